@@ -1,0 +1,253 @@
+# Penstock. One Makefile, not recursive.
+#
+#   make            all programs and the HDF5 filter plugin
+#   make check      unit and stage tests          make check-layers  who may include whom
+#   make demo       the aircraft case              make bench         CPU benchmarks
+#   make info       what was found on this machine
+#   make install PREFIX=/usr/local DESTDIR=...     make uninstall
+#
+# Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
+# WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0.
+# Objects live in build/<hash of all flags>; build/current points to the latest.
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+SHELL := /bin/bash
+
+VERSION  := 0.1.0
+REVISION := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
+PREFIX   ?= /usr/local
+CC       ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+NVCC     ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+ARCH     := $(shell $(CC) -dumpmachine | cut -d- -f1)
+
+# ---- what is on this machine: each probe can say no, and `make info` prints the answer ----
+# $(call compiles,headers,flags) is 1 if a program that includes the headers builds and links.
+hash := \#
+compiles = $(shell printf '$(foreach h,$(1),$(hash)include <$(h)>\n)int main(void){return 0;}\n' | \
+	$(CC) -x c - $(2) -o /dev/null 2>/dev/null && echo 1)
+pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
+
+HDF5_CFLAGS := $(call pc,--cflags,hdf5-serial)
+HDF5_LIBS   := $(call pc,--libs,hdf5-serial)
+HAVE_HDF5   := $(call compiles,hdf5.h,$(HDF5_CFLAGS) $(HDF5_LIBS))
+HAVE_ZSTD   := $(call compiles,zstd.h,-lzstd)
+HAVE_XXHASH := $(call compiles,xxhash.h,-lxxhash)
+HAVE_LAPACK := $(call compiles,cblas.h lapacke.h,-llapacke -lopenblas)
+WITH_MPI     ?= $(call compiles,mpi.h,$(call pc,--cflags --libs,ompi-c))
+WITH_GMSH    ?= $(call compiles,gmshc.h,-lgmsh)
+WITH_SCOTCH  ?= $(call compiles,stdio.h stdint.h scotch/scotch.h,-lscotch -lscotcherr)
+WITH_CHOLMOD ?= $(call compiles,suitesparse/cholmod.h,-lcholmod)
+WITH_FFTW    ?= $(call compiles,fftw3.h,-lfftw3)
+HAVE_CMOCKA  := $(call compiles,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
+WITH_CUDA    ?= $(if $(NVCC),$(shell printf '__global__ void k(){}\nint main(){return 0;}\n' > /tmp/.ps-probe-$$$$.cu && \
+	$(NVCC) -o /dev/null /tmp/.ps-probe-$$$$.cu 2>/dev/null && echo 1; rm -f /tmp/.ps-probe-$$$$.cu))
+yes = $(filter 1,$(strip $(1)))
+
+ifeq ($(filter clean help,$(MAKECMDGOALS)),)
+ifneq ($(HAVE_HDF5)$(HAVE_ZSTD)$(HAVE_XXHASH)$(HAVE_LAPACK),1111)
+$(error Penstock needs HDF5 (serial), zstd, xxHash, OpenBLAS and LAPACKE with their headers. \
+Found: HDF5=$(HAVE_HDF5) zstd=$(HAVE_ZSTD) xxhash=$(HAVE_XXHASH) lapack=$(HAVE_LAPACK). \
+On Debian: ./bootstrap deps)
+endif
+endif
+
+# ---- flags ----
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
+        -Wno-unused-parameter $(if $(filter 0,$(WERROR)),,-Werror)
+OPT  := $(if $(DEBUG),-O0,-O3) -g -fno-math-errno -fno-trapping-math
+CPPFLAGS_ALL := -I. -D_GNU_SOURCE $(CPPFLAGS)
+CFLAGS_ALL := -std=c11 -fopenmp $(OPT) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
+LIBS := $(HDF5_LIBS) -lzstd -lxxhash -llapacke -lopenblas -lpthread -lm
+MPI_CFLAGS := $(if $(call yes,$(WITH_MPI)),-DPS_WITH_MPI $(call pc,--cflags,ompi-c))
+SCOTCH_CFLAGS := $(if $(call yes,$(WITH_SCOTCH)),-DPS_WITH_SCOTCH)
+CHOLMOD_CFLAGS := $(if $(call yes,$(WITH_CHOLMOD)),-DPS_WITH_CHOLMOD)
+GMSH_CFLAGS := $(if $(call yes,$(WITH_GMSH)),-DPS_WITH_GMSH)
+FFTW_CFLAGS := $(if $(call yes,$(WITH_FFTW)),-DPS_WITH_FFTW)
+CUDA_CFLAGS := $(if $(call yes,$(WITH_CUDA)),-DPS_WITH_CUDA)
+CPPFLAGS_ALL += $(CUDA_CFLAGS) $(CHOLMOD_CFLAGS) $(FFTW_CFLAGS) $(SCOTCH_CFLAGS)
+LIBS += $(if $(call yes,$(WITH_MPI)),$(call pc,--libs,ompi-c)) $(if $(call yes,$(WITH_SCOTCH)),-lscotch -lscotcherr) \
+        $(if $(call yes,$(WITH_CHOLMOD)),-lcholmod) $(if $(call yes,$(WITH_FFTW)),-lfftw3)
+NVCCFLAGS := -O3 -std=c++17 -lineinfo -gencode arch=compute_90,code=sm_90 \
+             -gencode arch=compute_80,code=compute_80 -I. -Xcompiler -fopenmp,-Wall $(if $(filter 0,$(WERROR)),,-Werror all-warnings)
+ifeq ($(ARCH),x86_64)
+ISAS := base avx2 avx512
+CPPFLAGS_ALL += -DPS_ISA_VARIANTS
+ISA_FLAGS_base := -march=x86-64-v2
+ISA_FLAGS_avx2 := -march=x86-64-v3
+ISA_FLAGS_avx512 := -march=x86-64-v4 -mprefer-vector-width=512
+else
+ISAS := base
+endif
+
+KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
+	cat - <($(CC) --version) | sha1sum | cut -c1-10)
+B   := build/$(KEY)
+BIN := $(B)/bin
+
+# ---- sources ----
+# The library: runtime, formats, kernels. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
+LIB_C   := $(wildcard runtime/*.c formats/*.c kernels/*.c kernels/*/*.c)
+ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
+LIB_CU  := $(if $(call yes,$(WITH_CUDA)),$(wildcard runtime/*_cuda.cu kernels/*/*_cuda.cu))
+# What only exists to be built with CUDA, or to stand in for it.
+LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter-out $(ISA_C) formats/h5zstd_plugin.c,$(LIB_C))) \
+           $(foreach i,$(ISAS),$(patsubst %.c,$(B)/%.$(i).o,$(ISA_C))) \
+           $(patsubst %.cu,$(B)/%.cu.o,$(LIB_CU))
+LIB     := $(B)/libpenstock.a
+PLUGIN  := $(B)/plugin/libh5zstd.so
+
+# Programs: programs.list names them all; the source is STAGE/NAME.c or the folder STAGE/NAME/.
+PROGRAMS := $(shell awk -F'|' '!/^\#/ && NF { gsub(/ /,"",$$1); print $$1 }' programs.list)
+stage_of  = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$2) } $$1 == "$(1)" { print $$2 }' programs.list)
+source_of = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$3) } $$1 == "$(1)" { print $$3 }' programs.list)
+# A program whose source is not there (a library is missing, or it is yet to come) is left out.
+NEEDS_GMSH := mesh-import
+EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
+TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
+TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
+BENCH_C  := $(wildcard tests/bench/bench_*.c)
+BENCHES  := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_C))
+GPU_C    := $(wildcard tests/gpu/check_*.c tests/gpu/bench_*.c)
+GPUS     := $(patsubst tests/gpu/%.c,$(B)/gpu/%,$(GPU_C))
+
+define program_rules
+sources_$(1) := $$(wildcard $(2).c) $$(wildcard $(2)/*.c)
+objects_$(1) := $$(patsubst %.c,$(B)/%.o,$$(sources_$(1)))
+ifneq ($$(sources_$(1)),)
+ALL_BIN += $(BIN)/penstock-$(1)
+ALL_OBJ += $$(objects_$(1))
+$(BIN)/penstock-$(1): $$(objects_$(1)) $(LIB)
+endif
+endef
+$(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
+ALL_BIN += $(BIN)/penstock
+
+.PHONY: all lib programs plugin info check check-unit check-stages check-layers check-gpu gpu-programs bench bench-gpu \
+        bench-programs demo install uninstall clean help format FORCE
+all: programs plugin
+lib: $(LIB)
+programs: $(ALL_BIN) build/current
+plugin: $(PLUGIN)
+
+build/current: FORCE
+	@mkdir -p build && [ "$$(readlink $@ 2>/dev/null)" = "$(KEY)" ] || ln -sfn $(KEY) $@
+
+# ---- rules ----
+$(B)/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
+$(B)/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
+$(B)/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+
+define isa_rule
+$(B)/%.$(1).o: %.c
+	@mkdir -p $$(@D)
+	$(CC) $(CPPFLAGS_ALL) -DPS_ISA=$(1) $(CFLAGS_ALL) $(ISA_FLAGS_$(1)) -ffp-contract=fast -MMD -MP -c $$< -o $$@
+endef
+$(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
+
+$(B)/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+
+# Version and revision, rewritten only when they change.
+$(B)/generated/version.h: FORCE
+	@mkdir -p $(@D)
+	@printf '#define PS_VERSION "%s"\n#define PS_REVISION "%s"\n' '$(VERSION)' '$(REVISION)' > $@.new; \
+	 cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+# The list of programs as a C table.
+$(B)/generated/programs.h: programs.list Makefile
+	@mkdir -p $(@D)
+	awk -F'|' '!/^#/ && NF { for (i = 1; i <= NF; ++i) gsub(/^ +| +$$/, "", $$i); \
+	  printf "{\"%s\", \"%s\", \"%s\", \"%s\", \"%s\"},\n", $$1, $$2, $$4, $$5, $$6 }' $< > $@
+$(B)/runtime/program.o: $(B)/generated/version.h
+$(B)/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
+$(B)/postprocess/%.o: CPPFLAGS_X = -I$(B)/generated
+$(patsubst %.c,$(B)/%.o,$(wildcard postprocess/*.c postprocess/*/*.c)): | $(B)/generated/programs.h
+
+$(LIB): $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
+link = @mkdir -p $(@D); echo "link $@"; $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
+$(BIN)/penstock-mesh-import: LIBS_X = -lgmsh
+$(BIN)/penstock-%:
+	$(link)
+# The front command is the help program under another name.
+$(BIN)/penstock: $(BIN)/penstock-help
+	@ln -sf penstock-help $@
+
+$(PLUGIN): formats/h5zstd_plugin.c
+	@mkdir -p $(@D)
+	$(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $< -lzstd -o $@
+
+$(B)/tests/%: tests/%.c tests/check.h $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
+$(B)/bench/%: tests/bench/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
+$(B)/gpu/%: tests/gpu/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
+
+# ---- tests ----
+check: all $(TESTS) build/current
+	@BUILD=$(B) tests/run-all
+check-unit: $(TESTS) build/current
+	@BUILD=$(B) tests/run-all unit
+check-stages: all build/current
+	@BUILD=$(B) tests/run-all stages
+check-layers:
+	@tests/check-layers
+gpu-programs: all $(GPUS)
+check-gpu: gpu-programs
+	@for t in $(filter $(B)/gpu/check_%,$(GPUS)); do $$t || exit 1; done
+bench-programs: all $(BENCHES)
+bench: bench-programs
+	@BUILD=$(B) tests/bench/run cpu
+bench-gpu: gpu-programs
+	@BUILD=$(B) tests/bench/run gpu
+demo: all
+	@BUILD=$(CURDIR)/$(B) $(MAKE) --no-print-directory -C cases/tdbem-aircraft demo
+
+# ---- install ----
+D := $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(D)/bin $(D)/lib/penstock/plugin $(D)/share/man/man1 $(D)/share/bash-completion/completions $(D)/share/doc/penstock/specs
+	install -m 755 $(filter-out $(BIN)/penstock,$(ALL_BIN)) $(D)/bin
+	ln -sf penstock-help $(D)/bin/penstock
+	install -m 755 $(PLUGIN) $(D)/lib/penstock/plugin
+	install -m 644 README.md LICENSE $(D)/share/doc/penstock
+	install -m 644 specs/*.md $(D)/share/doc/penstock/specs
+	$(BIN)/penstock-help --man-pages $(D)/share/man/man1
+	$(BIN)/penstock-help --completion > $(D)/share/bash-completion/completions/penstock
+uninstall:
+	rm -f $(foreach p,$(PROGRAMS),$(D)/bin/penstock-$(p) $(D)/share/man/man1/penstock-$(p).1) $(D)/bin/penstock $(D)/share/man/man1/penstock.1
+	rm -f $(D)/share/bash-completion/completions/penstock
+	rm -rf $(D)/lib/penstock $(D)/share/doc/penstock
+
+info:
+	@printf '%-10s %s\n' version '$(VERSION) ($(REVISION))' compiler '$(shell $(CC) --version | head -1)' arch '$(ARCH): $(ISAS)' \
+	  hdf5 '$(call pc,--modversion,hdf5-serial) (serial)' zstd '$(call pc,--modversion,libzstd)' \
+	  mpi '$(if $(call yes,$(WITH_MPI)),yes $(call pc,--modversion,ompi-c),no: one rank only)' \
+	  gmsh '$(if $(call yes,$(WITH_GMSH)),yes,no: penstock-mesh-import is left out)' \
+	  scotch '$(if $(call yes,$(WITH_SCOTCH)),yes,no)' cholmod '$(if $(call yes,$(WITH_CHOLMOD)),yes,no)' \
+	  fftw '$(if $(call yes,$(WITH_FFTW)),yes,no)' cuda '$(if $(call yes,$(WITH_CUDA)),yes: $(NVCC),no: CPU only)' \
+	  cmocka '$(if $(HAVE_CMOCKA),yes,no: no unit tests)' objects '$(B)' programs '$(words $(ALL_BIN))'
+help:
+	@sed -n '2,/^$$/p' Makefile | sed 's/^# \{0,1\}//'
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+clean:
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

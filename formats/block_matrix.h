@@ -1,0 +1,83 @@
+/*
+ * block_matrix: slices cut into blocks, "penstock-block-matrix" (specs/block_matrix.md).
+ *
+ * The tiles are those of the slice matrix (rows x slices), a chunk each. Three layouts; in all
+ * of them values lie column by column, so that a team of threads, one a row, reads them
+ * coalesced:
+ *
+ * full (Bramas et al. 2014, 4.1): blocks of block_rows x block_columns, greedy: all rows of a
+ *   block use the same past values from its corner (row r0, column k0). Per block b of the
+ *   tile: corner_rows[b] (within the tile), corner_columns[b] (= k of column 0), values
+ *   [block_columns][block_rows]. Blocks of slice s are block_start[s] .. block_start[s+1]-1,
+ *   rows ascending.
+ * contiguous (4.2): block_rows consecutive rows, left-aligned and padded to block_columns =
+ *   d_max, a start per row. Per slice s ceil(rows/block_rows) blocks, values [block_columns][block_rows].
+ *   starts[s * rows + r].
+ * warp: 32 consecutive rows (a warp), padded to their own longest row-vector. Stored warp by
+ *   warp, slices inside a warp: for warp w and slice s, width = widths[w * slices + s], values
+ *   [width][32]; starts[(w * slices + s) * 32 + lane]. Running sums give the offsets, so a
+ *   thread that owns a row reads straight on through the tile.
+ * Padding is zero; the start of an empty or padded row is that of the row before it (or 1), so
+ * that every past value touched exists. A block may reach past column K.
+ */
+#ifndef PS_FORMATS_BLOCK_MATRIX_H
+#define PS_FORMATS_BLOCK_MATRIX_H
+
+#include "formats/slice_matrix.h"
+
+typedef enum ps_block_layout { PS_BLOCK_FULL, PS_BLOCK_CONTIGUOUS, PS_BLOCK_WARP } ps_block_layout;
+const char *ps_block_layout_name(ps_block_layout layout); /* "full", "contiguous", "warp" */
+enum { PS_WARP_ROWS = 32 };
+
+typedef struct ps_block_header {
+    ps_slice_header slices;
+    ps_block_layout layout;
+    int64_t block_rows, block_columns; /* b_r, b_c; warp: 32 and d_max                        */
+    int64_t block_count;
+    double fill; /* NNZ %: 100 * nnz / stored block values                                    */
+} ps_block_header;
+
+typedef struct ps_block_tile {
+    int64_t first_row, rows, first_slice, slices;
+    int64_t block_count, value_count, nnz;
+    uint32_t *block_start;    /* full: [slices + 1]                                           */
+    uint32_t *corner_rows;    /* full: [block_count]                                          */
+    uint16_t *corner_columns; /* full: [block_count]                                          */
+    uint16_t *starts;         /* contiguous: [slices * rows]; warp: [warps * slices * 32]     */
+    uint16_t *widths;         /* warp: [warps * slices]                                       */
+    void *values;             /* [value_count] float or double                                */
+} ps_block_tile;
+
+typedef struct ps_block_matrix ps_block_matrix;
+
+/* Writing: capacities bound any tile; counts of blocks per tile may differ. M^0 is copied. */
+typedef struct ps_block_tiling {
+    ps_slice_tiling tiles;
+    int64_t block_capacity; /* blocks of any tile; value_capacity of `tiles` bounds block values */
+} ps_block_tiling;
+ps_status ps_block_matrix_create(const char *path, const ps_store_identity *identity,
+                                 const ps_block_tiling *tiling, const ps_block_header *header,
+                                 ps_block_matrix **out);
+ps_status ps_block_matrix_write_tile(ps_block_matrix *matrix, int64_t index,
+                                     const ps_block_tile *tile); /* thread-safe */
+ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
+                                 ps_block_header *header);
+
+/* Reading: as for slices. */
+ps_status ps_block_matrix_open(const char *path, ps_block_matrix **out);
+void ps_block_matrix_close(ps_block_matrix **matrix);
+ps_store *ps_block_matrix_store(ps_block_matrix *matrix);
+const ps_block_header *ps_block_matrix_header(const ps_block_matrix *matrix);
+int64_t ps_block_matrix_tile_count(const ps_block_matrix *matrix);
+ps_status ps_block_matrix_tile_info(const ps_block_matrix *matrix, int64_t index,
+                                    ps_block_tile *out);
+void ps_block_matrix_tile_bytes(const ps_block_matrix *matrix, int64_t index, int64_t *raw,
+                                int64_t *unpacked);
+ps_status ps_block_matrix_read_raw(ps_block_matrix *matrix, int64_t index, void *raw);
+ps_status ps_block_matrix_unpack(ps_block_matrix *matrix, int64_t index, const void *raw,
+                                 void *unpacked, ps_block_tile *tile);
+ps_status ps_block_matrix_view(const ps_block_matrix *matrix, int64_t index, const void *unpacked,
+                               ps_block_tile *tile);
+ps_status ps_block_matrix_load_m0(ps_block_matrix *matrix, ps_csr *out);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * surface_mesh: a triangulated surface, "penstock-surface-mesh" (specs/surface_mesh.md).
+ *
+ * The file is at the same time a ParaView file (VTKHDF 1.0, UnstructuredGrid): vertices are
+ * /VTKHDF/Points, triangles /VTKHDF/Connectivity, tags /VTKHDF/CellData/tag.
+ */
+#ifndef PS_FORMATS_SURFACE_MESH_H
+#define PS_FORMATS_SURFACE_MESH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/store.h"
+
+typedef struct ps_surface_mesh {
+    int64_t vertex_count, triangle_count;
+    double *vertices;   /* [vertex_count][3], m                                             */
+    int32_t *triangles; /* [triangle_count][3], counterclockwise seen from outside          */
+    int32_t *tags;      /* [triangle_count] physical group; 0 where there is none           */
+    /* Where each came from: position in the imported file's own order, from 0. */
+    int32_t *vertex_source;   /* [vertex_count]                                             */
+    int32_t *triangle_source; /* [triangle_count]                                           */
+    bool closed;              /* every edge has two triangles                               */
+    bool oriented;            /* closed, consistently oriented, normals outward             */
+    char order[16];           /* "none", "morton", "hilbert"                                */
+    char uuid[40], content_hash[17]; /* of the file it was read from; "" otherwise          */
+} ps_surface_mesh;
+
+/* Allocates the arrays, zeroed. */
+ps_status ps_surface_mesh_init(ps_surface_mesh *mesh, int64_t vertex_count,
+                               int64_t triangle_count);
+void ps_surface_mesh_release(ps_surface_mesh *mesh); /* frees the arrays, zeroes the struct */
+
+ps_status ps_surface_mesh_load(const char *path, ps_surface_mesh *mesh);
+/* Writes and commits. options: ps_run.record or "". */
+ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, const char *creator,
+                               const char *options);
+/* Sizes, index range, finite vertices, positive areas. PS_INVALID with the first fault. */
+ps_status ps_surface_mesh_check(const ps_surface_mesh *mesh);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * trace: signals over time or frequency at a set of receivers, "penstock-trace"
+ * (specs/trace.md). All families write their probes and spectra in it.
+ */
+#ifndef PS_FORMATS_TRACE_H
+#define PS_FORMATS_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/store.h"
+
+typedef struct ps_trace {
+    int64_t samples, channels;
+    bool complex_values;  /* real[] and imaginary[], else real[] alone                        */
+    bool in_frequency;    /* axis in Hz, else in s                                            */
+    double *axis;         /* [samples] s or Hz, ascending                                     */
+    double *real;         /* [samples][channels]                                              */
+    double *imaginary;    /* [samples][channels] or NULL                                      */
+    double *places;       /* [channels][3]: positions (m) or, far field, unit directions      */
+    bool far_field;       /* places are directions; values are lim r u (Pa m)                 */
+    char quantity[64];    /* "scattered pressure", "total pressure", ...                      */
+    char units[32];       /* "Pa", "Pa m", "1"                                                */
+    int64_t grid[2];      /* channels as a plane of grid[0] x grid[1] points; 0, 0: a list    */
+} ps_trace;
+
+ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values);
+void ps_trace_release(ps_trace *trace);
+ps_status ps_trace_load(const char *path, ps_trace *trace);
+/* inputs: stores whose identity is recorded (roles[i] names them); may be 0. */
+ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_identity *identity,
+                        int input_count, const char *const *roles, ps_store *const *inputs);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * chunk_stream: read -> unpack -> compute over an ordered list of chunks, again and again,
+ * within a memory budget. One engine for all families; it moves bytes and takes callbacks,
+ * and knows neither HDF5 nor physics.
+ *
+ * Chunks 0 .. resident-1, as many as fit the budget beside the buffers, stay unpacked in
+ * memory after the first sweep and are never evicted; the others pass through `buffers`
+ * slots (three by default) in every sweep: a reader thread fills raw bytes, unpacking
+ * workers turn them into the form that compute takes, and compute is called by the
+ * sweeping thread in the order of the chunks. Reading runs ahead across the end of a sweep
+ * into the next one. The result does not depend on the budget: compute sees the same
+ * bytes in the same order.
+ */
+#ifndef PS_RUNTIME_CHUNK_STREAM_H
+#define PS_RUNTIME_CHUNK_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+typedef struct ps_chunk_stream ps_chunk_stream;
+
+typedef struct ps_chunk_stream_config {
+    int64_t chunk_count;
+    const int64_t *raw_bytes;      /* [chunk_count] as stored; borrowed during open          */
+    const int64_t *unpacked_bytes; /* [chunk_count] as compute sees it; borrowed during open */
+    int64_t host_memory;           /* budget for resident chunks and buffers, bytes          */
+    int buffers;                   /* slots for streamed chunks; 0: three                    */
+    int unpackers;                 /* worker threads; 0: two                                 */
+    bool one_pass;                 /* a single sweep: nothing is kept resident               */
+    void *context;                 /* handed to the callbacks                                */
+    /* Reads the stored bytes of a chunk into raw (raw_bytes[chunk] long). Called by the
+     * reader thread only. */
+    ps_status (*read)(void *context, int64_t chunk, void *raw);
+    /* Turns raw into unpacked. Called by workers, several at a time, for distinct chunks. */
+    ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);
+    /* Allocates and frees unpacked memory, so that a device may take pinned memory; NULL:
+     * 64-byte aligned host memory. */
+    ps_status (*allocate)(void *context, int64_t bytes, void **out);
+    void (*release)(void *context, void *memory);
+} ps_chunk_stream_config;
+
+typedef ps_status (*ps_chunk_compute)(void *context, int64_t chunk, const void *unpacked);
+
+typedef struct ps_chunk_stream_stats {
+    int64_t chunks, resident_chunks;
+    int64_t resident_bytes, buffer_bytes; /* memory held                                     */
+    int64_t raw_bytes_read, bytes_unpacked;
+    double read_seconds, unpack_seconds;  /* summed over threads                             */
+    double compute_seconds, wait_seconds; /* of the sweeping thread                          */
+    double sweep_seconds;                 /* wall time inside sweeps                         */
+    int64_t sweeps;
+    double fraction; /* max(compute, read) / sweep: 1 is perfect overlap                     */
+} ps_chunk_stream_stats;
+
+/* Plans residency and starts the threads. PS_EXHAUSTED if not even the buffers for the
+ * largest chunk fit the budget; the message says how much is needed. */
+ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_stream **out);
+
+/* One sweep in chunk order. `context` is handed to compute. A failure of any callback ends
+ * the sweep and is returned with its message; the stream can then only be closed. */
+ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute compute, void *context);
+
+void ps_chunk_stream_get_stats(const ps_chunk_stream *stream, ps_chunk_stream_stats *out);
+void ps_chunk_stream_close(ps_chunk_stream **stream); /* joins the threads; NULL is fine */
+
+#endif

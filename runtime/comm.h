@@ -1,0 +1,59 @@
+/*
+ * comm: the ranks of a run. The only other file that knows MPI is comm.c; without MPI at
+ * build time, or when not launched under mpirun, there is one rank and calls are local.
+ *
+ * All functions but rank and size are collective over all ranks, called by one thread.
+ */
+#ifndef PS_RUNTIME_COMM_H
+#define PS_RUNTIME_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+/* Starts MPI only if the process was launched under it (mpirun, srun), so that a plain
+ * start stays fast and needs no daemon. */
+ps_status ps_comm_start(int *argc, char ***argv);
+void ps_comm_end(void);
+/* Ends all ranks with this exit code; does not return under MPI with several ranks. */
+void ps_comm_abort(int code);
+
+int ps_comm_rank(void);
+int ps_comm_size(void);
+
+/* In place. The order of the sum depends only on the number of ranks: equal runs give equal
+ * bits. */
+ps_status ps_comm_sum_f32(float *data, int64_t count);
+ps_status ps_comm_sum_f64(double *data, int64_t count);
+ps_status ps_comm_sum_i64(int64_t *data, int64_t count);
+ps_status ps_comm_max_f64(double *data, int64_t count);
+ps_status ps_comm_max_i64(int64_t *data, int64_t count);
+ps_status ps_comm_min_i64(int64_t *data, int64_t count);
+ps_status ps_comm_broadcast(void *data, int64_t bytes, int root);
+/* Gathers `bytes` from each rank to all: out has size * bytes. */
+ps_status ps_comm_gather(const void *data, int64_t bytes, void *out);
+ps_status ps_comm_barrier(void);
+
+/* True on all ranks if it is true on any. */
+bool ps_comm_any(bool condition);
+/* Agreement on failure: if any rank failed, all return the highest code; ranks that were
+ * fine get the message of the lowest failing rank. Call it after each local phase that can
+ * fail, so that no rank waits for one that has left. */
+ps_status ps_comm_agree(ps_status local);
+
+/* Point to point for halos (families with partitions): posts all, waits for all.
+ * Each exchange is one neighbour; send and receive sizes may differ. */
+typedef struct ps_comm_exchange {
+    int neighbour;
+    const void *send;
+    void *receive;
+    int64_t send_bytes, receive_bytes;
+} ps_comm_exchange;
+typedef struct ps_comm_pending ps_comm_pending;
+ps_status ps_comm_exchange_start(const ps_comm_exchange *exchanges, int count,
+                                 ps_comm_pending **out);
+ps_status ps_comm_exchange_wait(ps_comm_pending **pending);
+
+#endif

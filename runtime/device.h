@@ -1,0 +1,57 @@
+/*
+ * device: where buffers live and kernels run. One interface, a CPU side and (where CUDA was
+ * found at build time) a CUDA side chosen at run time.
+ *
+ * A device has buffers, streams (work on a stream runs in order) and events. On the CPU a
+ * stream runs at once and copies are memcpy, so that code written for streams is right there
+ * too. Every CUDA call is checked; a failure names the call, its place and CUDA's message.
+ */
+#ifndef PS_RUNTIME_DEVICE_H
+#define PS_RUNTIME_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+typedef enum ps_device_kind { PS_DEVICE_CPU, PS_DEVICE_CUDA } ps_device_kind;
+typedef struct ps_device ps_device;
+typedef struct ps_stream ps_stream;
+typedef struct ps_event ps_event;
+
+typedef struct ps_device_info {
+    ps_device_kind kind;
+    int ordinal;
+    char name[128];
+    int64_t memory_total, memory_free; /* bytes */
+    int multiprocessors;               /* CPU: cores */
+} ps_device_info;
+
+/* "auto" (a CUDA device if there is one, by rank, else the CPU), "cpu", "cuda", "cuda:N".
+ * PS_USAGE: not such a name; PS_FAILED: asked for CUDA and there is none, and why. */
+ps_status ps_device_open(const char *name, int rank, ps_device **out);
+void ps_device_close(ps_device **device);
+ps_device_info ps_device_describe(const ps_device *device);
+int ps_device_count(void); /* CUDA devices here; 0 without CUDA */
+
+ps_status ps_device_alloc(ps_device *device, int64_t bytes, void **out); /* device memory */
+void ps_device_free(ps_device *device, void *memory);
+ps_status ps_device_alloc_pinned(ps_device *device, int64_t bytes, void **out); /* host memory */
+void ps_device_free_pinned(ps_device *device, void *memory);
+
+ps_status ps_stream_open(ps_device *device, ps_stream **out);
+void ps_stream_close(ps_stream **stream);
+ps_status ps_stream_wait(ps_stream *stream); /* the host waits for all its work */
+void *ps_stream_handle(ps_stream *stream);   /* cudaStream_t for kernels; NULL on the CPU */
+
+ps_status ps_copy_to_device(ps_stream *stream, void *device, const void *host, int64_t bytes);
+ps_status ps_copy_to_host(ps_stream *stream, void *host, const void *device, int64_t bytes);
+ps_status ps_fill_zero(ps_stream *stream, void *device, int64_t bytes);
+
+ps_status ps_event_open(ps_device *device, ps_event **out);
+void ps_event_close(ps_event **event);
+ps_status ps_event_record(ps_event *event, ps_stream *stream);
+ps_status ps_event_wait(ps_event *event, ps_stream *stream); /* the stream waits for the event */
+ps_status ps_event_seconds(ps_event *start, ps_event *end, double *out);
+
+#endif

@@ -1,0 +1,74 @@
+#include "runtime/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what)
+{
+    *out = NULL;
+    if (count < 0 || (uint64_t)count > (UINT64_MAX / 2) / (size ? size : 1))
+        return ps_fail(PS_EXHAUSTED, "no memory for %s: %lld items of %zu bytes do not fit", what,
+                       (long long)count, size);
+    size_t bytes = ((size_t)count * size + 63) / 64 * 64;
+    void *memory = aligned_alloc(64, bytes ? bytes : 64);
+    if (!memory)
+        return ps_fail(PS_EXHAUSTED,
+                       "no memory for %s: %.1f MB wanted; lower --host-memory or the problem size",
+                       what, (double)bytes / 1e6);
+    memset(memory, 0, bytes ? bytes : 64);
+    *out = memory;
+    return PS_OK;
+}
+
+ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size, const char *what)
+{
+    if (needed <= *capacity) return PS_OK;
+    int64_t wanted = *capacity * 2 > needed ? *capacity * 2 : needed;
+    if (wanted < 16) wanted = 16;
+    void *memory = (uint64_t)wanted > (UINT64_MAX / 2) / size
+                       ? NULL
+                       : realloc(*array, (size_t)wanted * size);
+    if (!memory)
+        return ps_fail(PS_EXHAUSTED, "no memory for %s: %lld items of %zu bytes wanted", what,
+                       (long long)wanted, size);
+    *array = memory;
+    *capacity = wanted;
+    return PS_OK;
+}
+
+int64_t ps_memory_available(void)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    long long kib = 0;
+    char line[256];
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %lld", &kib) == 1) break;
+    if (file) fclose(file);
+    int64_t available = (int64_t)kib * 1024;
+    file = fopen("/sys/fs/cgroup/memory.max", "r");
+    long long limit, used;
+    if (file && fscanf(file, "%lld", &limit) == 1) {
+        FILE *current = fopen("/sys/fs/cgroup/memory.current", "r");
+        if (current && fscanf(current, "%lld", &used) == 1 && limit - used < available)
+            available = limit - used;
+        if (current) fclose(current);
+    }
+    if (file) fclose(file);
+    return available > 0 ? available : (int64_t)1 << 30;
+}
+
+int64_t ps_memory_peak(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+double ps_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

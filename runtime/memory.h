@@ -1,0 +1,30 @@
+/*
+ * memory: allocation with a status, aligned for vector units, and what the machine has.
+ */
+#ifndef PS_RUNTIME_MEMORY_H
+#define PS_RUNTIME_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+/* Allocates `count` items of `size` bytes, zeroed, 64-byte aligned, freed by free().
+ * *out is NULL on failure. `what` names the purpose in the message. Counts of 0 give a
+ * valid pointer. PS_EXHAUSTED if there is no memory or count * size overflows. */
+ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what);
+
+/* The same with the type taken from the pointer: PS_ALLOC(&x, n, "densities"). */
+#define PS_ALLOC(pointer, count, what) \
+    ps_alloc((void **)(pointer), (int64_t)(count), sizeof **(pointer), (what))
+
+/* Grows *array (may be NULL) to hold at least `needed` items; doubles. New items are not
+ * initialised. */
+ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size,
+                  const char *what);
+
+int64_t ps_memory_available(void); /* bytes that the machine (or its cgroup) has free */
+int64_t ps_memory_peak(void);      /* bytes: largest resident set of this process so far */
+double ps_clock(void);             /* seconds, monotonic */
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * options: one table per program documents, parses and records its command line.
+ */
+#ifndef PS_RUNTIME_OPTIONS_H
+#define PS_RUNTIME_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+typedef enum ps_option_kind {
+    PS_OPTION_FLAG,    /* bool: --name sets it, --no-name clears it                      */
+    PS_OPTION_INT,     /* int64_t, within [minimum, maximum]                             */
+    PS_OPTION_REAL,    /* double, within [minimum, maximum]; finite                      */
+    PS_OPTION_TEXT,    /* const char *, borrowed from argv                               */
+    PS_OPTION_BYTES,   /* int64_t: 4096, 64K, 2.5M, 1G, 1T (powers of 1024)              */
+    PS_OPTION_SECONDS, /* double: 90, 90s, 15m, 2h                                       */
+    PS_OPTION_CHOICE   /* int: index into `argument`, alternatives separated by '|'      */
+} ps_option_kind;
+
+typedef struct ps_option {
+    const char *name;     /* without the dashes; NULL ends the table                         */
+    ps_option_kind kind;
+    void *value;          /* where the value goes; holds the default beforehand              */
+    const char *argument; /* shown in the help: "SECONDS"; alternatives of a CHOICE          */
+    const char *help;
+    double minimum, maximum; /* checked where minimum < maximum                              */
+    int identity; /* PS_IDENTITY: changes results, so it is recorded and compared; 0: how to run */
+} ps_option;
+
+enum { PS_IDENTITY = 1 };
+
+/* Parses argv[1..] against the tables (NULL-terminated list of tables). Both "--name value"
+ * and "--name=value" are read; "--" ends the options; what is no option goes to
+ * operands[0 .. *operand_count), at most `capacity`. PS_USAGE with a message that names the
+ * option, what was wrong and what it takes; near misses are suggested. */
+ps_status ps_options_parse(const ps_option *const *tables, int argc, char **argv,
+                           const char **operands, int capacity, int *operand_count);
+
+/* Prints one line per option, with its default, to `stream` (a FILE *). */
+void ps_options_help(const ps_option *table, void *stream);
+
+/* Writes "name=value\n" lines of all options marked PS_IDENTITY into buffer (always
+ * terminated); returns the length that a large enough buffer would hold. Equal text means
+ * equal results for equal inputs. */
+size_t ps_options_record(const ps_option *const *tables, char *buffer, size_t size);
+
+/* Parsers that the tables use, also for values inside lists. PS_USAGE with a message. */
+ps_status ps_parse_real(const char *text, double *out);
+ps_status ps_parse_int(const char *text, int64_t *out);
+ps_status ps_parse_bytes(const char *text, int64_t *out);
+ps_status ps_parse_reals(const char *text, char separator, double *out, int capacity, int *count);
+
+#endif

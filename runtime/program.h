@@ -1,0 +1,57 @@
+/*
+ * program: what every stage program shares: the common options, the start and the end.
+ *
+ * A program is a table of options and a run function; main() is one line:
+ *
+ *     int main(int argc, char **argv) { return ps_main(&program, argc, argv); }
+ */
+#ifndef PS_RUNTIME_PROGRAM_H
+#define PS_RUNTIME_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/options.h"
+#include "runtime/status.h"
+
+enum { PS_OPERANDS_MAX = 1024, PS_RECORD_MAX = 4096 };
+
+/* The common options, and what is known of this invocation. */
+typedef struct ps_run {
+    const char *program; /* "slice-assemble" */
+    const char *operands[PS_OPERANDS_MAX];
+    int operand_count;
+    bool json;             /* --json: figures on stdout as one JSON object                   */
+    bool plan;             /* --plan: tell memory, disk, chunks and time; do nothing         */
+    bool force;            /* --force: redo even if a matching complete output exists        */
+    int64_t host_memory;   /* --host-memory, bytes; default: 80 % of what is free            */
+    int64_t device_memory; /* --device-memory, bytes; 0: what the device has free            */
+    int64_t threads;       /* --threads; default OMP_NUM_THREADS or the cores there are      */
+    const char *device;    /* --device auto|cpu|cuda[:N]                                     */
+    double stop_after;     /* --stop-after, seconds; 0: never                                */
+    char record[PS_RECORD_MAX]; /* the identity options, as ps_options_record writes them    */
+} ps_run;
+
+typedef struct ps_program {
+    const char *name;        /* without "penstock-"                                          */
+    const char *synopsis;    /* operands: "INPUT OUTPUT"                                     */
+    const char *description; /* a paragraph or two: what it does, what it writes             */
+    const char *examples;    /* a few command lines                                          */
+    const ps_option *options;
+    int operands_min, operands_max;
+    ps_status (*run)(ps_run *run);
+} ps_program;
+
+/* Starts MPI if launched under it, parses, handles --help and --version, sets the threads,
+ * runs, prints "penstock-NAME: error: ..." for a failure, ends MPI. Returns the exit code. */
+int ps_main(const ps_program *program, int argc, char **argv);
+
+/* True once SIGTERM or SIGINT came or --stop-after has passed: write a checkpoint and end
+ * with PS_OK. Local: under MPI reduce it before acting on it. Async-signal-safe inside. */
+bool ps_stop_requested(void);
+
+/* "penstock VERSION (revision)" */
+const char *ps_version(void);
+const char *ps_revision(void); /* source revision, "-dirty" appended if modified */
+
+#endif

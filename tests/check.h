@@ -1,0 +1,73 @@
+/*
+ * check: what every unit test includes. Debian's cmocka 1.1.5 compares floating-point
+ * numbers as float, so numbers are compared by these alone.
+ */
+#ifndef PS_TESTS_CHECK_H
+#define PS_TESTS_CHECK_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/status.h"
+
+/* |actual - expected| <= absolute + relative * |expected|; NaN fails. */
+#define check_near(actual, expected, absolute, relative) \
+    check_near_((actual), (expected), (absolute), (relative), #actual, __FILE__, __LINE__)
+
+static inline void check_near_(double actual, double expected, double absolute, double relative,
+                               const char *what, const char *file, int line)
+{
+    double bound = absolute + relative * fabs(expected);
+    if (fabs(actual - expected) <= bound) return;
+    print_error("%s: %.17g, expected %.17g: off by %.3g, allowed %.3g\n", what, actual, expected,
+                fabs(actual - expected), bound);
+    _fail(file, line);
+}
+
+/* actual <= bound; NaN fails. */
+#define check_at_most(actual, bound)                                                       \
+    do {                                                                                   \
+        double actual_ = (actual), bound_ = (bound);                                       \
+        if (!(actual_ <= bound_)) {                                                        \
+            print_error("%s: %.6g exceeds %.6g\n", #actual, actual_, bound_);              \
+            _fail(__FILE__, __LINE__);                                                     \
+        }                                                                                  \
+    } while (0)
+
+#define check_ok(expression)                                                    \
+    do {                                                                        \
+        ps_status status_ = (expression);                                       \
+        if (status_ != PS_OK) {                                                 \
+            print_error("%s: %d: %s\n", #expression, status_, ps_message());    \
+            _fail(__FILE__, __LINE__);                                          \
+        }                                                                       \
+    } while (0)
+
+/* The expression fails with this code and a message that contains `text`. */
+#define check_fails(expression, code, text)                                                \
+    do {                                                                                   \
+        ps_status status_ = (expression);                                                  \
+        if (status_ != (code) || !strstr(ps_message(), (text))) {                          \
+            print_error("%s: got %d \"%s\", expected %d and \"%s\"\n", #expression,        \
+                        status_, ps_message(), (code), (text));                            \
+            _fail(__FILE__, __LINE__);                                                     \
+        }                                                                                  \
+    } while (0)
+
+/* Reproducible random numbers in [0, 1): splitmix64. */
+static inline double check_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+#endif
