@@ -58,7 +58,7 @@ endif
 
 # ---- flags ----
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
-        -Wno-unused-parameter $(if $(filter 0,$(WERROR)),,-Werror)
+        -Wno-unused-parameter -Wno-format-truncation $(if $(filter 0,$(WERROR)),,-Werror)
 OPT  := $(if $(DEBUG),-O0,-O3) -g -fno-math-errno -fno-trapping-math
 CPPFLAGS_ALL := -I. -D_GNU_SOURCE $(CPPFLAGS)
 CFLAGS_ALL := -std=c11 -fopenmp $(OPT) $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(CFLAGS)
@@ -138,24 +138,26 @@ build/current: FORCE
 	@mkdir -p build && [ "$$(readlink $@ 2>/dev/null)" = "$(KEY)" ] || ln -sfn $(KEY) $@
 
 # ---- rules ----
+# V=1 shows the commands.
+run = $(if $(V),,@echo "$(1)";)
 $(B)/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
 $(B)/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
 $(B)/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 define isa_rule
 $(B)/%.$(1).o: %.c
 	@mkdir -p $$(@D)
-	$(CC) $(CPPFLAGS_ALL) -DPS_ISA=$(1) $(CFLAGS_ALL) $(ISA_FLAGS_$(1)) -ffp-contract=fast -MMD -MP -c $$< -o $$@
+	$$(call run,cc $$< ($(1))) $(CC) $(CPPFLAGS_ALL) -DPS_ISA=$(1) $(CFLAGS_ALL) $(ISA_FLAGS_$(1)) -ffp-contract=fast -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
 $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(call run,nvcc $<) $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
 # Version and revision, rewritten only when they change.
 $(B)/generated/version.h: FORCE
@@ -174,10 +176,10 @@ $(patsubst %.c,$(B)/%.o,$(wildcard postprocess/*.c postprocess/*/*.c)): | $(B)/g
 
 $(LIB): $(LIB_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call run,ar $@) ar rcs $@ $^
 
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
-link = @mkdir -p $(@D); echo "link $@"; $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
+link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
 $(BIN)/penstock-mesh-import: LIBS_X = -lgmsh
 $(BIN)/penstock-%:
 	$(link)
@@ -187,17 +189,17 @@ $(BIN)/penstock: $(BIN)/penstock-help
 
 $(PLUGIN): formats/h5zstd_plugin.c
 	@mkdir -p $(@D)
-	$(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $< -lzstd -o $@
+	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $< -lzstd -o $@
 
 $(B)/tests/%: tests/%.c tests/check.h $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
 $(B)/bench/%: tests/bench/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 $(B)/gpu/%: tests/gpu/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 
 # ---- tests ----
 check: all $(TESTS) build/current

@@ -1,0 +1,304 @@
+#include "runtime/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ---- */
+
+ps_status ps_parse_real(const char *text, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !isfinite(value))
+        return ps_fail(PS_USAGE, "\"%s\" is not a finite number", text);
+    *out = value;
+    return PS_OK;
+}
+
+ps_status ps_parse_int(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno == ERANGE)
+        return ps_fail(PS_USAGE, "\"%s\" is not a whole number", text);
+    *out = value;
+    return PS_OK;
+}
+
+/* A number with a suffix: units[i] multiplies by scales[i]. */
+static ps_status parse_scaled(const char *text, const char *units, const double *scales,
+                              const char *expected, double *out)
+{
+    char *end;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    bool good = end != text && isfinite(value) && value >= 0 && (!*end || (unit && !end[1]));
+    if (!good) return ps_fail(PS_USAGE, "\"%s\" is not %s", text, expected);
+    *out = unit ? value * scales[unit - units] : value;
+    return PS_OK;
+}
+
+ps_status ps_parse_bytes(const char *text, int64_t *out)
+{
+    static const double scales[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40, 0x1p10, 0x1p20, 0x1p30, 0x1p40};
+    double value = 0;
+    PS_TRY(parse_scaled(text, "KMGTkmgt", scales,
+                        "a size such as 4096, 64K, 2.5M, 16G or 1T (powers of 1024)", &value));
+    if (value >= 0x1p62) return ps_fail(PS_USAGE, "\"%s\" is larger than any memory", text);
+    *out = (int64_t)value;
+    return PS_OK;
+}
+
+static ps_status parse_seconds(const char *text, double *out)
+{
+    static const double scales[] = {1, 60, 3600, 86400};
+    return parse_scaled(text, "smhd", scales, "a time such as 90, 90s, 15m or 2h", out);
+}
+
+ps_status ps_parse_reals(const char *text, char separator, double *out, int capacity, int *count)
+{
+    *count = 0;
+    for (const char *at = text;; ++at) {
+        char *end;
+        double value = strtod(at, &end);
+        if (end == at || !isfinite(value) || (*end && *end != separator))
+            return ps_fail(PS_USAGE, "\"%s\" is not a list of numbers separated by '%c'", text,
+                           separator);
+        if (*count == capacity)
+            return ps_fail(PS_USAGE, "\"%s\" has more than %d numbers", text, capacity);
+        out[(*count)++] = value;
+        if (!*end) return PS_OK;
+        at = end;
+    }
+}
+
+static int choice_index(const char *alternatives, const char *text)
+{
+    int index = 0;
+    size_t length = strlen(text);
+    for (const char *at = alternatives; at; ++index) {
+        const char *end = strchr(at, '|');
+        size_t size = end ? (size_t)(end - at) : strlen(at);
+        if (size == length && strncmp(at, text, size) == 0) return index;
+        at = end ? end + 1 : NULL;
+    }
+    return -1;
+}
+
+static ps_status check_range(const ps_option *option, double value, const char *text)
+{
+    if (option->minimum < option->maximum && !(value >= option->minimum && value <= option->maximum))
+        return ps_fail(PS_USAGE, "--%s: %s is outside %.10g .. %.10g", option->name, text,
+                       option->minimum, option->maximum);
+    return PS_OK;
+}
+
+static ps_status set_value(const ps_option *option, const char *text)
+{
+    ps_status status = PS_OK;
+    double number = 0;
+    switch (option->kind) {
+    case PS_OPTION_INT:
+        status = ps_parse_int(text, option->value);
+        number = (double)*(int64_t *)option->value;
+        break;
+    case PS_OPTION_REAL:
+        status = ps_parse_real(text, option->value);
+        number = *(double *)option->value;
+        break;
+    case PS_OPTION_BYTES:
+        status = ps_parse_bytes(text, option->value);
+        number = (double)*(int64_t *)option->value;
+        break;
+    case PS_OPTION_SECONDS:
+        status = parse_seconds(text, option->value);
+        number = *(double *)option->value;
+        break;
+    case PS_OPTION_TEXT: *(const char **)option->value = text; return PS_OK;
+    case PS_OPTION_CHOICE: {
+        int index = choice_index(option->argument, text);
+        if (index < 0)
+            return ps_fail(PS_USAGE, "--%s: \"%s\" is not one of %s", option->name, text,
+                           option->argument);
+        *(int *)option->value = index;
+        return PS_OK;
+    }
+    case PS_OPTION_FLAG: break;
+    }
+    if (status != PS_OK) return ps_context(status, "--%s", option->name);
+    return check_range(option, number, text);
+}
+
+/* ---- the command line ---- */
+
+static const ps_option *find_option(const ps_option *const *tables, const char *name, size_t length)
+{
+    for (; *tables; ++tables)
+        for (const ps_option *option = *tables; option->name; ++option)
+            if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+                return option;
+    return NULL;
+}
+
+/* Levenshtein distance of short strings; anything long counts as far. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 40 };
+    int row[LONGEST + 1];
+    int length_a = (int)strlen(a), length_b = (int)strlen(b);
+    if (length_a > LONGEST || length_b > LONGEST) return LONGEST;
+    for (int j = 0; j <= length_b; ++j) row[j] = j;
+    for (int i = 1; i <= length_a; ++i) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= length_b; ++j) {
+            int best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[length_b];
+}
+
+static ps_status unknown_option(const ps_option *const *tables, const char *name)
+{
+    const char *nearest = NULL;
+    int best = 3;
+    for (; *tables; ++tables)
+        for (const ps_option *option = *tables; option->name; ++option) {
+            int d = distance(option->name, name);
+            if (d < best) best = d, nearest = option->name;
+        }
+    if (nearest)
+        return ps_fail(PS_USAGE, "there is no option --%s; did you mean --%s?", name, nearest);
+    return ps_fail(PS_USAGE, "there is no option --%s; --help lists them", name);
+}
+
+/* argv[*at] is an option; takes its value from it or from the next argument. */
+static ps_status parse_option(const ps_option *const *tables, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + (argv[*at][1] == '-' ? 2 : 1);
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const ps_option *option = find_option(tables, name, length);
+    if (!option && !equals && strncmp(name, "no-", 3) == 0) {
+        option = find_option(tables, name + 3, length - 3);
+        if (option && option->kind == PS_OPTION_FLAG) {
+            *(bool *)option->value = false;
+            return PS_OK;
+        }
+        option = NULL;
+    }
+    if (!option) {
+        char text[64];
+        snprintf(text, sizeof text, "%.*s", (int)length, name);
+        return unknown_option(tables, text);
+    }
+    if (option->kind == PS_OPTION_FLAG) {
+        if (equals) return ps_fail(PS_USAGE, "--%s takes no value", option->name);
+        *(bool *)option->value = true;
+        return PS_OK;
+    }
+    if (equals) return set_value(option, equals + 1);
+    if (*at + 1 >= argc)
+        return ps_fail(PS_USAGE, "--%s needs a value (%s)", option->name,
+                       option->argument ? option->argument : "VALUE");
+    return set_value(option, argv[++*at]);
+}
+
+ps_status ps_options_parse(const ps_option *const *tables, int argc, char **argv,
+                           const char **operands, int capacity, int *operand_count)
+{
+    *operand_count = 0;
+    bool ended = false;
+    for (int i = 1; i < argc; ++i) {
+        const char *text = argv[i];
+        bool number = text[0] == '-' && (text[1] == '.' || (text[1] >= '0' && text[1] <= '9'));
+        if (!ended && strcmp(text, "--") == 0) {
+            ended = true;
+        } else if (!ended && text[0] == '-' && text[1] && !number) {
+            PS_TRY(parse_option(tables, argc, argv, &i));
+        } else if (*operand_count < capacity) {
+            operands[(*operand_count)++] = text;
+        } else {
+            return ps_fail(PS_USAGE, "too many arguments: \"%s\" is one too many", text);
+        }
+    }
+    return PS_OK;
+}
+
+/* ---- help and record ---- */
+
+/* The value as text; "" for an unset text. */
+static void print_value(const ps_option *option, char *out, size_t size)
+{
+    out[0] = 0;
+    switch (option->kind) {
+    case PS_OPTION_FLAG: snprintf(out, size, "%s", *(bool *)option->value ? "yes" : "no"); break;
+    case PS_OPTION_INT:
+    case PS_OPTION_BYTES: snprintf(out, size, "%" PRId64, *(int64_t *)option->value); break;
+    case PS_OPTION_REAL:
+    case PS_OPTION_SECONDS: snprintf(out, size, "%.17g", *(double *)option->value); break;
+    case PS_OPTION_TEXT:
+        snprintf(out, size, "%s", *(const char **)option->value ? *(const char **)option->value : "");
+        break;
+    case PS_OPTION_CHOICE: {
+        const char *at = option->argument;
+        for (int i = *(int *)option->value; i > 0 && at; --i) at = strchr(at, '|') + 1;
+        snprintf(out, size, "%.*s", (int)strcspn(at, "|"), at);
+        break;
+    }
+    }
+}
+
+static bool default_is_shown(const ps_option *option, const char *value)
+{
+    switch (option->kind) {
+    case PS_OPTION_FLAG: return false;
+    case PS_OPTION_TEXT: return value[0] != 0;
+    case PS_OPTION_BYTES:
+    case PS_OPTION_SECONDS: return strcmp(value, "0") != 0;
+    default: return true;
+    }
+}
+
+void ps_options_help(const ps_option *table, void *stream)
+{
+    for (const ps_option *option = table; option->name; ++option) {
+        char head[96], value[256];
+        snprintf(head, sizeof head, "--%s%s%s", option->name,
+                 option->kind == PS_OPTION_FLAG ? "" : " ",
+                 option->kind == PS_OPTION_FLAG ? "" : option->argument ? option->argument : "VALUE");
+        print_value(option, value, sizeof value);
+        if (option->kind == PS_OPTION_REAL)
+            snprintf(value, sizeof value, "%.10g", *(double *)option->value);
+        fprintf(stream, "  %-30s%s %s", head, strlen(head) > 29 ? "\n                                " : "",
+                option->help);
+        if (default_is_shown(option, value)) fprintf(stream, " (default %s)", value);
+        fprintf(stream, "\n");
+    }
+}
+
+size_t ps_options_record(const ps_option *const *tables, char *buffer, size_t size)
+{
+    size_t length = 0;
+    if (size) buffer[0] = 0;
+    for (; *tables; ++tables)
+        for (const ps_option *option = *tables; option->name; ++option) {
+            if (!(option->identity & PS_IDENTITY)) continue;
+            char value[1024];
+            print_value(option, value, sizeof value);
+            int written = snprintf(length < size ? buffer + length : NULL,
+                                   length < size ? size - length : 0, "%s=%s\n", option->name, value);
+            length += (size_t)(written > 0 ? written : 0);
+        }
+    return length;
+}

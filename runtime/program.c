@@ -1,0 +1,155 @@
+#include "runtime/program.h"
+
+#include <errno.h>
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "version.h"
+
+static volatile sig_atomic_t stop_signal;
+static double stop_time; /* 0: never */
+
+static void on_stop(int signal_number) { stop_signal = signal_number; }
+
+bool ps_stop_requested(void)
+{
+    return stop_signal != 0 || (stop_time > 0 && ps_clock() >= stop_time);
+}
+
+const char *ps_version(void) { return "penstock " PS_VERSION " (" PS_REVISION ")"; }
+const char *ps_revision(void) { return PS_REVISION; }
+
+typedef struct common_flags {
+    bool help, version, verbose, quiet;
+} common_flags;
+
+/* The options of every program; -v, -q and -h are short for verbose, quiet and help. */
+static void common_table(ps_run *run, common_flags *flags, ps_option *table)
+{
+    const ps_option options[] = {
+        {"help", PS_OPTION_FLAG, &flags->help, NULL, "print this text", 0, 0, 0},
+        {"version", PS_OPTION_FLAG, &flags->version, NULL, "print version and revision", 0, 0, 0},
+        {"verbose", PS_OPTION_FLAG, &flags->verbose, NULL, "-v: say more", 0, 0, 0},
+        {"quiet", PS_OPTION_FLAG, &flags->quiet, NULL, "-q: say nothing but errors", 0, 0, 0},
+        {"json", PS_OPTION_FLAG, &run->json, NULL, "print figures as JSON", 0, 0, 0},
+        {"plan", PS_OPTION_FLAG, &run->plan, NULL,
+         "tell memory, disk, chunks and time needed; do nothing", 0, 0, 0},
+        {"force", PS_OPTION_FLAG, &run->force, NULL, "redo even if the output is up to date", 0, 0, 0},
+        {"threads", PS_OPTION_INT, &run->threads, "N", "threads to use", 1, 4096, 0},
+        {"host-memory", PS_OPTION_BYTES, &run->host_memory, "SIZE",
+         "memory to stay within, e.g. 2G", 0, 0, 0},
+        {"device-memory", PS_OPTION_BYTES, &run->device_memory, "SIZE",
+         "device memory to stay within; 0: what is free", 0, 0, 0},
+        {"device", PS_OPTION_TEXT, &run->device, "auto|cpu|cuda[:N]", "where to compute", 0, 0, 0},
+        {"stop-after", PS_OPTION_SECONDS, &run->stop_after, "TIME",
+         "write a checkpoint and end after this time", 0, 0, 0},
+        {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    memcpy(table, options, sizeof options);
+}
+
+enum { COMMON_OPTIONS = 13 };
+
+static void print_help(const ps_program *program, const ps_option *common)
+{
+    printf("usage: penstock-%s [options] %s\n\n%s\n", program->name, program->synopsis,
+           program->description);
+    if (program->options && program->options->name) {
+        printf("\noptions:\n");
+        ps_options_help(program->options, stdout);
+    }
+    printf("\ncommon options:\n");
+    ps_options_help(common, stdout);
+    if (program->examples) printf("\nexamples:\n%s\n", program->examples);
+}
+
+static void expand_short_options(int argc, char **argv)
+{
+    static char verbose[] = "--verbose", quiet[] = "--quiet", help[] = "--help";
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
+        if (strcmp(argv[i], "-v") == 0) argv[i] = verbose;
+        if (strcmp(argv[i], "-q") == 0) argv[i] = quiet;
+        if (strcmp(argv[i], "-h") == 0) argv[i] = help;
+    }
+}
+
+static ps_status check_operands(const ps_program *program, const ps_run *run)
+{
+    if (run->operand_count >= program->operands_min && run->operand_count <= program->operands_max)
+        return PS_OK;
+    return ps_fail(PS_USAGE, "%s arguments; usage: penstock-%s [options] %s",
+                   run->operand_count < program->operands_min ? "too few" : "too many",
+                   program->name, program->synopsis);
+}
+
+static void catch_signals(const ps_run *run)
+{
+    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit then shows as a failed write, by name */
+    stop_time = run->stop_after > 0 ? ps_clock() + run->stop_after : 0;
+}
+
+/* Parses, answers --help and --version, runs. */
+static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc, char **argv)
+{
+    ps_run run = {.program = program->name, .device = "auto", .threads = omp_get_max_threads()};
+    run.host_memory = ps_memory_available() / 10 * 8 / ps_comm_size();
+    common_flags flags = {0};
+    ps_option common[COMMON_OPTIONS];
+    common_table(&run, &flags, common);
+    static const ps_option none = {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0};
+    const ps_option *own = program->options ? program->options : &none;
+    const ps_option *const tables[] = {own, common, NULL};
+    expand_short_options(argc, argv);
+    int speaking = 1;
+    for (int i = 1; i < argc; ++i) speaking &= strcmp(argv[i], "--help") != 0;
+    if (!speaking) { /* before parsing, so that the defaults shown are the defaults */
+        if (ps_comm_rank() == 0) print_help(program, common);
+        return PS_OK;
+    }
+    PS_TRY(ps_options_parse(tables, argc, argv, run.operands, PS_OPERANDS_MAX, &run.operand_count));
+    if (flags.version) {
+        if (ps_comm_rank() == 0) puts(ps_version());
+        return PS_OK;
+    }
+    PS_TRY(check_operands(program, &run));
+    ps_log_setup(full_name,
+                 flags.quiet ? PS_LOG_ERROR : flags.verbose ? PS_LOG_DEBUG : PS_LOG_INFO,
+                 ps_comm_rank() == 0);
+    omp_set_num_threads((int)run.threads);
+    if (ps_options_record(tables, run.record, sizeof run.record) >= sizeof run.record)
+        return ps_fail(PS_USAGE, "the options are longer than %d characters together", PS_RECORD_MAX);
+    catch_signals(&run);
+    return program->run(&run);
+}
+
+static bool stdout_failed(void) { return fflush(stdout) != 0 || ferror(stdout); }
+
+int ps_main(const ps_program *program, int argc, char **argv)
+{
+    char full_name[96];
+    snprintf(full_name, sizeof full_name, "penstock-%s", program->name);
+    ps_log_setup(full_name, PS_LOG_INFO, true);
+    ps_status status = ps_comm_start(&argc, &argv);
+    if (status == PS_OK) {
+        ps_log_setup(full_name, PS_LOG_INFO, ps_comm_rank() == 0);
+        status = parse_and_run(program, full_name, argc, argv);
+    }
+    if (status == PS_OK && stdout_failed())
+        status = ps_fail(PS_EXHAUSTED, "the results could not be written to standard output: %s",
+                         strerror(errno));
+    if (status != PS_OK) {
+        ps_error("%s", ps_message());
+        ps_comm_abort((int)status); /* returns with a single rank */
+    }
+    ps_comm_end();
+    return (int)status;
+}
