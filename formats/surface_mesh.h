@@ -12,6 +12,9 @@
 
 #include "formats/store.h"
 
+#define PS_SURFACE_MESH_FORMAT "penstock-surface-mesh"
+enum { PS_SURFACE_MESH_VERSION = 1 };
+
 typedef struct ps_surface_mesh {
     int64_t vertex_count, triangle_count;
     double *vertices;   /* [vertex_count][3], m                                             */
@@ -23,6 +26,7 @@ typedef struct ps_surface_mesh {
     bool closed;              /* every edge has two triangles                               */
     bool oriented;            /* closed, consistently oriented, normals outward             */
     char order[16];           /* "none", "morton", "hilbert"                                */
+    char tag_names[1024];     /* names of physical groups: "1 skin\n7 wing"; "" if none     */
     char uuid[40], content_hash[17]; /* of the file it was read from; "" otherwise          */
 } ps_surface_mesh;
 
@@ -31,8 +35,11 @@ ps_status ps_surface_mesh_init(ps_surface_mesh *mesh, int64_t vertex_count,
                                int64_t triangle_count);
 void ps_surface_mesh_release(ps_surface_mesh *mesh); /* frees the arrays, zeroes the struct */
 
+/* Reads a file whole; `mesh` is released on failure. PS_INVALID as ps_store_open, and where
+ * sizes or indices do not fit. Release it with ps_surface_mesh_release. */
 ps_status ps_surface_mesh_load(const char *path, ps_surface_mesh *mesh);
-/* Writes and commits. options: ps_run.record or "". */
+
+/* Checks, writes and commits. options: ps_run.record or "". Nothing is left on failure. */
 ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, const char *creator,
                                const char *options);
 /* Sizes, index range, finite vertices, positive areas. PS_INVALID with the first fault. */

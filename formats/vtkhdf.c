@@ -1,0 +1,160 @@
+#include "formats/vtkhdf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+
+enum { VTK_TRIANGLE = 5, VTK_TETRA = 10 };
+
+ps_status ps_vtkhdf_check(const ps_vtkhdf_grid *grid, const char *what)
+{
+    if (grid->vertex_count < grid->cell_size || grid->cell_count < 1)
+        return ps_fail(PS_INVALID, "the mesh has %lld vertices and %lld %ss: too few",
+                       (long long)grid->vertex_count, (long long)grid->cell_count, what);
+    if (grid->vertex_count > INT32_MAX || grid->cell_count > INT32_MAX / grid->cell_size)
+        return ps_fail(PS_INVALID, "the mesh has %lld vertices and %lld %ss: more than 32-bit "
+                                   "indices reach",
+                       (long long)grid->vertex_count, (long long)grid->cell_count, what);
+    for (int64_t i = 0; i < 3 * grid->vertex_count; ++i)
+        if (!isfinite(grid->vertices[i]))
+            return ps_fail(PS_INVALID, "vertex %lld has a coordinate that is not a finite number",
+                           (long long)(i / 3));
+    for (int64_t i = 0; i < grid->cell_size * grid->cell_count; ++i)
+        if (grid->cells[i] < 0 || grid->cells[i] >= grid->vertex_count)
+            return ps_fail(PS_INVALID, "%s %lld names vertex %d, but there are %lld", what,
+                           (long long)(i / grid->cell_size), grid->cells[i],
+                           (long long)grid->vertex_count);
+    return PS_OK;
+}
+
+static ps_status put_count(ps_store *store, const char *name, int64_t value)
+{
+    ps_dataset_spec spec = {.name = name, .type = PS_I64, .rank = 1, .dims = {1}, .units = "1"};
+    return ps_store_write_array(store, &spec, &value);
+}
+
+/* What is made chunk by chunk: fills `count` rows from row `first` on. */
+typedef void (*row_maker)(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out);
+
+static void make_offsets(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out)
+{
+    int32_t *offsets = out;
+    for (int64_t i = 0; i < count; ++i) offsets[i] = (int32_t)((first + i) * grid->cell_size);
+}
+
+static void make_types(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out)
+{
+    memset(out, grid->cell_size == 3 ? VTK_TRIANGLE : VTK_TETRA, (size_t)count);
+}
+
+static void make_points(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out)
+{
+    float *points = out;
+    for (int64_t i = 0; i < 3 * count; ++i) points[i] = (float)grid->vertices[3 * first + i];
+}
+
+static ps_status put_made(ps_store *store, const ps_dataset_spec *spec, const ps_vtkhdf_grid *grid,
+                          row_maker make)
+{
+    int id;
+    ps_dataset_info info;
+    void *rows;
+    PS_TRY(ps_store_define(store, spec, &id));
+    PS_TRY(ps_store_dataset(store, id, &info));
+    PS_TRY(ps_alloc(&rows, info.chunk_bytes, 1, "a chunk of the mesh file"));
+    int64_t width = info.rank > 1 ? info.dims[1] : 1;
+    ps_status status = PS_OK;
+    for (int64_t c = 0; c < info.chunk_count && status == PS_OK; ++c) {
+        int64_t first = c * info.chunk_rows, count = info.dims[0] - first;
+        if (count > info.chunk_rows) count = info.chunk_rows;
+        make(grid, first, count, rows);
+        status = ps_store_write_chunk(store, id, c, rows, count * width, NULL);
+    }
+    free(rows);
+    return status;
+}
+
+static ps_status put_points(ps_store *store, const ps_vtkhdf_grid *grid)
+{
+    ps_dataset_spec spec = {.name = "/VTKHDF/Points", .type = grid->single ? PS_F32 : PS_F64,
+                            .rank = 2, .dims = {grid->vertex_count, 3}, .units = "m",
+                            .description = "vertices"};
+    return grid->single ? put_made(store, &spec, grid, make_points)
+                        : ps_store_write_array(store, &spec, grid->vertices);
+}
+
+ps_status ps_vtkhdf_put_grid(ps_store *store, const ps_vtkhdf_grid *grid)
+{
+    const int64_t version[2] = {1, 0};
+    int64_t ids = grid->cell_count * grid->cell_size;
+    ps_dataset_spec offsets = {.name = "/VTKHDF/Offsets", .type = PS_I32, .rank = 1,
+                               .dims = {grid->cell_count + 1}, .units = "1",
+                               .description = "first place of each cell in Connectivity"};
+    ps_dataset_spec types = {.name = "/VTKHDF/Types", .type = PS_U8, .rank = 1,
+                             .dims = {grid->cell_count}, .units = "1",
+                             .description = "VTK cell type: 5 triangle, 10 tetrahedron"};
+    PS_TRY(put_count(store, "/VTKHDF/NumberOfPoints", grid->vertex_count));
+    PS_TRY(put_count(store, "/VTKHDF/NumberOfCells", grid->cell_count));
+    PS_TRY(put_count(store, "/VTKHDF/NumberOfConnectivityIds", ids));
+    PS_TRY(ps_store_put_ints(store, "/VTKHDF", "Version", version, 2));
+    PS_TRY(ps_store_put_text(store, "/VTKHDF", "Type", "UnstructuredGrid"));
+    PS_TRY(put_points(store, grid));
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/Connectivity", "vertices of each cell", grid->cells,
+                             ids));
+    PS_TRY(put_made(store, &offsets, grid, make_offsets));
+    return put_made(store, &types, grid, make_types);
+}
+
+ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_count,
+                              int64_t *cell_count)
+{
+    int64_t ids;
+    int32_t last;
+    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfPoints", PS_I64, 0, 1, vertex_count));
+    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfCells", PS_I64, 0, 1, cell_count));
+    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfConnectivityIds", PS_I64, 0, 1, &ids));
+    if (*cell_count < 1 || *cell_count > INT32_MAX / cell_size || *vertex_count < 1 ||
+        *vertex_count > INT32_MAX || ids != cell_size * *cell_count)
+        return ps_fail(PS_INVALID, "%s: %lld vertices, %lld cells and %lld indices do not fit "
+                                   "cells of %d vertices",
+                       ps_store_path(store), (long long)*vertex_count, (long long)*cell_count,
+                       (long long)ids, cell_size);
+    PS_TRY(ps_store_read_array(store, "/VTKHDF/Offsets", PS_I32, *cell_count, 1, &last));
+    if (last != ids)
+        return ps_fail(PS_INVALID, "%s: /VTKHDF/Offsets ends with %d, expected %lld",
+                       ps_store_path(store), last, (long long)ids);
+    return PS_OK;
+}
+
+ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *description,
+                            const int32_t *data, int64_t count)
+{
+    ps_dataset_spec spec = {.name = name, .type = PS_I32, .rank = 1, .dims = {count},
+                            .units = "1", .description = description};
+    return ps_store_write_array(store, &spec, data);
+}
+
+static ps_status get_rows(ps_store *store, const char *name, ps_type type, void *data,
+                          int64_t count)
+{
+    int id;
+    ps_dataset_info info;
+    PS_TRY(ps_store_find(store, name, &id));
+    PS_TRY(ps_store_dataset(store, id, &info));
+    if (info.dims[0] != count)
+        return ps_fail(PS_INVALID, "%s: %s has %lld rows, expected %lld", ps_store_path(store),
+                       name, (long long)info.dims[0], (long long)count);
+    return ps_store_read_array(store, name, type, 0, count, data);
+}
+
+ps_status ps_vtkhdf_get_i32(ps_store *store, const char *name, int32_t *data, int64_t count)
+{
+    return get_rows(store, name, PS_I32, data, count);
+}
+
+ps_status ps_vtkhdf_get_f64(ps_store *store, const char *name, double *data, int64_t count)
+{
+    return get_rows(store, name, PS_F64, data, count);
+}
