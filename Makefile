@@ -117,7 +117,7 @@ GPU_C    := $(wildcard tests/gpu/check_*.c tests/gpu/bench_*.c)
 GPUS     := $(patsubst tests/gpu/%.c,$(B)/gpu/%,$(GPU_C))
 
 define program_rules
-sources_$(1) := $$(wildcard $(2).c) $$(wildcard $(2)/*.c)
+sources_$(1) := $$(strip $$(wildcard $(2).c) $$(wildcard $(2)/*.c))
 objects_$(1) := $$(patsubst %.c,$(B)/%.o,$$(sources_$(1)))
 ifneq ($$(sources_$(1)),)
 ALL_BIN += $(BIN)/penstock-$(1)

@@ -157,8 +157,7 @@ static const ps_option *find_option(const ps_option *const *tables, const char *
     return NULL;
 }
 
-/* Levenshtein distance of short strings; anything long counts as far. */
-static int distance(const char *a, const char *b)
+int ps_word_distance(const char *a, const char *b)
 {
     enum { LONGEST = 40 };
     int row[LONGEST + 1];
@@ -185,7 +184,7 @@ static ps_status unknown_option(const ps_option *const *tables, const char *name
     int best = 3;
     for (; *tables; ++tables)
         for (const ps_option *option = *tables; option->name; ++option) {
-            int d = distance(option->name, name);
+            int d = ps_word_distance(option->name, name);
             if (d < best) best = d, nearest = option->name;
         }
     if (nearest)

@@ -59,4 +59,8 @@ ps_status ps_parse_int(const char *text, int64_t *out);
 ps_status ps_parse_bytes(const char *text, int64_t *out);
 ps_status ps_parse_reals(const char *text, char separator, double *out, int capacity, int *count);
 
+/* The least number of letters to insert, delete or change that turns one word into the other
+ * (Levenshtein), for suggestions; words above 40 letters count as far (40). */
+int ps_word_distance(const char *a, const char *b);
+
 #endif
