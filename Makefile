@@ -188,9 +188,9 @@ $(BIN)/penstock-%:
 $(BIN)/penstock: $(BIN)/penstock-help
 	@ln -sf penstock-help $@
 
-$(PLUGIN): formats/h5zstd_plugin.c
+$(PLUGIN): formats/h5zstd_plugin.c formats/h5zstd.c formats/h5zstd.h
 	@mkdir -p $(@D)
-	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $< -lzstd -o $@
+	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $(filter %.c,$^) -lzstd -o $@
 
 $(B)/tests/%: tests/%.c tests/check.h $(LIB)
 	@mkdir -p $(@D)
