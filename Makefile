@@ -110,13 +110,14 @@ NEEDS_GMSH := mesh-import
 EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
 TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
 TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
+TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c))
 BENCH_C  := $(wildcard tests/bench/bench_*.c)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/bench/%,$(BENCH_C))
 GPU_C    := $(wildcard tests/gpu/check_*.c tests/gpu/bench_*.c)
 GPUS     := $(patsubst tests/gpu/%.c,$(B)/gpu/%,$(GPU_C))
 
 define program_rules
-sources_$(1) := $$(wildcard $(2).c) $$(wildcard $(2)/*.c)
+sources_$(1) := $$(strip $$(wildcard $(2).c) $$(wildcard $(2)/*.c))
 objects_$(1) := $$(patsubst %.c,$(B)/%.o,$$(sources_$(1)))
 ifneq ($$(sources_$(1)),)
 ALL_BIN += $(BIN)/penstock-$(1)
@@ -187,13 +188,17 @@ $(BIN)/penstock-%:
 $(BIN)/penstock: $(BIN)/penstock-help
 	@ln -sf penstock-help $@
 
-$(PLUGIN): formats/h5zstd_plugin.c
+$(PLUGIN): formats/h5zstd_plugin.c formats/h5zstd.c formats/h5zstd.h
 	@mkdir -p $(@D)
-	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $< -lzstd -o $@
+	$(call run,cc $<) $(CC) -I. $(HDF5_CFLAGS) -std=c11 $(OPT) $(WARN) -fPIC -shared $(filter %.c,$^) -lzstd -o $@
 
 $(B)/tests/%: tests/%.c tests/check.h $(LIB)
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
+# Small programs that stage tests run (under mpirun, say).
+$(B)/tests-programs/%: tests/programs/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 $(B)/bench/%: tests/bench/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
@@ -202,11 +207,11 @@ $(B)/gpu/%: tests/gpu/%.c $(LIB)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
 
 # ---- tests ----
-check: all $(TESTS) build/current
+check: all $(TESTS) $(TEST_PROGRAMS) build/current
 	@BUILD=$(B) tests/run-all
 check-unit: $(TESTS) build/current
 	@BUILD=$(B) tests/run-all unit
-check-stages: all build/current
+check-stages: all $(TEST_PROGRAMS) build/current
 	@BUILD=$(B) tests/run-all stages
 check-layers:
 	@tests/check-layers

@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "formats/csr.h"
 #include "formats/store.h"
 #include "runtime/isa.h"
 
@@ -42,30 +43,50 @@ typedef struct ps_slice_header {
     char mesh_uuid[40], mesh_hash[17]; /* the surface mesh that it was assembled from        */
 } ps_slice_header;
 
+/* To and from the root attributes. On a master file nnz, d_max, d_mean, score and k_max are
+ * those of the first part; opening a matrix takes them from the chunk table instead. _get checks
+ * ranges: PS_INVALID with the attribute's name. */
 ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header);
 ps_status ps_slice_header_get(const ps_store *store, ps_slice_header *header);
+
+enum {
+    PS_TILE_ROW_BLOCK = 64, /* rows between two entries of a tile's offset table          */
+    PS_LENGTH_BINS = 1024,  /* of the histogram; the last: PS_LENGTH_BINS - 1 or longer   */
+    PS_K_LIMIT = 60000      /* largest K that the format takes                            */
+};
 
 /* A tile: rows [first_row, first_row + rows) x slices [first_slice, first_slice + slices).
  * Row-vector v = s * rows + r (slice s, row r of the tile) has its first k in starts[v], its
  * length in lengths[v] (0: empty) and its values, k ascending, in values[offset(v) ..], where
- * offset is the running sum of lengths. */
+ * offset is the running sum of lengths. Writing replaces the start of an empty row-vector by that
+ * of the row before it in the slice (1 at its beginning). */
 typedef struct ps_slice_tile {
     int64_t first_row, rows, first_slice, slices;
     int64_t value_count;     /* sum of lengths                                               */
-    uint16_t *starts;        /* [slices * rows]                                              */
+    uint16_t *starts;        /* [slices * rows], in 1..K                                     */
     uint16_t *lengths;       /* [slices * rows]                                              */
     void *values;            /* [value_count] float or double                                */
+    /* Where rows 64 b of slice s begin in `values`: offsets[s * row_blocks + b], row_blocks =
+     * ceil(rows / PS_TILE_ROW_BLOCK). Made by unpacking, so that threads can own rows; writers
+     * leave it NULL. */
+    const uint32_t *offsets;
     double d_max, k_min, k_max, score; /* of the tile; columns of the chunk table            */
+    double filled;                     /* row-vectors that are not empty                     */
 } ps_slice_tile;
 
-/* M^k as compressed sparse rows, fp64; used for M^0, and for near-time matrices. */
-typedef struct ps_csr {
-    int64_t rows, nnz;
-    int64_t *row_start; /* [rows + 1]          */
-    int32_t *columns;   /* [nnz], ascending    */
-    double *values;     /* [nnz]               */
-} ps_csr;
-void ps_csr_release(ps_csr *matrix);
+/* ---- tiles in memory (formats/slice_tile.c): no I/O, no allocation ---- */
+
+int64_t ps_slice_tile_row_blocks(const ps_slice_tile *tile);
+/* Gives every empty row-vector the start of the row before it in its slice, or 1. */
+void ps_slice_tile_fill_starts(ps_slice_tile *tile);
+/* Checks 1 <= start, start + length - 1 <= k_limit and sum of lengths == value_count; PS_INVALID
+ * with the row and slice of the first fault. Then sets value_count's companions d_max, k_min,
+ * k_max (0 if all is empty), filled and score, and adds lengths to histogram[PS_LENGTH_BINS]. */
+ps_status ps_slice_tile_measure(ps_slice_tile *tile, int64_t k_limit, int64_t *histogram);
+/* The check alone, for tiles that were read: every start and end within 1..k_limit, lengths at
+ * most d_limit, their sum value_count, and fills offsets[slices * row_blocks]. */
+ps_status ps_slice_tile_index(const ps_slice_tile *tile, int64_t k_limit, int64_t d_limit,
+                              uint32_t *offsets);
 
 typedef struct ps_slice_matrix ps_slice_matrix;
 
@@ -83,14 +104,22 @@ void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slic
 ps_status ps_slice_matrix_create(const char *path, const ps_store_identity *identity,
                                  const ps_slice_tiling *tiling, ps_precision precision,
                                  int keep_bits, ps_slice_matrix **out);
-/* Thread-safe for distinct tiles. Fills the tile's statistics. */
+/* Thread-safe for distinct tiles. The ranges must be those of ps_slice_tiling_range. Fills the
+ * tile's statistics and the starts of its empty row-vectors. PS_INVALID for a tile that
+ * contradicts itself, PS_EXHAUSTED for one beyond value_capacity. */
 ps_status ps_slice_matrix_write_tile(ps_slice_matrix *matrix, int64_t index, ps_slice_tile *tile);
-/* Writes M^0 (the rows of it that belong to this part: columns by symmetry) and the header
- * (nnz, d_max, d_mean, score, k_max are taken from the tiles), commits. Frees. */
+/* Writes M^0 and the header (nnz, d_max, d_mean, score, k_max are taken from the tiles and set
+ * in *header), commits. Frees on success and failure. m0: its rows first_slice .. end_slice-1
+ * alone (M^0 is symmetric, so a part owns as many rows as slices): m0->rows = end_slice -
+ * first_slice, columns 0..N-1. All parts of a run need equal tile_rows, tile_slices and
+ * value_capacity; a part needs at least one slice. Fails if a tile was not written. */
 ps_status ps_slice_matrix_commit(ps_slice_matrix **matrix, const ps_csr *m0,
                                  ps_slice_header *header);
 
 /* ---- reading ---- */
+/* A single file or a master over parts; a lone part is refused (it lacks slices). Checks
+ * everything that can be checked without reading tiles: types, capacities, ranges, and that the
+ * tiles cover all rows and slices once, in order. */
 ps_status ps_slice_matrix_open(const char *path, ps_slice_matrix **out);
 void ps_slice_matrix_close(ps_slice_matrix **matrix); /* before commit: discards */
 ps_store *ps_slice_matrix_store(ps_slice_matrix *matrix); /* borrowed */
@@ -102,14 +131,24 @@ ps_status ps_slice_matrix_tile_info(const ps_slice_matrix *matrix, int64_t index
 /* Stored and unpacked sizes of a tile, for chunk_stream. */
 void ps_slice_matrix_tile_bytes(const ps_slice_matrix *matrix, int64_t index, int64_t *raw,
                                 int64_t *unpacked);
-/* Halves of reading, for chunk_stream (raw holds the stored bytes of all datasets). After
- * unpack the tile's pointers point into `unpacked`. */
+/* Halves of reading, for chunk_stream (raw holds the stored bytes of all datasets; both
+ * buffers 64-byte aligned). After unpack the tile's pointers point into `unpacked`. unpack
+ * verifies hashes and that starts, lengths and sums stay within the tile's own figures, so that
+ * corrupt data cannot lead compute out of bounds; `values` may be read 128 bytes over its
+ * end. Both are thread-safe. tile may be NULL. */
 ps_status ps_slice_matrix_read_raw(ps_slice_matrix *matrix, int64_t index, void *raw);
 ps_status ps_slice_matrix_unpack(ps_slice_matrix *matrix, int64_t index, const void *raw,
                                  void *unpacked, ps_slice_tile *tile);
 /* Sets a tile's ranges and pointers over memory that was unpacked before. */
 ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, const void *unpacked,
                                ps_slice_tile *tile);
+/* M^0, all N rows. The caller releases it. */
 ps_status ps_slice_matrix_load_m0(ps_slice_matrix *matrix, ps_csr *out);
+/* Number of row-vectors of each length 0 .. PS_LENGTH_BINS-1. */
+ps_status ps_slice_matrix_lengths(ps_slice_matrix *matrix, int64_t histogram[PS_LENGTH_BINS]);
+
+/* Position of a tile in the tiling of a whole, and its reverse, as a check for formats built on
+ * the same tiles: tiles in order, rows within slices, covering N x N. PS_INVALID otherwise. */
+ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns);
 
 #endif

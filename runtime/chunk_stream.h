@@ -3,13 +3,19 @@
  * within a memory budget. One engine for all families; it moves bytes and takes callbacks,
  * and knows neither HDF5 nor physics.
  *
- * Chunks 0 .. resident-1, as many as fit the budget beside the buffers, stay unpacked in
- * memory after the first sweep and are never evicted; the others pass through `buffers`
- * slots (three by default) in every sweep: a reader thread fills raw bytes, unpacking
- * workers turn them into the form that compute takes, and compute is called by the
- * sweeping thread in the order of the chunks. Reading runs ahead across the end of a sweep
- * into the next one. The result does not depend on the budget: compute sees the same
- * bytes in the same order.
+ * As many chunks as fit the budget beside the buffers are resident: unpacked in the first
+ * sweep, never evicted. They are spread evenly over the order (runtime/chunk_plan.h), so that
+ * computing them hides the reading of the others, which pass through `buffers` slots (three by
+ * default) in every sweep: a reader thread fills raw bytes, unpacking workers turn them into
+ * the form that compute takes, and compute is called by the sweeping thread in the order of
+ * the chunks. Reading begins at open, and runs ahead across the end of a sweep into the next
+ * one. The result does not depend on the budget: compute sees the same bytes in the same order.
+ *
+ * Memory held, resident + buffers (stored and unpacked), never exceeds the budget; where that
+ * is too small for the buffers wanted, fewer are taken, down to one of each kind. The sizes
+ * themselves and the bookkeeping, about 100 bytes a chunk, are not counted.
+ *
+ * A stream is swept, asked and closed by one thread at a time. Its own threads block signals.
  */
 #ifndef PS_RUNTIME_CHUNK_STREAM_H
 #define PS_RUNTIME_CHUNK_STREAM_H
@@ -27,7 +33,7 @@ typedef struct ps_chunk_stream_config {
     const int64_t *unpacked_bytes; /* [chunk_count] as compute sees it; borrowed during open */
     int64_t host_memory;           /* budget for resident chunks and buffers, bytes          */
     int buffers;                   /* slots for streamed chunks; 0: three                    */
-    int unpackers;                 /* worker threads; 0: two                                 */
+    int unpackers;                 /* worker threads; 0: two. One stored buffer each, + one  */
     bool one_pass;                 /* a single sweep: nothing is kept resident               */
     void *context;                 /* handed to the callbacks                                */
     /* Reads the stored bytes of a chunk into raw (raw_bytes[chunk] long). Called by the
@@ -36,11 +42,14 @@ typedef struct ps_chunk_stream_config {
     /* Turns raw into unpacked. Called by workers, several at a time, for distinct chunks. */
     ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);
     /* Allocates and frees unpacked memory, so that a device may take pinned memory; NULL:
-     * 64-byte aligned host memory. */
+     * 64-byte aligned host memory. Called by the threads that open and close, for two pieces:
+     * all slots, all resident chunks. */
     ps_status (*allocate)(void *context, int64_t bytes, void **out);
     void (*release)(void *context, void *memory);
 } ps_chunk_stream_config;
 
+/* `unpacked` belongs to the stream and is valid until compute returns: work that goes on in the
+ * background must have taken its copy by then. */
 typedef ps_status (*ps_chunk_compute)(void *context, int64_t chunk, const void *unpacked);
 
 typedef struct ps_chunk_stream_stats {
@@ -51,18 +60,21 @@ typedef struct ps_chunk_stream_stats {
     double compute_seconds, wait_seconds; /* of the sweeping thread                          */
     double sweep_seconds;                 /* wall time inside sweeps                         */
     int64_t sweeps;
-    double fraction; /* max(compute, read) / sweep: 1 is perfect overlap                     */
+    double fraction; /* max(compute, read) / sweep, at most 1, which is perfect overlap      */
 } ps_chunk_stream_stats;
 
-/* Plans residency and starts the threads. PS_EXHAUSTED if not even the buffers for the
- * largest chunk fit the budget; the message says how much is needed. */
+/* Plans residency and starts the threads. PS_EXHAUSTED if not even one buffer of each kind for
+ * the largest chunk fits the budget; the message says how much is needed. */
 ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_stream **out);
 
-/* One sweep in chunk order. `context` is handed to compute. A failure of any callback ends
- * the sweep and is returned with its message; the stream can then only be closed. */
+/* One sweep in chunk order. `context` is handed to compute. A failure of any callback, in
+ * whichever thread, ends the sweep and is returned with its message; the stream can then only
+ * be closed (further sweeps return the same failure). */
 ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute compute, void *context);
 
 void ps_chunk_stream_get_stats(const ps_chunk_stream *stream, ps_chunk_stream_stats *out);
-void ps_chunk_stream_close(ps_chunk_stream **stream); /* joins the threads; NULL is fine */
+/* At any moment between sweeps, also after a failed one: waits for the callbacks that are
+ * running, no longer. NULL is fine. */
+void ps_chunk_stream_close(ps_chunk_stream **stream);
 
 #endif

@@ -8,13 +8,13 @@
 #define PS_RUNTIME_COMM_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "runtime/status.h"
 
 /* Starts MPI only if the process was launched under it (mpirun, srun), so that a plain
- * start stays fast and needs no daemon. */
+ * start stays fast and needs no daemon. PS_FAILED if launched as several ranks but built
+ * without MPI. */
 ps_status ps_comm_start(int *argc, char ***argv);
 void ps_comm_end(void);
 /* Ends all ranks with this exit code; does not return under MPI with several ranks. */
@@ -23,8 +23,10 @@ void ps_comm_abort(int code);
 int ps_comm_rank(void);
 int ps_comm_size(void);
 
-/* In place. The order of the sum depends only on the number of ranks: equal runs give equal
- * bits. */
+/* In place, element by element; counts may differ from nothing to beyond 2^31, equal on all
+ * ranks. Each element is summed in the order of the ranks (f32 in double, rounded once), so the
+ * bits depend on the number of ranks alone: not on counts, the nodes or the MPI library. The
+ * maximum of numbers of which one is NaN is NaN. Memory: 4 MiB a rank. */
 ps_status ps_comm_sum_f32(float *data, int64_t count);
 ps_status ps_comm_sum_f64(double *data, int64_t count);
 ps_status ps_comm_sum_i64(int64_t *data, int64_t count);
@@ -39,12 +41,15 @@ ps_status ps_comm_barrier(void);
 /* True on all ranks if it is true on any. */
 bool ps_comm_any(bool condition);
 /* Agreement on failure: if any rank failed, all return the highest code; ranks that were
- * fine get the message of the lowest failing rank. Call it after each local phase that can
+ * fine get the message of the lowest failing rank, with its number. Call it after each local phase that can
  * fail, so that no rank waits for one that has left. */
 ps_status ps_comm_agree(ps_status local);
 
 /* Point to point for halos (families with partitions): posts all, waits for all.
- * Each exchange is one neighbour; send and receive sizes may differ. */
+ * Each exchange is one neighbour; send and receive sizes may differ. What one rank sends to
+ * another must be what that one expects; several exchanges between the same two ranks match in
+ * the order of both lists. The buffers belong to the exchange until the wait returns.
+ * Sums, broadcasts and gathers may be called in between. */
 typedef struct ps_comm_exchange {
     int neighbour;
     const void *send;
@@ -54,6 +59,6 @@ typedef struct ps_comm_exchange {
 typedef struct ps_comm_pending ps_comm_pending;
 ps_status ps_comm_exchange_start(const ps_comm_exchange *exchanges, int count,
                                  ps_comm_pending **out);
-ps_status ps_comm_exchange_wait(ps_comm_pending **pending);
+ps_status ps_comm_exchange_wait(ps_comm_pending **pending); /* frees; NULL is fine */
 
 #endif

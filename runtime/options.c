@@ -99,6 +99,16 @@ static ps_status check_range(const ps_option *option, double value, const char *
     return PS_OK;
 }
 
+static ps_status append_text(const ps_option *option, const char *text)
+{
+    ps_text_list *list = option->value;
+    if (list->count == PS_TEXT_LIST_MAX)
+        return ps_fail(PS_USAGE, "--%s is given more than %d times", option->name,
+                       PS_TEXT_LIST_MAX);
+    list->items[list->count++] = text;
+    return PS_OK;
+}
+
 static ps_status set_value(const ps_option *option, const char *text)
 {
     ps_status status = PS_OK;
@@ -121,6 +131,7 @@ static ps_status set_value(const ps_option *option, const char *text)
         number = *(double *)option->value;
         break;
     case PS_OPTION_TEXT: *(const char **)option->value = text; return PS_OK;
+    case PS_OPTION_LIST: return append_text(option, text);
     case PS_OPTION_CHOICE: {
         int index = choice_index(option->argument, text);
         if (index < 0)
@@ -146,8 +157,7 @@ static const ps_option *find_option(const ps_option *const *tables, const char *
     return NULL;
 }
 
-/* Levenshtein distance of short strings; anything long counts as far. */
-static int distance(const char *a, const char *b)
+int ps_word_distance(const char *a, const char *b)
 {
     enum { LONGEST = 40 };
     int row[LONGEST + 1];
@@ -174,7 +184,7 @@ static ps_status unknown_option(const ps_option *const *tables, const char *name
     int best = 3;
     for (; *tables; ++tables)
         for (const ps_option *option = *tables; option->name; ++option) {
-            int d = distance(option->name, name);
+            int d = ps_word_distance(option->name, name);
             if (d < best) best = d, nearest = option->name;
         }
     if (nearest)
@@ -256,13 +266,15 @@ static void print_value(const ps_option *option, char *out, size_t size)
         snprintf(out, size, "%.*s", (int)strcspn(at, "|"), at);
         break;
     }
+    case PS_OPTION_LIST: break;
     }
 }
 
 static bool default_is_shown(const ps_option *option, const char *value)
 {
     switch (option->kind) {
-    case PS_OPTION_FLAG: return false;
+    case PS_OPTION_FLAG:
+    case PS_OPTION_LIST: return false;
     case PS_OPTION_TEXT: return value[0] != 0;
     case PS_OPTION_BYTES:
     case PS_OPTION_SECONDS: return strcmp(value, "0") != 0;
@@ -287,6 +299,15 @@ void ps_options_help(const ps_option *table, void *stream)
     }
 }
 
+/* Appends "name=value\n" and returns the length it has or would have. */
+static size_t record_line(const char *name, const char *value, char *buffer, size_t size,
+                          size_t length)
+{
+    int written = snprintf(length < size ? buffer + length : NULL, length < size ? size - length : 0,
+                           "%s=%s\n", name, value);
+    return length + (size_t)(written > 0 ? written : 0);
+}
+
 size_t ps_options_record(const ps_option *const *tables, char *buffer, size_t size)
 {
     size_t length = 0;
@@ -296,9 +317,10 @@ size_t ps_options_record(const ps_option *const *tables, char *buffer, size_t si
             if (!(option->identity & PS_IDENTITY)) continue;
             char value[1024];
             print_value(option, value, sizeof value);
-            int written = snprintf(length < size ? buffer + length : NULL,
-                                   length < size ? size - length : 0, "%s=%s\n", option->name, value);
-            length += (size_t)(written > 0 ? written : 0);
+            const ps_text_list *list = option->kind == PS_OPTION_LIST ? option->value : NULL;
+            for (int i = 0; list && i < list->count; ++i)
+                length = record_line(option->name, list->items[i], buffer, size, length);
+            if (!list) length = record_line(option->name, value, buffer, size, length);
         }
     return length;
 }

@@ -16,8 +16,15 @@ typedef enum ps_option_kind {
     PS_OPTION_TEXT,    /* const char *, borrowed from argv                               */
     PS_OPTION_BYTES,   /* int64_t: 4096, 64K, 2.5M, 1G, 1T (powers of 1024)              */
     PS_OPTION_SECONDS, /* double: 90, 90s, 15m, 2h                                       */
-    PS_OPTION_CHOICE   /* int: index into `argument`, alternatives separated by '|'      */
+    PS_OPTION_CHOICE,  /* int: index into `argument`, alternatives separated by '|'      */
+    PS_OPTION_LIST     /* ps_text_list: one more text each time the option is given      */
 } ps_option_kind;
+
+enum { PS_TEXT_LIST_MAX = 256 };
+typedef struct ps_text_list {
+    int count;
+    const char *items[PS_TEXT_LIST_MAX]; /* borrowed from argv */
+} ps_text_list;
 
 typedef struct ps_option {
     const char *name;     /* without the dashes; NULL ends the table                         */
@@ -51,5 +58,9 @@ ps_status ps_parse_real(const char *text, double *out);
 ps_status ps_parse_int(const char *text, int64_t *out);
 ps_status ps_parse_bytes(const char *text, int64_t *out);
 ps_status ps_parse_reals(const char *text, char separator, double *out, int capacity, int *count);
+
+/* The least number of letters to insert, delete or change that turns one word into the other
+ * (Levenshtein), for suggestions; words above 40 letters count as far (40). */
+int ps_word_distance(const char *a, const char *b);
 
 #endif

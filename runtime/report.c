@@ -172,7 +172,13 @@ void ps_report_print(ps_report **report)
     const char *text = r->text ? r->text : "";
     if (r->json) printf("{%s%s}\n", text, r->in_section ? "}" : "");
     else fputs(text, stdout);
-    free(r->text);
-    free(r);
+    ps_report_discard(report);
+}
+
+void ps_report_discard(ps_report **report)
+{
+    if (!report || !*report) return;
+    free((*report)->text);
+    free(*report);
     *report = NULL;
 }

@@ -23,4 +23,6 @@ void ps_report_reals(ps_report *report, const char *name, const double *values, 
 void ps_report_ints(ps_report *report, const char *name, const int64_t *values, int64_t count);
 void ps_report_print(ps_report **report); /* prints, frees, sets NULL */
 
+void ps_report_discard(ps_report **report); /* frees without printing, sets NULL */
+
 #endif

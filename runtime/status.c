@@ -26,8 +26,12 @@ ps_status ps_context(ps_status code, const char *format, ...)
     va_start(args, format);
     int length = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (length >= 0 && length < MESSAGE_SIZE)
-        snprintf(text + length, sizeof text - (size_t)length, ": %s", message);
+    if (length >= 0 && length + 3 < MESSAGE_SIZE) {
+        size_t kept = strnlen(message, (size_t)(MESSAGE_SIZE - 3 - length));
+        memcpy(text + length, ": ", 2);
+        memcpy(text + length + 2, message, kept);
+        text[length + 2 + (int)kept] = '\0';
+    }
     memcpy(message, text, sizeof text);
     return code;
 }

@@ -1,9 +1,11 @@
 /*
- * incident: plane-wave pulses and point sources, and the loads that they put on a mesh.
+ * incident: plane-wave pulses and point sources (kernels/tdbem/load.h: the loads they make).
  *
  * u_inc(x,t) = amplitude f(t - t0 - e.x/c)                      plane wave, direction e
  *            = amplitude f(t - t0 - r/c) / (4 pi r), r=|x-x_s|  point source at x_s
- * Several emitters add.
+ *            = -amplitude f(t - t0)                             uniform: no wave, but the
+ *              simplest check of the sound-soft system: V p = +amplitude f
+ * Several emitters add. All functions are thread-safe; none allocates.
  */
 #ifndef PS_KERNELS_TDBEM_INCIDENT_H
 #define PS_KERNELS_TDBEM_INCIDENT_H
@@ -22,17 +24,23 @@ typedef enum ps_pulse_shape {
     PS_PULSE_STEP        /* f(q) = (1 + erf(q/s))/2: smooth step                             */
 } ps_pulse_shape;
 
+typedef enum ps_emitter_kind {
+    PS_EMITTER_PLANE,
+    PS_EMITTER_POINT,
+    PS_EMITTER_UNIFORM
+} ps_emitter_kind;
+
 typedef struct ps_emitter {
-    bool point;           /* point source, else plane wave                                   */
-    double place[3];      /* direction e (unit) or position x_s (m)                          */
+    ps_emitter_kind kind;
+    double place[3];      /* plane: direction e (unit); point: position x_s (m); uniform: 0  */
     ps_pulse_shape shape;
-    double amplitude;     /* Pa (plane), Pa m (point)                                        */
+    double amplitude;     /* Pa (plane, uniform), Pa m (point)                               */
     double width;         /* s, seconds                                                      */
-    double frequency;     /* w0 / 2 pi, Hz (modulated)                                       */
-    double delay;         /* t0, seconds                                                     */
+    double frequency;     /* w0 / 2 pi, Hz (modulated; else 0)                               */
+    double delay;         /* t0, seconds; NaN: not said yet, see ps_incident_settle          */
 } ps_emitter;
 
-enum { PS_EMITTERS_MAX = 16 };
+enum { PS_EMITTERS_MAX = 16, PS_EMITTER_TEXT_MAX = 256 };
 
 typedef struct ps_incident {
     int count;
@@ -40,22 +48,39 @@ typedef struct ps_incident {
     double speed; /* c, m/s */
 } ps_incident;
 
-/* One emitter from text: "plane:dir=0,0,1:shape=gaussian:width=0.5:delay=3:amplitude=1" or
- * "point:at=0,0,5:shape=ricker:width=1e-3". delay may be left out: ps_incident_settle finds
- * it. PS_USAGE with a message that names the part. */
+/* One emitter from text: "plane:dir=0,0,1:shape=gaussian:width=0.5:delay=3:amplitude=1",
+ * "point:at=0,0,5:shape=ricker:width=1e-3" or "uniform:width=0.5". Left out: shape is gaussian,
+ * amplitude 1, delay NaN (ps_incident_settle finds it). A direction is made a unit vector.
+ * PS_USAGE with a message that names the emitter and the part; *out is then unchanged. */
 ps_status ps_emitter_parse(const char *text, ps_emitter *out);
-/* The text that parses back to the same emitter, all parts spelled out (%.17g). */
+/* The text that parses back to the same emitter, bit for bit, all parts spelled out (%.17g);
+ * at most PS_EMITTER_TEXT_MAX with its end. An unsettled delay is left out. */
 void ps_emitter_print(const ps_emitter *emitter, char *out, size_t size);
-/* Sets the delays left out, so that |f| < 1e-6 of its peak everywhere on the points at t = 0. */
+/* Sets the delays that are NaN to the least value with which |f| stays below 1e-6 of its peak
+ * on all points[count][3] (m) for all t <= 0. */
 void ps_incident_settle(ps_incident *incident, int64_t count, const double *points);
 
-/* f and f' at q. */
+/* f and f' = df/dq at q (seconds): of the pulse alone, without amplitude and delay. Tails below
+ * 1e-130 of the peak are 0, so that no denormal numbers enter the loads. */
 double ps_pulse_value(const ps_emitter *emitter, double q);
 double ps_pulse_slope(const ps_emitter *emitter, double q);
-/* F(w) = int f(t - t0) e^{+iwt} dt, closed form; *re, *im. (STEP: the principal part, w != 0.) */
+/* F(w) = int f(t - t0) e^{+iwt} dt (s), w in rad/s, closed form, without the amplitude.
+ * STEP: the principal part i exp(-(ws/2)^2)/w, w != 0. */
 void ps_pulse_spectrum(const ps_emitter *emitter, double w, double *re, double *im);
 
-/* u_inc, and grad u_inc [3] (may be NULL), at x, t. */
-double ps_incident_field(const ps_incident *incident, const double x[3], double t, double *gradient);
+/* How an emitter reaches point x: u_inc(x,t) = value f(t - retardation), and
+ * d u_inc/d v (x,t) = along[0] f(t - retardation) + along[1] f'(t - retardation)
+ * for the direction v (NULL: not asked; along may be NULL then). */
+typedef struct ps_arrival {
+    double retardation; /* s */
+    double value;
+    double along[2];
+} ps_arrival;
+ps_arrival ps_emitter_arrival(const ps_emitter *emitter, double speed, const double x[3],
+                              const double v[3]);
+
+/* u_inc (Pa), and grad u_inc [3] (Pa/m; may be NULL), at x (m), t (s). */
+double ps_incident_field(const ps_incident *incident, const double x[3], double t,
+                         double *gradient);
 
 #endif

@@ -1,0 +1,222 @@
+#include "formats/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/memory.h"
+
+enum { CHECKPOINT_VERSION = 1, PATH_SIZE = 4096 };
+static const char checkpoint_format[] = "penstock-checkpoint";
+
+void ps_checkpoint_path(const char *run, int64_t generation, char *out)
+{
+    snprintf(out, PATH_SIZE, "%s.%06lld.h5", run, (long long)generation);
+}
+
+/* ---- writing ---- */
+
+static ps_status put_array(ps_store *store, const ps_checkpoint_array *array)
+{
+    if (array->count == 0) return PS_OK;
+    ps_dataset_spec spec = {.name = array->name, .type = array->type, .rank = 1,
+                            .dims = {array->count}, .units = array->units};
+    return ps_store_write_array(store, &spec, array->data);
+}
+
+static ps_status put_all(ps_store *store, const ps_checkpoint *checkpoint)
+{
+    PS_TRY(ps_store_put_int(store, "/", "step", checkpoint->step));
+    PS_TRY(ps_store_put_text(store, "/", "run", checkpoint->uuid));
+    for (int i = 0; i < checkpoint->array_count; ++i)
+        PS_TRY(put_array(store, &checkpoint->arrays[i]));
+    return PS_OK;
+}
+
+ps_status ps_checkpoint_save(const char *run, int64_t generation, const ps_checkpoint *checkpoint)
+{
+    char path[PATH_SIZE];
+    ps_checkpoint_path(run, generation, path);
+    ps_store_identity identity = {.format = checkpoint_format, .format_version = CHECKPOINT_VERSION,
+                                  .creator = "penstock", .revision = "",
+                                  .options = checkpoint->identity};
+    for (int i = 0; i < checkpoint->array_count; ++i)
+        identity.disk_estimate += checkpoint->arrays[i].count *
+                                  (int64_t)ps_type_size(checkpoint->arrays[i].type);
+    ps_store *store;
+    PS_TRY(ps_store_create(path, &identity, &store));
+    ps_status status = put_all(store, checkpoint);
+    if (status == PS_OK) status = ps_store_commit(&store);
+    else ps_store_close(&store);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static ps_status get_array(ps_store *store, const ps_checkpoint_array *array)
+{
+    if (array->count == 0) return PS_OK;
+    int id;
+    ps_dataset_info info;
+    PS_TRY(ps_store_find(store, array->name, &id));
+    PS_TRY(ps_store_dataset(store, id, &info));
+    if (info.type != array->type || info.dims[0] != array->count)
+        return ps_fail(PS_INVALID, "%s: %s holds %lld items, not the %lld expected",
+                       ps_store_path(store), array->name, (long long)info.dims[0],
+                       (long long)array->count);
+    return ps_store_read_array(store, array->name, array->type, 0, array->count, array->data);
+}
+
+static ps_status get_all(ps_store *store, ps_checkpoint *checkpoint)
+{
+    char uuid[PS_RUN_UUID_SIZE];
+    ps_verify_result verdict;
+    PS_TRY(ps_store_verify(store, true, &verdict));
+    PS_TRY(ps_store_get_text(store, "/", "run", uuid, sizeof uuid));
+    if (strcmp(uuid, checkpoint->uuid))
+        return ps_fail(PS_INVALID, "%s: belongs to another run (%s, not %s)", ps_store_path(store),
+                       uuid, checkpoint->uuid);
+    for (int i = 0; i < checkpoint->array_count; ++i)
+        PS_TRY(get_array(store, &checkpoint->arrays[i]));
+    return ps_store_get_int(store, "/", "step", &checkpoint->step);
+}
+
+ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint)
+{
+    char path[PATH_SIZE];
+    ps_checkpoint_path(run, generation, path);
+    ps_store *store;
+    PS_TRY(ps_store_open(path, checkpoint_format, CHECKPOINT_VERSION, &store));
+    ps_status status = get_all(store, checkpoint);
+    ps_store_close(&store);
+    return status;
+}
+
+/* ---- the files of a run ---- */
+
+/* The generation that this name in the run's folder stands for; -1: none. *temporary: it ends
+ * with .tmp, left by a crash. */
+static int64_t generation_of(const char *base, const char *name, bool *temporary)
+{
+    size_t length = strlen(base);
+    if (strncmp(name, base, length) || name[length] != '.') return -1;
+    name += length + 1;
+    size_t digits = strspn(name, "0123456789");
+    if (digits < 6 || digits > 18 || strncmp(name + digits, ".h5", 3)) return -1;
+    const char *rest = name + digits + 3;
+    *temporary = strncmp(rest, ".tmp", 4) == 0;
+    return *rest == 0 || *temporary ? strtoll(name, NULL, 10) : -1;
+}
+
+/* Calls visit for every generation file of the run, in the folder's order. */
+static ps_status each_file(const char *run,
+                           ps_status (*visit)(void *context, const char *path, int64_t generation,
+                                              bool temporary),
+                           void *context)
+{
+    const char *slash = strrchr(run, '/'), *base = slash ? slash + 1 : run;
+    char folder[PATH_SIZE], path[2 * PATH_SIZE];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - run) + 1 : 2, slash ? run : "./");
+    DIR *entries = opendir(folder);
+    if (!entries) return ps_fail(PS_FAILED, "%s: %s", folder, strerror(errno));
+    ps_status status = PS_OK;
+    for (struct dirent *entry; status == PS_OK && (entry = readdir(entries));) {
+        bool temporary = false;
+        int64_t generation = generation_of(base, entry->d_name, &temporary);
+        if (generation < 0) continue;
+        snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
+        status = visit(context, path, generation, temporary);
+    }
+    closedir(entries);
+    return status;
+}
+
+typedef struct generation_list {
+    int64_t *numbers, count, capacity;
+} generation_list;
+
+static ps_status add_generation(void *context, const char *path, int64_t generation, bool temporary)
+{
+    generation_list *list = context;
+    if (temporary) return PS_OK;
+    PS_TRY(ps_grow((void **)&list->numbers, &list->capacity, list->count + 1,
+                   sizeof *list->numbers, "the list of checkpoints"));
+    list->numbers[list->count++] = generation;
+    return PS_OK;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+ps_status ps_checkpoint_list(const char *run, int64_t **generations, int64_t *count)
+{
+    generation_list list = {0};
+    *generations = NULL;
+    *count = 0;
+    ps_status status = each_file(run, add_generation, &list);
+    if (status != PS_OK) {
+        free(list.numbers);
+        return status;
+    }
+    if (list.count) qsort(list.numbers, (size_t)list.count, sizeof *list.numbers, newest_first);
+    *generations = list.numbers;
+    *count = list.count;
+    return PS_OK;
+}
+
+static ps_status remove_older(void *context, const char *path, int64_t generation, bool temporary)
+{
+    int64_t oldest_kept = *(const int64_t *)context;
+    if ((temporary || generation < oldest_kept) && unlink(path) != 0 && errno != ENOENT)
+        return ps_fail(PS_FAILED, "%s: cannot be removed: %s", path, strerror(errno));
+    return PS_OK;
+}
+
+ps_status ps_checkpoint_prune(const char *run, int64_t keep)
+{
+    int64_t *generations, count;
+    PS_TRY(ps_checkpoint_list(run, &generations, &count));
+    int64_t oldest_kept = keep == 0 ? INT64_MAX : count > keep ? generations[keep - 1] : 0;
+    free(generations);
+    return each_file(run, remove_older, &oldest_kept);
+}
+
+/* ---- identity ---- */
+
+/* The line of `text` that starts with the same "name=" as `line`; NULL: none. */
+static const char *same_name(const char *text, const char *line)
+{
+    size_t name = strcspn(line, "=\n") + 1;
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        if (!strncmp(text, line, name)) return text;
+    return NULL;
+}
+
+ps_status ps_identity_check(const char *run, const char *stored, const char *now)
+{
+    if (!strcmp(stored, now)) return PS_OK;
+    const char *texts[2] = {stored, now};
+    for (int side = 0; side < 2; ++side)
+        for (const char *line = texts[side]; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+            const char *other = same_name(texts[1 - side], line);
+            int length = (int)strcspn(line, "\n"), name = (int)strcspn(line, "=\n");
+            int other_length = other ? (int)strcspn(other, "\n") : name;
+            if (other && length == other_length && !strncmp(line, other, (size_t)length)) continue;
+            const char *value = length > name ? line + name + 1 : "";
+            const char *other_value = other_length > name ? other + name + 1 : "";
+            int sizes[2] = {length > name ? length - name - 1 : 0,
+                            other_length > name ? other_length - name - 1 : 0};
+            return ps_fail(PS_USAGE,
+                           "the unfinished run %s had %.*s \"%.*s\", now it is \"%.*s\": restart "
+                           "with what it had, or start anew with --force",
+                           run, name, line, sizes[side], side ? other_value : value,
+                           sizes[1 - side], side ? value : other_value);
+        }
+    return PS_OK; /* the same lines in another order */
+}

@@ -1,0 +1,104 @@
+/* The header of slice and block matrices: root attributes. */
+#include <math.h>
+#include <string.h>
+
+#include "formats/slice_matrix.h"
+
+static const char *const formulations[] = {"sound-soft-s", "sound-soft-m", "sound-hard"};
+static const char *const precisions[] = {"f32", "f64"};
+
+const char *ps_formulation_name(ps_formulation formulation)
+{
+    return (unsigned)formulation < 3 ? formulations[formulation] : "unknown";
+}
+
+ps_status ps_formulation_parse(const char *name, ps_formulation *out)
+{
+    for (int f = 0; f < 3; ++f)
+        if (strcmp(name, formulations[f]) == 0) {
+            *out = (ps_formulation)f;
+            return PS_OK;
+        }
+    return ps_fail(PS_INVALID, "formulation \"%s\" is none of sound-soft-s, sound-soft-m, sound-hard",
+                   name);
+}
+
+static ps_status precision_parse(const char *name, ps_precision *out)
+{
+    for (int p = 0; p < PS_PRECISION_COUNT; ++p)
+        if (strcmp(name, precisions[p]) == 0) {
+            *out = (ps_precision)p;
+            return PS_OK;
+        }
+    return ps_fail(PS_INVALID, "precision \"%s\" is neither f32 nor f64", name);
+}
+
+ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
+{
+    const struct { const char *name; int64_t value; } ints[] = {
+        {"unknowns", header->unknowns}, {"k_max", header->k_max}, {"nnz", header->nnz},
+        {"d_max", header->d_max},       {"outer_points", header->outer_points}};
+    const struct { const char *name; double value; } reals[] = {
+        {"d_mean", header->d_mean}, {"score", header->score}, {"dt", header->dt},
+        {"speed", header->speed}};
+    PS_TRY(ps_store_put_text(store, "/", "formulation", ps_formulation_name(header->formulation)));
+    PS_TRY(ps_store_put_text(store, "/", "precision", precisions[header->precision]));
+    for (int i = 0; i < 5; ++i) PS_TRY(ps_store_put_int(store, "/", ints[i].name, ints[i].value));
+    for (int i = 0; i < 4; ++i) PS_TRY(ps_store_put_real(store, "/", reals[i].name, reals[i].value));
+    PS_TRY(ps_store_put_text(store, "/", "mesh_uuid", header->mesh_uuid));
+    return ps_store_put_text(store, "/", "mesh_hash", header->mesh_hash);
+}
+
+static ps_status check_int(const char *name, int64_t value, int64_t low, int64_t high)
+{
+    if (value >= low && value <= high) return PS_OK;
+    return ps_fail(PS_INVALID, "attribute %s is %lld, outside %lld..%lld", name, (long long)value,
+                   (long long)low, (long long)high);
+}
+
+static ps_status check_positive(const char *name, double value)
+{
+    if (isfinite(value) && value > 0) return PS_OK;
+    return ps_fail(PS_INVALID, "attribute %s is %g; it must be positive", name, value);
+}
+
+static ps_status header_check(const ps_slice_header *header)
+{
+    PS_TRY(check_int("unknowns", header->unknowns, 1, INT32_MAX));
+    PS_TRY(check_int("k_max", header->k_max, 0, PS_K_LIMIT));
+    PS_TRY(check_int("d_max", header->d_max, 0, PS_K_LIMIT));
+    PS_TRY(check_int("nnz", header->nnz, 0, INT64_MAX));
+    PS_TRY(check_int("outer_points", header->outer_points, 1, 1 << 20));
+    PS_TRY(check_positive("dt", header->dt));
+    return check_positive("speed", header->speed);
+}
+
+static ps_status header_get(const ps_store *store, ps_slice_header *header)
+{
+    char name[32];
+    PS_TRY(ps_store_get_text(store, "/", "formulation", name, sizeof name));
+    PS_TRY(ps_formulation_parse(name, &header->formulation));
+    PS_TRY(ps_store_get_text(store, "/", "precision", name, sizeof name));
+    PS_TRY(precision_parse(name, &header->precision));
+    PS_TRY(ps_store_get_int(store, "/", "unknowns", &header->unknowns));
+    PS_TRY(ps_store_get_int(store, "/", "k_max", &header->k_max));
+    PS_TRY(ps_store_get_int(store, "/", "nnz", &header->nnz));
+    PS_TRY(ps_store_get_int(store, "/", "d_max", &header->d_max));
+    PS_TRY(ps_store_get_int(store, "/", "outer_points", &header->outer_points));
+    PS_TRY(ps_store_get_real(store, "/", "d_mean", &header->d_mean));
+    PS_TRY(ps_store_get_real(store, "/", "score", &header->score));
+    PS_TRY(ps_store_get_real(store, "/", "dt", &header->dt));
+    PS_TRY(ps_store_get_real(store, "/", "speed", &header->speed));
+    PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", header->mesh_uuid,
+                             sizeof header->mesh_uuid));
+    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", header->mesh_hash,
+                             sizeof header->mesh_hash));
+    return header_check(header);
+}
+
+ps_status ps_slice_header_get(const ps_store *store, ps_slice_header *header)
+{
+    *header = (ps_slice_header){0};
+    ps_status status = header_get(store, header);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+}

@@ -1,0 +1,438 @@
+#include "formats/slice_matrix.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/tile_set.h"
+#include "runtime/memory.h"
+
+enum { STARTS, LENGTHS, VALUES, DATASETS };
+enum { VERSION = 1, EXTRAS = 9 };
+static const char format_name[] = "penstock-slice-matrix";
+static const char *const extra_names[EXTRAS] = {"first_row", "rows",  "first_slice",
+                                                "slices",    "d_max", "k_min",
+                                                "k_max",     "score", "filled"};
+
+struct ps_slice_matrix {
+    ps_store *store;
+    ps_tile_set set;
+    ps_slice_header header;
+    ps_slice_tile *tiles; /* [set.tiles] without data pointers */
+    /* Writing only: */
+    ps_slice_tiling tiling;
+    bool *written; /* [set.tiles] */
+    int histogram_id;
+    int64_t histogram[PS_LENGTH_BINS];
+    pthread_mutex_t lock; /* guards written, tiles, histogram */
+};
+
+/* ---- tiling ---- */
+
+static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static int64_t row_tiles(const ps_slice_tiling *tiling)
+{
+    return quotient_up(tiling->unknowns, tiling->tile_rows);
+}
+
+int64_t ps_slice_tiling_count(const ps_slice_tiling *tiling)
+{
+    return row_tiles(tiling) *
+           quotient_up(tiling->end_slice - tiling->first_slice, tiling->tile_slices);
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slice_tile *tile)
+{
+    tile->first_row = index % row_tiles(tiling) * tiling->tile_rows;
+    tile->rows = least(tiling->tile_rows, tiling->unknowns - tile->first_row);
+    tile->first_slice = tiling->first_slice + index / row_tiles(tiling) * tiling->tile_slices;
+    tile->slices = least(tiling->tile_slices, tiling->end_slice - tile->first_slice);
+}
+
+static ps_status tiling_check(const ps_slice_tiling *t)
+{
+    bool good = t->unknowns >= 1 && t->unknowns <= INT32_MAX && t->tile_rows >= 1 &&
+                t->tile_rows <= t->unknowns && t->tile_slices >= 1 && t->first_slice >= 0 &&
+                t->end_slice > t->first_slice && t->end_slice <= t->unknowns &&
+                t->value_capacity >= 0 && t->value_capacity <= UINT32_MAX &&
+                t->tile_slices <= UINT32_MAX / t->tile_rows;
+    if (!good)
+        return ps_fail(PS_USAGE,
+                       "no tiling: %lld unknowns in tiles of %lld rows x %lld slices over slices "
+                       "%lld..%lld with at most %lld values",
+                       (long long)t->unknowns, (long long)t->tile_rows, (long long)t->tile_slices,
+                       (long long)t->first_slice, (long long)t->end_slice,
+                       (long long)t->value_capacity);
+    if (t->tile_rows % 256 != 0 && t->tile_rows != t->unknowns)
+        return ps_fail(PS_USAGE, "tiles of %lld rows: a multiple of 256, or all %lld rows, wanted",
+                       (long long)t->tile_rows, (long long)t->unknowns);
+    return PS_OK;
+}
+
+ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns)
+{
+    int64_t row = 0, slice = 0, slices = 0;
+    for (int64_t t = 0; t < count; ++t) {
+        const ps_slice_tile *tile = &tiles[t];
+        if (row == 0) slices = tile->slices;
+        if (tile->first_row != row || tile->first_slice != slice || tile->slices != slices ||
+            tile->rows < 1 || tile->slices < 1 || tile->rows > unknowns - row ||
+            tile->slices > unknowns - slice)
+            return ps_fail(PS_INVALID,
+                           "tile %lld covers rows %lld +%lld, slices %lld +%lld, where row %lld of "
+                           "slice %lld comes next%s",
+                           (long long)t, (long long)tile->first_row, (long long)tile->rows,
+                           (long long)tile->first_slice, (long long)tile->slices, (long long)row,
+                           (long long)slice,
+                           t == 0 ? "; if this is one part of a run, open the master file" : "");
+        row += tile->rows;
+        if (row < unknowns) continue;
+        row = 0;
+        slice += slices;
+    }
+    if (row == 0 && slice == unknowns) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "the tiles end at row %lld of slice %lld of %lld; if this is one part of a run, "
+                   "open the master file",
+                   (long long)row, (long long)slice, (long long)unknowns);
+}
+
+/* ---- writing ---- */
+
+static ps_status define_tiles(ps_slice_matrix *m, ps_precision precision, int keep_bits)
+{
+    int64_t vectors = m->tiling.tile_rows * least(m->tiling.tile_slices, m->tiling.unknowns);
+    ps_dataset_spec starts = {.name = "/starts", .type = PS_U16, .units = "1",
+                              .description = "first k of every row-vector of a tile"};
+    ps_dataset_spec lengths = {.name = "/lengths", .type = PS_U16, .units = "1",
+                               .description = "length of every row-vector of a tile"};
+    ps_dataset_spec values = {.name = "/values",
+                              .type = precision == PS_SINGLE ? PS_F32 : PS_F64,
+                              .units = "m^3 or m s",
+                              .description = "row-vectors of a tile, slice by slice, k ascending",
+                              .keep_bits = keep_bits,
+                              .extra_count = EXTRAS};
+    memcpy(values.extras, extra_names, sizeof extra_names);
+    PS_TRY(ps_tile_set_define(&m->set, &starts, vectors));
+    PS_TRY(ps_tile_set_define(&m->set, &lengths, vectors));
+    PS_TRY(ps_tile_set_define(&m->set, &values, m->tiling.value_capacity));
+    ps_dataset_spec histogram = {.name = "/length_histogram", .type = PS_I64, .rank = 2,
+                                 .dims = {1, PS_LENGTH_BINS}, .chunk_rows = 1, .units = "1",
+                                 .description = "number of row-vectors by length"};
+    return ps_store_define(m->store, &histogram, &m->histogram_id);
+}
+
+static ps_status create(const char *path, const ps_store_identity *identity,
+                        ps_precision precision, int keep_bits, ps_slice_matrix *m)
+{
+    ps_store_identity own = *identity;
+    own.format = format_name;
+    own.format_version = VERSION;
+    PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
+    PS_TRY(PS_ALLOC(&m->written, m->set.tiles, "table of tiles"));
+    PS_TRY(ps_store_create(path, &own, &m->store));
+    m->set.store = m->store;
+    return define_tiles(m, precision, keep_bits);
+}
+
+ps_status ps_slice_matrix_create(const char *path, const ps_store_identity *identity,
+                                 const ps_slice_tiling *tiling, ps_precision precision,
+                                 int keep_bits, ps_slice_matrix **out)
+{
+    *out = NULL;
+    PS_TRY(tiling_check(tiling));
+    ps_slice_matrix *m;
+    PS_TRY(PS_ALLOC(&m, 1, "slice matrix"));
+    pthread_mutex_init(&m->lock, NULL);
+    m->tiling = *tiling;
+    m->header.precision = precision;
+    m->set.tiles = ps_slice_tiling_count(tiling);
+    ps_status status = create(path, identity, precision, keep_bits, m);
+    if (status != PS_OK) ps_slice_matrix_close(&m);
+    *out = m;
+    return status;
+}
+
+static ps_status check_place(const ps_slice_matrix *m, int64_t index, const ps_slice_tile *tile)
+{
+    if (index < 0 || index >= m->set.tiles)
+        return ps_fail(PS_USAGE, "there are only %lld tiles", (long long)m->set.tiles);
+    ps_slice_tile due = {0};
+    ps_slice_tiling_range(&m->tiling, index, &due);
+    if (tile->first_row != due.first_row || tile->rows != due.rows ||
+        tile->first_slice != due.first_slice || tile->slices != due.slices)
+        return ps_fail(PS_USAGE, "rows %lld +%lld, slices %lld +%lld are not its place",
+                       (long long)tile->first_row, (long long)tile->rows,
+                       (long long)tile->first_slice, (long long)tile->slices);
+    if (tile->value_count > m->tiling.value_capacity)
+        return ps_fail(PS_EXHAUSTED, "%lld values exceed the capacity of %lld values a tile",
+                       (long long)tile->value_count, (long long)m->tiling.value_capacity);
+    return PS_OK;
+}
+
+static ps_status record_tile(ps_slice_matrix *m, int64_t index, const ps_slice_tile *tile,
+                             const int64_t *histogram)
+{
+    pthread_mutex_lock(&m->lock);
+    bool before = m->written[index];
+    if (!before) {
+        m->written[index] = true;
+        m->tiles[index] = *tile;
+        m->tiles[index].starts = m->tiles[index].lengths = m->tiles[index].values = NULL;
+        for (int b = 0; b < PS_LENGTH_BINS; ++b) m->histogram[b] += histogram[b];
+    }
+    pthread_mutex_unlock(&m->lock);
+    return before ? ps_fail(PS_USAGE, "it was written before") : PS_OK;
+}
+
+static ps_status write_tile(ps_slice_matrix *m, int64_t index, ps_slice_tile *tile)
+{
+    int64_t histogram[PS_LENGTH_BINS] = {0}, vectors = tile->rows * tile->slices;
+    PS_TRY(check_place(m, index, tile));
+    ps_slice_tile_fill_starts(tile);
+    PS_TRY(ps_slice_tile_measure(tile, PS_K_LIMIT, histogram));
+    PS_TRY(record_tile(m, index, tile, histogram));
+    double extras[EXTRAS] = {(double)tile->first_row,   (double)tile->rows,
+                             (double)tile->first_slice, (double)tile->slices,
+                             tile->d_max,               tile->k_min,
+                             tile->k_max,               tile->score,
+                             tile->filled};
+    const int *ids = m->set.ids;
+    PS_TRY(ps_store_write_chunk(m->store, ids[STARTS], index, tile->starts, vectors, NULL));
+    PS_TRY(ps_store_write_chunk(m->store, ids[LENGTHS], index, tile->lengths, vectors, NULL));
+    return ps_store_write_chunk(m->store, ids[VALUES], index, tile->values, tile->value_count,
+                                extras);
+}
+
+ps_status ps_slice_matrix_write_tile(ps_slice_matrix *matrix, int64_t index, ps_slice_tile *tile)
+{
+    return ps_tile_set_fault(&matrix->set, index, write_tile(matrix, index, tile));
+}
+
+/* The statistics of a header from those of the tiles. */
+static void derive_header(const ps_slice_tile *tiles, int64_t count, ps_slice_header *header)
+{
+    double filled = 0, squares = 0, pairs = 0, d_max = 0, k_max = 0;
+    header->nnz = 0;
+    for (int64_t t = 0; t < count; ++t) {
+        double tile_pairs = (double)(tiles[t].slices * (tiles[t].rows - 1));
+        header->nnz += tiles[t].value_count;
+        filled += tiles[t].filled;
+        squares += tiles[t].score * tile_pairs;
+        pairs += tile_pairs;
+        d_max = fmax(d_max, tiles[t].d_max);
+        k_max = fmax(k_max, tiles[t].k_max);
+    }
+    header->d_max = (int64_t)d_max;
+    header->k_max = (int64_t)k_max;
+    header->d_mean = filled > 0 ? (double)header->nnz / filled : 0;
+    header->score = pairs > 0 ? squares / pairs : 0;
+}
+
+static ps_status finish(ps_slice_matrix *m, const ps_csr *m0, ps_slice_header *header)
+{
+    const char *path = ps_store_path(m->store);
+    for (int64_t t = 0; t < m->set.tiles; ++t)
+        if (!m->written[t])
+            return ps_fail(PS_FAILED, "%s: tile %lld of %lld was never written", path,
+                           (long long)t, (long long)m->set.tiles);
+    int64_t owned = m->tiling.end_slice - m->tiling.first_slice;
+    if (m0->rows != owned)
+        return ps_fail(PS_USAGE, "%s: M^0 has %lld rows where this part owns %lld", path,
+                       (long long)m0->rows, (long long)owned);
+    header->precision = m->header.precision;
+    header->unknowns = m->tiling.unknowns;
+    derive_header(m->tiles, m->set.tiles, header);
+    PS_TRY(ps_csr_check(m0, header->unknowns));
+    PS_TRY(ps_csr_write(m->store, "/m0", "m^3 or m s", m0));
+    PS_TRY(ps_store_write_chunk(m->store, m->histogram_id, 0, m->histogram, PS_LENGTH_BINS, NULL));
+    return ps_slice_header_put(m->store, header);
+}
+
+ps_status ps_slice_matrix_commit(ps_slice_matrix **matrix, const ps_csr *m0,
+                                 ps_slice_header *header)
+{
+    ps_status status = finish(*matrix, m0, header);
+    if (status == PS_OK) status = ps_store_commit(&(*matrix)->store);
+    ps_slice_matrix_close(matrix);
+    return status;
+}
+
+void ps_slice_matrix_close(ps_slice_matrix **matrix)
+{
+    ps_slice_matrix *m = *matrix;
+    *matrix = NULL;
+    if (!m) return;
+    ps_store_close(&m->store);
+    pthread_mutex_destroy(&m->lock);
+    free(m->tiles);
+    free(m->written);
+    free(m);
+}
+
+/* ---- reading ---- */
+
+/* A whole number in [low, high] from the chunk table; false if it is none. */
+static bool whole(double value, double low, double high)
+{
+    return value >= low && value <= high && value == floor(value);
+}
+
+/* A tile from its row of the chunk table. */
+static ps_status tile_from_table(const ps_slice_matrix *m, int64_t index, ps_slice_tile *tile)
+{
+    const ps_tile_set *set = &m->set;
+    ps_chunk_info info;
+    PS_TRY(ps_store_chunk(m->store, set->ids[VALUES], index, &info));
+    const double *x = info.extras, n = (double)m->header.unknowns;
+    bool good = true;
+    for (int i = 0; i < 4; ++i) good = good && whole(x[i], i % 2 ? 1 : 0, n);
+    for (int i = 4; i < 7; ++i) good = good && whole(x[i], 0, PS_K_LIMIT);
+    good = good && isfinite(x[7]) && whole(x[8], 0, x[1] * x[3]);
+    if (!good) return ps_fail(PS_INVALID, "the chunk table of /values holds impossible figures");
+    *tile = (ps_slice_tile){.first_row = (int64_t)x[0], .rows = (int64_t)x[1],
+                            .first_slice = (int64_t)x[2], .slices = (int64_t)x[3],
+                            .value_count = info.count, .d_max = x[4], .k_min = x[5],
+                            .k_max = x[6], .score = x[7], .filled = x[8]};
+    int64_t vectors = tile->rows * tile->slices;
+    if (ps_tile_set_items(set, STARTS, index) != vectors ||
+        ps_tile_set_items(set, LENGTHS, index) != vectors || vectors > set->capacity[STARTS] ||
+        vectors > set->capacity[LENGTHS] || info.count < 0 ||
+        info.count > set->capacity[VALUES] || info.count > UINT32_MAX)
+        return ps_fail(PS_INVALID,
+                       "%lld rows x %lld slices do not fit the %lld starts, %lld lengths and %lld "
+                       "values that are there",
+                       (long long)tile->rows, (long long)tile->slices,
+                       (long long)ps_tile_set_items(set, STARTS, index),
+                       (long long)ps_tile_set_items(set, LENGTHS, index), (long long)info.count);
+    return PS_OK;
+}
+
+static ps_status check_extras(const ps_slice_matrix *m)
+{
+    ps_dataset_info info;
+    PS_TRY(ps_store_dataset(m->store, m->set.ids[VALUES], &info));
+    bool good = info.extra_count == EXTRAS;
+    for (int i = 0; good && i < EXTRAS; ++i) good = strcmp(info.extras[i], extra_names[i]) == 0;
+    if (good) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: the chunk table of /values lacks the columns of a slice matrix",
+                   ps_store_path(m->store));
+}
+
+static ps_status open_tiles(ps_slice_matrix *m)
+{
+    PS_TRY(ps_slice_header_get(m->store, &m->header));
+    m->set.store = m->store;
+    PS_TRY(ps_tile_set_find(&m->set, "/starts", PS_U16));
+    PS_TRY(ps_tile_set_find(&m->set, "/lengths", PS_U16));
+    PS_TRY(ps_tile_set_find(&m->set, "/values",
+                            m->header.precision == PS_SINGLE ? PS_F32 : PS_F64));
+    PS_TRY(check_extras(m));
+    PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
+    for (int64_t t = 0; t < m->set.tiles; ++t)
+        PS_TRY(ps_tile_set_fault(&m->set, t, tile_from_table(m, t, &m->tiles[t])));
+    ps_status status = ps_slice_tiles_cover(m->tiles, m->set.tiles, m->header.unknowns);
+    if (status != PS_OK) return ps_context(status, "%s", ps_store_path(m->store));
+    derive_header(m->tiles, m->set.tiles, &m->header);
+    return PS_OK;
+}
+
+ps_status ps_slice_matrix_open(const char *path, ps_slice_matrix **out)
+{
+    *out = NULL;
+    ps_slice_matrix *m;
+    PS_TRY(PS_ALLOC(&m, 1, "slice matrix"));
+    pthread_mutex_init(&m->lock, NULL);
+    ps_status status = ps_store_open(path, format_name, VERSION, &m->store);
+    if (status == PS_OK) status = open_tiles(m);
+    if (status != PS_OK) ps_slice_matrix_close(&m);
+    *out = m;
+    return status;
+}
+
+ps_store *ps_slice_matrix_store(ps_slice_matrix *matrix) { return matrix->store; }
+
+const ps_slice_header *ps_slice_matrix_header(const ps_slice_matrix *matrix)
+{
+    return &matrix->header;
+}
+
+int64_t ps_slice_matrix_tile_count(const ps_slice_matrix *matrix) { return matrix->set.tiles; }
+
+ps_status ps_slice_matrix_tile_info(const ps_slice_matrix *matrix, int64_t index,
+                                    ps_slice_tile *out)
+{
+    if (index < 0 || index >= matrix->set.tiles)
+        return ps_fail(PS_USAGE, "%s: there is no tile %lld", ps_store_path(matrix->store),
+                       (long long)index);
+    *out = matrix->tiles[index];
+    return PS_OK;
+}
+
+/* Unpacked tiles end with the offset table. */
+void ps_slice_matrix_tile_bytes(const ps_slice_matrix *matrix, int64_t index, int64_t *raw,
+                                int64_t *unpacked)
+{
+    const ps_slice_tile *tile = &matrix->tiles[index];
+    ps_tile_set_bytes(&matrix->set, index, raw, unpacked);
+    *unpacked += (ps_slice_tile_row_blocks(tile) * tile->slices * 4 + 63) / 64 * 64;
+}
+
+ps_status ps_slice_matrix_read_raw(ps_slice_matrix *matrix, int64_t index, void *raw)
+{
+    return ps_tile_set_read(&matrix->set, index, raw);
+}
+
+ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, const void *unpacked,
+                               ps_slice_tile *tile)
+{
+    PS_TRY(ps_slice_matrix_tile_info(matrix, index, tile));
+    tile->starts = ps_tile_set_data(&matrix->set, STARTS, unpacked);
+    tile->lengths = ps_tile_set_data(&matrix->set, LENGTHS, unpacked);
+    tile->values = ps_tile_set_data(&matrix->set, VALUES, unpacked);
+    tile->offsets = ps_tile_set_data(&matrix->set, DATASETS, unpacked);
+    return PS_OK;
+}
+
+ps_status ps_slice_matrix_unpack(ps_slice_matrix *matrix, int64_t index, const void *raw,
+                                 void *unpacked, ps_slice_tile *tile)
+{
+    ps_slice_tile own;
+    PS_TRY(ps_tile_set_decode(&matrix->set, index, raw, unpacked));
+    PS_TRY(ps_slice_matrix_view(matrix, index, unpacked, &own));
+    int64_t k_limit = own.k_max > 0 ? (int64_t)own.k_max : matrix->header.k_max;
+    ps_status status = ps_slice_tile_index(&own, k_limit > 0 ? k_limit : 1, (int64_t)own.d_max,
+                                           (uint32_t *)own.offsets);
+    if (status != PS_OK) return ps_tile_set_fault(&matrix->set, index, status);
+    if (tile) *tile = own;
+    return PS_OK;
+}
+
+ps_status ps_slice_matrix_load_m0(ps_slice_matrix *matrix, ps_csr *out)
+{
+    int64_t n = matrix->header.unknowns;
+    return ps_csr_read(matrix->store, "/m0", n, n, out);
+}
+
+/* A master holds one histogram a part. */
+ps_status ps_slice_matrix_lengths(ps_slice_matrix *matrix, int64_t histogram[PS_LENGTH_BINS])
+{
+    int id;
+    ps_dataset_info info;
+    int64_t part[PS_LENGTH_BINS];
+    memset(histogram, 0, PS_LENGTH_BINS * sizeof *histogram);
+    PS_TRY(ps_store_find(matrix->store, "/length_histogram", &id));
+    PS_TRY(ps_store_dataset(matrix->store, id, &info));
+    if (info.type != PS_I64 || info.chunk_bytes != (int64_t)sizeof part)
+        return ps_fail(PS_INVALID, "%s: /length_histogram has the wrong shape",
+                       ps_store_path(matrix->store));
+    for (int64_t p = 0; p < info.chunk_count; ++p) {
+        PS_TRY(ps_store_read_chunk(matrix->store, id, p, part));
+        for (int b = 0; b < PS_LENGTH_BINS; ++b) histogram[b] += part[b];
+    }
+    return PS_OK;
+}

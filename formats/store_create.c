@@ -1,0 +1,148 @@
+/* store_create: a new file under its temporary name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "formats/store_private.h"
+
+/* ---- creating ---- */
+
+char *ps_store_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+ps_status ps_store_check_space(const char *path, int64_t bytes)
+{
+    struct statvfs disk;
+    char *folder = ps_store_folder(path);
+    bool known = folder && statvfs(folder, &disk) == 0;
+    free(folder);
+    if (!known || bytes <= 0) return PS_OK;
+    double free_bytes = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (free_bytes >= (double)bytes) return PS_OK;
+    return ps_fail(
+        PS_EXHAUSTED,
+        "%s: about %.1f MB will be written, but its disk has %.1f MB free; free some space "
+        "or write elsewhere",
+        path, (double)bytes / 1e6, free_bytes / 1e6);
+}
+
+static void make_uuid(char *out)
+{
+    unsigned char b[16];
+    if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b) {
+        uint64_t seed[2] = {(uint64_t)time(NULL) ^ (uint64_t)getpid() << 40, (uint64_t)clock()};
+        memcpy(b, seed, sizeof b);
+    }
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    int length = 0;
+    for (int i = 0; i < 16; ++i)
+        length +=
+            sprintf(out + length, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
+}
+
+/* Opens the .tmp ourselves first: the system's reasons are clearer than HDF5's. */
+static ps_status make_temporary(ps_store *store)
+{
+    struct stat found;
+    if (stat(store->path, &found) == 0 && S_ISDIR(found.st_mode))
+        return ps_fail(PS_USAGE, "%s: is a folder; name a file", store->path);
+    int file = open(store->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file >= 0) {
+        close(file);
+        return PS_OK;
+    }
+    int error = errno;
+    bool wrong = error == ENOENT || error == ENOTDIR || error == EACCES || error == EROFS ||
+                 error == ENAMETOOLONG;
+    bool full = error == ENOSPC || error == EDQUOT;
+    return ps_fail(wrong  ? PS_USAGE
+                   : full ? PS_EXHAUSTED
+                          : PS_FAILED,
+                   "%s: cannot be written: %s", store->temporary, strerror(error));
+}
+
+static ps_status create_file(ps_store *store)
+{
+    ps_hdf5_lock();
+    hid_t access = ps_hdf5_file_access();
+    store->file = access < 0 ? -1 : H5Fcreate(store->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    ps_status status =
+        store->file < 0 ? ps_hdf5_fail(PS_FAILED, store->path, "create the file") : PS_OK;
+    if (access >= 0) H5Pclose(access);
+    ps_hdf5_unlock();
+    return status;
+}
+
+ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps_store **out)
+{
+    ps_store *store;
+    PS_TRY(ps_store_new(path, &store));
+    ps_status status = ps_store_check_space(path, identity->disk_estimate);
+    size_t length = strlen(path) + sizeof ".tmp";
+    char *temporary = malloc(length);
+    if (status == PS_OK && !temporary) status = ps_fail(PS_EXHAUSTED, "no memory for a name");
+    if (status == PS_OK) {
+        snprintf(temporary, length, "%s.tmp", path);
+        store->temporary = temporary;
+        status = make_temporary(store);
+        if (status != PS_OK) store->temporary = NULL; /* not ours to remove */
+    }
+    if (!store->temporary) free(temporary);
+    snprintf(store->format, sizeof store->format, "%s", identity->format);
+    store->version = identity->format_version;
+    make_uuid(store->uuid);
+    if (status == PS_OK) status = create_file(store);
+    *out = store;
+    if (status != PS_OK) ps_store_close(out);
+    return status;
+}
+
+static ps_status put_identity(ps_store *store, const ps_store_identity *identity)
+{
+    char created[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    PS_TRY(ps_store_put_text(store, "/", "format", identity->format));
+    PS_TRY(ps_store_put_int(store, "/", "format_version", identity->format_version));
+    PS_TRY(ps_store_put_int(store, "/", "store_version", PS_STORE_VERSION));
+    PS_TRY(ps_store_put_text(store, "/", "uuid", store->uuid));
+    PS_TRY(ps_store_put_text(store, "/", "created", created));
+    PS_TRY(ps_store_put_text(store, "/", "creator", identity->creator ? identity->creator : ""));
+    PS_TRY(ps_store_put_text(store, "/", "revision", identity->revision ? identity->revision : ""));
+    PS_TRY(ps_store_put_text(store, "/", "options", identity->options ? identity->options : ""));
+    return ps_store_put_int(store, "/inputs", "count", 0);
+}
+
+ps_status ps_store_create(const char *path, const ps_store_identity *identity, ps_store **out)
+{
+    *out = NULL;
+    PS_TRY(ps_store_start(path, identity, out));
+    ps_status status = put_identity(*out, identity);
+    if (status != PS_OK) ps_store_close(out);
+    return status;
+}
+
+void ps_store_close(ps_store **store)
+{
+    if (!*store) return;
+    char *temporary = (*store)->temporary;
+    (*store)->temporary = NULL;
+    ps_store_free(*store);
+    *store = NULL;
+    if (temporary) unlink(temporary);
+    free(temporary);
+}

@@ -1,0 +1,161 @@
+/*
+ * store_private: what the files store*.c share. Not for other modules.
+ *
+ * HDF5 is one shared resource: every call of it, from any store, is made by the thread that
+ * holds ps_hdf5_lock. Compression, hashing and statistics run outside that lock.
+ */
+#ifndef PS_FORMATS_STORE_PRIVATE_H
+#define PS_FORMATS_STORE_PRIVATE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/store.h"
+
+typedef int64_t ps_hid; /* hid_t, without <hdf5.h> */
+
+enum {
+    PS_STORE_VERSION = 1, /* of the container: root attribute store_version            */
+    PS_TABLE_FIELDS = 10, /* columns that every chunk table has                        */
+    PS_TABLE_FIELD_BYTES = 8,
+    PS_OPTIONS_MAX = 65000
+};
+
+/* ---- store_hdf5.c: the lock, failures, names ---- */
+
+void ps_hdf5_lock(void); /* also sets HDF5 up on first use, and silences it in this thread */
+void ps_hdf5_unlock(void);
+
+/* Lock held, right after a failed call of HDF5: puts its reason into the message,
+ * "<path>: cannot <what>: <reason>". Returns PS_EXHAUSTED if the disk is full or a limit of
+ * size was met, else `code`. */
+ps_status ps_hdf5_fail(ps_status code, const char *path, const char *what);
+
+/* Lock held. */
+ps_hid ps_hdf5_file_access(void);                         /* property list for files              */
+ps_hid ps_hdf5_type(ps_type type);                        /* as stored; not to be closed          */
+bool ps_hdf5_exists(ps_hid file, const char *path);       /* an object; "/" does                  */
+ps_hid ps_hdf5_open_group(ps_hid file, const char *path); /* makes it where missing          */
+/* The type of a table row with these extra columns; the caller closes it. */
+ps_hid ps_hdf5_row_type(int extra_count, char extras[][32]);
+
+/* ---- store_codec.c: chunk bytes ---- */
+
+/* Working memory of one thread inside a store: at most two chunks. */
+typedef struct ps_scratch {
+    struct ps_scratch *next;
+    uint8_t *a, *b;
+    int64_t a_size, b_size;
+    void *compressor, *decompressor;
+} ps_scratch;
+
+/* Idle scratches; as many exist as threads have worked at the same time. */
+typedef struct ps_scratch_pool {
+    pthread_mutex_t mutex;
+    ps_scratch *idle; /* guarded by mutex */
+} ps_scratch_pool;
+
+typedef struct ps_codec {
+    ps_type type;
+    int keep_bits;
+    int64_t elements; /* of a whole chunk */
+} ps_codec;
+
+void ps_scratch_pool_init(ps_scratch_pool *pool);
+void ps_scratch_pool_release(ps_scratch_pool *pool);
+ps_status ps_scratch_take(ps_scratch_pool *pool, ps_scratch **out);
+void ps_scratch_give(ps_scratch_pool *pool, ps_scratch *scratch);
+/* Makes buffer a (or b) at least this large; its contents are lost. */
+ps_status ps_scratch_need(uint8_t **buffer, int64_t *size, int64_t needed);
+
+/* Statistics of `count` values: sets minimum .. non_finite. Same bits wherever it runs. */
+void ps_codec_statistics(ps_type type, const void *data, int64_t count, ps_chunk_info *info);
+/* Encodes `count` values. *stored points into scratch or is data itself; info gets sizes, hash
+ * and statistics. */
+ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count,
+                          ps_scratch *scratch, ps_chunk_info *info, const void **stored);
+/* Decodes into data (raw_bytes). PS_INVALID, "hash differs", where the bytes are not those
+ * that were written. Uses buffer a of scratch only. */
+ps_status ps_codec_decode(const ps_codec *codec, const ps_chunk_info *info, const void *stored,
+                          ps_scratch *scratch, void *data);
+
+/* ---- the store ---- */
+
+typedef struct ps_store_dataset_state {
+    ps_dataset_info info;
+    char description[256];
+    ps_codec codec;
+    int64_t row_elements;  /* values in a row                                                */
+    ps_hid handle;         /* < 0: none (virtual dataset of a master, or nothing stored)      */
+    ps_chunk_info *chunks; /* [chunk_count]; raw_bytes is 0 until written                    */
+    /* masters: rows and chunks before each part [parts + 1], the dataset's number there */
+    int64_t *part_rows, *part_chunks;
+    int *part_ids;
+} ps_store_dataset_state;
+
+struct ps_store {
+    char *path, *temporary; /* temporary: NULL once committed or when opened                  */
+    ps_hid file;
+    char format[64], uuid[40];
+    int version;
+    int64_t file_bytes; /* of an opened file */
+    int count, capacity;
+    ps_store_dataset_state *datasets;
+    ps_scratch_pool pool;
+    int parts; /* masters: number of parts, else 0 */
+    ps_store **part;
+    ps_status failed; /* first failure of a write, told again by commit; guarded by the lock  */
+    char failure[512];
+};
+
+ps_status ps_store_new(const char *path, ps_store **out); /* store.c: an empty one            */
+void ps_store_free(ps_store *store); /* closes handles, frees; errors of HDF5 are ignored     */
+int64_t ps_store_rows_of(const ps_store_dataset_state *dataset, int64_t chunk);
+/* Checks numbers; PS_FAILED says which. */
+ps_status ps_store_pick(const ps_store *store, int id, int64_t chunk, ps_store_dataset_state **out);
+/* Sets codec, row_elements, chunk_count and chunk_bytes from type, dims and chunk_rows.
+ * False if sizes overflow or a chunk would reach 4 GiB. */
+bool ps_store_shape(ps_store_dataset_state *dataset);
+/* Appends an empty state (handle < 0). */
+ps_status ps_store_append(ps_store *store, ps_store_dataset_state **out);
+/* The first failure of several threads, with its message. */
+typedef struct ps_gathered {
+    ps_status status;
+    char message[512];
+} ps_gathered;
+void ps_gather_status(ps_gathered *gathered, ps_status status);
+ps_status ps_gathered_status(const ps_gathered *gathered);
+
+/* The folder that holds path; the caller frees it. NULL without memory. */
+char *ps_store_folder(const char *path);
+/* Commit and its steps, shared with the master. */
+ps_status ps_store_check_space(const char *path, int64_t bytes);
+ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps_store **out);
+ps_status ps_store_publish(ps_store **store);
+ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *dataset, int id);
+
+/* store_master.c: parts of an opened master (nothing to do for other files); lock not held. */
+ps_status ps_store_open_parts(ps_store *store);
+/* Where the dataset's rows and chunks lie in the parts: sets part_*, chunk_count, chunk_bytes. */
+ps_status ps_store_join(const ps_store *store, ps_store_dataset_state *dataset);
+/* The joined table says what the parts' tables say. */
+ps_status ps_store_check_joined(const ps_store *store, const ps_store_dataset_state *dataset);
+/* Turns a chunk of a master into one of a part; leaves those of other files as they are. */
+void ps_store_resolve(ps_store **store, int *id, int64_t *chunk);
+
+/* store_attributes.c; lock held. */
+ps_status ps_attribute_text(const ps_store *store, const char *object, const char *name, char *out,
+                            size_t size);
+ps_status ps_attribute_put_text(ps_store *store, const char *object, const char *name,
+                                const char *value);
+ps_status ps_attribute_put_ints(ps_store *store, const char *object, const char *name,
+                                const int64_t *values, int count);
+ps_status ps_attribute_ints(const ps_store *store, const char *object, const char *name,
+                            int64_t *values, int count);
+ps_status ps_attribute_copy_all(ps_store *to, const ps_store *from, const char *object);
+bool ps_attribute_is_provenance(const char *object, const char *name);
+/* store_hash.c; lock held. */
+ps_status ps_store_hash_locked(const ps_store *store, char *out);
+
+#endif

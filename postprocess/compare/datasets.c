@@ -1,0 +1,327 @@
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postprocess/compare/compare.h"
+#include "runtime/memory.h"
+
+/* ---- reading a dataset row after row, whatever its chunks ---- */
+
+typedef struct row_cursor {
+    ps_store *store;
+    int id;
+    ps_dataset_info info;
+    int64_t row_values; /* per row         */
+    int64_t chunk;      /* in buffer; -1   */
+    char *buffer;
+} row_cursor;
+
+static void row_cursor_release(row_cursor *cursor)
+{
+    free(cursor->buffer);
+    cursor->buffer = NULL;
+}
+
+static ps_status row_cursor_init(row_cursor *cursor, ps_store *store, int id)
+{
+    *cursor = (row_cursor){.store = store, .id = id, .chunk = -1, .row_values = 1};
+    PS_TRY(ps_store_dataset(store, id, &cursor->info));
+    for (int d = 1; d < cursor->info.rank; ++d) cursor->row_values *= cursor->info.dims[d];
+    return PS_ALLOC(&cursor->buffer, cursor->info.chunk_bytes, "a chunk to compare");
+}
+
+/* The rows from `row` on that one chunk holds. */
+static ps_status row_cursor_at(row_cursor *cursor, int64_t row, const char **data, int64_t *rows)
+{
+    const ps_dataset_info *info = &cursor->info;
+    int64_t chunk = row / info->chunk_rows, inside = row % info->chunk_rows;
+    if (chunk != cursor->chunk) {
+        cursor->chunk = -1;
+        PS_TRY(ps_store_read_chunk(cursor->store, cursor->id, chunk, cursor->buffer));
+        cursor->chunk = chunk;
+    }
+    int64_t end = (chunk + 1) * info->chunk_rows;
+    *rows = (end < info->dims[0] ? end : info->dims[0]) - row;
+    *data = cursor->buffer + inside * cursor->row_values * (int64_t)ps_type_size(info->type);
+    return PS_OK;
+}
+
+/* ---- values of any type ---- */
+
+enum { BATCH = 2048 };
+
+#define WIDEN(type)                                                            \
+    for (int64_t i = 0; i < count; ++i) out[i] = (double)((const type *)data)[i]
+
+static void widen(ps_type type, const void *data, int64_t count, double *out)
+{
+    switch (type) {
+    case PS_U8: WIDEN(uint8_t); break;
+    case PS_U16: WIDEN(uint16_t); break;
+    case PS_U32: WIDEN(uint32_t); break;
+    case PS_I32: WIDEN(int32_t); break;
+    case PS_I64: WIDEN(int64_t); break;
+    case PS_F32: WIDEN(float); break;
+    case PS_F64: WIDEN(double); break;
+    }
+}
+
+static bool is_real(ps_type type) { return type == PS_F32 || type == PS_F64; }
+
+/* Values [first, first + count) of both: equal bits where the types are the same, equal
+ * values otherwise. */
+static void compare_batch(const ps_type types[2], const char *const data[2], int64_t first,
+                          int64_t count, difference *d)
+{
+    double a[BATCH], b[BATCH];
+    size_t size = ps_type_size(types[0]);
+    bool same_type = types[0] == types[1];
+    bool equal = same_type && memcmp(data[0], data[1], (size_t)count * size) == 0;
+    widen(types[0], data[0], count, a);
+    widen(types[1], data[1], count, b);
+    for (int64_t i = 0; i < count; ++i) {
+        bool same = equal || (same_type ? memcmp(data[0] + (size_t)i * size,
+                                                 data[1] + (size_t)i * size, size) == 0
+                                        : a[i] == b[i]);
+        if (!same && d->differing++ == 0) d->first = first + i;
+        difference_add(d, a[i], b[i], 1);
+    }
+    d->values += count;
+}
+
+static void compare_run(const row_cursor cursors[2], const char *const data[2], int64_t first,
+                        int64_t count, difference *d)
+{
+    ps_type types[2] = {cursors[0].info.type, cursors[1].info.type};
+    for (int64_t at = 0; at < count; at += BATCH) {
+        const char *from[2];
+        for (int s = 0; s < 2; ++s) from[s] = data[s] + at * (int64_t)ps_type_size(types[s]);
+        compare_batch(types, from, first + at, count - at < BATCH ? count - at : BATCH, d);
+    }
+}
+
+/* ---- shapes ---- */
+
+/* Ragged datasets (a row a chunk) may have different capacities: the valid values count. */
+static bool is_ragged(const ps_dataset_info *a, const ps_dataset_info *b)
+{
+    return a->rank == 2 && b->rank == 2 && a->chunk_rows == 1 && b->chunk_rows == 1 &&
+           a->dims[0] == b->dims[0] && a->dims[1] != b->dims[1];
+}
+
+static bool same_shape(const ps_dataset_info *a, const ps_dataset_info *b)
+{
+    if (a->rank != b->rank) return false;
+    for (int d = 0; d < a->rank; ++d)
+        if (a->dims[d] != b->dims[d]) return false;
+    return true;
+}
+
+static void print_shape(const ps_dataset_info *info, char *out, size_t size)
+{
+    size_t length = 0;
+    for (int d = 0; d < info->rank && length < size; ++d)
+        length += (size_t)snprintf(out + length, size - length, "%s%lld", d ? " x " : "",
+                                   (long long)info->dims[d]);
+}
+
+/* ---- one dataset ---- */
+
+static ps_status compare_rows(row_cursor cursors[2], difference *d)
+{
+    int64_t rows = cursors[0].info.dims[0], values = cursors[0].row_values;
+    for (int64_t row = 0; row < rows;) {
+        const char *data[2] = {NULL, NULL};
+        int64_t available[2] = {0, 0};
+        for (int s = 0; s < 2; ++s)
+            PS_TRY(row_cursor_at(&cursors[s], row, &data[s], &available[s]));
+        int64_t run = available[0] < available[1] ? available[0] : available[1];
+        compare_run(cursors, data, row * values, run * values, d);
+        row += run;
+    }
+    return PS_OK;
+}
+
+/* Rows with different capacities: counts must agree, the rest is padding. */
+static ps_status compare_ragged(row_cursor cursors[2], difference *d)
+{
+    for (int64_t row = 0; row < cursors[0].info.dims[0]; ++row) {
+        const char *data[2] = {NULL, NULL};
+        ps_chunk_info chunks[2];
+        int64_t rows;
+        for (int s = 0; s < 2; ++s) {
+            PS_TRY(row_cursor_at(&cursors[s], row, &data[s], &rows));
+            PS_TRY(ps_store_chunk(cursors[s].store, cursors[s].id, row, &chunks[s]));
+        }
+        int64_t more = chunks[0].count - chunks[1].count;
+        int64_t common = more < 0 ? chunks[0].count : chunks[1].count;
+        compare_run(cursors, data, d->values, common, d);
+        if (more) {
+            if (d->differing == 0) d->first = d->values;
+            d->differing += llabs(more);
+            d->non_finite += llabs(more);
+        }
+    }
+    return PS_OK;
+}
+
+static ps_status compare_values(ps_store *const stores[2], const int ids[2], difference *d)
+{
+    row_cursor cursors[2] = {{.buffer = NULL}, {.buffer = NULL}};
+    ps_status status = PS_OK;
+    difference_clear(d);
+    for (int s = 0; s < 2; ++s)
+        PS_GUARD(status, done, row_cursor_init(&cursors[s], stores[s], ids[s]));
+    if (is_ragged(&cursors[0].info, &cursors[1].info))
+        status = compare_ragged(cursors, d);
+    else
+        status = compare_rows(cursors, d);
+done:
+    for (int s = 0; s < 2; ++s) row_cursor_release(&cursors[s]);
+    return status;
+}
+
+static void note_failure(int *failures, char *first_failure, const char *text)
+{
+    if ((*failures)++ == 0) snprintf(first_failure, 256, "%s", text);
+}
+
+/* Type, shape and units; false (and a note) if the values cannot be compared. */
+static bool comparable(const ps_dataset_info *a, const ps_dataset_info *b,
+                       const compare_settings *settings, char *text)
+{
+    char shapes[2][96];
+    print_shape(a, shapes[0], sizeof shapes[0]);
+    print_shape(b, shapes[1], sizeof shapes[1]);
+    text[0] = 0;
+    if (!same_shape(a, b) && !is_ragged(a, b))
+        snprintf(text, 256, "%.100s: shapes differ: %.60s and %.60s", a->name, shapes[0],
+                 shapes[1]);
+    else if (is_real(a->type) != is_real(b->type) ||
+             (settings->tolerance == 0 && a->type != b->type))
+        snprintf(text, 256, "%.100s: types differ", a->name);
+    else if (strcmp(a->units, b->units) != 0)
+        snprintf(text, 256, "%.100s: units differ: \"%s\" and \"%s\"", a->name, a->units,
+                 b->units);
+    return !text[0];
+}
+
+/* Whole numbers are indices and counts: they agree or they do not. */
+static bool passes(const difference *d, ps_type type, const compare_settings *settings)
+{
+    return is_real(type) ? difference_passes(d, settings) : d->differing == 0;
+}
+
+static ps_status compare_one(ps_store *const stores[2], const int ids[2],
+                             const compare_settings *settings, ps_report *report, char *text)
+{
+    ps_dataset_info info[2];
+    difference d;
+    for (int s = 0; s < 2; ++s) PS_TRY(ps_store_dataset(stores[s], ids[s], &info[s]));
+    ps_report_section(report, info[0].name);
+    if (!comparable(&info[0], &info[1], settings, text)) {
+        ps_report_text(report, "verdict", text);
+        return PS_OK;
+    }
+    PS_TRY(compare_values(stores, ids, &d));
+    bool good = passes(&d, info[0].type, settings);
+    difference_report(report, &d);
+    ps_report_text(report, "verdict", d.differing == 0 ? "identical"
+                                      : good           ? "within tolerance"
+                                                       : "different");
+    if (!good)
+        snprintf(text, 256,
+                 "%.100s differs: relative L2 %.3g, largest difference %.3g, first at value %lld",
+                 info[0].name, difference_relative_l2(&d), d.largest, (long long)d.first);
+    return PS_OK;
+}
+
+/* ---- all datasets ---- */
+
+static bool chosen(const char *name, const compare_settings *settings)
+{
+    bool wanted = settings->datasets.count == 0;
+    for (int i = 0; i < settings->datasets.count; ++i)
+        wanted = wanted || fnmatch(settings->datasets.items[i], name, 0) == 0;
+    for (int i = 0; i < settings->excluded.count; ++i)
+        wanted = wanted && fnmatch(settings->excluded.items[i], name, 0) != 0;
+    return wanted;
+}
+
+/* Datasets that the reference alone has. */
+static ps_status find_missing(ps_store *a, ps_store *b, const compare_settings *settings, int *failures,
+                              char *first_failure)
+{
+    for (int id = 0; id < ps_store_dataset_count(b); ++id) {
+        ps_dataset_info info;
+        int other;
+        PS_TRY(ps_store_dataset(b, id, &info));
+        if (!chosen(info.name, settings) || ps_store_find(a, info.name, &other) == PS_OK) continue;
+        char text[256];
+        snprintf(text, sizeof text, "%.100s is missing in the first file", info.name);
+        note_failure(failures, first_failure, text);
+    }
+    return PS_OK;
+}
+
+/* The attributes that say what the numbers mean, of all formats. */
+static const char *const described_by[] = {
+    "formulation", "dt",    "speed",        "unknowns",    "k_max",      "steps",
+    "nnz",         "d_max", "outer_points", "value_units", "quantity",   "in_frequency",
+    "far_field",   "order", "mesh_hash",    "grid_rows",   "grid_columns"};
+
+static void attribute_text(const ps_store *store, const char *name, char *out, size_t size)
+{
+    int64_t whole;
+    double real;
+    snprintf(out, size, "absent");
+    if (!ps_store_has(store, "/", name)) return;
+    if (ps_store_get_text(store, "/", name, out, size) == PS_OK) return;
+    if (ps_store_get_int(store, "/", name, &whole) == PS_OK)
+        snprintf(out, size, "%lld", (long long)whole);
+    else if (ps_store_get_real(store, "/", name, &real) == PS_OK)
+        snprintf(out, size, "%.17g", real);
+}
+
+static void compare_attributes(ps_store *const stores[2], ps_report *report, int *failures,
+                               char *first_failure)
+{
+    for (size_t i = 0; i < sizeof described_by / sizeof *described_by; ++i) {
+        char values[2][96], text[256];
+        for (int s = 0; s < 2; ++s)
+            attribute_text(stores[s], described_by[i], values[s], sizeof values[s]);
+        if (strcmp(values[0], values[1]) == 0) continue;
+        snprintf(text, sizeof text, "attribute %s differs: %.90s and %.90s", described_by[i],
+                 values[0], values[1]);
+        ps_report_text(report, described_by[i], text);
+        note_failure(failures, first_failure, text);
+    }
+}
+
+ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings, ps_report *report,
+                           int *failures, char *first_failure)
+{
+    ps_store *const stores[2] = {a, b};
+    int compared = 0;
+    if (settings->attributes) compare_attributes(stores, report, failures, first_failure);
+    for (int id = 0; id < ps_store_dataset_count(a); ++id) {
+        ps_dataset_info info;
+        char text[256] = "";
+        int ids[2] = {id, 0};
+        PS_TRY(ps_store_dataset(a, id, &info));
+        if (!chosen(info.name, settings)) continue;
+        ++compared;
+        if (ps_store_find(b, info.name, &ids[1]) != PS_OK)
+            snprintf(text, sizeof text, "%.100s is missing in the reference", info.name);
+        else
+            PS_TRY(compare_one(stores, ids, settings, report, text));
+        if (text[0]) note_failure(failures, first_failure, text);
+    }
+    PS_TRY(find_missing(a, b, settings, failures, first_failure));
+    if (!compared && !*failures)
+        return ps_fail(PS_USAGE, "--dataset: %s has no such dataset; penstock-inspect lists them",
+                       ps_store_path(a));
+    return PS_OK;
+}

@@ -1,0 +1,100 @@
+#include <string.h>
+
+#include "postprocess/compare/compare.h"
+#include "runtime/program.h"
+
+enum { NORM_DATASETS, NORM_SPACE_TIME };
+
+static compare_settings chosen = {.tolerance = 1e-6, .from = -1e300, .to = 1e300, .attributes = true};
+static int norm;
+
+static const ps_option options[] = {
+    {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "X",
+     "largest difference that passes; 0: bit for bit", 0, 1e300, 0},
+    {"measure", PS_OPTION_CHOICE, &chosen.measure, "l2|max",
+     "L2 norm or maximum of the difference", 0, 0, 0},
+    {"absolute", PS_OPTION_FLAG, &chosen.absolute, NULL,
+     "in the units of the data (l2: root mean square), not relative to the reference", 0, 0, 0},
+    {"dataset", PS_OPTION_LIST, &chosen.datasets, "NAME",
+     "only this dataset (shell pattern; may be repeated)", 0, 0, 0},
+    {"exclude", PS_OPTION_LIST, &chosen.excluded, "NAME",
+     "not this dataset (shell pattern; may be repeated)", 0, 0, 0},
+    {"attributes", PS_OPTION_FLAG, &chosen.attributes, NULL,
+     "compare what the root attributes say, too (on; --no-attributes)", 0, 0, 0},
+    {"norm", PS_OPTION_CHOICE, &norm, "datasets|space-time",
+     "dataset by dataset, or two signals (history or trace) in space and time", 0, 0, 0},
+    {"weights", PS_OPTION_TEXT, &chosen.weights, "MESH",
+     "space-time: weigh channels by area of this surface mesh", 0, 0, 0},
+    {"from", PS_OPTION_REAL, &chosen.from, "T", "space-time: from this time or frequency", 0, 0, 0},
+    {"to", PS_OPTION_REAL, &chosen.to, "T", "space-time: up to this time or frequency", 0, 0, 0},
+    {"resample", PS_OPTION_FLAG, &chosen.resample, NULL,
+     "space-time: interpolate the reference linearly where the axes differ", 0, 0, 0},
+    {"per-channel", PS_OPTION_FLAG, &chosen.per_channel, NULL,
+     "space-time: print the error of every channel", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static ps_status check_same_format(const ps_store *a, const ps_store *b)
+{
+    if (strcmp(ps_store_format(a), ps_store_format(b)) == 0) return PS_OK;
+    return ps_fail(PS_INVALID, "%s is a %s, %s a %s; only files of one format can be compared",
+                   ps_store_path(a), ps_store_format(a), ps_store_path(b), ps_store_format(b));
+}
+
+static ps_status compare_files(const char *const paths[2], ps_report *report, int *failures,
+                               char *first_failure)
+{
+    ps_store *a = NULL, *b = NULL;
+    ps_status status;
+    PS_GUARD(status, done, ps_store_open(paths[0], NULL, 1 << 20, &a));
+    PS_GUARD(status, done, ps_store_open(paths[1], NULL, 1 << 20, &b));
+    PS_GUARD(status, done, check_same_format(a, b));
+    status = compare_datasets(a, b, &chosen, report, failures, first_failure);
+done:
+    ps_store_close(&a);
+    ps_store_close(&b);
+    return status;
+}
+
+static ps_status run_compare(ps_run *run)
+{
+    int failures = 0;
+    char first_failure[256] = "";
+    if (norm == NORM_DATASETS && chosen.weights)
+        return ps_fail(PS_USAGE, "--weights belongs to --norm space-time");
+    ps_report *report = ps_report_new(run->json);
+    ps_status status =
+        norm == NORM_SPACE_TIME
+            ? compare_signals(run->operands[0], run->operands[1], &chosen, report, &failures,
+                              first_failure)
+            : compare_files(run->operands, report, &failures, first_failure);
+    if (status == PS_OK) {
+        ps_report_section(report, "result");
+        ps_report_flag(report, "agree", failures == 0);
+        ps_report_int(report, "failures", failures, "1");
+        ps_report_print(&report);
+        if (failures) status = ps_fail(PS_FAILED, "%s", first_failure);
+    }
+    ps_report_discard(&report);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "compare",
+        .synopsis = "FILE REFERENCE",
+        .description =
+            "Compares two files of the same format, dataset by dataset, whatever their chunks,\n"
+            "compression and parts, reading a chunk at a time. Real data pass within the\n"
+            "tolerance (relative L2 norm by default), whole numbers and --tolerance 0 only bit for\n"
+            "bit. With --norm space-time two signals (density histories or traces) are compared\n"
+            "over time and channels, optionally weighted by area.\n"
+            "Exit code 0: they agree; 1: they differ; 3: a file is invalid or cannot be compared.",
+        .examples = "  penstock-compare run.h5 reference.h5 --tolerance 1e-12\n"
+                    "  penstock-compare run.h5 exact.h5 --norm space-time --weights mesh.h5",
+        .options = options,
+        .operands_min = 2,
+        .operands_max = 2,
+        .run = run_compare};
+    return ps_main(&program, argc, argv);
+}

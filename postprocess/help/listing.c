@@ -1,0 +1,42 @@
+#include "postprocess/help/listing.h"
+
+#include <stdio.h>
+
+#include "postprocess/help/registry.h"
+#include "runtime/report.h"
+
+static void print_stage(void *context, const char *stage, const program_entry *first, int count)
+{
+    char path[4096];
+    (void)context;
+    printf("\n%s\n", stage);
+    for (int i = 0; i < count; ++i)
+        printf("  %-16s %s%s\n", first[i].name, first[i].summary,
+               program_path(&first[i], path, sizeof path) ? "" : " [not installed]");
+}
+
+static void print_json(void)
+{
+    char path[4096];
+    ps_report *report = ps_report_new(true);
+    for (int i = 0; i < program_count; ++i) {
+        ps_report_section(report, programs[i].name);
+        ps_report_text(report, "stage", programs[i].stage);
+        ps_report_text(report, "reads", programs[i].reads);
+        ps_report_text(report, "writes", programs[i].writes);
+        ps_report_text(report, "summary", programs[i].summary);
+        ps_report_flag(report, "installed", program_path(&programs[i], path, sizeof path));
+    }
+    ps_report_print(&report);
+}
+
+void listing_print(bool json)
+{
+    if (json) {
+        print_json();
+        return;
+    }
+    printf("Penstock: an out-of-core pipeline of field solvers. Programs, in the order of use:\n");
+    for_each_stage(print_stage, NULL);
+    printf("\n\"penstock PROGRAM ...\" runs one, \"penstock help PROGRAM\" explains it.\n");
+}

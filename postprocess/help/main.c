@@ -1,0 +1,64 @@
+/*
+ * penstock-help, and under the name "penstock" the front command.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postprocess/help/completion.h"
+#include "postprocess/help/dispatch.h"
+#include "postprocess/help/listing.h"
+#include "postprocess/help/man_page.h"
+#include "runtime/log.h"
+#include "runtime/program.h"
+
+static const char *man_folder;
+static bool completion, list;
+
+static ps_status run_help(ps_run *run)
+{
+    if (man_folder) {
+        int count = 0;
+        PS_TRY(man_pages_write(man_folder, &count));
+        ps_info("%d manual pages written to %s", count, man_folder);
+        return PS_OK;
+    }
+    if (completion) return completion_print();
+    if (run->operand_count == 0 || list) {
+        listing_print(run->json);
+        return PS_OK;
+    }
+    static char option[] = "--help";
+    char *argv[] = {NULL, option, NULL};
+    return dispatch_program(run->operands[0], argv);
+}
+
+static const ps_option options[] = {
+    {"list", PS_OPTION_FLAG, &list, NULL, "list the stages and programs (so does no argument)", 0,
+     0, 0},
+    {"man-pages", PS_OPTION_TEXT, &man_folder, "DIR",
+     "write a manual page for every program into this folder", 0, 0, 0},
+    {"completion", PS_OPTION_FLAG, &completion, NULL, "print a completion script for bash", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static const ps_program program = {
+    .name = "help",
+    .synopsis = "[PROGRAM]",
+    .description = "Lists the programs of Penstock in the order of use, or shows the help of one.\n"
+                   "Manual pages and completion are made from the programs' own --help.\n\n"
+                   "Under the name \"penstock\" it is the front command: \"penstock PROGRAM ...\" "
+                   "runs\npenstock-PROGRAM, found beside it or on PATH.",
+    .examples = "  penstock help\n  penstock help mesh-import\n"
+                "  penstock-help --completion > ~/.local/share/bash-completion/completions/penstock",
+    .options = options,
+    .operands_min = 0,
+    .operands_max = 1,
+    .run = run_help};
+
+int main(int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+    if (strcmp(name, "penstock") == 0) return dispatch_front(argc, argv);
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,121 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/trace.h"
+#include "tests/check.h"
+
+static char folder[] = "/tmp/penstock-trace-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/t.h5", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    unlink(path);
+    return rmdir(folder);
+}
+
+static const ps_store_identity identity = {.creator = "test", .revision = "0", .options = "a=1\n"};
+
+static void fill(ps_trace *trace)
+{
+    uint64_t seed = 7;
+    for (int64_t i = 0; i < trace->samples; ++i) trace->axis[i] = -3 + .25 * (double)(i * i);
+    for (int64_t i = 0; i < trace->samples * trace->channels; ++i) {
+        trace->real[i] = check_random(&seed) - .5;
+        if (trace->imaginary) trace->imaginary[i] = check_random(&seed) * 1e-9;
+    }
+    for (int64_t i = 0; i < 3 * trace->channels; ++i) trace->places[i] = check_random(&seed);
+}
+
+static void round_trip(void **state)
+{
+    for (int complex_values = 0; complex_values < 2; ++complex_values) {
+        ps_trace out, in;
+        check_ok(ps_trace_init(&out, 501, 6, complex_values));
+        fill(&out);
+        out.in_frequency = complex_values;
+        out.far_field = true;
+        out.grid[0] = 2, out.grid[1] = 3;
+        strcpy(out.quantity, "scattered pressure");
+        strcpy(out.units, "Pa m");
+        check_ok(ps_trace_save(path, &out, &identity, 0, NULL, NULL));
+        check_ok(ps_trace_load(path, &in));
+        assert_int_equal(in.samples, 501);
+        assert_int_equal(in.channels, 6);
+        assert_int_equal(in.complex_values, complex_values);
+        assert_int_equal(in.in_frequency, complex_values);
+        assert_true(in.far_field);
+        assert_int_equal(in.grid[1], 3);
+        assert_string_equal(in.quantity, "scattered pressure");
+        assert_string_equal(in.units, "Pa m");
+        assert_memory_equal(in.axis, out.axis, 501 * sizeof(double));
+        assert_memory_equal(in.real, out.real, 501 * 6 * sizeof(double));
+        if (complex_values)
+            assert_memory_equal(in.imaginary, out.imaginary, 501 * 6 * sizeof(double));
+        assert_memory_equal(in.places, out.places, 18 * sizeof(double));
+        ps_trace_release(&in);
+        ps_trace_release(&out);
+    }
+}
+
+/* A bad trace is refused before an older file is touched. */
+static void refuses_bad_traces(void **state)
+{
+    ps_trace trace, old;
+    check_ok(ps_trace_init(&trace, 10, 4, false));
+    fill(&trace);
+    check_ok(ps_trace_save(path, &trace, &identity, 0, NULL, NULL));
+    double kept = trace.axis[5];
+    trace.axis[5] = trace.axis[4];
+    check_fails(ps_trace_save(path, &trace, &identity, 0, NULL, NULL), PS_INVALID, "ascend");
+    trace.axis[5] = NAN;
+    check_fails(ps_trace_save(path, &trace, &identity, 0, NULL, NULL), PS_INVALID, "finite");
+    trace.axis[5] = kept;
+    trace.grid[0] = 3, trace.grid[1] = 2;
+    check_fails(ps_trace_save(path, &trace, &identity, 0, NULL, NULL), PS_INVALID, "grid");
+    check_ok(ps_trace_load(path, &old));
+    check_near(old.axis[5], kept, 0, 0);
+    ps_trace_release(&old);
+    ps_trace_release(&trace);
+}
+
+static void refuses_foreign_files(void **state)
+{
+    ps_store *store;
+    ps_trace trace;
+    ps_store_identity other = identity;
+    other.format = "penstock-other";
+    other.format_version = 1;
+    check_ok(ps_store_create(path, &other, &store));
+    check_ok(ps_store_put_int(store, "/", "far_field", 0));
+    check_ok(ps_store_commit(&store));
+    check_fails(ps_trace_load(path, &trace), PS_INVALID, "penstock-other");
+    other.format = "penstock-trace";
+    check_ok(ps_store_create(path, &other, &store));
+    check_ok(ps_store_commit(&store));
+    check_fails(ps_trace_load(path, &trace), PS_INVALID, "/trace/real");
+    other.format_version = 99;
+    check_ok(ps_store_create(path, &other, &store));
+    check_ok(ps_store_commit(&store));
+    check_fails(ps_trace_load(path, &trace), PS_INVALID, "99");
+}
+
+static void refuses_empty(void **state)
+{
+    ps_trace trace;
+    check_fails(ps_trace_init(&trace, 0, 3, false), PS_INVALID, "samples");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip), cmocka_unit_test(refuses_bad_traces),
+        cmocka_unit_test(refuses_foreign_files), cmocka_unit_test(refuses_empty)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
