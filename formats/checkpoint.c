@@ -189,34 +189,42 @@ ps_status ps_checkpoint_prune(const char *run, int64_t keep)
 
 /* ---- identity ---- */
 
-/* The line of `text` that starts with the same "name=" as `line`; NULL: none. */
-static const char *same_name(const char *text, const char *line)
+/* A line "name=value" at `text`, which may be its end (then all is empty). */
+typedef struct identity_line {
+    const char *text, *value;
+    int name, length, value_length;
+} identity_line;
+
+static identity_line line_at(const char *text)
 {
-    size_t name = strcspn(line, "=\n") + 1;
-    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-        if (!strncmp(text, line, name)) return text;
-    return NULL;
+    identity_line line = {.text = text};
+    line.length = (int)strcspn(text, "\n");
+    line.name = (int)strcspn(text, "=\n");
+    line.value = text + line.name + (line.name < line.length);
+    line.value_length = (int)(text + line.length - line.value);
+    return line;
+}
+
+static bool same_name(const identity_line *a, const identity_line *b)
+{
+    return a->name == b->name && !strncmp(a->text, b->text, (size_t)a->name);
 }
 
 ps_status ps_identity_check(const char *run, const char *stored, const char *now)
 {
-    if (!strcmp(stored, now)) return PS_OK;
-    const char *texts[2] = {stored, now};
-    for (int side = 0; side < 2; ++side)
-        for (const char *line = texts[side]; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-            const char *other = same_name(texts[1 - side], line);
-            int length = (int)strcspn(line, "\n"), name = (int)strcspn(line, "=\n");
-            int other_length = other ? (int)strcspn(other, "\n") : name;
-            if (other && length == other_length && !strncmp(line, other, (size_t)length)) continue;
-            const char *value = length > name ? line + name + 1 : "";
-            const char *other_value = other_length > name ? other + name + 1 : "";
-            int sizes[2] = {length > name ? length - name - 1 : 0,
-                            other_length > name ? other_length - name - 1 : 0};
-            return ps_fail(PS_USAGE,
-                           "the unfinished run %s had %.*s \"%.*s\", now it is \"%.*s\": restart "
-                           "with what it had, or start anew with --force",
-                           run, name, line, sizes[side], side ? other_value : value,
-                           sizes[1 - side], side ? value : other_value);
-        }
-    return PS_OK; /* the same lines in another order */
+    identity_line had = line_at(stored), is = line_at(now);
+    while (had.length == is.length && !strncmp(had.text, is.text, (size_t)had.length)) {
+        if (!had.text[had.length] || !is.text[is.length]) break;
+        had = line_at(had.text + had.length + 1);
+        is = line_at(is.text + is.length + 1);
+    }
+    if (!strcmp(had.text, is.text)) return PS_OK;
+    if (!same_name(&had, &is)) { /* one of them has a line more: name that, with no value now */
+        if (had.length) is.value_length = 0;
+        else had = (identity_line){.text = is.text, .value = "", .name = is.name};
+    }
+    return ps_fail(PS_USAGE,
+                   "the unfinished run %s had %.*s \"%.*s\", now it is \"%.*s\": restart with what "
+                   "it had, or start anew with --force",
+                   run, had.name, had.text, had.value_length, had.value, is.value_length, is.value);
 }

@@ -29,7 +29,7 @@ typedef struct ps_checkpoint {
     const ps_checkpoint_array *arrays;
 } ps_checkpoint;
 
-enum { PS_CHECKPOINT_ARRAYS_MAX = 16, PS_CHECKPOINTS_KEPT = 2 };
+enum { PS_CHECKPOINTS_KEPT = 2 };
 
 /* "<run>.000042.h5" for generation 42. out[4096]. */
 void ps_checkpoint_path(const char *run, int64_t generation, char *out);
@@ -62,8 +62,10 @@ typedef struct ps_checkpoint_writer ps_checkpoint_writer;
 ps_status ps_checkpoint_writer_open(const char *run, int64_t next, ps_append_log *log,
                                     ps_checkpoint_writer **out);
 
-/* Copies the state and returns; the thread writes it and prunes older generations. Waits if the
- * one before is still being written. Returns the failure of an earlier one, if there was one. */
+/* Hands the state over and returns; the thread writes it and prunes older generations. The arrays
+ * and texts are borrowed until the writer is idle again: a caller fills a snapshot of its own
+ * after ps_checkpoint_writer_wait and leaves it alone from here on. Waits if the one before is
+ * still being written. Returns the failure of an earlier one, if there was one. */
 ps_status ps_checkpoint_writer_submit(ps_checkpoint_writer *writer,
                                       const ps_checkpoint *checkpoint);
 /* False while a checkpoint is being written: a submit would wait. */

@@ -2,7 +2,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/checkpoint.h"
 #include "runtime/memory.h"
@@ -22,9 +21,6 @@ struct ps_checkpoint_writer {
     /* owned by the thread while pending, else by the submitting side */
     int64_t next;
     ps_checkpoint state;
-    ps_checkpoint_array arrays[PS_CHECKPOINT_ARRAYS_MAX];
-    int64_t capacities[PS_CHECKPOINT_ARRAYS_MAX];
-    char uuid[PS_RUN_UUID_SIZE], *identity;
 };
 
 static ps_status write_state(ps_checkpoint_writer *writer)
@@ -86,44 +82,12 @@ static ps_status settle(ps_checkpoint_writer *writer)
     return writer->status == PS_OK ? PS_OK : ps_fail(writer->status, "%s", writer->message);
 }
 
-static ps_status copy_array(ps_checkpoint_writer *writer, int i, const ps_checkpoint_array *array)
-{
-    int64_t bytes = array->count * (int64_t)ps_type_size(array->type);
-    if (bytes > writer->capacities[i]) {
-        free(writer->arrays[i].data);
-        writer->arrays[i].data = NULL;
-        writer->capacities[i] = 0;
-        PS_TRY(ps_alloc(&writer->arrays[i].data, bytes, 1, "a copy of the state"));
-        writer->capacities[i] = bytes;
-    }
-    void *data = writer->arrays[i].data;
-    memcpy(data, array->data, (size_t)bytes);
-    writer->arrays[i] = *array;
-    writer->arrays[i].data = data;
-    return PS_OK;
-}
-
-static ps_status copy_state(ps_checkpoint_writer *writer, const ps_checkpoint *checkpoint)
-{
-    if (checkpoint->array_count > PS_CHECKPOINT_ARRAYS_MAX)
-        return ps_fail(PS_FAILED, "a checkpoint holds at most %d arrays", PS_CHECKPOINT_ARRAYS_MAX);
-    for (int i = 0; i < checkpoint->array_count; ++i)
-        PS_TRY(copy_array(writer, i, &checkpoint->arrays[i]));
-    free(writer->identity);
-    writer->identity = strdup(checkpoint->identity);
-    if (!writer->identity) return ps_fail(PS_EXHAUSTED, "no memory for a checkpoint");
-    snprintf(writer->uuid, sizeof writer->uuid, "%s", checkpoint->uuid);
-    writer->state = (ps_checkpoint){checkpoint->step, writer->uuid, writer->identity,
-                                    checkpoint->array_count, writer->arrays};
-    return PS_OK;
-}
-
 ps_status ps_checkpoint_writer_submit(ps_checkpoint_writer *writer, const ps_checkpoint *checkpoint)
 {
     pthread_mutex_lock(&writer->lock);
     ps_status status = settle(writer);
-    if (status == PS_OK) status = copy_state(writer, checkpoint);
     if (status == PS_OK) {
+        writer->state = *checkpoint;
         writer->pending = true;
         pthread_cond_broadcast(&writer->changed);
     }
@@ -166,8 +130,6 @@ void ps_checkpoint_writer_close(ps_checkpoint_writer **out)
     pthread_join(writer->thread, NULL);
     pthread_mutex_destroy(&writer->lock);
     pthread_cond_destroy(&writer->changed);
-    for (int i = 0; i < PS_CHECKPOINT_ARRAYS_MAX; ++i) free(writer->arrays[i].data);
-    free(writer->identity);
     free(writer);
     *out = NULL;
 }

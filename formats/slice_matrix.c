@@ -28,78 +28,7 @@ struct ps_slice_matrix {
     pthread_mutex_t lock; /* guards written, tiles, histogram */
 };
 
-/* ---- tiling ---- */
-
-static int64_t quotient_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-static int64_t row_tiles(const ps_slice_tiling *tiling)
-{
-    return quotient_up(tiling->unknowns, tiling->tile_rows);
-}
-
-int64_t ps_slice_tiling_count(const ps_slice_tiling *tiling)
-{
-    return row_tiles(tiling) *
-           quotient_up(tiling->end_slice - tiling->first_slice, tiling->tile_slices);
-}
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slice_tile *tile)
-{
-    tile->first_row = index % row_tiles(tiling) * tiling->tile_rows;
-    tile->rows = least(tiling->tile_rows, tiling->unknowns - tile->first_row);
-    tile->first_slice = tiling->first_slice + index / row_tiles(tiling) * tiling->tile_slices;
-    tile->slices = least(tiling->tile_slices, tiling->end_slice - tile->first_slice);
-}
-
-static ps_status tiling_check(const ps_slice_tiling *t)
-{
-    bool good = t->unknowns >= 1 && t->unknowns <= INT32_MAX && t->tile_rows >= 1 &&
-                t->tile_rows <= t->unknowns && t->tile_slices >= 1 && t->first_slice >= 0 &&
-                t->end_slice > t->first_slice && t->end_slice <= t->unknowns &&
-                t->value_capacity >= 0 && t->value_capacity <= UINT32_MAX &&
-                t->tile_slices <= UINT32_MAX / t->tile_rows;
-    if (!good)
-        return ps_fail(PS_USAGE,
-                       "no tiling: %lld unknowns in tiles of %lld rows x %lld slices over slices "
-                       "%lld..%lld with at most %lld values",
-                       (long long)t->unknowns, (long long)t->tile_rows, (long long)t->tile_slices,
-                       (long long)t->first_slice, (long long)t->end_slice,
-                       (long long)t->value_capacity);
-    if (t->tile_rows % 256 != 0 && t->tile_rows != t->unknowns)
-        return ps_fail(PS_USAGE, "tiles of %lld rows: a multiple of 256, or all %lld rows, wanted",
-                       (long long)t->tile_rows, (long long)t->unknowns);
-    return PS_OK;
-}
-
-ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns)
-{
-    int64_t row = 0, slice = 0, slices = 0;
-    for (int64_t t = 0; t < count; ++t) {
-        const ps_slice_tile *tile = &tiles[t];
-        if (row == 0) slices = tile->slices;
-        if (tile->first_row != row || tile->first_slice != slice || tile->slices != slices ||
-            tile->rows < 1 || tile->slices < 1 || tile->rows > unknowns - row ||
-            tile->slices > unknowns - slice)
-            return ps_fail(PS_INVALID,
-                           "tile %lld covers rows %lld +%lld, slices %lld +%lld, where row %lld of "
-                           "slice %lld comes next%s",
-                           (long long)t, (long long)tile->first_row, (long long)tile->rows,
-                           (long long)tile->first_slice, (long long)tile->slices, (long long)row,
-                           (long long)slice,
-                           t == 0 ? "; if this is one part of a run, open the master file" : "");
-        row += tile->rows;
-        if (row < unknowns) continue;
-        row = 0;
-        slice += slices;
-    }
-    if (row == 0 && slice == unknowns) return PS_OK;
-    return ps_fail(PS_INVALID,
-                   "the tiles end at row %lld of slice %lld of %lld; if this is one part of a run, "
-                   "open the master file",
-                   (long long)row, (long long)slice, (long long)unknowns);
-}
 
 /* ---- writing ---- */
 
@@ -144,7 +73,7 @@ ps_status ps_slice_matrix_create(const char *path, const ps_store_identity *iden
                                  int keep_bits, ps_slice_matrix **out)
 {
     *out = NULL;
-    PS_TRY(tiling_check(tiling));
+    PS_TRY(ps_slice_tiling_check(tiling));
     ps_slice_matrix *m;
     PS_TRY(PS_ALLOC(&m, 1, "slice matrix"));
     pthread_mutex_init(&m->lock, NULL);

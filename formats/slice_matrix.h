@@ -88,19 +88,23 @@ ps_status ps_slice_tile_measure(ps_slice_tile *tile, int64_t k_limit, int64_t *h
 ps_status ps_slice_tile_index(const ps_slice_tile *tile, int64_t k_limit, int64_t d_limit,
                               uint32_t *offsets);
 
-typedef struct ps_slice_matrix ps_slice_matrix;
-
-/* ---- writing ---- */
 /* The tiling is fixed beforehand: row tiles of tile_rows, slice intervals of tile_slices over
  * slices [first_slice, end_slice) (a rank's share); value_capacity bounds the values of any
  * tile. tile_rows is a multiple of 256 unless it is N. */
 typedef struct ps_slice_tiling {
     int64_t unknowns, tile_rows, tile_slices, first_slice, end_slice, value_capacity;
 } ps_slice_tiling;
+ps_status ps_slice_tiling_check(const ps_slice_tiling *tiling); /* PS_USAGE if it is none */
 int64_t ps_slice_tiling_count(const ps_slice_tiling *tiling);
 /* Sets the four ranges of tile number `index`. */
 void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slice_tile *tile);
+/* Checks that tiles are in order, rows within slices, and cover all rows and slices once.
+ * PS_INVALID with the first gap. */
+ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns);
 
+typedef struct ps_slice_matrix ps_slice_matrix;
+
+/* ---- writing ---- */
 ps_status ps_slice_matrix_create(const char *path, const ps_store_identity *identity,
                                  const ps_slice_tiling *tiling, ps_precision precision,
                                  int keep_bits, ps_slice_matrix **out);
@@ -146,9 +150,5 @@ ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, con
 ps_status ps_slice_matrix_load_m0(ps_slice_matrix *matrix, ps_csr *out);
 /* Number of row-vectors of each length 0 .. PS_LENGTH_BINS-1. */
 ps_status ps_slice_matrix_lengths(ps_slice_matrix *matrix, int64_t histogram[PS_LENGTH_BINS]);
-
-/* Position of a tile in the tiling of a whole, and its reverse, as a check for formats built on
- * the same tiles: tiles in order, rows within slices, covering N x N. PS_INVALID otherwise. */
-ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns);
 
 #endif

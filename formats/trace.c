@@ -1,6 +1,7 @@
 #include "formats/trace.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,33 @@ static ps_status read_description(ps_store *store, ps_trace *trace)
     return PS_OK;
 }
 
+static const char *const basis_names[] = {"samples", "step-mean", "hat"};
+
+static void read_known(const ps_store *store, const char *name, double *out)
+{
+    if (!ps_store_has(store, "/", name) || ps_store_get_real(store, "/", name, out) != PS_OK)
+        *out = 0;
+}
+
+static ps_status read_origin(const ps_store *store, ps_trace_origin *origin)
+{
+    char text[32], name[16];
+    read_known(store, "speed", &origin->speed);
+    read_known(store, "dt", &origin->dt);
+    read_known(store, "mean_edge", &origin->edge);
+    PS_TRY(ps_store_get_text(store, "/", "basis", text, sizeof text));
+    int basis = 0;
+    while (basis < 3 && strcmp(basis_names[basis], text) != 0) ++basis;
+    if (basis == 3) return ps_fail(PS_INVALID, "basis \"%s\" is not known", text);
+    origin->basis = (ps_trace_basis)basis;
+    for (origin->emitter_count = 0; origin->emitter_count < 16; ++origin->emitter_count) {
+        snprintf(name, sizeof name, "emitter_%d", origin->emitter_count);
+        if (!ps_store_has(store, "/", name)) break;
+        PS_TRY(ps_store_get_text(store, "/", name, origin->emitters[origin->emitter_count], 256));
+    }
+    return PS_OK;
+}
+
 static ps_status read_trace(ps_store *store, ps_trace *trace)
 {
     ps_dataset_info info;
@@ -128,6 +156,7 @@ static ps_status read_trace(ps_store *store, ps_trace *trace)
     PS_TRY(read_array(store, "/trace/axis", trace->samples, 0, trace->axis));
     PS_TRY(read_array(store, "/trace/places", trace->channels, 3, trace->places));
     PS_TRY(read_description(store, trace));
+    PS_TRY(read_origin(store, &trace->origin));
     PS_TRY(check_axis(trace));
     return check_shape(trace);
 }
@@ -205,10 +234,26 @@ static ps_status write_description(ps_store *store, const ps_trace *trace)
     return ps_store_put_text(store, "/", "value_units", trace->units);
 }
 
+static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
+{
+    char name[16];
+    const char *const names[] = {"speed", "dt", "mean_edge"};
+    const double values[] = {origin->speed, origin->dt, origin->edge};
+    for (int i = 0; i < 3; ++i)
+        if (values[i] > 0) PS_TRY(ps_store_put_real(store, "/", names[i], values[i]));
+    PS_TRY(ps_store_put_text(store, "/", "basis", basis_names[origin->basis]));
+    for (int i = 0; i < origin->emitter_count; ++i) {
+        snprintf(name, sizeof name, "emitter_%d", i);
+        PS_TRY(ps_store_put_text(store, "/", name, origin->emitters[i]));
+    }
+    return PS_OK;
+}
+
 static ps_status write_trace(ps_store *store, const ps_trace *trace)
 {
     PS_TRY(write_values(store, trace));
     PS_TRY(write_description(store, trace));
+    PS_TRY(write_origin(store, &trace->origin));
     return write_nexus(store, trace);
 }
 

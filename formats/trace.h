@@ -10,6 +10,23 @@
 
 #include "formats/store.h"
 
+/* How the values vary within a step: what a spectrum must undo (tdbem guide 2.9). */
+typedef enum ps_trace_basis {
+    PS_TRACE_SAMPLES,   /* values at the times of the axis: fields                            */
+    PS_TRACE_STEP_MEAN, /* means over a step centred there: transform sinc(w dt/2)            */
+    PS_TRACE_HAT        /* peaks of hats over two steps: sinc^2                               */
+} ps_trace_basis;
+
+/* Where the numbers come from; zeros where that is not known. */
+typedef struct ps_trace_origin {
+    double speed;         /* c, m/s                                                           */
+    double dt;            /* step of the run, s                                               */
+    double edge;          /* mean edge of the mesh, m                                         */
+    ps_trace_basis basis;
+    int emitter_count;    /* the incident field, as ps_emitter_print writes it                */
+    char emitters[16][256];
+} ps_trace_origin;
+
 typedef struct ps_trace {
     int64_t samples, channels;
     bool complex_values;  /* real[] and imaginary[], else real[] alone                        */
@@ -22,6 +39,7 @@ typedef struct ps_trace {
     char quantity[64];    /* "scattered pressure", "total pressure", ...                      */
     char units[32];       /* "Pa", "Pa m", "1"                                                */
     int64_t grid[2];      /* channels as a plane of grid[0] x grid[1] points; 0, 0: a list    */
+    ps_trace_origin origin;
 } ps_trace;
 
 ps_status ps_trace_init(ps_trace *trace, int64_t samples, int64_t channels, bool complex_values);

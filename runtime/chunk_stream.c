@@ -227,10 +227,7 @@ static void retire(ps_chunk_stream *stream)
 
 static ps_status allocate_host(void *context, int64_t bytes, void **out)
 {
-    *out = aligned_alloc(64, (size_t)bytes); /* not touched here: workers fault the pages in */
-    if (*out) return PS_OK;
-    return ps_fail(PS_EXHAUSTED, "no memory for chunks: %.1f MB wanted; lower --host-memory",
-                   (double)bytes / 1e6);
+    return ps_alloc_untouched(out, bytes, "the chunks of a stream");
 }
 
 static void release_host(void *context, void *memory) { free(memory); }

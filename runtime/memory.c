@@ -6,20 +6,28 @@
 #include <sys/resource.h>
 #include <time.h>
 
-ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what)
+ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what)
 {
     *out = NULL;
-    if (count < 0 || (uint64_t)count > (UINT64_MAX / 2) / (size ? size : 1))
-        return ps_fail(PS_EXHAUSTED, "no memory for %s: %lld items of %zu bytes do not fit", what,
-                       (long long)count, size);
-    size_t bytes = ((size_t)count * size + 63) / 64 * 64;
-    void *memory = aligned_alloc(64, bytes ? bytes : 64);
+    if (bytes < 0 || bytes > INT64_MAX - 64)
+        return ps_fail(PS_EXHAUSTED, "no memory for %s: %lld bytes", what, (long long)bytes);
+    void *memory = aligned_alloc(64, bytes > 0 ? ((size_t)bytes + 63) / 64 * 64 : 64);
     if (!memory)
         return ps_fail(PS_EXHAUSTED,
                        "no memory for %s: %.1f MB wanted; lower --host-memory or the problem size",
                        what, (double)bytes / 1e6);
-    memset(memory, 0, bytes ? bytes : 64);
     *out = memory;
+    return PS_OK;
+}
+
+ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what)
+{
+    *out = NULL;
+    if (count < 0 || (uint64_t)count > (INT64_MAX - 64) / (size ? size : 1))
+        return ps_fail(PS_EXHAUSTED, "no memory for %s: %lld items of %zu bytes do not fit", what,
+                       (long long)count, size);
+    PS_TRY(ps_alloc_untouched(out, count * (int64_t)size, what));
+    memset(*out, 0, (size_t)count * size);
     return PS_OK;
 }
 

@@ -18,6 +18,10 @@ ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what);
 #define PS_ALLOC(pointer, count, what) \
     ps_alloc((void **)(pointer), (int64_t)(count), sizeof **(pointer), (what))
 
+/* Allocates `bytes` that are neither zeroed nor touched, so that the thread that fills them gets
+ * them near; 64-byte aligned, freed by free(). Otherwise as ps_alloc. */
+ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what);
+
 /* Grows *array (may be NULL) to hold at least `needed` items; doubles. New items are not
  * initialised. */
 ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size,

@@ -44,6 +44,10 @@ static void round_trip(void **state)
         out.grid[0] = 2, out.grid[1] = 3;
         strcpy(out.quantity, "scattered pressure");
         strcpy(out.units, "Pa m");
+        out.origin = (ps_trace_origin){.speed = 343, .dt = 1e-5, .basis = PS_TRACE_HAT,
+                                       .emitter_count = 2};
+        strcpy(out.origin.emitters[1], "plane:dir=0,0,1");
+        strcpy(out.origin.emitters[0], "uniform:width=1");
         check_ok(ps_trace_save(path, &out, &identity, 0, NULL, NULL));
         check_ok(ps_trace_load(path, &in));
         assert_int_equal(in.samples, 501);
@@ -54,6 +58,11 @@ static void round_trip(void **state)
         assert_int_equal(in.grid[1], 3);
         assert_string_equal(in.quantity, "scattered pressure");
         assert_string_equal(in.units, "Pa m");
+        check_near(in.origin.speed, 343, 0, 0);
+        check_near(in.origin.edge, 0, 0, 0);
+        assert_int_equal(in.origin.basis, PS_TRACE_HAT);
+        assert_int_equal(in.origin.emitter_count, 2);
+        assert_string_equal(in.origin.emitters[1], "plane:dir=0,0,1");
         assert_memory_equal(in.axis, out.axis, 501 * sizeof(double));
         assert_memory_equal(in.real, out.real, 501 * 6 * sizeof(double));
         if (complex_values)

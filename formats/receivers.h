@@ -1,0 +1,45 @@
+/*
+ * receivers: the places at which fields are taken, from the words of a command line.
+ *
+ *   "x,y,z"              a point, m
+ *   a file of points     three numbers a line, separated by blanks or commas; # comments
+ *   "o;u;v;n1xn2"        a plane: o + (i/(n1-1)) u + (j/(n2-1)) v, i < n1, j < n2, i slowest;
+ *                        o, u, v are "x,y,z"
+ *   "theta,phi"          a direction, degrees: (sin th cos ph, sin th sin ph, cos th)
+ *   n on a great circle  directions of angle 2 pi i/n in the plane with a given normal,
+ *                        counterclockwise from the axis (x, y or z) nearest to that plane,
+ *                        z first, then x
+ * Points and directions do not mix. Functions are not thread-safe on one object.
+ */
+#ifndef PS_FORMATS_RECEIVERS_H
+#define PS_FORMATS_RECEIVERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/trace.h"
+
+typedef struct ps_receivers {
+    int64_t count, capacity; /* capacity in doubles of places */
+    double *places;          /* [count][3] m, or unit vectors */
+    bool far_field;          /* places are directions         */
+    int64_t grid[2];         /* of a single plane, else 0, 0  */
+} ps_receivers;
+
+/* All functions: PS_USAGE with a message that repeats the text and says what was expected;
+ * PS_INVALID for a broken file (with its line); PS_EXHAUSTED without memory. A zeroed struct is
+ * empty. */
+ps_status ps_receivers_add_point(ps_receivers *receivers, const char *text);
+ps_status ps_receivers_add_file(ps_receivers *receivers, const char *path);
+ps_status ps_receivers_add_plane(ps_receivers *receivers, const char *text);
+ps_status ps_receivers_add_direction(ps_receivers *receivers, const char *text);
+ps_status ps_receivers_add_circle(ps_receivers *receivers, int64_t count, const char *normal);
+void ps_receivers_release(ps_receivers *receivers);
+
+/* "x,y,z": three finite numbers. */
+ps_status ps_parse_vector(const char *text, double out[3]);
+
+/* Copies places, kind and grid to a trace with as many channels. */
+void ps_receivers_put(const ps_receivers *receivers, ps_trace *trace);
+
+#endif

@@ -1,0 +1,366 @@
+/*
+ * The shell integrals, PS_LANES (point, triangle) pairs at a time. See specs/tdbem_assembly.md
+ * for the derivation. Loops over lanes have a fixed length and no branches, so that the compiler
+ * makes one vector operation of each; transcendental parts are skipped where no lane needs them.
+ *
+ * Notation for one lane: x0 the projection of x, d its height; for an edge with tangent t and
+ * outward normal m: g = m.(p - x0) >= 0 if x0 is on the inner side; s runs along the edge from
+ * the foot of x0, s1 <= s <= s2; r(s)^2 = R0^2 + s^2, R0^2 = g^2 + d^2.
+ */
+
+#define LANE_LOOP _Pragma("omp simd") for (int c = 0; c < PS_LANES; ++c)
+#define TINY 1e-300
+
+typedef double lane_values[PS_LANES] __attribute__((aligned(64)));
+
+/* An edge as seen from the points of all lanes. */
+typedef struct edge_lanes {
+    lane_values s1, s2, r1, r2; /* ends along the edge, and their distances from x            */
+    lane_values nearest;        /* distance from x to the edge                                */
+    lane_values g, side;        /* side: sign of g, 0 if g = 0 (then the edge spans no angle)  */
+    lane_values foot, foot2;    /* R0, R0^2                                                    */
+    lane_values angle;          /* that the edge spans, seen from x0, >= 0                     */
+    lane_values inverse;        /* J_{-1} part of an edge inside the sphere                    */
+    lane_values one, distance;  /* J_0, J_1 parts of it                                        */
+    lane_values length, along;  /* int ds and int r ds over the whole edge                     */
+    lane_values tu, tw;         /* tangent in the frame of edge 0: (t_0, n x t_0)              */
+} edge_lanes;
+
+typedef struct lane_state {
+    edge_lanes edge[3];
+    lane_values height; /* |d| */
+    lane_values first;  /* number of the first shell */
+} lane_state;
+
+/* atan2(y, x) for y, x >= 0; 0 at (0, 0). Error below 2 ulp. */
+static inline double angle_of(double y, double x)
+{
+    double low = y < x ? y : x, high = (y < x ? x : y) + TINY;
+    bool upper = low > 0.41421356237309503 * high; /* tan(pi/8) */
+    double t = (upper ? low - high : low) / (upper ? low + high : high);
+    double u = t * t;
+    double p = 0.021256629784503397473;
+    p = p * u - 0.043588352182852137071;
+    p = p * u + 0.05692449982584821174;
+    p = p * u - 0.066411044113241266702;
+    p = p * u + 0.076900664010314291873;
+    p = p * u - 0.090907822804788975159;
+    p = p * u + 0.11111106648068126739;
+    p = p * u - 0.14285714195131147722;
+    p = p * u + 0.19999999999087452341;
+    p = p * u - 0.33333333333330144736;
+    double angle = (upper ? 0.78539816339744830962 : 0.0) + (t + t * u * p);
+    return y > x ? 1.5707963267948966192 - angle : angle;
+}
+
+static inline int64_t bits_of(double x)
+{
+    int64_t i;
+    memcpy(&i, &x, sizeof i);
+    return i;
+}
+
+static inline double double_of(int64_t i)
+{
+    double x;
+    memcpy(&x, &i, sizeof x);
+    return x;
+}
+
+/* log(n / m) for n >= m > 0 whose difference n - m is known accurately: relative error of a
+ * few ulp also for n close to m. */
+static inline double log_quotient(double n, double m, double difference)
+{
+    int64_t low = bits_of(m);
+    int64_t k = (int64_t)((uint64_t)(bits_of(n) - low + 0x0008000000000000) >> 52);
+    double scaled = double_of(low + (k << 52)); /* 2^k m, within a factor 1.5 of n */
+    double power = double_of(0x4338000000000000 + k) - 0x1.8p52;
+    double s = (k == 0 ? difference : n - scaled) / (n + scaled);
+    double u = s * s;
+    double p = 0.07706318016279755034;
+    p = p * u + 0.076222115004133252361;
+    p = p * u + 0.090933234108516459997;
+    p = p * u + 0.11111065668925145099;
+    p = p * u + 0.14285714741902946135;
+    p = p * u + 0.19999999997831863318;
+    p = p * u + 0.33333333333336816217;
+    return power * 0.69314718055994530942 + 2 * (s + s * u * p);
+}
+
+/* For the part a <= s <= b of an edge, of length `length`: */
+typedef struct span {
+    double log;   /* int ds / r = log((ra + rb + length) / (ra + rb - length))                  */
+    double solid; /* int (1 - |d|/r) dtheta: the solid angle of (x0, a, b) seen from x           */
+    double angle; /* int dtheta, seen from x0                                                   */
+} span;
+
+/* q = ra rb + R0^2 + a b, free of cancellation if multiplied by `scale` where a b < 0; then
+ * n/m = n^2/(2 q), and tan(solid/2) = ag length / (q + |d| (ra + rb)) (van Oosterom and
+ * Strackee 1983, for the triangle x0, a, b). */
+static inline span span_of(double a, double b, double ra, double rb, double length, double ag,
+                           double height, double foot2)
+{
+    double sum = ra + rb, n = sum + length, product = ra * rb, ab = a * b;
+    bool across = ab < 0;
+    double scale = across ? product - ab : 1;
+    double q = across ? foot2 * (scale + foot2 + a * a + b * b) : product + foot2 + ab;
+    double ns = n * scale, turn = ag * ag + ab;
+    span out;
+    out.log = log_quotient(n * ns, 2 * q + TINY, 2 * length * ns);
+    out.solid = 2 * angle_of(ag * length * scale, q + height * sum * scale);
+    double angle = angle_of(ag * length, fabs(turn));
+    out.angle = turn < 0 ? 3.1415926535897932385 - angle : angle;
+    return out;
+}
+
+/* int_a^b r ds = (b rb - a ra + R0^2 log)/2, from a + b, ra + rb and b - a: far away, the
+ * difference of the products would cancel. */
+static inline double distance_along(double ends, double sum, double length, double foot2,
+                                    double log)
+{
+    return length * (sum + ends * ends / (sum + TINY)) / 4 + foot2 * log / 2;
+}
+
+/* Distances along and across edge e, its ends and nearest point. */
+static inline void see_edge(const ps_shell_lanes *in, int e, lane_state *state)
+{
+    edge_lanes *edge = &state->edge[e];
+    const lane_values *p = in->vertex[e], *t = in->tangent[e], *n = in->normal;
+    LANE_LOOP
+    {
+        double px = p[0][c] - in->point[0][c], py = p[1][c] - in->point[1][c];
+        double pz = p[2][c] - in->point[2][c];
+        double tx = t[0][c], ty = t[1][c], tz = t[2][c];
+        double nx = n[0][c], ny = n[1][c], nz = n[2][c];
+        double mx = ty * nz - tz * ny, my = tz * nx - tx * nz, mz = tx * ny - ty * nx;
+        double s1 = tx * px + ty * py + tz * pz, s2 = s1 + in->length[e][c];
+        double g = mx * px + my * py + mz * pz;
+        double foot2 = g * g + state->height[c] * state->height[c], foot = sqrt(foot2);
+        edge->s1[c] = s1;
+        edge->s2[c] = s2;
+        edge->g[c] = g;
+        edge->side[c] = g > 0 ? 1.0 : (g < 0 ? -1.0 : 0.0);
+        edge->foot2[c] = foot2;
+        edge->foot[c] = foot;
+        edge->r1[c] = sqrt(foot2 + s1 * s1);
+        edge->r2[c] = sqrt(foot2 + s2 * s2);
+        edge->nearest[c] = s1 > 0 ? edge->r1[c] : (s2 < 0 ? edge->r2[c] : foot);
+    }
+}
+
+/* |d|, and the shells that each triangle reaches. Returns the largest count. */
+static inline int64_t see_triangle(const ps_shell_lanes *in, double shell, lane_state *state,
+                                   ps_shell_values *out)
+{
+    const lane_values *p = in->vertex[0], *n = in->normal;
+    LANE_LOOP state->height[c] = fabs(n[0][c] * (in->point[0][c] - p[0][c]) +
+                                      n[1][c] * (in->point[1][c] - p[1][c]) +
+                                      n[2][c] * (in->point[2][c] - p[2][c]));
+    for (int e = 0; e < 3; ++e) see_edge(in, e, state);
+    const edge_lanes *e0 = &state->edge[0], *e1 = &state->edge[1], *e2 = &state->edge[2];
+    lane_values last;
+    double per = 1 / shell;
+    LANE_LOOP
+    {
+        double near = e0->nearest[c] < e1->nearest[c] ? e0->nearest[c] : e1->nearest[c];
+        near = near < e2->nearest[c] ? near : e2->nearest[c];
+        double g = e0->g[c] < e1->g[c] ? e0->g[c] : e1->g[c];
+        g = g < e2->g[c] ? g : e2->g[c];
+        near = g >= 0 ? state->height[c] : near;
+        double far = e0->r1[c] > e1->r1[c] ? e0->r1[c] : e1->r1[c];
+        far = far > e2->r1[c] ? far : e2->r1[c];
+        state->first[c] = floor(near * per);
+        last[c] = floor(far * per);
+    }
+    int64_t most = 0;
+    for (int c = 0; c < PS_LANES; ++c) {
+        out->first[c] = (int64_t)state->first[c];
+        out->count[c] = (int64_t)(last[c] - state->first[c]) + 1;
+        most = out->count[c] > most ? out->count[c] : most;
+    }
+    return most;
+}
+
+/* What the edges give once they are wholly inside the sphere. */
+static inline void measure_edge(const ps_shell_lanes *in, int e, lane_state *state, bool hats)
+{
+    edge_lanes *edge = &state->edge[e];
+    const double *length = in->length[e];
+    LANE_LOOP
+    {
+        double d = state->height[c], ag = fabs(edge->g[c]), side = edge->side[c];
+        span whole = span_of(edge->s1[c], edge->s2[c], edge->r1[c], edge->r2[c], length[c], ag, d,
+                             edge->foot2[c]);
+        double inverse = ag * whole.log - d * whole.solid;
+        edge->angle[c] = whole.angle;
+        edge->inverse[c] = side * inverse;
+        if (hats) {
+            double along = distance_along(edge->s1[c] + edge->s2[c], edge->r1[c] + edge->r2[c],
+                                          length[c], edge->foot2[c], whole.log);
+            edge->along[c] = along;
+            edge->length[c] = length[c]; /* not s2 - s1, which has lost digits far away */
+            edge->one[c] = edge->g[c] * length[c] / 2;
+            edge->distance[c] = (edge->g[c] * along + side * d * d * inverse) / 3;
+        }
+    }
+    if (!hats) return;
+    const lane_values *t = in->tangent[e], *u = in->tangent[0], *n = in->normal;
+    LANE_LOOP
+    {
+        double wx = n[1][c] * u[2][c] - n[2][c] * u[1][c];
+        double wy = n[2][c] * u[0][c] - n[0][c] * u[2][c];
+        double wz = n[0][c] * u[1][c] - n[1][c] * u[0][c];
+        edge->tu[c] = t[0][c] * u[0][c] + t[1][c] * u[1][c] + t[2][c] * u[2][c];
+        edge->tw[c] = t[0][c] * wx + t[1][c] * wy + t[2][c] * wz;
+    }
+}
+
+/* Integrals over the part of the triangle inside the sphere r < R. */
+typedef struct inside {
+    lane_values inverse, one, distance, vu, vw; /* (vu, vw) = int (y - x0) / r, in-plane       */
+} inside;
+
+/* True if the sphere cuts the edge in any lane. */
+static inline bool any_cut(const edge_lanes *edge, const double *radius)
+{
+    int64_t any = 0;
+    _Pragma("omp simd reduction(| : any)") for (int c = 0; c < PS_LANES; ++c)
+    {
+        double far = edge->r1[c] > edge->r2[c] ? edge->r1[c] : edge->r2[c];
+        any |= radius[c] > edge->nearest[c] && radius[c] < far;
+    }
+    return any != 0;
+}
+
+/* Adds edge e where the sphere cuts it in no lane: it is wholly inside, or wholly outside. */
+static inline void add_uncut(const lane_state *state, int e, const double *radius, bool hats,
+                             inside *sum)
+{
+    const edge_lanes *edge = &state->edge[e];
+    LANE_LOOP
+    {
+        double R = radius[c], d = state->height[c];
+        bool out = R <= edge->nearest[c];
+        double turn = edge->side[c] * edge->angle[c];
+        sum->inverse[c] += out ? (R - d) * turn : edge->inverse[c];
+        if (hats) {
+            double moment = out ? 0.0 : edge->along[c] - R * edge->length[c];
+            sum->one[c] += out ? (R * R - d * d) / 2 * turn : edge->one[c];
+            sum->distance[c] += out ? (R * R * R - d * d * d) / 3 * turn : edge->distance[c];
+            sum->vu[c] += edge->tw[c] * moment;
+            sum->vw[c] -= edge->tu[c] * moment;
+        }
+    }
+}
+
+/* Adds edge e where the sphere may cut it: the part a <= s <= b is inside; the rest of its
+ * angle belongs to the arc r = R. */
+static inline void add_cut(const lane_state *state, int e, const double *radius, bool hats,
+                           inside *sum)
+{
+    const edge_lanes *edge = &state->edge[e];
+    LANE_LOOP
+    {
+        double R = radius[c], d = state->height[c], ag = fabs(edge->g[c]), side = edge->side[c];
+        double s1 = edge->s1[c], s2 = edge->s2[c], r1 = edge->r1[c], r2 = edge->r2[c];
+        double square = R * R - edge->foot2[c];
+        double sr = sqrt(square > 0 ? square : 0.0);
+        bool low = s1 < -sr, high = s2 > sr;
+        double a = low ? -sr : s1, b = high ? sr : s2;
+        double ra = low ? R : r1, rb = high ? R : r2;
+        bool out = R <= edge->nearest[c], in = R >= (r1 > r2 ? r1 : r2);
+        double length = b - a;
+        span part = span_of(a, b, ra, rb, length, ag, d, edge->foot2[c]);
+        double whole = edge->angle[c];
+        double arc = out ? whole : whole - part.angle;
+        double inverse = ag * part.log - d * part.solid;
+        double cut = side * ((out ? 0.0 : inverse) + (R - d) * arc);
+        sum->inverse[c] += in ? edge->inverse[c] : cut;
+        if (hats) {
+            double along = distance_along(a + b, ra + rb, length, edge->foot2[c], part.log);
+            double g = edge->g[c], R2 = R * R, d2 = d * d;
+            double one = (out ? 0.0 : g * length / 2) + (R2 - d2) / 2 * side * arc;
+            double distance = (out ? 0.0 : (g * along + side * d2 * inverse) / 3) +
+                              (R2 * R - d2 * d) / 3 * side * arc;
+            double part_moment = along - R * length, whole_moment = edge->along[c] - R * edge->length[c];
+            double moment = out ? 0.0 : (in ? whole_moment : part_moment);
+            sum->one[c] += in ? edge->one[c] : one;
+            sum->distance[c] += in ? edge->distance[c] : distance;
+            sum->vu[c] += edge->tw[c] * moment;
+            sum->vw[c] -= edge->tu[c] * moment;
+        }
+    }
+}
+
+static inline void integrate(const lane_state *state, const double *radius, bool hats, inside *sum)
+{
+    memset(sum, 0, hats ? sizeof *sum : sizeof sum->inverse);
+    for (int e = 0; e < 3; ++e) {
+        if (any_cut(&state->edge[e], radius))
+            add_cut(state, e, radius, hats, sum);
+        else
+            add_uncut(state, e, radius, hats, sum);
+    }
+}
+
+/* int phi_a / r over the shell: phi_a(x0) dJ_{-1} + grad phi_a . dV, for the three hats. */
+static inline void store_hats(const ps_shell_lanes *in, const lane_state *state,
+                              const inside *before, const inside *now, int64_t row,
+                              ps_shell_values *out)
+{
+    for (int a = 0; a < 3; ++a) {
+        int e = (a + 1) % 3;
+        const edge_lanes *edge = &state->edge[e];
+        double *hat = out->hat[a][row];
+        LANE_LOOP
+        {
+            double across = edge->tw[c] * (now->vu[c] - before->vu[c]) -
+                            edge->tu[c] * (now->vw[c] - before->vw[c]);
+            double mean = edge->g[c] * (now->inverse[c] - before->inverse[c]);
+            hat[c] = (mean - across) * in->length[e][c] / in->twice_area[c];
+        }
+    }
+}
+
+static inline void store_shell(const ps_shell_lanes *in, const lane_state *state,
+                               const inside *before, const inside *now, int64_t row, bool hats,
+                               ps_shell_values *out)
+{
+    double *inverse = out->inverse[row];
+    LANE_LOOP inverse[c] = now->inverse[c] - before->inverse[c];
+    if (!hats) return;
+    double *one = out->one[row], *distance = out->distance[row];
+    LANE_LOOP one[c] = now->one[c] - before->one[c];
+    LANE_LOOP distance[c] = now->distance[c] - before->distance[c];
+    store_hats(in, state, before, now, row, out);
+}
+
+static inline __attribute__((always_inline)) int64_t shells(const ps_shell_lanes *in, double shell,
+                                                            bool hats, ps_shell_values *out)
+{
+    lane_state state;
+    int64_t most = see_triangle(in, shell, &state, out);
+    for (int e = 0; e < 3; ++e) measure_edge(in, e, &state, hats);
+    inside sums[2];
+    memset(&sums[0], 0, sizeof sums[0]);
+    int64_t rows = most < out->capacity ? most : out->capacity;
+    for (int64_t row = 0; row < rows; ++row) {
+        const inside *before = &sums[row % 2];
+        inside *now = &sums[(row + 1) % 2];
+        lane_values radius;
+        LANE_LOOP radius[c] = (state.first[c] + (double)(row + 1)) * shell;
+        integrate(&state, radius, hats, now);
+        store_shell(in, &state, before, now, row, hats, out);
+    }
+    return most;
+}
+
+static int64_t shells_soft(const ps_shell_lanes *lanes, double shell, ps_shell_values *out)
+{
+    return shells(lanes, shell, false, out);
+}
+
+static int64_t shells_hats(const ps_shell_lanes *lanes, double shell, ps_shell_values *out)
+{
+    return shells(lanes, shell, true, out);
+}

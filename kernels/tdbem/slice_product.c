@@ -1,0 +1,128 @@
+#include "kernels/tdbem/slice_product.h"
+
+#include <omp.h>
+
+PS_ISA_SELECT(struct ps_slice_product_functions, ps_slice_product)
+
+/* Row-vectors are taken some columns at a time, so that a few more than there are are read. */
+enum { COLUMN_SLACK = 16, LANES_MAX = 16 };
+
+int64_t ps_product_past_before(int64_t k_max, int64_t columns)
+{
+    return k_max + columns + COLUMN_SLACK;
+}
+
+int64_t ps_product_past_after(int64_t group)
+{
+    return (group + LANES_MAX - 1) / LANES_MAX * LANES_MAX;
+}
+
+void ps_slice_product_set_slices(ps_slice_product *product, const ps_slice_tile *tile)
+{
+    product->layout = PS_TILE_SLICES;
+    product->slices = tile;
+    product->blocks = NULL;
+    product->block_rows = product->block_columns = 0;
+}
+
+void ps_slice_product_set_blocks(ps_slice_product *product, const ps_block_header *header,
+                                 const ps_block_tile *tile)
+{
+    static const ps_tile_layout layouts[] = {PS_TILE_FULL, PS_TILE_CONTIGUOUS, PS_TILE_WARP};
+    product->layout = layouts[header->layout];
+    product->slices = NULL;
+    product->blocks = tile;
+    product->block_rows = header->block_rows;
+    product->block_columns = header->block_columns;
+}
+
+ps_slice_product_fn ps_slice_product_function(ps_backend backend, ps_precision precision)
+{
+    if (backend != PS_BACKEND_CPU || (unsigned)precision >= PS_PRECISION_COUNT) return NULL;
+    return ps_slice_product_select()->precision[precision];
+}
+
+int64_t ps_slice_product_rows(const ps_slice_product *product)
+{
+    return product->layout == PS_TILE_SLICES ? product->slices->rows : product->blocks->rows;
+}
+
+/* ---- splitting rows by equal data ---- */
+
+/* Values in unit u of the tile: 64 rows of slices, a warp, or 32 rows of equal weight. */
+static int64_t unit_rows(const ps_slice_product *p)
+{
+    return p->layout == PS_TILE_SLICES ? PS_TILE_ROW_BLOCK : PS_WARP_ROWS;
+}
+
+static int64_t slice_unit(const ps_slice_tile *tile, int64_t unit)
+{
+    int64_t blocks = ps_slice_tile_row_blocks(tile), all = tile->slices * blocks, sum = 0;
+    for (int64_t at = unit; at < all; at += blocks)
+        sum += (at + 1 < all ? (int64_t)tile->offsets[at + 1] : tile->value_count) -
+               tile->offsets[at];
+    return sum;
+}
+
+static int64_t warp_unit(const ps_block_tile *tile, int64_t unit)
+{
+    int64_t sum = 0;
+    for (int64_t s = 0; s < tile->slices; ++s) sum += tile->widths[unit * tile->slices + s];
+    return sum;
+}
+
+static int64_t unit_data(const ps_slice_product *p, int64_t unit)
+{
+    switch (p->layout) {
+    case PS_TILE_SLICES: return slice_unit(p->slices, unit);
+    case PS_TILE_WARP: return warp_unit(p->blocks, unit);
+    default: return 1;
+    }
+}
+
+int64_t ps_slice_product_split(const ps_slice_product *p, int parts, int part)
+{
+    int64_t rows = ps_slice_product_rows(p), size = unit_rows(p);
+    int64_t units = (rows + size - 1) / size, total = 0, before = 0;
+    if (part >= parts) return rows;
+    if (part <= 0) return 0;
+    for (int64_t u = 0; u < units; ++u) total += unit_data(p, u);
+    for (int64_t u = 0; u < units; ++u) {
+        int64_t middle = 2 * before + unit_data(p, u); /* twice the middle of the unit */
+        if (middle * parts >= 2 * total * part) return u * size;
+        before += unit_data(p, u);
+    }
+    return rows;
+}
+
+/* ---- the threaded drive ---- */
+
+static ps_status check(const ps_slice_product *p)
+{
+    if (p->group < 1 || p->group > PS_GROUP_MAX)
+        return ps_fail(PS_USAGE, "groups of %lld steps: 1 to %d are supported",
+                       (long long)p->group, PS_GROUP_MAX);
+    if (p->sums_stride < p->group || p->past_stride < p->past_origin + p->group)
+        return ps_fail(PS_USAGE, "sums or past are too narrow for groups of %lld steps",
+                       (long long)p->group);
+    bool slices = p->layout == PS_TILE_SLICES;
+    if (!p->past || !p->sums || (slices ? !p->slices || !p->slices->offsets : !p->blocks))
+        return ps_fail(PS_USAGE, "a product without past, sums, tile or the tile's offsets");
+    return PS_OK;
+}
+
+ps_status ps_slice_product_tile(const ps_slice_product *p, ps_precision precision, int threads)
+{
+    PS_TRY(check(p));
+    ps_slice_product_fn add = ps_slice_product_function(PS_BACKEND_CPU, precision);
+    if (!add) return ps_fail(PS_USAGE, "slice products are not supported in this precision here");
+    if (threads < 1) threads = omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+    {
+        int parts = omp_get_num_threads(), part = omp_get_thread_num();
+        int64_t begin = ps_slice_product_split(p, parts, part);
+        int64_t end = ps_slice_product_split(p, parts, part + 1);
+        if (begin < end) add(p, begin, end);
+    }
+    return PS_OK;
+}

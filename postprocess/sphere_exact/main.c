@@ -1,0 +1,386 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/history.h"
+#include "formats/receivers.h"
+#include "formats/surface_mesh.h"
+#include "postprocess/sphere_exact/exact.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+
+static struct {
+    int quantity;
+    double radius, speed, dt, start, window, fmin, fmax;
+    int64_t steps, count, directions;
+    bool half_step;
+    const char *centre, *angles, *frequencies, *like, *mesh, *points, *plane, *normal;
+    ps_text_list emitters, at, direction;
+} chosen = {.radius = 1, .window = 80, .centre = "0,0,0", .normal = "0,1,0"};
+
+static const ps_option options[] = {
+    {"quantity", PS_OPTION_CHOICE, &chosen.quantity,
+     "soft-density|soft-far|hard-surface|hard-far|soft-field|hard-field|uniform-density",
+     "density -d_n u, surface pressure, far field, scattered field at points", 0, 0, PS_IDENTITY},
+    {"radius", PS_OPTION_REAL, &chosen.radius, "M", "radius, m", 1e-9, 1e9, PS_IDENTITY},
+    {"centre", PS_OPTION_TEXT, &chosen.centre, "X,Y,Z", "centre of the sphere, m", 0, 0,
+     PS_IDENTITY},
+    {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "wave speed (--like knows it)", 0, 1e12,
+     PS_IDENTITY},
+    {"emitter", PS_OPTION_LIST, &chosen.emitters, "TEXT",
+     "as of tdbem-march: plane:dir=0,0,1:width=1e-3, uniform:width=1 (--like knows them)", 0, 0,
+     PS_IDENTITY},
+    {"like", PS_OPTION_TEXT, &chosen.like, "FILE",
+     "take axis, speed and emitters, of a trace its places too, from this history or trace", 0, 0,
+     0},
+    {"mesh", PS_OPTION_TEXT, &chosen.mesh, "MESH",
+     "channels: directions of its triangles (soft) or vertices (hard)", 0, 0, 0},
+    {"angles", PS_OPTION_TEXT, &chosen.angles, "A,B,...",
+     "channels: angles to the direction of the wave, degrees", 0, 0, PS_IDENTITY},
+    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "channels: points (fields), m", 0, 0, PS_IDENTITY},
+    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "channels: points from a file", 0, 0, 0},
+    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2", "channels: points of a plane", 0, 0,
+     PS_IDENTITY},
+    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI", "channels: directions, degrees",
+     0, 0, PS_IDENTITY},
+    {"directions", PS_OPTION_INT, &chosen.directions, "N", "channels: N on a great circle", 0,
+     1000000, PS_IDENTITY},
+    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
+     PS_IDENTITY},
+    {"dt", PS_OPTION_REAL, &chosen.dt, "S", "step: times are start + n dt, n = 1 .. steps", 0, 1e9,
+     PS_IDENTITY},
+    {"steps", PS_OPTION_INT, &chosen.steps, "N", "number of times", 0, 1e12, PS_IDENTITY},
+    {"start", PS_OPTION_REAL, &chosen.start, "S", "time 0 of the steps", 0, 0, PS_IDENTITY},
+    {"half-step", PS_OPTION_FLAG, &chosen.half_step, NULL,
+     "half a step earlier: where densities constant over a step stand", 0, 0, PS_IDENTITY},
+    {"window", PS_OPTION_REAL, &chosen.window, "X", "period of the synthesis in R/c", 10, 1e5,
+     PS_IDENTITY},
+    {"frequencies", PS_OPTION_TEXT, &chosen.frequencies, "A,B,...",
+     "instead of times: response to unit plane waves at these frequencies, Hz", 0, 0, PS_IDENTITY},
+    {"fmin", PS_OPTION_REAL, &chosen.fmin, "HZ", "instead of times: from this frequency", 0, 1e12,
+     PS_IDENTITY},
+    {"fmax", PS_OPTION_REAL, &chosen.fmax, "HZ", "to this", 0, 1e12, PS_IDENTITY},
+    {"count", PS_OPTION_INT, &chosen.count, "N", "in so many equal steps", 0, 1e9, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* Everything gathered before the computation; axis and receivers are owned. */
+typedef struct plan {
+    exact_task task;
+    ps_receivers receivers;
+    double *axis;
+    int64_t samples;
+    bool in_frequency;
+    ps_trace_origin origin;
+    ps_store *inputs[2]; /* of --like and --mesh */
+    const char *roles[2];
+    int input_count;
+} plan;
+
+static bool is_far(const plan *p)
+{
+    return p->task.quantity == EXACT_SOFT_FAR || p->task.quantity == EXACT_HARD_FAR;
+}
+
+static bool is_field(const plan *p)
+{
+    return p->task.quantity == EXACT_SOFT_FIELD || p->task.quantity == EXACT_HARD_FIELD;
+}
+
+/* ---- the axis ---- */
+
+static ps_status list_times(plan *p)
+{
+    p->samples = chosen.steps;
+    PS_TRY(PS_ALLOC(&p->axis, p->samples, "times"));
+    for (int64_t n = 0; n < p->samples; ++n)
+        p->axis[n] = chosen.start + ((double)(n + 1) - (chosen.half_step ? .5 : 0)) * chosen.dt;
+    return PS_OK;
+}
+
+static ps_status list_frequencies(plan *p)
+{
+    enum { MANY = 4096 };
+    double list[MANY];
+    int count = 0;
+    p->in_frequency = true;
+    if (chosen.frequencies) PS_TRY(ps_parse_reals(chosen.frequencies, ',', list, MANY, &count));
+    if (!chosen.frequencies && !(chosen.fmax > chosen.fmin && chosen.count > 1))
+        return ps_fail(PS_USAGE, "--fmin, --fmax, --count: a rising range and at least 2 values");
+    p->samples = chosen.frequencies ? count : chosen.count;
+    PS_TRY(PS_ALLOC(&p->axis, p->samples, "frequencies"));
+    for (int64_t i = 0; i < p->samples; ++i)
+        p->axis[i] = chosen.frequencies ? list[i]
+                                        : chosen.fmin + (chosen.fmax - chosen.fmin) * (double)i /
+                                                            (double)(chosen.count - 1);
+    return PS_OK;
+}
+
+static ps_status settle_axis(plan *p)
+{
+    if (chosen.frequencies || chosen.count || chosen.fmax > 0) {
+        free(p->axis);
+        p->axis = NULL;
+        return list_frequencies(p);
+    }
+    if (p->axis) return PS_OK; /* --like trace */
+    if (!(chosen.dt > 0) || chosen.steps < 1)
+        return ps_fail(PS_USAGE, "say --dt and --steps, --frequencies, or --like FILE");
+    return list_times(p);
+}
+
+/* ---- --like ---- */
+
+static void take_emitters(plan *p, int count, const char (*texts)[256])
+{
+    p->origin.emitter_count = count;
+    memcpy(p->origin.emitters, texts, (size_t)count * sizeof *texts);
+}
+
+static ps_status like_history(plan *p)
+{
+    ps_history *history = NULL;
+    PS_TRY(ps_history_open(chosen.like, &history));
+    const ps_history_header *header = ps_history_header_of(history);
+    chosen.dt = header->slices.dt;
+    chosen.steps = chosen.steps ? chosen.steps : header->steps;
+    if (!(chosen.speed > 0)) chosen.speed = header->slices.speed;
+    chosen.half_step = header->slices.formulation != PS_SOUND_HARD;
+    take_emitters(p, header->emitter_count, header->emitters);
+    ps_history_close(&history);
+    return PS_OK;
+}
+
+static ps_status like_trace(plan *p)
+{
+    ps_trace trace;
+    PS_TRY(ps_trace_load(chosen.like, &trace));
+    p->axis = trace.axis;
+    p->samples = trace.samples;
+    p->in_frequency = trace.in_frequency;
+    p->receivers = (ps_receivers){.count = trace.channels, .places = trace.places,
+                                  .far_field = trace.far_field,
+                                  .grid = {trace.grid[0], trace.grid[1]}};
+    trace.axis = trace.places = NULL;
+    if (!(chosen.speed > 0)) chosen.speed = trace.origin.speed;
+    p->origin = trace.origin;
+    ps_trace_release(&trace);
+    return PS_OK;
+}
+
+static ps_status add_input(plan *p, const char *role, const char *path)
+{
+    PS_TRY(ps_store_open(path, NULL, 1 << 20, &p->inputs[p->input_count]));
+    p->roles[p->input_count++] = role;
+    return PS_OK;
+}
+
+static ps_status take_like(plan *p)
+{
+    if (!chosen.like) return PS_OK;
+    PS_TRY(add_input(p, "like", chosen.like));
+    const char *format = ps_store_format(p->inputs[0]);
+    if (strcmp(format, "penstock-history") == 0) return like_history(p);
+    if (strcmp(format, "penstock-trace") == 0) return like_trace(p);
+    return ps_fail(PS_USAGE, "--like: %s is a %s, not a history or a trace", chosen.like, format);
+}
+
+/* ---- channels ---- */
+
+static ps_status add_vector(ps_receivers *receivers, const double v[3])
+{
+    char text[96];
+    snprintf(text, sizeof text, "%.17g,%.17g,%.17g", v[0], v[1], v[2]);
+    return ps_receivers_add_point(receivers, text);
+}
+
+/* Directions at given angles to the first emitter's, in one plane with it. */
+static ps_status add_angles(plan *p)
+{
+    enum { MANY = 4096 };
+    double angles[MANY], across[3];
+    int count = 0, least = 0;
+    const double *e = p->task.incident.emitters[0].place;
+    PS_TRY(ps_parse_reals(chosen.angles, ',', angles, MANY, &count));
+    for (int d = 1; d < 3; ++d)
+        if (fabs(e[d]) < fabs(e[least])) least = d;
+    double length = sqrt(1 - e[least] * e[least]);
+    for (int d = 0; d < 3; ++d) across[d] = ((d == least) - e[least] * e[d]) / length;
+    for (int i = 0; i < count; ++i) {
+        double a = angles[i] * M_PI / 180, v[3];
+        for (int d = 0; d < 3; ++d) v[d] = cos(a) * e[d] + sin(a) * across[d];
+        PS_TRY(add_vector(&p->receivers, v));
+    }
+    return PS_OK;
+}
+
+static ps_status add_mesh(plan *p)
+{
+    ps_surface_mesh mesh;
+    ps_status status = PS_OK;
+    double centre[3];
+    PS_TRY(ps_parse_vector(chosen.centre, centre));
+    PS_TRY(add_input(p, "mesh", chosen.mesh));
+    PS_TRY(ps_surface_mesh_load(chosen.mesh, &mesh));
+    bool cells = p->task.quantity == EXACT_SOFT_DENSITY || p->task.quantity == EXACT_UNIFORM_DENSITY;
+    int64_t count = cells ? mesh.triangle_count : mesh.vertex_count;
+    for (int64_t i = 0; status == PS_OK && i < count; ++i) {
+        double v[3];
+        const int32_t *corner = mesh.triangles + 3 * i;
+        for (int d = 0; d < 3; ++d) {
+            double sum = 0;
+            for (int k = 0; cells && k < 3; ++k) sum += mesh.vertices[3 * corner[k] + d] / 3;
+            v[d] = (cells ? sum : mesh.vertices[3 * i + d]) - centre[d];
+        }
+        status = add_vector(&p->receivers, v);
+    }
+    ps_surface_mesh_release(&mesh);
+    return status;
+}
+
+static ps_status add_chosen(plan *p)
+{
+    ps_receivers *r = &p->receivers;
+    for (int i = 0; i < chosen.at.count; ++i)
+        PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
+    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
+    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
+    for (int i = 0; i < chosen.direction.count; ++i)
+        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
+    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
+    if (chosen.angles) PS_TRY(add_angles(p));
+    if (chosen.mesh) PS_TRY(add_mesh(p));
+    if (!r->count && p->task.quantity == EXACT_UNIFORM_DENSITY)
+        PS_TRY(ps_receivers_add_direction(r, "0,0"));
+    if (!r->count)
+        return ps_fail(PS_USAGE, "say where: --mesh, --angles, --at, --points, --plane, "
+                                 "--direction, --directions or --like TRACE");
+    return PS_OK;
+}
+
+/* Surface quantities stand at points of the sphere, far fields at unit directions. */
+static void place_channels(plan *p)
+{
+    for (int64_t c = 0; !is_field(p) && c < p->receivers.count; ++c) {
+        double *v = p->receivers.places + 3 * c;
+        double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        for (int d = 0; d < 3; ++d) v[d] /= length > 0 ? length : 1;
+    }
+    p->receivers.far_field = is_far(p);
+}
+
+/* ---- the task ---- */
+
+static ps_status take_incident(plan *p)
+{
+    ps_incident *incident = &p->task.incident;
+    if (!(chosen.speed > 0)) return ps_fail(PS_USAGE, "--speed is missing");
+    if (chosen.emitters.count > PS_EMITTERS_MAX)
+        return ps_fail(PS_USAGE, "--emitter: at most %d of them", PS_EMITTERS_MAX);
+    const char *texts[PS_EMITTERS_MAX];
+    int count = chosen.emitters.count ? chosen.emitters.count : p->origin.emitter_count;
+    for (int i = 0; i < count; ++i) {
+        texts[i] = chosen.emitters.count ? chosen.emitters.items[i] : p->origin.emitters[i];
+        PS_TRY(ps_emitter_parse(texts[i], &incident->emitters[i]));
+        if (isnan(incident->emitters[i].delay) && !p->in_frequency)
+            return ps_fail(PS_USAGE, "--emitter %s: say its delay", texts[i]);
+    }
+    incident->count = count;
+    incident->speed = chosen.speed;
+    return count ? PS_OK : ps_fail(PS_USAGE, "--emitter is missing");
+}
+
+static ps_status prepare(plan *p)
+{
+    p->task.quantity = (exact_quantity)chosen.quantity;
+    p->task.radius = chosen.radius;
+    p->task.window = chosen.window;
+    PS_TRY(ps_parse_vector(chosen.centre, p->task.centre));
+    PS_TRY(take_like(p));
+    PS_TRY(settle_axis(p));
+    PS_TRY(take_incident(p));
+    PS_TRY(add_chosen(p));
+    place_channels(p);
+    p->task.channels = p->receivers.count;
+    p->task.places = p->receivers.places;
+    if (p->in_frequency && p->task.quantity == EXACT_UNIFORM_DENSITY)
+        return ps_fail(PS_USAGE, "--quantity uniform-density is known in time only");
+    return exact_check(&p->task);
+}
+
+static void describe(const plan *p, ps_trace *trace)
+{
+    static const struct {
+        const char *quantity, *units, *per_unit;
+    } names[EXACT_QUANTITIES] = {{"density -dn u", "Pa/m", "1/m"},
+                                 {"scattered far field", "Pa m", "m"},
+                                 {"total pressure on the surface", "Pa", "1"},
+                                 {"scattered far field", "Pa m", "m"},
+                                 {"scattered pressure", "Pa", "1"},
+                                 {"scattered pressure", "Pa", "1"},
+                                 {"density -dn u", "Pa/m", "1/m"}};
+    ps_receivers_put(&p->receivers, trace);
+    if (!is_far(p) && !is_field(p))
+        for (int64_t i = 0; i < 3 * trace->channels; ++i)
+            trace->places[i] = trace->places[i] * chosen.radius + p->task.centre[i % 3];
+    memcpy(trace->axis, p->axis, (size_t)p->samples * sizeof *p->axis);
+    trace->in_frequency = p->in_frequency;
+    strcpy(trace->quantity, names[chosen.quantity].quantity);
+    strcpy(trace->units,
+           p->in_frequency ? names[chosen.quantity].per_unit : names[chosen.quantity].units);
+    trace->origin.speed = chosen.speed;
+    trace->origin.dt = chosen.dt;
+    trace->origin.emitter_count = p->in_frequency ? 0 : p->task.incident.count;
+    for (int i = 0; i < trace->origin.emitter_count; ++i)
+        ps_emitter_print(&p->task.incident.emitters[i], trace->origin.emitters[i], 256);
+}
+
+static ps_status compute_and_save(const plan *p, const ps_run *run)
+{
+    ps_trace trace;
+    PS_TRY(ps_trace_init(&trace, p->samples, p->receivers.count, p->in_frequency));
+    describe(p, &trace);
+    ps_status status =
+        p->in_frequency
+            ? exact_in_frequency(&p->task, p->samples, p->axis, trace.real, trace.imaginary)
+            : exact_in_time(&p->task, p->samples, p->axis, trace.real);
+    ps_store_identity identity = {.creator = ps_version(), .revision = ps_revision(),
+                                  .options = run->record};
+    if (status == PS_OK)
+        status = ps_trace_save(run->operands[0], &trace, &identity, p->input_count, p->roles,
+                               p->inputs);
+    ps_trace_release(&trace);
+    return status;
+}
+
+static ps_status run_sphere_exact(ps_run *run)
+{
+    plan p = {.samples = 0};
+    ps_status status = prepare(&p);
+    if (status == PS_OK && !run->plan) status = compute_and_save(&p, run);
+    for (int i = 0; i < p.input_count; ++i) ps_store_close(&p.inputs[i]);
+    ps_receivers_release(&p.receivers);
+    free(p.axis);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "sphere-exact",
+        .synopsis = "OUTPUT",
+        .description =
+            "Writes exact solutions for a sound-soft or sound-hard sphere hit by plane pulses (Mie\n"
+            "series and Fourier synthesis) as a trace, to compare whole files with. With --like the\n"
+            "times, speed, emitters and, of a trace, the receivers are those of another file.",
+        .examples =
+            "  penstock-sphere-exact exact.h5 --quantity soft-density --like run.h5 --mesh mesh.h5\n"
+            "  penstock-sphere-exact far.h5 --quantity soft-far --like probed-far.h5\n"
+            "  penstock-sphere-exact mie.h5 --quantity hard-far --speed 343 --radius 0.1 \\\n"
+            "      --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 1,
+        .run = run_sphere_exact};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,166 @@
+#include "runtime/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device_backend.h"
+
+#ifndef PS_WITH_CUDA
+int ps_device_cuda_count(const char **why)
+{
+    *why = "this build has no CUDA (nvcc was not found; see `make info`)";
+    return 0;
+}
+ps_status ps_device_cuda_open(int ordinal, ps_device **out)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+#endif
+
+int ps_device_count(void)
+{
+    const char *why;
+    return ps_device_cuda_count(&why);
+}
+
+/* "cuda" and "cuda:N"; *ordinal is -1 without a number. */
+static bool parse_cuda(const char *name, int *ordinal)
+{
+    *ordinal = -1;
+    if (strncmp(name, "cuda", 4) != 0) return false;
+    if (name[4] == '\0') return true;
+    if (name[4] != ':' || name[5] < '0' || name[5] > '9') return false;
+    char *end;
+    long number = strtol(name + 5, &end, 10);
+    if (*end != '\0' || number > 1000000) return false;
+    *ordinal = (int)number;
+    return true;
+}
+
+static ps_status open_cuda(const char *name, int ordinal, int rank, ps_device **out)
+{
+    const char *why = "no device";
+    int count = ps_device_cuda_count(&why);
+    if (count == 0)
+        return ps_fail(PS_FAILED, "--device %s: there is no CUDA device: %s; use --device cpu",
+                       name, why);
+    if (ordinal >= count)
+        return ps_fail(PS_FAILED, "--device %s: there are only devices 0 to %d here", name,
+                       count - 1);
+    return ps_device_cuda_open(ordinal >= 0 ? ordinal : rank % count, out);
+}
+
+ps_status ps_device_open(const char *name, int rank, ps_device **out)
+{
+    int ordinal;
+    *out = NULL;
+    if (strcmp(name, "cpu") == 0) return ps_device_cpu_open(out);
+    if (strcmp(name, "auto") == 0)
+        return ps_device_count() > 0 ? open_cuda(name, -1, rank, out) : ps_device_cpu_open(out);
+    if (parse_cuda(name, &ordinal)) return open_cuda(name, ordinal, rank, out);
+    return ps_fail(PS_USAGE, "--device: \"%s\" is no device; it takes auto, cpu, cuda or cuda:N",
+                   name);
+}
+
+void ps_device_close(ps_device **device)
+{
+    if (*device) (*device)->ops->release(*device);
+    *device = NULL;
+}
+
+ps_device_info ps_device_describe(const ps_device *device)
+{
+    ps_device_info info = {.ordinal = device->ordinal};
+    device->ops->describe(device, &info);
+    return info;
+}
+
+/* ---- memory ---- */
+
+ps_status ps_device_alloc(ps_device *device, int64_t bytes, void **out)
+{
+    *out = NULL;
+    return device->ops->alloc(device, bytes, out);
+}
+
+void ps_device_free(ps_device *device, void *memory)
+{
+    if (memory) device->ops->free(device, memory);
+}
+
+ps_status ps_device_alloc_pinned(ps_device *device, int64_t bytes, void **out)
+{
+    *out = NULL;
+    return device->ops->alloc_pinned(device, bytes, out);
+}
+
+void ps_device_free_pinned(ps_device *device, void *memory)
+{
+    if (memory) device->ops->free_pinned(device, memory);
+}
+
+/* ---- streams ---- */
+
+ps_status ps_stream_open(ps_device *device, ps_stream **out)
+{
+    *out = NULL;
+    PS_TRY(device->ops->stream_open(device, out));
+    (*out)->device = device;
+    return PS_OK;
+}
+
+void ps_stream_close(ps_stream **stream)
+{
+    if (*stream) (*stream)->device->ops->stream_release(*stream);
+    *stream = NULL;
+}
+
+ps_status ps_stream_wait(ps_stream *stream) { return stream->device->ops->stream_wait(stream); }
+
+void *ps_stream_handle(ps_stream *stream) { return stream->device->ops->stream_handle(stream); }
+
+ps_status ps_copy_to_device(ps_stream *stream, void *device, const void *host, int64_t bytes)
+{
+    return bytes > 0 ? stream->device->ops->copy_to_device(stream, device, host, bytes) : PS_OK;
+}
+
+ps_status ps_copy_to_host(ps_stream *stream, void *host, const void *device, int64_t bytes)
+{
+    return bytes > 0 ? stream->device->ops->copy_to_host(stream, host, device, bytes) : PS_OK;
+}
+
+ps_status ps_fill_zero(ps_stream *stream, void *device, int64_t bytes)
+{
+    return bytes > 0 ? stream->device->ops->fill_zero(stream, device, bytes) : PS_OK;
+}
+
+/* ---- events ---- */
+
+ps_status ps_event_open(ps_device *device, ps_event **out)
+{
+    *out = NULL;
+    PS_TRY(device->ops->event_open(device, out));
+    (*out)->device = device;
+    return PS_OK;
+}
+
+void ps_event_close(ps_event **event)
+{
+    if (*event) (*event)->device->ops->event_release(*event);
+    *event = NULL;
+}
+
+ps_status ps_event_record(ps_event *event, ps_stream *stream)
+{
+    return event->device->ops->event_record(event, stream);
+}
+
+ps_status ps_event_wait(ps_event *event, ps_stream *stream)
+{
+    return event->device->ops->event_wait(event, stream);
+}
+
+ps_status ps_event_seconds(ps_event *start, ps_event *end, double *out)
+{
+    return start->device->ops->event_seconds(start, end, out);
+}

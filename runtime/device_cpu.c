@@ -1,0 +1,123 @@
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/device_backend.h"
+#include "runtime/memory.h"
+
+typedef struct cpu_event {
+    ps_event base;
+    bool recorded;
+    double clock; /* seconds */
+} cpu_event;
+
+/* Streams carry nothing: work is done when the call returns. */
+
+static void release(ps_device *device) { free(device); }
+
+static void find_name(char *name, size_t size)
+{
+    char line[256];
+    snprintf(name, size, "CPU");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+        if (!value || value[1] != ' ') continue;
+        value[strcspn(value, "\n")] = '\0';
+        snprintf(name, size, "%s", value + 2);
+        break;
+    }
+    if (file) fclose(file);
+}
+
+static int cores(void)
+{
+    cpu_set_t set;
+    int here = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    return here > 0 ? here : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static void describe(const ps_device *device, ps_device_info *out)
+{
+    out->kind = PS_DEVICE_CPU;
+    find_name(out->name, sizeof out->name);
+    out->memory_total = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    out->memory_free = ps_memory_available();
+    out->multiprocessors = cores();
+}
+
+static ps_status allocate(ps_device *device, int64_t bytes, void **out)
+{
+    return ps_alloc_untouched(out, bytes, "a device buffer");
+}
+
+static void free_memory(ps_device *device, void *memory) { free(memory); }
+
+static ps_status stream_open(ps_device *device, ps_stream **out)
+{
+    return PS_ALLOC(out, 1, "a stream");
+}
+
+static void stream_release(ps_stream *stream) { free(stream); }
+static ps_status stream_wait(ps_stream *stream) { return PS_OK; }
+static void *stream_handle(ps_stream *stream) { return NULL; }
+
+static ps_status copy(ps_stream *stream, void *to, const void *from, int64_t bytes)
+{
+    memcpy(to, from, (size_t)bytes);
+    return PS_OK;
+}
+
+static ps_status fill_zero(ps_stream *stream, void *memory, int64_t bytes)
+{
+    memset(memory, 0, (size_t)bytes);
+    return PS_OK;
+}
+
+static ps_status event_open(ps_device *device, ps_event **out)
+{
+    cpu_event *event;
+    PS_TRY(PS_ALLOC(&event, 1, "an event"));
+    *out = &event->base;
+    return PS_OK;
+}
+
+static void event_release(ps_event *event) { free(event); }
+
+static ps_status event_record(ps_event *base, ps_stream *stream)
+{
+    cpu_event *event = (cpu_event *)base;
+    event->recorded = true;
+    event->clock = ps_clock();
+    return PS_OK;
+}
+
+static ps_status event_wait(ps_event *event, ps_stream *stream) { return PS_OK; }
+
+static ps_status event_seconds(ps_event *start, ps_event *end, double *out)
+{
+    const cpu_event *a = (const cpu_event *)start, *b = (const cpu_event *)end;
+    if (!a->recorded || !b->recorded)
+        return ps_fail(PS_FAILED, "the time between events was asked before they were recorded");
+    *out = b->clock - a->clock;
+    return PS_OK;
+}
+
+ps_status ps_device_cpu_open(ps_device **out)
+{
+    static const ps_device_ops ops = {
+        .release = release, .describe = describe,
+        .alloc = allocate, .free = free_memory,
+        .alloc_pinned = allocate, .free_pinned = free_memory,
+        .stream_open = stream_open, .stream_release = stream_release,
+        .stream_wait = stream_wait, .stream_handle = stream_handle,
+        .copy_to_device = copy, .copy_to_host = copy, .fill_zero = fill_zero,
+        .event_open = event_open, .event_release = event_release,
+        .event_record = event_record, .event_wait = event_wait, .event_seconds = event_seconds,
+    };
+    PS_TRY(PS_ALLOC(out, 1, "a device"));
+    (*out)->ops = &ops;
+    return PS_OK;
+}

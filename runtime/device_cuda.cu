@@ -1,0 +1,252 @@
+/*
+ * The CUDA side of runtime/device.h. Linked statically with the CUDA runtime, which opens the
+ * driver at run time: the same executables start on machines without one, and find no device.
+ *
+ * The current device is a property of the host thread, and buffers may be allocated by other
+ * threads than those that compute, so every call sets it (it costs well below a microsecond).
+ */
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <cstdio>
+#include <new>
+
+#include "runtime/cuda_check.h"
+extern "C" {
+#include "runtime/device_backend.h"
+}
+
+namespace {
+
+struct cuda_device {
+    ps_device base;
+    /* The first failure of a call that had nobody to tell, such as a free: the next call that
+     * returns a status reports it. */
+    std::atomic<int> late;
+};
+
+struct cuda_stream {
+    ps_stream base;
+    cudaStream_t stream;
+};
+
+struct cuda_event {
+    ps_event base;
+    cudaEvent_t event;
+};
+
+cuda_device *of(ps_device *device) { return reinterpret_cast<cuda_device *>(device); }
+cudaStream_t of(ps_stream *stream) { return reinterpret_cast<cuda_stream *>(stream)->stream; }
+cudaEvent_t of(ps_event *event) { return reinterpret_cast<cuda_event *>(event)->event; }
+
+void note(ps_device *device, cudaError_t error)
+{
+    int none = cudaSuccess;
+    if (error != cudaSuccess) of(device)->late.compare_exchange_strong(none, error);
+}
+
+/* Makes the device current, and reports what went wrong before with nobody to tell. */
+ps_status enter(ps_device *device)
+{
+    int late = of(device)->late.exchange(cudaSuccess);
+    if (late != cudaSuccess)
+        return ps_fail(PS_FAILED, "CUDA: an earlier release on device %d failed: %s",
+                       device->ordinal, cudaGetErrorString(static_cast<cudaError_t>(late)));
+    PS_CUDA(cudaSetDevice(device->ordinal));
+    return PS_OK;
+}
+
+/* For calls that return nothing. */
+void make_current(ps_device *device) { note(device, cudaSetDevice(device->ordinal)); }
+
+void release(ps_device *device) { delete of(device); }
+
+void describe(const ps_device *device, ps_device_info *out)
+{
+    cudaDeviceProp properties;
+    size_t available = 0, total = 0;
+    out->kind = PS_DEVICE_CUDA;
+    cudaError_t error = cudaGetDeviceProperties(&properties, device->ordinal);
+    if (error != cudaSuccess) {
+        snprintf(out->name, sizeof out->name, "CUDA device: %s", cudaGetErrorString(error));
+    } else {
+        snprintf(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, properties.name);
+        out->multiprocessors = properties.multiProcessorCount;
+        out->memory_total = static_cast<int64_t>(properties.totalGlobalMem);
+    }
+    if (cudaSetDevice(device->ordinal) == cudaSuccess &&
+        cudaMemGetInfo(&available, &total) == cudaSuccess)
+        out->memory_free = static_cast<int64_t>(available);
+}
+
+ps_status too_much(ps_device *device, const char *kind, int64_t bytes, cudaError_t error)
+{
+    (void)cudaGetLastError(); /* a refused allocation is no lasting error: clear it */
+    return ps_fail(error == cudaErrorMemoryAllocation ? PS_EXHAUSTED : PS_FAILED,
+                   "CUDA: %.1f MB of %s memory for device %d: %s; lower --device-memory or "
+                   "--host-memory", (double)bytes / 1e6, kind, device->ordinal,
+                   cudaGetErrorString(error));
+}
+
+ps_status allocate(ps_device *device, int64_t bytes, void **out)
+{
+    PS_TRY(enter(device));
+    cudaError_t error = cudaMalloc(out, bytes > 0 ? static_cast<size_t>(bytes) : 1);
+    return error == cudaSuccess ? PS_OK : too_much(device, "device", bytes, error);
+}
+
+void free_memory(ps_device *device, void *memory)
+{
+    make_current(device);
+    note(device, cudaFree(memory));
+}
+
+/* Portable: pinned for all devices of the process. */
+ps_status allocate_pinned(ps_device *device, int64_t bytes, void **out)
+{
+    PS_TRY(enter(device));
+    cudaError_t error =
+        cudaHostAlloc(out, bytes > 0 ? static_cast<size_t>(bytes) : 1, cudaHostAllocPortable);
+    return error == cudaSuccess ? PS_OK : too_much(device, "pinned host", bytes, error);
+}
+
+void free_pinned(ps_device *device, void *memory)
+{
+    make_current(device);
+    note(device, cudaFreeHost(memory));
+}
+
+/* ---- streams: not ordered with the default stream, so that copies overlap kernels ---- */
+
+ps_status stream_open(ps_device *device, ps_stream **out)
+{
+    PS_TRY(enter(device));
+    cuda_stream *stream = new (std::nothrow) cuda_stream();
+    if (!stream) return ps_fail(PS_EXHAUSTED, "no memory for a stream");
+    cudaError_t error = cudaStreamCreateWithFlags(&stream->stream, cudaStreamNonBlocking);
+    if (error != cudaSuccess) {
+        delete stream;
+        PS_CUDA(error);
+    }
+    *out = &stream->base;
+    return PS_OK;
+}
+
+void stream_release(ps_stream *stream)
+{
+    make_current(stream->device);
+    note(stream->device, cudaStreamSynchronize(of(stream)));
+    note(stream->device, cudaStreamDestroy(of(stream)));
+    delete reinterpret_cast<cuda_stream *>(stream);
+}
+
+ps_status stream_wait(ps_stream *stream)
+{
+    PS_TRY(enter(stream->device));
+    PS_CUDA(cudaStreamSynchronize(of(stream)));
+    return PS_OK;
+}
+
+void *stream_handle(ps_stream *stream) { return of(stream); }
+
+ps_status copy(ps_stream *stream, void *to, const void *from, int64_t bytes, cudaMemcpyKind kind)
+{
+    PS_TRY(enter(stream->device));
+    PS_CUDA(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), kind, of(stream)));
+    return PS_OK;
+}
+
+ps_status copy_to_device(ps_stream *stream, void *to, const void *from, int64_t bytes)
+{
+    return copy(stream, to, from, bytes, cudaMemcpyHostToDevice);
+}
+
+ps_status copy_to_host(ps_stream *stream, void *to, const void *from, int64_t bytes)
+{
+    return copy(stream, to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+ps_status fill_zero(ps_stream *stream, void *memory, int64_t bytes)
+{
+    PS_TRY(enter(stream->device));
+    PS_CUDA(cudaMemsetAsync(memory, 0, static_cast<size_t>(bytes), of(stream)));
+    return PS_OK;
+}
+
+/* ---- events ---- */
+
+ps_status event_open(ps_device *device, ps_event **out)
+{
+    PS_TRY(enter(device));
+    cuda_event *event = new (std::nothrow) cuda_event();
+    if (!event) return ps_fail(PS_EXHAUSTED, "no memory for an event");
+    cudaError_t error = cudaEventCreate(&event->event);
+    if (error != cudaSuccess) {
+        delete event;
+        PS_CUDA(error);
+    }
+    *out = &event->base;
+    return PS_OK;
+}
+
+void event_release(ps_event *event)
+{
+    make_current(event->device);
+    note(event->device, cudaEventDestroy(of(event)));
+    delete reinterpret_cast<cuda_event *>(event);
+}
+
+ps_status event_record(ps_event *event, ps_stream *stream)
+{
+    PS_TRY(enter(event->device));
+    PS_CUDA(cudaEventRecord(of(event), of(stream)));
+    return PS_OK;
+}
+
+ps_status event_wait(ps_event *event, ps_stream *stream)
+{
+    PS_TRY(enter(event->device));
+    PS_CUDA(cudaStreamWaitEvent(of(stream), of(event), 0));
+    return PS_OK;
+}
+
+ps_status event_seconds(ps_event *start, ps_event *end, double *out)
+{
+    float milliseconds = 0;
+    PS_TRY(enter(start->device));
+    PS_CUDA(cudaEventSynchronize(of(end)));
+    PS_CUDA(cudaEventElapsedTime(&milliseconds, of(start), of(end)));
+    *out = 1e-3 * milliseconds;
+    return PS_OK;
+}
+
+const ps_device_ops ops = {
+    release,       describe,       allocate,       free_memory,  allocate_pinned, free_pinned,
+    stream_open,   stream_release, stream_wait,    stream_handle, copy_to_device, copy_to_host,
+    fill_zero,     event_open,     event_release,  event_record, event_wait,      event_seconds,
+};
+
+} // namespace
+
+extern "C" int ps_device_cuda_count(const char **why)
+{
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    *why = error == cudaSuccess ? "the driver knows of none" : cudaGetErrorString(error);
+    if (error == cudaSuccess) return count;
+    (void)cudaGetLastError();
+    return 0;
+}
+
+extern "C" ps_status ps_device_cuda_open(int ordinal, ps_device **out)
+{
+    PS_CUDA(cudaSetDevice(ordinal));
+    PS_CUDA(cudaFree(NULL)); /* makes the context, so that a broken device is found here */
+    cuda_device *device = new (std::nothrow) cuda_device();
+    if (!device) return ps_fail(PS_EXHAUSTED, "no memory for a device");
+    device->base.ops = &ops;
+    device->base.ordinal = ordinal;
+    device->late = cudaSuccess;
+    *out = &device->base;
+    return PS_OK;
+}
