@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/vtkhdf.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
@@ -36,7 +35,7 @@ void ps_surface_mesh_release(ps_surface_mesh *mesh)
     memset(mesh, 0, sizeof *mesh);
 }
 
-static ps_vtkhdf_grid grid_of(const ps_surface_mesh *mesh)
+ps_vtkhdf_grid ps_surface_mesh_grid(const ps_surface_mesh *mesh)
 {
     return (ps_vtkhdf_grid){mesh->vertex_count, mesh->triangle_count, 3, mesh->vertices,
                             mesh->triangles, false};
@@ -55,7 +54,7 @@ static bool has_area(const double *a, const double *b, const double *c)
 
 ps_status ps_surface_mesh_check(const ps_surface_mesh *mesh)
 {
-    ps_vtkhdf_grid grid = grid_of(mesh);
+    ps_vtkhdf_grid grid = ps_surface_mesh_grid(mesh);
     PS_TRY(ps_vtkhdf_check(&grid, "triangle"));
     for (int64_t t = 0; t < mesh->triangle_count; ++t) {
         const int32_t *v = mesh->triangles + 3 * t;
@@ -69,7 +68,7 @@ ps_status ps_surface_mesh_check(const ps_surface_mesh *mesh)
 
 static ps_status put_all(ps_store *store, const ps_surface_mesh *mesh)
 {
-    ps_vtkhdf_grid grid = grid_of(mesh);
+    ps_vtkhdf_grid grid = ps_surface_mesh_grid(mesh);
     PS_TRY(ps_store_put_int(store, "/", "closed", mesh->closed));
     PS_TRY(ps_store_put_int(store, "/", "oriented", mesh->oriented));
     PS_TRY(ps_store_put_text(store, "/", "order", mesh->order));

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "formats/vtkhdf.h"
 
 #define PS_SURFACE_MESH_FORMAT "penstock-surface-mesh"
 enum { PS_SURFACE_MESH_VERSION = 1 };
@@ -44,5 +45,8 @@ ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, co
                                const char *options);
 /* Sizes, index range, finite vertices, positive areas. PS_INVALID with the first fault. */
 ps_status ps_surface_mesh_check(const ps_surface_mesh *mesh);
+
+/* The mesh as a grid (borrowed), to save fields on it. */
+ps_vtkhdf_grid ps_surface_mesh_grid(const ps_surface_mesh *mesh);
 
 #endif

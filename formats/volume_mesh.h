@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "formats/vtkhdf.h"
 
 #define PS_VOLUME_MESH_FORMAT "penstock-volume-mesh"
 enum { PS_VOLUME_MESH_VERSION = 1 };
@@ -48,5 +49,8 @@ ps_status ps_volume_mesh_save(const char *path, const ps_volume_mesh *mesh, cons
 
 /* Sizes, index ranges, finite vertices, positive volumes. PS_INVALID with the first fault. */
 ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh);
+
+/* The mesh as a grid (borrowed), to save fields on it. */
+ps_vtkhdf_grid ps_volume_mesh_grid(const ps_volume_mesh *mesh);
 
 #endif
