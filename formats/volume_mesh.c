@@ -1,0 +1,179 @@
+#include "formats/volume_mesh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/vtkhdf.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+
+ps_status ps_volume_mesh_init(ps_volume_mesh *mesh, int64_t vertex_count,
+                              int64_t tetrahedron_count, int64_t triangle_count)
+{
+    ps_status status;
+    memset(mesh, 0, sizeof *mesh);
+    mesh->vertex_count = vertex_count;
+    mesh->tetrahedron_count = tetrahedron_count;
+    mesh->triangle_count = triangle_count;
+    strcpy(mesh->order, "none");
+    PS_GUARD(status, failed, PS_ALLOC(&mesh->vertices, 3 * vertex_count, "mesh vertices"));
+    PS_GUARD(status, failed, PS_ALLOC(&mesh->tetrahedra, 4 * tetrahedron_count, "tetrahedra"));
+    PS_GUARD(status, failed, PS_ALLOC(&mesh->tags, tetrahedron_count, "mesh tags"));
+    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangles, 3 * triangle_count, "mesh triangles"));
+    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangle_tags, triangle_count, "triangle tags"));
+    PS_GUARD(status, failed, PS_ALLOC(&mesh->vertex_source, vertex_count, "vertex sources"));
+    PS_GUARD(status, failed,
+             PS_ALLOC(&mesh->tetrahedron_source, tetrahedron_count, "tetrahedron sources"));
+    PS_GUARD(status, failed, PS_ALLOC(&mesh->triangle_source, triangle_count, "triangle sources"));
+    return PS_OK;
+failed:
+    ps_volume_mesh_release(mesh);
+    return status;
+}
+
+void ps_volume_mesh_release(ps_volume_mesh *mesh)
+{
+    free(mesh->vertices);
+    free(mesh->tetrahedra);
+    free(mesh->tags);
+    free(mesh->triangles);
+    free(mesh->triangle_tags);
+    free(mesh->vertex_source);
+    free(mesh->tetrahedron_source);
+    free(mesh->triangle_source);
+    memset(mesh, 0, sizeof *mesh);
+}
+
+static ps_vtkhdf_grid grid_of(const ps_volume_mesh *mesh)
+{
+    return (ps_vtkhdf_grid){mesh->vertex_count, mesh->tetrahedron_count, 4, mesh->vertices,
+                            mesh->tetrahedra, false};
+}
+
+static double six_volumes(const double *a, const double *b, const double *c, const double *d)
+{
+    double u[3], v[3], w[3];
+    for (int i = 0; i < 3; ++i) {
+        u[i] = b[i] - a[i];
+        v[i] = c[i] - a[i];
+        w[i] = d[i] - a[i];
+    }
+    return u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) +
+           u[2] * (v[0] * w[1] - v[1] * w[0]);
+}
+
+ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh)
+{
+    ps_vtkhdf_grid grid = grid_of(mesh);
+    PS_TRY(ps_vtkhdf_check(&grid, "tetrahedron"));
+    for (int64_t t = 0; t < mesh->tetrahedron_count; ++t) {
+        const int32_t *v = mesh->tetrahedra + 4 * t;
+        const double *x[4];
+        for (int k = 0; k < 4; ++k) x[k] = mesh->vertices + 3 * (int64_t)v[k];
+        if (!(six_volumes(x[0], x[1], x[2], x[3]) > 0))
+            return ps_fail(PS_INVALID, "tetrahedron %lld (vertices %d %d %d %d) has no positive "
+                                       "volume",
+                           (long long)t, v[0], v[1], v[2], v[3]);
+    }
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; ++i)
+        if (mesh->triangles[i] < 0 || mesh->triangles[i] >= mesh->vertex_count)
+            return ps_fail(PS_INVALID, "boundary triangle %lld names vertex %d, but there are %lld",
+                           (long long)(i / 3), mesh->triangles[i], (long long)mesh->vertex_count);
+    return PS_OK;
+}
+
+static ps_status put_boundary(ps_store *store, const ps_volume_mesh *mesh)
+{
+    ps_dataset_spec triangles = {.name = "/boundary/triangles", .type = PS_I32, .rank = 2,
+                                 .dims = {mesh->triangle_count, 3}, .units = "1",
+                                 .description = "vertices of the tagged triangles"};
+    if (mesh->triangle_count == 0) return PS_OK;
+    PS_TRY(ps_store_write_array(store, &triangles, mesh->triangles));
+    PS_TRY(ps_vtkhdf_put_i32(store, "/boundary/tag", "physical group, 0 where none",
+                             mesh->triangle_tags, mesh->triangle_count));
+    return ps_vtkhdf_put_i32(store, "/boundary/triangle_source",
+                             "place among the triangles of the imported file",
+                             mesh->triangle_source, mesh->triangle_count);
+}
+
+static ps_status put_all(ps_store *store, const ps_volume_mesh *mesh)
+{
+    ps_vtkhdf_grid grid = grid_of(mesh);
+    PS_TRY(ps_store_put_text(store, "/", "order", mesh->order));
+    PS_TRY(ps_store_put_int(store, "/", "boundary_triangles", mesh->triangle_count));
+    if (mesh->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", mesh->tag_names));
+    PS_TRY(ps_vtkhdf_put_grid(store, &grid));
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tag", "physical group, 0 where none",
+                             mesh->tags, mesh->tetrahedron_count));
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/CellData/tetrahedron_source",
+                             "place among the tetrahedra of the imported file",
+                             mesh->tetrahedron_source, mesh->tetrahedron_count));
+    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source",
+                             "place among the vertices of the imported file", mesh->vertex_source,
+                             mesh->vertex_count));
+    return put_boundary(store, mesh);
+}
+
+ps_status ps_volume_mesh_save(const char *path, const ps_volume_mesh *mesh, const char *creator,
+                              const char *options)
+{
+    ps_store *store = NULL;
+    ps_status status = ps_volume_mesh_check(mesh);
+    if (status != PS_OK) return ps_context(status, "%s", path);
+    ps_store_identity identity = {PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, creator,
+                                  ps_revision(), options,
+                                  28 * mesh->vertex_count + 29 * mesh->tetrahedron_count +
+                                      20 * mesh->triangle_count};
+    PS_TRY(ps_store_create(path, &identity, &store));
+    status = put_all(store, mesh);
+    if (status == PS_OK) return ps_store_commit(&store);
+    ps_store_close(&store);
+    return status;
+}
+
+static ps_status get_boundary(ps_store *store, ps_volume_mesh *mesh)
+{
+    int64_t count = mesh->triangle_count;
+    if (count == 0) return PS_OK;
+    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/triangles", mesh->triangles, count));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/tag", mesh->triangle_tags, count));
+    return ps_vtkhdf_get_i32(store, "/boundary/triangle_source", mesh->triangle_source, count);
+}
+
+static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
+{
+    int64_t vertices, tetrahedra, triangles;
+    PS_TRY(ps_vtkhdf_get_sizes(store, 4, &vertices, &tetrahedra));
+    PS_TRY(ps_store_get_int(store, "/", "boundary_triangles", &triangles));
+    if (triangles < 0 || triangles > INT32_MAX / 3)
+        return ps_fail(PS_INVALID, "%s: %lld boundary triangles", ps_store_path(store),
+                       (long long)triangles);
+    PS_TRY(ps_volume_mesh_init(mesh, vertices, tetrahedra, triangles));
+    PS_TRY(ps_store_get_text(store, "/", "order", mesh->order, sizeof mesh->order));
+    if (ps_store_has(store, "/", "tag_names"))
+        PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names,
+                                 sizeof mesh->tag_names));
+    strncpy(mesh->uuid, ps_store_uuid(store), sizeof mesh->uuid - 1);
+    PS_TRY(ps_store_content_hash(store, mesh->content_hash));
+    PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", mesh->vertices, vertices));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", mesh->tetrahedra, 4 * tetrahedra));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", mesh->tags, tetrahedra));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tetrahedron_source",
+                             mesh->tetrahedron_source, tetrahedra));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", mesh->vertex_source,
+                             vertices));
+    PS_TRY(get_boundary(store, mesh));
+    ps_status status = ps_volume_mesh_check(mesh);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
+}
+
+ps_status ps_volume_mesh_load(const char *path, ps_volume_mesh *mesh)
+{
+    ps_store *store = NULL;
+    memset(mesh, 0, sizeof *mesh);
+    PS_TRY(ps_store_open(path, PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &store));
+    ps_status status = get_all(store, mesh);
+    ps_store_close(&store);
+    if (status != PS_OK) ps_volume_mesh_release(mesh);
+    return status;
+}

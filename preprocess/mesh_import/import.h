@@ -1,0 +1,161 @@
+/*
+ * import: what the files of penstock-mesh-import share.
+ *
+ * A reader fills an import_mesh with what the file says, in the file's own units, order and
+ * numbering; topology and repair work on it in place; only then it is scaled, ordered and saved.
+ */
+#ifndef PS_PREPROCESS_MESH_IMPORT_IMPORT_H
+#define PS_PREPROCESS_MESH_IMPORT_IMPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/common/mesh_measure.h"
+#include "kernels/common/space_curve.h"
+#include "runtime/report.h"
+#include "runtime/status.h"
+
+typedef enum import_kind { IMPORT_AUTO, IMPORT_SURFACE, IMPORT_VOLUME } import_kind;
+
+typedef struct import_options {
+    const char *input, *output; /* output NULL: check only                                */
+    import_kind kind;
+    int unit;            /* index of --unit; 0: not given, which is metres                */
+    double scale;        /* file units to metres: unit times --scale                      */
+    double size;         /* m: element size for geometry; 0: not given                    */
+    double weld;         /* m; < 0: not asked                                             */
+    bool orient, drop_duplicates, drop_degenerate, open;
+    ps_space_curve order;
+} import_options;
+
+/* Triangles (size 3) or tetrahedra (size 4). `numbers` are the file's own numbers, in the order
+ * of the file: cell i of now is cell source[i] of the file. */
+typedef struct import_cells {
+    int size;
+    int64_t count;
+    int32_t *vertices; /* [count][size] */
+    int32_t *tags;     /* [count] */
+    int32_t *numbers;  /* [count as read] */
+    int32_t *source;   /* [count] */
+    int64_t vertex_room, tag_room, number_room;
+} import_cells;
+
+typedef struct import_mesh {
+    int64_t vertex_count;
+    double *vertices;        /* [vertex_count][3] */
+    int32_t *vertex_numbers; /* [as read] */
+    int32_t *vertex_source;  /* [vertex_count] */
+    int64_t vertex_room, vertex_number_room;
+    import_cells triangles, tetrahedra;
+    const char *vertex_word, *cell_word; /* what the file calls them: "node", "element"   */
+    char tag_names[1024];
+    bool generated;       /* meshed from geometry: orienting it is no repair              */
+    bool soup;            /* the format has no shared vertices (STL): equal ones are one  */
+    int64_t polygons;     /* faces of more than 3 vertices that were cut into fans        */
+} import_mesh;
+
+void import_mesh_init(import_mesh *mesh);
+void import_mesh_release(import_mesh *mesh);
+/* Appends room for `count` items and returns their first index through the count. */
+ps_status import_add_vertices(import_mesh *mesh, int64_t count, const double *positions);
+ps_status import_add_vertex_number(import_mesh *mesh, int64_t number);
+ps_status import_add_cell(import_cells *cells, const int32_t *vertices, int32_t tag,
+                          int64_t number);
+/* A polygon as a fan of triangles about its first vertex. */
+ps_status import_add_polygon(import_mesh *mesh, const int32_t *vertices, int count, int32_t tag,
+                             int64_t number);
+/* Identity sources; finite vertices; indices within range. PS_INVALID names the culprit. */
+ps_status import_settle(import_mesh *mesh, const char *path);
+
+/* ---- readers: one file each; PS_INVALID says what is wrong and where ---- */
+
+/* The file as readable bytes: `path` itself or, for .gz and .zst, a temporary file with the
+ * inner suffix, in a folder that import_input_release removes. */
+typedef struct import_input {
+    const char *name; /* as given */
+    char path[4096], folder[4096];
+    char suffix[16];  /* lower case, inner: ".msh" */
+} import_input;
+ps_status import_input_open(const char *name, import_input *input);
+void import_input_release(import_input *input);
+
+ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh);
+ps_status import_read_gmsh(const import_input *input, const import_options *options,
+                           import_mesh *mesh);
+ps_status import_read_stl(const import_input *input, import_mesh *mesh);
+ps_status import_read_ply(const import_input *input, import_mesh *mesh);
+ps_status import_read_off(const import_input *input, import_mesh *mesh);
+ps_status import_read_obj(const import_input *input, import_mesh *mesh);
+
+/* ---- findings: what is wrong, where, and which option mends it ---- */
+
+enum { IMPORT_FINDINGS_MAX = 16, IMPORT_PLACES_MAX = 5 };
+
+typedef struct import_finding {
+    int64_t count;
+    const char *what; /* after the count: "edges belong to three or more triangles" */
+    const char *hint; /* "--orient turns them"; NULL: nothing mends it              */
+    char places[1200];
+} import_finding;
+
+typedef struct import_findings {
+    int count;
+    import_finding list[IMPORT_FINDINGS_MAX];
+} import_findings;
+
+/* A new kind of fault, with no case yet. */
+import_finding *import_finding_new(import_findings *findings, const char *what, const char *hint);
+/* One more case; the first few places are kept. */
+void import_finding_add(import_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* PS_INVALID with everything found, or PS_OK if nothing was. */
+ps_status import_findings_verdict(const import_findings *findings, const char *input);
+
+/* "element 12 (nodes 3 4 5) at (x, y, z)": a cell by the file's own numbers. */
+void import_cell_place(const import_mesh *mesh, const import_cells *cells, int64_t cell,
+                       char *out, int size);
+/* "node 12 at (x, y, z)", and "nodes 3-4 at (x, y, z)" (the middle). */
+void import_vertex_place(const import_mesh *mesh, int64_t vertex, char *out, int size);
+void import_edge_place(const import_mesh *mesh, int32_t a, int32_t b, char *out, int size);
+
+/* ---- checks and repairs ---- */
+
+typedef struct import_figures {
+    int64_t unused, welded, dropped_degenerate, dropped_duplicates, turned;
+    int64_t edges, parts, open_edges, open_loops, cavities, nested, boundary_triangles;
+    bool closed, oriented;
+    double area, volume, lower[3], upper[3];
+    ps_edge_figures edge;
+    ps_cell_figures cell;
+} import_figures;
+
+/* Largest side of the bounding box. */
+double import_extent(const import_mesh *mesh, double lower[3], double upper[3]);
+
+/* Shared by both kinds: vertices that coincide, repeated and flat cells, cells given twice,
+ * unused vertices. */
+ps_status import_repair_vertices(import_mesh *mesh, const import_options *options,
+                                 import_findings *findings, import_figures *figures);
+ps_status import_repair_cells(import_mesh *mesh, import_cells *cells,
+                              const import_options *options, import_findings *findings,
+                              import_figures *figures);
+ps_status import_drop_unused(import_mesh *mesh, import_figures *figures);
+
+ps_status import_surface(import_mesh *mesh, const import_options *options,
+                         import_figures *figures);
+ps_status import_volume(import_mesh *mesh, const import_options *options,
+                        import_figures *figures);
+
+/* Scales to metres (with the edge lengths of the figures) and orders along the curve. */
+void import_scale(import_mesh *mesh, import_figures *figures, double scale);
+ps_status import_order(import_mesh *mesh, ps_space_curve curve);
+
+/* Figures of the finished mesh (in metres). */
+ps_status import_measure(const import_mesh *mesh, const import_cells *cells,
+                         import_figures *figures);
+void import_report(const import_mesh *mesh, const import_options *options,
+                   const import_figures *figures, bool json);
+ps_status import_save(import_mesh *mesh, const import_options *options,
+                      const import_figures *figures, const char *record);
+
+#endif

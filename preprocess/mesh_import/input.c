@@ -1,0 +1,175 @@
+/* The input file: compressed or not, and which reader takes it. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "preprocess/mesh_import/import.h"
+#include "runtime/memory.h"
+
+enum { BLOCK_BYTES = 1 << 18 };
+
+static void suffix_of(const char *name, size_t length, char out[16])
+{
+    size_t dot = length;
+    while (dot > 0 && name[dot - 1] != '.' && name[dot - 1] != '/') --dot;
+    out[0] = '\0';
+    if (dot == 0 || name[dot - 1] != '.' || length - dot > 13) return;
+    out[0] = '.';
+    for (size_t i = dot; i < length; ++i) out[i - dot + 1] = (char)tolower((unsigned char)name[i]);
+    out[length - dot + 1] = '\0';
+}
+
+static ps_status check_file(const char *name)
+{
+    struct stat info;
+    if (stat(name, &info) != 0) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
+    if (S_ISDIR(info.st_mode))
+        return ps_fail(PS_INVALID, "%s is a folder; a mesh or geometry file is expected", name);
+    if (!S_ISREG(info.st_mode))
+        return ps_fail(PS_INVALID, "%s is not a regular file", name);
+    if (info.st_size == 0) return ps_fail(PS_INVALID, "%s is empty", name);
+    FILE *file = fopen(name, "rb");
+    if (!file) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
+    fclose(file);
+    return PS_OK;
+}
+
+static ps_status put_block(FILE *out, const void *data, size_t bytes, const char *name)
+{
+    if (fwrite(data, 1, bytes, out) == bytes) return PS_OK;
+    return ps_fail(PS_EXHAUSTED, "%s: no room to decompress it (%s); set TMPDIR to a larger disk",
+                   name, strerror(errno));
+}
+
+static ps_status gunzip(const char *name, FILE *out, void *block)
+{
+    gzFile in = gzopen(name, "rb");
+    if (!in) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
+    ps_status status = PS_OK;
+    int got = 0, code = Z_OK;
+    while (status == PS_OK && (got = gzread(in, block, BLOCK_BYTES)) > 0)
+        status = put_block(out, block, (size_t)got, name);
+    const char *why = gzerror(in, &code);
+    if (status == PS_OK && (got < 0 || code != Z_OK))
+        status = ps_fail(PS_INVALID, "%s: the gzip data are broken or cut short (%s)", name, why);
+    if (status == PS_OK && gzdirect(in))
+        status = ps_fail(PS_INVALID, "%s: not gzip data, whatever its suffix says", name);
+    gzclose(in);
+    return status;
+}
+
+static ps_status unzstd_blocks(const char *name, FILE *in, FILE *out, char *block,
+                               ZSTD_DStream *stream)
+{
+    char *raw = block + BLOCK_BYTES;
+    size_t got, left = 1;
+    while ((got = fread(block, 1, BLOCK_BYTES, in)) > 0) {
+        ZSTD_inBuffer from = {block, got, 0};
+        while (from.pos < from.size) {
+            ZSTD_outBuffer to = {raw, BLOCK_BYTES, 0};
+            left = ZSTD_decompressStream(stream, &to, &from);
+            if (ZSTD_isError(left))
+                return ps_fail(PS_INVALID, "%s: the zstd data are broken (%s)", name,
+                               ZSTD_getErrorName(left));
+            PS_TRY(put_block(out, raw, to.pos, name));
+        }
+    }
+    return left == 0 ? PS_OK : ps_fail(PS_INVALID, "%s: the zstd data are cut short", name);
+}
+
+static ps_status unzstd(const char *name, FILE *out, void *block)
+{
+    FILE *in = fopen(name, "rb");
+    ZSTD_DStream *stream = ZSTD_createDStream();
+    ps_status status = in && stream ? unzstd_blocks(name, in, out, block, stream)
+                                    : ps_fail(PS_EXHAUSTED, "%s: cannot be opened", name);
+    ZSTD_freeDStream(stream);
+    if (in) fclose(in);
+    return status;
+}
+
+/* Into a file of the inner name in a folder of its own, as readers go by the suffix. */
+static ps_status decompress(import_input *input, bool gzip)
+{
+    const char *base = getenv("TMPDIR");
+    void *block = NULL;
+    snprintf(input->folder, sizeof input->folder, "%.3800s/penstock-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(input->folder)) {
+        ps_status status = ps_fail(PS_EXHAUSTED, "%s: no folder to decompress into (%s): %s",
+                                   input->name, input->folder, strerror(errno));
+        input->folder[0] = '\0';
+        return status;
+    }
+    snprintf(input->path, sizeof input->path, "%.4000s/mesh%s", input->folder, input->suffix);
+    FILE *out = fopen(input->path, "wb");
+    if (!out) return ps_fail(PS_EXHAUSTED, "%s: %s", input->path, strerror(errno));
+    ps_status status = ps_alloc(&block, 2 * BLOCK_BYTES, 1, "decompression");
+    if (status == PS_OK)
+        status = gzip ? gunzip(input->name, out, block) : unzstd(input->name, out, block);
+    free(block);
+    if (fclose(out) != 0 && status == PS_OK)
+        status = ps_fail(PS_EXHAUSTED, "%s: no room to decompress it: %s", input->name,
+                         strerror(errno));
+    if (status == PS_OK) status = check_file(input->path);
+    return status;
+}
+
+ps_status import_input_open(const char *name, import_input *input)
+{
+    memset(input, 0, sizeof *input);
+    input->name = name;
+    size_t length = strlen(name);
+    PS_TRY(check_file(name));
+    if (length >= sizeof input->path) return ps_fail(PS_USAGE, "the name %.60s... is too long", name);
+    suffix_of(name, length, input->suffix);
+    bool gzip = strcmp(input->suffix, ".gz") == 0, zstd = strcmp(input->suffix, ".zst") == 0;
+    if (gzip || zstd) {
+        suffix_of(name, length - (gzip ? 3 : 4), input->suffix);
+        ps_status status = decompress(input, gzip);
+        if (status != PS_OK) import_input_release(input);
+        return status;
+    }
+    strcpy(input->path, name);
+    return PS_OK;
+}
+
+void import_input_release(import_input *input)
+{
+    if (!input->folder[0]) return;
+    unlink(input->path);
+    rmdir(input->folder);
+    input->folder[0] = '\0';
+}
+
+ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh)
+{
+    static const struct {
+        const char *suffix;
+        ps_status (*read)(const import_input *input, import_mesh *mesh);
+    } own[] = {{".stl", import_read_stl}, {".ply", import_read_ply}, {".off", import_read_off},
+               {".obj", import_read_obj}};
+    static const char *const through_gmsh[] = {".msh", ".vtk", ".geo", ".step", ".stp", ".brep",
+                                               ".iges", ".igs", ".unv", ".mesh", ".bdf", ".nas"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
+        if (strcmp(input->suffix, own[i].suffix) == 0) {
+            if (options->size > 0)
+                return ps_fail(PS_USAGE, "--size is for geometry (.geo, .step, .iges, .brep); %s is "
+                                         "a mesh and is taken as it is", input->name);
+            PS_TRY(own[i].read(input, mesh));
+            return import_settle(mesh, input->name);
+        }
+    for (size_t i = 0; i < sizeof through_gmsh / sizeof *through_gmsh; ++i)
+        if (strcmp(input->suffix, through_gmsh[i]) == 0) {
+            PS_TRY(import_read_gmsh(input, options, mesh));
+            return import_settle(mesh, input->name);
+        }
+    return ps_fail(PS_INVALID, "%s: the suffix \"%s\" is not one that is read: .msh .stl .vtk .off "
+                               ".obj .ply .unv .mesh .bdf .nas .geo .step .iges .brep, also with "
+                               ".gz or .zst", input->name, input->suffix);
+}

@@ -1,0 +1,329 @@
+/*
+ * Reading through Gmsh's library, which may exit or crash on a broken file: it runs in a child
+ * process that sends the mesh through a pipe, entity by entity. gmshc.h is included here and
+ * nowhere else.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gmshc.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "preprocess/mesh_import/gmsh_pipe.h"
+
+typedef struct child {
+    int pipe;
+    const import_options *options;
+    const char *suffix;
+    bool geometry;
+    import_kind kind;
+} child;
+
+enum { ELEMENT_LINE = 1, ELEMENT_TRIANGLE = 2, ELEMENT_QUADRANGLE = 3, ELEMENT_TETRAHEDRON = 4,
+       ELEMENT_POINT = 15 };
+
+/* ---- in the child ---- */
+
+static void put(const child *c, const void *data, size_t bytes)
+{
+    const char *from = data;
+    while (bytes > 0) {
+        ssize_t sent = write(c->pipe, from, bytes);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) _exit(1); /* the parent is gone */
+        from += sent;
+        bytes -= (size_t)sent;
+    }
+}
+
+static void put_frame(const child *c, frame_kind kind, int size, int tag, int64_t count)
+{
+    frame f = {kind, size, tag, 0, count};
+    put(c, &f, sizeof f);
+}
+
+static void put_text(const child *c, frame_kind kind, int tag, const char *text)
+{
+    put_frame(c, kind, 0, tag, (int64_t)strlen(text));
+    put(c, text, strlen(text));
+}
+
+__attribute__((format(printf, 2, 3))) static void give_up(const child *c, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    put_text(c, FRAME_ERROR, 0, text);
+    _exit(0);
+}
+
+/* Gmsh's first error, or its warnings; errors end the child. */
+static void pass_messages(const child *c)
+{
+    char **log = NULL;
+    size_t count = 0;
+    int ierr = 0;
+    gmshLoggerGet(&log, &count, &ierr);
+    for (size_t i = 0; i < count && !ierr; ++i) {
+        if (strncmp(log[i], "Error: ", 7) == 0 || strncmp(log[i], "Fatal: ", 7) == 0)
+            give_up(c, "Gmsh: %s", log[i] + 7);
+        if (strncmp(log[i], "Warning: ", 9) == 0) put_text(c, FRAME_WARNING, 0, log[i] + 9);
+    }
+}
+
+static void must(const child *c, int ierr, const char *what)
+{
+    if (!ierr) return;
+    pass_messages(c);
+    give_up(c, "Gmsh could not %s", what);
+}
+
+static void option(const child *c, const char *name, double value)
+{
+    int ierr = 0;
+    gmshOptionSetNumber(name, value, &ierr);
+    must(c, ierr, name);
+}
+
+static bool has_elements(const child *c, int dim)
+{
+    int *types = NULL, ierr = 0;
+    size_t types_n = 0, **tags = NULL, *tags_n = NULL, tags_nn = 0;
+    size_t **nodes = NULL, *nodes_n = NULL, nodes_nn = 0;
+    gmshModelMeshGetElements(&types, &types_n, &tags, &tags_n, &tags_nn, &nodes, &nodes_n,
+                             &nodes_nn, dim, -1, &ierr);
+    must(c, ierr, "list the elements");
+    for (size_t i = 0; i < types_n; ++i) {
+        gmshFree(tags[i]);
+        gmshFree(nodes[i]);
+    }
+    gmshFree(types), gmshFree(tags), gmshFree(tags_n), gmshFree(nodes), gmshFree(nodes_n);
+    return types_n > 0;
+}
+
+static bool has_groups(const child *c, int dim)
+{
+    int *groups = NULL, ierr = 0;
+    size_t count = 0;
+    gmshModelGetPhysicalGroups(&groups, &count, dim, &ierr);
+    must(c, ierr, "list the physical groups");
+    gmshFree(groups);
+    return count > 0;
+}
+
+/* Geometry: meshed at the size asked. */
+static void generate(child *c)
+{
+    int ierr = 0;
+    if (c->kind == IMPORT_AUTO) c->kind = has_groups(c, 3) ? IMPORT_VOLUME : IMPORT_SURFACE;
+    if (c->options->size > 0) {
+        double size = c->options->size / c->options->scale;
+        option(c, "Mesh.MeshSizeMin", size);
+        option(c, "Mesh.MeshSizeMax", size);
+    }
+    gmshModelMeshGenerate(c->kind == IMPORT_VOLUME ? 3 : 2, &ierr);
+    pass_messages(c);
+    must(c, ierr, "mesh the geometry");
+    put_frame(c, FRAME_GENERATED, 0, 0, 0);
+}
+
+static void send_names(const child *c)
+{
+    int *groups = NULL, ierr = 0;
+    size_t count = 0;
+    gmshModelGetPhysicalGroups(&groups, &count, c->kind == IMPORT_VOLUME ? -1 : 2, &ierr);
+    must(c, ierr, "list the physical groups");
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        char *name = NULL;
+        gmshModelGetPhysicalName(groups[i], groups[i + 1], &name, &ierr);
+        if (!ierr && name && name[0] && groups[i] >= 2) put_text(c, FRAME_NAME, groups[i + 1], name);
+        gmshFree(name);
+    }
+    gmshFree(groups);
+}
+
+static void send_nodes(const child *c, int dim, int entity)
+{
+    size_t *numbers = NULL, count = 0, coordinates_n = 0, parameters_n = 0;
+    double *coordinates = NULL, *parameters = NULL;
+    int ierr = 0;
+    gmshModelMeshGetNodes(&numbers, &count, &coordinates, &coordinates_n, &parameters,
+                          &parameters_n, dim, entity, 0, 0, &ierr);
+    must(c, ierr, "list the nodes");
+    put_frame(c, FRAME_VERTICES, 3, 0, (int64_t)count);
+    put(c, numbers, count * sizeof *numbers);
+    put(c, coordinates, 3 * count * sizeof *coordinates);
+    gmshFree(numbers), gmshFree(coordinates), gmshFree(parameters);
+}
+
+/* The first physical group of an entity; a note if there are more. */
+static int group_of(const child *c, int dim, int entity)
+{
+    int *groups = NULL, ierr = 0, group = 0;
+    size_t count = 0;
+    char text[160];
+    gmshModelGetPhysicalGroupsForEntity(dim, entity, &groups, &count, &ierr);
+    if (!ierr && count > 0) group = abs(groups[0]);
+    if (!ierr && count > 1) {
+        snprintf(text, sizeof text, "entity %d of dimension %d is in %zu physical groups: its "
+                 "elements get the tag of the first, %d", entity, dim, count, group);
+        put_text(c, FRAME_WARNING, 0, text);
+    }
+    gmshFree(groups);
+    return group;
+}
+
+static void refuse_type(const child *c, int type, size_t number)
+{
+    char *name = NULL;
+    int dim = 0, order = 0, nodes = 0, primary = 0, ierr = 0;
+    double *local = NULL;
+    size_t local_n = 0;
+    gmshModelMeshGetElementProperties(type, &name, &dim, &order, &nodes, &local, &local_n, &primary,
+                                      &ierr);
+    give_up(c, "element %zu is a \"%s\" (Gmsh type %d, order %d): only straight triangles and "
+               "tetrahedra are read%s", number, name ? name : "?", type, order,
+            order > 1 ? "; save the mesh with Mesh.ElementOrder = 1"
+                      : "; mesh without recombination, or split the elements into simplices");
+}
+
+static void send_elements(const child *c, int dim, int entity)
+{
+    int *types = NULL, ierr = 0, group = group_of(c, dim, entity);
+    size_t types_n = 0, **numbers = NULL, *numbers_n = NULL, numbers_nn = 0;
+    size_t **nodes = NULL, *nodes_n = NULL, nodes_nn = 0;
+    gmshModelMeshGetElements(&types, &types_n, &numbers, &numbers_n, &numbers_nn, &nodes, &nodes_n,
+                             &nodes_nn, dim, entity, &ierr);
+    must(c, ierr, "list the elements");
+    for (size_t i = 0; i < types_n; ++i) {
+        if (types[i] != ELEMENT_TRIANGLE && types[i] != ELEMENT_QUADRANGLE &&
+            types[i] != ELEMENT_TETRAHEDRON)
+            refuse_type(c, types[i], numbers[i][0]);
+        put_frame(c, FRAME_CELLS, types[i] == ELEMENT_TRIANGLE ? 3 : types[i] == ELEMENT_QUADRANGLE ? -4 : 4,
+                  group, (int64_t)numbers_n[i]);
+        put(c, numbers[i], numbers_n[i] * sizeof **numbers);
+        put(c, nodes[i], nodes_n[i] * sizeof **nodes);
+        gmshFree(numbers[i]);
+        gmshFree(nodes[i]);
+    }
+    gmshFree(types), gmshFree(numbers), gmshFree(numbers_n), gmshFree(nodes), gmshFree(nodes_n);
+}
+
+static void send_mesh(const child *c)
+{
+    int *entities = NULL, ierr = 0, top = c->kind == IMPORT_VOLUME ? 3 : 2;
+    size_t count = 0;
+    gmshModelGetEntities(&entities, &count, -1, &ierr);
+    must(c, ierr, "list the entities");
+    for (size_t i = 0; i + 1 < count; i += 2) send_nodes(c, entities[i], entities[i + 1]);
+    for (size_t i = 0; i + 1 < count; i += 2)
+        if (entities[i] >= 2 && entities[i] <= top) send_elements(c, entities[i], entities[i + 1]);
+    gmshFree(entities);
+}
+
+static void silence(void)
+{
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0) return;
+    for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
+}
+
+static void run_child(child *c, const char *path)
+{
+    int ierr = 0;
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    silence();
+    gmshInitialize(0, NULL, 0, &ierr);
+    must(c, ierr, "start");
+    option(c, "General.Terminal", 0);
+    option(c, "General.NumThreads", 1);
+    option(c, "General.AbortOnError", 0);
+    gmshOptionSetString("Geometry.OCCTargetUnit", "M", &ierr);
+    gmshLoggerStart(&ierr);
+    gmshOpen(path, &ierr);
+    pass_messages(c);
+    must(c, ierr, "read the file");
+    if (c->geometry && !has_elements(c, 2)) generate(c);
+    if (c->kind == IMPORT_AUTO) c->kind = has_elements(c, 3) ? IMPORT_VOLUME : IMPORT_SURFACE;
+    send_names(c);
+    send_mesh(c);
+    put_frame(c, FRAME_END, 0, 0, 0);
+    _exit(0);
+}
+
+/* ---- in the parent ---- */
+
+static bool is_step(const char *suffix)
+{
+    return strcmp(suffix, ".step") == 0 || strcmp(suffix, ".stp") == 0 ||
+           strcmp(suffix, ".iges") == 0 || strcmp(suffix, ".igs") == 0;
+}
+
+static bool is_geometry(const char *suffix)
+{
+    return is_step(suffix) || strcmp(suffix, ".geo") == 0 || strcmp(suffix, ".brep") == 0;
+}
+
+static ps_status check_geometry_options(const import_input *input, const import_options *options)
+{
+    if (!is_geometry(input->suffix)) {
+        if (options->size > 0)
+            return ps_fail(PS_USAGE, "--size is for geometry (.geo, .step, .iges, .brep); %s is a "
+                                     "mesh and is taken as it is", input->name);
+        return PS_OK;
+    }
+    if (options->size <= 0 && strcmp(input->suffix, ".geo") != 0)
+        return ps_fail(PS_USAGE, "%s is geometry: give the element size in metres by --size",
+                       input->name);
+    if (is_step(input->suffix) && options->unit != 0)
+        return ps_fail(PS_USAGE, "%s states its own unit and is read in metres: leave --unit away "
+                                 "(use --scale to override)", input->name);
+    return PS_OK;
+}
+
+static ps_status child_verdict(pid_t pid, ps_status status, const char *name)
+{
+    int how = 0;
+    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {}
+    if (WIFSIGNALED(how) && status != PS_USAGE)
+        return ps_fail(PS_INVALID, "%s: Gmsh's library crashed while reading it (%s): the file is "
+                                   "broken or not what its suffix says", name,
+                       strsignal(WTERMSIG(how)));
+    return status;
+}
+
+ps_status import_read_gmsh(const import_input *input, const import_options *options,
+                           import_mesh *mesh)
+{
+    int ends[2];
+    PS_TRY(check_geometry_options(input, options));
+    if (pipe(ends) != 0) return ps_fail(PS_EXHAUSTED, "no pipe: %s", strerror(errno));
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(ends[0]), close(ends[1]);
+        return ps_fail(PS_EXHAUSTED, "no process for Gmsh: %s", strerror(errno));
+    }
+    if (pid == 0) {
+        close(ends[0]);
+        child c = {ends[1], options, input->suffix, is_geometry(input->suffix), options->kind};
+        run_child(&c, input->path);
+    }
+    close(ends[1]);
+    mesh->vertex_word = "node";
+    mesh->cell_word = "element";
+    ps_status status = gmsh_pipe_receive(ends[0], input->name, mesh);
+    close(ends[0]);
+    return child_verdict(pid, status, input->name);
+}

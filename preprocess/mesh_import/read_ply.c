@@ -1,0 +1,202 @@
+/* PLY, text and binary of either byte order: x, y, z of "vertex" and the first list of "face"
+ * (vertex_indices or vertex_index); other properties and elements are skipped. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preprocess/mesh_import/import.h"
+#include "preprocess/mesh_import/text_lines.h"
+
+enum { ELEMENTS_MAX = 16, PROPERTIES_MAX = 64 };
+
+typedef enum ply_type { I8, U8, I16, U16, I32, U32, F32, F64, TYPES } ply_type;
+typedef enum ply_layout { TEXT, LITTLE, BIG } ply_layout;
+
+typedef struct ply_property {
+    char name[32];
+    ply_type type;
+    bool list;
+    ply_type count_type;
+} ply_property;
+
+typedef struct ply_element {
+    char name[32];
+    int64_t count;
+    int properties;
+    ply_property property[PROPERTIES_MAX];
+} ply_element;
+
+typedef struct ply {
+    text_lines lines;
+    ply_layout layout;
+    int elements;
+    ply_element element[ELEMENTS_MAX];
+    import_mesh *mesh;
+} ply;
+
+static const int type_bytes[TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
+
+static ps_status type_of(const ply *p, const char *name, ply_type *out)
+{
+    static const char *const names[2][TYPES] = {
+        {"char", "uchar", "short", "ushort", "int", "uint", "float", "double"},
+        {"int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"}};
+    for (int row = 0; row < 2; ++row)
+        for (int type = 0; type < TYPES; ++type)
+            if (strcmp(name, names[row][type]) == 0) {
+                *out = (ply_type)type;
+                return PS_OK;
+            }
+    return text_lines_fail(&p->lines, "unknown type of a property");
+}
+
+static ps_status header_format(ply *p)
+{
+    static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
+    char name[32] = "";
+    sscanf(p->lines.line, "format %31s", name);
+    for (int i = 0; i < 3; ++i)
+        if (strcmp(name, names[i]) == 0) {
+            p->layout = (ply_layout)i;
+            return PS_OK;
+        }
+    return text_lines_fail(&p->lines, "format is none of ascii, binary_little_endian, "
+                                      "binary_big_endian");
+}
+
+static ps_status header_element(ply *p)
+{
+    long long count;
+    if (p->elements == ELEMENTS_MAX) return text_lines_fail(&p->lines, "more than 16 elements");
+    ply_element *e = &p->element[p->elements++];
+    if (sscanf(p->lines.line, "element %31s %lld", e->name, &count) != 2 || count < 0 ||
+        count > INT32_MAX)
+        return text_lines_fail(&p->lines, "expected \"element NAME COUNT\"");
+    e->count = count;
+    return PS_OK;
+}
+
+static ps_status header_property(ply *p)
+{
+    char type[32], count_type[32];
+    if (p->elements == 0) return text_lines_fail(&p->lines, "a property before any element");
+    ply_element *e = &p->element[p->elements - 1];
+    if (e->properties == PROPERTIES_MAX)
+        return text_lines_fail(&p->lines, "more than 64 properties");
+    ply_property *property = &e->property[e->properties++];
+    property->list = sscanf(p->lines.line, "property list %31s %31s %31s", count_type, type,
+                            property->name) == 3;
+    if (!property->list && sscanf(p->lines.line, "property %31s %31s", type, property->name) != 2)
+        return text_lines_fail(&p->lines, "expected \"property TYPE NAME\"");
+    if (property->list) PS_TRY(type_of(p, count_type, &property->count_type));
+    return type_of(p, type, &property->type);
+}
+
+static ps_status read_header(ply *p)
+{
+    if (!text_lines_next(&p->lines) || strcmp(p->lines.line, "ply") != 0)
+        return ps_fail(PS_INVALID, "%s: does not begin with \"ply\"", p->lines.name);
+    while (text_lines_next(&p->lines)) {
+        const char *line = p->lines.line;
+        if (strncmp(line, "end_header", 10) == 0) return PS_OK;
+        if (strncmp(line, "format ", 7) == 0) PS_TRY(header_format(p));
+        if (strncmp(line, "element ", 8) == 0) PS_TRY(header_element(p));
+        if (strncmp(line, "property ", 9) == 0) PS_TRY(header_property(p));
+    }
+    return ps_fail(PS_INVALID, "%s: ends within its header", p->lines.name);
+}
+
+static double decode(const unsigned char *bytes, ply_type type)
+{
+    union { int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; float f32; double f64; } v;
+    memcpy(&v, bytes, (size_t)type_bytes[type]);
+    switch (type) {
+        case I8: return v.i8;
+        case U8: return v.u8;
+        case I16: return v.i16;
+        case U16: return v.u16;
+        case I32: return v.i32;
+        case U32: return v.u32;
+        case F32: return v.f32;
+        default: return v.f64;
+    }
+}
+
+/* One value, text or binary. */
+static ps_status read_value(ply *p, ply_type type, double *out)
+{
+    unsigned char bytes[8], turned[8];
+    int size = type_bytes[type];
+    if (p->layout == TEXT)
+        return text_lines_real(&p->lines, out)
+                   ? PS_OK
+                   : text_lines_fail(&p->lines, "fewer values than the header announces");
+    if (fread(bytes, (size_t)size, 1, p->lines.file) != 1)
+        return ps_fail(PS_INVALID, "%s: ends before all that its header announces",
+                       p->lines.name);
+    for (int i = 0; i < size; ++i) turned[i] = bytes[size - 1 - i];
+    *out = decode(p->layout == BIG ? turned : bytes, type);
+    return PS_OK;
+}
+
+static ps_status read_face(ply *p, int count, const double *values, int64_t number)
+{
+    int32_t face[TEXT_POLYGON_MAX];
+    for (int k = 0; k < count; ++k) {
+        if (!(values[k] >= 0 && values[k] < (double)INT32_MAX && floor(values[k]) == values[k]))
+            return ps_fail(PS_INVALID, "%s: face %lld has the vertex index %g", p->lines.name,
+                           (long long)number, values[k]);
+        face[k] = (int32_t)values[k];
+    }
+    return import_add_polygon(p->mesh, face, count, 0, number);
+}
+
+static ps_status read_item(ply *p, const ply_element *e, int64_t number)
+{
+    double value, list[TEXT_POLYGON_MAX], x[3] = {0, 0, 0};
+    bool is_vertex = strcmp(e->name, "vertex") == 0, is_face = strcmp(e->name, "face") == 0;
+    if (p->layout == TEXT && !text_lines_next(&p->lines))
+        return ps_fail(PS_INVALID, "%s: ends at %s %lld of %lld", p->lines.name, e->name,
+                       (long long)number, (long long)e->count);
+    for (int i = 0; i < e->properties; ++i) {
+        const ply_property *property = &e->property[i];
+        PS_TRY(read_value(p, property->list ? property->count_type : property->type, &value));
+        if (!property->list) {
+            if (is_vertex && strlen(property->name) == 1 && property->name[0] >= 'x' && property->name[0] <= 'z')
+                x[property->name[0] - 'x'] = value;
+            continue;
+        }
+        bool indices = is_face && strncmp(property->name, "vertex_ind", 10) == 0;
+        if (!(value >= (indices ? 3 : 0) && value <= TEXT_POLYGON_MAX))
+            return ps_fail(PS_INVALID, "%s: %s %lld has a list of %g items; 3 to 256 are read",
+                           p->lines.name, e->name, (long long)number, value);
+        int count = (int)value;
+        for (int k = 0; k < count; ++k) PS_TRY(read_value(p, property->type, &list[k]));
+        if (indices) PS_TRY(read_face(p, count, list, number));
+    }
+    if (!is_vertex) return PS_OK;
+    PS_TRY(import_add_vertices(p->mesh, 1, x));
+    return import_add_vertex_number(p->mesh, number);
+}
+
+static ps_status read_all(ply *p)
+{
+    PS_TRY(read_header(p));
+    for (int i = 0; i < p->elements; ++i)
+        for (int64_t number = 0; number < p->element[i].count; ++number)
+            PS_TRY(read_item(p, &p->element[i], number));
+    return PS_OK;
+}
+
+ps_status import_read_ply(const import_input *input, import_mesh *mesh)
+{
+    ply *p = calloc(1, sizeof *p);
+    if (!p) return ps_fail(PS_EXHAUSTED, "no memory to read %s", input->name);
+    p->mesh = mesh;
+    ps_status status = text_lines_open(input->path, input->name, &p->lines);
+    if (status == PS_OK) status = read_all(p);
+    text_lines_close(&p->lines);
+    free(p);
+    return status;
+}

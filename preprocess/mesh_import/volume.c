@@ -1,0 +1,194 @@
+/* Volumes: positive, conforming tetrahedra; the triangles given are faces of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/mesh_repair.h"
+#include "kernels/common/mesh_topology.h"
+#include "preprocess/mesh_import/import.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+enum { PLACE = 256 };
+
+typedef struct volume {
+    import_mesh *mesh;
+    const import_options *options;
+    import_figures *figures;
+    import_findings *findings;
+    uint32_t *start, *ids; /* faces, sorted */
+} volume;
+
+static void add_cell(const volume *v, import_finding *finding, const import_cells *cells,
+                     int64_t cell)
+{
+    char place[PLACE] = "";
+    if (finding->count < IMPORT_PLACES_MAX) import_cell_place(v->mesh, cells, cell, place, PLACE);
+    import_finding_add(finding, "%s", place);
+}
+
+static ps_status check_positive(volume *v)
+{
+    uint8_t *turn;
+    import_cells *cells = &v->mesh->tetrahedra;
+    bool orient = v->options->orient || v->mesh->generated;
+    import_findings mended = {0};
+    import_finding *negative =
+        import_finding_new(orient ? &mended : v->findings,
+                           "tetrahedra have negative volumes (their vertices turn the wrong way)",
+                           "--orient turns them");
+    PS_TRY(PS_ALLOC(&turn, cells->count, "orientation"));
+    for (int64_t t = 0; t < cells->count; ++t) {
+        const double *x[4];
+        for (int k = 0; k < 4; ++k)
+            x[k] = v->mesh->vertices + 3 * (int64_t)cells->vertices[4 * t + k];
+        turn[t] = ps_tetrahedron_volume(x[0], x[1], x[2], x[3]) < 0;
+        if (turn[t]) add_cell(v, negative, cells, t);
+    }
+    if (orient) v->figures->turned = ps_cells_turn(cells->vertices, cells->count, 4, turn);
+    free(turn);
+    return PS_OK;
+}
+
+static void check_conformity(volume *v)
+{
+    const import_cells *cells = &v->mesh->tetrahedra;
+    int64_t count = 4 * cells->count;
+    import_finding *many = import_finding_new(
+        v->findings, "faces belong to three or more tetrahedra (the mesh does not conform)", NULL);
+    import_finding *overlap = import_finding_new(
+        v->findings, "faces have both their tetrahedra on one side (they overlap)", NULL);
+    for (int64_t first = 0, end; first < count; first = end) {
+        end = ps_facets_run(&ps_tetrahedron_faces, cells->vertices, v->ids, count, first);
+        v->figures->open_edges += end - first == 1; /* outer faces */
+        if (end - first > 2) add_cell(v, many, cells, v->ids[first] / 4);
+        if (end - first == 2 && ps_facets_direction(&ps_tetrahedron_faces, cells->vertices,
+                                                    v->ids[first], v->ids[first + 1]) > 0)
+            add_cell(v, overlap, cells, v->ids[first] / 4);
+    }
+}
+
+static bool same(const int32_t *a, const int32_t *b) { return memcmp(a, b, 3 * sizeof *a) == 0; }
+
+/* Number of tetrahedra at the face with these vertices, and one of the face's ids. */
+static int tetrahedra_at(const volume *v, const int32_t key[4], uint32_t *id)
+{
+    int found = 0;
+    for (uint32_t i = v->start[key[0]]; i < v->start[key[0] + 1]; ++i) {
+        int32_t other[4];
+        ps_facet_key(&ps_tetrahedron_faces, v->mesh->tetrahedra.vertices, v->ids[i], other);
+        if (!same(key, other)) continue;
+        ++found;
+        *id = v->ids[i];
+    }
+    return found;
+}
+
+/* A triangle that is given must be a face; on the outside it should look outwards. */
+static ps_status check_triangles(volume *v)
+{
+    uint8_t *turn;
+    import_cells *triangles = &v->mesh->triangles;
+    import_finding *stray = import_finding_new(
+        v->findings, "triangles are no faces of tetrahedra",
+        "--kind surface takes the triangles alone");
+    PS_TRY(PS_ALLOC(&turn, triangles->count, "boundary triangles"));
+    int64_t inward = 0, outer = 0;
+    for (int64_t t = 0; t < triangles->count; ++t) {
+        int32_t key[4], mine[4], theirs[4];
+        uint32_t id = 0;
+        ps_facet_key(&ps_triangle_itself, triangles->vertices, (uint32_t)t, key);
+        int around = tetrahedra_at(v, key, &id);
+        if (around == 0) add_cell(v, stray, triangles, t);
+        if (around != 1) continue;
+        ps_facet_vertices(&ps_triangle_itself, triangles->vertices, (uint32_t)t, mine);
+        ps_facet_vertices(&ps_tetrahedron_faces, v->mesh->tetrahedra.vertices, id, theirs);
+        int first = theirs[0] == mine[0] ? 0 : theirs[1] == mine[0] ? 1 : 2;
+        turn[t] = theirs[(first + 1) % 3] != mine[1];
+        inward += turn[t];
+        ++outer;
+    }
+    v->figures->boundary_triangles = outer;
+    if (v->options->orient || v->mesh->generated)
+        v->figures->turned += ps_cells_turn(triangles->vertices, triangles->count, 3, turn);
+    else if (inward > 0)
+        ps_warning("%s: %lld of %lld boundary triangles look inwards; --orient turns them",
+                   v->options->input, (long long)inward, (long long)outer);
+    free(turn);
+    return PS_OK;
+}
+
+static ps_status count_parts(volume *v)
+{
+    int64_t count = v->mesh->tetrahedra.count;
+    int32_t *part = NULL;
+    uint32_t *root = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&part, count, "parts of the mesh"));
+    PS_GUARD(status, done, PS_ALLOC(&root, count, "parts of the mesh"));
+    v->figures->parts =
+        ps_volume_parts(v->mesh->tetrahedra.vertices, count, v->ids, part, root);
+done:
+    free(part);
+    free(root);
+    return status;
+}
+
+static ps_status check_faces(volume *v)
+{
+    const import_cells *cells = &v->mesh->tetrahedra;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&v->start, v->mesh->vertex_count + 1, "faces"));
+    PS_GUARD(status, done, PS_ALLOC(&v->ids, 4 * cells->count, "faces"));
+    ps_facets_sort(&ps_tetrahedron_faces, cells->vertices, cells->count, v->mesh->vertex_count,
+                   v->start, v->ids);
+    check_conformity(v);
+    PS_GUARD(status, done, check_triangles(v));
+    PS_GUARD(status, done, count_parts(v));
+done:
+    free(v->start);
+    free(v->ids);
+    return status;
+}
+
+static ps_status measure_edges(volume *v)
+{
+    const import_cells *cells = &v->mesh->tetrahedra;
+    uint32_t *start = NULL, *ids = NULL;
+    int64_t count = 6 * cells->count;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&start, v->mesh->vertex_count + 1, "edges"));
+    PS_GUARD(status, done, PS_ALLOC(&ids, count, "edges"));
+    ps_facets_sort(&ps_tetrahedron_edges, cells->vertices, cells->count, v->mesh->vertex_count,
+                   start, ids);
+    ps_edge_figures_start(&v->figures->edge);
+    for (int64_t first = 0; first < count;
+         first = ps_facets_run(&ps_tetrahedron_edges, cells->vertices, ids, count, first)) {
+        int32_t ends[4];
+        ps_facet_vertices(&ps_tetrahedron_edges, cells->vertices, ids[first], ends);
+        ps_edge_figures_add(&v->figures->edge, v->mesh->vertices + 3 * (int64_t)ends[0],
+                            v->mesh->vertices + 3 * (int64_t)ends[1]);
+    }
+    ps_edge_figures_end(&v->figures->edge);
+done:
+    free(start);
+    free(ids);
+    return status;
+}
+
+ps_status import_volume(import_mesh *mesh, const import_options *options, import_figures *figures)
+{
+    import_findings findings = {0};
+    volume v = {.mesh = mesh, .options = options, .figures = figures, .findings = &findings};
+    if (mesh->tetrahedra.count == 0)
+        return ps_fail(PS_INVALID, "%s: no tetrahedra in it", options->input);
+    PS_TRY(import_repair_vertices(mesh, options, &findings, figures));
+    PS_TRY(import_repair_cells(mesh, &mesh->tetrahedra, options, &findings, figures));
+    PS_TRY(import_repair_cells(mesh, &mesh->triangles, options, &findings, figures));
+    if (mesh->tetrahedra.count == 0)
+        return ps_fail(PS_INVALID, "%s: all tetrahedra were degenerate", options->input);
+    PS_TRY(import_drop_unused(mesh, figures));
+    PS_TRY(check_positive(&v));
+    PS_TRY(check_faces(&v));
+    PS_TRY(import_findings_verdict(&findings, options->input));
+    return measure_edges(&v);
+}
