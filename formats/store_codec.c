@@ -80,67 +80,6 @@ ps_status ps_scratch_need(uint8_t **buffer, int64_t *size, int64_t needed)
     return ps_grow((void **)buffer, size, needed, 1, "chunk buffers");
 }
 
-/* ---- statistics ---- */
-
-/* Adds up the lanes, always in the same order. */
-static void gather(const double sum[16], const double squares[16], const double low[16],
-                   const double high[16], const int32_t zeros[16], const int32_t finite[16],
-                   int64_t count, ps_chunk_info *info)
-{
-    info->minimum = INFINITY;
-    info->maximum = -INFINITY;
-    info->sum = info->sum_squares = 0;
-    info->zeros = 0;
-    info->non_finite = count;
-    for (int l = 0; l < 16; ++l) {
-        info->sum += sum[l];
-        info->sum_squares += squares[l];
-        if (low[l] < info->minimum) info->minimum = low[l];
-        if (high[l] > info->maximum) info->maximum = high[l];
-        info->zeros += zeros[l];
-        info->non_finite -= finite[l];
-    }
-    if (info->non_finite == count) info->minimum = info->maximum = 0; /* nothing to tell of */
-}
-
-#define VALUE uint8_t
-#define NAME statistics_u8
-#define IS_FLOAT 0
-#include "formats/store_codec_body.h"
-#define VALUE uint16_t
-#define NAME statistics_u16
-#define IS_FLOAT 0
-#include "formats/store_codec_body.h"
-#define VALUE uint32_t
-#define NAME statistics_u32
-#define IS_FLOAT 0
-#include "formats/store_codec_body.h"
-#define VALUE int32_t
-#define NAME statistics_i32
-#define IS_FLOAT 0
-#include "formats/store_codec_body.h"
-#define VALUE int64_t
-#define NAME statistics_i64
-#define IS_FLOAT 0
-#include "formats/store_codec_body.h"
-#define VALUE float
-#define NAME statistics_f32
-#define IS_FLOAT 1
-#include "formats/store_codec_body.h"
-#define VALUE double
-#define NAME statistics_f64
-#define IS_FLOAT 1
-#include "formats/store_codec_body.h"
-
-void ps_codec_statistics(ps_type type, const void *data, int64_t count, ps_chunk_info *info)
-{
-    static void (*const by_type[])(const void *, int64_t, ps_chunk_info *) = {
-        [PS_U8] = statistics_u8,   [PS_U16] = statistics_u16, [PS_U32] = statistics_u32,
-        [PS_I32] = statistics_i32, [PS_I64] = statistics_i64, [PS_F32] = statistics_f32,
-        [PS_F64] = statistics_f64};
-    by_type[type](data, count, info);
-}
-
 /* ---- rounding of mantissas ---- */
 
 /* To nearest, ties to even, in the integer that holds the number; a carry runs on into the
@@ -180,6 +119,8 @@ typedef uint16_t __attribute__((aligned(1), may_alias)) u16_any;
 typedef uint32_t __attribute__((aligned(1), may_alias)) u32_any;
 typedef uint64_t __attribute__((aligned(1), may_alias)) u64_any;
 
+enum { HALVES = 512 };
+
 static void shuffle2(const u16_any *restrict in, int64_t count, int64_t plane,
                      uint8_t *restrict out)
 {
@@ -200,11 +141,20 @@ static void shuffle4(const u32_any *restrict in, int64_t count, int64_t plane,
     }
 }
 
+/* In blocks, as low and high halves: narrowing 64 bits to 8 at once is slow. */
 static void shuffle8(const u64_any *restrict in, int64_t count, int64_t plane,
                      uint8_t *restrict out)
 {
-    for (int64_t i = 0; i < count; ++i)
-        for (int b = 0; b < 8; ++b) out[b * plane + i] = (uint8_t)(in[i] >> 8 * b);
+    uint32_t low[HALVES], high[HALVES];
+    for (int64_t first = 0; first < count; first += HALVES) {
+        int64_t n = count - first < HALVES ? count - first : HALVES;
+        for (int64_t i = 0; i < n; ++i) {
+            low[i] = (uint32_t)in[first + i];
+            high[i] = (uint32_t)(in[first + i] >> 32);
+        }
+        shuffle4(low, n, plane, out + first);
+        shuffle4(high, n, plane, out + 4 * plane + first);
+    }
 }
 
 static void unshuffle2(const uint8_t *restrict in, int64_t count, u16_any *restrict out)
@@ -212,9 +162,10 @@ static void unshuffle2(const uint8_t *restrict in, int64_t count, u16_any *restr
     for (int64_t i = 0; i < count; ++i) out[i] = (uint16_t)(in[i] | in[count + i] << 8);
 }
 
-static void unshuffle4(const uint8_t *restrict in, int64_t count, u32_any *restrict out)
+static void unshuffle4(const uint8_t *restrict in, int64_t count, int64_t plane,
+                       u32_any *restrict out)
 {
-    const uint8_t *p1 = in + count, *p2 = p1 + count, *p3 = p2 + count;
+    const uint8_t *p1 = in + plane, *p2 = p1 + plane, *p3 = p2 + plane;
     for (int64_t i = 0; i < count; ++i)
         out[i] =
             (uint32_t)in[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 | (uint32_t)p3[i] << 24;
@@ -222,10 +173,12 @@ static void unshuffle4(const uint8_t *restrict in, int64_t count, u32_any *restr
 
 static void unshuffle8(const uint8_t *restrict in, int64_t count, u64_any *restrict out)
 {
-    for (int64_t i = 0; i < count; ++i) {
-        uint64_t value = 0;
-        for (int b = 0; b < 8; ++b) value |= (uint64_t)in[b * count + i] << 8 * b;
-        out[i] = value;
+    uint32_t low[HALVES], high[HALVES];
+    for (int64_t first = 0; first < count; first += HALVES) {
+        int64_t n = count - first < HALVES ? count - first : HALVES;
+        unshuffle4(in + first, n, count, low);
+        unshuffle4(in + 4 * count + first, n, count, high);
+        for (int64_t i = 0; i < n; ++i) out[first + i] = (uint64_t)low[i] | (uint64_t)high[i] << 32;
     }
 }
 
@@ -260,7 +213,7 @@ static void unshuffle(const ps_codec *codec, const uint8_t *in, void *out)
         unshuffle2(in, codec->elements, out);
         break;
     case 4:
-        unshuffle4(in, codec->elements, out);
+        unshuffle4(in, codec->elements, codec->elements, out);
         break;
     default:
         unshuffle8(in, codec->elements, out);

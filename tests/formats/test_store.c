@@ -1,45 +1,11 @@
-/* store: what is written comes back, with its table; and what is wrong is refused. */
-#include "tests/check.h"
+/* store: what is written comes back, with its table, attributes and identity. */
+#include "tests/formats/store_samples.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "formats/store.h"
-
-static char folder[64];
-
-static const char *at(const char *name)
+static void fill_bytes(unsigned char *out, size_t bytes, uint64_t seed)
 {
-    static char paths[8][128];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, 128, "%s/%s", folder, name);
-    return path;
-}
-
-static const ps_store_identity identity = {.format = "penstock-test",
-                                           .format_version = 1,
-                                           .creator = "test",
-                                           .revision = "0",
-                                           .options = "a=1\nb=2\n"};
-
-static ps_dataset_spec array_spec(const char *name, ps_type type, int64_t rows, int64_t chunk_rows)
-{
-    return (ps_dataset_spec){.name = name,
-                             .type = type,
-                             .rank = 1,
-                             .dims = {rows},
-                             .chunk_rows = chunk_rows,
-                             .units = "1"};
-}
-
-/* Numbers with low entropy in their high bytes, as in real fields. */
-static void fill(void *data, size_t bytes, uint64_t seed)
-{
-    unsigned char *out = data;
+    uint64_t state = seed;
     for (size_t i = 0; i < bytes; ++i)
-        out[i] = (unsigned char)(i % 4 ? seed : 256 * check_random(&seed));
+        out[i] = (unsigned char)(i % 4 ? seed : (uint64_t)(256 * check_random(&state)));
 }
 
 static void round_trip(ps_type type, int rank, const int64_t *dims, int64_t chunk_rows)
@@ -49,10 +15,10 @@ static void round_trip(ps_type type, int rank, const int64_t *dims, int64_t chun
     ps_dataset_spec spec = array_spec("/group/data", type, dims[0], chunk_rows);
     spec.rank = rank;
     for (int r = 0; r < rank; ++r) count *= spec.dims[r] = dims[r];
-    size_t bytes = (size_t)count * ps_type_size(type);
-    char *data = malloc(bytes + 1), *back = malloc(bytes + 1);
-    fill(data, bytes, (uint64_t)(type + 10 * rank));
-    check_ok(ps_store_create(at("round.h5"), &identity, &store));
+    size_t size = ps_type_size(type), bytes = (size_t)count * size;
+    unsigned char *data = malloc(bytes), *back = malloc(bytes);
+    fill_bytes(data, bytes, (uint64_t)(type + 10 * rank));
+    check_ok(ps_store_create(at("round.h5"), &sample_identity, &store));
     check_ok(ps_store_write_array(store, &spec, data));
     check_ok(ps_store_commit(&store));
     assert_null(store);
@@ -60,45 +26,392 @@ static void round_trip(ps_type type, int rank, const int64_t *dims, int64_t chun
     check_ok(ps_store_read_array(store, "/group/data", type, 0, dims[0], back));
     assert_memory_equal(data, back, bytes);
     int64_t first = dims[0] / 3, rows = dims[0] - first - dims[0] / 7, row = count / dims[0];
-    size_t size = ps_type_size(type);
     check_ok(ps_store_read_array(store, "/group/data", type, first, rows, back));
     assert_memory_equal(data + (size_t)(first * row) * size, back, (size_t)(rows * row) * size);
     ps_verify_result result;
-    check_ok(ps_store_verify(store, true, &result));
     ps_dataset_info info;
+    check_ok(ps_store_verify(store, true, &result));
     check_ok(ps_store_dataset(store, 0, &info));
-    assert_int_equal(result.chunks, info.chunk_count);
+    assert_int_equal(info.rank, rank);
+    assert_int_equal(info.type, type);
+    assert_memory_equal(info.dims, dims, (size_t)rank * sizeof *dims);
     assert_int_equal(info.chunk_count, (dims[0] + info.chunk_rows - 1) / info.chunk_rows);
+    assert_int_equal(result.chunks, info.chunk_count);
     ps_store_close(&store);
     free(data);
     free(back);
 }
 
-static void test_round_trips(void **state)
+static void test_all_types_and_ranks(void **state)
 {
     static const int64_t dims[4] = {103, 3, 5, 2};
     for (ps_type type = PS_U8; type <= PS_F64; ++type)
-        for (int rank = 1; rank <= 4; ++rank)
-            for (int64_t rows = 0; rows <= 120; rows += 40) round_trip(type, rank, dims, rows);
+        for (int rank = 1; rank <= 4; ++rank) /* whole, partial last chunk, one row a chunk */
+            round_trip(type, rank, dims, rank == 1 ? 0 : rank == 2 ? 40 : rank == 3 ? 1 : 103);
 }
 
-static int setup(void **state)
+static void test_empty_datasets(void **state)
 {
-    strcpy(folder, "/tmp/ps-store-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    ps_store *store;
+    ps_dataset_info info;
+    ps_verify_result result;
+    ps_dataset_spec none = array_spec("/none", PS_F64, 0, 10),
+                    flat = array_spec("/flat", PS_I32, 5, 1);
+    flat.rank = 2;
+    flat.dims[1] = 0;
+    check_ok(ps_store_create(at("empty.h5"), &sample_identity, &store));
+    check_ok(ps_store_write_array(store, &none, NULL));
+    check_ok(ps_store_write_array(store, &flat, NULL));
+    check_ok(ps_store_commit(&store));
+    check_ok(ps_store_open(at("empty.h5"), NULL, 0, &store));
+    check_ok(ps_store_dataset(store, 1, &info));
+    assert_int_equal(info.chunk_count, 0);
+    assert_int_equal(info.dims[0], 5);
+    check_ok(ps_store_read_array(store, "/none", PS_F64, 0, 0, NULL));
+    check_ok(ps_store_verify(store, true, &result));
+    ps_store_close(&store);
 }
 
-static int teardown(void **state)
+static void test_ragged_chunks_and_extras(void **state)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    ps_store *store;
+    float values[1000], back[64];
+    ps_chunk_info chunk;
+    ps_dataset_info info;
+    fill_reals(values, 1000, 5);
+    check_ok(write_sample(at("ragged.h5"), 5));
+    check_ok(ps_store_open(at("ragged.h5"), "penstock-test", 1, &store));
+    check_ok(ps_store_dataset(store, 1, &info));
+    assert_string_equal(info.name, "/tiles/values");
+    assert_string_equal(info.extras[1], "d_max");
+    assert_string_equal(info.units, "Pa");
+    assert_int_equal(info.chunk_bytes, 256);
+    check_ok(ps_store_chunk(store, 1, 0, &chunk));
+    assert_int_equal(chunk.count, 3);
+    check_near(chunk.extras[0], 3, 0, 0);
+    check_ok(ps_store_chunk(store, 1, 1, &chunk));
+    check_near(chunk.extras[1], 2, 0, 0);
+    check_ok(ps_store_read_chunk(store, 1, 0, back));
+    assert_memory_equal(back, values + 40, 12);
+    for (int i = 3; i < 64; ++i) check_near(back[i], 0, 0, 0);
+    check_fails(ps_store_chunk(store, 1, 2, &chunk), PS_FAILED,
+                "chunk 2 of the 2 of /tiles/values");
+    ps_store_close(&store);
+}
+
+/* The two halves that chunk_stream uses, and what read_chunk gives, are the same. */
+static void test_stored_and_decode(void **state)
+{
+    ps_store *store;
+    ps_chunk_info chunk;
+    float whole[300], halves[300];
+    char *stored;
+    check_ok(write_sample(at("halves.h5"), 6));
+    check_ok(ps_store_open(at("halves.h5"), "penstock-test", 1, &store));
+    for (int c = 0; c < 4; ++c) {
+        check_ok(ps_store_chunk(store, 0, c, &chunk));
+        stored = malloc((size_t)chunk.stored_bytes);
+        check_ok(ps_store_read_stored(store, 0, c, stored));
+        check_ok(ps_store_decode(store, 0, c, stored, halves));
+        check_ok(ps_store_read_chunk(store, 0, c, whole));
+        assert_memory_equal(whole, halves, sizeof whole);
+        stored[chunk.stored_bytes / 2] ^= 1;
+        check_fails(ps_store_decode(store, 0, c, stored, halves), PS_INVALID, "hash differs");
+        free(stored);
+    }
+    ps_store_close(&store);
+}
+
+static void test_statistics(void **state)
+{
+    ps_store *store;
+    double values[5000], sum = 0, squares = 0;
+    uint64_t seed = 9;
+    int zeros = 0;
+    for (int i = 0; i < 5000; ++i) values[i] = i % 17 == 0 ? 0 : check_random(&seed) - 0.25;
+    values[100] = -3;
+    values[4999] = 8;
+    values[2500] = NAN;
+    values[17 * 20] = INFINITY;
+    for (int i = 0; i < 5000; ++i) {
+        if (!isfinite(values[i])) continue;
+        zeros += values[i] == 0;
+        sum += values[i];
+        squares += values[i] * values[i];
+    }
+    ps_dataset_spec spec = array_spec("/x", PS_F64, 5000, 5000);
+    ps_chunk_info chunk;
+    check_ok(ps_store_create(at("statistics.h5"), &sample_identity, &store));
+    check_ok(ps_store_write_array(store, &spec, values));
+    check_ok(ps_store_chunk(store, 0, 0, &chunk));
+    check_near(chunk.minimum, -3, 0, 0);
+    check_near(chunk.maximum, 8, 0, 0);
+    check_near(chunk.sum, sum, 1e-9, 0);
+    check_near(chunk.sum_squares, squares, 0, 1e-12);
+    assert_int_equal(chunk.zeros, zeros);
+    assert_int_equal(chunk.non_finite, 2);
+    assert_int_equal(chunk.count, 5000);
+    ps_store_close(&store);
+}
+
+static void test_statistics_of_integers(void **state)
+{
+    ps_store *store;
+    ps_chunk_info chunk;
+    uint16_t values[11] = {9, 0, 65535, 3, 4, 5, 6, 7, 8, 0, 1};
+    ps_dataset_spec spec = array_spec("/n", PS_U16, 11, 8);
+    check_ok(ps_store_create(at("integers.h5"), &sample_identity, &store));
+    check_ok(ps_store_write_array(store, &spec, values));
+    check_ok(ps_store_chunk(store, 0, 0, &chunk));
+    check_near(chunk.maximum, 65535, 0, 0);
+    check_near(chunk.sum, 65535 + 9 + 3 + 4 + 5 + 6 + 7, 0, 0);
+    assert_int_equal(chunk.zeros, 1);
+    check_ok(ps_store_chunk(store, 0, 1, &chunk));
+    check_near(chunk.minimum, 0, 0, 0);
+    check_near(chunk.maximum, 8, 0, 0);
+    check_near(chunk.sum_squares, 65, 0, 0);
+    assert_int_equal(chunk.count, 3);
+    ps_store_close(&store);
+}
+
+/* Rounded to nearest: relative error at most 2^-(bits + 1), low bits zero, files smaller. */
+static void test_keep_bits(void **state)
+{
+    static const int bits[3] = {18, 10, 4};
+    ps_store *store;
+    ps_chunk_info chunk;
+    float values[4096], back[4096];
+    int64_t stored = INT64_MAX;
+    fill_reals(values, 4096, 3);
+    values[0] = INFINITY;
+    values[1] = 3.4028234e38f; /* must not become infinite */
+    values[2] = 0;
+    for (int b = 0; b < 3; ++b) {
+        ps_dataset_spec spec = array_spec("/x", PS_F32, 4096, 4096);
+        spec.keep_bits = bits[b];
+        check_ok(ps_store_create(at("bits.h5"), &sample_identity, &store));
+        check_ok(ps_store_write_array(store, &spec, values));
+        check_ok(ps_store_commit(&store));
+        check_ok(ps_store_open(at("bits.h5"), NULL, 0, &store));
+        check_ok(ps_store_read_array(store, "/x", PS_F32, 0, 4096, back));
+        check_ok(ps_store_chunk(store, 0, 0, &chunk));
+        assert_true(isinf(back[0]) && isfinite(back[1]));
+        check_near(back[2], 0, 0, 0);
+        for (int i = 3; i < 4096; ++i) {
+            uint32_t word;
+            memcpy(&word, &back[i], 4);
+            assert_int_equal(word & ((1u << (23 - bits[b])) - 1), 0);
+            check_near(back[i], values[i], 0, ldexp(1, -bits[b] - 1));
+        }
+        assert_int_equal(chunk.non_finite, 1);
+        assert_true(chunk.stored_bytes < stored);
+        stored = chunk.stored_bytes;
+        ps_verify_result result;
+        check_ok(ps_store_verify(store, true, &result));
+        ps_store_close(&store);
+    }
+}
+
+static void test_incompressible_is_stored_raw(void **state)
+{
+    ps_store *store;
+    ps_chunk_info chunk;
+    unsigned char noise[4096];
+    uint64_t seed = 77;
+    for (int i = 0; i < 4096; ++i) noise[i] = (unsigned char)(256 * check_random(&seed));
+    ps_dataset_spec spec = array_spec("/noise", PS_U8, 4096, 3000);
+    check_ok(ps_store_create(at("raw.h5"), &sample_identity, &store));
+    check_ok(ps_store_write_array(store, &spec, noise));
+    check_ok(ps_store_chunk(store, 0, 0, &chunk));
+    assert_int_equal(chunk.stored_bytes, chunk.raw_bytes);
+    check_ok(ps_store_chunk(store, 0, 1, &chunk)); /* padded with zeros: it pays */
+    assert_true(chunk.stored_bytes < chunk.raw_bytes);
+    ps_store_close(&store);
+}
+
+static void test_attributes(void **state)
+{
+    ps_store *store;
+    int64_t number, many[3] = {1, -2, INT64_C(1) << 40};
+    double real, reals[3] = {1.5, -0.0, 1e300}, back[3];
+    char text[32];
+    check_ok(ps_store_create(at("attributes.h5"), &sample_identity, &store));
+    check_ok(ps_store_put_int(store, "/", "n", 41));
+    check_ok(ps_store_put_int(store, "/", "n", 42)); /* replaces */
+    check_ok(ps_store_put_real(store, "/a/b", "x", 0.1));
+    check_ok(ps_store_put_reals(store, "/a", "xs", reals, 3));
+    check_ok(ps_store_put_ints(store, "/a", "ns", many, 3));
+    check_ok(ps_store_put_text(store, "/a", "Type", "UnstructuredGrid"));
+    check_ok(ps_store_put_text(store, "/a", "empty", ""));
+    check_ok(ps_store_commit(&store));
+    check_ok(ps_store_open(at("attributes.h5"), NULL, 0, &store));
+    check_ok(ps_store_get_int(store, "/", "n", &number));
+    assert_int_equal(number, 42);
+    check_ok(ps_store_get_real(store, "/a/b", "x", &real));
+    check_near(real, 0.1, 0, 0);
+    check_ok(ps_store_get_reals(store, "/a", "xs", back, 3));
+    assert_memory_equal(back, reals, sizeof back);
+    check_ok(ps_store_get_reals(store, "/a", "ns", back, 3));
+    check_near(back[2], 0x1p40, 0, 0);
+    check_ok(ps_store_get_text(store, "/a", "Type", text, sizeof text));
+    assert_string_equal(text, "UnstructuredGrid");
+    check_ok(ps_store_get_text(store, "/a", "empty", text, sizeof text));
+    assert_string_equal(text, "");
+    assert_true(ps_store_has(store, "/a/b", NULL) && ps_store_has(store, "/a/b", "x"));
+    assert_false(ps_store_has(store, "/a/c", NULL) || ps_store_has(store, "/a", "x"));
+    check_fails(ps_store_get_int(store, "/a", "Type", &number), PS_INVALID, "is no integer");
+    check_fails(ps_store_get_int(store, "/a", "xs", &number), PS_INVALID, "is no integer");
+    check_fails(ps_store_get_real(store, "/a", "xs", &real), PS_INVALID,
+                "has 3 values, expected 1");
+    check_fails(ps_store_get_text(store, "/a", "Type", text, 16), PS_INVALID, "16 characters");
+    check_fails(ps_store_get_text(store, "/", "n", text, 16), PS_INVALID, "no text");
+    check_fails(ps_store_get_int(store, "/", "m", &number), PS_INVALID, "has no attribute m");
+    ps_store_close(&store);
+}
+
+static void write_with_threads(const char *path, int threads)
+{
+    enum { ROWS = 20000, CHUNK = 512, CHUNKS = (ROWS + CHUNK - 1) / CHUNK };
+    ps_store *store;
+    int id;
+    float *values = malloc(ROWS * sizeof *values);
+    ps_dataset_spec spec = array_spec("/values", PS_F32, ROWS, CHUNK);
+    fill_reals(values, ROWS, 1);
+    for (int i = 0; i < ROWS; i += 3) values[i] = (float)(i / 100);
+    check_ok(ps_store_create(path, &sample_identity, &store));
+    check_ok(ps_store_define(store, &spec, &id));
+    int failures = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : failures)
+    for (int c = CHUNKS - 1; c >= 0; --c) {
+        int64_t count = c == CHUNKS - 1 ? ROWS - c * CHUNK : CHUNK;
+        failures += ps_store_write_chunk(store, id, c, values + c * CHUNK, count, NULL) != PS_OK;
+    }
+    assert_int_equal(failures, 0);
+    check_ok(ps_store_commit(&store));
+    free(values);
+}
+
+static void test_threads_give_the_same_content(void **state)
+{
+    char hash[2][17];
+    ps_chunk_info rows[2];
+    ps_store *store[2];
+    write_with_threads(at("one.h5"), 1);
+    write_with_threads(at("four.h5"), 4);
+    check_ok(ps_store_open(at("one.h5"), NULL, 0, &store[0]));
+    check_ok(ps_store_open(at("four.h5"), NULL, 0, &store[1]));
+    for (int s = 0; s < 2; ++s) check_ok(ps_store_content_hash(store[s], hash[s]));
+    assert_string_equal(hash[0], hash[1]);
+    assert_string_not_equal(ps_store_uuid(store[0]), ps_store_uuid(store[1]));
+    for (int c = 0; c < 40; ++c) {
+        for (int s = 0; s < 2; ++s) check_ok(ps_store_chunk(store[s], 0, c, &rows[s]));
+        assert_memory_equal(&rows[0], &rows[1], sizeof rows[0]);
+    }
+    for (int s = 0; s < 2; ++s) ps_store_close(&store[s]);
+}
+
+static void content_hash_of(const char *path, char *hash)
+{
+    ps_store *store;
+    check_ok(ps_store_open(path, NULL, 0, &store));
+    check_ok(ps_store_content_hash(store, hash));
+    ps_store_close(&store);
+}
+
+static void test_content_hash(void **state)
+{
+    char first[17], same[17], other[17];
+    check_ok(write_sample(at("a.h5"), 5));
+    check_ok(write_sample(at("b.h5"), 5));
+    check_ok(write_sample(at("c.h5"), 6));
+    content_hash_of(at("a.h5"), first);
+    content_hash_of(at("b.h5"), same);
+    content_hash_of(at("c.h5"), other);
+    assert_string_equal(first, same);
+    assert_string_not_equal(first, other);
+}
+
+static void test_matches(void **state)
+{
+    ps_store *store, *input, *changed;
+    const char *roles[1] = {"mesh"};
+    ps_store_identity other = sample_identity;
+    check_ok(write_sample(at("in.h5"), 5));
+    check_ok(write_sample(at("in2.h5"), 6));
+    check_ok(ps_store_open(at("in.h5"), NULL, 0, &input));
+    check_ok(ps_store_open(at("in2.h5"), NULL, 0, &changed));
+    check_ok(ps_store_create(at("out.h5"), &sample_identity, &store));
+    check_ok(ps_store_add_input(store, "mesh", input));
+    check_fails(ps_store_add_input(store, "mesh", input), PS_FAILED, "recorded already");
+    check_ok(ps_store_commit(&store));
+    assert_true(ps_store_matches(at("out.h5"), &sample_identity, 1, roles, &input));
+    assert_false(ps_store_matches(at("out.h5"), &sample_identity, 1, roles, &changed));
+    assert_false(ps_store_matches(at("out.h5"), &sample_identity, 0, NULL, NULL));
+    assert_false(ps_store_matches(at("absent.h5"), &sample_identity, 1, roles, &input));
+    other.options = "a=2\n";
+    assert_false(ps_store_matches(at("out.h5"), &other, 1, roles, &input));
+    other = sample_identity;
+    other.format_version = 2;
+    assert_false(ps_store_matches(at("out.h5"), &other, 1, roles, &input));
+    other = sample_identity;
+    other.format = "penstock-other";
+    assert_false(ps_store_matches(at("out.h5"), &other, 1, roles, &input));
+    ps_store_close(&input);
+    ps_store_close(&changed);
+}
+
+static void test_wrong_use(void **state)
+{
+    ps_store *store;
+    int id;
+    float values[8] = {0};
+    ps_dataset_spec spec = array_spec("/x", PS_F32, 8, 4), bad = spec;
+    check_ok(ps_store_create(at("wrong.h5"), &sample_identity, &store));
+    check_ok(ps_store_define(store, &spec, &id));
+    check_fails(ps_store_define(store, &spec, &id), PS_FAILED, "defined twice");
+    bad.name = "/chunks/x";
+    check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "reserved");
+    bad.name = "/y";
+    bad.units = NULL;
+    check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "units");
+    bad.units = "1";
+    bad.type = PS_I32;
+    bad.keep_bits = 3;
+    check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "keep_bits");
+    bad = array_spec("/y", PS_F64, INT64_C(1) << 40, INT64_C(1) << 30);
+    check_fails(ps_store_define(store, &bad, &id), PS_FAILED, "4 GiB");
+    check_fails(ps_store_write_chunk(store, 0, 0, values, 5, NULL), PS_FAILED, "which takes 4");
+    check_ok(ps_store_write_chunk(store, 0, 0, values, 4, NULL));
+    check_fails(ps_store_write_chunk(store, 0, 0, values, 4, NULL), PS_FAILED, "written twice");
+    check_fails(ps_store_commit(&store), PS_FAILED, "twice");
+    check_ok(ps_store_create(at("wrong.h5"), &sample_identity, &store));
+    check_ok(ps_store_define(store, &spec, &id));
+    check_ok(ps_store_write_chunk(store, 0, 1, values, 4, NULL));
+    check_fails(ps_store_commit(&store), PS_FAILED, "chunk 0 of /x was never written");
+    assert_null(store);
+    assert_int_not_equal(access(at("wrong.h5"), F_OK), 0);
+    assert_int_not_equal(access(at("wrong.h5.tmp"), F_OK), 0);
+    check_fails(ps_store_create(sample_folder, &sample_identity, &store), PS_USAGE, "is a folder");
+    check_fails(ps_store_create(at("no/such/x.h5"), &sample_identity, &store), PS_USAGE,
+                "No such file");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),
+        cmocka_unit_test(test_all_types_and_ranks),
+        cmocka_unit_test(test_empty_datasets),
+        cmocka_unit_test(test_ragged_chunks_and_extras),
+        cmocka_unit_test(test_stored_and_decode),
+        cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_statistics_of_integers),
+        cmocka_unit_test(test_keep_bits),
+        cmocka_unit_test(test_incompressible_is_stored_raw),
+        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_threads_give_the_same_content),
+        cmocka_unit_test(test_content_hash),
+        cmocka_unit_test(test_matches),
+        cmocka_unit_test(test_wrong_use),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
 }

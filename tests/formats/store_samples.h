@@ -1,0 +1,145 @@
+/* store_samples: a folder for the tests of the store, and small files in it. */
+#ifndef PS_TESTS_STORE_SAMPLES_H
+#define PS_TESTS_STORE_SAMPLES_H
+
+#include "tests/check.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/store.h"
+
+static char sample_folder[64];
+
+static inline int sample_setup(void **state)
+{
+    strcpy(sample_folder, "/tmp/ps-store-XXXXXX");
+    return mkdtemp(sample_folder) ? 0 : -1;
+}
+
+static inline int sample_teardown(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", sample_folder);
+    return system(command);
+}
+
+/* The path of a file in the folder; good for the next 8 calls. */
+static inline const char *at(const char *name)
+{
+    static char paths[8][128];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, 128, "%s/%s", sample_folder, name);
+    return path;
+}
+
+static const ps_store_identity sample_identity = {.format = "penstock-test",
+                                                  .format_version = 1,
+                                                  .creator = "test",
+                                                  .revision = "0",
+                                                  .options = "a=1\nb=2\n"};
+
+static inline ps_dataset_spec array_spec(const char *name, ps_type type, int64_t rows,
+                                         int64_t chunk_rows)
+{
+    return (ps_dataset_spec){.name = name,
+                             .type = type,
+                             .rank = 1,
+                             .dims = {rows},
+                             .chunk_rows = chunk_rows,
+                             .units = "1"};
+}
+
+static inline ps_dataset_spec ragged_spec(const char *name, ps_type type, int64_t chunks,
+                                          int64_t capacity)
+{
+    return (ps_dataset_spec){.name = name,
+                             .type = type,
+                             .rank = 2,
+                             .dims = {chunks, capacity},
+                             .chunk_rows = 1,
+                             .units = "Pa",
+                             .extra_count = 2,
+                             .extras = {"nnz", "d_max"}};
+}
+
+/* Numbers in [-1, 1) that do not compress in their low bytes. */
+static inline void fill_reals(float *values, int64_t count, uint64_t seed)
+{
+    for (int64_t i = 0; i < count; ++i) values[i] = (float)(2 * check_random(&seed) - 1);
+}
+
+/* A file with an array of 1000 values in chunks of 300, two ragged chunks and attributes. */
+static inline ps_status write_sample(const char *path, uint64_t seed)
+{
+    ps_store *store = NULL;
+    float values[1000];
+    double extras[2][2] = {{3, 1}, {40, 2}};
+    int ragged;
+    ps_dataset_spec plain = array_spec("/values", PS_F32, 1000, 300);
+    ps_dataset_spec other = ragged_spec("/tiles/values", PS_F32, 2, 64);
+    ps_status status;
+    fill_reals(values, 1000, seed);
+    PS_TRY(ps_store_create(path, &sample_identity, &store));
+    PS_GUARD(status, failed, ps_store_write_array(store, &plain, values));
+    PS_GUARD(status, failed, ps_store_define(store, &other, &ragged));
+    PS_GUARD(status, failed, ps_store_write_chunk(store, ragged, 1, values, 40, extras[1]));
+    PS_GUARD(status, failed, ps_store_write_chunk(store, ragged, 0, values + 40, 3, extras[0]));
+    PS_GUARD(status, failed, ps_store_put_text(store, "/", "name", "sample"));
+    PS_GUARD(status, failed, ps_store_put_int(store, "/tiles", "seed", (int64_t)seed));
+    return ps_store_commit(&store);
+failed:
+    ps_store_close(&store);
+    return status;
+}
+
+/* PS_OK only if the file is what write_sample(seed) writes, read chunk by chunk. */
+static inline ps_status read_sample(const char *path, uint64_t seed)
+{
+    ps_store *store;
+    float values[1000], back[1200];
+    int64_t found = -1;
+    int ragged = -1;
+    ps_status status;
+    fill_reals(values, 1000, seed);
+    PS_TRY(ps_store_open(path, "penstock-test", 1, &store));
+    bool right = true;
+    PS_GUARD(status, done, ps_store_read_array(store, "/values", PS_F32, 0, 1000, back));
+    right = right && memcmp(values, back, sizeof values) == 0;
+    PS_GUARD(status, done, ps_store_find(store, "/tiles/values", &ragged));
+    PS_GUARD(status, done, ps_store_read_chunk(store, ragged, 1, back));
+    right = right && memcmp(values, back, 40 * sizeof *values) == 0;
+    PS_GUARD(status, done, ps_store_read_chunk(store, ragged, 0, back));
+    right = right && memcmp(values + 40, back, 3 * sizeof *values) == 0;
+    PS_GUARD(status, done, ps_store_get_int(store, "/tiles", "seed", &found));
+    right = right && found == (int64_t)seed;
+done:
+    ps_store_close(&store);
+    return status == PS_OK && !right ? ps_fail(PS_FAILED, "%s: wrong data", path) : status;
+}
+
+/* The whole file; the caller frees it. */
+static inline unsigned char *slurp(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    unsigned char *bytes = malloc(*size + 1);
+    assert_int_equal(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+static inline void spit(const char *path, const unsigned char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+#endif
