@@ -76,12 +76,17 @@ done:
     return status;
 }
 
+/* Block by block, so that the centroids of all cells need not exist at once; the threads take
+ * blocks (what is called inside then runs on the thread that calls it). */
 static void centroid_keys(const import_mesh *mesh, const import_cells *cells, ps_space_curve curve,
                           sorting *s)
 {
-    double centroids[3 * CENTROID_BLOCK];
-    for (int64_t first = 0, n; first < cells->count; first += n) {
-        n = cells->count - first < CENTROID_BLOCK ? cells->count - first : CENTROID_BLOCK;
+    int64_t blocks = (cells->count + CENTROID_BLOCK - 1) / CENTROID_BLOCK;
+#pragma omp parallel for schedule(static)
+    for (int64_t block = 0; block < blocks; ++block) {
+        double centroids[3 * CENTROID_BLOCK];
+        int64_t first = block * CENTROID_BLOCK, n = cells->count - first;
+        if (n > CENTROID_BLOCK) n = CENTROID_BLOCK;
         ps_cells_centroids(mesh->vertices, cells->vertices + cells->size * first, n, cells->size,
                            centroids);
         ps_space_curve_keys(curve, centroids, n, s->lower, s->extent, s->keys + first);

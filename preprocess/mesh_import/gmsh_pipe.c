@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/common/mesh_repair.h"
-#include "kernels/common/radix_sort.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -105,9 +103,7 @@ static ps_status get_text(parent *p, const frame *f)
         if (p->warnings++ < WARNINGS_MAX) ps_warning("%s: %s", p->name, text);
         return PS_OK;
     }
-    char *names = p->mesh->tag_names;
-    size_t used = strlen(names), room = sizeof p->mesh->tag_names - used;
-    if (bytes + 16 < room) snprintf(names + used, room, "%s%d %s", used ? "\n" : "", f->tag, text);
+    import_add_tag_name(p->mesh, f->tag, text);
     return PS_OK;
 }
 
@@ -124,79 +120,6 @@ static ps_status get_frames(parent *p)
     }
 }
 
-/* ---- the order of the numbers ---- */
-
-static bool ascending(const int32_t *numbers, int64_t count)
-{
-    for (int64_t i = 1; i < count; ++i)
-        if (numbers[i] < numbers[i - 1]) return false;
-    return true;
-}
-
-/* A part of a record: `bytes` a item at `data`. */
-typedef struct column {
-    void *data;
-    size_t bytes;
-} column;
-
-/* Sorts records by their numbers (the first column), stably. */
-static ps_status sort_records(int64_t count, const column *columns, int column_count)
-{
-    const int32_t *numbers = columns[0].data;
-    if (ascending(numbers, count)) return PS_OK;
-    uint64_t *keys = NULL, *scratch = NULL;
-    int32_t *order = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&keys, count, "sorting"));
-    PS_GUARD(status, done, PS_ALLOC(&order, 2 * count, "sorting"));
-    PS_GUARD(status, done, PS_ALLOC(&scratch, 3 * count, "sorting"));
-    for (int64_t i = 0; i < count; ++i) {
-        keys[i] = (uint32_t)numbers[i];
-        order[i] = (int32_t)i;
-    }
-    ps_radix_sort(keys, order, count, 32, scratch, order + count);
-    for (int i = 0; i < column_count; ++i)
-        ps_items_reorder(columns[i].data, count, columns[i].bytes, order, scratch);
-done:
-    free(keys);
-    free(order);
-    free(scratch);
-    return status;
-}
-
-static ps_status sort_cells(import_cells *cells)
-{
-    const column columns[] = {{cells->numbers, sizeof(int32_t)},
-                              {cells->vertices, (size_t)cells->size * sizeof(int32_t)},
-                              {cells->tags, sizeof(int32_t)}};
-    return sort_records(cells->count, columns, 3);
-}
-
-static int64_t index_of(const import_mesh *mesh, int32_t number)
-{
-    const int32_t *numbers = mesh->vertex_numbers;
-    int64_t low = (int64_t)number - numbers[0], high = mesh->vertex_count;
-    if (low >= 0 && low < high && numbers[low] == number) return low; /* usual: no gaps */
-    for (low = 0; low < high;) {
-        int64_t middle = low + (high - low) / 2;
-        if (numbers[middle] < number) low = middle + 1;
-        else high = middle;
-    }
-    return low < mesh->vertex_count && numbers[low] == number ? low : -1;
-}
-
-static ps_status number_to_index(parent *p, import_cells *cells)
-{
-    for (int64_t i = 0; i < cells->size * cells->count; ++i) {
-        int64_t index = p->mesh->vertex_count ? index_of(p->mesh, cells->vertices[i]) : -1;
-        if (index < 0)
-            return ps_fail(PS_INVALID, "%s: element %d refers to node %d, which is not in the file",
-                           p->name, cells->numbers[i / cells->size], cells->vertices[i]);
-        cells->vertices[i] = (int32_t)index;
-    }
-    return PS_OK;
-}
-
 ps_status gmsh_pipe_receive(int pipe, const char *name, import_mesh *mesh)
 {
     parent *p;
@@ -205,15 +128,6 @@ ps_status gmsh_pipe_receive(int pipe, const char *name, import_mesh *mesh)
     p->name = name;
     p->mesh = mesh;
     ps_status status = get_frames(p);
-    if (status == PS_OK) {
-        const column columns[] = {{mesh->vertex_numbers, sizeof(int32_t)},
-                                  {mesh->vertices, 3 * sizeof(double)}};
-        status = sort_records(mesh->vertex_count, columns, 2);
-    }
-    if (status == PS_OK) status = sort_cells(&mesh->triangles);
-    if (status == PS_OK) status = sort_cells(&mesh->tetrahedra);
-    if (status == PS_OK) status = number_to_index(p, &mesh->triangles);
-    if (status == PS_OK) status = number_to_index(p, &mesh->tetrahedra);
     free(p);
-    return status;
+    return status == PS_OK ? import_numbers_to_indices(mesh, name) : status;
 }

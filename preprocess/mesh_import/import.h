@@ -47,7 +47,7 @@ typedef struct import_mesh {
     int32_t *vertex_source;  /* [vertex_count] */
     int64_t vertex_room, vertex_number_room;
     import_cells triangles, tetrahedra;
-    const char *vertex_word, *cell_word; /* what the file calls them: "node", "element"   */
+    const char *vertex_word, *vertex_words, *cell_word; /* as the file calls them: "node"     */
     char tag_names[1024];
     bool generated;       /* meshed from geometry: orienting it is no repair              */
     bool soup;            /* the format has no shared vertices (STL): equal ones are one  */
@@ -64,6 +64,12 @@ ps_status import_add_cell(import_cells *cells, const int32_t *vertices, int32_t 
 /* A polygon as a fan of triangles about its first vertex. */
 ps_status import_add_polygon(import_mesh *mesh, const int32_t *vertices, int count, int32_t tag,
                              int64_t number);
+/* For files that number their nodes, whose cells hold node numbers so far: puts vertices and
+ * cells into the order of their numbers and turns node numbers into indices. PS_INVALID for a
+ * node that is missing or given twice. */
+ps_status import_numbers_to_indices(import_mesh *mesh, const char *name);
+/* Adds "tag name" to the mesh's list of names, while there is room. */
+void import_add_tag_name(import_mesh *mesh, int tag, const char *name);
 /* Identity sources; finite vertices; indices within range. PS_INVALID names the culprit. */
 ps_status import_settle(import_mesh *mesh, const char *path);
 
@@ -79,9 +85,13 @@ typedef struct import_input {
 ps_status import_input_open(const char *name, import_input *input);
 void import_input_release(import_input *input);
 
+bool import_is_geometry(const import_input *input); /* to be meshed: .geo, .step, ... */
 ps_status import_read(const import_input *input, const import_options *options, import_mesh *mesh);
 ps_status import_read_gmsh(const import_input *input, const import_options *options,
                            import_mesh *mesh);
+/* MSH 2.x and 4.1, text and binary; *read is false for what is left to Gmsh (4.0, partitions). */
+ps_status import_read_msh(const import_input *input, const import_options *options,
+                          import_mesh *mesh, bool *read);
 ps_status import_read_stl(const import_input *input, import_mesh *mesh);
 ps_status import_read_ply(const import_input *input, import_mesh *mesh);
 ps_status import_read_off(const import_input *input, import_mesh *mesh);

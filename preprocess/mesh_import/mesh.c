@@ -13,6 +13,7 @@ void import_mesh_init(import_mesh *mesh)
     mesh->triangles.size = 3;
     mesh->tetrahedra.size = 4;
     mesh->vertex_word = "vertex";
+    mesh->vertex_words = "vertices";
     mesh->cell_word = "face";
 }
 
@@ -87,6 +88,13 @@ ps_status import_add_polygon(import_mesh *mesh, const int32_t *vertices, int cou
     return PS_OK;
 }
 
+void import_add_tag_name(import_mesh *mesh, int tag, const char *name)
+{
+    size_t used = strlen(mesh->tag_names), room = sizeof mesh->tag_names - used;
+    if (strlen(name) + 16 < room)
+        snprintf(mesh->tag_names + used, room, "%s%d %s", used ? "\n" : "", tag, name);
+}
+
 static ps_status identity(int32_t **out, int64_t count, const char *what)
 {
     PS_TRY(PS_ALLOC(out, count, what));
@@ -136,7 +144,7 @@ void import_vertex_place(const import_mesh *mesh, int64_t vertex, char *out, int
 void import_edge_place(const import_mesh *mesh, int32_t a, int32_t b, char *out, int size)
 {
     const double *x = mesh->vertices + 3 * (int64_t)a, *y = mesh->vertices + 3 * (int64_t)b;
-    snprintf(out, (size_t)size, "%s %d - %d at (%.6g, %.6g, %.6g)", mesh->vertex_word,
+    snprintf(out, (size_t)size, "%s %d - %d at (%.6g, %.6g, %.6g)", mesh->vertex_words,
              number_of(mesh, a), number_of(mesh, b), (x[0] + y[0]) / 2, (x[1] + y[1]) / 2,
              (x[2] + y[2]) / 2);
 }
@@ -147,7 +155,7 @@ void import_cell_place(const import_mesh *mesh, const import_cells *cells, int64
     const int32_t *v = cells->vertices + cells->size * cell;
     double middle[3] = {0, 0, 0};
     int used = snprintf(out, (size_t)size, "%s %d (%s", mesh->cell_word,
-                        cells->numbers[cells->source[cell]], mesh->vertex_word);
+                        cells->numbers[cells->source[cell]], mesh->vertex_words);
     for (int k = 0; k < cells->size; ++k) {
         for (int c = 0; c < 3; ++c)
             middle[c] += mesh->vertices[3 * (int64_t)v[k] + c] / cells->size;

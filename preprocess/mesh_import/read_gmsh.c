@@ -264,34 +264,6 @@ static void run_child(child *c, const char *path)
 
 /* ---- in the parent ---- */
 
-static bool is_step(const char *suffix)
-{
-    return strcmp(suffix, ".step") == 0 || strcmp(suffix, ".stp") == 0 ||
-           strcmp(suffix, ".iges") == 0 || strcmp(suffix, ".igs") == 0;
-}
-
-static bool is_geometry(const char *suffix)
-{
-    return is_step(suffix) || strcmp(suffix, ".geo") == 0 || strcmp(suffix, ".brep") == 0;
-}
-
-static ps_status check_geometry_options(const import_input *input, const import_options *options)
-{
-    if (!is_geometry(input->suffix)) {
-        if (options->size > 0)
-            return ps_fail(PS_USAGE, "--size is for geometry (.geo, .step, .iges, .brep); %s is a "
-                                     "mesh and is taken as it is", input->name);
-        return PS_OK;
-    }
-    if (options->size <= 0 && strcmp(input->suffix, ".geo") != 0)
-        return ps_fail(PS_USAGE, "%s is geometry: give the element size in metres by --size",
-                       input->name);
-    if (is_step(input->suffix) && options->unit != 0)
-        return ps_fail(PS_USAGE, "%s states its own unit and is read in metres: leave --unit away "
-                                 "(use --scale to override)", input->name);
-    return PS_OK;
-}
-
 static ps_status child_verdict(pid_t pid, ps_status status, const char *name)
 {
     int how = 0;
@@ -307,7 +279,6 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
                            import_mesh *mesh)
 {
     int ends[2];
-    PS_TRY(check_geometry_options(input, options));
     if (pipe(ends) != 0) return ps_fail(PS_EXHAUSTED, "no pipe: %s", strerror(errno));
     fflush(NULL);
     pid_t pid = fork();
@@ -317,11 +288,12 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
     }
     if (pid == 0) {
         close(ends[0]);
-        child c = {ends[1], options, input->suffix, is_geometry(input->suffix), options->kind};
+        child c = {ends[1], options, input->suffix, import_is_geometry(input), options->kind};
         run_child(&c, input->path);
     }
     close(ends[1]);
     mesh->vertex_word = "node";
+    mesh->vertex_words = "nodes";
     mesh->cell_word = "element";
     ps_status status = gmsh_pipe_receive(ends[0], input->name, mesh);
     close(ends[0]);

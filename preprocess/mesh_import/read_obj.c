@@ -39,16 +39,6 @@ static ps_status read_corner(obj *o, int32_t *out)
     return PS_OK;
 }
 
-static void name_group(obj *o)
-{
-    char *names = o->mesh->tag_names;
-    size_t used = strlen(names), room = sizeof o->mesh->tag_names - used;
-    ++o->groups;
-    o->fresh = false;
-    if (room > sizeof o->group + 16)
-        snprintf(names + used, room, "%s%d %s", used ? "\n" : "", o->groups, o->group);
-}
-
 static ps_status read_face(obj *o, int64_t number)
 {
     int32_t face[TEXT_POLYGON_MAX];
@@ -59,7 +49,8 @@ static ps_status read_face(obj *o, int64_t number)
         PS_TRY(read_corner(o, &face[corners++]));
     }
     if (corners < 3) return text_lines_fail(&o->lines, "a face needs at least three vertices");
-    if (o->fresh) name_group(o);
+    if (o->fresh) import_add_tag_name(o->mesh, ++o->groups, o->group);
+    o->fresh = false;
     return import_add_polygon(o->mesh, face, corners, o->groups, number);
 }
 

@@ -4,22 +4,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/mesh_repair.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
 
 enum { HEADER_BYTES = 84, FACET_BYTES = 50 };
 
-static ps_status add_facet(import_mesh *mesh, const double corners[9], int32_t tag)
+/* Vertices that were seen: open addressing, slots hold index + 1, at most half are taken. */
+typedef struct seen {
+    import_mesh *mesh;
+    const char *name;
+    uint32_t *slots;
+    int64_t size; /* power of two */
+} seen;
+
+static uint64_t hash_of(const double x[3])
 {
-    int32_t first = (int32_t)mesh->vertex_count, vertices[3] = {first, first + 1, first + 2};
-    if (mesh->vertex_count > INT32_MAX - 3)
-        return ps_fail(PS_INVALID, "more than %d facets", INT32_MAX / 3);
-    PS_TRY(import_add_vertices(mesh, 3, corners));
+    uint64_t bits[3], h = 0;
+    memcpy(bits, x, sizeof bits);
+    for (int c = 0; c < 3; ++c) {
+        h = (h ^ bits[c]) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+/* The slot of an equal vertex, or the free one where it belongs. */
+static uint32_t *slot_of(const seen *s, const double x[3])
+{
+    for (uint64_t at = hash_of(x);; ++at) {
+        uint32_t *slot = &s->slots[at & (uint64_t)(s->size - 1)];
+        if (*slot == 0) return slot;
+        const double *y = s->mesh->vertices + 3 * (int64_t)(*slot - 1);
+        if (memcmp(x, y, 3 * sizeof *x) == 0) return slot;
+    }
+}
+
+static ps_status enlarge(seen *s)
+{
+    free(s->slots);
+    s->size = s->size ? 2 * s->size : 1024;
+    PS_TRY(PS_ALLOC(&s->slots, s->size, "sharing vertices"));
+    for (int64_t v = 0; v < s->mesh->vertex_count; ++v)
+        *slot_of(s, s->mesh->vertices + 3 * v) = (uint32_t)v + 1;
+    return PS_OK;
+}
+
+static ps_status add_facet(seen *s, const double corners[9], int32_t tag)
+{
+    int32_t vertices[3];
+    import_mesh *mesh = s->mesh;
+    if (mesh->triangles.count >= INT32_MAX / 3)
+        return ps_fail(PS_INVALID, "%s: more than %d facets", s->name, INT32_MAX / 3);
+    for (int k = 0; k < 3; ++k) {
+        double x[3];
+        for (int c = 0; c < 3; ++c) x[c] = corners[3 * k + c] + 0.0; /* -0 and 0 are equal */
+        if (2 * mesh->vertex_count >= s->size) PS_TRY(enlarge(s));
+        uint32_t *slot = slot_of(s, x);
+        if (*slot == 0) {
+            PS_TRY(import_add_vertices(mesh, 1, x));
+            PS_TRY(import_add_vertex_number(mesh, mesh->vertex_count));
+            *slot = (uint32_t)mesh->vertex_count;
+        }
+        vertices[k] = (int32_t)(*slot - 1);
+    }
     return import_add_cell(&mesh->triangles, vertices, tag, mesh->triangles.count + 1);
 }
 
-static ps_status read_binary(FILE *file, const char *name, int64_t facets, import_mesh *mesh)
+static ps_status read_binary(FILE *file, const char *name, int64_t facets, seen *s)
 {
     unsigned char record[FACET_BYTES];
     for (int64_t f = 0; f < facets; ++f) {
@@ -30,13 +81,13 @@ static ps_status read_binary(FILE *file, const char *name, int64_t facets, impor
                            (long long)f + 1, (long long)facets);
         memcpy(values, record, sizeof values);
         for (int i = 0; i < 9; ++i) corners[i] = values[3 + i];
-        PS_TRY(add_facet(mesh, corners, 0));
+        PS_TRY(add_facet(s, corners, 0));
     }
     return PS_OK;
 }
 
 /* "vertex x y z"; three of them make a facet at "endfacet". Each solid is a tag. */
-static ps_status read_text(FILE *file, const char *name, import_mesh *mesh)
+static ps_status read_text(FILE *file, const char *name, seen *s)
 {
     char line[512];
     double corners[9];
@@ -57,37 +108,9 @@ static ps_status read_text(FILE *file, const char *name, import_mesh *mesh)
             return ps_fail(PS_INVALID, "%s: line %lld: a facet with %d vertices", name,
                            (long long)number, corner);
         corner = 0;
-        PS_TRY(add_facet(mesh, corners, solids > 1 ? solids : 0));
+        PS_TRY(add_facet(s, corners, solids > 1 ? solids : 0));
     }
     return corner == 0 ? PS_OK : ps_fail(PS_INVALID, "%s: ends within a facet", name);
-}
-
-/* Equal positions become one vertex; what was dropped is no longer a vertex of the file. */
-static ps_status share_vertices(import_mesh *mesh)
-{
-    int64_t count = mesh->vertex_count;
-    int32_t *target = NULL;
-    uint8_t *used = NULL;
-    void *workspace = NULL;
-    ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&mesh->vertex_numbers, count, "vertex numbers"));
-    PS_GUARD(status, done, PS_ALLOC(&target, count, "sharing vertices"));
-    PS_GUARD(status, done, PS_ALLOC(&used, count, "sharing vertices"));
-    PS_GUARD(status, done, ps_alloc(&workspace, (int64_t)ps_weld_workspace(count), 1,
-                                    "sharing vertices"));
-    ps_vertices_weld(mesh->vertices, count, 0, workspace, target);
-    ps_indices_replace(mesh->triangles.vertices, 3 * mesh->triangles.count, target);
-    ps_vertices_mark(mesh->triangles.vertices, 3 * mesh->triangles.count, used);
-    for (int64_t v = 0; v < count; ++v) mesh->vertex_numbers[v] = (int32_t)v + 1;
-    mesh->vertex_count =
-        ps_vertices_compact(mesh->vertices, mesh->vertex_numbers, count, used, target);
-    ps_indices_replace(mesh->triangles.vertices, 3 * mesh->triangles.count, target);
-    for (int64_t v = 0; v < mesh->vertex_count; ++v) mesh->vertex_numbers[v] = (int32_t)v + 1;
-done:
-    free(target);
-    free(used);
-    free(workspace);
-    return status;
 }
 
 ps_status import_read_stl(const import_input *input, import_mesh *mesh)
@@ -101,14 +124,15 @@ ps_status import_read_stl(const import_input *input, import_mesh *mesh)
     for (int i = 3; i >= 0; --i) facets = facets << 8 | header[80 + i];
     mesh->cell_word = "facet";
     mesh->soup = true;
+    seen s = {.mesh = mesh, .name = input->name};
     ps_status status;
     /* "solid" begins text files and some binary ones: the size of the file tells them apart. */
     if (got == HEADER_BYTES && bytes == HEADER_BYTES + FACET_BYTES * facets) {
         fseeko(file, HEADER_BYTES, SEEK_SET);
-        status = read_binary(file, input->name, facets, mesh);
+        status = read_binary(file, input->name, facets, &s);
     } else if (memcmp(header, "solid", 5) == 0) {
         rewind(file);
-        status = read_text(file, input->name, mesh);
+        status = read_text(file, input->name, &s);
     } else {
         status = ps_fail(PS_INVALID, "%s: neither a text STL (\"solid ...\") nor a binary one (its "
                                      "header announces %lld facets, which is %lld bytes; it has "
@@ -116,5 +140,6 @@ ps_status import_read_stl(const import_input *input, import_mesh *mesh)
                          (long long)(HEADER_BYTES + FACET_BYTES * facets), (long long)bytes);
     }
     fclose(file);
-    return status == PS_OK ? share_vertices(mesh) : status;
+    free(s.slots);
+    return status;
 }

@@ -9,6 +9,8 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
+#define FOLD_ANGLE 1e-6 /* rad: below this two triangles lie on one another */
+
 enum { PLACE = 256 };
 
 typedef struct surface {
@@ -26,6 +28,51 @@ typedef struct surface {
     int64_t *sizes;     /* [parts] triangles */
 } surface;
 
+/* True if the two triangles at an edge lie on one another: the angle between them is 0. */
+static bool folds(const surface *s, uint32_t h, uint32_t g)
+{
+    const double *x = s->mesh->vertices;
+    double normal[2][3], product = 0, lengths = 1;
+    uint32_t half_edges[2] = {h, g};
+    for (int i = 0; i < 2; ++i) {
+        const int32_t *v = s->mesh->triangles.vertices + 3 * (int64_t)(half_edges[i] / 3);
+        ps_triangle_normal(x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2],
+                           normal[i]);
+    }
+    for (int i = 0; i < 2; ++i)
+        lengths *= sqrt(normal[i][0] * normal[i][0] + normal[i][1] * normal[i][1] +
+                        normal[i][2] * normal[i][2]);
+    for (int c = 0; c < 3; ++c) product += normal[0][c] * normal[1][c];
+    product *= ps_facets_direction(&ps_triangle_edges, s->mesh->triangles.vertices, h, g);
+    return lengths > 0 && product > lengths * (1 - 0.5 * FOLD_ANGLE * FOLD_ANGLE);
+}
+
+/* Edges of three or more triangles, folds, and the lengths of all edges. */
+static void visit_edges(surface *s, const uint32_t *ids)
+{
+    const int32_t *triangles = s->mesh->triangles.vertices;
+    import_finding *many = import_finding_new(
+        s->findings, "edges belong to three or more triangles (the surface is not manifold)", NULL);
+    import_finding *fold = import_finding_new(
+        s->findings, "edges fold the surface back onto itself (the two triangles lie on one another)",
+        NULL);
+    ps_edge_figures_start(&s->figures->edge);
+    for (int64_t first = 0, end; first < 3 * s->triangles; first = end) {
+        char place[PLACE] = "";
+        int32_t ends[4];
+        end = ps_facets_run(&ps_triangle_edges, triangles, ids, 3 * s->triangles, first);
+        ps_facet_vertices(&ps_triangle_edges, triangles, ids[first], ends);
+        ps_edge_figures_add(&s->figures->edge, s->mesh->vertices + 3 * (int64_t)ends[0],
+                            s->mesh->vertices + 3 * (int64_t)ends[1]);
+        bool folded = end - first == 2 && folds(s, ids[first], ids[first + 1]);
+        if (end - first < 3 && !folded) continue;
+        import_edge_place(s->mesh, ends[0], ends[1], place, PLACE);
+        if (folded) import_finding_add(fold, "%s", place);
+        else import_finding_add(many, "%s: %lld triangles", place, (long long)(end - first));
+    }
+    ps_edge_figures_end(&s->figures->edge);
+}
+
 static ps_status pair_edges(surface *s)
 {
     uint32_t *start = NULL, *ids = NULL;
@@ -36,21 +83,7 @@ static ps_status pair_edges(surface *s)
     PS_GUARD(status, done, PS_ALLOC(&s->mate, 3 * s->triangles, "edges"));
     ps_facets_sort(&ps_triangle_edges, triangles, s->triangles, s->vertices, start, ids);
     ps_edges_pair(triangles, s->triangles, ids, s->mate);
-    import_finding *many = import_finding_new(
-        s->findings, "edges belong to three or more triangles (the surface is not manifold)", NULL);
-    ps_edge_figures_start(&s->figures->edge);
-    for (int64_t first = 0, end; first < 3 * s->triangles; first = end) {
-        char place[PLACE] = "";
-        int32_t ends[4];
-        end = ps_facets_run(&ps_triangle_edges, triangles, ids, 3 * s->triangles, first);
-        ps_facet_vertices(&ps_triangle_edges, triangles, ids[first], ends);
-        ps_edge_figures_add(&s->figures->edge, s->mesh->vertices + 3 * (int64_t)ends[0],
-                            s->mesh->vertices + 3 * (int64_t)ends[1]);
-        if (end - first < 3) continue;
-        if (many->count < IMPORT_PLACES_MAX) import_edge_place(s->mesh, ends[0], ends[1], place, PLACE);
-        import_finding_add(many, "%s: %lld triangles", place, (long long)(end - first));
-    }
-    ps_edge_figures_end(&s->figures->edge);
+    visit_edges(s, ids);
 done:
     free(start);
     free(ids);

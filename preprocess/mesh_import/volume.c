@@ -83,16 +83,22 @@ static int tetrahedra_at(const volume *v, const int32_t key[4], uint32_t *id)
     return found;
 }
 
-/* A triangle that is given must be a face; on the outside it should look outwards. */
-static ps_status check_triangles(volume *v)
+/* What is known of the triangles that are given. */
+typedef struct outside {
+    uint8_t *outer, *turn; /* [triangles]: has one tetrahedron; looks into it */
+    uint32_t *mate;        /* [3 triangles] */
+    int32_t *part;         /* [triangles]: joined across edges of two triangles */
+    uint8_t *flip;
+    int64_t *looking[2];   /* [parts]: outer triangles that look outwards, inwards */
+} outside;
+
+/* A triangle must be a face; one with a single tetrahedron is on the outside. */
+static void find_outside(volume *v, outside *o)
 {
-    uint8_t *turn;
-    import_cells *triangles = &v->mesh->triangles;
+    const import_cells *triangles = &v->mesh->triangles;
     import_finding *stray = import_finding_new(
         v->findings, "triangles are no faces of tetrahedra",
         "--kind surface takes the triangles alone");
-    PS_TRY(PS_ALLOC(&turn, triangles->count, "boundary triangles"));
-    int64_t inward = 0, outer = 0;
     for (int64_t t = 0; t < triangles->count; ++t) {
         int32_t key[4], mine[4], theirs[4];
         uint32_t id = 0;
@@ -103,18 +109,73 @@ static ps_status check_triangles(volume *v)
         ps_facet_vertices(&ps_triangle_itself, triangles->vertices, (uint32_t)t, mine);
         ps_facet_vertices(&ps_tetrahedron_faces, v->mesh->tetrahedra.vertices, id, theirs);
         int first = theirs[0] == mine[0] ? 0 : theirs[1] == mine[0] ? 1 : 2;
-        turn[t] = theirs[(first + 1) % 3] != mine[1];
-        inward += turn[t];
-        ++outer;
+        o->turn[t] = theirs[(first + 1) % 3] != mine[1];
+        o->outer[t] = 1;
+        ++v->figures->boundary_triangles;
     }
-    v->figures->boundary_triangles = outer;
-    if (v->options->orient || v->mesh->generated)
-        v->figures->turned += ps_cells_turn(triangles->vertices, triangles->count, 3, turn);
-    else if (inward > 0)
-        ps_warning("%s: %lld of %lld boundary triangles look inwards; --orient turns them",
-                   v->options->input, (long long)inward, (long long)outer);
-    free(turn);
-    return PS_OK;
+}
+
+static ps_status join_outside(volume *v, outside *o)
+{
+    const import_cells *triangles = &v->mesh->triangles;
+    uint32_t *start = NULL, *ids = NULL, twist;
+    int64_t twists, parts;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&start, v->mesh->vertex_count + 1, "boundary triangles"));
+    PS_GUARD(status, done, PS_ALLOC(&ids, 3 * triangles->count, "boundary triangles"));
+    ps_facets_sort(&ps_triangle_edges, triangles->vertices, triangles->count,
+                   v->mesh->vertex_count, start, ids);
+    ps_edges_pair(triangles->vertices, triangles->count, ids, o->mate);
+    parts = ps_surface_parts(triangles->vertices, triangles->count, o->mate, o->part, o->flip, ids,
+                             &twists, &twist);
+    for (int side = 0; side < 2; ++side)
+        PS_GUARD(status, done, PS_ALLOC(&o->looking[side], parts, "boundary triangles"));
+    for (int64_t t = 0; t < triangles->count; ++t)
+        if (o->outer[t]) ++o->looking[o->turn[t]][o->part[t]];
+done:
+    free(start);
+    free(ids);
+    return status;
+}
+
+/* Inward parts are a convention of some files; a part that looks both ways is a fault. */
+static void tell_inward(volume *v, const outside *o)
+{
+    int64_t inward = 0;
+    import_finding *mixed = import_finding_new(
+        v->findings, "boundary triangles look inwards among others that look outwards",
+        "--orient turns them");
+    for (int64_t t = 0; t < v->mesh->triangles.count; ++t) {
+        if (!o->outer[t] || !o->turn[t]) continue;
+        if (o->looking[0][o->part[t]] > 0) add_cell(v, mixed, &v->mesh->triangles, t);
+        else ++inward;
+    }
+    if (inward > 0)
+        ps_info("%s: %lld of %lld boundary triangles look inwards; --orient turns them",
+                v->options->input, (long long)inward, (long long)v->figures->boundary_triangles);
+}
+
+static ps_status check_triangles(volume *v)
+{
+    import_cells *triangles = &v->mesh->triangles;
+    outside o = {0};
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&o.outer, triangles->count, "boundary triangles"));
+    PS_GUARD(status, done, PS_ALLOC(&o.turn, triangles->count, "boundary triangles"));
+    PS_GUARD(status, done, PS_ALLOC(&o.flip, triangles->count, "boundary triangles"));
+    PS_GUARD(status, done, PS_ALLOC(&o.part, triangles->count, "boundary triangles"));
+    PS_GUARD(status, done, PS_ALLOC(&o.mate, 3 * triangles->count, "boundary triangles"));
+    find_outside(v, &o);
+    if (v->options->orient || v->mesh->generated) {
+        v->figures->turned += ps_cells_turn(triangles->vertices, triangles->count, 3, o.turn);
+    } else {
+        PS_GUARD(status, done, join_outside(v, &o));
+        tell_inward(v, &o);
+    }
+done:
+    free(o.outer), free(o.turn), free(o.flip), free(o.part), free(o.mate);
+    free(o.looking[0]), free(o.looking[1]);
+    return status;
 }
 
 static ps_status count_parts(volume *v)
