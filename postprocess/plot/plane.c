@@ -1,0 +1,202 @@
+/*
+ * The field on a plane of receivers as a colour map, at one time or several side by side.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postprocess/plot/curves.h"
+#include "runtime/memory.h"
+#include "runtime/options.h"
+
+enum { PANELS_MAX = 6 };
+
+typedef struct plane_axis {
+    char label[64];
+    double first, step; /* coordinate of the first point and distance of neighbours, m        */
+} plane_axis;
+
+/* The direction from place a to place b: a coordinate axis by its name and coordinate, any other
+ * direction by the distance from the first point. */
+static ps_status describe_axis(const double *a, const double *b, plane_axis *out)
+{
+    static const char *const names[3] = {"x", "y", "z"};
+    double d[3], length = 0;
+    for (int k = 0; k < 3; ++k) d[k] = b[k] - a[k], length += d[k] * d[k];
+    length = sqrt(length);
+    if (!(length > 0)) return ps_fail(PS_INVALID, "the plane's neighbouring points coincide");
+    *out = (plane_axis){.label = "distance (m)", .step = length};
+    for (int k = 0; k < 3; ++k)
+        if (fabs(fabs(d[k]) - length) < 1e-6 * length) {
+            snprintf(out->label, sizeof out->label, "%s (m)", names[k]);
+            out->first = a[k];
+            out->step = d[k];
+        }
+    return PS_OK;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The 99.5th percentile of |values| at the chosen samples: a few points that touch the surface
+ * do not decide the colours. */
+static ps_status robust_largest(const ps_trace *trace, const int64_t *samples, int count, double *out)
+{
+    double *sizes = NULL;
+    int64_t n = 0;
+    PS_TRY(PS_ALLOC(&sizes, count * trace->channels, "colour range"));
+    for (int i = 0; i < count; ++i)
+        for (int64_t c = 0; c < trace->channels; ++c) {
+            double v = fabs(trace->real[samples[i] * trace->channels + c]);
+            if (isfinite(v)) sizes[n++] = v;
+        }
+    qsort(sizes, (size_t)n, sizeof *sizes, by_size);
+    *out = n ? sizes[(int64_t)(0.995 * (double)(n - 1))] : 0;
+    free(sizes);
+    if (!(*out > 0)) *out = 1;
+    return PS_OK;
+}
+
+static ps_status choose_times(const plot_request *request, const ps_trace *trace, int64_t *samples,
+                              int *count)
+{
+    double times[PANELS_MAX];
+    if (!request->times) {
+        *count = trace->samples < 3 ? (int)trace->samples : 3;
+        for (int i = 0; i < *count; ++i)
+            samples[i] = *count == 1 ? 0 : (i + 1) * trace->samples / (*count + 1);
+        return PS_OK;
+    }
+    ps_status status = ps_parse_reals(request->times, ',', times, PANELS_MAX, count);
+    if (status != PS_OK) return ps_context(status, "--times");
+    for (int i = 0; i < *count; ++i) samples[i] = curves_nearest(trace, times[i]);
+    return PS_OK;
+}
+
+/* A matrix block of the field: rows along grid[0]. */
+static void put_panel_data(const ps_trace *trace, int64_t sample, double factor, int index, canvas *c)
+{
+    const double *values = trace->real + sample * trace->channels;
+    canvas_put(c, "$F%d << END\n", index);
+    for (int64_t r = 0; r < trace->grid[0]; ++r) {
+        for (int64_t k = 0; k < trace->grid[1]; ++k) {
+            double v = values[r * trace->grid[1] + k];
+            if (isfinite(v)) canvas_put(c, "%.5g ", v * factor);
+            else canvas_put(c, "NaN ");
+        }
+        canvas_put(c, "\n");
+    }
+    canvas_put(c, "END\n");
+}
+
+/* The range of colours: --range, or symmetric about zero, or from zero for one sign. */
+static ps_status put_range(const plot_request *request, double largest, double factor, bool both_signs,
+                           canvas *c)
+{
+    double ends[2] = {both_signs ? -largest * factor : 0, largest * factor};
+    int count = 2;
+    if (request->range) {
+        ps_status status = ps_parse_reals(request->range, ',', ends, 2, &count);
+        if (status != PS_OK) return ps_context(status, "--range");
+        if (count == 1) ends[1] = fabs(ends[0]), ends[0] = -ends[1];
+        ends[0] *= factor, ends[1] *= factor;
+        if (ends[0] >= ends[1])
+            return ps_fail(PS_USAGE, "--range: \"%s\" is not LARGEST or FROM,TO", request->range);
+    }
+    canvas_put(c, "set cbrange [%.6g:%.6g]\n", ends[0], ends[1]);
+    if (both_signs) canvas_palette_diverging(c);
+    else canvas_palette_sequential(c);
+    return PS_OK;
+}
+
+/* Places panel `index` of `count` side by side; the colour box goes with the last one. */
+static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t sample, int index,
+                      int count, canvas *c)
+{
+    const char *prefix = "";
+    double scale = canvas_prefix(fabs(trace->axis[trace->samples - 1]), &prefix);
+    double left = 0.075, right = 0.885, gap = 0.015, width = (right - left + gap) / count - gap;
+    double x0 = axes[1].first, x1 = x0 + axes[1].step * (double)(trace->grid[1] - 1);
+    double y0 = axes[0].first, y1 = y0 + axes[0].step * (double)(trace->grid[0] - 1);
+    double at = left + index * (width + gap);
+    canvas_put(c, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", at, at + width);
+    canvas_put(c, "set label 1 't = %.4g %ss' at graph 0.5,1.035 center textcolor rgb '#222222'\n",
+               trace->axis[sample] * scale, prefix);
+    canvas_put(c, "%s\n", index ? "unset ylabel\nset format y ''" : "set format y '%g'");
+    canvas_put(c, "%s colorbox\n", index == count - 1 ? "set" : "unset");
+    canvas_put(c, "plot [%.6g:%.6g][%.6g:%.6g] $F%d matrix using (%.9g + %.9g * $1):(%.9g + %.9g * $2):3 "
+                  "with image notitle\n", fmin(x0, x1), fmax(x0, x1), fmin(y0, y1), fmax(y0, y1), index,
+               x0, axes[1].step, y0, axes[0].step);
+}
+
+static void put_frame(const plot_request *request, const ps_trace *trace, const plane_axis axes[2],
+                      const char *prefix, int count, canvas *c)
+{
+    char text[160];
+    /* Equal scales on both axes: the height follows from the width of a panel. */
+    double width = 0.81 / count * (double)c->width;
+    double ratio = fabs(axes[0].step) * (double)(trace->grid[0] - 1) /
+                   (fabs(axes[1].step) * (double)(trace->grid[1] - 1));
+    double height = fmin(0.74, width * ratio / (double)c->height);
+    double low = 0.12 + (0.74 - height) / 2;
+    canvas_put(c, "set multiplot\nset bmargin at screen %.4f\nset tmargin at screen %.4f\n", low,
+               low + height);
+    if (request->title && *request->title) {
+        canvas_put(c, "set label 2 ");
+        canvas_put_quoted(c, request->title);
+        canvas_put(c, " at screen 0.5,%.4f center noenhanced font ',13' textcolor rgb '#111111'\n",
+                   fmin(0.965, low + height + 0.11));
+    }
+    canvas_put(c, "unset grid\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n", axes[1].label,
+               axes[0].label);
+    if (trace->units[0] && strcmp(trace->units, "1") != 0)
+        snprintf(text, sizeof text, "%s (%s%s)", trace->quantity, prefix, trace->units);
+    else
+        snprintf(text, sizeof text, "%s", trace->quantity);
+    canvas_put(c, "set colorbox user origin 0.897,%.4f size 0.013,%.4f border lc rgb '#888888'\n"
+                  "set cblabel ", low, height);
+    canvas_put_quoted(c, text);
+    canvas_put(c, " noenhanced\n");
+}
+
+static ps_status draw(const plot_request *request, const ps_trace *trace, canvas *c)
+{
+    if (trace->grid[0] < 2 || trace->grid[1] < 2)
+        return ps_fail(PS_USAGE, "%s: its receivers are no plane; probe one with penstock-probe "
+                                 "--plane", request->files[0]);
+    plane_axis axes[2];
+    PS_TRY(describe_axis(trace->places, trace->places + 3 * trace->grid[1], &axes[0]));
+    PS_TRY(describe_axis(trace->places, trace->places + 3, &axes[1]));
+    int64_t samples[PANELS_MAX];
+    int count = 0;
+    PS_TRY(choose_times(request, trace, samples, &count));
+    double largest = 0;
+    PS_TRY(robust_largest(trace, samples, count, &largest));
+    const char *prefix = "";
+    bool unit = trace->units[0] && strcmp(trace->units, "1") != 0;
+    double factor = unit ? canvas_prefix(largest, &prefix) : 1;
+    PS_TRY(put_range(request, largest, factor, true, c));
+    for (int i = 0; i < count; ++i) put_panel_data(trace, samples[i], factor, i, c);
+    put_frame(request, trace, axes, prefix, count, c);
+    for (int i = 0; i < count; ++i) {
+        put_panel(trace, axes, samples[i], i, count, c);
+        canvas_put(c, "unset label 2\n");
+    }
+    canvas_put(c, "unset multiplot\n");
+    return PS_OK;
+}
+
+ps_status plot_plane(const plot_request *request, canvas *c)
+{
+    ps_trace trace = {0};
+    PS_TRY(plot_need_files(request, 1, 1, "trace of a plane"));
+    ps_status status = ps_trace_load(request->files[0], &trace);
+    if (status == PS_OK && trace.in_frequency)
+        status = ps_fail(PS_USAGE, "%s is over frequency; a plane is drawn at times", request->files[0]);
+    if (status == PS_OK) status = draw(request, &trace, c);
+    ps_trace_release(&trace);
+    return status;
+}
