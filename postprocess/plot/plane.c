@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "postprocess/plot/colour_range.h"
 #include "postprocess/plot/curves.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
@@ -32,31 +33,6 @@ static ps_status describe_axis(const double *a, const double *b, plane_axis *out
             out->first = a[k];
             out->step = d[k];
         }
-    return PS_OK;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The 99.5th percentile of |values| at the chosen samples: a few points that touch the surface
- * do not decide the colours. */
-static ps_status robust_largest(const ps_trace *trace, const int64_t *samples, int count, double *out)
-{
-    double *sizes = NULL;
-    int64_t n = 0;
-    PS_TRY(PS_ALLOC(&sizes, count * trace->channels, "colour range"));
-    for (int i = 0; i < count; ++i)
-        for (int64_t c = 0; c < trace->channels; ++c) {
-            double v = fabs(trace->real[samples[i] * trace->channels + c]);
-            if (isfinite(v)) sizes[n++] = v;
-        }
-    qsort(sizes, (size_t)n, sizeof *sizes, by_size);
-    *out = n ? sizes[(int64_t)(0.995 * (double)(n - 1))] : 0;
-    free(sizes);
-    if (!(*out > 0)) *out = 1;
     return PS_OK;
 }
 
@@ -92,24 +68,18 @@ static void put_panel_data(const ps_trace *trace, int64_t sample, double factor,
     canvas_put(c, "END\n");
 }
 
-/* The range of colours: --range, or symmetric about zero, or from zero for one sign. */
-static ps_status put_range(const plot_request *request, double largest, double factor, bool both_signs,
-                           canvas *c)
+/* Copies of the values of the chosen samples decide the colours. */
+static ps_status choose_range(const plot_request *request, const ps_trace *trace,
+                              const int64_t *samples, int count, double ends[2])
 {
-    double ends[2] = {both_signs ? -largest * factor : 0, largest * factor};
-    int count = 2;
-    if (request->range) {
-        ps_status status = ps_parse_reals(request->range, ',', ends, 2, &count);
-        if (status != PS_OK) return ps_context(status, "--range");
-        if (count == 1) ends[1] = fabs(ends[0]), ends[0] = -ends[1];
-        ends[0] *= factor, ends[1] *= factor;
-        if (ends[0] >= ends[1])
-            return ps_fail(PS_USAGE, "--range: \"%s\" is not LARGEST or FROM,TO", request->range);
-    }
-    canvas_put(c, "set cbrange [%.6g:%.6g]\n", ends[0], ends[1]);
-    if (both_signs) canvas_palette_diverging(c);
-    else canvas_palette_sequential(c);
-    return PS_OK;
+    double *values = NULL;
+    PS_TRY(PS_ALLOC(&values, count * trace->channels, "colour range"));
+    for (int i = 0; i < count; ++i)
+        memcpy(values + i * trace->channels, trace->real + samples[i] * trace->channels,
+               (size_t)trace->channels * sizeof *values);
+    ps_status status = colour_range_choose(request, values, count * trace->channels, ends);
+    free(values);
+    return status;
 }
 
 /* Places panel `index` of `count` side by side; the colour box goes with the last one. */
@@ -133,9 +103,8 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
 }
 
 static void put_frame(const plot_request *request, const ps_trace *trace, const plane_axis axes[2],
-                      const char *prefix, int count, canvas *c)
+                      int count, canvas *c)
 {
-    char text[160];
     /* Equal scales on both axes: the height follows from the width of a panel. */
     double width = 0.81 / count * (double)c->width;
     double ratio = fabs(axes[0].step) * (double)(trace->grid[0] - 1) /
@@ -152,14 +121,8 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
     }
     canvas_put(c, "unset grid\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n", axes[1].label,
                axes[0].label);
-    if (trace->units[0] && strcmp(trace->units, "1") != 0)
-        snprintf(text, sizeof text, "%s (%s%s)", trace->quantity, prefix, trace->units);
-    else
-        snprintf(text, sizeof text, "%s", trace->quantity);
-    canvas_put(c, "set colorbox user origin 0.897,%.4f size 0.013,%.4f border lc rgb '#888888'\n"
-                  "set cblabel ", low, height);
-    canvas_put_quoted(c, text);
-    canvas_put(c, " noenhanced\n");
+    canvas_put(c, "set colorbox user origin 0.897,%.4f size 0.013,%.4f border lc rgb '#888888'\n",
+               low, height);
 }
 
 static ps_status draw(const plot_request *request, const ps_trace *trace, canvas *c)
@@ -173,14 +136,11 @@ static ps_status draw(const plot_request *request, const ps_trace *trace, canvas
     int64_t samples[PANELS_MAX];
     int count = 0;
     PS_TRY(choose_times(request, trace, samples, &count));
-    double largest = 0;
-    PS_TRY(robust_largest(trace, samples, count, &largest));
-    const char *prefix = "";
-    bool unit = trace->units[0] && strcmp(trace->units, "1") != 0;
-    double factor = unit ? canvas_prefix(largest, &prefix) : 1;
-    PS_TRY(put_range(request, largest, factor, true, c));
+    double ends[2];
+    PS_TRY(choose_range(request, trace, samples, count, ends));
+    double factor = colour_range_put(ends, trace->quantity, trace->units, c);
     for (int i = 0; i < count; ++i) put_panel_data(trace, samples[i], factor, i, c);
-    put_frame(request, trace, axes, prefix, count, c);
+    put_frame(request, trace, axes, count, c);
     for (int i = 0; i < count; ++i) {
         put_panel(trace, axes, samples[i], i, count, c);
         canvas_put(c, "unset label 2\n");

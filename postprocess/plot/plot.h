@@ -22,7 +22,6 @@ typedef struct plot_request {
     bool difference;  /* trace: a second panel with the differences to the first file         */
     double azimuth, elevation; /* surface: where the eye is, degrees                          */
     double dynamic;   /* polar, spectrum: decibels shown below the largest                    */
-    bool edges;       /* surface: draw the edges of the triangles                             */
 } plot_request;
 
 typedef ps_status (*plot_function)(const plot_request *request, canvas *c);
