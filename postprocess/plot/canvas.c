@@ -22,9 +22,9 @@ static void put_style(canvas *c)
                   "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
                   "set xlabel textcolor rgb '#222222'\nset ylabel textcolor rgb '#222222'\n"
                   "set cblabel textcolor rgb '#222222'\n"
-                  "set grid lw 1 lc rgb '#e4e4e4'\n"
+                  "set grid lt 1 dt 1 lw 0.6 lc rgb '#dcdcdc'\n"
                   "set key opaque box lc rgb '#dddddd' samplen 2 spacing 1.15 noenhanced\n"
-                  "set colorbox user size 0.018,0.62 border lc rgb '#888888'\n");
+                  "set colorbox user size 0.018,0.62 border\n");
 }
 
 ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t height)

@@ -53,4 +53,7 @@ void canvas_discard(canvas *c);
  * multiplies values. "" and 1 where none is needed. */
 double canvas_prefix(double largest, const char **prefix);
 
+/* The largest of 1, 2, 5 times a power of ten that does not exceed x > 0. */
+double canvas_round_step(double x);
+
 #endif

@@ -51,7 +51,11 @@ static ps_status load_traces(const plot_request *request, bool frequency, curve_
 static void label_curve(const plot_request *request, const curve_set *set, curve *item, int shown)
 {
     const ps_trace *trace = &set->traces[item->file];
-    const double *p = &trace->places[3 * item->channel];
+    double p[3];
+    for (int k = 0; k < 3; ++k) { /* no -0 and no 6e-17 */
+        double x = trace->places[3 * item->channel + k];
+        p[k] = trace->far_field && fabs(x) < 5e-7 ? 0 : x + 0.0;
+    }
     char name[64] = "", place[64];
     if (set->trace_count > 1) plot_label(request, item->file, name, sizeof name);
     snprintf(place, sizeof place, "%s(%.3g, %.3g, %.3g)%s", trace->far_field ? "towards " : "at ",

@@ -55,3 +55,9 @@ double canvas_prefix(double largest, const char **prefix)
     *prefix = power == -2 ? "\xc2\xb5" : prefixes[power + 3];
     return pow(10, -3 * power);
 }
+
+double canvas_round_step(double x)
+{
+    double power = pow(10, floor(log10(x)));
+    return power * (x >= 5 * power ? 5 : x >= 2 * power ? 2 : 1);
+}

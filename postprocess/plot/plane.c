@@ -121,7 +121,7 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
     }
     canvas_put(c, "unset grid\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n", axes[1].label,
                axes[0].label);
-    canvas_put(c, "set colorbox user origin 0.897,%.4f size 0.013,%.4f border lc rgb '#888888'\n",
+    canvas_put(c, "set colorbox user origin 0.897,%.4f size 0.013,%.4f border\n",
                low, height);
 }
 

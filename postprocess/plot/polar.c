@@ -103,16 +103,21 @@ static void put_axes(const ps_trace *trace, int normal, double low, double high,
     static const char *const ends[3][2] = {{"+y", "+z"}, {"+x", "+z"}, {"+x", "+y"}};
     char text[160];
     decibel_label(trace, text, sizeof text);
-    canvas_put(c, "set polar\nset angles radians\nunset border\nunset xtics\nunset ytics\n"
-                  "set size square\nset rrange [%.4g:%.4g]\nset rtics 10 scale 0 font ',%d'\n"
-                  "set grid polar pi/6 lw 1 lc rgb '#dddddd'\nset lmargin at screen 0.03\n"
-                  "set rmargin at screen 0.75\nset bmargin at screen 0.09\nset tmargin at screen 0.86\n"
-                  "set ttics 0,30 format \"%%g\xc2\xb0\" font ',%d'\n", low, high, 10, 11);
+    char *unit = strrchr(text, '(');
+    if (unit && unit > text) unit[-1] = 0;
+    canvas_put(c, "set polar\nset angles radians\nset border 4096 lw 1.2 lc rgb '#888888'\n"
+                  "unset xtics\nunset ytics\nunset raxis\n"
+                  "set size square\nset rrange [%.4g:%.4g]\nset rtics %.4g,10 scale 0 font ',10'\n"
+                  "set grid polar pi/6 lt 1 dt 1 lw 0.6 lc rgb '#d4d4d4'\nset lmargin at screen 0.065\n"
+                  "set rmargin at screen 0.72\nset bmargin at screen 0.08\nset tmargin at screen 0.88\n"
+                  "set ttics 0,30 format \"%%g\xc2\xb0\" font ',11'\n", low, high, low);
     canvas_put(c, "set label 1 ");
     canvas_put_quoted(c, text);
-    canvas_put(c, " at screen 0.78,0.80 left noenhanced font ',11'\n"
-                  "set label 2 '0\xc2\xb0: %s, 90\xc2\xb0: %s' at screen 0.78,0.765 left font ',11'\n"
-                  "set key at screen 0.985,0.72 right top Left reverse nobox\n",
+    canvas_put(c, " at screen 0.765,0.84 left noenhanced font ',11'\nset label 2 ");
+    canvas_put_quoted(c, unit ? unit : "");
+    canvas_put(c, " at screen 0.765,0.81 left noenhanced font ',11'\n"
+                  "set label 3 '0\xc2\xb0 is %s, 90\xc2\xb0 is %s' at screen 0.765,0.77 left font ',11'\n"
+                  "set key at screen 0.765,0.74 left top Left reverse nobox\n",
                ends[normal][0], ends[normal][1]);
 }
 
@@ -125,7 +130,7 @@ static ps_status draw(const plot_request *request, const ps_trace *trace, direct
     PS_TRY(choose_samples(request, trace, samples, &count));
     double top = top_level(trace, samples, count);
     if (!isfinite(top)) return ps_fail(PS_INVALID, "%s: no finite value to plot", request->files[0]);
-    double high = 5 * ceil(top / 5), low = high - 10 * ceil(request->dynamic / 10);
+    double high = 10 * ceil(top / 10), low = high - 10 * ceil(request->dynamic / 10);
     for (int i = 0; i < count; ++i) put_curve(trace, directions, samples[i], i, low, c);
     canvas_title(c, request->title);
     put_axes(trace, normal, low, high, c);

@@ -28,7 +28,7 @@ static ps_status draw(const plot_request *request, const curve_set *set, canvas 
     canvas_put_quoted(c, text);
     canvas_put(c, " noenhanced\nset yrange [%.6g:%.6g]\n", 5 * floor((top - request->dynamic) / 5),
                5 * ceil((top + 1) / 5));
-    canvas_put(c, "set autoscale xfixmin\nset autoscale xfixmax\n%s",
+    canvas_put(c, "set autoscale xfixmin\nset autoscale xfixmax\nset key below horizontal nobox\n%s",
                request->log ? "set logscale x\n" : "");
     curves_put_plot(set, c);
     return PS_OK;

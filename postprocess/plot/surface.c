@@ -134,9 +134,7 @@ static void put_pieces(const scene *s, const double ends[2], int index, canvas *
 /* A bar of 1, 2 or 5 times a power of ten metres, about a sixth of the width. */
 static void put_scale_bar(double width, double x, double y, double height, canvas *c)
 {
-    double power = pow(10, floor(log10(width / 6))), length = power;
-    if (2 * power <= width / 5) length = 2 * power;
-    if (5 * power <= width / 5) length = 5 * power;
+    double length = canvas_round_step(width / 5);
     canvas_put(c, "set arrow 1 from %.5g,%.5g,0 to %.5g,%.5g,0 heads size screen 0.004,90 lw 1.5 lc rgb "
                   "'#444444' front\n"
                   "set label 3 '%g m' at %.5g,%.5g,0 center textcolor rgb '#444444' front\n",
@@ -184,7 +182,7 @@ static void put_frame(const surface_picture *p, canvas *c)
 {
     canvas_put(c, "set multiplot\nset view map\nunset key\nunset border\nunset tics\nunset grid\n"
                   "set pm3d corners2color c1 border retrace lw 0.4\n"
-                  "set cbtics\nset colorbox user origin 0.885,0.18 size 0.016,0.64 border lc rgb '#888888'\n");
+                  "set cbtics\nset colorbox user origin 0.885,0.18 size 0.016,0.64 border\n");
     if (p->request->title && *p->request->title) {
         canvas_put(c, "set label 2 ");
         canvas_put_quoted(c, p->request->title);

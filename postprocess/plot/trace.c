@@ -47,6 +47,7 @@ static void put_axis_label(const curve_set *set, const char *axis, const char *w
 static void put_differences(const curve_set *set, double factor, canvas *c)
 {
     int plotted = 0, own = 0;
+    double largest = 0;
     while (own < set->count && set->curves[own].file == 0) ++own;
     for (int i = own; i < set->count; ++i) {
         const curve *item = &set->curves[i], *base = &set->curves[(i - own) % own];
@@ -55,10 +56,15 @@ static void put_differences(const curve_set *set, double factor, canvas *c)
         for (int64_t s = 0; s < trace->samples; ++s) {
             double t = trace->axis[s];
             double d = real_part(trace, s, item->channel) - value_at(&set->traces[0], t, base->channel);
-            if (isfinite(d)) canvas_put(c, "%.9g %.7g\n", t * set->axis_scale, d * factor);
+            if (!isfinite(d)) continue;
+            canvas_put(c, "%.9g %.7g\n", t * set->axis_scale, d * factor);
+            largest = fmax(largest, fabs(d * factor));
         }
         canvas_put(c, "END\n");
     }
+    if (largest > 0)
+        canvas_put(c, "set yrange [%.4g:%.4g]\nset ytics %.4g\n", -1.1 * largest, 1.1 * largest,
+                   canvas_round_step(largest / 2));
     canvas_put(c, "plot ");
     for (int i = 0; i < plotted; ++i)
         canvas_put(c, "%s$D%d using 1:2 with lines lw 1.6 lc rgb '%s' notitle", i ? ", " : "", i,
@@ -76,7 +82,9 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
         return ps_fail(PS_USAGE, "--difference needs two traces: the differences are those to the first");
     curves_put_data(set, real_part, factor, c);
     if (two) canvas_put(c, "set multiplot\nset lmargin at screen 0.11\nset rmargin at screen 0.97\n"
-                           "set bmargin at screen 0.40\nset tmargin at screen 0.92\n");
+                           "set bmargin at screen 0.47\nset tmargin at screen 0.93\n"
+                           "set key at screen 0.54,0.005 center bottom horizontal maxrows 3 nobox\n");
+    else canvas_put(c, "set key below horizontal nobox\n");
     canvas_title(c, request->title);
     put_axis_label(set, "ylabel", trace->quantity, prefix, trace->units, c);
     if (set->x_low < set->x_high)
@@ -88,8 +96,8 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
     if (two) canvas_put(c, "unset xlabel\nset format x ''\n");
     curves_put_plot(set, c);
     if (!two) return PS_OK;
-    canvas_put(c, "unset title\nset format x\nset bmargin at screen 0.11\nset tmargin at screen 0.35\n"
-                  "set ytics autofreq\nset yrange [*:*]\n");
+    canvas_put(c, "unset title\nset format x\nset bmargin at screen 0.22\nset tmargin at screen 0.43\n"
+                  "unset key\n");
     put_axis_label(set, "ylabel", "difference", prefix, trace->units, c);
     put_differences(set, factor, c);
     canvas_put(c, "unset multiplot\n");
