@@ -129,7 +129,7 @@ $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(
 ALL_BIN += $(BIN)/penstock
 
 .PHONY: all lib programs plugin info check check-unit check-stages check-layers check-gpu gpu-programs bench bench-gpu \
-        bench-programs demo install uninstall clean help format FORCE
+        bench-programs demo install uninstall clean help format print-build FORCE
 all: programs plugin
 lib: $(LIB)
 programs: $(ALL_BIN) build/current
@@ -237,9 +237,10 @@ install: all
 	install -m 644 specs/*.md $(D)/share/doc/penstock/specs
 	$(BIN)/penstock-help --man-pages $(D)/share/man/man1
 	$(BIN)/penstock-help --completion > $(D)/share/bash-completion/completions/penstock
+	for p in $(PROGRAMS); do ln -sf penstock $(D)/share/bash-completion/completions/penstock-$$p; done
 uninstall:
 	rm -f $(foreach p,$(PROGRAMS),$(D)/bin/penstock-$(p) $(D)/share/man/man1/penstock-$(p).1) $(D)/bin/penstock $(D)/share/man/man1/penstock.1
-	rm -f $(D)/share/bash-completion/completions/penstock
+	rm -f $(foreach p,$(PROGRAMS),$(D)/share/bash-completion/completions/penstock-$(p)) $(D)/share/bash-completion/completions/penstock
 	rm -rf $(D)/lib/penstock $(D)/share/doc/penstock
 
 info:
@@ -250,6 +251,8 @@ info:
 	  scotch '$(if $(call yes,$(WITH_SCOTCH)),yes,no)' cholmod '$(if $(call yes,$(WITH_CHOLMOD)),yes,no)' \
 	  fftw '$(if $(call yes,$(WITH_FFTW)),yes,no)' cuda '$(if $(call yes,$(WITH_CUDA)),yes: $(NVCC),no: CPU only)' \
 	  cmocka '$(if $(HAVE_CMOCKA),yes,no: no unit tests)' objects '$(B)' programs '$(words $(ALL_BIN))'
+print-build:
+	@echo $(B)
 help:
 	@sed -n '2,/^$$/p' Makefile | sed 's/^# \{0,1\}//'
 format:

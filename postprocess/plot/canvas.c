@@ -27,6 +27,22 @@ static void put_style(canvas *c)
                   "set colorbox user size 0.018,0.62 border\n");
 }
 
+void canvas_resize(canvas *c, int64_t width, int64_t height)
+{
+    c->width = width;
+    c->height = height;
+    if (strcmp(suffix_of(c->output), ".svg") == 0)
+        canvas_put(c, "set terminal svg enhanced size %lld,%lld font 'DejaVu Sans,Arial,sans-serif,13' "
+                      "background rgb 'white' dynamic\n", (long long)width, (long long)height);
+    else
+        canvas_put(c, "set terminal pngcairo enhanced size %lld,%lld font 'DejaVu Sans,%.3g' "
+                      "background rgb 'white'\n", (long long)width, (long long)height,
+                   9 + 2.5 * (double)(width < height ? width : height) / 700);
+    canvas_put(c, "set output ");
+    canvas_put_quoted(c, c->temporary);
+    canvas_put(c, "\n");
+}
+
 ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t height)
 {
     memset(c, 0, sizeof *c);
@@ -39,21 +55,17 @@ ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t heig
         return ps_fail(PS_USAGE, "--output: the name is too long");
     c->output = output;
     c->width = width;
-    c->height = height;
+    FILE *picture = fopen(c->temporary, "w"); /* tried now, not after the work */
+    if (!picture)
+        return ps_fail(PS_USAGE, "--output: %s cannot be written: %s; is its folder there?", output,
+                       strerror(errno));
+    fclose(picture);
     c->script = tmpfile();
+    if (!c->script) unlink(c->temporary);
     if (!c->script)
         return ps_fail(PS_EXHAUSTED, "no temporary file for the script: %s; set TMPDIR",
                        strerror(errno));
-    if (svg)
-        canvas_put(c, "set terminal svg enhanced size %lld,%lld font 'DejaVu Sans,Arial,sans-serif,13' "
-                      "background rgb 'white' dynamic\n", (long long)width, (long long)height);
-    else
-        canvas_put(c, "set terminal pngcairo enhanced size %lld,%lld font 'DejaVu Sans,%.3g' "
-                      "background rgb 'white'\n", (long long)width, (long long)height,
-                   9 + 2.5 * (double)(width < height ? width : height) / 700);
-    canvas_put(c, "set output ");
-    canvas_put_quoted(c, c->temporary);
-    canvas_put(c, "\n");
+    if (height) canvas_resize(c, width, height);
     put_style(c);
     return PS_OK;
 }
@@ -125,8 +137,7 @@ static ps_status run_gnuplot(canvas *c)
         status = ps_fail(PS_FAILED, "gnuplot ended with exit code %d: %s", result.code,
                          first_complaint(result.output));
     else if (stat(c->temporary, &info) != 0 || info.st_size == 0)
-        status = ps_fail(PS_FAILED, "%s was not written; is its folder there and writable, and the "
-                                    "disk not full? gnuplot: %s", c->output,
+        status = ps_fail(PS_FAILED, "%s was not written; is the disk full? gnuplot: %s", c->output,
                          first_complaint(result.output));
     free(result.output);
     return status;

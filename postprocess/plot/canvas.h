@@ -20,8 +20,11 @@ typedef struct canvas {
     int64_t width, height; /* pixels                                                          */
 } canvas;
 
-/* Checks the suffix of `output`, starts the script with terminal, font and style. */
+/* Checks the suffix of `output`, starts the script with terminal, font and style. height 0: the
+ * kind of picture decides and calls canvas_resize. */
 ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t height);
+/* Sets the size, before anything is drawn. */
+void canvas_resize(canvas *c, int64_t width, int64_t height);
 
 /* Adds lines to the script, printf-style. */
 void canvas_put(canvas *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -11,7 +11,7 @@
 typedef struct plot_kind {
     const char *name;
     plot_function draw;
-    int64_t width, height; /* pixels, unless told otherwise */
+    int64_t width, height; /* pixels, unless told otherwise; 0: the kind decides */
 } plot_kind;
 
 static const plot_kind kinds[] = {
@@ -19,7 +19,7 @@ static const plot_kind kinds[] = {
     {"lengths", plot_lengths, 900, 560},  {"trace", plot_trace, 1100, 620},
     {"spectrum", plot_spectrum, 1100, 620}, {"polar", plot_polar, 980, 760},
     {"balance", plot_balance, 1000, 760}, {"surface", plot_surface, 1280, 800},
-    {"plane", plot_plane, 1280, 620},     {"stages", plot_stages, 900, 600}};
+    {"plane", plot_plane, 1280, 0},     {"stages", plot_stages, 900, 600}};
 
 static const char *output, *script;
 static int64_t width, height;

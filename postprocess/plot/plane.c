@@ -88,7 +88,7 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
 {
     const char *prefix = "";
     double scale = canvas_prefix(fabs(trace->axis[trace->samples - 1]), &prefix);
-    double left = 0.075, right = 0.885, gap = 0.015, width = (right - left + gap) / count - gap;
+    double left = 0.075, right = 0.885, gap = 0.03, width = (right - left + gap) / count - gap;
     double x0 = axes[1].first, x1 = x0 + axes[1].step * (double)(trace->grid[1] - 1);
     double y0 = axes[0].first, y1 = y0 + axes[0].step * (double)(trace->grid[0] - 1);
     double at = left + index * (width + gap);
@@ -96,7 +96,7 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
     canvas_put(c, "set label 1 't = %.4g %ss' at graph 0.5,1.035 center textcolor rgb '#222222'\n",
                trace->axis[sample] * scale, prefix);
     canvas_put(c, "%s\n", index ? "unset ylabel\nset format y ''" : "set format y '%g'");
-    canvas_put(c, "%s colorbox\n", index == count - 1 ? "set" : "unset");
+    canvas_put(c, "%s\n", index == count - 1 ? "eval colour_box" : "unset colorbox");
     canvas_put(c, "plot [%.6g:%.6g][%.6g:%.6g] $F%d matrix using (%.9g + %.9g * $1):(%.9g + %.9g * $2):3 "
                   "with image notitle\n", fmin(x0, x1), fmax(x0, x1), fmin(y0, y1), fmax(y0, y1), index,
                x0, axes[1].step, y0, axes[0].step);
@@ -109,19 +109,21 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
     double width = 0.81 / count * (double)c->width;
     double ratio = fabs(axes[0].step) * (double)(trace->grid[0] - 1) /
                    (fabs(axes[1].step) * (double)(trace->grid[1] - 1));
-    double height = fmin(0.74, width * ratio / (double)c->height);
-    double low = 0.12 + (0.74 - height) / 2;
+    if (c->height == 0) canvas_resize(c, c->width, (int64_t)(width * ratio + 165));
+    double low = 75 / (double)c->height, height = fmin(1 - 165 / (double)c->height,
+                                                       width * ratio / (double)c->height);
     canvas_put(c, "set multiplot\nset bmargin at screen %.4f\nset tmargin at screen %.4f\n", low,
                low + height);
     if (request->title && *request->title) {
         canvas_put(c, "set label 2 ");
         canvas_put_quoted(c, request->title);
-        canvas_put(c, " at screen 0.5,%.4f center noenhanced font ',13' textcolor rgb '#111111'\n",
-                   fmin(0.965, low + height + 0.11));
+        canvas_put(c, " at screen 0.48,%.4f center noenhanced font ',13' textcolor rgb '#111111'\n",
+                   low + height + 60 / (double)c->height);
     }
-    canvas_put(c, "unset grid\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n", axes[1].label,
+    canvas_put(c, "unset grid\nunset key\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n", axes[1].label,
                axes[0].label);
-    canvas_put(c, "set colorbox user origin 0.897,%.4f size 0.013,%.4f border\n",
+    canvas_put(c, "set cblabel offset 1.5,0\n"
+                  "colour_box = 'set colorbox user origin 0.897,%.4f size 0.013,%.4f border'\n",
                low, height);
 }
 

@@ -87,8 +87,8 @@ ps_status plot_stages(const plot_request *request, canvas *c)
     canvas_put(c, "set style data histograms\nset style histogram rowstacked\nset boxwidth 0.62\n"
                   "set style fill solid 0.92 border rgb '#ffffff'\nset grid noxtics ytics\n"
                   "set ylabel 'share of wall time (%%)'\nset yrange [0:100]\nset xtics scale 0 noenhanced\n"
-                  "set key outside right center vertical invert nobox noenhanced\nset xrange [-0.7:%d.3]\n"
-                  "plot ", request->file_count - 1 + (request->file_count == 1));
+                  "set key outside right center vertical invert nobox noenhanced\nset xrange [-0.7:%.1f]\n"
+                  "plot ", request->file_count - 0.3);
     for (int i = 0; i < table.stages; ++i) {
         canvas_put(c, "%s$T using %d%s lc rgb '%s' title ", i ? ", \\\n  " : "", i + 2,
                    i ? "" : ":xtic(1)", canvas_colour(i));

@@ -131,14 +131,14 @@ static void put_pieces(const scene *s, const double ends[2], int index, canvas *
     canvas_put(c, "END\n");
 }
 
-/* A bar of 1, 2 or 5 times a power of ten metres, about a sixth of the width. */
+/* A bar of 1, 2 or 5 times a power of ten metres, a tenth to a fifth of the width, ending at x. */
 static void put_scale_bar(double width, double x, double y, double height, canvas *c)
 {
     double length = canvas_round_step(width / 5);
     canvas_put(c, "set arrow 1 from %.5g,%.5g,0 to %.5g,%.5g,0 heads size screen 0.004,90 lw 1.5 lc rgb "
                   "'#444444' front\n"
                   "set label 3 '%g m' at %.5g,%.5g,0 center textcolor rgb '#444444' front\n",
-               x, y, x + length, y, length, x + length / 2, y + 0.03 * height);
+               x - length, y, x, y, length, x - length / 2, y + 0.03 * height);
 }
 
 /* Panels in rows: up to two in one row or column, then two or three a row. */
@@ -167,7 +167,7 @@ static void put_panel_frame(const surface_picture *p, const scene *s, int index,
                box[0], box[1], box[2], box[3], centre[0] - extent[0], centre[0] + extent[0],
                centre[1] - extent[1], centre[1] + extent[1]);
     if (index == 0)
-        put_scale_bar(2 * extent[0], centre[0] - 0.94 * extent[0], centre[1] - 0.90 * extent[1],
+        put_scale_bar(2 * extent[0], centre[0] + 0.94 * extent[0], centre[1] - 0.92 * extent[1],
                       2 * extent[1], c);
     else
         canvas_put(c, "unset arrow 1\nunset label 3\n");
@@ -181,8 +181,8 @@ static void put_panel_frame(const surface_picture *p, const scene *s, int index,
 static void put_frame(const surface_picture *p, canvas *c)
 {
     canvas_put(c, "set multiplot\nset view map\nunset key\nunset border\nunset tics\nunset grid\n"
-                  "set pm3d corners2color c1 border retrace lw 0.4\n"
-                  "set cbtics\nset colorbox user origin 0.885,0.18 size 0.016,0.64 border\n");
+                  "set pm3d corners2color c1 border retrace lw 0.9\n"
+                  "set cbtics\n");
     if (p->request->title && *p->request->title) {
         canvas_put(c, "set label 2 ");
         canvas_put_quoted(c, p->request->title);
@@ -213,7 +213,8 @@ static ps_status draw(surface_picture *p)
         PS_TRY(scene_init(&s, &p->mesh, p->corners, &view));
         put_pieces(&s, ends, i, c);
         put_panel_frame(p, &s, i, c);
-        canvas_put(c, "%s colorbox\n", i == 0 ? "set" : "unset");
+        canvas_put(c, "%s\n", i == 0 ? "set colorbox user origin 0.885,0.18 size 0.014,0.64 border"
+                                      : "unset colorbox");
         canvas_put(c, "splot $P%d using 1:2:3:4 with pm3d fc rgb variable notitle, NaN with lines palette "
                       "notitle\nunset label 2\n", i);
         scene_release(&s);
