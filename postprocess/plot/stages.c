@@ -24,15 +24,18 @@ static int stage_index(stage_table *table, const char *name)
     return table->stages++;
 }
 
-/* Members of an object called "seconds" (or "stages", as --json of the march names it). */
+/* The name of a member of the object "seconds" of a report; NULL for other figures. */
 static const char *stage_name(const char *path)
 {
-    static const char *const objects[] = {"seconds/", "stages/"};
-    for (size_t i = 0; i < sizeof objects / sizeof *objects; ++i) {
-        const char *at = strstr(path, objects[i]);
-        if (at && (at == path || at[-1] == '/')) return at + strlen(objects[i]);
-    }
-    return NULL;
+    static const char object[] = "seconds/";
+    return strncmp(path, object, sizeof object - 1) == 0 ? path + sizeof object - 1 : NULL;
+}
+
+/* Sums, parts of other stages, what runs beside, and counts. */
+static bool is_no_share(const char *name)
+{
+    return strcmp(name, "all") == 0 || strcmp(name, "wait") == 0 || strcmp(name, "checkpoints") == 0 ||
+           strstr(name, "beside") != NULL;
 }
 
 static ps_status read_report(const char *path, int bar, stage_table *table)
@@ -40,15 +43,19 @@ static ps_status read_report(const char *path, int bar, stage_table *table)
     char *text = NULL;
     json_number *numbers = NULL;
     int count = 0, found = 0;
+    double all = 0, sum = 0;
     PS_TRY(json_read_file(path, &text));
     ps_status status = json_numbers(text, &numbers, &count);
     if (status != PS_OK) ps_context(status, "%s", path);
     for (int i = 0; i < count; ++i) {
         const char *name = stage_name(numbers[i].path);
-        if (!name || strcmp(name, "total") == 0 || strcmp(name, "wall") == 0) continue;
+        if (name && strcmp(name, "all") == 0) all = numbers[i].value;
+        if (!name || is_no_share(name)) continue;
         table->seconds[bar][stage_index(table, name)] += numbers[i].value;
+        sum += numbers[i].value;
         ++found;
     }
+    if (all > sum) table->seconds[bar][stage_index(table, "other")] += all - sum;
     if (status == PS_OK && !found)
         status = ps_fail(PS_INVALID, "%s has no object \"seconds\" with the time of each stage; it is to "
                                      "be the output of penstock-tdbem-march --json", path);
