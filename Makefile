@@ -108,6 +108,7 @@ source_of = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$3) } $$1 == "$(
 # A program whose source is not there (a library is missing, or it is yet to come) is left out.
 NEEDS_GMSH := mesh-import
 EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
+EXCLUDED += $(if $(wildcard formats/block_matrix.c),,plot)
 TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
 TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
 TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c))
@@ -129,7 +130,7 @@ $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(
 ALL_BIN += $(BIN)/penstock
 
 .PHONY: all lib programs plugin info check check-unit check-stages check-layers check-gpu gpu-programs bench bench-gpu \
-        bench-programs demo install uninstall clean help format FORCE
+        bench-programs demo install uninstall clean help format print-build FORCE
 all: programs plugin
 lib: $(LIB)
 programs: $(ALL_BIN) build/current
@@ -237,9 +238,10 @@ install: all
 	install -m 644 specs/*.md $(D)/share/doc/penstock/specs
 	$(BIN)/penstock-help --man-pages $(D)/share/man/man1
 	$(BIN)/penstock-help --completion > $(D)/share/bash-completion/completions/penstock
+	for p in $(PROGRAMS); do ln -sf penstock $(D)/share/bash-completion/completions/penstock-$$p; done
 uninstall:
 	rm -f $(foreach p,$(PROGRAMS),$(D)/bin/penstock-$(p) $(D)/share/man/man1/penstock-$(p).1) $(D)/bin/penstock $(D)/share/man/man1/penstock.1
-	rm -f $(D)/share/bash-completion/completions/penstock
+	rm -f $(foreach p,$(PROGRAMS),$(D)/share/bash-completion/completions/penstock-$(p)) $(D)/share/bash-completion/completions/penstock
 	rm -rf $(D)/lib/penstock $(D)/share/doc/penstock
 
 info:
@@ -250,6 +252,8 @@ info:
 	  scotch '$(if $(call yes,$(WITH_SCOTCH)),yes,no)' cholmod '$(if $(call yes,$(WITH_CHOLMOD)),yes,no)' \
 	  fftw '$(if $(call yes,$(WITH_FFTW)),yes,no)' cuda '$(if $(call yes,$(WITH_CUDA)),yes: $(NVCC),no: CPU only)' \
 	  cmocka '$(if $(HAVE_CMOCKA),yes,no: no unit tests)' objects '$(B)' programs '$(words $(ALL_BIN))'
+print-build:
+	@echo $(B)
 help:
 	@sed -n '2,/^$$/p' Makefile | sed 's/^# \{0,1\}//'
 format:

@@ -131,4 +131,7 @@ For side In {-1 : 1 : 2}
 EndFor
 
 whole() = BooleanUnion { Volume{body(0)}; Delete; }{ Volume{body({1 : #body() - 1})}; Delete; };
+// What the solids were drawn with is no part of the aircraft.
+Delete { Curve{:}; }
+Delete { Point{:}; }
 Physical Surface("aircraft", 1) = Abs(Boundary { Volume{whole()}; });

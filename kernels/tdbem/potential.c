@@ -1,0 +1,284 @@
+#include "kernels/tdbem/potential.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/tdbem/shell_integral.h"
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double distance(const double *a, const double *b)
+{
+    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return sqrt(dot(d, d));
+}
+
+void ps_potential_reach(int64_t triangle_count, const ps_triangle *triangles,
+                        const int32_t *corners, double *reach)
+{
+    for (int64_t t = 0; t < triangle_count; ++t)
+        for (int e = 0; e < 3; ++e) {
+            double length = triangles[t].length[e];
+            double *ends[2] = {&reach[corners[3 * t + e]], &reach[corners[3 * t + (e + 1) % 3]]};
+            for (int v = 0; v < 2; ++v)
+                if (length > *ends[v]) *ends[v] = length;
+        }
+}
+
+/* ---- which lags an unknown reaches ---- */
+
+/* Middle and radius of a ball around the support of unknown j. */
+static const double *support(const ps_potential *p, int64_t j, double *radius)
+{
+    *radius = (p->hard ? p->reach[j] : p->triangles[j].radius) * (1 + 1e-9);
+    return p->hard ? p->vertices + 3 * j : p->triangles[j].centroid;
+}
+
+static void lag_range(const ps_potential *p, const ps_receiver *receiver, int64_t j,
+                      int64_t *first, int64_t *last)
+{
+    double radius, shell = p->dt * p->speed;
+    const double *middle = support(p, j, &radius);
+    if (receiver->far_field) {
+        double s = dot(receiver->place, middle) / shell + .5, half = radius / shell;
+        *first = -(int64_t)floor(s + half) - 1;
+        *last = -(int64_t)floor(s - half) + p->hard;
+    } else {
+        double r = distance(receiver->place, middle), nearest = r - radius;
+        *first = (int64_t)floor((nearest > 0 ? nearest : 0) / shell);
+        *last = (int64_t)floor((r + radius) / shell) + p->hard;
+    }
+}
+
+void ps_potential_extent(const ps_potential *potential, const ps_receiver *receiver,
+                         ps_lag_rows *rows, int64_t *lowest, int64_t *highest)
+{
+    *lowest = INT32_MAX;
+    *highest = INT32_MIN;
+    rows->offset[0] = 0;
+    for (int64_t j = 0; j < potential->unknowns; ++j) {
+        int64_t first, last;
+        lag_range(potential, receiver, j, &first, &last);
+        rows->first[j] = (int32_t)first;
+        rows->offset[j + 1] = rows->offset[j] + last - first + 1;
+        if (first < *lowest) *lowest = first;
+        if (last > *highest) *highest = last;
+    }
+}
+
+static void add_weight(ps_lag_rows *rows, int64_t j, int64_t lag, double weight)
+{
+    int64_t at = rows->offset[j] + lag - rows->first[j];
+    if (at >= rows->offset[j] && at < rows->offset[j + 1]) rows->values[at] += weight;
+}
+
+/* ---- sound-soft, points: exact shells ---- */
+
+static int64_t shell_capacity(const ps_potential *p)
+{
+    double largest = 0;
+    for (int64_t t = 0; t < p->triangle_count; ++t)
+        if (p->triangles[t].radius > largest) largest = p->triangles[t].radius;
+    return ps_shell_bound(largest, p->dt * p->speed);
+}
+
+int64_t ps_potential_workspace(const ps_potential *potential)
+{
+    return potential->hard ? 0 : shell_capacity(potential) * PS_LANES;
+}
+
+static void soft_point(const ps_potential *p, const ps_receiver *receiver, ps_lag_rows *rows,
+                       double *workspace)
+{
+    const ps_shell_functions *shells = ps_shell_functions_here();
+    ps_shell_lanes lanes;
+    ps_shell_values out = {.capacity = shell_capacity(p), .inverse = (void *)workspace};
+    for (int64_t t = 0; t < p->triangle_count; t += PS_LANES) {
+        int64_t used = p->triangle_count - t < PS_LANES ? p->triangle_count - t : PS_LANES;
+        for (int64_t lane = 0; lane < PS_LANES; ++lane)
+            ps_shell_lanes_set(&lanes, (int)lane, receiver->place,
+                               &p->triangles[t + (lane < used ? lane : 0)]);
+        shells->soft(&lanes, p->dt * p->speed, &out);
+        for (int64_t lane = 0; lane < used; ++lane)
+            for (int64_t i = 0; i < out.count[lane] && i < out.capacity; ++i)
+                add_weight(rows, t + lane, out.first[lane] + i,
+                           out.inverse[i][lane] / (4 * M_PI));
+    }
+}
+
+/* ---- sound-soft, directions ---- */
+
+static void soft_direction(const ps_potential *p, const ps_receiver *receiver,
+                           const ps_triangle_rule *rule, ps_lag_rows *rows)
+{
+    double shell = p->dt * p->speed;
+    for (int64_t t = 0; t < p->triangle_count; ++t) {
+        ps_point points[PS_RULE_POINTS_MAX];
+        ps_triangle_points(&p->triangles[t], rule, 1, points);
+        for (int q = 0; q < rule->count; ++q) {
+            double s = dot(receiver->place, points[q].x) / shell + .5, whole = floor(s);
+            double part = s - whole, weight = points[q].weight / (4 * M_PI);
+            add_weight(rows, t, -(int64_t)whole, (1 - part) * weight);
+            add_weight(rows, t, -(int64_t)whole - 1, part * weight);
+        }
+    }
+}
+
+/* ---- sound-hard ---- */
+
+/* A part of a triangle: its corners in barycentric coordinates of the whole. */
+typedef struct facet {
+    double corner[3][3];
+    double share; /* of the area */
+} facet;
+
+static void place_of(const ps_triangle *triangle, const double barycentric[3], double out[3])
+{
+    for (int d = 0; d < 3; ++d)
+        out[d] = barycentric[0] * triangle->vertex[0][d] + barycentric[1] * triangle->vertex[1][d] +
+                 barycentric[2] * triangle->vertex[2][d];
+}
+
+/* Barycentric point q of a rule on a facet. */
+static void facet_point(const facet *part, const ps_triangle_rule *rule, int q, double out[3])
+{
+    const double *b = rule->barycentric[q];
+    for (int d = 0; d < 3; ++d)
+        out[d] = b[0] * part->corner[0][d] + b[1] * part->corner[1][d] + b[2] * part->corner[2][d];
+}
+
+/* phi and phi_t/c at t_n - r/c by the hats at lags o and o+1, r = (o + part) D; `scale` holds
+ * (x-y).n/r^2 and the quadrature weight. */
+static void hard_point_at(const ps_potential *p, int64_t triangle, const double x[3],
+                          const double barycentric[3], double weight, ps_lag_rows *rows)
+{
+    const ps_triangle *geometry = &p->triangles[triangle];
+    double y[3], shell = p->dt * p->speed;
+    place_of(geometry, barycentric, y);
+    double ray[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]}, r = sqrt(dot(ray, ray));
+    if (r == 0) return;
+    double whole = floor(r / shell), part = r / shell - whole;
+    double scale = weight * dot(ray, geometry->normal) / (4 * M_PI * r * r);
+    for (int a = 0; a < 3; ++a) {
+        int64_t j = p->corners[3 * triangle + a];
+        double factor = scale * barycentric[a];
+        add_weight(rows, j, (int64_t)whole, factor * ((1 - part) / r + 1 / shell));
+        add_weight(rows, j, (int64_t)whole + 1, factor * (part / r - 1 / shell));
+    }
+}
+
+static double longest_edge_of(const ps_triangle *triangle, const facet *part, double centre[3])
+{
+    double v[3][3], longest = 0;
+    for (int k = 0; k < 3; ++k) place_of(triangle, part->corner[k], v[k]);
+    for (int k = 0; k < 3; ++k) longest = fmax(longest, distance(v[k], v[(k + 1) % 3]));
+    for (int d = 0; d < 3; ++d) centre[d] = (v[0][d] + v[1][d] + v[2][d]) / 3;
+    return longest;
+}
+
+/* The four halves-sized parts of a facet. */
+static void split(const facet *whole, facet out[4])
+{
+    double middle[3][3]; /* of the edges k, k+1 */
+    for (int k = 0; k < 3; ++k)
+        for (int d = 0; d < 3; ++d)
+            middle[k][d] = (whole->corner[k][d] + whole->corner[(k + 1) % 3][d]) / 2;
+    for (int k = 0; k < 3; ++k) {
+        memcpy(out[k].corner[0], whole->corner[k], sizeof middle[0]);
+        memcpy(out[k].corner[1], middle[k], sizeof middle[0]);
+        memcpy(out[k].corner[2], middle[(k + 2) % 3], sizeof middle[0]);
+    }
+    memcpy(out[3].corner, middle, sizeof middle);
+    for (int k = 0; k < 4; ++k) out[k].share = whole->share / 4;
+}
+
+enum { SPLITS_MAX = 10 };
+
+/* Splits until an edge is below the shell's width and half the distance to the point. */
+static void hard_facet(const ps_potential *p, int64_t triangle, const double x[3],
+                       const facet *part, int depth, const ps_triangle_rule *rule,
+                       ps_lag_rows *rows)
+{
+    double centre[3], edge = longest_edge_of(&p->triangles[triangle], part, centre);
+    if (depth < SPLITS_MAX && (edge > p->dt * p->speed || edge > distance(centre, x) / 2)) {
+        facet parts[4];
+        split(part, parts);
+        for (int k = 0; k < 4; ++k) hard_facet(p, triangle, x, &parts[k], depth + 1, rule, rows);
+        return;
+    }
+    for (int q = 0; q < rule->count; ++q) {
+        double barycentric[3];
+        facet_point(part, rule, q, barycentric);
+        hard_point_at(p, triangle, x, barycentric,
+                      rule->weight[q] * part->share * p->triangles[triangle].area, rows);
+    }
+}
+
+/* phi_t at n + s by the differences of steps, which stand at half steps. */
+static void hard_direction_at(const ps_potential *p, int64_t triangle, const double e[3],
+                              const double barycentric[3], double weight, ps_lag_rows *rows)
+{
+    const ps_triangle *geometry = &p->triangles[triangle];
+    double y[3], shell = p->dt * p->speed;
+    place_of(geometry, barycentric, y);
+    double s = dot(e, y) / shell + .5, whole = floor(s), part = s - whole;
+    double scale = weight * dot(e, geometry->normal) / (4 * M_PI * shell);
+    for (int a = 0; a < 3; ++a) {
+        int64_t j = p->corners[3 * triangle + a], lag = -(int64_t)whole;
+        double factor = scale * barycentric[a];
+        add_weight(rows, j, lag - 1, factor * part);
+        add_weight(rows, j, lag, factor * (1 - 2 * part));
+        add_weight(rows, j, lag + 1, factor * (part - 1));
+    }
+}
+
+static void hard_weights(const ps_potential *p, const ps_receiver *receiver,
+                         const ps_triangle_rule *rule, ps_lag_rows *rows)
+{
+    static const facet whole = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 1};
+    for (int64_t t = 0; t < p->triangle_count; ++t) {
+        if (!receiver->far_field) {
+            hard_facet(p, t, receiver->place, &whole, 0, rule, rows);
+            continue;
+        }
+        for (int q = 0; q < rule->count; ++q)
+            hard_direction_at(p, t, receiver->place, rule->barycentric[q],
+                              rule->weight[q] * p->triangles[t].area, rows);
+    }
+}
+
+void ps_potential_weights(const ps_potential *potential, const ps_receiver *receiver,
+                          ps_lag_rows *rows, double *workspace)
+{
+    ps_triangle_rule rule;
+    (void)ps_triangle_rule_init(7, &rule); /* 7 is one of the rules */
+    memset(rows->values, 0, (size_t)rows->offset[potential->unknowns] * sizeof *rows->values);
+    if (potential->hard) hard_weights(potential, receiver, &rule, rows);
+    else if (receiver->far_field) soft_direction(potential, receiver, &rule, rows);
+    else soft_point(potential, receiver, rows, workspace);
+}
+
+/* ---- inside or outside ---- */
+
+double ps_winding_number(int64_t triangle_count, const ps_triangle *triangles, const double x[3])
+{
+    double angle = 0;
+    for (int64_t t = 0; t < triangle_count; ++t) {
+        double v[3][3], length[3];
+        for (int k = 0; k < 3; ++k) {
+            for (int d = 0; d < 3; ++d) v[k][d] = triangles[t].vertex[k][d] - x[d];
+            length[k] = sqrt(dot(v[k], v[k]));
+        }
+        double cross[3] = {v[1][1] * v[2][2] - v[1][2] * v[2][1],
+                           v[1][2] * v[2][0] - v[1][0] * v[2][2],
+                           v[1][0] * v[2][1] - v[1][1] * v[2][0]};
+        double volume = dot(v[0], cross);
+        double rest = length[0] * length[1] * length[2] + dot(v[0], v[1]) * length[2] +
+                      dot(v[1], v[2]) * length[0] + dot(v[2], v[0]) * length[1];
+        angle += 2 * atan2(volume, rest);
+    }
+    return angle / (4 * M_PI);
+}

@@ -1,0 +1,76 @@
+/*
+ * potential: the field that transient densities make at points and in far-field directions
+ * (tdbem guide 2.9), as short rows of weights over time lags:
+ *
+ *     u(x, t_n) = sum_j sum_q weight_j[q] a_j^{n - first_j - q}
+ *
+ *   sound-soft, point      u_sc = sum_j sum_l a_j^{n-l} int_Tj [shell l] 1/(4 pi r): exact shell
+ *                          integrals (kernels/tdbem/shell_integral.h)
+ *   sound-soft, direction  F(e,tau) = 1/(4 pi) int p(y, tau + e.y/c): 7 points a triangle, a^n at
+ *                          t_n - dt/2, linear in time
+ *   sound-hard, point      u_sc = 1/(4 pi) int ((x-y).n/r^2)[phi/r + phi_t/c](y, t - r/c): 7
+ *                          points on sub-triangles with edges below c dt and half their distance,
+ *                          hats in time
+ *   sound-hard, direction  F(e,tau) = 1/(4 pi c) int e.n phi_t(y, tau + e.y/c): 7 points, phi_t
+ *                          linear between its values at half steps
+ *
+ * F(e,tau) = lim r u_sc(r e, tau + r/c), m times the unit of u; t_n = n dt for points and
+ * directions alike. First lags are negative where the far field needs later densities.
+ * No allocation; thread-safe for distinct rows and workspaces. Sums have a fixed order.
+ */
+#ifndef PS_KERNELS_TDBEM_POTENTIAL_H
+#define PS_KERNELS_TDBEM_POTENTIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/tdbem/geometry.h"
+#include "kernels/tdbem/quadrature.h"
+
+/* The surface, all borrowed from the caller. */
+typedef struct ps_potential {
+    bool hard;
+    int64_t unknowns;               /* triangles, or vertices (hard)                          */
+    int64_t triangle_count;
+    const ps_triangle *triangles;   /* [triangle_count]                                       */
+    const double *vertices;         /* [unknowns][3], hard                                    */
+    const int32_t *corners;         /* [triangle_count][3], hard                              */
+    const double *reach;            /* [unknowns] longest edge at each vertex, m; hard        */
+    double dt, speed;               /* s, m/s                                                 */
+} ps_potential;
+
+/* A point (m), or the unit vector of a far-field direction. */
+typedef struct ps_receiver {
+    double place[3];
+    bool far_field;
+} ps_receiver;
+
+/* The rows of one receiver: row j has its first lag in first[j] and its weights in
+ * values[offset[j]] .. values[offset[j+1] - 1]. */
+typedef struct ps_lag_rows {
+    int32_t *first;   /* [unknowns]     */
+    int64_t *offset;  /* [unknowns + 1] */
+    double *values;   /* [offset[unknowns]] */
+} ps_lag_rows;
+
+/* Longest edge at each vertex: reach[vertices], zeroed by the caller. */
+void ps_potential_reach(int64_t triangle_count, const ps_triangle *triangles,
+                        const int32_t *corners, double *reach);
+
+/* Sets first and offset; *lowest and *highest are the extreme lags. The caller then
+ * provides values. */
+void ps_potential_extent(const ps_potential *potential, const ps_receiver *receiver,
+                         ps_lag_rows *rows, int64_t *lowest, int64_t *highest);
+
+/* Doubles of workspace that ps_potential_weights needs. */
+int64_t ps_potential_workspace(const ps_potential *potential);
+
+/* Fills values for rows prepared by ps_potential_extent. workspace: 64-byte aligned. */
+void ps_potential_weights(const ps_potential *potential, const ps_receiver *receiver,
+                          ps_lag_rows *rows, double *workspace);
+
+/* Solid angle of the surface seen from x divided by 4 pi: 1 inside a closed surface with
+ * outward normals, 0 outside, 1/2 on it (van Oosterom and Strackee 1983, eq. 8). */
+double ps_winding_number(int64_t triangle_count, const ps_triangle *triangles, const double x[3]);
+
+#endif

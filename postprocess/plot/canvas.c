@@ -1,0 +1,168 @@
+#include "postprocess/plot/canvas.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/process.h"
+
+static const char *suffix_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot : "";
+}
+
+static void put_style(canvas *c)
+{
+    canvas_put(c, "set encoding utf8\n"
+                  "set border lw 1 lc rgb '#555555'\n"
+                  "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
+                  "set xlabel textcolor rgb '#222222'\nset ylabel textcolor rgb '#222222'\n"
+                  "set cblabel textcolor rgb '#222222'\n"
+                  "set grid lt 1 dt 1 lw 0.6 lc rgb '#dcdcdc'\n"
+                  "set key opaque box lc rgb '#dddddd' samplen 2 spacing 1.15 noenhanced\n"
+                  "set colorbox user size 0.018,0.62 border\n");
+}
+
+void canvas_resize(canvas *c, int64_t width, int64_t height)
+{
+    c->width = width;
+    c->height = height;
+    if (strcmp(suffix_of(c->output), ".svg") == 0)
+        canvas_put(c, "set terminal svg enhanced size %lld,%lld font 'DejaVu Sans,Arial,sans-serif,13' "
+                      "background rgb 'white' dynamic\n", (long long)width, (long long)height);
+    else
+        canvas_put(c, "set terminal pngcairo enhanced size %lld,%lld font 'DejaVu Sans,%.3g' "
+                      "background rgb 'white'\n", (long long)width, (long long)height,
+                   9 + 2.5 * (double)(width < height ? width : height) / 700);
+    canvas_put(c, "set output ");
+    canvas_put_quoted(c, c->temporary);
+    canvas_put(c, "\n");
+}
+
+ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t height)
+{
+    memset(c, 0, sizeof *c);
+    const char *suffix = suffix_of(output);
+    int svg = strcmp(suffix, ".svg") == 0;
+    if (!svg && strcmp(suffix, ".png") != 0)
+        return ps_fail(PS_USAGE, "--output: %s ends neither in .png nor in .svg", output);
+    int length = snprintf(c->temporary, sizeof c->temporary, "%s.tmp", output);
+    if (length < 0 || (size_t)length >= sizeof c->temporary)
+        return ps_fail(PS_USAGE, "--output: the name is too long");
+    c->output = output;
+    c->width = width;
+    FILE *picture = fopen(c->temporary, "w"); /* tried now, not after the work */
+    if (!picture)
+        return ps_fail(PS_USAGE, "--output: %s cannot be written: %s; is its folder there?", output,
+                       strerror(errno));
+    fclose(picture);
+    c->script = tmpfile();
+    if (!c->script) unlink(c->temporary);
+    if (!c->script)
+        return ps_fail(PS_EXHAUSTED, "no temporary file for the script: %s; set TMPDIR",
+                       strerror(errno));
+    if (height) canvas_resize(c, width, height);
+    put_style(c);
+    return PS_OK;
+}
+
+void canvas_put(canvas *c, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(c->script, format, arguments);
+    va_end(arguments);
+}
+
+void canvas_put_quoted(canvas *c, const char *text)
+{
+    fputc('\'', c->script);
+    for (; *text; ++text) {
+        if (*text == '\'') fputc('\'', c->script);
+        fputc((unsigned char)*text < 32 ? ' ' : *text, c->script);
+    }
+    fputc('\'', c->script);
+}
+
+void canvas_title(canvas *c, const char *text)
+{
+    if (!text || !*text) return;
+    canvas_put(c, "set title ");
+    canvas_put_quoted(c, text);
+    canvas_put(c, " noenhanced textcolor rgb '#111111'\n");
+}
+
+static ps_status keep_copy(canvas *c, const char *path)
+{
+    FILE *copy = fopen(path, "w");
+    if (!copy) return ps_fail(PS_USAGE, "--script: %s cannot be written: %s", path, strerror(errno));
+    rewind(c->script);
+    char part[65536];
+    size_t got;
+    while ((got = fread(part, 1, sizeof part, c->script)) > 0) fwrite(part, 1, got, copy);
+    int failed = ferror(copy);
+    if (fclose(copy) != 0 || failed)
+        return ps_fail(PS_EXHAUSTED, "--script: %s could not be written: %s", path, strerror(errno));
+    return PS_OK;
+}
+
+/* The first line of gnuplot's complaint that says something. */
+static const char *first_complaint(char *text)
+{
+    char *state = NULL, *last = NULL;
+    for (char *line = strtok_r(text, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
+        char *at = line + strspn(line, " \t");
+        if (strncmp(at, "line", 4) == 0 || strstr(at, "error")) return at;
+        if (*at && *at != '^') last = at;
+    }
+    return last ? last : "it said nothing";
+}
+
+static ps_status run_gnuplot(canvas *c)
+{
+    char path[4096];
+    if (!ps_process_find("gnuplot", path, sizeof path))
+        return ps_fail(PS_FAILED, "gnuplot is not on PATH; pictures are drawn by it. Install it "
+                                  "(Debian: apt-get install gnuplot-nox) and run this again");
+    lseek(fileno(c->script), 0, SEEK_SET);
+    ps_process_result result;
+    PS_TRY(ps_process_run((char *const[]){path, NULL}, fileno(c->script), true, &result));
+    ps_status status = PS_OK;
+    struct stat info;
+    if (result.code != 0)
+        status = ps_fail(PS_FAILED, "gnuplot ended with exit code %d: %s", result.code,
+                         first_complaint(result.output));
+    else if (stat(c->temporary, &info) != 0 || info.st_size == 0)
+        status = ps_fail(PS_FAILED, "%s was not written; is the disk full? gnuplot: %s", c->output,
+                         first_complaint(result.output));
+    free(result.output);
+    return status;
+}
+
+ps_status canvas_finish(canvas *c, const char *keep_script)
+{
+    canvas_put(c, "unset output\n");
+    ps_status status = PS_OK;
+    if (fflush(c->script) != 0 || ferror(c->script))
+        status = ps_fail(PS_EXHAUSTED, "the script for gnuplot could not be written: %s; is the "
+                                       "disk of TMPDIR full?", strerror(errno));
+    if (status == PS_OK && keep_script) status = keep_copy(c, keep_script);
+    if (status == PS_OK) status = run_gnuplot(c);
+    if (status == PS_OK && rename(c->temporary, c->output) != 0)
+        status = ps_fail(PS_EXHAUSTED, "%s could not be written: %s", c->output, strerror(errno));
+    canvas_discard(c);
+    return status;
+}
+
+void canvas_discard(canvas *c)
+{
+    if (c->script) {
+        fclose(c->script);
+        unlink(c->temporary);
+    }
+    c->script = NULL;
+}

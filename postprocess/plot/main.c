@@ -1,0 +1,149 @@
+/*
+ * penstock-plot: pictures of the files of all stages, drawn by gnuplot.
+ */
+#include <string.h>
+
+#include "postprocess/plot/plot.h"
+#include "runtime/log.h"
+#include "runtime/options.h"
+#include "runtime/program.h"
+
+typedef struct plot_kind {
+    const char *name;
+    plot_function draw;
+    int64_t width, height; /* pixels, unless told otherwise; 0: the kind decides */
+} plot_kind;
+
+static const plot_kind kinds[] = {
+    {"slice", plot_slice, 1000, 800},     {"blocks", plot_blocks, 1000, 800},
+    {"lengths", plot_lengths, 900, 560},  {"trace", plot_trace, 1100, 620},
+    {"spectrum", plot_spectrum, 1100, 620}, {"polar", plot_polar, 980, 760},
+    {"balance", plot_balance, 1000, 760}, {"surface", plot_surface, 1280, 800},
+    {"plane", plot_plane, 1280, 0},     {"stages", plot_stages, 900, 600}};
+
+static const char *output, *script;
+static int64_t width, height;
+static plot_request request = {.slice = -1, .azimuth = 215, .elevation = 25, .dynamic = 40};
+
+static const ps_option options[] = {
+    {"output", PS_OPTION_TEXT, &output, "FILE", "the picture, .png or .svg (required)", 0, 0, 0},
+    {"title", PS_OPTION_TEXT, &request.title, "TEXT", "title above the picture", 0, 0, 0},
+    {"labels", PS_OPTION_TEXT, &request.labels, "A,B,...", "names of the files in the legend", 0, 0, 0},
+    {"width", PS_OPTION_INT, &width, "PIXELS", "0: what suits the kind", 0, 16384, 0},
+    {"height", PS_OPTION_INT, &height, "PIXELS", "0: what suits the kind", 0, 16384, 0},
+    {"log", PS_OPTION_FLAG, &request.log, NULL,
+     "spectrum: logarithmic frequencies; lengths: logarithmic counts", 0, 0, 0},
+    {"range", PS_OPTION_TEXT, &request.range, "LARGEST|FROM,TO",
+     "plane, surface: values that the colours span, in SI units", 0, 0, 0},
+    {"times", PS_OPTION_TEXT, &request.times, "T,...", "plane, surface: a panel for each time, s", 0, 0, 0},
+    {"frequencies", PS_OPTION_TEXT, &request.frequencies, "F,...",
+     "polar: a curve for each frequency, Hz", 0, 0, 0},
+    {"channels", PS_OPTION_TEXT, &request.channels, "C,...",
+     "trace, spectrum: which receivers, counted from 0", 0, 0, 0},
+    {"x-range", PS_OPTION_TEXT, &request.x_range, "FROM,TO",
+     "trace, spectrum: part of the axis, s or Hz", 0, 0, 0},
+    {"difference", PS_OPTION_FLAG, &request.difference, NULL,
+     "trace: a second panel with the differences to the first file", 0, 0, 0},
+    {"dynamic", PS_OPTION_REAL, &request.dynamic, "DB",
+     "polar, spectrum: decibels shown below the largest", 5, 400, 0},
+    {"slice", PS_OPTION_INT, &request.slice, "J", "slice, blocks: which slice; -1: the middle one", -1,
+     2147483647, 0},
+    {"first-row", PS_OPTION_INT, &request.first_row, "I", "slice, blocks: first row shown", 0,
+     2147483647, 0},
+    {"rows", PS_OPTION_INT, &request.row_count, "N",
+     "slice, blocks: rows shown; 0: all of a slice, 256 of blocks", 0, 2147483647, 0},
+    {"azimuth", PS_OPTION_REAL, &request.azimuth, "DEGREES",
+     "surface: the eye, seen from the body, from +x towards +y", -360, 360, 0},
+    {"elevation", PS_OPTION_REAL, &request.elevation, "DEGREES", "surface: the eye above the horizon",
+     -89, 89, 0},
+    {"script", PS_OPTION_TEXT, &script, "FILE", "keep the script for gnuplot, data included, here", 0, 0,
+     0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static ps_status find_kind(const char *name, const plot_kind **out)
+{
+    const char *nearest = kinds[0].name;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            *out = &kinds[i];
+            return PS_OK;
+        }
+        if (ps_word_distance(kinds[i].name, name) < ps_word_distance(nearest, name))
+            nearest = kinds[i].name;
+    }
+    return ps_fail(PS_USAGE, "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
+                             "blocks, lengths, trace, spectrum, polar, balance, surface, plane, stages",
+                   name, nearest);
+}
+
+void plot_label(const plot_request *r, int index, char *out, size_t size)
+{
+    const char *at = r->labels;
+    for (int i = 0; at && i < index; ++i) {
+        at = strchr(at, ',');
+        if (at) ++at;
+    }
+    if (at && *at) {
+        snprintf(out, size, "%.*s", (int)strcspn(at, ","), at);
+        return;
+    }
+    const char *slash = strrchr(r->files[index], '/');
+    snprintf(out, size, "%s", slash ? slash + 1 : r->files[index]);
+    char *dot = strrchr(out, '.');
+    if (dot && dot > out) *dot = 0;
+}
+
+ps_status plot_need_files(const plot_request *r, int least, int most, const char *what)
+{
+    if (r->file_count >= least && r->file_count <= most) return PS_OK;
+    if (least == most)
+        return ps_fail(PS_USAGE, "this picture takes %s: %d file%s, not %d", what, least,
+                       least == 1 ? "" : "s", r->file_count);
+    return ps_fail(PS_USAGE, "this picture takes %d to %d files (%s), not %d", least, most, what,
+                   r->file_count);
+}
+
+static ps_status run_plot(ps_run *run)
+{
+    const plot_kind *kind = NULL;
+    canvas c;
+    PS_TRY(find_kind(run->operands[0], &kind));
+    if (!output) return ps_fail(PS_USAGE, "--output FILE.png or FILE.svg is missing");
+    request.files = run->operands + 1;
+    request.file_count = run->operand_count - 1;
+    PS_TRY(canvas_open(&c, output, width ? width : kind->width, height ? height : kind->height));
+    ps_status status = kind->draw(&request, &c);
+    if (status != PS_OK) {
+        canvas_discard(&c);
+        return status;
+    }
+    PS_TRY(canvas_finish(&c, script));
+    ps_info("%s written", output);
+    return PS_OK;
+}
+
+static const ps_program program = {
+    .name = "plot",
+    .synopsis = "KIND FILE... --output PICTURE",
+    .description =
+        "Draws a picture, PNG or SVG, through gnuplot. Kinds:\n\n"
+        "  slice     structure of one slice (row x k), from a slice matrix\n"
+        "  blocks    the blocks over that structure, from a block matrix\n"
+        "  lengths   histogram of the lengths of row-vectors, from slice matrices\n"
+        "  trace     signals over time, from traces\n"
+        "  spectrum  levels over frequency, from traces made by penstock-spectrum\n"
+        "  polar     levels over angle at chosen frequencies, from such a trace of a far field\n"
+        "  plane     the field on a plane as a colour map, from a trace of a plane\n"
+        "  surface   the density on the surface at a time, from MESH and HISTORY\n"
+        "  balance   times and intervals of workers, from a CSV log\n"
+        "            iteration,worker,seconds,first,last\n"
+        "  stages    shares of wall time, from reports made with --json\n\n"
+        "Colours are chosen to be told apart by the colour-blind. --script keeps the script.",
+    .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
+                "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = PS_OPERANDS_MAX,
+    .run = run_plot};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

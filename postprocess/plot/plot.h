@@ -1,0 +1,46 @@
+/*
+ * plot: what the kinds of picture share. A kind is one file with one function that reads its
+ * files and writes a gnuplot script, data inline, to a canvas.
+ */
+#ifndef PS_PLOT_PLOT_H
+#define PS_PLOT_PLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "postprocess/plot/canvas.h"
+#include "runtime/status.h"
+
+/* The options, as given. Lists are text: "0,3,5". */
+typedef struct plot_request {
+    const char *const *files;
+    int file_count;
+    const char *title, *labels, *channels, *times, *frequencies, *range;
+    const char *x_range; /* "A,B"                                                            */
+    int64_t slice, first_row, row_count; /* of slices and blocks; slice -1: the middle one    */
+    bool log;         /* logarithmic values                                                   */
+    bool difference;  /* trace: a second panel with the differences to the first file         */
+    double azimuth, elevation; /* surface: where the eye is, degrees                          */
+    double dynamic;   /* polar, spectrum: decibels shown below the largest                    */
+} plot_request;
+
+typedef ps_status (*plot_function)(const plot_request *request, canvas *c);
+
+ps_status plot_slice(const plot_request *request, canvas *c);
+ps_status plot_blocks(const plot_request *request, canvas *c);
+ps_status plot_lengths(const plot_request *request, canvas *c);
+ps_status plot_trace(const plot_request *request, canvas *c);
+ps_status plot_spectrum(const plot_request *request, canvas *c);
+ps_status plot_polar(const plot_request *request, canvas *c);
+ps_status plot_balance(const plot_request *request, canvas *c);
+ps_status plot_surface(const plot_request *request, canvas *c);
+ps_status plot_plane(const plot_request *request, canvas *c);
+ps_status plot_stages(const plot_request *request, canvas *c);
+
+/* The label of a file: entry `index` of --labels, or its name without folder and suffix. */
+void plot_label(const plot_request *request, int index, char *out, size_t size);
+
+/* PS_USAGE unless there are between `least` and `most` files. */
+ps_status plot_need_files(const plot_request *request, int least, int most, const char *what);
+
+#endif

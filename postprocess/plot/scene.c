@@ -1,0 +1,275 @@
+#include "postprocess/plot/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+
+enum { CUTS_MAX = 8 };
+static const double distance = 2.6;         /* of the eye, in radii of the body               */
+static const double crease_cosine = 0.766;  /* 40 degrees                                     */
+
+typedef struct vector {
+    double x[3];
+} vector;
+
+static double dot(const vector *a, const vector *b)
+{
+    return a->x[0] * b->x[0] + a->x[1] * b->x[1] + a->x[2] * b->x[2];
+}
+
+static vector cross(const vector *a, const vector *b)
+{
+    return (vector){{a->x[1] * b->x[2] - a->x[2] * b->x[1], a->x[2] * b->x[0] - a->x[0] * b->x[2],
+                     a->x[0] * b->x[1] - a->x[1] * b->x[0]}};
+}
+
+static vector combine(double p, const vector *a, double q, const vector *b)
+{
+    return (vector){{p * a->x[0] + q * b->x[0], p * a->x[1] + q * b->x[1],
+                     p * a->x[2] + q * b->x[2]}};
+}
+
+static vector normalised(const vector *a)
+{
+    double length = sqrt(dot(a, a));
+    return combine(length > 0 ? 1 / length : 0, a, 0, a);
+}
+
+typedef struct camera {
+    vector middle, eye, right, up, towards; /* towards: from the middle to the eye, unit      */
+    vector light, halfway;
+    double radius;
+} camera;
+
+static vector vertex(const ps_surface_mesh *mesh, int64_t v)
+{
+    vector out;
+    memcpy(out.x, mesh->vertices + 3 * v, sizeof out.x);
+    return out;
+}
+
+static void aim(camera *c, const ps_surface_mesh *mesh, const scene_view *view)
+{
+    vector low = vertex(mesh, 0), high = low;
+    for (int64_t v = 0; v < mesh->vertex_count; ++v)
+        for (int k = 0; k < 3; ++k) {
+            low.x[k] = fmin(low.x[k], mesh->vertices[3 * v + k]);
+            high.x[k] = fmax(high.x[k], mesh->vertices[3 * v + k]);
+        }
+    vector diagonal = combine(1, &high, -1, &low);
+    double a = view->azimuth * M_PI / 180, e = view->elevation * M_PI / 180;
+    c->middle = combine(0.5, &low, 0.5, &high);
+    c->radius = 0.5 * sqrt(dot(&diagonal, &diagonal));
+    c->towards = (vector){{cos(e) * cos(a), cos(e) * sin(a), sin(e)}};
+    c->right = (vector){{-sin(a), cos(a), 0}};
+    c->up = cross(&c->towards, &c->right);
+    c->eye = combine(1, &c->middle, distance * c->radius, &c->towards);
+    vector light = combine(0.75, &c->towards, 0.55, &c->up);
+    light = combine(1, &light, -0.35, &c->right);
+    c->light = normalised(&light);
+    vector halfway = combine(1, &c->light, 1, &c->towards);
+    c->halfway = normalised(&halfway);
+}
+
+/* Face normals of length twice the area. */
+static void face_normals(const ps_surface_mesh *mesh, vector *normals)
+{
+    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
+        const int32_t *v = mesh->triangles + 3 * t;
+        vector a = vertex(mesh, v[0]), b = vertex(mesh, v[1]), c = vertex(mesh, v[2]);
+        vector ab = combine(1, &b, -1, &a), ac = combine(1, &c, -1, &a);
+        normals[t] = cross(&ab, &ac);
+    }
+}
+
+/* The triangles at each vertex: faces[start[v] .. start[v + 1]). */
+static void gather_faces(const ps_surface_mesh *mesh, int64_t *start, int32_t *faces)
+{
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; ++i) ++start[mesh->triangles[i] + 1];
+    for (int64_t v = 0; v < mesh->vertex_count; ++v) start[v + 1] += start[v];
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; ++i)
+        faces[start[mesh->triangles[i]]++] = (int32_t)(i / 3);
+    for (int64_t v = mesh->vertex_count; v > 0; --v) start[v] = start[v - 1];
+    start[0] = 0;
+}
+
+/* Mean of the normals of those faces at the corner that meet its own face smoothly. */
+static void corner_normals(const ps_surface_mesh *mesh, const vector *normals, const int64_t *start,
+                           const int32_t *faces, vector *corners)
+{
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; ++i) {
+        vector own = normalised(&normals[i / 3]), sum = {{0, 0, 0}};
+        int32_t v = mesh->triangles[i];
+        for (int64_t f = start[v]; f < start[v + 1]; ++f) {
+            vector other = normalised(&normals[faces[f]]);
+            if (dot(&own, &other) > crease_cosine) sum = combine(1, &sum, 1, &normals[faces[f]]);
+        }
+        corners[i] = normalised(&sum);
+    }
+}
+
+static ps_status smooth_normals(const ps_surface_mesh *mesh, vector *normals, vector *corners)
+{
+    int64_t *start = NULL;
+    int32_t *faces = NULL;
+    ps_status status = PS_OK;
+    PS_GUARD(status, done, PS_ALLOC(&start, mesh->vertex_count + 1, "picture of a surface"));
+    PS_GUARD(status, done, PS_ALLOC(&faces, 3 * mesh->triangle_count, "picture of a surface"));
+    face_normals(mesh, normals);
+    gather_faces(mesh, start, faces);
+    corner_normals(mesh, normals, start, faces, corners);
+done:
+    free(start);
+    free(faces);
+    return status;
+}
+
+static void project(const camera *c, const vector *point, float *at)
+{
+    vector from = combine(1, point, -1, &c->middle);
+    double depth = distance * c->radius - dot(&from, &c->towards);
+    double scale = distance * c->radius / depth;
+    at[0] = (float)(dot(&from, &c->right) * scale);
+    at[1] = (float)(dot(&from, &c->up) * scale);
+}
+
+/* Diffuse light from two sides and a highlight. */
+static void light_piece(const camera *c, const vector *normal, scene_piece *piece)
+{
+    vector n = normalised(normal);
+    double key = fmax(0, dot(&n, &c->light)), fill = fmax(0, dot(&n, &c->towards));
+    piece->shade = (float)(0.30 + 0.48 * key + 0.22 * fill);
+    piece->gloss = (float)(0.28 * pow(fmax(0, dot(&n, &c->halfway)), 40));
+}
+
+typedef struct face {
+    vector at[3], normal[3];
+    double value[3];
+} face;
+
+static vector blend3(const vector *v, const double *w)
+{
+    vector out = combine(w[0], &v[0], w[1], &v[1]);
+    return combine(1, &out, w[2], &v[2]);
+}
+
+/* The piece with barycentric corners w[3][3] of a face. */
+static scene_piece make_piece(const camera *c, const face *f, double w[3][3])
+{
+    scene_piece piece = {0};
+    double middle[3];
+    for (int k = 0; k < 3; ++k) {
+        vector point = blend3(f->at, w[k]);
+        project(c, &point, piece.at[k]);
+        middle[k] = (w[0][k] + w[1][k] + w[2][k]) / 3;
+    }
+    vector point = blend3(f->at, middle), normal = blend3(f->normal, middle);
+    vector gap = combine(1, &c->eye, -1, &point);
+    piece.depth = (float)sqrt(dot(&gap, &gap));
+    for (int k = 0; k < 3; ++k) piece.value += (float)(middle[k] * f->value[k]);
+    light_piece(c, &normal, &piece);
+    return piece;
+}
+
+/* Cuts a face into n x n pieces. */
+static void cut_face(const camera *c, const face *f, int n, scene_piece *out)
+{
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < 2 * i + 1; ++j) {
+            int r = j / 2, odd = j % 2; /* rows of triangles, every other one turned over */
+            int corner[3][2] = {{i + 1 - odd, r + odd}, {i + 1, r + 1}, {i, r}};
+            double w[3][3];
+            for (int k = 0; k < 3; ++k) {
+                double down = (double)corner[k][0] / n, across = (double)corner[k][1] / n;
+                w[k][0] = 1 - down;
+                w[k][1] = down - across;
+                w[k][2] = across;
+            }
+            *out++ = make_piece(c, f, w);
+        }
+}
+
+static int cuts_of(const face *f, double resolution)
+{
+    double longest = 0;
+    for (int k = 0; k < 3; ++k) {
+        vector edge = combine(1, &f->at[(k + 1) % 3], -1, &f->at[k]);
+        longest = fmax(longest, sqrt(dot(&edge, &edge)));
+    }
+    int n = (int)ceil(longest / resolution);
+    return n < 1 ? 1 : n > CUTS_MAX ? CUTS_MAX : n;
+}
+
+static bool turned_away(const camera *c, const face *f, const vector *normal)
+{
+    vector gap = combine(1, &c->eye, -1, &f->at[0]);
+    return dot(&gap, normal) <= 0;
+}
+
+static ps_status collect(scene *s, const ps_surface_mesh *mesh, const double *values,
+                         const vector *normals, const vector *corners, const camera *c,
+                         double resolution)
+{
+    int64_t capacity = 0;
+    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
+        face f;
+        for (int k = 0; k < 3; ++k) {
+            f.at[k] = vertex(mesh, mesh->triangles[3 * t + k]);
+            f.normal[k] = corners[3 * t + k];
+            f.value[k] = values[3 * t + k];
+        }
+        if (mesh->oriented && turned_away(c, &f, &normals[t])) continue;
+        int n = cuts_of(&f, resolution);
+        PS_TRY(ps_grow((void **)&s->pieces, &capacity, s->count + n * n, sizeof *s->pieces,
+                       "picture of a surface"));
+        cut_face(c, &f, n, s->pieces + s->count);
+        s->count += n * n;
+    }
+    return PS_OK;
+}
+
+static int farther_first(const void *a, const void *b)
+{
+    float x = ((const scene_piece *)a)->depth, y = ((const scene_piece *)b)->depth;
+    return (x < y) - (x > y);
+}
+
+static void measure(scene *s)
+{
+    for (int64_t i = 0; i < s->count; ++i)
+        for (int k = 0; k < 3; ++k)
+            for (int axis = 0; axis < 2; ++axis) {
+                double x = s->pieces[i].at[k][axis];
+                if ((i == 0 && k == 0) || x < s->low[axis]) s->low[axis] = x;
+                if ((i == 0 && k == 0) || x > s->high[axis]) s->high[axis] = x;
+            }
+}
+
+ps_status scene_init(scene *s, const ps_surface_mesh *mesh, const double *corners,
+                     const scene_view *view)
+{
+    memset(s, 0, sizeof *s);
+    camera c;
+    aim(&c, mesh, view);
+    vector *normals = NULL, *smooth = NULL;
+    ps_status status = PS_OK;
+    PS_GUARD(status, done, PS_ALLOC(&normals, mesh->triangle_count, "picture of a surface"));
+    PS_GUARD(status, done, PS_ALLOC(&smooth, 3 * mesh->triangle_count, "picture of a surface"));
+    PS_GUARD(status, done, smooth_normals(mesh, normals, smooth));
+    PS_GUARD(status, done, collect(s, mesh, corners, normals, smooth, &c, view->resolution));
+    qsort(s->pieces, (size_t)s->count, sizeof *s->pieces, farther_first);
+    measure(s);
+done:
+    free(normals);
+    free(smooth);
+    if (status != PS_OK) scene_release(s);
+    return status;
+}
+
+void scene_release(scene *s)
+{
+    free(s->pieces);
+    memset(s, 0, sizeof *s);
+}

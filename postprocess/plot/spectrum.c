@@ -1,0 +1,44 @@
+/*
+ * Magnitudes over frequency in decibels, several channels and files.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "postprocess/plot/curves.h"
+#include "postprocess/plot/decibel.h"
+
+static ps_status draw(const plot_request *request, const curve_set *set, canvas *c)
+{
+    const ps_trace *trace = &set->traces[0];
+    char text[192];
+    double top = -INFINITY;
+    for (int i = 0; i < set->count; ++i) {
+        const ps_trace *own = &set->traces[set->curves[i].file];
+        for (int64_t s = 0; s < own->samples; ++s)
+            top = fmax(top, decibel_value(own, s, set->curves[i].channel));
+    }
+    if (!isfinite(top)) return ps_fail(PS_INVALID, "%s: no finite value to plot", request->files[0]);
+    curves_put_data(set, decibel_value, 1, c);
+    canvas_title(c, request->title);
+    snprintf(text, sizeof text, "frequency (%sHz)", set->axis_prefix);
+    canvas_put(c, "set xlabel ");
+    canvas_put_quoted(c, text);
+    decibel_label(trace, text, sizeof text);
+    canvas_put(c, "\nset ylabel ");
+    canvas_put_quoted(c, text);
+    canvas_put(c, " noenhanced\nset yrange [%.6g:%.6g]\n", 5 * floor((top - request->dynamic) / 5),
+               5 * ceil((top + 1) / 5));
+    canvas_put(c, "set autoscale xfixmin\nset autoscale xfixmax\nset key below horizontal nobox\n%s",
+               request->log ? "set logscale x\n" : "");
+    curves_put_plot(set, c);
+    return PS_OK;
+}
+
+ps_status plot_spectrum(const plot_request *request, canvas *c)
+{
+    curve_set set;
+    ps_status status = curves_load(request, true, decibel_value, &set);
+    if (status == PS_OK) status = draw(request, &set, c);
+    curves_release(&set);
+    return status;
+}

@@ -1,0 +1,256 @@
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/tdbem/lag_sum.h"
+#include "postprocess/probe/probe.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+
+enum { READ_ROWS = 32, TASK_SAMPLES = 512, LEAST_BLOCK = 32 };
+
+/* Densities by unknown: series[unknowns][width], column i is step `begin` + i; zeros where
+ * there is no such step. */
+typedef struct past {
+    double *series, *rows; /* rows: [READ_ROWS][unknowns] as read */
+    int64_t begin, width, capacity;
+} past;
+
+/* A group of receivers whose weights fit the memory. */
+typedef struct group {
+    int64_t first, count, bytes;
+    ps_lag_rows *rows;      /* [count]                         */
+    int64_t lowest, highest;
+    double *out;            /* [count][block]                  */
+    int64_t out_capacity;
+} group;
+
+typedef struct field_sum {
+    const probe_source *source;
+    const ps_receivers *receivers;
+    const probe_range *range;
+    ps_potential potential;
+    int64_t memory;
+    ps_trace *trace;
+    past past;
+    group group;
+    ps_progress progress;
+} field_sum;
+
+/* ---- the past ---- */
+
+static void transpose(const past *p, int64_t unknowns, int64_t column, int64_t count)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < unknowns; ++j)
+        for (int64_t i = 0; i < count; ++i)
+            p->series[j * p->width + column + i] = p->rows[i * unknowns + j];
+}
+
+/* Loads steps [begin, begin + width), unless they are there. */
+static ps_status past_load(past *p, const probe_source *source, int64_t begin, int64_t width)
+{
+    int64_t n = source->unknowns;
+    if (p->series && begin == p->begin && width == p->width) return PS_OK;
+    if (n * width > p->capacity) {
+        free(p->series);
+        p->capacity = 0;
+        PS_TRY(PS_ALLOC(&p->series, n * width, "past densities"));
+        p->capacity = n * width;
+    }
+    if (!p->rows) PS_TRY(PS_ALLOC(&p->rows, READ_ROWS * n, "densities"));
+    p->begin = begin;
+    p->width = 0; /* nothing valid until all is read */
+    past filled = *p;
+    filled.width = width;
+    memset(p->series, 0, (size_t)(n * width) * sizeof *p->series);
+    int64_t end = begin + width - 1 < source->steps ? begin + width - 1 : source->steps;
+    for (int64_t m = begin < 1 ? 1 : begin; m <= end; m += READ_ROWS) {
+        int64_t count = end - m + 1 < READ_ROWS ? end - m + 1 : READ_ROWS;
+        PS_TRY(ps_history_read(source->history, m, count, p->rows));
+        transpose(&filled, n, m - begin, count);
+    }
+    p->width = width;
+    return PS_OK;
+}
+
+/* ---- weights ---- */
+
+static ps_receiver receiver_of(const field_sum *sum, int64_t r)
+{
+    ps_receiver out = {.far_field = sum->receivers->far_field};
+    memcpy(out.place, sum->receivers->places + 3 * r, sizeof out.place);
+    return out;
+}
+
+static void group_release(group *g)
+{
+    for (int64_t i = 0; g->rows && i < g->count; ++i) {
+        free(g->rows[i].first);
+        free(g->rows[i].offset);
+        free(g->rows[i].values);
+    }
+    free(g->rows);
+    free(g->out);
+    memset(g, 0, sizeof *g);
+}
+
+static ps_status add_receiver(field_sum *sum, group *g)
+{
+    ps_lag_rows *rows = &g->rows[g->count];
+    ps_receiver receiver = receiver_of(sum, g->first + g->count);
+    int64_t n = sum->source->unknowns, lowest, highest;
+    ++g->count; /* from here group_release frees it */
+    PS_TRY(PS_ALLOC(&rows->first, n, "lags"));
+    PS_TRY(PS_ALLOC(&rows->offset, n + 1, "lags"));
+    ps_potential_extent(&sum->potential, &receiver, rows, &lowest, &highest);
+    PS_TRY(PS_ALLOC(&rows->values, rows->offset[n], "weights"));
+    if (lowest < g->lowest) g->lowest = lowest;
+    if (highest > g->highest) g->highest = highest;
+    g->bytes += 12 * n + 8 * rows->offset[n];
+    return PS_OK;
+}
+
+/* Receivers from `first` on, as many as fit a third of the memory, at least one. */
+static ps_status group_open(field_sum *sum, int64_t first)
+{
+    group *g = &sum->group;
+    int64_t left = sum->receivers->count - first, largest = 0;
+    *g = (group){.first = first, .lowest = INT32_MAX, .highest = INT32_MIN};
+    PS_TRY(PS_ALLOC(&g->rows, left, "receivers"));
+    while (g->count < left && (g->count == 0 || g->bytes + largest <= sum->memory / 3)) {
+        int64_t before = g->bytes;
+        PS_TRY(add_receiver(sum, g));
+        if (g->bytes - before > largest) largest = g->bytes - before;
+    }
+    return PS_OK;
+}
+
+static ps_status fill_weights(const field_sum *sum)
+{
+    const group *g = &sum->group;
+    int threads = omp_get_max_threads();
+    int64_t each = (ps_potential_workspace(&sum->potential) + 7) / 8 * 8;
+    double *workspace;
+    PS_TRY(PS_ALLOC(&workspace, each * threads, "workspace"));
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t i = 0; i < g->count; ++i) {
+        ps_receiver receiver = receiver_of(sum, g->first + i);
+        ps_potential_weights(&sum->potential, &receiver, &g->rows[i],
+                             workspace + each * omp_get_thread_num());
+    }
+    free(workspace);
+    return PS_OK;
+}
+
+/* ---- sums ---- */
+
+/* Output steps n0 + begin .. of one receiver of the group: a fixed order over unknowns. */
+static void sum_task(const field_sum *sum, int64_t i, int64_t n0, int64_t begin, int64_t count,
+                     double *out)
+{
+    const ps_lag_rows *rows = &sum->group.rows[i];
+    const ps_lag_sum_functions *functions = ps_lag_sum_functions_here();
+    memset(out, 0, (size_t)count * sizeof *out);
+    for (int64_t j = 0; j < sum->source->unknowns; ++j) {
+        const double *series = sum->past.series + j * sum->past.width;
+        int64_t column = n0 + begin - rows->first[j] - sum->past.begin;
+        functions->add(rows->offset[j + 1] - rows->offset[j], rows->values + rows->offset[j], count,
+                       series + column, out);
+    }
+}
+
+static void sum_block(const field_sum *sum, int64_t n0, int64_t count)
+{
+    const group *g = &sum->group;
+    int64_t tasks = (count + TASK_SAMPLES - 1) / TASK_SAMPLES;
+#pragma omp parallel for collapse(2) schedule(dynamic, 1)
+    for (int64_t i = 0; i < g->count; ++i)
+        for (int64_t t = 0; t < tasks; ++t) {
+            int64_t begin = t * TASK_SAMPLES;
+            int64_t samples = count - begin < TASK_SAMPLES ? count - begin : TASK_SAMPLES;
+            sum_task(sum, i, n0, begin, samples, g->out + i * count + begin);
+        }
+    double *real = sum->trace->real + (n0 - sum->range->first) * sum->trace->channels + g->first;
+    for (int64_t s = 0; s < count; ++s)
+        for (int64_t i = 0; i < g->count; ++i)
+            real[s * sum->trace->channels + i] = g->out[i * count + s];
+}
+
+/* Steps a block may have so that the past and the output of the group fit the rest. */
+static ps_status block_size(const field_sum *sum, int64_t *out)
+{
+    int64_t span = sum->group.highest - sum->group.lowest, n = sum->source->unknowns;
+    int64_t room = sum->memory - sum->group.bytes - 8 * READ_ROWS * n - 8 * n * span;
+    int64_t fits = room / (8 * (n + sum->group.count));
+    if (fits < LEAST_BLOCK && fits < sum->range->count)
+        return ps_fail(PS_EXHAUSTED,
+                       "--host-memory: %lld densities over %lld steps of delay need at least "
+                       "%.0f MB beside the trace, there are %.0f MB",
+                       (long long)n, (long long)span,
+                       12e-6 * (double)(n * (span + LEAST_BLOCK + READ_ROWS)),
+                       1e-6 * (double)sum->memory);
+    *out = fits < sum->range->count ? fits : sum->range->count;
+    return PS_OK;
+}
+
+static ps_status sum_group(field_sum *sum)
+{
+    group *g = &sum->group;
+    int64_t block = 0, end = sum->range->first + sum->range->count;
+    PS_TRY(block_size(sum, &block));
+    PS_TRY(fill_weights(sum));
+    PS_TRY(PS_ALLOC(&g->out, block * g->count, "fields"));
+    for (int64_t n0 = sum->range->first; n0 < end; n0 += block) {
+        int64_t count = end - n0 < block ? end - n0 : block;
+        PS_TRY(past_load(&sum->past, sum->source, n0 - g->highest,
+                         count + g->highest - g->lowest));
+        sum_block(sum, n0, count);
+        ps_progress_update(&sum->progress,
+                           g->first * sum->range->count + g->count * (n0 + count - sum->range->first));
+    }
+    return PS_OK;
+}
+
+/* ---- the incident field ---- */
+
+static void add_incident(const field_sum *sum)
+{
+    ps_trace *trace = sum->trace;
+#pragma omp parallel for schedule(static)
+    for (int64_t s = 0; s < trace->samples; ++s)
+        for (int64_t c = 0; c < trace->channels; ++c)
+            trace->real[s * trace->channels + c] += ps_incident_field(
+                &sum->source->incident, sum->receivers->places + 3 * c, trace->axis[s], NULL);
+}
+
+static ps_potential potential_of(const probe_source *s)
+{
+    return (ps_potential){.hard = s->hard, .unknowns = s->unknowns,
+                          .triangle_count = s->mesh.triangle_count, .triangles = s->triangles,
+                          .vertices = s->mesh.vertices, .corners = s->mesh.triangles,
+                          .reach = s->reach, .dt = s->dt, .speed = s->speed};
+}
+
+ps_status probe_fields(const probe_source *source, const ps_receivers *receivers, bool total,
+                       const probe_range *range, int64_t memory, ps_trace *trace)
+{
+    field_sum sum = {.source = source, .receivers = receivers, .range = range, .memory = memory,
+                     .trace = trace, .potential = potential_of(source)};
+    ps_status status = PS_OK;
+    for (int64_t s = 0; s < range->count; ++s)
+        trace->axis[s] = (double)(range->first + s) * source->dt;
+    ps_progress_start(&sum.progress, "summing", "samples", receivers->count * range->count);
+    for (int64_t first = 0; status == PS_OK && first < receivers->count;) {
+        status = group_open(&sum, first);
+        if (status == PS_OK) status = sum_group(&sum);
+        first += sum.group.count;
+        group_release(&sum.group);
+    }
+    ps_progress_end(&sum.progress);
+    if (status == PS_OK && total) add_incident(&sum);
+    free(sum.past.series);
+    free(sum.past.rows);
+    return status;
+}

@@ -1,0 +1,277 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postprocess/probe/probe.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+enum { FIELD_SCATTERED, FIELD_TOTAL };
+
+static struct {
+    ps_text_list at, direction;
+    const char *points, *plane, *normal, *surface;
+    int64_t directions;
+    int field;
+    bool mean;
+    double from, to;
+} chosen = {.normal = "0,1,0", .from = -1e300, .to = 1e300};
+
+static const ps_option options[] = {
+    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "a point, m (may be repeated)", 0, 0, PS_IDENTITY},
+    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "points from a file, three numbers a line",
+     0, 0, 0},
+    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2",
+     "N1 x N2 points of the plane O + s U + t V, 0 <= s, t <= 1; O, U, V are X,Y,Z", 0, 0,
+     PS_IDENTITY},
+    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI",
+     "far field in this direction, degrees (may be repeated)", 0, 0, PS_IDENTITY},
+    {"directions", PS_OPTION_INT, &chosen.directions, "N",
+     "far field in N directions on a great circle", 0, 1000000, PS_IDENTITY},
+    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
+     PS_IDENTITY},
+    {"surface", PS_OPTION_TEXT, &chosen.surface, "LIST",
+     "densities at these unknowns (triangles or, sound-hard, vertices): 0,7,20-29 or all", 0, 0,
+     PS_IDENTITY},
+    {"mean", PS_OPTION_FLAG, &chosen.mean, NULL, "area-weighted mean of the densities", 0, 0,
+     PS_IDENTITY},
+    {"field", PS_OPTION_CHOICE, &chosen.field, "scattered|total",
+     "scattered field, or with the incident field added", 0, 0, PS_IDENTITY},
+    {"from", PS_OPTION_REAL, &chosen.from, "S", "first time, s", 0, 0, PS_IDENTITY},
+    {"to", PS_OPTION_REAL, &chosen.to, "S", "last time, s", 0, 0, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* What is asked for, and what is known of it before the work. */
+typedef struct task {
+    probe_source source;
+    ps_receivers receivers;
+    int64_t *unknowns, unknown_count, unknown_capacity;
+    probe_range range;
+    bool surface;
+    char options[PS_RECORD_MAX + 64];
+} task;
+
+/* ---- receivers ---- */
+
+static ps_status add_receivers(ps_receivers *r)
+{
+    for (int i = 0; i < chosen.at.count; ++i)
+        PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
+    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
+    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
+    for (int i = 0; i < chosen.direction.count; ++i)
+        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
+    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
+    return PS_OK;
+}
+
+static ps_status add_unknowns(task *t, int64_t first, int64_t last)
+{
+    if (first < 0 || last < first || last >= t->source.unknowns)
+        return ps_fail(PS_USAGE, "--surface: %lld-%lld is outside of 0-%lld", (long long)first,
+                       (long long)last, (long long)t->source.unknowns - 1);
+    PS_TRY(ps_grow((void **)&t->unknowns, &t->unknown_capacity,
+                   t->unknown_count + last - first + 1, sizeof *t->unknowns, "unknowns"));
+    for (int64_t j = first; j <= last; ++j) t->unknowns[t->unknown_count++] = j;
+    return PS_OK;
+}
+
+/* "0,7,20-29" or "all" */
+static ps_status parse_surface(task *t)
+{
+    const char *at = chosen.surface;
+    if (!at) return PS_OK;
+    if (strcmp(at, "all") == 0) return add_unknowns(t, 0, t->source.unknowns - 1);
+    for (;;) {
+        char *end;
+        int64_t first = strtoll(at, &end, 10), last = first;
+        bool good = end != at && first >= 0;
+        if (good && *end == '-') {
+            at = end + 1;
+            last = strtoll(at, &end, 10);
+            good = end != at;
+        }
+        if (!good || (*end && *end != ','))
+            return ps_fail(PS_USAGE, "--surface: \"%s\" is not a list as in 0,7,20-29 or all",
+                           chosen.surface);
+        PS_TRY(add_unknowns(t, first, last));
+        if (!*end) return PS_OK;
+        at = end + 1;
+    }
+}
+
+static ps_status check_choice(const task *t)
+{
+    if (t->surface && t->receivers.count)
+        return ps_fail(PS_USAGE, "--surface and --mean do not go with points or directions into "
+                                 "one file; run the program once for each");
+    if (!t->surface && !t->receivers.count)
+        return ps_fail(PS_USAGE, "say where: --at, --points, --plane, --direction, --directions, "
+                                 "--surface or --mean");
+    if (chosen.field == FIELD_TOTAL && (t->surface || t->receivers.far_field))
+        return ps_fail(PS_USAGE, "--field total: only points have a total field");
+    return PS_OK;
+}
+
+/* ---- what there is to do ---- */
+
+/* The options that change results, and what the receivers' file held. */
+static void make_options(task *t, const ps_run *run)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    const unsigned char *bytes = (const unsigned char *)t->receivers.places;
+    for (int64_t i = 0; i < 24 * t->receivers.count; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    snprintf(t->options, sizeof t->options, "%sreceivers=%016llx\n", run->record,
+             (unsigned long long)hash);
+}
+
+static void warn_inside(const task *t)
+{
+    if (t->surface || t->receivers.far_field || !t->source.mesh.closed) return;
+    int64_t first, count = probe_count_inside(&t->source, &t->receivers, &first);
+    if (!count) return;
+    const double *x = t->receivers.places + 3 * first;
+    ps_warning("%lld of %lld points lie inside the body, where the sum of layers is not a field "
+               "(the first: point %lld at %g,%g,%g)",
+               (long long)count, (long long)t->receivers.count, (long long)first, x[0], x[1], x[2]);
+}
+
+static ps_status prepare(task *t, const ps_run *run)
+{
+    PS_TRY(add_receivers(&t->receivers));
+    t->surface = chosen.surface || chosen.mean;
+    PS_TRY(check_choice(t));
+    PS_TRY(probe_source_open(&t->source, run->operands[0], run->operands[1]));
+    PS_TRY(parse_surface(t));
+    make_options(t, run);
+    double from = chosen.from <= -1e300 ? -INFINITY : chosen.from;
+    double to = chosen.to >= 1e300 ? INFINITY : chosen.to;
+    return probe_range_find(&t->source, t->surface ? NULL : &t->receivers, from, to, &t->range);
+}
+
+static int64_t channel_count(const task *t)
+{
+    return t->surface ? t->unknown_count + chosen.mean : t->receivers.count;
+}
+
+/* ---- doing it ---- */
+
+static void describe(const task *t, ps_trace *trace)
+{
+    bool hard = t->source.hard;
+    const char *quantity, *units = "Pa";
+    ps_trace_basis basis = PS_TRACE_SAMPLES;
+    if (t->surface) {
+        quantity = hard ? "total pressure on the surface" : "density -dn u";
+        units = hard ? "Pa" : "Pa/m";
+        basis = hard ? PS_TRACE_HAT : PS_TRACE_STEP_MEAN;
+    } else if (t->receivers.far_field) {
+        quantity = "scattered far field";
+        units = "Pa m";
+    } else {
+        quantity = chosen.field == FIELD_TOTAL ? "total pressure" : "scattered pressure";
+    }
+    if (!t->surface) ps_receivers_put(&t->receivers, trace);
+    snprintf(trace->quantity, sizeof trace->quantity, "%s", quantity);
+    snprintf(trace->units, sizeof trace->units, "%s", units);
+    probe_source_describe(&t->source, basis, &trace->origin);
+}
+
+static ps_status compute(const task *t, const ps_run *run, ps_trace *trace)
+{
+    int64_t memory = run->host_memory - 8 * trace->samples * trace->channels;
+    if (memory <= 0)
+        return ps_fail(PS_EXHAUSTED,
+                       "--host-memory: the trace alone takes %.0f MB; take fewer receivers or a "
+                       "part of the time (--from, --to)",
+                       8e-6 * (double)(trace->samples * trace->channels));
+    describe(t, trace);
+    if (t->surface)
+        return probe_surface(&t->source, t->unknowns, t->unknown_count, chosen.mean, &t->range,
+                             trace);
+    return probe_fields(&t->source, &t->receivers, chosen.field == FIELD_TOTAL, &t->range, memory,
+                        trace);
+}
+
+static void report(const task *t, const ps_run *run, const ps_trace *trace, double seconds)
+{
+    double peak = 0;
+    for (int64_t i = 0; trace && i < trace->samples * trace->channels; ++i)
+        peak = fmax(peak, fabs(trace->real[i]));
+    ps_report *r = ps_report_new(run->json);
+    ps_report_int(r, "channels", channel_count(t), "1");
+    ps_report_int(r, "samples", t->range.count, "1");
+    ps_report_real(r, "first_time", (double)t->range.first * t->source.dt, "s");
+    ps_report_real(r, "trace_bytes", 8.0 * (double)(t->range.count * channel_count(t)), "bytes");
+    if (trace) ps_report_real(r, "largest_value", peak, trace->units);
+    if (trace) ps_report_real(r, "seconds", seconds, "s");
+    ps_report_print(&r);
+}
+
+static ps_status make_trace(const task *t, const ps_run *run, const ps_store_identity *identity,
+                            const char *const *roles, ps_store *const *inputs)
+{
+    ps_trace trace;
+    double start = ps_clock();
+    warn_inside(t);
+    PS_TRY(ps_trace_init(&trace, t->range.count, channel_count(t), false));
+    ps_status status = compute(t, run, &trace);
+    if (status == PS_OK)
+        status = ps_trace_save(run->operands[2], &trace, identity, 2, roles, inputs);
+    if (status == PS_OK) report(t, run, &trace, ps_clock() - start);
+    ps_trace_release(&trace);
+    return status;
+}
+
+static ps_status act(const task *t, const ps_run *run)
+{
+    const char *const roles[2] = {"history", "mesh"};
+    ps_store *const inputs[2] = {ps_history_store(t->source.history), t->source.mesh_store};
+    ps_store_identity identity = {
+        .creator = ps_version(), .revision = ps_revision(), .options = t->options};
+    if (run->plan) {
+        report(t, run, NULL, 0);
+        return PS_OK;
+    }
+    if (!run->force && ps_trace_matches(run->operands[2], &identity, 2, roles, inputs)) {
+        ps_info("%s is up to date", run->operands[2]);
+        return PS_OK;
+    }
+    return make_trace(t, run, &identity, roles, inputs);
+}
+
+static ps_status run_probe(ps_run *run)
+{
+    static task t; /* zeroed */
+    ps_status status = prepare(&t, run);
+    if (status == PS_OK) status = act(&t, run);
+    probe_source_close(&t.source);
+    ps_receivers_release(&t.receivers);
+    free(t.unknowns);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "probe",
+        .synopsis = "HISTORY MESH OUTPUT",
+        .description =
+            "Takes fields from the densities that penstock-tdbem-march left: the scattered or total\n"
+            "pressure at points and planes, the far field lim r u(r e, tau + r/c) in directions, or\n"
+            "the densities themselves at unknowns and their mean. Writes a trace; the history is\n"
+            "streamed within --host-memory.",
+        .examples =
+            "  penstock-probe run.h5 mesh.h5 near.h5 --at 2,0,0 --at 0,0,-3 --field total\n"
+            "  penstock-probe run.h5 mesh.h5 far.h5 --directions 72 --plane-normal 0,1,0\n"
+            "  penstock-probe run.h5 mesh.h5 cut.h5 --plane '-3,0,-3;6,0,0;0,0,6;61x61'\n"
+            "  penstock-probe run.h5 mesh.h5 mean.h5 --mean",
+        .options = options,
+        .operands_min = 3,
+        .operands_max = 3,
+        .run = run_probe};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,65 @@
+/*
+ * probe: what the files of penstock-probe share: a run's history with its mesh, and the two
+ * things that can be taken from it: fields at receivers, and densities on the surface.
+ */
+#ifndef PS_POSTPROCESS_PROBE_PROBE_H
+#define PS_POSTPROCESS_PROBE_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/history.h"
+#include "formats/receivers.h"
+#include "formats/surface_mesh.h"
+#include "kernels/tdbem/geometry.h"
+#include "kernels/tdbem/incident.h"
+#include "kernels/tdbem/potential.h"
+
+/* A history and the mesh that it belongs to. */
+typedef struct probe_source {
+    ps_history *history;
+    ps_store *mesh_store;
+    const ps_history_header *header; /* borrowed from history                     */
+    ps_surface_mesh mesh;
+    ps_triangle *triangles;          /* [triangle_count]                          */
+    double *reach;                   /* [vertex_count], sound-hard                */
+    ps_incident incident;
+    bool hard;
+    int64_t unknowns, steps;
+    double dt, speed;
+} probe_source;
+
+/* Opens both, checks that they belong together (content hash, number of unknowns). PS_INVALID. */
+ps_status probe_source_open(probe_source *source, const char *history, const char *mesh);
+void probe_source_close(probe_source *source);
+/* Kind, speed, step, edge and emitters, for a trace. */
+void probe_source_describe(const probe_source *source, ps_trace_basis basis,
+                           ps_trace_origin *origin);
+
+/* Steps n = first .. first + count - 1 of the output; t = n dt. */
+typedef struct probe_range {
+    int64_t first, count;
+} probe_range;
+
+/* The steps within [from, to] (s; -INFINITY and INFINITY: all that the history allows) for these
+ * receivers: for points 1 .. steps, for directions all tau for which every density is known.
+ * PS_USAGE if there are none or the history ends before `to`. */
+ps_status probe_range_find(const probe_source *source, const ps_receivers *receivers, double from,
+                           double to, probe_range *out);
+
+/* Scattered or, `total`, total field at all receivers; trace: range.count samples, as many
+ * channels as receivers; sets axis and values. Reads the history in blocks of steps so that
+ * everything beside the trace stays within `memory` bytes. PS_EXHAUSTED if that is too little. */
+ps_status probe_fields(const probe_source *source, const ps_receivers *receivers, bool total,
+                       const probe_range *range, int64_t memory, ps_trace *trace);
+
+/* Densities at unknowns[count] and, `mean`, their area-weighted mean over the surface as the last
+ * channel. The axis is t_n, or t_n - dt/2 for densities that are means over steps. */
+ps_status probe_surface(const probe_source *source, const int64_t *unknowns, int64_t count,
+                        bool mean, const probe_range *range, ps_trace *trace);
+
+/* Number of receivers inside the closed body, *first the first of them. */
+int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,
+                           int64_t *first);
+
+#endif

@@ -1,0 +1,143 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postprocess/probe/probe.h"
+#include "runtime/memory.h"
+
+static ps_status check_belongs(const probe_source *s, const char *history, const char *mesh)
+{
+    const ps_slice_header *slices = &s->header->slices;
+    int64_t expected = s->hard ? s->mesh.vertex_count : s->mesh.triangle_count;
+    if (strcmp(slices->mesh_hash, s->mesh.content_hash) != 0)
+        return ps_fail(PS_INVALID,
+                       "%s was computed on another mesh than %s (content hash %s, not %s); name "
+                       "the mesh that the slices were assembled from",
+                       history, mesh, slices->mesh_hash, s->mesh.content_hash);
+    if (slices->unknowns != expected)
+        return ps_fail(PS_INVALID, "%s has %lld unknowns, %s has %lld %s", history,
+                       (long long)slices->unknowns, mesh, (long long)expected,
+                       s->hard ? "vertices" : "triangles");
+    return PS_OK;
+}
+
+static ps_status read_emitters(probe_source *s, const char *path)
+{
+    s->incident.count = s->header->emitter_count;
+    s->incident.speed = s->speed;
+    for (int i = 0; i < s->incident.count; ++i)
+        if (ps_emitter_parse(s->header->emitters[i], &s->incident.emitters[i]) != PS_OK)
+            return ps_context(PS_INVALID, "%s", path);
+    return PS_OK;
+}
+
+static ps_status take_header(probe_source *s)
+{
+    s->header = ps_history_header_of(s->history);
+    s->hard = s->header->slices.formulation == PS_SOUND_HARD;
+    s->unknowns = s->header->slices.unknowns;
+    s->steps = s->header->steps;
+    s->dt = s->header->slices.dt;
+    s->speed = s->header->slices.speed;
+    return s->steps > 0 ? PS_OK : ps_fail(PS_INVALID, "the history has no steps");
+}
+
+static ps_status make_geometry(probe_source *s)
+{
+    const ps_surface_mesh *mesh = &s->mesh;
+    PS_TRY(PS_ALLOC(&s->triangles, mesh->triangle_count, "triangles"));
+    PS_TRY(PS_ALLOC(&s->reach, mesh->vertex_count, "edges"));
+    PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, s->triangles));
+    ps_potential_reach(mesh->triangle_count, s->triangles, mesh->triangles, s->reach);
+    return PS_OK;
+}
+
+ps_status probe_source_open(probe_source *source, const char *history, const char *mesh)
+{
+    ps_status status;
+    memset(source, 0, sizeof *source);
+    PS_GUARD(status, failed, ps_history_open(history, &source->history));
+    PS_GUARD(status, failed, ps_store_open(mesh, NULL, 1 << 20, &source->mesh_store));
+    PS_GUARD(status, failed, ps_surface_mesh_load(mesh, &source->mesh));
+    PS_GUARD(status, failed, take_header(source));
+    PS_GUARD(status, failed, check_belongs(source, history, mesh));
+    PS_GUARD(status, failed, read_emitters(source, history));
+    PS_GUARD(status, failed, make_geometry(source));
+    return PS_OK;
+failed:
+    probe_source_close(source);
+    return status;
+}
+
+void probe_source_close(probe_source *source)
+{
+    ps_history_close(&source->history);
+    ps_store_close(&source->mesh_store);
+    ps_surface_mesh_release(&source->mesh);
+    free(source->triangles);
+    free(source->reach);
+    memset(source, 0, sizeof *source);
+}
+
+void probe_source_describe(const probe_source *source, ps_trace_basis basis,
+                           ps_trace_origin *origin)
+{
+    origin->speed = source->speed;
+    origin->dt = source->dt;
+    origin->edge = ps_triangles_mean_edge(source->triangles, source->mesh.triangle_count);
+    origin->basis = basis;
+    origin->emitter_count = source->header->emitter_count;
+    memcpy(origin->emitters, source->header->emitters, sizeof origin->emitters);
+}
+
+/* ---- the times there are ---- */
+
+/* Largest e.y over the surface and all directions, in steps. */
+static double farthest_advance(const probe_source *source, const ps_receivers *receivers)
+{
+    double farthest = -INFINITY;
+    for (int64_t r = 0; r < receivers->count; ++r) {
+        const double *e = receivers->places + 3 * r;
+        for (int64_t v = 0; v < source->mesh.vertex_count; ++v) {
+            const double *x = source->mesh.vertices + 3 * v;
+            farthest = fmax(farthest, e[0] * x[0] + e[1] * x[1] + e[2] * x[2]);
+        }
+    }
+    return farthest / (source->speed * source->dt);
+}
+
+ps_status probe_range_find(const probe_source *source, const ps_receivers *receivers, double from,
+                           double to, probe_range *out)
+{
+    int64_t lead = receivers && receivers->far_field
+                       ? (int64_t)floor(farthest_advance(source, receivers) + .5) + 1
+                       : 0;
+    int64_t first = 1 - lead, last = source->steps - lead;
+    double dt = source->dt;
+    if (to < INFINITY && to > ((double)last + 1e-6) * dt)
+        return ps_fail(PS_USAGE, "--to %g: the history of %lld steps allows times up to %g s", to,
+                       (long long)source->steps, (double)last * dt);
+    if (from > (double)first * dt) first = (int64_t)ceil(from / dt - 1e-6);
+    if (to < (double)last * dt) last = (int64_t)floor(to / dt + 1e-6);
+    if (first > last)
+        return ps_fail(PS_USAGE, "no step of the history lies between --from %g and --to %g s",
+                       from, to);
+    *out = (probe_range){first, last - first + 1};
+    return PS_OK;
+}
+
+int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,
+                           int64_t *first)
+{
+    int64_t inside = 0, least = receivers->count;
+#pragma omp parallel for schedule(static) reduction(+ : inside) reduction(min : least)
+    for (int64_t r = 0; r < receivers->count; ++r)
+        if (ps_winding_number(source->mesh.triangle_count, source->triangles,
+                              receivers->places + 3 * r) > .5) {
+            ++inside;
+            if (r < least) least = r;
+        }
+    *first = least;
+    return inside;
+}

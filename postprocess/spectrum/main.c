@@ -1,0 +1,277 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postprocess/spectrum/spectrum.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+static struct {
+    const char *frequencies, *pulse;
+    double fmin, fmax, taper, shift;
+    int64_t count, pad;
+    bool divide, target_strength, basis;
+} chosen = {.pad = 1, .basis = true};
+
+static const ps_option options[] = {
+    {"frequencies", PS_OPTION_TEXT, &chosen.frequencies, "A,B,...", "these frequencies, Hz", 0, 0,
+     PS_IDENTITY},
+    {"fmin", PS_OPTION_REAL, &chosen.fmin, "HZ", "from this frequency", 0, 1e15, PS_IDENTITY},
+    {"fmax", PS_OPTION_REAL, &chosen.fmax, "HZ", "to this frequency; 0: the highest there is", 0,
+     1e15, PS_IDENTITY},
+    {"count", PS_OPTION_INT, &chosen.count, "N",
+     "so many equally spaced frequencies; 0: the bins of the FFT", 0, 100000000, PS_IDENTITY},
+    {"pad", PS_OPTION_INT, &chosen.pad, "N", "lengthen the signal N times by zeros for the FFT", 1,
+     64, PS_IDENTITY},
+    {"divide", PS_OPTION_FLAG, &chosen.divide, NULL,
+     "divide by the spectrum of the incident pulse, which the trace knows: the response to unit "
+     "incidence", 0, 0, PS_IDENTITY},
+    {"pulse", PS_OPTION_TEXT, &chosen.pulse, "TEXT",
+     "divide by the spectrum of this pulse, as of tdbem-march --emitter", 0, 0, PS_IDENTITY},
+    {"target-strength", PS_OPTION_FLAG, &chosen.target_strength, NULL,
+     "20 log10(|F|/1 m) of a far field, in dB (divides by the pulse)", 0, 0, PS_IDENTITY},
+    {"taper", PS_OPTION_REAL, &chosen.taper, "X",
+     "fade out over this last part of the signal, 0 .. 1", 0, 1, PS_IDENTITY},
+    {"times-shift", PS_OPTION_REAL, &chosen.shift, "S",
+     "add to the times of the trace (its own already stand where the values do)", 0, 0,
+     PS_IDENTITY},
+    {"basis", PS_OPTION_FLAG, &chosen.basis, NULL,
+     "undo the averaging of densities that are means over steps (on; --no-basis)", 0, 0,
+     PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static bool divides(void) { return chosen.divide || chosen.pulse || chosen.target_strength; }
+
+/* ---- the pulse ---- */
+
+static bool same_pulse(ps_emitter a, ps_emitter b)
+{
+    return a.shape == b.shape && a.amplitude == b.amplitude && a.width == b.width &&
+           a.frequency == b.frequency && a.delay == b.delay;
+}
+
+static ps_status find_pulse(const ps_trace *trace, ps_emitter *pulse)
+{
+    if (chosen.pulse) {
+        PS_TRY(ps_emitter_parse(chosen.pulse, pulse));
+        return isnan(pulse->delay) ? ps_fail(PS_USAGE, "--pulse: say its delay") : PS_OK;
+    }
+    if (!trace->origin.emitter_count)
+        return ps_fail(PS_USAGE, "the trace does not know the incident pulse; say --pulse TEXT");
+    for (int i = 0; i < trace->origin.emitter_count; ++i) {
+        ps_emitter emitter;
+        PS_TRY(ps_emitter_parse(trace->origin.emitters[i], &emitter));
+        if (i && !same_pulse(emitter, *pulse))
+            return ps_fail(PS_USAGE, "the emitters have different pulses, so there is no common "
+                                     "spectrum to divide by; say --pulse TEXT");
+        *pulse = emitter;
+    }
+    return PS_OK;
+}
+
+/* ---- the transform ---- */
+
+static void fill_range(double *axis, int64_t count, double highest)
+{
+    double top = chosen.fmax > 0 ? chosen.fmax : highest;
+    for (int64_t i = 0; i < count; ++i)
+        axis[i] = chosen.fmin +
+                  (count > 1 ? (top - chosen.fmin) * (double)i / (double)(count - 1) : 0);
+}
+
+static ps_status transform_chosen(const ps_trace *trace, double dt, ps_trace *out)
+{
+    enum { MANY = 4096 };
+    double list[MANY];
+    int count = 0;
+    if (chosen.frequencies && chosen.count)
+        return ps_fail(PS_USAGE, "--frequencies and --count exclude each other");
+    if (chosen.frequencies) PS_TRY(ps_parse_reals(chosen.frequencies, ',', list, MANY, &count));
+    PS_TRY(ps_trace_init(out, count ? count : chosen.count, trace->channels, true));
+    if (count) memcpy(out->axis, list, (size_t)count * sizeof *list);
+    else fill_range(out->axis, chosen.count, .5 / dt);
+    for (int64_t i = 0; i < out->samples; ++i)
+        if (out->axis[i] > .5 / dt * (1 + 1e-9) || (i && out->axis[i] <= out->axis[i - 1])) {
+            double bad = out->axis[i];
+            ps_trace_release(out);
+            return ps_fail(PS_USAGE,
+                           "frequency %g Hz: they must ascend and stay below %g Hz, half the "
+                           "sampling rate",
+                           bad, .5 / dt);
+        }
+    spectrum_direct(trace, dt, out);
+    return PS_OK;
+}
+
+static ps_status transform_bins(const ps_trace *trace, double dt, ps_trace *out)
+{
+    int64_t padded = chosen.pad * trace->samples;
+    double width = 1 / ((double)padded * dt);
+    int64_t first = (int64_t)ceil(chosen.fmin / width - 1e-9), last = spectrum_bins(padded) - 1;
+    if (chosen.fmax > 0 && (double)last * width > chosen.fmax)
+        last = (int64_t)floor(chosen.fmax / width + 1e-9);
+    if (padded > INT32_MAX || first > last)
+        return ps_fail(PS_USAGE, "no bin of the FFT (%g Hz wide, %lld samples) lies between "
+                                 "--fmin and --fmax",
+                       width, (long long)padded);
+    PS_TRY(ps_trace_init(out, last - first + 1, trace->channels, true));
+    ps_status status = spectrum_fft(trace, dt, padded, first, out);
+    if (status != PS_OK) ps_trace_release(out);
+    return status;
+}
+
+/* ---- warnings ---- */
+
+/* Above this frequency mesh (w h/c < .6) or step (w dt < .6) are too coarse (guide 2.9). */
+static double usable_frequency(const ps_trace *trace)
+{
+    const ps_trace_origin *origin = &trace->origin;
+    double highest = INFINITY;
+    if (origin->dt > 0) highest = .6 / origin->dt / (2 * M_PI);
+    if (origin->edge > 0 && origin->speed > 0)
+        highest = fmin(highest, .6 * origin->speed / origin->edge / (2 * M_PI));
+    return highest;
+}
+
+static void warn(const ps_trace *out, double usable, double truncation, int64_t unknown)
+{
+    int64_t beyond = 0;
+    for (int64_t i = 0; i < out->samples; ++i) beyond += out->axis[i] > usable;
+    if (beyond)
+        ps_warning("%lld of %lld frequencies are above %g Hz, where mesh or step are too coarse "
+                   "for accurate values",
+                   (long long)beyond, (long long)out->samples, usable);
+    if (truncation > 1e-3)
+        ps_warning("the signal has not decayed where the trace ends (its end is %.2g of its peak): "
+                   "march longer, or --taper",
+                   truncation);
+    if (unknown)
+        ps_warning("at %lld frequencies the pulse has no energy: no value there (NaN)",
+                   (long long)unknown);
+}
+
+/* ---- the result ---- */
+
+static void to_target_strength(ps_trace *out)
+{
+    for (int64_t i = 0; i < out->samples * out->channels; ++i)
+        out->real[i] = 20 * log10(hypot(out->real[i], out->imaginary[i]));
+    free(out->imaginary);
+    out->imaginary = NULL;
+    out->complex_values = false;
+    strcpy(out->quantity, "target strength");
+    strcpy(out->units, "dB");
+}
+
+/* Units of the transform; divided by Pa s of the pulse, Pa becomes 1. */
+static void name_units(const ps_trace *trace, ps_trace *out)
+{
+    static const char *const table[][2] = {{"Pa", "1"}, {"Pa m", "m"}, {"Pa/m", "1/m"}};
+    snprintf(out->units, sizeof out->units, "%.27s s", trace->units);
+    for (int i = 0; divides() && i < 3; ++i)
+        if (strcmp(trace->units, table[i][0]) == 0) strcpy(out->units, table[i][1]);
+}
+
+static void describe(const ps_trace *trace, ps_trace *out)
+{
+    out->in_frequency = true;
+    out->far_field = trace->far_field;
+    memcpy(out->grid, trace->grid, sizeof out->grid);
+    memcpy(out->places, trace->places, (size_t)(3 * trace->channels) * sizeof *out->places);
+    memcpy(out->quantity, trace->quantity, sizeof out->quantity);
+    name_units(trace, out);
+    out->origin = trace->origin;
+    out->origin.basis = PS_TRACE_SAMPLES;
+    if (divides()) out->origin.emitter_count = 0;
+}
+
+static void report(const ps_run *run, const ps_trace *out, double usable, double truncation)
+{
+    ps_report *r = ps_report_new(run->json);
+    ps_report_int(r, "channels", out->channels, "1");
+    ps_report_int(r, "frequencies", out->samples, "1");
+    ps_report_real(r, "lowest", out->axis[0], "Hz");
+    ps_report_real(r, "highest", out->axis[out->samples - 1], "Hz");
+    if (isfinite(usable)) ps_report_real(r, "usable_up_to", usable, "Hz");
+    ps_report_real(r, "truncation", truncation, "1");
+    ps_report_print(&r);
+}
+
+static ps_status transform(ps_trace *trace, const ps_run *run, ps_trace *out)
+{
+    double dt;
+    ps_emitter pulse;
+    int64_t unknown = 0;
+    PS_TRY(spectrum_step(trace, &dt));
+    if (chosen.target_strength && !trace->far_field)
+        return ps_fail(PS_USAGE, "--target-strength is of a far field; %s has points",
+                       run->operands[0]);
+    if (divides()) PS_TRY(find_pulse(trace, &pulse));
+    for (int64_t i = 0; i < trace->samples; ++i) trace->axis[i] += chosen.shift;
+    double truncation = spectrum_truncation(trace), usable = usable_frequency(trace);
+    spectrum_taper(trace, chosen.taper);
+    PS_TRY(chosen.frequencies || chosen.count ? transform_chosen(trace, dt, out)
+                                              : transform_bins(trace, dt, out));
+    if (chosen.basis) spectrum_undo_basis(out, trace->origin.basis, trace->origin.dt);
+    if (divides()) unknown = spectrum_divide(out, &pulse);
+    describe(trace, out);
+    if (chosen.target_strength) to_target_strength(out);
+    warn(out, usable, truncation, unknown);
+    report(run, out, usable, truncation);
+    return PS_OK;
+}
+
+static ps_status transform_file(const ps_run *run, const ps_store_identity *identity,
+                                ps_store *input)
+{
+    static const char *const roles[] = {"trace"};
+    ps_trace trace, out = {.samples = 0};
+    PS_TRY(ps_trace_load(run->operands[0], &trace));
+    ps_status status = transform(&trace, run, &out);
+    if (status == PS_OK && !run->plan)
+        status = ps_trace_save(run->operands[1], &out, identity, 1, roles, &input);
+    else if (status != PS_OK)
+        ps_context(status, "%s", run->operands[0]);
+    ps_trace_release(&trace);
+    ps_trace_release(&out);
+    return status;
+}
+
+static ps_status run_spectrum(ps_run *run)
+{
+    static const char *const roles[] = {"trace"};
+    ps_store *input = NULL;
+    PS_TRY(ps_store_open(run->operands[0], "penstock-trace", 1, &input));
+    ps_store_identity identity = {.creator = ps_version(), .revision = ps_revision(),
+                                  .options = run->record};
+    ps_status status = PS_OK;
+    if (!run->force && !run->plan && ps_trace_matches(run->operands[1], &identity, 1, roles, &input))
+        ps_info("%s is up to date", run->operands[1]);
+    else
+        status = transform_file(run, &identity, input);
+    ps_store_close(&input);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "spectrum",
+        .synopsis = "TRACE OUTPUT",
+        .description =
+            "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of the\n"
+            "FFT or at chosen frequencies. With --divide the result is the response to an incident\n"
+            "wave of unit amplitude, with --target-strength that of a far field in dB. Warns where\n"
+            "mesh or step are too coarse and where the signal ends before it has decayed.",
+        .examples =
+            "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
+            "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
+        .options = options,
+        .operands_min = 2,
+        .operands_max = 2,
+        .run = run_spectrum};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,229 @@
+#include <stdlib.h>
+
+#include "kernels/tdbem/incident.h"
+#include "kernels/tdbem/lag_sum.h"
+#include "kernels/tdbem/potential.h"
+#include "tests/check.h"
+
+/* Kirchhoff: a field radiated from inside a closed surface S is, outside of S,
+ *     u(x,t) = double layer of u on S + single layer of -d_n u on S,
+ * and the right side is 0 inside. S is the cube [-1,1]^3 with 12 n^2 triangles, so there is no
+ * error of geometry; densities of the field of a point source inside it are sampled. */
+
+typedef struct cube {
+    int64_t vertex_count, triangle_count;
+    double *vertices;
+    int32_t *corners;
+    ps_triangle *triangles;
+    double *reach;
+} cube;
+
+static int32_t vertex_number(cube *c, const double x[3])
+{
+    for (int64_t v = 0; v < c->vertex_count; ++v)
+        if (memcmp(c->vertices + 3 * v, x, 3 * sizeof *x) == 0) return (int32_t)v;
+    memcpy(c->vertices + 3 * c->vertex_count, x, 3 * sizeof *x);
+    return (int32_t)c->vertex_count++;
+}
+
+/* Corner (i, j) of the grid on face `face`: axis face/2, side +-1, counterclockwise outside. */
+static int32_t face_vertex(cube *c, int face, int n, int i, int j)
+{
+    int axis = face / 2, side = face % 2 ? 1 : -1;
+    double x[3];
+    x[axis] = side;
+    x[(axis + 1) % 3] = -1 + 2.0 * (side > 0 ? i : j) / n;
+    x[(axis + 2) % 3] = -1 + 2.0 * (side > 0 ? j : i) / n;
+    return vertex_number(c, x);
+}
+
+static void cube_init(cube *c, int n)
+{
+    int64_t count = 12 * n * n;
+    c->vertex_count = c->triangle_count = 0;
+    c->vertices = calloc(3 * (size_t)count, sizeof(double));
+    c->corners = calloc(3 * (size_t)count, sizeof(int32_t));
+    for (int face = 0; face < 6; ++face)
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j) {
+                int32_t v[4] = {face_vertex(c, face, n, i, j), face_vertex(c, face, n, i + 1, j),
+                                face_vertex(c, face, n, i + 1, j + 1),
+                                face_vertex(c, face, n, i, j + 1)};
+                int32_t two[6] = {v[0], v[1], v[2], v[0], v[2], v[3]};
+                memcpy(c->corners + 3 * c->triangle_count, two, sizeof two);
+                c->triangle_count += 2;
+            }
+    c->triangles = aligned_alloc(64, (size_t)count * sizeof(ps_triangle));
+    c->reach = calloc((size_t)c->vertex_count, sizeof(double));
+    check_ok(ps_triangles_init(c->vertices, c->corners, count, c->triangles));
+    ps_potential_reach(count, c->triangles, c->corners, c->reach);
+}
+
+static void cube_release(cube *c)
+{
+    free(c->vertices);
+    free(c->corners);
+    free(c->triangles);
+    free(c->reach);
+}
+
+enum { STEPS = 260, PAD = 60 };
+static const double speed = 2, duration = 5;
+
+static ps_incident source(void)
+{
+    ps_incident incident = {.count = 1, .speed = speed};
+    check_ok(ps_emitter_parse("point:at=0.2,-0.1,0.15:width=0.5:delay=2", &incident.emitters[0]));
+    return incident;
+}
+
+static double density(const cube *c, const ps_incident *incident, bool hard, int64_t j, double t)
+{
+    double gradient[3], u;
+    if (t <= 0) return 0;
+    if (hard) return ps_incident_field(incident, c->vertices + 3 * j, t, NULL);
+    u = ps_incident_field(incident, c->triangles[j].centroid, t, gradient);
+    (void)u;
+    const double *n = c->triangles[j].normal;
+    return -(gradient[0] * n[0] + gradient[1] * n[1] + gradient[2] * n[2]);
+}
+
+/* Adds the potential of the sampled densities at t_1 .. t_steps to out. */
+static void add_potential(const cube *c, bool hard, const ps_receiver *receiver, int64_t steps,
+                          double *out)
+{
+    ps_incident incident = source();
+    double dt = duration / (double)steps;
+    ps_potential p = {.hard = hard, .unknowns = hard ? c->vertex_count : c->triangle_count,
+                      .triangle_count = c->triangle_count, .triangles = c->triangles,
+                      .vertices = c->vertices, .corners = c->corners, .reach = c->reach,
+                      .dt = dt, .speed = speed};
+    int64_t lowest, highest;
+    ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
+                        .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
+    ps_potential_extent(&p, receiver, &rows, &lowest, &highest);
+    rows.values = calloc((size_t)rows.offset[p.unknowns], sizeof(double));
+    double *work = aligned_alloc(64, (size_t)ps_potential_workspace(&p) * 8 + 64);
+    ps_potential_weights(&p, receiver, &rows, work);
+    int64_t before = highest > 0 ? highest : 0, after = lowest < 0 ? -lowest : 0;
+    double *series = calloc((size_t)(before + steps + after + 2), sizeof(double));
+    for (int64_t j = 0; j < p.unknowns; ++j) {
+        for (int64_t m = 1 - before; m <= steps + after; ++m)
+            series[before + m] = density(c, &incident, hard, j, ((double)m - (hard ? 0 : .5)) * dt);
+        ps_lag_sum_functions_here()->add(rows.offset[j + 1] - rows.offset[j],
+                                         rows.values + rows.offset[j], steps,
+                                         series + before + 1 - rows.first[j], out);
+    }
+    free(series);
+    free(work);
+    free(rows.values);
+    free(rows.offset);
+    free(rows.first);
+}
+
+/* Relative L2 error over time of the Kirchhoff sum with 12 n^2 triangles; inside, the sum
+ * relative to the source's field. */
+static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver, bool inside)
+{
+    cube c;
+    ps_incident incident = source();
+    double *out = calloc((size_t)steps, sizeof(double)), off = 0, norm = 0;
+    cube_init(&c, n);
+    for (int hard = 0; hard < 2; ++hard) add_potential(&c, hard, receiver, steps, out);
+    for (int64_t i = 0; i < steps; ++i) {
+        double t = (double)(i + 1) * duration / (double)steps, exact;
+        if (receiver->far_field) {
+            const double *s = incident.emitters[0].place, *e = receiver->place;
+            double early = (e[0] * s[0] + e[1] * s[1] + e[2] * s[2]) / speed;
+            exact = ps_pulse_value(&incident.emitters[0], t - 2 + early) / (4 * M_PI);
+        } else {
+            exact = ps_incident_field(&incident, receiver->place, t, NULL);
+        }
+        double error = inside ? out[i] : out[i] - exact;
+        off += error * error;
+        norm += exact * exact;
+    }
+    free(out);
+    cube_release(&c);
+    return sqrt(off / norm);
+}
+
+static void points_outside(void **state)
+{
+    const ps_receiver near = {{1.3, .2, -.4}, false}, far = {{-3, 2, 4}, false};
+    double coarse = kirchhoff_error(6, 60, &far, false), fine = kirchhoff_error(12, 120, &far, false);
+    check_at_most(coarse, 0.01);
+    check_at_most(fine, 0.3 * coarse); /* second order in h and dt */
+    check_at_most(kirchhoff_error(12, 120, &near, false), 0.008);
+}
+
+static void points_inside(void **state)
+{
+    const ps_receiver receiver = {{-.5, .4, -.3}, false};
+    check_at_most(kirchhoff_error(12, 120, &receiver, true), 0.008);
+}
+
+static void far_field(void **state)
+{
+    const ps_receiver receiver = {{0.6, 0, -0.8}, true};
+    double coarse = kirchhoff_error(6, 60, &receiver, false);
+    double fine = kirchhoff_error(12, 120, &receiver, false);
+    check_at_most(coarse, 0.025);
+    check_at_most(fine, 0.3 * coarse);
+}
+
+/* A constant unit density fills all lags: the static single layer, and -1 or 0 of the double
+ * layer (the solid angle). */
+static void sums_of_weights(void **state)
+{
+    cube c;
+    const double places[2][3] = {{.3, .1, -.2}, {1.02, .4, .2}};
+    cube_init(&c, 4);
+    for (int i = 0; i < 2; ++i) {
+        double out[STEPS + PAD] = {0};
+        ps_receiver receiver = {{places[i][0], places[i][1], places[i][2]}, false};
+        ps_potential p = {.hard = true, .unknowns = c.vertex_count,
+                          .triangle_count = c.triangle_count, .triangles = c.triangles,
+                          .vertices = c.vertices, .corners = c.corners, .reach = c.reach,
+                          .dt = .1, .speed = speed};
+        ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
+                            .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
+        int64_t lowest, highest;
+        ps_potential_extent(&p, &receiver, &rows, &lowest, &highest);
+        rows.values = calloc((size_t)rows.offset[p.unknowns], sizeof(double));
+        ps_potential_weights(&p, &receiver, &rows, NULL);
+        for (int64_t v = 0; v < rows.offset[p.unknowns]; ++v) out[0] += rows.values[v];
+        double winding = ps_winding_number(c.triangle_count, c.triangles, receiver.place);
+        check_near(winding, i == 0 ? 1 : 0, 1e-12, 0);
+        check_near(out[0], -winding, 2e-3, 0);
+        free(rows.values);
+        free(rows.offset);
+        free(rows.first);
+    }
+    cube_release(&c);
+}
+
+static void lag_sum_is_a_convolution(void **state)
+{
+    uint64_t seed = 5;
+    double series[80], weights[11], out[60], expected[60];
+    for (int i = 0; i < 80; ++i) series[i] = check_random(&seed) - .5;
+    for (int i = 0; i < 11; ++i) weights[i] = check_random(&seed) - .5;
+    for (int64_t length = 0; length <= 11; ++length) {
+        for (int i = 0; i < 60; ++i) {
+            out[i] = expected[i] = i;
+            for (int64_t q = 0; q < length; ++q) expected[i] += weights[q] * series[11 + i - q];
+        }
+        ps_lag_sum_functions_here()->add(length, weights, 60, series + 11, out);
+        for (int i = 0; i < 60; ++i) check_near(out[i], expected[i], 1e-13, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_outside), cmocka_unit_test(points_inside),
+        cmocka_unit_test(far_field), cmocka_unit_test(sums_of_weights),
+        cmocka_unit_test(lag_sum_is_a_convolution)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

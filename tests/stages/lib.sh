@@ -1,0 +1,30 @@
+# What the stage tests share. Source it: . "$ROOT/tests/stages/lib.sh"
+# ROOT: the repository; BUILD: the object folder; the current folder is empty and temporary.
+set -u
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# expect CODE TEXT COMMAND...: the command ends with this exit code, and its messages (or what it
+# printed) contain the text. Both are left in ./out and ./err.
+expect() {
+    local code=$1 text=$2 got
+    shift 2
+    "$@" >out 2>err
+    got=$?
+    [ $got -eq "$code" ] || { cat err; fail "exit code $got, expected $code: $*"; }
+    [ -z "$text" ] || grep -qF -- "$text" out err || { cat out err; fail "no \"$text\" in what was said by: $*"; }
+}
+
+# within VALUE LOW HIGH WHAT: a number in a range; not a number fails.
+within() {
+    awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v + 0 == v && v >= a && v <= b) }' ||
+        fail "$4: $1 is not within $2 .. $3"
+}
+
+# needs PROGRAM...: skips the test where a program was not built.
+needs() {
+    local program
+    for program; do
+        command -v "penstock-$program" >/dev/null || { echo "penstock-$program was not built"; exit 77; }
+    done
+}

@@ -1,0 +1,30 @@
+# make install into an empty place: everything works from there, and uninstall leaves nothing.
+. "$ROOT/tests/stages/lib.sh"
+[ "$(cd "$ROOT" && readlink -f "$(make -s print-build 2>/dev/null)")" = "$(readlink -f "$BUILD")" ] ||
+    { echo "this build was made with other options than make's defaults"; exit 77; }
+
+there=$PWD/root
+make -s -C "$ROOT" install DESTDIR="$there" PREFIX=/usr >log 2>&1 || { cat log; fail "make install"; }
+cd "$there/usr" || fail "nothing was installed"
+for program in "$BUILD"/bin/penstock-*; do
+    name=$(basename "$program")
+    [ -x "bin/$name" ] || fail "bin/$name is missing"
+    [ -s "share/man/man1/$name.1" ] || fail "the manual page of $name is missing"
+done
+[ "$(readlink bin/penstock)" = penstock-help ] || fail "bin/penstock"
+[ -s lib/penstock/plugin/libh5zstd.so ] || fail "the HDF5 plugin is missing"
+[ -s share/doc/penstock/LICENSE ] || fail "the licence is missing"
+bash -n share/bash-completion/completions/penstock || fail "the completion is no bash"
+
+# The installed programs find each other without PATH.
+PATH=/usr/bin:/bin bin/penstock help plot | grep -q '^usage: penstock-plot' || fail "penstock help plot"
+PATH=/usr/bin:/bin bin/penstock help | grep -q "not installed" && bin/penstock help |
+    grep "not installed" | while read -r name _; do
+        [ -e "$BUILD/bin/penstock-$name" ] && fail "$name was built but is said not to be installed"
+    done
+
+make -s -C "$ROOT" uninstall DESTDIR="$there" PREFIX=/usr >log 2>&1 || { cat log; fail "make uninstall"; }
+left=$(find "$there" ! -type d ! -name log)
+[ -z "$left" ] || fail "uninstall left $left"
+[ ! -e "$there/usr/lib/penstock" ] && [ ! -e "$there/usr/share/doc/penstock" ] || fail "folders are left"
+echo passed

@@ -1,0 +1,87 @@
+# penstock-plot: every kind gives a picture, the numbers in its script are those of the files, and
+# what cannot be drawn is refused by name and leaves nothing behind.
+. "$ROOT/tests/stages/lib.sh"
+needs plot sphere-exact
+command -v gnuplot >/dev/null || { echo "gnuplot is not installed"; exit 77; }
+
+# is_png FILE WIDTH HEIGHT, from the header.
+is_png() {
+    [ "$(od -An -tx1 -N8 "$1" | tr -d ' ')" = 89504e470d0a1a0a ] || fail "$1 is no PNG"
+    local size
+    size=$(od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }')
+    [ "$size" = "$2 $3" ] || fail "$1 is $size pixels, not $2 $3"
+}
+# block FILE NAME: the lines of a data block of a script.
+block() { sed -n "/^\\\$$2 << END\$/,/^END\$/p" "$1" | sed '1d;$d'; }
+
+pulse=plane:dir=0,0,1:width=1e-3:delay=12e-3
+hard() { expect 0 "" penstock-sphere-exact "$@" --speed 340 --emitter $pulse; }
+hard far.h5 --quantity hard-far --angles 0,90,180 --dt 1e-4 --steps 250
+hard spectrum.h5 --quantity hard-far --directions 36 --fmin 20 --fmax 400 --count 20
+hard plane.h5 --quantity hard-field --plane='-3,1.1,-2;6,0,0;0,0,4;31x21' --dt 1e-3 --steps 30
+
+# ---- trace: the largest value of the picture is that of the exact solution ----
+expect 0 "written" penstock-plot trace far.h5 far.h5 --difference --output trace.png --script trace.gp \
+    --labels one,other --title "it's 100 %"
+is_png trace.png 1100 620
+[ "$(block trace.gp C0 | wc -l)" -eq 250 ] || fail "a curve does not have 250 points"
+# Forward peak of a rigid unit sphere for this pulse, Pa m, from the Mie series by other means.
+within "$(block trace.gp C0 | awk '$2 > m { m = $2 } END { print m }')" 1.0 1.2 "forward peak"
+within "$(block trace.gp D0 | awk 'NF { d = $2 < 0 ? -$2 : $2; if (d > m) m = d } END { print m + 0 }')" \
+    0 0 "difference of a file to itself"
+expect 0 "written" penstock-plot trace far.h5 --channels 2 --x-range 0,0.01 --output part.png --script part.gp
+[ "$(block part.gp C0 | wc -l)" -eq 100 ] || fail "--x-range does not show 100 samples"
+
+# ---- spectrum and polar: levels of the low-frequency limit ----
+expect 0 "written" penstock-plot spectrum spectrum.h5 --channels 0,18 --log --output spectrum.svg --script s.gp
+grep -q '<svg' spectrum.svg && grep -q '<path' spectrum.svg || fail "spectrum.svg is no drawing"
+# Rayleigh: |f| = k^2 R^3 |1/3 - cos/2|; 20 Hz is kR = 0.37, forward (-1/6), backward (5/6).
+within "$(block s.gp C1 | awk 'NR == 1 { print $2 }')" -20.5 -18.0 "backscattering at 20 Hz, dB"
+expect 0 "written" penstock-plot polar spectrum.h5 --frequencies 20,400 --output polar.png --script p.gp
+is_png polar.png 980 760
+[ "$(block p.gp C0 | wc -l)" -eq 37 ] || fail "the polar curve is not closed"
+within "$(block p.gp C0 | awk 'NR == 1 || NR == 37 { s += $2 * (NR == 1 ? 1 : -1) } END { print s }')" \
+    -1e-9 1e-9 "first and last level of the closed curve"
+
+# ---- plane ----
+expect 0 "written" penstock-plot plane plane.h5 --times 0.012,0.016 --range 0.5 --output plane.png --script f.gp
+[ "$(block f.gp F0 | wc -l) $(block f.gp F0 | awk 'NR == 1 { print NF }')" = "31 21" ] || fail "plane's shape"
+grep -q "cbrange \[-500:500\]" f.gp || fail "--range 0.5 is not +-500 mPa"
+
+# ---- stages and balance, from text ----
+echo '{"steps": 10, "seconds": {"all": 5, "summation": 3, "wait": 2, "solve": 1, "checkpoints": 7}, "x": [1, {"y": null}]}' > report.json
+expect 0 "written" penstock-plot stages report.json --output stages.png --script stages.gp
+[ "$(block stages.gp T)" = '"report (5 s)" 60 20 20' ] || fail "shares are not 60, 20 and 20 %"
+printf 'iteration,worker,seconds,first,last\n0,0,4,0,10\n0,1,2,10,20\n1,0,3,0,8\n1,1,3,8,20\n' > balance.csv
+expect 0 "written" penstock-plot balance balance.csv --output balance.png --script b.gp
+[ "$(block b.gp W1 | tr '\n' ';')" = "0 2 10 20;1 3 8 20;" ] || fail "balance data"
+
+# ---- what cannot be drawn ----
+refused() { # CODE TEXT ARGUMENTS...
+    local code=$1 text=$2
+    shift 2
+    expect "$code" "$text" penstock-plot "$@" --output refused.png
+    [ ! -e refused.png ] && [ ! -e refused.png.tmp ] || fail "a picture was left by: $*"
+}
+refused 2 'did you mean "trace"' tracee far.h5
+refused 2 "is a trace over frequency" trace spectrum.h5
+refused 2 "is a trace over time" spectrum far.h5
+refused 2 "are no plane" plane far.h5
+refused 2 "needs two traces" trace far.h5 --difference
+refused 2 "--channels: 3 is not" trace far.h5 --channels 0,3
+refused 2 "--frequencies: 500 Hz is outside" polar spectrum.h5 --frequencies 500
+refused 2 "a mesh and a history" surface far.h5
+refused 3 "missing.h5" trace missing.h5
+refused 3 "far.h5" slice far.h5
+refused 3 'balance.csv: not valid JSON' stages balance.csv
+refused 3 'no object "seconds"' stages <(echo '{"a": 1}')
+printf '0,0,4,0\n' > bad.csv
+refused 3 'bad.csv, line 1' balance bad.csv
+expect 2 "neither in .png nor in .svg" penstock-plot trace far.h5 --output far.pdf
+expect 2 "--output FILE.png or FILE.svg is missing" penstock-plot trace far.h5
+expect 2 "is its folder there" penstock-plot trace far.h5 --output nowhere/far.png
+mkdir alone
+cp "$(command -v penstock-plot)" alone/
+expect 1 "apt-get install gnuplot-nox" env PATH=/nowhere alone/penstock-plot trace far.h5 --output refused.png
+[ -z "$(find . -name '*.tmp')" ] || fail "temporary files are left: $(find . -name '*.tmp')"
+echo passed
