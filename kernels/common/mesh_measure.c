@@ -178,7 +178,7 @@ static double solid_angle(const double *a, const double *b, const double *c, con
     return 2 * atan2(dot(u, vw), x * y * z + dot(u, v) * z + dot(v, w) * x + dot(w, u) * y);
 }
 
-double ps_part_winding(const double *vertices, const int32_t *triangles, int64_t count,
+double ps_winding_number(const double *vertices, const int32_t *triangles, int64_t count,
                          const int32_t *part, const uint8_t *flip, int32_t which,
                          const double point[3])
 {

@@ -51,7 +51,7 @@ void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t 
 /* Winding number of part `which` (part NULL: of all triangles) about a point: 1 inside a closed part with outward normals,
  * -1 inside one with inward normals, 0 outside. Solid angles: A. Van Oosterom, J. Strackee,
  * IEEE Trans. Biomed. Eng. 30 (1983) 125-126, eq. 8. */
-double ps_part_winding(const double *vertices, const int32_t *triangles, int64_t count,
+double ps_winding_number(const double *vertices, const int32_t *triangles, int64_t count,
                          const int32_t *part, const uint8_t *flip, int32_t which,
                          const double point[3]);
 

@@ -216,7 +216,7 @@ static int depth_of(const surface *s, int64_t p)
     ps_cells_centroids(s->mesh->vertices, cells->vertices + 3 * s->first[p], 1, 3, centre);
     for (int64_t q = 0; q < s->figures->parts; ++q)
         if (q != p && box_within(s->boxes + 6 * p, s->boxes + 6 * q))
-            depth += fabs(ps_part_winding(s->mesh->vertices, cells->vertices, s->triangles,
+            depth += fabs(ps_winding_number(s->mesh->vertices, cells->vertices, s->triangles,
                                             s->part, s->flip, (int32_t)q, centre)) > 0.5;
     return depth;
 }

@@ -211,11 +211,11 @@ static void figures_of_cells(void **state)
     check_near(volume, 4.0 / 3, 0, 1e-13);
     ps_parts_volumes(*octahedron_vertices, *octahedron, 8, part, flip, origin, 1, &volume);
     check_near(volume, -4.0 / 3, 0, 1e-13);
-    check_near(ps_part_winding(*octahedron_vertices, *octahedron, 8, part, NULL, 0, inside), 1,
+    check_near(ps_winding_number(*octahedron_vertices, *octahedron, 8, part, NULL, 0, inside), 1,
                1e-13, 0);
-    check_near(ps_part_winding(*octahedron_vertices, *octahedron, 8, part, flip, 0, inside), -1,
+    check_near(ps_winding_number(*octahedron_vertices, *octahedron, 8, part, flip, 0, inside), -1,
                1e-13, 0);
-    check_near(ps_part_winding(*octahedron_vertices, *octahedron, 8, part, NULL, 0, outside), 0,
+    check_near(ps_winding_number(*octahedron_vertices, *octahedron, 8, part, NULL, 0, outside), 0,
                1e-13, 0);
 }
 
