@@ -52,7 +52,7 @@ typedef struct ps_interaction_tile {
     uint16_t *starts, *lengths;   /* [slices * rows]: slice by slice, rows ascending         */
     double *values;               /* [value_capacity]                                        */
     int64_t value_capacity, value_count;
-    int32_t *near_rows, *near_columns; /* [slices * rows] global numbers, in the same order  */
+    int32_t *near_rows, *near_columns; /* [slices * rows] capacity; global numbers, any order */
     double *near_values;               /* [slices * rows]                                    */
     int64_t near_count;
     int64_t k_max;                /* last k with an entry                                    */
@@ -87,8 +87,10 @@ int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t firs
 ps_status ps_interaction_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
                                  void *workspace, int64_t workspace_bytes);
 
-/* Sets `out` (capacities as for computing it) to the transpose of a tile: rows and slices
- * change places. Equals, bit for bit, what computing it would give. */
-ps_status ps_interaction_transpose(const ps_interaction_tile *tile, ps_interaction_tile *out);
+/* Sets `out` (its ranges set, capacities as for computing it) to the transpose of a tile: rows and
+ * slices change places. Equals, bit for bit, what computing it would give, but for the order of
+ * the k = 0 entries. offsets[tile->slices]: scratch. */
+ps_status ps_interaction_transpose(const ps_interaction_tile *tile, int64_t *offsets,
+                                   ps_interaction_tile *out);
 
 #endif

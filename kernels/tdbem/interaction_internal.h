@@ -52,6 +52,7 @@ typedef struct ps_pair_batch {
     int lane_pair[PS_LANES];
     double lane_weight[PS_LANES];
     const ps_point *lane_point[PS_LANES];
+    int64_t lane_triangle[PS_LANES];
     bool lane_swapped[PS_LANES]; /* outer on the higher triangle */
 } ps_pair_batch;
 
@@ -61,7 +62,8 @@ void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver,
                          ps_pair_batch *batch);
 /* Adds the pair of the triangles number a and b of the batch's `outer`, with the lower global
  * number first. There must be room: count < PS_PAIR_BATCH. */
-void ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row, int64_t slice);
+ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row,
+                            int64_t slice);
 /* Completes all sums; the pairs are then read, and count set to 0 for the next batch. */
 ps_status ps_pair_batch_finish(ps_pair_batch *batch);
 
@@ -70,18 +72,17 @@ ps_status ps_pair_batch_finish(ps_pair_batch *batch);
 ps_status ps_tile_append(ps_interaction_tile *tile, int64_t row, int64_t slice, int64_t first,
                          int64_t count, const double *m);
 
-/* First k (unclamped part of the bound below) that unknowns i and j can have, and the number of
- * k, from their bounding spheres. */
+/* The k that unknowns i and j can have, from their bounding spheres: their number, and the
+ * first of them. */
 int64_t ps_interval_bound(const ps_interaction *interaction, int64_t i, int64_t j,
                           int64_t *first);
 /* Lags beyond the last shell: 0 (S-form), 1 (M-form), 2 (sound-hard). */
 int ps_lags(ps_formulation formulation);
 
-int64_t ps_soft_workspace(const ps_interaction *interaction, int64_t rows, int64_t slices,
-                          int64_t points);
+/* Both lay out their arrays in `carver`; with carver->base NULL they only count the bytes. */
 ps_status ps_soft_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
-                          void *workspace);
+                          ps_carver *carver);
 ps_status ps_hard_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
-                          void *workspace);
+                          ps_carver *carver);
 
 #endif
