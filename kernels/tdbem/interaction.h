@@ -72,6 +72,11 @@ int ps_interaction_parts(const ps_interaction *interaction, int64_t triangle);
 /* Upper bound of K, the last k with an entry, from the extent of the surface. */
 int64_t ps_interaction_k_bound(const ps_interaction *interaction);
 
+/* The k that unknowns i and j can have, from their bounding spheres: their number, and the
+ * first of them. */
+int64_t ps_interval_bound(const ps_interaction *interaction, int64_t i, int64_t j,
+                          int64_t *first);
+
 /* Upper bound of the number of values (k >= 0) of a tile, from the bounding spheres. */
 int64_t ps_interaction_value_bound(const ps_interaction *interaction, int64_t first_row,
                                    int64_t rows, int64_t first_slice, int64_t slices);

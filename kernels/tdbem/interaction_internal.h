@@ -72,10 +72,6 @@ ps_status ps_pair_batch_finish(ps_pair_batch *batch);
 ps_status ps_tile_append(ps_interaction_tile *tile, int64_t row, int64_t slice, int64_t first,
                          int64_t count, const double *m);
 
-/* The k that unknowns i and j can have, from their bounding spheres: their number, and the
- * first of them. */
-int64_t ps_interval_bound(const ps_interaction *interaction, int64_t i, int64_t j,
-                          int64_t *first);
 /* Lags beyond the last shell: 0 (S-form), 1 (M-form), 2 (sound-hard). */
 int ps_lags(ps_formulation formulation);
 
