@@ -185,7 +185,7 @@ double ps_winding_number(const double *vertices, const int32_t *triangles, int64
     double sum = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum)
     for (int64_t t = 0; t < count; ++t) {
-        if (part[t] != which) continue;
+        if (part && part[t] != which) continue;
         const int32_t *v = triangles + 3 * t;
         double angle = solid_angle(vertices + 3 * (int64_t)v[0], vertices + 3 * (int64_t)v[1],
                                    vertices + 3 * (int64_t)v[2], point);

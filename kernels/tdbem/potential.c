@@ -260,25 +260,3 @@ void ps_potential_weights(const ps_potential *potential, const ps_receiver *rece
     else if (receiver->far_field) soft_direction(potential, receiver, &rule, rows);
     else soft_point(potential, receiver, rows, workspace);
 }
-
-/* ---- inside or outside ---- */
-
-double ps_winding_number(int64_t triangle_count, const ps_triangle *triangles, const double x[3])
-{
-    double angle = 0;
-    for (int64_t t = 0; t < triangle_count; ++t) {
-        double v[3][3], length[3];
-        for (int k = 0; k < 3; ++k) {
-            for (int d = 0; d < 3; ++d) v[k][d] = triangles[t].vertex[k][d] - x[d];
-            length[k] = sqrt(dot(v[k], v[k]));
-        }
-        double cross[3] = {v[1][1] * v[2][2] - v[1][2] * v[2][1],
-                           v[1][2] * v[2][0] - v[1][0] * v[2][2],
-                           v[1][0] * v[2][1] - v[1][1] * v[2][0]};
-        double volume = dot(v[0], cross);
-        double rest = length[0] * length[1] * length[2] + dot(v[0], v[1]) * length[2] +
-                      dot(v[1], v[2]) * length[0] + dot(v[2], v[0]) * length[1];
-        angle += 2 * atan2(volume, rest);
-    }
-    return angle / (4 * M_PI);
-}

@@ -69,8 +69,4 @@ int64_t ps_potential_workspace(const ps_potential *potential);
 void ps_potential_weights(const ps_potential *potential, const ps_receiver *receiver,
                           ps_lag_rows *rows, double *workspace);
 
-/* Solid angle of the surface seen from x divided by 4 pi: 1 inside a closed surface with
- * outward normals, 0 outside, 1/2 on it (van Oosterom and Strackee 1983, eq. 8). */
-double ps_winding_number(int64_t triangle_count, const ps_triangle *triangles, const double x[3]);
-
 #endif

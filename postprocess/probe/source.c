@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/mesh_measure.h"
 #include "postprocess/probe/probe.h"
 #include "runtime/memory.h"
 
@@ -133,7 +134,8 @@ int64_t probe_count_inside(const probe_source *source, const ps_receivers *recei
     int64_t inside = 0, least = receivers->count;
 #pragma omp parallel for schedule(static) reduction(+ : inside) reduction(min : least)
     for (int64_t r = 0; r < receivers->count; ++r)
-        if (ps_winding_number(source->mesh.triangle_count, source->triangles,
+        if (ps_winding_number(source->mesh.vertices, source->mesh.triangles,
+                              source->mesh.triangle_count, NULL, NULL, 0,
                               receivers->places + 3 * r) > .5) {
             ++inside;
             if (r < least) least = r;
