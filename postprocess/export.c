@@ -1,7 +1,7 @@
 /*
  * penstock-export: the densities on their surface as snapshots that ParaView plays.
  */
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
