@@ -9,8 +9,8 @@
 #include "runtime/memory.h"
 
 enum { STARTS, LENGTHS, VALUES, DATASETS };
-enum { VERSION = 1, EXTRAS = 9 };
-static const char format_name[] = "penstock-slice-matrix";
+enum { VERSION = PS_SLICE_MATRIX_VERSION, EXTRAS = 9 };
+static const char format_name[] = PS_SLICE_MATRIX_FORMAT;
 static const char *const extra_names[EXTRAS] = {"first_row", "rows",  "first_slice",
                                                 "slices",    "d_max", "k_min",
                                                 "k_max",     "score", "filled"};

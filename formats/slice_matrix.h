@@ -102,6 +102,9 @@ void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slic
  * PS_INVALID with the first gap. */
 ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns);
 
+#define PS_SLICE_MATRIX_FORMAT "penstock-slice-matrix"
+enum { PS_SLICE_MATRIX_VERSION = 1 };
+
 typedef struct ps_slice_matrix ps_slice_matrix;
 
 /* ---- writing ---- */

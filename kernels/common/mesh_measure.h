@@ -48,7 +48,7 @@ void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t 
                       const int32_t *part, const uint8_t *flip, const double origin[3],
                       int64_t parts, double *volumes);
 
-/* Winding number of part `which` (part NULL: of all triangles) about a point: 1 inside a closed part with outward normals,
+/* Winding number of part `which` (part NULL: of the whole surface) about a point: 1 inside a closed part with outward normals,
  * -1 inside one with inward normals, 0 outside. Solid angles: A. Van Oosterom, J. Strackee,
  * IEEE Trans. Biomed. Eng. 30 (1983) 125-126, eq. 8. */
 double ps_winding_number(const double *vertices, const int32_t *triangles, int64_t count,

@@ -78,6 +78,7 @@ static int add_sub_triangle(const ps_triangle *triangle, const ps_triangle_rule 
         const double *p = rule->barycentric[q];
         double u = (column + (down ? 1 - p[1] : p[1])) / parts;
         double v = (row + (down ? 1 - p[2] : p[2])) / parts;
+        out[q] = (ps_point){.barycentric = {1 - u - v, u, v}};
         for (int c = 0; c < 3; ++c)
             out[q].x[c] = (1 - u - v) * triangle->vertex[0][c] + u * triangle->vertex[1][c] +
                           v * triangle->vertex[2][c];

@@ -19,11 +19,14 @@ typedef struct ps_triangle_rule {
  * other number. One point is there for tests: as an outer rule it is unstable (guide 2.5). */
 ps_status ps_triangle_rule_init(int points, ps_triangle_rule *out);
 
-/* A point with its weight (area included): x, y, z, w. */
-typedef struct ps_point { double x[3], weight; } ps_point;
+/* A point with its weight (area included, m^2) and its barycentric coordinates. */
+typedef struct ps_point {
+    double x[3], weight;
+    double barycentric[3], spare;
+} ps_point;
 
-/* The points of `rule` on each of the parts^2 equal sub-triangles; out[parts^2 * rule->count],
- * weights in m^2. */
+/* The points of `rule` on each of the parts^2 equal sub-triangles; out[parts^2 * rule->count];
+ * barycentric coordinates are those of the whole triangle. */
 void ps_triangle_points(const ps_triangle *triangle, const ps_triangle_rule *rule, int parts,
                         ps_point *out);
 

@@ -220,8 +220,28 @@ typedef struct inside {
     lane_values inverse, one, distance, vu, vw; /* (vu, vw) = int (y - x0) / r, in-plane       */
 } inside;
 
+/* The sphere of all lanes, and int_|d|^R r^n dr for n = 0, 1, 2. */
+typedef struct sphere_lanes {
+    lane_values radius, depth0, depth1, depth2;
+} sphere_lanes;
+
+static inline void set_sphere(const lane_state *state, double row, double shell, bool hats,
+                              sphere_lanes *sphere)
+{
+    LANE_LOOP
+    {
+        double R = (state->first[c] + row) * shell, d = state->height[c];
+        sphere->radius[c] = R;
+        sphere->depth0[c] = R - d;
+        if (hats) {
+            sphere->depth1[c] = (R - d) * (R + d) / 2;
+            sphere->depth2[c] = (R - d) * (R * R + R * d + d * d) / 3;
+        }
+    }
+}
+
 /* True if the sphere cuts the edge in any lane. */
-static inline bool any_cut(const edge_lanes *edge, const double *radius)
+static inline bool any_cut(const edge_lanes *edge, const lane_values radius)
 {
     int64_t any = 0;
     _Pragma("omp simd reduction(| : any)") for (int c = 0; c < PS_LANES; ++c)
@@ -233,20 +253,20 @@ static inline bool any_cut(const edge_lanes *edge, const double *radius)
 }
 
 /* Adds edge e where the sphere cuts it in no lane: it is wholly inside, or wholly outside. */
-static inline void add_uncut(const lane_state *state, int e, const double *radius, bool hats,
-                             inside *sum)
+static inline void add_uncut(const lane_state *state, int e, const sphere_lanes *sphere,
+                             bool hats, inside *sum)
 {
     const edge_lanes *edge = &state->edge[e];
     LANE_LOOP
     {
-        double R = radius[c], d = state->height[c];
+        double R = sphere->radius[c];
         bool out = R <= edge->nearest[c];
         double turn = edge->side[c] * edge->angle[c];
-        sum->inverse[c] += out ? (R - d) * turn : edge->inverse[c];
+        sum->inverse[c] += out ? sphere->depth0[c] * turn : edge->inverse[c];
         if (hats) {
             double moment = out ? 0.0 : edge->along[c] - R * edge->length[c];
-            sum->one[c] += out ? (R * R - d * d) / 2 * turn : edge->one[c];
-            sum->distance[c] += out ? (R * R * R - d * d * d) / 3 * turn : edge->distance[c];
+            sum->one[c] += out ? sphere->depth1[c] * turn : edge->one[c];
+            sum->distance[c] += out ? sphere->depth2[c] * turn : edge->distance[c];
             sum->vu[c] += edge->tw[c] * moment;
             sum->vw[c] -= edge->tu[c] * moment;
         }
@@ -255,13 +275,13 @@ static inline void add_uncut(const lane_state *state, int e, const double *radiu
 
 /* Adds edge e where the sphere may cut it: the part a <= s <= b is inside; the rest of its
  * angle belongs to the arc r = R. */
-static inline void add_cut(const lane_state *state, int e, const double *radius, bool hats,
-                           inside *sum)
+static inline void add_cut(const lane_state *state, int e, const sphere_lanes *sphere,
+                           bool hats, inside *sum)
 {
     const edge_lanes *edge = &state->edge[e];
     LANE_LOOP
     {
-        double R = radius[c], d = state->height[c], ag = fabs(edge->g[c]), side = edge->side[c];
+        double R = sphere->radius[c], d = state->height[c], ag = fabs(edge->g[c]);
         double s1 = edge->s1[c], s2 = edge->s2[c], r1 = edge->r1[c], r2 = edge->r2[c];
         double square = R * R - edge->foot2[c];
         double sr = sqrt(square > 0 ? square : 0.0);
@@ -272,16 +292,16 @@ static inline void add_cut(const lane_state *state, int e, const double *radius,
         double length = b - a;
         span part = span_of(a, b, ra, rb, length, ag, d, edge->foot2[c]);
         double whole = edge->angle[c];
-        double arc = out ? whole : whole - part.angle;
-        double inverse = ag * part.log - d * part.solid;
-        double cut = side * ((out ? 0.0 : inverse) + (R - d) * arc);
+        double side = edge->side[c], turn = side * (out ? whole : whole - part.angle);
+        double inverse = side * (ag * part.log - d * part.solid);
+        double cut = (out ? 0.0 : inverse) + sphere->depth0[c] * turn;
         sum->inverse[c] += in ? edge->inverse[c] : cut;
         if (hats) {
             double along = distance_along(a + b, ra + rb, length, edge->foot2[c], part.log);
-            double g = edge->g[c], R2 = R * R, d2 = d * d;
-            double one = (out ? 0.0 : g * length / 2) + (R2 - d2) / 2 * side * arc;
-            double distance = (out ? 0.0 : (g * along + side * d2 * inverse) / 3) +
-                              (R2 * R - d2 * d) / 3 * side * arc;
+            double g = edge->g[c];
+            double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
+            double distance = (out ? 0.0 : (g * along + d * d * inverse) / 3) +
+                              sphere->depth2[c] * turn;
             double part_moment = along - R * length, whole_moment = edge->along[c] - R * edge->length[c];
             double moment = out ? 0.0 : (in ? whole_moment : part_moment);
             sum->one[c] += in ? edge->one[c] : one;
@@ -292,14 +312,15 @@ static inline void add_cut(const lane_state *state, int e, const double *radius,
     }
 }
 
-static inline void integrate(const lane_state *state, const double *radius, bool hats, inside *sum)
+static inline void integrate(const lane_state *state, const sphere_lanes *sphere, bool hats,
+                             inside *sum)
 {
     memset(sum, 0, hats ? sizeof *sum : sizeof sum->inverse);
     for (int e = 0; e < 3; ++e) {
-        if (any_cut(&state->edge[e], radius))
-            add_cut(state, e, radius, hats, sum);
+        if (any_cut(&state->edge[e], sphere->radius))
+            add_cut(state, e, sphere, hats, sum);
         else
-            add_uncut(state, e, radius, hats, sum);
+            add_uncut(state, e, sphere, hats, sum);
     }
 }
 
@@ -347,9 +368,9 @@ static inline __attribute__((always_inline)) int64_t shells(const ps_shell_lanes
     for (int64_t row = 0; row < rows; ++row) {
         const inside *before = &sums[row % 2];
         inside *now = &sums[(row + 1) % 2];
-        lane_values radius;
-        LANE_LOOP radius[c] = (state.first[c] + (double)(row + 1)) * shell;
-        integrate(&state, radius, hats, now);
+        sphere_lanes sphere;
+        set_sphere(&state, (double)(row + 1), shell, hats, &sphere);
+        integrate(&state, &sphere, hats, now);
         store_shell(in, &state, before, now, row, hats, out);
     }
     return most;

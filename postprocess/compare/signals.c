@@ -6,6 +6,7 @@
 #include "formats/history.h"
 #include "formats/surface_mesh.h"
 #include "formats/trace.h"
+#include "kernels/common/mesh_measure.h"
 #include "postprocess/compare/compare.h"
 #include "runtime/memory.h"
 
@@ -131,19 +132,6 @@ static ps_status sample_at(reference_sampler *sampler, double t, double *out, bo
 
 /* ---- weights ---- */
 
-static double triangle_area(const ps_surface_mesh *mesh, int64_t triangle)
-{
-    double u[3], v[3], n[3];
-    const int32_t *corner = mesh->triangles + 3 * triangle;
-    for (int d = 0; d < 3; ++d) {
-        u[d] = mesh->vertices[3 * corner[1] + d] - mesh->vertices[3 * corner[0] + d];
-        v[d] = mesh->vertices[3 * corner[2] + d] - mesh->vertices[3 * corner[0] + d];
-    }
-    for (int d = 0; d < 3; ++d)
-        n[d] = u[(d + 1) % 3] * v[(d + 2) % 3] - u[(d + 2) % 3] * v[(d + 1) % 3];
-    return 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-}
-
 static ps_status area_weights(const char *path, int64_t channels, double *weights)
 {
     ps_surface_mesh mesh;
@@ -151,9 +139,11 @@ static ps_status area_weights(const char *path, int64_t channels, double *weight
     bool cells = channels == mesh.triangle_count, nodes = channels == mesh.vertex_count;
     for (int64_t c = 0; nodes && !cells && c < channels; ++c) weights[c] = 0;
     for (int64_t t = 0; (cells || nodes) && t < mesh.triangle_count; ++t) {
-        double area = triangle_area(&mesh, t);
+        const int32_t *v = mesh.triangles + 3 * t;
+        double area = ps_triangle_area(mesh.vertices + 3 * v[0], mesh.vertices + 3 * v[1],
+                                       mesh.vertices + 3 * v[2]);
         if (cells) weights[t] = area;
-        for (int v = 0; !cells && v < 3; ++v) weights[mesh.triangles[3 * t + v]] += area / 3;
+        for (int k = 0; !cells && k < 3; ++k) weights[v[k]] += area / 3;
     }
     ps_status status = PS_OK;
     if (!cells && !nodes)

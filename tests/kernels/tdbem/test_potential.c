@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
+#include "kernels/common/mesh_measure.h"
 #include "kernels/tdbem/incident.h"
 #include "kernels/tdbem/lag_sum.h"
-#include "kernels/common/mesh_measure.h"
 #include "kernels/tdbem/potential.h"
 #include "tests/check.h"
 
@@ -194,8 +194,8 @@ static void sums_of_weights(void **state)
         rows.values = calloc((size_t)rows.offset[p.unknowns], sizeof(double));
         ps_potential_weights(&p, &receiver, &rows, NULL);
         for (int64_t v = 0; v < rows.offset[p.unknowns]; ++v) out[0] += rows.values[v];
-        double winding = ps_winding_number(c.vertices, c.corners, c.triangle_count, NULL, NULL,
-                                           0, receiver.place);
+        double winding = ps_winding_number(c.vertices, c.corners, c.triangle_count, NULL, NULL, 0,
+                                           receiver.place);
         check_near(winding, i == 0 ? 1 : 0, 1e-12, 0);
         check_near(out[0], -winding, 2e-3, 0);
         free(rows.values);

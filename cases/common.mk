@@ -1,0 +1,27 @@
+# What the cases share: where the programs are, how stages run, the table of checks.
+#
+# BUILD is the object folder of the build to use; the default is the latest one. OUT is where a
+# case puts its files.
+.SUFFIXES:
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+CASES := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+BUILD ?= $(CASES)/../build/current
+OUT   ?= out
+export PATH := $(abspath $(BUILD))/bin:$(PATH)
+export HDF5_PLUGIN_PATH := $(abspath $(BUILD))/plugin
+# A stage program that says little: its talk comes with V=1.
+Q := $(if $(V),,-q)
+TABLE   := $(OUT)/verified.txt
+VERDICT := $(CASES)/verdict.sh $(TABLE)
+# A line that says what is going on, with the time since the start of the case.
+say = @printf '%4d s  %s\n' $$(( $$(date +%s) - $$(cat $(OUT)/started 2>/dev/null || date +%s) )) '$(1)'
+
+$(OUT):
+	@mkdir -p $@
+.PHONY: programs clean
+programs:
+	@command -v penstock-tdbem-march >/dev/null || { echo "no programs in $(BUILD)/bin; run make in the repository's root first" >&2; exit 1; }
+clean:
+	rm -rf $(OUT)

@@ -1,0 +1,244 @@
+/*
+ * Sound-hard tiles: an entry (vertex i, vertex j) collects the pairs of triangles at i and at j.
+ * The loop runs over the unordered pairs of all triangles that touch the tile, lower number
+ * first and ascending, and adds each to the entries it concerns in both roles; so every entry
+ * sees its terms in an order that does not depend on the tile.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/tdbem/interaction_internal.h"
+
+enum { IN_ROWS = 1, IN_SLICES = 2 };
+
+typedef struct hard_tile {
+    const ps_interaction *interaction;
+    ps_interaction_tile *tile;
+    ps_outer outer;       /* all triangles that touch a row or a slice, ascending            */
+    uint8_t *touches;     /* [outer.count] IN_ROWS | IN_SLICES                               */
+    ps_pair_batch batch;
+    int64_t *offset;      /* [slices * rows + 1] into sums                                   */
+    int32_t *first;       /* [slices * rows] k of the first sum                              */
+    double *sums;         /* M^k, k >= 0, all row-vectors of the tile                        */
+    double *term, *spline; /* [capacity + 2] of one pair of triangles                        */
+} hard_tile;
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t gather_range(const ps_interaction *interaction, int64_t first, int64_t count,
+                            int32_t *out)
+{
+    int64_t start = interaction->around_start[first];
+    int64_t end = interaction->around_start[first + count];
+    if (out) memcpy(out, interaction->around + start, (size_t)(end - start) * sizeof *out);
+    return end - start;
+}
+
+/* Lists the triangles at rows and slices without repetition. */
+static void gather_triangles(hard_tile *hard)
+{
+    const ps_interaction_tile *tile = hard->tile;
+    int32_t *list = hard->outer.triangle;
+    int64_t count = gather_range(hard->interaction, tile->first_row, tile->rows, list);
+    count += gather_range(hard->interaction, tile->first_slice, tile->slices, list + count);
+    qsort(list, (size_t)count, sizeof *list, compare_numbers);
+    int64_t kept = 0;
+    for (int64_t n = 0; n < count; ++n)
+        if (n == 0 || list[n] != list[n - 1]) list[kept++] = list[n];
+    hard->outer.count = kept;
+    for (int64_t n = 0; n < kept; ++n) {
+        hard->touches[n] = 0;
+        for (int v = 0; v < 3; ++v) {
+            int64_t i = hard->interaction->corners[list[n]][v];
+            if (i >= tile->first_row && i < tile->first_row + tile->rows)
+                hard->touches[n] |= IN_ROWS;
+            if (i >= tile->first_slice && i < tile->first_slice + tile->slices)
+                hard->touches[n] |= IN_SLICES;
+        }
+    }
+}
+
+static int64_t point_bound(const ps_interaction *interaction, int64_t first, int64_t count)
+{
+    int64_t points = 0;
+    for (int64_t p = interaction->around_start[first]; p < interaction->around_start[first + count];
+         ++p) {
+        int64_t parts = ps_interaction_parts(interaction, interaction->around[p]);
+        points += parts * parts * interaction->rule.count;
+    }
+    return points;
+}
+
+static void lay_out(hard_tile *hard, ps_carver *carver)
+{
+    const ps_interaction *interaction = hard->interaction;
+    const ps_interaction_tile *tile = hard->tile;
+    int64_t count = gather_range(interaction, tile->first_row, tile->rows, NULL) +
+                    gather_range(interaction, tile->first_slice, tile->slices, NULL);
+    int64_t points = point_bound(interaction, tile->first_row, tile->rows) +
+                     point_bound(interaction, tile->first_slice, tile->slices);
+    ps_outer_carve(interaction, count, points, carver, &hard->outer);
+    hard->touches = ps_carve(carver, count, 1);
+    ps_pair_batch_carve(interaction, carver, &hard->batch);
+    hard->batch.outer = &hard->outer;
+    hard->offset = ps_carve(carver, tile->rows * tile->slices + 1, sizeof *hard->offset);
+    hard->first = ps_carve(carver, tile->rows * tile->slices, sizeof *hard->first);
+    hard->sums = ps_carve(carver,
+                          ps_interaction_value_bound(interaction, tile->first_row, tile->rows,
+                                                     tile->first_slice, tile->slices),
+                          sizeof *hard->sums);
+    hard->term = ps_carve(carver, hard->batch.capacity + 2, sizeof(double));
+    hard->spline = ps_carve(carver, hard->batch.capacity + 2, sizeof(double));
+}
+
+static void place_row_vectors(hard_tile *hard)
+{
+    const ps_interaction_tile *tile = hard->tile;
+    int64_t offset = 0, v = 0;
+    for (int64_t s = 0; s < tile->slices; ++s)
+        for (int64_t r = 0; r < tile->rows; ++r, ++v) {
+            int64_t first;
+            hard->offset[v] = offset;
+            offset += ps_interval_bound(hard->interaction, tile->first_row + r,
+                                        tile->first_slice + s, &first);
+            hard->first[v] = (int32_t)first;
+        }
+    hard->offset[v] = offset;
+    memset(hard->sums, 0, (size_t)offset * sizeof *hard->sums);
+}
+
+/* int int B(r/D - (k-2)) / (4 pi r) of a pair for k = base .. base + shells + 1, from the
+ * moments of r - base D; o = k - 2 - base. */
+static void set_spline(const hard_tile *hard, const ps_pair *pair)
+{
+    static const double part[3][3] = {{.5, 0, 0}, {-1, 3, -1.5}, {.5, -3, 4.5}}; /* a2, a1, a0 */
+    double per = 1 / hard->interaction->shell;
+    for (int64_t n = 0; n < pair->shells + 2; ++n) {
+        double o = (double)(n - 2), sum = 0;
+        for (int64_t i = n < 2 ? 0 : n - 2; i <= n && i < pair->shells; ++i) {
+            const double *a = part[i - (n - 2)], *c = pair->sums + PS_HARD_SUMS * i;
+            sum += a[0] * per * per * c[2] + (a[1] - 2 * a[0] * o) * per * c[1] +
+                   (a[2] - a[1] * o + a[0] * o * o) * c[0];
+        }
+        hard->spline[n] = sum;
+    }
+}
+
+/* M^k of corners a, b of a pair: its part of that entry's row-vector. */
+static void set_term(const hard_tile *hard, const ps_pair *pair, int w, double normals,
+                     double curls)
+{
+    double dt = hard->interaction->shell / hard->interaction->speed;
+    double wave = normals / (hard->interaction->speed * hard->interaction->shell);
+    bool transposed = pair->row == pair->slice; /* a triangle with itself: both orders alike */
+    int w2 = transposed ? (w % 3) * 3 + w / 3 : w;
+    for (int64_t n = 0; n < pair->shells + 2; ++n) {
+        double second = 0;
+        static const double binomial[3] = {1, -2, 1};
+        for (int64_t i = n < 2 ? 0 : n - 2; i <= n && i < pair->shells; ++i) {
+            const double *sums = pair->sums + PS_HARD_SUMS * i + 3;
+            second += binomial[n - i] * (sums[w] + sums[w2]) / 2;
+        }
+        hard->term[n] = wave * second + dt * curls * hard->spline[n];
+    }
+}
+
+/* Adds the term to the entry (i, j), if the tile has it. */
+static ps_status add_term(const hard_tile *hard, const ps_pair *pair, int64_t i, int64_t j)
+{
+    const ps_interaction_tile *tile = hard->tile;
+    int64_t r = i - tile->first_row, s = j - tile->first_slice;
+    if (r < 0 || r >= tile->rows || s < 0 || s >= tile->slices) return PS_OK;
+    int64_t v = s * tile->rows + r, at = pair->base - hard->first[v];
+    int64_t room = hard->offset[v + 1] - hard->offset[v];
+    double *sums = hard->sums + hard->offset[v] + at;
+    for (int64_t n = 0; n < pair->shells + 2; ++n) {
+        if (hard->term[n] == 0) continue;
+        if (at + n < 0 || at + n >= room)
+            return ps_fail(PS_FAILED, "internal error: triangles beyond the bounding spheres of "
+                                      "vertices %lld and %lld",
+                           (long long)i, (long long)j);
+        sums[n] += hard->term[n];
+    }
+    return PS_OK;
+}
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
+{
+    const ps_interaction *interaction = hard->interaction;
+    const ps_triangle *s = &interaction->triangles[pair->row];
+    const ps_triangle *t = &interaction->triangles[pair->slice];
+    const int32_t *p = interaction->corners[pair->row], *q = interaction->corners[pair->slice];
+    double normals = dot(s->normal, t->normal);
+    set_spline(hard, pair);
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) {
+            int e = (a + 1) % 3, f = (b + 1) % 3; /* opposite edges */
+            double curls = dot(s->tangent[e], t->tangent[f]) * (s->length[e] * t->length[f]) /
+                           (4 * s->area * t->area);
+            set_term(hard, pair, 3 * a + b, normals, curls);
+            PS_TRY(add_term(hard, pair, p[a], q[b]));
+            if (pair->row != pair->slice) PS_TRY(add_term(hard, pair, q[b], p[a]));
+        }
+    return PS_OK;
+}
+
+static ps_status add_batch(hard_tile *hard)
+{
+    ps_pair_batch *batch = &hard->batch;
+    PS_TRY(ps_pair_batch_finish(batch));
+    for (int p = 0; p < batch->count; ++p) PS_TRY(add_pair(hard, &batch->pairs[p]));
+    hard->tile->pairs += batch->count;
+    batch->count = 0;
+    return PS_OK;
+}
+
+static ps_status append_row_vectors(const hard_tile *hard)
+{
+    ps_interaction_tile *tile = hard->tile;
+    const uint8_t *fixed = hard->interaction->fixed;
+    int64_t v = 0;
+    for (int64_t s = 0; s < tile->slices; ++s)
+        for (int64_t r = 0; r < tile->rows; ++r, ++v) {
+            int64_t i = tile->first_row + r, j = tile->first_slice + s;
+            bool none = fixed && (fixed[i] || fixed[j]);
+            int64_t count = none ? 0 : hard->offset[v + 1] - hard->offset[v];
+            PS_TRY(ps_tile_append(tile, i, j, hard->first[v], count, hard->sums + hard->offset[v]));
+        }
+    return PS_OK;
+}
+
+static bool concerns(const hard_tile *hard, int64_t a, int64_t b)
+{
+    int x = hard->touches[a], y = hard->touches[b];
+    return ((x & IN_ROWS) && (y & IN_SLICES)) || ((x & IN_SLICES) && (y & IN_ROWS));
+}
+
+ps_status ps_hard_compute(const ps_interaction *interaction, ps_interaction_tile *tile,
+                          ps_carver *carver)
+{
+    hard_tile hard = {.interaction = interaction, .tile = tile};
+    lay_out(&hard, carver);
+    if (!carver->base) return PS_OK;
+    gather_triangles(&hard);
+    ps_outer_fill(interaction, &hard.outer);
+    place_row_vectors(&hard);
+    for (int64_t a = 0; a < hard.outer.count; ++a)
+        for (int64_t b = a; b < hard.outer.count; ++b) {
+            if (!concerns(&hard, a, b)) continue;
+            PS_TRY(ps_pair_batch_add(&hard.batch, a, b, hard.outer.triangle[a],
+                                     hard.outer.triangle[b]));
+            if (hard.batch.count == PS_PAIR_BATCH) PS_TRY(add_batch(&hard));
+        }
+    PS_TRY(add_batch(&hard));
+    return append_row_vectors(&hard);
+}

@@ -1,0 +1,103 @@
+/*
+ * The parts of penstock-slice-assemble: the problem (mesh and discretisation), the plan (tiles,
+ * ranks, memory), and the assembly itself.
+ */
+#ifndef PS_PREPROCESS_SLICE_ASSEMBLE_H
+#define PS_PREPROCESS_SLICE_ASSEMBLE_H
+
+#include <stdbool.h>
+
+#include "formats/surface_mesh.h"
+#include "kernels/tdbem/interaction.h"
+#include "runtime/program.h"
+
+/* The command line. */
+typedef struct assemble_options {
+    int formulation;   /* ps_formulation                                             */
+    double dt;         /* s; 0: from courant                                         */
+    double courant;    /* h / D; 0: from dt                                          */
+    double speed;      /* m/s                                                        */
+    int points;        /* index into 3, 6, 7, 12                                     */
+    int precision;     /* ps_precision                                               */
+    int64_t keep_bits, tile_rows, tile_slices; /* 0: chosen                          */
+    bool screen;       /* sound-hard on an open surface                              */
+} assemble_options;
+
+/* ---- problem.c ---- */
+
+typedef struct assemble_problem {
+    ps_interaction interaction;
+    ps_surface_mesh mesh;
+    ps_triangle *triangles;
+    double *reach;
+    int64_t *around_start;
+    int32_t *around;
+    uint8_t *fixed; /* NULL: none */
+    int64_t fixed_count;
+    double mean_edge, dt;
+    int64_t bytes; /* memory held */
+} assemble_problem;
+
+/* Loads and checks the mesh, sets up the interaction. PS_INVALID or PS_USAGE say what is wrong. */
+ps_status assemble_problem_init(const char *path, const assemble_options *options,
+                                assemble_problem *out);
+void assemble_problem_release(assemble_problem *problem);
+
+/* ---- plan.c ---- */
+
+typedef struct assemble_plan {
+    ps_slice_tiling tiling;    /* of this rank                                               */
+    int64_t row_tiles, units;  /* a unit of work: a row tile x at most tile_rows slices      */
+    int threads;
+    int64_t thread_bytes;      /* buffers of a thread, with those that writing needs         */
+    int64_t workspace_bytes, square_values; /* for any unit                                  */
+    int64_t memory_bytes;      /* all of this rank, estimated                                */
+    double near_per_row;       /* k = 0 entries a row, sampled                               */
+    double mean_length;        /* of row-vectors, sampled                                    */
+    double pair_seconds;       /* per entry (i, j), one core, sampled                        */
+    int64_t disk_bytes;        /* of this rank, estimated                                    */
+    double seconds;            /* of this rank, estimated                                    */
+} assemble_plan;
+
+/* Chooses tiles, ranks' slices and threads within the memory budget. PS_EXHAUSTED with what is
+ * needed where the budget cannot do. */
+ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
+                             const ps_run *run, assemble_plan *out);
+
+/* ---- units.c ---- */
+
+/* An entry of M^0. */
+typedef struct near_entry {
+    int32_t row, column;
+    double value;
+} near_entry;
+
+/* What a thread works with. */
+typedef struct assemble_buffers {
+    ps_interaction_tile tile, mirror;
+    int64_t *offsets;
+    void *workspace;
+    float *single;    /* a stored tile in fp32                                               */
+    near_entry *near; /* M^0 of all units of this thread                                     */
+    int64_t near_count, near_capacity;
+    int64_t pairs, entries;
+    double seconds;
+} assemble_buffers;
+
+/* Bytes of a thread's buffers, M^0 apart; allocates, frees them. */
+int64_t assemble_buffer_bytes(const assemble_plan *plan);
+ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out);
+void assemble_buffers_release(assemble_buffers *buffers);
+
+typedef struct assemble_result {
+    ps_csr m0;           /* the rows of M^0 that belong to this rank's slices                */
+    int64_t pairs;       /* pairs of triangles evaluated                                     */
+    int64_t entries;     /* entries (i, j) that came of them                                 */
+    double core_seconds; /* computing them, summed over threads                              */
+} assemble_result;
+
+/* Computes all units of this rank and writes their tiles. ps_csr_release(&out->m0). Collective. */
+ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
+                         ps_precision precision, ps_slice_matrix *matrix, assemble_result *out);
+
+#endif

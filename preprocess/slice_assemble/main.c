@@ -1,0 +1,209 @@
+/* penstock-slice-assemble: the interaction matrices of a surface as slices on disk. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+static assemble_options chosen = {.formulation = PS_SOUND_SOFT_S, .speed = 343, .points = 1};
+
+static const ps_option options[] = {
+    {"formulation", PS_OPTION_CHOICE, &chosen.formulation,
+     "sound-soft-s|sound-soft-m|sound-hard",
+     "sound-soft: P0 triangles, single layer (S: its time sum, M: energetic); sound-hard: P1 "
+     "vertices, hypersingular",
+     0, 0, PS_IDENTITY},
+    {"dt", PS_OPTION_REAL, &chosen.dt, "SECONDS", "time step; or give --courant", 0, 1e30,
+     PS_IDENTITY},
+    {"courant", PS_OPTION_REAL, &chosen.courant, "H_OVER_D",
+     "mean edge / (speed dt), sets the time step; 1 to 8, 2 to 4 is usual", 0, 1e30, PS_IDENTITY},
+    {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "speed of sound c", 1e-30, 1e30, PS_IDENTITY},
+    {"points", PS_OPTION_CHOICE, &chosen.points, "3|6|7|12",
+     "points of the outer rule on a triangle", 0, 0, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, "f32|f64",
+     "of the stored values, k >= 1 (M^0 is always f64)", 0, 0, PS_IDENTITY},
+    {"keep-bits", PS_OPTION_INT, &chosen.keep_bits, "N",
+     "mantissa bits kept of the values, for smaller files; 0: all", 0, 52, PS_IDENTITY},
+    {"screen", PS_OPTION_FLAG, &chosen.screen, NULL,
+     "sound-hard: the surface may be open, a thin rigid screen; the jump of the pressure is "
+     "zero on its rim",
+     0, 0, PS_IDENTITY},
+    {"tile-rows", PS_OPTION_INT, &chosen.tile_rows, "N",
+     "rows of a tile, a multiple of 256; 0: chosen", 0, 1 << 20, PS_IDENTITY},
+    {"tile-slices", PS_OPTION_INT, &chosen.tile_slices, "N",
+     "slices of a tile, divides its rows; 0: chosen", 0, 1 << 20, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static void report_plan(const assemble_problem *problem, const assemble_plan *plan, bool json)
+{
+    if (ps_comm_rank() != 0) return;
+    const ps_interaction *interaction = &problem->interaction;
+    ps_report *report = ps_report_new(json);
+    ps_report_int(report, "unknowns", interaction->unknowns, "");
+    ps_report_real(report, "dt", problem->dt, "s");
+    ps_report_real(report, "h_over_D", problem->mean_edge / interaction->shell, "");
+    ps_report_int(report, "k_max_bound", ps_interaction_k_bound(interaction), "");
+    ps_report_real(report, "mean_length_sampled", plan->mean_length, "");
+    ps_report_int(report, "tile_rows", plan->tiling.tile_rows, "");
+    ps_report_int(report, "tile_slices", plan->tiling.tile_slices, "");
+    ps_report_int(report, "chunks", ps_slice_tiling_count(&plan->tiling), "");
+    ps_report_int(report, "threads", plan->threads, "");
+    ps_report_int(report, "memory", plan->memory_bytes, "B");
+    ps_report_int(report, "disk", plan->disk_bytes, "B");
+    ps_report_real(report, "time", plan->seconds, "s");
+    ps_report_print(&report);
+}
+
+/* Figures of all ranks, from the finished file. */
+static ps_status report_result(const char *path, const assemble_problem *problem,
+                               const assemble_result *result, double seconds, const ps_run *run)
+{
+    double sums[3] = {(double)result->pairs, result->core_seconds, (double)result->m0.nnz};
+    double entries = (double)result->entries, peak = (double)ps_memory_peak();
+    PS_TRY(ps_comm_sum_f64(sums, 3));
+    PS_TRY(ps_comm_sum_f64(&entries, 1));
+    PS_TRY(ps_comm_max_f64(&peak, 1));
+    if (ps_comm_rank() != 0) return PS_OK;
+    ps_slice_matrix *matrix;
+    PS_TRY(ps_slice_matrix_open(path, &matrix));
+    const ps_slice_header *header = ps_slice_matrix_header(matrix);
+    int64_t stored = 0, tiles = ps_slice_matrix_tile_count(matrix);
+    for (int64_t t = 0; t < tiles; ++t) {
+        int64_t raw, unpacked;
+        ps_slice_matrix_tile_bytes(matrix, t, &raw, &unpacked);
+        stored += raw;
+    }
+    ps_report *report = ps_report_new(run->json);
+    ps_report_text(report, "formulation", ps_formulation_name(header->formulation));
+    ps_report_int(report, "unknowns", header->unknowns, "");
+    ps_report_real(report, "dt", header->dt, "s");
+    ps_report_real(report, "h_over_D", problem->mean_edge / problem->interaction.shell, "");
+    ps_report_int(report, "k_max", header->k_max, "");
+    ps_report_int(report, "nnz", header->nnz, "");
+    ps_report_int(report, "m0_nnz", (int64_t)sums[2], "");
+    ps_report_int(report, "d_max", header->d_max, "");
+    ps_report_real(report, "d_mean", header->d_mean, "");
+    ps_report_real(report, "score", header->score, "");
+    if (problem->fixed) ps_report_int(report, "rim_vertices", problem->fixed_count, "");
+    ps_report_int(report, "tiles", tiles, "");
+    ps_report_int(report, "stored", stored, "B");
+    ps_report_real(report, "compression", (double)header->nnz * (header->precision ? 8 : 4) / (double)stored, "");
+    ps_report_real(report, "time", seconds, "s");
+    ps_report_real(report, "per_triangle_pair", 1e6 * sums[1] / sums[0], "us of a core");
+    ps_report_real(report, "per_entry", 1e6 * sums[1] / entries, "us of a core");
+    ps_report_int(report, "peak_memory", (int64_t)peak, "B");
+    ps_report_print(&report);
+    ps_slice_matrix_close(&matrix);
+    return PS_OK;
+}
+
+static void set_header(const assemble_problem *problem, ps_slice_header *header)
+{
+    static const int rule_points[] = {3, 6, 7, 12};
+    *header = (ps_slice_header){.formulation = (ps_formulation)chosen.formulation,
+                                .precision = (ps_precision)chosen.precision,
+                                .unknowns = problem->interaction.unknowns,
+                                .dt = problem->dt,
+                                .speed = chosen.speed,
+                                .outer_points = rule_points[chosen.points]};
+    memcpy(header->mesh_uuid, problem->mesh.uuid, sizeof header->mesh_uuid);
+    memcpy(header->mesh_hash, problem->mesh.content_hash, sizeof header->mesh_hash);
+}
+
+/* Creates this rank's file (the output itself if there is one rank), fills and commits it. */
+static ps_status write_part(const char *path, const assemble_problem *problem,
+                            const assemble_plan *plan, ps_store_identity *identity,
+                            ps_store *mesh, assemble_result *result)
+{
+    ps_slice_matrix *matrix = NULL;
+    ps_slice_header header;
+    set_header(problem, &header);
+    identity->disk_estimate = plan->disk_bytes;
+    ps_status status = ps_slice_matrix_create(path, identity, &plan->tiling, header.precision,
+                                              (int)chosen.keep_bits, &matrix);
+    if (status == PS_OK)
+        status = ps_store_add_input(ps_slice_matrix_store(matrix), "mesh", mesh);
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = assemble_units(problem, plan, header.precision, matrix, result);
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
+    ps_slice_matrix_close(&matrix);
+    return ps_comm_agree(status);
+}
+
+static ps_status assemble(const ps_run *run, const assemble_problem *problem,
+                          const assemble_plan *plan, ps_store_identity *identity, ps_store *mesh)
+{
+    const char *path = run->operands[1];
+    char part[4096];
+    double start = ps_clock();
+    assemble_result result;
+    memset(&result, 0, sizeof result);
+    bool several = ps_comm_size() > 1;
+    if (several) ps_store_part_path(path, ps_comm_rank(), part);
+    ps_status status = write_part(several ? part : path, problem, plan, identity, mesh, &result);
+    if (status == PS_OK && several) {
+        if (ps_comm_rank() == 0) status = ps_store_write_master(path, identity, ps_comm_size());
+        status = ps_comm_agree(status);
+    }
+    if (status == PS_OK)
+        status = report_result(path, problem, &result, ps_clock() - start, run);
+    ps_csr_release(&result.m0);
+    return ps_comm_agree(status);
+}
+
+static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identity, ps_store *mesh)
+{
+    assemble_problem problem;
+    assemble_plan plan;
+    PS_TRY(ps_comm_agree(assemble_problem_init(run->operands[0], &chosen, &problem)));
+    ps_status status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, &plan));
+    if (status == PS_OK && run->plan) report_plan(&problem, &plan, run->json);
+    if (status == PS_OK && !run->plan) status = assemble(run, &problem, &plan, identity, mesh);
+    assemble_problem_release(&problem);
+    return status;
+}
+
+static ps_status run_slice_assemble(ps_run *run)
+{
+    const char *path = run->operands[1], *role = "mesh";
+    ps_store_identity identity = {.format = PS_SLICE_MATRIX_FORMAT,
+                                  .format_version = PS_SLICE_MATRIX_VERSION,
+                                  .creator = ps_version(),
+                                  .revision = ps_revision(),
+                                  .options = run->record};
+    ps_store *mesh = NULL;
+    PS_TRY(ps_comm_agree(
+        ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh)));
+    bool done = !run->force && !run->plan && ps_store_matches(path, &identity, 1, &role, &mesh);
+    ps_status status = PS_OK;
+    if (ps_comm_any(!done))
+        status = plan_and_assemble(run, &identity, mesh);
+    else
+        ps_info("%s is up to date; --force redoes it", path);
+    ps_store_close(&mesh);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "slice-assemble",
+        .synopsis = "MESH OUTPUT",
+        .description =
+            "Assembles the interaction matrices M^k of the retarded potentials on a triangulated\n"
+            "surface as slices, tile by tile, straight into the chunks of OUTPUT; M^0 apart. Memory\n"
+            "stays within --host-memory whatever the mesh. Under mpirun each rank writes a part file\n"
+            "with its interval of slices, and OUTPUT joins them.",
+        .examples = "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
+                    "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
+                    "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
+        .options = options,
+        .operands_min = 2,
+        .operands_max = 2,
+        .run = run_slice_assemble};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,214 @@
+/* The plan: tiles, the slices of each rank, threads within the memory budget, and estimates. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+
+enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
+static const double chunk_bytes = 4 << 20;
+static const double base_bytes = 48e6; /* program, libraries, file tables */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* ---- sampling ---- */
+
+/* k = 0 entries a row: neighbours within D, by bounding spheres, of some rows. */
+static double sample_near(const ps_interaction *interaction)
+{
+    enum { ROWS = 32 };
+    int64_t n = interaction->unknowns, near = 0, first;
+    for (int64_t q = 0; q < ROWS; ++q)
+        for (int64_t j = 0; j < n; ++j) {
+            ps_interval_bound(interaction, (2 * q + 1) * n / (2 * ROWS), j, &first);
+            near += first == 0;
+        }
+    return (double)near / ROWS;
+}
+
+/* Computes a small tile; adds its time, entries, and lengths of row-vectors. */
+static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
+                             int64_t first_slice, int64_t side, double totals[3])
+{
+    assemble_plan small = {.tiling = {.tile_rows = side, .value_capacity = 1}, .threads = 1};
+    const ps_interaction *interaction = &problem->interaction;
+    small.square_values =
+        ps_interaction_value_bound(interaction, first_row, side, first_slice, side);
+    small.workspace_bytes =
+        ps_interaction_workspace(interaction, first_row, side, first_slice, side);
+    assemble_buffers buffers = {.near = NULL};
+    ps_status status = assemble_buffers_init(&small, &buffers);
+    ps_interaction_tile *tile = &buffers.tile;
+    tile->first_row = first_row;
+    tile->first_slice = first_slice;
+    tile->rows = tile->slices = side;
+    double start = ps_clock();
+    if (status == PS_OK)
+        status = ps_interaction_compute(interaction, tile, buffers.workspace,
+                                        small.workspace_bytes);
+    totals[0] += ps_clock() - start;
+    totals[1] += (double)(side * side);
+    totals[2] += (double)tile->value_count;
+    assemble_buffers_release(&buffers);
+    return status;
+}
+
+static ps_status sample(const assemble_problem *problem, assemble_plan *plan)
+{
+    enum { TILES = 4, SIDE = 96 };
+    int64_t n = problem->interaction.unknowns, side = smaller(n, SIDE);
+    double totals[3] = {0, 0, 0};
+    for (int64_t q = 0; q < TILES; ++q)
+        PS_TRY(sample_tile(problem, (n - side) * q / TILES, (n - side) * ((q * 3 + 2) % 4) / TILES,
+                           side, totals));
+    plan->pair_seconds = totals[0] / totals[1];
+    plan->mean_length = totals[2] / totals[1];
+    plan->near_per_row = sample_near(&problem->interaction);
+    return PS_OK;
+}
+
+/* ---- tiles ---- */
+
+static ps_status choose_tiles(const assemble_problem *problem, const assemble_options *options,
+                              int64_t rows, assemble_plan *plan)
+{
+    int64_t n = problem->interaction.unknowns, width = options->precision == PS_SINGLE ? 4 : 8;
+    ps_slice_tiling *tiling = &plan->tiling;
+    tiling->unknowns = n;
+    tiling->tile_rows = smaller(rows, n);
+    if (tiling->tile_rows % 256 && tiling->tile_rows != n)
+        return ps_fail(PS_USAGE, "--tile-rows %lld: a multiple of 256 is needed, or %lld, all rows",
+                       (long long)rows, (long long)n);
+    int64_t slices = options->tile_slices, ranks = ps_comm_size();
+    if (!slices) {
+        double bytes = (plan->mean_length + 1) * (double)(width * tiling->tile_rows);
+        for (slices = tiling->tile_rows; slices > 16; slices /= 2)
+            if ((double)slices * bytes <= chunk_bytes && (ranks == 1 || slices * 8 * ranks <= n))
+                break;
+        if (tiling->tile_rows % slices) slices = tiling->tile_rows;
+        while (ranks > 1 && slices > 1 && slices * ranks > n) slices /= 2;
+    }
+    tiling->tile_slices = smaller(slices, tiling->tile_rows);
+    if (tiling->tile_rows < n && tiling->tile_rows % tiling->tile_slices)
+        return ps_fail(PS_USAGE, "--tile-slices %lld must divide the %lld rows of a tile",
+                       (long long)slices, (long long)tiling->tile_rows);
+    if ((n + tiling->tile_slices - 1) / tiling->tile_slices < ranks)
+        return ps_fail(PS_USAGE,
+                       "%lld slices in tiles of %lld cannot feed %lld ranks; use fewer ranks or a "
+                       "smaller --tile-slices",
+                       (long long)n, (long long)tiling->tile_slices, (long long)ranks);
+    plan->row_tiles = (n + tiling->tile_rows - 1) / tiling->tile_rows;
+    return PS_OK;
+}
+
+/* Sum of reaches of [first, first + count). */
+static double reach_sum(const ps_interaction *interaction, int64_t first, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = first; i < first + count; ++i) sum += interaction->reach[i];
+    return sum;
+}
+
+/* Slices of this rank: equal data, cut between tiles. A slice's data grow linearly with the
+ * radius of its own support. */
+static void choose_slices(const ps_interaction *interaction, ps_slice_tiling *tiling)
+{
+    int64_t n = interaction->unknowns, step = tiling->tile_slices, ranks = ps_comm_size();
+    int64_t tiles = (n + step - 1) / step, cut = 0;
+    double total = 2 * reach_sum(interaction, 0, n) + interaction->shell * (double)n, seen = 0;
+    double others = reach_sum(interaction, 0, n) / (double)n;
+    tiling->first_slice = tiling->end_slice = 0;
+    for (int64_t rank = 0; rank <= ps_comm_rank(); ++rank) {
+        tiling->first_slice = cut * step;
+        double target = total * (double)(rank + 1) / (double)ranks;
+        int64_t last = tiles - (ranks - 1 - rank), begin = cut;
+        while (cut < last) {
+            int64_t count = smaller(step, n - cut * step);
+            double more = reach_sum(interaction, cut * step, count) +
+                          (others + interaction->shell) * (double)count;
+            if (cut > begin && rank + 1 < ranks && seen + more / 2 > target) break;
+            seen += more;
+            ++cut;
+        }
+        tiling->end_slice = smaller(cut * step, n);
+    }
+}
+
+/* Bounds that hold for every tile and unit: all are sums of a part of the rows and a part of the
+ * slices, so squares on the diagonal have the largest. */
+static void choose_capacities(const ps_interaction *interaction, assemble_plan *plan)
+{
+    ps_slice_tiling *tiling = &plan->tiling;
+    int64_t n = tiling->unknowns, rows = tiling->tile_rows, slices = tiling->tile_slices;
+    plan->square_values = plan->workspace_bytes = 0;
+    for (int64_t first = 0; first < n; first += rows) {
+        int64_t count = smaller(rows, n - first);
+        plan->square_values = larger(
+            plan->square_values, ps_interaction_value_bound(interaction, first, count, first, count));
+        plan->workspace_bytes = larger(
+            plan->workspace_bytes, ps_interaction_workspace(interaction, first, count, first, count));
+    }
+    double row_sum = 0, slice_sum = 0;
+    for (int64_t first = 0; first < n; first += rows)
+        row_sum = fmax(row_sum, reach_sum(interaction, first, smaller(rows, n - first)));
+    for (int64_t first = 0; first < n; first += slices)
+        slice_sum = fmax(slice_sum, reach_sum(interaction, first, smaller(slices, n - first)));
+    double wide = 2 * (row_sum * (double)slices + slice_sum * (double)rows) / interaction->shell;
+    tiling->value_capacity = (int64_t)(wide * (1 + 1e-9)) + 5 * rows * slices;
+    plan->workspace_bytes += 65536; /* rounding of the pieces */
+}
+
+/* ---- memory and time ---- */
+
+static void estimate(const assemble_problem *problem, const assemble_options *options,
+                     assemble_plan *plan)
+{
+    const ps_slice_tiling *tiling = &plan->tiling;
+    int64_t width = options->precision == PS_SINGLE ? 4 : 8;
+    double n = (double)tiling->unknowns, mine = (double)(tiling->end_slice - tiling->first_slice);
+    double values = plan->mean_length * n * mine;
+    int64_t first = tiling->first_slice / tiling->tile_rows;
+    int64_t last = (tiling->end_slice - 1) / tiling->tile_rows;
+    plan->units = (last - first + 1) * plan->row_tiles;
+    /* Writing shuffles and compresses each dataset of a tile. */
+    plan->thread_bytes = assemble_buffer_bytes(plan) + 2 * tiling->value_capacity * width +
+                         8 * tiling->tile_rows * tiling->tile_slices;
+    double near = plan->near_per_row * mine * (16 * 2 + 16 + 12);
+    double table = (double)ps_slice_tiling_count(tiling) * 3 * 256;
+    plan->memory_bytes = (int64_t)(base_bytes + near + table) + problem->bytes +
+                         plan->threads * plan->thread_bytes;
+    plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
+    double computed = mine * (n - mine) + mine * (mine + (double)tiling->tile_rows) / 2;
+    plan->seconds = computed * plan->pair_seconds / plan->threads;
+}
+
+ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
+                             const ps_run *run, assemble_plan *out)
+{
+    memset(out, 0, sizeof *out);
+    PS_TRY(sample(problem, out));
+    int64_t n = problem->interaction.unknowns;
+    int64_t rows = options->tile_rows ? options->tile_rows
+                                      : (n < LARGE_FROM ? ROWS_SMALL : ROWS_LARGE);
+    for (;;) {
+        PS_TRY(choose_tiles(problem, options, rows, out));
+        choose_slices(&problem->interaction, &out->tiling);
+        choose_capacities(&problem->interaction, out);
+        for (out->threads = (int)run->threads; out->threads >= 1; --out->threads) {
+            estimate(problem, options, out);
+            if (out->memory_bytes <= run->host_memory) return PS_OK;
+        }
+        if (options->tile_rows || rows == ROWS_SMALL) break;
+        rows = ROWS_SMALL;
+    }
+    out->threads = 1;
+    estimate(problem, options, out);
+    return ps_fail(PS_EXHAUSTED,
+                   "--host-memory %.0f MB cannot hold the assembly: %.0f MB are needed with one "
+                   "thread (%.0f MB of it for M^0 and the mesh); raise it, or spread over ranks",
+                   (double)run->host_memory / 1e6, (double)out->memory_bytes / 1e6,
+                   (double)(out->memory_bytes - out->thread_bytes) / 1e6);
+}

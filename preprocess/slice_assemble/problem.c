@@ -1,0 +1,185 @@
+/* The problem: mesh, its checks, and what the interaction kernels need of it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+/* ---- topology (sound-hard) ---- */
+
+/* Triangles at each vertex, ascending. */
+static ps_status list_triangles(assemble_problem *problem)
+{
+    const ps_surface_mesh *mesh = &problem->mesh;
+    int64_t corners = 3 * mesh->triangle_count;
+    PS_TRY(PS_ALLOC(&problem->around_start, mesh->vertex_count + 1, "triangles at vertices"));
+    PS_TRY(PS_ALLOC(&problem->around, corners, "triangles at vertices"));
+    int64_t *start = problem->around_start;
+    for (int64_t n = 0; n < corners; ++n) ++start[mesh->triangles[n] + 1];
+    for (int64_t v = 0; v < mesh->vertex_count; ++v) start[v + 1] += start[v];
+    for (int64_t n = 0; n < corners; ++n)
+        problem->around[start[mesh->triangles[n]]++] = (int32_t)(n / 3);
+    for (int64_t v = mesh->vertex_count; v > 0; --v) start[v] = start[v - 1];
+    start[0] = 0;
+    for (int64_t v = 0; v < mesh->vertex_count; ++v)
+        if (start[v + 1] == start[v])
+            return ps_fail(PS_INVALID,
+                           "vertex %lld belongs to no triangle, so a sound-hard surface has no "
+                           "equation for it; import the mesh again with penstock-mesh-import",
+                           (long long)v);
+    return PS_OK;
+}
+
+/* Counts how many triangles at `from` run along from -> to and to -> from. */
+static void count_edge(const assemble_problem *problem, int32_t from, int32_t to, int count[2])
+{
+    count[0] = count[1] = 0;
+    for (int64_t p = problem->around_start[from]; p < problem->around_start[from + 1]; ++p) {
+        const int32_t *v = problem->mesh.triangles + 3 * (int64_t)problem->around[p];
+        for (int e = 0; e < 3; ++e) {
+            count[0] += v[e] == from && v[(e + 1) % 3] == to;
+            count[1] += v[e] == to && v[(e + 1) % 3] == from;
+        }
+    }
+}
+
+/* Every edge has one triangle a direction; the rim of a screen has one alone, and its vertices are
+ * fixed: the jump of the pressure is zero there. */
+static ps_status check_edges(assemble_problem *problem, bool screen)
+{
+    const ps_surface_mesh *mesh = &problem->mesh;
+    int64_t open = 0, first = -1;
+    PS_TRY(PS_ALLOC(&problem->fixed, mesh->vertex_count, "rim vertices"));
+    for (int64_t n = 0; n < 3 * mesh->triangle_count; ++n) {
+        int32_t from = mesh->triangles[n], to = mesh->triangles[n % 3 == 2 ? n - 2 : n + 1];
+        int count[2];
+        count_edge(problem, from, to, count);
+        if (count[0] > 1 || count[1] > 1)
+            return ps_fail(PS_INVALID,
+                           "the triangles at edge %d-%d are not consistently oriented, or more "
+                           "than two meet there; repair it with penstock-mesh-import --orient",
+                           from, to);
+        if (count[1] == 1) continue;
+        if (open++ == 0) first = n / 3;
+        problem->fixed[from] = problem->fixed[to] = 1;
+    }
+    if (open && !screen)
+        return ps_fail(PS_INVALID,
+                       "the surface is open (%lld edges have one triangle, the first at triangle "
+                       "%lld): close it, or assemble it as a thin rigid screen with --screen",
+                       (long long)open, (long long)first);
+    for (int64_t v = 0; v < mesh->vertex_count; ++v) problem->fixed_count += problem->fixed[v];
+    if (!problem->fixed_count) {
+        free(problem->fixed);
+        problem->fixed = NULL;
+    }
+    if (problem->fixed_count == mesh->vertex_count)
+        return ps_fail(PS_INVALID, "all vertices of the screen lie on its rim, where nothing is "
+                                   "unknown; refine the mesh");
+    return PS_OK;
+}
+
+static ps_status prepare_vertices(const assemble_options *options, assemble_problem *problem)
+{
+    PS_TRY(list_triangles(problem));
+    PS_TRY(check_edges(problem, options->screen));
+    if (!problem->fixed_count && !problem->mesh.oriented)
+        return ps_fail(PS_INVALID, "the normals of the closed surface point inward or were never "
+                                   "checked; import it with penstock-mesh-import --orient");
+    return PS_OK;
+}
+
+/* ---- time step ---- */
+
+static ps_status set_step(const assemble_options *options, assemble_problem *problem)
+{
+    ps_interaction *interaction = &problem->interaction;
+    if ((options->dt > 0) == (options->courant > 0))
+        return ps_fail(PS_USAGE, "give the time step by either --dt SECONDS or --courant h/D");
+    double extent = ps_triangles_extent(problem->triangles, problem->mesh.triangle_count);
+    problem->mean_edge = ps_triangles_mean_edge(problem->triangles, problem->mesh.triangle_count);
+    interaction->speed = options->speed;
+    problem->dt = options->dt > 0 ? options->dt
+                                  : problem->mean_edge / options->courant / options->speed;
+    interaction->shell = options->speed * problem->dt;
+    const char *option = options->dt > 0 ? "--dt" : "--courant";
+    if (!(interaction->shell <= extent / 2))
+        return ps_fail(PS_USAGE,
+                       "%s gives a time step of %.6g s, in which sound travels %.3g m, on a body of "
+                       "%.3g m with edges of %.3g m: nothing is left to march; choose --dt near "
+                       "%.3g s (--courant 2 to 4)",
+                       option, problem->dt, interaction->shell, extent, problem->mean_edge,
+                       problem->mean_edge / 3 / options->speed);
+    int64_t k_bound = ps_interaction_k_bound(interaction);
+    if (k_bound > PS_K_LIMIT)
+        return ps_fail(PS_USAGE,
+                       "%s gives a time step of %.6g s: the body of %.3g m would need K = %lld "
+                       "matrices, at most %d are possible; choose --dt above %.3g s",
+                       option, problem->dt, extent, (long long)k_bound, PS_K_LIMIT,
+                       extent / (PS_K_LIMIT - 2) / options->speed);
+    double courant = problem->mean_edge / interaction->shell;
+    if (courant < .45 || courant > 8.5)
+        ps_warning("h/(c dt) = %.3g lies outside 0.5 .. 8, where the method was tested", courant);
+    return PS_OK;
+}
+
+/* ---- all ---- */
+
+static ps_status prepare(const assemble_options *options, assemble_problem *problem)
+{
+    static const int rule_points[] = {3, 6, 7, 12};
+    ps_surface_mesh *mesh = &problem->mesh;
+    ps_interaction *interaction = &problem->interaction;
+    bool hard = options->formulation == PS_SOUND_HARD;
+    if (mesh->triangle_count < 2)
+        return ps_fail(PS_INVALID, "%lld triangles are no surface", (long long)mesh->triangle_count);
+    PS_TRY(PS_ALLOC(&problem->triangles, mesh->triangle_count, "triangles"));
+    PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count,
+                             problem->triangles));
+    interaction->formulation = (ps_formulation)options->formulation;
+    interaction->triangles = problem->triangles;
+    interaction->triangle_count = mesh->triangle_count;
+    interaction->unknowns = hard ? mesh->vertex_count : mesh->triangle_count;
+    PS_TRY(set_step(options, problem));
+    PS_TRY(ps_triangle_rule_init(rule_points[options->points], &interaction->rule));
+    if (hard) PS_TRY(prepare_vertices(options, problem));
+    interaction->vertices = (const double(*)[3])mesh->vertices;
+    interaction->corners = (const int32_t(*)[3])mesh->triangles;
+    interaction->around_start = problem->around_start;
+    interaction->around = problem->around;
+    interaction->fixed = problem->fixed;
+    PS_TRY(PS_ALLOC(&problem->reach, interaction->unknowns, "bounding spheres"));
+    ps_interaction_set_reach(interaction, problem->reach);
+    problem->bytes = mesh->triangle_count * (int64_t)(sizeof *problem->triangles + 6 * 4) +
+                     mesh->vertex_count * 28 + interaction->unknowns * 16;
+    if (interaction->parts_max > 1)
+        ps_info("edges longer than 8 c dt: the outer rule is applied on up to %d x %d parts of a "
+                "triangle",
+                interaction->parts_max, interaction->parts_max);
+    return PS_OK;
+}
+
+ps_status assemble_problem_init(const char *path, const assemble_options *options,
+                                assemble_problem *out)
+{
+    memset(out, 0, sizeof *out);
+    ps_status status = ps_surface_mesh_load(path, &out->mesh);
+    if (status != PS_OK) return status;
+    status = prepare(options, out);
+    if (status == PS_INVALID) ps_context(status, "%s", path);
+    if (status != PS_OK) assemble_problem_release(out);
+    return status;
+}
+
+void assemble_problem_release(assemble_problem *problem)
+{
+    ps_surface_mesh_release(&problem->mesh);
+    free(problem->triangles);
+    free(problem->reach);
+    free(problem->around_start);
+    free(problem->around);
+    free(problem->fixed);
+    memset(problem, 0, sizeof *problem);
+}

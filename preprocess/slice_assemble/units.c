@@ -1,0 +1,280 @@
+/*
+ * The assembly: threads take units (a row tile x the slices of one square), compute them, and write
+ * the tiles they are made of. Where both squares of a symmetric pair belong to this rank, one is
+ * computed and the other is its transpose: the same bits as computing it.
+ */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+
+/* ---- buffers ---- */
+
+static ps_status tile_init(const assemble_plan *plan, ps_interaction_tile *tile)
+{
+    int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
+    tile->value_capacity = plan->square_values;
+    PS_TRY(PS_ALLOC(&tile->starts, entries, "a tile's row-vectors"));
+    PS_TRY(PS_ALLOC(&tile->lengths, entries, "a tile's row-vectors"));
+    PS_TRY(PS_ALLOC(&tile->near_rows, entries, "a tile's near entries"));
+    PS_TRY(PS_ALLOC(&tile->near_columns, entries, "a tile's near entries"));
+    PS_TRY(PS_ALLOC(&tile->near_values, entries, "a tile's near entries"));
+    return ps_alloc_untouched((void **)&tile->values, tile->value_capacity * 8, "a tile's values");
+}
+
+static void tile_release(ps_interaction_tile *tile)
+{
+    free(tile->starts);
+    free(tile->lengths);
+    free(tile->near_rows);
+    free(tile->near_columns);
+    free(tile->near_values);
+    free(tile->values);
+}
+
+int64_t assemble_buffer_bytes(const assemble_plan *plan)
+{
+    int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
+    int64_t tile = entries * 20 + plan->square_values * 8;
+    return 2 * tile + plan->workspace_bytes + plan->tiling.tile_rows * 8 +
+           plan->tiling.value_capacity * 4;
+}
+
+ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out)
+{
+    PS_TRY(tile_init(plan, &out->tile));
+    PS_TRY(tile_init(plan, &out->mirror));
+    PS_TRY(PS_ALLOC(&out->offsets, plan->tiling.tile_rows, "offsets"));
+    PS_TRY(ps_alloc_untouched(&out->workspace, plan->workspace_bytes, "assembly workspace"));
+    return ps_alloc_untouched((void **)&out->single, plan->tiling.value_capacity * 4,
+                              "values of a tile");
+}
+
+void assemble_buffers_release(assemble_buffers *buffers)
+{
+    tile_release(&buffers->tile);
+    tile_release(&buffers->mirror);
+    free(buffers->offsets);
+    free(buffers->workspace);
+    free(buffers->single);
+    free(buffers->near);
+}
+
+/* ---- units ---- */
+
+typedef struct assembly {
+    const assemble_problem *problem;
+    const assemble_plan *plan;
+    ps_precision precision;
+    ps_slice_matrix *matrix;
+} assembly;
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Slices of square column `block`, clipped to this rank. */
+static void square_slices(const ps_slice_tiling *tiling, int64_t block, int64_t *first,
+                          int64_t *count)
+{
+    int64_t begin = block * tiling->tile_rows;
+    int64_t end = smaller(begin + tiling->tile_rows, tiling->unknowns);
+    if (begin < tiling->first_slice) begin = tiling->first_slice;
+    end = smaller(end, tiling->end_slice);
+    *first = begin;
+    *count = end - begin;
+}
+
+/* Square `block` lies within this rank's slices. */
+static bool is_whole(const ps_slice_tiling *tiling, int64_t block)
+{
+    int64_t first, count;
+    square_slices(tiling, block, &first, &count);
+    return count == smaller(tiling->tile_rows, tiling->unknowns - block * tiling->tile_rows);
+}
+
+/* Writes the stored tiles that make up the square `tile`. */
+static ps_status write_square(const assembly *a, assemble_buffers *buffers,
+                              const ps_interaction_tile *tile)
+{
+    const ps_slice_tiling *tiling = &a->plan->tiling;
+    const double *values = tile->values;
+    int64_t row_tile = tile->first_row / tiling->tile_rows;
+    for (int64_t s = 0; s < tile->slices;) {
+        int64_t interval = (tile->first_slice + s - tiling->first_slice) / tiling->tile_slices;
+        int64_t index = interval * a->plan->row_tiles + row_tile;
+        ps_slice_tile out = {0};
+        ps_slice_tiling_range(tiling, index, &out);
+        out.starts = tile->starts + s * tile->rows;
+        out.lengths = tile->lengths + s * tile->rows;
+        for (int64_t v = 0; v < out.slices * out.rows; ++v) out.value_count += out.lengths[v];
+        out.values = (void *)values;
+        if (a->precision == PS_SINGLE) {
+            for (int64_t i = 0; i < out.value_count; ++i) buffers->single[i] = (float)values[i];
+            out.values = buffers->single;
+        }
+        PS_TRY(ps_slice_matrix_write_tile(a->matrix, index, &out));
+        values += out.value_count;
+        s += out.slices;
+    }
+    return PS_OK;
+}
+
+/* Keeps the k = 0 entries of a square; M^0 is stored by rows, and row j of it is slice j. */
+static ps_status keep_near(assemble_buffers *buffers, const ps_interaction_tile *tile)
+{
+    PS_TRY(ps_grow((void **)&buffers->near, &buffers->near_capacity,
+                   buffers->near_count + tile->near_count, sizeof *buffers->near, "M^0"));
+    for (int64_t e = 0; e < tile->near_count; ++e)
+        buffers->near[buffers->near_count++] = (near_entry){
+            tile->near_columns[e], tile->near_rows[e], tile->near_values[e]};
+    return PS_OK;
+}
+
+static ps_status compute_unit(const assembly *a, int64_t rows, int64_t slices,
+                              assemble_buffers *buffers)
+{
+    const ps_slice_tiling *tiling = &a->plan->tiling;
+    bool symmetric = is_whole(tiling, rows) && is_whole(tiling, slices);
+    if (symmetric && rows > slices) return PS_OK; /* the mirror of another unit */
+    ps_interaction_tile *tile = &buffers->tile;
+    tile->first_row = rows * tiling->tile_rows;
+    tile->rows = smaller(tiling->tile_rows, tiling->unknowns - tile->first_row);
+    square_slices(tiling, slices, &tile->first_slice, &tile->slices);
+    double start = ps_clock();
+    PS_TRY(ps_interaction_compute(&a->problem->interaction, tile, buffers->workspace,
+                                  a->plan->workspace_bytes));
+    buffers->seconds += ps_clock() - start;
+    buffers->pairs += tile->pairs;
+    buffers->entries += tile->rows * tile->slices * (symmetric && rows != slices ? 2 : 1);
+    PS_TRY(keep_near(buffers, tile));
+    PS_TRY(write_square(a, buffers, tile));
+    if (!symmetric || rows == slices) return PS_OK;
+    ps_interaction_tile *mirror = &buffers->mirror;
+    mirror->first_row = tile->first_slice;
+    mirror->rows = tile->slices;
+    mirror->first_slice = tile->first_row;
+    mirror->slices = tile->rows;
+    PS_TRY(ps_interaction_transpose(tile, buffers->offsets, mirror));
+    PS_TRY(keep_near(buffers, mirror));
+    return write_square(a, buffers, mirror);
+}
+
+/* The units of this rank, threads taking one after the other. The first failure is kept. */
+static ps_status compute_units(const assembly *a, assemble_buffers *buffers)
+{
+    const assemble_plan *plan = a->plan;
+    int64_t first_block = plan->tiling.first_slice / plan->tiling.tile_rows, done = 0;
+    ps_status status = PS_OK;
+    char message[1024] = "";
+    ps_progress progress;
+    ps_progress_start(&progress, "assembling", "tiles", plan->units);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
+    for (int64_t unit = 0; unit < plan->units; ++unit) {
+        ps_status seen;
+#pragma omp atomic read
+        seen = status;
+        if (seen != PS_OK) continue;
+        int64_t slices = first_block + unit / plan->row_tiles, rows = unit % plan->row_tiles;
+        ps_status mine = ps_stop_requested()
+                             ? ps_fail(PS_FAILED, "stopped on request; nothing was written")
+                             : compute_unit(a, rows, slices, &buffers[omp_get_thread_num()]);
+#pragma omp critical(assemble_progress)
+        {
+            if (mine != PS_OK && status == PS_OK) {
+                strncpy(message, ps_message(), sizeof message - 1);
+#pragma omp atomic write
+                status = mine;
+            }
+            ++done;
+        }
+        if (omp_get_thread_num() == 0) ps_progress_update(&progress, done);
+    }
+    ps_progress_end(&progress);
+    return status == PS_OK ? PS_OK : ps_fail(status, "%s", message);
+}
+
+/* ---- M^0 ---- */
+
+static int compare_near(const void *a, const void *b)
+{
+    const near_entry *x = a, *y = b;
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+/* Entries of all threads, in any order, to rows of this rank with ascending columns. */
+static ps_status gather_near(const assemble_plan *plan, const assemble_buffers *buffers,
+                             near_entry **sorted, ps_csr *m0)
+{
+    int64_t first = plan->tiling.first_slice, nnz = 0;
+    for (int t = 0; t < plan->threads; ++t) nnz += buffers[t].near_count;
+    PS_TRY(ps_csr_init(m0, plan->tiling.end_slice - first, nnz));
+    PS_TRY(PS_ALLOC(sorted, nnz, "M^0"));
+    int64_t *start = m0->row_start;
+    for (int t = 0; t < plan->threads; ++t)
+        for (int64_t e = 0; e < buffers[t].near_count; ++e)
+            ++start[buffers[t].near[e].row - first + 1];
+    for (int64_t r = 0; r < m0->rows; ++r) start[r + 1] += start[r];
+    for (int t = 0; t < plan->threads; ++t)
+        for (int64_t e = 0; e < buffers[t].near_count; ++e)
+            (*sorted)[start[buffers[t].near[e].row - first]++] = buffers[t].near[e];
+    for (int64_t r = m0->rows; r > 0; --r) start[r] = start[r - 1];
+    start[0] = 0;
+    for (int64_t r = 0; r < m0->rows; ++r)
+        qsort(*sorted + start[r], (size_t)(start[r + 1] - start[r]), sizeof **sorted, compare_near);
+    for (int64_t e = 0; e < nnz; ++e) {
+        m0->columns[e] = (*sorted)[e].column;
+        m0->values[e] = (*sorted)[e].value;
+    }
+    return PS_OK;
+}
+
+/* Rim vertices of a screen: a diagonal entry alone, so large that the density there is zero
+ * whatever the load (specs/tdbem_assembly.md). */
+static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *plan,
+                          assemble_buffers *buffers)
+{
+    if (!problem->fixed) return PS_OK;
+    double largest = 0;
+    for (int t = 0; t < plan->threads; ++t)
+        for (int64_t e = 0; e < buffers[t].near_count; ++e)
+            if (buffers[t].near[e].value > largest) largest = buffers[t].near[e].value;
+    PS_TRY(ps_comm_max_f64(&largest, 1));
+    for (int64_t j = plan->tiling.first_slice; j < plan->tiling.end_slice; ++j) {
+        if (!problem->fixed[j]) continue;
+        int32_t row = (int32_t)j;
+        double held = 1e20 * largest;
+        PS_TRY(keep_near(&buffers[0], &(ps_interaction_tile){.near_count = 1,
+                                                            .near_rows = &row,
+                                                            .near_columns = &row,
+                                                            .near_values = &held}));
+    }
+    return PS_OK;
+}
+
+ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
+                         ps_precision precision, ps_slice_matrix *matrix, assemble_result *out)
+{
+    memset(out, 0, sizeof *out);
+    assembly a = {problem, plan, precision, matrix};
+    near_entry *sorted = NULL;
+    assemble_buffers *buffers;
+    ps_status status = PS_ALLOC(&buffers, plan->threads, "threads");
+    for (int t = 0; status == PS_OK && t < plan->threads; ++t)
+        status = assemble_buffers_init(plan, &buffers[t]);
+    if (status == PS_OK) status = compute_units(&a, buffers);
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = hold_rim(problem, plan, buffers);
+    if (status == PS_OK) status = gather_near(plan, buffers, &sorted, &out->m0);
+    for (int t = 0; buffers && t < plan->threads; ++t) {
+        out->pairs += buffers[t].pairs;
+        out->entries += buffers[t].entries;
+        out->core_seconds += buffers[t].seconds;
+        assemble_buffers_release(&buffers[t]);
+    }
+    free(sorted);
+    free(buffers);
+    return status;
+}

@@ -1,0 +1,130 @@
+/*
+ * interaction_case: a mesh of a test, set up for assembly, and all its matrices as one dense array.
+ */
+#ifndef PS_TESTS_SUPPORT_INTERACTION_CASE_H
+#define PS_TESTS_SUPPORT_INTERACTION_CASE_H
+
+#include <stdlib.h>
+
+#include "kernels/tdbem/interaction.h"
+#include "tests/check.h"
+#include "tests/support/icosphere.h"
+
+typedef struct interaction_case {
+    ps_interaction interaction;
+    ps_triangle *triangles;
+    double *reach;
+    int64_t *around_start;
+    int32_t *around;
+} interaction_case;
+
+static inline void interaction_case_release(interaction_case *c)
+{
+    free(c->triangles);
+    free(c->reach);
+    free(c->around_start);
+    free(c->around);
+    memset(c, 0, sizeof *c);
+}
+
+/* Triangles at each vertex. */
+static inline void interaction_case_around(interaction_case *c, const icosphere *mesh)
+{
+    c->around_start = calloc((size_t)mesh->vertex_count + 1, sizeof *c->around_start);
+    c->around = calloc((size_t)mesh->triangle_count * 3, sizeof *c->around);
+    int64_t total = 0;
+    for (int64_t v = 0; v < mesh->vertex_count; ++v) {
+        c->around_start[v] = total;
+        for (int64_t n = 0; n < 3 * mesh->triangle_count; ++n)
+            if (mesh->triangles[n] == v) c->around[total++] = (int32_t)(n / 3);
+    }
+    c->around_start[mesh->vertex_count] = total;
+}
+
+/* The mesh must live as long as the case. D is the shell width; wave speed 1 unless changed. */
+static inline void interaction_case_init(interaction_case *c, const icosphere *mesh,
+                                         ps_formulation formulation, int points, double shell)
+{
+    memset(c, 0, sizeof *c);
+    c->triangles = malloc((size_t)mesh->triangle_count * sizeof *c->triangles);
+    check_ok(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
+    bool hard = formulation == PS_SOUND_HARD;
+    if (hard) interaction_case_around(c, mesh);
+    c->interaction = (ps_interaction){
+        .formulation = formulation,
+        .shell = shell,
+        .speed = 1,
+        .unknowns = hard ? mesh->vertex_count : mesh->triangle_count,
+        .triangle_count = mesh->triangle_count,
+        .triangles = c->triangles,
+        .vertices = (const double(*)[3])mesh->vertices,
+        .corners = (const int32_t(*)[3])mesh->triangles,
+        .around_start = c->around_start,
+        .around = c->around};
+    check_ok(ps_triangle_rule_init(points, &c->interaction.rule));
+    c->reach = calloc((size_t)c->interaction.unknowns, sizeof *c->reach);
+    ps_interaction_set_reach(&c->interaction, c->reach);
+}
+
+/* A tile with room for all its values; interaction_tile_release frees. */
+static inline void interaction_tile_init(const ps_interaction *interaction, int64_t first_row,
+                                         int64_t rows, int64_t first_slice, int64_t slices,
+                                         ps_interaction_tile *tile)
+{
+    size_t entries = (size_t)(rows * slices);
+    memset(tile, 0, sizeof *tile);
+    tile->first_row = first_row;
+    tile->rows = rows;
+    tile->first_slice = first_slice;
+    tile->slices = slices;
+    tile->value_capacity =
+        ps_interaction_value_bound(interaction, first_row, rows, first_slice, slices);
+    tile->starts = calloc(entries, sizeof *tile->starts);
+    tile->lengths = calloc(entries, sizeof *tile->lengths);
+    tile->values = calloc((size_t)tile->value_capacity, sizeof *tile->values);
+    tile->near_rows = calloc(entries, sizeof *tile->near_rows);
+    tile->near_columns = calloc(entries, sizeof *tile->near_columns);
+    tile->near_values = calloc(entries, sizeof *tile->near_values);
+}
+
+static inline void interaction_tile_release(ps_interaction_tile *tile)
+{
+    free(tile->starts);
+    free(tile->lengths);
+    free(tile->values);
+    free(tile->near_rows);
+    free(tile->near_columns);
+    free(tile->near_values);
+    memset(tile, 0, sizeof *tile);
+}
+
+static inline void interaction_tile_compute(const ps_interaction *interaction,
+                                            ps_interaction_tile *tile)
+{
+    int64_t bytes = ps_interaction_workspace(interaction, tile->first_row, tile->rows,
+                                             tile->first_slice, tile->slices);
+    void *workspace = malloc((size_t)bytes);
+    assert_non_null(workspace);
+    check_ok(ps_interaction_compute(interaction, tile, workspace, bytes));
+    free(workspace);
+}
+
+/* All M^k, k = 0 .. *k_max, as matrices[k][j][i] (N x N each, by slices); free() it. */
+static inline double *interaction_dense(const ps_interaction *interaction, int64_t *k_max)
+{
+    int64_t n = interaction->unknowns;
+    ps_interaction_tile tile;
+    interaction_tile_init(interaction, 0, n, 0, n, &tile);
+    interaction_tile_compute(interaction, &tile);
+    double *out = calloc((size_t)((tile.k_max + 1) * n * n), sizeof *out);
+    const double *value = tile.values;
+    for (int64_t v = 0; v < n * n; ++v)
+        for (int q = 0; q < tile.lengths[v]; ++q) out[(tile.starts[v] + q) * n * n + v] = *value++;
+    for (int64_t e = 0; e < tile.near_count; ++e)
+        out[tile.near_columns[e] * n + tile.near_rows[e]] = tile.near_values[e];
+    *k_max = tile.k_max;
+    interaction_tile_release(&tile);
+    return out;
+}
+
+#endif
