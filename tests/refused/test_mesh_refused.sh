@@ -1,0 +1,115 @@
+# What penstock-mesh-import refuses: each file by its own message, with exit code 3 (2 for wrong
+# options), and nothing left behind; what a repair mends is accepted once it is asked for.
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-import
+
+# refused TEXT FILE [OPTIONS]: exit code 3, the text in the message, no output, no temporary file
+refused() {
+    expect 3 "$1" penstock-mesh-import "$2" out.hdf "${@:3}"
+    [ ! -e out.hdf ] && [ ! -e out.hdf.tmp ] || fail "something was left by $2"
+}
+accepted() { expect 0 "" penstock-mesh-import --json "$1" out.hdf "${@:2}"; rm out.hdf; }
+export TMPDIR=$PWD/tmp; mkdir tmp
+
+tetra='0 0 0\n1 0 0\n0 1 0\n0 0 1\n'
+off() { printf "OFF\n$1\n$2$3" > "$4"; } # counts, vertices, faces, file
+good='3 0 2 1\n3 0 1 3\n3 1 2 3\n3 0 3 2\n'
+
+# ---- no mesh at all ----
+refused "missing.off: No such file" missing.off
+mkdir folder.msh; refused "is a folder" folder.msh
+: > empty.msh; refused "empty.msh is empty" empty.msh
+head -c 4096 /dev/urandom > garbage
+for s in msh stl ply off obj vtk; do cp garbage garbage.$s; refused "garbage.$s" garbage.$s; done
+cp garbage garbage.step; expect 3 "garbage.step" penstock-mesh-import garbage.step out.hdf --size 1
+cp garbage garbage.xyz; refused 'the suffix ".xyz"' garbage.xyz
+cp garbage garbage.msh.gz; refused "gzip" garbage.msh.gz
+cp garbage garbage.msh.zst; refused "zstd data are broken" garbage.msh.zst
+off '4 4 0' "$tetra" "$good" good.off; gzip -k good.off; zstd -q good.off
+head -c 60 good.off.gz > cut.off.gz; refused "cut short" cut.off.gz
+head -c 40 good.off.zst > cut.off.zst; refused "cut short" cut.off.zst
+
+# ---- broken files ----
+head -c 40 good.off > cut.off; refused "cut.off: " cut.off
+off '4 4 0' '0 0 0\n1 0 0\n0 nan 0\n0 0 1\n' "$good" nan.off; refused "vertex 2 has a coordinate that is not a finite number" nan.off
+off '4 4 0' '0 0 0\n1 0 0\n0 1e400 0\n0 0 1\n' "$good" inf.off; refused "not a finite number" inf.off
+off '4 4 0' "$tetra" '3 0 2 4\n' range.off; refused "line 7: expected as many vertex indices" range.off
+off '4 4 0' "$tetra" '2 0 2\n' two.off; refused "line 7: expected a face of 3" two.off
+printf 'v 0 0 0\nv 1 0 0\nf 1 2 3\n' > range.obj; refused "line 3: the face refers to a vertex" range.obj
+printf 'v 0 0\n' > short.obj; refused "line 1: expected three coordinates" short.obj
+printf 'solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\nendfacet\n' > two.stl; refused "line 7: a facet with 2 vertices" two.stl
+{ head -c 80 /dev/zero; printf '\2\0\0\0'; head -c 50 /dev/zero; } > cut.stl; refused "announces 2 facets" cut.stl
+printf 'ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n' > cut.ply; refused "ends at vertex" cut.ply
+msh() { printf '$MeshFormat\n%s\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n%s\n$EndElements\n' "$1" "$2" > "$3"; }
+msh '2.2 0 8' '1 2 2 0 1 1 2 9' node.msh; refused "refers to node 9, which is not in the file" node.msh
+msh '2.2 0 8' '1 5 2 0 1 1 2 3 4 1 2 3 4' hexahedron.msh; refused "hexahedron" hexahedron.msh
+msh '2.2 0 8' '1 11 2 0 1 1 2 3 4 1 2 3 4 1 2' order2.msh; refused "order 2" order2.msh
+msh '2.2 0 8' '1 2 2 0 1 1 2' cut2.msh; refused "ends too early" cut2.msh
+msh '3.0 0 8' '1 2 2 0 1 1 2 3' version3.msh; refused "version 3" version3.msh
+msh '4.2 0 8' '1 2 2 0 1 1 2 3' future.msh; refused "version 4.2" future.msh
+printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n1 1 0 0\n$EndNodes\n$Elements\n0\n$EndElements\n' > twice.msh
+refused "node 1 is given twice" twice.msh
+printf 'Point(1) = {0,0,\nnonsense!\n' > broken.geo; refused "broken.geo" broken.geo --size 1
+
+# ---- faults of the mesh, and their repairs ----
+off '4 4 0' "$tetra" '3 0 2 1\n3 0 3 1\n3 1 2 3\n3 0 3 2\n' turned.off
+refused "1 triangles are turned against the others of their part: face 1 (vertices 0 3 1)" turned.off; accepted turned.off --orient
+off '4 4 0' "$tetra" '3 0 1 2\n3 0 3 1\n3 1 3 2\n3 0 2 3\n' inward.off
+refused "normals that point inwards" inward.off; accepted inward.off --orient
+off '4 3 0' "$tetra" '3 0 2 1\n3 0 1 3\n3 1 2 3\n' open.off
+refused "3 edges have a triangle on one side only" open.off; accepted open.off --open
+grep -q '"closed": false' out && grep -q '"open_loops": 1' out || fail "an open surface is not recorded"
+off '5 4 0' "$tetra"'0 0 1\n' '3 0 2 1\n3 0 1 3\n3 1 2 4\n3 0 3 2\n' seam.off
+refused "1 vertices coincide with others" seam.off; accepted seam.off --weld 0
+grep -q '"welded_vertices": 1' out || fail "welding is not recorded"
+off '5 4 0' "$tetra"'0 0 1.001\n' '3 0 2 1\n3 0 1 3\n3 1 2 4\n3 0 3 2\n' gap.off
+refused "--weld" gap.off; refused "on one side only" gap.off --weld 0.0005; accepted gap.off --weld 0.002
+off '4 5 0' "$tetra" "$good"'3 1 0 2\n' double.off
+refused "1 cells are given again" double.off; accepted double.off --drop-duplicates
+off '4 5 0' "$tetra" "$good"'3 0 1 1\n' repeated.off
+refused "1 cells repeat a vertex" repeated.off; accepted repeated.off --drop-degenerate
+off '5 6 0' "$tetra"'0.5 0 0\n' '3 0 2 1\n3 0 4 3\n3 4 1 3\n3 1 2 3\n3 0 3 2\n3 0 1 4\n' flat.off
+refused "triangles have no area" flat.off
+off '5 6 0' "$tetra"'1 1 1\n' "$good"'3 0 1 4\n3 0 4 1\n' fin.off; refused "three or more triangles" fin.off
+off '7 8 0' "$tetra"'-1 0 0\n0 -1 0\n0 0 -1\n' "$good"'3 0 4 5\n3 0 6 4\n3 4 6 5\n3 0 5 6\n' touch.off
+refused "1 vertices join sheets" touch.off
+off '5 5 0' '0 0 0\n1 0 0\n2 0 1\n1 1 2\n0 1 1\n' '3 0 1 2\n3 1 3 2\n3 2 3 4\n3 3 0 4\n3 4 0 1\n' moebius.off
+refused "Moebius" moebius.off --open --orient
+msh '2.2 0 8' '1 4 2 0 1 1 3 2 4' negative.msh; refused "negative volumes" negative.msh; accepted negative.msh --orient
+msh '2.2 0 8' '1 15 2 0 1 1' points.msh; refused "no triangles" points.msh; refused "no tetrahedra" points.msh --kind volume
+
+# ---- an older file survives; a folder that is not there; wrong options ----
+penstock-mesh-import good.off old.hdf > log || fail "good.off"
+sum=$(cksum < old.hdf)
+expect 3 "inwards" penstock-mesh-import inward.off old.hdf
+[ "$(cksum < old.hdf)" = "$sum" ] || fail "a refused import harmed the older file"
+penstock-mesh-import good.off nowhere/x.hdf > log 2>&1 && fail "wrote into a folder that is not there"
+expect 2 "--unit" penstock-mesh-import good.off x.hdf --unit furlong
+expect 2 "--order" penstock-mesh-import good.off x.hdf --order random
+expect 2 "--weld" penstock-mesh-import good.off x.hdf --weld much
+expect 2 "--size" penstock-mesh-import good.off x.hdf --size 1
+[ ! -e x.hdf ] || fail "wrong options wrote a file"
+
+# ---- the files that other people made ----
+R=$SHARED/data/refused
+if [ -d "$R" ]; then
+    refused "boundary triangles look inwards among others" "$R/cube_surface_mixed_orientation_tets_ok.msh.gz"
+    accepted "$R/cube_surface_mixed_orientation_tets_ok.msh.gz" --orient
+    refused "3070 triangles are turned against the others" "$R/cube_surface_mixed_orientation_tets_ok.msh.gz" --kind surface
+    accepted "$R/cube_surface_mixed_orientation_tets_ok.msh.gz" --kind surface --orient
+    refused "fold the surface back onto itself" "$R/cube_with_fold.ply"
+    refused "no triangles" "$R/empty.stl"
+    refused "12 cells are given again" "$R/every_face_twice_opposite.obj"
+    refused "edges belong to three or more triangles" "$R/every_face_twice_opposite.obj" --drop-duplicates
+    refused "9 cells are given again" "$R/f16_nonmanifold_duptris.vtk.gz"
+    refused "edges belong to three or more triangles" "$R/f16_nonmanifold_duptris.vtk.gz" --drop-duplicates --drop-degenerate --open --orient
+    refused "MSH file of version 1" "$R/gmsh_v1_format.msh.gz"
+    refused "line 9: a face needs at least three vertices" "$R/notenoughindices.obj"
+    refused "300 edges have a triangle on one side only" "$R/soup.stl"
+    accepted "$R/soup.stl" --open
+    refused "128 vertices coincide" "$R/two_boxes_dup_nodes_open.ply"
+    accepted "$R/two_boxes_dup_nodes_open.ply" --weld 1e-6
+fi
+[ -z "$(ls tmp)" ] || fail "temporary files are left: $(ls tmp)"
+[ -z "$(find . -name '*.tmp')" ] || fail "a temporary output is left"
+[ -d "$R" ] || { echo "own files pass; $R is absent"; exit 77; }
