@@ -159,7 +159,7 @@ static void lists_of_numbers(void **state)
     const char *wrong[] = {"", "1,", ",1", "1,,2", "1;2", "1,x", "1,inf"};
     for (int i = 0; i < 7; ++i)
         check_fails(ps_parse_reals(wrong[i], ',', numbers, 3, &count), PS_USAGE, "not a list of");
-    check_fails(ps_parse_reals("1,2,3,4", ',', numbers, 3, &count), PS_USAGE, "more than 3 numbers");
+    check_fails(ps_parse_reals("1,2,3,4", ',', numbers, 3, &count), PS_USAGE, "more than 3");
 }
 
 /* Only what changes results, in the order of the tables; floating-point numbers in full. */
