@@ -86,10 +86,7 @@ far() { # LEVELS SLICES: the worst of five angles
 }
 
 march() { # SLICES LEVELS HISTORY T EMITTER
-    local dt
-    dt=$(penstock-inspect "$1" --json | figure dt)
-    penstock-tdbem-march -q "$1" sphere$2.h5 "$3" --force --emitter "$5" \
-        --steps "$(awk -v T="$4" -v dt="$dt" 'BEGIN { print int(T / dt + 1e-9) }')" > march.txt
+    penstock-tdbem-march -q "$1" sphere$2.h5 "$3" --force --emitter "$5" --time "$4" > march.txt
 }
 
 failures=0
