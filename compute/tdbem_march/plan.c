@@ -55,11 +55,12 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
 {
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
-    if (m->fixed + m->tiles_least > m->budget)
+    int64_t sure = m->fixed - m->near; /* the near matrices are a guess until they are collected */
+    if (sure + m->tiles_least > m->budget)
         return ps_fail(PS_EXHAUSTED,
                        "--host-memory: %.1f MB cannot do; what must be in memory takes %.1f MB, and "
                        "streaming the tiles at least %.1f MB more (--plan lists it)",
-                       (double)m->budget / 1e6, (double)m->fixed / 1e6, (double)m->tiles_least / 1e6);
+                       (double)m->budget / 1e6, (double)sure / 1e6, (double)m->tiles_least / 1e6);
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED, "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
                        run->operands[2], (double)m->output / 1e6, (double)m->disk_free / 1e6);
@@ -72,7 +73,7 @@ static void print_memory(ps_report *report, const march_plan *m)
 {
     ps_report_section(report, "memory");
     ps_report_int(report, "budget", m->budget, "bytes");
-    ps_report_int(report, "least", m->fixed + m->tiles_least, "bytes");
+    ps_report_int(report, "least", m->fixed - m->near + m->tiles_least, "bytes");
     ps_report_int(report, "process", m->process, "bytes");
     ps_report_int(report, "past", m->window, "bytes");
     ps_report_int(report, "sums", m->sums, "bytes");

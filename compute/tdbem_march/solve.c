@@ -8,7 +8,7 @@
 #include "runtime/memory.h"
 
 static const double growth_limit = 1e6;
-enum { ITERATIONS_MAX = 2000, THREADED = 8192 };
+enum { ITERATIONS_MAX = 2000, THREADED = 65536 };
 
 int64_t solver_bytes(int64_t rows)
 {

@@ -6,6 +6,8 @@
 
 #include "runtime/memory.h"
 
+enum { SMALL_TILE = 1 << 21 }; /* products below which starting threads costs more than they save */
+
 static size_t item_size(ps_precision precision)
 {
     return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
@@ -159,7 +161,8 @@ static ps_status add_tile(void *context, int64_t chunk, const void *unpacked)
     ps_slice_product product = {.past = w->data, .past_stride = w->stride, .past_origin = w->origin,
                                 .group = s->group, .sums = s->sums, .sums_stride = s->group};
     PS_TRY(tiles_view(&s->list, chunk, unpacked, &view, &product));
-    return ps_slice_product_tile(&product, w->precision, 0);
+    int64_t values = s->list.tiles->slices ? view.slices.value_count : view.blocks.value_count;
+    return ps_slice_product_tile(&product, w->precision, values * s->group < SMALL_TILE ? 1 : 0);
 }
 
 ps_status summation_sweep(summation *s)
@@ -176,7 +179,7 @@ ps_status summation_sweep(summation *s)
 void summation_get(const summation *s, int64_t g, double *out)
 {
     int64_t n = s->window->unknowns;
-#pragma omp parallel for schedule(static) if (n > 4096)
+#pragma omp parallel for schedule(static) if (n > 65536)
     for (int64_t i = 0; i < n; ++i)
         out[i] = s->window->precision == PS_SINGLE ? (double)((const float *)s->sums)[i * s->group + g]
                                                    : ((const double *)s->sums)[i * s->group + g];

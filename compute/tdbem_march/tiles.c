@@ -9,6 +9,7 @@
 
 typedef struct range {
     int64_t first_slice, slices, values;
+    double k_min;
 } range;
 
 static ps_status tile_range(const tiles *t, int64_t index, range *out)
@@ -16,11 +17,11 @@ static ps_status tile_range(const tiles *t, int64_t index, range *out)
     if (t->slices) {
         ps_slice_tile tile;
         PS_TRY(ps_slice_matrix_tile_info(t->slices, index, &tile));
-        *out = (range){tile.first_slice, tile.slices, tile.value_count};
+        *out = (range){tile.first_slice, tile.slices, tile.value_count, tile.k_min};
     } else {
         ps_block_tile tile;
         PS_TRY(ps_block_matrix_tile_info(t->blocks, index, &tile));
-        *out = (range){tile.first_slice, tile.slices, tile.value_count};
+        *out = (range){tile.first_slice, tile.slices, tile.value_count, tile.k_min};
     }
     return PS_OK;
 }
@@ -186,10 +187,9 @@ ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked,
 
 bool tiles_may_be_near(const tiles *t, int64_t chunk, int64_t group)
 {
-    ps_slice_tile tile;
-    if (!t->slices) return true;
-    if (ps_slice_matrix_tile_info(t->slices, t->first + chunk, &tile) != PS_OK) return true;
-    return tile.value_count > 0 && tile.k_min < (double)group;
+    range tile;
+    if (tile_range(t, t->first + chunk, &tile) != PS_OK) return true;
+    return tile.values > 0 && tile.k_min < (double)group;
 }
 
 ps_status tiles_load_m0(const tiles *t, ps_csr *out)

@@ -53,7 +53,7 @@ static void slide(window *w)
 {
     size_t size = item_size(w->precision);
     int64_t kept = w->before, freed = w->stride - kept;
-#pragma omp parallel for schedule(static) if (w->unknowns > 1024)
+#pragma omp parallel for schedule(static) if (w->unknowns > 16384)
     for (int64_t j = 0; j < w->unknowns; ++j) {
         memmove(item(w, j, 0), item(w, j, w->origin - kept), (size_t)kept * size);
         memset(item(w, j, kept), 0, (size_t)freed * size);
@@ -64,7 +64,7 @@ static void slide(window *w)
 void window_append(window *w, const void *recent, int64_t count)
 {
     if (w->origin + count + w->after > w->stride) slide(w);
-#pragma omp parallel for schedule(static) if (w->unknowns > 1024)
+#pragma omp parallel for schedule(static) if (w->unknowns > 16384)
     for (int64_t j = 0; j < w->unknowns; ++j)
         for (int64_t g = 0; g < count; ++g) {
             int64_t from = g * w->unknowns + j;

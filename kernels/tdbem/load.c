@@ -5,7 +5,7 @@
 
 #include "kernels/tdbem/quadrature.h"
 
-enum { SPACE_POINTS = 7, TIME_POINTS = 3 };
+enum { SPACE_POINTS = 7, TIME_POINTS = 3, THREADED = 4096 };
 
 int64_t ps_load_unknowns(const ps_load *load)
 {
@@ -101,7 +101,7 @@ static void evaluate_hard(const ps_load *load, const ps_triangle_rule *rule, int
                           double *corners)
 {
     const ps_surface_mesh *mesh = load->mesh;
-#pragma omp parallel for schedule(static) if (mesh->triangle_count > 256)
+#pragma omp parallel for schedule(static) if (mesh->triangle_count > THREADED)
     for (int64_t i = 0; i < mesh->triangle_count; ++i) {
         panel t = panel_of(mesh, i);
         panel_slopes(load, rule, &t, n, corners + 3 * i);
@@ -119,7 +119,7 @@ void ps_load_evaluate(const ps_load *load, int64_t n, double *out, double *works
         return;
     }
     int64_t count = load->mesh->triangle_count;
-#pragma omp parallel for schedule(static) if (count > 256)
+#pragma omp parallel for schedule(static) if (count > THREADED)
     for (int64_t i = 0; i < count; ++i) {
         panel t = panel_of(load->mesh, i);
         out[i] = -panel_pressure(load, &rule, &t, n);

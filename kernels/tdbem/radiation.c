@@ -143,13 +143,13 @@ void ps_near_finish(ps_near *near)
 
 /* ---- the product ---- */
 
-enum { ROWS_AT_ONCE = 256 };
+enum { ROWS_AT_ONCE = 256, THREADED_ENTRIES = 1 << 19 };
 
 void ps_radiation_add(const ps_near *near, const void *recent, int64_t g, double *sums)
 {
     if (g == 0) return;
     int64_t blocks = (near->unknowns + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
-#pragma omp parallel for schedule(static) if (blocks > 1)
+#pragma omp parallel for schedule(static) if (ps_near_entries(near) > THREADED_ENTRIES)
     for (int64_t b = 0; b < blocks; ++b) {
         int64_t begin = b * ROWS_AT_ONCE, end = begin + ROWS_AT_ONCE;
         if (end > near->unknowns) end = near->unknowns;
