@@ -15,14 +15,14 @@ static void report_summation(ps_report *report, const march *m, const ps_chunk_s
     ps_report_section(report, "summation");
     ps_report_int(report, "sweeps", m->summation.sweeps, NULL);
     ps_report_int(report, "chunks", stats->chunks, NULL);
-    ps_report_int(report, "resident chunks", stats->resident_chunks, NULL);
-    ps_report_real(report, "data swept", bytes / seconds / 1e9, "GB/s");
+    ps_report_int(report, "resident_chunks", stats->resident_chunks, NULL);
+    ps_report_real(report, "data_swept", bytes / seconds / 1e9, "GB/s");
     ps_report_real(report, "rate", 2 * values * (double)m->options->group / seconds / 1e9, "GFlop/s");
     ps_report_real(report, "read", (double)stats->raw_bytes_read / 1e9, "GB");
-    ps_report_real(report, "read seconds", stats->read_seconds, "s");
-    ps_report_real(report, "unpack seconds", stats->unpack_seconds, "s");
-    ps_report_real(report, "compute seconds", stats->compute_seconds, "s");
-    ps_report_real(report, "fraction of max(read, compute)", stats->fraction, NULL);
+    ps_report_real(report, "read_seconds", stats->read_seconds, "s");
+    ps_report_real(report, "unpack_seconds", stats->unpack_seconds, "s");
+    ps_report_real(report, "compute_seconds", stats->compute_seconds, "s");
+    ps_report_real(report, "fraction_of_ceiling", stats->fraction, NULL);
 }
 
 static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
@@ -35,8 +35,8 @@ static void report_seconds(ps_report *report, const march *m, const ps_chunk_str
     ps_report_real(report, "solve", m->clock.solve, "s");
     ps_report_real(report, "load", m->clock.load, "s");
     ps_report_real(report, "communication", m->clock.communication, "s");
-    ps_report_real(report, "log and checkpoints", m->record.seconds, "s");
-    ps_report_real(report, "checkpoint writer (beside)", m->record.written_seconds, "s");
+    ps_report_real(report, "log_and_checkpoints", m->record.seconds, "s");
+    ps_report_real(report, "checkpoint_writer", m->record.written_seconds, "s");
     ps_report_int(report, "checkpoints", m->record.written, NULL);
 }
 
@@ -45,14 +45,14 @@ static void report_answers(ps_report *report, const march *m)
     const figures *f = &m->figures;
     ps_report_section(report, "solve");
     ps_report_text(report, "method", m->solver.kind == SOLVER_CG ? "conjugate gradients" : "Cholesky");
-    ps_report_real(report, "iterations (mean)", f->solves > 0 ? f->iterations / f->solves : 0, NULL);
-    ps_report_int(report, "iterations (most)", (int64_t)f->iterations_max, NULL);
+    ps_report_real(report, "iterations_mean", f->solves > 0 ? f->iterations / f->solves : 0, NULL);
+    ps_report_int(report, "iterations_max", (int64_t)f->iterations_max, NULL);
     ps_report_section(report, "densities");
     ps_report_real(report, "largest", f->largest, NULL);
-    ps_report_real(report, "mean at the end", f->mean, NULL);
-    ps_report_real(report, "largest mean", f->mean_largest, NULL);
-    ps_report_real(report, "mean drift", f->largest > 0 ? f->mean / f->largest : 0, NULL);
-    ps_report_real(report, "mean taken out", f->projected, NULL);
+    ps_report_real(report, "mean_at_the_end", f->mean, NULL);
+    ps_report_real(report, "largest_mean", f->mean_largest, NULL);
+    ps_report_real(report, "mean_drift", f->largest > 0 ? f->mean / f->largest : 0, NULL);
+    ps_report_real(report, "mean_taken_out", f->projected, NULL);
 }
 
 void march_report(const march *m, const march_plan *plan)
@@ -71,7 +71,7 @@ void march_report(const march *m, const march_plan *plan)
     ps_report_int(report, "threads", m->run->threads, NULL);
     ps_report_int(report, "unknowns", m->window.unknowns, NULL);
     ps_report_int(report, "steps", m->done, NULL);
-    ps_report_int(report, "steps in this start", m->done - m->first, NULL);
+    ps_report_int(report, "steps_in_this_start", m->done - m->first, NULL);
     ps_report_int(report, "group", m->options->group, "steps");
     report_seconds(report, m, &stats);
     report_summation(report, m, &stats);
@@ -79,6 +79,6 @@ void march_report(const march *m, const march_plan *plan)
     ps_report_section(report, "memory");
     ps_report_int(report, "budget", plan->budget, "bytes");
     ps_report_int(report, "peak", (int64_t)peak, "bytes");
-    ps_report_int(report, "near matrices", near_bytes(&m->near), "bytes");
+    ps_report_int(report, "near_matrices", near_bytes(&m->near), "bytes");
     ps_report_print(&report);
 }

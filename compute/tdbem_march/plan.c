@@ -78,12 +78,12 @@ static void print_memory(ps_report *report, const march_plan *m)
     ps_report_int(report, "past", m->window, "bytes");
     ps_report_int(report, "sums", m->sums, "bytes");
     ps_report_int(report, "solver", m->solver, "bytes");
-    ps_report_int(report, "near matrices (estimate)", m->near, "bytes");
+    ps_report_int(report, "near_estimate", m->near, "bytes");
     ps_report_int(report, "checkpoints", m->record, "bytes");
     ps_report_int(report, "tiles", m->tiles, "bytes");
-    ps_report_flag(report, "tiles fit in memory", m->fixed + m->tiles <= m->budget);
+    ps_report_flag(report, "tiles_fit_in_memory", m->fixed + m->tiles <= m->budget);
     ps_report_section(report, "disk");
-    ps_report_int(report, "written at most", m->output, "bytes");
+    ps_report_int(report, "written_at_most", m->output, "bytes");
     ps_report_int(report, "free", m->disk_free, "bytes");
 }
 
@@ -103,12 +103,12 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
     ps_report_int(report, "chunks", p->tiles.count, NULL);
     ps_report_int(report, "sweeps", sweeps, NULL);
     ps_report_real(report, "operations", 2 * (double)header->nnz * (double)p->steps / 1e9, "GFlop");
-    ps_report_real(report, "read from disk a sweep", streamed > 0 ? streamed / 1e6 : 0, "MB");
+    ps_report_real(report, "read_from_disk_a_sweep", streamed > 0 ? streamed / 1e6 : 0, "MB");
     /* A core does about 3 GFlop/s here, a disk 1 GB/s: a guess to tell minutes from days. */
     double compute = 2 * (double)p->tiles.values_owned * (double)(sweeps * options->group) /
                      (3e9 * (double)run->threads);
     double reading = streamed > 0 ? streamed * (double)sweeps / 1e9 : 0;
-    ps_report_real(report, "time (rough estimate)", compute > reading ? compute : reading, "s");
+    ps_report_real(report, "time_estimate", compute > reading ? compute : reading, "s");
     print_memory(report, m);
     ps_report_print(&report);
 }

@@ -8,7 +8,7 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 
-static ps_status read_emitters(const march_options *options, double speed, ps_incident *out)
+static ps_status read_options(const march_options *options, double speed, ps_incident *out)
 {
     out->speed = speed;
     if (options->emitters.count == 0)
@@ -17,6 +17,9 @@ static ps_status read_emitters(const march_options *options, double speed, ps_in
     if (options->emitters.count > PS_EMITTERS_MAX)
         return ps_fail(PS_USAGE, "--emitter may be given %d times, not %d", PS_EMITTERS_MAX,
                        options->emitters.count);
+    if (options->tolerance > 0 && options->tolerance < 1e-15)
+        return ps_fail(PS_USAGE, "--solve-tolerance: %g is beyond what double numbers can tell; give "
+                                 "1e-15 or more, or 0", options->tolerance);
     for (int i = 0; i < options->emitters.count; ++i)
         PS_TRY(ps_emitter_parse(options->emitters.items[i], &out->emitters[i]));
     out->count = options->emitters.count;
@@ -91,7 +94,7 @@ static ps_status weigh_surface(problem *p)
 
 static ps_status open_inputs(const ps_run *run, const march_options *options, problem *p)
 {
-    PS_TRY(read_emitters(options, 1, &p->incident)); /* bad options first, files later */
+    PS_TRY(read_options(options, 1, &p->incident)); /* bad options first, files later */
     PS_TRY(tiles_open(run->operands[0], ps_comm_rank(), ps_comm_size(), &p->tiles));
     const ps_slice_header *header = &p->tiles.header;
     p->incident.speed = header->speed;
