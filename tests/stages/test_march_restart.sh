@@ -14,7 +14,7 @@ while [ $kills -lt 10 ] && [ $tries -lt 40 ]; do
     tries=$((tries + 1))
     penstock-tdbem-march s.h5 sphere2.h5 killed.h5 $run $keep --restart > /dev/null 2>&1 &
     job=$!
-    sleep 0.$((RANDOM % 3))$((RANDOM % 10))
+    sleep 0.$((1 + RANDOM % 4))$((RANDOM % 10))
     kill -9 $job 2> /dev/null || true
     rc=0; wait $job 2> /dev/null || rc=$?
     if [ $rc -eq 0 ]; then identical killed.h5 whole.h5; rm killed.h5; continue; fi
