@@ -118,8 +118,8 @@ ps_status ps_slice_matrix_write_tile(ps_slice_matrix *matrix, int64_t index, ps_
 /* Writes M^0 and the header (nnz, d_max, d_mean, score, k_max are taken from the tiles and set
  * in *header), commits. Frees on success and failure. m0: its rows first_slice .. end_slice-1
  * alone (M^0 is symmetric, so a part owns as many rows as slices): m0->rows = end_slice -
- * first_slice, columns 0..N-1. All parts of a run need equal tile_rows, tile_slices and
- * value_capacity; a part needs at least one slice. Fails if a tile was not written. */
+ * first_slice, columns 0..N-1. The parts of a run need equal tile_rows and at least one slice
+ * each; tile_slices and value_capacity may differ. Fails if a tile was not written. */
 ps_status ps_slice_matrix_commit(ps_slice_matrix **matrix, const ps_csr *m0,
                                  ps_slice_header *header);
 
