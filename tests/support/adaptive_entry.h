@@ -57,7 +57,7 @@ static inline void adaptive_part(const ps_triangle *outer, const ps_triangle *in
         worst = fmax(worst, fabs(sums[0][l] + sums[1][l] + sums[2][l] + sums[3][l] - whole[l]));
     for (int p = 0; p < 4; ++p) {
         if (worst > tolerance && depth > 0)
-            adaptive_part(&part[p], inner, shell, tolerance / 3, depth - 1, count, sums[p], out);
+            adaptive_part(&part[p], inner, shell, tolerance / 2, depth - 1, count, sums[p], out);
         else
             for (int l = 0; l < count; ++l) out[l] += sums[p][l];
     }

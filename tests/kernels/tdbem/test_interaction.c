@@ -40,11 +40,13 @@ static void test_reference_entries(void **state)
     interaction_case c;
     icosphere_init(&mesh, 1);
     interaction_case_init(&c, &mesh, PS_SOUND_SOFT_S, 6, .15);
+    double shells[32];
     for (int e = 0; e < REFERENCES; ++e) {
         int i = reference[e].i, j = reference[e].j;
-        double shells[32];
-        adaptive_entry(&c.triangles[i], &c.triangles[j], .15, 1e-10 * largest_of_pair(i, j), 32,
-                       shells);
+        bool same = e > 0 && reference[e - 1].i == i && reference[e - 1].j == j;
+        if (!same)
+            adaptive_entry(&c.triangles[i], &c.triangles[j], .15, 4e-10 * largest_of_pair(i, j), 32,
+                           shells);
         check_near(shells[reference[e].l], reference[e].value, 1e-8 * largest_of_pair(i, j), 0);
     }
     interaction_case_release(&c);
@@ -64,7 +66,7 @@ static void test_self_entry_closed_form(void **state)
     for (int e = 0; e < 3; ++e) exact -= log(1 - 2 * t->length[e] / around) / t->length[e];
     exact *= 4 * t->area * t->area / 3 / (4 * acos(-1));
     check_near(exact, .0119417388975, 1e-13, 0);
-    adaptive_entry(t, t, .15, 1e-12, 8, shells);
+    adaptive_entry(t, t, .15, 3e-11, 8, shells);
     for (int l = 0; l < 8; ++l) sum += shells[l];
     check_near(sum, exact, 2e-10, 0);
     interaction_case_release(&c);
