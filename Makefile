@@ -151,10 +151,13 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
+# Where a lane's bits must not depend on what the other lanes need, the compiler may not choose where
+# to fuse multiplications and additions; such a body fuses by hand.
+NO_CONTRACT := kernels/tdbem/shell_integral_cpu.c
 define isa_rule
 $(B)/%.$(1).o: %.c
 	@mkdir -p $$(@D)
-	$$(call run,cc $$< ($(1))) $(CC) $(CPPFLAGS_ALL) -DPS_ISA=$(1) $(CFLAGS_ALL) $(ISA_FLAGS_$(1)) -ffp-contract=fast -MMD -MP -c $$< -o $$@
+	$$(call run,cc $$< ($(1))) $(CC) $(CPPFLAGS_ALL) -DPS_ISA=$(1) $(CFLAGS_ALL) $(ISA_FLAGS_$(1)) -ffp-contract=$$(if $$(filter $(NO_CONTRACT),$$<),off,fast) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
