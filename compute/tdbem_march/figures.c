@@ -27,6 +27,9 @@ static void report_summation(ps_report *report, const march *m, const ps_chunk_s
 
 static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
 {
+    double written = m->record.written_seconds;
+    int64_t checkpoints = m->record.written;
+    if (m->record.writer) ps_checkpoint_writer_stats(m->record.writer, &written, &checkpoints);
     ps_report_section(report, "seconds");
     ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
     ps_report_real(report, "summation", m->clock.summation, "s");
@@ -36,8 +39,8 @@ static void report_seconds(ps_report *report, const march *m, const ps_chunk_str
     ps_report_real(report, "load", m->clock.load, "s");
     ps_report_real(report, "communication", m->clock.communication, "s");
     ps_report_real(report, "log_and_checkpoints", m->record.seconds, "s");
-    ps_report_real(report, "checkpoint_writer", m->record.written_seconds, "s");
-    ps_report_int(report, "checkpoints", m->record.written, NULL);
+    ps_report_real(report, "checkpoint_writer", written, "s");
+    ps_report_int(report, "checkpoints", checkpoints, NULL);
 }
 
 static void report_answers(ps_report *report, const march *m)

@@ -30,6 +30,8 @@ static const ps_option table[] = {
      "steps between checkpoints; 0: by time alone", 0, 1e9, 0},
     {"restart", PS_OPTION_FLAG, &options.restart, NULL,
      "continue an unfinished run from its newest good checkpoint", 0, 0, 0},
+    {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
+     "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
     {"project-mean", PS_OPTION_FLAG, &options.project_mean, NULL,
      "sound-hard closed bodies: once the loads are over, take the drifting mean out", 0, 0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};

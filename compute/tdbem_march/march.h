@@ -99,6 +99,9 @@ ps_status march_run(march *march);
  * else it does nothing. */
 void march_project_mean(march *march);
 
+/* Writes the surface of every `snapshots`-th step among the last `count` (snapshots.c). Rank 0. */
+ps_status march_snapshots(const march *march, int64_t count);
+
 /* ---- the figures (figures.c) ---- */
 void march_report(const march *march, const march_plan *plan);
 

@@ -157,6 +157,7 @@ static ps_status keep(march *m, int64_t count)
     if (ps_comm_rank() != 0) return PS_OK;
     int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
     PS_TRY(record_append(&m->record, count, m->recent, count * m->window.unknowns * item));
+    PS_TRY(march_snapshots(m, count));
     if (m->done == m->problem->steps || !(m->stopped || checkpoint_is_due(m))) return PS_OK;
     PS_TRY(record_checkpoint(&m->record, m->done, &m->window, &m->figures));
     return m->stopped ? record_wait(&m->record) : PS_OK;
