@@ -8,8 +8,7 @@
 #include "formats/tile_set.h"
 #include "runtime/memory.h"
 
-enum { VERSION = 1, EXTRAS = 12, BLOCK_ROWS_MAX = 1024 };
-static const char format_name[] = "penstock-block-matrix";
+enum { EXTRAS = 12, BLOCK_ROWS_MAX = 1024 };
 static const char *const layout_names[] = {"full", "contiguous", "warp"};
 static const char *const extra_names[EXTRAS] = {"first_row", "rows",  "first_slice", "slices",
                                                 "blocks",    "nnz",   "fill",        "d_max",
@@ -123,8 +122,8 @@ static ps_status create(const char *path, const ps_store_identity *identity,
                         const ps_block_tiling *tiling, ps_block_matrix *m)
 {
     ps_store_identity own = *identity;
-    own.format = format_name;
-    own.format_version = VERSION;
+    own.format = PS_BLOCK_MATRIX_FORMAT;
+    own.format_version = PS_BLOCK_MATRIX_VERSION;
     PS_TRY(check_shape(&m->header));
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     PS_TRY(PS_ALLOC(&m->written, m->set.tiles, "table of tiles"));
@@ -349,7 +348,7 @@ ps_status ps_block_matrix_open(const char *path, ps_block_matrix **out)
     ps_block_matrix *m;
     PS_TRY(PS_ALLOC(&m, 1, "block matrix"));
     pthread_mutex_init(&m->lock, NULL);
-    ps_status status = ps_store_open(path, format_name, VERSION, &m->store);
+    ps_status status = ps_store_open(path, PS_BLOCK_MATRIX_FORMAT, PS_BLOCK_MATRIX_VERSION, &m->store);
     if (status == PS_OK) status = open_tiles(m);
     if (status != PS_OK) ps_block_matrix_close(&m);
     *out = m;

@@ -25,6 +25,9 @@
 
 #include "formats/slice_matrix.h"
 
+#define PS_BLOCK_MATRIX_FORMAT "penstock-block-matrix"
+enum { PS_BLOCK_MATRIX_VERSION = 1 };
+
 typedef enum ps_block_layout { PS_BLOCK_FULL, PS_BLOCK_CONTIGUOUS, PS_BLOCK_WARP } ps_block_layout;
 const char *ps_block_layout_name(ps_block_layout layout); /* "full", "contiguous", "warp" */
 enum { PS_WARP_ROWS = 32 };
