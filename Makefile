@@ -109,7 +109,6 @@ source_of = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$3) } $$1 == "$(
 # A program whose source is not there (a library is missing, or it is yet to come) is left out.
 NEEDS_GMSH := mesh-import
 EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
-EXCLUDED += $(if $(wildcard formats/block_matrix.c),,plot)
 TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
 TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
 TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c))
