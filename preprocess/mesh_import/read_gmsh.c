@@ -264,11 +264,13 @@ static void run_child(child *c, const char *path)
 
 /* ---- in the parent ---- */
 
+/* Ends the child if the parent gave up, and tells whether it died of itself. */
 static ps_status child_verdict(pid_t pid, ps_status status, const char *name)
 {
     int how = 0;
+    if (status == PS_FAILED || status == PS_EXHAUSTED) kill(pid, SIGKILL);
     while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {}
-    if (WIFSIGNALED(how) && status != PS_USAGE)
+    if (status == PS_INVALID && WIFSIGNALED(how) && WTERMSIG(how) != SIGPIPE)
         return ps_fail(PS_INVALID, "%s: Gmsh's library crashed while reading it (%s): the file is "
                                    "broken or not what its suffix says", name,
                        strsignal(WTERMSIG(how)));

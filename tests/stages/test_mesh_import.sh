@@ -36,17 +36,16 @@ GEO
 import ball.geo ball.hdf --size 0.2
 grep -q '"kind": "volume"' out || fail "a physical volume should give a volume mesh"
 near volume 0.47 0.5236; near volume_min 1e-9 1
-# files that state their unit (STEP: millimetres by default, read in metres)
-if command -v gmsh > /dev/null; then
-    printf 'SetFactory("OpenCASCADE");\nBox(1) = {0, 0, 0, 1000, 2000, 3000};\n' > box.geo
-    gmsh -v 0 -0 -o box.step box.geo > gmsh.log 2>&1
-fi
-if [ -s box.step ]; then
-    import box.step box.hdf --size 0.5
-    near area 21.99999 22.00001; near volume 5.99999 6.00001; is closed true
-    expect 2 "--unit" penstock-mesh-import box.step no.hdf --size 0.5 --unit mm
-    expect 2 "--size" penstock-mesh-import box.step no.hdf
-fi
+# STEP states its unit (Gmsh writes millimetres) and comes out in metres
+printf 'SetFactory("OpenCASCADE");\nBox(1) = {0, 0, 0, 1, 2, 3};\nMesh 2;\nSave "box.step";\n' > box.geo
+import box.geo --size 0.5
+grep -q 'SI_UNIT(.MILLI.,.METRE.)' box.step || fail "no STEP file in millimetres was made"
+import box.step box.hdf --size 0.5
+near area 21.99999 22.00001; near volume 5.99999 6.00001; is closed true; near edge_mean .4 .55
+sed 's/SI_UNIT(.MILLI.,.METRE.)/SI_UNIT($,.METRE.)/' box.step > metres.step
+import metres.step --size 500; near area 21.99999e6 22.00001e6
+expect 2 "--unit" penstock-mesh-import box.step no.hdf --size 0.5 --unit mm
+expect 2 "--size" penstock-mesh-import box.step no.hdf
 
 # ---- own small files: a tetrahedron in each format gives the same mesh ----
 printf 'OFF # comment\n4 4 6\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1 255 0 0\n3 0 1 3\n3 1 2 3\n3 0 3 2\n' > t.off
