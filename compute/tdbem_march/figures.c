@@ -1,8 +1,12 @@
 /* What a run tells at its end. */
+#include <stdlib.h>
+
 #include "compute/tdbem_march/march.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+
+enum { RANK_FIGURES = 3 };
 
 static void report_summation(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
 {
@@ -58,12 +62,24 @@ static void report_answers(ps_report *report, const march *m)
     ps_report_real(report, "mean_taken_out", f->projected, NULL);
 }
 
-void march_report(const march *m, const march_plan *plan)
+/* Seconds of summation and values held, rank by rank: how even the shares are. */
+static void report_ranks(ps_report *report, const double *gathered)
 {
-    ps_chunk_stream_stats stats = {0};
-    if (m->summation.stream) ps_chunk_stream_get_stats(m->summation.stream, &stats);
-    double peak = (double)ps_memory_peak();
-    if (ps_comm_max_f64(&peak, 1) != PS_OK || ps_comm_rank() != 0) return;
+    int ranks = ps_comm_size();
+    double *column;
+    if (ranks == 1 || PS_ALLOC(&column, ranks, "figures") != PS_OK) return;
+    static const char *const names[] = {"summation_seconds", "values", "peak_memory"};
+    ps_report_section(report, "by_rank");
+    for (int which = 0; which < RANK_FIGURES; ++which) {
+        for (int r = 0; r < ranks; ++r) column[r] = gathered[r * RANK_FIGURES + which];
+        ps_report_reals(report, names[which], column, ranks);
+    }
+    free(column);
+}
+
+static void print_report(const march *m, const march_plan *plan, const ps_chunk_stream_stats *stats,
+                         double peak, const double *gathered)
+{
     ps_report *report = ps_report_new(m->run->json);
     ps_report_section(report, "run");
     ps_report_text(report, "state", m->stopped ? "stopped" : "complete");
@@ -76,12 +92,26 @@ void march_report(const march *m, const march_plan *plan)
     ps_report_int(report, "steps", m->done, NULL);
     ps_report_int(report, "steps_in_this_start", m->done - m->first, NULL);
     ps_report_int(report, "group", m->options->group, "steps");
-    report_seconds(report, m, &stats);
-    report_summation(report, m, &stats);
+    report_seconds(report, m, stats);
+    report_summation(report, m, stats);
+    report_ranks(report, gathered);
     report_answers(report, m);
     ps_report_section(report, "memory");
     ps_report_int(report, "budget", plan->budget, "bytes");
     ps_report_int(report, "peak", (int64_t)peak, "bytes");
     ps_report_int(report, "near_matrices", near_bytes(&m->near), "bytes");
     ps_report_print(&report);
+}
+
+void march_report(const march *m, const march_plan *plan)
+{
+    ps_chunk_stream_stats stats = {0};
+    if (m->summation.stream) ps_chunk_stream_get_stats(m->summation.stream, &stats);
+    double peak = (double)ps_memory_peak(), *gathered;
+    double mine[RANK_FIGURES] = {m->summation.seconds, (double)m->problem->tiles.values_owned, peak};
+    if (PS_ALLOC(&gathered, ps_comm_size() * RANK_FIGURES, "figures") != PS_OK) return;
+    if (ps_comm_gather(mine, sizeof mine, gathered) == PS_OK && ps_comm_max_f64(&peak, 1) == PS_OK &&
+        ps_comm_rank() == 0)
+        print_report(m, plan, &stats, peak, gathered);
+    free(gathered);
 }

@@ -69,6 +69,15 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
 
 /* ---- telling it ---- */
 
+/* Stored bytes to be read in every sweep, as far as the estimates go. */
+static double read_again(const problem *p, const march_plan *m)
+{
+    double stored = 0, over = (double)(m->fixed + m->tiles - m->budget);
+    for (int64_t k = 0; k < p->tiles.count; ++k) stored += (double)p->tiles.raw_bytes[k];
+    if (over <= 0 || m->tiles == 0) return 0;
+    return over >= (double)m->tiles ? stored : stored * over / (double)m->tiles;
+}
+
 static void print_memory(ps_report *report, const march_plan *m)
 {
     ps_report_section(report, "memory");
@@ -91,7 +100,7 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
 {
     const ps_slice_header *header = &p->tiles.header;
     int64_t sweeps = (p->steps + options->group - 1) / options->group;
-    double streamed = (double)(m->fixed + m->tiles - m->budget);
+    double streamed = read_again(p, m);
     ps_report *report = ps_report_new(run->json);
     ps_report_section(report, "run");
     ps_report_text(report, "matrix", p->tiles.layout);
@@ -103,11 +112,11 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
     ps_report_int(report, "chunks", p->tiles.count, NULL);
     ps_report_int(report, "sweeps", sweeps, NULL);
     ps_report_real(report, "operations", 2 * (double)header->nnz * (double)p->steps / 1e9, "GFlop");
-    ps_report_real(report, "read_from_disk_a_sweep", streamed > 0 ? streamed / 1e6 : 0, "MB");
+    ps_report_real(report, "read_from_disk_a_sweep", streamed / 1e6, "MB");
     /* A core does about 3 GFlop/s here, a disk 1 GB/s: a guess to tell minutes from days. */
     double compute = 2 * (double)p->tiles.values_owned * (double)(sweeps * options->group) /
                      (3e9 * (double)run->threads);
-    double reading = streamed > 0 ? streamed * (double)sweeps / 1e9 : 0;
+    double reading = streamed * (double)sweeps / 1e9;
     ps_report_real(report, "time_estimate", compute > reading ? compute : reading, "s");
     print_memory(report, m);
     ps_report_print(&report);
