@@ -284,7 +284,8 @@ static ps_status order_tables(ps_store *store)
             status = odd(store, store->datasets[d].info.name, "has no good number");
         if (status == PS_OK) ordered[number] = store->datasets[d];
     }
-    if (status == PS_OK) memcpy(store->datasets, ordered, (size_t)store->count * sizeof *ordered);
+    if (status == PS_OK && store->count)
+        memcpy(store->datasets, ordered, (size_t)store->count * sizeof *ordered);
     free(ordered);
     return status;
 }

@@ -82,23 +82,29 @@ static void note(findings *found, int64_t number, int64_t bytes, ps_status statu
     }
 }
 
-static ps_status check_chunk(ps_store *store, int id, int64_t chunk, bool deep)
+/* deep: `data` has room for a chunk, or is NULL if there was no memory. */
+static ps_status check_chunk(ps_store *store, int id, int64_t chunk, bool deep, unsigned char *data)
 {
     ps_status status = check_size(store, id, chunk);
     if (status != PS_OK || !deep) return status;
-    unsigned char *data = malloc((size_t)store->datasets[id].chunks[chunk].raw_bytes);
-    if (!data) return ps_fail(PS_EXHAUSTED, "no memory for a chunk");
-    status = check_values(store, id, chunk, data);
-    free(data);
-    return status;
+    return data ? check_values(store, id, chunk, data)
+                : ps_fail(PS_EXHAUSTED, "no memory for a chunk of %s",
+                          store->datasets[id].info.name);
 }
 
 static void check_dataset(ps_store *store, int id, int64_t before, bool deep, findings *found)
 {
     const ps_store_dataset_state *dataset = &store->datasets[id];
-#pragma omp parallel for schedule(dynamic) if (deep && dataset->info.chunk_count > 1)
-    for (int64_t c = 0; c < dataset->info.chunk_count; ++c)
-        note(found, before + c, dataset->chunks[c].stored_bytes, check_chunk(store, id, c, deep));
+    int64_t chunks = dataset->info.chunk_count;
+#pragma omp parallel if (deep && chunks > 1)
+    {
+        unsigned char *data = deep ? malloc((size_t)dataset->info.chunk_bytes) : NULL;
+#pragma omp for schedule(dynamic)
+        for (int64_t c = 0; c < chunks; ++c)
+            note(found, before + c, dataset->chunks[c].stored_bytes,
+                 check_chunk(store, id, c, deep, data));
+        free(data);
+    }
 }
 
 static ps_status check_content_hash(const ps_store *store)

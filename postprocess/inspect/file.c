@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,32 +31,24 @@ static ps_status report_text(const ps_store *store, const char *name, ps_report 
     return status;
 }
 
-static ps_status report_ints(const ps_store *store, const ps_attribute *attribute,
-                             ps_report *report)
+static ps_status report_numbers(const ps_store *store, const ps_attribute *attribute,
+                                ps_report *report)
 {
-    int64_t *values;
-    PS_TRY(PS_ALLOC(&values, attribute->count, "an attribute"));
-    ps_status status =
-        ps_store_get_ints(store, "/", attribute->name, values, (int)attribute->count);
-    if (status == PS_OK && attribute->count == 1)
-        ps_report_int(report, attribute->name, values[0], "1");
-    else if (status == PS_OK)
-        ps_report_ints(report, attribute->name, values, attribute->count);
-    free(values);
-    return status;
-}
-
-static ps_status report_reals(const ps_store *store, const ps_attribute *attribute,
-                              ps_report *report)
-{
-    double *values;
-    PS_TRY(PS_ALLOC(&values, attribute->count, "an attribute"));
-    ps_status status =
-        ps_store_get_reals(store, "/", attribute->name, values, (int)attribute->count);
-    if (status == PS_OK && attribute->count == 1)
-        ps_report_real(report, attribute->name, values[0], "1");
-    else if (status == PS_OK)
-        ps_report_reals(report, attribute->name, values, attribute->count);
+    bool whole = attribute->kind == PS_ATTRIBUTE_INTS;
+    const char *name = attribute->name;
+    int count = (int)attribute->count;
+    union {
+        int64_t whole;
+        double real;
+    } * values;
+    PS_TRY(PS_ALLOC(&values, count, "an attribute"));
+    ps_status status = whole ? ps_store_get_ints(store, "/", name, &values->whole, count)
+                             : ps_store_get_reals(store, "/", name, &values->real, count);
+    if (status == PS_OK && whole && count == 1) ps_report_int(report, name, values->whole, "1");
+    if (status == PS_OK && whole && count != 1) ps_report_ints(report, name, &values->whole, count);
+    if (status == PS_OK && !whole && count == 1) ps_report_real(report, name, values->real, "1");
+    if (status == PS_OK && !whole && count != 1)
+        ps_report_reals(report, name, &values->real, count);
     free(values);
     return status;
 }
@@ -66,9 +59,8 @@ static ps_status report_attribute(const ps_store *store, const ps_attribute *att
     if (attribute->count > NUMBERS_MAX) return PS_OK;
     switch (attribute->kind) {
     case PS_ATTRIBUTE_INTS:
-        return report_ints(store, attribute, report);
     case PS_ATTRIBUTE_REALS:
-        return report_reals(store, attribute, report);
+        return report_numbers(store, attribute, report);
     case PS_ATTRIBUTE_TEXT:
         return report_text(store, attribute->name, report);
     default:
