@@ -25,6 +25,9 @@
 
 #include "formats/slice_matrix.h"
 
+#define PS_BLOCK_MATRIX_FORMAT "penstock-block-matrix"
+enum { PS_BLOCK_MATRIX_VERSION = 1 };
+
 typedef enum ps_block_layout { PS_BLOCK_FULL, PS_BLOCK_CONTIGUOUS, PS_BLOCK_WARP } ps_block_layout;
 const char *ps_block_layout_name(ps_block_layout layout); /* "full", "contiguous", "warp" */
 enum { PS_WARP_ROWS = 32 };
@@ -39,7 +42,9 @@ typedef struct ps_block_header {
 
 typedef struct ps_block_tile {
     int64_t first_row, rows, first_slice, slices;
-    int64_t block_count, value_count, nnz;
+    int64_t block_count; /* contiguous: slices * ceil(rows / block_rows); warp: warps * slices  */
+    int64_t value_count, nnz;
+    double d_max, k_min, k_max, score, filled; /* as of the slice tile                        */
     uint32_t *block_start;    /* full: [slices + 1]                                           */
     uint32_t *corner_rows;    /* full: [block_count]                                          */
     uint16_t *corner_columns; /* full: [block_count]                                          */
@@ -50,20 +55,35 @@ typedef struct ps_block_tile {
 
 typedef struct ps_block_matrix ps_block_matrix;
 
-/* Writing: capacities bound any tile; counts of blocks per tile may differ. M^0 is copied. */
+/* Sizes of the index arrays of a tile, from its ranges, layout and counts. */
+int64_t ps_block_tile_warps(const ps_block_tile *tile);
+
+/* Everything that keeps compute within bounds: counts that belong together, corners inside the
+ * tile, ascending, starts and corner columns within 1..k_max, widths at most d_max. PS_INVALID
+ * with the first fault. */
+ps_status ps_block_tile_check(const ps_block_header *header, const ps_block_tile *tile);
+
+/* Writing: capacities bound any tile; ranges may be any that cover all rows and slices once, in
+ * order (those of the slice matrix). */
 typedef struct ps_block_tiling {
-    ps_slice_tiling tiles;
-    int64_t block_capacity; /* blocks of any tile; value_capacity of `tiles` bounds block values */
+    int64_t unknowns, tile_count;
+    int64_t tile_rows, tile_slices;         /* largest of any tile                            */
+    int64_t block_capacity, value_capacity; /* largest block_count, value_count of any tile   */
 } ps_block_tiling;
+/* header: layout, block_rows, block_columns and slices.precision are used. */
 ps_status ps_block_matrix_create(const char *path, const ps_store_identity *identity,
                                  const ps_block_tiling *tiling, const ps_block_header *header,
                                  ps_block_matrix **out);
+/* Thread-safe for distinct tiles. */
 ps_status ps_block_matrix_write_tile(ps_block_matrix *matrix, int64_t index,
-                                     const ps_block_tile *tile); /* thread-safe */
+                                     const ps_block_tile *tile);
+/* Writes M^0 (all rows) and the header, whose counts and statistics are taken from the tiles and
+ * set; commits. Frees on success and failure. */
 ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
                                  ps_block_header *header);
 
-/* Reading: as for slices. */
+/* Reading: as for slices; unpack runs ps_block_tile_check, and `values` may be read 128 bytes over
+ * its end. */
 ps_status ps_block_matrix_open(const char *path, ps_block_matrix **out);
 void ps_block_matrix_close(ps_block_matrix **matrix);
 ps_store *ps_block_matrix_store(ps_block_matrix *matrix);

@@ -102,3 +102,22 @@ ps_status ps_slice_header_get(const ps_store *store, ps_slice_header *header)
     ps_status status = header_get(store, header);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
 }
+
+void ps_slice_header_derive(const ps_slice_tile *tiles, int64_t count, ps_slice_header *header)
+{
+    double filled = 0, squares = 0, pairs = 0, d_max = 0, k_max = 0;
+    header->nnz = 0;
+    for (int64_t t = 0; t < count; ++t) {
+        double tile_pairs = (double)(tiles[t].slices * (tiles[t].rows - 1));
+        header->nnz += tiles[t].value_count;
+        filled += tiles[t].filled;
+        squares += tiles[t].score * tile_pairs;
+        pairs += tile_pairs;
+        d_max = fmax(d_max, tiles[t].d_max);
+        k_max = fmax(k_max, tiles[t].k_max);
+    }
+    header->d_max = (int64_t)d_max;
+    header->k_max = (int64_t)k_max;
+    header->d_mean = filled > 0 ? (double)header->nnz / filled : 0;
+    header->score = pairs > 0 ? squares / pairs : 0;
+}

@@ -142,26 +142,6 @@ ps_status ps_slice_matrix_write_tile(ps_slice_matrix *matrix, int64_t index, ps_
     return ps_tile_set_fault(&matrix->set, index, write_tile(matrix, index, tile));
 }
 
-/* The statistics of a header from those of the tiles. */
-static void derive_header(const ps_slice_tile *tiles, int64_t count, ps_slice_header *header)
-{
-    double filled = 0, squares = 0, pairs = 0, d_max = 0, k_max = 0;
-    header->nnz = 0;
-    for (int64_t t = 0; t < count; ++t) {
-        double tile_pairs = (double)(tiles[t].slices * (tiles[t].rows - 1));
-        header->nnz += tiles[t].value_count;
-        filled += tiles[t].filled;
-        squares += tiles[t].score * tile_pairs;
-        pairs += tile_pairs;
-        d_max = fmax(d_max, tiles[t].d_max);
-        k_max = fmax(k_max, tiles[t].k_max);
-    }
-    header->d_max = (int64_t)d_max;
-    header->k_max = (int64_t)k_max;
-    header->d_mean = filled > 0 ? (double)header->nnz / filled : 0;
-    header->score = pairs > 0 ? squares / pairs : 0;
-}
-
 static ps_status finish(ps_slice_matrix *m, const ps_csr *m0, ps_slice_header *header)
 {
     const char *path = ps_store_path(m->store);
@@ -175,7 +155,7 @@ static ps_status finish(ps_slice_matrix *m, const ps_csr *m0, ps_slice_header *h
                        (long long)m0->rows, (long long)owned);
     header->precision = m->header.precision;
     header->unknowns = m->tiling.unknowns;
-    derive_header(m->tiles, m->set.tiles, header);
+    ps_slice_header_derive(m->tiles, m->set.tiles, header);
     PS_TRY(ps_csr_check(m0, header->unknowns));
     PS_TRY(ps_csr_write(m->store, "/m0", "m^3 or m s", m0));
     PS_TRY(ps_store_write_chunk(m->store, m->histogram_id, 0, m->histogram, PS_LENGTH_BINS, NULL));
@@ -205,12 +185,6 @@ void ps_slice_matrix_close(ps_slice_matrix **matrix)
 
 /* ---- reading ---- */
 
-/* A whole number in [low, high] from the chunk table; false if it is none. */
-static bool whole(double value, double low, double high)
-{
-    return value >= low && value <= high && value == floor(value);
-}
-
 /* A tile from its row of the chunk table. */
 static ps_status tile_from_table(const ps_slice_matrix *m, int64_t index, ps_slice_tile *tile)
 {
@@ -219,9 +193,9 @@ static ps_status tile_from_table(const ps_slice_matrix *m, int64_t index, ps_sli
     PS_TRY(ps_store_chunk(m->store, set->ids[VALUES], index, &info));
     const double *x = info.extras, n = (double)m->header.unknowns;
     bool good = true;
-    for (int i = 0; i < 4; ++i) good = good && whole(x[i], i % 2 ? 1 : 0, n);
-    for (int i = 4; i < 7; ++i) good = good && whole(x[i], 0, PS_K_LIMIT);
-    good = good && isfinite(x[7]) && whole(x[8], 0, x[1] * x[3]);
+    for (int i = 0; i < 4; ++i) good = good && ps_whole_number(x[i], i % 2 ? 1 : 0, n);
+    for (int i = 4; i < 7; ++i) good = good && ps_whole_number(x[i], 0, PS_K_LIMIT);
+    good = good && isfinite(x[7]) && ps_whole_number(x[8], 0, x[1] * x[3]);
     if (!good) return ps_fail(PS_INVALID, "the chunk table of /values holds impossible figures");
     *tile = (ps_slice_tile){.first_row = (int64_t)x[0], .rows = (int64_t)x[1],
                             .first_slice = (int64_t)x[2], .slices = (int64_t)x[3],
@@ -241,17 +215,6 @@ static ps_status tile_from_table(const ps_slice_matrix *m, int64_t index, ps_sli
     return PS_OK;
 }
 
-static ps_status check_extras(const ps_slice_matrix *m)
-{
-    ps_dataset_info info;
-    PS_TRY(ps_store_dataset(m->store, m->set.ids[VALUES], &info));
-    bool good = info.extra_count == EXTRAS;
-    for (int i = 0; good && i < EXTRAS; ++i) good = strcmp(info.extras[i], extra_names[i]) == 0;
-    if (good) return PS_OK;
-    return ps_fail(PS_INVALID, "%s: the chunk table of /values lacks the columns of a slice matrix",
-                   ps_store_path(m->store));
-}
-
 static ps_status open_tiles(ps_slice_matrix *m)
 {
     PS_TRY(ps_slice_header_get(m->store, &m->header));
@@ -260,13 +223,13 @@ static ps_status open_tiles(ps_slice_matrix *m)
     PS_TRY(ps_tile_set_find(&m->set, "/lengths", PS_U16));
     PS_TRY(ps_tile_set_find(&m->set, "/values",
                             m->header.precision == PS_SINGLE ? PS_F32 : PS_F64));
-    PS_TRY(check_extras(m));
+    PS_TRY(ps_tile_set_check_extras(&m->set, VALUES, extra_names, EXTRAS));
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     for (int64_t t = 0; t < m->set.tiles; ++t)
         PS_TRY(ps_tile_set_fault(&m->set, t, tile_from_table(m, t, &m->tiles[t])));
     ps_status status = ps_slice_tiles_cover(m->tiles, m->set.tiles, m->header.unknowns);
     if (status != PS_OK) return ps_context(status, "%s", ps_store_path(m->store));
-    derive_header(m->tiles, m->set.tiles, &m->header);
+    ps_slice_header_derive(m->tiles, m->set.tiles, &m->header);
     return PS_OK;
 }
 
@@ -295,9 +258,7 @@ int64_t ps_slice_matrix_tile_count(const ps_slice_matrix *matrix) { return matri
 ps_status ps_slice_matrix_tile_info(const ps_slice_matrix *matrix, int64_t index,
                                     ps_slice_tile *out)
 {
-    if (index < 0 || index >= matrix->set.tiles)
-        return ps_fail(PS_USAGE, "%s: there is no tile %lld", ps_store_path(matrix->store),
-                       (long long)index);
+    PS_TRY(ps_tile_set_check_index(&matrix->set, index));
     *out = matrix->tiles[index];
     return PS_OK;
 }
@@ -327,17 +288,34 @@ ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, con
     return PS_OK;
 }
 
+static ps_status index_tile(const ps_slice_matrix *m, int64_t index, const ps_slice_tile *tile)
+{
+    int64_t k_limit = tile->k_max > 0 ? (int64_t)tile->k_max : m->header.k_max;
+    return ps_tile_set_fault(&m->set, index,
+                             ps_slice_tile_index(tile, k_limit > 0 ? k_limit : 1,
+                                                 (int64_t)tile->d_max, (uint32_t *)tile->offsets));
+}
+
 ps_status ps_slice_matrix_unpack(ps_slice_matrix *matrix, int64_t index, const void *raw,
                                  void *unpacked, ps_slice_tile *tile)
 {
     ps_slice_tile own;
     PS_TRY(ps_tile_set_decode(&matrix->set, index, raw, unpacked));
     PS_TRY(ps_slice_matrix_view(matrix, index, unpacked, &own));
-    int64_t k_limit = own.k_max > 0 ? (int64_t)own.k_max : matrix->header.k_max;
-    ps_status status = ps_slice_tile_index(&own, k_limit > 0 ? k_limit : 1, (int64_t)own.d_max,
-                                           (uint32_t *)own.offsets);
-    if (status != PS_OK) return ps_tile_set_fault(&matrix->set, index, status);
+    PS_TRY(index_tile(matrix, index, &own));
     if (tile) *tile = own;
+    return PS_OK;
+}
+
+ps_status ps_slice_matrix_read_structure(ps_slice_matrix *matrix, int64_t index, void *unpacked,
+                                         ps_slice_tile *tile)
+{
+    const int *ids = matrix->set.ids;
+    PS_TRY(ps_slice_matrix_view(matrix, index, unpacked, tile));
+    PS_TRY(ps_store_read_chunk(matrix->store, ids[STARTS], index, tile->starts));
+    PS_TRY(ps_store_read_chunk(matrix->store, ids[LENGTHS], index, tile->lengths));
+    PS_TRY(index_tile(matrix, index, tile));
+    tile->values = NULL;
     return PS_OK;
 }
 

@@ -101,6 +101,9 @@ void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slic
 /* Checks that tiles are in order, rows within slices, and cover all rows and slices once.
  * PS_INVALID with the first gap. */
 ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns);
+/* Sets nnz, d_max, k_max, d_mean and score of a header from those of all tiles; the score leaves out
+ * the pairs of rows across tiles. */
+void ps_slice_header_derive(const ps_slice_tile *tiles, int64_t count, ps_slice_header *header);
 
 #define PS_SLICE_MATRIX_FORMAT "penstock-slice-matrix"
 enum { PS_SLICE_MATRIX_VERSION = 1 };
@@ -118,8 +121,8 @@ ps_status ps_slice_matrix_write_tile(ps_slice_matrix *matrix, int64_t index, ps_
 /* Writes M^0 and the header (nnz, d_max, d_mean, score, k_max are taken from the tiles and set
  * in *header), commits. Frees on success and failure. m0: its rows first_slice .. end_slice-1
  * alone (M^0 is symmetric, so a part owns as many rows as slices): m0->rows = end_slice -
- * first_slice, columns 0..N-1. All parts of a run need equal tile_rows, tile_slices and
- * value_capacity; a part needs at least one slice. Fails if a tile was not written. */
+ * first_slice, columns 0..N-1. The parts of a run need equal tile_rows and at least one slice
+ * each; tile_slices and value_capacity may differ. Fails if a tile was not written. */
 ps_status ps_slice_matrix_commit(ps_slice_matrix **matrix, const ps_csr *m0,
                                  ps_slice_header *header);
 
@@ -146,6 +149,9 @@ void ps_slice_matrix_tile_bytes(const ps_slice_matrix *matrix, int64_t index, in
 ps_status ps_slice_matrix_read_raw(ps_slice_matrix *matrix, int64_t index, void *raw);
 ps_status ps_slice_matrix_unpack(ps_slice_matrix *matrix, int64_t index, const void *raw,
                                  void *unpacked, ps_slice_tile *tile);
+/* Reads starts and lengths alone (values NULL), at `unpacked` as unpack would; for statistics. */
+ps_status ps_slice_matrix_read_structure(ps_slice_matrix *matrix, int64_t index, void *unpacked,
+                                         ps_slice_tile *tile);
 /* Sets a tile's ranges and pointers over memory that was unpacked before. */
 ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, const void *unpacked,
                                ps_slice_tile *tile);

@@ -97,7 +97,8 @@ const char *ps_store_uuid(const ps_store *store);
 ps_status ps_store_add_input(ps_store *store, const char *role, const ps_store *input);
 
 /* The content hash of an opened store: 16 hex digits over format, attributes and all chunk
- * hashes, not over creation time or uuid: equal content, equal hash. out[17]. */
+ * hashes, not over where it comes from (time, uuid, creator, revision, options, inputs): equal
+ * content, equal hash. out[17]. */
 ps_status ps_store_content_hash(const ps_store *store, char *out);
 
 /* True if `path` is a complete file of this identity (format, version, options) whose inputs
@@ -123,12 +124,15 @@ ps_status ps_store_get_text(const ps_store *store, const char *object, const cha
                             size_t size);
 ps_status ps_store_get_reals(const ps_store *store, const char *object, const char *name,
                              double *out, int count);
+ps_status ps_store_get_ints(const ps_store *store, const char *object, const char *name,
+                            int64_t *out, int count);
 bool ps_store_has(const ps_store *store, const char *object, const char *name);
                                                  /* name NULL: does the object exist? */
 
 /* ---- datasets ---- */
 
-/* Defines a dataset (missing groups are made); *id is its number. Before any of its chunks. */
+/* Defines a dataset (missing groups are made); *id is its number. Before any of its chunks, and
+ * not while other threads use the store. */
 ps_status ps_store_define(ps_store *store, const ps_dataset_spec *spec, int *id);
 ps_status ps_store_find(const ps_store *store, const char *name, int *id); /* PS_INVALID if absent */
 int ps_store_dataset_count(const ps_store *store);
@@ -151,10 +155,38 @@ ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, void *data
 ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *stored);
 ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored, void *data);
 
-/* Whole arrays, and rows [first, first + count) of an array. */
+/* Whole arrays, and rows [first, first + count) of an array; in parallel (OpenMP). */
 ps_status ps_store_write_array(ps_store *store, const ps_dataset_spec *spec, const void *data);
 ps_status ps_store_read_array(ps_store *store, const char *name, ps_type type, int64_t first,
                               int64_t count, void *data); /* type must be the dataset's own  */
+
+/* ---- what is there, for programs that show files ---- */
+
+typedef enum ps_attribute_kind {
+    PS_ATTRIBUTE_INTS,
+    PS_ATTRIBUTE_REALS,
+    PS_ATTRIBUTE_TEXT,
+    PS_ATTRIBUTE_OTHER /* of no kind that these functions read */
+} ps_attribute_kind;
+
+typedef struct ps_attribute {
+    char name[PS_NAME_MAX];
+    ps_attribute_kind kind;
+    int64_t count; /* numbers, or characters of a text */
+} ps_attribute;
+
+/* The attributes of an object, by name. *out is the caller's to free(). */
+ps_status ps_store_list_attributes(const ps_store *store, const char *object, ps_attribute **out,
+                                   int *count);
+
+typedef struct ps_input {
+    char role[PS_NAME_MAX], file[256], format[64], uuid[40], content_hash[17];
+} ps_input;
+
+/* The inputs recorded by ps_store_add_input, by role. *out is the caller's to free(). */
+ps_status ps_store_list_inputs(const ps_store *store, ps_input **out, int *count);
+
+int ps_store_part_count(const ps_store *store); /* of an opened master; 0: no master */
 
 /* ---- verification ---- */
 

@@ -206,6 +206,12 @@ ps_status ps_store_get_reals(const ps_store *store, const char *object, const ch
     UNDER_LOCK(get_numbers(store, object, name, false, count, out));
 }
 
+ps_status ps_store_get_ints(const ps_store *store, const char *object, const char *name,
+                            int64_t *out, int count)
+{
+    UNDER_LOCK(get_numbers(store, object, name, true, count, out));
+}
+
 ps_status ps_store_get_text(const ps_store *store, const char *object, const char *name, char *out,
                             size_t size)
 {

@@ -1,5 +1,6 @@
 #include "formats/tile_set.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,4 +107,28 @@ ps_status ps_tile_set_fault(const ps_tile_set *set, int64_t tile, ps_status stat
 {
     if (status == PS_OK) return PS_OK;
     return ps_context(status, "%s: tile %lld", ps_store_path(set->store), (long long)tile);
+}
+
+ps_status ps_tile_set_check_extras(const ps_tile_set *set, int dataset, const char *const *names,
+                                   int count)
+{
+    ps_dataset_info info;
+    PS_TRY(ps_store_dataset(set->store, set->ids[dataset], &info));
+    bool good = info.extra_count == count;
+    for (int i = 0; good && i < count; ++i) good = strcmp(info.extras[i], names[i]) == 0;
+    if (good) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: the chunk table of %s lacks the columns of its kind",
+                   ps_store_path(set->store), info.name);
+}
+
+ps_status ps_tile_set_check_index(const ps_tile_set *set, int64_t tile)
+{
+    if (tile >= 0 && tile < set->tiles) return PS_OK;
+    return ps_fail(PS_USAGE, "%s: there is no tile %lld, but %lld tiles", ps_store_path(set->store),
+                   (long long)tile, (long long)set->tiles);
+}
+
+bool ps_whole_number(double value, double low, double high)
+{
+    return value >= low && value <= high && value == floor(value);
 }

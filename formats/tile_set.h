@@ -32,6 +32,13 @@ ps_status ps_tile_set_define(ps_tile_set *set, const ps_dataset_spec *spec, int6
  * cut into tiles, or has another number of tiles than those before it. */
 ps_status ps_tile_set_find(ps_tile_set *set, const char *name, ps_type type);
 
+/* PS_INVALID unless the chunk table of dataset d has exactly these columns. */
+ps_status ps_tile_set_check_extras(const ps_tile_set *set, int dataset, const char *const *names,
+                                   int count);
+ps_status ps_tile_set_check_index(const ps_tile_set *set, int64_t tile); /* PS_USAGE */
+/* A whole number in [low, high], as chunk tables hold them? NaN is none. */
+bool ps_whole_number(double value, double low, double high);
+
 /* Number of valid items of dataset d in a tile, from the chunk table. */
 int64_t ps_tile_set_items(const ps_tile_set *set, int dataset, int64_t tile);
 

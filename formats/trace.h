@@ -10,10 +10,10 @@
 
 #include "formats/store.h"
 
-/* How the values vary within a step: what a spectrum must undo (tdbem guide 2.9). */
+/* How the values vary within a step (tdbem guide 2.9). */
 typedef enum ps_trace_basis {
     PS_TRACE_SAMPLES,   /* values at the times of the axis: fields                            */
-    PS_TRACE_STEP_MEAN, /* means over a step centred there: transform sinc(w dt/2)            */
+    PS_TRACE_STEP_MEAN, /* constant over a step centred there: transform sinc(w dt/2)         */
     PS_TRACE_HAT        /* peaks of hats over two steps: sinc^2                               */
 } ps_trace_basis;
 

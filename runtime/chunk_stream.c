@@ -377,22 +377,19 @@ static ps_status recorded_failure(const ps_chunk_stream *stream)
 static ps_status await(ps_chunk_stream *stream, int64_t chunk, const void **out)
 {
     ps_status status = PS_OK;
-    double start = ps_clock();
     pthread_mutex_lock(&stream->mutex);
     while (stream->failure == PS_OK && !stream->data[chunk])
         pthread_cond_wait(&stream->chunk_ready, &stream->mutex);
     *out = stream->data[chunk];
     if (stream->failure != PS_OK) status = recorded_failure(stream);
-    stream->stats.wait_seconds += ps_clock() - start;
     pthread_mutex_unlock(&stream->mutex);
     return status;
 }
 
 /* A computed chunk: its slot, unless it is resident, is free for another. */
-static void done_with(ps_chunk_stream *stream, int64_t chunk, double seconds)
+static void done_with(ps_chunk_stream *stream, int64_t chunk)
 {
     pthread_mutex_lock(&stream->mutex);
-    stream->stats.compute_seconds += seconds;
     if (!stream->home[chunk]) {
         int slot = (int)((stream->data[chunk] - stream->slots) / stream->plan.slot_size);
         stream->free_slots[stream->free_slot_count++] = slot;
@@ -402,19 +399,20 @@ static void done_with(ps_chunk_stream *stream, int64_t chunk, double seconds)
     pthread_mutex_unlock(&stream->mutex);
 }
 
+/* Adds the time inside compute to *seconds. */
 static ps_status sweep_chunk(ps_chunk_stream *stream, int64_t chunk, ps_chunk_compute compute,
-                             void *context)
+                             void *context, double *seconds)
 {
     const void *unpacked;
     PS_TRY(await(stream, chunk, &unpacked));
     double start = ps_clock();
     ps_status status = compute(context, chunk, unpacked);
-    if (status != PS_OK) {
+    *seconds += ps_clock() - start;
+    if (status == PS_OK)
+        done_with(stream, chunk);
+    else
         record_failure(stream, status);
-        return status;
-    }
-    done_with(stream, chunk, ps_clock() - start);
-    return PS_OK;
+    return status;
 }
 
 ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute compute, void *context)
@@ -423,12 +421,15 @@ ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute comput
         return ps_fail(PS_FAILED, "a chunk stream opened for one pass was swept twice");
     stream->swept = true;
     ps_status status = PS_OK;
-    double start = ps_clock();
+    double start = ps_clock(), computing = 0;
     for (int64_t c = 0; c < stream->config.chunk_count && status == PS_OK; ++c)
-        status = sweep_chunk(stream, c, compute, context);
+        status = sweep_chunk(stream, c, compute, context, &computing);
     if (status == PS_OK && reads_once(stream) && stream->raws) retire(stream);
+    double elapsed = ps_clock() - start;
     pthread_mutex_lock(&stream->mutex);
-    stream->stats.sweep_seconds += ps_clock() - start;
+    stream->stats.sweep_seconds += elapsed;
+    stream->stats.compute_seconds += computing;
+    stream->stats.wait_seconds += elapsed - computing;
     stream->stats.sweeps += 1;
     pthread_mutex_unlock(&stream->mutex);
     return status;

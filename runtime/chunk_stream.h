@@ -57,7 +57,7 @@ typedef struct ps_chunk_stream_stats {
     int64_t resident_bytes, buffer_bytes; /* memory held                                     */
     int64_t raw_bytes_read, bytes_unpacked;
     double read_seconds, unpack_seconds;  /* summed over threads                             */
-    double compute_seconds, wait_seconds; /* of the sweeping thread                          */
+    double compute_seconds, wait_seconds; /* of the sweeping thread; their sum is sweep_seconds */
     double sweep_seconds;                 /* wall time inside sweeps                         */
     int64_t sweeps;
     double fraction; /* max(compute, read) / sweep, at most 1, which is perfect overlap      */

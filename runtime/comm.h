@@ -41,8 +41,8 @@ ps_status ps_comm_barrier(void);
 /* True on all ranks if it is true on any. */
 bool ps_comm_any(bool condition);
 /* Agreement on failure: if any rank failed, all return the highest code; ranks that were
- * fine get the message of the lowest failing rank, with its number. Call it after each local phase that can
- * fail, so that no rank waits for one that has left. */
+ * fine get the message of the lowest failing rank, with its number. Call it after each local
+ * phase that can fail, so that no rank waits for one that has left. */
 ps_status ps_comm_agree(ps_status local);
 
 /* Point to point for halos (families with partitions): posts all, waits for all.

@@ -11,7 +11,10 @@
 #include "runtime/device.h"
 #include "runtime/memory.h"
 
-static inline unsigned char device_check_byte(int64_t i) { return (unsigned char)(i * 131 + (i >> 9)); }
+static inline unsigned char device_check_byte(int64_t i)
+{
+    return (unsigned char)(i * 131 + (i >> 9));
+}
 
 static inline ps_status device_check_compare(const unsigned char *data, int64_t first, int64_t end,
                                              bool zero, const char *what)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 512, THREADED_ROWS = 4096 };
+enum { BLOCK = 512, THREADED_ROWS = 16384 };
 
 static int64_t block_count(int64_t rows)
 {

@@ -5,9 +5,26 @@
 
 static const double HUGE_Y = 1e140;
 
+/* j_0 and j_1 with full relative accuracy. */
+static void bessel_j01(double x, double out[2])
+{
+    out[0] = sin(x) / x;
+    out[1] = x < 0.1 ? x / 3 * (1 - x * x / 10 * (1 - x * x / 28 * (1 - x * x / 54)))
+                     : (out[0] - cos(x)) / x;
+}
+
+/* Upward: j does not decay before n = x, so nothing is lost for count < x. */
+static void bessel_j_upward(double x, int count, double *j)
+{
+    double first[2];
+    bessel_j01(x, first);
+    for (int n = 0; n < count; ++n)
+        j[n] = n < 2 ? first[n] : (2 * n - 1) / x * j[n - 1] - j[n - 2];
+}
+
 /* j by Miller's downward recurrence from well beyond both count and x, scaled to the larger
  * of j_0 and j_1 (they have no common zero). */
-static void bessel_j(double x, int count, double *j)
+static void bessel_j_downward(double x, int count, double *j)
 {
     int start = (count > (int)x ? count : (int)x) + 30 + (int)(4 * cbrt(x));
     double above = 0, here = 1e-300, first[2] = {0, 0};
@@ -26,16 +43,17 @@ static void bessel_j(double x, int count, double *j)
             if (n < 1) first[1] *= 1e-200;
         }
     }
-    double j0 = sin(x) / x;
-    double j1 = x < 0.1 ? x / 3 * (1 - x * x / 10 * (1 - x * x / 28 * (1 - x * x / 54)))
-                        : (j0 - cos(x)) / x;
-    double scale = fabs(j0) > fabs(j1) ? j0 / first[0] : j1 / first[1];
+    double exact[2];
+    bessel_j01(x, exact);
+    int larger = fabs(exact[1]) > fabs(exact[0]);
+    double scale = exact[larger] / first[larger];
     for (int n = 0; n < count; ++n) j[n] *= scale;
 }
 
 int ps_spherical_bessel(double x, int count, double *j, double *y)
 {
-    bessel_j(x, count, j);
+    if (count < x) bessel_j_upward(x, count, j);
+    else bessel_j_downward(x, count, j);
     int valid = 0;
     double below = sin(x) / x, here = -cos(x) / x; /* y_{-1}, y_0 */
     while (valid < count && fabs(here) < HUGE_Y) {

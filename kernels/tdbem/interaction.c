@@ -6,7 +6,9 @@
 #include "kernels/tdbem/interaction_internal.h"
 
 static const double trim_level = 1e-12;     /* of the largest entry of a pair (guide 2.6)      */
-static const double longest_in_shells = 8; /* edges above are cut for the outer rule (2.5)    */
+/* The outer rule was tested up to h = 8 D, where the longest edges are 10 D; above, triangles are
+ * cut until their edges are at most 8 D (guide 2.5). */
+static const double longest_tested = 10, longest_after_cutting = 8; /* in D */
 
 int ps_lags(ps_formulation formulation)
 {
@@ -56,8 +58,8 @@ void ps_interaction_set_reach(ps_interaction *interaction, double *reach)
 int ps_interaction_parts(const ps_interaction *interaction, int64_t triangle)
 {
     double longest = ps_triangle_longest_edge(&interaction->triangles[triangle]);
-    double parts = ceil(longest / (longest_in_shells * interaction->shell) * (1 - 1e-12));
-    return parts < 1 ? 1 : (int)fmin(parts, 1024);
+    if (longest <= longest_tested * interaction->shell) return 1;
+    return (int)fmin(ceil(longest / (longest_after_cutting * interaction->shell)), 1024);
 }
 
 int64_t ps_interaction_k_bound(const ps_interaction *interaction)

@@ -3,25 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPACE_POINTS = 7, TIME_POINTS = 3 };
+#include "kernels/tdbem/quadrature.h"
 
-/* Degree 5 on the triangle (Radon 1948; digits of Dunavant 1985): barycentric coordinates,
- * weights that sum to 1. */
-#define RULE_A .059715871789770
-#define RULE_B .797426985353087
-#define RULE_WA .132394152788506
-#define RULE_WB .125939180544827
-static const struct {
-    double at[3], weight;
-} space_rule[SPACE_POINTS] = {
-    {{1. / 3, 1. / 3, 1. / 3}, .225},
-    {{RULE_A, (1 - RULE_A) / 2, (1 - RULE_A) / 2}, RULE_WA},
-    {{(1 - RULE_A) / 2, RULE_A, (1 - RULE_A) / 2}, RULE_WA},
-    {{(1 - RULE_A) / 2, (1 - RULE_A) / 2, RULE_A}, RULE_WA},
-    {{RULE_B, (1 - RULE_B) / 2, (1 - RULE_B) / 2}, RULE_WB},
-    {{(1 - RULE_B) / 2, RULE_B, (1 - RULE_B) / 2}, RULE_WB},
-    {{(1 - RULE_B) / 2, (1 - RULE_B) / 2, RULE_B}, RULE_WB},
-};
+enum { SPACE_POINTS = 7, TIME_POINTS = 3, THREADED = 4096 };
 
 int64_t ps_load_unknowns(const ps_load *load)
 {
@@ -56,26 +40,26 @@ static panel panel_of(const ps_surface_mesh *mesh, int64_t triangle)
     return t;
 }
 
-static void panel_point(const panel *t, int p, double *x)
+static void panel_point(const panel *t, const double *at, double *x)
 {
-    const double *at = space_rule[p].at;
     for (int k = 0; k < 3; ++k)
         x[k] = at[0] * t->corner[0][k] + at[1] * t->corner[1][k] + at[2] * t->corner[2][k];
 }
 
 /* int_T u_inc(t), less its value a step before for the M-form. */
-static double panel_pressure(const ps_load *load, const panel *t, int64_t n)
+static double panel_pressure(const ps_load *load, const ps_triangle_rule *rule, const panel *t,
+                             int64_t n)
 {
     bool difference = load->formulation == PS_SOUND_SOFT_M && n > 1;
     double now = (double)n * load->dt, before = (double)(n - 1) * load->dt, sum = 0, x[3];
-    for (int p = 0; p < SPACE_POINTS; ++p) {
-        panel_point(t, p, x);
+    for (int p = 0; p < rule->count; ++p) {
+        panel_point(t, rule->barycentric[p], x);
         for (int e = 0; e < load->incident->count; ++e) {
             const ps_emitter *emitter = &load->incident->emitters[e];
             ps_arrival a = ps_emitter_arrival(emitter, load->incident->speed, x, NULL);
             double f = ps_pulse_value(emitter, now - a.retardation);
             if (difference) f -= ps_pulse_value(emitter, before - a.retardation);
-            sum += space_rule[p].weight * a.value * f;
+            sum += rule->weight[p] * a.value * f;
         }
     }
     return t->area * sum;
@@ -84,24 +68,23 @@ static double panel_pressure(const ps_load *load, const panel *t, int64_t n)
 /* int over a step of |n| d u_inc/dn from one emitter at one point. */
 static double step_slope(const ps_emitter *emitter, const ps_arrival *a, double start, double dt)
 {
-    static const double nodes[TIME_POINTS] = {.112701665379258311, .5, .887298334620741689};
-    static const double weights[TIME_POINTS] = {5. / 18, 8. / 18, 5. / 18};
     double sum = 0;
     for (int g = 0; g < TIME_POINTS; ++g) {
-        double q = start + nodes[g] * dt - a->retardation;
+        double q = start + ps_gauss3_node[g] * dt - a->retardation;
         double f = a->along[0] != 0 ? a->along[0] * ps_pulse_value(emitter, q) : 0;
-        sum += weights[g] * (f + a->along[1] * ps_pulse_slope(emitter, q));
+        sum += ps_gauss3_weight[g] * (f + a->along[1] * ps_pulse_slope(emitter, q));
     }
     return dt * sum;
 }
 
 /* corners[3] = int over the step and the triangle of phi_a d_n u_inc. */
-static void panel_slopes(const ps_load *load, const panel *t, int64_t n, double *corners)
+static void panel_slopes(const ps_load *load, const ps_triangle_rule *rule, const panel *t, int64_t n,
+                         double *corners)
 {
     double start = (double)(n - 1) * load->dt, x[3];
     corners[0] = corners[1] = corners[2] = 0;
-    for (int p = 0; p < SPACE_POINTS; ++p) {
-        panel_point(t, p, x);
+    for (int p = 0; p < rule->count; ++p) {
+        panel_point(t, rule->barycentric[p], x);
         double sum = 0;
         for (int e = 0; e < load->incident->count; ++e) {
             const ps_emitter *emitter = &load->incident->emitters[e];
@@ -109,17 +92,19 @@ static void panel_slopes(const ps_load *load, const panel *t, int64_t n, double 
             ps_arrival a = ps_emitter_arrival(emitter, load->incident->speed, x, t->normal);
             sum += step_slope(emitter, &a, start, load->dt);
         }
-        for (int a = 0; a < 3; ++a) corners[a] += space_rule[p].weight / 2 * space_rule[p].at[a] * sum;
+        for (int a = 0; a < 3; ++a)
+            corners[a] += rule->weight[p] / 2 * rule->barycentric[p][a] * sum;
     }
 }
 
-static void evaluate_hard(const ps_load *load, int64_t n, double *out, double *corners)
+static void evaluate_hard(const ps_load *load, const ps_triangle_rule *rule, int64_t n, double *out,
+                          double *corners)
 {
     const ps_surface_mesh *mesh = load->mesh;
-#pragma omp parallel for schedule(static) if (mesh->triangle_count > 256)
+#pragma omp parallel for schedule(static) if (mesh->triangle_count > THREADED)
     for (int64_t i = 0; i < mesh->triangle_count; ++i) {
         panel t = panel_of(mesh, i);
-        panel_slopes(load, &t, n, corners + 3 * i);
+        panel_slopes(load, rule, &t, n, corners + 3 * i);
     }
     memset(out, 0, (size_t)mesh->vertex_count * sizeof *out);
     for (int64_t c = 0; c < 3 * mesh->triangle_count; ++c) out[mesh->triangles[c]] += corners[c];
@@ -127,14 +112,16 @@ static void evaluate_hard(const ps_load *load, int64_t n, double *out, double *c
 
 void ps_load_evaluate(const ps_load *load, int64_t n, double *out, double *workspace)
 {
+    ps_triangle_rule rule;
+    if (ps_triangle_rule_init(SPACE_POINTS, &rule) != PS_OK) rule.count = 0; /* there is such a rule */
     if (load->formulation == PS_SOUND_HARD) {
-        evaluate_hard(load, n, out, workspace);
+        evaluate_hard(load, &rule, n, out, workspace);
         return;
     }
     int64_t count = load->mesh->triangle_count;
-#pragma omp parallel for schedule(static) if (count > 256)
+#pragma omp parallel for schedule(static) if (count > THREADED)
     for (int64_t i = 0; i < count; ++i) {
         panel t = panel_of(load->mesh, i);
-        out[i] = -panel_pressure(load, &t, n);
+        out[i] = -panel_pressure(load, &rule, &t, n);
     }
 }

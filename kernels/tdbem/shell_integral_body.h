@@ -11,6 +11,14 @@
 #define LANE_LOOP _Pragma("omp simd") for (int c = 0; c < PS_LANES; ++c)
 #define TINY 1e-300
 
+/* a b + c, fused where the machine can. The file is compiled without automatic contraction: what
+ * is fused must not depend on whether a part is skipped, for a lane's bits to be its own. */
+#ifdef __FMA__
+#define madd(a, b, c) __builtin_fma((a), (b), (c))
+#else
+#define madd(a, b, c) ((a) * (b) + (c))
+#endif
+
 typedef double lane_values[PS_LANES] __attribute__((aligned(64)));
 
 /* An edge as seen from the points of all lanes. */
@@ -40,16 +48,16 @@ static inline double angle_of(double y, double x)
     double t = (upper ? low - high : low) / (upper ? low + high : high);
     double u = t * t;
     double p = 0.021256629784503397473;
-    p = p * u - 0.043588352182852137071;
-    p = p * u + 0.05692449982584821174;
-    p = p * u - 0.066411044113241266702;
-    p = p * u + 0.076900664010314291873;
-    p = p * u - 0.090907822804788975159;
-    p = p * u + 0.11111106648068126739;
-    p = p * u - 0.14285714195131147722;
-    p = p * u + 0.19999999999087452341;
-    p = p * u - 0.33333333333330144736;
-    double angle = (upper ? 0.78539816339744830962 : 0.0) + (t + t * u * p);
+    p = madd(p, u, -0.043588352182852137071);
+    p = madd(p, u, 0.05692449982584821174);
+    p = madd(p, u, -0.066411044113241266702);
+    p = madd(p, u, 0.076900664010314291873);
+    p = madd(p, u, -0.090907822804788975159);
+    p = madd(p, u, 0.11111106648068126739);
+    p = madd(p, u, -0.14285714195131147722);
+    p = madd(p, u, 0.19999999999087452341);
+    p = madd(p, u, -0.33333333333330144736);
+    double angle = (upper ? 0.78539816339744830962 : 0.0) + madd(t * u, p, t);
     return y > x ? 1.5707963267948966192 - angle : angle;
 }
 
@@ -78,13 +86,13 @@ static inline double log_quotient(double n, double m, double difference)
     double s = (k == 0 ? difference : n - scaled) / (n + scaled);
     double u = s * s;
     double p = 0.07706318016279755034;
-    p = p * u + 0.076222115004133252361;
-    p = p * u + 0.090933234108516459997;
-    p = p * u + 0.11111065668925145099;
-    p = p * u + 0.14285714741902946135;
-    p = p * u + 0.19999999997831863318;
-    p = p * u + 0.33333333333336816217;
-    return power * 0.69314718055994530942 + 2 * (s + s * u * p);
+    p = madd(p, u, 0.076222115004133252361);
+    p = madd(p, u, 0.090933234108516459997);
+    p = madd(p, u, 0.11111065668925145099);
+    p = madd(p, u, 0.14285714741902946135);
+    p = madd(p, u, 0.19999999997831863318);
+    p = madd(p, u, 0.33333333333336816217);
+    return madd(power, 0.69314718055994530942, 2 * madd(s * u, p, s));
 }
 
 /* For the part a <= s <= b of an edge, of length `length`: */
@@ -103,11 +111,11 @@ static inline span span_of(double a, double b, double ra, double rb, double leng
     double sum = ra + rb, n = sum + length, product = ra * rb, ab = a * b;
     bool across = ab < 0;
     double scale = across ? product - ab : 1;
-    double q = across ? foot2 * (scale + foot2 + a * a + b * b) : product + foot2 + ab;
-    double ns = n * scale, turn = ag * ag + ab;
+    double q = across ? foot2 * (scale + foot2 + madd(a, a, b * b)) : product + foot2 + ab;
+    double ns = n * scale, turn = madd(ag, ag, ab);
     span out;
-    out.log = log_quotient(n * ns, 2 * q + TINY, 2 * length * ns);
-    out.solid = 2 * angle_of(ag * length * scale, q + height * sum * scale);
+    out.log = log_quotient(n * ns, madd(2.0, q, TINY), 2 * length * ns);
+    out.solid = 2 * angle_of(ag * length * scale, madd(height * sum, scale, q));
     double angle = angle_of(ag * length, fabs(turn));
     out.angle = turn < 0 ? 3.1415926535897932385 - angle : angle;
     return out;
@@ -133,17 +141,17 @@ static inline void see_edge(const ps_shell_lanes *in, int e, lane_state *state)
         double tx = t[0][c], ty = t[1][c], tz = t[2][c];
         double nx = n[0][c], ny = n[1][c], nz = n[2][c];
         double mx = ty * nz - tz * ny, my = tz * nx - tx * nz, mz = tx * ny - ty * nx;
-        double s1 = tx * px + ty * py + tz * pz, s2 = s1 + in->length[e][c];
-        double g = mx * px + my * py + mz * pz;
-        double foot2 = g * g + state->height[c] * state->height[c], foot = sqrt(foot2);
+        double s1 = madd(tx, px, madd(ty, py, tz * pz)), s2 = s1 + in->length[e][c];
+        double g = madd(mx, px, madd(my, py, mz * pz));
+        double foot2 = madd(g, g, state->height[c] * state->height[c]), foot = sqrt(foot2);
         edge->s1[c] = s1;
         edge->s2[c] = s2;
         edge->g[c] = g;
         edge->side[c] = g > 0 ? 1.0 : (g < 0 ? -1.0 : 0.0);
         edge->foot2[c] = foot2;
         edge->foot[c] = foot;
-        edge->r1[c] = sqrt(foot2 + s1 * s1);
-        edge->r2[c] = sqrt(foot2 + s2 * s2);
+        edge->r1[c] = sqrt(madd(s1, s1, foot2));
+        edge->r2[c] = sqrt(madd(s2, s2, foot2));
         edge->nearest[c] = s1 > 0 ? edge->r1[c] : (s2 < 0 ? edge->r2[c] : foot);
     }
 }
@@ -191,7 +199,7 @@ static inline void measure_edge(const ps_shell_lanes *in, int e, lane_state *sta
         double d = state->height[c], ag = fabs(edge->g[c]), side = edge->side[c];
         span whole = span_of(edge->s1[c], edge->s2[c], edge->r1[c], edge->r2[c], length[c], ag, d,
                              edge->foot2[c]);
-        double inverse = ag * whole.log - d * whole.solid;
+        double inverse = madd(ag, whole.log, -d * whole.solid);
         edge->angle[c] = whole.angle;
         edge->inverse[c] = side * inverse;
         if (hats) {
@@ -283,7 +291,7 @@ static inline void add_cut(const lane_state *state, int e, const sphere_lanes *s
     {
         double R = sphere->radius[c], d = state->height[c], ag = fabs(edge->g[c]);
         double s1 = edge->s1[c], s2 = edge->s2[c], r1 = edge->r1[c], r2 = edge->r2[c];
-        double square = R * R - edge->foot2[c];
+        double square = madd(R, R, -edge->foot2[c]);
         double sr = sqrt(square > 0 ? square : 0.0);
         bool low = s1 < -sr, high = s2 > sr;
         double a = low ? -sr : s1, b = high ? sr : s2;
@@ -293,8 +301,8 @@ static inline void add_cut(const lane_state *state, int e, const sphere_lanes *s
         span part = span_of(a, b, ra, rb, length, ag, d, edge->foot2[c]);
         double whole = edge->angle[c];
         double side = edge->side[c], turn = side * (out ? whole : whole - part.angle);
-        double inverse = side * (ag * part.log - d * part.solid);
-        double cut = (out ? 0.0 : inverse) + sphere->depth0[c] * turn;
+        double inverse = side * madd(ag, part.log, -d * part.solid);
+        double cut = out ? sphere->depth0[c] * turn : madd(sphere->depth0[c], turn, inverse);
         sum->inverse[c] += in ? edge->inverse[c] : cut;
         if (hats) {
             double along = distance_along(a + b, ra + rb, length, edge->foot2[c], part.log);

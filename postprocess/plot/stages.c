@@ -17,10 +17,14 @@ typedef struct stage_table {
 
 static int stage_index(stage_table *table, const char *name)
 {
+    char text[64];
+    snprintf(text, sizeof text, "%s", name);
+    for (char *at = text; *at; ++at)
+        if (*at == '_') *at = ' ';
     for (int i = 0; i < table->stages; ++i)
-        if (strcmp(table->names[i], name) == 0) return i;
+        if (strcmp(table->names[i], text) == 0) return i;
     if (table->stages == STAGES_MAX) return STAGES_MAX - 1;
-    snprintf(table->names[table->stages], sizeof table->names[0], "%s", name);
+    memcpy(table->names[table->stages], text, sizeof text);
     return table->stages++;
 }
 
@@ -35,7 +39,7 @@ static const char *stage_name(const char *path)
 static bool is_no_share(const char *name)
 {
     return strcmp(name, "all") == 0 || strcmp(name, "wait") == 0 || strcmp(name, "checkpoints") == 0 ||
-           strstr(name, "beside") != NULL;
+           strcmp(name, "checkpoint_writer") == 0;
 }
 
 static ps_status read_report(const char *path, int bar, stage_table *table)

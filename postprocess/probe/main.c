@@ -13,8 +13,8 @@ enum { FIELD_SCATTERED, FIELD_TOTAL };
 
 static struct {
     ps_text_list at, direction;
-    const char *points, *plane, *normal, *surface;
-    int64_t directions;
+    const char *points, *plane, *normal, *surface, *snapshots;
+    int64_t directions, every;
     int field;
     bool mean;
     double from, to;
@@ -42,6 +42,11 @@ static const ps_option options[] = {
      "scattered field, or with the incident field added", 0, 0, PS_IDENTITY},
     {"from", PS_OPTION_REAL, &chosen.from, "S", "first time, s", 0, 0, PS_IDENTITY},
     {"to", PS_OPTION_REAL, &chosen.to, "S", "last time, s", 0, 0, PS_IDENTITY},
+    {"snapshots", PS_OPTION_TEXT, &chosen.snapshots, "BASE",
+     "also write BASE.000000.hdf ... and BASE.hdf.series for ParaView, of one --plane or of "
+     "--surface all", 0, 0, 0},
+    {"every", PS_OPTION_INT, &chosen.every, "N", "a snapshot every N samples; 0: a hundred in all",
+     0, 1e12, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 /* What is asked for, and what is known of it before the work. */
@@ -111,6 +116,10 @@ static ps_status check_choice(const task *t)
     if (!t->surface && !t->receivers.count)
         return ps_fail(PS_USAGE, "say where: --at, --points, --plane, --direction, --directions, "
                                  "--surface or --mean");
+    bool pictures = t->surface ? chosen.surface && strcmp(chosen.surface, "all") == 0 && !chosen.mean
+                               : t->receivers.grid[0] > 1 && t->receivers.grid[1] > 1;
+    if (chosen.snapshots && !pictures)
+        return ps_fail(PS_USAGE, "--snapshots: pictures are of one --plane or of --surface all");
     if (chosen.field == FIELD_TOTAL && (t->surface || t->receivers.far_field))
         return ps_fail(PS_USAGE, "--field total: only points have a total field");
     return PS_OK;
@@ -221,6 +230,10 @@ static ps_status make_trace(const task *t, const ps_run *run, const ps_store_ide
     ps_status status = compute(t, run, &trace);
     if (status == PS_OK)
         status = ps_trace_save(run->operands[2], &trace, identity, 2, roles, inputs);
+    if (status == PS_OK && chosen.snapshots)
+        status = probe_snapshots(&t->source, &trace, chosen.snapshots,
+                                 chosen.every ? chosen.every : (trace.samples + 99) / 100,
+                                 t->options);
     if (status == PS_OK) report(t, run, &trace, ps_clock() - start);
     ps_trace_release(&trace);
     return status;
@@ -236,7 +249,7 @@ static ps_status act(const task *t, const ps_run *run)
         report(t, run, NULL, 0);
         return PS_OK;
     }
-    if (!run->force && ps_trace_matches(run->operands[2], &identity, 2, roles, inputs)) {
+    if (!run->force && !chosen.snapshots && ps_trace_matches(run->operands[2], &identity, 2, roles, inputs)) {
         ps_info("%s is up to date", run->operands[2]);
         return PS_OK;
     }

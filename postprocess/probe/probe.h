@@ -58,6 +58,11 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
 ps_status probe_surface(const probe_source *source, const int64_t *unknowns, int64_t count,
                         bool mean, const probe_range *range, ps_trace *trace);
 
+/* Every `every`-th sample of a plane's or the whole surface's trace as a ParaView snapshot
+ * "<base>.000000.hdf", ..., and the list "<base>.hdf.series". PS_USAGE for other traces. */
+ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, const char *base,
+                          int64_t every, const char *options);
+
 /* Number of receivers inside the closed body, *first the first of them. */
 int64_t probe_count_inside(const probe_source *source, const ps_receivers *receivers,
                            int64_t *first);

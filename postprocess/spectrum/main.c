@@ -14,7 +14,7 @@ static struct {
     double fmin, fmax, taper, shift;
     int64_t count, pad;
     bool divide, target_strength, basis;
-} chosen = {.pad = 1, .basis = true};
+} chosen = {.pad = 1};
 
 static const ps_option options[] = {
     {"frequencies", PS_OPTION_TEXT, &chosen.frequencies, "A,B,...", "these frequencies, Hz", 0, 0,
@@ -39,8 +39,8 @@ static const ps_option options[] = {
      "add to the times of the trace (its own already stand where the values do)", 0, 0,
      PS_IDENTITY},
     {"basis", PS_OPTION_FLAG, &chosen.basis, NULL,
-     "undo the averaging of densities that are means over steps (on; --no-basis)", 0, 0,
-     PS_IDENTITY},
+     "multiply densities by the transform of their basis in time: the spectrum of the piecewise "
+     "function instead of that of the values", 0, 0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static bool divides(void) { return chosen.divide || chosen.pulse || chosen.target_strength; }
@@ -215,7 +215,7 @@ static ps_status transform(ps_trace *trace, const ps_run *run, ps_trace *out)
     spectrum_taper(trace, chosen.taper);
     PS_TRY(chosen.frequencies || chosen.count ? transform_chosen(trace, dt, out)
                                               : transform_bins(trace, dt, out));
-    if (chosen.basis) spectrum_undo_basis(out, trace->origin.basis, trace->origin.dt);
+    if (chosen.basis) spectrum_apply_basis(out, trace->origin.basis, trace->origin.dt);
     if (divides()) unknown = spectrum_divide(out, &pulse);
     describe(trace, out);
     if (chosen.target_strength) to_target_strength(out);

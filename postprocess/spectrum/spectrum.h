@@ -35,9 +35,10 @@ void spectrum_taper(ps_trace *trace, double fraction);
  * worst channel: how far the signal has decayed when the trace ends. */
 double spectrum_truncation(const ps_trace *trace);
 
-/* Divides by the transform of the basis that the values are coefficients of: sinc(w dt/2) for
- * means over steps; nothing for samples and peaks of hats. */
-void spectrum_undo_basis(ps_trace *out, ps_trace_basis basis, double dt);
+/* Multiplies by the transform of the basis functions: sinc(w dt/2) for values constant over a
+ * step, its square for hats, so that X becomes the spectrum of the function in time. The values
+ * alone are nearer to the exact density (measured on the sphere: specs/trace.md). */
+void spectrum_apply_basis(ps_trace *out, ps_trace_basis basis, double dt);
 
 /* Divides by amplitude * F(w) of the pulse. Where |F| is below 1e-6 of its largest value over
  * the axis nothing is known: NaN; returns their number. */

@@ -134,12 +134,12 @@ static void scale_sample(ps_trace *out, int64_t sample, double complex factor)
     }
 }
 
-void spectrum_undo_basis(ps_trace *out, ps_trace_basis basis, double dt)
+void spectrum_apply_basis(ps_trace *out, ps_trace_basis basis, double dt)
 {
-    if (basis != PS_TRACE_STEP_MEAN) return;
     for (int64_t s = 0; s < out->samples; ++s) {
-        double half = M_PI * out->axis[s] * dt;
-        if (half > 0) scale_sample(out, s, half / sin(half));
+        double half = M_PI * out->axis[s] * dt, sinc = half > 0 ? sin(half) / half : 1;
+        if (basis == PS_TRACE_STEP_MEAN) scale_sample(out, s, sinc);
+        if (basis == PS_TRACE_HAT) scale_sample(out, s, sinc * sinc);
     }
 }
 

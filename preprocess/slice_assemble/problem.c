@@ -155,7 +155,7 @@ static ps_status prepare(const assemble_options *options, assemble_problem *prob
     problem->bytes = mesh->triangle_count * (int64_t)(sizeof *problem->triangles + 6 * 4) +
                      mesh->vertex_count * 28 + interaction->unknowns * 16;
     if (interaction->parts_max > 1)
-        ps_info("edges longer than 8 c dt: the outer rule is applied on up to %d x %d parts of a "
+        ps_info("edges longer than 10 c dt: the outer rule is applied on up to %d x %d parts of a "
                 "triangle",
                 interaction->parts_max, interaction->parts_max);
     return PS_OK;

@@ -128,7 +128,8 @@ static void check_exchange(void)
         {right, NULL, NULL, 0, 0},
     };
     if (size <= 2) { /* left and right are the same: both lists in the order of the messages */
-        list[0] = (ps_comm_exchange){right, to_right, from_left, MANY * sizeof(int), MANY * sizeof(int)};
+        int64_t many = MANY * sizeof(int);
+        list[0] = (ps_comm_exchange){right, to_right, from_left, many, many};
         list[1] = (ps_comm_exchange){left, to_left, from_right, sizeof to_left, sizeof from_right};
     }
     ps_comm_pending *pending;

@@ -167,6 +167,7 @@ static void check_stats(const source *s, int64_t budget, const ps_chunk_stream_s
     assert_true(stats->raw_bytes_read <= SWEEPS * raw + 9 * largest(s->raw, s->chunks));
     assert_true(stats->bytes_unpacked >= unpacked);
     if (stats->resident_chunks == s->chunks) assert_int_equal(stats->raw_bytes_read, raw);
+    check_near(stats->compute_seconds + stats->wait_seconds, stats->sweep_seconds, 1e-9, 1e-9);
     assert_true(stats->fraction >= 0 && stats->fraction <= 1);
 }
 
@@ -250,7 +251,8 @@ static void residents_are_spread(void **state)
         ps_chunk_plan plan;
         check_ok(ps_chunk_plan_make(
             &(ps_chunk_plan_request){.chunk_count = N, .raw_bytes = sizes, .unpacked_bytes = sizes,
-                                     .raws = 3, .slots = 3, .host_memory = (half + 6) * SIZE}, &plan));
+                                     .raws = 3, .slots = 3, .host_memory = (half + 6) * SIZE},
+            &plan));
         assert_int_equal(plan.resident_count, half);
         assert_int_equal(ps_chunk_plan_bytes(&plan), (half + 6) * SIZE);
         int first_half = 0;

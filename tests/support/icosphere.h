@@ -129,6 +129,16 @@ static inline void icosphere_scale_to_area(icosphere *mesh)
     icosphere_scale(mesh, sqrt(4 * 3.14159265358979323846 / icosphere_area(mesh)));
 }
 
+/* Moves every vertex by up to `amount` in each coordinate: no two edges alike any more. */
+static inline void icosphere_jitter(icosphere *mesh, double amount)
+{
+    uint64_t z = 1;
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; ++i) {
+        z = z * 6364136223846793005u + 1442695040888963407u;
+        mesh->vertices[i] += amount * ((double)(z >> 11) * 0x1p-52 - 1);
+    }
+}
+
 /* Mean edge length h. */
 static inline double icosphere_mean_edge(const icosphere *mesh)
 {

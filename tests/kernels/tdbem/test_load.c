@@ -122,7 +122,7 @@ static void uniform_incidence_is_the_area(void **state)
 
 static void threads_do_not_matter(void **state)
 {
-    enum { MANY = 1000 };
+    enum { MANY = 10000 };
     static int32_t copies[3 * MANY];
     for (int i = 0; i < 3 * MANY; ++i) copies[i] = triangles[i % (3 * TRIANGLES)];
     ps_surface_mesh large = mesh;

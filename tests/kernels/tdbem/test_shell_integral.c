@@ -157,6 +157,38 @@ static void far_positions(void)
     check_points(points, N, &t, .53, bound);
 }
 
+/* A lane's bits do not depend on the other lanes, nor on which one it is. */
+static void lanes_alone(void)
+{
+    results *together = results_new(), *alone = results_new();
+    uint64_t seed = 5;
+    for (int n = 0; n < 300; ++n) {
+        ps_shell_lanes mixed, same;
+        ps_triangle t[PS_LANES];
+        double x[PS_LANES][3], v[9];
+        for (int c = 0; c < PS_LANES; ++c) {
+            for (int i = 0; i < 9; ++i) v[i] = check_random(&seed);
+            for (int i = 0; i < 3; ++i) x[c][i] = 3 * check_random(&seed) - 1;
+            t[c] = make_triangle(v);
+            ps_shell_lanes_set(&mixed, c, x[c], &t[c]);
+        }
+        int c = n % PS_LANES, other = (n / PS_LANES) % PS_LANES;
+        for (int lane = 0; lane < PS_LANES; ++lane) ps_shell_lanes_set(&same, lane, x[c], &t[c]);
+        functions->hats(&mixed, .2, &together->values);
+        functions->hats(&same, .2, &alone->values);
+        assert_int_equal(together->values.count[c], alone->values.count[other]);
+        for (int64_t i = 0; i < alone->values.count[other]; ++i)
+            for (int q = 0; q < 6; ++q)
+                assert_true(quantity(together, q, i, c) == quantity(alone, q, i, other));
+        functions->soft(&mixed, .2, &alone->values);
+        for (int64_t i = 0; i < alone->values.count[c]; ++i)
+            assert_true(quantity(together, 0, i, c) == quantity(alone, 0, i, c));
+    }
+    free(together);
+    free(alone);
+}
+
+static void test_lanes(void **state) { for_each_isa(lanes_alone); }
 static void test_random(void **state) { for_each_isa(random_positions); }
 static void test_degenerate(void **state) { for_each_isa(degenerate_positions); }
 static void test_far(void **state) { for_each_isa(far_positions); }
@@ -165,6 +197,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
                                        cmocka_unit_test(test_degenerate),
-                                       cmocka_unit_test(test_far)};
+                                       cmocka_unit_test(test_far), cmocka_unit_test(test_lanes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

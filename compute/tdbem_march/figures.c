@@ -1,0 +1,87 @@
+/* What a run tells at its end. */
+#include "compute/tdbem_march/march.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+static void report_summation(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
+{
+    const tiles *t = &m->problem->tiles;
+    double seconds = m->summation.seconds > 0 ? m->summation.seconds : 1;
+    double values = (double)t->values_owned * (double)m->summation.sweeps;
+    double bytes = 0;
+    for (int64_t k = 0; k < t->count; ++k) bytes += (double)t->unpacked_bytes[k];
+    bytes *= (double)m->summation.sweeps;
+    ps_report_section(report, "summation");
+    ps_report_int(report, "sweeps", m->summation.sweeps, NULL);
+    ps_report_int(report, "chunks", stats->chunks, NULL);
+    ps_report_int(report, "resident_chunks", stats->resident_chunks, NULL);
+    ps_report_real(report, "data_swept", bytes / seconds / 1e9, "GB/s");
+    ps_report_real(report, "rate", 2 * values * (double)m->options->group / seconds / 1e9, "GFlop/s");
+    ps_report_real(report, "read", (double)stats->raw_bytes_read / 1e9, "GB");
+    ps_report_real(report, "read_seconds", stats->read_seconds, "s");
+    ps_report_real(report, "unpack_seconds", stats->unpack_seconds, "s");
+    ps_report_real(report, "compute_seconds", stats->compute_seconds, "s");
+    ps_report_real(report, "fraction_of_ceiling", stats->fraction, NULL);
+}
+
+static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
+{
+    double written = m->record.written_seconds;
+    int64_t checkpoints = m->record.written;
+    if (m->record.writer) ps_checkpoint_writer_stats(m->record.writer, &written, &checkpoints);
+    ps_report_section(report, "seconds");
+    ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
+    ps_report_real(report, "summation", m->clock.summation, "s");
+    ps_report_real(report, "wait", stats->wait_seconds, "s");
+    ps_report_real(report, "radiation", m->clock.radiation, "s");
+    ps_report_real(report, "solve", m->clock.solve, "s");
+    ps_report_real(report, "load", m->clock.load, "s");
+    ps_report_real(report, "communication", m->clock.communication, "s");
+    ps_report_real(report, "log_and_checkpoints", m->record.seconds, "s");
+    ps_report_real(report, "checkpoint_writer", written, "s");
+    ps_report_int(report, "checkpoints", checkpoints, NULL);
+}
+
+static void report_answers(ps_report *report, const march *m)
+{
+    const figures *f = &m->figures;
+    ps_report_section(report, "solve");
+    ps_report_text(report, "method", m->solver.kind == SOLVER_CG ? "conjugate gradients" : "Cholesky");
+    ps_report_real(report, "iterations_mean", f->solves > 0 ? f->iterations / f->solves : 0, NULL);
+    ps_report_int(report, "iterations_max", (int64_t)f->iterations_max, NULL);
+    ps_report_section(report, "densities");
+    ps_report_real(report, "largest", f->largest, NULL);
+    ps_report_real(report, "mean_at_the_end", f->mean, NULL);
+    ps_report_real(report, "largest_mean", f->mean_largest, NULL);
+    ps_report_real(report, "mean_drift", f->largest > 0 ? f->mean / f->largest : 0, NULL);
+    ps_report_real(report, "mean_taken_out", f->projected, NULL);
+}
+
+void march_report(const march *m, const march_plan *plan)
+{
+    ps_chunk_stream_stats stats = {0};
+    if (m->summation.stream) ps_chunk_stream_get_stats(m->summation.stream, &stats);
+    double peak = (double)ps_memory_peak();
+    if (ps_comm_max_f64(&peak, 1) != PS_OK || ps_comm_rank() != 0) return;
+    ps_report *report = ps_report_new(m->run->json);
+    ps_report_section(report, "run");
+    ps_report_text(report, "state", m->stopped ? "stopped" : "complete");
+    ps_report_text(report, "matrix", m->problem->tiles.layout);
+    ps_report_text(report, "precision",
+                   m->problem->tiles.header.precision == PS_SINGLE ? "single" : "double");
+    ps_report_int(report, "ranks", ps_comm_size(), NULL);
+    ps_report_int(report, "threads", m->run->threads, NULL);
+    ps_report_int(report, "unknowns", m->window.unknowns, NULL);
+    ps_report_int(report, "steps", m->done, NULL);
+    ps_report_int(report, "steps_in_this_start", m->done - m->first, NULL);
+    ps_report_int(report, "group", m->options->group, "steps");
+    report_seconds(report, m, &stats);
+    report_summation(report, m, &stats);
+    report_answers(report, m);
+    ps_report_section(report, "memory");
+    ps_report_int(report, "budget", plan->budget, "bytes");
+    ps_report_int(report, "peak", (int64_t)peak, "bytes");
+    ps_report_int(report, "near_matrices", near_bytes(&m->near), "bytes");
+    ps_report_print(&report);
+}

@@ -1,0 +1,179 @@
+/*
+ * penstock-tdbem-march: marching on in time with slice or block matrices.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "compute/tdbem_march/march.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+
+static march_options options = {.group = 8, .checkpoint_every = 600};
+
+static const ps_option table[] = {
+    {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e9, PS_IDENTITY},
+    {"time", PS_OPTION_REAL, &options.time, "SECONDS", "time to cover, instead of --steps", 1e-300, 1e300,
+     PS_IDENTITY},
+    {"emitter", PS_OPTION_LIST, &options.emitters, "TEXT",
+     "what comes in, up to 16 times: plane:dir=X,Y,Z, point:at=X,Y,Z or uniform, then :width=SECONDS "
+     "and, if wanted, :shape=gaussian|derivative|ricker|modulated|step, :frequency=HZ (modulated), "
+     ":delay=SECONDS, :amplitude=PA", 0, 0, PS_IDENTITY},
+    {"group", PS_OPTION_INT, &options.group, "N", "steps computed in one sweep (8, 16, 32)", 1, PS_GROUP_MAX,
+     PS_IDENTITY},
+    {"solver", PS_OPTION_CHOICE, &options.solver, "cg|cholesky", "how M^0 is solved", 0, 0, PS_IDENTITY},
+    {"solve-tolerance", PS_OPTION_REAL, &options.tolerance, "X",
+     "relative residual of conjugate gradients; 0: 1e-12 for double data, 1e-7 for single", 0, 0.1,
+     PS_IDENTITY},
+    {"checkpoint-every", PS_OPTION_SECONDS, &options.checkpoint_every, "TIME",
+     "time between checkpoints; 0: none by time", 0, 0, 0},
+    {"checkpoint-steps", PS_OPTION_INT, &options.checkpoint_steps, "N",
+     "steps between checkpoints; 0: by time alone", 0, 1e9, 0},
+    {"restart", PS_OPTION_FLAG, &options.restart, NULL,
+     "continue an unfinished run from its newest good checkpoint", 0, 0, 0},
+    {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
+     "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
+    {"project-mean", PS_OPTION_FLAG, &options.project_mean, NULL,
+     "sound-hard closed bodies: once the loads are over, take the drifting mean out", 0, 0, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* Gives all ranks what rank 0 has read from the record. */
+static ps_status share_state(march *m, int64_t step)
+{
+    int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
+    PS_TRY(ps_comm_broadcast(&step, sizeof step, 0));
+    m->first = m->done = step;
+    if (step == 0) return PS_OK;
+    PS_TRY(ps_comm_broadcast(&m->figures, sizeof m->figures, 0));
+    PS_TRY(ps_comm_broadcast(m->window.data, m->window.unknowns * m->window.stride * item, 0));
+    for (int64_t back = 1; back <= 2; ++back)
+        window_step(&m->window, back, m->solver.last[back - 1]);
+    return PS_OK;
+}
+
+static ps_status begin(march *m, record *named)
+{
+    int64_t step = 0;
+    ps_status status = PS_OK;
+    m->record = *named;
+    memset(named, 0, sizeof *named);
+    record_mode mode = options.restart ? RECORD_RESTART : m->run->force ? RECORD_FORCE : RECORD_NEW;
+    if (ps_comm_rank() == 0) status = record_open(&m->record, mode, &m->window, &m->figures, &step);
+    PS_TRY(ps_comm_agree(status));
+    return share_state(m, step);
+}
+
+static ps_store_identity history_identity(const ps_run *run)
+{
+    return (ps_store_identity){.format = "penstock-history", .format_version = 1,
+                               .creator = "penstock-tdbem-march", .revision = ps_revision(),
+                               .options = run->record};
+}
+
+static ps_status finish(march *m)
+{
+    if (m->stopped) {
+        ps_info("stopped after step %lld of %lld; continue with the same command and --restart",
+                (long long)m->done, (long long)m->problem->steps);
+        return PS_OK;
+    }
+    ps_status status = PS_OK;
+    if (ps_comm_rank() == 0) {
+        ps_history_header header;
+        ps_store_identity identity = history_identity(m->run);
+        problem_history_header(m->problem, m->options, &header);
+        status = record_finish(&m->record, m->run->operands[2], &identity, &header,
+                               tiles_store(&m->problem->tiles), m->problem->mesh_store);
+    }
+    return ps_comm_agree(status);
+}
+
+/* A run that fails by itself would fail again: nothing of it is worth keeping. Trouble from
+ * outside, a full disk say, leaves what --restart continues from. */
+static void clean_up(march *m, ps_status status)
+{
+    if (ps_comm_rank() != 0 || !m->record.log) return;
+    char text[2048];
+    snprintf(text, sizeof text, "%s", ps_message());
+    if (status == PS_FAILED && m->hopeless) record_remove(&m->record, true);
+    else ps_info("what is done so far is kept; once that is mended, continue with --restart");
+    ps_fail(status, "%s", text);
+}
+
+static ps_status march_through(const ps_run *run, problem *p, const march_plan *plan, record *named)
+{
+    march m;
+    ps_status status = march_open(run, &options, p, plan, &m);
+    if (status == PS_OK) status = begin(&m, named);
+    if (status == PS_OK) status = march_run(&m);
+    if (status == PS_OK) status = finish(&m);
+    if (status == PS_OK) march_report(&m, plan);
+    else clean_up(&m, status);
+    march_close(&m);
+    return status;
+}
+
+/* True if OUTPUT is what this run would write. */
+static bool is_up_to_date(const ps_run *run, const problem *p)
+{
+    static const char *const roles[] = {"matrix", "mesh"};
+    ps_store *const inputs[] = {tiles_store(&p->tiles), p->mesh_store};
+    ps_store_identity identity = history_identity(run);
+    bool same = !run->force && ps_comm_rank() == 0 &&
+                ps_store_matches(run->operands[2], &identity, 2, roles, inputs);
+    return ps_comm_any(same);
+}
+
+static ps_status plan_and_march(const ps_run *run, problem *p)
+{
+    march_plan plan;
+    record named;
+    ps_status status = plan_make(run, &options, p, &plan);
+    if (run->plan && ps_comm_rank() == 0) plan_print(run, &options, p, &plan);
+    PS_TRY(ps_comm_agree(status));
+    if (run->plan) return PS_OK;
+    PS_TRY(record_name(&named, run->operands[2], run->record, tiles_store(&p->tiles),
+                       p->mesh.content_hash));
+    if (is_up_to_date(run, p)) {
+        ps_info("%s is up to date", run->operands[2]);
+        status = ps_comm_rank() == 0 ? record_remove(&named, false) : PS_OK;
+    } else {
+        status = march_through(run, p, &plan, &named);
+    }
+    record_close(&named);
+    return status;
+}
+
+static ps_status run_program(ps_run *run)
+{
+    problem p;
+    ps_status status = problem_open(run, &options, &p);
+    if (status == PS_OK) status = plan_and_march(run, &p);
+    problem_release(&p);
+    return status;
+}
+
+static const ps_program program = {
+    .name = "tdbem-march",
+    .synopsis = "MATRIX MESH OUTPUT",
+    .description =
+        "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and writes\n"
+        "the densities of all steps. MATRIX is a slice or a block matrix, MESH the surface mesh it was\n"
+        "assembled from. Several steps share one sweep over the matrix; what does not fit in\n"
+        "--host-memory is streamed from the disk in every sweep, with the same results to the bit.\n"
+        "Checkpoints and a log of all steps are kept beside OUTPUT until it is complete; after an\n"
+        "interruption of any kind --restart continues to the same bits.",
+    .examples =
+        "  penstock-tdbem-march hull.slices.h5 hull.h5 hull.history.h5 --steps 2000 \\\n"
+        "      --emitter plane:dir=1,0,0:shape=ricker:width=2e-3\n"
+        "  mpirun -n 4 penstock-tdbem-march hull.blocks.h5 hull.h5 out.h5 --time 0.5 --group 16 \\\n"
+        "      --emitter point:at=0,0,30:width=1e-3 --host-memory 8G --checkpoint-every 15m",
+    .options = table,
+    .operands_min = 3,
+    .operands_max = 3,
+    .run = run_program,
+};
+
+int main(int argc, char **argv)
+{
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,108 @@
+/*
+ * march: what the files of this program share: options, inputs, the plan, the state of a run.
+ */
+#ifndef PS_TDBEM_MARCH_MARCH_H
+#define PS_TDBEM_MARCH_MARCH_H
+
+#include "compute/tdbem_march/record.h"
+#include "compute/tdbem_march/solve.h"
+#include "compute/tdbem_march/summation.h"
+#include "kernels/tdbem/load.h"
+#include "runtime/program.h"
+
+typedef struct march_options {
+    int64_t steps;
+    double time; /* s; instead of steps */
+    ps_text_list emitters;
+    int64_t group;
+    int solver;              /* solver_kind */
+    double tolerance;        /* 0: by precision */
+    double checkpoint_every; /* s */
+    int64_t checkpoint_steps, snapshots;
+    bool restart, project_mean;
+} march_options;
+
+/* ---- inputs (problem.c) ---- */
+
+typedef struct problem {
+    tiles tiles;
+    ps_surface_mesh mesh;
+    ps_store *mesh_store;
+    ps_incident incident;
+    ps_load load;
+    ps_csr m0;        /* until the solver takes it */
+    double *weights;  /* [unknowns] share of the surface: triangle areas or a third of those around
+                         a vertex; they sum up to 1 */
+    double area;      /* m^2 */
+    int64_t steps;
+    double tolerance;
+} problem;
+
+/* Opens and checks all inputs. PS_USAGE for options, PS_INVALID for files that do not belong
+ * together. Release it also after a failure. */
+ps_status problem_open(const ps_run *run, const march_options *options, problem *out);
+void problem_release(problem *problem);
+void problem_history_header(const problem *problem, const march_options *options,
+                            ps_history_header *out);
+
+/* ---- the plan (plan.c) ---- */
+
+typedef struct march_plan {
+    int64_t budget;                                        /* of this rank, bytes          */
+    int64_t process, window, sums, solver, near, record;   /* all that must be in memory   */
+    int64_t fixed;                                         /* their sum                    */
+    int64_t tiles, tiles_least;  /* unpacked data of this rank; least buffers to stream it */
+    int64_t output, disk_free;   /* bytes to be written at most, and the room for them     */
+} march_plan;
+
+/* What the run will take. PS_EXHAUSTED, naming the amounts, if that exceeds budget or disk. The
+ * plan is filled in either case. */
+ps_status plan_make(const ps_run *run, const march_options *options, const problem *problem,
+                    march_plan *out);
+void plan_print(const ps_run *run, const march_options *options, const problem *problem,
+                const march_plan *plan);
+
+/* ---- the run (run.c) ---- */
+
+typedef struct march_clock {
+    double start, summation, radiation, load, solve, communication;
+} march_clock;
+
+typedef struct march {
+    const ps_run *run;
+    const march_options *options;
+    problem *problem;
+    window window;
+    ps_near near;
+    summation summation;
+    solver solver;
+    record record;
+    figures figures;
+    march_clock clock;
+    int64_t first, done; /* steps done at the start, and now */
+    void *recent;        /* [group][unknowns], precision of the run: the group being computed */
+    double *sums, *load, *load_work;
+    bool stopped;
+    bool hopeless; /* the march failed by itself (growth, no convergence): so it would again */
+} march;
+
+/* Opens everything but the record, within the budget of the plan. */
+ps_status march_open(const ps_run *run, const march_options *options, problem *problem,
+                     const march_plan *plan, march *out);
+void march_close(march *march);
+
+/* Marches from march->done to the last step or a stop, group by group. */
+ps_status march_run(march *march);
+
+/* Takes the straight line through the surface means of the window out of it: the null mode of
+ * closed sound-hard bodies (guide, 2.3). Only once the loads have been quiet for a whole window;
+ * else it does nothing. */
+void march_project_mean(march *march);
+
+/* Writes the surface of every `snapshots`-th step among the last `count` (snapshots.c). Rank 0. */
+ps_status march_snapshots(const march *march, int64_t count);
+
+/* ---- the figures (figures.c) ---- */
+void march_report(const march *march, const march_plan *plan);
+
+#endif

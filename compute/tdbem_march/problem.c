@@ -1,0 +1,136 @@
+/* The inputs of a run, and whether they belong together. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/tdbem_march/march.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+
+static ps_status read_options(const march_options *options, double speed, ps_incident *out)
+{
+    out->speed = speed;
+    if (options->emitters.count == 0)
+        return ps_fail(PS_USAGE, "what comes in? Give --emitter, as in --emitter "
+                                 "plane:dir=0,0,1:shape=gaussian:width=1e-3");
+    if (options->emitters.count > PS_EMITTERS_MAX)
+        return ps_fail(PS_USAGE, "--emitter may be given %d times, not %d", PS_EMITTERS_MAX,
+                       options->emitters.count);
+    if (options->tolerance > 0 && options->tolerance < 1e-15)
+        return ps_fail(PS_USAGE, "--solve-tolerance: %g is beyond what double numbers can tell; give "
+                                 "1e-15 or more, or 0", options->tolerance);
+    for (int i = 0; i < options->emitters.count; ++i)
+        PS_TRY(ps_emitter_parse(options->emitters.items[i], &out->emitters[i]));
+    out->count = options->emitters.count;
+    return PS_OK;
+}
+
+static ps_status count_steps(const march_options *options, double dt, int64_t *out)
+{
+    if ((options->steps > 0) == (options->time > 0))
+        return ps_fail(PS_USAGE, "how long? Give either --steps N or --time SECONDS");
+    double steps = options->steps > 0 ? (double)options->steps : ceil(options->time / dt - 1e-9);
+    if (!(steps >= 1 && steps < 1e9))
+        return ps_fail(PS_USAGE, "--time %g is %g steps of %g s: expected 1 to 1e9", options->time,
+                       steps, dt);
+    *out = (int64_t)steps;
+    return PS_OK;
+}
+
+static ps_status check_belonging(const ps_run *run, const problem *p)
+{
+    const ps_slice_header *header = &p->tiles.header;
+    bool hard = header->formulation == PS_SOUND_HARD;
+    int64_t there = hard ? p->mesh.vertex_count : p->mesh.triangle_count;
+    if (header->mesh_hash[0] && strcmp(header->mesh_hash, p->mesh.content_hash))
+        return ps_fail(PS_INVALID,
+                       "%s was assembled from another mesh than %s (content %s, not %s): give that "
+                       "mesh, or assemble again",
+                       run->operands[0], run->operands[1], header->mesh_hash, p->mesh.content_hash);
+    if (header->unknowns != there)
+        return ps_fail(PS_INVALID, "%s has %lld unknowns, %s has %lld %s: they do not belong together",
+                       run->operands[0], (long long)header->unknowns, run->operands[1],
+                       (long long)there, hard ? "vertices" : "triangles");
+    if (p->m0.rows != header->unknowns)
+        return ps_fail(PS_INVALID, "%s: M^0 has %lld rows, not %lld", run->operands[0],
+                       (long long)p->m0.rows, (long long)header->unknowns);
+    for (int i = 0; hard && i < p->incident.count; ++i)
+        if (p->incident.emitters[i].kind == PS_EMITTER_UNIFORM)
+            return ps_fail(PS_USAGE, "--emitter uniform has no gradient: it makes no load on the "
+                                     "sound-hard matrix %s", run->operands[0]);
+    return PS_OK;
+}
+
+/* Area of a triangle, m^2. */
+static double triangle_area(const ps_surface_mesh *mesh, int64_t triangle)
+{
+    const int32_t *corners = mesh->triangles + 3 * triangle;
+    const double *a = mesh->vertices + 3 * corners[0], *b = mesh->vertices + 3 * corners[1];
+    const double *c = mesh->vertices + 3 * corners[2];
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) {
+        int l = (k + 1) % 3;
+        double n = (b[k] - a[k]) * (c[l] - a[l]) - (b[l] - a[l]) * (c[k] - a[k]);
+        sum += n * n;
+    }
+    return sqrt(sum) / 2;
+}
+
+static ps_status weigh_surface(problem *p)
+{
+    const ps_surface_mesh *mesh = &p->mesh;
+    bool hard = p->tiles.header.formulation == PS_SOUND_HARD;
+    PS_TRY(PS_ALLOC(&p->weights, p->tiles.header.unknowns, "the areas"));
+    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
+        double area = triangle_area(mesh, t);
+        p->area += area;
+        if (!hard) p->weights[t] = area;
+        for (int a = 0; hard && a < 3; ++a) p->weights[mesh->triangles[3 * t + a]] += area / 3;
+    }
+    for (int64_t i = 0; i < p->tiles.header.unknowns; ++i) p->weights[i] /= p->area;
+    return PS_OK;
+}
+
+static ps_status open_inputs(const ps_run *run, const march_options *options, problem *p)
+{
+    PS_TRY(read_options(options, 1, &p->incident)); /* bad options first, files later */
+    PS_TRY(tiles_open(run->operands[0], ps_comm_rank(), ps_comm_size(), &p->tiles));
+    const ps_slice_header *header = &p->tiles.header;
+    p->incident.speed = header->speed;
+    PS_TRY(count_steps(options, header->dt, &p->steps));
+    PS_TRY(ps_surface_mesh_load(run->operands[1], &p->mesh));
+    PS_TRY(ps_store_open(run->operands[1], "penstock-surface-mesh", INT32_MAX, &p->mesh_store));
+    PS_TRY(tiles_load_m0(&p->tiles, &p->m0));
+    PS_TRY(check_belonging(run, p));
+    ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
+    p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt};
+    p->tolerance = options->tolerance > 0              ? options->tolerance
+                   : header->precision == PS_SINGLE ? 1e-7
+                                                    : 1e-12;
+    return weigh_surface(p);
+}
+
+ps_status problem_open(const ps_run *run, const march_options *options, problem *out)
+{
+    memset(out, 0, sizeof *out);
+    return ps_comm_agree(open_inputs(run, options, out));
+}
+
+void problem_release(problem *p)
+{
+    tiles_close(&p->tiles);
+    ps_surface_mesh_release(&p->mesh);
+    ps_store_close(&p->mesh_store);
+    ps_csr_release(&p->m0);
+    free(p->weights);
+    memset(p, 0, sizeof *p);
+}
+
+void problem_history_header(const problem *p, const march_options *options, ps_history_header *out)
+{
+    *out = (ps_history_header){.slices = p->tiles.header, .steps = p->steps, .group = options->group,
+                               .emitter_count = p->incident.count};
+    for (int i = 0; i < p->incident.count; ++i)
+        ps_emitter_print(&p->incident.emitters[i], out->emitters[i], sizeof out->emitters[i]);
+}

@@ -1,0 +1,180 @@
+/* The march itself: groups of steps (Bramas, Coulaud, Sylvand 2014, algorithm of section 3). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/tdbem_march/march.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+
+/* ---- opening ---- */
+
+static ps_status open_local(march *m, const march_plan *plan)
+{
+    problem *p = m->problem;
+    const ps_slice_header *header = &p->tiles.header;
+    int64_t group = m->options->group, rows = header->unknowns;
+    PS_TRY(window_init(&m->window, header, p->tiles.columns, group));
+    PS_TRY(ps_alloc(&m->recent, rows * group, header->precision == PS_SINGLE ? 4 : 8,
+                    "the steps of a group"));
+    PS_TRY(PS_ALLOC(&m->sums, rows, "the right-hand side"));
+    PS_TRY(PS_ALLOC(&m->load, rows, "the load"));
+    PS_TRY(PS_ALLOC(&m->load_work, ps_load_workspace(&p->load), "the load"));
+    PS_TRY(solver_open((solver_kind)m->options->solver, &p->m0, header->precision, p->tolerance,
+                       &m->solver));
+    int64_t left = plan->budget - plan->fixed + plan->near;
+    if (m->solver.factor) left -= cholesky_bytes(m->solver.factor);
+    PS_TRY(near_collect(&p->tiles, group, left, &m->near));
+    return summation_open(&p->tiles, &m->window, group, left - near_bytes(&m->near), &m->summation);
+}
+
+ps_status march_open(const ps_run *run, const march_options *options, problem *p,
+                     const march_plan *plan, march *out)
+{
+    memset(out, 0, sizeof *out);
+    out->run = run;
+    out->options = options;
+    out->problem = p;
+    out->clock.start = ps_clock();
+    return ps_comm_agree(open_local(out, plan));
+}
+
+void march_close(march *m)
+{
+    summation_close(&m->summation);
+    near_release(&m->near);
+    solver_close(&m->solver);
+    window_release(&m->window);
+    record_close(&m->record);
+    free(m->recent);
+    free(m->sums);
+    free(m->load);
+    free(m->load_work);
+}
+
+/* ---- a step ---- */
+
+/* Adds the seconds since *since to *stage and restarts *since. */
+static void lap(double *stage, double *since)
+{
+    double now = ps_clock();
+    *stage += now - *since;
+    *since = now;
+}
+
+static void *recent_step(const march *m, int64_t g)
+{
+    size_t item = m->window.precision == PS_SINGLE ? sizeof(float) : sizeof(double);
+    return (char *)m->recent + (size_t)(g * m->window.unknowns) * item;
+}
+
+static void note_mean(march *m)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < m->window.unknowns; ++i) mean += m->problem->weights[i] * m->solver.last[0][i];
+    m->figures.mean = mean;
+    m->figures.mean_largest = fmax(m->figures.mean_largest, fabs(mean));
+}
+
+/* Step n = n0 + g of the group that starts with n0. */
+static ps_status advance(march *m, int64_t n, int64_t g)
+{
+    double since = ps_clock();
+    int64_t rows = m->window.unknowns;
+    summation_get(&m->summation, g, m->sums);
+    ps_radiation_add(&m->near, m->recent, g, m->sums);
+    lap(&m->clock.radiation, &since);
+    PS_TRY(ps_comm_sum_f64(m->sums, rows));
+    lap(&m->clock.communication, &since);
+    ps_load_evaluate(&m->problem->load, n, m->load, m->load_work);
+    lap(&m->clock.load, &since);
+    for (int64_t i = 0; i < rows; ++i) m->sums[i] = m->load[i] - m->sums[i];
+    ps_status status = solver_step(&m->solver, n, m->load, m->sums, recent_step(m, g), &m->figures);
+    m->hopeless = status != PS_OK;
+    if (status == PS_OK) note_mean(m);
+    lap(&m->clock.solve, &since);
+    return status;
+}
+
+/* ---- the null mode of sound-hard bodies ---- */
+
+/* Surface means of the last `kept` steps, fitted by alpha + beta t, t = -1 the newest. */
+static void fit_means(const march *m, double *step, double *alpha, double *beta)
+{
+    const window *w = &m->window;
+    double s0 = 0, s1 = 0, s2 = 0, y0 = 0, y1 = 0;
+    for (int64_t back = 1; back <= w->kept; ++back) {
+        double mean = 0, t = -(double)back;
+        window_step(w, back, step);
+        for (int64_t i = 0; i < w->unknowns; ++i) mean += m->problem->weights[i] * step[i];
+        s0 += 1;
+        s1 += t;
+        s2 += t * t;
+        y0 += mean;
+        y1 += t * mean;
+    }
+    double determinant = s0 * s2 - s1 * s1;
+    *beta = (s0 * y1 - s1 * y0) / determinant;
+    *alpha = (y0 - *beta * s1) / s0;
+}
+
+void march_project_mean(march *m)
+{
+    double alpha, beta;
+    if ((double)m->done - m->figures.last_load <= (double)(m->window.kept + m->options->group)) return;
+    fit_means(m, m->sums, &alpha, &beta);
+    window_subtract_line(&m->window, alpha, beta);
+    for (int64_t back = 1; back <= 2; ++back)
+        window_step(&m->window, back, m->solver.last[back - 1]);
+    m->figures.projected += fabs(alpha);
+}
+
+/* ---- groups ---- */
+
+static ps_status march_group(march *m, int64_t count)
+{
+    double since = ps_clock();
+    PS_TRY(ps_comm_agree(summation_sweep(&m->summation)));
+    lap(&m->clock.summation, &since);
+    for (int64_t g = 0; g < count; ++g) PS_TRY(advance(m, m->done + 1 + g, g));
+    window_append(&m->window, m->recent, count);
+    m->done += count;
+    if (m->options->project_mean) march_project_mean(m);
+    return PS_OK;
+}
+
+static bool checkpoint_is_due(const march *m)
+{
+    const march_options *o = m->options;
+    if (o->checkpoint_steps > 0 && m->done - m->record.checkpoint_step >= o->checkpoint_steps) return true;
+    return o->checkpoint_every > 0 && ps_clock() - m->record.checkpoint_time >= o->checkpoint_every;
+}
+
+/* Log and checkpoints, on rank 0. */
+static ps_status keep(march *m, int64_t count)
+{
+    if (ps_comm_rank() != 0) return PS_OK;
+    int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
+    PS_TRY(record_append(&m->record, count, m->recent, count * m->window.unknowns * item));
+    PS_TRY(march_snapshots(m, count));
+    if (m->done == m->problem->steps || !(m->stopped || checkpoint_is_due(m))) return PS_OK;
+    PS_TRY(record_checkpoint(&m->record, m->done, &m->window, &m->figures));
+    return m->stopped ? record_wait(&m->record) : PS_OK;
+}
+
+ps_status march_run(march *m)
+{
+    ps_progress progress;
+    ps_progress_start(&progress, "marching", "steps", m->problem->steps);
+    while (m->done < m->problem->steps && !m->stopped) {
+        int64_t left = m->problem->steps - m->done;
+        int64_t count = left < m->options->group ? left : m->options->group;
+        PS_TRY(march_group(m, count));
+        m->stopped = m->done < m->problem->steps && ps_comm_any(ps_stop_requested());
+        PS_TRY(ps_comm_agree(keep(m, count)));
+        ps_progress_update(&progress, m->done);
+    }
+    ps_progress_end(&progress);
+    return PS_OK;
+}

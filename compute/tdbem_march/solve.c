@@ -1,0 +1,115 @@
+#include "compute/tdbem_march/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/conjugate_gradient.h"
+#include "runtime/memory.h"
+
+static const double growth_limit = 1e6;
+enum { ITERATIONS_MAX = 2000, THREADED = 65536 };
+
+int64_t solver_bytes(int64_t rows)
+{
+    return (4 * rows + ps_cg_workspace(rows)) * (int64_t)sizeof(double);
+}
+
+ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, double tolerance,
+                      solver *out)
+{
+    *out = (solver){.kind = kind, .m0 = *m0, .rows = m0->rows, .precision = precision,
+                    .tolerance = tolerance};
+    memset(m0, 0, sizeof *m0);
+    PS_TRY(PS_ALLOC(&out->scale, out->rows, "the solver"));
+    PS_TRY(PS_ALLOC(&out->x, out->rows, "the solver"));
+    PS_TRY(PS_ALLOC(&out->last[0], out->rows, "the solver"));
+    PS_TRY(PS_ALLOC(&out->last[1], out->rows, "the solver"));
+    PS_TRY(ps_cg_prepare(&out->m0, out->scale));
+    if (kind == SOLVER_CHOLESKY) return cholesky_open(&out->m0, &out->factor);
+    return PS_ALLOC(&out->work, ps_cg_workspace(out->rows), "the solver");
+}
+
+void solver_close(solver *s)
+{
+    cholesky_close(&s->factor);
+    ps_csr_release(&s->m0);
+    free(s->scale);
+    free(s->work);
+    free(s->x);
+    free(s->last[0]);
+    free(s->last[1]);
+    memset(s, 0, sizeof *s);
+}
+
+/* The largest |x|, times |scale| where that is given; NaN and infinity come through. */
+static double largest(const double *x, const double *scale, int64_t rows)
+{
+    double most = 0, sum = 0;
+#pragma omp parallel for schedule(static) reduction(max : most) reduction(+ : sum) if (rows > THREADED)
+    for (int64_t i = 0; i < rows; ++i) {
+        double value = fabs(scale ? x[i] * scale[i] : x[i]);
+        most = value > most ? value : most;
+        sum += value - value; /* NaN unless finite */
+    }
+    return most + sum;
+}
+
+static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
+{
+    for (int64_t i = 0; i < s->rows; ++i) s->x[i] = 2 * s->last[0][i] - s->last[1][i];
+    ps_cg_result result = ps_cg_solve(&s->m0, s->scale, right, s->x, s->tolerance, ITERATIONS_MAX,
+                                      s->work);
+    f->iterations += (double)result.iterations;
+    f->iterations_max = fmax(f->iterations_max, (double)result.iterations);
+    ++f->solves;
+    if (result.converged) return PS_OK;
+    return ps_fail(PS_FAILED,
+                   "step %lld: conjugate gradients stand at a relative residual of %.3g after %lld "
+                   "iterations, wanted %.3g; raise --solve-tolerance or use --solver cholesky",
+                   (long long)n, result.residual, (long long)result.iterations, s->tolerance);
+}
+
+/* Rounds x to the run's precision, in place and into out. */
+static void store(solver *s, void *out)
+{
+    for (int64_t i = 0; i < s->rows; ++i) {
+        if (s->precision == PS_SINGLE) s->x[i] = ((float *)out)[i] = (float)s->x[i];
+        else ((double *)out)[i] = s->x[i];
+    }
+}
+
+static ps_status watch(const solver *s, int64_t n, figures *f)
+{
+    double now = largest(s->x, NULL, s->rows);
+    f->largest = now > f->largest ? now : f->largest;
+    if (now <= growth_limit * f->response) return PS_OK;
+    return ps_fail(PS_FAILED,
+                   "step %lld: the densities reach %.3g, more than %.0g times what the loads explain "
+                   "(%.3g): the march is unstable. Assemble with at least 3 outer points and with "
+                   "symmetrised entries, and check the mesh",
+                   (long long)n, now, growth_limit, f->response);
+}
+
+ps_status solver_step(solver *s, int64_t n, const double *load, const double *right, void *out,
+                      figures *f)
+{
+    double now = largest(load, NULL, s->rows);
+    if (!isfinite(now))
+        return ps_fail(PS_FAILED, "step %lld: the load is not finite; does a point source lie on the "
+                                  "surface?", (long long)n);
+    f->load = fmax(f->load, now);
+    f->response = fmax(f->response, largest(load, s->scale, s->rows));
+    if (now > 1e-12 * f->load) f->last_load = (double)n;
+    if (!isfinite(largest(right, NULL, s->rows)))
+        return ps_fail(PS_FAILED, "step %lld: the sums are not finite: the march is unstable. Assemble "
+                                  "with at least 3 outer points and with symmetrised entries",
+                       (long long)n);
+    if (s->kind == SOLVER_CG) PS_TRY(iterate(s, n, right, f));
+    else PS_TRY(cholesky_solve(s->factor, right, s->x));
+    store(s, out);
+    double *oldest = s->last[1];
+    s->last[1] = s->last[0];
+    s->last[0] = memcpy(oldest, s->x, (size_t)s->rows * sizeof *oldest);
+    return watch(s, n, f);
+}

@@ -1,0 +1,48 @@
+/*
+ * solve: M^0 a^n = l^n - s^n, by conjugate gradients or Cholesky, and the watch over the answer.
+ */
+#ifndef PS_TDBEM_MARCH_SOLVE_H
+#define PS_TDBEM_MARCH_SOLVE_H
+
+#include "compute/tdbem_march/cholesky.h"
+#include "formats/slice_matrix.h"
+
+typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY } solver_kind;
+
+/* Running figures of a run; they are part of its state. */
+typedef struct figures {
+    double largest;     /* |a| so far                                                         */
+    double response;    /* |D^{-1} l| so far, D the diagonal of M^0: what the loads alone make */
+    double load;        /* |l| so far                                                         */
+    double last_load;   /* last step with a load above 1e-12 of the largest                   */
+    double iterations, iterations_max, solves; /* of conjugate gradients                      */
+    double mean, mean_largest; /* of a over the surface: at the last step, largest so far     */
+    double projected;   /* means taken out (--project-mean), summed magnitudes                */
+} figures;
+enum { FIGURES = sizeof(figures) / sizeof(double) };
+
+typedef struct solver {
+    solver_kind kind;
+    ps_csr m0; /* owned */
+    int64_t rows;
+    ps_precision precision; /* of the run: answers are rounded to it                          */
+    double tolerance;
+    double *scale, *work;   /* conjugate gradients                                            */
+    cholesky *factor;
+    double *x, *last[2];    /* [rows]; last: answers of the two steps before, newest first    */
+} solver;
+
+/* Bytes that solver_open allocates (Cholesky: without the factor). */
+int64_t solver_bytes(int64_t rows);
+/* Takes over m0. tolerance: relative residual of conjugate gradients. */
+ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, double tolerance,
+                      solver *out);
+void solver_close(solver *solver);
+
+/* Solves step n, starting from the straight line through the last two answers, and writes a^n,
+ * rounded, to out[rows] in the run's precision. PS_FAILED, with advice, if the iteration does not
+ * converge, or if a is not finite or beyond 1e6 times what the loads so far explain. */
+ps_status solver_step(solver *solver, int64_t n, const double *load, const double *right, void *out,
+                      figures *figures);
+
+#endif

@@ -1,0 +1,199 @@
+#include "compute/tdbem_march/tiles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/balance.h"
+#include "runtime/memory.h"
+
+typedef struct range {
+    int64_t first_slice, slices, values;
+    double k_min;
+} range;
+
+static ps_status tile_range(const tiles *t, int64_t index, range *out)
+{
+    if (t->slices) {
+        ps_slice_tile tile;
+        PS_TRY(ps_slice_matrix_tile_info(t->slices, index, &tile));
+        *out = (range){tile.first_slice, tile.slices, tile.value_count, tile.k_min};
+    } else {
+        ps_block_tile tile;
+        PS_TRY(ps_block_matrix_tile_info(t->blocks, index, &tile));
+        *out = (range){tile.first_slice, tile.slices, tile.value_count, tile.k_min};
+    }
+    return PS_OK;
+}
+
+static void tile_bytes(const tiles *t, int64_t index, int64_t *raw, int64_t *unpacked)
+{
+    if (t->slices) ps_slice_matrix_tile_bytes(t->slices, index, raw, unpacked);
+    else ps_block_matrix_tile_bytes(t->blocks, index, raw, unpacked);
+}
+
+/* ---- opening ---- */
+
+static ps_status open_matrix(const char *path, tiles *t)
+{
+    ps_store *store;
+    PS_TRY(ps_store_open(path, NULL, INT32_MAX, &store));
+    bool blocks = strcmp(ps_store_format(store), "penstock-block-matrix") == 0;
+    bool slices = strcmp(ps_store_format(store), "penstock-slice-matrix") == 0;
+    ps_status status = PS_OK;
+    if (!blocks && !slices)
+        status = ps_fail(PS_INVALID,
+                         "%s: is a %s, not a matrix; penstock-slice-assemble and "
+                         "penstock-slice-block write one",
+                         path, ps_store_format(store));
+    ps_store_close(&store);
+    PS_TRY(status);
+    if (slices) {
+        PS_TRY(ps_slice_matrix_open(path, &t->slices));
+        t->header = *ps_slice_matrix_header(t->slices);
+        t->columns = t->header.d_max;
+        snprintf(t->layout, sizeof t->layout, "slices");
+        return PS_OK;
+    }
+    PS_TRY(ps_block_matrix_open(path, &t->blocks));
+    const ps_block_header *header = ps_block_matrix_header(t->blocks);
+    t->header = header->slices;
+    t->columns = header->layout == PS_BLOCK_WARP ? t->header.d_max : header->block_columns;
+    snprintf(t->layout, sizeof t->layout, "%s", ps_block_layout_name(header->layout));
+    return PS_OK;
+}
+
+/* Cuts the tiles 0..count-1 between ranks where a slice interval ends. starts[intervals + 1] are
+ * the first tiles of the intervals. */
+static void cut_share(tiles *t, const int64_t *starts, int64_t *weights, int64_t intervals, int rank,
+                      int ranks, int64_t *first)
+{
+    for (int64_t i = 0; i < intervals; ++i) {
+        weights[i] = 0;
+        for (int64_t k = starts[i]; k < starts[i + 1]; ++k) {
+            int64_t raw, unpacked;
+            tile_bytes(t, k, &raw, &unpacked);
+            weights[i] += unpacked;
+        }
+    }
+    ps_split_equal(weights, intervals, ranks, first);
+    t->first = starts[first[rank]];
+    t->count = starts[first[rank + 1]] - t->first;
+}
+
+static ps_status find_share(tiles *t, int rank, int ranks)
+{
+    int64_t all = t->slices ? ps_slice_matrix_tile_count(t->slices)
+                            : ps_block_matrix_tile_count(t->blocks);
+    int64_t *starts = NULL, *weights = NULL, *first = NULL, intervals = 0, slice = -1;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&starts, all + 1, "the slice intervals"));
+    PS_GUARD(status, done, PS_ALLOC(&weights, all + 1, "the slice intervals"));
+    PS_GUARD(status, done, PS_ALLOC(&first, ranks + 1, "the slice intervals"));
+    for (int64_t k = 0; k < all; ++k) {
+        range tile;
+        PS_GUARD(status, done, tile_range(t, k, &tile));
+        if (tile.first_slice != slice) starts[intervals++] = k;
+        slice = tile.first_slice;
+    }
+    starts[intervals] = all;
+    cut_share(t, starts, weights, intervals, rank, ranks, first);
+done:
+    free(starts);
+    free(weights);
+    free(first);
+    return status;
+}
+
+static ps_status measure_share(tiles *t)
+{
+    int64_t slice = -1;
+    PS_TRY(PS_ALLOC(&t->raw_bytes, t->count, "the sizes of the tiles"));
+    PS_TRY(PS_ALLOC(&t->unpacked_bytes, t->count, "the sizes of the tiles"));
+    for (int64_t k = 0; k < t->count; ++k) {
+        range tile;
+        PS_TRY(tile_range(t, t->first + k, &tile));
+        tile_bytes(t, t->first + k, &t->raw_bytes[k], &t->unpacked_bytes[k]);
+        t->values_owned += tile.values;
+        if (tile.first_slice != slice) t->slices_owned += tile.slices;
+        slice = tile.first_slice;
+    }
+    return PS_OK;
+}
+
+ps_status tiles_open(const char *path, int rank, int ranks, tiles *out)
+{
+    memset(out, 0, sizeof *out);
+    ps_status status = open_matrix(path, out);
+    if (status == PS_OK) status = find_share(out, rank, ranks);
+    if (status == PS_OK) status = measure_share(out);
+    if (status != PS_OK) tiles_close(out);
+    return status;
+}
+
+void tiles_close(tiles *t)
+{
+    ps_slice_matrix_close(&t->slices);
+    ps_block_matrix_close(&t->blocks);
+    free(t->raw_bytes);
+    free(t->unpacked_bytes);
+    memset(t, 0, sizeof *t);
+}
+
+ps_store *tiles_store(const tiles *t)
+{
+    return t->slices ? ps_slice_matrix_store(t->slices) : ps_block_matrix_store(t->blocks);
+}
+
+/* ---- reading ---- */
+
+static int64_t file_tile(const tile_list *list, int64_t chunk)
+{
+    return list->tiles->first + (list->chosen ? list->chosen[chunk] : chunk);
+}
+
+ps_status tiles_read(void *context, int64_t chunk, void *raw)
+{
+    const tile_list *list = context;
+    int64_t index = file_tile(list, chunk);
+    return list->tiles->slices ? ps_slice_matrix_read_raw(list->tiles->slices, index, raw)
+                               : ps_block_matrix_read_raw(list->tiles->blocks, index, raw);
+}
+
+ps_status tiles_unpack(void *context, int64_t chunk, const void *raw, void *unpacked)
+{
+    const tile_list *list = context;
+    int64_t index = file_tile(list, chunk);
+    tile_view view;
+    return list->tiles->slices
+               ? ps_slice_matrix_unpack(list->tiles->slices, index, raw, unpacked, &view.slices)
+               : ps_block_matrix_unpack(list->tiles->blocks, index, raw, unpacked, &view.blocks);
+}
+
+ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked, tile_view *view,
+                     ps_slice_product *product)
+{
+    const tiles *t = list->tiles;
+    int64_t index = file_tile(list, chunk);
+    if (t->slices) {
+        PS_TRY(ps_slice_matrix_view(t->slices, index, unpacked, &view->slices));
+        ps_slice_product_set_slices(product, &view->slices);
+        return PS_OK;
+    }
+    PS_TRY(ps_block_matrix_view(t->blocks, index, unpacked, &view->blocks));
+    ps_slice_product_set_blocks(product, ps_block_matrix_header(t->blocks), &view->blocks);
+    return PS_OK;
+}
+
+bool tiles_may_be_near(const tiles *t, int64_t chunk, int64_t group)
+{
+    range tile;
+    if (tile_range(t, t->first + chunk, &tile) != PS_OK) return true;
+    return tile.values > 0 && tile.k_min < (double)group;
+}
+
+ps_status tiles_load_m0(const tiles *t, ps_csr *out)
+{
+    return t->slices ? ps_slice_matrix_load_m0(t->slices, out)
+                     : ps_block_matrix_load_m0(t->blocks, out);
+}

@@ -1,0 +1,49 @@
+/*
+ * tiles: the matrix of a run, whether it is a slice matrix or a block matrix, and a rank's share
+ * of it: whole slice intervals, so that every rank owns slices, in equal data.
+ */
+#ifndef PS_TDBEM_MARCH_TILES_H
+#define PS_TDBEM_MARCH_TILES_H
+
+#include "formats/block_matrix.h"
+#include "formats/slice_matrix.h"
+#include "kernels/tdbem/slice_product.h"
+
+typedef struct tiles {
+    ps_slice_matrix *slices; /* one of the two is NULL */
+    ps_block_matrix *blocks;
+    ps_slice_header header;
+    char layout[16]; /* "slices", "full", "contiguous", "warp" */
+    int64_t columns; /* longest padded row-vector */
+    /* this rank's share: tiles first .. first + count - 1 of the file */
+    int64_t first, count, slices_owned;
+    int64_t *raw_bytes, *unpacked_bytes; /* [count] */
+    int64_t values_owned;                /* stored values, padding included */
+} tiles;
+
+/* Opens MATRIX, of either format, and finds the share of `rank` among `ranks`. */
+ps_status tiles_open(const char *path, int rank, int ranks, tiles *out);
+void tiles_close(tiles *tiles);
+ps_store *tiles_store(const tiles *tiles);
+
+/* Callbacks of a chunk stream over chosen tiles of the share: `chosen` [chunks], NULL: all. */
+typedef struct tile_list {
+    tiles *tiles;
+    const int64_t *chosen;
+} tile_list;
+ps_status tiles_read(void *list, int64_t chunk, void *raw);
+ps_status tiles_unpack(void *list, int64_t chunk, const void *raw, void *unpacked);
+
+/* A tile in memory, and the product that sees it. */
+typedef struct tile_view {
+    ps_slice_tile slices;
+    ps_block_tile blocks;
+} tile_view;
+ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked, tile_view *view,
+                     ps_slice_product *product);
+
+/* False if the tile (of the share) is known to hold nothing with k < group. */
+bool tiles_may_be_near(const tiles *tiles, int64_t chunk, int64_t group);
+ps_status tiles_load_m0(const tiles *tiles, ps_csr *out);
+
+#endif

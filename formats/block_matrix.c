@@ -1,0 +1,411 @@
+#include "formats/block_matrix.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/tile_set.h"
+#include "runtime/memory.h"
+
+enum { EXTRAS = 12, BLOCK_ROWS_MAX = 1024 };
+static const char *const layout_names[] = {"full", "contiguous", "warp"};
+static const char *const extra_names[EXTRAS] = {"first_row", "rows",  "first_slice", "slices",
+                                                "blocks",    "nnz",   "fill",        "d_max",
+                                                "k_min",     "k_max", "score",       "filled"};
+
+struct ps_block_matrix {
+    ps_store *store;
+    ps_tile_set set; /* in the order of `datasets`; the last are the values */
+    ps_block_header header;
+    ps_block_tile *tiles; /* [set.tiles] without data pointers */
+    bool *written;        /* [set.tiles] while writing */
+    pthread_mutex_t lock; /* guards written and tiles while writing */
+};
+
+const char *ps_block_layout_name(ps_block_layout layout)
+{
+    return (unsigned)layout < 3 ? layout_names[layout] : "unknown";
+}
+
+/* ---- the arrays of a tile as datasets ---- */
+
+/* One dataset: its place in ps_block_tile, and how many items a tile of given sizes has. */
+typedef struct array {
+    const char *name;
+    ps_type type;
+    size_t member; /* offset of the pointer */
+    int64_t (*items)(const ps_block_tile *tile);
+    const char *description;
+} array;
+
+static int64_t slice_ends(const ps_block_tile *tile) { return tile->slices + 1; }
+static int64_t blocks(const ps_block_tile *tile) { return tile->block_count; }
+static int64_t rows_of_slices(const ps_block_tile *tile) { return tile->slices * tile->rows; }
+static int64_t warps(const ps_block_tile *tile) { return ps_block_tile_warps(tile) * tile->slices; }
+static int64_t lanes(const ps_block_tile *tile) { return warps(tile) * PS_WARP_ROWS; }
+static int64_t values(const ps_block_tile *tile) { return tile->value_count; }
+
+enum { ARRAYS_MAX = 4 };
+static const array arrays[3][ARRAYS_MAX] = {
+    [PS_BLOCK_FULL] = {{"/block_start", PS_U32, offsetof(ps_block_tile, block_start), slice_ends,
+                        "first block of every slice of a tile"},
+                       {"/corner_rows", PS_U32, offsetof(ps_block_tile, corner_rows), blocks,
+                        "first row of every block, within its tile"},
+                       {"/corner_columns", PS_U16, offsetof(ps_block_tile, corner_columns), blocks,
+                        "k of the first column of every block"},
+                       {"/values", PS_F32, offsetof(ps_block_tile, values), values,
+                        "blocks, column by column"}},
+    [PS_BLOCK_CONTIGUOUS] = {{"/starts", PS_U16, offsetof(ps_block_tile, starts), rows_of_slices,
+                              "first k of every row-vector of a tile"},
+                             {"/values", PS_F32, offsetof(ps_block_tile, values), values,
+                              "blocks, column by column"}},
+    [PS_BLOCK_WARP] = {{"/starts", PS_U16, offsetof(ps_block_tile, starts), lanes,
+                        "first k of every lane of every warp and slice"},
+                       {"/widths", PS_U16, offsetof(ps_block_tile, widths), warps,
+                        "columns of every warp and slice"},
+                       {"/values", PS_F32, offsetof(ps_block_tile, values), values,
+                        "warps, column by column"}},
+};
+
+static const array *array_of(const ps_block_matrix *m, int d) { return &arrays[m->header.layout][d]; }
+static bool has_array(const ps_block_matrix *m, int d)
+{
+    return d < ARRAYS_MAX && array_of(m, d)->name;
+}
+static bool is_values(const array *a) { return a->items == values; }
+
+static ps_type type_of(const ps_block_matrix *m, const array *a)
+{
+    return is_values(a) && m->header.slices.precision == PS_DOUBLE ? PS_F64 : a->type;
+}
+
+static void *const *member_of(const ps_block_tile *tile, const array *a)
+{
+    return (void *const *)((const char *)tile + a->member);
+}
+
+/* ---- writing ---- */
+
+static ps_status define_arrays(ps_block_matrix *m, const ps_block_tiling *tiling)
+{
+    const ps_block_tile largest = {.rows = tiling->tile_rows,
+                                   .slices = tiling->tile_slices,
+                                   .block_count = tiling->block_capacity,
+                                   .value_count = tiling->value_capacity};
+    for (int d = 0; has_array(m, d); ++d) {
+        const array *a = array_of(m, d);
+        ps_dataset_spec spec = {.name = a->name, .type = type_of(m, a), .units = "1",
+                                .description = a->description};
+        if (is_values(a)) {
+            spec.units = "m^3 or m s";
+            spec.extra_count = EXTRAS;
+            memcpy(spec.extras, extra_names, sizeof extra_names);
+        }
+        PS_TRY(ps_tile_set_define(&m->set, &spec, a->items(&largest)));
+    }
+    return PS_OK;
+}
+
+static ps_status check_shape(const ps_block_header *header)
+{
+    if ((unsigned)header->layout >= 3 || header->block_rows < 1 ||
+        header->block_rows > BLOCK_ROWS_MAX || header->block_columns < 1 ||
+        header->block_columns > PS_K_LIMIT)
+        return ps_fail(PS_INVALID, "blocks of %lld rows x %lld columns; 1..%d x 1..%d expected",
+                       (long long)header->block_rows, (long long)header->block_columns,
+                       BLOCK_ROWS_MAX, PS_K_LIMIT);
+    return PS_OK;
+}
+
+static ps_status create(const char *path, const ps_store_identity *identity,
+                        const ps_block_tiling *tiling, ps_block_matrix *m)
+{
+    ps_store_identity own = *identity;
+    own.format = PS_BLOCK_MATRIX_FORMAT;
+    own.format_version = PS_BLOCK_MATRIX_VERSION;
+    PS_TRY(check_shape(&m->header));
+    PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
+    PS_TRY(PS_ALLOC(&m->written, m->set.tiles, "table of tiles"));
+    PS_TRY(ps_store_create(path, &own, &m->store));
+    m->set.store = m->store;
+    return define_arrays(m, tiling);
+}
+
+ps_status ps_block_matrix_create(const char *path, const ps_store_identity *identity,
+                                 const ps_block_tiling *tiling, const ps_block_header *header,
+                                 ps_block_matrix **out)
+{
+    *out = NULL;
+    ps_block_matrix *m;
+    PS_TRY(PS_ALLOC(&m, 1, "block matrix"));
+    pthread_mutex_init(&m->lock, NULL);
+    m->header = *header;
+    m->header.slices.unknowns = tiling->unknowns;
+    m->set.tiles = tiling->tile_count;
+    ps_status status = create(path, identity, tiling, m);
+    if (status != PS_OK) ps_block_matrix_close(&m);
+    *out = m;
+    return status;
+}
+
+static double fill_of(double nnz, double stored) { return stored > 0 ? 100 * nnz / stored : 100; }
+
+static ps_status record_tile(ps_block_matrix *m, int64_t index, const ps_block_tile *tile)
+{
+    pthread_mutex_lock(&m->lock);
+    bool before = m->written[index];
+    m->written[index] = true;
+    if (!before) m->tiles[index] = *tile;
+    pthread_mutex_unlock(&m->lock);
+    return before ? ps_fail(PS_USAGE, "it was written before") : PS_OK;
+}
+
+static ps_status write_tile(ps_block_matrix *m, int64_t index, const ps_block_tile *tile)
+{
+    if (index < 0 || index >= m->set.tiles)
+        return ps_fail(PS_USAGE, "there are only %lld tiles", (long long)m->set.tiles);
+    PS_TRY(ps_block_tile_check(&m->header, tile));
+    PS_TRY(record_tile(m, index, tile));
+    double extras[EXTRAS] = {(double)tile->first_row,   (double)tile->rows,
+                             (double)tile->first_slice, (double)tile->slices,
+                             (double)tile->block_count, (double)tile->nnz,
+                             fill_of((double)tile->nnz, (double)tile->value_count),
+                             tile->d_max,               tile->k_min,
+                             tile->k_max,               tile->score,
+                             tile->filled};
+    for (int d = 0; has_array(m, d); ++d) {
+        const array *a = array_of(m, d);
+        if (a->items(tile) > m->set.capacity[d])
+            return ps_fail(PS_EXHAUSTED, "%lld items exceed the capacity of %s, %lld a tile",
+                           (long long)a->items(tile), a->name, (long long)m->set.capacity[d]);
+        PS_TRY(ps_store_write_chunk(m->store, m->set.ids[d], index, *member_of(tile, a),
+                                    a->items(tile), is_values(a) ? extras : NULL));
+    }
+    return PS_OK;
+}
+
+ps_status ps_block_matrix_write_tile(ps_block_matrix *matrix, int64_t index,
+                                     const ps_block_tile *tile)
+{
+    return ps_tile_set_fault(&matrix->set, index, write_tile(matrix, index, tile));
+}
+
+/* The tiles as slice tiles: ranges and statistics. */
+static ps_status as_slice_tiles(const ps_block_matrix *m, ps_slice_tile **out)
+{
+    PS_TRY(PS_ALLOC(out, m->set.tiles, "table of tiles"));
+    for (int64_t t = 0; t < m->set.tiles; ++t) {
+        const ps_block_tile *b = &m->tiles[t];
+        (*out)[t] = (ps_slice_tile){.first_row = b->first_row, .rows = b->rows,
+                                    .first_slice = b->first_slice, .slices = b->slices,
+                                    .value_count = b->nnz, .d_max = b->d_max, .k_min = b->k_min,
+                                    .k_max = b->k_max, .score = b->score, .filled = b->filled};
+    }
+    return PS_OK;
+}
+
+/* Cover, counts and statistics from the tiles. */
+static ps_status derive_header(ps_block_matrix *m)
+{
+    ps_slice_tile *tiles;
+    double stored = 0;
+    PS_TRY(as_slice_tiles(m, &tiles));
+    ps_status status = ps_slice_tiles_cover(tiles, m->set.tiles, m->header.slices.unknowns);
+    ps_slice_header_derive(tiles, m->set.tiles, &m->header.slices);
+    free(tiles);
+    m->header.block_count = 0;
+    for (int64_t t = 0; t < m->set.tiles; ++t) {
+        m->header.block_count += m->tiles[t].block_count;
+        stored += (double)m->tiles[t].value_count;
+    }
+    m->header.fill = fill_of((double)m->header.slices.nnz, stored);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(m->store));
+}
+
+static ps_status put_header(ps_store *store, const ps_block_header *header)
+{
+    PS_TRY(ps_slice_header_put(store, &header->slices));
+    PS_TRY(ps_store_put_text(store, "/", "layout", ps_block_layout_name(header->layout)));
+    PS_TRY(ps_store_put_int(store, "/", "block_rows", header->block_rows));
+    PS_TRY(ps_store_put_int(store, "/", "block_columns", header->block_columns));
+    PS_TRY(ps_store_put_int(store, "/", "block_count", header->block_count));
+    return ps_store_put_real(store, "/", "fill", header->fill);
+}
+
+static ps_status finish(ps_block_matrix *m, const ps_csr *m0, ps_block_header *header)
+{
+    for (int64_t t = 0; t < m->set.tiles; ++t)
+        if (!m->written[t])
+            return ps_fail(PS_FAILED, "%s: tile %lld of %lld was never written",
+                           ps_store_path(m->store), (long long)t, (long long)m->set.tiles);
+    header->slices.precision = m->header.slices.precision;
+    header->slices.unknowns = m->header.slices.unknowns;
+    m->header.slices = header->slices;
+    PS_TRY(derive_header(m));
+    *header = m->header;
+    if (m0->rows != header->slices.unknowns)
+        return ps_fail(PS_USAGE, "%s: M^0 has %lld rows, %lld expected", ps_store_path(m->store),
+                       (long long)m0->rows, (long long)header->slices.unknowns);
+    PS_TRY(ps_csr_write(m->store, "/m0", "m^3 or m s", m0));
+    return put_header(m->store, header);
+}
+
+ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
+                                 ps_block_header *header)
+{
+    ps_status status = finish(*matrix, m0, header);
+    if (status == PS_OK) status = ps_store_commit(&(*matrix)->store);
+    ps_block_matrix_close(matrix);
+    return status;
+}
+
+void ps_block_matrix_close(ps_block_matrix **matrix)
+{
+    ps_block_matrix *m = *matrix;
+    *matrix = NULL;
+    if (!m) return;
+    ps_store_close(&m->store);
+    pthread_mutex_destroy(&m->lock);
+    free(m->tiles);
+    free(m->written);
+    free(m);
+}
+
+/* ---- reading ---- */
+
+static ps_status get_header(ps_block_matrix *m)
+{
+    char layout[32];
+    ps_block_header *header = &m->header;
+    PS_TRY(ps_slice_header_get(m->store, &header->slices));
+    PS_TRY(ps_store_get_text(m->store, "/", "layout", layout, sizeof layout));
+    PS_TRY(ps_store_get_int(m->store, "/", "block_rows", &header->block_rows));
+    PS_TRY(ps_store_get_int(m->store, "/", "block_columns", &header->block_columns));
+    int found = 0;
+    while (found < 3 && strcmp(layout, layout_names[found]) != 0) ++found;
+    if (found == 3)
+        return ps_fail(PS_INVALID, "%s: layout \"%s\" is none of full, contiguous, warp",
+                       ps_store_path(m->store), layout);
+    header->layout = (ps_block_layout)found;
+    ps_status status = check_shape(header);
+    if (status == PS_OK && header->layout == PS_BLOCK_WARP && header->block_rows != PS_WARP_ROWS)
+        status = ps_fail(PS_INVALID, "warps of %lld rows; %d expected",
+                         (long long)header->block_rows, PS_WARP_ROWS);
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(m->store));
+}
+
+static ps_status check_counts(const ps_block_matrix *m, int64_t index, const ps_block_tile *tile)
+{
+    for (int d = 0; has_array(m, d); ++d) {
+        const array *a = array_of(m, d);
+        int64_t count = ps_tile_set_items(&m->set, d, index), due = a->items(tile);
+        if (count != due || count > m->set.capacity[d])
+            return ps_fail(PS_INVALID, "%s holds %lld items, where the tile's sizes ask for %lld",
+                           a->name, (long long)count, (long long)due);
+    }
+    return PS_OK;
+}
+
+static ps_status tile_from_table(const ps_block_matrix *m, int64_t index, ps_block_tile *tile)
+{
+    ps_chunk_info info;
+    PS_TRY(ps_store_chunk(m->store, m->set.ids[m->set.count - 1], index, &info));
+    const double *x = info.extras, n = (double)m->header.slices.unknowns;
+    bool good = x[6] >= 0 && x[6] <= 100 && isfinite(x[10]);
+    for (int i = 0; i < 4; ++i) good = good && ps_whole_number(x[i], i % 2 ? 1 : 0, n);
+    good = good && ps_whole_number(x[4], 0, UINT32_MAX) &&
+           ps_whole_number(x[5], 0, (double)info.count) && ps_whole_number(x[11], 0, x[1] * x[3]);
+    for (int i = 7; i < 10; ++i) good = good && ps_whole_number(x[i], 0, PS_K_LIMIT);
+    if (!good) return ps_fail(PS_INVALID, "the chunk table of /values holds impossible figures");
+    *tile = (ps_block_tile){.first_row = (int64_t)x[0], .rows = (int64_t)x[1],
+                            .first_slice = (int64_t)x[2], .slices = (int64_t)x[3],
+                            .block_count = (int64_t)x[4], .nnz = (int64_t)x[5],
+                            .value_count = info.count, .d_max = x[7], .k_min = x[8],
+                            .k_max = x[9], .score = x[10], .filled = x[11]};
+    if (m->header.layout != PS_BLOCK_WARP && tile->d_max > (double)m->header.block_columns)
+        return ps_fail(PS_INVALID, "row-vectors of %g values in blocks of %lld columns",
+                       tile->d_max, (long long)m->header.block_columns);
+    return check_counts(m, index, tile);
+}
+
+static ps_status open_tiles(ps_block_matrix *m)
+{
+    PS_TRY(get_header(m));
+    m->set.store = m->store;
+    for (int d = 0; has_array(m, d); ++d)
+        PS_TRY(ps_tile_set_find(&m->set, array_of(m, d)->name, type_of(m, array_of(m, d))));
+    PS_TRY(ps_tile_set_check_extras(&m->set, m->set.count - 1, extra_names, EXTRAS));
+    PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
+    for (int64_t t = 0; t < m->set.tiles; ++t)
+        PS_TRY(ps_tile_set_fault(&m->set, t, tile_from_table(m, t, &m->tiles[t])));
+    return derive_header(m);
+}
+
+ps_status ps_block_matrix_open(const char *path, ps_block_matrix **out)
+{
+    *out = NULL;
+    ps_block_matrix *m;
+    PS_TRY(PS_ALLOC(&m, 1, "block matrix"));
+    pthread_mutex_init(&m->lock, NULL);
+    ps_status status = ps_store_open(path, PS_BLOCK_MATRIX_FORMAT, PS_BLOCK_MATRIX_VERSION, &m->store);
+    if (status == PS_OK) status = open_tiles(m);
+    if (status != PS_OK) ps_block_matrix_close(&m);
+    *out = m;
+    return status;
+}
+
+ps_store *ps_block_matrix_store(ps_block_matrix *matrix) { return matrix->store; }
+
+const ps_block_header *ps_block_matrix_header(const ps_block_matrix *matrix)
+{
+    return &matrix->header;
+}
+
+int64_t ps_block_matrix_tile_count(const ps_block_matrix *matrix) { return matrix->set.tiles; }
+
+ps_status ps_block_matrix_tile_info(const ps_block_matrix *matrix, int64_t index,
+                                    ps_block_tile *out)
+{
+    PS_TRY(ps_tile_set_check_index(&matrix->set, index));
+    *out = matrix->tiles[index];
+    return PS_OK;
+}
+
+void ps_block_matrix_tile_bytes(const ps_block_matrix *matrix, int64_t index, int64_t *raw,
+                                int64_t *unpacked)
+{
+    ps_tile_set_bytes(&matrix->set, index, raw, unpacked);
+}
+
+ps_status ps_block_matrix_read_raw(ps_block_matrix *matrix, int64_t index, void *raw)
+{
+    return ps_tile_set_read(&matrix->set, index, raw);
+}
+
+ps_status ps_block_matrix_view(const ps_block_matrix *matrix, int64_t index, const void *unpacked,
+                               ps_block_tile *tile)
+{
+    PS_TRY(ps_block_matrix_tile_info(matrix, index, tile));
+    for (int d = 0; has_array(matrix, d); ++d)
+        *(void **)((char *)tile + array_of(matrix, d)->member) =
+            ps_tile_set_data(&matrix->set, d, unpacked);
+    return PS_OK;
+}
+
+ps_status ps_block_matrix_unpack(ps_block_matrix *matrix, int64_t index, const void *raw,
+                                 void *unpacked, ps_block_tile *tile)
+{
+    ps_block_tile own;
+    PS_TRY(ps_tile_set_decode(&matrix->set, index, raw, unpacked));
+    PS_TRY(ps_block_matrix_view(matrix, index, unpacked, &own));
+    PS_TRY(ps_tile_set_fault(&matrix->set, index, ps_block_tile_check(&matrix->header, &own)));
+    if (tile) *tile = own;
+    return PS_OK;
+}
+
+ps_status ps_block_matrix_load_m0(ps_block_matrix *matrix, ps_csr *out)
+{
+    int64_t n = matrix->header.slices.unknowns;
+    return ps_csr_read(matrix->store, "/m0", n, n, out);
+}

@@ -1,0 +1,158 @@
+#include "kernels/tdbem/radiation.h"
+
+PS_ISA_SELECT(struct ps_radiation_functions, ps_radiation)
+
+/* ---- walking over the entries of a tile with k < n_g, whatever its layout ---- */
+
+typedef struct walk {
+    ps_near *near;
+    void (*visit)(ps_near *near, int64_t k, int64_t row, int64_t column, double value);
+    const void *values;
+} walk;
+
+static double value_at(const walk *w, int64_t index)
+{
+    return w->near->precision == PS_SINGLE ? (double)((const float *)w->values)[index]
+                                           : ((const double *)w->values)[index];
+}
+
+/* One row-vector: `count` values from k on, `step` apart from `index`. */
+static void take(const walk *w, int64_t row, int64_t column, int64_t k, int64_t count, int64_t index,
+                 int64_t step)
+{
+    if (count > w->near->group - k) count = w->near->group - k;
+    for (int64_t c = 0; c < count; ++c) {
+        double value = value_at(w, index + c * step);
+        if (value != 0) w->visit(w->near, k + c, row, column, value);
+    }
+}
+
+static void walk_slices(const walk *w, const ps_slice_tile *tile)
+{
+    int64_t index = 0;
+    for (int64_t v = 0; v < tile->slices * tile->rows; ++v) {
+        take(w, tile->first_row + v % tile->rows, tile->first_slice + v / tile->rows, tile->starts[v],
+             tile->lengths[v], index, 1);
+        index += tile->lengths[v];
+    }
+}
+
+static void walk_full(const walk *w, const ps_block_tile *tile, int64_t block_rows, int64_t columns)
+{
+    for (int64_t s = 0; s < tile->slices; ++s)
+        for (int64_t b = tile->block_start[s]; b < tile->block_start[s + 1]; ++b)
+            for (int64_t r = 0; r < block_rows && tile->corner_rows[b] + r < tile->rows; ++r)
+                take(w, tile->first_row + tile->corner_rows[b] + r, tile->first_slice + s,
+                     tile->corner_columns[b], columns, b * columns * block_rows + r, block_rows);
+}
+
+static void walk_contiguous(const walk *w, const ps_block_tile *tile, int64_t block_rows,
+                            int64_t columns)
+{
+    int64_t blocks = (tile->rows + block_rows - 1) / block_rows;
+    for (int64_t s = 0; s < tile->slices; ++s)
+        for (int64_t r = 0; r < tile->rows; ++r)
+            take(w, tile->first_row + r, tile->first_slice + s, tile->starts[s * tile->rows + r],
+                 columns,
+                 (s * blocks + r / block_rows) * columns * block_rows + r % block_rows, block_rows);
+}
+
+static void walk_warps(const walk *w, const ps_block_tile *tile)
+{
+    int64_t index = 0, warps = (tile->rows + PS_WARP_ROWS - 1) / PS_WARP_ROWS;
+    for (int64_t p = 0; p < warps * tile->slices; ++p) { /* slices inside a warp */
+        int64_t row = p / tile->slices * PS_WARP_ROWS;
+        for (int64_t lane = 0; lane < PS_WARP_ROWS && row + lane < tile->rows; ++lane)
+            take(w, tile->first_row + row + lane, tile->first_slice + p % tile->slices,
+                 tile->starts[p * PS_WARP_ROWS + lane], tile->widths[p], index + lane, PS_WARP_ROWS);
+        index += (int64_t)tile->widths[p] * PS_WARP_ROWS;
+    }
+}
+
+static void walk_tile(walk *w, const ps_slice_product *tile)
+{
+    w->values = tile->layout == PS_TILE_SLICES ? tile->slices->values : tile->blocks->values;
+    switch (tile->layout) {
+    case PS_TILE_SLICES: walk_slices(w, tile->slices); break;
+    case PS_TILE_FULL: walk_full(w, tile->blocks, tile->block_rows, tile->block_columns); break;
+    case PS_TILE_CONTIGUOUS:
+        walk_contiguous(w, tile->blocks, tile->block_rows, tile->block_columns);
+        break;
+    case PS_TILE_WARP: walk_warps(w, tile->blocks); break;
+    }
+}
+
+/* ---- counting and filling ---- */
+
+static int64_t *start_of(ps_near *near, int64_t m, int64_t row)
+{
+    return near->row_start + (m - 1) * (near->unknowns + 1) + row;
+}
+
+static void count_entry(ps_near *near, int64_t k, int64_t row, int64_t column, double value)
+{
+    ++*start_of(near, k, row + 1);
+}
+
+void ps_near_count(ps_near *near, const ps_slice_product *tile)
+{
+    walk w = {.near = near, .visit = count_entry};
+    walk_tile(&w, tile);
+}
+
+int64_t ps_near_starts(ps_near *near)
+{
+    int64_t entries = 0;
+    for (int64_t m = 1; m < near->group; ++m)
+        for (int64_t i = 0; i <= near->unknowns; ++i) {
+            entries += *start_of(near, m, i);
+            *start_of(near, m, i) = entries;
+        }
+    return entries;
+}
+
+int64_t ps_near_entries(const ps_near *near)
+{
+    return near->group > 1 ? near->row_start[(near->group - 1) * (near->unknowns + 1) - 1] : 0;
+}
+
+/* While filling, the start of a row is where its next entry goes. */
+static void fill_entry(ps_near *near, int64_t k, int64_t row, int64_t column, double value)
+{
+    int64_t at = (*start_of(near, k, row))++;
+    near->columns[at] = (int32_t)column;
+    if (near->precision == PS_SINGLE) ((float *)near->values)[at] = (float)value;
+    else ((double *)near->values)[at] = value;
+}
+
+void ps_near_fill(ps_near *near, const ps_slice_product *tile)
+{
+    walk w = {.near = near, .visit = fill_entry};
+    walk_tile(&w, tile);
+}
+
+/* Filling has moved every start to the next row's: move them back. */
+void ps_near_finish(ps_near *near)
+{
+    for (int64_t m = near->group - 1; m >= 1; --m)
+        for (int64_t i = near->unknowns; i >= 0; --i)
+            *start_of(near, m, i) = i > 0   ? *start_of(near, m, i - 1)
+                                    : m > 1 ? *start_of(near, m - 1, near->unknowns)
+                                            : 0;
+}
+
+/* ---- the product ---- */
+
+enum { ROWS_AT_ONCE = 256, THREADED_ENTRIES = 1 << 19 };
+
+void ps_radiation_add(const ps_near *near, const void *recent, int64_t g, double *sums)
+{
+    if (g == 0) return;
+    int64_t blocks = (near->unknowns + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+#pragma omp parallel for schedule(static) if (ps_near_entries(near) > THREADED_ENTRIES)
+    for (int64_t b = 0; b < blocks; ++b) {
+        int64_t begin = b * ROWS_AT_ONCE, end = begin + ROWS_AT_ONCE;
+        if (end > near->unknowns) end = near->unknowns;
+        ps_radiation_select()->rows[near->precision](near, recent, g, begin, end, sums);
+    }
+}

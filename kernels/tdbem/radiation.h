@@ -1,0 +1,52 @@
+/*
+ * radiation: what the steps of a group owe each other (Bramas, Coulaud, Sylvand 2014, 3.3).
+ *
+ * The summation stage (kernels/tdbem/slice_product.h) takes the steps of a group n0 .. n0+n_g-1
+ * as zero. Once a^{n0} .. a^{n0+g-1} are known, step n0+g still lacks
+ *
+ *     s^{n0+g}(i) += sum_{m=1..g} sum_j M^m(i,j) a^{n0+g-m}(j),      m <= n_g - 1.
+ *
+ * These few matrices M^1 .. M^{n_g-1} ("near") are taken out of the tiles once, as compressed
+ * rows, one a m, in the precision of the tiles; exact zeros are dropped, so all layouts give the
+ * same matrices.
+ */
+#ifndef PS_KERNELS_TDBEM_RADIATION_H
+#define PS_KERNELS_TDBEM_RADIATION_H
+
+#include <stdint.h>
+
+#include "kernels/tdbem/slice_product.h"
+
+/* The near matrices. M^m(i, .) is entries row_start[(m-1) (unknowns+1) + i] up to the next one:
+ * columns[e], values[e]. All arrays are the caller's. */
+typedef struct ps_near {
+    int64_t unknowns, group; /* N, n_g: m = 1 .. n_g - 1         */
+    ps_precision precision;
+    int64_t *row_start; /* [n_g - 1][unknowns + 1]               */
+    int32_t *columns;   /* [ps_near_entries]                     */
+    void *values;       /* [ps_near_entries] float or double     */
+} ps_near;
+
+/* Taking them out: row_start zeroed; ps_near_count for every tile; ps_near_starts once, which
+ * gives the number of entries; arrays for them; ps_near_fill for every tile in the same order;
+ * ps_near_finish once. Serial. Only `layout`, tile and block shape of the product are used. Columns
+ * ascend in a row if slices ascend over the tiles. */
+void ps_near_count(ps_near *near, const ps_slice_product *tile);
+int64_t ps_near_starts(ps_near *near);
+void ps_near_fill(ps_near *near, const ps_slice_product *tile);
+void ps_near_finish(ps_near *near);
+int64_t ps_near_entries(const ps_near *near); /* once the starts are known */
+
+/* sums[unknowns] += the radiation of step `g` of the group (0: nothing), from recent[g][unknowns],
+ * the densities of its steps so far, in the precision of the matrices. Sums in fp64, m ascending,
+ * columns ascending; threads own rows, so bits do not depend on their number. 2 flop and 8 or 12
+ * bytes an entry with m <= g. */
+void ps_radiation_add(const ps_near *near, const void *recent, int64_t g, double *sums);
+
+/* Of the backends and precisions; used by the above. Rows [begin, end). */
+struct ps_radiation_functions {
+    void (*rows[PS_PRECISION_COUNT])(const ps_near *near, const void *recent, int64_t g,
+                                     int64_t begin, int64_t end, double *sums);
+};
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * inspect: figures out of the chunk tables; the only data read is /length_histogram (8 KB).
+ */
+#ifndef PS_POSTPROCESS_INSPECT_H
+#define PS_POSTPROCESS_INSPECT_H
+
+#include <stdbool.h>
+
+#include "formats/store.h"
+#include "runtime/report.h"
+
+/* All chunks of a dataset taken together. */
+typedef struct inspect_summary {
+    ps_dataset_info info;
+    int64_t stored_bytes, raw_bytes;
+    int64_t values, zeros, non_finite;
+    double minimum, maximum, sum, sum_squares; /* over finite values; 0 if there are none   */
+    double low[PS_STORE_EXTRAS_MAX], high[PS_STORE_EXTRAS_MAX], total[PS_STORE_EXTRAS_MAX];
+} inspect_summary;
+
+/* Adds up the table of dataset `id`. */
+ps_status inspect_summarise(const ps_store *store, int id, inspect_summary *out);
+
+/* Identity, root attributes and inputs, each as a section. */
+ps_status inspect_report_file(const ps_store *store, ps_report *report);
+/* One dataset as a section; with `histogram` the sizes of its chunks in powers of two. */
+ps_status inspect_report_dataset(const ps_store *store, const inspect_summary *summary,
+                                 bool histogram, ps_report *report);
+/* What a kind of file has beyond its datasets: tiles of slice and block matrices. */
+ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report);
+
+#endif

@@ -1,0 +1,238 @@
+/* penstock-slice-block: slices cut into blocks. */
+#include <stdio.h>
+
+#include "cut.h"
+#include "kernels/tdbem/blocking.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+static struct {
+    int layout;
+    int64_t block_rows, block_columns;
+    bool table;
+} chosen = {.layout = PS_BLOCK_WARP, .block_rows = 128};
+
+static const ps_option options[] = {
+    {"layout", PS_OPTION_CHOICE, &chosen.layout, "full|contiguous|warp",
+     "full: greedy b_r x b_c; contiguous: b_r rows, each with its own start; warp: 32 rows, "
+     "padded to their longest",
+     0, 0, PS_IDENTITY},
+    {"block-rows", PS_OPTION_INT, &chosen.block_rows, "N", "b_r; warps have 32", 1, 1024,
+     PS_IDENTITY},
+    {"block-columns", PS_OPTION_INT, &chosen.block_columns, "N",
+     "b_c, at least d_max; 0: d_max (contiguous), the next multiple of 16 (full)", 0, PS_K_LIMIT,
+     PS_IDENTITY},
+    {"table", PS_OPTION_FLAG, &chosen.table, NULL,
+     "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks and of "
+     "warps; write nothing",
+     0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static ps_status set_header(const ps_slice_header *slices, ps_block_header *out)
+{
+    *out = (ps_block_header){.slices = *slices, .layout = (ps_block_layout)chosen.layout,
+                             .block_rows = chosen.block_rows,
+                             .block_columns = chosen.block_columns};
+    if (out->block_columns == 0) {
+        int64_t d_max = slices->d_max > 0 ? slices->d_max : 1;
+        out->block_columns = out->layout == PS_BLOCK_FULL ? (d_max + 15) / 16 * 16 : d_max;
+    }
+    return ps_blocking_check(out);
+}
+
+/* ---- the table ---- */
+
+static double fill_of(const cut_shape *shape)
+{
+    return shape->values ? 100 * (double)shape->header.slices.nnz / (double)shape->values : 100;
+}
+
+static ps_status shape_init(const ps_slice_header *slices, ps_block_layout layout, int64_t rows,
+                            int64_t columns, cut_shape *out)
+{
+    *out = (cut_shape){.header = {.slices = *slices, .layout = layout, .block_rows = rows,
+                                  .block_columns = columns}};
+    return ps_blocking_check(&out->header);
+}
+
+enum { HEIGHTS = 4, SHAPES_MAX = 32 };
+static const int64_t sizes[HEIGHTS] = {16, 32, 64, 128};
+
+/* Four heights of one width, or of contiguous blocks; one warp. */
+static void report_shapes(ps_report *report, const char *name, const cut_shape *shapes, int count)
+{
+    int64_t blocks[HEIGHTS];
+    double fills[HEIGHTS];
+    for (int s = 0; s < count; ++s) {
+        blocks[s] = shapes[s].blocks;
+        fills[s] = fill_of(&shapes[s]);
+    }
+    ps_report_section(report, name);
+    ps_report_int(report, "block_columns", shapes[0].header.block_columns, "");
+    ps_report_ints(report, "blocks", blocks, count);
+    ps_report_reals(report, "nnz_percent", fills, count);
+}
+
+/* Full blocks of every width that holds d_max, contiguous blocks, warps: as many as fit. */
+static ps_status table_shapes(const ps_slice_header *slices, cut_shape *shapes, int *count)
+{
+    int64_t d_max = slices->d_max > 0 ? slices->d_max : 1;
+    *count = 0;
+    for (int c = 0; c < HEIGHTS; ++c)
+        for (int r = 0; r < HEIGHTS && sizes[c] >= d_max; ++r)
+            PS_TRY(shape_init(slices, PS_BLOCK_FULL, sizes[r], sizes[c], &shapes[(*count)++]));
+    for (int r = 0; r < HEIGHTS; ++r)
+        PS_TRY(shape_init(slices, PS_BLOCK_CONTIGUOUS, sizes[r], d_max, &shapes[(*count)++]));
+    return shape_init(slices, PS_BLOCK_WARP, 0, 0, &shapes[(*count)++]);
+}
+
+static ps_status print_table(const ps_run *run, ps_slice_matrix *matrix)
+{
+    cut_shape shapes[SHAPES_MAX];
+    int count;
+    const ps_slice_header *slices = ps_slice_matrix_header(matrix);
+    PS_TRY(table_shapes(slices, shapes, &count));
+    PS_TRY(cut_count(matrix, shapes, count, (int)run->threads, NULL));
+    ps_report *report = ps_report_new(run->json);
+    ps_report_int(report, "unknowns", slices->unknowns, "");
+    ps_report_int(report, "nnz", slices->nnz, "");
+    ps_report_int(report, "d_max", slices->d_max, "");
+    ps_report_real(report, "d_mean", slices->d_mean, "");
+    ps_report_real(report, "score", slices->score, "");
+    ps_report_ints(report, "block_rows", sizes, HEIGHTS);
+    for (int s = 0; s < count; s += HEIGHTS) {
+        char name[32];
+        const ps_block_header *h = &shapes[s].header;
+        snprintf(name, sizeof name, "%s_%lld", ps_block_layout_name(h->layout),
+                 (long long)h->block_columns);
+        report_shapes(report, name, shapes + s, h->layout == PS_BLOCK_WARP ? 1 : HEIGHTS);
+    }
+    ps_report_print(&report);
+    return PS_OK;
+}
+
+/* ---- cutting ---- */
+
+static void report_cut(const ps_run *run, const cut_plan *plan, int64_t stored, double seconds)
+{
+    const ps_block_header *h = &plan->header;
+    ps_report *report = ps_report_new(run->json);
+    ps_report_text(report, "layout", ps_block_layout_name(h->layout));
+    ps_report_int(report, "block_rows", h->block_rows, "");
+    ps_report_int(report, "block_columns", h->block_columns, "");
+    ps_report_int(report, "unknowns", h->slices.unknowns, "");
+    ps_report_int(report, "nnz", h->slices.nnz, "");
+    ps_report_int(report, "d_max", h->slices.d_max, "");
+    ps_report_int(report, "blocks", h->block_count, "");
+    ps_report_real(report, "nnz_percent", h->fill, "%");
+    ps_report_int(report, "tiles", plan->tiling.tile_count, "");
+    ps_report_int(report, "unpacked", plan->stored_bytes, "B");
+    if (stored) ps_report_int(report, "stored", stored, "B");
+    ps_report_int(report, "threads", plan->threads, "");
+    ps_report_int(report, "memory", plan->threads * plan->thread_bytes, "B");
+    if (stored) {
+        ps_report_real(report, "time", seconds, "s");
+        ps_report_int(report, "peak_memory", ps_memory_peak(), "B");
+    }
+    ps_report_print(&report);
+}
+
+static int64_t stored_bytes(ps_block_matrix *matrix)
+{
+    int64_t sum = 0, raw, unpacked;
+    for (int64_t t = 0; t < ps_block_matrix_tile_count(matrix); ++t) {
+        ps_block_matrix_tile_bytes(matrix, t, &raw, &unpacked);
+        sum += raw;
+    }
+    return sum;
+}
+
+static ps_status write_blocks(const char *path, const ps_store_identity *identity, cut_plan *plan)
+{
+    ps_block_matrix *out = NULL;
+    ps_csr m0 = {0};
+    ps_store_identity own = *identity;
+    own.disk_estimate = plan->stored_bytes;
+    PS_TRY(ps_slice_matrix_load_m0(plan->matrix, &m0));
+    ps_status status = ps_block_matrix_create(path, &own, &plan->tiling, &plan->header, &out);
+    if (status == PS_OK)
+        status = ps_store_add_input(ps_block_matrix_store(out), "slices",
+                                    ps_slice_matrix_store(plan->matrix));
+    if (status == PS_OK) status = cut_write(plan, out);
+    if (status == PS_OK) status = ps_block_matrix_commit(&out, &m0, &plan->header);
+    ps_block_matrix_close(&out);
+    ps_csr_release(&m0);
+    return status;
+}
+
+static ps_status plan_and_write(const ps_run *run, const ps_store_identity *identity,
+                                ps_slice_matrix *matrix)
+{
+    cut_plan plan = {0};
+    ps_block_header header;
+    ps_block_matrix *written;
+    double start = ps_clock();
+    PS_TRY(set_header(ps_slice_matrix_header(matrix), &header));
+    ps_status status =
+        cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan);
+    if (status == PS_OK && run->plan) report_cut(run, &plan, 0, 0);
+    if (status == PS_OK && !run->plan) {
+        status = write_blocks(run->operands[1], identity, &plan);
+        if (status == PS_OK) status = ps_block_matrix_open(run->operands[1], &written);
+        if (status == PS_OK) {
+            report_cut(run, &plan, stored_bytes(written), ps_clock() - start);
+            ps_block_matrix_close(&written);
+        }
+    }
+    cut_plan_release(&plan);
+    return status;
+}
+
+static ps_status run_slice_block(ps_run *run)
+{
+    const char *role = "slices";
+    ps_store_identity identity = {.format = PS_BLOCK_MATRIX_FORMAT,
+                                  .format_version = PS_BLOCK_MATRIX_VERSION,
+                                  .creator = ps_version(),
+                                  .revision = ps_revision(),
+                                  .options = run->record};
+    if (!chosen.table && run->operand_count < 2)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-slice-block SLICES OUTPUT");
+    ps_slice_matrix *matrix;
+    PS_TRY(ps_slice_matrix_open(run->operands[0], &matrix));
+    ps_store *input = ps_slice_matrix_store(matrix);
+    ps_status status;
+    if (chosen.table)
+        status = print_table(run, matrix);
+    else if (!run->force && !run->plan &&
+             ps_store_matches(run->operands[1], &identity, 1, &role, &input)) {
+        ps_info("%s is up to date; --force redoes it", run->operands[1]);
+        status = PS_OK;
+    } else
+        status = plan_and_write(run, &identity, matrix);
+    ps_slice_matrix_close(&matrix);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "slice-block",
+        .synopsis = "SLICES [OUTPUT]",
+        .description =
+            "Cuts the slices of SLICES into blocks, which GPUs and vector units read without\n"
+            "branches, and writes them to OUTPUT, tile by tile in bounded memory. Blocks are padded\n"
+            "with zeros; NNZ % is the share of stored values that is not padding. Published tables of\n"
+            "blocks that are headed b_r x b_c mean b_c x b_r (specs/block_matrix.md).",
+        .examples = "  penstock-slice-block slices.h5 blocks.h5\n"
+                    "  penstock-slice-block slices.h5 blocks.h5 --layout full --block-rows 64 "
+                    "--block-columns 32\n"
+                    "  penstock-slice-block slices.h5 --table",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 2,
+        .run = run_slice_block};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,288 @@
+/*
+ * store: whatever happens to a file or to a writer, a reader gets the right data or a refusal
+ * that names the file, and an older file survives.
+ */
+#include "tests/formats/store_samples.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* ---- writers that die or find no room; first, while this process has no threads ---- */
+
+/* Rewrites the file with ever new seeds; seeds are told in the file itself. */
+static void write_for_ever(const char *path)
+{
+    for (uint64_t seed = 1;; ++seed)
+        if (write_sample(path, seed) != PS_OK) _exit(1);
+}
+
+static uint64_t seed_of(const char *path)
+{
+    ps_store *store;
+    int64_t seed;
+    check_ok(ps_store_open(path, "penstock-test", 1, &store));
+    check_ok(ps_store_get_int(store, "/tiles", "seed", &seed));
+    ps_store_close(&store);
+    return (uint64_t)seed;
+}
+
+static void test_kill_keeps_the_old_file(void **state)
+{
+    uint64_t random = 4, newest = 0, moved = 0;
+    char path[128];
+    strcpy(path, at("killed.h5"));
+    check_ok(write_sample(path, 0));
+    for (int round = 0; round < 25; ++round) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) write_for_ever(path);
+        usleep((useconds_t)(30000 * check_random(&random)));
+        kill(child, SIGKILL);
+        int end;
+        assert_int_equal(waitpid(child, &end, 0), child);
+        assert_true(WIFSIGNALED(end));
+        newest = seed_of(path);
+        moved += newest != 0;
+        check_ok(read_sample(path, newest));
+    }
+    assert_true(moved > 0);           /* some rounds did replace the file */
+    check_ok(write_sample(path, 99)); /* a .tmp left behind is no obstacle */
+    check_ok(read_sample(path, 99));
+    assert_int_not_equal(access(at("killed.h5.tmp"), F_OK), 0);
+}
+
+/* In a child: writes with files limited to `limit` bytes; its exit code is the status. */
+static int write_limited(const char *path, rlim_t limit)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rlimit bound = {limit, limit};
+        signal(SIGXFSZ, SIG_IGN);
+        if (setrlimit(RLIMIT_FSIZE, &bound) != 0) _exit(99);
+        ps_status status = write_sample(path, 2);
+        if (status != PS_OK && !strstr(ps_message(), path)) _exit(98);
+        if (status != PS_OK && write_sample(path, 2) == PS_OK) _exit(97); /* fails again, alive */
+        _exit(status);
+    }
+    int end;
+    assert_int_equal(waitpid(child, &end, 0), child);
+    assert_true(WIFEXITED(end));
+    return WEXITSTATUS(end);
+}
+
+static void test_no_room_keeps_the_old_file(void **state)
+{
+    char path[128];
+    strcpy(path, at("full.h5"));
+    size_t size;
+    int refused = 0, written = 0;
+    check_ok(write_sample(path, 2));
+    free(slurp(path, &size));
+    check_ok(write_sample(path, 1));
+    for (int step = 0; step <= 24; ++step) {
+        size_t limit = step < 24 ? size * (size_t)step / 23 : 8 * size;
+        int code = write_limited(path, limit);
+        if (code == PS_OK) {
+            ++written;
+            assert_true(limit >= size);
+            check_ok(read_sample(path, 2));
+            continue;
+        }
+        ++refused;
+        assert_int_equal(code, PS_EXHAUSTED);
+        check_ok(read_sample(path, 1));
+        assert_int_not_equal(access(at("full.h5.tmp"), F_OK), 0);
+    }
+    assert_true(refused >= 22 && written >= 1);
+}
+
+static void test_too_little_space_is_refused_at_once(void **state)
+{
+    ps_store *store;
+    ps_store_identity huge = sample_identity;
+    huge.disk_estimate = INT64_C(1) << 60;
+    check_fails(ps_store_create(at("huge.h5"), &huge, &store), PS_EXHAUSTED, "MB free");
+    assert_null(store);
+    assert_int_not_equal(access(at("huge.h5.tmp"), F_OK), 0);
+}
+
+static void test_discard(void **state)
+{
+    ps_store *store;
+    check_ok(write_sample(at("kept.h5"), 3));
+    check_ok(ps_store_create(at("kept.h5"), &sample_identity, &store));
+    assert_int_equal(access(at("kept.h5.tmp"), F_OK), 0);
+    ps_store_close(&store);
+    assert_int_not_equal(access(at("kept.h5.tmp"), F_OK), 0);
+    check_ok(read_sample(at("kept.h5"), 3));
+    ps_store_close(&store); /* NULL is fine */
+}
+
+/* ---- damaged files ---- */
+
+/* Refused as invalid with the file's name, or right. Returns whether it was refused. */
+static bool check_damaged(const char *path, uint64_t seed, const char *what, size_t place)
+{
+    ps_status status = read_sample(path, seed);
+    if (status == PS_OK || (status == PS_INVALID && strstr(ps_message(), path)))
+        return status != PS_OK;
+    print_error("%s %zu: %d: %s\n", what, place, status, ps_message());
+    fail();
+    return false;
+}
+
+static void test_truncated_at_every_length(void **state)
+{
+    size_t size;
+    check_ok(write_sample(at("whole.h5"), 7));
+    unsigned char *bytes = slurp(at("whole.h5"), &size);
+    for (size_t length = 0; length < size; length += length < 64 ? 1 : 37) {
+        spit(at("cut.h5"), bytes, length);
+        assert_true(check_damaged(at("cut.h5"), 7, "cut at", length));
+    }
+    spit(at("cut.h5"), bytes, 0);
+    free(bytes);
+    check_fails(read_sample(at("cut.h5"), 7), PS_INVALID, "is empty");
+}
+
+/* Where the stored bytes of chunk `chunk` of dataset `id` lie in the file. */
+static size_t find_chunk(const char *path, int id, int64_t chunk, const unsigned char *bytes,
+                         size_t size, size_t *length)
+{
+    ps_store *store;
+    ps_chunk_info info;
+    check_ok(ps_store_open(path, NULL, 0, &store));
+    check_ok(ps_store_chunk(store, id, chunk, &info));
+    *length = (size_t)info.stored_bytes;
+    unsigned char *stored = malloc(*length);
+    check_ok(ps_store_read_stored(store, id, chunk, stored));
+    ps_store_close(&store);
+    const unsigned char *found = memmem(bytes, size, stored, *length);
+    assert_non_null(found);
+    free(stored);
+    return (size_t)(found - bytes);
+}
+
+static void test_every_bit_of_a_chunk_counts(void **state)
+{
+    size_t size, length;
+    ps_store *store;
+    ps_verify_result result;
+    check_ok(write_sample(at("whole.h5"), 8));
+    unsigned char *bytes = slurp(at("whole.h5"), &size);
+    for (int chunk = 0; chunk < 4; ++chunk) {
+        size_t start = find_chunk(at("whole.h5"), 0, chunk, bytes, size, &length);
+        for (size_t bit = (size_t)chunk; bit < 8 * length; bit += 331) {
+            bytes[start + bit / 8] ^= (unsigned char)(1 << bit % 8);
+            spit(at("flip.h5"), bytes, size);
+            bytes[start + bit / 8] ^= (unsigned char)(1 << bit % 8);
+            check_fails(read_sample(at("flip.h5"), 8), PS_INVALID, "of /values: its hash differs");
+        }
+        bytes[start] ^= 1;
+        spit(at("flip.h5"), bytes, size);
+        bytes[start] ^= 1;
+        char name[64];
+        snprintf(name, sizeof name, "chunk %d of /values: its hash differs", chunk);
+        check_ok(ps_store_open(at("flip.h5"), NULL, 0, &store));
+        check_ok(ps_store_verify(store, false, &result)); /* the quick look is at sizes only */
+        check_fails(ps_store_verify(store, true, &result), PS_INVALID, name);
+        assert_int_equal(result.bad_chunks, 1);
+        assert_int_equal(result.chunks, 6);
+        assert_non_null(strstr(result.first_problem, name));
+        ps_store_close(&store);
+    }
+    free(bytes);
+}
+
+/* Deterministic mutations anywhere: bits, bytes, runs of zeros, swapped blocks. */
+static void mutate(unsigned char *bytes, size_t size, uint64_t *random)
+{
+    size_t place = (size_t)(check_random(random) * (double)size);
+    size_t length = 1 + (size_t)(check_random(random) * 40);
+    if (place + length > size) length = size - place;
+    switch ((int)(4 * check_random(random))) {
+    case 0:
+        bytes[place] ^= (unsigned char)(1 << (int)(8 * check_random(random)));
+        break;
+    case 1:
+        bytes[place] = (unsigned char)(256 * check_random(random));
+        break;
+    case 2:
+        memset(bytes + place, 0, length);
+        break;
+    default:
+        memmove(bytes + place, bytes + (size_t)(check_random(random) * (double)(size - length)),
+                length);
+        break;
+    }
+}
+
+static void test_mutations_never_give_wrong_data(void **state)
+{
+    size_t size;
+    uint64_t random = 2026;
+    int refused = 0;
+    check_ok(write_sample(at("whole.h5"), 9));
+    unsigned char *bytes = slurp(at("whole.h5"), &size), *copy = malloc(size);
+    for (int round = 0; round < 600; ++round) {
+        memcpy(copy, bytes, size);
+        for (int times = 1 + round % 3; times > 0; --times) mutate(copy, size, &random);
+        spit(at("mutant.h5"), copy, size);
+        refused += check_damaged(at("mutant.h5"), 9, "mutation", (size_t)round);
+    }
+    assert_true(refused > 200);
+    free(copy);
+    free(bytes);
+}
+
+static void test_wrong_kinds_of_files(void **state)
+{
+    ps_store *store;
+    ps_store_identity future = sample_identity;
+    future.format_version = 7;
+    check_ok(ps_store_create(at("future.h5"), &future, &store));
+    check_ok(ps_store_commit(&store));
+    check_fails(ps_store_open(at("future.h5"), "penstock-test", 1, &store), PS_INVALID,
+                "future.h5: penstock-test is version 7, this program reads up to 1: use a newer "
+                "penstock");
+    check_ok(ps_store_open(at("future.h5"), NULL, 0, &store));
+    ps_store_close(&store);
+    check_fails(ps_store_open(at("future.h5"), "penstock-mesh", 7, &store), PS_INVALID,
+                "future.h5: is a penstock-test file, expected penstock-mesh");
+    check_fails(ps_store_open(at("absent.h5"), NULL, 0, &store), PS_INVALID, "No such file");
+    check_fails(ps_store_open(sample_folder, NULL, 0, &store), PS_INVALID, "is no file");
+    spit(at("text.h5"), (const unsigned char *)"solid cube\nendsolid\n", 20);
+    check_fails(ps_store_open(at("text.h5"), NULL, 0, &store), PS_INVALID, "not an HDF5 file");
+    assert_null(store);
+}
+
+/* A future container, and a file that is HDF5 but not ours. */
+static void test_foreign_hdf5(void **state)
+{
+    ps_store *store;
+    check_ok(ps_store_create(at("container.h5"), &sample_identity, &store));
+    check_ok(ps_store_put_int(store, "/", "store_version", 3));
+    check_fails(ps_store_commit(&store), PS_INVALID, "its container is version 3");
+    check_ok(ps_store_create(at("foreign.h5"), &sample_identity, &store));
+    check_ok(ps_store_put_text(store, "/", "format", "NeXus"));
+    check_fails(ps_store_commit(&store), PS_INVALID, "is an HDF5 file, but not one of penstock");
+    assert_int_not_equal(access(at("foreign.h5"), F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kill_keeps_the_old_file),
+        cmocka_unit_test(test_no_room_keeps_the_old_file),
+        cmocka_unit_test(test_too_little_space_is_refused_at_once),
+        cmocka_unit_test(test_discard),
+        cmocka_unit_test(test_truncated_at_every_length),
+        cmocka_unit_test(test_every_bit_of_a_chunk_counts),
+        cmocka_unit_test(test_mutations_never_give_wrong_data),
+        cmocka_unit_test(test_wrong_kinds_of_files),
+        cmocka_unit_test(test_foreign_hdf5),
+    };
+    return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
+}

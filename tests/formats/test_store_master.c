@@ -1,0 +1,214 @@
+/* store: parts and the master that joins them. */
+#include "tests/formats/store_samples.h"
+
+enum { PARTS = 3, ROWS = 500 };
+
+/* Part p: rows_of(p) rows of 2 values from a common array, and p + 1 tiles of capacity 8 + p. */
+static int64_t rows_of(int part) { return part == 1 ? 0 : ROWS - 100 * part; }
+
+static void write_part(const char *path, int part, const float *values)
+{
+    ps_store *store;
+    char name[4096];
+    int id;
+    int64_t before = 0;
+    for (int p = 0; p < part; ++p) before += rows_of(p);
+    ps_dataset_spec rows = array_spec("/a/rows", PS_F32, rows_of(part), 64);
+    ps_dataset_spec tiles = ragged_spec("/tiles", PS_F32, part + 1, 8 + part);
+    rows.rank = 2;
+    rows.dims[1] = 2;
+    ps_store_part_path(path, part, name);
+    check_ok(ps_store_create(name, &sample_identity, &store));
+    check_ok(ps_store_write_array(store, &rows, values + 2 * before));
+    check_ok(ps_store_define(store, &tiles, &id));
+    for (int t = 0; t <= part; ++t) {
+        double extras[2] = {10 * part + t, part};
+        check_ok(ps_store_write_chunk(store, id, t, values + part + t, 8 + part, extras));
+    }
+    check_ok(ps_store_put_int(store, "/", "unknowns", 7));
+    check_ok(ps_store_put_text(store, "/a", "Type", "x"));
+    check_ok(ps_store_commit(&store));
+}
+
+static void write_parts(const char *path, float *values)
+{
+    fill_reals(values, 2 * PARTS * ROWS, 12);
+    for (int p = 0; p < PARTS; ++p) write_part(path, p, values);
+    check_ok(ps_store_write_master(path, &sample_identity, PARTS));
+}
+
+static void test_joined_reads(void **state)
+{
+    ps_store *store;
+    ps_dataset_info info;
+    ps_chunk_info chunk;
+    ps_verify_result result;
+    float values[2 * PARTS * ROWS], back[2 * PARTS * ROWS];
+    int64_t unknowns;
+    char text[8], path[128];
+    strcpy(path, at("run.h5"));
+    write_parts(path, values);
+    check_ok(ps_store_open(path, "penstock-test", 1, &store));
+    assert_int_equal(ps_store_part_count(store), PARTS);
+    check_ok(ps_store_get_int(store, "/", "unknowns", &unknowns));
+    assert_int_equal(unknowns, 7);
+    check_ok(ps_store_get_text(store, "/a", "Type", text, sizeof text));
+    assert_string_equal(text, "x");
+    check_ok(ps_store_dataset(store, 0, &info));
+    assert_int_equal(info.dims[0], 800);
+    assert_int_equal(info.chunk_count, 8 + 0 + 5);
+    check_ok(ps_store_read_array(store, "/a/rows", PS_F32, 0, 800, back));
+    assert_memory_equal(back, values, 1600 * sizeof *back);
+    check_ok(ps_store_read_array(store, "/a/rows", PS_F32, 490, 25, back));
+    assert_memory_equal(back, values + 980, 50 * sizeof *back);
+    check_ok(ps_store_dataset(store, 1, &info));
+    assert_int_equal(info.chunk_count, 6);
+    assert_int_equal(info.dims[1], 10);
+    check_ok(ps_store_chunk(store, 1, 4, &chunk)); /* tile 1 of part 2 */
+    check_near(chunk.extras[0], 21, 0, 0);
+    assert_int_equal(chunk.count, 10);
+    check_ok(ps_store_read_chunk(store, 1, 4, back));
+    assert_memory_equal(back, values + 3, 10 * sizeof *back);
+    char *stored = malloc((size_t)chunk.stored_bytes);
+    check_ok(ps_store_read_stored(store, 1, 4, stored));
+    check_ok(ps_store_decode(store, 1, 4, stored, back + 100));
+    assert_memory_equal(back, back + 100, 10 * sizeof *back);
+    free(stored);
+    check_ok(ps_store_verify(store, true, &result));
+    assert_int_equal(result.chunks, 19);
+    ps_store_close(&store);
+}
+
+static void test_missing_and_foreign_parts(void **state)
+{
+    ps_store *store;
+    float values[2 * PARTS * ROWS];
+    char part[4096], kept[4200], path[128];
+    strcpy(path, at("lost.h5"));
+    write_parts(path, values);
+    ps_store_part_path(path, 1, part);
+    assert_non_null(strstr(part, "lost.part0001.h5"));
+    snprintf(kept, sizeof kept, "%s.kept", part);
+    assert_int_equal(rename(part, kept), 0);
+    check_fails(ps_store_open(path, NULL, 0, &store), PS_INVALID, "part 1: ");
+    assert_non_null(strstr(ps_message(), "lost.part0001.h5: cannot be opened: No such file"));
+    write_part(path, 1, values); /* the same content, but not the same file */
+    check_fails(ps_store_open(path, NULL, 0, &store), PS_INVALID,
+                "is not the file that was joined");
+    assert_int_equal(rename(kept, part), 0);
+    check_ok(ps_store_open(path, NULL, 0, &store));
+    ps_store_close(&store);
+}
+
+static void test_damaged_part(void **state)
+{
+    ps_store *store;
+    ps_verify_result result;
+    float values[2 * PARTS * ROWS];
+    char part[4096], path[128], *stored;
+    ps_chunk_info chunk;
+    size_t size;
+    strcpy(path, at("hurt.h5"));
+    write_parts(path, values);
+    check_ok(ps_store_open(path, NULL, 0, &store));
+    check_ok(ps_store_chunk(store, 0, 9, &chunk)); /* chunk 1 of part 2 */
+    stored = malloc((size_t)chunk.stored_bytes);
+    check_ok(ps_store_read_stored(store, 0, 9, stored));
+    ps_store_close(&store);
+    ps_store_part_path(path, 2, part);
+    unsigned char *bytes = slurp(part, &size);
+    unsigned char *place = memmem(bytes, size, stored, (size_t)chunk.stored_bytes);
+    assert_non_null(place);
+    place[5] ^= 4;
+    spit(part, bytes, size);
+    free(bytes);
+    free(stored);
+    check_ok(ps_store_open(path, NULL, 0, &store));
+    check_fails(ps_store_verify(store, true, &result), PS_INVALID,
+                "hurt.part0002.h5: chunk 1 of /a/rows");
+    assert_int_equal(result.bad_chunks, 1);
+    ps_store_close(&store);
+}
+
+static void test_parts_that_do_not_fit(void **state)
+{
+    ps_store *store;
+    char name[4096], path[128];
+    float values[8] = {0};
+    strcpy(path, at("odd.h5"));
+    for (int p = 0; p < 2; ++p) {
+        ps_dataset_spec spec = array_spec("/x", p ? PS_F64 : PS_F32, 4, 4);
+        ps_store_part_path(path, p, name);
+        check_ok(ps_store_create(name, &sample_identity, &store));
+        check_ok(ps_store_write_array(store, &spec, values));
+        check_ok(ps_store_commit(&store));
+    }
+    check_fails(ps_store_write_master(path, &sample_identity, 2), PS_INVALID,
+                "odd.part0001.h5: /x differs");
+    check_fails(ps_store_write_master(path, &sample_identity, 3), PS_INVALID, "odd.part0002.h5");
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(at("odd.h5.tmp"), F_OK), 0);
+}
+
+static void test_part_names(void **state)
+{
+    char out[4096];
+    ps_store_part_path("run.h5", 3, out);
+    assert_string_equal(out, "run.part0003.h5");
+    ps_store_part_path("a.b/run", 12, out);
+    assert_string_equal(out, "a.b/run.part0012");
+    ps_store_part_path("/x/.hidden", 0, out);
+    assert_string_equal(out, "/x/.hidden.part0000");
+    ps_store_part_path("x.000042.h5", 10000, out);
+    assert_string_equal(out, "x.000042.part10000.h5");
+}
+
+/* What a program that shows files asks for. */
+static void test_lists(void **state)
+{
+    ps_store *store, *input;
+    ps_attribute *attributes;
+    ps_input *inputs;
+    int count;
+    int64_t ints[2];
+    check_ok(write_sample(at("input.h5"), 1));
+    check_ok(ps_store_open(at("input.h5"), NULL, 0, &input));
+    check_ok(ps_store_create(at("list.h5"), &sample_identity, &store));
+    check_ok(ps_store_add_input(store, "mesh", input));
+    check_ok(ps_store_put_ints(store, "/g", "version", (int64_t[]){1, 0}, 2));
+    check_ok(ps_store_put_text(store, "/g", "kind", "abc"));
+    check_ok(ps_store_put_real(store, "/g", "dt", 0.5));
+    check_ok(ps_store_commit(&store));
+    check_ok(ps_store_open(at("list.h5"), NULL, 0, &store));
+    check_ok(ps_store_list_attributes(store, "/g", &attributes, &count));
+    assert_int_equal(count, 3);
+    assert_string_equal(attributes[0].name, "dt");
+    assert_int_equal(attributes[0].kind, PS_ATTRIBUTE_REALS);
+    assert_int_equal(attributes[1].kind, PS_ATTRIBUTE_TEXT);
+    assert_int_equal(attributes[1].count, 3);
+    assert_int_equal(attributes[2].kind, PS_ATTRIBUTE_INTS);
+    assert_int_equal(attributes[2].count, 2);
+    free(attributes);
+    check_ok(ps_store_get_ints(store, "/g", "version", ints, 2));
+    assert_int_equal(ints[0], 1);
+    check_fails(ps_store_list_attributes(store, "/h", &attributes, &count), PS_INVALID,
+                "no object /h");
+    check_ok(ps_store_list_inputs(store, &inputs, &count));
+    assert_int_equal(count, 1);
+    assert_string_equal(inputs[0].role, "mesh");
+    assert_string_equal(inputs[0].file, "input.h5");
+    assert_string_equal(inputs[0].uuid, ps_store_uuid(input));
+    free(inputs);
+    ps_store_close(&input);
+    ps_store_close(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_joined_reads), cmocka_unit_test(test_missing_and_foreign_parts),
+        cmocka_unit_test(test_damaged_part), cmocka_unit_test(test_parts_that_do_not_fit),
+        cmocka_unit_test(test_part_names),   cmocka_unit_test(test_lists),
+    };
+    return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
+}

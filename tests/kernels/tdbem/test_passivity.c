@@ -1,0 +1,122 @@
+/*
+ * Stability of both formulations is passivity (numerics guide 2.7): on |z| = 1
+ *     Herm[(1 - z) S(z)] >= 0 (sound-soft),  Herm[M(z) / (1 - z)] >= 0 (sound-hard),
+ * X(z) = sum_k z^k X^k. Checked on about 60 points, log-spaced near z = 1 too. The one-point outer
+ * rule must fail, or the test could not see an unstable matrix.
+ */
+#include "tests/check.h"
+
+#include <complex.h>
+#include <lapacke.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "tests/support/cube.h"
+#include "tests/support/interaction_case.h"
+
+/* Smallest eigenvalue of the Hermitian part of factor * X(z), over the largest modulus of any
+ * eigenvalue seen at z. */
+static double smallest(const double *m, int64_t k_max, int64_t n, double angle, bool hard)
+{
+    double complex z = cexp(I * angle), power = 1;
+    double complex factor = hard ? 1 / (1 - z) : 1 - z;
+    double complex *x = calloc((size_t)(n * n), sizeof *x);
+    double *values = calloc((size_t)n, sizeof *values);
+    for (int64_t k = 0; k <= k_max; ++k, power *= z)
+        for (int64_t v = 0; v < n * n; ++v) x[v] += power * m[k * n * n + v];
+    for (int64_t v = 0; v < n * n; ++v) x[v] *= factor;
+    for (int64_t j = 0; j < n; ++j) /* X is symmetric: the Hermitian part is the real part */
+        for (int64_t i = 0; i <= j; ++i)
+            x[j * n + i] = (x[j * n + i] + conj(x[i * n + j])) / 2;
+    assert_int_equal(LAPACKE_zheev(LAPACK_COL_MAJOR, 'N', 'U', (int)n,
+                                   (lapack_complex_double *)x, (int)n, values),
+                     0);
+    double least = values[0] / fmax(fabs(values[0]), fabs(values[n - 1]));
+    free(values);
+    free(x);
+    return least;
+}
+
+static double passivity(const icosphere *mesh, ps_formulation formulation, int points,
+                        double courant)
+{
+    interaction_case c;
+    interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
+    int64_t k_max, n = c.interaction.unknowns;
+    double least = 1, *m = interaction_dense(&c.interaction, &k_max);
+    for (int p = 0; p < 40; ++p)
+        least = fmin(least, smallest(m, k_max, n, acos(-1) * (p + .5) / 40,
+                                     formulation == PS_SOUND_HARD));
+    for (int p = 0; p < 20; ++p)
+        least = fmin(least, smallest(m, k_max, n, pow(10, -3 + 2.9 * p / 19),
+                                     formulation == PS_SOUND_HARD));
+    free(m);
+    interaction_case_release(&c);
+    return least;
+}
+
+/* M^0 is positive definite for any step. */
+static void check_definite(const icosphere *mesh, ps_formulation formulation, double courant)
+{
+    interaction_case c;
+    interaction_case_init(&c, mesh, formulation, 6, icosphere_mean_edge(mesh) / courant);
+    int64_t k_max, n = c.interaction.unknowns;
+    double *m = interaction_dense(&c.interaction, &k_max);
+    assert_int_equal(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', (int)n, m, (int)n), 0);
+    free(m);
+    interaction_case_release(&c);
+}
+
+static void test_soft(void **state)
+{
+    icosphere sphere, cube;
+    icosphere_init(&sphere, 1);
+    cube_init(&cube, 3);
+    static const int rules[] = {3, 6, 12};
+    for (int r = 0; r < 3; ++r) {
+        check_at_most(-passivity(&sphere, PS_SOUND_SOFT_S, rules[r], 4), 1e-12);
+        if (r < 2) check_at_most(-passivity(&cube, PS_SOUND_SOFT_S, rules[r], 8), 1e-12);
+    }
+    check_at_most(1e-3, -passivity(&cube, PS_SOUND_SOFT_S, 1, 8)); /* one point is unstable */
+    icosphere_release(&sphere);
+    icosphere_release(&cube);
+}
+
+static void test_hard(void **state)
+{
+    icosphere sphere, jittered;
+    icosphere_init(&sphere, 1);
+    icosphere_init(&jittered, 1);
+    icosphere_jitter(&jittered, .06);
+    static const double courants[] = {.5, 2, 4, 8};
+    for (int q = 0; q < 4; ++q)
+        check_at_most(-passivity(&sphere, PS_SOUND_HARD, 3, courants[q]), 1e-9);
+    check_at_most(-passivity(&sphere, PS_SOUND_HARD, 6, 2), 1e-9);
+    check_at_most(-passivity(&jittered, PS_SOUND_HARD, 3, 3), 1e-9);
+    check_at_most(1e-3, -passivity(&sphere, PS_SOUND_HARD, 1, 4));
+    icosphere_release(&sphere);
+    icosphere_release(&jittered);
+}
+
+static void test_definite(void **state)
+{
+    icosphere sphere, cube;
+    icosphere_init(&sphere, 1);
+    cube_init(&cube, 3);
+    static const double courants[] = {.5, 1, 4, 8};
+    for (int q = 0; q < 4; ++q) {
+        check_definite(&sphere, PS_SOUND_SOFT_S, courants[q]);
+        check_definite(&cube, PS_SOUND_SOFT_S, courants[q]);
+        check_definite(&sphere, PS_SOUND_HARD, courants[q]);
+        check_definite(&cube, PS_SOUND_HARD, courants[q]);
+    }
+    icosphere_release(&sphere);
+    icosphere_release(&cube);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft), cmocka_unit_test(test_hard),
+                                       cmocka_unit_test(test_definite)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

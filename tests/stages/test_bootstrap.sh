@@ -1,0 +1,47 @@
+# bootstrap: asks apt for exactly what is missing, and says what it cannot do. apt-get, dpkg-query
+# and the rest are stand-ins here, so nothing is installed.
+set -eu
+. "$ROOT/tests/stages/lib.sh"
+stub() { printf '#!/bin/sh\n%s\n' "$2" > "stubs/$1"; chmod +x "stubs/$1"; }
+mkdir stubs
+for tool in sh sed tr cat dirname env make nproc; do ln -s "$(command -v $tool)" stubs/$tool; done
+stub id 'echo 0'
+stub dpkg-query 'case $* in *gcc|*libzstd-dev) printf not-installed; exit 1 ;; *) printf installed ;; esac'
+stub apt-get 'echo "$DEBIAN_FRONTEND: $*" >> apt.log; exit ${APT_EXIT:-0}'
+sed -i "s|apt.log|$PWD/&|" stubs/apt-get
+run() { env PATH="$PWD/stubs" "$@" "$ROOT/bootstrap" $command > said 2>&1; }
+
+command=deps
+run || fail "deps failed: $(cat said)"
+grep -q '^noninteractive: .*update$' apt.log || fail "no update: $(cat apt.log)"
+grep -q '^noninteractive: .*-y --no-install-recommends .*install gcc libzstd-dev$' apt.log ||
+    fail "other packages: $(cat apt.log)"
+[ "$(wc -l < apt.log)" -eq 2 ] || fail "too many calls: $(cat apt.log)"
+
+rc=0; run APT_EXIT=100 || rc=$?
+[ $rc -eq 1 ] && grep -q 'apt-get update failed: is there a network' said || fail "rc $rc: $(cat said)"
+
+stub id 'echo 1000'
+rc=0; run || rc=$?
+[ $rc -eq 1 ] && grep -q 'needs root, and there is no sudo.*apt-get' said || fail "rc $rc: $(cat said)"
+stub sudo 'echo "sudo $*" >> sudo.log; exec "$@"'
+sed -i "s|sudo.log|$PWD/&|" stubs/sudo
+run || fail "with sudo: $(cat said)"
+grep -q '^sudo env DEBIAN_FRONTEND=noninteractive apt-get .*install gcc libzstd-dev$' sudo.log ||
+    fail "sudo: $(cat sudo.log)"
+
+rm apt.log
+stub dpkg-query 'printf installed'
+run || fail "nothing missing: $(cat said)"
+[ ! -e apt.log ] || fail "apt-get was called for nothing: $(cat apt.log)"
+rm stubs/dpkg-query
+run && grep -q 'no Debian here' said || fail "elsewhere: $(cat said)"
+
+command=frobnicate
+rc=0; run || rc=$?
+[ $rc -eq 2 ] && grep -q 'bootstrap check' said || fail "a wrong word: rc $rc: $(cat said)"
+command=
+run && grep -q 'bootstrap demo' said || fail "help: $(cat said)"
+
+# Every line of the list is "package # why".
+! grep -vE '^(#.*|[a-z0-9.+-]+ +# .+)$' "$ROOT/debian-packages.txt" || fail "an odd line in the list"

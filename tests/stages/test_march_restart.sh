@@ -1,0 +1,61 @@
+# kill -9 at ten random moments, SIGTERM and --stop-after: the run ends with the bits of one that was
+# never stopped. A torn log and damaged checkpoints are passed over.
+set -eu
+. "$ROOT/tests/support/march.bash"
+sphere 2
+penstock-slice-assemble sphere2.h5 s.h5 --courant 4 --speed 1 --points 3 --tile-rows 256 --tile-slices 64 -q > /dev/null
+run="--steps 12000 $plane"
+keep="--checkpoint-steps 64"
+march s.h5 sphere2.h5 whole.h5 $run $keep
+[ -z "$(ls whole.* | grep -v '^whole.h5$')" ] || { echo "left behind: $(ls whole.*)"; exit 1; }
+
+kills=0 tries=0
+while [ $kills -lt 10 ] && [ $tries -lt 40 ]; do
+    tries=$((tries + 1))
+    penstock-tdbem-march s.h5 sphere2.h5 killed.h5 $run $keep --restart > /dev/null 2>&1 &
+    job=$!
+    sleep 0.$((1 + RANDOM % 4))$((RANDOM % 10))
+    kill -9 $job 2> /dev/null || true
+    rc=0; wait $job 2> /dev/null || rc=$?
+    if [ $rc -eq 0 ]; then identical killed.h5 whole.h5; rm killed.h5; continue; fi
+    kills=$((kills + 1))
+done
+penstock-tdbem-march s.h5 sphere2.h5 killed.h5 $run $keep --restart --json > last.json 2> /dev/null
+identical killed.h5 whole.h5
+echo "$kills kills in $tries starts; the last start made $(figure last.json steps_in_this_start) steps"
+[ $kills -eq 10 ]
+[ -z "$(ls killed.* | grep -v '^killed.h5$')" ]
+
+# --stop-after and SIGTERM end with 0 and a checkpoint
+penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run --stop-after 0.2 > said.txt 2>&1
+grep -q "continue with the same command and --restart" said.txt
+ls out.log out.000001.h5 > /dev/null
+fails 2 "there is an unfinished run; continue it with --restart" penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run
+fails 2 'had steps "12000", now it is "500"' penstock-tdbem-march s.h5 sphere2.h5 out.h5 --steps 500 $plane --restart
+fails 2 'had group "8", now it is "16"' penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run --group 16 --restart
+penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run --restart > said.txt 2>&1 &
+job=$!
+sleep 0.3
+kill -TERM $job 2> /dev/null || true
+wait $job # ends with 0 either way
+if [ -e out.log ]; then
+    # damage: the newest checkpoint, then the end of the log
+    newest=$(ls out.0*.h5 | tail -n 1)
+    printf 'x' | dd of="$newest" bs=1 seek=3000 conv=notrunc 2> /dev/null
+    penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run --restart --stop-after 0.1 > said.txt 2>&1
+    grep -q "passing over" said.txt || { echo "no word about the damaged $newest"; cat said.txt; exit 1; }
+fi
+if [ -e out.log ]; then
+    truncate -s -100 out.log
+    march s.h5 sphere2.h5 out.h5 $run --restart
+fi
+identical out.h5 whole.h5
+# two at once
+if penstock-tdbem-march s.h5 sphere2.h5 twin.h5 $run --stop-after 0.1 > /dev/null 2>&1 && [ -e twin.log ]; then
+    flock twin.log sleep 1 &
+    sleep 0.2
+    fails 1 "another process is writing it" penstock-tdbem-march s.h5 sphere2.h5 twin.h5 $run --restart
+    wait
+    march s.h5 sphere2.h5 twin.h5 $run --force
+    identical twin.h5 whole.h5
+fi

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Slices to blocks: every layout, the table, the plan, threads, what is refused and how.
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-import slice-assemble slice-block compare
+block=penstock-slice-block
+
+awk -f "$ROOT/cases/tdbem-sphere/icosphere.awk" -v levels=2 -v area=12.566370614359172 > sphere.off
+penstock-mesh-import sphere.off sphere.h5 --order hilbert > /dev/null 2>&1 || fail "mesh"
+penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 1 > figures || fail "slices"
+d_max=$(awk '$1 == "d_max" { print $2 }' figures)
+nnz=$(awk '$1 == "nnz" { print $2 }' figures)
+
+# All layouts keep every value; contiguous blocks are as many as their definition says.
+for layout in full contiguous warp; do
+    $block slices.h5 $layout.h5 --layout $layout --block-rows 64 > figures 2> /dev/null || fail $layout
+    grep -q "^nnz  *$nnz" figures || fail "$layout: nnz is not $nnz"
+    expect 0 "is up to date" $block slices.h5 $layout.h5 --layout $layout --block-rows 64
+done
+$block slices.h5 --table --json > table.json || fail "table"
+python3 - "$d_max" <<'END' || fail "the table contradicts itself"
+import json, sys
+t = json.load(open("table.json"))
+t = t.get("figures", t)
+d_max, n = int(sys.argv[1]), 320
+tiles = 2 # of 256 and 64 rows
+c = t["contiguous_%d" % d_max]
+assert c["blocks"] == [n * sum(-(-r // b) for r in (256, 64)) for b in (16, 32, 64, 128)], c
+f = t["full_16"]
+assert f["blocks"] == sorted(f["blocks"], reverse=True), f
+for i, rows in enumerate((16, 32, 64, 128)):
+    due = 100 * t["nnz"] / (f["blocks"][i] * rows * 16)
+    assert abs(f["nnz_percent"][i] - due) < 1e-3, (f, due)
+w = t["warp_%d" % d_max]
+assert w["nnz_percent"][0] > c["nnz_percent"][0], (w, c)
+END
+
+# Contents do not depend on the number of threads; a plan writes nothing.
+$block slices.h5 one.h5 --threads 1 > /dev/null || fail "one thread"
+$block slices.h5 three.h5 --threads 3 > /dev/null || fail "three threads"
+penstock-compare one.h5 three.h5 > /dev/null || fail "one and three threads differ"
+expect 0 "nnz_percent" $block slices.h5 none.h5 --plan
+[ ! -e none.h5 ] || fail "a plan wrote its output"
+
+# Refusals.
+expect 2 "d_max = $d_max" $block slices.h5 none.h5 --layout full --block-columns $((d_max - 1))
+expect 2 "d_max = $d_max" $block slices.h5 none.h5 --layout contiguous --block-columns $((d_max - 1))
+expect 2 "block-rows" $block slices.h5 none.h5 --layout full --block-rows 1025
+expect 2 "OUTPUT is missing" $block slices.h5
+expect 3 "sphere.h5" $block sphere.h5 none.h5
+expect 3 "missing.h5" $block missing.h5 none.h5
+head -c 40000 slices.h5 > cut.h5
+expect 3 "cut.h5" $block cut.h5 none.h5
+expect 4 "host-memory" $block slices.h5 none.h5 --host-memory 64K
+ls none.h5* 2> /dev/null && fail "something was left behind"
+exit 0

@@ -1,0 +1,27 @@
+# What the stage tests of tdbem-march share. Sourced; the work folder is the current one.
+tool=$BUILD/tests-programs/march_tool
+ranks() { local n=$1; shift; mpirun --oversubscribe -np "$n" "$@"; }
+plane="--emitter plane:dir=0,0,1:width=0.5:delay=3"
+
+# sphere LEVEL [AREA]: sphere<LEVEL>.h5, a mesh of 20 * 4^LEVEL triangles.
+sphere() {
+    "$tool" off "$@" > "sphere$1.off"
+    penstock-mesh-import "sphere$1.off" "sphere$1.h5" --order none -q > /dev/null
+}
+# figure FILE NAME: a number out of a --json report.
+figure() { grep -o "\"$2\": *[-0-9.e+]*" "$1" | head -n 1 | sed 's/.*: *//'; }
+# below A B: A <= B, numbers.
+below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a + 0 <= b + 0 && a == a + 0) }' || { echo "$1 exceeds $2"; exit 1; }; }
+# fails CODE TEXT COMMAND...: it ends with this code and says this.
+fails() {
+    local code=$1 text=$2 rc=0
+    shift 2
+    "$@" > said.txt 2>&1 || rc=$?
+    [ $rc -eq "$code" ] && grep -qF -- "$text" said.txt && return
+    echo "$*: ended with $rc, expected $code and \"$text\"; it said:"
+    cat said.txt
+    exit 1
+}
+identical() { penstock-compare "$1" "$2" --tolerance 0 > said.txt || { echo "$1 and $2 differ:"; cat said.txt; exit 1; }; }
+close_to() { penstock-compare "$1" "$2" --tolerance "$3" --no-attributes > said.txt || { echo "$1 and $2 differ by more than $3:"; cat said.txt; exit 1; }; }
+march() { penstock-tdbem-march -q "$@" > /dev/null; }

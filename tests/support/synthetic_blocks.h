@@ -1,0 +1,50 @@
+/*
+ * synthetic_blocks: tiles of synthetic slices cut into blocks, in memory of their own.
+ */
+#ifndef PS_TESTS_SYNTHETIC_BLOCKS_H
+#define PS_TESTS_SYNTHETIC_BLOCKS_H
+
+#include "kernels/tdbem/blocking.h"
+#include "tests/support/synthetic_slices.h"
+
+static inline void *synthetic_array(int64_t count, size_t size)
+{
+    void *out = aligned_alloc(64, ((size_t)count * size + PS_PRODUCT_OVERREAD + 63) / 64 * 64);
+    memset(out, 0, ((size_t)count * size + PS_PRODUCT_OVERREAD + 63) / 64 * 64);
+    return out;
+}
+
+/* Cuts a tile; the arrays are allocated. */
+static inline void synthetic_cut(const ps_block_header *header, const ps_slice_tile *tile,
+                                 ps_block_tile *out)
+{
+    ps_blocking_count(header, tile, out);
+    int64_t warps = ps_block_tile_warps(out) * out->slices;
+    out->block_start = synthetic_array(out->slices + 1, 4);
+    out->corner_rows = synthetic_array(out->block_count, 4);
+    out->corner_columns = synthetic_array(out->block_count, 2);
+    out->starts = synthetic_array(warps * PS_WARP_ROWS, 2);
+    out->widths = synthetic_array(warps, 2);
+    out->values =
+        synthetic_array(out->value_count, header->slices.precision == PS_SINGLE ? 4 : 8);
+    ps_blocking_fill(header, tile, out);
+}
+
+static inline void synthetic_cut_free(ps_block_tile *tile)
+{
+    free(tile->block_start);
+    free(tile->corner_rows);
+    free(tile->corner_columns);
+    free(tile->starts);
+    free(tile->widths);
+    free(tile->values);
+}
+
+/* A tile's statistics as a file would have them. */
+static inline void synthetic_measure(const synthetic_slices *m, ps_slice_tile *tile)
+{
+    int64_t histogram[PS_LENGTH_BINS] = {0};
+    if (ps_slice_tile_measure(tile, synthetic_k_bound(m), histogram) != PS_OK) abort();
+}
+
+#endif
