@@ -24,7 +24,7 @@ typedef struct import_options {
     double scale;        /* file units to metres: unit times --scale                      */
     double size;         /* m: element size for geometry; 0: not given                    */
     double weld;         /* m; < 0: not asked                                             */
-    bool orient, drop_duplicates, drop_degenerate, open;
+    bool orient, drop_duplicates, drop_degenerate, open, allow_intersections;
     ps_space_curve order;
 } import_options;
 
@@ -153,11 +153,17 @@ ps_status import_repair_cells(import_mesh *mesh, import_cells *cells,
                               import_figures *figures);
 ps_status import_drop_unused(import_mesh *mesh, import_figures *figures);
 
+/* Triangles that cut through one another. */
+ps_status import_check_intersections(const import_mesh *mesh, import_findings *findings);
+
 ps_status import_surface(import_mesh *mesh, const import_options *options,
                          import_figures *figures);
 ps_status import_volume(import_mesh *mesh, const import_options *options,
                         import_figures *figures);
 
+/* order[count]: cells along the curve through their centroids. */
+ps_status import_cell_order(const import_mesh *mesh, const import_cells *cells,
+                            ps_space_curve curve, int32_t *order);
 /* Scales to metres (with the edge lengths of the figures) and orders along the curve. */
 void import_scale(import_mesh *mesh, import_figures *figures, double scale);
 ps_status import_order(import_mesh *mesh, ps_space_curve curve);

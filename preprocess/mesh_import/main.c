@@ -16,7 +16,7 @@ enum { RECORD_BYTES = PS_RECORD_MAX + 512 };
 
 static int kind = IMPORT_AUTO, unit, order = PS_CURVE_NONE;
 static double extra_scale = 1, size, weld = -1;
-static bool orient, drop_duplicates, drop_degenerate, open_surface;
+static bool orient, drop_duplicates, drop_degenerate, open_surface, allow_intersections;
 
 static const ps_option options[] = {
     {"kind", PS_OPTION_CHOICE, &kind, "auto|surface|volume",
@@ -38,6 +38,8 @@ static const ps_option options[] = {
      "leave away cells that repeat a vertex or have no area", 0, 0, PS_IDENTITY},
     {"open", PS_OPTION_FLAG, &open_surface, NULL, "accept a surface that is not closed (a screen)",
      0, 0, PS_IDENTITY},
+    {"allow-intersections", PS_OPTION_FLAG, &allow_intersections, NULL,
+     "do not look for triangles that cut through one another", 0, 0, PS_IDENTITY},
     {"order", PS_OPTION_CHOICE, &order, "none|morton|hilbert",
      "order vertices and cells along a space-filling curve", 0, 0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
@@ -56,6 +58,7 @@ static import_options gather(const ps_run *run)
                             .drop_duplicates = drop_duplicates,
                             .drop_degenerate = drop_degenerate,
                             .open = open_surface,
+                            .allow_intersections = allow_intersections,
                             .order = (ps_space_curve)order};
 }
 

@@ -306,5 +306,7 @@ ps_status import_surface(import_mesh *mesh, const import_options *options, impor
     ps_status status = check_topology(&s);
     free(s.mate), free(s.part), free(s.flip), free(s.volumes), free(s.boxes), free(s.first);
     free(s.sizes);
+    if (status == PS_OK && !options->allow_intersections)
+        status = import_check_intersections(mesh, &findings);
     return status == PS_OK ? import_findings_verdict(&findings, options->input) : status;
 }

@@ -1,0 +1,98 @@
+#include <stdlib.h>
+
+#include "kernels/common/mesh_intersect.h"
+#include "kernels/common/mesh_repair.h"
+#include "kernels/common/space_curve.h"
+#include "tests/check.h"
+
+/* Touching, ending in the plane and passing an edge are not piercing; scale does not matter. */
+static void segments_and_triangles(void **state)
+{
+    for (double scale = 1e-8; scale < 1e9; scale *= 1e4) {
+        double a[3] = {0, 0, 0}, b[3] = {scale, 0, 0}, c[3] = {0, scale, 0};
+        double up[3] = {scale / 4, scale / 4, scale}, down[3] = {scale / 4, scale / 4, -scale};
+        double in[3] = {scale / 4, scale / 4, 0}, out[3] = {scale, scale, -scale};
+        double edge_up[3] = {scale / 2, 0, scale}, edge_down[3] = {scale / 2, 0, -scale};
+        assert_true(ps_segment_pierces(up, down, a, b, c));
+        assert_true(ps_segment_pierces(down, up, a, b, c));
+        assert_true(ps_segment_pierces(up, down, c, b, a));
+        assert_false(ps_segment_pierces(up, in, a, b, c));
+        assert_false(ps_segment_pierces(up, out, a, b, c));
+        assert_false(ps_segment_pierces(edge_up, edge_down, a, b, c));
+    }
+}
+
+static int64_t intersections(const double *vertices, int64_t vertex_count, const int32_t *triangles,
+                             int64_t count, ps_space_curve curve, int32_t *hit)
+{
+    double *centroids = malloc((size_t)(3 * count) * sizeof *centroids);
+    int32_t *order = malloc((size_t)count * sizeof *order);
+    void *workspace = malloc(ps_space_curve_workspace(count));
+    float *boxes = malloc((size_t)(6 * ps_box_tree_size(count)) * sizeof *boxes);
+    ps_cells_centroids(vertices, triangles, count, 3, centroids);
+    ps_space_curve_order(curve, centroids, count, workspace, order);
+    ps_box_tree_build(vertices, triangles, count, order, boxes);
+    int64_t pairs = ps_surface_intersections(vertices, triangles, count, order, boxes, hit);
+    free(centroids), free(order), free(workspace), free(boxes);
+    return pairs;
+}
+
+/* A soup of random triangles against all pairs, for counts around the leaf size and above, in
+ * file order and along the curve: the pairs are the same. */
+static void soup_agrees_with_all_pairs(void **state)
+{
+    const int64_t counts[] = {1, 2, 7, 8, 9, 17, 300};
+    uint64_t random = 3;
+    for (int n = 0; n < 7; ++n) {
+        int64_t count = counts[n], expected = 0;
+        double(*x)[3] = malloc((size_t)(3 * count) * sizeof *x);
+        int32_t(*triangles)[3] = malloc((size_t)count * sizeof *triangles), hit[300];
+        for (int64_t i = 0; i < 3 * count; ++i) {
+            for (int c = 0; c < 3; ++c)
+                x[i][c] = 0.3 * check_random(&random) + (i % 3 ? x[i - i % 3][c] : check_random(&random));
+            triangles[i / 3][i % 3] = (int32_t)i;
+        }
+        for (int64_t i = 0; i < count; ++i)
+            for (int64_t j = 0; j < i; ++j) {
+                int cut = 0;
+                for (int k = 0; k < 6; ++k) {
+                    int64_t f = k < 3 ? i : j, t = k < 3 ? j : i;
+                    cut |= ps_segment_pierces(x[3 * f + k % 3], x[3 * f + (k + 1) % 3], x[3 * t],
+                                              x[3 * t + 1], x[3 * t + 2]);
+                }
+                expected += cut;
+            }
+        assert_true(count < 300 || expected > 100);
+        for (int curve = 0; curve < 3; ++curve)
+            assert_int_equal(intersections(*x, 3 * count, *triangles, count, (ps_space_curve)curve,
+                                           hit), expected);
+        free(x), free(triangles);
+    }
+}
+
+/* Two tetrahedra that overlap cut; neighbours that share vertices or edges do not. */
+static void bodies(void **state)
+{
+    const int32_t triangles[8][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2},
+                                     {4, 6, 5}, {4, 5, 7}, {5, 6, 7}, {4, 7, 6}};
+    double x[8][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    int32_t hit[8];
+    assert_int_equal(intersections(*x, 4, *triangles, 4, PS_CURVE_HILBERT, hit), 0);
+    for (int i = 0; i < 4; ++i)
+        for (int c = 0; c < 3; ++c) x[4 + i][c] = x[i][c] + 0.2;
+    /* the second one's corner lies inside the first: its three faces at that corner cut the slope */
+    assert_int_equal(intersections(*x, 8, *triangles, 8, PS_CURVE_HILBERT, hit), 3);
+    int cut = 0;
+    for (int i = 0; i < 8; ++i) cut += hit[i] >= 0;
+    assert_true(cut >= 1 && cut <= 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segments_and_triangles),
+        cmocka_unit_test(soup_agrees_with_all_pairs),
+        cmocka_unit_test(bodies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
