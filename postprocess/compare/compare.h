@@ -52,11 +52,12 @@ void difference_report(ps_report *report, const difference *d);
 
 /* Compares all datasets of two stores; `failures` counts what differs beyond the tolerance
  * and `first_failure` [256] describes the first. Streams: memory of two chunks. */
-ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings, ps_report *report,
-                           int *failures, char *first_failure);
+ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings,
+                           ps_report *report, int *failures, char *first_failure);
 
 /* Compares two signals (traces or histories) in space and time. */
-ps_status compare_signals(const char *path, const char *reference, const compare_settings *settings,
-                          ps_report *report, int *failures, char *first_failure);
+ps_status compare_signals(const char *path, const char *reference,
+                          const compare_settings *settings, ps_report *report, int *failures,
+                          char *first_failure);
 
 #endif

@@ -251,8 +251,8 @@ static bool chosen(const char *name, const compare_settings *settings)
 }
 
 /* Datasets that the reference alone has. */
-static ps_status find_missing(ps_store *a, ps_store *b, const compare_settings *settings, int *failures,
-                              char *first_failure)
+static ps_status find_missing(ps_store *a, ps_store *b, const compare_settings *settings,
+                              int *failures, char *first_failure)
 {
     for (int id = 0; id < ps_store_dataset_count(b); ++id) {
         ps_dataset_info info;
@@ -300,8 +300,8 @@ static void compare_attributes(ps_store *const stores[2], ps_report *report, int
     }
 }
 
-ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings, ps_report *report,
-                           int *failures, char *first_failure)
+ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings,
+                           ps_report *report, int *failures, char *first_failure)
 {
     ps_store *const stores[2] = {a, b};
     int compared = 0;

@@ -5,7 +5,8 @@
 
 enum { NORM_DATASETS, NORM_SPACE_TIME };
 
-static compare_settings chosen = {.tolerance = 1e-6, .from = -1e300, .to = 1e300, .attributes = true};
+static compare_settings chosen = {
+    .tolerance = 1e-6, .from = -1e300, .to = 1e300, .attributes = true};
 static int norm;
 
 static const ps_option options[] = {
@@ -86,8 +87,8 @@ int main(int argc, char **argv)
         .description =
             "Compares two files of the same format, dataset by dataset, whatever their chunks,\n"
             "compression and parts, reading a chunk at a time. Real data pass within the\n"
-            "tolerance (relative L2 norm by default), whole numbers and --tolerance 0 only bit for\n"
-            "bit. With --norm space-time two signals (density histories or traces) are compared\n"
+            "tolerance (relative L2 norm by default), whole numbers and --tolerance 0 only bit\n"
+            "for bit. With --norm space-time two signals (density histories or traces) are compared\n"
             "over time and channels, optionally weighted by area.\n"
             "Exit code 0: they agree; 1: they differ; 3: a file is invalid or cannot be compared.",
         .examples = "  penstock-compare run.h5 reference.h5 --tolerance 1e-12\n"

@@ -236,7 +236,8 @@ static ps_status prepare(space_time *st, const compare_settings *settings)
     return settings->weights ? area_weights(settings->weights, a->channels, st->weights) : PS_OK;
 }
 
-static ps_status report_channels(const space_time *st, const compare_settings *settings, ps_report *report)
+static ps_status report_channels(const space_time *st, const compare_settings *settings,
+                                 ps_report *report)
 {
     int64_t channels = st->signals[0].channels, worst = 0, best = 0;
     double *errors;
@@ -254,8 +255,8 @@ static ps_status report_channels(const space_time *st, const compare_settings *s
     return PS_OK;
 }
 
-static ps_status judge(space_time *st, const compare_settings *settings, ps_report *report, int *failures,
-                       char *first_failure)
+static ps_status judge(space_time *st, const compare_settings *settings, ps_report *report,
+                       int *failures, char *first_failure)
 {
     PS_TRY(check_axes(st, settings));
     ps_report_section(report, "space_time");
@@ -270,8 +271,9 @@ static ps_status judge(space_time *st, const compare_settings *settings, ps_repo
     return PS_OK;
 }
 
-ps_status compare_signals(const char *path, const char *reference, const compare_settings *settings,
-                          ps_report *report, int *failures, char *first_failure)
+ps_status compare_signals(const char *path, const char *reference,
+                          const compare_settings *settings, ps_report *report, int *failures,
+                          char *first_failure)
 {
     space_time st = {.used = 0};
     ps_status status;

@@ -207,8 +207,8 @@ static ps_status sum_group(field_sum *sum)
         PS_TRY(past_load(&sum->past, sum->source, n0 - g->highest,
                          count + g->highest - g->lowest));
         sum_block(sum, n0, count);
-        ps_progress_update(&sum->progress,
-                           g->first * sum->range->count + g->count * (n0 + count - sum->range->first));
+        int64_t done = n0 + count - sum->range->first;
+        ps_progress_update(&sum->progress, g->first * sum->range->count + g->count * done);
     }
     return PS_OK;
 }

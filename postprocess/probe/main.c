@@ -116,8 +116,9 @@ static ps_status check_choice(const task *t)
     if (!t->surface && !t->receivers.count)
         return ps_fail(PS_USAGE, "say where: --at, --points, --plane, --direction, --directions, "
                                  "--surface or --mean");
-    bool pictures = t->surface ? chosen.surface && strcmp(chosen.surface, "all") == 0 && !chosen.mean
-                               : t->receivers.grid[0] > 1 && t->receivers.grid[1] > 1;
+    bool whole = chosen.surface && strcmp(chosen.surface, "all") == 0 && !chosen.mean;
+    bool plane = t->receivers.grid[0] > 1 && t->receivers.grid[1] > 1;
+    bool pictures = t->surface ? whole : plane;
     if (chosen.snapshots && !pictures)
         return ps_fail(PS_USAGE, "--snapshots: pictures are of one --plane or of --surface all");
     if (chosen.field == FIELD_TOTAL && (t->surface || t->receivers.far_field))
@@ -249,7 +250,8 @@ static ps_status act(const task *t, const ps_run *run)
         report(t, run, NULL, 0);
         return PS_OK;
     }
-    if (!run->force && !chosen.snapshots && ps_trace_matches(run->operands[2], &identity, 2, roles, inputs)) {
+    bool redo = run->force || chosen.snapshots;
+    if (!redo && ps_trace_matches(run->operands[2], &identity, 2, roles, inputs)) {
         ps_info("%s is up to date", run->operands[2]);
         return PS_OK;
     }
@@ -273,10 +275,10 @@ int main(int argc, char **argv)
         .name = "probe",
         .synopsis = "HISTORY MESH OUTPUT",
         .description =
-            "Takes fields from the densities that penstock-tdbem-march left: the scattered or total\n"
-            "pressure at points and planes, the far field lim r u(r e, tau + r/c) in directions, or\n"
-            "the densities themselves at unknowns and their mean. Writes a trace; the history is\n"
-            "streamed within --host-memory.",
+            "Takes fields from the densities that penstock-tdbem-march left: the scattered or\n"
+            "total pressure at points and planes, the far field lim r u(r e, tau + r/c) in\n"
+            "directions, or the densities themselves at unknowns and their mean. Writes a trace;\n"
+            "the history is streamed within --host-memory.",
         .examples =
             "  penstock-probe run.h5 mesh.h5 near.h5 --at 2,0,0 --at 0,0,-3 --field total\n"
             "  penstock-probe run.h5 mesh.h5 far.h5 --directions 72 --plane-normal 0,1,0\n"

@@ -248,7 +248,8 @@ static ps_status run_spectrum(ps_run *run)
     ps_store_identity identity = {.creator = ps_version(), .revision = ps_revision(),
                                   .options = run->record};
     ps_status status = PS_OK;
-    if (!run->force && !run->plan && ps_trace_matches(run->operands[1], &identity, 1, roles, &input))
+    bool redo = run->force || run->plan;
+    if (!redo && ps_trace_matches(run->operands[1], &identity, 1, roles, &input))
         ps_info("%s is up to date", run->operands[1]);
     else
         status = transform_file(run, &identity, input);
@@ -262,10 +263,11 @@ int main(int argc, char **argv)
         .name = "spectrum",
         .synopsis = "TRACE OUTPUT",
         .description =
-            "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of the\n"
-            "FFT or at chosen frequencies. With --divide the result is the response to an incident\n"
-            "wave of unit amplitude, with --target-strength that of a far field in dB. Warns where\n"
-            "mesh or step are too coarse and where the signal ends before it has decayed.",
+            "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of\n"
+            "the FFT or at chosen frequencies. With --divide the result is the response to an\n"
+            "incident wave of unit amplitude, with --target-strength that of a far field in dB.\n"
+            "Warns where mesh or step are too coarse and where the signal ends before it has\n"
+            "decayed.",
         .examples =
             "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
             "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",

@@ -69,7 +69,7 @@ static ps_status respond(const exact_task *task, const ps_emitter *emitter, doub
         PS_TRY(ps_mie(series[task->quantity], k, task->radius, count, cosines, out));
     int far = task->quantity == EXACT_SOFT_FAR || task->quantity == EXACT_HARD_FAR;
     for (int64_t i = 0; i < count; ++i) {
-        /* Far field: the receiver's distance counts from the origin, the sphere's from its centre. */
+        /* A far receiver's distance counts from the origin, the sphere's wave from its centre. */
         double phase = k * dot(emitter->place, task->centre);
         if (far) phase -= k * dot(task->places + 3 * (first + i), task->centre);
         double c = cos(phase), s = sin(phase), re = out[i][0], im = out[i][1];
@@ -123,8 +123,8 @@ static ps_status plan(synthesis *s, const exact_task *task)
     *s = (synthesis){.task = task, .period = task->window * crossing, .begin = INFINITY};
     for (int e = 0; e < task->incident.count; ++e) {
         const ps_emitter *emitter = &task->incident.emitters[e];
-        double at_centre = emitter->delay + dot(emitter->place, task->centre) / task->incident.speed;
-        double reach = sqrt(dot(task->centre, task->centre)) / task->incident.speed;
+        double c = task->incident.speed, reach = sqrt(dot(task->centre, task->centre)) / c;
+        double at_centre = emitter->delay + dot(emitter->place, task->centre) / c;
         highest = fmax(highest, highest_frequency(emitter));
         s->begin = fmin(s->begin,
                         at_centre - 2 * crossing - 2 * reach - half_pulse * emitter->width);

@@ -222,7 +222,8 @@ static ps_status add_mesh(plan *p)
     PS_TRY(ps_parse_vector(chosen.centre, centre));
     PS_TRY(add_input(p, "mesh", chosen.mesh));
     PS_TRY(ps_surface_mesh_load(chosen.mesh, &mesh));
-    bool cells = p->task.quantity == EXACT_SOFT_DENSITY || p->task.quantity == EXACT_UNIFORM_DENSITY;
+    exact_quantity quantity = p->task.quantity;
+    bool cells = quantity == EXACT_SOFT_DENSITY || quantity == EXACT_UNIFORM_DENSITY;
     int64_t count = cells ? mesh.triangle_count : mesh.vertex_count;
     for (int64_t i = 0; status == PS_OK && i < count; ++i) {
         double v[3];
@@ -370,11 +371,12 @@ int main(int argc, char **argv)
         .name = "sphere-exact",
         .synopsis = "OUTPUT",
         .description =
-            "Writes exact solutions for a sound-soft or sound-hard sphere hit by plane pulses (Mie\n"
-            "series and Fourier synthesis) as a trace, to compare whole files with. With --like the\n"
-            "times, speed, emitters and, of a trace, the receivers are those of another file.",
+            "Writes exact solutions for a sound-soft or sound-hard sphere hit by plane pulses\n"
+            "(Mie series and Fourier synthesis) as a trace, to compare whole files with. With\n"
+            "--like the times, speed, emitters and, of a trace, the receivers are those of\n"
+            "another file.",
         .examples =
-            "  penstock-sphere-exact exact.h5 --quantity soft-density --like run.h5 --mesh mesh.h5\n"
+            "  penstock-sphere-exact exact.h5 --like run.h5 --mesh mesh.h5 --quantity soft-density\n"
             "  penstock-sphere-exact far.h5 --quantity soft-far --like probed-far.h5\n"
             "  penstock-sphere-exact mie.h5 --quantity hard-far --speed 343 --radius 0.1 \\\n"
             "      --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200",
