@@ -121,13 +121,14 @@ void free_pinned(ps_device *device, void *memory)
 ps_status stream_open(ps_device *device, ps_stream **out)
 {
     PS_TRY(enter(device));
+    cudaStream_t made;
+    PS_CUDA(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
     cuda_stream *stream = new (std::nothrow) cuda_stream();
-    if (!stream) return ps_fail(PS_EXHAUSTED, "no memory for a stream");
-    cudaError_t error = cudaStreamCreateWithFlags(&stream->stream, cudaStreamNonBlocking);
-    if (error != cudaSuccess) {
-        delete stream;
-        PS_CUDA(error);
+    if (!stream) {
+        note(device, cudaStreamDestroy(made));
+        return ps_fail(PS_EXHAUSTED, "no memory for a stream");
     }
+    stream->stream = made;
     *out = &stream->base;
     return PS_OK;
 }
@@ -178,13 +179,14 @@ ps_status fill_zero(ps_stream *stream, void *memory, int64_t bytes)
 ps_status event_open(ps_device *device, ps_event **out)
 {
     PS_TRY(enter(device));
+    cudaEvent_t made;
+    PS_CUDA(cudaEventCreate(&made));
     cuda_event *event = new (std::nothrow) cuda_event();
-    if (!event) return ps_fail(PS_EXHAUSTED, "no memory for an event");
-    cudaError_t error = cudaEventCreate(&event->event);
-    if (error != cudaSuccess) {
-        delete event;
-        PS_CUDA(error);
+    if (!event) {
+        note(device, cudaEventDestroy(made));
+        return ps_fail(PS_EXHAUSTED, "no memory for an event");
     }
+    event->event = made;
     *out = &event->base;
     return PS_OK;
 }
