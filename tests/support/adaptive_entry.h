@@ -12,7 +12,8 @@
 #include "kernels/tdbem/shell_integral.h"
 #include "tests/check.h"
 
-enum { ADAPTIVE_SHELLS = 64 };
+/* The first levels are always cut: a shell that only grazes the triangle is easily missed. */
+enum { ADAPTIVE_SHELLS = 64, ADAPTIVE_DEPTH = 14, ADAPTIVE_FORCED = 5 };
 
 /* out[l] = int_outer int_inner [shell l] 1/(4 pi r), l < count, by the 12-point rule. */
 static inline void adaptive_rule(const ps_triangle *outer, const ps_triangle *inner, double shell,
@@ -56,7 +57,7 @@ static inline void adaptive_part(const ps_triangle *outer, const ps_triangle *in
     for (int l = 0; l < count; ++l)
         worst = fmax(worst, fabs(sums[0][l] + sums[1][l] + sums[2][l] + sums[3][l] - whole[l]));
     for (int p = 0; p < 4; ++p) {
-        if (worst > tolerance && depth > 0)
+        if ((worst > tolerance || depth > ADAPTIVE_DEPTH - ADAPTIVE_FORCED) && depth > 0)
             adaptive_part(&part[p], inner, shell, tolerance / 2, depth - 1, count, sums[p], out);
         else
             for (int l = 0; l < count; ++l) out[l] += sums[p][l];
@@ -70,7 +71,7 @@ static inline void adaptive_entry(const ps_triangle *outer, const ps_triangle *i
     double whole[ADAPTIVE_SHELLS];
     adaptive_rule(outer, inner, shell, count, whole);
     memset(out, 0, (size_t)count * sizeof *out);
-    adaptive_part(outer, inner, shell, tolerance, 14, count, whole, out);
+    adaptive_part(outer, inner, shell, tolerance, ADAPTIVE_DEPTH, count, whole, out);
 }
 
 #endif

@@ -4,11 +4,20 @@
 #ifndef PS_TESTS_SUPPORT_INTERACTION_CASE_H
 #define PS_TESTS_SUPPORT_INTERACTION_CASE_H
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "kernels/tdbem/interaction.h"
-#include "tests/check.h"
 #include "tests/support/icosphere.h"
+
+/* Benchmarks use this too, without cmocka: a failure ends the program. */
+static inline void interaction_case_ok(ps_status status)
+{
+    if (status == PS_OK) return;
+    fprintf(stderr, "%s\n", ps_message());
+    abort();
+}
 
 typedef struct interaction_case {
     ps_interaction interaction;
@@ -47,7 +56,7 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
 {
     memset(c, 0, sizeof *c);
     c->triangles = malloc((size_t)mesh->triangle_count * sizeof *c->triangles);
-    check_ok(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
+    interaction_case_ok(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
     bool hard = formulation == PS_SOUND_HARD;
     if (hard) interaction_case_around(c, mesh);
     c->interaction = (ps_interaction){
@@ -61,7 +70,7 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
         .corners = (const int32_t(*)[3])mesh->triangles,
         .around_start = c->around_start,
         .around = c->around};
-    check_ok(ps_triangle_rule_init(points, &c->interaction.rule));
+    interaction_case_ok(ps_triangle_rule_init(points, &c->interaction.rule));
     c->reach = calloc((size_t)c->interaction.unknowns, sizeof *c->reach);
     ps_interaction_set_reach(&c->interaction, c->reach);
 }
@@ -104,8 +113,7 @@ static inline void interaction_tile_compute(const ps_interaction *interaction,
     int64_t bytes = ps_interaction_workspace(interaction, tile->first_row, tile->rows,
                                              tile->first_slice, tile->slices);
     void *workspace = malloc((size_t)bytes);
-    assert_non_null(workspace);
-    check_ok(ps_interaction_compute(interaction, tile, workspace, bytes));
+    interaction_case_ok(ps_interaction_compute(interaction, tile, workspace, bytes));
     free(workspace);
 }
 

@@ -45,7 +45,7 @@ static void test_reference_entries(void **state)
         int i = reference[e].i, j = reference[e].j;
         bool same = e > 0 && reference[e - 1].i == i && reference[e - 1].j == j;
         if (!same)
-            adaptive_entry(&c.triangles[i], &c.triangles[j], .15, 4e-10 * largest_of_pair(i, j), 32,
+            adaptive_entry(&c.triangles[i], &c.triangles[j], .15, 2e-9 * largest_of_pair(i, j), 32,
                            shells);
         check_near(shells[reference[e].l], reference[e].value, 1e-8 * largest_of_pair(i, j), 0);
     }
