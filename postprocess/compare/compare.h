@@ -50,14 +50,26 @@ double difference_measured(const difference *d, const compare_settings *settings
 bool difference_passes(const difference *d, const compare_settings *settings);
 void difference_report(ps_report *report, const difference *d);
 
-/* Compares all datasets of two stores; `failures` counts what differs beyond the tolerance
- * and `first_failure` [256] describes the first. Streams: memory of two chunks. */
+/* What did not agree. */
+typedef struct compare_result {
+    int failures;
+    char first[256]; /* describes the first */
+} compare_result;
+void compare_note(compare_result *result, const char *text);
+
+/* Compares all datasets of two stores; notes what differs beyond the tolerance. Streams:
+ * memory of two chunks. */
 ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings,
-                           ps_report *report, int *failures, char *first_failure);
+                           ps_report *report, compare_result *result);
+
+/* Compares two slice matrices entry by entry if they are cut into different tiles; *done is
+ * false, and nothing compared, if they are cut alike. Memory of two tiles and of M^0 twice. */
+ps_status compare_slices(const char *path, const char *reference,
+                         const compare_settings *settings, ps_report *report,
+                         compare_result *result, bool *done);
 
 /* Compares two signals (traces or histories) in space and time. */
 ps_status compare_signals(const char *path, const char *reference,
-                          const compare_settings *settings, ps_report *report, int *failures,
-                          char *first_failure);
+                          const compare_settings *settings, ps_report *report, compare_result *result);
 
 #endif

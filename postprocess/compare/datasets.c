@@ -14,14 +14,34 @@ typedef struct row_cursor {
     int id;
     ps_dataset_info info;
     int64_t row_values; /* per row         */
-    int64_t chunk;      /* in buffer; -1   */
+    int64_t *start;     /* [chunks + 1] first row of each chunk */
+    int64_t at;         /* chunk of the latest row              */
+    int64_t chunk;      /* in buffer; -1                        */
     char *buffer;
 } row_cursor;
 
 static void row_cursor_release(row_cursor *cursor)
 {
     free(cursor->buffer);
+    free(cursor->start);
     cursor->buffer = NULL;
+    cursor->start = NULL;
+}
+
+/* In a master file the last chunk of every part may have fewer rows than the others. */
+static ps_status find_starts(row_cursor *cursor)
+{
+    const ps_dataset_info *info = &cursor->info;
+    PS_TRY(PS_ALLOC(&cursor->start, info->chunk_count + 1, "chunk starts"));
+    for (int64_t c = 0; c < info->chunk_count; ++c) {
+        ps_chunk_info chunk;
+        PS_TRY(ps_store_chunk(cursor->store, cursor->id, c, &chunk));
+        int64_t rows = info->chunk_rows == 1 ? 1 : chunk.count / cursor->row_values;
+        cursor->start[c + 1] = cursor->start[c] + rows;
+    }
+    if (cursor->start[info->chunk_count] == info->dims[0]) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: the chunks of %s do not cover its rows",
+                   ps_store_path(cursor->store), info->name);
 }
 
 static ps_status row_cursor_init(row_cursor *cursor, ps_store *store, int id)
@@ -29,22 +49,23 @@ static ps_status row_cursor_init(row_cursor *cursor, ps_store *store, int id)
     *cursor = (row_cursor){.store = store, .id = id, .chunk = -1, .row_values = 1};
     PS_TRY(ps_store_dataset(store, id, &cursor->info));
     for (int d = 1; d < cursor->info.rank; ++d) cursor->row_values *= cursor->info.dims[d];
+    PS_TRY(find_starts(cursor));
     return PS_ALLOC(&cursor->buffer, cursor->info.chunk_bytes, "a chunk to compare");
 }
 
-/* The rows from `row` on that one chunk holds. */
+/* The rows from `row` on that one chunk holds; rows are asked for in ascending order. */
 static ps_status row_cursor_at(row_cursor *cursor, int64_t row, const char **data, int64_t *rows)
 {
-    const ps_dataset_info *info = &cursor->info;
-    int64_t chunk = row / info->chunk_rows, inside = row % info->chunk_rows;
-    if (chunk != cursor->chunk) {
+    while (row >= cursor->start[cursor->at + 1]) ++cursor->at;
+    if (cursor->at != cursor->chunk) {
         cursor->chunk = -1;
-        PS_TRY(ps_store_read_chunk(cursor->store, cursor->id, chunk, cursor->buffer));
-        cursor->chunk = chunk;
+        PS_TRY(ps_store_read_chunk(cursor->store, cursor->id, cursor->at, cursor->buffer));
+        cursor->chunk = cursor->at;
     }
-    int64_t end = (chunk + 1) * info->chunk_rows;
-    *rows = (end < info->dims[0] ? end : info->dims[0]) - row;
-    *data = cursor->buffer + inside * cursor->row_values * (int64_t)ps_type_size(info->type);
+    int64_t inside = row - cursor->start[cursor->at];
+    *rows = cursor->start[cursor->at + 1] - row;
+    *data = cursor->buffer +
+            inside * cursor->row_values * (int64_t)ps_type_size(cursor->info.type);
     return PS_OK;
 }
 
@@ -104,11 +125,12 @@ static void compare_run(const row_cursor cursors[2], const char *const data[2], 
 
 /* ---- shapes ---- */
 
-/* Ragged datasets (a row a chunk) may have different capacities: the valid values count. */
+/* Ragged datasets (a row a chunk) may have different capacities, in a master even from part to
+ * part: the valid values count. */
 static bool is_ragged(const ps_dataset_info *a, const ps_dataset_info *b)
 {
     return a->rank == 2 && b->rank == 2 && a->chunk_rows == 1 && b->chunk_rows == 1 &&
-           a->dims[0] == b->dims[0] && a->dims[1] != b->dims[1];
+           a->dims[0] == b->dims[0];
 }
 
 static bool same_shape(const ps_dataset_info *a, const ps_dataset_info *b)
@@ -183,11 +205,6 @@ done:
     return status;
 }
 
-static void note_failure(int *failures, char *first_failure, const char *text)
-{
-    if ((*failures)++ == 0) snprintf(first_failure, 256, "%s", text);
-}
-
 /* Type, shape and units; false (and a note) if the values cannot be compared. */
 static bool comparable(const ps_dataset_info *a, const ps_dataset_info *b,
                        const compare_settings *settings, char *text)
@@ -252,7 +269,7 @@ static bool chosen(const char *name, const compare_settings *settings)
 
 /* Datasets that the reference alone has. */
 static ps_status find_missing(ps_store *a, ps_store *b, const compare_settings *settings,
-                              int *failures, char *first_failure)
+                              compare_result *result)
 {
     for (int id = 0; id < ps_store_dataset_count(b); ++id) {
         ps_dataset_info info;
@@ -261,7 +278,7 @@ static ps_status find_missing(ps_store *a, ps_store *b, const compare_settings *
         if (!chosen(info.name, settings) || ps_store_find(a, info.name, &other) == PS_OK) continue;
         char text[256];
         snprintf(text, sizeof text, "%.100s is missing in the first file", info.name);
-        note_failure(failures, first_failure, text);
+        compare_note(result, text);
     }
     return PS_OK;
 }
@@ -285,8 +302,7 @@ static void attribute_text(const ps_store *store, const char *name, char *out, s
         snprintf(out, size, "%.17g", real);
 }
 
-static void compare_attributes(ps_store *const stores[2], ps_report *report, int *failures,
-                               char *first_failure)
+static void compare_attributes(ps_store *const stores[2], ps_report *report, compare_result *result)
 {
     for (size_t i = 0; i < sizeof described_by / sizeof *described_by; ++i) {
         char values[2][96], text[256];
@@ -296,16 +312,16 @@ static void compare_attributes(ps_store *const stores[2], ps_report *report, int
         snprintf(text, sizeof text, "attribute %s differs: %.90s and %.90s", described_by[i],
                  values[0], values[1]);
         ps_report_text(report, described_by[i], text);
-        note_failure(failures, first_failure, text);
+        compare_note(result, text);
     }
 }
 
 ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings,
-                           ps_report *report, int *failures, char *first_failure)
+                           ps_report *report, compare_result *result)
 {
     ps_store *const stores[2] = {a, b};
     int compared = 0;
-    if (settings->attributes) compare_attributes(stores, report, failures, first_failure);
+    if (settings->attributes) compare_attributes(stores, report, result);
     for (int id = 0; id < ps_store_dataset_count(a); ++id) {
         ps_dataset_info info;
         char text[256] = "";
@@ -317,10 +333,10 @@ ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *set
             snprintf(text, sizeof text, "%.100s is missing in the reference", info.name);
         else
             PS_TRY(compare_one(stores, ids, settings, report, text));
-        if (text[0]) note_failure(failures, first_failure, text);
+        if (text[0]) compare_note(result, text);
     }
-    PS_TRY(find_missing(a, b, settings, failures, first_failure));
-    if (!compared && !*failures)
+    PS_TRY(find_missing(a, b, settings, result));
+    if (!compared && !result->failures)
         return ps_fail(PS_USAGE, "--dataset: %s has no such dataset; penstock-inspect lists them",
                        ps_store_path(a));
     return PS_OK;

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "postprocess/compare/compare.h"
@@ -63,4 +64,9 @@ void difference_report(ps_report *report, const difference *d)
     ps_report_real(report, "relative_max", difference_relative_max(d), "1");
     ps_report_real(report, "largest", d->largest, "1");
     if (d->non_finite) ps_report_int(report, "non_finite", d->non_finite, "1");
+}
+
+void compare_note(compare_result *result, const char *text)
+{
+    if (result->failures++ == 0) snprintf(result->first, sizeof result->first, "%s", text);
 }

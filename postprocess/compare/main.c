@@ -41,16 +41,23 @@ static ps_status check_same_format(const ps_store *a, const ps_store *b)
                    ps_store_path(a), ps_store_format(a), ps_store_path(b), ps_store_format(b));
 }
 
-static ps_status compare_files(const char *const paths[2], ps_report *report, int *failures,
-                               char *first_failure)
+static ps_status compare_stores(ps_store *a, ps_store *b, ps_report *report,
+                                compare_result *result)
+{
+    bool done = false, whole = !chosen.datasets.count && !chosen.excluded.count;
+    PS_TRY(check_same_format(a, b));
+    if (whole && strcmp(ps_store_format(a), "penstock-slice-matrix") == 0)
+        PS_TRY(compare_slices(ps_store_path(a), ps_store_path(b), &chosen, report, result, &done));
+    return done ? PS_OK : compare_datasets(a, b, &chosen, report, result);
+}
+
+static ps_status compare_files(const char *const paths[2], ps_report *report,
+                               compare_result *result)
 {
     ps_store *a = NULL, *b = NULL;
-    ps_status status;
-    PS_GUARD(status, done, ps_store_open(paths[0], NULL, 1 << 20, &a));
-    PS_GUARD(status, done, ps_store_open(paths[1], NULL, 1 << 20, &b));
-    PS_GUARD(status, done, check_same_format(a, b));
-    status = compare_datasets(a, b, &chosen, report, failures, first_failure);
-done:
+    ps_status status = ps_store_open(paths[0], NULL, 1 << 20, &a);
+    if (status == PS_OK) status = ps_store_open(paths[1], NULL, 1 << 20, &b);
+    if (status == PS_OK) status = compare_stores(a, b, report, result);
     ps_store_close(&a);
     ps_store_close(&b);
     return status;
@@ -58,22 +65,20 @@ done:
 
 static ps_status run_compare(ps_run *run)
 {
-    int failures = 0;
-    char first_failure[256] = "";
+    compare_result result = {.failures = 0};
     if (norm == NORM_DATASETS && chosen.weights)
         return ps_fail(PS_USAGE, "--weights belongs to --norm space-time");
     ps_report *report = ps_report_new(run->json);
     ps_status status =
         norm == NORM_SPACE_TIME
-            ? compare_signals(run->operands[0], run->operands[1], &chosen, report, &failures,
-                              first_failure)
-            : compare_files(run->operands, report, &failures, first_failure);
+            ? compare_signals(run->operands[0], run->operands[1], &chosen, report, &result)
+            : compare_files(run->operands, report, &result);
     if (status == PS_OK) {
         ps_report_section(report, "result");
-        ps_report_flag(report, "agree", failures == 0);
-        ps_report_int(report, "failures", failures, "1");
+        ps_report_flag(report, "agree", result.failures == 0);
+        ps_report_int(report, "failures", result.failures, "1");
         ps_report_print(&report);
-        if (failures) status = ps_fail(PS_FAILED, "%s", first_failure);
+        if (result.failures) status = ps_fail(PS_FAILED, "%s", result.first);
     }
     ps_report_discard(&report);
     return status;
@@ -89,7 +94,8 @@ int main(int argc, char **argv)
             "compression and parts, reading a chunk at a time. Real data pass within the\n"
             "tolerance (relative L2 norm by default), whole numbers and --tolerance 0 only bit\n"
             "for bit. With --norm space-time two signals (density histories or traces) are compared\n"
-            "over time and channels, optionally weighted by area.\n"
+            "over time and channels, optionally weighted by area. Slice matrices that are cut into\n"
+            "different tiles (by another number of ranks) are compared entry by entry.\n"
             "Exit code 0: they agree; 1: they differ; 3: a file is invalid or cannot be compared.",
         .examples = "  penstock-compare run.h5 reference.h5 --tolerance 1e-12\n"
                     "  penstock-compare run.h5 exact.h5 --norm space-time --weights mesh.h5",

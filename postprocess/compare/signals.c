@@ -256,7 +256,7 @@ static ps_status report_channels(const space_time *st, const compare_settings *s
 }
 
 static ps_status judge(space_time *st, const compare_settings *settings, ps_report *report,
-                       int *failures, char *first_failure)
+                       compare_result *result)
 {
     PS_TRY(check_axes(st, settings));
     ps_report_section(report, "space_time");
@@ -265,15 +265,15 @@ static ps_status judge(space_time *st, const compare_settings *settings, ps_repo
     difference_report(report, &st->total);
     PS_TRY(report_channels(st, settings, report));
     if (difference_passes(&st->total, settings)) return PS_OK;
-    ++*failures;
-    snprintf(first_failure, 256, "relative L2 in space and time %.4g, largest difference %.3g",
+    char text[256];
+    snprintf(text, sizeof text, "relative L2 in space and time %.4g, largest difference %.3g",
              difference_relative_l2(&st->total), st->total.largest);
+    compare_note(result, text);
     return PS_OK;
 }
 
 ps_status compare_signals(const char *path, const char *reference,
-                          const compare_settings *settings, ps_report *report, int *failures,
-                          char *first_failure)
+                          const compare_settings *settings, ps_report *report, compare_result *result)
 {
     space_time st = {.used = 0};
     ps_status status;
@@ -281,7 +281,7 @@ ps_status compare_signals(const char *path, const char *reference,
     PS_GUARD(status, done, signal_open(&st.signals[1], reference));
     PS_GUARD(status, done, prepare(&st, settings));
     PS_GUARD(status, done, take_all(&st, settings));
-    PS_GUARD(status, done, judge(&st, settings, report, failures, first_failure));
+    PS_GUARD(status, done, judge(&st, settings, report, result));
 done:
     for (int s = 0; s < 2; ++s) signal_release(&st.signals[s]);
     free(st.weights);

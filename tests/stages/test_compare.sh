@@ -46,4 +46,20 @@ cp a.h5 damaged.h5
 head -c 2000 /dev/zero | tr '\0' '\377' |
     dd of=damaged.h5 bs=1 seek=$(($(stat -c %s a.h5) / 2)) conv=notrunc 2>/dev/null
 expect 3 'damaged.h5' penstock-compare damaged.h5 a.h5
+
+# Slice matrices of one and of three ranks: other tiles, a master over parts, the same entries.
+if command -v mpirun > /dev/null && command -v penstock-slice-assemble > /dev/null &&
+    command -v penstock-mesh-import > /dev/null; then
+    awk -f "$ROOT/cases/tdbem-sphere/icosphere.awk" -v levels=2 > s.off
+    penstock-mesh-import -q s.off s.h5 > log || fail import
+    assemble="penstock-slice-assemble -q s.h5 --courant 2 --speed 1"
+    $assemble one.h5 > log && mpirun --oversubscribe -np 3 $assemble three.h5 > log &&
+        $assemble double.h5 --precision f64 > log && $assemble other.h5 --points 3 > log || fail assembly
+    expect 0 'M^k' penstock-compare three.h5 one.h5 --tolerance 0
+    expect 0 'M^0' penstock-compare three.h5 double.h5 --tolerance 1e-6
+    expect 1 'M^0 differs' penstock-compare three.h5 other.h5 --tolerance 1e-3
+    expect 3 'unknowns' sh -c 'awk -f "$ROOT/cases/tdbem-sphere/icosphere.awk" -v levels=1 > t.off &&
+        penstock-mesh-import -q t.off t.h5 > log && penstock-slice-assemble -q t.h5 small.h5 \
+        --courant 2 --speed 1 > log && penstock-compare three.h5 small.h5'
+fi
 echo "differences are found and named"
