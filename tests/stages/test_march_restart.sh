@@ -30,6 +30,17 @@ echo "$kills kills in $tries starts; the last start made $(figure last.json step
 penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run --stop-after 0.2 > said.txt 2>&1
 grep -q "continue with the same command and --restart" said.txt
 ls out.log out.000001.h5 > /dev/null
+# killed between the commit of the output and the removal of the rest: that is tidied up
+cp out.log whole.log; cp out.000001.h5 whole.000001.h5
+penstock-tdbem-march s.h5 sphere2.h5 whole.h5 $run --restart > said.txt 2>&1
+grep -q "is up to date" said.txt
+[ "$(ls whole.*)" = whole.h5 ]
+# a log without its head cannot be continued: the run starts over
+cp out.log torn.log; cp out.000001.h5 torn.000001.h5
+truncate -s 30 torn.log
+penstock-tdbem-march s.h5 sphere2.h5 torn.h5 $run --restart > said.txt 2>&1
+grep -q "starting from the first step" said.txt
+identical torn.h5 whole.h5
 fails 2 "there is an unfinished run; continue it with --restart" penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run
 fails 2 'had steps "12000", now it is "500"' penstock-tdbem-march s.h5 sphere2.h5 out.h5 --steps 500 $plane --restart
 fails 2 'had group "8", now it is "16"' penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run --group 16 --restart
