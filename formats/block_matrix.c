@@ -389,7 +389,7 @@ ps_status ps_block_matrix_view(const ps_block_matrix *matrix, int64_t index, con
     PS_TRY(ps_block_matrix_tile_info(matrix, index, tile));
     for (int d = 0; has_array(matrix, d); ++d)
         *(void **)((char *)tile + array_of(matrix, d)->member) =
-            ps_tile_set_data(&matrix->set, d, unpacked);
+            ps_tile_set_data(&matrix->set, index, d, unpacked);
     return PS_OK;
 }
 

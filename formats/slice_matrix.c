@@ -281,10 +281,10 @@ ps_status ps_slice_matrix_view(const ps_slice_matrix *matrix, int64_t index, con
                                ps_slice_tile *tile)
 {
     PS_TRY(ps_slice_matrix_tile_info(matrix, index, tile));
-    tile->starts = ps_tile_set_data(&matrix->set, STARTS, unpacked);
-    tile->lengths = ps_tile_set_data(&matrix->set, LENGTHS, unpacked);
-    tile->values = ps_tile_set_data(&matrix->set, VALUES, unpacked);
-    tile->offsets = ps_tile_set_data(&matrix->set, DATASETS, unpacked);
+    tile->starts = ps_tile_set_data(&matrix->set, index, STARTS, unpacked);
+    tile->lengths = ps_tile_set_data(&matrix->set, index, LENGTHS, unpacked);
+    tile->values = ps_tile_set_data(&matrix->set, index, VALUES, unpacked);
+    tile->offsets = ps_tile_set_data(&matrix->set, index, DATASETS, unpacked);
     return PS_OK;
 }
 
@@ -312,8 +312,8 @@ ps_status ps_slice_matrix_read_structure(ps_slice_matrix *matrix, int64_t index,
 {
     const int *ids = matrix->set.ids;
     PS_TRY(ps_slice_matrix_view(matrix, index, unpacked, tile));
-    PS_TRY(ps_store_read_chunk(matrix->store, ids[STARTS], index, tile->starts));
-    PS_TRY(ps_store_read_chunk(matrix->store, ids[LENGTHS], index, tile->lengths));
+    PS_TRY(ps_store_read_values(matrix->store, ids[STARTS], index, tile->starts));
+    PS_TRY(ps_store_read_values(matrix->store, ids[LENGTHS], index, tile->lengths));
     PS_TRY(index_tile(matrix, index, tile));
     tile->values = NULL;
     return PS_OK;

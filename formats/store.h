@@ -150,10 +150,15 @@ ps_status ps_store_write_chunk(ps_store *store, int id, int64_t chunk, const voi
 
 /* Reads one chunk (whole: raw_bytes) into data, verifying its hash. Thread-safe. */
 ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, void *data);
+/* Likewise, but only the `count` valid values: data needs no room for the rest of the chunk. */
+ps_status ps_store_read_values(ps_store *store, int id, int64_t chunk, void *data);
 
 /* The two halves, for chunk_stream: the stored bytes, and their decoding (hash verified). */
 ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *stored);
 ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored, void *data);
+/* Likewise, but only the valid values. */
+ps_status ps_store_decode_values(ps_store *store, int id, int64_t chunk, const void *stored,
+                                 void *data);
 
 /* Whole arrays, and rows [first, first + count) of an array; in parallel (OpenMP). */
 ps_status ps_store_write_array(ps_store *store, const ps_dataset_spec *spec, const void *data);

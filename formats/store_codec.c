@@ -157,9 +157,10 @@ static void shuffle8(const u64_any *restrict in, int64_t count, int64_t plane,
     }
 }
 
-static void unshuffle2(const uint8_t *restrict in, int64_t count, u16_any *restrict out)
+static void unshuffle2(const uint8_t *restrict in, int64_t count, int64_t plane,
+                       u16_any *restrict out)
 {
-    for (int64_t i = 0; i < count; ++i) out[i] = (uint16_t)(in[i] | in[count + i] << 8);
+    for (int64_t i = 0; i < count; ++i) out[i] = (uint16_t)(in[i] | in[plane + i] << 8);
 }
 
 static void unshuffle4(const uint8_t *restrict in, int64_t count, int64_t plane,
@@ -171,13 +172,14 @@ static void unshuffle4(const uint8_t *restrict in, int64_t count, int64_t plane,
             (uint32_t)in[i] | (uint32_t)p1[i] << 8 | (uint32_t)p2[i] << 16 | (uint32_t)p3[i] << 24;
 }
 
-static void unshuffle8(const uint8_t *restrict in, int64_t count, u64_any *restrict out)
+static void unshuffle8(const uint8_t *restrict in, int64_t count, int64_t plane,
+                       u64_any *restrict out)
 {
     uint32_t low[HALVES], high[HALVES];
     for (int64_t first = 0; first < count; first += HALVES) {
         int64_t n = count - first < HALVES ? count - first : HALVES;
-        unshuffle4(in + first, n, count, low);
-        unshuffle4(in + 4 * count + first, n, count, high);
+        unshuffle4(in + first, n, plane, low);
+        unshuffle4(in + 4 * plane + first, n, plane, high);
         for (int64_t i = 0; i < n; ++i) out[first + i] = (uint64_t)low[i] | (uint64_t)high[i] << 32;
     }
 }
@@ -203,20 +205,22 @@ static void shuffle(const ps_codec *codec, const void *data, int64_t count, uint
     for (int64_t b = 0; b < size; ++b) memset(out + b * plane + count, 0, (size_t)(plane - count));
 }
 
-static void unshuffle(const ps_codec *codec, const uint8_t *in, void *out)
+/* The first `count` values. */
+static void unshuffle(const ps_codec *codec, const uint8_t *in, int64_t count, void *out)
 {
+    int64_t plane = codec->elements;
     switch (ps_type_size(codec->type)) {
     case 1:
-        memcpy(out, in, (size_t)codec->elements);
+        memcpy(out, in, (size_t)count);
         break;
     case 2:
-        unshuffle2(in, codec->elements, out);
+        unshuffle2(in, count, plane, out);
         break;
     case 4:
-        unshuffle4(in, codec->elements, codec->elements, out);
+        unshuffle4(in, count, plane, out);
         break;
     default:
-        unshuffle8(in, codec->elements, out);
+        unshuffle8(in, count, plane, out);
         break;
     }
 }
@@ -263,12 +267,12 @@ ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count
 }
 
 ps_status ps_codec_decode(const ps_codec *codec, const ps_chunk_info *info, const void *stored,
-                          ps_scratch *scratch, void *data)
+                          ps_scratch *scratch, int64_t count, void *data)
 {
     if (XXH3_64bits(stored, (size_t)info->stored_bytes) != info->xxh3)
         return ps_fail(PS_INVALID, "its hash differs, the file is damaged");
     if (info->stored_bytes == info->raw_bytes) {
-        memcpy(data, stored, (size_t)info->raw_bytes);
+        memcpy(data, stored, (size_t)count * ps_type_size(codec->type));
         return PS_OK;
     }
     PS_TRY(ps_scratch_need(&scratch->a, &scratch->a_size, info->raw_bytes));
@@ -279,6 +283,6 @@ ps_status ps_codec_decode(const ps_codec *codec, const ps_chunk_info *info, cons
     if (size != (size_t)info->raw_bytes)
         return ps_fail(PS_INVALID, "it holds %zu bytes, expected %lld", size,
                        (long long)info->raw_bytes);
-    unshuffle(codec, scratch->a, data);
+    unshuffle(codec, scratch->a, count, data);
     return PS_OK;
 }

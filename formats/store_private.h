@@ -75,10 +75,10 @@ void ps_codec_statistics(ps_type type, const void *data, int64_t count, ps_chunk
  * and statistics. */
 ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count,
                           ps_scratch *scratch, ps_chunk_info *info, const void **stored);
-/* Decodes into data (raw_bytes). PS_INVALID, "hash differs", where the bytes are not those
- * that were written. Uses buffer a of scratch only. */
+/* Decodes the first `count` values into data. PS_INVALID, "hash differs", where the bytes are not
+ * those that were written. Uses buffer a of scratch only. */
 ps_status ps_codec_decode(const ps_codec *codec, const ps_chunk_info *info, const void *stored,
-                          ps_scratch *scratch, void *data);
+                          ps_scratch *scratch, int64_t count, void *data);
 
 /* ---- the store ---- */
 

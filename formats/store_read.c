@@ -56,18 +56,21 @@ ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *sto
     return status;
 }
 
-static ps_status decode(ps_store *store, int id, int64_t chunk, ps_scratch *scratch,
+/* The whole chunk, or its valid values alone. */
+static ps_status decode(ps_store *store, int id, int64_t chunk, ps_scratch *scratch, bool whole,
                         const void *stored, void *data)
 {
     const ps_store_dataset_state *dataset = &store->datasets[id];
+    int64_t count = whole ? dataset->codec.elements : dataset->chunks[chunk].count;
     ps_status status =
-        ps_codec_decode(&dataset->codec, &dataset->chunks[chunk], stored, scratch, data);
+        ps_codec_decode(&dataset->codec, &dataset->chunks[chunk], stored, scratch, count, data);
     return status == PS_OK ? PS_OK
                            : ps_context(status, "%s: chunk %lld of %s", store->path,
                                         (long long)chunk, dataset->info.name);
 }
 
-ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored, void *data)
+static ps_status decode_chunk(ps_store *store, int id, int64_t chunk, bool whole,
+                              const void *stored, void *data)
 {
     ps_store_dataset_state *dataset;
     ps_scratch *scratch;
@@ -75,12 +78,23 @@ ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *st
     ps_scratch_pool *pool = &store->pool;
     ps_store_resolve(&store, &id, &chunk);
     PS_TRY(ps_scratch_take(pool, &scratch));
-    ps_status status = decode(store, id, chunk, scratch, stored, data);
+    ps_status status = decode(store, id, chunk, scratch, whole, stored, data);
     ps_scratch_give(pool, scratch);
     return status;
 }
 
-ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, void *data)
+ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored, void *data)
+{
+    return decode_chunk(store, id, chunk, true, stored, data);
+}
+
+ps_status ps_store_decode_values(ps_store *store, int id, int64_t chunk, const void *stored,
+                                 void *data)
+{
+    return decode_chunk(store, id, chunk, false, stored, data);
+}
+
+static ps_status read_chunk(ps_store *store, int id, int64_t chunk, bool whole, void *data)
 {
     ps_store_dataset_state *dataset;
     ps_scratch *scratch;
@@ -97,9 +111,19 @@ ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, void *data
         status = fetch(store, dataset, chunk, scratch->b);
         ps_hdf5_unlock();
     }
-    if (status == PS_OK) status = decode(store, id, chunk, scratch, scratch->b, data);
+    if (status == PS_OK) status = decode(store, id, chunk, scratch, whole, scratch->b, data);
     ps_scratch_give(pool, scratch);
     return status;
+}
+
+ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, void *data)
+{
+    return read_chunk(store, id, chunk, true, data);
+}
+
+ps_status ps_store_read_values(ps_store *store, int id, int64_t chunk, void *data)
+{
+    return read_chunk(store, id, chunk, false, data);
 }
 
 /* ---- arrays ---- */

@@ -61,23 +61,30 @@ int64_t ps_tile_set_items(const ps_tile_set *set, int dataset, int64_t tile)
     return chunk_of(set, dataset, tile).count;
 }
 
-static int64_t offset_of(const ps_tile_set *set, int dataset)
+/* Bytes of the valid items. */
+static int64_t item_bytes(const ps_tile_set *set, int dataset, int64_t tile)
+{
+    return ps_tile_set_items(set, dataset, tile) *
+           (set->chunk_bytes[dataset] / set->capacity[dataset]);
+}
+
+static int64_t offset_of(const ps_tile_set *set, int64_t tile, int dataset)
 {
     int64_t offset = 0;
-    for (int d = 0; d < dataset; ++d) offset += padded(set->chunk_bytes[d] + PS_TILE_SLACK);
+    for (int d = 0; d < dataset; ++d) offset += padded(item_bytes(set, d, tile) + PS_TILE_SLACK);
     return offset;
 }
 
-void *ps_tile_set_data(const ps_tile_set *set, int dataset, const void *unpacked)
+void *ps_tile_set_data(const ps_tile_set *set, int64_t tile, int dataset, const void *unpacked)
 {
-    return (char *)unpacked + offset_of(set, dataset);
+    return (char *)unpacked + offset_of(set, tile, dataset);
 }
 
 void ps_tile_set_bytes(const ps_tile_set *set, int64_t tile, int64_t *raw, int64_t *unpacked)
 {
     *raw = 0;
     for (int d = 0; d < set->count; ++d) *raw += padded(chunk_of(set, d, tile).stored_bytes);
-    *unpacked = offset_of(set, set->count);
+    *unpacked = offset_of(set, tile, set->count);
 }
 
 ps_status ps_tile_set_read(const ps_tile_set *set, int64_t tile, void *raw)
@@ -95,9 +102,9 @@ ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *r
 {
     const char *place = raw;
     for (int d = 0; d < set->count; ++d) {
-        char *data = ps_tile_set_data(set, d, unpacked);
-        PS_TRY(ps_store_decode(set->store, set->ids[d], tile, place, data));
-        memset(data + set->chunk_bytes[d], 0, PS_TILE_SLACK);
+        char *data = ps_tile_set_data(set, tile, d, unpacked);
+        PS_TRY(ps_store_decode_values(set->store, set->ids[d], tile, place, data));
+        memset(data + item_bytes(set, d, tile), 0, PS_TILE_SLACK);
         place += padded(chunk_of(set, d, tile).stored_bytes);
     }
     return PS_OK;

@@ -3,8 +3,8 @@
  * What slice_matrix and block_matrix are made of; not for others.
  *
  * Raw form of a tile: the stored bytes of its chunks, one behind the other, each from a
- * multiple of 64 bytes. Unpacked form: the chunks decoded, likewise, each followed by
- * PS_TILE_SLACK zero bytes so that vector loads may run over the end.
+ * multiple of 64 bytes. Unpacked form: their valid items, likewise, each followed by
+ * PS_TILE_SLACK zero bytes so that vector loads may run over the end; capacity costs no memory.
  */
 #ifndef PS_FORMATS_TILE_SET_H
 #define PS_FORMATS_TILE_SET_H
@@ -47,7 +47,7 @@ ps_status ps_tile_set_read(const ps_tile_set *set, int64_t tile, void *raw);
 ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *raw,
                              void *unpacked);
 /* Where dataset d of an unpacked tile begins; d = count: where the set ends. */
-void *ps_tile_set_data(const ps_tile_set *set, int dataset, const void *unpacked);
+void *ps_tile_set_data(const ps_tile_set *set, int64_t tile, int dataset, const void *unpacked);
 
 /* Puts "FILE: tile T: " before the message of a failure. */
 ps_status ps_tile_set_fault(const ps_tile_set *set, int64_t tile, ps_status status);

@@ -93,9 +93,9 @@ ps_status inspect_report_dataset(const ps_store *store, const inspect_summary *s
     ps_report_int(report, "chunk_rows", info->chunk_rows, "1");
     ps_report_int(report, "stored_bytes", sum->stored_bytes, "B");
     ps_report_int(report, "raw_bytes", sum->raw_bytes, "B");
-    if (sum->stored_bytes)
-        ps_report_real(report, "compression", (double)sum->raw_bytes / (double)sum->stored_bytes,
-                       "1");
+    double value_bytes = (double)sum->values * (double)ps_type_size(info->type);
+    if (sum->stored_bytes) /* padding of ragged chunks does not count */
+        ps_report_real(report, "compression", value_bytes / (double)sum->stored_bytes, "1");
     ps_report_int(report, "values", sum->values, "1");
     if (finite > 0) {
         ps_report_real(report, "minimum", sum->minimum, info->units);

@@ -101,7 +101,7 @@ static void code_only(double *encode, double *decode)
         for (int c = 0; c < 24; ++c)
             stop(ps_codec_encode(&codec, chunk_of(c), VALUES, a, &info, &stored));
         double middle = ps_clock();
-        for (int c = 0; c < 24; ++c) stop(ps_codec_decode(&codec, &info, stored, b, data));
+        for (int c = 0; c < 24; ++c) stop(ps_codec_decode(&codec, &info, stored, b, VALUES, data));
         double end = ps_clock();
 #pragma omp critical
         {
