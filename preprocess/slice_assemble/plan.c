@@ -58,12 +58,12 @@ static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
 
 static ps_status sample(const assemble_problem *problem, assemble_plan *plan)
 {
-    enum { TILES = 4, SIDE = 96 };
+    enum { TILES = 5, SIDE = 96 };
     int64_t n = problem->interaction.unknowns, side = smaller(n, SIDE);
     double totals[3] = {0, 0, 0};
     for (int64_t q = 0; q < TILES; ++q)
-        PS_TRY(sample_tile(problem, (n - side) * q / TILES, (n - side) * ((q * 3 + 2) % 4) / TILES,
-                           side, totals));
+        PS_TRY(sample_tile(problem, (n - side) * q / (TILES - 1),
+                           (n - side) * ((2 * q + 1) % TILES) / (TILES - 1), side, totals));
     plan->pair_seconds = totals[0] / totals[1];
     plan->mean_length = totals[2] / totals[1];
     plan->near_per_row = sample_near(&problem->interaction);

@@ -142,12 +142,16 @@ static ps_status keep_near(assemble_buffers *buffers, const ps_interaction_tile 
     return PS_OK;
 }
 
+static bool is_symmetric(const ps_slice_tiling *tiling, int64_t rows, int64_t slices)
+{
+    return is_whole(tiling, rows) && is_whole(tiling, slices);
+}
+
 static ps_status compute_unit(const assembly *a, int64_t rows, int64_t slices,
                               assemble_buffers *buffers)
 {
     const ps_slice_tiling *tiling = &a->plan->tiling;
-    bool symmetric = is_whole(tiling, rows) && is_whole(tiling, slices);
-    if (symmetric && rows > slices) return PS_OK; /* the mirror of another unit */
+    bool symmetric = is_symmetric(tiling, rows, slices);
     ps_interaction_tile *tile = &buffers->tile;
     tile->first_row = rows * tiling->tile_rows;
     tile->rows = smaller(tiling->tile_rows, tiling->unknowns - tile->first_row);
@@ -171,25 +175,43 @@ static ps_status compute_unit(const assembly *a, int64_t rows, int64_t slices,
     return write_square(a, buffers, mirror);
 }
 
+/* Numbers of the units to compute: all but the mirrors of others. */
+static ps_status list_units(const assemble_plan *plan, int64_t **out, int64_t *count)
+{
+    int64_t first = plan->tiling.first_slice / plan->tiling.tile_rows;
+    *count = 0;
+    PS_TRY(PS_ALLOC(out, plan->units, "list of tiles"));
+    for (int64_t unit = 0; unit < plan->units; ++unit) {
+        int64_t slices = first + unit / plan->row_tiles, rows = unit % plan->row_tiles;
+        if (rows <= slices || !is_symmetric(&plan->tiling, rows, slices)) (*out)[(*count)++] = unit;
+    }
+    return PS_OK;
+}
+
+static ps_status compute_listed(const assembly *a, int64_t unit, assemble_buffers *buffers)
+{
+    const assemble_plan *plan = a->plan;
+    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request; nothing was written");
+    int64_t first = plan->tiling.first_slice / plan->tiling.tile_rows;
+    return compute_unit(a, unit % plan->row_tiles, first + unit / plan->row_tiles, buffers);
+}
+
 /* The units of this rank, threads taking one after the other. The first failure is kept. */
 static ps_status compute_units(const assembly *a, assemble_buffers *buffers)
 {
-    const assemble_plan *plan = a->plan;
-    int64_t first_block = plan->tiling.first_slice / plan->tiling.tile_rows, done = 0;
+    int64_t *units, count, done = 0;
     ps_status status = PS_OK;
     char message[1024] = "";
     ps_progress progress;
-    ps_progress_start(&progress, "assembling", "tiles", plan->units);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(plan->threads)
-    for (int64_t unit = 0; unit < plan->units; ++unit) {
+    PS_TRY(list_units(a->plan, &units, &count));
+    ps_progress_start(&progress, "assembling", "tiles", count);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(a->plan->threads)
+    for (int64_t u = 0; u < count; ++u) {
         ps_status seen;
 #pragma omp atomic read
         seen = status;
         if (seen != PS_OK) continue;
-        int64_t slices = first_block + unit / plan->row_tiles, rows = unit % plan->row_tiles;
-        ps_status mine = ps_stop_requested()
-                             ? ps_fail(PS_FAILED, "stopped on request; nothing was written")
-                             : compute_unit(a, rows, slices, &buffers[omp_get_thread_num()]);
+        ps_status mine = compute_listed(a, units[u], &buffers[omp_get_thread_num()]);
 #pragma omp critical(assemble_progress)
         {
             if (mine != PS_OK && status == PS_OK) {
@@ -202,6 +224,7 @@ static ps_status compute_units(const assembly *a, assemble_buffers *buffers)
         if (omp_get_thread_num() == 0) ps_progress_update(&progress, done);
     }
     ps_progress_end(&progress);
+    free(units);
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", message);
 }
 
