@@ -109,14 +109,17 @@ static ps_status open_file(const char *path, int flags, ps_append_log **out)
     log->descriptor = -1;
     log->path = strdup(path);
     ps_status status = PS_OK;
-    if (!log->path) status = ps_fail(PS_EXHAUSTED, "%s: no memory for its name", path);
+    if (!log->path)
+        status = ps_fail(PS_EXHAUSTED, "%s: no memory for its name", path);
     else if ((log->descriptor = open(path, flags | O_RDWR | O_CLOEXEC, 0666)) < 0)
         status = ps_fail(flags & O_CREAT ? PS_FAILED : PS_INVALID, "%s: %s", path, strerror(errno));
     else if (flock(log->descriptor, LOCK_EX | LOCK_NB) != 0)
-        status = ps_fail(PS_FAILED, "%s: another process is writing it; wait for that run to end",
-                         path);
-    if (status == PS_OK) *out = log;
-    else ps_append_log_close(&log);
+        status =
+            ps_fail(PS_FAILED, "%s: another process is writing it; wait for that run to end", path);
+    if (status == PS_OK)
+        *out = log;
+    else
+        ps_append_log_close(&log);
     return status;
 }
 
@@ -157,8 +160,8 @@ static ps_status write_head(ps_append_log *log)
     memcpy(head.magic, file_magic, sizeof head.magic);
     memcpy(head.uuid, log->uuid, sizeof head.uuid);
     uint64_t hash = head_hash(&head, log->identity);
-    struct iovec parts[] = {{&head, sizeof head}, {log->identity, head.identity_bytes},
-                            {&hash, sizeof hash}};
+    struct iovec parts[] = {
+        {&head, sizeof head}, {log->identity, head.identity_bytes}, {&hash, sizeof hash}};
     log->end = (int64_t)(sizeof head + head.identity_bytes + sizeof hash);
     PS_TRY(write_parts(log, parts, 3, 0));
     sync_folder(log->path);
@@ -173,9 +176,12 @@ ps_status ps_append_log_create(const char *path, const char *uuid, const char *i
     snprintf(log->uuid, sizeof log->uuid, "%s", uuid);
     ps_status status;
     log->identity = strdup(identity);
-    if (!log->identity) status = ps_fail(PS_EXHAUSTED, "%s: no memory for its head", path);
-    else if (ftruncate(log->descriptor, 0) != 0) status = io_fail(log, "cannot be emptied");
-    else status = write_head(log);
+    if (!log->identity)
+        status = ps_fail(PS_EXHAUSTED, "%s: no memory for its head", path);
+    else if (ftruncate(log->descriptor, 0) != 0)
+        status = io_fail(log, "cannot be emptied");
+    else
+        status = write_head(log);
     if (status != PS_OK) ps_append_log_close(out);
     return status;
 }
@@ -194,7 +200,8 @@ static ps_status read_head(ps_append_log *log)
         return ps_fail(PS_INVALID, "%s: its head is damaged", log->path);
     PS_TRY(PS_ALLOC(&log->identity, head.identity_bytes + 1, "the head of a log"));
     if (!read_all(log->descriptor, log->identity, head.identity_bytes, sizeof head) ||
-        !read_all(log->descriptor, &hash, sizeof hash, (int64_t)sizeof head + head.identity_bytes) ||
+        !read_all(log->descriptor, &hash, sizeof hash,
+                  (int64_t)sizeof head + head.identity_bytes) ||
         hash != head_hash(&head, log->identity))
         return ps_fail(PS_INVALID, "%s: its head is damaged", log->path);
     memcpy(log->uuid, head.uuid, sizeof log->uuid);
@@ -243,8 +250,8 @@ static ps_status scan(ps_append_log *log)
     for (;;) {
         record_head head;
         bool whole;
-        PS_GUARD(status, done, read_record(log, log->end, file.st_size, &head, &buffer, &capacity,
-                                           &whole));
+        PS_GUARD(status, done,
+                 read_record(log, log->end, file.st_size, &head, &buffer, &capacity, &whole));
         if (!whole || head.first != ps_append_log_last(log) + 1 || head.count == 0) break;
         PS_GUARD(status, done, add_entry(log, head.count, head.bytes));
     }
@@ -264,15 +271,9 @@ ps_status ps_append_log_open(const char *path, ps_append_log **out)
 
 /* ---- use ---- */
 
-const char *ps_append_log_uuid(const ps_append_log *log)
-{
-    return log->uuid;
-}
+const char *ps_append_log_uuid(const ps_append_log *log) { return log->uuid; }
 
-const char *ps_append_log_identity(const ps_append_log *log)
-{
-    return log->identity;
-}
+const char *ps_append_log_identity(const ps_append_log *log) { return log->identity; }
 
 int64_t ps_append_log_last(const ps_append_log *log)
 {
@@ -282,8 +283,10 @@ int64_t ps_append_log_last(const ps_append_log *log)
 ps_status ps_append_log_append(ps_append_log *log, int64_t count, const void *payload,
                                int64_t bytes)
 {
-    record_head head = {.magic = RECORD_MAGIC, .count = (uint32_t)count,
-                        .first = ps_append_log_last(log) + 1, .bytes = bytes};
+    record_head head = {.magic = RECORD_MAGIC,
+                        .count = (uint32_t)count,
+                        .first = ps_append_log_last(log) + 1,
+                        .bytes = bytes};
     head.hash = record_hash(&head, payload);
     struct iovec parts[] = {{&head, sizeof head}, {(void *)payload, (size_t)bytes}};
     ps_status status = write_parts(log, parts, 2, log->end);
@@ -299,8 +302,10 @@ static int64_t records_until(const ps_append_log *log, int64_t step)
     int64_t low = 0, high = log->count;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (log->entries[middle].last <= step) low = middle + 1;
-        else high = middle;
+        if (log->entries[middle].last <= step)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -335,8 +340,9 @@ ps_status ps_append_log_replay(ps_append_log *log, ps_append_log_take take, void
     for (int64_t i = 0; i < log->count && status == PS_OK; ++i) {
         record_head head;
         bool whole;
-        PS_GUARD(status, done, read_record(log, log->entries[i].offset, log->end, &head, &buffer,
-                                           &capacity, &whole));
+        PS_GUARD(
+            status, done,
+            read_record(log, log->entries[i].offset, log->end, &head, &buffer, &capacity, &whole));
         status = whole ? take(context, head.first, head.count, buffer, head.bytes)
                        : ps_fail(PS_INVALID,
                                  "%s: the record that ends with step %lld has changed on the disk",

@@ -22,8 +22,11 @@ void ps_checkpoint_path(const char *run, int64_t generation, char *out)
 static ps_status put_array(ps_store *store, const ps_checkpoint_array *array)
 {
     if (array->count == 0) return PS_OK;
-    ps_dataset_spec spec = {.name = array->name, .type = array->type, .rank = 1,
-                            .dims = {array->count}, .units = array->units};
+    ps_dataset_spec spec = {.name = array->name,
+                            .type = array->type,
+                            .rank = 1,
+                            .dims = {array->count},
+                            .units = array->units};
     return ps_store_write_array(store, &spec, array->data);
 }
 
@@ -40,17 +43,21 @@ ps_status ps_checkpoint_save(const char *run, int64_t generation, const ps_check
 {
     char path[PATH_SIZE];
     ps_checkpoint_path(run, generation, path);
-    ps_store_identity identity = {.format = checkpoint_format, .format_version = CHECKPOINT_VERSION,
-                                  .creator = "penstock", .revision = "",
+    ps_store_identity identity = {.format = checkpoint_format,
+                                  .format_version = CHECKPOINT_VERSION,
+                                  .creator = "penstock",
+                                  .revision = "",
                                   .options = checkpoint->identity};
     for (int i = 0; i < checkpoint->array_count; ++i)
-        identity.disk_estimate += checkpoint->arrays[i].count *
-                                  (int64_t)ps_type_size(checkpoint->arrays[i].type);
+        identity.disk_estimate +=
+            checkpoint->arrays[i].count * (int64_t)ps_type_size(checkpoint->arrays[i].type);
     ps_store *store;
     PS_TRY(ps_store_create(path, &identity, &store));
     ps_status status = put_all(store, checkpoint);
-    if (status == PS_OK) status = ps_store_commit(&store);
-    else ps_store_close(&store);
+    if (status == PS_OK)
+        status = ps_store_commit(&store);
+    else
+        ps_store_close(&store);
     return status;
 }
 
@@ -142,8 +149,8 @@ static ps_status add_generation(void *context, const char *path, int64_t generat
 {
     generation_list *list = context;
     if (temporary) return PS_OK;
-    PS_TRY(ps_grow((void **)&list->numbers, &list->capacity, list->count + 1,
-                   sizeof *list->numbers, "the list of checkpoints"));
+    PS_TRY(ps_grow((void **)&list->numbers, &list->capacity, list->count + 1, sizeof *list->numbers,
+                   "the list of checkpoints"));
     list->numbers[list->count++] = generation;
     return PS_OK;
 }
@@ -220,8 +227,10 @@ ps_status ps_identity_check(const char *run, const char *stored, const char *now
     }
     if (!strcmp(had.text, is.text)) return PS_OK;
     if (!same_name(&had, &is)) { /* one of them has a line more: name that, with no value now */
-        if (had.length) is.value_length = 0;
-        else had = (identity_line){.text = is.text, .value = "", .name = is.name};
+        if (had.length)
+            is.value_length = 0;
+        else
+            had = (identity_line){.text = is.text, .value = "", .name = is.name};
     }
     return ps_fail(PS_USAGE,
                    "the unfinished run %s had %.*s \"%.*s\", now it is \"%.*s\": restart with what "

@@ -14,9 +14,9 @@ struct ps_history {
     ps_history_header header;
     int dataset;
     int64_t chunk_rows, row_bytes;
-    char *rows;      /* a chunk: being filled, or the one read last */
-    int64_t filled;  /* writing: rows in it */
-    int64_t chunk;   /* writing: the next to write; reading: the one held, -1: none */
+    char *rows;     /* a chunk: being filled, or the one read last */
+    int64_t filled; /* writing: rows in it */
+    int64_t chunk;  /* writing: the next to write; reading: the one held, -1: none */
 };
 
 static ps_status header_check(const ps_history_header *header)
@@ -56,7 +56,8 @@ static ps_status get_header(ps_store *store, ps_history_header *header)
     for (int i = 0; i < header->emitter_count; ++i) {
         char name[32];
         snprintf(name, sizeof name, "emitter_%d", i);
-        PS_TRY(ps_store_get_text(store, "/", name, header->emitters[i], sizeof header->emitters[i]));
+        PS_TRY(
+            ps_store_get_text(store, "/", name, header->emitters[i], sizeof header->emitters[i]));
     }
     return PS_OK;
 }
@@ -76,7 +77,8 @@ static ps_status find_densities(ps_history *history)
                        (long long)header->slices.unknowns);
     history->chunk_rows = info.chunk_rows;
     history->row_bytes = header->slices.unknowns * (int64_t)ps_type_size(type);
-    return PS_ALLOC(&history->rows, history->chunk_rows * history->row_bytes, "a chunk of a history");
+    return PS_ALLOC(&history->rows, history->chunk_rows * history->row_bytes,
+                    "a chunk of a history");
 }
 
 /* ---- writing ---- */
@@ -84,13 +86,13 @@ static ps_status find_densities(ps_history *history)
 static ps_status define_densities(ps_history *history)
 {
     const ps_slice_header *slices = &history->header.slices;
-    ps_dataset_spec spec = {
-        .name = "/densities",
-        .type = slices->precision == PS_SINGLE ? PS_F32 : PS_F64,
-        .rank = 2,
-        .dims = {history->header.steps, slices->unknowns},
-        .units = slices->formulation == PS_SOUND_HARD ? "Pa" : "Pa/m",
-        .description = "a^n of step n = row + 1; unknowns in the order of the mesh file"};
+    ps_dataset_spec spec = {.name = "/densities",
+                            .type = slices->precision == PS_SINGLE ? PS_F32 : PS_F64,
+                            .rank = 2,
+                            .dims = {history->header.steps, slices->unknowns},
+                            .units = slices->formulation == PS_SOUND_HARD ? "Pa" : "Pa/m",
+                            .description =
+                                "a^n of step n = row + 1; unknowns in the order of the mesh file"};
     int id;
     PS_TRY(put_header(history->store, &history->header));
     PS_TRY(ps_store_define(history->store, &spec, &id));
@@ -110,8 +112,10 @@ ps_status ps_history_create(const char *path, const ps_store_identity *identity,
     full.format_version = HISTORY_VERSION;
     ps_status status = ps_store_create(path, &full, &history->store);
     if (status == PS_OK) status = define_densities(history);
-    if (status == PS_OK) *out = history;
-    else ps_history_close(&history);
+    if (status == PS_OK)
+        *out = history;
+    else
+        ps_history_close(&history);
     return status;
 }
 
@@ -150,8 +154,9 @@ ps_status ps_history_commit(ps_history **out)
     int64_t held = history->chunk * history->chunk_rows + history->filled;
     ps_status status = PS_OK;
     if (held != history->header.steps)
-        status = ps_fail(PS_FAILED, "%s: %lld of %lld steps appended", ps_store_path(history->store),
-                         (long long)held, (long long)history->header.steps);
+        status =
+            ps_fail(PS_FAILED, "%s: %lld of %lld steps appended", ps_store_path(history->store),
+                    (long long)held, (long long)history->header.steps);
     if (status == PS_OK) status = flush_rows(history);
     if (status == PS_OK) status = ps_store_commit(&history->store);
     ps_history_close(out);
@@ -172,8 +177,10 @@ ps_status ps_history_open(const char *path, ps_history **out)
         if (status == PS_OK) status = find_densities(history);
         if (status != PS_OK) status = ps_context(status, "%s", path);
     }
-    if (status == PS_OK) *out = history;
-    else ps_history_close(&history);
+    if (status == PS_OK)
+        *out = history;
+    else
+        ps_history_close(&history);
     return status;
 }
 
@@ -182,10 +189,7 @@ const ps_history_header *ps_history_header_of(const ps_history *history)
     return &history->header;
 }
 
-ps_store *ps_history_store(ps_history *history)
-{
-    return history->store;
-}
+ps_store *ps_history_store(ps_history *history) { return history->store; }
 
 static ps_status hold_chunk(ps_history *history, int64_t chunk)
 {

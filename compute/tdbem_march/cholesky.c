@@ -19,8 +19,8 @@ struct cholesky {
 static cholmod_sparse *lower_triangle(const ps_csr *matrix, cholmod_common *common)
 {
     size_t entries = (size_t)(matrix->nnz + matrix->rows) / 2;
-    cholmod_sparse *a = cholmod_l_allocate_sparse((size_t)matrix->rows, (size_t)matrix->rows, entries,
-                                                  1, 1, -1, CHOLMOD_REAL, common);
+    cholmod_sparse *a = cholmod_l_allocate_sparse((size_t)matrix->rows, (size_t)matrix->rows,
+                                                  entries, 1, 1, -1, CHOLMOD_REAL, common);
     if (!a) return NULL;
     SuiteSparse_long *starts = a->p, *rows = a->i, at = 0;
     double *values = a->x;
@@ -64,20 +64,23 @@ ps_status cholesky_open(const ps_csr *matrix, cholesky **out)
     c->common.final_ll = 1;
     c->rows = matrix->rows;
     ps_status status = factorise(c, matrix);
-    if (status == PS_OK) *out = c;
-    else cholesky_close(&c);
+    if (status == PS_OK)
+        *out = c;
+    else
+        cholesky_close(&c);
     return status;
 }
 
-int64_t cholesky_bytes(const cholesky *c)
-{
-    return (int64_t)c->common.memory_inuse;
-}
+int64_t cholesky_bytes(const cholesky *c) { return (int64_t)c->common.memory_inuse; }
 
 ps_status cholesky_solve(cholesky *c, const double *b, double *x)
 {
-    cholmod_dense right = {.nrow = (size_t)c->rows, .ncol = 1, .nzmax = (size_t)c->rows,
-                           .d = (size_t)c->rows, .x = (void *)b, .xtype = CHOLMOD_REAL,
+    cholmod_dense right = {.nrow = (size_t)c->rows,
+                           .ncol = 1,
+                           .nzmax = (size_t)c->rows,
+                           .d = (size_t)c->rows,
+                           .x = (void *)b,
+                           .xtype = CHOLMOD_REAL,
                            .dtype = CHOLMOD_DOUBLE};
     if (!cholmod_l_solve2(CHOLMOD_A, c->factor, &right, NULL, &c->solution, NULL, &c->work,
                           &c->spread, &c->common))

@@ -21,7 +21,8 @@ static void report_summation(ps_report *report, const march *m, const ps_chunk_s
     ps_report_int(report, "chunks", stats->chunks, NULL);
     ps_report_int(report, "resident_chunks", stats->resident_chunks, NULL);
     ps_report_real(report, "data_swept", bytes / seconds / 1e9, "GB/s");
-    ps_report_real(report, "rate", 2 * values * (double)m->options->group / seconds / 1e9, "GFlop/s");
+    ps_report_real(report, "rate", 2 * values * (double)m->options->group / seconds / 1e9,
+                   "GFlop/s");
     ps_report_real(report, "read", (double)stats->raw_bytes_read / 1e9, "GB");
     ps_report_real(report, "read_seconds", stats->read_seconds, "s");
     ps_report_real(report, "unpack_seconds", stats->unpack_seconds, "s");
@@ -51,7 +52,8 @@ static void report_answers(ps_report *report, const march *m)
 {
     const figures *f = &m->figures;
     ps_report_section(report, "solve");
-    ps_report_text(report, "method", m->solver.kind == SOLVER_CG ? "conjugate gradients" : "Cholesky");
+    ps_report_text(report, "method",
+                   m->solver.kind == SOLVER_CG ? "conjugate gradients" : "Cholesky");
     ps_report_real(report, "iterations_mean", f->solves > 0 ? f->iterations / f->solves : 0, NULL);
     ps_report_int(report, "iterations_max", (int64_t)f->iterations_max, NULL);
     ps_report_section(report, "densities");
@@ -108,10 +110,11 @@ void march_report(const march *m, const march_plan *plan)
     ps_chunk_stream_stats stats = {0};
     if (m->summation.stream) ps_chunk_stream_get_stats(m->summation.stream, &stats);
     double peak = (double)ps_memory_peak(), *gathered;
-    double mine[RANK_FIGURES] = {m->summation.seconds, (double)m->problem->tiles.values_owned, peak};
+    double mine[RANK_FIGURES] = {m->summation.seconds, (double)m->problem->tiles.values_owned,
+                                 peak};
     if (PS_ALLOC(&gathered, ps_comm_size() * RANK_FIGURES, "figures") != PS_OK) return;
-    if (ps_comm_gather(mine, sizeof mine, gathered) == PS_OK && ps_comm_max_f64(&peak, 1) == PS_OK &&
-        ps_comm_rank() == 0)
+    if (ps_comm_gather(mine, sizeof mine, gathered) == PS_OK &&
+        ps_comm_max_f64(&peak, 1) == PS_OK && ps_comm_rank() == 0)
         print_report(m, plan, &stats, peak, gathered);
     free(gathered);
 }

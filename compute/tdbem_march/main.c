@@ -12,15 +12,18 @@ static march_options options = {.group = 8, .checkpoint_every = 600};
 
 static const ps_option table[] = {
     {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e9, PS_IDENTITY},
-    {"time", PS_OPTION_REAL, &options.time, "SECONDS", "time to cover, instead of --steps", 1e-300, 1e300,
-     PS_IDENTITY},
+    {"time", PS_OPTION_REAL, &options.time, "SECONDS", "time to cover, instead of --steps", 1e-300,
+     1e300, PS_IDENTITY},
     {"emitter", PS_OPTION_LIST, &options.emitters, "TEXT",
-     "what comes in, up to 16 times: plane:dir=X,Y,Z, point:at=X,Y,Z or uniform, then :width=SECONDS "
+     "what comes in, up to 16 times: plane:dir=X,Y,Z, point:at=X,Y,Z or uniform, then "
+     ":width=SECONDS "
      "and, if wanted, :shape=gaussian|derivative|ricker|modulated|step, :frequency=HZ (modulated), "
-     ":delay=SECONDS, :amplitude=PA", 0, 0, PS_IDENTITY},
-    {"group", PS_OPTION_INT, &options.group, "N", "steps computed in one sweep (8, 16, 32)", 1, PS_GROUP_MAX,
+     ":delay=SECONDS, :amplitude=PA",
+     0, 0, PS_IDENTITY},
+    {"group", PS_OPTION_INT, &options.group, "N", "steps computed in one sweep (8, 16, 32)", 1,
+     PS_GROUP_MAX, PS_IDENTITY},
+    {"solver", PS_OPTION_CHOICE, &options.solver, "cg|cholesky", "how M^0 is solved", 0, 0,
      PS_IDENTITY},
-    {"solver", PS_OPTION_CHOICE, &options.solver, "cg|cholesky", "how M^0 is solved", 0, 0, PS_IDENTITY},
     {"solve-tolerance", PS_OPTION_REAL, &options.tolerance, "X",
      "relative residual of conjugate gradients; 0: 1e-12 for double data, 1e-7 for single", 0, 0.1,
      PS_IDENTITY},
@@ -31,9 +34,11 @@ static const ps_option table[] = {
     {"restart", PS_OPTION_FLAG, &options.restart, NULL,
      "continue an unfinished run from its newest good checkpoint", 0, 0, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
-     "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
+     "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9,
+     0},
     {"project-mean", PS_OPTION_FLAG, &options.project_mean, NULL,
-     "sound-hard closed bodies: once the loads are over, take the drifting mean out", 0, 0, PS_IDENTITY},
+     "sound-hard closed bodies: once the loads are over, take the drifting mean out", 0, 0,
+     PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 /* Gives all ranks what rank 0 has read from the record. */
@@ -64,8 +69,10 @@ static ps_status begin(march *m, record *named)
 
 static ps_store_identity history_identity(const ps_run *run)
 {
-    return (ps_store_identity){.format = "penstock-history", .format_version = 1,
-                               .creator = "penstock-tdbem-march", .revision = ps_revision(),
+    return (ps_store_identity){.format = "penstock-history",
+                               .format_version = 1,
+                               .creator = "penstock-tdbem-march",
+                               .revision = ps_revision(),
                                .options = run->record};
 }
 
@@ -94,8 +101,10 @@ static void clean_up(march *m, ps_status status)
     if (ps_comm_rank() != 0 || !m->record.log) return;
     char text[2048];
     snprintf(text, sizeof text, "%s", ps_message());
-    if (status == PS_FAILED && m->hopeless) record_remove(&m->record, true);
-    else ps_info("what is done so far is kept; once that is mended, continue with --restart");
+    if (status == PS_FAILED && m->hopeless)
+        record_remove(&m->record, true);
+    else
+        ps_info("what is done so far is kept; once that is mended, continue with --restart");
     ps_fail(status, "%s", text);
 }
 
@@ -106,8 +115,10 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
     if (status == PS_OK) status = begin(&m, named);
     if (status == PS_OK) status = march_run(&m);
     if (status == PS_OK) status = finish(&m);
-    if (status == PS_OK) march_report(&m, plan);
-    else clean_up(&m, status);
+    if (status == PS_OK)
+        march_report(&m, plan);
+    else
+        clean_up(&m, status);
     march_close(&m);
     return status;
 }
@@ -156,16 +167,20 @@ static const ps_program program = {
     .name = "tdbem-march",
     .synopsis = "MATRIX MESH OUTPUT",
     .description =
-        "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and writes\n"
-        "the densities of all steps. MATRIX is a slice or a block matrix, MESH the surface mesh it was\n"
+        "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and "
+        "writes\n"
+        "the densities of all steps. MATRIX is a slice or a block matrix, MESH the surface mesh it "
+        "was\n"
         "assembled from. Several steps share one sweep over the matrix; what does not fit in\n"
-        "--host-memory is streamed from the disk in every sweep, with the same results to the bit.\n"
+        "--host-memory is streamed from the disk in every sweep, with the same results to the "
+        "bit.\n"
         "Checkpoints and a log of all steps are kept beside OUTPUT until it is complete; after an\n"
         "interruption of any kind --restart continues to the same bits.",
     .examples =
         "  penstock-tdbem-march hull.slices.h5 hull.h5 hull.history.h5 --steps 2000 \\\n"
         "      --emitter plane:dir=1,0,0:shape=ricker:width=2e-3\n"
-        "  mpirun -n 4 penstock-tdbem-march hull.blocks.h5 hull.h5 out.h5 --time 0.5 --group 16 \\\n"
+        "  mpirun -n 4 penstock-tdbem-march hull.blocks.h5 hull.h5 out.h5 --time 0.5 --group 16 "
+        "\\\n"
         "      --emitter point:at=0,0,30:width=1e-3 --host-memory 8G --checkpoint-every 15m",
     .options = table,
     .operands_min = 3,
@@ -173,7 +188,4 @@ static const ps_program program = {
     .run = run_program,
 };
 
-int main(int argc, char **argv)
-{
-    return ps_main(&program, argc, argv);
-}
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

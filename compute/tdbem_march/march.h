@@ -30,10 +30,10 @@ typedef struct problem {
     ps_store *mesh_store;
     ps_incident incident;
     ps_load load;
-    ps_csr m0;        /* until the solver takes it */
-    double *weights;  /* [unknowns] share of the surface: triangle areas or a third of those around
-                         a vertex; they sum up to 1 */
-    double area;      /* m^2 */
+    ps_csr m0;       /* until the solver takes it */
+    double *weights; /* [unknowns] share of the surface: triangle areas or a third of those around
+                        a vertex; they sum up to 1 */
+    double area;     /* m^2 */
     int64_t steps;
     double tolerance;
 } problem;
@@ -48,11 +48,11 @@ void problem_history_header(const problem *problem, const march_options *options
 /* ---- the plan (plan.c) ---- */
 
 typedef struct march_plan {
-    int64_t budget;                                        /* of this rank, bytes          */
-    int64_t process, window, sums, solver, near, record;   /* all that must be in memory   */
-    int64_t fixed;                                         /* their sum                    */
-    int64_t tiles, tiles_least;  /* unpacked data of this rank; least buffers to stream it */
-    int64_t output, disk_free;   /* bytes to be written at most, and the room for them     */
+    int64_t budget;                                      /* of this rank, bytes          */
+    int64_t process, window, sums, solver, near, record; /* all that must be in memory   */
+    int64_t fixed;                                       /* their sum                    */
+    int64_t tiles, tiles_least; /* unpacked data of this rank; least buffers to stream it */
+    int64_t output, disk_free;  /* bytes to be written at most, and the room for them     */
 } march_plan;
 
 /* What the run will take. PS_EXHAUSTED, naming the amounts, if that exceeds budget or disk. The

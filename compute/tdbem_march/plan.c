@@ -27,12 +27,15 @@ static void disk_room(const char *output, int64_t *out)
 {
     char folder[4096];
     const char *slash = strrchr(output, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) + 1 : 2, slash ? output : "./");
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) + 1 : 2,
+             slash ? output : "./");
     struct statvfs disk;
-    *out = statvfs(folder, &disk) == 0 ? (int64_t)disk.f_bavail * (int64_t)disk.f_frsize : INT64_MAX;
+    *out =
+        statvfs(folder, &disk) == 0 ? (int64_t)disk.f_bavail * (int64_t)disk.f_frsize : INT64_MAX;
 }
 
-static void measure(const ps_run *run, const march_options *options, const problem *p, march_plan *m)
+static void measure(const ps_run *run, const march_options *options, const problem *p,
+                    march_plan *m)
 {
     const ps_slice_header *header = &p->tiles.header;
     int64_t item = header->precision == PS_SINGLE ? 4 : 8, rows = header->unknowns;
@@ -40,29 +43,34 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->process = ps_memory_peak() + SLACK;
     m->window = window_bytes(header, p->tiles.columns, options->group);
     m->sums = summation_sums_bytes(header, options->group) + rows * options->group * item;
-    m->solver = solver_bytes(rows) + (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double);
+    m->solver =
+        solver_bytes(rows) + (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double);
     m->near = near_guess(&p->tiles, options->group, p->area);
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     m->record = ps_comm_rank() == 0 ? record_bytes(&past) : 0;
     m->fixed = m->process + m->window + m->sums + m->solver + m->near + m->record;
-    for (int64_t k = 0; k < p->tiles.count; ++k) m->tiles += ps_chunk_padded(p->tiles.unpacked_bytes[k]);
+    for (int64_t k = 0; k < p->tiles.count; ++k)
+        m->tiles += ps_chunk_padded(p->tiles.unpacked_bytes[k]);
     m->tiles_least = least_buffers(&p->tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
     disk_room(run->operands[2], &m->disk_free);
 }
 
-ps_status plan_make(const ps_run *run, const march_options *options, const problem *p, march_plan *m)
+ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
+                    march_plan *m)
 {
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
     int64_t sure = m->fixed - m->near; /* the near matrices are a guess until they are collected */
     if (sure + m->tiles_least > m->budget)
-        return ps_fail(PS_EXHAUSTED,
-                       "--host-memory: %.1f MB cannot do; what must be in memory takes %.1f MB, and "
-                       "streaming the tiles at least %.1f MB more (--plan lists it)",
-                       (double)m->budget / 1e6, (double)sure / 1e6, (double)m->tiles_least / 1e6);
+        return ps_fail(
+            PS_EXHAUSTED,
+            "--host-memory: %.1f MB cannot do; what must be in memory takes %.1f MB, and "
+            "streaming the tiles at least %.1f MB more (--plan lists it)",
+            (double)m->budget / 1e6, (double)sure / 1e6, (double)m->tiles_least / 1e6);
     if (m->output > m->disk_free)
-        return ps_fail(PS_EXHAUSTED, "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
+        return ps_fail(PS_EXHAUSTED,
+                       "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
                        run->operands[2], (double)m->output / 1e6, (double)m->disk_free / 1e6);
     return PS_OK;
 }
@@ -96,7 +104,8 @@ static void print_memory(ps_report *report, const march_plan *m)
     ps_report_int(report, "free", m->disk_free, "bytes");
 }
 
-void plan_print(const ps_run *run, const march_options *options, const problem *p, const march_plan *m)
+void plan_print(const ps_run *run, const march_options *options, const problem *p,
+                const march_plan *m)
 {
     const ps_slice_header *header = &p->tiles.header;
     int64_t sweeps = (p->steps + options->group - 1) / options->group;

@@ -18,8 +18,10 @@ static ps_status read_options(const march_options *options, double speed, ps_inc
         return ps_fail(PS_USAGE, "--emitter may be given %d times, not %d", PS_EMITTERS_MAX,
                        options->emitters.count);
     if (options->tolerance > 0 && options->tolerance < 1e-15)
-        return ps_fail(PS_USAGE, "--solve-tolerance: %g is beyond what double numbers can tell; give "
-                                 "1e-15 or more, or 0", options->tolerance);
+        return ps_fail(PS_USAGE,
+                       "--solve-tolerance: %g is beyond what double numbers can tell; give "
+                       "1e-15 or more, or 0",
+                       options->tolerance);
     for (int i = 0; i < options->emitters.count; ++i)
         PS_TRY(ps_emitter_parse(options->emitters.items[i], &out->emitters[i]));
     out->count = options->emitters.count;
@@ -49,7 +51,8 @@ static ps_status check_belonging(const ps_run *run, const problem *p)
                        "mesh, or assemble again",
                        run->operands[0], run->operands[1], header->mesh_hash, p->mesh.content_hash);
     if (header->unknowns != there)
-        return ps_fail(PS_INVALID, "%s has %lld unknowns, %s has %lld %s: they do not belong together",
+        return ps_fail(PS_INVALID,
+                       "%s has %lld unknowns, %s has %lld %s: they do not belong together",
                        run->operands[0], (long long)header->unknowns, run->operands[1],
                        (long long)there, hard ? "vertices" : "triangles");
     if (p->m0.rows != header->unknowns)
@@ -57,8 +60,10 @@ static ps_status check_belonging(const ps_run *run, const problem *p)
                        (long long)p->m0.rows, (long long)header->unknowns);
     for (int i = 0; hard && i < p->incident.count; ++i)
         if (p->incident.emitters[i].kind == PS_EMITTER_UNIFORM)
-            return ps_fail(PS_USAGE, "--emitter uniform has no gradient: it makes no load on the "
-                                     "sound-hard matrix %s", run->operands[0]);
+            return ps_fail(PS_USAGE,
+                           "--emitter uniform has no gradient: it makes no load on the "
+                           "sound-hard matrix %s",
+                           run->operands[0]);
     return PS_OK;
 }
 
@@ -105,7 +110,7 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     PS_TRY(check_belonging(run, p));
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
     p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt};
-    p->tolerance = options->tolerance > 0              ? options->tolerance
+    p->tolerance = options->tolerance > 0           ? options->tolerance
                    : header->precision == PS_SINGLE ? 1e-7
                                                     : 1e-12;
     return weigh_surface(p);
@@ -129,7 +134,9 @@ void problem_release(problem *p)
 
 void problem_history_header(const problem *p, const march_options *options, ps_history_header *out)
 {
-    *out = (ps_history_header){.slices = p->tiles.header, .steps = p->steps, .group = options->group,
+    *out = (ps_history_header){.slices = p->tiles.header,
+                               .steps = p->steps,
+                               .group = options->group,
                                .emitter_count = p->incident.count};
     for (int i = 0; i < p->incident.count; ++i)
         ps_emitter_print(&p->incident.emitters[i], out->emitters[i], sizeof out->emitters[i]);

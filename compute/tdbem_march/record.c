@@ -31,14 +31,12 @@ ps_status record_name(record *r, const char *output, const char *options, const 
     PS_TRY(ps_store_content_hash(matrix, matrix_hash));
     size_t size = strlen(options) + 128;
     PS_TRY(PS_ALLOC(&r->identity, size, "the identity of the run"));
-    snprintf(r->identity, size, "%sinput-matrix=%s\ninput-mesh=%s\n", options, matrix_hash, mesh_hash);
+    snprintf(r->identity, size, "%sinput-matrix=%s\ninput-mesh=%s\n", options, matrix_hash,
+             mesh_hash);
     return PS_OK;
 }
 
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
+static bool exists(const char *path) { return access(path, F_OK) == 0; }
 
 static ps_status remove_file(const char *path)
 {
@@ -71,8 +69,9 @@ ps_status record_remove(record *r, bool whatever)
 
 static void set_arrays(record *r, const window *past)
 {
-    r->arrays[0] = (ps_checkpoint_array){"/past", "1", past->precision == PS_SINGLE ? PS_F32 : PS_F64,
-                                         past->unknowns * past->kept, r->past};
+    r->arrays[0] =
+        (ps_checkpoint_array){"/past", "1", past->precision == PS_SINGLE ? PS_F32 : PS_F64,
+                              past->unknowns * past->kept, r->past};
     r->arrays[1] = (ps_checkpoint_array){"/figures", "1", PS_F64, FIGURES, &r->figures};
 }
 
@@ -154,8 +153,10 @@ ps_status record_open(record *r, record_mode mode, window *past, figures *f, int
         return begin(r);
     }
     if (mode == RECORD_NEW)
-        return ps_fail(PS_USAGE, "%s: there is an unfinished run; continue it with --restart, or start "
-                                 "anew with --force", r->log_path);
+        return ps_fail(PS_USAGE,
+                       "%s: there is an unfinished run; continue it with --restart, or start "
+                       "anew with --force",
+                       r->log_path);
     ps_status status = ps_append_log_open(r->log_path, &r->log);
     if (status == PS_INVALID) { /* without its log nothing of a run is left to continue */
         ps_warning("%s; starting from the first step", ps_message());
@@ -191,10 +192,7 @@ ps_status record_checkpoint(record *r, int64_t step, const window *past, const f
     return status;
 }
 
-ps_status record_wait(record *r)
-{
-    return ps_checkpoint_writer_wait(r->writer);
-}
+ps_status record_wait(record *r) { return ps_checkpoint_writer_wait(r->writer); }
 
 void record_close(record *r)
 {
@@ -229,8 +227,10 @@ ps_status record_finish(record *r, const char *output, const ps_store_identity *
     PS_TRY(ps_checkpoint_writer_wait(r->writer));
     PS_TRY(ps_history_create(output, identity, header, &history));
     ps_status status = fill_history(r, history, matrix, mesh);
-    if (status == PS_OK) status = ps_history_commit(&history);
-    else ps_history_close(&history);
+    if (status == PS_OK)
+        status = ps_history_commit(&history);
+    else
+        ps_history_close(&history);
     PS_TRY(status);
     record_close(r);
     return remove_all(r);

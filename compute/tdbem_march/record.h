@@ -22,10 +22,10 @@ typedef struct record {
     ps_append_log *log;
     ps_checkpoint_writer *writer;
     /* The state handed to the writer: left alone while it is busy. */
-    void *past;        /* [unknowns][kept], precision of the run */
+    void *past; /* [unknowns][kept], precision of the run */
     figures figures;
     ps_checkpoint_array arrays[2];
-    int64_t checkpoint_step; /* of the newest one handed over */
+    int64_t checkpoint_step;         /* of the newest one handed over */
     double checkpoint_time, seconds; /* when that was; seconds spent here by the march        */
     double written_seconds;          /* by the checkpoint writer, beside the march; once closed */
     int64_t written;                 /* checkpoints; once closed                              */
@@ -40,7 +40,8 @@ ps_status record_name(record *record, const char *output, const char *options,
 
 /* Begins a run or continues one: *step is the last step that is done, and with *step > 0 the past
  * and the figures are restored. PS_USAGE if there is an unfinished run and mode is RECORD_NEW, or
- * if it had other options or inputs (named). A damaged checkpoint is passed over, with a warning. */
+ * if it had other options or inputs (named). A damaged checkpoint is passed over, with a warning.
+ */
 ps_status record_open(record *record, record_mode mode, window *past, figures *figures,
                       int64_t *step);
 

@@ -72,7 +72,8 @@ static void *recent_step(const march *m, int64_t g)
 static void note_mean(march *m)
 {
     double mean = 0;
-    for (int64_t i = 0; i < m->window.unknowns; ++i) mean += m->problem->weights[i] * m->solver.last[0][i];
+    for (int64_t i = 0; i < m->window.unknowns; ++i)
+        mean += m->problem->weights[i] * m->solver.last[0][i];
     m->figures.mean = mean;
     m->figures.mean_largest = fmax(m->figures.mean_largest, fabs(mean));
 }
@@ -122,7 +123,8 @@ static void fit_means(const march *m, double *step, double *alpha, double *beta)
 void march_project_mean(march *m)
 {
     double alpha, beta;
-    if ((double)m->done - m->figures.last_load <= (double)(m->window.kept + m->options->group)) return;
+    if ((double)m->done - m->figures.last_load <= (double)(m->window.kept + m->options->group))
+        return;
     fit_means(m, m->sums, &alpha, &beta);
     window_subtract_line(&m->window, alpha, beta);
     for (int64_t back = 1; back <= 2; ++back)
@@ -147,7 +149,8 @@ static ps_status march_group(march *m, int64_t count)
 static bool checkpoint_is_due(const march *m)
 {
     const march_options *o = m->options;
-    if (o->checkpoint_steps > 0 && m->done - m->record.checkpoint_step >= o->checkpoint_steps) return true;
+    if (o->checkpoint_steps > 0 && m->done - m->record.checkpoint_step >= o->checkpoint_steps)
+        return true;
     return o->checkpoint_every > 0 && ps_clock() - m->record.checkpoint_time >= o->checkpoint_every;
 }
 

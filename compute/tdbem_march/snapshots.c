@@ -13,14 +13,24 @@ static ps_status save_snapshot(const march *m, int64_t n, const void *densities)
 {
     const ps_surface_mesh *mesh = &m->problem->mesh;
     bool hard = m->problem->tiles.header.formulation == PS_SOUND_HARD;
-    ps_field field = {.name = hard ? "total_pressure" : "density", .units = hard ? "Pa" : "Pa/m",
-                      .type = m->window.precision == PS_SINGLE ? PS_F32 : PS_F64, .components = 1,
-                      .on_points = hard, .values = densities};
-    ps_field_snapshot snapshot = {
-        .grid = {.vertex_count = mesh->vertex_count, .cell_count = mesh->triangle_count,
-                 .cell_size = 3, .vertices = mesh->vertices, .cells = mesh->triangles, .single = true},
-        .field_count = 1, .fields = &field, .time = time_of(m, n), .creator = ps_version(),
-        .options = m->run->record, .mesh_hash = mesh->content_hash};
+    ps_field field = {.name = hard ? "total_pressure" : "density",
+                      .units = hard ? "Pa" : "Pa/m",
+                      .type = m->window.precision == PS_SINGLE ? PS_F32 : PS_F64,
+                      .components = 1,
+                      .on_points = hard,
+                      .values = densities};
+    ps_field_snapshot snapshot = {.grid = {.vertex_count = mesh->vertex_count,
+                                           .cell_count = mesh->triangle_count,
+                                           .cell_size = 3,
+                                           .vertices = mesh->vertices,
+                                           .cells = mesh->triangles,
+                                           .single = true},
+                                  .field_count = 1,
+                                  .fields = &field,
+                                  .time = time_of(m, n),
+                                  .creator = ps_version(),
+                                  .options = m->run->record,
+                                  .mesh_hash = mesh->content_hash};
     char path[4096], list[4096];
     ps_field_snapshot_path(m->record.run, n, path);
     ps_field_series_path(m->record.run, list);

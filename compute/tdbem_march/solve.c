@@ -18,8 +18,8 @@ int64_t solver_bytes(int64_t rows)
 ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, double tolerance,
                       solver *out)
 {
-    *out = (solver){.kind = kind, .m0 = *m0, .rows = m0->rows, .precision = precision,
-                    .tolerance = tolerance};
+    *out = (solver){
+        .kind = kind, .m0 = *m0, .rows = m0->rows, .precision = precision, .tolerance = tolerance};
     memset(m0, 0, sizeof *m0);
     PS_TRY(PS_ALLOC(&out->scale, out->rows, "the solver"));
     PS_TRY(PS_ALLOC(&out->x, out->rows, "the solver"));
@@ -46,7 +46,8 @@ void solver_close(solver *s)
 static double largest(const double *x, const double *scale, int64_t rows)
 {
     double most = 0, sum = 0;
-#pragma omp parallel for schedule(static) reduction(max : most) reduction(+ : sum) if (rows > THREADED)
+#pragma omp parallel for schedule(static) reduction(max : most) reduction(+ : sum) \
+    if (rows > THREADED)
     for (int64_t i = 0; i < rows; ++i) {
         double value = fabs(scale ? x[i] * scale[i] : x[i]);
         most = value > most ? value : most;
@@ -58,8 +59,8 @@ static double largest(const double *x, const double *scale, int64_t rows)
 static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
 {
     for (int64_t i = 0; i < s->rows; ++i) s->x[i] = 2 * s->last[0][i] - s->last[1][i];
-    ps_cg_result result = ps_cg_solve(&s->m0, s->scale, right, s->x, s->tolerance, ITERATIONS_MAX,
-                                      s->work);
+    ps_cg_result result =
+        ps_cg_solve(&s->m0, s->scale, right, s->x, s->tolerance, ITERATIONS_MAX, s->work);
     f->iterations += (double)result.iterations;
     f->iterations_max = fmax(f->iterations_max, (double)result.iterations);
     ++f->solves;
@@ -74,8 +75,10 @@ static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
 static void store(solver *s, void *out)
 {
     for (int64_t i = 0; i < s->rows; ++i) {
-        if (s->precision == PS_SINGLE) s->x[i] = ((float *)out)[i] = (float)s->x[i];
-        else ((double *)out)[i] = s->x[i];
+        if (s->precision == PS_SINGLE)
+            s->x[i] = ((float *)out)[i] = (float)s->x[i];
+        else
+            ((double *)out)[i] = s->x[i];
     }
 }
 
@@ -84,11 +87,12 @@ static ps_status watch(const solver *s, int64_t n, figures *f)
     double now = largest(s->x, NULL, s->rows);
     f->largest = now > f->largest ? now : f->largest;
     if (now <= growth_limit * f->response) return PS_OK;
-    return ps_fail(PS_FAILED,
-                   "step %lld: the densities reach %.3g, more than %.0g times what the loads explain "
-                   "(%.3g): the march is unstable. Assemble with at least 3 outer points and with "
-                   "symmetrised entries, and check the mesh",
-                   (long long)n, now, growth_limit, f->response);
+    return ps_fail(
+        PS_FAILED,
+        "step %lld: the densities reach %.3g, more than %.0g times what the loads explain "
+        "(%.3g): the march is unstable. Assemble with at least 3 outer points and with "
+        "symmetrised entries, and check the mesh",
+        (long long)n, now, growth_limit, f->response);
 }
 
 ps_status solver_step(solver *s, int64_t n, const double *load, const double *right, void *out,
@@ -96,17 +100,22 @@ ps_status solver_step(solver *s, int64_t n, const double *load, const double *ri
 {
     double now = largest(load, NULL, s->rows);
     if (!isfinite(now))
-        return ps_fail(PS_FAILED, "step %lld: the load is not finite; does a point source lie on the "
-                                  "surface?", (long long)n);
+        return ps_fail(PS_FAILED,
+                       "step %lld: the load is not finite; does a point source lie on the "
+                       "surface?",
+                       (long long)n);
     f->load = fmax(f->load, now);
     f->response = fmax(f->response, largest(load, s->scale, s->rows));
     if (now > 1e-12 * f->load) f->last_load = (double)n;
     if (!isfinite(largest(right, NULL, s->rows)))
-        return ps_fail(PS_FAILED, "step %lld: the sums are not finite: the march is unstable. Assemble "
-                                  "with at least 3 outer points and with symmetrised entries",
+        return ps_fail(PS_FAILED,
+                       "step %lld: the sums are not finite: the march is unstable. Assemble "
+                       "with at least 3 outer points and with symmetrised entries",
                        (long long)n);
-    if (s->kind == SOLVER_CG) PS_TRY(iterate(s, n, right, f));
-    else PS_TRY(cholesky_solve(s->factor, right, s->x));
+    if (s->kind == SOLVER_CG)
+        PS_TRY(iterate(s, n, right, f));
+    else
+        PS_TRY(cholesky_solve(s->factor, right, s->x));
     store(s, out);
     double *oldest = s->last[1];
     s->last[1] = s->last[0];

@@ -11,13 +11,13 @@ typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY } solver_kind;
 
 /* Running figures of a run; they are part of its state. */
 typedef struct figures {
-    double largest;     /* |a| so far                                                         */
-    double response;    /* |D^{-1} l| so far, D the diagonal of M^0: what the loads alone make */
-    double load;        /* |l| so far                                                         */
-    double last_load;   /* last step with a load above 1e-12 of the largest                   */
+    double largest;   /* |a| so far                                                         */
+    double response;  /* |D^{-1} l| so far, D the diagonal of M^0: what the loads alone make */
+    double load;      /* |l| so far                                                         */
+    double last_load; /* last step with a load above 1e-12 of the largest                   */
     double iterations, iterations_max, solves; /* of conjugate gradients                      */
     double mean, mean_largest; /* of a over the surface: at the last step, largest so far     */
-    double projected;   /* means taken out (--project-mean), summed magnitudes                */
+    double projected; /* means taken out (--project-mean), summed magnitudes                */
 } figures;
 enum { FIGURES = sizeof(figures) / sizeof(double) };
 
@@ -27,9 +27,9 @@ typedef struct solver {
     int64_t rows;
     ps_precision precision; /* of the run: answers are rounded to it                          */
     double tolerance;
-    double *scale, *work;   /* conjugate gradients                                            */
+    double *scale, *work; /* conjugate gradients                                            */
     cholesky *factor;
-    double *x, *last[2];    /* [rows]; last: answers of the two steps before, newest first    */
+    double *x, *last[2]; /* [rows]; last: answers of the two steps before, newest first    */
 } solver;
 
 /* Bytes that solver_open allocates (Cholesky: without the factor). */

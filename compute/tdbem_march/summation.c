@@ -49,7 +49,8 @@ static ps_status allocate_entries(ps_near *near, int64_t memory)
         return ps_fail(PS_EXHAUSTED,
                        "the near matrices of a group of %lld steps need %.1f MB, %.1f MB are left: "
                        "raise --host-memory or lower --group",
-                       (long long)near->group, (double)near_bytes(near) / 1e6, (double)memory / 1e6);
+                       (long long)near->group, (double)near_bytes(near) / 1e6,
+                       (double)memory / 1e6);
     PS_TRY(PS_ALLOC(&near->columns, entries, "the near matrices"));
     return ps_alloc(&near->values, entries, item_size(near->precision), "the near matrices");
 }
@@ -70,11 +71,12 @@ static ps_status two_passes(const ps_chunk_stream_config *config, const tile_lis
 
 ps_status near_collect(tiles *t, int64_t group, int64_t memory, ps_near *near)
 {
-    *near = (ps_near){.unknowns = t->header.unknowns, .group = group,
-                      .precision = t->header.precision};
+    *near =
+        (ps_near){.unknowns = t->header.unknowns, .group = group, .precision = t->header.precision};
     int64_t *chosen = NULL, *raw = NULL, *unpacked = NULL, count = 0;
     ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&near->row_start, (group - 1) * (near->unknowns + 1), "the near matrices"));
+    PS_GUARD(status, done,
+             PS_ALLOC(&near->row_start, (group - 1) * (near->unknowns + 1), "the near matrices"));
     PS_GUARD(status, done, PS_ALLOC(&chosen, t->count, "the near tiles"));
     PS_GUARD(status, done, PS_ALLOC(&raw, t->count, "the near tiles"));
     PS_GUARD(status, done, PS_ALLOC(&unpacked, t->count, "the near tiles"));
@@ -85,9 +87,13 @@ ps_status near_collect(tiles *t, int64_t group, int64_t memory, ps_near *near)
         unpacked[count++] = t->unpacked_bytes[k];
     }
     tile_list list = {t, chosen};
-    ps_chunk_stream_config config = {.chunk_count = count, .raw_bytes = raw,
-                                     .unpacked_bytes = unpacked, .host_memory = memory,
-                                     .one_pass = true, .context = &list, .read = tiles_read,
+    ps_chunk_stream_config config = {.chunk_count = count,
+                                     .raw_bytes = raw,
+                                     .unpacked_bytes = unpacked,
+                                     .host_memory = memory,
+                                     .one_pass = true,
+                                     .context = &list,
+                                     .read = tiles_read,
                                      .unpack = tiles_unpack};
     status = two_passes(&config, &list, memory, near);
 done:
@@ -137,11 +143,15 @@ ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t me
                          summation *out)
 {
     *out = (summation){.list = {t, NULL}, .window = past, .group = group};
-    PS_TRY(ps_alloc(&out->sums, t->header.unknowns * group, item_size(past->precision), "the sums"));
+    PS_TRY(
+        ps_alloc(&out->sums, t->header.unknowns * group, item_size(past->precision), "the sums"));
     if (t->count == 0) return PS_OK;
-    ps_chunk_stream_config config = {.chunk_count = t->count, .raw_bytes = t->raw_bytes,
-                                     .unpacked_bytes = t->unpacked_bytes, .host_memory = memory,
-                                     .context = &out->list, .read = tiles_read,
+    ps_chunk_stream_config config = {.chunk_count = t->count,
+                                     .raw_bytes = t->raw_bytes,
+                                     .unpacked_bytes = t->unpacked_bytes,
+                                     .host_memory = memory,
+                                     .context = &out->list,
+                                     .read = tiles_read,
                                      .unpack = tiles_unpack};
     return ps_chunk_stream_open(&config, &out->stream);
 }
@@ -158,8 +168,12 @@ static ps_status add_tile(void *context, int64_t chunk, const void *unpacked)
     const summation *s = context;
     const window *w = s->window;
     tile_view view;
-    ps_slice_product product = {.past = w->data, .past_stride = w->stride, .past_origin = w->origin,
-                                .group = s->group, .sums = s->sums, .sums_stride = s->group};
+    ps_slice_product product = {.past = w->data,
+                                .past_stride = w->stride,
+                                .past_origin = w->origin,
+                                .group = s->group,
+                                .sums = s->sums,
+                                .sums_stride = s->group};
     PS_TRY(tiles_view(&s->list, chunk, unpacked, &view, &product));
     int64_t values = s->list.tiles->slices ? view.slices.value_count : view.blocks.value_count;
     return ps_slice_product_tile(&product, w->precision, values * s->group < SMALL_TILE ? 1 : 0);
@@ -181,6 +195,7 @@ void summation_get(const summation *s, int64_t g, double *out)
     int64_t n = s->window->unknowns;
 #pragma omp parallel for schedule(static) if (n > 65536)
     for (int64_t i = 0; i < n; ++i)
-        out[i] = s->window->precision == PS_SINGLE ? (double)((const float *)s->sums)[i * s->group + g]
-                                                   : ((const double *)s->sums)[i * s->group + g];
+        out[i] = s->window->precision == PS_SINGLE
+                     ? (double)((const float *)s->sums)[i * s->group + g]
+                     : ((const double *)s->sums)[i * s->group + g];
 }

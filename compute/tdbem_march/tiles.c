@@ -28,8 +28,10 @@ static ps_status tile_range(const tiles *t, int64_t index, range *out)
 
 static void tile_bytes(const tiles *t, int64_t index, int64_t *raw, int64_t *unpacked)
 {
-    if (t->slices) ps_slice_matrix_tile_bytes(t->slices, index, raw, unpacked);
-    else ps_block_matrix_tile_bytes(t->blocks, index, raw, unpacked);
+    if (t->slices)
+        ps_slice_matrix_tile_bytes(t->slices, index, raw, unpacked);
+    else
+        ps_block_matrix_tile_bytes(t->blocks, index, raw, unpacked);
 }
 
 /* ---- opening ---- */
@@ -65,8 +67,8 @@ static ps_status open_matrix(const char *path, tiles *t)
 
 /* Cuts the tiles 0..count-1 between ranks where a slice interval ends. starts[intervals + 1] are
  * the first tiles of the intervals. */
-static void cut_share(tiles *t, const int64_t *starts, int64_t *weights, int64_t intervals, int rank,
-                      int ranks, int64_t *first)
+static void cut_share(tiles *t, const int64_t *starts, int64_t *weights, int64_t intervals,
+                      int rank, int ranks, int64_t *first)
 {
     for (int64_t i = 0; i < intervals; ++i) {
         weights[i] = 0;
@@ -83,8 +85,8 @@ static void cut_share(tiles *t, const int64_t *starts, int64_t *weights, int64_t
 
 static ps_status find_share(tiles *t, int rank, int ranks)
 {
-    int64_t all = t->slices ? ps_slice_matrix_tile_count(t->slices)
-                            : ps_block_matrix_tile_count(t->blocks);
+    int64_t all =
+        t->slices ? ps_slice_matrix_tile_count(t->slices) : ps_block_matrix_tile_count(t->blocks);
     int64_t *starts = NULL, *weights = NULL, *first = NULL, intervals = 0, slice = -1;
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&starts, all + 1, "the slice intervals"));

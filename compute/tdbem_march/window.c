@@ -70,7 +70,8 @@ void window_append(window *w, const void *recent, int64_t count)
             int64_t from = g * w->unknowns + j;
             if (w->precision == PS_SINGLE)
                 *(float *)item(w, j, w->origin + g) = ((const float *)recent)[from];
-            else *(double *)item(w, j, w->origin + g) = ((const double *)recent)[from];
+            else
+                *(double *)item(w, j, w->origin + g) = ((const double *)recent)[from];
         }
     w->origin += count;
 }
@@ -103,7 +104,9 @@ void window_subtract_line(window *w, double alpha, double beta)
         for (int64_t t = -w->kept; t < 0; ++t) {
             char *at = item(w, j, w->origin + t);
             double line = alpha + beta * (double)t;
-            if (w->precision == PS_SINGLE) *(float *)at = (float)((double)*(float *)at - line);
-            else *(double *)at -= line;
+            if (w->precision == PS_SINGLE)
+                *(float *)at = (float)((double)*(float *)at - line);
+            else
+                *(double *)at -= line;
         }
 }

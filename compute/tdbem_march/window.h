@@ -12,8 +12,8 @@
 
 typedef struct window {
     ps_precision precision;
-    int64_t unknowns, kept;         /* N, and the K steps (at least 2) that count */
-    int64_t before, after, stride;  /* how far products read, items of a row      */
+    int64_t unknowns, kept;        /* N, and the K steps (at least 2) that count */
+    int64_t before, after, stride; /* how far products read, items of a row      */
     int64_t origin;
     void *data;
 } window;

@@ -5,15 +5,9 @@
 
 enum { BLOCK = 512, THREADED_ROWS = 16384 };
 
-static int64_t block_count(int64_t rows)
-{
-    return (rows + BLOCK - 1) / BLOCK;
-}
+static int64_t block_count(int64_t rows) { return (rows + BLOCK - 1) / BLOCK; }
 
-int64_t ps_cg_workspace(int64_t rows)
-{
-    return 3 * rows + 4 * block_count(rows);
-}
+int64_t ps_cg_workspace(int64_t rows) { return 3 * rows + 4 * block_count(rows); }
 
 ps_status ps_cg_prepare(const ps_csr *matrix, double *inverse_diagonal)
 {
@@ -35,8 +29,8 @@ ps_status ps_cg_prepare(const ps_csr *matrix, double *inverse_diagonal)
 typedef struct solve {
     const ps_csr *matrix;
     const double *scale, *b;
-    double *x, *r, *p, *q;   /* q = A p */
-    double *sums[4];         /* [blocks] partial sums: p.q, |r|^2, r.D r, |b|^2 */
+    double *x, *r, *p, *q; /* q = A p */
+    double *sums[4];       /* [blocks] partial sums: p.q, |r|^2, r.D r, |b|^2 */
     int64_t rows, blocks;
     double tolerance;
     int64_t limit;
@@ -104,12 +98,12 @@ static void turn_block(const solve *s, double beta, int64_t first, int64_t end)
     for (int64_t i = first; i < end; ++i) s->p[i] = s->scale[i] * s->r[i] + beta * s->p[i];
 }
 
-#define FOR_BLOCKS(call)                                               \
-    _Pragma("omp for schedule(static)")                                \
-    for (int64_t k = 0; k < s->blocks; ++k) {                          \
-        int64_t first = k * BLOCK, end = first + BLOCK;                \
-        if (end > s->rows) end = s->rows;                              \
-        call;                                                          \
+#define FOR_BLOCKS(call)                                                                           \
+    _Pragma("omp for schedule(static)") for (int64_t k = 0; k < s->blocks; ++k)                    \
+    {                                                                                              \
+        int64_t first = k * BLOCK, end = first + BLOCK;                                            \
+        if (end > s->rows) end = s->rows;                                                          \
+        call;                                                                                      \
     }
 
 /* Run by all threads of the team together; every thread computes the same scalars. */
@@ -139,8 +133,10 @@ static double largest(const double *b, int64_t rows)
 {
     double most = 0;
     for (int64_t i = 0; i < rows; ++i)
-        if (isnan(b[i])) return b[i];
-        else if (fabs(b[i]) > most) most = fabs(b[i]);
+        if (isnan(b[i]))
+            return b[i];
+        else if (fabs(b[i]) > most)
+            most = fabs(b[i]);
     return most;
 }
 
@@ -149,8 +145,18 @@ ps_cg_result ps_cg_solve(const ps_csr *matrix, const double *inverse_diagonal, c
 {
     int64_t rows = matrix->rows, blocks = block_count(rows);
     double *sums = workspace + 3 * rows;
-    solve s = {matrix, inverse_diagonal, b, x, workspace, workspace + rows, workspace + 2 * rows,
-               {sums, sums + blocks, sums + 2 * blocks, sums + 3 * blocks}, rows, blocks, tolerance, limit};
+    solve s = {matrix,
+               inverse_diagonal,
+               b,
+               x,
+               workspace,
+               workspace + rows,
+               workspace + 2 * rows,
+               {sums, sums + blocks, sums + 2 * blocks, sums + 3 * blocks},
+               rows,
+               blocks,
+               tolerance,
+               limit};
     if (largest(b, rows) < 1e-140) {
         memset(x, 0, (size_t)rows * sizeof *x);
         return (ps_cg_result){.converged = true};

@@ -21,10 +21,14 @@ double ps_pulse_value(const ps_emitter *emitter, double q)
     if (!(x * x < cut_exponent)) return x * 0;
     double bell = exp(-x * x);
     switch (emitter->shape) {
-    case PS_PULSE_DERIVATIVE: return -2 * x * bell;
-    case PS_PULSE_RICKER: return (1 - 2 * x * x) * bell;
-    case PS_PULSE_MODULATED: return cos(2 * M_PI * emitter->frequency * q) * bell;
-    default: return bell;
+    case PS_PULSE_DERIVATIVE:
+        return -2 * x * bell;
+    case PS_PULSE_RICKER:
+        return (1 - 2 * x * x) * bell;
+    case PS_PULSE_MODULATED:
+        return cos(2 * M_PI * emitter->frequency * q) * bell;
+    default:
+        return bell;
     }
 }
 
@@ -34,33 +38,44 @@ double ps_pulse_slope(const ps_emitter *emitter, double q)
     if (!(x * x < cut_exponent)) return x * 0;
     double bell = exp(-x * x);
     switch (emitter->shape) {
-    case PS_PULSE_DERIVATIVE: return (4 * x * x - 2) / s * bell;
-    case PS_PULSE_RICKER: return (4 * x * x - 6) * x / s * bell;
+    case PS_PULSE_DERIVATIVE:
+        return (4 * x * x - 2) / s * bell;
+    case PS_PULSE_RICKER:
+        return (4 * x * x - 6) * x / s * bell;
     case PS_PULSE_MODULATED: {
         double w = 2 * M_PI * emitter->frequency;
         return -(w * sin(w * q) + 2 * x / s * cos(w * q)) * bell;
     }
-    case PS_PULSE_STEP: return bell / (s * sqrt(M_PI));
-    default: return -2 * x / s * bell;
+    case PS_PULSE_STEP:
+        return bell / (s * sqrt(M_PI));
+    default:
+        return -2 * x / s * bell;
     }
 }
 
 /* int exp(-(q/s)^2) e^{iwq} dq */
-static double bell_spectrum(double s, double w)
-{
-    return s * sqrt(M_PI) * exp(-w * w * s * s / 4);
-}
+static double bell_spectrum(double s, double w) { return s * sqrt(M_PI) * exp(-w * w * s * s / 4); }
 
 void ps_pulse_spectrum(const ps_emitter *emitter, double w, double *re, double *im)
 {
     double s = emitter->width, w0 = 2 * M_PI * emitter->frequency;
     double a = 0, b = 0; /* a + ib at delay 0 */
     switch (emitter->shape) {
-    case PS_PULSE_GAUSSIAN: a = bell_spectrum(s, w); break;
-    case PS_PULSE_DERIVATIVE: b = -w * s * bell_spectrum(s, w); break;
-    case PS_PULSE_RICKER: a = w * w * s * s / 2 * bell_spectrum(s, w); break;
-    case PS_PULSE_MODULATED: a = (bell_spectrum(s, w - w0) + bell_spectrum(s, w + w0)) / 2; break;
-    case PS_PULSE_STEP: b = exp(-w * w * s * s / 4) / w; break;
+    case PS_PULSE_GAUSSIAN:
+        a = bell_spectrum(s, w);
+        break;
+    case PS_PULSE_DERIVATIVE:
+        b = -w * s * bell_spectrum(s, w);
+        break;
+    case PS_PULSE_RICKER:
+        a = w * w * s * s / 2 * bell_spectrum(s, w);
+        break;
+    case PS_PULSE_MODULATED:
+        a = (bell_spectrum(s, w - w0) + bell_spectrum(s, w + w0)) / 2;
+        break;
+    case PS_PULSE_STEP:
+        b = exp(-w * w * s * s / 4) / w;
+        break;
     }
     double c = cos(w * emitter->delay), d = sin(w * emitter->delay);
     *re = a * c - b * d;
@@ -101,14 +116,16 @@ ps_arrival ps_emitter_arrival(const ps_emitter *emitter, double speed, const dou
                               const double v[3])
 {
     switch (emitter->kind) {
-    case PS_EMITTER_PLANE: return plane_arrival(emitter, speed, x, v);
-    case PS_EMITTER_POINT: return point_arrival(emitter, speed, x, v);
-    default: return (ps_arrival){emitter->delay, -emitter->amplitude, {0}};
+    case PS_EMITTER_PLANE:
+        return plane_arrival(emitter, speed, x, v);
+    case PS_EMITTER_POINT:
+        return point_arrival(emitter, speed, x, v);
+    default:
+        return (ps_arrival){emitter->delay, -emitter->amplitude, {0}};
     }
 }
 
-double ps_incident_field(const ps_incident *incident, const double x[3], double t,
-                         double *gradient)
+double ps_incident_field(const ps_incident *incident, const double x[3], double t, double *gradient)
 {
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double field = 0;
@@ -132,10 +149,14 @@ double ps_incident_field(const ps_incident *incident, const double x[3], double 
 static double tail(ps_pulse_shape shape, double x)
 {
     switch (shape) {
-    case PS_PULSE_DERIVATIVE: return 2 * x * exp(-x * x) / (sqrt(2) * exp(-0.5));
-    case PS_PULSE_RICKER: return (2 * x * x - 1) * exp(-x * x);
-    case PS_PULSE_STEP: return erfc(x) / 2;
-    default: return exp(-x * x);
+    case PS_PULSE_DERIVATIVE:
+        return 2 * x * exp(-x * x) / (sqrt(2) * exp(-0.5));
+    case PS_PULSE_RICKER:
+        return (2 * x * x - 1) * exp(-x * x);
+    case PS_PULSE_STEP:
+        return erfc(x) / 2;
+    default:
+        return exp(-x * x);
     }
 }
 
@@ -145,8 +166,10 @@ static double quiet_distance(ps_pulse_shape shape)
     double low = 1, high = 10;
     for (int i = 0; i < 60; ++i) {
         double middle = (low + high) / 2;
-        if (tail(shape, middle) > 0.999e-6) low = middle;
-        else high = middle;
+        if (tail(shape, middle) > 0.999e-6)
+            low = middle;
+        else
+            high = middle;
     }
     return high;
 }
@@ -169,7 +192,7 @@ void ps_incident_settle(ps_incident *incident, int64_t count, const double *poin
 /* ---- text ---- */
 
 typedef struct part {
-    const char *text;         /* the whole emitter, for messages */
+    const char *text; /* the whole emitter, for messages */
     char name[32], value[96];
 } part;
 
@@ -221,14 +244,12 @@ static ps_status set_part(const part *p, ps_emitter *emitter)
     if (!strcmp(p->name, "dir") || !strcmp(p->name, "at")) return set_place(p, emitter);
     if (!strcmp(p->name, "shape")) {
         int shape = find_name(shape_names, SHAPES, p->value);
-        if (shape < 0)
-            return part_fail(p, "gaussian, derivative, ricker, modulated or step");
+        if (shape < 0) return part_fail(p, "gaussian, derivative, ricker, modulated or step");
         emitter->shape = (ps_pulse_shape)shape;
         return PS_OK;
     }
     static const char *const names[] = {"amplitude", "width", "frequency", "delay"};
-    double *places[] = {&emitter->amplitude, &emitter->width, &emitter->frequency,
-                        &emitter->delay};
+    double *places[] = {&emitter->amplitude, &emitter->width, &emitter->frequency, &emitter->delay};
     int i = find_name(names, 4, p->name);
     if (i < 0)
         return ps_fail(PS_USAGE,
@@ -247,8 +268,8 @@ static ps_status cut_part(const char *start, size_t length, part *p)
     size_t name = equals ? (size_t)(equals - start) : length;
     size_t value = equals ? length - name - 1 : 0;
     if (!equals || name >= sizeof p->name || value >= sizeof p->value)
-        return ps_fail(PS_USAGE, "emitter \"%s\": \"%.*s\" is not name=value", p->text,
-                       (int)length, start);
+        return ps_fail(PS_USAGE, "emitter \"%s\": \"%.*s\" is not name=value", p->text, (int)length,
+                       start);
     memcpy(p->name, start, name);
     p->name[name] = 0;
     memcpy(p->value, equals + 1, value);
@@ -261,7 +282,8 @@ static ps_status emitter_complete(const char *text, const ps_emitter *emitter)
     const char *missing = NULL;
     if (isnan(emitter->place[0]))
         missing = emitter->kind == PS_EMITTER_PLANE ? "dir=X,Y,Z" : "at=X,Y,Z (m)";
-    else if (isnan(emitter->width)) missing = "width=SECONDS";
+    else if (isnan(emitter->width))
+        missing = "width=SECONDS";
     else if (emitter->shape == PS_PULSE_MODULATED && !(emitter->frequency > 0))
         missing = "frequency=HZ (for shape=modulated)";
     if (missing) return ps_fail(PS_USAGE, "emitter \"%s\": %s is missing", text, missing);
@@ -281,8 +303,8 @@ ps_status ps_emitter_parse(const char *text, ps_emitter *out)
                        "emitter \"%s\": it begins with plane:, point: or uniform:, as in "
                        "plane:dir=0,0,1:shape=gaussian:width=1e-3",
                        text);
-    ps_emitter emitter = {.kind = (ps_emitter_kind)found, .amplitude = 1, .width = NAN,
-                          .delay = NAN};
+    ps_emitter emitter = {
+        .kind = (ps_emitter_kind)found, .amplitude = 1, .width = NAN, .delay = NAN};
     if (emitter.kind != PS_EMITTER_UNIFORM) emitter.place[0] = NAN;
     for (const char *at = text + length; *at; at += length) {
         length = strcspn(++at, ":");

@@ -32,12 +32,12 @@ typedef enum ps_emitter_kind {
 
 typedef struct ps_emitter {
     ps_emitter_kind kind;
-    double place[3];      /* plane: direction e (unit); point: position x_s (m); uniform: 0  */
+    double place[3]; /* plane: direction e (unit); point: position x_s (m); uniform: 0  */
     ps_pulse_shape shape;
-    double amplitude;     /* Pa (plane, uniform), Pa m (point)                               */
-    double width;         /* s, seconds                                                      */
-    double frequency;     /* w0 / 2 pi, Hz (modulated; else 0)                               */
-    double delay;         /* t0, seconds; NaN: not said yet, see ps_incident_settle          */
+    double amplitude; /* Pa (plane, uniform), Pa m (point)                               */
+    double width;     /* s, seconds                                                      */
+    double frequency; /* w0 / 2 pi, Hz (modulated; else 0)                               */
+    double delay;     /* t0, seconds; NaN: not said yet, see ps_incident_settle          */
 } ps_emitter;
 
 enum { PS_EMITTERS_MAX = 16, PS_EMITTER_TEXT_MAX = 256 };

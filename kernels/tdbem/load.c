@@ -28,15 +28,16 @@ static panel panel_of(const ps_surface_mesh *mesh, int64_t triangle)
 {
     panel t;
     double u[3], v[3];
-    for (int a = 0; a < 3; ++a) t.corner[a] = mesh->vertices + 3 * mesh->triangles[3 * triangle + a];
+    for (int a = 0; a < 3; ++a)
+        t.corner[a] = mesh->vertices + 3 * mesh->triangles[3 * triangle + a];
     for (int k = 0; k < 3; ++k) {
         u[k] = t.corner[1][k] - t.corner[0][k];
         v[k] = t.corner[2][k] - t.corner[0][k];
     }
     for (int k = 0; k < 3; ++k)
         t.normal[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-    t.area = sqrt(t.normal[0] * t.normal[0] + t.normal[1] * t.normal[1] +
-                  t.normal[2] * t.normal[2]) / 2;
+    t.area =
+        sqrt(t.normal[0] * t.normal[0] + t.normal[1] * t.normal[1] + t.normal[2] * t.normal[2]) / 2;
     return t;
 }
 
@@ -78,8 +79,8 @@ static double step_slope(const ps_emitter *emitter, const ps_arrival *a, double 
 }
 
 /* corners[3] = int over the step and the triangle of phi_a d_n u_inc. */
-static void panel_slopes(const ps_load *load, const ps_triangle_rule *rule, const panel *t, int64_t n,
-                         double *corners)
+static void panel_slopes(const ps_load *load, const ps_triangle_rule *rule, const panel *t,
+                         int64_t n, double *corners)
 {
     double start = (double)(n - 1) * load->dt, x[3];
     corners[0] = corners[1] = corners[2] = 0;
@@ -113,7 +114,8 @@ static void evaluate_hard(const ps_load *load, const ps_triangle_rule *rule, int
 void ps_load_evaluate(const ps_load *load, int64_t n, double *out, double *workspace)
 {
     ps_triangle_rule rule;
-    if (ps_triangle_rule_init(SPACE_POINTS, &rule) != PS_OK) rule.count = 0; /* there is such a rule */
+    if (ps_triangle_rule_init(SPACE_POINTS, &rule) != PS_OK)
+        rule.count = 0; /* there is such a rule */
     if (load->formulation == PS_SOUND_HARD) {
         evaluate_hard(load, &rule, n, out, workspace);
         return;

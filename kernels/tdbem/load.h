@@ -22,9 +22,9 @@
 
 typedef struct ps_load {
     ps_formulation formulation;
-    const ps_surface_mesh *mesh;  /* borrowed */
-    const ps_incident *incident;  /* borrowed; all delays settled */
-    double dt;                    /* s */
+    const ps_surface_mesh *mesh; /* borrowed */
+    const ps_incident *incident; /* borrowed; all delays settled */
+    double dt;                   /* s */
 } ps_load;
 
 /* Unknowns: triangles (sound-soft) or vertices (sound-hard). */

@@ -17,8 +17,8 @@ static double value_at(const walk *w, int64_t index)
 }
 
 /* One row-vector: `count` values from k on, `step` apart from `index`. */
-static void take(const walk *w, int64_t row, int64_t column, int64_t k, int64_t count, int64_t index,
-                 int64_t step)
+static void take(const walk *w, int64_t row, int64_t column, int64_t k, int64_t count,
+                 int64_t index, int64_t step)
 {
     if (count > w->near->group - k) count = w->near->group - k;
     for (int64_t c = 0; c < count; ++c) {
@@ -31,8 +31,8 @@ static void walk_slices(const walk *w, const ps_slice_tile *tile)
 {
     int64_t index = 0;
     for (int64_t v = 0; v < tile->slices * tile->rows; ++v) {
-        take(w, tile->first_row + v % tile->rows, tile->first_slice + v / tile->rows, tile->starts[v],
-             tile->lengths[v], index, 1);
+        take(w, tile->first_row + v % tile->rows, tile->first_slice + v / tile->rows,
+             tile->starts[v], tile->lengths[v], index, 1);
         index += tile->lengths[v];
     }
 }
@@ -53,8 +53,8 @@ static void walk_contiguous(const walk *w, const ps_block_tile *tile, int64_t bl
     for (int64_t s = 0; s < tile->slices; ++s)
         for (int64_t r = 0; r < tile->rows; ++r)
             take(w, tile->first_row + r, tile->first_slice + s, tile->starts[s * tile->rows + r],
-                 columns,
-                 (s * blocks + r / block_rows) * columns * block_rows + r % block_rows, block_rows);
+                 columns, (s * blocks + r / block_rows) * columns * block_rows + r % block_rows,
+                 block_rows);
 }
 
 static void walk_warps(const walk *w, const ps_block_tile *tile)
@@ -64,7 +64,8 @@ static void walk_warps(const walk *w, const ps_block_tile *tile)
         int64_t row = p / tile->slices * PS_WARP_ROWS;
         for (int64_t lane = 0; lane < PS_WARP_ROWS && row + lane < tile->rows; ++lane)
             take(w, tile->first_row + row + lane, tile->first_slice + p % tile->slices,
-                 tile->starts[p * PS_WARP_ROWS + lane], tile->widths[p], index + lane, PS_WARP_ROWS);
+                 tile->starts[p * PS_WARP_ROWS + lane], tile->widths[p], index + lane,
+                 PS_WARP_ROWS);
         index += (int64_t)tile->widths[p] * PS_WARP_ROWS;
     }
 }
@@ -73,12 +74,18 @@ static void walk_tile(walk *w, const ps_slice_product *tile)
 {
     w->values = tile->layout == PS_TILE_SLICES ? tile->slices->values : tile->blocks->values;
     switch (tile->layout) {
-    case PS_TILE_SLICES: walk_slices(w, tile->slices); break;
-    case PS_TILE_FULL: walk_full(w, tile->blocks, tile->block_rows, tile->block_columns); break;
+    case PS_TILE_SLICES:
+        walk_slices(w, tile->slices);
+        break;
+    case PS_TILE_FULL:
+        walk_full(w, tile->blocks, tile->block_rows, tile->block_columns);
+        break;
     case PS_TILE_CONTIGUOUS:
         walk_contiguous(w, tile->blocks, tile->block_rows, tile->block_columns);
         break;
-    case PS_TILE_WARP: walk_warps(w, tile->blocks); break;
+    case PS_TILE_WARP:
+        walk_warps(w, tile->blocks);
+        break;
     }
 }
 
@@ -121,8 +128,10 @@ static void fill_entry(ps_near *near, int64_t k, int64_t row, int64_t column, do
 {
     int64_t at = (*start_of(near, k, row))++;
     near->columns[at] = (int32_t)column;
-    if (near->precision == PS_SINGLE) ((float *)near->values)[at] = (float)value;
-    else ((double *)near->values)[at] = value;
+    if (near->precision == PS_SINGLE)
+        ((float *)near->values)[at] = (float)value;
+    else
+        ((double *)near->values)[at] = value;
 }
 
 void ps_near_fill(ps_near *near, const ps_slice_product *tile)

@@ -23,10 +23,7 @@ static int make_folder(void **state)
     return 0;
 }
 
-static int empty_folder(void **state)
-{
-    return ps_checkpoint_prune(run, 0) == PS_OK ? 0 : -1;
-}
+static int empty_folder(void **state) { return ps_checkpoint_prune(run, 0) == PS_OK ? 0 : -1; }
 
 static int drop_folder(void **state)
 {
@@ -68,7 +65,8 @@ static void check_list(const char *expected)
     char text[256] = "";
     check_ok(ps_checkpoint_list(run, &generations, &count));
     for (int64_t i = 0; i < count; ++i)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%lld ", (long long)generations[i]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%lld ",
+                 (long long)generations[i]);
     free(generations);
     assert_string_equal(text, expected);
 }
@@ -96,8 +94,8 @@ static void comes_back(void **state)
 static void lists_and_prunes_its_own_files_alone(void **state)
 {
     static sample s;
-    static const char *const strangers[] = {"run.log", "run.000001.h5x", "run.1.h5", "runner.000001.h5",
-                                            "run.part0001.h5"};
+    static const char *const strangers[] = {"run.log", "run.000001.h5x", "run.1.h5",
+                                            "runner.000001.h5", "run.part0001.h5"};
     char name[256];
     for (int i = 0; i < 5; ++i) {
         snprintf(name, sizeof name, "%s/%s", folder, strangers[i]);
@@ -163,16 +161,22 @@ static void damage_is_seen(void **state)
 static void differences_are_named(void **state)
 {
     check_ok(ps_identity_check("run", identity, identity));
-    check_fails(ps_identity_check("run", identity, "steps=11\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=77\n"),
+    check_fails(ps_identity_check("run", identity,
+                                  "steps=11\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=77\n"),
                 PS_USAGE, "run had steps \"10\", now it is \"11\"");
-    check_fails(ps_identity_check("run", identity, "steps=10\nemitter=a\nemitter=c\ngroup=8\ninput-matrix=77\n"),
+    check_fails(ps_identity_check("run", identity,
+                                  "steps=10\nemitter=a\nemitter=c\ngroup=8\ninput-matrix=77\n"),
                 PS_USAGE, "had emitter \"b\", now it is \"c\"");
-    check_fails(ps_identity_check("run", identity, "steps=10\nemitter=a\ngroup=8\ninput-matrix=77\n"),
-                PS_USAGE, "had emitter \"b\", now it is \"\"");
-    check_fails(ps_identity_check("run", identity, "steps=10\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=78\n"),
+    check_fails(
+        ps_identity_check("run", identity, "steps=10\nemitter=a\ngroup=8\ninput-matrix=77\n"),
+        PS_USAGE, "had emitter \"b\", now it is \"\"");
+    check_fails(ps_identity_check("run", identity,
+                                  "steps=10\nemitter=a\nemitter=b\ngroup=8\ninput-matrix=78\n"),
                 PS_USAGE, "had input-matrix \"77\", now it is \"78\"");
-    check_fails(ps_identity_check("run", "a=1\n", "a=1\nb=2\n"), PS_USAGE, "had b \"\", now it is \"2\"");
-    check_fails(ps_identity_check("run", "a=1\nb=2\n", "a=1\n"), PS_USAGE, "had b \"2\", now it is \"\"");
+    check_fails(ps_identity_check("run", "a=1\n", "a=1\nb=2\n"), PS_USAGE,
+                "had b \"\", now it is \"2\"");
+    check_fails(ps_identity_check("run", "a=1\nb=2\n", "a=1\n"), PS_USAGE,
+                "had b \"2\", now it is \"\"");
     check_fails(ps_identity_check("run", "a=1", "a=11"), PS_USAGE, "had a \"1\", now it is \"11\"");
 }
 

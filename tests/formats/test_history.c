@@ -22,16 +22,28 @@ static int drop_folder(void **state)
     return rmdir(folder);
 }
 
-static const ps_store_identity identity = {.creator = "test", .revision = "r", .options = "steps=1\n"};
+static const ps_store_identity identity = {
+    .creator = "test", .revision = "r", .options = "steps=1\n"};
 
 static ps_history_header header_of(int64_t steps, int64_t unknowns, ps_precision precision)
 {
-    ps_history_header header = {
-        .slices = {.formulation = PS_SOUND_HARD, .precision = precision, .unknowns = unknowns,
-                   .k_max = 17, .nnz = 100, .d_max = 5, .d_mean = 3.5, .score = 12, .dt = 0.25,
-                   .speed = 340, .outer_points = 6, .mesh_uuid = "mesh-uuid", .mesh_hash = "0123456789abcdef"},
-        .steps = steps, .emitter_count = 2,
-        .emitters = {"plane:dir=0,0,1:width=0.5", "uniform:width=2"}, .group = 8};
+    ps_history_header header = {.slices = {.formulation = PS_SOUND_HARD,
+                                           .precision = precision,
+                                           .unknowns = unknowns,
+                                           .k_max = 17,
+                                           .nnz = 100,
+                                           .d_max = 5,
+                                           .d_mean = 3.5,
+                                           .score = 12,
+                                           .dt = 0.25,
+                                           .speed = 340,
+                                           .outer_points = 6,
+                                           .mesh_uuid = "mesh-uuid",
+                                           .mesh_hash = "0123456789abcdef"},
+                                .steps = steps,
+                                .emitter_count = 2,
+                                .emitters = {"plane:dir=0,0,1:width=0.5", "uniform:width=2"},
+                                .group = 8};
     return header;
 }
 
@@ -46,8 +58,10 @@ static void *rows_of(int64_t first, int64_t count, int64_t unknowns, ps_precisio
     void *rows = malloc((size_t)(count * unknowns) * 8);
     for (int64_t i = 0; i < count * unknowns; ++i) {
         double value = value_of(first + i / unknowns, i % unknowns);
-        if (precision == PS_SINGLE) ((float *)rows)[i] = (float)value;
-        else ((double *)rows)[i] = value;
+        if (precision == PS_SINGLE)
+            ((float *)rows)[i] = (float)value;
+        else
+            ((double *)rows)[i] = value;
     }
     return rows;
 }
@@ -134,8 +148,11 @@ static void foreign_files_are_refused(void **state)
     unlink(path);
     check_fails(ps_history_open(path, &history), PS_INVALID, path);
     assert_null(history);
-    ps_store_identity other = {.format = "penstock-trace", .format_version = 1, .creator = "test",
-                               .revision = "", .options = ""};
+    ps_store_identity other = {.format = "penstock-trace",
+                               .format_version = 1,
+                               .creator = "test",
+                               .revision = "",
+                               .options = ""};
     ps_store *store;
     check_ok(ps_store_create(path, &other, &store));
     check_ok(ps_store_commit(&store));

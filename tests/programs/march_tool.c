@@ -1,12 +1,11 @@
 /*
  * march_tool: small jobs for the stage tests of tdbem-march.
  *
- *   march_tool off LEVEL [AREA]             an icosphere as OFF on stdout, scaled to this area (m^2)
- *   march_tool trace HISTORY UNKNOWN FILE   largest difference from a reference trace (columns t, a)
- *   march_tool uniform HISTORY MESH WIDTH DELAY UNTIL
- *                                           relative L2 error in time of the surface mean under uniform
- *                                           incidence on the unit sphere (guide 2.10)
- *   march_tool unstable MESH OUTPUT         a matrix whose densities grow by half in every step
+ *   march_tool off LEVEL [AREA]             an icosphere as OFF on stdout, scaled to this area
+ * (m^2) march_tool trace HISTORY UNKNOWN FILE   largest difference from a reference trace (columns
+ * t, a) march_tool uniform HISTORY MESH WIDTH DELAY UNTIL relative L2 error in time of the surface
+ * mean under uniform incidence on the unit sphere (guide 2.10) march_tool unstable MESH OUTPUT a
+ * matrix whose densities grow by half in every step
  */
 #include <math.h>
 #include <stdio.h>
@@ -92,13 +91,15 @@ static double exact_uniform(double t, double width, double delay)
     return p;
 }
 
-static int check_uniform(const char *path, const char *mesh_path, double width, double delay, double until)
+static int check_uniform(const char *path, const char *mesh_path, double width, double delay,
+                         double until)
 {
     ps_history_header header;
     ps_surface_mesh mesh;
     double *a = read_history(path, &header), error = 0, size = 0, area = 0;
     if (ps_surface_mesh_load(mesh_path, &mesh) != PS_OK) return fail(mesh_path);
-    for (int64_t i = 0; i < mesh.triangle_count; ++i) area += area_of(mesh.vertices, mesh.triangles + 3 * i);
+    for (int64_t i = 0; i < mesh.triangle_count; ++i)
+        area += area_of(mesh.vertices, mesh.triangles + 3 * i);
     for (int64_t n = 1; n <= header.steps; ++n) {
         double t = ((double)n - 0.5) * header.slices.dt, mean = 0;
         if (t > until) break;
@@ -122,7 +123,8 @@ static int write_unstable(const char *mesh_path, const char *path)
     if (ps_surface_mesh_load(mesh_path, &mesh) != PS_OK) return fail(mesh_path);
     int64_t n = mesh.triangle_count;
     ps_slice_tiling tiling = {n, n, n, 0, n, n};
-    ps_slice_header header = {.formulation = PS_SOUND_SOFT_S, .dt = 0.1, .speed = 1, .outer_points = 3};
+    ps_slice_header header = {
+        .formulation = PS_SOUND_SOFT_S, .dt = 0.1, .speed = 1, .outer_points = 3};
     snprintf(header.mesh_uuid, sizeof header.mesh_uuid, "%s", mesh.uuid);
     snprintf(header.mesh_hash, sizeof header.mesh_hash, "%s", mesh.content_hash);
     ps_slice_tile tile = {.value_count = n};
@@ -153,7 +155,8 @@ static int write_unstable(const char *mesh_path, const char *path)
 int main(int argc, char **argv)
 {
     const char *job = argc > 1 ? argv[1] : "";
-    if (!strcmp(job, "off") && argc >= 3) return print_off(atoi(argv[2]), argc > 3 ? atof(argv[3]) : 0);
+    if (!strcmp(job, "off") && argc >= 3)
+        return print_off(atoi(argv[2]), argc > 3 ? atof(argv[3]) : 0);
     if (!strcmp(job, "trace") && argc == 5) return compare_trace(argv[2], atoll(argv[3]), argv[4]);
     if (!strcmp(job, "uniform") && argc == 7)
         return check_uniform(argv[2], argv[3], atof(argv[4]), atof(argv[5]), atof(argv[6]));

@@ -113,7 +113,8 @@ static void amplitudes(void **state)
     incident.emitters[0] = parsed("plane:dir=0,0,2:width=1e-3:amplitude=5:delay=0.01");
     check_near(ps_incident_field(&incident, at, 0.01 + 3. / 340, NULL), 5, 1e-12, 0);
     incident.emitters[0] = parsed("point:at=0,0,3:width=1e-3:amplitude=5:delay=0.01");
-    check_near(ps_incident_field(&incident, origin, 0.01 + 3. / 340, NULL), 5 / (12 * M_PI), 1e-12, 0);
+    check_near(ps_incident_field(&incident, origin, 0.01 + 3. / 340, NULL), 5 / (12 * M_PI), 1e-12,
+               0);
     incident.emitters[0] = parsed("uniform:width=1e-3:amplitude=5:delay=0.01");
     check_near(ps_incident_field(&incident, at, 0.01, NULL), -5, 1e-12, 0);
 }
@@ -136,10 +137,12 @@ static void settling_makes_the_start_quiet(void **state)
             for (int p = 0; p < 3; ++p) {
                 ps_arrival a = ps_emitter_arrival(&incident.emitters[0], 2, points + 3 * p, NULL);
                 for (double t = 0; t > -2; t -= 0.01)
-                    most = fmax(most, fabs(ps_pulse_value(&incident.emitters[0], t - a.retardation)));
+                    most =
+                        fmax(most, fabs(ps_pulse_value(&incident.emitters[0], t - a.retardation)));
             }
             check_at_most(most, 1e-6 * peaks[shape]);
-            if (shape != 3) check_at_most(0.99e-6 * peaks[shape], most); /* and no later than that */
+            if (shape != 3)
+                check_at_most(0.99e-6 * peaks[shape], most); /* and no later than that */
             double kept = incident.emitters[0].delay;
             ps_incident_settle(&incident, 1, points + 3);
             check_near(incident.emitters[0].delay, kept, 0, 0);
@@ -159,10 +162,13 @@ static void texts_come_back(void **state)
         check_near(first.width, second.width, 0, 0);
         assert_int_equal(isnan(first.delay), isnan(second.delay));
     }
-    ps_emitter long_one = {.kind = PS_EMITTER_PLANE, .shape = PS_PULSE_MODULATED,
+    ps_emitter long_one = {.kind = PS_EMITTER_PLANE,
+                           .shape = PS_PULSE_MODULATED,
                            .place = {-1.2345678901234567e-101, -1.2345678901234567e-101, -1},
-                           .width = 1.2345678901234567e-101, .amplitude = -1.2345678901234567e-101,
-                           .frequency = 1.2345678901234567e-101, .delay = -1.2345678901234567e-101};
+                           .width = 1.2345678901234567e-101,
+                           .amplitude = -1.2345678901234567e-101,
+                           .frequency = 1.2345678901234567e-101,
+                           .delay = -1.2345678901234567e-101};
     char text[PS_EMITTER_TEXT_MAX];
     ps_emitter_print(&long_one, text, sizeof text);
     ps_emitter back = parsed(text);

@@ -5,8 +5,10 @@
 
 #include "tests/check.h"
 
-static double vertices[] = {0.3, 0, 0, 0, 0.35, 0, -0.3, 0.05, 0, 0, -0.4, 0, 0, 0, 0.3, 0, 0, -0.33};
-static int32_t triangles[] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4, 1, 0, 5, 2, 1, 5, 3, 2, 5, 0, 3, 5};
+static double vertices[] = {0.3, 0,    0, 0, 0.35, 0,   -0.3, 0.05, 0,
+                            0,   -0.4, 0, 0, 0,    0.3, 0,    0,    -0.33};
+static int32_t triangles[] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4,
+                              1, 0, 5, 2, 1, 5, 3, 2, 5, 0, 3, 5};
 enum { VERTICES = 6, TRIANGLES = 8 };
 
 static const ps_surface_mesh mesh = {.vertex_count = VERTICES,
@@ -41,8 +43,8 @@ static void brute(const ps_incident *incident, int triangle, double t, int m, do
             double b = (j / 2 + third) / m, a = (i + third) / m;
             for (int k = 0; k < 3; ++k) x[k] = c[0][k] + a * u[k] + b * v[k];
             *pressure += area * ps_incident_field(incident, x, t, gradient);
-            double flux = (gradient[0] * n[0] + gradient[1] * n[1] + gradient[2] * n[2]) / 2 /
-                          (m * m);
+            double flux =
+                (gradient[0] * n[0] + gradient[1] * n[1] + gradient[2] * n[2]) / 2 / (m * m);
             slopes[0] += flux * (1 - a - b);
             slopes[1] += flux * a;
             slopes[2] += flux * b;
@@ -91,7 +93,8 @@ static void hard_loads_are_the_integrals(void **state)
         double expected[VERTICES] = {0};
         for (int i = 0; i < TRIANGLES; ++i)
             for (int s = 0; s < STEPS; ++s) {
-                brute(&incident, i, 0.2 * ((double)n - 1 + (s + 0.5) / STEPS), 40, &pressure, slopes);
+                brute(&incident, i, 0.2 * ((double)n - 1 + (s + 0.5) / STEPS), 40, &pressure,
+                      slopes);
                 for (int a = 0; a < 3; ++a)
                     expected[triangles[3 * i + a]] += 0.2 / STEPS * slopes[a];
             }

@@ -25,8 +25,10 @@ static void with_tile(int64_t first_row, int64_t first_slice, int layout, ps_pre
         ps_slice_product_set_slices(&product, &tile);
         use(near, &product);
     } else {
-        ps_block_header header = {.layout = (ps_block_layout)layout, .block_rows = 16,
-                                  .slices = {.d_max = synthetic_d_bound(&matrix), .precision = precision}};
+        ps_block_header header = {
+            .layout = (ps_block_layout)layout,
+            .block_rows = 16,
+            .slices = {.d_max = synthetic_d_bound(&matrix), .precision = precision}};
         header.block_columns = header.slices.d_max + 1;
         check_ok(ps_blocking_check(&header));
         ps_block_tile cut = {0};
