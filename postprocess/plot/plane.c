@@ -97,8 +97,8 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
                trace->axis[sample] * scale, prefix);
     canvas_put(c, "%s\n", index ? "unset ylabel\nset format y ''" : "set format y '%g'");
     canvas_put(c, "%s\n", index == count - 1 ? "eval colour_box" : "unset colorbox");
-    canvas_put(c, "plot [%.6g:%.6g][%.6g:%.6g] $F%d matrix using (%.9g + %.9g * $1):(%.9g + %.9g * $2):3 "
-                  "with image notitle\n", fmin(x0, x1), fmax(x0, x1), fmin(y0, y1), fmax(y0, y1), index,
+    canvas_put(c, "splot [%.6g:%.6g][%.6g:%.6g] $F%d matrix using (%.9g + %.9g * $1):(%.9g + %.9g * $2):3 "
+                  "with pm3d notitle\n", fmin(x0, x1), fmax(x0, x1), fmin(y0, y1), fmax(y0, y1), index,
                x0, axes[1].step, y0, axes[0].step);
 }
 
