@@ -122,6 +122,9 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
     }
     canvas_put(c, "unset grid\nunset key\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n", axes[1].label,
                axes[0].label);
+    /* Interpolated linearly to pieces of about four pixels. */
+    int finer = (int)fmax(1, ceil(width / (4 * (double)trace->grid[1])));
+    canvas_put(c, "set view map\nset pm3d interpolate %d,%d\n", finer, finer);
     canvas_put(c, "set cblabel offset 1.5,0\n"
                   "colour_box = 'set colorbox user origin 0.897,%.4f size 0.013,%.4f border'\n",
                low, height);
