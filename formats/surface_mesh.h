@@ -26,7 +26,7 @@ typedef struct ps_surface_mesh {
     int32_t *triangle_source; /* [triangle_count]                                           */
     bool closed;              /* every edge has two triangles                               */
     bool oriented;            /* closed, consistently oriented, normals outward             */
-    char order[16];           /* "none", "morton", "hilbert"                                */
+    char order[16];           /* "none", "morton", "hilbert", "random" */
     char tag_names[1024];     /* names of physical groups: "1 skin\n7 wing"; "" if none     */
     char uuid[40], content_hash[17]; /* of the file it was read from; "" otherwise          */
 } ps_surface_mesh;

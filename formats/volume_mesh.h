@@ -28,7 +28,7 @@ typedef struct ps_volume_mesh {
     int32_t *vertex_source;      /* [vertex_count]                                          */
     int32_t *tetrahedron_source; /* [tetrahedron_count]                                     */
     int32_t *triangle_source;    /* [triangle_count]                                        */
-    char order[16];              /* "none", "morton", "hilbert"                             */
+    char order[16];              /* "none", "morton", "hilbert", "random" */
     char tag_names[1024];        /* names of physical groups: "1 skin\n2 skull"; "" if none */
     char uuid[40], content_hash[17]; /* of the file it was read from; "" otherwise          */
 } ps_volume_mesh;

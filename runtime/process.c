@@ -50,8 +50,10 @@ static ps_status start(char *const *argv, int input, bool with_errors, int outpu
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    if (input >= 0) posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    else posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (input >= 0)
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (with_errors) posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
     int error = posix_spawn(child, argv[0], &actions, NULL, argv, environ);
@@ -71,8 +73,8 @@ static ps_status collect(int source, ps_process_result *result)
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) break;
         if (status != PS_OK) continue;
-        status = ps_grow((void **)&result->output, &capacity,
-                         (int64_t)result->length + got + 1, 1, "a program's output");
+        status = ps_grow((void **)&result->output, &capacity, (int64_t)result->length + got + 1, 1,
+                         "a program's output");
         if (status != PS_OK) continue;
         memcpy(result->output + result->length, part, (size_t)got);
         result->length += (size_t)got;
@@ -87,12 +89,12 @@ static ps_status collect(int source, ps_process_result *result)
 static int wait_for(pid_t child)
 {
     int state = 0;
-    while (waitpid(child, &state, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &state, 0) < 0 && errno == EINTR) {
+    }
     return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
-ps_status ps_process_run(char *const *argv, int input, bool with_errors,
-                         ps_process_result *result)
+ps_status ps_process_run(char *const *argv, int input, bool with_errors, ps_process_result *result)
 {
     memset(result, 0, sizeof *result);
     int ends[2];

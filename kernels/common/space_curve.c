@@ -6,7 +6,7 @@
 
 const char *ps_space_curve_name(ps_space_curve curve)
 {
-    static const char *const names[] = {"none", "morton", "hilbert"};
+    static const char *const names[] = {"none", "morton", "hilbert", "random"};
     return names[curve];
 }
 
@@ -81,6 +81,23 @@ static uint32_t cell_of(double x, double lower, double scale)
     return (uint32_t)(cell < 0 ? 0 : cell > last ? last : cell);
 }
 
+/* The position along a curve, or 63 bits that look like chance (the mixing of splitmix64, Steele,
+ * Lea and Flood 2014). */
+static uint64_t key_of(ps_space_curve curve, const uint32_t cell[3])
+{
+    uint64_t key = ps_morton_key(cell[0], cell[1], cell[2]);
+    switch (curve) {
+    case PS_CURVE_MORTON: return key;
+    case PS_CURVE_HILBERT: return ps_hilbert_key(cell[0], cell[1], cell[2], PS_CURVE_BITS);
+    case PS_CURVE_RANDOM:
+        key += 0x9e3779b97f4a7c15u;
+        key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
+        key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
+        return (key ^ (key >> 31)) >> 1;
+    default: return 0;
+    }
+}
+
 void ps_space_curve_keys(ps_space_curve curve, const double *positions, int64_t count,
                          const double lower[3], double extent, uint64_t *keys)
 {
@@ -89,10 +106,7 @@ void ps_space_curve_keys(ps_space_curve curve, const double *positions, int64_t 
     for (int64_t i = 0; i < count; ++i) {
         uint32_t cell[3];
         for (int c = 0; c < 3; ++c) cell[c] = cell_of(positions[3 * i + c], lower[c], scale);
-        keys[i] = curve == PS_CURVE_NONE     ? 0
-                  : curve == PS_CURVE_MORTON ? ps_morton_key(cell[0], cell[1], cell[2])
-                                             : ps_hilbert_key(cell[0], cell[1], cell[2],
-                                                              PS_CURVE_BITS);
+        keys[i] = key_of(curve, cell);
     }
 }
 

@@ -13,12 +13,14 @@
 typedef enum ps_space_curve {
     PS_CURVE_NONE, /* all keys 0: a stable sort leaves the order as it is */
     PS_CURVE_MORTON,
-    PS_CURVE_HILBERT
+    PS_CURVE_HILBERT,
+    PS_CURVE_RANDOM /* no curve: scattered, the same way every time; the worst order, to compare
+                       with */
 } ps_space_curve;
 
 enum { PS_CURVE_BITS = 21 };
 
-/* "none", "morton", "hilbert". */
+/* "none", "morton", "hilbert", "random". */
 const char *ps_space_curve_name(ps_space_curve curve);
 
 /* Interleaves the lowest 21 bits (Morton 1966): bit i of x goes to bit 3i+2, of y to 3i+1, of

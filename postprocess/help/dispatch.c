@@ -30,7 +30,8 @@ ps_status dispatch_program(const char *name, char **argv)
     if (!program_path(program, path, sizeof path))
         return ps_fail(PS_FAILED,
                        "penstock-%s is not installed beside this program or on PATH; it may have "
-                       "been left out of the build (make info says why)", name);
+                       "been left out of the build (make info says why)",
+                       name);
     argv[0] = path;
     fflush(NULL);
     execv(path, argv);
@@ -55,8 +56,10 @@ int dispatch_front(int argc, char **argv)
     }
     /* "penstock help ..." needs no case of its own: it is penstock-help. */
     ps_status status = argv[1][0] == '-'
-                           ? ps_fail(PS_USAGE, "there is no option %s; usage: penstock PROGRAM ..., "
-                                               "penstock help, penstock --version", argv[1])
+                           ? ps_fail(PS_USAGE,
+                                     "there is no option %s; usage: penstock PROGRAM ..., "
+                                     "penstock help, penstock --version",
+                                     argv[1])
                            : dispatch_program(argv[1], argv + 1);
     ps_error("%s", ps_message());
     return (int)status;

@@ -33,13 +33,14 @@ static ps_status run_help(ps_run *run)
     return dispatch_program(run->operands[0], argv);
 }
 
-static const ps_option options[] = {
-    {"list", PS_OPTION_FLAG, &list, NULL, "list the stages and programs (so does no argument)", 0,
-     0, 0},
-    {"man-pages", PS_OPTION_TEXT, &man_folder, "DIR",
-     "write a manual page for every program into this folder", 0, 0, 0},
-    {"completion", PS_OPTION_FLAG, &completion, NULL, "print a completion script for bash", 0, 0, 0},
-    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+static const ps_option options[] = {{"list", PS_OPTION_FLAG, &list, NULL,
+                                     "list the stages and programs (so does no argument)", 0, 0, 0},
+                                    {"man-pages", PS_OPTION_TEXT, &man_folder, "DIR",
+                                     "write a manual page for every program into this folder", 0, 0,
+                                     0},
+                                    {"completion", PS_OPTION_FLAG, &completion, NULL,
+                                     "print a completion script for bash", 0, 0, 0},
+                                    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static const ps_program program = {
     .name = "help",
@@ -48,8 +49,9 @@ static const ps_program program = {
                    "Manual pages and completion are made from the programs' own --help.\n\n"
                    "Under the name \"penstock\" it is the front command: \"penstock PROGRAM ...\" "
                    "runs\npenstock-PROGRAM, found beside it or on PATH.",
-    .examples = "  penstock help\n  penstock help mesh-import\n"
-                "  penstock-help --completion > ~/.local/share/bash-completion/completions/penstock",
+    .examples =
+        "  penstock help\n  penstock help mesh-import\n"
+        "  penstock-help --completion > ~/.local/share/bash-completion/completions/penstock",
     .options = options,
     .operands_min = 0,
     .operands_max = 1,

@@ -13,9 +13,12 @@ static void put_text(FILE *out, const char *text)
     int line_start = 1;
     for (; *text; ++text) {
         if (line_start && (*text == '.' || *text == '\'')) fputs("\\&", out);
-        if (*text == '\\') fputs("\\e", out);
-        else if (*text == '-') fputs("\\-", out);
-        else fputc(*text, out);
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else
+            fputc(*text, out);
         line_start = *text == '\n';
     }
 }
@@ -132,7 +135,8 @@ static ps_status finish(FILE *out, const char *path)
     return PS_OK;
 }
 
-static ps_status open_page(const char *folder, const char *name, char *path, size_t size, FILE **out)
+static ps_status open_page(const char *folder, const char *name, char *path, size_t size,
+                           FILE **out)
 {
     int length = snprintf(path, size, "%s/%s.1", folder, name);
     if (length < 0 || (size_t)length >= size)
@@ -181,10 +185,12 @@ static ps_status write_front(const char *folder)
     put_title(out, "penstock", "an out-of-core pipeline of field solvers");
     put_heading(out, "SYNOPSIS");
     fputs(".nf\npenstock PROGRAM [options] ...\npenstock help [PROGRAM]\n"
-          "penstock \\-\\-version\n.fi\n", out);
+          "penstock \\-\\-version\n.fi\n",
+          out);
     put_heading(out, "DESCRIPTION");
     fputs("Runs penstock\\-PROGRAM, found beside the front command or on PATH, with the options "
-          "given.\nThe stages exchange files; each program does one step.\n", out);
+          "given.\nThe stages exchange files; each program does one step.\n",
+          out);
     put_heading(out, "PROGRAMS");
     for_each_stage(put_stage, out);
     put_exit_status(out);

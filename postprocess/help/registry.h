@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 typedef struct program_entry {
-    const char *name;    /* without "penstock-"                                              */
-    const char *stage;   /* "preprocess", "compute", "postprocess"                           */
+    const char *name;  /* without "penstock-"                                              */
+    const char *stage; /* "preprocess", "compute", "postprocess"                           */
     const char *reads, *writes;
     const char *summary; /* a line                                                           */
 } program_entry;

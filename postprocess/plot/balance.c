@@ -27,11 +27,13 @@ static ps_status parse_row(const char *path, int line, const char *text, balance
 {
     balance_row row;
     int used = 0;
-    int got = sscanf(text, "%d , %d , %lf , %lf , %lf %n", &row.iteration, &row.worker, &row.seconds,
-                     &row.first, &row.last, &used);
+    int got = sscanf(text, "%d , %d , %lf , %lf , %lf %n", &row.iteration, &row.worker,
+                     &row.seconds, &row.first, &row.last, &used);
     if (got != 5 || text[used] || row.worker < 0 || row.worker >= WORKERS_SHOWN || row.seconds < 0)
-        return ps_fail(PS_INVALID, "%s, line %d: \"%s\" is not iteration,worker,seconds,first,last with a "
-                                   "worker from 0 to %d", path, line, text, WORKERS_SHOWN - 1);
+        return ps_fail(PS_INVALID,
+                       "%s, line %d: \"%s\" is not iteration,worker,seconds,first,last with a "
+                       "worker from 0 to %d",
+                       path, line, text, WORKERS_SHOWN - 1);
     PS_TRY(ps_grow((void **)&log->rows, &log->capacity, log->count + 1, sizeof *log->rows,
                    "a balance log"));
     log->rows[log->count++] = row;
@@ -65,27 +67,33 @@ static void put_worker(const balance_log *log, int worker, canvas *c)
     for (int64_t i = 0; i < log->count; ++i) {
         const balance_row *row = &log->rows[i];
         if (row->worker == worker)
-            canvas_put(c, "%d %.6g %.8g %.8g\n", row->iteration, row->seconds, row->first, row->last);
+            canvas_put(c, "%d %.6g %.8g %.8g\n", row->iteration, row->seconds, row->first,
+                       row->last);
     }
     canvas_put(c, "END\n");
 }
 
 static void put_panels(const plot_request *request, int workers, canvas *c)
 {
-    canvas_put(c, "set multiplot\nset lmargin at screen 0.11\nset rmargin at screen 0.84\n"
-                  "set bmargin at screen 0.56\nset tmargin at screen 0.92\nset format x ''\n"
-                  "set autoscale xfix\nset offsets 0,0,0,0\nset key at screen 0.99,0.92 right top nobox\n");
+    canvas_put(
+        c,
+        "set multiplot\nset lmargin at screen 0.11\nset rmargin at screen 0.84\n"
+        "set bmargin at screen 0.56\nset tmargin at screen 0.92\nset format x ''\n"
+        "set autoscale xfix\nset offsets 0,0,0,0\nset key at screen 0.99,0.92 right top nobox\n");
     canvas_title(c, request->title);
     canvas_put(c, "set ylabel 'time of an iteration (s)'\nset yrange [0:*]\nplot ");
     for (int w = 0; w < workers; ++w)
-        canvas_put(c, "%s$W%d using 1:2 with linespoints pt 7 ps 0.4 lw 1.6 lc rgb '%s' title 'worker %d'",
-                   w ? ", \\\n  " : "", w, canvas_colour(w), w);
-    canvas_put(c, "\nunset title\nunset key\nset format x\nset xlabel 'iteration'\n"
-                  "set ylabel 'interval of slices'\nset bmargin at screen 0.11\nset tmargin at screen 0.50\n"
-                  "set style fill solid 0.85 noborder\nset yrange [*:*] noextend\nplot ");
+        canvas_put(
+            c, "%s$W%d using 1:2 with linespoints pt 7 ps 0.4 lw 1.6 lc rgb '%s' title 'worker %d'",
+            w ? ", \\\n  " : "", w, canvas_colour(w), w);
+    canvas_put(
+        c,
+        "\nunset title\nunset key\nset format x\nset xlabel 'iteration'\n"
+        "set ylabel 'interval of slices'\nset bmargin at screen 0.11\nset tmargin at screen 0.50\n"
+        "set style fill solid 0.85 noborder\nset yrange [*:*] noextend\nplot ");
     for (int w = 0; w < workers; ++w)
-        canvas_put(c, "%s$W%d using 1:3:4 with filledcurves fc rgb '%s' notitle", w ? ", \\\n  " : "", w,
-                   canvas_colour(w));
+        canvas_put(c, "%s$W%d using 1:3:4 with filledcurves fc rgb '%s' notitle",
+                   w ? ", \\\n  " : "", w, canvas_colour(w));
     canvas_put(c, "\nunset multiplot\n");
 }
 

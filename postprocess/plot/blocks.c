@@ -30,7 +30,8 @@ static void put_rectangle(block_picture *p, int64_t row, int64_t k, int64_t rows
     if (row + rows <= p->s.first || row >= p->s.first + p->s.count) return;
     double x = (double)k - 0.5, y = (double)row - 0.5;
     double right = x + (double)columns, low = y + (double)rows;
-    canvas_put(p->c, "%g %g\n%g %g\n%g %g\n%g %g\n%g %g\n\n", x, y, right, y, right, low, x, low, x, y);
+    canvas_put(p->c, "%g %g\n%g %g\n%g %g\n%g %g\n%g %g\n\n", x, y, right, y, right, low, x, low, x,
+               y);
     ++p->rectangles;
 }
 
@@ -42,7 +43,8 @@ static void add_full(block_picture *p, const ps_block_tile *tile)
         int64_t row = tile->first_row + tile->corner_rows[b], k = tile->corner_columns[b];
         for (int64_t q = 0; q < columns; ++q)
             for (int64_t r = 0; r < rows; ++r)
-                structure_add(&p->s, row + r, k + q, value_of(p, tile, (b * columns + q) * rows + r));
+                structure_add(&p->s, row + r, k + q,
+                              value_of(p, tile, (b * columns + q) * rows + r));
         put_rectangle(p, row, k, rows, columns);
     }
 }
@@ -83,8 +85,10 @@ static void add_warps(block_picture *p, const ps_block_tile *tile)
 
 static ps_status add_tile(ps_block_matrix *matrix, int64_t index, block_picture *p)
 {
-    static void (*const add[])(block_picture *, const ps_block_tile *) = {
-        [PS_BLOCK_FULL] = add_full, [PS_BLOCK_CONTIGUOUS] = add_contiguous, [PS_BLOCK_WARP] = add_warps};
+    static void (*const add[])(block_picture *,
+                               const ps_block_tile *) = {[PS_BLOCK_FULL] = add_full,
+                                                         [PS_BLOCK_CONTIGUOUS] = add_contiguous,
+                                                         [PS_BLOCK_WARP] = add_warps};
     int64_t raw_bytes = 0, unpacked_bytes = 0;
     ps_block_matrix_tile_bytes(matrix, index, &raw_bytes, &unpacked_bytes);
     char *raw = NULL, *unpacked = NULL;
@@ -107,8 +111,9 @@ static ps_status gather(const plot_request *request, ps_block_matrix *matrix, bl
     int64_t count = request->row_count;
     PS_TRY(structure_slice(slices->unknowns, request->slice, &p->slice));
     if (count == 0 && request->first_row < slices->unknowns)
-        count = slices->unknowns - request->first_row < ROWS_SHOWN ? slices->unknowns - request->first_row
-                                                                   : ROWS_SHOWN;
+        count = slices->unknowns - request->first_row < ROWS_SHOWN
+                    ? slices->unknowns - request->first_row
+                    : ROWS_SHOWN;
     PS_TRY(structure_init(&p->s, slices->unknowns, request->first_row, count,
                           slices->k_max + p->header->block_columns, p->c->height));
     canvas_put(p->c, "$R << END\n");
@@ -116,7 +121,8 @@ static ps_status gather(const plot_request *request, ps_block_matrix *matrix, bl
         ps_block_tile tile;
         PS_TRY(ps_block_matrix_tile_info(matrix, index, &tile));
         bool wanted = p->slice >= tile.first_slice && p->slice < tile.first_slice + tile.slices &&
-                      tile.first_row < p->s.first + p->s.count && tile.first_row + tile.rows > p->s.first;
+                      tile.first_row < p->s.first + p->s.count &&
+                      tile.first_row + tile.rows > p->s.first;
         if (wanted) PS_TRY(add_tile(matrix, index, p));
     }
     canvas_put(p->c, "END\n");

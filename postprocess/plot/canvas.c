@@ -32,11 +32,16 @@ void canvas_resize(canvas *c, int64_t width, int64_t height)
     c->width = width;
     c->height = height;
     if (strcmp(suffix_of(c->output), ".svg") == 0)
-        canvas_put(c, "set terminal svg enhanced size %lld,%lld font 'DejaVu Sans,Arial,sans-serif,13' "
-                      "background rgb 'white' dynamic\n", (long long)width, (long long)height);
+        canvas_put(
+            c,
+            "set terminal svg enhanced size %lld,%lld font 'DejaVu Sans,Arial,sans-serif,13' "
+            "background rgb 'white' dynamic\n",
+            (long long)width, (long long)height);
     else
-        canvas_put(c, "set terminal pngcairo enhanced size %lld,%lld font 'DejaVu Sans,%.3g' "
-                      "background rgb 'white'\n", (long long)width, (long long)height,
+        canvas_put(c,
+                   "set terminal pngcairo enhanced size %lld,%lld font 'DejaVu Sans,%.3g' "
+                   "background rgb 'white'\n",
+                   (long long)width, (long long)height,
                    9 + 2.5 * (double)(width < height ? width : height) / 700);
     canvas_put(c, "set output ");
     canvas_put_quoted(c, c->temporary);
@@ -99,14 +104,16 @@ void canvas_title(canvas *c, const char *text)
 static ps_status keep_copy(canvas *c, const char *path)
 {
     FILE *copy = fopen(path, "w");
-    if (!copy) return ps_fail(PS_USAGE, "--script: %s cannot be written: %s", path, strerror(errno));
+    if (!copy)
+        return ps_fail(PS_USAGE, "--script: %s cannot be written: %s", path, strerror(errno));
     rewind(c->script);
     char part[65536];
     size_t got;
     while ((got = fread(part, 1, sizeof part, c->script)) > 0) fwrite(part, 1, got, copy);
     int failed = ferror(copy);
     if (fclose(copy) != 0 || failed)
-        return ps_fail(PS_EXHAUSTED, "--script: %s could not be written: %s", path, strerror(errno));
+        return ps_fail(PS_EXHAUSTED, "--script: %s could not be written: %s", path,
+                       strerror(errno));
     return PS_OK;
 }
 
@@ -148,8 +155,10 @@ ps_status canvas_finish(canvas *c, const char *keep_script)
     canvas_put(c, "unset output\n");
     ps_status status = PS_OK;
     if (fflush(c->script) != 0 || ferror(c->script))
-        status = ps_fail(PS_EXHAUSTED, "the script for gnuplot could not be written: %s; is the "
-                                       "disk of TMPDIR full?", strerror(errno));
+        status = ps_fail(PS_EXHAUSTED,
+                         "the script for gnuplot could not be written: %s; is the "
+                         "disk of TMPDIR full?",
+                         strerror(errno));
     if (status == PS_OK && keep_script) status = keep_copy(c, keep_script);
     if (status == PS_OK) status = run_gnuplot(c);
     if (status == PS_OK && rename(c->temporary, c->output) != 0)

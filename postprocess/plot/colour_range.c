@@ -47,12 +47,16 @@ double colour_range_put(const double ends[2], const char *quantity, const char *
     bool has_unit = units[0] && strcmp(units, "1") != 0;
     double factor = has_unit ? canvas_prefix(fmax(fabs(ends[0]), fabs(ends[1])), &prefix) : 1;
     char text[200];
-    if (has_unit) snprintf(text, sizeof text, "%s (%s%s)", quantity, prefix, units);
-    else snprintf(text, sizeof text, "%s", quantity);
+    if (has_unit)
+        snprintf(text, sizeof text, "%s (%s%s)", quantity, prefix, units);
+    else
+        snprintf(text, sizeof text, "%s", quantity);
     canvas_put(c, "set cbrange [%.6g:%.6g]\nset cblabel ", ends[0] * factor, ends[1] * factor);
     canvas_put_quoted(c, text);
     canvas_put(c, " noenhanced\n");
-    if (ends[0] < 0 && ends[1] > 0) canvas_palette_diverging(c);
-    else canvas_palette_sequential(c);
+    if (ends[0] < 0 && ends[1] > 0)
+        canvas_palette_diverging(c);
+    else
+        canvas_palette_sequential(c);
     return factor;
 }

@@ -9,8 +9,8 @@ ps_status curves_parse_list(const char *option, const char *text, int64_t limit,
                             int capacity, int *count)
 {
     double values[CURVES_MAX];
-    ps_status status = ps_parse_reals(text, ',', values,
-                                      capacity < CURVES_MAX ? capacity : CURVES_MAX, count);
+    ps_status status =
+        ps_parse_reals(text, ',', values, capacity < CURVES_MAX ? capacity : CURVES_MAX, count);
     if (status != PS_OK) return ps_context(status, "--%s", option);
     for (int i = 0; i < *count; ++i) {
         if (values[i] != floor(values[i]) || values[i] < 0 || values[i] >= (double)limit)
@@ -26,8 +26,10 @@ int64_t curves_nearest(const ps_trace *trace, double axis)
     int64_t low = 0, high = trace->samples - 1;
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
-        if (trace->axis[middle] <= axis) low = middle;
-        else high = middle;
+        if (trace->axis[middle] <= axis)
+            low = middle;
+        else
+            high = middle;
     }
     return fabs(trace->axis[high] - axis) < fabs(trace->axis[low] - axis) ? high : low;
 }
@@ -60,9 +62,12 @@ static void label_curve(const plot_request *request, const curve_set *set, curve
     if (set->trace_count > 1) plot_label(request, item->file, name, sizeof name);
     snprintf(place, sizeof place, "%s(%.3g, %.3g, %.3g)%s", trace->far_field ? "towards " : "at ",
              p[0], p[1], p[2], trace->far_field ? "" : " m");
-    if (set->trace_count == 1) snprintf(item->label, sizeof item->label, "%s", place);
-    else if (shown == 1) snprintf(item->label, sizeof item->label, "%s", name);
-    else snprintf(item->label, sizeof item->label, "%s, %s", name, place);
+    if (set->trace_count == 1)
+        snprintf(item->label, sizeof item->label, "%s", place);
+    else if (shown == 1)
+        snprintf(item->label, sizeof item->label, "%s", name);
+    else
+        snprintf(item->label, sizeof item->label, "%s, %s", name, place);
 }
 
 static ps_status choose(const plot_request *request, curve_set *set)
@@ -77,7 +82,8 @@ static ps_status choose(const plot_request *request, curve_set *set)
             for (; count < default_count && count < channels; ++count) chosen[count] = count;
         for (int i = 0; i < count; ++i) {
             if (set->count == CURVES_MAX)
-                return ps_fail(PS_USAGE, "more than %d curves in one picture; choose with --channels",
+                return ps_fail(PS_USAGE,
+                               "more than %d curves in one picture; choose with --channels",
                                CURVES_MAX);
             curve *item = &set->curves[set->count++];
             *item = (curve){.file = f, .channel = chosen[i], .colour = i};
@@ -96,7 +102,8 @@ static ps_status parse_x_range(const plot_request *request, curve_set *set)
     ps_status status = ps_parse_reals(request->x_range, ',', ends, 2, &count);
     if (status != PS_OK) return ps_context(status, "--x-range");
     if (count != 2 || ends[0] >= ends[1])
-        return ps_fail(PS_USAGE, "--x-range: \"%s\" is not FROM,TO with FROM < TO", request->x_range);
+        return ps_fail(PS_USAGE, "--x-range: \"%s\" is not FROM,TO with FROM < TO",
+                       request->x_range);
     set->x_low = ends[0];
     set->x_high = ends[1];
     return PS_OK;
@@ -156,9 +163,17 @@ void curves_put_plot(const curve_set *set, canvas *c)
     canvas_put(c, "plot ");
     for (int i = 0; i < set->count; ++i) {
         const curve *item = &set->curves[i];
-        canvas_put(c, "%s$C%d using 1:2 with lines lw %s dt %s lc rgb '%s' title ", i ? ", \\\n  " : "",
-                   i, item->file ? "2" : "2.2", dashes[item->file % 4], canvas_colour(item->colour));
+        canvas_put(c, "%s$C%d using 1:2 with lines lw %s dt %s lc rgb '%s' title ",
+                   i ? ", \\\n  " : "", i, item->file ? "2" : "2.2", dashes[item->file % 4],
+                   canvas_colour(item->colour));
         canvas_put_quoted(c, item->label);
     }
     canvas_put(c, "\n");
+}
+
+double curves_put_key(const curve_set *set, canvas *c)
+{
+    int rows = (set->count + 2) / 3;
+    canvas_put(c, "set key at screen 0.54,0.008 center bottom horizontal maxcols 3 nobox\n");
+    return (24.0 * rows + 76) / (double)c->height;
 }

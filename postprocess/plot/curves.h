@@ -39,6 +39,10 @@ void curves_put_data(const curve_set *set, curve_value value, double factor, can
 /* "plot $C0 ... , $C1 ..." : one colour a channel, solid for the first file, dashed then. */
 void curves_put_plot(const curve_set *set, canvas *c);
 
+/* Puts the key below everything, up to three entries a row; returns the part of the height that it
+ * and the label of the axis take. */
+double curves_put_key(const curve_set *set, canvas *c);
+
 /* The sample of `trace` nearest to `axis`. */
 int64_t curves_nearest(const ps_trace *trace, double axis);
 

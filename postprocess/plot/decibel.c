@@ -17,8 +17,10 @@ double decibel_value(const ps_trace *trace, int64_t s, int64_t c)
 
 void decibel_label(const ps_trace *trace, char *out, size_t size)
 {
-    if (is_level(trace)) snprintf(out, size, "%s (%s)", trace->quantity, trace->units);
+    if (is_level(trace))
+        snprintf(out, size, "%s (%s)", trace->quantity, trace->units);
     else if (strcmp(trace->units, "1") == 0 || !trace->units[0])
         snprintf(out, size, "|%s| (dB re 1)", trace->quantity);
-    else snprintf(out, size, "|%s| (dB re 1 %s)", trace->quantity, trace->units);
+    else
+        snprintf(out, size, "|%s| (dB re 1 %s)", trace->quantity, trace->units);
 }

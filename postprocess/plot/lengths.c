@@ -50,11 +50,13 @@ ps_status plot_lengths(const plot_request *request, canvas *c)
     }
     double width = 0.84 / request->file_count;
     canvas_title(c, request->title ? request->title : "lengths of row-vectors");
-    canvas_put(c, "set xlabel 'length of a row-vector'\nset ylabel 'share of row-vectors (%%)'\n"
-                  "set style fill solid 0.9 noborder\nset boxwidth %.4f absolute\nset grid noxtics ytics\n"
-                  "set xrange [-0.6:%lld.6]\n%s\n%splot ", width, (long long)last,
-               request->log ? "" : "set yrange [0:*]",
-               request->log ? "set logscale y\n" : "");
+    canvas_put(
+        c,
+        "set xlabel 'length of a row-vector'\nset ylabel 'share of row-vectors (%%)'\n"
+        "set style fill solid 0.9 noborder\nset boxwidth %.4f absolute\nset grid noxtics ytics\n"
+        "set xrange [-0.6:%lld.6]\n%s\n%splot ",
+        width, (long long)last, request->log ? "" : "set yrange [0:*]",
+        request->log ? "set logscale y\n" : "");
     for (int i = 0; i < request->file_count; ++i) {
         plot_label(request, i, name, sizeof name);
         snprintf(label, sizeof label, "%s: mean %.2f, longest %lld", name, h[i].d_mean,

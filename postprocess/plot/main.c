@@ -15,11 +15,11 @@ typedef struct plot_kind {
 } plot_kind;
 
 static const plot_kind kinds[] = {
-    {"slice", plot_slice, 1000, 800},     {"blocks", plot_blocks, 1000, 800},
-    {"lengths", plot_lengths, 900, 560},  {"trace", plot_trace, 1100, 620},
+    {"slice", plot_slice, 1000, 800},       {"blocks", plot_blocks, 1000, 800},
+    {"lengths", plot_lengths, 900, 560},    {"trace", plot_trace, 1100, 620},
     {"spectrum", plot_spectrum, 1100, 620}, {"polar", plot_polar, 980, 760},
-    {"balance", plot_balance, 1000, 760}, {"surface", plot_surface, 1280, 800},
-    {"plane", plot_plane, 1280, 0},     {"stages", plot_stages, 900, 600}};
+    {"balance", plot_balance, 1000, 760},   {"surface", plot_surface, 1280, 800},
+    {"plane", plot_plane, 1280, 0},         {"stages", plot_stages, 900, 600}};
 
 static const char *output, *script;
 static int64_t width, height;
@@ -28,14 +28,16 @@ static plot_request request = {.slice = -1, .azimuth = 215, .elevation = 25, .dy
 static const ps_option options[] = {
     {"output", PS_OPTION_TEXT, &output, "FILE", "the picture, .png or .svg (required)", 0, 0, 0},
     {"title", PS_OPTION_TEXT, &request.title, "TEXT", "title above the picture", 0, 0, 0},
-    {"labels", PS_OPTION_TEXT, &request.labels, "A,B,...", "names of the files in the legend", 0, 0, 0},
+    {"labels", PS_OPTION_TEXT, &request.labels, "A,B,...", "names of the files in the legend", 0, 0,
+     0},
     {"width", PS_OPTION_INT, &width, "PIXELS", "0: what suits the kind", 0, 16384, 0},
     {"height", PS_OPTION_INT, &height, "PIXELS", "0: what suits the kind", 0, 16384, 0},
     {"log", PS_OPTION_FLAG, &request.log, NULL,
      "spectrum: logarithmic frequencies; lengths: logarithmic counts", 0, 0, 0},
     {"range", PS_OPTION_TEXT, &request.range, "LARGEST|FROM,TO",
      "plane, surface: values that the colours span, in SI units", 0, 0, 0},
-    {"times", PS_OPTION_TEXT, &request.times, "T,...", "plane, surface: a panel for each time, s", 0, 0, 0},
+    {"times", PS_OPTION_TEXT, &request.times, "T,...", "plane, surface: a panel for each time, s",
+     0, 0, 0},
     {"frequencies", PS_OPTION_TEXT, &request.frequencies, "F,...",
      "polar: a curve for each frequency, Hz", 0, 0, 0},
     {"channels", PS_OPTION_TEXT, &request.channels, "C,...",
@@ -46,18 +48,18 @@ static const ps_option options[] = {
      "trace: a second panel with the differences to the first file", 0, 0, 0},
     {"dynamic", PS_OPTION_REAL, &request.dynamic, "DB",
      "polar, spectrum: decibels shown below the largest", 5, 400, 0},
-    {"slice", PS_OPTION_INT, &request.slice, "J", "slice, blocks: which slice; -1: the middle one", -1,
-     2147483647, 0},
+    {"slice", PS_OPTION_INT, &request.slice, "J", "slice, blocks: which slice; -1: the middle one",
+     -1, 2147483647, 0},
     {"first-row", PS_OPTION_INT, &request.first_row, "I", "slice, blocks: first row shown", 0,
      2147483647, 0},
     {"rows", PS_OPTION_INT, &request.row_count, "N",
      "slice, blocks: rows shown; 0: all of a slice, 256 of blocks", 0, 2147483647, 0},
     {"azimuth", PS_OPTION_REAL, &request.azimuth, "DEGREES",
      "surface: the eye, seen from the body, from +x towards +y", -360, 360, 0},
-    {"elevation", PS_OPTION_REAL, &request.elevation, "DEGREES", "surface: the eye above the horizon",
-     -89, 89, 0},
-    {"script", PS_OPTION_TEXT, &script, "FILE", "keep the script for gnuplot, data included, here", 0, 0,
-     0},
+    {"elevation", PS_OPTION_REAL, &request.elevation, "DEGREES",
+     "surface: the eye above the horizon", -89, 89, 0},
+    {"script", PS_OPTION_TEXT, &script, "FILE", "keep the script for gnuplot, data included, here",
+     0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static ps_status find_kind(const char *name, const plot_kind **out)
@@ -71,8 +73,9 @@ static ps_status find_kind(const char *name, const plot_kind **out)
         if (ps_word_distance(kinds[i].name, name) < ps_word_distance(nearest, name))
             nearest = kinds[i].name;
     }
-    return ps_fail(PS_USAGE, "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-                             "blocks, lengths, trace, spectrum, polar, balance, surface, plane, stages",
+    return ps_fail(PS_USAGE,
+                   "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
+                   "blocks, lengths, trace, spectrum, polar, balance, surface, plane, stages",
                    name, nearest);
 }
 

@@ -53,15 +53,18 @@ static ps_status choose_times(const plot_request *request, const ps_trace *trace
 }
 
 /* A matrix block of the field: rows along grid[0]. */
-static void put_panel_data(const ps_trace *trace, int64_t sample, double factor, int index, canvas *c)
+static void put_panel_data(const ps_trace *trace, int64_t sample, double factor, int index,
+                           canvas *c)
 {
     const double *values = trace->real + sample * trace->channels;
     canvas_put(c, "$F%d << END\n", index);
     for (int64_t r = 0; r < trace->grid[0]; ++r) {
         for (int64_t k = 0; k < trace->grid[1]; ++k) {
             double v = values[r * trace->grid[1] + k];
-            if (isfinite(v)) canvas_put(c, "%.5g ", v * factor);
-            else canvas_put(c, "NaN ");
+            if (isfinite(v))
+                canvas_put(c, "%.5g ", v * factor);
+            else
+                canvas_put(c, "NaN ");
         }
         canvas_put(c, "\n");
     }
@@ -97,9 +100,12 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
                trace->axis[sample] * scale, prefix);
     canvas_put(c, "%s\n", index ? "unset ylabel\nset format y ''" : "set format y '%g'");
     canvas_put(c, "%s\n", index == count - 1 ? "eval colour_box" : "unset colorbox");
-    canvas_put(c, "plot [%.6g:%.6g][%.6g:%.6g] $F%d matrix using (%.9g + %.9g * $1):(%.9g + %.9g * $2):3 "
-                  "with image notitle\n", fmin(x0, x1), fmax(x0, x1), fmin(y0, y1), fmax(y0, y1), index,
-               x0, axes[1].step, y0, axes[0].step);
+    canvas_put(
+        c,
+        "splot [%.6g:%.6g][%.6g:%.6g] $F%d matrix using (%.9g + %.9g * $1):(%.9g + %.9g * $2):3 "
+        "with pm3d notitle\n",
+        fmin(x0, x1), fmax(x0, x1), fmin(y0, y1), fmax(y0, y1), index, x0, axes[1].step, y0,
+        axes[0].step);
 }
 
 static void put_frame(const plot_request *request, const ps_trace *trace, const plane_axis axes[2],
@@ -110,8 +116,8 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
     double ratio = fabs(axes[0].step) * (double)(trace->grid[0] - 1) /
                    (fabs(axes[1].step) * (double)(trace->grid[1] - 1));
     if (c->height == 0) canvas_resize(c, c->width, (int64_t)(width * ratio + 165));
-    double low = 75 / (double)c->height, height = fmin(1 - 165 / (double)c->height,
-                                                       width * ratio / (double)c->height);
+    double low = 75 / (double)c->height,
+           height = fmin(1 - 165 / (double)c->height, width * ratio / (double)c->height);
     canvas_put(c, "set multiplot\nset bmargin at screen %.4f\nset tmargin at screen %.4f\n", low,
                low + height);
     if (request->title && *request->title) {
@@ -120,18 +126,24 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
         canvas_put(c, " at screen 0.48,%.4f center noenhanced font ',13' textcolor rgb '#111111'\n",
                    low + height + 60 / (double)c->height);
     }
-    canvas_put(c, "unset grid\nunset key\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n", axes[1].label,
-               axes[0].label);
-    canvas_put(c, "set cblabel offset 1.5,0\n"
-                  "colour_box = 'set colorbox user origin 0.897,%.4f size 0.013,%.4f border'\n",
+    canvas_put(c, "unset grid\nunset key\nset size noratio\nset xlabel '%s'\nset ylabel '%s'\n",
+               axes[1].label, axes[0].label);
+    /* Interpolated linearly to pieces of about four pixels. */
+    int finer = (int)fmax(1, ceil(width / (4 * (double)trace->grid[1])));
+    canvas_put(c, "set view map\nset pm3d interpolate %d,%d\n", finer, finer);
+    canvas_put(c,
+               "set cblabel offset 1.5,0\n"
+               "colour_box = 'set colorbox user origin 0.897,%.4f size 0.013,%.4f border'\n",
                low, height);
 }
 
 static ps_status draw(const plot_request *request, const ps_trace *trace, canvas *c)
 {
     if (trace->grid[0] < 2 || trace->grid[1] < 2)
-        return ps_fail(PS_USAGE, "%s: its receivers are no plane; probe one with penstock-probe "
-                                 "--plane", request->files[0]);
+        return ps_fail(PS_USAGE,
+                       "%s: its receivers are no plane; probe one with penstock-probe "
+                       "--plane",
+                       request->files[0]);
     plane_axis axes[2];
     PS_TRY(describe_axis(trace->places, trace->places + 3 * trace->grid[1], &axes[0]));
     PS_TRY(describe_axis(trace->places, trace->places + 3, &axes[1]));
@@ -157,7 +169,8 @@ ps_status plot_plane(const plot_request *request, canvas *c)
     PS_TRY(plot_need_files(request, 1, 1, "trace of a plane"));
     ps_status status = ps_trace_load(request->files[0], &trace);
     if (status == PS_OK && trace.in_frequency)
-        status = ps_fail(PS_USAGE, "%s is over frequency; a plane is drawn at times", request->files[0]);
+        status =
+            ps_fail(PS_USAGE, "%s is over frequency; a plane is drawn at times", request->files[0]);
     if (status == PS_OK) status = draw(request, &trace, c);
     ps_trace_release(&trace);
     return status;

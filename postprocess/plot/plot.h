@@ -18,10 +18,10 @@ typedef struct plot_request {
     const char *title, *labels, *channels, *times, *frequencies, *range;
     const char *x_range; /* "A,B"                                                            */
     int64_t slice, first_row, row_count; /* of slices and blocks; slice -1: the middle one    */
-    bool log;         /* logarithmic values                                                   */
-    bool difference;  /* trace: a second panel with the differences to the first file         */
+    bool log;        /* logarithmic values                                                   */
+    bool difference; /* trace: a second panel with the differences to the first file         */
     double azimuth, elevation; /* surface: where the eye is, degrees                          */
-    double dynamic;   /* polar, spectrum: decibels shown below the largest                    */
+    double dynamic; /* polar, spectrum: decibels shown below the largest                    */
 } plot_request;
 
 typedef ps_status (*plot_function)(const plot_request *request, canvas *c);

@@ -42,8 +42,9 @@ static ps_status order_directions(const plot_request *request, const ps_trace *t
     for (int64_t c = 0; c < trace->channels; ++c) {
         const double *d = &trace->places[3 * c];
         if (fabs(d[normal]) > 0.02)
-            return ps_fail(PS_INVALID, "%s: direction %lld does not lie in a coordinate plane with "
-                                       "the others; a polar diagram needs a circle of directions",
+            return ps_fail(PS_INVALID,
+                           "%s: direction %lld does not lie in a coordinate plane with "
+                           "the others; a polar diagram needs a circle of directions",
                            request->files[0], (long long)c);
         double angle = atan2(d[second[normal]], d[first[normal]]);
         out[c] = (direction){angle < 0 ? angle + 2 * M_PI : angle, c};
@@ -67,8 +68,10 @@ static ps_status choose_samples(const plot_request *request, const ps_trace *tra
     double last = trace->axis[trace->samples - 1];
     for (int i = 0; i < *count; ++i) {
         if (wanted[i] < 0 || wanted[i] > last * (1 + 1e-9))
-            return ps_fail(PS_USAGE, "--frequencies: %.6g Hz is outside the spectrum of %s, which "
-                                     "reaches %.6g Hz", wanted[i], request->files[0], last);
+            return ps_fail(PS_USAGE,
+                           "--frequencies: %.6g Hz is outside the spectrum of %s, which "
+                           "reaches %.6g Hz",
+                           wanted[i], request->files[0], last);
         out[i] = curves_nearest(trace, wanted[i]);
     }
     return PS_OK;
@@ -105,20 +108,25 @@ static void put_axes(const ps_trace *trace, int normal, double low, double high,
     decibel_label(trace, text, sizeof text);
     char *unit = strrchr(text, '(');
     if (unit && unit > text) unit[-1] = 0;
-    canvas_put(c, "set polar\nset angles radians\nset border 4096 lw 1.2 lc rgb '#888888'\n"
-                  "unset xtics\nunset ytics\nunset raxis\n"
-                  "set size square\nset rrange [%.4g:%.4g]\nset rtics %.4g,10 scale 0 font ',10'\n"
-                  "set grid polar pi/6 lt 1 dt 1 lw 0.6 lc rgb '#d4d4d4'\nset lmargin at screen 0.065\n"
-                  "set rmargin at screen 0.72\nset bmargin at screen 0.08\nset tmargin at screen 0.88\n"
-                  "set ttics 0,30 format \"%%g\xc2\xb0\" font ',11'\n", low, high, low);
+    canvas_put(
+        c,
+        "set polar\nset angles radians\nset border 4096 lw 1.2 lc rgb '#888888'\n"
+        "unset xtics\nunset ytics\nunset raxis\n"
+        "set size square\nset rrange [%.4g:%.4g]\nset rtics %.4g,10 scale 0 font ',10'\n"
+        "set grid polar pi/6 lt 1 dt 1 lw 0.6 lc rgb '#d4d4d4'\nset lmargin at screen 0.065\n"
+        "set rmargin at screen 0.72\nset bmargin at screen 0.08\nset tmargin at screen 0.88\n"
+        "set ttics 0,30 format \"%%g\xc2\xb0\" font ',11'\n",
+        low, high, low);
     canvas_put(c, "set label 1 ");
     canvas_put_quoted(c, text);
     canvas_put(c, " at screen 0.765,0.84 left noenhanced font ',11'\nset label 2 ");
     canvas_put_quoted(c, unit ? unit : "");
-    canvas_put(c, " at screen 0.765,0.81 left noenhanced font ',11'\n"
-                  "set label 3 '0\xc2\xb0 is %s, 90\xc2\xb0 is %s' at screen 0.765,0.77 left font ',11'\n"
-                  "set key at screen 0.765,0.74 left top Left reverse nobox\n",
-               ends[normal][0], ends[normal][1]);
+    canvas_put(
+        c,
+        " at screen 0.765,0.81 left noenhanced font ',11'\n"
+        "set label 3 '0\xc2\xb0 is %s, 90\xc2\xb0 is %s' at screen 0.765,0.77 left font ',11'\n"
+        "set key at screen 0.765,0.74 left top Left reverse nobox\n",
+        ends[normal][0], ends[normal][1]);
 }
 
 static ps_status draw(const plot_request *request, const ps_trace *trace, direction *directions,
@@ -129,7 +137,8 @@ static ps_status draw(const plot_request *request, const ps_trace *trace, direct
     PS_TRY(order_directions(request, trace, normal, directions));
     PS_TRY(choose_samples(request, trace, samples, &count));
     double top = top_level(trace, samples, count);
-    if (!isfinite(top)) return ps_fail(PS_INVALID, "%s: no finite value to plot", request->files[0]);
+    if (!isfinite(top))
+        return ps_fail(PS_INVALID, "%s: no finite value to plot", request->files[0]);
     double high = 10 * ceil(top / 10), low = high - 10 * ceil(request->dynamic / 10);
     for (int i = 0; i < count; ++i) put_curve(trace, directions, samples[i], i, low, c);
     canvas_title(c, request->title);
@@ -149,8 +158,10 @@ ps_status plot_polar(const plot_request *request, canvas *c)
     PS_TRY(plot_need_files(request, 1, 1, "spectrum of a far field"));
     ps_status status = ps_trace_load(request->files[0], &trace);
     if (status == PS_OK && (!trace.in_frequency || trace.channels < 3))
-        status = ps_fail(PS_USAGE, "%s: a polar diagram needs a spectrum (penstock-spectrum) at three "
-                                   "directions or more", request->files[0]);
+        status = ps_fail(PS_USAGE,
+                         "%s: a polar diagram needs a spectrum (penstock-spectrum) at three "
+                         "directions or more",
+                         request->files[0]);
     if (status == PS_OK) status = PS_ALLOC(&directions, trace.channels, "directions");
     if (status == PS_OK) status = draw(request, &trace, directions, c);
     free(directions);

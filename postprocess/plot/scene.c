@@ -7,8 +7,8 @@
 #include "runtime/memory.h"
 
 enum { CUTS_MAX = 8 };
-static const double distance = 2.6;         /* of the eye, in radii of the body               */
-static const double crease_cosine = 0.766;  /* 40 degrees                                     */
+static const double distance = 2.6;        /* of the eye, in radii of the body               */
+static const double crease_cosine = 0.766; /* 40 degrees                                     */
 
 typedef struct vector {
     double x[3];
@@ -27,8 +27,8 @@ static vector cross(const vector *a, const vector *b)
 
 static vector combine(double p, const vector *a, double q, const vector *b)
 {
-    return (vector){{p * a->x[0] + q * b->x[0], p * a->x[1] + q * b->x[1],
-                     p * a->x[2] + q * b->x[2]}};
+    return (vector){
+        {p * a->x[0] + q * b->x[0], p * a->x[1] + q * b->x[1], p * a->x[2] + q * b->x[2]}};
 }
 
 static vector normalised(const vector *a)

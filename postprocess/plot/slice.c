@@ -48,8 +48,8 @@ static ps_status draw(const plot_request *request, ps_slice_matrix *matrix, stru
     const ps_slice_header *header = ps_slice_matrix_header(matrix);
     int64_t j = 0;
     PS_TRY(structure_slice(header->unknowns, request->slice, &j));
-    PS_TRY(structure_init(s, header->unknowns, request->first_row, request->row_count, header->k_max,
-                          c->height));
+    PS_TRY(structure_init(s, header->unknowns, request->first_row, request->row_count,
+                          header->k_max, c->height));
     for (int64_t index = 0; index < ps_slice_matrix_tile_count(matrix); ++index) {
         ps_slice_tile tile;
         PS_TRY(ps_slice_matrix_tile_info(matrix, index, &tile));

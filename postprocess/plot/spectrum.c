@@ -17,7 +17,8 @@ static ps_status draw(const plot_request *request, const curve_set *set, canvas 
         for (int64_t s = 0; s < own->samples; ++s)
             top = fmax(top, decibel_value(own, s, set->curves[i].channel));
     }
-    if (!isfinite(top)) return ps_fail(PS_INVALID, "%s: no finite value to plot", request->files[0]);
+    if (!isfinite(top))
+        return ps_fail(PS_INVALID, "%s: no finite value to plot", request->files[0]);
     curves_put_data(set, decibel_value, 1, c);
     canvas_title(c, request->title);
     snprintf(text, sizeof text, "frequency (%sHz)", set->axis_prefix);
@@ -28,8 +29,8 @@ static ps_status draw(const plot_request *request, const curve_set *set, canvas 
     canvas_put_quoted(c, text);
     canvas_put(c, " noenhanced\nset yrange [%.6g:%.6g]\n", 5 * floor((top - request->dynamic) / 5),
                5 * ceil((top + 1) / 5));
-    canvas_put(c, "set autoscale xfixmin\nset autoscale xfixmax\nset key below horizontal nobox\n%s",
-               request->log ? "set logscale x\n" : "");
+    canvas_put(c, "set bmargin at screen %.4f\nset autoscale xfixmin\nset autoscale xfixmax\n%s",
+               curves_put_key(set, c), request->log ? "set logscale x\n" : "");
     curves_put_plot(set, c);
     return PS_OK;
 }

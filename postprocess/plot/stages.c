@@ -38,8 +38,8 @@ static const char *stage_name(const char *path)
 /* Sums, parts of other stages, what runs beside, and counts. */
 static bool is_no_share(const char *name)
 {
-    return strcmp(name, "all") == 0 || strcmp(name, "wait") == 0 || strcmp(name, "checkpoints") == 0 ||
-           strcmp(name, "checkpoint_writer") == 0;
+    return strcmp(name, "all") == 0 || strcmp(name, "wait") == 0 ||
+           strcmp(name, "checkpoints") == 0 || strcmp(name, "checkpoint_writer") == 0;
 }
 
 static ps_status read_report(const char *path, int bar, stage_table *table)
@@ -61,8 +61,10 @@ static ps_status read_report(const char *path, int bar, stage_table *table)
     }
     if (all > sum) table->seconds[bar][stage_index(table, "other")] += all - sum;
     if (status == PS_OK && !found)
-        status = ps_fail(PS_INVALID, "%s has no object \"seconds\" with the time of each stage; it is to "
-                                     "be the output of penstock-tdbem-march --json", path);
+        status = ps_fail(PS_INVALID,
+                         "%s has no object \"seconds\" with the time of each stage; it is to "
+                         "be the output of penstock-tdbem-march --json",
+                         path);
     free(numbers);
     free(text);
     return status;
@@ -91,15 +93,17 @@ ps_status plot_stages(const plot_request *request, canvas *c)
 {
     stage_table table = {.stages = 0};
     PS_TRY(plot_need_files(request, 1, BARS_MAX, "reports made with --json"));
-    for (int b = 0; b < request->file_count; ++b)
-        PS_TRY(read_report(request->files[b], b, &table));
+    for (int b = 0; b < request->file_count; ++b) PS_TRY(read_report(request->files[b], b, &table));
     put_data(request, &table, c);
     canvas_title(c, request->title);
-    canvas_put(c, "set style data histograms\nset style histogram rowstacked\nset boxwidth 0.62\n"
-                  "set style fill solid 0.92 border rgb '#ffffff'\nset grid noxtics ytics\n"
-                  "set ylabel 'share of wall time (%%)'\nset yrange [0:100]\nset xtics scale 0 noenhanced\n"
-                  "set key outside right center vertical invert nobox noenhanced\nset xrange [-0.7:%.1f]\n"
-                  "plot ", request->file_count - 0.3);
+    canvas_put(
+        c,
+        "set style data histograms\nset style histogram rowstacked\nset boxwidth 0.62\n"
+        "set style fill solid 0.92 border rgb '#ffffff'\nset grid noxtics ytics\n"
+        "set ylabel 'share of wall time (%%)'\nset yrange [0:100]\nset xtics scale 0 noenhanced\n"
+        "set key outside right center vertical invert nobox noenhanced\nset xrange [-0.7:%.1f]\n"
+        "plot ",
+        request->file_count - 0.3);
     for (int i = 0; i < table.stages; ++i) {
         canvas_put(c, "%s$T using %d%s lc rgb '%s' title ", i ? ", \\\n  " : "", i + 2,
                    i ? "" : ":xtic(1)", canvas_colour(i));

@@ -52,18 +52,23 @@ void structure_put(const structure *s, canvas *c)
     for (int64_t b = 0; b < s->bins; ++b) {
         for (int64_t k = 0; k < s->columns; ++k) {
             float v = s->pixels[b * s->columns + k];
-            if (v > 0) canvas_put(c, "%.3g ", fmax(low, log10((double)v / s->largest)));
-            else canvas_put(c, "NaN ");
+            if (v > 0)
+                canvas_put(c, "%.3g ", fmax(low, log10((double)v / s->largest)));
+            else
+                canvas_put(c, "NaN ");
         }
         canvas_put(c, "\n");
     }
     canvas_put(c, "END\n");
     canvas_palette_sequential(c);
-    canvas_put(c, "set xlabel 'k'\nset ylabel 'row i'\nset cblabel 'log_{10} |M^k(i,j)| / largest'\n"
-                  "set cbrange [%g:0]\nset xrange [0.5:%lld.5]\nset yrange [%.1f:%.1f]\nunset grid\nunset key\n"
-                  "set colorbox user origin 0.875,0.16 size 0.016,0.70 border\n"
-                  "set lmargin at screen 0.11\nset rmargin at screen 0.855\n", low,
-               (long long)s->columns, (double)(s->first + s->count) - 0.5, (double)s->first - 0.5);
+    canvas_put(c,
+               "set xlabel 'k'\nset ylabel 'row i'\nset cblabel 'log_{10} |M^k(i,j)| / largest'\n"
+               "set cbrange [%g:0]\nset xrange [0.5:%lld.5]\nset yrange [%.1f:%.1f]\nunset "
+               "grid\nunset key\n"
+               "set colorbox user origin 0.875,0.16 size 0.016,0.70 border\n"
+               "set lmargin at screen 0.11\nset rmargin at screen 0.855\n",
+               low, (long long)s->columns, (double)(s->first + s->count) - 0.5,
+               (double)s->first - 0.5);
 }
 
 void structure_put_plot(const structure *s, canvas *c)

@@ -13,7 +13,7 @@
  * `bins` x columns pixels, the largest of a pixel; 0 where nothing is stored. */
 typedef struct structure {
     int64_t first, count, columns, bins;
-    float *pixels; /* [bins][columns] */
+    float *pixels;           /* [bins][columns] */
     float largest, smallest; /* of the values that are not 0 */
 } structure;
 

@@ -38,13 +38,14 @@ static ps_status open_files(surface_picture *p)
     PS_TRY(ps_history_open(p->request->files[1], &p->history));
     p->header = ps_history_header_of(p->history);
     const ps_slice_header *slices = &p->header->slices;
-    int64_t expected = slices->formulation == PS_SOUND_HARD ? p->mesh.vertex_count
-                                                            : p->mesh.triangle_count;
+    int64_t expected =
+        slices->formulation == PS_SOUND_HARD ? p->mesh.vertex_count : p->mesh.triangle_count;
     if (slices->unknowns != expected || strcmp(slices->mesh_hash, p->mesh.content_hash) != 0)
-        return ps_fail(PS_INVALID, "%s was not computed on the mesh %s (%lld unknowns, the mesh would "
-                                   "have %lld; content %s, the mesh's %s)", p->request->files[1],
-                       p->request->files[0], (long long)slices->unknowns, (long long)expected,
-                       slices->mesh_hash, p->mesh.content_hash);
+        return ps_fail(PS_INVALID,
+                       "%s was not computed on the mesh %s (%lld unknowns, the mesh would "
+                       "have %lld; content %s, the mesh's %s)",
+                       p->request->files[1], p->request->files[0], (long long)slices->unknowns,
+                       (long long)expected, slices->mesh_hash, p->mesh.content_hash);
     return PS_OK;
 }
 
@@ -70,13 +71,16 @@ static ps_status choose_steps(surface_picture *p)
     double times[SURFACE_PANELS_MAX];
     p->panels = 1;
     if (!p->request->times) return strongest_step(p, &p->steps[0]);
-    ps_status status = ps_parse_reals(p->request->times, ',', times, SURFACE_PANELS_MAX, &p->panels);
+    ps_status status =
+        ps_parse_reals(p->request->times, ',', times, SURFACE_PANELS_MAX, &p->panels);
     if (status != PS_OK) return ps_context(status, "--times");
     for (int i = 0; i < p->panels; ++i) {
-        double n = round(times[i] / p->header->slices.dt + (time_of(p, 1) < p->header->slices.dt) * 0.5);
+        double n =
+            round(times[i] / p->header->slices.dt + (time_of(p, 1) < p->header->slices.dt) * 0.5);
         if (n < 1 || n > (double)p->header->steps)
-            return ps_fail(PS_USAGE, "--times: %.6g s is outside %s, which goes from %.6g to %.6g s",
-                           times[i], p->request->files[1], time_of(p, 1), time_of(p, p->header->steps));
+            return ps_fail(
+                PS_USAGE, "--times: %.6g s is outside %s, which goes from %.6g to %.6g s", times[i],
+                p->request->files[1], time_of(p, 1), time_of(p, p->header->steps));
         p->steps[i] = (int64_t)n;
     }
     return PS_OK;
@@ -107,8 +111,10 @@ static void spread_values(surface_picture *p, const double *values)
 static unsigned colour_of(const scene_piece *piece, const double ends[2])
 {
     double rgb[3], t = (piece->value - ends[0]) / (ends[1] - ends[0]);
-    if (ends[0] < 0 && ends[1] > 0) canvas_diverging(t, rgb);
-    else canvas_sequential(t, rgb);
+    if (ends[0] < 0 && ends[1] > 0)
+        canvas_diverging(t, rgb);
+    else
+        canvas_sequential(t, rgb);
     unsigned out = 0;
     for (int k = 0; k < 3; ++k) {
         double v = fmin(1, rgb[k] * piece->shade + piece->gloss);
@@ -135,10 +141,12 @@ static void put_pieces(const scene *s, const double ends[2], int index, canvas *
 static void put_scale_bar(double width, double x, double y, double height, canvas *c)
 {
     double length = canvas_round_step(width / 5);
-    canvas_put(c, "set arrow 1 from %.5g,%.5g,0 to %.5g,%.5g,0 heads size screen 0.004,90 lw 1.5 lc rgb "
-                  "'#444444' front\n"
-                  "set label 3 '%g m' at %.5g,%.5g,0 center textcolor rgb '#444444' front\n",
-               x - length, y, x, y, length, x - length / 2, y + 0.03 * height);
+    canvas_put(
+        c,
+        "set arrow 1 from %.5g,%.5g,0 to %.5g,%.5g,0 heads size screen 0.004,90 lw 1.5 lc rgb "
+        "'#444444' front\n"
+        "set label 3 '%g m' at %.5g,%.5g,0 center textcolor rgb '#444444' front\n",
+        x - length, y, x, y, length, x - length / 2, y + 0.03 * height);
 }
 
 /* Panels in rows: up to two in one row or column, then two or three a row. */
@@ -158,14 +166,18 @@ static void put_panel_frame(const surface_picture *p, const scene *s, int index,
 {
     double box[4], extent[2], centre[2], pad = 1.08;
     panel_box(index, p->panels, box);
-    double pixels[2] = {(box[1] - box[0]) * (double)c->width, (box[3] - box[2]) * (double)c->height};
+    double pixels[2] = {(box[1] - box[0]) * (double)c->width,
+                        (box[3] - box[2]) * (double)c->height};
     for (int k = 0; k < 2; ++k) centre[k] = 0.5 * (s->low[k] + s->high[k]);
-    double scale = fmax((s->high[0] - s->low[0]) / pixels[0], (s->high[1] - s->low[1]) / pixels[1]) * pad;
+    double scale =
+        fmax((s->high[0] - s->low[0]) / pixels[0], (s->high[1] - s->low[1]) / pixels[1]) * pad;
     for (int k = 0; k < 2; ++k) extent[k] = 0.5 * scale * pixels[k];
-    canvas_put(c, "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
-                  "set tmargin at screen %.4f\nset xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n",
-               box[0], box[1], box[2], box[3], centre[0] - extent[0], centre[0] + extent[0],
-               centre[1] - extent[1], centre[1] + extent[1]);
+    canvas_put(
+        c,
+        "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset bmargin at screen %.4f\n"
+        "set tmargin at screen %.4f\nset xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n",
+        box[0], box[1], box[2], box[3], centre[0] - extent[0], centre[0] + extent[0],
+        centre[1] - extent[1], centre[1] + extent[1]);
     if (index == 0)
         put_scale_bar(2 * extent[0], centre[0] + 0.94 * extent[0], centre[1] - 0.92 * extent[1],
                       2 * extent[1], c);
@@ -174,8 +186,11 @@ static void put_panel_frame(const surface_picture *p, const scene *s, int index,
     const char *prefix = "";
     double time = time_of(p, p->steps[index]);
     double factor = canvas_prefix(fabs(time_of(p, p->header->steps)), &prefix);
-    canvas_put(c, "set label 1 't = %.4g %ss' at screen %.4f,%.4f left textcolor rgb '#222222' font ',12' "
-                  "front\n", time * factor, prefix, box[0] + 0.02, box[3] - 0.035);
+    canvas_put(
+        c,
+        "set label 1 't = %.4g %ss' at screen %.4f,%.4f left textcolor rgb '#222222' font ',12' "
+        "front\n",
+        time * factor, prefix, box[0] + 0.02, box[3] - 0.035);
 }
 
 static void put_frame(const surface_picture *p, canvas *c)
@@ -186,7 +201,8 @@ static void put_frame(const surface_picture *p, canvas *c)
     if (p->request->title && *p->request->title) {
         canvas_put(c, "set label 2 ");
         canvas_put_quoted(c, p->request->title);
-        canvas_put(c, " at screen 0.44,0.965 center noenhanced font ',14' textcolor rgb '#111111'\n");
+        canvas_put(c,
+                   " at screen 0.44,0.965 center noenhanced font ',14' textcolor rgb '#111111'\n");
     }
 }
 
@@ -198,8 +214,8 @@ static ps_status draw(surface_picture *p)
     PS_TRY(choose_steps(p));
     PS_TRY(read_values(p, ends));
     panel_box(0, p->panels, box);
-    double factor = colour_range_put(ends, hard ? "total pressure" : "density -du/dn",
-                                     hard ? "Pa" : "Pa/m", c);
+    double factor =
+        colour_range_put(ends, hard ? "total pressure" : "density -du/dn", hard ? "Pa" : "Pa/m", c);
     (void)factor; /* colours are computed here, in the values' own unit */
     put_frame(p, c);
     for (int i = 0; i < p->panels; ++i) {
@@ -213,10 +229,14 @@ static ps_status draw(surface_picture *p)
         PS_TRY(scene_init(&s, &p->mesh, p->corners, &view));
         put_pieces(&s, ends, i, c);
         put_panel_frame(p, &s, i, c);
-        canvas_put(c, "%s\n", i == 0 ? "set colorbox user origin 0.885,0.18 size 0.014,0.64 border"
-                                      : "unset colorbox");
-        canvas_put(c, "splot $P%d using 1:2:3:4 with pm3d fc rgb variable notitle, NaN with lines palette "
-                      "notitle\nunset label 2\n", i);
+        canvas_put(c, "%s\n",
+                   i == 0 ? "set colorbox user origin 0.885,0.18 size 0.014,0.64 border"
+                          : "unset colorbox");
+        canvas_put(
+            c,
+            "splot $P%d using 1:2:3:4 with pm3d fc rgb variable notitle, NaN with lines palette "
+            "notitle\nunset label 2\n",
+            i);
         scene_release(&s);
     }
     canvas_put(c, "unset multiplot\n");

@@ -36,8 +36,10 @@ static void put_axis_label(const curve_set *set, const char *axis, const char *w
     snprintf(text, sizeof text, "%s (%ss)", "time", set->axis_prefix);
     canvas_put(c, "set xlabel ");
     canvas_put_quoted(c, text);
-    if (has_unit(units)) snprintf(text, sizeof text, "%s (%s%s)", what, prefix, units);
-    else snprintf(text, sizeof text, "%s%s", what, strcmp(units, "dB") == 0 ? " (dB)" : "");
+    if (has_unit(units))
+        snprintf(text, sizeof text, "%s (%s%s)", what, prefix, units);
+    else
+        snprintf(text, sizeof text, "%s%s", what, strcmp(units, "dB") == 0 ? " (dB)" : "");
     canvas_put(c, " noenhanced\nset %s ", axis);
     canvas_put_quoted(c, text);
     canvas_put(c, " noenhanced\n");
@@ -55,7 +57,8 @@ static void put_differences(const curve_set *set, double factor, canvas *c)
         canvas_put(c, "$D%d << END\n", plotted++);
         for (int64_t s = 0; s < trace->samples; ++s) {
             double t = trace->axis[s];
-            double d = real_part(trace, s, item->channel) - value_at(&set->traces[0], t, base->channel);
+            double d =
+                real_part(trace, s, item->channel) - value_at(&set->traces[0], t, base->channel);
             if (!isfinite(d)) continue;
             canvas_put(c, "%.9g %.7g\n", t * set->axis_scale, d * factor);
             largest = fmax(largest, fabs(d * factor));
@@ -79,12 +82,14 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
     double factor = has_unit(trace->units) ? canvas_prefix(set->largest, &prefix) : 1;
     bool two = request->difference && set->trace_count > 1;
     if (request->difference && !two)
-        return ps_fail(PS_USAGE, "--difference needs two traces: the differences are those to the first");
+        return ps_fail(PS_USAGE,
+                       "--difference needs two traces: the differences are those to the first");
     curves_put_data(set, real_part, factor, c);
-    if (two) canvas_put(c, "set multiplot\nset lmargin at screen 0.11\nset rmargin at screen 0.97\n"
-                           "set bmargin at screen 0.47\nset tmargin at screen 0.93\n"
-                           "set key at screen 0.54,0.005 center bottom horizontal maxrows 3 nobox\n");
-    else canvas_put(c, "set key below horizontal nobox\n");
+    double low = curves_put_key(set, c);
+    canvas_put(c, "set bmargin at screen %.4f\n", two ? low + 0.27 : low);
+    if (two)
+        canvas_put(c, "set multiplot\nset lmargin at screen 0.11\nset rmargin at screen 0.97\n"
+                      "set tmargin at screen 0.93\n");
     canvas_title(c, request->title);
     put_axis_label(set, "ylabel", trace->quantity, prefix, trace->units, c);
     if (set->x_low < set->x_high)
@@ -96,8 +101,8 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
     if (two) canvas_put(c, "unset xlabel\nset format x ''\n");
     curves_put_plot(set, c);
     if (!two) return PS_OK;
-    canvas_put(c, "unset title\nset format x\nset bmargin at screen 0.22\nset tmargin at screen 0.43\n"
-                  "unset key\n");
+    canvas_put(c, "unset title\nunset key\nset format x\nset bmargin at screen %.4f\n"
+                  "set tmargin at screen %.4f\n", low, low + 0.22);
     put_axis_label(set, "ylabel", "difference", prefix, trace->units, c);
     put_differences(set, factor, c);
     canvas_put(c, "unset multiplot\n");

@@ -40,8 +40,9 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"allow-intersections", PS_OPTION_FLAG, &allow_intersections, NULL,
      "do not look for triangles that cut through one another", 0, 0, PS_IDENTITY},
-    {"order", PS_OPTION_CHOICE, &order, "none|morton|hilbert",
-     "order vertices and cells along a space-filling curve", 0, 0, PS_IDENTITY},
+    {"order", PS_OPTION_CHOICE, &order, "none|morton|hilbert|random",
+     "order vertices and cells along a space-filling curve (random: scattered, to compare with)",
+     0, 0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static import_options gather(const ps_run *run)

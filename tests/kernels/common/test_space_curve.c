@@ -105,6 +105,16 @@ static void order_follows_the_curve(void **state)
                           floor((positions[order[i - 1]][c] - positions[0][c]) / 2));
         assert_true(i == 0 || steps == 1 || steps == 2); /* 2: across the widened last layer */
     }
+    /* Scattered: a permutation that keeps cells together and leaves hardly a pair of neighbours. */
+    ps_space_curve_order(PS_CURVE_RANDOM, *positions, 2 * COUNT, workspace, order);
+    int seen[COUNT] = {0}, neighbours = 0;
+    for (int i = 0; i < 2 * COUNT; i += 2) {
+        assert_int_equal(order[i] + COUNT, order[i + 1]);
+        ++seen[order[i]];
+        neighbours += i > 0 && abs(order[i] - order[i - 2]) == 1;
+    }
+    for (int i = 0; i < COUNT; ++i) assert_int_equal(seen[i], 1);
+    assert_in_range(neighbours, 0, 12); /* 2 expected, of 511 */
     ps_space_curve_order(PS_CURVE_NONE, *positions, 2 * COUNT, workspace, order);
     for (int i = 0; i < 2 * COUNT; ++i) assert_int_equal(order[i], i);
     free(workspace);
