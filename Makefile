@@ -44,8 +44,12 @@ WITH_SCOTCH  ?= $(call compiles,stdio.h stdint.h scotch/scotch.h,-lscotch -lscot
 WITH_CHOLMOD ?= $(call compiles,suitesparse/cholmod.h,-lcholmod)
 WITH_FFTW    ?= $(call compiles,fftw3.h,-lfftw3)
 HAVE_CMOCKA  := $(call compiles,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
-WITH_CUDA    ?= $(if $(NVCC),$(shell printf '__global__ void k(){}\nint main(){return 0;}\n' > /tmp/.ps-probe-$$$$.cu && \
-	$(NVCC) -o /dev/null /tmp/.ps-probe-$$$$.cu 2>/dev/null && echo 1; rm -f /tmp/.ps-probe-$$$$.cu))
+# The answer for an nvcc is kept: asking takes a second.
+CUDA_PROBE := build/probe-$(shell ls -lL $(NVCC) 2>/dev/null | sha1sum | cut -c1-10)
+WITH_CUDA    ?= $(if $(NVCC),$(shell [ -s $(CUDA_PROBE) ] || { mkdir -p build; \
+	printf '__global__ void k(){}\nint main(){return 0;}\n' > $(CUDA_PROBE).$$$$.cu; \
+	$(NVCC) -o /dev/null $(CUDA_PROBE).$$$$.cu 2>/dev/null && echo 1 > $(CUDA_PROBE) || echo 0 > $(CUDA_PROBE); \
+	rm -f $(CUDA_PROBE).$$$$.cu; }; cat $(CUDA_PROBE)))
 yes = $(filter 1,$(strip $(1)))
 
 ifeq ($(filter clean help,$(MAKECMDGOALS)),)
