@@ -80,8 +80,9 @@ typedef struct ps_store_identity {
 
 ps_status ps_store_create(const char *path, const ps_store_identity *identity, ps_store **out);
 
-/* Opens a committed file. `format` NULL: any. PS_INVALID, naming file and reason: missing,
- * not HDF5, truncated, no penstock file, other format, version above `version_max`. */
+/* Opens a committed file. `format` NULL: any; `version_max` 0: any. PS_INVALID, naming file and
+ * reason: missing, not HDF5, truncated, no penstock file, other format, version above
+ * `version_max`. */
 ps_status ps_store_open(const char *path, const char *format, int version_max, ps_store **out);
 
 ps_status ps_store_commit(ps_store **store); /* frees on success and on failure              */
