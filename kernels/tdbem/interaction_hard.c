@@ -20,7 +20,7 @@ typedef struct hard_tile {
     int64_t *offset;      /* [slices * rows + 1] into sums                                   */
     int32_t *first;       /* [slices * rows] k of the first sum                              */
     double *sums;         /* M^k, k >= 0, all row-vectors of the tile                        */
-    double *term, *spline; /* [capacity + 2] of one pair of triangles                        */
+    double *terms, *spline; /* [capacity + 2][9], [capacity + 2]: of one pair of triangles    */
 } hard_tile;
 
 static int compare_numbers(const void *a, const void *b)
@@ -91,7 +91,7 @@ static void lay_out(hard_tile *hard, ps_carver *carver)
                           ps_interaction_value_bound(interaction, tile->first_row, tile->rows,
                                                      tile->first_slice, tile->slices),
                           sizeof *hard->sums);
-    hard->term = ps_carve(carver, hard->batch.capacity + 2, sizeof(double));
+    hard->terms = ps_carve(carver, 9 * (hard->batch.capacity + 2), sizeof(double));
     hard->spline = ps_carve(carver, hard->batch.capacity + 2, sizeof(double));
 }
 
@@ -119,8 +119,8 @@ static void set_spline(const hard_tile *hard, const ps_pair *pair)
     double per = 1 / hard->interaction->shell;
     for (int64_t n = 0; n < pair->shells + 2; ++n) {
         double o = (double)(n - 2), sum = 0;
-        for (int64_t i = n < 2 ? 0 : n - 2; i <= n && i < pair->shells; ++i) {
-            const double *a = part[i - (n - 2)], *c = pair->sums + PS_HARD_SUMS * i;
+        for (int64_t l = 0; l < 3; ++l) {
+            const double *a = part[l], *c = pair->sums + PS_HARD_SUMS * (n - 2 + l);
             sum += a[0] * per * per * c[2] + (a[1] - 2 * a[0] * o) * per * c[1] +
                    (a[2] - a[1] * o + a[0] * o * o) * c[0];
         }
@@ -128,42 +128,51 @@ static void set_spline(const hard_tile *hard, const ps_pair *pair)
     }
 }
 
-/* M^k of corners a, b of a pair: its part of that entry's row-vector. */
-static void set_term(const hard_tile *hard, const ps_pair *pair, int w, double normals,
-                     double curls)
+/* A triangle with itself: both orders of W alike. */
+static void average_orders(const ps_pair *pair)
 {
-    double dt = hard->interaction->shell / hard->interaction->speed;
-    double wave = normals / (hard->interaction->speed * hard->interaction->shell);
-    bool transposed = pair->row == pair->slice; /* a triangle with itself: both orders alike */
-    int w2 = transposed ? (w % 3) * 3 + w / 3 : w;
-    for (int64_t n = 0; n < pair->shells + 2; ++n) {
-        double second = 0;
-        static const double binomial[3] = {1, -2, 1};
-        for (int64_t i = n < 2 ? 0 : n - 2; i <= n && i < pair->shells; ++i) {
-            const double *sums = pair->sums + PS_HARD_SUMS * i + 3;
-            second += binomial[n - i] * (sums[w] + sums[w2]) / 2;
-        }
-        hard->term[n] = wave * second + dt * curls * hard->spline[n];
+    for (int64_t i = 0; i < pair->shells; ++i) {
+        double *w = pair->sums + PS_HARD_SUMS * i + 3;
+        for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < a; ++b)
+                w[3 * a + b] = w[3 * b + a] = (w[3 * a + b] + w[3 * b + a]) / 2;
     }
 }
 
-/* Adds the term to the entry (i, j), if the tile has it. */
-static ps_status add_term(const hard_tile *hard, const ps_pair *pair, int64_t i, int64_t j)
+/* M^k of the nine pairs of corners, k = base .. base + shells + 1; the sums have two rows of zeros
+ * before and after. */
+static void set_terms(const hard_tile *hard, const ps_pair *pair, double normals,
+                      const double curls[9])
+{
+    double speed = hard->interaction->speed, shell = hard->interaction->shell;
+    double wave = normals / (speed * shell), dt = shell / speed;
+    for (int64_t n = 0; n < pair->shells + 2; ++n) {
+        const double *w = pair->sums + PS_HARD_SUMS * n + 3, *w1 = w - PS_HARD_SUMS;
+        const double *w2 = w1 - PS_HARD_SUMS;
+        double *term = hard->terms + 9 * n, spline = dt * hard->spline[n];
+        for (int ab = 0; ab < 9; ++ab)
+            term[ab] = wave * (w[ab] - 2 * w1[ab] + w2[ab]) + curls[ab] * spline;
+    }
+}
+
+/* Adds term `ab` to the entry (i, j), if the tile has it. */
+static ps_status add_term(const hard_tile *hard, const ps_pair *pair, int ab, int64_t i, int64_t j)
 {
     const ps_interaction_tile *tile = hard->tile;
     int64_t r = i - tile->first_row, s = j - tile->first_slice;
     if (r < 0 || r >= tile->rows || s < 0 || s >= tile->slices) return PS_OK;
     int64_t v = s * tile->rows + r, at = pair->base - hard->first[v];
-    int64_t room = hard->offset[v + 1] - hard->offset[v];
+    int64_t room = hard->offset[v + 1] - hard->offset[v], n = 0, end = pair->shells + 2;
+    const double *term = hard->terms + ab;
+    while (n < end && term[9 * n] == 0) ++n;
+    while (end > n && term[9 * (end - 1)] == 0) --end;
+    if (n < end && (at + n < 0 || at + end > room))
+        return ps_fail(PS_FAILED,
+                       "internal error: triangles beyond the bounding spheres of vertices %lld "
+                       "and %lld",
+                       (long long)i, (long long)j);
     double *sums = hard->sums + hard->offset[v] + at;
-    for (int64_t n = 0; n < pair->shells + 2; ++n) {
-        if (hard->term[n] == 0) continue;
-        if (at + n < 0 || at + n >= room)
-            return ps_fail(PS_FAILED, "internal error: triangles beyond the bounding spheres of "
-                                      "vertices %lld and %lld",
-                           (long long)i, (long long)j);
-        sums[n] += hard->term[n];
-    }
+    for (; n < end; ++n) sums[n] += term[9 * n];
     return PS_OK;
 }
 
@@ -178,17 +187,19 @@ static ps_status add_pair(const hard_tile *hard, const ps_pair *pair)
     const ps_triangle *s = &interaction->triangles[pair->row];
     const ps_triangle *t = &interaction->triangles[pair->slice];
     const int32_t *p = interaction->corners[pair->row], *q = interaction->corners[pair->slice];
-    double normals = dot(s->normal, t->normal);
+    double curls[9], per = 1 / (4 * s->area * t->area);
+    for (int ab = 0; ab < 9; ++ab) {
+        int e = (ab / 3 + 1) % 3, f = (ab % 3 + 1) % 3; /* opposite edges */
+        curls[ab] = dot(s->tangent[e], t->tangent[f]) * (s->length[e] * t->length[f]) * per;
+    }
+    bool self = pair->row == pair->slice;
+    if (self) average_orders(pair);
     set_spline(hard, pair);
-    for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b) {
-            int e = (a + 1) % 3, f = (b + 1) % 3; /* opposite edges */
-            double curls = dot(s->tangent[e], t->tangent[f]) * (s->length[e] * t->length[f]) /
-                           (4 * s->area * t->area);
-            set_term(hard, pair, 3 * a + b, normals, curls);
-            PS_TRY(add_term(hard, pair, p[a], q[b]));
-            if (pair->row != pair->slice) PS_TRY(add_term(hard, pair, q[b], p[a]));
-        }
+    set_terms(hard, pair, dot(s->normal, t->normal), curls);
+    for (int ab = 0; ab < 9; ++ab) {
+        PS_TRY(add_term(hard, pair, ab, p[ab / 3], q[ab % 3]));
+        if (!self) PS_TRY(add_term(hard, pair, ab, q[ab % 3], p[ab / 3]));
+    }
     return PS_OK;
 }
 

@@ -46,7 +46,9 @@ typedef struct ps_pair_batch {
     int64_t capacity; /* shells of any pair */
     int count, lane_count;
     ps_pair pairs[PS_PAIR_BATCH];
-    double *sums; /* [PS_PAIR_BATCH][capacity] or [..][PS_HARD_SUMS] */
+    int64_t width; /* doubles of a pair's sums */
+    double *sums;  /* [PS_PAIR_BATCH][capacity] or [..][2 + capacity + 2][PS_HARD_SUMS]: the sums of
+                      sound-hard pairs have two rows of zeros before and after              */
     ps_shell_lanes *lanes;
     ps_shell_values values;
     int lane_pair[PS_LANES];

@@ -51,8 +51,8 @@ void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver,
     batch->functions = ps_shell_functions_here();
     batch->hard = interaction->formulation == PS_SOUND_HARD;
     batch->capacity = ps_pair_capacity(interaction);
-    int64_t sums = batch->capacity * (batch->hard ? PS_HARD_SUMS : 1);
-    batch->sums = ps_carve(carver, PS_PAIR_BATCH * sums, sizeof(double));
+    batch->width = batch->hard ? (batch->capacity + 4) * PS_HARD_SUMS : batch->capacity;
+    batch->sums = ps_carve(carver, PS_PAIR_BATCH * batch->width, sizeof(double));
     batch->lanes = ps_carve(carver, 1, sizeof *batch->lanes);
     ps_shell_values *values = &batch->values;
     values->capacity = batch->capacity;
@@ -158,10 +158,10 @@ ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t 
     double z = s->centroid[2] - t->centroid[2];
     double nearest = sqrt(x * x + y * y + z * z) - (s->radius + t->radius);
     int64_t base = (int64_t)(nearest * (1 - 1e-12) / batch->interaction->shell);
-    int64_t width = batch->capacity * (batch->hard ? PS_HARD_SUMS : 1);
-    ps_pair *pair = &batch->pairs[batch->count];
-    *pair = (ps_pair){row, slice, base > 0 ? base : 0, 0, batch->sums + batch->count * width};
-    memset(pair->sums, 0, (size_t)width * sizeof(double));
+    double *sums = batch->sums + batch->count * batch->width;
+    memset(sums, 0, (size_t)batch->width * sizeof(double));
+    batch->pairs[batch->count] = (ps_pair){row, slice, base > 0 ? base : 0, 0,
+                                           batch->hard ? sums + 2 * PS_HARD_SUMS : sums};
     bool same = low == high || outer->triangle[low] == outer->triangle[high];
     double factor = same ? inverse_4pi : inverse_4pi / 2;
     PS_TRY(add_half(batch, low, high, factor, false));

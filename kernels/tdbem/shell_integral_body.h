@@ -10,6 +10,8 @@
 
 #define LANE_LOOP _Pragma("omp simd") for (int c = 0; c < PS_LANES; ++c)
 #define TINY 1e-300
+/* Inlined always, so that `hats` is a constant wherever it is asked. */
+#define LANES_INLINE static inline __attribute__((always_inline))
 
 /* a b + c, fused where the machine can. The file is compiled without automatic contraction: what
  * is fused must not depend on whether a part is skipped, for a lane's bits to be its own. */
@@ -41,7 +43,7 @@ typedef struct lane_state {
 } lane_state;
 
 /* atan2(y, x) for y, x >= 0; 0 at (0, 0). Error below 2 ulp. */
-static inline double angle_of(double y, double x)
+LANES_INLINE double angle_of(double y, double x)
 {
     double low = y < x ? y : x, high = (y < x ? x : y) + TINY;
     bool upper = low > 0.41421356237309503 * high; /* tan(pi/8) */
@@ -61,14 +63,14 @@ static inline double angle_of(double y, double x)
     return y > x ? 1.5707963267948966192 - angle : angle;
 }
 
-static inline int64_t bits_of(double x)
+LANES_INLINE int64_t bits_of(double x)
 {
     int64_t i;
     memcpy(&i, &x, sizeof i);
     return i;
 }
 
-static inline double double_of(int64_t i)
+LANES_INLINE double double_of(int64_t i)
 {
     double x;
     memcpy(&x, &i, sizeof x);
@@ -77,7 +79,7 @@ static inline double double_of(int64_t i)
 
 /* log(n / m) for n >= m > 0 whose difference n - m is known accurately: relative error of a
  * few ulp also for n close to m. */
-static inline double log_quotient(double n, double m, double difference)
+LANES_INLINE double log_quotient(double n, double m, double difference)
 {
     int64_t low = bits_of(m);
     int64_t k = (int64_t)((uint64_t)(bits_of(n) - low + 0x0008000000000000) >> 52);
@@ -105,8 +107,8 @@ typedef struct span {
 /* q = ra rb + R0^2 + a b, free of cancellation if multiplied by `scale` where a b < 0; then
  * n/m = n^2/(2 q), and tan(solid/2) = ag length / (q + |d| (ra + rb)) (van Oosterom and
  * Strackee 1983, for the triangle x0, a, b). */
-static inline span span_of(double a, double b, double ra, double rb, double length, double ag,
-                           double height, double foot2)
+LANES_INLINE span span_of(double a, double b, double ra, double rb, double length, double ag,
+                          double height, double foot2)
 {
     double sum = ra + rb, n = sum + length, product = ra * rb, ab = a * b;
     bool across = ab < 0;
@@ -123,14 +125,13 @@ static inline span span_of(double a, double b, double ra, double rb, double leng
 
 /* int_a^b r ds = (b rb - a ra + R0^2 log)/2, from a + b, ra + rb and b - a: far away, the
  * difference of the products would cancel. */
-static inline double distance_along(double ends, double sum, double length, double foot2,
-                                    double log)
+LANES_INLINE double distance_along(double ends, double sum, double length, double foot2, double log)
 {
     return length * (sum + ends * ends / (sum + TINY)) / 4 + foot2 * log / 2;
 }
 
 /* Distances along and across edge e, its ends and nearest point. */
-static inline void see_edge(const ps_shell_lanes *in, int e, lane_state *state)
+LANES_INLINE void see_edge(const ps_shell_lanes *in, int e, lane_state *state)
 {
     edge_lanes *edge = &state->edge[e];
     const lane_values *p = in->vertex[e], *t = in->tangent[e], *n = in->normal;
@@ -157,13 +158,13 @@ static inline void see_edge(const ps_shell_lanes *in, int e, lane_state *state)
 }
 
 /* |d|, and the shells that each triangle reaches. Returns the largest count. */
-static inline int64_t see_triangle(const ps_shell_lanes *in, double shell, lane_state *state,
-                                   ps_shell_values *out)
+LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, lane_state *state,
+                                  ps_shell_values *out)
 {
     const lane_values *p = in->vertex[0], *n = in->normal;
-    LANE_LOOP state->height[c] = fabs(n[0][c] * (in->point[0][c] - p[0][c]) +
-                                      n[1][c] * (in->point[1][c] - p[1][c]) +
-                                      n[2][c] * (in->point[2][c] - p[2][c]));
+    LANE_LOOP state->height[c] =
+        fabs(n[0][c] * (in->point[0][c] - p[0][c]) + n[1][c] * (in->point[1][c] - p[1][c]) +
+             n[2][c] * (in->point[2][c] - p[2][c]));
     for (int e = 0; e < 3; ++e) see_edge(in, e, state);
     const edge_lanes *e0 = &state->edge[0], *e1 = &state->edge[1], *e2 = &state->edge[2];
     lane_values last;
@@ -190,7 +191,7 @@ static inline int64_t see_triangle(const ps_shell_lanes *in, double shell, lane_
 }
 
 /* What the edges give once they are wholly inside the sphere. */
-static inline void measure_edge(const ps_shell_lanes *in, int e, lane_state *state, bool hats)
+LANES_INLINE void measure_edge(const ps_shell_lanes *in, int e, lane_state *state, bool hats)
 {
     edge_lanes *edge = &state->edge[e];
     const double *length = in->length[e];
@@ -233,8 +234,8 @@ typedef struct sphere_lanes {
     lane_values radius, depth0, depth1, depth2;
 } sphere_lanes;
 
-static inline void set_sphere(const lane_state *state, double row, double shell, bool hats,
-                              sphere_lanes *sphere)
+LANES_INLINE void set_sphere(const lane_state *state, double row, double shell, bool hats,
+                             sphere_lanes *sphere)
 {
     LANE_LOOP
     {
@@ -249,7 +250,7 @@ static inline void set_sphere(const lane_state *state, double row, double shell,
 }
 
 /* True if the sphere cuts the edge in any lane. */
-static inline bool any_cut(const edge_lanes *edge, const lane_values radius)
+LANES_INLINE bool any_cut(const edge_lanes *edge, const lane_values radius)
 {
     int64_t any = 0;
     _Pragma("omp simd reduction(| : any)") for (int c = 0; c < PS_LANES; ++c)
@@ -261,8 +262,8 @@ static inline bool any_cut(const edge_lanes *edge, const lane_values radius)
 }
 
 /* Adds edge e where the sphere cuts it in no lane: it is wholly inside, or wholly outside. */
-static inline void add_uncut(const lane_state *state, int e, const sphere_lanes *sphere,
-                             bool hats, inside *sum)
+LANES_INLINE void add_uncut(const lane_state *state, int e, const sphere_lanes *sphere, bool hats,
+                            inside *sum)
 {
     const edge_lanes *edge = &state->edge[e];
     LANE_LOOP
@@ -283,8 +284,8 @@ static inline void add_uncut(const lane_state *state, int e, const sphere_lanes 
 
 /* Adds edge e where the sphere may cut it: the part a <= s <= b is inside; the rest of its
  * angle belongs to the arc r = R. */
-static inline void add_cut(const lane_state *state, int e, const sphere_lanes *sphere,
-                           bool hats, inside *sum)
+LANES_INLINE void add_cut(const lane_state *state, int e, const sphere_lanes *sphere, bool hats,
+                          inside *sum)
 {
     const edge_lanes *edge = &state->edge[e];
     LANE_LOOP
@@ -293,7 +294,7 @@ static inline void add_cut(const lane_state *state, int e, const sphere_lanes *s
         double s1 = edge->s1[c], s2 = edge->s2[c], r1 = edge->r1[c], r2 = edge->r2[c];
         double square = madd(R, R, -edge->foot2[c]);
         double sr = sqrt(square > 0 ? square : 0.0);
-        bool low = s1 < -sr, high = s2 > sr;
+        bool low = -sr > s1, high = s2 > sr;
         double a = low ? -sr : s1, b = high ? sr : s2;
         double ra = low ? R : r1, rb = high ? R : r2;
         bool out = R <= edge->nearest[c], in = R >= (r1 > r2 ? r1 : r2);
@@ -308,9 +309,10 @@ static inline void add_cut(const lane_state *state, int e, const sphere_lanes *s
             double along = distance_along(a + b, ra + rb, length, edge->foot2[c], part.log);
             double g = edge->g[c];
             double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
-            double distance = (out ? 0.0 : (g * along + d * d * inverse) / 3) +
-                              sphere->depth2[c] * turn;
-            double part_moment = along - R * length, whole_moment = edge->along[c] - R * edge->length[c];
+            double distance =
+                (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
+            double part_moment = along - R * length,
+                   whole_moment = edge->along[c] - R * edge->length[c];
             double moment = out ? 0.0 : (in ? whole_moment : part_moment);
             sum->one[c] += in ? edge->one[c] : one;
             sum->distance[c] += in ? edge->distance[c] : distance;
@@ -320,8 +322,8 @@ static inline void add_cut(const lane_state *state, int e, const sphere_lanes *s
     }
 }
 
-static inline void integrate(const lane_state *state, const sphere_lanes *sphere, bool hats,
-                             inside *sum)
+LANES_INLINE void integrate(const lane_state *state, const sphere_lanes *sphere, bool hats,
+                            inside *sum)
 {
     memset(sum, 0, hats ? sizeof *sum : sizeof sum->inverse);
     for (int e = 0; e < 3; ++e) {
@@ -333,9 +335,9 @@ static inline void integrate(const lane_state *state, const sphere_lanes *sphere
 }
 
 /* int phi_a / r over the shell: phi_a(x0) dJ_{-1} + grad phi_a . dV, for the three hats. */
-static inline void store_hats(const ps_shell_lanes *in, const lane_state *state,
-                              const inside *before, const inside *now, int64_t row,
-                              ps_shell_values *out)
+LANES_INLINE void store_hats(const ps_shell_lanes *in, const lane_state *state,
+                             const inside *before, const inside *now, int64_t row,
+                             ps_shell_values *out)
 {
     for (int a = 0; a < 3; ++a) {
         int e = (a + 1) % 3;
@@ -351,9 +353,9 @@ static inline void store_hats(const ps_shell_lanes *in, const lane_state *state,
     }
 }
 
-static inline void store_shell(const ps_shell_lanes *in, const lane_state *state,
-                               const inside *before, const inside *now, int64_t row, bool hats,
-                               ps_shell_values *out)
+LANES_INLINE void store_shell(const ps_shell_lanes *in, const lane_state *state,
+                              const inside *before, const inside *now, int64_t row, bool hats,
+                              ps_shell_values *out)
 {
     double *inverse = out->inverse[row];
     LANE_LOOP inverse[c] = now->inverse[c] - before->inverse[c];
@@ -364,8 +366,7 @@ static inline void store_shell(const ps_shell_lanes *in, const lane_state *state
     store_hats(in, state, before, now, row, out);
 }
 
-static inline __attribute__((always_inline)) int64_t shells(const ps_shell_lanes *in, double shell,
-                                                            bool hats, ps_shell_values *out)
+LANES_INLINE int64_t shells(const ps_shell_lanes *in, double shell, bool hats, ps_shell_values *out)
 {
     lane_state state;
     int64_t most = see_triangle(in, shell, &state, out);

@@ -170,6 +170,10 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
 static ps_status run_slice_assemble(ps_run *run)
 {
     const char *path = run->operands[1], *role = "mesh";
+    if (chosen.precision == PS_SINGLE && chosen.keep_bits > 23)
+        return ps_fail(PS_USAGE, "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
+                                 "--precision f64",
+                       (long long)chosen.keep_bits);
     ps_store_identity identity = {.format = PS_SLICE_MATRIX_FORMAT,
                                   .format_version = PS_SLICE_MATRIX_VERSION,
                                   .creator = ps_version(),

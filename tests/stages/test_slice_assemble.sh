@@ -62,6 +62,7 @@ expect 2 "nothing is left to march" penstock-slice-assemble mesh.hdf none.h5 --d
 expect 2 "--points" penstock-slice-assemble mesh.hdf none.h5 --courant 2 --points 1
 expect 2 "256" penstock-slice-assemble mesh.hdf none.h5 --courant 2 --tile-rows 100
 expect 2 "--dt" penstock-slice-assemble mesh.hdf none.h5 --dt -1
+expect 2 "23 mantissa bits" penstock-slice-assemble mesh.hdf none.h5 --courant 2 --keep-bits 40
 expect 3 "s.h5" penstock-slice-assemble s.h5 none.h5 --courant 2
 expect 3 "absent" penstock-slice-assemble absent.hdf none.h5 --courant 2
 [ -z "$(ls | grep none)" ] || fail "something was left: $(ls | grep none)"
