@@ -83,7 +83,8 @@ LANES_INLINE double log_quotient(double n, double m, double difference)
 {
     int64_t low = bits_of(m);
     int64_t k = (int64_t)((uint64_t)(bits_of(n) - low + 0x0008000000000000) >> 52);
-    double scaled = double_of(low + (k << 52)); /* 2^k m, within a factor 1.5 of n */
+    /* 2^k m, within a factor 1.5 of n */
+    double scaled = double_of((int64_t)((uint64_t)low + ((uint64_t)k << 52)));
     double power = double_of(0x4338000000000000 + k) - 0x1.8p52;
     double s = (k == 0 ? difference : n - scaled) / (n + scaled);
     double u = s * s;

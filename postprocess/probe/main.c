@@ -278,7 +278,7 @@ int main(int argc, char **argv)
             "Takes fields from the densities that penstock-tdbem-march left: the scattered or\n"
             "total pressure at points and planes, the far field lim r u(r e, tau + r/c) in\n"
             "directions, or the densities themselves at unknowns and their mean. Writes a trace;\n"
-            "the history is streamed within --host-memory.",
+            "the history is streamed within --host-memory, beside some 20 MB of the program.",
         .examples =
             "  penstock-probe run.h5 mesh.h5 near.h5 --at 2,0,0 --at 0,0,-3 --field total\n"
             "  penstock-probe run.h5 mesh.h5 far.h5 --directions 72 --plane-normal 0,1,0\n"
