@@ -3,7 +3,6 @@
  *   real, integer   the type of the values and the integer of its size
  *   BYTES, SUFFIX   the vector width and the ending of the names
  *
- *
  * Slices, contiguous blocks and warps: vectors run over g. A value is broadcast and multiplied with
  * the window of the past that belongs to it; some rows are interleaved so that their
  * chains of additions hide each other's latency. What limits this is loading: one broadcast and
