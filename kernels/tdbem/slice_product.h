@@ -10,9 +10,10 @@
  *
  * Work per stored value: 2 n_g flop, and from memory its own bytes; past and sums stay in cache.
  *
- * Threads own rows: every sum is one chain of additions (fused where the machine can), slices
- * ascending, k ascending. So on one instruction set the result has the same bits for every layout,
- * tiling, order of rows and number of threads; zero padding does not change them.
+ * Threads own rows, and each sum has a fixed order of additions: slices ascending, k ascending, one
+ * chain, fused where the machine can. So the bits do not depend on the number of threads, the split
+ * of rows, the layout or the tiling; zero padding does not change them. (They do depend on the
+ * instruction set: without fused multiply-add they are rounded once more.)
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_H
 #define PS_KERNELS_TDBEM_SLICE_PRODUCT_H

@@ -3,12 +3,16 @@
  *   real, integer   the type of the values and the integer of its size
  *   BYTES, SUFFIX   the vector width and the ending of the names
  *
- * Slices, contiguous blocks and warps: vectors run over g. A value is broadcast and
- * multiplied with the window of the past that belongs to it; ROWS_AT_ONCE rows are interleaved so
- * that their chains of additions hide each other's latency. Row-vectors of slices are first
- * copied, zero-padded to the longest of COPY_ROWS rows, which makes the inner loop free of
- * unpredictable branches. Full blocks: all rows of a block share one window, so vectors run over
- * rows and the past is broadcast.
+ * Slices, contiguous blocks and warps: vectors run over g. A value is broadcast and multiplied with
+ * the window of the past that belongs to it; some rows are interleaved so that their
+ * chains of additions hide each other's latency. What limits this is loading: one broadcast and
+ * one window a value. So vectors of 64 bytes, whose windows would nearly always straddle two cache
+ * lines, take them from a table, made per slice for a run of rows, in which each window is a line
+ * of its own.
+ * Row-vectors of slices are first copied, zero-padded to the longest of COPY_ROWS rows, which makes
+ * the inner loop free of unpredictable branches; blocks are used in place.
+ * Full blocks: all rows of a block share one window, so vectors run over rows and the past is
+ * broadcast.
  */
 #define vec NAME(vec)
 #define vec_u NAME(vec_u)
@@ -21,7 +25,7 @@ typedef integer mask __attribute__((vector_size(BYTES)));
 typedef struct NAME(sums) {
     real *sums;
     int64_t pitch;
-    int passes;
+    int passes, vectors;
 } NAME(sums);
 
 enum {
@@ -30,8 +34,14 @@ enum {
     NAME(SUB_REALS) = 16384 / sizeof(real),
     NAME(COPY_ROWS) = 8,
     NAME(COPY_COLUMNS) = PS_PRODUCT_OVERREAD / sizeof(real),
-    NAME(FULL_GROUP) = 8 /* sums of a full block's rows in registers */
+    NAME(FULL_GROUP) = 8, /* sums of a full block's rows in registers */
+    NAME(TABLED) = BYTES == 64,
+    NAME(LINES) = NAME(TABLED) ? 384 : 1, /* of the table of windows */
+    NAME(STEP) = NAME(TABLED) ? NAME(LANES) : 1 /* from one window to the next */
 };
+#define TABLED NAME(TABLED)
+#define LINES NAME(LINES)
+#define STEP NAME(STEP)
 #define LANES NAME(LANES)
 #define SUB_ROWS NAME(SUB_ROWS)
 #define SUB_REALS NAME(SUB_REALS)
@@ -43,6 +53,14 @@ enum {
 INLINE vec NAME(broadcast)(real x) { return (vec){0} + x; }
 INLINE vec NAME(load)(const real *p) { return (vec) * (const vec_u *)p; }
 INLINE void NAME(store)(real *p, vec x) { *(vec_u *)p = (vec_u)x; }
+
+/* Has lines that are to be read soon brought into the second cache: the hardware follows a stream
+ * only within a page and starts anew at every slice. Any address is fine. */
+INLINE void NAME(fetch)(const real *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof(real))
+        __builtin_prefetch(from + i, 0, 2);
+}
 
 /* The first `count` lanes of x, zero in the others. */
 INLINE vec NAME(head)(vec x, int64_t count)
@@ -58,35 +76,126 @@ INLINE void NAME(rows_panel)(const real *values, int64_t row_step, int64_t colum
                              int64_t width, const real *const *window, real *sums, int64_t pitch,
                              const int rows, const int vectors)
 {
-    vec sum[4][4];
+    vec sum[8][4];
     for (int r = 0; r < rows; ++r)
         for (int v = 0; v < vectors; ++v) sum[r][v] = NAME(load)(sums + r * pitch + v * LANES);
     for (int64_t q = 0; q < width; ++q)
         for (int r = 0; r < rows; ++r) {
             vec value = NAME(broadcast)(values[r * row_step + q * column_step]);
             for (int v = 0; v < vectors; ++v)
-                sum[r][v] += value * NAME(load)(window[r] - q + v * LANES);
+                sum[r][v] += value * NAME(load)(window[r] + (v * LANES - q) * STEP);
         }
     for (int r = 0; r < rows; ++r)
         for (int v = 0; v < vectors; ++v) NAME(store)(sums + r * pitch + v * LANES, sum[r][v]);
 }
 
-/* The same for any number of rows and passes * vectors * LANES sums a row. */
+/* The same for any number of rows and passes * vectors * LANES sums a row. Advances the windows. */
 INLINE void NAME(panel)(const real *values, int64_t row_step, int64_t column_step, int64_t width,
                         const real **window, NAME(sums) to, int64_t rows, const int vectors)
 {
-    const int at_once = vectors <= 2 || BYTES == 64 ? 4 : 2;
+    const int at_once = vectors == 1 && BYTES == 64 ? 8 : vectors <= 2 || BYTES == 64 ? 4 : 2;
+    const int count = (int)rows, even = count - count % at_once;
     for (int pass = 0; pass < to.passes; ++pass) {
-        int64_t r = 0;
         real *sums = to.sums + pass * vectors * LANES;
-        for (; r + at_once <= rows; r += at_once)
+        for (int r = 0; r < even; r += at_once)
             NAME(rows_panel)(values + r * row_step, row_step, column_step, width, window + r,
                              sums + r * to.pitch, to.pitch, at_once, vectors);
-        for (; r < rows; ++r)
+        for (int r = even; r < count; ++r)
             NAME(rows_panel)(values + r * row_step, row_step, column_step, width, window + r,
                              sums + r * to.pitch, to.pitch, 1, vectors);
-        for (r = 0; r < rows; ++r) window[r] += vectors * LANES;
+        for (int r = 0; r < count; ++r) window[r] += vectors * LANES * STEP;
     }
+}
+
+/* One function per number of vectors, for values row by row (copies) and column by column. */
+#define PANEL_ROWS(vectors)                                                                      \
+    __attribute__((noinline)) static void NAME(panel_rows_##vectors)(const real *values, int64_t width,                    \
+                                           const real **window, NAME(sums) to, int64_t rows)     \
+    {                                                                                            \
+        NAME(panel)(values, COPY_COLUMNS, 1, width, window, to, rows, vectors);                  \
+    }
+PANEL_ROWS(1)
+PANEL_ROWS(2)
+PANEL_ROWS(3)
+PANEL_ROWS(4)
+#undef PANEL_ROWS
+#define PANEL_COLUMNS(vectors)                                                                   \
+    __attribute__((noinline)) static void NAME(panel_columns_##vectors)(const real *values, int64_t height, int64_t width, \
+                                              const real **window, NAME(sums) to, int64_t rows)  \
+    {                                                                                            \
+        NAME(panel)(values, 1, height, width, window, to, rows, vectors);                        \
+    }
+PANEL_COLUMNS(1)
+PANEL_COLUMNS(2)
+PANEL_COLUMNS(3)
+PANEL_COLUMNS(4)
+#undef PANEL_COLUMNS
+
+INLINE void NAME(add_rows_panel)(const real *values, int64_t width, const real **window,
+                                 NAME(sums) to, int64_t rows)
+{
+    switch (to.vectors) {
+    case 1: NAME(panel_rows_1)(values, width, window, to, rows); break;
+    case 2: NAME(panel_rows_2)(values, width, window, to, rows); break;
+    case 3: NAME(panel_rows_3)(values, width, window, to, rows); break;
+    default: NAME(panel_rows_4)(values, width, window, to, rows);
+    }
+}
+
+INLINE void NAME(add_columns_panel)(const real *values, int64_t height, int64_t width,
+                                    const real **window, NAME(sums) to, int64_t rows)
+{
+    switch (to.vectors) {
+    case 1: NAME(panel_columns_1)(values, height, width, window, to, rows); break;
+    case 2: NAME(panel_columns_2)(values, height, width, window, to, rows); break;
+    case 3: NAME(panel_columns_3)(values, height, width, window, to, rows); break;
+    default: NAME(panel_columns_4)(values, height, width, window, to, rows);
+    }
+}
+
+/* ---- windows of the past ---- */
+
+/* Where windows are found: that of time t at from + (t - first) * STEP. */
+typedef struct NAME(windows) {
+    const real *from;
+    int64_t first;
+} NAME(windows);
+
+/* Smallest and largest start. */
+INLINE void NAME(start_range)(const uint16_t *starts, int64_t rows, int64_t *low, int64_t *high)
+{
+    uint16_t least = starts[0], most = starts[0];
+    for (int64_t r = 1; r < rows; ++r) {
+        least = starts[r] < least ? starts[r] : least;
+        most = starts[r] > most ? starts[r] : most;
+    }
+    *low = least;
+    *high = most;
+}
+
+/* How many of `rows` rows one table serves; at least 1. */
+INLINE int64_t NAME(run_of_rows)(const uint16_t *starts, int64_t rows, int vectors)
+{
+    int64_t low, high, limit = LINES - COPY_COLUMNS - vectors * LANES - 1;
+    for (; TABLED && rows > 1; rows = (rows + 1) / 2) {
+        NAME(start_range)(starts, rows, &low, &high);
+        if (high - low <= limit) break;
+    }
+    return rows;
+}
+
+/* The windows of `width` columns, from `first` on, of rows with these starts. */
+INLINE NAME(windows) NAME(make_windows)(const real *past, const uint16_t *starts, int64_t rows,
+                                        int64_t first, int64_t width, real *table,
+                                        int vectors)
+{
+    if (!TABLED) return (NAME(windows)){past, 0};
+    int64_t low, high;
+    NAME(start_range)(starts, rows, &low, &high);
+    int64_t from = -(high + first + width - 1), to = -(low + first) + (vectors - 1) * LANES;
+    for (int64_t t = from; t <= to; ++t)
+        NAME(store)(table + (t - from) * STEP, NAME(load)(past + t));
+    return (NAME(windows)){table, from};
 }
 
 /* ---- sums of some rows, kept aside with a pitch of whole vectors ---- */
@@ -135,10 +244,10 @@ INLINE void NAME(slice_columns)(const real *values, const uint16_t *lengths, int
     }
 }
 
-/* Up to COPY_ROWS consecutive row-vectors of a slice; returns where the next ones begin. */
+/* Up to COPY_ROWS consecutive row-vectors, columns from `first` on; returns their values' end. */
 INLINE const real *NAME(slice_rows)(const real *values, const uint16_t *starts,
-                                    const uint16_t *lengths, int64_t rows, const real *base,
-                                    NAME(sums) to, const int vectors)
+                                    const uint16_t *lengths, int64_t rows, int64_t first,
+                                    NAME(windows) windows, NAME(sums) to)
 {
     _Alignas(64) real copy[COPY_ROWS * COPY_COLUMNS];
     const real *window[COPY_ROWS];
@@ -146,14 +255,42 @@ INLINE const real *NAME(slice_rows)(const real *values, const uint16_t *starts,
     for (int64_t r = 0; r < rows; ++r) {
         longest = lengths[r] > longest ? lengths[r] : longest;
         count += lengths[r];
+        window[r] = windows.from - (windows.first + starts[r] + first) * STEP;
     }
-    for (int64_t first = 0; first < longest; first += COPY_COLUMNS) {
+    if (longest > first) {
         int64_t width = longest - first < COPY_COLUMNS ? longest - first : COPY_COLUMNS;
         NAME(slice_columns)(values, lengths, rows, first, width, copy);
-        for (int64_t r = 0; r < rows; ++r) window[r] = base - starts[r] - first;
-        NAME(panel)(copy, COPY_COLUMNS, 1, width, window, to, rows, vectors);
+        NAME(add_rows_panel)(copy, width, window, to, rows);
     }
     return values + count;
+}
+
+/* A run of rows of a slice that one table serves. */
+static const real *NAME(slice_run)(const real *values, const uint16_t *starts,
+                                   const uint16_t *lengths, int64_t rows, const real *past,
+                                   int64_t ahead, NAME(sums) to)
+{
+    _Alignas(64) real table[LINES * LANES];
+    const real *end = values;
+    int64_t longest = 0;
+    for (int64_t r = 0; r < rows; ++r) longest = lengths[r] > longest ? lengths[r] : longest;
+    for (int64_t first = 0; first == 0 || first < longest; first += COPY_COLUMNS) {
+        int64_t width = longest - first < COPY_COLUMNS ? longest - first : COPY_COLUMNS;
+        NAME(windows) windows =
+            NAME(make_windows)(past, starts, rows, first, width, table, to.vectors);
+        NAME(sums) part = to;
+        end = values;
+        for (int64_t r = 0; r < rows; r += COPY_ROWS, part.sums += COPY_ROWS * to.pitch) {
+            NAME(fetch)(end + ahead, COPY_ROWS * longest);
+            if (rows - r >= COPY_ROWS) /* a constant, so that the compiler unrolls */
+                end = NAME(slice_rows)(end, starts + r, lengths + r, COPY_ROWS, first, windows,
+                                       part);
+            else
+                end = NAME(slice_rows)(end, starts + r, lengths + r, rows - r, first, windows,
+                                       part);
+        }
+    }
+    return end;
 }
 
 /* Offset of row `row` of slice s in the values of a tile. */
@@ -166,219 +303,55 @@ INLINE int64_t NAME(slice_offset)(const ps_slice_tile *tile, int64_t s, int64_t 
     return offset;
 }
 
-INLINE void NAME(add_slices)(const ps_slice_product *p, int64_t begin, int64_t end, NAME(sums) to,
-                             const int vectors)
+static void NAME(add_slices)(const ps_slice_product *p, int64_t begin, int64_t end,
+                             NAME(sums) to)
 {
     const ps_slice_tile *tile = p->slices;
     for (int64_t s = 0; s < tile->slices; ++s) {
         const real *base = NAME(past_of)(p, tile->first_slice + s);
-        const real *values = (const real *)tile->values + NAME(slice_offset)(tile, s, begin);
-        NAME(sums) row_sums = to;
-        for (int64_t r = begin; r < end; r += COPY_ROWS) {
-            int64_t v = s * tile->rows + r, rows = end - r;
-            if (rows >= COPY_ROWS) /* a constant, so that the compiler unrolls */
-                values = NAME(slice_rows)(values, tile->starts + v, tile->lengths + v, COPY_ROWS,
-                                          base, row_sums, vectors);
-            else
-                values = NAME(slice_rows)(values, tile->starts + v, tile->lengths + v, rows, base,
-                                          row_sums, vectors);
-            row_sums.sums += COPY_ROWS * to.pitch;
+        int64_t offset = NAME(slice_offset)(tile, s, begin), next = s + 1 < tile->slices ? s + 1 : s;
+        int64_t ahead = NAME(slice_offset)(tile, next, begin) - offset;
+        const real *values = (const real *)tile->values + offset;
+        NAME(sums) part = to;
+        for (int64_t r = begin, rows; r < end; r += rows, part.sums += rows * to.pitch) {
+            int64_t v = s * tile->rows + r;
+            rows = NAME(run_of_rows)(tile->starts + v, end - r, to.vectors);
+            values = NAME(slice_run)(values, tile->starts + v, tile->lengths + v, rows, base,
+                                     ahead, part);
         }
     }
 }
 
-/* ---- contiguous blocks and warps: columns of rows, a start per row ---- */
-
-/* `rows` rows of a block stored column by column, `height` values a column. */
-INLINE void NAME(add_columns)(const real *values, int64_t height, int64_t width,
-                              const uint16_t *starts, int64_t rows, const real *base,
-                              NAME(sums) to, const int vectors)
-{
-    const real *window[COPY_ROWS];
-    for (int64_t r = 0; r < rows; r += COPY_ROWS) {
-        int64_t part = rows - r < COPY_ROWS ? rows - r : COPY_ROWS;
-        for (int64_t i = 0; i < part; ++i) window[i] = base - starts[r + i];
-        NAME(panel)(values + r, 1, height, width, window, to, part, vectors);
-        to.sums += COPY_ROWS * to.pitch;
-    }
-}
-
-INLINE void NAME(add_contiguous)(const ps_slice_product *p, int64_t begin, int64_t end,
-                                 NAME(sums) to, const int vectors)
-{
-    const ps_block_tile *tile = p->blocks;
-    int64_t height = p->block_rows, size = height * p->block_columns;
-    int64_t per_slice = (tile->rows + height - 1) / height;
-    for (int64_t s = 0; s < tile->slices; ++s)
-        for (int64_t row = begin, next; row < end; row = next) {
-            int64_t block = row / height;
-            next = (block + 1) * height < end ? (block + 1) * height : end;
-            NAME(sums) part = to;
-            part.sums += (row - begin) * to.pitch;
-            NAME(add_columns)((const real *)tile->values + (s * per_slice + block) * size +
-                                  (row - block * height),
-                              height, p->block_columns, tile->starts + s * tile->rows + row,
-                              next - row, NAME(past_of)(p, tile->first_slice + s), part, vectors);
-        }
-}
-
-/* Rows [begin, end) of one warp, whose values begin at `values`; returns where they end. */
-INLINE const real *NAME(add_warp)(const ps_slice_product *p, const real *values, int64_t begin,
-                                  int64_t end, NAME(sums) to, const int vectors)
-{
-    const ps_block_tile *tile = p->blocks;
-    int64_t warp = begin / PS_WARP_ROWS, lane = begin % PS_WARP_ROWS;
-    const uint16_t *widths = tile->widths + warp * tile->slices;
-    const uint16_t *starts = tile->starts + warp * tile->slices * PS_WARP_ROWS + lane;
-    for (int64_t s = 0; s < tile->slices; ++s) {
-        NAME(add_columns)(values + lane, PS_WARP_ROWS, widths[s], starts + s * PS_WARP_ROWS,
-                          end - begin, NAME(past_of)(p, tile->first_slice + s), to, vectors);
-        values += widths[s] * PS_WARP_ROWS;
-    }
-    return values;
-}
-
-INLINE void NAME(add_warps)(const ps_slice_product *p, int64_t begin, int64_t end, NAME(sums) to,
-                            const int vectors)
-{
-    const ps_block_tile *tile = p->blocks;
-    const real *values = tile->values;
-    int64_t before = begin / PS_WARP_ROWS * tile->slices, widths = 0;
-    for (int64_t u = 0; u < before; ++u) widths += tile->widths[u];
-    values += widths * PS_WARP_ROWS;
-    for (int64_t row = begin, next; row < end; row = next) {
-        next = (row / PS_WARP_ROWS + 1) * PS_WARP_ROWS;
-        if (next > end) next = end;
-        NAME(take_sums)(p, tile->first_row + row, next - row, to);
-        values = NAME(add_warp)(p, values, row, next, to, vectors);
-        NAME(give_sums)(p, tile->first_row + row, next - row, to);
-    }
-}
-
-/* ---- full blocks ---- */
-
-/* Some lanes of rows of a block and `group` of their sums; count: valid lanes. sums has the g of a
- * row `pitch` apart and rows next to each other; window[g - q] is the past. */
-INLINE void NAME(full_rows)(const real *values, int64_t height, int64_t columns, const real *window,
-                            real *sums, int64_t pitch, int64_t count, const int group)
-{
-    vec sum[FULL_GROUP];
-    for (int g = 0; g < group; ++g) sum[g] = NAME(load)(sums + g * pitch);
-    if (count >= LANES)
-        for (int64_t q = 0; q < columns; ++q) {
-            vec value = NAME(load)(values + q * height);
-            for (int g = 0; g < group; ++g) sum[g] += value * NAME(broadcast)(window[g - q]);
-        }
-    else
-        for (int64_t q = 0; q < columns; ++q) {
-            vec value = NAME(head)(NAME(load)(values + q * height), count);
-            for (int g = 0; g < group; ++g) sum[g] += value * NAME(broadcast)(window[g - q]);
-        }
-    for (int g = 0; g < group; ++g) NAME(store)(sums + g * pitch, sum[g]);
-}
-
-/* Rows [begin, end) of a tile within a block that starts at row `corner`. */
-INLINE void NAME(full_block)(const ps_slice_product *p, const real *values, int64_t corner,
-                             int64_t begin, int64_t end, const real *window, NAME(sums) to)
-{
-    int64_t height = p->block_rows, columns = p->block_columns;
-    for (int64_t r = begin; r < end; r += LANES) {
-        const real *from = values + (r - corner);
-        real *sums = to.sums + (r - begin);
-        int64_t g = 0;
-        for (; g + FULL_GROUP <= p->group; g += FULL_GROUP)
-            NAME(full_rows)(from, height, columns, window + g, sums + g * to.pitch, to.pitch,
-                            end - r, FULL_GROUP);
-        for (; g + 2 <= p->group; g += 2)
-            NAME(full_rows)(from, height, columns, window + g, sums + g * to.pitch, to.pitch,
-                            end - r, 2);
-        if (g < p->group)
-            NAME(full_rows)(from, height, columns, window + g, sums + g * to.pitch, to.pitch,
-                            end - r, 1);
-    }
-}
-
-/* The first block of slice s that may hold row `row`. */
-static int64_t NAME(full_first)(const ps_block_tile *tile, int64_t s, int64_t row)
-{
-    int64_t low = tile->block_start[s], high = tile->block_start[s + 1];
-    while (high - low > 1) { /* corner_rows[low] <= row, or low is the first */
-        int64_t middle = (low + high) / 2;
-        if (tile->corner_rows[middle] <= row) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
-static void NAME(add_full)(const ps_slice_product *p, int64_t begin, int64_t end, NAME(sums) to)
-{
-    const ps_block_tile *tile = p->blocks;
-    int64_t height = p->block_rows, size = height * p->block_columns;
-    for (int64_t s = 0; s < tile->slices; ++s) {
-        const real *base = NAME(past_of)(p, tile->first_slice + s);
-        int64_t last = tile->block_start[s + 1];
-        for (int64_t b = NAME(full_first)(tile, s, begin); b < last; ++b) {
-            int64_t corner = tile->corner_rows[b], next = corner + height;
-            if (corner >= end) break;
-            if (b + 1 < last && tile->corner_rows[b + 1] < next) next = tile->corner_rows[b + 1];
-            NAME(sums) part = to;
-            int64_t from = corner > begin ? corner : begin;
-            part.sums += from - begin;
-            NAME(full_block)(p, (const real *)tile->values + b * size, corner, from,
-                             next < end ? next : end, base - tile->corner_columns[b], part);
-        }
-    }
-}
-
-/* Sums of rows kept g by g for full blocks. */
-static void NAME(add_full_rows)(const ps_slice_product *p, int64_t begin, int64_t end)
-{
-    _Alignas(64) real sums[PS_GROUP_MAX * (SUB_ROWS + LANES)];
-    NAME(sums) to = {sums, SUB_ROWS + LANES, 1};
-    for (int64_t row = begin, next; row < end; row = next) {
-        next = row + SUB_ROWS < end ? row + SUB_ROWS : end;
-        real *own = (real *)p->sums + (p->blocks->first_row + row) * p->sums_stride;
-        for (int64_t g = 0; g < p->group; ++g)
-            for (int64_t r = 0; r < next - row; ++r)
-                sums[g * to.pitch + r] = own[r * p->sums_stride + g];
-        NAME(add_full)(p, row, next, to);
-        for (int64_t r = 0; r < next - row; ++r)
-            for (int64_t g = 0; g < p->group; ++g)
-                own[r * p->sums_stride + g] = sums[g * to.pitch + r];
-    }
-}
+#include "kernels/tdbem/slice_product_columns_body.h"
+#include "kernels/tdbem/slice_product_full_body.h"
 
 /* ---- a range of rows of any layout ---- */
 
-INLINE void NAME(add_rows)(const ps_slice_product *p, int64_t begin, int64_t end, int passes,
-                           const int vectors)
+static void NAME(add_rows)(const ps_slice_product *p, int64_t begin, int64_t end, NAME(sums) to)
 {
-    _Alignas(64) real buffer[SUB_REALS];
-    NAME(sums) to = {buffer, passes * vectors * LANES, passes};
     int64_t at_once = SUB_REALS / to.pitch < SUB_ROWS ? SUB_REALS / to.pitch : SUB_ROWS;
-    if (p->layout == PS_TILE_WARP) {
-        NAME(add_warps)(p, begin, end, to, vectors);
-        return;
-    }
     int64_t first = p->layout == PS_TILE_SLICES ? p->slices->first_row : p->blocks->first_row;
     for (int64_t row = begin, next; row < end; row = next) {
         next = (row / at_once + 1) * at_once;
         if (next > end) next = end;
         NAME(take_sums)(p, first + row, next - row, to);
-        if (p->layout == PS_TILE_SLICES) NAME(add_slices)(p, row, next, to, vectors);
-        else NAME(add_contiguous)(p, row, next, to, vectors);
+        if (p->layout == PS_TILE_SLICES) NAME(add_slices)(p, row, next, to);
+        else NAME(add_contiguous)(p, row, next, to);
         NAME(give_sums)(p, first + row, next - row, to);
     }
 }
 
 static void NAME(add)(const ps_slice_product *p, int64_t row_begin, int64_t row_end)
 {
+    _Alignas(64) real buffer[SUB_REALS];
     int vectors = (int)((p->group + LANES - 1) / LANES), passes = (vectors + 3) / 4;
-    if (p->layout == PS_TILE_FULL) NAME(add_full_rows)(p, row_begin, row_end);
-    else if (vectors == 1) NAME(add_rows)(p, row_begin, row_end, 1, 1);
-    else if (vectors == 2) NAME(add_rows)(p, row_begin, row_end, 1, 2);
-    else if (vectors == 3) NAME(add_rows)(p, row_begin, row_end, 1, 3);
-    else NAME(add_rows)(p, row_begin, row_end, passes, 4);
+    if (vectors > 4) vectors = 4;
+    NAME(sums) to = {buffer, passes * vectors * LANES, passes, vectors};
+    switch (p->layout) {
+    case PS_TILE_FULL: NAME(add_full_rows)(p, row_begin, row_end); break;
+    case PS_TILE_WARP: NAME(add_warps)(p, row_begin, row_end, to); break;
+    default: NAME(add_rows)(p, row_begin, row_end, to);
+    }
 }
 
 #undef vec
@@ -390,6 +363,9 @@ static void NAME(add)(const ps_slice_product *p, int64_t row_begin, int64_t row_
 #undef COPY_ROWS
 #undef COPY_COLUMNS
 #undef FULL_GROUP
+#undef TABLED
+#undef LINES
+#undef STEP
 #undef INLINE
 #undef BYTES
 #undef SUFFIX
