@@ -224,11 +224,20 @@ INLINE const real *NAME(past_of)(const ps_slice_product *p, int64_t slice)
 
 /* ---- slices ---- */
 
-/* `width` values of a row-vector, zero from `length` on; width <= COPY_COLUMNS. */
+/* `width` values of a row-vector, zero from `length` on; width <= COPY_COLUMNS. In the widest
+ * vectors that there are. */
 INLINE void NAME(copy_row)(const real *values, int64_t length, int64_t width, real *out)
 {
-    for (int64_t q = 0; q < width; q += LANES)
-        NAME(store)(out + q, NAME(head)(NAME(load)(values + q), length - q));
+    typedef real wide __attribute__((vector_size(WIDEST)));
+    typedef real wide_u __attribute__((vector_size(WIDEST), aligned(sizeof(real)), may_alias));
+    typedef integer wide_mask __attribute__((vector_size(WIDEST)));
+    const int lanes = WIDEST / sizeof(real);
+    wide_mask lane;
+    for (int i = 0; i < lanes; ++i) lane[i] = i;
+    for (int64_t q = 0; q < width; q += lanes) {
+        wide_mask inside = lane < (wide_mask){0} + (integer)(length - q);
+        *(wide_u *)(out + q) = (wide_u)((wide_mask)(wide)*(const wide_u *)(values + q) & inside);
+    }
 }
 
 /* Columns [first, first + width) of up to COPY_ROWS consecutive row-vectors. */
