@@ -9,7 +9,7 @@
 #include "postprocess/plot/structure.h"
 #include "runtime/memory.h"
 
-enum { ROWS_SHOWN = 256 };
+enum { ROWS_SHOWN = 96 };
 
 typedef struct block_picture {
     structure s;
@@ -143,7 +143,7 @@ static ps_status draw(const plot_request *request, ps_block_matrix *matrix, bloc
     structure_put_plot(&p->s, p->c);
     if (p->rectangles)
         canvas_put(p->c, ", $R using 1:2 with lines lw %g lc rgb '#D55E00' notitle",
-                   p->s.count > 600 ? 0.4 : 0.9);
+                   p->s.count > 200 ? 0.5 : 0.9);
     canvas_put(p->c, "\n");
     return PS_OK;
 }

@@ -53,7 +53,7 @@ static const ps_option options[] = {
     {"first-row", PS_OPTION_INT, &request.first_row, "I", "slice, blocks: first row shown", 0,
      2147483647, 0},
     {"rows", PS_OPTION_INT, &request.row_count, "N",
-     "slice, blocks: rows shown; 0: all of a slice, 256 of blocks", 0, 2147483647, 0},
+     "slice, blocks: rows shown; 0: all of a slice, 96 of blocks", 0, 2147483647, 0},
     {"azimuth", PS_OPTION_REAL, &request.azimuth, "DEGREES",
      "surface: the eye, seen from the body, from +x towards +y", -360, 360, 0},
     {"elevation", PS_OPTION_REAL, &request.elevation, "DEGREES",

@@ -81,7 +81,7 @@ static void put_data(const plot_request *request, const stage_table *table, canv
         plot_label(request, b, name, sizeof name);
         for (char *at = name; *at; ++at)
             if (*at == '"') *at = '\'';
-        canvas_put(c, "\"%s (%.3g s)\"", name, total);
+        canvas_put(c, "\"%s\\n%.3g s\"", name, total);
         for (int i = 0; i < table->stages; ++i)
             canvas_put(c, " %.5g", total > 0 ? 100 * table->seconds[b][i] / total : 0);
         canvas_put(c, "\n");
@@ -89,16 +89,36 @@ static void put_data(const plot_request *request, const stage_table *table, canv
     canvas_put(c, "END\n");
 }
 
+/* Drops stages that would not show: below a thousandth of every bar. */
+static void drop_small(stage_table *table, int bars)
+{
+    double totals[BARS_MAX] = {0};
+    for (int b = 0; b < bars; ++b)
+        for (int i = 0; i < table->stages; ++i) totals[b] += table->seconds[b][i];
+    int kept = 0;
+    for (int i = 0; i < table->stages; ++i) {
+        bool shows = false;
+        for (int b = 0; b < bars; ++b) shows |= table->seconds[b][i] > 1e-3 * totals[b];
+        if (!shows) continue;
+        memmove(table->names[kept], table->names[i], sizeof table->names[0]);
+        for (int b = 0; b < bars; ++b) table->seconds[b][kept] = table->seconds[b][i];
+        ++kept;
+    }
+    table->stages = kept;
+}
+
 ps_status plot_stages(const plot_request *request, canvas *c)
 {
     stage_table table = {.stages = 0};
     PS_TRY(plot_need_files(request, 1, BARS_MAX, "reports made with --json"));
     for (int b = 0; b < request->file_count; ++b) PS_TRY(read_report(request->files[b], b, &table));
+    drop_small(&table, request->file_count);
     put_data(request, &table, c);
     canvas_title(c, request->title);
     canvas_put(
         c,
-        "set style data histograms\nset style histogram rowstacked\nset boxwidth 0.62\n"
+        "set bmargin 4\nset style data histograms\nset style histogram rowstacked\nset boxwidth "
+        "0.62\n"
         "set style fill solid 0.92 border rgb '#ffffff'\nset grid noxtics ytics\n"
         "set ylabel 'share of wall time (%%)'\nset yrange [0:100]\nset xtics scale 0 noenhanced\n"
         "set key outside right center vertical invert nobox noenhanced\nset xrange [-0.7:%.1f]\n"

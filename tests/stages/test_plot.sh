@@ -51,7 +51,7 @@ grep -q "cbrange \[-500:500\]" f.gp || fail "--range 0.5 is not +-500 mPa"
 # ---- stages and balance, from text ----
 echo '{"steps": 10, "seconds": {"all": 5, "summation": 3, "wait": 2, "solve": 1, "checkpoints": 7}, "x": [1, {"y": null}]}' > report.json
 expect 0 "written" penstock-plot stages report.json --output stages.png --script stages.gp
-[ "$(block stages.gp T)" = '"report (5 s)" 60 20 20' ] || fail "shares are not 60, 20 and 20 %"
+[ "$(block stages.gp T)" = '"report\n5 s" 60 20 20' ] || fail "shares are not 60, 20 and 20 %"
 printf 'iteration,worker,seconds,first,last\n0,0,4,0,10\n0,1,2,10,20\n1,0,3,0,8\n1,1,3,8,20\n' > balance.csv
 expect 0 "written" penstock-plot balance balance.csv --output balance.png --script b.gp
 [ "$(block b.gp W1 | tr '\n' ';')" = "0 2 10 20;1 3 8 20;" ] || fail "balance data"
