@@ -87,7 +87,7 @@ expect 3 "inwards" penstock-mesh-import inward.off old.hdf
 [ "$(cksum < old.hdf)" = "$sum" ] || fail "a refused import harmed the older file"
 penstock-mesh-import good.off nowhere/x.hdf > log 2>&1 && fail "wrote into a folder that is not there"
 expect 2 "--unit" penstock-mesh-import good.off x.hdf --unit furlong
-expect 2 "--order" penstock-mesh-import good.off x.hdf --order random
+expect 2 "--order" penstock-mesh-import good.off x.hdf --order spiral
 expect 2 "--weld" penstock-mesh-import good.off x.hdf --weld much
 expect 2 "--size" penstock-mesh-import good.off x.hdf --size 1
 [ ! -e x.hdf ] || fail "wrong options wrote a file"

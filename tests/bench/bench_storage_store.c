@@ -46,7 +46,7 @@ static void record(const char *quantity, double value, double floor)
 static void stop(ps_status status)
 {
     if (status == PS_OK) return;
-    fprintf(stderr, "bench_store: %s\n", ps_message());
+    fprintf(stderr, "bench_storage_store: %s\n", ps_message());
     exit(status);
 }
 
