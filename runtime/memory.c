@@ -1,8 +1,10 @@
 #include "runtime/memory.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -18,6 +20,16 @@ ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what)
                        what, (double)bytes / 1e6);
     *out = memory;
     return PS_OK;
+}
+
+void *ps_alloc_pages(size_t bytes)
+{
+    enum { HUGE_PAGE = 2 << 20 };
+    bool large = bytes >= 2 * (size_t)HUGE_PAGE;
+    size_t alignment = large ? HUGE_PAGE : 64;
+    void *memory = aligned_alloc(alignment, (bytes + 63) / 64 * 64);
+    if (memory && large) madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
 }
 
 ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what)

@@ -22,6 +22,11 @@ ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what);
  * them near; 64-byte aligned, freed by free(). Otherwise as ps_alloc. */
 ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what);
 
+/* `bytes` of memory, not touched, for free(); NULL if there is none. From 4 MiB on in huge pages where
+ * the system grants them: sweeps over gigabytes would spend their time on page tables. Aligned
+ * to 64 bytes at least. */
+void *ps_alloc_pages(size_t bytes);
+
 /* Grows *array (may be NULL) to hold at least `needed` items; doubles. New items are not
  * initialised. */
 ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size,

@@ -14,7 +14,7 @@ int64_t ps_product_past_before(int64_t k_max, int64_t columns)
 
 int64_t ps_product_past_after(int64_t group)
 {
-    return (group + LANES_MAX - 1) / LANES_MAX * LANES_MAX;
+    return (group + LANES_MAX - 1) / LANES_MAX * LANES_MAX + 2 * LANES_MAX;
 }
 
 void ps_slice_product_set_slices(ps_slice_product *product, const ps_slice_tile *tile)
