@@ -421,7 +421,7 @@ ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute comput
         return ps_fail(PS_FAILED, "a chunk stream opened for one pass was swept twice");
     stream->swept = true;
     ps_status status = PS_OK;
-    double start = ps_clock(), computing = 0;
+    double start = ps_clock(), computing = 0, processor = ps_processor_seconds();
     for (int64_t c = 0; c < stream->config.chunk_count && status == PS_OK; ++c)
         status = sweep_chunk(stream, c, compute, context, &computing);
     if (status == PS_OK && reads_once(stream) && stream->raws) retire(stream);
@@ -429,6 +429,7 @@ ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute comput
     pthread_mutex_lock(&stream->mutex);
     stream->stats.sweep_seconds += elapsed;
     stream->stats.compute_seconds += computing;
+    stream->stats.processor_seconds += ps_processor_seconds() - processor;
     stream->stats.wait_seconds += elapsed - computing;
     stream->stats.sweeps += 1;
     pthread_mutex_unlock(&stream->mutex);
@@ -441,8 +442,9 @@ void ps_chunk_stream_get_stats(const ps_chunk_stream *stream, ps_chunk_stream_st
     pthread_mutex_lock(mutex);
     *out = stream->stats;
     pthread_mutex_unlock(mutex);
-    double bound = out->read_seconds > out->compute_seconds ? out->read_seconds
-                                                            : out->compute_seconds;
+    double bound = out->processor_seconds / ps_processor_count();
+    if (bound < out->read_seconds) bound = out->read_seconds;
+    if (bound < out->compute_seconds) bound = out->compute_seconds;
     out->fraction = out->sweep_seconds > bound ? bound / out->sweep_seconds
                     : out->sweep_seconds > 0   ? 1
                                                : 0;

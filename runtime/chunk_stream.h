@@ -60,7 +60,9 @@ typedef struct ps_chunk_stream_stats {
     double compute_seconds, wait_seconds; /* of the sweeping thread; their sum is sweep_seconds */
     double sweep_seconds;                 /* wall time inside sweeps                         */
     int64_t sweeps;
-    double fraction; /* max(compute, read) / sweep, at most 1, which is perfect overlap      */
+    double processor_seconds;             /* of the whole process during sweeps, all threads  */
+    double fraction; /* max(compute, read, processor / cores) / sweep, at most 1: the share of the
+                        time in which what limits (disk, compute or the cores) was at work    */
 } ps_chunk_stream_stats;
 
 /* Plans residency and starts the threads. PS_EXHAUSTED if not even one buffer of each kind for

@@ -35,5 +35,7 @@ ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size,
 int64_t ps_memory_available(void); /* bytes that the machine (or its cgroup) has free */
 int64_t ps_memory_peak(void);      /* bytes: largest resident set of this process so far */
 double ps_clock(void);             /* seconds, monotonic */
+double ps_processor_seconds(void); /* that all threads of this process have used */
+int ps_processor_count(void);      /* that this process may use, at least 1 */
 
 #endif

@@ -133,8 +133,16 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
 
 static bool stdout_failed(void) { return fflush(stdout) != 0 || ferror(stdout); }
 
+/* OpenMP's runtime reads this before main, so the program starts once more with it set. */
+static void let_waiting_threads_sleep(char **argv)
+{
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
+    if (setenv("GOMP_SPINCOUNT", "2000", 1) == 0) execv("/proc/self/exe", argv);
+}
+
 int ps_main(const ps_program *program, int argc, char **argv)
 {
+    if (program->streams) let_waiting_threads_sleep(argv);
     char full_name[96];
     snprintf(full_name, sizeof full_name, "penstock-%s", program->name);
     ps_log_setup(full_name, PS_LOG_INFO, true);

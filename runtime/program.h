@@ -40,6 +40,8 @@ typedef struct ps_program {
     const ps_option *options;
     int operands_min, operands_max;
     ps_status (*run)(ps_run *run);
+    bool streams; /* reads and unpacks while it computes: threads of OpenMP that wait give way soon,
+                     instead of spinning on a core that others need                            */
 } ps_program;
 
 /* Starts MPI if launched under it, parses, handles --help and --version, sets the threads,

@@ -27,6 +27,7 @@ static void report_summation(ps_report *report, const march *m, const ps_chunk_s
     ps_report_real(report, "read_seconds", stats->read_seconds, "s");
     ps_report_real(report, "unpack_seconds", stats->unpack_seconds, "s");
     ps_report_real(report, "compute_seconds", stats->compute_seconds, "s");
+    ps_report_real(report, "processor_seconds", stats->processor_seconds, "s");
     ps_report_real(report, "fraction_of_ceiling", stats->fraction, NULL);
 }
 

@@ -165,6 +165,7 @@ static ps_status run_program(ps_run *run)
 
 static const ps_program program = {
     .name = "tdbem-march",
+    .streams = true,
     .synopsis = "MATRIX MESH OUTPUT",
     .description =
         "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and "

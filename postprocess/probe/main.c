@@ -273,6 +273,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "probe",
+        .streams = true,
         .synopsis = "HISTORY MESH OUTPUT",
         .description =
             "Takes fields from the densities that penstock-tdbem-march left: the scattered or\n"
