@@ -13,7 +13,8 @@
  * Threads own rows, and each sum has a fixed order of additions: slices ascending, k ascending, one
  * chain, fused where the machine can. So the bits do not depend on the number of threads, the split
  * of rows, the layout or the tiling; zero padding does not change them. (They do depend on the
- * instruction set: without fused multiply-add they are rounded once more.)
+ * instruction set: without fused multiply-add they are rounded once more.) Subnormal
+ * numbers count as zero on x86.
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_H
 #define PS_KERNELS_TDBEM_SLICE_PRODUCT_H
