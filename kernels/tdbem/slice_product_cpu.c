@@ -60,7 +60,6 @@ static inline void start_range_16(const uint16_t *starts, int *low, int *high)
 #define LANE_INDEX __m512i
 #define LANE_LOAD _mm512_loadu_ps
 #define LANE_STORE _mm512_store_ps
-#define LANE_FMA _mm512_fmadd_ps
 #define LANE_PERMUTE(index, a) _mm512_permutexvar_ps(index, a)
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_ps(a, index, b)
 #define LANE_START_RANGE(starts, low, high) start_range_16(starts, &low, &high)
@@ -91,7 +90,6 @@ static inline void start_range_16(const uint16_t *starts, int *low, int *high)
 #define LANE_INDEX __m512i
 #define LANE_LOAD _mm512_loadu_pd
 #define LANE_STORE _mm512_store_pd
-#define LANE_FMA _mm512_fmadd_pd
 #define LANE_PERMUTE(index, a) _mm512_permutexvar_pd(index, a)
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_pd(a, index, b)
 #define LANE_START_RANGE(starts, low, high) start_range_8(starts, &low, &high)

@@ -58,7 +58,7 @@ INLINE void NAME(add_lanes)(const real *values, int64_t height, int64_t width,
                 __builtin_prefetch(column + h * LANES + AHEAD / (int)sizeof(real), 0, 2);
                 const LANE_VECTOR *seen = table[h] + (columns - 1 - q);
                 for (int g = 0; g < group; ++g)
-                    sum[h][g] = LANE_FMA(value, seen[g], sum[h][g]);
+                    sum[h][g] += value * seen[g]; /* fused or not as in the other bodies */
             }
     }
 }
@@ -175,7 +175,6 @@ static void NAME(add_warps_lanes)(const ps_slice_product *p, int64_t begin, int6
 #undef LANE_INDEX
 #undef LANE_LOAD
 #undef LANE_STORE
-#undef LANE_FMA
 #undef LANE_PERMUTE
 #undef LANE_PERMUTE2
 #undef LANE_START_RANGE
