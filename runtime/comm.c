@@ -16,7 +16,8 @@
 
 enum { MESSAGE_SIZE = 2048 };
 
-static int my_rank = 0, rank_count = 1; /* of this process; set by start, once */
+/* Of this process; set by start, once. */
+static int my_rank = 0, rank_count = 1, my_local_rank = 0, local_rank_count = 1;
 
 /* out[i] = parts[0][i] (+) parts[1][i] (+) ... in this order; parts is [ranks][count]. */
 typedef void (*combine)(void *out, const void *parts, int64_t count, int ranks);
@@ -86,6 +87,16 @@ static ps_status check(int error, const char *call)
 }
 #define CALL(function, ...) PS_TRY(check(function(__VA_ARGS__), #function))
 
+static ps_status find_neighbours(void)
+{
+    MPI_Comm local;
+    CALL(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, my_rank, MPI_INFO_NULL, &local);
+    CALL(MPI_Comm_rank, local, &my_local_rank);
+    CALL(MPI_Comm_size, local, &local_rank_count);
+    CALL(MPI_Comm_free, &local);
+    return PS_OK;
+}
+
 static ps_status start(int *argc, char ***argv)
 {
     int provided;
@@ -96,6 +107,7 @@ static ps_status start(int *argc, char ***argv)
     if (provided < MPI_THREAD_FUNNELED && rank_count > 1)
         return ps_fail(PS_FAILED, "this MPI library does not allow a program to have threads");
     if (rank_count == 1) return PS_OK;
+    PS_TRY(find_neighbours());
     PS_TRY(PS_ALLOC(&workspace, reduce_piece + 8 * (int64_t)rank_count, "sums over ranks"));
     return PS_ALLOC(&segments, 4 * (int64_t)rank_count, "sums over ranks");
 }
@@ -268,6 +280,8 @@ void ps_comm_abort(int code)
 
 int ps_comm_rank(void) { return my_rank; }
 int ps_comm_size(void) { return rank_count; }
+int ps_comm_local_rank(void) { return my_local_rank; }
+int ps_comm_local_size(void) { return local_rank_count; }
 
 static ps_status reduce_all(void *data, int64_t count, size_t size, combine op)
 {

@@ -22,6 +22,9 @@ void ps_comm_abort(int code);
 
 int ps_comm_rank(void);
 int ps_comm_size(void);
+/* Among the ranks that share this machine's memory: who drives which GPU. */
+int ps_comm_local_rank(void);
+int ps_comm_local_size(void);
 
 /* In place, element by element; counts may differ from nothing to beyond 2^31, equal on all
  * ranks. Each element is summed in the order of the ranks (f32 in double, rounded once), so the

@@ -62,6 +62,26 @@ ps_status ps_device_open(const char *name, int rank, ps_device **out)
                    name);
 }
 
+ps_status ps_device_list(const char *name, int local_rank, int local_size, int *out, int capacity,
+                         int *count)
+{
+    int ordinal = -1, all = ps_device_count();
+    *count = 0;
+    if (strcmp(name, "cpu") == 0) return PS_OK;
+    if (strcmp(name, "auto") == 0 && all == 0) return PS_OK;
+    if (strcmp(name, "auto") != 0 && (!parse_cuda(name, &ordinal) || ordinal >= all || all == 0)) {
+        ps_device *none; /* for its message */
+        ps_status status = ps_device_open(name, local_rank, &none);
+        return status == PS_OK ? ps_fail(PS_FAILED, "--device %s came and went", name) : status;
+    }
+    if (ordinal >= 0) {
+        out[(*count)++] = ordinal;
+        return PS_OK;
+    }
+    for (int d = local_rank % all; d < all && *count < capacity; d += local_size) out[(*count)++] = d;
+    return PS_OK;
+}
+
 void ps_device_close(ps_device **device)
 {
     if (*device) (*device)->ops->release(*device);

@@ -34,6 +34,13 @@ void ps_device_close(ps_device **device);
 ps_device_info ps_device_describe(const ps_device *device);
 int ps_device_count(void); /* CUDA devices here; 0 without CUDA */
 
+/* The CUDA devices that one of `local_size` processes on this machine should drive under this
+ * name, as ordinals in out[capacity]; *count is 0 for the CPU. "cuda:N": that one; "cuda", "auto":
+ * every local_size-th from local_rank on, at least one where there is any. Errors as for opening.
+ */
+ps_status ps_device_list(const char *name, int local_rank, int local_size, int *out, int capacity,
+                         int *count);
+
 ps_status ps_device_alloc(ps_device *device, int64_t bytes, void **out); /* device memory */
 void ps_device_free(ps_device *device, void *memory);
 ps_status ps_device_alloc_pinned(ps_device *device, int64_t bytes, void **out); /* host memory */

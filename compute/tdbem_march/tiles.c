@@ -112,16 +112,45 @@ static ps_status measure_share(tiles *t)
     int64_t slice = -1;
     PS_TRY(PS_ALLOC(&t->raw_bytes, t->count, "the sizes of the tiles"));
     PS_TRY(PS_ALLOC(&t->unpacked_bytes, t->count, "the sizes of the tiles"));
+    PS_TRY(PS_ALLOC(&t->interval_first, t->count + 1, "the slice intervals"));
     for (int64_t k = 0; k < t->count; ++k) {
         range tile;
         PS_TRY(tile_range(t, t->first + k, &tile));
         tile_bytes(t, t->first + k, &t->raw_bytes[k], &t->unpacked_bytes[k]);
         t->values_owned += tile.values;
-        if (tile.first_slice != slice) t->slices_owned += tile.slices;
+        if (tile.first_slice != slice) {
+            t->slices_owned += tile.slices;
+            t->interval_first[t->intervals++] = k;
+        }
         slice = tile.first_slice;
     }
+    t->interval_first[t->intervals] = t->count;
     return PS_OK;
 }
+
+tiles tiles_part(const tiles *all, int64_t begin, int64_t end)
+{
+    tiles part = *all;
+    int64_t skipped = all->interval_first[begin];
+    part.first += skipped;
+    part.count = all->interval_first[end] - skipped;
+    part.raw_bytes += skipped;
+    part.unpacked_bytes += skipped;
+    part.intervals = end - begin;
+    part.interval_first = NULL; /* theirs count from the share's beginning */
+    part.slices_owned = part.values_owned = 0;
+    int64_t slice = -1;
+    for (int64_t k = 0; k < part.count; ++k) {
+        range tile;
+        if (tile_range(all, part.first + k, &tile) != PS_OK) continue; /* was read at opening */
+        part.values_owned += tile.values;
+        if (tile.first_slice != slice) part.slices_owned += tile.slices;
+        slice = tile.first_slice;
+    }
+    return part;
+}
+
+ps_status tiles_open_whole(const char *path, tiles *out) { return tiles_open(path, 0, 1, out); }
 
 ps_status tiles_open(const char *path, int rank, int ranks, tiles *out)
 {
@@ -139,6 +168,7 @@ void tiles_close(tiles *t)
     ps_block_matrix_close(&t->blocks);
     free(t->raw_bytes);
     free(t->unpacked_bytes);
+    free(t->interval_first);
     memset(t, 0, sizeof *t);
 }
 

@@ -19,12 +19,20 @@ typedef struct tiles {
     int64_t first, count, slices_owned;
     int64_t *raw_bytes, *unpacked_bytes; /* [count] */
     int64_t values_owned;                /* stored values, padding included */
+    /* its slice intervals: i has tiles interval_first[i] .. interval_first[i+1] - 1 of the share */
+    int64_t intervals, *interval_first; /* [intervals + 1] */
 } tiles;
 
 /* Opens MATRIX, of either format, and finds the share of `rank` among `ranks`. */
 ps_status tiles_open(const char *path, int rank, int ranks, tiles *out);
 void tiles_close(tiles *tiles);
 ps_store *tiles_store(const tiles *tiles);
+
+/* The slice intervals [begin, end) of the share, as tiles of their own that borrow everything from
+ * `all` and are not closed. */
+tiles tiles_part(const tiles *all, int64_t begin, int64_t end);
+/* The whole matrix, whatever the share of `all`: opened anew, to be closed. */
+ps_status tiles_open_whole(const char *path, tiles *out);
 
 /* Callbacks of a chunk stream over chosen tiles of the share: `chosen` [chunks], NULL: all. */
 typedef struct tile_list {
