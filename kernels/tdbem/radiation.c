@@ -1,5 +1,9 @@
 #include "kernels/tdbem/radiation.h"
 
+#include <omp.h>
+
+enum { ROWS_AT_ONCE = 256, THREADED_ENTRIES = 1 << 19 };
+
 PS_ISA_SELECT(struct ps_radiation_functions, ps_radiation)
 
 /* ---- walking over the entries of a tile with k < n_g, whatever its layout ---- */
@@ -57,16 +61,30 @@ static void walk_contiguous(const walk *w, const ps_block_tile *tile, int64_t bl
                  block_rows);
 }
 
-static void walk_warps(const walk *w, const ps_block_tile *tile)
+/* Warps [begin, end) of the tile, slices inside a warp. */
+static void walk_some_warps(const walk *w, const ps_block_tile *tile, int64_t begin, int64_t end)
 {
-    int64_t index = 0, warps = (tile->rows + PS_WARP_ROWS - 1) / PS_WARP_ROWS;
-    for (int64_t p = 0; p < warps * tile->slices; ++p) { /* slices inside a warp */
+    int64_t index = 0;
+    for (int64_t p = 0; p < begin * tile->slices; ++p)
+        index += (int64_t)tile->widths[p] * PS_WARP_ROWS;
+    for (int64_t p = begin * tile->slices; p < end * tile->slices; ++p) {
         int64_t row = p / tile->slices * PS_WARP_ROWS;
         for (int64_t lane = 0; lane < PS_WARP_ROWS && row + lane < tile->rows; ++lane)
             take(w, tile->first_row + row + lane, tile->first_slice + p % tile->slices,
                  tile->starts[p * PS_WARP_ROWS + lane], tile->widths[p], index + lane,
                  PS_WARP_ROWS);
         index += (int64_t)tile->widths[p] * PS_WARP_ROWS;
+    }
+}
+
+/* Threads own warps, and with them rows of the near matrices. */
+static void walk_warps(const walk *w, const ps_block_tile *tile)
+{
+    int64_t warps = (tile->rows + PS_WARP_ROWS - 1) / PS_WARP_ROWS;
+#pragma omp parallel if (tile->value_count > THREADED_ENTRIES)
+    {
+        int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
+        walk_some_warps(w, tile, warps * part / parts, warps * (part + 1) / parts);
     }
 }
 
@@ -151,8 +169,6 @@ void ps_near_finish(ps_near *near)
 }
 
 /* ---- the product ---- */
-
-enum { ROWS_AT_ONCE = 256, THREADED_ENTRIES = 1 << 19 };
 
 void ps_radiation_add(const ps_near *near, const void *recent, int64_t g, double *sums)
 {
