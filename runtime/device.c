@@ -139,6 +139,10 @@ ps_status ps_stream_wait(ps_stream *stream) { return stream->device->ops->stream
 
 void *ps_stream_handle(ps_stream *stream) { return stream->device->ops->stream_handle(stream); }
 
+ps_device *ps_stream_device(ps_stream *stream) { return stream->device; }
+
+ps_status ps_stream_enter(ps_stream *stream) { return stream->device->ops->stream_enter(stream); }
+
 ps_status ps_copy_to_device(ps_stream *stream, void *device, const void *host, int64_t bytes)
 {
     return bytes > 0 ? stream->device->ops->copy_to_device(stream, device, host, bytes) : PS_OK;
@@ -152,6 +156,22 @@ ps_status ps_copy_to_host(ps_stream *stream, void *host, const void *device, int
 ps_status ps_fill_zero(ps_stream *stream, void *device, int64_t bytes)
 {
     return bytes > 0 ? stream->device->ops->fill_zero(stream, device, bytes) : PS_OK;
+}
+
+ps_status ps_copy_on_device(ps_stream *stream, void *to, const void *from, int64_t bytes)
+{
+    return bytes > 0 ? stream->device->ops->copy_on_device(stream, to, from, bytes) : PS_OK;
+}
+
+ps_status ps_copy_peer(ps_stream *stream, void *to, ps_device *source, const void *from,
+                       int64_t bytes)
+{
+    const ps_device_ops *ops = stream->device->ops;
+    if (source->ops != ops)
+        return ps_fail(PS_FAILED, "a copy between devices was asked for devices of two kinds");
+    if (source->ordinal == stream->device->ordinal)
+        return ps_copy_on_device(stream, to, from, bytes);
+    return bytes > 0 ? ops->copy_peer(stream, to, source, from, bytes) : PS_OK;
 }
 
 /* ---- events ---- */
@@ -178,6 +198,13 @@ ps_status ps_event_record(ps_event *event, ps_stream *stream)
 ps_status ps_event_wait(ps_event *event, ps_stream *stream)
 {
     return event->device->ops->event_wait(event, stream);
+}
+
+ps_status ps_event_sync(ps_event *event) { return event->device->ops->event_sync(event); }
+
+ps_status ps_event_is_done(ps_event *event, bool *out)
+{
+    return event->device->ops->event_is_done(event, out);
 }
 
 ps_status ps_event_seconds(ps_event *start, ps_event *end, double *out)

@@ -50,15 +50,28 @@ ps_status ps_stream_open(ps_device *device, ps_stream **out);
 void ps_stream_close(ps_stream **stream);
 ps_status ps_stream_wait(ps_stream *stream); /* the host waits for all its work */
 void *ps_stream_handle(ps_stream *stream);   /* cudaStream_t for kernels; NULL on the CPU */
+ps_device *ps_stream_device(ps_stream *stream); /* where it was opened; borrowed */
+/* Makes the stream's device the current one of the calling thread: before launching a kernel. */
+ps_status ps_stream_enter(ps_stream *stream);
 
 ps_status ps_copy_to_device(ps_stream *stream, void *device, const void *host, int64_t bytes);
 ps_status ps_copy_to_host(ps_stream *stream, void *host, const void *device, int64_t bytes);
 ps_status ps_fill_zero(ps_stream *stream, void *device, int64_t bytes);
+/* Within the memory of the stream's device; the pieces do not overlap. */
+ps_status ps_copy_on_device(ps_stream *stream, void *to, const void *from, int64_t bytes);
+/* From memory of `source` to memory of the stream's device, both of one kind. Directly where the
+ * two devices can reach each other, otherwise through the host by the driver. */
+ps_status ps_copy_peer(ps_stream *stream, void *to, ps_device *source, const void *from,
+                       int64_t bytes);
 
 ps_status ps_event_open(ps_device *device, ps_event **out);
 void ps_event_close(ps_event **event);
 ps_status ps_event_record(ps_event *event, ps_stream *stream);
 ps_status ps_event_wait(ps_event *event, ps_stream *stream); /* the stream waits for the event */
+/* An event that was never recorded is done, and nobody waits for it. A host thread that waits by
+ * ps_event_sync sleeps (and takes some 30 us to wake); by ps_stream_wait it spins. */
+ps_status ps_event_sync(ps_event *event); /* the host waits */
+ps_status ps_event_is_done(ps_event *event, bool *out);
 ps_status ps_event_seconds(ps_event *start, ps_event *end, double *out);
 
 #endif

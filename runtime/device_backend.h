@@ -20,13 +20,19 @@ typedef struct ps_device_ops {
     void (*stream_release)(ps_stream *stream);
     ps_status (*stream_wait)(ps_stream *stream);
     void *(*stream_handle)(ps_stream *stream);
+    ps_status (*stream_enter)(ps_stream *stream);
     ps_status (*copy_to_device)(ps_stream *stream, void *to, const void *from, int64_t bytes);
     ps_status (*copy_to_host)(ps_stream *stream, void *to, const void *from, int64_t bytes);
     ps_status (*fill_zero)(ps_stream *stream, void *device, int64_t bytes);
+    ps_status (*copy_on_device)(ps_stream *stream, void *to, const void *from, int64_t bytes);
+    ps_status (*copy_peer)(ps_stream *stream, void *to, ps_device *source, const void *from,
+                           int64_t bytes); /* another device of the same kind */
     ps_status (*event_open)(ps_device *device, ps_event **out);
     void (*event_release)(ps_event *event);
     ps_status (*event_record)(ps_event *event, ps_stream *stream);
     ps_status (*event_wait)(ps_event *event, ps_stream *stream);
+    ps_status (*event_sync)(ps_event *event);
+    ps_status (*event_is_done)(ps_event *event, bool *out);
     ps_status (*event_seconds)(ps_event *start, ps_event *end, double *out);
 } ps_device_ops;
 

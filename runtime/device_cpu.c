@@ -63,11 +63,18 @@ static ps_status stream_open(ps_device *device, ps_stream **out)
 static void stream_release(ps_stream *stream) { free(stream); }
 static ps_status stream_wait(ps_stream *stream) { return PS_OK; }
 static void *stream_handle(ps_stream *stream) { return NULL; }
+static ps_status stream_enter(ps_stream *stream) { return PS_OK; }
 
 static ps_status copy(ps_stream *stream, void *to, const void *from, int64_t bytes)
 {
     memcpy(to, from, (size_t)bytes);
     return PS_OK;
+}
+
+static ps_status copy_peer(ps_stream *stream, void *to, ps_device *source, const void *from,
+                           int64_t bytes)
+{
+    return copy(stream, to, from, bytes);
 }
 
 static ps_status fill_zero(ps_stream *stream, void *memory, int64_t bytes)
@@ -95,6 +102,13 @@ static ps_status event_record(ps_event *base, ps_stream *stream)
 }
 
 static ps_status event_wait(ps_event *event, ps_stream *stream) { return PS_OK; }
+static ps_status event_sync(ps_event *event) { return PS_OK; }
+
+static ps_status event_is_done(ps_event *event, bool *out)
+{
+    *out = true;
+    return PS_OK;
+}
 
 static ps_status event_seconds(ps_event *start, ps_event *end, double *out)
 {
@@ -112,10 +126,12 @@ ps_status ps_device_cpu_open(ps_device **out)
         .alloc = allocate, .free = free_memory,
         .alloc_pinned = allocate, .free_pinned = free_memory,
         .stream_open = stream_open, .stream_release = stream_release,
-        .stream_wait = stream_wait, .stream_handle = stream_handle,
+        .stream_wait = stream_wait, .stream_handle = stream_handle, .stream_enter = stream_enter,
         .copy_to_device = copy, .copy_to_host = copy, .fill_zero = fill_zero,
+        .copy_on_device = copy, .copy_peer = copy_peer,
         .event_open = event_open, .event_release = event_release,
-        .event_record = event_record, .event_wait = event_wait, .event_seconds = event_seconds,
+        .event_record = event_record, .event_wait = event_wait, .event_sync = event_sync,
+        .event_is_done = event_is_done, .event_seconds = event_seconds,
     };
     PS_TRY(PS_ALLOC(out, 1, "a device"));
     (*out)->ops = &ops;

@@ -150,6 +150,8 @@ ps_status stream_wait(ps_stream *stream)
 
 void *stream_handle(ps_stream *stream) { return of(stream); }
 
+ps_status stream_enter(ps_stream *stream) { return enter(stream->device); }
+
 ps_status copy(ps_stream *stream, void *to, const void *from, int64_t bytes, cudaMemcpyKind kind)
 {
     PS_TRY(enter(stream->device));
@@ -167,6 +169,36 @@ ps_status copy_to_host(ps_stream *stream, void *to, const void *from, int64_t by
     return copy(stream, to, from, bytes, cudaMemcpyDeviceToHost);
 }
 
+ps_status copy_on_device(ps_stream *stream, void *to, const void *from, int64_t bytes)
+{
+    return copy(stream, to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+/* Lets the current device reach the memory of `peer`, if the machine can; asked once a pair. */
+ps_status reach(int device, int peer)
+{
+    enum { DEVICES = 64 };
+    static std::atomic<bool> asked[DEVICES][DEVICES];
+    int can = 0;
+    if (device >= DEVICES || peer >= DEVICES || asked[device][peer].exchange(true)) return PS_OK;
+    PS_CUDA(cudaDeviceCanAccessPeer(&can, device, peer));
+    if (!can) return PS_OK;
+    cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
+    if (error != cudaErrorPeerAccessAlreadyEnabled) PS_CUDA(error);
+    (void)cudaGetLastError();
+    return PS_OK;
+}
+
+ps_status copy_peer(ps_stream *stream, void *to, ps_device *source, const void *from,
+                    int64_t bytes)
+{
+    PS_TRY(enter(stream->device));
+    PS_TRY(reach(stream->device->ordinal, source->ordinal));
+    PS_CUDA(cudaMemcpyPeerAsync(to, stream->device->ordinal, from, source->ordinal,
+                                static_cast<size_t>(bytes), of(stream)));
+    return PS_OK;
+}
+
 ps_status fill_zero(ps_stream *stream, void *memory, int64_t bytes)
 {
     PS_TRY(enter(stream->device));
@@ -180,7 +212,7 @@ ps_status event_open(ps_device *device, ps_event **out)
 {
     PS_TRY(enter(device));
     cudaEvent_t made;
-    PS_CUDA(cudaEventCreate(&made));
+    PS_CUDA(cudaEventCreateWithFlags(&made, cudaEventBlockingSync));
     cuda_event *event = new (std::nothrow) cuda_event();
     if (!event) {
         note(device, cudaEventDestroy(made));
@@ -212,6 +244,23 @@ ps_status event_wait(ps_event *event, ps_stream *stream)
     return PS_OK;
 }
 
+ps_status event_sync(ps_event *event)
+{
+    PS_TRY(enter(event->device));
+    PS_CUDA(cudaEventSynchronize(of(event)));
+    return PS_OK;
+}
+
+ps_status event_is_done(ps_event *event, bool *out)
+{
+    PS_TRY(enter(event->device));
+    cudaError_t error = cudaEventQuery(of(event));
+    *out = error == cudaSuccess;
+    if (error != cudaErrorNotReady) PS_CUDA(error);
+    (void)cudaGetLastError();
+    return PS_OK;
+}
+
 ps_status event_seconds(ps_event *start, ps_event *end, double *out)
 {
     float milliseconds = 0;
@@ -223,9 +272,10 @@ ps_status event_seconds(ps_event *start, ps_event *end, double *out)
 }
 
 const ps_device_ops ops = {
-    release,       describe,       allocate,       free_memory,  allocate_pinned, free_pinned,
-    stream_open,   stream_release, stream_wait,    stream_handle, copy_to_device, copy_to_host,
-    fill_zero,     event_open,     event_release,  event_record, event_wait,      event_seconds,
+    release,      describe,       allocate,   free_memory,    allocate_pinned, free_pinned,
+    stream_open,  stream_release, stream_wait, stream_handle, stream_enter,    copy_to_device,
+    copy_to_host, fill_zero,      copy_on_device, copy_peer,  event_open,      event_release,
+    event_record, event_wait,     event_sync, event_is_done,  event_seconds,
 };
 
 } // namespace

@@ -66,6 +66,7 @@ static inline ps_status device_check_events(ps_device *device)
     ps_event *start = NULL, *filled = NULL;
     void *there = NULL, *from = NULL, *to = NULL;
     double seconds = -1;
+    bool filled_done = false;
     ps_status status;
     PS_GUARD(status, done, ps_stream_open(device, &filler));
     PS_GUARD(status, done, ps_stream_open(device, &fetcher));
@@ -86,6 +87,8 @@ static inline ps_status device_check_events(ps_device *device)
     PS_GUARD(status, done, ps_copy_to_host(fetcher, to, there, BYTES));
     PS_GUARD(status, done, ps_stream_wait(fetcher));
     PS_GUARD(status, done, device_check_compare(to, 0, BYTES, false, "after the event"));
+    PS_GUARD(status, done, ps_event_is_done(filled, &filled_done));
+    if (!filled_done) PS_GUARD(status, done, ps_fail(PS_FAILED, "a passed event is not done"));
     PS_GUARD(status, done, ps_event_seconds(start, filled, &seconds));
     if (!(seconds > 0 && seconds < 60))
         status = ps_fail(PS_FAILED, "%d copies took %g s by events", ROUNDS, seconds);
@@ -97,6 +100,49 @@ done:
     ps_event_close(&filled);
     ps_stream_close(&filler);
     ps_stream_close(&fetcher);
+    return status;
+}
+
+/* Host -> `source` -> device -> another place there -> host; the host waits by an event. */
+static inline ps_status device_check_peer(ps_device *device, ps_device *source, int64_t bytes)
+{
+    ps_stream *stream = NULL, *source_stream = NULL;
+    ps_event *event = NULL;
+    void *far = NULL, *near = NULL, *twin = NULL, *host = NULL;
+    bool passed = false;
+    ps_status status;
+    PS_GUARD(status, done, ps_stream_open(device, &stream));
+    PS_GUARD(status, done, ps_stream_open(source, &source_stream));
+    PS_GUARD(status, done, ps_event_open(device, &event));
+    PS_GUARD(status, done, ps_event_sync(event)); /* never recorded: nothing to wait for */
+    PS_GUARD(status, done, ps_event_is_done(event, &passed));
+    if (!passed) PS_GUARD(status, done, ps_fail(PS_FAILED, "an event is open before it is recorded"));
+    PS_GUARD(status, done, ps_device_alloc(source, bytes, &far));
+    PS_GUARD(status, done, ps_device_alloc(device, bytes, &near));
+    PS_GUARD(status, done, ps_device_alloc(device, bytes, &twin));
+    PS_GUARD(status, done, ps_device_alloc_pinned(device, bytes, &host));
+    for (int64_t i = 0; i < bytes; ++i) ((unsigned char *)host)[i] = device_check_byte(i);
+    PS_GUARD(status, done, ps_copy_to_device(source_stream, far, host, bytes));
+    PS_GUARD(status, done, ps_stream_wait(source_stream));
+    PS_GUARD(status, done, ps_copy_peer(stream, near, source, far, bytes));
+    PS_GUARD(status, done, ps_copy_on_device(stream, twin, near, bytes));
+    PS_GUARD(status, done, ps_event_record(event, stream));
+    PS_GUARD(status, done, ps_event_sync(event));
+    memset(host, 0x5a, (size_t)bytes);
+    PS_GUARD(status, done, ps_stream_enter(stream));
+    PS_GUARD(status, done, ps_copy_to_host(stream, host, twin, bytes));
+    PS_GUARD(status, done, ps_stream_wait(stream));
+    PS_GUARD(status, done, device_check_compare(host, 0, bytes, false, "between devices"));
+    if (ps_stream_device(stream) != device)
+        status = ps_fail(PS_FAILED, "a stream forgot its device");
+done:
+    ps_device_free(source, far);
+    ps_device_free(device, near);
+    ps_device_free(device, twin);
+    ps_device_free_pinned(device, host);
+    ps_event_close(&event);
+    ps_stream_close(&stream);
+    ps_stream_close(&source_stream);
     return status;
 }
 
@@ -134,6 +180,7 @@ static inline ps_status device_check_all(ps_device *device)
     ps_stream_close(&stream);
     PS_TRY(status);
     PS_TRY(device_check_events(device));
+    PS_TRY(device_check_peer(device, device, 5000003));
     PS_TRY(device_check_description(device));
     PS_TRY(device_check_exhaustion(device));
     ps_device_free(device, NULL);

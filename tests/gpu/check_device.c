@@ -26,11 +26,28 @@ static ps_status check_one(int ordinal)
     return status;
 }
 
+/* Device 0 and each other one exchange bytes both ways. */
+static ps_status check_pair(int other)
+{
+    char name[32];
+    ps_device *first = NULL, *second = NULL;
+    ps_status status;
+    snprintf(name, sizeof name, "cuda:%d", other);
+    PS_GUARD(status, done, ps_device_open("cuda:0", 0, &first));
+    PS_GUARD(status, done, ps_device_open(name, 0, &second));
+    PS_GUARD(status, done, device_check_peer(first, second, 20000001));
+    PS_GUARD(status, done, device_check_peer(second, first, 20000001));
+done:
+    ps_device_close(&first);
+    ps_device_close(&second);
+    return status;
+}
+
 int main(void)
 {
     int count = ps_device_count(), failed = 0;
     for (int d = 0; d < count; ++d) {
-        if (check_one(d) == PS_OK) continue;
+        if (check_one(d) == PS_OK && (d == 0 || check_pair(d) == PS_OK)) continue;
         printf("cuda:%d: FAILED: %s\n", d, ps_message());
         failed += 1;
     }

@@ -8,6 +8,10 @@ static void cpu_works(void **state)
     check_ok(ps_device_open("cpu", 3, &device));
     assert_int_equal(ps_device_describe(device).kind, PS_DEVICE_CPU);
     check_ok(device_check_all(device));
+    ps_device *other;
+    check_ok(ps_device_open("cpu", 0, &other));
+    check_ok(device_check_peer(device, other, 100001));
+    ps_device_close(&other);
     ps_device_close(&device);
     assert_null(device);
     ps_device_close(&device);
