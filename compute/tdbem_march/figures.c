@@ -1,4 +1,5 @@
 /* What a run tells at its end. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "compute/tdbem_march/march.h"
@@ -31,20 +32,31 @@ static void report_summation(ps_report *report, const march *m, const ps_chunk_s
     ps_report_real(report, "fraction_of_ceiling", stats->fraction, NULL);
 }
 
+void march_stages(const march *m, double *seconds)
+{
+    const march_clock *c = &m->clock;
+    double left = ps_clock() - c->start;
+    seconds[STAGE_SUMMATION] = m->summation.seconds;
+    seconds[STAGE_IDLE] = fmax(0, c->summation - m->summation.seconds);
+    seconds[STAGE_RADIATION] = c->radiation;
+    seconds[STAGE_LOAD] = c->load;
+    seconds[STAGE_SOLVE] = c->solve;
+    seconds[STAGE_COMMUNICATION] = c->communication;
+    seconds[STAGE_OUTPUT] = m->record.seconds;
+    for (int s = 0; s < STAGE_OTHER; ++s) left -= seconds[s];
+    seconds[STAGE_OTHER] = fmax(0, left);
+}
+
 static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
 {
-    double written = m->record.written_seconds;
+    double stages[STAGES], written = m->record.written_seconds;
     int64_t checkpoints = m->record.written;
     if (m->record.writer) ps_checkpoint_writer_stats(m->record.writer, &written, &checkpoints);
     ps_report_section(report, "seconds");
     ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
-    ps_report_real(report, "summation", m->clock.summation, "s");
+    march_stages(m, stages);
+    for (int s = 0; s < STAGES; ++s) ps_report_real(report, march_stage_names[s], stages[s], "s");
     ps_report_real(report, "wait", stats->wait_seconds, "s");
-    ps_report_real(report, "radiation", m->clock.radiation, "s");
-    ps_report_real(report, "solve", m->clock.solve, "s");
-    ps_report_real(report, "load", m->clock.load, "s");
-    ps_report_real(report, "communication", m->clock.communication, "s");
-    ps_report_real(report, "log_and_checkpoints", m->record.seconds, "s");
     ps_report_real(report, "checkpoint_writer", written, "s");
     ps_report_int(report, "checkpoints", checkpoints, NULL);
 }

@@ -76,8 +76,17 @@ static ps_store_identity history_identity(const ps_run *run)
                                .options = run->record};
 }
 
+static ps_status save_workers(const march *m)
+{
+    double stages[STAGES];
+    ps_store_identity identity = history_identity(m->run);
+    march_stages(m, stages);
+    return workers_save(&m->workers, stages, m->record.run, m->record.uuid, m->first, &identity);
+}
+
 static ps_status finish(march *m)
 {
+    PS_TRY(save_workers(m));
     if (m->stopped) {
         ps_info("stopped after step %lld of %lld; continue with the same command and --restart",
                 (long long)m->done, (long long)m->problem->steps);
@@ -101,10 +110,12 @@ static void clean_up(march *m, ps_status status)
     if (ps_comm_rank() != 0 || !m->record.log) return;
     char text[2048];
     snprintf(text, sizeof text, "%s", ps_message());
-    if (status == PS_FAILED && m->hopeless)
+    if (status == PS_FAILED && m->hopeless) {
+        workers_remove(m->record.run, m->record.uuid);
         record_remove(&m->record, true);
-    else
+    } else {
         ps_info("what is done so far is kept; once that is mended, continue with --restart");
+    }
     ps_fail(status, "%s", text);
 }
 

@@ -7,6 +7,7 @@
 #include "compute/tdbem_march/record.h"
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/summation.h"
+#include "compute/tdbem_march/workers.h"
 #include "kernels/tdbem/load.h"
 #include "runtime/program.h"
 
@@ -79,6 +80,7 @@ typedef struct march {
     record record;
     figures figures;
     march_clock clock;
+    ps_worker_log workers; /* of this rank, since this start */
     int64_t first, done; /* steps done at the start, and now */
     void *recent;        /* [group][unknowns], precision of the run: the group being computed */
     double *sums, *load, *load_work;
@@ -103,6 +105,8 @@ void march_project_mean(march *march);
 ps_status march_snapshots(const march *march, int64_t count);
 
 /* ---- the figures (figures.c) ---- */
+/* The wall time of this rank since march_open, by stage: seconds[STAGES]. */
+void march_stages(const march *march, double *seconds);
 void march_report(const march *march, const march_plan *plan);
 
 #endif

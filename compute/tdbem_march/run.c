@@ -18,6 +18,7 @@ static ps_status open_local(march *m, const march_plan *plan)
     PS_TRY(window_init(&m->window, header, p->tiles.columns, group));
     PS_TRY(ps_alloc(&m->recent, rows * group, header->precision == PS_SINGLE ? 4 : 8,
                     "the steps of a group"));
+    PS_TRY(ps_worker_log_init(&m->workers, 1, (const char *const[]){"cpu"}, "tiles"));
     PS_TRY(PS_ALLOC(&m->sums, rows, "the right-hand side"));
     PS_TRY(PS_ALLOC(&m->load, rows, "the load"));
     PS_TRY(PS_ALLOC(&m->load_work, ps_load_workspace(&p->load), "the load"));
@@ -47,6 +48,7 @@ void march_close(march *m)
     solver_close(&m->solver);
     window_release(&m->window);
     record_close(&m->record);
+    ps_worker_log_release(&m->workers);
     free(m->recent);
     free(m->sums);
     free(m->load);
@@ -134,10 +136,21 @@ void march_project_mean(march *m)
 
 /* ---- groups ---- */
 
+/* The sweep, and who took how long for which tiles of the matrix. */
+static ps_status sweep(march *m, int64_t count)
+{
+    double before = m->summation.seconds;
+    int64_t bounds[2] = {m->problem->tiles.first,
+                         m->problem->tiles.first + m->problem->tiles.count};
+    PS_TRY(summation_sweep(&m->summation));
+    double seconds = m->summation.seconds - before;
+    return ps_worker_log_add(&m->workers, m->done + count, bounds, &seconds);
+}
+
 static ps_status march_group(march *m, int64_t count)
 {
     double since = ps_clock();
-    PS_TRY(ps_comm_agree(summation_sweep(&m->summation)));
+    PS_TRY(ps_comm_agree(sweep(m, count)));
     lap(&m->clock.summation, &since);
     for (int64_t g = 0; g < count; ++g) PS_TRY(advance(m, m->done + 1 + g, g));
     window_append(&m->window, m->recent, count);
