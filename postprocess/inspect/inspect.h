@@ -1,5 +1,6 @@
 /*
- * inspect: figures out of the chunk tables; the only data read is /length_histogram (8 KB).
+ * inspect: figures out of the chunk tables; the only data read are /length_histogram (8 KB) and
+ * worker logs.
  */
 #ifndef PS_POSTPROCESS_INSPECT_H
 #define PS_POSTPROCESS_INSPECT_H
@@ -26,7 +27,11 @@ ps_status inspect_report_file(const ps_store *store, ps_report *report);
 /* One dataset as a section; with `histogram` the sizes of its chunks in powers of two. */
 ps_status inspect_report_dataset(const ps_store *store, const inspect_summary *summary,
                                  bool histogram, ps_report *report);
-/* What a kind of file has beyond its datasets: tiles of slice and block matrices. */
+/* What a kind of file has beyond its datasets: tiles of slice and block matrices, workers and
+ * stages of worker logs. */
 ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report);
+
+/* Of a worker log: a line a worker, the balance over all iterations, the stages (workers.c). */
+ps_status inspect_report_workers(ps_store *store, ps_report *report);
 
 #endif

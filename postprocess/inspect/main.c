@@ -67,7 +67,8 @@ int main(int argc, char **argv)
             "shape, units, chunks, compression, minimum, maximum, mean, norm, zeros and values "
             "that\n"
             "are not finite; of slice and block matrices also counts, NNZ %, row-vectors and\n"
-            "ordering score. Reads the chunk tables only, so a terabyte takes a second.",
+            "ordering score; of worker logs a line a worker and the stages. Reads the chunk tables "
+            "only, so a terabyte takes a second.",
         .examples = "  penstock-inspect blocks.h5\n"
                     "  penstock-inspect slices.h5 --histogram --json\n"
                     "  penstock-inspect run.h5 --dataset /densities",

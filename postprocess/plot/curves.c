@@ -94,21 +94,6 @@ static ps_status choose(const plot_request *request, curve_set *set)
     return PS_OK;
 }
 
-static ps_status parse_x_range(const plot_request *request, curve_set *set)
-{
-    if (!request->x_range) return PS_OK;
-    double ends[2];
-    int count = 0;
-    ps_status status = ps_parse_reals(request->x_range, ',', ends, 2, &count);
-    if (status != PS_OK) return ps_context(status, "--x-range");
-    if (count != 2 || ends[0] >= ends[1])
-        return ps_fail(PS_USAGE, "--x-range: \"%s\" is not FROM,TO with FROM < TO",
-                       request->x_range);
-    set->x_low = ends[0];
-    set->x_high = ends[1];
-    return PS_OK;
-}
-
 static bool is_shown(const curve_set *set, double axis)
 {
     return set->x_low == set->x_high || (axis >= set->x_low && axis <= set->x_high);
@@ -120,7 +105,7 @@ ps_status curves_load(const plot_request *request, bool frequency, curve_value v
     memset(set, 0, sizeof *set);
     PS_TRY(load_traces(request, frequency, set));
     PS_TRY(choose(request, set));
-    PS_TRY(parse_x_range(request, set));
+    PS_TRY(plot_x_range(request, &set->x_low, &set->x_high));
     double last = 0;
     for (int i = 0; i < set->count; ++i) {
         const ps_trace *trace = &set->traces[set->curves[i].file];

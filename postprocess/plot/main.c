@@ -18,7 +18,7 @@ static const plot_kind kinds[] = {
     {"slice", plot_slice, 1000, 800},       {"blocks", plot_blocks, 1000, 800},
     {"lengths", plot_lengths, 900, 560},    {"trace", plot_trace, 1100, 620},
     {"spectrum", plot_spectrum, 1100, 620}, {"polar", plot_polar, 980, 760},
-    {"balance", plot_balance, 1000, 760},   {"surface", plot_surface, 1280, 800},
+    {"workers", plot_workers, 1000, 860},   {"surface", plot_surface, 1280, 800},
     {"plane", plot_plane, 1280, 0},         {"stages", plot_stages, 900, 600}};
 
 static const char *output, *script;
@@ -43,7 +43,7 @@ static const ps_option options[] = {
     {"channels", PS_OPTION_TEXT, &request.channels, "C,...",
      "trace, spectrum: which receivers, counted from 0", 0, 0, 0},
     {"x-range", PS_OPTION_TEXT, &request.x_range, "FROM,TO",
-     "trace, spectrum: part of the axis, s or Hz", 0, 0, 0},
+     "part of the axis; trace, spectrum: s or Hz; workers: iterations", 0, 0, 0},
     {"difference", PS_OPTION_FLAG, &request.difference, NULL,
      "trace: a second panel with the differences to the first file", 0, 0, 0},
     {"dynamic", PS_OPTION_REAL, &request.dynamic, "DB",
@@ -75,7 +75,7 @@ static ps_status find_kind(const char *name, const plot_kind **out)
     }
     return ps_fail(PS_USAGE,
                    "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-                   "blocks, lengths, trace, spectrum, polar, balance, surface, plane, stages",
+                   "blocks, lengths, trace, spectrum, polar, workers, surface, plane, stages",
                    name, nearest);
 }
 
@@ -94,6 +94,23 @@ void plot_label(const plot_request *r, int index, char *out, size_t size)
     snprintf(out, size, "%s", slash ? slash + 1 : r->files[index]);
     char *dot = strrchr(out, '.');
     if (dot && dot > out) *dot = 0;
+    dot = strrchr(out, '.');
+    if (dot && dot > out && strcmp(dot, ".workers") == 0) *dot = 0;
+}
+
+ps_status plot_x_range(const plot_request *r, double *low, double *high)
+{
+    double ends[2] = {0, 0};
+    int count = 0;
+    if (r->x_range) {
+        ps_status status = ps_parse_reals(r->x_range, ',', ends, 2, &count);
+        if (status != PS_OK) return ps_context(status, "--x-range");
+        if (count != 2 || ends[0] >= ends[1])
+            return ps_fail(PS_USAGE, "--x-range: \"%s\" is not FROM,TO with FROM < TO", r->x_range);
+    }
+    *low = ends[0];
+    *high = ends[1];
+    return PS_OK;
 }
 
 ps_status plot_need_files(const plot_request *r, int least, int most, const char *what)
@@ -138,12 +155,15 @@ static const ps_program program = {
         "  polar     levels over angle at chosen frequencies, from such a trace of a far field\n"
         "  plane     the field on a plane as a colour map, from a trace of a plane\n"
         "  surface   the density on the surface at a time, from MESH and HISTORY\n"
-        "  balance   times and intervals of workers, from a CSV log\n"
-        "            iteration,worker,seconds,first,last\n"
-        "  stages    shares of wall time, from reports made with --json\n\n"
+        "  workers   shares of time and intervals of workers over the iterations, from the log "
+        "that\n"
+        "            a run leaves beside its output, OUTPUT.workers.h5\n"
+        "  stages    shares of wall time of runs, from such logs or from reports made with "
+        "--json\n\n"
         "Colours are chosen to be told apart by the colour-blind. --script keeps the script.",
     .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
-                "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png",
+                "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"
+                "  penstock-plot workers run.workers.h5 --x-range 1,40 --output workers.png",
     .options = options,
     .operands_min = 1,
     .operands_max = PS_OPERANDS_MAX,

@@ -32,13 +32,16 @@ ps_status plot_lengths(const plot_request *request, canvas *c);
 ps_status plot_trace(const plot_request *request, canvas *c);
 ps_status plot_spectrum(const plot_request *request, canvas *c);
 ps_status plot_polar(const plot_request *request, canvas *c);
-ps_status plot_balance(const plot_request *request, canvas *c);
+ps_status plot_workers(const plot_request *request, canvas *c);
 ps_status plot_surface(const plot_request *request, canvas *c);
 ps_status plot_plane(const plot_request *request, canvas *c);
 ps_status plot_stages(const plot_request *request, canvas *c);
 
 /* The label of a file: entry `index` of --labels, or its name without folder and suffix. */
 void plot_label(const plot_request *request, int index, char *out, size_t size);
+
+/* The ends of --x-range; both 0 without it. PS_USAGE for what is no range. */
+ps_status plot_x_range(const plot_request *request, double *low, double *high);
 
 /* PS_USAGE unless there are between `least` and `most` files. */
 ps_status plot_need_files(const plot_request *request, int least, int most, const char *what);

@@ -1,9 +1,11 @@
 /*
- * Shares of time per stage, a stacked bar for each report (penstock-... --json).
+ * Shares of time per stage (Bramas, Coulaud, Sylvand 2014, figure 14), a stacked bar for each run,
+ * from its worker log or its report (penstock-... --json).
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/worker_log.h"
 #include "postprocess/plot/json.h"
 #include "postprocess/plot/plot.h"
 
@@ -42,13 +44,11 @@ static bool is_no_share(const char *name)
            strcmp(name, "checkpoints") == 0 || strcmp(name, "checkpoint_writer") == 0;
 }
 
-static ps_status read_report(const char *path, int bar, stage_table *table)
+static ps_status read_report(const char *path, const char *text, int bar, stage_table *table)
 {
-    char *text = NULL;
     json_number *numbers = NULL;
     int count = 0, found = 0;
     double all = 0, sum = 0;
-    PS_TRY(json_read_file(path, &text));
     ps_status status = json_numbers(text, &numbers, &count);
     if (status != PS_OK) ps_context(status, "%s", path);
     for (int i = 0; i < count; ++i) {
@@ -63,9 +63,31 @@ static ps_status read_report(const char *path, int bar, stage_table *table)
     if (status == PS_OK && !found)
         status = ps_fail(PS_INVALID,
                          "%s has no object \"seconds\" with the time of each stage; it is to "
-                         "be the output of penstock-tdbem-march --json",
+                         "be a worker log, or the output of penstock-tdbem-march --json",
                          path);
     free(numbers);
+    return status;
+}
+
+/* Stages of a worker log, the mean over its ranks. */
+static ps_status read_log(const char *path, int bar, stage_table *table)
+{
+    ps_worker_log log;
+    ps_status status = ps_worker_log_load(path, &log);
+    for (int s = 0; s < log.stages && status == PS_OK; ++s)
+        table->seconds[bar][stage_index(table, log.stage_names[s])] += ps_worker_log_stage(&log, s);
+    if (status == PS_OK && log.stages == 0) status = ps_fail(PS_INVALID, "%s has no stages", path);
+    ps_worker_log_release(&log);
+    return status;
+}
+
+static ps_status read_run(const char *path, int bar, stage_table *table)
+{
+    char *text = NULL;
+    PS_TRY(json_read_file(path, &text));
+    ps_status status = (unsigned char)text[0] == 0x89 /* as HDF5 files begin */
+                           ? read_log(path, bar, table)
+                           : read_report(path, text, bar, table);
     free(text);
     return status;
 }
@@ -110,8 +132,8 @@ static void drop_small(stage_table *table, int bars)
 ps_status plot_stages(const plot_request *request, canvas *c)
 {
     stage_table table = {.stages = 0};
-    PS_TRY(plot_need_files(request, 1, BARS_MAX, "reports made with --json"));
-    for (int b = 0; b < request->file_count; ++b) PS_TRY(read_report(request->files[b], b, &table));
+    PS_TRY(plot_need_files(request, 1, BARS_MAX, "worker logs, or reports made with --json"));
+    for (int b = 0; b < request->file_count; ++b) PS_TRY(read_run(request->files[b], b, &table));
     drop_small(&table, request->file_count);
     put_data(request, &table, c);
     canvas_title(c, request->title);

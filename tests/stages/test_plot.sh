@@ -1,7 +1,7 @@
 # penstock-plot: every kind gives a picture, the numbers in its script are those of the files, and
 # what cannot be drawn is refused by name and leaves nothing behind.
 . "$ROOT/tests/stages/lib.sh"
-needs plot sphere-exact
+needs plot sphere-exact inspect
 command -v gnuplot >/dev/null || { echo "gnuplot is not installed"; exit 77; }
 
 # is_png FILE WIDTH HEIGHT, from the header.
@@ -48,13 +48,28 @@ expect 0 "written" penstock-plot plane plane.h5 --times 0.012,0.016 --range 0.5 
 [ "$(block f.gp F0 | wc -l) $(block f.gp F0 | awk 'NR == 1 { print NF }')" = "31 21" ] || fail "plane's shape"
 grep -q "cbrange \[-500:500\]" f.gp || fail "--range 0.5 is not +-500 mPa"
 
-# ---- stages and balance, from text ----
+# ---- stages and workers ----
 echo '{"steps": 10, "seconds": {"all": 5, "summation": 3, "wait": 2, "solve": 1, "checkpoints": 7}, "x": [1, {"y": null}]}' > report.json
 expect 0 "written" penstock-plot stages report.json --output stages.png --script stages.gp
 [ "$(block stages.gp T)" = '"report\n5 s" 60 20 20' ] || fail "shares are not 60, 20 and 20 %"
-printf 'iteration,worker,seconds,first,last\n0,0,4,0,10\n0,1,2,10,20\n1,0,3,0,8\n1,1,3,8,20\n' > balance.csv
-expect 0 "written" penstock-plot balance balance.csv --output balance.png --script b.gp
-[ "$(block b.gp W1 | tr '\n' ';')" = "0 2 10 20;1 3 8 20;" ] || fail "balance data"
+"$BUILD/tests-programs/worker_log_sample" run.workers.h5 60
+expect 0 "written" penstock-plot workers run.workers.h5 --output workers.png --script w.gp
+is_png workers.png 1000 860
+# 10,000 items over four at the start; shares of time that sum up to 100 % and end up equal
+[ "$(block w.gp W1 | awk 'NR == 1 { print $1, $4, $5 } END { print NR }' | tr '\n' ';')" = "0.5 2500 5000;120;" ] || fail "intervals of the workers"
+within "$(block w.gp W3 | awk 'NR == 120 { print $3 }')" 99.999 100.001 "the sum of the shares"
+within "$(block w.gp W1 | awk 'NR == 1 { a = $3 - $2 } NR == 120 { b = $3 - $2 } END { print b - a }')" 10 16 "the share of a GPU has grown"
+within "$(block w.gp T | awk 'NR > 80 { r = $2 / $3; if (r > m) m = r } END { print m }')" 1 1.06 "the slowest over the mean, balanced"
+expect 0 "written" penstock-plot workers run.workers.h5 --x-range 11,20 --output part.png --script w.gp
+[ "$(block w.gp W0 | awk 'NR == 1 { print $1 } END { print NR, $1 }' | tr '\n' ' ')" = "10.5 20 20.5 " ] || fail "--x-range of iterations"
+"$BUILD/tests-programs/worker_log_sample" long.workers.h5 2500 # more than are shown one by one
+expect 0 "written" penstock-plot workers long.workers.h5 --output long.png --script w.gp
+[ "$(block w.gp W0 | awk 'END { print NR, $1 }')" = "1668 2500.5" ] || fail "bins of a long log"
+expect 0 "written" penstock-plot stages run.workers.h5 report.json --output stages.png --script stages.gp
+block stages.gp T | grep -q '^"run\\n' || fail "the label of a worker log"
+within "$(block stages.gp T | awk 'NR == 1 { print $3 + $4 + $5 + $6 + $7 }')" 99.9 100.1 "shares of the stages of a log"
+expect 0 "gpu 2" penstock-inspect run.workers.h5
+within "$(awk '$1 == "balance" { print $2 }' out)" 60 100 "balance in inspect, %"
 
 # ---- what cannot be drawn ----
 refused() { # CODE TEXT ARGUMENTS...
@@ -73,10 +88,12 @@ refused 2 "--frequencies: 500 Hz is outside" polar spectrum.h5 --frequencies 500
 refused 2 "a mesh and a history" surface far.h5
 refused 3 "missing.h5" trace missing.h5
 refused 3 "far.h5" slice far.h5
-refused 3 'balance.csv: not valid JSON' stages balance.csv
+echo 'a,b' > text.csv
+refused 3 'text.csv: not valid JSON' stages text.csv
 refused 3 'no object "seconds"' stages <(echo '{"a": 1}')
-printf '0,0,4,0\n' > bad.csv
-refused 3 'bad.csv, line 1' balance bad.csv
+refused 3 "far.h5" workers far.h5
+refused 3 "far.h5" stages far.h5
+refused 2 "60 iterations; there is none" workers run.workers.h5 --x-range 70,80
 expect 2 "neither in .png nor in .svg" penstock-plot trace far.h5 --output far.pdf
 expect 2 "--output FILE.png or FILE.svg is missing" penstock-plot trace far.h5
 expect 2 "is its folder there" penstock-plot trace far.h5 --output nowhere/far.png

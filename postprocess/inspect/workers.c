@@ -1,0 +1,82 @@
+/* Worker logs: who took how long, and the stages. The data are read: a few kilobytes. */
+#include <math.h>
+#include <stdio.h>
+
+#include "formats/worker_log.h"
+#include "postprocess/inspect/inspect.h"
+
+/* Column sums of the log's seconds, and the sums over iterations of the slowest and of the mean. */
+typedef struct time_sums {
+    double all, slowest;
+} time_sums;
+
+static double seconds_of(const ps_worker_log *log, int worker)
+{
+    double sum = 0;
+    for (int64_t n = 0; n < log->iterations; ++n) sum += log->seconds[n * log->workers + worker];
+    return sum;
+}
+
+static time_sums sum_up(const ps_worker_log *log)
+{
+    time_sums sums = {0, 0};
+    for (int64_t n = 0; n < log->iterations; ++n) {
+        double slowest = 0;
+        for (int w = 0; w < log->workers; ++w) {
+            sums.all += log->seconds[n * log->workers + w];
+            slowest = fmax(slowest, log->seconds[n * log->workers + w]);
+        }
+        sums.slowest += slowest;
+    }
+    return sums;
+}
+
+/* A line each: seconds, share of the time of all workers, interval and items at the end. */
+static void report_worker(const ps_worker_log *log, int worker, double all, ps_report *report)
+{
+    char line[160];
+    double seconds = seconds_of(log, worker);
+    const int64_t *last = log->bounds + 2 * ((log->iterations - 1) * log->workers + worker);
+    snprintf(line, sizeof line, "%.4g s, %.2f %% of all, at the end %s [%lld, %lld): %lld", seconds,
+             all > 0 ? 100 * seconds / all : 0, log->items, (long long)last[0], (long long)last[1],
+             (long long)(last[1] - last[0]));
+    ps_report_text(report, log->names[worker], line);
+}
+
+static void report_workers(const ps_worker_log *log, ps_report *report)
+{
+    time_sums sums = sum_up(log);
+    double mean = sums.all / log->workers;
+    ps_report_section(report, "workers");
+    for (int w = 0; w < log->workers && log->iterations > 0; ++w)
+        report_worker(log, w, sums.all, report);
+    ps_report_section(report, "iterations");
+    ps_report_int(report, "iterations", log->iterations, "1");
+    ps_report_real(report, "slowest_seconds", sums.slowest, "s");
+    ps_report_real(report, "mean_seconds", mean, "s");
+    if (sums.slowest > 0) ps_report_real(report, "balance", 100 * mean / sums.slowest, "%");
+}
+
+static void report_stages(const ps_worker_log *log, ps_report *report)
+{
+    double all = 0;
+    for (int s = 0; s < log->stages; ++s) all += ps_worker_log_stage(log, s);
+    if (log->stages) ps_report_section(report, "seconds");
+    for (int s = 0; s < log->stages; ++s)
+        ps_report_real(report, log->stage_names[s], ps_worker_log_stage(log, s), "s");
+    if (all > 0) ps_report_section(report, "percent");
+    for (int s = 0; s < log->stages && all > 0; ++s)
+        ps_report_real(report, log->stage_names[s], 100 * ps_worker_log_stage(log, s) / all, "%");
+}
+
+ps_status inspect_report_workers(ps_store *store, ps_report *report)
+{
+    ps_worker_log log;
+    ps_status status = ps_worker_log_read(store, &log);
+    if (status == PS_OK) {
+        report_workers(&log, report);
+        report_stages(&log, report);
+    }
+    ps_worker_log_release(&log);
+    return status;
+}
