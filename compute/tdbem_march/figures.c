@@ -31,6 +31,28 @@ static void report_summation(ps_report *report, const march *m, const ps_chunk_s
     ps_report_real(report, "fraction_of_ceiling", stats->fraction, NULL);
 }
 
+static void report_far(ps_report *report, const march *m)
+{
+    const summation *s = &m->far.summation;
+    const tiles *t = &m->problem->far.tiles;
+    ps_chunk_stream_stats stats = {0};
+    if (m->far.group == 0) return;
+    if (s->stream) ps_chunk_stream_get_stats(s->stream, &stats);
+    double seconds = s->seconds > 0 ? s->seconds : 1;
+    double work = (double)t->values_owned * (double)s->sweeps * (double)m->far.group;
+    ps_report_section(report, "far");
+    ps_report_int(report, "far_group", m->far.group, "steps");
+    ps_report_int(report, "far_first_lag", t->k_from, NULL);
+    ps_report_int(report, "far_sweeps", s->sweeps, NULL);
+    ps_report_int(report, "far_chunks", stats.chunks, NULL);
+    ps_report_int(report, "far_resident_chunks", stats.resident_chunks, NULL);
+    ps_report_real(report, "far_rate", 2 * work / seconds / 1e9, "GFlop/s");
+    ps_report_real(report, "far_read", (double)stats.raw_bytes_read / 1e9, "GB");
+    ps_report_real(report, "far_compute_seconds", stats.compute_seconds, "s");
+    ps_report_real(report, "far_wait_seconds", stats.wait_seconds, "s");
+    ps_report_real(report, "far_fraction_of_ceiling", stats.fraction, NULL);
+}
+
 static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
 {
     double written = m->record.written_seconds;
@@ -39,6 +61,7 @@ static void report_seconds(ps_report *report, const march *m, const ps_chunk_str
     ps_report_section(report, "seconds");
     ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
     ps_report_real(report, "summation", m->clock.summation, "s");
+    if (m->far.group > 0) ps_report_real(report, "far", m->clock.far, "s");
     ps_report_real(report, "wait", stats->wait_seconds, "s");
     ps_report_real(report, "radiation", m->clock.radiation, "s");
     ps_report_real(report, "solve", m->clock.solve, "s");
@@ -97,6 +120,7 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     ps_report_int(report, "group", m->options->group, "steps");
     report_seconds(report, m, stats);
     report_summation(report, m, stats);
+    report_far(report, m);
     report_ranks(report, gathered);
     report_answers(report, m);
     ps_report_section(report, "memory");
