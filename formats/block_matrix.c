@@ -8,11 +8,12 @@
 #include "formats/tile_set.h"
 #include "runtime/memory.h"
 
-enum { EXTRAS = 12, BLOCK_ROWS_MAX = 1024 };
-static const char *const layout_names[] = {"full", "contiguous", "warp"};
+enum { EXTRAS = 12, ROUNDING_EXTRAS = 3 };
 static const char *const extra_names[EXTRAS] = {"first_row", "rows",  "first_slice", "slices",
                                                 "blocks",    "nnz",   "fill",        "d_max",
                                                 "k_min",     "k_max", "score",       "filled"};
+static const char *const rounding_names[ROUNDING_EXTRAS] = {"error_max", "error_rms",
+                                                            "square_sum"};
 
 struct ps_block_matrix {
     ps_store *store;
@@ -22,11 +23,6 @@ struct ps_block_matrix {
     bool *written;        /* [set.tiles] while writing */
     pthread_mutex_t lock; /* guards written and tiles while writing */
 };
-
-const char *ps_block_layout_name(ps_block_layout layout)
-{
-    return (unsigned)layout < 3 ? layout_names[layout] : "unknown";
-}
 
 /* ---- the arrays of a tile as datasets ---- */
 
@@ -46,8 +42,8 @@ static int64_t warps(const ps_block_tile *tile) { return ps_block_tile_warps(til
 static int64_t lanes(const ps_block_tile *tile) { return warps(tile) * PS_WARP_ROWS; }
 static int64_t values(const ps_block_tile *tile) { return tile->value_count; }
 
-enum { ARRAYS_MAX = 4 };
-static const array arrays[3][ARRAYS_MAX] = {
+enum { ARRAYS_MAX = 4, HALVES = 3 }; /* the last kind: warps of halves */
+static const array arrays[4][ARRAYS_MAX] = {
     [PS_BLOCK_FULL] = {{"/block_start", PS_U32, offsetof(ps_block_tile, block_start), slice_ends,
                         "first block of every slice of a tile"},
                        {"/corner_rows", PS_U32, offsetof(ps_block_tile, corner_rows), blocks,
@@ -66,18 +62,30 @@ static const array arrays[3][ARRAYS_MAX] = {
                         "columns of every warp and slice"},
                        {"/values", PS_F32, offsetof(ps_block_tile, values), values,
                         "warps, column by column"}},
+    [HALVES] = {{"/starts", PS_U16, offsetof(ps_block_tile, starts), lanes,
+                 "first k of every lane of every warp and slice"},
+                {"/widths", PS_U16, offsetof(ps_block_tile, widths), warps,
+                 "columns of every warp and slice"},
+                {"/scales", PS_U8, offsetof(ps_block_tile, scales), lanes,
+                 "s of every lane of every warp and slice: values are half x 2^(s - 127)"},
+                {"/values", PS_U16, offsetof(ps_block_tile, values), values,
+                 "warps, column by column, as the bits of IEEE halves"}},
 };
 
-static const array *array_of(const ps_block_matrix *m, int d) { return &arrays[m->header.layout][d]; }
+static const array *array_of(const ps_block_matrix *m, int d)
+{
+    return &arrays[m->header.half ? HALVES : (int)m->header.layout][d];
+}
 static bool has_array(const ps_block_matrix *m, int d)
 {
     return d < ARRAYS_MAX && array_of(m, d)->name;
 }
 static bool is_values(const array *a) { return a->items == values; }
+static bool is_scales(const array *a) { return a->member == offsetof(ps_block_tile, scales); }
 
 static ps_type type_of(const ps_block_matrix *m, const array *a)
 {
-    return is_values(a) && m->header.slices.precision == PS_DOUBLE ? PS_F64 : a->type;
+    return a->type == PS_F32 && m->header.slices.precision == PS_DOUBLE ? PS_F64 : a->type;
 }
 
 static void *const *member_of(const ps_block_tile *tile, const array *a)
@@ -98,23 +106,15 @@ static ps_status define_arrays(ps_block_matrix *m, const ps_block_tiling *tiling
         ps_dataset_spec spec = {.name = a->name, .type = type_of(m, a), .units = "1",
                                 .description = a->description};
         if (is_values(a)) {
-            spec.units = "m^3 or m s";
+            spec.units = m->header.half ? "1" : "m^3 or m s";
             spec.extra_count = EXTRAS;
             memcpy(spec.extras, extra_names, sizeof extra_names);
+        } else if (is_scales(a)) {
+            spec.extra_count = ROUNDING_EXTRAS;
+            memcpy(spec.extras, rounding_names, sizeof rounding_names);
         }
         PS_TRY(ps_tile_set_define(&m->set, &spec, a->items(&largest)));
     }
-    return PS_OK;
-}
-
-static ps_status check_shape(const ps_block_header *header)
-{
-    if ((unsigned)header->layout >= 3 || header->block_rows < 1 ||
-        header->block_rows > BLOCK_ROWS_MAX || header->block_columns < 1 ||
-        header->block_columns > PS_K_LIMIT)
-        return ps_fail(PS_INVALID, "blocks of %lld rows x %lld columns; 1..%d x 1..%d expected",
-                       (long long)header->block_rows, (long long)header->block_columns,
-                       BLOCK_ROWS_MAX, PS_K_LIMIT);
     return PS_OK;
 }
 
@@ -124,7 +124,7 @@ static ps_status create(const char *path, const ps_store_identity *identity,
     ps_store_identity own = *identity;
     own.format = PS_BLOCK_MATRIX_FORMAT;
     own.format_version = PS_BLOCK_MATRIX_VERSION;
-    PS_TRY(check_shape(&m->header));
+    PS_TRY(ps_block_header_check(&m->header));
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     PS_TRY(PS_ALLOC(&m->written, m->set.tiles, "table of tiles"));
     PS_TRY(ps_store_create(path, &own, &m->store));
@@ -174,13 +174,17 @@ static ps_status write_tile(ps_block_matrix *m, int64_t index, const ps_block_ti
                              tile->d_max,               tile->k_min,
                              tile->k_max,               tile->score,
                              tile->filled};
+    const double rounding[ROUNDING_EXTRAS] = {tile->error_max, tile->error_rms, tile->square_sum};
     for (int d = 0; has_array(m, d); ++d) {
         const array *a = array_of(m, d);
         if (a->items(tile) > m->set.capacity[d])
             return ps_fail(PS_EXHAUSTED, "%lld items exceed the capacity of %s, %lld a tile",
                            (long long)a->items(tile), a->name, (long long)m->set.capacity[d]);
         PS_TRY(ps_store_write_chunk(m->store, m->set.ids[d], index, *member_of(tile, a),
-                                    a->items(tile), is_values(a) ? extras : NULL));
+                                    a->items(tile),
+                                    is_values(a)   ? extras
+                                    : is_scales(a) ? rounding
+                                                   : NULL));
     }
     return PS_OK;
 }
@@ -205,32 +209,62 @@ static ps_status as_slice_tiles(const ps_block_matrix *m, ps_slice_tile **out)
     return PS_OK;
 }
 
+/* The lags of the file hold those of its tiles. */
+static ps_status check_lags(const ps_block_matrix *m)
+{
+    const ps_block_header *h = &m->header;
+    for (int64_t t = 0; t < m->set.tiles; ++t)
+        if (m->tiles[t].nnz > 0 && (m->tiles[t].k_min < (double)h->k_from ||
+                                    m->tiles[t].k_max >= (double)h->k_below))
+            return ps_fail(PS_INVALID, "tile %lld holds lags %g..%g, where the file has %lld..%lld",
+                           (long long)t, m->tiles[t].k_min, m->tiles[t].k_max,
+                           (long long)h->k_from, (long long)h->k_below - 1);
+    return PS_OK;
+}
+
+/* Blocks, fill and rounding errors from the tiles. */
+static void derive_counts(ps_block_matrix *m)
+{
+    ps_block_header *h = &m->header;
+    double stored = 0, squares = 0, errors = 0;
+    h->block_count = 0;
+    h->rounding_max = 0;
+    for (int64_t t = 0; t < m->set.tiles; ++t) {
+        const ps_block_tile *tile = &m->tiles[t];
+        h->block_count += tile->block_count;
+        stored += (double)tile->value_count;
+        squares += tile->square_sum;
+        errors += tile->error_rms * tile->error_rms * tile->square_sum;
+        h->rounding_max = fmax(h->rounding_max, tile->error_max);
+    }
+    h->fill = fill_of((double)h->slices.nnz, stored);
+    h->rounding_rms = squares > 0 ? sqrt(errors / squares) : 0;
+}
+
 /* Cover, counts and statistics from the tiles. */
 static ps_status derive_header(ps_block_matrix *m)
 {
     ps_slice_tile *tiles;
-    double stored = 0;
     PS_TRY(as_slice_tiles(m, &tiles));
     ps_status status = ps_slice_tiles_cover(tiles, m->set.tiles, m->header.slices.unknowns);
     ps_slice_header_derive(tiles, m->set.tiles, &m->header.slices);
     free(tiles);
-    m->header.block_count = 0;
-    for (int64_t t = 0; t < m->set.tiles; ++t) {
-        m->header.block_count += m->tiles[t].block_count;
-        stored += (double)m->tiles[t].value_count;
-    }
-    m->header.fill = fill_of((double)m->header.slices.nnz, stored);
+    if (m->header.k_end == 0) m->header.k_below = m->header.k_end = m->header.slices.k_max + 1;
+    derive_counts(m);
+    if (status == PS_OK) status = check_lags(m);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(m->store));
 }
 
-static ps_status put_header(ps_store *store, const ps_block_header *header)
+static ps_status put_m0(ps_block_matrix *m, const ps_csr *m0)
 {
-    PS_TRY(ps_slice_header_put(store, &header->slices));
-    PS_TRY(ps_store_put_text(store, "/", "layout", ps_block_layout_name(header->layout)));
-    PS_TRY(ps_store_put_int(store, "/", "block_rows", header->block_rows));
-    PS_TRY(ps_store_put_int(store, "/", "block_columns", header->block_columns));
-    PS_TRY(ps_store_put_int(store, "/", "block_count", header->block_count));
-    return ps_store_put_real(store, "/", "fill", header->fill);
+    const char *path = ps_store_path(m->store);
+    if ((m0 == NULL) != (m->header.k_from > 0))
+        return ps_fail(PS_USAGE, "%s: M^0 belongs to lags from 0 on, and only there", path);
+    if (!m0) return PS_OK;
+    if (m0->rows != m->header.slices.unknowns)
+        return ps_fail(PS_USAGE, "%s: M^0 has %lld rows, %lld expected", path,
+                       (long long)m0->rows, (long long)m->header.slices.unknowns);
+    return ps_csr_write(m->store, "/m0", "m^3 or m s", m0);
 }
 
 static ps_status finish(ps_block_matrix *m, const ps_csr *m0, ps_block_header *header)
@@ -244,11 +278,8 @@ static ps_status finish(ps_block_matrix *m, const ps_csr *m0, ps_block_header *h
     m->header.slices = header->slices;
     PS_TRY(derive_header(m));
     *header = m->header;
-    if (m0->rows != header->slices.unknowns)
-        return ps_fail(PS_USAGE, "%s: M^0 has %lld rows, %lld expected", ps_store_path(m->store),
-                       (long long)m0->rows, (long long)header->slices.unknowns);
-    PS_TRY(ps_csr_write(m->store, "/m0", "m^3 or m s", m0));
-    return put_header(m->store, header);
+    PS_TRY(put_m0(m, m0));
+    return ps_block_header_put(m->store, header);
 }
 
 ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
@@ -273,27 +304,6 @@ void ps_block_matrix_close(ps_block_matrix **matrix)
 }
 
 /* ---- reading ---- */
-
-static ps_status get_header(ps_block_matrix *m)
-{
-    char layout[32];
-    ps_block_header *header = &m->header;
-    PS_TRY(ps_slice_header_get(m->store, &header->slices));
-    PS_TRY(ps_store_get_text(m->store, "/", "layout", layout, sizeof layout));
-    PS_TRY(ps_store_get_int(m->store, "/", "block_rows", &header->block_rows));
-    PS_TRY(ps_store_get_int(m->store, "/", "block_columns", &header->block_columns));
-    int found = 0;
-    while (found < 3 && strcmp(layout, layout_names[found]) != 0) ++found;
-    if (found == 3)
-        return ps_fail(PS_INVALID, "%s: layout \"%s\" is none of full, contiguous, warp",
-                       ps_store_path(m->store), layout);
-    header->layout = (ps_block_layout)found;
-    ps_status status = check_shape(header);
-    if (status == PS_OK && header->layout == PS_BLOCK_WARP && header->block_rows != PS_WARP_ROWS)
-        status = ps_fail(PS_INVALID, "warps of %lld rows; %d expected",
-                         (long long)header->block_rows, PS_WARP_ROWS);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(m->store));
-}
 
 static ps_status check_counts(const ps_block_matrix *m, int64_t index, const ps_block_tile *tile)
 {
@@ -329,16 +339,41 @@ static ps_status tile_from_table(const ps_block_matrix *m, int64_t index, ps_blo
     return check_counts(m, index, tile);
 }
 
+/* The columns of the chunk table of /scales. */
+static ps_status rounding_from_table(const ps_block_matrix *m, int64_t index, ps_block_tile *tile)
+{
+    ps_chunk_info info;
+    PS_TRY(ps_store_chunk(m->store, m->set.ids[m->set.count - 2], index, &info));
+    const double *x = info.extras;
+    for (int i = 0; i < ROUNDING_EXTRAS; ++i)
+        if (!(x[i] >= 0 && isfinite(x[i])))
+            return ps_fail(PS_INVALID, "the chunk table of /scales holds impossible figures");
+    tile->error_max = x[0];
+    tile->error_rms = x[1];
+    tile->square_sum = x[2];
+    return PS_OK;
+}
+
+static ps_status get_tile(ps_block_matrix *m, int64_t index)
+{
+    ps_block_tile *tile = &m->tiles[index];
+    PS_TRY(tile_from_table(m, index, tile));
+    return m->header.half ? rounding_from_table(m, index, tile) : PS_OK;
+}
+
 static ps_status open_tiles(ps_block_matrix *m)
 {
-    PS_TRY(get_header(m));
+    PS_TRY(ps_block_header_get(m->store, &m->header));
     m->set.store = m->store;
     for (int d = 0; has_array(m, d); ++d)
         PS_TRY(ps_tile_set_find(&m->set, array_of(m, d)->name, type_of(m, array_of(m, d))));
     PS_TRY(ps_tile_set_check_extras(&m->set, m->set.count - 1, extra_names, EXTRAS));
+    if (m->header.half)
+        PS_TRY(ps_tile_set_check_extras(&m->set, m->set.count - 2, rounding_names,
+                                        ROUNDING_EXTRAS));
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     for (int64_t t = 0; t < m->set.tiles; ++t)
-        PS_TRY(ps_tile_set_fault(&m->set, t, tile_from_table(m, t, &m->tiles[t])));
+        PS_TRY(ps_tile_set_fault(&m->set, t, get_tile(m, t)));
     return derive_header(m);
 }
 
@@ -406,6 +441,9 @@ ps_status ps_block_matrix_unpack(ps_block_matrix *matrix, int64_t index, const v
 
 ps_status ps_block_matrix_load_m0(ps_block_matrix *matrix, ps_csr *out)
 {
-    int64_t n = matrix->header.slices.unknowns;
+    int64_t n = matrix->header.slices.unknowns, from = matrix->header.k_from;
+    if (from > 0)
+        return ps_fail(PS_INVALID, "%s: holds the lags from %lld on alone, without M^0",
+                       ps_store_path(matrix->store), (long long)from);
     return ps_csr_read(matrix->store, "/m0", n, n, out);
 }

@@ -19,6 +19,9 @@
  *   thread that owns a row reads straight on through the tile.
  * Padding is zero; the start of an empty or padded row is that of the row before it (or 1), so
  * that every past value touched exists. A block may reach past column K.
+ *
+ * A file may hold a range of lags alone; and, in warps, values as IEEE halves (uint16_t) with a
+ * scale a row-vector: value = half * 2^(scale - 127) (kernels/tdbem/half_values.h).
  */
 #ifndef PS_FORMATS_BLOCK_MATRIX_H
 #define PS_FORMATS_BLOCK_MATRIX_H
@@ -26,7 +29,7 @@
 #include "formats/slice_matrix.h"
 
 #define PS_BLOCK_MATRIX_FORMAT "penstock-block-matrix"
-enum { PS_BLOCK_MATRIX_VERSION = 1 };
+enum { PS_BLOCK_MATRIX_VERSION = 2 };
 
 typedef enum ps_block_layout { PS_BLOCK_FULL, PS_BLOCK_CONTIGUOUS, PS_BLOCK_WARP } ps_block_layout;
 const char *ps_block_layout_name(ps_block_layout layout); /* "full", "contiguous", "warp" */
@@ -38,7 +41,18 @@ typedef struct ps_block_header {
     int64_t block_rows, block_columns; /* b_r, b_c; warp: 32 and d_max                        */
     int64_t block_count;
     double fill; /* NNZ %: 100 * nnz / stored block values                                    */
+    /* The lags that the file holds, k_from <= k < k_below, of a slice matrix whose last is
+     * k_end - 1. Lag 0 is M^0. Writing: k_end = 0 stands for all lags. */
+    int64_t k_from, k_below, k_end;
+    bool half; /* values are halves; slices.precision is that of the past and the sums        */
+    double rounding_max, rounding_rms; /* of halves: errors of all tiles, as in ps_block_tile */
 } ps_block_header;
+
+/* To and from the root attributes, fill and counts of tiles apart; _check: shape, lags and type of
+ * values. PS_INVALID with the first fault (formats/block_header.c). */
+ps_status ps_block_header_check(const ps_block_header *header);
+ps_status ps_block_header_put(ps_store *store, const ps_block_header *header);
+ps_status ps_block_header_get(const ps_store *store, ps_block_header *header);
 
 typedef struct ps_block_tile {
     int64_t first_row, rows, first_slice, slices;
@@ -50,7 +64,11 @@ typedef struct ps_block_tile {
     uint16_t *corner_columns; /* full: [block_count]                                          */
     uint16_t *starts;         /* contiguous: [slices * rows]; warp: [warps * slices * 32]     */
     uint16_t *widths;         /* warp: [warps * slices]                                       */
-    void *values;             /* [value_count] float or double                                */
+    uint8_t *scales;          /* halves: [warps * slices * 32]; else NULL                     */
+    void *values;             /* [value_count] float or double; with scales: uint16_t, halves */
+    /* Of halves: largest error over the largest of its row-vector; root of the sum of squared
+     * errors over the sum of squares; that sum. */
+    double error_max, error_rms, square_sum;
 } ps_block_tile;
 
 typedef struct ps_block_matrix ps_block_matrix;
@@ -59,8 +77,8 @@ typedef struct ps_block_matrix ps_block_matrix;
 int64_t ps_block_tile_warps(const ps_block_tile *tile);
 
 /* Everything that keeps compute within bounds: counts that belong together, corners inside the
- * tile, ascending, starts and corner columns within 1..k_max, widths at most d_max. PS_INVALID
- * with the first fault. */
+ * tile, ascending, starts and corner columns within 1..k_max, widths at most d_max, halves 0 or
+ * normal. PS_INVALID with the first fault. */
 ps_status ps_block_tile_check(const ps_block_header *header, const ps_block_tile *tile);
 
 /* Writing: capacities bound any tile; ranges may be any that cover all rows and slices once, in
@@ -70,15 +88,15 @@ typedef struct ps_block_tiling {
     int64_t tile_rows, tile_slices;         /* largest of any tile                            */
     int64_t block_capacity, value_capacity; /* largest block_count, value_count of any tile   */
 } ps_block_tiling;
-/* header: layout, block_rows, block_columns and slices.precision are used. */
+/* header: layout, block shape, slices.precision, half and the lags are used. */
 ps_status ps_block_matrix_create(const char *path, const ps_store_identity *identity,
                                  const ps_block_tiling *tiling, const ps_block_header *header,
                                  ps_block_matrix **out);
 /* Thread-safe for distinct tiles. */
 ps_status ps_block_matrix_write_tile(ps_block_matrix *matrix, int64_t index,
                                      const ps_block_tile *tile);
-/* Writes M^0 (all rows) and the header, whose counts and statistics are taken from the tiles and
- * set; commits. Frees on success and failure. */
+/* Writes M^0 (all rows; NULL, and only then, if k_from > 0) and the header, whose counts and
+ * statistics are taken from the tiles and set; commits. Frees on success and failure. */
 ps_status ps_block_matrix_commit(ps_block_matrix **matrix, const ps_csr *m0,
                                  ps_block_header *header);
 
@@ -98,6 +116,7 @@ ps_status ps_block_matrix_unpack(ps_block_matrix *matrix, int64_t index, const v
                                  void *unpacked, ps_block_tile *tile);
 ps_status ps_block_matrix_view(const ps_block_matrix *matrix, int64_t index, const void *unpacked,
                                ps_block_tile *tile);
+/* PS_INVALID if the file holds far lags alone. */
 ps_status ps_block_matrix_load_m0(ps_block_matrix *matrix, ps_csr *out);
 
 #endif

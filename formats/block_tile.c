@@ -64,6 +64,25 @@ static ps_status check_contiguous(const ps_block_header *header, const ps_block_
     return check_starts("start", tile->starts, tile->slices * tile->rows, k_limit);
 }
 
+/* Subnormal, infinite or NaN? Normal magnitudes are 0x0400 .. 0x7bff. */
+static unsigned is_unfit(unsigned half)
+{
+    unsigned magnitude = half & 0x7fffu;
+    return (unsigned)(magnitude - 0x0400u >= 0x7800u) & (unsigned)(magnitude != 0);
+}
+
+static ps_status check_halves(const ps_block_tile *tile)
+{
+    const uint16_t *halves = tile->values;
+    unsigned bad = 0;
+    for (int64_t v = 0; v < tile->value_count; ++v) bad |= is_unfit(halves[v]);
+    for (int64_t v = 0; bad && v < tile->value_count; ++v)
+        if (is_unfit(halves[v]))
+            return ps_fail(PS_INVALID, "value %lld is the half %#06x, neither 0 nor normal",
+                           (long long)v, halves[v]);
+    return PS_OK;
+}
+
 static ps_status check_warps(const ps_block_tile *tile, unsigned k_limit)
 {
     int64_t blocks = ps_block_tile_warps(tile) * tile->slices, sum = 0;
@@ -76,6 +95,7 @@ static ps_status check_warps(const ps_block_tile *tile, unsigned k_limit)
     }
     if (tile->value_count != sum * PS_WARP_ROWS)
         return wrong_count("values", tile->value_count, sum * PS_WARP_ROWS);
+    if (tile->scales) PS_TRY(check_halves(tile));
     return check_starts("start", tile->starts, blocks * PS_WARP_ROWS, k_limit);
 }
 

@@ -38,6 +38,7 @@ void march_stages(const march *m, double *seconds)
     double left = ps_clock() - c->start;
     seconds[STAGE_SUMMATION] = m->summation.seconds;
     seconds[STAGE_IDLE] = fmax(0, c->summation - m->summation.seconds);
+    seconds[STAGE_SUMMATION] += c->far;
     seconds[STAGE_RADIATION] = c->radiation;
     seconds[STAGE_LOAD] = c->load;
     seconds[STAGE_SOLVE] = c->solve;
@@ -45,6 +46,28 @@ void march_stages(const march *m, double *seconds)
     seconds[STAGE_OUTPUT] = m->record.seconds;
     for (int s = 0; s < STAGE_OTHER; ++s) left -= seconds[s];
     seconds[STAGE_OTHER] = fmax(0, left);
+}
+
+static void report_far(ps_report *report, const march *m)
+{
+    const summation *s = &m->far.summation;
+    const tiles *t = &m->problem->far.tiles;
+    ps_chunk_stream_stats stats = {0};
+    if (m->far.group == 0) return;
+    if (s->stream) ps_chunk_stream_get_stats(s->stream, &stats);
+    double seconds = s->seconds > 0 ? s->seconds : 1;
+    double work = (double)t->values_owned * (double)s->sweeps * (double)m->far.group;
+    ps_report_section(report, "far");
+    ps_report_int(report, "far_group", m->far.group, "steps");
+    ps_report_int(report, "far_first_lag", t->k_from, NULL);
+    ps_report_int(report, "far_sweeps", s->sweeps, NULL);
+    ps_report_int(report, "far_chunks", stats.chunks, NULL);
+    ps_report_int(report, "far_resident_chunks", stats.resident_chunks, NULL);
+    ps_report_real(report, "far_rate", 2 * work / seconds / 1e9, "GFlop/s");
+    ps_report_real(report, "far_read", (double)stats.raw_bytes_read / 1e9, "GB");
+    ps_report_real(report, "far_compute_seconds", stats.compute_seconds, "s");
+    ps_report_real(report, "far_wait_seconds", stats.wait_seconds, "s");
+    ps_report_real(report, "far_fraction_of_ceiling", stats.fraction, NULL);
 }
 
 static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
@@ -109,6 +132,7 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     ps_report_int(report, "group", m->options->group, "steps");
     report_seconds(report, m, stats);
     report_summation(report, m, stats);
+    report_far(report, m);
     report_ranks(report, gathered);
     report_answers(report, m);
     ps_report_section(report, "memory");

@@ -22,6 +22,14 @@ static const ps_option table[] = {
      0, 0, PS_IDENTITY},
     {"group", PS_OPTION_INT, &options.group, "N", "steps computed in one sweep (8, 16, 32)", 1,
      PS_GROUP_MAX, PS_IDENTITY},
+    {"far", PS_OPTION_TEXT, &options.far, "FILE",
+     "the far lags, where MATRIX holds the near ones (penstock-slice-block --k-from, --k-below): "
+     "swept once in many steps",
+     0, 0, 0},
+    {"far-group", PS_OPTION_INT, &options.far_group, "N",
+     "steps computed in one sweep over the far lags: a multiple of --group, at most the first far "
+     "lag; 0: as many as that allows",
+     0, 1e6, PS_IDENTITY},
     {"solver", PS_OPTION_CHOICE, &options.solver, "cg|cholesky", "how M^0 is solved", 0, 0,
      PS_IDENTITY},
     {"solve-tolerance", PS_OPTION_REAL, &options.tolerance, "X",
@@ -96,9 +104,9 @@ static ps_status finish(march *m)
     if (ps_comm_rank() == 0) {
         ps_history_header header;
         ps_store_identity identity = history_identity(m->run);
+        record_inputs inputs = problem_inputs(m->problem);
         problem_history_header(m->problem, m->options, &header);
-        status = record_finish(&m->record, m->run->operands[2], &identity, &header,
-                               tiles_store(&m->problem->tiles), m->problem->mesh_store);
+        status = record_finish(&m->record, m->run->operands[2], &identity, &header, &inputs);
     }
     return ps_comm_agree(status);
 }
@@ -137,11 +145,11 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
 /* True if OUTPUT is what this run would write. */
 static bool is_up_to_date(const ps_run *run, const problem *p)
 {
-    static const char *const roles[] = {"matrix", "mesh"};
-    ps_store *const inputs[] = {tiles_store(&p->tiles), p->mesh_store};
+    record_inputs inputs = problem_inputs(p);
     ps_store_identity identity = history_identity(run);
     bool same = !run->force && ps_comm_rank() == 0 &&
-                ps_store_matches(run->operands[2], &identity, 2, roles, inputs);
+                ps_store_matches(run->operands[2], &identity, inputs.count, inputs.roles,
+                                 inputs.stores);
     return ps_comm_any(same);
 }
 
@@ -149,12 +157,12 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
 {
     march_plan plan;
     record named;
+    record_inputs inputs = problem_inputs(p);
     ps_status status = plan_make(run, &options, p, &plan);
     if (run->plan && ps_comm_rank() == 0) plan_print(run, &options, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
-    PS_TRY(record_name(&named, run->operands[2], run->record, tiles_store(&p->tiles),
-                       p->mesh.content_hash));
+    PS_TRY(record_name(&named, run->operands[2], run->record, &inputs));
     if (is_up_to_date(run, p)) {
         ps_info("%s is up to date", run->operands[2]);
         status = ps_comm_rank() == 0 ? record_remove(&named, false) : PS_OK;
@@ -186,6 +194,8 @@ static const ps_program program = {
         "assembled from. Several steps share one sweep over the matrix; what does not fit in\n"
         "--host-memory is streamed from the disk in every sweep, with the same results to the "
         "bit.\n"
+        "With --far the near lags stay in memory, and the far ones are swept once in --far-group "
+        "steps.\n"
         "Checkpoints and a log of all steps are kept beside OUTPUT until it is complete; after an\n"
         "interruption of any kind --restart continues to the same bits.",
     .examples =

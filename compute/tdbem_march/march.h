@@ -4,6 +4,7 @@
 #ifndef PS_TDBEM_MARCH_MARCH_H
 #define PS_TDBEM_MARCH_MARCH_H
 
+#include "compute/tdbem_march/far.h"
 #include "compute/tdbem_march/record.h"
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/summation.h"
@@ -16,6 +17,8 @@ typedef struct march_options {
     double time; /* s; instead of steps */
     ps_text_list emitters;
     int64_t group;
+    const char *far;   /* the file of the far lags; NULL: none */
+    int64_t far_group; /* 0: as long as can be */
     int solver;              /* solver_kind */
     double tolerance;        /* 0: by precision */
     double checkpoint_every; /* s */
@@ -26,7 +29,8 @@ typedef struct march_options {
 /* ---- inputs (problem.c) ---- */
 
 typedef struct problem {
-    tiles tiles;
+    tiles tiles; /* its header is that of the whole matrix, with far */
+    far_matrix far;
     ps_surface_mesh mesh;
     ps_store *mesh_store;
     ps_incident incident;
@@ -43,6 +47,8 @@ typedef struct problem {
  * together. Release it also after a failure. */
 ps_status problem_open(const ps_run *run, const march_options *options, problem *out);
 void problem_release(problem *problem);
+/* The files that a run depends on. */
+record_inputs problem_inputs(const problem *problem);
 void problem_history_header(const problem *problem, const march_options *options,
                             ps_history_header *out);
 
@@ -53,6 +59,8 @@ typedef struct march_plan {
     int64_t process, window, sums, solver, near, record; /* all that must be in memory   */
     int64_t fixed;                                       /* their sum                    */
     int64_t tiles, tiles_least; /* unpacked data of this rank; least buffers to stream it */
+    int64_t tiles_whole;        /* all that a stream takes to keep every tile */
+    int64_t far, far_least;     /* likewise of the far tiles; 0 without */
     int64_t output, disk_free;  /* bytes to be written at most, and the room for them     */
 } march_plan;
 
@@ -60,13 +68,15 @@ typedef struct march_plan {
  * plan is filled in either case. */
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *problem,
                     march_plan *out);
+/* Steps that are computed before the past grows: how far products read beyond it. */
+int64_t march_ahead(const march_options *options, const problem *problem);
 void plan_print(const ps_run *run, const march_options *options, const problem *problem,
                 const march_plan *plan);
 
 /* ---- the run (run.c) ---- */
 
 typedef struct march_clock {
-    double start, summation, radiation, load, solve, communication;
+    double start, summation, far, radiation, load, solve, communication;
 } march_clock;
 
 typedef struct march {
@@ -76,6 +86,7 @@ typedef struct march {
     window window;
     ps_near near;
     summation summation;
+    far_sums far;
     solver solver;
     record record;
     figures figures;

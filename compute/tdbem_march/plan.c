@@ -10,7 +10,12 @@
 #include "runtime/report.h"
 
 /* Thread stacks, decoding contexts and what the allocator keeps. */
-enum { SLACK = 12 << 20 };
+enum { SLACK = 12 << 20, STORED_BUFFERS = 3 };
+
+int64_t march_ahead(const march_options *options, const problem *p)
+{
+    return p->far.group > options->group ? p->far.group : options->group;
+}
 
 /* The least that streaming the tiles takes: a buffer as stored and one unpacked. */
 static int64_t least_buffers(const tiles *t)
@@ -21,6 +26,22 @@ static int64_t least_buffers(const tiles *t)
         if (t->unpacked_bytes[k] > unpacked) unpacked = t->unpacked_bytes[k];
     }
     return t->count ? ps_chunk_padded(raw) + ps_chunk_padded(unpacked) : 0;
+}
+
+static int64_t unpacked_bytes(const tiles *t)
+{
+    int64_t sum = 0;
+    for (int64_t k = 0; k < t->count; ++k) sum += ps_chunk_padded(t->unpacked_bytes[k]);
+    return sum;
+}
+
+/* What a stream that keeps all tiles takes: in its first sweep stored ones too. */
+static int64_t whole_bytes(const tiles *t)
+{
+    int64_t raw = 0;
+    for (int64_t k = 0; k < t->count; ++k)
+        if (t->raw_bytes[k] > raw) raw = t->raw_bytes[k];
+    return unpacked_bytes(t) + STORED_BUFFERS * ps_chunk_padded(raw);
 }
 
 static void disk_room(const char *output, int64_t *out)
@@ -41,17 +62,20 @@ static void measure(const ps_run *run, const march_options *options, const probl
     int64_t item = header->precision == PS_SINGLE ? 4 : 8, rows = header->unknowns;
     m->budget = run->host_memory;
     m->process = ps_memory_peak() + SLACK;
-    m->window = window_bytes(header, p->tiles.columns, options->group);
-    m->sums = summation_sums_bytes(header, options->group) + rows * options->group * item;
+    m->window = window_bytes(header, p->tiles.columns, march_ahead(options, p));
+    m->sums = summation_sums_bytes(header, options->group + p->far.group) +
+              rows * options->group * item;
     m->solver =
         solver_bytes(rows) + (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double);
     m->near = near_guess(&p->tiles, options->group, p->area);
     window past = {.unknowns = rows, .kept = header->k_max, .precision = header->precision};
     m->record = ps_comm_rank() == 0 ? record_bytes(&past) : 0;
     m->fixed = m->process + m->window + m->sums + m->solver + m->near + m->record;
-    for (int64_t k = 0; k < p->tiles.count; ++k)
-        m->tiles += ps_chunk_padded(p->tiles.unpacked_bytes[k]);
+    m->tiles = unpacked_bytes(&p->tiles);
+    m->tiles_whole = whole_bytes(&p->tiles);
     m->tiles_least = least_buffers(&p->tiles);
+    m->far = unpacked_bytes(&p->far.tiles);
+    m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
     disk_room(run->operands[2], &m->disk_free);
 }
@@ -62,12 +86,13 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
     int64_t sure = m->fixed - m->near; /* the near matrices are a guess until they are collected */
-    if (sure + m->tiles_least > m->budget)
+    int64_t least = m->tiles_least + m->far_least;
+    if (sure + least > m->budget)
         return ps_fail(
             PS_EXHAUSTED,
             "--host-memory: %.1f MB cannot do; what must be in memory takes %.1f MB, and "
             "streaming the tiles at least %.1f MB more (--plan lists it)",
-            (double)m->budget / 1e6, (double)sure / 1e6, (double)m->tiles_least / 1e6);
+            (double)m->budget / 1e6, (double)sure / 1e6, (double)least / 1e6);
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
@@ -77,20 +102,22 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
 
 /* ---- telling it ---- */
 
-/* Stored bytes to be read in every sweep, as far as the estimates go. */
-static double read_again(const problem *p, const march_plan *m)
+/* Stored bytes to be read in every sweep over these tiles, of `unpacked` bytes, if they have
+ * `room`. */
+static double read_again(const tiles *t, int64_t unpacked, double room)
 {
-    double stored = 0, over = (double)(m->fixed + m->tiles - m->budget);
-    for (int64_t k = 0; k < p->tiles.count; ++k) stored += (double)p->tiles.raw_bytes[k];
-    if (over <= 0 || m->tiles == 0) return 0;
-    return over >= (double)m->tiles ? stored : stored * over / (double)m->tiles;
+    double stored = 0, over = (double)unpacked - room;
+    for (int64_t k = 0; k < t->count; ++k) stored += (double)t->raw_bytes[k];
+    if (over <= 0 || unpacked == 0) return 0;
+    return over >= (double)unpacked ? stored : stored * over / (double)unpacked;
 }
 
 static void print_memory(ps_report *report, const march_plan *m)
 {
     ps_report_section(report, "memory");
     ps_report_int(report, "budget", m->budget, "bytes");
-    ps_report_int(report, "least", m->fixed - m->near + m->tiles_least, "bytes");
+    ps_report_int(report, "least", m->fixed - m->near + m->tiles_least + m->far_least,
+                  "bytes");
     ps_report_int(report, "process", m->process, "bytes");
     ps_report_int(report, "past", m->window, "bytes");
     ps_report_int(report, "sums", m->sums, "bytes");
@@ -99,6 +126,9 @@ static void print_memory(ps_report *report, const march_plan *m)
     ps_report_int(report, "checkpoints", m->record, "bytes");
     ps_report_int(report, "tiles", m->tiles, "bytes");
     ps_report_flag(report, "tiles_fit_in_memory", m->fixed + m->tiles <= m->budget);
+    if (m->far > 0) ps_report_int(report, "far_tiles", m->far, "bytes");
+    if (m->far > 0)
+        ps_report_flag(report, "all_fit_in_memory", m->fixed + m->tiles + m->far <= m->budget);
     ps_report_section(report, "disk");
     ps_report_int(report, "written_at_most", m->output, "bytes");
     ps_report_int(report, "free", m->disk_free, "bytes");
@@ -109,7 +139,10 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
 {
     const ps_slice_header *header = &p->tiles.header;
     int64_t sweeps = (p->steps + options->group - 1) / options->group;
-    double streamed = read_again(p, m);
+    double far_sweeps = 0;
+    double room = (double)(m->budget - m->fixed - m->far_least);
+    double streamed = read_again(&p->tiles, m->tiles, room);
+    double far_streamed = read_again(&p->far.tiles, m->far, room - (double)m->tiles);
     ps_report *report = ps_report_new(run->json);
     ps_report_section(report, "run");
     ps_report_text(report, "matrix", p->tiles.layout);
@@ -122,10 +155,16 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
     ps_report_int(report, "sweeps", sweeps, NULL);
     ps_report_real(report, "operations", 2 * (double)header->nnz * (double)p->steps / 1e9, "GFlop");
     ps_report_real(report, "read_from_disk_a_sweep", streamed / 1e6, "MB");
+    if (p->far.group > 0) {
+        far_sweeps = (double)((p->steps - 1) / p->far.group);
+        ps_report_int(report, "far_group", p->far.group, "steps");
+        ps_report_int(report, "far_sweeps", (int64_t)far_sweeps, NULL);
+        ps_report_real(report, "read_from_disk_a_far_sweep", far_streamed / 1e6, "MB");
+    }
     /* A core does about 3 GFlop/s here, a disk 1 GB/s: a guess to tell minutes from days. */
-    double compute = 2 * (double)p->tiles.values_owned * (double)(sweeps * options->group) /
-                     (3e9 * (double)run->threads);
-    double reading = streamed * (double)sweeps / 1e9;
+    double values = (double)p->tiles.values_owned + (double)p->far.tiles.values_owned;
+    double compute = 2 * values * (double)p->steps / (3e9 * (double)run->threads);
+    double reading = (streamed * (double)sweeps + far_streamed * far_sweeps) / 1e9;
     ps_report_real(report, "time_estimate", compute > reading ? compute : reading, "s");
     print_memory(report, m);
     ps_report_print(&report);

@@ -97,10 +97,20 @@ static ps_status weigh_surface(problem *p)
     return PS_OK;
 }
 
+static ps_status open_far(const ps_run *run, const march_options *options, problem *p)
+{
+    if (!options->far && options->far_group > 0)
+        return ps_fail(PS_USAGE, "--far-group is for runs with --far");
+    if (!options->far) return far_not_needed(run->operands[0], &p->tiles);
+    PS_TRY(far_open(options->far, run->operands[0], &p->tiles, &p->far));
+    return far_set_group(&p->far, options->far_group, options->group);
+}
+
 static ps_status open_inputs(const ps_run *run, const march_options *options, problem *p)
 {
     PS_TRY(read_options(options, 1, &p->incident)); /* bad options first, files later */
     PS_TRY(tiles_open(run->operands[0], ps_comm_rank(), ps_comm_size(), &p->tiles));
+    PS_TRY(open_far(run, options, p));
     const ps_slice_header *header = &p->tiles.header;
     p->incident.speed = header->speed;
     PS_TRY(count_steps(options, header->dt, &p->steps));
@@ -125,11 +135,21 @@ ps_status problem_open(const ps_run *run, const march_options *options, problem 
 void problem_release(problem *p)
 {
     tiles_close(&p->tiles);
+    far_close(&p->far);
     ps_surface_mesh_release(&p->mesh);
     ps_store_close(&p->mesh_store);
     ps_csr_release(&p->m0);
     free(p->weights);
     memset(p, 0, sizeof *p);
+}
+
+record_inputs problem_inputs(const problem *p)
+{
+    record_inputs inputs = {.count = 2,
+                            .roles = {"matrix", "mesh", "far"},
+                            .stores = {tiles_store(&p->tiles), p->mesh_store}};
+    if (p->far.group > 0) inputs.stores[inputs.count++] = tiles_store(&p->far.tiles);
+    return inputs;
 }
 
 void problem_history_header(const problem *p, const march_options *options, ps_history_header *out)

@@ -19,21 +19,30 @@ static void strip_suffix(const char *path, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)length, path);
 }
 
-ps_status record_name(record *r, const char *output, const char *options, const ps_store *matrix,
-                      const char *mesh_hash)
+/* The lines of the options, and one an input. */
+static ps_status write_identity(record *r, const char *options, const record_inputs *inputs)
+{
+    size_t size = strlen(options) + RECORD_INPUTS_MAX * 64, at;
+    PS_TRY(PS_ALLOC(&r->identity, size, "the identity of the run"));
+    at = (size_t)snprintf(r->identity, size, "%s", options);
+    for (int i = 0; i < inputs->count; ++i) {
+        char hash[17];
+        PS_TRY(ps_store_content_hash(inputs->stores[i], hash));
+        at += (size_t)snprintf(r->identity + at, size - at, "input-%s=%s\n", inputs->roles[i],
+                               hash);
+    }
+    return PS_OK;
+}
+
+ps_status record_name(record *r, const char *output, const char *options,
+                      const record_inputs *inputs)
 {
     memset(r, 0, sizeof *r);
     if (strlen(output) > sizeof r->run - 64)
         return ps_fail(PS_USAGE, "the name of the output is too long: %.60s...", output);
     strip_suffix(output, r->run, sizeof r->run);
     snprintf(r->log_path, sizeof r->log_path, "%.4080s.log", r->run);
-    char matrix_hash[17];
-    PS_TRY(ps_store_content_hash(matrix, matrix_hash));
-    size_t size = strlen(options) + 128;
-    PS_TRY(PS_ALLOC(&r->identity, size, "the identity of the run"));
-    snprintf(r->identity, size, "%sinput-matrix=%s\ninput-mesh=%s\n", options, matrix_hash,
-             mesh_hash);
-    return PS_OK;
+    return write_identity(r, options, inputs);
 }
 
 static bool exists(const char *path) { return access(path, F_OK) == 0; }
@@ -213,20 +222,21 @@ static ps_status take_record(void *context, int64_t first_step, int64_t count, c
     return ps_history_append(context, count, payload);
 }
 
-static ps_status fill_history(record *r, ps_history *history, ps_store *matrix, ps_store *mesh)
+static ps_status fill_history(record *r, ps_history *history, const record_inputs *inputs)
 {
-    PS_TRY(ps_store_add_input(ps_history_store(history), "matrix", matrix));
-    PS_TRY(ps_store_add_input(ps_history_store(history), "mesh", mesh));
+    for (int i = 0; i < inputs->count; ++i)
+        PS_TRY(
+            ps_store_add_input(ps_history_store(history), inputs->roles[i], inputs->stores[i]));
     return ps_append_log_replay(r->log, take_record, history);
 }
 
 ps_status record_finish(record *r, const char *output, const ps_store_identity *identity,
-                        const ps_history_header *header, ps_store *matrix, ps_store *mesh)
+                        const ps_history_header *header, const record_inputs *inputs)
 {
     ps_history *history;
     PS_TRY(ps_checkpoint_writer_wait(r->writer));
     PS_TRY(ps_history_create(output, identity, header, &history));
-    ps_status status = fill_history(r, history, matrix, mesh);
+    ps_status status = fill_history(r, history, inputs);
     if (status == PS_OK)
         status = ps_history_commit(&history);
     else

@@ -15,6 +15,14 @@
 #include "formats/checkpoint.h"
 #include "formats/history.h"
 
+/* The files that a run depends on, and what they are to it. */
+enum { RECORD_INPUTS_MAX = 3 };
+typedef struct record_inputs {
+    int count;
+    const char *roles[RECORD_INPUTS_MAX];  /* "matrix", "mesh", "far" */
+    ps_store *stores[RECORD_INPUTS_MAX];   /* borrowed                */
+} record_inputs;
+
 typedef struct record {
     char run[4096], log_path[4096];
     char *identity; /* options and input hashes, as lines */
@@ -36,7 +44,7 @@ typedef enum record_mode { RECORD_NEW, RECORD_RESTART, RECORD_FORCE } record_mod
 
 /* Sets names and identity: `options` (ps_run.record) and the content hashes of the inputs. */
 ps_status record_name(record *record, const char *output, const char *options,
-                      const ps_store *matrix, const char *mesh_hash);
+                      const record_inputs *inputs);
 
 /* Begins a run or continues one: *step is the last step that is done, and with *step > 0 the past
  * and the figures are restored. PS_USAGE if there is an unfinished run and mode is RECORD_NEW, or
@@ -57,7 +65,7 @@ ps_status record_wait(record *record); /* until the checkpoint handed over is on
 
 /* Writes the history from the log, commits it, removes log and checkpoints. */
 ps_status record_finish(record *record, const char *output, const ps_store_identity *identity,
-                        const ps_history_header *header, ps_store *matrix, ps_store *mesh);
+                        const ps_history_header *header, const record_inputs *inputs);
 
 /* Removes the files of the run (not OUTPUT) if there are any of this identity, or all with
  * `whatever`. */

@@ -15,7 +15,7 @@ static ps_status open_local(march *m, const march_plan *plan)
     problem *p = m->problem;
     const ps_slice_header *header = &p->tiles.header;
     int64_t group = m->options->group, rows = header->unknowns;
-    PS_TRY(window_init(&m->window, header, p->tiles.columns, group));
+    PS_TRY(window_init(&m->window, header, p->tiles.columns, march_ahead(m->options, p)));
     PS_TRY(ps_alloc(&m->recent, rows * group, header->precision == PS_SINGLE ? 4 : 8,
                     "the steps of a group"));
     PS_TRY(ps_worker_log_init(&m->workers, 1, (const char *const[]){"cpu"}, "tiles"));
@@ -27,7 +27,12 @@ static ps_status open_local(march *m, const march_plan *plan)
     int64_t left = plan->budget - plan->fixed + plan->near;
     if (m->solver.factor) left -= cholesky_bytes(m->solver.factor);
     PS_TRY(near_collect(&p->tiles, group, left, &m->near));
-    return summation_open(&p->tiles, &m->window, group, left - near_bytes(&m->near), &m->summation);
+    left -= near_bytes(&m->near);
+    int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
+                      ? plan->tiles_whole
+                      : left - plan->far_least; /* the near lags first: they are swept more often */
+    PS_TRY(summation_open(&p->tiles, &m->window, group, own, &m->summation));
+    return far_sums_open(&p->far, &m->window, left - own, &m->far);
 }
 
 ps_status march_open(const ps_run *run, const march_options *options, problem *p,
@@ -44,6 +49,7 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
 void march_close(march *m)
 {
     summation_close(&m->summation);
+    far_sums_close(&m->far);
     near_release(&m->near);
     solver_close(&m->solver);
     window_release(&m->window);
@@ -86,6 +92,7 @@ static ps_status advance(march *m, int64_t n, int64_t g)
     double since = ps_clock();
     int64_t rows = m->window.unknowns;
     summation_get(&m->summation, g, m->sums);
+    far_sums_add(&m->far, n, m->sums);
     ps_radiation_add(&m->near, m->recent, g, m->sums);
     lap(&m->clock.radiation, &since);
     PS_TRY(ps_comm_sum_f64(m->sums, rows));
@@ -147,6 +154,25 @@ static ps_status sweep(march *m, int64_t count)
     return ps_worker_log_add(&m->workers, m->done + count, bounds, &seconds);
 }
 
+/* The far sums of the coming steps, if they are due. A request to stop may end that early, but not
+ * the first time, or a run with little time would never come further. */
+static ps_status make_far_sums(march *m)
+{
+    bool stopped = false;
+    double since = ps_clock();
+    if (!far_sums_due(&m->far, m->done)) return PS_OK;
+    PS_TRY(ps_comm_agree(far_sums_make(&m->far, m->done, m->done > m->first, &stopped)));
+    m->stopped = ps_comm_any(stopped);
+    lap(&m->clock.far, &since);
+    return PS_OK;
+}
+
+/* The mean may be taken out of the past only when no far sums of the past as it was are left. */
+static bool may_project(const march *m)
+{
+    return m->options->project_mean && (m->far.group == 0 || m->done % m->far.group == 0);
+}
+
 static ps_status march_group(march *m, int64_t count)
 {
     double since = ps_clock();
@@ -155,7 +181,7 @@ static ps_status march_group(march *m, int64_t count)
     for (int64_t g = 0; g < count; ++g) PS_TRY(advance(m, m->done + 1 + g, g));
     window_append(&m->window, m->recent, count);
     m->done += count;
-    if (m->options->project_mean) march_project_mean(m);
+    if (may_project(m)) march_project_mean(m);
     return PS_OK;
 }
 
@@ -179,6 +205,15 @@ static ps_status keep(march *m, int64_t count)
     return m->stopped ? record_wait(&m->record) : PS_OK;
 }
 
+/* The state after m->done steps, which are in the log, on the disk. Rank 0. */
+static ps_status keep_state(march *m)
+{
+    if (ps_comm_rank() != 0) return PS_OK;
+    if (m->record.checkpoint_step < m->done)
+        PS_TRY(record_checkpoint(&m->record, m->done, &m->window, &m->figures));
+    return record_wait(&m->record);
+}
+
 ps_status march_run(march *m)
 {
     ps_progress progress;
@@ -186,6 +221,8 @@ ps_status march_run(march *m)
     while (m->done < m->problem->steps && !m->stopped) {
         int64_t left = m->problem->steps - m->done;
         int64_t count = left < m->options->group ? left : m->options->group;
+        PS_TRY(make_far_sums(m));
+        if (m->stopped) return ps_comm_agree(keep_state(m));
         PS_TRY(march_group(m, count));
         m->stopped = m->done < m->problem->steps && ps_comm_any(ps_stop_requested());
         PS_TRY(ps_comm_agree(keep(m, count)));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/memory.h"
+#include "runtime/program.h"
 
 enum { SMALL_TILE = 1 << 21 }; /* products below which starting threads costs more than they save */
 
@@ -163,20 +164,33 @@ void summation_close(summation *s)
     s->sums = NULL;
 }
 
+/* Steps g0 .. g0 + count - 1 of the group. */
+static ps_status add_steps(const summation *s, ps_slice_product *product, int64_t values,
+                           int64_t g0, int64_t count)
+{
+    const window *w = s->window;
+    product->past_origin = w->origin + g0;
+    product->group = count;
+    product->sums = (char *)s->sums + (size_t)g0 * item_size(w->precision);
+    return ps_slice_product_tile(product, w->precision, values * count < SMALL_TILE ? 1 : 0);
+}
+
 static ps_status add_tile(void *context, int64_t chunk, const void *unpacked)
 {
-    const summation *s = context;
+    summation *s = context;
     const window *w = s->window;
     tile_view view;
-    ps_slice_product product = {.past = w->data,
-                                .past_stride = w->stride,
-                                .past_origin = w->origin,
-                                .group = s->group,
-                                .sums = s->sums,
-                                .sums_stride = s->group};
+    ps_slice_product product = {
+        .past = w->data, .past_stride = w->stride, .sums_stride = s->group};
+    s->stopped = s->stoppable && ps_stop_requested();
+    if (s->stopped) return ps_fail(PS_FAILED, "stopped on request");
     PS_TRY(tiles_view(&s->list, chunk, unpacked, &view, &product));
     int64_t values = s->list.tiles->slices ? view.slices.value_count : view.blocks.value_count;
-    return ps_slice_product_tile(&product, w->precision, values * s->group < SMALL_TILE ? 1 : 0);
+    for (int64_t g0 = 0; g0 < s->group; g0 += PS_GROUP_MAX) {
+        int64_t left = s->group - g0;
+        PS_TRY(add_steps(s, &product, values, g0, left < PS_GROUP_MAX ? left : PS_GROUP_MAX));
+    }
+    return PS_OK;
 }
 
 ps_status summation_sweep(summation *s)
@@ -190,12 +204,22 @@ ps_status summation_sweep(summation *s)
     return PS_OK;
 }
 
+static double sum_at(const summation *s, int64_t at)
+{
+    return s->window->precision == PS_SINGLE ? (double)((const float *)s->sums)[at]
+                                             : ((const double *)s->sums)[at];
+}
+
 void summation_get(const summation *s, int64_t g, double *out)
 {
     int64_t n = s->window->unknowns;
 #pragma omp parallel for schedule(static) if (n > 65536)
-    for (int64_t i = 0; i < n; ++i)
-        out[i] = s->window->precision == PS_SINGLE
-                     ? (double)((const float *)s->sums)[i * s->group + g]
-                     : ((const double *)s->sums)[i * s->group + g];
+    for (int64_t i = 0; i < n; ++i) out[i] = sum_at(s, i * s->group + g);
+}
+
+void summation_add(const summation *s, int64_t g, double *out)
+{
+    int64_t n = s->window->unknowns;
+#pragma omp parallel for schedule(static) if (n > 65536)
+    for (int64_t i = 0; i < n; ++i) out[i] += sum_at(s, i * s->group + g);
 }

@@ -28,15 +28,18 @@ typedef struct summation {
     ps_chunk_stream *stream;
     double seconds; /* of sweeps, this rank */
     int64_t sweeps;
+    bool stoppable, stopped; /* a request to stop may end a sweep; it did: the sums are spoilt */
 } summation;
 
 int64_t summation_sums_bytes(const ps_slice_header *header, int64_t group);
-/* Opens the stream within `memory` bytes (beside the sums). Borrows tiles and past. */
+/* Groups may be longer than PS_GROUP_MAX: then a tile is multiplied several times while it is there.
+ * Opens the stream within `memory` bytes (beside the sums). Borrows tiles and past. */
 ps_status summation_open(tiles *tiles, const window *past, int64_t group, int64_t memory,
                          summation *out);
 void summation_close(summation *summation);
 ps_status summation_sweep(summation *summation);
-/* out[unknowns] = s^{n0+g} so far, this rank's part. */
+/* out[unknowns] = s^{n0+g} so far, this rank's part; _add: +=. */
 void summation_get(const summation *summation, int64_t g, double *out);
+void summation_add(const summation *summation, int64_t g, double *out);
 
 #endif

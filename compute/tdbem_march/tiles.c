@@ -54,12 +54,16 @@ static ps_status open_matrix(const char *path, tiles *t)
         PS_TRY(ps_slice_matrix_open(path, &t->slices));
         t->header = *ps_slice_matrix_header(t->slices);
         t->columns = t->header.d_max;
+        t->k_below = t->k_end = t->header.k_max + 1;
         snprintf(t->layout, sizeof t->layout, "slices");
         return PS_OK;
     }
     PS_TRY(ps_block_matrix_open(path, &t->blocks));
     const ps_block_header *header = ps_block_matrix_header(t->blocks);
     t->header = header->slices;
+    t->k_from = header->k_from;
+    t->k_below = header->k_below;
+    t->k_end = header->k_end;
     t->columns = header->layout == PS_BLOCK_WARP ? t->header.d_max : header->block_columns;
     snprintf(t->layout, sizeof t->layout, "%s", ps_block_layout_name(header->layout));
     return PS_OK;

@@ -1,6 +1,9 @@
 #include "kernels/tdbem/blocking.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "kernels/tdbem/half_values.h"
 
 ps_status ps_blocking_check(ps_block_header *header)
 {
@@ -148,37 +151,68 @@ static int64_t sum_widths(const ps_slice_tile *tile, int64_t warps)
     return sum;
 }
 
+/* What the warps of a tile are filled with. */
+typedef struct filling {
+    copier copy;
+    ps_half_error error; /* of halves */
+} filling;
+
+/* The next row-vector, of `count` values, as halves; returns its scale. */
+static uint8_t put_halves(filling *f, uint16_t *to, int64_t count)
+{
+    copier *copy = &f->copy;
+    ps_precision precision = copy->size == sizeof(float) ? PS_SINGLE : PS_DOUBLE;
+    uint8_t scale =
+        ps_half_encode_row(copy->from, precision, count, to, PS_WARP_ROWS, &f->error);
+    copy->from += (size_t)count * copy->size;
+    return scale;
+}
+
 /* Rows of one warp of one slice, the first value at `at`; values of the tile at its offsets. */
-static void fill_warp(const ps_slice_tile *tile, int64_t w, int64_t s, copier *copy, int64_t at,
+static void fill_warp(const ps_slice_tile *tile, int64_t w, int64_t s, filling *f, int64_t at,
                       ps_block_tile *out)
 {
-    uint16_t *starts = out->starts + (w * tile->slices + s) * PS_WARP_ROWS, before = 1;
+    int64_t first = (w * tile->slices + s) * PS_WARP_ROWS;
+    uint16_t *starts = out->starts + first, before = 1;
     for (int64_t lane = 0; lane < PS_WARP_ROWS; ++lane) {
         int64_t r = w * PS_WARP_ROWS + lane, v = s * tile->rows + r;
         starts[lane] = r < tile->rows ? tile->starts[v] : before;
         before = starts[lane];
-        if (r < tile->rows)
-            copy_row(copy, out->values, at + lane, PS_WARP_ROWS, tile->lengths[v]);
+        if (out->scales)
+            out->scales[first + lane] =
+                r < tile->rows ? put_halves(f, (uint16_t *)out->values + at + lane,
+                                            tile->lengths[v])
+                               : 0;
+        else if (r < tile->rows)
+            copy_row(&f->copy, out->values, at + lane, PS_WARP_ROWS, tile->lengths[v]);
     }
+}
+
+static void state_error(const ps_half_error *error, ps_block_tile *out)
+{
+    out->error_max = error->largest;
+    out->error_rms = error->values > 0 ? sqrt(error->squares / error->values) : 0;
+    out->square_sum = error->values;
 }
 
 /* The tile is read slice by slice but stored warp by warp: the next value of each slice is
  * found from the offset table and the lengths since. */
-static void fill_warps(const ps_slice_tile *tile, copier *copy, ps_block_tile *out)
+static void fill_warps(const ps_slice_tile *tile, const copier *copy, ps_block_tile *out)
 {
-    const char *values = copy->from;
+    filling f = {.copy = *copy};
     int64_t at = 0, blocks = ps_slice_tile_row_blocks(tile);
     for (int64_t w = 0; w < ps_block_tile_warps(out); ++w)
         for (int64_t s = 0; s < tile->slices; ++s) {
             int64_t row = w * PS_WARP_ROWS, r = row / PS_TILE_ROW_BLOCK * PS_TILE_ROW_BLOCK;
             int64_t offset = tile->offsets[s * blocks + row / PS_TILE_ROW_BLOCK];
             for (; r < row; ++r) offset += tile->lengths[s * tile->rows + r];
-            copy->from = values + (size_t)offset * copy->size;
+            f.copy.from = copy->from + (size_t)offset * copy->size;
             int64_t width = warp_width(tile, w, s);
             out->widths[w * tile->slices + s] = (uint16_t)width;
-            fill_warp(tile, w, s, copy, at, out);
+            fill_warp(tile, w, s, &f, at, out);
             at += width * PS_WARP_ROWS;
         }
+    if (out->scales) state_error(&f.error, out);
 }
 
 /* ---- any layout ---- */
@@ -206,7 +240,7 @@ void ps_blocking_fill(const ps_block_header *header, const ps_slice_tile *tile,
 {
     size_t size = header->slices.precision == PS_SINGLE ? sizeof(float) : sizeof(double);
     copier copy = {tile->values, size};
-    memset(out->values, 0, (size_t)out->value_count * size);
+    memset(out->values, 0, (size_t)out->value_count * (header->half ? sizeof(uint16_t) : size));
     switch (header->layout) {
     case PS_BLOCK_FULL: fill_full(header, tile, &copy, out); break;
     case PS_BLOCK_CONTIGUOUS: fill_contiguous(header, tile, &copy, out); break;

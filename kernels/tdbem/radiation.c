@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include "kernels/tdbem/half_values.h"
+
 enum { ROWS_AT_ONCE = 256, THREADED_ENTRIES = 1 << 19 };
 
 PS_ISA_SELECT(struct ps_radiation_functions, ps_radiation)
@@ -12,10 +14,14 @@ typedef struct walk {
     ps_near *near;
     void (*visit)(ps_near *near, int64_t k, int64_t row, int64_t column, double value);
     const void *values;
+    const uint8_t *scale; /* of the row-vector at hand; NULL unless values are halves */
 } walk;
 
 static double value_at(const walk *w, int64_t index)
 {
+    if (w->scale)
+        return (double)ps_half_decode(((const uint16_t *)w->values)[index]) *
+               (double)ps_half_scale(*w->scale);
     return w->near->precision == PS_SINGLE ? (double)((const float *)w->values)[index]
                                            : ((const double *)w->values)[index];
 }
@@ -64,15 +70,18 @@ static void walk_contiguous(const walk *w, const ps_block_tile *tile, int64_t bl
 /* Warps [begin, end) of the tile, slices inside a warp. */
 static void walk_some_warps(const walk *w, const ps_block_tile *tile, int64_t begin, int64_t end)
 {
+    walk own = *w;
     int64_t index = 0;
     for (int64_t p = 0; p < begin * tile->slices; ++p)
         index += (int64_t)tile->widths[p] * PS_WARP_ROWS;
     for (int64_t p = begin * tile->slices; p < end * tile->slices; ++p) {
         int64_t row = p / tile->slices * PS_WARP_ROWS;
-        for (int64_t lane = 0; lane < PS_WARP_ROWS && row + lane < tile->rows; ++lane)
-            take(w, tile->first_row + row + lane, tile->first_slice + p % tile->slices,
+        for (int64_t lane = 0; lane < PS_WARP_ROWS && row + lane < tile->rows; ++lane) {
+            if (tile->scales) own.scale = tile->scales + p * PS_WARP_ROWS + lane;
+            take(&own, tile->first_row + row + lane, tile->first_slice + p % tile->slices,
                  tile->starts[p * PS_WARP_ROWS + lane], tile->widths[p], index + lane,
                  PS_WARP_ROWS);
+        }
         index += (int64_t)tile->widths[p] * PS_WARP_ROWS;
     }
 }

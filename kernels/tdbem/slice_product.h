@@ -14,7 +14,8 @@
  * chain, fused where the machine can. So the bits do not depend on the number of threads, the split
  * of rows, the layout or the tiling; zero padding does not change them. (They do depend on the
  * instruction set: without fused multiply-add they are rounded once more.) Subnormal
- * numbers count as zero on x86.
+ * numbers count as zero on x86. Warps may hold halves (kernels/tdbem/half_values.h): the sums are
+ * those, to the bit, of the numbers in full precision that the halves stand for.
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_H
 #define PS_KERNELS_TDBEM_SLICE_PRODUCT_H

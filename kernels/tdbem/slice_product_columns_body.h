@@ -68,35 +68,55 @@ static void NAME(add_contiguous)(const ps_slice_product *p, int64_t begin, int64
         }
 }
 
-/* Rows [begin, end) of one warp, whose values begin at `values`; returns where they end. */
-INLINE const real *NAME(add_warp)(const ps_slice_product *p, const real *values, int64_t begin,
-                                  int64_t end, NAME(sums) to)
+/* The same for halves: some columns at a time as numbers of this type, which is exact. */
+static void NAME(add_halves)(const uint16_t *halves, const uint8_t *scales, int64_t width,
+                             const uint16_t *starts, int64_t rows, const real *past,
+                             NAME(sums) to)
+{
+    _Alignas(64) real columns[COPY_COLUMNS * PS_WARP_ROWS];
+    real scale[PS_WARP_ROWS];
+    for (int64_t r = 0; r < rows; ++r) scale[r] = ps_half_scale(scales[r]);
+    for (int64_t first = 0; first < width; first += COPY_COLUMNS) {
+        int64_t part = width - first < COPY_COLUMNS ? width - first : COPY_COLUMNS;
+        const uint16_t *from = halves + first * PS_WARP_ROWS;
+        for (int64_t q = 0; q < part; ++q)
+            for (int64_t r = 0; r < rows; ++r)
+                columns[q * PS_WARP_ROWS + r] =
+                    ps_half_decode(from[q * PS_WARP_ROWS + r]) * scale[r];
+        NAME(add_columns)(columns, PS_WARP_ROWS, part, starts, rows, past - first, 0, to);
+    }
+}
+
+/* Rows [begin, end) of one warp, whose values begin at number `at`; returns where they end. */
+INLINE int64_t NAME(add_warp)(const ps_slice_product *p, int64_t at, int64_t begin, int64_t end,
+                              NAME(sums) to)
 {
     const ps_block_tile *tile = p->blocks;
-    int64_t warp = begin / PS_WARP_ROWS, lane = begin % PS_WARP_ROWS;
-    const uint16_t *widths = tile->widths + warp * tile->slices;
-    const uint16_t *starts = tile->starts + warp * tile->slices * PS_WARP_ROWS + lane;
-    for (int64_t s = 0; s < tile->slices; ++s) {
-        NAME(add_columns)(values + lane, PS_WARP_ROWS, widths[s], starts + s * PS_WARP_ROWS,
-                          end - begin, NAME(past_of)(p, tile->first_slice + s),
-                          4 * PS_WARP_ROWS * widths[s], to);
-        values += widths[s] * PS_WARP_ROWS;
+    int64_t lane = begin % PS_WARP_ROWS, unit = begin / PS_WARP_ROWS * tile->slices;
+    for (int64_t s = 0; s < tile->slices; ++s, ++unit) {
+        int64_t width = tile->widths[unit], own = unit * PS_WARP_ROWS + lane;
+        const real *past = NAME(past_of)(p, tile->first_slice + s);
+        if (tile->scales)
+            NAME(add_halves)((const uint16_t *)tile->values + at + lane, tile->scales + own, width,
+                             tile->starts + own, end - begin, past, to);
+        else
+            NAME(add_columns)((const real *)tile->values + at + lane, PS_WARP_ROWS, width,
+                              tile->starts + own, end - begin, past, 4 * PS_WARP_ROWS * width, to);
+        at += width * PS_WARP_ROWS;
     }
-    return values;
+    return at;
 }
 
 static void NAME(add_warps)(const ps_slice_product *p, int64_t begin, int64_t end, NAME(sums) to)
 {
     const ps_block_tile *tile = p->blocks;
-    const real *values = tile->values;
-    int64_t before = begin / PS_WARP_ROWS * tile->slices, widths = 0;
-    for (int64_t u = 0; u < before; ++u) widths += tile->widths[u];
-    values += widths * PS_WARP_ROWS;
+    int64_t before = begin / PS_WARP_ROWS * tile->slices, at = 0;
+    for (int64_t u = 0; u < before; ++u) at += tile->widths[u] * PS_WARP_ROWS;
     for (int64_t row = begin, next; row < end; row = next) {
         next = (row / PS_WARP_ROWS + 1) * PS_WARP_ROWS;
         if (next > end) next = end;
         NAME(take_sums)(p, tile->first_row + row, next - row, to);
-        values = NAME(add_warp)(p, values, row, next, to);
+        at = NAME(add_warp)(p, at, row, next, to);
         NAME(give_sums)(p, tile->first_row + row, next - row, to);
     }
 }

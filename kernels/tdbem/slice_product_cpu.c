@@ -1,7 +1,10 @@
 /* The product for one instruction set: the body once per type and vector width. */
 #include "kernels/tdbem/slice_product.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+#include "kernels/tdbem/half_values.h"
 
 #if defined(__AVX512F__)
 #define WIDEST 64
@@ -39,6 +42,19 @@ static inline void start_range_16(const uint16_t *starts, int *low, int *high)
     __m128i b = _mm_loadu_si128((const __m128i *)(starts + 8));
     range_of(_mm_min_epu16(a, b), _mm_max_epu16(a, b), low, high);
 }
+
+/* 2^(s - 127) of 16 lanes, and of 8. */
+static inline __m512 scales_16(const uint8_t *at)
+{
+    __m512i s = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)at));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(s, 23));
+}
+
+static inline __m512d scales_8(const uint8_t *at)
+{
+    __m256i s = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)at));
+    return _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(s, 23)));
+}
 #endif
 
 #define real float
@@ -60,6 +76,8 @@ static inline void start_range_16(const uint16_t *starts, int *low, int *high)
 #define LANE_INDEX __m512i
 #define LANE_LOAD _mm512_loadu_ps
 #define LANE_STORE _mm512_store_ps
+#define LANE_HALVES(at) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(at)))
+#define LANE_SCALES(at) scales_16(at)
 #define LANE_PERMUTE(index, a) _mm512_permutexvar_ps(index, a)
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_ps(a, index, b)
 #define LANE_START_RANGE(starts, low, high) start_range_16(starts, &low, &high)
@@ -90,6 +108,8 @@ static inline void start_range_16(const uint16_t *starts, int *low, int *high)
 #define LANE_INDEX __m512i
 #define LANE_LOAD _mm512_loadu_pd
 #define LANE_STORE _mm512_store_pd
+#define LANE_HALVES(at) _mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(at))))
+#define LANE_SCALES(at) scales_8(at)
 #define LANE_PERMUTE(index, a) _mm512_permutexvar_pd(index, a)
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_pd(a, index, b)
 #define LANE_START_RANGE(starts, low, high) start_range_8(starts, &low, &high)

@@ -9,7 +9,7 @@
  * entry is a permutation of the past: all starts of LANES rows mostly lie within 2 LANES steps.
  * That is n_g loads and products a column of LANES values, with sums in registers, where vectors
  * over g take two loads a value. The order of additions of a sum is that of the other bodies,
- * and so are its bits.
+ * and so are its bits. Halves become numbers of this type, exactly, on their way to a register.
  */
 #define LANES ((int)(64 / sizeof(real)))
 #define INLINE static inline __attribute__((always_inline))
@@ -40,22 +40,36 @@ INLINE void NAME(see_past)(const real *past, const uint16_t *starts, int64_t fir
         for (int r = 0; r < LANES; ++r) out[i * LANES + r] = past[first + i - starts[r]];
 }
 
-/* sum[h][g] += columns of `sets` sets of LANES rows; sets and group are constants. */
-INLINE void NAME(add_lanes)(const real *values, int64_t height, int64_t width,
-                            const uint16_t *starts, const real *past,
-                            LANE_VECTOR (*sum)[TABLE_GROUP], const int sets, const int group)
+/* The values of a warp, and how those of a lane are scaled if they are halves. */
+typedef struct NAME(stored) {
+    const char *values;
+    const uint8_t *scales; /* of the lanes of the slice at hand */
+} NAME(stored);
+
+INLINE LANE_VECTOR NAME(value_of)(const char *at, LANE_VECTOR scale, const bool half)
 {
-    LANE_VECTOR table[2][TABLE_COLUMNS + TABLE_GROUP];
+    if (!half) return LANE_LOAD((const real *)at);
+    return LANE_HALVES(at) * scale;
+}
+
+/* sum[h][g] += columns of `sets` sets of LANES rows; sets, group and half are constants. */
+INLINE void NAME(add_lanes)(NAME(stored) from, int64_t width, const uint16_t *starts,
+                            const real *past, LANE_VECTOR (*sum)[TABLE_GROUP], const int sets,
+                            const int group, const bool half)
+{
+    const int64_t size = half ? sizeof(uint16_t) : sizeof(real);
+    LANE_VECTOR table[2][TABLE_COLUMNS + TABLE_GROUP], scale[2];
+    for (int h = 0; half && h < sets; ++h) scale[h] = LANE_SCALES(from.scales + h * LANES);
     for (int64_t first = 0; first < width; first += TABLE_COLUMNS) {
         int64_t columns = width - first < TABLE_COLUMNS ? width - first : TABLE_COLUMNS;
         for (int h = 0; h < sets; ++h)
             NAME(see_past)(past, starts + h * LANES, -(first + columns - 1), columns + group - 1,
                            table[h]);
-        const real *column = values + first * height;
-        for (int64_t q = 0; q < columns; ++q, column += height)
+        const char *column = from.values + first * PS_WARP_ROWS * size;
+        for (int64_t q = 0; q < columns; ++q, column += PS_WARP_ROWS * size)
             for (int h = 0; h < sets; ++h) {
-                LANE_VECTOR value = LANE_LOAD(column + h * LANES);
-                __builtin_prefetch(column + h * LANES + AHEAD / (int)sizeof(real), 0, 2);
+                LANE_VECTOR value = NAME(value_of)(column + h * LANES * size, scale[h], half);
+                __builtin_prefetch(column + h * LANES * size + AHEAD, 0, 2);
                 const LANE_VECTOR *seen = table[h] + (columns - 1 - q);
                 for (int g = 0; g < group; ++g)
                     sum[h][g] += value * seen[g]; /* fused or not as in the other bodies */
@@ -87,60 +101,62 @@ INLINE void NAME(give_lanes)(LANE_VECTOR (*sum)[TABLE_GROUP], real *sums, int64_
 }
 
 /* Sets of rows of a warp, all slices of the tile, sums of steps g0 .. g0 + group - 1. */
-INLINE void NAME(warp_lanes)(const ps_slice_product *p, const real *values, int64_t row, int64_t g0,
-                             const int sets, const int group)
+INLINE void NAME(warp_lanes)(const ps_slice_product *p, const char *values, int64_t row, int64_t g0,
+                             const int sets, const int group, const bool half)
 {
     const ps_block_tile *tile = p->blocks;
-    int64_t warp = row / PS_WARP_ROWS, lane = row % PS_WARP_ROWS;
-    const uint16_t *widths = tile->widths + warp * tile->slices;
-    const uint16_t *starts = tile->starts + warp * tile->slices * PS_WARP_ROWS + lane;
+    const int64_t size = half ? sizeof(uint16_t) : sizeof(real);
+    int64_t lane = row % PS_WARP_ROWS, unit = row / PS_WARP_ROWS * tile->slices;
     real *sums = (real *)p->sums + (tile->first_row + row) * p->sums_stride + g0;
     const real *past = (const real *)p->past + tile->first_slice * p->past_stride +
                        p->past_origin + g0;
+    NAME(stored) from = {values + lane * size, NULL};
     LANE_VECTOR sum[2][TABLE_GROUP];
     NAME(take_lanes)(sums, p->sums_stride, sum, sets, group);
-    for (int64_t s = 0; s < tile->slices; ++s) {
-        NAME(add_lanes)(values + lane, PS_WARP_ROWS, widths[s], starts + s * PS_WARP_ROWS,
-                        past + s * p->past_stride, sum, sets, group);
-        values += widths[s] * PS_WARP_ROWS;
+    for (int64_t s = 0; s < tile->slices; ++s, ++unit) {
+        if (half) from.scales = tile->scales + unit * PS_WARP_ROWS + lane;
+        NAME(add_lanes)(from, tile->widths[unit], tile->starts + unit * PS_WARP_ROWS + lane,
+                        past + s * p->past_stride, sum, sets, group, half);
+        from.values += tile->widths[unit] * PS_WARP_ROWS * size;
     }
     NAME(give_lanes)(sum, sums, p->sums_stride, sets, group);
 }
 
 /* A pass over steps g0 .. g0 + group - 1 of a warp. Sums of 8 steps of two sets, or of 16 of
  * one, fill half of the registers. */
-#define WARP_PASS(group, sets)                                                               \
-    __attribute__((noinline)) static void NAME(warp_pass_##group)(                           \
-        const ps_slice_product *p, const real *values, int64_t row, int64_t g0)              \
+#define WARP_PASS(name, group, sets, half)                                                   \
+    __attribute__((noinline)) static void NAME(name)(const ps_slice_product *p,              \
+                                                     const char *values, int64_t row,        \
+                                                     int64_t g0)                             \
     {                                                                                        \
         for (int64_t r = 0; r < PS_WARP_ROWS; r += sets * LANES)                             \
-            NAME(warp_lanes)(p, values, row + r, g0, sets, group);                           \
+            NAME(warp_lanes)(p, values, row + r, g0, sets, group, half);                     \
     }
-WARP_PASS(1, 2)
-WARP_PASS(2, 2)
-WARP_PASS(4, 2)
-WARP_PASS(8, 2)
-WARP_PASS(16, 1)
+WARP_PASS(pass_1, 1, 2, false)
+WARP_PASS(pass_2, 2, 2, false)
+WARP_PASS(pass_4, 4, 2, false)
+WARP_PASS(pass_8, 8, 2, false)
+WARP_PASS(pass_16, 16, 1, false)
+WARP_PASS(halves_1, 1, 2, true)
+WARP_PASS(halves_2, 2, 2, true)
+WARP_PASS(halves_4, 4, 2, true)
+WARP_PASS(halves_8, 8, 2, true)
+WARP_PASS(halves_16, 16, 1, true)
 #undef WARP_PASS
 
-/* Largest pass that fits the steps that are left. */
-INLINE int NAME(pass_of)(int64_t left)
-{
-    return left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-}
+typedef void (*NAME(pass))(const ps_slice_product *p, const char *values, int64_t row, int64_t g0);
+static const NAME(pass) NAME(passes)[2][5] = {
+    {NAME(pass_1), NAME(pass_2), NAME(pass_4), NAME(pass_8), NAME(pass_16)},
+    {NAME(halves_1), NAME(halves_2), NAME(halves_4), NAME(halves_8), NAME(halves_16)}};
 
-/* All steps of the rows of one whole warp whose values begin at `values`. */
-static void NAME(whole_warp)(const ps_slice_product *p, const real *values, int64_t row)
+/* All steps of the rows of one whole warp whose values begin at `values`: the largest passes,
+ * 2^n steps each, that fit what is left. */
+static void NAME(whole_warp)(const ps_slice_product *p, const char *values, int64_t row)
 {
-    for (int64_t g0 = 0, step; g0 < p->group; g0 += step) {
-        step = NAME(pass_of)(p->group - g0);
-        switch (step) {
-        case 16: NAME(warp_pass_16)(p, values, row, g0); break;
-        case 8: NAME(warp_pass_8)(p, values, row, g0); break;
-        case 4: NAME(warp_pass_4)(p, values, row, g0); break;
-        case 2: NAME(warp_pass_2)(p, values, row, g0); break;
-        default: NAME(warp_pass_1)(p, values, row, g0);
-        }
+    int n = 4;
+    for (int64_t g0 = 0; g0 < p->group; g0 += (int64_t)1 << n) {
+        while (p->group - g0 < (int64_t)1 << n) --n;
+        NAME(passes)[p->blocks->scales != NULL][n](p, values, row, g0);
     }
 }
 
@@ -155,13 +171,13 @@ static void NAME(add_warps_lanes)(const ps_slice_product *p, int64_t begin, int6
         return;
     }
     if (begin < first * PS_WARP_ROWS) others(p, begin, first * PS_WARP_ROWS);
-    int64_t widths = 0;
-    for (int64_t u = 0; u < first * tile->slices; ++u) widths += tile->widths[u];
-    const real *values = (const real *)tile->values + widths * PS_WARP_ROWS;
+    int64_t column = PS_WARP_ROWS * (int64_t)(tile->scales ? sizeof(uint16_t) : sizeof(real));
+    const char *values = tile->values;
+    for (int64_t u = 0; u < first * tile->slices; ++u) values += tile->widths[u] * column;
     for (int64_t w = first; w < last; ++w) {
         NAME(whole_warp)(p, values, w * PS_WARP_ROWS);
         for (int64_t s = 0; s < tile->slices; ++s)
-            values += tile->widths[w * tile->slices + s] * PS_WARP_ROWS;
+            values += tile->widths[w * tile->slices + s] * column;
     }
     if (last * PS_WARP_ROWS < end) others(p, last * PS_WARP_ROWS, end);
 }
@@ -174,6 +190,8 @@ static void NAME(add_warps_lanes)(const ps_slice_product *p, int64_t begin, int6
 #undef LANE_VECTOR
 #undef LANE_INDEX
 #undef LANE_LOAD
+#undef LANE_HALVES
+#undef LANE_SCALES
 #undef LANE_STORE
 #undef LANE_PERMUTE
 #undef LANE_PERMUTE2

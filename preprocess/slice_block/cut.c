@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/tdbem/blocking.h"
+#include "kernels/tdbem/slice_clip.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 
@@ -16,13 +17,14 @@ static int64_t padded(int64_t bytes) { return (bytes + 127) / 64 * 64; }
 
 typedef struct workspace {
     void *raw, *unpacked, *blocks;
+    uint32_t *offsets; /* of a tile that was clipped */
 } workspace;
 
 /* What is done with every tile. sizes: bytes of a thread's workspace. */
 typedef struct job {
     ps_slice_matrix *matrix;
     const char *what;
-    int64_t raw_bytes, unpacked_bytes, block_bytes;
+    int64_t raw_bytes, unpacked_bytes, block_bytes, row_blocks;
     ps_status (*tile)(const struct job *job, int64_t index, const workspace *own);
     void *context;
 } job;
@@ -53,9 +55,10 @@ static bool failed(const outcome *all)
 
 static ps_status workspace_init(const job *j, workspace *out)
 {
-    *out = (workspace){NULL, NULL, NULL};
+    *out = (workspace){NULL, NULL, NULL, NULL};
     PS_TRY(ps_alloc(&out->raw, j->raw_bytes, 1, "stored tiles"));
     PS_TRY(ps_alloc(&out->unpacked, j->unpacked_bytes, 1, "unpacked tiles"));
+    PS_TRY(PS_ALLOC(&out->offsets, j->row_blocks, "offsets of a tile"));
     return ps_alloc(&out->blocks, j->block_bytes, 1, "blocks of a tile");
 }
 
@@ -64,6 +67,7 @@ static void workspace_release(workspace *own)
     free(own->raw);
     free(own->unpacked);
     free(own->blocks);
+    free(own->offsets);
 }
 
 static ps_status for_tiles(const job *j, int threads)
@@ -91,16 +95,27 @@ static ps_status for_tiles(const job *j, int threads)
     return all.status == PS_OK ? PS_OK : ps_fail(all.status, "%s", all.message);
 }
 
-/* Largest stored and unpacked tile. */
-static void tile_sizes(ps_slice_matrix *matrix, int64_t *raw, int64_t *unpacked)
+/* Largest stored and unpacked tile, and most row blocks of one. */
+static ps_status tile_sizes(job *j)
 {
-    *raw = *unpacked = 0;
-    for (int64_t t = 0; t < ps_slice_matrix_tile_count(matrix); ++t) {
-        int64_t r, u;
-        ps_slice_matrix_tile_bytes(matrix, t, &r, &u);
-        *raw = larger(*raw, r);
-        *unpacked = larger(*unpacked, u);
+    for (int64_t t = 0; t < ps_slice_matrix_tile_count(j->matrix); ++t) {
+        int64_t raw, unpacked;
+        ps_slice_tile tile;
+        ps_slice_matrix_tile_bytes(j->matrix, t, &raw, &unpacked);
+        PS_TRY(ps_slice_matrix_tile_info(j->matrix, t, &tile));
+        j->raw_bytes = larger(j->raw_bytes, raw);
+        j->unpacked_bytes = larger(j->unpacked_bytes, unpacked);
+        j->row_blocks = larger(j->row_blocks, tile.slices * ps_slice_tile_row_blocks(&tile));
     }
+    return PS_OK;
+}
+
+/* The lags of the header, if they are not all. */
+static ps_status clip(const ps_block_header *header, ps_slice_tile *tile, const workspace *own)
+{
+    if (header->k_from <= 1 && header->k_below == header->k_end) return PS_OK;
+    return ps_slice_clip(tile, header->slices.precision, header->k_from, header->k_below,
+                         own->offsets);
 }
 
 /* ---- counting ---- */
@@ -116,6 +131,7 @@ static ps_status count_tile(const job *j, int64_t index, const workspace *own)
     const counting *c = j->context;
     ps_slice_tile tile;
     PS_TRY(ps_slice_matrix_read_structure(j->matrix, index, own->unpacked, &tile));
+    PS_TRY(clip(&c->shapes[0].header, &tile, own));
     for (int s = 0; s < c->shape_count; ++s) {
         ps_block_tile counts;
         ps_blocking_count(&c->shapes[s].header, &tile, &counts);
@@ -131,19 +147,19 @@ static ps_status count_tile(const job *j, int64_t index, const workspace *own)
 ps_status cut_count(ps_slice_matrix *matrix, cut_shape *shapes, int shape_count, int threads,
                     ps_block_tile *counts)
 {
-    int64_t raw;
     counting c = {shapes, shape_count, counts};
     job j = {.matrix = matrix, .what = "counting blocks", .tile = count_tile, .context = &c};
-    tile_sizes(matrix, &raw, &j.unpacked_bytes);
+    PS_TRY(tile_sizes(&j));
+    j.raw_bytes = 0; /* structure is read without it */
     for (int s = 0; s < shape_count; ++s) shapes[s].blocks = shapes[s].values = 0;
     return for_tiles(&j, threads);
 }
 
 /* ---- the arrays of a tile within a thread's memory ---- */
 
-static int64_t real_bytes(const ps_block_header *header)
+static int64_t value_bytes(const ps_block_header *header)
 {
-    return header->slices.precision == PS_SINGLE ? 4 : 8;
+    return header->half ? 2 : header->slices.precision == PS_SINGLE ? 4 : 8;
 }
 
 /* Places the arrays that the layout has one behind the other from `memory`; returns the bytes. */
@@ -161,23 +177,28 @@ static int64_t place_arrays(const ps_block_header *header, ps_block_tile *tile, 
         {(void **)&tile->starts, full ? 0 : 2 * (warp ? warps * PS_WARP_ROWS
                                                        : tile->slices * tile->rows)},
         {(void **)&tile->widths, warp ? 2 * warps : 0},
-        {&tile->values, tile->value_count * real_bytes(header)},
+        {(void **)&tile->scales, header->half ? warps * PS_WARP_ROWS : 0},
+        {&tile->values, tile->value_count * value_bytes(header)},
     };
-    for (int a = 0; a < 6; ++a) {
+    for (int a = 0; a < 7; ++a) {
         if (memory) *arrays[a].pointer = (char *)memory + at;
         at += padded(arrays[a].bytes);
     }
+    if (!header->half) tile->scales = NULL;
     return at;
 }
 
 /* ---- the plan ---- */
 
+static const double rounding_limit = 0x1p-11; /* what halves with a scale keep to */
 enum { CHUNK_LIMIT = 1 << 30 }; /* HDF5 cannot go beyond 4 GiB; a tile should stay far below */
 
 static ps_status set_tiling(cut_plan *plan)
 {
-    int64_t raw, unpacked, blocks = 0;
+    int64_t blocks = 0;
+    job sizes = {.matrix = plan->matrix};
     ps_block_tiling *t = &plan->tiling;
+    PS_TRY(tile_sizes(&sizes));
     *t = (ps_block_tiling){.unknowns = plan->header.slices.unknowns,
                            .tile_count = ps_slice_matrix_tile_count(plan->matrix)};
     for (int64_t i = 0; i < t->tile_count; ++i) {
@@ -189,14 +210,15 @@ static ps_status set_tiling(cut_plan *plan)
         int64_t bytes = place_arrays(&plan->header, tile, NULL);
         blocks = larger(blocks, bytes);
         plan->stored_bytes += bytes;
+        plan->nnz += tile->nnz;
     }
-    tile_sizes(plan->matrix, &raw, &unpacked);
-    plan->thread_bytes = raw + unpacked + 2 * blocks; /* blocks, and their encoding */
-    if (t->value_capacity * real_bytes(&plan->header) <= CHUNK_LIMIT) return PS_OK;
+    plan->thread_bytes = sizes.raw_bytes + sizes.unpacked_bytes + 4 * sizes.row_blocks +
+                         2 * blocks; /* blocks, and their encoding */
+    if (t->value_capacity * value_bytes(&plan->header) <= CHUNK_LIMIT) return PS_OK;
     return ps_fail(PS_EXHAUSTED,
                    "a tile would take %.1f GB as blocks of %lld x %lld, more than a chunk may hold: "
                    "choose smaller blocks, or another layout, or order the mesh along a curve",
-                   (double)(t->value_capacity * real_bytes(&plan->header)) / 1e9,
+                   (double)(t->value_capacity * value_bytes(&plan->header)) / 1e9,
                    (long long)plan->header.block_rows, (long long)plan->header.block_columns);
 }
 
@@ -209,8 +231,8 @@ ps_status cut_plan_init(ps_slice_matrix *matrix, const ps_block_header *header, 
     PS_TRY(cut_count(matrix, &shape, 1, threads, out->tiles));
     PS_TRY(set_tiling(out));
     out->header.block_count = shape.blocks;
-    double nnz = (double)header->slices.nnz, values = (double)shape.values;
-    out->header.fill = values > 0 ? 100 * nnz / values : 100;
+    double values = (double)shape.values;
+    out->header.fill = values > 0 ? 100 * (double)out->nnz / values : 100;
     int64_t fit = memory / larger(out->thread_bytes, 1);
     if (fit < 1)
         return ps_fail(PS_EXHAUSTED,
@@ -240,8 +262,14 @@ static ps_status fill_tile(const job *j, int64_t index, const workspace *own)
     ps_block_tile tile = f->plan->tiles[index];
     PS_TRY(ps_slice_matrix_read_raw(j->matrix, index, own->raw));
     PS_TRY(ps_slice_matrix_unpack(j->matrix, index, own->raw, own->unpacked, &slices));
+    PS_TRY(clip(&f->plan->header, &slices, own));
     place_arrays(&f->plan->header, &tile, own->blocks);
     ps_blocking_fill(&f->plan->header, &slices, &tile);
+    if (tile.error_max > rounding_limit)
+        return ps_fail(PS_INVALID,
+                       "tile %lld: values beyond 2^-112 .. 2^142 do not go into halves (--values "
+                       "f16)",
+                       (long long)index);
     return ps_block_matrix_write_tile(f->out, index, &tile);
 }
 
@@ -249,7 +277,7 @@ ps_status cut_write(const cut_plan *plan, ps_block_matrix *out)
 {
     filling f = {plan, out};
     job j = {.matrix = plan->matrix, .what = "cutting blocks", .tile = fill_tile, .context = &f};
-    tile_sizes(plan->matrix, &j.raw_bytes, &j.unpacked_bytes);
+    PS_TRY(tile_sizes(&j));
     for (int64_t i = 0; i < plan->tiling.tile_count; ++i)
         j.block_bytes =
             larger(j.block_bytes, place_arrays(&plan->header, &plan->tiles[i], NULL));

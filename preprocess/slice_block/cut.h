@@ -1,6 +1,6 @@
 /*
- * cut: the tiles of a slice matrix, by several threads, cut into blocks: counted first, then
- * filled and written.
+ * cut: the tiles of a slice matrix, by several threads, clipped to the lags that are wanted and cut
+ * into blocks: counted first, then filled and written.
  */
 #ifndef PS_SLICE_BLOCK_CUT_H
 #define PS_SLICE_BLOCK_CUT_H
@@ -15,6 +15,7 @@ typedef struct cut_plan {
     ps_block_tile *tiles; /* [tile count]: counts and statistics; owned  */
     int64_t thread_bytes; /* memory that a thread needs to fill tiles    */
     int64_t stored_bytes; /* block values and indices, uncompressed      */
+    int64_t nnz;          /* values within the lags                      */
     int threads;
 } cut_plan;
 
@@ -24,8 +25,8 @@ typedef struct cut_shape {
     int64_t blocks, values;
 } cut_shape;
 
-/* Calls ps_blocking_count of every shape on every tile; reads starts and lengths alone. counts:
- * [tile count] of shape 0, or NULL. */
+/* Calls ps_blocking_count of every shape on every tile; reads starts and lengths alone. All shapes
+ * have the lags of shape 0. counts: [tile count] of shape 0, or NULL. */
 ps_status cut_count(ps_slice_matrix *matrix, cut_shape *shapes, int shape_count, int threads,
                     ps_block_tile *counts);
 

@@ -10,7 +10,9 @@
 
 static struct {
     int layout;
+    int values; /* 0: as they are, 1: halves */
     int64_t block_rows, block_columns;
+    int64_t k_from, k_below; /* k_below 0: all */
     bool table;
 } chosen = {.layout = PS_BLOCK_WARP, .block_rows = 128};
 
@@ -24,19 +26,48 @@ static const ps_option options[] = {
     {"block-columns", PS_OPTION_INT, &chosen.block_columns, "N",
      "b_c, at least d_max; 0: d_max (contiguous), the next multiple of 16 (full)", 0, PS_K_LIMIT,
      PS_IDENTITY},
+    {"k-from", PS_OPTION_INT, &chosen.k_from, "K",
+     "keep the lags k >= K alone; above 0 the output is a far matrix, without M^0", 0, PS_K_LIMIT,
+     PS_IDENTITY},
+    {"k-below", PS_OPTION_INT, &chosen.k_below, "K",
+     "keep the lags k < K alone: a near matrix, with M^0; 0: all", 0, PS_K_LIMIT, PS_IDENTITY},
+    {"values", PS_OPTION_CHOICE, &chosen.values, "same|f16",
+     "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to 5e-4 of its "
+     "largest",
+     0, 0, PS_IDENTITY},
     {"table", PS_OPTION_FLAG, &chosen.table, NULL,
      "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks and of "
      "warps; write nothing",
      0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
+/* The lags that are wanted, and so the longest row-vector that there can be. */
+static ps_status set_lags(ps_block_header *out)
+{
+    int64_t end = out->slices.k_max + 1, from = chosen.k_from, below = chosen.k_below;
+    if (below == 0 || below > end) below = end;
+    if (from >= below)
+        return ps_fail(PS_USAGE, "--k-from %lld: there is no lag from there to below %lld",
+                       (long long)from, (long long)below);
+    out->k_from = from;
+    out->k_below = below;
+    out->k_end = end;
+    int64_t longest = below - (from > 1 ? from : 1);
+    if (out->slices.d_max > longest) out->slices.d_max = longest;
+    return PS_OK;
+}
+
 static ps_status set_header(const ps_slice_header *slices, ps_block_header *out)
 {
     *out = (ps_block_header){.slices = *slices, .layout = (ps_block_layout)chosen.layout,
                              .block_rows = chosen.block_rows,
-                             .block_columns = chosen.block_columns};
+                             .block_columns = chosen.block_columns, .half = chosen.values == 1};
+    if (out->half && out->layout != PS_BLOCK_WARP)
+        return ps_fail(PS_USAGE, "--values f16: only warps can have halves, not %s blocks",
+                       ps_block_layout_name(out->layout));
+    PS_TRY(set_lags(out));
     if (out->block_columns == 0) {
-        int64_t d_max = slices->d_max > 0 ? slices->d_max : 1;
+        int64_t d_max = out->slices.d_max > 0 ? out->slices.d_max : 1;
         out->block_columns = out->layout == PS_BLOCK_FULL ? (d_max + 15) / 16 * 16 : d_max;
     }
     return ps_blocking_check(out);
@@ -115,6 +146,15 @@ static ps_status print_table(const ps_run *run, ps_slice_matrix *matrix)
 
 /* ---- cutting ---- */
 
+static void report_stored(ps_report *report, const cut_plan *plan, int64_t stored)
+{
+    ps_report_int(report, "stored", stored, "B");
+    ps_report_real(report, "compression", (double)plan->stored_bytes / (double)stored, "");
+    if (!plan->header.half) return;
+    ps_report_real(report, "rounding_max", plan->header.rounding_max, "");
+    ps_report_real(report, "rounding_rms", plan->header.rounding_rms, "");
+}
+
 static void report_cut(const ps_run *run, const cut_plan *plan, int64_t stored, double seconds)
 {
     const ps_block_header *h = &plan->header;
@@ -123,13 +163,15 @@ static void report_cut(const ps_run *run, const cut_plan *plan, int64_t stored, 
     ps_report_int(report, "block_rows", h->block_rows, "");
     ps_report_int(report, "block_columns", h->block_columns, "");
     ps_report_int(report, "unknowns", h->slices.unknowns, "");
-    ps_report_int(report, "nnz", h->slices.nnz, "");
+    ps_report_int(report, "k_from", h->k_from, "");
+    ps_report_int(report, "k_below", h->k_below, "");
+    ps_report_int(report, "nnz", plan->nnz, "");
     ps_report_int(report, "d_max", h->slices.d_max, "");
     ps_report_int(report, "blocks", h->block_count, "");
     ps_report_real(report, "nnz_percent", h->fill, "%");
     ps_report_int(report, "tiles", plan->tiling.tile_count, "");
     ps_report_int(report, "unpacked", plan->stored_bytes, "B");
-    if (stored) ps_report_int(report, "stored", stored, "B");
+    if (stored) report_stored(report, plan, stored);
     ps_report_int(report, "threads", plan->threads, "");
     ps_report_int(report, "memory", plan->threads * plan->thread_bytes, "B");
     if (stored) {
@@ -153,15 +195,16 @@ static ps_status write_blocks(const char *path, const ps_store_identity *identit
 {
     ps_block_matrix *out = NULL;
     ps_csr m0 = {0};
+    bool has_m0 = plan->header.k_from == 0;
     ps_store_identity own = *identity;
     own.disk_estimate = plan->stored_bytes;
-    PS_TRY(ps_slice_matrix_load_m0(plan->matrix, &m0));
+    if (has_m0) PS_TRY(ps_slice_matrix_load_m0(plan->matrix, &m0));
     ps_status status = ps_block_matrix_create(path, &own, &plan->tiling, &plan->header, &out);
     if (status == PS_OK)
         status = ps_store_add_input(ps_block_matrix_store(out), "slices",
                                     ps_slice_matrix_store(plan->matrix));
     if (status == PS_OK) status = cut_write(plan, out);
-    if (status == PS_OK) status = ps_block_matrix_commit(&out, &m0, &plan->header);
+    if (status == PS_OK) status = ps_block_matrix_commit(&out, has_m0 ? &m0 : NULL, &plan->header);
     ps_block_matrix_close(&out);
     ps_csr_release(&m0);
     return status;
@@ -225,10 +268,14 @@ int main(int argc, char **argv)
             "Cuts the slices of SLICES into blocks, which GPUs and vector units read without\n"
             "branches, and writes them to OUTPUT, tile by tile in bounded memory. Blocks are padded\n"
             "with zeros; NNZ % is the share of stored values that is not padding. Published tables of\n"
-            "blocks that are headed b_r x b_c mean b_c x b_r (specs/block_matrix.md).",
+            "blocks that are headed b_r x b_c mean b_c x b_r (specs/block_matrix.md).\n"
+            "--k-from and --k-below make a near and a far matrix: penstock-tdbem-march keeps the one\n"
+            "in memory and sweeps the other once in many steps.",
         .examples = "  penstock-slice-block slices.h5 blocks.h5\n"
                     "  penstock-slice-block slices.h5 blocks.h5 --layout full --block-rows 64 "
                     "--block-columns 32\n"
+                    "  penstock-slice-block slices.h5 near.h5 --k-below 64\n"
+                    "  penstock-slice-block slices.h5 far.h5 --k-from 64 --values f16\n"
                     "  penstock-slice-block slices.h5 --table",
         .options = options,
         .operands_min = 1,
