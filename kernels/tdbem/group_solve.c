@@ -1,0 +1,124 @@
+#include "kernels/tdbem/group_solve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/conjugate_gradient.h"
+#include "kernels/tdbem/group_solve_device.h"
+
+#ifndef PS_WITH_CUDA
+int64_t ps_group_solve_cuda_workspace(int64_t unknowns, int64_t group) { return 0; }
+ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream *stream)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+#endif
+
+int64_t ps_group_m0_longest(const ps_csr *m0)
+{
+    int64_t longest = 0;
+    for (int64_t row = 0; row < m0->rows; row += PS_NEAR_ROWS) {
+        int64_t end = row + PS_NEAR_ROWS < m0->rows ? row + PS_NEAR_ROWS : m0->rows;
+        int64_t entries = m0->row_start[end] - m0->row_start[row];
+        longest = entries > longest ? entries : longest;
+    }
+    return longest;
+}
+
+int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group)
+{
+    int64_t here = (2 * unknowns + ps_cg_workspace(unknowns)) * (int64_t)sizeof(double);
+    int64_t there = ps_group_solve_cuda_workspace(unknowns, group);
+    return here > there ? here : there;
+}
+
+/* ---- the CPU ---- */
+
+static double sum_of(const ps_group_solve *s, int64_t i, int64_t g)
+{
+    int64_t at = i * s->sums_stride + g;
+    return s->precision == PS_SINGLE ? (double)((const float *)s->sums)[at]
+                                     : ((const double *)s->sums)[at];
+}
+
+/* The largest |x|, times |scale| where that is given; NaN and infinity come through. */
+static double largest(const double *x, const double *scale, int64_t rows)
+{
+    double most = 0, sum = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+        double value = fabs(scale ? x[i] * scale[i] : x[i]);
+        most = value > most ? value : most;
+        sum += value - value; /* NaN unless finite */
+    }
+    return most + sum;
+}
+
+/* Rounds x to the run's precision, in place and into step g of recent. */
+static void keep(const ps_group_solve *s, int64_t g, double *x)
+{
+    for (int64_t i = 0; i < s->unknowns; ++i) {
+        if (s->precision == PS_SINGLE)
+            x[i] = ((float *)s->recent)[g * s->unknowns + i] = (float)x[i];
+        else
+            ((double *)s->recent)[g * s->unknowns + i] = x[i];
+    }
+}
+
+static void fill_right(const ps_group_solve *s, int64_t g, double *right)
+{
+    const double *load = s->loads + g * s->unknowns;
+    for (int64_t i = 0; i < s->unknowns; ++i) right[i] = sum_of(s, i, g);
+    ps_packed_near_add(&s->near, s->recent, g, right);
+    for (int64_t i = 0; i < s->unknowns; ++i) right[i] = load[i] - right[i];
+}
+
+/* Step g; the state is in step->state. */
+static void solve_step(const ps_group_solve *s, int64_t g, ps_group_step *step)
+{
+    int64_t n = s->unknowns;
+    double *right = s->workspace, *x = right + n, *work = x + n;
+    const double *load = s->loads + g * n;
+    fill_right(s, g, right);
+    step->load = largest(load, NULL, n);
+    step->response = largest(load, s->scale, n);
+    step->right = largest(right, NULL, n);
+    step->state = PS_GROUP_NOT_FINITE;
+    if (!isfinite(step->right) || !isfinite(step->load)) return;
+    for (int64_t i = 0; i < n; ++i) x[i] = 2 * s->last[0][i] - s->last[1][i];
+    ps_cg_result result = ps_cg_solve(&s->m0, s->scale, right, x, s->tolerance, s->limit, work);
+    step->iterations = (double)result.iterations;
+    step->residual = result.residual;
+    step->state = result.converged ? PS_GROUP_SOLVED : PS_GROUP_NOT_CONVERGED;
+    if (!result.converged) return;
+    keep(s, g, x);
+    step->largest = largest(x, NULL, n);
+    for (int64_t i = 0; i < n; ++i) step->mean += s->weights[i] * x[i];
+    memcpy(s->last[1], s->last[0], (size_t)n * sizeof *x);
+    memcpy(s->last[0], x, (size_t)n * sizeof *x);
+}
+
+static void run_here(const ps_group_solve *s)
+{
+    memset(s->steps, 0, (size_t)s->group * sizeof *s->steps);
+    for (int64_t g = 0; g < s->count; ++g) {
+        solve_step(s, g, &s->steps[g]);
+        if (s->steps[g].state != PS_GROUP_SOLVED) return;
+    }
+}
+
+ps_status ps_group_solve_run(const ps_group_solve *s, ps_stream *stream)
+{
+    if (s->unknowns < 1 || s->group < 1 || s->group > PS_GROUP_MAX || s->count < 1 ||
+        s->count > s->group || s->sums_stride < s->group)
+        return ps_fail(PS_USAGE,
+                       "a group of %lld of %lld steps of %lld unknowns, sums %lld apart, cannot be "
+                       "solved",
+                       (long long)s->count, (long long)s->group, (long long)s->unknowns,
+                       (long long)s->sums_stride);
+    if (s->near.unknowns != s->unknowns || s->near.group != s->group || s->m0.rows != s->unknowns ||
+        s->near.precision != s->precision)
+        return ps_fail(PS_USAGE, "the near matrices or M^0 are not of this group");
+    if (ps_stream_handle(stream)) return ps_group_solve_cuda(s, stream);
+    run_here(s);
+    return PS_OK;
+}

@@ -1,0 +1,74 @@
+/*
+ * group_solve: the steps of a group, once their sums are there, on the device of a stream:
+ *
+ *     b^n = l^n - s^n - sum_{m=1..g} M^m a^{n-m},   M^0 a^n = b^n,   n = n0 + g, g = 0 .. count-1
+ *
+ * (Bramas, Coulaud, Sylvand 2014, 3.3), by conjugate gradients with Jacobi scaling in fp64, each
+ * from the straight line through the last two answers, to |b - M^0 a| <= tolerance |b|. On CUDA all
+ * steps are one kernel that stays on the device: no step waits for the host.
+ *
+ * CUDA uses the pipelined form of conjugate gradients (Ghysels and Vanroose, Parallel Computing
+ * 40, 2014, algorithm 4), one meeting of all blocks an iteration. Its recurrences drift further
+ * from the truth than the plain form, so the residual that ends a step is computed anew from its
+ * definition; if it misses the tolerance by more than 1e-14 the iteration starts over from there.
+ *
+ * Sums have a fixed order: bits repeat on the same kind of device, and do not depend on timing.
+ */
+#ifndef PS_KERNELS_TDBEM_GROUP_SOLVE_H
+#define PS_KERNELS_TDBEM_GROUP_SOLVE_H
+
+#include "formats/csr.h"
+#include "kernels/tdbem/near_pack.h"
+#include "runtime/device.h"
+
+/* How a step went. Doubles alone, so that it is copied and stored as it is. */
+typedef struct ps_group_step {
+    double state;      /* ps_group_state                                                         */
+    double iterations; /* of conjugate gradients                                                 */
+    double residual;   /* |b - M^0 a| / |b|, from the definition on CUDA; 0 where b counts as 0  */
+    double load;       /* largest |l|                                                            */
+    double response;   /* largest |D^{-1} l|, D the diagonal of M^0                              */
+    double right;      /* largest |b|                                                            */
+    double largest;    /* largest |a|, a rounded to the run's precision                          */
+    double mean;       /* weights . a                                                            */
+} ps_group_step;
+
+typedef enum ps_group_state {
+    PS_GROUP_SKIPPED,       /* an earlier step failed: nothing was computed               */
+    PS_GROUP_SOLVED,
+    PS_GROUP_NOT_CONVERGED, /* and what comes after it is skipped                         */
+    PS_GROUP_NOT_FINITE     /* load or right-hand side hold NaN or infinity, or |b|^2 overflows */
+} ps_group_state;
+
+/* All pointers are memory of the stream's device. */
+typedef struct ps_group_solve {
+    int64_t unknowns, group, count; /* N, n_g, steps to do: 1 .. n_g                       */
+    ps_precision precision;         /* of sums, near matrices and recent                   */
+    const void *sums;               /* s^{n0+g}(i) = sums[i * sums_stride + g]             */
+    int64_t sums_stride;
+    ps_packed_near near;
+    ps_csr m0;                      /* device pointers                                     */
+    int64_t m0_longest;             /* ps_group_m0_longest                                 */
+    const double *scale;            /* [N] 1 / diagonal of M^0 (ps_cg_prepare)             */
+    const double *weights;          /* [N] for the mean                                    */
+    const double *loads;            /* [count][N]                                          */
+    double tolerance;
+    int64_t limit;                  /* iterations a step                                   */
+    double *last[2];                /* [N] the two answers before the group, newest first; in
+                                       the end those of the group's end, rounded           */
+    void *recent;                   /* [group][N] out: a^{n0+g}                            */
+    void *workspace;                /* ps_group_solve_workspace bytes, 64-byte aligned     */
+    ps_group_step *steps;           /* [group] out                                         */
+} ps_group_solve;
+
+/* The most entries of M^0 in 32 rows from a multiple of 32 on; host memory. */
+int64_t ps_group_m0_longest(const ps_csr *m0);
+/* Bytes; enough for every device. */
+int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group);
+
+/* Enqueues the group. Not converged, or not finite, is no error here: see `steps`; `last` and
+ * the rest of `recent` then hold nothing of use. PS_USAGE if sizes are wrong; PS_FAILED if the
+ * launch fails or this build has no such device. */
+ps_status ps_group_solve_run(const ps_group_solve *solve, ps_stream *stream);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * The steps of a group on the CUDA device: near matrices of the size that the airplane has, 21
+ * entries a row of M^0. Floor: the bytes of the near matrices that the passes must read, at the
+ * card's measured bandwidth. Prints JSON records.
+ */
+#include <stdio.h>
+
+#include "runtime/program.h"
+#include "tests/support/group_case.h"
+
+static const double bandwidth = 4.58e12; /* bytes/s */
+enum { ROUNDS = 12 };
+
+/* Bytes of near matrices that a group must read. */
+static double near_traffic(const ps_packed_near *p, int64_t item)
+{
+    double bytes = 0;
+    for (int64_t g = PS_NEAR_STRIDE; g < p->group; g += PS_NEAR_STRIDE)
+        for (int64_t w = 0; w * PS_NEAR_ROWS < p->unknowns; ++w) {
+            int64_t last = g + PS_NEAR_STRIDE - 1 < p->group ? g + PS_NEAR_STRIDE - 1
+                                                             : p->group - 1;
+            const ps_near_vector *v = p->vectors + p->vector_start[w];
+            for (int32_t k = 0; k < p->reach[w * p->group + last]; ++k) {
+                int64_t width = last + 1 - v[k].first < v[k].width ? last + 1 - v[k].first
+                                                                  : v[k].width;
+                bytes += (double)(PS_NEAR_ROWS * (width * item + 1) + (int64_t)sizeof *v);
+            }
+        }
+    return bytes;
+}
+
+static ps_status time_groups(group_place *p, double *seconds)
+{
+    ps_event *start = NULL, *end = NULL;
+    ps_status status;
+    PS_GUARD(status, done, ps_event_open(p->device, &start));
+    PS_GUARD(status, done, ps_event_open(p->device, &end));
+    for (int round = -3; round < ROUNDS; ++round) {
+        if (round == 0) PS_GUARD(status, done, ps_event_record(start, p->stream));
+        PS_GUARD(status, done, ps_group_solve_run(&p->solve, p->stream));
+    }
+    PS_GUARD(status, done, ps_event_record(end, p->stream));
+    PS_GUARD(status, done, ps_event_seconds(start, end, seconds));
+    *seconds /= ROUNDS;
+done:
+    ps_event_close(&start);
+    ps_event_close(&end);
+    return status;
+}
+
+static ps_status measure(group_case *c, const char *what)
+{
+    group_place p = {0};
+    group_answer a = {0};
+    double seconds = 0, iterations = 0;
+    ps_status status;
+    PS_GUARD(status, done, group_case_make(c));
+    PS_GUARD(status, done, group_case_place(c, "cuda:0", &p));
+    PS_GUARD(status, done, time_groups(&p, &seconds));
+    PS_GUARD(status, done, group_case_fetch(c, &p, &a));
+    for (int64_t g = 0; g < c->count; ++g) {
+        iterations += a.steps[g].iterations / (double)c->count;
+        if (a.steps[g].state != PS_GROUP_SOLVED)
+            status = ps_fail(PS_FAILED, "step %d ended as %g", (int)g, a.steps[g].state);
+    }
+    double floor = near_traffic(&c->packed, group_case_item(c)) / bandwidth / (double)c->count;
+    double step = seconds / (double)c->count;
+    printf("{\"case\": \"group-solve/%s-n_g-%lld\", \"quantity\": \"time-per-step\", \"value\": "
+           "%.4g, \"unit\": \"us\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld "
+           "unknowns, %.3g near entries, %.1f iterations\", \"device\": \"%s\", \"revision\": "
+           "\"%s\"}\n",
+           what, (long long)c->group, 1e6 * step, 1e6 * floor, floor / step,
+           (long long)c->unknowns, (double)ps_near_entries(&c->near), iterations,
+           ps_device_describe(p.device).name, ps_revision());
+done:
+    group_answer_free(&a);
+    if (p.device) group_case_leave(&p);
+    group_case_drop(c);
+    return status;
+}
+
+int main(void)
+{
+    static const struct {
+        const char *what;
+        int64_t group;
+        double crowd;
+        ps_precision precision;
+    } cases[] = {{"fp32-cg-alone", 16, 1e-9, PS_SINGLE}, {"fp32", 8, 0.93, PS_SINGLE},
+                 {"fp32", 16, 0.93, PS_SINGLE},          {"fp32", 32, 0.93, PS_SINGLE},
+                 {"fp64", 16, 0.93, PS_DOUBLE}};
+    for (int i = 0; i < 5; ++i) {
+        group_case c = {.unknowns = 24001, .group = cases[i].group, .count = cases[i].group,
+                        .precision = cases[i].precision, .crowd = cases[i].crowd, .limit = 200,
+                        .dominance = 1.05, .seed = 3,
+                        .tolerance = cases[i].precision == PS_SINGLE ? 1e-7 : 1e-12};
+        if (measure(&c, cases[i].what) == PS_OK) continue;
+        fprintf(stderr, "bench_group_solve: %s\n", ps_message());
+        return 1;
+    }
+    return 0;
+}

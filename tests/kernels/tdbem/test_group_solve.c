@@ -1,0 +1,227 @@
+/* Packed near matrices against the near matrices, and groups of steps on the CPU device against
+ * the definition (kernels/tdbem/near_pack.h, group_solve.h). */
+#include "kernels/tdbem/group_solve.h"
+
+#include "tests/check.h"
+#include "tests/support/group_case.h"
+
+static group_case make(int64_t unknowns, int64_t group, ps_precision precision)
+{
+    group_case c = {.unknowns = unknowns, .group = group, .count = group, .precision = precision,
+                    .crowd = 0.9, .dominance = 1.2, .limit = 200, .seed = 5,
+                    .tolerance = precision == PS_SINGLE ? 1e-7 : 1e-13};
+    check_ok(group_case_make(&c));
+    return c;
+}
+
+static void packing_keeps_every_entry(void **state)
+{
+    const int64_t sizes[] = {1, 31, 33, 200}, groups[] = {1, 2, 3, 5, 8, 32};
+    for (int s = 0; s < 4; ++s)
+        for (int k = 0; k < 6; ++k) {
+            group_case c = make(sizes[s], groups[k], PS_DOUBLE);
+            double *recent = calloc((size_t)(groups[k] * sizes[s]), sizeof *recent);
+            double *sums = calloc((size_t)sizes[s], sizeof *sums);
+            double *packed = calloc((size_t)sizes[s], sizeof *packed);
+            for (int64_t i = 0; i < groups[k] * sizes[s]; ++i)
+                recent[i] = group_case_random(&c, i, 7, 7);
+            for (int64_t g = 0; g < groups[k]; ++g) {
+                ps_radiation_add(&c.near, recent, g, sums);
+                ps_packed_near_add(&c.packed, recent, g, packed);
+                for (int64_t i = 0; i < sizes[s]; ++i) check_near(packed[i], sums[i], 1e-14, 1e-14);
+            }
+            free(recent);
+            free(sums);
+            free(packed);
+            group_case_drop(&c);
+        }
+}
+
+static void vectors_come_by_their_first_step(void **state)
+{
+    group_case c = make(200, 16, PS_SINGLE);
+    const ps_packed_near *p = &c.packed;
+    assert_true(p->vector_count > 3 * 200);
+    for (int64_t w = 0; w < 7; ++w)
+        for (int64_t v = p->vector_start[w]; v < p->vector_start[w + 1]; ++v) {
+            const ps_near_vector *vector = &p->vectors[v];
+            int64_t rank = v - p->vector_start[w];
+            assert_true(rank < p->reach[w * 16 + vector->first]);
+            assert_true(rank >= p->reach[w * 16 + vector->first - 1]);
+            assert_true(vector->first >= 1 && vector->width >= 1);
+            for (int lane = 0; lane < 32; ++lane) {
+                assert_true(p->starts[v * 32 + lane] >= vector->first);
+                assert_true(p->starts[v * 32 + lane] + vector->width <= 16);
+            }
+        }
+    group_case_drop(&c);
+}
+
+/* The inner part, row by row, is M^1, M^2, M^3. */
+static void inner_part_is_the_first_matrices(void **state)
+{
+    for (int64_t group = 1; group <= 5; ++group) {
+        group_case c = make(65, group, PS_DOUBLE);
+        int64_t at = 0;
+        for (int64_t row = 0; row < 65; ++row)
+            for (int64_t m = 1; m <= 3; ++m) {
+                assert_int_equal(c.packed.inner_start[3 * row + m - 1], at);
+                for (int64_t e = 0; m < group && e < c.near.row_start[(m - 1) * 66 + row + 1] -
+                                                         c.near.row_start[(m - 1) * 66 + row];
+                     ++e, ++at) {
+                    int64_t from = c.near.row_start[(m - 1) * 66 + row] + e;
+                    uint32_t word = (uint32_t)c.near.columns[from] | (uint32_t)(m - 1) << 30;
+                    assert_int_equal(c.packed.inner_words[at], word);
+                    check_near(((double *)c.packed.inner_values)[at],
+                               ((double *)c.near.values)[from], 0, 0);
+                }
+            }
+        assert_int_equal(at, c.packed.inner_count);
+        assert_int_equal(c.packed.inner_start[3 * 65], at);
+        group_case_drop(&c);
+    }
+}
+
+static void threads_do_not_matter(void **state)
+{
+    omp_set_num_threads(1);
+    group_case one = make(500, 16, PS_SINGLE);
+    omp_set_num_threads(3);
+    group_case three = make(500, 16, PS_SINGLE);
+    int64_t bytes = ps_packed_near_bytes(&one.packed);
+    assert_int_equal(bytes, ps_packed_near_bytes(&three.packed));
+    assert_memory_equal(one.packing, three.packing, (size_t)bytes);
+    group_case_drop(&one);
+    group_case_drop(&three);
+}
+
+/* |l - s - sum M^m a - M^0 a| / |b| of step g, from the matrices alone. */
+static double misfit(const group_case *c, const double *recent, int64_t g)
+{
+    int64_t n = c->unknowns;
+    double rest = 0, size = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        double s = c->precision == PS_SINGLE ? (double)((float *)c->sums)[i * (c->group + 1) + g]
+                                             : ((double *)c->sums)[i * (c->group + 1) + g];
+        double b = c->loads[g * n + i] - s, product = 0;
+        for (int64_t m = 1; m <= g; ++m)
+            for (int64_t e = c->near.row_start[(m - 1) * (n + 1) + i];
+                 e < c->near.row_start[(m - 1) * (n + 1) + i + 1]; ++e)
+                b -= (c->precision == PS_SINGLE ? (double)((float *)c->near.values)[e]
+                                                : ((double *)c->near.values)[e]) *
+                     recent[(g - m) * n + c->near.columns[e]];
+        for (int64_t e = c->m0.row_start[i]; e < c->m0.row_start[i + 1]; ++e)
+            product += c->m0.values[e] * recent[g * n + c->m0.columns[e]];
+        rest += (b - product) * (b - product);
+        size += b * b;
+    }
+    return sqrt(rest / size);
+}
+
+static void steps_solve_their_equation(void **state)
+{
+    const int64_t groups[] = {1, 4, 7, 32};
+    for (int k = 0; k < 4; ++k)
+        for (int precision = 0; precision < 2; ++precision) {
+            group_case c = make(211, groups[k], (ps_precision)precision);
+            group_answer a;
+            c.count = groups[k] > 4 ? groups[k] - 2 : groups[k];
+            check_ok(group_case_run(&c, "cpu", &a));
+            for (int64_t g = 0; g < c.count; ++g) {
+                assert_int_equal((int)a.steps[g].state, PS_GROUP_SOLVED);
+                /* tolerance, and the rounding of a times the condition of M^0 */
+                check_at_most(misfit(&c, a.recent, g), precision == PS_SINGLE ? 4e-7 : 2e-13);
+                check_at_most(a.steps[g].residual, c.tolerance);
+                check_at_most(1, a.steps[g].iterations);
+            }
+            for (int64_t g = c.count; g < c.group; ++g)
+                assert_int_equal((int)a.steps[g].state, PS_GROUP_SKIPPED);
+            assert_memory_equal(a.last[0], a.recent + (c.count - 1) * 211, 211 * sizeof(double));
+            if (c.count > 1)
+                assert_memory_equal(a.last[1], a.recent + (c.count - 2) * 211,
+                                    211 * sizeof(double));
+            group_answer_free(&a);
+            group_case_drop(&c);
+        }
+}
+
+static void figures_are_the_definition(void **state)
+{
+    group_case c = make(100, 3, PS_DOUBLE);
+    group_answer a;
+    c.loads[2 * 100 + 17] = -77;
+    check_ok(group_case_run(&c, "cpu", &a));
+    double mean = 0, most = 0, response = 0;
+    for (int i = 0; i < 100; ++i) {
+        mean += c.weights[i] * a.recent[200 + i];
+        most = fmax(most, fabs(a.recent[200 + i]));
+        response = fmax(response, fabs(c.scale[i] * c.loads[200 + i]));
+    }
+    check_near(a.steps[2].load, 77, 0, 0);
+    check_near(a.steps[2].response, response, 0, 0);
+    check_near(a.steps[2].largest, most, 0, 0);
+    check_near(a.steps[2].mean, mean, 0, 1e-14);
+    check_at_most(70, a.steps[2].right);
+    group_answer_free(&a);
+    group_case_drop(&c);
+}
+
+static void failing_steps_are_told(void **state)
+{
+    const int states[] = {PS_GROUP_NOT_CONVERGED, PS_GROUP_NOT_FINITE};
+    for (int which = 0; which < 2; ++which) {
+        group_case c = make(100, 4, PS_DOUBLE);
+        group_answer a;
+        if (which == 0)
+            c.limit = 2;
+        else
+            c.loads[100 + 5] = NAN;
+        check_ok(group_case_run(&c, "cpu", &a));
+        assert_int_equal((int)a.steps[which].state, states[which]);
+        for (int g = which + 1; g < 4; ++g)
+            assert_int_equal((int)a.steps[g].state, PS_GROUP_SKIPPED);
+        group_answer_free(&a);
+        group_case_drop(&c);
+    }
+}
+
+static void quiet_loads_give_zeros(void **state)
+{
+    group_case c = make(40, 2, PS_SINGLE);
+    group_answer a;
+    memset(c.loads, 0, 80 * sizeof(double));
+    memset(c.sums, 0, 120 * sizeof(float));
+    check_ok(group_case_run(&c, "cpu", &a));
+    for (int g = 0; g < 2; ++g) assert_int_equal((int)a.steps[g].state, PS_GROUP_SOLVED);
+    for (int i = 0; i < 80; ++i) check_near(a.recent[i], 0, 0, 0);
+    group_answer_free(&a);
+    group_case_drop(&c);
+}
+
+static void refuses_what_does_not_fit(void **state)
+{
+    group_case c = make(10, 2, PS_SINGLE);
+    group_answer a;
+    c.count = 3;
+    check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "a group of 3 of 2 steps");
+    c.count = 2;
+    c.packed.group = 4;
+    check_fails(group_case_run(&c, "cpu", &a), PS_USAGE, "not of this group");
+    group_case_drop(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packing_keeps_every_entry),
+        cmocka_unit_test(vectors_come_by_their_first_step),
+        cmocka_unit_test(inner_part_is_the_first_matrices),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(steps_solve_their_equation),
+        cmocka_unit_test(figures_are_the_definition),
+        cmocka_unit_test(failing_steps_are_told),
+        cmocka_unit_test(quiet_loads_give_zeros),
+        cmocka_unit_test(refuses_what_does_not_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

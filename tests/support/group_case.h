@@ -1,0 +1,291 @@
+/*
+ * group_case: a group of steps to solve (kernels/tdbem/group_solve.h), made from nothing, on any
+ * device.
+ *
+ * Unknowns sit in a line; the row-vector (i,j) starts at 1 + sqrt(|i-j| / crowd) and is 6 to 12
+ * long, so that shells hold more columns the farther they are, as on a surface. M^0 is a band of
+ * 2 BAND entries around a diagonal that outweighs them.
+ */
+#ifndef PS_TESTS_GROUP_CASE_H
+#define PS_TESTS_GROUP_CASE_H
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/conjugate_gradient.h"
+#include "kernels/tdbem/group_solve.h"
+#include "runtime/memory.h"
+#include "tests/support/synthetic_slices.h"
+
+enum { GROUP_CASE_BAND = 10 };
+
+typedef struct group_case {
+    int64_t unknowns, group, count;
+    ps_precision precision;
+    double crowd;     /* columns a row meets within m shells: 2 crowd m^2 */
+    double dominance; /* of the diagonal of M^0, above 1                  */
+    double tolerance;
+    int64_t limit;    /* iterations */
+    uint64_t seed;
+    ps_near near;
+    ps_csr m0;
+    double *scale, *weights, *loads, *last[2];
+    void *sums;
+    ps_packed_near packed; /* in host memory `packing` */
+    void *packing;
+} group_case;
+
+static inline double group_case_random(const group_case *c, int64_t i, int64_t j, int64_t k)
+{
+    return synthetic_unit(synthetic_hash(c->seed, (uint64_t)i, (uint64_t)j, (uint64_t)k));
+}
+
+static inline int64_t group_case_item(const group_case *c)
+{
+    return c->precision == PS_SINGLE ? sizeof(float) : sizeof(double);
+}
+
+static inline void group_case_put(const group_case *c, void *array, int64_t at, double value)
+{
+    if (c->precision == PS_SINGLE)
+        ((float *)array)[at] = (float)value;
+    else
+        ((double *)array)[at] = value;
+}
+
+/* ---- near matrices ---- */
+
+/* Entries of row i of M^m; written to `to` on if that is not negative. */
+static inline int64_t group_case_row(const group_case *c, int64_t m, int64_t i, int64_t to)
+{
+    int64_t reach = (int64_t)(c->crowd * (double)(m * m)) + 1, count = 0;
+    int64_t inner = m > 13 ? (int64_t)(c->crowd * (double)((m - 13) * (m - 13))) : -1;
+    for (int64_t j = i > reach ? i - reach : 0; j <= i + reach && j < c->unknowns; ++j) {
+        int64_t apart = j < i ? i - j : j - i;
+        if (apart < inner) continue;
+        int64_t start = 1 + (int64_t)sqrt((double)apart / c->crowd);
+        int64_t length = 6 + (int64_t)(7 * group_case_random(c, i, j, -1));
+        if (m < start || m >= start + length) continue;
+        if (to >= 0) {
+            c->near.columns[to + count] = (int32_t)j;
+            double share = 0.2 / (1 + 2 * c->crowd * (double)m);
+            group_case_put(c, c->near.values, to + count,
+                           share * (group_case_random(c, i, j, m) - 0.4));
+        }
+        ++count;
+    }
+    return count;
+}
+
+static inline ps_status group_case_near(group_case *c)
+{
+    int64_t n = c->unknowns;
+    ps_near *near = &c->near;
+    *near = (ps_near){.unknowns = n, .group = c->group, .precision = c->precision};
+    PS_TRY(PS_ALLOC(&near->row_start, (c->group - 1) * (n + 1) + 1, "a test"));
+    for (int64_t m = 1; m < c->group; ++m)
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < n; ++i)
+            near->row_start[(m - 1) * (n + 1) + i + 1] = group_case_row(c, m, i, -1);
+    int64_t entries = ps_near_starts(near);
+    PS_TRY(PS_ALLOC(&near->columns, entries, "a test"));
+    PS_TRY(ps_alloc(&near->values, entries, 8, "a test"));
+    for (int64_t m = 1; m < c->group; ++m)
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < n; ++i)
+            group_case_row(c, m, i, near->row_start[(m - 1) * (n + 1) + i]);
+    return PS_OK;
+}
+
+static inline ps_status group_case_pack(group_case *c)
+{
+    int64_t warps = (c->unknowns + 31) / 32;
+    ps_near_packing packing = {.near = &c->near, .threads = omp_get_max_threads()};
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&packing.tally, 2 * (warps + 1), "a test"));
+    PS_GUARD(status, done, ps_alloc(&packing.scratch, packing.threads *
+                                    ps_near_packing_scratch(c->unknowns), 1, "a test"));
+    PS_GUARD(status, done, ps_near_packing_measure(&packing, &c->packed));
+    PS_GUARD(status, done, ps_alloc(&c->packing, ps_packed_near_bytes(&c->packed), 1, "a test"));
+    ps_packed_near_place(&c->packed, c->packing);
+    ps_near_packing_fill(&packing, &c->packed);
+done:
+    free(packing.tally);
+    free(packing.scratch);
+    return status;
+}
+
+/* ---- M^0 and vectors ---- */
+
+static inline ps_status group_case_m0(group_case *c)
+{
+    int64_t n = c->unknowns;
+    ps_csr *m = &c->m0;
+    m->rows = n;
+    PS_TRY(PS_ALLOC(&m->row_start, n + 1, "a test"));
+    PS_TRY(PS_ALLOC(&m->columns, n * (2 * GROUP_CASE_BAND + 1), "a test"));
+    PS_TRY(PS_ALLOC(&m->values, n * (2 * GROUP_CASE_BAND + 1), "a test"));
+    for (int64_t i = 0; i < n; ++i) {
+        double outweigh = 0;
+        int64_t diagonal = -1;
+        for (int64_t j = i - GROUP_CASE_BAND; j <= i + GROUP_CASE_BAND; ++j) {
+            if (j < 0 || j >= n) continue;
+            double size = (1 + (double)(i % 3)) * (1 + (double)(j % 3));
+            double value = size * (0.2 + group_case_random(c, i < j ? i : j, i < j ? j : i, -2));
+            if (i == j) diagonal = m->nnz;
+            if (i != j) outweigh += value / (1 + (double)(j % 3)) * (1 + (double)(i % 3));
+            m->columns[m->nnz] = (int32_t)j;
+            m->values[m->nnz++] = value;
+        }
+        m->values[diagonal] = c->dominance * (outweigh + 0.1);
+        m->row_start[i + 1] = m->nnz;
+    }
+    PS_TRY(PS_ALLOC(&c->scale, n, "a test"));
+    return ps_cg_prepare(m, c->scale);
+}
+
+static inline ps_status group_case_vectors(group_case *c)
+{
+    int64_t n = c->unknowns;
+    PS_TRY(PS_ALLOC(&c->weights, n, "a test"));
+    PS_TRY(PS_ALLOC(&c->loads, n * c->group, "a test"));
+    PS_TRY(PS_ALLOC(&c->last[0], n, "a test"));
+    PS_TRY(PS_ALLOC(&c->last[1], n, "a test"));
+    PS_TRY(ps_alloc(&c->sums, n * (c->group + 1), 8, "a test"));
+    for (int64_t i = 0; i < n; ++i) {
+        c->weights[i] = 1 / (double)n;
+        c->last[0][i] = (float)(0.2 * group_case_random(c, i, 0, -3));
+        c->last[1][i] = (float)(0.2 * group_case_random(c, i, 1, -3));
+        for (int64_t g = 0; g < c->group; ++g) {
+            c->loads[g * n + i] = 20 * group_case_random(c, i, g, -4);
+            group_case_put(c, c->sums, i * (c->group + 1) + g, group_case_random(c, i, g, -5));
+        }
+    }
+    return PS_OK;
+}
+
+static inline ps_status group_case_make(group_case *c)
+{
+    PS_TRY(group_case_near(c));
+    PS_TRY(group_case_pack(c));
+    PS_TRY(group_case_m0(c));
+    return group_case_vectors(c);
+}
+
+static inline void group_case_drop(group_case *c)
+{
+    void *all[] = {c->near.row_start, c->near.columns, c->near.values, c->m0.row_start,
+                   c->m0.columns, c->m0.values, c->scale, c->weights, c->loads, c->last[0],
+                   c->last[1], c->sums, c->packing};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
+}
+
+/* ---- on a device ---- */
+
+enum { GROUP_CASE_BUFFERS = 16 };
+
+typedef struct group_place {
+    ps_device *device;
+    ps_stream *stream;
+    ps_group_solve solve; /* pointers of the device */
+    void *buffers[GROUP_CASE_BUFFERS];
+    int used;
+} group_place;
+
+/* A buffer that holds `from`, or 0xee bytes. */
+static inline ps_status group_case_send(group_place *p, const void *from, int64_t bytes, void **out)
+{
+    void *poison = NULL;
+    PS_TRY(ps_device_alloc(p->device, bytes, out));
+    p->buffers[p->used++] = *out;
+    if (!from) {
+        PS_TRY(ps_alloc(&poison, bytes, 1, "a test"));
+        memset(poison, 0xee, (size_t)bytes);
+    }
+    ps_status status = ps_copy_to_device(p->stream, *out, from ? from : poison, bytes);
+    if (status == PS_OK) status = ps_stream_wait(p->stream);
+    free(poison);
+    return status;
+}
+
+static inline ps_status group_case_place(const group_case *c, const char *device, group_place *p)
+{
+    int64_t n = c->unknowns, item = group_case_item(c), vector = n * (int64_t)sizeof(double);
+    ps_group_solve *s = &p->solve;
+    memset(p, 0, sizeof *p);
+    PS_TRY(ps_device_open(device, 0, &p->device));
+    PS_TRY(ps_stream_open(p->device, &p->stream));
+    *s = (ps_group_solve){.unknowns = n, .group = c->group, .count = c->count,
+                          .precision = c->precision, .sums_stride = c->group + 1,
+                          .near = c->packed, .m0 = c->m0,
+                          .m0_longest = ps_group_m0_longest(&c->m0),
+                          .tolerance = c->tolerance, .limit = c->limit};
+    void *near;
+    PS_TRY(group_case_send(p, c->packing, ps_packed_near_bytes(&c->packed), &near));
+    ps_packed_near_place(&s->near, near);
+    PS_TRY(group_case_send(p, c->sums, n * (c->group + 1) * item, (void **)&s->sums));
+    PS_TRY(group_case_send(p, c->m0.row_start, (n + 1) * 8, (void **)&s->m0.row_start));
+    PS_TRY(group_case_send(p, c->m0.columns, c->m0.nnz * 4, (void **)&s->m0.columns));
+    PS_TRY(group_case_send(p, c->m0.values, c->m0.nnz * 8, (void **)&s->m0.values));
+    PS_TRY(group_case_send(p, c->scale, vector, (void **)&s->scale));
+    PS_TRY(group_case_send(p, c->weights, vector, (void **)&s->weights));
+    PS_TRY(group_case_send(p, c->loads, c->group * vector, (void **)&s->loads));
+    PS_TRY(group_case_send(p, c->last[0], vector, (void **)&s->last[0]));
+    PS_TRY(group_case_send(p, c->last[1], vector, (void **)&s->last[1]));
+    PS_TRY(group_case_send(p, NULL, c->group * n * item, &s->recent));
+    PS_TRY(group_case_send(p, NULL, ps_group_solve_workspace(n, c->group), &s->workspace));
+    return group_case_send(p, NULL, c->group * (int64_t)sizeof *s->steps, (void **)&s->steps);
+}
+
+static inline void group_case_leave(group_place *p)
+{
+    for (int i = 0; i < p->used; ++i) ps_device_free(p->device, p->buffers[i]);
+    ps_stream_close(&p->stream);
+    ps_device_close(&p->device);
+}
+
+/* What a group leaves, in host memory. */
+typedef struct group_answer {
+    double *recent, *last[2]; /* [count][N], [N] */
+    ps_group_step steps[PS_GROUP_MAX];
+} group_answer;
+
+static inline void group_answer_free(group_answer *a)
+{
+    free(a->recent);
+    free(a->last[0]);
+    free(a->last[1]);
+}
+
+static inline ps_status group_case_fetch(const group_case *c, group_place *p, group_answer *a)
+{
+    int64_t n = c->unknowns, items = c->count * n;
+    const ps_group_solve *s = &p->solve;
+    PS_TRY(PS_ALLOC(&a->recent, items, "a test"));
+    for (int i = 0; i < 2; ++i) {
+        PS_TRY(PS_ALLOC(&a->last[i], n, "a test"));
+        PS_TRY(ps_copy_to_host(p->stream, a->last[i], s->last[i], n * 8));
+    }
+    PS_TRY(ps_copy_to_host(p->stream, a->recent, s->recent, items * group_case_item(c)));
+    PS_TRY(ps_copy_to_host(p->stream, a->steps, s->steps, c->group * (int64_t)sizeof *a->steps));
+    PS_TRY(ps_stream_wait(p->stream));
+    for (int64_t i = items - 1; i >= 0 && c->precision == PS_SINGLE; --i)
+        a->recent[i] = (double)((const float *)a->recent)[i];
+    return PS_OK;
+}
+
+/* Places the case on a device, solves it once, fetches what it left. */
+static inline ps_status group_case_run(const group_case *c, const char *device, group_answer *out)
+{
+    group_place p;
+    memset(out, 0, sizeof *out);
+    ps_status status = group_case_place(c, device, &p);
+    if (status == PS_OK) status = ps_group_solve_run(&p.solve, p.stream);
+    if (status == PS_OK) status = group_case_fetch(c, &p, out);
+    group_case_leave(&p);
+    return status;
+}
+
+#endif
