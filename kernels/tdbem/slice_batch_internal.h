@@ -1,0 +1,62 @@
+/*
+ * Shared by the files of slice_batch: the table in memory, and what the device's kernels are
+ * called with.
+ *
+ * The table: strands[strands], then pieces (a strand's one after another, slices ascending), then
+ * tiles[tile_count] with offsets from the batch's base in place of pointers, each part 128-byte
+ * aligned. Part q of a strand's work is pieces [q n / splits, (q + 1) n / splits) of its n.
+ */
+#ifndef PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
+#define PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
+
+#include "kernels/tdbem/slice_batch.h"
+
+enum { PS_PIECE_SLICES = 32 };
+
+typedef struct ps_slice_strand {
+    int32_t row, rows;           /* global first row, number of rows */
+    int32_t first_piece, pieces;
+} ps_slice_strand;
+
+/* Some slices of one tile, rows of one strand: 32 words, one for each thread of a warp. Offsets
+ * are in bytes from the batch's base. */
+typedef struct ps_slice_piece {
+    int64_t values; /* warp: of the strand; contiguous: of the tile's slice; full: of the first block */
+    int64_t starts; /* warp: of the strand; contiguous: of the tile's slice; full: corner_rows    */
+    int32_t slice, count; /* first slice (global), number                                         */
+    int32_t row, rows;    /* first row within the tile, rows of the strand in it                  */
+    int64_t step;         /* contiguous: values from slice to slice; full: corner_columns, bytes  */
+    int32_t starts_step;  /* from slice to slice                                                  */
+    int32_t limit;        /* contiguous: rows that the tile's blocks hold; full: number of blocks */
+    int32_t reserved[4];
+    uint16_t widths[PS_PIECE_SLICES]; /* warp                                                     */
+} ps_slice_piece;
+
+/* Where the parts of the table begin, bytes. */
+int64_t ps_slice_batch_pieces_at(const ps_slice_batch_plan *plan);
+int64_t ps_slice_batch_tiles_at(const ps_slice_batch_plan *plan);
+
+/* What a kernel gets, device pointers. */
+typedef struct ps_slice_launch {
+    const char *base;
+    const ps_slice_strand *strands;
+    const ps_slice_piece *pieces;
+    const void *past; /* of t = 0 */
+    void *scratch;    /* [splits][strands][group][strand_rows] */
+    void *sums;
+    int64_t past_stride, sums_stride;
+    int32_t strand_count, splits, group, strand_rows;
+    int32_t block_rows, block_columns, k_max;
+} ps_slice_launch;
+
+/* slice_batch_cuda.cu: launches the plan's kernel and the reduction. `stream`: cudaStream_t of a
+ * device that is current. */
+ps_status ps_slice_batch_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                              void *stream);
+/* Kernels alone, in slice_rows_cuda.cu and slice_teams_cuda.cu. */
+ps_status ps_slice_rows_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                             void *stream);
+ps_status ps_slice_teams_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                              void *stream);
+
+#endif

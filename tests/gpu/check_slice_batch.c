@@ -1,0 +1,56 @@
+/*
+ * check_slice_batch: every case of tests/support/batch_case.h, precision and group on every CUDA
+ * device against the definition. Ends with "N passed, N failed, N skipped". Argument: only groups that
+ * are a power of two or one below (for slow tools such as compute-sanitizer).
+ */
+#include <stdio.h>
+
+#include "tests/support/batch_case.h"
+
+static const double limits[] = {1e-6, 1e-13};
+static bool few;
+
+static bool skipped(int64_t group) { return few && (group & (group - 1)) && (group & (group + 1)); }
+
+static int check_case(ps_device *device, const batch_case *c, int number, ps_precision precision)
+{
+    case_tiles tiles;
+    double worst = 0, most = 0;
+    ps_status status = case_tiles_init(c, precision, &tiles);
+    for (int64_t group = 1; group <= PS_GROUP_MAX && status == PS_OK; ++group) {
+        if (skipped(group)) continue;
+        status = case_run(c, &tiles, device, group, &worst);
+        most = fmax(most, worst);
+    }
+    case_tiles_release(&tiles);
+    bool good = status == PS_OK && most <= limits[precision];
+    printf("%s case %d (%s, %lld x %lld), %s: largest error %.2e%s%s\n", good ? "ok" : "FAILED",
+           number, ps_block_layout_name(c->layout), (long long)c->block_rows,
+           (long long)c->block_columns, precision == PS_SINGLE ? "fp32" : "fp64", most,
+           status == PS_OK ? "" : ": ", status == PS_OK ? "" : ps_message());
+    return !good;
+}
+
+int main(int argc, char **argv)
+{
+    int count = ps_device_count(), failed = 0, passed = 0;
+    few = argc > 1;
+    for (int d = 0; d < count; ++d) {
+        char name[32];
+        ps_device *device;
+        snprintf(name, sizeof name, "cuda:%d", d);
+        if (ps_device_open(name, 0, &device) != PS_OK) {
+            printf("FAILED: %s\n", ps_message());
+            failed += 1;
+            continue;
+        }
+        for (int i = 0; i < 2 * BATCH_CASES; ++i) {
+            int bad = check_case(device, &batch_cases[i / 2], i / 2, (ps_precision)(i % 2));
+            failed += bad;
+            passed += !bad;
+        }
+        ps_device_close(&device);
+    }
+    printf("%d passed, %d failed, %d skipped\n", passed, failed, count == 0);
+    return failed > 0;
+}

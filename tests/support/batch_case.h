@@ -1,0 +1,324 @@
+/*
+ * batch_case: random matrices in odd sizes, cut into blocks, packed into images as a file's tiles
+ * are unpacked, and multiplied on a device batch by batch. Run by tests/kernels/tdbem/
+ * test_slice_batch.c on the CPU and by tests/gpu/check_slice_batch.c on CUDA devices.
+ */
+#ifndef PS_TESTS_BATCH_CASE_H
+#define PS_TESTS_BATCH_CASE_H
+
+#include "kernels/tdbem/slice_batch.h"
+#include "tests/support/synthetic_blocks.h"
+
+typedef struct batch_case {
+    ps_block_layout layout;
+    ps_slice_kernel kernel;
+    int64_t block_rows, block_columns; /* columns 0: d_max                               */
+    int64_t unknowns, tile_rows, tile_slices, k_max, d_max;
+    double empty; /* share of empty row-vectors                                          */
+    double wild;  /* share of row-vectors that begin anywhere; others near |i - j|       */
+    int batches;  /* that the tiles are dealt into                                       */
+} batch_case;
+
+/* Row-vector (i,j): deterministic in (seed of the case, i, j). */
+static inline void case_vector(const batch_case *c, int64_t i, int64_t j, int64_t *start,
+                               int64_t *length)
+{
+    double u = synthetic_unit(synthetic_hash(1, (uint64_t)i, (uint64_t)j, 0));
+    double x = synthetic_unit(synthetic_hash(2, (uint64_t)i, (uint64_t)j, 0));
+    double y = synthetic_unit(synthetic_hash(3, (uint64_t)i, (uint64_t)j, 0));
+    double z = synthetic_unit(synthetic_hash(4, (uint64_t)i, (uint64_t)j, 0));
+    *length = u < c->empty ? 0 : 1 + (int64_t)(x * (double)c->d_max);
+    double near = (double)(i > j ? i - j : j - i) / (double)c->unknowns + 0.02 * y;
+    double place = z < c->wild ? y : near;
+    *start = 1 + (int64_t)(fmin(place, 1) * (double)(c->k_max - *length));
+}
+
+static inline double case_value(int64_t i, int64_t j, int64_t q)
+{
+    return (float)(2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) - 1);
+}
+
+/* Fills a tile whose ranges are set. */
+static inline void case_tile(const batch_case *c, ps_precision precision, ps_slice_tile *tile)
+{
+    int64_t vectors = tile->rows * tile->slices, start, length, at = 0;
+    tile->starts = calloc((size_t)vectors + 1, 2);
+    tile->lengths = calloc((size_t)vectors + 1, 2);
+    tile->values = calloc((size_t)(vectors * c->d_max) + 1, 8);
+    for (int64_t v = 0; v < vectors; ++v) {
+        int64_t i = tile->first_row + v % tile->rows, j = tile->first_slice + v / tile->rows;
+        case_vector(c, i, j, &start, &length);
+        tile->starts[v] = (uint16_t)start;
+        tile->lengths[v] = (uint16_t)length;
+        for (int64_t q = 0; q < length; ++q, ++at)
+            if (precision == PS_SINGLE) ((float *)tile->values)[at] = (float)case_value(i, j, q);
+            else ((double *)tile->values)[at] = case_value(i, j, q);
+    }
+    tile->value_count = at;
+    ps_slice_tile_fill_starts(tile);
+    uint32_t *offsets = calloc((size_t)(ps_slice_tile_row_blocks(tile) * tile->slices) + 1, 4);
+    if (ps_slice_tile_index(tile, c->k_max, c->d_max, offsets) != PS_OK) abort();
+    tile->offsets = offsets;
+}
+
+/* The image of a tile: its arrays one after another, 64-byte aligned, with the slack that the
+ * product wants. The tile's pointers are moved into it. */
+static inline void *case_image(const ps_block_header *h, ps_block_tile *tile, int64_t *bytes)
+{
+    int64_t warps = ps_block_tile_warps(tile) * tile->slices;
+    bool full = h->layout == PS_BLOCK_FULL, warp = h->layout == PS_BLOCK_WARP;
+    struct { void **array; int64_t bytes; } parts[] = {
+        {(void **)&tile->block_start, full ? 4 * (tile->slices + 1) : 0},
+        {(void **)&tile->corner_rows, full ? 4 * tile->block_count : 0},
+        {(void **)&tile->corner_columns, full ? 2 * tile->block_count : 0},
+        {(void **)&tile->starts, full ? 0 : warp ? 64 * warps : 2 * tile->slices * tile->rows},
+        {(void **)&tile->widths, warp ? 2 * warps : 0},
+        {&tile->values, tile->value_count * (h->slices.precision == PS_SINGLE ? 4 : 8)}};
+    *bytes = PS_PRODUCT_OVERREAD;
+    for (int p = 0; p < 6; ++p) *bytes += (parts[p].bytes + 63) / 64 * 64;
+    char *image = synthetic_array(*bytes, 1), *at = image;
+    for (int p = 0; p < 6; ++p) {
+        memcpy(at, *parts[p].array, (size_t)parts[p].bytes);
+        free(*parts[p].array);
+        *parts[p].array = at;
+        at += (parts[p].bytes + 63) / 64 * 64;
+    }
+    *bytes = (*bytes + 255) / 256 * 256;
+    return image;
+}
+
+/* All tiles of a case. */
+typedef struct case_tiles {
+    int64_t count;
+    ps_block_header header;
+    ps_block_tile *tiles;
+    void **images;
+    int64_t *bytes; /* of the images, rounded up to 256 */
+} case_tiles;
+
+static inline ps_status case_tiles_init(const batch_case *c, ps_precision precision, case_tiles *out)
+{
+    ps_slice_tiling tiling = {.unknowns = c->unknowns, .tile_rows = c->tile_rows,
+                              .tile_slices = c->tile_slices, .end_slice = c->unknowns};
+    int64_t across = (c->unknowns + c->tile_rows - 1) / c->tile_rows;
+    int64_t along = (c->unknowns + c->tile_slices - 1) / c->tile_slices;
+    *out = (case_tiles){.count = across * along};
+    out->header = (ps_block_header){.layout = c->layout, .block_rows = c->block_rows,
+                                    .block_columns = c->block_columns ? c->block_columns : c->d_max};
+    out->header.slices.precision = precision;
+    out->header.slices.d_max = c->d_max;
+    out->header.slices.k_max = c->k_max;
+    PS_TRY(ps_blocking_check(&out->header));
+    PS_TRY(PS_ALLOC(&out->tiles, out->count, "tiles"));
+    PS_TRY(PS_ALLOC(&out->images, out->count, "tiles"));
+    PS_TRY(PS_ALLOC(&out->bytes, out->count, "tiles"));
+    for (int64_t t = 0; t < out->count; ++t) {
+        ps_slice_tile tile = {0};
+        int64_t histogram[PS_LENGTH_BINS] = {0};
+        tile.first_row = t % across * tiling.tile_rows;
+        tile.first_slice = t / across * tiling.tile_slices;
+        tile.rows = c->unknowns - tile.first_row < c->tile_rows ? c->unknowns - tile.first_row : c->tile_rows;
+        tile.slices = c->unknowns - tile.first_slice < c->tile_slices ? c->unknowns - tile.first_slice : c->tile_slices;
+        case_tile(c, precision, &tile);
+        PS_TRY(ps_slice_tile_measure(&tile, c->k_max, histogram));
+        synthetic_cut(&out->header, &tile, &out->tiles[t]);
+        PS_TRY(ps_block_tile_check(&out->header, &out->tiles[t]));
+        out->images[t] = case_image(&out->header, &out->tiles[t], &out->bytes[t]);
+        synthetic_tile_free(&tile);
+    }
+    return PS_OK;
+}
+
+static inline void case_tiles_release(case_tiles *tiles)
+{
+    for (int64_t t = 0; t < tiles->count; ++t) free(tiles->images[t]);
+    free(tiles->tiles);
+    free(tiles->images);
+    free(tiles->bytes);
+}
+
+/* Past and sums on the host and on the device. */
+typedef struct case_vectors {
+    int64_t group, unknowns, origin, stride, sums_stride;
+    ps_precision precision;
+    size_t size;
+    void *past, *sums, *again;
+    void *device_past, *device_sums;
+} case_vectors;
+
+static inline double case_past(int64_t j, int64_t t)
+{
+    return t >= 0 ? 0 : (float)(2 * synthetic_unit(synthetic_hash(9, (uint64_t)j, (uint64_t)-t, 1)) - 1);
+}
+
+static inline double case_get(const case_vectors *v, const void *array, int64_t at)
+{
+    return v->precision == PS_SINGLE ? ((const float *)array)[at] : ((const double *)array)[at];
+}
+
+static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, ps_device *device,
+                                          ps_stream *stream, ps_precision precision, int64_t group)
+{
+    int64_t columns = c->block_columns > c->d_max ? c->block_columns : c->d_max;
+    *v = (case_vectors){.group = group, .unknowns = c->unknowns, .precision = precision,
+                        .origin = ps_product_past_before(c->k_max, columns),
+                        .sums_stride = group + 3, .size = precision == PS_SINGLE ? 4 : 8};
+    v->stride = v->origin + ps_product_past_after(group);
+    int64_t past_bytes = v->unknowns * v->stride * (int64_t)v->size;
+    PS_TRY(ps_alloc(&v->past, v->unknowns * v->stride, v->size, "past"));
+    PS_TRY(ps_alloc(&v->sums, v->unknowns * v->sums_stride, v->size, "sums"));
+    PS_TRY(ps_alloc(&v->again, v->unknowns * v->sums_stride, v->size, "sums"));
+    for (int64_t i = 0; i < v->unknowns * v->stride; ++i) {
+        double x = case_past(i / v->stride, i % v->stride - v->origin);
+        if (precision == PS_SINGLE) ((float *)v->past)[i] = (float)x;
+        else ((double *)v->past)[i] = x;
+    }
+    PS_TRY(ps_device_alloc(device, past_bytes, &v->device_past));
+    PS_TRY(ps_device_alloc(device, v->unknowns * v->sums_stride * (int64_t)v->size, &v->device_sums));
+    PS_TRY(ps_copy_to_device(stream, v->device_past, v->past, past_bytes));
+    return ps_stream_wait(stream);
+}
+
+static inline void case_vectors_release(case_vectors *v, ps_device *device)
+{
+    ps_device_free(device, v->device_past);
+    ps_device_free(device, v->device_sums);
+    free(v->past);
+    free(v->sums);
+    free(v->again);
+}
+
+/* A batch on a device: tiles [first, end). */
+typedef struct case_batch {
+    ps_slice_batch_plan plan;
+    void *base, *table, *scratch, *host_table;
+} case_batch;
+
+static inline ps_status case_batch_init(const case_tiles *all, int64_t first, int64_t end,
+                                        ps_slice_kernel kernel, int64_t group, ps_device *device,
+                                        ps_stream *stream, case_batch *out)
+{
+    int64_t *offsets, bytes = 0;
+    *out = (case_batch){0};
+    PS_TRY(PS_ALLOC(&offsets, end - first + 1, "offsets"));
+    for (int64_t t = first; t < end; bytes += all->bytes[t++]) offsets[t - first] = bytes;
+    ps_slice_batch_tiles tiles = {.count = end - first, .tiles = all->tiles + first,
+                                  .images = (const void *const *)all->images + first,
+                                  .offsets = offsets, .kernel = kernel};
+    ps_status status;
+    int multiprocessors = ps_device_describe(device).multiprocessors;
+    PS_GUARD(status, done, ps_slice_batch_plan_make(&all->header, group, multiprocessors, &tiles, &out->plan));
+    PS_GUARD(status, done, ps_alloc(&out->host_table, out->plan.table_bytes, 1, "table"));
+    PS_GUARD(status, done, ps_slice_batch_table(&out->plan, &tiles, out->host_table));
+    PS_GUARD(status, done, ps_device_alloc(device, bytes, &out->base));
+    PS_GUARD(status, done, ps_device_alloc(device, out->plan.table_bytes, &out->table));
+    PS_GUARD(status, done, ps_device_alloc(device, out->plan.scratch_bytes, &out->scratch));
+    PS_GUARD(status, done, ps_copy_to_device(stream, out->table, out->host_table, out->plan.table_bytes));
+    for (int64_t t = first; t < end; ++t)
+        PS_GUARD(status, done, ps_copy_to_device(stream, (char *)out->base + offsets[t - first],
+                                                 all->images[t], all->bytes[t]));
+    status = ps_stream_wait(stream);
+done:
+    free(offsets);
+    return status;
+}
+
+static inline void case_batch_release(case_batch *batch, ps_device *device)
+{
+    ps_device_free(device, batch->base);
+    ps_device_free(device, batch->table);
+    ps_device_free(device, batch->scratch);
+    free(batch->host_table);
+}
+
+/* sums = all batches applied, on the host in `out`. */
+static inline ps_status case_apply(const case_batch *batches, int count, const case_vectors *v,
+                                   ps_stream *stream, void *out)
+{
+    int64_t bytes = v->unknowns * v->sums_stride * (int64_t)v->size;
+    PS_TRY(ps_fill_zero(stream, v->device_sums, bytes));
+    for (int b = 0; b < count; ++b) {
+        ps_slice_batch_memory memory = {
+            .table = batches[b].table, .scratch = batches[b].scratch, .base = batches[b].base,
+            .past = v->device_past, .past_stride = v->stride, .past_origin = v->origin,
+            .sums = v->device_sums, .sums_stride = v->sums_stride};
+        PS_TRY(ps_slice_batch_run(&batches[b].plan, &memory, stream));
+    }
+    PS_TRY(ps_copy_to_host(stream, out, v->device_sums, bytes));
+    return ps_stream_wait(stream);
+}
+
+/* Largest error of a sum relative to sum |v| |past|, by the definition in fp64; infinite if what
+ * lies behind the group was written to. */
+static inline double case_error(const batch_case *c, const case_vectors *v)
+{
+    double worst = 0;
+    int64_t start, length;
+    for (int64_t i = 0; i < c->unknowns; ++i) {
+        double sum[PS_GROUP_MAX] = {0}, size[PS_GROUP_MAX] = {0};
+        for (int64_t j = 0; j < c->unknowns; ++j) {
+            case_vector(c, i, j, &start, &length);
+            for (int64_t q = 0; q < length; ++q)
+                for (int64_t g = 0; g < v->group; ++g) {
+                    double x = case_value(i, j, q) *
+                               case_get(v, v->past, j * v->stride + v->origin + g - start - q);
+                    sum[g] += x;
+                    size[g] += fabs(x);
+                }
+        }
+        for (int64_t g = 0; g < v->group; ++g)
+            worst = fmax(worst, fabs(case_get(v, v->sums, i * v->sums_stride + g) - sum[g]) /
+                                    fmax(size[g], 1e-30));
+        for (int64_t g = v->group; g < v->sums_stride; ++g)
+            if (case_get(v, v->sums, i * v->sums_stride + g) != 0) worst = INFINITY;
+    }
+    return worst;
+}
+
+/* One case, precision and group: error in *worst; PS_FAILED if a second run has other bits. */
+static inline ps_status case_run(const batch_case *c, const case_tiles *tiles, ps_device *device,
+                                 int64_t group, double *worst)
+{
+    enum { BATCHES_MAX = 8 };
+    case_batch batches[BATCHES_MAX] = {{.base = NULL}};
+    case_vectors v = {0};
+    ps_stream *stream = NULL;
+    ps_status status;
+    PS_GUARD(status, done, ps_stream_open(device, &stream));
+    PS_GUARD(status, done, case_vectors_init(&v, c, device, stream, tiles->header.slices.precision, group));
+    for (int b = 0; b < c->batches; ++b)
+        PS_GUARD(status, done, case_batch_init(tiles, tiles->count * b / c->batches,
+                                               tiles->count * (b + 1) / c->batches, c->kernel, group,
+                                               device, stream, &batches[b]));
+    PS_GUARD(status, done, case_apply(batches, c->batches, &v, stream, v.sums));
+    PS_GUARD(status, done, case_apply(batches, c->batches, &v, stream, v.again));
+    *worst = case_error(c, &v);
+    if (memcmp(v.sums, v.again, (size_t)(v.unknowns * v.sums_stride) * v.size) != 0)
+        status = ps_fail(PS_FAILED, "two runs of one plan differ in their bits");
+done:
+    for (int b = 0; b < c->batches; ++b) case_batch_release(&batches[b], device);
+    case_vectors_release(&v, device);
+    ps_stream_close(&stream);
+    return status;
+}
+
+/* Odd sizes: rows that are no multiple of 32, tiles of few slices, row-vectors of 1 to 40, starts
+ * from 1 to K, near each other and not, blocks that no kernel likes best. */
+static const batch_case batch_cases[] = {
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 32, 0, 149, 149, 13, 60, 9, 0.1, 0, 1},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 20, 47, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 128, 16, 131, 131, 7, 90, 16, 0, 0.02, 1},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_TEAMS, 51, 60, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 16, 0, 299, 299, 50, 60, 12, 0.1, 0, 1},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 37, 0, 149, 149, 13, 60, 9, 0.1, 0, 2},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 300, 64, 700, 700, 350, 80, 16, 0.1, 0, 1},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2},
+};
+enum { BATCH_CASES = sizeof batch_cases / sizeof *batch_cases };
+
+#endif
