@@ -1,9 +1,9 @@
 /*
  * growth_watch: tells an unstable march from a stable one, once its loads are over.
  *
- * A passive system that nothing drives any more can ring, echo and focus, but not grow without end;
- * rounding drifts by powers of time (a double root at z = 1: linearly, by random walk t^1.5). Only an
- * unstable root grows exponentially. So the time since the last load is cut into octaves, windows
+ * A passive system that nothing drives any more can ring, echo and focus, but not grow without
+ * end; rounding drifts by powers of time (a double root at z = 1: linearly, by random walk t^1.5).
+ * Only an unstable root grows exponentially. So the time since the last load is cut into octaves, windows
  * 1 | 2 | 3, 4 | 5 .. 8 | ..., and the largest level in an octave compared with that of all octaves
  * before: drifts at most triple it from one octave to the next, an exponential squares its factor
  * each time. A window should be what a wave needs to cross the body, or longer.
