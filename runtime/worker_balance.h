@@ -7,7 +7,7 @@
  * and hands back the seconds. What is loaded for the first time in an iteration is not to be part
  * of them: it would not come again. Streaming that comes again every time is.
  *
- * An iteration, in O(W): t_i the seconds, s_i the items of worker i, t_a the mean of t, c_i = t_i/s_i.
+ * An iteration, O(W): t_i the seconds, s_i the items of worker i, t_a the mean of t, c_i = t_i/s_i.
  *   slower than t_a:  s_i -= r_i,                   r_i = (t_i - t_a)/c_i
  *   faster than t_a:  s_i += o_i (sum r)/(sum o),   o_i = (t_a - t_i)/c_i
  * then whole numbers: at least 1 (0 if there are fewer items than workers) and at most the cap,
@@ -39,7 +39,7 @@ typedef struct ps_worker_balance_config {
     int64_t iterations;       /* measured before the intervals settle; 0: they never move    */
     bool plain;               /* the published rule alone, to compare with                   */
     const int64_t *item_caps; /* [workers] most items a worker may hold, 0: any; NULL: none  */
-    /* [workers] most bytes, 0: any, and [items] the bytes of each item, not negative; NULL: none. */
+    /* [workers] most bytes, 0: any, and [items] the bytes of each item, >= 0; NULL: none. */
     const int64_t *byte_caps, *item_bytes;
 } ps_worker_balance_config;
 

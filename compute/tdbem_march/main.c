@@ -147,9 +147,9 @@ static bool is_up_to_date(const ps_run *run, const problem *p)
 {
     record_inputs inputs = problem_inputs(p);
     ps_store_identity identity = history_identity(run);
-    bool same = !run->force && ps_comm_rank() == 0 &&
-                ps_store_matches(run->operands[2], &identity, inputs.count, inputs.roles,
-                                 inputs.stores);
+    bool same =
+        !run->force && ps_comm_rank() == 0 &&
+        ps_store_matches(run->operands[2], &identity, inputs.count, inputs.roles, inputs.stores);
     return ps_comm_any(same);
 }
 
@@ -197,7 +197,9 @@ static const ps_program program = {
         "With --far the near lags stay in memory, and the far ones are swept once in --far-group "
         "steps.\n"
         "Checkpoints and a log of all steps are kept beside OUTPUT until it is complete; after an\n"
-        "interruption of any kind --restart continues to the same bits.",
+        "interruption of any kind --restart continues to the same bits. OUTPUT.workers.h5 (without "
+        "the\n"
+        "suffix of OUTPUT) says how long each stage and each worker took.",
     .examples =
         "  penstock-tdbem-march hull.slices.h5 hull.h5 hull.history.h5 --steps 2000 \\\n"
         "      --emitter plane:dir=1,0,0:shape=ricker:width=2e-3\n"

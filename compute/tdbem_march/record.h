@@ -3,6 +3,7 @@
  *
  *   <run>.log         all steps so far, a record a group (formats/append_log.h)
  *   <run>.000042.h5   checkpoints (formats/checkpoint.h)
+ *   <run>.workers.h5  seconds of workers and stages (workers.h); it stays
  *   OUTPUT            the history, written from the log at the end; then the others go
  *
  * Under MPI rank 0 alone has a record; others get the state from it.

@@ -5,6 +5,7 @@
 
 #include "compute/tdbem_march/march.h"
 #include "runtime/comm.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 
@@ -86,6 +87,36 @@ static void note_mean(march *m)
     m->figures.mean_largest = fmax(m->figures.mean_largest, fabs(mean));
 }
 
+/* Growth after the loads are over: a warning at first, then the end of the run. What the null mode
+ * of sound-hard bodies drifts by is in the mean. */
+static ps_status watch_growth(march *m, int64_t n)
+{
+    enum { WINDOW_LEAST = 16 };
+    figures *f = &m->figures;
+    bool hard = m->problem->tiles.header.formulation == PS_SOUND_HARD;
+    double level = hard ? f->latest - fabs(f->mean) : f->latest;
+    int64_t crossing = m->window.kept > WINDOW_LEAST ? m->window.kept : WINDOW_LEAST;
+    int64_t last = (int64_t)f->last_load;
+    switch (ps_growth_watch_step(&f->growth, n - last, crossing, level, f->largest)) {
+    case PS_GROWTH_SUSPECTED:
+        if (ps_comm_rank() == 0)
+            ps_warning(
+                "step %lld: the densities have grown to %.3g though the loads are over since "
+                "step %lld; the march may be unstable",
+                (long long)n, f->latest, (long long)last);
+        return PS_OK;
+    case PS_GROWTH_CERTAIN:
+        return ps_fail(
+            PS_FAILED,
+            "step %lld: the densities have grown to %.3g though the loads are over since "
+            "step %lld: the march is unstable. Assemble with more outer points, and check "
+            "the mesh for thin edges and slivers",
+            (long long)n, f->latest, (long long)last);
+    default:
+        return PS_OK;
+    }
+}
+
 /* Step n = n0 + g of the group that starts with n0. */
 static ps_status advance(march *m, int64_t n, int64_t g)
 {
@@ -101,8 +132,11 @@ static ps_status advance(march *m, int64_t n, int64_t g)
     lap(&m->clock.load, &since);
     for (int64_t i = 0; i < rows; ++i) m->sums[i] = m->load[i] - m->sums[i];
     ps_status status = solver_step(&m->solver, n, m->load, m->sums, recent_step(m, g), &m->figures);
+    if (status == PS_OK) {
+        note_mean(m);
+        status = watch_growth(m, n);
+    }
     m->hopeless = status != PS_OK;
-    if (status == PS_OK) note_mean(m);
     lap(&m->clock.solve, &since);
     return status;
 }

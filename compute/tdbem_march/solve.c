@@ -86,6 +86,7 @@ static ps_status watch(const solver *s, int64_t n, figures *f)
 {
     double now = largest(s->x, NULL, s->rows);
     f->largest = now > f->largest ? now : f->largest;
+    f->latest = now;
     if (now <= growth_limit * f->response) return PS_OK;
     return ps_fail(
         PS_FAILED,

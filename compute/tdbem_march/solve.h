@@ -6,18 +6,21 @@
 
 #include "compute/tdbem_march/cholesky.h"
 #include "formats/slice_matrix.h"
+#include "kernels/common/growth_watch.h"
 
 typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY } solver_kind;
 
 /* Running figures of a run; they are part of its state. */
 typedef struct figures {
     double largest;   /* |a| so far                                                         */
+    double latest;    /* |a| of the last step                                               */
     double response;  /* |D^{-1} l| so far, D the diagonal of M^0: what the loads alone make */
     double load;      /* |l| so far                                                         */
     double last_load; /* last step with a load above 1e-12 of the largest                   */
     double iterations, iterations_max, solves; /* of conjugate gradients                      */
     double mean, mean_largest; /* of a over the surface: at the last step, largest so far     */
     double projected; /* means taken out (--project-mean), summed magnitudes                */
+    ps_growth_watch growth;
 } figures;
 enum { FIGURES = sizeof(figures) / sizeof(double) };
 
