@@ -213,7 +213,7 @@ static ps_status march_group(march *m, int64_t count)
     PS_TRY(ps_comm_agree(sweep(m, count)));
     lap(&m->clock.summation, &since);
     for (int64_t g = 0; g < count; ++g) PS_TRY(advance(m, m->done + 1 + g, g));
-    window_append(&m->window, m->recent, count);
+    ps_past_window_append(&m->window, m->recent, count);
     m->done += count;
     if (may_project(m)) march_project_mean(m);
     return PS_OK;

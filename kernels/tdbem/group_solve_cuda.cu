@@ -1,7 +1,7 @@
 /*
  * The steps of a group in one cooperative kernel (kernels/tdbem/group_solve.h).
  *
- * A block of 1024 threads a multiprocessor owns consecutive warps of 32 rows: their part of M^0
+ * A block of 512 threads a multiprocessor owns consecutive warps of 32 rows: their part of M^0
  * and of all vectors stay in its shared memory as far as they fit, for the whole group. What other
  * blocks need (the vector that M^0 is to multiply next, the answers) goes through memory of the
  * device, and so do the partial sums: every block adds those of all blocks in the same order.
@@ -18,14 +18,16 @@ extern "C" {
 namespace {
 
 enum {
-    THREADS = 1024,
+    THREADS = 512,
     WARP = 32,
     WARPS = THREADS / WARP,
-    LANES = 4, /* threads a row of M^0 */
+    LANES = 2, /* threads a row of M^0 */
     ROWS_AT_ONCE = THREADS / LANES,
+    BATCH = 12, /* entries that a thread asks for at a time */
     STRIDE = PS_NEAR_STRIDE,
-    BLOCKS_MAX = 1024,
-    SLOT = 6 /* numbers that a block contributes to a meeting, at most */
+    BLOCKS_MAX = THREADS,
+    SLOT = 6,  /* numbers that a block contributes to a meeting, at most */
+    BUFFERS = 3 /* of slots, in turn */
 };
 
 /* The vectors of a block, `room` apart; RADIATION: what is owed to the STRIDE steps of a pass. */
@@ -41,8 +43,8 @@ struct task {
     double *past;       /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
     int past_stride;
     double *gather[2];  /* [N] what M^0 multiplies, before and after the next meeting         */
-    double *slots;      /* [2][BLOCKS_MAX][SLOT]                                              */
-    unsigned *flags;    /* [BLOCKS_MAX] the meeting that a block has come to                  */
+    double *answer;     /* [N] the iterate                                                    */
+    double *slots;      /* [BUFFERS][blocks][SLOT], VACANT where nothing has been said yet    */
     double *vectors;    /* [blocks][VECTORS][room] where shared memory is too small           */
 };
 
@@ -87,27 +89,56 @@ __device__ double warp_max(double v)
 
 __device__ double warp_reduce(double v, bool sum) { return sum ? warp_sum(v) : warp_max(v); }
 
-/* This block has come: its numbers (one a warp in `share`) and then the flag. By warp 0. */
-template <int SUMS, int MAXES>
-__device__ void arrive(const task &t, const block &k, const double (*share)[SLOT], double *slots)
+/* What was written before can be seen by who sees what is written after; and what others wrote
+ * before what was read, by what is read after. */
+__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+/* All ones are a NaN that no arithmetic gives; one that came in is replaced. */
+const unsigned long long VACANT = ~0ull;
+
+__device__ unsigned long long spoken(double v)
 {
+    return v == v ? __double_as_longlong(v) : 0x7ff8000000000000ull;
+}
+
+__device__ volatile unsigned long long *slot(const task &t, unsigned meeting, int party)
+{
+    return reinterpret_cast<unsigned long long *>(t.slots) +
+           ((meeting % BUFFERS) * gridDim.x + party) * SLOT;
+}
+
+/*
+ * This block has come: its numbers, one a warp in `share`. By warp 0. That it comes to this meeting
+ * means that all have come to the last one and are done with the slots before: those of the
+ * meeting before the last are made vacant for the next one.
+ */
+template <int SUMS, int MAXES>
+__device__ void arrive(const task &t, const block &k, const double (*share)[SLOT])
+{
+    const int lane = threadIdx.x % WARP;
     double total[SUMS + MAXES];
-    int lane = threadIdx.x % WARP;
-    for (int i = 0; i < SUMS + MAXES; ++i) total[i] = warp_reduce(share[lane][i], i < SUMS);
+    if (lane < SLOT) slot(t, k.meetings + 1, blockIdx.x)[lane] = VACANT;
+    for (int i = 0; i < SUMS + MAXES; ++i)
+        total[i] = warp_reduce(lane < WARPS ? share[lane][i] : 0, i < SUMS);
+    __syncwarp();
     if (lane > 0) return;
-    for (int i = 0; i < SUMS + MAXES; ++i) slots[blockIdx.x * SLOT + i] = total[i];
-    __threadfence();
-    *static_cast<volatile unsigned *>(t.flags + blockIdx.x) = k.meetings;
+    fence();
+    for (int i = 0; i < SUMS + MAXES; ++i)
+        slot(t, k.meetings, blockIdx.x)[i] = spoken(total[i]);
 }
 
 /* Waits for a block and takes its numbers. */
-template <int COUNT>
-__device__ void await(const task &t, const block &k, int peer, const double *slots, double *value)
+template <int COUNT> __device__ void await(const task &t, const block &k, int party, double *value)
 {
-    volatile unsigned *flag = t.flags + peer;
-    while (*flag < k.meetings) {}
-    __threadfence();
-    for (int i = 0; i < COUNT; ++i) value[i] = __ldcg(slots + peer * SLOT + i);
+    const volatile unsigned long long *from = slot(t, k.meetings, party);
+    unsigned long long said[COUNT];
+    for (bool all = false; !all;) {
+        all = true;
+        for (int i = 0; i < COUNT; ++i) said[i] = from[i];
+        for (int i = 0; i < COUNT; ++i) all = all && said[i] != VACANT;
+    }
+    fence();
+    for (int i = 0; i < COUNT; ++i) value[i] = __longlong_as_double(said[i]);
 }
 
 /*
@@ -118,17 +149,17 @@ template <int SUMS, int MAXES> __device__ void meet(const task &t, block &k, dou
 {
     __shared__ double share[WARPS][SLOT], totals[BLOCKS_MAX / WARP][SLOT];
     const int count = SUMS + MAXES, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int peer = threadIdx.x, parties = (gridDim.x + WARP - 1) / WARP;
+    const int party = threadIdx.x, parties = (gridDim.x + WARP - 1) / WARP;
     for (int i = 0; i < count; ++i) {
         value[i] = warp_reduce(value[i], i < SUMS);
         if (lane == 0) share[warp][i] = value[i];
         value[i] = 0;
     }
     __syncthreads();
-    double *slots = t.slots + (++k.meetings & 1) * BLOCKS_MAX * SLOT;
-    if (warp == 0) arrive<SUMS, MAXES>(t, k, share, slots);
+    ++k.meetings;
+    if (warp == 0) arrive<SUMS, MAXES>(t, k, share);
     __syncwarp();
-    if (peer < gridDim.x) await<count>(t, k, peer, slots, value);
+    if (party < gridDim.x) await<count>(t, k, party, value);
     __syncwarp();
     for (int i = 0; i < count && warp < parties; ++i) {
         double total = warp_reduce(value[i], i < SUMS);
@@ -157,40 +188,87 @@ __device__ void each_row(const block &k, Part part, Use use)
     }
 }
 
-/* The same with the rows of M^0 times x[N]. */
+/* sum of term(e), e = begin + lane, LANES apart below end; terms by BATCH together, so that what
+ * they wait for is under way at the same time. */
+template <typename Term> __device__ double sum_terms(int begin, int end, int lane, Term term)
+{
+    double sum = 0;
+    for (int e = begin + lane; e < end; e += BATCH * LANES) {
+        double some[BATCH];
+#pragma unroll
+        for (int i = 0; i < BATCH; ++i) some[i] = e + i * LANES < end ? term(e + i * LANES) : 0;
+#pragma unroll
+        for (int i = 0; i < BATCH; ++i) sum += some[i];
+    }
+    return sum;
+}
+
+/* each_row with the rows of M^0 times x[N]. */
 template <typename Use> __device__ void each_product(const block &k, const double *x, Use use)
 {
-    auto part = [&](int row, int lane) {
-        double sum = 0;
-        const int end = k.start[row + 1];
-#pragma unroll 4
-        for (int e = k.start[row] + lane; e < end; e += LANES) sum += k.value[e] * x[k.column[e]];
-        return sum;
-    };
-    each_row(k, part, use);
+    auto term = [&](int e) { return k.value[e] * x[k.column[e]]; };
+    each_row(k, [&](int row, int lane) {
+        return sum_terms(k.start[row], k.start[row + 1], lane, term);
+    }, use);
 }
 
 /* ---- radiation ---- */
 
-/* One vector of a warp: what the answers before step g owe to steps g .. g + STRIDE - 1. Places of
- * the past that are not known yet hold zeros. */
-template <typename real>
-__device__ void add_vector(const task &t, int64_t p, int g, double *sum)
+/* A vector of a warp as a lane sees it. */
+struct vector_head {
+    int4 v; /* ps_near_vector */
+    int start;
+};
+
+__device__ vector_head read_head(const task &t, int64_t p)
 {
-    const int lane = threadIdx.x % WARP;
-    const int4 v = __ldg(reinterpret_cast<const int4 *>(t.s.near.vectors) + p);
-    const int start = __ldg(t.s.near.starts + p * WARP + lane);
-    const double *past = t.past + (int64_t)v.x * t.past_stride + t.s.group + g - start;
-    const real *value = static_cast<const real *>(t.s.near.values) + (int64_t)v.w * WARP + lane;
-    const int width = min(v.z, g + STRIDE - v.y);
+    return {__ldg(reinterpret_cast<const int4 *>(t.s.near.vectors) + p),
+            __ldg(t.s.near.starts + p * WARP + threadIdx.x % WARP)};
+}
+
+/* One vector: what the answers before step g owe to steps g .. g + STRIDE - 1. Places of the past
+ * that are not known yet hold zeros. */
+template <typename real>
+__device__ void add_vector(const task &t, const vector_head &head, int g, double *sum)
+{
+    const double *past = t.past + (int64_t)head.v.x * t.past_stride + t.s.group + g - head.start;
+    const real *value = static_cast<const real *>(t.s.near.values) + (int64_t)head.v.w * WARP +
+                        threadIdx.x % WARP;
+    const int width = min(head.v.z, g + STRIDE - head.v.y), ahead = 8;
     double window[STRIDE];
     for (int b = 1; b < STRIDE; ++b) window[b] = past[b];
-#pragma unroll 4
-    for (int q = 0; q < width; ++q) {
-        double m = static_cast<double>(__ldcs(value + q * WARP));
-        window[0] = past[-q];
-        for (int b = 0; b < STRIDE; ++b) sum[b] += m * window[b];
-        for (int b = STRIDE - 1; b > 0; --b) window[b] = window[b - 1];
+    for (int begin = 0; begin < width; begin += ahead) {
+        real some[ahead];
+        double before[ahead];
+#pragma unroll
+        for (int q = 0; q < ahead; ++q) {
+            const bool there = begin + q < width;
+            some[q] = there ? __ldcs(value + (begin + q) * WARP) : 0;
+            before[q] = there ? past[-begin - q] : 0;
+        }
+#pragma unroll
+        for (int q = 0; q < ahead; ++q) {
+            const double m = static_cast<double>(some[q]);
+            window[0] = before[q];
+            for (int b = 0; b < STRIDE; ++b) sum[b] += m * window[b];
+            for (int b = STRIDE - 1; b > 0; --b) window[b] = window[b - 1];
+        }
+    }
+}
+
+/* The part of this warp of threads in what is owed to 32 rows from `row` on. */
+template <typename real>
+__device__ void add_vectors(const task &t, const block &k, int row, int g, double *sum)
+{
+    const int reached = min(g + STRIDE - 1, (int)t.s.group - 1);
+    const int64_t w = (k.first + row) / WARP, begin = t.s.near.vector_start[w];
+    const int64_t end = begin + t.s.near.reach[w * t.s.group + reached];
+    int64_t p = begin + threadIdx.x / WARP;
+    if (g == 0 || p >= end) return;
+    for (vector_head next = read_head(t, p); p < end; p += WARPS) {
+        const vector_head head = next;
+        if (p + WARPS < end) next = read_head(t, p + WARPS);
+        add_vector<real>(t, head, g, sum);
     }
 }
 
@@ -198,13 +276,9 @@ __device__ void add_vector(const task &t, int64_t p, int g, double *sum)
 template <typename real> __device__ void pass_over_far(const task &t, const block &k, int g)
 {
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int reached = min(g + STRIDE - 1, (int)t.s.group - 1);
     for (int row = 0; row < k.rows; row += WARP) {
-        const int64_t w = (k.first + row) / WARP, begin = t.s.near.vector_start[w];
-        const int64_t end = begin + t.s.near.reach[w * t.s.group + reached];
         double sum[STRIDE] = {0};
-        for (int64_t p = begin + warp; p < end && g > 0; p += WARPS)
-            add_vector<real>(t, p, g, sum);
+        add_vectors<real>(t, k, row, g, sum);
         for (int b = 0; b < STRIDE; ++b) k.passes[(warp * STRIDE + b) * WARP + lane] = sum[b];
         __syncthreads();
         if (threadIdx.x < STRIDE * WARP) {
@@ -221,16 +295,13 @@ template <typename real> __device__ double inner_part(const task &t, int i, int 
 {
     const ps_packed_near &near = t.s.near;
     const int64_t first = (int64_t)(STRIDE - 1) * i;
-    const int end = near.inner_start[first + g % STRIDE];
-    double sum = 0;
-#pragma unroll 4
-    for (int e = near.inner_start[first] + lane; e < end; e += LANES) {
+    auto term = [&](int e) {
         unsigned word = near.inner_words[e], column = word & ((1u << PS_NEAR_COLUMN_BITS) - 1);
         int back = (int)(word >> PS_NEAR_COLUMN_BITS) + 1;
-        sum += static_cast<double>(static_cast<const real *>(near.inner_values)[e]) *
+        return static_cast<double>(static_cast<const real *>(near.inner_values)[e]) *
                t.past[(int64_t)column * t.past_stride + t.s.group + g - back];
-    }
-    return sum;
+    };
+    return sum_terms(near.inner_start[first], near.inner_start[first + g % STRIDE], lane, term);
 }
 
 /* ---- a step ---- */
@@ -278,6 +349,7 @@ __device__ step_sums begin_step(const task &t, block &k, int g, ps_group_step *s
 __device__ void add_products(const task &t, const block &k, int row, double *value)
 {
     double r = at(t, k, R, row), u = at(t, k, U, row), w = at(t, k, W, row);
+    t.answer[k.first + row] = at(t, k, X, row);
     published(t, k, row) = at(t, k, SCALE, row) * w;
     value[0] += r * u;
     value[1] += w * u;
@@ -325,38 +397,36 @@ __device__ void iterate(const task &t, block &k, double size, int *iterations)
     }
 }
 
-/* Rounds the answer, shows it to all; x itself is published. */
+/* Rounds the answer of a row and keeps it; value: its part of the mean, the largest. */
 template <typename real>
-__device__ void keep_answer(const task &t, block &k, int g, bool zero, ps_group_step *step)
+__device__ void keep_answer(const task &t, const block &k, int row, int g, double *value)
 {
-    double value[2] = {0};
-    for (int row = threadIdx.x; row < k.rows; row += THREADS) {
-        const int64_t i = k.first + row;
-        if (zero) at(t, k, X, row) = 0;
-        const real a = static_cast<real>(at(t, k, X, row));
-        published(t, k, row) = at(t, k, X, row);
-        static_cast<real *>(t.s.recent)[g * t.s.unknowns + i] = a;
-        t.past[i * t.past_stride + t.s.group + g] = static_cast<double>(a);
-        value[0] += t.s.weights[i] * static_cast<double>(a);
-        value[1] = fmax(value[1], fabs(static_cast<double>(a)));
-    }
-    meet<1, 1>(t, k, value);
-    step->mean = value[0];
-    step->largest = value[1];
+    const int64_t i = k.first + row;
+    const real a = static_cast<real>(at(t, k, X, row));
+    static_cast<real *>(t.s.recent)[g * t.s.unknowns + i] = a;
+    t.past[i * t.past_stride + t.s.group + g] = static_cast<double>(a);
+    value[0] += t.s.weights[i] * static_cast<double>(a);
+    value[1] = fmax(value[1], fabs(static_cast<double>(a)));
 }
 
-/* |b - M^0 x|^2 from its definition; leaves the start of another iteration. */
-__device__ double find_truth(const task &t, block &k)
+/* Keeps the answer; returns |b - M^0 x|^2 from its definition, and leaves the start of another
+ * iteration. zero: the answer is 0. */
+template <typename real>
+__device__ double find_truth(const task &t, block &k, int g, bool zero, ps_group_step *step)
 {
-    double value[1] = {0};
-    each_product(k, gathered(t, k), [&](int row, double ax) {
-        double r = at(t, k, RIGHT, row) - ax;
+    double value[3] = {0};
+    each_product(k, t.answer, [&](int row, double product) {
+        double ax = zero ? 0 : product, r = at(t, k, RIGHT, row) - ax;
+        if (zero) at(t, k, X, row) = 0;
         at(t, k, AX, row) = ax;
         at(t, k, R, row) = r;
         published(t, k, row) = at(t, k, U, row) = at(t, k, SCALE, row) * r;
         value[0] += r * r;
+        keep_answer<real>(t, k, row, g, value + 1);
     });
-    meet<1, 0>(t, k, value);
+    meet<2, 1>(t, k, value);
+    step->mean = value[1];
+    step->largest = value[2];
     return value[0];
 }
 
@@ -371,8 +441,7 @@ __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
     const double size = sqrt(sums.size), enough = (t.s.tolerance + truth_margin) * size;
     for (step->state = PS_GROUP_SKIPPED; step->state == PS_GROUP_SKIPPED;) {
         if (!zero) iterate(t, k, sums.size, &iterations);
-        keep_answer<real>(t, k, g, zero, step);
-        const double rest = sqrt(find_truth(t, k));
+        const double rest = sqrt(find_truth<real>(t, k, g, zero, step));
         step->residual = zero ? 0 : rest / size;
         if (zero || rest <= enough)
             step->state = PS_GROUP_SOLVED;
@@ -453,7 +522,7 @@ int past_stride(int64_t group) { return (int)(2 * group + STRIDE); }
 /* Doubles in front of the vectors of the workspace. */
 int64_t shown_doubles(int64_t unknowns, int64_t group)
 {
-    return unknowns * (past_stride(group) + 2) + 2 * BLOCKS_MAX * SLOT + BLOCKS_MAX / 2;
+    return unknowns * (past_stride(group) + 3) + BUFFERS * BLOCKS_MAX * SLOT;
 }
 
 void place(task *t)
@@ -462,10 +531,10 @@ void place(task *t)
     double *at = static_cast<double *>(t->s.workspace);
     t->past_stride = past_stride(t->s.group);
     t->slots = at;
-    t->flags = reinterpret_cast<unsigned *>(at += 2 * BLOCKS_MAX * SLOT);
-    t->past = at += BLOCKS_MAX / 2;
+    t->past = at += BUFFERS * BLOCKS_MAX * SLOT;
     t->gather[0] = at += n * t->past_stride;
     t->gather[1] = at += n;
+    t->answer = at += n;
     t->vectors = at + n;
 }
 
@@ -531,7 +600,7 @@ extern "C" ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream 
     PS_TRY(find_limits(kernel, &limits));
     PS_TRY(plan(&t, limits, &blocks, &shared));
     PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-    PS_CUDA(cudaMemsetAsync(t.flags, 0, BLOCKS_MAX * sizeof *t.flags, queue));
+    PS_CUDA(cudaMemsetAsync(t.slots, 0xff, (size_t)blocks * BUFFERS * SLOT * sizeof(double), queue));
     PS_CUDA(cudaMemsetAsync(solve->steps, 0, (size_t)solve->group * sizeof *solve->steps, queue));
     void *arguments[] = {&t};
     PS_CUDA(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(THREADS), arguments,

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* exp(-300): where pulses are cut to zero. */
-static const double cut_exponent = 300;
+#define LEAF static
+#include "kernels/tdbem/incident_body.h"
+#undef LEAF
 
 static const char *const kind_names[] = {"plane", "point", "uniform"};
 static const char *const shape_names[] = {"gaussian", "derivative", "ricker", "modulated", "step"};
@@ -14,44 +15,9 @@ enum { KINDS = 3, SHAPES = 5 };
 
 /* ---- the pulse ---- */
 
-double ps_pulse_value(const ps_emitter *emitter, double q)
-{
-    double x = q / emitter->width;
-    if (emitter->shape == PS_PULSE_STEP) return x < -17 ? 0 : erfc(-x) / 2;
-    if (!(x * x < cut_exponent)) return x * 0;
-    double bell = exp(-x * x);
-    switch (emitter->shape) {
-    case PS_PULSE_DERIVATIVE:
-        return -2 * x * bell;
-    case PS_PULSE_RICKER:
-        return (1 - 2 * x * x) * bell;
-    case PS_PULSE_MODULATED:
-        return cos(2 * M_PI * emitter->frequency * q) * bell;
-    default:
-        return bell;
-    }
-}
+double ps_pulse_value(const ps_emitter *emitter, double q) { return pulse_value(emitter, q); }
 
-double ps_pulse_slope(const ps_emitter *emitter, double q)
-{
-    double s = emitter->width, x = q / s;
-    if (!(x * x < cut_exponent)) return x * 0;
-    double bell = exp(-x * x);
-    switch (emitter->shape) {
-    case PS_PULSE_DERIVATIVE:
-        return (4 * x * x - 2) / s * bell;
-    case PS_PULSE_RICKER:
-        return (4 * x * x - 6) * x / s * bell;
-    case PS_PULSE_MODULATED: {
-        double w = 2 * M_PI * emitter->frequency;
-        return -(w * sin(w * q) + 2 * x / s * cos(w * q)) * bell;
-    }
-    case PS_PULSE_STEP:
-        return bell / (s * sqrt(M_PI));
-    default:
-        return -2 * x / s * bell;
-    }
-}
+double ps_pulse_slope(const ps_emitter *emitter, double q) { return pulse_slope(emitter, q); }
 
 /* int exp(-(q/s)^2) e^{iwq} dq */
 static double bell_spectrum(double s, double w) { return s * sqrt(M_PI) * exp(-w * w * s * s / 4); }
@@ -84,45 +50,10 @@ void ps_pulse_spectrum(const ps_emitter *emitter, double w, double *re, double *
 
 /* ---- the field ---- */
 
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static ps_arrival plane_arrival(const ps_emitter *emitter, double speed, const double *x,
-                                const double *v)
-{
-    ps_arrival arrival = {emitter->delay + dot(emitter->place, x) / speed, emitter->amplitude, {0}};
-    if (v) arrival.along[1] = -emitter->amplitude * dot(emitter->place, v) / speed;
-    return arrival;
-}
-
-static ps_arrival point_arrival(const ps_emitter *emitter, double speed, const double *x,
-                                const double *v)
-{
-    double ray[3];
-    for (int k = 0; k < 3; ++k) ray[k] = x[k] - emitter->place[k];
-    double r = sqrt(dot(ray, ray)), value = emitter->amplitude / (4 * M_PI * r);
-    ps_arrival arrival = {emitter->delay + r / speed, value, {0}};
-    if (v) {
-        double slope = dot(ray, v) / r;
-        arrival.along[0] = -value * slope / r;
-        arrival.along[1] = -value * slope / speed;
-    }
-    return arrival;
-}
-
 ps_arrival ps_emitter_arrival(const ps_emitter *emitter, double speed, const double x[3],
                               const double v[3])
 {
-    switch (emitter->kind) {
-    case PS_EMITTER_PLANE:
-        return plane_arrival(emitter, speed, x, v);
-    case PS_EMITTER_POINT:
-        return point_arrival(emitter, speed, x, v);
-    default:
-        return (ps_arrival){emitter->delay, -emitter->amplitude, {0}};
-    }
+    return emitter_arrival(emitter, speed, x, v);
 }
 
 double ps_incident_field(const ps_incident *incident, const double x[3], double t, double *gradient)

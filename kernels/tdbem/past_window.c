@@ -1,0 +1,100 @@
+#include "kernels/tdbem/past_window.h"
+
+#include <string.h>
+
+#ifndef PS_WITH_CUDA
+ps_status ps_past_window_put_cuda(const ps_past_window *window, const void *recent, int64_t count,
+                                  ps_stream *stream)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+ps_status ps_past_window_slide_cuda(const ps_past_window *window, ps_stream *stream)
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+#endif
+
+enum { THREADED = 16384 };
+
+static int64_t item_size(ps_precision precision)
+{
+    return precision == PS_SINGLE ? sizeof(float) : sizeof(double);
+}
+
+/* Room for some groups behind, about a quarter more, so that sliding costs little. */
+ps_past_window ps_past_window_shape(const ps_slice_header *header, int64_t columns, int64_t group)
+{
+    ps_past_window w = {.precision = header->precision, .unknowns = header->unknowns};
+    w.kept = header->k_max > 2 ? header->k_max : 2;
+    w.before = ps_product_past_before(header->k_max, columns);
+    if (w.before < w.kept) w.before = w.kept;
+    w.after = ps_product_past_after(group);
+    int64_t room = (w.before / 4 + group) / group * group;
+    w.stride = w.before + room + (w.after > group ? w.after : group);
+    w.origin = w.before;
+    return w;
+}
+
+int64_t ps_past_window_bytes(const ps_past_window *w)
+{
+    return w->unknowns * w->stride * item_size(w->precision);
+}
+
+bool ps_past_window_is_full(const ps_past_window *w, int64_t count)
+{
+    return w->origin + count + w->after > w->stride;
+}
+
+static char *item(const ps_past_window *w, int64_t unknown, int64_t at)
+{
+    return (char *)w->data + (unknown * w->stride + at) * item_size(w->precision);
+}
+
+static void slide(const ps_past_window *w)
+{
+    int64_t size = item_size(w->precision), kept = w->before * size;
+#pragma omp parallel for schedule(static) if (w->unknowns > THREADED)
+    for (int64_t j = 0; j < w->unknowns; ++j) {
+        memmove(item(w, j, 0), item(w, j, w->origin - w->before), (size_t)kept);
+        memset(item(w, j, w->before), 0, (size_t)(w->stride * size - kept));
+    }
+}
+
+static void put(const ps_past_window *w, const void *recent, int64_t count)
+{
+#pragma omp parallel for schedule(static) if (w->unknowns > THREADED)
+    for (int64_t j = 0; j < w->unknowns; ++j)
+        for (int64_t g = 0; g < count; ++g) {
+            int64_t from = g * w->unknowns + j;
+            if (w->precision == PS_SINGLE)
+                *(float *)item(w, j, w->origin + g) = ((const float *)recent)[from];
+            else
+                *(double *)item(w, j, w->origin + g) = ((const double *)recent)[from];
+        }
+}
+
+void ps_past_window_append(ps_past_window *w, const void *recent, int64_t count)
+{
+    if (ps_past_window_is_full(w, count)) {
+        slide(w);
+        w->origin = w->before;
+    }
+    put(w, recent, count);
+    w->origin += count;
+}
+
+ps_status ps_past_window_append_on(ps_past_window *w, const void *recent, int64_t count,
+                                   ps_stream *stream)
+{
+    if (!ps_stream_handle(stream)) {
+        ps_past_window_append(w, recent, count);
+        return PS_OK;
+    }
+    if (ps_past_window_is_full(w, count)) {
+        PS_TRY(ps_past_window_slide_cuda(w, stream));
+        w->origin = w->before;
+    }
+    PS_TRY(ps_past_window_put_cuda(w, recent, count, stream));
+    w->origin += count;
+    return PS_OK;
+}

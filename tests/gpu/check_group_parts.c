@@ -1,0 +1,37 @@
+/*
+ * check_group_parts: what a group of steps on the CUDA device needs beside its solver: loads
+ * against those of the host, and the window of the past against a plain history. Ends with
+ * "N passed, N failed, N skipped".
+ */
+#include <stdio.h>
+
+#include "tests/support/load_case.h"
+#include "tests/support/past_case.h"
+
+static int passed, failed;
+
+static void count(ps_status status, const char *what, int64_t size)
+{
+    if (status != PS_OK)
+        printf("%s, size %lld: FAILED: %s\n", what, (long long)size, ps_message());
+    status == PS_OK ? ++passed : ++failed;
+}
+
+int main(void)
+{
+    static const int64_t sizes[] = {1, 31, 33, 1000, 24001}, groups[] = {1, 3, 8, 16, 32};
+    if (ps_device_count() == 0) {
+        printf("0 passed, 0 failed, 1 skipped\n");
+        return 0;
+    }
+    for (int levels = 0; levels < 5; levels += 2)
+        count(load_case_check("cuda:0", levels, 1e-13), "loads", levels);
+    for (int s = 0; s < 5; ++s)
+        for (int g = 0; g < 5; ++g)
+            for (int precision = 0; precision < 2; ++precision)
+                if (sizes[s] < 24001 || g == 3)
+                    count(past_case_check("cuda:0", sizes[s], groups[g], (ps_precision)precision),
+                          "window", sizes[s]);
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}
