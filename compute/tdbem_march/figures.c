@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "compute/tdbem_march/march.h"
+#include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
@@ -126,6 +127,7 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     ps_report_text(report, "precision",
                    m->problem->tiles.header.precision == PS_SINGLE ? "single" : "double");
     ps_report_int(report, "ranks", ps_comm_size(), NULL);
+    ps_report_int(report, "gpus_of_a_rank", m->team ? m->team->devices : 0, NULL);
     ps_report_int(report, "threads", m->run->threads, NULL);
     ps_report_int(report, "unknowns", m->window.unknowns, NULL);
     ps_report_int(report, "steps", m->done, NULL);
@@ -134,6 +136,7 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     report_seconds(report, m, stats);
     report_summation(report, m, stats);
     report_far(report, m);
+    if (m->team) team_report(m->team, report);
     report_ranks(report, gathered);
     report_answers(report, m);
     ps_report_section(report, "memory");

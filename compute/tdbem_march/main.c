@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "compute/tdbem_march/march.h"
+#include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 
-static march_options options = {.group = 8, .checkpoint_every = 600};
+static march_options options = {.group = 8, .checkpoint_every = 600, .balance = 12};
 
 static const ps_option table[] = {
     {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e9, PS_IDENTITY},
@@ -47,6 +48,12 @@ static const ps_option table[] = {
     {"project-mean", PS_OPTION_FLAG, &options.project_mean, NULL,
      "sound-hard closed bodies: once the loads are over, take the drifting mean out", 0, 0,
      PS_IDENTITY},
+    {"cpu-worker", PS_OPTION_CHOICE, &options.cpu_worker, "auto|on|off",
+     "with GPUs: do the cores take a part of the sums? auto: if the blocks exceed the GPUs' memory",
+     0, 0, 0},
+    {"balance", PS_OPTION_INT, &options.balance, "N",
+     "groups in which the parts of several workers may be moved; 0: equal parts that stay", 0,
+     10000, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 /* Gives all ranks what rank 0 has read from the record. */
@@ -72,7 +79,8 @@ static ps_status begin(march *m, record *named)
     record_mode mode = options.restart ? RECORD_RESTART : m->run->force ? RECORD_FORCE : RECORD_NEW;
     if (ps_comm_rank() == 0) status = record_open(&m->record, mode, &m->window, &m->figures, &step);
     PS_TRY(ps_comm_agree(status));
-    return share_state(m, step);
+    PS_TRY(share_state(m, step));
+    return m->team && m->done > 0 ? ps_comm_agree(team_restore(m->team)) : PS_OK;
 }
 
 static ps_store_identity history_identity(const ps_run *run)
@@ -132,7 +140,7 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
     march m;
     ps_status status = march_open(run, &options, p, plan, &m);
     if (status == PS_OK) status = begin(&m, named);
-    if (status == PS_OK) status = march_run(&m);
+    if (status == PS_OK) status = m.team ? team_run(&m) : march_run(&m);
     if (status == PS_OK) status = finish(&m);
     if (status == PS_OK)
         march_report(&m, plan);

@@ -12,6 +12,9 @@
 #include "kernels/tdbem/load.h"
 #include "runtime/program.h"
 
+/* Do the cores work beside GPUs? */
+typedef enum march_cpu_worker { CPU_WORKER_AUTO, CPU_WORKER_ON, CPU_WORKER_OFF } march_cpu_worker;
+
 typedef struct march_options {
     int64_t steps;
     double time; /* s; instead of steps */
@@ -24,6 +27,8 @@ typedef struct march_options {
     double checkpoint_every; /* s */
     int64_t checkpoint_steps, snapshots;
     bool restart, project_mean;
+    int cpu_worker;  /* march_cpu_worker */
+    int64_t balance; /* groups in which workers' intervals may move */
 } march_options;
 
 /* ---- inputs (problem.c) ---- */
@@ -80,6 +85,7 @@ typedef struct march_clock {
 } march_clock;
 
 typedef struct march {
+    struct team *team; /* the workers, where GPUs take part (team.h); else NULL */
     const ps_run *run;
     const march_options *options;
     problem *problem;
@@ -106,6 +112,12 @@ void march_close(march *march);
 
 /* Marches from march->done to the last step or a stop, group by group. */
 ps_status march_run(march *march);
+/* Log, snapshots and checkpoint of the `count` steps up to march->done. For rank 0 alone. */
+ps_status march_keep(march *march, int64_t count);
+/* Growth after the loads are over, after step n: warns, then PS_FAILED (specs/tdbem_march.md). */
+ps_status march_watch_growth(march *march, int64_t n);
+/* May the mean be taken out of the past now? */
+bool march_may_project(const march *march);
 
 /* Takes the straight line through the surface means of the window out of it: the null mode of
  * closed sound-hard bodies (guide, 2.3). Only once the loads have been quiet for a whole window;

@@ -4,12 +4,41 @@
 #include <string.h>
 
 #include "compute/tdbem_march/march.h"
+#include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 
 /* ---- opening ---- */
+
+/* The workers: GPUs, and cores beside them. Nothing is done if there are none of the first. */
+static ps_status open_team(march *m, int64_t memory)
+{
+    int ordinals[TEAM_DEVICES], devices;
+    PS_TRY(team_devices(m->run, &m->problem->tiles, ordinals, &devices));
+    if (devices == 0) return PS_OK;
+    if (m->options->solver == SOLVER_CHOLESKY && strcmp(m->run->device, "auto") == 0) return PS_OK;
+    if (m->options->solver == SOLVER_CHOLESKY)
+        return ps_fail(PS_USAGE, "--solver cholesky solves on the CPU: give --device cpu, or "
+                                 "--solver cg for --device %s",
+                       m->run->device);
+    PS_TRY(PS_ALLOC(&m->team, 1, "the workers"));
+    return team_open(m, memory, ordinals, devices, m->team);
+}
+
+static ps_status open_sums(march *m, const march_plan *plan, int64_t left)
+{
+    problem *p = m->problem;
+    PS_TRY(ps_worker_log_init(&m->workers, 1, (const char *const[]){"cpu"}, "tiles"));
+    PS_TRY(near_collect(&p->tiles, m->options->group, left, &m->near));
+    left -= near_bytes(&m->near);
+    int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
+                      ? plan->tiles_whole
+                      : left - plan->far_least; /* the near lags first: they are swept more often */
+    PS_TRY(summation_open(&p->tiles, &m->window, m->options->group, own, &m->summation));
+    return far_sums_open(&p->far, &m->window, left - own, &m->far);
+}
 
 static ps_status open_local(march *m, const march_plan *plan)
 {
@@ -19,7 +48,6 @@ static ps_status open_local(march *m, const march_plan *plan)
     PS_TRY(window_init(&m->window, header, p->tiles.columns, march_ahead(m->options, p)));
     PS_TRY(ps_alloc(&m->recent, rows * group, header->precision == PS_SINGLE ? 4 : 8,
                     "the steps of a group"));
-    PS_TRY(ps_worker_log_init(&m->workers, 1, (const char *const[]){"cpu"}, "tiles"));
     PS_TRY(PS_ALLOC(&m->sums, rows, "the right-hand side"));
     PS_TRY(PS_ALLOC(&m->load, rows, "the load"));
     PS_TRY(PS_ALLOC(&m->load_work, ps_load_workspace(&p->load), "the load"));
@@ -27,13 +55,8 @@ static ps_status open_local(march *m, const march_plan *plan)
                        &m->solver));
     int64_t left = plan->budget - plan->fixed + plan->near;
     if (m->solver.factor) left -= cholesky_bytes(m->solver.factor);
-    PS_TRY(near_collect(&p->tiles, group, left, &m->near));
-    left -= near_bytes(&m->near);
-    int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
-                      ? plan->tiles_whole
-                      : left - plan->far_least; /* the near lags first: they are swept more often */
-    PS_TRY(summation_open(&p->tiles, &m->window, group, own, &m->summation));
-    return far_sums_open(&p->far, &m->window, left - own, &m->far);
+    PS_TRY(open_team(m, left));
+    return m->team ? PS_OK : open_sums(m, plan, left);
 }
 
 ps_status march_open(const ps_run *run, const march_options *options, problem *p,
@@ -49,6 +72,8 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
 
 void march_close(march *m)
 {
+    if (m->team) team_close(m->team);
+    free(m->team);
     summation_close(&m->summation);
     far_sums_close(&m->far);
     near_release(&m->near);
@@ -89,7 +114,7 @@ static void note_mean(march *m)
 
 /* Growth after the loads are over: a warning at first, then the end of the run. What the null mode
  * of sound-hard bodies drifts by is in the mean. */
-static ps_status watch_growth(march *m, int64_t n)
+ps_status march_watch_growth(march *m, int64_t n)
 {
     enum { WINDOW_LEAST = 16 };
     figures *f = &m->figures;
@@ -134,7 +159,7 @@ static ps_status advance(march *m, int64_t n, int64_t g)
     ps_status status = solver_step(&m->solver, n, m->load, m->sums, recent_step(m, g), &m->figures);
     if (status == PS_OK) {
         note_mean(m);
-        status = watch_growth(m, n);
+        status = march_watch_growth(m, n);
     }
     m->hopeless = status != PS_OK;
     lap(&m->clock.solve, &since);
@@ -202,7 +227,7 @@ static ps_status make_far_sums(march *m)
 }
 
 /* The mean may be taken out of the past only when no far sums of the past as it was are left. */
-static bool may_project(const march *m)
+bool march_may_project(const march *m)
 {
     return m->options->project_mean && (m->far.group == 0 || m->done % m->far.group == 0);
 }
@@ -215,7 +240,7 @@ static ps_status march_group(march *m, int64_t count)
     for (int64_t g = 0; g < count; ++g) PS_TRY(advance(m, m->done + 1 + g, g));
     ps_past_window_append(&m->window, m->recent, count);
     m->done += count;
-    if (may_project(m)) march_project_mean(m);
+    if (march_may_project(m)) march_project_mean(m);
     return PS_OK;
 }
 
@@ -228,13 +253,14 @@ static bool checkpoint_is_due(const march *m)
 }
 
 /* Log and checkpoints, on rank 0. */
-static ps_status keep(march *m, int64_t count)
+ps_status march_keep(march *m, int64_t count)
 {
     if (ps_comm_rank() != 0) return PS_OK;
     int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
     PS_TRY(record_append(&m->record, count, m->recent, count * m->window.unknowns * item));
     PS_TRY(march_snapshots(m, count));
     if (m->done == m->problem->steps || !(m->stopped || checkpoint_is_due(m))) return PS_OK;
+    if (m->team) PS_TRY(team_save(m->team));
     PS_TRY(record_checkpoint(&m->record, m->done, &m->window, &m->figures));
     return m->stopped ? record_wait(&m->record) : PS_OK;
 }
@@ -259,7 +285,7 @@ ps_status march_run(march *m)
         if (m->stopped) return ps_comm_agree(keep_state(m));
         PS_TRY(march_group(m, count));
         m->stopped = m->done < m->problem->steps && ps_comm_any(ps_stop_requested());
-        PS_TRY(ps_comm_agree(keep(m, count)));
+        PS_TRY(ps_comm_agree(march_keep(m, count)));
         ps_progress_update(&progress, m->done);
     }
     ps_progress_end(&progress);

@@ -56,6 +56,14 @@ static double largest(const double *x, const double *scale, int64_t rows)
     return most + sum;
 }
 
+ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, double tolerance)
+{
+    return ps_fail(PS_FAILED,
+                   "step %lld: conjugate gradients stand at a relative residual of %.3g after %lld "
+                   "iterations, wanted %.3g; raise --solve-tolerance or use --solver cholesky",
+                   (long long)n, residual, (long long)iterations, tolerance);
+}
+
 static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
 {
     for (int64_t i = 0; i < s->rows; ++i) s->x[i] = 2 * s->last[0][i] - s->last[1][i];
@@ -65,10 +73,7 @@ static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
     f->iterations_max = fmax(f->iterations_max, (double)result.iterations);
     ++f->solves;
     if (result.converged) return PS_OK;
-    return ps_fail(PS_FAILED,
-                   "step %lld: conjugate gradients stand at a relative residual of %.3g after %lld "
-                   "iterations, wanted %.3g; raise --solve-tolerance or use --solver cholesky",
-                   (long long)n, result.residual, (long long)result.iterations, s->tolerance);
+    return solver_not_converged(n, result.residual, result.iterations, s->tolerance);
 }
 
 /* Rounds x to the run's precision, in place and into out. */
@@ -82,37 +87,41 @@ static void store(solver *s, void *out)
     }
 }
 
-static ps_status watch(const solver *s, int64_t n, figures *f)
+ps_status solver_note_load(int64_t n, double load, double response, double right, figures *f)
 {
-    double now = largest(s->x, NULL, s->rows);
-    f->largest = now > f->largest ? now : f->largest;
-    f->latest = now;
-    if (now <= growth_limit * f->response) return PS_OK;
+    if (!isfinite(load))
+        return ps_fail(PS_FAILED,
+                       "step %lld: the load is not finite; does a point source lie on the "
+                       "surface?",
+                       (long long)n);
+    f->load = fmax(f->load, load);
+    f->response = fmax(f->response, response);
+    if (load > 1e-12 * f->load) f->last_load = (double)n;
+    if (isfinite(right)) return PS_OK;
+    return ps_fail(PS_FAILED,
+                   "step %lld: the sums are not finite: the march is unstable. Assemble "
+                   "with at least 3 outer points and with symmetrised entries",
+                   (long long)n);
+}
+
+ps_status solver_note_answer(int64_t n, double answer, figures *f)
+{
+    f->largest = answer > f->largest ? answer : f->largest;
+    f->latest = answer;
+    if (answer <= growth_limit * f->response) return PS_OK;
     return ps_fail(
         PS_FAILED,
         "step %lld: the densities reach %.3g, more than %.0g times what the loads explain "
         "(%.3g): the march is unstable. Assemble with at least 3 outer points and with "
         "symmetrised entries, and check the mesh",
-        (long long)n, now, growth_limit, f->response);
+        (long long)n, answer, growth_limit, f->response);
 }
 
 ps_status solver_step(solver *s, int64_t n, const double *load, const double *right, void *out,
                       figures *f)
 {
-    double now = largest(load, NULL, s->rows);
-    if (!isfinite(now))
-        return ps_fail(PS_FAILED,
-                       "step %lld: the load is not finite; does a point source lie on the "
-                       "surface?",
-                       (long long)n);
-    f->load = fmax(f->load, now);
-    f->response = fmax(f->response, largest(load, s->scale, s->rows));
-    if (now > 1e-12 * f->load) f->last_load = (double)n;
-    if (!isfinite(largest(right, NULL, s->rows)))
-        return ps_fail(PS_FAILED,
-                       "step %lld: the sums are not finite: the march is unstable. Assemble "
-                       "with at least 3 outer points and with symmetrised entries",
-                       (long long)n);
+    PS_TRY(solver_note_load(n, largest(load, NULL, s->rows), largest(load, s->scale, s->rows),
+                            largest(right, NULL, s->rows), f));
     if (s->kind == SOLVER_CG)
         PS_TRY(iterate(s, n, right, f));
     else
@@ -121,5 +130,5 @@ ps_status solver_step(solver *s, int64_t n, const double *load, const double *ri
     double *oldest = s->last[1];
     s->last[1] = s->last[0];
     s->last[0] = memcpy(oldest, s->x, (size_t)s->rows * sizeof *oldest);
-    return watch(s, n, f);
+    return solver_note_answer(n, largest(s->x, NULL, s->rows), f);
 }

@@ -48,4 +48,11 @@ void solver_close(solver *solver);
 ps_status solver_step(solver *solver, int64_t n, const double *load, const double *right, void *out,
                       figures *figures);
 
+/* The parts of solver_step that look at a step, for steps that are made elsewhere: its load, the
+ * largest |l|, |D^{-1} l| and |right side|; its answer, the largest |a|. PS_FAILED as there. */
+ps_status solver_note_load(int64_t n, double load, double response, double right, figures *figures);
+ps_status solver_note_answer(int64_t n, double answer, figures *figures);
+/* PS_FAILED, with advice. */
+ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, double tolerance);
+
 #endif

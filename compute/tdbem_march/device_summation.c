@@ -1,0 +1,236 @@
+#include "compute/tdbem_march/device_summation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+
+/* Batches on the device are joined up to this: fewer launches, in host memory that is bounded. */
+static const int64_t RESIDENT_BATCH = (int64_t)2 << 30;
+
+/* Partial sums of a batch, in units of the sums: more strands than that are never made. */
+enum { PARTIAL_SUMS = 64 };
+
+static int64_t item_size(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
+
+int64_t device_summation_fixed(const ps_slice_header *header, int64_t group)
+{
+    int64_t pass = group < PS_GROUP_MAX ? group : PS_GROUP_MAX;
+    int64_t item = item_size(header->precision);
+    return header->unknowns * item * (group + PARTIAL_SUMS * pass);
+}
+
+/* ---- batches: their tables ---- */
+
+typedef struct batch {
+    ps_slice_batch_plan plan;
+    void *table; /* on the device */
+} batch;
+
+/* The scratch memory serves all batches; one that needs more makes it grow. */
+static ps_status provide_scratch(device_summation *s, int64_t bytes)
+{
+    if (bytes <= s->scratch_bytes) return PS_OK;
+    PS_TRY(ps_stream_wait(s->config.stream));
+    ps_device_free(s->config.device, s->scratch);
+    s->scratch = NULL;
+    s->scratch_bytes = 0;
+    PS_TRY(ps_device_alloc(s->config.device, bytes, &s->scratch));
+    s->scratch_bytes = bytes;
+    return PS_OK;
+}
+
+static ps_status upload_table(device_summation *s, const ps_slice_batch_tiles *of, batch *out)
+{
+    void *table;
+    PS_TRY(ps_alloc(&table, out->plan.table_bytes, 1, "a table of tiles"));
+    ps_status status = ps_slice_batch_table(&out->plan, of, table);
+    if (status == PS_OK)
+        status = ps_device_alloc(s->config.device, out->plan.table_bytes, &out->table);
+    if (status == PS_OK)
+        status = ps_copy_to_device(s->config.stream, out->table, table, out->plan.table_bytes);
+    if (status == PS_OK) status = ps_stream_wait(s->config.stream);
+    free(table);
+    s->table_bytes += out->plan.table_bytes;
+    return status;
+}
+
+static ps_status view_tiles(const device_summation *s, const ps_batch_images *images,
+                            ps_block_tile *out)
+{
+    for (int64_t c = 0; c < images->count; ++c) {
+        tile_view view;
+        ps_slice_product product = {0};
+        PS_TRY(tiles_view(&s->list, images->first + c, images->images[c], &view, &product));
+        out[c] = view.blocks;
+    }
+    return PS_OK;
+}
+
+static void forget(void *context, void *own)
+{
+    device_summation *s = context;
+    batch *b = own;
+    if (!b) return;
+    s->table_bytes -= b->table ? b->plan.table_bytes : 0;
+    ps_device_free(s->config.device, b->table);
+    free(b);
+}
+
+static ps_status prepare(void *context, const ps_batch_images *images, void **own)
+{
+    device_summation *s = context;
+    const ps_block_header *header = ps_block_matrix_header(s->config.share->blocks);
+    ps_block_tile *views;
+    batch *b = NULL;
+    ps_status status;
+    PS_TRY(PS_ALLOC(&views, images->count, "the tiles of a batch"));
+    PS_GUARD(status, done, PS_ALLOC(&b, 1, "a batch of tiles"));
+    PS_GUARD(status, done, view_tiles(s, images, views));
+    ps_slice_batch_tiles of = {.count = images->count,
+                                  .tiles = views,
+                                  .images = images->images,
+                                  .offsets = images->offsets};
+    PS_GUARD(status, done,
+             ps_slice_batch_plan_make(header, s->pass, s->multiprocessors, &of, &b->plan));
+    PS_GUARD(status, done, provide_scratch(s, b->plan.scratch_bytes));
+    status = upload_table(s, &of, b);
+done:
+    free(views);
+    if (status != PS_OK) forget(s, b);
+    *own = status == PS_OK ? b : NULL;
+    return status;
+}
+
+/* ---- what the stream asks for: it hands out the whole of its context ---- */
+
+static ps_status read_tile(void *context, int64_t chunk, void *raw)
+{
+    return tiles_read(&((device_summation *)context)->list, chunk, raw);
+}
+
+static ps_status unpack_tile(void *context, int64_t chunk, const void *raw, void *unpacked)
+{
+    return tiles_unpack(&((device_summation *)context)->list, chunk, raw, unpacked);
+}
+
+/* ---- sweeps ---- */
+
+static ps_status compute(void *context, const ps_batch_work *work, ps_stream *stream)
+{
+    const device_summation *s = context;
+    const batch *b = work->own;
+    const ps_past_window *w = s->config.window;
+    for (int64_t pass = 0; pass < s->config.group; pass += s->pass) {
+        ps_slice_batch_memory memory = {
+            .table = b->table,
+            .scratch = s->scratch,
+            .base = work->base,
+            .past = w->data,
+            .past_stride = w->stride,
+            .past_origin = w->origin + pass,
+            .sums = (char *)s->sums + pass * item_size(w->precision),
+            .sums_stride = s->config.group,
+        };
+        PS_TRY(ps_slice_batch_run(&b->plan, &memory, stream));
+    }
+    return PS_OK;
+}
+
+ps_status device_summation_sweep(device_summation *s)
+{
+    const ps_past_window *w = s->config.window;
+    ps_stream *stream = s->config.stream;
+    int pair = (int)(s->sweeps % 2);
+    PS_TRY(ps_event_record(s->start[pair], stream));
+    PS_TRY(ps_fill_zero(stream, s->sums, w->unknowns * s->config.group * item_size(w->precision)));
+    if (s->tiles) PS_TRY(ps_device_stream_sweep(s->tiles, compute, s, stream));
+    PS_TRY(ps_event_record(s->end[pair], stream));
+    s->loads[pair] = s->reset;
+    s->reset = false;
+    ++s->sweeps;
+    return PS_OK;
+}
+
+ps_status device_summation_move(device_summation *s, int64_t first, int64_t count)
+{
+    if (first == s->config.first && count == s->config.count) return PS_OK;
+    s->config.first = first;
+    s->config.count = count;
+    s->reset = true;
+    return ps_device_stream_reset(s->tiles, first, count);
+}
+
+ps_status device_summation_seconds(const device_summation *s, int64_t sweep, double *out,
+                                   bool *loads)
+{
+    *loads = s->loads[sweep % 2];
+    return ps_event_seconds(s->start[sweep % 2], s->end[sweep % 2], out);
+}
+
+/* ---- opening ---- */
+
+/* The largest number of steps for one kernel, so that whole passes make the group. */
+static int64_t pass_of(int64_t group)
+{
+    int64_t pass = group < PS_GROUP_MAX ? group : PS_GROUP_MAX;
+    while (group % pass != 0) --pass;
+    return pass;
+}
+
+static ps_status open_stream(device_summation *s)
+{
+    const device_summation_config *c = &s->config;
+    ps_device_stream_config config = {
+        .device = c->device,
+        .chunk_count = c->share->count,
+        .raw_bytes = c->share->raw_bytes,
+        .unpacked_bytes = c->share->unpacked_bytes,
+        .first = c->first,
+        .count = c->count,
+        .host_memory = c->host_memory,
+        .device_memory = c->device_memory,
+        .resident_batch_bytes = RESIDENT_BATCH,
+        .context = s,
+        .read = read_tile,
+        .unpack = unpack_tile,
+        .prepare = prepare,
+        .forget = forget,
+    };
+    return ps_device_stream_open(&config, &s->tiles);
+}
+
+ps_status device_summation_open(const device_summation_config *config, device_summation *out)
+{
+    memset(out, 0, sizeof *out);
+    const ps_slice_header *header = &config->share->header;
+    if (!config->share->blocks)
+        return ps_fail(PS_USAGE, "GPUs take blocks, and this is a slice matrix: make blocks with "
+                                 "penstock-slice-block --layout warp, or give --device cpu");
+    out->config = *config;
+    out->list = (tile_list){config->share, NULL};
+    out->pass = pass_of(config->group);
+    out->multiprocessors = ps_device_describe(config->device).multiprocessors;
+    out->reset = true;
+    PS_TRY(ps_device_alloc(config->device,
+                           header->unknowns * config->group * item_size(header->precision),
+                           &out->sums));
+    for (int e = 0; e < 2; ++e) {
+        PS_TRY(ps_event_open(config->device, &out->start[e]));
+        PS_TRY(ps_event_open(config->device, &out->end[e]));
+    }
+    return config->share->count > 0 ? open_stream(out) : PS_OK;
+}
+
+void device_summation_close(device_summation *s)
+{
+    if (!s->config.device) return;
+    ps_device_stream_close(&s->tiles);
+    ps_device_free(s->config.device, s->sums);
+    ps_device_free(s->config.device, s->scratch);
+    for (int e = 0; e < 2; ++e) {
+        ps_event_close(&s->start[e]);
+        ps_event_close(&s->end[e]);
+    }
+    memset(s, 0, sizeof *s);
+}

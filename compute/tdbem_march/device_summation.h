@@ -1,0 +1,56 @@
+/*
+ * device_summation: the sums of a group by one sweep of a device over its tiles: the device side
+ * of summation.h. Tiles are blocks (not slices), resident or streamed as the memory allows.
+ */
+#ifndef PS_TDBEM_MARCH_DEVICE_SUMMATION_H
+#define PS_TDBEM_MARCH_DEVICE_SUMMATION_H
+
+#include "compute/tdbem_march/tiles.h"
+#include "kernels/tdbem/past_window.h"
+#include "kernels/tdbem/slice_batch.h"
+#include "runtime/device_stream.h"
+
+typedef struct device_summation_config {
+    ps_device *device;
+    ps_stream *stream;             /* all computing of the device                       */
+    tiles *share;                  /* of the rank; borrowed                             */
+    int64_t first, count;          /* chunks of the share that are this device's        */
+    const ps_past_window *window;  /* on the device; borrowed                           */
+    int64_t group;                 /* steps of a sweep; above PS_GROUP_MAX a multiple of it, or
+                                      of `pass`                                         */
+    int64_t host_memory, device_memory; /* for tiles and their buffers alone */
+} device_summation_config;
+
+typedef struct device_summation {
+    device_summation_config config;
+    tile_list list;
+    int64_t pass; /* steps of one kernel: at most PS_GROUP_MAX */
+    int multiprocessors;
+    void *sums;   /* [unknowns][group] on the device */
+    void *scratch;
+    int64_t scratch_bytes, table_bytes;
+    ps_device_stream *tiles;
+    /* Of the two latest sweeps, by their number modulo 2: */
+    ps_event *start[2], *end[2];
+    bool loads[2]; /* it read tiles for the first time */
+    bool reset;    /* the next one will */
+    int64_t sweeps;
+} device_summation;
+
+/* Bytes on the device beside the tiles: the sums, and what partial sums and tables take at most. */
+int64_t device_summation_fixed(const ps_slice_header *header, int64_t group);
+
+/* PS_USAGE for slices: only blocks are taken. */
+ps_status device_summation_open(const device_summation_config *config, device_summation *out);
+void device_summation_close(device_summation *summation);
+
+/* Enqueues a sweep: the sums are there for what is enqueued on the stream later. */
+ps_status device_summation_sweep(device_summation *summation);
+/* Goes over to another interval of chunks; the next sweep loads what is new. */
+ps_status device_summation_move(device_summation *summation, int64_t first, int64_t count);
+/* Seconds of sweep number `sweep` (from 0), one of the two latest, once it is over; *loads: it read
+ * tiles for the first time. */
+ps_status device_summation_seconds(const device_summation *summation, int64_t sweep, double *out,
+                                   bool *loads);
+
+#endif

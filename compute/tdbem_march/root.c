@@ -1,0 +1,203 @@
+#include "compute/tdbem_march/root.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/common/conjugate_gradient.h"
+#include "kernels/tdbem/near_pack.h"
+#include "runtime/memory.h"
+
+#include <stdlib.h>
+
+enum { ITERATIONS_MAX = 2000 };
+
+static int64_t item_size(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
+
+/* ---- memory of the device, taken piece by piece ---- */
+
+static ps_status take(root *r, int64_t bytes, void *out)
+{
+    void *piece;
+    if (r->piece_count == ROOT_PIECES) return ps_fail(PS_FAILED, "internal error: a root's pieces");
+    PS_TRY(ps_device_alloc(r->device, bytes, &piece));
+    r->pieces[r->piece_count++] = piece;
+    r->bytes += bytes;
+    *(void **)out = piece;
+    return PS_OK;
+}
+
+/* Takes memory for `bytes` and fills it from the host. */
+static ps_status take_copy(root *r, const void *host, int64_t bytes, void *out)
+{
+    PS_TRY(take(r, bytes, out));
+    PS_TRY(ps_copy_to_device(r->stream, *(void **)out, host, bytes));
+    return ps_stream_wait(r->stream);
+}
+
+/* ---- near matrices ---- */
+
+static ps_status pack_near(root *r, ps_near_packing *packing)
+{
+    ps_packed_near *packed = &r->solve.near;
+    PS_TRY(ps_near_packing_measure(packing, packed));
+    int64_t bytes = ps_packed_near_bytes(packed);
+    void *host, *device;
+    PS_TRY(ps_alloc_untouched(&host, bytes, "the packed near matrices"));
+    ps_packed_near_place(packed, host);
+    ps_near_packing_fill(packing, packed);
+    ps_status status = take_copy(r, host, bytes, &device);
+    free(host);
+    PS_TRY(status);
+    ps_packed_near_place(packed, device);
+    return PS_OK;
+}
+
+static ps_status open_near(root *r, const ps_near *near)
+{
+    ps_near_packing packing = {.near = near, .threads = ps_processor_count()};
+    int64_t warps = (near->unknowns + PS_NEAR_ROWS - 1) / PS_NEAR_ROWS;
+    ps_status status = ps_alloc(&packing.scratch,
+                                packing.threads * ps_near_packing_scratch(near->unknowns), 1,
+                                "packing near matrices");
+    if (status == PS_OK)
+        status = PS_ALLOC(&packing.tally, 2 * (warps + 1), "packing near matrices");
+    if (status == PS_OK) status = pack_near(r, &packing);
+    free(packing.scratch);
+    free(packing.tally);
+    return status;
+}
+
+/* ---- opening ---- */
+
+static ps_status open_m0(root *r, const ps_csr *m0)
+{
+    ps_group_solve *s = &r->solve;
+    double *scale;
+    s->m0 = *m0;
+    s->m0_longest = ps_group_m0_longest(m0);
+    PS_TRY(PS_ALLOC(&scale, m0->rows, "the solver"));
+    ps_status status = ps_cg_prepare(m0, scale);
+    if (status == PS_OK) status = take_copy(r, scale, m0->rows * 8, &s->scale);
+    free(scale);
+    PS_TRY(status);
+    PS_TRY(take_copy(r, m0->row_start, (m0->rows + 1) * 8, &s->m0.row_start));
+    PS_TRY(take_copy(r, m0->columns, m0->nnz * (int64_t)sizeof *m0->columns, &s->m0.columns));
+    return take_copy(r, m0->values, m0->nnz * 8, &s->m0.values);
+}
+
+static ps_status open_load(root *r, const ps_load *load)
+{
+    void *host, *device;
+    r->load = ps_device_load_shape(load);
+    int64_t bytes = ps_device_load_bytes(&r->load);
+    PS_TRY(ps_alloc_untouched(&host, bytes, "the geometry of loads"));
+    ps_device_load_place(&r->load, host);
+    ps_device_load_fill(load, &r->load);
+    ps_status status = take_copy(r, host, bytes, &device);
+    free(host);
+    PS_TRY(status);
+    ps_device_load_place(&r->load, device);
+    PS_TRY(take(r, ps_device_load_workspace(&r->load, r->group), &r->load_work));
+    return take(r, r->group * r->unknowns * 8, &r->loads);
+}
+
+static ps_status open_vectors(root *r, const double *weights)
+{
+    ps_group_solve *s = &r->solve;
+    int64_t rows = r->unknowns, item = item_size(r->precision);
+    PS_TRY(take_copy(r, weights, rows * 8, &s->weights));
+    for (int i = 0; i < 2; ++i) {
+        PS_TRY(take(r, rows * 8, &s->last[i]));
+        PS_TRY(ps_fill_zero(r->stream, s->last[i], rows * 8));
+    }
+    PS_TRY(take(r, r->group * rows * item, &s->recent));
+    PS_TRY(take(r, ps_group_solve_workspace(rows, r->group), &s->workspace));
+    PS_TRY(take(r, r->group * (int64_t)sizeof *s->steps, &s->steps));
+    PS_TRY(ps_device_alloc_pinned(r->device, r->group * rows * item, &r->recent));
+    return ps_device_alloc_pinned(r->device, r->group * (int64_t)sizeof *r->steps,
+                                  (void **)&r->steps);
+}
+
+ps_status root_open(const root_config *config, root *out)
+{
+    memset(out, 0, sizeof *out);
+    out->device = config->device;
+    out->stream = config->stream;
+    out->unknowns = config->near->unknowns;
+    out->group = config->group;
+    out->precision = config->near->precision;
+    PS_TRY(ps_event_open(out->device, &out->done));
+    for (int e = 0; e < 3; ++e) PS_TRY(ps_event_open(out->device, &out->laps[e]));
+    PS_TRY(open_near(out, config->near));
+    PS_TRY(open_m0(out, config->m0));
+    PS_TRY(open_load(out, config->load));
+    PS_TRY(open_vectors(out, config->weights));
+    ps_group_solve *s = &out->solve;
+    s->unknowns = out->unknowns;
+    s->group = out->group;
+    s->precision = out->precision;
+    s->loads = out->loads;
+    s->tolerance = config->tolerance;
+    s->limit = ITERATIONS_MAX;
+    return PS_OK;
+}
+
+void root_close(root *r)
+{
+    if (!r->device) return;
+    for (int p = 0; p < r->piece_count; ++p) ps_device_free(r->device, r->pieces[p]);
+    ps_device_free_pinned(r->device, r->recent);
+    ps_device_free_pinned(r->device, r->steps);
+    ps_event_close(&r->done);
+    for (int e = 0; e < 3; ++e) ps_event_close(&r->laps[e]);
+    memset(r, 0, sizeof *r);
+}
+
+/* ---- groups ---- */
+
+ps_status root_solve(root *r, const void *sums, int64_t stride, int64_t n0, int64_t count)
+{
+    ps_group_solve *s = &r->solve;
+    s->sums = sums;
+    s->sums_stride = stride;
+    s->count = count;
+    PS_TRY(ps_event_record(r->laps[0], r->stream));
+    PS_TRY(ps_device_load_run(&r->load, n0, count, r->loads, r->load_work, r->stream));
+    PS_TRY(ps_event_record(r->laps[1], r->stream));
+    PS_TRY(ps_group_solve_run(s, r->stream));
+    PS_TRY(ps_event_record(r->laps[2], r->stream));
+    PS_TRY(ps_copy_to_host(r->stream, r->recent, s->recent,
+                           count * r->unknowns * item_size(r->precision)));
+    PS_TRY(ps_copy_to_host(r->stream, r->steps, s->steps, count * (int64_t)sizeof *s->steps));
+    return ps_event_record(r->done, r->stream);
+}
+
+ps_status root_wait(root *r) { return ps_event_sync(r->done); }
+
+ps_status root_seconds(const root *r, double *load, double *solve)
+{
+    PS_TRY(ps_event_seconds(r->laps[0], r->laps[1], load));
+    return ps_event_seconds(r->laps[1], r->laps[2], solve);
+}
+
+ps_status root_set_last(root *r, const double *newest, const double *before)
+{
+    PS_TRY(ps_copy_to_device(r->stream, r->solve.last[0], newest, r->unknowns * 8));
+    PS_TRY(ps_copy_to_device(r->stream, r->solve.last[1], before, r->unknowns * 8));
+    return ps_stream_wait(r->stream);
+}
+
+/* ---- figures ---- */
+
+ps_status root_note(const ps_group_step *step, int64_t n, double tolerance, figures *f)
+{
+    PS_TRY(solver_note_load(n, step->load, step->response, step->right, f));
+    if (step->state == PS_GROUP_NOT_CONVERGED)
+        return solver_not_converged(n, step->residual, (int64_t)step->iterations, tolerance);
+    f->iterations += step->iterations;
+    f->iterations_max = fmax(f->iterations_max, step->iterations);
+    ++f->solves;
+    f->mean = step->mean;
+    f->mean_largest = fmax(f->mean_largest, fabs(step->mean));
+    return solver_note_answer(n, step->largest, f);
+}

@@ -1,0 +1,268 @@
+/* Who the workers are, and what they are given. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/tdbem_march/team_internal.h"
+#include "runtime/balance.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+/* ---- who ---- */
+
+ps_status team_devices(const ps_run *run, const tiles *all, int *ordinals, int *count)
+{
+    const char *played = getenv("PENSTOCK_TEAM");
+    if (played && all->blocks) {
+        *count = (int)fmin(fmax(atoi(played), 0), TEAM_DEVICES);
+        for (int d = 0; d < *count; ++d) ordinals[d] = -1;
+        return PS_OK;
+    }
+    PS_TRY(ps_device_list(run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinals,
+                          TEAM_DEVICES, count));
+    if (*count == 0 || all->blocks) return PS_OK;
+    if (strcmp(run->device, "auto") != 0)
+        return ps_fail(PS_USAGE, "--device %s: GPUs take blocks, and %s is a slice matrix: make "
+                                 "blocks with penstock-slice-block --layout warp",
+                       run->device, run->operands[0]);
+    ps_warning("the GPU is left alone: it takes blocks, and %s is a slice matrix "
+            "(penstock-slice-block --layout warp makes blocks)",
+            run->operands[0]);
+    *count = 0;
+    return PS_OK;
+}
+
+/* ---- opening ---- */
+
+static ps_status open_balance(team *t)
+{
+    const tiles *share = &t->march->problem->tiles;
+    bool moves = team_workers(t) > 1;
+    ps_worker_balance_config config = {
+        .workers = team_workers(t),
+        .items = share->intervals,
+        .iterations = moves ? t->march->options->balance : 0,
+    };
+    return ps_worker_balance_open(&config, &t->balance);
+}
+
+/* Free memory that is left to others on a device: its context grows by itself. */
+static const double device_share = 0.94;
+
+static ps_status open_device(team *t, int d, int ordinal)
+{
+    team_device *at = &t->at[d];
+    const march *m = t->march;
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    PS_TRY(ps_device_open(ordinal < 0 ? "cpu" : name, 0, &at->device));
+    PS_TRY(ps_stream_open(at->device, &at->stream));
+    PS_TRY(ps_event_open(at->device, &at->swept));
+    ps_device_info info = ps_device_describe(at->device);
+    int64_t free = (int64_t)(device_share * (double)info.memory_free);
+    at->device_memory = m->run->device_memory > 0 ? m->run->device_memory : free;
+    if (at->device_memory > free && ordinal >= 0)
+        return ps_fail(PS_EXHAUSTED, "--device-memory %.1f MB: device %d (%s) has %.1f MB to give",
+                       (double)at->device_memory / 1e6, ordinal, info.name, (double)free / 1e6);
+    at->window = m->window;
+    at->window.data = NULL;
+    PS_TRY(ps_device_alloc(at->device, ps_past_window_bytes(&at->window), &at->window.data));
+    return ps_fill_zero(at->stream, at->window.data, ps_past_window_bytes(&at->window));
+}
+
+/* The near matrices of all slices, and the root on the first device. */
+static ps_status open_root(team *t, int64_t host_memory)
+{
+    const march *m = t->march;
+    problem *p = m->problem;
+    tiles whole;
+    ps_near near;
+    PS_TRY(tiles_open_whole(m->run->operands[0], &whole));
+    ps_status status = near_collect(&whole, m->options->group, host_memory, &near);
+    tiles_close(&whole);
+    PS_TRY(status);
+    root_config config = {.device = t->at[0].device,
+                          .stream = t->at[0].stream,
+                          .near = &near,
+                          .m0 = &m->solver.m0,
+                          .load = &p->load,
+                          .weights = p->weights,
+                          .tolerance = p->tolerance,
+                          .group = m->options->group};
+    status = root_open(&config, &t->root);
+    near_release(&near);
+    return status;
+}
+
+static int64_t staging_bytes(const team *t)
+{
+    int64_t group = t->march->options->group, far = t->march->problem->far.group;
+    return t->march->window.unknowns * (far > group ? far : group) * team_item_size(t);
+}
+
+static ps_status open_exchange(team *t)
+{
+    int64_t bytes = t->march->window.unknowns * t->march->options->group * team_item_size(t);
+    for (int d = 1; d < t->devices; ++d)
+        PS_TRY(ps_device_alloc(t->at[d].device, bytes, &t->at[d].recent));
+    t->at[0].recent = t->root.solve.recent;
+    if (team_workers(t) > 1) PS_TRY(ps_device_alloc(t->at[0].device, staging_bytes(t), &t->staging));
+    if (!t->with_cpu && ps_comm_size() == 1) return PS_OK;
+    return ps_device_alloc_pinned(t->at[0].device, bytes, &t->partial);
+}
+
+/* What a device needs beside tiles. */
+static int64_t fixed_bytes(const team *t, int d)
+{
+    const march *m = t->march;
+    const problem *p = m->problem;
+    int64_t exchange = m->window.unknowns * m->options->group * team_item_size(t);
+    int64_t bytes = ps_past_window_bytes(&m->window) + exchange + staging_bytes(t);
+    bytes += device_summation_fixed(&p->tiles.header, m->options->group);
+    if (p->far.group > 0) bytes += device_summation_fixed(&p->tiles.header, p->far.group);
+    return bytes + (d == 0 ? t->root.bytes : 0);
+}
+
+/* Of `left` bytes those for the near tiles of a device: all that they need, as far as a quarter is
+ * left for the far ones. */
+static int64_t share_of_near(const march *m, int64_t first, int64_t count, int64_t left)
+{
+    int64_t needed = 0;
+    for (int64_t k = first; k < first + count; ++k)
+        needed += ps_device_padded(m->problem->tiles.unpacked_bytes[k]);
+    needed += needed / 64 + ((int64_t)64 << 20);
+    return needed < left - left / 4 ? needed : left - left / 4;
+}
+
+static ps_status open_sums(team *t, int d, int64_t host_memory)
+{
+    const march *m = t->march;
+    team_device *at = &t->at[d];
+    int64_t left = at->device_memory - fixed_bytes(t, d);
+    if (left <= 0)
+        return ps_fail(PS_EXHAUSTED,
+                       "device memory: %.1f MB cannot do; past, near matrices, solver and sums "
+                       "take %.1f MB: raise --device-memory or lower --group",
+                       (double)at->device_memory / 1e6, (double)fixed_bytes(t, d) / 1e6);
+    device_summation_config config = {.device = at->device,
+                                      .stream = at->stream,
+                                      .share = &m->problem->tiles,
+                                      .window = &at->window,
+                                      .group = m->options->group,
+                                      .host_memory = host_memory,
+                                      .device_memory = left};
+    team_interval(t, d, &config.first, &config.count);
+    if (m->problem->far.group > 0) {
+        int64_t near = share_of_near(m, config.first, config.count, left);
+        at->far_memory = left - near;
+        config.device_memory = near;
+    }
+    return device_summation_open(&config, &at->sums);
+}
+
+/* The far tiles in equal data, which stay where they are: the near lags have the memory first. */
+static ps_status open_far(team *t, int64_t host_memory)
+{
+    const march *m = t->march;
+    far_matrix *far = &m->problem->far;
+    int64_t first[TEAM_DEVICES + 1];
+    if (far->group == 0) return PS_OK;
+    ps_split_equal(far->tiles.unpacked_bytes, far->tiles.count, t->devices, first);
+    for (int d = 0; d < t->devices; ++d) {
+        team_device *at = &t->at[d];
+        device_summation_config config = at->sums.config;
+        config.share = &far->tiles;
+        config.group = far->group;
+        config.host_memory = host_memory;
+        config.device_memory = at->far_memory;
+        config.first = first[d];
+        config.count = first[d + 1] - first[d];
+        PS_TRY(device_summation_open(&config, &at->far));
+    }
+    return PS_OK;
+}
+
+static ps_status open_cpu(team *t, int64_t host_memory)
+{
+    const march *m = t->march;
+    int64_t begin, end;
+    ps_worker_balance_interval(t->balance, t->devices, &begin, &end);
+    t->cpu_tiles = tiles_part(&m->problem->tiles, begin, end);
+    t->cpu_memory = host_memory;
+    return summation_open(&t->cpu_tiles, &m->window, m->options->group, host_memory, &t->cpu);
+}
+
+/* A CPU worker helps where the tiles exceed what the devices hold: then it takes the place of a
+ * part of the link. */
+static bool wants_cpu(const team *t)
+{
+    const march *m = t->march;
+    const tiles *share = &m->problem->tiles;
+    int64_t held = 0, unpacked = 0;
+    for (int d = 0; d < t->devices; ++d) held += t->at[d].device_memory - fixed_bytes(t, d);
+    for (int64_t k = 0; k < share->count; ++k) unpacked += share->unpacked_bytes[k];
+    switch (m->options->cpu_worker) {
+    case CPU_WORKER_ON: return true;
+    case CPU_WORKER_OFF: return false;
+    default: return unpacked > held;
+    }
+}
+
+static ps_status open_log(team *t)
+{
+    char names[TEAM_DEVICES + 1][PS_WORKER_NAME_MAX];
+    const char *pointers[TEAM_DEVICES + 1];
+    for (int w = 0; w < team_workers(t); ++w) {
+        snprintf(names[w], sizeof names[w], w < t->devices ? "gpu%d" : "cpu", w);
+        pointers[w] = names[w];
+    }
+    return ps_worker_log_init(&t->march->workers, team_workers(t), pointers, "tiles");
+}
+
+ps_status team_open(march *m, int64_t host_memory, const int *ordinals, int devices, team *t)
+{
+    memset(t, 0, sizeof *t);
+    t->march = m;
+    for (int d = 0; d < devices; ++d) {
+        PS_TRY(open_device(t, d, ordinals[d]));
+        t->devices = d + 1;
+    }
+    t->with_cpu = wants_cpu(t);
+    t->far_first = -1;
+    PS_TRY(open_balance(t));
+    PS_TRY(open_root(t, host_memory));
+    PS_TRY(open_exchange(t));
+    int64_t each = host_memory / (team_workers(t) + (m->problem->far.group > 0 ? t->devices : 0));
+    for (int d = 0; d < devices; ++d) PS_TRY(open_sums(t, d, each));
+    PS_TRY(open_far(t, each));
+    PS_TRY(open_log(t));
+    return t->with_cpu ? open_cpu(t, each) : PS_OK;
+}
+
+void team_close(team *t)
+{
+    for (int d = 0; d < t->devices; ++d) {
+        team_device *at = &t->at[d];
+        if (at->stream) ps_stream_wait(at->stream);
+        device_summation_close(&at->sums);
+        device_summation_close(&at->far);
+        if (d > 0) ps_device_free(at->device, at->recent);
+        ps_device_free(at->device, at->window.data);
+        ps_event_close(&at->swept);
+    }
+    if (t->devices > 0) {
+        ps_device_free(t->at[0].device, t->staging);
+        ps_device_free_pinned(t->at[0].device, t->partial);
+    }
+    root_close(&t->root);
+    summation_close(&t->cpu);
+    for (int d = 0; d < t->devices; ++d) {
+        ps_stream_close(&t->at[d].stream);
+        ps_device_close(&t->at[d].device);
+    }
+    ps_worker_balance_close(&t->balance);
+    memset(t, 0, sizeof *t);
+}
+
