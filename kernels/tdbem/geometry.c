@@ -44,6 +44,7 @@ ps_status ps_triangles_init(const double *vertices, const int32_t *triangles, in
     for (int64_t t = 0; t < count; ++t) {
         ps_triangle *triangle = out + t;
         memset(triangle, 0, sizeof *triangle);
+        triangle->cut = 1;
         for (int v = 0; v < 3; ++v)
             memcpy(triangle->vertex[v], vertices + 3 * (int64_t)triangles[3 * t + v],
                    3 * sizeof(double));

@@ -23,7 +23,8 @@ typedef struct ps_triangle {
     double centroid[3];   /* m                                                               */
     double area;          /* m^2                                                             */
     double radius;        /* of the bounding sphere about the centroid, m                    */
-    double spare[3];
+    double cut;           /* parts of an edge for the outer rule, at least: 1 unless cut.h says so  */
+    double spare[2];
 } ps_triangle;
 
 /* Fills out[count] from vertices[...][3] and triangles[count][3] (vertex numbers). Local,

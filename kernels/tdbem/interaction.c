@@ -58,8 +58,9 @@ void ps_interaction_set_reach(ps_interaction *interaction, double *reach)
 int ps_interaction_parts(const ps_interaction *interaction, int64_t triangle)
 {
     double longest = ps_triangle_longest_edge(&interaction->triangles[triangle]);
-    if (longest <= longest_tested * interaction->shell) return 1;
-    return (int)fmin(ceil(longest / (longest_after_cutting * interaction->shell)), 1024);
+    int cut = (int)interaction->triangles[triangle].cut;
+    if (longest <= longest_tested * interaction->shell) return cut;
+    return cut * (int)fmin(ceil(longest / (longest_after_cutting * interaction->shell)), 1024);
 }
 
 int64_t ps_interaction_k_bound(const ps_interaction *interaction)

@@ -9,8 +9,8 @@
  *       M^k = (W_k - 2 W_{k-1} + W_{k-2})/(c^2 dt)
  *           + dt int int curl phi_i . curl phi_j B(r/D - (k-2)) / (4 pi r)
  *
- * Outer integral by a symmetric rule on each triangle (on sub-triangles where edges exceed 10 D),
- * inner integral exact; both orders are averaged. A pair of triangles is always computed in the
+ * Outer integral by a symmetric rule on each triangle (on sub-triangles where edges exceed 10 D or the
+ * surface comes close to itself, cut.h), inner integral exact; both orders are averaged. A pair of triangles is always computed in the
  * same way, whatever tile it is in, and sums run in one order, so M^k(i,j) and M^k(j,i) have the
  * same bits. Row-vectors are trimmed at both ends where |M| < 1e-12 of the pair's largest.
  *
@@ -65,8 +65,8 @@ typedef struct ps_interaction_tile {
  * Everything else must be set. */
 void ps_interaction_set_reach(ps_interaction *interaction, double *reach);
 
-/* Number of parts an edge of the triangle is cut into for the outer rule: 1 unless its longest
- * edge exceeds 10 D; then its parts are at most 8 D. */
+/* Number of parts an edge of the triangle is cut into for the outer rule: its `cut` (cut.h), times,
+ * where the longest edge exceeds 10 D, as many as make its parts at most 8 D. */
 int ps_interaction_parts(const ps_interaction *interaction, int64_t triangle);
 
 /* Upper bound of K, the last k with an entry, from the extent of the surface. */

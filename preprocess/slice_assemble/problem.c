@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assemble.h"
+#include "kernels/tdbem/cut.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -127,6 +128,27 @@ static ps_status set_step(const assemble_options *options, assemble_problem *pro
 
 /* ---- all ---- */
 
+/* Thin parts need a finer outer rule. */
+static ps_status set_cut(assemble_problem *problem)
+{
+    int32_t *order = NULL;
+    PS_TRY(PS_ALLOC(&order, problem->mesh.triangle_count, "triangles in order"));
+    ps_triangles_set_cut(problem->triangles, problem->mesh.triangle_count, order);
+    free(order);
+    return PS_OK;
+}
+
+static void tell_parts(const ps_interaction *interaction)
+{
+    int64_t cut = 0, count = interaction->triangle_count;
+    for (int64_t t = 0; t < count; ++t) cut += ps_interaction_parts(interaction, t) > 1;
+    if (cut)
+        ps_info("slivers, close sheets, edges longer than 10 c dt: the outer rule is applied on parts "
+                "of %lld triangles (%.1f %%), at most on %d x %d",
+                (long long)cut, 100. * (double)cut / (double)count, interaction->parts_max,
+                interaction->parts_max);
+}
+
 static ps_status prepare(const assemble_options *options, assemble_problem *problem)
 {
     static const int rule_points[] = {3, 6, 7, 12};
@@ -138,6 +160,7 @@ static ps_status prepare(const assemble_options *options, assemble_problem *prob
     PS_TRY(PS_ALLOC(&problem->triangles, mesh->triangle_count, "triangles"));
     PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count,
                              problem->triangles));
+    PS_TRY(set_cut(problem));
     interaction->formulation = (ps_formulation)options->formulation;
     interaction->triangles = problem->triangles;
     interaction->triangle_count = mesh->triangle_count;
@@ -154,10 +177,7 @@ static ps_status prepare(const assemble_options *options, assemble_problem *prob
     ps_interaction_set_reach(interaction, problem->reach);
     problem->bytes = mesh->triangle_count * (int64_t)(sizeof *problem->triangles + 6 * 4) +
                      mesh->vertex_count * 28 + interaction->unknowns * 16;
-    if (interaction->parts_max > 1)
-        ps_info("edges longer than 10 c dt: the outer rule is applied on up to %d x %d parts of a "
-                "triangle",
-                interaction->parts_max, interaction->parts_max);
+    tell_parts(interaction);
     return PS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernels/tdbem/cut.h"
 #include "kernels/tdbem/interaction.h"
 #include "tests/support/icosphere.h"
 
@@ -57,6 +58,9 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
     memset(c, 0, sizeof *c);
     c->triangles = malloc((size_t)mesh->triangle_count * sizeof *c->triangles);
     interaction_case_ok(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
+    int32_t *order = malloc((size_t)mesh->triangle_count * sizeof *order);
+    ps_triangles_set_cut(c->triangles, mesh->triangle_count, order);
+    free(order);
     bool hard = formulation == PS_SOUND_HARD;
     if (hard) interaction_case_around(c, mesh);
     c->interaction = (ps_interaction){

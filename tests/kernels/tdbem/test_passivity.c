@@ -2,7 +2,8 @@
  * Stability of both formulations is passivity (numerics guide 2.7): on |z| = 1
  *     Herm[(1 - z) S(z)] >= 0 (sound-soft),  Herm[M(z) / (1 - z)] >= 0 (sound-hard),
  * X(z) = sum_k z^k X^k. Checked on about 60 points, log-spaced near z = 1 too. The one-point outer
- * rule must fail, or the test could not see an unstable matrix.
+ * rule must fail, or the test could not see an unstable matrix; so must 3 points on thin bodies whose
+ * triangles are not cut.
  */
 #include "tests/check.h"
 
@@ -13,6 +14,7 @@
 
 #include "tests/support/cube.h"
 #include "tests/support/interaction_case.h"
+#include "tests/support/thin_bodies.h"
 
 /* Smallest eigenvalue of the Hermitian part of factor * X(z), over the largest modulus of any
  * eigenvalue seen at z. */
@@ -37,13 +39,11 @@ static double smallest(const double *m, int64_t k_max, int64_t n, double angle, 
     return least;
 }
 
-static double passivity(const icosphere *mesh, ps_formulation formulation, int points,
-                        double courant)
+static double case_passivity(interaction_case *c)
 {
-    interaction_case c;
-    interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
-    int64_t k_max, n = c.interaction.unknowns;
-    double least = 1, *m = interaction_dense(&c.interaction, &k_max);
+    ps_formulation formulation = c->interaction.formulation;
+    int64_t k_max, n = c->interaction.unknowns;
+    double least = 1, *m = interaction_dense(&c->interaction, &k_max);
     for (int p = 0; p < 40; ++p)
         least = fmin(least, smallest(m, k_max, n, acos(-1) * (p + .5) / 40,
                                      formulation == PS_SOUND_HARD));
@@ -51,6 +51,28 @@ static double passivity(const icosphere *mesh, ps_formulation formulation, int p
         least = fmin(least, smallest(m, k_max, n, pow(10, -3 + 2.9 * p / 19),
                                      formulation == PS_SOUND_HARD));
     free(m);
+    return least;
+}
+
+static double passivity(const icosphere *mesh, ps_formulation formulation, int points,
+                        double courant)
+{
+    interaction_case c;
+    interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
+    double least = case_passivity(&c);
+    interaction_case_release(&c);
+    return least;
+}
+
+/* Without the cuts of kernels/tdbem/cut.h. */
+static double uncut_passivity(const icosphere *mesh, ps_formulation formulation, int points,
+                              double courant)
+{
+    interaction_case c;
+    interaction_case_init(&c, mesh, formulation, points, icosphere_mean_edge(mesh) / courant);
+    for (int64_t t = 0; t < mesh->triangle_count; ++t) c.triangles[t].cut = 1;
+    ps_interaction_set_reach(&c.interaction, c.reach);
+    double least = case_passivity(&c);
     interaction_case_release(&c);
     return least;
 }
@@ -98,6 +120,44 @@ static void test_hard(void **state)
     icosphere_release(&jittered);
 }
 
+static void check_thin(const icosphere *mesh)
+{
+    for (int points = 3; points <= 6; points += 3)
+        for (double courant = 1; courant <= 4; courant *= 2) {
+            check_at_most(-passivity(mesh, PS_SOUND_SOFT_S, points, courant), 1e-12);
+            check_at_most(-passivity(mesh, PS_SOUND_HARD, points, courant), 1e-9);
+        }
+}
+
+static void test_sharp_edge(void **state)
+{
+    static const wedge_shape shapes[] = {{4, 4, .02, 1, .5, .5},  /* crowded                      */
+                                         {4, 4, .002, 1, 1, .3},  /* sheets h/260 apart           */
+                                         {4, 4, .005, 3, .5, .3}, /* slivers along the edge       */
+                                         {4, 4, .05, 1, .5, .5}}; /* only some triangles are cut  */
+    for (int s = 0; s < 4; ++s) {
+        icosphere wedge;
+        wedge_init(&wedge, &shapes[s]);
+        check_thin(&wedge);
+        if (s == 2) {
+            check_at_most(1e-2, -uncut_passivity(&wedge, PS_SOUND_HARD, 3, 4));
+            check_at_most(1e-2, -uncut_passivity(&wedge, PS_SOUND_SOFT_S, 3, 4));
+            check_at_most(1e-4, -uncut_passivity(&wedge, PS_SOUND_HARD, 6, 4));
+        }
+        icosphere_release(&wedge);
+    }
+}
+
+static void test_slivers(void **state)
+{
+    icosphere spindle;
+    spindle_init(&spindle, 40, .1, .1, .8);
+    check_thin(&spindle);
+    check_at_most(1e-2, -uncut_passivity(&spindle, PS_SOUND_HARD, 3, 4));
+    check_at_most(1e-3, -uncut_passivity(&spindle, PS_SOUND_HARD, 6, 4));
+    icosphere_release(&spindle);
+}
+
 static void test_definite(void **state)
 {
     icosphere sphere, cube;
@@ -117,6 +177,8 @@ static void test_definite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft), cmocka_unit_test(test_hard),
+                                       cmocka_unit_test(test_sharp_edge),
+                                       cmocka_unit_test(test_slivers),
                                        cmocka_unit_test(test_definite)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
