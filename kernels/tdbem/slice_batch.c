@@ -4,13 +4,15 @@
 
 #include "kernels/tdbem/slice_product.h"
 
+#ifndef TUNE_WAVES
+#define TUNE_WAVES 12
+#endif
 enum {
     TABLE_ALIGN = 128,
     TEAM_ROWS = 256,           /* of a strand of teams, at most                              */
     TEAMS = 16,                /* of a strand of full blocks, at most                        */
-    WAVES = 8,                 /* rounds of parts that the device's multiprocessors take      */
-    ROWS_TEAMS = 16,           /* teams that a multiprocessor holds: warps of the rows kernel */
-    BLOCK_TEAMS = 6,           /* of the teams kernels                                        */
+    WAVES = TUNE_WAVES,                 /* rounds of parts at most                                     */
+    BLOCK_TEAMS = 6,           /* thread blocks of teams kernels that a multiprocessor holds  */
     PART_BYTES = 96 << 10,     /* a part of a strand of 32 rows has at least these, if that   */
     SMALL_PART_SLICES = 4      /* does not leave multiprocessors idle, or so many slices      */
 };
@@ -130,19 +132,34 @@ static int64_t strand_height(const ps_slice_batch_plan *plan)
     return smaller(TEAMS, TEAM_ROWS / plan->block_rows) * plan->block_rows;
 }
 
-/* Parts enough to keep the device busy to the end, not so many that starting and adding them is
- * what takes the time. */
+/* Teams that the device works on at once. */
+static int64_t teams_at_once(const ps_slice_batch_plan *plan, int multiprocessors)
+{
+    if (plan->kernel != PS_SLICE_KERNEL_ROWS) return (int64_t)multiprocessors * BLOCK_TEAMS;
+    return (int64_t)multiprocessors * PS_ROWS_WARPS * PS_ROWS_BLOCKS(value_size(plan), plan->lanes);
+}
+
+/* Share of the time that `teams` are busy with `parts` of equal length, in rounds. */
+static double busy_share(int64_t parts, int64_t teams)
+{
+    int64_t rounds = (parts + teams - 1) / teams;
+    return (double)parts / (double)(rounds * teams);
+}
+
+/* As many splits as keep all teams busy to the end, at most `most`; not many more than needed, as
+ * each costs a start and a sum. */
 static int64_t choose_splits(const ps_slice_batch_plan *plan, int multiprocessors, int64_t slices)
 {
-    bool rows = plan->kernel == PS_SLICE_KERNEL_ROWS;
-    int64_t teams = (int64_t)multiprocessors * (rows ? ROWS_TEAMS : BLOCK_TEAMS);
+    int64_t teams = teams_at_once(plan, multiprocessors), strands = plan->strands, best = 1;
     int64_t part = PART_BYTES * (plan->strand_rows / PS_WARP_ROWS);
-    int64_t bytes = plan->value_count * value_size(plan);
-    int64_t splits = smaller((WAVES * teams + plan->strands - 1) / plan->strands,
-                             bytes / (plan->strands * part));
-    int64_t fill = (teams + plan->strands - 1) / plan->strands;
-    splits = larger(splits, smaller(fill, slices / SMALL_PART_SLICES));
-    return larger(1, smaller(splits, slices));
+    int64_t most = plan->value_count * value_size(plan) / (strands * part);
+    int64_t fill = (teams + strands - 1) / strands;
+    most = smaller(most, (WAVES * teams + strands - 1) / strands);
+    most = smaller(larger(most, smaller(fill, slices / SMALL_PART_SLICES)), slices);
+    for (int64_t splits = 1; splits <= most; ++splits)
+        if (busy_share(splits * strands, teams) >= busy_share(best * strands, teams) - 0.005)
+            best = splits;
+    return best;
 }
 
 static ps_status count_tiles(const ps_slice_batch_tiles *tiles, ps_slice_batch_plan *plan,

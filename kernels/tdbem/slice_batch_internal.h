@@ -11,6 +11,15 @@
 
 #include "kernels/tdbem/slice_batch.h"
 
+/* The rows kernel: warps of a thread block, and thread blocks that a multiprocessor holds, which
+ * values of so many bytes and n_g (rounded up) leave registers and shared memory for. */
+enum { PS_ROWS_WARPS = 4 };
+#ifdef TUNE_BLOCKS
+#define PS_ROWS_BLOCKS(size, lanes) (TUNE_BLOCKS)
+#else
+#define PS_ROWS_BLOCKS(size, lanes) ((size) == 8 ? 3 : (lanes) <= 16 ? 5 : 4)
+#endif
+
 enum { PS_PIECE_SLICES = 32 };
 
 typedef struct ps_slice_strand {

@@ -21,7 +21,10 @@ extern "C" {
 
 namespace {
 
-enum { WARPS = 4, WINDOW = 96 /* past values in a stage */ };
+#ifndef TUNE_STAGES
+#define TUNE_STAGES 0
+#endif
+enum { WARPS = PS_ROWS_WARPS, WINDOW = 96 /* past values in a stage */ };
 
 template <typename real> struct stage {
     real values[SEGMENT * WARP];
@@ -39,7 +42,7 @@ template <typename real, bool PACKED> struct cursor {
     unsigned word, ahead;              /* this thread's word of the current and the next piece  */
     const char *value;                 /* of this thread's copies: 16 bytes of column 0         */
     const uint16_t *start;
-    int slice, slices, width, column; /* slices: left in the piece, this one included         */
+    int slice, inside, slices, width, column; /* inside: of `slices`, the piece's             */
     int copy_column;                  /* of this thread's copies; WARP_COLUMNS apart         */
     unsigned first;                   /* k of this thread's row-vector                       */
 
@@ -47,13 +50,14 @@ template <typename real, bool PACKED> struct cursor {
     static constexpr int COLUMNS = UNIT;                      /* a warp's copy  */
 
     __device__ __forceinline__ cursor(const ps_slice_launch &launch, int begin, int last, int lane)
-        : in(launch), piece(launch.pieces + begin), end(launch.pieces + last), ahead(0), slices(0)
+        : in(launch), piece(launch.pieces + begin), end(launch.pieces + last), ahead(0), inside(-1),
+          slices(0)
     {
         load_ahead(lane);
         next_slice(lane);
     }
 
-    __device__ __forceinline__ bool done() const { return slices == 0; }
+    __device__ __forceinline__ bool done() const { return inside == slices; }
 
     __device__ __forceinline__ void load_ahead(int lane)
     {
@@ -80,7 +84,7 @@ template <typename real, bool PACKED> struct cursor {
     __device__ __forceinline__ int64_t place_in_blocks(int lane)
     {
         int row = head(6) + lane % (WARP / UNIT) * UNIT, inside = row % in.block_rows;
-        copy_column = row < head(13) ? lane / (WARP / UNIT) : SEGMENT;
+        copy_column = row < head(11) ? lane / (WARP / UNIT) : SEGMENT;
         return (static_cast<int64_t>(row - inside) * in.block_columns + inside) *
                    static_cast<int>(sizeof(real)) + lane / (WARP / UNIT) * column_bytes();
     }
@@ -92,7 +96,8 @@ template <typename real, bool PACKED> struct cursor {
         load_ahead(lane);
         int64_t values = head_long(0), starts = head_long(2);
         slice = head(4) - 1;
-        slices = head(5) + 1;
+        slices = head(5);
+        inside = 0;
         if (PACKED) {
             copy_column = lane / (WARP / UNIT);
             value = in.base + values + lane * 16;
@@ -100,9 +105,14 @@ template <typename real, bool PACKED> struct cursor {
         } else {
             value = in.base + values + place_in_blocks(lane);
             start = reinterpret_cast<const uint16_t *>(in.base + starts) + head(6) +
-                    min(lane, head(7) - 1) - head(12);
+                    min(lane, head(7) - 1) - head(10);
         }
         width = column = 0;
+    }
+
+    __device__ __forceinline__ int width_inside() const
+    {
+        return static_cast<unsigned>(head(16 + inside / 2)) >> inside % 2 * 16 & 0xffff;
     }
 
     __device__ __forceinline__ int64_t slice_bytes() const
@@ -114,21 +124,18 @@ template <typename real, bool PACKED> struct cursor {
     __device__ __forceinline__ void next_slice(int lane)
     {
         do {
-            if (slices > 1) {
+            if (++inside < slices) {
                 value += PACKED ? (width - column) * column_bytes()
                                 : slice_bytes() - column * column_bytes();
             } else if (piece < end) {
                 enter_piece(lane);
             } else {
-                slices = 0;
+                inside = slices;
                 return;
             }
             ++slice;
-            --slices;
-            start += PACKED ? WARP : head(12);
-            int at = head(5) - slices;
-            unsigned pair = static_cast<unsigned>(head(16 + at / 2));
-            width = PACKED ? pair >> at % 2 * 16 & 0xffff : in.block_columns;
+            start += PACKED ? WARP : head(10);
+            width = PACKED ? width_inside() : in.block_columns;
             column = 0;
         } while (width == 0);
         first = *start;
@@ -223,8 +230,8 @@ __device__ __forceinline__ void multiply(real (&sum)[NG], stage<real> &from, int
 /* Stages a warp, and blocks that a multiprocessor shall hold: what fits its registers and its shared
  * memory. */
 template <typename real, int NG> struct tuning {
-    static constexpr int STAGES = sizeof(real) == 4 ? 4 : 3;
-    static constexpr int BLOCKS = sizeof(real) == 8 ? 3 : NG <= 16 ? 5 : 4;
+    static constexpr int STAGES = TUNE_STAGES ? TUNE_STAGES : sizeof(real) == 4 ? 4 : 3;
+    static constexpr int BLOCKS = PS_ROWS_BLOCKS(sizeof(real), NG);
 };
 
 template <typename real, int NG, bool PACKED>

@@ -4,7 +4,7 @@
  *   slice-kernel/full-..., contiguous-...: the blocks of Tables 2 and 3 of Bramas, Coulaud, Sylvand
  *   2014, 256 slices of 6400 rows (copies of them, to exceed the cache), by the paper's kernels
  *   (teams) and, contiguous, by the rows kernel.
- * The floor of a case is the time of reading its stored values once or of its flops (2 n_g per
+ * The floor of a case is the time of reading its stored bytes (values and indices) once or of its flops (2 n_g per
  * stored value: padding is work, as in the paper) at the measured ceilings of an H200, whichever is
  * longer; fraction = floor / time. Arguments: the names of parts: warp, grid; default both.
  */
@@ -23,8 +23,8 @@ static void *pools[2]; /* pinned: device memory is filled from them */
 static void record(const char *name, const bench_batch *b, double seconds)
 {
     ps_precision precision = b->plan.precision;
-    double bytes = (double)b->value_bytes, size = precision == PS_SINGLE ? 4 : 8;
-    double flop = 2.0 * (double)b->plan.group * bytes / size;
+    double size = precision == PS_SINGLE ? 4 : 8, bytes = (double)b->stored_bytes;
+    double flop = 2.0 * (double)b->plan.group * (double)b->value_bytes / size;
     double floor = fmax(bytes / read_rate, flop / peak[precision]);
     const char *format = "{\"case\": \"slice-kernel/%s\", \"quantity\": \"%s\", \"value\": %.6g, "
                          "\"unit\": \"%s\", \"floor\": %.6g, \"fraction\": %.4g, \"size\": %.6g, "
@@ -42,7 +42,9 @@ static void record(const char *name, const bench_batch *b, double seconds)
 /* All groups of a case; `what` names it. */
 static ps_status measure(slice_bench *s, bench_batch *b, const char *what)
 {
+    const char *only = getenv("ONLY_GROUP");
     for (int g = 0; g < GROUPS; ++g) {
+        if (only && atoi(only) != groups[g]) continue;
         char name[80];
         double seconds;
         s->group = groups[g];

@@ -35,7 +35,7 @@ typedef struct bench_batch {
     ps_slice_batch_memory memory;
     ps_block_tile *tiles;
     const void **images;
-    int64_t *offsets, image_bytes, value_bytes;
+    int64_t *offsets, image_bytes, value_bytes, stored_bytes; /* stored: with indices */
     void *image, *table, *device_table, *base, *scratch, *past, *sums, *pool;
 } bench_batch;
 
@@ -155,6 +155,7 @@ static inline ps_status bench_init(const slice_bench *s, bench_batch *b)
         b->offsets[t] = t * b->image_bytes;
     }
     b->value_bytes = b->tiles[0].value_count * size * s->copies;
+    b->stored_bytes = b->image_bytes * s->copies;
     PS_TRY(ps_device_alloc(b->device, b->image_bytes * s->copies, &b->base));
     PS_TRY(ps_device_alloc(b->device, past_bytes, &b->past));
     PS_TRY(ps_device_alloc(b->device, sum_bytes, &b->sums));
