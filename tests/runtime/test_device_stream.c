@@ -258,7 +258,8 @@ static void failures_everywhere(void **state)
                 *fail[where] = chunk;
                 snprintf(text, sizeof text, "%s broke at %d", names[where], chunk);
                 ps_device_stream_config config =
-                    streamed_config(&s, 3 * s.least + s.total * budget / 3, s.least + s.total * budget / 3);
+                    streamed_config(&s, 3 * s.least + s.total * budget / 3,
+                                    s.least + s.total * budget / 3);
                 ps_device_stream_stats stats;
                 check_fails(streamed_run(&s, &config, 2, &stats),
                             where == 3 ? PS_FAILED : PS_INVALID, text);
@@ -272,7 +273,8 @@ static void late_failure(void **state)
     streamed s = new_source(40);
     ps_device_stream *stream;
     s.fail_read = 6, s.fail_after = 2;
-    ps_device_stream_config config = streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
+    ps_device_stream_config config =
+        streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
     check_ok(ps_device_stream_open(&config, &stream));
     ps_status status = PS_OK;
     int sweeps = 0;
@@ -309,7 +311,8 @@ static void refused_reset(void **state)
 {
     streamed s = new_source(40);
     ps_device_stream *stream;
-    ps_device_stream_config config = streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
+    ps_device_stream_config config =
+        streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
     check_ok(ps_device_stream_open(&config, &stream));
     check_ok(streamed_sweep(&s, stream, 0));
     check_fails(ps_device_stream_reset(stream, 30, 20), PS_FAILED, "30 to 50 of 40");
