@@ -137,16 +137,24 @@ static ps_status plan_device(work *w)
     return PS_OK;
 }
 
-/* Writes the batches: units, neighbours on the device joined up to `join` bytes. */
+/* Neighbours on the device are joined where they lie in one cell of `join` bytes: so joined
+ * batches, too, stay the same when the interval moves. */
+static bool are_joined(const work *w, const unit *a, const unit *b, int64_t join)
+{
+    if (a->batch.tier != PS_TIER_DEVICE || b->batch.tier != PS_TIER_DEVICE || join <= 0)
+        return false;
+    int64_t cell = w->plan->batch_bytes;
+    return a->cell * cell / join == b->cell * cell / join;
+}
+
+/* Writes the batches: units, or several joined. */
 static void write_batches(work *w, int64_t join)
 {
     ps_device_plan *plan = w->plan;
     plan->batch_count = plan->staging_bytes = 0;
     for (int64_t u = 0; u < w->count; ++u) {
         ps_device_batch next = w->units[u].batch, *last = plan->batches + plan->batch_count - 1;
-        bool joins = plan->batch_count > 0 && last->tier == PS_TIER_DEVICE && next.tier == PS_TIER_DEVICE &&
-                     last->bytes + next.bytes <= join;
-        if (joins) {
+        if (u > 0 && are_joined(w, &w->units[u - 1], &w->units[u], join)) {
             last->count += next.count;
             last->bytes += next.bytes;
         } else {
