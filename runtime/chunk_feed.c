@@ -104,7 +104,8 @@ static void *reader_main(void *argument)
     loaded item;
     while (take_read(feed, &item)) {
         double start = ps_clock();
-        ps_status status = feed->config.read(feed->config.context, item.chunk, raw_at(feed, item.raw));
+        ps_status status =
+            feed->config.read(feed->config.context, item.chunk, raw_at(feed, item.raw));
         if (status != PS_OK) {
             ps_chunk_feed_fail(feed, status);
             break;

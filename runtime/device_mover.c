@@ -130,7 +130,7 @@ static bool nothing_flies(ps_device_stream *stream, const ps_moved_batch *batch)
     return stream->flying_count == 0;
 }
 
-/* Waits for the oldest copy from a slot or staging, and frees that. Lock held, but not meanwhile. */
+/* Waits, without the lock, for the oldest copy from a slot or staging, and frees that. */
 static void land_oldest(ps_device_stream *stream)
 {
     ps_moved_batch *batch = &stream->batches[stream->flying[stream->flying_first]];

@@ -115,9 +115,9 @@ static int64_t bytes_of(const work *w, ps_tier tier)
 static ps_status too_small(const char *option, int64_t budget, int64_t needed, const work *w)
 {
     return ps_fail(PS_EXHAUSTED,
-                   "a budget of %.3f MB cannot stream these chunks: the largest batch takes %.3f MB, "
-                   "the largest chunk %.3f MB as stored; give %s at least %.3f MB, or make the "
-                   "batches smaller (%.3f MB now)", (double)budget / 1e6,
+                   "a budget of %.3f MB cannot stream these chunks: the largest batch takes "
+                   "%.3f MB, the largest chunk %.3f MB as stored; give %s at least %.3f MB, or make "
+                   "the batches smaller (%.3f MB now)", (double)budget / 1e6,
                    (double)w->plan->slot_bytes / 1e6, (double)w->plan->raw_bytes / 1e6, option,
                    (double)needed / 1e6, (double)w->plan->batch_bytes / 1e6);
 }
@@ -137,24 +137,32 @@ static ps_status plan_device(work *w)
     return PS_OK;
 }
 
-/* Writes the batches: units, neighbours on the device joined up to `join` bytes. */
+/* Neighbours on the device are joined where they lie in one cell of `join` bytes: so joined
+ * batches, too, stay the same when the interval moves. */
+static bool are_joined(const work *w, const unit *a, const unit *b, int64_t join)
+{
+    if (a->batch.tier != PS_TIER_DEVICE || b->batch.tier != PS_TIER_DEVICE || join <= 0)
+        return false;
+    int64_t cell = w->plan->batch_bytes;
+    return a->cell * cell / join == b->cell * cell / join;
+}
+
+/* Writes the batches: units, or several joined. */
 static void write_batches(work *w, int64_t join)
 {
     ps_device_plan *plan = w->plan;
     plan->batch_count = plan->staging_bytes = 0;
     for (int64_t u = 0; u < w->count; ++u) {
-        ps_device_batch next = w->units[u].batch;
-        ps_device_batch *last = plan->batch_count > 0 ? &plan->batches[plan->batch_count - 1] : NULL;
-        bool joins = last && last->tier == PS_TIER_DEVICE && next.tier == PS_TIER_DEVICE &&
-                     last->bytes + next.bytes <= join;
-        if (joins) {
+        ps_device_batch next = w->units[u].batch, *last = plan->batches + plan->batch_count - 1;
+        if (u > 0 && are_joined(w, &w->units[u - 1], &w->units[u], join)) {
             last->count += next.count;
             last->bytes += next.bytes;
         } else {
-            plan->batches[plan->batch_count++] = next;
-            last = &plan->batches[plan->batch_count - 1];
+            last = &plan->batches[plan->batch_count++];
+            *last = next;
         }
-        if (last->tier == PS_TIER_DEVICE) plan->staging_bytes = larger(plan->staging_bytes, last->bytes);
+        if (last->tier == PS_TIER_DEVICE)
+            plan->staging_bytes = larger(plan->staging_bytes, last->bytes);
     }
 }
 
@@ -185,7 +193,8 @@ static bool fit_host(work *w, int64_t rest)
     plan->raws = (int)smaller(w->request->raws, w->request->count);
     plan->stagings = (int)smaller(2, plan->tier_batches[PS_TIER_DEVICE]);
     plan->host_slots = 0;
-    while (host_buffers(plan) + rest > budget && (rest == 0 || plan->stagings > 1 || plan->raws > 2))
+    while (host_buffers(plan) + rest > budget &&
+           (rest == 0 || plan->stagings > 1 || plan->raws > 2))
         if (!one_buffer_less(plan)) break;
     if (host_buffers(plan) + rest <= budget) return true;
     if (rest == 0) return false;

@@ -34,7 +34,7 @@ typedef struct ps_device_plan_request {
     int64_t first, count;                      /* the interval of chunks that is swept */
     int64_t host_memory, device_memory;        /* budgets, bytes */
     int64_t batch_bytes;          /* 0: 128 MiB, or less so that 4 fit the device, 8 the host */
-    int64_t resident_batch_bytes; /* neighbours on the device are joined up to this; 0: never */
+    int64_t resident_batch_bytes; /* neighbours on the device are joined in cells of this; 0: never */
     int slots, host_slots, raws;  /* wanted, >= 1; fewer are taken where a budget is too small */
 } ps_device_plan_request;
 

@@ -412,7 +412,8 @@ static ps_status sweep_batch(ps_device_stream *stream, ps_moved_batch *batch, co
 
 static ps_status sweep_batches(ps_device_stream *stream, const sweep *how)
 {
-    ps_probe *probe = &stream->sweep_probes[(stream->sweeps[0] + stream->sweeps[1]) % sweep_probe_count];
+    int64_t number = stream->sweeps[0] + stream->sweeps[1];
+    ps_probe *probe = &stream->sweep_probes[number % sweep_probe_count];
     bool timed;
     PS_TRY(ps_probe_collect(probe, true)); /* as long ago as there are probes */
     PS_TRY(ps_probe_begin(probe, how->on, &timed));

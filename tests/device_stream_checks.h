@@ -184,7 +184,8 @@ static inline ps_status streamed_run(streamed *s, const ps_device_stream_config 
     message[sizeof message - 1] = '\0';
     ps_device_stream_get_stats(stream, stats);
     ps_device_stream_close(&stream);
-    if (atomic_load(&s->prepared) != 0) return ps_fail(PS_FAILED, "prepared batches were left over");
+    if (atomic_load(&s->prepared) != 0)
+        return ps_fail(PS_FAILED, "prepared batches were left over");
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", message);
 }
 

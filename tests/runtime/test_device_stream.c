@@ -86,6 +86,27 @@ static void plan_spreads_and_joins(void **state)
     ps_device_plan_release(&plan);
 }
 
+/* Joined batches lie in cells too: all but those at the ends stay when the interval moves. */
+static void joins_are_steady(void **state)
+{
+    int64_t sizes[N], batch = 2 * SIZE;
+    ps_device_plan all, part;
+    ps_device_plan_request request = request_of(sizes, 1 << 20, N * SIZE);
+    request.resident_batch_bytes = 4 * batch;
+    check_ok(ps_device_plan_make(&request, &all));
+    assert_int_equal(all.batch_count, 6);
+    request.first = 3, request.count = N - 8;
+    check_ok(ps_device_plan_make(&request, &part));
+    assert_int_equal(part.batch_count, 6);
+    assert_int_equal(part.batches[0].count, 5);
+    for (int b = 1; b < 5; ++b) {
+        assert_int_equal(part.batches[b].first, all.batches[b].first);
+        assert_int_equal(part.batches[b].count, all.batches[b].count);
+    }
+    ps_device_plan_release(&all);
+    ps_device_plan_release(&part);
+}
+
 /* More memory moves batches up and none down; an interval inside another has the same batches. */
 static void plan_is_steady(void **state)
 {
@@ -258,7 +279,8 @@ static void failures_everywhere(void **state)
                 *fail[where] = chunk;
                 snprintf(text, sizeof text, "%s broke at %d", names[where], chunk);
                 ps_device_stream_config config =
-                    streamed_config(&s, 3 * s.least + s.total * budget / 3, s.least + s.total * budget / 3);
+                    streamed_config(&s, 3 * s.least + s.total * budget / 3,
+                                    s.least + s.total * budget / 3);
                 ps_device_stream_stats stats;
                 check_fails(streamed_run(&s, &config, 2, &stats),
                             where == 3 ? PS_FAILED : PS_INVALID, text);
@@ -272,7 +294,8 @@ static void late_failure(void **state)
     streamed s = new_source(40);
     ps_device_stream *stream;
     s.fail_read = 6, s.fail_after = 2;
-    ps_device_stream_config config = streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
+    ps_device_stream_config config =
+        streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
     check_ok(ps_device_stream_open(&config, &stream));
     ps_status status = PS_OK;
     int sweeps = 0;
@@ -309,7 +332,8 @@ static void refused_reset(void **state)
 {
     streamed s = new_source(40);
     ps_device_stream *stream;
-    ps_device_stream_config config = streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
+    ps_device_stream_config config =
+        streamed_config(&s, 3 * s.least + s.total / 3, s.least + s.total / 4);
     check_ok(ps_device_stream_open(&config, &stream));
     check_ok(streamed_sweep(&s, stream, 0));
     check_fails(ps_device_stream_reset(stream, 30, 20), PS_FAILED, "30 to 50 of 40");
@@ -341,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_tiers),
         cmocka_unit_test(plan_spreads_and_joins),
+        cmocka_unit_test(joins_are_steady),
         cmocka_unit_test(plan_is_steady),
         cmocka_unit_test(plan_refuses),
         cmocka_unit_test(all_budgets),
