@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include "formats/tile_set.h"
+#include "kernels/tdbem/slice_clip.h"
+
 static const synthetic_slices odd = {.unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05,
                                      .seed = 9};
 static const ps_slice_tiling tiling = {.unknowns = 301, .tile_rows = 256, .tile_slices = 40,
@@ -32,6 +35,10 @@ static void cut_tile(const ps_block_header *h, int64_t index, ps_slice_tile *sli
     ps_slice_tiling_range(&tiling, index, slices);
     synthetic_tile(&odd, h->slices.precision, true, slices);
     synthetic_measure(&odd, slices);
+    if (h->k_from > 1 || h->k_below < h->k_end) {
+        uint32_t *offsets = (uint32_t *)slices->offsets;
+        check_ok(ps_slice_clip(slices, h->slices.precision, h->k_from, h->k_below, offsets));
+    }
     synthetic_cut(h, slices, out);
 }
 
@@ -85,7 +92,7 @@ static ps_status write_file(ps_block_header *h, void (*spoil)(ps_block_tile *))
         return status;
     }
     check_ok(synthetic_m0(&odd, 0, 301, &m0));
-    status = ps_block_matrix_commit(&out, &m0, h);
+    status = ps_block_matrix_commit(&out, h->k_from > 0 ? NULL : &m0, h);
     assert_null(out);
     ps_csr_release(&m0);
     return status;
@@ -98,8 +105,12 @@ static void compare_arrays(const ps_block_header *h, const ps_block_tile *a, con
     assert_int_equal(a->value_count, b->value_count);
     assert_int_equal(a->nnz, b->nnz);
     check_near(a->score, b->score, 0, 0);
-    assert_memory_equal(a->values, b->values,
-                        (size_t)b->value_count * (h->slices.precision == PS_SINGLE ? 4 : 8));
+    size_t size = h->half ? 2 : h->slices.precision == PS_SINGLE ? 4 : 8;
+    assert_memory_equal(a->values, b->values, (size_t)b->value_count * size);
+    check_near(a->error_max, b->error_max, 0, 0);
+    check_near(a->error_rms, b->error_rms, 0, 0);
+    if (h->half) assert_memory_equal(a->scales, b->scales, warps * PS_WARP_ROWS);
+    else assert_null(a->scales);
     if (h->layout == PS_BLOCK_FULL) {
         assert_memory_equal(a->block_start, b->block_start, 4 * (size_t)(b->slices + 1));
         assert_memory_equal(a->corner_rows, b->corner_rows, 4 * (size_t)b->block_count);
@@ -167,6 +178,165 @@ static void all_layouts_come_back(void **state)
         }
 }
 
+/* Writes a file of these lags and reads it back. */
+static ps_block_header lags_come_back(int64_t k_from, int64_t k_below, bool half)
+{
+    int64_t end = synthetic_k_bound(&odd) + 1;
+    ps_block_header h = header_of(PS_BLOCK_WARP, PS_DOUBLE);
+    ps_block_matrix *in;
+    ps_csr m0 = {0};
+    h.k_from = k_from;
+    h.k_below = k_below;
+    h.k_end = end;
+    h.half = half;
+    check_ok(write_file(&h, NULL));
+    check_ok(ps_block_matrix_open(file, &in));
+    ps_block_header read = *ps_block_matrix_header(in);
+    assert_int_equal(read.k_from, k_from);
+    assert_int_equal(read.k_below, k_below);
+    assert_int_equal(read.k_end, end);
+    assert_true(read.half == half);
+    check_at_most((double)read.slices.k_max, (double)k_below - 1);
+    check_near(read.rounding_max, h.rounding_max, 0, 0);
+    check_near(read.rounding_rms, h.rounding_rms, 0, 1e-14);
+    for (int64_t t = 0; t < ps_block_matrix_tile_count(in); ++t) compare_tile(in, t);
+    if (k_from == 0)
+        check_ok(ps_block_matrix_load_m0(in, &m0));
+    else
+        check_fails(ps_block_matrix_load_m0(in, &m0), PS_INVALID, "without M^0");
+    ps_csr_release(&m0);
+    ps_block_matrix_close(&in);
+    return read;
+}
+
+static void lags_and_halves_come_back(void **state)
+{
+    int64_t end = synthetic_k_bound(&odd) + 1;
+    ps_block_header all = lags_come_back(0, end, false), half = lags_come_back(0, end, true);
+    ps_block_header near = lags_come_back(0, 9, false), far = lags_come_back(9, end, true);
+    assert_int_equal(all.slices.nnz, near.slices.nnz + far.slices.nnz);
+    assert_int_equal(all.slices.nnz, half.slices.nnz);
+    check_near(all.rounding_max, 0, 0, 0);
+    check_at_most(half.rounding_max, 0x1p-11);
+    check_at_most(1e-4, half.rounding_rms); /* 2^-11 / sqrt(3), or somewhat less, if uniform */
+    check_at_most(half.rounding_rms, 0x1p-11);
+    lags_come_back(0, 1, true);
+}
+
+/* A file of version 1: no lags, no type of values. Its one tile: M^1 = M^3 = 1 for N = 1. */
+static ps_status write_version_1(void)
+{
+    static const char *const extras[] = {"first_row", "rows", "first_slice", "slices",
+                                         "blocks",    "nnz",  "fill",        "d_max",
+                                         "k_min",     "k_max", "score",      "filled"};
+    const double figures[] = {0, 1, 0, 1, 1, 3, 100.0 / 32, 3, 1, 3, 0, 1};
+    ps_store *store;
+    ps_store_identity own = identity;
+    ps_tile_set set = {.tiles = 1};
+    uint16_t starts[32], widths[1] = {3};
+    float values[96] = {[0] = 1, [64] = 1};
+    ps_block_header h = header_of(PS_BLOCK_WARP, PS_SINGLE);
+    h.slices.unknowns = 1;
+    for (int lane = 0; lane < 32; ++lane) starts[lane] = 1;
+    own.format = PS_BLOCK_MATRIX_FORMAT;
+    own.format_version = 1;
+    PS_TRY(ps_store_create(file, &own, &store));
+    set.store = store;
+    ps_dataset_spec specs[3] = {
+        {.name = "/starts", .type = PS_U16, .units = "1"},
+        {.name = "/widths", .type = PS_U16, .units = "1"},
+        {.name = "/values", .type = PS_F32, .units = "m^3 or m s", .extra_count = 12}};
+    memcpy(specs[2].extras, extras, sizeof extras);
+    const void *data[3] = {starts, widths, values};
+    const int64_t counts[3] = {32, 1, 96};
+    ps_csr m0;
+    PS_TRY(ps_csr_init(&m0, 1, 1));
+    m0.row_start[1] = 1;
+    m0.values[0] = 1;
+    for (int d = 0; d < 3; ++d) PS_TRY(ps_tile_set_define(&set, &specs[d], counts[d]));
+    for (int d = 0; d < 3; ++d)
+        PS_TRY(ps_store_write_chunk(store, set.ids[d], 0, data[d], counts[d],
+                                    d == 2 ? figures : NULL));
+    PS_TRY(ps_csr_write(store, "/m0", "m^3 or m s", &m0));
+    PS_TRY(ps_slice_header_put(store, &h.slices));
+    PS_TRY(ps_store_put_text(store, "/", "layout", "warp"));
+    PS_TRY(ps_store_put_int(store, "/", "block_rows", 32));
+    PS_TRY(ps_store_put_int(store, "/", "block_columns", 3));
+    PS_TRY(ps_store_put_text(store, "/", "values", "f8")); /* which version 1 does not know */
+    ps_csr_release(&m0);
+    return ps_store_commit(&store);
+}
+
+static void version_1_is_read(void **state)
+{
+    ps_block_matrix *in;
+    ps_csr m0;
+    check_ok(write_version_1());
+    check_ok(ps_block_matrix_open(file, &in));
+    const ps_block_header *h = ps_block_matrix_header(in);
+    assert_int_equal(h->k_from, 0);
+    assert_int_equal(h->k_below, 4);
+    assert_int_equal(h->k_end, 4);
+    assert_int_equal(h->slices.nnz, 3);
+    assert_false(h->half);
+    check_ok(ps_block_matrix_load_m0(in, &m0));
+    ps_csr_release(&m0);
+    ps_block_matrix_close(&in);
+}
+
+static void infinite_half(ps_block_tile *tile) { ((uint16_t *)tile->values)[7] = 0xfc00; }
+static void subnormal_half(ps_block_tile *tile) { ((uint16_t *)tile->values)[7] = 0x0003; }
+
+static void wrong_lags_and_halves_are_refused(void **state)
+{
+    ps_block_header h = header_of(PS_BLOCK_WARP, PS_SINGLE), bad;
+    ps_block_matrix *out;
+    ps_block_tiling sizes = largest_tiling(&h);
+    int64_t end = synthetic_k_bound(&odd) + 1;
+    h.half = true;
+    check_fails(write_file(&h, infinite_half), PS_INVALID, "value 7 is the half 0xfc00");
+    check_fails(write_file(&h, subnormal_half), PS_INVALID, "neither 0 nor normal");
+    bad = header_of(PS_BLOCK_FULL, PS_SINGLE);
+    bad.half = true;
+    check_fails(ps_block_matrix_create(file, &identity, &sizes, &bad, &out), PS_INVALID,
+                "only warps");
+    bad = h;
+    bad.k_from = 4, bad.k_below = 4, bad.k_end = end;
+    check_fails(ps_block_matrix_create(file, &identity, &sizes, &bad, &out), PS_INVALID,
+                "lags from 4 to below 4");
+    bad.k_below = end + 1;
+    check_fails(ps_block_matrix_create(file, &identity, &sizes, &bad, &out), PS_INVALID,
+                "lags from 4");
+}
+
+/* Tiles whose lags are not those of the header; M^0 where it does not belong. */
+static void lags_bind_tiles_and_m0(void **state)
+{
+    ps_block_header h = header_of(PS_BLOCK_WARP, PS_SINGLE);
+    ps_block_tiling sizes = largest_tiling(&h);
+    for (int with_m0 = 0; with_m0 < 2; ++with_m0) {
+        ps_block_matrix *out;
+        ps_csr m0;
+        check_ok(synthetic_m0(&odd, 0, 301, &m0));
+        ps_block_header own = h;
+        own.k_from = with_m0 ? 3 : 0, own.k_below = with_m0 ? 60 : 5, own.k_end = 60;
+        check_ok(ps_block_matrix_create(file, &identity, &sizes, &own, &out));
+        for (int64_t t = 0; t < sizes.tile_count; ++t) {
+            ps_slice_tile slices;
+            ps_block_tile blocks;
+            ps_block_header cut = own;
+            if (!with_m0) cut.k_end = 0; /* all lags, though the header says fewer */
+            cut_tile(&cut, t, &slices, &blocks);
+            check_ok(ps_block_matrix_write_tile(out, t, &blocks));
+            synthetic_tile_free(&slices);
+            synthetic_cut_free(&blocks);
+        }
+        check_fails(ps_block_matrix_commit(&out, &m0, &own), with_m0 ? PS_USAGE : PS_INVALID,
+                    with_m0 ? "M^0 belongs" : "where the file has 0..4");
+        ps_csr_release(&m0);
+    }
+}
+
 static void wrong_start(ps_block_tile *tile) { tile->starts[5] = 0; }
 static void far_start(ps_block_tile *tile) { tile->starts[5] = 60000; }
 static void wide_warp(ps_block_tile *tile) { tile->widths[2] = 500; }
@@ -223,7 +393,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_layouts_come_back),
+        cmocka_unit_test(lags_and_halves_come_back),
+        cmocka_unit_test(version_1_is_read),
         cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(wrong_lags_and_halves_are_refused),
+        cmocka_unit_test(lags_bind_tiles_and_m0),
         cmocka_unit_test(wrong_shapes_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -5,6 +5,7 @@
 #define PS_TESTS_SYNTHETIC_BLOCKS_H
 
 #include "kernels/tdbem/blocking.h"
+#include "kernels/tdbem/half_values.h"
 #include "tests/support/synthetic_slices.h"
 
 static inline void *synthetic_array(int64_t count, size_t size)
@@ -25,8 +26,9 @@ static inline void synthetic_cut(const ps_block_header *header, const ps_slice_t
     out->corner_columns = synthetic_array(out->block_count, 2);
     out->starts = synthetic_array(warps * PS_WARP_ROWS, 2);
     out->widths = synthetic_array(warps, 2);
-    out->values =
-        synthetic_array(out->value_count, header->slices.precision == PS_SINGLE ? 4 : 8);
+    out->scales = header->half ? synthetic_array(warps * PS_WARP_ROWS, 1) : NULL;
+    out->values = synthetic_array(
+        out->value_count, header->half ? 2 : header->slices.precision == PS_SINGLE ? 4 : 8);
     ps_blocking_fill(header, tile, out);
 }
 
@@ -37,7 +39,27 @@ static inline void synthetic_cut_free(ps_block_tile *tile)
     free(tile->corner_columns);
     free(tile->starts);
     free(tile->widths);
+    free(tile->scales);
     free(tile->values);
+}
+
+/* Halves become the numbers, of this precision, that they stand for. */
+static inline void synthetic_decode(ps_precision precision, ps_block_tile *tile)
+{
+    const uint16_t *halves = tile->values;
+    void *values = synthetic_array(tile->value_count, precision == PS_SINGLE ? 4 : 8);
+    int64_t at = 0;
+    for (int64_t unit = 0; unit < ps_block_tile_warps(tile) * tile->slices; ++unit)
+        for (int64_t v = 0; v < tile->widths[unit] * PS_WARP_ROWS; ++v, ++at) {
+            double x = ldexp((double)ps_half_decode(halves[at]),
+                             tile->scales[unit * PS_WARP_ROWS + v % PS_WARP_ROWS] - 127);
+            if (precision == PS_SINGLE) ((float *)values)[at] = (float)x;
+            else ((double *)values)[at] = x;
+        }
+    free(tile->values);
+    free(tile->scales);
+    tile->values = values;
+    tile->scales = NULL;
 }
 
 /* A tile's statistics as a file would have them. */

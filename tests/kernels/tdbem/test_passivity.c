@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "kernels/tdbem/half_values.h"
 #include "tests/support/cube.h"
 #include "tests/support/interaction_case.h"
 #include "tests/support/thin_bodies.h"
@@ -39,17 +40,45 @@ static double smallest(const double *m, int64_t k_max, int64_t n, double angle, 
     return least;
 }
 
+/* Rounds every row-vector of M^1 .. M^k_max to halves (kernels/tdbem/half_values.h). */
+static void round_to_halves(double *m, int64_t k_max, int64_t n)
+{
+    double *vector = calloc((size_t)k_max, sizeof *vector);
+    uint16_t *halves = calloc((size_t)k_max, sizeof *halves);
+    ps_half_error error = {0};
+    for (int64_t v = 0; v < n * n; ++v) {
+        for (int64_t k = 1; k <= k_max; ++k) vector[k - 1] = m[k * n * n + v];
+        int s = ps_half_encode_row(vector, PS_DOUBLE, k_max, halves, 1, &error);
+        for (int64_t k = 1; k <= k_max; ++k)
+            m[k * n * n + v] = ldexp((double)ps_half_decode(halves[k - 1]), s - 127);
+    }
+    for (int64_t k = 1; k <= k_max; ++k) /* alike for (i,j) and (j,i), to the bit */
+        for (int64_t i = 0; i < n; ++i)
+            for (int64_t j = 0; j < i; ++j)
+                assert_true(m[k * n * n + i * n + j] == m[k * n * n + j * n + i]);
+    check_at_most(error.largest, 0x1p-11);
+    check_at_most(1e-5, error.largest);
+    free(vector);
+    free(halves);
+}
+
+/* The smallest eigenvalue over the circle. */
+static double smallest_of_circle(const double *m, int64_t k_max, int64_t n, bool hard)
+{
+    double least = 1;
+    for (int p = 0; p < 40; ++p)
+        least = fmin(least, smallest(m, k_max, n, acos(-1) * (p + .5) / 40, hard));
+    for (int p = 0; p < 20; ++p)
+        least = fmin(least, smallest(m, k_max, n, pow(10, -3 + 2.9 * p / 19), hard));
+    return least;
+}
+
 static double case_passivity(interaction_case *c)
 {
-    ps_formulation formulation = c->interaction.formulation;
     int64_t k_max, n = c->interaction.unknowns;
-    double least = 1, *m = interaction_dense(&c->interaction, &k_max);
-    for (int p = 0; p < 40; ++p)
-        least = fmin(least, smallest(m, k_max, n, acos(-1) * (p + .5) / 40,
-                                     formulation == PS_SOUND_HARD));
-    for (int p = 0; p < 20; ++p)
-        least = fmin(least, smallest(m, k_max, n, pow(10, -3 + 2.9 * p / 19),
-                                     formulation == PS_SOUND_HARD));
+    double *m = interaction_dense(&c->interaction, &k_max);
+    double least =
+        smallest_of_circle(m, k_max, n, c->interaction.formulation == PS_SOUND_HARD);
     free(m);
     return least;
 }
@@ -174,11 +203,32 @@ static void test_definite(void **state)
     icosphere_release(&cube);
 }
 
+/* Values as halves keep the sphere passive. */
+static void test_halves(void **state)
+{
+    static const int rules[] = {3, 6};
+    icosphere sphere;
+    icosphere_init(&sphere, 1);
+    for (int r = 0; r < 2; ++r) {
+        interaction_case c;
+        interaction_case_init(&c, &sphere, PS_SOUND_SOFT_S, rules[r],
+                              icosphere_mean_edge(&sphere) / 4);
+        int64_t k_max, n = c.interaction.unknowns;
+        double *m = interaction_dense(&c.interaction, &k_max);
+        round_to_halves(m, k_max, n);
+        check_at_most(-smallest_of_circle(m, k_max, n, false), 1e-12);
+        free(m);
+        interaction_case_release(&c);
+    }
+    icosphere_release(&sphere);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft), cmocka_unit_test(test_hard),
                                        cmocka_unit_test(test_sharp_edge),
                                        cmocka_unit_test(test_slivers),
-                                       cmocka_unit_test(test_definite)};
+                                       cmocka_unit_test(test_definite),
+                                       cmocka_unit_test(test_halves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,12 @@
 #include "tests/check.h"
 #include "tests/support/synthetic_blocks.h"
 
-enum { UNKNOWNS = 150, TILE_ROWS = 64, TILE_SLICES = 40 };
+enum { UNKNOWNS = 150, TILE_ROWS = 64, TILE_SLICES = 40, HALVES = 3 };
 static const synthetic_slices matrix = {UNKNOWNS, 40, 4, 0.1, 11};
 
 typedef void (*tile_use)(ps_near *near, const ps_slice_product *tile);
 
-/* Hands a tile, cut as wanted (-1: slices), to `use`. */
+/* Hands a tile, cut as wanted (-1: slices, HALVES: warps of halves), to `use`. */
 static void with_tile(int64_t first_row, int64_t first_slice, int layout, ps_precision precision,
                       ps_near *near, tile_use use)
 {
@@ -28,7 +28,9 @@ static void with_tile(int64_t first_row, int64_t first_slice, int layout, ps_pre
         ps_block_header header = {
             .layout = (ps_block_layout)layout,
             .block_rows = 16,
+            .half = layout == HALVES,
             .slices = {.d_max = synthetic_d_bound(&matrix), .precision = precision}};
+        if (header.half) header.layout = PS_BLOCK_WARP;
         header.block_columns = header.slices.d_max + 1;
         check_ok(ps_blocking_check(&header));
         ps_block_tile cut = {0};
@@ -114,6 +116,27 @@ static void layouts_give_the_same_matrices(void **state)
     release(&first);
 }
 
+/* Halves: the same places (no entry here is so small that it becomes 0), values to rounding. */
+static void halves_are_near_the_entries(void **state)
+{
+    for (int precision = 0; precision < 2; ++precision) {
+        ps_near first = collect(-1, (ps_precision)precision, 8);
+        ps_near near = collect(HALVES, (ps_precision)precision, 8);
+        int64_t entries = ps_near_entries(&first);
+        assert_int_equal(ps_near_entries(&near), entries);
+        assert_memory_equal(near.columns, first.columns, (size_t)entries * sizeof(int32_t));
+        for (int64_t e = 0; e < entries; ++e) {
+            double due = precision == PS_SINGLE ? (double)((float *)first.values)[e]
+                                                : ((double *)first.values)[e];
+            double value = precision == PS_SINGLE ? (double)((float *)near.values)[e]
+                                                  : ((double *)near.values)[e];
+            check_near(value, due, 0, 0x1p-11);
+        }
+        release(&first);
+        release(&near);
+    }
+}
+
 static void radiation_is_the_definition(void **state)
 {
     enum { GROUP = 8 };
@@ -177,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_entry_is_there_once),
         cmocka_unit_test(layouts_give_the_same_matrices),
+        cmocka_unit_test(halves_are_near_the_entries),
         cmocka_unit_test(radiation_is_the_definition),
         cmocka_unit_test(threads_do_not_matter),
     };

@@ -78,6 +78,7 @@ typedef struct way {
     int64_t block_rows, block_columns; /* columns 0: d_max of the matrix */
     int threads;                       /* 0: rows in pieces of `piece`, last piece first */
     int64_t piece;
+    bool half; /* warps of halves */
 } way;
 
 static void add(const ps_slice_product *product, ps_precision precision, const way *how)
@@ -107,7 +108,7 @@ static void tiles_init(tiles *t, const synthetic_slices *m, ps_precision precisi
     int64_t columns = how->block_columns ? how->block_columns : synthetic_d_bound(m);
     *t = (tiles){.count = ps_slice_tiling_count(tiling),
                  .header = {.layout = layouts[how->layout], .block_rows = how->block_rows,
-                            .block_columns = columns}};
+                            .block_columns = columns, .half = how->half}};
     t->header.slices.precision = precision;
     t->header.slices.d_max = synthetic_d_bound(m);
     if (how->layout != PS_TILE_SLICES) check_ok(ps_blocking_check(&t->header));
@@ -241,6 +242,38 @@ static void every_way_has_the_same_bits(void **state)
     }
 }
 
+/* Sums of warps of halves have the bits of warps of the numbers that the halves stand for. */
+static void check_halves(const synthetic_slices *m, ps_precision precision, const way *how)
+{
+    tiles t[2];
+    ps_slice_tiling tiling = whole(m);
+    for (int i = 0; i < 2; ++i) tiles_init(&t[i], m, precision, &tiling, how);
+    for (int64_t k = 0; k < t[1].count; ++k) synthetic_decode(precision, &t[1].blocks[k]);
+    for (int64_t group = 1; group <= PS_GROUP_MAX; ++group) {
+        bench b[2];
+        for (int i = 0; i < 2; ++i) {
+            bench_init(&b[i], m, precision, group);
+            run(&b[i], &t[i], how);
+        }
+        assert_memory_equal(b[0].sums, b[1].sums,
+                            (size_t)(m->unknowns * (group + 1)) * b[0].size);
+        assert_true(bench_sum(&b[0], m->unknowns / 2, 0) != 0);
+        for (int i = 0; i < 2; ++i) bench_release(&b[i]);
+    }
+    for (int i = 0; i < 2; ++i) tiles_release(&t[i]);
+}
+
+static void halves_are_the_numbers_they_stand_for(void **state)
+{
+    const way hows[] = {{.layout = PS_TILE_WARP, .threads = 2, .half = true},
+                        {.layout = PS_TILE_WARP, .piece = 11, .half = true}};
+    for (int precision = 0; precision < 2; ++precision)
+        for (int h = 0; h < 2; ++h) {
+            check_halves(&odd, (ps_precision)precision, &hows[h]);
+            check_halves(&wide, (ps_precision)precision, &hows[h]);
+        }
+}
+
 static void wrong_calls_are_refused(void **state)
 {
     bench b;
@@ -286,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_group_and_layout_agrees_with_the_front_oracle),
         cmocka_unit_test(every_way_has_the_same_bits),
+        cmocka_unit_test(halves_are_the_numbers_they_stand_for),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(rows_are_split_by_equal_data),
     };
