@@ -346,6 +346,13 @@ ps_status ps_interaction_device_start(const ps_interaction_device *device,
 
 /* ---- fetching ---- */
 
+/* Asleep, so that the core is free for others. */
+static ps_status wait_for(const ps_interaction_device *device, ps_stream *stream)
+{
+    PS_TRY(ps_event_record(device->done, stream));
+    return ps_event_sync(device->done);
+}
+
 static ps_status check_result(const ps_device_result *result, const ps_interaction_tile *tile)
 {
     if (result->faults & PS_DEVICE_ROOM)
@@ -388,7 +395,7 @@ ps_status ps_interaction_device_fetch(const ps_interaction_device *device,
     PS_TRY(prepare(device, tile, mirror != NULL, &task));
     ps_device_result *result = task.host.result;
     PS_TRY(ps_copy_to_host(stream, result, task.there.result, sizeof *result));
-    PS_TRY(ps_stream_wait(stream));
+    PS_TRY(wait_for(device, stream));
     PS_TRY(check_result(result, tile));
     tile->value_count = result->value_count;
     tile->near_count = result->near_count;
@@ -405,7 +412,7 @@ ps_status ps_interaction_device_fetch(const ps_interaction_device *device,
         mirror->pairs = 0;
         PS_TRY(copy_order(&task, 1, mirror, stream));
     }
-    PS_TRY(ps_stream_wait(stream));
+    PS_TRY(wait_for(device, stream));
     for (int64_t e = 0; mirror && e < tile->near_count; ++e) {
         mirror->near_rows[e] = tile->near_columns[e];
         mirror->near_columns[e] = tile->near_rows[e];

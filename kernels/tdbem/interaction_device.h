@@ -44,6 +44,7 @@ typedef struct ps_interaction_device {
     ps_precision precision;       /* of the values that come back                            */
     void *tables, *memory;        /* host memory, pinned if it is to be fast; device memory  */
     int64_t table_bytes, memory_bytes;
+    ps_event *done;               /* for the host to wait by                                 */
 } ps_interaction_device;
 
 /* Starts computing the tile whose ranges are set, and with `mirrored` its transpose. Returns before

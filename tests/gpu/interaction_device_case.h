@@ -28,6 +28,7 @@ static inline ps_status interaction_device_open(const ps_interaction *interactio
                                         .table_bytes = room->tables,
                                         .memory_bytes = bytes > 0 ? bytes : room->whole};
     PS_TRY(ps_stream_open(device, &out->stream));
+    PS_TRY(ps_event_open(device, &out->work.done));
     PS_TRY(ps_device_alloc(device, size, &out->triangles));
     PS_TRY(ps_device_alloc(device, out->work.memory_bytes, &out->work.memory));
     PS_TRY(ps_device_alloc_pinned(device, room->tables, &out->work.tables));
@@ -39,6 +40,7 @@ static inline ps_status interaction_device_open(const ps_interaction *interactio
 static inline void interaction_device_close(interaction_device_case *c)
 {
     ps_stream_close(&c->stream);
+    ps_event_close(&c->work.done);
     ps_device_free(c->device, c->triangles);
     ps_device_free(c->device, c->work.memory);
     ps_device_free_pinned(c->device, c->work.tables);
