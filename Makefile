@@ -156,7 +156,7 @@ $(B)/%.o: %.c
 
 # Where a lane's bits must not depend on what the other lanes need, the compiler may not choose where
 # to fuse multiplications and additions; such a body fuses by hand.
-NO_CONTRACT := kernels/tdbem/shell_integral_cpu.c
+NO_CONTRACT := kernels/tdbem/shell_integral_cpu.c kernels/tdbem/interaction_pairs_cuda.cu
 define isa_rule
 $(B)/%.$(1).o: %.c
 	@mkdir -p $$(@D)
@@ -166,7 +166,7 @@ $(foreach i,$(ISAS),$(eval $(call isa_rule,$(i))))
 
 $(B)/%.cu.o: %.cu
 	@mkdir -p $(@D)
-	$(call run,nvcc $<) $(NVCC) $(NVCCFLAGS) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(call run,nvcc $<) $(NVCC) $(NVCCFLAGS) $(if $(filter $(NO_CONTRACT),$<),-fmad=false) -MMD -MP -MF $(@:.o=.d) -c $< -o $@
 
 # Version and revision, rewritten only when they change.
 $(B)/generated/version.h: FORCE

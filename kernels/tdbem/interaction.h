@@ -51,6 +51,8 @@ typedef struct ps_interaction_tile {
     int64_t first_row, rows, first_slice, slices;
     uint16_t *starts, *lengths;   /* [slices * rows]: slice by slice, rows ascending         */
     double *values;               /* [value_capacity]                                        */
+    float *singles;               /* [value_capacity] in place of values: in tiles that a device
+                                     computed in single precision (interaction_device.h)     */
     int64_t value_capacity, value_count;
     int32_t *near_rows, *near_columns; /* [slices * rows] capacity; global numbers, any order */
     double *near_values;               /* [slices * rows]                                    */

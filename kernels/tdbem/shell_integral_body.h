@@ -1,27 +1,41 @@
 /*
- * The shell integrals, PS_LANES (point, triangle) pairs at a time. See specs/tdbem_assembly.md
- * for the derivation. Loops over lanes have a fixed length and no branches, so that the compiler
- * makes one vector operation of each; transcendental parts are skipped where no lane needs them.
+ * The shell integrals, PS_LANES (point, triangle) pairs at a time: what shell_integral_cpu.c and
+ * interaction_pairs_cuda.cu walk shell by shell. See specs/tdbem_assembly.md for the derivation.
+ * Loops over lanes have a fixed length and no branches, so that the compiler makes one vector
+ * operation of each; transcendental parts are skipped where no lane needs them.
  *
  * Notation for one lane: x0 the projection of x, d its height; for an edge with tangent t and
  * outward normal m: g = m.(p - x0) >= 0 if x0 is on the inner side; s runs along the edge from
  * the foot of x0, s1 <= s <= s2; r(s)^2 = R0^2 + s^2, R0^2 = g^2 + d^2.
  */
 
-#define LANE_LOOP _Pragma("omp simd") for (int c = 0; c < PS_LANES; ++c)
 #define TINY 1e-300
-/* Inlined always, so that `hats` is a constant wherever it is asked. */
+/* LANES_INLINE: inlined always, so that `hats` is a constant wherever it is asked. In a CUDA kernel
+ * a thread is a lane. */
+#ifdef __CUDACC__
+#define LANE_LOOP for (int c = 0; c < PS_LANES; ++c)
+#define LANE_LOOP_ANY LANE_LOOP
+#define LANES_INLINE static __device__ __forceinline__
+#define LANES_ALIGNED
+#else
+#define LANE_LOOP _Pragma("omp simd") for (int c = 0; c < PS_LANES; ++c)
+#define LANE_LOOP_ANY _Pragma("omp simd reduction(| : any)") for (int c = 0; c < PS_LANES; ++c)
 #define LANES_INLINE static inline __attribute__((always_inline))
+#define LANES_ALIGNED __attribute__((aligned(64)))
+#endif
 
 /* a b + c, fused where the machine can. The file is compiled without automatic contraction: what
- * is fused must not depend on whether a part is skipped, for a lane's bits to be its own. */
-#ifdef __FMA__
+ * is fused must not depend on whether a part is skipped, for a lane's bits to be its own. So a CUDA
+ * device and a processor that fuses give the same bits. */
+#if defined __CUDACC__
+#define madd(a, b, c) fma((a), (b), (c))
+#elif defined __FMA__
 #define madd(a, b, c) __builtin_fma((a), (b), (c))
 #else
 #define madd(a, b, c) ((a) * (b) + (c))
 #endif
 
-typedef double lane_values[PS_LANES] __attribute__((aligned(64)));
+typedef double lane_values[PS_LANES] LANES_ALIGNED;
 
 /* An edge as seen from the points of all lanes. */
 typedef struct edge_lanes {
@@ -254,7 +268,7 @@ LANES_INLINE void set_sphere(const lane_state *state, double row, double shell, 
 LANES_INLINE bool any_cut(const edge_lanes *edge, const lane_values radius)
 {
     int64_t any = 0;
-    _Pragma("omp simd reduction(| : any)") for (int c = 0; c < PS_LANES; ++c)
+    LANE_LOOP_ANY
     {
         double far = edge->r1[c] > edge->r2[c] ? edge->r1[c] : edge->r2[c];
         any |= radius[c] > edge->nearest[c] && radius[c] < far;
@@ -365,33 +379,4 @@ LANES_INLINE void store_shell(const ps_shell_lanes *in, const lane_state *state,
     LANE_LOOP one[c] = now->one[c] - before->one[c];
     LANE_LOOP distance[c] = now->distance[c] - before->distance[c];
     store_hats(in, state, before, now, row, out);
-}
-
-LANES_INLINE int64_t shells(const ps_shell_lanes *in, double shell, bool hats, ps_shell_values *out)
-{
-    lane_state state;
-    int64_t most = see_triangle(in, shell, &state, out);
-    for (int e = 0; e < 3; ++e) measure_edge(in, e, &state, hats);
-    inside sums[2];
-    memset(&sums[0], 0, sizeof sums[0]);
-    int64_t rows = most < out->capacity ? most : out->capacity;
-    for (int64_t row = 0; row < rows; ++row) {
-        const inside *before = &sums[row % 2];
-        inside *now = &sums[(row + 1) % 2];
-        sphere_lanes sphere;
-        set_sphere(&state, (double)(row + 1), shell, hats, &sphere);
-        integrate(&state, &sphere, hats, now);
-        store_shell(in, &state, before, now, row, hats, out);
-    }
-    return most;
-}
-
-static int64_t shells_soft(const ps_shell_lanes *lanes, double shell, ps_shell_values *out)
-{
-    return shells(lanes, shell, false, out);
-}
-
-static int64_t shells_hats(const ps_shell_lanes *lanes, double shell, ps_shell_values *out)
-{
-    return shells(lanes, shell, true, out);
 }

@@ -9,6 +9,7 @@
 
 #include "formats/surface_mesh.h"
 #include "kernels/tdbem/interaction.h"
+#include "runtime/device.h"
 #include "runtime/program.h"
 
 /* The command line. */
@@ -43,6 +44,36 @@ ps_status assemble_problem_init(const char *path, const assemble_options *option
                                 assemble_problem *out);
 void assemble_problem_release(assemble_problem *problem);
 
+/* ---- device.c ---- */
+
+/* The CUDA devices of this process. */
+typedef struct assemble_devices assemble_devices;
+
+typedef struct assemble_device_plan {
+    int slots;                       /* tiles that a device computes at a time               */
+    int64_t slot_bytes, table_bytes; /* of each: device memory, pinned memory                */
+    int64_t bytes;                   /* of a device, all                                     */
+} assemble_device_plan;
+
+/* NULL for the CPU. Local. */
+ps_status assemble_devices_open(const ps_run *run, assemble_devices **out);
+void assemble_devices_close(assemble_devices **devices);
+int assemble_devices_count(const assemble_devices *devices); /* 0 for NULL */
+/* One of them, for pinned memory. */
+ps_device *assemble_devices_host(const assemble_devices *devices);
+/* Slots for squares of `side`, within the budget. PS_EXHAUSTED if there is no room for one. */
+ps_status assemble_devices_plan(const assemble_devices *devices, const ps_interaction *interaction,
+                                int64_t side, assemble_device_plan *out);
+ps_status assemble_devices_prepare(assemble_devices *devices, const ps_interaction *interaction,
+                                   const assemble_device_plan *plan, ps_precision precision);
+/* Computes a tile, and its transpose unless NULL, in the file's precision. Waits for a slot; for any
+ * number of threads. */
+ps_status assemble_devices_compute(assemble_devices *devices, ps_interaction_tile *tile,
+                                   ps_interaction_tile *mirror);
+/* What computing the tile takes a device, s. */
+ps_status assemble_devices_time(assemble_devices *devices, const ps_interaction_tile *tile,
+                                double *seconds);
+
 /* ---- plan.c ---- */
 
 typedef struct assemble_plan {
@@ -56,13 +87,16 @@ typedef struct assemble_plan {
     double mean_length;        /* of row-vectors, sampled                                    */
     double pair_seconds;       /* per entry (i, j), one core, sampled                        */
     int64_t disk_bytes;        /* of this rank, estimated                                    */
+    assemble_devices *devices; /* borrowed; NULL: threads compute the units themselves       */
+    assemble_device_plan device;
+    ps_precision precision;    /* of the stored values                                       */
     double seconds;            /* of this rank, estimated                                    */
 } assemble_plan;
 
-/* Chooses tiles, ranks' slices and threads within the memory budget. PS_EXHAUSTED with what is
- * needed where the budget cannot do. */
+/* Chooses tiles, ranks' slices and threads within the memory budget, and prepares the devices, if
+ * any. PS_EXHAUSTED with what is needed where the budget cannot do. */
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
-                             const ps_run *run, assemble_plan *out);
+                             const ps_run *run, assemble_devices *devices, assemble_plan *out);
 
 /* ---- units.c ---- */
 
@@ -80,8 +114,10 @@ typedef struct assemble_buffers {
     float *single;    /* a stored tile in fp32                                               */
     near_entry *near; /* M^0 of all units of this thread                                     */
     int64_t near_count, near_capacity;
+    ps_device *pinned; /* the tiles' memory is pinned by it; NULL: plain memory              */
     int64_t pairs, entries;
-    double seconds;
+    double seconds;       /* computing, processor time; with devices wall time, waits included */
+    double write_seconds; /* wall time of compressing and writing                            */
 } assemble_buffers;
 
 /* Bytes of a thread's buffers, M^0 apart; allocates, frees them. */
@@ -93,11 +129,12 @@ typedef struct assemble_result {
     ps_csr m0;           /* the rows of M^0 that belong to this rank's slices                */
     int64_t pairs;       /* pairs of triangles evaluated                                     */
     int64_t entries;     /* entries (i, j) that came of them                                 */
-    double core_seconds; /* computing them, summed over threads                              */
+    double core_seconds; /* computing them (with devices: waiting for them), over threads    */
+    double write_seconds; /* compressing and writing, over threads                           */
 } assemble_result;
 
 /* Computes all units of this rank and writes their tiles. ps_csr_release(&out->m0). Collective. */
 ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
-                         ps_precision precision, ps_slice_matrix *matrix, assemble_result *out);
+                         ps_slice_matrix *matrix, assemble_result *out);
 
 #endif

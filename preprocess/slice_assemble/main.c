@@ -51,19 +51,36 @@ static void report_plan(const assemble_problem *problem, const assemble_plan *pl
     ps_report_int(report, "tile_slices", plan->tiling.tile_slices, "");
     ps_report_int(report, "chunks", ps_slice_tiling_count(&plan->tiling), "");
     ps_report_int(report, "threads", plan->threads, "");
+    ps_report_int(report, "devices", assemble_devices_count(plan->devices), "");
+    if (plan->devices) ps_report_int(report, "device_memory", plan->device.bytes, "B");
     ps_report_int(report, "memory", plan->memory_bytes, "B");
     ps_report_int(report, "disk", plan->disk_bytes, "B");
     ps_report_real(report, "time", plan->seconds, "s");
     ps_report_print(&report);
 }
 
+/* What took how long. With devices, threads wait for them where they would compute. */
+static void report_times(ps_report *report, const assemble_plan *plan, const double sums[4],
+                         double seconds)
+{
+    ps_report_real(report, "time", seconds, "s");
+    ps_report_real(report, "pairs", sums[0], "of triangles");
+    ps_report_int(report, "devices", assemble_devices_count(plan->devices), "a rank");
+    ps_report_real(report, plan->devices ? "wait_for_devices" : "compute", sums[1], "s of threads");
+    ps_report_real(report, "write", sums[3], "s of threads");
+    if (plan->devices) return;
+    ps_report_real(report, "per_triangle_pair", 1e6 * sums[1] / sums[0], "us of a core");
+}
+
 /* Figures of all ranks, from the finished file. */
 static ps_status report_result(const char *path, const assemble_problem *problem,
-                               const assemble_result *result, double seconds, const ps_run *run)
+                               const assemble_plan *plan, const assemble_result *result,
+                               double seconds, const ps_run *run)
 {
-    double sums[3] = {(double)result->pairs, result->core_seconds, (double)result->m0.nnz};
+    double sums[4] = {(double)result->pairs, result->core_seconds, (double)result->m0.nnz,
+                      result->write_seconds};
     double entries = (double)result->entries, peak = (double)ps_memory_peak();
-    PS_TRY(ps_comm_sum_f64(sums, 3));
+    PS_TRY(ps_comm_sum_f64(sums, 4));
     PS_TRY(ps_comm_sum_f64(&entries, 1));
     PS_TRY(ps_comm_max_f64(&peak, 1));
     if (ps_comm_rank() != 0) return PS_OK;
@@ -90,10 +107,10 @@ static ps_status report_result(const char *path, const assemble_problem *problem
     if (problem->fixed) ps_report_int(report, "rim_vertices", problem->fixed_count, "");
     ps_report_int(report, "tiles", tiles, "");
     ps_report_int(report, "stored", stored, "B");
-    ps_report_real(report, "compression", (double)header->nnz * (header->precision ? 8 : 4) / (double)stored, "");
-    ps_report_real(report, "time", seconds, "s");
-    ps_report_real(report, "per_triangle_pair", 1e6 * sums[1] / sums[0], "us of a core");
-    ps_report_real(report, "per_entry", 1e6 * sums[1] / entries, "us of a core");
+    ps_report_real(report, "compression",
+                   (double)header->nnz * (header->precision ? 8 : 4) / (double)stored, "");
+    report_times(report, plan, sums, seconds);
+    if (!plan->devices) ps_report_real(report, "per_entry", 1e6 * sums[1] / entries, "us of a core");
     ps_report_int(report, "peak_memory", (int64_t)peak, "B");
     ps_report_print(&report);
     ps_slice_matrix_close(&matrix);
@@ -127,7 +144,7 @@ static ps_status write_part(const char *path, const assemble_problem *problem,
     if (status == PS_OK)
         status = ps_store_add_input(ps_slice_matrix_store(matrix), "mesh", mesh);
     status = ps_comm_agree(status);
-    if (status == PS_OK) status = assemble_units(problem, plan, header.precision, matrix, result);
+    if (status == PS_OK) status = assemble_units(problem, plan, matrix, result);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
     ps_slice_matrix_close(&matrix);
@@ -150,7 +167,7 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
         status = ps_comm_agree(status);
     }
     if (status == PS_OK)
-        status = report_result(path, problem, &result, ps_clock() - start, run);
+        status = report_result(path, problem, plan, &result, ps_clock() - start, run);
     ps_csr_release(&result.m0);
     return ps_comm_agree(status);
 }
@@ -158,11 +175,15 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
 static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identity, ps_store *mesh)
 {
     assemble_problem problem;
+    assemble_devices *devices = NULL;
     assemble_plan plan;
     PS_TRY(ps_comm_agree(assemble_problem_init(run->operands[0], &chosen, &problem)));
-    ps_status status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, &plan));
+    ps_status status = ps_comm_agree(assemble_devices_open(run, &devices));
+    if (status == PS_OK)
+        status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan));
     if (status == PS_OK && run->plan) report_plan(&problem, &plan, run->json);
     if (status == PS_OK && !run->plan) status = assemble(run, &problem, &plan, identity, mesh);
+    assemble_devices_close(&devices);
     assemble_problem_release(&problem);
     return status;
 }

@@ -10,6 +10,7 @@
 enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
 static const double chunk_bytes = 4 << 20;
 static const double base_bytes = 48e6; /* program, libraries, file tables */
+static const double write_seconds_a_byte = 3e-9; /* of a core: compression */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -54,6 +55,20 @@ static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
     totals[2] += (double)tile->value_count;
     assemble_buffers_release(&buffers);
     return status;
+}
+
+/* On a device: the time of a square, as they will be computed. */
+static ps_status sample_device(const assemble_problem *problem, assemble_plan *plan)
+{
+    int64_t n = plan->tiling.unknowns, side = plan->tiling.tile_rows;
+    ps_interaction_tile tile = {.rows = side, .slices = side, .first_slice = (n - side) / 2};
+    double seconds;
+    PS_TRY(assemble_devices_prepare(plan->devices, &problem->interaction, &plan->device,
+                                    plan->precision));
+    PS_TRY(assemble_devices_time(plan->devices, &tile, &seconds));
+    plan->pair_seconds =
+        seconds / (double)(side * side) / assemble_devices_count(plan->devices);
+    return PS_OK;
 }
 
 static ps_status sample(const assemble_problem *problem, assemble_plan *plan)
@@ -181,34 +196,60 @@ static void estimate(const assemble_problem *problem, const assemble_options *op
     plan->memory_bytes = (int64_t)(base_bytes + near + table) + problem->bytes +
                          plan->threads * plan->thread_bytes;
     plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
+}
+
+/* Squares and their mirrors are computed once; writing goes on beside a device. */
+static void estimate_time(assemble_plan *plan)
+{
+    const ps_slice_tiling *tiling = &plan->tiling;
+    double n = (double)tiling->unknowns, mine = (double)(tiling->end_slice - tiling->first_slice);
     double computed = mine * (n - mine) + mine * (mine + (double)tiling->tile_rows) / 2;
-    plan->seconds = computed * plan->pair_seconds / plan->threads;
+    double write = (double)plan->disk_bytes * write_seconds_a_byte;
+    plan->seconds = plan->devices
+                        ? fmax(computed * plan->pair_seconds, write / plan->threads)
+                        : (computed * plan->pair_seconds + write) / plan->threads;
+}
+
+/* The largest number of threads that the host memory can do. */
+static ps_status choose_threads(const assemble_problem *problem, const assemble_options *options,
+                                const ps_run *run, assemble_plan *plan)
+{
+    for (plan->threads = (int)run->threads; plan->threads >= 1; --plan->threads) {
+        estimate(problem, options, plan);
+        if (plan->memory_bytes <= run->host_memory) return PS_OK;
+    }
+    plan->threads = 1;
+    estimate(problem, options, plan);
+    return ps_fail(PS_EXHAUSTED,
+                   "--host-memory %.0f MB cannot hold the assembly: %.0f MB are needed with one "
+                   "thread (%.0f MB of it for M^0 and the mesh); raise it, or spread over ranks",
+                   (double)run->host_memory / 1e6, (double)plan->memory_bytes / 1e6,
+                   (double)(plan->memory_bytes - plan->thread_bytes) / 1e6);
 }
 
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
-                             const ps_run *run, assemble_plan *out)
+                             const ps_run *run, assemble_devices *devices, assemble_plan *out)
 {
     memset(out, 0, sizeof *out);
+    out->devices = devices;
+    out->precision = (ps_precision)options->precision;
     PS_TRY(sample(problem, out));
     int64_t n = problem->interaction.unknowns;
     int64_t rows = options->tile_rows ? options->tile_rows
                                       : (n < LARGE_FROM ? ROWS_SMALL : ROWS_LARGE);
-    for (;;) {
+    ps_status status;
+    for (;; rows = ROWS_SMALL) {
         PS_TRY(choose_tiles(problem, options, rows, out));
         choose_slices(&problem->interaction, &out->tiling);
         choose_capacities(&problem->interaction, out);
-        for (out->threads = (int)run->threads; out->threads >= 1; --out->threads) {
-            estimate(problem, options, out);
-            if (out->memory_bytes <= run->host_memory) return PS_OK;
-        }
-        if (options->tile_rows || rows == ROWS_SMALL) break;
-        rows = ROWS_SMALL;
+        status = PS_OK;
+        if (devices)
+            status = assemble_devices_plan(devices, &problem->interaction, out->tiling.tile_rows,
+                                           &out->device);
+        if (status == PS_OK) status = choose_threads(problem, options, run, out);
+        if (status != PS_EXHAUSTED || options->tile_rows || rows == ROWS_SMALL) break;
     }
-    out->threads = 1;
-    estimate(problem, options, out);
-    return ps_fail(PS_EXHAUSTED,
-                   "--host-memory %.0f MB cannot hold the assembly: %.0f MB are needed with one "
-                   "thread (%.0f MB of it for M^0 and the mesh); raise it, or spread over ranks",
-                   (double)run->host_memory / 1e6, (double)out->memory_bytes / 1e6,
-                   (double)(out->memory_bytes - out->thread_bytes) / 1e6);
+    if (status == PS_OK && devices) status = sample_device(problem, out);
+    estimate_time(out);
+    return status;
 }

@@ -1,6 +1,6 @@
 /*
- * The assembly: threads take units (a row tile x the slices of one square), compute them, and write
- * the tiles they are made of. Where both squares of a symmetric pair belong to this rank, one is
+ * The assembly: threads take units (a row tile x the slices of one square), compute them or have a
+ * device compute them, and write the tiles they are made of. Where both squares of a symmetric pair belong to this rank, one is
  * computed and the other is its transpose: the same bits as computing it.
  */
 #include <omp.h>
@@ -15,40 +15,64 @@
 
 /* ---- buffers ---- */
 
-static ps_status tile_init(const assemble_plan *plan, ps_interaction_tile *tile)
+/* Memory of a tile: pinned where a device fills it. */
+static ps_status take(ps_device *pinned, int64_t bytes, void *out)
+{
+    return pinned ? ps_device_alloc_pinned(pinned, bytes, out)
+                  : ps_alloc_untouched(out, bytes, "a tile");
+}
+
+static void give(ps_device *pinned, void *memory)
+{
+    if (pinned) ps_device_free_pinned(pinned, memory);
+    else free(memory);
+}
+
+/* Devices bring values in the file's precision. */
+static bool has_singles(const assemble_plan *plan)
+{
+    return plan->devices && plan->precision == PS_SINGLE;
+}
+
+static ps_status tile_init(const assemble_plan *plan, ps_device *pinned, ps_interaction_tile *tile)
 {
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
     tile->value_capacity = plan->square_values;
-    PS_TRY(PS_ALLOC(&tile->starts, entries, "a tile's row-vectors"));
-    PS_TRY(PS_ALLOC(&tile->lengths, entries, "a tile's row-vectors"));
-    PS_TRY(PS_ALLOC(&tile->near_rows, entries, "a tile's near entries"));
-    PS_TRY(PS_ALLOC(&tile->near_columns, entries, "a tile's near entries"));
-    PS_TRY(PS_ALLOC(&tile->near_values, entries, "a tile's near entries"));
-    return ps_alloc_untouched((void **)&tile->values, tile->value_capacity * 8, "a tile's values");
+    PS_TRY(take(pinned, 2 * entries, &tile->starts));
+    PS_TRY(take(pinned, 2 * entries, &tile->lengths));
+    PS_TRY(take(pinned, 4 * entries, &tile->near_rows));
+    PS_TRY(take(pinned, 4 * entries, &tile->near_columns));
+    PS_TRY(take(pinned, 8 * entries, &tile->near_values));
+    return has_singles(plan) ? take(pinned, 4 * tile->value_capacity, &tile->singles)
+                             : take(pinned, 8 * tile->value_capacity, &tile->values);
 }
 
-static void tile_release(ps_interaction_tile *tile)
+static void tile_release(ps_device *pinned, ps_interaction_tile *tile)
 {
-    free(tile->starts);
-    free(tile->lengths);
-    free(tile->near_rows);
-    free(tile->near_columns);
-    free(tile->near_values);
-    free(tile->values);
+    give(pinned, tile->starts);
+    give(pinned, tile->lengths);
+    give(pinned, tile->near_rows);
+    give(pinned, tile->near_columns);
+    give(pinned, tile->near_values);
+    give(pinned, tile->values);
+    give(pinned, tile->singles);
 }
 
 int64_t assemble_buffer_bytes(const assemble_plan *plan)
 {
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
-    int64_t tile = entries * 20 + plan->square_values * 8;
+    int64_t tile = entries * 20 + plan->square_values * (has_singles(plan) ? 4 : 8);
+    if (plan->devices) return 2 * tile;
     return 2 * tile + plan->workspace_bytes + plan->tiling.tile_rows * 8 +
            plan->tiling.value_capacity * 4;
 }
 
 ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out)
 {
-    PS_TRY(tile_init(plan, &out->tile));
-    PS_TRY(tile_init(plan, &out->mirror));
+    out->pinned = plan->devices ? assemble_devices_host(plan->devices) : NULL;
+    PS_TRY(tile_init(plan, out->pinned, &out->tile));
+    PS_TRY(tile_init(plan, out->pinned, &out->mirror));
+    if (plan->devices) return PS_OK;
     PS_TRY(PS_ALLOC(&out->offsets, plan->tiling.tile_rows, "offsets"));
     PS_TRY(ps_alloc_untouched(&out->workspace, plan->workspace_bytes, "assembly workspace"));
     return ps_alloc_untouched((void **)&out->single, plan->tiling.value_capacity * 4,
@@ -57,8 +81,8 @@ ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out
 
 void assemble_buffers_release(assemble_buffers *buffers)
 {
-    tile_release(&buffers->tile);
-    tile_release(&buffers->mirror);
+    tile_release(buffers->pinned, &buffers->tile);
+    tile_release(buffers->pinned, &buffers->mirror);
     free(buffers->offsets);
     free(buffers->workspace);
     free(buffers->single);
@@ -70,7 +94,6 @@ void assemble_buffers_release(assemble_buffers *buffers)
 typedef struct assembly {
     const assemble_problem *problem;
     const assemble_plan *plan;
-    ps_precision precision;
     ps_slice_matrix *matrix;
 } assembly;
 
@@ -104,13 +127,24 @@ static bool is_whole(const ps_slice_tiling *tiling, int64_t block)
     return count == smaller(tiling->tile_rows, tiling->unknowns - block * tiling->tile_rows);
 }
 
+/* `count` values of the square from number `first` on, as they are stored. */
+static void *stored_values(const assembly *a, assemble_buffers *buffers,
+                           const ps_interaction_tile *tile, int64_t first, int64_t count)
+{
+    if (tile->singles) return tile->singles + first;
+    double *values = tile->values + first;
+    if (a->plan->precision == PS_DOUBLE) return values;
+    for (int64_t i = 0; i < count; ++i) buffers->single[i] = (float)values[i];
+    return buffers->single;
+}
+
 /* Writes the stored tiles that make up the square `tile`. */
 static ps_status write_square(const assembly *a, assemble_buffers *buffers,
                               const ps_interaction_tile *tile)
 {
     const ps_slice_tiling *tiling = &a->plan->tiling;
-    const double *values = tile->values;
-    int64_t row_tile = tile->first_row / tiling->tile_rows;
+    int64_t row_tile = tile->first_row / tiling->tile_rows, written = 0;
+    double start = ps_clock();
     for (int64_t s = 0; s < tile->slices;) {
         int64_t interval = (tile->first_slice + s - tiling->first_slice) / tiling->tile_slices;
         int64_t index = interval * a->plan->row_tiles + row_tile;
@@ -119,15 +153,12 @@ static ps_status write_square(const assembly *a, assemble_buffers *buffers,
         out.starts = tile->starts + s * tile->rows;
         out.lengths = tile->lengths + s * tile->rows;
         for (int64_t v = 0; v < out.slices * out.rows; ++v) out.value_count += out.lengths[v];
-        out.values = (void *)values;
-        if (a->precision == PS_SINGLE) {
-            for (int64_t i = 0; i < out.value_count; ++i) buffers->single[i] = (float)values[i];
-            out.values = buffers->single;
-        }
+        out.values = stored_values(a, buffers, tile, written, out.value_count);
         PS_TRY(ps_slice_matrix_write_tile(a->matrix, index, &out));
-        values += out.value_count;
+        written += out.value_count;
         s += out.slices;
     }
+    buffers->write_seconds += ps_clock() - start;
     return PS_OK;
 }
 
@@ -147,30 +178,42 @@ static bool is_symmetric(const ps_slice_tiling *tiling, int64_t rows, int64_t sl
     return is_whole(tiling, rows) && is_whole(tiling, slices);
 }
 
+/* The tile whose ranges are set, and its transpose unless `mirror` is NULL. */
+static ps_status compute_square(const assembly *a, assemble_buffers *buffers,
+                                ps_interaction_tile *tile, ps_interaction_tile *mirror)
+{
+    const assemble_plan *plan = a->plan;
+    double start = plan->devices ? ps_clock() : thread_seconds();
+    if (plan->devices) {
+        PS_TRY(assemble_devices_compute(plan->devices, tile, mirror));
+    } else {
+        PS_TRY(ps_interaction_compute(&a->problem->interaction, tile, buffers->workspace,
+                                      plan->workspace_bytes));
+    }
+    buffers->seconds += (plan->devices ? ps_clock() : thread_seconds()) - start;
+    buffers->pairs += tile->pairs;
+    buffers->entries += tile->rows * tile->slices * (mirror ? 2 : 1);
+    return mirror && !plan->devices ? ps_interaction_transpose(tile, buffers->offsets, mirror)
+                                    : PS_OK;
+}
+
 static ps_status compute_unit(const assembly *a, int64_t rows, int64_t slices,
                               assemble_buffers *buffers)
 {
     const ps_slice_tiling *tiling = &a->plan->tiling;
-    bool symmetric = is_symmetric(tiling, rows, slices);
-    ps_interaction_tile *tile = &buffers->tile;
+    bool mirrored = rows != slices && is_symmetric(tiling, rows, slices);
+    ps_interaction_tile *tile = &buffers->tile, *mirror = &buffers->mirror;
     tile->first_row = rows * tiling->tile_rows;
     tile->rows = smaller(tiling->tile_rows, tiling->unknowns - tile->first_row);
     square_slices(tiling, slices, &tile->first_slice, &tile->slices);
-    double start = thread_seconds();
-    PS_TRY(ps_interaction_compute(&a->problem->interaction, tile, buffers->workspace,
-                                  a->plan->workspace_bytes));
-    buffers->seconds += thread_seconds() - start;
-    buffers->pairs += tile->pairs;
-    buffers->entries += tile->rows * tile->slices * (symmetric && rows != slices ? 2 : 1);
-    PS_TRY(keep_near(buffers, tile));
-    PS_TRY(write_square(a, buffers, tile));
-    if (!symmetric || rows == slices) return PS_OK;
-    ps_interaction_tile *mirror = &buffers->mirror;
     mirror->first_row = tile->first_slice;
     mirror->rows = tile->slices;
     mirror->first_slice = tile->first_row;
     mirror->slices = tile->rows;
-    PS_TRY(ps_interaction_transpose(tile, buffers->offsets, mirror));
+    PS_TRY(compute_square(a, buffers, tile, mirrored ? mirror : NULL));
+    PS_TRY(keep_near(buffers, tile));
+    PS_TRY(write_square(a, buffers, tile));
+    if (!mirrored) return PS_OK;
     PS_TRY(keep_near(buffers, mirror));
     return write_square(a, buffers, mirror);
 }
@@ -287,10 +330,10 @@ static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *
 }
 
 ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
-                         ps_precision precision, ps_slice_matrix *matrix, assemble_result *out)
+                         ps_slice_matrix *matrix, assemble_result *out)
 {
     memset(out, 0, sizeof *out);
-    assembly a = {problem, plan, precision, matrix};
+    assembly a = {problem, plan, matrix};
     near_entry *sorted = NULL;
     assemble_buffers *buffers;
     ps_status status = PS_ALLOC(&buffers, plan->threads, "threads");
@@ -304,6 +347,7 @@ ps_status assemble_units(const assemble_problem *problem, const assemble_plan *p
         out->pairs += buffers[t].pairs;
         out->entries += buffers[t].entries;
         out->core_seconds += buffers[t].seconds;
+        out->write_seconds += buffers[t].write_seconds;
         assemble_buffers_release(&buffers[t]);
     }
     free(sorted);
