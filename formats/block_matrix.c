@@ -107,6 +107,7 @@ static ps_status define_arrays(ps_block_matrix *m, const ps_block_tiling *tiling
                                 .description = a->description};
         if (is_values(a)) {
             spec.units = m->header.half ? "1" : "m^3 or m s";
+            spec.plain = tiling->plain;
             spec.extra_count = EXTRAS;
             memcpy(spec.extras, extra_names, sizeof extra_names);
         } else if (is_scales(a)) {

@@ -87,6 +87,7 @@ typedef struct ps_block_tiling {
     int64_t unknowns, tile_count;
     int64_t tile_rows, tile_slices;         /* largest of any tile                            */
     int64_t block_capacity, value_capacity; /* largest block_count, value_count of any tile   */
+    bool plain; /* values are stored as they are, each tile with its capacity                 */
 } ps_block_tiling;
 /* header: layout, block shape, slices.precision, half and the lags are used. */
 ps_status ps_block_matrix_create(const char *path, const ps_store_identity *identity,

@@ -42,6 +42,7 @@ typedef struct ps_dataset_spec {
     const char *units;       /* "m", "Pa s", "1"; required                                   */
     const char *description; /* a line for people; may be NULL                               */
     int keep_bits;           /* mantissa bits kept of float data; 0: all                     */
+    bool plain;              /* chunks are stored as they are: more bytes, but no unpacking  */
     int extra_count;         /* columns that this kind adds to the chunk table (doubles)     */
     const char *extras[PS_STORE_EXTRAS_MAX]; /* their names: "nnz", "d_max", "k_min", ...    */
 } ps_dataset_spec;

@@ -241,6 +241,17 @@ static const void *plain(const ps_codec *codec, const void *data, int64_t count,
     return buffer;
 }
 
+/* The frame's size, in scratch->b; 0 where it would not be 3 % shorter. `values` may be in
+ * scratch->b. The room given depends on the size alone, and so do the bytes. */
+static int64_t compress(const ps_codec *codec, const void *values, int64_t count, int64_t raw,
+                        ps_scratch *scratch)
+{
+    shuffle(codec, values, count, scratch->a);
+    size_t packed = ZSTD_compress2(scratch->compressor, scratch->b, (size_t)(raw * 97 / 100),
+                                   scratch->a, (size_t)raw);
+    return ZSTD_isError(packed) ? 0 : (int64_t)packed;
+}
+
 ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count,
                           ps_scratch *scratch, ps_chunk_info *info, const void **stored)
 {
@@ -253,14 +264,10 @@ ps_status ps_codec_encode(const ps_codec *codec, const void *data, int64_t count
         values = scratch->b;
     }
     ps_codec_statistics(codec->type, values, count, info);
-    shuffle(codec, values, count, scratch->a);
-    /* The room given depends on the size alone, and so do the bytes. */
-    size_t packed = ZSTD_compress2(scratch->compressor, scratch->b, (size_t)(raw * 97 / 100),
-                                   scratch->a, (size_t)raw);
-    bool gains = !ZSTD_isError(packed);
-    *stored = gains ? scratch->b : plain(codec, data, count, raw, scratch->a);
+    int64_t packed = codec->plain ? 0 : compress(codec, values, count, raw, scratch);
+    *stored = packed > 0 ? scratch->b : plain(codec, data, count, raw, scratch->a);
     info->raw_bytes = raw;
-    info->stored_bytes = gains ? (int64_t)packed : raw;
+    info->stored_bytes = packed > 0 ? packed : raw;
     info->count = count;
     info->xxh3 = XXH3_64bits(*stored, (size_t)info->stored_bytes);
     return PS_OK;

@@ -60,6 +60,7 @@ typedef struct ps_codec {
     ps_type type;
     int keep_bits;
     int64_t elements; /* of a whole chunk */
+    bool plain;       /* writing: not to be compressed */
 } ps_codec;
 
 void ps_scratch_pool_init(ps_scratch_pool *pool);

@@ -123,6 +123,7 @@ ps_status ps_store_define(ps_store *store, const ps_dataset_spec *spec, int *id)
     if (!ps_store_shape(dataset))
         status = ps_fail(PS_FAILED, "%s: a chunk of %s would have 4 GiB or more; take fewer rows",
                          store->path, spec->name);
+    dataset->codec.plain = spec->plain;
     if (status == PS_OK)
         status = PS_ALLOC(&dataset->chunks, dataset->info.chunk_count, "a chunk table");
     ps_hdf5_lock();

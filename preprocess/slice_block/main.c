@@ -11,6 +11,7 @@
 static struct {
     int layout;
     int values; /* 0: as they are, 1: halves */
+    int compress; /* 0: zstd, 1: none */
     int64_t block_rows, block_columns;
     int64_t k_from, k_below; /* k_below 0: all */
     bool table;
@@ -35,6 +36,9 @@ static const ps_option options[] = {
      "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to 5e-4 of its "
      "largest",
      0, 0, PS_IDENTITY},
+    {"compress", PS_OPTION_CHOICE, &chosen.compress, "zstd|none",
+     "none: values as they are, a tenth to a third more on the disk, for runs that read them in every "
+     "sweep with few cores to unpack them", 0, 0, PS_IDENTITY},
     {"table", PS_OPTION_FLAG, &chosen.table, NULL,
      "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks and of "
      "warps; write nothing",
@@ -197,6 +201,7 @@ static ps_status write_blocks(const char *path, const ps_store_identity *identit
     ps_csr m0 = {0};
     bool has_m0 = plan->header.k_from == 0;
     ps_store_identity own = *identity;
+    plan->tiling.plain = chosen.compress == 1;
     own.disk_estimate = plan->stored_bytes;
     if (has_m0) PS_TRY(ps_slice_matrix_load_m0(plan->matrix, &m0));
     ps_status status = ps_block_matrix_create(path, &own, &plan->tiling, &plan->header, &out);

@@ -234,6 +234,37 @@ static void test_incompressible_is_stored_raw(void **state)
     ps_store_close(&store);
 }
 
+/* On request: as they are, the valid values and then zeros; rounding still applies. */
+static void test_plain_chunks(void **state)
+{
+    ps_store *store;
+    ps_chunk_info chunk;
+    float values[600], back[600];
+    uint8_t stored[4000];
+    for (int i = 0; i < 600; ++i) values[i] = (float)(i % 7) + 0.3f;
+    for (int bits = 0; bits <= 10; bits += 10) {
+        ps_dataset_spec spec = ragged_spec("/x", PS_F32, 2, 1000);
+        int id;
+        spec.plain = true;
+        spec.keep_bits = bits;
+        check_ok(ps_store_create(at("plain.h5"), &sample_identity, &store));
+        check_ok(ps_store_define(store, &spec, &id));
+        check_ok(ps_store_write_chunk(store, id, 0, values, 600, NULL));
+        check_ok(ps_store_write_chunk(store, id, 1, values, 0, NULL));
+        check_ok(ps_store_commit(&store));
+        check_ok(ps_store_open(at("plain.h5"), NULL, 0, &store));
+        check_ok(ps_store_chunk(store, 0, 0, &chunk));
+        assert_int_equal(chunk.stored_bytes, 4000);
+        check_ok(ps_store_read_stored(store, 0, 0, stored));
+        for (int i = 2400; i < 4000; ++i) assert_int_equal(stored[i], 0);
+        check_ok(ps_store_read_values(store, 0, 0, back));
+        for (int i = 0; i < 600; ++i) check_near(back[i], values[i], 0, bits ? 0x1p-11 : 0);
+        ps_verify_result result;
+        check_ok(ps_store_verify(store, true, &result));
+        ps_store_close(&store);
+    }
+}
+
 static void test_attributes(void **state)
 {
     ps_store *store;
@@ -412,6 +443,7 @@ int main(void)
         cmocka_unit_test(test_statistics_of_integers),
         cmocka_unit_test(test_keep_bits),
         cmocka_unit_test(test_incompressible_is_stored_raw),
+        cmocka_unit_test(test_plain_chunks),
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_threads_give_the_same_content),
         cmocka_unit_test(test_content_hash),

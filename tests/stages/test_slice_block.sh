@@ -38,6 +38,10 @@ END
 $block slices.h5 one.h5 --threads 1 > /dev/null || fail "one thread"
 $block slices.h5 three.h5 --threads 3 > /dev/null || fail "three threads"
 penstock-compare one.h5 three.h5 > /dev/null || fail "one and three threads differ"
+# Values as they are: the same numbers, not less on the disk than in memory.
+$block slices.h5 plain.h5 --compress none > figures || fail "--compress none"
+penstock-compare one.h5 plain.h5 > /dev/null || fail "compressed and plain values differ"
+awk '$1 == "compression" { exit !($2 <= 1) }' figures || fail "--compress none compressed"
 expect 0 "nnz_percent" $block slices.h5 none.h5 --plan
 [ ! -e none.h5 ] || fail "a plan wrote its output"
 
