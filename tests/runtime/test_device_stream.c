@@ -260,7 +260,8 @@ static void reading_overlaps_computing(void **state)
     print_message("streaming: %.3f s, read %.3f, compute %.3f, fraction %.3f\n",
                   stats.streaming.elapsed_seconds, stats.streaming.read_seconds,
                   stats.streaming.compute_seconds, stats.streaming.fraction);
-    check_at_most(stats.streaming.elapsed_seconds, 1.4 * 4 * 12 * 6e-3 + 0.05);
+    check_at_most(stats.streaming.elapsed_seconds, /* one after the other would be 1 */
+                  0.85 * (stats.streaming.read_seconds + stats.streaming.compute_seconds));
     end_source(&s);
 }
 

@@ -1,0 +1,61 @@
+#include <unistd.h>
+
+#include "runtime/device_meter.h"
+#include "tests/check.h"
+
+static void probes_time_work(void **state)
+{
+    ps_device *device;
+    ps_stream *stream;
+    ps_probe probe;
+    ps_meter meter = {0};
+    bool timed;
+    check_ok(ps_device_open("cpu", 0, &device));
+    check_ok(ps_stream_open(device, &stream));
+    check_ok(ps_probe_open(device, &probe));
+    check_ok(ps_probe_collect(&probe, true)); /* nothing yet */
+    for (int i = 0; i < 3; ++i) {
+        check_ok(ps_probe_begin(&probe, stream, &timed));
+        assert_true(timed);
+        usleep(2000);
+        check_ok(ps_probe_end(&probe, stream, timed, &meter, 5));
+    }
+    check_near(meter.weight, 15, 0, 0);
+    check_near(meter.timed, 10, 0, 0); /* the last one is not collected yet */
+    check_ok(ps_probe_collect(&probe, false));
+    check_ok(ps_probe_collect(&probe, true));
+    check_near(meter.timed, 15, 0, 0);
+    assert_true(meter.seconds >= 6e-3);
+    check_near(ps_meter_seconds(&meter), meter.seconds, 0, 1e-15);
+    ps_probe_close(&probe);
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+}
+
+/* What was not timed is taken to have been as fast as what was. */
+static void weights_stand_in(void **state)
+{
+    ps_device *device;
+    ps_stream *stream;
+    ps_probe probe;
+    ps_meter meter = {.seconds = 2, .timed = 10, .weight = 10};
+    check_ok(ps_device_open("cpu", 0, &device));
+    check_ok(ps_stream_open(device, &stream));
+    check_ok(ps_probe_open(device, &probe));
+    check_ok(ps_probe_end(&probe, stream, false, &meter, 30));
+    check_near(ps_meter_seconds(&meter), 8, 0, 1e-15);
+    meter = (ps_meter){0};
+    check_near(ps_meter_seconds(&meter), 0, 0, 0);
+    ps_probe_close(&probe);
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probes_time_work),
+        cmocka_unit_test(weights_stand_in),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
