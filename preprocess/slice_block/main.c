@@ -32,8 +32,8 @@ static const ps_option options[] = {
     {"k-below", PS_OPTION_INT, &chosen.k_below, "K",
      "keep the lags k < K alone: a near matrix, with M^0; 0: all", 0, PS_K_LIMIT, PS_IDENTITY},
     {"values", PS_OPTION_CHOICE, &chosen.values, "same|f16",
-     "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to 5e-4 of its "
-     "largest",
+     "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to 5e-4 of "
+     "its largest",
      0, 0, PS_IDENTITY},
     {"table", PS_OPTION_FLAG, &chosen.table, NULL,
      "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks and of "
