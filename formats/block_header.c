@@ -24,7 +24,8 @@ static ps_status check_lags(const ps_block_header *h)
     if (whole || (h->k_from >= 0 && h->k_from < h->k_below && h->k_below <= h->k_end &&
                   h->k_end <= PS_K_LIMIT + 1))
         return PS_OK;
-    return ps_fail(PS_INVALID, "lags from %lld to below %lld of %lld; an interval of 0..%d expected",
+    return ps_fail(PS_INVALID,
+                   "lags from %lld to below %lld of %lld; an interval of 0..%d expected",
                    (long long)h->k_from, (long long)h->k_below, (long long)h->k_end, PS_K_LIMIT);
 }
 

@@ -344,7 +344,7 @@ ps_status ps_mover_start(ps_device_stream *stream)
 ps_status ps_mover_stop(ps_device_stream *stream)
 {
     if (!stream->feed) return PS_OK;
-    ps_chunk_feed_fail(stream->feed, ps_fail(PS_FAILED, "a device stream was stopped"));
+    ps_chunk_feed_fail(stream->feed, PS_FAILED); /* nobody asks any more */
     if (stream->allocator_runs) pthread_join(stream->allocator, NULL);
     if (stream->mover_runs) pthread_join(stream->mover, NULL);
     stream->allocator_runs = stream->mover_runs = false;

@@ -142,7 +142,9 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     ps_report_section(report, "memory");
     ps_report_int(report, "budget", plan->budget, "bytes");
     ps_report_int(report, "peak", (int64_t)peak, "bytes");
-    ps_report_int(report, "near_matrices", near_bytes(&m->near), "bytes");
+    ps_report_int(report, "near_matrices",
+                  m->team ? ps_packed_near_bytes(&m->team->root.solve.near) : near_bytes(&m->near),
+                  "bytes");
     ps_report_print(&report);
 }
 

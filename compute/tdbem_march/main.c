@@ -146,8 +146,10 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
         march_report(&m, plan);
     else
         clean_up(&m, status);
+    char text[2048];
+    snprintf(text, sizeof text, "%s", ps_message());
     march_close(&m);
-    return status;
+    return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
 
 /* True if OUTPUT is what this run would write. */

@@ -33,8 +33,8 @@ static const ps_option options[] = {
     {"k-below", PS_OPTION_INT, &chosen.k_below, "K",
      "keep the lags k < K alone: a near matrix, with M^0; 0: all", 0, PS_K_LIMIT, PS_IDENTITY},
     {"values", PS_OPTION_CHOICE, &chosen.values, "same|f16",
-     "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to 5e-4 of its "
-     "largest",
+     "f16: warps of IEEE halves, a power of two as scale for each row-vector, rounded to 5e-4 of "
+     "its largest",
      0, 0, PS_IDENTITY},
     {"compress", PS_OPTION_CHOICE, &chosen.compress, "zstd|none",
      "none: values as they are, a tenth to a third more on the disk, for runs that read them in every "

@@ -153,6 +153,7 @@ static void record(const char *name, const char *quantity, double value, const c
 
 /* Copies of one tile in all layouts, so that a sweep streams `count` tiles from memory. */
 typedef struct set {
+    const char *name; /* of the layout */
     ps_precision precision;
     int64_t count, value_bytes; /* of a tile */
     double flop_per_group;      /* of a sweep, 2 nnz */
@@ -204,7 +205,9 @@ static void detach(set *s)
     free(s->product.sums);
 }
 
-static const char *const layout_names[] = {"slices", "full", "contiguous", "warp"};
+enum { HALVES = 4, LAYOUTS }; /* warps of halves, behind the layouts of tiles */
+static const char *const layout_names[LAYOUTS] = {"slices", "full", "contiguous", "warp",
+                                                  "warp-f16"};
 static const char *const precision_names[] = {"f32", "f64"};
 static const int64_t groups[] = {1, 4, 8, 16, 32};
 
@@ -217,7 +220,7 @@ static void measure_groups(set *s, const ceilings *top, int64_t k_max, int64_t c
         double bytes = (double)(s->count * s->value_bytes);
         double flop = s->flop_per_group * (double)groups[g], time = sweep(s);
         double floor = fmax(bytes / top->bandwidth, flop / top->peak[s->precision]);
-        snprintf(name, sizeof name, "%s-%s-ng%lld", layout_names[s->product.layout],
+        snprintf(name, sizeof name, "%s-%s-ng%lld", s->name,
                  precision_names[s->precision], (long long)groups[g]);
         record(name, "slice_product_read", bytes / time / 1e9, "GB/s", bytes / floor / 1e9,
                floor / time, bytes);
@@ -235,16 +238,18 @@ static const synthetic_slices real = {.unknowns = 24000, .shells = 340, .spread 
 static void measure_layout(const ps_slice_tile *tile, ps_precision precision, int layout,
                            const ceilings *top, double megabytes)
 {
-    size_t size = precision == PS_SINGLE ? 4 : 8;
-    ps_block_header h = {.layout = (ps_block_layout)(layout - 1), .block_rows = 64,
-                         .block_columns = 32,
+    bool half = layout == HALVES;
+    size_t size = half ? 2 : precision == PS_SINGLE ? 4 : 8;
+    ps_block_header h = {.layout = half ? PS_BLOCK_WARP : (ps_block_layout)(layout - 1),
+                         .block_rows = 64, .block_columns = 32, .half = half,
                          .slices = {.precision = precision, .d_max = (int64_t)tile->d_max}};
     if (layout == PS_TILE_CONTIGUOUS) h.block_columns = (int64_t)tile->d_max;
     ps_block_tile cut = {0};
     if (layout != PS_TILE_SLICES && ps_blocking_check(&h) != PS_OK) abort();
     if (layout != PS_TILE_SLICES) synthetic_cut(&h, tile, &cut);
     int64_t values = layout == PS_TILE_SLICES ? tile->value_count : cut.value_count;
-    set s = {.precision = precision, .value_bytes = values * (int64_t)size};
+    set s = {.name = layout_names[layout], .precision = precision,
+             .value_bytes = values * (int64_t)size};
     s.count = (int64_t)(megabytes * 1e6 / (double)s.value_bytes) + 1;
     s.flop_per_group = 2.0 * (double)tile->value_count * (double)s.count;
     s.slices = calloc((size_t)s.count, sizeof *s.slices);
@@ -274,7 +279,7 @@ static void measure_layouts(const ceilings *top, double megabytes)
         ps_slice_tile tile = {.first_row = 4096, .rows = 512, .first_slice = 5000, .slices = 128};
         synthetic_tile(&real, (ps_precision)precision, true, &tile);
         synthetic_measure(&real, &tile);
-        for (int layout = 0; layout < 4; ++layout)
+        for (int layout = 0; layout < LAYOUTS; ++layout)
             measure_layout(&tile, (ps_precision)precision, layout, top, megabytes);
         synthetic_tile_free(&tile);
     }

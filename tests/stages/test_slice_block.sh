@@ -34,14 +34,30 @@ w = t["warp_%d" % d_max]
 assert w["nnz_percent"][0] > c["nnz_percent"][0], (w, c)
 END
 
+# Near and far lags together are all values; halves take half the values' bytes and tell their error.
+$block slices.h5 near.h5 --k-below 10 > near 2> /dev/null || fail "near"
+$block slices.h5 far.h5 --k-from 10 > far 2> /dev/null || fail "far"
+[ $(awk '$1 == "nnz" { n += $2 } END { print n }' near far) -eq "$nnz" ] || fail "near and far: not $nnz values"
+$block slices.h5 half.h5 --values f16 > half 2> /dev/null || fail "halves"
+within $(awk '$1 == "rounding_max" { print $2 }' half) 1e-4 4.8829e-4 "largest rounding error"
+within $(awk '$1 == "rounding_rms" { print $2 }' half) 1e-4 4.8829e-4 "mean rounding error"
+penstock-verify half.h5 far.h5 > /dev/null || fail "halves and far lags do not verify"
+expect 0 "is up to date" $block slices.h5 half.h5 --values f16
+
 # Contents do not depend on the number of threads; a plan writes nothing.
 $block slices.h5 one.h5 --threads 1 > /dev/null || fail "one thread"
 $block slices.h5 three.h5 --threads 3 > /dev/null || fail "three threads"
 penstock-compare one.h5 three.h5 > /dev/null || fail "one and three threads differ"
+<<<<<<< HEAD
 # Values as they are: the same numbers, not less on the disk than in memory.
 $block slices.h5 plain.h5 --compress none > figures || fail "--compress none"
 penstock-compare one.h5 plain.h5 > /dev/null || fail "compressed and plain values differ"
 awk '$1 == "compression" { exit !($2 <= 1) }' figures || fail "--compress none compressed"
+=======
+$block slices.h5 three.h5 --threads 3 --k-from 5 --values f16 --force > /dev/null || fail "three threads"
+$block slices.h5 one.h5 --threads 1 --k-from 5 --values f16 --force > /dev/null || fail "one thread"
+penstock-compare one.h5 three.h5 > /dev/null || fail "halves of one and three threads differ"
+>>>>>>> df31ad7e9cb72e592e58569e9d8a75955f53c027
 expect 0 "nnz_percent" $block slices.h5 none.h5 --plan
 [ ! -e none.h5 ] || fail "a plan wrote its output"
 
@@ -49,6 +65,9 @@ expect 0 "nnz_percent" $block slices.h5 none.h5 --plan
 expect 2 "d_max = $d_max" $block slices.h5 none.h5 --layout full --block-columns $((d_max - 1))
 expect 2 "d_max = $d_max" $block slices.h5 none.h5 --layout contiguous --block-columns $((d_max - 1))
 expect 2 "block-rows" $block slices.h5 none.h5 --layout full --block-rows 1025
+expect 2 "there is no lag" $block slices.h5 none.h5 --k-from 5000
+expect 2 "there is no lag" $block slices.h5 none.h5 --k-from 9 --k-below 9
+expect 2 "only warps" $block slices.h5 none.h5 --values f16 --layout full
 expect 2 "OUTPUT is missing" $block slices.h5
 expect 3 "sphere.h5" $block sphere.h5 none.h5
 expect 3 "missing.h5" $block missing.h5 none.h5
