@@ -14,17 +14,6 @@ ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream *stream)
 }
 #endif
 
-int64_t ps_group_m0_longest(const ps_csr *m0)
-{
-    int64_t longest = 0;
-    for (int64_t row = 0; row < m0->rows; row += PS_NEAR_ROWS) {
-        int64_t end = row + PS_NEAR_ROWS < m0->rows ? row + PS_NEAR_ROWS : m0->rows;
-        int64_t entries = m0->row_start[end] - m0->row_start[row];
-        longest = entries > longest ? entries : longest;
-    }
-    return longest;
-}
-
 int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group)
 {
     int64_t here = (2 * unknowns + ps_cg_workspace(unknowns)) * (int64_t)sizeof(double);
@@ -85,7 +74,7 @@ static void solve_step(const ps_group_solve *s, int64_t g, ps_group_step *step)
     step->state = PS_GROUP_NOT_FINITE;
     if (!isfinite(step->right) || !isfinite(step->load)) return;
     for (int64_t i = 0; i < n; ++i) x[i] = 2 * s->last[0][i] - s->last[1][i];
-    ps_cg_result result = ps_cg_solve(&s->m0, s->scale, right, x, s->tolerance, s->limit, work);
+    ps_cg_result result = ps_cg_solve(s->rows, s->scale, right, x, s->tolerance, s->limit, work);
     step->iterations = (double)result.iterations;
     step->residual = result.residual;
     step->state = result.converged ? PS_GROUP_SOLVED : PS_GROUP_NOT_CONVERGED;

@@ -18,6 +18,7 @@
 #define PS_KERNELS_TDBEM_GROUP_SOLVE_H
 
 #include "formats/csr.h"
+#include "kernels/tdbem/m0_pack.h"
 #include "kernels/tdbem/near_pack.h"
 #include "runtime/device.h"
 
@@ -47,8 +48,8 @@ typedef struct ps_group_solve {
     const void *sums;               /* s^{n0+g}(i) = sums[i * sums_stride + g]             */
     int64_t sums_stride;
     ps_packed_near near;
-    ps_csr m0;                      /* device pointers                                     */
-    int64_t m0_longest;             /* ps_group_m0_longest                                 */
+    ps_packed_m0 m0;                /* read on CUDA                                        */
+    const ps_csr *rows;             /* M^0 on the host: read on the CPU; else may be NULL  */
     const double *scale;            /* [N] 1 / diagonal of M^0 (ps_cg_prepare)             */
     const double *weights;          /* [N] for the mean                                    */
     const double *loads;            /* [count][N]                                          */
@@ -61,14 +62,13 @@ typedef struct ps_group_solve {
     ps_group_step *steps;           /* [group] out                                         */
 } ps_group_solve;
 
-/* The most entries of M^0 in 32 rows from a multiple of 32 on; host memory. */
-int64_t ps_group_m0_longest(const ps_csr *m0);
 /* Bytes; enough for every device. */
 int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group);
 
 /* Enqueues the group. Not converged, or not finite, is no error here: see `steps`; `last` and
  * the rest of `recent` then hold nothing of use. PS_USAGE if sizes are wrong; PS_FAILED if the
- * launch fails or this build has no such device. */
+ * launch fails, this build has no such device, or a block's rows exceed the shared memory of its
+ * multiprocessor (on an H200 from some 250,000 unknowns on). */
 ps_status ps_group_solve_run(const ps_group_solve *solve, ps_stream *stream);
 
 #endif

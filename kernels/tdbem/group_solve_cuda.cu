@@ -1,10 +1,13 @@
 /*
  * The steps of a group in one cooperative kernel (kernels/tdbem/group_solve.h).
  *
- * A block of 512 threads a multiprocessor owns consecutive warps of 32 rows: their part of M^0
- * and of all vectors stay in its shared memory as far as they fit, for the whole group. What other
- * blocks need (the vector that M^0 is to multiply next, the answers) goes through memory of the
- * device, and so do the partial sums: every block adds those of all blocks in the same order.
+ * A block of 512 threads a multiprocessor owns consecutive warps of 32 rows: their part of the
+ * vectors, and of M^0 as far as it fits, stays in its shared memory for the whole group. What other
+ * blocks need goes through memory of the device, word by word, without fences: a word is VACANT
+ * until its owner has spoken, and who needs it looks until it is not. What is said from one meeting
+ * of all blocks to the next has four places in turn. A place is made vacant when all have come to
+ * the next meeting (then all are done with it); the owner's fence in the meeting after puts that
+ * before what he says in the one after that; and only then is the place looked at again.
  */
 #include <cuda_runtime.h>
 
@@ -21,41 +24,48 @@ enum {
     THREADS = 512,
     WARP = 32,
     WARPS = THREADS / WARP,
-    LANES = 2, /* threads a row of M^0 */
-    ROWS_AT_ONCE = THREADS / LANES,
+    LANES = 2, /* threads a row */
+    OWNERS = THREADS / LANES,
     BATCH = 12, /* entries that a thread asks for at a time */
     STRIDE = PS_NEAR_STRIDE,
-    BLOCKS_MAX = THREADS,
-    SLOT = 6,  /* numbers that a block contributes to a meeting, at most */
-    BUFFERS = 3 /* of slots, in turn */
+    BLOCKS_MAX = 512,
+    NUMBERS = 5, /* that a block says in a meeting, at most */
+    TURNS = 4
 };
 
-/* The vectors of a block, `room` apart; RADIATION: what is owed to the STRIDE steps of a pass. */
-enum { X, BEFORE, AX, AX_BEFORE, RIGHT, R, U, W, Z, Q, S, P, SCALE, RADIATION,
-       VECTORS = RADIATION + STRIDE };
+/* Vectors of a block: in shared memory; in memory of the device, touched once a step (RADIATION:
+ * what is owed to the STRIDE steps of a pass); and those shown to all. */
+enum { X, R, U, W, Z, Q, S, P, SCALE, VECTORS };
+enum { BEFORE, AX, AX_BEFORE, RIGHT, RADIATION, KEPT = RADIATION + STRIDE };
+enum { FACTOR, ANSWER, SHOWN }; /* what M^0 is to multiply next; the iterate */
 
+typedef unsigned long long word;
+
+/* All ones are a NaN that no arithmetic gives. */
+const word VACANT = ~0ull;
 const double below_is_zero = 1e-140, truth_margin = 1e-14;
 
 struct task {
     ps_group_solve s;
-    int room;           /* rows of a block, a multiple of 32                                  */
-    bool vectors_shared, matrix_shared;
-    double *past;       /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
+    int room;         /* rows of a block, a multiple of 32                                   */
+    int halo_room;    /* and of the values of other rows that it needs                       */
+    double *past;     /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
     int past_stride;
-    double *gather[2];  /* [N] what M^0 multiplies, before and after the next meeting         */
-    double *answer;     /* [N] the iterate                                                    */
-    double *slots;      /* [BUFFERS][blocks][SLOT], VACANT where nothing has been said yet    */
-    double *vectors;    /* [blocks][VECTORS][room] where shared memory is too small           */
+    word *shown;      /* [TURNS][SHOWN][N]                                                   */
+    word *numbers;    /* [TURNS][NUMBERS][blocks]                                            */
+    double *kept;     /* [blocks][KEPT][room]                                                */
 };
 
 struct block {
-    int first, rows;
+    int first, rows, halo_count;
     unsigned meetings;
-    double *vectors;
-    double *passes;     /* [WARPS][STRIDE][WARP] for passes over the far part */
-    const int *start;   /* [rows + 1] */
-    const int *column;
-    const double *value;
+    double *scratch;      /* [WARPS][STRIDE][WARP] for passes, [NUMBERS][OWNERS] for meetings */
+    double *vectors;      /* [VECTORS][room]  */
+    double *halo;         /* [halo_room]      */
+    int *halo_column;     /* [halo_room]      */
+    const int *warp_halo, *warp_value; /* [room / 32 + 1] where they begin for 32 rows        */
+    const double *value;  /* of M^0, as packed */
+    const uint16_t *place;
 };
 
 __device__ double &at(const task &t, const block &k, int vector, int row)
@@ -63,14 +73,64 @@ __device__ double &at(const task &t, const block &k, int vector, int row)
     return k.vectors[vector * t.room + row];
 }
 
-__device__ const double *gathered(const task &t, const block &k)
+__device__ double &kept(const task &t, int vector, int row)
 {
-    return t.gather[k.meetings & 1];
+    return t.kept[((int64_t)blockIdx.x * KEPT + vector) * t.room + row];
 }
 
-__device__ double &published(const task &t, const block &k, int row)
+/* ---- words that all see ---- */
+
+__device__ word spoken(double v)
 {
-    return t.gather[(k.meetings + 1) & 1][k.first + row];
+    return v == v ? __double_as_longlong(v) : 0x7ff8000000000000ull;
+}
+
+/* What is shown between `meeting` and the next one. */
+__device__ volatile word &shown(const task &t, unsigned meeting, int which, int64_t i)
+{
+    return t.shown[((meeting % TURNS) * SHOWN + which) * t.s.unknowns + i];
+}
+
+/* Number `i` of a block in a meeting. Side by side over the blocks: all blocks watch them all. */
+__device__ volatile word &number(const task &t, unsigned meeting, int i, int party)
+{
+    return t.numbers[((meeting % TURNS) * NUMBERS + i) * gridDim.x + party];
+}
+
+__device__ void show(const task &t, const block &k, int which, int row, double v)
+{
+    shown(t, k.meetings + 1, which, k.first + row) = spoken(v);
+}
+
+__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+/* This warp's share of the halo, from what has been shown since the last meeting. */
+__device__ void watch_halo(const task &t, const block &k, int which, int warp, int warps)
+{
+    const int step = warps * WARP, some = 4;
+    for (int i = warp * WARP + threadIdx.x % WARP; i < k.halo_count; i += some * step) {
+        word said[some];
+#pragma unroll
+        for (int j = 0; j < some; ++j)
+            if (i + j * step < k.halo_count)
+                said[j] = shown(t, k.meetings, which, k.halo_column[i + j * step]);
+#pragma unroll
+        for (int j = 0; j < some; ++j) {
+            if (i + j * step >= k.halo_count) continue;
+            while (said[j] == VACANT)
+                said[j] = shown(t, k.meetings, which, k.halo_column[i + j * step]);
+            k.halo[i + j * step] = __longlong_as_double(said[j]);
+        }
+    }
+}
+
+/* All have come to this meeting: what was said before the last one is forgotten. */
+__device__ void forget(const task &t, const block &k)
+{
+    for (int row = threadIdx.x; row < k.rows; row += THREADS)
+        for (int which = 0; which < SHOWN; ++which)
+            shown(t, k.meetings - 1, which, k.first + row) = VACANT;
+    if (threadIdx.x < NUMBERS) number(t, k.meetings - 1, threadIdx.x, blockIdx.x) = VACANT;
 }
 
 /* ---- meetings of all blocks ---- */
@@ -87,100 +147,69 @@ __device__ double warp_max(double v)
     return v;
 }
 
+__device__ double join(double a, double b, bool sum) { return sum ? a + b : fmax(a, b); }
+
 __device__ double warp_reduce(double v, bool sum) { return sum ? warp_sum(v) : warp_max(v); }
 
-/* What was written before can be seen by who sees what is written after; and what others wrote
- * before what was read, by what is read after. */
-__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
-/* All ones are a NaN that no arithmetic gives; one that came in is replaced. */
-const unsigned long long VACANT = ~0ull;
-
-__device__ unsigned long long spoken(double v)
+/* A warp says number `i` of its block, from one value an owner of rows in `mine`, waits for those
+ * of all blocks and returns the sum (or maximum) of them all. */
+__device__ double ask_all(const task &t, const block &k, int i, const double *mine, bool sum)
 {
-    return v == v ? __double_as_longlong(v) : 0x7ff8000000000000ull;
-}
-
-__device__ volatile unsigned long long *slot(const task &t, unsigned meeting, int party)
-{
-    return reinterpret_cast<unsigned long long *>(t.slots) +
-           ((meeting % BUFFERS) * gridDim.x + party) * SLOT;
+    const int lane = threadIdx.x % WARP, owners = min(k.rows, (int)OWNERS);
+    double v = 0;
+    for (int o = lane; o < owners; o += WARP) v = join(v, mine[o], sum);
+    v = warp_reduce(v, sum);
+    if (lane == 0) number(t, k.meetings, i, blockIdx.x) = spoken(v);
+    v = 0;
+    word said[BLOCKS_MAX / WARP];
+#pragma unroll
+    for (int p = 0; p < BLOCKS_MAX / WARP; ++p) {
+        const int party = p * WARP + lane;
+        said[p] = party < gridDim.x ? number(t, k.meetings, i, party) : 0;
+    }
+#pragma unroll
+    for (int p = 0; p < BLOCKS_MAX / WARP; ++p) {
+        while (said[p] == VACANT) said[p] = number(t, k.meetings, i, p * WARP + lane);
+        v = join(v, __longlong_as_double(said[p]), sum);
+    }
+    return warp_reduce(v, sum);
 }
 
 /*
- * This block has come: its numbers, one a warp in `share`. By warp 0. That it comes to this meeting
- * means that all have come to the last one and are done with the slots before: those of the
- * meeting before the last are made vacant for the next one.
+ * All blocks meet. value[SUMS + MAXES]: the share of each owner of rows (other threads: ignored) on
+ * entry, the sums and maxima over all owners of all blocks on return. After it the halo holds the
+ * factors shown since the last meeting. OPEN: also what was written otherwise is seen by all.
  */
-template <int SUMS, int MAXES>
-__device__ void arrive(const task &t, const block &k, const double (*share)[SLOT])
+template <int SUMS, int MAXES, bool OPEN = false>
+__device__ void meet(const task &t, block &k, double *value)
 {
-    const int lane = threadIdx.x % WARP;
-    double total[SUMS + MAXES];
-    if (lane < SLOT) slot(t, k.meetings + 1, blockIdx.x)[lane] = VACANT;
-    for (int i = 0; i < SUMS + MAXES; ++i)
-        total[i] = warp_reduce(lane < WARPS ? share[lane][i] : 0, i < SUMS);
-    __syncwarp();
-    if (lane > 0) return;
-    fence();
-    for (int i = 0; i < SUMS + MAXES; ++i)
-        slot(t, k.meetings, blockIdx.x)[i] = spoken(total[i]);
-}
-
-/* Waits for a block and takes its numbers. */
-template <int COUNT> __device__ void await(const task &t, const block &k, int party, double *value)
-{
-    const volatile unsigned long long *from = slot(t, k.meetings, party);
-    unsigned long long said[COUNT];
-    for (bool all = false; !all;) {
-        all = true;
-        for (int i = 0; i < COUNT; ++i) said[i] = from[i];
-        for (int i = 0; i < COUNT; ++i) all = all && said[i] != VACANT;
-    }
-    fence();
-    for (int i = 0; i < COUNT; ++i) value[i] = __longlong_as_double(said[i]);
-}
-
-/*
- * All blocks meet: what was written before is seen by all after. value[SUMS + MAXES]: each thread's
- * share on entry, the sums and maxima over all threads of all blocks on return.
- */
-template <int SUMS, int MAXES> __device__ void meet(const task &t, block &k, double *value)
-{
-    __shared__ double share[WARPS][SLOT], totals[BLOCKS_MAX / WARP][SLOT];
-    const int count = SUMS + MAXES, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int party = threadIdx.x, parties = (gridDim.x + WARP - 1) / WARP;
-    for (int i = 0; i < count; ++i) {
-        value[i] = warp_reduce(value[i], i < SUMS);
-        if (lane == 0) share[warp][i] = value[i];
-        value[i] = 0;
-    }
+    __shared__ double totals[NUMBERS];
+    const int count = SUMS + MAXES, warp = threadIdx.x / WARP, owner = threadIdx.x / LANES;
+    if (threadIdx.x % LANES == 0)
+        for (int i = 0; i < count; ++i) k.scratch[i * OWNERS + owner] = value[i];
+    if (OPEN) fence();
     __syncthreads();
     ++k.meetings;
-    if (warp == 0) arrive<SUMS, MAXES>(t, k, share);
-    __syncwarp();
-    if (party < gridDim.x) await<count>(t, k, party, value);
-    __syncwarp();
-    for (int i = 0; i < count && warp < parties; ++i) {
-        double total = warp_reduce(value[i], i < SUMS);
-        if (lane == 0) totals[warp][i] = total;
+    if (warp < count) {
+        const double total = ask_all(t, k, warp, k.scratch + warp * OWNERS, warp < SUMS);
+        if (threadIdx.x % WARP == 0) totals[warp] = total;
+    } else {
+        watch_halo(t, k, FACTOR, warp - count, WARPS - count);
     }
+    fence();
     __syncthreads();
-    for (int i = 0; i < count; ++i) {
-        value[i] = totals[0][i];
-        for (int p = 1; p < parties; ++p)
-            value[i] = i < SUMS ? value[i] + totals[p][i] : fmax(value[i], totals[p][i]);
-    }
+    for (int i = 0; i < count; ++i) value[i] = totals[i];
+    forget(t, k);
 }
 
 /* ---- rows ---- */
 
-/* Calls use(row, sum over the lanes of part(row, lane)) for every row, on one thread a row. */
+/* Calls use(row, sum over the lanes of part(row, lane)) for every row, by the owner of it. */
 template <typename Part, typename Use>
 __device__ void each_row(const block &k, Part part, Use use)
 {
     const int lane = threadIdx.x % LANES;
-    for (int base = 0; base < k.rows; base += ROWS_AT_ONCE) {
+    for (int base = 0; base < k.rows; base += OWNERS) {
         int row = base + threadIdx.x / LANES;
         double sum = row < k.rows ? part(row, lane) : 0;
         for (int d = 1; d < LANES; d *= 2) sum += __shfl_xor_sync(~0u, sum, d);
@@ -203,13 +232,17 @@ template <typename Term> __device__ double sum_terms(int begin, int end, int lan
     return sum;
 }
 
-/* each_row with the rows of M^0 times x[N]. */
-template <typename Use> __device__ void each_product(const block &k, const double *x, Use use)
+/* each_row with the rows of M^0 times the halo. */
+template <typename Use> __device__ void each_product(const block &k, Use use)
 {
-    auto term = [&](int e) { return k.value[e] * x[k.column[e]]; };
-    each_row(k, [&](int row, int lane) {
-        return sum_terms(k.start[row], k.start[row + 1], lane, term);
-    }, use);
+    auto part = [&](int row, int lane) {
+        const int w = row / WARP, begin = k.warp_value[w], r = row % WARP;
+        const double *value = k.value + begin * WARP + r, *x = k.halo + k.warp_halo[w];
+        const uint16_t *place = k.place + begin * WARP + r;
+        auto term = [&](int q) { return value[q * WARP] * x[place[q * WARP]]; };
+        return sum_terms(0, k.warp_value[w + 1] - begin, lane, term);
+    };
+    each_row(k, part, use);
 }
 
 /* ---- radiation ---- */
@@ -279,12 +312,12 @@ template <typename real> __device__ void pass_over_far(const task &t, const bloc
     for (int row = 0; row < k.rows; row += WARP) {
         double sum[STRIDE] = {0};
         add_vectors<real>(t, k, row, g, sum);
-        for (int b = 0; b < STRIDE; ++b) k.passes[(warp * STRIDE + b) * WARP + lane] = sum[b];
+        for (int b = 0; b < STRIDE; ++b) k.scratch[(warp * STRIDE + b) * WARP + lane] = sum[b];
         __syncthreads();
         if (threadIdx.x < STRIDE * WARP) {
             double total = 0;
-            for (int i = 0; i < WARPS; ++i) total += k.passes[i * STRIDE * WARP + threadIdx.x];
-            at(t, k, RADIATION + warp, row + lane) = total;
+            for (int i = 0; i < WARPS; ++i) total += k.scratch[i * STRIDE * WARP + threadIdx.x];
+            kept(t, RADIATION + warp, row + lane) = total;
         }
         __syncthreads();
     }
@@ -321,15 +354,16 @@ __device__ step_sums begin_step(const task &t, block &k, int g, ps_group_step *s
         const int64_t i = k.first + row;
         double load = t.s.loads[g * t.s.unknowns + i], scale = at(t, k, SCALE, row);
         owed += static_cast<double>(sums[i * t.s.sums_stride + g]) +
-                at(t, k, RADIATION + g % STRIDE, row);
-        double right = load - owed, x = at(t, k, X, row), ax = at(t, k, AX, row);
-        double r = right - (2 * ax - at(t, k, AX_BEFORE, row));
-        at(t, k, X, row) = 2 * x - at(t, k, BEFORE, row);
-        at(t, k, BEFORE, row) = x;
-        at(t, k, AX_BEFORE, row) = ax;
-        at(t, k, RIGHT, row) = right;
+                kept(t, RADIATION + g % STRIDE, row);
+        double right = load - owed, x = at(t, k, X, row), ax = kept(t, AX, row);
+        double r = right - (2 * ax - kept(t, AX_BEFORE, row));
+        at(t, k, X, row) = 2 * x - kept(t, BEFORE, row);
+        kept(t, BEFORE, row) = x;
+        kept(t, AX_BEFORE, row) = ax;
+        kept(t, RIGHT, row) = right;
         at(t, k, R, row) = r;
-        published(t, k, row) = at(t, k, U, row) = scale * r;
+        at(t, k, U, row) = scale * r;
+        show(t, k, FACTOR, row, scale * r);
         value[0] += right * right;
         value[1] += r * r;
         value[2] = fmax(value[2], fabs(right));
@@ -345,53 +379,62 @@ __device__ step_sums begin_step(const task &t, block &k, int g, ps_group_step *s
     return {value[0], value[1]};
 }
 
-/* gamma = r.u, delta = w.u, |r|^2 */
-__device__ void add_products(const task &t, const block &k, int row, double *value)
+/* Of a row, in registers. */
+struct row_state {
+    double r, u, w, scale;
+};
+
+/* Shows what the next iteration multiplies, and the iterate; gamma = r.u, delta = w.u, |r|^2. */
+__device__ void show_row(const task &t, const block &k, int row, const row_state &s, double x,
+                         double *value)
 {
-    double r = at(t, k, R, row), u = at(t, k, U, row), w = at(t, k, W, row);
-    t.answer[k.first + row] = at(t, k, X, row);
-    published(t, k, row) = at(t, k, SCALE, row) * w;
-    value[0] += r * u;
-    value[1] += w * u;
-    value[2] += r * r;
+    show(t, k, FACTOR, row, s.scale * s.w);
+    show(t, k, ANSWER, row, x);
+    value[0] += s.r * s.u;
+    value[1] += s.w * s.u;
+    value[2] += s.r * s.r;
+}
+
+__device__ row_state read_row(const task &t, const block &k, int row)
+{
+    return {at(t, k, R, row), at(t, k, U, row), at(t, k, W, row), at(t, k, SCALE, row)};
 }
 
 /* One iteration: all recurrences of a row, n = M^0 D^-1 w. */
 __device__ void advance_row(const task &t, const block &k, int row, double n, double alpha,
-                            double beta)
+                            double beta, double *value)
 {
-    auto follow = [&](int vector, double with) {
-        return at(t, k, vector, row) = beta != 0 ? with + beta * at(t, k, vector, row) : with;
-    };
-    double u = at(t, k, U, row), w = at(t, k, W, row);
-    double z = follow(Z, n), q = follow(Q, at(t, k, SCALE, row) * w), s = follow(S, w);
-    double p = follow(P, u);
-    at(t, k, X, row) += alpha * p;
-    at(t, k, R, row) -= alpha * s;
-    at(t, k, U, row) = u - alpha * q;
-    at(t, k, W, row) = w - alpha * z;
+    row_state s = read_row(t, k, row);
+    double x = at(t, k, X, row), old[4];
+    for (int v = 0; v < 4; ++v) old[v] = beta != 0 ? at(t, k, Z + v, row) : 0;
+    const double z = n + beta * old[0], q = s.scale * s.w + beta * old[1];
+    const double s_ = s.w + beta * old[2], p = s.u + beta * old[3];
+    x += alpha * p;
+    s.r -= alpha * s_;
+    s.u -= alpha * q;
+    s.w -= alpha * z;
+    show_row(t, k, row, s, x, value);
+    const double now[] = {x, s.r, s.u, s.w, z, q, s_, p};
+    for (int v = 0; v < 8; ++v) at(t, k, X + v, row) = now[v];
 }
 
-/* From u published: iterates until the recurrence has come to the tolerance, or to the limit. */
+/* From u shown: iterates until the recurrence has come to the tolerance, or to the limit. */
 __device__ void iterate(const task &t, block &k, double size, int *iterations)
 {
-    double alpha = 1, beta = 0, gamma = 1, value[3] = {0};
-    each_product(k, gathered(t, k), [&](int row, double w) {
+    const double enough = t.s.tolerance * t.s.tolerance * size;
+    double alpha = 1, gamma = 1, value[3] = {0};
+    each_product(k, [&](int row, double w) {
         at(t, k, W, row) = w;
-        add_products(t, k, row, value);
+        show_row(t, k, row, read_row(t, k, row), at(t, k, X, row), value);
     });
     meet<3, 0>(t, k, value);
     for (bool first = true;; first = false) {
-        double enough = t.s.tolerance * t.s.tolerance * size;
         if (value[2] <= enough || !isfinite(value[2]) || *iterations >= t.s.limit) return;
-        beta = first ? 0 : value[0] / gamma;
+        const double beta = first ? 0 : value[0] / gamma;
         alpha = value[0] / (first ? value[1] : value[1] - beta * value[0] / alpha);
         gamma = value[0];
         value[0] = value[1] = value[2] = 0;
-        each_product(k, gathered(t, k), [&](int row, double n) {
-            advance_row(t, k, row, n, alpha, beta);
-            add_products(t, k, row, value);
-        });
+        each_product(k, [&](int row, double n) { advance_row(t, k, row, n, alpha, beta, value); });
         meet<3, 0>(t, k, value);
         ++*iterations;
     }
@@ -415,16 +458,19 @@ template <typename real>
 __device__ double find_truth(const task &t, block &k, int g, bool zero, ps_group_step *step)
 {
     double value[3] = {0};
-    each_product(k, t.answer, [&](int row, double product) {
-        double ax = zero ? 0 : product, r = at(t, k, RIGHT, row) - ax;
+    if (!zero) watch_halo(t, k, ANSWER, threadIdx.x / WARP, WARPS);
+    __syncthreads();
+    each_product(k, [&](int row, double product) {
+        double ax = zero ? 0 : product, r = kept(t, RIGHT, row) - ax;
         if (zero) at(t, k, X, row) = 0;
-        at(t, k, AX, row) = ax;
+        kept(t, AX, row) = ax;
         at(t, k, R, row) = r;
-        published(t, k, row) = at(t, k, U, row) = at(t, k, SCALE, row) * r;
+        at(t, k, U, row) = at(t, k, SCALE, row) * r;
+        show(t, k, FACTOR, row, at(t, k, U, row));
         value[0] += r * r;
         keep_answer<real>(t, k, row, g, value + 1);
     });
-    meet<2, 1>(t, k, value);
+    meet<2, 1, true>(t, k, value);
     step->mean = value[1];
     step->largest = value[2];
     return value[0];
@@ -453,39 +499,72 @@ __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
 
 /* ---- the group ---- */
 
-/* Memory of the block; its part of M^0, and of the vectors before the group. */
-__device__ block open_block(const task &t, double *shared)
+/* Shared memory of a block, as the host counts it. */
+__device__ __host__ int64_t shared_bytes(int room, int halo_room, int64_t held)
+{
+    return (int64_t)sizeof(double) * (WARPS * STRIDE * WARP + VECTORS * room + halo_room) +
+           (int64_t)sizeof(int) * (halo_room + 2 * (room / WARP + 1)) +
+           held * WARP * (int64_t)(sizeof(double) + sizeof(uint16_t));
+}
+
+/* Where the part of M^0 begins: its own 32-row pieces, halo columns, and, HELD, its values. */
+template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *from)
+{
+    const ps_packed_m0 &m = t.s.m0;
+    const int warps = (k.rows + WARP - 1) / WARP, first = k.first / WARP;
+    const int64_t begin = m.value_start[first], halo = m.halo_start[first];
+    int *warp_halo = from, *warp_value = from + warps + 1;
+    k.halo_count = m.halo_start[first + warps] - (int)halo;
+    for (int w = threadIdx.x; w <= warps; w += THREADS) {
+        warp_halo[w] = m.halo_start[first + w] - (int)halo;
+        warp_value[w] = m.value_start[first + w] - (int)begin;
+    }
+    for (int i = threadIdx.x; i < k.halo_count; i += THREADS) k.halo_column[i] = m.halo[halo + i];
+    k.warp_halo = warp_halo;
+    k.warp_value = warp_value;
+    k.value = m.values + begin * WARP;
+    k.place = m.places + begin * WARP;
+    if (!HELD) return;
+    const int count = (m.value_start[first + warps] - (int)begin) * WARP;
+    double *value = k.halo + t.halo_room;
+    uint16_t *place = reinterpret_cast<uint16_t *>(from + 2 * (t.room / WARP + 1));
+    for (int e = threadIdx.x; e < count; e += THREADS) {
+        value[e] = k.value[e];
+        place[e] = k.place[e];
+    }
+    k.value = value;
+    k.place = place;
+}
+
+/* Memory of the block, its part of M^0 and of the vectors before the group. */
+template <bool HELD> __device__ block open_block(const task &t, double *shared, int held)
 {
     block k = {};
-    const int64_t first = (int64_t)blockIdx.x * t.room, *row_start = t.s.m0.row_start;
-    k.first = (int)first;
-    k.rows = (int)min((int64_t)t.room, t.s.unknowns - first);
-    const int64_t begin = row_start[first], entries = row_start[first + k.rows] - begin;
-    k.passes = shared;
-    shared += WARPS * STRIDE * WARP;
-    k.vectors = t.vectors_shared ? shared : t.vectors + (int64_t)blockIdx.x * VECTORS * t.room;
-    if (t.vectors_shared) shared += VECTORS * t.room;
-    double *value = shared;
-    int *column = reinterpret_cast<int *>(value + (t.matrix_shared ? entries : 0));
-    int *start = column + (t.matrix_shared ? entries : 0);
-    for (int64_t e = threadIdx.x; e < entries && t.matrix_shared; e += THREADS) {
-        value[e] = t.s.m0.values[begin + e];
-        column[e] = t.s.m0.columns[begin + e];
-    }
-    for (int row = threadIdx.x; row <= k.rows; row += THREADS)
-        start[row] = (int)(row_start[first + row] - begin);
+    k.first = blockIdx.x * t.room;
+    k.rows = (int)min((int64_t)t.room, t.s.unknowns - k.first);
+    k.scratch = shared;
+    k.vectors = k.scratch + WARPS * STRIDE * WARP;
+    k.halo = k.vectors + VECTORS * t.room;
+    k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + (HELD ? held * WARP : 0));
+    open_matrix<HELD>(t, k, k.halo_column + t.halo_room);
     for (int row = threadIdx.x; row < k.rows; row += THREADS) {
-        at(t, k, SCALE, row) = t.s.scale[first + row];
-        at(t, k, X, row) = t.s.last[0][first + row];
-        at(t, k, BEFORE, row) = t.s.last[1][first + row];
+        at(t, k, SCALE, row) = t.s.scale[k.first + row];
+        at(t, k, X, row) = t.s.last[0][k.first + row];
+        kept(t, BEFORE, row) = t.s.last[1][k.first + row];
     }
     for (int64_t i = threadIdx.x; i < (int64_t)k.rows * t.past_stride; i += THREADS)
-        t.past[first * t.past_stride + i] = 0;
-    k.value = t.matrix_shared ? value : t.s.m0.values + begin;
-    k.column = t.matrix_shared ? column : t.s.m0.columns + begin;
-    k.start = start;
+        t.past[(int64_t)k.first * t.past_stride + i] = 0;
     __syncthreads();
     return k;
+}
+
+/* vector = M^0 x, before the first meeting. */
+__device__ void multiply_last(const task &t, const block &k, const double *x, int vector)
+{
+    for (int i = threadIdx.x; i < k.halo_count; i += THREADS) k.halo[i] = x[k.halo_column[i]];
+    __syncthreads();
+    each_product(k, [&](int row, double ax) { kept(t, vector, row) = ax; });
+    __syncthreads();
 }
 
 __device__ void close_block(const task &t, const block &k)
@@ -499,12 +578,13 @@ __device__ void close_block(const task &t, const block &k)
     }
 }
 
-template <typename real> __global__ void __launch_bounds__(THREADS, 1) solve_group(const task t)
+template <typename real, bool HELD>
+__global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t, int held)
 {
     extern __shared__ double shared[];
-    block k = open_block(t, shared);
-    each_product(k, t.s.last[0], [&](int row, double ax) { at(t, k, AX, row) = ax; });
-    each_product(k, t.s.last[1], [&](int row, double ax) { at(t, k, AX_BEFORE, row) = ax; });
+    block k = open_block<HELD>(t, shared, held);
+    multiply_last(t, k, t.s.last[0], AX);
+    multiply_last(t, k, t.s.last[1], AX_BEFORE);
     for (int g = 0; g < t.s.count; ++g) {
         ps_group_step step = {};
         if (g % STRIDE == 0) pass_over_far<real>(t, k, g);
@@ -519,23 +599,18 @@ template <typename real> __global__ void __launch_bounds__(THREADS, 1) solve_gro
 
 int past_stride(int64_t group) { return (int)(2 * group + STRIDE); }
 
-/* Doubles in front of the vectors of the workspace. */
-int64_t shown_doubles(int64_t unknowns, int64_t group)
-{
-    return unknowns * (past_stride(group) + 3) + BUFFERS * BLOCKS_MAX * SLOT;
-}
+/* Words that are vacant at first. */
+int64_t vacant_words(int64_t unknowns) { return TURNS * (SHOWN * unknowns + NUMBERS * BLOCKS_MAX); }
 
 void place(task *t)
 {
     const int64_t n = t->s.unknowns;
-    double *at = static_cast<double *>(t->s.workspace);
+    word *first = static_cast<word *>(t->s.workspace);
     t->past_stride = past_stride(t->s.group);
-    t->slots = at;
-    t->past = at += BUFFERS * BLOCKS_MAX * SLOT;
-    t->gather[0] = at += n * t->past_stride;
-    t->gather[1] = at += n;
-    t->answer = at += n;
-    t->vectors = at + n;
+    t->numbers = first;
+    t->shown = first + TURNS * NUMBERS * BLOCKS_MAX;
+    t->past = reinterpret_cast<double *>(first + vacant_words(n));
+    t->kept = t->past + n * t->past_stride;
 }
 
 struct device_limits {
@@ -554,55 +629,62 @@ ps_status find_limits(const void *kernel, device_limits *out)
     return PS_OK;
 }
 
-/* Splits the rows over blocks and chooses what stays in shared memory: its bytes. */
-ps_status plan(task *t, const device_limits &limits, int *blocks, int64_t *shared)
+/* Splits the rows over blocks. held: rows of 32 values of M^0 that shared memory takes, or 0. */
+ps_status plan(task *t, const device_limits &limits, int *blocks, int *held)
 {
     const int64_t warps = (t->s.unknowns + WARP - 1) / WARP;
     const int processors = limits.processors < BLOCKS_MAX ? limits.processors : BLOCKS_MAX;
-    const int64_t each = (warps + processors - 1) / processors;
+    const int64_t each = (warps + processors - 1) / processors, most = INT32_MAX / WARP;
+    const int64_t values = each * t->s.m0.value_most;
+    if (each * t->s.m0.halo_most > most || values > most ||
+        shared_bytes((int)(each * WARP), (int)(each * t->s.m0.halo_most), 0) > limits.shared)
+        return ps_fail(PS_FAILED, "%lld unknowns are more than one device of %d multiprocessors "
+                       "solves in groups: use more of them, or --device cpu",
+                       (long long)t->s.unknowns, limits.processors);
     *blocks = (int)((warps + each - 1) / each);
     t->room = (int)(each * WARP);
-    *shared = (int64_t)sizeof(double) * WARPS * STRIDE * WARP + 4 * ((int64_t)t->room + 2);
-    const int64_t vectors = (int64_t)sizeof(double) * VECTORS * t->room;
-    const int64_t matrix = each * t->s.m0_longest * (int64_t)(sizeof(double) + sizeof(int));
-    if (*shared > limits.shared || each * t->s.m0_longest > INT32_MAX)
-        return ps_fail(PS_FAILED, "%lld unknowns are more than one device solves",
-                       (long long)t->s.unknowns);
-    t->vectors_shared = *shared + vectors <= limits.shared;
-    if (t->vectors_shared) *shared += vectors;
-    t->matrix_shared = *shared + matrix <= limits.shared;
-    if (t->matrix_shared) *shared += matrix;
+    t->halo_room = (int)(each * t->s.m0.halo_most);
+    *held = shared_bytes(t->room, t->halo_room, values) <= limits.shared ? (int)values : 0;
     return PS_OK;
+}
+
+const void *kernel_for(ps_precision precision, bool held)
+{
+    static const void *const kernels[PS_PRECISION_COUNT][2] = {
+        {reinterpret_cast<const void *>(solve_group<float, false>),
+         reinterpret_cast<const void *>(solve_group<float, true>)},
+        {reinterpret_cast<const void *>(solve_group<double, false>),
+         reinterpret_cast<const void *>(solve_group<double, true>)}};
+    return kernels[precision][held];
 }
 
 } // namespace
 
 extern "C" int64_t ps_group_solve_cuda_workspace(int64_t unknowns, int64_t group)
 {
-    const int64_t vectors = (unknowns + (int64_t)WARP * (BLOCKS_MAX + 1)) * VECTORS;
-    return (shown_doubles(unknowns, group) + vectors) * (int64_t)sizeof(double);
+    const int64_t kept = (unknowns + (int64_t)WARP * (BLOCKS_MAX + 1)) * KEPT;
+    return (vacant_words(unknowns) + unknowns * past_stride(group) + kept) *
+           (int64_t)sizeof(double);
 }
 
 extern "C" ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream *stream)
 {
-    static const void *const kernels[PS_PRECISION_COUNT] = {
-        reinterpret_cast<const void *>(solve_group<float>),
-        reinterpret_cast<const void *>(solve_group<double>)};
-    const void *kernel = kernels[solve->precision];
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     task t = {};
     device_limits limits;
-    int blocks;
-    int64_t shared;
+    int blocks, held;
     t.s = *solve;
     place(&t);
     PS_TRY(ps_stream_enter(stream));
-    PS_TRY(find_limits(kernel, &limits));
-    PS_TRY(plan(&t, limits, &blocks, &shared));
-    PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-    PS_CUDA(cudaMemsetAsync(t.slots, 0xff, (size_t)blocks * BUFFERS * SLOT * sizeof(double), queue));
+    PS_TRY(find_limits(kernel_for(solve->precision, true), &limits));
+    PS_TRY(plan(&t, limits, &blocks, &held));
+    const void *kernel = kernel_for(solve->precision, held > 0);
+    const int shared = (int)shared_bytes(t.room, t.halo_room, held);
+    PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    PS_CUDA(cudaMemsetAsync(solve->workspace, 0xff,
+                            (size_t)vacant_words(solve->unknowns) * sizeof(word), queue));
     PS_CUDA(cudaMemsetAsync(solve->steps, 0, (size_t)solve->group * sizeof *solve->steps, queue));
-    void *arguments[] = {&t};
+    void *arguments[] = {&t, &held};
     PS_CUDA(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(THREADS), arguments,
                                         (size_t)shared, queue));
     return PS_OK;

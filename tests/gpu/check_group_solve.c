@@ -100,6 +100,16 @@ static ps_status check_failures(group_case *c)
     return compare_failure(c, 0, PS_GROUP_SOLVED);
 }
 
+/* A case for more than one device. */
+static ps_status check_refusal(group_case *c)
+{
+    group_answer a;
+    ps_status status = group_case_run(c, "cuda:0", &a);
+    group_answer_free(&a);
+    if (status == PS_FAILED && strstr(ps_message(), "more than one device")) return PS_OK;
+    return ps_fail(PS_FAILED, "ended as %d", status);
+}
+
 typedef ps_status (*check_fn)(group_case *c);
 static ps_status compare_case(group_case *c) { return compare(c); }
 
@@ -123,9 +133,9 @@ static void one(int64_t unknowns, int64_t group, ps_precision precision, check_f
 
 int main(int argc, char **argv)
 {
-    static const int64_t sizes[] = {1, 31, 33, 1000, 24001, 120001, 300001};
+    static const int64_t sizes[] = {1, 31, 33, 1000, 24001, 120001, 200001};
     static const int64_t groups[] = {1, 2, 3, 4, 5, 8, 16, 31, 32};
-    int largest = argc > 1 ? atoi(argv[1]) : 300001; /* smaller ones for a checker of memory */
+    int largest = argc > 1 ? atoi(argv[1]) : 200001; /* smaller ones for a checker of memory */
     if (ps_device_count() == 0) {
         printf("0 passed, 0 failed, 1 skipped\n");
         return 0;
@@ -138,6 +148,7 @@ int main(int argc, char **argv)
                 one(sizes[s], groups[k], (ps_precision)precision, compare_case);
             }
     for (int s = 2; s < 5 && sizes[s] <= largest; ++s) one(sizes[s], 5, PS_SINGLE, check_failures);
+    if (largest > 200000) one(1000001, 1, PS_SINGLE, check_refusal);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;
 }

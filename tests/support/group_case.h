@@ -10,7 +10,6 @@
 #define PS_TESTS_GROUP_CASE_H
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +17,12 @@
 #include "kernels/tdbem/group_solve.h"
 #include "runtime/memory.h"
 #include "tests/support/synthetic_slices.h"
+
+#ifdef _OPENMP
+#define GROUP_CASE_THREADS _Pragma("omp parallel for schedule(static)")
+#else
+#define GROUP_CASE_THREADS
+#endif
 
 enum { GROUP_CASE_BAND = 10 };
 
@@ -28,13 +33,15 @@ typedef struct group_case {
     double dominance; /* of the diagonal of M^0, above 1                  */
     double tolerance;
     int64_t limit;    /* iterations */
+    int threads;      /* that pack; 0: all */
     uint64_t seed;
     ps_near near;
     ps_csr m0;
     double *scale, *weights, *loads, *last[2];
     void *sums;
-    ps_packed_near packed; /* in host memory `packing` */
-    void *packing;
+    ps_packed_near packed; /* in host memory `packing`; M^0 in packing_m0 */
+    ps_packed_m0 packed_m0;
+    void *packing, *packing_m0;
 } group_case;
 
 static inline double group_case_random(const group_case *c, int64_t i, int64_t j, int64_t k)
@@ -86,14 +93,14 @@ static inline ps_status group_case_near(group_case *c)
     *near = (ps_near){.unknowns = n, .group = c->group, .precision = c->precision};
     PS_TRY(PS_ALLOC(&near->row_start, (c->group - 1) * (n + 1) + 1, "a test"));
     for (int64_t m = 1; m < c->group; ++m)
-#pragma omp parallel for schedule(static)
+        GROUP_CASE_THREADS
         for (int64_t i = 0; i < n; ++i)
             near->row_start[(m - 1) * (n + 1) + i + 1] = group_case_row(c, m, i, -1);
     int64_t entries = ps_near_starts(near);
     PS_TRY(PS_ALLOC(&near->columns, entries, "a test"));
     PS_TRY(ps_alloc(&near->values, entries, 8, "a test"));
     for (int64_t m = 1; m < c->group; ++m)
-#pragma omp parallel for schedule(static)
+        GROUP_CASE_THREADS
         for (int64_t i = 0; i < n; ++i)
             group_case_row(c, m, i, near->row_start[(m - 1) * (n + 1) + i]);
     return PS_OK;
@@ -102,7 +109,7 @@ static inline ps_status group_case_near(group_case *c)
 static inline ps_status group_case_pack(group_case *c)
 {
     int64_t warps = (c->unknowns + 31) / 32;
-    ps_near_packing packing = {.near = &c->near, .threads = omp_get_max_threads()};
+    ps_near_packing packing = {.near = &c->near, .threads = c->threads ? c->threads : ps_processor_count()};
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&packing.tally, 2 * (warps + 1), "a test"));
     PS_GUARD(status, done, ps_alloc(&packing.scratch, packing.threads *
@@ -142,8 +149,19 @@ static inline ps_status group_case_m0(group_case *c)
         m->values[diagonal] = c->dominance * (outweigh + 0.1);
         m->row_start[i + 1] = m->nnz;
     }
+    int32_t *scratch;
     PS_TRY(PS_ALLOC(&c->scale, n, "a test"));
-    return ps_cg_prepare(m, c->scale);
+    PS_TRY(ps_cg_prepare(m, c->scale));
+    PS_TRY(PS_ALLOC(&scratch, n, "a test"));
+    ps_status status = ps_packed_m0_measure(m, scratch, &c->packed_m0);
+    if (status == PS_OK)
+        status = ps_alloc(&c->packing_m0, ps_packed_m0_bytes(&c->packed_m0), 1, "a test");
+    if (status == PS_OK) {
+        ps_packed_m0_place(&c->packed_m0, c->packing_m0);
+        ps_packed_m0_fill(m, scratch, &c->packed_m0);
+    }
+    free(scratch);
+    return status;
 }
 
 static inline ps_status group_case_vectors(group_case *c)
@@ -178,7 +196,7 @@ static inline void group_case_drop(group_case *c)
 {
     void *all[] = {c->near.row_start, c->near.columns, c->near.values, c->m0.row_start,
                    c->m0.columns, c->m0.values, c->scale, c->weights, c->loads, c->last[0],
-                   c->last[1], c->sums, c->packing};
+                   c->last[1], c->sums, c->packing, c->packing_m0};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
 }
 
@@ -219,16 +237,14 @@ static inline ps_status group_case_place(const group_case *c, const char *device
     PS_TRY(ps_stream_open(p->device, &p->stream));
     *s = (ps_group_solve){.unknowns = n, .group = c->group, .count = c->count,
                           .precision = c->precision, .sums_stride = c->group + 1,
-                          .near = c->packed, .m0 = c->m0,
-                          .m0_longest = ps_group_m0_longest(&c->m0),
+                          .near = c->packed, .m0 = c->packed_m0, .rows = &c->m0,
                           .tolerance = c->tolerance, .limit = c->limit};
-    void *near;
+    void *near, *m0;
     PS_TRY(group_case_send(p, c->packing, ps_packed_near_bytes(&c->packed), &near));
     ps_packed_near_place(&s->near, near);
     PS_TRY(group_case_send(p, c->sums, n * (c->group + 1) * item, (void **)&s->sums));
-    PS_TRY(group_case_send(p, c->m0.row_start, (n + 1) * 8, (void **)&s->m0.row_start));
-    PS_TRY(group_case_send(p, c->m0.columns, c->m0.nnz * 4, (void **)&s->m0.columns));
-    PS_TRY(group_case_send(p, c->m0.values, c->m0.nnz * 8, (void **)&s->m0.values));
+    PS_TRY(group_case_send(p, c->packing_m0, ps_packed_m0_bytes(&c->packed_m0), &m0));
+    ps_packed_m0_place(&s->m0, m0);
     PS_TRY(group_case_send(p, c->scale, vector, (void **)&s->scale));
     PS_TRY(group_case_send(p, c->weights, vector, (void **)&s->weights));
     PS_TRY(group_case_send(p, c->loads, c->group * vector, (void **)&s->loads));

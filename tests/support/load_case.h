@@ -6,7 +6,9 @@
 #define PS_TESTS_LOAD_CASE_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/tdbem/load_device.h"
 #include "runtime/memory.h"

@@ -84,15 +84,47 @@ static void inner_part_is_the_first_matrices(void **state)
 
 static void threads_do_not_matter(void **state)
 {
-    omp_set_num_threads(1);
-    group_case one = make(500, 16, PS_SINGLE);
-    omp_set_num_threads(3);
-    group_case three = make(500, 16, PS_SINGLE);
+    group_case one = make(500, 16, PS_SINGLE), three = make(500, 16, PS_SINGLE);
+    free(one.packing);
+    free(three.packing);
+    one.threads = 1;
+    three.threads = 3;
+    check_ok(group_case_pack(&one));
+    check_ok(group_case_pack(&three));
     int64_t bytes = ps_packed_near_bytes(&one.packed);
     assert_int_equal(bytes, ps_packed_near_bytes(&three.packed));
     assert_memory_equal(one.packing, three.packing, (size_t)bytes);
     group_case_drop(&one);
     group_case_drop(&three);
+}
+
+/* Row by row, the packed M^0 is M^0. */
+static void packed_m0_is_m0(void **state)
+{
+    const int64_t sizes[] = {1, 31, 33, 200};
+    for (int s = 0; s < 4; ++s) {
+        group_case c = make(sizes[s], 1, PS_DOUBLE);
+        const ps_packed_m0 *p = &c.packed_m0;
+        double *row = calloc((size_t)sizes[s], sizeof *row);
+        int64_t warps = (sizes[s] + 31) / 32;
+        assert_int_equal(p->halo_start[warps], p->halo_count);
+        assert_int_equal(p->value_start[warps], p->value_count);
+        for (int64_t i = 0; i < sizes[s]; ++i) {
+            const int32_t *halo = p->halo + p->halo_start[i / 32];
+            memset(row, 0, (size_t)sizes[s] * sizeof *row);
+            for (int64_t q = p->value_start[i / 32]; q < p->value_start[i / 32 + 1]; ++q) {
+                assert_true(p->places[q * 32 + i % 32] < p->halo_most);
+                row[halo[p->places[q * 32 + i % 32]]] += p->values[q * 32 + i % 32];
+            }
+            for (int64_t e = c.m0.row_start[i]; e < c.m0.row_start[i + 1]; ++e) {
+                check_near(row[c.m0.columns[e]], c.m0.values[e], 0, 0);
+                row[c.m0.columns[e]] = 0;
+            }
+            for (int64_t j = 0; j < sizes[s]; ++j) check_near(row[j], 0, 0, 0);
+        }
+        free(row);
+        group_case_drop(&c);
+    }
 }
 
 /* |l - s - sum M^m a - M^0 a| / |b| of step g, from the matrices alone. */
@@ -217,6 +249,7 @@ int main(void)
         cmocka_unit_test(vectors_come_by_their_first_step),
         cmocka_unit_test(inner_part_is_the_first_matrices),
         cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(packed_m0_is_m0),
         cmocka_unit_test(steps_solve_their_equation),
         cmocka_unit_test(figures_are_the_definition),
         cmocka_unit_test(failing_steps_are_told),
