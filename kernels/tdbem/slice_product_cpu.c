@@ -120,7 +120,7 @@ static bool in_lanes(const ps_slice_product *p, int64_t real_bytes)
     switch (p->layout) {
     case PS_TILE_FULL: return false;
     case PS_TILE_SLICES: return p->group * real_bytes <= 64;
-    case PS_TILE_CONTIGUOUS: return p->group * real_bytes <= 128;
+    case PS_TILE_CONTIGUOUS: return p->group <= 16;
     default: return true;
     }
 }
