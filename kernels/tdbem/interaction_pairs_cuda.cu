@@ -27,8 +27,9 @@ constexpr double inverse_4pi = 0.079577471545947667884;
 __device__ int parts_of(const ps_triangle &triangle, double shell)
 {
     double longest = fmax(triangle.length[0], fmax(triangle.length[1], triangle.length[2]));
-    if (longest <= 10 * shell) return 1;
-    return (int)fmin(ceil(longest / (8 * shell)), 1024.0);
+    int cut = (int)triangle.cut;
+    if (longest <= 10 * shell) return cut;
+    return cut * (int)fmin(ceil(longest / (8 * shell)), 1024.0);
 }
 
 /* The sub-triangles of a triangle, in the order of ps_triangle_points. */

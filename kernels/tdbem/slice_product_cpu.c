@@ -20,41 +20,7 @@
 #define NAME(name) PS_ISA_PASTE(name, SUFFIX)
 
 #if WIDEST >= 64
-#include <immintrin.h>
-
-/* Smallest and largest of 8 starts, and of 16. */
-static inline void range_of(__m128i least, __m128i most, int *low, int *high)
-{
-    __m128i ones = _mm_set1_epi16(-1);
-    *low = _mm_extract_epi16(_mm_minpos_epu16(least), 0);
-    *high = 0xffff - _mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(most, ones)), 0);
-}
-
-static inline void start_range_8(const uint16_t *starts, int *low, int *high)
-{
-    __m128i all = _mm_loadu_si128((const __m128i *)starts);
-    range_of(all, all, low, high);
-}
-
-static inline void start_range_16(const uint16_t *starts, int *low, int *high)
-{
-    __m128i a = _mm_loadu_si128((const __m128i *)starts);
-    __m128i b = _mm_loadu_si128((const __m128i *)(starts + 8));
-    range_of(_mm_min_epu16(a, b), _mm_max_epu16(a, b), low, high);
-}
-
-/* 2^(s - 127) of 16 lanes, and of 8. */
-static inline __m512 scales_16(const uint8_t *at)
-{
-    __m512i s = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)at));
-    return _mm512_castsi512_ps(_mm512_slli_epi32(s, 23));
-}
-
-static inline __m512d scales_8(const uint8_t *at)
-{
-    __m256i s = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)at));
-    return _mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(s, 23)));
-}
+#include "kernels/tdbem/slice_product_avx512.h"
 #endif
 
 #define real float
@@ -80,7 +46,8 @@ static inline __m512d scales_8(const uint8_t *at)
 #define LANE_SCALES(at) scales_16(at)
 #define LANE_PERMUTE(index, a) _mm512_permutexvar_ps(index, a)
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_ps(a, index, b)
-#define LANE_START_RANGE(starts, low, high) start_range_16(starts, &low, &high)
+#define LANE_COLUMNS columns_f32
+#define LANE_RANGE(starts, low, high) range_16(starts, &low, &high)
 #define LANE_INDEX_FROM(starts, high)                                   \
     _mm512_sub_epi32(_mm512_set1_epi32(high),                           \
                      _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(starts))))
@@ -112,7 +79,8 @@ static inline __m512d scales_8(const uint8_t *at)
 #define LANE_SCALES(at) scales_8(at)
 #define LANE_PERMUTE(index, a) _mm512_permutexvar_pd(index, a)
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_pd(a, index, b)
-#define LANE_START_RANGE(starts, low, high) start_range_8(starts, &low, &high)
+#define LANE_COLUMNS columns_f64
+#define LANE_RANGE(starts, low, high) range_8(starts, &low, &high)
 #define LANE_INDEX_FROM(starts, high)           \
     _mm512_sub_epi64(_mm512_set1_epi64(high),   \
                      _mm512_cvtepu16_epi64(_mm_loadu_si128((const __m128i *)(starts))))
@@ -144,27 +112,38 @@ static ps_slice_product_fn pick(const ps_slice_product_fn *widths, const ps_slic
     return widths[w];
 }
 
-/* Whole warps have a body of their own with AVX-512. */
 #if WIDEST >= 64
-#define ADD(type, p, begin, end, add)                                    \
-    if ((p)->layout == PS_TILE_WARP)                                     \
-        add_warps_lanes_##type##_lanes((p), (begin), (end), (add));      \
+/* Whether vectors over rows are faster: measured. Vectors over g fill more and more of their lanes
+ * with the group, while turning row-vectors, or columns of padding, costs the same. */
+static bool in_lanes(const ps_slice_product *p, int64_t real_bytes)
+{
+    switch (p->layout) {
+    case PS_TILE_FULL: return false;
+    case PS_TILE_SLICES: return p->group * real_bytes <= 64;
+    case PS_TILE_CONTIGUOUS: return p->group <= 16;
+    default: return true;
+    }
+}
+
+#define ADD(type, p, begin, end, add, bytes)                             \
+    if (in_lanes((p), (bytes)))                                          \
+        add_lanes_of_rows_##type##_lanes((p), (begin), (end), (add));    \
     else                                                                 \
         (add)((p), (begin), (end))
 #else
-#define ADD(type, p, begin, end, add) (add)((p), (begin), (end))
+#define ADD(type, p, begin, end, add, bytes) (add)((p), (begin), (end))
 #endif
 
 static void add_f32(const ps_slice_product *p, int64_t row_begin, int64_t row_end)
 {
     ps_slice_product_fn add = pick(widths_f32, p, sizeof(float));
-    ADD(f32, p, row_begin, row_end, add);
+    ADD(f32, p, row_begin, row_end, add, sizeof(float));
 }
 
 static void add_f64(const ps_slice_product *p, int64_t row_begin, int64_t row_end)
 {
     ps_slice_product_fn add = pick(widths_f64, p, sizeof(double));
-    ADD(f64, p, row_begin, row_end, add);
+    ADD(f64, p, row_begin, row_end, add, sizeof(double));
 }
 
 extern const struct ps_slice_product_functions PS_ISA_TABLE(ps_slice_product);

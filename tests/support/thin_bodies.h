@@ -1,11 +1,11 @@
 /*
- * thin_bodies: closed bodies on which outer rules have failed; outward normals, in the mesh structure
- * of icosphere.h, whose icosphere_release frees them.
+ * thin_bodies: closed bodies on which outer rules have failed; outward normals, in the mesh
+ * structure of icosphere.h, whose icosphere_release frees them.
  *
  * wedge: a wing with a sharp trailing edge. The chord runs along x from a blunt leading edge at 0
  * to the trailing edge at 1, the span along y, and the two sheets z = +-(1 - x) height/2 close
- * at the trailing edge. Rows of vertices may be crowded towards it, so that triangles become slivers,
- * and the lower sheet has its inner vertices shifted along the span and its diagonals the other
+ * at the trailing edge. Rows of vertices may be crowded towards it, so that triangles become
+ * slivers, and the lower sheet has its inner vertices shifted along the span and its diagonals the other
  * way: no triangle lies on its mirror image.
  *
  * spindle: two fans of slivers over an ellipse, whose tips lie aslant.

@@ -229,6 +229,9 @@ static void every_way_has_the_same_bits(void **state)
         {.layout = PS_TILE_FULL, .block_rows = 64, .block_columns = 80, .threads = 5},
         {.layout = PS_TILE_CONTIGUOUS, .block_rows = 16, .threads = 4},
         {.layout = PS_TILE_CONTIGUOUS, .block_rows = 100, .piece = 7},
+        {.layout = PS_TILE_CONTIGUOUS, .block_rows = 32, .threads = 3},
+        {.layout = PS_TILE_CONTIGUOUS, .block_rows = 64, .piece = 37},
+        {.layout = PS_TILE_CONTIGUOUS, .block_rows = 128, .block_columns = 80, .threads = 2},
         {.layout = PS_TILE_WARP, .threads = 5},
         {.layout = PS_TILE_WARP, .piece = 11},
     };
