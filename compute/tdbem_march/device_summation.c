@@ -5,8 +5,10 @@
 
 #include "runtime/memory.h"
 
-/* Batches on the device are joined up to this: fewer launches, in host memory that is bounded. */
-static const int64_t RESIDENT_BATCH = (int64_t)2 << 30;
+/* Batches of one size wherever there is room for some, so that bits depend on the budget only where it
+ * is small: the order of additions is that of the batches. 512 MB take 0.1 ms to sweep. */
+static const int64_t whole_batch = (int64_t)512 << 20;
+enum { WHOLE_BATCHES_LEAST = 8 };
 
 /* Partial sums of a batch, in units of the sums: more strands than that are never made. */
 enum { PARTIAL_SUMS = 64 };
@@ -178,6 +180,13 @@ static int64_t pass_of(int64_t group)
     return pass;
 }
 
+/* 0: chosen by the budgets. */
+static int64_t batch_bytes(const device_summation_config *c)
+{
+    int64_t least = WHOLE_BATCHES_LEAST * whole_batch;
+    return c->device_memory >= least && c->host_memory >= least ? whole_batch : 0;
+}
+
 static ps_status open_stream(device_summation *s)
 {
     const device_summation_config *c = &s->config;
@@ -190,7 +199,7 @@ static ps_status open_stream(device_summation *s)
         .count = c->count,
         .host_memory = c->host_memory,
         .device_memory = c->device_memory,
-        .resident_batch_bytes = RESIDENT_BATCH,
+        .batch_bytes = batch_bytes(c),
         .context = s,
         .read = read_tile,
         .unpack = unpack_tile,

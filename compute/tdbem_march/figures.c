@@ -80,6 +80,7 @@ static void report_seconds(ps_report *report, const march *m, const ps_chunk_str
     ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
     march_stages(m, stages);
     for (int s = 0; s < STAGES; ++s) ps_report_real(report, march_stage_names[s], stages[s], "s");
+    ps_report_real(report, "opening", m->clock.opening, "s");
     ps_report_real(report, "wait", stats->wait_seconds, "s");
     ps_report_real(report, "checkpoint_writer", written, "s");
     ps_report_int(report, "checkpoints", checkpoints, NULL);

@@ -81,7 +81,7 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
 /* ---- the run (run.c) ---- */
 
 typedef struct march_clock {
-    double start, summation, far, radiation, load, solve, communication;
+    double start, opening, summation, far, radiation, load, solve, communication;
 } march_clock;
 
 typedef struct march {

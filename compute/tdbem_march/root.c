@@ -1,13 +1,12 @@
 #include "compute/tdbem_march/root.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/common/conjugate_gradient.h"
 #include "kernels/tdbem/near_pack.h"
 #include "runtime/memory.h"
-
-#include <stdlib.h>
 
 enum { ITERATIONS_MAX = 2000 };
 
@@ -69,20 +68,35 @@ static ps_status open_near(root *r, const ps_near *near)
 
 /* ---- opening ---- */
 
+static ps_status pack_m0(root *r, const ps_csr *m0, int32_t *scratch)
+{
+    ps_packed_m0 *packed = &r->solve.m0;
+    void *host, *device;
+    PS_TRY(ps_packed_m0_measure(m0, scratch, packed));
+    int64_t bytes = ps_packed_m0_bytes(packed);
+    PS_TRY(ps_alloc_untouched(&host, bytes, "the packed M^0"));
+    ps_packed_m0_place(packed, host);
+    ps_packed_m0_fill(m0, scratch, packed);
+    ps_status status = take_copy(r, host, bytes, &device);
+    free(host);
+    PS_TRY(status);
+    ps_packed_m0_place(packed, device);
+    return PS_OK;
+}
+
 static ps_status open_m0(root *r, const ps_csr *m0)
 {
-    ps_group_solve *s = &r->solve;
     double *scale;
-    s->m0 = *m0;
-    s->m0_longest = ps_group_m0_longest(m0);
-    PS_TRY(PS_ALLOC(&scale, m0->rows, "the solver"));
-    ps_status status = ps_cg_prepare(m0, scale);
-    if (status == PS_OK) status = take_copy(r, scale, m0->rows * 8, &s->scale);
+    int32_t *scratch = NULL;
+    ps_status status = PS_ALLOC(&scale, m0->rows, "the solver");
+    if (status == PS_OK) status = PS_ALLOC(&scratch, m0->rows, "the solver");
+    if (status == PS_OK) status = ps_cg_prepare(m0, scale);
+    if (status == PS_OK) status = take_copy(r, scale, m0->rows * 8, &r->solve.scale);
+    if (status == PS_OK) status = pack_m0(r, m0, scratch);
     free(scale);
-    PS_TRY(status);
-    PS_TRY(take_copy(r, m0->row_start, (m0->rows + 1) * 8, &s->m0.row_start));
-    PS_TRY(take_copy(r, m0->columns, m0->nnz * (int64_t)sizeof *m0->columns, &s->m0.columns));
-    return take_copy(r, m0->values, m0->nnz * 8, &s->m0.values);
+    free(scratch);
+    r->solve.rows = m0;
+    return status;
 }
 
 static ps_status open_load(root *r, const ps_load *load)

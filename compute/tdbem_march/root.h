@@ -18,7 +18,7 @@ typedef struct root_config {
     ps_device *device;
     ps_stream *stream;
     const ps_near *near;   /* of all slices; not needed after opening */
-    const ps_csr *m0;
+    const ps_csr *m0;      /* borrowed for as long as the root lives */
     const ps_load *load;
     const double *weights; /* [unknowns] for the mean */
     double tolerance;

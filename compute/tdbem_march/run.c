@@ -67,7 +67,9 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
     out->options = options;
     out->problem = p;
     out->clock.start = ps_clock();
-    return ps_comm_agree(open_local(out, plan));
+    ps_status status = open_local(out, plan);
+    out->clock.opening = ps_clock() - out->clock.start;
+    return ps_comm_agree(status);
 }
 
 void march_close(march *m)

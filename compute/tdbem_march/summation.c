@@ -70,6 +70,13 @@ static ps_status two_passes(const ps_chunk_stream_config *config, const tile_lis
     return PS_OK;
 }
 
+/* Collecting is quick: most cores unpack. */
+static int unpackers(void)
+{
+    int half = ps_processor_count() / 2;
+    return half < 2 ? 2 : half > 8 ? 8 : half;
+}
+
 ps_status near_collect(tiles *t, int64_t group, int64_t memory, ps_near *near)
 {
     *near =
@@ -93,6 +100,7 @@ ps_status near_collect(tiles *t, int64_t group, int64_t memory, ps_near *near)
                                      .unpacked_bytes = unpacked,
                                      .host_memory = memory,
                                      .one_pass = true,
+                                     .unpackers = unpackers(),
                                      .context = &list,
                                      .read = tiles_read,
                                      .unpack = tiles_unpack};
