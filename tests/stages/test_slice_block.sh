@@ -48,16 +48,13 @@ expect 0 "is up to date" $block slices.h5 half.h5 --values f16
 $block slices.h5 one.h5 --threads 1 > /dev/null || fail "one thread"
 $block slices.h5 three.h5 --threads 3 > /dev/null || fail "three threads"
 penstock-compare one.h5 three.h5 > /dev/null || fail "one and three threads differ"
-<<<<<<< HEAD
 # Values as they are: the same numbers, not less on the disk than in memory.
 $block slices.h5 plain.h5 --compress none > figures || fail "--compress none"
 penstock-compare one.h5 plain.h5 > /dev/null || fail "compressed and plain values differ"
 awk '$1 == "compression" { exit !($2 <= 1) }' figures || fail "--compress none compressed"
-=======
 $block slices.h5 three.h5 --threads 3 --k-from 5 --values f16 --force > /dev/null || fail "three threads"
 $block slices.h5 one.h5 --threads 1 --k-from 5 --values f16 --force > /dev/null || fail "one thread"
 penstock-compare one.h5 three.h5 > /dev/null || fail "halves of one and three threads differ"
->>>>>>> df31ad7e9cb72e592e58569e9d8a75955f53c027
 expect 0 "nnz_percent" $block slices.h5 none.h5 --plan
 [ ! -e none.h5 ] || fail "a plan wrote its output"
 
