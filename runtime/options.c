@@ -315,12 +315,14 @@ size_t ps_options_record(const ps_option *const *tables, char *buffer, size_t si
     for (; *tables; ++tables)
         for (const ps_option *option = *tables; option->name; ++option) {
             if (!(option->identity & PS_IDENTITY)) continue;
-            char value[1024];
-            print_value(option, value, sizeof value);
+            char printed[1024];
+            print_value(option, printed, sizeof printed);
             const ps_text_list *list = option->kind == PS_OPTION_LIST ? option->value : NULL;
             for (int i = 0; list && i < list->count; ++i)
                 length = record_line(option->name, list->items[i], buffer, size, length);
-            if (!list) length = record_line(option->name, value, buffer, size, length);
+            const char *text = option->kind == PS_OPTION_TEXT ? *(const char **)option->value : NULL;
+            if (!list)
+                length = record_line(option->name, text ? text : printed, buffer, size, length);
         }
     return length;
 }

@@ -125,8 +125,13 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
                  flags.quiet ? PS_LOG_ERROR : flags.verbose ? PS_LOG_DEBUG : PS_LOG_INFO,
                  ps_comm_rank() == 0);
     omp_set_num_threads((int)run.threads);
-    if (ps_options_record(tables, run.record, sizeof run.record) >= sizeof run.record)
-        return ps_fail(PS_USAGE, "the options are longer than %d characters together", PS_RECORD_MAX);
+    size_t length = ps_options_record(tables, run.record, sizeof run.record);
+    if (length >= sizeof run.record)
+        return ps_fail(PS_USAGE,
+                       "the options that change results take %zu characters; the output can record "
+                       "%d of them: give fewer or shorter ones, or name a file where there is an "
+                       "option for it",
+                       length, PS_RECORD_MAX - 1);
     catch_signals(&run);
     return program->run(&run);
 }

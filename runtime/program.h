@@ -14,7 +14,10 @@
 #include "runtime/options.h"
 #include "runtime/status.h"
 
-enum { PS_OPERANDS_MAX = 1024, PS_RECORD_MAX = 4096 };
+enum {
+    PS_OPERANDS_MAX = 1024,
+    PS_RECORD_MAX = 64000 /* HDF5 takes attributes up to 64 KiB; programs add a little */
+};
 
 /* The common options, and what is known of this invocation. */
 typedef struct ps_run {

@@ -88,6 +88,78 @@ int ps_segment_pierces(const double *p, const double *q, const double *a, const 
     return turn != 0 && side(p, q, b, c) == turn && side(p, q, c, a) == turn;
 }
 
+/* ---- overlaps within one plane ---- */
+
+static const double touching = 1e-6; /* of the smaller triangle's longest edge */
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double *a, const double *b, double *out)
+{
+    for (int i = 0; i < 3; ++i)
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static void difference(const double *a, const double *b, double *out)
+{
+    for (int i = 0; i < 3; ++i) out[i] = a[i] - b[i];
+}
+
+/* The normal, twice the area long; returns the longest edge. */
+static double measure(const double *const v[3], double *normal)
+{
+    double edge[3][3], longest = 0;
+    for (int k = 0; k < 3; ++k) {
+        difference(v[(k + 1) % 3], v[k], edge[k]);
+        longest = fmax(longest, sqrt(dot(edge[k], edge[k])));
+    }
+    cross(edge[0], edge[1], normal);
+    return longest;
+}
+
+/* An edge of `from`, whose normal is +-n, has all of `other` on its outer side, or less than `depth`
+ * of it on the inner. */
+static bool edge_separates(const double *const from[3], const double *const other[3],
+                           const double *n, double depth)
+{
+    for (int k = 0; k < 3; ++k) {
+        double along[3], outward[3], u[3], least = INFINITY;
+        difference(from[(k + 1) % 3], from[k], along);
+        cross(along, n, outward);
+        for (int v = 0; v < 3; ++v) {
+            difference(other[v], from[k], u);
+            least = fmin(least, dot(u, outward));
+        }
+        if (least >= -depth * sqrt(dot(outward, outward))) return true;
+    }
+    return false;
+}
+
+int ps_triangles_overlap(const double *const a[3], const double *const b[3])
+{
+    double normal_a[3], normal_b[3];
+    double longest_a = measure(a, normal_a), longest_b = measure(b, normal_b);
+    bool first = longest_a >= longest_b; /* the larger one's plane is that of both */
+    const double *const *large = first ? a : b, *const *small = first ? b : a;
+    double *n = first ? normal_a : normal_b, *own = first ? normal_b : normal_a;
+    double longest = fmin(longest_a, longest_b), depth = touching * longest;
+    double twice = sqrt(dot(n, n)), least = 1e-14 * longest * longest;
+    if (!(twice > least) || !(sqrt(dot(own, own)) > least)) return 0; /* no area */
+    for (int v = 0; v < 3; ++v) {
+        double u[3];
+        difference(small[v], large[0], u);
+        if (fabs(dot(u, n)) > depth * twice) return 0;
+    }
+    double turned[3] = {-n[0], -n[1], -n[2]};
+    return !edge_separates(large, small, n, depth) &&
+           !edge_separates(small, large, dot(own, n) > 0 ? n : turned, depth);
+}
+
+/* ---- pairs ---- */
+
 static const double *vertex(const box_tree *t, int32_t v) { return t->vertices + 3 * (int64_t)v; }
 
 static bool has(const int32_t *triangle, int32_t v)
@@ -105,6 +177,19 @@ static bool edges_pierce(const box_tree *t, const int32_t *from, const int32_t *
             return true;
     }
     return false;
+}
+
+/* Neighbours along an edge overlap only where they fold, which is found with the edges. */
+static bool overlap(const box_tree *t, const int32_t *one, const int32_t *other)
+{
+    const double *a[3], *b[3];
+    int common = 0;
+    for (int k = 0; k < 3; ++k) {
+        a[k] = vertex(t, one[k]);
+        b[k] = vertex(t, other[k]);
+        common += has(one, other[k]);
+    }
+    return common < 2 && ps_triangles_overlap(a, b);
 }
 
 static bool boxes_meet(const float *a, const float *b)
@@ -126,7 +211,9 @@ static int64_t visit_leaf(const box_tree *t, int64_t at, const float *own, int64
         box_clear(box);
         box_add_triangle(box, t->vertices, other);
         if (!boxes_meet(own, box)) continue;
-        if (!edges_pierce(t, mine, other) && !edges_pierce(t, other, mine)) continue;
+        if (!edges_pierce(t, mine, other) && !edges_pierce(t, other, mine) &&
+            !overlap(t, mine, other))
+            continue;
         ++pairs;
         if (*least < 0 || t->order[i] < *least) *least = t->order[i];
     }

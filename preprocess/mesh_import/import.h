@@ -153,7 +153,7 @@ ps_status import_repair_cells(import_mesh *mesh, import_cells *cells,
                               import_figures *figures);
 ps_status import_drop_unused(import_mesh *mesh, import_figures *figures);
 
-/* Triangles that cut through one another. */
+/* Triangles that cut through or overlap one another. */
 ps_status import_check_intersections(const import_mesh *mesh, import_findings *findings);
 
 ps_status import_surface(import_mesh *mesh, const import_options *options,

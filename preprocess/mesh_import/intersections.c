@@ -1,4 +1,4 @@
-/* Triangles that cut through one another. */
+/* Triangles that cut through or overlap one another. */
 #include <stdlib.h>
 
 #include "kernels/common/mesh_intersect.h"
@@ -12,7 +12,7 @@ static void tell(const import_mesh *mesh, const int32_t *hit, int64_t pairs,
 {
     const import_cells *cells = &mesh->triangles;
     import_finding *finding = import_finding_new(
-        findings, "pairs of triangles cut through one another",
+        findings, "pairs of triangles cut through or overlap one another",
         "--allow-intersections accepts them");
     for (int64_t t = 0; t < cells->count && finding->count < IMPORT_PLACES_MAX; ++t) {
         char first[PLACE], second[PLACE];

@@ -39,7 +39,7 @@ static const ps_option options[] = {
     {"open", PS_OPTION_FLAG, &open_surface, NULL, "accept a surface that is not closed (a screen)",
      0, 0, PS_IDENTITY},
     {"allow-intersections", PS_OPTION_FLAG, &allow_intersections, NULL,
-     "do not look for triangles that cut through one another", 0, 0, PS_IDENTITY},
+     "do not look for triangles that cut through or overlap one another", 0, 0, PS_IDENTITY},
     {"order", PS_OPTION_CHOICE, &order, "none|morton|hilbert|random",
      "order vertices and cells along a space-filling curve (random: scattered, to compare with)",
      0, 0, PS_IDENTITY},

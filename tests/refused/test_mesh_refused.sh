@@ -76,7 +76,9 @@ refused "1 vertices join sheets" touch.off
 off '5 5 0' '0 0 0\n1 0 0\n2 0 1\n1 1 2\n0 1 1\n' '3 0 1 2\n3 1 3 2\n3 2 3 4\n3 3 0 4\n3 4 0 1\n' moebius.off
 refused "Moebius" moebius.off --open --orient
 off '8 8 0' "$tetra"'0.2 0.2 0.2\n1.2 0.2 0.2\n0.2 1.2 0.2\n0.2 0.2 1.2\n' "$good"'3 4 6 5\n3 4 5 7\n3 5 6 7\n3 4 7 6\n' cut_through.off
-refused "3 pairs of triangles cut through one another: face 2" cut_through.off; accepted cut_through.off --allow-intersections
+refused "3 pairs of triangles cut through or overlap one another: face 2" cut_through.off; accepted cut_through.off --allow-intersections
+off '8 8 0' "$tetra"'0.1 0.1 0\n1.1 0.1 0\n0.1 1.1 0\n0.1 0.1 -1\n' "$good"'3 4 5 6\n3 4 7 5\n3 5 7 6\n3 4 6 7\n' overlap.off
+refused "1 pairs of triangles cut through or overlap one another: face 0" overlap.off; accepted overlap.off --allow-intersections
 msh '2.2 0 8' '1 4 2 0 1 1 3 2 4' negative.msh; refused "negative volumes" negative.msh; accepted negative.msh --orient
 msh '2.2 0 8' '1 15 2 0 1 1' points.msh; refused "no triangles" points.msh; refused "no tetrahedra" points.msh --kind volume
 
@@ -108,7 +110,7 @@ if [ -d "$R" ]; then
     refused "MSH file of version 1" "$R/gmsh_v1_format.msh.gz"
     refused "line 9: a face needs at least three vertices" "$R/notenoughindices.obj"
     refused "300 edges have a triangle on one side only" "$R/soup.stl"
-    refused "pairs of triangles cut through one another" "$R/soup.stl" --open
+    refused "pairs of triangles cut through or overlap one another" "$R/soup.stl" --open
     accepted "$R/soup.stl" --open --allow-intersections
     refused "128 vertices coincide" "$R/two_boxes_dup_nodes_open.ply"
     accepted "$R/two_boxes_dup_nodes_open.ply" --weld 1e-6

@@ -177,6 +177,21 @@ static void record(void **state)
     assert_int_equal(ps_options_record(tables, NULL, 0), strlen(expected));
 }
 
+/* However long a text is, it is recorded whole. */
+static void long_text(void **state)
+{
+    static char path[5000], expected[5010], text[6000];
+    const char *value = path;
+    const ps_option own[] = {
+        {"points", PS_OPTION_TEXT, &value, "FILE", "a file", 0, 0, PS_IDENTITY},
+        {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    const ps_option *const alone[] = {own, NULL};
+    memset(path, 'p', sizeof path - 1);
+    snprintf(expected, sizeof expected, "points=%s\n", path);
+    assert_int_equal(ps_options_record(alone, text, sizeof text), strlen(expected));
+    assert_string_equal(text, expected);
+}
+
 static void help(void **state)
 {
     char text[2048];
@@ -211,6 +226,7 @@ int main(void)
         cmocka_unit_test(sizes),
         cmocka_unit_test(lists_of_numbers),
         cmocka_unit_test(record),
+        cmocka_unit_test(long_text),
         cmocka_unit_test(help),
         cmocka_unit_test(word_distances),
     };
