@@ -5,6 +5,7 @@
 #ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_H
 #define PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_H
 
+#ifdef __AVX512F__
 #include <immintrin.h>
 #include <stdint.h>
 
@@ -157,5 +158,7 @@ static inline void columns_f64(const double *values, const uint16_t *lengths, in
                                      column[c]));
     }
 }
+
+#endif
 
 #endif
