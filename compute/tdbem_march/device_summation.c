@@ -5,8 +5,8 @@
 
 #include "runtime/memory.h"
 
-/* Batches of one size wherever there is room for some, so that bits depend on the budget only where it
- * is small: the order of additions is that of the batches. 512 MB take 0.1 ms to sweep. */
+/* Batches of one size wherever there is room for some, so that bits depend on the budget only where
+ * it is small: the order of additions is that of the batches. 512 MB take 0.1 ms to sweep. */
 static const int64_t whole_batch = (int64_t)512 << 20;
 enum { WHOLE_BATCHES_LEAST = 8 };
 
@@ -180,11 +180,10 @@ static int64_t pass_of(int64_t group)
     return pass;
 }
 
-/* 0: chosen by the budgets. */
-static int64_t batch_bytes(const device_summation_config *c)
+int64_t device_summation_batch(int64_t device_memory, int64_t host_memory)
 {
     int64_t least = WHOLE_BATCHES_LEAST * whole_batch;
-    return c->device_memory >= least && c->host_memory >= least ? whole_batch : 0;
+    return device_memory >= least && host_memory >= least ? whole_batch : 0;
 }
 
 static ps_status open_stream(device_summation *s)
@@ -199,7 +198,7 @@ static ps_status open_stream(device_summation *s)
         .count = c->count,
         .host_memory = c->host_memory,
         .device_memory = c->device_memory,
-        .batch_bytes = batch_bytes(c),
+        .batch_bytes = device_summation_batch(c->device_memory, c->host_memory),
         .context = s,
         .read = read_tile,
         .unpack = unpack_tile,

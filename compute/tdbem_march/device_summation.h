@@ -40,6 +40,9 @@ typedef struct device_summation {
 /* Bytes on the device beside the tiles: the sums, and what partial sums and tables take at most. */
 int64_t device_summation_fixed(const ps_slice_header *header, int64_t group);
 
+/* Bytes of a batch of tiles under these budgets; 0: chosen by the stream, as the budgets are small. */
+int64_t device_summation_batch(int64_t device_memory, int64_t host_memory);
+
 /* PS_USAGE for slices: only blocks are taken. */
 ps_status device_summation_open(const device_summation_config *config, device_summation *out);
 void device_summation_close(device_summation *summation);

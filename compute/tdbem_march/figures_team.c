@@ -1,4 +1,4 @@
-/* What a run tells of its GPUs. */
+/* What a run tells of its GPUs, before and after. */
 #include <stdio.h>
 
 #include "compute/tdbem_march/march.h"
@@ -59,4 +59,74 @@ void team_report(const team *t, ps_report *report)
     ps_report_int(report, "tiles", t->cpu_tiles.count, NULL);
     ps_report_int(report, "sweeps", t->cpu.sweeps, NULL);
     ps_report_real(report, "seconds", t->cpu.seconds, "s");
+}
+
+/* ---- the plan ---- */
+
+/* Rates of today's cards, links and disks, bytes a second: a guess to tell minutes from days. */
+static const double device_rate = 3e12, link_rate = 5e10, disk_rate = 2e9;
+
+static ps_status open_first(int ordinal, ps_device **out)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    return ps_device_open(ordinal < 0 ? "cpu" : name, 0, out);
+}
+
+/* The first device's part of the near tiles; the others' are alike. */
+static ps_status plan_tiles(const problem *p, int devices, int64_t host, int64_t device,
+                            ps_device_plan *out)
+{
+    const tiles *t = &p->tiles;
+    ps_device_plan_request request = {.chunk_count = t->count,
+                                      .raw_bytes = t->raw_bytes,
+                                      .unpacked_bytes = t->unpacked_bytes,
+                                      .count = (t->count + devices - 1) / devices,
+                                      .host_memory = host / devices,
+                                      .device_memory = device,
+                                      .batch_bytes = device_summation_batch(device, host / devices),
+                                      .slots = 3,
+                                      .host_slots = 3,
+                                      .raws = 3};
+    return ps_device_plan_make(&request, out);
+}
+
+static void print_tiers(ps_report *report, const ps_device_plan *plan, int64_t sweeps)
+{
+    const int64_t *bytes = plan->tier_bytes;
+    double all = (double)(bytes[PS_TIER_DEVICE] + bytes[PS_TIER_HOST] + bytes[PS_TIER_DISK]);
+    double streamed = (double)(bytes[PS_TIER_HOST] + bytes[PS_TIER_DISK]);
+    double sweep = all / device_rate;
+    if (sweep < streamed / link_rate) sweep = streamed / link_rate;
+    if (sweep < (double)bytes[PS_TIER_DISK] / disk_rate)
+        sweep = (double)bytes[PS_TIER_DISK] / disk_rate;
+    ps_report_int(report, "tiles_on_device", bytes[PS_TIER_DEVICE], "bytes");
+    ps_report_int(report, "tiles_in_host_memory", bytes[PS_TIER_HOST], "bytes");
+    ps_report_int(report, "tiles_on_disk", bytes[PS_TIER_DISK], "bytes");
+    ps_report_real(report, "summation_estimate", (double)sweeps * sweep, "s");
+}
+
+ps_status team_plan(const ps_run *run, const march_options *options, const problem *p,
+                    const march_plan *m, ps_report *report)
+{
+    int ordinals[TEAM_DEVICES], devices;
+    ps_device *device;
+    ps_device_plan plan;
+    PS_TRY(team_devices(run, &p->tiles, ordinals, &devices));
+    if (devices == 0 || options->solver == SOLVER_CHOLESKY) return PS_OK;
+    PS_TRY(open_first(ordinals[0], &device));
+    ps_device_info info = ps_device_describe(device);
+    ps_device_close(&device);
+    int64_t memory = run->device_memory > 0 ? run->device_memory : team_free_memory(&info);
+    int64_t fixed = m->window + 2 * m->sums + m->near + m->solver +
+                    device_summation_fixed(&p->tiles.header, options->group);
+    ps_report_section(report, "gpus");
+    ps_report_int(report, "count", devices, NULL);
+    ps_report_text(report, "first", info.name);
+    ps_report_int(report, "memory_budget", memory, "bytes");
+    ps_report_int(report, "beside_tiles_estimate", fixed, "bytes");
+    PS_TRY(plan_tiles(p, devices, m->budget - m->fixed, memory - fixed, &plan));
+    print_tiers(report, &plan, (p->steps + options->group - 1) / options->group);
+    ps_device_plan_release(&plan);
+    return PS_OK;
 }

@@ -169,7 +169,10 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     record named;
     record_inputs inputs = problem_inputs(p);
     ps_status status = plan_make(run, &options, p, &plan);
-    if (run->plan && ps_comm_rank() == 0) plan_print(run, &options, p, &plan);
+    if (run->plan && ps_comm_rank() == 0) {
+        ps_status printed = plan_print(run, &options, p, &plan);
+        status = status == PS_OK ? printed : status;
+    }
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
     PS_TRY(record_name(&named, run->operands[2], run->record, &inputs));

@@ -75,8 +75,9 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
                     march_plan *out);
 /* Steps that are computed before the past grows: how far products read beyond it. */
 int64_t march_ahead(const march_options *options, const problem *problem);
-void plan_print(const ps_run *run, const march_options *options, const problem *problem,
-                const march_plan *plan);
+/* PS_EXHAUSTED if the memory of the GPUs cannot do. */
+ps_status plan_print(const ps_run *run, const march_options *options, const problem *problem,
+                     const march_plan *plan);
 
 /* ---- the run (run.c) ---- */
 

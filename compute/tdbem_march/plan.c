@@ -4,6 +4,7 @@
 #include <sys/statvfs.h>
 
 #include "compute/tdbem_march/march.h"
+#include "compute/tdbem_march/team.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
@@ -134,8 +135,8 @@ static void print_memory(ps_report *report, const march_plan *m)
     ps_report_int(report, "free", m->disk_free, "bytes");
 }
 
-void plan_print(const ps_run *run, const march_options *options, const problem *p,
-                const march_plan *m)
+ps_status plan_print(const ps_run *run, const march_options *options, const problem *p,
+                     const march_plan *m)
 {
     const ps_slice_header *header = &p->tiles.header;
     int64_t sweeps = (p->steps + options->group - 1) / options->group;
@@ -167,5 +168,7 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
     double reading = (streamed * (double)sweeps + far_streamed * far_sweeps) / 1e9;
     ps_report_real(report, "time_estimate", compute > reading ? compute : reading, "s");
     print_memory(report, m);
+    ps_status status = team_plan(run, options, p, m, report);
     ps_report_print(&report);
+    return status;
 }

@@ -28,7 +28,8 @@ static ps_status add_columns(team *t, void *to, const void *from, int64_t column
 /* Adds the sums of device d, once it has swept, to those of the first. */
 static ps_status add_device(team *t, int d, const device_summation *from, device_summation *to)
 {
-    int64_t group = from->config.group, bytes = t->march->window.unknowns * group * team_item_size(t);
+    int64_t group = from->config.group;
+    int64_t bytes = t->march->window.unknowns * group * team_item_size(t);
     ps_stream *stream = t->at[0].stream;
     PS_TRY(ps_event_wait(t->at[d].swept, stream));
     PS_TRY(ps_copy_peer(stream, t->staging, t->at[d].device, from->sums, bytes));

@@ -18,6 +18,10 @@
 #include "runtime/worker_balance.h"
 
 enum { TEAM_DEVICES = 16 };
+struct march;
+struct march_options;
+struct march_plan;
+struct problem;
 
 /* A GPU of the team. */
 typedef struct team_device {
@@ -72,6 +76,12 @@ ps_status team_note_sweep(team *team, int64_t step);
 /* The intervals will not move any more. */
 bool team_is_settled(const team *team);
 
+/* Of a device's free memory what a run takes: its context grows by itself. */
+int64_t team_free_memory(const ps_device_info *info);
+/* Adds a section for the GPUs, where some would take part. PS_EXHAUSTED if their memory cannot do. */
+ps_status team_plan(const ps_run *run, const struct march_options *options,
+                    const struct problem *problem, const struct march_plan *plan,
+                    ps_report *report);
 /* Adds a section for each GPU of the rank. */
 void team_report(const team *team, ps_report *report);
 

@@ -48,8 +48,10 @@ static ps_status open_balance(team *t)
     return ps_worker_balance_open(&config, &t->balance);
 }
 
-/* Free memory that is left to others on a device: its context grows by itself. */
-static const double device_share = 0.94;
+int64_t team_free_memory(const ps_device_info *info)
+{
+    return (int64_t)(0.94 * (double)info->memory_free);
+}
 
 static ps_status open_device(team *t, int d, int ordinal)
 {
@@ -61,7 +63,7 @@ static ps_status open_device(team *t, int d, int ordinal)
     PS_TRY(ps_stream_open(at->device, &at->stream));
     PS_TRY(ps_event_open(at->device, &at->swept));
     ps_device_info info = ps_device_describe(at->device);
-    int64_t free = (int64_t)(device_share * (double)info.memory_free);
+    int64_t free = team_free_memory(&info);
     at->device_memory = m->run->device_memory > 0 ? m->run->device_memory : free;
     if (at->device_memory > free && ordinal >= 0)
         return ps_fail(PS_EXHAUSTED, "--device-memory %.1f MB: device %d (%s) has %.1f MB to give",
@@ -108,7 +110,8 @@ static ps_status open_exchange(team *t)
     for (int d = 1; d < t->devices; ++d)
         PS_TRY(ps_device_alloc(t->at[d].device, bytes, &t->at[d].recent));
     t->at[0].recent = t->root.solve.recent;
-    if (team_workers(t) > 1) PS_TRY(ps_device_alloc(t->at[0].device, staging_bytes(t), &t->staging));
+    if (team_workers(t) > 1)
+        PS_TRY(ps_device_alloc(t->at[0].device, staging_bytes(t), &t->staging));
     if (!t->with_cpu && ps_comm_size() == 1) return PS_OK;
     return ps_device_alloc_pinned(t->at[0].device, bytes, &t->partial);
 }
