@@ -32,17 +32,6 @@ static ps_status take_tile(void *context, int64_t chunk, const void *unpacked)
     return PS_OK;
 }
 
-/* One pass over the chosen tiles. */
-static ps_status pass(const ps_chunk_stream_config *config, collection *c)
-{
-    ps_chunk_stream *stream;
-    if (config->chunk_count == 0) return PS_OK;
-    PS_TRY(ps_chunk_stream_open(config, &stream));
-    ps_status status = ps_chunk_stream_sweep(stream, take_tile, c);
-    ps_chunk_stream_close(&stream);
-    return status;
-}
-
 static ps_status allocate_entries(ps_near *near, int64_t memory)
 {
     int64_t entries = ps_near_starts(near);
@@ -56,18 +45,43 @@ static ps_status allocate_entries(ps_near *near, int64_t memory)
     return ps_alloc(&near->values, entries, item_size(near->precision), "the near matrices");
 }
 
+/* The second pass of a stream that held all it could of the first, or, where the matrices need its
+ * memory, of another one. */
+static ps_status fill(ps_chunk_stream **stream, const ps_chunk_stream_config *config,
+                      collection *c, int64_t memory)
+{
+    if (config->host_memory + near_bytes(c->near) > memory) {
+        ps_chunk_stream_config again = *config;
+        again.host_memory = memory - near_bytes(c->near);
+        again.one_pass = true;
+        ps_chunk_stream_close(stream);
+        PS_TRY(ps_chunk_stream_open(&again, stream));
+    }
+    c->take = ps_near_fill;
+    PS_TRY(ps_chunk_stream_sweep(*stream, take_tile, c));
+    ps_near_finish(c->near);
+    return PS_OK;
+}
+
+/* Half of the memory keeps tiles for the second pass, if they can be streamed with that. */
 static ps_status two_passes(const ps_chunk_stream_config *config, const tile_list *list,
                             int64_t memory, ps_near *near)
 {
     collection c = {list, near, ps_near_count};
-    PS_TRY(pass(config, &c));
-    PS_TRY(allocate_entries(near, memory));
-    ps_chunk_stream_config again = *config;
-    again.host_memory -= near_bytes(near);
-    c.take = ps_near_fill;
-    PS_TRY(pass(&again, &c));
-    ps_near_finish(near);
-    return PS_OK;
+    ps_chunk_stream_config first = *config;
+    ps_chunk_stream *stream = NULL;
+    if (config->chunk_count == 0) return allocate_entries(near, memory);
+    first.host_memory = memory / 2;
+    ps_status status = ps_chunk_stream_open(&first, &stream);
+    if (status == PS_EXHAUSTED) {
+        first.host_memory = memory;
+        status = ps_chunk_stream_open(&first, &stream);
+    }
+    if (status == PS_OK) status = ps_chunk_stream_sweep(stream, take_tile, &c);
+    if (status == PS_OK) status = allocate_entries(near, memory);
+    if (status == PS_OK) status = fill(&stream, &first, &c, memory);
+    ps_chunk_stream_close(&stream);
+    return status;
 }
 
 /* Collecting is quick: most cores unpack. */
@@ -99,7 +113,6 @@ ps_status near_collect(tiles *t, int64_t group, int64_t memory, ps_near *near)
                                      .raw_bytes = raw,
                                      .unpacked_bytes = unpacked,
                                      .host_memory = memory,
-                                     .one_pass = true,
                                      .unpackers = unpackers(),
                                      .context = &list,
                                      .read = tiles_read,
