@@ -20,7 +20,7 @@
 #define NAME(name) PS_ISA_PASTE(name, SUFFIX)
 
 #if WIDEST >= 64
-#include "kernels/tdbem/slice_product_avx512.h"
+#include "kernels/tdbem/slice_product_avx512_body.h"
 #endif
 
 #define real float

@@ -2,7 +2,7 @@
  * Slices, contiguous blocks and warps with AVX-512, included once per type after
  * slice_product_body.h:
  *   real, SUFFIX        the type and the ending of the names
- *   LANE_*              its intrinsics (slice_product_cpu.c, slice_product_avx512.h)
+ *   LANE_*              its intrinsics (slice_product_cpu.c, slice_product_avx512_body.h)
  *
  * Vectors run over rows: the values of a column, one vector, are used in place, once for each g;
  * row-vectors of slices are first turned into columns, zero-padded to the longest of some rows.

@@ -1,4 +1,5 @@
 /* penstock-slice-assemble: the interaction matrices of a surface as slices on disk. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,11 @@ static const ps_option options[] = {
      "rows of a tile, a multiple of 256; 0: chosen", 0, 1 << 20, PS_IDENTITY},
     {"tile-slices", PS_OPTION_INT, &chosen.tile_slices, "N",
      "slices of a tile, divides its rows; 0: chosen", 0, 1 << 20, PS_IDENTITY},
+    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL,
+     "keep finished squares in OUTPUT.squares (as large as the values, uncompressed), so that "
+     "--restart goes on after a stop or a crash",
+     0, 0, 0},
+    {"restart", PS_OPTION_FLAG, &chosen.restart, NULL, "go on from OUTPUT.squares", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static void report_plan(const assemble_problem *problem, const assemble_plan *plan, bool json)
@@ -130,25 +136,46 @@ static void set_header(const assemble_problem *problem, ps_slice_header *header)
     memcpy(header->mesh_hash, problem->mesh.content_hash, sizeof header->mesh_hash);
 }
 
-/* Creates this rank's file (the output itself if there is one rank), fills and commits it. */
+/* What a journal must agree in: options, mesh and tiles. */
+static ps_status open_journal(const char *path, const assemble_problem *problem,
+                              const assemble_plan *plan, const ps_run *run, assemble_journal **out)
+{
+    static char identity[PS_RECORD_MAX + 256];
+    const ps_slice_tiling *tiling = &plan->tiling;
+    if (!plan->journal) return PS_OK;
+    snprintf(identity, sizeof identity, "%smesh=%s\ntiles=%lld,%lld\nslices=%lld,%lld\n", run->record,
+             problem->mesh.content_hash, (long long)tiling->tile_rows,
+             (long long)tiling->tile_slices, (long long)tiling->first_slice,
+             (long long)tiling->end_slice);
+    return assemble_journal_open(path, identity, chosen.restart, run->force, out);
+}
+
+/* Creates this rank's file (the output itself if there is one rank), fills and commits it, or
+ * leaves a journal. */
 static ps_status write_part(const char *path, const assemble_problem *problem,
-                            const assemble_plan *plan, ps_store_identity *identity,
-                            ps_store *mesh, assemble_result *result)
+                            const assemble_plan *plan, const ps_run *run,
+                            ps_store_identity *identity, ps_store *mesh, assemble_result *result)
 {
     ps_slice_matrix *matrix = NULL;
+    assemble_journal *journal = NULL;
     ps_slice_header header;
     set_header(problem, &header);
     identity->disk_estimate = plan->disk_bytes;
-    ps_status status = ps_slice_matrix_create(path, identity, &plan->tiling, header.precision,
-                                              (int)chosen.keep_bits, &matrix);
+    ps_status status = ps_comm_agree(open_journal(path, problem, plan, run, &journal));
+    if (status == PS_OK)
+        status = ps_slice_matrix_create(path, identity, &plan->tiling, header.precision,
+                                        (int)chosen.keep_bits, &matrix);
     if (status == PS_OK)
         status = ps_store_add_input(ps_slice_matrix_store(matrix), "mesh", mesh);
     status = ps_comm_agree(status);
-    if (status == PS_OK) status = assemble_units(problem, plan, matrix, result);
+    if (status == PS_OK) status = assemble_units(problem, plan, journal, matrix, result);
     status = ps_comm_agree(status);
-    if (status == PS_OK) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
+    bool finish = status == PS_OK && !result->stopped;
+    if (finish) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
     ps_slice_matrix_close(&matrix);
-    return ps_comm_agree(status);
+    status = ps_comm_agree(status);
+    assemble_journal_close(&journal, finish && status == PS_OK);
+    return status;
 }
 
 static ps_status assemble(const ps_run *run, const assemble_problem *problem,
@@ -161,7 +188,13 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
     memset(&result, 0, sizeof result);
     bool several = ps_comm_size() > 1;
     if (several) ps_store_part_path(path, ps_comm_rank(), part);
-    ps_status status = write_part(several ? part : path, problem, plan, identity, mesh, &result);
+    ps_status status =
+        write_part(several ? part : path, problem, plan, run, identity, mesh, &result);
+    if (status == PS_OK && result.stopped) {
+        ps_info("stopped; go on with the same command and --restart");
+        ps_csr_release(&result.m0);
+        return PS_OK;
+    }
     if (status == PS_OK && several) {
         if (ps_comm_rank() == 0) status = ps_store_write_master(path, identity, ps_comm_size());
         status = ps_comm_agree(status);
@@ -179,6 +212,9 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
     assemble_plan plan;
     PS_TRY(ps_comm_agree(assemble_problem_init(run->operands[0], &chosen, &problem)));
     ps_status status = ps_comm_agree(assemble_devices_open(run, &devices));
+    if (status == PS_OK && devices && chosen.journal)
+        status = ps_fail(PS_USAGE, "--journal and --restart are for processors: a device computes "
+                                   "squares faster than a disk takes them; add --device cpu");
     if (status == PS_OK)
         status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan));
     if (status == PS_OK && run->plan) report_plan(&problem, &plan, run->json);
@@ -191,6 +227,7 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
 static ps_status run_slice_assemble(ps_run *run)
 {
     const char *path = run->operands[1], *role = "mesh";
+    chosen.journal |= chosen.restart;
     if (chosen.precision == PS_SINGLE && chosen.keep_bits > 23)
         return ps_fail(PS_USAGE, "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
                                  "--precision f64",
@@ -222,7 +259,8 @@ int main(int argc, char **argv)
             "Assembles the interaction matrices M^k of the retarded potentials on a triangulated\n"
             "surface as slices, tile by tile, straight into the chunks of OUTPUT; M^0 apart. Memory\n"
             "stays within --host-memory whatever the mesh. Under mpirun each rank writes a part file\n"
-            "with its interval of slices, and OUTPUT joins them.",
+            "with its interval of slices, and OUTPUT joins them. With --journal, SIGTERM, SIGINT and\n"
+            "--stop-after end it early, and --restart goes on; otherwise they leave nothing.",
         .examples = "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
                     "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
                     "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",

@@ -196,6 +196,7 @@ static void estimate(const assemble_problem *problem, const assemble_options *op
     plan->memory_bytes = (int64_t)(base_bytes + near + table) + problem->bytes +
                          plan->threads * plan->thread_bytes;
     plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
+    if (plan->journal) plan->disk_bytes += (int64_t)(values * (double)width + 4 * n * mine);
 }
 
 /* Squares and their mirrors are computed once; writing goes on beside a device. */
@@ -233,6 +234,7 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     memset(out, 0, sizeof *out);
     out->devices = devices;
     out->precision = (ps_precision)options->precision;
+    out->journal = options->journal;
     PS_TRY(sample(problem, out));
     int64_t n = problem->interaction.unknowns;
     int64_t rows = options->tile_rows ? options->tile_rows

@@ -63,8 +63,11 @@ int64_t assemble_buffer_bytes(const assemble_plan *plan)
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
     int64_t tile = entries * 20 + plan->square_values * (has_singles(plan) ? 4 : 8);
     if (plan->devices) return 2 * tile;
+    int64_t record = plan->journal
+                         ? assemble_journal_bytes(entries, plan->square_values, plan->precision)
+                         : 0;
     return 2 * tile + plan->workspace_bytes + plan->tiling.tile_rows * 8 +
-           plan->tiling.value_capacity * 4;
+           plan->tiling.value_capacity * 4 + record;
 }
 
 ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out)
@@ -75,6 +78,11 @@ ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out
     if (plan->devices) return PS_OK;
     PS_TRY(PS_ALLOC(&out->offsets, plan->tiling.tile_rows, "offsets"));
     PS_TRY(ps_alloc_untouched(&out->workspace, plan->workspace_bytes, "assembly workspace"));
+    int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
+    if (plan->journal)
+        PS_TRY(ps_alloc_untouched(
+            &out->record, assemble_journal_bytes(entries, plan->square_values, plan->precision),
+            "a record of the journal"));
     return ps_alloc_untouched((void **)&out->single, plan->tiling.value_capacity * 4,
                               "values of a tile");
 }
@@ -87,6 +95,7 @@ void assemble_buffers_release(assemble_buffers *buffers)
     free(buffers->workspace);
     free(buffers->single);
     free(buffers->near);
+    free(buffers->record);
 }
 
 /* ---- units ---- */
@@ -95,6 +104,9 @@ typedef struct assembly {
     const assemble_problem *problem;
     const assemble_plan *plan;
     ps_slice_matrix *matrix;
+    assemble_journal *journal; /* NULL: none                                                 */
+    uint8_t *kept;             /* [units] 1: the journal held it                             */
+    assemble_buffers *buffers; /* of the threads                                             */
 } assembly;
 
 /* Processor time of this thread: figures per core that other work on the machine does not blur. */
@@ -197,12 +209,13 @@ static ps_status compute_square(const assembly *a, assemble_buffers *buffers,
                                     : PS_OK;
 }
 
-static ps_status compute_unit(const assembly *a, int64_t rows, int64_t slices,
-                              assemble_buffers *buffers)
+/* Sets the ranges of a unit's square and of its mirror; false if it has none. */
+static bool set_ranges(const assemble_plan *plan, int64_t unit, ps_interaction_tile *tile,
+                       ps_interaction_tile *mirror)
 {
-    const ps_slice_tiling *tiling = &a->plan->tiling;
-    bool mirrored = rows != slices && is_symmetric(tiling, rows, slices);
-    ps_interaction_tile *tile = &buffers->tile, *mirror = &buffers->mirror;
+    const ps_slice_tiling *tiling = &plan->tiling;
+    int64_t rows = unit % plan->row_tiles;
+    int64_t slices = tiling->first_slice / tiling->tile_rows + unit / plan->row_tiles;
     tile->first_row = rows * tiling->tile_rows;
     tile->rows = smaller(tiling->tile_rows, tiling->unknowns - tile->first_row);
     square_slices(tiling, slices, &tile->first_slice, &tile->slices);
@@ -210,22 +223,63 @@ static ps_status compute_unit(const assembly *a, int64_t rows, int64_t slices,
     mirror->rows = tile->slices;
     mirror->first_slice = tile->first_row;
     mirror->slices = tile->rows;
-    PS_TRY(compute_square(a, buffers, tile, mirrored ? mirror : NULL));
-    PS_TRY(keep_near(buffers, tile));
-    PS_TRY(write_square(a, buffers, tile));
-    if (!mirrored) return PS_OK;
-    PS_TRY(keep_near(buffers, mirror));
-    return write_square(a, buffers, mirror);
+    return rows != slices && is_symmetric(tiling, rows, slices);
 }
 
-/* Numbers of the units to compute: all but the mirrors of others. */
-static ps_status list_units(const assemble_plan *plan, int64_t **out, int64_t *count)
+static ps_status write_unit(const assembly *a, bool mirrored, assemble_buffers *buffers)
 {
+    PS_TRY(keep_near(buffers, &buffers->tile));
+    PS_TRY(write_square(a, buffers, &buffers->tile));
+    if (!mirrored) return PS_OK;
+    PS_TRY(keep_near(buffers, &buffers->mirror));
+    return write_square(a, buffers, &buffers->mirror);
+}
+
+static ps_status note_unit(const assembly *a, int64_t unit, assemble_buffers *buffers)
+{
+    ps_status status;
+    int64_t bytes =
+        assemble_journal_pack(unit, &buffers->tile, a->plan->precision, buffers->record);
+#pragma omp critical(assemble_journal)
+    status = assemble_journal_add(a->journal, buffers->record, bytes);
+    return status;
+}
+
+static ps_status compute_unit(const assembly *a, int64_t unit, assemble_buffers *buffers)
+{
+    bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
+    PS_TRY(compute_square(a, buffers, &buffers->tile, mirrored ? &buffers->mirror : NULL));
+    if (a->journal) PS_TRY(note_unit(a, unit, buffers));
+    return write_unit(a, mirrored, buffers);
+}
+
+/* A square of the journal. */
+static ps_status restore_unit(void *context, int64_t first, int64_t count, const void *record,
+                              int64_t bytes)
+{
+    assembly *a = context;
+    assemble_buffers *buffers = &a->buffers[0];
+    int64_t unit = assemble_journal_unit(record, bytes);
+    if (unit < 0 || unit >= a->plan->units || a->kept[unit])
+        return ps_fail(PS_INVALID, "the journal has a square that is none of this assembly");
+    bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
+    PS_TRY(assemble_journal_unpack(record, bytes, a->plan->precision, &buffers->tile));
+    if (mirrored)
+        PS_TRY(ps_interaction_transpose(&buffers->tile, buffers->offsets, &buffers->mirror));
+    a->kept[unit] = 1;
+    return write_unit(a, mirrored, buffers);
+}
+
+/* Numbers of the units to compute: all but the mirrors of others and those that were kept. */
+static ps_status list_units(const assembly *a, int64_t **out, int64_t *count)
+{
+    const assemble_plan *plan = a->plan;
     int64_t first = plan->tiling.first_slice / plan->tiling.tile_rows;
     *count = 0;
     PS_TRY(PS_ALLOC(out, plan->units, "list of tiles"));
     for (int64_t unit = 0; unit < plan->units; ++unit) {
         int64_t slices = first + unit / plan->row_tiles, rows = unit % plan->row_tiles;
+        if (a->kept[unit]) continue;
         if (rows <= slices || !is_symmetric(&plan->tiling, rows, slices)) (*out)[(*count)++] = unit;
     }
     return PS_OK;
@@ -233,28 +287,27 @@ static ps_status list_units(const assemble_plan *plan, int64_t **out, int64_t *c
 
 static ps_status compute_listed(const assembly *a, int64_t unit, assemble_buffers *buffers)
 {
-    const assemble_plan *plan = a->plan;
-    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request; nothing was written");
-    int64_t first = plan->tiling.first_slice / plan->tiling.tile_rows;
-    return compute_unit(a, unit % plan->row_tiles, first + unit / plan->row_tiles, buffers);
+    if (!ps_stop_requested()) return compute_unit(a, unit, buffers);
+    return ps_fail(PS_FAILED, "stopped on request; nothing was written (--journal would have kept "
+                              "what was computed)");
 }
 
 /* The units of this rank, threads taking one after the other. The first failure is kept. */
-static ps_status compute_units(const assembly *a, assemble_buffers *buffers)
+static ps_status compute_units(const assembly *a)
 {
     int64_t *units, count, done = 0;
     ps_status status = PS_OK;
     char message[1024] = "";
     ps_progress progress;
-    PS_TRY(list_units(a->plan, &units, &count));
+    PS_TRY(list_units(a, &units, &count));
     ps_progress_start(&progress, "assembling", "tiles", count);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(a->plan->threads)
     for (int64_t u = 0; u < count; ++u) {
         ps_status seen;
 #pragma omp atomic read
         seen = status;
-        if (seen != PS_OK) continue;
-        ps_status mine = compute_listed(a, units[u], &buffers[omp_get_thread_num()]);
+        if (seen != PS_OK || (a->journal && ps_stop_requested())) continue;
+        ps_status mine = compute_listed(a, units[u], &a->buffers[omp_get_thread_num()]);
 #pragma omp critical(assemble_progress)
         {
             if (mine != PS_OK && status == PS_OK) {
@@ -329,18 +382,31 @@ static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *
     return PS_OK;
 }
 
+/* What the journal holds, then the rest. *stopped: on request, on any rank. */
+static ps_status restore_and_compute(assembly *a, bool *stopped)
+{
+    ps_status status = PS_ALLOC(&a->kept, a->plan->units, "list of tiles");
+    if (status == PS_OK && a->journal)
+        status = assemble_journal_replay(a->journal, restore_unit, a);
+    if (status == PS_OK) status = compute_units(a);
+    *stopped = ps_comm_any(a->journal && ps_stop_requested());
+    free(a->kept);
+    return ps_comm_agree(status);
+}
+
 ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
-                         ps_slice_matrix *matrix, assemble_result *out)
+                         assemble_journal *journal, ps_slice_matrix *matrix, assemble_result *out)
 {
     memset(out, 0, sizeof *out);
-    assembly a = {problem, plan, matrix};
+    assembly a = {.problem = problem, .plan = plan, .matrix = matrix, .journal = journal};
     near_entry *sorted = NULL;
     assemble_buffers *buffers;
     ps_status status = PS_ALLOC(&buffers, plan->threads, "threads");
     for (int t = 0; status == PS_OK && t < plan->threads; ++t)
         status = assemble_buffers_init(plan, &buffers[t]);
-    if (status == PS_OK) status = compute_units(&a, buffers);
+    a.buffers = buffers;
     status = ps_comm_agree(status);
+    if (status == PS_OK) status = restore_and_compute(&a, &out->stopped);
     if (status == PS_OK) status = hold_rim(problem, plan, buffers);
     if (status == PS_OK) status = gather_near(plan, buffers, &sorted, &out->m0);
     for (int t = 0; buffers && t < plan->threads; ++t) {

@@ -2,8 +2,8 @@
  * What the lanes of slice_product_lanes_body.h need of AVX-512 beyond arithmetic: the range of some
  * starts, scales of halves, and row-vectors turned into columns. Included by slice_product_cpu.c alone.
  */
-#ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_H
-#define PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_H
+#ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_BODY_H
+#define PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_BODY_H
 
 #ifdef __AVX512F__
 #include <immintrin.h>
