@@ -101,6 +101,7 @@ static ps_status check_rows(const ps_slice_batch_tiles *tiles, int64_t t)
 static bool rows_take(const ps_block_header *header)
 {
     int64_t size = header->slices.precision == PS_SINGLE ? 4 : 8;
+    if (header->block_columns > PS_SEGMENT_COLUMNS * PS_PIECE_SEGMENTS) return false;
     return header->layout == PS_BLOCK_WARP ||
            (header->layout == PS_BLOCK_CONTIGUOUS && header->block_rows * size % 16 == 0);
 }
@@ -113,9 +114,9 @@ static ps_status choose_kernel(const ps_block_header *header, ps_slice_kernel wa
            : rows                         ? PS_SLICE_KERNEL_ROWS
                                           : PS_SLICE_KERNEL_TEAMS;
     if (*out == PS_SLICE_KERNEL_ROWS ? rows : teams) return PS_OK;
-    return ps_fail(PS_USAGE, "%s blocks of %lld rows: not supported by the %s kernel",
+    return ps_fail(PS_USAGE, "%s blocks of %lld x %lld: not supported by the %s kernel",
                    ps_block_layout_name(header->layout), (long long)header->block_rows,
-                   *out == PS_SLICE_KERNEL_ROWS ? "rows" : "teams");
+                   (long long)header->block_columns, *out == PS_SLICE_KERNEL_ROWS ? "rows" : "teams");
 }
 
 static int64_t round_group(int64_t group)
@@ -160,6 +161,14 @@ static int64_t choose_splits(const ps_slice_batch_plan *plan, int multiprocessor
         if (busy_share(splits * strands, teams) >= busy_share(best * strands, teams) - 0.005)
             best = splits;
     return best;
+}
+
+/* Slices whose segments fit one piece. */
+static int64_t slices_of_piece(const ps_slice_batch_plan *plan)
+{
+    if (plan->layout == PS_BLOCK_FULL) return 1;
+    int64_t each = (plan->block_columns + PS_SEGMENT_COLUMNS - 1) / PS_SEGMENT_COLUMNS;
+    return PS_PIECE_SEGMENTS / (plan->kernel == PS_SLICE_KERNEL_ROWS ? each : 1);
 }
 
 static ps_status count_tiles(const ps_slice_batch_tiles *tiles, ps_slice_batch_plan *plan,
@@ -215,8 +224,7 @@ ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
     PS_TRY(count_tiles(tiles, out, &slices));
     if (!out->strands) return PS_OK;
     out->splits = choose_splits(out, multiprocessors, slices);
-    out->piece_slices = larger(1, smaller(PS_PIECE_SLICES, slices / (2 * out->splits)));
-    if (out->layout == PS_BLOCK_FULL) out->piece_slices = 1;
+    out->piece_slices = larger(1, smaller(slices_of_piece(out), slices / (2 * out->splits)));
     set_sizes(tiles, out);
     return PS_OK;
 }
@@ -267,19 +275,35 @@ static ps_slice_piece *open_piece(const tile_place *place, int64_t w, int64_t s)
     return piece;
 }
 
+/* Appends the segments of slice `slice` of the piece: `width` columns, rows that start at
+ * starts[0 .. rows). */
+static void add_segments(ps_slice_piece *piece, int64_t slice, int64_t width, const uint16_t *starts,
+                         int64_t rows)
+{
+    uint16_t low = starts[0], high = starts[0];
+    for (int64_t i = 1; i < rows; ++i) {
+        low = starts[i] < low ? starts[i] : low;
+        high = starts[i] > high ? starts[i] : high;
+    }
+    for (int64_t q = 0; q < width; q += PS_SEGMENT_COLUMNS)
+        piece->records[piece->segments++] = (ps_slice_record){
+            .columns = (uint8_t)smaller(PS_SEGMENT_COLUMNS, width - q), .slice = (uint8_t)slice,
+            .column = (uint16_t)q, .low = low, .high = high};
+}
+
 static void write_warps(const tile_place *place)
 {
     const ps_block_tile *tile = place->tile;
     int64_t column = PS_WARP_ROWS * value_size(place->plan), values = place->values;
-    const uint16_t *widths = tile->widths;
+    const uint16_t *widths = tile->widths, *starts = tile->starts;
     for (int64_t w = 0; w < strands_of(place->plan, tile); ++w)
         for (int64_t s = 0; s < tile->slices; s += place->plan->piece_slices) {
             ps_slice_piece *piece = open_piece(place, w, s);
             piece->values = values;
-            piece->starts = place->starts + (w * tile->slices + s) * PS_WARP_ROWS * 2;
+            piece->starts = place->starts + (starts - tile->starts) * 2;
             piece->starts_step = PS_WARP_ROWS;
-            for (int64_t i = 0; i < piece->count; ++i, ++widths) {
-                piece->widths[i] = *widths;
+            for (int64_t i = 0; i < piece->count; ++i, ++widths, starts += PS_WARP_ROWS) {
+                add_segments(piece, i, *widths, starts, PS_WARP_ROWS);
                 values += *widths * column;
             }
         }
@@ -294,11 +318,14 @@ static void write_contiguous(const tile_place *place)
     for (int64_t w = 0; w < strands_of(plan, tile); ++w)
         for (int64_t s = 0; s < tile->slices; s += plan->piece_slices) {
             ps_slice_piece *piece = open_piece(place, w, s);
+            const uint16_t *starts = tile->starts + s * tile->rows + piece->row;
             piece->values = place->values + s * step * value_size(plan);
             piece->starts = place->starts + s * tile->rows * 2;
             piece->step = step;
             piece->starts_step = (int32_t)tile->rows;
             piece->limit = (int32_t)(blocks * plan->block_rows);
+            for (int64_t i = 0; i < piece->count && plan->kernel == PS_SLICE_KERNEL_ROWS; ++i)
+                add_segments(piece, i, plan->block_columns, starts + i * tile->rows, piece->rows);
         }
 }
 
@@ -339,6 +366,14 @@ static void write_tile(const tile_place *place)
     }
 }
 
+/* Sets first_segment of the pieces of `strands` strands. */
+static void number_segments(ps_slice_piece *pieces, int64_t strands, int64_t stride)
+{
+    for (int64_t w = 0; w < strands; ++w, pieces += stride)
+        for (int64_t p = 1; p < stride; ++p)
+            pieces[p].first_segment = pieces[p - 1].first_segment + pieces[p - 1].segments;
+}
+
 /* All tiles with the rows of tile t, whose strands are `strands` and whose pieces begin at
  * place->pieces. */
 static ps_status write_strands(const ps_slice_batch_tiles *tiles, int64_t t, tile_place *place,
@@ -359,6 +394,7 @@ static ps_status write_strands(const ps_slice_batch_tiles *tiles, int64_t t, til
         write_tile(place);
         place->pieces += pieces_of(plan, &tiles->tiles[u]);
     }
+    number_segments(place->pieces - place->stride, strands_of(plan, tile), place->stride);
     return PS_OK;
 }
 
@@ -448,9 +484,8 @@ static ps_slice_launch make_launch(const ps_slice_batch_plan *plan,
     return (ps_slice_launch){
         .base = memory->base, .strands = memory->table,
         .pieces = (const void *)(table + ps_slice_batch_pieces_at(plan)),
-        .past = (const char *)memory->past + memory->past_origin * value_size(plan),
-        .scratch = memory->scratch, .sums = memory->sums, .past_stride = memory->past_stride,
-        .sums_stride = memory->sums_stride, .strand_count = (int32_t)plan->strands,
+        .past = memory->past, .scratch = memory->scratch, .sums = memory->sums,
+        .past_stride = memory->past_stride, .past_origin = memory->past_origin, .sums_stride = memory->sums_stride, .strand_count = (int32_t)plan->strands,
         .splits = (int32_t)plan->splits, .group = (int32_t)plan->group,
         .strand_rows = (int32_t)plan->strand_rows, .block_rows = (int32_t)plan->block_rows,
         .block_columns = (int32_t)plan->block_columns, .k_max = (int32_t)plan->k_max};
@@ -467,7 +502,8 @@ ps_status ps_slice_batch_run(const ps_slice_batch_plan *plan, const ps_slice_bat
         return ps_fail(PS_USAGE, "sums or past are too narrow for groups of %lld steps",
                        (long long)plan->group);
     if (!ps_stream_handle(stream)) return run_here(plan, memory);
-    if (!memory->scratch) return ps_fail(PS_USAGE, "a batch without scratch memory");
+    if (!memory->scratch || (uintptr_t)memory->past % 16)
+        return ps_fail(PS_USAGE, "a batch without scratch memory, or a past not aligned to 16 bytes");
     ps_slice_launch launch = make_launch(plan, memory);
     PS_TRY(ps_stream_enter(stream));
     return ps_slice_batch_cuda(plan, &launch, ps_stream_handle(stream));

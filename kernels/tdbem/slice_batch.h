@@ -70,7 +70,8 @@ typedef struct ps_slice_batch_memory {
     const void *table; /* the plan's table, 128-byte aligned                                */
     void *scratch;     /* scratch_bytes, 128-byte aligned; contents are lost                */
     const void *base;  /* the batch, 128-byte aligned                                       */
-    /* As for ps_slice_product: past_j(t) = past[j * past_stride + past_origin + t]. */
+    /* As for ps_slice_product: past_j(t) = past[j * past_stride + past_origin + t]; 16-byte
+     * aligned. */
     const void *past;
     int64_t past_stride, past_origin;
     void *sums; /* [N][sums_stride], i the global row                                       */
@@ -85,7 +86,7 @@ ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
                                    ps_slice_batch_plan *out);
 
 /* Fills the table, table_bytes of host memory, aligned to 64 bytes; the caller uploads it. Reads
- * widths (warp) and corner rows (full). PS_INVALID: an array that does not lie in its image. */
+ * widths and starts (rows kernel) and corner rows (full). PS_INVALID: an array that does not lie in its image. */
 ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_batch_tiles *tiles,
                                void *table);
 

@@ -4,7 +4,7 @@
  */
 namespace {
 
-enum { WARP = 32, SEGMENT = 16 /* columns at most that are multiplied at once */ };
+enum { WARP = 32, SEGMENT = PS_SEGMENT_COLUMNS };
 
 /* fn[group rounded up: 1, 2, 4, 8, 16, 32]. */
 enum { GROUPS = 6 };
@@ -95,6 +95,13 @@ template <int PENDING> __device__ __forceinline__ void copies_wait()
 __device__ __forceinline__ int part_begin(const ps_slice_strand &strand, int split, int splits)
 {
     return strand.first_piece + static_cast<int>(static_cast<int64_t>(strand.pieces) * split / splits);
+}
+
+/* The past of a slice at t = 0. */
+template <typename real>
+__device__ __forceinline__ const real *past_of(const ps_slice_launch &in, int slice)
+{
+    return static_cast<const real *>(in.past) + slice * in.past_stride + in.past_origin;
 }
 
 /* Writes the sums of one row, out[g][height], those of the group. */

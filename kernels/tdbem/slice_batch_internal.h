@@ -20,15 +20,23 @@ enum { PS_ROWS_WARPS = 4 };
 #define PS_ROWS_BLOCKS(size, lanes) ((size) == 8 ? 3 : (lanes) <= 16 ? 5 : 4)
 #endif
 
-enum { PS_PIECE_SLICES = 32 };
+/* A segment: what the rows kernel multiplies at once. */
+enum { PS_SEGMENT_COLUMNS = 16, PS_PIECE_SEGMENTS = 32 };
 
 typedef struct ps_slice_strand {
     int32_t row, rows;           /* global first row, number of rows */
     int32_t first_piece, pieces;
 } ps_slice_strand;
 
-/* Some slices of one tile, rows of one strand: 32 words, one for each thread of a warp. Offsets
- * are in bytes from the batch's base. */
+/* A segment of a slice. */
+typedef struct ps_slice_record {
+    uint8_t columns; /* 1 .. PS_SEGMENT_COLUMNS                       */
+    uint8_t slice;   /* within the piece                              */
+    uint16_t column; /* first one within the slice                    */
+    uint16_t low, high; /* least and largest start of the strand's rows */
+} ps_slice_record;
+
+/* Some slices of one tile, rows of one strand. Offsets are in bytes from the batch's base. */
 typedef struct ps_slice_piece {
     int64_t values; /* warp: of the strand; contiguous: of the tile's slice; full: of the first block */
     int64_t starts; /* warp: of the strand; contiguous: of the tile's slice; full: corner_rows    */
@@ -37,8 +45,9 @@ typedef struct ps_slice_piece {
     int64_t step;         /* contiguous: values from slice to slice; full: corner_columns, bytes  */
     int32_t starts_step;  /* from slice to slice                                                  */
     int32_t limit;        /* contiguous: rows that the tile's blocks hold; full: number of blocks */
-    int32_t reserved[4];
-    uint16_t widths[PS_PIECE_SLICES]; /* warp                                                     */
+    int32_t segments, first_segment; /* rows kernel: records in use, and in the strand before them */
+    int32_t reserved[2];
+    ps_slice_record records[PS_PIECE_SEGMENTS]; /* rows kernel */
 } ps_slice_piece;
 
 /* Where the parts of the table begin, bytes. */
@@ -50,10 +59,10 @@ typedef struct ps_slice_launch {
     const char *base;
     const ps_slice_strand *strands;
     const ps_slice_piece *pieces;
-    const void *past; /* of t = 0 */
+    const void *past; /* 16-byte aligned; t = 0 of slice j at j * past_stride + past_origin */
     void *scratch;    /* [splits][strands][group][strand_rows] */
     void *sums;
-    int64_t past_stride, sums_stride;
+    int64_t past_stride, past_origin, sums_stride;
     int32_t strand_count, splits, group, strand_rows;
     int32_t block_rows, block_columns, k_max;
 } ps_slice_launch;

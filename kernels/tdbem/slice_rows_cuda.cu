@@ -29,185 +29,211 @@ enum { WARPS = PS_ROWS_WARPS, WINDOW = 96 /* past values in a stage */ };
 template <typename real> struct stage {
     real values[SEGMENT * WARP];
     real past[WINDOW];
-    unsigned note[WARP]; /* per thread: WIDE, number of columns, and where its past begins:
-                            index in the window, or the row-vector's k where it is WIDE     */
+    unsigned note[WARP]; /* per thread: WIDE, columns, and the index in the window at which past[0] of
+                            its row lies                                                          */
 };
 enum : unsigned { WIDE = 1u << 31, COLUMNS_AT = 24, PLACE = (1u << COLUMNS_AT) - 1 };
 
-/* Where the copies are: a segment of a slice of a piece. All but value, start and first are the
- * same in all threads of the warp. */
-template <typename real, bool PACKED> struct cursor {
+/* Where the things of a segment are, worked out for all segments of a piece at once:
+ *   shape: columns, values of the window (at most SPAN_MAX), largest start
+ *   value: where its values begin, in 16 bytes from those of the piece
+ *   past:  first value of the window, from t = 0 of the piece's first slice
+ *   start: its starts, from those of the piece */
+struct __align__(16) segment_place {
+    unsigned shape, value;
+    int past;
+    unsigned start;
+};
+enum { SPAN_AT = 5, HIGH_AT = 16, SPAN_MAX = (1 << (HIGH_AT - SPAN_AT)) - 1 };
+
+/* Copies BYTES at `from` + AT to shared memory `to` + AT if at < count. */
+template <int BYTES, int AT>
+__device__ __forceinline__ void copy_below(unsigned to, const void *from, unsigned at, unsigned count)
+{
+    if constexpr (BYTES == 16)
+        asm volatile("{.reg .pred p; setp.lt.u32 p, %2, %3;\n"
+                     "@p cp.async.cg.shared.global [%0 + %4], [%1 + %4], 16;}" ::"r"(to), "l"(from),
+                     "r"(at), "r"(count), "n"(AT) : "memory");
+    else
+        asm volatile("{.reg .pred p; setp.lt.u32 p, %2, %3;\n"
+                     "@p cp.async.ca.shared.global [%0 + %4], [%1 + %4], %5;}" ::"r"(to), "l"(from),
+                     "r"(at), "r"(count), "n"(AT), "n"(BYTES) : "memory");
+}
+
+/* Goes through the segments of a part. Pieces are taken by the warp: each thread works out one
+ * segment, and has loaded its record of the piece that follows. */
+template <typename real, int NG, bool PACKED> struct cursor {
+    static constexpr int UNIT = 16 / sizeof(real); /* values, and columns of a warp's copy */
     const ps_slice_launch &in;
-    const ps_slice_piece *piece, *end; /* the next one to enter, and behind the last            */
-    unsigned word, ahead;              /* this thread's word of the current and the next piece  */
-    const char *value;                 /* of this thread's copies: 16 bytes of column 0         */
-    const uint16_t *start;
-    int slice, inside, slices, width, column; /* inside: of `slices`, the piece's             */
-    int copy_column;                  /* of this thread's copies; WARP_COLUMNS apart         */
-    unsigned first;                   /* k of this thread's row-vector                       */
+    const ps_slice_piece *piece; /* the next one      */
+    unsigned head_ahead;         /* of it, this thread's word and record */
+    uint2 record_ahead;
+    segment_place *places; /* [PS_PIECE_SEGMENTS] of the piece, shared memory */
+    const char *values;     /* this thread's copies */
+    const real *past;       /* t = 0 of the piece's first slice, at this thread's value of the window */
+    const uint16_t *starts; /* this thread's        */
+    int inside, segments, left; /* segment of the piece, and those not copied yet of the part */
+    unsigned copy_column;   /* of the values that this thread copies first */
+    unsigned first;         /* start of this thread's row-vector */
 
-    static constexpr int UNIT = 16 / sizeof(real);            /* values a copy  */
-    static constexpr int COLUMNS = UNIT;                      /* a warp's copy  */
-
-    __device__ __forceinline__ cursor(const ps_slice_launch &launch, int begin, int last, int lane)
-        : in(launch), piece(launch.pieces + begin), end(launch.pieces + last), ahead(0), inside(-1),
-          slices(0)
+    __device__ __forceinline__ cursor(const ps_slice_launch &launch, int begin, int end, int lane,
+                                      segment_place *shared)
+        : in(launch), piece(launch.pieces + begin), places(shared), inside(0), segments(0), left(0)
     {
+        if (begin >= end) return;
+        const ps_slice_piece *last = launch.pieces + end - 1;
+        left = last->first_segment + last->segments - piece->first_segment;
+        if (!left) return;
         load_ahead(lane);
-        next_slice(lane);
+        inside = -1;
+        next(lane);
     }
-
-    __device__ __forceinline__ bool done() const { return inside == slices; }
 
     __device__ __forceinline__ void load_ahead(int lane)
     {
-        if (piece < end) ahead = reinterpret_cast<const unsigned *>(piece)[lane];
+        head_ahead = reinterpret_cast<const unsigned *>(piece)[lane % 16];
+        record_ahead = reinterpret_cast<const uint2 *>(piece->records)[lane];
     }
 
-    __device__ __forceinline__ int head(int at) const
+    static __device__ __forceinline__ int word(unsigned head, int at)
     {
-        return static_cast<int>(__shfl_sync(~0u, word, at));
+        return static_cast<int>(__shfl_sync(~0u, head, at));
     }
-    __device__ __forceinline__ int64_t head_long(int at) const
+    static __device__ __forceinline__ int64_t long_word(unsigned head, int at)
     {
-        return static_cast<int64_t>(static_cast<uint64_t>(static_cast<unsigned>(head(at + 1))) << 32 |
-                                    static_cast<unsigned>(head(at)));
-    }
-
-    __device__ __forceinline__ int64_t column_bytes() const
-    {
-        return static_cast<int64_t>(PACKED ? WARP : in.block_rows) * static_cast<int>(sizeof(real));
+        unsigned low = __shfl_sync(~0u, head, at), high = __shfl_sync(~0u, head, at + 1);
+        return static_cast<int64_t>(static_cast<uint64_t>(high) << 32 | low);
     }
 
-    /* The offset of this thread's copies in a slice of contiguous blocks. A copy is 16 bytes of
-     * one block; rows that no block holds get none. */
-    __device__ __forceinline__ int64_t place_in_blocks(int lane)
+    /* Columns of the segments before this thread's. */
+    static __device__ __forceinline__ unsigned columns_before(unsigned columns, int lane)
     {
-        int row = head(6) + lane % (WARP / UNIT) * UNIT, inside = row % in.block_rows;
-        copy_column = row < head(11) ? lane / (WARP / UNIT) : SEGMENT;
-        return (static_cast<int64_t>(row - inside) * in.block_columns + inside) *
-                   static_cast<int>(sizeof(real)) + lane / (WARP / UNIT) * column_bytes();
+        unsigned sum = columns;
+#pragma unroll
+        for (int step = 1; step < WARP; step *= 2) {
+            unsigned other = __shfl_up_sync(~0u, sum, step);
+            if (lane >= step) sum += other;
+        }
+        return sum - columns;
+    }
+
+    __device__ __forceinline__ int column_units() const
+    {
+        return (PACKED ? WARP : in.block_rows) / UNIT;
+    }
+
+    /* Contiguous blocks: this thread copies 16 bytes of one block, if any block holds the rows. */
+    __device__ __forceinline__ int64_t place_in_blocks(unsigned head, int lane)
+    {
+        int row = word(head, 6) + lane % (WARP / UNIT) * UNIT, block_row = row % in.block_rows;
+        if (row >= word(head, 11)) copy_column = SEGMENT;
+        return (static_cast<int64_t>(row - block_row) * in.block_columns + block_row) *
+               static_cast<int>(sizeof(real));
     }
 
     __device__ __forceinline__ void enter_piece(int lane)
     {
-        word = ahead;
-        ++piece;
-        load_ahead(lane);
-        int64_t values = head_long(0), starts = head_long(2);
-        slice = head(4) - 1;
-        slices = head(5);
-        inside = 0;
+        unsigned head = head_ahead;
+        uint2 record = record_ahead;
+        segments = word(head, 12);
+        values = in.base + long_word(head, 0);
+        starts = reinterpret_cast<const uint16_t *>(in.base + long_word(head, 2));
+        past = past_of<real>(in, word(head, 4)) + lane;
+        copy_column = lane / (WARP / UNIT);
+        segment_place own;
+        unsigned columns = lane < segments ? record.x & 0xff : 0, slice = record.x >> 8 & 0xff;
+        unsigned column = record.x >> 16, low = record.y & 0xffff, high = record.y >> 16;
         if (PACKED) {
-            copy_column = lane / (WARP / UNIT);
-            value = in.base + values + lane * 16;
-            start = reinterpret_cast<const uint16_t *>(in.base + starts) + lane - WARP;
+            values += lane * 16;
+            starts += lane;
+            own.value = columns_before(columns, lane) * column_units();
         } else {
-            value = in.base + values + place_in_blocks(lane);
-            start = reinterpret_cast<const uint16_t *>(in.base + starts) + head(6) +
-                    min(lane, head(7) - 1) - head(10);
+            int64_t rows = place_in_blocks(head, lane), step = long_word(head, 8) / UNIT;
+            values += rows + copy_column % SEGMENT * column_units() * 16;
+            starts += word(head, 6) + min(lane, word(head, 7) - 1);
+            own.value = static_cast<unsigned>(slice * step) + column * column_units();
         }
-        width = column = 0;
+        own.start = slice * word(head, 10);
+        own.past = static_cast<int>(slice * in.past_stride - (high + column + columns - 1));
+        own.shape = columns | min(high - low + columns + NG - 1, SPAN_MAX) << SPAN_AT | high << HIGH_AT;
+        __syncwarp();
+        places[lane] = own;
+        __syncwarp();
+        inside = 0;
+        ++piece;
+        if (left > segments) load_ahead(lane);
     }
 
-    __device__ __forceinline__ int width_inside() const
-    {
-        return static_cast<unsigned>(head(16 + inside / 2)) >> inside % 2 * 16 & 0xffff;
-    }
-
-    __device__ __forceinline__ int64_t slice_bytes() const
-    {
-        return head_long(8) * static_cast<int>(sizeof(real));
-    }
-
-    /* To the next slice that has columns; loads this thread's start in it. */
-    __device__ __forceinline__ void next_slice(int lane)
-    {
-        do {
-            if (++inside < slices) {
-                value += PACKED ? (width - column) * column_bytes()
-                                : slice_bytes() - column * column_bytes();
-            } else if (piece < end) {
-                enter_piece(lane);
-            } else {
-                inside = slices;
-                return;
-            }
-            ++slice;
-            start += PACKED ? WARP : head(10);
-            width = PACKED ? width_inside() : in.block_columns;
-            column = 0;
-        } while (width == 0);
-        first = *start;
-    }
-
+    /* To the next segment of the part; loads this thread's start in it. */
     __device__ __forceinline__ void next(int lane)
     {
-        if (column + SEGMENT < width) {
-            column += SEGMENT;
-            value += SEGMENT * column_bytes();
-        } else {
-            next_slice(lane);
-        }
+        if (++inside >= segments)
+            do enter_piece(lane);
+            while (segments == 0);
+        first = starts[places[inside].start];
     }
 };
 
-/* Copies `count` past values that begin at `from`. */
+/* The copies of a segment: values, and `count` values of the window. */
 template <typename real>
-__device__ __forceinline__ void copy_past(real *to, const real *from, unsigned count, int lane)
+__device__ __forceinline__ void copy_segment(unsigned to, const char *values, int column_bytes,
+                                             unsigned copy_column, unsigned columns)
 {
-    unsigned there = shared_address(to + lane);
+    constexpr int UNIT = 16 / sizeof(real);
 #pragma unroll
-    for (int i = 0; i < WINDOW / WARP; ++i)
-        if (lane + i * WARP < count)
-            copy_async<sizeof(real)>(there + i * WARP * static_cast<int>(sizeof(real)),
-                                     from + lane + i * WARP);
+    for (int i = 0; i < SEGMENT / UNIT; ++i)
+        copy_below<16, 0>(to + i * WARP * 16, values + i * UNIT * static_cast<int64_t>(column_bytes),
+                          copy_column + i * UNIT, columns);
 }
 
-/* Starts the copies of the cursor's segment and moves the cursor on. */
-template <int NG, typename real, bool PACKED>
-__device__ __forceinline__ void fetch(cursor<real, PACKED> &at, stage<real> &to, int lane)
+template <typename real>
+__device__ __forceinline__ void copy_past(unsigned to, const real *past, unsigned lane, unsigned count)
 {
-    using cursor_type = cursor<real, PACKED>;
-    int columns = min(SEGMENT, at.width - at.column);
-    unsigned there = shared_address(to.values) + lane * 16;
-#pragma unroll
-    for (int i = 0; i < SEGMENT / cursor_type::COLUMNS; ++i)
-        if (at.copy_column + i * cursor_type::COLUMNS < columns)
-            copy_async<16>(there + i * WARP * 16,
-                           at.value + i * cursor_type::COLUMNS * at.column_bytes());
-    unsigned k = at.first + at.column;
-    unsigned low = __reduce_min_sync(~0u, k), high = __reduce_max_sync(~0u, k);
-    unsigned count = high - low + columns + NG - 1;
-    const real *past = static_cast<const real *>(at.in.past) + at.slice * at.in.past_stride;
-    unsigned note = columns << COLUMNS_AT;
-    if (count <= WINDOW) {
-        copy_past(to.past, past - (high + columns - 1), count, lane);
-        note |= high - k + columns - 1;
+    constexpr int BYTES = sizeof(real);
+    copy_below<BYTES, 0>(to, past, lane, count);
+    copy_below<BYTES, WARP * BYTES>(to, past, lane + WARP, count);
+    copy_below<BYTES, 2 * WARP * BYTES>(to, past, lane + 2 * WARP, count);
+}
+
+/* Starts the copies of the cursor's segment to a stage, whose address in shared memory is `there`,
+ * and moves the cursor on. */
+template <typename real, int NG, bool PACKED>
+__device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real> &to, unsigned there,
+                                      int lane)
+{
+    const segment_place own = at.places[at.inside];
+    unsigned shape = own.shape, columns = shape & 0x1f;
+    const real *past = at.past + own.past;
+    unsigned span = shape >> SPAN_AT & SPAN_MAX;
+    copy_segment<real>(there + lane * 16, at.values + static_cast<uint64_t>(own.value) * 16,
+                       at.column_units() * 16, at.copy_column, columns);
+    unsigned note = (shape >> HIGH_AT) - at.first + columns - 1;
+    note |= columns << COLUMNS_AT;
+    if (span <= WINDOW) {
+        copy_past(there + static_cast<int>(offsetof(stage<real>, past) + lane * sizeof(real)), past,
+                  lane, span);
     } else {
         if (lane == 0) *reinterpret_cast<const real **>(to.past) = past;
-        note |= WIDE | k;
+        note |= WIDE;
     }
     to.note[lane] = note;
-    at.next(lane);
+    --at.left;
+    if (at.left) at.next(lane);
 }
 
-/* One round of a wide segment: fills the window for the waiting rows whose k is within reach of the
- * lowest; `note` becomes that of a segment that is not wide, for the rows that return true. */
+/* One round of a wide segment: fills the window for the waiting rows whose place is within reach of
+ * the lowest. Returns whether this thread's row is one, and its place in the window. */
 template <int NG, typename real>
-__device__ __noinline__ bool fill_window(const real *past, real *window, bool waiting, unsigned k,
-                                         unsigned columns, unsigned *place)
+__device__ __forceinline__ bool fill_window(const real *past, real *window, bool waiting,
+                                            unsigned columns, unsigned far, unsigned *place)
 {
-    int lane = threadIdx.x % WARP;
-    unsigned low = __reduce_min_sync(~0u, waiting ? k : ~0u);
-    bool here = waiting && k - low <= WINDOW - NG + 1 - columns;
-    unsigned high = __reduce_max_sync(~0u, here ? k : 0u);
-    unsigned count = high - low + columns + NG - 1;
-    past -= high + columns - 1;
+    unsigned lane = threadIdx.x % WARP, low = __reduce_min_sync(~0u, waiting ? far : ~0u);
+    bool here = waiting && far - low <= WINDOW - NG + 1 - columns;
+    unsigned high = __reduce_max_sync(~0u, here ? far : 0u), begin = low - (columns - 1);
     __syncwarp();
-    for (unsigned i = lane; i < count; i += WARP) window[i] = past[i];
+    for (unsigned i = lane; i < high - begin + NG; i += WARP) window[i] = past[begin + i];
     __syncwarp();
-    *place = high - k + columns - 1;
+    *place = far - begin;
     return here;
 }
 
@@ -215,13 +241,13 @@ __device__ __noinline__ bool fill_window(const real *past, real *window, bool wa
 template <int NG, typename real>
 __device__ __forceinline__ void multiply(real (&sum)[NG], stage<real> &from, int lane)
 {
-    unsigned note = from.note[lane], columns = note >> COLUMNS_AT & 0x7f, place = note & PLACE;
+    unsigned note = from.note[lane], columns = note >> COLUMNS_AT & 0x1f, place = note & PLACE;
     bool waiting = true, here = true;
     const real *past = nullptr;
     if (note & WIDE) past = *reinterpret_cast<const real *const *>(from.past);
     do {
         if (note & WIDE)
-            here = fill_window<NG>(past, from.past, waiting, note & PLACE, columns, &place);
+            here = fill_window<NG>(past, from.past, waiting, columns, note & PLACE, &place);
         if (here) add_segment(sum, from.values + lane, WARP, from.past + place, columns);
         waiting = waiting && !here;
     } while ((note & WIDE) && __any_sync(~0u, waiting));
@@ -234,32 +260,41 @@ template <typename real, int NG> struct tuning {
     static constexpr int BLOCKS = PS_ROWS_BLOCKS(sizeof(real), NG);
 };
 
+template <typename real, int NG> struct warp_memory {
+    stage<real> stages[tuning<real, NG>::STAGES];
+    segment_place places[PS_PIECE_SEGMENTS];
+};
+
 template <typename real, int NG, bool PACKED>
 __global__ void __launch_bounds__(WARPS *WARP, tuning<real, NG>::BLOCKS)
     rows_kernel(const __grid_constant__ ps_slice_launch in)
 {
-    constexpr int STAGES = tuning<real, NG>::STAGES;
+    constexpr int STAGES = tuning<real, NG>::STAGES, SIZE = sizeof(stage<real>);
     extern __shared__ __align__(16) unsigned char memory[];
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int part = blockIdx.x * WARPS + warp;
     if (part >= in.strand_count * in.splits) return;
-    stage<real> *stages = reinterpret_cast<stage<real> *>(memory) + warp * STAGES;
+    auto *own = reinterpret_cast<warp_memory<real, NG> *>(memory) + warp;
+    stage<real> *stages = own->stages;
     int split = part / in.strand_count;
     const ps_slice_strand strand = in.strands[part % in.strand_count];
-    cursor<real, PACKED> at(in, part_begin(strand, split, in.splits),
-                            part_begin(strand, split + 1, in.splits), lane);
+    cursor<real, NG, PACKED> at(in, part_begin(strand, split, in.splits),
+                                part_begin(strand, split + 1, in.splits), lane, own->places);
+    unsigned there = shared_address(stages);
+    asm volatile("" : "+r"(there)); /* keep it: working it out takes long */
     real sum[NG];
 #pragma unroll
     for (int g = 0; g < NG; ++g) sum[g] = 0;
-    int waiting = 0, now = 0, free = STAGES - 1;
+    int now = 0, free = STAGES - 1;
+    const int segments = at.left;
     for (int s = 0; s < STAGES - 1; ++s) {
-        if (!at.done()) fetch<NG>(at, stages[s], lane), ++waiting;
+        if (at.left) fetch(at, stages[s], there + s * SIZE, lane);
         copies_commit();
     }
-    for (; waiting; --waiting) {
+    for (int i = 0; i < segments; ++i) {
         copies_wait<STAGES - 2>();
         __syncwarp();
-        if (!at.done()) fetch<NG>(at, stages[free], lane), ++waiting;
+        if (at.left) fetch(at, stages[free], there + free * SIZE, lane);
         copies_commit();
         multiply<NG>(sum, stages[now], lane);
         free = now;
@@ -272,7 +307,7 @@ __global__ void __launch_bounds__(WARPS *WARP, tuning<real, NG>::BLOCKS)
 template <typename real, int NG, bool PACKED>
 ps_status start(const ps_slice_launch *in, cudaStream_t stream)
 {
-    size_t bytes = sizeof(stage<real>) * tuning<real, NG>::STAGES * WARPS;
+    size_t bytes = sizeof(warp_memory<real, NG>) * WARPS;
     int blocks = (in->strand_count * in->splits + WARPS - 1) / WARPS;
     PS_CUDA(cudaFuncSetAttribute(rows_kernel<real, NG, PACKED>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(TEAM_ROWS, 2)
     clear(sum);
     for (const ps_slice_piece *p = part.begin; p < part.end; ++p) {
         const ps_slice_piece &piece = *p;
-        const real *past = static_cast<const real *>(in.past) + piece.slice * in.past_stride;
+        const real *past = past_of<real>(in, piece.slice);
         int rounds = piece.limit * ((in.block_rows + height - 1) / height);
         for (int first = 0; first < rounds; first += teams) {
             round_of now = team < teams ? take(in, piece, first, team, height) : round_of{0, -1, 1, 0};
@@ -165,8 +165,7 @@ template <typename real, int NG>
 __device__ __forceinline__ void copy_slice_past(const ps_slice_launch &in, const slice_walk &walk,
                                                 real *to, int span)
 {
-    const real *past = static_cast<const real *>(in.past) +
-                       (walk.piece->slice + walk.inside) * in.past_stride - (span - NG);
+    const real *past = past_of<real>(in, walk.piece->slice + walk.inside) - (span - NG);
     for (int i = threadIdx.x; i < span; i += blockDim.x)
         copy_async<sizeof(real)>(shared_address(to + i), past + i);
 }
