@@ -27,8 +27,9 @@ enum {
     LANES = 2, /* threads a row */
     OWNERS = THREADS / LANES,
     BATCH = 12, /* entries that a thread asks for at a time */
+    PIECE = PS_M0_PIECE / LANES,
     STRIDE = PS_NEAR_STRIDE,
-    BLOCKS_MAX = 512,
+    BLOCKS_MAX = 160, /* five a thread of a warp */
     NUMBERS = 5, /* that a block says in a meeting, at most */
     TURNS = 4
 };
@@ -49,10 +50,10 @@ struct task {
     ps_group_solve s;
     int room;         /* rows of a block, a multiple of 32                                   */
     int halo_room;    /* and of the values of other rows that it needs                       */
-    double *past;     /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
+    void *past;       /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
     int past_stride;
     word *shown;      /* [TURNS][SHOWN][N]                                                   */
-    word *numbers;    /* [TURNS][NUMBERS][blocks]                                            */
+    word *numbers;    /* [TURNS][NUMBERS][BLOCKS_MAX]                                        */
     double *kept;     /* [blocks][KEPT][room]                                                */
 };
 
@@ -73,6 +74,12 @@ __device__ double &at(const task &t, const block &k, int vector, int row)
     return k.vectors[vector * t.room + row];
 }
 
+/* The past of unknown i. */
+template <typename real> __device__ real *past_of(const task &t, int64_t i)
+{
+    return static_cast<real *>(t.past) + i * t.past_stride;
+}
+
 __device__ double &kept(const task &t, int vector, int row)
 {
     return t.kept[((int64_t)blockIdx.x * KEPT + vector) * t.room + row];
@@ -85,21 +92,33 @@ __device__ word spoken(double v)
     return v == v ? __double_as_longlong(v) : 0x7ff8000000000000ull;
 }
 
-/* What is shown between `meeting` and the next one. */
-__device__ volatile word &shown(const task &t, unsigned meeting, int which, int64_t i)
+__device__ word look(const word *at)
 {
-    return t.shown[((meeting % TURNS) * SHOWN + which) * t.s.unknowns + i];
+    word said;
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(said) : "l"(at));
+    return said;
 }
 
-/* Number `i` of a block in a meeting. Side by side over the blocks: all blocks watch them all. */
-__device__ volatile word &number(const task &t, unsigned meeting, int i, int party)
+__device__ void say(word *at, word what)
 {
-    return t.numbers[((meeting % TURNS) * NUMBERS + i) * gridDim.x + party];
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(at), "l"(what));
+}
+
+/* [N]: what is shown between `meeting` and the next one. */
+__device__ word *shown(const task &t, unsigned meeting, int which)
+{
+    return t.shown + ((meeting % TURNS) * SHOWN + which) * t.s.unknowns;
+}
+
+/* [BLOCKS_MAX]: number `i` of every block in a meeting. */
+__device__ word *numbers(const task &t, unsigned meeting, int i)
+{
+    return t.numbers + ((meeting % TURNS) * NUMBERS + i) * BLOCKS_MAX;
 }
 
 __device__ void show(const task &t, const block &k, int which, int row, double v)
 {
-    shown(t, k.meetings + 1, which, k.first + row) = spoken(v);
+    say(shown(t, k.meetings + 1, which) + k.first + row, spoken(v));
 }
 
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
@@ -107,30 +126,32 @@ __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 /* This warp's share of the halo, from what has been shown since the last meeting. */
 __device__ void watch_halo(const task &t, const block &k, int which, int warp, int warps)
 {
-    const int step = warps * WARP, some = 4;
-    for (int i = warp * WARP + threadIdx.x % WARP; i < k.halo_count; i += some * step) {
-        word said[some];
-#pragma unroll
-        for (int j = 0; j < some; ++j)
-            if (i + j * step < k.halo_count)
-                said[j] = shown(t, k.meetings, which, k.halo_column[i + j * step]);
-#pragma unroll
-        for (int j = 0; j < some; ++j) {
-            if (i + j * step >= k.halo_count) continue;
-            while (said[j] == VACANT)
-                said[j] = shown(t, k.meetings, which, k.halo_column[i + j * step]);
-            k.halo[i + j * step] = __longlong_as_double(said[j]);
-        }
+    const word *all = shown(t, k.meetings, which);
+    const int step = warps * WARP;
+#pragma unroll 1
+    for (int i = warp * WARP + threadIdx.x % WARP; i < k.halo_count; i += 2 * step) {
+        const int j = i + step < k.halo_count ? i + step : i;
+        const word *here = all + k.halo_column[i], *there = all + k.halo_column[j];
+        word a, b;
+        do {
+            a = look(here);
+            b = look(there);
+        } while (a == VACANT || b == VACANT);
+        k.halo[i] = __longlong_as_double(a);
+        k.halo[j] = __longlong_as_double(b);
     }
 }
 
 /* All have come to this meeting: what was said before the last one is forgotten. */
 __device__ void forget(const task &t, const block &k)
 {
-    for (int row = threadIdx.x; row < k.rows; row += THREADS)
-        for (int which = 0; which < SHOWN; ++which)
-            shown(t, k.meetings - 1, which, k.first + row) = VACANT;
-    if (threadIdx.x < NUMBERS) number(t, k.meetings - 1, threadIdx.x, blockIdx.x) = VACANT;
+    word *factor = shown(t, k.meetings - 1, FACTOR), *answer = shown(t, k.meetings - 1, ANSWER);
+#pragma unroll 1
+    for (int row = threadIdx.x; row < k.rows; row += THREADS) {
+        say(factor + k.first + row, VACANT);
+        say(answer + k.first + row, VACANT);
+    }
+    if (threadIdx.x < NUMBERS) say(numbers(t, k.meetings - 1, threadIdx.x) + blockIdx.x, VACANT);
 }
 
 /* ---- meetings of all blocks ---- */
@@ -155,23 +176,25 @@ __device__ double warp_reduce(double v, bool sum) { return sum ? warp_sum(v) : w
  * of all blocks and returns the sum (or maximum) of them all. */
 __device__ double ask_all(const task &t, const block &k, int i, const double *mine, bool sum)
 {
-    const int lane = threadIdx.x % WARP, owners = min(k.rows, (int)OWNERS);
-    double v = 0;
-    for (int o = lane; o < owners; o += WARP) v = join(v, mine[o], sum);
+    const int lane = threadIdx.x % WARP;
+    double v = mine[lane];
+    word *all = numbers(t, k.meetings, i), said[BLOCKS_MAX / WARP];
+#pragma unroll
+    for (int o = WARP; o < OWNERS; o += WARP) v = join(v, mine[lane + o], sum);
     v = warp_reduce(v, sum);
-    if (lane == 0) number(t, k.meetings, i, blockIdx.x) = spoken(v);
-    v = 0;
-    word said[BLOCKS_MAX / WARP];
+    if (lane == 0) say(all + blockIdx.x, spoken(v));
+    for (bool waiting = true; waiting;) {
+        waiting = false;
 #pragma unroll
-    for (int p = 0; p < BLOCKS_MAX / WARP; ++p) {
-        const int party = p * WARP + lane;
-        said[p] = party < gridDim.x ? number(t, k.meetings, i, party) : 0;
-    }
+        for (int p = 0; p < BLOCKS_MAX / WARP; ++p)
+            said[p] = p * WARP + lane < gridDim.x ? look(all + p * WARP + lane) : 0;
 #pragma unroll
-    for (int p = 0; p < BLOCKS_MAX / WARP; ++p) {
-        while (said[p] == VACANT) said[p] = number(t, k.meetings, i, p * WARP + lane);
-        v = join(v, __longlong_as_double(said[p]), sum);
+        for (int p = 0; p < BLOCKS_MAX / WARP; ++p) waiting = waiting || said[p] == VACANT;
     }
+    __syncwarp();
+    v = __longlong_as_double(said[0]);
+#pragma unroll
+    for (int p = 1; p < BLOCKS_MAX / WARP; ++p) v = join(v, __longlong_as_double(said[p]), sum);
     return warp_reduce(v, sum);
 }
 
@@ -191,7 +214,8 @@ __device__ void meet(const task &t, block &k, double *value)
     __syncthreads();
     ++k.meetings;
     if (warp < count) {
-        const double total = ask_all(t, k, warp, k.scratch + warp * OWNERS, warp < SUMS);
+        const double *mine = k.scratch + warp * OWNERS;
+        const double total = ask_all(t, k, warp, mine, MAXES == 0 || warp < SUMS);
         if (threadIdx.x % WARP == 0) totals[warp] = total;
     } else {
         watch_halo(t, k, FACTOR, warp - count, WARPS - count);
@@ -239,57 +263,70 @@ template <typename Use> __device__ void each_product(const block &k, Use use)
         const int w = row / WARP, begin = k.warp_value[w], r = row % WARP;
         const double *value = k.value + begin * WARP + r, *x = k.halo + k.warp_halo[w];
         const uint16_t *place = k.place + begin * WARP + r;
-        auto term = [&](int q) { return value[q * WARP] * x[place[q * WARP]]; };
-        return sum_terms(0, k.warp_value[w + 1] - begin, lane, term);
+        const int width = k.warp_value[w + 1] - begin;
+        double sum = 0;
+#pragma unroll 1
+        for (int q = lane; q < width; q += PIECE * LANES)
+#pragma unroll
+            for (int i = 0; i < PIECE; ++i)
+                sum += value[(q + i * LANES) * WARP] * x[place[(q + i * LANES) * WARP]];
+        return sum;
     };
     each_row(k, part, use);
 }
 
 /* ---- radiation ---- */
 
-/* A vector of a warp as a lane sees it. */
-struct vector_head {
+/* A vector on its way: its head, or more of it, has been asked for and is not there yet. Places of
+ * the past that are not known yet, or wanted no more, hold zeros. */
+template <typename real> struct flight {
+    enum { AHEAD = 56 / sizeof(real) };
     int4 v; /* ps_near_vector */
-    int start;
+    int start, width;
+    const real *from, *before; /* values; the past at step g less start */
+    real value[AHEAD], past[AHEAD + STRIDE - 1];
 };
 
-__device__ vector_head read_head(const task &t, int64_t p)
-{
-    return {__ldg(reinterpret_cast<const int4 *>(t.s.near.vectors) + p),
-            __ldg(t.s.near.starts + p * WARP + threadIdx.x % WARP)};
-}
-
-/* One vector: what the answers before step g owe to steps g .. g + STRIDE - 1. Places of the past
- * that are not known yet hold zeros. */
 template <typename real>
-__device__ void add_vector(const task &t, const vector_head &head, int g, double *sum)
+__device__ void ask_head(const task &t, int64_t p, int64_t end, flight<real> *f)
 {
-    const double *past = t.past + (int64_t)head.v.x * t.past_stride + t.s.group + g - head.start;
-    const real *value = static_cast<const real *>(t.s.near.values) + (int64_t)head.v.w * WARP +
-                        threadIdx.x % WARP;
-    const int width = min(head.v.z, g + STRIDE - head.v.y), ahead = 8;
-    double window[STRIDE];
-    for (int b = 1; b < STRIDE; ++b) window[b] = past[b];
-    for (int begin = 0; begin < width; begin += ahead) {
-        real some[ahead];
-        double before[ahead];
-#pragma unroll
-        for (int q = 0; q < ahead; ++q) {
-            const bool there = begin + q < width;
-            some[q] = there ? __ldcs(value + (begin + q) * WARP) : 0;
-            before[q] = there ? past[-begin - q] : 0;
-        }
-#pragma unroll
-        for (int q = 0; q < ahead; ++q) {
-            const double m = static_cast<double>(some[q]);
-            window[0] = before[q];
-            for (int b = 0; b < STRIDE; ++b) sum[b] += m * window[b];
-            for (int b = STRIDE - 1; b > 0; --b) window[b] = window[b - 1];
-        }
-    }
+    if (p >= end) p = end - 1;
+    f->v = __ldg(reinterpret_cast<const int4 *>(t.s.near.vectors) + p);
+    f->start = __ldg(t.s.near.starts + p * WARP + threadIdx.x % WARP);
 }
 
-/* The part of this warp of threads in what is owed to 32 rows from `row` on. */
+/* value[q], and past[q + b] = the answer of step g + STRIDE - 1 - start - (q + b). */
+template <typename real> __device__ void ask_values(const task &t, int g, flight<real> *f)
+{
+    f->from = static_cast<const real *>(t.s.near.values) + (int64_t)f->v.w * WARP +
+              threadIdx.x % WARP;
+    f->before = past_of<real>(t, f->v.x) + t.s.group + g - f->start;
+    f->width = min(f->v.z, g + STRIDE - f->v.y);
+#pragma unroll
+    for (int q = 0; q < f->AHEAD; ++q)
+        f->value[q] = q < f->width ? __ldcs(f->from + q * WARP) : 0;
+#pragma unroll
+    for (int q = 0; q < f->AHEAD + STRIDE - 1; ++q)
+        f->past[q] = q < f->width + STRIDE - 1 ? f->before[STRIDE - 1 - q] : 0;
+}
+
+/* What the answers before step g owe to steps g .. g + STRIDE - 1, over one vector in the run's
+ * precision, over vectors in fp64. */
+template <typename real> __device__ void add_vector(const flight<real> &f, double *sum)
+{
+    real part[STRIDE] = {0};
+#pragma unroll
+    for (int q = 0; q < f.AHEAD; ++q)
+#pragma unroll
+        for (int b = 0; b < STRIDE; ++b) part[b] += f.value[q] * f.past[q + STRIDE - 1 - b];
+#pragma unroll 1
+    for (int q = f.AHEAD; q < f.width; ++q)
+        for (int b = 0; b < STRIDE; ++b) part[b] += __ldcs(f.from + q * WARP) * f.before[b - q];
+    for (int b = 0; b < STRIDE; ++b) sum[b] += static_cast<double>(part[b]);
+}
+
+/* The part of this warp of threads in what is owed to 32 rows from `row` on. While a vector is
+ * added, the values of the next one and the head of the one after are on their way. */
 template <typename real>
 __device__ void add_vectors(const task &t, const block &k, int row, int g, double *sum)
 {
@@ -298,10 +335,19 @@ __device__ void add_vectors(const task &t, const block &k, int row, int g, doubl
     const int64_t end = begin + t.s.near.reach[w * t.s.group + reached];
     int64_t p = begin + threadIdx.x / WARP;
     if (g == 0 || p >= end) return;
-    for (vector_head next = read_head(t, p); p < end; p += WARPS) {
-        const vector_head head = next;
-        if (p + WARPS < end) next = read_head(t, p + WARPS);
-        add_vector<real>(t, head, g, sum);
+    flight<real> now, next;
+    ask_head(t, p, end, &now);
+    ask_head(t, p + WARPS, end, &next);
+    ask_values(t, g, &now);
+#pragma unroll 1
+    for (; p < end; p += WARPS) {
+        ask_values(t, g, &next);
+        flight<real> after;
+        ask_head(t, p + 2 * WARPS, end, &after);
+        add_vector(now, sum);
+        now = next;
+        next.v = after.v;
+        next.start = after.start;
     }
 }
 
@@ -332,7 +378,8 @@ template <typename real> __device__ double inner_part(const task &t, int i, int 
         unsigned word = near.inner_words[e], column = word & ((1u << PS_NEAR_COLUMN_BITS) - 1);
         int back = (int)(word >> PS_NEAR_COLUMN_BITS) + 1;
         return static_cast<double>(static_cast<const real *>(near.inner_values)[e]) *
-               t.past[(int64_t)column * t.past_stride + t.s.group + g - back];
+               static_cast<double>(
+                   past_of<real>(t, column)[t.s.group + g - back]);
     };
     return sum_terms(near.inner_start[first], near.inner_start[first + g % STRIDE], lane, term);
 }
@@ -422,17 +469,17 @@ __device__ void advance_row(const task &t, const block &k, int row, double n, do
 __device__ void iterate(const task &t, block &k, double size, int *iterations)
 {
     const double enough = t.s.tolerance * t.s.tolerance * size;
-    double alpha = 1, gamma = 1, value[3] = {0};
+    double below = 0, inverse = 0, value[3] = {0}; /* of the last alpha = gamma / below; 1 / gamma */
     each_product(k, [&](int row, double w) {
         at(t, k, W, row) = w;
         show_row(t, k, row, read_row(t, k, row), at(t, k, X, row), value);
     });
     meet<3, 0>(t, k, value);
-    for (bool first = true;; first = false) {
-        if (value[2] <= enough || !isfinite(value[2]) || *iterations >= t.s.limit) return;
-        const double beta = first ? 0 : value[0] / gamma;
-        alpha = value[0] / (first ? value[1] : value[1] - beta * value[0] / alpha);
-        gamma = value[0];
+    while (!(value[2] <= enough) && isfinite(value[2]) && *iterations < t.s.limit) {
+        const double beta = value[0] * inverse;
+        below = value[1] - beta * beta * below;
+        const double alpha = value[0] / below;
+        inverse = 1 / value[0];
         value[0] = value[1] = value[2] = 0;
         each_product(k, [&](int row, double n) { advance_row(t, k, row, n, alpha, beta, value); });
         meet<3, 0>(t, k, value);
@@ -447,7 +494,7 @@ __device__ void keep_answer(const task &t, const block &k, int row, int g, doubl
     const int64_t i = k.first + row;
     const real a = static_cast<real>(at(t, k, X, row));
     static_cast<real *>(t.s.recent)[g * t.s.unknowns + i] = a;
-    t.past[i * t.past_stride + t.s.group + g] = static_cast<double>(a);
+    past_of<real>(t, i)[t.s.group + g] = a;
     value[0] += t.s.weights[i] * static_cast<double>(a);
     value[1] = fmax(value[1], fabs(static_cast<double>(a)));
 }
@@ -537,7 +584,8 @@ template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *f
 }
 
 /* Memory of the block, its part of M^0 and of the vectors before the group. */
-template <bool HELD> __device__ block open_block(const task &t, double *shared, int held)
+template <typename real, bool HELD>
+__device__ block open_block(const task &t, double *shared, int held)
 {
     block k = {};
     k.first = blockIdx.x * t.room;
@@ -553,7 +601,7 @@ template <bool HELD> __device__ block open_block(const task &t, double *shared, 
         kept(t, BEFORE, row) = t.s.last[1][k.first + row];
     }
     for (int64_t i = threadIdx.x; i < (int64_t)k.rows * t.past_stride; i += THREADS)
-        t.past[(int64_t)k.first * t.past_stride + i] = 0;
+        past_of<real>(t, k.first)[i] = 0;
     __syncthreads();
     return k;
 }
@@ -567,13 +615,13 @@ __device__ void multiply_last(const task &t, const block &k, const double *x, in
     __syncthreads();
 }
 
-__device__ void close_block(const task &t, const block &k)
+template <typename real> __device__ void close_block(const task &t, const block &k)
 {
     for (int row = threadIdx.x; row < k.rows; row += THREADS) {
         const int64_t i = k.first + row;
-        const double *past = t.past + i * t.past_stride + t.s.group + t.s.count;
-        const double second = t.s.count > 1 ? past[-2] : t.s.last[0][i];
-        t.s.last[0][i] = past[-1];
+        const real *past = past_of<real>(t, i) + t.s.group + t.s.count;
+        const double second = t.s.count > 1 ? static_cast<double>(past[-2]) : t.s.last[0][i];
+        t.s.last[0][i] = static_cast<double>(past[-1]);
         t.s.last[1][i] = second;
     }
 }
@@ -582,7 +630,7 @@ template <typename real, bool HELD>
 __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t, int held)
 {
     extern __shared__ double shared[];
-    block k = open_block<HELD>(t, shared, held);
+    block k = open_block<real, HELD>(t, shared, held);
     multiply_last(t, k, t.s.last[0], AX);
     multiply_last(t, k, t.s.last[1], AX_BEFORE);
     for (int g = 0; g < t.s.count; ++g) {
@@ -592,7 +640,7 @@ __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant_
         if (blockIdx.x == 0 && threadIdx.x == 0) t.s.steps[g] = step;
         if (step.state != PS_GROUP_SOLVED) return;
     }
-    close_block(t, k);
+    close_block<real>(t, k);
 }
 
 /* ---- the host's side ---- */
@@ -609,8 +657,8 @@ void place(task *t)
     t->past_stride = past_stride(t->s.group);
     t->numbers = first;
     t->shown = first + TURNS * NUMBERS * BLOCKS_MAX;
-    t->past = reinterpret_cast<double *>(first + vacant_words(n));
-    t->kept = t->past + n * t->past_stride;
+    t->past = first + vacant_words(n);
+    t->kept = reinterpret_cast<double *>(t->past) + n * t->past_stride;
 }
 
 struct device_limits {
