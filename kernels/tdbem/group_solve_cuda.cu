@@ -29,6 +29,7 @@ enum {
     BATCH = 12, /* entries that a thread asks for at a time */
     PIECE = PS_M0_PIECE / LANES,
     STRIDE = PS_NEAR_STRIDE,
+    PASS = WARPS * STRIDE * WARP,
     BLOCKS_MAX = 160, /* five a thread of a warp */
     NUMBERS = 5, /* that a block says in a meeting, at most */
     TURNS = 4
@@ -50,6 +51,8 @@ struct task {
     ps_group_solve s;
     int room;         /* rows of a block, a multiple of 32                                   */
     int halo_room;    /* and of the values of other rows that it needs                       */
+    int pieces;       /* of 32 rows that a pass takes at a time                              */
+    int held;         /* rows of 32 values of M^0 in shared memory                           */
     void *past;       /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
     int past_stride;
     word *shown;      /* [TURNS][SHOWN][N]                                                   */
@@ -60,7 +63,7 @@ struct task {
 struct block {
     int first, rows, halo_count;
     unsigned meetings;
-    double *scratch;      /* [WARPS][STRIDE][WARP] for passes, [NUMBERS][OWNERS] for meetings */
+    double *scratch;      /* [pieces][PASS] for passes, [NUMBERS][OWNERS] for meetings */
     double *vectors;      /* [VECTORS][room]  */
     double *halo;         /* [halo_room]      */
     int *halo_column;     /* [halo_room]      */
@@ -351,19 +354,25 @@ __device__ void add_vectors(const task &t, const block &k, int row, int g, doubl
     }
 }
 
-/* RADIATION = what steps 0 .. g-1 owe to steps g .. g + STRIDE - 1, g a multiple of STRIDE. */
+/* RADIATION = what steps 0 .. g-1 owe to steps g .. g + STRIDE - 1, g a multiple of STRIDE: every
+ * warp of threads takes its part of `pieces` times 32 rows before the parts are added. */
 template <typename real> __device__ void pass_over_far(const task &t, const block &k, int g)
 {
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    for (int row = 0; row < k.rows; row += WARP) {
-        double sum[STRIDE] = {0};
-        add_vectors<real>(t, k, row, g, sum);
-        for (int b = 0; b < STRIDE; ++b) k.scratch[(warp * STRIDE + b) * WARP + lane] = sum[b];
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, each = STRIDE * WARP;
+    for (int base = 0; base < k.rows; base += t.pieces * WARP) {
+        const int rows = min(k.rows - base, t.pieces * WARP);
+        for (int row = 0; row < rows; row += WARP) {
+            double sum[STRIDE] = {0};
+            add_vectors<real>(t, k, base + row, g, sum);
+            for (int b = 0; b < STRIDE; ++b)
+                k.scratch[(row / WARP * WARPS + warp) * each + b * WARP + lane] = sum[b];
+        }
         __syncthreads();
-        if (threadIdx.x < STRIDE * WARP) {
+        for (int i = threadIdx.x; i < (rows + WARP - 1) / WARP * each; i += THREADS) {
+            const double *part = k.scratch + i / each * WARPS * each + i % each;
             double total = 0;
-            for (int i = 0; i < WARPS; ++i) total += k.scratch[i * STRIDE * WARP + threadIdx.x];
-            kept(t, RADIATION + warp, row + lane) = total;
+            for (int w = 0; w < WARPS; ++w) total += part[w * each];
+            kept(t, RADIATION + i % each / WARP, base + i / each * WARP + i % WARP) = total;
         }
         __syncthreads();
     }
@@ -546,14 +555,6 @@ __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
 
 /* ---- the group ---- */
 
-/* Shared memory of a block, as the host counts it. */
-__device__ __host__ int64_t shared_bytes(int room, int halo_room, int64_t held)
-{
-    return (int64_t)sizeof(double) * (WARPS * STRIDE * WARP + VECTORS * room + halo_room) +
-           (int64_t)sizeof(int) * (halo_room + 2 * (room / WARP + 1)) +
-           held * WARP * (int64_t)(sizeof(double) + sizeof(uint16_t));
-}
-
 /* Where the part of M^0 begins: its own 32-row pieces, halo columns, and, HELD, its values. */
 template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *from)
 {
@@ -585,15 +586,15 @@ template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *f
 
 /* Memory of the block, its part of M^0 and of the vectors before the group. */
 template <typename real, bool HELD>
-__device__ block open_block(const task &t, double *shared, int held)
+__device__ block open_block(const task &t, double *shared)
 {
     block k = {};
     k.first = blockIdx.x * t.room;
     k.rows = (int)min((int64_t)t.room, t.s.unknowns - k.first);
     k.scratch = shared;
-    k.vectors = k.scratch + WARPS * STRIDE * WARP;
+    k.vectors = k.scratch + t.pieces * PASS;
     k.halo = k.vectors + VECTORS * t.room;
-    k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + (HELD ? held * WARP : 0));
+    k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + (HELD ? t.held * WARP : 0));
     open_matrix<HELD>(t, k, k.halo_column + t.halo_room);
     for (int row = threadIdx.x; row < k.rows; row += THREADS) {
         at(t, k, SCALE, row) = t.s.scale[k.first + row];
@@ -627,10 +628,10 @@ template <typename real> __device__ void close_block(const task &t, const block 
 }
 
 template <typename real, bool HELD>
-__global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t, int held)
+__global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t)
 {
     extern __shared__ double shared[];
-    block k = open_block<real, HELD>(t, shared, held);
+    block k = open_block<real, HELD>(t, shared);
     multiply_last(t, k, t.s.last[0], AX);
     multiply_last(t, k, t.s.last[1], AX_BEFORE);
     for (int g = 0; g < t.s.count; ++g) {
@@ -677,22 +678,36 @@ ps_status find_limits(const void *kernel, device_limits *out)
     return PS_OK;
 }
 
-/* Splits the rows over blocks. held: rows of 32 values of M^0 that shared memory takes, or 0. */
-ps_status plan(task *t, const device_limits &limits, int *blocks, int *held)
+/* Shared memory of a block. */
+int64_t shared_bytes(const task &t)
 {
-    const int64_t warps = (t->s.unknowns + WARP - 1) / WARP;
+    return (int64_t)sizeof(double) * (t.pieces * PASS + VECTORS * t.room + t.halo_room) +
+           (int64_t)sizeof(int) * (t.halo_room + 2 * (t.room / WARP + 1)) +
+           (int64_t)t.held * WARP * (int64_t)(sizeof(double) + sizeof(uint16_t));
+}
+
+/* Splits the rows over blocks, and the shared memory over what wants it. */
+ps_status plan(task *t, const device_limits &limits, int *blocks)
+{
+    const int64_t warps = (t->s.unknowns + WARP - 1) / WARP, most = INT32_MAX / WARP;
     const int processors = limits.processors < BLOCKS_MAX ? limits.processors : BLOCKS_MAX;
-    const int64_t each = (warps + processors - 1) / processors, most = INT32_MAX / WARP;
-    const int64_t values = each * t->s.m0.value_most;
-    if (each * t->s.m0.halo_most > most || values > most ||
-        shared_bytes((int)(each * WARP), (int)(each * t->s.m0.halo_most), 0) > limits.shared)
+    const int64_t each = (warps + processors - 1) / processors;
+    const int64_t values = each * t->s.m0.value_most, halo = each * t->s.m0.halo_most;
+    const bool countable = values <= most && halo <= most;
+    *blocks = (int)((warps + each - 1) / each);
+    if (countable) {
+        t->room = (int)(each * WARP);
+        t->halo_room = (int)halo;
+        t->pieces = 1;
+    }
+    if (!countable || shared_bytes(*t) > limits.shared)
         return ps_fail(PS_FAILED, "%lld unknowns are more than one device of %d multiprocessors "
                        "solves in groups: use more of them, or --device cpu",
                        (long long)t->s.unknowns, limits.processors);
-    *blocks = (int)((warps + each - 1) / each);
-    t->room = (int)(each * WARP);
-    t->halo_room = (int)(each * t->s.m0.halo_most);
-    *held = shared_bytes(t->room, t->halo_room, values) <= limits.shared ? (int)values : 0;
+    t->held = (int)values;
+    if (shared_bytes(*t) > limits.shared) t->held = 0;
+    const int64_t left = (limits.shared - shared_bytes(*t)) / (int64_t)(PASS * sizeof(double));
+    t->pieces += (int)(left < each - 1 ? left : each - 1);
     return PS_OK;
 }
 
@@ -720,19 +735,19 @@ extern "C" ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream 
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     task t = {};
     device_limits limits;
-    int blocks, held;
+    int blocks;
     t.s = *solve;
     place(&t);
     PS_TRY(ps_stream_enter(stream));
     PS_TRY(find_limits(kernel_for(solve->precision, true), &limits));
-    PS_TRY(plan(&t, limits, &blocks, &held));
-    const void *kernel = kernel_for(solve->precision, held > 0);
-    const int shared = (int)shared_bytes(t.room, t.halo_room, held);
+    PS_TRY(plan(&t, limits, &blocks));
+    const void *kernel = kernel_for(solve->precision, t.held > 0);
+    const int shared = (int)shared_bytes(t);
     PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     PS_CUDA(cudaMemsetAsync(solve->workspace, 0xff,
                             (size_t)vacant_words(solve->unknowns) * sizeof(word), queue));
     PS_CUDA(cudaMemsetAsync(solve->steps, 0, (size_t)solve->group * sizeof *solve->steps, queue));
-    void *arguments[] = {&t, &held};
+    void *arguments[] = {&t};
     PS_CUDA(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(THREADS), arguments,
                                         (size_t)shared, queue));
     return PS_OK;
