@@ -27,8 +27,10 @@ enum {
     LANES = 2, /* threads a row */
     OWNERS = THREADS / LANES,
     BATCH = 12, /* entries that a thread asks for at a time */
+    PIECE = PS_M0_PIECE / LANES,
     STRIDE = PS_NEAR_STRIDE,
-    BLOCKS_MAX = 512,
+    PASS = WARPS * STRIDE * WARP,
+    BLOCKS_MAX = 160, /* five a thread of a warp */
     NUMBERS = 5, /* that a block says in a meeting, at most */
     TURNS = 4
 };
@@ -49,17 +51,19 @@ struct task {
     ps_group_solve s;
     int room;         /* rows of a block, a multiple of 32                                   */
     int halo_room;    /* and of the values of other rows that it needs                       */
-    double *past;     /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
+    int pieces;       /* of 32 rows that a pass takes at a time                              */
+    int held;         /* rows of 32 values of M^0 in shared memory                           */
+    void *past;       /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
     int past_stride;
     word *shown;      /* [TURNS][SHOWN][N]                                                   */
-    word *numbers;    /* [TURNS][NUMBERS][blocks]                                            */
+    word *numbers;    /* [TURNS][NUMBERS][BLOCKS_MAX]                                        */
     double *kept;     /* [blocks][KEPT][room]                                                */
 };
 
 struct block {
     int first, rows, halo_count;
     unsigned meetings;
-    double *scratch;      /* [WARPS][STRIDE][WARP] for passes, [NUMBERS][OWNERS] for meetings */
+    double *scratch;      /* [pieces][PASS] for passes, [NUMBERS][OWNERS] for meetings */
     double *vectors;      /* [VECTORS][room]  */
     double *halo;         /* [halo_room]      */
     int *halo_column;     /* [halo_room]      */
@@ -71,6 +75,12 @@ struct block {
 __device__ double &at(const task &t, const block &k, int vector, int row)
 {
     return k.vectors[vector * t.room + row];
+}
+
+/* The past of unknown i. */
+template <typename real> __device__ real *past_of(const task &t, int64_t i)
+{
+    return static_cast<real *>(t.past) + i * t.past_stride;
 }
 
 __device__ double &kept(const task &t, int vector, int row)
@@ -85,21 +95,33 @@ __device__ word spoken(double v)
     return v == v ? __double_as_longlong(v) : 0x7ff8000000000000ull;
 }
 
-/* What is shown between `meeting` and the next one. */
-__device__ volatile word &shown(const task &t, unsigned meeting, int which, int64_t i)
+__device__ word look(const word *at)
 {
-    return t.shown[((meeting % TURNS) * SHOWN + which) * t.s.unknowns + i];
+    word said;
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(said) : "l"(at));
+    return said;
 }
 
-/* Number `i` of a block in a meeting. Side by side over the blocks: all blocks watch them all. */
-__device__ volatile word &number(const task &t, unsigned meeting, int i, int party)
+__device__ void say(word *at, word what)
 {
-    return t.numbers[((meeting % TURNS) * NUMBERS + i) * gridDim.x + party];
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(at), "l"(what));
+}
+
+/* [N]: what is shown between `meeting` and the next one. */
+__device__ word *shown(const task &t, unsigned meeting, int which)
+{
+    return t.shown + ((meeting % TURNS) * SHOWN + which) * t.s.unknowns;
+}
+
+/* [BLOCKS_MAX]: number `i` of every block in a meeting. */
+__device__ word *numbers(const task &t, unsigned meeting, int i)
+{
+    return t.numbers + ((meeting % TURNS) * NUMBERS + i) * BLOCKS_MAX;
 }
 
 __device__ void show(const task &t, const block &k, int which, int row, double v)
 {
-    shown(t, k.meetings + 1, which, k.first + row) = spoken(v);
+    say(shown(t, k.meetings + 1, which) + k.first + row, spoken(v));
 }
 
 __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
@@ -107,30 +129,32 @@ __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 /* This warp's share of the halo, from what has been shown since the last meeting. */
 __device__ void watch_halo(const task &t, const block &k, int which, int warp, int warps)
 {
-    const int step = warps * WARP, some = 4;
-    for (int i = warp * WARP + threadIdx.x % WARP; i < k.halo_count; i += some * step) {
-        word said[some];
-#pragma unroll
-        for (int j = 0; j < some; ++j)
-            if (i + j * step < k.halo_count)
-                said[j] = shown(t, k.meetings, which, k.halo_column[i + j * step]);
-#pragma unroll
-        for (int j = 0; j < some; ++j) {
-            if (i + j * step >= k.halo_count) continue;
-            while (said[j] == VACANT)
-                said[j] = shown(t, k.meetings, which, k.halo_column[i + j * step]);
-            k.halo[i + j * step] = __longlong_as_double(said[j]);
-        }
+    const word *all = shown(t, k.meetings, which);
+    const int step = warps * WARP;
+#pragma unroll 1
+    for (int i = warp * WARP + threadIdx.x % WARP; i < k.halo_count; i += 2 * step) {
+        const int j = i + step < k.halo_count ? i + step : i;
+        const word *here = all + k.halo_column[i], *there = all + k.halo_column[j];
+        word a, b;
+        do {
+            a = look(here);
+            b = look(there);
+        } while (a == VACANT || b == VACANT);
+        k.halo[i] = __longlong_as_double(a);
+        k.halo[j] = __longlong_as_double(b);
     }
 }
 
 /* All have come to this meeting: what was said before the last one is forgotten. */
 __device__ void forget(const task &t, const block &k)
 {
-    for (int row = threadIdx.x; row < k.rows; row += THREADS)
-        for (int which = 0; which < SHOWN; ++which)
-            shown(t, k.meetings - 1, which, k.first + row) = VACANT;
-    if (threadIdx.x < NUMBERS) number(t, k.meetings - 1, threadIdx.x, blockIdx.x) = VACANT;
+    word *factor = shown(t, k.meetings - 1, FACTOR), *answer = shown(t, k.meetings - 1, ANSWER);
+#pragma unroll 1
+    for (int row = threadIdx.x; row < k.rows; row += THREADS) {
+        say(factor + k.first + row, VACANT);
+        say(answer + k.first + row, VACANT);
+    }
+    if (threadIdx.x < NUMBERS) say(numbers(t, k.meetings - 1, threadIdx.x) + blockIdx.x, VACANT);
 }
 
 /* ---- meetings of all blocks ---- */
@@ -155,23 +179,25 @@ __device__ double warp_reduce(double v, bool sum) { return sum ? warp_sum(v) : w
  * of all blocks and returns the sum (or maximum) of them all. */
 __device__ double ask_all(const task &t, const block &k, int i, const double *mine, bool sum)
 {
-    const int lane = threadIdx.x % WARP, owners = min(k.rows, (int)OWNERS);
-    double v = 0;
-    for (int o = lane; o < owners; o += WARP) v = join(v, mine[o], sum);
+    const int lane = threadIdx.x % WARP;
+    double v = mine[lane];
+    word *all = numbers(t, k.meetings, i), said[BLOCKS_MAX / WARP];
+#pragma unroll
+    for (int o = WARP; o < OWNERS; o += WARP) v = join(v, mine[lane + o], sum);
     v = warp_reduce(v, sum);
-    if (lane == 0) number(t, k.meetings, i, blockIdx.x) = spoken(v);
-    v = 0;
-    word said[BLOCKS_MAX / WARP];
+    if (lane == 0) say(all + blockIdx.x, spoken(v));
+    for (bool waiting = true; waiting;) {
+        waiting = false;
 #pragma unroll
-    for (int p = 0; p < BLOCKS_MAX / WARP; ++p) {
-        const int party = p * WARP + lane;
-        said[p] = party < gridDim.x ? number(t, k.meetings, i, party) : 0;
-    }
+        for (int p = 0; p < BLOCKS_MAX / WARP; ++p)
+            said[p] = p * WARP + lane < gridDim.x ? look(all + p * WARP + lane) : 0;
 #pragma unroll
-    for (int p = 0; p < BLOCKS_MAX / WARP; ++p) {
-        while (said[p] == VACANT) said[p] = number(t, k.meetings, i, p * WARP + lane);
-        v = join(v, __longlong_as_double(said[p]), sum);
+        for (int p = 0; p < BLOCKS_MAX / WARP; ++p) waiting = waiting || said[p] == VACANT;
     }
+    __syncwarp();
+    v = __longlong_as_double(said[0]);
+#pragma unroll
+    for (int p = 1; p < BLOCKS_MAX / WARP; ++p) v = join(v, __longlong_as_double(said[p]), sum);
     return warp_reduce(v, sum);
 }
 
@@ -191,7 +217,8 @@ __device__ void meet(const task &t, block &k, double *value)
     __syncthreads();
     ++k.meetings;
     if (warp < count) {
-        const double total = ask_all(t, k, warp, k.scratch + warp * OWNERS, warp < SUMS);
+        const double *mine = k.scratch + warp * OWNERS;
+        const double total = ask_all(t, k, warp, mine, MAXES == 0 || warp < SUMS);
         if (threadIdx.x % WARP == 0) totals[warp] = total;
     } else {
         watch_halo(t, k, FACTOR, warp - count, WARPS - count);
@@ -239,57 +266,70 @@ template <typename Use> __device__ void each_product(const block &k, Use use)
         const int w = row / WARP, begin = k.warp_value[w], r = row % WARP;
         const double *value = k.value + begin * WARP + r, *x = k.halo + k.warp_halo[w];
         const uint16_t *place = k.place + begin * WARP + r;
-        auto term = [&](int q) { return value[q * WARP] * x[place[q * WARP]]; };
-        return sum_terms(0, k.warp_value[w + 1] - begin, lane, term);
+        const int width = k.warp_value[w + 1] - begin;
+        double sum = 0;
+#pragma unroll 1
+        for (int q = lane; q < width; q += PIECE * LANES)
+#pragma unroll
+            for (int i = 0; i < PIECE; ++i)
+                sum += value[(q + i * LANES) * WARP] * x[place[(q + i * LANES) * WARP]];
+        return sum;
     };
     each_row(k, part, use);
 }
 
 /* ---- radiation ---- */
 
-/* A vector of a warp as a lane sees it. */
-struct vector_head {
+/* A vector on its way: its head, or more of it, has been asked for and is not there yet. Places of
+ * the past that are not known yet, or wanted no more, hold zeros. */
+template <typename real> struct flight {
+    enum { AHEAD = 56 / sizeof(real) };
     int4 v; /* ps_near_vector */
-    int start;
+    int start, width;
+    const real *from, *before; /* values; the past at step g less start */
+    real value[AHEAD], past[AHEAD + STRIDE - 1];
 };
 
-__device__ vector_head read_head(const task &t, int64_t p)
-{
-    return {__ldg(reinterpret_cast<const int4 *>(t.s.near.vectors) + p),
-            __ldg(t.s.near.starts + p * WARP + threadIdx.x % WARP)};
-}
-
-/* One vector: what the answers before step g owe to steps g .. g + STRIDE - 1. Places of the past
- * that are not known yet hold zeros. */
 template <typename real>
-__device__ void add_vector(const task &t, const vector_head &head, int g, double *sum)
+__device__ void ask_head(const task &t, int64_t p, int64_t end, flight<real> *f)
 {
-    const double *past = t.past + (int64_t)head.v.x * t.past_stride + t.s.group + g - head.start;
-    const real *value = static_cast<const real *>(t.s.near.values) + (int64_t)head.v.w * WARP +
-                        threadIdx.x % WARP;
-    const int width = min(head.v.z, g + STRIDE - head.v.y), ahead = 8;
-    double window[STRIDE];
-    for (int b = 1; b < STRIDE; ++b) window[b] = past[b];
-    for (int begin = 0; begin < width; begin += ahead) {
-        real some[ahead];
-        double before[ahead];
-#pragma unroll
-        for (int q = 0; q < ahead; ++q) {
-            const bool there = begin + q < width;
-            some[q] = there ? __ldcs(value + (begin + q) * WARP) : 0;
-            before[q] = there ? past[-begin - q] : 0;
-        }
-#pragma unroll
-        for (int q = 0; q < ahead; ++q) {
-            const double m = static_cast<double>(some[q]);
-            window[0] = before[q];
-            for (int b = 0; b < STRIDE; ++b) sum[b] += m * window[b];
-            for (int b = STRIDE - 1; b > 0; --b) window[b] = window[b - 1];
-        }
-    }
+    if (p >= end) p = end - 1;
+    f->v = __ldg(reinterpret_cast<const int4 *>(t.s.near.vectors) + p);
+    f->start = __ldg(t.s.near.starts + p * WARP + threadIdx.x % WARP);
 }
 
-/* The part of this warp of threads in what is owed to 32 rows from `row` on. */
+/* value[q], and past[q + b] = the answer of step g + STRIDE - 1 - start - (q + b). */
+template <typename real> __device__ void ask_values(const task &t, int g, flight<real> *f)
+{
+    f->from = static_cast<const real *>(t.s.near.values) + (int64_t)f->v.w * WARP +
+              threadIdx.x % WARP;
+    f->before = past_of<real>(t, f->v.x) + t.s.group + g - f->start;
+    f->width = min(f->v.z, g + STRIDE - f->v.y);
+#pragma unroll
+    for (int q = 0; q < f->AHEAD; ++q)
+        f->value[q] = q < f->width ? __ldcs(f->from + q * WARP) : 0;
+#pragma unroll
+    for (int q = 0; q < f->AHEAD + STRIDE - 1; ++q)
+        f->past[q] = q < f->width + STRIDE - 1 ? f->before[STRIDE - 1 - q] : 0;
+}
+
+/* What the answers before step g owe to steps g .. g + STRIDE - 1, over one vector in the run's
+ * precision, over vectors in fp64. */
+template <typename real> __device__ void add_vector(const flight<real> &f, double *sum)
+{
+    real part[STRIDE] = {0};
+#pragma unroll
+    for (int q = 0; q < f.AHEAD; ++q)
+#pragma unroll
+        for (int b = 0; b < STRIDE; ++b) part[b] += f.value[q] * f.past[q + STRIDE - 1 - b];
+#pragma unroll 1
+    for (int q = f.AHEAD; q < f.width; ++q)
+        for (int b = 0; b < STRIDE; ++b) part[b] += __ldcs(f.from + q * WARP) * f.before[b - q];
+    for (int b = 0; b < STRIDE; ++b) sum[b] += static_cast<double>(part[b]);
+}
+
+/* The part of this warp of threads in what is owed to 32 rows from `row` on. While a vector is
+ * added, the values of the next one and the head of the one after are on their way. */
 template <typename real>
 __device__ void add_vectors(const task &t, const block &k, int row, int g, double *sum)
 {
@@ -298,26 +338,41 @@ __device__ void add_vectors(const task &t, const block &k, int row, int g, doubl
     const int64_t end = begin + t.s.near.reach[w * t.s.group + reached];
     int64_t p = begin + threadIdx.x / WARP;
     if (g == 0 || p >= end) return;
-    for (vector_head next = read_head(t, p); p < end; p += WARPS) {
-        const vector_head head = next;
-        if (p + WARPS < end) next = read_head(t, p + WARPS);
-        add_vector<real>(t, head, g, sum);
+    flight<real> now, next;
+    ask_head(t, p, end, &now);
+    ask_head(t, p + WARPS, end, &next);
+    ask_values(t, g, &now);
+#pragma unroll 1
+    for (; p < end; p += WARPS) {
+        ask_values(t, g, &next);
+        flight<real> after;
+        ask_head(t, p + 2 * WARPS, end, &after);
+        add_vector(now, sum);
+        now = next;
+        next.v = after.v;
+        next.start = after.start;
     }
 }
 
-/* RADIATION = what steps 0 .. g-1 owe to steps g .. g + STRIDE - 1, g a multiple of STRIDE. */
+/* RADIATION = what steps 0 .. g-1 owe to steps g .. g + STRIDE - 1, g a multiple of STRIDE: every
+ * warp of threads takes its part of `pieces` times 32 rows before the parts are added. */
 template <typename real> __device__ void pass_over_far(const task &t, const block &k, int g)
 {
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    for (int row = 0; row < k.rows; row += WARP) {
-        double sum[STRIDE] = {0};
-        add_vectors<real>(t, k, row, g, sum);
-        for (int b = 0; b < STRIDE; ++b) k.scratch[(warp * STRIDE + b) * WARP + lane] = sum[b];
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, each = STRIDE * WARP;
+    for (int base = 0; base < k.rows; base += t.pieces * WARP) {
+        const int rows = min(k.rows - base, t.pieces * WARP);
+        for (int row = 0; row < rows; row += WARP) {
+            double sum[STRIDE] = {0};
+            add_vectors<real>(t, k, base + row, g, sum);
+            for (int b = 0; b < STRIDE; ++b)
+                k.scratch[(row / WARP * WARPS + warp) * each + b * WARP + lane] = sum[b];
+        }
         __syncthreads();
-        if (threadIdx.x < STRIDE * WARP) {
+        for (int i = threadIdx.x; i < (rows + WARP - 1) / WARP * each; i += THREADS) {
+            const double *part = k.scratch + i / each * WARPS * each + i % each;
             double total = 0;
-            for (int i = 0; i < WARPS; ++i) total += k.scratch[i * STRIDE * WARP + threadIdx.x];
-            kept(t, RADIATION + warp, row + lane) = total;
+            for (int w = 0; w < WARPS; ++w) total += part[w * each];
+            kept(t, RADIATION + i % each / WARP, base + i / each * WARP + i % WARP) = total;
         }
         __syncthreads();
     }
@@ -332,7 +387,8 @@ template <typename real> __device__ double inner_part(const task &t, int i, int 
         unsigned word = near.inner_words[e], column = word & ((1u << PS_NEAR_COLUMN_BITS) - 1);
         int back = (int)(word >> PS_NEAR_COLUMN_BITS) + 1;
         return static_cast<double>(static_cast<const real *>(near.inner_values)[e]) *
-               t.past[(int64_t)column * t.past_stride + t.s.group + g - back];
+               static_cast<double>(
+                   past_of<real>(t, column)[t.s.group + g - back]);
     };
     return sum_terms(near.inner_start[first], near.inner_start[first + g % STRIDE], lane, term);
 }
@@ -422,17 +478,17 @@ __device__ void advance_row(const task &t, const block &k, int row, double n, do
 __device__ void iterate(const task &t, block &k, double size, int *iterations)
 {
     const double enough = t.s.tolerance * t.s.tolerance * size;
-    double alpha = 1, gamma = 1, value[3] = {0};
+    double below = 0, inverse = 0, value[3] = {0}; /* of the last alpha = gamma / below; 1 / gamma */
     each_product(k, [&](int row, double w) {
         at(t, k, W, row) = w;
         show_row(t, k, row, read_row(t, k, row), at(t, k, X, row), value);
     });
     meet<3, 0>(t, k, value);
-    for (bool first = true;; first = false) {
-        if (value[2] <= enough || !isfinite(value[2]) || *iterations >= t.s.limit) return;
-        const double beta = first ? 0 : value[0] / gamma;
-        alpha = value[0] / (first ? value[1] : value[1] - beta * value[0] / alpha);
-        gamma = value[0];
+    while (!(value[2] <= enough) && isfinite(value[2]) && *iterations < t.s.limit) {
+        const double beta = value[0] * inverse;
+        below = value[1] - beta * beta * below;
+        const double alpha = value[0] / below;
+        inverse = 1 / value[0];
         value[0] = value[1] = value[2] = 0;
         each_product(k, [&](int row, double n) { advance_row(t, k, row, n, alpha, beta, value); });
         meet<3, 0>(t, k, value);
@@ -447,7 +503,7 @@ __device__ void keep_answer(const task &t, const block &k, int row, int g, doubl
     const int64_t i = k.first + row;
     const real a = static_cast<real>(at(t, k, X, row));
     static_cast<real *>(t.s.recent)[g * t.s.unknowns + i] = a;
-    t.past[i * t.past_stride + t.s.group + g] = static_cast<double>(a);
+    past_of<real>(t, i)[t.s.group + g] = a;
     value[0] += t.s.weights[i] * static_cast<double>(a);
     value[1] = fmax(value[1], fabs(static_cast<double>(a)));
 }
@@ -499,14 +555,6 @@ __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
 
 /* ---- the group ---- */
 
-/* Shared memory of a block, as the host counts it. */
-__device__ __host__ int64_t shared_bytes(int room, int halo_room, int64_t held)
-{
-    return (int64_t)sizeof(double) * (WARPS * STRIDE * WARP + VECTORS * room + halo_room) +
-           (int64_t)sizeof(int) * (halo_room + 2 * (room / WARP + 1)) +
-           held * WARP * (int64_t)(sizeof(double) + sizeof(uint16_t));
-}
-
 /* Where the part of M^0 begins: its own 32-row pieces, halo columns, and, HELD, its values. */
 template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *from)
 {
@@ -537,15 +585,16 @@ template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *f
 }
 
 /* Memory of the block, its part of M^0 and of the vectors before the group. */
-template <bool HELD> __device__ block open_block(const task &t, double *shared, int held)
+template <typename real, bool HELD>
+__device__ block open_block(const task &t, double *shared)
 {
     block k = {};
     k.first = blockIdx.x * t.room;
     k.rows = (int)min((int64_t)t.room, t.s.unknowns - k.first);
     k.scratch = shared;
-    k.vectors = k.scratch + WARPS * STRIDE * WARP;
+    k.vectors = k.scratch + t.pieces * PASS;
     k.halo = k.vectors + VECTORS * t.room;
-    k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + (HELD ? held * WARP : 0));
+    k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + (HELD ? t.held * WARP : 0));
     open_matrix<HELD>(t, k, k.halo_column + t.halo_room);
     for (int row = threadIdx.x; row < k.rows; row += THREADS) {
         at(t, k, SCALE, row) = t.s.scale[k.first + row];
@@ -553,7 +602,7 @@ template <bool HELD> __device__ block open_block(const task &t, double *shared, 
         kept(t, BEFORE, row) = t.s.last[1][k.first + row];
     }
     for (int64_t i = threadIdx.x; i < (int64_t)k.rows * t.past_stride; i += THREADS)
-        t.past[(int64_t)k.first * t.past_stride + i] = 0;
+        past_of<real>(t, k.first)[i] = 0;
     __syncthreads();
     return k;
 }
@@ -567,22 +616,22 @@ __device__ void multiply_last(const task &t, const block &k, const double *x, in
     __syncthreads();
 }
 
-__device__ void close_block(const task &t, const block &k)
+template <typename real> __device__ void close_block(const task &t, const block &k)
 {
     for (int row = threadIdx.x; row < k.rows; row += THREADS) {
         const int64_t i = k.first + row;
-        const double *past = t.past + i * t.past_stride + t.s.group + t.s.count;
-        const double second = t.s.count > 1 ? past[-2] : t.s.last[0][i];
-        t.s.last[0][i] = past[-1];
+        const real *past = past_of<real>(t, i) + t.s.group + t.s.count;
+        const double second = t.s.count > 1 ? static_cast<double>(past[-2]) : t.s.last[0][i];
+        t.s.last[0][i] = static_cast<double>(past[-1]);
         t.s.last[1][i] = second;
     }
 }
 
 template <typename real, bool HELD>
-__global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t, int held)
+__global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t)
 {
     extern __shared__ double shared[];
-    block k = open_block<HELD>(t, shared, held);
+    block k = open_block<real, HELD>(t, shared);
     multiply_last(t, k, t.s.last[0], AX);
     multiply_last(t, k, t.s.last[1], AX_BEFORE);
     for (int g = 0; g < t.s.count; ++g) {
@@ -592,7 +641,7 @@ __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant_
         if (blockIdx.x == 0 && threadIdx.x == 0) t.s.steps[g] = step;
         if (step.state != PS_GROUP_SOLVED) return;
     }
-    close_block(t, k);
+    close_block<real>(t, k);
 }
 
 /* ---- the host's side ---- */
@@ -609,8 +658,8 @@ void place(task *t)
     t->past_stride = past_stride(t->s.group);
     t->numbers = first;
     t->shown = first + TURNS * NUMBERS * BLOCKS_MAX;
-    t->past = reinterpret_cast<double *>(first + vacant_words(n));
-    t->kept = t->past + n * t->past_stride;
+    t->past = first + vacant_words(n);
+    t->kept = reinterpret_cast<double *>(t->past) + n * t->past_stride;
 }
 
 struct device_limits {
@@ -629,22 +678,36 @@ ps_status find_limits(const void *kernel, device_limits *out)
     return PS_OK;
 }
 
-/* Splits the rows over blocks. held: rows of 32 values of M^0 that shared memory takes, or 0. */
-ps_status plan(task *t, const device_limits &limits, int *blocks, int *held)
+/* Shared memory of a block. */
+int64_t shared_bytes(const task &t)
 {
-    const int64_t warps = (t->s.unknowns + WARP - 1) / WARP;
+    return (int64_t)sizeof(double) * (t.pieces * PASS + VECTORS * t.room + t.halo_room) +
+           (int64_t)sizeof(int) * (t.halo_room + 2 * (t.room / WARP + 1)) +
+           (int64_t)t.held * WARP * (int64_t)(sizeof(double) + sizeof(uint16_t));
+}
+
+/* Splits the rows over blocks, and the shared memory over what wants it. */
+ps_status plan(task *t, const device_limits &limits, int *blocks)
+{
+    const int64_t warps = (t->s.unknowns + WARP - 1) / WARP, most = INT32_MAX / WARP;
     const int processors = limits.processors < BLOCKS_MAX ? limits.processors : BLOCKS_MAX;
-    const int64_t each = (warps + processors - 1) / processors, most = INT32_MAX / WARP;
-    const int64_t values = each * t->s.m0.value_most;
-    if (each * t->s.m0.halo_most > most || values > most ||
-        shared_bytes((int)(each * WARP), (int)(each * t->s.m0.halo_most), 0) > limits.shared)
+    const int64_t each = (warps + processors - 1) / processors;
+    const int64_t values = each * t->s.m0.value_most, halo = each * t->s.m0.halo_most;
+    const bool countable = values <= most && halo <= most;
+    *blocks = (int)((warps + each - 1) / each);
+    if (countable) {
+        t->room = (int)(each * WARP);
+        t->halo_room = (int)halo;
+        t->pieces = 1;
+    }
+    if (!countable || shared_bytes(*t) > limits.shared)
         return ps_fail(PS_FAILED, "%lld unknowns are more than one device of %d multiprocessors "
                        "solves in groups: use more of them, or --device cpu",
                        (long long)t->s.unknowns, limits.processors);
-    *blocks = (int)((warps + each - 1) / each);
-    t->room = (int)(each * WARP);
-    t->halo_room = (int)(each * t->s.m0.halo_most);
-    *held = shared_bytes(t->room, t->halo_room, values) <= limits.shared ? (int)values : 0;
+    t->held = (int)values;
+    if (shared_bytes(*t) > limits.shared) t->held = 0;
+    const int64_t left = (limits.shared - shared_bytes(*t)) / (int64_t)(PASS * sizeof(double));
+    t->pieces += (int)(left < each - 1 ? left : each - 1);
     return PS_OK;
 }
 
@@ -672,19 +735,19 @@ extern "C" ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream 
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     task t = {};
     device_limits limits;
-    int blocks, held;
+    int blocks;
     t.s = *solve;
     place(&t);
     PS_TRY(ps_stream_enter(stream));
     PS_TRY(find_limits(kernel_for(solve->precision, true), &limits));
-    PS_TRY(plan(&t, limits, &blocks, &held));
-    const void *kernel = kernel_for(solve->precision, held > 0);
-    const int shared = (int)shared_bytes(t.room, t.halo_room, held);
+    PS_TRY(plan(&t, limits, &blocks));
+    const void *kernel = kernel_for(solve->precision, t.held > 0);
+    const int shared = (int)shared_bytes(t);
     PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     PS_CUDA(cudaMemsetAsync(solve->workspace, 0xff,
                             (size_t)vacant_words(solve->unknowns) * sizeof(word), queue));
     PS_CUDA(cudaMemsetAsync(solve->steps, 0, (size_t)solve->group * sizeof *solve->steps, queue));
-    void *arguments[] = {&t, &held};
+    void *arguments[] = {&t};
     PS_CUDA(cudaLaunchCooperativeKernel(kernel, dim3(blocks), dim3(THREADS), arguments,
                                         (size_t)shared, queue));
     return PS_OK;

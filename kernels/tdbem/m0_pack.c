@@ -33,6 +33,7 @@ static void forget_columns(const ps_csr *m0, int64_t warp, int32_t *slot)
     for (int64_t e = first; e < end; ++e) slot[m0->columns[e]] = -1;
 }
 
+/* Of a warp's rows, in whole pieces. */
 static int64_t longest_row(const ps_csr *m0, int64_t warp)
 {
     int64_t longest = 0;
@@ -40,7 +41,7 @@ static int64_t longest_row(const ps_csr *m0, int64_t warp)
         int64_t length = m0->row_start[i + 1] - m0->row_start[i];
         longest = length > longest ? length : longest;
     }
-    return longest;
+    return (longest + PS_M0_PIECE - 1) / PS_M0_PIECE * PS_M0_PIECE;
 }
 
 ps_status ps_packed_m0_measure(const ps_csr *m0, int32_t *scratch, ps_packed_m0 *out)

@@ -10,7 +10,7 @@
 
 #include "formats/csr.h"
 
-enum { PS_M0_ROWS = 32 };
+enum { PS_M0_ROWS = 32, PS_M0_PIECE = 8 }; /* rows of values come by 8 */
 
 /* Pointers are the caller's memory, of the host or of a device. warps = ceil(rows / 32). */
 typedef struct ps_packed_m0 {
