@@ -11,13 +11,16 @@
 
 #include "kernels/tdbem/slice_batch.h"
 
-/* The rows kernel: warps of a thread block, and thread blocks that a multiprocessor holds, which
- * values of so many bytes and n_g (rounded up) leave registers and shared memory for. */
+/* The rows kernel: warps of a thread block, and for values of so many bytes and n_g (rounded up) the
+ * thread blocks that a multiprocessor holds and the stages of a warp: what registers and shared
+ * memory allow and measured fastest. */
 enum { PS_ROWS_WARPS = 4 };
 #ifdef TUNE_BLOCKS
 #define PS_ROWS_BLOCKS(size, lanes) (TUNE_BLOCKS)
+#define PS_ROWS_STAGES(size, lanes) (TUNE_STAGES)
 #else
-#define PS_ROWS_BLOCKS(size, lanes) ((size) == 8 ? 3 : (lanes) <= 16 ? 5 : 4)
+#define PS_ROWS_BLOCKS(size, lanes) ((size) == 8 ? 3 : (lanes) <= 16 ? 6 : 4)
+#define PS_ROWS_STAGES(size, lanes) ((size) == 8 || (lanes) <= 16 ? 3 : 4)
 #endif
 
 /* A segment: what the rows kernel multiplies at once. */

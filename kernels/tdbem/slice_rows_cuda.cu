@@ -8,8 +8,7 @@
  * 32 values, so without bank conflicts) and the past from its own start in the window; starts
  * of neighbouring rows differ little, so a window is hardly longer than a row-vector plus n_g.
  *
- * A segment whose starts are too far apart for the window is multiplied in several rounds, each for
- * those rows whose starts lie together.
+ * A segment whose starts are too far apart for the window reads the past from device memory.
  */
 #include <cuda_runtime.h>
 
@@ -21,12 +20,13 @@ extern "C" {
 
 namespace {
 
-#ifndef TUNE_STAGES
-#define TUNE_STAGES 0
-#endif
-enum { WARPS = PS_ROWS_WARPS, WINDOW = 96 /* past values in a stage */ };
+enum { WARPS = PS_ROWS_WARPS };
 
-template <typename real> struct stage {
+/* Past values in a stage: room for starts of a warp that are 50 apart. */
+__host__ __device__ constexpr int window_of(int group) { return group <= 8 ? 2 * WARP : 3 * WARP; }
+
+template <typename real, int NG> struct stage {
+    static constexpr int WINDOW = window_of(NG);
     real values[SEGMENT * WARP];
     real past[WINDOW];
     unsigned note[WARP]; /* per thread: WIDE, columns, and the index in the window at which past[0] of
@@ -186,19 +186,20 @@ __device__ __forceinline__ void copy_segment(unsigned to, const char *values, in
                           copy_column + i * UNIT, columns);
 }
 
-template <typename real>
+template <int WINDOW, typename real>
 __device__ __forceinline__ void copy_past(unsigned to, const real *past, unsigned lane, unsigned count)
 {
     constexpr int BYTES = sizeof(real);
     copy_below<BYTES, 0>(to, past, lane, count);
     copy_below<BYTES, WARP * BYTES>(to, past, lane + WARP, count);
-    copy_below<BYTES, 2 * WARP * BYTES>(to, past, lane + 2 * WARP, count);
+    if constexpr (WINDOW > 2 * WARP)
+        copy_below<BYTES, 2 * WARP * BYTES>(to, past, lane + 2 * WARP, count);
 }
 
 /* Starts the copies of the cursor's segment to a stage, whose address in shared memory is `there`,
  * and moves the cursor on. */
 template <typename real, int NG, bool PACKED>
-__device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real> &to, unsigned there,
+__device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real, NG> &to, unsigned there,
                                       int lane)
 {
     const segment_place own = at.places[at.inside];
@@ -209,9 +210,10 @@ __device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real> 
                        at.column_units() * 16, at.copy_column, columns);
     unsigned note = (shape >> HIGH_AT) - at.first + columns - 1;
     note |= columns << COLUMNS_AT;
+    constexpr int WINDOW = stage<real, NG>::WINDOW;
     if (span <= WINDOW) {
-        copy_past(there + static_cast<int>(offsetof(stage<real>, past) + lane * sizeof(real)), past,
-                  lane, span);
+        copy_past<WINDOW>(there + static_cast<int>((SEGMENT * WARP + lane) * sizeof(real)), past, lane,
+                          span);
     } else {
         if (lane == 0) *reinterpret_cast<const real **>(to.past) = past;
         note |= WIDE;
@@ -221,47 +223,28 @@ __device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real> 
     if (at.left) at.next(lane);
 }
 
-/* One round of a wide segment: fills the window for the waiting rows whose place is within reach of
- * the lowest. Returns whether this thread's row is one, and its place in the window. */
-template <int NG, typename real>
-__device__ __forceinline__ bool fill_window(const real *past, real *window, bool waiting,
-                                            unsigned columns, unsigned far, unsigned *place)
-{
-    unsigned lane = threadIdx.x % WARP, low = __reduce_min_sync(~0u, waiting ? far : ~0u);
-    bool here = waiting && far - low <= WINDOW - NG + 1 - columns;
-    unsigned high = __reduce_max_sync(~0u, here ? far : 0u), begin = low - (columns - 1);
-    __syncwarp();
-    for (unsigned i = lane; i < high - begin + NG; i += WARP) window[i] = past[begin + i];
-    __syncwarp();
-    *place = far - begin;
-    return here;
-}
-
-/* Multiplies the segment of a stage. */
-template <int NG, typename real>
-__device__ __forceinline__ void multiply(real (&sum)[NG], stage<real> &from, int lane)
+/* Multiplies the segment of a stage; where it is wide, with the past from device memory. */
+template <typename real, int NG>
+__device__ __forceinline__ void multiply(real (&sum)[NG], const stage<real, NG> &from, int lane)
 {
     unsigned note = from.note[lane], columns = note >> COLUMNS_AT & 0x1f, place = note & PLACE;
-    bool waiting = true, here = true;
-    const real *past = nullptr;
-    if (note & WIDE) past = *reinterpret_cast<const real *const *>(from.past);
-    do {
-        if (note & WIDE)
-            here = fill_window<NG>(past, from.past, waiting, columns, note & PLACE, &place);
-        if (here) add_segment(sum, from.values + lane, WARP, from.past + place, columns);
-        waiting = waiting && !here;
-    } while ((note & WIDE) && __any_sync(~0u, waiting));
+    const real *values = from.values + lane;
+    if (!(note & WIDE))
+        add_segment(sum, values, WARP, from.past + place, columns);
+    else
+        add_segment(sum, values, WARP, *reinterpret_cast<const real *const *>(from.past) + place,
+                    columns);
 }
 
 /* Stages a warp, and blocks that a multiprocessor shall hold: what fits its registers and its shared
  * memory. */
 template <typename real, int NG> struct tuning {
-    static constexpr int STAGES = TUNE_STAGES ? TUNE_STAGES : sizeof(real) == 4 ? 4 : 3;
+    static constexpr int STAGES = PS_ROWS_STAGES(sizeof(real), NG);
     static constexpr int BLOCKS = PS_ROWS_BLOCKS(sizeof(real), NG);
 };
 
 template <typename real, int NG> struct warp_memory {
-    stage<real> stages[tuning<real, NG>::STAGES];
+    stage<real, NG> stages[tuning<real, NG>::STAGES];
     segment_place places[PS_PIECE_SEGMENTS];
 };
 
@@ -269,13 +252,13 @@ template <typename real, int NG, bool PACKED>
 __global__ void __launch_bounds__(WARPS *WARP, tuning<real, NG>::BLOCKS)
     rows_kernel(const __grid_constant__ ps_slice_launch in)
 {
-    constexpr int STAGES = tuning<real, NG>::STAGES, SIZE = sizeof(stage<real>);
+    constexpr int STAGES = tuning<real, NG>::STAGES, SIZE = sizeof(stage<real, NG>);
     extern __shared__ __align__(16) unsigned char memory[];
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int part = blockIdx.x * WARPS + warp;
     if (part >= in.strand_count * in.splits) return;
     auto *own = reinterpret_cast<warp_memory<real, NG> *>(memory) + warp;
-    stage<real> *stages = own->stages;
+    stage<real, NG> *stages = own->stages;
     int split = part / in.strand_count;
     const ps_slice_strand strand = in.strands[part % in.strand_count];
     cursor<real, NG, PACKED> at(in, part_begin(strand, split, in.splits),
@@ -296,7 +279,7 @@ __global__ void __launch_bounds__(WARPS *WARP, tuning<real, NG>::BLOCKS)
         __syncwarp();
         if (at.left) fetch(at, stages[free], there + free * SIZE, lane);
         copies_commit();
-        multiply<NG>(sum, stages[now], lane);
+        multiply(sum, stages[now], lane);
         free = now;
         now = now + 1 == STAGES ? 0 : now + 1;
     }

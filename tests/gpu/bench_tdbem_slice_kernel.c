@@ -60,7 +60,7 @@ static ps_status measure(slice_bench *s, bench_batch *b, const char *what)
 
 static ps_status bench_warp(ps_precision precision)
 {
-    slice_bench s = {.rows = 24000, .slices = 18, .copies = precision == PS_SINGLE ? 240 : 120};
+    slice_bench s = {.rows = 24000, .slices = 18, .copies = precision == PS_SINGLE ? 480 : 240};
     s.header = (ps_block_header){.layout = PS_BLOCK_WARP, .block_rows = 32, .block_columns = BENCH_D_MAX};
     s.header.slices.precision = precision;
     s.header.slices.k_max = BENCH_K;
