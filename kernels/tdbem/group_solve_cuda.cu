@@ -3,11 +3,8 @@
  *
  * A block of 512 threads a multiprocessor owns consecutive warps of 32 rows: their part of the
  * vectors, and of M^0 as far as it fits, stays in its shared memory for the whole group. What other
- * blocks need goes through memory of the device, word by word, without fences: a word is VACANT
- * until its owner has spoken, and who needs it looks until it is not. What is said from one meeting
- * of all blocks to the next has four places in turn. A place is made vacant when all have come to
- * the next meeting (then all are done with it); the owner's fence in the meeting after puts that
- * before what he says in the one after that; and only then is the place looked at again.
+ * blocks need goes through memory of the device (group_solve_meet_body.h). An iteration is as long
+ * as the code of one warp between two meetings, so that code is kept short.
  */
 #include <cuda_runtime.h>
 
@@ -20,377 +17,25 @@ extern "C" {
 
 namespace {
 
-enum {
-    THREADS = 512,
-    WARP = 32,
-    WARPS = THREADS / WARP,
-    LANES = 2, /* threads a row */
-    OWNERS = THREADS / LANES,
-    BATCH = 12, /* entries that a thread asks for at a time */
-    PIECE = PS_M0_PIECE / LANES,
-    STRIDE = PS_NEAR_STRIDE,
-    PASS = WARPS * STRIDE * WARP,
-    BLOCKS_MAX = 160, /* five a thread of a warp */
-    NUMBERS = 5, /* that a block says in a meeting, at most */
-    TURNS = 4
-};
+#include "kernels/tdbem/group_solve_meet_body.h"
+#include "kernels/tdbem/group_solve_owed_body.h"
 
-/* Vectors of a block: in shared memory; in memory of the device, touched once a step (RADIATION:
- * what is owed to the STRIDE steps of a pass); and those shown to all. */
-enum { X, R, U, W, Z, Q, S, P, SCALE, VECTORS };
-enum { BEFORE, AX, AX_BEFORE, RIGHT, RADIATION, KEPT = RADIATION + STRIDE };
-enum { FACTOR, ANSWER, SHOWN }; /* what M^0 is to multiply next; the iterate */
-
-typedef unsigned long long word;
-
-/* All ones are a NaN that no arithmetic gives. */
-const word VACANT = ~0ull;
-const double below_is_zero = 1e-140, truth_margin = 1e-14;
-
-struct task {
-    ps_group_solve s;
-    int room;         /* rows of a block, a multiple of 32                                   */
-    int halo_room;    /* and of the values of other rows that it needs                       */
-    int pieces;       /* of 32 rows that a pass takes at a time                              */
-    int held;         /* rows of 32 values of M^0 in shared memory                           */
-    void *past;       /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
-    int past_stride;
-    word *shown;      /* [TURNS][SHOWN][N]                                                   */
-    word *numbers;    /* [TURNS][NUMBERS][BLOCKS_MAX]                                        */
-    double *kept;     /* [blocks][KEPT][room]                                                */
-};
-
-struct block {
-    int first, rows, halo_count;
-    unsigned meetings;
-    double *scratch;      /* [pieces][PASS] for passes, [NUMBERS][OWNERS] for meetings */
-    double *vectors;      /* [VECTORS][room]  */
-    double *halo;         /* [halo_room]      */
-    int *halo_column;     /* [halo_room]      */
-    const int *warp_halo, *warp_value; /* [room / 32 + 1] where they begin for 32 rows        */
-    const double *value;  /* of M^0, as packed */
-    const uint16_t *place;
-};
-
-__device__ double &at(const task &t, const block &k, int vector, int row)
+/* Calls use(row, M^0 times the halo) for every row, by the thread that owns it. */
+template <typename Use> __device__ void each_product(const task &t, const block &k, Use use)
 {
-    return k.vectors[vector * t.room + row];
-}
-
-/* The past of unknown i. */
-template <typename real> __device__ real *past_of(const task &t, int64_t i)
-{
-    return static_cast<real *>(t.past) + i * t.past_stride;
-}
-
-__device__ double &kept(const task &t, int vector, int row)
-{
-    return t.kept[((int64_t)blockIdx.x * KEPT + vector) * t.room + row];
-}
-
-/* ---- words that all see ---- */
-
-__device__ word spoken(double v)
-{
-    return v == v ? __double_as_longlong(v) : 0x7ff8000000000000ull;
-}
-
-__device__ word look(const word *at)
-{
-    word said;
-    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(said) : "l"(at));
-    return said;
-}
-
-__device__ void say(word *at, word what)
-{
-    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(at), "l"(what));
-}
-
-/* [N]: what is shown between `meeting` and the next one. */
-__device__ word *shown(const task &t, unsigned meeting, int which)
-{
-    return t.shown + ((meeting % TURNS) * SHOWN + which) * t.s.unknowns;
-}
-
-/* [BLOCKS_MAX]: number `i` of every block in a meeting. */
-__device__ word *numbers(const task &t, unsigned meeting, int i)
-{
-    return t.numbers + ((meeting % TURNS) * NUMBERS + i) * BLOCKS_MAX;
-}
-
-__device__ void show(const task &t, const block &k, int which, int row, double v)
-{
-    say(shown(t, k.meetings + 1, which) + k.first + row, spoken(v));
-}
-
-__device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-
-/* This warp's share of the halo, from what has been shown since the last meeting. */
-__device__ void watch_halo(const task &t, const block &k, int which, int warp, int warps)
-{
-    const word *all = shown(t, k.meetings, which);
-    const int step = warps * WARP;
-#pragma unroll 1
-    for (int i = warp * WARP + threadIdx.x % WARP; i < k.halo_count; i += 2 * step) {
-        const int j = i + step < k.halo_count ? i + step : i;
-        const word *here = all + k.halo_column[i], *there = all + k.halo_column[j];
-        word a, b;
-        do {
-            a = look(here);
-            b = look(there);
-        } while (a == VACANT || b == VACANT);
-        k.halo[i] = __longlong_as_double(a);
-        k.halo[j] = __longlong_as_double(b);
-    }
-}
-
-/* All have come to this meeting: what was said before the last one is forgotten. */
-__device__ void forget(const task &t, const block &k)
-{
-    word *factor = shown(t, k.meetings - 1, FACTOR), *answer = shown(t, k.meetings - 1, ANSWER);
 #pragma unroll 1
     for (int row = threadIdx.x; row < k.rows; row += THREADS) {
-        say(factor + k.first + row, VACANT);
-        say(answer + k.first + row, VACANT);
-    }
-    if (threadIdx.x < NUMBERS) say(numbers(t, k.meetings - 1, threadIdx.x) + blockIdx.x, VACANT);
-}
-
-/* ---- meetings of all blocks ---- */
-
-__device__ double warp_sum(double v)
-{
-    for (int d = WARP / 2; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
-    return v;
-}
-
-__device__ double warp_max(double v)
-{
-    for (int d = WARP / 2; d > 0; d /= 2) v = fmax(v, __shfl_xor_sync(~0u, v, d));
-    return v;
-}
-
-__device__ double join(double a, double b, bool sum) { return sum ? a + b : fmax(a, b); }
-
-__device__ double warp_reduce(double v, bool sum) { return sum ? warp_sum(v) : warp_max(v); }
-
-/* A warp says number `i` of its block, from one value an owner of rows in `mine`, waits for those
- * of all blocks and returns the sum (or maximum) of them all. */
-__device__ double ask_all(const task &t, const block &k, int i, const double *mine, bool sum)
-{
-    const int lane = threadIdx.x % WARP;
-    double v = mine[lane];
-    word *all = numbers(t, k.meetings, i), said[BLOCKS_MAX / WARP];
-#pragma unroll
-    for (int o = WARP; o < OWNERS; o += WARP) v = join(v, mine[lane + o], sum);
-    v = warp_reduce(v, sum);
-    if (lane == 0) say(all + blockIdx.x, spoken(v));
-    for (bool waiting = true; waiting;) {
-        waiting = false;
-#pragma unroll
-        for (int p = 0; p < BLOCKS_MAX / WARP; ++p)
-            said[p] = p * WARP + lane < gridDim.x ? look(all + p * WARP + lane) : 0;
-#pragma unroll
-        for (int p = 0; p < BLOCKS_MAX / WARP; ++p) waiting = waiting || said[p] == VACANT;
-    }
-    __syncwarp();
-    v = __longlong_as_double(said[0]);
-#pragma unroll
-    for (int p = 1; p < BLOCKS_MAX / WARP; ++p) v = join(v, __longlong_as_double(said[p]), sum);
-    return warp_reduce(v, sum);
-}
-
-/*
- * All blocks meet. value[SUMS + MAXES]: the share of each owner of rows (other threads: ignored) on
- * entry, the sums and maxima over all owners of all blocks on return. After it the halo holds the
- * factors shown since the last meeting. OPEN: also what was written otherwise is seen by all.
- */
-template <int SUMS, int MAXES, bool OPEN = false>
-__device__ void meet(const task &t, block &k, double *value)
-{
-    __shared__ double totals[NUMBERS];
-    const int count = SUMS + MAXES, warp = threadIdx.x / WARP, owner = threadIdx.x / LANES;
-    if (threadIdx.x % LANES == 0)
-        for (int i = 0; i < count; ++i) k.scratch[i * OWNERS + owner] = value[i];
-    if (OPEN) fence();
-    __syncthreads();
-    ++k.meetings;
-    if (warp < count) {
-        const double *mine = k.scratch + warp * OWNERS;
-        const double total = ask_all(t, k, warp, mine, MAXES == 0 || warp < SUMS);
-        if (threadIdx.x % WARP == 0) totals[warp] = total;
-    } else {
-        watch_halo(t, k, FACTOR, warp - count, WARPS - count);
-    }
-    fence();
-    __syncthreads();
-    for (int i = 0; i < count; ++i) value[i] = totals[i];
-    forget(t, k);
-}
-
-/* ---- rows ---- */
-
-/* Calls use(row, sum over the lanes of part(row, lane)) for every row, by the owner of it. */
-template <typename Part, typename Use>
-__device__ void each_row(const block &k, Part part, Use use)
-{
-    const int lane = threadIdx.x % LANES;
-    for (int base = 0; base < k.rows; base += OWNERS) {
-        int row = base + threadIdx.x / LANES;
-        double sum = row < k.rows ? part(row, lane) : 0;
-        for (int d = 1; d < LANES; d *= 2) sum += __shfl_xor_sync(~0u, sum, d);
-        if (row < k.rows && lane == 0) use(row, sum);
-    }
-}
-
-/* sum of term(e), e = begin + lane, LANES apart below end; terms by BATCH together, so that what
- * they wait for is under way at the same time. */
-template <typename Term> __device__ double sum_terms(int begin, int end, int lane, Term term)
-{
-    double sum = 0;
-    for (int e = begin + lane; e < end; e += BATCH * LANES) {
-        double some[BATCH];
-#pragma unroll
-        for (int i = 0; i < BATCH; ++i) some[i] = e + i * LANES < end ? term(e + i * LANES) : 0;
-#pragma unroll
-        for (int i = 0; i < BATCH; ++i) sum += some[i];
-    }
-    return sum;
-}
-
-/* each_row with the rows of M^0 times the halo. */
-template <typename Use> __device__ void each_product(const block &k, Use use)
-{
-    auto part = [&](int row, int lane) {
-        const int w = row / WARP, begin = k.warp_value[w], r = row % WARP;
-        const double *value = k.value + begin * WARP + r, *x = k.halo + k.warp_halo[w];
-        const uint16_t *place = k.place + begin * WARP + r;
-        const int width = k.warp_value[w + 1] - begin;
+        const int w = row / WARP, begin = k.warp_value[w], width = k.warp_value[w + 1] - begin;
+        const double *value = k.value + begin * WARP + row % WARP, *x = k.halo + k.warp_halo[w];
+        const uint16_t *place = k.place + begin * WARP + row % WARP;
         double sum = 0;
 #pragma unroll 1
-        for (int q = lane; q < width; q += PIECE * LANES)
+        for (int q = 0; q < width; q += PS_M0_PIECE)
 #pragma unroll
-            for (int i = 0; i < PIECE; ++i)
-                sum += value[(q + i * LANES) * WARP] * x[place[(q + i * LANES) * WARP]];
-        return sum;
-    };
-    each_row(k, part, use);
-}
-
-/* ---- radiation ---- */
-
-/* A vector on its way: its head, or more of it, has been asked for and is not there yet. Places of
- * the past that are not known yet, or wanted no more, hold zeros. */
-template <typename real> struct flight {
-    enum { AHEAD = 56 / sizeof(real) };
-    int4 v; /* ps_near_vector */
-    int start, width;
-    const real *from, *before; /* values; the past at step g less start */
-    real value[AHEAD], past[AHEAD + STRIDE - 1];
-};
-
-template <typename real>
-__device__ void ask_head(const task &t, int64_t p, int64_t end, flight<real> *f)
-{
-    if (p >= end) p = end - 1;
-    f->v = __ldg(reinterpret_cast<const int4 *>(t.s.near.vectors) + p);
-    f->start = __ldg(t.s.near.starts + p * WARP + threadIdx.x % WARP);
-}
-
-/* value[q], and past[q + b] = the answer of step g + STRIDE - 1 - start - (q + b). */
-template <typename real> __device__ void ask_values(const task &t, int g, flight<real> *f)
-{
-    f->from = static_cast<const real *>(t.s.near.values) + (int64_t)f->v.w * WARP +
-              threadIdx.x % WARP;
-    f->before = past_of<real>(t, f->v.x) + t.s.group + g - f->start;
-    f->width = min(f->v.z, g + STRIDE - f->v.y);
-#pragma unroll
-    for (int q = 0; q < f->AHEAD; ++q)
-        f->value[q] = q < f->width ? __ldcs(f->from + q * WARP) : 0;
-#pragma unroll
-    for (int q = 0; q < f->AHEAD + STRIDE - 1; ++q)
-        f->past[q] = q < f->width + STRIDE - 1 ? f->before[STRIDE - 1 - q] : 0;
-}
-
-/* What the answers before step g owe to steps g .. g + STRIDE - 1, over one vector in the run's
- * precision, over vectors in fp64. */
-template <typename real> __device__ void add_vector(const flight<real> &f, double *sum)
-{
-    real part[STRIDE] = {0};
-#pragma unroll
-    for (int q = 0; q < f.AHEAD; ++q)
-#pragma unroll
-        for (int b = 0; b < STRIDE; ++b) part[b] += f.value[q] * f.past[q + STRIDE - 1 - b];
-#pragma unroll 1
-    for (int q = f.AHEAD; q < f.width; ++q)
-        for (int b = 0; b < STRIDE; ++b) part[b] += __ldcs(f.from + q * WARP) * f.before[b - q];
-    for (int b = 0; b < STRIDE; ++b) sum[b] += static_cast<double>(part[b]);
-}
-
-/* The part of this warp of threads in what is owed to 32 rows from `row` on. While a vector is
- * added, the values of the next one and the head of the one after are on their way. */
-template <typename real>
-__device__ void add_vectors(const task &t, const block &k, int row, int g, double *sum)
-{
-    const int reached = min(g + STRIDE - 1, (int)t.s.group - 1);
-    const int64_t w = (k.first + row) / WARP, begin = t.s.near.vector_start[w];
-    const int64_t end = begin + t.s.near.reach[w * t.s.group + reached];
-    int64_t p = begin + threadIdx.x / WARP;
-    if (g == 0 || p >= end) return;
-    flight<real> now, next;
-    ask_head(t, p, end, &now);
-    ask_head(t, p + WARPS, end, &next);
-    ask_values(t, g, &now);
-#pragma unroll 1
-    for (; p < end; p += WARPS) {
-        ask_values(t, g, &next);
-        flight<real> after;
-        ask_head(t, p + 2 * WARPS, end, &after);
-        add_vector(now, sum);
-        now = next;
-        next.v = after.v;
-        next.start = after.start;
+            for (int i = 0; i < PS_M0_PIECE; ++i)
+                sum += value[(q + i) * WARP] * x[place[(q + i) * WARP]];
+        use(row, sum);
     }
-}
-
-/* RADIATION = what steps 0 .. g-1 owe to steps g .. g + STRIDE - 1, g a multiple of STRIDE: every
- * warp of threads takes its part of `pieces` times 32 rows before the parts are added. */
-template <typename real> __device__ void pass_over_far(const task &t, const block &k, int g)
-{
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, each = STRIDE * WARP;
-    for (int base = 0; base < k.rows; base += t.pieces * WARP) {
-        const int rows = min(k.rows - base, t.pieces * WARP);
-        for (int row = 0; row < rows; row += WARP) {
-            double sum[STRIDE] = {0};
-            add_vectors<real>(t, k, base + row, g, sum);
-            for (int b = 0; b < STRIDE; ++b)
-                k.scratch[(row / WARP * WARPS + warp) * each + b * WARP + lane] = sum[b];
-        }
-        __syncthreads();
-        for (int i = threadIdx.x; i < (rows + WARP - 1) / WARP * each; i += THREADS) {
-            const double *part = k.scratch + i / each * WARPS * each + i % each;
-            double total = 0;
-            for (int w = 0; w < WARPS; ++w) total += part[w * each];
-            kept(t, RADIATION + i % each / WARP, base + i / each * WARP + i % WARP) = total;
-        }
-        __syncthreads();
-    }
-}
-
-/* What the steps since the last pass owe to step g: a lane's part of a row. */
-template <typename real> __device__ double inner_part(const task &t, int i, int g, int lane)
-{
-    const ps_packed_near &near = t.s.near;
-    const int64_t first = (int64_t)(STRIDE - 1) * i;
-    auto term = [&](int e) {
-        unsigned word = near.inner_words[e], column = word & ((1u << PS_NEAR_COLUMN_BITS) - 1);
-        int back = (int)(word >> PS_NEAR_COLUMN_BITS) + 1;
-        return static_cast<double>(static_cast<const real *>(near.inner_values)[e]) *
-               static_cast<double>(
-                   past_of<real>(t, column)[t.s.group + g - back]);
-    };
-    return sum_terms(near.inner_start[first], near.inner_start[first + g % STRIDE], lane, term);
 }
 
 /* ---- a step ---- */
@@ -426,8 +71,7 @@ __device__ step_sums begin_step(const task &t, block &k, int g, ps_group_step *s
         value[3] = fmax(value[3], fabs(load));
         value[4] = fmax(value[4], fabs(load * scale));
     };
-    each_row(k, [&](int row, int lane) { return inner_part<real>(t, k.first + row, g, lane); },
-             use);
+    each_owed<real>(t, k, g, use);
     meet<2, 3>(t, k, value);
     step->right = value[2];
     step->load = value[3];
@@ -479,7 +123,7 @@ __device__ void iterate(const task &t, block &k, double size, int *iterations)
 {
     const double enough = t.s.tolerance * t.s.tolerance * size;
     double below = 0, inverse = 0, value[3] = {0}; /* of the last alpha = gamma / below; 1 / gamma */
-    each_product(k, [&](int row, double w) {
+    each_product(t, k, [&](int row, double w) {
         at(t, k, W, row) = w;
         show_row(t, k, row, read_row(t, k, row), at(t, k, X, row), value);
     });
@@ -490,7 +134,7 @@ __device__ void iterate(const task &t, block &k, double size, int *iterations)
         const double alpha = value[0] / below;
         inverse = 1 / value[0];
         value[0] = value[1] = value[2] = 0;
-        each_product(k, [&](int row, double n) { advance_row(t, k, row, n, alpha, beta, value); });
+        each_product(t, k, [&](int row, double n) { advance_row(t, k, row, n, alpha, beta, value); });
         meet<3, 0>(t, k, value);
         ++*iterations;
     }
@@ -516,7 +160,7 @@ __device__ double find_truth(const task &t, block &k, int g, bool zero, ps_group
     double value[3] = {0};
     if (!zero) watch_halo(t, k, ANSWER, threadIdx.x / WARP, WARPS);
     __syncthreads();
-    each_product(k, [&](int row, double product) {
+    each_product(t, k, [&](int row, double product) {
         double ax = zero ? 0 : product, r = kept(t, RIGHT, row) - ax;
         if (zero) at(t, k, X, row) = 0;
         kept(t, AX, row) = ax;
@@ -569,13 +213,15 @@ template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *f
     }
     for (int i = threadIdx.x; i < k.halo_count; i += THREADS) k.halo_column[i] = m.halo[halo + i];
     k.warp_halo = warp_halo;
+    k.pass_begin = from + 2 * (t.room / WARP + 1);
+    k.pass_end = k.pass_begin + t.room / WARP;
     k.warp_value = warp_value;
     k.value = m.values + begin * WARP;
     k.place = m.places + begin * WARP;
     if (!HELD) return;
     const int count = (m.value_start[first + warps] - (int)begin) * WARP;
     double *value = k.halo + t.halo_room;
-    uint16_t *place = reinterpret_cast<uint16_t *>(from + 2 * (t.room / WARP + 1));
+    uint16_t *place = reinterpret_cast<uint16_t *>(k.pass_end + t.room / WARP);
     for (int e = threadIdx.x; e < count; e += THREADS) {
         value[e] = k.value[e];
         place[e] = k.place[e];
@@ -592,7 +238,7 @@ __device__ block open_block(const task &t, double *shared)
     k.first = blockIdx.x * t.room;
     k.rows = (int)min((int64_t)t.room, t.s.unknowns - k.first);
     k.scratch = shared;
-    k.vectors = k.scratch + t.pieces * PASS;
+    k.vectors = k.scratch + SCRATCH;
     k.halo = k.vectors + VECTORS * t.room;
     k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + (HELD ? t.held * WARP : 0));
     open_matrix<HELD>(t, k, k.halo_column + t.halo_room);
@@ -612,7 +258,7 @@ __device__ void multiply_last(const task &t, const block &k, const double *x, in
 {
     for (int i = threadIdx.x; i < k.halo_count; i += THREADS) k.halo[i] = x[k.halo_column[i]];
     __syncthreads();
-    each_product(k, [&](int row, double ax) { kept(t, vector, row) = ax; });
+    each_product(t, k, [&](int row, double ax) { kept(t, vector, row) = ax; });
     __syncthreads();
 }
 
@@ -681,8 +327,8 @@ ps_status find_limits(const void *kernel, device_limits *out)
 /* Shared memory of a block. */
 int64_t shared_bytes(const task &t)
 {
-    return (int64_t)sizeof(double) * (t.pieces * PASS + VECTORS * t.room + t.halo_room) +
-           (int64_t)sizeof(int) * (t.halo_room + 2 * (t.room / WARP + 1)) +
+    return (int64_t)sizeof(double) * (SCRATCH + VECTORS * t.room + t.halo_room) +
+           (int64_t)sizeof(int) * (t.halo_room + 2 * (2 * (t.room / WARP) + 1)) +
            (int64_t)t.held * WARP * (int64_t)(sizeof(double) + sizeof(uint16_t));
 }
 
@@ -698,7 +344,6 @@ ps_status plan(task *t, const device_limits &limits, int *blocks)
     if (countable) {
         t->room = (int)(each * WARP);
         t->halo_room = (int)halo;
-        t->pieces = 1;
     }
     if (!countable || shared_bytes(*t) > limits.shared)
         return ps_fail(PS_FAILED, "%lld unknowns are more than one device of %d multiprocessors "
@@ -706,8 +351,6 @@ ps_status plan(task *t, const device_limits &limits, int *blocks)
                        (long long)t->s.unknowns, limits.processors);
     t->held = (int)values;
     if (shared_bytes(*t) > limits.shared) t->held = 0;
-    const int64_t left = (limits.shared - shared_bytes(*t)) / (int64_t)(PASS * sizeof(double));
-    t->pieces += (int)(left < each - 1 ? left : each - 1);
     return PS_OK;
 }
 

@@ -3,7 +3,13 @@
 #include <omp.h>
 #include <string.h>
 
-enum { ROWS = PS_NEAR_ROWS, INNER = PS_NEAR_STRIDE - 1, ALIGN = 64, NONE = 255, THREADED_VALUES = 1 << 14 };
+enum {
+    ROWS = PS_NEAR_ROWS,
+    INNER = PS_NEAR_STRIDE - 1,
+    ALIGN = 64,
+    NONE = 255,
+    THREADED_VALUES = 1 << 14
+};
 
 static int64_t warp_count(int64_t unknowns) { return (unknowns + ROWS - 1) / ROWS; }
 
