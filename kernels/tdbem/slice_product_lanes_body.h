@@ -119,7 +119,7 @@ INLINE NAME(lane_rows) NAME(rows_of_slice)(const ps_slice_product *p, int64_t s,
     int64_t blocks = ps_slice_tile_row_blocks(tile), before = row % PS_TILE_ROW_BLOCK;
     int64_t v = s * tile->rows + row, skipped = sum_of(tile->lengths + v - before, before);
     const uint32_t *offset = tile->offsets + s * blocks + row / PS_TILE_ROW_BLOCK;
-    const uint32_t *next = offset + (s + 2 < tile->slices ? 2 * blocks : 0);
+    const uint32_t *next = offset + (s + 4 < tile->slices ? 4 * blocks : 0);
     const real *values = tile->values;
     int longest = 0;
     for (int64_t r = 0; r < count; r += LANES) {
@@ -143,7 +143,7 @@ INLINE NAME(lane_rows) NAME(rows_of_block)(const ps_slice_product *p, int64_t s,
     const real *values = (const real *)tile->values + (s * per_slice + block) * size + row % height;
     return (NAME(lane_rows)){
         .values = (const char *)values,
-        .soon = (const char *)(values + (s + 2 < tile->slices ? 2 : 0) * per_slice * size),
+        .soon = (const char *)(values + (s + 4 < tile->slices ? 4 : 0) * per_slice * size),
         .starts = tile->starts + s * tile->rows + row,
         .pitch = height * (int64_t)sizeof(real),
         .width = p->block_columns};
