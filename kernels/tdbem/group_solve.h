@@ -12,6 +12,9 @@
  * from the truth than the plain form, so the residual that ends a step is computed anew from its
  * definition; if it misses the tolerance by more than 1e-14 the iteration starts over from there.
  *
+ * What the steps owe each other is added in the run's precision over one row-vector and in fp64 over
+ * row-vectors (on the CPU: all in fp64).
+ *
  * Sums have a fixed order: bits repeat on the same kind of device, and do not depend on timing.
  */
 #ifndef PS_KERNELS_TDBEM_GROUP_SOLVE_H
