@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 
-enum { THREADS = 256, WARP = 32 };
+enum { THREADS = 256, WARP = 32, NEAR_BINS = 24 };
 constexpr double trim_level = 1e-12; /* as in interaction.c */
 
 /* ---- sound-hard entries ---- */
@@ -106,15 +106,19 @@ __global__ void hard_entries(const ps_device_tile tile)
     }
     tile.first[v] = whole.base;
     tile.count[v] = whole.count;
-    if (whole.count == 0) return;
-    for (int n = 0; n < whole.count; ++n) bins[n] = 0;
+    /* Sums that are added to so often stay near by; those of long row-vectors in their bins. */
+    double near[NEAR_BINS];
+    bool is_short = whole.count <= NEAR_BINS;
+    double *sums = is_short ? near : bins;
+    for (int n = 0; n < whole.count; ++n) sums[n] = 0;
     visit_pairs(i, j, [&](int a, int b) {
         int64_t x = i.place(a), y = j.place(b), most;
         ps_device_pair pair = pair_of(tile, x, y);
         const double *term = tile.terms + ps_device_terms(&tile, x, y, &most) +
                              corners(i, a, j, b) * pair.count;
-        for (int n = 0; n < pair.count; ++n) bins[pair.base - whole.base + n] += term[n];
+        for (int n = 0; n < pair.count; ++n) sums[pair.base - whole.base + n] += term[n];
     });
+    for (int n = 0; is_short && n < whole.count; ++n) bins[n] = near[n];
 }
 
 /* ---- trimming ---- */

@@ -130,12 +130,12 @@ static void carve_tile(const ps_interaction *interaction, const ps_interaction_s
         out->out_lengths[order] = ps_carve(carver, entries, sizeof *out->out_lengths[order]);
         out->out_values[order] = ps_carve(carver, bins, sizeof(double));
     }
+    int64_t apart = is_hard(interaction) ? slices->triangles : n;
+    out->apart = ps_carve(carver, apart, PS_TRIANGLE_NUMBERS * sizeof *out->apart);
     if (!is_hard(interaction)) return;
-    out->far_threads = (int64_t)PS_PAIR_BLOCKS * PS_PAIR_THREADS;
-    int64_t most = 2 * span(interaction->triangle_reach_max, interaction->shell) + PS_SHELL_EXTRA;
-    out->far_rows = most > PS_NEAR_SHELLS ? most - PS_NEAR_SHELLS : 0;
-    out->far_sums = ps_carve(carver, out->far_rows * PS_HARD_SUMS * out->far_threads,
-                             sizeof *out->far_sums);
+    out->sum_shells = 2 * span(interaction->triangle_reach_max, interaction->shell) + PS_SHELL_EXTRA;
+    out->sums = ps_carve(carver, out->sum_shells * PS_HARD_SUMS,
+                         PS_PAIR_BLOCKS * PS_PAIR_THREADS * sizeof *out->sums);
 }
 
 /* What a band of slices needs besides. */
@@ -196,31 +196,65 @@ static int32_t place_of(const side_tables *tables, int64_t unknown, int64_t tria
     return tables->slot[2 * p + 1] / 4;
 }
 
+enum { CLASSES = 8 };
+
+static int class_of(const ps_interaction *interaction, int64_t triangle)
+{
+    int parts = ps_interaction_parts(interaction, triangle);
+    return parts < CLASSES ? parts - 1 : CLASSES - 1;
+}
+
+/* Where triangles of each class begin in the list: threads side by side then have equally many
+ * outer points. */
+static void place_classes(const ps_interaction *interaction, int64_t first, int64_t count,
+                          int32_t next[CLASSES])
+{
+    int32_t of[CLASSES] = {0}, before = 0;
+    for (int64_t i = first; i < first + count; ++i)
+        for (int64_t p = interaction->around_start[i]; p < interaction->around_start[i + 1]; ++p) {
+            int64_t t = interaction->around[p];
+            if (owner(interaction, t, first, first + count) == i) ++of[class_of(interaction, t)];
+        }
+    for (int k = 0; k < CLASSES; ++k) {
+        next[k] = before;
+        before += of[k];
+    }
+}
+
+/* Puts triangle t into the next slot of vertex i, and into the list if i lists it. */
+static void fill_slot(const ps_interaction *interaction, const int64_t range[2], int64_t i,
+                      int32_t slot, int32_t next[CLASSES], const side_tables *out)
+{
+    int32_t t = interaction->around[interaction->around_start[i] + slot - out->start[i - range[0]]];
+    int64_t lister = owner(interaction, t, range[0], range[0] + range[1]);
+    int32_t place;
+    if (lister == i) {
+        place = next[class_of(interaction, t)]++;
+        out->list[place] = t;
+    } else
+        place = place_of(out, lister - range[0], t);
+    out->slot[2 * slot] = t;
+    out->slot[2 * slot + 1] = 4 * place + corner_of(interaction, t, i);
+}
+
 static void fill_side(const ps_interaction *interaction, int64_t first, int64_t count,
                       const side_tables *out)
 {
-    int32_t slots = 0, listed = 0;
-    out->shells[0] = 0;
+    int64_t range[2] = {first, count};
+    int32_t slots = 0, next[CLASSES];
+    place_classes(interaction, first, count, next);
     for (int64_t i = first; i < first + count; ++i) {
         out->start[i - first] = slots;
         if (!is_free(interaction, i)) continue;
-        for (int64_t p = interaction->around_start[i]; p < interaction->around_start[i + 1]; ++p) {
-            int32_t t = interaction->around[p], place = listed;
-            int64_t lister = owner(interaction, t, first, first + count);
-            if (lister == i) {
-                double radius = interaction->triangles[t].radius;
-                out->list[listed] = t;
-                out->shells[listed + 1] =
-                    out->shells[listed] + (int32_t)span(radius, interaction->shell);
-                ++listed;
-            } else
-                place = place_of(out, lister - first, t);
-            out->slot[2 * slots] = t;
-            out->slot[2 * slots + 1] = 4 * place + corner_of(interaction, t, i);
-            ++slots;
-        }
+        int64_t at = interaction->around_start[i + 1] - interaction->around_start[i];
+        for (int64_t p = 0; p < at; ++p) fill_slot(interaction, range, i, slots++, next, out);
     }
     out->start[count] = slots;
+    out->shells[0] = 0;
+    for (int32_t n = 0; n < next[CLASSES - 1]; ++n) {
+        double radius = interaction->triangles[out->list[n]].radius;
+        out->shells[n + 1] = out->shells[n] + (int32_t)span(radius, interaction->shell);
+    }
 }
 
 static ps_device_side device_side(const side_tables *tables, int64_t triangles)

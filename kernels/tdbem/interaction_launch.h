@@ -45,9 +45,9 @@ typedef struct ps_device_tile {
     ps_device_side row_side, band_side;
     ps_device_pair *pairs; /* [row_side.count * band_side.count], the band's triangles fastest */
     double *terms;         /* of each pair [9][count]                                        */
-    double *far_sums;      /* [far_rows][PS_HARD_SUMS][far_threads]: shells beyond those that
-                              shared memory holds                                            */
-    int64_t far_rows, far_threads;
+    double *sums;          /* [sum_shells][PS_HARD_SUMS][threads of all blocks]              */
+    int64_t sum_shells;
+    double *apart;         /* [PS_TRIANGLE_NUMBERS][triangles of the band, or (soft) rows]   */
     double *bins;          /* M^k of each entry from k = first[v] on                         */
     int32_t *first, *count; /* [slices * rows]                                               */
     uint16_t *starts, *lengths; /* trimmed                                                   */
@@ -89,9 +89,9 @@ PS_EITHER_INLINE int64_t ps_device_terms(const ps_device_tile *tile, int64_t a, 
     return 9 * (n * u[a] + a * (v[n] + PS_TERM_EXTRA * n) + b * own + v[b]);
 }
 
-/* Threads of a block that share memory for their pairs' sums, the shells it holds, and the
- * blocks of a device that work at a time. */
-enum { PS_PAIR_THREADS = 128, PS_NEAR_SHELLS = 8, PS_PAIR_BLOCKS = 320 };
+/* Threads of a block of pairs, the largest number of blocks that share a device's pairs, and the
+ * numbers of a triangle that they read. */
+enum { PS_PAIR_THREADS = 32, PS_PAIR_BLOCKS = 2112, PS_TRIANGLE_NUMBERS = 30 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -21,10 +21,8 @@
 
 #ifdef __CUDACC__
 enum { PS_LANES = 1 }; /* a thread is a lane */
-#define PS_LANES_INLINE static inline __host__ __device__
 #else
 enum { PS_LANES = 8 };
-#define PS_LANES_INLINE static inline
 #endif
 
 /* Points and triangles, lane by lane. All lanes must be filled: repeat one where there are
@@ -65,8 +63,8 @@ const ps_shell_functions *ps_shell_functions_here(void);
 const ps_shell_functions *ps_shell_functions_of(ps_isa isa);
 
 /* Puts a pair into lane `lane`. */
-PS_LANES_INLINE void ps_shell_lanes_set(ps_shell_lanes *lanes, int lane, const double point[3],
-                                        const ps_triangle *triangle)
+static inline void ps_shell_lanes_set(ps_shell_lanes *lanes, int lane, const double point[3],
+                                      const ps_triangle *triangle)
 {
     for (int c = 0; c < 3; ++c) {
         lanes->point[c][lane] = point[c];

@@ -39,16 +39,17 @@ typedef double lane_values[PS_LANES] LANES_ALIGNED;
 
 /* An edge as seen from the points of all lanes. */
 typedef struct edge_lanes {
-    lane_values s1, s2, r1, r2; /* ends along the edge, and their distances from x            */
-    lane_values nearest;        /* distance from x to the edge                                */
-    lane_values g, side;        /* side: sign of g, 0 if g = 0 (then the edge spans no angle)  */
-    lane_values foot, foot2;    /* R0, R0^2                                                    */
-    lane_values angle;          /* that the edge spans, seen from x0, >= 0                     */
-    lane_values inverse;        /* J_{-1} part of an edge inside the sphere                    */
-    lane_values one, distance;  /* J_0, J_1 parts of it                                        */
-    lane_values length, along;  /* int ds and int r ds over the whole edge                     */
-    lane_values tu, tw;         /* tangent in the frame of edge 0: (t_0, n x t_0)              */
+    lane_values s1, r1, r2;        /* beginning along the edge, distances of both ends from x */
+    lane_values nearest;           /* distance from x to the edge                             */
+    lane_values g, foot2;          /* g, R0^2                                                 */
+    lane_values angle;             /* that the edge spans, seen from x0, >= 0                 */
+    lane_values inverse, distance; /* J_{-1}, J_1 parts of an edge inside the sphere          */
+    lane_values length, along;     /* int ds and int r ds over the whole edge                 */
+    lane_values tu, tw;            /* tangent in the frame of edge 0: (t_0, n x t_0)          */
 } edge_lanes;
+
+/* The sign of g, 0 if g = 0: then the edge spans no angle. */
+LANES_INLINE double side_of(double g) { return g > 0 ? 1.0 : (g < 0 ? -1.0 : 0.0); }
 
 typedef struct lane_state {
     edge_lanes edge[3];
@@ -145,42 +146,47 @@ LANES_INLINE double distance_along(double ends, double sum, double length, doubl
     return length * (sum + ends * ends / (sum + TINY)) / 4 + foot2 * log / 2;
 }
 
-/* Distances along and across edge e, its ends and nearest point. */
-LANES_INLINE void see_edge(const ps_shell_lanes *in, int e, lane_state *state)
+/* Where an edge lies: its beginning, tangent and length, the triangle's normal and the points. */
+typedef struct edge_place {
+    const lane_values *vertex, *tangent, *normal, *point;
+    const double *length;
+} edge_place;
+
+/* Distances along and across an edge, its ends and nearest point. */
+LANES_INLINE void see_edge(const edge_place *at, const lane_values height, edge_lanes *edge)
 {
-    edge_lanes *edge = &state->edge[e];
-    const lane_values *p = in->vertex[e], *t = in->tangent[e], *n = in->normal;
+    const lane_values *p = at->vertex, *t = at->tangent, *n = at->normal, *x = at->point;
     LANE_LOOP
     {
-        double px = p[0][c] - in->point[0][c], py = p[1][c] - in->point[1][c];
-        double pz = p[2][c] - in->point[2][c];
+        double px = p[0][c] - x[0][c], py = p[1][c] - x[1][c], pz = p[2][c] - x[2][c];
         double tx = t[0][c], ty = t[1][c], tz = t[2][c];
         double nx = n[0][c], ny = n[1][c], nz = n[2][c];
         double mx = ty * nz - tz * ny, my = tz * nx - tx * nz, mz = tx * ny - ty * nx;
-        double s1 = madd(tx, px, madd(ty, py, tz * pz)), s2 = s1 + in->length[e][c];
+        double s1 = madd(tx, px, madd(ty, py, tz * pz)), s2 = s1 + at->length[c];
         double g = madd(mx, px, madd(my, py, mz * pz));
-        double foot2 = madd(g, g, state->height[c] * state->height[c]), foot = sqrt(foot2);
+        double foot2 = madd(g, g, height[c] * height[c]), foot = sqrt(foot2);
+        double r1 = sqrt(madd(s1, s1, foot2)), r2 = sqrt(madd(s2, s2, foot2));
         edge->s1[c] = s1;
-        edge->s2[c] = s2;
         edge->g[c] = g;
-        edge->side[c] = g > 0 ? 1.0 : (g < 0 ? -1.0 : 0.0);
         edge->foot2[c] = foot2;
-        edge->foot[c] = foot;
-        edge->r1[c] = sqrt(madd(s1, s1, foot2));
-        edge->r2[c] = sqrt(madd(s2, s2, foot2));
-        edge->nearest[c] = s1 > 0 ? edge->r1[c] : (s2 < 0 ? edge->r2[c] : foot);
+        edge->r1[c] = r1;
+        edge->r2[c] = r2;
+        edge->nearest[c] = s1 > 0 ? r1 : (s2 < 0 ? r2 : foot);
+        edge->length[c] = at->length[c]; /* not s2 - s1, which has lost digits far away */
     }
 }
 
-/* |d|, and the shells that each triangle reaches. Returns the largest count. */
-LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, lane_state *state,
-                                  ps_shell_values *out)
+/* |d|, from any vertex. */
+LANES_INLINE void see_height(const edge_place *at, lane_values height)
 {
-    const lane_values *p = in->vertex[0], *n = in->normal;
-    LANE_LOOP state->height[c] =
-        fabs(n[0][c] * (in->point[0][c] - p[0][c]) + n[1][c] * (in->point[1][c] - p[1][c]) +
-             n[2][c] * (in->point[2][c] - p[2][c]));
-    for (int e = 0; e < 3; ++e) see_edge(in, e, state);
+    const lane_values *p = at->vertex, *n = at->normal, *x = at->point;
+    LANE_LOOP height[c] = fabs(n[0][c] * (x[0][c] - p[0][c]) + n[1][c] * (x[1][c] - p[1][c]) +
+                               n[2][c] * (x[2][c] - p[2][c]));
+}
+
+/* The shells that each triangle reaches, once its edges are seen. Returns the largest count. */
+LANES_INLINE int64_t see_shells(double shell, lane_state *state, ps_shell_values *out)
+{
     const edge_lanes *e0 = &state->edge[0], *e1 = &state->edge[1], *e2 = &state->edge[2];
     lane_values last;
     double per = 1 / shell;
@@ -205,30 +211,31 @@ LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, lane_s
     return most;
 }
 
-/* What the edges give once they are wholly inside the sphere. */
-LANES_INLINE void measure_edge(const ps_shell_lanes *in, int e, lane_state *state, bool hats)
+/* What an edge gives once it is wholly inside the sphere. */
+LANES_INLINE void measure_edge(edge_lanes *edge, const lane_values height, bool hats)
 {
-    edge_lanes *edge = &state->edge[e];
-    const double *length = in->length[e];
     LANE_LOOP
     {
-        double d = state->height[c], ag = fabs(edge->g[c]), side = edge->side[c];
-        span whole = span_of(edge->s1[c], edge->s2[c], edge->r1[c], edge->r2[c], length[c], ag, d,
+        double d = height[c], ag = fabs(edge->g[c]), side = side_of(edge->g[c]);
+        double length = edge->length[c], s1 = edge->s1[c], s2 = s1 + length;
+        span whole = span_of(s1, s2, edge->r1[c], edge->r2[c], length, ag, d,
                              edge->foot2[c]);
         double inverse = madd(ag, whole.log, -d * whole.solid);
         edge->angle[c] = whole.angle;
         edge->inverse[c] = side * inverse;
         if (hats) {
-            double along = distance_along(edge->s1[c] + edge->s2[c], edge->r1[c] + edge->r2[c],
-                                          length[c], edge->foot2[c], whole.log);
+            double along = distance_along(s1 + s2, edge->r1[c] + edge->r2[c], length,
+                                          edge->foot2[c], whole.log);
             edge->along[c] = along;
-            edge->length[c] = length[c]; /* not s2 - s1, which has lost digits far away */
-            edge->one[c] = edge->g[c] * length[c] / 2;
             edge->distance[c] = (edge->g[c] * along + side * d * d * inverse) / 3;
         }
     }
-    if (!hats) return;
-    const lane_values *t = in->tangent[e], *u = in->tangent[0], *n = in->normal;
+}
+
+/* The tangent in the frame of edge 0, whose tangent is u. */
+LANES_INLINE void turn_edge(const edge_place *at, const lane_values *u, edge_lanes *edge)
+{
+    const lane_values *t = at->tangent, *n = at->normal;
     LANE_LOOP
     {
         double wx = n[1][c] * u[2][c] - n[2][c] * u[1][c];
@@ -276,65 +283,85 @@ LANES_INLINE bool any_cut(const edge_lanes *edge, const lane_values radius)
     return any != 0;
 }
 
-/* Adds edge e where the sphere cuts it in no lane: it is wholly inside, or wholly outside. */
-LANES_INLINE void add_uncut(const lane_state *state, int e, const sphere_lanes *sphere, bool hats,
-                            inside *sum)
+/* What an edge adds in a lane; moment: of (y - x0) / r along the edge's outward normal. */
+typedef struct edge_share {
+    double inverse, one, distance, moment;
+} edge_share;
+
+/* Where the sphere does not cut the edge: it is wholly outside, or wholly inside. */
+LANES_INLINE edge_share uncut_share(const edge_lanes *edge, int c, const sphere_lanes *sphere,
+                                    bool hats)
 {
-    const edge_lanes *edge = &state->edge[e];
-    LANE_LOOP
-    {
-        double R = sphere->radius[c];
-        bool out = R <= edge->nearest[c];
-        double turn = edge->side[c] * edge->angle[c];
-        sum->inverse[c] += out ? sphere->depth0[c] * turn : edge->inverse[c];
-        if (hats) {
-            double moment = out ? 0.0 : edge->along[c] - R * edge->length[c];
-            sum->one[c] += out ? sphere->depth1[c] * turn : edge->one[c];
-            sum->distance[c] += out ? sphere->depth2[c] * turn : edge->distance[c];
-            sum->vu[c] += edge->tw[c] * moment;
-            sum->vw[c] -= edge->tu[c] * moment;
-        }
+    double R = sphere->radius[c];
+    bool out = R <= edge->nearest[c];
+    double turn = side_of(edge->g[c]) * edge->angle[c];
+    edge_share share = {0, 0, 0, 0};
+    share.inverse = out ? sphere->depth0[c] * turn : edge->inverse[c];
+    if (hats) {
+        share.one = out ? sphere->depth1[c] * turn : edge->g[c] * edge->length[c] / 2;
+        share.distance = out ? sphere->depth2[c] * turn : edge->distance[c];
+        share.moment = out ? 0.0 : edge->along[c] - R * edge->length[c];
+    }
+    return share;
+}
+
+/* The same where it may cut the edge: the part a <= s <= b is inside; the rest of its angle belongs to
+ * the arc r = R. */
+LANES_INLINE edge_share cut_share(const edge_lanes *edge, int c, double d,
+                                  const sphere_lanes *sphere, bool hats)
+{
+    double R = sphere->radius[c], g = edge->g[c], ag = fabs(g), foot2 = edge->foot2[c];
+    double s1 = edge->s1[c], s2 = s1 + edge->length[c], r1 = edge->r1[c], r2 = edge->r2[c];
+    double square = madd(R, R, -foot2);
+    double sr = sqrt(square > 0 ? square : 0.0);
+    bool low = -sr > s1, high = s2 > sr;
+    double a = low ? -sr : s1, b = high ? sr : s2;
+    double ra = low ? R : r1, rb = high ? R : r2;
+    bool out = R <= edge->nearest[c], in = R >= (r1 > r2 ? r1 : r2);
+    double length = b - a;
+    span part = span_of(a, b, ra, rb, length, ag, d, foot2);
+    double whole = edge->angle[c];
+    double side = side_of(g), turn = side * (out ? whole : whole - part.angle);
+    double inverse = side * madd(ag, part.log, -d * part.solid);
+    double cut = out ? sphere->depth0[c] * turn : madd(sphere->depth0[c], turn, inverse);
+    edge_share share = {0, 0, 0, 0};
+    share.inverse = in ? edge->inverse[c] : cut;
+    if (hats) {
+        double along = distance_along(a + b, ra + rb, length, foot2, part.log);
+        double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
+        double distance = (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
+        double part_moment = along - R * length;
+        double whole_moment = edge->along[c] - R * edge->length[c];
+        share.moment = out ? 0.0 : (in ? whole_moment : part_moment);
+        share.one = in ? g * edge->length[c] / 2 : one;
+        share.distance = in ? edge->distance[c] : distance;
+    }
+    return share;
+}
+
+LANES_INLINE void add_share(const edge_lanes *edge, int c, edge_share share, bool hats, inside *sum)
+{
+    sum->inverse[c] += share.inverse;
+    if (hats) {
+        sum->one[c] += share.one;
+        sum->distance[c] += share.distance;
+        sum->vu[c] += edge->tw[c] * share.moment;
+        sum->vw[c] -= edge->tu[c] * share.moment;
     }
 }
 
-/* Adds edge e where the sphere may cut it: the part a <= s <= b is inside; the rest of its
- * angle belongs to the arc r = R. */
-LANES_INLINE void add_cut(const lane_state *state, int e, const sphere_lanes *sphere, bool hats,
-                          inside *sum)
+/* Adds an edge that the sphere cuts in no lane. */
+LANES_INLINE void add_uncut(const edge_lanes *edge, const sphere_lanes *sphere, bool hats,
+                            inside *sum)
 {
-    const edge_lanes *edge = &state->edge[e];
-    LANE_LOOP
-    {
-        double R = sphere->radius[c], d = state->height[c], ag = fabs(edge->g[c]);
-        double s1 = edge->s1[c], s2 = edge->s2[c], r1 = edge->r1[c], r2 = edge->r2[c];
-        double square = madd(R, R, -edge->foot2[c]);
-        double sr = sqrt(square > 0 ? square : 0.0);
-        bool low = -sr > s1, high = s2 > sr;
-        double a = low ? -sr : s1, b = high ? sr : s2;
-        double ra = low ? R : r1, rb = high ? R : r2;
-        bool out = R <= edge->nearest[c], in = R >= (r1 > r2 ? r1 : r2);
-        double length = b - a;
-        span part = span_of(a, b, ra, rb, length, ag, d, edge->foot2[c]);
-        double whole = edge->angle[c];
-        double side = edge->side[c], turn = side * (out ? whole : whole - part.angle);
-        double inverse = side * madd(ag, part.log, -d * part.solid);
-        double cut = out ? sphere->depth0[c] * turn : madd(sphere->depth0[c], turn, inverse);
-        sum->inverse[c] += in ? edge->inverse[c] : cut;
-        if (hats) {
-            double along = distance_along(a + b, ra + rb, length, edge->foot2[c], part.log);
-            double g = edge->g[c];
-            double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
-            double distance =
-                (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
-            double part_moment = along - R * length,
-                   whole_moment = edge->along[c] - R * edge->length[c];
-            double moment = out ? 0.0 : (in ? whole_moment : part_moment);
-            sum->one[c] += in ? edge->one[c] : one;
-            sum->distance[c] += in ? edge->distance[c] : distance;
-            sum->vu[c] += edge->tw[c] * moment;
-            sum->vw[c] -= edge->tu[c] * moment;
-        }
-    }
+    LANE_LOOP add_share(edge, c, uncut_share(edge, c, sphere, hats), hats, sum);
+}
+
+/* Adds an edge that the sphere may cut. */
+LANES_INLINE void add_cut(const edge_lanes *edge, const lane_values height,
+                          const sphere_lanes *sphere, bool hats, inside *sum)
+{
+    LANE_LOOP add_share(edge, c, cut_share(edge, c, height[c], sphere, hats), hats, sum);
 }
 
 LANES_INLINE void integrate(const lane_state *state, const sphere_lanes *sphere, bool hats,
@@ -343,14 +370,14 @@ LANES_INLINE void integrate(const lane_state *state, const sphere_lanes *sphere,
     memset(sum, 0, hats ? sizeof *sum : sizeof sum->inverse);
     for (int e = 0; e < 3; ++e) {
         if (any_cut(&state->edge[e], sphere->radius))
-            add_cut(state, e, sphere, hats, sum);
+            add_cut(&state->edge[e], state->height, sphere, hats, sum);
         else
-            add_uncut(state, e, sphere, hats, sum);
+            add_uncut(&state->edge[e], sphere, hats, sum);
     }
 }
 
 /* int phi_a / r over the shell: phi_a(x0) dJ_{-1} + grad phi_a . dV, for the three hats. */
-LANES_INLINE void store_hats(const ps_shell_lanes *in, const lane_state *state,
+LANES_INLINE void store_hats(const lane_values twice_area, const lane_state *state,
                              const inside *before, const inside *now, int64_t row,
                              ps_shell_values *out)
 {
@@ -363,12 +390,13 @@ LANES_INLINE void store_hats(const ps_shell_lanes *in, const lane_state *state,
             double across = edge->tw[c] * (now->vu[c] - before->vu[c]) -
                             edge->tu[c] * (now->vw[c] - before->vw[c]);
             double mean = edge->g[c] * (now->inverse[c] - before->inverse[c]);
-            hat[c] = (mean - across) * in->length[e][c] / in->twice_area[c];
+            hat[c] = (mean - across) * edge->length[c] / twice_area[c];
         }
     }
 }
 
-LANES_INLINE void store_shell(const ps_shell_lanes *in, const lane_state *state,
+/* twice_area: of the triangles; hats only. */
+LANES_INLINE void store_shell(const lane_values twice_area, const lane_state *state,
                               const inside *before, const inside *now, int64_t row, bool hats,
                               ps_shell_values *out)
 {
@@ -378,5 +406,5 @@ LANES_INLINE void store_shell(const ps_shell_lanes *in, const lane_state *state,
     double *one = out->one[row], *distance = out->distance[row];
     LANE_LOOP one[c] = now->one[c] - before->one[c];
     LANE_LOOP distance[c] = now->distance[c] - before->distance[c];
-    store_hats(in, state, before, now, row, out);
+    store_hats(twice_area, state, before, now, row, out);
 }

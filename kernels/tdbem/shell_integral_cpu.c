@@ -9,11 +9,23 @@
 
 #include "kernels/tdbem/shell_integral_body.h"
 
+LANES_INLINE int64_t see_triangle(const ps_shell_lanes *in, double shell, bool hats,
+                                  lane_state *state, ps_shell_values *out)
+{
+    for (int e = 0; e < 3; ++e) {
+        edge_place at = {in->vertex[e], in->tangent[e], in->normal, in->point, in->length[e]};
+        if (e == 0) see_height(&at, state->height);
+        see_edge(&at, state->height, &state->edge[e]);
+        measure_edge(&state->edge[e], state->height, hats);
+        if (hats) turn_edge(&at, in->tangent[0], &state->edge[e]);
+    }
+    return see_shells(shell, state, out);
+}
+
 LANES_INLINE int64_t shells(const ps_shell_lanes *in, double shell, bool hats, ps_shell_values *out)
 {
     lane_state state;
-    int64_t most = see_triangle(in, shell, &state, out);
-    for (int e = 0; e < 3; ++e) measure_edge(in, e, &state, hats);
+    int64_t most = see_triangle(in, shell, hats, &state, out);
     inside sums[2];
     memset(&sums[0], 0, sizeof sums[0]);
     int64_t rows = most < out->capacity ? most : out->capacity;
@@ -23,7 +35,7 @@ LANES_INLINE int64_t shells(const ps_shell_lanes *in, double shell, bool hats, p
         sphere_lanes sphere;
         set_sphere(&state, (double)(row + 1), shell, hats, &sphere);
         integrate(&state, &sphere, hats, now);
-        store_shell(in, &state, before, now, row, hats, out);
+        store_shell(in->twice_area, &state, before, now, row, hats, out);
     }
     return most;
 }

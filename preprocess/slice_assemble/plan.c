@@ -10,7 +10,8 @@
 enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
 static const double chunk_bytes = 4 << 20;
 static const double base_bytes = 48e6; /* program, libraries, file tables */
-static const double write_seconds_a_byte = 3e-9; /* of a core: compression */
+static const double write_seconds_a_byte = 3e-9;   /* of a core: compression      */
+static const double single_seconds_a_byte = 0.6e-9; /* one thread at a time: HDF5 */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -206,9 +207,10 @@ static void estimate_time(assemble_plan *plan)
     double n = (double)tiling->unknowns, mine = (double)(tiling->end_slice - tiling->first_slice);
     double computed = mine * (n - mine) + mine * (mine + (double)tiling->tile_rows) / 2;
     double write = (double)plan->disk_bytes * write_seconds_a_byte;
-    plan->seconds = plan->devices
-                        ? fmax(computed * plan->pair_seconds, write / plan->threads)
-                        : (computed * plan->pair_seconds + write) / plan->threads;
+    double compute = computed * plan->pair_seconds;
+    plan->seconds = plan->devices ? fmax(compute, write / plan->threads)
+                                  : (compute + write) / plan->threads;
+    plan->seconds = fmax(plan->seconds, (double)plan->disk_bytes * single_seconds_a_byte);
 }
 
 /* The largest number of threads that the host memory can do. */

@@ -11,6 +11,7 @@
 
 #include "runtime/isa.h"
 #include "tests/gpu/interaction_device_case.h"
+#include "tests/support/thin_bodies.h"
 
 static const double tolerance = 1e-12;
 static ps_device *device;
@@ -256,7 +257,7 @@ static void check(const char *mesh_name, const icosphere *mesh, ps_formulation f
 int main(int argc, char **argv)
 {
     static const int points[] = {3, 6, 7, 12};
-    static const char *const names[] = {"sphere", "stretched sphere", "soup"};
+    static const char *const names[] = {"sphere", "stretched sphere", "soup", "sphere80"};
     if (ps_device_count() == 0) {
         printf("0 passed, 0 failed, 1 skipped\n");
         return 0;
@@ -275,6 +276,20 @@ int main(int argc, char **argv)
         check(names[m], &mesh, PS_SOUND_HARD, 3, m ? .06 : .021, 0); /* cut triangles */
         check(names[m], &mesh, PS_SOUND_SOFT_S, 3, m ? .06 : .021, 0);
         if (m < 2) check("rim", &mesh, PS_SOUND_HARD, 3, .25, 5);
+        icosphere_release(&mesh);
+    }
+    if (argc < 2 || strcmp(argv[1], "wedge") == 0) { /* slivers, and sheets that come close */
+        icosphere mesh;
+        wedge_init(&mesh, &(wedge_shape){8, 6, .02, 1.5, .6, .3});
+        for (int f = PS_SOUND_SOFT_S; f <= PS_SOUND_HARD; ++f)
+            check("wedge", &mesh, (ps_formulation)f, 3, .1, 0);
+        icosphere_release(&mesh);
+    }
+    if (argc < 2 || strcmp(argv[1], names[3]) == 0) { /* that of the reference entries */
+        icosphere mesh;
+        icosphere_init(&mesh, 1);
+        for (int f = PS_SOUND_SOFT_S; f <= PS_SOUND_HARD; ++f)
+            check(names[3], &mesh, (ps_formulation)f, 6, .15, 0);
         icosphere_release(&mesh);
     }
     ps_device_close(&device);

@@ -75,7 +75,7 @@ rm -f j.h5* whole.h5
 expect 0 "chunks" penstock-slice-assemble mesh.hdf none.h5 --courant 2 --plan
 [ ! -e none.h5 ] || fail "--plan wrote a file"
 expect 4 "host-memory" penstock-slice-assemble mesh.hdf none.h5 --courant 2 --host-memory 20M
-assemble mesh.hdf c.h5 --courant 4 --host-memory 90M
+assemble mesh.hdf c.h5 --courant 4 --host-memory 90M --device cpu
 within "$(figure peak_memory)" 1e6 99e6 "peak memory in a budget of 90M"
 
 # ---- refusals leave nothing ----

@@ -37,18 +37,16 @@ static inline void interaction_case_release(interaction_case *c)
     memset(c, 0, sizeof *c);
 }
 
-/* Triangles at each vertex. */
+/* Triangles at each vertex, ascending. */
 static inline void interaction_case_around(interaction_case *c, const icosphere *mesh)
 {
-    c->around_start = calloc((size_t)mesh->vertex_count + 1, sizeof *c->around_start);
-    c->around = calloc((size_t)mesh->triangle_count * 3, sizeof *c->around);
-    int64_t total = 0;
-    for (int64_t v = 0; v < mesh->vertex_count; ++v) {
-        c->around_start[v] = total;
-        for (int64_t n = 0; n < 3 * mesh->triangle_count; ++n)
-            if (mesh->triangles[n] == v) c->around[total++] = (int32_t)(n / 3);
-    }
-    c->around_start[mesh->vertex_count] = total;
+    int64_t corners = 3 * mesh->triangle_count;
+    int64_t *start = c->around_start = calloc((size_t)mesh->vertex_count + 2, sizeof *start);
+    c->around = calloc((size_t)corners, sizeof *c->around);
+    for (int64_t n = 0; n < corners; ++n) ++start[mesh->triangles[n] + 2];
+    for (int64_t v = 0; v < mesh->vertex_count; ++v) start[v + 2] += start[v + 1];
+    for (int64_t n = 0; n < corners; ++n)
+        c->around[start[mesh->triangles[n] + 1]++] = (int32_t)(n / 3);
 }
 
 /* The mesh must live as long as the case. D is the shell width; wave speed 1 unless changed. */
