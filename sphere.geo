@@ -1,2 +1,0 @@
-SetFactory("OpenCASCADE");
-Sphere(1) = {0, 0, 0, 1};
