@@ -210,22 +210,26 @@ void ps_chunk_stream_close(ps_chunk_stream **handle)
 
 /* ---- sweeping ---- */
 
-static ps_status await(ps_chunk_stream *stream, int64_t chunk, const void **out)
+/* Waits for `first`; *count is how many, at most `most`, lie ready from there on. */
+static ps_status await(ps_chunk_stream *stream, int64_t first, int64_t most, int64_t *count)
 {
     ps_status status;
+    int64_t end = first + most;
+    if (end > stream->config.chunk_count) end = stream->config.chunk_count;
     ps_chunk_feed_lock(stream->feed);
-    while ((status = ps_chunk_feed_failure(stream->feed)) == PS_OK && !stream->data[chunk])
+    while ((status = ps_chunk_feed_failure(stream->feed)) == PS_OK && !stream->data[first])
         ps_chunk_feed_wait(stream->feed);
-    *out = stream->data[chunk];
+    for (*count = 0; first + *count < end && stream->data[first + *count]; ++*count) continue;
     ps_chunk_feed_unlock(stream->feed);
     return status;
 }
 
-/* A computed chunk: its slot, unless it is resident, is free for another. */
-static void done_with(ps_chunk_stream *stream, int64_t chunk)
+/* Computed chunks: the slots of those that are not resident are free for others. */
+static void done_with(ps_chunk_stream *stream, int64_t first, int64_t count)
 {
     ps_chunk_feed_lock(stream->feed);
-    if (!stream->home[chunk]) {
+    for (int64_t chunk = first; chunk < first + count; ++chunk) {
+        if (stream->home[chunk]) continue;
         int slot = (int)((stream->data[chunk] - stream->slots) / stream->plan.slot_size);
         stream->free_slots[stream->free_slot_count++] = slot;
         stream->data[chunk] = NULL;
@@ -234,31 +238,53 @@ static void done_with(ps_chunk_stream *stream, int64_t chunk)
     ps_chunk_feed_unlock(stream->feed);
 }
 
-/* Adds the time inside compute to *seconds. */
-static ps_status sweep_chunk(ps_chunk_stream *stream, int64_t chunk, ps_chunk_compute compute,
-                             void *context, double *seconds)
+/* Computes a run from chunk *next on and moves it behind; adds the time inside compute to
+ * *seconds. */
+static ps_status sweep_run(ps_chunk_stream *stream, int64_t most, int64_t *next,
+                           ps_chunk_compute_run compute, void *context, double *seconds)
 {
-    const void *unpacked;
-    PS_TRY(await(stream, chunk, &unpacked));
+    int64_t first = *next, count;
+    PS_TRY(await(stream, first, most, &count));
     double start = ps_clock();
-    ps_status status = compute(context, chunk, unpacked);
+    ps_status status =
+        compute(context, first, count, (const void *const *)(stream->data + first));
     *seconds += ps_clock() - start;
+    *next += count;
     if (status == PS_OK)
-        done_with(stream, chunk);
+        done_with(stream, first, count);
     else
         ps_chunk_feed_fail(stream->feed, status);
     return status;
 }
 
+typedef struct one_by_one {
+    ps_chunk_compute compute;
+    void *context;
+} one_by_one;
+
+static ps_status compute_one(void *context, int64_t first, int64_t count,
+                             const void *const *unpacked)
+{
+    const one_by_one *one = context;
+    return one->compute(one->context, first, unpacked[0]);
+}
+
 ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute compute, void *context)
+{
+    one_by_one one = {compute, context};
+    return ps_chunk_stream_sweep_runs(stream, 1, compute_one, &one);
+}
+
+ps_status ps_chunk_stream_sweep_runs(ps_chunk_stream *stream, int64_t most,
+                                     ps_chunk_compute_run compute, void *context)
 {
     if (stream->config.one_pass && stream->swept)
         return ps_fail(PS_FAILED, "a chunk stream opened for one pass was swept twice");
     stream->swept = true;
     ps_status status = PS_OK;
     double start = ps_clock(), computing = 0, processor = ps_processor_seconds();
-    for (int64_t c = 0; c < stream->config.chunk_count && status == PS_OK; ++c)
-        status = sweep_chunk(stream, c, compute, context, &computing);
+    for (int64_t c = 0; c < stream->config.chunk_count && status == PS_OK;)
+        status = sweep_run(stream, most, &c, compute, context, &computing);
     if (status == PS_OK && stream->feed && reads_once(stream) && !stream->retired) retire(stream);
     double elapsed = ps_clock() - start;
     stream->stats.sweep_seconds += elapsed;

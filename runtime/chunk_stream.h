@@ -52,6 +52,10 @@ typedef struct ps_chunk_stream_config {
  * background must have taken its copy by then. */
 typedef ps_status (*ps_chunk_compute)(void *context, int64_t chunk, const void *unpacked);
 
+/* Chunks first .. first + count - 1 at once; unpacked[i] is that of chunk first + i. */
+typedef ps_status (*ps_chunk_compute_run)(void *context, int64_t first, int64_t count,
+                                          const void *const *unpacked);
+
 typedef struct ps_chunk_stream_stats {
     int64_t chunks, resident_chunks;
     int64_t resident_bytes, buffer_bytes; /* memory held                                     */
@@ -73,6 +77,11 @@ ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_st
  * whichever thread, ends the sweep and is returned with its message; the stream can then only
  * be closed (further sweeps return the same failure). */
 ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute compute, void *context);
+
+/* The same, but what lies ready one behind the other, at most `most` chunks, is handed over at once:
+ * all resident ones of a sweep after the first, but few of those that are read. */
+ps_status ps_chunk_stream_sweep_runs(ps_chunk_stream *stream, int64_t most,
+                                     ps_chunk_compute_run compute, void *context);
 
 void ps_chunk_stream_get_stats(const ps_chunk_stream *stream, ps_chunk_stream_stats *out);
 /* At any moment between sweeps, also after a failed one: waits for the callbacks that are

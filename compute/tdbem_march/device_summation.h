@@ -40,7 +40,7 @@ typedef struct device_summation {
 /* Bytes on the device beside the tiles: the sums, and what partial sums and tables take at most. */
 int64_t device_summation_fixed(const ps_slice_header *header, int64_t group);
 
-/* Bytes of a batch of tiles under these budgets; 0: chosen by the stream, as the budgets are small. */
+/* Bytes of a batch of tiles under these budgets; 0: for the stream to choose, as they are small. */
 int64_t device_summation_batch(int64_t device_memory, int64_t host_memory);
 
 /* PS_USAGE for slices: only blocks are taken. */

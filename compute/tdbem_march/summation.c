@@ -1,13 +1,15 @@
 #include "compute/tdbem_march/summation.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
-enum { SMALL_TILE = 1 << 21 }; /* products below which starting threads costs more than they save */
+/* SMALL_TILE: products below which starting threads costs more than they save. */
+enum { RUN_LEAST = 64, SMALL_TILE = 1 << 21 };
 
 static size_t item_size(ps_precision precision)
 {
@@ -84,7 +86,7 @@ static ps_status two_passes(const ps_chunk_stream_config *config, const tile_lis
     return status;
 }
 
-/* Collecting is quick: most cores unpack. */
+/* With many cores, as many as keep up with a fast disk. */
 static int unpackers(void)
 {
     int half = ps_processor_count() / 2;
@@ -168,10 +170,17 @@ ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t me
     PS_TRY(
         ps_alloc(&out->sums, t->header.unknowns * group, item_size(past->precision), "the sums"));
     if (t->count == 0) return PS_OK;
+    out->threads = omp_get_max_threads();
+    PS_TRY(PS_ALLOC(&out->bounds, out->threads + 1, "the rows of threads"));
+    PS_TRY(tiles_split_rows(t, out->threads, out->bounds, &out->row_tiles));
+    out->run = 8 * out->row_tiles > RUN_LEAST ? 8 * out->row_tiles : RUN_LEAST;
+    PS_TRY(PS_ALLOC(&out->views, out->run, "a run of tiles"));
+    PS_TRY(PS_ALLOC(&out->products, out->run, "a run of tiles"));
     ps_chunk_stream_config config = {.chunk_count = t->count,
                                      .raw_bytes = t->raw_bytes,
                                      .unpacked_bytes = t->unpacked_bytes,
                                      .host_memory = memory,
+                                     .unpackers = unpackers(),
                                      .context = &out->list,
                                      .read = tiles_read,
                                      .unpack = tiles_unpack};
@@ -182,35 +191,54 @@ void summation_close(summation *s)
 {
     ps_chunk_stream_close(&s->stream);
     free(s->sums);
+    free(s->bounds);
+    free(s->views);
+    free(s->products);
     s->sums = NULL;
+    s->bounds = NULL;
+    s->views = NULL;
+    s->products = NULL;
 }
 
-/* Steps g0 .. g0 + count - 1 of the group. */
-static ps_status add_steps(const summation *s, ps_slice_product *product, int64_t values,
-                           int64_t g0, int64_t count)
+static ps_status set_product(const summation *s, int64_t chunk, const void *unpacked,
+                             tile_view *view, ps_slice_product *product)
 {
     const window *w = s->window;
-    product->past_origin = w->origin + g0;
-    product->group = count;
-    product->sums = (char *)s->sums + (size_t)g0 * item_size(w->precision);
-    return ps_slice_product_tile(product, w->precision, values * count < SMALL_TILE ? 1 : 0);
+    *product = (ps_slice_product){.past = w->data,
+                                  .past_stride = w->stride,
+                                  .past_origin = w->origin,
+                                  .group = s->group,
+                                  .sums = s->sums,
+                                  .sums_stride = s->group};
+    return tiles_view(&s->list, chunk, unpacked, view, product);
 }
 
-static ps_status add_tile(void *context, int64_t chunk, const void *unpacked)
+/* One tile, its own rows cut between the threads. */
+static ps_status add_tile(const summation *s, const tile_view *view, ps_slice_product product)
+{
+    int64_t values = s->list.tiles->slices ? view->slices.value_count : view->blocks.value_count;
+    for (int64_t g0 = 0; g0 < s->group; g0 += PS_GROUP_MAX) {
+        product.group = s->group - g0 < PS_GROUP_MAX ? s->group - g0 : PS_GROUP_MAX;
+        product.past_origin = s->window->origin + g0;
+        product.sums = (char *)s->sums + (size_t)g0 * item_size(s->window->precision);
+        PS_TRY(ps_slice_product_tile(&product, s->window->precision,
+                                     values * product.group < SMALL_TILE ? 1 : 0));
+    }
+    return PS_OK;
+}
+
+/* A run of tiles: where they cover all rows twice, threads own rows of all of them together. */
+static ps_status add_tiles(void *context, int64_t first, int64_t count, const void *const *unpacked)
 {
     summation *s = context;
-    const window *w = s->window;
-    tile_view view;
-    ps_slice_product product = {
-        .past = w->data, .past_stride = w->stride, .sums_stride = s->group};
     s->stopped = s->stoppable && ps_stop_requested();
     if (s->stopped) return ps_fail(PS_FAILED, "stopped on request");
-    PS_TRY(tiles_view(&s->list, chunk, unpacked, &view, &product));
-    int64_t values = s->list.tiles->slices ? view.slices.value_count : view.blocks.value_count;
-    for (int64_t g0 = 0; g0 < s->group; g0 += PS_GROUP_MAX) {
-        int64_t left = s->group - g0;
-        PS_TRY(add_steps(s, &product, values, g0, left < PS_GROUP_MAX ? left : PS_GROUP_MAX));
-    }
+    for (int64_t k = 0; k < count; ++k)
+        PS_TRY(set_product(s, first + k, unpacked[k], &s->views[k], &s->products[k]));
+    if (count >= 2 * s->row_tiles)
+        return ps_slice_product_tiles(s->products, count, s->window->precision, s->bounds,
+                                      s->threads);
+    for (int64_t k = 0; k < count; ++k) PS_TRY(add_tile(s, &s->views[k], s->products[k]));
     return PS_OK;
 }
 
@@ -219,7 +247,7 @@ ps_status summation_sweep(summation *s)
     memset(s->sums, 0, (size_t)(s->window->unknowns * s->group) * item_size(s->window->precision));
     if (!s->stream) return PS_OK;
     double start = ps_clock();
-    PS_TRY(ps_chunk_stream_sweep(s->stream, add_tile, s));
+    PS_TRY(ps_chunk_stream_sweep_runs(s->stream, s->run, add_tiles, s));
     s->seconds += ps_clock() - start;
     ++s->sweeps;
     return PS_OK;

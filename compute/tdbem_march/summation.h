@@ -26,13 +26,20 @@ typedef struct summation {
     int64_t group;
     void *sums; /* [unknowns][group], in the precision of the matrix; owned */
     ps_chunk_stream *stream;
+    /* For runs of tiles that are swept together: */
+    int threads;
+    int64_t *bounds;   /* [threads + 1] their rows */
+    int64_t row_tiles; /* tiles side by side that cover all rows */
+    int64_t run;       /* longest */
+    tile_view *views;
+    ps_slice_product *products; /* [run] */
     double seconds; /* of sweeps, this rank */
     int64_t sweeps;
     bool stoppable, stopped; /* a request to stop may end a sweep; it did: the sums are spoilt */
 } summation;
 
 int64_t summation_sums_bytes(const ps_slice_header *header, int64_t group);
-/* Groups may be longer than PS_GROUP_MAX: then a tile is multiplied several times while it is there.
+/* Groups may be longer than PS_GROUP_MAX: then a tile is multiplied several times at once.
  * Opens the stream within `memory` bytes (beside the sums). Borrows tiles and past. */
 ps_status summation_open(tiles *tiles, const window *past, int64_t group, int64_t memory,
                          summation *out);

@@ -78,7 +78,7 @@ bool team_is_settled(const team *team);
 
 /* Of a device's free memory what a run takes: its context grows by itself. */
 int64_t team_free_memory(const ps_device_info *info);
-/* Adds a section for the GPUs, where some would take part. PS_EXHAUSTED if their memory cannot do. */
+/* Adds a section for the GPUs, if any take part. PS_EXHAUSTED if their memory cannot do. */
 ps_status team_plan(const ps_run *run, const struct march_options *options,
                     const struct problem *problem, const struct march_plan *plan,
                     ps_report *report);

@@ -7,8 +7,10 @@
 #include "runtime/balance.h"
 #include "runtime/memory.h"
 
+enum { ROW_UNIT = 64 }; /* rows that one thread owns at least: PS_TILE_ROW_BLOCK, two warps */
+
 typedef struct range {
-    int64_t first_slice, slices, values;
+    int64_t first_row, rows, first_slice, slices, values;
     double k_min;
 } range;
 
@@ -17,11 +19,13 @@ static ps_status tile_range(const tiles *t, int64_t index, range *out)
     if (t->slices) {
         ps_slice_tile tile;
         PS_TRY(ps_slice_matrix_tile_info(t->slices, index, &tile));
-        *out = (range){tile.first_slice, tile.slices, tile.value_count, tile.k_min};
+        *out = (range){tile.first_row,  tile.rows,        tile.first_slice,
+                       tile.slices,     tile.value_count, tile.k_min};
     } else {
         ps_block_tile tile;
         PS_TRY(ps_block_matrix_tile_info(t->blocks, index, &tile));
-        *out = (range){tile.first_slice, tile.slices, tile.value_count, tile.k_min};
+        *out = (range){tile.first_row,  tile.rows,        tile.first_slice,
+                       tile.slices,     tile.value_count, tile.k_min};
     }
     return PS_OK;
 }
@@ -219,6 +223,36 @@ ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked,
     PS_TRY(ps_block_matrix_view(t->blocks, index, unpacked, &view->blocks));
     ps_slice_product_set_blocks(product, ps_block_matrix_header(t->blocks), &view->blocks);
     return PS_OK;
+}
+
+/* ---- rows for threads ---- */
+
+/* Adds the tile's values to the units of 64 rows that it covers. */
+static void weigh_rows(const range *tile, int64_t *weights)
+{
+    int64_t first = tile->first_row / ROW_UNIT;
+    int64_t units = (tile->rows + ROW_UNIT - 1) / ROW_UNIT;
+    for (int64_t u = 0; u < units; ++u) weights[first + u] += 1 + tile->values / units;
+}
+
+ps_status tiles_split_rows(const tiles *t, int parts, int64_t *bounds, int64_t *row_tiles)
+{
+    int64_t *weights, units = (t->header.unknowns + ROW_UNIT - 1) / ROW_UNIT, first_slice = -1;
+    PS_TRY(PS_ALLOC(&weights, units, "the rows of threads"));
+    ps_status status = PS_OK;
+    *row_tiles = 0;
+    for (int64_t k = 0; k < t->count && status == PS_OK; ++k) {
+        range tile;
+        status = tile_range(t, t->first + k, &tile);
+        if (status == PS_OK) weigh_rows(&tile, weights);
+        if (status == PS_OK && tile.first_slice == first_slice) ++*row_tiles;
+        if (k == 0 && status == PS_OK) first_slice = tile.first_slice, *row_tiles = 1;
+    }
+    ps_split_equal(weights, units, parts, bounds);
+    for (int p = 0; p <= parts; ++p) bounds[p] *= ROW_UNIT;
+    bounds[parts] = t->header.unknowns;
+    free(weights);
+    return status;
 }
 
 bool tiles_may_be_near(const tiles *t, int64_t chunk, int64_t group)

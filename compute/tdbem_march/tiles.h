@@ -51,6 +51,10 @@ typedef struct tile_view {
 ps_status tiles_view(const tile_list *list, int64_t chunk, const void *unpacked, tile_view *view,
                      ps_slice_product *product);
 
+/* Cuts all rows into `parts` intervals of equal data of the share: bounds[parts + 1], multiples of
+ * 64 (but the last). *row_tiles: how many tiles side by side cover all rows. */
+ps_status tiles_split_rows(const tiles *tiles, int parts, int64_t *bounds, int64_t *row_tiles);
+
 /* False if the tile (of the share) is known to hold nothing with k < group. */
 bool tiles_may_be_near(const tiles *tiles, int64_t chunk, int64_t group);
 ps_status tiles_load_m0(const tiles *tiles, ps_csr *out);

@@ -151,3 +151,47 @@ ps_status ps_slice_product_tile(const ps_slice_product *p, ps_precision precisio
     }
     return PS_OK;
 }
+
+static int64_t first_row(const ps_slice_product *p)
+{
+    return p->layout == PS_TILE_SLICES ? p->slices->first_row : p->blocks->first_row;
+}
+
+/* Global rows [begin, end) of a tile, as far as it has them, for all steps of the group. */
+static void add_rows(const ps_slice_product *p, ps_slice_product_fn add, size_t item,
+                     int64_t begin, int64_t end)
+{
+    int64_t first = first_row(p), rows = ps_slice_product_rows(p);
+    begin = begin > first ? begin - first : 0;
+    end = end - first < rows ? end - first : rows;
+    if (begin >= end) return;
+    for (int64_t g0 = 0; g0 < p->group; g0 += PS_GROUP_MAX) {
+        ps_slice_product some = *p;
+        some.group = p->group - g0 < PS_GROUP_MAX ? p->group - g0 : PS_GROUP_MAX;
+        some.past_origin += g0;
+        some.sums = (char *)p->sums + (size_t)g0 * item;
+        add(&some, begin, end);
+    }
+}
+
+ps_status ps_slice_product_tiles(const ps_slice_product *products, int64_t count,
+                                 ps_precision precision, const int64_t *bounds, int parts)
+{
+    size_t item = precision == PS_SINGLE ? sizeof(float) : sizeof(double);
+    ps_slice_product_fn add = ps_slice_product_function(PS_BACKEND_CPU, precision);
+    if (!add) return ps_fail(PS_USAGE, "slice products are not supported in this precision here");
+    for (int64_t t = 0; t < count; ++t) {
+        ps_slice_product one = products[t];
+        if (one.group > PS_GROUP_MAX) one.group = PS_GROUP_MAX;
+        PS_TRY(check(&one));
+    }
+#pragma omp parallel num_threads(parts)
+    {
+        unsigned mode = flush_subnormals();
+        for (int part = omp_get_thread_num(); part < parts; part += omp_get_num_threads())
+            for (int64_t t = 0; t < count; ++t)
+                add_rows(&products[t], add, item, bounds[part], bounds[part + 1]);
+        restore_mode(mode);
+    }
+    return PS_OK;
+}
