@@ -270,9 +270,7 @@ ps_status ps_slice_batch_run(const ps_slice_batch_plan *plan, const ps_slice_bat
         return ps_fail(PS_USAGE, "sums or past are too narrow for groups of %lld steps",
                        (long long)plan->group);
     if (!ps_stream_handle(stream)) return run_here(plan, memory);
-    if (!memory->scratch || (uintptr_t)memory->past % 16)
-        return ps_fail(PS_USAGE,
-                       "a batch without scratch memory, or a past not aligned to 16 bytes");
+    if (!memory->scratch) return ps_fail(PS_USAGE, "a batch without scratch memory");
     ps_slice_launch launch = make_launch(plan, memory);
     PS_TRY(ps_stream_enter(stream));
     return ps_slice_batch_cuda(plan, &launch, ps_stream_handle(stream));

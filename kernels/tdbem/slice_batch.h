@@ -71,8 +71,7 @@ typedef struct ps_slice_batch_memory {
     const void *table; /* the plan's table, 128-byte aligned                                */
     void *scratch;     /* scratch_bytes, 128-byte aligned; contents are lost                */
     const void *base;  /* the batch, 128-byte aligned                                       */
-    /* As for ps_slice_product: past_j(t) = past[j * past_stride + past_origin + t]; 16-byte
-     * aligned. */
+    /* As for ps_slice_product: past_j(t) = past[j * past_stride + past_origin + t]. */
     const void *past;
     int64_t past_stride, past_origin;
     void *sums; /* [N][sums_stride], i the global row                                       */

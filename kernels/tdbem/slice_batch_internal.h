@@ -95,7 +95,7 @@ typedef struct ps_slice_launch {
     const char *base;
     const ps_slice_strand *strands;
     const ps_slice_piece *pieces;
-    const void *past; /* 16-byte aligned; t = 0 of slice j at j * past_stride + past_origin */
+    const void *past; /* t = 0 of slice j at j * past_stride + past_origin */
     void *scratch;    /* [splits][strands][group][strand_rows] */
     void *sums;
     int64_t past_stride, past_origin, sums_stride;
