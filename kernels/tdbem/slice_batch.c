@@ -176,6 +176,9 @@ ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
     if (group < 1 || group > PS_GROUP_MAX)
         return ps_fail(PS_USAGE, "groups of %lld steps: 1 to %d are supported", (long long)group,
                        PS_GROUP_MAX);
+    if (header->half)
+        return ps_fail(PS_USAGE, "products of halves on a device are not supported: use blocks of "
+                                 "fp32 or fp64 values, or --device cpu");
     *out = (ps_slice_batch_plan){.layout = header->layout,
                                  .precision = header->slices.precision,
                                  .group = group,

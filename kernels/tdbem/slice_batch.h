@@ -79,7 +79,7 @@ typedef struct ps_slice_batch_memory {
 } ps_slice_batch_memory;
 
 /* Sizes and cuts for a device with so many multiprocessors. Reads no index but the tiles' own
- * figures. PS_USAGE: a group, a layout or a block shape that the kernel asked for does not take;
+ * figures. PS_USAGE: halves, or a group, a layout or a block shape that the kernel does not take;
  * PS_INVALID: tiles whose rows overlap without being the same. */
 ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
                                    int multiprocessors, const ps_slice_batch_tiles *tiles,

@@ -124,6 +124,8 @@ static void what_no_kernel_takes_is_refused(void **state)
     check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "teams kernel");
     header.block_columns = 600, tiles.kernel = PS_SLICE_KERNEL_ROWS;
     check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "32 x 600");
+    header.half = true;
+    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "halves");
 }
 
 int main(void)
