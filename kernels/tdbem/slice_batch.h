@@ -2,7 +2,7 @@
  * slice_batch: the slice product (kernels/tdbem/slice_product.h) over a batch of block tiles in the
  * memory of a device,
  *
- *     sums[i][g] += sum over tiles, slices j, columns q of  v[q] past_j(g - k_s - q),  0 <= g < n_g.
+ *     sums[i][g] += sum_tiles sum_j sum_q v[q] past_j(g - k_s - q),  0 <= g < n_g.
  *
  * A batch is the unpacked images of consecutive tiles (formats/block_matrix.h), byte for byte as
  * on the host, in one piece of device memory, tile t at offsets[t]. A plan says how the work
@@ -15,7 +15,8 @@
  * order. No atomics: the same plan gives the same bits. The two kernels:
  *   rows:  strands of 32 rows, a warp each; values and the window of the past that the slice's
  *          starts ask for are copied to shared memory some segments of at most 16 columns ahead.
- *          Warp and contiguous layouts (block_rows a multiple of 16 bytes).
+ *          Warp and contiguous layouts (block_rows a multiple of 16 bytes), at
+ *          most 512 columns.
  *   teams: the kernels of Bramas, Coulaud, Sylvand 2014, 4.1 and 4.2. Full: a team of block_rows
  *          threads a block, its block_columns + n_g - 1 past values in shared memory. Contiguous: a
  *          thread a row, the whole past of the slice in shared memory.
@@ -70,8 +71,7 @@ typedef struct ps_slice_batch_memory {
     const void *table; /* the plan's table, 128-byte aligned                                */
     void *scratch;     /* scratch_bytes, 128-byte aligned; contents are lost                */
     const void *base;  /* the batch, 128-byte aligned                                       */
-    /* As for ps_slice_product: past_j(t) = past[j * past_stride + past_origin + t]; 16-byte
-     * aligned. */
+    /* As for ps_slice_product: past_j(t) = past[j * past_stride + past_origin + t]. */
     const void *past;
     int64_t past_stride, past_origin;
     void *sums; /* [N][sums_stride], i the global row                                       */
@@ -79,14 +79,15 @@ typedef struct ps_slice_batch_memory {
 } ps_slice_batch_memory;
 
 /* Sizes and cuts for a device with so many multiprocessors. Reads no index but the tiles' own
- * figures. PS_USAGE: a group, a layout or a block shape that the kernel asked for does not take;
+ * figures. PS_USAGE: halves, or a group, a layout or a block shape that the kernel does not take;
  * PS_INVALID: tiles whose rows overlap without being the same. */
 ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
                                    int multiprocessors, const ps_slice_batch_tiles *tiles,
                                    ps_slice_batch_plan *out);
 
 /* Fills the table, table_bytes of host memory, aligned to 64 bytes; the caller uploads it. Reads
- * widths and starts (rows kernel) and corner rows (full). PS_INVALID: an array that does not lie in its image. */
+ * widths and starts (rows kernel) and corner rows (full). PS_INVALID: an array that does not lie in
+ * its image. */
 ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_batch_tiles *tiles,
                                void *table);
 

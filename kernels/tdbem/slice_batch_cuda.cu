@@ -16,7 +16,8 @@ template <typename real> __global__ void reduce_kernel(const __grid_constant__ p
     int64_t all = static_cast<int64_t>(in.strand_count) * in.group * in.strand_rows;
     int64_t at = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
     if (at >= all) return;
-    int row = static_cast<int>(at % in.strand_rows), g = static_cast<int>(at / in.strand_rows % in.group);
+    int row = static_cast<int>(at % in.strand_rows),
+        g = static_cast<int>(at / in.strand_rows % in.group);
     const ps_slice_strand strand = in.strands[at / in.strand_rows / in.group];
     if (row >= strand.rows) return;
     const real *from = static_cast<const real *>(in.scratch) + at;
@@ -26,12 +27,15 @@ template <typename real> __global__ void reduce_kernel(const __grid_constant__ p
     static_cast<real *>(in.sums)[(strand.row + row) * in.sums_stride + g] += sum;
 }
 
-ps_status reduce(const ps_slice_batch_plan *plan, const ps_slice_launch *launch, cudaStream_t stream)
+ps_status reduce(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                 cudaStream_t stream)
 {
     int64_t all = plan->strands * plan->group * plan->strand_rows;
     int blocks = static_cast<int>((all + THREADS - 1) / THREADS);
-    if (plan->precision == PS_SINGLE) reduce_kernel<float><<<blocks, THREADS, 0, stream>>>(*launch);
-    else reduce_kernel<double><<<blocks, THREADS, 0, stream>>>(*launch);
+    if (plan->precision == PS_SINGLE)
+        reduce_kernel<float><<<blocks, THREADS, 0, stream>>>(*launch);
+    else
+        reduce_kernel<double><<<blocks, THREADS, 0, stream>>>(*launch);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
@@ -41,7 +45,9 @@ ps_status reduce(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
 extern "C" ps_status ps_slice_batch_cuda(const ps_slice_batch_plan *plan,
                                          const ps_slice_launch *launch, void *stream)
 {
-    if (plan->kernel == PS_SLICE_KERNEL_ROWS) PS_TRY(ps_slice_rows_cuda(plan, launch, stream));
-    else PS_TRY(ps_slice_teams_cuda(plan, launch, stream));
+    if (plan->kernel == PS_SLICE_KERNEL_ROWS)
+        PS_TRY(ps_slice_rows_cuda(plan, launch, stream));
+    else
+        PS_TRY(ps_slice_teams_cuda(plan, launch, stream));
     return reduce(plan, launch, static_cast<cudaStream_t>(stream));
 }

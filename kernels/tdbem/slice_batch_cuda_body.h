@@ -19,8 +19,8 @@ inline int group_index(int64_t lanes)
  * past[g - q] at index (g - q) mod NG, and needs one new value a column: no value moves, as all
  * indices are known at compile time. values: this thread's row, columns `stride` apart. */
 template <int FIRST, int COUNT, typename real, int NG>
-__device__ __forceinline__ void add_columns(real (&sum)[NG], real (&window)[NG],
-                                            const real *values, int stride, const real *past)
+__device__ __forceinline__ void add_columns(real (&sum)[NG], real (&window)[NG], const real *values,
+                                            int stride, const real *past)
 {
     real v[COUNT], p[COUNT];
 #pragma unroll
@@ -83,7 +83,10 @@ template <int BYTES> __device__ __forceinline__ void copy_async(unsigned to, con
                      : "memory");
 }
 
-__device__ __forceinline__ void copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void copies_commit()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 /* Waits until at most PENDING groups of this thread's copies are under way. */
 template <int PENDING> __device__ __forceinline__ void copies_wait()
@@ -94,7 +97,8 @@ template <int PENDING> __device__ __forceinline__ void copies_wait()
 /* The part of a strand's pieces that belongs to split `split`. */
 __device__ __forceinline__ int part_begin(const ps_slice_strand &strand, int split, int splits)
 {
-    return strand.first_piece + static_cast<int>(static_cast<int64_t>(strand.pieces) * split / splits);
+    return strand.first_piece +
+           static_cast<int>(static_cast<int64_t>(strand.pieces) * split / splits);
 }
 
 /* The past of a slice at t = 0. */

@@ -9,49 +9,82 @@
 #ifndef PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
 #define PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "kernels/tdbem/slice_batch.h"
 
-/* The rows kernel: warps of a thread block, and for values of so many bytes and n_g (rounded up) the
- * thread blocks that a multiprocessor holds and the stages of a warp: what registers and shared
+/* The rows kernel: warps of a thread block, and for values of so many bytes and n_g (rounded up)
+ * the thread blocks that a multiprocessor holds and the stages of a warp: what registers and shared
  * memory allow and measured fastest. */
 enum { PS_ROWS_WARPS = 4 };
-#ifdef TUNE_BLOCKS
-#define PS_ROWS_BLOCKS(size, lanes) (TUNE_BLOCKS)
-#define PS_ROWS_STAGES(size, lanes) (TUNE_STAGES)
-#else
-#define PS_ROWS_BLOCKS(size, lanes) ((size) == 8 ? 3 : (lanes) <= 16 ? 6 : 4)
-#define PS_ROWS_STAGES(size, lanes) ((size) == 8 || (lanes) <= 16 ? 3 : 4)
-#endif
+#define PS_ROWS_BLOCKS(size, lanes) ((size) == 4 ? ((lanes) <= 16 ? 6 : 4) : ((lanes) <= 8 ? 5 : 3))
+#define PS_ROWS_STAGES(size, lanes)                                                                \
+    ((size) == 4 ? ((lanes) <= 16 ? 3 : 4) : ((lanes) <= 16 ? 2 : 3))
 
 /* A segment: what the rows kernel multiplies at once. */
 enum { PS_SEGMENT_COLUMNS = 16, PS_PIECE_SEGMENTS = 32 };
 
 typedef struct ps_slice_strand {
-    int32_t row, rows;           /* global first row, number of rows */
+    int32_t row, rows; /* global first row, number of rows */
     int32_t first_piece, pieces;
 } ps_slice_strand;
 
 /* A segment of a slice. */
 typedef struct ps_slice_record {
-    uint8_t columns; /* 1 .. PS_SEGMENT_COLUMNS                       */
-    uint8_t slice;   /* within the piece                              */
-    uint16_t column; /* first one within the slice                    */
+    uint8_t columns;    /* 1 .. PS_SEGMENT_COLUMNS                       */
+    uint8_t slice;      /* within the piece                              */
+    uint16_t column;    /* first one within the slice                    */
     uint16_t low, high; /* least and largest start of the strand's rows */
 } ps_slice_record;
 
 /* Some slices of one tile, rows of one strand. Offsets are in bytes from the batch's base. */
 typedef struct ps_slice_piece {
-    int64_t values; /* warp: of the strand; contiguous: of the tile's slice; full: of the first block */
+    int64_t
+        values; /* warp: of the strand; contiguous: of the tile's slice; full: of the first block */
     int64_t starts; /* warp: of the strand; contiguous: of the tile's slice; full: corner_rows    */
     int32_t slice, count; /* first slice (global), number                                         */
     int32_t row, rows;    /* first row within the tile, rows of the strand in it                  */
     int64_t step;         /* contiguous: values from slice to slice; full: corner_columns, bytes  */
     int32_t starts_step;  /* from slice to slice                                                  */
     int32_t limit;        /* contiguous: rows that the tile's blocks hold; full: number of blocks */
-    int32_t segments, first_segment; /* rows kernel: records in use, and in the strand before them */
+    int32_t segments,
+        first_segment; /* rows kernel: records in use, and in the strand before them */
     int32_t reserved[2];
     ps_slice_record records[PS_PIECE_SEGMENTS]; /* rows kernel */
 } ps_slice_piece;
+
+/* ---- of a plan and its tiles ---- */
+
+static inline int64_t ps_batch_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t ps_batch_larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t ps_batch_value_size(const ps_slice_batch_plan *plan)
+{
+    return plan->precision == PS_SINGLE ? 4 : 8;
+}
+
+static inline bool ps_batch_same_rows(const ps_block_tile *a, const ps_block_tile *b)
+{
+    return a->first_row == b->first_row && a->rows == b->rows;
+}
+
+/* Whether tile t is the first one with its rows. */
+static inline bool ps_batch_opens_rows(const ps_slice_batch_tiles *tiles, int64_t t)
+{
+    int64_t u = 0;
+    while (!ps_batch_same_rows(&tiles->tiles[u], &tiles->tiles[t])) ++u;
+    return u == t;
+}
+
+static inline int64_t ps_batch_strands_of(const ps_slice_batch_plan *plan,
+                                          const ps_block_tile *tile)
+{
+    return (tile->rows + plan->strand_rows - 1) / plan->strand_rows;
+}
+
+static inline int64_t ps_batch_pieces_of(const ps_slice_batch_plan *plan, const ps_block_tile *tile)
+{
+    return (tile->slices + plan->piece_slices - 1) / plan->piece_slices;
+}
 
 /* Where the parts of the table begin, bytes. */
 int64_t ps_slice_batch_pieces_at(const ps_slice_batch_plan *plan);
@@ -62,7 +95,7 @@ typedef struct ps_slice_launch {
     const char *base;
     const ps_slice_strand *strands;
     const ps_slice_piece *pieces;
-    const void *past; /* 16-byte aligned; t = 0 of slice j at j * past_stride + past_origin */
+    const void *past; /* t = 0 of slice j at j * past_stride + past_origin */
     void *scratch;    /* [splits][strands][group][strand_rows] */
     void *sums;
     int64_t past_stride, past_origin, sums_stride;

@@ -2,11 +2,11 @@
  * The rows kernel of slice_batch: a warp owns 32 rows and goes through the slices of its part.
  *
  * The work is a sequence of segments: at most 16 columns of one slice. A segment's values (32
- * rows) and the window of the past that its rows read go to a stage in shared memory by asynchronous
- * copies, some segments ahead of the one that is multiplied, so that enough bytes are in
- * flight whatever the registers leave of warps. A thread reads its values there (columns are
- * 32 values, so without bank conflicts) and the past from its own start in the window; starts
- * of neighbouring rows differ little, so a window is hardly longer than a row-vector plus n_g.
+ * rows) and the window of the past that its rows read go to a stage in shared memory by
+ * asynchronous copies, some segments ahead of the one that is multiplied, so that enough bytes are
+ * in flight whatever the registers leave of warps. A thread reads its values there (columns are 32
+ * values, so without bank conflicts) and the past from its own start in the window; starts of
+ * neighbouring rows differ little, so a window is hardly longer than a row-vector plus n_g.
  *
  * A segment whose starts are too far apart for the window reads the past from device memory.
  */
@@ -29,8 +29,8 @@ template <typename real, int NG> struct stage {
     static constexpr int WINDOW = window_of(NG);
     real values[SEGMENT * WARP];
     real past[WINDOW];
-    unsigned note[WARP]; /* per thread: WIDE, columns, and the index in the window at which past[0] of
-                            its row lies                                                          */
+    unsigned note[WARP]; /* per thread: WIDE, columns, and the index in the window at which past[0]
+                            of its row lies */
 };
 enum : unsigned { WIDE = 1u << 31, COLUMNS_AT = 24, PLACE = (1u << COLUMNS_AT) - 1 };
 
@@ -48,16 +48,19 @@ enum { SPAN_AT = 5, HIGH_AT = 16, SPAN_MAX = (1 << (HIGH_AT - SPAN_AT)) - 1 };
 
 /* Copies BYTES at `from` + AT to shared memory `to` + AT if at < count. */
 template <int BYTES, int AT>
-__device__ __forceinline__ void copy_below(unsigned to, const void *from, unsigned at, unsigned count)
+__device__ __forceinline__ void copy_below(unsigned to, const void *from, unsigned at,
+                                           unsigned count)
 {
     if constexpr (BYTES == 16)
         asm volatile("{.reg .pred p; setp.lt.u32 p, %2, %3;\n"
-                     "@p cp.async.cg.shared.global [%0 + %4], [%1 + %4], 16;}" ::"r"(to), "l"(from),
-                     "r"(at), "r"(count), "n"(AT) : "memory");
+                     "@p cp.async.cg.shared.global [%0 + %4], [%1 + %4], 16;}" ::"r"(to),
+                     "l"(from), "r"(at), "r"(count), "n"(AT)
+                     : "memory");
     else
         asm volatile("{.reg .pred p; setp.lt.u32 p, %2, %3;\n"
-                     "@p cp.async.ca.shared.global [%0 + %4], [%1 + %4], %5;}" ::"r"(to), "l"(from),
-                     "r"(at), "r"(count), "n"(AT), "n"(BYTES) : "memory");
+                     "@p cp.async.ca.shared.global [%0 + %4], [%1 + %4], %5;}" ::"r"(to),
+                     "l"(from), "r"(at), "r"(count), "n"(AT), "n"(BYTES)
+                     : "memory");
 }
 
 /* Goes through the segments of a part. Pieces are taken by the warp: each thread works out one
@@ -69,12 +72,12 @@ template <typename real, int NG, bool PACKED> struct cursor {
     unsigned head_ahead;         /* of it, this thread's word and record */
     uint2 record_ahead;
     segment_place *places; /* [PS_PIECE_SEGMENTS] of the piece, shared memory */
-    const char *values;     /* this thread's copies */
-    const real *past;       /* t = 0 of the piece's first slice, at this thread's value of the window */
-    const uint16_t *starts; /* this thread's        */
+    const char *values;    /* this thread's copies */
+    const real *past; /* t = 0 of the piece's first slice, at this thread's value of the window */
+    const uint16_t *starts;     /* this thread's        */
     int inside, segments, left; /* segment of the piece, and those not copied yet of the part */
-    unsigned copy_column;   /* of the values that this thread copies first */
-    unsigned first;         /* start of this thread's row-vector */
+    unsigned copy_column;       /* of the values that this thread copies first */
+    unsigned first;             /* start of this thread's row-vector */
 
     __device__ __forceinline__ cursor(const ps_slice_launch &launch, int begin, int end, int lane,
                                       segment_place *shared)
@@ -155,7 +158,8 @@ template <typename real, int NG, bool PACKED> struct cursor {
         }
         own.start = slice * word(head, 10);
         own.past = static_cast<int>(slice * in.past_stride - (high + column + columns - 1));
-        own.shape = columns | min(high - low + columns + NG - 1, SPAN_MAX) << SPAN_AT | high << HIGH_AT;
+        own.shape =
+            columns | min(high - low + columns + NG - 1, SPAN_MAX) << SPAN_AT | high << HIGH_AT;
         __syncwarp();
         places[lane] = own;
         __syncwarp();
@@ -167,9 +171,10 @@ template <typename real, int NG, bool PACKED> struct cursor {
     /* To the next segment of the part; loads this thread's start in it. */
     __device__ __forceinline__ void next(int lane)
     {
-        if (++inside >= segments)
+        if (++inside >= segments) {
             do enter_piece(lane);
             while (segments == 0);
+        }
         first = starts[places[inside].start];
     }
 };
@@ -182,12 +187,14 @@ __device__ __forceinline__ void copy_segment(unsigned to, const char *values, in
     constexpr int UNIT = 16 / sizeof(real);
 #pragma unroll
     for (int i = 0; i < SEGMENT / UNIT; ++i)
-        copy_below<16, 0>(to + i * WARP * 16, values + i * UNIT * static_cast<int64_t>(column_bytes),
+        copy_below<16, 0>(to + i * WARP * 16,
+                          values + i * UNIT * static_cast<int64_t>(column_bytes),
                           copy_column + i * UNIT, columns);
 }
 
 template <int WINDOW, typename real>
-__device__ __forceinline__ void copy_past(unsigned to, const real *past, unsigned lane, unsigned count)
+__device__ __forceinline__ void copy_past(unsigned to, const real *past, unsigned lane,
+                                          unsigned count)
 {
     constexpr int BYTES = sizeof(real);
     copy_below<BYTES, 0>(to, past, lane, count);
@@ -199,8 +206,8 @@ __device__ __forceinline__ void copy_past(unsigned to, const real *past, unsigne
 /* Starts the copies of the cursor's segment to a stage, whose address in shared memory is `there`,
  * and moves the cursor on. */
 template <typename real, int NG, bool PACKED>
-__device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real, NG> &to, unsigned there,
-                                      int lane)
+__device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real, NG> &to,
+                                      unsigned there, int lane)
 {
     const segment_place own = at.places[at.inside];
     unsigned shape = own.shape, columns = shape & 0x1f;
@@ -212,8 +219,8 @@ __device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real, 
     note |= columns << COLUMNS_AT;
     constexpr int WINDOW = stage<real, NG>::WINDOW;
     if (span <= WINDOW) {
-        copy_past<WINDOW>(there + static_cast<int>((SEGMENT * WARP + lane) * sizeof(real)), past, lane,
-                          span);
+        copy_past<WINDOW>(there + static_cast<int>((SEGMENT * WARP + lane) * sizeof(real)), past,
+                          lane, span);
     } else {
         if (lane == 0) *reinterpret_cast<const real **>(to.past) = past;
         note |= WIDE;
@@ -236,8 +243,8 @@ __device__ __forceinline__ void multiply(real (&sum)[NG], const stage<real, NG> 
                     columns);
 }
 
-/* Stages a warp, and blocks that a multiprocessor shall hold: what fits its registers and its shared
- * memory. */
+/* Stages a warp, and blocks that a multiprocessor shall hold: what fits its registers and its
+ * shared memory. */
 template <typename real, int NG> struct tuning {
     static constexpr int STAGES = PS_ROWS_STAGES(sizeof(real), NG);
     static constexpr int BLOCKS = PS_ROWS_BLOCKS(sizeof(real), NG);
@@ -283,7 +290,8 @@ __global__ void __launch_bounds__(WARPS *WARP, tuning<real, NG>::BLOCKS)
         free = now;
         now = now + 1 == STAGES ? 0 : now + 1;
     }
-    real *out = static_cast<real *>(in.scratch) + static_cast<int64_t>(part) * in.group * WARP + lane;
+    real *out =
+        static_cast<real *>(in.scratch) + static_cast<int64_t>(part) * in.group * WARP + lane;
     if (lane < strand.rows) write_sums(sum, in.group, WARP, out);
 }
 

@@ -7,8 +7,8 @@
  * that touch the strand. A thread keeps the sums of a row as long as its blocks begin at the same
  * row; the sums of rows that change hands go through shared memory. A block's rows end where the
  * next block begins.
- * Contiguous: thread r owns row r of the strand; the past of a slice is copied whole while the slice
- * before is multiplied.
+ * Contiguous: thread r owns row r of the strand; the past of a slice is copied whole while the
+ * slice before is multiplied.
  */
 #include <cuda_runtime.h>
 
@@ -20,19 +20,26 @@ extern "C" {
 
 namespace {
 
+/* Thread blocks that a multiprocessor has registers for. */
+template <typename real, int NG> constexpr int BLOCKS = sizeof(real) * NG > 128 ? 1 : 2;
+
 enum { TEAM_ROWS = 256, SHARED_MAX = 200 << 10 /* bytes of a thread block's shared memory */ };
 
+/* All values of a segment are under way before the first is used. */
 template <typename real, int NG>
 __device__ __forceinline__ void add_block(real (&sum)[NG], const real *values, int stride,
                                           const real *past, int columns)
 {
-    for (int q = 0; q < columns; q += SEGMENT)
-        add_segment(sum, values + static_cast<int64_t>(q) * stride, stride, past - q,
-                    min(SEGMENT, columns - q));
+    for (int q = 0; q < columns; q += SEGMENT) {
+        real v[SEGMENT];
+#pragma unroll
+        for (int c = 0; c < SEGMENT; ++c)
+            v[c] = q + c < columns ? values[static_cast<int64_t>(q + c) * stride] : real(0);
+        add_segment(sum, v, 1, past - q, min(SEGMENT, columns - q));
+    }
 }
 
-template <typename real, int NG>
-__device__ __forceinline__ void clear(real (&sum)[NG])
+template <typename real, int NG> __device__ __forceinline__ void clear(real (&sum)[NG])
 {
 #pragma unroll
     for (int g = 0; g < NG; ++g) sum[g] = 0;
@@ -61,8 +68,9 @@ template <typename real> __device__ __forceinline__ real *scratch_of(const ps_sl
 
 /* A round of a slice: each team has one block, or a part of 256 rows of it, or none. */
 struct round_of {
-    int block, row, column; /* row: of this thread within the strand, -1: none; column: corner's k */
-    int64_t value;          /* of this thread's row, from the piece's first block                  */
+    int block, row,
+        column;    /* row: of this thread within the strand, -1: none; column: corner's k */
+    int64_t value; /* of this thread's row, from the piece's first block                  */
 };
 
 __device__ __forceinline__ round_of take(const ps_slice_launch &in, const ps_slice_piece &piece,
@@ -83,7 +91,8 @@ __device__ __forceinline__ round_of take(const ps_slice_launch &in, const ps_sli
 
 /* Shared memory: sums[NG][strand_rows], then a window of the past for every team. */
 template <typename real, int NG>
-__device__ __forceinline__ void hand_over(real (&sum)[NG], real *sums, int height, int *mine, int row)
+__device__ __forceinline__ void hand_over(real (&sum)[NG], real *sums, int height, int *mine,
+                                          int row)
 {
     if (*mine >= 0) write_sums(sum, NG, height, sums + *mine);
     __syncthreads();
@@ -94,7 +103,7 @@ __device__ __forceinline__ void hand_over(real (&sum)[NG], real *sums, int heigh
 }
 
 template <typename real, int NG>
-__global__ void __launch_bounds__(TEAM_ROWS, 2)
+__global__ void __launch_bounds__(TEAM_ROWS, (BLOCKS<real, NG>))
     full_kernel(const __grid_constant__ ps_slice_launch in, int height, int teams)
 {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -109,7 +118,8 @@ __global__ void __launch_bounds__(TEAM_ROWS, 2)
         const real *past = past_of<real>(in, piece.slice);
         int rounds = piece.limit * ((in.block_rows + height - 1) / height);
         for (int first = 0; first < rounds; first += teams) {
-            round_of now = team < teams ? take(in, piece, first, team, height) : round_of{0, -1, 1, 0};
+            round_of now =
+                team < teams ? take(in, piece, first, team, height) : round_of{0, -1, 1, 0};
             if (__syncthreads_or(now.row >= 0 && now.row != mine))
                 hand_over(sum, sums, in.strand_rows, &mine, now.row);
             if (team < teams)
@@ -122,23 +132,25 @@ __global__ void __launch_bounds__(TEAM_ROWS, 2)
                           in.block_columns);
         }
     }
-    __syncthreads();
     hand_over(sum, sums, in.strand_rows, &mine, -1);
     real *out = scratch_of<real>(in);
     for (int i = threadIdx.x; i < in.group * in.strand_rows; i += blockDim.x) out[i] = sums[i];
 }
 
-template <typename real, int NG> ps_status start_full(const ps_slice_launch *in, cudaStream_t stream)
+template <typename real, int NG>
+ps_status start_full(const ps_slice_launch *in, cudaStream_t stream)
 {
     int height = in->block_rows < TEAM_ROWS ? in->block_rows : TEAM_ROWS;
     int teams = in->strand_rows / height, threads = (teams * height + WARP - 1) / WARP * WARP;
     size_t reals = static_cast<size_t>(NG) * in->strand_rows +
                    static_cast<size_t>(teams) * (in->block_columns + NG - 1);
     if (reals * sizeof(real) > SHARED_MAX)
-        return ps_fail(PS_EXHAUSTED, "full blocks of %d columns need %zu bytes of shared memory; at "
-                       "most %d are available", in->block_columns, reals * sizeof(real), SHARED_MAX);
-    PS_CUDA(cudaFuncSetAttribute(full_kernel<real, NG>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_MAX));
+        return ps_fail(PS_EXHAUSTED,
+                       "full blocks of %d columns need %zu bytes of shared memory; at "
+                       "most %d are available",
+                       in->block_columns, reals * sizeof(real), SHARED_MAX);
+    PS_CUDA(cudaFuncSetAttribute(full_kernel<real, NG>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 SHARED_MAX));
     full_kernel<real, NG><<<in->strand_count * in->splits, threads, reals * sizeof(real), stream>>>(
         *in, height, teams);
     PS_CUDA(cudaGetLastError());
@@ -187,7 +199,7 @@ __device__ __forceinline__ void add_row(const ps_slice_launch &in, const slice_w
 }
 
 template <typename real, int NG>
-__global__ void __launch_bounds__(TEAM_ROWS, 2)
+__global__ void __launch_bounds__(TEAM_ROWS, (BLOCKS<real, NG>))
     contiguous_kernel(const __grid_constant__ ps_slice_launch in, int span)
 {
     extern __shared__ __align__(16) unsigned char memory[];
@@ -219,8 +231,10 @@ ps_status start_contiguous(const ps_slice_launch *in, cudaStream_t stream)
     int span = in->k_max + in->block_columns - 1 + NG;
     size_t bytes = 2 * sizeof(real) * span;
     if (bytes > SHARED_MAX)
-        return ps_fail(PS_EXHAUSTED, "the past of a slice with K = %d does not fit the %d bytes of "
-                       "shared memory: use the rows kernel", in->k_max, SHARED_MAX);
+        return ps_fail(PS_EXHAUSTED,
+                       "the past of a slice with K = %d does not fit the %d bytes of "
+                       "shared memory: use the rows kernel",
+                       in->k_max, SHARED_MAX);
     PS_CUDA(cudaFuncSetAttribute(contiguous_kernel<real, NG>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_MAX));
     contiguous_kernel<real, NG>
@@ -231,8 +245,8 @@ ps_status start_contiguous(const ps_slice_launch *in, cudaStream_t stream)
 
 using start_fn = ps_status (*)(const ps_slice_launch *, cudaStream_t);
 template <typename real> struct starts {
-    static constexpr start_fn full[GROUPS] = {start_full<real, 1>, start_full<real, 2>,
-                                              start_full<real, 4>, start_full<real, 8>,
+    static constexpr start_fn full[GROUPS] = {start_full<real, 1>,  start_full<real, 2>,
+                                              start_full<real, 4>,  start_full<real, 8>,
                                               start_full<real, 16>, start_full<real, 32>};
     static constexpr start_fn contiguous[GROUPS] = {
         start_contiguous<real, 1>, start_contiguous<real, 2>,  start_contiguous<real, 4>,

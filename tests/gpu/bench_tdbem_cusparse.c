@@ -1,12 +1,13 @@
 /*
- * cuSPARSE beside the slice product: the sparse matrix/vector product of the same M^k in CSR, all of
- * them in one matrix [M^1 .. M^K] of N rows, whose columns are the entries of the past; what a
+ * cuSPARSE beside the slice product: the sparse matrix/vector product of the same M^k in CSR, all
+ * of them in one matrix [M^1 .. M^K] of N rows, whose columns are the entries of the past; what a
  * program without slices would call. JSON records on stdout.
  *
  * Structure: rows of tests/gpu/slice_bench.h's warps, 93 of 100 values kept, as the airplane has.
  * GFlop/s count 2 per stored value. The floor reads values, 32-bit column indices and nothing
  * else once. The library is opened at run time, so that nothing here depends on it; without it
- * the program says so and ends well. Argument: the path of libcusparse.so.12 where the loader does not find it.
+ * the program says so and ends well. Argument: the path of libcusparse.so.12 where the loader does
+ * not find it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,26 +23,30 @@ typedef struct library {
     int (*create)(void **handle);
     int (*set_stream)(void *handle, void *stream);
     int (*create_csr)(void **matrix, int64_t rows, int64_t columns, int64_t nnz, void *row_start,
-                      void *column, void *values, int row_type, int column_type, int base, int type);
+                      void *column, void *values, int row_type, int column_type, int base,
+                      int type);
     int (*create_vector)(void **vector, int64_t size, void *values, int type);
     int (*buffer_size)(void *handle, int operation, const void *alpha, const void *matrix,
                        const void *x, const void *beta, void *y, int type, int algorithm,
                        size_t *bytes);
-    int (*multiply)(void *handle, int operation, const void *alpha, const void *matrix, const void *x,
-                    const void *beta, void *y, int type, int algorithm, void *buffer);
+    int (*multiply)(void *handle, int operation, const void *alpha, const void *matrix,
+                    const void *x, const void *beta, void *y, int type, int algorithm,
+                    void *buffer);
 } library;
-enum { INDEX_32 = 2, INDEX_64 = 3, REAL_32 = 0, REAL_64 = 1, CSR_ALGORITHM = 2 };
+enum { INDEX_32 = 2, REAL_32 = 0, REAL_64 = 1, CSR_ALGORITHM = 2 };
 
 static bool load(const char *path, library *out)
 {
     void *file = dlopen(path, RTLD_NOW);
-    struct { const char *name; void **function; } all[] = {
-        {"cusparseCreate", (void **)&out->create},
-        {"cusparseSetStream", (void **)&out->set_stream},
-        {"cusparseCreateCsr", (void **)&out->create_csr},
-        {"cusparseCreateDnVec", (void **)&out->create_vector},
-        {"cusparseSpMV_bufferSize", (void **)&out->buffer_size},
-        {"cusparseSpMV", (void **)&out->multiply}};
+    struct {
+        const char *name;
+        void **function;
+    } all[] = {{"cusparseCreate", (void **)&out->create},
+               {"cusparseSetStream", (void **)&out->set_stream},
+               {"cusparseCreateCsr", (void **)&out->create_csr},
+               {"cusparseCreateDnVec", (void **)&out->create_vector},
+               {"cusparseSpMV_bufferSize", (void **)&out->buffer_size},
+               {"cusparseSpMV", (void **)&out->multiply}};
     for (int i = 0; i < 6 && file; ++i)
         if (!(*all[i].function = dlsym(file, all[i].name))) return false;
     return file != NULL;
@@ -52,8 +57,8 @@ static bool load(const char *path, library *out)
 enum { ROWS = 24000, SLICES = 400, PAST = 384 /* values of the past a slice */ };
 
 typedef struct csr {
-    int64_t nnz, *row_start;
-    int32_t *columns;
+    int64_t nnz;
+    int32_t *row_start, *columns; /* the library wants both of one width */
 } csr;
 
 static ps_status make_csr(csr *out)
@@ -72,7 +77,7 @@ static ps_status make_csr(csr *out)
             for (int64_t q = 0; q < length; ++q)
                 out->columns[out->nnz++] = (int32_t)((j + 1) * PAST - starts[j * ROWS + i] - q - 1);
         }
-        out->row_start[i + 1] = out->nnz;
+        out->row_start[i + 1] = (int32_t)out->nnz;
     }
     free(starts);
     return PS_OK;
@@ -90,12 +95,12 @@ static ps_status upload(run *r, const csr *m, int64_t size)
 {
     bench_batch fill = {.stream = r->stream, .pool = r->pool};
     int64_t x_bytes = (int64_t)SLICES * PAST * size;
-    PS_TRY(ps_device_alloc(r->device, (ROWS + 1) * 8, &r->row_start));
+    PS_TRY(ps_device_alloc(r->device, (ROWS + 1) * 4, &r->row_start));
     PS_TRY(ps_device_alloc(r->device, m->nnz * 4, &r->columns));
     PS_TRY(ps_device_alloc(r->device, m->nnz * size, &r->values));
     PS_TRY(ps_device_alloc(r->device, x_bytes, &r->x));
     PS_TRY(ps_device_alloc(r->device, ROWS * size, &r->y));
-    PS_TRY(ps_copy_to_device(r->stream, r->row_start, m->row_start, (ROWS + 1) * 8));
+    PS_TRY(ps_copy_to_device(r->stream, r->row_start, m->row_start, (ROWS + 1) * 4));
     PS_TRY(ps_copy_to_device(r->stream, r->columns, m->columns, m->nnz * 4));
     PS_TRY(bench_fill(&fill, r->values, m->nnz * size));
     PS_TRY(bench_fill(&fill, r->x, x_bytes));
@@ -109,7 +114,8 @@ static ps_status called(int code)
 }
 
 /* Seconds of one product, the best of several. */
-static ps_status measure(run *r, const library *lib, const csr *m, ps_precision precision, double *best)
+static ps_status measure(run *r, const library *lib, const csr *m, ps_precision precision,
+                         double *best)
 {
     void *handle, *matrix, *x, *y;
     float one_f = 1;
@@ -123,15 +129,17 @@ static ps_status measure(run *r, const library *lib, const csr *m, ps_precision 
     PS_TRY(called(lib->create(&handle)));
     PS_TRY(called(lib->set_stream(handle, ps_stream_handle(r->stream))));
     PS_TRY(called(lib->create_csr(&matrix, ROWS, (int64_t)SLICES * PAST, m->nnz, r->row_start,
-                                  r->columns, r->values, INDEX_64, INDEX_32, 0, type)));
+                                  r->columns, r->values, INDEX_32, INDEX_32, 0, type)));
     PS_TRY(called(lib->create_vector(&x, (int64_t)SLICES * PAST, r->x, type)));
     PS_TRY(called(lib->create_vector(&y, ROWS, r->y, type)));
-    PS_TRY(called(lib->buffer_size(handle, 0, one, matrix, x, one, y, type, CSR_ALGORITHM, &bytes)));
+    PS_TRY(
+        called(lib->buffer_size(handle, 0, one, matrix, x, one, y, type, CSR_ALGORITHM, &bytes)));
     PS_TRY(ps_device_alloc(r->device, (int64_t)bytes + 16, &r->buffer));
     *best = 1e30;
     for (int i = 0; i < 8; ++i) {
         PS_TRY(ps_event_record(start, r->stream));
-        PS_TRY(called(lib->multiply(handle, 0, one, matrix, x, one, y, type, CSR_ALGORITHM, r->buffer)));
+        PS_TRY(called(
+            lib->multiply(handle, 0, one, matrix, x, one, y, type, CSR_ALGORITHM, r->buffer)));
         PS_TRY(ps_event_record(end, r->stream));
         PS_TRY(ps_event_seconds(start, end, &seconds));
         if (i > 1) *best = fmin(*best, seconds);
@@ -150,11 +158,12 @@ static ps_status bench(const library *lib, const csr *m, ps_precision precision)
     PS_TRY(upload(&r, m, (int64_t)size));
     PS_TRY(measure(&r, lib, m, precision, &seconds));
     double flop = 2 * (double)m->nnz, floor = bytes / read_rate;
-    printf("{\"case\": \"slice-kernel/cusparse-csr-%s\", \"quantity\": \"useful-flops\", \"value\": %.6g, "
+    printf("{\"case\": \"slice-kernel/cusparse-csr-%s\", \"quantity\": \"useful-flops\", "
+           "\"value\": %.6g, "
            "\"unit\": \"TFlop/s\", \"floor\": %.6g, \"fraction\": %.4g, \"size\": %.6g, "
-           "\"device\": \"%s\", \"revision\": \"%s\"}\n", precision == PS_SINGLE ? "f32" : "f64",
-           flop / seconds / 1e12, flop / floor / 1e12, floor / seconds, bytes,
-           ps_device_describe(r.device).name, ps_revision());
+           "\"device\": \"%s\", \"revision\": \"%s\"}\n",
+           precision == PS_SINGLE ? "f32" : "f64", flop / seconds / 1e12, flop / floor / 1e12,
+           floor / seconds, bytes, ps_device_describe(r.device).name, ps_revision());
     fprintf(stderr, "cusparse-csr-%s: %.3f ms, %.3f TFlop/s, %.2f TB/s of values and columns\n",
             precision == PS_SINGLE ? "f32" : "f64", 1e3 * seconds, flop / seconds / 1e12,
             bytes / seconds / 1e12);

@@ -1,12 +1,13 @@
 /*
- * The slice product on a GPU against the card's ceilings, JSON records on stdout, a table on stderr:
- *   slice-kernel/warp-...: warp-packed blocks with the structure of an airplane, 24,000 rows;
+ * The slice product on a GPU against the card's ceilings, JSON records on stdout, a table on
+ * stderr: slice-kernel/warp-...: warp-packed blocks with the structure of an airplane, 24,000 rows;
  *   slice-kernel/full-..., contiguous-...: the blocks of Tables 2 and 3 of Bramas, Coulaud, Sylvand
  *   2014, 256 slices of 6400 rows (copies of them, to exceed the cache), by the paper's kernels
  *   (teams) and, contiguous, by the rows kernel.
- * The floor of a case is the time of reading its stored bytes (values and indices) once or of its flops (2 n_g per
- * stored value: padding is work, as in the paper) at the measured ceilings of an H200, whichever is
- * longer; fraction = floor / time. Arguments: the names of parts: warp, grid; default both.
+ * The floor of a case is the time of reading its stored bytes (values and indices) once or of its
+ * flops (2 n_g per stored value: padding is work, as in the paper) at the measured ceilings of an
+ * H200, whichever is longer; fraction = floor / time. Arguments: the names of parts: warp, grid;
+ * default both.
  */
 #include <stdio.h>
 
@@ -42,9 +43,7 @@ static void record(const char *name, const bench_batch *b, double seconds)
 /* All groups of a case; `what` names it. */
 static ps_status measure(slice_bench *s, bench_batch *b, const char *what)
 {
-    const char *only = getenv("ONLY_GROUP");
     for (int g = 0; g < GROUPS; ++g) {
-        if (only && atoi(only) != groups[g]) continue;
         char name[80];
         double seconds;
         s->group = groups[g];
@@ -61,7 +60,8 @@ static ps_status measure(slice_bench *s, bench_batch *b, const char *what)
 static ps_status bench_warp(ps_precision precision)
 {
     slice_bench s = {.rows = 24000, .slices = 18, .copies = precision == PS_SINGLE ? 480 : 240};
-    s.header = (ps_block_header){.layout = PS_BLOCK_WARP, .block_rows = 32, .block_columns = BENCH_D_MAX};
+    s.header =
+        (ps_block_header){.layout = PS_BLOCK_WARP, .block_rows = 32, .block_columns = BENCH_D_MAX};
     s.header.slices.precision = precision;
     s.header.slices.k_max = BENCH_K;
     bench_batch b = {.device = device, .pool = pools[precision]};
@@ -76,7 +76,8 @@ static ps_status bench_blocks(ps_precision precision, ps_block_layout layout, in
 {
     slice_bench s = {.rows = 6400, .slices = 256};
     char name[64];
-    s.copies = (int64_t)(2e9 / (256 * 6400.0 * (double)columns * (precision == PS_SINGLE ? 4 : 8))) + 1;
+    s.copies =
+        (int64_t)(2e9 / (256 * 6400.0 * (double)columns * (precision == PS_SINGLE ? 4 : 8))) + 1;
     s.header = (ps_block_header){.layout = layout, .block_rows = rows, .block_columns = columns};
     s.header.slices.precision = precision;
     s.header.slices.k_max = BENCH_K;
@@ -121,8 +122,6 @@ static ps_status run_all(int argc, char **argv)
     for (int p = 0; p < 2; ++p) {
         if (wanted(argc, argv, "warp")) PS_TRY(bench_warp((ps_precision)p));
         if (wanted(argc, argv, "grid")) PS_TRY(bench_grid((ps_precision)p));
-        if (wanted(argc, argv, "quick")) PS_TRY(bench_blocks((ps_precision)p, PS_BLOCK_CONTIGUOUS, 64, 16));
-        if (wanted(argc, argv, "quick")) PS_TRY(bench_blocks((ps_precision)p, PS_BLOCK_FULL, 64, 16));
     }
     return PS_OK;
 }

@@ -67,11 +67,15 @@ static inline ps_status bench_image(const slice_bench *s, ps_block_tile *tile, v
     bool warp = h->layout == PS_BLOCK_WARP, full = h->layout == PS_BLOCK_FULL;
     int64_t index = warp ? warps * s->slices * 64 : full ? blocks * 4 : s->slices * s->rows * 2;
     int64_t more = warp ? warps * s->slices * 2 : full ? blocks * 2 + (s->slices + 1) * 4 + 64 : 0;
-    int64_t most = warp ? warps * 32 * s->slices * BENCH_D_MAX : blocks * h->block_rows * h->block_columns;
+    int64_t most =
+        warp ? warps * 32 * s->slices * BENCH_D_MAX : blocks * h->block_rows * h->block_columns;
     index = (index + 127) / 128 * 128;
     more = (more + 127) / 128 * 128;
-    *tile = (ps_block_tile){.rows = s->rows, .slices = s->slices, .d_max = BENCH_D_MAX,
-                            .block_count = warp ? warps * s->slices : blocks, .value_count = most};
+    *tile = (ps_block_tile){.rows = s->rows,
+                            .slices = s->slices,
+                            .d_max = BENCH_D_MAX,
+                            .block_count = warp ? warps * s->slices : blocks,
+                            .value_count = most};
     PS_TRY(ps_alloc_untouched(image, index + more + most * size + 128, "an image"));
     char *at = *image;
     if (full) {
@@ -94,8 +98,9 @@ static inline ps_status bench_image(const slice_bench *s, ps_block_tile *tile, v
         tile->widths = (void *)(at + index);
         tile->value_count = 0;
         for (int64_t b = 0; b < warps * s->slices; ++b) { /* longest of 32: 7 .. 13, mean 10.2 */
-            tile->widths[b] = (uint16_t)(8 + (bench_next(&state) & 3) + bench_next(&state) % 2 +
-                                         (bench_next(&state) % 8 == 0) - (bench_next(&state) % 8 == 0));
+            tile->widths[b] =
+                (uint16_t)(8 + (bench_next(&state) & 3) + bench_next(&state) % 2 +
+                           (bench_next(&state) % 8 == 0) - (bench_next(&state) % 8 == 0));
             tile->value_count += tile->widths[b] * 32;
         }
     }
@@ -110,8 +115,10 @@ static inline void bench_pool(ps_precision precision, void *pool)
     int64_t count = POOL_BYTES / (precision == PS_SINGLE ? 4 : 8);
     for (int64_t i = 0; i < count; ++i) {
         double x = bench_unit(&state) - 0.5;
-        if (precision == PS_SINGLE) ((float *)pool)[i] = (float)x;
-        else ((double *)pool)[i] = x;
+        if (precision == PS_SINGLE)
+            ((float *)pool)[i] = (float)x;
+        else
+            ((double *)pool)[i] = x;
     }
 }
 
@@ -162,8 +169,11 @@ static inline ps_status bench_init(const slice_bench *s, bench_batch *b)
     PS_TRY(bench_upload(s, b));
     PS_TRY(bench_fill(b, b->past, past_bytes));
     PS_TRY(ps_fill_zero(b->stream, b->sums, sum_bytes));
-    b->memory = (ps_slice_batch_memory){.base = b->base, .past = b->past, .past_stride = stride,
-                                        .past_origin = origin, .sums = b->sums,
+    b->memory = (ps_slice_batch_memory){.base = b->base,
+                                        .past = b->past,
+                                        .past_stride = stride,
+                                        .past_origin = origin,
+                                        .sums = b->sums,
                                         .sums_stride = PS_GROUP_MAX};
     return ps_stream_wait(b->stream);
 }
@@ -178,10 +188,13 @@ static inline void bench_unplan(bench_batch *b)
 
 static inline ps_status bench_plan(const slice_bench *s, bench_batch *b)
 {
-    ps_slice_batch_tiles tiles = {.count = s->copies, .tiles = b->tiles, .images = b->images,
-                                  .offsets = b->offsets, .kernel = s->kernel};
-    PS_TRY(ps_slice_batch_plan_make(&s->header, s->group,
-                                    ps_device_describe(b->device).multiprocessors, &tiles, &b->plan));
+    ps_slice_batch_tiles tiles = {.count = s->copies,
+                                  .tiles = b->tiles,
+                                  .images = b->images,
+                                  .offsets = b->offsets,
+                                  .kernel = s->kernel};
+    PS_TRY(ps_slice_batch_plan_make(
+        &s->header, s->group, ps_device_describe(b->device).multiprocessors, &tiles, &b->plan));
     PS_TRY(ps_alloc(&b->table, b->plan.table_bytes, 1, "a table"));
     PS_TRY(ps_slice_batch_table(&b->plan, &tiles, b->table));
     PS_TRY(ps_device_alloc(b->device, b->plan.table_bytes, &b->device_table));

@@ -35,7 +35,8 @@ static inline void case_vector(const batch_case *c, int64_t i, int64_t j, int64_
 
 static inline double case_value(int64_t i, int64_t j, int64_t q)
 {
-    return (float)(2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) - 1);
+    return (float)(2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) -
+                   1);
 }
 
 /* Fills a tile whose ranges are set. */
@@ -51,8 +52,10 @@ static inline void case_tile(const batch_case *c, ps_precision precision, ps_sli
         tile->starts[v] = (uint16_t)start;
         tile->lengths[v] = (uint16_t)length;
         for (int64_t q = 0; q < length; ++q, ++at)
-            if (precision == PS_SINGLE) ((float *)tile->values)[at] = (float)case_value(i, j, q);
-            else ((double *)tile->values)[at] = case_value(i, j, q);
+            if (precision == PS_SINGLE)
+                ((float *)tile->values)[at] = (float)case_value(i, j, q);
+            else
+                ((double *)tile->values)[at] = case_value(i, j, q);
     }
     tile->value_count = at;
     ps_slice_tile_fill_starts(tile);
@@ -67,13 +70,17 @@ static inline void *case_image(const ps_block_header *h, ps_block_tile *tile, in
 {
     int64_t warps = ps_block_tile_warps(tile) * tile->slices;
     bool full = h->layout == PS_BLOCK_FULL, warp = h->layout == PS_BLOCK_WARP;
-    struct { void **array; int64_t bytes; } parts[] = {
-        {(void **)&tile->block_start, full ? 4 * (tile->slices + 1) : 0},
-        {(void **)&tile->corner_rows, full ? 4 * tile->block_count : 0},
-        {(void **)&tile->corner_columns, full ? 2 * tile->block_count : 0},
-        {(void **)&tile->starts, full ? 0 : warp ? 64 * warps : 2 * tile->slices * tile->rows},
-        {(void **)&tile->widths, warp ? 2 * warps : 0},
-        {&tile->values, tile->value_count * (h->slices.precision == PS_SINGLE ? 4 : 8)}};
+    struct {
+        void **array;
+        int64_t bytes;
+    } parts[] = {{(void **)&tile->block_start, full ? 4 * (tile->slices + 1) : 0},
+                 {(void **)&tile->corner_rows, full ? 4 * tile->block_count : 0},
+                 {(void **)&tile->corner_columns, full ? 2 * tile->block_count : 0},
+                 {(void **)&tile->starts, full   ? 0
+                                          : warp ? 64 * warps
+                                                 : 2 * tile->slices * tile->rows},
+                 {(void **)&tile->widths, warp ? 2 * warps : 0},
+                 {&tile->values, tile->value_count * (h->slices.precision == PS_SINGLE ? 4 : 8)}};
     *bytes = PS_PRODUCT_OVERREAD;
     for (int p = 0; p < 6; ++p) *bytes += (parts[p].bytes + 63) / 64 * 64;
     char *image = synthetic_array(*bytes, 1), *at = image;
@@ -116,15 +123,20 @@ static inline void case_exact(const batch_case *c, int64_t i, int64_t j, double 
         }
 }
 
-static inline ps_status case_tiles_init(const batch_case *c, ps_precision precision, case_tiles *out)
+static inline ps_status case_tiles_init(const batch_case *c, ps_precision precision,
+                                        case_tiles *out)
 {
-    ps_slice_tiling tiling = {.unknowns = c->unknowns, .tile_rows = c->tile_rows,
-                              .tile_slices = c->tile_slices, .end_slice = c->unknowns};
+    ps_slice_tiling tiling = {.unknowns = c->unknowns,
+                              .tile_rows = c->tile_rows,
+                              .tile_slices = c->tile_slices,
+                              .end_slice = c->unknowns};
     int64_t across = (c->unknowns + c->tile_rows - 1) / c->tile_rows;
     int64_t along = (c->unknowns + c->tile_slices - 1) / c->tile_slices;
     *out = (case_tiles){.count = across * along};
-    out->header = (ps_block_header){.layout = c->layout, .block_rows = c->block_rows,
-                                    .block_columns = c->block_columns ? c->block_columns : c->d_max};
+    out->header =
+        (ps_block_header){.layout = c->layout,
+                          .block_rows = c->block_rows,
+                          .block_columns = c->block_columns ? c->block_columns : c->d_max};
     out->header.slices.precision = precision;
     out->header.slices.d_max = c->d_max;
     out->header.slices.k_max = c->k_max;
@@ -141,8 +153,11 @@ static inline ps_status case_tiles_init(const batch_case *c, ps_precision precis
         int64_t histogram[PS_LENGTH_BINS] = {0};
         tile.first_row = t % across * tiling.tile_rows;
         tile.first_slice = t / across * tiling.tile_slices;
-        tile.rows = c->unknowns - tile.first_row < c->tile_rows ? c->unknowns - tile.first_row : c->tile_rows;
-        tile.slices = c->unknowns - tile.first_slice < c->tile_slices ? c->unknowns - tile.first_slice : c->tile_slices;
+        tile.rows = c->unknowns - tile.first_row < c->tile_rows ? c->unknowns - tile.first_row
+                                                                : c->tile_rows;
+        tile.slices = c->unknowns - tile.first_slice < c->tile_slices
+                          ? c->unknowns - tile.first_slice
+                          : c->tile_slices;
         case_tile(c, precision, &tile);
         PS_TRY(ps_slice_tile_measure(&tile, c->k_max, histogram));
         synthetic_cut(&out->header, &tile, &out->tiles[t]);
@@ -180,9 +195,12 @@ static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, 
                                           ps_stream *stream, ps_precision precision, int64_t group)
 {
     int64_t columns = c->block_columns > c->d_max ? c->block_columns : c->d_max;
-    *v = (case_vectors){.group = group, .unknowns = c->unknowns, .precision = precision,
+    *v = (case_vectors){.group = group,
+                        .unknowns = c->unknowns,
+                        .precision = precision,
                         .origin = ps_product_past_before(c->k_max, columns),
-                        .sums_stride = group + 3, .size = precision == PS_SINGLE ? 4 : 8};
+                        .sums_stride = group + 3,
+                        .size = precision == PS_SINGLE ? 4 : 8};
     v->stride = v->origin + ps_product_past_after(group);
     int64_t past_bytes = v->unknowns * v->stride * (int64_t)v->size;
     PS_TRY(ps_alloc(&v->past, v->unknowns * v->stride, v->size, "past"));
@@ -190,11 +208,14 @@ static inline ps_status case_vectors_init(case_vectors *v, const batch_case *c, 
     PS_TRY(ps_alloc(&v->again, v->unknowns * v->sums_stride, v->size, "sums"));
     for (int64_t i = 0; i < v->unknowns * v->stride; ++i) {
         double x = case_past(i / v->stride, i % v->stride - v->origin);
-        if (precision == PS_SINGLE) ((float *)v->past)[i] = (float)x;
-        else ((double *)v->past)[i] = x;
+        if (precision == PS_SINGLE)
+            ((float *)v->past)[i] = (float)x;
+        else
+            ((double *)v->past)[i] = x;
     }
     PS_TRY(ps_device_alloc(device, past_bytes, &v->device_past));
-    PS_TRY(ps_device_alloc(device, v->unknowns * v->sums_stride * (int64_t)v->size, &v->device_sums));
+    PS_TRY(
+        ps_device_alloc(device, v->unknowns * v->sums_stride * (int64_t)v->size, &v->device_sums));
     PS_TRY(ps_copy_to_device(stream, v->device_past, v->past, past_bytes));
     return ps_stream_wait(stream);
 }
@@ -222,21 +243,26 @@ static inline ps_status case_batch_init(const case_tiles *all, int64_t first, in
     *out = (case_batch){0};
     PS_TRY(PS_ALLOC(&offsets, end - first + 1, "offsets"));
     for (int64_t t = first; t < end; bytes += all->bytes[t++]) offsets[t - first] = bytes;
-    ps_slice_batch_tiles tiles = {.count = end - first, .tiles = all->tiles + first,
+    ps_slice_batch_tiles tiles = {.count = end - first,
+                                  .tiles = all->tiles + first,
                                   .images = (const void *const *)all->images + first,
-                                  .offsets = offsets, .kernel = kernel};
+                                  .offsets = offsets,
+                                  .kernel = kernel};
     ps_status status;
     int multiprocessors = ps_device_describe(device).multiprocessors;
-    PS_GUARD(status, done, ps_slice_batch_plan_make(&all->header, group, multiprocessors, &tiles, &out->plan));
+    PS_GUARD(status, done,
+             ps_slice_batch_plan_make(&all->header, group, multiprocessors, &tiles, &out->plan));
     PS_GUARD(status, done, ps_alloc(&out->host_table, out->plan.table_bytes, 1, "table"));
     PS_GUARD(status, done, ps_slice_batch_table(&out->plan, &tiles, out->host_table));
     PS_GUARD(status, done, ps_device_alloc(device, bytes, &out->base));
     PS_GUARD(status, done, ps_device_alloc(device, out->plan.table_bytes, &out->table));
     PS_GUARD(status, done, ps_device_alloc(device, out->plan.scratch_bytes, &out->scratch));
-    PS_GUARD(status, done, ps_copy_to_device(stream, out->table, out->host_table, out->plan.table_bytes));
+    PS_GUARD(status, done,
+             ps_copy_to_device(stream, out->table, out->host_table, out->plan.table_bytes));
     for (int64_t t = first; t < end; ++t)
-        PS_GUARD(status, done, ps_copy_to_device(stream, (char *)out->base + offsets[t - first],
-                                                 all->images[t], all->bytes[t]));
+        PS_GUARD(status, done,
+                 ps_copy_to_device(stream, (char *)out->base + offsets[t - first], all->images[t],
+                                   all->bytes[t]));
     status = ps_stream_wait(stream);
 done:
     free(offsets);
@@ -258,10 +284,14 @@ static inline ps_status case_apply(const case_batch *batches, int count, const c
     int64_t bytes = v->unknowns * v->sums_stride * (int64_t)v->size;
     PS_TRY(ps_fill_zero(stream, v->device_sums, bytes));
     for (int b = 0; b < count; ++b) {
-        ps_slice_batch_memory memory = {
-            .table = batches[b].table, .scratch = batches[b].scratch, .base = batches[b].base,
-            .past = v->device_past, .past_stride = v->stride, .past_origin = v->origin,
-            .sums = v->device_sums, .sums_stride = v->sums_stride};
+        ps_slice_batch_memory memory = {.table = batches[b].table,
+                                        .scratch = batches[b].scratch,
+                                        .base = batches[b].base,
+                                        .past = v->device_past,
+                                        .past_stride = v->stride,
+                                        .past_origin = v->origin,
+                                        .sums = v->device_sums,
+                                        .sums_stride = v->sums_stride};
         PS_TRY(ps_slice_batch_run(&batches[b].plan, &memory, stream));
     }
     PS_TRY(ps_copy_to_host(stream, out, v->device_sums, bytes));
@@ -277,8 +307,10 @@ static inline double case_error(const case_tiles *tiles, const case_vectors *v)
         for (int64_t g = 0; g < v->sums_stride; ++g) {
             double sum = case_get(v, v->sums, i * v->sums_stride + g);
             const double *due = &tiles->exact[2 * (i * PS_GROUP_MAX + g)];
-            if (g >= v->group) worst = sum == 0 ? worst : INFINITY;
-            else worst = fmax(worst, fabs(sum - due[0]) / fmax(due[1], 1e-30));
+            if (g >= v->group)
+                worst = sum == 0 ? worst : INFINITY;
+            else
+                worst = fmax(worst, fabs(sum - due[0]) / fmax(due[1], 1e-30));
         }
     return worst;
 }
@@ -293,11 +325,13 @@ static inline ps_status case_run(const batch_case *c, const case_tiles *tiles, p
     ps_stream *stream = NULL;
     ps_status status;
     PS_GUARD(status, done, ps_stream_open(device, &stream));
-    PS_GUARD(status, done, case_vectors_init(&v, c, device, stream, tiles->header.slices.precision, group));
+    PS_GUARD(status, done,
+             case_vectors_init(&v, c, device, stream, tiles->header.slices.precision, group));
     for (int b = 0; b < c->batches; ++b)
-        PS_GUARD(status, done, case_batch_init(tiles, tiles->count * b / c->batches,
-                                               tiles->count * (b + 1) / c->batches, c->kernel, group,
-                                               device, stream, &batches[b]));
+        PS_GUARD(status, done,
+                 case_batch_init(tiles, tiles->count * b / c->batches,
+                                 tiles->count * (b + 1) / c->batches, c->kernel, group, device,
+                                 stream, &batches[b]));
     PS_GUARD(status, done, case_apply(batches, c->batches, &v, stream, v.sums));
     PS_GUARD(status, done, case_apply(batches, c->batches, &v, stream, v.again));
     *worst = case_error(tiles, &v);

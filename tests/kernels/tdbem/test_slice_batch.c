@@ -1,3 +1,4 @@
+#include "kernels/tdbem/slice_batch_internal.h"
 #include "tests/check.h"
 #include "tests/support/batch_case.h"
 
@@ -21,10 +22,118 @@ static void batches_on_the_cpu_device_agree_with_the_definition(void **state)
     ps_device_close(&device);
 }
 
+/* ---- the rows kernel in plain C, from the table alone ---- */
+
+typedef struct walk {
+    const ps_slice_batch_plan *plan;
+    const char *base;
+    double *sums; /* [N], of g = 0 */
+} walk;
+
+static double value_of(const walk *w, const ps_slice_piece *p, const ps_slice_record *s, int64_t r,
+                       int64_t before, int64_t column)
+{
+    int64_t at = (before + column) * PS_WARP_ROWS + r, row = p->row + r;
+    if (w->plan->layout == PS_BLOCK_CONTIGUOUS)
+        at = s->slice * p->step +
+             row / w->plan->block_rows * w->plan->block_rows * w->plan->block_columns +
+             row % w->plan->block_rows + (s->column + column) * w->plan->block_rows;
+    return w->plan->precision == PS_SINGLE ? ((const float *)(w->base + p->values))[at]
+                                           : ((const double *)(w->base + p->values))[at];
+}
+
+static void walk_piece(const walk *w, const ps_slice_strand *strand, const ps_slice_piece *p)
+{
+    const uint16_t *starts = (const uint16_t *)(w->base + p->starts);
+    int64_t before = 0, first = w->plan->layout == PS_BLOCK_WARP ? 0 : p->row;
+    assert_int_equal(p->rows, strand->rows);
+    for (const ps_slice_record *s = p->records; s < p->records + p->segments; ++s) {
+        assert_in_range(s->columns, 1, PS_SEGMENT_COLUMNS);
+        for (int64_t r = 0; r < p->rows; ++r) {
+            int64_t k = starts[s->slice * p->starts_step + first + r];
+            assert_in_range(k, s->low, s->high);
+            for (int64_t c = 0; c < s->columns; ++c)
+                w->sums[strand->row + r] += value_of(w, p, s, r, before, c) *
+                                            case_past(p->slice + s->slice, -k - s->column - c);
+        }
+        before += s->columns;
+    }
+}
+
+static void walk_batch(const case_batch *batch, double *sums)
+{
+    const char *table = batch->host_table;
+    const ps_slice_strand *strands = batch->host_table;
+    const ps_slice_piece *pieces = (const void *)(table + ps_slice_batch_pieces_at(&batch->plan));
+    walk w = {.plan = &batch->plan, .base = batch->base, .sums = sums};
+    for (int64_t s = 0; s < batch->plan.strands; ++s) {
+        int32_t segments = 0, slice = -1;
+        for (int32_t i = 0; i < strands[s].pieces; ++i) {
+            const ps_slice_piece *piece = &pieces[strands[s].first_piece + i];
+            assert_int_equal(piece->first_segment, segments);
+            assert_true(piece->slice > slice);
+            walk_piece(&w, &strands[s], piece);
+            segments += piece->segments;
+            slice = piece->slice + piece->count - 1;
+        }
+    }
+}
+
+static void tables_say_where_everything_is(void **state)
+{
+    ps_device *device;
+    ps_stream *stream;
+    check_ok(ps_device_open("cpu", 0, &device));
+    check_ok(ps_stream_open(device, &stream));
+    for (int i = 0; i < BATCH_CASES; ++i) {
+        const batch_case *c = &batch_cases[i];
+        if (c->layout == PS_BLOCK_FULL || c->kernel == PS_SLICE_KERNEL_TEAMS) continue;
+        if (c->layout == PS_BLOCK_CONTIGUOUS && c->block_rows % 4) continue;
+        case_tiles tiles;
+        case_batch batch;
+        double *sums;
+        check_ok(case_tiles_init(c, PS_SINGLE, &tiles));
+        check_ok(case_batch_init(&tiles, 0, tiles.count, c->kernel, 1, device, stream, &batch));
+        check_ok(PS_ALLOC(&sums, c->unknowns, "sums"));
+        walk_batch(&batch, sums);
+        for (int64_t r = 0; r < c->unknowns; ++r) {
+            const double *due = &tiles.exact[2 * r * PS_GROUP_MAX];
+            check_at_most(fabs(sums[r] - due[0]), 1e-12 * due[1] + 1e-300);
+        }
+        free(sums);
+        case_batch_release(&batch, device);
+        case_tiles_release(&tiles);
+    }
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+}
+
+static void what_no_kernel_takes_is_refused(void **state)
+{
+    ps_slice_batch_plan plan;
+    ps_block_tile two[] = {{.rows = 64, .slices = 4}, {.first_row = 32, .rows = 64, .slices = 4}};
+    const void *images[] = {two, two};
+    int64_t offsets[] = {0, 0};
+    ps_slice_batch_tiles tiles = {.count = 2, .tiles = two, .images = images, .offsets = offsets};
+    ps_block_header header = {.layout = PS_BLOCK_WARP, .block_rows = 32, .block_columns = 9};
+    check_fails(ps_slice_batch_plan_make(&header, 33, 1, &tiles, &plan), PS_USAGE, "1 to 32");
+    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_INVALID, "in part");
+    two[1].first_row = 0;
+    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_INVALID, "ascend");
+    tiles.kernel = PS_SLICE_KERNEL_TEAMS;
+    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "teams kernel");
+    header.block_columns = 600, tiles.kernel = PS_SLICE_KERNEL_ROWS;
+    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "32 x 600");
+    header.half = true;
+    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "halves");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_on_the_cpu_device_agree_with_the_definition),
+        cmocka_unit_test(tables_say_where_everything_is),
+        cmocka_unit_test(what_no_kernel_takes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
