@@ -9,6 +9,8 @@
 #include "kernels/common/add_columns.h"
 #include "runtime/comm.h"
 
+enum { EVEN_ENOUGH = 2 }; /* sweeps in a row */
+
 /* ---- partial sums, on the first device ---- */
 
 /* to[unknowns][group of the run] += from, whose rows are from_stride apart. */
@@ -248,6 +250,23 @@ static ps_status move_cpu(team *t)
                           &t->cpu);
 }
 
+/* The slowest is within 2 % of the mean: moving intervals costs more than it brings. */
+static bool is_even(const team *t, const double *seconds, double slowest)
+{
+    double sum = 0;
+    for (int w = 0; w < team_workers(t); ++w) sum += seconds[w];
+    return slowest * team_workers(t) <= 1.02 * sum;
+}
+
+/* The intervals stay as they are. */
+static ps_status settle(team *t)
+{
+    int64_t first[TEAM_DEVICES + 2] = {0};
+    for (int w = 0; w < team_workers(t); ++w)
+        ps_worker_balance_interval(t->balance, w, &first[w], &first[w + 1]);
+    return ps_worker_balance_fix(t->balance, first);
+}
+
 ps_status team_note_sweep(team *t, int64_t step)
 {
     double seconds[TEAM_DEVICES + 1];
@@ -267,7 +286,9 @@ ps_status team_note_sweep(team *t, int64_t step)
     t->march->summation.seconds += slowest;
     t->march->clock.summation += slowest;
     ++t->march->summation.sweeps;
-    if (loading || ps_worker_balance_settled(t->balance)) return PS_OK;
+    if (loading || team_is_settled(t)) return PS_OK;
+    t->even = is_even(t, seconds, slowest) ? t->even + 1 : 0;
+    if (t->even == EVEN_ENOUGH) return settle(t);
     PS_TRY(ps_worker_balance_update(t->balance, seconds));
     for (int d = 0; d < t->devices; ++d) {
         int64_t first, count;

@@ -50,6 +50,7 @@ typedef struct team {
     ps_worker_balance *balance; /* in slice intervals of the rank's share */
     int64_t far_first;  /* steps done when the far sums were made; -1: never */
     int64_t noted;      /* sweeps whose times are noted */
+    int even;           /* of these the last ones whose times were nearly equal */
 } team;
 
 /* The CUDA devices that make this rank's run, out[TEAM_DEVICES] ordinals; none: the CPU does. With
