@@ -101,7 +101,7 @@ static void catch_signals(const ps_run *run)
 static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc, char **argv)
 {
     ps_run run = {.program = program->name, .device = "auto", .threads = omp_get_max_threads()};
-    run.host_memory = ps_memory_available() / 10 * 8 / ps_comm_size();
+    run.host_memory = ps_memory_available() / 10 * 8 / ps_comm_local_size();
     common_flags flags = {0};
     ps_option common[COMMON_OPTIONS];
     common_table(&run, &flags, common);

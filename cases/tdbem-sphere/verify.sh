@@ -6,9 +6,11 @@
 # Rows: what, levels of subdivision, h/D, points of the outer rule, the guide's error, gate.
 # A row passes within 10 % of the guide's error and below its gate. The rows soft10k and hard10k
 # march 10,000 steps in single precision: amplitude at their end relative to half way, at most 1.
+# DEVICE=cuda has a GPU assemble and march.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-full}
+device=${DEVICE:-cpu}
 work=${2:-$(mktemp -d)}
 mkdir -p "$work"
 [ $# -ge 2 ] || trap 'rm -rf "$work"' EXIT
@@ -61,8 +63,14 @@ mesh() { # LEVELS
 slices() { # LEVELS H/D POINTS FORMULATION [PRECISION] -> name of the file
     local name=slices-$4-$1-$2-$3${5:-}.h5
     [ -e $name ] || penstock-slice-assemble -q sphere$1.h5 $name --formulation "$4" --courant "$2" \
-        --points "$3" --speed 1 --precision ${5:-f64} > assemble.txt
+        --points "$3" --speed 1 --precision ${5:-f64} --device $device > assemble.txt
     echo $name
+}
+
+matrix() { # SLICES -> what is marched: on GPUs blocks
+    [ $device != cpu ] || { echo "$1"; return; }
+    [ -e "warp-$1" ] || penstock-slice-block -q "$1" "warp-$1" > block.txt
+    echo "warp-$1"
 }
 
 # Times T of each experiment, its wave, and how its error is taken.
@@ -91,8 +99,8 @@ far() { # LEVELS SLICES: the worst of five angles
 # 10,000 steps in single precision: what is left at the end, relative to what was left half way.
 long() { # LEVELS SLICES
     local half
-    penstock-tdbem-march -q "$2" sphere$1.h5 run.h5 --force --steps 10000 \
-        --emitter plane:dir=0,0,1:width=0.5:delay=3 > march.txt
+    penstock-tdbem-march -q "$(matrix "$2")" sphere$1.h5 run.h5 --force --steps 10000 \
+        --emitter plane:dir=0,0,1:width=0.5:delay=3 --device $device > march.txt
     half=$(penstock-inspect run.h5 --json | figure dt | awk '{ print 5000 * $1 }')
     penstock-probe -q run.h5 sphere$1.h5 got.h5 --force --surface all > probe.txt
     penstock-probe -q run.h5 sphere$1.h5 half.h5 --force --surface all --to "$half" > probe.txt
@@ -102,7 +110,8 @@ long() { # LEVELS SLICES
 }
 
 march() { # SLICES LEVELS HISTORY T EMITTER
-    penstock-tdbem-march -q "$1" sphere$2.h5 "$3" --force --emitter "$5" --time "$4" > march.txt
+    penstock-tdbem-march -q "$(matrix "$1")" sphere$2.h5 "$3" --force --emitter "$5" --time "$4" \
+        --device $device > march.txt
 }
 
 failures=0
