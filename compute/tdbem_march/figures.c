@@ -144,7 +144,7 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     ps_report_int(report, "budget", plan->budget, "bytes");
     ps_report_int(report, "peak", (int64_t)peak, "bytes");
     ps_report_int(report, "near_matrices",
-                  m->team ? ps_packed_near_bytes(&m->team->root.solve.near) : near_bytes(&m->near),
+                  m->team ? ps_packed_near_bytes(&m->team->root.solve.near) : m->near.bytes,
                   "bytes");
     ps_report_print(&report);
 }

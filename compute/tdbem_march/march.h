@@ -5,6 +5,7 @@
 #define PS_TDBEM_MARCH_MARCH_H
 
 #include "compute/tdbem_march/far.h"
+#include "compute/tdbem_march/near.h"
 #include "compute/tdbem_march/record.h"
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/summation.h"
@@ -91,7 +92,7 @@ typedef struct march {
     const march_options *options;
     problem *problem;
     window window;
-    ps_near near;
+    near_matrices near;
     summation summation;
     far_sums far;
     solver solver;

@@ -31,8 +31,8 @@ static ps_status open_sums(march *m, const march_plan *plan, int64_t left)
 {
     problem *p = m->problem;
     PS_TRY(ps_worker_log_init(&m->workers, 1, (const char *const[]){"cpu"}, "tiles"));
-    PS_TRY(near_collect(&p->tiles, m->options->group, left, &m->near));
-    left -= near_bytes(&m->near);
+    PS_TRY(near_open(&p->tiles, m->options->group, left, m->recent, &m->near));
+    left -= m->near.bytes;
     int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
                       ? plan->tiles_whole
                       : left - plan->far_least; /* the near lags first: they are swept more often */
@@ -78,7 +78,7 @@ void march_close(march *m)
     free(m->team);
     summation_close(&m->summation);
     far_sums_close(&m->far);
-    near_release(&m->near);
+    near_close(&m->near);
     solver_close(&m->solver);
     window_release(&m->window);
     record_close(&m->record);
@@ -151,7 +151,7 @@ static ps_status advance(march *m, int64_t n, int64_t g)
     int64_t rows = m->window.unknowns;
     summation_get(&m->summation, g, m->sums);
     far_sums_add(&m->far, n, m->sums);
-    ps_radiation_add(&m->near, m->recent, g, m->sums);
+    ps_radiation_step(&m->near.radiation, g, m->sums);
     lap(&m->clock.radiation, &since);
     PS_TRY(ps_comm_sum_f64(m->sums, rows));
     lap(&m->clock.communication, &since);

@@ -1,24 +1,16 @@
 /*
  * summation: s^{n0} .. s^{n0+n_g-1} of a group, by one sweep over the tiles of this rank (Bramas,
- * Coulaud, Sylvand 2014, 3.3), from memory as far as it reaches and from the disk beyond; and the
- * near matrices of the radiation stage, taken out of the same tiles once.
+ * Coulaud, Sylvand 2014, 3.3), from memory as far as it reaches and from the disk beyond.
  */
 #ifndef PS_TDBEM_MARCH_SUMMATION_H
 #define PS_TDBEM_MARCH_SUMMATION_H
 
 #include "compute/tdbem_march/tiles.h"
 #include "compute/tdbem_march/window.h"
-#include "kernels/tdbem/radiation.h"
 #include "runtime/chunk_stream.h"
 
-/* Takes M^1 .. M^{group-1}, of this rank's slices, out of the tiles that may hold some, in two
- * passes; `memory` bounds the buffers and, with them, the matrices. */
-ps_status near_collect(tiles *tiles, int64_t group, int64_t memory, ps_near *out);
-void near_release(ps_near *near);
-int64_t near_bytes(const ps_near *near);
-/* Of matrices not collected yet, from the share of shells nearer than the group over a surface of
- * this area: a guess for plans. */
-int64_t near_guess(const tiles *tiles, int64_t group, double area);
+/* Threads that unpack tiles for a stream. */
+int summation_unpackers(void);
 
 typedef struct summation {
     tile_list list;

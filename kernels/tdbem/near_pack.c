@@ -142,6 +142,7 @@ ps_status ps_near_packing_measure(const ps_near_packing *packing, ps_packed_near
     *out = (ps_packed_near){.unknowns = near->unknowns,
                             .group = near->group,
                             .precision = near->precision,
+                            .inner = true,
                             .vector_count = packing->tally[2 * warps],
                             .value_count = packing->tally[2 * warps + 1]};
     for (int64_t m = 1; m <= INNER && m < near->group; ++m)
@@ -173,6 +174,10 @@ static int64_t place(ps_packed_near *p, char *memory)
     p->vectors = piece(memory, &used, p->vector_count * (int64_t)sizeof *p->vectors);
     p->starts = piece(memory, &used, p->vector_count * ROWS);
     p->values = piece(memory, &used, p->value_count * ROWS * item);
+    p->inner_start = NULL;
+    p->inner_words = NULL;
+    p->inner_values = NULL;
+    if (!p->inner) return used;
     p->inner_start = piece(memory, &used, (INNER * p->unknowns + 1) * (int64_t)sizeof(int32_t));
     p->inner_words = piece(memory, &used, p->inner_count * (int64_t)sizeof(uint32_t));
     p->inner_values = piece(memory, &used, p->inner_count * item);

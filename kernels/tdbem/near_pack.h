@@ -1,6 +1,8 @@
 /*
- * near_pack: the near matrices (kernels/tdbem/radiation.h) in the order in which a device that
- * solves group after group reads them (kernels/tdbem/group_solve.h).
+ * near_pack: the near matrices (kernels/tdbem/radiation.h) in the order in which those read them who
+ * serve several steps at once: a device that solves group after group
+ * (kernels/tdbem/group_solve.h), packed here from compressed rows, and cores
+ * (kernels/tdbem/radiation_pass.h), packed from the tiles (kernels/tdbem/near_build.h).
  *
  * Far part: all of M^1 .. M^{n_g-1}, by warps of 32 consecutive rows. A vector is a column that
  * any row of the warp knows: `width` values a row, those of row r from m = starts[r] on, so that
@@ -8,11 +10,13 @@
  * of any row: what step g needs of a warp is a prefix. Rows that lack the column, and places
  * beyond a row's last m, hold zeros; starts[r] + width <= n_g always.
  *
- * Inner part: M^1 .. M^{PS_NEAR_STRIDE-1} once more, by rows, m ascending in a row: what the steps
+ * Inner part, for devices: M^1 .. M^{PS_NEAR_STRIDE-1} once more, by rows, m ascending in a row: what the steps
  * between two passes over the far part owe each other.
  */
 #ifndef PS_KERNELS_TDBEM_NEAR_PACK_H
 #define PS_KERNELS_TDBEM_NEAR_PACK_H
+
+#include <stdbool.h>
 
 #include "kernels/tdbem/radiation.h"
 
@@ -31,6 +35,7 @@ typedef struct ps_near_vector {
 typedef struct ps_packed_near {
     int64_t unknowns, group;
     ps_precision precision;
+    bool inner;              /* is there an inner part? else its arrays are NULL                */
     int64_t vector_count, value_count, inner_count; /* value_count: in rows of 32               */
     int64_t *vector_start;   /* [warps + 1]                                                     */
     int32_t *reach;          /* [warps][group] vectors of a warp with first <= m                */

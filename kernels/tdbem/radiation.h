@@ -6,9 +6,9 @@
  *
  *     s^{n0+g}(i) += sum_{m=1..g} sum_j M^m(i,j) a^{n0+g-m}(j),      m <= n_g - 1.
  *
- * These few matrices M^1 .. M^{n_g-1} ("near") are taken out of the tiles once, as compressed
- * rows, one a m, in the precision of the tiles; exact zeros are dropped, so all layouts give the
- * same matrices.
+ * These few matrices M^1 .. M^{n_g-1} ("near") are taken out of the tiles once: here as compressed
+ * rows, one a m, in the precision of the tiles, without exact zeros; for cores by warps of rows
+ * (kernels/tdbem/near_build.h).
  */
 #ifndef PS_KERNELS_TDBEM_RADIATION_H
 #define PS_KERNELS_TDBEM_RADIATION_H
@@ -29,9 +29,8 @@ typedef struct ps_near {
 
 /* Taking them out: row_start zeroed; ps_near_count for every tile; ps_near_starts once, which
  * gives the number of entries; arrays for them; ps_near_fill for every tile in the same order;
- * ps_near_finish once. Large tiles of warps are walked by several threads,
- * each its rows; the result does not depend on their number. Only `layout`, tile and block shape of the product are used. Columns
- * ascend in a row if slices ascend over the tiles. */
+ * ps_near_finish once. Tiles are walked as kernels/tdbem/near_walk.h says. Columns ascend in a row if
+ * slices ascend over the tiles. */
 void ps_near_count(ps_near *near, const ps_slice_product *tile);
 int64_t ps_near_starts(ps_near *near);
 void ps_near_fill(ps_near *near, const ps_slice_product *tile);
@@ -40,14 +39,8 @@ int64_t ps_near_entries(const ps_near *near); /* once the starts are known */
 
 /* sums[unknowns] += the radiation of step `g` of the group (0: nothing), from recent[g][unknowns],
  * the densities of its steps so far, in the precision of the matrices. Sums in fp64, m ascending,
- * columns ascending; threads own rows, so bits do not depend on their number. 2 flop and 8 or 12
- * bytes an entry with m <= g. */
+ * columns ascending. The definition, plain: what marches use is in radiation_pass.h (cores) and
+ * group_solve.h (devices). */
 void ps_radiation_add(const ps_near *near, const void *recent, int64_t g, double *sums);
-
-/* Of the backends and precisions; used by the above. Rows [begin, end). */
-struct ps_radiation_functions {
-    void (*rows[PS_PRECISION_COUNT])(const ps_near *near, const void *recent, int64_t g,
-                                     int64_t begin, int64_t end, double *sums);
-};
 
 #endif
