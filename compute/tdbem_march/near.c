@@ -189,7 +189,7 @@ void near_close(near_matrices *near)
 /* A value by warps takes FILL times its bytes, and its share of a vector's head. */
 int64_t near_guess(const tiles *t, int64_t group, double area)
 {
-    const double fill = 2, head = 2;
+    const double fill = 1.4, head = 1;
     const ps_slice_header *header = &t->header;
     double reach = (double)group * header->dt * header->speed;
     double share = fmin(1, M_PI * reach * reach / area);

@@ -31,6 +31,19 @@ INLINE NAME(task) NAME(task_of)(const ps_radiation_pass *p, int64_t v, int reach
         .reach = reach};
 }
 
+/* Asks for what row-vector v will need of values and past. */
+INLINE void NAME(fetch)(const ps_radiation_pass *p, int64_t v)
+{
+    const ps_near_vector *vector = &p->near->vectors[v];
+    int reach = 2 * (int)p->length - vector->first;
+    int width = vector->width < reach ? vector->width : reach;
+    const char *values =
+        (const char *)((const real *)p->near->values + (int64_t)vector->offset * ROWS);
+    for (int line = 0; line < width * (int)(ROWS * sizeof(real) / LINE); ++line)
+        __builtin_prefetch(values + line * LINE);
+    __builtin_prefetch((const real *)p->past + p->origin + vector->column * p->pitch);
+}
+
 #ifdef LANE_VECTOR
 #define LANES ((int)(64 / sizeof(real)))
 #define SETS (ROWS / LANES)
@@ -56,14 +69,15 @@ INLINE void NAME(add_columns)(const NAME(task) *t, int first, int columns, bool 
 }
 
 /* Some row-vectors; sum[steps][32] becomes their sum. */
-INLINE void NAME(add_block)(const ps_radiation_pass *p, int64_t begin, int64_t end, int64_t b0,
+INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k,
                             real *sums, const int steps)
 {
     LANE_VECTOR sum[SETS][STEPS_MAX];
-    int reach = (int)(p->length + b0) + steps;
+    int reach = (int)(p->length + k->b0) + steps;
     memset(sum, 0, sizeof sum);
-    for (int64_t v = begin; v < end && p->near->vectors[v].first < reach; ++v) {
+    for (int64_t v = k->begin; v < k->end && p->near->vectors[v].first < reach; ++v) {
         NAME(task) t = NAME(task_of)(p, v, reach, steps);
+        if (k->b0 == 0 && v + AHEAD < k->last) NAME(fetch)(p, v + AHEAD);
         for (int first = 0; first < t.width; first += COLUMNS)
             NAME(add_columns)(&t, first, t.width - first < COLUMNS ? t.width - first : COLUMNS,
                               reach > LANES, sum, steps);
@@ -76,14 +90,15 @@ INLINE void NAME(add_block)(const ps_radiation_pass *p, int64_t begin, int64_t e
 #undef COLUMNS
 #else
 /* Some row-vectors; sum[steps][32] becomes their sum. */
-INLINE void NAME(add_block)(const ps_radiation_pass *p, int64_t begin, int64_t end, int64_t b0,
+INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k,
                             real *sums, const int steps)
 {
     real sum[ROWS][STEPS_MAX];
-    int reach = (int)(p->length + b0) + steps;
+    int reach = (int)(p->length + k->b0) + steps;
     memset(sum, 0, sizeof sum);
-    for (int64_t v = begin; v < end && p->near->vectors[v].first < reach; ++v) {
+    for (int64_t v = k->begin; v < k->end && p->near->vectors[v].first < reach; ++v) {
         NAME(task) t = NAME(task_of)(p, v, reach, steps);
+        if (k->b0 == 0 && v + AHEAD < k->last) NAME(fetch)(p, v + AHEAD);
         for (int r = 0; r < ROWS; ++r) {
             if (t.starts[r] >= reach) continue;
             const real *from = t.from + (reach - t.starts[r]) + t.width - 1;
@@ -104,13 +119,14 @@ INLINE void NAME(add_warp)(const ps_radiation_pass *p, int64_t warp, const int s
     int64_t last = 2 * p->length < near->group ? 2 * p->length - 1 : near->group - 1;
     int64_t begin = near->vector_start[warp], end = begin + near->reach[warp * near->group + last];
     double total[LENGTH_MAX][ROWS] = {{0}};
-    for (; begin < end; begin += TOGETHER)
-        for (int64_t b0 = 0; b0 < ahead; b0 += steps) {
+    vectors_at_once k = {.begin = begin, .last = end};
+    for (; k.begin < end; k.begin = k.end)
+        for (k.end = k.begin + TOGETHER < end ? k.begin + TOGETHER : end, k.b0 = 0; k.b0 < ahead;
+             k.b0 += steps) {
             real sums[STEPS_MAX * ROWS];
-            NAME(add_block)(p, begin, begin + TOGETHER < end ? begin + TOGETHER : end, b0, sums,
-                            steps);
+            NAME(add_block)(p, &k, sums, steps);
             for (int b = 0; b < steps; ++b)
-                for (int r = 0; r < ROWS; ++r) total[b0 + b][r] += (double)sums[b * ROWS + r];
+                for (int r = 0; r < ROWS; ++r) total[k.b0 + b][r] += (double)sums[b * ROWS + r];
         }
     int64_t first = warp * ROWS, rows = near->unknowns - first;
     for (int64_t b = 0; b < ahead; ++b)

@@ -2,8 +2,14 @@
 
 #include "kernels/tdbem/radiation_pass.h"
 
-/* Row-vectors whose products are summed in the precision of the matrices. */
-enum { TOGETHER = 8, STEPS_MAX = 8, LENGTH_MAX = 16, ROWS = PS_NEAR_ROWS };
+/* TOGETHER: row-vectors whose products are summed in the precision of the matrices; AHEAD: how many
+ * row-vectors earlier one is fetched. */
+enum { TOGETHER = 8, AHEAD = 6, LINE = 64, STEPS_MAX = 8, LENGTH_MAX = 16, ROWS = PS_NEAR_ROWS };
+
+/* Row-vectors begin .. end - 1 of a warp's up to `last`, for the steps from b0 on. */
+typedef struct vectors_at_once {
+    int64_t begin, end, last, b0;
+} vectors_at_once;
 
 #define NAME(name) PS_ISA_PASTE(name, SUFFIX)
 

@@ -2,62 +2,22 @@
  * definition (kernels/tdbem/radiation.h). */
 #include "kernels/tdbem/radiation.h"
 
-#include <omp.h>
+#include "tests/support/near_tiles.h"
 
-#include "tests/check.h"
-#include "tests/support/synthetic_blocks.h"
+static const near_tiling tiling = {64, 40};
 
-enum { UNKNOWNS = 150, TILE_ROWS = 64, TILE_SLICES = 40, HALVES = 3 };
-static const synthetic_slices matrix = {UNKNOWNS, 40, 4, 0.1, 11};
-
-typedef void (*tile_use)(ps_near *near, const ps_slice_product *tile);
-
-/* Hands a tile, cut as wanted (-1: slices, HALVES: warps of halves), to `use`. */
-static void with_tile(int64_t first_row, int64_t first_slice, int layout, ps_precision precision,
-                      ps_near *near, tile_use use)
-{
-    ps_slice_tile tile = {.first_row = first_row, .first_slice = first_slice};
-    tile.rows = UNKNOWNS - first_row < TILE_ROWS ? UNKNOWNS - first_row : TILE_ROWS;
-    tile.slices = UNKNOWNS - first_slice < TILE_SLICES ? UNKNOWNS - first_slice : TILE_SLICES;
-    synthetic_tile(&matrix, precision, true, &tile);
-    ps_slice_product product = {0};
-    if (layout < 0) {
-        ps_slice_product_set_slices(&product, &tile);
-        use(near, &product);
-    } else {
-        ps_block_header header = {
-            .layout = (ps_block_layout)layout,
-            .block_rows = 16,
-            .half = layout == HALVES,
-            .slices = {.d_max = synthetic_d_bound(&matrix), .precision = precision}};
-        if (header.half) header.layout = PS_BLOCK_WARP;
-        header.block_columns = header.slices.d_max + 1;
-        check_ok(ps_blocking_check(&header));
-        ps_block_tile cut = {0};
-        synthetic_cut(&header, &tile, &cut);
-        ps_slice_product_set_blocks(&product, &header, &cut);
-        use(near, &product);
-        synthetic_cut_free(&cut);
-    }
-    synthetic_tile_free(&tile);
-}
-
-static void over_tiles(int layout, ps_precision precision, ps_near *near, tile_use use)
-{
-    for (int64_t slice = 0; slice < UNKNOWNS; slice += TILE_SLICES)
-        for (int64_t row = 0; row < UNKNOWNS; row += TILE_ROWS)
-            with_tile(row, slice, layout, precision, near, use);
-}
+static void count(void *near, const ps_slice_product *tile) { ps_near_count(near, tile); }
+static void fill(void *near, const ps_slice_product *tile) { ps_near_fill(near, tile); }
 
 static ps_near collect(int layout, ps_precision precision, int64_t group)
 {
     ps_near near = {.unknowns = UNKNOWNS, .group = group, .precision = precision};
     near.row_start = calloc((size_t)((group - 1) * (UNKNOWNS + 1)) + 1, sizeof *near.row_start);
-    over_tiles(layout, precision, &near, ps_near_count);
+    over_tiles(tiling, layout, precision, &near, count);
     int64_t entries = ps_near_starts(&near);
     near.columns = calloc((size_t)entries + 1, sizeof *near.columns);
     near.values = calloc((size_t)entries + 1, 8);
-    over_tiles(layout, precision, &near, ps_near_fill);
+    over_tiles(tiling, layout, precision, &near, fill);
     ps_near_finish(&near);
     assert_int_equal(ps_near_entries(&near), entries);
     return near;
@@ -68,14 +28,6 @@ static void release(ps_near *near)
     free(near->row_start);
     free(near->columns);
     free(near->values);
-}
-
-/* M^m(i,j) */
-static double entry(int64_t i, int64_t j, int64_t m)
-{
-    int64_t start, length;
-    synthetic_vector(&matrix, i, j, &start, &length);
-    return m >= start && m < start + length ? synthetic_value(&matrix, i, j, m - start) : 0;
 }
 
 static void every_entry_is_there_once(void **state)
@@ -164,37 +116,6 @@ static void radiation_is_the_definition(void **state)
     }
 }
 
-/* Many more rows and entries, so that threads share them. */
-static void threads_do_not_matter(void **state)
-{
-    enum { ROWS = 20000, EACH = 30 };
-    ps_near near = {.unknowns = ROWS, .group = 2, .precision = PS_DOUBLE};
-    near.row_start = calloc(ROWS + 1, sizeof *near.row_start);
-    near.columns = calloc(ROWS * EACH, sizeof *near.columns);
-    double *values = calloc(ROWS * EACH, sizeof *values), *recent = calloc(ROWS, sizeof *recent);
-    double *sums[2] = {calloc(ROWS, sizeof **sums), calloc(ROWS, sizeof **sums)};
-    uint64_t seed = 5;
-    near.values = values;
-    for (int64_t e = 0; e < ROWS * EACH; ++e) {
-        near.columns[e] = (int32_t)(check_random(&seed) * ROWS);
-        values[e] = check_random(&seed);
-    }
-    for (int64_t i = 0; i < ROWS; ++i) {
-        near.row_start[i + 1] = (i + 1) * EACH;
-        recent[i] = check_random(&seed);
-    }
-    for (int run = 0; run < 2; ++run) {
-        omp_set_num_threads(run ? 3 : 1);
-        ps_radiation_add(&near, recent, 1, sums[run]);
-    }
-    assert_memory_equal(sums[0], sums[1], ROWS * sizeof(double));
-    check_at_most(1, sums[0][0]);
-    free(recent);
-    free(sums[0]);
-    free(sums[1]);
-    release(&near);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,7 +123,6 @@ int main(void)
         cmocka_unit_test(layouts_give_the_same_matrices),
         cmocka_unit_test(halves_are_near_the_entries),
         cmocka_unit_test(radiation_is_the_definition),
-        cmocka_unit_test(threads_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

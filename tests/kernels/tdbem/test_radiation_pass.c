@@ -1,0 +1,151 @@
+/* Passes over matrices by warps against the radiation of every step by its definition
+ * (kernels/tdbem/radiation_pass.h, radiation.h). */
+#include "kernels/tdbem/radiation_pass.h"
+
+#include <omp.h>
+
+#include "tests/check.h"
+#include "tests/support/group_case.h"
+
+static group_case make(int64_t unknowns, int64_t group, double crowd, ps_precision precision)
+{
+    group_case c = {.unknowns = unknowns, .group = group, .count = group, .precision = precision,
+                    .crowd = crowd, .dominance = 1.2, .limit = 200, .seed = 5};
+    check_ok(group_case_make(&c));
+    return c;
+}
+
+/* recent[group][unknowns] of a case. */
+static void *make_recent(const group_case *c)
+{
+    void *recent = calloc((size_t)(c->group * c->unknowns), 8);
+    for (int64_t i = 0; i < c->group * c->unknowns; ++i)
+        group_case_put(c, recent, i, group_case_random(c, i, 7, 7) - 0.3);
+    return recent;
+}
+
+/* All steps of a group: out[group][unknowns]. Passes see only the steps before them; what comes
+ * later in `recent` is not a number. */
+static void radiate(const group_case *c, const void *recent, double *out)
+{
+    int64_t n = c->unknowns, row = n * group_case_item(c);
+    ps_radiation r = {.near = &c->packed};
+    void *sofar = malloc((size_t)(c->group * row));
+    r.recent = sofar;
+    r.owed = malloc((size_t)(c->group * n) * sizeof *r.owed);
+    r.past = malloc((size_t)ps_radiation_past_bytes(n, c->group, c->precision));
+    memset(sofar, 0xff, (size_t)(c->group * row));
+    for (int64_t g = 0; g < c->group; ++g) {
+        if (g > 0)
+            memcpy((char *)sofar + (g - 1) * row, (const char *)recent + (g - 1) * row, (size_t)row);
+        for (int64_t i = 0; i < n; ++i) out[g * n + i] = (double)i;
+        ps_radiation_step(&r, g, out + g * n);
+    }
+    free(sofar);
+    free(r.owed);
+    free(r.past);
+}
+
+static void check_case(int64_t unknowns, int64_t group, ps_precision precision)
+{
+    group_case c = make(unknowns, group, 0.9, precision);
+    void *recent = make_recent(&c);
+    double *out = calloc((size_t)(group * unknowns), sizeof *out);
+    double *due = calloc((size_t)unknowns, sizeof *due);
+    radiate(&c, recent, out);
+    for (int64_t g = 0; g < group; ++g) {
+        for (int64_t i = 0; i < unknowns; ++i) due[i] = 0;
+        ps_radiation_add(&c.near, recent, g, due);
+        for (int64_t i = 0; i < unknowns; ++i) /* the sums of a step are about 1 */
+            check_near(out[g * unknowns + i] - (double)i, due[i],
+                       precision == PS_SINGLE ? 3e-7 : 1e-13, 0);
+    }
+    free(recent);
+    free(out);
+    free(due);
+    group_case_drop(&c);
+}
+
+static void steps_are_the_definition(void **state)
+{
+    const int64_t sizes[] = {1, 31, 33, 200}, groups[] = {1, 2, 3, 5, 8, 13, 16, 31, 32};
+    for (int s = 0; s < 4; ++s)
+        for (int k = 0; k < 9; ++k)
+            for (int precision = 0; precision < 2; ++precision)
+                check_case(sizes[s], groups[k], (ps_precision)precision);
+}
+
+/* Root mean square of what fp32 errs, of the sums' own: what the header says. */
+static void single_precision_errs_by_little(void **state)
+{
+    group_case c = make(600, 32, 0.9, PS_SINGLE);
+    void *recent = make_recent(&c);
+    double *out = calloc(32 * 600, sizeof *out), *due = calloc(600, sizeof *due);
+    double wrong = 0, size = 0;
+    radiate(&c, recent, out);
+    for (int64_t g = 1; g < 32; ++g) {
+        for (int64_t i = 0; i < 600; ++i) due[i] = (double)i;
+        ps_radiation_add(&c.near, recent, g, due);
+        for (int64_t i = 0; i < 600; ++i) {
+            double error = out[g * 600 + i] - due[i], own = due[i] - (double)i;
+            wrong += error * error;
+            size += own * own;
+        }
+    }
+    check_at_most(sqrt(wrong / size), 1e-7);
+    check_at_most(1e-10, sqrt(wrong / size)); /* or this would be no test */
+    free(recent);
+    free(out);
+    free(due);
+    group_case_drop(&c);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    for (int precision = 0; precision < 2; ++precision) {
+        group_case c = make(1500, 16, 0.9, (ps_precision)precision);
+        void *recent = make_recent(&c);
+        double *out[2] = {calloc(16 * 1500, sizeof **out), calloc(16 * 1500, sizeof **out)};
+        assert_true(c.packed.value_count > 1 << 12); /* so that there are threads */
+        for (int run = 0; run < 2; ++run) {
+            omp_set_num_threads(run ? 3 : 1);
+            radiate(&c, recent, out[run]);
+        }
+        assert_memory_equal(out[0], out[1], 16 * 1500 * sizeof(double));
+        free(recent);
+        free(out[0]);
+        free(out[1]);
+        group_case_drop(&c);
+    }
+}
+
+/* The same group again, and one that ends early. */
+static void a_group_starts_anew(void **state)
+{
+    group_case c = make(200, 8, 0.9, PS_SINGLE);
+    void *recent = make_recent(&c);
+    double first[200] = {0}, again[200] = {0};
+    ps_radiation r = {.near = &c.packed, .recent = recent};
+    r.owed = malloc(8 * 200 * sizeof *r.owed);
+    r.past = malloc((size_t)ps_radiation_past_bytes(200, 8, PS_SINGLE));
+    for (int64_t g = 0; g <= 5; ++g) ps_radiation_step(&r, g, g == 5 ? first : again);
+    memset(again, 0, sizeof again);
+    double waste[200] = {0};
+    for (int64_t g = 0; g <= 5; ++g) ps_radiation_step(&r, g, g == 5 ? again : waste);
+    assert_memory_equal(first, again, sizeof first);
+    free(r.owed);
+    free(r.past);
+    free(recent);
+    group_case_drop(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_the_definition),
+        cmocka_unit_test(single_precision_errs_by_little),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(a_group_starts_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
