@@ -1,64 +1,19 @@
 /* coincident: places that occur more than once, by their hashes, in bounded memory. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kernels/common/counter_random.h"
 #include "kernels/common/word_sort.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/memory.h"
+#include "runtime/scratch_file.h"
 
 enum { BLOCK = 1 << 17 };
-
-ps_status open_scratch(const char *beside, int *file)
-{
-    char path[4096];
-    const char *folder = getenv("TMPDIR");
-    if (beside)
-        snprintf(path, sizeof path, "%.4000s.XXXXXX", beside);
-    else
-        snprintf(path, sizeof path, "%.4000s/penstock-XXXXXX", folder ? folder : "/tmp");
-    *file = mkostemp(path, O_CLOEXEC);
-    if (*file < 0)
-        return ps_fail(errno == ENOSPC ? PS_EXHAUSTED : PS_USAGE,
-                       "no temporary file can be made at %s: %s", path, strerror(errno));
-    unlink(path);
-    return PS_OK;
-}
-
-ps_status scratch_transfer(int file, bool writing, void *data, int64_t bytes, int64_t at)
-{
-    char *here = data;
-    while (bytes > 0) {
-        ssize_t done = writing ? pwrite(file, here, (size_t)bytes, at)
-                               : pread(file, here, (size_t)bytes, at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0)
-            return ps_fail(done < 0 && errno == ENOSPC ? PS_EXHAUSTED : PS_FAILED,
-                           "a temporary file cannot be %s: %s", writing ? "written" : "read",
-                           done < 0 ? strerror(errno) : "it ends too early");
-        here += done;
-        at += done;
-        bytes -= done;
-    }
-    return PS_OK;
-}
 
 ps_status coincidence_start(coincidence *c, const char *beside)
 {
     c->particles = 0;
-    return open_scratch(beside, &c->file);
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-    x += 0.0; /* -0 and 0 are one place */
-    memcpy(&bits, &x, 8);
-    return bits;
+    return ps_scratch_open(beside, &c->file);
 }
 
 ps_status coincidence_add(coincidence *c, const double *const *columns, int64_t count)
@@ -66,12 +21,9 @@ ps_status coincidence_add(coincidence *c, const double *const *columns, int64_t 
     uint64_t *hashes;
     PS_TRY(PS_ALLOC(&hashes, count, "hashes of places"));
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; ++i) {
-        uint64_t h = ps_counter_mix(bits_of(columns[0][i]) + 0x9e3779b97f4a7c15u);
-        h = ps_counter_mix(h + bits_of(columns[1][i]) * 0xda942042e4dd58b5u);
-        hashes[i] = ps_counter_mix(h + bits_of(columns[2][i]) * 0xd1342543de82ef95u);
-    }
-    ps_status status = scratch_transfer(c->file, true, hashes, 8 * count, 8 * c->particles);
+    for (int64_t i = 0; i < count; ++i)
+        hashes[i] = ps_place_hash(columns[0][i], columns[1][i], columns[2][i]);
+    ps_status status = ps_scratch_write(c->file, hashes, 8 * count, 8 * c->particles);
     c->particles += count;
     free(hashes);
     return status;
@@ -108,7 +60,7 @@ static ps_status collect(const coincidence *c, int64_t pass, int64_t passes, uin
     *count = 0;
     for (int64_t first = 0; first < c->particles && status == PS_OK; first += BLOCK) {
         int64_t here = c->particles - first < BLOCK ? c->particles - first : BLOCK;
-        status = scratch_transfer(c->file, false, block, 8 * here, 8 * first);
+        status = ps_scratch_read(c->file, block, 8 * here, 8 * first);
         for (int64_t i = 0; i < here && *count < capacity && status == PS_OK; ++i)
             if (passes == 1 || block[i] % (uint64_t)passes == (uint64_t)pass)
                 out[(*count)++] = block[i];
@@ -128,7 +80,7 @@ static ps_status find_two(const coincidence *c, uint64_t hash, int64_t *first, i
     *first = *second = -1;
     for (int64_t from = 0; from < c->particles && *second < 0 && status == PS_OK; from += BLOCK) {
         int64_t here = c->particles - from < BLOCK ? c->particles - from : BLOCK;
-        status = scratch_transfer(c->file, false, block, 8 * here, 8 * from);
+        status = ps_scratch_read(c->file, block, 8 * here, 8 * from);
         for (int64_t i = 0; i < here && *second < 0 && status == PS_OK; ++i)
             if (block[i] == hash) *(*first < 0 ? first : second) = from + i;
     }

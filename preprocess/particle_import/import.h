@@ -51,9 +51,6 @@ ps_status coincidence_add(coincidence *c, const double *const *columns, int64_t 
 ps_status coincidence_count(coincidence *c, int64_t memory, int64_t *found, int64_t *first,
                             int64_t *second);
 void coincidence_release(coincidence *c);
-/* An unlinked file beside `beside` (NULL: in TMPDIR); closed by close(). */
-ps_status open_scratch(const char *beside, int *file);
-ps_status scratch_transfer(int file, bool writing, void *data, int64_t bytes, int64_t at);
 
 /* ---- sink.c ---- */
 

@@ -8,6 +8,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/scratch_file.h"
 
 ps_status sink_start(sink *s, const import_options *options, const ps_store_identity *identity,
                      int file_charges)
@@ -27,7 +28,7 @@ ps_status sink_start(sink *s, const import_options *options, const ps_store_iden
                               "a block of particles"));
     for (int c = 1; c < s->columns; ++c) s->block[c] = s->block[c - 1] + SINK_ROWS;
     PS_TRY(coincidence_start(&s->places, options->output));
-    return options->output ? open_scratch(options->output, &s->spool) : PS_OK;
+    return options->output ? ps_scratch_open(options->output, &s->spool) : PS_OK;
 }
 
 void sink_release(sink *s)
@@ -51,7 +52,7 @@ static ps_status flush(sink *s)
     s->filled = 0;
     if (s->spool < 0) return PS_OK;
     int64_t bytes = 8 * (int64_t)SINK_ROWS * s->columns;
-    return scratch_transfer(s->spool, true, s->block[0], bytes, before / SINK_ROWS * bytes);
+    return ps_scratch_write(s->spool, s->block[0], bytes, before / SINK_ROWS * bytes);
 }
 
 ps_status sink_add(sink *s, const double *row)
@@ -98,7 +99,7 @@ static ps_status fill_from_spool(const sink *s, int64_t chunk, int64_t rows, int
         int64_t here = count - at < SINK_ROWS ? count - at : SINK_ROWS;
         int64_t block = (chunk * rows + at) / SINK_ROWS;
         for (int c = 0; c < s->columns; ++c)
-            PS_TRY(scratch_transfer(s->spool, false, columns[c] + at, 8 * here,
+            PS_TRY(ps_scratch_read(s->spool, columns[c] + at, 8 * here,
                                     block * block_bytes + 8 * (int64_t)SINK_ROWS * c));
     }
     return PS_OK;
