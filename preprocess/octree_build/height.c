@@ -88,7 +88,7 @@ int height_of_least_work(int64_t particles, const double *cells, int order)
         double all = level > 1 ? pow(3, d) : fmin(cells[level], 27);
         if (level > 1) far += m2l * cells[level] * (pow(6, d) - pow(3, d));
         double work = far + 23 * (double)particles * ((double)particles / cells[level]) * all;
-        if (work < least) {
+        if (work < 0.99 * least) { /* the counts are not better than that */
             least = work;
             best = level + 1;
         }

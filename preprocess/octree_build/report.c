@@ -25,16 +25,13 @@ static void report_particles(ps_report *r, const ps_octree *tree)
     ps_report_real(r, "particles_per_leaf_difference", ratio(apart, (double)leaves), "");
 }
 
-/* Cells below level 0 for each cell above the leaves. */
+/* sub-cells: of the cells above the leaves, as in Table 4. */
 static void report_cells(ps_report *r, const ps_octree *tree)
 {
-    int64_t below = 0, above = 0;
-    for (int l = 0; l < tree->height; ++l) {
-        if (l > 0) below += tree->cells[l];
-        if (l < tree->height - 1) above += tree->cells[l];
-    }
+    int leaf = tree->height - 1;
+    double above = leaf > 0 ? (double)tree->cells[leaf - 1] : 0;
     ps_report_ints(r, "cells", tree->cells, tree->height);
-    ps_report_real(r, "subcells_per_cell", ratio((double)below, (double)above), "");
+    ps_report_real(r, "subcells_per_cell", ratio((double)tree->cells[leaf], above), "");
 }
 
 static void report_far(ps_report *r, const tree_lists *lists)

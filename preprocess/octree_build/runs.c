@@ -102,16 +102,25 @@ static ps_status add_leaves(run_set *set, int64_t count)
 
 /* ---- runs ---- */
 
+/* Particles are taken from all over a run: small pages would cost more than they. */
+static ps_status allocate_pages(void **out, int64_t bytes)
+{
+    *out = ps_alloc_pages((size_t)bytes);
+    return *out ? PS_OK
+                : ps_fail(PS_EXHAUSTED, "no memory for a run of particles (%.1f MB); --host-memory "
+                                        "sets what may be used", (double)bytes / 1e6);
+}
+
 static ps_status allocate(run_set *set)
 {
     int64_t n = set->capacity;
-    PS_TRY(ps_alloc_untouched((void **)&set->memory, 8 * n * set->columns, "particles of a run"));
+    PS_TRY(allocate_pages((void **)&set->memory, 8 * n * set->columns));
     for (int c = 0; c < set->columns; ++c) set->column[c] = set->memory + n * c;
-    PS_TRY(ps_alloc_untouched((void **)&set->keys, 8 * n, "keys of a run"));
-    PS_TRY(ps_alloc_untouched((void **)&set->order, 8 * n, "order of a run"));
+    PS_TRY(allocate_pages((void **)&set->keys, 8 * n));
+    PS_TRY(allocate_pages((void **)&set->order, 8 * n));
     /* one word more for the last start of add_leaves */
-    PS_TRY(ps_alloc_untouched((void **)&set->workspace,
-                              8 * (ps_tree_sort_workspace(n, set->level) + 1), "a sort"));
+    PS_TRY(allocate_pages((void **)&set->workspace,
+                          8 * (ps_tree_sort_workspace(n, set->level) + 1)));
     PS_TRY(PS_ALLOC(&set->first, set->runs + 1, "runs"));
     PS_TRY(PS_ALLOC(&set->index_first, set->runs + 1, "runs"));
     int64_t strides = set->particles / RUN_STRIDE + set->runs + 1;

@@ -119,14 +119,22 @@ static ps_status fill_tile(const tile_job *job, int64_t tile, tile_space *s)
 
 enum { FEW = 512 };
 
-/* Every particle against those before it. */
+/* Whether one of [0, i) is at the place of i. */
+static bool has_equal(const double *x, const double *y, const double *z, int64_t i)
+{
+    for (int64_t j = 0; j < i; ++j)
+        if (x[j] == x[i] && y[j] == y[i] && z[j] == z[i]) return true;
+    return false;
+}
+
+/* Every particle against those before it, by x alone at first. */
 static int64_t coincident_few(const double *x, const double *y, const double *z, int64_t count)
 {
     int64_t found = 0;
     for (int64_t i = 1; i < count; ++i) {
         int64_t hits = 0;
-        for (int64_t j = 0; j < i; ++j) hits += (x[j] == x[i]) & (y[j] == y[i]) & (z[j] == z[i]);
-        found += hits > 0;
+        for (int64_t j = 0; j < i; ++j) hits += x[j] == x[i];
+        found += hits > 0 && has_equal(x, y, z, i);
     }
     return found;
 }

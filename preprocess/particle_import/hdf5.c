@@ -116,7 +116,7 @@ ps_status read_hdf5(const import_options *o, const ps_store_identity *identity, 
     char positions[16] = "x,y,z", charges[64] = "q";
     name_list list = {.count = 0};
     ps_hdf5_columns *file;
-    if (!o->positions && is_own(o->input)) PS_TRY(own_names(o->input, positions, charges));
+    if (is_own(o->input)) PS_TRY(own_names(o->input, positions, charges));
     if (!o->positions) own.positions = positions;
     if (!o->charge_names) own.charge_names = charges;
     PS_TRY(add_names(&list, own.positions));
