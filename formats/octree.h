@@ -4,8 +4,8 @@
  *
  * Levels 0 .. height-1; a cell is a Morton key of 3 bits a level, x the most significant of each
  * triple; only non-empty cells exist, ascending on every level. The children of a cell, and the
- * particles of a leaf, are consecutive. A group is `group_size` consecutive cells of a level, the last
- * one shorter.
+ * particles of a leaf, are consecutive. A group is `group_size` consecutive cells of a level, the
+ * last one shorter.
  */
 #ifndef PS_FORMATS_OCTREE_H
 #define PS_FORMATS_OCTREE_H

@@ -2,9 +2,10 @@
  * particles: positions and charges in the caller's order, "penstock-particles"
  * (specs/particles.md).
  *
- * A structure of arrays: x, y, z and one array of charges for each right-hand side, all fp64. Written
- * and read by ranges, so that a file need not fit memory; counts may exceed 2^31. Wherever columns
- * are named, columns[0..2] are x, y, z and columns[3 + s] the charges of right-hand side s.
+ * A structure of arrays: x, y, z and one array of charges for each right-hand side, all fp64.
+ * Written and read by ranges, so that a file need not fit memory; counts may exceed 2^31. Wherever
+ * columns are named, columns[0..2] are x, y, z and columns[3 + s] the charges of right-hand side
+ * s.
  */
 #ifndef PS_FORMATS_PARTICLES_H
 #define PS_FORMATS_PARTICLES_H

@@ -6,7 +6,6 @@
 #define PS_RUNTIME_FIRST_FAILURE_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "runtime/status.h"
 
@@ -15,29 +14,13 @@ typedef struct ps_failure {
     char message[1024];
 } ps_failure;
 
-static inline void ps_note_failure(ps_failure *failure, ps_status status)
-{
-    if (status == PS_OK) return;
-#pragma omp critical(ps_first_failure)
-    if (failure->status == PS_OK) {
-        snprintf(failure->message, sizeof failure->message, "%s", ps_message());
-#pragma omp atomic write
-        failure->status = status;
-    }
-}
+/* Keeps `status` and this thread's message if it is a failure and the first one. Thread-safe. */
+void ps_note_failure(ps_failure *failure, ps_status status);
 
-/* Whether any thread has failed so far: the others may stop. */
-static inline bool ps_has_failed(const ps_failure *failure)
-{
-    ps_status status;
-#pragma omp atomic read
-    status = failure->status;
-    return status != PS_OK;
-}
+/* Whether any thread has failed so far: the others may stop. Thread-safe. */
+bool ps_has_failed(const ps_failure *failure);
 
-static inline ps_status ps_first_failure(const ps_failure *failure)
-{
-    return failure->status == PS_OK ? PS_OK : ps_fail(failure->status, "%s", failure->message);
-}
+/* The first failure, with its message as this thread's own; PS_OK if there was none. */
+ps_status ps_first_failure(const ps_failure *failure);
 
 #endif

@@ -9,10 +9,11 @@
 
 typedef enum ps_distribution {
     PS_DISTRIBUTION_CUBE,      /* uniform in [0, 1)^3                                        */
-    PS_DISTRIBUTION_ELLIPSOID, /* on the surface of an ellipsoid 1 : 5 : 1, dense at its tips, turned,
-                                  within the unit cube: a = 0.5, b = 0.1; p in [-a, a] with density
-                                  rho(p) (1 + 10 |p| / a), rho = b sqrt(1 - p^2 / a^2); the angle uniform;
-                                  0.5 + Rz(pi/4) Ry(pi/8) (p, rho cos, rho sin) (guide 3)    */
+    PS_DISTRIBUTION_ELLIPSOID, /* on the surface of an ellipsoid 1 : 5 : 1, dense at its tips,
+                                  turned, within the unit cube: a = 0.5, b = 0.1; p in [-a, a] with
+                                  density rho(p) (1 + 10 |p| / a), rho = b sqrt(1 - p^2 / a^2); the
+                                  angle uniform; 0.5 + Rz(pi/4) Ry(pi/8) (p, rho cos, rho sin)
+                                  (guide 3)                                                  */
     PS_DISTRIBUTION_PLUMMER    /* Plummer's model of scale length 1 around 0, mass within r: r^3 /
                                   (1 + r^2)^(3/2) (Aarseth, Henon, Wielen 1974), cut where
                                   0.1 % of the mass lie outside: r < 38.7                    */

@@ -2,9 +2,9 @@
  * tree_lists: who interacts with whom in octrees: neighbours (P2P), the interaction list (M2L), and
  * the same between groups.
  *
- * Cells of a target tree against cells of a source tree in the same box and of the same height; the two
- * may be one tree. A cell of the target tree at key T interacts with source cell S of its level if
- * their parents touch (or are one) and they do not: offsets t = S - T in {-3..3}^3 with
+ * Cells of a target tree against cells of a source tree in the same box and of the same height; the
+ * two may be one tree. A cell of the target tree at key T interacts with source cell S of its level
+ * if their parents touch (or are one) and they do not: offsets t = S - T in {-3..3}^3 with
  * max |t_d| > 1, at most 189 (RR-8513, section 2; guide 2). Neighbours have max |t_d| = 1, at most
  * 26. No state, no allocation; thread-safe.
  */
@@ -27,8 +27,8 @@ uint64_t ps_tree_key(const int64_t cell[3]);
 /* Offsets as one number: ((t_x + 3) 7 + t_y + 3) 7 + t_z + 3, 0 .. 342; 171 is t = 0. */
 int ps_tree_code(int tx, int ty, int tz);
 
-/* Source cells around a place on a level: around[(d_x + 1) 9 + (d_y + 1) 3 + d_z + 1] is the number of
- * the cell at offset d in {-1, 0, 1}^3, or -1. */
+/* Source cells around a place on a level: around[(d_x + 1) 9 + (d_y + 1) 3 + d_z + 1] is the number
+ * of the cell at offset d in {-1, 0, 1}^3, or -1. */
 void ps_tree_around(const ps_octree *sources, int level, uint64_t key, int64_t around[27]);
 
 /* A list for consecutive target cells [first, end): sources[start[c - first] ..
@@ -49,8 +49,8 @@ void ps_tree_far(const ps_octree *targets, const ps_octree *sources, int level, 
 /* ---- groups ---- */
 
 /* Groups of `sources` with n_g cells each that hold any item of a list of `count` sources,
- * ascending; `skip` is left out (-1: none). out has room for min(count, all groups); stamp[groups of the
- * source level] and `mark`: stamp[g] != mark beforehand, as after zeroing and with marks from
+ * ascending; `skip` is left out (-1: none). out has room for min(count, all groups); stamp[groups
+ * of the source level] and `mark`: stamp[g] != mark beforehand, as after zeroing and with marks from
  * 1 on. Returns how many. */
 int64_t ps_tree_source_groups(const int64_t *items, int64_t count, int64_t group_size,
                               int64_t skip, int64_t mark, int64_t *stamp, int64_t *out);

@@ -1,10 +1,10 @@
 /*
  * build: what the files of penstock-octree-build share.
  *
- * Particles become runs, each sorted by leaf and then by place in the file: one run in memory if all
- * fit, otherwise several in a temporary file. The leaves of all runs together are the tree; a tile of
- * sorted particles is what each run has of it, in the order of the runs. So the output does not
- * depend on the memory, nor on the number of threads.
+ * Particles become runs, each sorted by leaf and then by place in the file: one run in memory if
+ * all fit, otherwise several in a temporary file. The leaves of all runs together are the tree; a
+ * tile of sorted particles is what each run has of it, in the order of the runs. So the output does
+ * not depend on the memory, nor on the number of threads.
  */
 #ifndef PS_PREPROCESS_OCTREE_BUILD_BUILD_H
 #define PS_PREPROCESS_OCTREE_BUILD_BUILD_H

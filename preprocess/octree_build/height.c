@@ -76,9 +76,9 @@ int height_for_leaf_size(int64_t particles, const double *cells, double leaf_siz
     return level + 1;
 }
 
-/* Cells of a set of dimension d have 3^d neighbours and 6^d - 3^d cells to interact with; each level
- * has 2^d times the cells of the one above. Pairs cost 46 flop, shared by two; M2L 4 l^3 r with r =
- * l^2 / 2 about. */
+/* Cells of a set of dimension d have 3^d neighbours and 6^d - 3^d cells to interact with; each
+ * level has 2^d times the cells of the one above. Pairs cost 46 flop, shared by two; M2L 4 l^3 r
+ * with r = l^2 / 2 about. */
 int height_of_least_work(int64_t particles, const double *cells, int order)
 {
     double l = order, m2l = 4 * l * l * l * (l * l / 2), far = 0, least = INFINITY;

@@ -69,9 +69,9 @@ static ps_status check_inside(const build *b, const ps_particle_header *h, const
     for (int d = 0; d < 3; ++d) {
         double end = b->box.corner[d] + b->box.width;
         if (chosen.clamp || (h->lower[d] >= b->box.corner[d] && h->upper[d] <= end)) continue;
-        return ps_fail(PS_INVALID, "%s: %c goes from %.17g to %.17g, out of the box, which goes from "
-                                   "%.17g to %.17g; --clamp takes such particles", path, axes[d],
-                       h->lower[d], h->upper[d], b->box.corner[d], end);
+        return ps_fail(PS_INVALID, "%s: %c goes from %.17g to %.17g, out of the box, which goes "
+                                   "from %.17g to %.17g; --clamp takes such particles", path,
+                       axes[d], h->lower[d], h->upper[d], b->box.corner[d], end);
     }
     return PS_OK;
 }
@@ -123,8 +123,9 @@ static ps_status make_tree(build *b, int side)
     ps_tree_count(leaves->keys, leaves->count, b->height - 1, cells);
     int64_t bytes = ps_octree_bytes(b->height, cells);
     if (bytes > b->run->host_memory)
-        return ps_fail(PS_EXHAUSTED, "the tree of %lld leaves takes %.1f MB, more than --host-memory; "
-                                     "a lower --height has fewer", (long long)leaves->count,
+        return ps_fail(PS_EXHAUSTED, "the tree of %lld leaves takes %.1f MB, more than "
+                                     "--host-memory; a lower --height has fewer",
+                       (long long)leaves->count,
                        (double)bytes / 1e6);
     PS_TRY(ps_octree_init(tree, b->height, &b->box, cells, chosen.group));
     tree->particles = b->runs[side].particles;
@@ -273,12 +274,12 @@ int main(int argc, char **argv)
         .synopsis = "PARTICLES OUTPUT",
         .description =
             "Sorts the particles of PARTICLES into an octree of uniform depth and writes it: the\n"
-            "non-empty cells of every level, sorted particles in chunks of groups of leaves, where each\n"
-            "was in PARTICLES, and for every group of cells which groups it needs and what it will\n"
-            "cost (specs/octree.md). Particles need not fit memory; the cells have to.\n"
+            "non-empty cells of every level, sorted particles in chunks of groups of leaves, where\n"
+            "each was in PARTICLES, and for every group of cells which groups it needs and what\n"
+            "it will cost (specs/octree.md). Particles need not fit memory; the cells have to.\n"
             "Without --height and --leaf-size the height is that of the least work for --order.",
         .examples = "  penstock-octree-build galaxy.h5 tree.h5\n"
-                    "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1 --group 2000\n"
+                    "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1\n"
                     "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
         .options = options,
         .operands_min = 1,

@@ -223,7 +223,8 @@ ps_status runs_below(const run_set *set, int64_t run, uint64_t key, int64_t *cou
     int64_t before = lower_bound(index, strides, 1, key);
     if (before == 0) return PS_OK;
     /* The record searched for lies after that of index before - 1, up to that of index before. */
-    int64_t from = (before - 1) * RUN_STRIDE, here = size - from < RUN_STRIDE ? size - from : RUN_STRIDE;
+    int64_t from = (before - 1) * RUN_STRIDE;
+    int64_t here = size - from < RUN_STRIDE ? size - from : RUN_STRIDE;
     uint64_t *records;
     PS_TRY(PS_ALLOC(&records, here * set->record_words, "records of particles"));
     ps_status status = runs_fetch(set, run, from, here, records);

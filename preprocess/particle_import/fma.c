@@ -36,7 +36,8 @@ static ps_status text_header(source *in, fma_header *h)
         h->values = v[1] >= 4 && v[1] <= VALUES_MAX ? (int)v[1] : 0;
         PS_TRY(next_numbers(in, v, &count));
     }
-    if (count != 5 || h->values == 0 || !(v[0] >= 1 && v[0] < 0x1p53) || v[0] != (double)(int64_t)v[0])
+    bool whole = v[0] >= 1 && v[0] < 0x1p53 && v[0] == (double)(int64_t)v[0];
+    if (count != 5 || h->values == 0 || !whole)
         return source_fail(in, "no header of FMA: BYTES VALUES and N HALF_WIDTH CX CY CZ");
     h->count = (int64_t)v[0];
     return PS_OK;
@@ -110,7 +111,7 @@ static ps_status read_either(source *in, sink *s)
     const char *begin;
     int64_t got;
     PS_TRY(source_peek(in, &begin, 4, &got));
-    bool binary = got == 4 && (begin[0] == 4 || begin[0] == 8) && !begin[1] && !begin[2] && !begin[3];
+    bool binary = got == 4 && (memcmp(begin, "\4\0\0", 4) == 0 || memcmp(begin, "\10\0\0", 4) == 0);
     return binary ? read_as_binary(in, s) : read_as_text(in, s);
 }
 

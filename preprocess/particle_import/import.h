@@ -109,8 +109,8 @@ ps_status source_context(const source *s, ps_status status);
 
 /* The number at *at, and behind it; false if there is none. */
 bool parse_number(const char **at, double *out);
-/* The numbers of a line, separated by blanks, tabs, commas, semicolons: PS_INVALID, without place, for
- * anything else. */
+/* The numbers of a line, separated by blanks, tabs, commas, semicolons: PS_INVALID, without place,
+ * for anything else. */
 ps_status parse_numbers(const char *line, double *out, int capacity, int *count);
 
 /* ---- readers ---- */

@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <xxhash.h>
 
-#include "formats/hdf5_columns.h"
+#include "formats/columns_hdf5.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -242,10 +242,10 @@ int main(int argc, char **argv)
         .name = "particle-import",
         .synopsis = "INPUT [OUTPUT] | --generate KIND OUTPUT",
         .description =
-            "Reads particles with charges or masses (text and CSV, HDF5, tipsy, PQR, FMA; text and\n"
-            "binary also compressed by gzip) or generates some, checks them, and writes a particle\n"
-            "file. Without OUTPUT it only checks. Values that are not finite, lines that do not fit,\n"
-            "files cut short and particles at one place are refused with where they are.\n"
+            "Reads particles with charges or masses (text and CSV, HDF5, tipsy, PQR, FMA; all but\n"
+            "HDF5 also compressed by gzip) or generates some, checks them, and writes a particle\n"
+            "file. Without OUTPUT it only checks. Values that are not finite, lines that do not\n"
+            "fit, files cut short and particles at one place are refused with where they are.\n"
             "Memory is bounded whatever the size of the file.",
         .examples =
             "  penstock-particle-import galaxy.tipsy galaxy.h5 --coincident keep\n"

@@ -42,10 +42,11 @@ static bool take_columns(const char *line, double row[4])
 static ps_status take_atom(const char *line, int columns, sink *s)
 {
     double row[4];
-    bool found = (columns != 2 && take_words(line, row)) || (columns != 1 && take_columns(line, row));
+    bool found = columns != 2 && take_words(line, row);
+    if (!found && columns != 1) found = take_columns(line, row);
     if (!found)
-        return ps_fail(PS_INVALID, "x y z charge radius are not there, neither as the last five words "
-                                   "nor in the columns of PDB");
+        return ps_fail(PS_INVALID, "x y z charge radius are not there, neither as the last five "
+                                   "words nor in the columns of PDB");
     return sink_add(s, row);
 }
 

@@ -60,8 +60,8 @@ ps_status sink_add(sink *s, const double *row)
     int given = s->options->charges ? 3 : s->columns;
     for (int c = 0; c < given; ++c) {
         if (!isfinite(row[c]))
-            return ps_fail(PS_INVALID, "%s %g is not finite", c < 3 ? "the coordinate" : "the charge",
-                           row[c]);
+            return ps_fail(PS_INVALID, "%s %g is not finite",
+                           c < 3 ? "the coordinate" : "the charge", row[c]);
         s->block[c][s->filled] = row[c];
     }
     ++s->header.count;
@@ -74,8 +74,9 @@ static ps_status check_places(sink *s, int64_t *coincident)
     PS_TRY(coincidence_count(&s->places, s->options->host_memory, coincident, &first, &second));
     coincidence_release(&s->places);
     if (*coincident == 0 || s->options->keep_coincident) return PS_OK;
-    return ps_fail(PS_INVALID, "%s: %lld particles are at the place of another one, such as particles "
-                               "%lld and %lld (counted from 1); --coincident keep takes them",
+    return ps_fail(PS_INVALID, "%s: %lld particles are at the place of another one, such as "
+                               "particles %lld and %lld (counted from 1); --coincident keep takes "
+                               "them",
                    s->options->input, (long long)*coincident, (long long)first + 1,
                    (long long)second + 1);
 }
@@ -117,7 +118,8 @@ static void generate(const chunk_writer *w, int64_t first, int64_t count, double
 static ps_status write_chunk(const chunk_writer *w, int64_t chunk)
 {
     double *columns[PS_PARTICLE_COLUMNS_MAX];
-    int64_t rows = ps_particles_chunk_rows(w->file), count = ps_particles_chunk_size(w->file, chunk);
+    int64_t rows = ps_particles_chunk_rows(w->file);
+    int64_t count = ps_particles_chunk_size(w->file, chunk);
     PS_TRY(ps_alloc_untouched((void **)&columns[0], 8 * rows * w->columns, "a chunk of particles"));
     for (int c = 1; c < w->columns; ++c) columns[c] = columns[c - 1] + rows;
     ps_status status = PS_OK;

@@ -126,7 +126,8 @@ static bool parse_simple(const char *at, const char **end, double *out)
     uint64_t mantissa = 0;
     int digits = 0, exponent = 0, stated = 0;
     if (*at == '-' || *at == '+') ++at;
-    for (; *at >= '0' && *at <= '9'; ++at, ++digits) mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+    for (; *at >= '0' && *at <= '9'; ++at, ++digits)
+        mantissa = mantissa * 10 + (uint64_t)(*at - '0');
     if (*at == '.')
         for (++at; *at >= '0' && *at <= '9'; ++at, ++digits, --exponent)
             mantissa = mantissa * 10 + (uint64_t)(*at - '0');

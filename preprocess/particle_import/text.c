@@ -58,7 +58,8 @@ static ps_status place_by_option(layout *l, const char *columns)
 
 static bool names_charge(const char *name)
 {
-    return ((name[0] == 'q' || name[0] == 'Q') && (!name[1] || (name[1] >= '0' && name[1] <= '9'))) ||
+    bool q = name[0] == 'q' || name[0] == 'Q';
+    return (q && (!name[1] || (name[1] >= '0' && name[1] <= '9'))) ||
            strcasecmp(name, "m") == 0 || strncasecmp(name, "charge", 6) == 0 ||
            strncasecmp(name, "mass", 4) == 0;
 }

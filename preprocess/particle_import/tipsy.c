@@ -36,8 +36,8 @@ static ps_status parse_header(const source *in, const char *bytes, int64_t got, 
     }
     return sum == h->total && sum >= 0
                ? PS_OK
-               : ps_fail(PS_INVALID, "%s: %lld gas, %lld dark and %lld star particles are not the %lld "
-                                     "that the header announces", in->name,
+               : ps_fail(PS_INVALID, "%s: %lld gas, %lld dark and %lld star particles are not the "
+                                     "%lld that the header announces", in->name,
                          (long long)h->counts[0], (long long)h->counts[1], (long long)h->counts[2],
                          (long long)h->total);
 }

@@ -1,6 +1,6 @@
 /*
  * Octrees in memory, one core: sorted keys, levels, lists. The aim for keys, order and levels is
- * 20 M particles/s and core (a tenth of what the fastest evaluation takes); the fraction is of that.
+ * 20 M particles/s and core (about a tenth of what the evaluation takes); the fraction is of that.
  */
 #include <math.h>
 #include <omp.h>

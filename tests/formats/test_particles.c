@@ -1,4 +1,5 @@
-/* Particle and octree files: what is written is read back, by any range; what is wrong is refused. */
+/* Particle and octree files: what is written is read back, by any range; what is wrong is
+ * refused. */
 #include <stdlib.h>
 #include <unistd.h>
 

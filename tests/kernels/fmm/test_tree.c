@@ -1,5 +1,5 @@
-/* Keys, order and levels of octrees against plain definitions; lists against brute force and against
- * the closed formulas for full trees. */
+/* Keys, order and levels of octrees against plain definitions; lists against brute force and
+ * against the closed formulas for full trees. */
 #include <omp.h>
 
 #include "kernels/fmm/tree_lists.h"
@@ -118,7 +118,8 @@ static void check_entry(const ps_octree *targets, const ps_octree *sources, int 
     int64_t a[3], b[3];
     ps_tree_cell(targets->keys[level][pair[0]], a);
     ps_tree_cell(sources->keys[level][pair[1]], b);
-    assert_int_equal(code, ps_tree_code((int)(b[0] - a[0]), (int)(b[1] - a[1]), (int)(b[2] - a[2])));
+    int t[3] = {(int)(b[0] - a[0]), (int)(b[1] - a[1]), (int)(b[2] - a[2])};
+    assert_int_equal(code, ps_tree_code(t[0], t[1], t[2]));
 }
 
 /* Every pair of cells of a level is near, far or neither, as the definitions say. */
@@ -173,7 +174,8 @@ static void lists_are_those_of_brute_force(void **state)
     tree_case_release(&c);
 }
 
-/* Full levels (guide 6): (6n - 8)^3 - (3n - 2)^3 pairs of M2L, (3n - 2)^3 neighbours, n = 2^level. */
+/* Full levels (guide 6): (6n - 8)^3 - (3n - 2)^3 pairs of M2L, (3n - 2)^3 neighbours, n =
+ * 2^level. */
 static void full_levels_have_the_counts_of_the_formulas(void **state)
 {
     const int height = 6, level = height - 1;
@@ -237,7 +239,8 @@ static void augmented_leaves_and_pairs(void **state)
         count = ps_tree_source_groups(items, start[end - first], N_G, g, g + 1, stamp, found);
         for (int64_t s = 0, j = 0; s < groups; ++s) {
             bool needed = false;
-            for (int64_t i = 0; i < start[end - first]; ++i) needed |= items[i] / N_G == s && s != g;
+            for (int64_t i = 0; i < start[end - first]; ++i)
+                needed |= items[i] / N_G == s && s != g;
             if (needed) assert_true(j < count && found[j++] == s);
         }
     }

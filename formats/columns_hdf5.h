@@ -1,8 +1,8 @@
 /*
- * hdf5_columns: numbers from HDF5 files that others wrote, row by row, as fp64.
+ * columns_hdf5: numbers from HDF5 files that others wrote, row by row, as fp64.
  */
-#ifndef PS_FORMATS_HDF5_COLUMNS_H
-#define PS_FORMATS_HDF5_COLUMNS_H
+#ifndef PS_FORMATS_COLUMNS_HDF5_H
+#define PS_FORMATS_COLUMNS_HDF5_H
 
 #include <stdbool.h>
 #include <stdint.h>

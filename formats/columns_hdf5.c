@@ -1,4 +1,4 @@
-#include "formats/hdf5_columns.h"
+#include "formats/columns_hdf5.h"
 
 #include <hdf5.h>
 #include <stdio.h>
@@ -116,7 +116,8 @@ static bool read_rows(hid_t handle, const hsize_t first[2], const hsize_t count[
 ps_status ps_hdf5_columns_read(ps_hdf5_columns *columns, int name, int64_t first, int64_t count,
                                double *out)
 {
-    hsize_t from[2] = {(hsize_t)first, 0}, size[2] = {(hsize_t)count, (hsize_t)columns->width[name]};
+    hsize_t from[2] = {(hsize_t)first, 0};
+    hsize_t size[2] = {(hsize_t)count, (hsize_t)columns->width[name]};
     hsize_t dims[2];
     ps_status status = PS_OK;
     ps_hdf5_lock();
