@@ -112,7 +112,80 @@ void ps_tree_around(const ps_octree *sources, int level, uint64_t key, int64_t a
 
 /* ---- lists ---- */
 
-static void sort_near(int64_t *sources, uint16_t *codes, int64_t count)
+/* The children of all cells around a parent, 216 at most, in a grid of 6 x 6 x 6 whose corner is two
+ * cells below the parent's first child. code: of their offset from a child at octant 0, without the
+ * shift that another octant makes; near: bit o is set for those that touch the child at octant o. */
+typedef struct candidates {
+    int64_t count, sources[216];
+    uint16_t codes[216];
+    uint8_t near[216];
+} candidates;
+
+/* Which octants a place of the grid touches, axis by axis: the lower half touches places 1 to 3, the
+ * upper half 2 to 4. */
+static const uint8_t near_axis[3][6] = {{0, 0x0f, 0xff, 0xff, 0xf0, 0},
+                                        {0, 0x33, 0xff, 0xff, 0xcc, 0},
+                                        {0, 0x55, 0xff, 0xff, 0xaa, 0}};
+
+static void gather_candidates(const ps_octree *sources, int level, const int64_t around[27],
+                              candidates *out)
+{
+    out->count = 0;
+    for (int n = 0; n < 27; ++n) {
+        if (around[n] < 0) continue;
+        const int64_t *start = sources->child_start[level - 1] + around[n];
+        for (int64_t s = start[0]; s < start[1]; ++s) {
+            int octant = (int)(sources->keys[level][s] & 7);
+            int x = n / 9 * 2 + (octant >> 2), y = n / 3 % 3 * 2 + (octant >> 1 & 1);
+            int z = n % 3 * 2 + (octant & 1);
+            out->sources[out->count] = s;
+            out->codes[out->count] = (uint16_t)ps_tree_code(x - 2, y - 2, z - 2);
+            out->near[out->count++] = near_axis[0][x] & near_axis[1][y] & near_axis[2][z];
+        }
+    }
+}
+
+/* Appends the candidates that touch the child at an octant, or those that do not; into local arrays
+ * first, where one too many does no harm. */
+static int64_t append(const candidates *all, int octant, bool near, int64_t used,
+                      ps_tree_list *list)
+{
+    int64_t sources[217], count = 0;
+    uint16_t codes[217];
+    int shift = ps_tree_code(octant >> 2, octant >> 1 & 1, octant & 1) - ps_tree_code(0, 0, 0);
+    for (int64_t i = 0; i < all->count; ++i) {
+        sources[count] = all->sources[i];
+        codes[count] = (uint16_t)(all->codes[i] - shift);
+        count += (all->near[i] >> octant & 1) == near;
+    }
+    memcpy(list->sources + used, sources, (size_t)count * sizeof *sources);
+    if (list->codes) memcpy(list->codes + used, codes, (size_t)count * sizeof *codes);
+    return used + count;
+}
+
+/* Near or far lists of the cells [first, end) of a level from 1 on. */
+static void make_lists(const ps_octree *targets, const ps_octree *sources, int level, bool near,
+                       const int64_t range[2], ps_tree_list *list)
+{
+    const uint64_t *keys = targets->keys[level];
+    int64_t used = 0;
+    uint64_t parent = NO_KEY;
+    candidates all;
+    walker w;
+    walker_init(&w, sources);
+    all.count = 0;
+    for (int64_t c = range[0]; c < range[1]; ++c) {
+        list->start[c - range[0]] = used;
+        if (keys[c] >> 3 != parent) {
+            parent = keys[c] >> 3;
+            gather_candidates(sources, level, walk_to(&w, level - 1, parent), &all);
+        }
+        used = append(&all, (int)(keys[c] & 7), near, used, list);
+    }
+    list->start[range[1] - range[0]] = used;
+}
+
+static void sort_by_source(int64_t *sources, uint16_t *codes, int64_t count)
 {
     for (int64_t i = 1; i < count; ++i) {
         int64_t item = sources[i], j = i;
@@ -126,104 +199,39 @@ static void sort_near(int64_t *sources, uint16_t *codes, int64_t count)
     }
 }
 
+/* The root's only neighbour is itself. */
+static void near_root(const ps_octree *sources, int64_t cells, ps_tree_list *list)
+{
+    list->start[0] = 0;
+    if (cells == 0) return;
+    list->start[1] = sources->cells[0] > 0;
+    list->sources[0] = 0;
+    if (list->codes) list->codes[0] = (uint16_t)ps_tree_code(0, 0, 0);
+}
+
 void ps_tree_near(const ps_octree *targets, const ps_octree *sources, int64_t first, int64_t end,
                   ps_tree_list *list)
 {
     int level = targets->height - 1;
-    int64_t used = 0;
-    walker w;
-    walker_init(&w, sources);
-    for (int64_t c = first; c < end; ++c) {
-        const int64_t *around = walk_to(&w, level, targets->keys[level][c]);
-        int64_t begin = used;
-        list->start[c - first] = begin;
-        for (int n = 0; n < 27; ++n) {
-            if (around[n] < 0) continue;
-            if (list->codes)
-                list->codes[used] = (uint16_t)ps_tree_code(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1);
-            list->sources[used++] = around[n];
-        }
-        sort_near(list->sources + begin, list->codes ? list->codes + begin : NULL, used - begin);
+    if (level == 0) {
+        near_root(sources, end - first, list);
+        return;
     }
-    list->start[end - first] = used;
-}
-
-/* The children of all cells around a parent: number and place in the 6 x 6 x 6 children that there
- * can be, ((x 6) + y) 6 + z. */
-typedef struct candidates {
-    int64_t count, sources[216];
-    uint8_t places[216];
-} candidates;
-
-static void gather_candidates(const ps_octree *sources, int level, const int64_t around[27],
-                              candidates *out)
-{
-    out->count = 0;
-    for (int n = 0; n < 27; ++n) {
-        if (around[n] < 0) continue;
-        const int64_t *start = sources->child_start[level - 1] + around[n];
-        int corner = n / 9 * 72 + n / 3 % 3 * 12 + n % 3 * 2;
-        for (int64_t s = start[0]; s < start[1]; ++s) {
-            int octant = (int)(sources->keys[level][s] & 7);
-            out->sources[out->count] = s;
-            out->places[out->count++] =
-                (uint8_t)(corner + (octant >> 2) * 36 + (octant >> 1 & 1) * 6 + (octant & 1));
-        }
+    make_lists(targets, sources, level, true, (int64_t[2]){first, end}, list);
+    for (int64_t c = 0; c < end - first; ++c) {
+        int64_t begin = list->start[c];
+        sort_by_source(list->sources + begin, list->codes ? list->codes + begin : NULL,
+                       list->start[c + 1] - begin);
     }
-}
-
-/* What a place means for each octant of the parent: the code of its offset, or NEAR. */
-enum { NEAR = PS_TREE_CODES };
-
-static void fill_code_table(uint16_t table[8][216])
-{
-    for (int octant = 0; octant < 8; ++octant)
-        for (int place = 0; place < 216; ++place) {
-            int x = place / 36 - 2 - (octant >> 2), y = place / 6 % 6 - 2 - (octant >> 1 & 1);
-            int z = place % 6 - 2 - (octant & 1);
-            bool near = x * x <= 1 && y * y <= 1 && z * z <= 1;
-            table[octant][place] = (uint16_t)(near ? NEAR : ps_tree_code(x, y, z));
-        }
-}
-
-/* Appends the candidates that are far; into local arrays first, where one too many does no harm. */
-static int64_t append_far(const candidates *all, const uint16_t table[216], int64_t used,
-                          ps_tree_list *list)
-{
-    int64_t sources[217], count = 0;
-    uint16_t codes[217];
-    for (int64_t i = 0; i < all->count; ++i) {
-        uint16_t code = table[all->places[i]];
-        sources[count] = all->sources[i];
-        codes[count] = code;
-        count += code != NEAR;
-    }
-    memcpy(list->sources + used, sources, (size_t)count * sizeof *sources);
-    if (list->codes) memcpy(list->codes + used, codes, (size_t)count * sizeof *codes);
-    return used + count;
 }
 
 void ps_tree_far(const ps_octree *targets, const ps_octree *sources, int level, int64_t first,
                  int64_t end, ps_tree_list *list)
 {
-    const uint64_t *keys = targets->keys[level];
-    uint16_t table[8][216];
-    int64_t used = 0;
-    uint64_t parent = NO_KEY;
-    candidates all = {.count = 0};
-    walker w;
-    walker_init(&w, sources);
-    fill_code_table(table);
-    for (int64_t c = first; c < end; ++c) {
-        list->start[c - first] = used;
-        if (level < 2) continue;
-        if (keys[c] >> 3 != parent) {
-            parent = keys[c] >> 3;
-            gather_candidates(sources, level, walk_to(&w, level - 1, parent), &all);
-        }
-        used = append_far(&all, table[keys[c] & 7], used, list);
-    }
-    list->start[end - first] = used;
+    if (level >= 2)
+        make_lists(targets, sources, level, false, (int64_t[2]){first, end}, list);
+    else
+        memset(list->start, 0, (size_t)(end - first + 1) * sizeof *list->start);
 }
 
 /* ---- groups ---- */
