@@ -1,0 +1,144 @@
+#include "formats/columns_hdf5.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/store_private.h"
+#include "runtime/memory.h"
+
+enum { NAMES_MAX = 16 };
+
+struct ps_hdf5_columns {
+    char path[4096], names[NAMES_MAX][PS_NAME_MAX];
+    hid_t file, handles[NAMES_MAX];
+    int count, width[NAMES_MAX];
+    int64_t rows;
+};
+
+bool ps_is_hdf5(const char *path)
+{
+    static const char signature[8] = "\211HDF\r\n\032\n";
+    char begin[8] = {0};
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    bool found = fread(begin, 1, 8, file) == 8 && memcmp(begin, signature, 8) == 0;
+    fclose(file);
+    return found;
+}
+
+/* Lock held. Number of dimensions with their extents; < 0 if it is no array of numbers. */
+static int shape_of(hid_t handle, hsize_t dims[2])
+{
+    hid_t type = H5Dget_type(handle), space = H5Dget_space(handle);
+    H5T_class_t class = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
+    int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+    dims[0] = dims[1] = 1;
+    if ((class != H5T_FLOAT && class != H5T_INTEGER) || rank < 1 || rank > 2) rank = -1;
+    if (rank > 0) H5Sget_simple_extent_dims(space, dims, NULL);
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    return rank;
+}
+
+/* Lock held. */
+static ps_status open_dataset(ps_hdf5_columns *c, const char *name)
+{
+    hsize_t dims[2];
+    char full[PS_NAME_MAX];
+    snprintf(full, sizeof full, "%s%s", name[0] == '/' ? "" : "/", name);
+    snprintf(c->names[c->count], PS_NAME_MAX, "%s", full);
+    if (!ps_hdf5_exists(c->file, full))
+        return ps_fail(PS_INVALID, "%s: there is no dataset %s", c->path, full);
+    hid_t handle = H5Dopen2(c->file, full, H5P_DEFAULT);
+    if (handle < 0) return ps_fail(PS_INVALID, "%s: %s is no dataset", c->path, full);
+    c->handles[c->count++] = handle;
+    if (shape_of(handle, dims) < 0)
+        return ps_fail(PS_INVALID, "%s: %s is not an array of numbers of 1 or 2 dimensions",
+                       c->path, full);
+    if (c->count > 1 && (int64_t)dims[0] != c->rows)
+        return ps_fail(PS_INVALID, "%s: %s has %lld rows, %s has %lld", c->path, full,
+                       (long long)dims[0], c->names[0], (long long)c->rows);
+    if (dims[1] < 1 || dims[1] > 1024)
+        return ps_fail(PS_INVALID, "%s: %s has %lld columns", c->path, full, (long long)dims[1]);
+    c->rows = (int64_t)dims[0];
+    c->width[c->count - 1] = (int)dims[1];
+    return PS_OK;
+}
+
+/* Lock held. */
+static ps_status open_all(ps_hdf5_columns *c, const char *const *names, int name_count)
+{
+    hid_t access = ps_hdf5_file_access();
+    c->file = access < 0 ? -1 : H5Fopen(c->path, H5F_ACC_RDONLY, access);
+    if (access >= 0) H5Pclose(access);
+    if (c->file < 0) return ps_hdf5_fail(PS_INVALID, c->path, "open the file");
+    for (int n = 0; n < name_count; ++n) PS_TRY(open_dataset(c, names[n]));
+    return PS_OK;
+}
+
+ps_status ps_hdf5_columns_open(const char *path, const char *const *names, int name_count,
+                               ps_hdf5_columns **out)
+{
+    *out = NULL;
+    if (name_count > NAMES_MAX) return ps_fail(PS_USAGE, "more than %d datasets", NAMES_MAX);
+    PS_TRY(PS_ALLOC(out, 1, "an HDF5 file"));
+    (*out)->file = -1;
+    snprintf((*out)->path, sizeof(*out)->path, "%s", path);
+    ps_hdf5_lock();
+    ps_status status = open_all(*out, names, name_count);
+    ps_hdf5_unlock();
+    if (status != PS_OK) ps_hdf5_columns_close(out);
+    return status;
+}
+
+int64_t ps_hdf5_columns_rows(const ps_hdf5_columns *columns) { return columns->rows; }
+
+int ps_hdf5_columns_width(const ps_hdf5_columns *columns, int name)
+{
+    return columns->width[name];
+}
+
+/* Lock held. */
+static bool read_rows(hid_t handle, const hsize_t first[2], const hsize_t count[2], int rank,
+                      double *out)
+{
+    hid_t space = H5Dget_space(handle), memory = H5Screate_simple(rank, count, NULL);
+    bool good = space >= 0 && memory >= 0 &&
+                H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) >= 0 &&
+                H5Dread(handle, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
+    if (space >= 0) H5Sclose(space);
+    if (memory >= 0) H5Sclose(memory);
+    return good;
+}
+
+ps_status ps_hdf5_columns_read(ps_hdf5_columns *columns, int name, int64_t first, int64_t count,
+                               double *out)
+{
+    hsize_t from[2] = {(hsize_t)first, 0};
+    hsize_t size[2] = {(hsize_t)count, (hsize_t)columns->width[name]};
+    hsize_t dims[2];
+    ps_status status = PS_OK;
+    ps_hdf5_lock();
+    int rank = shape_of(columns->handles[name], dims);
+    if (!read_rows(columns->handles[name], from, size, rank, out)) {
+        char what[PS_NAME_MAX + 16];
+        snprintf(what, sizeof what, "read %s", columns->names[name]);
+        status = ps_hdf5_fail(PS_INVALID, columns->path, what);
+    }
+    ps_hdf5_unlock();
+    return status;
+}
+
+void ps_hdf5_columns_close(ps_hdf5_columns **columns)
+{
+    ps_hdf5_columns *c = *columns;
+    if (!c) return;
+    ps_hdf5_lock();
+    for (int n = 0; n < c->count; ++n) H5Dclose(c->handles[n]);
+    if (c->file >= 0) H5Fclose(c->file);
+    ps_hdf5_unlock();
+    free(c);
+    *columns = NULL;
+}

@@ -1,0 +1,95 @@
+/*
+ * build: what the files of penstock-octree-build share.
+ *
+ * Particles become runs, each sorted by leaf and then by place in the file: one run in memory if
+ * all fit, otherwise several in a temporary file. The leaves of all runs together are the tree; a
+ * tile of sorted particles is what each run has of it, in the order of the runs. So the output does
+ * not depend on the memory, nor on the number of threads.
+ */
+#ifndef PS_PREPROCESS_OCTREE_BUILD_BUILD_H
+#define PS_PREPROCESS_OCTREE_BUILD_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/octree.h"
+#include "runtime/program.h"
+
+/* ---- height.c ---- */
+
+/* Numbers of cells on levels 0 .. 20 of particles in a box, estimated (within about 1 %) by
+ * counting with the hashes of keys (HyperLogLog: Flajolet, Fusy, Gandouet, Meunier 2007). */
+ps_status count_cells(ps_particle_file *file, const ps_octree_box *box,
+                      double cells[PS_OCTREE_LEVELS_MAX]);
+/* The least height at which leaves hold `leaf_size` particles or fewer on average. */
+int height_for_leaf_size(int64_t particles, const double *cells, double leaf_size);
+/* The height of the fewest flop for order l by the estimate of specs/octree.md. */
+int height_of_least_work(int64_t particles, const double *cells, int order);
+
+/* ---- runs.c ---- */
+
+typedef struct leaf_list {
+    int64_t count;
+    uint64_t *keys; /* [count] ascending */
+    int64_t *sizes; /* [count] particles */
+} leaf_list;
+
+/* Records in a file are key, place in the caller's order, then the columns. */
+typedef struct run_set {
+    int level, columns, record_words;
+    int64_t particles;
+    int64_t runs, *first; /* [runs + 1] record that each begins with */
+    int64_t capacity;     /* particles of a run */
+    /* one run in memory */
+    double *memory, *column[PS_PARTICLE_COLUMNS_MAX];
+    uint64_t *keys, *workspace;
+    int64_t *order;
+    /* several, in a file */
+    int file;
+    uint64_t *index; /* keys of every RUN_STRIDE-th record of each run */
+    int64_t *index_first; /* [runs + 1] */
+    leaf_list leaves;
+    int64_t outside;
+} run_set;
+
+enum { RUN_STRIDE = 512 };
+
+/* Particles that a run may have within `memory` bytes. */
+int64_t run_capacity(int64_t memory, int columns);
+/* Sorts the first `columns` columns of a file by leaf. beside: where a temporary file may lie. */
+ps_status runs_make(ps_particle_file *file, const ps_octree_box *box, int64_t memory,
+                    const char *beside, run_set *out); /* out: level and columns are set */
+void runs_release(run_set *set);
+/* How many records of a run have keys below `key`. Thread-safe. */
+ps_status runs_below(const run_set *set, int64_t run, uint64_t key, int64_t *count);
+/* Records [first, first + count) of a run: records[count][record_words]. Thread-safe. */
+ps_status runs_fetch(const run_set *set, int64_t run, int64_t first, int64_t count,
+                     uint64_t *records);
+
+/* ---- tiles.c ---- */
+
+/* Writes all tiles of a side. *coincident grows by the particles at the place of an earlier one of
+ * their leaf (within a tile, for leaves larger than one). */
+ps_status write_tiles(const run_set *set, const ps_octree *tree, ps_octree_file *file,
+                      ps_octree_side side, int64_t *coincident);
+
+/* ---- lists.c ---- */
+
+typedef struct tree_lists {
+    ps_group_list far[PS_OCTREE_LEVELS_MAX], near, augmented;
+    int64_t *far_pairs[PS_OCTREE_LEVELS_MAX], *near_pairs, *augmented_pairs; /* [groups] */
+    int64_t far_histogram[190]; /* leaves by length of their interaction list */
+    int64_t near_leaves;        /* entries of all near lists */
+} tree_lists;
+
+ps_status lists_make(const ps_octree *targets, const ps_octree *sources, tree_lists *out);
+ps_status lists_write(const tree_lists *lists, const ps_octree *targets, bool same,
+                      ps_octree_file *file);
+void lists_release(tree_lists *lists);
+
+/* ---- report.c ---- */
+
+void report_tree(const ps_run *run, const ps_octree *targets, const ps_octree *sources,
+                 const tree_lists *lists, int order);
+
+#endif

@@ -1,0 +1,289 @@
+/* penstock-octree-build: particles become an octree with groups and lists. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "kernels/fmm/tree.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+static struct {
+    int64_t height, order, group;
+    double leaf_size;
+    const char *box, *targets;
+    bool clamp;
+} chosen = {.order = 5, .group = 2000};
+
+static const ps_option options[] = {
+    {"height", PS_OPTION_INT, &chosen.height, "H",
+     "levels of the tree; 0: from --leaf-size, or that of the least work for --order", 0,
+     PS_OCTREE_LEVELS_MAX, PS_IDENTITY},
+    {"leaf-size", PS_OPTION_REAL, &chosen.leaf_size, "N",
+     "the least height at which leaves hold N particles or fewer on average", 0, 1e18, PS_IDENTITY},
+    {"order", PS_OPTION_INT, &chosen.order, "L",
+     "interpolation points an axis, for the choice of the height and the forecast", 2, 20,
+     PS_IDENTITY},
+    {"group", PS_OPTION_INT, &chosen.group, "N", "cells of a group", 1, 65536, PS_IDENTITY},
+    {"box", PS_OPTION_TEXT, &chosen.box, "X,Y,Z,W",
+     "corner and width of the root; default: the least cube around all particles", 0, 0,
+     PS_IDENTITY},
+    {"clamp", PS_OPTION_FLAG, &chosen.clamp, NULL,
+     "particles outside --box go into its outermost cells instead of being refused", 0, 0,
+     PS_IDENTITY},
+    {"targets", PS_OPTION_TEXT, &chosen.targets, "FILE",
+     "particles at which results are wanted, if they are not the sources", 0, 0, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+typedef struct build {
+    const ps_run *run;
+    const char *output;
+    ps_particle_file *files[2]; /* of the sides; [1] NULL if the targets are the sources */
+    ps_octree_box box;
+    int height;
+    run_set runs[2];
+    ps_octree trees[2];
+    tree_lists lists;
+    int64_t memory; /* bytes for a run */
+} build;
+
+/* ---- the box ---- */
+
+static ps_status parse_box(const char *text, ps_octree_box *box)
+{
+    double v[4];
+    int count;
+    if (ps_parse_reals(text, ',', v, 4, &count) != PS_OK || count != 4 || !(v[3] > 0) ||
+        !isfinite(v[0] + v[1] + v[2] + v[3]))
+        return ps_fail(PS_USAGE, "--box %s: corner and width are expected as x,y,z,w", text);
+    memcpy(box->corner, v, sizeof box->corner);
+    box->width = v[3];
+    return PS_OK;
+}
+
+static ps_status check_inside(const build *b, const ps_particle_header *h, const char *path)
+{
+    static const char axes[] = "xyz";
+    for (int d = 0; d < 3; ++d) {
+        double end = b->box.corner[d] + b->box.width;
+        if (chosen.clamp || (h->lower[d] >= b->box.corner[d] && h->upper[d] <= end)) continue;
+        return ps_fail(PS_INVALID, "%s: %c goes from %.17g to %.17g, out of the box, which goes "
+                                   "from %.17g to %.17g; --clamp takes such particles", path,
+                       axes[d], h->lower[d], h->upper[d], b->box.corner[d], end);
+    }
+    return PS_OK;
+}
+
+static ps_status find_box(build *b)
+{
+    double lower[3], upper[3];
+    const ps_particle_header *s = ps_particles_header(b->files[0]);
+    const ps_particle_header *t = b->files[1] ? ps_particles_header(b->files[1]) : s;
+    for (int d = 0; d < 3; ++d) {
+        lower[d] = fmin(s->lower[d], t->lower[d]);
+        upper[d] = fmax(s->upper[d], t->upper[d]);
+    }
+    b->box = ps_tree_bounding_box(lower, upper);
+    if (!isfinite(b->box.width))
+        return ps_fail(PS_INVALID, "%s: the particles are too far apart for fp64",
+                       b->run->operands[0]);
+    if (!chosen.box) return PS_OK;
+    PS_TRY(parse_box(chosen.box, &b->box));
+    PS_TRY(check_inside(b, s, b->run->operands[0]));
+    return b->files[1] ? check_inside(b, t, chosen.targets) : PS_OK;
+}
+
+static ps_status find_height(build *b)
+{
+    double cells[PS_OCTREE_LEVELS_MAX];
+    int64_t particles = ps_particles_header(b->files[0])->count;
+    b->height = (int)chosen.height;
+    if (b->height > 0) return PS_OK;
+    PS_TRY(count_cells(b->files[0], &b->box, cells));
+    b->height = chosen.leaf_size > 0 ? height_for_leaf_size(particles, cells, chosen.leaf_size)
+                                     : height_of_least_work(particles, cells, (int)chosen.order);
+    return PS_OK;
+}
+
+/* ---- the trees ---- */
+
+static int columns_of(const build *b, int side)
+{
+    return side == PS_OCTREE_SOURCES ? 3 + ps_particles_header(b->files[0])->right_hand_sides : 3;
+}
+
+/* A tree has to fit memory; its particles need not. */
+static ps_status make_tree(build *b, int side)
+{
+    const leaf_list *leaves = &b->runs[side].leaves;
+    int64_t cells[PS_OCTREE_LEVELS_MAX];
+    ps_octree *tree = &b->trees[side];
+    ps_tree_count(leaves->keys, leaves->count, b->height - 1, cells);
+    int64_t bytes = ps_octree_bytes(b->height, cells);
+    if (bytes > b->run->host_memory)
+        return ps_fail(PS_EXHAUSTED, "the tree of %lld leaves takes %.1f MB, more than "
+                                     "--host-memory; a lower --height has fewer",
+                       (long long)leaves->count,
+                       (double)bytes / 1e6);
+    PS_TRY(ps_octree_init(tree, b->height, &b->box, cells, chosen.group));
+    tree->particles = b->runs[side].particles;
+    memcpy(tree->keys[b->height - 1], leaves->keys, 8 * (size_t)leaves->count);
+    tree->particle_start[0] = 0;
+    for (int64_t l = 0; l < leaves->count; ++l)
+        tree->particle_start[l + 1] = tree->particle_start[l] + leaves->sizes[l];
+    ps_tree_fill_above(tree);
+    return PS_OK;
+}
+
+static ps_status sort_side(build *b, int side)
+{
+    b->runs[side].level = b->height - 1;
+    b->runs[side].columns = columns_of(b, side);
+    PS_TRY(runs_make(b->files[side], &b->box, b->memory, b->output, &b->runs[side]));
+    if (b->runs[side].runs > 1)
+        ps_info("%lld particles in %lld runs", (long long)b->runs[side].particles,
+                (long long)b->runs[side].runs);
+    return make_tree(b, side);
+}
+
+/* ---- the file ---- */
+
+static void set_header(const build *b, ps_octree_header *h)
+{
+    const ps_particle_header *s = ps_particles_header(b->files[0]);
+    *h = (ps_octree_header){.height = b->height, .right_hand_sides = s->right_hand_sides,
+                            .group_size = chosen.group, .box = b->box, .same = !b->files[1]};
+    h->count[0] = s->count;
+    h->count[1] = h->same ? s->count : ps_particles_header(b->files[1])->count;
+    memcpy(h->length_units, s->length_units, sizeof h->length_units);
+    memcpy(h->charge_units, s->charge_units, sizeof h->charge_units);
+}
+
+static ps_status fill_file(build *b, ps_octree_file *file, int64_t *coincident)
+{
+    static const char *const roles[] = {"sources", "targets"};
+    int sides = b->files[1] ? 2 : 1;
+    for (int s = 0; s < sides; ++s) {
+        PS_TRY(ps_store_add_input(ps_octree_file_store(file), roles[s],
+                                  ps_particles_store(b->files[s])));
+        PS_TRY(ps_octree_put_tree(file, (ps_octree_side)s, &b->trees[s]));
+    }
+    PS_TRY(lists_write(&b->lists, &b->trees[sides - 1], sides == 1, file));
+    for (int s = 0; s < sides; ++s)
+        PS_TRY(write_tiles(&b->runs[s], &b->trees[s], file, (ps_octree_side)s, coincident));
+    return PS_OK;
+}
+
+static ps_status write_file(build *b, const ps_store_identity *identity)
+{
+    ps_octree_header header;
+    ps_octree_file *file = NULL;
+    ps_store_identity own = *identity;
+    int64_t coincident = 0, clamped = b->runs[0].outside + b->runs[1].outside;
+    set_header(b, &header);
+    own.disk_estimate = 8 * (columns_of(b, 0) + 1) * header.count[0] +
+                        (header.same ? 0 : 32 * header.count[1]);
+    PS_TRY(ps_octree_create(b->output, &own, &header, &file));
+    ps_status status = fill_file(b, file, &coincident);
+    if (status != PS_OK) {
+        ps_octree_close(&file);
+        return status;
+    }
+    /* The bounding cube may miss its own particles by a rounding; those are not outside. */
+    if (!chosen.box) clamped = 0;
+    if (coincident > 0)
+        ps_warning("%lld particles are at the place of another one", (long long)coincident);
+    if (clamped > 0) ps_warning("%lld particles are outside the box", (long long)clamped);
+    return ps_octree_commit(&file, coincident, clamped);
+}
+
+/* ---- the run ---- */
+
+static ps_status plan(const build *b)
+{
+    ps_report *r = ps_report_new(b->run->json);
+    int64_t columns = columns_of(b, 0), count = ps_particles_header(b->files[0])->count;
+    int64_t capacity = run_capacity(b->memory, (int)columns);
+    int64_t runs = capacity > 0 ? (count + capacity - 1) / capacity : 0;
+    ps_report_int(r, "particles", count, "");
+    ps_report_int(r, "height", b->height, "");
+    ps_report_real(r, "width", b->box.width, "");
+    ps_report_int(r, "runs", runs, "");
+    ps_report_int(r, "memory_of_a_run", runs > 1 ? b->memory : 8 * (columns + 6) * count, "B");
+    ps_report_int(r, "temporary_disk", runs > 1 ? 8 * (columns + 2) * count : 0, "B");
+    ps_report_int(r, "disk", 8 * (columns + 1) * count, "B");
+    ps_report_print(&r);
+    return PS_OK;
+}
+
+static ps_status do_build(build *b, const ps_store_identity *identity)
+{
+    int sides = b->files[1] ? 2 : 1;
+    /* What is in memory at its end stays there, so each side has its part. */
+    b->memory = b->run->host_memory / (2 * sides);
+    PS_TRY(find_box(b));
+    PS_TRY(find_height(b));
+    if (b->run->plan) return plan(b);
+    for (int s = 0; s < sides; ++s) PS_TRY(sort_side(b, s));
+    PS_TRY(lists_make(&b->trees[sides - 1], &b->trees[0], &b->lists));
+    PS_TRY(write_file(b, identity));
+    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists, (int)chosen.order);
+    return PS_OK;
+}
+
+static bool is_done(const build *b, const ps_store_identity *identity)
+{
+    static const char *const roles[] = {"sources", "targets"};
+    ps_store *inputs[2] = {ps_particles_store(b->files[0]),
+                           b->files[1] ? ps_particles_store(b->files[1]) : NULL};
+    return !b->run->force && !b->run->plan &&
+           ps_store_matches(b->output, identity, b->files[1] ? 2 : 1, roles, inputs);
+}
+
+static ps_status run_build(ps_run *run)
+{
+    build b = {.run = run, .runs = {{.file = -1}, {.file = -1}}};
+    ps_store_identity identity = {PS_OCTREE_FORMAT, PS_OCTREE_VERSION, ps_version(), ps_revision(),
+                                  run->record, 0};
+    if (run->operand_count < 2 && !run->plan)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-octree-build PARTICLES OUTPUT");
+    if (chosen.height > 0 && chosen.leaf_size > 0)
+        return ps_fail(PS_USAGE, "--height and --leaf-size exclude one another");
+    b.output = run->operand_count > 1 ? run->operands[1] : NULL;
+    ps_status status = ps_particles_open(run->operands[0], &b.files[0]);
+    if (status == PS_OK && chosen.targets) status = ps_particles_open(chosen.targets, &b.files[1]);
+    if (status == PS_OK && b.output && is_done(&b, &identity))
+        ps_info("%s is up to date; --force builds it again", b.output);
+    else if (status == PS_OK)
+        status = do_build(&b, &identity);
+    for (int s = 0; s < 2; ++s) {
+        runs_release(&b.runs[s]);
+        ps_octree_release(&b.trees[s]);
+        ps_particles_close(&b.files[s]);
+    }
+    lists_release(&b.lists);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "octree-build",
+        .synopsis = "PARTICLES OUTPUT",
+        .description =
+            "Sorts the particles of PARTICLES into an octree of uniform depth and writes it: the\n"
+            "non-empty cells of every level, sorted particles in chunks of groups of leaves, where\n"
+            "each was in PARTICLES, and for every group of cells which groups it needs and what\n"
+            "it will cost (specs/octree.md). Particles need not fit memory; the cells have to.\n"
+            "Without --height and --leaf-size the height is that of the least work for --order.",
+        .examples = "  penstock-octree-build galaxy.h5 tree.h5\n"
+                    "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1\n"
+                    "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 2,
+        .run = run_build};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,206 @@
+/* tiles: sorted particles, from the runs into the chunks of the file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "kernels/common/counter_random.h"
+#include "kernels/common/word_sort.h"
+#include "runtime/first_failure.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+
+typedef struct tile_job {
+    const run_set *set;
+    const ps_octree *tree;
+    ps_octree_file *file;
+    ps_octree_side side;
+    const int64_t *start;
+    int64_t capacity;
+} tile_job;
+
+/* What a thread needs for a tile of `capacity` particles. */
+typedef struct tile_space {
+    uint64_t *records, *scratch; /* [capacity][record_words], [2][capacity] */
+    double *column[PS_PARTICLE_COLUMNS_MAX];
+    int64_t *permutation, *cursor;
+    int64_t *begin, *end; /* [runs] records of each run */
+} tile_space;
+
+static ps_status space_init(const tile_job *job, tile_space *s)
+{
+    const run_set *set = job->set;
+    int64_t n = job->capacity;
+    memset(s, 0, sizeof *s);
+    int64_t words = n * (set->record_words + 2 + set->columns + 2) + 1 + 2 * set->runs;
+    PS_TRY(ps_alloc_untouched((void **)&s->records, 8 * words, "a tile of particles"));
+    s->scratch = s->records + n * set->record_words;
+    s->column[0] = (double *)(s->scratch + 2 * n);
+    for (int c = 1; c < set->columns; ++c) s->column[c] = s->column[c - 1] + n;
+    s->permutation = (int64_t *)(s->column[0] + n * set->columns);
+    s->cursor = s->permutation + n;
+    s->begin = s->cursor + n + 1;
+    s->end = s->begin + set->runs;
+    return PS_OK;
+}
+
+/* The leaf of a sorted particle. */
+static int64_t leaf_of(const ps_octree *tree, int64_t particle)
+{
+    int64_t low = 0, high = ps_octree_leaves(tree);
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (tree->particle_start[middle] <= particle)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How many records of each run come before a sorted particle: leaves before its own, and of its own
+ * leaf the first ones, run after run. */
+static ps_status locate(const tile_job *job, int64_t particle, int64_t *place)
+{
+    const run_set *set = job->set;
+    const ps_octree *tree = job->tree;
+    if (particle == tree->particles) {
+        for (int64_t r = 0; r < set->runs; ++r) place[r] = set->first[r + 1] - set->first[r];
+        return PS_OK;
+    }
+    int64_t leaf = leaf_of(tree, particle), within = particle - tree->particle_start[leaf];
+    uint64_t key = tree->keys[tree->height - 1][leaf];
+    for (int64_t r = 0; r < set->runs; ++r) {
+        int64_t after = 0;
+        PS_TRY(runs_below(set, r, key, &place[r]));
+        if (within == 0) continue;
+        PS_TRY(runs_below(set, r, key + 1, &after));
+        int64_t take = after - place[r] < within ? after - place[r] : within;
+        place[r] += take;
+        within -= take;
+    }
+    return PS_OK;
+}
+
+/* Puts the records of a run into their leaves, behind those of the runs before. */
+static void distribute(const tile_job *job, int64_t first_leaf, int64_t count, tile_space *s)
+{
+    const uint64_t *keys = job->tree->keys[job->tree->height - 1];
+    int64_t leaf = first_leaf;
+    for (int64_t i = 0; i < count; ++i) {
+        const uint64_t *r = s->records + i * job->set->record_words;
+        while (keys[leaf] < r[0]) ++leaf;
+        int64_t to = s->cursor[leaf - first_leaf]++;
+        s->permutation[to] = (int64_t)r[1];
+        for (int c = 0; c < job->set->columns; ++c) memcpy(&s->column[c][to], &r[2 + c], 8);
+    }
+}
+
+static ps_status fill_tile(const tile_job *job, int64_t tile, tile_space *s)
+{
+    const ps_octree *tree = job->tree;
+    int64_t first = job->start[tile], end = job->start[tile + 1];
+    int64_t first_leaf = leaf_of(tree, first), last_leaf = leaf_of(tree, end - 1);
+    PS_TRY(locate(job, first, s->begin));
+    PS_TRY(locate(job, end, s->end));
+    for (int64_t l = first_leaf; l <= last_leaf; ++l) {
+        int64_t from = tree->particle_start[l];
+        s->cursor[l - first_leaf] = (from > first ? from : first) - first;
+    }
+    for (int64_t r = 0; r < job->set->runs; ++r) {
+        int64_t count = s->end[r] - s->begin[r];
+        if (count == 0) continue;
+        PS_TRY(runs_fetch(job->set, r, s->begin[r], count, s->records));
+        distribute(job, first_leaf, count, s);
+    }
+    return PS_OK;
+}
+
+/* ---- coincident particles ---- */
+
+enum { FEW = 512 };
+
+/* Whether one of [0, i) is at the place of i. */
+static bool has_equal(const double *x, const double *y, const double *z, int64_t i)
+{
+    for (int64_t j = 0; j < i; ++j)
+        if (x[j] == x[i] && y[j] == y[i] && z[j] == z[i]) return true;
+    return false;
+}
+
+/* Every particle against those before it, by x alone at first. */
+static int64_t coincident_few(const double *x, const double *y, const double *z, int64_t count)
+{
+    int64_t found = 0;
+    for (int64_t i = 1; i < count; ++i) {
+        int64_t hits = 0;
+        for (int64_t j = 0; j < i; ++j) hits += x[j] == x[i];
+        found += hits > 0 && has_equal(x, y, z, i);
+    }
+    return found;
+}
+
+/* Many in one leaf: by their hashes. scratch[2 count]. */
+static int64_t coincident_many(const double *x, const double *y, const double *z, int64_t count,
+                               uint64_t *scratch)
+{
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; ++i) scratch[i] = ps_place_hash(x[i], y[i], z[i]);
+    const uint64_t *sorted = ps_word_sort(scratch, count, 1, 0, 64, scratch + count);
+    for (int64_t i = 1; i < count; ++i) found += sorted[i] == sorted[i - 1];
+    return found;
+}
+
+static int64_t count_coincident(const tile_job *job, int64_t tile, tile_space *s)
+{
+    const ps_octree *tree = job->tree;
+    int64_t first = job->start[tile], end = job->start[tile + 1], found = 0;
+    for (int64_t l = leaf_of(tree, first), from = first; from < end; ++l) {
+        int64_t to = tree->particle_start[l + 1] < end ? tree->particle_start[l + 1] : end;
+        const double *x = s->column[0] + (from - first), *y = s->column[1] + (from - first);
+        const double *z = s->column[2] + (from - first);
+        found += to - from <= FEW ? coincident_few(x, y, z, to - from)
+                                  : coincident_many(x, y, z, to - from, s->scratch);
+        from = to;
+    }
+    return found;
+}
+
+/* ---- all tiles ---- */
+
+static ps_status do_tile(const tile_job *job, int64_t tile, tile_space *s, int64_t *found)
+{
+    PS_TRY(fill_tile(job, tile, s));
+    *found += count_coincident(job, tile, s);
+    return ps_octree_write_tile(job->file, job->side, tile, (const double *const *)s->column,
+                                s->permutation);
+}
+
+ps_status write_tiles(const run_set *set, const ps_octree *tree, ps_octree_file *file,
+                      ps_octree_side side, int64_t *coincident)
+{
+    int64_t tiles, found = 0, done = 0;
+    tile_job job = {.set = set, .tree = tree, .file = file, .side = side};
+    int64_t *start;
+    ps_failure failure = {0};
+    ps_progress progress;
+    PS_TRY(ps_octree_tiles(tree, &start, &tiles, &job.capacity));
+    job.start = start;
+    ps_progress_start(&progress, "writing", "tiles", tiles);
+#pragma omp parallel reduction(+ : found)
+    {
+        tile_space space;
+        ps_note_failure(&failure, space_init(&job, &space));
+#pragma omp for schedule(dynamic)
+        for (int64_t t = 0; t < tiles; ++t) {
+            if (ps_has_failed(&failure)) continue;
+            ps_note_failure(&failure, do_tile(&job, t, &space, &found));
+#pragma omp critical(octree_build_progress)
+            ps_progress_update(&progress, ++done);
+        }
+        free(space.records);
+    }
+    ps_progress_end(&progress);
+    free(start);
+    *coincident += found;
+    return ps_first_failure(&failure);
+}

@@ -1,0 +1,261 @@
+/* penstock-particle-import: particles of many formats, or generated, become a checked file. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <xxhash.h>
+
+#include "formats/columns_hdf5.h"
+#include "preprocess/particle_import/import.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+enum { RECORD_BYTES = PS_RECORD_MAX + 512, HASH_BLOCK = 1 << 20 };
+
+static struct {
+    int generate, format, charges, pqr_columns, components, coincident;
+    int64_t count, seed, right_hand_sides;
+    const char *columns, *positions, *charge_names, *length_units, *charge_units;
+} chosen = {.count = 1000000, .seed = 1, .right_hand_sides = 1, .length_units = "1",
+            .charge_units = "1"};
+
+static const ps_option options[] = {
+    {"generate", PS_OPTION_CHOICE, &chosen.generate, "none|cube|ellipsoid|plummer",
+     "make particles instead of reading some", 0, 0, PS_IDENTITY},
+    {"count", PS_OPTION_INT, &chosen.count, "N", "particles to generate", 1, 1e15, PS_IDENTITY},
+    {"seed", PS_OPTION_INT, &chosen.seed, "S", "of all that is generated", 0, 1e18, PS_IDENTITY},
+    {"charges", PS_OPTION_CHOICE, &chosen.charges, "auto|unit|uniform|signed",
+     "unit: 1; uniform: in [0, 1); signed: in [-1, 1); auto: those of the file, or uniform where "
+     "generated", 0, 0, PS_IDENTITY},
+    {"right-hand-sides", PS_OPTION_INT, &chosen.right_hand_sides, "S",
+     "charges that are made for each particle", 1, PS_RIGHT_HAND_SIDES_MAX, PS_IDENTITY},
+    {"format", PS_OPTION_CHOICE, &chosen.format, "auto|text|hdf5|tipsy|pqr|fma",
+     "of the input; auto: by signature and suffix", 0, 0, PS_IDENTITY},
+    {"columns", PS_OPTION_TEXT, &chosen.columns, "X,Y,Z,Q,...",
+     "text: which columns to take, by number from 1 or by name of the header", 0, 0, PS_IDENTITY},
+    {"positions", PS_OPTION_TEXT, &chosen.positions, "NAMES",
+     "HDF5: dataset [N][3], or three, separated by commas; default x,y,z", 0, 0, PS_IDENTITY},
+    {"charge-names", PS_OPTION_TEXT, &chosen.charge_names, "NAMES",
+     "HDF5: datasets of charges or masses; default q", 0, 0, PS_IDENTITY},
+    {"pqr-columns", PS_OPTION_CHOICE, &chosen.pqr_columns, "auto|free|fixed",
+     "PQR: numbers by words, or by the columns of PDB; auto: by words where there are enough", 0, 0,
+     PS_IDENTITY},
+    {"components", PS_OPTION_CHOICE, &chosen.components, "all|gas|dark|star",
+     "tipsy: which particles to take", 0, 0, PS_IDENTITY},
+    {"coincident", PS_OPTION_CHOICE, &chosen.coincident, "refuse|keep",
+     "particles at the place of another one", 0, 0, PS_IDENTITY},
+    {"length-units", PS_OPTION_TEXT, &chosen.length_units, "UNIT", "recorded, not applied", 0, 0,
+     PS_IDENTITY},
+    {"charge-units", PS_OPTION_TEXT, &chosen.charge_units, "UNIT", "recorded, not applied", 0, 0,
+     PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static import_options gather(const ps_run *run)
+{
+    const char *first = run->operands[0];
+    const char *second = run->operand_count > 1 ? run->operands[1] : NULL;
+    return (import_options){.input = chosen.generate ? NULL : first,
+                            .output = chosen.generate ? first : second,
+                            .format = (import_format)chosen.format,
+                            .columns = chosen.columns,
+                            .positions = chosen.positions,
+                            .charge_names = chosen.charge_names,
+                            .pqr_columns = chosen.pqr_columns,
+                            .components = chosen.components,
+                            .charges = chosen.charges,
+                            .right_hand_sides = (int)chosen.right_hand_sides,
+                            .seed = (uint64_t)chosen.seed,
+                            .keep_coincident = chosen.coincident == 1,
+                            .length_units = chosen.length_units,
+                            .charge_units = chosen.charge_units,
+                            .host_memory = run->host_memory};
+}
+
+/* ---- what the input is ---- */
+
+static bool ends_with(const char *name, size_t length, const char *suffix)
+{
+    size_t size = strlen(suffix);
+    return length > size && strncasecmp(name + length - size, suffix, size) == 0;
+}
+
+static import_format format_of(const import_options *o)
+{
+    static const struct {
+        const char *suffix;
+        import_format format;
+    } known[] = {{".tipsy", IMPORT_TIPSY}, {".std", IMPORT_TIPSY}, {".pqr", IMPORT_PQR},
+                 {".fma", IMPORT_FMA},     {".bfma", IMPORT_FMA}};
+    size_t length = strlen(o->input);
+    if (o->format != IMPORT_AUTO) return o->format;
+    if (ps_is_hdf5(o->input)) return IMPORT_HDF5;
+    if (ends_with(o->input, length, ".gz")) length -= 3;
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+        if (ends_with(o->input, length, known[i].suffix)) return known[i].format;
+    return IMPORT_TEXT;
+}
+
+static ps_status hash_stream(FILE *file, const char *name, char out[17])
+{
+    char *block;
+    XXH3_state_t *state = XXH3_createState();
+    ps_status status = PS_ALLOC(&block, HASH_BLOCK, "hashing the input");
+    if (status == PS_OK && (!state || XXH3_64bits_reset(state) != XXH_OK))
+        status = ps_fail(PS_FAILED, "%s: cannot be hashed", name);
+    for (size_t got; status == PS_OK && (got = fread(block, 1, HASH_BLOCK, file)) > 0;)
+        XXH3_64bits_update(state, block, got);
+    if (status == PS_OK)
+        snprintf(out, 17, "%016llx", (unsigned long long)XXH3_64bits_digest(state));
+    XXH3_freeState(state);
+    free(block);
+    return status;
+}
+
+/* The options that change the result, with the input they apply to. */
+static ps_status identify(const import_options *o, const ps_run *run, char out[RECORD_BYTES])
+{
+    char hash[17];
+    snprintf(out, RECORD_BYTES, "%s", run->record);
+    if (!o->input) return PS_OK;
+    FILE *file = fopen(o->input, "rb");
+    if (!file) return ps_fail(PS_INVALID, "%s: %s", o->input, strerror(errno));
+    ps_status status = hash_stream(file, o->input, hash);
+    fclose(file);
+    const char *slash = strrchr(o->input, '/');
+    if (status == PS_OK)
+        snprintf(out, RECORD_BYTES, "%sinput=%.255s\ninput_xxh3=%s\n", run->record,
+                 slash ? slash + 1 : o->input, hash);
+    return status;
+}
+
+/* ---- the run ---- */
+
+static void report(const import_options *o, const ps_particle_header *h, int64_t coincident,
+                   const ps_run *run, double seconds)
+{
+    ps_report *r = ps_report_new(run->json);
+    ps_report_int(r, "particles", h->count, "");
+    ps_report_int(r, "right_hand_sides", h->right_hand_sides, "");
+    if (coincident >= 0) ps_report_int(r, "coincident", coincident, "");
+    if (o->output && !run->plan) {
+        ps_report_reals(r, "lower", h->lower, 3);
+        ps_report_reals(r, "upper", h->upper, 3);
+    }
+    ps_report_real(r, "time", seconds, "s");
+    ps_report_real(r, "rate", (double)h->count / seconds, "particles/s");
+    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_print(&r);
+}
+
+static ps_status read_back(const char *path, ps_particle_header *header)
+{
+    ps_particle_file *file;
+    PS_TRY(ps_particles_open(path, &file));
+    *header = *ps_particles_header(file);
+    ps_particles_close(&file);
+    return PS_OK;
+}
+
+static ps_status import_file(const import_options *o, const ps_store_identity *identity,
+                             ps_particle_header *header, int64_t *coincident)
+{
+    static const import_reader readers[] = {[IMPORT_TEXT] = read_text,
+                                            [IMPORT_HDF5] = read_hdf5,
+                                            [IMPORT_TIPSY] = read_tipsy,
+                                            [IMPORT_PQR] = read_pqr,
+                                            [IMPORT_FMA] = read_fma};
+    sink s = {.spool = -1, .places = {.file = -1}};
+    ps_status status = readers[format_of(o)](o, identity, &s);
+    if (status == PS_OK) status = sink_finish(&s, coincident);
+    if (status == PS_OK && *coincident > 0)
+        ps_warning("%s: %lld particles are at the place of another one", o->input,
+                   (long long)*coincident);
+    *header = s.header;
+    sink_release(&s);
+    return status;
+}
+
+static ps_status generate(import_options *o, const ps_store_identity *identity,
+                          ps_particle_header *header)
+{
+    if (o->charges == 0) o->charges = 1 + PS_CHARGES_UNIFORM;
+    *header = (ps_particle_header){.count = chosen.count, .right_hand_sides = o->right_hand_sides};
+    return write_generated(o, identity, (ps_distribution)(chosen.generate - 1), chosen.count);
+}
+
+/* What it takes, without doing it. */
+static ps_status plan(const import_options *o, const ps_run *run)
+{
+    ps_report *r = ps_report_new(run->json);
+    int64_t columns = 3 + chosen.right_hand_sides;
+    int64_t rows = chosen.count >= 1 << 25 ? 1 << 19 : 1 << 17;
+    if (!o->input) {
+        ps_report_int(r, "particles", chosen.count, "");
+        ps_report_int(r, "disk", 8 * columns * chosen.count, "B");
+        ps_report_int(r, "memory", run->threads * 8 * rows * (columns + 2), "B");
+    } else {
+        static const char *const names[] = {"auto", "text", "hdf5", "tipsy", "pqr", "fma"};
+        ps_report_text(r, "format", names[format_of(o)]);
+        ps_report_int(r, "memory", run->host_memory / 2, "B");
+    }
+    ps_report_print(&r);
+    return PS_OK;
+}
+
+static ps_status check_operands(const import_options *o, const ps_run *run)
+{
+    if (!o->input && run->operand_count > 1)
+        return ps_fail(PS_USAGE, "--generate takes OUTPUT alone, not \"%s\" too", run->operands[1]);
+    return PS_OK;
+}
+
+static ps_status run_import(ps_run *run)
+{
+    static char record[RECORD_BYTES];
+    import_options o = gather(run);
+    ps_particle_header header;
+    int64_t coincident = -1;
+    double start = ps_clock();
+    PS_TRY(check_operands(&o, run));
+    if (run->plan) return plan(&o, run);
+    PS_TRY(identify(&o, run, record));
+    ps_store_identity identity = {PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, ps_version(),
+                                  ps_revision(), record, 0};
+    if (o.output && !run->force && ps_store_matches(o.output, &identity, 0, NULL, NULL)) {
+        ps_info("%s is up to date; --force imports again", o.output);
+        return PS_OK;
+    }
+    PS_TRY(o.input ? import_file(&o, &identity, &header, &coincident)
+                   : generate(&o, &identity, &header));
+    if (o.output) PS_TRY(read_back(o.output, &header));
+    report(&o, &header, coincident, run, ps_clock() - start);
+    return PS_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "particle-import",
+        .synopsis = "INPUT [OUTPUT] | --generate KIND OUTPUT",
+        .description =
+            "Reads particles with charges or masses (text and CSV, HDF5, tipsy, PQR, FMA; all but\n"
+            "HDF5 also compressed by gzip) or generates some, checks them, and writes a particle\n"
+            "file. Without OUTPUT it only checks. Values that are not finite, lines that do not\n"
+            "fit, files cut short and particles at one place are refused with where they are.\n"
+            "Memory is bounded whatever the size of the file.",
+        .examples =
+            "  penstock-particle-import galaxy.tipsy galaxy.h5 --coincident keep\n"
+            "  penstock-particle-import table.csv.gz p.h5 --columns x,y,z,mass\n"
+            "  penstock-particle-import snap.hdf5 p.h5 --positions /PartType1/Coordinates "
+            "--charges unit\n"
+            "  penstock-particle-import --generate ellipsoid --count 30000000 ellipsoid.h5",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 2,
+        .run = run_import};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,21 @@
+/*
+ * scratch_file: temporary files without a name, which are gone when they are closed or the process
+ * ends.
+ */
+#ifndef PS_RUNTIME_SCRATCH_FILE_H
+#define PS_RUNTIME_SCRATCH_FILE_H
+
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+/* Opens one in the folder of `beside` (NULL: in TMPDIR or /tmp); *file is for close(). PS_EXHAUSTED
+ * on a full disk, PS_USAGE where none can be made. */
+ps_status ps_scratch_open(const char *beside, int *file);
+
+/* All of `bytes` at offset `at`. Thread-safe for parts that do not overlap. PS_EXHAUSTED on a full
+ * disk, PS_FAILED otherwise. */
+ps_status ps_scratch_write(int file, const void *data, int64_t bytes, int64_t at);
+ps_status ps_scratch_read(int file, void *data, int64_t bytes, int64_t at);
+
+#endif

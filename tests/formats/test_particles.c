@@ -1,0 +1,245 @@
+/* Particle and octree files: what is written is read back, by any range; what is wrong is
+ * refused. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/octree.h"
+#include "runtime/program.h"
+#include "tests/check.h"
+#include "tests/support/tree_case.h"
+
+static char folder[] = "/tmp/penstock-test-XXXXXX";
+
+static int enter(void **state) { return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1; }
+
+static int leave(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return chdir("/") == 0 ? system(command) : -1;
+}
+
+static ps_store_identity identity_of(const char *format)
+{
+    return (ps_store_identity){format, 1, "test", "revision", "", 0};
+}
+
+/* Particle i has x = i, y = 2 i, z = -i, q_s = i + s / 10. */
+static double value_of(int column, int64_t i)
+{
+    return column == 0 ? (double)i : column == 1 ? 2.0 * (double)i : column == 2 ? -(double)i
+           : (double)i + (column - 3) / 10.0;
+}
+
+static void write_particles(const char *path, int64_t count, int sides, double spoiled)
+{
+    ps_particle_file *file;
+    ps_particle_header header = {.count = count, .right_hand_sides = sides, .length_units = "kpc",
+                                 .charge_units = "kg"};
+    ps_store_identity identity = identity_of(PS_PARTICLES_FORMAT);
+    check_ok(ps_particles_create(path, &identity, &header, &file));
+    int64_t rows = ps_particles_chunk_rows(file);
+    double *columns[PS_PARTICLE_COLUMNS_MAX];
+    for (int c = 0; c < 3 + sides; ++c) check_ok(PS_ALLOC(&columns[c], rows, "rows"));
+    for (int64_t k = ps_particles_chunk_count(file) - 1; k >= 0; --k) { /* in any order */
+        int64_t here = ps_particles_chunk_size(file, k);
+        for (int c = 0; c < 3 + sides; ++c)
+            for (int64_t i = 0; i < here; ++i) columns[c][i] = value_of(c, k * rows + i);
+        if (k == 0) columns[1][0] += spoiled;
+        check_ok(ps_particles_write_chunk(file, k, (const double *const *)columns));
+    }
+    for (int c = 0; c < 3 + sides; ++c) free(columns[c]);
+    if (spoiled == 0)
+        check_ok(ps_particles_commit(&file));
+    else
+        check_fails(ps_particles_commit(&file), PS_INVALID, "not finite");
+}
+
+static void particles_round_trip(void **state)
+{
+    const int64_t counts[] = {1, 131072, 300001};
+    for (int n = 0; n < 3; ++n) {
+        ps_particle_file *file;
+        write_particles("p.h5", counts[n], 2, 0);
+        check_ok(ps_particles_open("p.h5", &file));
+        const ps_particle_header *h = ps_particles_header(file);
+        assert_int_equal(h->count, counts[n]);
+        assert_int_equal(h->right_hand_sides, 2);
+        assert_string_equal(h->length_units, "kpc");
+        assert_string_equal(h->charge_units, "kg");
+        check_near(h->upper[1], 2 * (double)(counts[n] - 1), 0, 0);
+        check_near(h->lower[2], -(double)(counts[n] - 1), 0, 0);
+        int64_t first = counts[n] / 3, count = counts[n] - first - counts[n] / 5;
+        double *columns[5];
+        for (int c = 0; c < 5; ++c) check_ok(PS_ALLOC(&columns[c], count, "rows"));
+        check_ok(ps_particles_read(file, first, count, columns, 5));
+        for (int c = 0; c < 5; ++c) {
+            for (int64_t i = 0; i < count; ++i)
+                assert_true(columns[c][i] == value_of(c, first + i));
+            free(columns[c]);
+        }
+        check_fails(ps_particles_read(file, 0, 1, columns, 6), PS_FAILED, "5 columns");
+        ps_particles_close(&file);
+    }
+}
+
+static void bad_particles_are_refused(void **state)
+{
+    ps_particle_file *file;
+    ps_particle_header header = {.count = 0, .right_hand_sides = 1};
+    ps_store_identity identity = identity_of(PS_PARTICLES_FORMAT);
+    check_fails(ps_particles_create("no.h5", &identity, &header, &file), PS_INVALID, "0 particles");
+    header = (ps_particle_header){.count = 5, .right_hand_sides = 9};
+    check_fails(ps_particles_create("no.h5", &identity, &header, &file), PS_INVALID, "9 charges");
+    write_particles("no.h5", 100, 1, INFINITY);
+    assert_int_not_equal(access("no.h5", F_OK), 0);
+    assert_int_not_equal(access("no.h5.tmp", F_OK), 0);
+    check_fails(ps_particles_open("no.h5", &file), PS_INVALID, "no.h5");
+    ps_octree_file *tree;
+    write_particles("p.h5", 10, 1, 0);
+    check_fails(ps_octree_open("p.h5", &tree), PS_INVALID, "penstock-octree");
+}
+
+/* ---- octrees ---- */
+
+static void write_tree(const char *path, const tree_case *t, const tree_case *targets)
+{
+    ps_octree_file *file;
+    ps_store_identity identity = identity_of(PS_OCTREE_FORMAT);
+    const tree_case *sides[2] = {t, targets};
+    ps_octree_header header = {.height = t->tree.height, .right_hand_sides = 1,
+                               .group_size = t->tree.group_size, .box = t->tree.box,
+                               .same = !targets, .length_units = "m", .charge_units = "C"};
+    header.count[0] = t->count;
+    header.count[1] = targets ? targets->count : t->count;
+    check_ok(ps_octree_create(path, &identity, &header, &file));
+    for (int s = 0; s < (targets ? 2 : 1); ++s) {
+        int64_t *start, tiles, capacity;
+        const tree_case *side = sides[s];
+        check_ok(ps_octree_put_tree(file, (ps_octree_side)s, &side->tree));
+        check_ok(ps_octree_tiles(&side->tree, &start, &tiles, &capacity));
+        double *sorted[4];
+        const double *in[4] = {side->x, side->y, side->z, side->q};
+        for (int c = 0; c < 4; ++c) {
+            check_ok(PS_ALLOC(&sorted[c], side->count, "sorted"));
+            ps_tree_gather(in[c], side->order, side->count, sorted[c]);
+        }
+        for (int64_t k = 0; k < tiles; ++k) {
+            const double *columns[4];
+            for (int c = 0; c < 4; ++c) columns[c] = sorted[c] + start[k];
+            check_ok(ps_octree_write_tile(file, (ps_octree_side)s, k, columns,
+                                          side->order + start[k]));
+        }
+        for (int c = 0; c < 4; ++c) free(sorted[c]);
+        free(start);
+    }
+    int64_t starts[3] = {0, 2, 3}, items[3] = {4, 7, 1};
+    ps_group_list list = {2, starts, items};
+    check_ok(ps_octree_put_list(file, PS_OCTREE_FAR_GROUPS, 3, &list));
+    check_ok(ps_octree_put_forecast(file, PS_OCTREE_FAR_PAIRS, 3, items, 2));
+    check_ok(ps_octree_commit(&file, 11, 3));
+}
+
+static void check_range(ps_octree_file *file, ps_octree_side side, const tree_case *t,
+                        int64_t first, int64_t count)
+{
+    double *columns[4];
+    int64_t *permutation;
+    int width = side == PS_OCTREE_SOURCES ? 4 : 3;
+    for (int c = 0; c < 4; ++c) check_ok(PS_ALLOC(&columns[c], count, "range"));
+    check_ok(PS_ALLOC(&permutation, count, "range"));
+    check_ok(ps_octree_read(file, side, first, count, columns, width, permutation));
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t o = t->order[first + i];
+        assert_true(permutation[i] == o && columns[0][i] == t->x[o] && columns[2][i] == t->z[o]);
+        assert_true(width == 3 || columns[3][i] == t->q[o]);
+    }
+    for (int c = 0; c < 4; ++c) free(columns[c]);
+    free(permutation);
+}
+
+static void octrees_round_trip(void **state)
+{
+    tree_case t, u;
+    check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 300000, 5, 1000));
+    check_ok(tree_case_random(&u, PS_DISTRIBUTION_ELLIPSOID, 2000, 5, 1000));
+    for (int same = 0; same < 2; ++same) {
+        ps_octree_file *file;
+        ps_octree back;
+        int64_t tiles;
+        write_tree("t.h5", &t, same ? NULL : &u);
+        check_ok(ps_octree_open("t.h5", &file));
+        const ps_octree_header *h = ps_octree_file_header(file);
+        assert_int_equal(h->same, same);
+        assert_int_equal(h->coincident, 11);
+        assert_int_equal(h->clamped, 3);
+        assert_int_equal(h->count[1], same ? 300000 : 2000);
+        check_ok(ps_octree_load_tree(file, PS_OCTREE_SOURCES, &back));
+        assert_memory_equal(back.cells, t.tree.cells, sizeof back.cells);
+        assert_memory_equal(back.memory, t.tree.memory, ps_octree_bytes(5, back.cells));
+        ps_octree_release(&back);
+        check_ok(ps_octree_load_tree(file, PS_OCTREE_TARGETS, &back));
+        assert_int_equal(back.particles, same ? 300000 : 2000);
+        ps_octree_release(&back);
+        assert_int_equal(ps_octree_tile_start(file, PS_OCTREE_SOURCES, &tiles)[0], 0);
+        assert_int_equal(tiles, 4); /* of 73,000: one each, the last with the 96 leaves left */
+        check_range(file, PS_OCTREE_SOURCES, &t, 0, 300000);
+        check_range(file, PS_OCTREE_SOURCES, &t, 70000, 90001);
+        check_range(file, PS_OCTREE_SOURCES, &t, 299999, 1);
+        if (!same) check_range(file, PS_OCTREE_TARGETS, &u, 17, 1900);
+        check_fails(ps_octree_read(file, PS_OCTREE_SOURCES, 1, 300000, NULL, 0, NULL), PS_FAILED,
+                    "no particles");
+        ps_group_list list;
+        int64_t *forecast, groups;
+        check_ok(ps_octree_get_list(file, PS_OCTREE_FAR_GROUPS, 3, &list));
+        assert_int_equal(list.groups, 2);
+        assert_int_equal(list.items[list.start[1]], 1);
+        check_ok(ps_octree_get_forecast(file, PS_OCTREE_FAR_PAIRS, 3, &forecast, &groups));
+        assert_int_equal(groups, 2);
+        assert_int_equal(forecast[1], 7);
+        check_fails(ps_octree_get_list(file, PS_OCTREE_AUGMENTED, 4, &list), PS_INVALID,
+                    "augmented");
+        ps_group_list_release(&list);
+        free(forecast);
+        ps_octree_close(&file);
+    }
+    tree_case_release(&t);
+    tree_case_release(&u);
+}
+
+/* Every rule of the page that a tree can break is found. */
+static void broken_trees_are_found(void **state)
+{
+    tree_case t;
+    check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 5000, 4, 100));
+    ps_octree *tree = &t.tree;
+    check_ok(ps_octree_check(tree));
+    uint64_t key = tree->keys[3][5];
+    tree->keys[3][5] = tree->keys[3][4];
+    check_fails(ps_octree_check(tree), PS_INVALID, "cell 5 of level 3 is not above");
+    tree->keys[3][5] = key;
+    int64_t last = tree->cells[3] - 1;
+    key = tree->keys[3][last];
+    tree->keys[3][last] = 512;
+    check_fails(ps_octree_check(tree), PS_INVALID, "within the level");
+    tree->keys[3][last] = key;
+    tree->child_start[1][3] += 1;
+    check_fails(ps_octree_check(tree), PS_INVALID, "is no child of");
+    tree->child_start[1][3] = tree->child_start[1][2];
+    check_fails(ps_octree_check(tree), PS_INVALID, "children of level 1");
+    tree->child_start[1][3] = 24;
+    tree->particle_start[7] = tree->particle_start[8];
+    check_fails(ps_octree_check(tree), PS_INVALID, "particles of level 3");
+    tree_case_release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(particles_round_trip),
+        cmocka_unit_test(bad_particles_are_refused),
+        cmocka_unit_test(octrees_round_trip),
+        cmocka_unit_test(broken_trees_are_found),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,133 @@
+# penstock-particle-import: every format gives the same particles, generators do not depend on threads,
+# what is wrong is refused with its place, real data where they are.
+. "$ROOT/tests/stages/lib.sh"
+needs particle-import compare inspect
+import=penstock-particle-import
+
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
+same() { [ "$(content "$1")" = "$(content "$2")" ] || fail "$1 and $2 differ"; }
+
+# ---- one set of particles in every format ----
+printf '# made by hand\n0.5 -1.25 3e2 1\n\t1.0e0, 2.5 ,-.125;-2 %% here\n\n7 8 9 0.25\n' > p.txt
+printf 'id,mass,z,y,x\n1,1,300,-1.25,0.5\n2,-2,-0.125,2.5,1\n3,.25,9,8,7' > p.csv # no newline at the end
+printf 'REMARK x\nATOM      1  N   NTE     1     0.5   -1.25   300.0   1.0 1.8\nHETATM    2  CA  PHE A   1     1.0 2.5 -0.125 -2 1.9\nATOM      3  O   PHE     1     7 8 9 0.25 1.6\nEND\n' > p.pqr
+printf '8 4\n3 150 0 0 0\n0.5 -1.25 300 1\n1 2.5 -0.125 -2\n7 8 9 .25\n' > p.fma
+printf '3 150 0 0 0\n0.5 -1.25 300 1\n1 2.5 -0.125 -2\n7 8 9 .25\n' > old.fma
+expect 0 "" $import p.txt txt.h5
+[ "$(figure particles)" = 3 ] || fail "$(figure particles) particles"
+for f in p.csv p.pqr p.fma old.fma; do expect 0 "" $import $f one.h5 --force; same txt.h5 one.h5; done
+expect 0 "" $import p.txt one.h5 --columns 1,2,3,4 --force; same txt.h5 one.h5
+expect 0 "" $import p.csv one.h5 --columns x,y,z,mass --force; same txt.h5 one.h5
+expect 0 "" $import p.csv one.h5 --columns 5,4,3,mass --force; same txt.h5 one.h5
+for f in p.csv p.pqr p.fma; do gzip -k $f; expect 0 "" $import $f.gz one.h5 --force; same txt.h5 one.h5; done
+cp p.csv.gz plain.csv; expect 0 "" $import plain.csv one.h5 --force; same txt.h5 one.h5 # magic, not name
+expect 0 "" $import txt.h5 one.h5 --force; same txt.h5 one.h5 # our own file
+expect 0 "" $import txt.h5 one.h5 --positions /x,y,z --charge-names q0 --force; same txt.h5 one.h5
+expect 0 "up to date" $import txt.h5 one.h5 --positions /x,y,z --charge-names q0
+# the columns of PDB run together
+printf 'ATOM      1  N   NTE     1       0.500  -1.250 300.000   1.000   1.800\nATOM   9999  CA  PHE A1234    -101.000-102.500-100.125  -2.000   1.900\n' > run.pqr
+expect 0 "" $import run.pqr run.h5 --pqr-columns auto
+grep -q "lower  *\[-101, -102.5, -100.125\]" out || { cat out; fail "fixed columns are misread"; }
+expect 3 "line 2" $import run.pqr --pqr-columns free
+# binary FMA and tipsy, of both byte orders and both lengths of header, floats
+float() { for v; do case $v in 0.5) b='3f 00 00 00';; -1.25) b='bf a0 00 00';; 300) b='43 96 00 00';; 1) b='3f 80 00 00';;
+    2.5) b='40 20 00 00';; -0.125) b='be 00 00 00';; -2) b='c0 00 00 00';; 7) b='40 e0 00 00';; 8) b='41 00 00 00';;
+    9) b='41 10 00 00';; .25) b='3e 80 00 00';; 0) b='00 00 00 00';; i3) b='00 00 00 03';; i1) b='00 00 00 01';; i4) b='00 00 00 04';; esac
+    [ $order = big ] && echo "$b" || echo "$b" | awk '{ print $4, $3, $2, $1 }'; done; }
+bytes() { tr -d ' \n' | sed 's/../\\x&/g' | xargs -0 printf '%b'; }
+order=little
+float i4 i4 i3 0  0 0 0 0  0.5 -1.25 300 1  1 2.5 -0.125 -2  7 8 9 .25 | bytes > b.bfma
+expect 0 "" $import b.bfma one.h5 --force; same txt.h5 one.h5
+for order in little big; do
+    # one of each kind: mass x y z, then what is not read
+    { float 0 0 i3 i3 i1 i1 i1 0; float 1 0.5 -1.25 300 0 0 0 0 0 0 0 0; float -2 1 2.5 -0.125 0 0 0 0 0
+      float .25 7 8 9 0 0 0 0 0 0 0; } | bytes > $order.tipsy
+    expect 0 "" $import $order.tipsy one.h5 --force; same txt.h5 one.h5
+    expect 0 "" $import $order.tipsy --components dark
+    [ "$(figure particles)" = 1 ] || fail "one dark particle, not $(figure particles)"
+done
+head -c 28 little.tipsy > short.tipsy; tail -c +33 little.tipsy >> short.tipsy
+expect 0 "" $import short.tipsy one.h5 --force; same txt.h5 one.h5
+
+# ---- charges ----
+printf '0 0 0\n1 1 1\n' > bare.txt
+expect 3 "--charges unit" $import bare.txt no.h5
+expect 0 "" $import bare.txt unit.h5 --charges unit --right-hand-sides 3
+[ "$(figure right_hand_sides)" = 3 ] || fail "not 3 right-hand sides"
+printf '0 0 0 1 2 3 4 5 6 7 8\n1 1 1 1 2 3 4 5 6 7 8\n' > eight.txt
+expect 0 "" $import eight.txt eight.h5
+[ "$(figure right_hand_sides)" = 8 ] || fail "not 8 right-hand sides"
+sed 's/$/ 9/' eight.txt > nine.txt
+expect 3 "--columns" $import nine.txt no.h5
+
+# ---- more than a chunk, generated: the same whatever the threads; text of it the same again ----
+expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 7 g1.h5 --threads 1
+expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 7 g3.h5 --threads 3
+same g1.h5 g3.h5
+expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 8 g8.h5
+[ "$(content g1.h5)" != "$(content g8.h5)" ] || fail "the seed makes no difference"
+expect 0 "" $import g1.h5 again.h5 --host-memory 1M
+[ "$(figure coincident)" = 0 ] || fail "coincident particles are found where there are none"
+penstock-compare g1.h5 again.h5 > /dev/null || fail "a large file changed on its way"
+awk 'BEGIN { srand(3); for (i = 0; i < 150000; ++i) printf "%.17g,%.17g,%.17g,1\n", rand(), rand(), rand() + i }' > big.csv
+expect 0 "" $import big.csv big.h5
+[ "$(figure particles)" = 150000 ] || fail "of 150000 lines came $(figure particles)"
+expect 0 "particles" $import --generate cube --count 5000000000 none.h5 --plan
+[ ! -e none.h5 ] || fail "a plan wrote its output"
+
+# ---- coincident particles ----
+{ cat big.csv; sed -n '5p;77p' big.csv; } > twice.csv
+expect 3 "2 particles are at the place" $import twice.csv no.h5
+for memory in 1M 64M; do
+    expect 0 "2 particles" $import twice.csv keep.h5 --coincident keep --host-memory $memory --force
+    [ "$(figure coincident)" = 2 ] || fail "coincident: $(figure coincident) with $memory"
+done
+printf '0 0 0 1\n0.0 -0 0e5 2\n' > zero.txt
+expect 3 "particles 1 and 2" $import zero.txt no.h5
+
+# ---- refusals, with their places ----
+printf '1 2 3 4\n5 6 7\n' > t; expect 3 "t: line 2: 3 numbers, but the lines before have 4" $import t no.h5
+printf '1 2 3 4\n5 6 7 8 9\n' > t; expect 3 "line 2: 5 numbers" $import t no.h5
+printf '1 2 3 4\n5 6 seven 8\n' > t; expect 3 'line 2: "seven" is not a number' $import t no.h5
+printf '1 2 3 4\n\n1 2 nan 4\n' > t; expect 3 "line 3: the coordinate nan is not finite" $import t no.h5
+printf '1 2 3 inf\n' > t; expect 3 "line 1: the charge inf is not finite" $import t no.h5
+printf '1 2 1e999 4\n' > t; expect 3 "line 1: the coordinate inf" $import t no.h5
+printf '1,,2,3\n' > t; expect 3 "line 1" $import t no.h5
+printf '1 2\n' > t; expect 3 "line 1: 2 numbers; x y z" $import t no.h5
+: > t; expect 3 "t is empty" $import t no.h5
+printf '# nothing\n\n' > t; expect 3 "no particles" $import t no.h5
+printf 'a b c\n' > t; expect 3 "no particles" $import t no.h5
+printf '1 2 3 4\n\0\0\1\n' > t; expect 3 "line 2: this is no line of text" $import t no.h5
+head -c 2000000 /dev/zero | tr '\0' '1' > t; expect 3 "line 1: this is no line of text" $import t no.h5
+gzip -c big.csv | head -c 100000 > t; expect 3 "cut short" $import t no.h5
+expect 3 "missing.csv: No such file" $import missing.csv no.h5
+expect 3 "is a folder" $import . no.h5
+expect 2 "there is no column w" $import p.csv no.h5 --columns x,y,z,w
+expect 2 "there is no column 9" $import p.csv no.h5 --columns 1,2,3,9
+printf '8 4\n3 150 0 0 0\n0.5 -1.25 300 1\n1 2.5 -0.125 -2\n' > t; expect 3 "ends after 2 of 3" $import t no.h5 --format fma
+printf '8 4\n3 150 0 0\n' > t; expect 3 "line 2: no header of FMA" $import t no.h5 --format fma
+head -c 70 b.bfma > t; expect 3 "ends after 2 of 3" $import t no.h5 --format fma
+head -c 100 little.tipsy > t; expect 3 "cut short" $import t no.h5 --format tipsy
+{ cat little.tipsy; echo; } > t; expect 3 "goes on after" $import t no.h5 --format tipsy
+expect 3 "not tipsy" $import p.txt no.h5 --format tipsy
+expect 3 "there is no dataset /Coordinates" $import txt.h5 no.h5 --positions Coordinates
+expect 3 "2 columns; 3 are expected" $import txt.h5 no.h5 --positions x,y
+head -c 3000 txt.h5 > cut.h5; expect 3 "cut.h5" $import cut.h5 no.h5
+expect 2 "OUTPUT alone" $import --generate cube a.h5 b.h5
+ls no.h5* none.h5* 2> /dev/null && fail "something was left behind"
+
+# ---- real particles ----
+data=$SHARED/data/particles
+if [ -d "$data" ]; then
+    expect 0 "" $import "$data/galaxy_20K.tipsy" galaxy.h5
+    [ "$(figure particles)" = 20000 ] && [ "$(figure coincident)" = 0 ] || fail "galaxy: $(cat out)"
+    expect 0 "" $import "$data/galaxy_20K.tipsy" --components dark
+    [ "$(figure particles)" = 2500 ] || fail "$(figure particles) dark particles, not 2500"
+    expect 0 "" $import "$data/achbp_16090.pqr.gz" achbp.h5
+    [ "$(figure particles)" = 16090 ] && [ "$(figure coincident)" = 0 ] || fail "achbp: $(cat out)"
+    expect 0 "" $import "$data/achbp_16090.pqr.gz" fixed.h5 --pqr-columns free; same achbp.h5 fixed.h5
+    expect 0 "" $import "$data/scalfmm_unitCube20k.fma.gz" cube.h5
+    [ "$(figure particles)" = 20000 ] || fail "cube: $(cat out)"
+fi
+exit 0
