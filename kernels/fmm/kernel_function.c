@@ -9,6 +9,7 @@ typedef double vreal;
 #define v_rsqrt(x) (1 / sqrt(x))
 #define v_exp(x) exp(x)
 #define v_of(x) (x)
+#define v_negated_product(a, b) (-((a) * (b)))
 #include "kernels/fmm/kernel_function_body.h"
 
 #ifdef PS_FMM_USER_DEGREE

@@ -1,12 +1,13 @@
 /*
  * K and c = K'/r of every kernel (kernel_function.h) of r2 = r^2. The includer defines vreal,
- * KERNEL_INLINE, v_rsqrt, v_exp (of arguments <= 0) and v_of (a constant as vreal).
+ * KERNEL_INLINE, v_rsqrt, v_exp (of arguments <= 0), v_of (a constant as vreal) and
+ * v_negated_product (-a b, in one instruction where there is one).
  */
 KERNEL_INLINE void v_kernel_inverse(vreal r2, vreal b, vreal *k, vreal *c)
 {
     (void)b;
     *k = v_rsqrt(r2);
-    *c = -(*k * *k * *k);
+    *c = v_negated_product(*k * *k, *k);
 }
 
 KERNEL_INLINE void v_kernel_inverse_square(vreal r2, vreal b, vreal *k, vreal *c)
