@@ -47,6 +47,7 @@ static ps_status get_size(ps_store *store, const char *name, int64_t *count)
 {
     int id;
     ps_dataset_info info;
+    *count = 0;
     PS_TRY(ps_store_find(store, name, &id));
     PS_TRY(ps_store_dataset(store, id, &info));
     if (info.type != PS_I64 || info.rank != 1)
@@ -57,7 +58,7 @@ static ps_status get_size(ps_store *store, const char *name, int64_t *count)
 
 static ps_status get_ints(ps_store *store, const char *name, int64_t count, void *out)
 {
-    int64_t stored;
+    int64_t stored = 0;
     PS_TRY(get_size(store, name, &stored));
     if (stored != count)
         return ps_fail(PS_INVALID, "%s: %s has %lld values, not %lld", ps_store_path(store), name,
@@ -240,7 +241,7 @@ static ps_status get_tiles(ps_octree_file *file, ps_octree_side side)
     char name[PS_NAME_MAX];
     side_state *s = &file->sides[side];
     ps_store *store = file->store;
-    int64_t starts, count = file->header.count[side];
+    int64_t starts = 0, count = file->header.count[side];
     snprintf(name, sizeof name, "/%s/tile_start", side_names[side]);
     PS_TRY(get_list_of_ints(store, name, &s->start, &starts));
     s->tiles = starts - 1;
@@ -399,7 +400,7 @@ static ps_status get_list(ps_octree_file *file, ps_octree_list which, int level,
                           ps_group_list *out)
 {
     char name[PS_NAME_MAX];
-    int64_t starts, items;
+    int64_t starts = 0, items = 0;
     start_name(name, file, which, level);
     PS_TRY(get_list_of_ints(file->store, name, &out->start, &starts));
     out->groups = starts - 1;

@@ -40,75 +40,74 @@ uint64_t ps_tree_key(const int64_t cell[3])
 
 int ps_tree_code(int tx, int ty, int tz) { return ((tx + 3) * 7 + ty + 3) * 7 + tz + 3; }
 
-/* ---- cells around a cell ---- */
+/* ---- cells around a cell, from the root down ---- */
 
-/* Search from a number that is likely to be near: steps double until the key lies between. */
-static int64_t find_from(const uint64_t *keys, int64_t cells, int64_t guess, uint64_t key)
+/* The source cells around the last cell that was asked for and around all above it; the next cell
+ * in Morton order shares most of that path. */
+typedef struct walker {
+    const ps_octree *sources;
+    uint64_t keys[PS_OCTREE_LEVELS_MAX]; /* NO_KEY: nothing there yet */
+    int64_t around[PS_OCTREE_LEVELS_MAX][27];
+} walker;
+
+#define NO_KEY UINT64_MAX
+
+static void walker_init(walker *w, const ps_octree *sources)
 {
-    int64_t low = guess, high = guess, step = 1;
-    while (low > 0 && keys[low] > key) {
-        high = low;
-        low = low > step ? low - step : 0;
-        step *= 2;
-    }
-    step = 1;
-    while (high < cells && keys[high] < key) {
-        low = high;
-        high = high + step < cells ? high + step : cells;
-        step *= 2;
-    }
-    int64_t end = high < cells ? high + 1 : cells;
-    int64_t found = ps_tree_find(keys + low, end - low, key);
-    return found < 0 ? -1 : low + found;
+    w->sources = sources;
+    for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) w->keys[l] = NO_KEY;
 }
 
-/* A Morton key with one coordinate moved by one, within the level; false beyond its border. */
-static bool move_axis(uint64_t *key, int axis, int by, uint64_t last)
+/* The child of a cell (or of none, -1) in an octant; -1 if there is none. */
+static inline int64_t child_at(const ps_octree *tree, int level, int64_t cell, uint64_t octant)
 {
-    uint64_t mask = (uint64_t)0x1249249249249249 << (2 - axis), part = *key & mask;
-    if (by == 0) return true;
-    if (part == (by < 0 ? 0 : last & mask)) return false;
-    part = by < 0 ? (part - 1) & mask : ((part | ~mask) + 1) & mask;
-    *key = (*key & ~mask) | part;
-    return true;
+    if (cell < 0) return -1;
+    int64_t first = tree->child_start[level][cell], end = tree->child_start[level][cell + 1];
+    const uint64_t *keys = tree->keys[level + 1];
+    if (end - first == 8) return first + (int64_t)octant;
+    while (first < end && (keys[first] & 7) != octant) ++first;
+    return first < end ? first : -1;
 }
 
-/* hint: a number near those of the cells, or any; updated by what is found. */
-static void look_around(const ps_octree *sources, int level, uint64_t key, int64_t around[27],
-                        int64_t hint[27])
+/* A neighbour of a child is a child of a neighbour of its parent. */
+static void step_down(const ps_octree *sources, int level, uint64_t octant, const int64_t above[27],
+                      int64_t around[27])
 {
-    uint64_t last = ((uint64_t)1 << (3 * level)) - 1;
+    int part[3][3], bit[3][3]; /* per axis and offset: where the parent is, the child's bit */
+    for (int axis = 0; axis < 3; ++axis)
+        for (int d = 0; d < 3; ++d) {
+            int v = (int)(octant >> (2 - axis) & 1) + d + 1; /* 2 more than the place */
+            part[axis][d] = v / 2;
+            bit[axis][d] = v & 1;
+        }
     for (int n = 0; n < 27; ++n) {
-        uint64_t there = key;
-        around[n] = -1;
-        if (!move_axis(&there, 0, n / 9 - 1, last) || !move_axis(&there, 1, n / 3 % 3 - 1, last) ||
-            !move_axis(&there, 2, n % 3 - 1, last) || sources->cells[level] == 0)
-            continue;
-        around[n] = find_from(sources->keys[level], sources->cells[level], hint[n], there);
-        if (around[n] >= 0) hint[n] = around[n];
+        int x = n / 9, y = n / 3 % 3, z = n % 3;
+        int64_t parent = above[part[0][x] * 9 + part[1][y] * 3 + part[2][z]];
+        around[n] = child_at(sources, level - 1, parent,
+                             (uint64_t)(bit[0][x] << 2 | bit[1][y] << 1 | bit[2][z]));
     }
 }
 
-static void hint_all(const ps_octree *sources, int level, uint64_t key, int64_t hint[27])
+static const int64_t *walk_to(walker *w, int level, uint64_t key)
 {
-    const uint64_t *keys = sources->keys[level];
-    int64_t low = 0, high = sources->cells[level];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (keys[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
+    for (int l = 0; l <= level; ++l) {
+        uint64_t here = key >> (3 * (level - l));
+        if (w->keys[l] == here) continue;
+        w->keys[l] = here;
+        if (l > 0) {
+            step_down(w->sources, l, here & 7, w->around[l - 1], w->around[l]);
+            continue;
+        }
+        for (int n = 0; n < 27; ++n) w->around[0][n] = n == 13 && w->sources->cells[0] > 0 ? 0 : -1;
     }
-    if (low == sources->cells[level] && low > 0) --low;
-    for (int n = 0; n < 27; ++n) hint[n] = low;
+    return w->around[level];
 }
 
 void ps_tree_around(const ps_octree *sources, int level, uint64_t key, int64_t around[27])
 {
-    int64_t hint[27];
-    hint_all(sources, level, key, hint);
-    look_around(sources, level, key, around, hint);
+    walker w;
+    walker_init(&w, sources);
+    memcpy(around, walk_to(&w, level, key), 27 * sizeof *around);
 }
 
 /* ---- lists ---- */
@@ -131,12 +130,13 @@ void ps_tree_near(const ps_octree *targets, const ps_octree *sources, int64_t fi
                   ps_tree_list *list)
 {
     int level = targets->height - 1;
-    int64_t around[27], hint[27], used = 0;
-    if (first < end) hint_all(sources, level, targets->keys[level][first], hint);
+    int64_t used = 0;
+    walker w;
+    walker_init(&w, sources);
     for (int64_t c = first; c < end; ++c) {
+        const int64_t *around = walk_to(&w, level, targets->keys[level][c]);
         int64_t begin = used;
         list->start[c - first] = begin;
-        look_around(sources, level, targets->keys[level][c], around, hint);
         for (int n = 0; n < 27; ++n) {
             if (around[n] < 0) continue;
             if (list->codes)
@@ -148,48 +148,80 @@ void ps_tree_near(const ps_octree *targets, const ps_octree *sources, int64_t fi
     list->start[end - first] = used;
 }
 
-/* Offset from the child `target` of a parent to the child `source` of the parent at offset d. */
-static int child_offset(int d, int target, int source, int axis)
+/* The children of all cells around a parent: number and place in the 6 x 6 x 6 children that there
+ * can be, ((x 6) + y) 6 + z. */
+typedef struct candidates {
+    int64_t count, sources[216];
+    uint8_t places[216];
+} candidates;
+
+static void gather_candidates(const ps_octree *sources, int level, const int64_t around[27],
+                              candidates *out)
 {
-    return 2 * d + (source >> (2 - axis) & 1) - (target >> (2 - axis) & 1);
+    out->count = 0;
+    for (int n = 0; n < 27; ++n) {
+        if (around[n] < 0) continue;
+        const int64_t *start = sources->child_start[level - 1] + around[n];
+        int corner = n / 9 * 72 + n / 3 % 3 * 12 + n % 3 * 2;
+        for (int64_t s = start[0]; s < start[1]; ++s) {
+            int octant = (int)(sources->keys[level][s] & 7);
+            out->sources[out->count] = s;
+            out->places[out->count++] =
+                (uint8_t)(corner + (octant >> 2) * 36 + (octant >> 1 & 1) * 6 + (octant & 1));
+        }
+    }
 }
 
-/* The far children of the parent at offset n (0 .. 26), seen from child `octant`. */
-static int64_t add_far_children(const ps_octree *sources, int level, int64_t parent, int n,
-                                int octant, ps_tree_list *list, int64_t used)
+/* What a place means for each octant of the parent: the code of its offset, or NEAR. */
+enum { NEAR = PS_TREE_CODES };
+
+static void fill_code_table(uint16_t table[8][216])
 {
-    const int64_t *start = sources->child_start[level - 1];
-    for (int64_t s = start[parent]; s < start[parent + 1]; ++s) {
-        int child = (int)(sources->keys[level][s] & 7);
-        int tx = child_offset(n / 9 - 1, octant, child, 0);
-        int ty = child_offset(n / 3 % 3 - 1, octant, child, 1);
-        int tz = child_offset(n % 3 - 1, octant, child, 2);
-        if (tx * tx <= 1 && ty * ty <= 1 && tz * tz <= 1) continue;
-        list->sources[used] = s;
-        if (list->codes) list->codes[used] = (uint16_t)ps_tree_code(tx, ty, tz);
-        ++used;
+    for (int octant = 0; octant < 8; ++octant)
+        for (int place = 0; place < 216; ++place) {
+            int x = place / 36 - 2 - (octant >> 2), y = place / 6 % 6 - 2 - (octant >> 1 & 1);
+            int z = place % 6 - 2 - (octant & 1);
+            bool near = x * x <= 1 && y * y <= 1 && z * z <= 1;
+            table[octant][place] = (uint16_t)(near ? NEAR : ps_tree_code(x, y, z));
+        }
+}
+
+/* Appends the candidates that are far; into local arrays first, where one too many does no harm. */
+static int64_t append_far(const candidates *all, const uint16_t table[216], int64_t used,
+                          ps_tree_list *list)
+{
+    int64_t sources[217], count = 0;
+    uint16_t codes[217];
+    for (int64_t i = 0; i < all->count; ++i) {
+        uint16_t code = table[all->places[i]];
+        sources[count] = all->sources[i];
+        codes[count] = code;
+        count += code != NEAR;
     }
-    return used;
+    memcpy(list->sources + used, sources, (size_t)count * sizeof *sources);
+    if (list->codes) memcpy(list->codes + used, codes, (size_t)count * sizeof *codes);
+    return used + count;
 }
 
 void ps_tree_far(const ps_octree *targets, const ps_octree *sources, int level, int64_t first,
                  int64_t end, ps_tree_list *list)
 {
     const uint64_t *keys = targets->keys[level];
-    int64_t around[27], hint[27], used = 0;
-    uint64_t parent = 0;
-    if (level >= 2 && first < end) hint_all(sources, level - 1, keys[first] >> 3, hint);
+    uint16_t table[8][216];
+    int64_t used = 0;
+    uint64_t parent = NO_KEY;
+    candidates all = {.count = 0};
+    walker w;
+    walker_init(&w, sources);
+    fill_code_table(table);
     for (int64_t c = first; c < end; ++c) {
         list->start[c - first] = used;
         if (level < 2) continue;
-        if (c == first || keys[c] >> 3 != parent) {
+        if (keys[c] >> 3 != parent) {
             parent = keys[c] >> 3;
-            look_around(sources, level - 1, parent, around, hint);
+            gather_candidates(sources, level, walk_to(&w, level - 1, parent), &all);
         }
-        for (int n = 0; n < 27; ++n)
-            if (around[n] >= 0)
-                used = add_far_children(sources, level, around[n], n, (int)(keys[c] & 7), list,
-                                        used);
+        used = append_far(&all, table[keys[c] & 7], used, list);
     }
     list->start[end - first] = used;
 }
