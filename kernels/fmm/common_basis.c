@@ -217,6 +217,7 @@ static void spread(build *b, int k)
     int64_t side = class_points(b->basis->order);
     const double *left = b->left + c->parity * side * side + (int64_t)c->column * count;
     double *vector = b->basis->vectors + (int64_t)k * b->interpolation.points;
+    memset(vector, 0, (size_t)b->interpolation.points * sizeof *vector);
     for (int i = 0; i < count; ++i)
         for (int g = 0; g < 8; ++g)
             vector[points[i].image[g]] =
@@ -262,10 +263,9 @@ static void core_matrix(build *b, int core, double *matrix, double *rows)
 static ps_status truncate_core(build *b, int core)
 {
     ps_fmm_basis *basis = b->basis;
-    int k = basis->size, points = b->interpolation.points;
+    int k = basis->size;
     double *matrix = b->rest, *rows = matrix + (int64_t)k * k, *values = rows;
     core_matrix(b, core, matrix, rows);
-    (void)points;
     PS_TRY(ps_fmm_eigen(matrix, k, values, values + k));
     int rank = ps_fmm_rank(values, k, basis->epsilon);
     basis->rank[core] = rank;

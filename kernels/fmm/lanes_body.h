@@ -3,6 +3,7 @@
  * operators need of them. The includer defines real (float or double) and LANES_SINGLE (1 or 0); one
  * precision a file.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
