@@ -15,26 +15,22 @@ typedef struct basis {
     vreal value[3][ORDER], slope[3][ORDER];
 } basis;
 
-/* Coordinates in the cell of up to LANES particles; lanes beyond are 0. */
-static void coordinates(const ps_fmm_leaf *leaf, int64_t first, real xi[3][LANES])
+/* Coordinates in the cell of up to LANES particles. The others lie in its centre. */
+static void coordinates(const ps_fmm_leaf *leaf, int64_t first, vreal xi[3])
 {
-    double scale = 2 / leaf->width;
-    int64_t count = leaf->range.end - first < LANES ? leaf->range.end - first : LANES;
+    int64_t count = leaf->range.end - first;
     for (int d = 0; d < 3; ++d) {
-        const double *x = leaf->particles->position[d] + first;
-        if (count == LANES)
-            for (int i = 0; i < LANES; ++i) xi[d][i] = (real)((x[i] - leaf->centre[d]) * scale);
-        else
-            for (int i = 0; i < LANES; ++i)
-                xi[d][i] = i < count ? (real)((x[i] - leaf->centre[d]) * scale) : 0;
+        xi[d] = v_from_doubles(leaf->particles->position[d] + first, count, leaf->centre[d]);
+        xi[d] *= (real)(2 / leaf->width);
+        for (int i = (int)(count < LANES ? count : LANES); i < LANES; ++i) xi[d][i] = 0;
     }
 }
 
-KERNEL_INLINE void basis_at(const ps_fmm_interpolation *s, int order, const real xi[3][LANES],
+KERNEL_INLINE void basis_at(const ps_fmm_interpolation *s, int order, const vreal xi[3],
                             bool slopes, basis *b)
 {
     for (int d = 0; d < 3; ++d) {
-        vreal x = v_load_unaligned(xi[d]), t_before = v_of(1), t = x, u_before = v_of(0),
+        vreal x = xi[d], t_before = v_of(1), t = x, u_before = v_of(0),
               u = v_of(1);
         for (int a = 0; a < order; ++a) {
             b->value[d][a] = v_of((real)s->polynomials[0][a]);
@@ -63,13 +59,10 @@ KERNEL_INLINE void p2m(const ps_fmm_interpolation *s, int order, const ps_fmm_le
         vreal sums[POINTS];
         for (int m = 0; m < order * order * order; ++m) sums[m] = (vreal){0};
         for (int64_t i = leaf->range.begin; i < leaf->range.end; i += LANES) {
-            real xi[3][LANES], q[LANES];
+            vreal xi[3], charge = v_from_doubles(charges + i, leaf->range.end - i, 0);
             basis b;
-            for (int e = 0; e < LANES; ++e)
-                q[e] = i + e < leaf->range.end ? (real)charges[i + e] : 0;
             coordinates(leaf, i, xi);
             basis_at(s, order, xi, false, &b);
-            vreal charge = v_load_unaligned(q);
             for (int m0 = 0; m0 < order; ++m0)
                 for (int m1 = 0; m1 < order; ++m1) {
                     vreal factor = charge * b.value[0][m0] * b.value[1][m1];
@@ -112,20 +105,18 @@ KERNEL_INLINE void l2p(const ps_fmm_interpolation *s, int order, const ps_fmm_le
     const ps_fmm_particles *particles = leaf->particles;
     double scale = 2 / leaf->width;
     for (int64_t i = leaf->range.begin; i < leaf->range.end; i += LANES) {
-        real xi[3][LANES];
+        vreal xi[3];
         basis b;
-        int64_t count = leaf->range.end - i < LANES ? leaf->range.end - i : LANES;
+        int64_t count = leaf->range.end - i;
         coordinates(leaf, i, xi);
         basis_at(s, order, xi, true, &b);
         for (int side = 0; side < leaf->sides; ++side) {
             vreal out[4];
             expand(locals + side * leaf->vector_stride, order, &b, out);
-            for (int64_t e = 0; e < count; ++e)
-                particles->potential[side * particles->stride + i + e] += (double)out[0][e];
+            v_add_to_doubles(particles->potential + side * particles->stride + i, count, 1, out[0]);
             for (int d = 0; d < 3; ++d)
-                for (int64_t e = 0; e < count; ++e)
-                    particles->gradient[(3 * side + d) * particles->stride + i + e] +=
-                        scale * (double)out[1 + d][e];
+                v_add_to_doubles(particles->gradient + (3 * side + d) * particles->stride + i, count,
+                                 scale, out[1 + d]);
         }
     }
 }

@@ -248,12 +248,12 @@ static void p2p_leaf(const ps_fmm_problem *p, const ps_tree_list *near, int64_t 
 {
     const struct ps_fmm_p2p_functions *f = ps_fmm_p2p_functions_of(PS_BACKEND_CPU, p->near);
     const int64_t *start = p->targets->particle_start;
-    near_runs mutual = {.count = 0}, one_sided = {.count = 0};
+    near_runs mutual = {.count = 0}, runs = {.count = 0};
     for (int64_t i = near->start[in_list]; i < near->start[in_list + 1]; ++i) {
         int64_t source = near->sources[i];
         bool shared = p->sources == p->targets && source >= own.begin && source < own.end;
         if (!shared || source == leaf)
-            add_run(&one_sided, p->sources, source);
+            add_run(&runs, p->sources, source);
         else if (source > leaf)
             add_run(&mutual, p->sources, source);
     }
@@ -262,13 +262,12 @@ static void p2p_leaf(const ps_fmm_problem *p, const ps_tree_list *near, int64_t 
                       .targets = target_set(p),
                       .sources = &p->source_set,
                       .target = {start[leaf], start[leaf + 1]},
-                      .runs = one_sided.runs,
-                      .run_count = one_sided.count};
+                      .runs = runs.runs,
+                      .one_sided = runs.count,
+                      .run_count = runs.count + mutual.count};
+    memcpy(runs.runs + runs.count, mutual.runs, (size_t)mutual.count * sizeof *mutual.runs);
     centre_of(p->targets, p->targets->height - 1, leaf, p2p.centre, &p2p.width);
-    f->one_sided[p->function.kernel](&p2p);
-    p2p.runs = mutual.runs;
-    p2p.run_count = mutual.count;
-    f->mutual[p->function.kernel](&p2p);
+    f->interact[p->function.kernel](&p2p);
 }
 
 void ps_fmm_p2p_cells(const ps_fmm_problem *p, int64_t first, int64_t end)
@@ -334,7 +333,7 @@ typedef struct step {
 
 static void run(ps_fmm_problem *p, const step *s, int threads, void *workspace)
 {
-    double start = ps_clock();
+    double start = ps_processor_seconds();
     int64_t each = p->targets->height > 2 ? ps_fmm_m2l_workspace(p) : 0;
     int64_t ranges = (s->count + s->range - 1) / s->range;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -342,7 +341,7 @@ static void run(ps_fmm_problem *p, const step *s, int threads, void *workspace)
         int64_t first = r * s->range, end = first + s->range < s->count ? first + s->range : s->count;
         s->cells(p, s->level, first, end, (char *)workspace + omp_get_thread_num() * each);
     }
-    p->seconds[s->stage] += ps_clock() - start;
+    p->seconds[s->stage] += ps_processor_seconds() - start;
 }
 
 static void far_field(ps_fmm_problem *p, int threads, void *workspace)
@@ -394,7 +393,7 @@ void ps_fmm_direct(const ps_fmm_problem *p, const int64_t *indices, int64_t coun
                                     .stride = count};
         ps_fmm_p2p p2p = {.function = p->function, .sides = p->sides, .targets = &targets,
                           .sources = &p->source_set, .target = {0, some}, .runs = &all,
-                          .run_count = 1, .width = p->sources->box.width};
-        f->one_sided[p->function.kernel](&p2p);
+                          .one_sided = 1, .run_count = 1, .width = p->sources->box.width};
+        f->interact[p->function.kernel](&p2p);
     }
 }

@@ -45,7 +45,7 @@ typedef struct ps_fmm_problem {
     /* real [sides][cells][l^3], coded [sides][cells][length]; levels 2 .. h-1. */
     void *multipoles[PS_OCTREE_LEVELS_MAX], *coded[PS_OCTREE_LEVELS_MAX];
     void *locals[PS_OCTREE_LEVELS_MAX];
-    double seconds[PS_FMM_STAGES];            /* by ps_fmm_evaluate; of the wall              */
+    double seconds[PS_FMM_STAGES];            /* by ps_fmm_evaluate; of all processors         */
 } ps_fmm_problem;
 
 /* (w/2)^a on a level of a box: exact under scaling by powers of 2. 1 if the kernel has no degree. */

@@ -33,6 +33,7 @@ typedef lane_integer vinteger __attribute__((vector_size(LANE_BYTES)));
 KERNEL_INLINE vreal v_of(real x) { return x - (vreal){0}; }
 KERNEL_INLINE vreal v_load(const real *at) { return *(const vreal *)at; }
 KERNEL_INLINE void v_store(real *at, vreal x) { *(vreal *)at = x; }
+KERNEL_INLINE void v_store_unaligned(real *at, vreal x) { memcpy(at, &x, sizeof x); }
 
 KERNEL_INLINE vreal v_load_unaligned(const real *at)
 {
@@ -54,6 +55,65 @@ KERNEL_INLINE real v_sum(vreal x)
     real sum = 0;
     for (int i = 0; i < LANES; ++i) sum += x[i];
     return sum;
+#endif
+}
+
+/* out[i] = sum of the lanes of x[i], i < 8. */
+KERNEL_INLINE void v_sum_8(const vreal x[8], real out[8])
+{
+#if defined(__AVX512F__) && !LANES_SINGLE
+    __m512d t[4], u[2];
+    for (int i = 0; i < 4; ++i)
+        t[i] = _mm512_unpacklo_pd(x[2 * i], x[2 * i + 1]) +
+               _mm512_unpackhi_pd(x[2 * i], x[2 * i + 1]);
+    for (int i = 0; i < 2; ++i)
+        u[i] = _mm512_shuffle_f64x2(t[2 * i], t[2 * i + 1], 0x88) +
+               _mm512_shuffle_f64x2(t[2 * i], t[2 * i + 1], 0xdd);
+    _mm512_storeu_pd(out, _mm512_shuffle_f64x2(u[0], u[1], 0x88) +
+                              _mm512_shuffle_f64x2(u[0], u[1], 0xdd));
+#else
+    for (int i = 0; i < 8; ++i) out[i] = v_sum(x[i]);
+#endif
+}
+
+/* at[i] - offset of up to LANES doubles; lanes from `count` on are not to be used. */
+KERNEL_INLINE vreal v_from_doubles(const double *at, int64_t count, double offset)
+{
+#if defined(__AVX512F__)
+    unsigned mask = count >= LANES ? ~0u : (1u << count) - 1;
+    __m512d low = _mm512_maskz_loadu_pd((__mmask8)mask, at) - offset;
+#if LANES_SINGLE
+    __m512d high = _mm512_maskz_loadu_pd((__mmask8)(mask >> 8), at + 8) - offset;
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+#else
+    return low;
+#endif
+#else
+    vreal x = {0};
+    for (int i = 0; i < LANES; ++i)
+        if (i < count) x[i] = (real)(at[i] - offset);
+    return x;
+#endif
+}
+
+/* at[i] += scale x[i] of the first `count` lanes. */
+KERNEL_INLINE void v_add_to_doubles(double *at, int64_t count, double scale, vreal x)
+{
+#if defined(__AVX512F__)
+    unsigned mask = count >= LANES ? ~0u : (1u << count) - 1;
+    __mmask8 first = (__mmask8)mask;
+#if LANES_SINGLE
+    __mmask8 second = (__mmask8)(mask >> 8);
+    __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(x));
+    __m512d high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
+    _mm512_mask_storeu_pd(at + 8, second, _mm512_maskz_loadu_pd(second, at + 8) + scale * high);
+#else
+    __m512d low = x;
+#endif
+    _mm512_mask_storeu_pd(at, first, _mm512_maskz_loadu_pd(first, at) + scale * low);
+#else
+    for (int i = 0; i < LANES; ++i)
+        if (i < count) at[i] += scale * (double)x[i];
 #endif
 }
 

@@ -33,24 +33,6 @@ typedef struct matrix {
     int64_t rows, length;
 } matrix;
 
-/* out[p] = sum of the lanes of sums[p]. */
-KERNEL_INLINE void sum_lanes(const vreal sums[PAIRS], real out[PAIRS])
-{
-#if defined(__AVX512F__) && !LANES_SINGLE
-    __m512d t[4], u[2];
-    for (int i = 0; i < 4; ++i)
-        t[i] = _mm512_unpacklo_pd(sums[2 * i], sums[2 * i + 1]) +
-               _mm512_unpackhi_pd(sums[2 * i], sums[2 * i + 1]);
-    for (int i = 0; i < 2; ++i)
-        u[i] = _mm512_shuffle_f64x2(t[2 * i], t[2 * i + 1], 0x88) +
-               _mm512_shuffle_f64x2(t[2 * i], t[2 * i + 1], 0xdd);
-    _mm512_storeu_pd(out, _mm512_shuffle_f64x2(u[0], u[1], 0x88) +
-                              _mm512_shuffle_f64x2(u[0], u[1], 0xdd));
-#else
-    for (int p = 0; p < PAIRS; ++p) out[p] = v_sum(sums[p]);
-#endif
-}
-
 /* g[r] of `rows` rows (a constant, <= TILE) with the vectors of 8 sources. */
 KERNEL_INLINE void dots_tile(const real *a, int64_t length, int rows, const real *const x[PAIRS],
                              real (*g)[PAIRS])
@@ -68,7 +50,7 @@ KERNEL_INLINE void dots_tile(const real *a, int64_t length, int rows, const real
             for (int r = 0; r < rows; ++r) sums[r][p] += row[r] * value;
         }
     }
-    for (int r = 0; r < rows; ++r) sum_lanes(sums[r], g[r]);
+    for (int r = 0; r < rows; ++r) v_sum_8(sums[r], g[r]);
 }
 
 /* y[p][n ..] += sum_k g[k][p] a[k][n ..] over `width` vectors (a constant, <= TILE). */
@@ -117,6 +99,18 @@ static void sums(matrix a, real (*g)[PAIRS], real *const y[PAIRS])
     }
 }
 
+/* Brings the vectors of a later batch near. */
+static void fetch(const ps_fmm_m2l_pairs *pairs, int64_t at, int64_t length, const real *sources,
+                  const real *targets)
+{
+    int64_t end = at + PAIRS < pairs->count ? at + PAIRS : pairs->count;
+    for (; at < end; ++at)
+        for (int64_t n = 0; n < length; n += 64 / (int64_t)sizeof(real)) {
+            __builtin_prefetch(sources + pairs->sources[at] * length + n);
+            __builtin_prefetch(targets + pairs->targets[at] * length + n, 1);
+        }
+}
+
 static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pairs,
                      const void *coded_sources, void *coded_targets)
 {
@@ -135,6 +129,7 @@ static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pair
             x[p] = sources + pairs->sources[there ? at + p : at] * length;
             y[p] = there ? targets + pairs->targets[at + p] * length : nowhere;
         }
+        fetch(pairs, at + PAIRS, length, sources, targets);
         if (at + PAIRS > pairs->count) memset(nowhere, 0, (size_t)length * sizeof *nowhere);
         dots(a, x, g);
         for (int64_t k = 0; k < a.rows; ++k)

@@ -4,8 +4,8 @@
  *     phi_i += q_j K(r),  g_i += q_j c(r) (x_i - x_j);   mutual also  phi_j += q_i K,  g_j -= q_i c (x_i - x_j)
  *
  * with r = |x_i - x_j| (kernel_function.h). Targets are one range (a leaf), sources a list of ranges
- * (its neighbours: consecutive leaves make one range), which are packed together, so that short leaves do
- * not waste lanes.
+ * (itself and its neighbours: consecutive leaves make one range), first those that only act, then
+ * those that are acted on, too. They are packed together, so that short leaves do not waste lanes.
  *
  * | work per pair, kernel 1/r, fp64, AVX-512 | instructions of 8 lanes |
  * | one-sided: 3 differences, 3 r^2, 7 rsqrt, 2 K and c, 5 sums, 3 mask | 23 per ordered pair |
@@ -36,19 +36,18 @@ typedef struct ps_fmm_p2p {
     const ps_fmm_particles *targets;
     const ps_fmm_particles *sources;  /* may be the targets; or copies with results of their own */
     ps_fmm_range target;              /* a leaf of the targets                               */
-    const ps_fmm_range *runs;         /* [run_count] of the sources                          */
-    int64_t run_count;
+    /* Ranges of the sources: [0, one_sided) act on the targets alone; pairs at distance 0 (a particle and
+     * itself) contribute nothing, so the leaf itself may be among them. [one_sided, run_count) are
+     * mutual: they get the opposite results, and must not hold a target.                    */
+    const ps_fmm_range *runs;
+    int64_t one_sided, run_count;
     double centre[3], width;          /* of the target leaf                                  */
 } ps_fmm_p2p;
 
-/* Adds to the targets only. Pairs at distance 0 (a particle and itself) contribute nothing, so a
- * leaf may be among its own runs. */
 typedef void (*ps_fmm_p2p_fn)(const ps_fmm_p2p *p2p);
 
-/* By kernel; mutual: targets and runs must not share a particle. */
 struct ps_fmm_p2p_functions {
-    ps_fmm_p2p_fn one_sided[PS_FMM_KERNEL_COUNT];
-    ps_fmm_p2p_fn mutual[PS_FMM_KERNEL_COUNT];
+    ps_fmm_p2p_fn interact[PS_FMM_KERNEL_COUNT];
 };
 
 /* The functions of a backend and precision of arithmetic for this machine, or NULL. */
