@@ -1,0 +1,191 @@
+/*
+ * The body of cell.h for one precision; the includer defines real, LANES_SINGLE and CELL_TABLE.
+ * Particles lie in the lanes; orders 3, 5 and 7 are compiled with a constant order.
+ */
+#include "kernels/fmm/cell.h"
+
+#include <math.h>
+
+#include "kernels/fmm/lanes_body.h"
+
+enum { ORDER = PS_FMM_ORDER_MAX, POINTS = ORDER * ORDER * ORDER };
+
+/* S and S' of a vector of particles. */
+typedef struct basis {
+    vreal value[3][ORDER], slope[3][ORDER];
+} basis;
+
+/* Coordinates in the cell of up to LANES particles. The others lie in its centre. */
+static void coordinates(const ps_fmm_leaf *leaf, int64_t first, vreal xi[3])
+{
+    int64_t count = leaf->range.end - first;
+    for (int d = 0; d < 3; ++d) {
+        xi[d] = v_from_doubles(leaf->particles->position[d] + first, count, leaf->centre[d]);
+        xi[d] *= (real)(2 / leaf->width);
+        for (int i = (int)(count < LANES ? count : LANES); i < LANES; ++i) xi[d][i] = 0;
+    }
+}
+
+KERNEL_INLINE void basis_at(const ps_fmm_interpolation *s, int order, const vreal xi[3],
+                            bool slopes, basis *b)
+{
+    for (int d = 0; d < 3; ++d) {
+        vreal x = xi[d], t_before = v_of(1), t = x, u_before = v_of(0),
+              u = v_of(1);
+        for (int a = 0; a < order; ++a) {
+            b->value[d][a] = v_of((real)s->polynomials[0][a]);
+            b->slope[d][a] = v_of(0);
+        }
+        for (int n = 1; n < order; ++n) {
+            for (int a = 0; a < order; ++a) {
+                real p = (real)s->polynomials[n][a];
+                b->value[d][a] += p * t;
+                if (slopes) b->slope[d][a] += p * (real)n * u;
+            }
+            vreal t_next = 2 * x * t - t_before, u_next = 2 * x * u - u_before;
+            t_before = t;
+            t = t_next;
+            u_before = u;
+            u = u_next;
+        }
+    }
+}
+
+KERNEL_INLINE void p2m(const ps_fmm_interpolation *s, int order, const ps_fmm_leaf *leaf,
+                       real *multipoles)
+{
+    for (int side = 0; side < leaf->sides; ++side) {
+        const double *charges = leaf->particles->charges + side * leaf->particles->stride;
+        vreal sums[POINTS];
+        for (int m = 0; m < order * order * order; ++m) sums[m] = (vreal){0};
+        for (int64_t i = leaf->range.begin; i < leaf->range.end; i += LANES) {
+            vreal xi[3], charge = v_from_doubles(charges + i, leaf->range.end - i, 0);
+            basis b;
+            coordinates(leaf, i, xi);
+            basis_at(s, order, xi, false, &b);
+            for (int m0 = 0; m0 < order; ++m0)
+                for (int m1 = 0; m1 < order; ++m1) {
+                    vreal factor = charge * b.value[0][m0] * b.value[1][m1];
+                    for (int m2 = 0; m2 < order; ++m2)
+                        sums[(m0 * order + m1) * order + m2] += factor * b.value[2][m2];
+                }
+        }
+        for (int m = 0; m < order * order * order; ++m)
+            multipoles[side * leaf->vector_stride + m] += v_sum(sums[m]);
+    }
+}
+
+/* phi and the gradient in cell coordinates of a vector of particles. */
+KERNEL_INLINE void expand(const real *locals, int order, const basis *b, vreal out[4])
+{
+    for (int r = 0; r < 4; ++r) out[r] = (vreal){0};
+    for (int m0 = 0; m0 < order; ++m0) {
+        vreal plain = {0}, along_1 = {0}, along_2 = {0};
+        for (int m1 = 0; m1 < order; ++m1) {
+            const real *row = locals + (m0 * order + m1) * order;
+            vreal value = {0}, slope = {0};
+            for (int m2 = 0; m2 < order; ++m2) {
+                value += row[m2] * b->value[2][m2];
+                slope += row[m2] * b->slope[2][m2];
+            }
+            plain += value * b->value[1][m1];
+            along_1 += value * b->slope[1][m1];
+            along_2 += slope * b->value[1][m1];
+        }
+        out[0] += plain * b->value[0][m0];
+        out[1] += plain * b->slope[0][m0];
+        out[2] += along_1 * b->value[0][m0];
+        out[3] += along_2 * b->value[0][m0];
+    }
+}
+
+KERNEL_INLINE void l2p(const ps_fmm_interpolation *s, int order, const ps_fmm_leaf *leaf,
+                       const real *locals)
+{
+    const ps_fmm_particles *particles = leaf->particles;
+    double scale = 2 / leaf->width;
+    for (int64_t i = leaf->range.begin; i < leaf->range.end; i += LANES) {
+        vreal xi[3];
+        basis b;
+        int64_t count = leaf->range.end - i;
+        coordinates(leaf, i, xi);
+        basis_at(s, order, xi, true, &b);
+        for (int side = 0; side < leaf->sides; ++side) {
+            vreal out[4];
+            expand(locals + side * leaf->vector_stride, order, &b, out);
+            v_add_to_doubles(particles->potential + side * particles->stride + i, count, 1, out[0]);
+            for (int d = 0; d < 3; ++d)
+                v_add_to_doubles(particles->gradient + (3 * side + d) * particles->stride + i, count,
+                                 scale, out[1 + d]);
+        }
+    }
+}
+
+/* out[(bc) l + a] = sum_b E[a][b] in[b (bc)]: contracts the first index and makes it the last. */
+KERNEL_INLINE void contract(const real *e, int order, const real *in, real *out)
+{
+    int rest = order * order;
+    for (int a = 0; a < order; ++a) {
+        real row[ORDER * ORDER] = {0};
+        for (int b = 0; b < order; ++b)
+            for (int i = 0; i < rest; ++i) row[i] += e[a * order + b] * in[b * rest + i];
+        for (int i = 0; i < rest; ++i) out[i * order + a] = row[i];
+    }
+}
+
+/* to += (E_x (x) E_y (x) E_z) from, transposed for L2L. */
+KERNEL_INLINE void transfer(const ps_fmm_interpolation *s, int order, bool transposed, int octant,
+                            const real *from, real *to)
+{
+    real e[2][ORDER * ORDER], first[POINTS], second[POINTS];
+    for (int o = 0; o < 2; ++o)
+        for (int a = 0; a < order; ++a)
+            for (int b = 0; b < order; ++b)
+                e[o][a * order + b] =
+                    (real)(transposed ? s->child[o][b][a] : s->child[o][a][b]);
+    contract(e[octant >> 2 & 1], order, from, first);
+    contract(e[octant >> 1 & 1], order, first, second);
+    contract(e[octant & 1], order, second, first);
+    for (int m = 0; m < order * order * order; ++m) to[m] += first[m];
+}
+
+/* ---- with constant orders ---- */
+
+#define FOR_ORDERS(call)                                                                        \
+    switch (s->order) {                                                                         \
+    case 3: call(3); break;                                                                     \
+    case 5: call(5); break;                                                                     \
+    case 7: call(7); break;                                                                     \
+    default: call(s->order);                                                                    \
+    }
+
+static void p2m_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, void *multipoles)
+{
+#define CALL(order) p2m(s, order, leaf, multipoles)
+    FOR_ORDERS(CALL)
+#undef CALL
+}
+
+static void m2m_any(const ps_fmm_interpolation *s, int octant, const void *child, void *parent)
+{
+#define CALL(order) transfer(s, order, false, octant, child, parent)
+    FOR_ORDERS(CALL)
+#undef CALL
+}
+
+static void l2l_any(const ps_fmm_interpolation *s, int octant, const void *parent, void *child)
+{
+#define CALL(order) transfer(s, order, true, octant, parent, child)
+    FOR_ORDERS(CALL)
+#undef CALL
+}
+
+static void l2p_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, const void *locals)
+{
+#define CALL(order) l2p(s, order, leaf, locals)
+    FOR_ORDERS(CALL)
+#undef CALL
+}
+
+const struct ps_fmm_cell_functions PS_ISA_TABLE(CELL_TABLE) = {
+    .p2m = p2m_any, .m2m = m2m_any, .l2l = l2l_any, .l2p = l2p_any};
