@@ -1,0 +1,282 @@
+#include "runtime/heteroprio.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+
+typedef struct item {
+    ps_ready_task ready;
+    uint64_t sequence; /* of its push */
+} item;
+
+typedef struct bucket {
+    ps_bucket spec;
+    item *items; /* a ring */
+    int64_t capacity, head, count;
+    double gpu_seconds;               /* forecast of those that wait             */
+    double pushed[PS_WORKER_KINDS];   /* forecasts of all that were ever pushed  */
+    double expected[PS_WORKER_KINDS]; /* forecasts and seconds of those observed */
+    double observed[PS_WORKER_KINDS];
+    double factor[PS_WORKER_KINDS];   /* seconds over forecast, once calibrated  */
+} bucket;
+
+struct ps_heteroprio {
+    bucket buckets[PS_BUCKETS_MAX];
+    int bucket_count, workers[PS_WORKER_KINDS];
+    ps_schedule_policy policy;
+    ps_termination termination;
+    int order[PS_WORKER_KINDS][PS_BUCKETS_MAX], polled[PS_WORKER_KINDS];
+    uint64_t sequence;
+    int64_t waiting;
+};
+
+static int priority(const bucket *b, ps_worker_kind kind)
+{
+    return kind == PS_WORKER_GPU ? b->spec.gpu : b->spec.cpu;
+}
+
+/* Buckets in ascending priority, those of equal priority as in the table. */
+static void sort_orders(ps_heteroprio *h)
+{
+    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) {
+        int n = 0, *order = h->order[kind];
+        for (int b = 0; b < h->bucket_count; ++b) {
+            int own = priority(&h->buckets[b], kind), at = n;
+            if (own < 0) continue;
+            for (; at > 0 && priority(&h->buckets[order[at - 1]], kind) > own; --at)
+                order[at] = order[at - 1];
+            order[at] = b;
+            ++n;
+        }
+        h->polled[kind] = n;
+    }
+}
+
+ps_status ps_heteroprio_open(const ps_heteroprio_config *config, ps_heteroprio **out)
+{
+    *out = NULL;
+    if (config->cpus < 0 || config->gpus < 0 || config->cpus + config->gpus < 1)
+        return ps_fail(PS_USAGE, "a scheduler for %d CPU and %d GPU workers", config->cpus,
+                       config->gpus);
+    if (config->bucket_count < 1 || config->bucket_count > PS_BUCKETS_MAX)
+        return ps_fail(PS_USAGE, "a scheduler with %d buckets; from 1 to %d can be",
+                       config->bucket_count, PS_BUCKETS_MAX);
+    ps_heteroprio *h;
+    PS_TRY(PS_ALLOC(&h, 1, "a scheduler"));
+    h->bucket_count = config->bucket_count;
+    h->workers[PS_WORKER_CPU] = config->cpus;
+    h->workers[PS_WORKER_GPU] = config->gpus;
+    h->policy = config->policy;
+    h->termination = config->termination;
+    for (int b = 0; b < config->bucket_count; ++b) {
+        h->buckets[b].spec = config->buckets[b];
+        h->buckets[b].factor[PS_WORKER_CPU] = h->buckets[b].factor[PS_WORKER_GPU] = 1;
+    }
+    sort_orders(h);
+    *out = h;
+    return PS_OK;
+}
+
+void ps_heteroprio_close(ps_heteroprio **scheduler)
+{
+    if (*scheduler)
+        for (int b = 0; b < (*scheduler)->bucket_count; ++b) free((*scheduler)->buckets[b].items);
+    free(*scheduler);
+    *scheduler = NULL;
+}
+
+/* ---- push ---- */
+
+static ps_status make_room(bucket *b)
+{
+    int64_t capacity = b->capacity ? 2 * b->capacity : 16;
+    item *items;
+    PS_TRY(PS_ALLOC(&items, capacity, "ready tasks"));
+    for (int64_t i = 0; i < b->count; ++i)
+        items[i] = b->items[(b->head + i) & (b->capacity - 1)];
+    free(b->items);
+    b->items = items;
+    b->capacity = capacity;
+    b->head = 0;
+    return PS_OK;
+}
+
+static bool has_taker(const ps_heteroprio *h, const bucket *b)
+{
+    return (b->spec.cpu >= 0 && h->workers[PS_WORKER_CPU]) ||
+           (b->spec.gpu >= 0 && h->workers[PS_WORKER_GPU]);
+}
+
+ps_status ps_heteroprio_push(ps_heteroprio *h, int bucket_number, const ps_ready_task *task)
+{
+    if (bucket_number < 0 || bucket_number >= h->bucket_count)
+        return ps_fail(PS_USAGE, "a task for bucket %d of %d", bucket_number, h->bucket_count);
+    bucket *b = &h->buckets[bucket_number];
+    if (!has_taker(h, b))
+        return ps_fail(PS_USAGE, "no worker here takes tasks of bucket %d", bucket_number);
+    if (b->count == b->capacity) PS_TRY(make_room(b));
+    ps_ready_task ready = *task;
+    if (!isfinite(ready.gpu_seconds)) ready.gpu_seconds = 0;
+    b->items[(b->head + b->count) & (b->capacity - 1)] = (item){ready, h->sequence++};
+    ++b->count;
+    ++h->waiting;
+    b->gpu_seconds += ready.gpu_seconds;
+    b->pushed[PS_WORKER_CPU] += ready.cpu_seconds;
+    b->pushed[PS_WORKER_GPU] += ready.gpu_seconds;
+    return PS_OK;
+}
+
+/* ---- pop ---- */
+
+static double speedup(const bucket *b)
+{
+    double s = b->spec.speedup;
+    if (!(s > 0)) s = b->pushed[PS_WORKER_CPU] / b->pushed[PS_WORKER_GPU];
+    return s * b->factor[PS_WORKER_CPU] / b->factor[PS_WORKER_GPU];
+}
+
+/* Number, or GPU seconds, of the waiting tasks of the buckets that a rule counts for bucket b. */
+static double in_scope(const ps_heteroprio *h, const bucket *b, bool seconds)
+{
+    double sum = 0;
+    for (int i = 0; i < h->polled[PS_WORKER_GPU]; ++i) {
+        const bucket *other = &h->buckets[h->order[PS_WORKER_GPU][i]];
+        bool counts = h->termination == PS_TERMINATION_BACKLOG ? other->spec.gpu <= b->spec.gpu
+                                                              : other->spec.kind == b->spec.kind;
+        if (!counts) continue;
+        sum += seconds ? other->gpu_seconds * other->factor[PS_WORKER_GPU] : (double)other->count;
+    }
+    return sum;
+}
+
+/* Whether a CPU worker may take the first task of b. */
+static bool may_take(const ps_heteroprio *h, const bucket *b)
+{
+    double gpus = h->workers[PS_WORKER_GPU];
+    if (gpus == 0 || b->spec.gpu < 0) return true;
+    double own = b->items[b->head].ready.cpu_seconds * b->factor[PS_WORKER_CPU];
+    switch (h->termination) {
+    case PS_TERMINATION_BUCKET:
+        return (double)b->count >= speedup(b) * gpus;
+    case PS_TERMINATION_KIND:
+        return in_scope(h, b, false) >= speedup(b) * gpus;
+    case PS_TERMINATION_TIME:
+    case PS_TERMINATION_BACKLOG:
+        return in_scope(h, b, true) >= own * gpus;
+    default:
+        return true;
+    }
+}
+
+/* The bucket that a worker of this kind takes from; NULL: none. */
+static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind)
+{
+    const bucket *best = NULL;
+    for (int i = 0; i < h->polled[kind]; ++i) {
+        const bucket *b = &h->buckets[h->order[kind][i]];
+        if (b->count == 0) continue;
+        if (h->policy == PS_SCHEDULE_EAGER) {
+            if (!best || b->items[b->head].sequence < best->items[best->head].sequence) best = b;
+        } else if (kind == PS_WORKER_GPU || may_take(h, b)) {
+            return (bucket *)b;
+        }
+    }
+    return (bucket *)best;
+}
+
+int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind)
+{
+    bucket *b = h->waiting ? choose(h, kind) : NULL;
+    if (!b) return -1;
+    ps_ready_task ready = b->items[b->head].ready;
+    b->head = (b->head + 1) & (b->capacity - 1);
+    --b->count;
+    --h->waiting;
+    b->gpu_seconds = b->count ? b->gpu_seconds - ready.gpu_seconds : 0;
+    return ready.task;
+}
+
+bool ps_heteroprio_has(const ps_heteroprio *h, ps_worker_kind kind)
+{
+    return h->waiting && choose(h, kind);
+}
+
+int64_t ps_heteroprio_waiting(const ps_heteroprio *h) { return h->waiting; }
+
+/* ---- calibration ---- */
+
+void ps_heteroprio_observe(ps_heteroprio *h, int bucket_number, ps_worker_kind kind,
+                           double forecast, double seconds)
+{
+    bucket *b = &h->buckets[bucket_number];
+    if (!(forecast > 0) || !isfinite(forecast)) return;
+    b->expected[kind] += forecast;
+    b->observed[kind] += seconds;
+}
+
+/* The factors of the buckets of one kind, from all their observations. */
+static void calibrate_kind(ps_heteroprio *h, int kind)
+{
+    double expected[PS_WORKER_KINDS] = {0}, observed[PS_WORKER_KINDS] = {0};
+    for (int b = 0; b < h->bucket_count; ++b)
+        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w) {
+            expected[w] += h->buckets[b].expected[w];
+            observed[w] += h->buckets[b].observed[w];
+        }
+    if (!(observed[PS_WORKER_CPU] > 0) || !(observed[PS_WORKER_GPU] > 0)) return;
+    for (int b = 0; b < h->bucket_count; ++b)
+        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w)
+            h->buckets[b].factor[w] = observed[w] / expected[w];
+}
+
+/* The speedup of all tasks of a kind together. */
+static double kind_speedup(const ps_heteroprio *h, int kind)
+{
+    double cpu = 0, gpu = 0;
+    for (int i = 0; i < h->bucket_count; ++i) {
+        const bucket *b = &h->buckets[i];
+        if (b->spec.kind != kind || b->spec.gpu < 0 || !(b->pushed[PS_WORKER_GPU] > 0)) continue;
+        cpu += b->pushed[PS_WORKER_GPU] * speedup(b);
+        gpu += b->pushed[PS_WORKER_GPU];
+    }
+    return gpu > 0 ? cpu / gpu : 0;
+}
+
+/* Insertion sort of the GPU order by the speedup of the kinds: it is stable and the order short. */
+static void order_by_speedup(ps_heteroprio *h)
+{
+    double key[PS_BUCKETS_MAX];
+    int *order = h->order[PS_WORKER_GPU], n = h->polled[PS_WORKER_GPU];
+    for (int b = 0; b < h->bucket_count; ++b)
+        key[b] = kind_speedup(h, h->buckets[b].spec.kind);
+    for (int i = 1; i < n; ++i) {
+        int moved = order[i], at = i;
+        for (; at > 0 && key[moved] > key[order[at - 1]]; --at) order[at] = order[at - 1];
+        order[at] = moved;
+    }
+    for (int i = 0; i < n; ++i) h->buckets[order[i]].spec.gpu = i;
+}
+
+void ps_heteroprio_calibrate(ps_heteroprio *h)
+{
+    for (int b = 0; b < h->bucket_count; ++b) {
+        bool first = true;
+        for (int before = 0; before < b && first; ++before)
+            first = h->buckets[before].spec.kind != h->buckets[b].spec.kind;
+        if (first) calibrate_kind(h, h->buckets[b].spec.kind);
+    }
+    order_by_speedup(h);
+}
+
+double ps_heteroprio_speedup(const ps_heteroprio *h, int bucket_number)
+{
+    return speedup(&h->buckets[bucket_number]);
+}
+
+int ps_heteroprio_order(const ps_heteroprio *h, ps_worker_kind kind, int *out)
+{
+    memcpy(out, h->order[kind], (size_t)h->polled[kind] * sizeof *out);
+    return h->polled[kind];
+}

@@ -1,0 +1,184 @@
+#include "runtime/heteroprio.h"
+#include "tests/check.h"
+
+enum { NEAR, FAR, PLAIN }; /* kinds */
+enum { NEAR_LARGE, FAR_ONE, NEAR_SMALL, PLAIN_ONE, BUCKETS };
+
+/* CPU workers poll 3 1 2 0, GPU workers 0 2 1. */
+static const ps_bucket table[BUCKETS] = {
+    {NEAR, 7, 0, 10}, {FAR, 3, 2, 2}, {NEAR, 4, 1, 10}, {PLAIN, 0, -1, 0}};
+
+static ps_heteroprio *open_with(int cpus, int gpus, ps_termination rule, ps_schedule_policy policy)
+{
+    ps_heteroprio *h;
+    ps_heteroprio_config config = {.buckets = table,
+                                   .bucket_count = BUCKETS,
+                                   .cpus = cpus,
+                                   .gpus = gpus,
+                                   .policy = policy,
+                                   .termination = rule};
+    check_ok(ps_heteroprio_open(&config, &h));
+    return h;
+}
+
+static void push(ps_heteroprio *h, int bucket, int64_t task)
+{
+    double gpu = bucket == FAR_ONE ? 0.5 : 0.1; /* so that s = 2 and 10 */
+    check_ok(ps_heteroprio_push(h, bucket, &(ps_ready_task){task, 1, gpu}));
+}
+
+static void pops(ps_heteroprio *h, ps_worker_kind kind, int count, const int64_t *expected)
+{
+    for (int i = 0; i < count; ++i) {
+        assert_int_equal(ps_heteroprio_has(h, kind), expected[i] >= 0);
+        assert_int_equal(ps_heteroprio_pop(h, kind), expected[i]);
+    }
+}
+
+static void by_priority_first_in_first_out(void **state)
+{
+    ps_heteroprio *h = open_with(1, 1, PS_TERMINATION_NONE, PS_SCHEDULE_HETEROPRIO);
+    for (int round = 0; round < 40; ++round)
+        for (int b = 0; b < BUCKETS; ++b) push(h, b, 100 * b + round);
+    assert_int_equal(ps_heteroprio_waiting(h), 160);
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){300, 301});
+    pops(h, PS_WORKER_GPU, 2, (int64_t[]){0, 1});
+    for (int i = 2; i < 40; ++i) pops(h, PS_WORKER_GPU, 1, (int64_t[]){i});
+    pops(h, PS_WORKER_GPU, 2, (int64_t[]){200, 201});
+    for (int i = 2; i < 40; ++i) pops(h, PS_WORKER_CPU, 1, (int64_t[]){300 + i});
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){100, 101});
+    ps_heteroprio_close(&h);
+}
+
+/* s k = 20 for near and 4 for far tasks with 2 GPUs; the paper's "#tasks >= s #GPUs". */
+static void rule_of_a_bucket(void **state)
+{
+    ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_BUCKET, PS_SCHEDULE_HETEROPRIO);
+    for (int i = 0; i < 5; ++i) push(h, FAR_ONE, i);
+    for (int i = 0; i < 12; ++i) push(h, NEAR_LARGE, 100 + i);
+    for (int i = 0; i < 12; ++i) push(h, NEAR_SMALL, 200 + i);
+    pops(h, PS_WORKER_CPU, 3, (int64_t[]){0, 1, -1}); /* with 3 left the bucket counts as empty */
+    pops(h, PS_WORKER_GPU, 1, (int64_t[]){100});
+    for (int i = 0; i < 9; ++i) push(h, NEAR_LARGE, 112 + i);
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){101, -1});
+    push(h, PLAIN_ONE, 300);
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){300, -1});
+    for (int i = 0; i < 19 + 12 + 3; ++i) assert_true(ps_heteroprio_pop(h, PS_WORKER_GPU) >= 0);
+    assert_int_equal(ps_heteroprio_waiting(h), 0); /* the last task found a taker */
+    ps_heteroprio_close(&h);
+}
+
+static void rule_of_a_kind(void **state)
+{
+    ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_KIND, PS_SCHEDULE_HETEROPRIO);
+    for (int i = 0; i < 12; ++i) push(h, NEAR_LARGE, 100 + i);
+    for (int i = 0; i < 9; ++i) push(h, NEAR_SMALL, 200 + i);
+    pops(h, PS_WORKER_CPU, 3, (int64_t[]){200, 201, -1});
+    ps_heteroprio_close(&h);
+}
+
+/* A CPU needs 1 s; the GPUs need 0.1/2 s for each near task: 20 of them outlast it, as s k says. */
+static void rule_of_time(void **state)
+{
+    ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_TIME, PS_SCHEDULE_HETEROPRIO);
+    for (int i = 0; i < 19; ++i) push(h, NEAR_SMALL, i);
+    pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1});
+    check_ok(ps_heteroprio_push(h, NEAR_LARGE, &(ps_ready_task){99, 40, 4}));
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, 1}); /* a long task counts for more than one */
+    ps_heteroprio_close(&h);
+}
+
+/* Three far tasks last the GPUs 0.75 s, which is sooner than 1 s, but they have near ones to do
+ * before: 6 more make it 1.05 s. */
+static void rule_of_the_backlog(void **state)
+{
+    ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_BACKLOG, PS_SCHEDULE_HETEROPRIO);
+    for (int i = 0; i < 3; ++i) push(h, FAR_ONE, i);
+    pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1});
+    for (int i = 0; i < 6; ++i) push(h, NEAR_LARGE, 100 + i);
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, -1});
+    ps_heteroprio_close(&h);
+}
+
+static void no_rule_without_gpus(void **state)
+{
+    for (int rule = PS_TERMINATION_NONE; rule <= PS_TERMINATION_BACKLOG; ++rule) {
+        ps_heteroprio *h = open_with(1, 0, (ps_termination)rule, PS_SCHEDULE_HETEROPRIO);
+        push(h, NEAR_LARGE, 1);
+        push(h, FAR_ONE, 2);
+        pops(h, PS_WORKER_CPU, 3, (int64_t[]){2, 1, -1});
+        ps_heteroprio_close(&h);
+    }
+}
+
+static void eager_takes_the_oldest(void **state)
+{
+    ps_heteroprio *h = open_with(1, 1, PS_TERMINATION_BUCKET, PS_SCHEDULE_EAGER);
+    push(h, PLAIN_ONE, 1);
+    push(h, NEAR_LARGE, 2);
+    push(h, FAR_ONE, 3);
+    push(h, PLAIN_ONE, 4);
+    pops(h, PS_WORKER_GPU, 1, (int64_t[]){2});
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){1, 3});
+    pops(h, PS_WORKER_GPU, 1, (int64_t[]){-1});
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){4, -1});
+    ps_heteroprio_close(&h);
+}
+
+/* Near tasks prove slower on the GPU than forecast, s = 4, and far ones faster, s = 20: GPU workers
+ * then poll far tasks first (fmm guide 7), large near ones still before small. */
+static void calibration_turns_the_order(void **state)
+{
+    int order[PS_BUCKETS_MAX];
+    ps_heteroprio *h = open_with(4, 1, PS_TERMINATION_BUCKET, PS_SCHEDULE_HETEROPRIO);
+    for (int b = 0; b < BUCKETS; ++b) push(h, b, b);
+    ps_heteroprio_observe(h, NEAR_LARGE, PS_WORKER_GPU, 0.1, 0.25);
+    ps_heteroprio_calibrate(h);
+    check_near(ps_heteroprio_speedup(h, NEAR_LARGE), 10, 0, 0); /* seen on one side only */
+    ps_heteroprio_observe(h, NEAR_SMALL, PS_WORKER_CPU, 2, 2);
+    ps_heteroprio_observe(h, FAR_ONE, PS_WORKER_CPU, 1, 2);
+    ps_heteroprio_observe(h, FAR_ONE, PS_WORKER_GPU, 0.5, 0.1);
+    ps_heteroprio_calibrate(h);
+    check_near(ps_heteroprio_speedup(h, NEAR_LARGE), 4, 0, 1e-14);
+    check_near(ps_heteroprio_speedup(h, NEAR_SMALL), 4, 0, 1e-14);
+    check_near(ps_heteroprio_speedup(h, FAR_ONE), 20, 0, 1e-14);
+    assert_int_equal(ps_heteroprio_order(h, PS_WORKER_GPU, order), 3);
+    assert_int_equal(order[0], FAR_ONE);
+    assert_int_equal(order[1], NEAR_LARGE);
+    assert_int_equal(order[2], NEAR_SMALL);
+    assert_int_equal(ps_heteroprio_order(h, PS_WORKER_CPU, order), 4);
+    assert_int_equal(order[0], PLAIN_ONE);
+    ps_heteroprio_close(&h);
+}
+
+static void wrong_use(void **state)
+{
+    ps_heteroprio *h;
+    ps_heteroprio_config config = {.buckets = table, .bucket_count = BUCKETS};
+    check_fails(ps_heteroprio_open(&config, &h), PS_USAGE, "0 CPU and 0 GPU workers");
+    config.gpus = 1;
+    config.bucket_count = 1000;
+    check_fails(ps_heteroprio_open(&config, &h), PS_USAGE, "1000 buckets");
+    h = open_with(0, 1, PS_TERMINATION_NONE, PS_SCHEDULE_HETEROPRIO);
+    check_fails(ps_heteroprio_push(h, PLAIN_ONE, &(ps_ready_task){1, 1, 1}), PS_USAGE,
+                "no worker here");
+    check_fails(ps_heteroprio_push(h, 4, &(ps_ready_task){1, 1, 1}), PS_USAGE, "bucket 4 of 4");
+    ps_heteroprio_close(&h);
+    ps_heteroprio_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_priority_first_in_first_out),
+        cmocka_unit_test(rule_of_a_bucket),
+        cmocka_unit_test(rule_of_a_kind),
+        cmocka_unit_test(rule_of_time),
+        cmocka_unit_test(rule_of_the_backlog),
+        cmocka_unit_test(no_rule_without_gpus),
+        cmocka_unit_test(eager_takes_the_oldest),
+        cmocka_unit_test(calibration_turns_the_order),
+        cmocka_unit_test(wrong_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
