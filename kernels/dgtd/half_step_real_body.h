@@ -1,0 +1,97 @@
+/* Body of half_step_cpu.c for one precision: `real`, LANES and SUFFIX are the includer's. */
+#define lanes PASTE3(lanes, SUFFIX, 0)
+#define slots PASTE3(slots, SUFFIX, 0)
+#define combine PASTE3(combine, SUFFIX, 0)
+#define fetch PASTE3(fetch, SUFFIX, 0)
+#define spread PASTE3(spread, SUFFIX, 0)
+
+typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), may_alias));
+typedef int32_t slots __attribute__((vector_size(LANES * sizeof(int32_t)), may_alias));
+
+/* out = base[index[.]] */
+INLINE void fetch(lanes *out, const real *base, const slots *index)
+{
+#ifdef __AVX512F__
+#if LANES == 16
+    *out = (lanes)_mm512_i32gather_ps((__m512i)*index, base, 4);
+#else
+    *out = (lanes)_mm512_i32gather_pd((__m256i)*index, base, 8);
+#endif
+#else
+    const int32_t *i = (const int32_t *)index;
+    real *o = (real *)out;
+    for (int l = 0; l < LANES; ++l) o[l] = base[i[l]];
+#endif
+}
+
+/* out = table[material[.]] */
+INLINE void spread(lanes *out, const real *table, const uint16_t *material)
+{
+    slots index;
+    int32_t *i = (int32_t *)&index;
+    for (int l = 0; l < LANES; ++l) i[l] = material[l];
+    fetch(out, table, &index);
+}
+
+/* out = x_plus - x_minus of three, either of them absent (-1); constants where it is used. */
+INLINE void combine(lanes *out, const lanes *x, int stride, const int *plus_minus)
+{
+    int plus = plus_minus[0], minus = plus_minus[1];
+    if (plus < 0)
+        *out = -x[minus * stride];
+    else if (minus < 0)
+        *out = x[plus * stride];
+    else
+        *out = x[plus * stride] - x[minus * stride];
+}
+
+#define ORDER 1
+#define NP 4
+#define NF 3
+#define RB 4
+#include "kernels/dgtd/half_step_body.h"
+#define ORDER 2
+#define NP 10
+#define NF 6
+#define RB 5
+#include "kernels/dgtd/half_step_body.h"
+#define ORDER 3
+#define NP 20
+#define NF 10
+#define RB 5
+#include "kernels/dgtd/half_step_body.h"
+#define ORDER 4
+#define NP 35
+#define NF 15
+#define RB 5
+#include "kernels/dgtd/half_step_body.h"
+
+/* 1/2 sum of weight |det| (a' M^ b) over the elements of one group, all components. */
+static double PASTE2(inner, SUFFIX)(const ps_dgtd_inner_arguments *x, int64_t group)
+{
+    const ps_dgtd_system *s = x->system;
+    const double *mass = s->reference->mass;
+    int n = s->reference->nodes;
+    const real *a = (const real *)x->a + group * 3 * n * LANES;
+    const real *b = (const real *)x->b + group * 3 * n * LANES;
+    double sums[LANES] = {0}, total = 0;
+    for (int c = 0; c < 3; ++c)
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+                for (int l = 0; l < LANES; ++l)
+                    sums[l] += mass[i * n + j] * (double)a[(c * n + i) * LANES + l] *
+                               (double)b[(c * n + j) * LANES + l];
+    for (int l = 0; l < LANES; ++l) {
+        double t[3][3];
+        int64_t slot = group * LANES + l;
+        ps_dgtd_slot_tangents(s, slot, t);
+        total += fabs(ps_dgtd_determinant(t)) / 2 * x->weights[s->material[slot]] * sums[l];
+    }
+    return total;
+}
+
+#undef lanes
+#undef slots
+#undef combine
+#undef fetch
+#undef spread

@@ -1,0 +1,207 @@
+/*
+ * dgtd_case: a system on a cube of tetrahedra with its memory, and the cavity mode to start from.
+ */
+#ifndef PS_TESTS_SUPPORT_DGTD_CASE_H
+#define PS_TESTS_SUPPORT_DGTD_CASE_H
+
+#include <math.h>
+
+#include "kernels/dgtd/half_step.h"
+#include "tests/support/cube_tets.h"
+
+static const double dgtd_pi = 3.14159265358979323846;
+
+typedef struct dgtd_case {
+    cube_tets mesh;
+    ps_dgtd_reference reference;
+    ps_dgtd_operators *operators;
+    ps_dgtd_system system;
+    ps_dgtd_body body;
+    void *field[2], *former; /* E, H, and a copy of H */
+    double *partial;
+} dgtd_case;
+
+static inline void *dgtd_array(size_t bytes)
+{
+    void *array = aligned_alloc(PS_DGTD_ALIGN, (bytes + 63) / 64 * 64 + 64);
+    if (array) memset(array, 0, bytes);
+    return array;
+}
+
+static inline void dgtd_case_release(dgtd_case *x)
+{
+    free(x->operators);
+    free(x->system.tangents);
+    free(x->system.links);
+    free(x->system.kinds);
+    free(x->system.bordered);
+    free(x->system.material);
+    free(x->system.steps);
+    free(x->field[0]);
+    free(x->field[1]);
+    free(x->former);
+    free(x->partial);
+    cube_tets_release(&x->mesh);
+}
+
+/* The mesh is there; materials[count] stay the caller's. */
+static inline ps_status dgtd_case_init(dgtd_case *x, int order, ps_precision precision,
+                                       const ps_dgtd_material *materials, int64_t count)
+{
+    ps_dgtd_system *s = &x->system;
+    ps_dgtd_bytes bytes;
+    ps_dgtd_reference_init(&x->reference, order);
+    x->operators = dgtd_array(sizeof *x->operators);
+    ps_dgtd_operators_init(x->operators, &x->reference);
+    *s = (ps_dgtd_system){.order = order, .precision = precision, .reference = &x->reference,
+                          .operators = x->operators};
+    ps_dgtd_system_count(s, x->mesh.elements, count);
+    ps_dgtd_system_bytes(s, &bytes);
+    s->tangents = dgtd_array(bytes.tangents);
+    s->links = dgtd_array(bytes.links);
+    s->kinds = dgtd_array(bytes.kinds);
+    s->bordered = dgtd_array(bytes.bordered);
+    s->material = dgtd_array(bytes.material);
+    s->steps = dgtd_array(bytes.steps);
+    x->field[0] = dgtd_array(bytes.field);
+    x->field[1] = dgtd_array(bytes.field);
+    x->former = dgtd_array(bytes.field);
+    x->partial = dgtd_array((size_t)s->groups * sizeof *x->partial);
+    x->body = (ps_dgtd_body){x->mesh.elements, count,         x->mesh.vertices, x->mesh.tetrahedra,
+                             x->mesh.links,    x->mesh.kinds, x->mesh.tags,     materials};
+    return ps_dgtd_system_fill(s, &x->body);
+}
+
+static inline size_t dgtd_case_field_bytes(const dgtd_case *x)
+{
+    ps_dgtd_bytes bytes;
+    ps_dgtd_system_bytes(&x->system, &bytes);
+    return bytes.field;
+}
+
+/* A point of an element by its barycentric coordinates. */
+static inline void dgtd_case_point(const dgtd_case *x, int64_t element, const double l[4],
+                                   double point[3])
+{
+    for (int c = 0; c < 3; ++c) {
+        point[c] = 0;
+        for (int v = 0; v < 4; ++v)
+            point[c] += l[v] * x->mesh.vertices[3 * (int64_t)x->mesh.tetrahedra[4 * element + v] + c];
+    }
+}
+
+/* A vector field of place and time. */
+typedef void dgtd_function(const void *of, ps_dgtd_field field, const double point[3], double t,
+                           double out[3]);
+
+static inline void dgtd_case_interpolate(dgtd_case *x, ps_dgtd_field field, dgtd_function *f,
+                                         const void *of, double t)
+{
+    for (int64_t e = 0; e < x->mesh.elements; ++e)
+        for (int n = 0; n < x->reference.nodes; ++n) {
+            double l[4], point[3], value[3];
+            ps_dgtd_reference_node(&x->reference, n, l);
+            dgtd_case_point(x, e, l, point);
+            f(of, field, point, t, value);
+            for (int c = 0; c < 3; ++c)
+                ps_dgtd_put(&x->system, x->field[field], e, c, n, value[c]);
+        }
+}
+
+/* Points and weights of Gauss-Legendre on [0, 1]. */
+static inline void dgtd_gauss(int n, double *points, double *weights)
+{
+    for (int i = 0; i < n; ++i) {
+        double x = cos(dgtd_pi * (i + 0.75) / (n + 0.5)), slope = 1;
+        for (int turn = 0; turn < 50; ++turn) {
+            double p0 = 1, p1 = x;
+            for (int k = 2; k <= n; ++k) {
+                double p2 = ((2 * k - 1) * x * p1 - (k - 1) * p0) / k;
+                p0 = p1;
+                p1 = p2;
+            }
+            slope = n * (x * p1 - p0) / (x * x - 1);
+            x -= p1 / slope;
+        }
+        points[i] = (1 - x) / 2;
+        weights[i] = 1 / ((1 - x * x) * slope * slope);
+    }
+}
+
+enum { DGTD_GAUSS = 7 };
+
+/* Squared L2 distance of one element's field from f, over collapsed Gauss points. */
+typedef struct dgtd_rule {
+    int count;
+    double l[DGTD_GAUSS * DGTD_GAUSS * DGTD_GAUSS][4], weight[DGTD_GAUSS * DGTD_GAUSS * DGTD_GAUSS];
+    double values[DGTD_GAUSS * DGTD_GAUSS * DGTD_GAUSS][PS_DGTD_MAX_NODES];
+} dgtd_rule;
+
+static inline void dgtd_rule_init(dgtd_rule *rule, const ps_dgtd_reference *reference)
+{
+    double x[DGTD_GAUSS], w[DGTD_GAUSS];
+    dgtd_gauss(DGTD_GAUSS, x, w);
+    rule->count = 0;
+    for (int i = 0; i < DGTD_GAUSS; ++i)
+        for (int j = 0; j < DGTD_GAUSS; ++j)
+            for (int k = 0; k < DGTD_GAUSS; ++k, ++rule->count) {
+                double *l = rule->l[rule->count], a = 1 - x[i], b = 1 - x[j];
+                l[0] = x[i];
+                l[1] = a * x[j];
+                l[2] = a * b * x[k];
+                l[3] = a * b * (1 - x[k]);
+                rule->weight[rule->count] = 6 * w[i] * w[j] * w[k] * a * a * b; /* sums to 1 */
+                ps_dgtd_reference_values(reference, l, rule->values[rule->count]);
+            }
+}
+
+static inline double dgtd_case_error(const dgtd_case *x, const dgtd_rule *rule,
+                                     ps_dgtd_field field, dgtd_function *f, const void *of,
+                                     double t)
+{
+    double total = 0;
+#pragma omp parallel for reduction(+ : total)
+    for (int64_t e = 0; e < x->mesh.elements; ++e) {
+        double tangents[3][3], node[3][PS_DGTD_MAX_NODES], sum = 0;
+        ps_dgtd_tangents(x->mesh.vertices, x->mesh.tetrahedra + 4 * e, tangents);
+        for (int c = 0; c < 3; ++c)
+            for (int n = 0; n < x->reference.nodes; ++n)
+                node[c][n] = ps_dgtd_get(&x->system, x->field[field], e, c, n);
+        for (int q = 0; q < rule->count; ++q) {
+            double point[3], exact[3];
+            dgtd_case_point(x, e, rule->l[q], point);
+            f(of, field, point, t, exact);
+            for (int c = 0; c < 3; ++c) {
+                for (int n = 0; n < x->reference.nodes; ++n)
+                    exact[c] -= rule->values[q][n] * node[c][n];
+                sum += rule->weight[q] * exact[c] * exact[c];
+            }
+        }
+        total += sum * 4 / 3 * fabs(ps_dgtd_determinant(tangents));
+    }
+    return total;
+}
+
+/* Mode (1, 1, 1) of the cavity, damped where sigma > 0 (numerics guide 6). */
+typedef struct dgtd_mode {
+    double sigma;
+} dgtd_mode;
+
+static inline void dgtd_mode_value(const void *of, ps_dgtd_field field, const double x[3], double t,
+                                   double out[3])
+{
+    static const double amplitude[3] = {1, -1, 0};
+    double k = dgtd_pi, w = k * sqrt(3), s = ((const dgtd_mode *)of)->sigma;
+    double w1 = sqrt(w * w - s * s / 4), damp = exp(-s * t / 2);
+    double e = damp * cos(w1 * t), slope = -s / 2 * e - w1 * damp * sin(w1 * t);
+    double factor = field == PS_DGTD_E ? e : -(slope + s * e) / w;
+    for (int a = 0; a < 3; ++a) {
+        int b = (a + 1) % 3, c = (a + 2) % 3;
+        out[a] = field == PS_DGTD_E
+                     ? factor * amplitude[a] * cos(k * x[a]) * sin(k * x[b]) * sin(k * x[c])
+                     : -factor * (amplitude[c] * k - amplitude[b] * k) / w * sin(k * x[a]) *
+                           cos(k * x[b]) * cos(k * x[c]);
+    }
+}
+
+#endif
