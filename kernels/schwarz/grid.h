@@ -1,0 +1,99 @@
+/*
+ * grid: structured grids of trilinear (Q1) hexahedra and the operators on their slabs.
+ *
+ * A node is (i, j, k) along x, y, z with the index (i ny + j) nz + k: z runs fastest, a plane of
+ * equal x is contiguous, so are the slabs of a partition in x and their faces. z points down.
+ *
+ * On intervals of length h, hat functions give the 1D stiffness k = [1 -1; -1 1] / h and mass
+ * m = (h / 6) [2 1; 1 2] of an element; assembled inside, K(0) = 2/h, K(1) = -1/h, M(0) = 4h/6,
+ * M(1) = h/6. In 3D, K = Kx.My.Mz + Mx.Ky.Mz + Mx.My.Kz (Kronecker products).
+ *
+ * Dirichlet nodes stay in the system: their rows are those of the identity and their columns are
+ * eliminated (specs/schwarz.md).
+ */
+#ifndef PS_KERNELS_SCHWARZ_GRID_H
+#define PS_KERNELS_SCHWARZ_GRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/csr.h"
+
+typedef struct ps_q1_grid {
+    int64_t nodes[3];  /* along x, y, z; >= 3 along y and z, >= 2 along x */
+    double spacing[3]; /* > 0, of the unknown's length unit               */
+} ps_q1_grid;
+
+/* A slab of a box: all sides hold Dirichlet nodes, but for the faces of least and largest x where
+ * `free` is set. A free face carries the natural (Neumann) condition plus its transmission
+ * operator S = p M_G + q K_G, M_G = My.Mz, K_G = Ky.Mz + My.Kz. */
+typedef struct ps_slab {
+    ps_q1_grid grid;
+    bool free[2];
+    double p[2]; /* 1 / length */
+    double q[2]; /* length     */
+} ps_slab;
+
+/* The 27-point operator of a slab: 8 weights [|dx|][|dy|][|dz|] inside, other weights for dx = 0
+ * on free faces. */
+typedef struct ps_slab_stencil {
+    int64_t nodes[3];
+    bool free[2];
+    double plane[3][2][2]; /* dx = 0: planes inside, the first, the last plane where free */
+    double side[2][2];     /* dx = -1 and +1                                              */
+} ps_slab_stencil;
+
+/* Grid of a box of the given side lengths. PS_USAGE for too few nodes or no extent. */
+ps_status ps_q1_grid_make(const int64_t nodes[3], const double length[3], ps_q1_grid *out);
+int64_t ps_q1_grid_size(const ps_q1_grid *grid); /* nodes */
+
+/* The slab that is the whole box, Dirichlet nodes all around. */
+ps_slab ps_slab_whole(const ps_q1_grid *grid);
+
+void ps_slab_stencil_make(const ps_slab *slab, ps_slab_stencil *out);
+
+/* Weights [|dy|][|dz|] of p M_G + q K_G on a face of the grid, and out = (p M_G + q K_G) in:
+ * in[ny nz], whose Dirichlet nodes count as zeros; out is 0 there. */
+void ps_face_weights(const ps_q1_grid *grid, double p, double q, double weights[2][2]);
+void ps_face_apply(const ps_q1_grid *grid, const double weights[2][2], const double *in,
+                   double *out);
+
+/* True where the row of the node is that of the identity. */
+bool ps_stencil_fixed(const ps_slab_stencil *stencil, int64_t i, int64_t j, int64_t k);
+
+/* diagonal[nodes] of the operator. */
+void ps_stencil_diagonal(const ps_slab_stencil *stencil, double *diagonal);
+
+/* Entries of the operator as a matrix: a row has those of its unfixed neighbours, a fixed row 1. */
+int64_t ps_stencil_entries(const ps_slab_stencil *stencil);
+/* Fills a matrix made by ps_csr_init(matrix, nodes, ps_stencil_entries). PS_USAGE if its sizes
+ * differ, PS_EXHAUSTED beyond 2^31 nodes. Threads: OpenMP. */
+ps_status ps_stencil_assemble(const ps_slab_stencil *stencil, ps_csr *matrix);
+
+/* The matrix p M_G + q K_G of a face: ny nz rows, fixed rows empty (M: p = 1, q = 0; K: the other
+ * way round). ps_face_entries entries. */
+int64_t ps_face_entries(const ps_q1_grid *grid);
+ps_status ps_face_assemble(const ps_q1_grid *grid, double p, double q, ps_csr *matrix);
+
+/* Row lengths of a matrix. */
+typedef struct ps_row_figures {
+    int64_t rows, entries, longest;
+    double mean, deviation; /* of the population */
+} ps_row_figures;
+ps_row_figures ps_csr_row_figures(const ps_csr *matrix);
+/* The same of a box of Dirichlet nodes all around in closed form: with a = nx-2, b, c,
+ * entries = (3a-2)(3b-2)(3c-2) + n - abc and sum of squares (9a-10)(9b-10)(9c-10) + n - abc. */
+ps_row_figures ps_q1_grid_row_figures(const ps_q1_grid *grid);
+
+/* All nodes joined by elements, fixed or not, with x running fastest (node k ny nx + j nx + i): the
+ * graph whose reverse Cuthill-McKee order gives the bandwidths of table 5. context: a ps_q1_grid. */
+int ps_q1_grid_neighbours(const void *grid, int64_t node, int32_t *out);
+/* max |place - place| + 1 over entries that elimination leaves, of an order of these nodes. */
+int64_t ps_q1_grid_bandwidth(const ps_q1_grid *grid, const int32_t *place);
+
+/* The grids of the 15 matrices of Magoules, Cheik Ahamed and Putanowicz (2015), table 5, on
+ * 250 x 250 x 15 km, lengths in km. PS_USAGE unless 0 <= which < PS_GRAVI_MATRICES. */
+enum { PS_GRAVI_MATRICES = 15 };
+ps_status ps_gravi_grid(int which, ps_q1_grid *out);
+
+#endif

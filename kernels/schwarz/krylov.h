@@ -1,0 +1,68 @@
+/*
+ * krylov: the three Krylov methods of Magoules, Cheik Ahamed and Putanowicz (2015), section 5, with
+ * Jacobi preconditioning: the scalars and decisions alone.
+ *
+ * The arithmetic on vectors is a team's: it runs a method as a chain of passes over the vectors and
+ * returns the sums that a pass asks for, added over all ranks and devices where there are several.
+ * So one control serves CPU cores (krylov_team.h), GPUs and ranks. D is the diagonal of A.
+ *
+ *   P-CG           A symmetric, positive definite
+ *   BiCGStab       any A, preconditioned from the right
+ *   P-BiCGCR       A symmetric, maybe indefinite: conjugate residuals
+ *
+ * Stop at |r| <= tolerance |b|, r by its recurrence.
+ */
+#ifndef PS_KERNELS_SCHWARZ_KRYLOV_H
+#define PS_KERNELS_SCHWARZ_KRYLOV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+typedef enum ps_krylov_method {
+    PS_KRYLOV_CG,
+    PS_KRYLOV_BICGSTAB,
+    PS_KRYLOV_BICGCR,
+    PS_KRYLOV_METHODS
+} ps_krylov_method;
+
+/* What a pass does with scalars s0, s1, and the sums it returns, in order. */
+typedef enum ps_krylov_pass {
+    PS_CG_START,       /* r = b - A x, p = 0            | b.b, r.r, r.D^-1 r               */
+    PS_CG_DIRECTION,   /* p = D^-1 r + s0 p, q = A p    | p.q                              */
+    PS_CG_ADVANCE,     /* x += s0 p, r -= s0 q          | r.r, r.D^-1 r                    */
+    PS_STAB_START,     /* r = h = b - A x, p = v = 0    | b.b, r.r (h: the shadow residual) */
+    PS_STAB_DIRECTION, /* p = r + s0 (p - s1 v), v = A D^-1 p | h.v                        */
+    PS_STAB_HALF,      /* r -= s0 v                     | r.r                              */
+    PS_STAB_TURN,      /* t = A D^-1 r                  | t.r, t.t                         */
+    PS_STAB_ADVANCE,   /* x += D^-1 (s0 p + s1 r), r -= s1 t | r.r, h.r                    */
+    PS_CR_START,       /* r = b - A x, z = D^-1 r, p = q = 0, w = A z | b.b, r.r, z.w      */
+    PS_CR_DIRECTION,   /* p = z + s0 p, q = w + s0 q    | q.D^-1 q                         */
+    PS_CR_ADVANCE,     /* x += s0 p, r -= s0 q, z -= s0 D^-1 q, w = A z | r.r, z.w         */
+    PS_KRYLOV_PASSES
+} ps_krylov_pass;
+
+typedef struct ps_krylov_team {
+    void *context;
+    ps_status (*run)(void *context, ps_krylov_pass pass, const double scalars[2], double sums[3]);
+    /* After every iteration; a status other than PS_OK ends the solve with it. May be NULL. */
+    ps_status (*watch)(void *context, int64_t iteration, double residual);
+} ps_krylov_team;
+
+typedef struct ps_krylov_result {
+    int64_t iterations;
+    double residual; /* |r| / |b|; 0 for b = 0 */
+    bool converged;
+} ps_krylov_result;
+
+/* Solves A x = b, x being the first guess and then the solution. A half step of BiCGStab that
+ * ends it counts as an iteration. PS_FAILED, x being the last iterate, if `limit` iterations are not
+ * enough, if A shows itself indefinite or singular where the method needs it not to be, or if
+ * numbers stop being finite. */
+ps_status ps_krylov_solve(ps_krylov_method method, const ps_krylov_team *team, double tolerance,
+                          int64_t limit, ps_krylov_result *result);
+
+const char *ps_krylov_name(ps_krylov_method method);
+
+#endif

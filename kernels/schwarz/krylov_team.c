@@ -1,0 +1,214 @@
+#include "kernels/schwarz/krylov_team.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "runtime/isa.h"
+
+PS_ISA_SELECT(struct ps_krylov_functions, ps_krylov_table)
+
+enum { MATRIX_BLOCK = 4096, VECTORS = 7 };
+
+static int64_t rows_of(const ps_krylov_system *system)
+{
+    const int64_t *n = system->stencil ? system->stencil->nodes : NULL;
+    return n ? n[0] * n[1] * n[2] : system->matrix->rows;
+}
+
+static int64_t block_of(const ps_krylov_system *system)
+{
+    return system->stencil ? system->stencil->nodes[1] * system->stencil->nodes[2] : MATRIX_BLOCK;
+}
+
+/* The vectors that a method has beside x and b, in the order r p q z w h u; 8 doubles apart from
+ * a multiple of a page, lest they share the sets of a cache. */
+static const char vectors_of[PS_KRYLOV_METHODS][VECTORS] = {
+    {1, 1, 1}, {1, 1, 1, 1, 0, 1, 1}, {1, 1, 1, 1, 1}};
+
+static int64_t stride_of(int64_t rows) { return (rows + 511) / 512 * 512 + 72; }
+
+int64_t ps_krylov_cpu_workspace(ps_krylov_method method, const ps_krylov_system *system)
+{
+    int64_t rows = rows_of(system), block = block_of(system), count = 0;
+    for (int i = 0; i < VECTORS; ++i) count += vectors_of[method][i];
+    return count * stride_of(rows) + 3 * ((rows + block - 1) / block);
+}
+
+ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *system,
+                              double *workspace, ps_krylov_cpu_team *out)
+{
+    if (!system->stencil == !system->matrix || (system->matrix && !system->inverse_diagonal))
+        return ps_fail(PS_USAGE, "a system is a matrix with its diagonal, or a stencil");
+    int64_t rows = rows_of(system), block = block_of(system);
+    *out = (ps_krylov_cpu_team){
+        *system,
+        {.b = system->b, .x = system->x, .scale = system->stencil ? NULL : system->inverse_diagonal},
+        rows,
+        block,
+        (rows + block - 1) / block,
+        NULL};
+    ps_krylov_vectors *v = &out->vectors;
+    double **own[VECTORS] = {&v->r, &v->p, &v->q, &v->z, &v->w, &v->h, &v->u};
+    for (int i = 0; i < VECTORS; ++i)
+        if (vectors_of[method][i]) {
+            *own[i] = workspace;
+            workspace += stride_of(rows);
+        }
+    out->sums = workspace;
+    return PS_OK;
+}
+
+/* ---- sweeps ---- */
+
+typedef struct sweep {
+    const ps_krylov_cpu_team *team;
+    const struct ps_krylov_functions *table;
+    ps_krylov_pass pass;
+    bool change;     /* whether vectors change before the product */
+    const double *in; /* what A multiplies, NULL: nothing          */
+    double *out;
+    const double *scalars;
+} sweep;
+
+static void change_block(const sweep *s, int64_t block)
+{
+    const ps_krylov_cpu_team *t = s->team;
+    const ps_slab_stencil *stencil = t->system.stencil;
+    double *sums = t->sums + 3 * block;
+    int64_t first = block * t->block, end = first + t->block;
+    ps_krylov_vectors v = t->vectors;
+    memset(sums, 0, 3 * sizeof *sums);
+    if (!s->change) return;
+    if (stencil)
+        v.uniform = 1 / stencil->plane[block == 0 ? 1 : block == t->blocks - 1 ? 2 : 0][0][0];
+    s->table->before[s->pass](&v, first, end < t->rows ? end : t->rows, s->scalars, sums);
+}
+
+static void multiply_block(const sweep *s, int64_t block)
+{
+    const ps_krylov_cpu_team *t = s->team;
+    int64_t first = block * t->block, end = first + t->block < t->rows ? first + t->block : t->rows;
+    if (t->system.stencil)
+        s->table->plane(t->system.stencil, s->in, s->out, block);
+    else
+        s->table->csr(t->system.matrix, s->in, s->out, first, end);
+    if (s->change && s->table->after[s->pass])
+        s->table->after[s->pass](&t->vectors, first, end, t->sums + 3 * block);
+}
+
+/* A thread's blocks. Products read the blocks beside; what other threads read is changed first. */
+static void sweep_blocks(const sweep *s, int64_t first, int64_t end)
+{
+    bool local = s->in && s->team->system.stencil; /* products reach one block away */
+    int64_t ahead = first;
+    if (local && end > first) {
+        change_block(s, first);
+        if (end - 1 > first) change_block(s, end - 1);
+        ahead = first + 1;
+    } else {
+        for (; ahead < end; ++ahead) change_block(s, ahead);
+    }
+#pragma omp barrier
+    if (!s->in) return;
+    for (int64_t block = first; block < end; ++block) {
+        for (; local && ahead <= block + 1 && ahead < end - 1; ++ahead) change_block(s, ahead);
+        multiply_block(s, block);
+    }
+}
+
+static void run_sweep(const sweep *s, double sums[3])
+{
+    int64_t blocks = s->team->blocks;
+#pragma omp parallel
+    {
+        int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
+        sweep_blocks(s, blocks * thread / threads, blocks * (thread + 1) / threads);
+    }
+    sums[0] = sums[1] = sums[2] = 0;
+    for (int64_t block = 0; block < blocks; ++block)
+        for (int i = 0; i < 3; ++i) sums[i] += s->team->sums[3 * block + i];
+}
+
+/* Fixed rows of x take the values of b: their residuals are 0 ever after. */
+static void set_fixed_rows(const ps_krylov_cpu_team *t)
+{
+    const ps_slab_stencil *s = t->system.stencil;
+    const int64_t *n = s->nodes;
+    for (int64_t i = 0; i < n[0]; ++i)
+        for (int64_t j = 0; j < n[1]; ++j) {
+            int64_t row = (i * n[1] + j) * n[2];
+            int64_t step = ps_stencil_fixed(s, i, j, 1) ? 1 : n[2] - 1;
+            for (int64_t k = 0; k < n[2]; k += step) t->vectors.x[row + k] = t->vectors.b[row + k];
+        }
+}
+
+static ps_status run_pass(void *context, ps_krylov_pass pass, const double scalars[2],
+                          double sums[3])
+{
+    const ps_krylov_cpu_team *t = context;
+    const ps_krylov_vectors *v = &t->vectors;
+    sweep s = {t, ps_krylov_table_select(), pass, true, NULL, NULL, scalars};
+    switch (pass) {
+    case PS_CG_START:
+    case PS_STAB_START:
+    case PS_CR_START:
+        if (t->system.stencil) set_fixed_rows(t);
+        s.change = false, s.in = v->x, s.out = v->q;
+        run_sweep(&s, sums);
+        s.change = true, s.in = pass == PS_CR_START ? v->z : NULL, s.out = v->w;
+        break;
+    case PS_CG_DIRECTION: s.in = v->p, s.out = v->q; break;
+    case PS_STAB_DIRECTION: s.in = v->u, s.out = v->q; break;
+    case PS_STAB_TURN: s.in = v->u, s.out = v->z; break;
+    case PS_CR_ADVANCE: s.in = v->z, s.out = v->w; break;
+    default: break;
+    }
+    run_sweep(&s, sums);
+    return PS_OK;
+}
+
+ps_krylov_team ps_krylov_cpu_team_of(ps_krylov_cpu_team *team)
+{
+    return (ps_krylov_team){.context = team, .run = run_pass};
+}
+
+/* ---- products and diagonals alone ---- */
+
+ps_status ps_csr_inverse_diagonal(const ps_csr *matrix, double *inverse)
+{
+    for (int64_t r = 0; r < matrix->rows; ++r) {
+        double d = 0;
+        for (int64_t e = matrix->row_start[r]; e < matrix->row_start[r + 1]; ++e)
+            if (matrix->columns[e] == r) d = matrix->values[e];
+        if (d == 0 || !isfinite(d))
+            return ps_fail(PS_INVALID,
+                           "the diagonal entry of row %lld is %g: Jacobi scaling needs a finite "
+                           "one that is not 0",
+                           (long long)r, d);
+        inverse[r] = 1 / d;
+    }
+    return PS_OK;
+}
+
+static void multiply(const ps_krylov_system *system, const double *x, double *y)
+{
+    int64_t rows = rows_of(system), block = block_of(system);
+    const struct ps_krylov_functions *table = ps_krylov_table_select();
+#pragma omp parallel for schedule(static)
+    for (int64_t first = 0; first < rows; first += block)
+        if (system->stencil)
+            table->plane(system->stencil, x, y, first / block);
+        else
+            table->csr(system->matrix, x, y, first, first + block < rows ? first + block : rows);
+}
+
+void ps_csr_multiply(const ps_csr *matrix, const double *x, double *y)
+{
+    multiply(&(ps_krylov_system){.matrix = matrix}, x, y);
+}
+
+void ps_stencil_multiply(const ps_slab_stencil *stencil, const double *x, double *y)
+{
+    multiply(&(ps_krylov_system){.stencil = stencil}, x, y);
+}

@@ -1,0 +1,67 @@
+/*
+ * krylov_team: the passes of krylov.h on CPU cores, for a matrix of rows or a matrix-free slab.
+ *
+ * fp64. A pass changes vectors and multiplies by A in one sweep: with a stencil, plane by plane, so
+ * that a plane is still in cache when its neighbours are multiplied. Sums are taken over fixed
+ * blocks (a plane; 4096 rows of a matrix) and added in their order: the bits do not depend on the
+ * number of threads.
+ */
+#ifndef PS_KERNELS_SCHWARZ_KRYLOV_TEAM_H
+#define PS_KERNELS_SCHWARZ_KRYLOV_TEAM_H
+
+#include "kernels/schwarz/grid.h"
+#include "kernels/schwarz/krylov.h"
+
+/* What the caller brings: one of matrix and stencil. With a stencil, fixed rows of x are set to
+ * those of b. */
+typedef struct ps_krylov_system {
+    const ps_csr *matrix;           /* with inverse_diagonal[rows] */
+    const double *inverse_diagonal; /* NULL with a stencil         */
+    const ps_slab_stencil *stencil;
+    const double *b; /* [rows] */
+    double *x;       /* [rows] */
+} ps_krylov_system;
+
+/* The vectors of a method, private to the team. The names are those of krylov.h; u is D^-1 times
+ * what A multiplies next, h the shadow residual. */
+typedef struct ps_krylov_vectors {
+    const double *b, *scale; /* scale: D^-1, or NULL: uniform */
+    double *x, *r, *p, *q, *z, *w, *h, *u;
+    double uniform; /* D^-1 of the rows at hand, where scale is NULL */
+} ps_krylov_vectors;
+
+typedef struct ps_krylov_cpu_team {
+    ps_krylov_system system;
+    ps_krylov_vectors vectors;
+    int64_t rows, block, blocks;
+    double *sums; /* [blocks][3] */
+} ps_krylov_cpu_team;
+
+/* Doubles of workspace for a method on this system. */
+int64_t ps_krylov_cpu_workspace(ps_krylov_method method, const ps_krylov_system *system);
+
+/* Makes a team whose memory is `workspace`. PS_USAGE unless the system has either a matrix with its
+ * diagonal or a stencil. */
+ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *system,
+                              double *workspace, ps_krylov_cpu_team *out);
+ps_krylov_team ps_krylov_cpu_team_of(ps_krylov_cpu_team *team); /* borrows */
+
+/* inverse[rows]; PS_INVALID, naming the row, if a diagonal entry is missing, zero, not finite. */
+ps_status ps_csr_inverse_diagonal(const ps_csr *matrix, double *inverse);
+
+/* y = A x, threaded. */
+void ps_csr_multiply(const ps_csr *matrix, const double *x, double *y);
+void ps_stencil_multiply(const ps_slab_stencil *stencil, const double *x, double *y);
+
+/* Private: one table per instruction set (krylov_team_cpu.c). */
+struct ps_krylov_functions {
+    void (*csr)(const ps_csr *matrix, const double *x, double *y, int64_t first, int64_t end);
+    void (*plane)(const ps_slab_stencil *stencil, const double *x, double *y, int64_t plane);
+    /* Before and after the product of a pass, on rows first .. end - 1; NULL: nothing. */
+    void (*before[PS_KRYLOV_PASSES])(const ps_krylov_vectors *v, int64_t first, int64_t end,
+                                     const double s[2], double sums[3]);
+    void (*after[PS_KRYLOV_PASSES])(const ps_krylov_vectors *v, int64_t first, int64_t end,
+                                    double sums[3]);
+};
+
+#endif

@@ -1,0 +1,170 @@
+#include <string.h>
+
+#include "kernels/schwarz/krylov_team.h"
+#include "runtime/isa.h"
+
+/* ---- products ---- */
+
+static void csr(const ps_csr *matrix, const double *x, double *y, int64_t first, int64_t end)
+{
+    const int32_t *columns = matrix->columns;
+    const double *values = matrix->values;
+    for (int64_t r = first; r < end; ++r) {
+        double sum = 0;
+        int64_t stop = matrix->row_start[r + 1];
+#pragma omp simd reduction(+ : sum)
+        for (int64_t e = matrix->row_start[r]; e < stop; ++e) sum += values[e] * x[columns[e]];
+        y[r] = sum;
+    }
+}
+
+enum { LINE = 512 }; /* nodes of a line at a time */
+
+static const double zeros[LINE + 2];
+
+/* Weighted sums over the 3 x 3 lines about one: `near` of the node's own k, `far` of the k beside. */
+static void combine(const double *const u[3][3], const double plane[2][2], const double side[2][2],
+                    int64_t count, double *restrict near, double *restrict far)
+{
+#pragma omp simd
+    for (int64_t k = 0; k < count; ++k) {
+        double c = u[1][1][k], y = u[1][0][k] + u[1][2][k], x = u[0][1][k] + u[2][1][k];
+        double xy = (u[0][0][k] + u[0][2][k]) + (u[2][0][k] + u[2][2][k]);
+        near[k] = plane[0][0] * c + plane[1][0] * y + side[0][0] * x + side[1][0] * xy;
+        far[k] = plane[0][1] * c + plane[1][1] * y + side[0][1] * x + side[1][1] * xy;
+    }
+}
+
+/* The line (i, j), i and j unfixed; lines[3][3] are NULL where fixed or outside. */
+static void line(const ps_slab_stencil *s, int kind, const double *const lines[3][3], double *y)
+{
+    int64_t nz = s->nodes[2];
+    double near[LINE + 2], far[LINE + 2];
+    y[0] = lines[1][1][0];
+    y[nz - 1] = lines[1][1][nz - 1];
+    for (int64_t first = 1; first < nz - 1; first += LINE) {
+        int64_t count = nz - 1 - first < LINE ? nz - 1 - first : LINE;
+        const double *u[3][3];
+        for (int a = 0; a < 9; ++a)
+            u[a / 3][a % 3] = lines[a / 3][a % 3] ? lines[a / 3][a % 3] + first - 1 : zeros;
+        combine(u, s->plane[kind], s->side, count + 2, near, far);
+        if (first == 1) far[0] = 0;
+        if (first + count == nz - 1) far[count + 1] = 0;
+#pragma omp simd
+        for (int64_t k = 0; k < count; ++k) y[first + k] = near[k + 1] + far[k] + far[k + 2];
+    }
+}
+
+/* The planes and lines about (i, j) that are unfixed. */
+static void plane(const ps_slab_stencil *s, const double *x, double *y, int64_t i)
+{
+    int64_t nx = s->nodes[0], ny = s->nodes[1], nz = s->nodes[2], size = ny * nz;
+    int kind = i == 0 ? 1 : i == nx - 1 ? 2 : 0;
+    const double *here = x + i * size;
+    y += i * size;
+    if (kind > 0 && !s->free[kind - 1]) {
+        memcpy(y, here, (size_t)size * sizeof *y);
+        return;
+    }
+    bool open[3] = {i > 1 || (i == 1 && s->free[0]), true,
+                    i < nx - 2 || (i == nx - 2 && s->free[1])};
+    memcpy(y, here, (size_t)nz * sizeof *y);
+    memcpy(y + size - nz, here + size - nz, (size_t)nz * sizeof *y);
+    for (int64_t j = 1; j < ny - 1; ++j) {
+        const double *lines[3][3];
+        for (int a = 0; a < 9; ++a) {
+            int64_t at = j + a % 3 - 1;
+            bool used = open[a / 3] && at > 0 && at < ny - 1;
+            lines[a / 3][a % 3] = used ? here + (a / 3 - 1) * size + at * nz : NULL;
+        }
+        line(s, kind, lines, y + j * nz);
+    }
+}
+
+/* ---- changes of vectors; each is written once, for D^-1 as an array and as a number ---- */
+
+typedef const ps_krylov_vectors vectors;
+
+/* Loops over the rows with d = D^-1 of the row; sums in s0, s1, s2. */
+#define LOOP(inverse, body)                                                                        \
+    _Pragma("omp simd reduction(+ : s0, s1, s2)") for (int64_t i = first; i < end; ++i)            \
+    {                                                                                              \
+        const double d = inverse;                                                                  \
+        (void)d;                                                                                   \
+        body                                                                                       \
+    }
+#define BEFORE(name, arrays, body)                                                                 \
+    static void name(vectors *v, int64_t first, int64_t end, const double s[2], double sums[3])    \
+    {                                                                                              \
+        const double alpha = s[0], omega = s[1], uniform = v->uniform;                             \
+        double s0 = 0, s1 = 0, s2 = 0;                                                             \
+        const double *restrict scale = v->scale;                                                   \
+        (void)alpha, (void)omega;                                                                  \
+        arrays;                                                                                    \
+        if (scale) {                                                                               \
+            LOOP(scale[i], body)                                                                   \
+        } else {                                                                                   \
+            LOOP(uniform, body)                                                                    \
+        }                                                                                          \
+        sums[0] += s0, sums[1] += s1, sums[2] += s2;                                               \
+    }
+#define AFTER(name, arrays, body)                                                                  \
+    static void name(vectors *v, int64_t first, int64_t end, double sums[3])                       \
+    {                                                                                              \
+        double s0 = 0, s1 = 0, s2 = 0;                                                             \
+        arrays;                                                                                    \
+        LOOP(1, body)                                                                              \
+        sums[0] += s0, sums[1] += s1, sums[2] += s2;                                               \
+    }
+#define IN(name) const double *restrict name = v->name
+#define IO(name) double *restrict name = v->name
+
+/* When a method starts, q holds A x. */
+BEFORE(cg_start, IN(b); IN(q); IO(r); IO(p), r[i] = b[i] - q[i]; p[i] = 0; s0 += b[i] * b[i];
+       s1 += r[i] * r[i]; s2 += r[i] * r[i] * d;)
+BEFORE(cg_direction, IN(r); IO(p), p[i] = d * r[i] + alpha * p[i];)
+AFTER(cg_curvature, IN(p); IN(q), s0 += p[i] * q[i];)
+BEFORE(cg_advance, IN(p); IN(q); IO(x); IO(r), x[i] += alpha * p[i]; r[i] -= alpha * q[i];
+       s0 += r[i] * r[i]; s1 += r[i] * r[i] * d;)
+
+/* BiCGStab: q is v, z is t. */
+BEFORE(stab_start, IN(b); IO(q); IO(r); IO(p); IO(h); IO(z), r[i] = b[i] - q[i]; h[i] = r[i];
+       p[i] = 0; q[i] = 0; z[i] = 0; s0 += b[i] * b[i]; s1 += r[i] * r[i];)
+BEFORE(stab_direction, IN(r); IN(q); IO(p); IO(u),
+       p[i] = r[i] + alpha * (p[i] - omega * q[i]); u[i] = d * p[i];)
+AFTER(stab_shadow, IN(h); IN(q), s0 += h[i] * q[i];)
+BEFORE(stab_half, IN(q); IO(r), r[i] -= alpha * q[i]; s0 += r[i] * r[i];)
+BEFORE(stab_turn, IN(r); IO(u), u[i] = d * r[i];)
+AFTER(stab_products, IN(r); IN(z), s0 += z[i] * r[i]; s1 += z[i] * z[i];)
+BEFORE(stab_advance, IN(p); IN(z); IN(h); IO(x); IO(r), x[i] += d * (alpha * p[i] + omega * r[i]);
+       r[i] -= omega * z[i]; s0 += r[i] * r[i]; s1 += h[i] * r[i];)
+
+BEFORE(cr_start, IN(b); IO(q); IO(r); IO(p); IO(z), r[i] = b[i] - q[i]; z[i] = d * r[i]; p[i] = 0;
+       q[i] = 0; s0 += b[i] * b[i]; s1 += r[i] * r[i];)
+AFTER(cr_first_product, IN(z); IN(w), s2 += z[i] * w[i];)
+BEFORE(cr_direction, IN(z); IN(w); IO(p); IO(q), p[i] = z[i] + alpha * p[i];
+       q[i] = w[i] + alpha * q[i]; s0 += d * q[i] * q[i];)
+BEFORE(cr_advance, IN(p); IN(q); IO(x); IO(r); IO(z), x[i] += alpha * p[i]; r[i] -= alpha * q[i];
+       z[i] -= alpha * d * q[i]; s0 += r[i] * r[i];)
+AFTER(cr_product, IN(z); IN(w), s1 += z[i] * w[i];)
+
+extern const struct ps_krylov_functions PS_ISA_TABLE(ps_krylov_table);
+const struct ps_krylov_functions PS_ISA_TABLE(ps_krylov_table) = {
+    .csr = csr,
+    .plane = plane,
+    .before = {[PS_CG_START] = cg_start,
+               [PS_CG_DIRECTION] = cg_direction,
+               [PS_CG_ADVANCE] = cg_advance,
+               [PS_STAB_START] = stab_start,
+               [PS_STAB_DIRECTION] = stab_direction,
+               [PS_STAB_HALF] = stab_half,
+               [PS_STAB_TURN] = stab_turn,
+               [PS_STAB_ADVANCE] = stab_advance,
+               [PS_CR_START] = cr_start,
+               [PS_CR_DIRECTION] = cr_direction,
+               [PS_CR_ADVANCE] = cr_advance},
+    .after = {[PS_CG_DIRECTION] = cg_curvature,
+              [PS_STAB_DIRECTION] = stab_shadow,
+              [PS_STAB_TURN] = stab_products,
+              [PS_CR_START] = cr_first_product,
+              [PS_CR_ADVANCE] = cr_product}};

@@ -1,0 +1,50 @@
+/*
+ * prism: exact potential and vertical attraction of homogeneous bodies.
+ *
+ * Rectangular prism, D. Nagy, G. Papp, J. Benedek, J. Geodesy 74 (2000) 552-560: with X = bx - x
+ * and so on for the 8 corners, r = |(X, Y, Z)|, sign + for an even number of lower bounds,
+ *
+ *     V   = G rho sum +-[XY ln(Z+r) + YZ ln(X+r) + ZX ln(Y+r)
+ *                        - (X^2 A(YZ, Xr) + Y^2 A(ZX, Yr) + Z^2 A(XY, Zr)) / 2],
+ *     g_z = -G rho sum +-[X ln(Y+r) + Y ln(X+r) - Z A(XY, Zr)],
+ *
+ * A the arctangent of a quotient. SI units: m, kg/m3, m2/s2, m/s2; z down, so that g_z = dV/dz is
+ * positive above excess mass. Logarithms and arctangents are written so that nothing cancels
+ * far from the body; on the surface and on edges the values are the limits.
+ */
+#ifndef PS_KERNELS_SCHWARZ_PRISM_H
+#define PS_KERNELS_SCHWARZ_PRISM_H
+
+#include <stdint.h>
+
+#define PS_NEWTON 6.67430e-11 /* m3 kg-1 s-2, CODATA 2018 */
+#define PS_MILLIGAL 1e-5      /* m s-2                    */
+
+typedef struct ps_prism {
+    double low[3], high[3]; /* m, low < high */
+    double density;         /* kg/m3; a contrast may be negative */
+} ps_prism;
+
+/* V in m2/s2, or g_z in m/s2, at a point; gravity: the constant G. */
+double ps_prism_potential(const ps_prism *prism, const double point[3], double gravity);
+double ps_prism_vertical(const ps_prism *prism, const double point[3], double gravity);
+
+typedef struct ps_prism_sum {
+    const ps_prism *prisms; /* [count] */
+    int64_t count;
+    double gravity;
+} ps_prism_sum;
+
+/* out[points] = sum over the prisms, in their order. Threads: OpenMP over the points; either
+ * output may be NULL. */
+void ps_prism_sum_at(const ps_prism_sum *sum, const double (*points)[3], int64_t count,
+                     double *potential, double *vertical);
+
+/* Sphere of mass M about a centre, outside of it: V = G M / R, g_z = G M d / R^3, where R is the
+ * distance and d the depth of the centre below the point. */
+double ps_sphere_potential(double mass, const double centre[3], const double point[3],
+                           double gravity);
+double ps_sphere_vertical(double mass, const double centre[3], const double point[3],
+                          double gravity);
+
+#endif
