@@ -105,7 +105,9 @@ static ps_status add_leaves(run_set *set, int64_t count)
 /* Particles are taken from all over a run: small pages would cost more than they. */
 static ps_status allocate_pages(void **out, int64_t bytes)
 {
-    *out = ps_alloc_pages((size_t)bytes);
+    const int64_t page = 2 << 20; /* whole ones, where there are some */
+    int64_t whole = bytes < 2 * page ? bytes : (bytes + page - 1) / page * page;
+    *out = ps_alloc_pages((size_t)whole);
     return *out ? PS_OK
                 : ps_fail(PS_EXHAUSTED, "no memory for a run of particles (%.1f MB); --host-memory "
                                         "sets what may be used", (double)bytes / 1e6);

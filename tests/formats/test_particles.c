@@ -194,12 +194,13 @@ static void octrees_round_trip(void **state)
         check_ok(ps_octree_get_list(file, PS_OCTREE_FAR_GROUPS, 3, &list));
         assert_int_equal(list.groups, 2);
         assert_int_equal(list.items[list.start[1]], 1);
+        ps_group_list_release(&list);
         check_ok(ps_octree_get_forecast(file, PS_OCTREE_FAR_PAIRS, 3, &forecast, &groups));
         assert_int_equal(groups, 2);
         assert_int_equal(forecast[1], 7);
         check_fails(ps_octree_get_list(file, PS_OCTREE_AUGMENTED, 4, &list), PS_INVALID,
                     "augmented");
-        ps_group_list_release(&list);
+        assert_null(list.items);
         free(forecast);
         ps_octree_close(&file);
     }
