@@ -10,7 +10,9 @@
  * cube multiplies the k numbers by signs. B comes from a singular value decomposition for each of
  * the 8 classes of parity of the stacked operators (not from sum A A^T, which loses half the
  * digits), cut at eps_b: smallest k with sqrt(sum_{i>k} s_i^2) <= eps_b sqrt(sum s_i^2) over all classes,
- * never inside a multiplet. eps_b = eps/4 costs the errors nothing; eps/2 little for l = 3.
+ * never inside a multiplet. The worst operator error is 2.6-3.4 eps for eps_b = eps, 0.7-1.7 eps for
+ * eps/2, about eps for eps/4; potentials and gradients of 10^6 particles, cube and ellipsoid, change by
+ * at most 8 %, 2 % and 1 % (1/r, l = 3, 5, 7).
  *
  * Of the cores, those of the 56 far offsets with t >= 0 are kept: C_t R_k is symmetric (R_k: signs
  * of the reflection of all axes), = Y lambda Y^T, and Y sqrt|lambda| is stored with the signs of

@@ -99,18 +99,6 @@ static void sums(matrix a, real (*g)[PAIRS], real *const y[PAIRS])
     }
 }
 
-/* Brings the vectors of a later batch near. */
-static void fetch(const ps_fmm_m2l_pairs *pairs, int64_t at, int64_t length, const real *sources,
-                  const real *targets)
-{
-    int64_t end = at + PAIRS < pairs->count ? at + PAIRS : pairs->count;
-    for (; at < end; ++at)
-        for (int64_t n = 0; n < length; n += 64 / (int64_t)sizeof(real)) {
-            __builtin_prefetch(sources + pairs->sources[at] * length + n);
-            __builtin_prefetch(targets + pairs->targets[at] * length + n, 1);
-        }
-}
-
 static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pairs,
                      const void *coded_sources, void *coded_targets)
 {
@@ -129,7 +117,6 @@ static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pair
             x[p] = sources + pairs->sources[there ? at + p : at] * length;
             y[p] = there ? targets + pairs->targets[at + p] * length : nowhere;
         }
-        fetch(pairs, at + PAIRS, length, sources, targets);
         if (at + PAIRS > pairs->count) memset(nowhere, 0, (size_t)length * sizeof *nowhere);
         dots(a, x, g);
         for (int64_t k = 0; k < a.rows; ++k)

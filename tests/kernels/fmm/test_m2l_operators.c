@@ -221,13 +221,14 @@ static double basis_error(const ps_fmm_basis *b)
     return worst;
 }
 
-/* Sizes 22/75 at eps/2 and 25/81 at eps/4, operator errors of 0.7-1.5 eps and at most 0.8 eps above the truncation. */
+/* Sizes 20 (19 would cut a pair of equal values) and 67 at eps, 22/75 at eps/2, 25/81 at eps/4, and the worst operator errors. */
 static void common_basis(void **state)
 {
     const struct {
         int order, divide, size;
         double worst;
-    } cases[] = {{3, 2, 22, 2}, {3, 4, 25, 1.3}, {5, 2, 75, 2}, {5, 4, 81, 1.3}};
+    } cases[] = {{3, 1, 20, 3.5}, {3, 2, 22, 2}, {3, 4, 25, 1.3},
+                 {5, 1, 67, 3.5}, {5, 2, 75, 2}, {5, 4, 81, 1.3}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
         double epsilon = pow(10, -cases[c].order);
         ps_fmm_basis b = build_basis(cases[c].order, epsilon, epsilon / cases[c].divide);

@@ -1,0 +1,125 @@
+/* P2P against plain sums, for every kernel, precision and instruction set. */
+#include "kernels/fmm/p2p.h"
+
+#include <stdlib.h>
+
+#include "tests/check.h"
+
+enum { COUNT = 700, SIDES = 3, TARGETS = 37 };
+
+static double places[3][COUNT], charges[SIDES][COUNT];
+
+static void make(void)
+{
+    uint64_t seed = 4;
+    for (int i = 0; i < COUNT; ++i) {
+        for (int d = 0; d < 3; ++d) places[d][i] = 0.4 + (i < TARGETS ? 0.1 : 1) * check_random(&seed);
+        for (int s = 0; s < SIDES; ++s) charges[s][i] = check_random(&seed) - 0.3;
+    }
+}
+
+/* phi and g of one pair, added to rows [side][4][COUNT] of i; nothing at distance 0. */
+static void add_pair(const ps_fmm_function *f, int sides, int i, int j, double (*out)[4][COUNT])
+{
+    double d[3], r2 = 0, k, c;
+    for (int a = 0; a < 3; ++a) d[a] = places[a][i] - places[a][j];
+    for (int a = 0; a < 3; ++a) r2 += d[a] * d[a];
+    if (r2 == 0) return;
+    ps_fmm_function_at(f, sqrt(r2), &k, &c);
+    for (int s = 0; s < sides; ++s) {
+        out[s][0][i] += charges[s][j] * k;
+        for (int a = 0; a < 3; ++a) out[s][1 + a][i] += charges[s][j] * c * d[a];
+    }
+}
+
+/* Targets [0, 37), themselves and [40, 200) one-sided, [201, 207) and [250, 690) mutual. */
+static const ps_fmm_range runs[] = {{0, TARGETS}, {40, 200}, {201, 207}, {207, 207}, {250, 690}};
+enum { ONE_SIDED = 2, RUNS = 5 };
+
+static double compare(ps_fmm_kernel kernel, ps_precision precision, int sides)
+{
+    static double expected[SIDES][4][COUNT], phi[SIDES * COUNT], g[3 * SIDES * COUNT];
+    ps_fmm_function f = {kernel, 1.5};
+    memset(expected, 0, sizeof expected);
+    memset(phi, 0, sizeof phi);
+    memset(g, 0, sizeof g);
+    for (int i = 0; i < TARGETS; ++i)
+        for (int run = 0; run < RUNS; ++run)
+            for (int j = (int)runs[run].begin; j < runs[run].end; ++j) {
+                add_pair(&f, sides, i, j, expected);
+                if (run >= ONE_SIDED) add_pair(&f, sides, j, i, expected);
+            }
+    ps_fmm_particles all = {.position = {places[0], places[1], places[2]}, .charges = charges[0],
+                            .potential = phi, .gradient = g, .stride = COUNT};
+    ps_fmm_p2p p2p = {.function = f, .sides = sides, .targets = &all, .sources = &all,
+                      .target = {0, TARGETS}, .runs = runs, .one_sided = ONE_SIDED,
+                      .run_count = RUNS, .centre = {.9, .9, .9}, .width = 1};
+    ps_fmm_p2p_functions_of(PS_BACKEND_CPU, precision)->interact[kernel](&p2p);
+    double worst = 0;
+    for (int s = 0; s < sides; ++s)
+        for (int r = 0; r < 4; ++r) {
+            double error = 0, square = 0;
+            for (int i = 0; i < COUNT; ++i) {
+                double got = r ? g[(3 * s + r - 1) * COUNT + i] : phi[s * COUNT + i];
+                error += pow(got - expected[s][r][i], 2);
+                square += pow(expected[s][r][i], 2);
+            }
+            worst = fmax(worst, sqrt(error / square));
+        }
+    return worst;
+}
+
+static void plain_sums(void **state)
+{
+    make();
+    for (int kernel = 0; kernel < PS_FMM_KERNEL_COUNT; ++kernel)
+        for (int sides = 1; sides <= SIDES; sides += 2) {
+            check_at_most(compare((ps_fmm_kernel)kernel, PS_DOUBLE, sides), 2e-14);
+            check_at_most(compare((ps_fmm_kernel)kernel, PS_SINGLE, sides), 2e-4);
+        }
+}
+
+/* Particles in one place do not act on each other, and nothing becomes infinite. */
+static void coincident(void **state)
+{
+    make();
+    for (int d = 0; d < 3; ++d) places[d][5] = places[d][3];
+    for (int d = 0; d < 3; ++d) places[d][150] = places[d][3];
+    check_at_most(compare(PS_FMM_INVERSE, PS_DOUBLE, 1), 2e-14);
+    check_at_most(compare(PS_FMM_INVERSE, PS_SINGLE, 1), 2e-4);
+}
+
+/* Copies of sources with results of their own get what the owners would. */
+static void copies(void **state)
+{
+    static double phi[2][COUNT], g[2][3 * COUNT];
+    make();
+    ps_fmm_particles own = {.position = {places[0], places[1], places[2]}, .charges = charges[0],
+                            .potential = phi[0], .gradient = g[0], .stride = COUNT};
+    ps_fmm_particles copied = own;
+    ps_fmm_range run = {100, 611};
+    ps_fmm_p2p p2p = {.function = {PS_FMM_INVERSE, 0}, .sides = 1, .targets = &own, .sources = &own,
+                      .target = {0, TARGETS}, .runs = &run, .run_count = 1, .width = 1};
+    ps_fmm_p2p_fn interact = ps_fmm_p2p_functions_of(PS_BACKEND_CPU, PS_DOUBLE)->interact[PS_FMM_INVERSE];
+    interact(&p2p);
+    copied.potential = phi[1];
+    copied.gradient = g[1];
+    p2p.sources = &copied;
+    interact(&p2p);
+    for (int i = 0; i < COUNT; ++i) {
+        if (i < TARGETS) assert_true(phi[1][i] == 0);
+        if (i >= TARGETS) assert_true(phi[0][i] == phi[1][i] && g[0][COUNT + i] == g[1][COUNT + i]);
+    }
+}
+
+static void not_there(void **state)
+{
+    assert_null(ps_fmm_p2p_functions_of(PS_BACKEND_CUDA, PS_DOUBLE));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(plain_sums), cmocka_unit_test(coincident),
+                                       cmocka_unit_test(copies), cmocka_unit_test(not_there)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
