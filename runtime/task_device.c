@@ -329,16 +329,38 @@ static void send_to_cpu(ps_task_queue *queue, device_worker *d, task *t)
     task_wake(queue);
 }
 
+/* Whether a transfer holds a copy here, with no task under way. Locked. */
+static bool is_held(const device_worker *d)
+{
+    for (const device_copy *copy = d->oldest; copy; copy = copy->newer)
+        if (copy->pins) return true;
+    return false;
+}
+
+/* Pins all that t accesses, if need be after all else has left the device. Locked, may unlock. */
+static ps_status make_room(ps_task_queue *queue, device_worker *d, task *t, bool *room)
+{
+    bool found = true;
+    PS_TRY(pin(queue, d, t, room));
+    while (!*room && d->count) {
+        land(queue, d);
+        PS_TRY(pin(queue, d, t, room));
+    }
+    while (!*room && is_held(d)) { /* someone brings home what is here */
+        pthread_cond_wait(&queue->changed, &queue->lock);
+        PS_TRY(pin(queue, d, t, room));
+    }
+    if (*room) return PS_OK;
+    while (found) PS_TRY(evict(queue, d, &found)); /* the free pieces may be too small */
+    return pin(queue, d, t, room);
+}
+
 /* Locked, unlocks in between. */
 static void take_off(ps_task_queue *queue, device_worker *d, task *t)
 {
     bool room = false;
     double taken = ps_clock() - queue->opened;
-    ps_status status = pin(queue, d, t, &room);
-    while (status == PS_OK && !room && d->count) {
-        land(queue, d);
-        status = pin(queue, d, t, &room);
-    }
+    ps_status status = make_room(queue, d, t, &room);
     if (status == PS_OK && !room) {
         send_to_cpu(queue, d, t);
         return;
