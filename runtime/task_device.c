@@ -1,0 +1,414 @@
+/*
+ * GPU workers. A worker keeps up to `lookahead` tasks under way: the inputs of one go up on the
+ * upload stream while the one before runs on the compute stream, and results that are wanted at
+ * home go down on the download stream. A task is done when its last event is.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "runtime/memory.h"
+#include "runtime/task_internal.h"
+
+/* ---- opening ---- */
+
+static ps_status open_flight(ps_device *device, task_flight *flight)
+{
+    PS_TRY(ps_event_open(device, &flight->uploaded));
+    PS_TRY(ps_event_open(device, &flight->started));
+    PS_TRY(ps_event_open(device, &flight->ended));
+    return ps_event_open(device, &flight->done);
+}
+
+ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, int64_t bytes)
+{
+    device_worker *d = &queue->devices[number];
+    d->device = device;
+    d->number = number;
+    pthread_mutex_init(&d->fetching, NULL);
+    PS_TRY(ps_device_alloc(device, bytes, &d->memory));
+    PS_TRY(task_arena_open(&d->arena, bytes));
+    PS_TRY(ps_stream_open(device, &d->upload));
+    PS_TRY(ps_stream_open(device, &d->compute));
+    PS_TRY(ps_stream_open(device, &d->download));
+    PS_TRY(ps_stream_open(device, &d->fetch));
+    PS_TRY(ps_event_open(device, &d->base));
+    for (int f = 0; f < queue->lookahead; ++f) PS_TRY(open_flight(device, &d->flights[f]));
+    PS_TRY(ps_event_record(d->base, d->compute));
+    PS_TRY(ps_event_sync(d->base));
+    d->base_clock = ps_clock() - queue->opened;
+    return PS_OK;
+}
+
+static void close_event(ps_event **event)
+{
+    if (*event) ps_event_close(event);
+}
+
+void task_device_close(device_worker *d)
+{
+    ps_stream **streams[] = {&d->upload, &d->compute, &d->download, &d->fetch};
+    for (int f = 0; f < PS_LOOKAHEAD_MAX; ++f) {
+        task_flight *flight = &d->flights[f];
+        close_event(&flight->uploaded);
+        close_event(&flight->started);
+        close_event(&flight->ended);
+        close_event(&flight->done);
+        free(flight->pointers);
+        free(flight->home);
+    }
+    close_event(&d->base);
+    for (int s = 0; s < 4; ++s)
+        if (*streams[s]) ps_stream_close(streams[s]);
+    task_arena_close(&d->arena);
+    ps_device_free(d->device, d->memory);
+    pthread_mutex_destroy(&d->fetching);
+}
+
+static void *address(const device_worker *d, const device_copy *copy)
+{
+    return (char *)d->memory + copy->block->offset;
+}
+
+ps_status task_device_fetch(device_worker *d, ps_task_data *data)
+{
+    pthread_mutex_lock(&d->fetching);
+    ps_status status = ps_copy_to_host(d->fetch, data->host, address(d, &data->copies[d->number]),
+                                       data->bytes);
+    if (status == PS_OK) status = ps_stream_wait(d->fetch);
+    pthread_mutex_unlock(&d->fetching);
+    return status;
+}
+
+/* ---- room on the device ---- */
+
+static void unlink_copy(device_worker *d, device_copy *copy)
+{
+    *(copy->older ? &copy->older->newer : &d->oldest) = copy->newer;
+    *(copy->newer ? &copy->newer->older : &d->newest) = copy->older;
+}
+
+static void link_newest(device_worker *d, device_copy *copy)
+{
+    copy->newer = NULL;
+    copy->older = d->newest;
+    *(d->newest ? &d->newest->newer : &d->oldest) = copy;
+    d->newest = copy;
+}
+
+/* Drops the copy that was not used for longest; *found is false if all are in use. Locked, may
+ * unlock. */
+static ps_status evict(ps_task_queue *queue, device_worker *d, bool *found)
+{
+    device_copy *copy = d->oldest;
+    while (copy && copy->pins) copy = copy->newer;
+    *found = copy != NULL;
+    if (!copy) return PS_OK;
+    if ((copy->data->valid & ~(2u << d->number)) == 0) {
+        ++copy->pins; /* nobody may drop it while it goes home */
+        ps_status status = task_bring_home(queue, copy->data);
+        --copy->pins;
+        PS_TRY(status);
+    }
+    if (copy->pins) return PS_OK;
+    ++queue->figures.evictions;
+    task_copy_drop(d, copy);
+    return PS_OK;
+}
+
+/* Gives a copy a block; *room is false if the device is full of what is in use. */
+static ps_status place(ps_task_queue *queue, device_worker *d, device_copy *copy, bool *room)
+{
+    *room = true;
+    if (copy->block) {
+        unlink_copy(d, copy);
+        link_newest(d, copy);
+        return PS_OK;
+    }
+    arena_block *block = NULL;
+    while (*room) {
+        PS_TRY(task_arena_take(&d->arena, copy->data->bytes, &block));
+        if (block) break;
+        PS_TRY(evict(queue, d, room));
+    }
+    if (!block) return PS_OK;
+    copy->block = block;
+    copy->present = false;
+    link_newest(d, copy);
+    return PS_OK;
+}
+
+static void unpin(device_worker *d, task *t, int accesses)
+{
+    for (int a = 0; a < accesses; ++a) --t->accesses[a].data->copies[d->number].pins;
+}
+
+/* Places and pins all that t accesses. Locked, may unlock. */
+static ps_status pin(ps_task_queue *queue, device_worker *d, task *t, bool *room)
+{
+    ps_status status = PS_OK;
+    *room = true;
+    for (int a = 0; a < t->access_count && *room && status == PS_OK; ++a) {
+        device_copy *copy = &t->accesses[a].data->copies[d->number];
+        status = place(queue, d, copy, room);
+        if (status == PS_OK && *room) ++copy->pins;
+        if (status != PS_OK || !*room) unpin(d, t, a);
+    }
+    return status;
+}
+
+/* ---- a task goes off ---- */
+
+static ps_status make_flight_room(task_flight *flight, int accesses)
+{
+    if (accesses <= flight->capacity) return PS_OK;
+    free(flight->pointers);
+    free(flight->home);
+    flight->home = NULL;
+    flight->capacity = 0;
+    PS_TRY(PS_ALLOC(&flight->pointers, 2 * accesses, "the data of a task"));
+    PS_TRY(PS_ALLOC(&flight->home, 2 * accesses, "the data of a task"));
+    flight->capacity = 2 * accesses;
+    return PS_OK;
+}
+
+static bool reads(const task *t, const ps_task_data *data)
+{
+    for (int a = 0; a < t->access_count; ++a)
+        if (t->accesses[a].data == data && (t->accesses[a].mode & PS_READ)) return true;
+    return false;
+}
+
+/* Whether a task that only CPU workers take is known to read what t writes there. Locked. */
+static bool wanted_at_home(const ps_task_queue *queue, const task *t, const ps_task_data *data)
+{
+    for (const task_edge *e = t->successors; e && queue->cpus; e = e->next)
+        if (queue->buckets[e->other->record.bucket].gpu < 0 && reads(e->other, data)) return true;
+    return false;
+}
+
+/* Copies one input up unless it is there or on its way. Locked, unlocks. */
+static ps_status upload(ps_task_queue *queue, device_worker *d, task_flight *flight,
+                        const ps_task_access *access)
+{
+    ps_task_data *data = access->data;
+    device_copy *copy = &data->copies[d->number];
+    if (!(access->mode & PS_READ) || copy->present) return PS_OK;
+    PS_TRY(task_bring_home(queue, data));
+    copy->present = true; /* for this device, whose uploads are in order */
+    queue->figures.to_device_bytes += data->bytes;
+    flight->bytes += (double)data->bytes;
+    pthread_mutex_unlock(&queue->lock);
+    ps_status status = ps_copy_to_device(d->upload, address(d, copy), data->host, data->bytes);
+    pthread_mutex_lock(&queue->lock);
+    return status;
+}
+
+/* Uploads and addresses of a pinned task. Locked, unlocks in between. */
+static ps_status load(ps_task_queue *queue, device_worker *d, task_flight *flight)
+{
+    task *t = flight->t;
+    PS_TRY(make_flight_room(flight, t->access_count));
+    flight->any_home = false;
+    flight->bytes = 0;
+    for (int a = 0; a < t->access_count; ++a) {
+        const ps_task_access *access = &t->accesses[a];
+        PS_TRY(upload(queue, d, flight, access));
+        flight->pointers[a] = address(d, &access->data->copies[d->number]);
+        flight->home[a] =
+            (access->mode & PS_WRITE) && wanted_at_home(queue, t, access->data);
+        flight->any_home = flight->any_home || flight->home[a];
+    }
+    return PS_OK;
+}
+
+/* Results that go home behind the task. Not locked. */
+static ps_status send_home(device_worker *d, task_flight *flight)
+{
+    const task *t = flight->t;
+    PS_TRY(ps_event_wait(flight->ended, d->download));
+    for (int a = 0; a < t->access_count; ++a) {
+        ps_task_data *data = t->accesses[a].data;
+        if (!flight->home[a]) continue;
+        PS_TRY(ps_copy_to_host(d->download, data->host, flight->pointers[a], data->bytes));
+        flight->bytes += (double)data->bytes;
+    }
+    return ps_event_record(flight->done, d->download);
+}
+
+/* Not locked. */
+static ps_status launch(device_worker *d, task_flight *flight)
+{
+    const task *t = flight->t;
+    ps_task_call call = {.data = flight->pointers,
+                         .arguments = t->arguments,
+                         .worker = t->record.worker,
+                         .stream = d->compute};
+    PS_TRY(ps_event_record(flight->uploaded, d->upload));
+    PS_TRY(ps_event_wait(flight->uploaded, d->compute));
+    PS_TRY(ps_stream_enter(d->compute));
+    PS_TRY(ps_event_record(flight->started, d->compute));
+    PS_TRY(t->codelet->gpu(&call));
+    PS_TRY(ps_event_record(flight->ended, d->compute));
+    return flight->any_home ? send_home(d, flight) : PS_OK;
+}
+
+/* ---- a task comes back ---- */
+
+/* Times by the device's clock, within what this thread saw, so that they never contradict those
+ * of other workers. */
+static ps_status read_times(ps_task_queue *queue, device_worker *d, task_flight *flight)
+{
+    double start, end, seen = ps_clock() - queue->opened;
+    ps_task_record *r = &flight->t->record;
+    PS_TRY(ps_event_seconds(d->base, flight->started, &start));
+    PS_TRY(ps_event_seconds(d->base, flight->ended, &end));
+    double free_since = fmax(flight->taken, d->last_end);
+    r->start = fmin(fmax(d->base_clock + start, free_since), seen);
+    r->end = fmin(fmax(d->base_clock + end, r->start), seen);
+    r->waited = flight->bytes > 0 ? r->start - free_since : 0;
+    r->bytes = flight->bytes;
+    d->last_end = r->end;
+    return PS_OK;
+}
+
+static void settle(ps_task_queue *queue, device_worker *d, task_flight *flight)
+{
+    task *t = flight->t;
+    uint32_t own = 2u << d->number;
+    for (int a = 0; a < t->access_count; ++a) {
+        ps_task_data *data = t->accesses[a].data;
+        data->copies[d->number].present = true;
+        data->valid |= own;
+    }
+    task_finish(queue, t, PS_OK, own);
+    for (int a = 0; a < t->access_count; ++a)
+        if (flight->home[a]) {
+            t->accesses[a].data->valid |= PS_HOST_BIT;
+            queue->figures.to_host_bytes += t->accesses[a].data->bytes;
+        }
+}
+
+/* Waits for the oldest task under way and finishes it. Locked, unlocks in between. */
+static void land(ps_task_queue *queue, device_worker *d)
+{
+    task_flight *flight = &d->flights[d->first];
+    pthread_mutex_unlock(&queue->lock);
+    ps_status status = ps_event_sync(flight->any_home ? flight->done : flight->ended);
+    if (status == PS_OK) status = read_times(queue, d, flight);
+    pthread_mutex_lock(&queue->lock);
+    d->first = (d->first + 1) % queue->lookahead;
+    --d->count;
+    unpin(d, flight->t, flight->t->access_count);
+    if (status == PS_OK)
+        settle(queue, d, flight);
+    else
+        task_finish(queue, flight->t, status, 0);
+}
+
+/* ---- the worker ---- */
+
+/* A task that the device has no room for even when nothing else is under way. Locked. */
+static void send_to_cpu(ps_task_queue *queue, device_worker *d, task *t)
+{
+    --queue->active;
+    t->state = TASK_READY;
+    ps_status status = PS_OK;
+    if (!t->codelet->cpu || queue->cpus == 0 || queue->mapped)
+        status = ps_fail(PS_EXHAUSTED,
+                         "its data do not fit in the %.1f MB of device %d; raise --device-memory "
+                         "or make the groups smaller",
+                         1e-6 * (double)d->arena.bytes, d->number);
+    else
+        status = ps_grow((void **)&queue->host_only, &queue->host_only_capacity,
+                         queue->host_only_count + 1, sizeof *queue->host_only, "tasks");
+    if (status != PS_OK) {
+        task_fail(queue, t, status);
+        return;
+    }
+    queue->host_only[queue->host_only_count++] = t->number;
+    task_wake(queue);
+}
+
+/* Whether a transfer holds a copy here, with no task under way. Locked. */
+static bool is_held(const device_worker *d)
+{
+    for (const device_copy *copy = d->oldest; copy; copy = copy->newer)
+        if (copy->pins) return true;
+    return false;
+}
+
+/* Pins all that t accesses, if need be after all else has left the device. Locked, may unlock. */
+static ps_status make_room(ps_task_queue *queue, device_worker *d, task *t, bool *room)
+{
+    bool found = true;
+    PS_TRY(pin(queue, d, t, room));
+    while (!*room && d->count) {
+        land(queue, d);
+        PS_TRY(pin(queue, d, t, room));
+    }
+    while (!*room && is_held(d)) { /* someone brings home what is here */
+        pthread_cond_wait(&queue->changed, &queue->lock);
+        PS_TRY(pin(queue, d, t, room));
+    }
+    if (*room) return PS_OK;
+    while (found) PS_TRY(evict(queue, d, &found)); /* the free pieces may be too small */
+    return pin(queue, d, t, room);
+}
+
+/* Locked, unlocks in between. */
+static void take_off(ps_task_queue *queue, device_worker *d, task *t)
+{
+    bool room = false;
+    double taken = ps_clock() - queue->opened;
+    ps_status status = make_room(queue, d, t, &room);
+    if (status == PS_OK && !room) {
+        send_to_cpu(queue, d, t);
+        return;
+    }
+    task_flight *flight = &d->flights[(d->first + d->count) % queue->lookahead];
+    flight->t = t;
+    flight->taken = taken;
+    if (status == PS_OK) {
+        status = load(queue, d, flight);
+        pthread_mutex_unlock(&queue->lock);
+        if (status == PS_OK) status = launch(d, flight);
+        if (status != PS_OK) { /* what was enqueued still uses the memory */
+            ps_stream_wait(d->upload);
+            ps_stream_wait(d->compute);
+            ps_stream_wait(d->download);
+        }
+        pthread_mutex_lock(&queue->lock);
+        if (status != PS_OK) unpin(d, t, t->access_count);
+    }
+    if (status == PS_OK)
+        ++d->count;
+    else
+        task_finish(queue, t, status, 0);
+}
+
+/* Another one ahead: not while a GPU worker has nothing to do, for that one is to have it. */
+static bool wants_more(const ps_task_queue *queue, const device_worker *d)
+{
+    if (d->count == 0) return true;
+    return d->count < queue->lookahead && (queue->mapped || !queue->sleeping[PS_WORKER_GPU]);
+}
+
+void *task_device_worker(void *argument)
+{
+    worker_start start = *(worker_start *)argument;
+    ps_task_queue *queue = start.queue;
+    device_worker *d = &queue->devices[start.worker - queue->cpus];
+    free(argument);
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->closing || d->count) {
+        task *t = wants_more(queue, d) ? task_take(queue, start.worker) : NULL;
+        if (t)
+            take_off(queue, d, t);
+        else if (d->count)
+            land(queue, d);
+        else
+            task_sleep(queue, PS_WORKER_GPU);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return NULL;
+}
