@@ -120,6 +120,12 @@ void ps_dgtd_slot_tangents(const ps_dgtd_system *system, int64_t slot, double ta
         tangents[k / 3][k % 3] = get_real(system, system->tangents, tangent_place(system, slot, k));
 }
 
+double ps_dgtd_gain(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot)
+{
+    int64_t row = field == PS_DGTD_E ? 1 : 3;
+    return get_real(system, system->steps, row * system->materials + system->material[slot]);
+}
+
 /* A slot that holds no element: a unit shape that touches only itself. */
 static void fill_resting(ps_dgtd_system *system, int64_t slot)
 {
@@ -199,14 +205,20 @@ ps_status ps_dgtd_system_fill(ps_dgtd_system *system, const ps_dgtd_body *body)
     return PS_OK;
 }
 
+void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t material,
+                         double keep, double gain)
+{
+    int64_t row = field == PS_DGTD_E ? 0 : 2, count = system->materials;
+    put_real(system, system->steps, row * count + material, keep);
+    put_real(system, system->steps, (row + 1) * count + material, gain);
+}
+
 void ps_dgtd_set_step(ps_dgtd_system *system, const ps_dgtd_material *materials, double dt)
 {
-    int64_t count = system->materials;
-    for (int64_t m = 0; m < count; ++m) {
+    for (int64_t m = 0; m < system->materials; ++m) {
         double a = materials[m].sigma * dt / (2 * materials[m].eps);
-        put_real(system, system->steps, m, (1 - a) / (1 + a));
-        put_real(system, system->steps, count + m, dt / materials[m].eps / (1 + a));
-        put_real(system, system->steps, 2 * count + m, 1);
-        put_real(system, system->steps, 3 * count + m, -dt / materials[m].mu);
+        ps_dgtd_set_factors(system, PS_DGTD_E, m, (1 - a) / (1 + a),
+                            dt / materials[m].eps / (1 + a));
+        ps_dgtd_set_factors(system, PS_DGTD_H, m, 1, -dt / materials[m].mu);
     }
 }

@@ -107,6 +107,10 @@ ps_status ps_dgtd_system_fill(ps_dgtd_system *system, const ps_dgtd_body *body);
  * E: (1-a)/(1+a), dt/eps/(1+a); H: 1, -dt/mu. */
 void ps_dgtd_set_step(ps_dgtd_system *system, const ps_dgtd_material *materials, double dt);
 
+/* keep and gain of one material in the half step of a field. */
+void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t material,
+                         double keep, double gain);
+
 /* Offset, in reals, of component 0 of node 0 of a slot; nodes are `lanes` apart, components
  * nodes * lanes. */
 int64_t ps_dgtd_offset(const ps_dgtd_system *system, int64_t slot);
@@ -116,6 +120,9 @@ double ps_dgtd_get(const ps_dgtd_system *system, const void *field, int64_t slot
                    int node);
 void ps_dgtd_put(const ps_dgtd_system *system, void *field, int64_t slot, int component, int node,
                  double value);
+
+/* gain of a slot in the half step of a field: dt/eps/(1+a) or -dt/mu. */
+double ps_dgtd_gain(const ps_dgtd_system *system, ps_dgtd_field field, int64_t slot);
 
 /* Tangents of a slot in double. */
 void ps_dgtd_slot_tangents(const ps_dgtd_system *system, int64_t slot, double tangents[3][3]);

@@ -1,0 +1,28 @@
+#include "kernels/dgtd/march.h"
+
+void ps_dgtd_march_half(const ps_dgtd_march *x, ps_dgtd_field field, int64_t begin, int64_t end)
+{
+    void *target = field == PS_DGTD_E ? x->electric : x->magnetic;
+    const void *source = field == PS_DGTD_E ? x->magnetic : x->electric;
+    double t = ((double)x->step + (field == PS_DGTD_E ? 0.5 : 1)) * x->dt;
+    if (x->border) ps_dgtd_border_keep(x->border, x->system, target, begin, end);
+    ps_dgtd_half_step(x->system, field, target, source, begin, end);
+    for (int64_t k = 0; field == PS_DGTD_E && k < x->current_count; ++k)
+        ps_dgtd_current_apply(x->currents + k, x->system, target, t, begin, end);
+    if (x->border) ps_dgtd_border_apply(x->border, x->system, field, target, t, begin, end);
+}
+
+void ps_dgtd_march_steps(ps_dgtd_march *x, int64_t steps)
+{
+    for (int64_t s = 0; s < steps; ++s, ++x->step) {
+        ps_dgtd_march_half(x, PS_DGTD_E, 0, x->system->groups);
+        ps_dgtd_march_half(x, PS_DGTD_H, 0, x->system->groups);
+    }
+}
+
+double ps_dgtd_march_energy(const ps_dgtd_march *x, const void *former, const double *eps,
+                            const double *mu, double *partial)
+{
+    return ps_dgtd_inner(x->system, eps, x->electric, x->electric, partial) +
+           ps_dgtd_inner(x->system, mu, former, x->magnetic, partial);
+}

@@ -1,0 +1,199 @@
+#include "kernels/dgtd/source.h"
+
+#include <complex.h>
+#include <math.h>
+
+#include "kernels/dgtd/mesh.h"
+
+enum { GAUSS = 6 };
+
+static const double pi = 3.14159265358979323846;
+
+void ps_dgtd_pulse_at(const ps_dgtd_pulse *x, double t, double out[3])
+{
+    double u = t - x->centre, w2 = x->width * x->width;
+    double complex f = x->amplitude * cexp(-u * u / w2 + I * x->omega * u);
+    double complex rate = -2 * u / w2 + I * x->omega;
+    out[0] = creal(f);
+    out[1] = creal(rate * f);
+    out[2] = creal((rate * rate - 2 / w2) * f);
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int c = 0; c < 3; ++c)
+        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
+}
+
+static void dipole_at(const ps_dgtd_incident *x, const double d[3], double t, double e[3],
+                      double h[3])
+{
+    double p[3], r = sqrt(dot(d, d)), unit[3] = {d[0] / r, d[1] / r, d[2] / r}, turned[3];
+    double along = dot(x->axis, unit);
+    ps_dgtd_pulse_at(&x->pulse, t - r, p);
+    double near = (p[0] / r + p[1]) / (r * r), far = p[2] / r;
+    cross(x->axis, unit, turned);
+    for (int c = 0; c < 3; ++c) {
+        e[c] = ((3 * along * unit[c] - x->axis[c]) * near + (along * unit[c] - x->axis[c]) * far) /
+               (4 * pi);
+        h[c] = (p[1] / r + p[2]) / r * turned[c] / (4 * pi);
+    }
+}
+
+void ps_dgtd_incident_at(const ps_dgtd_incident *x, const double point[3], double t, double e[3],
+                         double h[3])
+{
+    double d[3], f[3];
+    for (int c = 0; c < 3; ++c) d[c] = point[c] - x->origin[c];
+    if (x->kind == PS_DGTD_DIPOLE) {
+        dipole_at(x, d, t, e, h);
+        return;
+    }
+    ps_dgtd_pulse_at(&x->pulse, t - dot(x->axis, d), f);
+    for (int c = 0; c < 3; ++c) e[c] = x->polarisation[c] * f[0];
+    cross(x->axis, e, h);
+}
+
+static const double *corner(const ps_dgtd_body *body, int64_t e, int v)
+{
+    return body->vertices + 3 * (int64_t)body->tetrahedra[4 * e + v];
+}
+
+/* The ball about the centroid through the farthest vertex meets the ball of the source. */
+static int has_part(const ps_dgtd_current *x, const ps_dgtd_body *body, int64_t e)
+{
+    double centre[3] = {0}, reach = 0, distance = 0;
+    for (int v = 0; v < 4; ++v)
+        for (int c = 0; c < 3; ++c) centre[c] += corner(body, e, v)[c] / 4;
+    for (int v = 0; v < 4; ++v) {
+        double square = 0;
+        for (int c = 0; c < 3; ++c) square += pow(corner(body, e, v)[c] - centre[c], 2);
+        reach = fmax(reach, sqrt(square));
+    }
+    for (int c = 0; c < 3; ++c) distance += pow(centre[c] - x->origin[c], 2);
+    return sqrt(distance) < reach + x->radius;
+}
+
+int64_t ps_dgtd_current_count(const ps_dgtd_current *current, const ps_dgtd_body *body)
+{
+    int64_t count = 0;
+    for (int64_t e = 0; e < body->elements; ++e) count += has_part(current, body, e);
+    return count;
+}
+
+static double weight_at(const ps_dgtd_current *x, const double point[3])
+{
+    double square = 0, r3 = x->radius * x->radius * x->radius;
+    for (int c = 0; c < 3; ++c) square += pow(point[c] - x->origin[c], 2);
+    double rest = 1 - square / (x->radius * x->radius);
+    return rest > 0 ? 105 / (32 * pi * r3) * rest * rest : 0;
+}
+
+/* Points and weights of Gauss-Legendre on [0, 1] (Newton on the Legendre polynomial). */
+static void gauss_rule(double points[GAUSS], double weights[GAUSS])
+{
+    for (int i = 0; i < GAUSS; ++i) {
+        double x = cos(pi * (i + 0.75) / (GAUSS + 0.5)), slope = 1;
+        for (int turn = 0; turn < 30; ++turn) {
+            double p0 = 1, p1 = x;
+            for (int k = 2; k <= GAUSS; ++k) {
+                double p2 = ((2 * k - 1) * x * p1 - (k - 1) * p0) / k;
+                p0 = p1;
+                p1 = p2;
+            }
+            slope = GAUSS * (x * p1 - p0) / (x * x - 1);
+            x -= p1 / slope;
+        }
+        points[i] = (1 - x) / 2;
+        weights[i] = 1 / ((1 - x * x) * slope * slope);
+    }
+}
+
+/* moments[nodes] = 1/V int phi w over the element. */
+static void moments_of(const ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                       const ps_dgtd_body *body, int64_t e, double *moments)
+{
+    double points[GAUSS], weights[GAUSS], values[PS_DGTD_MAX_NODES];
+    gauss_rule(points, weights);
+    for (int n = 0; n < reference->nodes; ++n) moments[n] = 0;
+    for (int q = 0; q < GAUSS * GAUSS * GAUSS; ++q) {
+        int i = q / GAUSS / GAUSS, j = q / GAUSS % GAUSS, k = q % GAUSS;
+        double a = 1 - points[i], b = 1 - points[j], place[3] = {0};
+        double l[4] = {points[i], a * points[j], a * b * points[k], a * b * (1 - points[k])};
+        for (int v = 0; v < 4; ++v)
+            for (int c = 0; c < 3; ++c) place[c] += l[v] * corner(body, e, v)[c];
+        double w = 6 * weights[i] * weights[j] * weights[k] * a * a * b * weight_at(x, place);
+        ps_dgtd_reference_values(reference, l, values);
+        for (int n = 0; n < reference->nodes; ++n) moments[n] += w * values[n];
+    }
+}
+
+/* b <- (M^ 3/4)^-1 b by Cholesky; M^ 3/4 is the mass matrix of a tetrahedron of volume 1. */
+static void divide_by_mass(const ps_dgtd_reference *reference, double *b)
+{
+    int n = reference->nodes;
+    double l[PS_DGTD_MAX_NODES][PS_DGTD_MAX_NODES];
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j <= i; ++j) {
+            double sum = reference->mass[i * n + j] * 3 / 4;
+            for (int k = 0; k < j; ++k) sum -= l[i][k] * l[j][k];
+            l[i][j] = i == j ? sqrt(sum) : sum / l[j][j];
+        }
+    for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < i; ++k) b[i] -= l[i][k] * b[k];
+        b[i] /= l[i][i];
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        for (int k = i + 1; k < n; ++k) b[i] -= l[k][i] * b[k];
+        b[i] /= l[i][i];
+    }
+}
+
+ps_status ps_dgtd_current_fill(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                               const ps_dgtd_body *body)
+{
+    int64_t at = 0;
+    int n = reference->nodes;
+    double total = 0;
+    for (int64_t e = 0; e < body->elements && at < x->count; ++e) {
+        if (!has_part(x, body, e)) continue;
+        double tangents[3][3], *load = x->loads + at * n;
+        ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
+        moments_of(x, reference, body, e, load);
+        for (int i = 0; i < n; ++i) /* the polynomials add up to 1 */
+            total += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
+        divide_by_mass(reference, load);
+        x->slots[at++] = e;
+    }
+    if (!(total > 0))
+        return ps_fail(PS_INVALID,
+                       "the current's ball of radius %g m at (%g, %g, %g) meets no element",
+                       x->radius, x->origin[0], x->origin[1], x->origin[2]);
+    for (int64_t i = 0; i < at * n; ++i) x->loads[i] /= total;
+    return PS_OK;
+}
+
+void ps_dgtd_current_apply(const ps_dgtd_current *x, const ps_dgtd_system *system, void *electric,
+                           double t, int64_t begin, int64_t end)
+{
+    double p[3];
+    int n = system->reference->nodes, lanes = ps_dgtd_lanes(system->precision);
+    ps_dgtd_pulse_at(&x->moment, t, p);
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < x->count; ++k) {
+        int64_t slot = x->slots[k];
+        if (slot < begin * lanes || slot >= end * lanes) continue;
+        double scale = ps_dgtd_gain(system, PS_DGTD_E, slot) * p[1];
+        for (int c = 0; c < 3; ++c)
+            for (int i = 0; i < n; ++i) {
+                double former = ps_dgtd_get(system, electric, slot, c, i);
+                ps_dgtd_put(system, electric, slot, c, i,
+                            former - scale * x->axis[c] * x->loads[k * n + i]);
+            }
+    }
+}
