@@ -4,7 +4,7 @@
 
 #include "tests/check.h"
 
-/* 10 x 10 x 4 km, top at 2 km, -300 kg/m3; the guide takes stations 0.1 m off the axes. */
+/* 10 x 10 x 4 km, top at 2 km, -300 kg/m3. */
 static const ps_prism body = {{-5e3, -5e3, 2e3}, {5e3, 5e3, 6e3}, -300};
 
 static void guide_values(void **unused)
@@ -12,14 +12,10 @@ static void guide_values(void **unused)
     static const double x[] = {0, 1e4, 2e4}, vertical[] = {-21.817363, -3.043250, -.404003},
                         potential[] = {-1.491160, -.752984, -.395455};
     for (int s = 0; s < 3; ++s) {
-        double point[3] = {x[s] + .1, .1, 0};
-        check_near(ps_prism_vertical(&body, point, PS_NEWTON) / PS_MILLIGAL, vertical[s], 0, 5e-5);
-        check_near(ps_prism_potential(&body, point, PS_NEWTON), potential[s], 0, 5e-5);
-        point[0] = x[s], point[1] = 0;
+        double point[3] = {x[s], 0, 0};
         check_near(ps_prism_vertical(&body, point, PS_NEWTON) / PS_MILLIGAL, vertical[s], 6e-7,
-                   1e-6 + (s > 0) * 4e-5);
-        check_near(ps_prism_potential(&body, point, PS_NEWTON), potential[s], 6e-7,
-                   1e-6 + (s > 0) * 1e-5);
+                   1e-6);
+        check_near(ps_prism_potential(&body, point, PS_NEWTON), potential[s], 6e-7, 1e-6);
     }
 }
 

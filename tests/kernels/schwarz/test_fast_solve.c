@@ -1,0 +1,254 @@
+/* Direct solution on slabs (kernels/schwarz/fast_solve.h), and what the finite elements give:
+ * convergence orders, trilinear data, mass on the boundary, the attraction of a prism. */
+#include "kernels/schwarz/fast_solve.h"
+
+#include <stdlib.h>
+
+#include "kernels/schwarz/krylov_team.h"
+#include "kernels/schwarz/load.h"
+#include "runtime/memory.h"
+#include "tests/check.h"
+
+static const double pi = 3.14159265358979323846;
+
+typedef struct work {
+    ps_slab_stencil stencil;
+    ps_fast_solver solver;
+    double *tables, *space, *b, *x, *y;
+    int64_t n;
+} work;
+
+static work begin(const ps_slab *slab)
+{
+    work w = {.n = ps_q1_grid_size(&slab->grid)};
+    ps_slab_stencil_make(slab, &w.stencil);
+    check_ok(PS_ALLOC(&w.tables, ps_fast_solver_size(slab), "tables"));
+    check_ok(PS_ALLOC(&w.space, ps_fast_workspace(slab, 2), "workspace"));
+    check_ok(PS_ALLOC(&w.b, w.n, "b"));
+    check_ok(PS_ALLOC(&w.x, w.n, "x"));
+    check_ok(PS_ALLOC(&w.y, w.n, "y"));
+    check_ok(ps_fast_solver_make(slab, w.tables, &w.solver));
+    return w;
+}
+
+static void end(work *w)
+{
+    free(w->tables);
+    free(w->space);
+    free(w->b);
+    free(w->x);
+    free(w->y);
+}
+
+static void solve(work *w) { ps_fast_solve(&w->solver, w->b, w->x, w->space, 2); }
+
+static ps_slab box(const int64_t nodes[3], const double length[3])
+{
+    ps_slab slab = {0};
+    check_ok(ps_q1_grid_make(nodes, length, &slab.grid));
+    return slab;
+}
+
+static ps_slab box_of(int64_t nx, int64_t ny, int64_t nz)
+{
+    return box((const int64_t[3]){nx, ny, nz}, (const double[3]){250, 250, 15});
+}
+
+/* A x = b to rounding, all combinations of faces, sizes about the widths of tiles. */
+static void residuals_vanish(void **unused)
+{
+    static const int64_t sizes[][3] = {{5, 4, 4}, {9, 12, 26}, {2, 10, 27}, {33, 17, 9}, {6, 3, 3}};
+    uint64_t seed = 7;
+    for (int c = 0; c < 20; ++c) {
+        ps_slab slab = box_of(sizes[c / 4][0], sizes[c / 4][1], sizes[c / 4][2]);
+        slab.free[0] = c & 1, slab.free[1] = c & 2;
+        if (ps_slab_open_planes(&slab) < 1) continue;
+        for (int s = 0; s < 2; ++s) slab.p[s] = .2 + s, slab.q[s] = 1.5 - s;
+        work w = begin(&slab);
+        double largest = 0;
+        for (int64_t i = 0; i < w.n; ++i) w.b[i] = check_random(&seed) - .5;
+        solve(&w);
+        ps_stencil_multiply(&w.stencil, w.x, w.y);
+        for (int64_t i = 0; i < w.n; ++i) largest = fmax(largest, fabs(w.y[i] - w.b[i]));
+        check_at_most(largest, 1e-11);
+        memcpy(w.y, w.x, (size_t)w.n * sizeof *w.y); /* in place, another number of threads */
+        ps_fast_solve(&w.solver, w.b, w.b, w.space, 1);
+        assert_memory_equal(w.b, w.y, (size_t)w.n * sizeof *w.y);
+        end(&w);
+    }
+}
+
+/* -Lap u = f with u = sin sin sin: the error falls by 4 (L2) as the mesh is halved. */
+static double sine_error(int64_t n)
+{
+    ps_slab slab = box((const int64_t[3]){n + 1, n + 1, n + 1}, (const double[3]){1, 1, 1});
+    work w = begin(&slab);
+    double h = 1 / (double)n, error = 0;
+    double hat = 6 * (1 - cos(pi * h)) / (pi * h * pi * h) / 3; /* hat load of a sine over h */
+    for (int64_t r = 0; r < w.n; ++r) {
+        int64_t m = n + 1, i = r / (m * m), j = r / m % m, k = r % m;
+        w.y[r] = sin(pi * h * i) * sin(pi * h * j) * sin(pi * h * k);
+        if (!ps_stencil_fixed(&w.stencil, i, j, k))
+            w.b[r] = 3 * pi * pi * pow(hat * h, 3) * w.y[r];
+    }
+    solve(&w);
+    for (int64_t r = 0; r < w.n; ++r) error += pow(w.x[r] - w.y[r], 2);
+    end(&w);
+    return sqrt(error * h * h * h);
+}
+
+static void second_order(void **unused)
+{
+    double coarse = sine_error(8), middle = sine_error(16), fine = sine_error(32);
+    check_near(coarse / middle, 4, .15, 0);
+    check_near(middle / fine, 4, .05, 0);
+}
+
+/* Trilinear data on the boundary are reproduced inside. */
+static void trilinear_data(void **unused)
+{
+    ps_slab slab = box_of(12, 9, 14);
+    work w = begin(&slab);
+    for (int64_t r = 0; r < w.n; ++r) {
+        double x = r / (9 * 14), y = r / 14 % 9, z = r % 14;
+        w.y[r] = 1 + .5 * x - .25 * y + .125 * z + .1 * x * y - .05 * y * z + .02 * x * y * z;
+    }
+    ps_load_lift(&w.stencil, w.y, w.b);
+    solve(&w);
+    for (int64_t r = 0; r < w.n; ++r) check_near(w.x[r], w.y[r], 1e-10, 0);
+    end(&w);
+}
+
+/* ---- gravity ---- */
+
+static const ps_prism body = {{-5e3, -5e3, 2e3}, {5e3, 5e3, 6e3}, -300};
+
+/* The potential of the prism by finite elements in a box of 250 x 250 x 15 km, with the exact
+ * potential on the boundary. Leaves dPhi/dz of the top in w.y. */
+static work gravity_of(const int64_t nodes[3])
+{
+    ps_slab slab = box(nodes, (const double[3]){250e3, 250e3, 15e3});
+    work w = begin(&slab);
+    const double origin[3] = {-125e3, -125e3, 0};
+    ps_load_add_box(&slab.grid, origin, &body, 4 * pi * PS_NEWTON * body.density, w.b, w.y);
+    for (int64_t r = 0; r < w.n; ++r) {
+        int64_t at[3] = {r / (nodes[1] * nodes[2]), r / nodes[2] % nodes[1], r % nodes[2]};
+        double point[3];
+        for (int a = 0; a < 3; ++a) point[a] = origin[a] + (double)at[a] * slab.grid.spacing[a];
+        if (ps_stencil_fixed(&w.stencil, at[0], at[1], at[2]))
+            w.x[r] = ps_prism_potential(&body, point, PS_NEWTON);
+    }
+    ps_load_lift(&w.stencil, w.x, w.b);
+    solve(&w);
+    ps_top_gradient(&slab.grid, w.x, w.y);
+    return w;
+}
+
+/* The guide's table of boundary conditions: -22.924 and .0276 at 101 x 101 x 31. */
+static void attraction_of_a_prism(void **unused)
+{
+    const int64_t nodes[3] = {101, 101, 31};
+    work w = gravity_of(nodes);
+    double error = 0, size = 0;
+    for (int64_t i = 0; i < nodes[0]; ++i)
+        for (int64_t j = 0; j < nodes[1]; ++j) {
+            double point[3] = {-125e3 + 2.5e3 * (double)i, -125e3 + 2.5e3 * (double)j, 0};
+            double exact = ps_prism_vertical(&body, point, PS_NEWTON);
+            error += pow(w.y[i * nodes[1] + j] - exact, 2);
+            size += exact * exact;
+        }
+    check_near(w.y[50 * 101 + 50] / PS_MILLIGAL, -22.924, 0, 1e-3);
+    check_near(sqrt(error / size), .0276, 0, .01);
+    end(&w);
+}
+
+/* y = K u with natural conditions all around, element by element. */
+static void multiply_elements(const ps_q1_grid *grid, const double *u, double *y)
+{
+    const int64_t *n = grid->nodes;
+    for (int64_t e = 0; e < n[0] * n[1] * n[2]; ++e) {
+        int64_t at[3] = {e / (n[1] * n[2]), e / n[2] % n[1], e % n[2]};
+        if (at[0] == n[0] - 1 || at[1] == n[1] - 1 || at[2] == n[2] - 1) continue;
+        for (int pair = 0; pair < 64; ++pair) {
+            double value = 0;
+            for (int stiff = 0; stiff < 3; ++stiff) {
+                double product = 1;
+                for (int a = 0; a < 3; ++a) {
+                    bool same = !((pair ^ pair >> 3) >> a & 1);
+                    double h = grid->spacing[a];
+                    product *= a == stiff ? (same ? 1 : -1) / h : h / 6 * (same ? 2 : 1);
+                }
+                value += product;
+            }
+            int64_t to = e + (pair & 1) * n[1] * n[2] + (pair >> 1 & 1) * n[2] + (pair >> 2 & 1);
+            int64_t from =
+                e + (pair >> 3 & 1) * n[1] * n[2] + (pair >> 4 & 1) * n[2] + (pair >> 5 & 1);
+            y[to] += value * u[from];
+        }
+    }
+}
+
+/* Loads add up to 4 pi G M; the sum over the boundary of K u - F is its negative. */
+static void mass_on_the_boundary(void **unused)
+{
+    ps_slab slab = box((const int64_t[3]){21, 19, 16}, (const double[3]){250e3, 250e3, 15e3});
+    work w = begin(&slab);
+    const double origin[3] = {-125e3, -125e3, 0};
+    double flux = 4 * pi * PS_NEWTON * body.density * 4e11, total = 0, reaction = 0;
+    ps_load_add_box(&slab.grid, origin, &body, flux / 4e11, w.b, w.y);
+    for (int64_t r = 0; r < w.n; ++r) total += w.b[r];
+    check_near(total, flux, 0, 1e-12);
+    solve(&w); /* the load ends inside: boundary rows, and so Phi there, are 0 */
+    memset(w.y, 0, (size_t)w.n * sizeof *w.y);
+    multiply_elements(&slab.grid, w.x, w.y);
+    for (int64_t r = 0; r < w.n; ++r) {
+        bool fixed = ps_stencil_fixed(&w.stencil, r / (19 * 16), r / 16 % 19, r % 16);
+        check_near(fixed ? 0 : w.y[r], fixed ? 0 : w.b[r], 1e-11 * fabs(flux), 0);
+        if (fixed) reaction += w.y[r] - w.b[r];
+    }
+    check_near(reaction, -flux, 0, 1e-11);
+    end(&w);
+}
+
+/* A box in pieces is the box; densities of cells and a box of whole cells agree; NaN is told. */
+static void loads(void **unused)
+{
+    ps_slab slab = box((const int64_t[3]){5, 6, 7}, (const double[3]){4, 5, 6});
+    double origin[3] = {0, 0, 0}, whole[210] = {0}, parts[210] = {0}, cells[120] = {0}, ws[18];
+    ps_prism b = {{1, 1, 2}, {3, 4, 5}, 0}, left = b, right = b;
+    left.high[1] = right.low[1] = 2.3;
+    ps_load_add_box(&slab.grid, origin, &b, 2, whole, ws);
+    ps_load_add_box(&slab.grid, origin, &left, 2, parts, ws);
+    ps_load_add_box(&slab.grid, origin, &right, 2, parts, ws);
+    for (int r = 0; r < 210; ++r) check_near(parts[r], whole[r], 1e-14, 0);
+    for (int i = 1; i < 3; ++i)
+        for (int j = 1; j < 4; ++j)
+            for (int k = 2; k < 5; ++k) cells[(i * 5 + j) * 6 + k] = 1;
+    check_ok(ps_load_set_cells(&slab.grid, cells, 2, parts));
+    for (int r = 0; r < 210; ++r) check_near(parts[r], whole[r], 1e-14, 0);
+    cells[77] = NAN;
+    check_fails(ps_load_set_cells(&slab.grid, cells, 2, parts), PS_INVALID, "(2, 2, 5)");
+}
+
+static void refusals(void **unused)
+{
+    ps_slab slab = box_of(4, 4, 4);
+    double memory[400];
+    ps_fast_solver solver;
+    slab.free[0] = true;
+    slab.p[0] = -1;
+    check_fails(ps_fast_solver_make(&slab, memory, &solver), PS_INVALID, "p = -1");
+    slab = box_of(2, 4, 4);
+    check_fails(ps_fast_solver_make(&slab, memory, &solver), PS_USAGE, "none that is open");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(residuals_vanish),      cmocka_unit_test(second_order),
+        cmocka_unit_test(trilinear_data),        cmocka_unit_test(attraction_of_a_prism),
+        cmocka_unit_test(mass_on_the_boundary),  cmocka_unit_test(loads),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

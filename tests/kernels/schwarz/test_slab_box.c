@@ -1,0 +1,268 @@
+/* The optimised Schwarz method without overlap on boxes in memory (kernels/schwarz/slab_box.h,
+ * interface.h). Numbers: the numerics guide of schwarz, sections 4 and 6. */
+#include "kernels/schwarz/slab_box.h"
+
+#include <stdlib.h>
+
+#include "runtime/memory.h"
+#include "tests/check.h"
+
+static ps_q1_grid grid_of(int64_t nx, int64_t ny, int64_t nz)
+{
+    ps_q1_grid grid;
+    check_ok(ps_q1_grid_make((const int64_t[3]){nx, ny, nz}, (const double[3]){250, 250, 15},
+                             &grid));
+    return grid;
+}
+
+/* ---- a box, its traces, its memory ---- */
+
+typedef struct fixture {
+    ps_slab_box box;
+    double *memory, *g, *space;
+} fixture;
+
+static fixture open_box(const ps_slab_box_plan *plan)
+{
+    fixture f;
+    check_ok(PS_ALLOC(&f.memory, ps_slab_box_size(plan), "box"));
+    check_ok(ps_slab_box_make(plan, f.memory, &f.box));
+    int64_t n = ps_slab_box_traces(&f.box);
+    check_ok(PS_ALLOC(&f.g, n, "traces"));
+    check_ok(PS_ALLOC(&f.space, ps_interface_gmres_workspace(n, 60), "GMRES"));
+    return f;
+}
+
+static void close_box(fixture *f)
+{
+    free(f->memory);
+    free(f->g);
+    free(f->space);
+}
+
+/* ---- measured factors ---- */
+
+static double history[61];
+
+static ps_status keep_residual(void *context, int64_t iteration, double residual)
+{
+    history[iteration] = residual;
+    return PS_OK;
+}
+
+/* From random traces without a source: the factor of the last 20 of 60 iterations. */
+static double factor_of(ps_transmission t, int64_t slabs, bool modes)
+{
+    ps_slab_box_plan plan = {grid_of(33, 17, 9), slabs, t, modes, 1, NULL, 0};
+    fixture f = open_box(&plan);
+    uint64_t seed = 5;
+    for (int64_t i = 0; i < ps_slab_box_traces(&f.box); ++i) {
+        bool used = !modes || f.box.tables.inverse[i % f.box.face] > 0;
+        int64_t node = i % f.box.face, j = node / 9, k = node % 9;
+        if (!modes) used = j > 0 && j < 16 && k > 0 && k < 8;
+        f.g[i] = used ? check_random(&seed) - .5 : 0;
+    }
+    ps_interface problem = ps_slab_box_interface(&f.box, false);
+    ps_krylov_result result;
+    problem.watch = keep_residual;
+    assert_int_equal(ps_interface_fixed_point(&problem, 0, 60, f.g, f.space, &result), PS_FAILED);
+    close_box(&f);
+    return pow(history[60] / history[40], 1 / 20.);
+}
+
+static ps_transmission best_of(ps_transmission_kind kind, double *rho)
+{
+    static double memory[3][500];
+    ps_q1_grid grid = grid_of(33, 17, 9);
+    ps_symbol symbol = {500, memory[0], memory[1], memory[2]};
+    double least, largest;
+    ps_face_range(&grid, &least, &largest);
+    ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, grid.spacing[0]}, &symbol);
+    ps_transmission_search search = {
+        kind, &symbol, {log(.2), log(grid.spacing[0] / sqrt(12))}, 1};
+    ps_transmission t;
+    ps_cmaes_result result;
+    check_ok(ps_transmission_optimise(&search, &t, rho, &result));
+    return t;
+}
+
+static void factors_of_closed_forms(void **unused)
+{
+    static const double two[] = {.8426, .8037, .5235, .5187}, four[] = {.8426, .8036, .5241, .5182};
+    for (int kind = 0; kind < PS_TRANSMISSION_KINDS; ++kind) {
+        double rho;
+        ps_transmission t = ps_transmission_closed(kind, .2112, 1.7604, &rho);
+        check_near(factor_of(t, 2, false), two[kind], 0, .01);
+        check_near(factor_of(t, 4, false), four[kind], 0, .01);
+    }
+}
+
+/* The discrete symbol predicts the factor within 1 %. */
+static void factors_of_the_discrete_symbol(void **unused)
+{
+    static const double two[] = {.6923, .5059, .0201, .0142}, four[] = {.6922, .5057, .0201, .0142};
+    for (int kind = 0; kind < PS_TRANSMISSION_KINDS; ++kind) {
+        double rho;
+        ps_transmission t = best_of(kind, &rho);
+        double measured[2] = {factor_of(t, 2, false), factor_of(t, 4, false)};
+        check_near(measured[0], two[kind], 0, .01);
+        check_near(measured[1], four[kind], 0, .01);
+        check_near(measured[0], sqrt(rho), 0, .01);
+        check_near(factor_of(t, 4, true), measured[1], 0, .01);
+    }
+}
+
+/* ---- answers ---- */
+
+typedef struct whole {
+    ps_q1_grid grid;
+    double *load, *u;
+} whole;
+
+/* A load and boundary data that vary, and the solution in one piece. */
+static whole make_whole(void)
+{
+    whole w = {.grid = grid_of(33, 17, 9)};
+    ps_slab slab = ps_slab_whole(&w.grid);
+    int64_t n = ps_q1_grid_size(&w.grid);
+    double *tables, *space;
+    ps_fast_solver solver;
+    uint64_t seed = 11;
+    check_ok(PS_ALLOC(&w.load, n, "load"));
+    check_ok(PS_ALLOC(&w.u, n, "u"));
+    check_ok(PS_ALLOC(&tables, ps_fast_solver_size(&slab), "tables"));
+    check_ok(PS_ALLOC(&space, ps_fast_workspace(&slab, 1), "space"));
+    for (int64_t i = 0; i < n; ++i) w.load[i] = check_random(&seed);
+    check_ok(ps_fast_solver_make(&slab, tables, &solver));
+    ps_fast_solve(&solver, w.load, w.u, space, 1);
+    free(tables);
+    free(space);
+    return w;
+}
+
+static void check_answer(const fixture *f, const whole *w)
+{
+    double largest = 0, error = 0;
+    for (int64_t slab = 0; slab < f->box.plan.slabs; ++slab) {
+        int64_t first = ps_slab_first(33, f->box.plan.slabs, slab);
+        int64_t end = ps_slab_first(33, f->box.plan.slabs, slab + 1) + 1;
+        const double *u = ps_slab_box_field(&f->box, slab);
+        for (int64_t i = first * 17 * 9; i < end * 17 * 9; ++i) {
+            largest = fmax(largest, fabs(w->u[i]));
+            error = fmax(error, fabs(u[i - first * 17 * 9] - w->u[i]));
+        }
+    }
+    check_at_most(error, 1e-12 * largest);
+}
+
+/* Fixed point, GMRES, double sweeps, with a coarse space and without, give the undivided answer. */
+static void all_ways_lead_to_the_answer(void **unused)
+{
+    whole w = make_whole();
+    double rho;
+    ps_transmission t = best_of(PS_OO2_UNSYMMETRIC, &rho);
+    for (int c = 0; c < 18; ++c) {
+        static const int64_t slabs[] = {2, 4, 7};
+        ps_slab_box_plan plan = {w.grid, slabs[c / 6], t, false, 2, w.load, c % 2 ? .9 : 0};
+        fixture f = open_box(&plan);
+        ps_interface problem = ps_slab_box_interface(&f.box, true);
+        ps_krylov_result result;
+        if (c / 2 % 3 == 0)
+            check_ok(ps_interface_fixed_point(&problem, 1e-14, 100, f.g, f.space, &result));
+        else if (c / 2 % 3 == 1)
+            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60}, f.g, f.space,
+                                        &result));
+        else
+            check_ok(ps_slab_box_sweeps(&f.box, 1e-14, 100, f.g, &result));
+        ps_slab_box_finish(&f.box, f.g);
+        check_answer(&f, &w);
+        close_box(&f);
+    }
+    free(w.load);
+    free(w.u);
+}
+
+/* All modes in the coarse space: one correction solves the problem. */
+static void full_coarse_space_is_exact(void **unused)
+{
+    whole w = make_whole();
+    static const int64_t slabs[] = {2, 5, 32};
+    for (int c = 0; c < 6; ++c) {
+        ps_slab_box_plan plan = {w.grid, slabs[c / 2], {{.3, .1}, {2, 3}}, false, 1, w.load, 100};
+        fixture f = open_box(&plan);
+        ps_interface problem = ps_slab_box_interface(&f.box, true);
+        ps_krylov_result result;
+        if (c % 2)
+            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-12, 3, 3}, f.g, f.space, &result));
+        else
+            check_ok(ps_interface_fixed_point(&problem, 1e-12, 3, f.g, f.space, &result));
+        assert_true(result.iterations <= 2);
+        ps_slab_box_finish(&f.box, f.g);
+        check_answer(&f, &w);
+        close_box(&f);
+    }
+    free(w.load);
+    free(w.u);
+}
+
+/* GMRES with restarts needs more steps, and arrives. */
+static void restarts(void **unused)
+{
+    whole w = make_whole();
+    ps_krylov_result full, cut;
+    ps_slab_box_plan plan = {w.grid, 4, {{.3, .3}, {0, 0}}, false, 1, w.load, 0};
+    fixture f = open_box(&plan);
+    ps_interface problem = ps_slab_box_interface(&f.box, true);
+    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 60}, f.g, f.space, &full));
+    memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
+    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 8}, f.g, f.space, &cut));
+    assert_true(cut.iterations > full.iterations);
+    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 0}, f.g, f.space, &cut),
+                PS_USAGE, "restarts");
+    memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
+    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 5, 60}, f.g, f.space, &cut),
+                PS_FAILED, "5 iterations");
+    close_box(&f);
+    free(w.load);
+    free(w.u);
+}
+
+static void refusals(void **unused)
+{
+    ps_slab_box box;
+    ps_slab_box_plan plan = {grid_of(9, 5, 5), 9, {{.3, .3}, {0, 0}}, false, 1, NULL, 0};
+    double memory[1];
+    check_fails(ps_slab_box_make(&plan, memory, &box), PS_USAGE, "2..8 slabs");
+    fixture f;
+    plan.slabs = 2;
+    plan.load = NULL;
+    f = open_box(&plan);
+    f.g[12] = NAN;
+    ps_krylov_result result;
+    ps_interface problem = ps_slab_box_interface(&f.box, true);
+    check_fails(ps_interface_fixed_point(&problem, 1e-6, 9, f.g, f.space, &result), PS_FAILED,
+                "not finite");
+    close_box(&f);
+}
+
+static void layers_are_spread(void **unused)
+{
+    assert_int_equal(ps_slab_first(264, 64, 0), 0);
+    assert_int_equal(ps_slab_first(264, 64, 7), 35);
+    assert_int_equal(ps_slab_first(264, 64, 8), 39);
+    assert_int_equal(ps_slab_first(264, 64, 64), 263);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_are_spread),
+        cmocka_unit_test(factors_of_closed_forms),
+        cmocka_unit_test(factors_of_the_discrete_symbol),
+        cmocka_unit_test(all_ways_lead_to_the_answer),
+        cmocka_unit_test(full_coarse_space_is_exact),
+        cmocka_unit_test(restarts),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
