@@ -1,0 +1,78 @@
+#include "kernels/hbem/entries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hbem/entries_internal.h"
+
+enum { ALIGNMENT = 64, POINTERS_SLACK = 4096 };
+
+ps_status ps_hbem_operator_check(const ps_hbem_operator *op)
+{
+    if (!(op->wavenumber >= 0))
+        return ps_fail(PS_USAGE, "the wavenumber is %g, but must be 0 or positive", op->wavenumber);
+    bool continuous = op->test->kind == PS_SPACE_P1 && op->trial->kind == PS_SPACE_P1;
+    if (op->kernel == PS_KERNEL_HYPS && !continuous)
+        return ps_fail(PS_USAGE, "the hypersingular operator needs continuous functions: choose P1");
+    return PS_OK;
+}
+
+ps_status ps_hbem_take(ps_hbem_workspace *workspace, int64_t bytes, void *out)
+{
+    int64_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (rounded > workspace->bytes - workspace->used)
+        return ps_fail(PS_EXHAUSTED, "a block needs %lld bytes of workspace, %lld of %lld are left",
+                       (long long)rounded, (long long)(workspace->bytes - workspace->used),
+                       (long long)workspace->bytes);
+    void *piece = workspace->base + workspace->used;
+    memcpy(out, &piece, sizeof piece);
+    workspace->used += rounded;
+    return PS_OK;
+}
+
+static int64_t most_items(const ps_hbem_space *space, ps_hbem_range range)
+{
+    int64_t most = 0;
+    for (int64_t i = range.begin; i < range.end; ++i) {
+        int64_t items = space->start[i + 1] - space->start[i];
+        most = items > most ? items : most;
+    }
+    return most;
+}
+
+static int64_t side_bytes(const ps_hbem_space *space, ps_hbem_range range)
+{
+    int64_t lanes = ps_hbem_items(space, range) + PS_HBEM_LANES_F32;
+    return lanes * (PS_HBEM_PANEL_ROWS + 6) * (int64_t)sizeof(double) + lanes * 16 +
+           most_items(space, range) * PS_HBEM_POINTS_MAX * (int64_t)sizeof(ps_hbem_source_f64);
+}
+
+int64_t ps_hbem_entries_bytes(const ps_hbem_operator *op, ps_hbem_range rows,
+                              ps_hbem_range columns)
+{
+    return side_bytes(op->test, rows) + side_bytes(op->trial, columns) + POINTERS_SLACK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
+int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, int32_t *list)
+{
+    int64_t items = ps_hbem_items(space, range), count = 0;
+    for (int64_t e = 0; e < items; ++e)
+        list[e] = (int32_t)(space->item[space->start[range.begin] + e] / 3);
+    qsort(list, (size_t)items, sizeof *list, ascending);
+    for (int64_t e = 0; e < items; ++e)
+        if (e == 0 || list[e] != list[e - 1]) list[count++] = list[e];
+    return count;
+}
+
+ps_hbem_kernel ps_hbem_exchanged(ps_hbem_kernel kernel)
+{
+    return kernel == PS_KERNEL_DLP    ? PS_KERNEL_ADLP
+           : kernel == PS_KERNEL_ADLP ? PS_KERNEL_DLP
+                                      : kernel;
+}

@@ -1,0 +1,91 @@
+/*
+ * entries: matrix entries of the four boundary operators, a block at a time (numerics guide 2):
+ *
+ *     SLP  int int psi_i g phi_j                    DLP  int int psi_i d_ny g phi_j
+ *     ADLP int int psi_i d_nx g phi_j               HYPS minus the normal derivative of DLP
+ *
+ * Near blocks take, pair of triangles by pair, the singular rule of its contact or the regular rule of its
+ * distance, fp64; HYPS by parts: int int g [curl psi_i . curl phi_j - k^2 n_x.n_y psi_i phi_j].
+ * Far blocks (disjoint supports) take one regular rule, the one of the distance of the two, in fp64 or
+ * fp32, by rows and columns; HYPS by its own kernel. An entry is never mixed from both forms.
+ *
+ * The edge rule is not symmetric: every singular pair is integrated in one order and mirrored, so that
+ * S = S^T, W = W^T, K' = K^T hold up to rounding in near blocks of equal spaces.
+ *
+ * Numbers: value[part][..], one part for Laplace (k = 0), real and imaginary one for Helmholtz.
+ */
+#ifndef PS_KERNELS_HBEM_ENTRIES_H
+#define PS_KERNELS_HBEM_ENTRIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/hbem/pair_integrals.h"
+#include "kernels/hbem/surface.h"
+
+/* Borrows all. The spaces are on one surface and in cluster order (or any other). HYPS needs a continuous
+ * space on both sides for its weak form. */
+typedef struct ps_hbem_operator {
+    ps_hbem_kernel kernel;
+    double wavenumber; /* k, rad/m; 0: Laplace */
+    const ps_hbem_space *test, *trial;
+    const ps_hbem_quadrature *quadrature;
+    ps_precision far_precision;
+} ps_hbem_operator;
+
+/* PS_USAGE where HYPS is asked for on a space that is not continuous, or k is negative. */
+ps_status ps_hbem_operator_check(const ps_hbem_operator *op);
+
+static inline int ps_hbem_parts(const ps_hbem_operator *op) { return op->wavenumber != 0 ? 2 : 1; }
+
+/* Functions [begin, end) of a space. */
+typedef struct ps_hbem_range {
+    int64_t begin, end;
+} ps_hbem_range;
+
+/* Memory of a thread, cut into pieces from the front: base is 64-byte aligned; used <= bytes. */
+typedef struct ps_hbem_workspace {
+    char *base;
+    int64_t bytes, used;
+} ps_hbem_workspace;
+
+/* A piece of the workspace; PS_EXHAUSTED where it is full. Given back by setting `used` back. */
+ps_status ps_hbem_take(ps_hbem_workspace *workspace, int64_t bytes, void *out);
+
+/* Bytes that a block of rows x columns needs in the functions below: an upper bound. */
+int64_t ps_hbem_entries_bytes(const ps_hbem_operator *op, ps_hbem_range rows,
+                              ps_hbem_range columns);
+
+/* values[part][column][row] of the block, any block, touching or not; overwritten. */
+ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns,
+                             ps_hbem_workspace *workspace, double *values);
+
+/* One side of a far block: its triangles in lanes. */
+typedef struct ps_hbem_panel {
+    ps_hbem_range range;
+    const ps_hbem_space *space;
+    int64_t triangle_count, blocks, items;
+    int32_t *triangles; /* [triangle_count]                                       */
+    int32_t *target;    /* [3 * triangle_count] position in the range, -1: outside */
+    void *lanes;        /* [blocks][12][lanes]                                    */
+    double low[3], high[3], diameter, centre[3];
+} ps_hbem_panel;
+
+typedef struct ps_hbem_far {
+    const ps_hbem_operator *op;
+    ps_hbem_panel row, column;
+    const ps_hbem_rule *rule;
+    double origin[3];
+    void *sources, *sums;
+} ps_hbem_far;
+
+/* Prepares rows and columns of a block whose supports are disjoint; everything is put into the workspace.
+ * PS_FAILED where the supports touch. */
+ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem_range rows,
+                           ps_hbem_range columns, ps_hbem_workspace *workspace);
+
+/* Row i (column j), counted from the begin of the range: values[part][columns] ([part][rows]). */
+void ps_hbem_far_row(const ps_hbem_far *far, int64_t i, double *values);
+void ps_hbem_far_column(const ps_hbem_far *far, int64_t j, double *values);
+
+#endif

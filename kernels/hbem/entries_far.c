@@ -1,0 +1,219 @@
+#include <math.h>
+#include <string.h>
+
+#include "kernels/hbem/entries_internal.h"
+
+static int lanes_of(const ps_hbem_operator *op)
+{
+    return op->far_precision == PS_SINGLE ? PS_HBEM_LANES_F32 : PS_HBEM_LANES_F64;
+}
+
+static void include_corner(ps_hbem_panel *panel, const double corner[3])
+{
+    for (int c = 0; c < 3; ++c) {
+        panel->low[c] = fmin(panel->low[c], corner[c]);
+        panel->high[c] = fmax(panel->high[c], corner[c]);
+    }
+}
+
+static void measure(ps_hbem_panel *panel)
+{
+    const ps_hbem_triangle *all = panel->space->surface->triangles;
+    for (int c = 0; c < 3; ++c) {
+        panel->low[c] = INFINITY;
+        panel->high[c] = -INFINITY;
+    }
+    panel->diameter = 0;
+    for (int64_t n = 0; n < panel->triangle_count; ++n) {
+        const ps_hbem_triangle *t = &all[panel->triangles[n]];
+        for (int l = 0; l < 3; ++l) include_corner(panel, t->corner[l]);
+        panel->diameter = fmax(panel->diameter, t->diameter);
+    }
+    for (int c = 0; c < 3; ++c) panel->centre[c] = (panel->low[c] + panel->high[c]) / 2;
+}
+
+static ps_status list_side(ps_hbem_panel *panel, const ps_hbem_space *space, ps_hbem_range range,
+                           ps_hbem_workspace *workspace)
+{
+    int64_t items = ps_hbem_items(space, range);
+    *panel = (ps_hbem_panel){.range = range, .space = space, .items = items};
+    PS_TRY(ps_hbem_take(workspace, items * 4, &panel->triangles));
+    panel->triangle_count = ps_hbem_triangles_of(space, range, panel->triangles);
+    measure(panel);
+    return PS_OK;
+}
+
+static void put(void *lanes, ps_precision precision, int64_t index, double value)
+{
+    if (precision == PS_SINGLE)
+        ((float *)lanes)[index] = (float)value;
+    else
+        ((double *)lanes)[index] = value;
+}
+
+/* Idle lanes of the last block repeat its last triangle. */
+static ps_status pack(ps_hbem_panel *panel, const ps_hbem_far *far, ps_hbem_workspace *workspace)
+{
+    ps_precision precision = far->op->far_precision;
+    int lanes = lanes_of(far->op);
+    panel->blocks = (panel->triangle_count + lanes - 1) / lanes;
+    int64_t slots = panel->blocks * lanes;
+    PS_TRY(ps_hbem_take(workspace, slots * PS_HBEM_PANEL_ROWS * (precision == PS_SINGLE ? 4 : 8),
+                        &panel->lanes));
+    PS_TRY(ps_hbem_take(workspace, 12 * panel->triangle_count, &panel->target));
+    for (int64_t n = 0; n < slots; ++n) {
+        int64_t at = n < panel->triangle_count ? n : panel->triangle_count - 1;
+        int64_t first = n / lanes * PS_HBEM_PANEL_ROWS * lanes + n % lanes;
+        const ps_hbem_triangle *t = &panel->space->surface->triangles[panel->triangles[at]];
+        for (int e = 0; e < 9; ++e)
+            put(panel->lanes, precision, first + e * lanes,
+                t->corner[e / 3][e % 3] - far->origin[e % 3]);
+        for (int c = 0; c < 3; ++c)
+            put(panel->lanes, precision, first + (9 + c) * lanes, t->normal[c]);
+    }
+    for (int64_t e = 0; e < 3 * panel->triangle_count; ++e) {
+        int64_t dof = panel->space->dof_of[3 * (int64_t)panel->triangles[e / 3] + e % 3];
+        bool inside = dof >= panel->range.begin && dof < panel->range.end;
+        panel->target[e] = inside ? (int32_t)(dof - panel->range.begin) : -1;
+    }
+    return PS_OK;
+}
+
+/* The cheapest rule that does at the distance of the two boxes. */
+static ps_status choose_rule(ps_hbem_far *far)
+{
+    const ps_hbem_quadrature *quadrature = far->op->quadrature;
+    double square = 0;
+    for (int c = 0; c < 3; ++c) {
+        double gap = fmax(far->row.low[c] - far->column.high[c],
+                          far->column.low[c] - far->row.high[c]);
+        if (gap > 0) square += gap * gap;
+    }
+    if (square == 0)
+        return ps_fail(PS_FAILED, "a far block was asked for whose supports may touch");
+    double distance = sqrt(square) / fmax(far->row.diameter, far->column.diameter);
+    int r = 0;
+    while (r + 1 < quadrature->rules && distance < quadrature->distance[r]) ++r;
+    far->rule = &quadrature->rule[r];
+    return PS_OK;
+}
+
+static int64_t most_items(const ps_hbem_panel *panel)
+{
+    int64_t most = 0;
+    for (int64_t i = panel->range.begin; i < panel->range.end; ++i) {
+        int64_t items = panel->space->start[i + 1] - panel->space->start[i];
+        most = items > most ? items : most;
+    }
+    return most;
+}
+
+ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem_range rows,
+                           ps_hbem_range columns, ps_hbem_workspace *workspace)
+{
+    memset(far, 0, sizeof *far);
+    far->op = op;
+    PS_TRY(list_side(&far->row, op->test, rows, workspace));
+    PS_TRY(list_side(&far->column, op->trial, columns, workspace));
+    PS_TRY(choose_rule(far));
+    for (int c = 0; c < 3; ++c) far->origin[c] = (far->row.centre[c] + far->column.centre[c]) / 2;
+    PS_TRY(pack(&far->row, far, workspace));
+    PS_TRY(pack(&far->column, far, workspace));
+    int64_t blocks = far->row.blocks > far->column.blocks ? far->row.blocks : far->column.blocks;
+    int64_t row_items = most_items(&far->row), column_items = most_items(&far->column);
+    int64_t items = row_items > column_items ? row_items : column_items;
+    PS_TRY(ps_hbem_take(workspace, blocks * 3 * ps_hbem_parts(op) * 64, &far->sums));
+    return ps_hbem_take(workspace,
+                        items * far->rule->count * (int64_t)sizeof(ps_hbem_source_f64),
+                        &far->sources);
+}
+
+/* Points of triangle t with the hats' factors alpha. */
+static void put_sources(const ps_hbem_far *far, const ps_hbem_triangle *t, const double alpha[3],
+                        int64_t first)
+{
+    for (int q = 0; q < far->rule->count; ++q) {
+        const double *hat = far->rule->hat[q];
+        double factor = alpha[0] * hat[0] + alpha[1] * hat[1] + alpha[2] * hat[2];
+        ps_hbem_source_f64 s = {.coefficient = factor * far->rule->weight[q] * t->jacobian /
+                                               (4 * M_PI)};
+        for (int c = 0; c < 3; ++c) {
+            s.x[c] = hat[0] * t->corner[0][c] + hat[1] * t->corner[1][c] +
+                     hat[2] * t->corner[2][c] - far->origin[c];
+            s.normal[c] = t->normal[c];
+        }
+        if (far->op->far_precision == PS_DOUBLE) {
+            ((ps_hbem_source_f64 *)far->sources)[first + q] = s;
+            continue;
+        }
+        ps_hbem_source_f32 *single = (ps_hbem_source_f32 *)far->sources + first + q;
+        for (int c = 0; c < 3; ++c) {
+            single->x[c] = (float)s.x[c];
+            single->normal[c] = (float)s.normal[c];
+        }
+        single->coefficient = (float)s.coefficient;
+    }
+}
+
+/* The points of function i of a side; items of one triangle together. Returns how many. */
+static int64_t list_sources(const ps_hbem_far *far, const ps_hbem_panel *side, int64_t i)
+{
+    const ps_hbem_space *space = side->space;
+    int64_t dof = side->range.begin + i, count = 0;
+    for (int64_t e = space->start[dof]; e < space->start[dof + 1];) {
+        int64_t t = space->item[e] / 3;
+        double alpha[3] = {0};
+        for (; e < space->start[dof + 1] && space->item[e] / 3 == t; ++e)
+            alpha[space->item[e] % 3] = 1;
+        put_sources(far, &space->surface->triangles[t], alpha, count);
+        count += far->rule->count;
+    }
+    return count;
+}
+
+static double sum_at(const ps_hbem_far *far, int64_t index)
+{
+    return far->op->far_precision == PS_SINGLE ? (double)((const float *)far->sums)[index]
+                                               : ((const double *)far->sums)[index];
+}
+
+/* values[part][n] from the sums of the lanes. */
+static void gather(const ps_hbem_far *far, const ps_hbem_panel *side, double *values)
+{
+    int parts = ps_hbem_parts(far->op), lanes = lanes_of(far->op);
+    int64_t n = side->range.end - side->range.begin;
+    memset(values, 0, (size_t)(n * parts) * sizeof *values);
+    for (int64_t s = 0; s < side->triangle_count; ++s) {
+        double jacobian = side->space->surface->triangles[side->triangles[s]].jacobian;
+        int64_t first = s / lanes * 3 * parts * lanes + s % lanes;
+        for (int e = 0; e < 3 * parts; ++e) {
+            int32_t to = side->target[3 * s + e % 3];
+            if (to >= 0) values[e / 3 * n + to] += jacobian * sum_at(far, first + e * lanes);
+        }
+    }
+}
+
+static void evaluate(const ps_hbem_far *far, const ps_hbem_panel *fixed, const ps_hbem_panel *side,
+                     ps_hbem_kernel kernel, int64_t i, double *values)
+{
+    ps_hbem_row_job job = {.sources = far->sources,
+                           .source_count = list_sources(far, fixed, i),
+                           .panel = side->lanes,
+                           .blocks = side->blocks,
+                           .rule = far->rule,
+                           .wavenumber = far->op->wavenumber,
+                           .sums = far->sums};
+    ps_hbem_pair_functions_here()->row[far->op->far_precision][kernel][ps_hbem_parts(far->op) - 1](
+        &job);
+    gather(far, side, values);
+}
+
+void ps_hbem_far_row(const ps_hbem_far *far, int64_t i, double *values)
+{
+    evaluate(far, &far->row, &far->column, far->op->kernel, i, values);
+}
+
+void ps_hbem_far_column(const ps_hbem_far *far, int64_t j, double *values)
+{
+    evaluate(far, &far->column, &far->row, ps_hbem_exchanged(far->op->kernel), j, values);
+}

@@ -1,0 +1,19 @@
+/* entries_internal: what the near and the far part of entries share. */
+#ifndef PS_KERNELS_HBEM_ENTRIES_INTERNAL_H
+#define PS_KERNELS_HBEM_ENTRIES_INTERNAL_H
+
+#include "kernels/hbem/entries.h"
+
+/* Items of the functions in a range: at least the triangles of their supports. */
+static inline int64_t ps_hbem_items(const ps_hbem_space *space, ps_hbem_range range)
+{
+    return space->start[range.end] - space->start[range.begin];
+}
+
+/* The triangles of the supports, each once, ascending: list[items]; returns their number. */
+int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, int32_t *list);
+
+/* The kernel with x and y exchanged: K'(x, y) = K(y, x). */
+ps_hbem_kernel ps_hbem_exchanged(ps_hbem_kernel kernel);
+
+#endif

@@ -1,0 +1,354 @@
+#include <math.h>
+#include <string.h>
+
+#include "kernels/hbem/entries_internal.h"
+
+/* Classes of pairs that go into lanes together: the contacts, then the regular rules. */
+enum { LANES = PS_HBEM_LANES_F64, CLASSES = PS_PAIR_CONTACTS + PS_HBEM_RULES, DEEPEST = 8 };
+
+/* A triangle or a part of it: hat[a] are the hats of the whole at its corner a. */
+typedef struct piece {
+    int32_t triangle;
+    double hat[3][3], corner[3][3], centroid[3], radius, diameter;
+    double share; /* of the triangle's area */
+} piece;
+
+typedef struct pair {
+    piece side[2];
+} pair;
+
+/* Pairs of one class and order that wait for their lanes to fill. */
+typedef struct queue {
+    int count;
+    pair pairs[LANES];
+} queue;
+
+typedef struct near {
+    const ps_hbem_operator *op;
+    ps_hbem_range rows, columns;
+    queue (*queues)[2]; /* [CLASSES][exchanged] */
+    double *values;
+} near;
+
+/* ---- results ---- */
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* sum[l][m] over the hats of the whole triangles, J J included. */
+static void to_whole(const near *n, const pair *p, const double *moments, double sum[3][3])
+{
+    const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    double scale = all[p->side[0].triangle].jacobian * p->side[0].share *
+                   all[p->side[1].triangle].jacobian * p->side[1].share;
+    double half[3][3] = {{0}};
+    memset(sum, 0, 9 * sizeof(double));
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b)
+            for (int m = 0; m < 3; ++m)
+                half[a][m] += moments[(3 * a + b) * LANES] * p->side[1].hat[b][m] * scale;
+    for (int a = 0; a < 3; ++a)
+        for (int l = 0; l < 3; ++l)
+            for (int m = 0; m < 3; ++m) sum[l][m] += p->side[0].hat[a][l] * half[a][m];
+}
+
+/* The weak form of HYPS from the moments of g on triangles x and y. */
+static void by_parts(const near *n, const int32_t pair_of[2], double sum[3][3])
+{
+    const ps_hbem_triangle *x = &n->op->test->surface->triangles[pair_of[0]];
+    const ps_hbem_triangle *y = &n->op->test->surface->triangles[pair_of[1]];
+    double total = 0, k = n->op->wavenumber, curl[2][3][3];
+    for (int e = 0; e < 9; ++e) total += sum[e / 3][e % 3];
+    for (int l = 0; l < 3; ++l) {
+        ps_hbem_curl(x, l, curl[0][l]);
+        ps_hbem_curl(y, l, curl[1][l]);
+    }
+    total /= x->jacobian * y->jacobian;
+    double product = k * k * dot(x->normal, y->normal);
+    for (int l = 0; l < 3; ++l)
+        for (int m = 0; m < 3; ++m)
+            sum[l][m] = dot(curl[0][l], curl[1][m]) * total - product * sum[l][m];
+}
+
+/* Adds sum[l][m], hats of row triangle and column triangle, to the entries they belong to. */
+static void finish(const near *n, const int32_t pair_of[2], double sum[3][3], double *values)
+{
+    if (n->op->kernel == PS_KERNEL_HYPS) by_parts(n, pair_of, sum);
+    const int32_t *row = n->op->test->dof_of + 3 * (int64_t)pair_of[0];
+    const int32_t *column = n->op->trial->dof_of + 3 * (int64_t)pair_of[1];
+    int64_t height = n->rows.end - n->rows.begin;
+    for (int m = 0; m < 3; ++m) {
+        if (column[m] < n->columns.begin || column[m] >= n->columns.end) continue;
+        double *to = values + (column[m] - n->columns.begin) * height - n->rows.begin;
+        for (int l = 0; l < 3; ++l)
+            if (row[l] >= n->rows.begin && row[l] < n->rows.end) to[row[l]] += sum[l][m];
+    }
+}
+
+static void deliver(const near *n, const pair *p, bool exchanged, const double *moments,
+                    double *values)
+{
+    double sum[3][3], turned[3][3];
+    to_whole(n, p, moments, sum);
+    for (int e = 0; e < 9; ++e) turned[e % 3][e / 3] = sum[e / 3][e % 3];
+    finish(n, (int32_t[2]){p->side[exchanged].triangle, p->side[!exchanged].triangle},
+           exchanged ? turned : sum, values);
+}
+
+/* ---- lanes ---- */
+
+static void pack(const near *n, const queue *q, int side, double *lanes)
+{
+    for (int lane = 0; lane < LANES; ++lane) {
+        const piece *p = &q->pairs[lane < q->count ? lane : 0].side[side];
+        for (int e = 0; e < 9; ++e) lanes[e * LANES + lane] = p->corner[e / 3][e % 3];
+        for (int c = 0; c < 3; ++c)
+            lanes[(9 + c) * LANES + lane] = n->op->test->surface->triangles[p->triangle].normal[c];
+    }
+}
+
+static void flush(near *n, int class, bool exchanged)
+{
+    queue *q = &n->queues[class][exchanged];
+    if (q->count == 0) return;
+    double lanes[2][PS_HBEM_PANEL_ROWS * LANES] __attribute__((aligned(64)));
+    double moments[2 * 9 * LANES] __attribute__((aligned(64)));
+    const ps_hbem_quadrature *quadrature = n->op->quadrature;
+    const struct ps_hbem_pair_functions *functions = ps_hbem_pair_functions_here();
+    ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
+    if (exchanged) kernel = ps_hbem_exchanged(kernel);
+    int parts = ps_hbem_parts(n->op);
+    for (int side = 0; side < 2; ++side) pack(n, q, side, lanes[side]);
+    ps_hbem_pair_job job = {.x = lanes[0], .y = lanes[1], .moments = moments,
+                            .wavenumber = n->op->wavenumber};
+    if (class < PS_PAIR_CONTACTS) {
+        job.joint = quadrature->joint[class];
+        job.joint_count = quadrature->joint_count[class];
+        functions->joint[kernel][parts - 1](&job);
+    } else {
+        job.rule = &quadrature->rule[class - PS_PAIR_CONTACTS];
+        functions->regular[kernel][parts - 1](&job);
+    }
+    int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
+    for (int part = 0; part < parts; ++part)
+        for (int lane = 0; lane < q->count; ++lane)
+            deliver(n, &q->pairs[lane], exchanged, moments + 9 * LANES * part + lane,
+                    n->values + part * size);
+    q->count = 0;
+}
+
+static void enqueue(near *n, int class, bool exchanged, const pair *p)
+{
+    queue *q = &n->queues[class][exchanged];
+    q->pairs[q->count++] = *p;
+    if (q->count == LANES) flush(n, class, exchanged);
+}
+
+/* ---- classes ---- */
+
+static void set_whole(const near *n, int32_t triangle, const int order[3], piece *out)
+{
+    const ps_hbem_triangle *t = &n->op->test->surface->triangles[triangle];
+    out->triangle = triangle;
+    out->share = 1;
+    out->radius = t->radius;
+    out->diameter = t->diameter;
+    memcpy(out->centroid, t->centroid, sizeof out->centroid);
+    memset(out->hat, 0, sizeof out->hat);
+    for (int a = 0; a < 3; ++a) {
+        out->hat[a][order[a]] = 1;
+        memcpy(out->corner[a], t->corner[order[a]], sizeof out->corner[a]);
+    }
+}
+
+static void middle(const double a[3], const double b[3], double out[3])
+{
+    for (int c = 0; c < 3; ++c) out[c] = (a[c] + b[c]) / 2;
+}
+
+/* Quarter 0..2 at a corner, 3 in the middle. */
+static void set_quarter(const piece *whole, int quarter, piece *out)
+{
+    *out = *whole;
+    out->share = whole->share / 4;
+    out->radius = whole->radius / 2;
+    out->diameter = whole->diameter / 2;
+    for (int a = 0; a < 3; ++a) {
+        int from = quarter < 3 ? quarter : (a + 1) % 3, to = quarter < 3 ? a : (a + 2) % 3;
+        middle(whole->corner[from], whole->corner[to], out->corner[a]);
+        middle(whole->hat[from], whole->hat[to], out->hat[a]);
+    }
+    for (int c = 0; c < 3; ++c)
+        out->centroid[c] = (out->corner[0][c] + out->corner[1][c] + out->corner[2][c]) / 3;
+}
+
+static double square_between(const double a[3], const double b[3])
+{
+    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return dot(d, d);
+}
+
+/* A lower bound of the distance from corners, midpoints and centroid, which leave no point of an edge
+ * farther than a quarter of it. */
+static double distance_between(const piece sides[2])
+{
+    double samples[2][7][3], least = INFINITY;
+    for (int s = 0; s < 2; ++s) {
+        memcpy(samples[s], sides[s].corner, sizeof sides[s].corner);
+        memcpy(samples[s][6], sides[s].centroid, sizeof sides[s].centroid);
+        for (int a = 0; a < 3; ++a)
+            middle(sides[s].corner[a], sides[s].corner[(a + 1) % 3], samples[s][3 + a]);
+    }
+    for (int a = 0; a < 7; ++a)
+        for (int b = 0; b < 7; ++b) {
+            double square = square_between(samples[0][a], samples[1][b]);
+            least = square < least ? square : least;
+        }
+    double offset = fmax(sides[0].diameter, sides[1].diameter) / 4;
+    return sqrt(fmax(0, least - offset * offset));
+}
+
+/* The regular rule that the distance allows, or -1. */
+static int rule_for(const ps_hbem_quadrature *quadrature, const piece sides[2])
+{
+    double diameter = fmax(sides[0].diameter, sides[1].diameter);
+    double bound = sqrt(square_between(sides[0].centroid, sides[1].centroid)) - sides[0].radius -
+                   sides[1].radius;
+    if (bound >= quadrature->distance[0] * diameter) return 0;
+    double distance = fmax(bound, distance_between(sides));
+    for (int r = 0; r < quadrature->rules; ++r)
+        if (distance >= quadrature->distance[r] * diameter) return r;
+    return -1;
+}
+
+static void add_apart(near *n, const pair *p, bool exchanged, int depth)
+{
+    int rule = rule_for(n->op->quadrature, p->side);
+    if (rule < 0 && depth == DEEPEST) rule = n->op->quadrature->rules - 1;
+    if (rule >= 0) {
+        enqueue(n, PS_PAIR_CONTACTS + rule, exchanged, p);
+        return;
+    }
+    for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b) {
+            pair part;
+            set_quarter(&p->side[0], a, &part.side[0]);
+            set_quarter(&p->side[1], b, &part.side[1]);
+            add_apart(n, &part, exchanged, depth + 1);
+        }
+}
+
+/* Shared vertices first, in the same order in both. Returns their number. */
+static int order_shared(const int32_t a[3], const int32_t b[3], int order[2][3])
+{
+    bool used[2][3] = {{false}};
+    int shared = 0;
+    for (int l = 0; l < 3; ++l)
+        for (int m = 0; m < 3; ++m)
+            if (a[l] == b[m]) {
+                order[0][shared] = l;
+                order[1][shared++] = m;
+                used[0][l] = used[1][m] = true;
+            }
+    for (int s = 0; s < 2; ++s)
+        for (int l = 0, next = shared; l < 3; ++l)
+            if (!used[s][l]) order[s][next++] = l;
+    return shared;
+}
+
+static void add_pair(near *n, int32_t row, int32_t column)
+{
+    const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    bool exchanged = row > column;
+    int32_t first = exchanged ? column : row, second = exchanged ? row : column;
+    int order[2][3];
+    int shared = order_shared(all[first].vertex, all[second].vertex, order);
+    pair p;
+    set_whole(n, first, order[0], &p.side[0]);
+    set_whole(n, second, order[1], &p.side[1]);
+    if (shared)
+        enqueue(n, shared, exchanged, &p);
+    else
+        add_apart(n, &p, exchanged, 0);
+}
+
+/* ---- pairs far enough apart for the first rule: one row triangle, columns in lanes ---- */
+
+/* What waits for one row triangle. */
+typedef struct batch {
+    int32_t row, columns[LANES];
+    int count;
+    double x[PS_HBEM_PANEL_ROWS * LANES] __attribute__((aligned(64)));
+} batch;
+
+/* Corners and normal are the first 12 numbers of a triangle. */
+static void put_lane(const ps_hbem_triangle *t, int lane, double *lanes)
+{
+    for (int e = 0; e < 9; ++e) lanes[e * LANES + lane] = t->corner[e / 3][e % 3];
+    for (int c = 0; c < 3; ++c) lanes[(9 + c) * LANES + lane] = t->normal[c];
+}
+
+static void flush_batch(near *n, batch *b)
+{
+    if (b->count == 0) return;
+    double y[PS_HBEM_PANEL_ROWS * LANES] __attribute__((aligned(64)));
+    double moments[2 * 9 * LANES] __attribute__((aligned(64)));
+    const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    int parts = ps_hbem_parts(n->op);
+    for (int lane = 0; lane < LANES; ++lane)
+        put_lane(&all[b->columns[lane < b->count ? lane : 0]], lane, y);
+    ps_hbem_pair_job job = {.x = b->x, .y = y, .rule = &n->op->quadrature->rule[0],
+                            .wavenumber = n->op->wavenumber, .moments = moments};
+    ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
+    ps_hbem_pair_functions_here()->regular[kernel][parts - 1](&job);
+    int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
+    for (int part = 0; part < parts; ++part)
+        for (int lane = 0; lane < b->count; ++lane) {
+            double sum[3][3], *own = moments + 9 * LANES * part + lane;
+            double scale = all[b->row].jacobian * all[b->columns[lane]].jacobian;
+            for (int e = 0; e < 9; ++e) sum[e / 3][e % 3] = own[e * LANES] * scale;
+            finish(n, (int32_t[2]){b->row, b->columns[lane]}, sum, n->values + part * size);
+        }
+    b->count = 0;
+}
+
+static void add_row(near *n, int32_t row, const int32_t *columns, int64_t count)
+{
+    const ps_hbem_triangle *all = n->op->test->surface->triangles, *x = &all[row];
+    double reach = n->op->quadrature->distance[0];
+    batch b = {.row = row};
+    for (int lane = 0; lane < LANES; ++lane) put_lane(x, lane, b.x);
+    for (int64_t c = 0; c < count; ++c) {
+        const ps_hbem_triangle *y = &all[columns[c]];
+        double apart = x->radius + y->radius + reach * fmax(x->diameter, y->diameter);
+        if (square_between(x->centroid, y->centroid) < apart * apart) {
+            add_pair(n, row, columns[c]);
+            continue;
+        }
+        b.columns[b.count++] = columns[c];
+        if (b.count == LANES) flush_batch(n, &b);
+    }
+    flush_batch(n, &b);
+}
+
+ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns,
+                             ps_hbem_workspace *workspace, double *values)
+{
+    queue queues[CLASSES][2];
+    near n = {.op = op, .rows = rows, .columns = columns, .queues = queues, .values = values};
+    for (int e = 0; e < 2 * CLASSES; ++e) queues[e / 2][e % 2].count = 0;
+    int32_t *row_list, *column_list;
+    int64_t before = workspace->used;
+    PS_TRY(ps_hbem_take(workspace, ps_hbem_items(op->test, rows) * 4, &row_list));
+    PS_TRY(ps_hbem_take(workspace, ps_hbem_items(op->trial, columns) * 4, &column_list));
+    int64_t row_count = ps_hbem_triangles_of(op->test, rows, row_list);
+    int64_t column_count = ps_hbem_triangles_of(op->trial, columns, column_list);
+    int64_t size = (rows.end - rows.begin) * (columns.end - columns.begin) * ps_hbem_parts(op);
+    memset(values, 0, (size_t)size * sizeof *values);
+    for (int64_t r = 0; r < row_count; ++r) add_row(&n, row_list[r], column_list, column_count);
+    for (int e = 0; e < 2 * CLASSES; ++e) flush(&n, e / 2, e % 2);
+    workspace->used = before;
+    return PS_OK;
+}

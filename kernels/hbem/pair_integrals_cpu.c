@@ -1,0 +1,61 @@
+#include "kernels/hbem/pair_integrals.h"
+
+#include <math.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+/* Vectors are wider than the registers of the lesser instruction sets; none crosses a call. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+#define INLINE static inline __attribute__((always_inline))
+#define FOUR_PI (4 * M_PI)
+
+#define real float
+#define integer int32_t
+#define SINGLE 1
+#define ROOT sqrtf
+#define source_f32 ps_hbem_source_f32
+#define N(name) name##_f32
+#include "kernels/hbem/pair_lanes_body.h"
+#undef real
+#undef integer
+#undef SINGLE
+#undef ROOT
+#undef N
+#define real double
+#define integer int64_t
+#define SINGLE 0
+#define ROOT sqrt
+#define source_f64 ps_hbem_source_f64
+#define N(name) name##_f64
+#include "kernels/hbem/pair_lanes_body.h"
+#include "kernels/hbem/pair_near_body.h"
+
+#define ROW(kernel, wave)                                              \
+    static void row_f32_##kernel##wave(const ps_hbem_row_job *job)     \
+    {                                                                  \
+        row_f32(job, PS_KERNEL_##kernel, wave);                        \
+    }                                                                  \
+    static void row_f64_##kernel##wave(const ps_hbem_row_job *job)     \
+    {                                                                  \
+        row_f64(job, PS_KERNEL_##kernel, wave);                        \
+    }
+#define PAIR(kernel, wave)                                             \
+    static void regular_##kernel##wave(const ps_hbem_pair_job *job)    \
+    {                                                                  \
+        regular(job, PS_KERNEL_##kernel, wave);                        \
+    }                                                                  \
+    static void joint_##kernel##wave(const ps_hbem_pair_job *job)      \
+    {                                                                  \
+        joint(job, PS_KERNEL_##kernel, wave);                          \
+    }
+ROW(SLP, 0) ROW(SLP, 1) ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1)
+PAIR(SLP, 0) PAIR(SLP, 1) PAIR(DLP, 0) PAIR(DLP, 1) PAIR(ADLP, 0) PAIR(ADLP, 1)
+
+#define ENTRY(kind, kernel) [PS_KERNEL_##kernel] = {kind##_##kernel##0, kind##_##kernel##1}
+#define ROWS(kind) {ENTRY(kind, SLP), ENTRY(kind, DLP), ENTRY(kind, ADLP), ENTRY(kind, HYPS)}
+
+const struct ps_hbem_pair_functions PS_ISA_TABLE(ps_hbem_pairs) = {
+    .row = {[PS_SINGLE] = ROWS(row_f32), [PS_DOUBLE] = ROWS(row_f64)},
+    .regular = {ENTRY(regular, SLP), ENTRY(regular, DLP), ENTRY(regular, ADLP)},
+    .joint = {ENTRY(joint, SLP), ENTRY(joint, DLP), ENTRY(joint, ADLP)}};

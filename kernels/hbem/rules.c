@@ -1,0 +1,190 @@
+#include "kernels/hbem/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+/* P_n and P'_n at x. */
+static void legendre(int n, double x, double *value, double *slope)
+{
+    double before = 1, p = x;
+    for (int j = 2; j <= n; ++j) {
+        double next = ((2 * j - 1) * x * p - (j - 1) * before) / j;
+        before = p;
+        p = next;
+    }
+    *value = p;
+    *slope = n * (x * p - before) / (x * x - 1);
+}
+
+void ps_hbem_gauss(int n, double *node, double *weight)
+{
+    for (int i = 0; i < n; ++i) {
+        double x = cos(M_PI * (n - i - .25) / (n + .5)), value, slope;
+        for (int step = 0; step < 8; ++step) {
+            legendre(n, x, &value, &slope);
+            x -= value / slope;
+        }
+        legendre(n, x, &value, &slope);
+        node[i] = (1 + x) / 2;
+        weight[i] = 1 / ((1 - x * x) * slope * slope);
+    }
+}
+
+void ps_hbem_rule_six(ps_hbem_rule *rule)
+{
+    static const double a[2] = {.445948490915965, .091576213509771};
+    static const double w[2] = {.223381589678011, .109951743655322};
+    memset(rule, 0, sizeof *rule);
+    for (int orbit = 0; orbit < 2; ++orbit)
+        for (int l = 0; l < 3; ++l, ++rule->count) {
+            for (int m = 0; m < 3; ++m)
+                rule->hat[rule->count][m] = m == l ? 1 - 2 * a[orbit] : a[orbit];
+            rule->weight[rule->count] = w[orbit] / (6 * (w[0] + w[1]));
+        }
+}
+
+void ps_hbem_rule_collapsed(int n, ps_hbem_rule *rule)
+{
+    double node[PS_HBEM_GAUSS_MAX], weight[PS_HBEM_GAUSS_MAX];
+    ps_hbem_gauss(n, node, weight);
+    memset(rule, 0, sizeof *rule);
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j, ++rule->count) {
+            double x = node[i], y = node[j] * (1 - node[i]);
+            memcpy(rule->hat[rule->count], (double[3]){1 - x - y, x, y}, 3 * sizeof(double));
+            rule->weight[rule->count] = weight[i] * weight[j] * (1 - node[i]);
+        }
+}
+
+/* ---- pairs that touch: regions in (x1, x2; y1, y2), 0 <= x2 <= x1 <= 1 ---- */
+
+static const int regions_of[PS_PAIR_CONTACTS] = {0, 2, 5, 6};
+
+int ps_hbem_joint_count(ps_hbem_contact contact, int n)
+{
+    return regions_of[contact] * n * n * n * n;
+}
+
+static void exchange(double z[4])
+{
+    for (int c = 0; c < 2; ++c) {
+        double keep = z[c];
+        z[c] = z[c + 2];
+        z[c + 2] = keep;
+    }
+}
+
+static double identical_region(int region, const double p[4], double z[4])
+{
+    double xi = p[0], e1 = p[1], e12 = p[1] * p[2], e123 = e12 * p[3];
+    const double map[3][4] = {{1, 1 - e1 + e12, 1 - e123, 1 - e1},
+                              {1, e1 - e12 + e123, 1 - e12, e1 - e12},
+                              {1 - e123, e1 - e123, 1, e1 - e12}};
+    for (int c = 0; c < 4; ++c) z[c] = xi * map[region % 3][c];
+    if (region >= 3) exchange(z);
+    return xi * xi * xi * e1 * e1 * p[2];
+}
+
+static double edge_region(int region, const double p[4], double z[4])
+{
+    double xi = p[0], e1 = p[1], e12 = p[1] * p[2], e123 = e12 * p[3];
+    const double map[5][4] = {{1, e1 * p[3], 1 - e12, e1 * (1 - p[2])},
+                              {1, e1, 1 - e123, e12 * (1 - p[3])},
+                              {1 - e12, e1 * (1 - p[2]), 1, e123},
+                              {1 - e123, e12 * (1 - p[3]), 1, e1},
+                              {1 - e123, e1 * (1 - p[2] * p[3]), 1, e12}};
+    for (int c = 0; c < 4; ++c) z[c] = xi * map[region][c];
+    return xi * xi * xi * e1 * e1 * (region ? p[2] : 1);
+}
+
+static double vertex_region(int region, const double p[4], double z[4])
+{
+    double xi = p[0];
+    const double map[4] = {1, p[1], p[2], p[2] * p[3]};
+    for (int c = 0; c < 4; ++c) z[c] = xi * map[c];
+    if (region) exchange(z);
+    return xi * xi * xi * p[2];
+}
+
+static void put_hats(double s, double t, double hat[3])
+{
+    hat[0] = 1 - s;
+    hat[1] = s - t;
+    hat[2] = t;
+}
+
+void ps_hbem_joint_rule(ps_hbem_contact contact, int n, ps_hbem_joint_point *points)
+{
+    double (*const maps[])(int, const double *, double *) = {NULL, vertex_region, edge_region,
+                                                             identical_region};
+    double node[PS_HBEM_GAUSS_MAX], weight[PS_HBEM_GAUSS_MAX], z[4];
+    ps_hbem_gauss(n, node, weight);
+    int total = n * n * n * n;
+    for (int e = 0; e < regions_of[contact] * total; ++e, ++points) {
+        double p[4], w = 1;
+        for (int c = 0, rest = e % total; c < 4; ++c, rest /= n) {
+            p[c] = node[rest % n];
+            w *= weight[rest % n];
+        }
+        points->weight = w * maps[contact](e / total, p, z);
+        put_hats(z[0], z[1], points->x);
+        put_hats(z[2], z[3], points->y);
+    }
+}
+
+/* ---- which rule where ---- */
+
+/* Distances for tolerances 1e-3, 1e-4, 1e-5, 1e-6 from which 6 points, 4x4, 5x5, 6x6, 8x8 suffice:
+ * 1e-4 as measured (guide 2), the others from the decay with distance measured there. */
+static const double reach[4][PS_HBEM_RULES] = {{1, .5, .4, .3, .2},
+                                               {2, 1, .5, .4, .3},
+                                               {3, 1.5, .9, .6, .4},
+                                               {6, 2.5, 1.5, 1, .5}};
+
+static int level_of(double tolerance)
+{
+    double digits = ceil(-log10(tolerance) - 1e-9);
+    return digits <= 3 ? 0 : digits >= 6 ? 3 : (int)digits - 3;
+}
+
+int ps_hbem_quadrature_points(double tolerance)
+{
+    int n = level_of(tolerance) + 4;
+    return 13 * n * n * n * n;
+}
+
+static void put_joint_rules(ps_hbem_quadrature *quadrature, int n, ps_hbem_joint_point *points)
+{
+    quadrature->singular = n;
+    for (int contact = PS_PAIR_VERTEX; contact < PS_PAIR_CONTACTS; ++contact) {
+        quadrature->joint[contact] = points;
+        quadrature->joint_count[contact] = ps_hbem_joint_count((ps_hbem_contact)contact, n);
+        ps_hbem_joint_rule((ps_hbem_contact)contact, n, points);
+        points += quadrature->joint_count[contact];
+    }
+}
+
+void ps_hbem_quadrature_init(ps_hbem_quadrature *quadrature, double tolerance,
+                             ps_hbem_joint_point *points)
+{
+    static const int n_of[PS_HBEM_RULES] = {0, 4, 5, 6, 8};
+    int level = level_of(tolerance);
+    memset(quadrature, 0, sizeof *quadrature);
+    quadrature->rules = PS_HBEM_RULES;
+    for (int r = 0; r < PS_HBEM_RULES; ++r) {
+        quadrature->distance[r] = reach[level][r];
+        if (r == 0)
+            ps_hbem_rule_six(&quadrature->rule[r]);
+        else
+            ps_hbem_rule_collapsed(n_of[r], &quadrature->rule[r]);
+    }
+    put_joint_rules(quadrature, level + 4, points);
+}
+
+void ps_hbem_quadrature_fixed(ps_hbem_quadrature *quadrature, int n, ps_hbem_joint_point *points)
+{
+    memset(quadrature, 0, sizeof *quadrature);
+    quadrature->rules = 1;
+    ps_hbem_rule_six(&quadrature->rule[0]);
+    put_joint_rules(quadrature, n, points);
+}

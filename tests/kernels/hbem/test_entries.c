@@ -1,0 +1,265 @@
+/* Rules, kernels and entries (kernels/hbem/rules.h, pair_integrals.h, entries.h) against the numbers of
+ * the numerics guide: reference integrals, eigenvalues of the operators on the sphere, invariants. */
+#include "kernels/hbem/entries.h"
+
+#include <complex.h>
+
+#include "tests/check.h"
+#include "tests/support/hbem_case.h"
+
+/* ---- pairs of triangles ---- */
+
+/* int int 1/|x-y| of two triangles in the plane, by the rule with n points per direction. */
+static double pair_integral(const double corners[6][2], ps_hbem_contact contact, int n)
+{
+    double x[12 * 8] = {0}, y[12 * 8] = {0}, moments[2 * 9 * 8], sum = 0;
+    double *aligned[3];
+    void *memory[3];
+    const double *from[3] = {x, y, moments};
+    const size_t bytes[3] = {sizeof x, sizeof y, sizeof moments};
+    for (int e = 0; e < 9 * 8; ++e) {
+        int corner = e / 24, axis = e / 8 % 3;
+        x[e] = axis < 2 ? corners[corner][axis] : 0;
+        y[e] = axis < 2 ? corners[3 + corner][axis] : 0;
+    }
+    for (int m = 0; m < 3; ++m) {
+        assert_int_equal(posix_memalign(&memory[m], 64, bytes[m]), 0);
+        aligned[m] = memory[m];
+        if (m < 2) memcpy(aligned[m], from[m], bytes[m]);
+    }
+    int count = ps_hbem_joint_count(contact, n);
+    ps_hbem_joint_point *points = calloc((size_t)count, sizeof *points);
+    ps_hbem_joint_rule(contact, n, points);
+    ps_hbem_pair_job job = {.x = aligned[0], .y = aligned[1], .joint = points,
+                            .joint_count = count, .moments = aligned[2]};
+    ps_hbem_pair_functions_here()->joint[PS_KERNEL_SLP][0](&job);
+    for (int e = 0; e < 9; ++e) sum += aligned[2][8 * e + 5];
+    for (int m = 0; m < 3; ++m) free(memory[m]);
+    free(points);
+    return 4 * M_PI * sum;
+}
+
+static void test_reference_integrals(void **state)
+{
+    const double identical[6][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 0}, {1, 0}, {0, 1}};
+    const double edge[6][2] = {{1, 0}, {0, 1}, {0, 0}, {1, 0}, {0, 1}, {1, 1}};
+    const double vertex[6][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 0}, {-1, 0}, {0, -1}};
+    check_near(pair_integral(identical, PS_PAIR_IDENTICAL, 20), 1.00306588477318, 0, 1e-12);
+    check_near(pair_integral(edge, PS_PAIR_EDGE, 20), .483538914350507, 0, 1e-12);
+    check_near(pair_integral(vertex, PS_PAIR_VERTEX, 20), .268343797182829, 0, 1e-12);
+    /* and what few points give: guide 2, within a factor of two */
+    check_at_most(fabs(pair_integral(identical, PS_PAIR_IDENTICAL, 5) / 1.00306588477318 - 1), 5e-5);
+    check_at_most(fabs(pair_integral(edge, PS_PAIR_EDGE, 5) / .483538914350507 - 1), 8e-6);
+    check_at_most(fabs(pair_integral(vertex, PS_PAIR_VERTEX, 5) / .268343797182829 - 1), 4e-6);
+}
+
+static void test_rules_are_exact(void **state)
+{
+    ps_hbem_rule rule;
+    for (int n = 0; n <= 8; n += n ? 1 : 2) {
+        int degree = n ? 2 * n - 2 : 4;
+        if (n)
+            ps_hbem_rule_collapsed(n, &rule);
+        else
+            ps_hbem_rule_six(&rule);
+        for (int a = 0; a <= degree; ++a) {
+            double sum = 0; /* int x^a y^(degree-a) = a! b! / (a+b+2)! */
+            for (int q = 0; q < rule.count; ++q)
+                sum += rule.weight[q] * pow(rule.hat[q][1], a) * pow(rule.hat[q][2], degree - a);
+            check_near(sum, tgamma(a + 1) * tgamma(degree - a + 1) / tgamma(degree + 3), 1e-15, 1e-12);
+        }
+    }
+    for (int contact = PS_PAIR_VERTEX; contact < PS_PAIR_CONTACTS; ++contact) {
+        ps_hbem_joint_point points[6 * 256];
+        double sum = 0;
+        ps_hbem_joint_rule((ps_hbem_contact)contact, 4, points);
+        for (int q = 0; q < ps_hbem_joint_count((ps_hbem_contact)contact, 4); ++q)
+            sum += points[q].weight;
+        check_near(sum, .25, 1e-14, 0);
+    }
+}
+
+/* The kernels in lanes against complex arithmetic of the library, up to kr = 300. */
+static double complex kernel_reference(ps_hbem_kernel kernel, double k, const double d[3],
+                                       const double nx[3], const double ny[3])
+{
+    double r = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), dx = 0, dy = 0, nn = 0;
+    for (int c = 0; c < 3; ++c) {
+        dx += d[c] * nx[c];
+        dy += d[c] * ny[c];
+        nn += nx[c] * ny[c];
+    }
+    double complex g = cexp(I * k * r) / (4 * M_PI * r), g1 = g * (I * k * r - 1) / r;
+    double complex g2 = g * (2 - 2 * I * k * r - k * k * r * r) / (r * r);
+    switch (kernel) {
+    case PS_KERNEL_SLP: return g;
+    case PS_KERNEL_DLP: return -g1 * dy / r;
+    case PS_KERNEL_ADLP: return g1 * dx / r;
+    default: return (g2 - g1 / r) * dx * dy / (r * r) + g1 / r * nn;
+    }
+}
+
+static double uniform(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k, double size)
+{
+    int lanes = precision == PS_SINGLE ? 16 : 8, parts = k != 0 ? 2 : 1;
+    double panel[12 * 16] __attribute__((aligned(64))), sums[6 * 16] __attribute__((aligned(64)));
+    float small[12 * 16] __attribute__((aligned(64)));
+    ps_hbem_rule point = {.count = 1, .hat = {{1, 0, 0}}, .weight = {1}};
+    uint64_t seed = 7;
+    double normal[3] = {.6, 0, .8}, from[3] = {.25, -.5, .125};
+    for (int e = 0; e < 12 * lanes; ++e) {
+        panel[e] = (double)(float)(e < 9 * lanes ? size * (uniform(&seed) + .01)
+                                                 : uniform(&seed) - .5);
+        small[e] = (float)panel[e];
+    }
+    ps_hbem_source_f64 source = {.coefficient = 1 / (4 * M_PI)};
+    ps_hbem_source_f32 single = {.coefficient = (float)(1 / (4 * M_PI))};
+    for (int c = 0; c < 3; ++c) {
+        source.x[c] = single.x[c] = (float)(from[c] - size);
+        single.normal[c] = (float)normal[c];
+        source.normal[c] = normal[c];
+    }
+    ps_hbem_row_job job = {.sources = precision == PS_SINGLE ? (void *)&single : (void *)&source,
+                           .source_count = 1, .blocks = 1, .rule = &point, .wavenumber = k,
+                           .panel = precision == PS_SINGLE ? (void *)small : (void *)panel,
+                           .sums = sums};
+    ps_hbem_pair_functions_here()->row[precision][kernel][parts - 1](&job);
+    for (int lane = 0; lane < lanes; ++lane) {
+        double d[3], ny[3], length = 0;
+        for (int c = 0; c < 3; ++c) {
+            d[c] = source.x[c] - panel[c * lanes + lane];
+            ny[c] = panel[(9 + c) * lanes + lane];
+            length += d[c] * d[c];
+        }
+        double complex expected = kernel_reference(kernel, k, d, normal, ny);
+        length = sqrt(length);
+        double bound = (1 + k * length) * (1 + k * length) / (kernel == PS_KERNEL_SLP ? 1 : length);
+        if (kernel == PS_KERNEL_HYPS) bound /= length;
+        bound *= (1 + k * length) / (4 * M_PI * length) * (precision == PS_SINGLE ? 4e-7 : 1.6e-15);
+        for (int part = 0; part < parts; ++part) {
+            int at = 3 * part * lanes + lane;
+            double value = precision == PS_SINGLE ? (double)((float *)sums)[at] : sums[at];
+            check_near(value, part ? cimag(expected) : creal(expected), bound, 0);
+        }
+    }
+}
+
+static void test_kernels(void **state)
+{
+    for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision)
+        for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel)
+            for (double size = .1; size < 60; size *= 5) {
+                check_kernel((ps_precision)precision, (ps_hbem_kernel)kernel, 0, size);
+                check_kernel((ps_precision)precision, (ps_hbem_kernel)kernel, 2.5, size);
+            }
+}
+
+/* ---- the sphere ---- */
+
+static double legendre(int m, double z) { return m == 0 ? 1 : m == 1 ? z : 1.5 * z * z - .5; }
+
+/* Rayleigh quotient of P_m(z) at the vertices. */
+static double complex quotient(const hbem_case *c, const double *matrix, int parts, int m)
+{
+    int64_t n = c->space.dofs;
+    double *x = calloc((size_t)n, 8), *y = calloc((size_t)n, 8), mass = 0;
+    double complex sum = 0;
+    for (int64_t i = 0; i < n; ++i) x[i] = legendre(m, c->vertices[3 * i + 2]);
+    ps_hbem_mass_apply(&c->space, &c->space, x, y);
+    for (int64_t j = 0; j < n; ++j) {
+        mass += x[j] * y[j];
+        for (int64_t i = 0; i < n; ++i)
+            sum += x[i] * x[j] * (matrix[j * n + i] + (parts > 1 ? I * matrix[(n + j) * n + i] : 0));
+    }
+    free(x);
+    free(y);
+    return sum / mass;
+}
+
+/* Eigenvalues of degree m on the unit sphere (guide 6). j, h = j + iy and derivatives, m = 0, 1, 2. */
+static double complex eigenvalue(ps_hbem_kernel kernel, double k, int m)
+{
+    if (k == 0) {
+        double s = 1.0 / (2 * m + 1);
+        return kernel == PS_KERNEL_SLP ? s : kernel == PS_KERNEL_HYPS ? m * (m + 1) * s : -s / 2;
+    }
+    double j[4], y[4];
+    j[0] = sin(k) / k;
+    y[0] = -cos(k) / k;
+    j[1] = j[0] / k - cos(k) / k;
+    y[1] = y[0] / k - sin(k) / k;
+    for (int l = 1; l < 3; ++l) {
+        j[l + 1] = (2 * l + 1) / k * j[l] - j[l - 1];
+        y[l + 1] = (2 * l + 1) / k * y[l] - y[l - 1];
+    }
+    double complex h = j[m] + I * y[m], h1 = j[m + 1] + I * y[m + 1];
+    double dj = m * j[m] / k - j[m + 1];
+    double complex dh = m * h / k - h1;
+    switch (kernel) {
+    case PS_KERNEL_SLP: return I * k * j[m] * h;
+    case PS_KERNEL_HYPS: return -I * k * k * k * dj * dh;
+    default: return I * k * k / 2 * (dj * h + j[m] * dh);
+    }
+}
+
+typedef struct eigenvalue_error {
+    ps_hbem_kernel kernel;
+    double k;
+    int degree;
+    double error[3]; /* absolute, meshes n = 8, 12, 16 (guide 6) */
+} eigenvalue_error;
+
+static void check_eigenvalues(const eigenvalue_error *expected)
+{
+    double measured[3];
+    for (int level = 0; level < 3; ++level) {
+        hbem_case c;
+        hbem_case_sphere(&c, 8 + 4 * level);
+        hbem_case_finish(&c, PS_SPACE_P1, 0);
+        ps_hbem_operator op = hbem_case_operator(&c, expected->kernel, expected->k);
+        double *matrix = hbem_dense(&op);
+        double complex exact = eigenvalue(expected->kernel, expected->k, expected->degree);
+        double complex value = quotient(&c, matrix, ps_hbem_parts(&op), expected->degree);
+        measured[level] = cabs(value - exact);
+        if (expected->error[level] > 0)
+            check_near(measured[level], expected->error[level], 0, .05);
+        free(matrix);
+        hbem_case_release(&c);
+    }
+    check_near(log(measured[0] / measured[2]) / log(2), 2, .1, 0); /* order */
+}
+
+static void test_eigenvalues_laplace(void **state)
+{
+    const eigenvalue_error expected[] = {
+        {PS_KERNEL_SLP, 0, 0, {5.22e-3, 2.33e-3, 1.31e-3}},
+        {PS_KERNEL_DLP, 0, 2, {2.73e-3, 1.20e-3, 6.7e-4}},
+        {PS_KERNEL_ADLP, 0, 2, {2.73e-3, 1.20e-3, 6.7e-4}},
+        {PS_KERNEL_HYPS, 0, 1, {3.42e-3, 1.53e-3, 8.7e-4}}};
+    for (size_t e = 0; e < sizeof expected / sizeof *expected; ++e) check_eigenvalues(&expected[e]);
+}
+
+static void test_eigenvalues_helmholtz(void **state)
+{
+    const eigenvalue_error expected[] = {
+        {PS_KERNEL_SLP, 5, 0, {7.9e-3, 3.6e-3, 2.0e-3}},
+        {PS_KERNEL_DLP, 5, 0, {3.86e-2, 1.73e-2, 9.7e-3}},
+        {PS_KERNEL_ADLP, 5, 0, {3.86e-2, 1.73e-2, 9.7e-3}},
+        {PS_KERNEL_HYPS, 5, 0, {.200, .0896, .0505}}};
+    for (size_t e = 0; e < sizeof expected / sizeof *expected; ++e) check_eigenvalues(&expected[e]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference_integrals), cmocka_unit_test(test_rules_are_exact),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_eigenvalues_laplace),
+        cmocka_unit_test(test_eigenvalues_helmholtz)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/*
+ * hbem_case: surfaces for tests of hbem (sphere from the octahedron, bodies of unit cells), spaces on
+ * them, and dense matrices.
+ */
+#ifndef PS_TESTS_SUPPORT_HBEM_CASE_H
+#define PS_TESTS_SUPPORT_HBEM_CASE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hbem/entries.h"
+
+typedef struct hbem_case {
+    int64_t vertex_count, triangle_count;
+    double *vertices;
+    int32_t *corners;
+    ps_hbem_triangle *triangles;
+    ps_hbem_surface surface;
+    ps_hbem_space space;
+    ps_hbem_quadrature quadrature;
+    ps_hbem_joint_point *points;
+} hbem_case;
+
+/* Stops the test or bench program with the message. */
+static inline void hbem_case_ok(ps_status status)
+{
+    if (status == PS_OK) return;
+    fprintf(stderr, "hbem_case: %s\n", ps_message());
+    abort();
+}
+
+/* Vertices on a lattice of (2 side + 1)^3 points, made when first asked for. */
+typedef struct hbem_lattice {
+    hbem_case *into;
+    int side;
+    int32_t *index;
+} hbem_lattice;
+
+static inline int32_t hbem_lattice_vertex(hbem_lattice *lattice, const int at[3])
+{
+    int width = 2 * lattice->side + 1;
+    int32_t *known = &lattice->index[((at[0] + lattice->side) * width + at[1] + lattice->side) *
+                                         width + at[2] + lattice->side];
+    if (*known == 0) {
+        double *to = lattice->into->vertices + 3 * lattice->into->vertex_count;
+        for (int c = 0; c < 3; ++c) to[c] = (double)at[c] / lattice->side;
+        *known = (int32_t)++lattice->into->vertex_count;
+    }
+    return *known - 1;
+}
+
+static inline void hbem_lattice_triangle(hbem_lattice *lattice, int corner[3][3])
+{
+    int32_t *to = lattice->into->corners + 3 * lattice->into->triangle_count++;
+    for (int l = 0; l < 3; ++l) to[l] = hbem_lattice_vertex(lattice, corner[l]);
+}
+
+static inline hbem_lattice hbem_lattice_begin(hbem_case *c, int side, int64_t most)
+{
+    memset(c, 0, sizeof *c);
+    size_t width = (size_t)(2 * side + 1);
+    c->vertices = calloc((size_t)most * 3, 3 * sizeof *c->vertices);
+    c->corners = calloc((size_t)most, 3 * sizeof *c->corners);
+    return (hbem_lattice){c, side, calloc(width * width * width, sizeof(int32_t))};
+}
+
+static inline void hbem_lattice_end(hbem_lattice *lattice)
+{
+    hbem_case *c = lattice->into;
+    free(lattice->index);
+    c->triangles = calloc((size_t)c->triangle_count, sizeof *c->triangles);
+}
+
+static inline void hbem_case_surface(hbem_case *c)
+{
+    hbem_case_ok(ps_hbem_surface_init(&c->surface, c->vertices, c->vertex_count, c->corners,
+                                      c->triangle_count, c->triangles));
+}
+
+/* The unit sphere: every face of the octahedron cut n^2-fold, projected: 8 n^2 triangles. */
+static inline void hbem_case_sphere(hbem_case *c, int n)
+{
+    hbem_lattice lattice = hbem_lattice_begin(c, n, 8 * (int64_t)n * n + 8);
+    for (int octant = 0; octant < 8; ++octant) {
+        int s[3] = {octant & 1 ? -1 : 1, octant & 2 ? -1 : 1, octant & 4 ? -1 : 1};
+        int turn = s[0] * s[1] * s[2] < 0;
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n - i; ++j)
+                for (int down = 0; down < (i + j + 1 < n ? 2 : 1); ++down) {
+                    int local[3][2] = {{i + down, j + down}, {i + 1, j}, {i, j + 1}}, at[3][3];
+                    if (down) {
+                        int turned[3][2] = {{i + 1, j + 1}, {i, j + 1}, {i + 1, j}};
+                        memcpy(local, turned, sizeof local);
+                    }
+                    for (int l = 0; l < 3; ++l) {
+                        int from = turn && l ? 3 - l : l;
+                        int x = local[from][0], y = local[from][1];
+                        at[l][0] = s[0] * x;
+                        at[l][1] = s[1] * y;
+                        at[l][2] = s[2] * (n - x - y);
+                    }
+                    hbem_lattice_triangle(&lattice, at);
+                }
+    }
+    hbem_lattice_end(&lattice);
+    for (int64_t v = 0; v < c->vertex_count; ++v) {
+        double *p = c->vertices + 3 * v, r = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+        for (int d = 0; d < 3; ++d) p[d] /= r;
+    }
+    hbem_case_surface(c);
+}
+
+/* The surface of [-1, 1]^3 of (2 n)^3 cells, with `l_shape` without the quarter x > 0, y > 0. */
+static inline int hbem_cell(const int at[3], int n, int l_shape)
+{
+    for (int c = 0; c < 3; ++c)
+        if (at[c] < -n || at[c] >= n) return 0;
+    return !(l_shape && at[0] >= 0 && at[1] >= 0);
+}
+
+static inline void hbem_case_cells(hbem_case *c, int n, int l_shape)
+{
+    hbem_lattice lattice = hbem_lattice_begin(c, n, 56 * (int64_t)n * n + 8);
+    int width = 2 * n;
+    for (int e = 0; e < width * width * width * 6; ++e) {
+        int cell[3] = {e / 6 / width / width - n, e / 6 / width % width - n, e / 6 % width - n};
+        int axis = e % 3, up = e % 6 / 3, other[3], at[4][3], half[3][3];
+        memcpy(other, cell, sizeof other);
+        other[axis] += up ? 1 : -1;
+        if (!hbem_cell(cell, n, l_shape) || hbem_cell(other, n, l_shape)) continue;
+        for (int v = 0; v < 4; ++v) {
+            memcpy(at[v], cell, sizeof at[v]);
+            at[v][axis] += up;
+            at[v][(axis + (up ? 1 : 2)) % 3] += v == 1 || v == 2;
+            at[v][(axis + (up ? 2 : 1)) % 3] += v >= 2;
+        }
+        for (int part = 0; part < 2; ++part) {
+            const int corner[2][3] = {{0, 1, 2}, {0, 2, 3}};
+            for (int l = 0; l < 3; ++l) memcpy(half[l], at[corner[part][l]], sizeof half[l]);
+            hbem_lattice_triangle(&lattice, half);
+        }
+    }
+    hbem_lattice_end(&lattice);
+    hbem_case_surface(c);
+}
+
+static inline void hbem_space_make(ps_hbem_space *space, ps_hbem_space_kind kind,
+                                   const ps_hbem_surface *surface)
+{
+    size_t dofs = (size_t)ps_hbem_space_dofs(kind, surface);
+    size_t items = 3 * (size_t)surface->triangle_count;
+    ps_hbem_space_init(space, kind, surface, calloc(dofs + 1, 8), calloc(items, 8),
+                       calloc(items, 4));
+}
+
+static inline void hbem_space_free(ps_hbem_space *space)
+{
+    free(space->start);
+    free(space->item);
+    free(space->dof_of);
+}
+
+/* tolerance 0: the paper's rules with n = 4. */
+static inline void hbem_case_rules(hbem_case *c, double tolerance)
+{
+    int count = tolerance > 0 ? ps_hbem_quadrature_points(tolerance) : 13 * 256;
+    free(c->points);
+    c->points = calloc((size_t)count, sizeof *c->points);
+    if (tolerance > 0)
+        ps_hbem_quadrature_init(&c->quadrature, tolerance, c->points);
+    else
+        ps_hbem_quadrature_fixed(&c->quadrature, 4, c->points);
+}
+
+static inline void hbem_case_finish(hbem_case *c, ps_hbem_space_kind kind, double tolerance)
+{
+    hbem_case_rules(c, tolerance);
+    hbem_space_make(&c->space, kind, &c->surface);
+}
+
+static inline void hbem_case_release(hbem_case *c)
+{
+    hbem_space_free(&c->space);
+    free(c->vertices);
+    free(c->corners);
+    free(c->triangles);
+    free(c->points);
+    memset(c, 0, sizeof *c);
+}
+
+static inline ps_hbem_operator hbem_case_operator(const hbem_case *c, ps_hbem_kernel kernel,
+                                                  double k)
+{
+    return (ps_hbem_operator){.kernel = kernel, .wavenumber = k, .test = &c->space,
+                              .trial = &c->space, .quadrature = &c->quadrature,
+                              .far_precision = PS_DOUBLE};
+}
+
+/* Workspace of a block. */
+static inline ps_hbem_workspace hbem_workspace_make(int64_t bytes)
+{
+    void *base = NULL;
+    if (posix_memalign(&base, 64, (size_t)bytes + 64)) abort();
+    return (ps_hbem_workspace){.base = base, .bytes = bytes};
+}
+
+/* The near-field form of a block as values[part][column][row]; free() it. */
+static inline double *hbem_block(const ps_hbem_operator *op, ps_hbem_range rows,
+                                 ps_hbem_range columns)
+{
+    int64_t size = (rows.end - rows.begin) * (columns.end - columns.begin);
+    double *values = calloc((size_t)(size * ps_hbem_parts(op)), sizeof *values);
+    ps_hbem_workspace workspace = hbem_workspace_make(ps_hbem_entries_bytes(op, rows, columns));
+    hbem_case_ok(ps_hbem_near_block(op, rows, columns, &workspace, values));
+    free(workspace.base);
+    return values;
+}
+
+static inline double *hbem_dense(const ps_hbem_operator *op)
+{
+    return hbem_block(op, (ps_hbem_range){0, op->test->dofs}, (ps_hbem_range){0, op->trial->dofs});
+}
+
+#endif
