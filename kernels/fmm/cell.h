@@ -1,5 +1,6 @@
 /*
- * cell: from particles to multipoles, from locals to particles, and between a cell and its children.
+ * cell: from particles to multipoles, from locals to particles, and between a cell and its
+ * children.
  *
  *     P2M   M_m += sum_j S(m, xi_j) q_j                                     (a leaf)
  *     M2M   M_m += sum_n prod_d E_{o_d}[m_d][n_d] M_n(child)               (a child in octant o)
@@ -10,7 +11,7 @@
  * potentials and gradients are added to in fp64.
  *
  * | op  | flop                      | per                            |
- * | P2M | 2 l^3 + 2 l^2 + 6 l (l-1) | particle; 2 l^3 + 2 l^2 more for each further right-hand side |
+ * | P2M | 2 l^3 + 2 l^2 + 6 l (l-1) | particle and right-hand side   |
  * | M2M | 6 l^4                     | child                          |
  * | L2L | 6 l^4                     | child                          |
  * | L2P | 4 l^3 + 6 l^2 + 8 l + 12 l (l-1) | particle                |
@@ -27,8 +28,8 @@ typedef struct ps_fmm_leaf {
     const ps_fmm_particles *particles;
     ps_fmm_range range;
     double centre[3], width;
-    int sides;                /* right-hand sides                                              */
-    int64_t vector_stride;    /* numbers from the vector of a side to the next one's           */
+    int sides;             /* right-hand sides                                              */
+    int64_t vector_stride; /* numbers from the vector of a side to the next one's           */
 } ps_fmm_leaf;
 
 /* Octants: 4 o_x + 2 o_y + o_z, the last three bits of the child's key. `real` vectors of one

@@ -30,8 +30,7 @@ KERNEL_INLINE void basis_at(const ps_fmm_interpolation *s, int order, const vrea
                             bool slopes, basis *b)
 {
     for (int d = 0; d < 3; ++d) {
-        vreal x = xi[d], t_before = v_of(1), t = x, u_before = v_of(0),
-              u = v_of(1);
+        vreal x = xi[d], t_before = v_of(1), t = x, u_before = v_of(0), u = v_of(1);
         for (int a = 0; a < order; ++a) {
             b->value[d][a] = v_of((real)s->polynomials[0][a]);
             b->slope[d][a] = v_of(0);
@@ -115,8 +114,8 @@ KERNEL_INLINE void l2p(const ps_fmm_interpolation *s, int order, const ps_fmm_le
             expand(locals + side * leaf->vector_stride, order, &b, out);
             v_add_to_doubles(particles->potential + side * particles->stride + i, count, 1, out[0]);
             for (int d = 0; d < 3; ++d)
-                v_add_to_doubles(particles->gradient + (3 * side + d) * particles->stride + i, count,
-                                 scale, out[1 + d]);
+                v_add_to_doubles(particles->gradient + (3 * side + d) * particles->stride + i,
+                                 count, scale, out[1 + d]);
         }
     }
 }
@@ -141,8 +140,7 @@ KERNEL_INLINE void transfer(const ps_fmm_interpolation *s, int order, bool trans
     for (int o = 0; o < 2; ++o)
         for (int a = 0; a < order; ++a)
             for (int b = 0; b < order; ++b)
-                e[o][a * order + b] =
-                    (real)(transposed ? s->child[o][b][a] : s->child[o][a][b]);
+                e[o][a * order + b] = (real)(transposed ? s->child[o][b][a] : s->child[o][a][b]);
     contract(e[octant >> 2 & 1], order, from, first);
     contract(e[octant >> 1 & 1], order, first, second);
     contract(e[octant & 1], order, second, first);
@@ -151,12 +149,19 @@ KERNEL_INLINE void transfer(const ps_fmm_interpolation *s, int order, bool trans
 
 /* ---- with constant orders ---- */
 
-#define FOR_ORDERS(call)                                                                        \
-    switch (s->order) {                                                                         \
-    case 3: call(3); break;                                                                     \
-    case 5: call(5); break;                                                                     \
-    case 7: call(7); break;                                                                     \
-    default: call(s->order);                                                                    \
+#define FOR_ORDERS(call)                                                                           \
+    switch (s->order) {                                                                            \
+    case 3:                                                                                        \
+        call(3);                                                                                   \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        call(5);                                                                                   \
+        break;                                                                                     \
+    case 7:                                                                                        \
+        call(7);                                                                                   \
+        break;                                                                                     \
+    default:                                                                                       \
+        call(s->order);                                                                            \
     }
 
 static void p2m_any(const ps_fmm_interpolation *s, const ps_fmm_leaf *leaf, void *multipoles)

@@ -21,10 +21,11 @@ enum { PS_FMM_ORDER_MAX = 12 }; /* l; 1 is the monopole */
 
 /* l, l^3 and what the operators read often, for one order. */
 typedef struct ps_fmm_interpolation {
-    int order;                                              /* l                            */
-    int points;                                             /* l^3                          */
-    double nodes[PS_FMM_ORDER_MAX];                         /* xbar_a                       */
-    double polynomials[PS_FMM_ORDER_MAX][PS_FMM_ORDER_MAX]; /* [n][a]: (2/l) T_n(xbar_a); row 0: 1/l */
+    int order;                      /* l                            */
+    int points;                     /* l^3                          */
+    double nodes[PS_FMM_ORDER_MAX]; /* xbar_a                       */
+    double polynomials[PS_FMM_ORDER_MAX]
+                      [PS_FMM_ORDER_MAX]; /* [n][a]: (2/l) T_n(xbar_a); row 0: 1/l */
     /* [o][a][b] = S(a, (xbar_b + o')/2), o' = -1 for o = 0 and +1 for o = 1: parent point a, child
      * point b. M2M contracts b, L2L contracts a. */
     double child[2][PS_FMM_ORDER_MAX][PS_FMM_ORDER_MAX];

@@ -174,8 +174,9 @@ static ps_status decompose_class(build *b, int parity, int *candidates)
     double *left = b->left + parity * class_points(b->basis->order) * class_points(b->basis->order);
     double *values = b->rest, *work = values + count;
     lapack_int lwork = (lapack_int)(columns + 68 * count);
-    lapack_int info = LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'N', count, (lapack_int)columns,
-                                          b->stack, count, values, left, count, NULL, 1, work, lwork);
+    lapack_int info =
+        LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'A', 'N', count, (lapack_int)columns, b->stack, count,
+                            values, left, count, NULL, 1, work, lwork);
     if (info) return ps_fail(PS_FAILED, "dgesvd failed on the common basis: %d", (int)info);
     int singular = columns < count ? (int)columns : count;
     for (int k = 0; k < singular; ++k)

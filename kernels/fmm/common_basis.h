@@ -9,10 +9,10 @@
  * B is adapted to parity: each column is even or odd along each axis, so that a reflection of the
  * cube multiplies the k numbers by signs. B comes from a singular value decomposition for each of
  * the 8 classes of parity of the stacked operators (not from sum A A^T, which loses half the
- * digits), cut at eps_b: smallest k with sqrt(sum_{i>k} s_i^2) <= eps_b sqrt(sum s_i^2) over all classes,
- * never inside a multiplet. The worst operator error is 2.6-3.4 eps for eps_b = eps, 0.7-1.7 eps for
- * eps/2, about eps for eps/4; potentials and gradients of 10^6 particles, cube and ellipsoid, change by
- * at most 8 %, 2 % and 1 % (1/r, l = 3, 5, 7).
+ * digits), cut at eps_b: smallest k with sqrt(sum_{i>k} s_i^2) <= eps_b sqrt(sum s_i^2) over all
+ * classes, never inside a multiplet. The worst operator error is 2.6-3.4 eps for eps_b = eps,
+ * 0.7-1.7 eps for eps/2, about eps for eps/4; potentials and gradients of 10^6 particles, cube and
+ * ellipsoid, change by at most 8 %, 2 % and 1 % (1/r, l = 3, 5, 7).
  *
  * Of the cores, those of the 56 far offsets with t >= 0 are kept: C_t R_k is symmetric (R_k: signs
  * of the reflection of all axes), = Y lambda Y^T, and Y sqrt|lambda| is stored with the signs of
@@ -29,14 +29,14 @@ typedef struct ps_fmm_basis {
     ps_fmm_function function;
     int32_t order;
     double epsilon, basis_epsilon, rho;
-    int32_t size;                         /* k                                               */
-    int32_t rank[PS_FMM_CORES];           /* offsets t >= 0, in the order of their numbers   */
-    int64_t start[PS_FMM_CORES + 1];      /* first row of a core                             */
+    int32_t size;                    /* k                                               */
+    int32_t rank[PS_FMM_CORES];      /* offsets t >= 0, in the order of their numbers   */
+    int64_t start[PS_FMM_CORES + 1]; /* first row of a core                             */
     /* Caller's: room for l^3 vectors, and for 56 l^3 rows of cores at most.                 */
-    double *vectors;                      /* [k][l^3]: B, orthonormal                        */
-    uint8_t *parity;                      /* [k]: bit d: odd along axis d                    */
-    double *cores;                        /* [row][k]: Y sqrt|lambda|                        */
-    double *signs;                        /* [row]                                           */
+    double *vectors; /* [k][l^3]: B, orthonormal                        */
+    uint8_t *parity; /* [k]: bit d: odd along axis d                    */
+    double *cores;   /* [row][k]: Y sqrt|lambda|                        */
+    double *signs;   /* [row]                                           */
 } ps_fmm_basis;
 
 /* Rows of cores at most. */

@@ -23,8 +23,7 @@ static void centre_of(const ps_octree *tree, int level, int64_t cell, double cen
     int64_t place[3];
     ps_tree_cell(tree->keys[level][cell], place);
     *width = ldexp(tree->box.width, -level);
-    for (int d = 0; d < 3; ++d)
-        centre[d] = tree->box.corner[d] + ((double)place[d] + 0.5) * *width;
+    for (int d = 0; d < 3; ++d) centre[d] = tree->box.corner[d] + ((double)place[d] + 0.5) * *width;
 }
 
 double ps_fmm_level_factor(const ps_octree_box *box, int level, ps_fmm_kernel kernel)
@@ -338,7 +337,8 @@ static void run(ps_fmm_problem *p, const step *s, int threads, void *workspace)
     int64_t ranges = (s->count + s->range - 1) / s->range;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t r = 0; r < ranges; ++r) {
-        int64_t first = r * s->range, end = first + s->range < s->count ? first + s->range : s->count;
+        int64_t first = r * s->range,
+                end = first + s->range < s->count ? first + s->range : s->count;
         s->cells(p, s->level, first, end, (char *)workspace + omp_get_thread_num() * each);
     }
     p->seconds[s->stage] += ps_processor_seconds() - start;
@@ -391,9 +391,15 @@ void ps_fmm_direct(const ps_fmm_problem *p, const int64_t *indices, int64_t coun
                                     .potential = potential + i,
                                     .gradient = gradient + i,
                                     .stride = count};
-        ps_fmm_p2p p2p = {.function = p->function, .sides = p->sides, .targets = &targets,
-                          .sources = &p->source_set, .target = {0, some}, .runs = &all,
-                          .one_sided = 1, .run_count = 1, .width = p->sources->box.width};
+        ps_fmm_p2p p2p = {.function = p->function,
+                          .sides = p->sides,
+                          .targets = &targets,
+                          .sources = &p->source_set,
+                          .target = {0, some},
+                          .runs = &all,
+                          .one_sided = 1,
+                          .run_count = 1,
+                          .width = p->sources->box.width};
         f->interact[p->function.kernel](&p2p);
     }
 }

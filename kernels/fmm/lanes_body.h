@@ -1,7 +1,7 @@
 /*
- * Vectors of `real` as wide as the instruction set has them, and what kernel_function_body.h and the
- * operators need of them. The includer defines real (float or double) and LANES_SINGLE (1 or 0); one
- * precision a file.
+ * Vectors of `real` as wide as the instruction set has them, and what kernel_function_body.h and
+ * the operators need of them. The includer defines real (float or double) and LANES_SINGLE (1 or
+ * 0); one precision a file.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,13 +64,24 @@ KERNEL_INLINE void v_sum_8(const vreal x[8], real out[8])
 #if defined(__AVX512F__) && !LANES_SINGLE
     __m512d t[4], u[2];
     for (int i = 0; i < 4; ++i)
-        t[i] = _mm512_unpacklo_pd(x[2 * i], x[2 * i + 1]) +
-               _mm512_unpackhi_pd(x[2 * i], x[2 * i + 1]);
+        t[i] =
+            _mm512_unpacklo_pd(x[2 * i], x[2 * i + 1]) + _mm512_unpackhi_pd(x[2 * i], x[2 * i + 1]);
     for (int i = 0; i < 2; ++i)
         u[i] = _mm512_shuffle_f64x2(t[2 * i], t[2 * i + 1], 0x88) +
                _mm512_shuffle_f64x2(t[2 * i], t[2 * i + 1], 0xdd);
     _mm512_storeu_pd(out, _mm512_shuffle_f64x2(u[0], u[1], 0x88) +
                               _mm512_shuffle_f64x2(u[0], u[1], 0xdd));
+#elif defined(__AVX512F__)
+    __m512 t[4], u[2], v;
+    for (int i = 0; i < 4; ++i)
+        t[i] = _mm512_unpacklo_ps(x[2 * i], x[2 * i + 1]) +
+               _mm512_unpackhi_ps(x[2 * i], x[2 * i + 1]);
+    for (int i = 0; i < 2; ++i)
+        u[i] = _mm512_shuffle_ps(t[2 * i], t[2 * i + 1], 0x44) +
+               _mm512_shuffle_ps(t[2 * i], t[2 * i + 1], 0xee);
+    v = _mm512_shuffle_f32x4(u[0], u[1], 0x88) + _mm512_shuffle_f32x4(u[0], u[1], 0xdd);
+    v = _mm512_shuffle_f32x4(v, v, 0x08) + _mm512_shuffle_f32x4(v, v, 0x0d);
+    _mm256_storeu_ps(out, _mm512_castps512_ps256(v));
 #else
     for (int i = 0; i < 8; ++i) out[i] = v_sum(x[i]);
 #endif
@@ -84,7 +95,8 @@ KERNEL_INLINE vreal v_from_doubles(const double *at, int64_t count, double offse
     __m512d low = _mm512_maskz_loadu_pd((__mmask8)mask, at) - offset;
 #if LANES_SINGLE
     __m512d high = _mm512_maskz_loadu_pd((__mmask8)(mask >> 8), at + 8) - offset;
-    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high),
+                              1);
 #else
     return low;
 #endif
@@ -153,7 +165,8 @@ KERNEL_INLINE vreal v_rsqrt(vreal x)
 #endif
 }
 
-/* exp(x) of x <= 0: 2^n sum r^k/k!, |r| <= ln(2)/2; about an ulp. Underflow ends at the least normal. */
+/* exp(x) of x <= 0: 2^n sum r^k/k!, |r| <= ln(2)/2; about an ulp. No less than the least
+ * normal number. */
 KERNEL_INLINE vreal v_exp(vreal x)
 {
 #if LANES_SINGLE
@@ -164,9 +177,20 @@ KERNEL_INLINE vreal v_exp(vreal x)
     const real least = -708, magic = 0x1.8p52, ln2_high = 0x1.62e42fefa39efp-1,
                ln2_low = 0x1.abc9e3b39803fp-56;
 #endif
-    static const double inverse_factorials[14] = {1, 1, 1. / 2, 1. / 6, 1. / 24, 1. / 120, 1. / 720,
-        1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600,
-        1. / 6227020800};
+    static const double inverse_factorials[14] = {1,
+                                                  1,
+                                                  1. / 2,
+                                                  1. / 6,
+                                                  1. / 24,
+                                                  1. / 120,
+                                                  1. / 720,
+                                                  1. / 5040,
+                                                  1. / 40320,
+                                                  1. / 362880,
+                                                  1. / 3628800,
+                                                  1. / 39916800,
+                                                  1. / 479001600,
+                                                  1. / 6227020800};
     vinteger low = x < least;
     x = (vreal)(((vinteger)x & ~low) | ((vinteger)v_of(least) & low));
     vreal shifted = x * (real)1.4426950408889634 + magic, n = shifted - magic;

@@ -2,7 +2,8 @@
  * The body of m2l.h for one precision; the includer defines real, LANES_SINGLE and M2L_TABLE.
  *
  * Both halves of an interaction are small matrix products with the factor A[rank][length]:
- * dots G[rank][pair] = A m, lanes along `length`; and sums F[pair] += A^T G, lanes along `length` as well.
+ * dots G[rank][pair] = A m, lanes along `length`; and sums F[pair] += A^T G, lanes along `length`
+ * as well.
  */
 #include "kernels/fmm/m2l.h"
 
@@ -12,8 +13,8 @@
 #include "kernels/fmm/lanes_body.h"
 
 enum {
-    PAIRS = 8,                        /* pairs at a time                          */
-    TILE = LANE_BYTES == 64 ? 3 : 1,  /* rows, or vectors, at a time: registers   */
+    PAIRS = 8,                       /* pairs at a time                          */
+    TILE = LANE_BYTES == 64 ? 3 : 1, /* rows, or vectors, at a time: registers   */
     RANK_MAX = PS_FMM_LENGTH_MAX
 };
 
@@ -102,7 +103,8 @@ static void sums(matrix a, real (*g)[PAIRS], real *const y[PAIRS])
 static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pairs,
                      const void *coded_sources, void *coded_targets)
 {
-    const real *sources = coded_sources, *signs = (const real *)table->signs + table->start[pairs->offset];
+    const real *sources = coded_sources,
+               *signs = (const real *)table->signs + table->start[pairs->offset];
     real *targets = coded_targets;
     int64_t length = table->length;
     matrix a = {(const real *)table->factors + table->start[pairs->offset] * length,
@@ -127,7 +129,8 @@ static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pair
 
 /* ---- codes ---- */
 
-static void encode_reversed(const ps_fmm_m2l_table *table, const real *from, int64_t cells, real *to)
+static void encode_reversed(const ps_fmm_m2l_table *table, const real *from, int64_t cells,
+                            real *to)
 {
     int points = table->order * table->order * table->order;
     for (int64_t c = 0; c < cells; ++c) {
@@ -161,7 +164,8 @@ static void encode_basis(const ps_fmm_m2l_table *table, const real *from, int64_
     }
 }
 
-static void encode(const ps_fmm_m2l_table *table, const void *multipoles, int64_t cells, void *coded)
+static void encode(const ps_fmm_m2l_table *table, const void *multipoles, int64_t cells,
+                   void *coded)
 {
     if (table->size)
         encode_basis(table, multipoles, cells, coded);
@@ -174,8 +178,7 @@ static void decode_plain(const ps_fmm_m2l_table *table, const real *from, int64_
 {
     int points = table->order * table->order * table->order;
     for (int64_t c = 0; c < cells; ++c)
-        for (int n = 0; n < points; ++n)
-            to[c * points + n] += factor * from[c * table->length + n];
+        for (int n = 0; n < points; ++n) to[c * points + n] += factor * from[c * table->length + n];
 }
 
 static void decode_basis(const ps_fmm_m2l_table *table, const real *from, int64_t cells,

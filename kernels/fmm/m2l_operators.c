@@ -104,7 +104,8 @@ ps_status ps_fmm_eigen(double *matrix, int n, double *values, void *workspace)
     memcpy(copy, matrix, (size_t)square * sizeof *copy);
     lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', n, copy, n, values, work,
                                           lwork, iwork, liwork);
-    if (info) return ps_fail(PS_FAILED, "dsyevd failed on an operator of %d rows: %d", n, (int)info);
+    if (info)
+        return ps_fail(PS_FAILED, "dsyevd failed on an operator of %d rows: %d", n, (int)info);
     for (int k = 0; k < n; ++k) order[k] = (spectrum){values[k], k};
     qsort(order, (size_t)n, sizeof *order, by_size);
     for (int k = 0; k < n; ++k) {

@@ -10,12 +10,12 @@
  * kept. With q(m): m_d -> l-1-m_d where t_d < 0, then axes reordered so that |t| descends (stable),
  * K_t[m,n] = K_p[q(m),q(n)].
  *
- * Truncation: Khat = W K W with the weights of ps_fmm_weights; Khat = Uhat S Vhat^T; the rank is the
- * smallest r with sqrt(sum_{k>r} s_k^2) <= eps sqrt(sum_k s_k^2); U = W^-1 Uhat S, V = W^-1 Vhat.
- * As K_t[m,n] depends on xbar_m - xbar_n, the matrix Khat R with the reflection R (index n to
+ * Truncation: Khat = W K W with the weights of ps_fmm_weights; Khat = Uhat S Vhat^T; the rank is
+ * the smallest r with sqrt(sum_{k>r} s_k^2) <= eps sqrt(sum_k s_k^2); U = W^-1 Uhat S, V = W^-1
+ * Vhat. As K_t[m,n] depends on xbar_m - xbar_n, the matrix Khat R with the reflection R (index n to
  * l^3-1-n) is symmetric, and the singular value decomposition comes from its eigenvectors Q and
- * eigenvalues lambda: Uhat = Q, s = |lambda|, Vhat[n,k] = sign(lambda_k) Q[l^3-1-n,k]. So one factor
- * is stored: A = W^-1 Q sqrt(s), and K_t[m,n] ~ sum_k sign_k A[m,k] A[l^3-1-n,k].
+ * eigenvalues lambda: Uhat = Q, s = |lambda|, Vhat[n,k] = sign(lambda_k) Q[l^3-1-n,k]. So one
+ * factor is stored: A = W^-1 Q sqrt(s), and K_t[m,n] ~ sum_k sign_k A[m,k] A[l^3-1-n,k].
  */
 #ifndef PS_KERNELS_FMM_M2L_OPERATORS_H
 #define PS_KERNELS_FMM_M2L_OPERATORS_H
@@ -26,9 +26,9 @@
 #include "kernels/fmm/kernel_function.h"
 
 enum {
-    PS_FMM_CLASSES = 16,       /* representatives p                                         */
-    PS_FMM_PERMUTATIONS = 48,  /* of the cube                                               */
-    PS_FMM_OFFSETS = 343,      /* numbers of offsets, (t0+3) 49 + (t1+3) 7 + t2+3; 316 are used */
+    PS_FMM_CLASSES = 16,      /* representatives p                                         */
+    PS_FMM_PERMUTATIONS = 48, /* of the cube                                               */
+    PS_FMM_OFFSETS = 343,     /* numbers of offsets, (t0+3) 49 + (t1+3) 7 + t2+3; 316 are used */
     PS_FMM_FAR_OFFSETS = 316
 };
 
@@ -59,14 +59,14 @@ void ps_fmm_permutation(int order, int permutation, uint16_t *q);
  * and the factors as they are. */
 typedef struct ps_fmm_operators {
     ps_fmm_function function;
-    int32_t order;                   /* l                                                    */
+    int32_t order; /* l                                                    */
     double epsilon;
-    double rho;                      /* 1 if homogeneous, else half the cell's width         */
+    double rho; /* 1 if homogeneous, else half the cell's width         */
     int32_t rank[PS_FMM_CLASSES];
     int64_t start[PS_FMM_CLASSES + 1]; /* first row of a representative in factors and signs */
     /* Caller's, room for ps_fmm_operators_rows_max rows; start[16] rows are used.           */
-    double *factors;                 /* [row k][l^3]: A[m,k]                                 */
-    double *signs;                   /* [row k]: sign of lambda_k                            */
+    double *factors; /* [row k][l^3]: A[m,k]                                 */
+    double *signs;   /* [row k]: sign of lambda_k                            */
 } ps_fmm_operators;
 
 static inline int64_t ps_fmm_operators_rows_max(int order)

@@ -1,8 +1,8 @@
 /*
  * The body of p2p.h for one precision; the includer defines real, LANES_SINGLE and P2P_TABLE.
  *
- * Sources are packed in chunks: aligned arrays of positions, charges and their sums; what is missing to
- * full vectors lies far away and has no charge. Blocks of 4 targets stay in registers.
+ * Sources are packed in chunks: aligned arrays of positions, charges and their sums; what is
+ * missing to full vectors lies far away and has no charge. Blocks of 4 targets stay in registers.
  */
 #include "kernels/fmm/p2p.h"
 
@@ -14,9 +14,9 @@
 #include "kernels/fmm/kernel_function_body.h"
 
 enum {
-    BLOCK = 4,                                                   /* targets at a time   */
-    COMPONENTS = 4,                                              /* phi, g              */
-    SLACK = LANES,                                               /* behind each row     */
+    BLOCK = 4,      /* targets at a time   */
+    COMPONENTS = 4, /* phi, g              */
+    SLACK = LANES,  /* behind each row     */
     CHUNK_REALS = 8 * (PS_FMM_P2P_CHUNK + 64) * (int)(sizeof(double) / sizeof(real))
 };
 
@@ -30,10 +30,10 @@ typedef struct cursor {
 /* Sources, packed: [0, split) act only, [split, padded) are mutual. Rows of `pitch` numbers. */
 typedef struct chunk {
     int64_t capacity, pitch, split, padded;
-    cursor mutual;    /* where [split, ...) was packed from */
-    real *position;   /* [3][pitch]                         */
-    real *charges;    /* [sides][pitch]                     */
-    real *sums;       /* [sides][4][pitch]: phi, g          */
+    cursor mutual;  /* where [split, ...) was packed from */
+    real *position; /* [3][pitch]                         */
+    real *charges;  /* [sides][pitch]                     */
+    real *sums;     /* [sides][4][pitch]: phi, g          */
     real numbers[CHUNK_REALS] __attribute__((aligned(64)));
 } chunk;
 
@@ -80,7 +80,8 @@ static void chunk_shape(chunk *c, int sides)
 }
 
 /* The next piece of at most `room` sources before run `last`. */
-static bool piece(const ps_fmm_p2p *p2p, cursor *from, int64_t last, int64_t room, ps_fmm_range *out)
+static bool piece(const ps_fmm_p2p *p2p, cursor *from, int64_t last, int64_t room,
+                  ps_fmm_range *out)
 {
     while (from->run < last && from->at >= p2p->runs[from->run].end)
         if (++from->run < p2p->run_count) from->at = p2p->runs[from->run].begin;
@@ -98,7 +99,8 @@ static void pack_row(const double *from, ps_fmm_range range, double offset, real
         v_store_unaligned(to + j - range.begin, v_from_doubles(from + j, range.end - j, offset));
 }
 
-/* Packs runs up to `last` behind `filled`, and pads: far away, without charge. Returns where they end. */
+/* Packs runs up to `last` behind `filled`, and pads: far away, without charge. Returns where they
+ * end. */
 static int64_t pack_runs(const problem *w, cursor *from, int64_t last, int64_t filled, chunk *c)
 {
     const ps_fmm_particles *s = w->p2p->sources;
@@ -107,7 +109,8 @@ static int64_t pack_runs(const problem *w, cursor *from, int64_t last, int64_t f
         for (int d = 0; d < 3; ++d)
             pack_row(s->position[d], range, w->offset[d], c->position + d * c->pitch + filled);
         for (int side = 0; side < w->p2p->sides; ++side)
-            pack_row(s->charges + side * s->stride, range, 0, c->charges + side * c->pitch + filled);
+            pack_row(s->charges + side * s->stride, range, 0,
+                     c->charges + side * c->pitch + filled);
         filled += range.end - range.begin;
     }
     for (; filled % LANES; ++filled) {
@@ -123,7 +126,8 @@ static void pack(const problem *w, cursor *from, chunk *c)
     c->mutual = *from;
     c->padded = pack_runs(w, from, w->p2p->run_count, c->split, c);
     for (int row = 0; row < COMPONENTS * w->p2p->sides && c->padded > c->split; ++row)
-        memset(c->sums + row * c->pitch + c->split, 0, (size_t)(c->padded - c->split) * sizeof(real));
+        memset(c->sums + row * c->pitch + c->split, 0,
+               (size_t)(c->padded - c->split) * sizeof(real));
 }
 
 /* Adds the sums of a chunk to the results of its mutual sources. */
@@ -154,8 +158,8 @@ static void pack_block(const problem *w, int64_t first, block *b)
     for (int i = 0; i < BLOCK; ++i) {
         bool there = i < b->count;
         for (int d = 0; d < 3; ++d)
-            b->position[d][i] = there ? (real)(t->position[d][first + i] - w->offset[d])
-                                      : w->origin[d] + w->away;
+            b->position[d][i] =
+                there ? (real)(t->position[d][first + i] - w->offset[d]) : w->origin[d] + w->away;
         for (int side = 0; side < w->p2p->sides; ++side)
             b->charge[side][i] =
                 there && t->charges ? (real)t->charges[side * t->stride + first + i] : 0;
@@ -239,8 +243,7 @@ KERNEL_INLINE void step_many(const problem *w, block *b, const chunk *c, int64_t
             vreal charge = v_load(c->charges + s * c->pitch + j), own = v_of(b->charge[s][i]);
             vreal *back = (vreal *)(c->sums + COMPONENTS * s * c->pitch + j);
             b->sums[s][i] += charge * kc[0];
-            for (int r = 1; r < COMPONENTS; ++r)
-                b->sums[s][r * BLOCK + i] += charge * d[r - 1];
+            for (int r = 1; r < COMPONENTS; ++r) b->sums[s][r * BLOCK + i] += charge * d[r - 1];
             if (!mutual) continue;
             back[0] += own * kc[0];
             for (int r = 1; r < COMPONENTS; ++r) back[r * c->pitch / LANES] -= own * d[r - 1];
@@ -277,19 +280,19 @@ KERNEL_INLINE void interact(const ps_fmm_p2p *p2p, kernel_fn kernel)
     }
 }
 
-#define FOR_KERNELS(X)                                                                          \
-    X(inverse, PS_FMM_INVERSE)                                                                  \
-    X(inverse_square, PS_FMM_INVERSE_SQUARE)                                                    \
-    X(inverse_fourth, PS_FMM_INVERSE_FOURTH)                                                    \
-    X(distance, PS_FMM_DISTANCE)                                                                \
-    X(exponential, PS_FMM_EXPONENTIAL)                                                          \
-    X(yukawa, PS_FMM_YUKAWA)                                                                    \
-    X(gaussian, PS_FMM_GAUSSIAN)                                                                \
-    X(square, PS_FMM_SQUARE)                                                                    \
-    X(fourth, PS_FMM_FOURTH)                                                                    \
+#define FOR_KERNELS(X)                                                                             \
+    X(inverse, PS_FMM_INVERSE)                                                                     \
+    X(inverse_square, PS_FMM_INVERSE_SQUARE)                                                       \
+    X(inverse_fourth, PS_FMM_INVERSE_FOURTH)                                                       \
+    X(distance, PS_FMM_DISTANCE)                                                                   \
+    X(exponential, PS_FMM_EXPONENTIAL)                                                             \
+    X(yukawa, PS_FMM_YUKAWA)                                                                       \
+    X(gaussian, PS_FMM_GAUSSIAN)                                                                   \
+    X(square, PS_FMM_SQUARE)                                                                       \
+    X(fourth, PS_FMM_FOURTH)                                                                       \
     X(user, PS_FMM_USER)
 
-#define DEFINE(name, kernel)                                                                    \
+#define DEFINE(name, kernel)                                                                       \
     static void interact_##name(const ps_fmm_p2p *p2p) { interact(p2p, v_kernel_##name); }
 FOR_KERNELS(DEFINE)
 

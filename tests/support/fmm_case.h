@@ -10,12 +10,12 @@
 #include "tests/support/tree_case.h"
 
 typedef struct fmm_options {
-    int order;               /* l; epsilon 10^-l unless given                          */
+    int order; /* l; epsilon 10^-l unless given                          */
     double epsilon;
-    int basis;               /* 0: 16 operators; else a common basis cut at epsilon/basis */
+    int basis; /* 0: 16 operators; else a common basis cut at epsilon/basis */
     ps_fmm_function function;
     ps_precision far, near;
-    int sides;               /* 0: 1 */
+    int sides; /* 0: 1 */
 } fmm_options;
 
 typedef struct fmm_case {
@@ -27,12 +27,13 @@ typedef struct fmm_case {
     int threads;
 } fmm_case;
 
-static inline ps_status fmm_case_operators(const fmm_options *o, double rho, ps_fmm_m2l_table *table,
-                                           void **block)
+static inline ps_status fmm_case_operators(const fmm_options *o, double rho,
+                                           ps_fmm_m2l_table *table, void **block)
 {
-    int64_t points = (int64_t)o->order * o->order * o->order, rows = ps_fmm_operators_rows_max(o->order);
-    ps_fmm_operators operators = {.function = o->function, .order = o->order,
-                                  .epsilon = o->epsilon, .rho = rho};
+    int64_t points = (int64_t)o->order * o->order * o->order,
+            rows = ps_fmm_operators_rows_max(o->order);
+    ps_fmm_operators operators = {
+        .function = o->function, .order = o->order, .epsilon = o->epsilon, .rho = rho};
     void *workspace, *factors;
     PS_TRY(ps_alloc_untouched(&factors, rows * (points + 1) * 8, "operators"));
     PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_operators_workspace(o->order), "workspace"));
@@ -51,9 +52,13 @@ static inline ps_status fmm_case_operators(const fmm_options *o, double rho, ps_
 static inline ps_status fmm_case_basis(const fmm_options *o, double rho, ps_fmm_m2l_table *table,
                                        void **block)
 {
-    int64_t points = (int64_t)o->order * o->order * o->order, rows = ps_fmm_basis_rows_max(o->order);
-    ps_fmm_basis basis = {.function = o->function, .order = o->order, .epsilon = o->epsilon,
-                          .basis_epsilon = o->epsilon / o->basis, .rho = rho};
+    int64_t points = (int64_t)o->order * o->order * o->order,
+            rows = ps_fmm_basis_rows_max(o->order);
+    ps_fmm_basis basis = {.function = o->function,
+                          .order = o->order,
+                          .epsilon = o->epsilon,
+                          .basis_epsilon = o->epsilon / o->basis,
+                          .rho = rho};
     void *workspace, *numbers, *parity;
     PS_TRY(ps_alloc_untouched(&numbers, (points * points + rows * (points + 1)) * 8, "basis"));
     PS_TRY(ps_alloc_untouched(&parity, points, "parities"));
@@ -84,8 +89,8 @@ static inline ps_status fmm_case_tables(fmm_case *c, const fmm_options *o, const
         c->problem.factors[l] = ps_fmm_level_factor(box, l, o->function.kernel);
         if (one && l > 2) continue;
         double rho = one ? 1 : ldexp(box->width, -l - 1);
-        PS_TRY((o->basis ? fmm_case_basis : fmm_case_operators)(o, rho, &c->tables[l],
-                                                                &c->blocks[l]));
+        PS_TRY(
+            (o->basis ? fmm_case_basis : fmm_case_operators)(o, rho, &c->tables[l], &c->blocks[l]));
     }
     return PS_OK;
 }
@@ -103,9 +108,12 @@ static inline ps_status fmm_case_particles(fmm_case *c, const tree_case *t, int 
     for (int s = 1; s < sides; ++s)
         for (int64_t i = 0; i < n; ++i) c->sorted[(3 + s) * n + i] = (s + 1) * c->sorted[3 * n + i];
     memset(c->results, 0, (size_t)(4 * sides * n) * 8);
-    c->problem.source_set = (ps_fmm_particles){
-        .position = {c->sorted, c->sorted + n, c->sorted + 2 * n}, .charges = c->sorted + 3 * n,
-        .potential = c->results, .gradient = c->results + sides * n, .stride = n};
+    c->problem.source_set =
+        (ps_fmm_particles){.position = {c->sorted, c->sorted + n, c->sorted + 2 * n},
+                           .charges = c->sorted + 3 * n,
+                           .potential = c->results,
+                           .gradient = c->results + sides * n,
+                           .stride = n};
     return PS_OK;
 }
 
@@ -145,8 +153,10 @@ static inline void fmm_case_release(fmm_case *c)
     free(c->workspace);
 }
 
-/* Relative L2 errors of the potential and the gradient of a side over about `samples` strided targets. */
-static inline ps_status fmm_case_errors(const fmm_case *c, int64_t samples, int side, double errors[2])
+/* Relative L2 errors of the potential and the gradient of a side over about `samples` strided
+ * targets. */
+static inline ps_status fmm_case_errors(const fmm_case *c, int64_t samples, int side,
+                                        double errors[2])
 {
     const ps_fmm_problem *p = &c->problem;
     int64_t n = p->sources->particles, stride = n / samples > 0 ? n / samples : 1;

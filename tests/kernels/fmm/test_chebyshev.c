@@ -1,4 +1,5 @@
-/* Interpolation at Chebyshev points: delta property, unity, powers, slopes, transfer to children. */
+/* Interpolation at Chebyshev points: delta property, unity, powers, slopes, transfer to children.
+ * */
 #include "kernels/fmm/chebyshev.h"
 
 #include "tests/check.h"

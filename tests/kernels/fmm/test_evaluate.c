@@ -22,10 +22,10 @@ static void errors_of(ps_distribution distribution, int height, const fmm_option
     tree_case_release(&t);
 }
 
-/* Charges in (0, 1); relative L2 error of potential and gradient, within a factor of 2 of these. Where
- * the closest pairs make up the norm (gradients of 1/r^2 and on the surface, 1/r^4), it depends on the sample:
- * ten seeds give 1.0e-5 to 7.0e-4 for the gradient of 1/r^2, 2.1e-8 to 5.3e-6 for the potential of 1/r^4
- * at l = 3; there the lower bound is a hundredth. */
+/* Charges in (0, 1); relative L2 error of potential and gradient, within a factor of 2 of these.
+ * Where the closest pairs make up the norm (gradients of 1/r^2 and on the surface, 1/r^4), it
+ * depends on the sample: ten seeds give 1.0e-5 to 7.0e-4 for the gradient of 1/r^2, 2.1e-8 to
+ * 5.3e-6 for the potential of 1/r^4 at l = 3; there the lower bound is a hundredth. */
 static void error_table(void **state)
 {
     const struct {
@@ -36,32 +36,63 @@ static void error_table(void **state)
         double expected[3][2]; /* l = 3, 5, 7; 0: not in the table */
         double lowest[2];      /* times expected                   */
     } cases[] = {
-        {"1/r", PS_DISTRIBUTION_CUBE, 3, {PS_FMM_INVERSE, 0},
-         {{1.1e-4, 4.3e-3}, {9.0e-7, 6.8e-5}, {8.2e-9, 7.4e-7}}, {.5, .5}},
-        {"1/r", PS_DISTRIBUTION_CUBE, 4, {PS_FMM_INVERSE, 0},
-         {{1.2e-4, 4.8e-3}, {9.4e-7, 8.6e-5}, {9.7e-9, 1.1e-6}}, {.5, .5}},
-        {"1/r", PS_DISTRIBUTION_ELLIPSOID, 6, {PS_FMM_INVERSE, 0},
-         {{3.4e-4, 4.1e-4}, {0, 0}, {5.7e-8, 1.8e-7}}, {.5, .2}},
-        {"1/r^2", PS_DISTRIBUTION_CUBE, 4, {PS_FMM_INVERSE_SQUARE, 0},
-         {{5.7e-4, 8.4e-4}, {7.3e-6, 2.4e-5}, {1.3e-7, 5.7e-7}}, {.5, .01}},
-        {"1/r^4", PS_DISTRIBUTION_CUBE, 4, {PS_FMM_INVERSE_FOURTH, 0},
-         {{9.4e-6, 6.7e-7}, {2.5e-7, 4.3e-8}, {9.0e-9, 2.0e-9}}, {.01, .01}},
-        {"r", PS_DISTRIBUTION_CUBE, 4, {PS_FMM_DISTANCE, 0},
-         {{1.1e-4, 4.9e-3}, {1.3e-7, 1.0e-5}, {9.4e-10, 9.7e-8}}, {.5, .5}},
-        {"exp(-r)", PS_DISTRIBUTION_CUBE, 4, {PS_FMM_EXPONENTIAL, 1},
-         {{1.1e-4, 7.0e-3}, {1.8e-7, 2.2e-5}, {1.1e-9, 2.0e-7}}, {.5, .5}},
+        {"1/r",
+         PS_DISTRIBUTION_CUBE,
+         3,
+         {PS_FMM_INVERSE, 0},
+         {{1.1e-4, 4.3e-3}, {9.0e-7, 6.8e-5}, {8.2e-9, 7.4e-7}},
+         {.5, .5}},
+        {"1/r",
+         PS_DISTRIBUTION_CUBE,
+         4,
+         {PS_FMM_INVERSE, 0},
+         {{1.2e-4, 4.8e-3}, {9.4e-7, 8.6e-5}, {9.7e-9, 1.1e-6}},
+         {.5, .5}},
+        {"1/r",
+         PS_DISTRIBUTION_ELLIPSOID,
+         6,
+         {PS_FMM_INVERSE, 0},
+         {{3.4e-4, 4.1e-4}, {0, 0}, {5.7e-8, 1.8e-7}},
+         {.5, .2}},
+        {"1/r^2",
+         PS_DISTRIBUTION_CUBE,
+         4,
+         {PS_FMM_INVERSE_SQUARE, 0},
+         {{5.7e-4, 8.4e-4}, {7.3e-6, 2.4e-5}, {1.3e-7, 5.7e-7}},
+         {.5, .01}},
+        {"1/r^4",
+         PS_DISTRIBUTION_CUBE,
+         4,
+         {PS_FMM_INVERSE_FOURTH, 0},
+         {{9.4e-6, 6.7e-7}, {2.5e-7, 4.3e-8}, {9.0e-9, 2.0e-9}},
+         {.01, .01}},
+        {"r",
+         PS_DISTRIBUTION_CUBE,
+         4,
+         {PS_FMM_DISTANCE, 0},
+         {{1.1e-4, 4.9e-3}, {1.3e-7, 1.0e-5}, {9.4e-10, 9.7e-8}},
+         {.5, .5}},
+        {"exp(-r)",
+         PS_DISTRIBUTION_CUBE,
+         4,
+         {PS_FMM_EXPONENTIAL, 1},
+         {{1.1e-4, 7.0e-3}, {1.8e-7, 2.2e-5}, {1.1e-9, 2.0e-7}},
+         {.5, .5}},
     };
     int wrong = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         for (int j = 0; j < 3; ++j) {
             const double *expected = cases[i].expected[j];
             double errors[2] = {0};
-            fmm_options o = {.order = 3 + 2 * j, .function = cases[i].function,
-                             .far = PS_DOUBLE, .near = PS_DOUBLE};
+            fmm_options o = {.order = 3 + 2 * j,
+                             .function = cases[i].function,
+                             .far = PS_DOUBLE,
+                             .near = PS_DOUBLE};
             if (expected[0] == 0) continue;
             errors_of(cases[i].distribution, cases[i].height, &o, errors);
             for (int r = 0; r < 2; ++r) {
-                bool right = errors[r] <= 2 * expected[r] && errors[r] >= cases[i].lowest[r] * expected[r];
+                bool right =
+                    errors[r] <= 2 * expected[r] && errors[r] >= cases[i].lowest[r] * expected[r];
                 wrong += !right;
                 print_message("%-8s h %d l %d %s %.2e, expected %.2e%s\n", cases[i].name,
                               cases[i].height, o.order, r ? "gradient " : "potential", errors[r],
@@ -76,8 +107,11 @@ static void square_is_exact(void **state)
 {
     tree_case t;
     fmm_case c;
-    fmm_options o = {.order = 3, .epsilon = 1e-14, .function = {PS_FMM_SQUARE, 0},
-                     .far = PS_DOUBLE, .near = PS_DOUBLE};
+    fmm_options o = {.order = 3,
+                     .epsilon = 1e-14,
+                     .function = {PS_FMM_SQUARE, 0},
+                     .far = PS_DOUBLE,
+                     .near = PS_DOUBLE};
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, COUNT, 4, 128));
     check_ok(fmm_case_init(&c, &o, &t, 2));
     fmm_case_run(&c);
@@ -109,8 +143,11 @@ static void square_is_exact(void **state)
 static void fourth_power(void **state)
 {
     double errors[2] = {0};
-    fmm_options o = {.order = 5, .epsilon = 1e-13, .function = {PS_FMM_FOURTH, 0},
-                     .far = PS_DOUBLE, .near = PS_DOUBLE};
+    fmm_options o = {.order = 5,
+                     .epsilon = 1e-13,
+                     .function = {PS_FMM_FOURTH, 0},
+                     .far = PS_DOUBLE,
+                     .near = PS_DOUBLE};
     errors_of(PS_DISTRIBUTION_CUBE, 4, &o, errors);
     check_at_most(errors[0], 1e-12);
     check_at_most(errors[1], 1e-10);
@@ -119,7 +156,6 @@ static void fourth_power(void **state)
     check_near(errors[0], 1.5e-3, 0, 1);
     check_at_most(5e-4, errors[0]);
 }
-
 
 static void turned(const int8_t axes[3], int reflect, const double from[3], double to[3])
 {
@@ -150,7 +186,8 @@ static void make_particles(tree_case *t, int64_t count)
     ps_distribution_positions(PS_DISTRIBUTION_CUBE, 3, 0, count, columns);
     /* Multiples of 2^-30, so that 1 - x is exact. */
     for (int d = 0; d < 3; ++d)
-        for (int64_t i = 0; i < count; ++i) columns[d][i] = (floor(ldexp(columns[d][i], 30)) + 0.5) * 0x1p-30;
+        for (int64_t i = 0; i < count; ++i)
+            columns[d][i] = (floor(ldexp(columns[d][i], 30)) + 0.5) * 0x1p-30;
     ps_distribution_charges(PS_CHARGES_UNIFORM, 3, 0, 0, count, t->q);
 }
 
@@ -160,7 +197,8 @@ static void cube_symmetries(void **state)
     enum { SOME = 4000 };
     const int8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     const ps_octree_box unit = {{0, 0, 0}, 1};
-    fmm_options o = {.order = 4, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
+    fmm_options o = {
+        .order = 4, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
     static double first[4 * SOME], phi[4 * SOME];
     tree_case t;
     double worst = 0, square = 0;
@@ -191,8 +229,11 @@ static void scaling(void **state)
     static double phi[2][4 * SOME];
     const ps_octree_box boxes[2] = {{{0, 0, 0}, 1}, {{0, 0, 0}, 0.125}};
     for (int basis = 0; basis < 5; basis += 4) {
-        fmm_options o = {.order = 4, .basis = basis, .function = {PS_FMM_INVERSE, 0},
-                         .far = PS_DOUBLE, .near = PS_DOUBLE};
+        fmm_options o = {.order = 4,
+                         .basis = basis,
+                         .function = {PS_FMM_INVERSE, 0},
+                         .far = PS_DOUBLE,
+                         .near = PS_DOUBLE};
         for (int k = 0; k < 2; ++k) {
             tree_case t;
             make_particles(&t, SOME);
@@ -212,7 +253,9 @@ static void momentum(void **state)
     for (int j = 0; j < 3; ++j) {
         tree_case t;
         fmm_case c;
-        fmm_options o = {.order = 3 + 2 * j, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE,
+        fmm_options o = {.order = 3 + 2 * j,
+                         .function = {PS_FMM_INVERSE, 0},
+                         .far = PS_DOUBLE,
                          .near = PS_DOUBLE};
         check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, COUNT, 4, 128));
         check_ok(fmm_case_init(&c, &o, &t, 2));
@@ -221,7 +264,8 @@ static void momentum(void **state)
         for (int64_t i = 0; i < COUNT; ++i) {
             double size = 0;
             for (int d = 0; d < 3; ++d) {
-                double f = c.problem.source_set.charges[i] * c.problem.source_set.gradient[d * COUNT + i];
+                double f =
+                    c.problem.source_set.charges[i] * c.problem.source_set.gradient[d * COUNT + i];
                 sum[d] += f;
                 size += f * f;
             }
@@ -270,12 +314,16 @@ static void all_kernels(void **state)
     const struct {
         ps_fmm_function function;
         double bound;
-    } cases[] = {{{PS_FMM_YUKAWA, 3}, 1e-5}, {{PS_FMM_GAUSSIAN, 2}, 1e-4}, {{PS_FMM_USER, 0}, 1e-4}};
+    } cases[] = {
+        {{PS_FMM_YUKAWA, 3}, 1e-5}, {{PS_FMM_GAUSSIAN, 2}, 1e-4}, {{PS_FMM_USER, 0}, 1e-4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
         for (int basis = 0; basis < 5; basis += 4) {
             double errors[2] = {0};
-            fmm_options o = {.order = 5, .basis = basis, .function = cases[i].function,
-                             .far = PS_DOUBLE, .near = PS_DOUBLE};
+            fmm_options o = {.order = 5,
+                             .basis = basis,
+                             .function = cases[i].function,
+                             .far = PS_DOUBLE,
+                             .near = PS_DOUBLE};
             errors_of(PS_DISTRIBUTION_CUBE, 4, &o, errors);
             print_message("%s basis %d: %.2e %.2e\n", ps_fmm_kernel_name(o.function.kernel), basis,
                           errors[0], errors[1]);
@@ -289,8 +337,11 @@ static void sides(void **state)
     for (int near = 0; near < 2; ++near) {
         tree_case t;
         fmm_case c;
-        fmm_options o = {.order = 4, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE,
-                         .near = near ? PS_DOUBLE : PS_SINGLE, .sides = 8};
+        fmm_options o = {.order = 4,
+                         .function = {PS_FMM_INVERSE, 0},
+                         .far = PS_DOUBLE,
+                         .near = near ? PS_DOUBLE : PS_SINGLE,
+                         .sides = 8};
         check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 3000, 4, 128));
         check_ok(fmm_case_init(&c, &o, &t, 2));
         fmm_case_run(&c);
@@ -316,8 +367,8 @@ static void degenerate(void **state)
         for (int count = 1; count <= 101; count += 50) {
             tree_case t;
             fmm_case c;
-            fmm_options o = {.order = 3, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE,
-                             .near = PS_DOUBLE};
+            fmm_options o = {
+                .order = 3, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
             uint64_t seed = 9;
             check_ok(tree_case_alloc(&t, count, height - 1));
             for (int64_t i = 0; i < 3 * count; ++i) t.x[i] = 0.8 + 1e-3 * check_random(&seed);
@@ -341,7 +392,8 @@ static void two_sets(void **state)
     enum { TARGETS = 5000 };
     tree_case sources, targets;
     fmm_case c;
-    fmm_options o = {.order = 5, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
+    fmm_options o = {
+        .order = 5, .function = {PS_FMM_INVERSE, 0}, .far = PS_DOUBLE, .near = PS_DOUBLE};
     const ps_octree_box unit = {{0, 0, 0}, 1};
     check_ok(tree_case_random(&sources, PS_DISTRIBUTION_CUBE, COUNT, 4, 128));
     check_ok(tree_case_alloc(&targets, TARGETS, 3));
@@ -355,7 +407,8 @@ static void two_sets(void **state)
         ps_tree_gather(columns[d], targets.order, TARGETS, sorted + d * TARGETS);
     p->targets = &targets.tree;
     p->target_set = (ps_fmm_particles){.position = {sorted, sorted + TARGETS, sorted + 2 * TARGETS},
-                                       .potential = results, .gradient = results + TARGETS,
+                                       .potential = results,
+                                       .gradient = results + TARGETS,
                                        .stride = TARGETS};
     free(c.vectors);
     free(c.workspace);
@@ -382,10 +435,11 @@ static void two_sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_table), cmocka_unit_test(square_is_exact),
+        cmocka_unit_test(error_table),  cmocka_unit_test(square_is_exact),
         cmocka_unit_test(fourth_power), cmocka_unit_test(cube_symmetries),
-        cmocka_unit_test(scaling), cmocka_unit_test(momentum), cmocka_unit_test(variants),
-        cmocka_unit_test(all_kernels), cmocka_unit_test(sides), cmocka_unit_test(degenerate),
+        cmocka_unit_test(scaling),      cmocka_unit_test(momentum),
+        cmocka_unit_test(variants),     cmocka_unit_test(all_kernels),
+        cmocka_unit_test(sides),        cmocka_unit_test(degenerate),
         cmocka_unit_test(two_sets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

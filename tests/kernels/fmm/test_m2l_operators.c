@@ -115,9 +115,8 @@ static void symmetry(void **state)
         ps_fmm_operator_exact(&function, 1, &s, tp, representative);
         for (int m = 0; m < POINTS; ++m)
             for (int n = 0; n < POINTS; ++n)
-                worst = fmax(worst, fabs(exact[m * POINTS + n] /
-                                             representative[q[m] * POINTS + q[n]] -
-                                         1));
+                worst = fmax(
+                    worst, fabs(exact[m * POINTS + n] / representative[q[m] * POINTS + q[n]] - 1));
     }
     check_at_most(worst, 1e-15);
 }
@@ -165,8 +164,11 @@ static void truncation(void **state)
 
 static ps_fmm_basis build_basis(int order, double epsilon, double basis_epsilon)
 {
-    ps_fmm_basis b = {.function = {PS_FMM_INVERSE, 0}, .order = order, .epsilon = epsilon,
-                      .basis_epsilon = basis_epsilon, .rho = 1};
+    ps_fmm_basis b = {.function = {PS_FMM_INVERSE, 0},
+                      .order = order,
+                      .epsilon = epsilon,
+                      .basis_epsilon = basis_epsilon,
+                      .rho = 1};
     int64_t points = (int64_t)order * order * order, rows = ps_fmm_basis_rows_max(order);
     void *workspace;
     check_ok(PS_ALLOC(&b.vectors, points * points, "vectors"));
@@ -209,8 +211,8 @@ static double basis_error(const ps_fmm_basis *b)
                     rows[m] += b->cores[r * k + i] * b->vectors[i * points + m];
             for (int m = 0; m < points; ++m)
                 for (int n = 0; n < points; ++n)
-                    sum[m * points + n] += b->signs[r] * rows[m] * rows[points - 1 - n] /
-                                           (weights[m] * weights[n]);
+                    sum[m * points + n] +=
+                        b->signs[r] * rows[m] * rows[points - 1 - n] / (weights[m] * weights[n]);
         }
         worst = fmax(worst, weighted_error(sum, exact, weights, points));
         ++core;
@@ -221,7 +223,8 @@ static double basis_error(const ps_fmm_basis *b)
     return worst;
 }
 
-/* Sizes 20 (19 would cut a pair of equal values) and 67 at eps, 22/75 at eps/2, 25/81 at eps/4, and the worst operator errors. */
+/* Sizes 20 (19 would cut a pair of equal values) and 67 at eps, 22/75 at eps/2, 25/81 at eps/4, and
+ * the worst operator errors. */
 static void common_basis(void **state)
 {
     const struct {
@@ -253,9 +256,9 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_1),    cmocka_unit_test(table_2),      cmocka_unit_test(rank_sums),
-        cmocka_unit_test(symmetry),   cmocka_unit_test(exact_ranks),  cmocka_unit_test(truncation),
-        cmocka_unit_test(common_basis), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(table_1),      cmocka_unit_test(table_2),
+                                       cmocka_unit_test(rank_sums),    cmocka_unit_test(symmetry),
+                                       cmocka_unit_test(exact_ranks),  cmocka_unit_test(truncation),
+                                       cmocka_unit_test(common_basis), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
