@@ -1,6 +1,7 @@
 #include "formats/task_trace.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

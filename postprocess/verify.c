@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/store.h"
+#include "formats/task_trace.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -32,6 +33,17 @@ static void tell(ps_report *report, const char *path, const ps_store *store,
         ps_report_real(report, "rate", 1e-9 * (double)result->bytes / seconds, "GB/s");
 }
 
+/* What a kind of file promises beyond its chunks. */
+static ps_status check_kind(ps_store *store)
+{
+    ps_task_trace trace;
+    if (quick || strcmp(ps_store_format(store), "penstock-task-trace") != 0) return PS_OK;
+    ps_status status = ps_task_trace_read(store, &trace);
+    if (status == PS_OK) status = ps_task_trace_verify(&trace);
+    ps_task_trace_release(&trace);
+    return status;
+}
+
 /* Reports on one file; its failure is for the caller to count. */
 static ps_status check_file(const char *path, ps_report *report)
 {
@@ -40,6 +52,7 @@ static ps_status check_file(const char *path, ps_report *report)
     double start = ps_clock();
     ps_status status = ps_store_open(path, NULL, 0, &store);
     if (status == PS_OK) status = ps_store_verify(store, !quick, &result);
+    if (status == PS_OK) status = check_kind(store);
     tell(report, path, store, &result, ps_clock() - start, status == PS_OK ? NULL : ps_message());
     if (status != PS_OK) ps_error("%s", ps_message());
     ps_store_close(&store);
@@ -68,7 +81,8 @@ int main(int argc, char **argv)
         .synopsis = "FILE...",
         .description =
             "Checks files of any kind: structure, tables, and every chunk's hash and statistics.\n"
-            "A master is checked with all its parts. Bad chunks are named.\n"
+            "A master is checked with all its parts. Bad chunks are named. A task trace is also\n"
+            "checked for dependencies, tasks at once on one worker and the bound of its makespan.\n"
             "Exit code 0: all is well; 3: a file is damaged, and which chunk of it.",
         .examples = "  penstock-verify slices.h5 run.h5\n"
                     "  penstock-verify --quick run.h5 --json",

@@ -1,6 +1,6 @@
 /*
  * inspect: figures out of the chunk tables; the only data read are /length_histogram (8 KB) and
- * worker logs.
+ * worker logs and task traces.
  */
 #ifndef PS_POSTPROCESS_INSPECT_H
 #define PS_POSTPROCESS_INSPECT_H
@@ -33,5 +33,7 @@ ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report
 
 /* Of a worker log: a line a worker, the balance over all iterations, the stages (workers.c). */
 ps_status inspect_report_workers(ps_store *store, ps_report *report);
+/* Of a task trace: makespan and bounds, a line a worker, a line a kind of task (tasks.c). */
+ps_status inspect_report_tasks(ps_store *store, ps_report *report);
 
 #endif

@@ -114,6 +114,8 @@ ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report
     bool blocks = strcmp(ps_store_format(store), "penstock-block-matrix") == 0;
     if (strcmp(ps_store_format(store), "penstock-worker-log") == 0)
         return inspect_report_workers(store, report);
+    if (strcmp(ps_store_format(store), "penstock-task-trace") == 0)
+        return inspect_report_tasks(store, report);
     if (!slices && !blocks) return PS_OK;
     PS_TRY(report_tiles(store, blocks, report));
     return histogram ? report_lengths(store, report) : PS_OK;

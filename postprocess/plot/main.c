@@ -19,7 +19,8 @@ static const plot_kind kinds[] = {
     {"lengths", plot_lengths, 900, 560},    {"trace", plot_trace, 1100, 620},
     {"spectrum", plot_spectrum, 1100, 620}, {"polar", plot_polar, 980, 760},
     {"workers", plot_workers, 1000, 860},   {"surface", plot_surface, 1280, 800},
-    {"plane", plot_plane, 1280, 0},         {"stages", plot_stages, 900, 600}};
+    {"plane", plot_plane, 1280, 0},         {"stages", plot_stages, 900, 600},
+    {"gantt", plot_gantt, 1280, 0}};
 
 static const char *output, *script;
 static int64_t width, height;
@@ -43,7 +44,7 @@ static const ps_option options[] = {
     {"channels", PS_OPTION_TEXT, &request.channels, "C,...",
      "trace, spectrum: which receivers, counted from 0", 0, 0, 0},
     {"x-range", PS_OPTION_TEXT, &request.x_range, "FROM,TO",
-     "part of the axis; trace, spectrum: s or Hz; workers: iterations", 0, 0, 0},
+     "part of the axis; trace, spectrum, gantt: s or Hz; workers: iterations", 0, 0, 0},
     {"difference", PS_OPTION_FLAG, &request.difference, NULL,
      "trace: a second panel with the differences to the first file", 0, 0, 0},
     {"dynamic", PS_OPTION_REAL, &request.dynamic, "DB",
@@ -75,7 +76,8 @@ static ps_status find_kind(const char *name, const plot_kind **out)
     }
     return ps_fail(PS_USAGE,
                    "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-                   "blocks, lengths, trace, spectrum, polar, workers, surface, plane, stages",
+                   "blocks, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
+                   "gantt",
                    name, nearest);
 }
 
@@ -159,7 +161,8 @@ static const ps_program program = {
         "that\n"
         "            a run leaves beside its output, OUTPUT.workers.h5\n"
         "  stages    shares of wall time of runs, from such logs or from reports made with "
-        "--json\n\n"
+        "--json\n"
+        "  gantt     who did what when, from the task trace of a run\n\n"
         "Colours are chosen to be told apart by the colour-blind. --script keeps the script.",
     .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"

@@ -1,3 +1,4 @@
+#include "tests/check.h"
 #include "tests/support/fmm_schedule_case.h"
 
 static const int accuracies[3] = {3, 5, 7};
