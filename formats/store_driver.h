@@ -6,7 +6,9 @@
  * chunk can be taken out of HDF5. The thread that holds ps_hdf5_lock announces its buffer, calls
  * H5Dwrite_chunk or H5Dread_chunk, which finds the chunk's place and enters it in the index,
  * and moves the bytes itself once the lock is released. So the lock is held for the
- * bookkeeping alone, and threads wait for the disk or for the page cache side by side.
+ * bookkeeping alone. Reading scales with threads; in writing Linux itself lets one thread at a time
+ * fill a file (ext4, XFS, tmpfs: the lock of the inode), so that what is gained there is what HDF5
+ * and its lock cost.
  *
  * While a file is written, HDF5 must not keep bytes of it that it was not told to write: between
  * the bookkeeping and the transfer it might read a place ahead, and put what it read back
