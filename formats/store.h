@@ -144,9 +144,9 @@ ps_status ps_store_chunk(const ps_store *store, int id, int64_t chunk, ps_chunk_
 
 /* Shuffles, compresses, hashes and writes one chunk: `count` valid values (elements) at
  * data; the rest of the chunk is filled with zeros. Statistics are taken on the way.
- * Thread-safe: several threads may write different chunks; compression runs in parallel,
- * the file is written by one at a time. Each chunk is written once. extras: extra_count
- * doubles or NULL. */
+ * Thread-safe: several threads may write different chunks; compression and the transfer to
+ * the file run in parallel (chunks of less than 64 KiB stored: one transfer at a time). Commit
+ * once all have returned. Each chunk is written once. extras: extra_count doubles or NULL. */
 ps_status ps_store_write_chunk(ps_store *store, int id, int64_t chunk, const void *data,
                                int64_t count, const double *extras);
 

@@ -49,7 +49,7 @@ static ps_status check_complete(const ps_store *store)
     for (int d = 0; d < store->count; ++d) {
         const ps_store_dataset_state *dataset = &store->datasets[d];
         for (int64_t c = 0; c < dataset->info.chunk_count; ++c)
-            if (!dataset->chunks[c].raw_bytes)
+            if (dataset->chunks[c].raw_bytes <= 0)
                 return ps_fail(PS_FAILED, "%s: chunk %lld of %s was never written", store->path,
                                (long long)c, dataset->info.name);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/h5zstd.h"
+#include "formats/store_driver.h"
 #include "formats/store_private.h"
 
 _Static_assert(sizeof(ps_hid) == sizeof(hid_t), "ps_hid stands for hid_t");
@@ -58,15 +59,20 @@ static herr_t collect(unsigned n, const H5E_error2_t *entry, void *context)
 
 static bool is_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
+ps_status ps_system_fail(ps_status code, const char *path, const char *what, int error)
+{
+    if (is_full(error))
+        return ps_fail(PS_EXHAUSTED, "%s: cannot %s: %s; free some space or write elsewhere", path,
+                       what, strerror(error));
+    return ps_fail(code, "%s: cannot %s: %s", path, what, strerror(error));
+}
+
 ps_status ps_hdf5_fail(ps_status code, const char *path, const char *what)
 {
     reason found = {.text = "no reason given by HDF5"};
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &found);
-    if (is_full(found.error))
-        return ps_fail(PS_EXHAUSTED, "%s: cannot %s: %s; free some space or write elsewhere", path,
-                       what, strerror(found.error));
-    return ps_fail(code, "%s: cannot %s: %s", path, what,
-                   found.error ? strerror(found.error) : found.text);
+    if (found.error) return ps_system_fail(code, path, what, found.error);
+    return ps_fail(code, "%s: cannot %s: %s", path, what, found.text);
 }
 
 ps_hid ps_hdf5_file_access(void)
@@ -75,7 +81,8 @@ ps_hid ps_hdf5_file_access(void)
     if (access < 0) return access;
     /* 1.10 structures carry checksums of their own, so that damage to them is seen. Files are
      * complete before they get their name, so locks would only trouble network disks. */
-    if (H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
+    if (H5Pset_driver(access, ps_driver_id(), NULL) < 0 ||
+        H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
         H5Pset_file_locking(access, 0, 1) < 0 ||
         H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) < 0) {
         H5Pclose(access);

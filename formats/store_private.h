@@ -2,7 +2,8 @@
  * store_private: what the files store*.c share. Not for other modules.
  *
  * HDF5 is one shared resource: every call of it, from any store, is made by the thread that
- * holds ps_hdf5_lock. Compression, hashing and statistics run outside that lock.
+ * holds ps_hdf5_lock. Compression, hashing and statistics run outside that lock, and so does the
+ * transfer of chunks (store_driver.h).
  */
 #ifndef PS_FORMATS_STORE_PRIVATE_H
 #define PS_FORMATS_STORE_PRIVATE_H
@@ -31,6 +32,8 @@ void ps_hdf5_unlock(void);
  * "<path>: cannot <what>: <reason>". Returns PS_EXHAUSTED if the disk is full or a limit of
  * size was met, else `code`. */
 ps_status ps_hdf5_fail(ps_status code, const char *path, const char *what);
+/* Likewise for a system call of our own that failed with this errno; lock not needed. */
+ps_status ps_system_fail(ps_status code, const char *path, const char *what, int error);
 
 /* Lock held. */
 ps_hid ps_hdf5_file_access(void);                         /* property list for files              */
@@ -89,7 +92,7 @@ typedef struct ps_store_dataset_state {
     ps_codec codec;
     int64_t row_elements;  /* values in a row                                                */
     ps_hid handle;         /* < 0: none (virtual dataset of a master, or nothing stored)      */
-    ps_chunk_info *chunks; /* [chunk_count]; raw_bytes is 0 until written                    */
+    ps_chunk_info *chunks; /* [chunk_count]; writing: raw_bytes is 0 until begun, -1 until done */
     /* masters: rows and chunks before each part [parts + 1], the dataset's number there */
     int64_t *part_rows, *part_chunks;
     int *part_ids;

@@ -1,21 +1,21 @@
 /* store_read: chunks and arrays out of an opened file. */
+#include <errno.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_driver.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 
-/* The size is asked for first: H5Dread_chunk writes as much as the file says. Lock held. */
-static ps_status fetch(ps_store *store, const ps_store_dataset_state *dataset, int64_t chunk,
-                       void *stored)
+/* The size is asked for first: H5Dread_chunk reads as much as the file says. Lock held. */
+static ps_status find_chunk(ps_store *store, const ps_store_dataset_state *dataset, int64_t chunk,
+                            const char *what, ps_transfer *transfer)
 {
     const ps_chunk_info *info = &dataset->chunks[chunk];
     hsize_t offset[PS_STORE_RANK_MAX] = {(hsize_t)(chunk * dataset->info.chunk_rows)}, size = 0;
     uint32_t skipped = 0, expected = info->stored_bytes == info->raw_bytes ? 3 : 0;
-    char what[PS_NAME_MAX + 64];
-    snprintf(what, sizeof what, "read chunk %lld of %s", (long long)chunk, dataset->info.name);
     if (H5Dget_chunk_storage_size(dataset->handle, offset, &size) < 0)
         return ps_hdf5_fail(PS_INVALID, store->path, what);
     if (size != (hsize_t)info->stored_bytes)
@@ -24,13 +24,33 @@ static ps_status fetch(ps_store *store, const ps_store_dataset_state *dataset, i
             "%s: chunk %lld of %s has %llu bytes, its table says %lld; the file is damaged",
             store->path, (long long)chunk, dataset->info.name, (unsigned long long)size,
             (long long)info->stored_bytes);
-    if (H5Dread_chunk(dataset->handle, H5P_DEFAULT, offset, &skipped, stored) < 0)
-        return ps_hdf5_fail(PS_INVALID, store->path, what);
+    ps_driver_expect(transfer);
+    herr_t done = H5Dread_chunk(dataset->handle, H5P_DEFAULT, offset, &skipped, transfer->buffer);
+    ps_driver_expect(NULL);
+    if (done < 0) return ps_hdf5_fail(PS_INVALID, store->path, what);
     if (skipped != expected)
         return ps_fail(PS_INVALID,
                        "%s: chunk %lld of %s went through other filters than its table says",
                        store->path, (long long)chunk, dataset->info.name);
     return PS_OK;
+}
+
+/* The stored bytes, read outside the lock. */
+static ps_status fetch(ps_store *store, const ps_store_dataset_state *dataset, int64_t chunk,
+                       void *stored)
+{
+    char what[PS_NAME_MAX + 64];
+    ps_transfer transfer = {stored, (size_t)dataset->chunks[chunk].stored_bytes, -1, 0};
+    snprintf(what, sizeof what, "read chunk %lld of %s", (long long)chunk, dataset->info.name);
+    ps_hdf5_lock();
+    ps_status status = find_chunk(store, dataset, chunk, what, &transfer);
+    ps_hdf5_unlock();
+    PS_TRY(status);
+    int error = ps_transfer_read(&transfer);
+    if (error == ENODATA)
+        return ps_fail(PS_INVALID, "%s: cannot %s: the file ends before it; it is damaged",
+                       store->path, what);
+    return error ? ps_system_fail(PS_INVALID, store->path, what, error) : PS_OK;
 }
 
 static ps_status check_readable(const ps_store *store, const ps_store_dataset_state *dataset)
@@ -50,10 +70,7 @@ ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *sto
     ps_store_resolve(&store, &id, &chunk);
     dataset = &store->datasets[id];
     PS_TRY(check_readable(store, dataset));
-    ps_hdf5_lock();
-    ps_status status = fetch(store, dataset, chunk, stored);
-    ps_hdf5_unlock();
-    return status;
+    return fetch(store, dataset, chunk, stored);
 }
 
 /* The whole chunk, or its valid values alone. */
@@ -106,11 +123,7 @@ static ps_status read_chunk(ps_store *store, int id, int64_t chunk, bool whole, 
     PS_TRY(check_readable(store, dataset));
     PS_TRY(ps_scratch_take(pool, &scratch));
     ps_status status = ps_scratch_need(&scratch->b, &scratch->b_size, info->stored_bytes);
-    if (status == PS_OK) {
-        ps_hdf5_lock();
-        status = fetch(store, dataset, chunk, scratch->b);
-        ps_hdf5_unlock();
-    }
+    if (status == PS_OK) status = fetch(store, dataset, chunk, scratch->b);
     if (status == PS_OK) status = decode(store, id, chunk, scratch, whole, scratch->b, data);
     ps_scratch_give(pool, scratch);
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/h5zstd.h"
+#include "formats/store_driver.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 
@@ -149,23 +150,53 @@ static ps_status remember(ps_store *store, ps_status status)
     return status;
 }
 
+/* Below so many bytes a second hold of the lock costs more than the transfer in the first. */
+enum { APART_BYTES = 1 << 16 };
+
+static void tell_chunk(const ps_store_dataset_state *dataset, int64_t chunk, char *what,
+                       size_t size)
+{
+    snprintf(what, size, "write chunk %lld of %s", (long long)chunk, dataset->info.name);
+}
+
+/* Gives the chunk its place; the bytes may be left to the caller. Lock held. */
+static ps_status place_chunk(ps_store *store, ps_store_dataset_state *dataset, int64_t chunk,
+                             bool packed, ps_transfer *transfer)
+{
+    char what[PS_NAME_MAX + 48];
+    hsize_t offset[PS_STORE_RANK_MAX] = {(hsize_t)(chunk * dataset->info.chunk_rows)};
+    uint32_t skipped = packed ? 0 : 3; /* both filters or none */
+    if (dataset->chunks[chunk].raw_bytes)
+        return ps_fail(PS_FAILED, "%s: chunk %lld of %s is written twice", store->path,
+                       (long long)chunk, dataset->info.name);
+    transfer->file = -1;
+    if (transfer->size >= APART_BYTES) ps_driver_expect(transfer);
+    herr_t done = H5Dwrite_chunk(dataset->handle, H5P_DEFAULT, skipped, offset, transfer->size,
+                                 transfer->buffer);
+    ps_driver_expect(NULL);
+    tell_chunk(dataset, chunk, what, sizeof what);
+    return done < 0 ? ps_hdf5_fail(PS_FAILED, store->path, what) : PS_OK;
+}
+
+/* The row of the table says that the chunk is there only once its bytes are. */
 static ps_status put_chunk(ps_store *store, ps_store_dataset_state *dataset, int64_t chunk,
                            const ps_chunk_info *info, const void *stored)
 {
-    hsize_t offset[PS_STORE_RANK_MAX] = {(hsize_t)(chunk * dataset->info.chunk_rows)};
-    uint32_t skipped = info->stored_bytes == info->raw_bytes ? 3 : 0; /* both filters or none */
-    ps_status status = PS_OK;
+    char what[PS_NAME_MAX + 48];
+    ps_transfer transfer = {(void *)stored, (size_t)info->stored_bytes, -1, 0};
+    ps_chunk_info *row = &dataset->chunks[chunk];
     ps_hdf5_lock();
-    if (dataset->chunks[chunk].raw_bytes)
-        status = ps_fail(PS_FAILED, "%s: chunk %lld of %s is written twice", store->path,
-                         (long long)chunk, dataset->info.name);
-    else if (H5Dwrite_chunk(dataset->handle, H5P_DEFAULT, skipped, offset,
-                            (size_t)info->stored_bytes, stored) < 0) {
-        char what[PS_NAME_MAX + 48];
-        snprintf(what, sizeof what, "write chunk %lld of %s", (long long)chunk, dataset->info.name);
-        status = ps_hdf5_fail(PS_FAILED, store->path, what);
-    } else
-        dataset->chunks[chunk] = *info;
+    ps_status status =
+        place_chunk(store, dataset, chunk, info->stored_bytes != info->raw_bytes, &transfer);
+    if (status == PS_OK && transfer.file >= 0) {
+        row->raw_bytes = -1;
+        ps_hdf5_unlock();
+        int error = ps_transfer_write(&transfer);
+        tell_chunk(dataset, chunk, what, sizeof what);
+        if (error) status = ps_system_fail(PS_FAILED, store->path, what, error);
+        ps_hdf5_lock();
+    }
+    if (status == PS_OK) *row = *info;
     remember(store, status);
     ps_hdf5_unlock();
     return status;

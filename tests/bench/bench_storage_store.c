@@ -102,7 +102,7 @@ typedef struct core_rates {
 static core_rates measure_core(void)
 {
     enum { ROUNDS = 24 };
-    ps_codec codec = {PS_F32, 0, VALUES};
+    ps_codec codec = {.type = PS_F32, .elements = VALUES};
     ps_scratch_pool pool;
     ps_scratch *a, *b;
     ps_chunk_info info = {0};

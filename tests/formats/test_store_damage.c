@@ -98,6 +98,44 @@ static void test_no_room_keeps_the_old_file(void **state)
     assert_true(refused >= 22 && written >= 1);
 }
 
+/* Files limited to `limit` bytes, of this process; 0: no more. */
+static void limit_files(rlim_t limit)
+{
+    struct rlimit bound;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &bound), 0);
+    bound.rlim_cur = limit ? limit : bound.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &bound), 0);
+}
+
+/* A chunk that finds no room is lost for good, though there is room again before the commit. Chunks
+ * of 1 MiB take their bytes to the file outside HDF5, those of 4 KiB within. */
+static void test_lost_chunk_forbids_commit(void **state)
+{
+    enum { CHUNKS = 4 };
+    static float noise[1 << 18];
+    fill_reals(noise, 1 << 18, 5);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int64_t values = 1 << 18; values >= 1 << 10; values >>= 8) {
+        int id;
+        ps_store *store;
+        ps_dataset_spec spec = ragged_spec("/lost", PS_F32, CHUNKS, values);
+        check_ok(ps_store_create(at("lost.h5"), &sample_identity, &store));
+        check_ok(ps_store_define(store, &spec, &id));
+        check_ok(ps_store_write_chunk(store, id, 0, noise, values, NULL));
+        limit_files(4096);
+        assert_int_equal(ps_store_write_chunk(store, id, 1, noise, values, NULL), PS_EXHAUSTED);
+        assert_non_null(strstr(ps_message(), "chunk 1 of /lost: File too large"));
+        limit_files(0);
+        check_ok(ps_store_write_chunk(store, id, 2, noise, values, NULL));
+        check_ok(ps_store_write_chunk(store, id, 3, noise, values, NULL));
+        assert_int_equal(ps_store_commit(&store), PS_EXHAUSTED);
+        assert_non_null(strstr(ps_message(), "chunk 1 of /lost: File too large"));
+        assert_int_not_equal(access(at("lost.h5"), F_OK), 0);
+        assert_int_not_equal(access(at("lost.h5.tmp"), F_OK), 0);
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static void test_too_little_space_is_refused_at_once(void **state)
 {
     ps_store *store;
@@ -276,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill_keeps_the_old_file),
         cmocka_unit_test(test_no_room_keeps_the_old_file),
+        cmocka_unit_test(test_lost_chunk_forbids_commit),
         cmocka_unit_test(test_too_little_space_is_refused_at_once),
         cmocka_unit_test(test_discard),
         cmocka_unit_test(test_truncated_at_every_length),

@@ -4,6 +4,7 @@
 . "$ROOT/tests/stages/lib.sh"
 needs verify
 write=$BUILD/tests-programs/store_write
+threads=$BUILD/tests-programs/store_threads
 mkdir -p disk
 
 checks() { # HOW: on ./disk, which holds between 5 and 12 MiB or limits files likewise
@@ -12,6 +13,9 @@ checks() { # HOW: on ./disk, which holds between 5 and 12 MiB or limits files li
     kept=$(sha256sum <disk/old.h5)
     expect 4 "disk/old.h5" "$write" disk/old.h5 12
     grep -Eq 'No space left|File too large' err || { cat err; fail "$how: the reason is not told"; }
+    # Eight threads, which all go on after the first failure: no commit follows a lost chunk.
+    expect 4 "first failure: disk/old.h5: cannot write chunk" "$threads" disk/old.h5 300
+    ! grep -q 'in spite' err || fail "$how: lost chunks were committed"
     [ "$(sha256sum <disk/old.h5)" = "$kept" ] || fail "$how: the old file changed"
     [ "$(ls disk)" = old.h5 ] || fail "$how: something was left behind: $(ls disk)"
     expect 0 good penstock-verify disk/old.h5
