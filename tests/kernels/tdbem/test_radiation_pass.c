@@ -92,7 +92,7 @@ static void single_precision_errs_by_little(void **state)
             size += own * own;
         }
     }
-    check_at_most(sqrt(wrong / size), 1e-7);
+    check_at_most(sqrt(wrong / size), 4e-8);
     check_at_most(1e-10, sqrt(wrong / size)); /* or this would be no test */
     free(recent);
     free(out);
