@@ -1,8 +1,8 @@
 /*
- * Radiation of a group of steps (kernels/tdbem/radiation_pass.h) over synthetic near matrices: rows in
- * a line, shells whose columns grow with their lag, as on a surface (tests/support/group_case.h).
- * Floor: reading what the passes read at the rate at which these threads sum up the matrices; fraction
- * = floor / time. Times are those of the busiest thread's processor clock, best of several.
+ * Radiation of a group of steps (kernels/tdbem/radiation_pass.h) over synthetic near matrices: rows
+ * in a line, shells whose columns grow with their lag, as on a surface (tests/support/group_case.h).
+ * Floor: reading what the passes read at the rate at which these threads sum up the matrices;
+ * fraction = floor / time. Times are those of the busiest thread's processor clock, best of several.
  * BENCH_UNKNOWNS: default 4000.
  */
 #include <omp.h>
@@ -53,7 +53,7 @@ static double read_rate(const ps_packed_near *p)
     return (double)bytes / best;
 }
 
-/* Of all passes of a group: values of vectors that begin early enough, up to the last lag, and heads. */
+/* Of all passes of a group: heads and values of vectors that begin early enough. */
 static double bytes_read(const ps_packed_near *p)
 {
     double bytes = 0;
@@ -91,8 +91,8 @@ static void bench(int64_t unknowns, int64_t group, ps_precision precision)
     r.past = calloc((size_t)ps_radiation_past_bytes(unknowns, group, precision), 1);
     double *sums = calloc((size_t)unknowns, sizeof *sums);
     double seconds = time_of_group(&r, sums), floor = bytes_read(&c.packed) / read_rate(&c.packed);
-    printf("{\"case\": \"tdbem-radiation\", \"quantity\": \"a group, n_g = %d, %s\", \"value\": %.4g, "
-           "\"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3g, \"size\": %.4g, "
+    printf("{\"case\": \"tdbem-radiation\", \"quantity\": \"a group, n_g = %d, %s\", "
+           "\"value\": %.4g, \"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3g, \"size\": %.4g, "
            "\"device\": \"cpu-%s-%d\", \"revision\": \"%s\"}\n",
            (int)group, precision == PS_SINGLE ? "f32" : "f64", 1e3 * seconds, 1e3 * floor,
            floor / seconds, (double)ps_near_entries(&c.near), ps_isa_name(ps_isa_here()),
