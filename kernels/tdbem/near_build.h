@@ -31,8 +31,8 @@ typedef struct ps_near_build {
 int64_t ps_near_build_bytes(int64_t unknowns, int64_t group, ps_precision precision);
 void ps_near_build_init(ps_near_build *build, ps_packed_near *packed, void *memory);
 
-/* First pass: take every tile; measure, which sets the counts of *packed. PS_USAGE if there are more
- * unknowns or values than its integers hold. */
+/* First pass: take every tile; measure, which sets the counts of *packed. PS_USAGE if there are
+ * more unknowns or values than its integers hold. */
 void ps_near_build_take(ps_near_build *build, const ps_slice_product *tile);
 ps_status ps_near_build_measure(ps_near_build *build);
 /* Second pass, once *packed has its memory (ps_packed_near_place): fill; take every tile again, in

@@ -1,6 +1,6 @@
 /*
- * near_pack: the near matrices (kernels/tdbem/radiation.h) in the order in which those read them who
- * serve several steps at once: a device that solves group after group
+ * near_pack: the near matrices (kernels/tdbem/radiation.h) in the order in which those read them
+ * who serve several steps at once: a device that solves group after group
  * (kernels/tdbem/group_solve.h), packed here from compressed rows, and cores
  * (kernels/tdbem/radiation_pass.h), packed from the tiles (kernels/tdbem/near_build.h).
  *
@@ -10,8 +10,8 @@
  * of any row: what step g needs of a warp is a prefix. Rows that lack the column, and places
  * beyond a row's last m, hold zeros; starts[r] + width <= n_g always.
  *
- * Inner part, for devices: M^1 .. M^{PS_NEAR_STRIDE-1} once more, by rows, m ascending in a row: what the steps
- * between two passes over the far part owe each other.
+ * Inner part, for devices: M^1 .. M^{PS_NEAR_STRIDE-1} once more, by rows, m ascending in a row:
+ * what the steps between two passes over the far part owe each other.
  */
 #ifndef PS_KERNELS_TDBEM_NEAR_PACK_H
 #define PS_KERNELS_TDBEM_NEAR_PACK_H

@@ -5,7 +5,7 @@
 PS_ISA_SELECT(struct ps_radiation_functions, ps_radiation)
 
 /* LANES: what vectors read beyond the last column. */
-enum { LANES = 64, THREADED_VALUES = 1 << 12, WARPS_AT_ONCE = 4 };
+enum { LANES = 64, THREADED_VALUES = 1 << 15, WARPS_AT_ONCE = 4 };
 
 static int64_t item_size(ps_precision precision)
 {
@@ -57,7 +57,8 @@ static void add_pass(const ps_radiation *r, int64_t g)
                               .length = length,
                               .owed = r->owed};
     lay_out_past(r, &pass);
-#pragma omp parallel for schedule(dynamic, WARPS_AT_ONCE) if (near->value_count > THREADED_VALUES)
+    bool threaded = near->value_count * length > THREADED_VALUES;
+#pragma omp parallel for schedule(dynamic, WARPS_AT_ONCE) if (threaded)
     for (int64_t w = 0; w < warps; ++w)
         ps_radiation_select()->warp[near->precision](&pass, w);
 }

@@ -2,20 +2,19 @@
  * radiation_pass: what the steps of a group owe each other (kernels/tdbem/radiation.h), on cores,
  * from matrices by warps (kernels/tdbem/near_pack.h).
  *
- * The steps are paired off by halves: with L the largest power of two that divides g, one pass before
- * step g adds what steps g-L .. g-1 owe to steps g .. g+L-1,
+ * The steps are paired off by halves: with L the largest power of two that divides g, one pass
+ * before step g adds what steps g-L .. g-1 owe to steps g .. g+L-1,
  *
  *     owed[g+b](i) += sum_{m=1..2L-1} sum_j M^m(i,j) a^{g+b-m}(j),   0 <= b < L,  g-L <= g+b-m < g,
  *
- * so every pair of steps meets once: in the pass before that g between them which the highest power of
- * two divides. A group of 16 reads each value of lag m ~ 15 once and those of lag 1 15 times: for
- * matrices that grow with m, a third of the values that one pass a step reads, of 32 a sixth.
+ * so every pair of steps meets once: in the pass before that g between them which the highest power
+ * of two divides. A group of 16 reads values of lag 15 once and those of lag 1 15 times: as matrices
+ * grow with m, a third of the values that one pass a step reads, and a sixth in a group of 32.
  *
- * Sums: products in the precision of the matrices over 8 row-vectors in turn, their sums in fp64.
- * Against all in fp64 that errs, in fp32, by about 2^-24 sqrt(terms of 8 row-vectors) of the largest
- * partial sum at random, at most by that number of terms for its root. Threads own warps, the order of
- * additions is fixed: bits do not depend on threads. (Without fused multiply-add they are rounded
- * once more.)
+ * Sums: products and their sums in the precision of the matrices over 8 row-vectors, those in fp64.
+ * In fp32 that errs by at most 2^-24 (n + 1) of the sum of |M a| of 8 row-vectors, n their terms
+ * (at random by its root). Threads own warps and the order of additions is fixed, so bits do not
+ * depend on threads. (Without fused multiply-add they are rounded once more.)
  */
 #ifndef PS_KERNELS_TDBEM_RADIATION_PASS_H
 #define PS_KERNELS_TDBEM_RADIATION_PASS_H

@@ -68,9 +68,9 @@ INLINE void NAME(add_columns)(const NAME(task) *t, int first, int columns, bool 
     }
 }
 
-/* Some row-vectors; sum[steps][32] becomes their sum. */
-INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k,
-                            real *sums, const int steps)
+/* Some row-vectors; sums[steps][32] becomes their sum. */
+INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k, real *sums,
+                            const int steps)
 {
     LANE_VECTOR sum[SETS][STEPS_MAX];
     int reach = (int)(p->length + k->b0) + steps;
@@ -89,11 +89,14 @@ INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k
 #undef SETS
 #undef COLUMNS
 #else
-/* Some row-vectors; sum[steps][32] becomes their sum. */
-INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k,
-                            real *sums, const int steps)
+typedef real NAME(steps_vector)
+    __attribute__((vector_size(STEPS_MAX * sizeof(real)), aligned(sizeof(real)), may_alias));
+
+/* Some row-vectors; sums[steps][32] becomes their sum. Steps beyond `steps` are of no account. */
+INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k, real *sums,
+                            const int steps)
 {
-    real sum[ROWS][STEPS_MAX];
+    NAME(steps_vector) sum[ROWS];
     int reach = (int)(p->length + k->b0) + steps;
     memset(sum, 0, sizeof sum);
     for (int64_t v = k->begin; v < k->end && p->near->vectors[v].first < reach; ++v) {
@@ -102,8 +105,10 @@ INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k
         for (int r = 0; r < ROWS; ++r) {
             if (t.starts[r] >= reach) continue;
             const real *from = t.from + (reach - t.starts[r]) + t.width - 1;
+            NAME(steps_vector) own = sum[r];
             for (int q = 0; q < t.width; ++q)
-                for (int b = 0; b < steps; ++b) sum[r][b] += t.values[q * ROWS + r] * from[b - q];
+                own += t.values[q * ROWS + r] * *(const NAME(steps_vector) *)(from - q);
+            sum[r] = own;
         }
     }
     for (int b = 0; b < steps; ++b)

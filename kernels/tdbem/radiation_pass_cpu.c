@@ -2,9 +2,8 @@
 
 #include "kernels/tdbem/radiation_pass.h"
 
-/* TOGETHER: row-vectors whose products are summed in the precision of the matrices; AHEAD: how many
- * row-vectors earlier one is fetched. */
-enum { TOGETHER = 8, AHEAD = 6, LINE = 64, STEPS_MAX = 8, LENGTH_MAX = 16, ROWS = PS_NEAR_ROWS };
+/* AHEAD: how many row-vectors earlier one is fetched. */
+enum { AHEAD = 6, LINE = 64, STEPS_MAX = 8, LENGTH_MAX = 16, ROWS = PS_NEAR_ROWS };
 
 /* Row-vectors begin .. end - 1 of a warp's up to `last`, for the steps from b0 on. */
 typedef struct vectors_at_once {
@@ -17,8 +16,10 @@ typedef struct vectors_at_once {
 #include <immintrin.h>
 #endif
 
+/* TOGETHER: row-vectors whose products are summed in the precision of the matrices. */
 #define real float
 #define SUFFIX f32
+#define TOGETHER 8
 #ifdef __AVX512F__
 #define LANE_VECTOR __m512
 #define LANE_LOAD _mm512_loadu_ps
@@ -32,13 +33,16 @@ typedef struct vectors_at_once {
 #include "kernels/tdbem/radiation_pass_body.h"
 #undef real
 #undef SUFFIX
+#undef TOGETHER
 #undef LANE_VECTOR
 
 #define real double
 #define SUFFIX f64
+#define TOGETHER 64
 #include "kernels/tdbem/radiation_pass_body.h"
 #undef real
 #undef SUFFIX
+#undef TOGETHER
 
 const struct ps_radiation_functions PS_ISA_TABLE(ps_radiation) = {
     .warp = {[PS_SINGLE] = warp_f32, [PS_DOUBLE] = warp_f64}};

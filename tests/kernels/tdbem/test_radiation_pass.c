@@ -36,8 +36,8 @@ static void radiate(const group_case *c, const void *recent, double *out)
     r.past = malloc((size_t)ps_radiation_past_bytes(n, c->group, c->precision));
     memset(sofar, 0xff, (size_t)(c->group * row));
     for (int64_t g = 0; g < c->group; ++g) {
-        if (g > 0)
-            memcpy((char *)sofar + (g - 1) * row, (const char *)recent + (g - 1) * row, (size_t)row);
+        int64_t latest = (g - 1) * row;
+        if (g > 0) memcpy((char *)sofar + latest, (const char *)recent + latest, (size_t)row);
         for (int64_t i = 0; i < n; ++i) out[g * n + i] = (double)i;
         ps_radiation_step(&r, g, out + g * n);
     }
@@ -92,7 +92,7 @@ static void single_precision_errs_by_little(void **state)
             size += own * own;
         }
     }
-    check_at_most(sqrt(wrong / size), 1e-7);
+    check_at_most(sqrt(wrong / size), 4e-8);
     check_at_most(1e-10, sqrt(wrong / size)); /* or this would be no test */
     free(recent);
     free(out);
@@ -106,7 +106,7 @@ static void threads_do_not_matter(void **state)
         group_case c = make(1500, 16, 0.9, (ps_precision)precision);
         void *recent = make_recent(&c);
         double *out[2] = {calloc(16 * 1500, sizeof **out), calloc(16 * 1500, sizeof **out)};
-        assert_true(c.packed.value_count > 1 << 12); /* so that there are threads */
+        assert_true(8 * c.packed.value_count > 1 << 15); /* so that there are threads */
         for (int run = 0; run < 2; ++run) {
             omp_set_num_threads(run ? 3 : 1);
             radiate(&c, recent, out[run]);
