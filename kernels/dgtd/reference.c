@@ -94,27 +94,34 @@ static void multiply_factors(int p, int m, int n, long double out[2 * TERMS])
                 out[e] = ((e ? out[e - 1] * p : 0) - out[e] * q) / (q + 1);
 }
 
+static long double factorial(int n)
+{
+    long double product = 1;
+    for (int q = 2; q <= n; ++q) product *= q;
+    return product;
+}
+
 /* Integral of the product of two polynomials of barycentric indices m and n (`size` of them) over
  * a simplex of measure 1: l1^a l2^b .. integrates to (size-1)! a! b! ../(size-1+a+b+..)!. The
  * sum runs over the exponents as over the digits of a number. */
 static long double simplex_product(int p, int size, const int8_t *m, const int8_t *n)
 {
-    static const int digits = 2 * PS_DGTD_MAX_ORDER + 1;
     long double terms[4][2 * TERMS], sum = 0;
     int total = 1;
     for (int a = 0; a < size; ++a) {
         multiply_factors(p, m[a], n[a], terms[a]);
-        total *= digits;
+        for (int e = 0; e <= m[a] + n[a]; ++e) terms[a][e] *= factorial(e);
+        total *= m[a] + n[a] + 1;
     }
     for (int code = 0; code < total; ++code) {
         long double value = 1;
         int degree = 0;
-        for (int a = 0, rest = code; a < size && value != 0; ++a, rest /= digits) {
-            int e = rest % digits;
-            value *= terms[a][e] * tgammal(e + 1);
+        for (int a = 0, rest = code; a < size; rest /= m[a] + n[a] + 1, ++a) {
+            int e = rest % (m[a] + n[a] + 1);
+            value *= terms[a][e];
             degree += e;
         }
-        if (value != 0) sum += value * tgammal(size) / tgammal(size + degree);
+        sum += value * factorial(size - 1) / factorial(size - 1 + degree);
     }
     return sum;
 }

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-#include "kernels/dgtd/half_step.h"
+#include "kernels/dgtd/march.h"
+#include "kernels/dgtd/time_step.h"
 #include "tests/support/cube_tets.h"
 
 static const double dgtd_pi = 3.14159265358979323846;
@@ -128,23 +129,24 @@ static inline void dgtd_gauss(int n, double *points, double *weights)
     }
 }
 
-enum { DGTD_GAUSS = 7 };
+enum { DGTD_GAUSS = 10 };
 
 /* Squared L2 distance of one element's field from f, over collapsed Gauss points. */
 typedef struct dgtd_rule {
-    int count;
+    int side, count; /* side <= DGTD_GAUSS points an axis */
     double l[DGTD_GAUSS * DGTD_GAUSS * DGTD_GAUSS][4], weight[DGTD_GAUSS * DGTD_GAUSS * DGTD_GAUSS];
     double values[DGTD_GAUSS * DGTD_GAUSS * DGTD_GAUSS][PS_DGTD_MAX_NODES];
 } dgtd_rule;
 
-static inline void dgtd_rule_init(dgtd_rule *rule, const ps_dgtd_reference *reference)
+static inline void dgtd_rule_init(dgtd_rule *rule, const ps_dgtd_reference *reference, int side)
 {
     double x[DGTD_GAUSS], w[DGTD_GAUSS];
-    dgtd_gauss(DGTD_GAUSS, x, w);
+    dgtd_gauss(side, x, w);
+    rule->side = side;
     rule->count = 0;
-    for (int i = 0; i < DGTD_GAUSS; ++i)
-        for (int j = 0; j < DGTD_GAUSS; ++j)
-            for (int k = 0; k < DGTD_GAUSS; ++k, ++rule->count) {
+    for (int i = 0; i < side; ++i)
+        for (int j = 0; j < side; ++j)
+            for (int k = 0; k < side; ++k, ++rule->count) {
                 double *l = rule->l[rule->count], a = 1 - x[i], b = 1 - x[j];
                 l[0] = x[i];
                 l[1] = a * x[j];
@@ -187,21 +189,69 @@ typedef struct dgtd_mode {
     double sigma;
 } dgtd_mode;
 
+/* e(t) and h(t); kept from one point to the next, as t is the same. */
+static inline double dgtd_mode_factor(const dgtd_mode *mode, ps_dgtd_field field, double t)
+{
+    static _Thread_local double known[2] = {-1, -1}, factors[2];
+    double s = mode->sigma, w = dgtd_pi * sqrt(3), w1 = sqrt(w * w - s * s / 4);
+    if (known[0] != t || known[1] != s) {
+        double damp = exp(-s * t / 2), e = damp * cos(w1 * t);
+        factors[0] = e;
+        factors[1] = -(-s / 2 * e - w1 * damp * sin(w1 * t) + s * e) / w;
+        known[0] = t;
+        known[1] = s;
+    }
+    return factors[field];
+}
+
 static inline void dgtd_mode_value(const void *of, ps_dgtd_field field, const double x[3], double t,
                                    double out[3])
 {
     static const double amplitude[3] = {1, -1, 0};
-    double k = dgtd_pi, w = k * sqrt(3), s = ((const dgtd_mode *)of)->sigma;
-    double w1 = sqrt(w * w - s * s / 4), damp = exp(-s * t / 2);
-    double e = damp * cos(w1 * t), slope = -s / 2 * e - w1 * damp * sin(w1 * t);
-    double factor = field == PS_DGTD_E ? e : -(slope + s * e) / w;
+    double factor = dgtd_mode_factor(of, field, t), sine[3], cosine[3];
+    for (int a = 0; a < 3; ++a) sincos(dgtd_pi * x[a], &sine[a], &cosine[a]);
     for (int a = 0; a < 3; ++a) {
         int b = (a + 1) % 3, c = (a + 2) % 3;
         out[a] = field == PS_DGTD_E
-                     ? factor * amplitude[a] * cos(k * x[a]) * sin(k * x[b]) * sin(k * x[c])
-                     : -factor * (amplitude[c] * k - amplitude[b] * k) / w * sin(k * x[a]) *
-                           cos(k * x[b]) * cos(k * x[c]);
+                     ? factor * amplitude[a] * cosine[a] * sine[b] * sine[c]
+                     : -factor * (amplitude[c] - amplitude[b]) / sqrt(3) * sine[a] * cosine[b] *
+                           cosine[c];
     }
+}
+
+/* An incident field as a dgtd_function. */
+static inline void dgtd_incident_value(const void *of, ps_dgtd_field field, const double point[3],
+                                       double t, double out[3])
+{
+    double e[3], h[3];
+    ps_dgtd_incident_at(of, point, t, e, h);
+    memcpy(out, field == PS_DGTD_E ? e : h, sizeof e);
+}
+
+/* The border of a case with its memory; released with dgtd_border_release. */
+static inline void dgtd_border_init(ps_dgtd_border *border, const dgtd_case *x,
+                                    const uint8_t *total, double dt)
+{
+    ps_dgtd_border_count(border, &x->system, &x->body, total);
+    size_t traces = 8 * (size_t)border->count * (size_t)x->reference.face_nodes;
+    border->elements = dgtd_array((size_t)border->count * sizeof *border->elements);
+    border->matrices = dgtd_array((size_t)border->matrix_count * sizeof *border->matrices);
+    border->former = dgtd_array(traces * sizeof *border->former);
+    ps_dgtd_border_fill(border, &x->system, &x->body, total, dt);
+}
+
+static inline void dgtd_border_release(ps_dgtd_border *border)
+{
+    free(border->elements);
+    free(border->matrices);
+    free(border->former);
+}
+
+/* Exact limit of the Kuhn cube as the guide's tables take it: C min V/P. */
+static inline double dgtd_kuhn_limit(int order, int64_t side)
+{
+    static const double c[4] = {2.617, 1.608, 1.0608, .761};
+    return c[order - 1] * .06904 / (double)side;
 }
 
 #endif

@@ -1,0 +1,93 @@
+/*
+ * One leap-frog step of the dgtd kernels on one core: ns of processor time per dof (6 Np a
+ * tetrahedron) and step, on a cube of 80 to 160 MB of state, in fp32 and fp64; the best of 20.
+ *
+ * Records dgtd-cpu-p1 .. p4: floor is the larger of counted flops at FLOPS and counted bytes at
+ * BYTES of one core of the machine the figures were first taken on; fraction floor/value.
+ */
+#include <omp.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "runtime/program.h"
+#include "tests/support/dgtd_case.h"
+
+/* One core, AVX-512, measured with long chains of FMA and with copies: flop/s of fp32, byte/s. */
+static const double FLOPS = 120e9, BYTES = 10e9;
+static const double best_peer[4] = {6.9, 11.5, 18.0, 28.0}, aim[4] = {2.0, 2.5, 3.5, 5.0};
+
+/* Of this thread on its core: what others take of the core is not counted. */
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Flops of one element and step as half_step does them: covariant components 15 Np, curls 12 nnz,
+ * lifts 16 Np Nf + Np (the sums of face 2), jumps 4 Nf (10 + 2), update 24 Np, all twice. */
+static double flops_of(const dgtd_case *x)
+{
+    double np = x->reference.nodes, nf = x->reference.face_nodes;
+    double nnz = x->operators->row_start[3 * x->reference.nodes] / 3.;
+    return 2 * (15 * np + 12 * nnz + 16 * np * nf + 2 * np + 52 * nf + 24 * np);
+}
+
+/* Bytes of one element and step: both fields read for each half step, one written; geometry,
+ * links, kinds and material twice. */
+static double bytes_of(const dgtd_case *x)
+{
+    double real = x->system.precision == PS_SINGLE ? 4 : 8;
+    return 2 * (9 * x->reference.nodes * real + 9 * real + 16 + 2);
+}
+
+static double best_time(dgtd_case *x, int turns)
+{
+    double best = 1e30;
+    ps_dgtd_march m = {.system = &x->system, .electric = x->field[0], .magnetic = x->field[1]};
+    for (int k = 0; k < turns; ++k) {
+        double start = seconds();
+        ps_dgtd_march_steps(&m, 1);
+        best = fmin(best, seconds() - start);
+    }
+    return best;
+}
+
+static ps_status measure(int order, ps_precision precision)
+{
+    static const int sides[4] = {40, 34, 28, 24};
+    dgtd_case x;
+    ps_dgtd_material vacuum = {1, 1, 0};
+    dgtd_mode mode = {0};
+    memset(&x, 0, sizeof x);
+    PS_TRY(cube_tets_init(&x.mesh, sides[order - 1], 0, PS_DGTD_PEC));
+    PS_TRY(dgtd_case_init(&x, order, precision, &vacuum, 1));
+    ps_dgtd_set_step(&x.system, &vacuum, .9 * dgtd_kuhn_limit(order, sides[order - 1]));
+    dgtd_case_interpolate(&x, PS_DGTD_E, dgtd_mode_value, &mode, 0);
+    double dofs = 6. * x.reference.nodes, elements = (double)x.mesh.elements;
+    double value = 1e9 * best_time(&x, 20) / (dofs * elements);
+    double wide = precision == PS_SINGLE ? 1 : 2;
+    double floor = 1e9 * fmax(wide * flops_of(&x) / FLOPS, bytes_of(&x) / BYTES) / dofs;
+    const char *name = precision == PS_SINGLE ? "fp32" : "fp64";
+    fprintf(stderr, "P%d %s: %.2f ns a dof and step (aim %.1f, best peer in fp32 %.1f), %.0f flop "
+            "and %.0f byte an element, floor %.2f\n", order, name, value, aim[order - 1],
+            best_peer[order - 1], flops_of(&x), bytes_of(&x), floor);
+    printf("{\"case\": \"dgtd-cpu-p%d\", \"quantity\": \"time per dof and step, one core, %s\", "
+           "\"value\": %.3f, \"unit\": \"ns\", \"floor\": %.3f, \"fraction\": %.3f, \"size\": "
+           "\"%.0f tetrahedra\", \"device\": \"cpu\", \"revision\": \"%s\"}\n",
+           order, name, value, floor, floor / value, elements, ps_revision());
+    dgtd_case_release(&x);
+    return PS_OK;
+}
+
+int main(void)
+{
+    omp_set_num_threads(1);
+    for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision)
+        for (int order = 1; order <= 4; ++order)
+            if (measure(order, (ps_precision)precision) != PS_OK) {
+                fprintf(stderr, "bench_dgtd_cpu: %s\n", ps_message());
+                return 1;
+            }
+    return 0;
+}

@@ -1,0 +1,87 @@
+/* time_step: the limits of the Kuhn meshes, the rule with contrasts, what happens beyond. */
+#include "kernels/dgtd/time_step.h"
+
+#include "tests/check.h"
+#include "tests/support/dgtd_case.h"
+
+static double power_limit(dgtd_case *x, const ps_dgtd_material *materials, int applications)
+{
+    double *weights = dgtd_array(2 * (size_t)x->system.materials * sizeof *weights);
+    ps_dgtd_power_scratch scratch = {x->field[0], x->field[1], x->partial, weights};
+    double limit = ps_dgtd_power_limit(&x->system, materials, applications, &scratch);
+    free(weights);
+    for (int field = 0; field < 2; ++field) memset(x->field[field], 0, dgtd_case_field_bytes(x));
+    return limit;
+}
+
+/* Exact C: 2.618, 1.608, 1.061, .761 of min V/P = .06904/n; to .2 %. */
+static void kuhn_limits(void **state)
+{
+    static const double exact[4] = {2.618, 1.608, 1.061, .761};
+    ps_dgtd_material vacuum = {1, 1, 0};
+    for (int order = 1; order <= 4; ++order) {
+        dgtd_case x;
+        int64_t element;
+        memset(&x, 0, sizeof x);
+        check_ok(cube_tets_init(&x.mesh, 3, 0, PS_DGTD_PEC));
+        check_ok(dgtd_case_init(&x, order, PS_DOUBLE, &vacuum, 1));
+        double size = ps_dgtd_least_size(&x.body, &element);
+        check_near(size, .06904 / 3, 0, 2e-4);
+        check_near(power_limit(&x, &vacuum, 200) / size, exact[order - 1], 0, 4e-3);
+        check_near(ps_dgtd_step_constant(order), exact[order - 1], 0, 6e-3);
+        dgtd_case_release(&x);
+    }
+}
+
+/* eps and mu that jump oppositely: the rule takes the neighbour's mu. */
+static void the_rule_holds_for_opposed_contrasts(void **state)
+{
+    ps_dgtd_material materials[2] = {{20, 1, 0}, {1, 20, 0}};
+    for (int order = 1; order <= 3; ++order) {
+        dgtd_case x;
+        memset(&x, 0, sizeof x);
+        check_ok(cube_tets_init(&x.mesh, 3, .3, PS_DGTD_PEC));
+        for (int64_t e = 0; e < x.mesh.elements; ++e) x.mesh.tags[e] = (uint16_t)(e / 9 % 2);
+        check_ok(dgtd_case_init(&x, order, PS_DOUBLE, materials, 2));
+        double rule = ps_dgtd_step_constant(order) * ps_dgtd_least_size(&x.body, NULL);
+        double limit = power_limit(&x, materials, 200);
+        check_at_most(rule, limit * 1.001);
+        check_at_most(limit, 4 * rule);
+        dgtd_case_release(&x);
+    }
+}
+
+/* 200 steps at .98 of the limit stay bounded, at 1.02 they grow without bounds. */
+static void stable_below_the_limit_only(void **state)
+{
+    ps_dgtd_material vacuum = {1, 1, 0};
+    double size[2];
+    for (int beyond = 0; beyond < 2; ++beyond) {
+        dgtd_case x;
+        dgtd_mode mode = {0};
+        double one = 1;
+        memset(&x, 0, sizeof x);
+        check_ok(cube_tets_init(&x.mesh, 2, .2, PS_DGTD_PEC));
+        check_ok(dgtd_case_init(&x, 2, PS_DOUBLE, &vacuum, 1));
+        double limit = power_limit(&x, &vacuum, 400);
+        ps_dgtd_march m = {.system = &x.system, .dt = (beyond ? 1.02 : .98) * limit,
+                           .electric = x.field[0], .magnetic = x.field[1]};
+        ps_dgtd_set_step(&x.system, &vacuum, m.dt);
+        dgtd_case_interpolate(&x, PS_DGTD_E, dgtd_mode_value, &mode, 0);
+        ps_dgtd_march_steps(&m, 200);
+        size[beyond] = ps_dgtd_inner(&x.system, &one, x.field[0], x.field[0], x.partial);
+        dgtd_case_release(&x);
+    }
+    check_at_most(size[0], 10);
+    check_at_most(1e6, size[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kuhn_limits),
+        cmocka_unit_test(the_rule_holds_for_opposed_contrasts),
+        cmocka_unit_test(stable_below_the_limit_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
