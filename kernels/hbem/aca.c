@@ -1,0 +1,240 @@
+#include "kernels/hbem/aca.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { GROUPS = 8 };
+
+typedef struct state {
+    const ps_aca_block *block;
+    const ps_aca_options *options;
+    ps_aca_result *result;
+    uint8_t *used;           /* [rows]                             */
+    double *residual; /* [parts][columns]                   */
+    double largest;          /* of the unsubtracted entries so far */
+    uint64_t random;
+    int64_t used_count;
+} state;
+
+int64_t ps_aca_bytes(int64_t rows, int64_t columns, int parts, int64_t max_rank)
+{
+    return 8 * (max_rank + 2) * parts * (rows + columns) + rows + 512;
+}
+
+/* ---- arithmetic on vectors of parts ---- */
+
+static double square_at(const double *vector, int parts, int64_t n, int64_t i)
+{
+    return vector[i] * vector[i] + (parts > 1 ? vector[n + i] * vector[n + i] : 0);
+}
+
+static double square_norm(const double *vector, int parts, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < parts * n; ++i) sum += vector[i] * vector[i];
+    return sum;
+}
+
+/* out -= sum_l basis_l[at] other_l: basis[rank][part][height], other and out of length n. */
+static void subtract_crosses(const state *s, const double *basis, int64_t height, int64_t at,
+                             const double *other, int64_t n, double *out)
+{
+    int parts = s->block->parts;
+    for (int64_t l = 0; l < s->result->rank; ++l) {
+        const double *from = other + l * parts * n;
+        double re = basis[l * parts * height + at];
+        if (parts == 1) {
+            for (int64_t i = 0; i < n; ++i) out[i] -= re * from[i];
+            continue;
+        }
+        double im = basis[(l * parts + 1) * height + at];
+        for (int64_t i = 0; i < n; ++i) {
+            out[i] -= re * from[i] - im * from[n + i];
+            out[n + i] -= re * from[n + i] + im * from[i];
+        }
+    }
+}
+
+/* vector /= vector[at] */
+static void divide_by(double *vector, int parts, int64_t n, int64_t at)
+{
+    double re = vector[at], im = parts > 1 ? vector[n + at] : 0, square = re * re + im * im;
+    for (int64_t i = 0; i < n; ++i) {
+        double a = vector[i], b = parts > 1 ? vector[n + i] : 0;
+        vector[i] = (a * re + b * im) / square;
+        if (parts > 1) vector[n + i] = (b * re - a * im) / square;
+    }
+}
+
+/* a^H b */
+static void inner(const double *a, const double *b, int parts, int64_t n, double out[2])
+{
+    out[0] = out[1] = 0;
+    for (int64_t i = 0; i < parts * n; ++i) out[0] += a[i] * b[i];
+    for (int64_t i = 0; parts > 1 && i < n; ++i) out[1] += a[i] * b[n + i] - a[n + i] * b[i];
+}
+
+/* |S_k|^2 = |S_{k-1}|^2 + 2 Re sum_{l<k} (u_l^H u_k)(v_l^H v_k) + |u_k|^2 |v_k|^2 */
+static void grow_norm(state *s, double product)
+{
+    int parts = s->block->parts;
+    int64_t m = s->block->rows, n = s->block->columns, k = s->result->rank;
+    double square = s->result->norm * s->result->norm + product * product;
+    for (int64_t l = 0; l < k; ++l) {
+        double a[2], b[2];
+        inner(s->result->u + l * parts * m, s->result->u + k * parts * m, parts, m, a);
+        inner(s->result->v + l * parts * n, s->result->v + k * parts * n, parts, n, b);
+        square += 2 * (a[0] * b[0] - a[1] * b[1]);
+    }
+    s->result->norm = sqrt(fmax(square, product * product * 1e-30));
+}
+
+static void residual_row(state *s, int64_t i, double *out)
+{
+    int64_t n = s->block->columns;
+    int parts = s->block->parts;
+    s->block->row(s->block->context, i, out);
+    ++s->result->evaluated;
+    for (int64_t j = 0; j < n; ++j) s->largest = fmax(s->largest, square_at(out, parts, n, j));
+    subtract_crosses(s, s->result->u, s->block->rows, i, s->result->v, n, out);
+}
+
+/* ---- which row next ---- */
+
+static uint64_t next_random(state *s)
+{
+    s->random = s->random * 6364136223846793005u + 1442695040888963407u;
+    return s->random >> 33;
+}
+
+/* An unused row of [begin, end) and, unless it is -1, of the group; -1 where there is none. */
+static int64_t pick(state *s, int64_t begin, int64_t end, int group)
+{
+    if (end <= begin) return -1;
+    const uint8_t *groups = s->block->group;
+    int64_t start = begin + (int64_t)(next_random(s) % (uint64_t)(end - begin));
+    for (int64_t e = 0; e < end - begin; ++e) {
+        int64_t i = start + e < end ? start + e : start + e - (end - begin);
+        if (!s->used[i] && (group < 0 || groups[i] == group)) return i;
+    }
+    return -1;
+}
+
+typedef struct check {
+    int64_t worst, rows;
+    double worst_square, sum;
+} check;
+
+/* Rows that are checked are marked 2 while the check goes on, so that none is taken twice. */
+static void check_row(state *s, int64_t i, check *c)
+{
+    if (i < 0) return;
+    s->used[i] = 2;
+    residual_row(s, i, s->residual);
+    double square = square_norm(s->residual, s->block->parts, s->block->columns);
+    if (c->worst < 0 || square > c->worst_square) {
+        c->worst = i;
+        c->worst_square = square;
+    }
+    c->sum += square;
+    ++c->rows;
+}
+
+/* The row to go on with, or -1: the approximation is good enough. Sets result->error. */
+static int64_t check_rows(state *s)
+{
+    check c = {.worst = -1};
+    int64_t m = s->block->rows, wanted = s->options->check_rows;
+    for (int g = 0; s->block->group && g < GROUPS && c.rows < wanted; ++g)
+        check_row(s, pick(s, 0, m, g), &c);
+    int64_t strata = wanted - c.rows;
+    for (int64_t p = 0; p < strata; ++p) {
+        int64_t i = pick(s, m * p / strata, m * (p + 1) / strata, -1);
+        check_row(s, i >= 0 ? i : pick(s, 0, m, -1), &c);
+    }
+    for (int64_t i = 0; i < m; ++i)
+        if (s->used[i] == 2) s->used[i] = 0;
+    int64_t unused = m - s->used_count;
+    double estimate = c.rows ? sqrt((double)unused / (double)c.rows * c.sum) : 0;
+    double norm = s->result->norm;
+    double floor = s->options->zero * fmax(s->block->scale, sqrt(s->largest)) *
+                   sqrt((double)m * (double)s->block->columns);
+    s->result->error = norm > 0 ? estimate / norm : 0;
+    return estimate <= fmax(s->options->tolerance * norm, floor) ? -1 : c.worst;
+}
+
+static int64_t largest_unused(const state *s, const double *u)
+{
+    int64_t best = -1;
+    double square = -1;
+    for (int64_t i = 0; i < s->block->rows; ++i) {
+        double own = square_at(u, s->block->parts, s->block->rows, i);
+        if (!s->used[i] && own > square) {
+            best = i;
+            square = own;
+        }
+    }
+    return best;
+}
+
+/* ---- crosses ---- */
+
+/* One cross from row i. Returns false where the row is zero; *product = |u| |v|. */
+static bool add_cross(state *s, int64_t i, double *product)
+{
+    int parts = s->block->parts;
+    int64_t m = s->block->rows, n = s->block->columns, k = s->result->rank, j = 0;
+    double *u = s->result->u + k * parts * m, *v = s->result->v + k * parts * n;
+    residual_row(s, i, v);
+    s->used[i] = 1;
+    ++s->used_count;
+    for (int64_t c = 1; c < n; ++c)
+        if (square_at(v, parts, n, c) > square_at(v, parts, n, j)) j = c;
+    double zero = s->options->zero * fmax(s->block->scale, sqrt(s->largest));
+    if (!(square_at(v, parts, n, j) > zero * zero)) return false;
+    divide_by(v, parts, n, j);
+    s->block->column(s->block->context, j, u);
+    ++s->result->evaluated;
+    subtract_crosses(s, s->result->v, n, j, s->result->u, m, u);
+    *product = sqrt(square_norm(u, parts, m)) * sqrt(square_norm(v, parts, n));
+    grow_norm(s, *product);
+    ++s->result->rank;
+    return true;
+}
+
+static void iterate(state *s)
+{
+    ps_aca_result *result = s->result;
+    int64_t i = s->block->rows / 2, m = s->block->rows;
+    while (i >= 0) {
+        double product = 0;
+        if (result->rank == s->options->max_rank) return;
+        bool cross = add_cross(s, i, &product);
+        if (s->used_count == m) break;
+        if (cross && product > s->options->tolerance * result->norm)
+            i = largest_unused(s, result->u + (result->rank - 1) * s->block->parts * m);
+        else if (s->options->check_rows > 0)
+            i = check_rows(s);
+        else
+            i = -1;
+    }
+    if (s->used_count == m) result->error = 0;
+    result->converged = true;
+}
+
+ps_status ps_aca(const ps_aca_block *block, const ps_aca_options *options,
+                 ps_hbem_workspace *workspace, ps_aca_result *result)
+{
+    memset(result, 0, sizeof *result);
+    state s = {.block = block, .options = options, .result = result, .random = 20261120};
+    int64_t row = 8 * block->parts * block->columns, column = 8 * block->parts * block->rows;
+    PS_TRY(ps_hbem_take(workspace, options->max_rank * column, &result->u));
+    PS_TRY(ps_hbem_take(workspace, options->max_rank * row, &result->v));
+    int64_t before = workspace->used;
+    PS_TRY(ps_hbem_take(workspace, row, &s.residual));
+    PS_TRY(ps_hbem_take(workspace, block->rows, &s.used));
+    memset(s.used, 0, (size_t)block->rows);
+    iterate(&s);
+    workspace->used = before;
+    return PS_OK;
+}

@@ -1,0 +1,196 @@
+#include "kernels/hbem/assembly.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Pivots that are rounding errors, relative to the largest entry (numerics guide 2). */
+static const double zero_of[PS_PRECISION_COUNT] = {[PS_SINGLE] = 4e-7, [PS_DOUBLE] = 1e-13};
+
+static ps_hbem_range rows_of(const ps_hmatrix_leaf *leaf)
+{
+    return (ps_hbem_range){leaf->row_begin, leaf->row_end};
+}
+
+static ps_hbem_range columns_of(const ps_hmatrix_leaf *leaf)
+{
+    return (ps_hbem_range){leaf->column_begin, leaf->column_end};
+}
+
+/* From this rank on, factors are larger than the block. */
+static int64_t dense_rank(int64_t m, int64_t n)
+{
+    return m * n / (m + n) + 1;
+}
+
+static int64_t rank_limit(const ps_hbem_assembly *assembly, int64_t m, int64_t n)
+{
+    int64_t limit = dense_rank(m, n);
+    return limit < assembly->max_rank ? limit : assembly->max_rank;
+}
+
+static int64_t leaf_bytes(const ps_hbem_assembly *assembly, const ps_hmatrix_leaf *leaf)
+{
+    int parts = ps_hbem_parts(assembly->op);
+    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
+    int64_t entries = ps_hbem_entries_bytes(assembly->op, rows_of(leaf), columns_of(leaf));
+    int64_t dense = 8 * parts * (m * n + m) + 128, limit = rank_limit(assembly, m, n);
+    if (!leaf->far) return entries + dense;
+    int64_t packed = 8 * parts * limit * (m + n) + 64;
+    int64_t bytes = ps_aca_bytes(m, n, parts, limit) + packed + m + 64 +
+                    ps_recompress_bytes(m, n, parts, limit);
+    if (limit == dense_rank(m, n) && dense > bytes) bytes = dense;
+    return entries + bytes;
+}
+
+int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly)
+{
+    int64_t most = 0;
+    for (int64_t leaf = 0; leaf < assembly->leaf_count; ++leaf) {
+        int64_t bytes = leaf_bytes(assembly, &assembly->leaves[leaf]);
+        most = bytes > most ? bytes : most;
+    }
+    return most + 4096;
+}
+
+static void far_row(const void *context, int64_t i, double *values)
+{
+    ps_hbem_far_row(context, i, values);
+}
+
+static void far_column(const void *context, int64_t j, double *values)
+{
+    ps_hbem_far_column(context, j, values);
+}
+
+/* The group of a normal: its largest component and the sign of that. */
+static uint8_t group_of(const ps_hbem_space *space, int64_t dof)
+{
+    if (space->start[dof] == space->start[dof + 1]) return 0;
+    const double *n = space->surface->triangles[space->item[space->start[dof]] / 3].normal;
+    int axis = 0;
+    for (int c = 1; c < 3; ++c)
+        if (fabs(n[c]) > fabs(n[axis])) axis = c;
+    return (uint8_t)(2 * axis + (n[axis] < 0));
+}
+
+/* What an entry may be: the integrals of the hats of the largest triangle times 1/(4 pi r^p). */
+static double scale_of(const ps_hbem_far *far)
+{
+    double square = 0, area = far->row.diameter * far->column.diameter;
+    for (int c = 0; c < 3; ++c) {
+        double d = far->row.centre[c] - far->column.centre[c];
+        square += d * d;
+    }
+    static const double power[PS_HBEM_KERNELS] = {1, 2, 2, 3};
+    return area * area / (4 * M_PI) * pow(square, -power[far->op->kernel] / 2) / 16;
+}
+
+/* The far block, by columns. */
+static ps_status fill_dense(const ps_hbem_far *far, int64_t m, int64_t n,
+                            ps_hbem_workspace *workspace, ps_hmatrix_block *block)
+{
+    int parts = ps_hbem_parts(far->op);
+    double *values, *column;
+    PS_TRY(ps_hbem_take(workspace, 8 * parts * m * n, &values));
+    PS_TRY(ps_hbem_take(workspace, 8 * parts * m, &column));
+    for (int64_t j = 0; j < n; ++j) {
+        ps_hbem_far_column(far, j, column);
+        for (int part = 0; part < parts; ++part)
+            memcpy(values + (part * n + j) * m, column + part * m, (size_t)m * sizeof *values);
+    }
+    *block = (ps_hmatrix_block){.rank = PS_RANK_DENSE, .values = values};
+    return PS_OK;
+}
+
+/* U and V one after the other. */
+static ps_status pack_factors(const ps_aca_block *aca, const ps_aca_result *result,
+                              ps_hbem_workspace *workspace, ps_hmatrix_block *block)
+{
+    double *values;
+    int64_t left = result->rank * aca->parts * aca->rows;
+    int64_t right = result->rank * aca->parts * aca->columns;
+    PS_TRY(ps_hbem_take(workspace, 8 * (left + right), &values));
+    memcpy(values, result->u, (size_t)left * sizeof *values);
+    memcpy(values + left, result->v, (size_t)right * sizeof *values);
+    *block = (ps_hmatrix_block){.rank = result->rank, .error = result->error, .values = values};
+    return PS_OK;
+}
+
+static ps_status far_leaf(const ps_hbem_assembly *assembly, const ps_hmatrix_leaf *leaf,
+                          ps_hbem_workspace *workspace, ps_hmatrix_block *block)
+{
+    ps_hbem_far far;
+    uint8_t *group;
+    PS_TRY(ps_hbem_far_open(&far, assembly->op, rows_of(leaf), columns_of(leaf), workspace));
+    int64_t before = workspace->used, m = leaf->row_end - leaf->row_begin;
+    int64_t n = leaf->column_end - leaf->column_begin;
+    PS_TRY(ps_hbem_take(workspace, m, &group));
+    for (int64_t i = 0; i < m; ++i) group[i] = group_of(assembly->op->test, leaf->row_begin + i);
+    ps_aca_block aca = {.rows = m, .columns = n, .parts = ps_hbem_parts(assembly->op),
+                        .context = &far, .row = far_row, .column = far_column,
+                        .group = group, .scale = scale_of(&far)};
+    ps_aca_options options = {.tolerance = assembly->tolerance,
+                              .zero = zero_of[assembly->op->far_precision],
+                              .check_rows = assembly->check_rows,
+                              .max_rank = rank_limit(assembly, m, n)};
+    ps_aca_result result;
+    PS_TRY(ps_aca(&aca, &options, workspace, &result));
+    bool converged = result.converged && result.rank < dense_rank(m, n);
+    if (!converged && options.max_rank < dense_rank(m, n))
+        return ps_fail(PS_EXHAUSTED, "a block of %lld x %lld is not approximated with rank %lld: "
+                                     "allow a larger rank, a larger tolerance or a smaller eta",
+                       (long long)m, (long long)n, (long long)options.max_rank);
+    if (converged && assembly->recompress)
+        PS_TRY(ps_recompress(&aca, assembly->tolerance, workspace, &result));
+    if (converged) return pack_factors(&aca, &result, workspace, block);
+    workspace->used = before;
+    return fill_dense(&far, m, n, workspace, block);
+}
+
+ps_status ps_hbem_assemble_leaf(const ps_hbem_assembly *assembly, int64_t leaf,
+                                ps_hbem_workspace *workspace, ps_hmatrix_block *block)
+{
+    const ps_hmatrix_leaf *at = &assembly->leaves[leaf];
+    workspace->used = 0;
+    if (at->far) return far_leaf(assembly, at, workspace, block);
+    int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+    double *values;
+    PS_TRY(ps_hbem_take(workspace, 8 * ps_hbem_parts(assembly->op) * m * n, &values));
+    *block = (ps_hmatrix_block){.rank = PS_RANK_DENSE, .values = values};
+    return ps_hbem_near_block(assembly->op, rows_of(at), columns_of(at), workspace, values);
+}
+
+ps_status ps_hbem_store_in_memory(void *context, int64_t leaf, const ps_hmatrix_block *block)
+{
+    return ps_hmatrix_put(context, leaf, block);
+}
+
+ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
+                           const ps_hbem_workspace *workspaces, ps_hbem_store store,
+                           void *context)
+{
+    ps_status failed = PS_OK;
+    char message[512] = "";
+    PS_TRY(ps_hbem_operator_check(assembly->op));
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
+    for (int64_t leaf = 0; leaf < assembly->leaf_count; ++leaf) {
+        ps_status so_far;
+#pragma omp atomic read
+        so_far = failed;
+        if (so_far != PS_OK) continue;
+        ps_hbem_workspace own = workspaces[omp_get_thread_num()];
+        ps_hmatrix_block block;
+        ps_status status = ps_hbem_assemble_leaf(assembly, leaf, &own, &block);
+        if (status == PS_OK) status = store(context, leaf, &block);
+        if (status == PS_OK) continue;
+#pragma omp critical(ps_hbem_assemble)
+        {
+            snprintf(message, sizeof message, "%s", ps_message());
+#pragma omp atomic write
+            failed = status;
+        }
+    }
+    return failed == PS_OK ? PS_OK : ps_fail(failed, "%s", message);
+}

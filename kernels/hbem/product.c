@@ -1,0 +1,180 @@
+#include "kernels/hbem/product.h"
+
+#include <string.h>
+
+PS_ISA_SELECT(struct ps_product_functions, ps_product)
+
+/* A leaf as it is, or transposed. */
+typedef struct share {
+    int64_t leaf, row_begin, row_end, column_begin, column_end, rank;
+    bool transposed;
+} share;
+
+/* Whether the leaf stands for its transpose too. */
+static bool mirrored(const ps_hmatrix *matrix, int64_t leaf)
+{
+    return matrix->symmetric && matrix->leaves[leaf].row_begin != matrix->leaves[leaf].column_begin;
+}
+
+static share share_of(const ps_hmatrix *matrix, int64_t index)
+{
+    const ps_hmatrix_leaf *at = &matrix->leaves[index / 2];
+    share s = {index / 2, at->row_begin, at->row_end, at->column_begin, at->column_end,
+               matrix->blocks[index / 2].rank, index % 2 != 0};
+    if (s.transposed) {
+        s.row_begin = at->column_begin;
+        s.row_end = at->column_end;
+        s.column_begin = at->row_begin;
+        s.column_end = at->row_end;
+    }
+    return s;
+}
+
+static bool exists(const ps_hmatrix *matrix, int64_t index)
+{
+    return index % 2 == 0 || mirrored(matrix, index / 2);
+}
+
+int64_t ps_product_segments(const ps_hmatrix *matrix)
+{
+    return (matrix->rows + PS_PRODUCT_SEGMENT - 1) / PS_PRODUCT_SEGMENT;
+}
+
+int64_t ps_product_visits(const ps_hmatrix *matrix)
+{
+    int64_t visits = 0;
+    for (int64_t index = 0; index < 2 * matrix->leaf_count; ++index) {
+        if (!exists(matrix, index)) continue;
+        share s = share_of(matrix, index);
+        visits += (s.row_end - 1) / PS_PRODUCT_SEGMENT - s.row_begin / PS_PRODUCT_SEGMENT + 1;
+    }
+    return visits;
+}
+
+void ps_product_plan_init(ps_product_plan *plan, const ps_hmatrix *matrix, int64_t *first,
+                          int64_t *visits, int64_t *shares)
+{
+    *plan = (ps_product_plan){matrix, ps_product_segments(matrix), first, visits, shares};
+    memset(first, 0, (size_t)(plan->segments + 1) * sizeof *first);
+    shares[0] = 0;
+    for (int fill = 0; fill < 2; ++fill) {
+        for (int64_t index = 0; index < 2 * matrix->leaf_count; ++index) {
+            share s = share_of(matrix, index);
+            bool here = exists(matrix, index);
+            shares[index + 1] = shares[index] + (here && s.rank > 0 ? s.rank * matrix->parts : 0);
+            if (!here) continue;
+            for (int64_t g = s.row_begin / PS_PRODUCT_SEGMENT;
+                 g <= (s.row_end - 1) / PS_PRODUCT_SEGMENT; ++g) {
+                if (fill)
+                    visits[first[g]++] = index;
+                else
+                    ++first[g + 1];
+            }
+        }
+        for (int64_t g = 0; !fill && g < plan->segments; ++g) first[g + 1] += first[g];
+    }
+    for (int64_t g = plan->segments; g > 0; --g) first[g] = first[g - 1];
+    first[0] = 0;
+}
+
+int64_t ps_product_scratch(const ps_product_plan *plan, int64_t sides)
+{
+    return plan->shares[2 * plan->matrix->leaf_count] * sides;
+}
+
+/* The factor of a share on the side of its rows or of its columns. */
+static ps_product_vectors factor_of(const ps_hmatrix *matrix, const share *s, bool of_rows)
+{
+    const ps_hmatrix_leaf *at = &matrix->leaves[s->leaf];
+    int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+    bool left = of_rows != s->transposed;
+    int64_t length = left ? m : n, offset = left ? 0 : s->rank * matrix->parts * m;
+    int64_t size = matrix->precision == PS_SINGLE ? 4 : 8;
+    return (ps_product_vectors){.values = (const char *)matrix->blocks[s->leaf].values +
+                                          offset * size,
+                                .count = s->rank, .vector = matrix->parts * length,
+                                .part = length, .parts = matrix->parts};
+}
+
+static void reduce_share(const ps_product_plan *plan, int64_t index, int64_t sides,
+                         const double *x, double *scratch)
+{
+    const ps_hmatrix *matrix = plan->matrix;
+    if (!exists(matrix, index)) return;
+    share s = share_of(matrix, index);
+    if (s.rank <= 0) return;
+    ps_product_vectors basis = factor_of(matrix, &s, false);
+    int64_t total = ps_product_scratch(plan, 1);
+    for (int64_t side = 0; side < sides; ++side)
+        ps_product_select()->reduce[matrix->precision](
+            &basis, 0, s.column_end - s.column_begin,
+            x + side * matrix->parts * matrix->columns + s.column_begin, matrix->columns,
+            scratch + side * total + plan->shares[index]);
+}
+
+/* y of rows [begin, end) of a dense share, whose rows are the block's (transposed: its columns). */
+static void expand_dense(const ps_hmatrix *matrix, const share *s, int64_t begin, int64_t end,
+                         const double *x, double *y)
+{
+    const ps_hmatrix_leaf *at = &matrix->leaves[s->leaf];
+    int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+    int64_t size = matrix->precision == PS_SINGLE ? 4 : 8;
+    ps_product_vectors columns = {.values = matrix->blocks[s->leaf].values, .count = 1, .vector = m,
+                                  .part = m * n, .parts = matrix->parts};
+    const struct ps_product_functions *functions = ps_product_select();
+    for (int64_t j = s->transposed ? begin - s->row_begin : 0;
+         j < (s->transposed ? end - s->row_begin : n); ++j) {
+        double number[2];
+        columns.values = (const char *)matrix->blocks[s->leaf].values + j * m * size;
+        if (s->transposed) {
+            functions->reduce[matrix->precision](&columns, 0, m, x + s->column_begin,
+                                                 matrix->columns, number);
+            for (int part = 0; part < matrix->parts; ++part)
+                y[part * matrix->rows + s->row_begin + j] += number[part];
+            continue;
+        }
+        for (int part = 0; part < matrix->parts; ++part)
+            number[part] = x[part * matrix->columns + s->column_begin + j];
+        functions->expand[matrix->precision](&columns, begin - s->row_begin, end - begin, number,
+                                             y + begin, matrix->rows);
+    }
+}
+
+static void expand_segment(const ps_product_plan *plan, int64_t segment, int64_t sides,
+                           const double *x, double *y, const double *scratch)
+{
+    const ps_hmatrix *matrix = plan->matrix;
+    int64_t low = segment * PS_PRODUCT_SEGMENT, high = low + PS_PRODUCT_SEGMENT;
+    for (int64_t v = plan->first[segment]; v < plan->first[segment + 1]; ++v) {
+        share s = share_of(matrix, plan->visits[v]);
+        int64_t begin = s.row_begin > low ? s.row_begin : low;
+        int64_t end = s.row_end < high ? s.row_end : high;
+        for (int64_t side = 0; side < sides; ++side) {
+            const double *from = x + side * matrix->parts * matrix->columns;
+            double *to = y + side * matrix->parts * matrix->rows;
+            if (s.rank == PS_RANK_DENSE) {
+                expand_dense(matrix, &s, begin, end, from, to);
+            } else if (s.rank > 0) {
+                ps_product_vectors basis = factor_of(matrix, &s, true);
+                ps_product_select()->expand[matrix->precision](
+                    &basis, begin - s.row_begin, end - begin,
+                    scratch + side * ps_product_scratch(plan, 1) + plan->shares[plan->visits[v]],
+                    to + begin, matrix->rows);
+            }
+        }
+    }
+}
+
+void ps_hmatrix_product(const ps_product_plan *plan, int64_t sides, const double *x, double *y,
+                        double *scratch)
+{
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic, 16)
+        for (int64_t index = 0; index < 2 * plan->matrix->leaf_count; ++index)
+            reduce_share(plan, index, sides, x, scratch);
+#pragma omp for schedule(dynamic)
+        for (int64_t segment = 0; segment < plan->segments; ++segment)
+            expand_segment(plan, segment, sides, x, y, scratch);
+    }
+}

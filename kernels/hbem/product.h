@@ -1,0 +1,59 @@
+/*
+ * product: y += A x with an H-matrix in memory, several right-hand sides at once.
+ *
+ * First every leaf of low rank computes V^T x (and, for the leaf's transpose in a symmetric matrix, U^T x),
+ * then every segment of 256 rows adds up its share of all leaves, in their order: the bits do not depend
+ * on the number of threads. Sums are in the precision of the matrix inside a leaf, fp64 between leaves.
+ *
+ * x and y have the parts of the matrix; a real matrix is applied to the parts of a complex vector as two
+ * right-hand sides.
+ */
+#ifndef PS_KERNELS_HBEM_PRODUCT_H
+#define PS_KERNELS_HBEM_PRODUCT_H
+
+#include <stdint.h>
+
+#include "formats/hmatrix_blocks.h"
+
+enum { PS_PRODUCT_SEGMENT = 256 };
+
+/* Which leaves touch which segment: index 2 leaf + transposed. Arrays are the caller's. */
+typedef struct ps_product_plan {
+    const ps_hmatrix *matrix;
+    int64_t segments;
+    int64_t *first;  /* [segments + 1]                                                  */
+    int64_t *visits; /* [ps_product_visits]                                             */
+    int64_t *shares; /* [2 leaf_count + 1] where the products of a leaf begin in scratch */
+} ps_product_plan;
+
+int64_t ps_product_segments(const ps_hmatrix *matrix);
+int64_t ps_product_visits(const ps_hmatrix *matrix);
+
+/* Sets up a plan whose arrays are there; the matrix must be complete and stays borrowed. */
+void ps_product_plan_init(ps_product_plan *plan, const ps_hmatrix *matrix, int64_t *first,
+                          int64_t *visits, int64_t *shares);
+
+/* Doubles of scratch for `sides` right-hand sides. */
+int64_t ps_product_scratch(const ps_product_plan *plan, int64_t sides);
+
+/* y[sides][parts][rows] += A x[sides][parts][columns]. */
+void ps_hmatrix_product(const ps_product_plan *plan, int64_t sides, const double *x, double *y,
+                        double *scratch);
+
+/* Vectors of a block: number e of vector l, part p is at l vector + p part + e. */
+typedef struct ps_product_vectors {
+    const void *values;
+    int64_t count, vector, part;
+    int parts;
+} ps_product_vectors;
+
+/* Of the instruction sets. reduce: out[part][l] = sum_{e < n} basis_l[e] x[e], x[part * stride + e],
+ * out[part * count + l]. expand: y[part * stride + e] += sum_l basis_l[e] t[part * t_stride + l]. */
+struct ps_product_functions {
+    void (*reduce[PS_PRECISION_COUNT])(const ps_product_vectors *basis, int64_t begin, int64_t n,
+                                       const double *x, int64_t stride, double *out);
+    void (*expand[PS_PRECISION_COUNT])(const ps_product_vectors *basis, int64_t begin, int64_t n,
+                                       const double *t, double *y, int64_t stride);
+};
+
+#endif

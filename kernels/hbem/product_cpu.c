@@ -1,0 +1,17 @@
+#include "kernels/hbem/product.h"
+
+#define real float
+#define REDUCE reduce_f32
+#define EXPAND expand_f32
+#include "kernels/hbem/product_body.h"
+#undef real
+#undef REDUCE
+#undef EXPAND
+#define real double
+#define REDUCE reduce_f64
+#define EXPAND expand_f64
+#include "kernels/hbem/product_body.h"
+
+const struct ps_product_functions PS_ISA_TABLE(ps_product) = {
+    .reduce = {[PS_SINGLE] = reduce_f32, [PS_DOUBLE] = reduce_f64},
+    .expand = {[PS_SINGLE] = expand_f32, [PS_DOUBLE] = expand_f64}};

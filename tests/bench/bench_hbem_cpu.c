@@ -1,0 +1,204 @@
+/*
+ * hbem on CPU cores: nanoseconds per kernel evaluation of the vector kernels (6 x 6 points, rows of far
+ * blocks, one core), and H-matrices: seconds of one core's time, bytes and error. One JSON record a line.
+ *
+ * The floor of an evaluation is the issue of its vector instructions, one a cycle at the clock that independent
+ * multiply-adds show; an assembly has none stated.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "runtime/program.h"
+#include "tests/support/hbem_hmatrix.h"
+
+static double thread_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void record(const char *name, const char *quantity, double value, const char *unit,
+                   double floor, const char *size)
+{
+    printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
+           "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"cpu-%s-1-core\", "
+           "\"revision\": \"%s\"}\n",
+           name, quantity, value, unit, floor, floor / value, size, ps_isa_name(ps_isa_here()),
+           ps_revision());
+    fflush(stdout);
+}
+
+/* Nanoseconds of a vector instruction of one core: 10 independent chains of multiply-adds. */
+#ifdef PS_ISA_VARIANTS
+#define WIDEST __attribute__((noinline, optimize("fp-contract=fast"), \
+                              target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define WIDEST __attribute__((noinline, optimize("fp-contract=fast")))
+#endif
+typedef double lanes __attribute__((vector_size(64)));
+
+WIDEST static double instruction_time(void)
+{
+    double best = 1;
+    for (int trial = 0; trial < 5; ++trial) {
+        lanes sum[10] = {{0}};
+        for (int n = 0; n < 10; ++n) sum[n] += (double)n;
+        lanes a = sum[1] * 1e-9 + 1 - 1e-9, b = sum[2] * 1e-12;
+        double start = thread_seconds();
+        for (int r = 0; r < 1000000; ++r)
+            for (int n = 0; n < 10; ++n) sum[n] = sum[n] * a + b;
+        volatile double sink = 0;
+        for (int n = 0; n < 10; ++n) sink += sum[n][3];
+        best = fmin(best, (thread_seconds() - start) / 1e7);
+    }
+    return 1e9 * best;
+}
+
+/* Instructions of an evaluation on registers, AVX-512: as compiled. */
+static const double instructions_of[PS_HBEM_KERNELS][2] = {{15, 48}, {22, 58}, {22, 58}, {30, 66}};
+static const char *const kernel_names[PS_HBEM_KERNELS] = {"slp", "dlp", "adlp", "hyps"};
+
+/* Nanoseconds an evaluation, best of several. */
+static double evaluation_time(ps_precision precision, int kernel, int wave)
+{
+    enum { BLOCKS = 16, SOURCES = 36 };
+    static double panel[BLOCKS * 12 * 8] __attribute__((aligned(64)));
+    static double sums[BLOCKS * 6 * 8] __attribute__((aligned(64)));
+    static ps_hbem_source_f64 sources[SOURCES];
+    int width = precision == PS_SINGLE ? 16 : 8;
+    float *small = (float *)panel, *single = (float *)sources;
+    for (int e = 0; e < BLOCKS * 12 * width; ++e) {
+        double value = sin(1.7 * e);
+        if (precision == PS_SINGLE)
+            small[e] = (float)value;
+        else
+            panel[e] = value;
+    }
+    for (int e = 0; e < SOURCES * 7; ++e) {
+        double value = 3 + cos(2.3 * e);
+        if (precision == PS_SINGLE)
+            single[e] = (float)value;
+        else
+            ((double *)sources)[e] = value;
+    }
+    ps_hbem_rule rule;
+    ps_hbem_rule_six(&rule);
+    ps_hbem_row_job job = {.sources = sources, .source_count = SOURCES, .panel = panel,
+                           .blocks = BLOCKS, .rule = &rule, .wavenumber = 4.2, .sums = sums};
+    ps_hbem_row_function row = ps_hbem_pair_functions_here()->row[precision][kernel][wave];
+    double best = 1e30, evaluations = (double)BLOCKS * width * 6 * SOURCES;
+    for (int trial = 0; trial < 12; ++trial) {
+        double start = thread_seconds();
+        for (int repeat = 0; repeat < 100; ++repeat) row(&job);
+        best = fmin(best, thread_seconds() - start);
+    }
+    return 1e9 * best / (100 * evaluations);
+}
+
+static void bench_evaluations(double instruction)
+{
+    for (int wave = 0; wave < 2; ++wave)
+        for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel)
+            for (int precision = PS_DOUBLE; precision >= PS_SINGLE; --precision) {
+                char name[64];
+                int width = precision == PS_SINGLE ? 16 : 8;
+                snprintf(name, sizeof name, "hbem-cpu/%s-%s-%s", wave ? "helmholtz" : "laplace",
+                         kernel_names[kernel], precision == PS_SINGLE ? "fp32" : "fp64");
+                record(name, "time per kernel evaluation",
+                       evaluation_time((ps_precision)precision, kernel, wave), "ns",
+                       instruction * instructions_of[kernel][wave] / width, "P1, 6 x 6 points");
+            }
+}
+
+/* |rows of H - exact rows| / |exact rows| over sampled rows. */
+static double sampled_error(const hbem_hmatrix *h, const ps_hbem_operator *op, int samples)
+{
+    int64_t n = op->trial->dofs, parts = ps_hbem_parts(op);
+    double error = 0, norm = 0;
+    for (int s = 0; s < samples; ++s) {
+        int64_t i = op->test->dofs * s / samples;
+        double *exact = hbem_block(op, (ps_hbem_range){i, i + 1}, (ps_hbem_range){0, n});
+        for (int64_t leaf = 0; leaf < h->matrix.leaf_count; ++leaf) {
+            const ps_hmatrix_leaf *at = &h->leaves[leaf];
+            double own[2];
+            if (i < at->row_begin || i >= at->row_end) continue;
+            for (int64_t j = at->column_begin; j < at->column_end; ++j) {
+                hbem_leaf_entry(&h->matrix, leaf, i - at->row_begin, j - at->column_begin, own);
+                for (int64_t part = 0; part < parts; ++part) {
+                    double value = exact[part * n + j];
+                    error += (own[part] - value) * (own[part] - value);
+                    norm += value * value;
+                }
+            }
+        }
+        free(exact);
+    }
+    return sqrt(error / norm);
+}
+
+typedef struct assembly_case {
+    const char *name;
+    int n; /* of the sphere */
+    ps_hbem_space_kind kind;
+    ps_hbem_kernel kernel;
+    double k, eta, reference; /* CPU seconds of H2Lib where measured (guide, issue), else 0 */
+    bool symmetric;
+} assembly_case;
+
+static void bench_assembly(const assembly_case *a)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_hmatrix h;
+    char size[96];
+    hbem_case_sphere(&c, a->n);
+    hbem_case_finish(&c, a->kind, 1e-4);
+    hbem_tree_make(&tree, &c.space, 32);
+    ps_hbem_operator op = hbem_case_operator(&c, a->kernel, a->k);
+    ps_block_tree blocks = {&tree, &tree, a->eta, a->symmetric};
+    hbem_hmatrix_set(&h, &op, &blocks, 1e-4);
+    double start = thread_seconds();
+    hbem_hmatrix_run(&h, 1);
+    double seconds = thread_seconds() - start;
+    snprintf(size, sizeof size, "N = %lld, eps 1e-4, eta %g, leaf 32%s", (long long)c.space.dofs,
+             a->eta, a->symmetric ? ", upper half" : "");
+    record(a->name, "assembly, CPU time", seconds, "s", 0, size);
+    if (a->reference > 0)
+        record(a->name, "times faster than H2Lib", a->reference / seconds, "", 0, size);
+    record(a->name, "memory per dof", (double)ps_hmatrix_bytes(&h.matrix) / (double)c.space.dofs,
+           "B", 0, size);
+    if (!a->symmetric)
+        record(a->name, "relative error of 200 rows", sampled_error(&h, &op, 200), "", 0, size);
+    double *x = calloc(2 * (size_t)c.space.dofs, 8), *y = calloc(2 * (size_t)c.space.dofs, 8);
+    for (int64_t i = 0; i < 2 * c.space.dofs; ++i) x[i] = sin((double)i);
+    double best = 1e30;
+    for (int trial = 0; trial < 3; ++trial) {
+        start = thread_seconds();
+        hbem_hmatrix_apply(&h.matrix, 1, x, y);
+        best = fmin(best, thread_seconds() - start);
+    }
+    record(a->name, "product", (double)ps_hmatrix_bytes(&h.matrix) / best * 1e-9, "GB/s", 0, size);
+    free(x);
+    free(y);
+    hbem_hmatrix_free(&h);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
+}
+
+int main(int argc, char **argv)
+{
+    omp_set_num_threads(1);
+    bench_evaluations(instruction_time());
+    const assembly_case cases[] = {
+        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, false},
+        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, true},
+        {"hbem-cpu/assembly-p1-hyps", 45, PS_SPACE_P1, PS_KERNEL_HYPS, 0, 2, 0, true},
+        {"hbem-cpu/assembly-p1-dlp-wave", 45, PS_SPACE_P1, PS_KERNEL_DLP, 4.2, 2, 0, false},
+        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 1, 7.6, false}};
+    int count = argc > 1 ? atoi(argv[1]) : (int)(sizeof cases / sizeof *cases);
+    for (int e = 0; e < count; ++e) bench_assembly(&cases[e]);
+    return 0;
+}

@@ -1,0 +1,102 @@
+/* Products with H-matrices (kernels/hbem/product.h) against their definition, entry by entry. */
+#include "kernels/hbem/product.h"
+
+#include "tests/check.h"
+#include "tests/support/hbem_hmatrix.h"
+
+enum { SIDES = 3 };
+
+/* y = A x from the entries of the leaves. */
+static void by_definition(const ps_hmatrix *matrix, const double *x, double *y)
+{
+    for (int64_t leaf = 0; leaf < matrix->leaf_count; ++leaf) {
+        const ps_hmatrix_leaf *at = &matrix->leaves[leaf];
+        bool twice = matrix->symmetric && at->row_begin != at->column_begin;
+        for (int64_t i = at->row_begin; i < at->row_end; ++i)
+            for (int64_t j = at->column_begin; j < at->column_end; ++j)
+                for (int turned = 0; turned <= (twice ? 1 : 0); ++turned) {
+                    double a[2];
+                    int64_t to = turned ? j : i, from = turned ? i : j;
+                    hbem_leaf_entry(matrix, leaf, i - at->row_begin, j - at->column_begin, a);
+                    double re = x[from], im = matrix->parts > 1 ? x[matrix->columns + from] : 0;
+                    y[to] += a[0] * re - a[1] * im;
+                    if (matrix->parts > 1) y[matrix->rows + to] += a[0] * im + a[1] * re;
+                }
+    }
+}
+
+static void check_product(ps_hbem_kernel kernel, double k, ps_precision precision, bool symmetric)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_hmatrix h;
+    hbem_case_sphere(&c, 9);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_tree_make(&tree, &c.space, 16);
+    ps_hbem_operator op = hbem_case_operator(&c, kernel, k);
+    op.far_precision = precision;
+    ps_block_tree blocks = {&tree, &tree, 2, symmetric};
+    hbem_hmatrix_set(&h, &op, &blocks, 1e-3);
+    hbem_hmatrix_run(&h, 2);
+    int64_t n = c.space.dofs * h.matrix.parts;
+    double *x = calloc((size_t)(SIDES * n), 8), *expected = calloc((size_t)(SIDES * n), 8);
+    double *y[2] = {calloc((size_t)(SIDES * n), 8), calloc((size_t)(SIDES * n), 8)}, largest = 0;
+    for (int64_t e = 0; e < SIDES * n; ++e) x[e] = sin((double)(e * e % 1000));
+    for (int side = 0; side < SIDES; ++side) by_definition(&h.matrix, x + side * n, expected + side * n);
+    for (int threads = 1; threads <= 2; ++threads) {
+        omp_set_num_threads(threads);
+        hbem_hmatrix_apply(&h.matrix, SIDES, x, y[threads - 1]);
+    }
+    assert_memory_equal(y[0], y[1], (size_t)(SIDES * n) * 8); /* bits do not depend on threads */
+    for (int64_t e = 0; e < SIDES * n; ++e) largest = fmax(largest, fabs(expected[e]));
+    for (int64_t e = 0; e < SIDES * n; ++e) check_near(y[0][e], expected[e], 1e-13 * largest, 0);
+    free(x);
+    free(expected);
+    free(y[0]);
+    free(y[1]);
+    hbem_hmatrix_free(&h);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
+}
+
+static void test_product(void **state)
+{
+    for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision) {
+        check_product(PS_KERNEL_DLP, 0, (ps_precision)precision, false);
+        check_product(PS_KERNEL_DLP, 2, (ps_precision)precision, false);
+        check_product(PS_KERNEL_SLP, 0, (ps_precision)precision, true);
+        check_product(PS_KERNEL_HYPS, 2, (ps_precision)precision, true);
+    }
+}
+
+/* Assembly gives the same bits with one thread and with two. */
+static void test_threads(void **state)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_hmatrix h[2];
+    hbem_case_sphere(&c, 9);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_tree_make(&tree, &c.space, 16);
+    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_ADLP, 2);
+    ps_block_tree blocks = {&tree, &tree, 2, false};
+    for (int t = 0; t < 2; ++t) {
+        hbem_hmatrix_set(&h[t], &op, &blocks, 1e-3);
+        hbem_hmatrix_run(&h[t], 1 + t);
+    }
+    for (int64_t leaf = 0; leaf < h[0].matrix.leaf_count; ++leaf) {
+        int64_t rank = h[0].matrix.blocks[leaf].rank;
+        assert_int_equal(rank, h[1].matrix.blocks[leaf].rank);
+        size_t bytes = (size_t)ps_hmatrix_numbers(&h[0].matrix, leaf, rank) * 8;
+        assert_memory_equal(h[0].matrix.blocks[leaf].values, h[1].matrix.blocks[leaf].values, bytes);
+    }
+    for (int t = 0; t < 2; ++t) hbem_hmatrix_free(&h[t]);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_product), cmocka_unit_test(test_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/*
+ * hbem_hmatrix: an H-matrix of an operator on one space, in memory: tree, leaves, assembly, product.
+ */
+#ifndef PS_TESTS_SUPPORT_HBEM_HMATRIX_H
+#define PS_TESTS_SUPPORT_HBEM_HMATRIX_H
+
+#include <omp.h>
+
+#include "kernels/hbem/assembly.h"
+#include "kernels/hbem/cluster_tree.h"
+#include "kernels/hbem/product.h"
+#include "tests/support/hbem_case.h"
+
+/* The tree of a space, which is put into its order. */
+static inline void hbem_tree_make(ps_cluster_tree *tree, ps_hbem_space *space, int64_t leaf_size)
+{
+    size_t dofs = (size_t)space->dofs;
+    double *points = calloc(dofs, 3 * sizeof *points);
+    int32_t *scratch = calloc(dofs, sizeof *scratch);
+    ps_cluster_build(tree, space, leaf_size,
+                     calloc((size_t)ps_cluster_nodes(space->dofs, leaf_size),
+                            sizeof(ps_cluster_node)),
+                     calloc(dofs, sizeof(int64_t)), points);
+    ps_hbem_space_reorder(space, tree->order, scratch);
+    free(points);
+    free(scratch);
+}
+
+static inline void hbem_tree_free(ps_cluster_tree *tree)
+{
+    free(tree->nodes);
+    free(tree->order);
+}
+
+typedef struct hbem_hmatrix {
+    ps_hbem_assembly assembly;
+    ps_hmatrix_leaf *leaves;
+    ps_hmatrix matrix;
+    double seconds; /* of assembly, wall */
+} hbem_hmatrix;
+
+/* Assembly of the leaves of the block tree, with the settings of a test to change before hbem_hmatrix_run. */
+static inline void hbem_hmatrix_set(hbem_hmatrix *h, const ps_hbem_operator *op,
+                                    const ps_block_tree *blocks, double tolerance)
+{
+    memset(h, 0, sizeof *h);
+    int64_t count = ps_block_tree_leaves(blocks, NULL);
+    h->leaves = calloc((size_t)count, sizeof *h->leaves);
+    ps_block_tree_leaves(blocks, h->leaves);
+    h->assembly = (ps_hbem_assembly){.op = op, .leaves = h->leaves, .leaf_count = count,
+                                     .tolerance = tolerance, .check_rows = 8, .max_rank = 400,
+                                     .recompress = true};
+    h->matrix = (ps_hmatrix){.rows = op->test->dofs, .columns = op->trial->dofs,
+                             .leaf_count = count, .parts = ps_hbem_parts(op),
+                             .symmetric = blocks->symmetric, .precision = op->far_precision,
+                             .leaves = h->leaves};
+    hbem_case_ok(ps_hmatrix_init(&h->matrix));
+}
+
+static inline void hbem_hmatrix_run(hbem_hmatrix *h, int threads)
+{
+    ps_hbem_workspace workspaces[64];
+    int64_t bytes = ps_hbem_assembly_bytes(&h->assembly);
+    for (int t = 0; t < threads; ++t) workspaces[t] = hbem_workspace_make(bytes);
+    double start = omp_get_wtime();
+    hbem_case_ok(ps_hbem_assemble(&h->assembly, threads, workspaces, ps_hbem_store_in_memory,
+                                  &h->matrix));
+    h->seconds = omp_get_wtime() - start;
+    for (int t = 0; t < threads; ++t) free(workspaces[t].base);
+}
+
+static inline void hbem_hmatrix_free(hbem_hmatrix *h)
+{
+    ps_hmatrix_release(&h->matrix);
+    free(h->leaves);
+}
+
+/* y += A x with a plan made for it alone. */
+static inline void hbem_hmatrix_apply(const ps_hmatrix *matrix, int64_t sides, const double *x,
+                                      double *y)
+{
+    ps_product_plan plan;
+    ps_product_plan_init(&plan, matrix,
+                         calloc((size_t)ps_product_segments(matrix) + 1, sizeof(int64_t)),
+                         calloc((size_t)ps_product_visits(matrix) + 1, sizeof(int64_t)),
+                         calloc(2 * (size_t)matrix->leaf_count + 1, sizeof(int64_t)));
+    double *scratch = calloc((size_t)ps_product_scratch(&plan, sides) + 1, sizeof *scratch);
+    ps_hmatrix_product(&plan, sides, x, y, scratch);
+    free(scratch);
+    free(plan.first);
+    free(plan.visits);
+    free(plan.shares);
+}
+
+/* Number of a part of a block. */
+static inline double hbem_number(const ps_hmatrix *matrix, int64_t leaf, int64_t index)
+{
+    const void *values = matrix->blocks[leaf].values;
+    return matrix->precision == PS_SINGLE ? (double)((const float *)values)[index]
+                                          : ((const double *)values)[index];
+}
+
+/* An entry of a leaf, from its definition (formats/hmatrix_blocks.h). */
+static inline void hbem_leaf_entry(const ps_hmatrix *matrix, int64_t leaf, int64_t i, int64_t j,
+                                   double out[2])
+{
+    const ps_hmatrix_leaf *at = &matrix->leaves[leaf];
+    int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+    int64_t rank = matrix->blocks[leaf].rank, parts = matrix->parts;
+    out[0] = out[1] = 0;
+    if (rank == PS_RANK_DENSE) {
+        for (int64_t part = 0; part < parts; ++part)
+            out[part] = hbem_number(matrix, leaf, (part * n + j) * m + i);
+        return;
+    }
+    for (int64_t l = 0; l < rank; ++l) {
+        int64_t u = l * parts * m + i, v = rank * parts * m + l * parts * n + j;
+        double a = hbem_number(matrix, leaf, u), c = hbem_number(matrix, leaf, v);
+        double b = parts > 1 ? hbem_number(matrix, leaf, u + m) : 0;
+        double d = parts > 1 ? hbem_number(matrix, leaf, v + n) : 0;
+        out[0] += a * c - b * d;
+        out[1] += a * d + b * c;
+    }
+}
+
+/* |H - reference|_F / |reference|_F; reference[part][column][row] in the order of the tree. */
+static inline double hbem_hmatrix_error(const ps_hmatrix *matrix, const double *reference)
+{
+    double error = 0, norm = 0;
+    for (int64_t leaf = 0; leaf < matrix->leaf_count; ++leaf) {
+        const ps_hmatrix_leaf *at = &matrix->leaves[leaf];
+        double weight = matrix->symmetric && at->row_begin != at->column_begin ? 2 : 1, own[2];
+        for (int64_t j = at->column_begin; j < at->column_end; ++j)
+            for (int64_t i = at->row_begin; i < at->row_end; ++i) {
+                hbem_leaf_entry(matrix, leaf, i - at->row_begin, j - at->column_begin, own);
+                for (int part = 0; part < matrix->parts; ++part) {
+                    double exact = reference[(part * matrix->columns + j) * matrix->rows + i];
+                    error += weight * (own[part] - exact) * (own[part] - exact);
+                    norm += weight * exact * exact;
+                }
+            }
+    }
+    return sqrt(error / norm);
+}
+
+#endif
