@@ -13,7 +13,10 @@ enum { TILE = 64, ALIGN = 8 }; /* modes at a time; doubles in 64 bytes */
 static const double pi = 3.14159265358979323846;
 
 static int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
-static int64_t stride_of(const ps_slab *s) { return rounded(s->grid.nodes[2] - 2, PS_FAST_COLUMNS); }
+static int64_t stride_of(const ps_slab *slab)
+{
+    return rounded(slab->grid.nodes[2] - 2, PS_FAST_COLUMNS);
+}
 
 int64_t ps_slab_open_planes(const ps_slab *slab)
 {

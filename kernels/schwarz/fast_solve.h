@@ -47,8 +47,8 @@ void ps_fast_to_modes(const ps_fast_solver *solver, const double *nodes, double 
 void ps_fast_to_nodes(const ps_fast_solver *solver, const double *modes, double *nodes,
                       double *scratch);
 
-/* The tridiagonal systems of modes first .. end - 1. planes[open planes][my stride] holds v and gets
- * w; factor: open planes x (end - first). */
+/* The tridiagonal systems of modes first .. end - 1. planes[open planes][my stride] holds v and
+ * gets w; factor: open planes x (end - first). */
 void ps_fast_solve_modes(const ps_fast_solver *solver, int64_t first, int64_t end, double *planes,
                          double *factor);
 int64_t ps_slab_open_planes(const ps_slab *slab);

@@ -51,7 +51,8 @@ static ps_status judge(const ps_interface *p, double size, double first, double 
 
 static ps_status too_many(const ps_krylov_result *result, double tolerance)
 {
-    return ps_fail(PS_FAILED, "the interface residual is %.3g after %lld iterations, %.3g is wanted",
+    return ps_fail(PS_FAILED,
+                   "the interface residual is %.3g after %lld iterations, %.3g is wanted",
                    result->residual, (long long)result->iterations, tolerance);
 }
 

@@ -1,8 +1,8 @@
 /*
  * interface: iterations on the traces g of a Schwarz method without overlap: control alone.
  *
- * One exchange solves all slabs and passes g_ij <- -g_ji + (S1 + S2) u_j; it is affine, g -> T g + b.
- * Wanted is g = T g + b: by fixed point g <- T g + b or by GMRES on (I - T) g = b (Y. Saad,
+ * One exchange solves all slabs and passes g_ij <- -g_ji + (S1 + S2) u_j; it is affine,
+ * g -> T g + b. Wanted is g = T g + b: by fixed point g <- T g + b or by GMRES on (I - T) g = b (Y. Saad,
  * M. Schultz, SIAM J. Sci. Stat. Comput. 7 (1986) 856-869). A coarse correction P, exact for some
  * modes and 1 for the others, changes residuals: g <- g + P (T g + b - g), P (I - T) g = P b.
  *

@@ -57,8 +57,8 @@ typedef struct ps_krylov_result {
 } ps_krylov_result;
 
 /* Solves A x = b, x being the first guess and then the solution. A half step of BiCGStab that
- * ends it counts as an iteration. PS_FAILED, x being the last iterate, if `limit` iterations are not
- * enough, if A shows itself indefinite or singular where the method needs it not to be, or if
+ * ends it counts as an iteration. PS_FAILED, x being the last iterate, if `limit` iterations are
+ * not enough, if A shows itself indefinite or singular where the method needs it not to be, or if
  * numbers stop being finite. */
 ps_status ps_krylov_solve(ps_krylov_method method, const ps_krylov_team *team, double tolerance,
                           int64_t limit, ps_krylov_result *result);

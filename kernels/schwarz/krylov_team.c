@@ -43,7 +43,9 @@ ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *s
     int64_t rows = rows_of(system), block = block_of(system);
     *out = (ps_krylov_cpu_team){
         *system,
-        {.b = system->b, .x = system->x, .scale = system->stencil ? NULL : system->inverse_diagonal},
+        {.b = system->b,
+         .x = system->x,
+         .scale = system->stencil ? NULL : system->inverse_diagonal},
         rows,
         block,
         (rows + block - 1) / block,

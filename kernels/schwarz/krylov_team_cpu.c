@@ -5,15 +5,19 @@
 
 /* ---- products ---- */
 
+enum { AHEAD = 512 }; /* entries that are asked for in advance: a matrix is read once, from afar */
+
 static void csr(const ps_csr *matrix, const double *x, double *y, int64_t first, int64_t end)
 {
     const int32_t *columns = matrix->columns;
     const double *values = matrix->values;
     for (int64_t r = first; r < end; ++r) {
         double sum = 0;
-        int64_t stop = matrix->row_start[r + 1];
+        int64_t start = matrix->row_start[r], stop = matrix->row_start[r + 1];
+        for (int64_t e = start; e < stop; e += 8) __builtin_prefetch(values + e + AHEAD);
+        for (int64_t e = start; e < stop; e += 16) __builtin_prefetch(columns + e + AHEAD);
 #pragma omp simd reduction(+ : sum)
-        for (int64_t e = matrix->row_start[r]; e < stop; ++e) sum += values[e] * x[columns[e]];
+        for (int64_t e = start; e < stop; ++e) sum += values[e] * x[columns[e]];
         y[r] = sum;
     }
 }
@@ -22,7 +26,8 @@ enum { LINE = 512 }; /* nodes of a line at a time */
 
 static const double zeros[LINE + 2];
 
-/* Weighted sums over the 3 x 3 lines about one: `near` of the node's own k, `far` of the k beside. */
+/* Weighted sums over the 3 x 3 lines about one: `near` for the node's own k, `far` for the k
+ * beside. */
 static void combine(const double *const u[3][3], const double plane[2][2], const double side[2][2],
                     int64_t count, double *restrict near, double *restrict far)
 {

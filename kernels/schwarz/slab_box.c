@@ -15,8 +15,8 @@ int64_t ps_slab_first(int64_t nodes, int64_t slabs, int64_t slab)
 static ps_slab slab_of(const ps_slab_box_plan *plan, int64_t slab)
 {
     ps_slab s = {.grid = plan->grid};
-    int64_t nx = plan->grid.nodes[0];
-    s.grid.nodes[0] = ps_slab_first(nx, plan->slabs, slab + 1) - ps_slab_first(nx, plan->slabs, slab) + 1;
+    int64_t nx = plan->grid.nodes[0], first = ps_slab_first(nx, plan->slabs, slab);
+    s.grid.nodes[0] = ps_slab_first(nx, plan->slabs, slab + 1) - first + 1;
     s.free[0] = slab > 0;
     s.free[1] = slab < plan->slabs - 1;
     s.p[1] = plan->transmission.p[0], s.q[1] = plan->transmission.q[0]; /* right: S1 */

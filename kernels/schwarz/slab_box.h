@@ -2,10 +2,10 @@
  * slab_box: a box cut into slabs along x, all in memory, with exact slab solves (fast_solve.h):
  * the optimised Schwarz method without overlap in full, for one rank.
  *
- * Interface i lies between slabs i and i + 1. Its traces are g[2 i], which acts on the right face of
- * slab i, and g[2 i + 1], on the left face of slab i + 1, `face` values each. Slab solves are
- * (K + S on free faces) u = f + g, S1 = p1 M_G + q1 K_G on right faces, S2 on left ones; the load of
- * an interface plane is halved between its slabs.
+ * Interface i lies between slabs i and i + 1. Its traces are g[2 i], which acts on the right face
+ * of slab i, and g[2 i + 1], on the left face of slab i + 1, `face` values each. Slab solves are
+ * (K + S on free faces) u = f + g, S1 = p1 M_G + q1 K_G on right faces, S2 on left ones; the load
+ * of an interface plane is halved between its slabs.
  *
  * Vectors are nodal values, or coefficients of sine modes (`modes`): then a slab solve is the
  * tridiagonal sweep alone, transforms being left to the start and the end.

@@ -7,8 +7,8 @@
  *     rho = max |(l - p1 - q1 m) (l - p2 - q2 m) / ((l + p1 + q1 m) (l + p2 + q2 m))| e^(-2 k L),
  *
  * over the face eigenvalues m = k^2; one step of the parallel method has sqrt(rho). The continuous
- * symbol has l = k; trilinear elements of length hx across the face see l = sqrt(m (1 + m hx^2 / 12))
- * instead. Zeroth order: q = 0; one-sided: p1 = p2, q1 = q2. All in one length unit.
+ * symbol has l = k; trilinear elements of length hx across the face see
+ * l = sqrt(m (1 + m hx^2 / 12)) instead. Zeroth order: q = 0; one-sided: p1 = p2, q1 = q2. All in one length unit.
  */
 #ifndef PS_KERNELS_SCHWARZ_SYMBOL_H
 #define PS_KERNELS_SCHWARZ_SYMBOL_H

@@ -132,7 +132,7 @@ static ps_status run(study *s)
     for (int64_t slabs = 2; slabs <= (small ? 32 : 128); slabs *= 2)
         for (int which = PS_OO0_UNSYMMETRIC; which < CASES; ++which)
             for (int way = 0; way < WAYS; ++way)
-                if (which >= PS_OO2_SYMMETRIC || slabs == 2 || slabs == 16)
+                if (which >= PS_OO2_SYMMETRIC || slabs == 2)
                     PS_TRY(show(s, which, slabs, way));
     return PS_OK;
 }
