@@ -116,6 +116,16 @@ ps_status task_bring_home(ps_task_queue *queue, ps_task_data *data)
     return status;
 }
 
+void task_claim(ps_task_queue *queue, task *t)
+{
+    for (int a = 0; a < t->access_count && queue->gpus; ++a) {
+        ps_task_data *data = t->accesses[a].data;
+        if (!(t->accesses[a].mode & PS_WRITE)) continue;
+        while (data->busy) pthread_cond_wait(&queue->changed, &queue->lock);
+        if (t->accesses[a].mode == PS_WRITE) data->valid = 0;
+    }
+}
+
 void task_written(ps_task_queue *queue, task *t, uint32_t place)
 {
     for (int a = 0; a < t->access_count && queue->gpus; ++a) {

@@ -103,7 +103,7 @@ static ps_status evict(ps_task_queue *queue, device_worker *d, bool *found)
     while (copy && copy->pins) copy = copy->newer;
     *found = copy != NULL;
     if (!copy) return PS_OK;
-    if ((copy->data->valid & ~(2u << d->number)) == 0) {
+    if (copy->data->valid == 2u << d->number) {
         ++copy->pins; /* nobody may drop it while it goes home */
         ps_status status = task_bring_home(queue, copy->data);
         --copy->pins;
@@ -214,8 +214,11 @@ static ps_status load(ps_task_queue *queue, device_worker *d, task_flight *fligh
         const ps_task_access *access = &t->accesses[a];
         PS_TRY(upload(queue, d, flight, access));
         flight->pointers[a] = address(d, &access->data->copies[d->number]);
+    }
+    task_claim(queue, t);
+    for (int a = 0; a < t->access_count; ++a) {
         flight->home[a] =
-            (access->mode & PS_WRITE) && wanted_at_home(queue, t, access->data);
+            (t->accesses[a].mode & PS_WRITE) && wanted_at_home(queue, t, t->accesses[a].data);
         flight->any_home = flight->any_home || flight->home[a];
     }
     return PS_OK;

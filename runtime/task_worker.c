@@ -139,6 +139,7 @@ static ps_status bring_inputs(ps_task_queue *queue, task *t)
         t->record.bytes += (double)data->bytes;
         PS_TRY(task_bring_home(queue, data));
     }
+    task_claim(queue, t);
     return PS_OK;
 }
 

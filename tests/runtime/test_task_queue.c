@@ -33,7 +33,7 @@ static void draw_steps(uint64_t seed)
                 if (s->piece[a] == s->piece[b]) s->count = a--;
             if (a + 1 >= s->count) break;
         }
-        if (check_random(&seed) < 0.1 && s->mode[0] != PS_READ) s->mode[0] = PS_WRITE;
+        if (check_random(&seed) < 0.5 && s->mode[0] != PS_READ) s->mode[0] = PS_WRITE;
     }
 }
 
