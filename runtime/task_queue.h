@@ -69,7 +69,7 @@ typedef struct ps_task_mapping {
 } ps_task_mapping;
 
 typedef struct ps_task_queue_config {
-    ps_heteroprio_config scheduling; /* its cpus and gpus are the workers                      */
+    ps_heteroprio_config scheduling; /* its cpus and gpus are the workers                     */
     ps_device *const *devices;       /* [gpus] borrowed, one a GPU worker                      */
     int64_t device_memory; /* bytes for copies on each device, taken at once                   */
     int lookahead;         /* tasks under way on a GPU worker; 0: 3                            */

@@ -162,7 +162,8 @@ static void put_plot(const chart *g, canvas *c)
         else
             canvas_put(c, ", \\\n  $K%d %s fs solid 1 %s fc rgb '%s' notitle", s, boxes, border,
                        waiting ? waiting_colour : colour);
-        canvas_put(c, ", \\\n  NaN with boxes fs solid 1 border lc rgb '#777777' fc rgb '%s' title ",
+        canvas_put(c,
+                   ", \\\n  NaN with boxes fs solid 1 border lc rgb '#777777' fc rgb '%s' title ",
                    waiting ? waiting_colour : colour);
         canvas_put_quoted(c, waiting ? "waiting for data" : g->trace->kinds[s].name);
     }

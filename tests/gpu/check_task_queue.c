@@ -61,7 +61,8 @@ static ps_status on_gpu(const ps_task_call *call)
                              s->half ? BYTES / 2 : BYTES);
 }
 
-static const ps_codelet copy_code = {"copy", 0, on_cpu, on_gpu}, sum_code = {"sum", 1, on_cpu, NULL};
+static const ps_codelet copy_code = {"copy", 0, on_cpu, on_gpu};
+static const ps_codelet sum_code = {"sum", 1, on_cpu, NULL};
 
 static void fill(uint64_t *memory)
 {

@@ -58,7 +58,8 @@ static ps_status run_step(const ps_task_call *call)
 }
 
 /* The CPU device plays the GPU: its streams run at once. */
-static const ps_codelet both = {"both", 0, run_step, run_step}, cpu_code = {"cpu", 1, run_step, NULL};
+static const ps_codelet both = {"both", 0, run_step, run_step};
+static const ps_codelet cpu_code = {"cpu", 1, run_step, NULL};
 
 typedef struct fixture {
     ps_task_queue *queue;
@@ -288,7 +289,7 @@ static void failure_ends_the_run(void **state)
     }
 }
 
-/* The records of a run, given as the mapping, give every worker the same tasks in the same order. */
+/* The records of a run, given as the mapping: every worker has the same tasks in the same order. */
 static void fixed_mapping(void **state)
 {
     static fixture f;
@@ -308,7 +309,8 @@ static void fixed_mapping(void **state)
             assert_int_equal(again[t].worker, once[t].worker);
             for (int b = 0; b < t; ++b)
                 if (once[b].worker == once[t].worker)
-                    assert_int_equal(once[b].order < once[t].order, again[b].order < again[t].order);
+                    assert_int_equal(once[b].order < once[t].order,
+                                     again[b].order < again[t].order);
         }
         if (run == 3)
             check_fails(insert_step(&f, &steps[0]), PS_USAGE, "the mapping is one of 400 tasks");
