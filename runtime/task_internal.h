@@ -114,7 +114,8 @@ ps_status task_link(ps_task_queue *queue, task *t);
 /* Makes the host's copy valid. Locked, may unlock. */
 ps_status task_bring_home(ps_task_queue *queue, ps_task_data *data);
 /* Before a task, with what it reads where it is wanted: no transfer of what it writes is under
- * way, and what it will overwrite whole is valid nowhere, so that none begins. Locked, may unlock. */
+ * way, and what it will overwrite whole is valid nowhere, so that none begins. Locked, may
+ * unlock. */
 void task_claim(ps_task_queue *queue, task *t);
 /* After a task: what it wrote is valid in `place` alone (a mask). Locked. */
 void task_written(ps_task_queue *queue, task *t, uint32_t place);

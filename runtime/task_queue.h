@@ -108,7 +108,8 @@ int64_t ps_task_queue_count(ps_task_queue *queue); /* tasks inserted so far */
 /* The records of all tasks by insertion, after a wait: out[count]. */
 void ps_task_queue_records(ps_task_queue *queue, ps_task_record *out);
 /* What each task waited for, with keep_edges, after a wait: task t for
- * (*before)[(*first)[t] .. (*first)[t + 1]), ascending. Both arrays become the caller's to free(). */
+ * (*before)[(*first)[t] .. (*first)[t + 1]), ascending. Both arrays become the caller's to
+ * free(). */
 ps_status ps_task_queue_edges(ps_task_queue *queue, int64_t **first, int64_t **before);
 
 /* Sums over the run so far, after a wait. */

@@ -133,8 +133,8 @@ static void put_axes(const chart *g, const char *prefix, const ps_task_summary *
                    w < cpus ? w : w - cpus, w);
     canvas_put(c,
                ")\nset xlabel 'time (%ss); makespan %.4g %ss, LP %.4g, LP~ %.4g' noenhanced\n"
-               "set lmargin 8\nset bmargin 6\nset key at screen 0.5,character 1 center bottom horizontal "
-               "noopaque nobox\n",
+               "set lmargin 8\nset bmargin 6\nset key at screen 0.5,character 1 center bottom "
+               "horizontal noopaque nobox\n",
                prefix, g->factor * sum->makespan, prefix, g->factor * sum->lp.seconds,
                g->factor * sum->lp_best.seconds);
     canvas_put(c, "set style fill solid 1 noborder\nset boxwidth 0.9\n$I << END\n");
