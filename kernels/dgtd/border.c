@@ -5,7 +5,7 @@
 
 #include "kernels/dgtd/mesh.h"
 
-enum { NF = PS_DGTD_MAX_FACE_NODES };
+enum { NF = PS_DGTD_MAX_FACE_NODES, THREADED_ELEMENTS = 256 };
 
 static int at_surface(const ps_dgtd_body *body, const uint8_t *total, int64_t e, int f)
 {
@@ -284,7 +284,7 @@ static double *former_of(const ps_dgtd_border *border, const ps_dgtd_system *sys
 void ps_dgtd_border_keep(const ps_dgtd_border *border, const ps_dgtd_system *system,
                          const void *field, int64_t begin, int64_t end)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (border->count > THREADED_ELEMENTS)
     for (int64_t k = 0; k < border->count; ++k) {
         const ps_dgtd_border_element *x = border->elements + k;
         if (!within(system, x->slot, begin, end)) continue;
@@ -297,7 +297,7 @@ void ps_dgtd_border_keep(const ps_dgtd_border *border, const ps_dgtd_system *sys
 void ps_dgtd_border_apply(const ps_dgtd_border *border, const ps_dgtd_system *system,
                           ps_dgtd_field which, void *field, double t, int64_t begin, int64_t end)
 {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (border->count > THREADED_ELEMENTS)
     for (int64_t k = 0; k < border->count; ++k) {
         const ps_dgtd_border_element *x = border->elements + k;
         if (!within(system, x->slot, begin, end)) continue;

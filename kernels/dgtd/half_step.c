@@ -1,6 +1,6 @@
 #include "kernels/dgtd/half_step.h"
 
-enum { GROUPS_AT_ONCE = 8 };
+enum { GROUPS_AT_ONCE = 8, THREADED_GROUPS = 64, THREADED_FACES = 1024 };
 
 PS_ISA_SELECT(struct ps_dgtd_half_step_functions, ps_dgtd_half_step)
 
@@ -10,7 +10,7 @@ void ps_dgtd_half_step(const ps_dgtd_system *system, ps_dgtd_field field, void *
     ps_dgtd_sweep_arguments arguments = {system, field, target, source};
     void (*sweep)(const ps_dgtd_sweep_arguments *, int64_t, int64_t) =
         ps_dgtd_half_step_select()->sweep[system->precision][system->order - 1];
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
     for (int64_t g = begin; g < end; g += GROUPS_AT_ONCE)
         sweep(&arguments, g, g + GROUPS_AT_ONCE < end ? g + GROUPS_AT_ONCE : end);
 }
@@ -22,7 +22,7 @@ double ps_dgtd_inner(const ps_dgtd_system *system, const double *weights, const 
     double (*inner)(const ps_dgtd_inner_arguments *, int64_t) =
         ps_dgtd_half_step_select()->inner[system->precision];
     double sum = 0;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (system->groups > THREADED_GROUPS)
     for (int64_t g = 0; g < system->groups; ++g) partial[g] = inner(&arguments, g);
     for (int64_t g = 0; g < system->groups; ++g) sum += partial[g];
     return sum;
@@ -54,7 +54,7 @@ static void move_faces(const ps_dgtd_system *system, void *field, const int32_t 
 {
     size_t size = 3 * (size_t)system->reference->face_nodes *
                   (system->precision == PS_SINGLE ? sizeof(float) : sizeof(double));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (count > THREADED_FACES)
     for (int64_t i = 0; i < count; ++i)
         move_face(system, field, faces[i], (char *)buffer + (size_t)i * size, out);
 }

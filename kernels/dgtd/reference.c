@@ -126,7 +126,7 @@ static long double simplex_product(int p, int size, const int8_t *m, const int8_
     return sum;
 }
 
-/* Solves a y = b for `columns` right sides in place by Gauss with pivots; sizes n x n, n x columns. */
+/* Solves a y = b for `columns` right sides in place by Gauss with pivots: n x n, n x columns. */
 static void solve(int n, int columns, long double a[N][N], long double b[N][F])
 {
     for (int k = 0; k < n; ++k) {
@@ -187,4 +187,23 @@ void ps_dgtd_reference_init(ps_dgtd_reference *x, int order)
             x->face_mass[m * x->face_nodes + n] = (double)(2 * simplex_product(
                 order, 3, x->index[x->face[0][m]], x->index[x->face[0][n]]));
     for (int f = 0; f < 4; ++f) fill_lift(x, mass, f);
+}
+
+void ps_dgtd_gauss(int n, double *points, double *weights)
+{
+    for (int i = 0; i < n; ++i) {
+        double x = cos(3.14159265358979323846 * (i + 0.75) / (n + 0.5)), slope = 1;
+        for (int turn = 0; turn < 30; ++turn) {
+            double p0 = 1, p1 = x;
+            for (int k = 2; k <= n; ++k) {
+                double p2 = ((2 * k - 1) * x * p1 - (k - 1) * p0) / k;
+                p0 = p1;
+                p1 = p2;
+            }
+            slope = n * (x * p1 - p0) / (x * x - 1);
+            x -= p1 / slope;
+        }
+        points[i] = (1 - x) / 2;
+        weights[i] = 1 / ((1 - x * x) * slope * slope);
+    }
 }

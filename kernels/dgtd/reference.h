@@ -41,6 +41,9 @@ void ps_dgtd_reference_values(const ps_dgtd_reference *reference, const double l
 /* Barycentric coordinates of a node. */
 void ps_dgtd_reference_node(const ps_dgtd_reference *reference, int node, double l[4]);
 
+/* Gauss-Legendre on [0, 1]: points[n] and weights[n], by Newton's method. */
+void ps_dgtd_gauss(int n, double *points, double *weights);
+
 /* Local vertices 0..3 of each face, ascending. */
 extern const int8_t ps_dgtd_face_vertices[4][3];
 

@@ -5,7 +5,7 @@
 
 #include "kernels/dgtd/mesh.h"
 
-enum { GAUSS = 6 };
+enum { GAUSS = 6, THREADED_ELEMENTS = 256 };
 
 static const double pi = 3.14159265358979323846;
 
@@ -94,32 +94,12 @@ static double weight_at(const ps_dgtd_current *x, const double point[3])
     return rest > 0 ? 105 / (32 * pi * r3) * rest * rest : 0;
 }
 
-/* Points and weights of Gauss-Legendre on [0, 1] (Newton on the Legendre polynomial). */
-static void gauss_rule(double points[GAUSS], double weights[GAUSS])
-{
-    for (int i = 0; i < GAUSS; ++i) {
-        double x = cos(pi * (i + 0.75) / (GAUSS + 0.5)), slope = 1;
-        for (int turn = 0; turn < 30; ++turn) {
-            double p0 = 1, p1 = x;
-            for (int k = 2; k <= GAUSS; ++k) {
-                double p2 = ((2 * k - 1) * x * p1 - (k - 1) * p0) / k;
-                p0 = p1;
-                p1 = p2;
-            }
-            slope = GAUSS * (x * p1 - p0) / (x * x - 1);
-            x -= p1 / slope;
-        }
-        points[i] = (1 - x) / 2;
-        weights[i] = 1 / ((1 - x * x) * slope * slope);
-    }
-}
-
 /* moments[nodes] = 1/V int phi w over the element. */
 static void moments_of(const ps_dgtd_current *x, const ps_dgtd_reference *reference,
                        const ps_dgtd_body *body, int64_t e, double *moments)
 {
     double points[GAUSS], weights[GAUSS], values[PS_DGTD_MAX_NODES];
-    gauss_rule(points, weights);
+    ps_dgtd_gauss(GAUSS, points, weights);
     for (int n = 0; n < reference->nodes; ++n) moments[n] = 0;
     for (int q = 0; q < GAUSS * GAUSS * GAUSS; ++q) {
         int i = q / GAUSS / GAUSS, j = q / GAUSS % GAUSS, k = q % GAUSS;
@@ -184,7 +164,7 @@ void ps_dgtd_current_apply(const ps_dgtd_current *x, const ps_dgtd_system *syste
     double p[3];
     int n = system->reference->nodes, lanes = ps_dgtd_lanes(system->precision);
     ps_dgtd_pulse_at(&x->moment, t, p);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (x->count > THREADED_ELEMENTS)
     for (int64_t k = 0; k < x->count; ++k) {
         int64_t slot = x->slots[k];
         if (slot < begin * lanes || slot >= end * lanes) continue;

@@ -50,7 +50,8 @@ static inline void cube_tets_vertices(cube_tets *mesh, double shake)
     uint64_t seed = 12345;
     for (int64_t v = 0; v < mesh->vertex_count; ++v)
         for (int c = 0; c < 3; ++c) {
-            int64_t i = c == 0 ? v % (n + 1) : c == 1 ? v / (n + 1) % (n + 1) : v / (n + 1) / (n + 1);
+            int64_t rest = c == 0 ? v : c == 1 ? v / (n + 1) : v / (n + 1) / (n + 1);
+            int64_t i = rest % (n + 1);
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             double move = shake * ((double)(seed >> 33) * 0x1p-31 - 0.5);
             mesh->vertices[3 * v + c] = ((double)i + (i % n ? move : 0)) / (double)n;

@@ -84,10 +84,11 @@ static inline size_t dgtd_case_field_bytes(const dgtd_case *x)
 static inline void dgtd_case_point(const dgtd_case *x, int64_t element, const double l[4],
                                    double point[3])
 {
+    const int32_t *corners = x->mesh.tetrahedra + 4 * element;
     for (int c = 0; c < 3; ++c) {
         point[c] = 0;
         for (int v = 0; v < 4; ++v)
-            point[c] += l[v] * x->mesh.vertices[3 * (int64_t)x->mesh.tetrahedra[4 * element + v] + c];
+            point[c] += l[v] * x->mesh.vertices[3 * (int64_t)corners[v] + c];
     }
 }
 
@@ -109,26 +110,6 @@ static inline void dgtd_case_interpolate(dgtd_case *x, ps_dgtd_field field, dgtd
         }
 }
 
-/* Points and weights of Gauss-Legendre on [0, 1]. */
-static inline void dgtd_gauss(int n, double *points, double *weights)
-{
-    for (int i = 0; i < n; ++i) {
-        double x = cos(dgtd_pi * (i + 0.75) / (n + 0.5)), slope = 1;
-        for (int turn = 0; turn < 50; ++turn) {
-            double p0 = 1, p1 = x;
-            for (int k = 2; k <= n; ++k) {
-                double p2 = ((2 * k - 1) * x * p1 - (k - 1) * p0) / k;
-                p0 = p1;
-                p1 = p2;
-            }
-            slope = n * (x * p1 - p0) / (x * x - 1);
-            x -= p1 / slope;
-        }
-        points[i] = (1 - x) / 2;
-        weights[i] = 1 / ((1 - x * x) * slope * slope);
-    }
-}
-
 enum { DGTD_GAUSS = 10 };
 
 /* Squared L2 distance of one element's field from f, over collapsed Gauss points. */
@@ -141,7 +122,7 @@ typedef struct dgtd_rule {
 static inline void dgtd_rule_init(dgtd_rule *rule, const ps_dgtd_reference *reference, int side)
 {
     double x[DGTD_GAUSS], w[DGTD_GAUSS];
-    dgtd_gauss(side, x, w);
+    ps_dgtd_gauss(side, x, w);
     rule->side = side;
     rule->count = 0;
     for (int i = 0; i < side; ++i)
@@ -162,7 +143,9 @@ static inline double dgtd_case_error(const dgtd_case *x, const dgtd_rule *rule,
                                      double t)
 {
     double total = 0;
+#ifdef _OPENMP
 #pragma omp parallel for reduction(+ : total)
+#endif
     for (int64_t e = 0; e < x->mesh.elements; ++e) {
         double tangents[3][3], node[3][PS_DGTD_MAX_NODES], sum = 0;
         ps_dgtd_tangents(x->mesh.vertices, x->mesh.tetrahedra + 4 * e, tangents);

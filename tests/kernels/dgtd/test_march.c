@@ -41,7 +41,7 @@ static double run_error(const run *r)
     memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, r->side, 0, r->kind));
     check_ok(dgtd_case_init(&x, r->order, r->precision, &material, 1));
-    dgtd_rule_init(&rule, &x.reference, r->order == 4 ? 10 : r->order + 3);
+    dgtd_rule_init(&rule, &x.reference, r->side <= 2 ? 10 : r->order + 3);
     ps_dgtd_march m = {.system = &x.system, .dt = r->duration / (double)steps,
                        .electric = x.field[0], .magnetic = x.field[1]};
     if (r->kind == PS_DGTD_ABSORBING) m.border = &border;
@@ -65,8 +65,9 @@ static void cavity_errors_are_those_of_the_guide(void **state)
         int order, side;
         double plain, small_step;
     } rows[] = {{1, 2, 3.7305e-1, 3.5350e-1}, {1, 4, 1.7728e-1, 1.7950e-1}, {1, 8, 4.0102e-2, 0},
-                {2, 2, 1.2002e-1, 1.1791e-1}, {2, 4, 2.4454e-2, 0},         {3, 2, 2.6830e-2, 2.6435e-2},
-                {3, 4, 2.5125e-3, 0},         {4, 1, 7.7976e-2, 7.4273e-2}, {4, 2, 6.2461e-3, 0}};
+                {2, 2, 1.2002e-1, 1.1791e-1}, {2, 4, 2.4454e-2, 0},
+                {3, 2, 2.6830e-2, 2.6435e-2}, {3, 4, 2.5125e-3, 0},
+                {4, 1, 7.7976e-2, 7.4273e-2}, {4, 2, 6.2461e-3, 0}};
     dgtd_mode mode = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         run r = {rows[i].order, rows[i].side, 1, .9, 1, 0, PS_DGTD_PEC, true, NULL,

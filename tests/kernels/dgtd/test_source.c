@@ -72,12 +72,12 @@ static void cube_release(cube_run *c)
     dgtd_case_release(&c->x);
 }
 
-/* Outside the ball it is a point dipole of p_eff(t) = int 35/(32 R) (1 - s^2/R^2)^3 p(t - s) ds. */
+/* Outside the ball: a point dipole of p_eff(t) = int 35/(32 R) (1 - s^2/R^2)^3 p(t - s) ds. */
 static double exact_axial(const ps_dgtd_incident *dipole, double radius, const double point[3],
                           double t)
 {
     double points[10], weights[10], sum = 0;
-    dgtd_gauss(10, points, weights);
+    ps_dgtd_gauss(10, points, weights);
     for (int q = 0; q < 10; ++q) {
         double e[3], h[3], u = 2 * points[q] - 1;
         ps_dgtd_incident_at(dipole, point, t - radius * u, e, h);
@@ -86,7 +86,8 @@ static double exact_axial(const ps_dgtd_incident *dipole, double radius, const d
     return sum;
 }
 
-/* The guide saw .026 to .070 at P2, n = 8, R = .3. */
+/* The guide saw .026 to .070 at P2, n = 8, R = .3. At the border the incident data are those of the
+ * dipole of p_eff, which is a Gaussian of w^2 + 2 R^2/9 for w^2 to .5 %, so that nothing reflects. */
 static void current_radiates_as_a_dipole(void **state)
 {
     cube_run c;
@@ -94,7 +95,10 @@ static void current_radiates_as_a_dipole(void **state)
         PS_DGTD_DIPOLE, {1, 1.2, .35, 0}, {0, 0, 1}, {0, 0, 0}, {.5, .5, .5}};
     ps_dgtd_current current = {
         .moment = dipole.pulse, .axis = {0, 0, 1}, .origin = {.5, .5, .5}, .radius = .3};
-    cube_init(&c, 2, 8, NULL);
+    ps_dgtd_incident outgoing = dipole;
+    outgoing.pulse.width = sqrt(.35 * .35 + 2 * .3 * .3 / 9);
+    outgoing.pulse.amplitude = .35 / outgoing.pulse.width;
+    cube_init(&c, 2, 8, &outgoing);
     current.count = ps_dgtd_current_count(&current, &c.x.body);
     current.slots = malloc((size_t)current.count * sizeof *current.slots);
     current.loads = malloc((size_t)current.count * 10 * sizeof *current.loads);
@@ -117,7 +121,8 @@ static void current_radiates_as_a_dipole(void **state)
         worst = fmax(worst, fabs(computed - exact));
         largest = fmax(largest, fabs(exact));
     }
-    check_at_most(worst / largest, .075);
+    print_message("probe error %.4f\n", worst / largest);
+    check_at_most(worst / largest, .07);
     current.radius = .01;
     current.origin[0] = 5;
     assert_int_equal(ps_dgtd_current_count(&current, &c.x.body), 0);

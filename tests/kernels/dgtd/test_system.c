@@ -116,7 +116,8 @@ static void a_part_with_halo_gives_the_same_bits(void **state)
             ps_dgtd_put(&x.system, x.field[1], e, i / 20, i % 20, check_random(&seed));
     int64_t half = x.mesh.elements / 2, halo = 0;
     int32_t *links = malloc((size_t)half * 4 * sizeof *links);
-    int32_t *from = malloc((size_t)half * 4 * sizeof *from), *to = malloc((size_t)half * 4 * sizeof *to);
+    int32_t *from = malloc((size_t)half * 4 * sizeof *from);
+    int32_t *to = malloc((size_t)half * 4 * sizeof *to);
     for (int64_t f = 0; f < 4 * half; ++f) {
         links[f] = x.mesh.links[f];
         if (links[f] < 4 * half) continue;
