@@ -4,9 +4,10 @@
  * Numbers have one part (real matrices) or two (real and imaginary part), kept apart. Values of a
  * block, in the precision of the matrix:
  *     dense      A [part][column][row]
- *     low rank   U [rank][part][row], then V [rank][part][column]: block = sum_l U_l V_l^T, no conjugate
- * A symmetric matrix (A = A^T) keeps leaves with row_begin <= column_begin only; the leaves that are not
- * on the diagonal stand for their transposes too.
+ *     low rank   U [rank][part][row], then V [rank][part][column]:
+ *                block = sum_l U_l V_l^T, no conjugate
+ * A symmetric matrix (A = A^T) keeps leaves with row_begin <= column_begin only; the leaves that
+ * are not on the diagonal stand for their transposes too.
  */
 #ifndef PS_FORMATS_HMATRIX_BLOCKS_H
 #define PS_FORMATS_HMATRIX_BLOCKS_H
@@ -47,8 +48,8 @@ void ps_hmatrix_release(ps_hmatrix *matrix); /* frees blocks, zeroes the struct 
 /* Numbers in a block. */
 int64_t ps_hmatrix_numbers(const ps_hmatrix *matrix, int64_t leaf, int64_t rank);
 
-/* Copies a block in, rounded to the precision; block->values are fp64. Different leaves may be put by
- * different threads at once. PS_EXHAUSTED where memory runs out. */
+/* Copies a block in, rounded to the precision; block->values are fp64. Different leaves may be put
+ * by different threads at once. PS_EXHAUSTED where memory runs out. */
 ps_status ps_hmatrix_put(ps_hmatrix *matrix, int64_t leaf, const ps_hmatrix_block *block);
 
 /* Bytes of all values. */

@@ -1,13 +1,14 @@
 /*
- * aca: adaptive cross approximation of a block with partial pivoting (Bebendorf 2008; eqs (6), (7) of Vater,
- * Betcke, Dilba), a check on random rows, and recompression.
+ * aca: adaptive cross approximation of a block with partial pivoting (Bebendorf 2008; eqs (6), (7)
+ * of Vater, Betcke, Dilba), a check on random rows, and recompression.
  *
  *     v = A[i,:] - sum_l u_l[i] v_l,  j = argmax |v|,  v /= v[j],  u = A[:,j] - sum_l v_l[j] u_l
  *
- * until |u_k| |v_k| <= eps |S_k|. That alone is silently wrong on blocks that decouple (flat faces, numerics
- * guide 5): at convergence, and after a row of zeros, rows that no cross has used are evaluated: one of
- * each group of normals, the others from equal strata of the row cluster. The block is accepted only if
- * sqrt(m/q sum |residual row|^2) <= eps |S_k|; otherwise the worst of them is the next pivot row.
+ * until |u_k| |v_k| <= eps |S_k|. That alone is silently wrong on blocks that decouple (flat faces,
+ * numerics guide 5): at convergence, and after a row of zeros, rows that no cross has used are
+ * evaluated: one of each group of normals, the others from equal strata of the row cluster. The
+ * block is accepted only if sqrt(m/q sum |residual row|^2) <= eps |S_k|; otherwise the worst of
+ * them is the next pivot row.
  *
  * Numbers: one part (real) or two (real, imaginary), kept apart.
  */
@@ -30,12 +31,13 @@ typedef struct ps_aca_block {
 
 typedef struct ps_aca_options {
     double tolerance; /* eps                                                    */
-    double zero;      /* pivots below it times the largest entry are zero: 1e-13 in fp64, 4e-7 in fp32 */
+    double zero; /* pivots below it times the largest entry are 0: 1e-13 (fp64), 4e-7 (fp32) */
     int check_rows;   /* q; 0: none, for tests of what goes wrong then          */
     int64_t max_rank;
 } ps_aca_options;
 
-/* Block = sum_l u_l v_l^T + error; u[rank][part][rows], v[rank][part][columns], in the workspace. */
+/* Block = sum_l u_l v_l^T + error; u[rank][part][rows], v[rank][part][columns], in the workspace.
+ * */
 typedef struct ps_aca_result {
     int64_t rank;
     bool converged; /* false: the rank limit came first, the factors are not good enough      */
@@ -55,8 +57,9 @@ ps_status ps_aca(const ps_aca_block *block, const ps_aca_options *options,
 /* Bytes of workspace that recompression needs beside the factors. */
 int64_t ps_recompress_bytes(int64_t rows, int64_t columns, int parts, int64_t rank);
 
-/* U = Qu Ru, V = Qv Rv, SVD of Ru Rv^T; singular values whose tail is below eps |sigma| are dropped. In
- * place; result->rank is the new rank. PS_FAILED where LAPACK fails (numbers that are not finite). */
+/* U = Qu Ru, V = Qv Rv, SVD of Ru Rv^T; singular values whose tail is below eps |sigma| are
+ * dropped. In place; result->rank is the new rank. PS_FAILED where LAPACK fails (numbers that are
+ * not finite). */
 ps_status ps_recompress(const ps_aca_block *block, double tolerance, ps_hbem_workspace *workspace,
                         ps_aca_result *result);
 

@@ -1,10 +1,11 @@
 /*
- * assembly: the leaves of an H-matrix, dense or by ACA, with an error estimate each (specs/hbem.md).
+ * assembly: the leaves of an H-matrix, dense or by ACA, with an error estimate each
+ * (specs/hbem.md).
  *
- * A leaf that is not admissible is dense, by the near-field form; an admissible one goes by ACA with checked
- * rows and recompression, and is dense where factors would be larger. Leaves are computed by threads, each
- * with a workspace of its own, and handed to a callback as they are done; a leaf's bits do not depend on
- * the number of threads.
+ * A leaf that is not admissible is dense, by the near-field form; an admissible one goes by ACA
+ * with checked rows and recompression, and is dense where factors would be larger. Leaves are
+ * computed by threads, each with a workspace of its own, and handed to a callback as they are done;
+ * a leaf's bits do not depend on the number of threads.
  */
 #ifndef PS_KERNELS_HBEM_ASSEMBLY_H
 #define PS_KERNELS_HBEM_ASSEMBLY_H
@@ -28,15 +29,17 @@ typedef struct ps_hbem_assembly {
 /* Bytes of workspace of one thread that suffice for every leaf. */
 int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly);
 
-/* Computes one leaf; block->values (fp64) are in the workspace, laid out as hmatrix_blocks says, until it is
- * used again. PS_EXHAUSTED where the rank limit is reached or the workspace is too small. */
+/* Computes one leaf; block->values (fp64) are in the workspace, laid out as hmatrix_blocks says,
+ * until it is used again. PS_EXHAUSTED where the rank limit is reached or the workspace is too
+ * small. */
 ps_status ps_hbem_assemble_leaf(const ps_hbem_assembly *assembly, int64_t leaf,
                                 ps_hbem_workspace *workspace, ps_hmatrix_block *block);
 
 /* What takes finished leaves, from several threads at once. */
 typedef ps_status (*ps_hbem_store)(void *context, int64_t leaf, const ps_hmatrix_block *block);
 
-/* Computes all leaves with `threads` threads; workspaces[threads]. The first failure ends it. */
+/* Computes all leaves with `threads` threads; workspaces[threads]. The first failure ends it.
+ * Sets OpenBLAS, where that is the LAPACK, to one thread. */
 ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
                            const ps_hbem_workspace *workspaces, ps_hbem_store store,
                            void *context);

@@ -13,10 +13,11 @@ int64_t ps_cluster_nodes(int64_t dofs, int64_t leaf_size)
 static void place(const ps_hbem_space *space, int64_t i, double point[3])
 {
     int64_t begin = space->start[i], end = space->start[i + 1];
+    const ps_hbem_triangle *triangles = space->surface->triangles;
     memset(point, 0, 3 * sizeof *point);
     for (int64_t e = begin; e < end; ++e)
         for (int c = 0; c < 3; ++c)
-            point[c] += space->surface->triangles[space->item[e] / 3].corner[space->item[e] % 3][c] /
+            point[c] += triangles[space->item[e] / 3].corner[space->item[e] % 3][c] /
                         (double)(end - begin);
 }
 
@@ -166,8 +167,8 @@ static void descend(const ps_block_tree *tree, int64_t row, int64_t column, ps_h
     }
     for (int a = 0; a < (split_row ? 2 : 1); ++a)
         for (int b = 0; b < (split_column ? 2 : 1); ++b)
-            descend(tree, split_row ? r->child[a] : row, split_column ? c->child[b] : column, leaves,
-                    count);
+            descend(tree, split_row ? r->child[a] : row, split_column ? c->child[b] : column,
+                    leaves, count);
 }
 
 int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves)

@@ -13,7 +13,8 @@ ps_status ps_hbem_operator_check(const ps_hbem_operator *op)
         return ps_fail(PS_USAGE, "the wavenumber is %g, but must be 0 or positive", op->wavenumber);
     bool continuous = op->test->kind == PS_SPACE_P1 && op->trial->kind == PS_SPACE_P1;
     if (op->kernel == PS_KERNEL_HYPS && !continuous)
-        return ps_fail(PS_USAGE, "the hypersingular operator needs continuous functions: choose P1");
+        return ps_fail(PS_USAGE, "the hypersingular operator needs continuous functions: "
+                                 "choose P1");
     return PS_OK;
 }
 
@@ -62,12 +63,15 @@ static int ascending(const void *a, const void *b)
 int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, int32_t *list)
 {
     int64_t items = ps_hbem_items(space, range), count = 0;
-    for (int64_t e = 0; e < items; ++e)
-        list[e] = (int32_t)(space->item[space->start[range.begin] + e] / 3);
-    qsort(list, (size_t)items, sizeof *list, ascending);
-    for (int64_t e = 0; e < items; ++e)
-        if (e == 0 || list[e] != list[e - 1]) list[count++] = list[e];
-    return count;
+    for (int64_t e = 0; e < items; ++e) {
+        int32_t t = (int32_t)(space->item[space->start[range.begin] + e] / 3);
+        if (count == 0 || t != list[count - 1]) list[count++] = t;
+    }
+    qsort(list, (size_t)count, sizeof *list, ascending);
+    int64_t kept = 0;
+    for (int64_t e = 0; e < count; ++e)
+        if (e == 0 || list[e] != list[e - 1]) list[kept++] = list[e];
+    return kept;
 }
 
 ps_hbem_kernel ps_hbem_exchanged(ps_hbem_kernel kernel)

@@ -4,13 +4,14 @@
  *     SLP  int int psi_i g phi_j                    DLP  int int psi_i d_ny g phi_j
  *     ADLP int int psi_i d_nx g phi_j               HYPS minus the normal derivative of DLP
  *
- * Near blocks take, pair of triangles by pair, the singular rule of its contact or the regular rule of its
- * distance, fp64; HYPS by parts: int int g [curl psi_i . curl phi_j - k^2 n_x.n_y psi_i phi_j].
- * Far blocks (disjoint supports) take one regular rule, the one of the distance of the two, in fp64 or
- * fp32, by rows and columns; HYPS by its own kernel. An entry is never mixed from both forms.
+ * Near blocks take, pair of triangles by pair, the singular rule of its contact or the regular rule
+ * of its distance, fp64; HYPS by parts: int int g [curl psi_i . curl phi_j - k^2 n_x.n_y psi_i
+ * phi_j]. Far blocks (disjoint supports) take one regular rule, the one of the distance of the two,
+ * in fp64 or fp32, by rows and columns; HYPS by its own kernel. An entry is never mixed from both
+ * forms.
  *
- * The edge rule is not symmetric: every singular pair is integrated in one order and mirrored, so that
- * S = S^T, W = W^T, K' = K^T hold up to rounding in near blocks of equal spaces.
+ * The edge rule is not symmetric: every singular pair is integrated in one order and mirrored, so
+ * that S = S^T, W = W^T, K' = K^T hold up to rounding in near blocks of equal spaces.
  *
  * Numbers: value[part][..], one part for Laplace (k = 0), real and imaginary one for Helmholtz.
  */
@@ -23,8 +24,8 @@
 #include "kernels/hbem/pair_integrals.h"
 #include "kernels/hbem/surface.h"
 
-/* Borrows all. The spaces are on one surface and in cluster order (or any other). HYPS needs a continuous
- * space on both sides for its weak form. */
+/* Borrows all. The spaces are on one surface and in cluster order (or any other). HYPS needs a
+ * continuous space on both sides for its weak form. */
 typedef struct ps_hbem_operator {
     ps_hbem_kernel kernel;
     double wavenumber; /* k, rad/m; 0: Laplace */
@@ -79,8 +80,8 @@ typedef struct ps_hbem_far {
     void *sources, *sums;
 } ps_hbem_far;
 
-/* Prepares rows and columns of a block whose supports are disjoint; everything is put into the workspace.
- * PS_FAILED where the supports touch. */
+/* Prepares rows and columns of a block whose supports are disjoint; everything is put into the
+ * workspace. PS_FAILED where the supports touch. */
 ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem_range rows,
                            ps_hbem_range columns, ps_hbem_workspace *workspace);
 

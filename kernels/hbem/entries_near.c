@@ -190,8 +190,8 @@ static double square_between(const double a[3], const double b[3])
     return dot(d, d);
 }
 
-/* A lower bound of the distance from corners, midpoints and centroid, which leave no point of an edge
- * farther than a quarter of it. */
+/* A lower bound of the distance from corners, midpoints and centroid, which leave no point of an
+ * edge farther than a quarter of it. */
 static double distance_between(const piece sides[2])
 {
     double samples[2][7][3], least = INFINITY;

@@ -1,14 +1,14 @@
 /*
- * pair_integrals: kernel functions on points of triangles, summed by quadrature, several triangles or
- * pairs at once in the lanes of vector registers. g = e^{ikr}/(4 pi r), r = x - y:
+ * pair_integrals: kernel functions on points of triangles, summed by quadrature, several triangles
+ * or pairs at once in the lanes of vector registers. g = e^{ikr}/(4 pi r), r = x - y:
  *
  *     SLP g        DLP d_ny g = g (1-ikr) (r.n_y)/r^2        ADLP d_nx g = -g (1-ikr) (r.n_x)/r^2
  *     HYPS -d_nx d_ny g = (g''-g'/r) (r.n_x)(r.n_y)/r^2 + (g'/r) n_x.n_y
  *
  * Numbers of Helmholtz have two parts, kept apart: [part][..]; those of Laplace one.
  *
- * Full accuracy of the precision: reciprocal roots by Newton steps, sine and cosine by two-term reduction and
- * polynomials (fp64 up to kr = 1e5; in fp32 the phase errs by 1e-7 kr).
+ * Full accuracy of the precision: reciprocal roots by Newton steps, sine and cosine by two-term
+ * reduction and polynomials (fp64 up to kr = 1e5; in fp32 the phase errs by 1e-7 kr).
  */
 #ifndef PS_KERNELS_HBEM_PAIR_INTEGRALS_H
 #define PS_KERNELS_HBEM_PAIR_INTEGRALS_H
@@ -29,8 +29,8 @@ typedef enum ps_hbem_kernel {
 /* Lanes: triangles or pairs at once. One fill of a 64-byte register. */
 enum { PS_HBEM_LANES_F32 = 16, PS_HBEM_LANES_F64 = 8, PS_HBEM_PANEL_ROWS = 12 };
 
-/* A fixed point x of the test side: position, normal of its triangle, coefficient (weights, hats and
- * J summed up, 1/(4 pi) included). */
+/* A fixed point x of the test side: position, normal of its triangle, coefficient (weights, hats
+ * and J summed up, 1/(4 pi) included). */
 typedef struct ps_hbem_source_f32 {
     float x[3], normal[3], coefficient;
 } ps_hbem_source_f32;
@@ -38,9 +38,9 @@ typedef struct ps_hbem_source_f64 {
     double x[3], normal[3], coefficient;
 } ps_hbem_source_f64;
 
-/* sums[block][part][3][lanes] = sum_p c_p sum_q w_q phi_m(y_q) K(x_p, y_q), without the lanes' J. Sources
- * are of the table's precision, panel[blocks][12][lanes]: corners [3][3] and normal [3] of the lanes'
- * triangles, relative to the same origin as x. */
+/* sums[block][part][3][lanes] = sum_p c_p sum_q w_q phi_m(y_q) K(x_p, y_q), without the lanes' J.
+ * Sources are of the table's precision, panel[blocks][12][lanes]: corners [3][3] and normal [3] of
+ * the lanes' triangles, relative to the same origin as x. */
 typedef struct ps_hbem_row_job {
     const void *sources;
     int64_t source_count;
@@ -52,7 +52,8 @@ typedef struct ps_hbem_row_job {
 } ps_hbem_row_job;
 
 /* Pairs in lanes, fp64. x, y [12][8]: corners and normals. moments[part][3][3][8] overwritten with
- * int int phi_l phi_m K / (J_x J_y), 1/(4 pi) included. `rule` for disjoint pairs, or `joint` points. */
+ * int int phi_l phi_m K / (J_x J_y), 1/(4 pi) included. `rule` for disjoint pairs, or `joint`
+ * points. */
 typedef struct ps_hbem_pair_job {
     const double *x, *y;
     const ps_hbem_rule *rule;
@@ -65,7 +66,8 @@ typedef struct ps_hbem_pair_job {
 typedef void (*ps_hbem_row_function)(const ps_hbem_row_job *job);
 typedef void (*ps_hbem_pair_function)(const ps_hbem_pair_job *job);
 
-/* [kernel][0 Laplace, 1 Helmholtz]. HYPS has no entries for pairs: near entries take the weak form. */
+/* [kernel][0 Laplace, 1 Helmholtz]. HYPS has no entries for pairs: near entries take the weak form.
+ * */
 struct ps_hbem_pair_functions {
     ps_hbem_row_function row[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2];
     ps_hbem_pair_function regular[PS_HBEM_KERNELS][2];

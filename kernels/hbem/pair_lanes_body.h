@@ -1,6 +1,7 @@
 /*
- * Part of pair_integrals_cpu.c, once per precision: vectors of `real`, their reciprocal root, sine and
- * cosine, and the kernels. `real`, `integer` (of its size), `N(name)` and `SINGLE` (0, 1) are defined.
+ * Part of pair_integrals_cpu.c, once per precision: vectors of `real`, their reciprocal root, sine
+ * and cosine, and the kernels. `real`, `integer` (of its size), `N(name)` and `SINGLE` (0, 1) are
+ * defined.
  */
 typedef real N(lanes) __attribute__((vector_size(64)));
 typedef integer N(bits) __attribute__((vector_size(64)));

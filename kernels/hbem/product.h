@@ -1,12 +1,12 @@
 /*
  * product: y += A x with an H-matrix in memory, several right-hand sides at once.
  *
- * First every leaf of low rank computes V^T x (and, for the leaf's transpose in a symmetric matrix, U^T x),
- * then every segment of 256 rows adds up its share of all leaves, in their order: the bits do not depend
- * on the number of threads. Sums are in the precision of the matrix inside a leaf, fp64 between leaves.
+ * First every leaf of low rank computes V^T x (and, for the leaf's transpose in a symmetric matrix,
+ * U^T x), then every segment of 256 rows adds up its share of all leaves, in their order: the bits
+ * do not depend on the number of threads. Sums are fp64.
  *
- * x and y have the parts of the matrix; a real matrix is applied to the parts of a complex vector as two
- * right-hand sides.
+ * x and y have the parts of the matrix; a real matrix is applied to the parts of a complex vector
+ * as two right-hand sides.
  */
 #ifndef PS_KERNELS_HBEM_PRODUCT_H
 #define PS_KERNELS_HBEM_PRODUCT_H
@@ -47,8 +47,11 @@ typedef struct ps_product_vectors {
     int parts;
 } ps_product_vectors;
 
-/* Of the instruction sets. reduce: out[part][l] = sum_{e < n} basis_l[e] x[e], x[part * stride + e],
- * out[part * count + l]. expand: y[part * stride + e] += sum_l basis_l[e] t[part * t_stride + l]. */
+/* Of the instruction sets, elements [begin, begin + n) of `count` vectors; x and y point at the first
+ * of them, their parts are `stride` apart.
+ * reduce: out[part * count + l] = sum_e basis_l[e] x[e]
+ * expand: y[e] += sum_l basis_l[e] t[part * count + l]
+ * both with the product of complex numbers, no conjugate, where there are two parts. */
 struct ps_product_functions {
     void (*reduce[PS_PRECISION_COUNT])(const ps_product_vectors *basis, int64_t begin, int64_t n,
                                        const double *x, int64_t stride, double *out);

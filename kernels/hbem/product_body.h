@@ -1,5 +1,5 @@
-/* The bodies of ps_product_functions; `real`, `REDUCE`, `EXPAND` are defined by the includer. Lanes are
- * summed apart, so that one order of sums serves all instruction sets' widths. */
+/* The bodies of ps_product_functions; `real`, `REDUCE`, `EXPAND` are defined by the includer. Eight
+ * sums are kept apart, for vectors. */
 static void REDUCE(const ps_product_vectors *basis, int64_t begin, int64_t n, const double *x,
                    int64_t stride, double *out)
 {

@@ -25,7 +25,8 @@ static ps_status orthogonalise(factor *f, const double *planes)
 {
     int p = f->parts, n = (int)f->length, k = (int)f->rank, size = (int)(f->work_size / p);
     for (int64_t l = 0; l < k; ++l)
-        for (int64_t e = 0; e < n * p; ++e) f->q[(l * n + e / p) * p + e % p] = planes[(l * p + e % p) * n + e / p];
+        for (int64_t e = 0; e < n * p; ++e)
+            f->q[(l * n + e / p) * p + e % p] = planes[(l * p + e % p) * n + e / p];
     int info = p == 1 ? LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, n, k, f->q, n, f->tau, f->work, size)
                       : LAPACKE_zgeqrf_work(LAPACK_COL_MAJOR, n, k, (wave *)f->q, n, (wave *)f->tau,
                                             (wave *)f->work, size);
@@ -43,7 +44,8 @@ static ps_status apply(const factor *f, double *c, int64_t count, double *planes
                                             (wave *)f->work, size);
     if (info) return ps_fail(PS_FAILED, "recompression of a block failed (LAPACK: %d)", info);
     for (int64_t l = 0; l < count; ++l)
-        for (int64_t e = 0; e < n * p; ++e) planes[(l * p + e % p) * n + e / p] = c[(l * n + e / p) * p + e % p];
+        for (int64_t e = 0; e < n * p; ++e)
+            planes[(l * p + e % p) * n + e / p] = c[(l * n + e / p) * p + e % p];
     return PS_OK;
 }
 
@@ -56,7 +58,8 @@ static void multiply(const factor *u, const factor *v, double *core)
     for (int64_t b = 0; b < k; ++b)
         for (int64_t a = 0; a < k; ++a)
             for (int64_t c = a > b ? a : b; c < k; ++c) {
-                const double *x = u->q + (c * u->length + a) * p, *y = v->q + (c * v->length + b) * p;
+                const double *x = u->q + (c * u->length + a) * p;
+                const double *y = v->q + (c * v->length + b) * p;
                 double *to = core + (b * k + a) * p;
                 to[0] += x[0] * y[0] - (p > 1 ? x[1] * y[1] : 0);
                 if (p > 1) to[1] += x[0] * y[1] + x[1] * y[0];

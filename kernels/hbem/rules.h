@@ -2,8 +2,8 @@
  * rules: quadrature on triangles and on pairs of triangles (numerics guide 2; Erichsen and Sauter
  * 1998, Sauter and Schwab, Boundary Element Methods, 5.2).
  *
- * Points are hats (barycentric), weights are for the reference triangle of area 1/2: an integral over
- * a triangle is J sum_q w_q f(x_q), over a pair J_t J_u sum_q w_q f(x_q, y_q).
+ * Points are hats (barycentric), weights are for the reference triangle of area 1/2: an integral
+ * over a triangle is J sum_q w_q f(x_q), over a pair J_t J_u sum_q w_q f(x_q, y_q).
  */
 #ifndef PS_KERNELS_HBEM_RULES_H
 #define PS_KERNELS_HBEM_RULES_H
@@ -36,8 +36,8 @@ typedef enum ps_hbem_contact {
     PS_PAIR_CONTACTS
 } ps_hbem_contact;
 
-/* A point of a rule for pairs: hats of x and of y, weight. Shared vertices are the first ones of both
- * triangles, in the same order. */
+/* A point of a rule for pairs: hats of x and of y, weight. Shared vertices are the first ones of
+ * both triangles, in the same order. */
 typedef struct ps_hbem_joint_point {
     double x[3], y[3], weight;
 } ps_hbem_joint_point;
@@ -48,8 +48,8 @@ int ps_hbem_joint_count(ps_hbem_contact contact, int n);
 /* Fills points[ps_hbem_joint_count]; weights sum to 1/4. contact is not PS_PAIR_APART. */
 void ps_hbem_joint_rule(ps_hbem_contact contact, int n, ps_hbem_joint_point *points);
 
-/* The rules for a tolerance: regular ones from cheap to dear, and from which distance (over the larger
- * diameter) each is good enough; what is nearer than the last is quartered. */
+/* The rules for a tolerance: regular ones from cheap to dear, and from which distance (over the
+ * larger diameter) each is good enough; what is nearer than the last is quartered. */
 typedef struct ps_hbem_quadrature {
     ps_hbem_rule rule[PS_HBEM_RULES];
     double distance[PS_HBEM_RULES];

@@ -2,8 +2,8 @@
  * surface: triangles of a surface with what Galerkin boundary elements need of them, and the spaces
  * P0, P1 and DP1 on them (specs/hbem.md).
  *
- * An item (t, l) is hat l of triangle t, numbered 3 t + l. A function of any of the three spaces is a
- * sum of items: P0 the three of its triangle, P1 one in every triangle at its vertex, DP1 one.
+ * An item (t, l) is hat l of triangle t, numbered 3 t + l. A function of any of the three spaces is
+ * a sum of items: P0 the three of its triangle, P1 one in every triangle at its vertex, DP1 one.
  */
 #ifndef PS_KERNELS_HBEM_SURFACE_H
 #define PS_KERNELS_HBEM_SURFACE_H
@@ -29,8 +29,9 @@ typedef struct ps_hbem_surface {
     ps_hbem_triangle *triangles; /* [triangle_count], the caller's */
 } ps_hbem_surface;
 
-/* Fills `triangles[triangle_count]` (the caller's memory) from corners[triangle_count][3]. PS_INVALID
- * with the first triangle that has a vertex out of range, a vertex that is not finite, or no area. */
+/* Fills `triangles[triangle_count]` (the caller's memory) from corners[triangle_count][3].
+ * PS_INVALID with the first triangle that has a vertex out of range, a vertex that is not finite,
+ * or no area. */
 ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
                                int64_t vertex_count, const int32_t *corners,
                                int64_t triangle_count, ps_hbem_triangle *triangles);
@@ -39,14 +40,14 @@ ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
  * which would swap interior and exterior problem. Meaningful for closed surfaces. */
 double ps_hbem_surface_volume6(const ps_hbem_surface *surface);
 
-/* PS_INVALID where the surface is not closed and consistently oriented (the moments of its normals do not
- * vanish) or its normals point inward: what exterior problems need. */
+/* PS_INVALID where the surface is not closed and consistently oriented (the moments of its normals
+ * do not vanish) or its normals point inward: what exterior problems need. */
 ps_status ps_hbem_surface_check_closed(const ps_hbem_surface *surface);
 
 typedef enum ps_hbem_space_kind { PS_SPACE_P0, PS_SPACE_P1, PS_SPACE_DP1 } ps_hbem_space_kind;
 
-/* All arrays are the caller's. Functions are numbered in the order at hand: that of the mesh at first,
- * that of a cluster tree after ps_hbem_space_reorder. */
+/* All arrays are the caller's. Functions are numbered in the order at hand: that of the mesh at
+ * first, that of a cluster tree after ps_hbem_space_reorder. */
 typedef struct ps_hbem_space {
     ps_hbem_space_kind kind;
     const ps_hbem_surface *surface;
@@ -56,7 +57,8 @@ typedef struct ps_hbem_space {
     int32_t *dof_of;  /* [3 * triangle_count] the function that an item belongs to */
 } ps_hbem_space;
 
-/* Functions of a space: triangles, vertices that have a triangle (all vertices count), 3 a triangle. */
+/* Functions of a space: triangles, vertices that have a triangle (all vertices count), 3 a
+ * triangle. */
 int64_t ps_hbem_space_dofs(ps_hbem_space_kind kind, const ps_hbem_surface *surface);
 
 /* Fills the arrays. A vertex without triangles gives a function without items. */
@@ -64,7 +66,8 @@ void ps_hbem_space_init(ps_hbem_space *space, ps_hbem_space_kind kind,
                         const ps_hbem_surface *surface, int64_t *start, int64_t *item,
                         int32_t *dof_of);
 
-/* Renumbers: function p becomes what order[p] was. order[dofs] is a permutation; scratch[dofs] int32. */
+/* Renumbers: function p becomes what order[p] was. order[dofs] is a permutation; scratch[dofs]
+ * int32. */
 void ps_hbem_space_reorder(ps_hbem_space *space, const int64_t *order, int32_t *scratch);
 
 /* Mass: values[i] of M x with M_ij = int phi_i psi_j (m^2 times x); both spaces on one surface.

@@ -1,9 +1,10 @@
 /*
- * hbem on CPU cores: nanoseconds per kernel evaluation of the vector kernels (6 x 6 points, rows of far
- * blocks, one core), and H-matrices: seconds of one core's time, bytes and error. One JSON record a line.
+ * hbem on CPU cores: nanoseconds per kernel evaluation of the vector kernels (6 x 6 points, rows of
+ * far blocks, one core), and H-matrices: seconds of one core's time, bytes and error. One JSON
+ * record a line.
  *
- * The floor of an evaluation is the issue of its vector instructions, one a cycle at the clock that independent
- * multiply-adds show; an assembly has none stated.
+ * The floor of an evaluation is the issue of its vector instructions, one a cycle at the clock that
+ * independent multiply-adds show; an assembly has none stated.
  */
 #include <math.h>
 #include <omp.h>
@@ -188,17 +189,21 @@ static void bench_assembly(const assembly_case *a)
     hbem_case_release(&c);
 }
 
+/* Arguments: which assemblies, from 0; all if there are none. */
 int main(int argc, char **argv)
 {
     omp_set_num_threads(1);
-    bench_evaluations(instruction_time());
     const assembly_case cases[] = {
         {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, false},
         {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, true},
         {"hbem-cpu/assembly-p1-hyps", 45, PS_SPACE_P1, PS_KERNEL_HYPS, 0, 2, 0, true},
         {"hbem-cpu/assembly-p1-dlp-wave", 45, PS_SPACE_P1, PS_KERNEL_DLP, 4.2, 2, 0, false},
-        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 1, 7.6, false}};
-    int count = argc > 1 ? atoi(argv[1]) : (int)(sizeof cases / sizeof *cases);
-    for (int e = 0; e < count; ++e) bench_assembly(&cases[e]);
+        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, false},
+        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, true}};
+    enum { CASES = sizeof cases / sizeof *cases };
+    if (argc == 1) bench_evaluations(instruction_time());
+    for (int e = 0; argc == 1 && e < CASES; ++e) bench_assembly(&cases[e]);
+    for (int a = 1; a < argc; ++a)
+        if (atoi(argv[a]) >= 0 && atoi(argv[a]) < CASES) bench_assembly(&cases[atoi(argv[a])]);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * hbem_case: surfaces for tests of hbem (sphere from the octahedron, bodies of unit cells), spaces on
- * them, and dense matrices.
+ * hbem_case: surfaces for tests of hbem (sphere from the octahedron, bodies of unit cells), spaces
+ * on them, and dense matrices.
  */
 #ifndef PS_TESTS_SUPPORT_HBEM_CASE_H
 #define PS_TESTS_SUPPORT_HBEM_CASE_H

@@ -1,5 +1,6 @@
 /*
- * hbem_hmatrix: an H-matrix of an operator on one space, in memory: tree, leaves, assembly, product.
+ * hbem_hmatrix: an H-matrix of an operator on one space, in memory: tree, leaves, assembly,
+ * product.
  */
 #ifndef PS_TESTS_SUPPORT_HBEM_HMATRIX_H
 #define PS_TESTS_SUPPORT_HBEM_HMATRIX_H
@@ -39,7 +40,8 @@ typedef struct hbem_hmatrix {
     double seconds; /* of assembly, wall */
 } hbem_hmatrix;
 
-/* Assembly of the leaves of the block tree, with the settings of a test to change before hbem_hmatrix_run. */
+/* Assembly of the leaves of the block tree, with the settings of a test to change before
+ * hbem_hmatrix_run. */
 static inline void hbem_hmatrix_set(hbem_hmatrix *h, const ps_hbem_operator *op,
                                     const ps_block_tree *blocks, double tolerance)
 {

@@ -1,5 +1,6 @@
-/* Rules, kernels and entries (kernels/hbem/rules.h, pair_integrals.h, entries.h) against the numbers of
- * the numerics guide: reference integrals, eigenvalues of the operators on the sphere, invariants. */
+/* Rules, kernels and entries (kernels/hbem/rules.h, pair_integrals.h, entries.h) against the
+ * numbers of the numerics guide: reference integrals, eigenvalues of the operators on the sphere,
+ * invariants. */
 #include "kernels/hbem/entries.h"
 
 #include <complex.h>
@@ -182,7 +183,8 @@ static double complex quotient(const hbem_case *c, const double *matrix, int par
     return sum / mass;
 }
 
-/* Eigenvalues of degree m on the unit sphere (guide 6). j, h = j + iy and derivatives, m = 0, 1, 2. */
+/* Eigenvalues of degree m on the unit sphere (guide 6). j, h = j + iy and derivatives, m = 0, 1, 2.
+ * */
 static double complex eigenvalue(ps_hbem_kernel kernel, double k, int m)
 {
     if (k == 0) {

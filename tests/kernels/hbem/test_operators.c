@@ -1,5 +1,6 @@
 /* Invariants of the operators and the pitfalls of the numerics guide (5), each with a test. */
 #include "kernels/hbem/assembly.h"
+#include "kernels/hbem/hyps_split.h"
 
 #include <complex.h>
 
@@ -123,6 +124,48 @@ static void test_spaces_agree(void **state)
     hbem_case_release(&c);
 }
 
+/* y = A x of one part of a matrix. */
+static void multiply(const double *matrix, int64_t n, const double *x, double *y)
+{
+    memset(y, 0, (size_t)n * sizeof *y);
+    for (int64_t j = 0; j < n; ++j)
+        for (int64_t i = 0; i < n; ++i) y[i] += matrix[j * n + i] * x[j];
+}
+
+/* Eq. (9) is the weak form, put differently: W x by both, real and imaginary part. */
+static void test_split(void **state)
+{
+    const double k = 2;
+    hbem_case c;
+    ps_hbem_space dp1;
+    hbem_case_cells(&c, 1, 1);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    hbem_space_make(&dp1, PS_SPACE_DP1, &c.surface);
+    int64_t n = c.space.dofs, items = dp1.dofs;
+    double *w = make_dense(&c, PS_KERNEL_HYPS, k);
+    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_SLP, k);
+    op.test = op.trial = &dp1;
+    double *s = hbem_dense(&op), *x = calloc((size_t)n, 8), *expected = calloc((size_t)n, 8);
+    double *y = calloc((size_t)n, 8), *from = calloc((size_t)items, 8);
+    double *to = calloc((size_t)items, 8);
+    for (int64_t i = 0; i < n; ++i) x[i] = sin(3.0 * (double)i);
+    for (int part = 0; part < 2; ++part) {
+        multiply(w + part * n * n, n, x, expected);
+        memset(y, 0, (size_t)n * sizeof *y);
+        for (int e = 0; e < 6; ++e) {
+            ps_hbem_split_factor factor = {&c.space, &dp1, (ps_hbem_split)(e / 3), e % 3};
+            ps_hbem_split_apply(&factor, x, from);
+            multiply(s + part * items * items, items, from, to);
+            ps_hbem_split_add_transposed(&factor, e < 3 ? 1 : -k * k, to, y);
+        }
+        for (int64_t i = 0; i < n; ++i) check_near(y[i], expected[i], 1e-13, 1e-11);
+    }
+    double *const all[] = {w, s, x, expected, y, from, to};
+    for (int e = 0; e < 7; ++e) free(all[e]);
+    hbem_space_free(&dp1);
+    hbem_case_release(&c);
+}
+
 /* ---- near and far forms ---- */
 
 /* Largest difference of a far block's entries from the near form, relative to the largest entry. */
@@ -140,13 +183,16 @@ static double forms_differ(hbem_case *c, ps_hbem_kernel kernel, double k, ps_pre
         const ps_hmatrix_leaf *at = &h.leaves[leaf];
         if (!at->far) continue;
         ++taken;
-        ps_hbem_range rows = {at->row_begin, at->row_end}, columns = {at->column_begin, at->column_end};
+        ps_hbem_range rows = {at->row_begin, at->row_end};
+        ps_hbem_range columns = {at->column_begin, at->column_end};
         int64_t m = rows.end - rows.begin, n = columns.end - columns.begin;
         double *near = hbem_block(&op, rows, columns), largest = 0, column[2 * 12], row[2 * 12];
-        ps_hbem_workspace workspace = hbem_workspace_make(ps_hbem_entries_bytes(&op, rows, columns));
+        int64_t bytes = ps_hbem_entries_bytes(&op, rows, columns);
+        ps_hbem_workspace workspace = hbem_workspace_make(bytes);
         ps_hbem_far far;
         check_ok(ps_hbem_far_open(&far, &op, rows, columns, &workspace));
-        for (int64_t e = 0; e < m * n * ps_hbem_parts(&op); ++e) largest = fmax(largest, fabs(near[e]));
+        for (int64_t e = 0; e < m * n * ps_hbem_parts(&op); ++e)
+            largest = fmax(largest, fabs(near[e]));
         for (int part = 0; part < ps_hbem_parts(&op); ++part)
             for (int64_t j = 0; j < n; ++j) {
                 ps_hbem_far_column(&far, j, column);
@@ -165,8 +211,8 @@ static double forms_differ(hbem_case *c, ps_hbem_kernel kernel, double k, ps_pre
     return worst;
 }
 
-/* By parts and by its own kernel, HYPS agrees an entry at a time: 4e-10 .. 7e-9 with fine rules (guide 2). In
- * fp32 its own kernel errs by rounding only, where by parts lost 1e-5 (guide 4.1). */
+/* By parts and by its own kernel, HYPS agrees an entry at a time: 4e-10 .. 7e-9 with fine rules
+ * (guide 2). In fp32 its own kernel errs by rounding only, where by parts lost 1e-5 (guide 4.1). */
 static void test_near_and_far(void **state)
 {
     for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel)
@@ -183,7 +229,8 @@ static void test_near_and_far(void **state)
         }
 }
 
-/* fp32: coordinates are taken from the block's middle, so a body far from the origin loses nothing. */
+/* fp32: coordinates are taken from the block's middle, so a body far from the origin loses nothing.
+ * */
 static void test_far_from_origin(void **state)
 {
     hbem_case c;
@@ -329,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constants), cmocka_unit_test(test_symmetry),
         cmocka_unit_test(test_coplanar), cmocka_unit_test(test_spaces_agree),
+        cmocka_unit_test(test_split),
         cmocka_unit_test(test_near_and_far), cmocka_unit_test(test_far_from_origin),
         cmocka_unit_test(test_single_ranks), cmocka_unit_test(test_flat_faces),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_overflow)};

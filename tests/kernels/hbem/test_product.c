@@ -42,7 +42,8 @@ static void check_product(ps_hbem_kernel kernel, double k, ps_precision precisio
     double *x = calloc((size_t)(SIDES * n), 8), *expected = calloc((size_t)(SIDES * n), 8);
     double *y[2] = {calloc((size_t)(SIDES * n), 8), calloc((size_t)(SIDES * n), 8)}, largest = 0;
     for (int64_t e = 0; e < SIDES * n; ++e) x[e] = sin((double)(e * e % 1000));
-    for (int side = 0; side < SIDES; ++side) by_definition(&h.matrix, x + side * n, expected + side * n);
+    for (int side = 0; side < SIDES; ++side)
+        by_definition(&h.matrix, x + side * n, expected + side * n);
     for (int threads = 1; threads <= 2; ++threads) {
         omp_set_num_threads(threads);
         hbem_hmatrix_apply(&h.matrix, SIDES, x, y[threads - 1]);
@@ -97,6 +98,7 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_product), cmocka_unit_test(test_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_product),
+                                       cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
