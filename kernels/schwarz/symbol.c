@@ -66,6 +66,14 @@ double ps_symbol_largest(const ps_symbol *symbol, const ps_transmission *t)
     return ps_symbol_table_select()->largest(symbol, t);
 }
 
+/* Which side gets which pair does not change rho, but double sweeps gain from the larger p on the
+ * right faces, which a forward sweep meets first. */
+static ps_transmission larger_first(ps_transmission t)
+{
+    return t.p[0] >= t.p[1] ? t
+                            : (ps_transmission){{t.p[1], t.p[0]}, {t.q[1], t.q[0]}};
+}
+
 /* ---- closed forms ---- */
 
 /* (a, b) -> (sqrt(ab), (a + b) / 2) applied n times, then the quotient of square roots. */
@@ -105,7 +113,8 @@ ps_transmission ps_transmission_closed(ps_transmission_kind kind, double kmin, d
     default:
         *rho = mean_rate(kmin, kmax, 2);
         roots(sqrt(2 * sqrt(t0 * t1) * (t0 + t1)), t0 * t1, root);
-        return (ps_transmission){{m / root[0], m / root[1]}, {1 / root[0], 1 / root[1]}};
+        return larger_first(
+            (ps_transmission){{m / root[0], m / root[1]}, {1 / root[0], 1 / root[1]}});
     }
 }
 
@@ -152,7 +161,7 @@ ps_status ps_transmission_optimise(const ps_transmission_search *search, ps_tran
                       .context = &own};
     for (int i = 0; i < n; ++i) cmaes.mean[i] = search->start[second_order ? i % 2 : 0];
     ps_status status = ps_cmaes_minimise(&cmaes, result);
-    *out = ps_transmission_from(search->kind, result->x);
+    *out = larger_first(ps_transmission_from(search->kind, result->x));
     *rho = result->cost;
     return status;
 }

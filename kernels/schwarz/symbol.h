@@ -27,7 +27,8 @@ typedef enum ps_transmission_kind {
 } ps_transmission_kind;
 
 typedef struct ps_transmission {
-    double p[2]; /* 1 / length; [0] on right faces of slabs, [1] on left ones */
+    double p[2]; /* 1 / length; [0] on right faces of slabs, [1] on left ones: searches put the
+                    larger p first, for the sake of double sweeps */
     double q[2]; /* length */
 } ps_transmission;
 

@@ -26,6 +26,7 @@ static void closed_forms_match_the_guide(void **unused)
         double predicted;
         ps_transmission t = ps_transmission_closed(kind, range.kmin, range.kmax, &predicted);
         check_near(predicted, rho[kind], 6e-7, 0);
+        assert_true(t.p[0] >= t.p[1]);
         check_near(ps_symbol_largest(&fine, &t), predicted, 1e-6, 0);
     }
 }
@@ -105,6 +106,7 @@ static void discrete_symbol_of_the_small_grid(void **unused)
         ps_cmaes_result result;
         check_ok(ps_transmission_optimise(&search, &t, &rho, &result));
         check_near(sqrt(rho), best[kind], 6e-5, 1e-3);
+        assert_true(t.p[0] >= t.p[1]);
         if (kind == PS_OO2_SYMMETRIC) {
             check_near(t.p[0], .1375, 1e-3, 0);
             check_near(t.q[0], 2.3769, 3e-3, 0);
