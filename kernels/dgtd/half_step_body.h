@@ -10,7 +10,7 @@
 #define VALUES PASTE2(o->value, SUFFIX)
 #define LIFTS PASTE2(o->lift, SUFFIX)
 
-/* What one group of elements needs at hand. */
+/* What one part of a group of elements needs at hand. */
 typedef struct group {
     lanes t[3][3];        /* tangents                                            */
     lanes keep, gain;     /* gain over det                                       */
@@ -18,38 +18,40 @@ typedef struct group {
     lanes jump[4][2][NF]; /* by face, the two combinations that combine() makes  */
 } group;
 
-INLINE void open_group(group *w, const ps_dgtd_sweep_arguments *x, int64_t g)
+INLINE void open_group(group *w, const ps_dgtd_sweep_arguments *x, int64_t g, int part)
 {
     const ps_dgtd_system *s = x->system;
-    const lanes *t = (const lanes *)s->tangents + 9 * g;
-    const lanes *source = (const lanes *)x->source + 3 * NP * g;
+    const lanes *t = (const lanes *)s->tangents + 9 * PARTS * g + part;
+    const lanes *source = (const lanes *)x->source + 3 * NP * PARTS * g + part;
     const real *steps = (const real *)s->steps + 2 * s->materials * x->field;
-    for (int k = 0; k < 9; ++k) w->t[k / 3][k % 3] = t[k];
-    spread(&w->keep, steps, s->material + g * LANES);
-    spread(&w->gain, steps + s->materials, s->material + g * LANES);
-    w->gain /= t[0] * (t[4] * t[8] - t[5] * t[7]) + t[1] * (t[5] * t[6] - t[3] * t[8]) +
-               t[2] * (t[3] * t[7] - t[4] * t[6]);
+    const uint16_t *material = s->material + g * LANES + part * WIDTH;
+    for (int k = 0; k < 9; ++k) w->t[k / 3][k % 3] = t[k * PARTS];
+    spread(&w->keep, steps, material);
+    spread(&w->gain, steps + s->materials, material);
+    const lanes *a = w->t[0], *b = w->t[1], *c = w->t[2];
+    w->gain /= a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+               a[2] * (b[0] * c[1] - b[1] * c[0]);
     for (int i = 0; i < NP; ++i)
-        for (int a = 0; a < 3; ++a)
-            w->h[a][i] = t[3 * a] * source[i] + t[3 * a + 1] * source[NP + i] +
-                         t[3 * a + 2] * source[2 * NP + i];
+        for (int q = 0; q < 3; ++q)
+            w->h[q][i] = w->t[q][0] * source[i * PARTS] + w->t[q][1] * source[(NP + i) * PARTS] +
+                         w->t[q][2] * source[(2 * NP + i) * PARTS];
 }
 
-/* Jumps [h] = sign h_k - h_i at face f; sign is 1 but for ghosts. pa, pb: which components the two
- * are of, as combine() takes them. */
-INLINE void jump_face(group *w, const ps_dgtd_sweep_arguments *x, int64_t g, int f, const int *pa,
+/* Jumps [h] = sign h_k - h_i at face f; sign is 1 but for ghosts. row: of links and kinds, by group,
+ * face and part. pa, pb: which components the two are of, as combine() takes them. */
+INLINE void jump_face(group *w, const ps_dgtd_sweep_arguments *x, int64_t row, int f, const int *pa,
                       const int *pb)
 {
     static const real signs[2][PS_DGTD_FACES] = {{1, 1, -1, 0}, {1, -1, 1, 0}};
     const ps_dgtd_system *s = x->system;
     const int16_t(*face)[PS_DGTD_MAX_FACE_NODES] = s->reference->face;
-    const slots link = ((const slots *)s->links)[4 * g + f], other = link & 3, slot = link >> 2;
+    const slots link = ((const slots *)s->links)[row], other = link & 3, slot = link >> 2;
     const slots base = (slot / LANES) * (3 * NP * LANES) + (slot & (LANES - 1));
     const slots is1 = other == 1, is2 = other == 2, is3 = other == 3;
     lanes sign = (lanes){0} + 1, ta[3], tb[3];
-    if (s->bordered[g])
-        for (int l = 0; l < LANES; ++l)
-            ((real *)&sign)[l] = signs[x->field][s->kinds[(4 * g + f) * LANES + l]];
+    if (s->bordered[row / (4 * PARTS)])
+        for (int l = 0; l < WIDTH; ++l)
+            ((real *)&sign)[l] = signs[x->field][s->kinds[row * WIDTH + l]];
     for (int c = 0; c < 3; ++c) {
         combine(&ta[c], &w->t[0][c], 3, pa);
         combine(&tb[c], &w->t[0][c], 3, pb);
@@ -70,12 +72,13 @@ INLINE void jump_face(group *w, const ps_dgtd_sweep_arguments *x, int64_t g, int
     }
 }
 
-INLINE void jump_faces(group *w, const ps_dgtd_sweep_arguments *x, int64_t g)
+INLINE void jump_faces(group *w, const ps_dgtd_sweep_arguments *x, int64_t g, int part)
 {
-    jump_face(w, x, g, 0, (const int[]){1, -1}, (const int[]){-1, 0});
-    jump_face(w, x, g, 1, (const int[]){-1, 2}, (const int[]){0, -1});
-    jump_face(w, x, g, 2, (const int[]){2, 1}, (const int[]){0, 2});
-    jump_face(w, x, g, 3, (const int[]){2, -1}, (const int[]){-1, 1});
+    const int64_t row = 4 * PARTS * g + part;
+    jump_face(w, x, row, 0, (const int[]){1, -1}, (const int[]){-1, 0});
+    jump_face(w, x, row + 1 * PARTS, 1, (const int[]){-1, 2}, (const int[]){0, -1});
+    jump_face(w, x, row + 2 * PARTS, 2, (const int[]){2, 1}, (const int[]){0, 2});
+    jump_face(w, x, row + 3 * PARTS, 3, (const int[]){2, -1}, (const int[]){-1, 1});
 }
 
 /* r_a += eps_abc D_b h_c of row i. */
@@ -126,7 +129,7 @@ INLINE void sum_rows(const group *w, const ps_dgtd_operators *o, int block, lane
     for (int i = 0; i < RB; ++i) {
         add_curl(&r0[i], &r1[i], &r2[i], w, o, block * RB + i);
         for (int c = 0; c < 3; ++c) {
-            lanes *out = target + c * NP + block * RB + i;
+            lanes *out = target + (c * NP + block * RB + i) * PARTS;
             *out = w->keep * *out +
                    w->gain * (w->t[0][c] * r0[i] + w->t[1][c] * r1[i] + w->t[2][c] * r2[i]);
         }
@@ -137,11 +140,14 @@ static void PASTE3(sweep, SUFFIX, ORDER)(const ps_dgtd_sweep_arguments *x, int64
                                          int64_t end)
 {
     group w;
-    for (int64_t g = begin; g < end; ++g) {
-        open_group(&w, x, g);
-        jump_faces(&w, x, g);
+    for (int64_t at = begin * PARTS; at < end * PARTS; ++at) {
+        int64_t g = at / PARTS;
+        int part = (int)(at % PARTS);
+        lanes *target = (lanes *)x->target + 3 * NP * PARTS * g + part;
+        open_group(&w, x, g, part);
+        jump_faces(&w, x, g, part);
         for (int block = 0; block < NP / RB; ++block)
-            sum_rows(&w, x->system->operators, block, (lanes *)x->target + 3 * NP * g);
+            sum_rows(&w, x->system->operators, block, target);
     }
 }
 

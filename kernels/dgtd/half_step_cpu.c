@@ -2,6 +2,11 @@
 
 #ifdef __AVX512F__
 #include <immintrin.h>
+#define VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
 #endif
 
 #include "kernels/dgtd/half_step.h"

@@ -5,8 +5,13 @@
 #define fetch PASTE3(fetch, SUFFIX, 0)
 #define spread PASTE3(spread, SUFFIX, 0)
 
-typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), may_alias));
-typedef int32_t slots __attribute__((vector_size(LANES * sizeof(int32_t)), may_alias));
+/* A group is taken in parts of as many elements as a register of this instruction set holds. */
+#define WIDTH (VECTOR_BYTES / (int)sizeof(real))
+#define PARTS (LANES / WIDTH)
+
+typedef real lanes __attribute__((vector_size(VECTOR_BYTES), may_alias));
+typedef int32_t slots
+    __attribute__((vector_size(VECTOR_BYTES / sizeof(real) * sizeof(int32_t)), may_alias));
 
 /* out = base[index[.]] */
 INLINE void fetch(lanes *out, const real *base, const slots *index)
@@ -20,7 +25,7 @@ INLINE void fetch(lanes *out, const real *base, const slots *index)
 #else
     const int32_t *i = (const int32_t *)index;
     real *o = (real *)out;
-    for (int l = 0; l < LANES; ++l) o[l] = base[i[l]];
+    for (int l = 0; l < WIDTH; ++l) o[l] = base[i[l]];
 #endif
 }
 
@@ -29,7 +34,7 @@ INLINE void spread(lanes *out, const real *table, const uint16_t *material)
 {
     slots index;
     int32_t *i = (int32_t *)&index;
-    for (int l = 0; l < LANES; ++l) i[l] = material[l];
+    for (int l = 0; l < WIDTH; ++l) i[l] = material[l];
     fetch(out, table, &index);
 }
 
@@ -95,3 +100,5 @@ static double PASTE2(inner, SUFFIX)(const ps_dgtd_inner_arguments *x, int64_t gr
 #undef combine
 #undef fetch
 #undef spread
+#undef WIDTH
+#undef PARTS
