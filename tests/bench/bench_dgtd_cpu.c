@@ -1,9 +1,9 @@
 /*
  * One leap-frog step of the dgtd kernels on one core: ns of processor time per dof (6 Np a
- * tetrahedron) and step, on a cube of 80 to 160 MB of state, in fp32 and fp64; the best of 20.
+ * tetrahedron) and step, on a cube of 37 to 70 MB of state in fp32, twice that in fp64; the best of 20 steps.
  *
  * Records dgtd-cpu-p1 .. p4: floor is the larger of counted flops at FLOPS and counted bytes at
- * BYTES of one core of the machine the figures were first taken on; fraction floor/value.
+ * BYTES, neighbours' traces free; fraction is floor/value.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -12,8 +12,9 @@
 #include "runtime/program.h"
 #include "tests/support/dgtd_case.h"
 
-/* One core, AVX-512, measured with long chains of FMA and with copies: flop/s of fp32, byte/s. */
-static const double FLOPS = 120e9, BYTES = 10e9;
+/* One core of a Xeon with AVX-512: 16 independent chains of FMA in fp32; an array of 200 MB scaled in
+ * place, read and written. */
+static const double FLOPS = 213.6e9, BYTES = 22.2e9;
 static const double best_peer[4] = {6.9, 11.5, 18.0, 28.0}, aim[4] = {2.0, 2.5, 3.5, 5.0};
 
 /* Of this thread on its core: what others take of the core is not counted. */
