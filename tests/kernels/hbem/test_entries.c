@@ -142,7 +142,7 @@ static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k
         length = sqrt(length);
         double bound = (1 + k * length) * (1 + k * length) / (kernel == PS_KERNEL_SLP ? 1 : length);
         if (kernel == PS_KERNEL_HYPS) bound /= length;
-        bound *= (1 + k * length) / (4 * M_PI * length) * (precision == PS_SINGLE ? 4e-7 : 1.6e-15);
+        bound *= (1 + k * length) / (4 * M_PI * length) * (precision == PS_SINGLE ? 8e-7 : 1.6e-15);
         for (int part = 0; part < parts; ++part) {
             int at = 3 * part * lanes + lane;
             double value = precision == PS_SINGLE ? (double)((float *)sums)[at] : sums[at];
