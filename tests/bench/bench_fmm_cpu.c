@@ -15,40 +15,12 @@
 #include "runtime/program.h"
 #include "tests/support/fmm_case.h"
 #include "kernels/fmm/tree_lists.h"
+#include "tests/support/peak_flops.h"
 
 enum { COUNT = 1000000, REPEATS = 2 };
 
 static const char *const stages[PS_FMM_STAGES] = {"P2M", "M2M", "encode", "M2L",
                                                   "L2L", "L2P", "P2P"};
-
-/* Compiled for the widest vectors that this machine has. */
-#ifdef PS_ISA_VARIANTS
-#define WIDEST                                                                                     \
-    __attribute__((noinline, optimize("fp-contract=fast"),                                         \
-                   target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define WIDEST __attribute__((noinline, optimize("fp-contract=fast")))
-#endif
-typedef double lanes __attribute__((vector_size(64)));
-
-/* Multiply-adds a second of one core, counted as two operations. */
-WIDEST static double peak_flops(void)
-{
-    double best = 0;
-    for (int trial = 0; trial < 5; ++trial) {
-        lanes sum[10] = {{0}};
-        for (int n = 0; n < 10; ++n) sum[n] += (double)n;
-        lanes a = sum[1] * 1e-9 + 1 - 1e-9, b = sum[2] * 1e-12;
-        double start = ps_processor_seconds();
-        for (int r = 0; r < 2000000; ++r)
-            for (int n = 0; n < 10; ++n) sum[n] = sum[n] * a + b;
-        double seconds = ps_processor_seconds() - start;
-        volatile double sink = 0;
-        for (int n = 0; n < 10; ++n) sink += sum[n][3];
-        best = fmax(best, 2000000.0 * 10 * 8 * 2 / seconds);
-    }
-    return best;
-}
 
 /* What a run has to do. */
 typedef struct work {

@@ -13,13 +13,7 @@
 
 #include "runtime/program.h"
 #include "tests/support/hbem_hmatrix.h"
-
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "tests/support/peak_flops.h"
 
 static void record(const char *name, const char *quantity, double value, const char *unit,
                    double floor, const char *size)
@@ -32,31 +26,8 @@ static void record(const char *name, const char *quantity, double value, const c
     fflush(stdout);
 }
 
-/* Nanoseconds of a vector instruction of one core: 10 independent chains of multiply-adds. */
-#ifdef PS_ISA_VARIANTS
-#define WIDEST __attribute__((noinline, optimize("fp-contract=fast"), \
-                              target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define WIDEST __attribute__((noinline, optimize("fp-contract=fast")))
-#endif
-typedef double lanes __attribute__((vector_size(64)));
-
-WIDEST static double instruction_time(void)
-{
-    double best = 1;
-    for (int trial = 0; trial < 5; ++trial) {
-        lanes sum[10] = {{0}};
-        for (int n = 0; n < 10; ++n) sum[n] += (double)n;
-        lanes a = sum[1] * 1e-9 + 1 - 1e-9, b = sum[2] * 1e-12;
-        double start = thread_seconds();
-        for (int r = 0; r < 1000000; ++r)
-            for (int n = 0; n < 10; ++n) sum[n] = sum[n] * a + b;
-        volatile double sink = 0;
-        for (int n = 0; n < 10; ++n) sink += sum[n][3];
-        best = fmin(best, (thread_seconds() - start) / 1e7);
-    }
-    return 1e9 * best;
-}
+/* Nanoseconds of a vector instruction of one core. */
+static double instruction_time(void) { return 1e9 * 8 * 2 / peak_flops(); }
 
 /* Instructions of an evaluation on registers, AVX-512: as compiled. */
 static const double instructions_of[PS_HBEM_KERNELS][2] = {{15, 48}, {22, 58}, {22, 58}, {30, 66}};

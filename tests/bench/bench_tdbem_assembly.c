@@ -15,13 +15,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "tests/support/interaction_case.h"
-
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "tests/support/peak_flops.h"
 
 static void record(const char *name, const char *quantity, double value, const char *unit,
                    double floor, const char *size)
@@ -49,34 +43,6 @@ static double radii_of(const interaction_case *c, int64_t first_row, int64_t fir
             for (int l = 0; l < PS_LANES; ++l, ++pairs) radii += (double)out.count[l] - 1;
         }
     return radii / pairs;
-}
-
-/* Compiled for the widest vectors that this machine has. */
-#ifdef PS_ISA_VARIANTS
-#define WIDEST __attribute__((noinline, optimize("fp-contract=fast"), \
-                              target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define WIDEST __attribute__((noinline, optimize("fp-contract=fast")))
-#endif
-typedef double lanes __attribute__((vector_size(64)));
-
-/* Multiply-adds a second of one core, counted as two operations. */
-WIDEST static double peak_flops(void)
-{
-    double best = 0;
-    for (int trial = 0; trial < 5; ++trial) {
-        lanes sum[10] = {{0}};
-        for (int n = 0; n < 10; ++n) sum[n] += (double)n;
-        lanes a = sum[1] * 1e-9 + 1 - 1e-9, b = sum[2] * 1e-12;
-        double start = thread_seconds();
-        for (int r = 0; r < 2000000; ++r)
-            for (int n = 0; n < 10; ++n) sum[n] = sum[n] * a + b;
-        double seconds = thread_seconds() - start;
-        volatile double sink = 0;
-        for (int n = 0; n < 10; ++n) sink += sum[n][3];
-        best = fmax(best, 2000000.0 * 10 * 8 * 2 / seconds);
-    }
-    return best;
 }
 
 static void bench(ps_formulation formulation, int points, double courant, double flops)
