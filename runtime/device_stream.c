@@ -443,11 +443,6 @@ ps_status ps_device_stream_sweep(ps_device_stream *stream, ps_batch_compute comp
 
 /* ---- figures ---- */
 
-const ps_device_plan *ps_device_stream_plan(const ps_device_stream *stream)
-{
-    return &stream->plan;
-}
-
 static ps_device_stream_times times_of(const ps_device_stream *stream, bool loading)
 {
     const ps_chunk_feed_stats *feed = &stream->feeds[loading];

@@ -99,7 +99,6 @@ ps_status ps_device_stream_sweep(ps_device_stream *stream, ps_batch_compute comp
  * are read in the next sweep. Waits for the device. */
 ps_status ps_device_stream_reset(ps_device_stream *stream, int64_t first, int64_t count);
 
-const ps_device_plan *ps_device_stream_plan(const ps_device_stream *stream); /* borrowed */
 /* Wait for the stream swept on before: work that is not done is not counted. */
 void ps_device_stream_get_stats(ps_device_stream *stream, ps_device_stream_stats *out);
 /* At any moment between sweeps, also after a failed one; waits for the device. NULL is fine. */

@@ -90,9 +90,9 @@ static ps_status prepare(void *context, const ps_batch_images *images, void **ow
     PS_GUARD(status, done, PS_ALLOC(&b, 1, "a batch of tiles"));
     PS_GUARD(status, done, view_tiles(s, images, views));
     ps_slice_batch_tiles of = {.count = images->count,
-                                  .tiles = views,
-                                  .images = images->images,
-                                  .offsets = images->offsets};
+                               .tiles = views,
+                               .images = images->images,
+                               .offsets = images->offsets};
     PS_GUARD(status, done,
              ps_slice_batch_plan_make(header, s->pass, s->multiprocessors, &of, &b->plan));
     PS_GUARD(status, done, provide_scratch(s, b->plan.scratch_bytes));

@@ -41,7 +41,7 @@ typedef struct root {
     int64_t bytes;        /* their sum */
     void *recent;         /* [group][unknowns], pinned host memory: steps of the latest group */
     ps_group_step *steps; /* [group], pinned */
-    ps_event *done, *laps[4]; /* copied to the host; before loads, radiation with solves, after   */
+    ps_event *done, *laps[3]; /* copied to the host; before loads, radiation with solves, after   */
 } root;
 
 ps_status root_open(const root_config *config, root *out);

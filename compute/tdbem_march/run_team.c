@@ -83,7 +83,8 @@ ps_status team_run(march *m)
     ps_progress_start(&progress, "marching", "steps", m->problem->steps);
     while (m->done < m->problem->steps && !m->stopped) {
         int64_t count = next_count(m, m->done);
-        if (!ahead) PS_TRY(ps_comm_agree(team_sweep(m->team, m->done)));
+        /* Ranks may differ in who runs ahead, but not in when they meet. */
+        PS_TRY(ps_comm_agree(ahead ? PS_OK : team_sweep(m->team, m->done)));
         PS_TRY(ps_comm_agree(march_group(m, count, &ahead)));
         m->stopped = m->done < m->problem->steps && ps_comm_any(ps_stop_requested());
         PS_TRY(ps_comm_agree(march_keep(m, count)));

@@ -149,15 +149,24 @@ static ps_status add_far(team *t, int64_t done)
     return add_columns(t, t->at[0].sums.sums, from, m->options->group, group);
 }
 
+/* This rank's sums; of several ranks, in host memory. */
+static ps_status gather_sums(team *t, int64_t done)
+{
+    const march *m = t->march;
+    int64_t bytes = m->window.unknowns * m->options->group * team_item_size(t);
+    PS_TRY(add_workers(t));
+    PS_TRY(add_far(t, done));
+    if (ps_comm_size() == 1) return PS_OK;
+    PS_TRY(ps_copy_to_host(t->at[0].stream, t->partial, t->at[0].sums.sums, bytes));
+    return ps_stream_wait(t->at[0].stream);
+}
+
 /* The sums of all ranks in their order, on the root of each. */
 static ps_status add_ranks(team *t)
 {
     const march *m = t->march;
     int64_t count = m->window.unknowns * m->options->group, bytes = count * team_item_size(t);
     ps_stream *stream = t->at[0].stream;
-    if (ps_comm_size() == 1) return PS_OK;
-    PS_TRY(ps_copy_to_host(stream, t->partial, t->at[0].sums.sums, bytes));
-    PS_TRY(ps_stream_wait(stream));
     if (m->window.precision == PS_SINGLE)
         PS_TRY(ps_comm_sum_f32(t->partial, count));
     else
@@ -187,9 +196,8 @@ static ps_status append_steps(team *t, int64_t count)
 
 ps_status team_solve(team *t, int64_t done, int64_t count)
 {
-    PS_TRY(add_workers(t));
-    PS_TRY(add_far(t, done));
-    PS_TRY(add_ranks(t));
+    PS_TRY(ps_comm_agree(gather_sums(t, done)));
+    if (ps_comm_size() > 1) PS_TRY(add_ranks(t));
     PS_TRY(root_solve(&t->root, t->at[0].sums.sums, t->march->options->group, done + 1, count));
     return append_steps(t, count);
 }

@@ -28,8 +28,8 @@ ps_status team_devices(const ps_run *run, const tiles *all, int *ordinals, int *
                                  "blocks with penstock-slice-block --layout warp",
                        run->device, run->operands[0]);
     ps_warning("the GPU is left alone: it takes blocks, and %s is a slice matrix "
-            "(penstock-slice-block --layout warp makes blocks)",
-            run->operands[0]);
+               "(penstock-slice-block --layout warp makes blocks)",
+               run->operands[0]);
     *count = 0;
     return PS_OK;
 }

@@ -62,3 +62,8 @@ close_to out.h5 one-f64.h5 1e-10
 command -v mpirun > /dev/null || { echo "there is no mpirun here"; exit 77; }
 PENSTOCK_TEAM=1 ranks 2 penstock-tdbem-march warp-f64.h5 sphere2.h5 ranks.h5 $run --threads 1 -q > /dev/null
 close_to ranks.h5 one-f64.h5 1e-10
+# ranks whose intervals settle at different times; with CPU workers
+PENSTOCK_TEAM=2 ranks 2 penstock-tdbem-march warp-f64.h5 sphere2.h5 ranks.h5 $run --threads 1 -q --force > /dev/null
+close_to ranks.h5 one-f64.h5 1e-10
+PENSTOCK_TEAM=1 ranks 2 penstock-tdbem-march warp-f64.h5 sphere2.h5 ranks.h5 $run --threads 1 -q --force --cpu-worker on > /dev/null
+close_to ranks.h5 one-f64.h5 1e-10
