@@ -80,7 +80,6 @@ static void report_seconds(ps_report *report, const march *m, const ps_chunk_str
     ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
     march_stages(m, stages);
     for (int s = 0; s < STAGES; ++s) ps_report_real(report, march_stage_names[s], stages[s], "s");
-    ps_report_real(report, "opening", m->clock.opening, "s");
     ps_report_real(report, "wait", stats->wait_seconds, "s");
     ps_report_real(report, "checkpoint_writer", written, "s");
     ps_report_int(report, "checkpoints", checkpoints, NULL);
@@ -134,6 +133,7 @@ static void print_report(const march *m, const march_plan *plan, const ps_chunk_
     ps_report_int(report, "steps", m->done, NULL);
     ps_report_int(report, "steps_in_this_start", m->done - m->first, NULL);
     ps_report_int(report, "group", m->options->group, "steps");
+    ps_report_real(report, "opened_in", m->clock.opening, "s");
     report_seconds(report, m, stats);
     report_summation(report, m, stats);
     report_far(report, m);
