@@ -29,9 +29,9 @@ typedef struct ps_phasors_header {
     int64_t mesh_elements; /* tetrahedra of the mesh                                           */
     char mesh_hash[17];    /* content hash of the mesh file                                    */
     int frequencies, materials;
-    double frequency[PS_PHASORS_FREQUENCIES_MAX];   /* Hz, ascending                           */
-    double source[PS_PHASORS_FREQUENCIES_MAX][2];   /* the same sum over the source's function */
-    char source_units[16];                          /* "V/m", "A m", "1"                       */
+    double frequency[PS_PHASORS_FREQUENCIES_MAX]; /* Hz, ascending                           */
+    double source[PS_PHASORS_FREQUENCIES_MAX][2]; /* the same sum over the source's function */
+    char source_units[16];                        /* "V/m", "A m", "1"                       */
     bool magnetic;
     ps_phasors_material material[PS_PHASORS_MATERIALS_MAX];
 } ps_phasors_header;
