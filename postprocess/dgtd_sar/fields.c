@@ -59,11 +59,11 @@ ps_status sar_open(sar_job *job, const char *phasors, const char *mesh)
 void sar_release(sar_job *job)
 {
     sar_voxels *v = &job->voxels;
-    void *all[] = {job->sorted,      job->number,     job->material,     job->row_of,
-                   job->mean,        job->most,       job->volumes,      v->owner,
-                   v->squares,       v->density,      v->power,          v->average.sums,
-                   v->average.value, v->average.side, v->average.status, job->cut.owner,
-                   job->cut.squares, job->cut.values};
+    void *all[] = {job->sorted,      job->number,      job->material,     job->row_of,
+                   job->mean,        job->most,        job->volumes,      v->owner,
+                   v->squares,       v->density,       v->power,          v->average.sums,
+                   v->average.value, v->average.side,  v->average.status, v->average.work,
+                   job->cut.owner,   job->cut.squares, job->cut.values};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
     for (int m = 0; m < SAR_MASSES_MAX; ++m) free(job->element_average[m]);
     ps_volume_mesh_release(&job->mesh);

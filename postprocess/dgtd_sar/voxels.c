@@ -35,8 +35,7 @@ static ps_status mark_tissue(const sar_job *job, uint8_t **wanted, double low[3]
 
 int64_t sar_voxels_bytes(const sar_job *job)
 {
-    return job->voxels.count * (5 * 4 + 4 + 1) +
-           32 * ps_mass_average_entries(job->voxels.centres.size);
+    return job->voxels.count * (8 * 4 + 1) + 32 * ps_mass_average_entries(job->voxels.centres.size);
 }
 
 static ps_status place_voxels(sar_job *job, const double low[3], const double high[3])
@@ -70,6 +69,7 @@ static ps_status allocate(sar_voxels *v)
     PS_TRY(PS_ALLOC(&v->average.value, v->count, "voxels"));
     PS_TRY(PS_ALLOC(&v->average.side, v->count, "voxels"));
     PS_TRY(PS_ALLOC(&v->average.status, v->count, "voxels"));
+    PS_TRY(PS_ALLOC(&v->average.work, 2 * v->count, "voxels"));
     return PS_ALLOC(&v->average.sums, ps_mass_average_entries(v->centres.size), "sums of voxels");
 }
 
