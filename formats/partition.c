@@ -81,8 +81,8 @@ static ps_status check_links(const ps_partition *p)
 {
     for (int64_t f = 0; f < 4 * p->elements; ++f) {
         int32_t link = p->links[f];
-        if (link < -1 || link >= 4 * p->elements || link / 4 == f / 4 ||
-            (link >= 0 && p->links[link] != f))
+        if (link == -1) continue;
+        if (link < 0 || link >= 4 * p->elements || link / 4 == f / 4 || p->links[link] != f)
             return ps_fail(PS_INVALID, "face %d of element %lld is linked to face %d of element "
                                        "%d, which is not linked back", (int)(f % 4),
                            (long long)(f / 4), link % 4, link / 4);
