@@ -13,9 +13,9 @@ static int partition_bound(SCOTCH_Graph *graph, int64_t parts, double imbalance,
 {
     SCOTCH_Strat strategy;
     if (SCOTCH_stratInit(&strategy)) return 1;
-    int failed = SCOTCH_stratGraphMapBuild(&strategy, SCOTCH_STRATDEFAULT, (SCOTCH_Num)parts,
-                                           imbalance) ||
-                 SCOTCH_graphPart(graph, (SCOTCH_Num)parts, &strategy, part);
+    int failed =
+        SCOTCH_stratGraphMapBuild(&strategy, SCOTCH_STRATDEFAULT, (SCOTCH_Num)parts, imbalance) ||
+        SCOTCH_graphPart(graph, (SCOTCH_Num)parts, &strategy, part);
     SCOTCH_stratExit(&strategy);
     return failed;
 }
@@ -43,8 +43,10 @@ ps_status ps_partition_graph(const ps_graph *x, int64_t parts, double imbalance,
 {
     SCOTCH_Graph graph;
     if (sizeof(SCOTCH_Num) != sizeof(int32_t))
-        return ps_fail(PS_FAILED, "this Scotch counts in %d bytes, 4 are expected; choose another "
-                                  "method", (int)sizeof(SCOTCH_Num));
+        return ps_fail(PS_FAILED,
+                       "this Scotch counts in %d bytes, 4 are expected; choose another "
+                       "method",
+                       (int)sizeof(SCOTCH_Num));
     if (SCOTCH_graphInit(&graph)) return ps_fail(PS_FAILED, "Scotch does not start");
     /* Scotch only reads these. */
     int failed = SCOTCH_graphBuild(&graph, 0, (SCOTCH_Num)x->count, (SCOTCH_Num *)x->start,

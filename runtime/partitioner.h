@@ -24,7 +24,6 @@ bool ps_partitioner_available(void);
 /* part[count] within 0 .. parts - 1: few cut edges, weights within `imbalance` (0.01: 1 %) of their
  * mean where that can be. The same on every run: one thread, fixed seed. PS_USAGE without
  * Scotch; PS_FAILED if it fails. */
-ps_status ps_partition_graph(const ps_graph *graph, int64_t parts, double imbalance,
-                             int32_t *part);
+ps_status ps_partition_graph(const ps_graph *graph, int64_t parts, double imbalance, int32_t *part);
 
 #endif

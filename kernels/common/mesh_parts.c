@@ -5,7 +5,10 @@
 
 #include "kernels/common/radix_sort.h"
 
-static int64_t weight_of(const int32_t *weights, int64_t item) { return weights ? weights[item] : 1; }
+static int64_t weight_of(const int32_t *weights, int64_t item)
+{
+    return weights ? weights[item] : 1;
+}
 
 void ps_parts_of_runs(const int32_t *weights, int64_t count, int64_t parts, int32_t *part)
 {
@@ -13,8 +16,8 @@ void ps_parts_of_runs(const int32_t *weights, int64_t count, int64_t parts, int3
     for (int64_t i = 0; i < count; ++i) total += weight_of(weights, i);
     for (int64_t i = 0; i < count; ++i) {
         int64_t weight = weight_of(weights, i);
-        int64_t q = (int64_t)(((double)before + (double)weight / 2) * (double)parts /
-                              (double)total);
+        int64_t q =
+            (int64_t)(((double)before + (double)weight / 2) * (double)parts / (double)total);
         part[i] = (int32_t)(q < parts ? q : parts - 1);
         before += weight;
     }
@@ -178,16 +181,20 @@ static void put_lowest_centroid(flood *f, int32_t layer)
 int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const int32_t *links,
                        int64_t first, int64_t end, int32_t *layer, int32_t *queue)
 {
-    flood f = {.vertices = vertices, .tetrahedra = tetrahedra, .links = links, .first = first,
-               .end = end, .layer = layer, .queue = queue};
+    flood f = {.vertices = vertices,
+               .tetrahedra = tetrahedra,
+               .links = links,
+               .first = first,
+               .end = end,
+               .layer = layer,
+               .queue = queue};
     int64_t head = 0;
     find_axis(&f);
     for (int64_t i = 0; i < end - first; ++i) layer[i] = -1;
     for (int64_t e = first; e < end; ++e)
         if (is_lowest(&f, e)) put(&f, e, 0);
     while (head < end - first) {
-        if (head == f.tail)
-            put_lowest_centroid(&f, head ? layer[queue[head - 1] - first] + 1 : 0);
+        if (head == f.tail) put_lowest_centroid(&f, head ? layer[queue[head - 1] - first] + 1 : 0);
         int64_t e = queue[head++];
         for (int face = 0; face < 4; ++face) {
             int32_t link = links[4 * e + face];

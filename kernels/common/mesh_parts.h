@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* part[count]: runs of consecutive elements; the part of an element is where the middle of its weight
- * lies. */
+/* part[count]: runs of consecutive elements; the part of an element is where the middle of its
+ * weight lies. */
 void ps_parts_of_runs(const int32_t *weights, int64_t count, int64_t parts, int32_t *part);
 
 /* part[count]: recursive bisection across the longest axis of the centroids[count][3] into halves
@@ -22,10 +22,10 @@ void ps_parts_of_boxes(const double *centroids, const int32_t *weights, int64_t 
                        int64_t parts, void *workspace, int32_t *part);
 
 /* Breadth-first layers over faces of elements [first, end), whose links[..][4] (4 * element + face,
- * -1: none) out of the range are not followed: an element has neighbours in its own layer and the two
- * beside it only. Layer 0 holds the elements with a face, not followed, in the lowest plane of the
- * range along its longest axis (to 1e-9 of the extent), or, if there is none, the element with the
- * lowest centroid; what no layer reaches goes on from its own lowest centroid. layer[..] and
+ * -1: none) out of the range are not followed: an element has neighbours in its own layer and the
+ * two beside it only. Layer 0 holds the elements with a face, not followed, in the lowest plane of
+ * the range along its longest axis (to 1e-9 of the extent), or, if there is none, the element with
+ * the lowest centroid; what no layer reaches goes on from its own lowest centroid. layer[..] and
  * queue[..] are of the range, element `first` at 0. Returns the number of layers. */
 int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const int32_t *links,
                        int64_t first, int64_t end, int32_t *layer, int32_t *queue);

@@ -1,4 +1,5 @@
-/* faces: a condition on every outer face, and on the inner ones that are sheets; the total field. */
+/* faces: a condition on every outer face, and on the inner ones that are sheets; the total field.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,16 +31,20 @@ static ps_status read_condition(const setup *s, const char *text, condition *out
     for (uint8_t k = PS_DGTD_PEC; k < PS_DGTD_FACES; ++k)
         if (strcmp(kind + 1, kinds[k]) == 0) out->kind = k;
     if (!out->kind)
-        return ps_fail(PS_USAGE, "--boundary %s: \"%s\" is no condition; there are pec, pmc and "
-                                 "absorbing", text, kind + 1);
+        return ps_fail(PS_USAGE,
+                       "--boundary %s: \"%s\" is no condition; there are pec, pmc and "
+                       "absorbing",
+                       text, kind + 1);
     out->outer = strcmp(tag, "outer") == 0;
     return out->outer ? PS_OK : tag_number(s, "boundary", tag, &out->tag);
 }
 
 static const char *condition_text(const setup *s, const condition *x, char out[96])
 {
-    if (x->outer) strcpy(out, "outer");
-    else tag_text(s, x->tag, out);
+    if (x->outer)
+        strcpy(out, "outer");
+    else
+        tag_text(s, x->tag, out);
     return out;
 }
 
@@ -51,9 +56,10 @@ static ps_status close_face(setup *s, const condition *x, int32_t face)
     s->kinds[face] = x->kind;
     if (link < 0) return PS_OK;
     if (x->kind == PS_DGTD_ABSORBING)
-        return ps_fail(PS_USAGE, "--boundary %s:absorbing: a face of %s has elements on both sides; "
-                                 "only outer faces absorb", condition_text(s, x, text),
-                       element_text(s, face / 4, place));
+        return ps_fail(PS_USAGE,
+                       "--boundary %s:absorbing: a face of %s has elements on both sides; "
+                       "only outer faces absorb",
+                       condition_text(s, x, text), element_text(s, face / 4, place));
     s->kinds[link] = x->kind;
     s->mesh.links[face] = s->mesh.links[link] = -1;
     return PS_OK;
@@ -108,9 +114,11 @@ static ps_status tell_open(const setup *s, int64_t open, int32_t first)
             snprintf(number, sizeof number, "tag %.58s", tag_text(s, s->mesh.face_tags[i], text));
             tag = strcpy(text, number);
         }
-    return ps_fail(PS_USAGE, "%" PRId64 " outer faces have no condition; the first has %s and belongs "
-                             "to %s. Give --boundary TAG:pec|pmc|absorbing, or --boundary outer:.. "
-                             "for all that are left", open, tag, element_text(s, first / 4, place));
+    return ps_fail(PS_USAGE,
+                   "%" PRId64 " outer faces have no condition; the first has %s and belongs "
+                   "to %s. Give --boundary TAG:pec|pmc|absorbing, or --boundary outer:.. "
+                   "for all that are left",
+                   open, tag, element_text(s, first / 4, place));
 }
 
 static ps_status close_rest(setup *s, condition *conditions, int count)
@@ -122,8 +130,10 @@ static ps_status close_rest(setup *s, condition *conditions, int count)
         if (conditions[k].outer) rest = conditions + k;
     for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) {
         if (s->mesh.links[f] >= 0 || s->kinds[f] != PS_DGTD_INNER) continue;
-        if (rest) s->kinds[f] = rest->kind;
-        else if (open++ == 0) first = (int32_t)f;
+        if (rest)
+            s->kinds[f] = rest->kind;
+        else if (open++ == 0)
+            first = (int32_t)f;
     }
     return open ? tell_open(s, open, first) : PS_OK;
 }
@@ -137,7 +147,8 @@ ps_status set_faces(setup *s)
         PS_TRY(read_condition(s, s->options->boundaries.items[k], conditions + k));
     for (int k = 0; k < count; ++k)
         for (int i = 0; i < k; ++i)
-            if (conditions[i].outer == conditions[k].outer && conditions[i].tag == conditions[k].tag)
+            if (conditions[i].outer == conditions[k].outer &&
+                conditions[i].tag == conditions[k].tag)
                 return ps_fail(PS_USAGE, "--boundary %s and --boundary %s are of the same faces",
                                s->options->boundaries.items[i], s->options->boundaries.items[k]);
     PS_TRY(close_tagged(s, conditions, count));
@@ -154,8 +165,9 @@ ps_status set_total(setup *s)
     PS_TRY(mark_region(s, "total", s->options->total, s->total));
     for (int64_t e = 0; e < s->mesh.elements; ++e) s->total_elements += s->total[e];
     if (s->total_elements == 0 || s->total_elements == s->mesh.elements)
-        return ps_fail(PS_USAGE, "--total %s: %" PRId64 " of %" PRId64 " elements are in it; the "
-                                 "surface between some and the others is where the field enters",
+        return ps_fail(PS_USAGE,
+                       "--total %s: %" PRId64 " of %" PRId64 " elements are in it; the "
+                       "surface between some and the others is where the field enters",
                        s->options->total, s->total_elements, s->mesh.elements);
     s->header.has_total = true;
     return PS_OK;

@@ -14,36 +14,42 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"material", PS_OPTION_LIST, &chosen.media, "TAG:eps=E,mu=M,sigma=S,rho=R",
      "medium of the elements of a physical group (number or name; or default): relative "
-     "permittivity and permeability (1), conductivity in S/m (0), density in kg/m3 (0: none)", 0, 0,
-     PS_IDENTITY},
+     "permittivity and permeability (1), conductivity in S/m (0), density in kg/m3 (0: none)",
+     0, 0, PS_IDENTITY},
     {"materials", PS_OPTION_TEXT, &chosen.media_file, "FILE",
-     "likewise from a file, a line each: TAG eps=.. mu=.. sigma=.. rho=..; --material goes before", 0,
-     0, PS_IDENTITY},
+     "likewise from a file, a line each: TAG eps=.. mu=.. sigma=.. rho=..; --material goes before",
+     0, 0, PS_IDENTITY},
     {"boundary", PS_OPTION_LIST, &chosen.boundaries, "TAG:pec|pmc|absorbing",
      "condition on the faces of a physical group (number, name, or outer: all outer faces that are "
-     "left); inner faces become sheets without thickness", 0, 0, PS_IDENTITY},
+     "left); inner faces become sheets without thickness",
+     0, 0, PS_IDENTITY},
     {"source", PS_OPTION_LIST, &chosen.sources, "KIND:KEY=VALUE:..",
      "current:at=:axis=:radius=:moment=, plane:dir=:pol=:amplitude=:at=, dipole:at=:axis=:moment=, "
-     "each with shape=gaussian|ramp:width=:delay=:frequency=; or mode:n=:amplitude=", 0, 0,
-     PS_IDENTITY},
+     "each with shape=gaussian|ramp:width=:delay=:frequency=; or mode:n=:amplitude=",
+     0, 0, PS_IDENTITY},
     {"total", PS_OPTION_TEXT, &chosen.total, "box:..|ball:..|tag:..",
-     "region of the total field; at its surface the incident field enters, outside is the scattered "
-     "field", 0, 0, PS_IDENTITY},
+     "region of the total field; at its surface the incident field enters, outside is the "
+     "scattered "
+     "field",
+     0, 0, PS_IDENTITY},
     {"absorbing", PS_OPTION_CHOICE, &chosen.absorbing, "averaged|paper",
      "absorbing term: the mean of old and new fields, or explicit as published (dt <= 0.8 of the "
-     "limit)", 0, 0, PS_IDENTITY},
+     "limit)",
+     0, 0, PS_IDENTITY},
     {"flux", PS_OPTION_CHOICE, &chosen.flux, "centred|upwind", "numerical flux", 0, 0, PS_IDENTITY},
     {"dt", PS_OPTION_TEXT, &chosen.dt, "rule|power|TIME",
      "time step: from the smallest element, by power iteration, or as given (s, ns, ps; m: metres "
-     "of light)", 0, 0, PS_IDENTITY},
+     "of light)",
+     0, 0, PS_IDENTITY},
     {"fraction", PS_OPTION_REAL, &chosen.fraction, "F",
      "of the limit that rule and power take; 0: 0.9, or 0.8 with absorbing faces and --absorbing "
-     "paper", 0, 1, PS_IDENTITY},
+     "paper",
+     0, 1, PS_IDENTITY},
     {"applications", PS_OPTION_INT, &chosen.applications, "N", "of the power iteration", 10, 100000,
      PS_IDENTITY},
     {"divide", PS_OPTION_TEXT, &chosen.divide, "TIME|FREQUENCY",
-     "shorten the time step so that a whole number of them makes this time or period (900MHz)", 0, 0,
-     PS_IDENTITY},
+     "shorten the time step so that a whole number of them makes this time or period (900MHz)", 0,
+     0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static void find_bounds(setup *s)
@@ -69,8 +75,12 @@ static ps_status make_model(setup *s)
 static ps_status write_model(const setup *s, const ps_store_identity *identity)
 {
     ps_store_identity own = *identity;
-    ps_dgtd_model model = {.header = s->header, .partition = &s->mesh, .kinds = s->kinds,
-                           .material = s->material, .total = s->total, .media = s->media,
+    ps_dgtd_model model = {.header = s->header,
+                           .partition = &s->mesh,
+                           .kinds = s->kinds,
+                           .material = s->material,
+                           .total = s->total,
+                           .media = s->media,
                            .sources = s->sources};
     model.header.media = s->media_count;
     model.header.sources = s->source_count;
@@ -82,7 +92,7 @@ static ps_status do_setup(setup *s)
 {
     static const char *const roles[] = {"partition"};
     ps_store_identity identity = {PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, ps_version(),
-                                  ps_revision(), s->run->record, 0};
+                                  ps_revision(),        s->run->record,        0};
     /* A file of materials may have changed: nothing tells. */
     if (!s->run->plan && !s->run->force && !s->options->media_file &&
         ps_store_matches(s->output, &identity, 1, roles, &s->store)) {
@@ -118,8 +128,8 @@ static ps_status run_alone(ps_run *run)
     s->header.order = (int)chosen.order;
     s->header.averaged = chosen.absorbing == 0;
     s->header.upwind = chosen.flux == 1;
-    ps_status status = ps_store_open(s->input, PS_PARTITION_FORMAT, PS_PARTITION_VERSION,
-                                     &s->store);
+    ps_status status =
+        ps_store_open(s->input, PS_PARTITION_FORMAT, PS_PARTITION_VERSION, &s->store);
     if (status == PS_OK) status = do_setup(s);
     release(s);
     return status;
@@ -134,17 +144,21 @@ static ps_status run_setup(ps_run *run)
 static const ps_program program = {
     .name = "dgtd-setup",
     .synopsis = "PARTITION OUTPUT",
-    .description =
-        "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on faces, "
-        "sources, order and time step are put on a partitioned mesh, and everything is checked before "
-        "any step: groups without medium, faces without condition, flat elements, unstable time steps. "
-        "Tells which elements hold the time step back and what it would be without them. --plan checks "
-        "and tells, and writes nothing.",
+    .description = "Makes the model that penstock-dgtd-march runs: media by physical group, "
+                   "conditions on faces, "
+                   "sources, order and time step are put on a partitioned mesh, and everything is "
+                   "checked before "
+                   "any step: groups without medium, faces without condition, flat elements, "
+                   "unstable time steps. "
+                   "Tells which elements hold the time step back and what it would be without "
+                   "them. --plan checks "
+                   "and tells, and writes nothing.",
     .examples =
         "penstock dgtd-setup cube.h5 cavity.h5 --order 3 --material default:eps=1 --boundary "
         "outer:pec \\\n    --source mode:n=1,1,1:amplitude=1,-1,0\n"
         "penstock dgtd-setup head.h5 call.h5 --order 2 --materials tissues.txt --boundary "
-        "outer:absorbing \\\n    --source current:at=0.12,0,0.02:axis=0,0,1:radius=0.01:moment=1e-12:"
+        "outer:absorbing \\\n    --source "
+        "current:at=0.12,0,0.02:axis=0,0,1:radius=0.01:moment=1e-12:"
         "shape=ramp:width=3ns:frequency=900e6 \\\n    --divide 900MHz\n"
         "penstock dgtd-setup ball.h5 mie.h5 --material 1:eps=1 --material 2:eps=4,sigma=0.02 "
         "--boundary \\\n    outer:absorbing --total ball:0,0,0,0.3 --source "

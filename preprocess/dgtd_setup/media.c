@@ -33,9 +33,10 @@ static ps_status read_medium(setup_text *text, ps_dgtd_medium *m)
     PS_TRY(text_reals(text, "rho", 1, &m->density, NULL));
     PS_TRY(text_done(text, known));
     if (!(m->eps > 0) || !(m->mu > 0) || !(m->sigma >= 0) || !(m->density >= 0))
-        return ps_fail(PS_USAGE, "--%s %s: eps %g, mu %g, sigma %g, rho %g: eps and mu are "
-                                 "positive, sigma and rho not negative", text->option, text->whole,
-                       m->eps, m->mu, m->sigma, m->density);
+        return ps_fail(PS_USAGE,
+                       "--%s %s: eps %g, mu %g, sigma %g, rho %g: eps and mu are "
+                       "positive, sigma and rho not negative",
+                       text->option, text->whole, m->eps, m->mu, m->sigma, m->density);
     return PS_OK;
 }
 
@@ -62,8 +63,8 @@ static ps_status add_statement(const setup *s, const char *option, const char *w
         out->list[i].medium = medium; /* --material after --materials */
         return PS_OK;
     }
-    PS_TRY(ps_grow((void **)&out->list, &out->capacity, out->count + 1, sizeof *out->list,
-                   "media"));
+    PS_TRY(
+        ps_grow((void **)&out->list, &out->capacity, out->count + 1, sizeof *out->list, "media"));
     out->list[out->count++] = (statement){medium, 0};
     return PS_OK;
 }
@@ -138,8 +139,9 @@ static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t cou
     }
     if (missed > 0) {
         list_tags(s, missing, missed, list, sizeof list);
-        return ps_fail(PS_USAGE, "no material for elements of physical group %s; give --material "
-                                 "TAG:eps=..,mu=..,sigma=..,rho=.. or --material default:..",
+        return ps_fail(PS_USAGE,
+                       "no material for elements of physical group %s; give --material "
+                       "TAG:eps=..,mu=..,sigma=..,rho=.. or --material default:..",
                        list);
     }
     for (int64_t i = 0; i < x->count; ++i) {
@@ -188,7 +190,7 @@ ps_status set_media(setup *s)
 {
     PS_TRY(assign(s));
     for (int64_t m = 0; m < s->media_count; ++m)
-        s->materials[m] = (ps_dgtd_material){s->media[m].eps, s->media[m].mu,
-                                             s->media[m].sigma * PS_DGTD_Z0};
+        s->materials[m] =
+            (ps_dgtd_material){s->media[m].eps, s->media[m].mu, s->media[m].sigma * PS_DGTD_Z0};
     return PS_OK;
 }

@@ -25,23 +25,23 @@ typedef struct setup {
     const ps_run *run;
     const setup_options *options;
     const char *input, *output;
-    ps_store *store;         /* of the partition */
+    ps_store *store; /* of the partition */
     ps_partition mesh;
     uint8_t *kinds, *total;
     uint16_t *material;
     int64_t media_count, source_count;
-    ps_dgtd_medium *media;   /* [media_count] */
+    ps_dgtd_medium *media;       /* [media_count] */
     ps_dgtd_material *materials; /* likewise, as the kernels take them */
     ps_dgtd_source sources[PS_DGTD_SOURCES_MAX];
     ps_dgtd_model_header header;
     double lower[3], upper[3];
     /* figures */
     int64_t face_counts[PS_DGTD_FACES], total_elements;
-    double *sizes;           /* [elements] sqrt(eps_i min(mu_i, mu_k)) V_i/P_i, m */
-    int64_t limiting;        /* the element of the least one */
+    double *sizes;                  /* [elements] sqrt(eps_i min(mu_i, mu_k)) V_i/P_i, m */
+    int64_t limiting;               /* the element of the least one */
     double shape_min, shape_median; /* V/P, m */
-    int64_t close;           /* elements whose size is within 10 % of the least */
-    double gains[SETUP_GAINS]; /* of the step without the worst 10, 100, 1000 */
+    int64_t close;                  /* elements whose size is within 10 % of the least */
+    double gains[SETUP_GAINS];      /* of the step without the worst 10, 100, 1000 */
     double seconds_power;
 } setup;
 
@@ -75,8 +75,8 @@ const char *tag_text(const setup *s, int32_t tag, char out[96]);
 /* Which tags are among values[count], ascending; at most `capacity` are kept. Returns how many
  * there are. */
 int64_t distinct_tags(const int32_t *values, int64_t count, int32_t *out, int64_t capacity);
-/* A region "box:..", "ball:..", "tag:..": marks[elements] is 1 where the centroid (or the tag) is in
- * it. */
+/* A region "box:..", "ball:..", "tag:..": marks[elements] is 1 where the centroid (or the tag) is
+ * in it. */
 ps_status mark_region(const setup *s, const char *option, const char *text, uint8_t *marks);
 
 /* ---- media.c, faces.c, sources.c, step.c, report.c ---- */

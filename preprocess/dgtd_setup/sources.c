@@ -157,8 +157,10 @@ static ps_status read_source(const setup *s, const char *whole, ps_dgtd_source *
     while (kind < 4 && strcmp(text.head, kinds[kind]) != 0) ++kind;
     *out = (ps_dgtd_source){.kind = (ps_dgtd_source_kind)kind};
     if (kind == 4)
-        return ps_fail(PS_USAGE, "--source %s: \"%s\" is no source; there are current, plane, "
-                                 "dipole and mode", whole, text.head);
+        return ps_fail(PS_USAGE,
+                       "--source %s: \"%s\" is no source; there are current, plane, "
+                       "dipole and mode",
+                       whole, text.head);
     if (kind == PS_DGTD_SOURCE_CURRENT) PS_TRY(read_current(&text, out));
     if (kind == PS_DGTD_SOURCE_PLANE_WAVE) PS_TRY(read_plane(s, &text, out));
     if (kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE) PS_TRY(read_dipole(&text, out));
@@ -233,18 +235,23 @@ static ps_status check_incident(const setup *s, const ps_dgtd_source *x, const c
 {
     int64_t entries = 0, filled = filled_entries(s, &entries);
     if (entries == 0)
-        return ps_fail(PS_USAGE, "--source %s: an incident field enters through absorbing faces "
-                                 "(--boundary TAG:absorbing) or the surface of a total-field region "
-                                 "(--total); there are none", text);
+        return ps_fail(PS_USAGE,
+                       "--source %s: an incident field enters through absorbing faces "
+                       "(--boundary TAG:absorbing) or the surface of a total-field region "
+                       "(--total); there are none",
+                       text);
     if (filled > 0)
-        return ps_fail(PS_USAGE, "--source %s: it is a field in vacuum, but %" PRId64 " of the %" PRId64
-                                 " faces at which it enters belong to elements of another medium",
+        return ps_fail(PS_USAGE,
+                       "--source %s: it is a field in vacuum, but %" PRId64 " of the %" PRId64
+                       " faces at which it enters belong to elements of another medium",
                        text, filled, entries);
     if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) return PS_OK;
     int64_t at = element_at(s, x->origin);
     if (at >= 0 && (!s->total || s->total[at]))
-        return ps_fail(PS_USAGE, "--source %s: the dipole lies inside the region into which its field "
-                                 "enters; use --source current there", text);
+        return ps_fail(PS_USAGE,
+                       "--source %s: the dipole lies inside the region into which its field "
+                       "enters; use --source current there",
+                       text);
     return PS_OK;
 }
 
@@ -270,7 +277,8 @@ static ps_status check_mode(const setup *s, const ps_dgtd_source *x, const char 
             ps_warning("--source %s: the mode's box is not that of the mesh along %c", text,
                        "xyz"[c]);
     if (s->face_counts[PS_DGTD_PMC] + s->face_counts[PS_DGTD_ABSORBING] > 0)
-        ps_warning("--source %s: a mode is bounded by metal, and not all outer faces are pec", text);
+        ps_warning("--source %s: a mode is bounded by metal, and not all outer faces are pec",
+                   text);
     return PS_OK;
 }
 
@@ -285,18 +293,23 @@ ps_status set_sources(setup *s)
         ps_dgtd_source *x = s->sources + i;
         PS_TRY(read_source(s, text, x));
         modes += x->kind == PS_DGTD_SOURCE_MODE;
-        incident += x->kind == PS_DGTD_SOURCE_PLANE_WAVE ||
-                    x->kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE;
+        incident +=
+            x->kind == PS_DGTD_SOURCE_PLANE_WAVE || x->kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE;
         if (incident > 1 || modes > 1)
             return ps_fail(PS_USAGE, "--source %s: there may be one incident field and one mode",
                            text);
-        if (x->kind == PS_DGTD_SOURCE_CURRENT) PS_TRY(check_current(s, x, text));
-        else if (x->kind == PS_DGTD_SOURCE_MODE) PS_TRY(check_mode(s, x, text));
-        else PS_TRY(check_incident(s, x, text));
+        if (x->kind == PS_DGTD_SOURCE_CURRENT)
+            PS_TRY(check_current(s, x, text));
+        else if (x->kind == PS_DGTD_SOURCE_MODE)
+            PS_TRY(check_mode(s, x, text));
+        else
+            PS_TRY(check_incident(s, x, text));
     }
     s->source_count = s->options->sources.count;
     if (s->total && !incident)
-        return ps_fail(PS_USAGE, "--total %s: there is no incident field (--source plane:.. or "
-                                 "dipole:..) to enter at its surface", s->options->total);
+        return ps_fail(PS_USAGE,
+                       "--total %s: there is no incident field (--source plane:.. or "
+                       "dipole:..) to enter at its surface",
+                       s->options->total);
     return PS_OK;
 }

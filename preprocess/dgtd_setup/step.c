@@ -21,7 +21,7 @@
 ps_dgtd_body setup_body(const setup *s)
 {
     return (ps_dgtd_body){s->mesh.elements, s->media_count, s->mesh.vertices, s->mesh.tetrahedra,
-                          s->mesh.links, s->kinds, s->material, s->materials};
+                          s->mesh.links,    s->kinds,       s->material,      s->materials};
 }
 
 const char *element_text(const setup *s, int64_t e, char out[160])
@@ -52,9 +52,12 @@ static double nth(double *values, int64_t count, int64_t n)
             values[i++] = values[j];
             values[j--] = t;
         }
-        if (n <= j) high = j;
-        else if (n >= i) low = i;
-        else break;
+        if (n <= j)
+            high = j;
+        else if (n >= i)
+            low = i;
+        else
+            break;
     }
     return values[n];
 }
@@ -88,8 +91,8 @@ static ps_status measure(setup *s, double *scratch)
 static ps_status find_sizes(setup *s)
 {
     double *scratch;
-    ps_status status = ps_dgtd_check_volumes(s->mesh.vertices, s->mesh.tetrahedra,
-                                             s->mesh.elements, FLAT);
+    ps_status status =
+        ps_dgtd_check_volumes(s->mesh.vertices, s->mesh.tetrahedra, s->mesh.elements, FLAT);
     if (status != PS_OK) return ps_context(status, "%s", s->input);
     PS_TRY(PS_ALLOC(&s->sizes, s->mesh.elements, "sizes of elements"));
     PS_TRY(PS_ALLOC(&scratch, s->mesh.elements, "sizes of elements"));
@@ -130,15 +133,18 @@ static ps_status iteration_open(const setup *s, iteration *x)
     ps_dgtd_system *system = &x->system;
     ps_dgtd_reference_init(&x->reference, s->header.order);
     ps_dgtd_operators_init(&x->operators, &x->reference);
-    *system = (ps_dgtd_system){.order = s->header.order, .precision = PS_DOUBLE,
-                               .reference = &x->reference, .operators = &x->operators};
+    *system = (ps_dgtd_system){.order = s->header.order,
+                               .precision = PS_DOUBLE,
+                               .reference = &x->reference,
+                               .operators = &x->operators};
     ps_dgtd_system_count(system, s->mesh.elements, s->media_count);
     ps_dgtd_system_bytes(system, &b);
     int64_t bytes = (int64_t)(b.tangents + b.links + b.kinds + 2 * b.field) + ps_memory_peak();
     if (bytes > s->run->host_memory)
-        return ps_fail(PS_EXHAUSTED, "power iteration takes %.2f GB, --host-memory is %.2f GB; "
-                                     "--dt rule needs no fields", (double)bytes / 1e9,
-                       (double)s->run->host_memory / 1e9);
+        return ps_fail(PS_EXHAUSTED,
+                       "power iteration takes %.2f GB, --host-memory is %.2f GB; "
+                       "--dt rule needs no fields",
+                       (double)bytes / 1e9, (double)s->run->host_memory / 1e9);
     PS_TRY(bytes_of(&system->tangents, b.tangents));
     PS_TRY(bytes_of(&system->links, b.links));
     PS_TRY(bytes_of(&system->kinds, b.kinds));
@@ -185,8 +191,9 @@ static ps_status check_stable(setup *s)
     }
     double limit = fmax(s->header.dt_rule, POWER_MARGIN * s->header.dt_power);
     if (dt <= share * limit) return PS_OK;
-    return ps_fail(PS_USAGE, "a time step of %.6g s (%.6g m) is unstable: the limit is %.6g s%s, the "
-                             "rule's %.6g s, set by %s",
+    return ps_fail(PS_USAGE,
+                   "a time step of %.6g s (%.6g m) is unstable: the limit is %.6g s%s, the "
+                   "rule's %.6g s, set by %s",
                    dt / PS_DGTD_C0, dt, limit / PS_DGTD_C0, share < 1 ? why : "",
                    s->header.dt_rule / PS_DGTD_C0, element_text(s, s->limiting, place));
 }
@@ -206,8 +213,11 @@ static ps_status read_divided(const char *text, double *metres)
             return PS_OK;
         }
     PS_TRY(parse_time("divide", text, metres));
-    return *metres > 0 ? PS_OK : ps_fail(PS_USAGE, "--divide %s: a positive time or frequency is "
-                                                   "expected", text);
+    return *metres > 0 ? PS_OK
+                       : ps_fail(PS_USAGE,
+                                 "--divide %s: a positive time or frequency is "
+                                 "expected",
+                                 text);
 }
 
 static ps_status choose_step(setup *s)

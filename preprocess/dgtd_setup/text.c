@@ -49,8 +49,8 @@ ps_status text_reals(setup_text *text, const char *key, int count, double *out, 
     if (given) *given = value != NULL;
     if (!value) return PS_OK;
     if (ps_parse_reals(value, ',', values, 8, &found) != PS_OK || found != count)
-        return ps_fail(PS_USAGE, "--%s %s: %s=%s: %d number%s expected", text->option,
-                       text->whole, key, value, count, count == 1 ? " is" : "s are");
+        return ps_fail(PS_USAGE, "--%s %s: %s=%s: %d number%s expected", text->option, text->whole,
+                       key, value, count, count == 1 ? " is" : "s are");
     memcpy(out, values, (size_t)count * sizeof *out);
     return PS_OK;
 }
@@ -60,8 +60,8 @@ ps_status parse_time(const char *option, const char *text, double *metres)
     static const struct {
         const char *suffix;
         double seconds; /* 0: metres */
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12},
-                 {"m", 0}};
+    } units[] = {{"", 1},      {"s", 1},      {"ms", 1e-3}, {"us", 1e-6},
+                 {"ns", 1e-9}, {"ps", 1e-12}, {"m", 0}};
     char *rest;
     double number = strtod(text, &rest);
     if (rest != text && number > -1e30 && number < 1e30)
@@ -70,8 +70,10 @@ ps_status parse_time(const char *option, const char *text, double *metres)
             *metres = units[u].seconds > 0 ? number * (units[u].seconds * PS_DGTD_C0) : number;
             return PS_OK;
         }
-    return ps_fail(PS_USAGE, "--%s %s: a time is expected: seconds, or with a unit as in 2.5ns, "
-                             "80ps, 0.75m (metres of light)", option, text);
+    return ps_fail(PS_USAGE,
+                   "--%s %s: a time is expected: seconds, or with a unit as in 2.5ns, "
+                   "80ps, 0.75m (metres of light)",
+                   option, text);
 }
 
 ps_status text_time(setup_text *text, const char *key, double *metres, int *given)
@@ -79,9 +81,10 @@ ps_status text_time(setup_text *text, const char *key, double *metres, int *give
     const char *value = text_find(text, key);
     if (given) *given = value != NULL;
     if (!value || parse_time(text->option, value, metres) == PS_OK) return PS_OK;
-    return ps_fail(PS_USAGE, "--%s %s: %s=%s: a time is expected: seconds, or with a unit as in "
-                             "2.5ns, 80ps, 0.75m (metres of light)", text->option, text->whole,
-                   key, value);
+    return ps_fail(PS_USAGE,
+                   "--%s %s: %s=%s: a time is expected: seconds, or with a unit as in "
+                   "2.5ns, 80ps, 0.75m (metres of light)",
+                   text->option, text->whole, key, value);
 }
 
 ps_status text_done(const setup_text *text, const char *known)
@@ -123,9 +126,10 @@ ps_status tag_number(const setup *s, const char *option, const char *text, int32
     strcpy(names, s->mesh.tag_names);
     for (char *c = names; *c; ++c)
         if (*c == '\n') *c = ',';
-    return ps_fail(PS_USAGE, "--%s: \"%s\" is neither the number nor the name of a physical group "
-                             "of %s; it has names for: %s", option, text, s->input,
-                   names[0] ? names : "none");
+    return ps_fail(PS_USAGE,
+                   "--%s: \"%s\" is neither the number nor the name of a physical group "
+                   "of %s; it has names for: %s",
+                   option, text, s->input, names[0] ? names : "none");
 }
 
 const char *tag_text(const setup *s, int32_t tag, char out[96])
@@ -172,8 +176,10 @@ static ps_status read_shape(const char *option, const char *text, int *ball, dou
     *ball = strncmp(text, "ball:", 5) == 0;
     if (!numbers || (!*ball && strncmp(text, "box:", 4) != 0) ||
         ps_parse_reals(numbers + 1, ',', v, 6, &count) != PS_OK || count != (*ball ? 4 : 6))
-        return ps_fail(PS_USAGE, "--%s %s: expected box:X0,Y0,Z0,X1,Y1,Z1, ball:X,Y,Z,R or "
-                                 "tag:T,T,..", option, text);
+        return ps_fail(PS_USAGE,
+                       "--%s %s: expected box:X0,Y0,Z0,X1,Y1,Z1, ball:X,Y,Z,R or "
+                       "tag:T,T,..",
+                       option, text);
     return PS_OK;
 }
 

@@ -98,8 +98,7 @@ void box_make_tags(const void *context, int64_t first, int64_t count, void *rows
         double x[3];
         corners_of(b, first + i, at);
         for (int c = 0; c < 3; ++c)
-            x[c] = b->corner[c] + b->size[c] *
-                                      (double)(at[0][c] + at[1][c] + at[2][c] + at[3][c]) /
+            x[c] = b->corner[c] + b->size[c] * (double)(at[0][c] + at[1][c] + at[2][c] + at[3][c]) /
                                       (4 * (double)b->cells[c]);
         out[i] = b->tag;
         for (int r = 0; r < b->region_count; ++r)

@@ -21,13 +21,13 @@ typedef struct box {
     double corner[3], size[3]; /* m */
     double shake;              /* of the cell size, at most BOX_SHAKE_MAX                    */
     int64_t seed;
-    int32_t tag, sides;        /* of elements in no region; of side x-: x+ has the next, ..  */
+    int32_t tag, sides; /* of elements in no region; of side x-: x+ has the next, ..  */
     int region_count;
     box_region regions[BOX_REGIONS_MAX]; /* the last one that has an element's centroid */
 } box;
 
-/* Moves below a third of the cells leave all volumes positive: with edges e_a (1 + d), |d| <= 0.3, the
- * matrix of the edges is dominated by its diagonal. */
+/* Moves below a third of the cells leave all volumes positive: with edges e_a (1 + d), |d| <= 0.3,
+ * the matrix of the edges is dominated by its diagonal. */
 #define BOX_SHAKE_MAX 0.3
 
 int64_t box_vertices(const box *b);

@@ -26,7 +26,8 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"shake", PS_OPTION_REAL, &chosen.shake, "S",
      "move vertices at random, along each axis by up to S/2 cells either way; those of a side "
-     "stay in its plane", 0, BOX_SHAKE_MAX, PS_IDENTITY},
+     "stay in its plane",
+     0, BOX_SHAKE_MAX, PS_IDENTITY},
     {"seed", PS_OPTION_INT, &chosen.seed, "N", "of the moves", 0, 1e15, PS_IDENTITY},
     {"tag", PS_OPTION_INT, &chosen.tag, "N", "physical group of elements in no region", 0, 1e9,
      PS_IDENTITY},
@@ -71,10 +72,12 @@ static ps_status read_region(const char *text, box_region *r)
     double v[6];
     int count, used = 0;
     char shape[5] = "";
-    if (sscanf(text, "%" SCNd32 ":%4[a-z]:%n", &r->tag, shape, &used) < 2 || !used ||
-        r->tag < 0 || ps_parse_reals(text + used, ',', v, 6, &count) != PS_OK)
-        return ps_fail(PS_USAGE, "--region %s: expected TAG:box:X0,Y0,Z0,X1,Y1,Z1 or "
-                                 "TAG:ball:X,Y,Z,R", text);
+    if (sscanf(text, "%" SCNd32 ":%4[a-z]:%n", &r->tag, shape, &used) < 2 || !used || r->tag < 0 ||
+        ps_parse_reals(text + used, ',', v, 6, &count) != PS_OK)
+        return ps_fail(PS_USAGE,
+                       "--region %s: expected TAG:box:X0,Y0,Z0,X1,Y1,Z1 or "
+                       "TAG:ball:X,Y,Z,R",
+                       text);
     r->ball = strcmp(shape, "ball") == 0;
     if ((!r->ball && strcmp(shape, "box") != 0) || count != (r->ball ? 4 : 6))
         return ps_fail(PS_USAGE, "--region %s: a box has six numbers, a ball four", text);
@@ -125,19 +128,25 @@ static ps_status write_box(const box *b, const ps_run *run)
     char names[256];
     int length = 0;
     for (int s = 0; s < 6; ++s)
-        length += snprintf(names + length, sizeof names - (size_t)length, "%s%d %s",
-                           s ? "\n" : "", b->sides + s, sides[s]);
-    const ps_volume_mesh_makers makers = {
-        box_vertices(b), box_tetrahedra(b), box_triangles(b), names, b,
-        box_make_vertices, box_make_connectivity, box_make_tags, box_make_triangles,
-        box_make_triangle_tags};
+        length += snprintf(names + length, sizeof names - (size_t)length, "%s%d %s", s ? "\n" : "",
+                           b->sides + s, sides[s]);
+    const ps_volume_mesh_makers makers = {box_vertices(b),
+                                          box_tetrahedra(b),
+                                          box_triangles(b),
+                                          names,
+                                          b,
+                                          box_make_vertices,
+                                          box_make_connectivity,
+                                          box_make_tags,
+                                          box_make_triangles,
+                                          box_make_triangle_tags};
     return ps_volume_mesh_save_made(run->operands[0], &makers, ps_version(), run->record);
 }
 
 static bool is_done(const ps_run *run)
 {
-    const ps_store_identity identity = {PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION,
-                                        ps_version(), ps_revision(), run->record, 0};
+    const ps_store_identity identity = {
+        PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, ps_version(), ps_revision(), run->record, 0};
     return !run->force && ps_store_matches(run->operands[0], &identity, 0, NULL, NULL);
 }
 
@@ -166,11 +175,13 @@ static ps_status run_box(ps_run *run)
 static const ps_program program = {
     .name = "mesh-box",
     .synopsis = "OUTPUT",
-    .description =
-        "Makes a brick of cells of six tetrahedra each (Kuhn), which share their faces: the uniform "
-        "meshes on which solvers are verified and timed. Regions are tagged by boxes and balls, the "
-        "six sides by the groups from --sides on. The mesh is written chunk by chunk by all threads "
-        "and never lies in memory.",
+    .description = "Makes a brick of cells of six tetrahedra each (Kuhn), which share their faces: "
+                   "the uniform "
+                   "meshes on which solvers are verified and timed. Regions are tagged by boxes "
+                   "and balls, the "
+                   "six sides by the groups from --sides on. The mesh is written chunk by chunk by "
+                   "all threads "
+                   "and never lies in memory.",
     .examples = "penstock mesh-box cube.hdf --cells 80\n"
                 "penstock mesh-box guide.hdf --cells 40,20,10 --size 0.2,0.1,0.05 --shake 0.2 \\\n"
                 "    --region 2:box:0.05,0,0,0.1,0.1,0.05\n"

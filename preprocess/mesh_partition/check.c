@@ -26,9 +26,10 @@ static ps_status check_pieces(job *j, const uint32_t *ids)
     for (int64_t e = 0; e < p->elements && p->components > 1 && !j->allow_pieces; ++e) {
         char place[PLACE];
         if (piece[e] == piece[0]) continue;
-        status = ps_fail(PS_INVALID, "%s falls into %" PRId64 " pieces that do not touch across "
-                                     "faces: %s belongs to another one than tetrahedron %d; "
-                                     "--allow-pieces takes it as it is",
+        status = ps_fail(PS_INVALID,
+                         "%s falls into %" PRId64 " pieces that do not touch across "
+                         "faces: %s belongs to another one than tetrahedron %d; "
+                         "--allow-pieces takes it as it is",
                          j->input, p->components, element_place(j, e, place), p->source[0]);
         break;
     }
@@ -87,14 +88,15 @@ static ps_status find_overlaps(const job *j, surface *s, int64_t *pairs)
             centroids[i] += corner(&j->mesh, s->triangles[i / 3 * 3 + v])[i % 3] / 3;
     ps_space_curve_order(PS_CURVE_HILBERT, centroids, s->count, workspace, order);
     ps_box_tree_build(j->mesh.vertices, s->triangles, s->count, order, boxes);
-    *pairs = ps_surface_intersections(j->mesh.vertices, s->triangles, s->count, order, boxes,
-                                      s->hit);
+    *pairs =
+        ps_surface_intersections(j->mesh.vertices, s->triangles, s->count, order, boxes, s->hit);
 done:
     free(centroids), free(order), free(boxes), free(workspace);
     return status;
 }
 
-/* Direction from edge a-b to the opposite vertex of a triangle, across the edge, as a unit vector. */
+/* Direction from edge a-b to the opposite vertex of a triangle, across the edge, as a unit vector.
+ */
 static void inwards(const ps_partition *p, const int32_t *triangle, int edge, double out[3])
 {
     const double *a = corner(p, triangle[edge]), *b = corner(p, triangle[(edge + 1) % 3]);
@@ -111,7 +113,8 @@ static void inwards(const ps_partition *p, const int32_t *triangle, int edge, do
     for (int i = 0; i < 3; ++i) out[i] /= sqrt(length);
 }
 
-/* Two outer faces at an edge that leave it in the same direction (to 1e-6 rad) lie on one another. */
+/* Two outer faces at an edge that leave it in the same direction (to 1e-6 rad) lie on one another.
+ */
 static bool folds(const ps_partition *p, const surface *s, uint32_t a, uint32_t b)
 {
     double u[3], v[3], apart = 0;
@@ -150,13 +153,13 @@ static ps_status tell_overlap(const job *j, const surface *s, int64_t pairs)
     char place[2][PLACE];
     while (s->hit[first] < 0) ++first;
     const double *x = corner(&j->mesh, s->triangles[3 * first]);
-    return ps_fail(PS_INVALID, "the mesh does not conform: outer faces of %s and %s, near (%g, %g, "
-                               "%g), overlap or cut through one another (%" PRId64 " such pairs). "
-                               "Neighbours must share their vertices: mesh the regions together, "
-                               "or weld coincident vertices (penstock-mesh-import --weld)",
+    return ps_fail(PS_INVALID,
+                   "the mesh does not conform: outer faces of %s and %s, near (%g, %g, "
+                   "%g), overlap or cut through one another (%" PRId64 " such pairs). "
+                   "Neighbours must share their vertices: mesh the regions together, "
+                   "or weld coincident vertices (penstock-mesh-import --weld)",
                    element_place(j, s->elements[first], place[0]),
-                   element_place(j, s->elements[s->hit[first]], place[1]), x[0], x[1], x[2],
-                   pairs);
+                   element_place(j, s->elements[s->hit[first]], place[1]), x[0], x[1], x[2], pairs);
 }
 
 static ps_status check_outer(job *j)

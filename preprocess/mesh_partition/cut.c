@@ -24,8 +24,9 @@ static ps_status weigh_tag(job *j, const char *text)
         j->weights[e] = (int32_t)weight;
         ++found;
     }
-    return found ? PS_OK : ps_fail(PS_USAGE, "--weight %s: no element of %s has tag %lld", text,
-                                   j->input, tag);
+    return found ? PS_OK
+                 : ps_fail(PS_USAGE, "--weight %s: no element of %s has tag %lld", text, j->input,
+                           tag);
 }
 
 static ps_status weigh(job *j)
@@ -37,10 +38,11 @@ static ps_status weigh(job *j)
         PS_TRY(weigh_tag(j, j->weight_texts->items[i]));
     int64_t total = 0;
     for (int64_t e = 0; e < j->mesh.elements; ++e) total += j->weights[e];
-    return total <= INT32_MAX ? PS_OK
-                              : ps_fail(PS_USAGE, "--weight: the weights add up to %" PRId64
-                                                  ", beyond %d; use smaller ones",
-                                        total, INT32_MAX);
+    return total <= INT32_MAX
+               ? PS_OK
+               : ps_fail(PS_USAGE,
+                         "--weight: the weights add up to %" PRId64 ", beyond %d; use smaller ones",
+                         total, INT32_MAX);
 }
 
 /* ---- methods ---- */
@@ -52,8 +54,10 @@ static ps_status cut_by_scotch(job *j)
     int64_t arcs = 4 * p->elements - j->outer_faces;
     ps_status status;
     if (arcs > INT32_MAX)
-        return ps_fail(PS_EXHAUSTED, "%" PRId64 " links are more than Scotch counts; use --method "
-                                     "boxes", arcs);
+        return ps_fail(PS_EXHAUSTED,
+                       "%" PRId64 " links are more than Scotch counts; use --method "
+                       "boxes",
+                       arcs);
     PS_GUARD(status, done, PS_ALLOC(&start, p->elements + 1, "the dual graph"));
     PS_GUARD(status, done, PS_ALLOC(&neighbours, arcs, "the dual graph"));
     for (int64_t f = 0; f < 4 * p->elements; ++f) {
@@ -76,8 +80,8 @@ static ps_status cut_by_boxes(job *j)
     void *workspace = NULL;
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&centroids, 3 * p->elements, "centroids"));
-    PS_GUARD(status, done, ps_alloc(&workspace, (int64_t)ps_parts_boxes_workspace(p->elements), 1,
-                                    "sorting"));
+    PS_GUARD(status, done,
+             ps_alloc(&workspace, (int64_t)ps_parts_boxes_workspace(p->elements), 1, "sorting"));
     for (int64_t i = 0; i < 4 * p->elements; ++i)
         for (int c = 0; c < 3; ++c)
             centroids[i / 4 * 3 + c] += p->vertices[3 * (int64_t)p->tetrahedra[i] + c] / 4;
@@ -96,9 +100,10 @@ static ps_status check_none_empty(const job *j)
     for (int64_t q = 0; q < j->parts; ++q) empty += sizes[q] == 0;
     free(sizes);
     return empty == 0 ? PS_OK
-                      : ps_fail(PS_USAGE, "--parts %" PRId64 ": %" PRId64 " parts would be empty "
-                                          "(%s has %" PRId64 " tetrahedra); use fewer parts or "
-                                          "another --method",
+                      : ps_fail(PS_USAGE,
+                                "--parts %" PRId64 ": %" PRId64 " parts would be empty "
+                                "(%s has %" PRId64 " tetrahedra); use fewer parts or "
+                                "another --method",
                                 j->parts, empty, j->input, j->mesh.elements);
 }
 

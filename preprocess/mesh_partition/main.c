@@ -29,14 +29,14 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"method", PS_OPTION_CHOICE, &chosen.method, "auto|scotch|boxes|hilbert",
      "Scotch's k-way partition of the dual graph; recursive bisection across the longest axis; "
-     "intervals of the Hilbert curve. auto: scotch where it was built in, else hilbert", 0, 0,
-     PS_IDENTITY},
+     "intervals of the Hilbert curve. auto: scotch where it was built in, else hilbert",
+     0, 0, PS_IDENTITY},
     {"order", PS_OPTION_CHOICE, &chosen.order, "hilbert|layers",
      "elements of a part along the Hilbert curve, those that touch other parts last; or in "
-     "breadth-first layers over faces, for runs out of core", 0, 0, PS_IDENTITY},
+     "breadth-first layers over faces, for runs out of core",
+     0, 0, PS_IDENTITY},
     {"weight", PS_OPTION_LIST, &chosen.weights, "TAG:W",
-     "elements of this physical group count as W (a whole number) instead of 1", 0, 0,
-     PS_IDENTITY},
+     "elements of this physical group count as W (a whole number) instead of 1", 0, 0, PS_IDENTITY},
     {"imbalance", PS_OPTION_REAL, &chosen.imbalance, "F",
      "how far Scotch may exceed the mean weight of a part", 0.0001, 1, PS_IDENTITY},
     {"allow-pieces", PS_OPTION_FLAG, &chosen.allow_pieces, NULL,
@@ -55,9 +55,9 @@ static ps_status choose_method(job *j)
     if (chosen.method == SCOTCH && !scotch)
         return ps_fail(PS_USAGE, "--method scotch: Penstock was built without Scotch; boxes and "
                                  "hilbert are there");
-    j->method = chosen.method == BOXES                    ? CUT_BOXES
+    j->method = chosen.method == BOXES                ? CUT_BOXES
                 : chosen.method == HILBERT || !scotch ? CUT_HILBERT
-                                                          : CUT_SCOTCH;
+                                                      : CUT_SCOTCH;
     if (chosen.method == AUTO && !scotch && j->parts > 1)
         ps_info("Penstock was built without Scotch: parts are intervals of the Hilbert curve");
     return PS_OK;
@@ -80,11 +80,12 @@ static ps_status check_memory(job *j, bool tell)
     }
     return bytes <= j->run->host_memory
                ? PS_OK
-               : ps_fail(PS_EXHAUSTED, "%s: %" PRId64 " tetrahedra take about %.2f GB, "
-                                       "--host-memory is %.2f GB%s", j->input, elements,
-                         (double)bytes / 1e9, (double)j->run->host_memory / 1e9,
-                         j->method == CUT_SCOTCH && j->parts > 1
-                             ? "; --method boxes takes less" : "");
+               : ps_fail(PS_EXHAUSTED,
+                         "%s: %" PRId64 " tetrahedra take about %.2f GB, "
+                         "--host-memory is %.2f GB%s",
+                         j->input, elements, (double)bytes / 1e9, (double)j->run->host_memory / 1e9,
+                         j->method == CUT_SCOTCH && j->parts > 1 ? "; --method boxes takes less"
+                                                                 : "");
 }
 
 static ps_status write_partition(job *j, const ps_store_identity *identity)
@@ -121,11 +122,15 @@ static ps_status do_partition(job *j, const ps_store_identity *identity)
 
 static ps_status run_alone(ps_run *run)
 {
-    job j = {.run = run, .input = run->operands[0], .parts = chosen.parts,
-             .layers = chosen.order == 1, .allow_pieces = chosen.allow_pieces,
-             .imbalance = chosen.imbalance, .weight_texts = &chosen.weights};
+    job j = {.run = run,
+             .input = run->operands[0],
+             .parts = chosen.parts,
+             .layers = chosen.order == 1,
+             .allow_pieces = chosen.allow_pieces,
+             .imbalance = chosen.imbalance,
+             .weight_texts = &chosen.weights};
     ps_store_identity identity = {PS_PARTITION_FORMAT, PS_PARTITION_VERSION, ps_version(),
-                                  ps_revision(), run->record, 0};
+                                  ps_revision(),       run->record,          0};
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-partition MESH OUTPUT");
     j.output = run->operand_count > 1 ? run->operands[1] : NULL;
@@ -149,9 +154,12 @@ static const ps_program program = {
     .synopsis = "MESH OUTPUT",
     .description =
         "Cuts a volume mesh into parts of equal weight with few faces between them, puts the "
-        "elements of each part into an order that is good for caches or for time-skewed tiles, links "
-        "elements across faces, and says how good the parts are. Refuses meshes whose neighbours do "
-        "not share their vertices, or that fall into pieces. The output keeps the numbers of vertices "
+        "elements of each part into an order that is good for caches or for time-skewed tiles, "
+        "links "
+        "elements across faces, and says how good the parts are. Refuses meshes whose neighbours "
+        "do "
+        "not share their vertices, or that fall into pieces. The output keeps the numbers of "
+        "vertices "
         "and, for each element, its row in MESH.",
     .examples = "penstock mesh-partition head.hdf head_8.h5 --parts 8\n"
                 "penstock mesh-partition cube.hdf cube.h5 --order layers\n"

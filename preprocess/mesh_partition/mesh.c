@@ -75,9 +75,10 @@ static ps_status take_triangles(job *j, const ps_volume_mesh *mesh, const uint32
         const int32_t *v = mesh->triangles + 3 * t;
         tag_faces(p, v, mesh->triangle_tags[t], start, ids);
         if (p->face_count > before && p->face_count <= before + 2) continue;
-        return ps_fail(PS_INVALID, "%s: boundary triangle %" PRId64 " (vertices %d %d %d) is a "
-                                   "face of %" PRId64 " tetrahedra", j->input, t, v[0], v[1],
-                       v[2], p->face_count - before);
+        return ps_fail(PS_INVALID,
+                       "%s: boundary triangle %" PRId64 " (vertices %d %d %d) is a "
+                       "face of %" PRId64 " tetrahedra",
+                       j->input, t, v[0], v[1], v[2], p->face_count - before);
     }
     return PS_OK;
 }

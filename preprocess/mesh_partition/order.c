@@ -123,8 +123,8 @@ static ps_status order_layers(job *j)
     for (int64_t q = 0; q < p->parts; ++q) {
         int64_t first = p->part_start[q], end = p->part_start[q + 1];
         set_interior(j, q);
-        int64_t layers = ps_mesh_layers(p->vertices, p->tetrahedra, p->links, first, end,
-                                        key + first, queue);
+        int64_t layers =
+            ps_mesh_layers(p->vertices, p->tetrahedra, p->links, first, end, key + first, queue);
         for (int64_t e = first; e < end; ++e) key[e] += (int32_t)p->layer_count;
         p->layer_count += layers;
     }

@@ -1,8 +1,8 @@
 /*
  * partition: what the files of penstock-mesh-partition share.
  *
- * The mesh is put along the Hilbert curve and linked, each element gets a part, and the elements are put
- * in their final order. At most two copies of one array are in memory at a time.
+ * The mesh is put along the Hilbert curve and linked, each element gets a part, and the elements
+ * are put in their final order. At most two copies of one array are in memory at a time.
  */
 #ifndef PS_PREPROCESS_MESH_PARTITION_PARTITION_H
 #define PS_PREPROCESS_MESH_PARTITION_PARTITION_H
@@ -18,18 +18,18 @@ typedef enum cut_method { CUT_SCOTCH, CUT_BOXES, CUT_HILBERT } cut_method;
 typedef struct job {
     const ps_run *run;
     const char *input, *output;
-    ps_store *store;       /* of the mesh */
+    ps_store *store; /* of the mesh */
     int64_t parts;
     cut_method method;
     bool layers, allow_pieces;
     double imbalance;
     const ps_text_list *weight_texts;
-    ps_partition mesh;     /* what will be written                                    */
-    int32_t *weights;      /* [elements] or NULL, in the order in which elements are now */
-    int32_t *part;         /* [elements] likewise                                     */
+    ps_partition mesh; /* what will be written                                    */
+    int32_t *weights;  /* [elements] or NULL, in the order in which elements are now */
+    int32_t *part;     /* [elements] likewise                                     */
     /* figures */
     int64_t outer_faces;
-    double seconds[4];     /* reading, linking, cutting, ordering */
+    double seconds[4]; /* reading, linking, cutting, ordering */
 } job;
 
 /* mesh.c: reads the mesh, sorts the vertices of elements, orders elements along the Hilbert curve,

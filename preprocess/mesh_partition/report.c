@@ -39,8 +39,8 @@ static int64_t pieces_of(const ps_partition *p, int64_t first, int64_t end, uint
 }
 
 typedef struct survey {
-    int32_t *last;   /* [elements] last part that counted an element of another part as halo */
-    int64_t *met;    /* [parts] likewise, for parts */
+    int32_t *last; /* [elements] last part that counted an element of another part as halo */
+    int64_t *met;  /* [parts] likewise, for parts */
     int64_t links;
     double distance;
 } survey;
@@ -90,8 +90,7 @@ static void weigh_parts(const job *j, quality *out)
     }
     out->imbalance = most * (double)p->parts / total;
     for (int64_t l = 0; l < p->layer_count; ++l)
-        out->layer_largest =
-            larger(out->layer_largest, p->layer_start[l + 1] - p->layer_start[l]);
+        out->layer_largest = larger(out->layer_largest, p->layer_start[l + 1] - p->layer_start[l]);
 }
 
 static ps_status judge(const job *j, quality *out)
@@ -108,8 +107,8 @@ static ps_status judge(const job *j, quality *out)
     PS_GUARD(status, done, PS_ALLOC(&queue, p->elements, "the report"));
     for (int64_t q = 0; q < p->parts; ++q) {
         survey_part(p, q, &s, out);
-        out->pieces_max = larger(
-            out->pieces_max, pieces_of(p, p->part_start[q], p->part_start[q + 1], seen, queue));
+        out->pieces_max = larger(out->pieces_max,
+                                 pieces_of(p, p->part_start[q], p->part_start[q + 1], seen, queue));
     }
     out->cut_faces /= 2;
     out->link_distance = s.links ? s.distance / (double)s.links : 0;

@@ -1,5 +1,5 @@
-/* partition and dgtd_model: round trips, what is refused, and domains of ranks: a half step over three
- * domains with their exchanges gives the bits of the whole mesh. */
+/* partition and dgtd_model: round trips, what is refused, and domains of ranks: a half step over
+ * three domains with their exchanges gives the bits of the whole mesh. */
 #include "formats/dgtd_model.h"
 
 #include <stdlib.h>
@@ -22,18 +22,24 @@ static int leave(void **state)
     return chdir("/") == 0 ? system(command) : -1;
 }
 
-static const ps_store_identity identity = {PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "test",
-                                           "test", "", 0};
+static const ps_store_identity identity = {
+    PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "test", "test", "", 0};
 
 static const ps_dgtd_medium media[2] = {{3, 4, 1.5, .25, 1000, "skin"}, {8, 1, 1, 0, 0, ""}};
 
 /* The shaken cube in five runs of the curve, of two media. */
 static void make_partition(const cube_tets *mesh, ps_partition *p)
 {
-    *p = (ps_partition){.parts = PARTS, .elements = mesh->elements,
-                        .vertex_count = mesh->vertex_count, .face_count = 3, .components = 1,
-                        .method = "hilbert", .order = "hilbert", .tag_names = "3 skin\n101 x-",
-                        .mesh_uuid = "some-uuid", .mesh_hash = "0123456789abcdef"};
+    *p = (ps_partition){.parts = PARTS,
+                        .elements = mesh->elements,
+                        .vertex_count = mesh->vertex_count,
+                        .face_count = 3,
+                        .components = 1,
+                        .method = "hilbert",
+                        .order = "hilbert",
+                        .tag_names = "3 skin\n101 x-",
+                        .mesh_uuid = "some-uuid",
+                        .mesh_hash = "0123456789abcdef"};
     check_ok(ps_partition_allocate(p));
     for (int64_t q = 0; q <= PARTS; ++q) p->part_start[q] = q * mesh->elements / PARTS;
     memcpy(p->vertices, mesh->vertices, 24 * (size_t)mesh->vertex_count);
@@ -62,14 +68,22 @@ static void sample_init(sample *s)
     make_partition(&s->mesh, &s->partition);
     s->total = calloc(6 * SIDE * SIDE * SIDE, 1);
     for (int64_t e = 0; e < s->mesh.elements; ++e) s->total[e] = e % 7 < 3;
-    s->sources[0] = (ps_dgtd_source){PS_DGTD_SOURCE_CURRENT, 1, 2, 3, 4, 5, {0, 0, 1}, {0},
-                                     {.1, .2, .3}, .4, {0}, {0}};
-    s->sources[1] = (ps_dgtd_source){PS_DGTD_SOURCE_MODE, 0, 1, 0, 1, 0, {1, -1, 0}, {0},
-                                     {0}, 0, {1, 2, 3}, {1, 1, 0}};
-    s->model = (ps_dgtd_model){.header = {.order = 2, .averaged = true, .dt = .01, .dt_rule = .02,
-                                          .dt_power = .025, .media = 2, .sources = 2},
-                               .partition = &s->partition, .kinds = s->mesh.kinds,
-                               .material = s->mesh.tags, .total = s->total, .media = media,
+    s->sources[0] = (ps_dgtd_source){PS_DGTD_SOURCE_CURRENT, 1,  2,   3,  4, 5, {0, 0, 1}, {0},
+                                     {.1, .2, .3},           .4, {0}, {0}};
+    s->sources[1] = (ps_dgtd_source){PS_DGTD_SOURCE_MODE, 0,   1,   0, 1,         0,
+                                     {1, -1, 0},          {0}, {0}, 0, {1, 2, 3}, {1, 1, 0}};
+    s->model = (ps_dgtd_model){.header = {.order = 2,
+                                          .averaged = true,
+                                          .dt = .01,
+                                          .dt_rule = .02,
+                                          .dt_power = .025,
+                                          .media = 2,
+                                          .sources = 2},
+                               .partition = &s->partition,
+                               .kinds = s->mesh.kinds,
+                               .material = s->mesh.tags,
+                               .total = s->total,
+                               .media = media,
                                .sources = s->sources};
 }
 
@@ -157,8 +171,8 @@ static void rank_open(ps_dgtd_model_file *model, const int64_t *parts, int ranks
     check_ok(ps_dgtd_model_load(model, parts, ranks, r, ps_dgtd_lanes(PS_DOUBLE), &out->domain));
     const ps_dgtd_domain *d = &out->domain;
     /* The case takes the domain's arrays as a mesh, and has room for the halo behind its fields. */
-    out->x.mesh = (cube_tets){0, d->vertex_count, d->elements, d->vertices, d->tetrahedra,
-                              d->links, d->kinds, d->material};
+    out->x.mesh = (cube_tets){0,        d->vertex_count, d->elements, d->vertices, d->tetrahedra,
+                              d->links, d->kinds,        d->material};
     check_ok(dgtd_case_init(&out->x, 2, PS_DOUBLE, materials, 2));
     size_t bytes = dgtd_case_field_bytes(&out->x);
     size_t slot = bytes / (size_t)(out->x.system.groups * ps_dgtd_lanes(PS_DOUBLE));
@@ -326,8 +340,7 @@ static void model_faults(void **state)
     check_ok(ps_dgtd_model_share(model, 1, parts));
     check_fails(ps_dgtd_model_load(model, parts, 1, 0, 16, &domain), PS_INVALID, "element 0");
     ps_dgtd_model_close(&model);
-    check_fails(ps_dgtd_model_open("partition.h5", &model), PS_INVALID,
-                "penstock-dgtd-model");
+    check_fails(ps_dgtd_model_open("partition.h5", &model), PS_INVALID, "penstock-dgtd-model");
     check_fails(ps_dgtd_model_open("missing.h5", &model), PS_INVALID, "missing.h5");
     sample_release(&s);
 }
@@ -335,12 +348,9 @@ static void model_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(domains_give_the_bits_of_the_whole),
-        cmocka_unit_test(shares),
-        cmocka_unit_test(partition_faults),
-        cmocka_unit_test(layer_faults),
-        cmocka_unit_test(model_faults),
+        cmocka_unit_test(round_trip),   cmocka_unit_test(domains_give_the_bits_of_the_whole),
+        cmocka_unit_test(shares),       cmocka_unit_test(partition_faults),
+        cmocka_unit_test(layer_faults), cmocka_unit_test(model_faults),
     };
     return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -73,21 +73,15 @@ expect 2 "shake" $box none.hdf --shake 0.4
 expect 2 "ball four" $box none.hdf --region 2:ball:1,2,3
 
 # ---- meshes that are wrong, by hand ----
-# mesh NODES ELEMENTS: a text MSH through mesh-import
-mesh() {
-    { printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n' "$(printf "$1" | wc -l)"; printf "$1" | awk '{ print NR, $0 }'
-      printf '$EndNodes\n$Elements\n%d\n' "$(printf "$2" | wc -l)"; printf "$2" | awk '{ print NR, $0 }'; printf '$EndElements\n'; } > hand.msh
-    expect 0 "" penstock-mesh-import hand.msh hand.hdf --orient
-}
 low='0 0 0\n1 0 0\n0 1 0\n0 0 -1\n'
 # a smaller face inside a larger one
-mesh "$low"'0.2 0.2 0\n0.4 0.2 0\n0.2 0.4 0\n0.2 0.2 1\n' '4 2 1 1 1 2 3 4\n4 2 1 1 5 6 7 8\n'
+hand_mesh "$low"'0.2 0.2 0\n0.4 0.2 0\n0.2 0.4 0\n0.2 0.2 1\n' '4 2 1 1 1 2 3 4\n4 2 1 1 5 6 7 8\n'
 expect 3 "does not conform" $cut hand.hdf none.h5
 # the two diagonals of a square on either side
-mesh '0 0 0\n1 0 0\n1 1 0\n0 1 0\n0.5 0.5 1\n0.5 0.5 -1\n' '4 2 1 1 1 2 3 5\n4 2 1 1 1 3 4 5\n4 2 1 1 1 2 4 6\n4 2 1 1 2 3 4 6\n'
+hand_mesh '0 0 0\n1 0 0\n1 1 0\n0 1 0\n0.5 0.5 1\n0.5 0.5 -1\n' '4 2 1 1 1 2 3 5\n4 2 1 1 1 3 4 5\n4 2 1 1 1 2 4 6\n4 2 1 1 2 3 4 6\n'
 expect 3 "does not conform" $cut hand.hdf none.h5
 # two that touch along an edge
-mesh "$low"'-1 0 0\n0 0 1\n' '4 2 1 1 1 2 3 4\n4 2 1 1 1 3 5 6\n'
+hand_mesh "$low"'-1 0 0\n0 0 1\n' '4 2 1 1 1 2 3 4\n4 2 1 1 1 3 5 6\n'
 expect 3 "falls into 2 pieces" $cut hand.hdf none.h5
 grep -q "tetrahedron [01] of hand.hdf belongs to another one than tetrahedron [01]" err || { cat err; fail "the piece is not named"; }
 expect 0 "" $cut hand.hdf pieces.h5 --allow-pieces; is components 2

@@ -25,8 +25,7 @@ static double *centroids_of(const cube_tets *mesh)
 {
     double *out = calloc(3 * (size_t)mesh->elements, sizeof *out);
     for (int64_t i = 0; i < 12 * mesh->elements; ++i)
-        out[i / 12 * 3 + i % 3] +=
-            mesh->vertices[3 * (int64_t)mesh->tetrahedra[i / 3] + i % 3] / 4;
+        out[i / 12 * 3 + i % 3] += mesh->vertices[3 * (int64_t)mesh->tetrahedra[i / 3] + i % 3] / 4;
     return out;
 }
 
@@ -56,8 +55,7 @@ static void boxes_of_a_cube(void **state)
     /* Three parts, elements in the lower half of x count threefold. */
     int32_t *weights = malloc((size_t)mesh.elements * sizeof *weights);
     double sums[3] = {0}, total = 0;
-    for (int64_t e = 0; e < mesh.elements; ++e)
-        total += weights[e] = centroids[3 * e] < .5 ? 3 : 1;
+    for (int64_t e = 0; e < mesh.elements; ++e) total += weights[e] = centroids[3 * e] < .5 ? 3 : 1;
     ps_parts_of_boxes(centroids, weights, mesh.elements, 3, workspace, part);
     for (int64_t e = 0; e < mesh.elements; ++e) sums[part[e]] += weights[e];
     for (int q = 0; q < 3; ++q) check_near(sums[q], total / 3, 3, 0);
@@ -91,15 +89,15 @@ static void layers_of_a_cube(void **state)
     int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
     int32_t *queue = malloc((size_t)mesh.elements * sizeof *queue);
     int64_t count = mesh.elements, sizes[3 * N] = {0};
-    int64_t layers = ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, 0, count, layer,
-                                    queue);
+    int64_t layers =
+        ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, 0, count, layer, queue);
     assert_int_equal(layers, 3 * N);
     check_layers(&mesh, 0, count, layer, layers);
     for (int64_t e = 0; e < count; ++e) ++sizes[layer[e]];
     for (int l = 0; l < 3 * N; ++l) assert_int_equal(sizes[l], 2 * N * N);
     /* A range of the curve, and one of scattered pieces. */
-    layers = ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, count / 5, count / 2,
-                            layer, queue);
+    layers = ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, count / 5, count / 2, layer,
+                            queue);
     check_layers(&mesh, count / 5, count / 2, layer, layers);
     for (int64_t e = 0; e < count; ++e)
         for (int f = 0; f < 4; ++f) { /* elements 7, 17, .. stand alone */
