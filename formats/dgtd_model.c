@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns.h"
 #include "formats/dgtd_model_internal.h"
 #include "runtime/memory.h"
 
@@ -41,16 +42,9 @@ static ps_status tables_allocate(tables *t, int64_t media, int64_t sources)
     return PS_ALLOC(&t->radii, sources, "sources");
 }
 
-typedef struct column {
-    const char *name, *units, *description;
-    ps_type type;
-    int64_t rows, width;
-    void *data;
-} column;
-
-static void list_columns(const tables *t, int64_t media, int64_t sources, column out[COLUMNS])
+static void list_columns(const tables *t, int64_t media, int64_t sources, ps_column out[COLUMNS])
 {
-    const column columns[COLUMNS] = {
+    const ps_column columns[COLUMNS] = {
         {"/media/tag", "1", "physical group", PS_I32, media, 1, t->tags},
         {"/media/values", "1", "eps_r, mu_r, sigma (S/m), density (kg/m3)", PS_F64, media, 4,
          t->values},
@@ -152,22 +146,13 @@ static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
 static ps_status put_columns(ps_store *store, const ps_dgtd_model *m)
 {
     tables t;
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     ps_status status = tables_allocate(&t, m->header.media, m->header.sources);
     if (status == PS_OK) {
         take_in(&t, m);
         list_columns(&t, m->header.media, m->header.sources, columns);
     }
-    for (int c = 0; c < COLUMNS && status == PS_OK; ++c) {
-        const column *x = columns + c;
-        ps_dataset_spec spec = {.name = x->name,
-                                .type = x->type,
-                                .rank = x->width > 1 ? 2 : 1,
-                                .dims = {x->rows, x->width},
-                                .units = x->units,
-                                .description = x->description};
-        if (x->rows > 0) status = ps_store_write_array(store, &spec, x->data);
-    }
+    if (status == PS_OK) status = ps_columns_write(store, columns, COLUMNS);
     tables_release(&t);
     return status;
 }
@@ -310,7 +295,7 @@ static void cut_names(ps_dgtd_model_file *file, const char *names)
 static ps_status get_tables(ps_dgtd_model_file *file)
 {
     tables t;
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     char names[NAMES];
     const ps_dgtd_model_header *h = &file->header;
     PS_TRY(PS_ALLOC(&file->media, h->media, "media"));
@@ -318,10 +303,7 @@ static ps_status get_tables(ps_dgtd_model_file *file)
     PS_TRY(ps_store_get_text(file->store, "/", "media_names", names, sizeof names));
     ps_status status = tables_allocate(&t, h->media, h->sources);
     if (status == PS_OK) list_columns(&t, h->media, h->sources, columns);
-    for (int c = 0; c < COLUMNS && status == PS_OK; ++c)
-        if (columns[c].rows > 0)
-            status = ps_store_read_array(file->store, columns[c].name, columns[c].type, 0,
-                                         columns[c].rows, columns[c].data);
+    if (status == PS_OK) status = ps_columns_read(file->store, columns, COLUMNS);
     if (status == PS_OK) take_out(&t, h, file->media, file->sources);
     tables_release(&t);
     PS_TRY(status);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns.h"
 #include "runtime/memory.h"
 
 ps_status ps_partition_allocate(ps_partition *p)
@@ -139,19 +140,12 @@ ps_status ps_partition_check(const ps_partition *p)
 
 /* ---- files ---- */
 
-typedef struct column {
-    const char *name, *units, *description;
-    ps_type type;
-    int64_t rows, width;
-    void *data;
-} column;
-
 enum { COLUMNS = 10 };
 
 /* What lies in a file, by the sizes and arrays of a partition. */
-static void list_columns(const ps_partition *p, column out[COLUMNS])
+static void list_columns(const ps_partition *p, ps_column out[COLUMNS])
 {
-    const column columns[COLUMNS] = {
+    const ps_column columns[COLUMNS] = {
         {"/parts/start", "1", "first element of each part", PS_I64, p->parts + 1, 1, p->part_start},
         {"/parts/interior", "1", "elements that come first and touch no other part", PS_I64,
          p->parts, 1, p->interior},
@@ -173,7 +167,7 @@ static void list_columns(const ps_partition *p, column out[COLUMNS])
 
 ps_status ps_partition_write(ps_store *store, const ps_partition *p)
 {
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     PS_TRY(ps_store_put_int(store, "/", "parts", p->parts));
     PS_TRY(ps_store_put_int(store, "/", "elements", p->elements));
     PS_TRY(ps_store_put_int(store, "/", "vertices", p->vertex_count));
@@ -186,17 +180,7 @@ ps_status ps_partition_write(ps_store *store, const ps_partition *p)
     PS_TRY(ps_store_put_text(store, "/", "mesh_hash", p->mesh_hash));
     if (p->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", p->tag_names));
     list_columns(p, columns);
-    for (int c = 0; c < COLUMNS; ++c) {
-        const column *x = columns + c;
-        ps_dataset_spec spec = {.name = x->name,
-                                .type = x->type,
-                                .rank = x->width > 1 ? 2 : 1,
-                                .dims = {x->rows, x->width},
-                                .units = x->units,
-                                .description = x->description};
-        if (x->rows > 0) PS_TRY(ps_store_write_array(store, &spec, x->data));
-    }
-    return PS_OK;
+    return ps_columns_write(store, columns, COLUMNS);
 }
 
 static ps_status get_header(ps_store *store, ps_partition *p)
@@ -225,29 +209,13 @@ static ps_status get_header(ps_store *store, ps_partition *p)
     return PS_OK;
 }
 
-static ps_status read_column(ps_store *store, const column *x)
-{
-    int id;
-    ps_dataset_info info;
-    PS_TRY(ps_store_find(store, x->name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
-    if (info.type != x->type || info.dims[0] != x->rows ||
-        (info.rank > 1 ? info.dims[1] : 1) != x->width)
-        return ps_fail(PS_INVALID,
-                       "%s: %s has not the type and the %lld rows of %lld that the "
-                       "sizes tell",
-                       ps_store_path(store), x->name, (long long)x->rows, (long long)x->width);
-    return ps_store_read_array(store, x->name, x->type, 0, x->rows, x->data);
-}
-
 static ps_status read_all(ps_store *store, ps_partition *out)
 {
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     PS_TRY(get_header(store, out));
     PS_TRY(ps_partition_allocate(out));
     list_columns(out, columns);
-    for (int c = 0; c < COLUMNS; ++c)
-        if (columns[c].rows > 0) PS_TRY(read_column(store, columns + c));
+    PS_TRY(ps_columns_read(store, columns, COLUMNS));
     ps_status status = ps_partition_check(out);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
 }

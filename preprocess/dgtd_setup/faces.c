@@ -76,20 +76,6 @@ static ps_status close_tagged(setup *s, condition *conditions, int count)
     return PS_OK;
 }
 
-static void list_tags(const setup *s, const int32_t *tags, int64_t count, char *out, size_t size)
-{
-    size_t at = (size_t)snprintf(out, size, "%s", count ? "" : "none");
-    for (int64_t i = 0; i < count && at < size; ++i) {
-        char text[96];
-        if (i == SETUP_TAGS_SHOWN) {
-            snprintf(out + at, size - at, ", ..");
-            return;
-        }
-        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "",
-                               tag_text(s, tags[i], text));
-    }
-}
-
 static ps_status check_used(const setup *s, const condition *conditions, int count)
 {
     int32_t tags[TAGS_MAX];
@@ -97,7 +83,7 @@ static ps_status check_used(const setup *s, const condition *conditions, int cou
     for (int k = 0; k < count; ++k) {
         if (conditions[k].faces > 0 || conditions[k].outer) continue;
         int64_t found = distinct_tags(s->mesh.face_tags, s->mesh.face_count, tags, TAGS_MAX);
-        list_tags(s, tags, found < TAGS_MAX ? found : TAGS_MAX, list, sizeof list);
+        tags_text(s, tags, found < TAGS_MAX ? found : TAGS_MAX, list, sizeof list);
         return ps_fail(PS_USAGE, "--boundary: no face of %s has tag %s; faces have %s", s->input,
                        condition_text(s, conditions + k, text), list);
     }

@@ -104,17 +104,6 @@ static ps_status read_statements(const setup *s, statements *out)
     return PS_OK;
 }
 
-static void list_tags(const setup *s, const int32_t *tags, int64_t count, char *out, size_t size)
-{
-    size_t at = 0;
-    out[0] = 0;
-    for (int64_t i = 0; i < count && at < size; ++i) {
-        char text[96];
-        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "",
-                               tag_text(s, tags[i], text));
-    }
-}
-
 /* The media of the tags that elements have; every statement must be of one of them. */
 static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t count)
 {
@@ -138,7 +127,7 @@ static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t cou
         if (name) snprintf(out->name, sizeof out->name, "%.*s", (int)strlen(name) - 2, name + 1);
     }
     if (missed > 0) {
-        list_tags(s, missing, missed, list, sizeof list);
+        tags_text(s, missing, missed, list, sizeof list);
         return ps_fail(PS_USAGE,
                        "no material for elements of physical group %s; give --material "
                        "TAG:eps=..,mu=..,sigma=..,rho=.. or --material default:..",
@@ -147,7 +136,7 @@ static ps_status match(setup *s, statements *x, const int32_t *tags, int64_t cou
     for (int64_t i = 0; i < x->count; ++i) {
         char text[96];
         if (x->list[i].used) continue;
-        list_tags(s, tags, count, list, sizeof list);
+        tags_text(s, tags, count, list, sizeof list);
         return ps_fail(PS_USAGE, "--material: no element of %s has tag %s; elements have %s",
                        s->input, tag_text(s, x->list[i].medium.tag, text), list);
     }

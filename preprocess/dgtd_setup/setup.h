@@ -72,6 +72,8 @@ ps_status text_done(const setup_text *text, const char *known);
 ps_status tag_number(const setup *s, const char *option, const char *text, int32_t *out);
 /* "3 (skull)". out[96] */
 const char *tag_text(const setup *s, int32_t tag, char out[96]);
+/* "1 (skin), 2, ..": the first few of tags[count], or "none". */
+void tags_text(const setup *s, const int32_t *tags, int64_t count, char *out, size_t size);
 /* Which tags are among values[count], ascending; at most `capacity` are kept. Returns how many
  * there are. */
 int64_t distinct_tags(const int32_t *values, int64_t count, int32_t *out, int64_t capacity);

@@ -145,6 +145,20 @@ const char *tag_text(const setup *s, int32_t tag, char out[96])
     return out;
 }
 
+void tags_text(const setup *s, const int32_t *tags, int64_t count, char *out, size_t size)
+{
+    size_t at = (size_t)snprintf(out, size, "%s", count ? "" : "none");
+    for (int64_t i = 0; i < count && at < size; ++i) {
+        char text[96];
+        if (i == SETUP_TAGS_SHOWN) {
+            snprintf(out + at, size - at, ", ..");
+            return;
+        }
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i ? ", " : "",
+                               tag_text(s, tags[i], text));
+    }
+}
+
 static int compare_tags(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
