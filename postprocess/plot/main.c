@@ -43,7 +43,9 @@ static const ps_option options[] = {
     {"times", PS_OPTION_TEXT, &request.times, "T,...", "plane, surface: a panel for each time, s",
      0, 0, 0},
     {"frequencies", PS_OPTION_TEXT, &request.frequencies, "F,...",
-     "polar: a curve for each frequency, Hz", 0, 0, 0},
+     "polar: a curve for each frequency, plane: a panel, Hz", 0, 0, 0},
+    {"field", PS_OPTION_TEXT, &request.field, "NAME",
+     "surface: which field of the cells (SAR, SAR_10g, ...)", 0, 0, 0},
     {"channels", PS_OPTION_TEXT, &request.channels, "C,...",
      "trace, spectrum: which receivers, counted from 0", 0, 0, 0},
     {"x-range", PS_OPTION_TEXT, &request.x_range, "FROM,TO",
@@ -159,7 +161,9 @@ static const ps_program program = {
         "  spectrum  levels over frequency, from traces made by penstock-spectrum\n"
         "  polar     levels over angle at chosen frequencies, from such a trace of a far field\n"
         "  plane     the field on a plane as a colour map, from a trace of a plane\n"
-        "  surface   the density on the surface at a time, from MESH and HISTORY\n"
+        "  surface   the density on the surface at a time, from MESH and HISTORY; or a field on "
+        "the\n"
+        "            skin of the tetrahedra where it is above 0, from FIELD\n"
         "  workers   shares of time and intervals of workers over the iterations, from the log "
         "that\n"
         "            a run leaves beside its output, OUTPUT.workers.h5\n"
@@ -172,6 +176,7 @@ static const ps_program program = {
         "Colours are chosen to be told apart by the colour-blind. --script keeps the script.",
     .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"
+                "  penstock-plot surface sar.hdf --field SAR_10g --output sar.png\n"
                 "  penstock-plot workers run.workers.h5 --x-range 1,40 --output workers.png",
     .options = options,
     .operands_min = 1,

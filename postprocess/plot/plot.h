@@ -16,6 +16,7 @@ typedef struct plot_request {
     const char *const *files;
     int file_count;
     const char *title, *labels, *channels, *times, *frequencies, *range;
+    const char *field;   /* surface: which field of cells                                     */
     const char *x_range; /* "A,B"                                                            */
     int64_t slice, first_row, row_count; /* of slices and blocks; slice -1: the middle one    */
     bool log;        /* logarithmic values                                                   */
