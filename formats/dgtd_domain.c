@@ -146,7 +146,7 @@ static ps_status check_elements(const ps_dgtd_model_file *file, const ps_dgtd_do
         for (int f = 0; f < 4; ++f) {
             int32_t link = d->links[4 * e + f];
             good &= link >= -1 && link < 4 * file->header.elements &&
-                    link / 4 != d->first + e && (link < 0) == (d->kinds[4 * e + f] != 0);
+                    (link < 0 || link / 4 != d->first + e) && (link < 0) == (d->kinds[4 * e + f] != 0);
         }
         if (!good)
             return ps_fail(PS_INVALID, "%s: element %lld has vertices %d %d %d %d, material %d or "

@@ -151,6 +151,7 @@ ps_status march_half_range(march *march, ps_dgtd_field field, int64_t step, int6
 /* `count` steps of the whole domain in memory. */
 ps_status march_steps(march *march, int64_t count);
 /* What a sample of the running DFT is multiplied by: 2 over their number. */
+bool march_is_transformed(const march *march, int64_t step); /* the fields after this step */
 double march_transform_scale(const march *march);
 /* Rows of `count` steps from the samples; of all ranks, on all. */
 ps_status march_rows(march *march, int64_t count);

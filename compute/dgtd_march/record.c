@@ -99,7 +99,7 @@ static ps_checkpoint state_of(record *r, int64_t step)
 
 /* One generation on this rank: loaded, verified, reached by the log. */
 static ps_status load_generation(record *r, int64_t generation, int64_t *step,
-                                 ps_status (*verify)(void *, const figures *), void *context)
+                                 record_verify *verify, void *context)
 {
     ps_checkpoint state = state_of(r, 0);
     PS_TRY(ps_checkpoint_load(r->state_name, generation, &state));
@@ -114,7 +114,7 @@ static ps_status load_generation(record *r, int64_t generation, int64_t *step,
 /* The newest generation that is good on all ranks; *step 0 if there is none. Those passed over are
  * removed: they must not push good ones out later. */
 static ps_status load_newest(record *r, int64_t *step, int64_t *newest,
-                             ps_status (*verify)(void *, const figures *), void *context)
+                             record_verify *verify, void *context)
 {
     int64_t *list, count, oldest;
     PS_TRY(ps_comm_agree(ps_checkpoint_list(r->state_name, &list, &count)));
@@ -156,7 +156,7 @@ static ps_status begin(record *r)
 }
 
 static ps_status resume(record *r, figures *f, int64_t *step,
-                        ps_status (*verify)(void *, const figures *), void *context)
+                        record_verify *verify, void *context)
 {
     int64_t newest;
     ps_status status = PS_OK;
@@ -203,7 +203,7 @@ static ps_status choose(record *r, record_mode mode, record_choice *choice)
 }
 
 ps_status record_open(record *r, record_mode mode, figures *f, int64_t *step,
-                      ps_status (*verify)(void *, const figures *), void *context)
+                      record_verify *verify, void *context)
 {
     record_choice choice = CHOICE_BEGIN;
     *step = 0;

@@ -42,15 +42,17 @@ ps_status record_name(record *record, const char *output, const char *options,
 /* The arrays that make up the state of this rank, beside the figures. Before record_open. */
 void record_state(record *record, const ps_checkpoint_array *arrays, int count);
 
+typedef ps_status record_verify(void *context, const figures *f);
+
 /* Begins a run or continues one. *step: the last step that is done; if it is > 0 the arrays and
  * figures are restored. `verify` (or NULL) may refuse a checkpoint by failing. */
-ps_status record_open(record *record, record_mode mode, figures *figures, int64_t *step,
-                      ps_status (*verify)(void *context, const figures *figures), void *context);
+ps_status record_open(record *record, record_mode mode, figures *f, int64_t *step,
+                      record_verify *verify, void *context);
 
 /* Adds the samples of steps to the log (rank 0 has them). */
 ps_status record_append(record *record, int64_t count, const void *samples, int64_t bytes);
 /* Writes the state after `step`; the arrays may change again on return. */
-ps_status record_checkpoint(record *record, int64_t step, const figures *figures);
+ps_status record_checkpoint(record *record, int64_t step, const figures *f);
 
 /* Removes the files of the run (not OUTPUT); of another identity only with `whatever`. */
 ps_status record_remove(record *record, bool whatever);

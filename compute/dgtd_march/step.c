@@ -5,6 +5,7 @@
 
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/march.h"
+#include "runtime/memory.h"
 
 int64_t row_values(const problem *p) { return 6 * p->probe_count + 2; }
 
@@ -23,7 +24,7 @@ static void probes_within(const march *m, int64_t begin, int64_t end, int64_t *f
 }
 
 /* Are the fields after the step `step` -> step + 1 part of the running DFT? */
-static bool is_transformed(const march *m, int64_t step)
+bool march_is_transformed(const march *m, int64_t step)
 {
     const timing *t = &m->problem->timing;
     int64_t periods = m->options->transform_periods, after = step + 1;
@@ -62,7 +63,7 @@ ps_status march_half_range(march *m, ps_dgtd_field field, int64_t step, int64_t 
     probes_within(m, begin, end, &probe, &probes);
     if (probes > 0 && (step + 1) % m->options->probe_every == 0)
         PS_TRY(b->sample(m->state, field, step - first, probe, probes));
-    if (!is_transformed(m, step)) return PS_OK;
+    if (!march_is_transformed(m, step)) return PS_OK;
     double t = ((double)step + (field == PS_DGTD_E ? 1 : 1.5)) * m->march.dt;
     return b->transform(m->state, field, march_transform_scale(m), t, begin, end);
 }
