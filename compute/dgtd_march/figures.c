@@ -1,5 +1,5 @@
 /* What a run tells at its end. */
-#include "compute/dgtd_march/march.h"
+#include "compute/dgtd_march/tiles.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
@@ -10,6 +10,22 @@ static void report_rate(ps_report *report, const march *m)
     ps_report_real(report, "elements_a_second", elements * steps / seconds, NULL);
     ps_report_real(report, "unknowns_a_second",
                    6 * m->problem->reference.nodes * elements * steps / seconds, NULL);
+}
+
+static void report_file(ps_report *report, const march *m)
+{
+    ps_paged_stats stats;
+    if (!m->tiles) return;
+    ps_paged_get_stats(m->tiles->paged, &stats);
+    ps_report_section(report, "file");
+    ps_report_int(report, "ranges", m->tiles->ranges, NULL);
+    ps_report_int(report, "ranges_a_tile", m->tiles->width, NULL);
+    ps_report_int(report, "steps_a_visit", m->tiles->visit, NULL);
+    ps_report_real(report, "read", (double)stats.bytes_read / 1e9, "GB");
+    ps_report_real(report, "written", (double)stats.bytes_written / 1e9, "GB");
+    ps_report_real(report, "read_seconds", stats.read_seconds, "s");
+    ps_report_real(report, "write_seconds", stats.write_seconds, "s");
+    ps_report_real(report, "waited_seconds", stats.waited_seconds, "s");
 }
 
 void march_report(const march *m)
@@ -37,5 +53,6 @@ void march_report(const march *m)
     ps_report_real(report, "keeping", m->clock.keeping, "s");
     report_rate(report, m);
     ps_report_int(report, "memory_peak", ps_memory_peak(), "bytes");
+    report_file(report, m);
     ps_report_print(&report);
 }

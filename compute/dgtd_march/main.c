@@ -40,6 +40,14 @@ static const ps_option table[] = {
      1e9, PS_IDENTITY},
     {"transform-every", PS_OPTION_INT, &options.transform_every, "N",
      "steps between samples of the transforms", 1, 1e9, PS_IDENTITY},
+    {"state", PS_OPTION_CHOICE, &options.state, "auto|memory|file",
+     "where the fields are: in memory, or in a file of which a window is in memory (same bits); "
+     "auto: what --host-memory allows",
+     0, 0, 0},
+    {"visit-steps", PS_OPTION_INT, &options.visit_steps, "N",
+     "with the fields in a file: steps made each time they pass through memory; 0: what fits, up "
+     "to 32",
+     0, 4096, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
      "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
     {"checkpoint-every", PS_OPTION_SECONDS, &options.checkpoint_every, "TIME",
@@ -89,9 +97,7 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
 {
     march m;
     record_mode mode = options.restart ? RECORD_RESTART : run->force ? RECORD_FORCE : RECORD_NEW;
-    ps_status status = march_open(run, &options, p, plan, &m);
-    m.record = *named;
-    memset(named, 0, sizeof *named);
+    ps_status status = march_open(run, &options, p, plan, named, &m);
     if (status == PS_OK) status = march_begin(&m, mode);
     if (status == PS_OK) status = march_run(&m);
     if (status == PS_OK) status = finish(&m);
@@ -124,7 +130,8 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     if (run->plan && ps_comm_rank() == 0) plan_print(run, &options, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
-    PS_TRY(record_name(&named, run->operands[1], run->record, ps_dgtd_model_store(p->model)));
+    PS_TRY(record_name(&named, run->operands[1], run->record, ps_dgtd_model_store(p->model),
+                       plan.file ? "file" : "memory"));
     if (is_up_to_date(run, p)) {
         ps_info("%s is up to date", run->operands[1]);
         status = record_remove(&named, false);

@@ -75,8 +75,9 @@ ps_precision problem_precision(const march_options *options);
 ps_status sources_open(problem *problem);
 ps_status sources_build(problem *problem);
 void sources_release(problem *problem);
-/* Fields at the start: E at 0, H at dt/2. Nothing is done without a mode. */
-ps_status sources_start(const problem *problem, void *electric, void *magnetic);
+/* Fields of elements [first, end) at the start: E at 0, H at dt/2. Nothing is done without a mode. */
+ps_status sources_start(const problem *problem, int64_t first, int64_t end, void *electric,
+                        void *magnetic);
 /* What spectra are to be divided by: the function of the first source at t (m), and its units;
  * 1 where there is none. */
 double sources_function(const problem *problem, double t, const char **units);
@@ -93,9 +94,8 @@ ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **pla
 typedef struct march_plan {
     bool file;         /* the state lies in a file and is visited a window at a time        */
     int64_t budget;    /* of this rank, bytes                                               */
-    int64_t process, model, system, border, fields, sums, rows, exchange;
+    int64_t process, system, border, fields, sums, rows, exchange;
     int64_t fixed;     /* all that is in memory but fields and sums                         */
-    int64_t visit;     /* steps a visit                                                     */
     int64_t output, disk_free;
 } march_plan;
 
@@ -136,9 +136,14 @@ typedef struct march {
 } march;
 
 /* run.c */
+/* Takes the record that was named over. */
 ps_status march_open(const ps_run *run, const march_options *options, problem *problem,
-                     const march_plan *plan, march *out);
+                     const march_plan *plan, record *named, march *out);
 void march_close(march *march);
+/* Elements [first, end) of fields and transforms are in memory until the next call with later
+ * ones, or march_release. Nothing to do unless the state is in a file. */
+ps_status march_hold(march *march, int64_t first, int64_t end);
+void march_release(march *march);
 /* Sets the fields for step 0, or has them from a checkpoint. */
 ps_status march_begin(march *march, record_mode mode);
 ps_status march_run(march *march);

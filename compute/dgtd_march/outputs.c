@@ -156,6 +156,8 @@ static ps_status fill_header(const march *m, ps_phasors_header *h)
     return sum_source(m, h);
 }
 
+enum { HELD_ELEMENTS = 512 };
+
 static void fill_rows(const march *m, int frequency, int field, int64_t first, int64_t count,
                       float *values)
 {
@@ -183,7 +185,20 @@ static ps_status write_elements(const march *m, ps_phasors *file)
     return status;
 }
 
-static ps_status write_values(const march *m, ps_phasors *file)
+/* Rows of a chunk, a piece of the state at a time. */
+static ps_status fill_chunk(march *m, int frequency, int field, int64_t first, int64_t count,
+                            float *values)
+{
+    int64_t width = 6 * m->problem->reference.nodes;
+    for (int64_t at = 0; at < count; at += HELD_ELEMENTS) {
+        int64_t some = count - at < HELD_ELEMENTS ? count - at : HELD_ELEMENTS;
+        PS_TRY(march_hold(m, first + at, first + at + some));
+        fill_rows(m, frequency, field, first + at, some, values + at * width);
+    }
+    return PS_OK;
+}
+
+static ps_status write_values(march *m, ps_phasors *file)
 {
     int64_t rows = ps_phasors_chunk_rows(file), elements = m->problem->domain.elements;
     float *values;
@@ -192,14 +207,16 @@ static ps_status write_values(const march *m, ps_phasors *file)
     for (int k = 0; k < 2 * m->problem->frequency_count; ++k)
         for (int64_t c = 0; c * rows < elements && status == PS_OK; ++c) {
             int64_t count = elements - c * rows < rows ? elements - c * rows : rows;
-            fill_rows(m, k / 2, k % 2, c * rows, count, values);
-            status = ps_phasors_write_chunk(file, k / 2, (ps_phasors_field)(k % 2), c, values);
+            status = fill_chunk(m, k / 2, k % 2, c * rows, count, values);
+            if (status == PS_OK)
+                status = ps_phasors_write_chunk(file, k / 2, (ps_phasors_field)(k % 2), c, values);
+            if ((c + 1) * rows >= elements) march_release(m);
         }
     free(values);
     return status;
 }
 
-static ps_status write_own_phasors(const march *m, const char *path,
+static ps_status write_own_phasors(march *m, const char *path,
                                    const ps_store_identity *identity)
 {
     ps_phasors_header *header;
@@ -218,7 +235,7 @@ static ps_status write_own_phasors(const march *m, const char *path,
     return status;
 }
 
-static ps_status write_phasors(const march *m, const ps_store_identity *identity)
+static ps_status write_phasors(march *m, const ps_store_identity *identity)
 {
     char path[4200], part[4096];
     path_beside(m, "phasors", path);

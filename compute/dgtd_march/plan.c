@@ -66,17 +66,32 @@ static void measure(const ps_run *run, const march_options *options, const probl
     disk_room(run->operands[1], &m->disk_free);
 }
 
+/* In memory where it fits, or else in a file, of which at least a hundredth has to be in memory;
+ * how much exactly shows when the mesh is there. */
+static ps_status place_state(const march_options *options, march_plan *m)
+{
+    bool fits = m->fixed + m->fields + m->sums <= m->budget;
+    m->file = options->state == STATE_FILE ||
+              (options->state == STATE_AUTO && !fits && ps_comm_size() == 1);
+    if (m->file && ps_comm_size() > 1)
+        return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
+                                 "parts take (--plan lists it)");
+    if (m->fixed + (m->file ? (m->fields + m->sums) / 100 : m->fields + m->sums) <= m->budget)
+        return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "--host-memory: %.1f MB cannot do; mesh, border and samples take %.1f MB, "
+                   "fields %.1f MB and transforms %.1f MB%s (--plan lists it)",
+                   (double)m->budget / 1e6, (double)m->fixed / 1e6, (double)m->fields / 1e6,
+                   (double)m->sums / 1e6,
+                   m->file ? ", of which a part has to be in memory" : "");
+}
+
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
     memset(m, 0, sizeof *m);
     measure(run, options, p, m);
-    if (m->fixed + m->fields + m->sums > m->budget)
-        return ps_fail(PS_EXHAUSTED,
-                       "--host-memory: %.1f MB cannot do; mesh, border and samples take %.1f MB, "
-                       "fields %.1f MB and transforms %.1f MB (--plan lists it)",
-                       (double)m->budget / 1e6, (double)m->fixed / 1e6, (double)m->fields / 1e6,
-                       (double)m->sums / 1e6);
+    PS_TRY(place_state(options, m));
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
@@ -110,7 +125,7 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
     ps_report_real(report, "time_estimate", work * element_seconds(p) / (double)run->threads, "s");
     ps_report_section(report, "memory");
     ps_report_int(report, "budget", m->budget, "bytes");
-    ps_report_int(report, "least", m->fixed + m->fields + m->sums, "bytes");
+    ps_report_int(report, "all", m->fixed + m->fields + m->sums, "bytes");
     ps_report_int(report, "process_and_model", m->process, "bytes");
     ps_report_int(report, "mesh", m->system, "bytes");
     ps_report_int(report, "border", m->border, "bytes");
@@ -118,6 +133,7 @@ void plan_print(const ps_run *run, const march_options *options, const problem *
     ps_report_int(report, "halo", m->exchange, "bytes");
     ps_report_int(report, "fields", m->fields, "bytes");
     ps_report_int(report, "transforms", m->sums, "bytes");
+    ps_report_flag(report, "fields_in_memory", !m->file);
     ps_report_section(report, "disk");
     ps_report_int(report, "written_at_most", m->output, "bytes");
     ps_report_int(report, "free", m->disk_free, "bytes");

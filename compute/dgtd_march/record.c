@@ -20,7 +20,8 @@ static void strip_suffix(const char *path, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)length, path);
 }
 
-ps_status record_name(record *r, const char *output, const char *options, const ps_store *model)
+ps_status record_name(record *r, const char *output, const char *options, const ps_store *model,
+                      const char *state)
 {
     char hash[17];
     memset(r, 0, sizeof *r);
@@ -34,7 +35,8 @@ ps_status record_name(record *r, const char *output, const char *options, const 
     PS_TRY(ps_store_content_hash(model, hash));
     size_t size = strlen(options) + 128;
     PS_TRY(PS_ALLOC(&r->identity, size, "the identity of the run"));
-    snprintf(r->identity, size, "%sinput-model=%s\nranks=%d\n", options, hash, ps_comm_size());
+    snprintf(r->identity, size, "%sinput-model=%s\nranks=%d\nstate=%s\n", options, hash,
+             ps_comm_size(), state);
     return PS_OK;
 }
 

@@ -36,9 +36,10 @@ typedef struct record {
 
 typedef enum record_mode { RECORD_NEW, RECORD_RESTART, RECORD_FORCE } record_mode;
 
-/* Sets names and identity: `options` (ps_run.record), the model's hash, the number of ranks. */
+/* Sets names and identity: `options` (ps_run.record), the model's hash, the number of ranks and
+ * where the state is. */
 ps_status record_name(record *record, const char *output, const char *options,
-                      const ps_store *model);
+                      const ps_store *model, const char *state);
 /* The arrays that make up the state of this rank, beside the figures. Before record_open. */
 void record_state(record *record, const ps_checkpoint_array *arrays, int count);
 

@@ -5,6 +5,7 @@
 
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/march.h"
+#include "compute/dgtd_march/tiles.h"
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -33,6 +34,12 @@ static ps_status open_fields(march *m)
                                .dt = p->timing.dt};
     m->energy = (ps_dgtd_energy){.eps = p->weights, .mu = p->weights + p->header->media};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
+    if (m->plan->file) {
+        PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
+        PS_TRY(tiles_open(m, m->plan->budget - m->plan->fixed, m->record.state_name, m->tiles));
+        m->batch_max = m->tiles->visit;
+        return PS_OK;
+    }
     PS_TRY(ps_alloc(&m->march.electric, bytes, 1, "the fields"));
     PS_TRY(ps_alloc(&m->march.magnetic, bytes, 1, "the fields"));
     for (int field = 0; field < 2 && p->frequency_count; ++field)
@@ -84,9 +91,11 @@ static ps_status open_state(march *m)
 }
 
 ps_status march_open(const ps_run *run, const march_options *options, problem *p,
-                     const march_plan *plan, march *m)
+                     const march_plan *plan, record *named, march *m)
 {
     memset(m, 0, sizeof *m);
+    m->record = *named;
+    memset(named, 0, sizeof *named);
     m->run = run;
     m->options = options;
     m->problem = p;
@@ -107,6 +116,11 @@ void march_close(march *m)
     free(m->exchange);
     if (m->backend) m->backend->close(m->state);
     record_close(&m->record);
+    if (m->tiles) {
+        tiles_close(m->tiles);
+        m->march.electric = m->march.magnetic = m->sums[0] = m->sums[1] = NULL;
+    }
+    free(m->tiles);
     free(m->march.electric);
     free(m->march.magnetic);
     free(m->energy.former);
@@ -125,6 +139,11 @@ void march_close(march *m)
 static void name_state(march *m)
 {
     const problem *p = m->problem;
+    if (m->tiles) {
+        ps_checkpoint_array hashes = {"/hashes", "1", PS_I64, m->tiles->ranges, m->tiles->hashes};
+        record_state(&m->record, &hashes, 1);
+        return;
+    }
     ps_type type = p->system.precision == PS_SINGLE ? PS_F32 : PS_F64;
     int64_t item = type == PS_F32 ? 4 : 8;
     int64_t field = p->system.groups * 3 * p->reference.nodes * PS_DGTD_ALIGN / item;
@@ -143,18 +162,19 @@ static ps_status start_fields(march *m)
 {
     const problem *p = m->problem;
     size_t bytes = (size_t)field_bytes(p);
+    if (m->tiles) return tiles_start(m);
     memset(m->march.electric, 0, bytes);
     memset(m->march.magnetic, 0, bytes);
     for (int field = 0; field < 2 && p->frequency_count; ++field)
         memset(m->sums[field], 0, ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count));
-    return sources_start(p, m->march.electric, m->march.magnetic);
+    return sources_start(p, 0, p->domain.elements, m->march.electric, m->march.magnetic);
 }
 
 ps_status march_begin(march *m, record_mode mode)
 {
     int64_t step;
     name_state(m);
-    PS_TRY(record_open(&m->record, mode, &m->figures, &step, NULL, NULL));
+    PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->tiles ? tiles_adopt : NULL, m));
     m->first = m->done = step;
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
     PS_TRY(ps_comm_agree(m->backend->put(m->state)));
@@ -163,6 +183,17 @@ ps_status march_begin(march *m, record_mode mode)
         PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
     }
     return PS_OK;
+}
+
+ps_status march_hold(march *m, int64_t first, int64_t end)
+{
+    int lanes = ps_dgtd_lanes(m->problem->system.precision);
+    return m->tiles ? tiles_hold(m->tiles, first / lanes, (end + lanes - 1) / lanes) : PS_OK;
+}
+
+void march_release(march *m)
+{
+    if (m->tiles) tiles_release(m->tiles);
 }
 
 /* ---- growth ---- */
@@ -242,6 +273,14 @@ static bool checkpoint_is_due(const march *m)
     return o->checkpoint_every > 0 && ps_clock() - m->record.checkpoint_time >= o->checkpoint_every;
 }
 
+static ps_status keep_state(march *m)
+{
+    if (m->tiles) PS_TRY(tiles_flush(m));
+    PS_TRY(record_checkpoint(&m->record, m->done, &m->figures));
+    if (m->tiles) tiles_kept(m);
+    return PS_OK;
+}
+
 static ps_status keep(march *m, int64_t count)
 {
     bool last = m->done == m->problem->timing.steps;
@@ -252,7 +291,7 @@ static ps_status keep(march *m, int64_t count)
     bool keeps = !last && (m->stopped || due);
     if (keeps || shot || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
     if (shot) PS_TRY(ps_comm_agree(snapshots_write(m)));
-    return keeps ? record_checkpoint(&m->record, m->done, &m->figures) : PS_OK;
+    return keeps ? keep_state(m) : PS_OK;
 }
 
 /* ---- batches ---- */
@@ -282,12 +321,12 @@ static ps_status adapt(int64_t *batch, int64_t most, double seconds, int64_t cou
 ps_status march_run(march *m)
 {
     ps_progress progress;
-    int64_t steps = m->problem->timing.steps, batch = 1;
+    int64_t steps = m->problem->timing.steps, batch = m->tiles ? m->batch_max : 1;
     ps_progress_start(&progress, "marching", "steps", steps);
     while (m->done < steps && !m->stopped) {
         int64_t count = next_batch(m, batch);
         double start = ps_clock();
-        PS_TRY(ps_comm_agree(march_steps(m, count)));
+        PS_TRY(ps_comm_agree(m->tiles ? tiles_steps(m, count) : march_steps(m, count)));
         PS_TRY(march_rows(m, count));
         double stepped = ps_clock();
         m->clock.stepping += stepped - start;
@@ -295,7 +334,7 @@ ps_status march_run(march *m)
         m->stopped = m->done < steps && ps_comm_any(ps_stop_requested());
         PS_TRY(ps_comm_agree(keep(m, count)));
         m->clock.keeping += ps_clock() - stepped;
-        PS_TRY(adapt(&batch, m->batch_max, stepped - start, count));
+        if (!m->tiles) PS_TRY(adapt(&batch, m->batch_max, stepped - start, count));
         ps_progress_update(&progress, m->done);
     }
     ps_progress_end(&progress);

@@ -17,19 +17,35 @@ static void vertex_nodes(const ps_dgtd_reference *reference, int nodes[4])
             if (reference->index[n][v] == reference->order) nodes[v] = n;
 }
 
-static void average(const problem *p, const void *field, double unit, const int32_t *shares,
-                    float *values)
+enum { HELD_ELEMENTS = 512 };
+
+/* Adds the shares of elements [first, end) to the values at their vertices. */
+static void add_elements(const problem *p, const void *field, double unit, const int32_t *shares,
+                         int64_t first, int64_t end, float *values)
 {
     int nodes[4];
     vertex_nodes(&p->reference, nodes);
-    memset(values, 0, 3 * (size_t)p->domain.vertex_count * sizeof *values);
-    for (int64_t e = 0; e < p->domain.elements; ++e)
+    for (int64_t e = first; e < end; ++e)
         for (int v = 0; v < 4; ++v) {
             int64_t at = p->domain.tetrahedra[4 * e + v];
             for (int c = 0; c < 3; ++c)
                 values[3 * at + c] +=
                     (float)(unit * ps_dgtd_get(&p->system, field, e, c, nodes[v]) / shares[at]);
         }
+}
+
+static ps_status average(march *m, const int32_t *shares, float *electric, float *magnetic)
+{
+    const problem *p = m->problem;
+    for (int64_t first = 0; first < p->domain.elements; first += HELD_ELEMENTS) {
+        int64_t end = first + HELD_ELEMENTS;
+        if (end > p->domain.elements) end = p->domain.elements;
+        PS_TRY(march_hold(m, first, end));
+        add_elements(p, m->march.electric, 1, shares, first, end, electric);
+        add_elements(p, m->march.magnetic, 1 / PS_DGTD_Z0, shares, first, end, magnetic);
+    }
+    march_release(m);
+    return PS_OK;
 }
 
 /* Vertices of the elements in an order that makes volumes positive, and elements a vertex. */
@@ -84,8 +100,7 @@ ps_status snapshots_write(march *m)
     for (int field = 0; field < 2; ++field)
         PS_GUARD(status, done, PS_ALLOC(&values[field], 3 * p->domain.vertex_count, "a snapshot"));
     orient(p, cells, shares);
-    average(p, m->march.electric, 1, shares, values[0]);
-    average(p, m->march.magnetic, 1 / PS_DGTD_Z0, shares, values[1]);
+    PS_GUARD(status, done, average(m, shares, values[0], values[1]));
     status = save(m, cells, values[0], values[1]);
 done:
     free(cells);

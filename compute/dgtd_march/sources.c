@@ -140,8 +140,8 @@ static void node_point(const problem *p, int64_t e, int node, double point[3])
     }
 }
 
-static ps_status start_mode(const problem *p, const ps_dgtd_source *x, void *electric,
-                            void *magnetic)
+static ps_status start_mode(const problem *p, const ps_dgtd_source *x, int64_t first, int64_t end,
+                            void *electric, void *magnetic)
 {
     double undamped, damped;
     ps_dgtd_mode mode = {.medium = p->materials[p->domain.elements ? p->domain.material[0] : 0]};
@@ -153,7 +153,7 @@ static ps_status start_mode(const problem *p, const ps_dgtd_source *x, void *ele
     }
     PS_TRY(ps_dgtd_mode_check(&mode, &undamped, &damped));
 #pragma omp parallel for
-    for (int64_t e = 0; e < p->domain.elements; ++e)
+    for (int64_t e = first; e < end; ++e)
         for (int n = 0; n < p->reference.nodes; ++n) {
             double point[3], field[2][3], unused[3];
             node_point(p, e, n, point);
@@ -167,11 +167,13 @@ static ps_status start_mode(const problem *p, const ps_dgtd_source *x, void *ele
     return PS_OK;
 }
 
-ps_status sources_start(const problem *p, void *electric, void *magnetic)
+ps_status sources_start(const problem *p, int64_t first, int64_t end, void *electric,
+                        void *magnetic)
 {
     const ps_dgtd_source *x = ps_dgtd_model_sources(p->model);
     for (int64_t s = 0; s < p->header->sources; ++s)
-        if (x[s].kind == PS_DGTD_SOURCE_MODE) PS_TRY(start_mode(p, x + s, electric, magnetic));
+        if (x[s].kind == PS_DGTD_SOURCE_MODE)
+            PS_TRY(start_mode(p, x + s, first, end, electric, magnetic));
     return PS_OK;
 }
 
