@@ -45,6 +45,8 @@ void march_report(const march *m)
     ps_report_section(report, "fields");
     ps_report_real(report, "electric_energy", m->figures.latest * PS_DGTD_EPS0, "J");
     ps_report_real(report, "largest_electric_energy", m->figures.largest * PS_DGTD_EPS0, "J");
+    if (m->options->mode_error > 0)
+        ps_report_real(report, "mode_error", m->figures.mode_error, NULL);
     ps_report_section(report, "time");
     ps_report_real(report, "total", total, "s");
     ps_report_real(report, "opening", m->clock.opening, "s");

@@ -40,6 +40,10 @@ static const ps_option table[] = {
      1e9, PS_IDENTITY},
     {"transform-every", PS_OPTION_INT, &options.transform_every, "N",
      "steps between samples of the transforms", 1, 1e9, PS_IDENTITY},
+    {"mode-error", PS_OPTION_INT, &options.mode_error, "N",
+     "every N steps, the L2 distance from the mode that the model starts with; the largest is told "
+     "at the end",
+     0, 1e9, PS_IDENTITY},
     {"state", PS_OPTION_CHOICE, &options.state, "auto|memory|file",
      "where the fields are: in memory, or in a file of which a window is in memory (same bits); "
      "auto: what --host-memory allows",

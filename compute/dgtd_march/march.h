@@ -11,6 +11,7 @@
 #include "formats/dgtd_model.h"
 #include "kernels/common/growth_watch.h"
 #include "kernels/dgtd/border.h"
+#include "kernels/dgtd/mode.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
 
@@ -24,7 +25,7 @@ typedef struct march_options {
     ps_text_list probes, frequencies;
     const char *probe_file;
     int64_t probe_every, energy_every, transform_every, transform_periods;
-    int64_t snapshots, checkpoint_steps;
+    int64_t snapshots, checkpoint_steps, mode_error;
     double checkpoint_every; /* s */
     bool restart;
     int state;            /* state_place */
@@ -33,7 +34,7 @@ typedef struct march_options {
 
 /* ---- the problem of this rank (problem.c, sources.c) ---- */
 
-enum { FREQUENCIES_MAX = 64, PROBES_MAX = 100000 };
+enum { FREQUENCIES_MAX = 64, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
 
 typedef struct timing {
     double dt;             /* m */
@@ -56,6 +57,8 @@ typedef struct problem {
     ps_dgtd_system system;
     ps_dgtd_border border;
     ps_dgtd_incident incident;
+    bool has_mode;
+    ps_dgtd_mode mode;
     ps_dgtd_current *currents;
     int64_t current_count, frequency_count;
     double frequencies[FREQUENCIES_MAX]; /* Hz, ascending     */
@@ -78,6 +81,9 @@ void sources_release(problem *problem);
 /* Fields of elements [first, end) at the start: E at 0, H at dt/2. Nothing is done without a mode. */
 ps_status sources_start(const problem *problem, int64_t first, int64_t end, void *electric,
                         void *magnetic);
+/* The L2 distance of the fields E^n, H^{n+1/2} of all ranks from the mode of the start. */
+ps_status sources_mode_error(const problem *problem, int64_t step, const void *electric,
+                             const void *magnetic, double *out);
 /* What spectra are to be divided by: the function of the first source at t (m), and its units;
  * 1 where there is none. */
 double sources_function(const problem *problem, double t, const char **units);

@@ -9,7 +9,8 @@
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
-enum { SLACK = 12 << 20 }; /* thread stacks and what the allocator keeps */
+/* Thread stacks and what the allocator keeps; chunks of phasors, plain and packed, by threads. */
+enum { SLACK = 12 << 20, PHASOR_CHUNKS = 16 << 20 };
 
 static int64_t system_bytes(const problem *p)
 {
@@ -47,6 +48,14 @@ static int64_t sample_bytes(const march_options *options, const problem *p)
             steps / options->energy_every * 2) * (int64_t)sizeof(double);
 }
 
+/* Bytes of the samples of a batch. */
+static int64_t batch_bytes(const march_options *options, const problem *p)
+{
+    int64_t samples = MARCH_BATCH_MAX / options->energy_every + 1;
+    return (MARCH_BATCH_MAX * (3 * row_values(p)) + 2 * samples * p->system.groups) *
+           (int64_t)sizeof(double);
+}
+
 static void measure(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
@@ -58,7 +67,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->border = border_bytes(p);
     m->fields = 2 * (int64_t)bytes.field;
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
-    m->rows = 2 * sample_bytes(options, p);
+    m->rows = 2 * sample_bytes(options, p) + batch_bytes(options, p) + (m->sums ? PHASOR_CHUNKS : 0);
     m->exchange = exchange_bytes(&p->domain, &p->system);
     m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
@@ -70,9 +79,12 @@ static void measure(const ps_run *run, const march_options *options, const probl
  * how much exactly shows when the mesh is there. */
 static ps_status place_state(const march_options *options, march_plan *m)
 {
+    if (options->mode_error > 0 && options->state == STATE_FILE)
+        return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
     m->file = options->state == STATE_FILE ||
-              (options->state == STATE_AUTO && !fits && ps_comm_size() == 1);
+              (options->state == STATE_AUTO && !fits && ps_comm_size() == 1 &&
+               options->mode_error == 0);
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
                                  "parts take (--plan lists it)");

@@ -137,7 +137,10 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
                                  .reference = &p->reference};
     ps_dgtd_system_count(&p->system, p->domain.elements, p->header->media);
     PS_TRY(probes_read(options, p));
-    return sources_open(p);
+    PS_TRY(sources_open(p));
+    if (options->mode_error > 0 && !p->has_mode)
+        return ps_fail(PS_USAGE, "--mode-error: %s starts with no mode", run->operands[0]);
+    return PS_OK;
 }
 
 ps_status problem_open(const ps_run *run, const march_options *options, problem *out)

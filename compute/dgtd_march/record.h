@@ -17,6 +17,7 @@
 typedef struct figures {
     double largest, latest;  /* 1/2 E' M E, over eps0: its largest and its last value */
     ps_growth_watch growth;
+    double mode_error;       /* the largest so far                                    */
     double file;             /* out of core: which state file this checkpoint is in   */
 } figures;
 enum { FIGURES = sizeof(figures) / sizeof(double), RECORD_ARRAYS_MAX = 6 };

@@ -11,7 +11,6 @@
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 
-enum { BATCH_MAX = 256 };
 static const double batch_seconds = 0.5;
 
 /* ---- opening ---- */
@@ -101,7 +100,7 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
     m->problem = p;
     m->plan = plan;
     m->clock.start = ps_clock();
-    m->batch_max = BATCH_MAX;
+    m->batch_max = MARCH_BATCH_MAX;
     PS_TRY(problem_build(options, p));
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
@@ -281,6 +280,14 @@ static ps_status keep_state(march *m)
     return PS_OK;
 }
 
+static ps_status measure_error(march *m)
+{
+    double error;
+    PS_TRY(sources_mode_error(m->problem, m->done, m->march.electric, m->march.magnetic, &error));
+    m->figures.mode_error = fmax(m->figures.mode_error, error);
+    return PS_OK;
+}
+
 static ps_status keep(march *m, int64_t count)
 {
     bool last = m->done == m->problem->timing.steps;
@@ -289,7 +296,9 @@ static ps_status keep(march *m, int64_t count)
     bool due = ps_comm_any(checkpoint_is_due(m)), shot = m->options->snapshots > 0 &&
                                                           m->done % m->options->snapshots == 0;
     bool keeps = !last && (m->stopped || due);
-    if (keeps || shot || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
+    bool measured = m->options->mode_error > 0 && (last || m->done % m->options->mode_error == 0);
+    if (keeps || shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
+    if (measured) PS_TRY(measure_error(m));
     if (shot) PS_TRY(ps_comm_agree(snapshots_write(m)));
     return keeps ? keep_state(m) : PS_OK;
 }
@@ -304,6 +313,8 @@ static int64_t next_batch(const march *m, int64_t wanted)
     int64_t count = m->problem->timing.steps - m->done, left;
     if (wanted < count) count = wanted;
     left = o->snapshots > 0 ? o->snapshots - m->done % o->snapshots : count;
+    if (left < count) count = left;
+    left = o->mode_error > 0 ? o->mode_error - m->done % o->mode_error : count;
     if (left < count) count = left;
     left = o->checkpoint_steps > 0 ? o->checkpoint_steps - (m->done - m->record.checkpoint_step)
                                    : count;

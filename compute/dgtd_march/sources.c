@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compute/dgtd_march/march.h"
-#include "kernels/dgtd/mode.h"
+#include "kernels/dgtd/mode_error.h"
 #include "runtime/memory.h"
 
 static ps_dgtd_pulse pulse_of(const ps_dgtd_source *x)
@@ -84,14 +84,31 @@ static ps_status watch_times(problem *p)
     return PS_OK;
 }
 
+/* In a box of one medium: that of the first element. */
+static ps_status take_mode(problem *p, const ps_dgtd_source *x)
+{
+    double undamped, damped;
+    p->has_mode = true;
+    p->mode.medium = p->materials[p->domain.elements ? p->domain.material[0] : 0];
+    for (int c = 0; c < 3; ++c) {
+        p->mode.corner[c] = x->origin[c];
+        p->mode.extent[c] = x->extent[c];
+        p->mode.number[c] = x->mode[c];
+        p->mode.amplitude[c] = x->amplitude * x->axis[c];
+    }
+    return ps_dgtd_mode_check(&p->mode, &undamped, &damped);
+}
+
 ps_status sources_open(problem *p)
 {
     const ps_dgtd_source *x = ps_dgtd_model_sources(p->model);
-    for (int64_t s = 0; s < p->header->sources; ++s) p->current_count += x[s].kind == PS_DGTD_SOURCE_CURRENT;
+    for (int64_t s = 0; s < p->header->sources; ++s)
+        p->current_count += x[s].kind == PS_DGTD_SOURCE_CURRENT;
     PS_TRY(PS_ALLOC(&p->currents, p->current_count, "the currents"));
     for (int64_t s = 0, at = 0; s < p->header->sources; ++s) {
         if (x[s].kind == PS_DGTD_SOURCE_CURRENT) take_current(p->currents + at++, x + s);
         if (is_incident(x + s)) take_incident(p, x + s);
+        if (x[s].kind == PS_DGTD_SOURCE_MODE) PS_TRY(take_mode(p, x + s));
     }
     return watch_times(p);
 }
@@ -140,25 +157,17 @@ static void node_point(const problem *p, int64_t e, int node, double point[3])
     }
 }
 
-static ps_status start_mode(const problem *p, const ps_dgtd_source *x, int64_t first, int64_t end,
-                            void *electric, void *magnetic)
+ps_status sources_start(const problem *p, int64_t first, int64_t end, void *electric,
+                        void *magnetic)
 {
-    double undamped, damped;
-    ps_dgtd_mode mode = {.medium = p->materials[p->domain.elements ? p->domain.material[0] : 0]};
-    for (int c = 0; c < 3; ++c) {
-        mode.corner[c] = x->origin[c];
-        mode.extent[c] = x->extent[c];
-        mode.number[c] = x->mode[c];
-        mode.amplitude[c] = x->amplitude * x->axis[c];
-    }
-    PS_TRY(ps_dgtd_mode_check(&mode, &undamped, &damped));
+    if (!p->has_mode) return PS_OK;
 #pragma omp parallel for
     for (int64_t e = first; e < end; ++e)
         for (int n = 0; n < p->reference.nodes; ++n) {
             double point[3], field[2][3], unused[3];
             node_point(p, e, n, point);
-            ps_dgtd_mode_at(&mode, point, 0, field[PS_DGTD_E], unused);
-            ps_dgtd_mode_at(&mode, point, p->timing.dt / 2, unused, field[PS_DGTD_H]);
+            ps_dgtd_mode_at(&p->mode, point, 0, field[PS_DGTD_E], unused);
+            ps_dgtd_mode_at(&p->mode, point, p->timing.dt / 2, unused, field[PS_DGTD_H]);
             for (int c = 0; c < 3; ++c) {
                 ps_dgtd_put(&p->system, electric, e, c, n, field[PS_DGTD_E][c]);
                 ps_dgtd_put(&p->system, magnetic, e, c, n, field[PS_DGTD_H][c]);
@@ -167,13 +176,17 @@ static ps_status start_mode(const problem *p, const ps_dgtd_source *x, int64_t f
     return PS_OK;
 }
 
-ps_status sources_start(const problem *p, int64_t first, int64_t end, void *electric,
-                        void *magnetic)
+ps_status sources_mode_error(const problem *p, int64_t step, const void *electric,
+                             const void *magnetic, double *out)
 {
-    const ps_dgtd_source *x = ps_dgtd_model_sources(p->model);
-    for (int64_t s = 0; s < p->header->sources; ++s)
-        if (x[s].kind == PS_DGTD_SOURCE_MODE)
-            PS_TRY(start_mode(p, x + s, first, end, electric, magnetic));
+    double *squares, t = (double)step * p->timing.dt;
+    PS_TRY(ps_comm_agree(PS_ALLOC(&squares, p->domain.elements, "the error")));
+    *out = ps_dgtd_mode_error(&p->mode, &p->system, &p->body, PS_DGTD_E, electric, t, squares) +
+           ps_dgtd_mode_error(&p->mode, &p->system, &p->body, PS_DGTD_H, magnetic,
+                              t + p->timing.dt / 2, squares);
+    free(squares);
+    PS_TRY(ps_comm_sum_f64(out, 1));
+    *out = sqrt(*out);
     return PS_OK;
 }
 
