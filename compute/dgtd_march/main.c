@@ -131,7 +131,7 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     record named;
     ps_status status = plan_make(run, &options, p, &plan);
-    if (run->plan && ps_comm_rank() == 0) plan_print(run, &options, p, &plan);
+    if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
     PS_TRY(record_name(&named, run->operands[1], run->record, ps_dgtd_model_store(p->model),
@@ -157,6 +157,7 @@ static ps_status run_program(ps_run *run)
 
 static const ps_program program = {
     .name = "dgtd-march",
+    .streams = true,
     .synopsis = "MODEL OUTPUT",
     .description =
         "Marches Maxwell's equations on in time: discontinuous Galerkin of order 1 to 4 on "

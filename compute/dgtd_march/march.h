@@ -41,6 +41,7 @@ typedef struct timing {
     int64_t steps;
     int64_t period_steps;  /* a period of the first frequency; 0: none asked for */
     int64_t quiet_after;   /* the last step at which a source acts; INT64_MAX: always */
+    int64_t probe_every, energy_every; /* steps between samples; at least one is taken */
     int64_t crossing;      /* steps that a wave takes across the body */
 } timing;
 
@@ -107,8 +108,7 @@ typedef struct march_plan {
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *problem,
                     march_plan *out);
-void plan_print(const ps_run *run, const march_options *options, const problem *problem,
-                const march_plan *plan);
+void plan_print(const ps_run *run, const problem *problem, const march_plan *plan);
 
 /* ---- the run ---- */
 

@@ -26,7 +26,7 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
     const double *at = payload, *end = at + bytes / (int64_t)sizeof *at;
     int64_t probes = m->problem->probe_count;
     for (int64_t n = first; n < first + count; ++n) {
-        bool sampled = n % m->options->probe_every == 0, energy = n % m->options->energy_every == 0;
+        bool sampled = n % m->problem->timing.probe_every == 0, energy = n % m->problem->timing.energy_every == 0;
         if (end - at < (sampled ? 6 * probes : 0) + (energy ? 2 : 0))
             return ps_fail(PS_INVALID, "%s: step %lld is cut short", m->record.log_path,
                            (long long)n);
@@ -63,9 +63,9 @@ static ps_status init_traces(traces *t)
     static const char *const units[] = {"V/m", "A/m"};
     const march *m = t->m;
     int64_t probes = m->problem->probe_count;
-    PS_TRY(init_trace(m, m->options->energy_every, 3, 0, "energy", "J", &t->energy));
+    PS_TRY(init_trace(m, m->problem->timing.energy_every, 3, 0, "energy", "J", &t->energy));
     for (int field = 0; field < 2 && probes; ++field) {
-        PS_TRY(init_trace(m, m->options->probe_every, 3 * probes, field ? 0.5 : 0, names[field],
+        PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0, names[field],
                           units[field], &t->probes[field]));
         for (int64_t c = 0; c < 3 * probes; ++c)
             memcpy(t->probes[field].places + 3 * c, m->problem->points + c / 3 * 3,

@@ -41,23 +41,22 @@ static void disk_room(const char *output, int64_t *out)
 }
 
 /* Bytes of all samples of the run. */
-static int64_t sample_bytes(const march_options *options, const problem *p)
+static int64_t sample_bytes(const problem *p)
 {
     int64_t steps = p->timing.steps;
-    return (steps / options->probe_every * 6 * p->probe_count +
-            steps / options->energy_every * 2) * (int64_t)sizeof(double);
+    return (steps / p->timing.probe_every * 6 * p->probe_count +
+            steps / p->timing.energy_every * 2) * (int64_t)sizeof(double);
 }
 
 /* Bytes of the samples of a batch. */
-static int64_t batch_bytes(const march_options *options, const problem *p)
+static int64_t batch_bytes(const problem *p)
 {
-    int64_t samples = MARCH_BATCH_MAX / options->energy_every + 1;
+    int64_t samples = MARCH_BATCH_MAX / p->timing.energy_every + 1;
     return (MARCH_BATCH_MAX * (3 * row_values(p)) + 2 * samples * p->system.groups) *
            (int64_t)sizeof(double);
 }
 
-static void measure(const ps_run *run, const march_options *options, const problem *p,
-                    march_plan *m)
+static void measure(const ps_run *run, const problem *p, march_plan *m)
 {
     ps_dgtd_bytes bytes;
     ps_dgtd_system_bytes(&p->system, &bytes);
@@ -67,11 +66,11 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->border = border_bytes(p);
     m->fields = 2 * (int64_t)bytes.field;
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
-    m->rows = 2 * sample_bytes(options, p) + batch_bytes(options, p) + (m->sums ? PHASOR_CHUNKS : 0);
+    m->rows = 2 * sample_bytes(p) + batch_bytes(p) + (m->sums ? PHASOR_CHUNKS : 0);
     m->exchange = exchange_bytes(&p->domain, &p->system);
     m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
-    m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
+    m->output = 2 * state + 2 * sample_bytes(p) + (m->sums ? m->sums / 2 : 0);
     disk_room(run->operands[1], &m->disk_free);
 }
 
@@ -102,7 +101,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
                     march_plan *m)
 {
     memset(m, 0, sizeof *m);
-    measure(run, options, p, m);
+    measure(run, p, m);
     PS_TRY(place_state(options, m));
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
@@ -118,8 +117,7 @@ static double element_seconds(const problem *p)
     return ns[p->header->order - 1] * 1e-9 * (p->system.precision == PS_SINGLE ? 1 : 2);
 }
 
-void plan_print(const ps_run *run, const march_options *options, const problem *p,
-                const march_plan *m)
+void plan_print(const ps_run *run, const problem *p, const march_plan *m)
 {
     ps_report *report = ps_report_new(run->json);
     double work = (double)p->domain.elements * (double)p->timing.steps;

@@ -77,6 +77,8 @@ static ps_status set_timing(const march_options *options, problem *p)
         return ps_fail(PS_USAGE, "%g steps of %g s: expected 1 to 1e12", steps,
                        t->dt / PS_DGTD_C0);
     t->steps = (int64_t)steps;
+    t->probe_every = options->probe_every < t->steps ? options->probe_every : t->steps;
+    t->energy_every = options->energy_every < t->steps ? options->energy_every : t->steps;
     int64_t window = options->transform_periods * t->period_steps;
     if (window > t->steps)
         return ps_fail(PS_USAGE,

@@ -51,7 +51,7 @@ static ps_status open_fields(march *m)
 static ps_status open_rows(march *m)
 {
     const problem *p = m->problem;
-    int64_t samples = m->batch_max / m->options->energy_every + 1;
+    int64_t samples = m->batch_max / m->problem->timing.energy_every + 1;
     PS_TRY(probes_find(p, &m->probes, &m->probe_places, &m->probe_count));
     PS_TRY(PS_ALLOC(&m->values, m->batch_max * m->probe_count * 6, "the probes"));
     PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(p), "the probes"));
@@ -203,7 +203,7 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
 {
     figures *f = &m->figures;
     const timing *t = &m->problem->timing;
-    int64_t every = m->options->energy_every, crossing = (t->crossing + every - 1) / every;
+    int64_t every = m->problem->timing.energy_every, crossing = (t->crossing + every - 1) / every;
     f->latest = electric;
     if (!isfinite(electric))
         return ps_fail(PS_FAILED,
@@ -235,7 +235,7 @@ static ps_status watch_growth(march *m, int64_t count)
     int64_t width = row_values(m->problem);
     for (int64_t i = 0; i < count; ++i) {
         int64_t step = m->done - count + 1 + i;
-        if (step % m->options->energy_every) continue;
+        if (step % m->problem->timing.energy_every) continue;
         ps_status status = watch_energy(m, step, m->rows[i * width + width - 2]);
         m->hopeless = status != PS_OK;
         PS_TRY(status);
@@ -252,11 +252,11 @@ static ps_status log_rows(march *m, int64_t count)
     for (int64_t i = 0; i < count; ++i) {
         int64_t step = m->done - count + 1 + i;
         const double *row = m->rows + i * width;
-        if (step % m->options->probe_every == 0) {
+        if (step % m->problem->timing.probe_every == 0) {
             memmove(m->rows + length, row, (size_t)(width - 2) * sizeof *row);
             length += width - 2;
         }
-        if (step % m->options->energy_every == 0) {
+        if (step % m->problem->timing.energy_every == 0) {
             memmove(m->rows + length, row + width - 2, 2 * sizeof *row);
             length += 2;
         }

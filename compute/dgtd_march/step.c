@@ -47,7 +47,7 @@ double march_transform_scale(const march *m) { return 2 / transformed_steps(m); 
 /* Where the energies of a step go, or NULL: samples of the batch that began at `first`. */
 static double *terms_of(const march *m, ps_dgtd_field field, int64_t step, int64_t first)
 {
-    int64_t every = m->options->energy_every;
+    int64_t every = m->problem->timing.energy_every;
     if ((step + 1) % every != 0) return NULL;
     int64_t sample = (step + 1) / every - first / every - 1;
     return m->terms[field] + sample * m->march.system->groups;
@@ -61,7 +61,7 @@ ps_status march_half_range(march *m, ps_dgtd_field field, int64_t step, int64_t 
     if (begin >= end) return PS_OK;
     PS_TRY(b->half(m->state, field, step, begin, end, terms_of(m, field, step, first)));
     probes_within(m, begin, end, &probe, &probes);
-    if (probes > 0 && (step + 1) % m->options->probe_every == 0)
+    if (probes > 0 && (step + 1) % m->problem->timing.probe_every == 0)
         PS_TRY(b->sample(m->state, field, step - first, probe, probes));
     if (!march_is_transformed(m, step)) return PS_OK;
     double t = ((double)step + (field == PS_DGTD_E ? 1 : 1.5)) * m->march.dt;
@@ -127,7 +127,7 @@ ps_status march_rows(march *m, int64_t count)
         for (int64_t p = 0; p < m->probe_count; ++p)
             memcpy(row + 6 * m->probe_places[p], m->values + (i * m->probe_count + p) * 6,
                    6 * sizeof *row);
-        if ((m->done + 1 + i) % m->options->energy_every) continue;
+        if ((m->done + 1 + i) % m->problem->timing.energy_every) continue;
         for (int field = 0; field < 2; ++field)
             for (int64_t g = 0; g < groups; ++g) to[field] += m->terms[field][energy * groups + g];
         ++energy;

@@ -41,10 +41,22 @@ static int64_t fit_visit(int64_t capacity, int64_t range_bytes, int64_t wanted)
     return wanted > 0 && visit < wanted ? 0 : visit;
 }
 
-static ps_status make_bounds(const problem *p, int64_t **bounds, int64_t *ranges)
+/* The ranges whose largest is smallest, of some that begin with more and more groups. */
+static ps_status make_bounds(const problem *p, int64_t **out, int64_t *ranges)
 {
-    PS_TRY(PS_ALLOC(bounds, p->system.groups + 1, "the ranges"));
-    *ranges = ps_dgtd_ranges(&p->system, LEAST_GROUPS, *bounds);
+    int64_t *tried, groups = p->system.groups, best = groups + 1;
+    PS_TRY(PS_ALLOC(out, groups + 1, "the ranges"));
+    PS_TRY(PS_ALLOC(&tried, groups + 1, "the ranges"));
+    for (int64_t first = LEAST_GROUPS; first <= groups; first += first / 2) {
+        int64_t count = ps_dgtd_ranges(&p->system, first, LEAST_GROUPS, tried);
+        int64_t largest = largest_range(tried, count);
+        if (largest >= best) continue;
+        best = largest;
+        *ranges = count;
+        memcpy(*out, tried, (size_t)(count + 1) * sizeof *tried);
+    }
+    if (best > groups) *ranges = ps_dgtd_ranges(&p->system, groups, LEAST_GROUPS, *out);
+    free(tried);
     return PS_OK;
 }
 

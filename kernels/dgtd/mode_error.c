@@ -4,7 +4,7 @@
 
 #include "kernels/dgtd/mesh.h"
 
-enum { SIDE_MAX = PS_DGTD_MAX_ORDER + 6, POINTS_MAX = SIDE_MAX * SIDE_MAX * SIDE_MAX };
+enum { SIDE_MAX = PS_DGTD_MAX_ORDER + 5, POINTS_MAX = SIDE_MAX * SIDE_MAX * SIDE_MAX };
 
 /* Points of a tetrahedron, their weights (which add up to 1) and the polynomials there. */
 typedef struct rule {
@@ -14,7 +14,7 @@ typedef struct rule {
 
 static void rule_init(rule *x, const ps_dgtd_reference *reference)
 {
-    int side = reference->order + 6;
+    int side = reference->order + 5;
     double points[SIDE_MAX], weights[SIDE_MAX];
     ps_dgtd_gauss(side, points, weights);
     x->count = side * side * side;

@@ -7,7 +7,7 @@
 
 #include "kernels/dgtd/mode.h"
 
-/* int |field - mode at t|^2 over the elements of the body, by p + 6 collapsed Gauss points an axis;
+/* int |field - mode at t|^2 over the elements of the body, by p + 5 collapsed Gauss points an axis;
  * squares[elements] is scratch: they are added in order. OpenMP inside. */
 double ps_dgtd_mode_error(const ps_dgtd_mode *mode, const ps_dgtd_system *system,
                           const ps_dgtd_body *body, ps_dgtd_field which, const void *field,

@@ -13,12 +13,12 @@ static int64_t reach_of(const ps_dgtd_system *system, int64_t group)
     return reach;
 }
 
-int64_t ps_dgtd_ranges(const ps_dgtd_system *system, int64_t least, int64_t *bounds)
+int64_t ps_dgtd_ranges(const ps_dgtd_system *system, int64_t first, int64_t least, int64_t *bounds)
 {
     int64_t count = 0, reach = 0;
     bounds[0] = 0;
     while (bounds[count] < system->groups) {
-        int64_t begin = bounds[count], end = begin + least;
+        int64_t begin = bounds[count], end = begin + (count ? least : first);
         if (end <= reach) end = reach + 1; /* what the range before is linked to */
         if (end > system->groups || system->groups - end < least) end = system->groups;
         for (int64_t g = begin; g < end; ++g) {
