@@ -17,7 +17,8 @@ typedef struct tile_place {
     const ps_slice_batch_plan *plan;
     const ps_block_tile *tile;
     int64_t values, starts, columns; /* bytes; columns: corner_columns of full blocks */
-    ps_slice_piece *pieces;          /* of the first strand                           */
+    int64_t scales;                  /* bytes; of halves                               */
+    void *pieces;                    /* of the first strand, or panels                */
     int64_t stride;                  /* pieces from strand to strand                  */
 } tile_place;
 
@@ -38,18 +39,26 @@ static ps_status place_tile(const ps_slice_batch_tiles *tiles, int64_t t, tile_p
     const ps_block_tile *tile = &tiles->tiles[t];
     bool full = out->plan->layout == PS_BLOCK_FULL;
     out->tile = tile;
-    out->columns = 0;
+    out->columns = out->scales = 0;
     PS_TRY(place_array(tiles, t, tile->values, &out->values));
     if (full) PS_TRY(place_array(tiles, t, tile->corner_columns, &out->columns));
+    if (out->plan->half) PS_TRY(place_array(tiles, t, tile->scales, &out->scales));
     return place_array(tiles, t, full ? (void *)tile->corner_rows : (void *)tile->starts,
                        &out->starts);
+}
+
+/* Entry `at` of those at `pieces`. */
+static void *piece_at(const ps_slice_batch_plan *plan, void *pieces, int64_t at)
+{
+    return (char *)pieces + at * ps_batch_piece_size(plan);
 }
 
 /* The piece of strand w that begins at slice s of the tile, its ranges set. */
 static ps_slice_piece *open_piece(const tile_place *place, int64_t w, int64_t s)
 {
     const ps_slice_batch_plan *plan = place->plan;
-    ps_slice_piece *piece = &place->pieces[w * place->stride + s / plan->piece_slices];
+    ps_slice_piece *piece =
+        piece_at(plan, place->pieces, w * place->stride + s / plan->piece_slices);
     int64_t row = w * plan->strand_rows;
     *piece = (ps_slice_piece){
         .slice = (int32_t)(place->tile->first_slice + s),
@@ -81,13 +90,14 @@ static void add_segments(ps_slice_piece *piece, int64_t slice, int64_t width,
 static void write_warps(const tile_place *place)
 {
     const ps_block_tile *tile = place->tile;
-    int64_t column = PS_WARP_ROWS * ps_batch_value_size(place->plan), values = place->values;
+    int64_t column = PS_WARP_ROWS * ps_batch_stored_size(place->plan), values = place->values;
     const uint16_t *widths = tile->widths, *starts = tile->starts;
     for (int64_t w = 0; w < ps_batch_strands_of(place->plan, tile); ++w)
         for (int64_t s = 0; s < tile->slices; s += place->plan->piece_slices) {
             ps_slice_piece *piece = open_piece(place, w, s);
             piece->values = values;
             piece->starts = place->starts + (starts - tile->starts) * 2;
+            piece->scales = place->scales + (starts - tile->starts);
             piece->starts_step = PS_WARP_ROWS;
             for (int64_t i = 0; i < piece->count; ++i, ++widths, starts += PS_WARP_ROWS) {
                 add_segments(piece, i, *widths, starts, PS_WARP_ROWS);
@@ -146,8 +156,34 @@ static void write_full(const tile_place *place)
         }
 }
 
+/* The blocks of a slice that rows of the strand may belong to: from the last that begins at the
+ * strand's first row or before. */
+static void write_panels(const tile_place *place)
+{
+    const ps_slice_batch_plan *plan = place->plan;
+    const ps_block_tile *tile = place->tile;
+    int64_t size = plan->block_rows * plan->block_columns * ps_batch_value_size(plan);
+    for (int64_t s = 0; s < tile->slices; ++s)
+        for (int64_t w = 0; w < ps_batch_strands_of(plan, tile); ++w) {
+            ps_slice_panel *panel = piece_at(plan, place->pieces, w * place->stride + s);
+            int64_t begin = tile->block_start[s], end = tile->block_start[s + 1];
+            int64_t row = w * plan->strand_rows, first = block_at(tile, begin, end, row + 1);
+            first = ps_batch_larger(begin, first - 1);
+            int64_t blocks = block_at(tile, first, end, row + plan->strand_rows) - first;
+            *panel = (ps_slice_panel){.values = place->values + first * size,
+                                      .corner_rows = place->starts + 4 * first,
+                                      .corner_columns = place->columns + 2 * first,
+                                      .slice = (int32_t)(tile->first_slice + s),
+                                      .row_blocks = (int32_t)(row << PS_PANEL_ROW | blocks)};
+        }
+}
+
 static void write_tile(const tile_place *place)
 {
+    if (ps_batch_has_panels(place->plan)) {
+        write_panels(place);
+        return;
+    }
     switch (place->plan->layout) {
     case PS_BLOCK_WARP:
         write_warps(place);
@@ -186,9 +222,11 @@ static ps_status write_strands(const ps_slice_batch_tiles *tiles, int64_t t, til
         if (!ps_batch_same_rows(&tiles->tiles[u], tile)) continue;
         PS_TRY(place_tile(tiles, u, place));
         write_tile(place);
-        place->pieces += ps_batch_pieces_of(plan, &tiles->tiles[u]);
+        place->pieces = piece_at(plan, place->pieces, ps_batch_pieces_of(plan, &tiles->tiles[u]));
     }
-    number_segments(place->pieces - place->stride, ps_batch_strands_of(plan, tile), place->stride);
+    if (!ps_batch_has_panels(plan))
+        number_segments(piece_at(plan, place->pieces, -place->stride),
+                        ps_batch_strands_of(plan, tile), place->stride);
     return PS_OK;
 }
 
@@ -209,6 +247,7 @@ static void write_views(const ps_slice_batch_tiles *tiles, ps_block_tile *out)
         out[t].corner_columns = as_offset(tiles, t, out[t].corner_columns);
         out[t].starts = as_offset(tiles, t, out[t].starts);
         out[t].widths = as_offset(tiles, t, out[t].widths);
+        out[t].scales = as_offset(tiles, t, out[t].scales);
         out[t].values = as_offset(tiles, t, out[t].values);
     }
 }
@@ -217,14 +256,14 @@ ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_b
                                void *table)
 {
     ps_slice_strand *strands = table;
-    ps_slice_piece *pieces = (void *)((char *)table + ps_slice_batch_pieces_at(plan));
+    void *pieces = (char *)table + ps_slice_batch_pieces_at(plan);
     int64_t piece = 0, strand = 0;
     if (plan->pieces > INT32_MAX)
         return ps_fail(PS_EXHAUSTED, "a batch of %lld pieces: make batches smaller",
                        (long long)plan->pieces);
     for (int64_t t = 0; t < tiles->count; ++t) {
         if (!ps_batch_opens_rows(tiles, t)) continue;
-        tile_place place = {.plan = plan, .pieces = pieces + piece};
+        tile_place place = {.plan = plan, .pieces = piece_at(plan, pieces, piece)};
         PS_TRY(write_strands(tiles, t, &place, strands + strand, piece));
         strand += ps_batch_strands_of(plan, &tiles->tiles[t]);
         piece += ps_batch_strands_of(plan, &tiles->tiles[t]) * place.stride;

@@ -93,7 +93,7 @@ typedef struct run {
 
 static ps_status upload(run *r, const csr *m, int64_t size)
 {
-    bench_batch fill = {.stream = r->stream, .pool = r->pool};
+    bench_batch fill = {.stream = r->stream};
     int64_t x_bytes = (int64_t)SLICES * PAST * size;
     PS_TRY(ps_device_alloc(r->device, (ROWS + 1) * 4, &r->row_start));
     PS_TRY(ps_device_alloc(r->device, m->nnz * 4, &r->columns));
@@ -102,8 +102,8 @@ static ps_status upload(run *r, const csr *m, int64_t size)
     PS_TRY(ps_device_alloc(r->device, ROWS * size, &r->y));
     PS_TRY(ps_copy_to_device(r->stream, r->row_start, m->row_start, (ROWS + 1) * 4));
     PS_TRY(ps_copy_to_device(r->stream, r->columns, m->columns, m->nnz * 4));
-    PS_TRY(bench_fill(&fill, r->values, m->nnz * size));
-    PS_TRY(bench_fill(&fill, r->x, x_bytes));
+    PS_TRY(bench_fill(&fill, r->pool, r->values, m->nnz * size));
+    PS_TRY(bench_fill(&fill, r->pool, r->x, x_bytes));
     PS_TRY(ps_fill_zero(r->stream, r->y, ROWS * size));
     return ps_stream_wait(r->stream);
 }
@@ -154,7 +154,7 @@ static ps_status bench(const library *lib, const csr *m, ps_precision precision)
     PS_TRY(ps_device_open("cuda:0", 0, &r.device));
     PS_TRY(ps_stream_open(r.device, &r.stream));
     PS_TRY(ps_device_alloc_pinned(r.device, POOL_BYTES, &r.pool));
-    bench_pool(precision, r.pool);
+    bench_pool((int64_t)size, r.pool);
     PS_TRY(upload(&r, m, (int64_t)size));
     PS_TRY(measure(&r, lib, m, precision, &seconds));
     double flop = 2 * (double)m->nnz, floor = bytes / read_rate;
