@@ -138,9 +138,6 @@ static ps_status count_tiles(const ps_slice_batch_tiles *tiles, ps_slice_batch_p
     for (int64_t t = 0; t < tiles->count; ++t) {
         const ps_block_tile *tile = &tiles->tiles[t];
         PS_TRY(check_rows(tiles, t));
-        if (tile->rows >= PS_PANEL_ROWS_MAX)
-            return ps_fail(PS_USAGE, "tiles of %lld rows: at most %d are supported on a device",
-                           (long long)tile->rows, PS_PANEL_ROWS_MAX - 1);
         plan->value_count += tile->value_count;
         plan->nnz += tile->nnz;
         if (!ps_batch_opens_rows(tiles, t)) continue;
@@ -164,8 +161,9 @@ int64_t ps_slice_batch_tiles_at(const ps_slice_batch_plan *plan)
 static void set_sizes(const ps_slice_batch_tiles *tiles, ps_slice_batch_plan *plan)
 {
     for (int64_t t = 0; t < tiles->count; ++t)
-        plan->pieces += ps_batch_strands_of(plan, &tiles->tiles[t]) *
-                        ps_batch_pieces_of(plan, &tiles->tiles[t]);
+        plan->pieces += ps_batch_has_panels(plan) ? ps_batch_panels_of(plan, &tiles->tiles[t])
+                                                  : ps_batch_strands_of(plan, &tiles->tiles[t]) *
+                                                        ps_batch_pieces_of(plan, &tiles->tiles[t]);
     plan->table_bytes =
         ps_slice_batch_tiles_at(plan) + plan->tile_count * (int64_t)sizeof(ps_block_tile);
     plan->scratch_bytes =

@@ -23,8 +23,8 @@ enum { PS_ROWS_WARPS = 4 };
 
 enum { PS_ROWS_HALF_STAGES = 2 }; /* more for halves, whose stages are smaller */
 #define PS_FULL_BLOCKS(size, lanes)                                                                \
-    ((size) == 4 ? ((lanes) <= 2 ? 8 : (lanes) <= 4 ? 7 : (lanes) <= 8 ? 6 : (lanes) <= 16 ? 5 : 4) \
-                 : ((lanes) <= 4 ? 5 : (lanes) <= 8 ? 4 : (lanes) <= 16 ? 3 : 2))
+    ((size) == 4 ? ((lanes) <= 8 ? 8 : (lanes) <= 16 ? 6 : 4)                                      \
+                 : ((lanes) <= 4 ? 6 : (lanes) <= 16 ? 4 : 2))
 
 /* A segment: what the rows kernel multiplies at once. */
 enum { PS_SEGMENT_COLUMNS = 16, PS_PIECE_SEGMENTS = 32 };
@@ -58,17 +58,17 @@ typedef struct ps_slice_piece {
     ps_slice_record records[PS_PIECE_SEGMENTS]; /* rows kernel */
 } ps_slice_piece;
 
-/* One slice of a strand of full blocks, for the rows kernel: in place of a piece. `blocks` blocks
- * touch the strand, at most one a row and one that begins before; a thread finds its own by the
- * corners. Offsets are in bytes from the batch's base. */
+/* At most two blocks of a slice that rows of a strand belong to, for the rows kernel of full blocks:
+ * in place of a piece. Row r of the strand, begin[b] <= r < end[b], has column q of its block at
+ * base + values + (r + b * other + q * block_rows) values. */
 typedef struct ps_slice_panel {
-    int64_t values;         /* of the first block                                */
-    int64_t corner_rows;    /* of the first block                                */
-    int64_t corner_columns; /* of the first block                                */
-    int32_t slice;          /* global                                            */
-    int32_t row_blocks;     /* first row within the tile << PS_PANEL_ROW | blocks */
+    int64_t values;            /* bytes from the batch's base                    */
+    int32_t other;             /* from the first block to the second, values     */
+    int32_t slice;             /* global                                         */
+    uint16_t column[2];        /* k of the blocks' first columns                 */
+    uint8_t begin[2], end[2];  /* no second block: 32, 32                        */
+    int32_t reserved[2];
 } ps_slice_panel;
-enum { PS_PANEL_ROW = 6, PS_PANEL_ROWS_MAX = 1 << 25 /* of a tile */ };
 
 /* ---- of a plan and its tiles ---- */
 
@@ -114,9 +114,16 @@ static inline int64_t ps_batch_strands_of(const ps_slice_batch_plan *plan,
     return (tile->rows + plan->strand_rows - 1) / plan->strand_rows;
 }
 
+/* Entries for a strand; of panels for all strands of a tile, at most: each boundary between
+ * strands is passed by one block, and only the last panel of a strand may hold one block. */
 static inline int64_t ps_batch_pieces_of(const ps_slice_batch_plan *plan, const ps_block_tile *tile)
 {
     return (tile->slices + plan->piece_slices - 1) / plan->piece_slices;
+}
+
+static inline int64_t ps_batch_panels_of(const ps_slice_batch_plan *plan, const ps_block_tile *tile)
+{
+    return tile->block_count / 2 + ps_batch_strands_of(plan, tile) * tile->slices;
 }
 
 /* Where the parts of the table begin, bytes. */

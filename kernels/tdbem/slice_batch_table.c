@@ -18,7 +18,7 @@ typedef struct tile_place {
     const ps_block_tile *tile;
     int64_t values, starts, columns; /* bytes; columns: corner_columns of full blocks */
     int64_t scales;                  /* bytes; of halves                               */
-    void *pieces;                    /* of the first strand, or panels                */
+    ps_slice_piece *pieces;          /* of the first strand                           */
     int64_t stride;                  /* pieces from strand to strand                  */
 } tile_place;
 
@@ -47,18 +47,11 @@ static ps_status place_tile(const ps_slice_batch_tiles *tiles, int64_t t, tile_p
                        &out->starts);
 }
 
-/* Entry `at` of those at `pieces`. */
-static void *piece_at(const ps_slice_batch_plan *plan, void *pieces, int64_t at)
-{
-    return (char *)pieces + at * ps_batch_piece_size(plan);
-}
-
 /* The piece of strand w that begins at slice s of the tile, its ranges set. */
 static ps_slice_piece *open_piece(const tile_place *place, int64_t w, int64_t s)
 {
     const ps_slice_batch_plan *plan = place->plan;
-    ps_slice_piece *piece =
-        piece_at(plan, place->pieces, w * place->stride + s / plan->piece_slices);
+    ps_slice_piece *piece = &place->pieces[w * place->stride + s / plan->piece_slices];
     int64_t row = w * plan->strand_rows;
     *piece = (ps_slice_piece){
         .slice = (int32_t)(place->tile->first_slice + s),
@@ -156,34 +149,8 @@ static void write_full(const tile_place *place)
         }
 }
 
-/* The blocks of a slice that rows of the strand may belong to: from the last that begins at the
- * strand's first row or before. */
-static void write_panels(const tile_place *place)
-{
-    const ps_slice_batch_plan *plan = place->plan;
-    const ps_block_tile *tile = place->tile;
-    int64_t size = plan->block_rows * plan->block_columns * ps_batch_value_size(plan);
-    for (int64_t s = 0; s < tile->slices; ++s)
-        for (int64_t w = 0; w < ps_batch_strands_of(plan, tile); ++w) {
-            ps_slice_panel *panel = piece_at(plan, place->pieces, w * place->stride + s);
-            int64_t begin = tile->block_start[s], end = tile->block_start[s + 1];
-            int64_t row = w * plan->strand_rows, first = block_at(tile, begin, end, row + 1);
-            first = ps_batch_larger(begin, first - 1);
-            int64_t blocks = block_at(tile, first, end, row + plan->strand_rows) - first;
-            *panel = (ps_slice_panel){.values = place->values + first * size,
-                                      .corner_rows = place->starts + 4 * first,
-                                      .corner_columns = place->columns + 2 * first,
-                                      .slice = (int32_t)(tile->first_slice + s),
-                                      .row_blocks = (int32_t)(row << PS_PANEL_ROW | blocks)};
-        }
-}
-
 static void write_tile(const tile_place *place)
 {
-    if (ps_batch_has_panels(place->plan)) {
-        write_panels(place);
-        return;
-    }
     switch (place->plan->layout) {
     case PS_BLOCK_WARP:
         write_warps(place);
@@ -222,11 +189,75 @@ static ps_status write_strands(const ps_slice_batch_tiles *tiles, int64_t t, til
         if (!ps_batch_same_rows(&tiles->tiles[u], tile)) continue;
         PS_TRY(place_tile(tiles, u, place));
         write_tile(place);
-        place->pieces = piece_at(plan, place->pieces, ps_batch_pieces_of(plan, &tiles->tiles[u]));
+        place->pieces += ps_batch_pieces_of(plan, &tiles->tiles[u]);
     }
-    if (!ps_batch_has_panels(plan))
-        number_segments(piece_at(plan, place->pieces, -place->stride),
-                        ps_batch_strands_of(plan, tile), place->stride);
+    number_segments(place->pieces - place->stride, ps_batch_strands_of(plan, tile), place->stride);
+    return PS_OK;
+}
+
+/* ---- panels ---- */
+
+/* Sets block `b` of a panel, 0 or 1: block `block` of the tile. Rows of the strand, of which the
+ * tile has `rows` from `row` on, up to the next block of the slice, whose end is `end`. */
+static void set_block(const tile_place *place, ps_slice_panel *panel, int b, int64_t block,
+                      int64_t end, int64_t row, int64_t rows)
+{
+    const ps_slice_batch_plan *plan = place->plan;
+    const ps_block_tile *tile = place->tile;
+    int64_t corner = (int64_t)tile->corner_rows[block] - row, stop = corner + plan->block_rows;
+    int64_t at = block * plan->block_rows * plan->block_columns - corner;
+    int64_t size = ps_batch_value_size(plan);
+    if (block + 1 < end) stop = ps_batch_smaller(stop, (int64_t)tile->corner_rows[block + 1] - row);
+    panel->begin[b] = (uint8_t)ps_batch_larger(corner, 0);
+    panel->end[b] = (uint8_t)ps_batch_smaller(stop, rows);
+    panel->column[b] = tile->corner_columns[block];
+    if (b == 0)
+        panel->values = place->values + at * size;
+    else
+        panel->other = (int32_t)(at - (panel->values - place->values) / size);
+}
+
+/* Appends the panels of slice s for the strand that begins at `row` of the tile. */
+static ps_slice_panel *add_panels(const tile_place *place, int64_t s, int64_t row,
+                                  ps_slice_panel *to)
+{
+    const ps_block_tile *tile = place->tile;
+    int64_t begin = tile->block_start[s], end = tile->block_start[s + 1];
+    int64_t rows = ps_batch_smaller(place->plan->strand_rows, tile->rows - row);
+    int64_t block = block_at(tile, begin, end, row + 1);
+    if (block > begin && tile->corner_rows[block - 1] + place->plan->block_rows > row) --block;
+    while (block < end && tile->corner_rows[block] < row + rows) {
+        *to = (ps_slice_panel){.slice = (int32_t)(tile->first_slice + s),
+                               .begin = {0, PS_WARP_ROWS},
+                               .end = {0, PS_WARP_ROWS}};
+        for (int b = 0; b < 2 && block < end && tile->corner_rows[block] < row + rows; ++b, ++block)
+            set_block(place, to, b, block, end, row, rows);
+        ++to;
+    }
+    return to;
+}
+
+/* As write_strands; returns the entry behind those written in *panels. */
+static ps_status write_panel_strands(const ps_slice_batch_tiles *tiles, int64_t t,
+                                     const ps_slice_batch_plan *plan, ps_slice_strand *strands,
+                                     ps_slice_panel *first, ps_slice_panel **panels)
+{
+    const ps_block_tile *tile = &tiles->tiles[t];
+    tile_place place = {.plan = plan};
+    for (int64_t w = 0; w < ps_batch_strands_of(plan, tile); ++w) {
+        int64_t row = w * plan->strand_rows;
+        strands[w] = (ps_slice_strand){
+            .row = (int32_t)(tile->first_row + row),
+            .rows = (int32_t)ps_batch_smaller(plan->strand_rows, tile->rows - row),
+            .first_piece = (int32_t)(*panels - first)};
+        for (int64_t u = t; u < tiles->count; ++u) {
+            if (!ps_batch_same_rows(&tiles->tiles[u], tile)) continue;
+            PS_TRY(place_tile(tiles, u, &place));
+            for (int64_t s = 0; s < place.tile->slices; ++s)
+                *panels = add_panels(&place, s, row, *panels);
+        }
+        strands[w].pieces = (int32_t)(*panels - first) - strands[w].first_piece;
+    }
     return PS_OK;
 }
 
@@ -256,15 +287,19 @@ ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_b
                                void *table)
 {
     ps_slice_strand *strands = table;
-    void *pieces = (char *)table + ps_slice_batch_pieces_at(plan);
+    ps_slice_piece *pieces = (void *)((char *)table + ps_slice_batch_pieces_at(plan));
+    ps_slice_panel *panels = (void *)pieces, *panel = panels;
     int64_t piece = 0, strand = 0;
     if (plan->pieces > INT32_MAX)
         return ps_fail(PS_EXHAUSTED, "a batch of %lld pieces: make batches smaller",
                        (long long)plan->pieces);
     for (int64_t t = 0; t < tiles->count; ++t) {
         if (!ps_batch_opens_rows(tiles, t)) continue;
-        tile_place place = {.plan = plan, .pieces = piece_at(plan, pieces, piece)};
-        PS_TRY(write_strands(tiles, t, &place, strands + strand, piece));
+        tile_place place = {.plan = plan, .pieces = pieces + piece};
+        if (ps_batch_has_panels(plan))
+            PS_TRY(write_panel_strands(tiles, t, plan, strands + strand, panels, &panel));
+        else
+            PS_TRY(write_strands(tiles, t, &place, strands + strand, piece));
         strand += ps_batch_strands_of(plan, &tiles->tiles[t]);
         piece += ps_batch_strands_of(plan, &tiles->tiles[t]) * place.stride;
     }

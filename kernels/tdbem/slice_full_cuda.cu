@@ -1,15 +1,12 @@
 /*
- * The rows kernel of full blocks: a warp owns 32 rows and goes through the slices of its part, a
- * panel each, whatever blocks these rows belong to there.
+ * The rows kernel of full blocks: a warp owns 32 rows and goes through the slices of its part.
  *
- * Each thread finds the block of its row from the corners of the panel's blocks, and reads its
- * row of values from device memory, 16 columns (a segment) ahead: a register is loaded again as soon
- * as its value is multiplied. The past that a block's corner asks for is copied once a panel to a
- * window in shared memory, which all rows of the block read; so a column costs one value, one past
- * value and n_g multiply-adds. A round takes as many blocks as there are windows; threads whose row
- * is in none of them multiply with zeros.
- *
- * Headers are loaded two panels, corners one panel ahead.
+ * A panel says where the values of two blocks are to which rows of the warp belong. Each thread
+ * reads its row of values from device memory, 16 columns (a segment) ahead: a register is
+ * loaded again as soon as its value is multiplied. The past that the corner of a block asks for is
+ * copied once to a window in shared memory, which all its rows read, four values at once; so a column
+ * costs a thread one value, a quarter of a read and n_g multiply-adds. Threads whose row is in
+ * neither block multiply with zeros. Panels come through shared memory too, some ahead.
  */
 #include <cuda_runtime.h>
 
@@ -21,17 +18,25 @@ extern "C" {
 
 namespace {
 
-enum { WARPS = PS_ROWS_WARPS, HEAD_WORDS = sizeof(ps_slice_panel) / 4 };
-enum { WINDOWS_MOST = 4, WINDOW_BYTES = 100 << 10 /* of a multiprocessor, for its windows */ };
+enum { WARPS = PS_ROWS_WARPS };
+/* Panels are copied PAGE at a time, 4 bytes a thread. */
+enum { PAGE = WARP * 4 / sizeof(ps_slice_panel), RING = 2 * PAGE };
 
-/* Shared memory: `span` zeros, then two sets of windows for every warp. A window holds past[t] at
- * index t + k + padded - 1, k the corner's column: columns 0 .. padded - 1 and g < n_g; zero where
- * only columns behind the block's ask for it. */
+/* A window holds past[t] at index t + k + padded - 1, k the first column of its block: columns 0 ..
+ * padded - 1 and g < n_g; zero where only columns behind the block's ask for it. So past[1 - k] and
+ * every fourth value before and behind lie at multiples of 16 bytes. A warp has two sets of two
+ * windows, `stride` values apart; two windows lie in different banks. In front of all warps'
+ * memory are `stride` zeros. */
 struct window_shape {
-    int padded;  /* block_columns, rounded up to whole segments */
-    int span;    /* values of a window                         */
-    int stride;  /* from window to window, so that two of them lie in different banks */
-    int windows; /* of a set                                   */
+    int padded; /* block_columns, rounded up to whole segments */
+    int span;   /* values that are used                        */
+    int stride;
+};
+
+/* Shared memory of a warp. */
+template <typename real> struct warp_places {
+    ps_slice_panel *ring; /* [RING] */
+    real *set;            /* [2][2][stride] */
 };
 
 template <int BYTES>
@@ -42,121 +47,76 @@ __device__ __forceinline__ void copy_or_clear(unsigned to, const void *from, boo
                  : "memory");
 }
 
-template <typename real, int NG> struct panel_walk {
+template <typename real> struct panel_walk {
     const ps_slice_launch &in;
     const window_shape &shape;
-    int lane, rows;   /* of the strand */
-    int at, end;      /* next panel to enter */
-    unsigned head_next, head_after; /* this thread's word of panels at, at + 1 */
-    int row_next, column_next;      /* this thread's corner of panel at        */
-    int row, blocks, first;         /* of the panel; first block of the round  */
-    int block, offset;              /* this thread's: block, or -1; place of its row's values */
-    int corner;                     /* k of the panel's block `lane`           */
-    const real *panel_values, *past; /* of the panel's first block; t = 0 of its slice */
-    real *zeros, *set;               /* the set of windows to fill next        */
-    int to_other_set;
-    /* of a round: this thread's values (or those of a thread that has some), and past[0] - in terms
-     * of the definition past[g - q] at q = 0 - in its window */
+    const ps_slice_panel *page; /* the next page, at this thread's word */
+    ps_slice_panel *ring;
+    real *zeros, *set; /* set: of windows, to fill next */
+    int lane, at, count, to_other_set; /* at: next panel of the part's */
+    /* Of the panel entered last: this thread's values (or those of one that has some), its window at
+     * past[-k]. */
     const real *values, *window;
 
     __device__ __forceinline__ panel_walk(const ps_slice_launch &launch, const window_shape &s,
-                                          real *shared, int thread, int strand_rows, int begin,
-                                          int stop)
-        : in(launch), shape(s), lane(thread % WARP), rows(strand_rows), at(begin), end(stop),
-          blocks(0), first(0), zeros(shared)
+                                          real *none, const warp_places<real> &own, int thread,
+                                          int begin, int end)
+        : in(launch), shape(s), ring(own.ring), zeros(none), set(own.set), lane(thread), at(0),
+          count(end - begin), to_other_set(2 * s.stride)
     {
-        to_other_set = shape.windows * shape.stride;
-        set = zeros + shape.span + thread / WARP * 2 * to_other_set;
-        if (at >= end) return;
-        head_next = load_head(at);
-        load_corners();
-        if (at + 1 < end) head_after = load_head(at + 1);
+        page = launch.panels + begin + lane / (WARP / PAGE);
+        load_page(0);
+        copies_commit();
+        copies_wait<0>();
+        __syncwarp();
     }
 
-    __device__ __forceinline__ unsigned load_head(int panel) const
+    /* Starts the copy of the page that begins at panel `first`. */
+    __device__ __forceinline__ void load_page(int first)
     {
-        return __ldg(reinterpret_cast<const unsigned *>(in.panels + panel) + lane % HEAD_WORDS);
-    }
-    static __device__ __forceinline__ int word(unsigned head, int n)
-    {
-        return static_cast<int>(__shfl_sync(~0u, head, n));
-    }
-    static __device__ __forceinline__ int64_t long_word(unsigned head, int n)
-    {
-        unsigned low = __shfl_sync(~0u, head, n), high = __shfl_sync(~0u, head, n + 1);
-        return static_cast<int64_t>(static_cast<uint64_t>(high) << 32 | low);
+        const int words = WARP / PAGE;
+        if (first + lane / words < count)
+            copy_async<4>(shared_address(reinterpret_cast<unsigned *>(ring + first % RING) + lane),
+                          reinterpret_cast<const unsigned *>(page) + lane % words);
+        page += PAGE;
     }
 
-    __device__ __forceinline__ void load_corners()
+    /* Starts the copy of a window of slice `past` (t = 0), whose block begins at k. */
+    __device__ __forceinline__ void fill(real *window, const real *past, int k) const
     {
-        const char *corner_rows = in.base + long_word(head_next, 2);
-        const char *corner_columns = in.base + long_word(head_next, 4);
-        if (lane >= (word(head_next, 7) & ((1 << PS_PANEL_ROW) - 1))) return;
-        row_next = __ldg(reinterpret_cast<const int *>(corner_rows) + lane);
-        column_next = __ldg(reinterpret_cast<const unsigned short *>(corner_columns) + lane);
-    }
-
-    /* The block that this thread's row belongs to, from the first row of block `lane`. */
-    __device__ __forceinline__ void find_block(int corner_row)
-    {
-        int begin = corner_row - row; /* within the strand */
-        bool is = lane < blocks;
-        int before = __popc(__ballot_sync(~0u, is && begin <= 0));
-        unsigned begins = __reduce_or_sync(~0u, is && begin > 0 ? 1u << begin : 0u);
-        block = before + __popc(begins & ~0u >> (WARP - 1 - lane)) - 1;
-        int inside = lane - __shfl_sync(~0u, begin, max(block, 0));
-        offset = block * in.block_rows * in.block_columns + inside;
-        if (inside >= in.block_rows || lane >= rows) block = -1;
-    }
-
-    __device__ __forceinline__ void enter_panel()
-    {
-        int row_blocks = word(head_next, 7), corner_row = row_next;
-        row = row_blocks >> PS_PANEL_ROW;
-        blocks = row_blocks & ((1 << PS_PANEL_ROW) - 1);
-        corner = column_next;
-        panel_values = reinterpret_cast<const real *>(in.base + long_word(head_next, 0));
-        past = past_of<real>(in, word(head_next, 6));
-        head_next = head_after;
-        if (++at < end) load_corners();
-        if (at + 1 < end) head_after = load_head(at + 1);
-        find_block(corner_row);
-        first = 0;
-    }
-
-    /* Starts the copies of the windows of a round. */
-    __device__ __forceinline__ void fill_windows()
-    {
-        int count = min(shape.windows, blocks - first), skip = shape.padded - in.block_columns;
-        unsigned to = shared_address(set + lane);
-        for (int w = 0; w < count; ++w) {
-            const real *from =
-                past + lane - (__shfl_sync(~0u, corner, first + w) + shape.padded - 1);
-            for (int i = lane; i < shape.span; i += WARP)
-                copy_or_clear<sizeof(real)>(to + (i - lane) * static_cast<int>(sizeof(real)),
-                                            from + (i - lane), i >= skip);
-            to += shape.stride * static_cast<int>(sizeof(real));
+        unsigned to = shared_address(window + lane);
+        const real *from = past + lane - (k + shape.padded - 1);
+        int skip = shape.padded - in.block_columns;
+        for (int i = lane; i < shape.span; i += WARP) {
+            copy_or_clear<sizeof(real)>(to, from, i >= skip);
+            to += WARP * static_cast<unsigned>(sizeof(real));
+            from += WARP;
         }
     }
 
-    /* To the next round; false at the end of the part. */
+    /* To the next panel, whose windows are on their way then; false at the end of the part. */
     __device__ __forceinline__ bool next()
     {
-        unsigned some = 0;
-        bool own = false;
-        while (!some) {
-            first += shape.windows;
-            if (first >= blocks) {
-                if (at >= end) return false;
-                enter_panel();
-            }
-            own = block >= first && block < first + shape.windows;
-            some = __ballot_sync(~0u, own);
-        }
-        fill_windows();
-        int from = __shfl_sync(~0u, offset, own ? lane : __ffs(some) - 1);
-        values = panel_values + from;
-        window = (own ? set + (block - first) * shape.stride : zeros) + shape.padded - 1;
+        if (at >= count) return false;
+        const int4 *words = reinterpret_cast<const int4 *>(ring + at % RING);
+        const int4 head = words[0]; /* values, other, slice */
+        const int2 tail = *reinterpret_cast<const int2 *>(words + 1); /* columns, begins and ends */
+        if (at % PAGE == 0) load_page(at + PAGE);
+        ++at;
+        unsigned columns = tail.x, rows = tail.y;
+        int begin_second = rows >> 8 & 0xff, end_second = rows >> 24;
+        const real *past = past_of<real>(in, head.w);
+        fill(set, past, columns & 0xffff);
+        if (begin_second < end_second) fill(set + shape.stride, past, columns >> 16);
+        bool second = lane >= begin_second;
+        int begin = second ? begin_second : rows & 0xff;
+        int end = second ? end_second : rows >> 16 & 0xff;
+        int row = min(max(lane, begin), end - 1);
+        int64_t first = static_cast<int64_t>(static_cast<uint64_t>(static_cast<unsigned>(head.y))
+                                                 << 32 |
+                                             static_cast<unsigned>(head.x));
+        values = reinterpret_cast<const real *>(in.base + first) + (second ? row + head.z : row);
+        window = (row == lane ? second ? set + shape.stride : set : zeros) + shape.padded;
         set += to_other_set;
         to_other_set = -to_other_set;
         return true;
@@ -178,16 +138,40 @@ __device__ __forceinline__ void load_quad(real (&v)[SEGMENT], const real *&from,
     }
 }
 
-/* Multiplies the segment in v and loads the next one in its place, `columns` columns at `from`. */
+/* Four values that lie at a multiple of 16 bytes. */
+__device__ __forceinline__ void read_quad(float (&out)[4], const float *from)
+{
+    float4 all = *reinterpret_cast<const float4 *>(from);
+    out[0] = all.x, out[1] = all.y, out[2] = all.z, out[3] = all.w;
+}
+__device__ __forceinline__ void read_quad(double (&out)[4], const double *from)
+{
+    double2 low = reinterpret_cast<const double2 *>(from)[0];
+    double2 high = reinterpret_cast<const double2 *>(from)[1];
+    out[0] = low.x, out[1] = low.y, out[2] = high.x, out[3] = high.y;
+}
+
+/* Multiplies the segment in v and loads the next one in its place, `columns` columns at `from`.
+ * past: of t = 1 - k - q, q the segment's first column; p: past[-4 - FIRST ..], read while the four
+ * columns before are multiplied; window: as for add_columns. */
 template <int FIRST, typename real, int NG>
 __device__ __forceinline__ void multiply_quads(real (&sum)[NG], real (&window)[NG],
-                                               real (&v)[SEGMENT], const real *past,
-                                               const real *&from, int step, int columns)
+                                               real (&v)[SEGMENT], const real (&p)[4],
+                                               const real *past, const real *&from, int step,
+                                               int columns)
 {
     if constexpr (FIRST < SEGMENT) {
-        add_columns<FIRST, 4>(sum, window, v, 1, past, 1.0f);
+        real ahead[4];
+        if (FIRST + 4 < SEGMENT) read_quad(ahead, past - FIRST - 8);
+#pragma unroll
+        for (int c = 0; c < 4; ++c) {
+            window[(2 * SEGMENT * NG - FIRST - c) % NG] = p[3 - c];
+#pragma unroll
+            for (int g = 0; g < NG; ++g)
+                sum[g] += v[FIRST + c] * window[(g + 2 * SEGMENT * NG - FIRST - c) % NG];
+        }
         load_quad<FIRST>(v, from, step, columns);
-        multiply_quads<FIRST + 4>(sum, window, v, past, from, step, columns);
+        multiply_quads<FIRST + 4>(sum, window, v, ahead, past, from, step, columns);
     }
 }
 
@@ -195,15 +179,21 @@ template <typename real, int NG>
 __device__ __forceinline__ void multiply(real (&sum)[NG], real (&v)[SEGMENT], const real *past,
                                          const real *from, int step, int columns)
 {
-    real window[NG];
+    real window[NG], p[4];
 #pragma unroll
-    for (int g = 1; g < NG; ++g) window[g] = past[g];
-    multiply_quads<0>(sum, window, v, past, from, step, columns);
+    for (int g = 0; g < NG - 1; g += 4) {
+        read_quad(p, past + g);
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (g + i + 1 < NG) window[g + i + 1] = p[i];
+    }
+    read_quad(p, past - 4);
+    multiply_quads<0>(sum, window, v, p, past, from, step, columns);
 }
 
-/* Goes through the rounds of a part, one segment after another. */
+/* Goes through the panels of a part, one segment after another. */
 template <typename real, int NG>
-__device__ __forceinline__ void add_panels(real (&sum)[NG], panel_walk<real, NG> &walk)
+__device__ __forceinline__ void add_panels(real (&sum)[NG], panel_walk<real> &walk)
 {
     const int all = walk.in.block_columns, step = walk.in.block_rows;
     real v[SEGMENT];
@@ -243,16 +233,19 @@ __global__ void __launch_bounds__(WARPS *WARP, PS_FULL_BLOCKS(sizeof(real), NG))
                      const __grid_constant__ window_shape shape)
 {
     extern __shared__ __align__(16) unsigned char memory[];
-    real *shared = reinterpret_cast<real *>(memory), sum[NG];
-    int lane = threadIdx.x % WARP, part = blockIdx.x * WARPS + threadIdx.x / WARP;
-    for (int i = threadIdx.x; i < shape.span; i += WARPS * WARP) shared[i] = 0;
+    real *zeros = reinterpret_cast<real *>(memory), sum[NG];
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, part = blockIdx.x * WARPS + warp;
+    for (int i = threadIdx.x; i < shape.stride; i += WARPS * WARP) zeros[i] = 0;
     __syncthreads();
     if (part >= in.strand_count * in.splits) return;
     int split = part / in.strand_count;
     const ps_slice_strand strand = in.strands[part % in.strand_count];
-    panel_walk<real, NG> walk(in, shape, shared, threadIdx.x, strand.rows,
-                              part_begin(strand, split, in.splits),
-                              part_begin(strand, split + 1, in.splits));
+    warp_places<real> own;
+    own.set = zeros + (1 + 4 * warp) * shape.stride;
+    own.ring = reinterpret_cast<ps_slice_panel *>(zeros + (1 + 4 * WARPS) * shape.stride) +
+               warp * RING;
+    panel_walk<real> walk(in, shape, zeros, own, lane, part_begin(strand, split, in.splits),
+                          part_begin(strand, split + 1, in.splits));
 #pragma unroll
     for (int g = 0; g < NG; ++g) sum[g] = 0;
     add_panels(sum, walk);
@@ -261,19 +254,14 @@ __global__ void __launch_bounds__(WARPS *WARP, PS_FULL_BLOCKS(sizeof(real), NG))
     if (lane < strand.rows) write_sums(sum, in.group, WARP, out);
 }
 
-/* Windows lie half of the banks apart. Returns the bytes of a thread block's shared memory. */
+/* Returns the bytes of a thread block's shared memory. */
 template <typename real, int NG> size_t make_shape(int block_columns, window_shape *out)
 {
     const int banks = 128 / static_cast<int>(sizeof(real));
     out->padded = (block_columns + SEGMENT - 1) / SEGMENT * SEGMENT;
     out->span = out->padded + NG - 1;
     out->stride = (out->span + banks / 2 - 1) / banks * banks + banks / 2;
-    for (out->windows = WINDOWS_MOST;; out->windows /= 2) {
-        size_t reals = out->span + static_cast<size_t>(WARPS) * 2 * out->windows * out->stride;
-        size_t bytes = reals * sizeof(real);
-        if (out->windows == 1 || bytes * PS_FULL_BLOCKS(sizeof(real), NG) <= WINDOW_BYTES)
-            return bytes;
-    }
+    return (1 + 4 * WARPS) * out->stride * sizeof(real) + WARPS * RING * sizeof(ps_slice_panel);
 }
 
 template <typename real, int NG> ps_status start(const ps_slice_launch *in, cudaStream_t stream)
