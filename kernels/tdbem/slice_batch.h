@@ -53,8 +53,8 @@ typedef struct ps_slice_batch_tiles {
 
 typedef struct ps_slice_batch_plan {
     ps_block_layout layout;
-    ps_precision precision;            /* of past and sums; of values too, but of halves */
-    bool half;                         /* values are halves                              */
+    ps_precision precision; /* of past and sums; of values too, but of halves */
+    bool half;              /* values are halves                              */
     ps_slice_kernel kernel;
     int64_t group, lanes;              /* n_g, and rounded up                            */
     int64_t block_rows, block_columns; /* of the header                                  */

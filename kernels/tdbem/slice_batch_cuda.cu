@@ -6,7 +6,8 @@ extern "C" {
 #include "kernels/tdbem/slice_batch_internal.h"
 }
 
-namespace {
+namespace
+{
 
 enum { THREADS = 256 };
 

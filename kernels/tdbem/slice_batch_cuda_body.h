@@ -4,7 +4,8 @@
  */
 #include <cuda_fp16.h>
 
-namespace {
+namespace
+{
 
 enum { WARP = 32, SEGMENT = PS_SEGMENT_COLUMNS };
 
@@ -18,10 +19,7 @@ inline int group_index(int64_t lanes)
 }
 
 /* The number that a stored value stands for: itself, or a half times its row-vector's scale. */
-template <typename real> __device__ __forceinline__ real number(real value, float)
-{
-    return value;
-}
+template <typename real> __device__ __forceinline__ real number(real value, float) { return value; }
 template <typename real> __device__ __forceinline__ real number(__half value, float scale)
 {
     return __half2float(value) * scale;
@@ -53,9 +51,8 @@ __device__ __forceinline__ void add_columns(real (&sum)[NG], real (&window)[NG],
 
 /* Four columns from FIRST on while there are so many, then those left, exactly. */
 template <int FIRST, typename real, typename stored, int NG>
-__device__ __forceinline__ void add_quads(real (&sum)[NG], real (&window)[NG],
-                                          const stored *values, int stride, const real *past,
-                                          int columns, float scale)
+__device__ __forceinline__ void add_quads(real (&sum)[NG], real (&window)[NG], const stored *values,
+                                          int stride, const real *past, int columns, float scale)
 {
     if constexpr (FIRST < SEGMENT) {
         if (columns >= FIRST + 4) {

@@ -2,9 +2,10 @@
  * Shared by the files of slice_batch: the table in memory, and what the device's kernels are
  * called with.
  *
- * The table: strands[strands], then pieces or panels (a strand's one after another, slices ascending), then
- * tiles[tile_count] with offsets from the batch's base in place of pointers, each part 128-byte
- * aligned. Part q of a strand's work is pieces [q n / splits, (q + 1) n / splits) of its n.
+ * The table: strands[strands], then pieces or panels (a strand's one after another, slices
+ * ascending), then tiles[tile_count] with offsets from the batch's base in place of pointers, each
+ * part 128-byte aligned. Part q of a strand's work is pieces [q n / splits, (q + 1) n / splits) of
+ * its n.
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
 #define PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
@@ -23,8 +24,12 @@ enum { PS_ROWS_WARPS = 4 };
 
 enum { PS_ROWS_HALF_STAGES = 2 }; /* more for halves, whose stages are smaller */
 #define PS_FULL_BLOCKS(size, lanes)                                                                \
-    ((size) == 4 ? ((lanes) <= 8 ? 8 : (lanes) <= 16 ? 6 : 4)                                      \
-                 : ((lanes) <= 4 ? 6 : (lanes) <= 16 ? 4 : 2))
+    ((size) == 4 ? ((lanes) <= 8    ? 8                                                            \
+                    : (lanes) <= 16 ? 6                                                            \
+                                    : 4)                                                           \
+                 : ((lanes) <= 4    ? 6                                                            \
+                    : (lanes) <= 16 ? 4                                                            \
+                                    : 2))
 
 /* A segment: what the rows kernel multiplies at once. */
 enum { PS_SEGMENT_COLUMNS = 16, PS_PIECE_SEGMENTS = 32 };
@@ -54,19 +59,19 @@ typedef struct ps_slice_piece {
     int32_t limit;        /* contiguous: rows that the tile's blocks hold; full: number of blocks */
     int32_t segments,
         first_segment; /* rows kernel: records in use, and in the strand before them */
-    int64_t scales; /* halves: of the strand, one for every start */
+    int64_t scales;    /* halves: of the strand, one for every start */
     ps_slice_record records[PS_PIECE_SEGMENTS]; /* rows kernel */
 } ps_slice_piece;
 
-/* At most two blocks of a slice that rows of a strand belong to, for the rows kernel of full blocks:
- * in place of a piece. Row r of the strand, begin[b] <= r < end[b], has column q of its block at
- * base + values + (r + b * other + q * block_rows) values. */
+/* At most two blocks of a slice that rows of a strand belong to, for the rows kernel of full
+ * blocks: in place of a piece. Row r of the strand, begin[b] <= r < end[b], has column q of its
+ * block at base + values + (r + b * other + q * block_rows) values. */
 typedef struct ps_slice_panel {
-    int64_t values;            /* bytes from the batch's base                    */
-    int32_t other;             /* from the first block to the second, values     */
-    int32_t slice;             /* global                                         */
-    uint16_t column[2];        /* k of the blocks' first columns                 */
-    uint8_t begin[2], end[2];  /* no second block: 32, 32                        */
+    int64_t values;           /* bytes from the batch's base                    */
+    int32_t other;            /* from the first block to the second, values     */
+    int32_t slice;            /* global                                         */
+    uint16_t column[2];       /* k of the blocks' first columns                 */
+    uint8_t begin[2], end[2]; /* no second block: 32, 32                        */
     int32_t reserved[2];
 } ps_slice_panel;
 
@@ -136,8 +141,8 @@ typedef struct ps_slice_launch {
     const ps_slice_strand *strands;
     const ps_slice_piece *pieces;
     const ps_slice_panel *panels; /* the same memory */
-    const void *past; /* t = 0 of slice j at j * past_stride + past_origin */
-    void *scratch;    /* [splits][strands][group][strand_rows] */
+    const void *past;             /* t = 0 of slice j at j * past_stride + past_origin */
+    void *scratch;                /* [splits][strands][group][strand_rows] */
     void *sums;
     int64_t past_stride, past_origin, sums_stride;
     int32_t strand_count, splits, group, strand_rows;

@@ -4,9 +4,9 @@
  * A panel says where the values of two blocks are to which rows of the warp belong. Each thread
  * reads its row of values from device memory, 16 columns (a segment) ahead: a register is
  * loaded again as soon as its value is multiplied. The past that the corner of a block asks for is
- * copied once to a window in shared memory, which all its rows read, four values at once; so a column
- * costs a thread one value, a quarter of a read and n_g multiply-adds. Threads whose row is in
- * neither block multiply with zeros. Panels come through shared memory too, some ahead.
+ * copied once to a window in shared memory, which all its rows read, four values at once; so a
+ * column costs a thread one value, a quarter of a read and n_g multiply-adds. Threads whose row is
+ * in neither block multiply with zeros. Panels come through shared memory too, some ahead.
  */
 #include <cuda_runtime.h>
 
@@ -16,7 +16,8 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace {
+namespace
+{
 
 enum { WARPS = PS_ROWS_WARPS };
 /* Panels are copied PAGE at a time, 4 bytes a thread. */
@@ -52,10 +53,10 @@ template <typename real> struct panel_walk {
     const window_shape &shape;
     const ps_slice_panel *page; /* the next page, at this thread's word */
     ps_slice_panel *ring;
-    real *zeros, *set; /* set: of windows, to fill next */
+    real *zeros, *set;                 /* set: of windows, to fill next */
     int lane, at, count, to_other_set; /* at: next panel of the part's */
-    /* Of the panel entered last: this thread's values (or those of one that has some), its window at
-     * past[-k]. */
+    /* Of the panel entered last: this thread's values (or those of one that has some), its window
+     * at past[-k]. */
     const real *values, *window;
 
     __device__ __forceinline__ panel_walk(const ps_slice_launch &launch, const window_shape &s,
@@ -99,7 +100,7 @@ template <typename real> struct panel_walk {
     {
         if (at >= count) return false;
         const int4 *words = reinterpret_cast<const int4 *>(ring + at % RING);
-        const int4 head = words[0]; /* values, other, slice */
+        const int4 head = words[0];                                   /* values, other, slice */
         const int2 tail = *reinterpret_cast<const int2 *>(words + 1); /* columns, begins and ends */
         if (at % PAGE == 0) load_page(at + PAGE);
         ++at;
@@ -112,9 +113,9 @@ template <typename real> struct panel_walk {
         int begin = second ? begin_second : rows & 0xff;
         int end = second ? end_second : rows >> 16 & 0xff;
         int row = min(max(lane, begin), end - 1);
-        int64_t first = static_cast<int64_t>(static_cast<uint64_t>(static_cast<unsigned>(head.y))
-                                                 << 32 |
-                                             static_cast<unsigned>(head.x));
+        int64_t first =
+            static_cast<int64_t>(static_cast<uint64_t>(static_cast<unsigned>(head.y)) << 32 |
+                                 static_cast<unsigned>(head.x));
         values = reinterpret_cast<const real *>(in.base + first) + (second ? row + head.z : row);
         window = (row == lane ? second ? set + shape.stride : set : zeros) + shape.padded;
         set += to_other_set;
@@ -155,10 +156,9 @@ __device__ __forceinline__ void read_quad(double (&out)[4], const double *from)
  * past: of t = 1 - k - q, q the segment's first column; p: past[-4 - FIRST ..], read while the four
  * columns before are multiplied; window: as for add_columns. */
 template <int FIRST, typename real, int NG>
-__device__ __forceinline__ void multiply_quads(real (&sum)[NG], real (&window)[NG],
-                                               real (&v)[SEGMENT], const real (&p)[4],
-                                               const real *past, const real *&from, int step,
-                                               int columns)
+__device__ __forceinline__ void
+multiply_quads(real (&sum)[NG], real (&window)[NG], real (&v)[SEGMENT], const real (&p)[4],
+               const real *past, const real *&from, int step, int columns)
 {
     if constexpr (FIRST < SEGMENT) {
         real ahead[4];
@@ -242,8 +242,8 @@ __global__ void __launch_bounds__(WARPS *WARP, PS_FULL_BLOCKS(sizeof(real), NG))
     const ps_slice_strand strand = in.strands[part % in.strand_count];
     warp_places<real> own;
     own.set = zeros + (1 + 4 * warp) * shape.stride;
-    own.ring = reinterpret_cast<ps_slice_panel *>(zeros + (1 + 4 * WARPS) * shape.stride) +
-               warp * RING;
+    own.ring =
+        reinterpret_cast<ps_slice_panel *>(zeros + (1 + 4 * WARPS) * shape.stride) + warp * RING;
     panel_walk<real> walk(in, shape, zeros, own, lane, part_begin(strand, split, in.splits),
                           part_begin(strand, split + 1, in.splits));
 #pragma unroll

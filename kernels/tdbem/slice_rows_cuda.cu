@@ -18,7 +18,8 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace {
+namespace
+{
 
 enum { WARPS = PS_ROWS_WARPS };
 
@@ -45,12 +46,7 @@ template <typename real, typename stored, int NG, int FORM> struct stage {
     unsigned note[WARP]; /* per thread: WIDE, columns, the scale of halves, and the index in the
                             window at which past[0] of its row lies */
 };
-enum : unsigned {
-    WIDE = 1u << 31,
-    COLUMNS_AT = 26,
-    SCALE_AT = 18,
-    PLACE = (1u << SCALE_AT) - 1
-};
+enum : unsigned { WIDE = 1u << 31, COLUMNS_AT = 26, SCALE_AT = 18, PLACE = (1u << SCALE_AT) - 1 };
 
 /* 2^(s - 127) of the s in a note, 0 for s = 0 (kernels/tdbem/half_values.h). */
 __device__ __forceinline__ float scale_of(unsigned note)
@@ -63,7 +59,8 @@ __device__ __forceinline__ float scale_of(unsigned note)
  *   value: where its values begin, in 16 bytes from those of the piece
  *   past:  first value of the window, from t = 0 of the piece's first slice
  *   start: its starts, and scales, from those of the piece */
-struct __align__(16) segment_place {
+struct __align__(16) segment_place
+{
     unsigned shape, value;
     int past;
     unsigned start;
@@ -151,10 +148,7 @@ template <typename real, typename stored, int NG, int FORM> struct cursor {
 
     __device__ __forceinline__ int column_units() const
     {
-        return (FORM == PACKED     ? WARP
-                : FORM == LOW_BLOCKS ? HEIGHT
-                                     : in.block_rows) /
-               UNIT;
+        return (FORM == PACKED ? WARP : FORM == LOW_BLOCKS ? HEIGHT : in.block_rows) / UNIT;
     }
 
     /* A warp copies UNIT columns of its rows at once, a thread 16 bytes of one column. */
@@ -266,15 +260,16 @@ __device__ __forceinline__ void fetch(cursor<real, stored, NG, FORM> &at,
     unsigned shape = own.shape, columns = shape & 0x1f;
     const real *past = at.past + own.past;
     unsigned span = shape >> SPAN_AT & SPAN_MAX;
-    copy_segment<stored, placing<FORM>::HEIGHT>(there + at.copy_to(lane), at.values + static_cast<uint64_t>(own.value) * 16,
-                         at.column_units() * 16, at.copy_column, columns);
+    copy_segment<stored, placing<FORM>::HEIGHT>(there + at.copy_to(lane),
+                                                at.values + static_cast<uint64_t>(own.value) * 16,
+                                                at.column_units() * 16, at.copy_column, columns);
     unsigned note = (shape >> HIGH_AT) - at.first + columns - 1;
     note |= columns << COLUMNS_AT | at.scale;
     constexpr int WINDOW = stage<real, stored, NG, FORM>::WINDOW;
     if (span <= WINDOW) {
-        copy_past<WINDOW>(there + static_cast<int>(placing<FORM>::VALUES * sizeof(stored) +
-                                                   lane * sizeof(real)),
-                          past, lane, span);
+        copy_past<WINDOW>(
+            there + static_cast<int>(placing<FORM>::VALUES * sizeof(stored) + lane * sizeof(real)),
+            past, lane, span);
     } else {
         if (lane == 0) *reinterpret_cast<const real **>(to.past) = past;
         note |= WIDE;
@@ -303,8 +298,8 @@ __device__ __forceinline__ void multiply(real (&sum)[NG], const stage<real, stor
 /* Stages a warp, and blocks that a multiprocessor shall hold: what fits its registers and its
  * shared memory. */
 template <typename real, typename stored, int NG> struct tuning {
-    static constexpr int STAGES =
-        PS_ROWS_STAGES(sizeof(real), NG) + (sizeof(stored) < sizeof(real) ? PS_ROWS_HALF_STAGES : 0);
+    static constexpr int STAGES = PS_ROWS_STAGES(sizeof(real), NG) +
+                                  (sizeof(stored) < sizeof(real) ? PS_ROWS_HALF_STAGES : 0);
     static constexpr int BLOCKS = PS_ROWS_BLOCKS(sizeof(real), NG);
 };
 
@@ -317,7 +312,8 @@ template <typename real, typename stored, int NG, int FORM>
 __global__ void __launch_bounds__(WARPS *WARP, tuning<real, stored, NG>::BLOCKS)
     rows_kernel(const __grid_constant__ ps_slice_launch in)
 {
-    constexpr int STAGES = tuning<real, stored, NG>::STAGES, SIZE = sizeof(stage<real, stored, NG, FORM>);
+    constexpr int STAGES = tuning<real, stored, NG>::STAGES,
+                  SIZE = sizeof(stage<real, stored, NG, FORM>);
     extern __shared__ __align__(16) unsigned char memory[];
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int part = blockIdx.x * WARPS + warp;
@@ -327,8 +323,7 @@ __global__ void __launch_bounds__(WARPS *WARP, tuning<real, stored, NG>::BLOCKS)
     int split = part / in.strand_count;
     const ps_slice_strand strand = in.strands[part % in.strand_count];
     cursor<real, stored, NG, FORM> at(in, part_begin(strand, split, in.splits),
-                                        part_begin(strand, split + 1, in.splits), lane,
-                                        own->places);
+                                      part_begin(strand, split + 1, in.splits), lane, own->places);
     unsigned there = shared_address(stages);
     asm volatile("" : "+r"(there)); /* keep it: working it out takes long */
     real sum[NG];

@@ -86,8 +86,7 @@ static ps_status bench_blocks(ps_precision precision, ps_block_layout layout, in
     s.header = (ps_block_header){.layout = layout, .block_rows = rows, .block_columns = columns};
     s.header.slices.precision = precision;
     s.header.slices.k_max = BENCH_K;
-    bench_batch b = {
-        .device = device, .pool = pools[precision], .past_pool = pools[precision]};
+    bench_batch b = {.device = device, .pool = pools[precision], .past_pool = pools[precision]};
     ps_status status;
     PS_GUARD(status, done, bench_init(&s, &b));
     for (s.kernel = PS_SLICE_KERNEL_ROWS; s.kernel <= PS_SLICE_KERNEL_TEAMS; ++s.kernel) {

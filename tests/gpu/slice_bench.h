@@ -78,7 +78,9 @@ static inline ps_status bench_image(const slice_bench *s, ps_block_tile *tile, v
     bool warp = h->layout == PS_BLOCK_WARP, full = h->layout == PS_BLOCK_FULL;
     int64_t index = warp ? warps * s->slices * 64 : full ? blocks * 4 : s->slices * s->rows * 2;
     int64_t scales = h->half ? warps * s->slices * 32 : 0;
-    int64_t more = warp ? warps * s->slices * 2 + 64 + scales : full ? blocks * 2 + (s->slices + 1) * 4 + 64 : 0;
+    int64_t more = warp   ? warps * s->slices * 2 + 64 + scales
+                   : full ? blocks * 2 + (s->slices + 1) * 4 + 64
+                          : 0;
     int64_t most =
         warp ? warps * 32 * s->slices * BENCH_D_MAX : blocks * h->block_rows * h->block_columns;
     index = (index + 127) / 128 * 128;

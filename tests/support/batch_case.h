@@ -37,8 +37,7 @@ static inline void case_vector(const batch_case *c, int64_t i, int64_t j, int64_
 /* In -1 .. 1; of halves a multiple of 2^-10, with a factor for every row-vector. */
 static inline double case_value(const batch_case *c, int64_t i, int64_t j, int64_t q)
 {
-    double x =
-        2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) - 1;
+    double x = 2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) - 1;
     return c->half ? ldexp(rint(1024 * x), (int)((i + 3 * j) % 21) - 15) : (float)x;
 }
 
@@ -84,7 +83,7 @@ static inline void *case_image(const ps_block_header *h, ps_block_tile *tile, in
                                                  : 2 * tile->slices * tile->rows},
                  {(void **)&tile->widths, warp ? 2 * warps : 0},
                  {(void **)&tile->scales, h->half ? 32 * warps : 0},
-                 {&tile->values, tile->value_count * (h->half                             ? 2
+                 {&tile->values, tile->value_count * (h->half                            ? 2
                                                       : h->slices.precision == PS_SINGLE ? 4
                                                                                          : 8)}};
     enum { PARTS = sizeof parts / sizeof *parts };
