@@ -1,10 +1,9 @@
 #include "kernels/fmm/device_tree.h"
 
-#include <string.h>
-
+#include "kernels/fmm/device_place.h"
 #include "kernels/fmm/device_tree_cuda.h"
 
-enum { ALIGNMENT = 256, NARROW_LEVEL = 10 /* the last whose keys fit 32 bits */ };
+enum { NARROW_LEVEL = 10 /* the last whose keys fit 32 bits */ };
 
 #ifndef PS_WITH_CUDA
 static ps_status no_cuda(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
@@ -26,26 +25,7 @@ ps_status ps_device_tree_cuda(const ps_device_sort *sort, ps_device_tree *tree, 
 {
     return no_cuda();
 }
-ps_status ps_device_around_cuda(const ps_device_tree *targets, const ps_device_tree *sources,
-                                const ps_device_around *around, ps_stream *stream)
-{
-    return no_cuda();
-}
 #endif
-
-/* The next part of a block; `at` may be NULL to count bytes. */
-static void *take(char **at, int64_t *used, int64_t bytes)
-{
-    char *part = *at ? *at + *used : NULL;
-    *used += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return part;
-}
-
-static ps_status on_cuda(ps_stream *stream)
-{
-    if (ps_stream_handle(stream)) return ps_stream_enter(stream);
-    return ps_fail(PS_FAILED, "trees on the device need a CUDA device; use kernels/fmm/tree.h");
-}
 
 /* ---- order ---- */
 
@@ -53,11 +33,11 @@ static int64_t place_sort(ps_device_sort *s, char *block)
 {
     int64_t used = 0, key = s->wide ? 8 : 4;
     for (int i = 0; i < 2; ++i) {
-        s->key_space[i] = take(&block, &used, s->count * key);
-        s->order_space[i] = take(&block, &used, s->count * 4);
+        s->key_space[i] = ps_device_part(block, &used, s->count * key);
+        s->order_space[i] = ps_device_part(block, &used, s->count * 4);
     }
-    s->census = take(&block, &used, (PS_OCTREE_LEVELS_MAX + 2) * 8);
-    s->workspace = take(&block, &used, s->workspace_bytes);
+    s->census = ps_device_part(block, &used, (PS_OCTREE_LEVELS_MAX + 2) * 8);
+    s->workspace = ps_device_part(block, &used, s->workspace_bytes);
     return used;
 }
 
@@ -69,7 +49,7 @@ ps_status ps_device_sort_bytes(ps_device_sort *s, ps_stream *stream, int64_t *by
     if (s->level < 0 || s->level >= PS_OCTREE_LEVELS_MAX)
         return ps_fail(PS_USAGE, "leaves on level %d; it must be 0 .. %d", s->level,
                        PS_OCTREE_LEVELS_MAX - 1);
-    PS_TRY(on_cuda(stream));
+    PS_TRY(ps_device_enter_cuda(stream));
     s->wide = s->level > NARROW_LEVEL;
     PS_TRY(ps_device_sort_cuda_workspace(s, &s->workspace_bytes));
     *bytes = place_sort(s, NULL);
@@ -81,7 +61,7 @@ void ps_device_sort_place(ps_device_sort *sort, void *block) { place_sort(sort, 
 ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points,
                              ps_stream *stream)
 {
-    PS_TRY(on_cuda(stream));
+    PS_TRY(ps_device_enter_cuda(stream));
     return ps_device_sort_cuda(sort, points, stream);
 }
 
@@ -103,7 +83,7 @@ static ps_status move_columns(const ps_device_sort *sort, const ps_device_column
     if (columns->count < 1 || columns->count > PS_DEVICE_COLUMNS_MAX)
         return ps_fail(PS_USAGE, "%d columns at a time; there may be 1 to %d", columns->count,
                        PS_DEVICE_COLUMNS_MAX);
-    PS_TRY(on_cuda(stream));
+    PS_TRY(ps_device_enter_cuda(stream));
     return ps_device_columns_cuda(sort, columns, to_sorted, stream);
 }
 
@@ -126,12 +106,12 @@ static int64_t place_tree(ps_device_tree *t, char *block)
     int64_t used = 0;
     for (int l = 0; l < t->height; ++l) {
         bool inner = l < t->height - 1;
-        t->keys[l] = take(&block, &used, t->cells[l] * 8);
-        t->parent[l] = take(&block, &used, l > 0 ? t->cells[l] * 4 : 0);
-        t->child_start[l] = take(&block, &used, inner ? (t->cells[l] + 1) * 4 : 0);
-        t->child_mask[l] = take(&block, &used, inner ? t->cells[l] : 0);
+        t->keys[l] = ps_device_part(block, &used, t->cells[l] * 8);
+        t->parent[l] = ps_device_part(block, &used, l > 0 ? t->cells[l] * 4 : 0);
+        t->child_start[l] = ps_device_part(block, &used, inner ? (t->cells[l] + 1) * 4 : 0);
+        t->children[l] = ps_device_part(block, &used, inner ? t->cells[l] * 8 * 4 : 0);
     }
-    t->particle_start = take(&block, &used, (t->cells[t->height - 1] + 1) * 4);
+    t->particle_start = ps_device_part(block, &used, (t->cells[t->height - 1] + 1) * 4);
     return used;
 }
 
@@ -148,37 +128,8 @@ ps_status ps_device_tree_fill(const ps_device_sort *sort, ps_device_tree *tree, 
     if (tree->height != sort->level + 1)
         return ps_fail(PS_USAGE, "a tree of height %d from keys on level %d", tree->height,
                        sort->level);
-    PS_TRY(on_cuda(stream));
+    PS_TRY(ps_device_enter_cuda(stream));
     tree->box = sort->box;
     tree->particles = sort->count;
     return ps_device_tree_cuda(sort, tree, stream);
-}
-
-static int64_t place_around(const ps_device_tree *t, ps_device_around *around, char *block)
-{
-    int64_t used = 0;
-    for (int l = 0; l < t->height; ++l)
-        around->cells[l] = take(&block, &used, t->cells[l] * 27 * 4);
-    return used;
-}
-
-int64_t ps_device_around_bytes(const ps_device_tree *targets)
-{
-    ps_device_around around;
-    return place_around(targets, &around, NULL);
-}
-
-void ps_device_around_place(const ps_device_tree *targets, ps_device_around *around, void *block)
-{
-    place_around(targets, around, block);
-}
-
-ps_status ps_device_tree_around(const ps_device_tree *targets, const ps_device_tree *sources,
-                                const ps_device_around *around, ps_stream *stream)
-{
-    if (targets->height != sources->height ||
-        memcmp(&targets->box, &sources->box, sizeof targets->box))
-        return ps_fail(PS_USAGE, "targets and sources are in trees of different boxes or heights");
-    PS_TRY(on_cuda(stream));
-    return ps_device_around_cuda(targets, sources, around, stream);
 }

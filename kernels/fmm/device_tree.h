@@ -1,25 +1,19 @@
 /*
- * device_tree: from particles to the cells of an octree and who is around whom, on a CUDA device.
+ * device_tree: from particles to the cells of an octree, on a CUDA device.
  *
- * The counterpart of kernels/fmm/tree.h and tree_lists.h for particles that are in the memory of
+ * The counterpart of kernels/fmm/tree.h for particles that are in the memory of
  * the device. Cells, keys, children and particles are those of ps_tree_fill, and the order of
  * particles that of ps_tree_sort, number by number; indices are int32 here (below 2^31 particles).
  *
  *   ps_device_sort_run     keys, sorted, and where each sorted particle was (CUB's radix sort)
  *   ps_device_sort_cells   numbers of cells on all levels: the one time the host waits
  *   ps_device_tree_fill    cells of all levels, from the leaves up
- *   ps_device_tree_around  source cells around each target cell, from the root down
  *
  * | step, N particles, C cells in all    | bytes of device memory, at least                   |
  * | keys                                 | N (24 + k + 4), k = 4 up to level 10, else 8       |
  * | sort, for each 8 bits of 3 level     | 2 N (k + 4)                                        |
- * | cells                                | 2 N k + ~40 C                                      |
- * | around                               | ~120 C                                             |
+ * | cells                                | 2 N k + ~60 C                                      |
  * | ps_device_gather, a column           | N (4 + 32 + 8): a sector of 32 for each number     |
- *
- * `around` is all lists in one. P2P: the leaves around a leaf. M2L on a level: the children of the
- * cells around the parent, but for those around the cell itself (guide 2); child s of octant o is
- * child_start[s] + popcount(child_mask[s] & (1 << o) - 1).
  *
  * Nothing here allocates; everything but ps_device_sort_cells only enqueues. Without CUDA, or on
  * the CPU device, PS_FAILED.
@@ -87,7 +81,8 @@ typedef struct ps_device_tree {
     int64_t cells[PS_OCTREE_LEVELS_MAX];
     uint64_t *keys[PS_OCTREE_LEVELS_MAX];       /* [cells], ascending                           */
     int32_t *child_start[PS_OCTREE_LEVELS_MAX]; /* [cells + 1]; above the leaves                */
-    uint8_t *child_mask[PS_OCTREE_LEVELS_MAX];  /* [cells], bit o: a child in octant o; likewise */
+    int32_t *children[PS_OCTREE_LEVELS_MAX];    /* [cells][8]: in octant key & 7, -1: none;
+                                                   likewise                                     */
     int32_t *parent[PS_OCTREE_LEVELS_MAX];      /* [cells]; below the root                      */
     int32_t *particle_start;                    /* [leaves + 1]                                 */
 } ps_device_tree;
@@ -99,16 +94,5 @@ void ps_device_tree_place(ps_device_tree *tree, void *block);
 
 /* Fills a tree that was placed for the cells of a sort. */
 ps_status ps_device_tree_fill(const ps_device_sort *sort, ps_device_tree *tree, ps_stream *stream);
-
-/* Source cells around target cells: around[level][cell][27] as ps_tree_around numbers them, -1
- * where there is none. Levels 0 .. height - 1. */
-typedef struct ps_device_around {
-    int32_t *cells[PS_OCTREE_LEVELS_MAX];
-} ps_device_around;
-int64_t ps_device_around_bytes(const ps_device_tree *targets);
-void ps_device_around_place(const ps_device_tree *targets, ps_device_around *around, void *block);
-/* Trees of one box and height, or one tree twice. */
-ps_status ps_device_tree_around(const ps_device_tree *targets, const ps_device_tree *sources,
-                                const ps_device_around *around, ps_stream *stream);
 
 #endif

@@ -11,7 +11,5 @@ ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_points *points
 ps_status ps_device_columns_cuda(const ps_device_sort *sort, const ps_device_columns *columns,
                                  int to_sorted, ps_stream *stream);
 ps_status ps_device_tree_cuda(const ps_device_sort *sort, ps_device_tree *tree, ps_stream *stream);
-ps_status ps_device_around_cuda(const ps_device_tree *targets, const ps_device_tree *sources,
-                                const ps_device_around *around, ps_stream *stream);
 
 #endif

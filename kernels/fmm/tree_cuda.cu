@@ -7,19 +7,9 @@
 extern "C" {
 #include "kernels/fmm/device_tree_cuda.h"
 }
+#include "kernels/fmm/grid_body.h"
 
 namespace {
-
-enum { THREADS = 256, BLOCKS_MAX = 1 << 20, AROUND = 27 };
-
-unsigned blocks_for(int64_t items)
-{
-    int64_t blocks = (items + THREADS - 1) / THREADS;
-    return static_cast<unsigned>(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX);
-}
-
-__device__ inline int64_t thread_index() { return (int64_t)blockIdx.x * THREADS + threadIdx.x; }
-__device__ inline int64_t thread_count() { return (int64_t)gridDim.x * THREADS; }
 
 cudaStream_t handle_of(ps_stream *stream)
 {
@@ -207,17 +197,18 @@ __global__ void __launch_bounds__(THREADS)
             start[c] = (int32_t)count;
 }
 
+/* A thread for each octant of each parent. */
 __global__ void __launch_bounds__(THREADS)
-    meet_children(const uint64_t *keys, const int32_t *start, int64_t cells, uint8_t *mask,
+    meet_children(const uint64_t *keys, const int32_t *start, int64_t cells, int32_t *children,
                   int32_t *parent)
 {
-    for (int64_t c = thread_index(); c < cells; c += thread_count()) {
-        unsigned octants = 0;
-        for (int32_t child = start[c]; child < start[c + 1]; ++child) {
-            octants |= 1u << (unsigned)(keys[child] & 7);
-            parent[child] = (int32_t)c;
-        }
-        mask[c] = (uint8_t)octants;
+    for (int64_t i = thread_index(); i < cells * OCTANTS; i += thread_count()) {
+        int64_t cell = i / OCTANTS;
+        int32_t found = -1;
+        for (int32_t child = start[cell]; child < start[cell + 1]; ++child)
+            if ((int64_t)(keys[child] % OCTANTS) == i % OCTANTS) found = child;
+        children[i] = found;
+        if (found >= 0) parent[found] = (int32_t)cell;
     }
 }
 
@@ -251,37 +242,10 @@ ps_status fill_above(const ps_device_sort *s, const ps_device_tree *t, int level
     name_cells<uint64_t><<<blocks_for(cells + 1), THREADS, 0, on>>>(
         items, 3, t->child_start[level], cells, count, t->keys[level]);
     PS_CUDA(cudaGetLastError());
-    meet_children<<<blocks_for(cells), THREADS, 0, on>>>(
-        items, t->child_start[level], cells, t->child_mask[level], t->parent[level + 1]);
+    meet_children<<<blocks_for(cells * OCTANTS), THREADS, 0, on>>>(
+        items, t->child_start[level], cells, t->children[level], t->parent[level + 1]);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
-}
-
-/* ---- around ---- */
-
-__global__ void around_root(int32_t *around)
-{
-    if (threadIdx.x < AROUND) around[threadIdx.x] = threadIdx.x == AROUND / 2 ? 0 : -1;
-}
-
-/* A neighbour of a child is a child of a neighbour of its parent. */
-__global__ void __launch_bounds__(THREADS)
-    around_children(const uint64_t *keys, const int32_t *parent, int64_t cells,
-                    const int32_t *child_start, const uint8_t *child_mask, const int32_t *above,
-                    int32_t *around)
-{
-    for (int64_t i = thread_index(); i < cells * AROUND; i += thread_count()) {
-        int64_t cell = i / AROUND;
-        int n = (int)(i - cell * AROUND), octant = (int)(keys[cell] & 7);
-        int x = (octant >> 2 & 1) + n / 9 + 1, y = (octant >> 1 & 1) + n / 3 % 3 + 1;
-        int z = (octant & 1) + n % 3 + 1; /* 2 more than the place in the parent */
-        int32_t uncle = above[(int64_t)parent[cell] * AROUND + (x >> 1) * 9 + (y >> 1) * 3 + (z >> 1)];
-        unsigned place = (x & 1) << 2 | (y & 1) << 1 | (z & 1), found = 0;
-        if (uncle >= 0) found = child_mask[uncle];
-        around[i] = found >> place & 1
-                        ? child_start[uncle] + __popc(found & ((1u << place) - 1))
-                        : -1;
-    }
 }
 
 } // namespace
@@ -319,21 +283,5 @@ extern "C" ps_status ps_device_tree_cuda(const ps_device_sort *sort, ps_device_t
     PS_TRY(sort->wide ? fill_leaves<uint64_t>(sort, tree, on)
                       : fill_leaves<uint32_t>(sort, tree, on));
     for (int l = tree->height - 2; l >= 0; --l) PS_TRY(fill_above(sort, tree, l, on));
-    return PS_OK;
-}
-
-extern "C" ps_status ps_device_around_cuda(const ps_device_tree *targets,
-                                           const ps_device_tree *sources,
-                                           const ps_device_around *around, ps_stream *stream)
-{
-    cudaStream_t on = handle_of(stream);
-    around_root<<<1, 32, 0, on>>>(around->cells[0]);
-    PS_CUDA(cudaGetLastError());
-    for (int l = 1; l < targets->height; ++l) {
-        around_children<<<blocks_for(targets->cells[l] * AROUND), THREADS, 0, on>>>(
-            targets->keys[l], targets->parent[l], targets->cells[l], sources->child_start[l - 1],
-            sources->child_mask[l - 1], around->cells[l - 1], around->cells[l]);
-        PS_CUDA(cudaGetLastError());
-    }
     return PS_OK;
 }

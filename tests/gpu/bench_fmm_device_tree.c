@@ -1,18 +1,18 @@
 /*
  * Trees of 30 million particles on the CUDA device, step by step: cube at h = 7 and 8, ellipsoid at
  * h = 10 and 11. Floor: the bytes of device memory that a step moves at least
- * (kernels/fmm/device_tree.h), at the card's measured bandwidth of copies. Prints JSON records.
+ * (kernels/fmm/device_tree.h, device_lists.h), at the card's measured bandwidth of copies. Prints JSON records.
  * Argument: number of particles.
  */
 #include <stdio.h>
 
-#include "kernels/fmm/device_tree.h"
+#include "kernels/fmm/device_lists.h"
 #include "runtime/program.h"
 #include "tests/support/tree_case.h"
 
 static const double bandwidth = 4.29e12; /* bytes/s, read and written */
 enum { ROUNDS = 5, STEPS = 6 };
-static const char *const step_names[STEPS] = {"sort", "count", "gather", "cells", "around",
+static const char *const step_names[STEPS] = {"sort", "count", "gather", "cells", "lists",
                                               "scatter"};
 
 typedef struct place {
@@ -21,10 +21,10 @@ typedef struct place {
     ps_event *events[STEPS + 1];
     ps_device_sort sort;
     ps_device_tree tree;
-    ps_device_around around;
+    ps_device_lists lists;
     ps_tree_points points;
     ps_device_columns in, out;
-    void *columns, *sort_memory, *tree_memory, *around_memory;
+    void *columns, *sort_memory, *tree_memory, *lists_memory;
 } place;
 
 static void leave(place *p)
@@ -33,7 +33,7 @@ static void leave(place *p)
     ps_device_free(p->device, p->columns);
     ps_device_free(p->device, p->sort_memory);
     ps_device_free(p->device, p->tree_memory);
-    ps_device_free(p->device, p->around_memory);
+    ps_device_free(p->device, p->lists_memory);
     for (int e = 0; e <= STEPS; ++e) ps_event_close(&p->events[e]);
     ps_stream_close(&p->stream);
     ps_device_close(&p->device);
@@ -67,11 +67,13 @@ static ps_status enter(place *p, const double *columns, int64_t n, int height)
 /* Memory for the cells, once they are counted. */
 static ps_status make_room(place *p)
 {
+    int64_t bytes;
     if (p->tree_memory) return PS_OK;
     PS_TRY(ps_device_alloc(p->device, ps_device_tree_bytes(&p->tree), &p->tree_memory));
     ps_device_tree_place(&p->tree, p->tree_memory);
-    PS_TRY(ps_device_alloc(p->device, ps_device_around_bytes(&p->tree), &p->around_memory));
-    ps_device_around_place(&p->tree, &p->around, p->around_memory);
+    PS_TRY(ps_device_lists_bytes(&p->tree, &p->lists, p->stream, &bytes));
+    PS_TRY(ps_device_alloc(p->device, bytes, &p->lists_memory));
+    ps_device_lists_place(&p->tree, &p->lists, p->lists_memory);
     return PS_OK;
 }
 
@@ -88,7 +90,7 @@ static ps_status run(place *p)
     PS_TRY(ps_event_record(p->events[3], p->stream));
     PS_TRY(ps_device_tree_fill(&p->sort, &p->tree, p->stream));
     PS_TRY(ps_event_record(p->events[4], p->stream));
-    PS_TRY(ps_device_tree_around(&p->tree, &p->tree, &p->around, p->stream));
+    PS_TRY(ps_device_lists_fill(&p->tree, &p->tree, &p->lists, p->stream));
     PS_TRY(ps_event_record(p->events[5], p->stream));
     PS_TRY(ps_device_scatter(&p->sort, &p->out, p->stream));
     PS_TRY(ps_event_record(p->events[6], p->stream));
@@ -104,8 +106,9 @@ static void traffic(const place *p, double *bytes)
     bytes[0] = n * (24 + key + 4) + 2 * n * (key + 4) * passes + n * key;
     bytes[1] = 0;
     bytes[2] = bytes[5] = 4 * n * (1 + 32 + 8);
-    bytes[3] = n * key + 40 * cells;
-    bytes[4] = 120 * cells;
+    double inner = cells - (double)p->tree.cells[p->tree.height - 1];
+    bytes[3] = n * key + 28 * cells + 44 * inner;
+    bytes[4] = (108 + 8 + 4 + 20) * cells + 864 * inner;
 }
 
 static void print(const place *p, const char *what, const char *step, double seconds, double floor)

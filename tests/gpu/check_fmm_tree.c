@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/fmm/device_tree.h"
+#include "kernels/fmm/device_lists.h"
 #include "kernels/fmm/tree_lists.h"
 #include "tests/support/tree_case.h"
 
@@ -78,21 +78,23 @@ done:
 static ps_status compare_inner(device_case *d, const ps_octree *tree, int level)
 {
     int64_t cells = tree->cells[level], below = tree->cells[level + 1];
-    int64_t *mask = calloc((size_t)cells, sizeof *mask);
+    int64_t *children = calloc((size_t)(8 * cells), sizeof *children);
     int64_t *parent = calloc((size_t)below, sizeof *parent);
+    for (int64_t i = 0; i < 8 * cells; ++i) children[i] = -1;
     for (int64_t c = 0; c < cells; ++c)
         for (int64_t s = tree->child_start[level][c]; s < tree->child_start[level][c + 1]; ++s) {
-            mask[c] |= 1 << (tree->keys[level + 1][s] & 7);
+            children[8 * c + (int64_t)(tree->keys[level + 1][s] & 7)] = s;
             parent[s] = c;
         }
     ps_status status;
-    PS_GUARD(status, done, compare(d, "children", level, d->tree.child_start[level],
+    PS_GUARD(status, done, compare(d, "start of children", level, d->tree.child_start[level],
                                    tree->child_start[level], cells + 1, 4));
-    PS_GUARD(status, done, compare(d, "masks", level, d->tree.child_mask[level], mask, cells, 1));
+    PS_GUARD(status, done,
+             compare(d, "children", level, d->tree.children[level], children, 8 * cells, 4));
     PS_GUARD(status, done,
              compare(d, "parents", level, d->tree.parent[level + 1], parent, below, 4));
 done:
-    free(mask);
+    free(children);
     free(parent);
     return status;
 }
@@ -117,27 +119,67 @@ static ps_status compare_tree(device_case *d, const tree_case *t)
                    tree->cells[leaves] + 1, 4);
 }
 
-static ps_status compare_around(device_case *d, const device_case *from, const ps_octree *targets,
-                                const ps_octree *sources)
+/* What lists[around] says, and the children of the cells around. */
+static ps_status compare_around(device_case *d, const ps_device_lists *lists,
+                                const ps_octree *targets, const ps_octree *sources, int level)
+{
+    int64_t cells = targets->cells[level], *around, *far;
+    ps_status status;
+    PS_TRY(PS_ALLOC(&around, 27 * cells, "cells around"));
+    PS_TRY(PS_ALLOC(&far, 216 * cells, "their children"));
+    for (int64_t c = 0; c < cells; ++c)
+        ps_tree_around(sources, level, targets->keys[level][c], around + 27 * c);
+    PS_GUARD(status, done,
+             compare(d, "around", level, lists->around[level], around, 27 * cells, 4));
+    if (level == 0 || level + 1 >= targets->height) goto done;
+    for (int64_t i = 0; i < 216 * cells; ++i) far[i] = -1;
+    for (int64_t i = 0; i < 27 * cells; ++i) {
+        if (around[i] < 0) continue;
+        const int64_t *start = sources->child_start[level] + around[i];
+        for (int64_t s = start[0]; s < start[1]; ++s)
+            far[8 * i + (int64_t)(sources->keys[level + 1][s] & 7)] = s;
+    }
+    status = compare(d, "far", level + 1, lists->far[level + 1], far, 216 * cells, 4);
+done:
+    free(around);
+    free(far);
+    return status;
+}
+
+static ps_status compare_octants(device_case *d, const ps_device_lists *lists,
+                                 const ps_octree *tree, int level)
+{
+    int64_t start[9] = {0}, *order, used = 0;
+    PS_TRY(PS_ALLOC(&order, tree->cells[level], "cells by octant"));
+    for (uint64_t octant = 0; octant < 8; ++octant) {
+        for (int64_t c = 0; c < tree->cells[level]; ++c)
+            if ((tree->keys[level][c] & 7) == octant) order[used++] = c;
+        start[octant + 1] = used;
+    }
+    ps_status status = compare(d, "octants", level, lists->octant_start[level], start, 9, 4);
+    if (status == PS_OK)
+        status = compare(d, "by octant", level, lists->by_octant[level], order, used, 4);
+    free(order);
+    return status;
+}
+
+static ps_status compare_lists(device_case *d, const device_case *from, const ps_octree *targets,
+                               const ps_octree *sources)
 {
     void *memory = NULL;
-    int64_t *here = NULL;
-    ps_device_around around;
+    ps_device_lists lists;
+    int64_t bytes;
     ps_status status;
-    PS_GUARD(status, done, ps_device_alloc(d->device, ps_device_around_bytes(&d->tree), &memory));
-    ps_device_around_place(&d->tree, &around, memory);
+    PS_TRY(ps_device_lists_bytes(&d->tree, &lists, d->stream, &bytes));
+    PS_GUARD(status, done, ps_device_alloc(d->device, bytes, &memory));
+    ps_device_lists_place(&d->tree, &lists, memory);
     PS_GUARD(status, done, ps_stream_wait(from->stream));
-    PS_GUARD(status, done, ps_device_tree_around(&d->tree, &from->tree, &around, d->stream));
+    PS_GUARD(status, done, ps_device_lists_fill(&d->tree, &from->tree, &lists, d->stream));
     for (int l = 0; l < targets->height; ++l) {
-        free(here);
-        PS_GUARD(status, done, PS_ALLOC(&here, 27 * targets->cells[l], "cells around"));
-        for (int64_t c = 0; c < targets->cells[l]; ++c)
-            ps_tree_around(sources, l, targets->keys[l][c], here + 27 * c);
-        PS_GUARD(status, done,
-                 compare(d, "around", l, around.cells[l], here, 27 * targets->cells[l], 4));
+        PS_GUARD(status, done, compare_around(d, &lists, targets, sources, l));
+        if (l >= 2) PS_GUARD(status, done, compare_octants(d, &lists, targets, l));
     }
 done:
-    free(here);
     ps_device_free(d->device, memory);
     return status;
 }
@@ -198,8 +240,8 @@ static ps_status check(points_kind kind, int64_t count, int height)
     PS_GUARD(status, done, build(&second, &other));
     PS_GUARD(status, done, compare_tree(&d, &t));
     PS_GUARD(status, done, compare_columns(&d, &t));
-    PS_GUARD(status, done, compare_around(&d, &d, &t.tree, &t.tree));
-    PS_GUARD(status, done, compare_around(&d, &second, &t.tree, &other.tree));
+    PS_GUARD(status, done, compare_lists(&d, &d, &t.tree, &t.tree));
+    PS_GUARD(status, done, compare_lists(&d, &second, &t.tree, &other.tree));
 done:
     release(&d);
     release(&second);
