@@ -8,7 +8,7 @@
 enum { FAR_LEVEL = 2 /* the first with interactions */ };
 
 const char *const ps_fmm_resident_stage_names[PS_FMM_RESIDENT_STAGES] = {
-    "sort", "gather", "tree", "lists", "P2M", "M2M",     "encode",
+    "sort", "gather", "tree", "lists", "P2M",     "M2M", "encode",
     "M2L",  "L2L",    "meet", "L2P",   "scatter", "P2P"};
 
 /* ---- sizes ---- */
@@ -23,14 +23,14 @@ static const ps_device_tree *sources_of(const ps_fmm_resident *r)
     return &r->tree[PS_FMM_SOURCES];
 }
 
-static const ps_device_tree *targets_of(const ps_fmm_resident *r)
-{
-    return &r->tree[r->sets - 1];
-}
+static const ps_device_tree *targets_of(const ps_fmm_resident *r) { return &r->tree[r->sets - 1]; }
 
 static int64_t target_count(const ps_fmm_resident *r) { return r->count[r->sets - 1]; }
 
-static int result_columns(const ps_fmm_resident *r) { return (r->gradient ? 4 : 1) * r->method.sides; }
+static int result_columns(const ps_fmm_resident *r)
+{
+    return (r->gradient ? 4 : 1) * r->method.sides;
+}
 
 static int64_t place_vectors(ps_fmm_resident *r, char *block)
 {
@@ -86,8 +86,8 @@ static void place_second(ps_fmm_resident *r, char *block)
     if (at) at += plan->lists;
     plan->vectors = place_vectors(r, at);
     if (at) at += plan->vectors;
-    plan->workspace = ps_device_padded(ps_fmm_device_p2p_workspace(
-        targets_of(r)->cells[r->height - 1], target_count(r)));
+    plan->workspace = ps_device_padded(
+        ps_fmm_device_p2p_workspace(targets_of(r)->cells[r->height - 1], target_count(r)));
     r->workspace = at;
     plan->second = plan->tree + plan->lists + plan->vectors + plan->workspace;
 }
@@ -152,8 +152,8 @@ static ps_status gather_set(const ps_fmm_resident *r, int set, const ps_fmm_part
     int64_t n = r->count[set];
     ps_device_columns columns = {.count = set ? 3 : 3 + r->method.sides};
     for (int c = 0; c < columns.count; ++c) {
-        columns.from[c] = c < 3 ? particles->position[c]
-                                : particles->charges + (c - 3) * particles->stride;
+        columns.from[c] =
+            c < 3 ? particles->position[c] : particles->charges + (c - 3) * particles->stride;
         columns.to[c] = r->rows[set] + c * n;
     }
     return ps_device_gather(&r->sort[set], &columns, r->lanes.far);
@@ -188,8 +188,8 @@ static ps_status scatter_results(const ps_fmm_resident *r, const ps_fmm_particle
     for (int c = 0; c < columns.count; ++c) {
         int gradient = c - r->method.sides;
         columns.from[c] = r->results + c * n;
-        columns.to[c] = gradient < 0 ? to->potential + c * to->stride
-                                     : to->gradient + gradient * to->stride;
+        columns.to[c] =
+            gradient < 0 ? to->potential + c * to->stride : to->gradient + gradient * to->stride;
     }
     return ps_device_scatter(&r->sort[r->sets - 1], &columns, r->lanes.far);
 }
@@ -273,16 +273,16 @@ static ps_status upward(const ps_fmm_resident *r)
 static ps_status across(const ps_fmm_resident *r, int level)
 {
     const ps_device_tree *targets = targets_of(r);
-    ps_fmm_device_m2l m2l = {
-        .far = {.cells = targets->cells[level],
-                .blocks = targets->cells[level - 1],
-                .order = r->lists.by_octant[level],
-                .octant_start = r->lists.octant_start[level],
-                .block = targets->parent[level],
-                .sources = r->lists.far[level]},
-        .sources = {.one = coded_of(r, level)},
-        .locals = locals_of(r, level),
-        .factor = ps_fmm_level_factor(&r->box, level, r->method.function.kernel)};
+    ps_fmm_device_m2l m2l = {.far = {.cells = targets->cells[level],
+                                     .blocks = targets->cells[level - 1],
+                                     .order = r->lists.by_octant[level],
+                                     .octant_start = r->lists.octant_start[level],
+                                     .block = targets->parent[level],
+                                     .sources = r->lists.far[level]},
+                             .sources = {.one = coded_of(r, level)},
+                             .locals = locals_of(r, level),
+                             .factor =
+                                 ps_fmm_level_factor(&r->box, level, r->method.function.kernel)};
     return ps_fmm_device_m2l_run(&r->method, r->tables[level], &m2l, r->lanes.far);
 }
 

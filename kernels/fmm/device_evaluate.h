@@ -1,7 +1,7 @@
 /*
  * device_evaluate: the whole method on one CUDA device: particles come and results go in the
- * caller's order, in the memory of the device; sorting, tree, lists, far field and near field happen
- * in between (specs/fmm_device.md).
+ * caller's order, in the memory of the device; sorting, tree, lists, far field and near field
+ * happen in between (specs/fmm_device.md).
  *
  *   ps_fmm_resident_init    from what the caller has set
  *   ps_fmm_resident_sort    sorts, and waits for the numbers of cells: then the plan is known
@@ -83,8 +83,8 @@ typedef struct ps_fmm_resident {
     ps_device_sort sort[2];
     ps_device_tree tree[2];
     ps_device_lists lists;
-    double *rows[2];  /* sorted: [3 + sides][count], targets apart: [3][count]                 */
-    double *results;  /* of the targets, sorted: [sides][count], then [sides][3][count]        */
+    double *rows[2]; /* sorted: [3 + sides][count], targets apart: [3][count]                 */
+    double *results; /* of the targets, sorted: [sides][count], then [sides][3][count]        */
     void *multipoles[PS_OCTREE_LEVELS_MAX], *coded[PS_OCTREE_LEVELS_MAX];
     void *locals[PS_OCTREE_LEVELS_MAX];
     void *workspace;
@@ -100,8 +100,8 @@ ps_status ps_fmm_resident_init(ps_fmm_resident *resident, int64_t *bytes);
 ps_status ps_fmm_resident_sort(ps_fmm_resident *resident, const ps_fmm_particles *sources,
                                const ps_fmm_particles *targets, void *block);
 
-/* Enqueues the rest in the second block (plan.second bytes); the far stream is done when the results
- * are there, in the arrays of `results` (the sources' or the targets' own). */
+/* Enqueues the rest in the second block (plan.second bytes); the far stream is done when the
+ * results are there, in the arrays of `results` (the sources' or the targets' own). */
 ps_status ps_fmm_resident_run(ps_fmm_resident *resident, const ps_fmm_particles *results,
                               void *block);
 

@@ -1,13 +1,13 @@
-/* What the device parts of the method share on the host: parts of a block of device memory. Private to
- * kernels/fmm. */
+/* What the device parts of the method share on the host: parts of a block of device memory. Private
+ * to kernels/fmm. */
 #ifndef PS_KERNELS_FMM_DEVICE_PLACE_H
 #define PS_KERNELS_FMM_DEVICE_PLACE_H
 
 #include "runtime/device.h"
 #include "runtime/device_plan.h"
 
-/* The next `bytes` of a block, of which *used are taken; parts begin on multiples of 256 bytes. NULL
- * for a block of NULL, to count bytes. */
+/* The next `bytes` of a block, of which *used are taken; parts begin on multiples of 256 bytes.
+ * NULL for a block of NULL, to count bytes. */
 static inline void *ps_device_part(void *block, int64_t *used, int64_t bytes)
 {
     void *part = block ? (char *)block + *used : NULL;

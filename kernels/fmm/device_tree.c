@@ -11,8 +11,7 @@ ps_status ps_device_sort_cuda_workspace(const ps_device_sort *sort, int64_t *byt
 {
     return no_cuda();
 }
-ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_points *points,
-                              ps_stream *stream)
+ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream)
 {
     return no_cuda();
 }
@@ -58,8 +57,7 @@ ps_status ps_device_sort_bytes(ps_device_sort *s, ps_stream *stream, int64_t *by
 
 void ps_device_sort_place(ps_device_sort *sort, void *block) { place_sort(sort, block); }
 
-ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points,
-                             ps_stream *stream)
+ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream)
 {
     PS_TRY(ps_device_enter_cuda(stream));
     return ps_device_sort_cuda(sort, points, stream);

@@ -32,14 +32,14 @@ typedef struct ps_device_sort {
     int64_t count; /* 1 .. 2^31 - 1 */
     int level;     /* of the leaves */
     ps_octree_box box;
-    int wide;              /* keys are uint64_t, else uint32_t (levels up to 10)                 */
-    void *keys;            /* [count] sorted leaf keys; valid after ps_device_sort_run          */
-    int32_t *order;        /* [count] old place of each sorted particle; likewise               */
-    void *key_space[2];    /* both halves of the sort; keys is one of them                      */
+    int wide;           /* keys are uint64_t, else uint32_t (levels up to 10)                 */
+    void *keys;         /* [count] sorted leaf keys; valid after ps_device_sort_run          */
+    int32_t *order;     /* [count] old place of each sorted particle; likewise               */
+    void *key_space[2]; /* both halves of the sort; keys is one of them                      */
     int32_t *order_space[2];
-    int64_t *census;       /* [PS_OCTREE_LEVELS_MAX + 2]: neighbours in order that part so many
-                              levels up; [0]: particles outside the box; the last: scratch      */
-    void *workspace;       /* of CUB, for sorting and for ps_device_tree_fill                   */
+    int64_t *census; /* [PS_OCTREE_LEVELS_MAX + 2]: neighbours in order that part so many
+                        levels up; [0]: particles outside the box; the last: scratch      */
+    void *workspace; /* of CUB, for sorting and for ps_device_tree_fill                   */
     int64_t workspace_bytes;
 } ps_device_sort;
 
@@ -50,8 +50,7 @@ ps_status ps_device_sort_bytes(ps_device_sort *sort, ps_stream *stream, int64_t 
 void ps_device_sort_place(ps_device_sort *sort, void *block);
 
 /* Sorts points (arrays on the device). */
-ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points,
-                             ps_stream *stream);
+ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points, ps_stream *stream);
 /* cells[level + 1], and how many points lie outside the closed box (or are no numbers), which are
  * taken to its border. The host waits. */
 ps_status ps_device_sort_cells(const ps_device_sort *sort, ps_stream *stream, int64_t *cells,

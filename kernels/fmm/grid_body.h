@@ -1,5 +1,6 @@
 /* Grids of threads over items, for tree_cuda.cu and lists_cuda.cu. */
-namespace {
+namespace
+{
 
 enum { THREADS = 256, BLOCKS_MAX = 1 << 20, OCTANTS = 8 };
 

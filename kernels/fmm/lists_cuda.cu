@@ -7,7 +7,8 @@ extern "C" {
 }
 #include "kernels/fmm/grid_body.h"
 
-namespace {
+namespace
+{
 
 enum { AROUND = PS_DEVICE_AROUND, LABEL_BITS = 8 };
 

@@ -9,7 +9,8 @@ extern "C" {
 }
 #include "kernels/fmm/grid_body.h"
 
-namespace {
+namespace
+{
 
 cudaStream_t handle_of(ps_stream *stream)
 {
@@ -52,9 +53,8 @@ __device__ inline uint64_t spread(uint64_t v)
 }
 
 template <typename key_type>
-__global__ void __launch_bounds__(THREADS)
-    make_keys(ps_tree_points p, axis_scale s, key_type *keys, int32_t *order,
-              unsigned long long *outside)
+__global__ void __launch_bounds__(THREADS) make_keys(ps_tree_points p, axis_scale s, key_type *keys,
+                                                     int32_t *order, unsigned long long *outside)
 {
     for (int64_t i = thread_index(); i < p.count; i += thread_count()) {
         double at[3] = {p.x[i], p.y[i], p.z[i]};
@@ -101,9 +101,8 @@ cudaError_t sort_pairs(const ps_device_sort *s, void *workspace, size_t *bytes, 
     cub::DoubleBuffer<key_type> keys(static_cast<key_type *>(s->key_space[0]),
                                      static_cast<key_type *>(s->key_space[1]));
     cub::DoubleBuffer<int32_t> order(s->order_space[0], s->order_space[1]);
-    cudaError_t error =
-        cub::DeviceRadixSort::SortPairs(workspace, *bytes, keys, order, (int)s->count, 0,
-                                        s->level > 0 ? 3 * s->level : 1, on);
+    cudaError_t error = cub::DeviceRadixSort::SortPairs(
+        workspace, *bytes, keys, order, (int)s->count, 0, s->level > 0 ? 3 * s->level : 1, on);
     *current = keys.selector;
     return error;
 }
@@ -134,8 +133,8 @@ template <typename key_type> ps_status workspace_of(const ps_device_sort *s, int
     PS_CUDA(sort_pairs<key_type>(s, nullptr, &sorting, nullptr, &current));
     PS_CUDA(select_runs<key_type>(nullptr, &selecting, nullptr, s->count, 0, nullptr, nullptr,
                                   nullptr));
-    PS_CUDA(select_runs<uint64_t>(nullptr, &above, nullptr, s->count, 3, nullptr, nullptr,
-                                  nullptr));
+    PS_CUDA(
+        select_runs<uint64_t>(nullptr, &above, nullptr, s->count, 3, nullptr, nullptr, nullptr));
     size_t most = sorting > selecting ? sorting : selecting;
     *bytes = (int64_t)(most > above ? most : above);
     return PS_OK;
@@ -239,8 +238,8 @@ ps_status fill_above(const ps_device_sort *s, const ps_device_tree *t, int level
     size_t bytes = (size_t)s->workspace_bytes;
     PS_CUDA(select_runs<uint64_t>(s->workspace, &bytes, items, count, 3, t->child_start[level],
                                   found_of(s), on));
-    name_cells<uint64_t><<<blocks_for(cells + 1), THREADS, 0, on>>>(
-        items, 3, t->child_start[level], cells, count, t->keys[level]);
+    name_cells<uint64_t><<<blocks_for(cells + 1), THREADS, 0, on>>>(items, 3, t->child_start[level],
+                                                                    cells, count, t->keys[level]);
     PS_CUDA(cudaGetLastError());
     meet_children<<<blocks_for(cells * OCTANTS), THREADS, 0, on>>>(
         items, t->child_start[level], cells, t->children[level], t->parent[level + 1]);

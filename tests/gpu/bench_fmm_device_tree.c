@@ -1,19 +1,19 @@
 /*
  * Trees of 30 million particles on the CUDA device, step by step: cube at h = 7 and 8, ellipsoid at
  * h = 10 and 11. Floor: the bytes of device memory that a step moves at least
- * (kernels/fmm/device_tree.h, device_lists.h), at the card's measured bandwidth of copies. Prints JSON records.
- * Argument: number of particles.
+ * (kernels/fmm/device_tree.h, device_lists.h), at the card's measured bandwidth of copies. Prints
+ * JSON records. Argument: number of particles.
  */
 #include <stdio.h>
 
-#include "kernels/fmm/device_lists.h"
 #include "runtime/program.h"
+#include "tests/support/device_tree_floor.h"
 #include "tests/support/tree_case.h"
 
 static const double bandwidth = 4.29e12; /* bytes/s, read and written */
 enum { ROUNDS = 5, STEPS = 6 };
-static const char *const step_names[STEPS] = {"sort", "count", "gather", "cells", "lists",
-                                              "scatter"};
+static const char *const step_names[STEPS] = {"sort",  "count", "gather",
+                                              "cells", "lists", "scatter"};
 
 typedef struct place {
     ps_device *device;
@@ -100,25 +100,23 @@ static ps_status run(place *p)
 /* Bytes that each step moves at least. */
 static void traffic(const place *p, double *bytes)
 {
-    double n = (double)p->sort.count, key = p->sort.wide ? 8 : 4, cells = 0;
-    for (int l = 0; l < p->tree.height; ++l) cells += (double)p->tree.cells[l];
-    double passes = (3 * p->sort.level + 7) / 8;
-    bytes[0] = n * (24 + key + 4) + 2 * n * (key + 4) * passes + n * key;
+    device_tree_bytes least = device_tree_floor(&p->sort, &p->tree);
+    bytes[0] = least.sort;
     bytes[1] = 0;
-    bytes[2] = bytes[5] = 4 * n * (1 + 32 + 8);
-    double inner = cells - (double)p->tree.cells[p->tree.height - 1];
-    bytes[3] = n * key + 28 * cells + 44 * inner;
-    bytes[4] = (108 + 8 + 4 + 20) * cells + 864 * inner;
+    bytes[2] = bytes[5] = 4 * least.column;
+    bytes[3] = least.cells;
+    bytes[4] = least.lists;
 }
 
 static void print(const place *p, const char *what, const char *step, double seconds, double floor)
 {
-    printf("{\"case\": \"fmm-device-tree/%s-h%d-%s\", \"quantity\": \"time\", \"value\": %.4g, "
-           "\"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld particles, %lld "
-           "leaves\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-           what, p->tree.height, step, 1e3 * seconds, 1e3 * floor, floor / seconds,
-           (long long)p->sort.count, (long long)p->tree.cells[p->tree.height - 1],
-           ps_device_describe(p->device).name, ps_revision());
+    printf(
+        "{\"case\": \"fmm-device-tree/%s-h%d-%s\", \"quantity\": \"time\", \"value\": %.4g, "
+        "\"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld particles, %lld "
+        "leaves\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
+        what, p->tree.height, step, 1e3 * seconds, 1e3 * floor, floor / seconds,
+        (long long)p->sort.count, (long long)p->tree.cells[p->tree.height - 1],
+        ps_device_describe(p->device).name, ps_revision());
 }
 
 static ps_status measure(const double *columns, int64_t n, const char *what, int height)

@@ -1,7 +1,7 @@
 /*
  * check_fmm_tree: trees built on the CUDA device against those of the CPU, number by number: order,
- * cells, children, particles, and who is around whom, for one tree and for two. Ends with "N passed,
- * N failed, N skipped".
+ * cells, children, particles, and who is around whom, for one tree and for two. Ends with "N
+ * passed, N failed, N skipped".
  */
 #include <stdio.h>
 #include <string.h>
@@ -87,8 +87,9 @@ static ps_status compare_inner(device_case *d, const ps_octree *tree, int level)
             parent[s] = c;
         }
     ps_status status;
-    PS_GUARD(status, done, compare(d, "start of children", level, d->tree.child_start[level],
-                                   tree->child_start[level], cells + 1, 4));
+    PS_GUARD(status, done,
+             compare(d, "start of children", level, d->tree.child_start[level],
+                     tree->child_start[level], cells + 1, 4));
     PS_GUARD(status, done,
              compare(d, "children", level, d->tree.children[level], children, 8 * cells, 4));
     PS_GUARD(status, done,
@@ -193,9 +194,8 @@ static ps_status compare_columns(device_case *d, const tree_case *t)
     ps_status status;
     PS_GUARD(status, done, ps_device_alloc(d->device, 6 * n * 8, (void **)&there));
     ps_device_columns in = {3, {x, x + n, x + 2 * n}, {there, there + n, there + 2 * n}};
-    ps_device_columns out = {3,
-                             {there, there + n, there + 2 * n},
-                             {there + 3 * n, there + 4 * n, there + 5 * n}};
+    ps_device_columns out = {
+        3, {there, there + n, there + 2 * n}, {there + 3 * n, there + 4 * n, there + 5 * n}};
     PS_GUARD(status, done, ps_device_gather(&d->sort, &in, d->stream));
     PS_GUARD(status, done, ps_device_scatter(&d->sort, &out, d->stream));
     PS_GUARD(status, done, ps_copy_to_host(d->stream, here, there, 6 * n * 8));
