@@ -38,6 +38,10 @@ ps_status plot_surface(const plot_request *request, canvas *c);
 ps_status plot_plane(const plot_request *request, canvas *c);
 ps_status plot_stages(const plot_request *request, canvas *c);
 ps_status plot_gantt(const plot_request *request, canvas *c);
+ps_status plot_convergence(const plot_request *request, canvas *c);
+ps_status plot_isolines(const plot_request *request, canvas *c);
+ps_status plot_gravity_map(const plot_request *request, canvas *c);
+ps_status plot_gravity_profile(const plot_request *request, canvas *c);
 
 /* The label of a file: entry `index` of --labels, or its name without folder and suffix. */
 void plot_label(const plot_request *request, int index, char *out, size_t size);
