@@ -140,6 +140,8 @@ static void add_faces(ps_dgtd_border_element *x, const ps_dgtd_body *body, const
         set_frame(face, body, e);
         set_factors(face, m, areas[f] / (2 * fabs(ps_dgtd_determinant(tangents))), dt,
                     absorbing ? 0 : total[e] ? 1 : -1);
+        if (absorbing && total && !total[e]) memset(face->own, 0, sizeof face->own);
+        if (absorbing && total && !total[e]) memset(face->turned, 0, sizeof face->turned);
     }
     if (absorbing) x->absorbing = x->faces;
 }

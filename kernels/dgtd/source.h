@@ -6,9 +6,14 @@
 
 #include "kernels/dgtd/system.h"
 
-/* f(t) = amplitude exp(-((t - centre)/width)^2) cos(omega (t - centre)); t in m (c0 t). */
+typedef enum ps_dgtd_shape { PS_DGTD_GAUSSIAN, PS_DGTD_RAMP, PS_DGTD_SHAPES } ps_dgtd_shape;
+
+/* f(t) = amplitude g((t - centre)/width) cos(omega (t - centre)); t in m (c0 t). Gaussian:
+ * g(u) = exp(-u^2). Ramp: 0 below 0, 1 above 1, u^4 (35 - 84 u + 70 u^2 - 20 u^3) between, which has
+ * three continuous derivatives. */
 typedef struct ps_dgtd_pulse {
     double amplitude, centre, width, omega;
+    ps_dgtd_shape shape;
 } ps_dgtd_pulse;
 
 /* f, f', f'' at t. */
