@@ -91,5 +91,6 @@ static ps_status cpu_unpack(void *opened, ps_dgtd_field field, int64_t first, in
     return PS_OK;
 }
 
-const backend backend_cpu = {"cpu",      cpu_open,   cpu_close, cpu_nothing, cpu_nothing, cpu_half,
-                             cpu_transform, cpu_sample, cpu_take, cpu_pack,    cpu_unpack};
+const backend backend_cpu = {"memory",    cpu_open,    cpu_close,   cpu_nothing, cpu_nothing,
+                             cpu_nothing, cpu_nothing, cpu_half,    cpu_transform,
+                             cpu_sample,  cpu_take,    cpu_pack,    cpu_unpack};

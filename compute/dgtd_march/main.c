@@ -131,11 +131,12 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     record named;
     ps_status status = plan_make(run, &options, p, &plan);
+    const char *state = plan.file ? "file" : plan.backend ? plan.backend->name : "memory";
     if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
     PS_TRY(record_name(&named, run->operands[1], run->record, ps_dgtd_model_store(p->model),
-                       plan.file ? "file" : "memory"));
+                       state));
     if (is_up_to_date(run, p)) {
         ps_info("%s is up to date", run->operands[1]);
         status = record_remove(&named, false);

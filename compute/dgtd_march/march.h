@@ -12,6 +12,7 @@
 #include "kernels/common/growth_watch.h"
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/mode.h"
+#include "kernels/dgtd/running_dft.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
 
@@ -34,7 +35,7 @@ typedef struct march_options {
 
 /* ---- the problem of this rank (problem.c, sources.c) ---- */
 
-enum { FREQUENCIES_MAX = 64, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
+enum { FREQUENCIES_MAX = PS_DGTD_DFT_FREQUENCIES, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
 
 typedef struct timing {
     double dt;             /* m */
@@ -99,6 +100,8 @@ ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **pla
 /* ---- the plan (plan.c) ---- */
 
 typedef struct march_plan {
+    const backend *backend;
+    int ordinal;       /* of its device                                                     */
     bool file;         /* the state lies in a file and is visited a window at a time        */
     int64_t budget;    /* of this rank, bytes                                               */
     int64_t process, system, border, fields, sums, rows, exchange;

@@ -76,7 +76,7 @@ static void measure(const ps_run *run, const problem *p, march_plan *m)
 
 /* In memory where it fits, or else in a file, of which at least a hundredth has to be in memory;
  * how much exactly shows when the mesh is there. */
-static ps_status place_state(const march_options *options, march_plan *m)
+static ps_status place_state(const ps_run *run, const march_options *options, march_plan *m)
 {
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
@@ -84,6 +84,10 @@ static ps_status place_state(const march_options *options, march_plan *m)
     m->file = options->state == STATE_FILE ||
               (options->state == STATE_AUTO && !fits && ps_comm_size() == 1 &&
                options->mode_error == 0);
+    if (m->file && m->backend != &backend_cpu && strcmp(run->device, "auto"))
+        return ps_fail(PS_USAGE, "--device %s: fields in a file are marched on CPU cores only",
+                       run->device);
+    if (m->file) m->backend = &backend_cpu;
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
                                  "parts take (--plan lists it)");
@@ -102,7 +106,8 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
 {
     memset(m, 0, sizeof *m);
     measure(run, p, m);
-    PS_TRY(place_state(options, m));
+    PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
+    PS_TRY(place_state(run, options, m));
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",

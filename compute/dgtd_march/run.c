@@ -63,8 +63,7 @@ static ps_status open_rows(march *m)
 static ps_status open_state(march *m)
 {
     problem *p = m->problem;
-    int ordinal;
-    PS_TRY(backend_choose(m->run->device, &m->backend, &ordinal));
+    m->backend = m->plan->backend;
     backend_setup setup = {.march = &m->march,
                            .energy = &m->energy,
                            .field_bytes = field_bytes(p),
@@ -73,7 +72,11 @@ static ps_status open_state(march *m)
                            .rows = m->batch_max,
                            .omegas = p->omegas,
                            .frequencies = (int)p->frequency_count,
-                           .sums = {m->sums[0], m->sums[1]}};
+                           .sums = {m->sums[0], m->sums[1]},
+                           .border = &p->border,
+                           .body = &p->body,
+                           .total = p->domain.total,
+                           .halo_slots = p->domain.halo_count};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
@@ -81,7 +84,7 @@ static ps_status open_state(march *m)
         setup.receive = m->exchange->receive;
         setup.faces = m->exchange->faces;
     }
-    PS_TRY(m->backend->open(&setup, ordinal, &m->state));
+    PS_TRY(m->backend->open(&setup, m->plan->ordinal, &m->state));
     if (m->exchange) {
         m->exchange->backend = m->backend;
         m->exchange->state = m->state;
@@ -176,7 +179,7 @@ ps_status march_begin(march *m, record_mode mode)
     PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->tiles ? tiles_adopt : NULL, m));
     m->first = m->done = step;
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
-    PS_TRY(ps_comm_agree(m->backend->put(m->state)));
+    PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
     for (int field = 0; field < 2 && m->exchange; ++field) {
         PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
         PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
@@ -274,7 +277,7 @@ static bool checkpoint_is_due(const march *m)
 
 static ps_status keep_state(march *m)
 {
-    if (m->tiles) PS_TRY(tiles_flush(m));
+    PS_TRY(ps_comm_agree(m->tiles ? tiles_flush(m) : m->backend->save(m->state)));
     PS_TRY(record_checkpoint(&m->record, m->done, &m->figures));
     if (m->tiles) tiles_kept(m);
     return PS_OK;
@@ -297,7 +300,7 @@ static ps_status keep(march *m, int64_t count)
                                                           m->done % m->options->snapshots == 0;
     bool keeps = !last && (m->stopped || due);
     bool measured = m->options->mode_error > 0 && (last || m->done % m->options->mode_error == 0);
-    if (keeps || shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
+    if (shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
     if (measured) PS_TRY(measure_error(m));
     if (shot) PS_TRY(ps_comm_agree(snapshots_write(m)));
     return keeps ? keep_state(m) : PS_OK;
