@@ -16,16 +16,16 @@ typedef struct backend_setup {
     const ps_dgtd_march *march; /* system, border, currents, dt; its fields are the host's own
                                    arrays, which the CPU steps in place                       */
     const ps_dgtd_energy *energy;
-    int64_t field_bytes;        /* of one field with its halo slots                           */
+    int64_t field_bytes; /* of one field with its halo slots                           */
     const ps_dgtd_probe *probes;
     int64_t probe_count;
-    int64_t rows;               /* steps that are sampled before rows are asked for           */
-    const double *omegas;       /* [frequencies] 1/m                                          */
+    int64_t rows;         /* steps that are sampled before rows are asked for           */
+    const double *omegas; /* [frequencies] 1/m                                          */
     int frequencies;
-    void *sums[2];              /* of the running DFT, by field; the host's own               */
-    ps_dgtd_border *border;        /* of the march; a device fills it anew for itself         */
+    void *sums[2];          /* of the running DFT, by field; the host's own               */
+    ps_dgtd_border *border; /* of the march; a device fills it anew for itself         */
     const ps_dgtd_body *body;
-    const uint8_t *total;          /* as ps_dgtd_border_fill takes it                          */
+    const uint8_t *total; /* as ps_dgtd_border_fill takes it                          */
     int64_t halo_slots;
     const int32_t *send, *receive; /* [faces] 4 * slot + face, of all neighbours              */
     int64_t faces;

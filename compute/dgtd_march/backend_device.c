@@ -116,8 +116,7 @@ static ps_status open_current(device_state *x, const ps_dgtd_current *current,
     PS_TRY(take_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
     ps_dgtd_device_current_place(out, memory);
     PS_TRY(PS_ALLOC(&workspace, current->count * x->tables->reference.nodes, "a current"));
-    ps_status status =
-        ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
+    ps_status status = ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
     free(workspace);
     return status;
 }
@@ -355,6 +354,7 @@ static ps_status device_unpack(void *opened, ps_dgtd_field field, int64_t first,
     return ps_stream_wait(x->stream); /* the buffer is the exchange's again */
 }
 
-const backend backend_device = {
-    "cuda",      device_open,      device_close,  device_put,  device_load, device_get,   device_save,
-    device_half, device_transform, device_sample, device_take, device_pack, device_unpack};
+const backend backend_device = {"cuda",           device_open,   device_close, device_put,
+                                device_load,      device_get,    device_save,  device_half,
+                                device_transform, device_sample, device_take,  device_pack,
+                                device_unpack};

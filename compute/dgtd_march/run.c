@@ -209,10 +209,11 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
     int64_t every = m->problem->timing.energy_every, crossing = (t->crossing + every - 1) / every;
     f->latest = electric;
     if (!isfinite(electric))
-        return ps_fail(PS_FAILED,
-                       "step %lld: the fields are no longer finite: the march is unstable. Lower the "
-                       "time step (--dt-scale), or let the setup find it by power iteration",
-                       (long long)step);
+        return ps_fail(
+            PS_FAILED,
+            "step %lld: the fields are no longer finite: the march is unstable. Lower the "
+            "time step (--dt-scale), or let the setup find it by power iteration",
+            (long long)step);
     f->largest = fmax(f->largest, electric);
     int64_t quiet = t->quiet_after == INT64_MAX ? 0 : (step - t->quiet_after) / every;
     switch (ps_growth_watch_step(&f->growth, quiet, crossing > 0 ? crossing : 1, electric,
@@ -224,12 +225,14 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
                        (long long)step, (long long)t->quiet_after);
         return PS_OK;
     case PS_GROWTH_CERTAIN:
-        return ps_fail(PS_FAILED,
-                       "step %lld: the electric energy has grown to %.3g J though the sources are over "
-                       "since step %lld: the march is unstable. Lower the time step (--dt-scale), "
-                       "or let the setup find it by power iteration",
-                       (long long)step, electric * PS_DGTD_EPS0, (long long)t->quiet_after);
-    default: return PS_OK;
+        return ps_fail(
+            PS_FAILED,
+            "step %lld: the electric energy has grown to %.3g J though the sources are over "
+            "since step %lld: the march is unstable. Lower the time step (--dt-scale), "
+            "or let the setup find it by power iteration",
+            (long long)step, electric * PS_DGTD_EPS0, (long long)t->quiet_after);
+    default:
+        return PS_OK;
     }
 }
 
@@ -296,8 +299,8 @@ static ps_status keep(march *m, int64_t count)
     bool last = m->done == m->problem->timing.steps;
     PS_TRY(watch_growth(m, count));
     PS_TRY(log_rows(m, count));
-    bool due = ps_comm_any(checkpoint_is_due(m)), shot = m->options->snapshots > 0 &&
-                                                          m->done % m->options->snapshots == 0;
+    bool due = ps_comm_any(checkpoint_is_due(m)),
+         shot = m->options->snapshots > 0 && m->done % m->options->snapshots == 0;
     bool keeps = !last && (m->stopped || due);
     bool measured = m->options->mode_error > 0 && (last || m->done % m->options->mode_error == 0);
     if (shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
