@@ -50,18 +50,34 @@ void ps_mass_average_sum(const ps_mass_average *x, const float *power)
         for (int64_t i = 0; i < nx; ++i) add_up(x->sums + nx * j + i, nz, nx * ny);
 }
 
+/* Which extents there are: present[half], half <= most. */
+static int64_t list_halves(const ps_mass_average *x, uint8_t present[PS_MASS_HALVES])
+{
+    int64_t voxels = x->size[0] * x->size[1] * x->size[2], most = 0;
+    memset(present, 0, PS_MASS_HALVES);
+    for (int64_t v = 0; v < voxels; ++v) {
+        if (x->status[v] != PS_MASS_CENTRE) continue;
+        int64_t half = ps_mass_half(x->side[v]);
+        present[half] = 1;
+        most = half > most ? half : most;
+    }
+    return most;
+}
+
 void ps_mass_average_run(const ps_mass_average *x)
 {
     const ps_mass_average_functions *rows = ps_mass_average_select();
-    int64_t lines = x->size[1] * x->size[2], voxels = lines * x->size[0];
-    float largest = 0;
+    int64_t lines = x->size[1] * x->size[2];
+    uint8_t present[PS_MASS_HALVES];
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t r = 0; r < lines; ++r) rows->centres(x, r % x->size[1], r / x->size[1]);
-#pragma omp parallel for schedule(static) reduction(max : largest)
-    for (int64_t v = 0; v < voxels; ++v) largest = fmaxf(largest, x->side[v]);
-    int64_t reach = (int64_t)(largest / 2);
-#pragma omp parallel for schedule(dynamic, 16)
-    for (int64_t r = 0; r < lines; ++r) rows->insides(x, reach, r % x->size[1], r / x->size[1]);
+    int64_t most = list_halves(x, present);
+    for (int64_t half = 0; half <= most; ++half)
+        for (int axis = 0; axis < 3 && present[half]; ++axis) {
+#pragma omp parallel for schedule(static)
+            for (int64_t r = 0; r < lines; ++r)
+                rows->spread[axis](x, half, r % x->size[1], r / x->size[1]);
+        }
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t r = 0; r < lines; ++r) rows->faces(x, r % x->size[1], r / x->size[1]);
 }

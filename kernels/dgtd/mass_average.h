@@ -14,8 +14,9 @@
  * which is trilinear between its entries: 64 loads a box, whatever its size. Grows by the secant
  * method on the cubic root of the mass. Results do not depend on threads.
  *
- * Per tissue voxel about 4 boxes of 64 loads of 32 bytes; near the surface the cubes around it are
- * searched (side^3 voxels, 8 or 16 at once).
+ * Per tissue voxel about 4 boxes of 64 loads of 32 bytes. Values spread from valid cubes to the
+ * voxels inside them, separately for cubes of equal extent in voxels, by sliding maxima along the
+ * axes.
  */
 #ifndef PS_KERNELS_DGTD_MASS_AVERAGE_H
 #define PS_KERNELS_DGTD_MASS_AVERAGE_H
@@ -41,6 +42,7 @@ typedef struct ps_mass_average {
     float *value;         /* [voxels] out, W/kg; 0 where there is none                       */
     float *side;          /* [voxels] out: of the cube about the voxel, in voxels; 0 if not valid */
     uint8_t *status;      /* [voxels] out: ps_mass_status                                    */
+    float *work;          /* [2 voxels]                                                      */
 } ps_mass_average;
 
 int64_t ps_mass_average_entries(const int64_t size[3]); /* of sums */
@@ -51,10 +53,20 @@ void ps_mass_average_sum(const ps_mass_average *x, const float *power);
 /* Fills value, side and status. */
 void ps_mass_average_run(const ps_mass_average *x);
 
-/* Of the instruction sets: a row (j, k) of voxels. */
+/* Whole voxels on each side of its centre's that a cube has the centres of; one that is 5e-5 voxels
+ * outside counts as inside; at most PS_MASS_HALVES - 1. */
+enum { PS_MASS_HALVES = 512 };
+static inline int64_t ps_mass_half(float side)
+{
+    float half = (side + 1e-4f) / 2;
+    return half < PS_MASS_HALVES - 1 ? (int64_t)half : PS_MASS_HALVES - 1;
+}
+
+/* Of the instruction sets: a row (j, k) of voxels. spread: the largest value of the cubes of one
+ * half within reach, axis by axis. */
 typedef struct ps_mass_average_functions {
     void (*centres)(const ps_mass_average *x, int64_t j, int64_t k);
-    void (*insides)(const ps_mass_average *x, int64_t reach, int64_t j, int64_t k);
+    void (*spread[3])(const ps_mass_average *x, int64_t half, int64_t j, int64_t k);
     void (*faces)(const ps_mass_average *x, int64_t j, int64_t k);
 } ps_mass_average_functions;
 

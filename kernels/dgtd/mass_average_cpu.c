@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "kernels/dgtd/mass_average.h"
 #include "runtime/isa.h"
@@ -7,7 +8,6 @@ typedef double sums __attribute__((vector_size(32))); /* mass, power, tissue vox
 enum { MASS, POWER, TISSUE };
 
 static const double MOST_AIR = .1, NEAR_SMALLEST = 1.05, EXACT = 1e-9;
-static const float ON_SIDE = 1e-4f; /* voxels: a centre that close outside is inside */
 
 /* Where a box ends along an axis, as weights of four entries of the table. */
 typedef struct ends {
@@ -151,52 +151,52 @@ static void centres(const ps_mass_average *x, int64_t j, int64_t k)
     }
 }
 
-/* Largest value of the valid cubes of a row that hold a point `off` rows and `i - first` along. */
-static float largest_in_row(const float *value, const float *side, int64_t first, int64_t end,
-                            int64_t i, int64_t off)
+/* out[i] = largest of in[i + d stride], d = low .. high, and of in[i]. */
+static void largest(float *restrict out, const float *in, int64_t stride, int64_t low, int64_t high,
+                    int64_t count)
 {
-    float best = -1;
-#pragma omp simd reduction(max : best)
-    for (int64_t n = first; n < end; ++n) {
-        int32_t along = (int32_t)(n - i);
-        int32_t far = along < 0 ? -along : along;
-        far = far > (int32_t)off ? far : (int32_t)off;
-        float candidate = side[n] + ON_SIDE >= (float)(2 * far) ? value[n] : -1;
-        best = candidate > best ? candidate : best;
+    memcpy(out, in, (size_t)count * sizeof *out);
+    for (int64_t d = low; d <= high; ++d) {
+        const float *other = in + d * stride;
+#pragma omp simd
+        for (int64_t i = 0; i < count; ++i) out[i] = out[i] > other[i] ? out[i] : other[i];
     }
-    return best;
 }
 
-static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static float largest_around(const ps_mass_average *x, int64_t reach, int64_t i, int64_t j,
-                            int64_t k)
+static void along_x(const ps_mass_average *x, int64_t half, int64_t j, int64_t k)
 {
-    float best = -1;
-    for (int64_t c = at_least(k - reach, 0); c < at_most(k + reach + 1, x->size[2]); ++c)
-        for (int64_t b = at_least(j - reach, 0); b < at_most(j + reach + 1, x->size[1]); ++b) {
-            int64_t row = x->size[0] * (b + x->size[1] * c);
-            int64_t off = at_least(b > j ? b - j : j - b, c > k ? c - k : k - c);
-            float found = largest_in_row(x->value + row, x->side + row, at_least(i - reach, 0),
-                                         at_most(i + reach + 1, x->size[0]), i, off);
-            best = found > best ? found : best;
-        }
-    return best;
+    int64_t n = x->size[0], row = n * (j + x->size[1] * k);
+    float *out = x->work + row;
+    const float *in = x->value + row;
+    for (int64_t i = 0; i < n; ++i) out[i] = -1;
+    for (int64_t i = 0; i < n; ++i) {
+        if (x->status[row + i] != PS_MASS_CENTRE || ps_mass_half(x->side[row + i]) != half)
+            continue;
+        int64_t end = i + half < n ? i + half : n - 1;
+        for (int64_t m = i > half ? i - half : 0; m <= end; ++m)
+            out[m] = out[m] > in[i] ? out[m] : in[i];
+    }
 }
 
-/* Voxels that are no centre have side 0, so that what is written here is not read as a cube. */
-static void insides(const ps_mass_average *x, int64_t reach, int64_t j, int64_t k)
+static void along_y(const ps_mass_average *x, int64_t half, int64_t j, int64_t k)
 {
-    for (int64_t i = 0; i < x->size[0]; ++i) {
-        int64_t v = i + x->size[0] * (j + x->size[1] * k);
-        if (x->status[v] != PS_MASS_NONE) continue;
-        x->side[v] = -1; /* its own neither */
-        float best = largest_around(x, reach, i, j, k);
-        x->side[v] = 0;
-        if (best < 0) continue;
-        x->value[v] = best;
-        x->status[v] = PS_MASS_INSIDE;
+    int64_t n = x->size[0], row = n * (j + x->size[1] * k), last = x->size[1] - 1 - j;
+    largest(x->work + x->size[1] * x->size[2] * n + row, x->work + row, n, j < half ? -j : -half,
+            last < half ? last : half, n);
+}
+
+static void along_z(const ps_mass_average *x, int64_t half, int64_t j, int64_t k)
+{
+    int64_t n = x->size[0], plane = n * x->size[1], row = n * j + plane * k;
+    int64_t last = x->size[2] - 1 - k;
+    float *best = x->work + row; /* the first half is free again */
+    largest(best, x->work + plane * x->size[2] + row, plane, k < half ? -k : -half,
+            last < half ? last : half, n);
+    for (int64_t i = 0; i < n; ++i) {
+        uint8_t *status = &x->status[row + i];
+        if (best[i] < 0 || (*status != PS_MASS_NONE && *status != PS_MASS_INSIDE)) continue;
+        if (*status == PS_MASS_NONE || best[i] > x->value[row + i]) x->value[row + i] = best[i];
+        *status = PS_MASS_INSIDE;
     }
 }
 
@@ -230,4 +230,5 @@ static void faces(const ps_mass_average *x, int64_t j, int64_t k)
 }
 
 extern const ps_mass_average_functions PS_ISA_TABLE(ps_mass_average);
-const ps_mass_average_functions PS_ISA_TABLE(ps_mass_average) = {centres, insides, faces};
+const ps_mass_average_functions PS_ISA_TABLE(ps_mass_average) = {
+    centres, {along_x, along_y, along_z}, faces};

@@ -21,6 +21,7 @@ static void make(block *b, int64_t nx, int64_t ny, int64_t nz, double step, doub
     b->x.value = calloc((size_t)b->voxels, sizeof(float));
     b->x.side = calloc((size_t)b->voxels, sizeof(float));
     b->x.status = calloc((size_t)b->voxels, 1);
+    b->x.work = calloc(2 * (size_t)b->voxels, sizeof(float));
 }
 
 static void run(block *b)
@@ -37,6 +38,7 @@ static void drop(block *b)
     free(b->x.value);
     free(b->x.side);
     free(b->x.status);
+    free(b->x.work);
 }
 
 static int64_t at(const block *b, int64_t i, int64_t j, int64_t k)
