@@ -129,6 +129,7 @@ typedef struct march {
     void *state; /* of the backend */
     ps_dgtd_march march;
     ps_dgtd_energy energy;
+    ps_dgtd_upwind upwind; /* of models with that flux */
     void *sums[2];
     struct exchange *exchange; /* of several ranks; NULL: one */
     struct tiles *tiles;       /* out of core; NULL: in memory */
@@ -158,6 +159,16 @@ void march_release(march *march);
 ps_status march_begin(march *march, record_mode mode);
 ps_status march_run(march *march);
 void march_report(const march *march);
+
+/* upwind.c: nothing is done with the centred flux. Check: PS_USAGE for a device, a state in a file
+ * or a step that the flux does not go with; auto is the CPU. Open and fill before the first field is set, fill collective;
+ * begin: the fields and their halo are those of the first step. */
+int64_t upwind_bytes(const problem *problem);
+ps_status upwind_check(const ps_run *run, const problem *problem, march_plan *plan);
+ps_status upwind_open(march *march, int64_t field_bytes);
+ps_status upwind_fill(march *march, int64_t field_bytes);
+void upwind_begin(march *march);
+void upwind_close(march *march);
 
 /* step.c: one half step of groups [begin, end) with all that is to be recorded of it; the state is
  * at step `step`, the batch began at `first`. */

@@ -108,6 +108,8 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
+    PS_TRY(ps_comm_agree(upwind_open(m, field_bytes(p))));
+    PS_TRY(upwind_fill(m, field_bytes(p)));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }
@@ -126,6 +128,7 @@ void march_close(march *m)
     free(m->march.electric);
     free(m->march.magnetic);
     free(m->energy.former);
+    upwind_close(m);
     free(m->probes);
     free(m->probe_places);
     free(m->values);
@@ -184,6 +187,7 @@ ps_status march_begin(march *m, record_mode mode)
         PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
         PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
     }
+    upwind_begin(m);
     return PS_OK;
 }
 
