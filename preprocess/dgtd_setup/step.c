@@ -204,8 +204,8 @@ static ps_status check_stable(setup *s)
     return ps_fail(PS_USAGE,
                    "a time step of %.6g s (%.6g m) is unstable: the limit is %.6g s%s, the "
                    "rule's %.6g s, set by %s",
-                   dt / PS_DGTD_C0, dt, limit / PS_DGTD_C0, why,
-                   s->header.dt_rule / PS_DGTD_C0, element_text(s, s->limiting, place));
+                   dt / PS_DGTD_C0, dt, limit / PS_DGTD_C0, why, s->header.dt_rule / PS_DGTD_C0,
+                   element_text(s, s->limiting, place));
 }
 
 /* "900MHz" or a time. */
