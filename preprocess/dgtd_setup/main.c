@@ -47,6 +47,11 @@ static const ps_option options[] = {
      0, 1, PS_IDENTITY},
     {"applications", PS_OPTION_INT, &chosen.applications, "N", "of the power iteration", 10, 100000,
      PS_IDENTITY},
+    {"scale-slivers", PS_OPTION_INT, &chosen.scale, "N",
+     "raise permittivity and permeability of the N elements that allow the smallest steps until "
+     "the next "
+     "one limits the step (mass scaling)",
+     0, 100000, PS_IDENTITY},
     {"divide", PS_OPTION_TEXT, &chosen.divide, "TIME|FREQUENCY",
      "shorten the time step so that a whole number of them makes this time or period (900MHz)", 0,
      0, PS_IDENTITY},

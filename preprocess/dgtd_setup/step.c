@@ -99,8 +99,13 @@ static ps_status find_sizes(setup *s)
     PS_TRY(PS_ALLOC(&s->sizes, s->mesh.elements, "sizes of elements"));
     PS_TRY(PS_ALLOC(&scratch, s->mesh.elements, "sizes of elements"));
     status = measure(s, scratch);
-    free(scratch);
     s->header.dt_rule = ps_dgtd_step_constant(s->header.order) * s->sizes[s->limiting];
+    if (status == PS_OK && s->options->scale >= s->mesh.elements)
+        status = ps_fail(PS_USAGE, "--scale-slivers %" PRId64 ": %s has %" PRId64 " elements",
+                         s->options->scale, s->input, s->mesh.elements);
+    if (status == PS_OK && s->options->scale > 0)
+        status = scale_slivers(s, nth(scratch, s->mesh.elements, s->options->scale));
+    free(scratch);
     return status;
 }
 
