@@ -1,7 +1,7 @@
 # penstock-dgtd-setup: limits of uniform cubes, media, conditions, sheets, sources; everything that a run
 # would stumble over is refused before it; the real head as the numerics guide has it.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-box mesh-partition dgtd-setup mesh-import verify
+needs mesh-box mesh-partition dgtd-setup mesh-import verify inspect
 setup=penstock-dgtd-setup
 
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
@@ -69,6 +69,7 @@ grep -q "badly resolved" err || fail "a ball of the size of the elements is not 
 expect 0 "up to date" $setup cube.h5 all.h5 $all
 expect 0 "limit_rule" $setup cube.h5 none.h5 $all --plan; [ ! -e none.h5 ] || fail "a plan wrote a file"
 penstock-verify all.h5 > /dev/null || fail "the model does not verify"
+expect 0 "current" penstock-inspect all.h5; near frequency .999999e9 1.000001e9; near amplitude .112940 .112941
 printf '# tissues\n\n1  eps=2\tsigma=.1 rho=1000 # wet\n2 eps=3\n' > tissues.txt
 model cube.h5 m.h5 --materials tissues.txt --material 2:eps=1 $metal --force
 [ "$(grep -c '  eps  *[21] ' out)" -eq 2 ] || { cat out; fail "a file of materials is not read, or not overruled"; }
