@@ -9,7 +9,8 @@
 # Environment: MESH, COARSE: the meshes, where they are made already (make -C cases/tdbem-airplane mesh
 # [SIZE=0.28]); WORK: a folder with 45 GB of room, used again where it holds slices.h5 or warp.h5; STEPS: of
 # the run in memory; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, of the mesh, 339; COARSE_SPACING; BESIDE,
-# FEW: device memory for what is no tile, 3e8 bytes, host memory of the run from disk, 6G.
+# FEW: device memory for what is no tile, 3e8 bytes, host memory of the run from disk, 6G; STOP: of the run that
+# is restarted, after so many seconds, 1.2.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
@@ -57,9 +58,9 @@ march() {
     penstock-inspect run.workers.h5 --json > "$name.workers.json"
     [ -n "${KEEP:-}" ] || rm -f run.h5 run.log* run.workers.h5
 }
-# What a sweep of a run took, s: the slowest worker, in the mean over the last half of the run, when tiles
-# are loaded and intervals have settled.
-sweep() { figure "$1.workers" an_iteration_of_the_last_half; }
+# What a sweep of a run took, s: the slowest worker, median of the last half of the run, when tiles are
+# loaded and intervals have settled.
+sweep() { figure "$1.workers" median_at_the_end; }
 
 # ---- the coarse airplane ----
 
@@ -80,7 +81,7 @@ record airplane-groups "a sweep of halves, n_g 8" "$(calculate "1e3 * $(sweep ha
     "$(calculate "1e3 * $(figure half tiles_on_device) / 4.58e12")" "$(figure half unknowns) unknowns, fp16 warps"
 KEEP=1 march whole coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind"
 mv run.h5 whole.h5
-KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind" --stop-after 0.1
+KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind" --stop-after "${STOP:-1.2}"
 [ -e run.h5 ] && parts=1 || parts=2
 [ $parts = 1 ] || penstock-tdbem-march -q coarse-warp.h5 coarse.hdf run.h5 --steps 4800 --group 16 --device "$kind" \
     --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 --checkpoint-every 0 --restart > restart.txt
@@ -131,7 +132,9 @@ record airplane-march "speed of GPU and cores together over the faster of both" 
     "$(calculate "($alone < $cores ? $alone : $cores) / $both")" 1 1 "$few, $(nproc) cores"
 
 # Pages of the file are dropped behind the reader: what a sweep read is not there for the next.
-while sleep 0.5; do dd if=warp.h5 iflag=nocache count=0 2> dropped.txt; done &
+drop() { dd if=warp.h5 iflag=nocache count=0 2> dropped.txt; }
+drop
+while sleep 0.5; do drop; done &
 dropper=$!
 start=$(date +%s.%N)
 dd if=warp.h5 of=/dev/null bs=16M count=256 2> plain.txt
