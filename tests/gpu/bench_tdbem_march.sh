@@ -121,7 +121,7 @@ one=$kind$([ "$kind" = cpu ] || echo :0)
 march host warp.h5 fine.hdf 480 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker off
 record stream-host "copies of the airplane march" \
     "$(calculate "$(figure host streaming_copied) / $(figure host streaming_elapsed)")" GB/s 55 "$few, $(figure host tiles_on_device) bytes resident"
-march hybrid warp.h5 fine.hdf 640 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker on
+march hybrid warp.h5 fine.hdf 400 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker on --balance 5
 march cpu warp.h5 fine.hdf 64 --group 16 --device cpu
 alone=$(sweep host) both=$(sweep hybrid) cores=$(sweep cpu)
 link=$(calculate "$(figure host streaming_copied) / $(figure host streaming_sweeps) / 55")
