@@ -419,11 +419,6 @@ ps_status ps_block_matrix_read_raw(ps_block_matrix *matrix, int64_t index, void 
     return ps_tile_set_read(&matrix->set, index, raw);
 }
 
-void ps_block_matrix_announce(ps_block_matrix *matrix, int64_t index)
-{
-    ps_tile_set_announce(&matrix->set, index);
-}
-
 ps_status ps_block_matrix_view(const ps_block_matrix *matrix, int64_t index, const void *unpacked,
                                ps_block_tile *tile)
 {

@@ -113,8 +113,6 @@ ps_status ps_block_matrix_tile_info(const ps_block_matrix *matrix, int64_t index
 void ps_block_matrix_tile_bytes(const ps_block_matrix *matrix, int64_t index, int64_t *raw,
                                 int64_t *unpacked);
 ps_status ps_block_matrix_read_raw(ps_block_matrix *matrix, int64_t index, void *raw);
-/* Tells the system that the tile will be read soon. */
-void ps_block_matrix_announce(ps_block_matrix *matrix, int64_t index);
 ps_status ps_block_matrix_unpack(ps_block_matrix *matrix, int64_t index, const void *raw,
                                  void *unpacked, ps_block_tile *tile);
 ps_status ps_block_matrix_view(const ps_block_matrix *matrix, int64_t index, const void *unpacked,

@@ -158,9 +158,6 @@ ps_status ps_store_read_values(ps_store *store, int id, int64_t chunk, void *dat
 /* The two halves, for chunk_stream: the stored bytes, and their decoding (hash verified). */
 ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *stored);
 ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored, void *data);
-/* Asks the system to fetch the stored bytes of a chunk that will be read soon, and does not wait
- * for them. Thread-safe; what fails here is left to the reading to tell. */
-void ps_store_announce(ps_store *store, int id, int64_t chunk);
 /* Likewise, but only the valid values. */
 ps_status ps_store_decode_values(ps_store *store, int id, int64_t chunk, const void *stored,
                                  void *data);

@@ -88,13 +88,6 @@ int ps_transfer_read(const ps_transfer *transfer)
     return error ? error : missing ? ENODATA : 0;
 }
 
-void ps_transfer_announce(const ps_transfer *transfer)
-{
-    if (transfer->file >= 0)
-        (void)posix_fadvise(transfer->file, (off_t)transfer->address, (off_t)transfer->size,
-                            POSIX_FADV_WILLNEED);
-}
-
 /* ---- what HDF5 calls ---- */
 
 /* The number is what ps_hdf5_fail looks for. */

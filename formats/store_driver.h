@@ -43,7 +43,5 @@ void ps_driver_expect(ps_transfer *transfer);
  * returned, where HDF5 has moved the bytes. */
 int ps_transfer_write(const ps_transfer *transfer);
 int ps_transfer_read(const ps_transfer *transfer);
-/* Asks the system to fetch what a reading will want, and does not wait. */
-void ps_transfer_announce(const ps_transfer *transfer);
 
 #endif

@@ -35,25 +35,17 @@ static ps_status find_chunk(ps_store *store, const ps_store_dataset_state *datas
     return PS_OK;
 }
 
-/* Where the stored bytes are; `what` is set to words for messages. */
-static ps_status locate(ps_store *store, const ps_store_dataset_state *dataset, int64_t chunk,
-                        void *stored, char what[PS_NAME_MAX + 64], ps_transfer *out)
-{
-    *out = (ps_transfer){stored, (size_t)dataset->chunks[chunk].stored_bytes, -1, 0};
-    snprintf(what, PS_NAME_MAX + 64, "read chunk %lld of %s", (long long)chunk, dataset->info.name);
-    ps_hdf5_lock();
-    ps_status status = find_chunk(store, dataset, chunk, what, out);
-    ps_hdf5_unlock();
-    return status;
-}
-
 /* The stored bytes, read outside the lock. */
 static ps_status fetch(ps_store *store, const ps_store_dataset_state *dataset, int64_t chunk,
                        void *stored)
 {
     char what[PS_NAME_MAX + 64];
-    ps_transfer transfer;
-    PS_TRY(locate(store, dataset, chunk, stored, what, &transfer));
+    ps_transfer transfer = {stored, (size_t)dataset->chunks[chunk].stored_bytes, -1, 0};
+    snprintf(what, sizeof what, "read chunk %lld of %s", (long long)chunk, dataset->info.name);
+    ps_hdf5_lock();
+    ps_status status = find_chunk(store, dataset, chunk, what, &transfer);
+    ps_hdf5_unlock();
+    PS_TRY(status);
     int error = ps_transfer_read(&transfer);
     if (error == ENODATA)
         return ps_fail(PS_INVALID, "%s: cannot %s: the file ends before it; it is damaged",
@@ -80,29 +72,6 @@ ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *sto
     PS_TRY(check_readable(store, dataset));
     return fetch(store, dataset, chunk, stored);
 }
-
-/* HDF5 may move the bytes itself: it gets memory for them. */
-static ps_status announce(ps_store *store, int id, int64_t chunk)
-{
-    char what[PS_NAME_MAX + 64];
-    ps_store_dataset_state *dataset;
-    ps_scratch *scratch;
-    ps_transfer transfer;
-    PS_TRY(ps_store_pick(store, id, chunk, &dataset));
-    ps_scratch_pool *pool = &store->pool;
-    ps_store_resolve(&store, &id, &chunk);
-    dataset = &store->datasets[id];
-    PS_TRY(check_readable(store, dataset));
-    PS_TRY(ps_scratch_take(pool, &scratch));
-    ps_status status =
-        ps_scratch_need(&scratch->b, &scratch->b_size, dataset->chunks[chunk].stored_bytes);
-    if (status == PS_OK) status = locate(store, dataset, chunk, scratch->b, what, &transfer);
-    if (status == PS_OK) ps_transfer_announce(&transfer);
-    ps_scratch_give(pool, scratch);
-    return status;
-}
-
-void ps_store_announce(ps_store *store, int id, int64_t chunk) { (void)announce(store, id, chunk); }
 
 /* The whole chunk, or its valid values alone. */
 static ps_status decode(ps_store *store, int id, int64_t chunk, ps_scratch *scratch, bool whole,

@@ -97,11 +97,6 @@ ps_status ps_tile_set_read(const ps_tile_set *set, int64_t tile, void *raw)
     return PS_OK;
 }
 
-void ps_tile_set_announce(const ps_tile_set *set, int64_t tile)
-{
-    for (int d = 0; d < set->count; ++d) ps_store_announce(set->store, set->ids[d], tile);
-}
-
 ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *raw,
                              void *unpacked)
 {

@@ -8,7 +8,6 @@
 #include "runtime/memory.h"
 
 enum { MESSAGE_SIZE = 2048 };
-enum { AHEAD = 4 /* chunks: the one that is read and those announced */ };
 
 /* Stored bytes of a chunk that wait for a worker. */
 typedef struct loaded {
@@ -27,10 +26,6 @@ struct ps_chunk_feed {
     int *free_raws, free_raw_count;  /* a stack of indices */
     loaded *queue;                   /* ring of config.raws */
     int queue_first, queue_count;
-    /* The reader's own: the next chunks to read, of which all but the last `fresh` are announced. */
-    int64_t coming[AHEAD];
-    int coming_count, fresh;
-    bool named_all; /* the owner names no more */
     bool read_all, stopping;
     ps_status failure;
     char message[MESSAGE_SIZE];
@@ -74,45 +69,13 @@ static char *raw_at(const ps_chunk_feed *feed, int raw)
     return feed->raws + raw * feed->config.raw_size;
 }
 
-/* Asks the owner for chunks to come. Lock held. */
-static void look_ahead(ps_chunk_feed *feed)
-{
-    int wanted = feed->config.announce ? AHEAD : 1;
-    while (!feed->named_all && feed->coming_count < wanted) {
-        int64_t chunk = feed->config.next(feed->config.owner);
-        feed->named_all = chunk < 0;
-        if (feed->named_all) break;
-        feed->coming[feed->coming_count++] = chunk;
-        ++feed->fresh;
-    }
-}
-
-static int64_t take_coming(ps_chunk_feed *feed)
-{
-    if (feed->coming_count == 0) return -1;
-    int64_t chunk = feed->coming[0];
-    memmove(feed->coming, feed->coming + 1, (size_t)--feed->coming_count * sizeof *feed->coming);
-    if (feed->fresh > feed->coming_count) feed->fresh = feed->coming_count;
-    return chunk;
-}
-
-/* Lock not held. */
-static void announce_fresh(ps_chunk_feed *feed)
-{
-    for (; feed->fresh > 0; --feed->fresh)
-        if (feed->config.announce)
-            feed->config.announce(feed->config.context,
-                                  feed->coming[feed->coming_count - feed->fresh]);
-}
-
 /* A free buffer and the chunk to read into it; false when there will be no more. */
 static bool take_read(ps_chunk_feed *feed, loaded *item)
 {
     pthread_mutex_lock(&feed->mutex);
     while (!feed->stopping && feed->free_raw_count == 0)
         pthread_cond_wait(&feed->raw_freed, &feed->mutex);
-    if (!feed->stopping) look_ahead(feed);
-    item->chunk = feed->stopping ? -1 : take_coming(feed);
+    item->chunk = feed->stopping ? -1 : feed->config.next(feed->config.owner);
     bool taken = item->chunk >= 0;
     if (taken) {
         item->raw = feed->free_raws[--feed->free_raw_count];
@@ -141,7 +104,6 @@ static void *reader_main(void *argument)
     loaded item;
     while (take_read(feed, &item)) {
         double start = ps_clock();
-        announce_fresh(feed);
         ps_status status =
             feed->config.read(feed->config.context, item.chunk, raw_at(feed, item.raw));
         if (status != PS_OK) {

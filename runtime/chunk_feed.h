@@ -29,9 +29,6 @@ typedef struct ps_chunk_feed_config {
     void *context;        /* handed to read and unpack, as in chunk_stream */
     ps_status (*read)(void *context, int64_t chunk, void *raw);
     ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);
-    /* Told of a chunk some chunks before it is read, by the reader, so that the system can fetch it
-     * meanwhile; NULL: nobody is told. */
-    void (*announce)(void *context, int64_t chunk);
     void *owner;          /* handed to the following, which are called with the lock held */
     int64_t (*next)(void *owner);                /* the chunk to read now; -1: no more, ever   */
     char *(*place)(void *owner, int64_t chunk);  /* where to unpack it; NULL: nowhere yet      */

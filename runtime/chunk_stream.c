@@ -70,8 +70,7 @@ static ps_status open_feed(ps_chunk_stream *stream)
                                 .unpacked_bytes = config->unpacked_bytes,
                                 .raws = stream->plan.raws, .unpackers = config->unpackers,
                                 .raw_size = stream->plan.raw_size, .context = config->context,
-                                .read = config->read, .unpack = config->unpack,
-                                .announce = config->announce, .owner = stream,
+                                .read = config->read, .unpack = config->unpack, .owner = stream,
                                 .next = next_chunk, .place = place_of_chunk,
                                 .ready = chunk_is_ready},
         &stream->feed);

@@ -58,8 +58,6 @@ typedef struct ps_device_stream_config {
     /* As in ps_chunk_stream_config. */
     ps_status (*read)(void *context, int64_t chunk, void *raw);
     ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);
-    /* Optional: told of a chunk before it is read, in the reader's thread (chunk_feed.h). */
-    void (*announce)(void *context, int64_t chunk);
     /* Called by the sweeping thread, once a batch, before its first compute. May leave a pointer
      * of the user's own in *own, which compute gets. NULL: nothing to prepare. */
     ps_status (*prepare)(void *context, const ps_batch_images *images, void **own);

@@ -115,11 +115,6 @@ static ps_status read_tile(void *context, int64_t chunk, void *raw)
     return tiles_read(&((device_summation *)context)->list, chunk, raw);
 }
 
-static void announce_tile(void *context, int64_t chunk)
-{
-    tiles_announce(&((device_summation *)context)->list, chunk);
-}
-
 static ps_status unpack_tile(void *context, int64_t chunk, const void *raw, void *unpacked)
 {
     return tiles_unpack(&((device_summation *)context)->list, chunk, raw, unpacked);
@@ -211,7 +206,6 @@ static ps_status open_stream(device_summation *s)
         .context = s,
         .read = read_tile,
         .unpack = unpack_tile,
-        .announce = announce_tile,
         .prepare = prepare,
         .forget = forget,
     };

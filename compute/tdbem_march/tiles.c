@@ -19,13 +19,13 @@ static ps_status tile_range(const tiles *t, int64_t index, range *out)
     if (t->slices) {
         ps_slice_tile tile;
         PS_TRY(ps_slice_matrix_tile_info(t->slices, index, &tile));
-        *out = (range){tile.first_row, tile.rows,        tile.first_slice,
-                       tile.slices,    tile.value_count, tile.k_min};
+        *out = (range){tile.first_row,  tile.rows,        tile.first_slice,
+                       tile.slices,     tile.value_count, tile.k_min};
     } else {
         ps_block_tile tile;
         PS_TRY(ps_block_matrix_tile_info(t->blocks, index, &tile));
-        *out = (range){tile.first_row, tile.rows,        tile.first_slice,
-                       tile.slices,    tile.value_count, tile.k_min};
+        *out = (range){tile.first_row,  tile.rows,        tile.first_slice,
+                       tile.slices,     tile.value_count, tile.k_min};
     }
     return PS_OK;
 }
@@ -198,12 +198,6 @@ ps_status tiles_read(void *context, int64_t chunk, void *raw)
     int64_t index = file_tile(list, chunk);
     return list->tiles->slices ? ps_slice_matrix_read_raw(list->tiles->slices, index, raw)
                                : ps_block_matrix_read_raw(list->tiles->blocks, index, raw);
-}
-
-void tiles_announce(void *context, int64_t chunk)
-{
-    const tile_list *list = context;
-    if (list->tiles->blocks) ps_block_matrix_announce(list->tiles->blocks, file_tile(list, chunk));
 }
 
 ps_status tiles_unpack(void *context, int64_t chunk, const void *raw, void *unpacked)

@@ -41,7 +41,6 @@ typedef struct tile_list {
     const int64_t *chosen;
 } tile_list;
 ps_status tiles_read(void *list, int64_t chunk, void *raw);
-void tiles_announce(void *list, int64_t chunk);
 ps_status tiles_unpack(void *list, int64_t chunk, const void *raw, void *unpacked);
 
 /* A tile in memory, and the product that sees it. */
