@@ -9,8 +9,8 @@
  *
  * The far field is a chain on one stream, P2P goes on another one meanwhile (or the same):
  *
- *     far   sort gather tree lists | P2M M2M encode M2L L2L ------> L2P (adds) scatter
- *     near                         | P2P (overwrites) ------------/
+ *     far   sort gather tree lists | invert P2M M2M encode M2L L2L ---> L2P (adds) scatter
+ *     near                         | P2P (overwrites) ----------------/
  *
  * The memory, the streams and the events are the caller's. Results depend on the operators alone
  * (kernels/fmm/device_ops.h): they repeat bit by bit.
@@ -28,6 +28,7 @@ typedef enum ps_fmm_resident_stage {
     PS_FMM_RESIDENT_GATHER, /* particles to sorted order          */
     PS_FMM_RESIDENT_TREE,
     PS_FMM_RESIDENT_LISTS,
+    PS_FMM_RESIDENT_INVERT, /* the order, for results             */
     PS_FMM_RESIDENT_P2M,
     PS_FMM_RESIDENT_M2M,
     PS_FMM_RESIDENT_ENCODE,
