@@ -1,6 +1,5 @@
 #include "kernels/dgtd/source.h"
 
-#include <complex.h>
 #include <math.h>
 
 #include "kernels/dgtd/mesh.h"
@@ -9,54 +8,16 @@ enum { GAUSS = 6, THREADED_ELEMENTS = 256 };
 
 static const double pi = 3.14159265358979323846;
 
-void ps_dgtd_pulse_at(const ps_dgtd_pulse *x, double t, double out[3])
-{
-    double u = t - x->centre, w2 = x->width * x->width;
-    double complex f = x->amplitude * cexp(-u * u / w2 + I * x->omega * u);
-    double complex rate = -2 * u / w2 + I * x->omega;
-    out[0] = creal(f);
-    out[1] = creal(rate * f);
-    out[2] = creal((rate * rate - 2 / w2) * f);
-}
+#define LEAF static
+#include "kernels/dgtd/incident_body.h"
+#undef LEAF
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    for (int c = 0; c < 3; ++c)
-        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
-}
-
-static void dipole_at(const ps_dgtd_incident *x, const double d[3], double t, double e[3],
-                      double h[3])
-{
-    double p[3], r = sqrt(dot(d, d)), unit[3] = {d[0] / r, d[1] / r, d[2] / r}, turned[3];
-    double along = dot(x->axis, unit);
-    ps_dgtd_pulse_at(&x->pulse, t - r, p);
-    double near = (p[0] / r + p[1]) / (r * r), far = p[2] / r;
-    cross(x->axis, unit, turned);
-    for (int c = 0; c < 3; ++c) {
-        e[c] = ((3 * along * unit[c] - x->axis[c]) * near + (along * unit[c] - x->axis[c]) * far) /
-               (4 * pi);
-        h[c] = (p[1] / r + p[2]) / r * turned[c] / (4 * pi);
-    }
-}
+void ps_dgtd_pulse_at(const ps_dgtd_pulse *x, double t, double out[3]) { pulse_at(x, t, out); }
 
 void ps_dgtd_incident_at(const ps_dgtd_incident *x, const double point[3], double t, double e[3],
                          double h[3])
 {
-    double d[3], f[3];
-    for (int c = 0; c < 3; ++c) d[c] = point[c] - x->origin[c];
-    if (x->kind == PS_DGTD_DIPOLE) {
-        dipole_at(x, d, t, e, h);
-        return;
-    }
-    ps_dgtd_pulse_at(&x->pulse, t - dot(x->axis, d), f);
-    for (int c = 0; c < 3; ++c) e[c] = x->polarisation[c] * f[0];
-    cross(x->axis, e, h);
+    incident_at(x, point, t, e, h);
 }
 
 static const double *corner(const ps_dgtd_body *body, int64_t e, int v)
@@ -134,28 +95,40 @@ static void divide_by_mass(const ps_dgtd_reference *reference, double *b)
     }
 }
 
-ps_status ps_dgtd_current_fill(ps_dgtd_current *x, const ps_dgtd_reference *reference,
-                               const ps_dgtd_body *body)
+void ps_dgtd_current_load(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                          const ps_dgtd_body *body, double *integral)
 {
     int64_t at = 0;
     int n = reference->nodes;
-    double total = 0;
     for (int64_t e = 0; e < body->elements && at < x->count; ++e) {
         if (!has_part(x, body, e)) continue;
         double tangents[3][3], *load = x->loads + at * n;
         ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
         moments_of(x, reference, body, e, load);
         for (int i = 0; i < n; ++i) /* the polynomials add up to 1 */
-            total += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
+            *integral += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
         divide_by_mass(reference, load);
         x->slots[at++] = e;
     }
-    if (!(total > 0))
+}
+
+ps_status ps_dgtd_current_scale(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                                double integral)
+{
+    if (!(integral > 0))
         return ps_fail(PS_INVALID,
                        "the current's ball of radius %g m at (%g, %g, %g) meets no element",
                        x->radius, x->origin[0], x->origin[1], x->origin[2]);
-    for (int64_t i = 0; i < at * n; ++i) x->loads[i] /= total;
+    for (int64_t i = 0; i < x->count * reference->nodes; ++i) x->loads[i] /= integral;
     return PS_OK;
+}
+
+ps_status ps_dgtd_current_fill(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                               const ps_dgtd_body *body)
+{
+    double integral = 0;
+    ps_dgtd_current_load(x, reference, body, &integral);
+    return ps_dgtd_current_scale(x, reference, integral);
 }
 
 void ps_dgtd_current_apply(const ps_dgtd_current *x, const ps_dgtd_system *system, void *electric,
