@@ -14,7 +14,8 @@
  * one face the two tangential components share a matrix of Nf x Nf. No limit on dt of its own.
  *
  * Total/scattered: at a face between elements of which one is `total`, that one adds the incident
- * field to its neighbour's trace, the other subtracts it.
+ * field to its neighbour's trace, the other subtracts it. The field is then the scattered one in
+ * elements that are not `total`, and no incident field enters at their absorbing faces.
  *
  * This is arithmetic on faces, in double, away from the sweep. Arrays are the caller's.
  */

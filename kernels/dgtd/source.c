@@ -1,6 +1,5 @@
 #include "kernels/dgtd/source.h"
 
-#include <complex.h>
 #include <math.h>
 
 #include "kernels/dgtd/mesh.h"
@@ -9,14 +8,31 @@ enum { GAUSS = 6, THREADED_ELEMENTS = 256 };
 
 static const double pi = 3.14159265358979323846;
 
+/* g, dg/du, d2g/du2 of the envelope. */
+static void envelope(ps_dgtd_shape shape, double u, double g[3])
+{
+    if (shape == PS_DGTD_GAUSSIAN) {
+        g[0] = exp(-u * u);
+        g[1] = -2 * u * g[0];
+        g[2] = (4 * u * u - 2) * g[0];
+        return;
+    }
+    double x = fmin(fmax(u, 0), 1), y = 1 - x;
+    g[0] = x * x * x * x * (35 + x * (-84 + x * (70 - 20 * x)));
+    g[1] = 140 * x * x * x * y * y * y;
+    g[2] = 420 * x * x * y * y * (y - x);
+}
+
 void ps_dgtd_pulse_at(const ps_dgtd_pulse *x, double t, double out[3])
 {
-    double u = t - x->centre, w2 = x->width * x->width;
-    double complex f = x->amplitude * cexp(-u * u / w2 + I * x->omega * u);
-    double complex rate = -2 * u / w2 + I * x->omega;
-    out[0] = creal(f);
-    out[1] = creal(rate * f);
-    out[2] = creal((rate * rate - 2 / w2) * f);
+    double u = t - x->centre, w = x->omega, c = x->amplitude * cos(w * u),
+           s = x->amplitude * sin(w * u), g[3];
+    envelope(x->shape, u / x->width, g);
+    g[1] /= x->width;
+    g[2] /= x->width * x->width;
+    out[0] = g[0] * c;
+    out[1] = g[1] * c - w * g[0] * s;
+    out[2] = g[2] * c - 2 * w * g[1] * s - w * w * g[0] * c;
 }
 
 static double dot(const double a[3], const double b[3])
@@ -134,28 +150,40 @@ static void divide_by_mass(const ps_dgtd_reference *reference, double *b)
     }
 }
 
-ps_status ps_dgtd_current_fill(ps_dgtd_current *x, const ps_dgtd_reference *reference,
-                               const ps_dgtd_body *body)
+void ps_dgtd_current_load(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                          const ps_dgtd_body *body, double *integral)
 {
     int64_t at = 0;
     int n = reference->nodes;
-    double total = 0;
     for (int64_t e = 0; e < body->elements && at < x->count; ++e) {
         if (!has_part(x, body, e)) continue;
         double tangents[3][3], *load = x->loads + at * n;
         ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
         moments_of(x, reference, body, e, load);
         for (int i = 0; i < n; ++i) /* the polynomials add up to 1 */
-            total += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
+            *integral += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
         divide_by_mass(reference, load);
         x->slots[at++] = e;
     }
-    if (!(total > 0))
+}
+
+ps_status ps_dgtd_current_scale(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                                double integral)
+{
+    if (!(integral > 0))
         return ps_fail(PS_INVALID,
                        "the current's ball of radius %g m at (%g, %g, %g) meets no element",
                        x->radius, x->origin[0], x->origin[1], x->origin[2]);
-    for (int64_t i = 0; i < at * n; ++i) x->loads[i] /= total;
+    for (int64_t i = 0; i < x->count * reference->nodes; ++i) x->loads[i] /= integral;
     return PS_OK;
+}
+
+ps_status ps_dgtd_current_fill(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                               const ps_dgtd_body *body)
+{
+    double integral = 0;
+    ps_dgtd_current_load(x, reference, body, &integral);
+    return ps_dgtd_current_scale(x, reference, integral);
 }
 
 void ps_dgtd_current_apply(const ps_dgtd_current *x, const ps_dgtd_system *system, void *electric,

@@ -6,9 +6,14 @@
 
 #include "kernels/dgtd/system.h"
 
-/* f(t) = amplitude exp(-((t - centre)/width)^2) cos(omega (t - centre)); t in m (c0 t). */
+typedef enum ps_dgtd_shape { PS_DGTD_GAUSSIAN, PS_DGTD_RAMP, PS_DGTD_SHAPES } ps_dgtd_shape;
+
+/* f(t) = amplitude g((t - centre)/width) cos(omega (t - centre)); t in m (c0 t). Gaussian:
+ * g(u) = exp(-u^2). Ramp: 0 below 0, 1 above 1, u^4 (35 - 84 u + 70 u^2 - 20 u^3) between, which has
+ * three continuous derivatives. */
 typedef struct ps_dgtd_pulse {
     double amplitude, centre, width, omega;
+    ps_dgtd_shape shape;
 } ps_dgtd_pulse;
 
 /* f, f', f'' at t. */
@@ -44,8 +49,17 @@ typedef struct ps_dgtd_current {
 /* Elements that have part in the ball, by their circumscribed balls: the length of slots. */
 int64_t ps_dgtd_current_count(const ps_dgtd_current *current, const ps_dgtd_body *body);
 
-/* Fills slots and loads of count elements, by 6^3 collapsed Gauss points an element. PS_INVALID if
- * the ball meets no element. */
+/* Fills slots and loads of count elements, by 6^3 collapsed Gauss points an element, not yet
+ * scaled; adds the discrete integral of w over them to *integral. */
+void ps_dgtd_current_load(ps_dgtd_current *current, const ps_dgtd_reference *reference,
+                          const ps_dgtd_body *body, double *integral);
+
+/* Divides the loads by the integral over all elements (of all ranks). PS_INVALID if it is 0: the
+ * ball meets no element. */
+ps_status ps_dgtd_current_scale(ps_dgtd_current *current, const ps_dgtd_reference *reference,
+                                double integral);
+
+/* Both, for a body that is whole. */
 ps_status ps_dgtd_current_fill(ps_dgtd_current *current, const ps_dgtd_reference *reference,
                                const ps_dgtd_body *body);
 

@@ -108,7 +108,7 @@ static void plane_wave_through_absorbing_faces(void **state)
     } rows[] = {{1, 4, 1.5246e-1, 1.5563e-1}, {1, 8, 5.1223e-2, 5.3959e-2},
                 {2, 2, 1.4487e-1, 1.5026e-1}, {3, 2, 6.124e-2, 6.649e-2}};
     const ps_dgtd_incident wave = {PS_DGTD_PLANE_WAVE,
-                                   {1, 1, .25, 0},
+                                   {1, 1, .25, 0, PS_DGTD_GAUSSIAN},
                                    {1. / 3, 2. / 3, 2. / 3},
                                    {2. / 3, -2. / 3, 1. / 3},
                                    {0, 0, 0}};
@@ -128,7 +128,7 @@ static void dipole_field_through_absorbing_faces(void **state)
         double averaged;
     } rows[] = {{1, 4, .2502}, {1, 8, .07854}, {2, 2, .2011}, {3, 2, .06823}};
     const ps_dgtd_incident dipole = {
-        PS_DGTD_DIPOLE, {1, 1.2, .35, 0}, {0, 0, 1}, {0, 0, 0}, {.45, .55, -.4}};
+        PS_DGTD_DIPOLE, {1, 1.2, .35, 0, PS_DGTD_GAUSSIAN}, {0, 0, 1}, {0, 0, 0}, {.45, .55, -.4}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         run r = {rows[i].order, rows[i].side, 2.4, .7, 4, 0, PS_DGTD_ABSORBING, true, &dipole,
                  dgtd_incident_value, &dipole, PS_DOUBLE};

@@ -1,0 +1,366 @@
+/* dgtd_model: writing, and the header of a file that is read; domains are in dgtd_domain.c. */
+#include "formats/dgtd_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/columns.h"
+#include "formats/dgtd_model_internal.h"
+#include "runtime/memory.h"
+
+/* ---- media and sources as columns ---- */
+
+enum { NAMES = PS_RECORD_TEXT, COLUMNS = 11 };
+
+typedef struct tables {
+    int32_t *tags, *kinds, *shapes, (*modes)[3];
+    double (*values)[4], (*pulses)[4], (*axes)[3], (*polarisations)[3], (*origins)[3],
+        (*extents)[3], *radii;
+} tables;
+
+static void tables_release(tables *t)
+{
+    free(t->tags), free(t->kinds), free(t->shapes), free(t->modes), free(t->values);
+    free(t->pulses), free(t->axes), free(t->polarisations), free(t->origins), free(t->extents);
+    free(t->radii);
+}
+
+static ps_status tables_allocate(tables *t, int64_t media, int64_t sources)
+{
+    memset(t, 0, sizeof *t);
+    PS_TRY(PS_ALLOC(&t->tags, media, "media"));
+    PS_TRY(PS_ALLOC(&t->values, media, "media"));
+    PS_TRY(PS_ALLOC(&t->kinds, sources, "sources"));
+    PS_TRY(PS_ALLOC(&t->shapes, sources, "sources"));
+    PS_TRY(PS_ALLOC(&t->modes, sources, "sources"));
+    PS_TRY(PS_ALLOC(&t->pulses, sources, "sources"));
+    PS_TRY(PS_ALLOC(&t->axes, sources, "sources"));
+    PS_TRY(PS_ALLOC(&t->polarisations, sources, "sources"));
+    PS_TRY(PS_ALLOC(&t->origins, sources, "sources"));
+    PS_TRY(PS_ALLOC(&t->extents, sources, "sources"));
+    return PS_ALLOC(&t->radii, sources, "sources");
+}
+
+static void list_columns(const tables *t, int64_t media, int64_t sources, ps_column out[COLUMNS])
+{
+    const ps_column columns[COLUMNS] = {
+        {"/media/tag", "1", "physical group", PS_I32, media, 1, t->tags},
+        {"/media/values", "1", "eps_r, mu_r, sigma (S/m), density (kg/m3)", PS_F64, media, 4,
+         t->values},
+        {"/sources/kind", "1", "0 current, 1 plane wave, 2 incident dipole, 3 mode", PS_I32,
+         sources, 1, t->kinds},
+        {"/sources/shape", "1", "pulse: 0 Gaussian, 1 ramp", PS_I32, sources, 1, t->shapes},
+        {"/sources/pulse", "1", "amplitude, centre (m), width (m), omega (1/m)", PS_F64, sources, 4,
+         t->pulses},
+        {"/sources/axis", "1", "axis of a dipole, direction of a wave, amplitude of a mode", PS_F64,
+         sources, 3, t->axes},
+        {"/sources/polarisation", "1", "of a plane wave", PS_F64, sources, 3, t->polarisations},
+        {"/sources/origin", "m", "place of a source, corner of a mode's box", PS_F64, sources, 3,
+         t->origins},
+        {"/sources/extent", "m", "sides of a mode's box", PS_F64, sources, 3, t->extents},
+        {"/sources/radius", "m", "of the ball of a current", PS_F64, sources, 1, t->radii},
+        {"/sources/mode", "1", "half waves", PS_I32, sources, 3, t->modes},
+    };
+    memcpy(out, columns, sizeof columns);
+}
+
+static void take_in(tables *t, const ps_dgtd_model *m)
+{
+    for (int64_t i = 0; i < m->header.media; ++i) {
+        const ps_dgtd_medium *x = m->media + i;
+        const double values[4] = {x->eps, x->mu, x->sigma, x->density};
+        t->tags[i] = x->tag;
+        memcpy(t->values[i], values, sizeof values);
+    }
+    for (int64_t i = 0; i < m->header.sources; ++i) {
+        const ps_dgtd_source *x = m->sources + i;
+        const double pulse[4] = {x->amplitude, x->centre, x->width, x->omega};
+        t->kinds[i] = (int32_t)x->kind;
+        t->shapes[i] = x->shape;
+        t->radii[i] = x->radius;
+        memcpy(t->pulses[i], pulse, sizeof pulse);
+        memcpy(t->axes[i], x->axis, sizeof x->axis);
+        memcpy(t->polarisations[i], x->polarisation, sizeof x->polarisation);
+        memcpy(t->origins[i], x->origin, sizeof x->origin);
+        memcpy(t->extents[i], x->extent, sizeof x->extent);
+        memcpy(t->modes[i], x->mode, sizeof x->mode);
+    }
+}
+
+static void take_out(const tables *t, const ps_dgtd_model_header *h, ps_dgtd_medium *media,
+                     ps_dgtd_source *sources)
+{
+    for (int64_t i = 0; i < h->media; ++i) {
+        const double *v = t->values[i];
+        media[i] = (ps_dgtd_medium){
+            .tag = t->tags[i], .eps = v[0], .mu = v[1], .sigma = v[2], .density = v[3]};
+    }
+    for (int64_t i = 0; i < h->sources; ++i) {
+        const double *f = t->pulses[i];
+        ps_dgtd_source *x = sources + i;
+        *x = (ps_dgtd_source){.kind = (ps_dgtd_source_kind)t->kinds[i],
+                              .shape = t->shapes[i],
+                              .amplitude = f[0],
+                              .centre = f[1],
+                              .width = f[2],
+                              .omega = f[3],
+                              .radius = t->radii[i]};
+        memcpy(x->axis, t->axes[i], sizeof x->axis);
+        memcpy(x->polarisation, t->polarisations[i], sizeof x->polarisation);
+        memcpy(x->origin, t->origins[i], sizeof x->origin);
+        memcpy(x->extent, t->extents[i], sizeof x->extent);
+        memcpy(x->mode, t->modes[i], sizeof x->mode);
+    }
+}
+
+/* ---- writing ---- */
+
+static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
+{
+    const ps_dgtd_model_header *h = &m->header;
+    char names[NAMES] = "";
+    size_t at = 0;
+    PS_TRY(ps_store_put_int(store, "/", "polynomial_order", h->order));
+    PS_TRY(ps_store_put_text(store, "/", "absorbing", h->averaged ? "averaged" : "paper"));
+    PS_TRY(ps_store_put_text(store, "/", "flux", h->upwind ? "upwind" : "centred"));
+    PS_TRY(ps_store_put_real(store, "/", "time_step", h->dt));
+    PS_TRY(ps_store_put_real(store, "/", "time_step_seconds", h->dt / PS_DGTD_C0));
+    PS_TRY(ps_store_put_real(store, "/", "limit_rule", h->dt_rule));
+    PS_TRY(ps_store_put_real(store, "/", "limit_power", h->dt_power));
+    PS_TRY(ps_store_put_int(store, "/", "total_field", m->total != NULL));
+    PS_TRY(ps_store_put_int(store, "/", "media", h->media));
+    PS_TRY(ps_store_put_int(store, "/", "sources", h->sources));
+    for (int64_t i = 0; i < h->media; ++i) {
+        size_t length = strlen(m->media[i].name);
+        if (at + length + 2 > sizeof names)
+            return ps_fail(PS_USAGE, "the names of %lld media are too long together",
+                           (long long)h->media);
+        memcpy(names + at, m->media[i].name, length);
+        at += length;
+        names[at++] = '\n';
+    }
+    return ps_store_put_text(store, "/", "media_names", names);
+}
+
+static ps_status put_columns(ps_store *store, const ps_dgtd_model *m)
+{
+    tables t;
+    ps_column columns[COLUMNS];
+    ps_status status = tables_allocate(&t, m->header.media, m->header.sources);
+    if (status == PS_OK) {
+        take_in(&t, m);
+        list_columns(&t, m->header.media, m->header.sources, columns);
+    }
+    if (status == PS_OK) status = ps_columns_write(store, columns, COLUMNS);
+    tables_release(&t);
+    return status;
+}
+
+static ps_status put_elements(ps_store *store, const ps_dgtd_model *m)
+{
+    int64_t count = m->partition->elements;
+    ps_dataset_spec kinds = {.name = "/mesh/kind",
+                             .type = PS_U8,
+                             .rank = 2,
+                             .dims = {count, 4},
+                             .units = "1",
+                             .description = "faces: 0 inner, 1 PEC, 2 PMC, 3 absorbing"};
+    ps_dataset_spec material = {.name = "/mesh/material",
+                                .type = PS_U16,
+                                .rank = 1,
+                                .dims = {count},
+                                .units = "1",
+                                .description = "medium"};
+    ps_dataset_spec total = {.name = "/mesh/total",
+                             .type = PS_U8,
+                             .rank = 1,
+                             .dims = {count},
+                             .units = "1",
+                             .description = "1 in the total-field region"};
+    PS_TRY(ps_store_write_array(store, &kinds, m->kinds));
+    PS_TRY(ps_store_write_array(store, &material, m->material));
+    return m->total ? ps_store_write_array(store, &total, m->total) : PS_OK;
+}
+
+ps_status ps_dgtd_model_save(const char *path, const ps_dgtd_model *model,
+                             const ps_store_identity *identity, const ps_store *mesh)
+{
+    ps_store *store = NULL;
+    PS_TRY(ps_store_create(path, identity, &store));
+    ps_status status = ps_store_add_input(store, "partition", mesh);
+    if (status == PS_OK) status = ps_partition_write(store, model->partition);
+    if (status == PS_OK) status = put_header(store, model);
+    if (status == PS_OK) status = put_elements(store, model);
+    if (status == PS_OK) status = put_columns(store, model);
+    if (status == PS_OK) return ps_store_commit(&store);
+    ps_store_close(&store);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static ps_status get_choice(const ps_store *store, const char *name, const char *no,
+                            const char *yes, bool *out)
+{
+    char text[32];
+    PS_TRY(ps_store_get_text(store, "/", name, text, sizeof text));
+    if (strcmp(text, no) != 0 && strcmp(text, yes) != 0)
+        return ps_fail(PS_INVALID, "%s: %s is \"%s\", expected %s or %s", ps_store_path(store),
+                       name, text, no, yes);
+    *out = strcmp(text, yes) == 0;
+    return PS_OK;
+}
+
+static ps_status get_sizes(const ps_store *store, ps_dgtd_model_header *h)
+{
+    int64_t order, total;
+    PS_TRY(ps_store_get_int(store, "/", "polynomial_order", &order));
+    PS_TRY(ps_store_get_int(store, "/", "total_field", &total));
+    PS_TRY(ps_store_get_int(store, "/", "media", &h->media));
+    PS_TRY(ps_store_get_int(store, "/", "sources", &h->sources));
+    PS_TRY(ps_store_get_int(store, "/", "elements", &h->elements));
+    PS_TRY(ps_store_get_int(store, "/", "vertices", &h->vertex_count));
+    PS_TRY(ps_store_get_int(store, "/", "parts", &h->parts));
+    PS_TRY(ps_store_get_int(store, "/", "layers", &h->layer_count));
+    h->order = (int)order;
+    h->has_total = total != 0;
+    if (order < 1 || order > 4 || h->media < 1 || h->media > PS_DGTD_MEDIA_MAX || h->sources < 0 ||
+        h->sources > PS_DGTD_SOURCES_MAX || h->parts < 1 || h->elements < h->parts ||
+        h->elements >= (1 << 29) || h->vertex_count < 4 || h->vertex_count > INT32_MAX ||
+        h->layer_count < 0 || h->layer_count > h->elements)
+        return ps_fail(PS_INVALID,
+                       "%s: order %lld, %lld media, %lld sources, %lld elements in "
+                       "%lld parts: not those of a model",
+                       ps_store_path(store), (long long)order, (long long)h->media,
+                       (long long)h->sources, (long long)h->elements, (long long)h->parts);
+    return PS_OK;
+}
+
+static ps_status get_header(const ps_store *store, ps_dgtd_model_header *h)
+{
+    PS_TRY(get_sizes(store, h));
+    PS_TRY(get_choice(store, "absorbing", "paper", "averaged", &h->averaged));
+    PS_TRY(get_choice(store, "flux", "centred", "upwind", &h->upwind));
+    PS_TRY(ps_store_get_real(store, "/", "time_step", &h->dt));
+    PS_TRY(ps_store_get_real(store, "/", "limit_rule", &h->dt_rule));
+    PS_TRY(ps_store_get_real(store, "/", "limit_power", &h->dt_power));
+    PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", h->mesh_uuid, sizeof h->mesh_uuid));
+    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", h->mesh_hash, sizeof h->mesh_hash));
+    if (ps_store_has(store, "/", "tag_names"))
+        PS_TRY(ps_store_get_text(store, "/", "tag_names", h->tag_names, sizeof h->tag_names));
+    strncpy(h->uuid, ps_store_uuid(store), sizeof h->uuid - 1);
+    PS_TRY(ps_store_content_hash(store, h->content_hash));
+    if (!(h->dt > 0) || !isfinite(h->dt) || !(h->dt_rule > 0) || !(h->dt_power >= 0))
+        return ps_fail(PS_INVALID, "%s: a time step of %g m", ps_store_path(store), h->dt);
+    return PS_OK;
+}
+
+static ps_status check_values(const ps_dgtd_model_file *file)
+{
+    const ps_dgtd_model_header *h = &file->header;
+    for (int64_t i = 0; i < h->media; ++i) {
+        const ps_dgtd_medium *x = file->media + i;
+        if (!(x->eps > 0) || !(x->mu > 0) || !(x->sigma >= 0) || !(x->density >= 0) ||
+            !isfinite(x->eps + x->mu + x->sigma + x->density))
+            return ps_fail(PS_INVALID,
+                           "%s: medium of tag %d has eps %g, mu %g, sigma %g, "
+                           "density %g",
+                           ps_store_path(file->store), x->tag, x->eps, x->mu, x->sigma, x->density);
+    }
+    for (int64_t i = 0; i < h->sources; ++i) {
+        const ps_dgtd_source *x = file->sources + i;
+        double sum = x->amplitude + x->centre + x->width + x->omega + x->radius;
+        for (int c = 0; c < 3; ++c)
+            sum += x->axis[c] + x->polarisation[c] + x->origin[c] + x->extent[c];
+        if ((unsigned)x->kind > PS_DGTD_SOURCE_MODE || x->shape < 0 || x->shape > 1 ||
+            !isfinite(sum) || (x->kind != PS_DGTD_SOURCE_MODE && !(x->width > 0)))
+            return ps_fail(PS_INVALID,
+                           "%s: source %lld is of kind %d and shape %d, or has values "
+                           "that no source has",
+                           ps_store_path(file->store), (long long)i, (int)x->kind, x->shape);
+    }
+    return PS_OK;
+}
+
+static void cut_names(ps_dgtd_model_file *file, const char *names)
+{
+    for (int64_t i = 0; i < file->header.media && *names; ++i) {
+        size_t length = strcspn(names, "\n"), room = sizeof file->media[i].name - 1;
+        memcpy(file->media[i].name, names, length < room ? length : room);
+        names += length + (names[length] == '\n');
+    }
+}
+
+static ps_status get_tables(ps_dgtd_model_file *file)
+{
+    tables t;
+    ps_column columns[COLUMNS];
+    char names[NAMES];
+    const ps_dgtd_model_header *h = &file->header;
+    PS_TRY(PS_ALLOC(&file->media, h->media, "media"));
+    PS_TRY(PS_ALLOC(&file->sources, h->sources, "sources"));
+    PS_TRY(ps_store_get_text(file->store, "/", "media_names", names, sizeof names));
+    ps_status status = tables_allocate(&t, h->media, h->sources);
+    if (status == PS_OK) list_columns(&t, h->media, h->sources, columns);
+    if (status == PS_OK) status = ps_columns_read(file->store, columns, COLUMNS);
+    if (status == PS_OK) take_out(&t, h, file->media, file->sources);
+    tables_release(&t);
+    PS_TRY(status);
+    cut_names(file, names);
+    return check_values(file);
+}
+
+static ps_status get_starts(ps_dgtd_model_file *file)
+{
+    const ps_dgtd_model_header *h = &file->header;
+    PS_TRY(PS_ALLOC(&file->part_start, h->parts + 1, "parts"));
+    PS_TRY(PS_ALLOC(&file->interior, h->parts, "parts"));
+    PS_TRY(ps_store_read_array(file->store, "/parts/start", PS_I64, 0, h->parts + 1,
+                               file->part_start));
+    PS_TRY(
+        ps_store_read_array(file->store, "/parts/interior", PS_I64, 0, h->parts, file->interior));
+    bool good = file->part_start[0] == 0 && file->part_start[h->parts] == h->elements;
+    for (int64_t q = 0; q < h->parts; ++q) {
+        int64_t size = file->part_start[q + 1] - file->part_start[q];
+        good &= size > 0 && file->interior[q] >= 0 && file->interior[q] <= size;
+    }
+    if (!good)
+        return ps_fail(PS_INVALID, "%s: /parts does not cut %lld elements into %lld parts",
+                       ps_store_path(file->store), (long long)h->elements, (long long)h->parts);
+    if (h->layer_count == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&file->layers, h->layer_count + 1, "layers"));
+    return ps_store_read_array(file->store, "/layers/start", PS_I64, 0, h->layer_count + 1,
+                               file->layers);
+}
+
+ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
+{
+    *out = NULL;
+    PS_TRY(PS_ALLOC(out, 1, "a model file"));
+    ps_status status =
+        ps_store_open(path, PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, &(*out)->store);
+    if (status == PS_OK) status = get_header((*out)->store, &(*out)->header);
+    if (status == PS_OK) status = get_starts(*out);
+    if (status == PS_OK) status = get_tables(*out);
+    if (status != PS_OK) ps_dgtd_model_close(out);
+    return status;
+}
+
+void ps_dgtd_model_close(ps_dgtd_model_file **file)
+{
+    if (!*file) return;
+    ps_store_close(&(*file)->store);
+    free((*file)->part_start), free((*file)->interior), free((*file)->layers);
+    free((*file)->media), free((*file)->sources);
+    free(*file);
+    *file = NULL;
+}
+
+const ps_dgtd_model_header *ps_dgtd_model_head(const ps_dgtd_model_file *f) { return &f->header; }
+const ps_dgtd_medium *ps_dgtd_model_media(const ps_dgtd_model_file *f) { return f->media; }
+const ps_dgtd_source *ps_dgtd_model_sources(const ps_dgtd_model_file *f) { return f->sources; }
+const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *f) { return f->part_start; }
+const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *f) { return f->interior; }
+const int64_t *ps_dgtd_model_layers(const ps_dgtd_model_file *f) { return f->layers; }
+ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *f) { return f->store; }
