@@ -88,6 +88,15 @@ static void memory_figures(const fmm_run *r, ps_report *report)
     ps_report_int(report, "peak_memory", ps_memory_peak(), "B");
 }
 
+static void rank_figures(const fmm_run *r, ps_report *report)
+{
+    if (r->problem.ranks == 1) return;
+    ps_report_section(report, "ranks");
+    ps_report_int(report, "ranks", r->problem.ranks, "");
+    ps_report_int(report, "sent", r->sent_bytes, "B by rank 0");
+    ps_report_int(report, "received", r->received_bytes, "B by rank 0");
+}
+
 static void check_figures(const fmm_run *r, ps_report *report)
 {
     double potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
@@ -161,7 +170,7 @@ ps_status fmm_report(fmm_run *r)
     ps_report_real(report, "operators", p->operator_seconds, "s");
     ps_report_real(report, "write", r->write_seconds, "s");
     ps_report_real(report, "total", ps_clock() - r->started, "s");
-    if (!r->restored) {
+    if (!r->restored && r->problem.ranks == 1) {
         ps_report_real(report, "flop", all_flop(r), "");
         ps_report_real(report, "rate", 1e-9 * all_flop(r) / r->seconds, "GF/s");
         ps_report_real(report, "particles_per_second", (double)p->header->count[1] / r->seconds,
@@ -171,6 +180,7 @@ ps_status fmm_report(fmm_run *r)
     stage_figures(r, report);
     ps_status status = schedule_figures(r, report);
     memory_figures(r, report);
+    rank_figures(r, report);
     check_figures(r, report);
     ps_report_print(&report);
     return status;

@@ -56,6 +56,8 @@ typedef struct fmm_problem {
     int64_t fixed_bytes; /* trees, lists, operators */
     double operator_seconds, epsilon;
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
+    int rank, ranks;
+    uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
 } fmm_problem;
 
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p);
@@ -86,7 +88,7 @@ int64_t fmm_piece(const fmm_pool *pool, fmm_what what, int level, int64_t group)
 ps_status fmm_pool_open(const fmm_problem *p, fmm_pool **out);
 void fmm_pool_close(fmm_pool **pool);
 int64_t fmm_pool_bytes(const fmm_pool *pool, int64_t piece);
-int64_t fmm_pool_whole(const fmm_pool *pool); /* of all pieces together */
+int64_t fmm_pool_whole(const fmm_pool *pool); /* of all that some task accesses, together */
 /* One task more will access the piece. */
 void fmm_pool_expect(fmm_pool *pool, int64_t piece);
 void fmm_pool_expect_none(fmm_pool *pool); /* counting begins anew */
@@ -97,6 +99,8 @@ ps_status fmm_pool_start(fmm_pool *pool, ps_task_queue *queue, int64_t budget, c
  * written whole. Waits for tasks under way where room is needed. out[count] for the task. */
 ps_status fmm_pool_acquire(fmm_pool *pool, const int64_t *pieces, const ps_access_mode *modes,
                            int count, ps_task_access *out);
+/* After an acquisition: the memory of a piece, its tasks done. */
+ps_status fmm_pool_settle(fmm_pool *pool, int64_t piece, void **memory);
 typedef struct fmm_pool_figures {
     int64_t peak_bytes, read_bytes, written_bytes, evictions;
     double wait_seconds, move_seconds;
@@ -159,11 +163,27 @@ typedef struct fmm_task {
     double flop;
 } fmm_task;
 
-typedef ps_status (*fmm_visit)(void *context, const fmm_task *task);
-/* All tasks in order. done[groups of leaves]: groups whose results are there already (NULL: none):
- * their tasks are left out, P2P unless another group wants its copies. */
-ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done, fmm_visit visit,
-                   void *context);
+/* A piece that one rank has made and another one wants. */
+typedef struct fmm_transfer {
+    int64_t piece;
+    int from, to;
+    int64_t group; /* of leaves, of results that rank 0 takes; -1: other pieces */
+} fmm_transfer;
+
+typedef struct fmm_visit {
+    ps_status (*task)(void *context, const fmm_task *task);
+    /* Several ranks: what this one sends or receives now; all have the same calls in the same
+     * order, some without transfers. */
+    ps_status (*transfers)(void *context, const fmm_transfer *list, int64_t count);
+} fmm_visit;
+/* All tasks (of this rank) in order. done[groups of leaves]: groups whose results are there already
+ * (NULL: none): their tasks are left out, P2P unless another group wants its copies. */
+ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done,
+                   const fmm_visit *visit, void *context);
+/* The rank that a group belongs to: that of its first leaf. */
+int fmm_owner(const fmm_problem *p, const ps_octree *tree, int level, int64_t group);
+/* Intervals of leaf groups of targets of about equal forecasts. */
+ps_status fmm_share_groups(fmm_problem *p);
 
 /* Sums over the targets of a group, by right-hand side (targets are the sources): q phi, q g and
  * |q g|. Added up in the order of groups. */
@@ -177,7 +197,7 @@ typedef struct fmm_journal fmm_journal;
 /* What tasks share. */
 typedef struct fmm_work {
     const fmm_problem *problem;
-    fmm_sink *sink;
+    fmm_sink *sink;       /* NULL: another rank has it */
     fmm_check *check;     /* NULL: none */
     fmm_journal *journal; /* NULL: none */
     fmm_sums *sums;       /* [groups][sides] */
@@ -197,6 +217,10 @@ int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
 /* Takes results of a group: into the sink, the check, the sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
+
+/* The same without the sums: into the sink and the check. */
+ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
+                          const double *values);
 
 /* ---- direct sums: check.c ---- */
 
@@ -240,12 +264,15 @@ typedef struct fmm_run {
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
     double flop[FMM_KINDS];
     double started, seconds, check_seconds, write_seconds;
+    int64_t sent_bytes, received_bytes; /* between ranks */
     bool stopped;
 } fmm_run;
 
 /* Counts tasks, pieces and memory, and decides what lies where. PS_EXHAUSTED if --host-memory is
  * less than the largest task needs. */
 ps_status fmm_run_prepare(fmm_run *r);
+/* Sends and receives these pieces; rank 0 takes results that are among them. */
+ps_status fmm_exchange(fmm_run *r, const fmm_transfer *list, int64_t count);
 /* Again, when groups turn out to be done already. */
 ps_status fmm_run_recount(fmm_run *r);
 ps_status fmm_run_tasks(fmm_run *r);

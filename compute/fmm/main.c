@@ -6,6 +6,7 @@
 
 #include "compute/fmm/fmm.h"
 #include "formats/checkpoint.h"
+#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -167,6 +168,7 @@ static ps_status open_work(fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
     PS_TRY(PS_ALLOC(&r->work.sums, r->groups * p->fmm.sides, "sums of groups"));
+    if (p->rank) return PS_OK; /* rank 0 has the results */
     PS_TRY(fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
                          &r->work.sink));
     if (r->options->check == 0) return PS_OK;
@@ -213,13 +215,16 @@ static ps_status compute(fmm_run *r)
     if (r->restored) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
     PS_TRY(fmm_run_tasks(r));
+    PS_TRY(ps_comm_sum_f64((double *)r->work.sums,
+                           r->groups * r->problem.fmm.sides * (int64_t)(sizeof(fmm_sums) / 8)));
     if (r->stopped) {
         ps_info(r->work.journal ? "stopped; continue with the same command and --restart"
                                 : "stopped; nothing is kept without --journal");
         return PS_OK;
     }
-    PS_TRY(write_result(r));
     if (r->options->trace) PS_TRY(fmm_save_trace(r, &identity));
+    if (r->problem.rank) return PS_OK;
+    PS_TRY(write_result(r));
     return fmm_report(r);
 }
 
@@ -245,8 +250,8 @@ static bool is_up_to_date(const fmm_run *r)
     static const char *const roles[] = {"octree"};
     ps_store *inputs[] = {ps_octree_file_store(r->problem.file)};
     ps_store_identity identity = identity_of(r->run);
-    return !r->run->force && !r->options->trace &&
-           ps_store_matches(r->run->operands[1], &identity, 1, roles, inputs);
+    return ps_comm_any(r->problem.rank == 0 && !r->run->force && !r->options->trace &&
+                       ps_store_matches(r->run->operands[1], &identity, 1, roles, inputs));
 }
 
 static ps_status do_run(fmm_run *r)
@@ -258,8 +263,9 @@ static ps_status do_run(fmm_run *r)
         return PS_OK;
     }
     PS_TRY(fmm_operators_build(r->options, &r->problem));
+    PS_TRY(fmm_share_groups(&r->problem));
     ps_status status = fmm_run_prepare(r);
-    if (r->run->plan) fmm_report_plan(r);
+    if (r->run->plan && r->problem.rank == 0) fmm_report_plan(r);
     if (status != PS_OK || r->run->plan) return status;
     return compute(r);
 }
@@ -270,6 +276,8 @@ static ps_status run_fmm(ps_run *run)
     char text[2048];
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
+    if (ps_comm_size() > 1 && (chosen.journal || chosen.restart || chosen.mapping))
+        return ps_fail(PS_USAGE, "--journal, --restart and --mapping are for one rank");
     if (strncmp(run->device, "cuda", 4) == 0)
         return ps_fail(PS_FAILED,
                        "--device %s: tasks of penstock-fmm have no code for GPUs yet; "

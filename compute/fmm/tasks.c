@@ -346,14 +346,20 @@ static fmm_sums sums_of(const double *charges, const double *values, int64_t cou
     return sums;
 }
 
+ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
+                          const double *values)
+{
+    leaf_range r = leaves_of(work->problem->fmm.targets, group);
+    if (work->check) fmm_check_take(work->check, r.begin, r.count, values);
+    return fmm_sink_put(work->sink, places, r.count, values);
+}
+
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums)
 {
-    leaf_range r = leaves_of(work->problem->fmm.targets, group);
     int sides = work->problem->fmm.sides;
     memcpy(work->sums + group * sides, sums, (size_t)sides * sizeof *sums);
-    if (work->check) fmm_check_take(work->check, r.begin, r.count, values);
-    PS_TRY(fmm_sink_put(work->sink, places, r.count, values));
+    if (work->problem->ranks == 1) PS_TRY(fmm_put_results(work, group, places, values));
     __atomic_add_fetch(&work->finished, 1, __ATOMIC_RELAXED);
     return PS_OK;
 }
