@@ -125,6 +125,21 @@ ps_status ps_fmm_resident_init(ps_fmm_resident *r, int64_t *bytes)
     return PS_OK;
 }
 
+/* The plan of the second block, once the cells are known. */
+static ps_status plan_second(ps_fmm_resident *r)
+{
+    PS_TRY(ps_device_lists_bytes(targets_of(r), &r->lists, r->lanes.far, &r->plan.lists));
+    place_second(r, NULL);
+    return PS_OK;
+}
+
+ps_status ps_fmm_resident_expect(ps_fmm_resident *r, const int64_t *const cells[2])
+{
+    for (int set = 0; set < r->sets; ++set)
+        memcpy(r->tree[set].cells, cells[set], (size_t)r->height * sizeof **cells);
+    return plan_second(r);
+}
+
 /* ---- steps ---- */
 
 static ps_status mark(const ps_fmm_resident *r, int which, ps_stream *stream)
@@ -176,9 +191,7 @@ ps_status ps_fmm_resident_sort(ps_fmm_resident *r, const ps_fmm_particles *sourc
         PS_TRY(ps_device_sort_cells(&r->sort[set], r->lanes.near, r->tree[set].cells, &outside));
         r->outside += outside;
     }
-    PS_TRY(ps_device_lists_bytes(targets_of(r), &r->lists, r->lanes.far, &r->plan.lists));
-    place_second(r, NULL);
-    return PS_OK;
+    return plan_second(r);
 }
 
 static ps_status scatter_results(const ps_fmm_resident *r, const ps_fmm_particles *to)

@@ -95,6 +95,9 @@ typedef struct ps_fmm_resident {
  * out of range, PS_FAILED without a CUDA device. */
 ps_status ps_fmm_resident_init(ps_fmm_resident *resident, int64_t *bytes);
 
+/* Makes the rest of the plan for numbers of cells that are known beforehand: cells[set][level]. */
+ps_status ps_fmm_resident_expect(ps_fmm_resident *resident, const int64_t *const cells[2]);
+
 /* Sorts into the first block and waits for the numbers of cells, from which the rest of the plan is
  * made, while particles are brought into order. Blocks serve any number of evaluations, one after
  * the other. */
