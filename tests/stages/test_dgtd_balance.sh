@@ -30,6 +30,17 @@ for probe in 1 2; do
     seen=$(awk -v s="at_$probe" '$1 == s { at = 1 } at && $1 == "electric" { print $2; exit }' out)
     within "$(awk -v a="$(cat probe.txt)" -v b="$seen" 'BEGIN { print a / b }')" .9999 1.0001 "probe $probe against the phasors"
 done
+# two ranks, whose transforms are parts of one file
+if command -v mpirun > /dev/null; then
+    expect 0 "" penstock-mesh-partition -q box.hdf two.h5 --parts 3
+    expect 0 "" penstock-dgtd-setup -q two.h5 model2.h5 --order 2 --material 1:eps=1 --material 2:eps=6,sigma=.3,rho=1000 \
+        --boundary outer:absorbing --source plane:dir=0,0,1:pol=1,0,0:shape=ramp:width=1.5ns:frequency=1e9:at=0,0,0 --divide 1GHz
+    OMP_NUM_THREADS=1 expect 0 "" mpirun -n 2 penstock-dgtd-march -q model2.h5 run2.h5 --periods 5 --frequency 1e9 \
+        --transform-periods 1 --precision double
+    expect 0 "" penstock-dgtd-sar run2.phasors.h5 box.hdf sar2.hdf --grid 2e-3 --masses 1,10
+    within "$(awk "BEGIN { print $(figure absorbed) / $absorbed }")" .999999 1.000001 "absorbed power of two ranks"
+    expect 0 "" penstock-compare sar.hdf sar2.hdf --tolerance 1e-5
+fi
 # far field from the block and from the boundary
 expect 0 "" penstock-dgtd-far run.phasors.h5 box.hdf block.h5 --around 2 --directions 12
 expect 0 "" penstock-dgtd-far run.phasors.h5 box.hdf outer.h5 --directions 12
