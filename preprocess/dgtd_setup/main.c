@@ -43,7 +43,7 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"fraction", PS_OPTION_REAL, &chosen.fraction, "F",
      "of the limit that rule and power take; 0: 0.9, or 0.8 with absorbing faces and --absorbing "
-     "paper",
+     "paper, or 0.4 with --flux upwind",
      0, 1, PS_IDENTITY},
     {"applications", PS_OPTION_INT, &chosen.applications, "N", "of the power iteration", 10, 100000,
      PS_IDENTITY},

@@ -44,6 +44,9 @@ refused "unstable" two.h5 no.h5 --order 1 $one $metal --dt 0.0925m
 refused "unstable" two.h5 no.h5 --order 1 $one --boundary outer:absorbing --absorbing paper --dt 0.085m
 model two.h5 m.h5 --order 1 $one --boundary outer:absorbing --absorbing paper --force; near dt_metres .07206 .07208
 model two.h5 m.h5 --order 1 $one --boundary outer:absorbing --absorbing paper --dt 0.072m --force
+model two.h5 m.h5 --order 1 $one $metal --flux upwind --force; near dt_metres .03603 .03604
+refused "unstable" two.h5 no.h5 --order 1 $one $metal --flux upwind --dt 0.041m
+refused "centred only" two.h5 no.h5 $one $metal --flux upwind --total box:0,0,0,.5,.5,.5
 # opposite jumps of eps and mu: the smaller mu of neighbours counts
 model cube.h5 m.h5 --order 1 --material 1:eps=1,mu=9 --material 2:eps=4,mu=1 $metal --force
 near least_size .01725 .01727
