@@ -130,9 +130,10 @@ typedef struct march {
     ps_dgtd_march march;
     ps_dgtd_energy energy;
     void *sums[2];
-    struct exchange *exchange; /* of several ranks; NULL: one */
-    struct tiles *tiles;       /* out of core; NULL: in memory */
-    ps_dgtd_probe *probes;     /* own ones */
+    struct ps_dgtd_upwind *upwind; /* NULL: centred flux */
+    struct exchange *exchange;     /* of several ranks; NULL: one */
+    struct tiles *tiles;           /* out of core; NULL: in memory */
+    ps_dgtd_probe *probes;         /* own ones */
     int64_t *probe_places, probe_count;
     int64_t batch_max; /* steps that rows have room for */
     double *values;    /* [batch_max][own probes][6] */
@@ -158,6 +159,13 @@ void march_release(march *march);
 ps_status march_begin(march *march, record_mode mode);
 ps_status march_run(march *march);
 void march_report(const march *march);
+
+/* upwind.c: nothing happens with the centred flux. PS_USAGE for what the upwind one cannot do. */
+ps_status upwind_check(const problem *problem, const march_plan *plan);
+int64_t upwind_bytes(const problem *problem, int64_t field_bytes);
+ps_status upwind_open(march *march, int64_t field_bytes);
+void upwind_start(const march *march); /* before the first step of a start */
+void upwind_close(march *march);
 
 /* step.c: one half step of groups [begin, end) with all that is to be recorded of it; the state is
  * at step `step`, the batch began at `first`. */

@@ -69,6 +69,7 @@ static void measure(const ps_run *run, const problem *p, march_plan *m)
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
     m->rows = 2 * sample_bytes(p) + batch_bytes(p) + (m->sums ? PHASOR_CHUNKS : 0);
     m->exchange = exchange_bytes(&p->domain, &p->system);
+    m->system += upwind_bytes(p, (int64_t)bytes.field);
     m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
     m->output = 2 * state + 2 * sample_bytes(p) + (m->sums ? m->sums / 2 : 0);
@@ -107,6 +108,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     measure(run, p, m);
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, m));
+    PS_TRY(upwind_check(p, m));
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",

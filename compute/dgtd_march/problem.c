@@ -123,11 +123,6 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
     PS_TRY(check_options(options, p));
     PS_TRY(ps_dgtd_model_open(run->operands[0], &p->model));
     p->header = ps_dgtd_model_head(p->model);
-    if (p->header->upwind)
-        return ps_fail(PS_USAGE,
-                       "%s: the upwind flux is not marched yet; set the model up with "
-                       "--flux centred",
-                       run->operands[0]);
     PS_TRY(set_timing(options, p));
     PS_TRY(take_materials(p));
     PS_TRY(load_domain(options, p));

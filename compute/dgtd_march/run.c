@@ -108,12 +108,14 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
+    PS_TRY(upwind_open(m, field_bytes(p)));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }
 
 void march_close(march *m)
 {
+    upwind_close(m);
     if (m->exchange) exchange_close(m->exchange);
     free(m->exchange);
     if (m->backend) m->backend->close(m->state);
@@ -184,6 +186,7 @@ ps_status march_begin(march *m, record_mode mode)
         PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
         PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
     }
+    upwind_start(m);
     return PS_OK;
 }
 
