@@ -14,7 +14,7 @@ ps_status upwind_check(const problem *p, const march_plan *plan)
     double limit = p->header->dt_power > 0 ? p->header->dt_power : p->header->dt_rule;
     if (!p->header->upwind) return PS_OK;
     if (plan->file || plan->backend != &backend_cpu)
-        return ps_fail(PS_USAGE, "the upwind flux is marched in memory and on CPU cores: give "
+        return ps_fail(PS_USAGE, "the upwind flux is marched in memory only, on CPU cores: give "
                                  "--state memory and --device cpu, or set the model up with "
                                  "--flux centred");
     if (p->header->has_total)

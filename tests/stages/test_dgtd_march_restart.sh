@@ -38,7 +38,7 @@ for state in "memory" "file"; do
     fails 2 'had steps "6000", now it is "500"' penstock-dgtd-march m.h5 out.h5 --steps 500 --restart --state $state
     $go --restart > said.txt 2>&1 &
     job=$!
-    sleep 0.15
+    until grep -q "continuing after" said.txt || ! kill -0 $job 2> /dev/null; do sleep 0.02; done
     kill -TERM $job 2> /dev/null || true
     wait $job # ends with 0 either way
     [ -e out.log ] || { echo "the run was over before it could be stopped"; exit 1; }
