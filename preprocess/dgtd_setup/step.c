@@ -99,8 +99,13 @@ static ps_status find_sizes(setup *s)
     PS_TRY(PS_ALLOC(&s->sizes, s->mesh.elements, "sizes of elements"));
     PS_TRY(PS_ALLOC(&scratch, s->mesh.elements, "sizes of elements"));
     status = measure(s, scratch);
-    free(scratch);
     s->header.dt_rule = ps_dgtd_step_constant(s->header.order) * s->sizes[s->limiting];
+    if (status == PS_OK && s->options->scale >= s->mesh.elements)
+        status = ps_fail(PS_USAGE, "--scale-slivers %" PRId64 ": %s has %" PRId64 " elements",
+                         s->options->scale, s->input, s->mesh.elements);
+    if (status == PS_OK && s->options->scale > 0)
+        status = scale_slivers(s, nth(scratch, s->mesh.elements, s->options->scale));
+    free(scratch);
     return status;
 }
 
@@ -204,8 +209,8 @@ static ps_status check_stable(setup *s)
     return ps_fail(PS_USAGE,
                    "a time step of %.6g s (%.6g m) is unstable: the limit is %.6g s%s, the "
                    "rule's %.6g s, set by %s",
-                   dt / PS_DGTD_C0, dt, limit / PS_DGTD_C0, why,
-                   s->header.dt_rule / PS_DGTD_C0, element_text(s, s->limiting, place));
+                   dt / PS_DGTD_C0, dt, limit / PS_DGTD_C0, why, s->header.dt_rule / PS_DGTD_C0,
+                   element_text(s, s->limiting, place));
 }
 
 /* "900MHz" or a time. */
