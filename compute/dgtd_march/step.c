@@ -25,16 +25,19 @@ static int64_t terms_every(const march *m)
 
 /* ---- one range ---- */
 
-/* Own probes in groups [begin, end): first and count in the list. */
-static void probes_within(const march *m, int64_t begin, int64_t end, int64_t *first,
-                          int64_t *count)
+/* Own probes, which ascend by slot, that lie before a group. */
+static int64_t probes_before(const march *m, int64_t group)
 {
-    int lanes = ps_dgtd_lanes(m->march.system->precision);
-    int64_t at = 0, last;
-    while (at < m->probe_count && m->probes[at].slot < begin * lanes) ++at;
-    for (last = at; last < m->probe_count && m->probes[last].slot < end * lanes;) ++last;
-    *first = at;
-    *count = last - at;
+    int64_t low = 0, high = m->probe_count;
+    int64_t slot = group * ps_dgtd_lanes(m->march.system->precision);
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (m->probes[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Are the fields after the step `step` -> step + 1 part of the running DFT? */
@@ -70,11 +73,10 @@ static double *terms_of(const march *m, ps_dgtd_field field, int64_t step, int64
 ps_status march_half_range(march *m, ps_dgtd_field field, int64_t step, int64_t first,
                            int64_t begin, int64_t end)
 {
-    int64_t probe, probes;
     const backend *b = m->backend;
     if (begin >= end) return PS_OK;
     PS_TRY(b->half(m->state, field, step, begin, end, terms_of(m, field, step, first)));
-    probes_within(m, begin, end, &probe, &probes);
+    int64_t probe = probes_before(m, begin), probes = probes_before(m, end) - probe;
     if (probes > 0 && (step + 1) % m->problem->timing.probe_every == 0)
         PS_TRY(b->sample(m->state, field, step - first, probe, probes));
     if (!march_is_transformed(m, step)) return PS_OK;
