@@ -7,10 +7,10 @@
 #   airplane-groups  a coarse airplane (6,000 unknowns) in memory, n_g = 1 .. 32; as halves
 #   airplane-restart the coarse one stopped and restarted: is it the same to the bit?
 # Environment: MESH, COARSE: the meshes, where they are made already (make -C cases/tdbem-airplane mesh
-# [SIZE=0.28]); WORK: a folder with 45 GB of room, used again where it holds slices.h5 or warp.h5; STEPS: of
-# the run in memory; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, of the mesh, 339; COARSE_SPACING; BESIDE,
-# FEW: device memory for what is no tile, 3e8 bytes, host memory of the run from disk, 6G; STOP: of the run that
-# is restarted, after so many seconds, 1.2.
+# [SIZE=0.28]); STREAM: one for the runs that stream, if not MESH; WORK: a folder with 45 GB of room, used again
+# where it holds slices.h5 or warp.h5; STEPS: of the run in memory; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, of the
+# mesh, 339; COARSE_SPACING, STREAM_SPACING; BESIDE, FEW: device memory for what is no tile, 3e8 bytes, host memory
+# of the run from disk, 6G; STOP: of the run that is restarted, after so many seconds, 1.2.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
@@ -24,6 +24,7 @@ mesh() { # FILE OPTIONS...: of the case
 link() { [ -z "$1" ] || ln -sf "$(realpath "$1")" "$work/$2"; }
 link "${MESH:-}" fine.hdf
 link "${COARSE:-}" coarse.hdf
+link "${STREAM:-}" stream.hdf
 [ -e "$work/fine.hdf" ] || mesh fine.hdf
 [ -e "$work/coarse.hdf" ] || mesh coarse.hdf SIZE=0.28
 cd "$work"
@@ -115,8 +116,19 @@ done
 
 # ---- a quarter of the tiles on the device ----
 
-quarter=$(calculate "int(($(figure gpus1 tiles_on_device) / 4 + $(figure gpus1 near_matrices) + ${BESIDE:-3e8}) / 1e6)")M
-few="tiles of $(calculate "$(figure gpus1 tiles_on_device) / 1e9") GB, four times those on the device"
+whole=gpus1
+if [ -e stream.hdf ]; then
+    rm warp.h5
+    say streamed
+    assemble stream.hdf "${STREAM_SPACING:-339}" slices.h5
+    penstock-slice-block -q slices.h5 warp.h5 --force > block.txt
+    rm slices.h5
+    ln -sf "$(realpath stream.hdf)" fine.hdf
+    whole=small
+    march small warp.h5 fine.hdf 16 --group 16 --device "$kind$([ "$kind" = cpu ] || echo :0)"
+fi
+quarter=$(calculate "int(($(figure $whole tiles_on_device) / 4 + $(figure $whole near_matrices) + ${BESIDE:-3e8}) / 1e6)")M
+few="tiles of $(calculate "$(figure $whole tiles_on_device) / 1e9") GB, four times those on the device"
 one=$kind$([ "$kind" = cpu ] || echo :0)
 march host warp.h5 fine.hdf 480 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker off
 record stream-host "copies of the airplane march" \
@@ -145,7 +157,7 @@ plain() { # GB/s of reading the first gigabytes of the file from disk, one threa
     calculate "($bytes < 128 * 2 ^ 24 ? $bytes : 128 * 2 ^ 24) / 1e9 / ($(date +%s.%N) - $start)"
 }
 before=$(plain)
-march disk warp.h5 fine.hdf 64 --group 16 --device "$one" --device-memory "$quarter" --host-memory "${FEW:-6G}" --cpu-worker off
+march disk warp.h5 fine.hdf 48 --group 16 --device "$one" --device-memory "$quarter" --host-memory "${FEW:-6G}" --cpu-worker off
 after=$(plain)
 kill $dropper
 record stream-disk "stored bytes of the airplane march, beside plain reading by one thread" \
