@@ -10,7 +10,8 @@
 # [SIZE=0.28]); STREAM: one for the runs that stream, if not MESH; WORK: a folder with 45 GB of room, used again
 # where it holds slices.h5 or warp.h5; STEPS: of the run in memory; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, of the
 # mesh, 339; COARSE_SPACING, STREAM_SPACING; BESIDE, FEW: device memory for what is no tile, 3e8 bytes, host memory
-# of the run from disk, 6G; STOP: of the run that is restarted, after so many seconds, 1.2.
+# of the run from disk, 6G; STOP: of the run that is restarted, after so many seconds, 1.2; LENGTHS: values of n_g;
+# TEAMS: numbers of GPUs.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
@@ -70,7 +71,7 @@ assemble coarse.hdf "$coarse_spacing" coarse-slices.h5
 penstock-slice-block -q coarse-slices.h5 coarse-warp.h5 --force > block.txt
 penstock-slice-block -q coarse-slices.h5 coarse-half.h5 --values f16 --force > block.txt
 rm coarse-slices.h5
-for group in 1 2 4 8 16 32; do
+for group in ${LENGTHS:-1 2 4 8 16 32}; do
     march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$kind"
     values=$(calculate "$(figure "group$group" data_swept) / $(figure "group$group" sweeps)")
     floor=$(calculate "1e3 * $(figure "group$group" tiles_on_device) / 4.58e12")
@@ -101,17 +102,18 @@ if [ ! -e warp.h5 ]; then
     cat block.txt >&2
     rm slices.h5
 fi
-n=1
-while [ $n -le "$gpus" ]; do
-    march "gpus$n" warp.h5 fine.hdf "$steps" --group 16 --device "$kind$([ $n -gt 1 ] || [ "$kind" = cpu ] || echo :0)"
-    seconds=$(figure "gpus$n" streaming_elapsed) sweeps=$(figure "gpus$n" streaming_sweeps)
+for n in ${TEAMS:-1 2 4 8}; do
+    [ $n -le "$gpus" ] || continue
+    [ "$kind" = cpu ] || export CUDA_VISIBLE_DEVICES=$(seq -s, 0 $((n - 1)))
+    march "gpus$n" warp.h5 fine.hdf "$steps" --group 16 --device "$kind"
+    sweeps=$(figure "gpus$n" sweeps) seconds=$(calculate "$(sweep "gpus$n") * $(figure "gpus$n" sweeps)")
     size="$(figure "gpus$n" unknowns) unknowns, fp32 warps, $steps steps, n_g 16"
     record airplane-march "summation, $n GPUs" "$seconds" s \
         "$(calculate "$(figure "gpus$n" tiles_on_device) * $sweeps / 4.58e12")" "$size"
     record airplane-march "summation, loads, radiation and solves, $n GPUs" \
         "$(calculate "$seconds + $(figure "gpus$n" solve) + $(figure "gpus$n" load)")" s "$(calculate "12 / $n")" "$size"
     record airplane-march "whole program, history written, $n GPUs" "$(figure "gpus$n" all)" s "" "$size"
-    n=$((2 * n))
+    unset CUDA_VISIBLE_DEVICES
 done
 
 # ---- a quarter of the tiles on the device ----

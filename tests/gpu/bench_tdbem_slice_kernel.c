@@ -8,7 +8,8 @@
  * The floor of a case is the time of reading its stored bytes (values and indices) once or of its
  * flops (2 n_g per stored value: padding is work, as in the paper) at the measured ceilings of an
  * H200, whichever is longer; fraction = floor / time. Arguments: the names of parts: warp, grid
- * (default both), rows (the grid by our kernels alone), sample (these on a few blocks of it).
+ * (default both), rows (the grid by our kernels alone), full (of these, full blocks and contiguous ones
+ * of 16 rows), half (warps of halves), sample (rows on a few blocks).
  */
 #include <stdio.h>
 
@@ -110,6 +111,16 @@ static ps_status bench_grid(ps_precision precision, bool teams_too)
     return PS_OK;
 }
 
+static ps_status bench_full(ps_precision precision)
+{
+    for (int64_t columns = 16; columns <= 128; columns *= 2) {
+        for (int64_t rows = 16; rows <= 256; rows *= 2)
+            PS_TRY(bench_blocks(precision, PS_BLOCK_FULL, rows, columns, false));
+        PS_TRY(bench_blocks(precision, PS_BLOCK_CONTIGUOUS, 16, columns, false));
+    }
+    return PS_OK;
+}
+
 static ps_status bench_sample(ps_precision precision)
 {
     for (int64_t rows = 16; rows <= 256; rows *= 4)
@@ -141,6 +152,8 @@ static ps_status run_all(int argc, char **argv)
     for (int p = 0; p < 2; ++p) {
         if (wanted(argc, argv, "warp")) PS_TRY(bench_warp((ps_precision)p, false));
         if (wanted(argc, argv, "warp")) PS_TRY(bench_warp((ps_precision)p, true));
+        if (named(argc, argv, "full")) PS_TRY(bench_full((ps_precision)p));
+        if (named(argc, argv, "half")) PS_TRY(bench_warp((ps_precision)p, true));
         if (named(argc, argv, "sample")) PS_TRY(bench_sample((ps_precision)p));
         if (wanted(argc, argv, "grid")) PS_TRY(bench_grid((ps_precision)p, true));
         if (named(argc, argv, "rows")) PS_TRY(bench_grid((ps_precision)p, false));
