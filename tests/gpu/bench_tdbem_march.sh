@@ -31,6 +31,7 @@ link "${STREAM:-}" stream.hdf
 cd "$work"
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
+one=$kind$([ "$kind" = cpu ] || echo :0) # of one GPU
 revision=$(penstock-tdbem-march --version | sed 's/.*(\(.*\)).*/\1/')
 
 say() { echo "$(date +%T) $*" >&2; }
@@ -72,20 +73,20 @@ penstock-slice-block -q coarse-slices.h5 coarse-warp.h5 --force > block.txt
 penstock-slice-block -q coarse-slices.h5 coarse-half.h5 --values f16 --force > block.txt
 rm coarse-slices.h5
 for group in ${LENGTHS:-1 2 4 8 16 32}; do
-    march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$kind"
+    march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$one"
     values=$(calculate "$(figure "group$group" data_swept) / $(figure "group$group" sweeps)")
     floor=$(calculate "1e3 * $(figure "group$group" tiles_on_device) / 4.58e12")
     record airplane-groups "a sweep, n_g $group" "$(calculate "1e3 * $(sweep "group$group")")" ms "$floor" \
         "$(figure "group$group" unknowns) unknowns, fp32 warps, $values GB of values"
 done
-march half coarse-half.h5 coarse.hdf 512 --group 8 --device "$kind"
+march half coarse-half.h5 coarse.hdf 512 --group 8 --device "$one"
 record airplane-groups "a sweep of halves, n_g 8" "$(calculate "1e3 * $(sweep half)")" ms \
     "$(calculate "1e3 * $(figure half tiles_on_device) / 4.58e12")" "$(figure half unknowns) unknowns, fp16 warps"
-KEEP=1 march whole coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind"
+KEEP=1 march whole coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$one"
 mv run.h5 whole.h5
-KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind" --stop-after "${STOP:-1.2}"
+KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$one" --stop-after "${STOP:-1.2}"
 [ -e run.h5 ] && parts=1 || parts=2
-[ $parts = 1 ] || penstock-tdbem-march -q coarse-warp.h5 coarse.hdf run.h5 --steps 4800 --group 16 --device "$kind" \
+[ $parts = 1 ] || penstock-tdbem-march -q coarse-warp.h5 coarse.hdf run.h5 --steps 4800 --group 16 --device "$one" \
     --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 --checkpoint-every 0 --restart > restart.txt
 differ=0
 penstock-compare -q whole.h5 run.h5 --tolerance 0 >&2 || differ=1
@@ -127,11 +128,10 @@ if [ -e stream.hdf ]; then
     rm slices.h5
     ln -sf "$(realpath stream.hdf)" fine.hdf
     whole=small
-    march small warp.h5 fine.hdf 16 --group 16 --device "$kind$([ "$kind" = cpu ] || echo :0)"
+    march small warp.h5 fine.hdf 16 --group 16 --device "$one"
 fi
 quarter=$(calculate "int(($(figure $whole tiles_on_device) / 4 + $(figure $whole near_matrices) + ${BESIDE:-3e8}) / 1e6)")M
 few="tiles of $(calculate "$(figure $whole tiles_on_device) / 1e9") GB, four times those on the device"
-one=$kind$([ "$kind" = cpu ] || echo :0)
 march host warp.h5 fine.hdf 480 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker off
 record stream-host "copies of the airplane march" \
     "$(calculate "$(figure host streaming_copied) / $(figure host streaming_elapsed)")" GB/s 55 "$few, $(figure host tiles_on_device) bytes resident"
