@@ -2,8 +2,6 @@
  * What the device kernels of slice_batch share: multiplying a segment of columns with the window
  * of the past, and asynchronous copies to shared memory. Included by the .cu files.
  */
-#include <cuda_fp16.h>
-
 namespace
 {
 

@@ -10,6 +10,7 @@
  *
  * A segment whose starts are too far apart for the window reads the past from device memory.
  */
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "runtime/cuda_check.h"
