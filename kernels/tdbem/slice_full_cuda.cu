@@ -17,8 +17,7 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace
-{
+namespace {
 
 enum { WARPS = PS_ROWS_WARPS };
 /* Panels are copied PAGE at a time, 4 bytes a thread. */

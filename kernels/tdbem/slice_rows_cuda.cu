@@ -19,8 +19,7 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace
-{
+namespace {
 
 enum { WARPS = PS_ROWS_WARPS };
 
