@@ -151,9 +151,9 @@ ps_status ps_fmm_device_encode(const ps_fmm_device_method *method, const ps_fmm_
 /* Who is in whose interaction list. A *block* is the children of one parent (in this group). */
 typedef struct ps_fmm_device_far {
     int64_t cells, blocks; /* target cells of the group; blocks that they make               */
-    /* Target cells sorted by octant (key & 7); octant o is [octant_start[o], octant_start[o + 1]).
-     * Within an octant in any order, which changes no result: consecutive cells are taken together,
-     * and best have sources at the same offsets. */
+    /* Target cells sorted by octant (key & 7), octant o is [octant_start[o], octant_start[o + 1]).
+     * Within an octant the order changes no result; cells near each other, or whose lists look
+     * alike (surfaces), are best next to each other. */
     const int32_t *order;        /* [cells]                                                  */
     const int32_t *octant_start; /* [9]                                                      */
     const int32_t *block;        /* [cells]: block of a cell, by number of the cell           */
