@@ -281,11 +281,6 @@ static ps_status run_fmm(ps_run *run)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
     if (ps_comm_size() > 1 && (chosen.journal || chosen.restart || chosen.mapping))
         return ps_fail(PS_USAGE, "--journal, --restart and --mapping are for one rank");
-    if (strncmp(run->device, "cuda", 4) == 0)
-        return ps_fail(PS_FAILED,
-                       "--device %s: tasks of penstock-fmm have no code for GPUs yet; "
-                       "--device cpu or auto computes on the cores",
-                       run->device);
     ps_status status = do_run(&r);
     if (status != PS_OK && r.work.journal)
         ps_info("groups done so far are kept; once that is mended, continue with --restart");
