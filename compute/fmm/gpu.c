@@ -115,13 +115,19 @@ static int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Room for the tables and the workspace of any task. */
-static void measure_room(fmm_gpus *gpus, const fmm_problem *p)
+/* Room for the tables and the workspace of any task. PS_EXHAUSTED for groups that codes of 32 bits
+ * cannot number. */
+static ps_status measure_room(fmm_gpus *gpus, const fmm_problem *p)
 {
     int64_t slots = 1, workspace = 0;
     for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, p->leaf); ++g) {
         fmm_near_layout l = fmm_near_layout_of(p, g);
         slots = largest(slots, l.slots);
+        if (l.particles > INT32_MAX || l.augmented_particles > INT32_MAX)
+            return ps_fail(PS_EXHAUSTED,
+                           "a group of %lld particles is too large for a GPU; make groups smaller "
+                           "(penstock-octree-build --group), or compute with --device cpu",
+                           (long long)largest(l.particles, l.augmented_particles));
         workspace = largest(workspace, ps_fmm_device_p2p_workspace(l.cells, l.particles));
         workspace =
             largest(workspace, ps_fmm_device_p2p_workspace(l.augmented, l.augmented_particles));
@@ -134,6 +140,11 @@ static void measure_room(fmm_gpus *gpus, const fmm_problem *p)
     gpus->table_bytes = rounded(
         slots * (int64_t)largest(sizeof(ps_fmm_device_sources), sizeof(ps_fmm_device_vectors)));
     gpus->room_bytes = gpus->table_bytes + rounded(workspace);
+    if (slots <= INT32_MAX >> fmm_code_shift(p)) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "a group has %lld source groups, too many for a GPU; make groups "
+                   "larger or compute with --device cpu",
+                   (long long)slots);
 }
 
 ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p)
@@ -143,7 +154,7 @@ ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p)
                                           .near = p->fmm.near,
                                           .function = p->fmm.function,
                                           .interpolation = p->fmm.interpolation};
-    measure_room(gpus, p);
+    PS_TRY(measure_room(gpus, p));
     for (int g = 0; g < gpus->count; ++g) {
         gpu *own = &gpus->gpus[g];
         PS_TRY(ps_device_alloc(own->device, gpus->room_bytes, &own->room));

@@ -4,7 +4,7 @@
 needs particle-import octree-build fmm compare verify
 command -v mpirun > /dev/null || { echo "mpirun is not installed"; exit 77; }
 mpirun -n 2 "$BUILD/tests-programs/comm_check" 2 > /dev/null 2>&1 || { echo "built without MPI"; exit 77; }
-fmm=penstock-fmm
+fmm="penstock-fmm --device cpu"
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
 
