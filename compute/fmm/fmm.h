@@ -21,11 +21,13 @@
 #include "runtime/report.h"
 #include "runtime/task_queue.h"
 
+enum { FMM_RESIDENT_AUTO, FMM_RESIDENT_YES, FMM_RESIDENT_NO }; /* fmm_options.resident */
+
 typedef struct fmm_options {
     const char *kernel;
     double parameter, epsilon;
     int64_t order, accuracy, workers, check;
-    int precision, basis, scheduler, termination;
+    int precision, basis, scheduler, termination, resident;
     bool gradient, journal, restart;
     const char *trace, *mapping;
 } fmm_options;
@@ -62,8 +64,8 @@ typedef struct fmm_problem {
 
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
-/* Tables of all levels: operators or a common basis. */
-ps_status fmm_operators_build(const fmm_options *options, fmm_problem *p);
+/* Tables of all levels in a precision: operators or a common basis. */
+ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
 
 /* ---- pieces of data: pool.c ---- */
 
@@ -258,6 +260,9 @@ typedef struct fmm_arguments {
 
 extern const ps_codelet fmm_codelets[FMM_KINDS];
 int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
+/* Of results values[4 S][count] and the charges of a side. */
+fmm_sums fmm_group_sums(const double *charges, const double *values, int64_t count, int sides,
+                        int side);
 /* Takes results of a group: into the sink, the check, the sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
@@ -294,6 +299,8 @@ ps_status fmm_journal_replay(fmm_journal *journal, int sides, fmm_journal_take t
 
 /* ---- the run: run.c, schedule.c, figures.c ---- */
 
+typedef struct fmm_resident fmm_resident;
+
 typedef struct fmm_run {
     const ps_run *run;
     const fmm_options *options;
@@ -310,7 +317,23 @@ typedef struct fmm_run {
     double started, seconds, check_seconds, write_seconds;
     int64_t sent_bytes, received_bytes; /* between ranks */
     bool stopped;
+    fmm_resident *resident; /* NULL: tasks on cores */
 } fmm_run;
+
+/* ---- all on one device: resident.c ---- */
+
+/* Opens the device, r->resident, where --device and --resident ask for that. PS_USAGE, PS_FAILED if
+ * they ask for what cannot be. */
+ps_status fmm_resident_open(fmm_run *r);
+/* Memory, from trees and operators in fp64. What does not fit: PS_EXHAUSTED, but where nothing was
+ * asked for (--device auto) r->resident is gone. */
+ps_status fmm_resident_plan(fmm_run *r);
+void fmm_resident_prepare(fmm_run *r); /* what fmm_run_prepare does for tasks */
+ps_status fmm_resident_run(fmm_run *r);
+void fmm_resident_report(const fmm_run *r, ps_report *report);
+void fmm_resident_close(fmm_run *r);
+
+/* ---- tasks ---- */
 
 /* Counts tasks, pieces and memory, and decides what lies where. PS_EXHAUSTED if --host-memory is
  * less than the largest task needs. */

@@ -50,6 +50,11 @@ static const ps_option options[] = {
      "or a crash",
      0, 0, 0},
     {"restart", PS_OPTION_FLAG, &chosen.restart, NULL, "go on from OUTPUT.groups", 0, 0, 0},
+    {"resident", PS_OPTION_CHOICE, &chosen.resident, "auto|yes|no",
+     "evaluate all at once in the memory of one CUDA device: where --device has one and all fits, "
+     "or "
+     "else fail, or never",
+     0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static ps_store_identity identity_of(const ps_run *run)
@@ -216,7 +221,7 @@ static ps_status compute(fmm_run *r)
     PS_TRY(restore(r));
     if (r->restored) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
-    PS_TRY(fmm_run_tasks(r));
+    PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
     PS_TRY(ps_comm_sum_f64((double *)r->work.sums,
                            r->groups * r->problem.fmm.sides * (int64_t)(sizeof(fmm_sums) / 8)));
     if (r->stopped) {
@@ -232,6 +237,7 @@ static ps_status compute(fmm_run *r)
 
 static void close_run(fmm_run *r, bool done)
 {
+    fmm_resident_close(r);
     ps_task_queue_close(&r->queue);
     fmm_gpus_close(&r->work.gpus);
     fmm_pool_close(&r->pool);
@@ -257,6 +263,27 @@ static bool is_up_to_date(const fmm_run *r)
                        ps_store_matches(r->run->operands[1], &identity, 1, roles, inputs));
 }
 
+/* Operators for the device or, if there is none or all does not fit, for the cores. */
+static ps_status choose_device(fmm_run *r)
+{
+    PS_TRY(fmm_resident_open(r));
+    if (r->resident) {
+        PS_TRY(fmm_operators_build(r->options, PS_DOUBLE, &r->problem));
+        PS_TRY(fmm_resident_plan(r));
+    }
+    return r->resident ? PS_OK : fmm_operators_build(r->options, r->problem.fmm.far, &r->problem);
+}
+
+static ps_status prepare(fmm_run *r)
+{
+    if (r->resident) {
+        fmm_resident_prepare(r);
+        return PS_OK;
+    }
+    PS_TRY(fmm_share_groups(&r->problem));
+    return fmm_run_prepare(r);
+}
+
 static ps_status do_run(fmm_run *r)
 {
     PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
@@ -265,9 +292,8 @@ static ps_status do_run(fmm_run *r)
         ps_info("%s is up to date; --force computes it again", r->run->operands[1]);
         return PS_OK;
     }
-    PS_TRY(fmm_operators_build(r->options, &r->problem));
-    PS_TRY(fmm_share_groups(&r->problem));
-    ps_status status = fmm_run_prepare(r);
+    PS_TRY(choose_device(r));
+    ps_status status = prepare(r);
     if (r->run->plan && r->problem.rank == 0) fmm_report_plan(r);
     if (status != PS_OK || r->run->plan) return status;
     return compute(r);
@@ -300,6 +326,7 @@ int main(int argc, char **argv)
             "(specs/fmm_result.md). Work is cut into tasks over groups of cells; what does not "
             "fit\n"
             "--host-memory is kept on the disk and streamed, with the same results to the bit.\n"
+            "With a CUDA device whose memory holds everything, all is evaluated there at once.\n"
             "The time is printed beside the bound that no schedule of these tasks can beat.",
         .examples = "  penstock-fmm tree.h5 result.h5 --accuracy 5 --check 1000\n"
                     "  penstock-fmm tree.h5 result.h5 --kernel yukawa --parameter 2 --order 7 \\\n"

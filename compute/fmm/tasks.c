@@ -328,7 +328,7 @@ static void add_copies(const scene *s, const leaf_range *r, int64_t from, const 
     }
 }
 
-static fmm_sums sums_of(const double *charges, const double *values, int64_t count, int sides,
+fmm_sums fmm_group_sums(const double *charges, const double *values, int64_t count, int sides,
                         int side)
 {
     fmm_sums sums = {0};
@@ -379,7 +379,7 @@ static ps_status reduce(const ps_task_call *call)
          p->same && i < p->lists.copied.start[s.group + 1]; ++i)
         add_copies(&s, &r, p->lists.copied.items[i], call->data[at++], sum);
     for (int side = 0; side < p->fmm.sides && charges; ++side)
-        sums[side] = sums_of(charges + side * r.count, sum, r.count, p->fmm.sides, side);
+        sums[side] = fmm_group_sums(charges + side * r.count, sum, r.count, p->fmm.sides, side);
     if (s.work->journal)
         PS_TRY(fmm_journal_add(s.work->journal, s.group, sums, p->fmm.sides, sum,
                                4 * p->fmm.sides * r.count));

@@ -45,9 +45,9 @@ static inline void dgtd_case_release(dgtd_case *x)
     cube_tets_release(&x->mesh);
 }
 
-/* The mesh is there; materials[count] stay the caller's. */
-static inline ps_status dgtd_case_init(dgtd_case *x, int order, ps_precision precision,
-                                       const ps_dgtd_material *materials, int64_t count)
+/* The mesh is there; materials[count] stay the caller's. All but the fields. */
+static inline ps_status dgtd_case_init_system(dgtd_case *x, int order, ps_precision precision,
+                                              const ps_dgtd_material *materials, int64_t count)
 {
     ps_dgtd_system *s = &x->system;
     ps_dgtd_bytes bytes;
@@ -64,13 +64,22 @@ static inline ps_status dgtd_case_init(dgtd_case *x, int order, ps_precision pre
     s->bordered = dgtd_array(bytes.bordered);
     s->material = dgtd_array(bytes.material);
     s->steps = dgtd_array(bytes.steps);
-    x->field[0] = dgtd_array(bytes.field);
-    x->field[1] = dgtd_array(bytes.field);
-    x->former = dgtd_array(bytes.field);
-    x->partial = dgtd_array((size_t)s->groups * sizeof *x->partial);
     x->body = (ps_dgtd_body){x->mesh.elements, count,         x->mesh.vertices, x->mesh.tetrahedra,
                              x->mesh.links,    x->mesh.kinds, x->mesh.tags,     materials};
     return ps_dgtd_system_fill(s, &x->body);
+}
+
+static inline ps_status dgtd_case_init(dgtd_case *x, int order, ps_precision precision,
+                                       const ps_dgtd_material *materials, int64_t count)
+{
+    ps_dgtd_bytes bytes;
+    PS_TRY(dgtd_case_init_system(x, order, precision, materials, count));
+    ps_dgtd_system_bytes(&x->system, &bytes);
+    x->field[0] = dgtd_array(bytes.field);
+    x->field[1] = dgtd_array(bytes.field);
+    x->former = dgtd_array(bytes.field);
+    x->partial = dgtd_array((size_t)x->system.groups * sizeof *x->partial);
+    return PS_OK;
 }
 
 static inline size_t dgtd_case_field_bytes(const dgtd_case *x)

@@ -1,0 +1,229 @@
+/*
+ * The border on CUDA (kernels/dgtd/border.h, device_march.h): a warp an element with absorbing
+ * faces or at the surface of the total field; arithmetic in double as on the host.
+ */
+#include <cuda_runtime.h>
+
+#include <cmath>
+
+#include "runtime/cuda_check.h"
+extern "C" {
+#include "kernels/dgtd/device_launch.h"
+}
+
+namespace {
+
+#define LEAF __device__
+#include "kernels/dgtd/incident_body.h"
+#undef LEAF
+
+enum { WARPS = 4, WARP = 32, NF = PS_DGTD_MAX_FACE_NODES, TRACES = 4 * 2 * NF };
+
+template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
+
+/* What the kernels need of device, border and range. */
+struct view {
+    int order, nodes, face_nodes, averaged, has_incident;
+    int8_t node[4][NF]; /* coefficients of each face          */
+    int8_t index[NF][3]; /* barycentric indices of face nodes */
+    const double *lift, *face_from_nodes, *matrices;
+    const ps_dgtd_border_element *elements;
+    double *former;
+    int64_t begin, end;
+    ps_dgtd_incident incident;
+};
+
+/* One element and its warp. */
+template <typename real> struct place {
+    const ps_dgtd_border_element *element;
+    real *field; /* component 0, coefficient 0 */
+    double *former;
+    int lane;
+};
+
+template <typename real>
+__device__ bool find(const view &v, void *field, place<real> *out)
+{
+    const int64_t k = v.begin + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+    if (k >= v.end) return false;
+    out->element = v.elements + k;
+    const int64_t slot = out->element->slot, L = lanes<real>;
+    out->field = static_cast<real *>(field) + slot / L * 3 * v.nodes * L + slot % L;
+    out->former = v.former + k * 8 * v.face_nodes;
+    out->lane = threadIdx.x % WARP;
+    return true;
+}
+
+/* Tangential component of a field: item = (face k, tangent, node). */
+template <typename real>
+__device__ double trace(const view &v, const place<real> &x, int item)
+{
+    const ps_dgtd_border_face *face = x.element->face + item / (2 * v.face_nodes);
+    const double *tangent = face->tangent[item / v.face_nodes % 2];
+    const int n = v.node[face->face][item % v.face_nodes];
+    double sum = 0;
+    for (int c = 0; c < 3; ++c)
+        sum += tangent[c] * (double)x.field[(c * v.nodes + n) * lanes<real>];
+    return sum;
+}
+
+/* field += LIFT of the traces [faces][2][face nodes] of the element's first faces. */
+template <typename real>
+__device__ void add_lifted(const view &v, const place<real> &x, int faces, const double *traces)
+{
+    const int nf = v.face_nodes;
+    for (int item = x.lane; item < 3 * v.nodes; item += WARP) {
+        const int c = item / v.nodes, i = item % v.nodes;
+        double sum = 0;
+        for (int k = 0; k < faces; ++k) {
+            const ps_dgtd_border_face *face = x.element->face + k;
+            const double *row = v.lift + (face->face * v.nodes + i) * nf, *in = traces + 2 * k * nf;
+            for (int m = 0; m < nf; ++m)
+                sum += row[m] * (face->tangent[0][c] * in[m] + face->tangent[1][c] * in[nf + m]);
+        }
+        real *to = x.field + item * lanes<real>;
+        *to = (real)((double)*to + sum);
+    }
+    __syncwarp();
+}
+
+/* What the incident field adds to the trace of the half step of `which` at node m of a face. */
+__device__ void incident_trace(const view &v, const ps_dgtd_border_face *face, int which, int m,
+                               double t, double out[2])
+{
+    double point[3] = {0, 0, 0}, inc[2][3];
+    for (int s = 0; s < 3; ++s)
+        for (int c = 0; c < 3; ++c)
+            point[c] += (double)v.index[m][s] / v.order * face->corner[s][c];
+    incident_at(&v.incident, point, t, inc[PS_DGTD_E], inc[PS_DGTD_H]);
+    double turned[3];
+    cross(face->normal, inc[1 - which], turned);
+    for (int a = 0; a < 2; ++a)
+        out[a] = face->own[which] * dot(face->tangent[a], inc[which]) +
+                 face->turned[which] * dot(face->tangent[a], turned);
+}
+
+template <typename real>
+__device__ void add_incident(const view &v, const place<real> &x, int which, double t,
+                             double *nodal, double *traces)
+{
+    const int nf = v.face_nodes, faces = x.element->faces;
+    for (int item = x.lane; item < faces * nf; item += WARP) {
+        double value[2];
+        const int k = item / nf, m = item % nf;
+        incident_trace(v, x.element->face + k, which, m, t, value);
+        for (int a = 0; a < 2; ++a) nodal[(2 * k + a) * nf + m] = value[a];
+    }
+    __syncwarp();
+    for (int item = x.lane; item < faces * 2 * nf; item += WARP) {
+        const double *row = v.face_from_nodes + item % nf * nf, *in = nodal + item / nf * nf;
+        double sum = 0;
+        for (int m = 0; m < nf; ++m) sum += row[m] * in[m];
+        traces[item] = sum;
+    }
+    __syncwarp();
+    add_lifted(v, x, faces, traces);
+}
+
+/* The absorbing term: of the old field, or of the mean of old and new one. */
+template <typename real>
+__device__ void absorb(const view &v, const place<real> &x, int which, double *in, double *out)
+{
+    const int nf = v.face_nodes, absorbing = x.element->absorbing, size = 2 * nf * absorbing;
+    const int n = absorbing == 1 ? nf : size; /* one face: the tangents share a matrix */
+    const double *matrix = v.matrices + x.element->matrix + (int64_t)which * n * n;
+    for (int item = x.lane; item < size; item += WARP)
+        in[item] = v.averaged ? trace(v, x, item) + x.former[item] : x.former[item];
+    __syncwarp();
+    for (int item = x.lane; item < size; item += WARP) {
+        double sum = 0;
+        if (v.averaged)
+            for (int c = 0; c < n; ++c) sum += matrix[item % n * n + c] * in[item / n * n + c];
+        else
+            sum = 2 * x.element->face[item / (2 * nf)].decay[which] * in[item];
+        out[item] = -sum;
+    }
+    __syncwarp();
+    add_lifted(v, x, absorbing, out);
+}
+
+template <typename real>
+__global__ void keep(const __grid_constant__ view v, const real *field)
+{
+    place<real> x;
+    if (!find(v, const_cast<real *>(field), &x)) return;
+    for (int item = x.lane; item < x.element->absorbing * 2 * v.face_nodes; item += WARP)
+        x.former[item] = trace(v, x, item);
+}
+
+template <typename real>
+__global__ void apply(const __grid_constant__ view v, real *field, int which, double t)
+{
+    __shared__ double shared[2][WARPS][TRACES];
+    place<real> x;
+    if (!find(v, field, &x)) return;
+    double *in = shared[0][threadIdx.x / WARP], *out = shared[1][threadIdx.x / WARP];
+    if (v.has_incident) add_incident(v, x, which, t, in, out);
+    if (x.element->absorbing) absorb(v, x, which, in, out);
+}
+
+view view_of(const ps_dgtd_device *d, const ps_dgtd_device_border *border, int64_t begin,
+             int64_t end)
+{
+    static const int opposite[4] = {3, 2, 0, 1};
+    const int p = d->order;
+    view v = {p, (p + 1) * (p + 2) * (p + 3) / 6, (p + 1) * (p + 2) / 2, border->averaged,
+              border->has_incident, {}, {}, d->lift, d->face_from_nodes, border->matrices,
+              border->elements, border->former, begin, end, border->incident};
+    int n = 0, m = 0, count[4] = {};
+    for (int k = 0; k <= p; ++k)
+        for (int j = 0; j + k <= p; ++j) {
+            v.index[m][0] = (int8_t)(p - j - k);
+            v.index[m][1] = (int8_t)j;
+            v.index[m++][2] = (int8_t)k;
+            for (int i = 0; i + j + k <= p; ++i, ++n) {
+                const int index[4] = {p - i - j - k, i, j, k};
+                for (int f = 0; f < 4; ++f)
+                    if (index[opposite[f]] == 0) v.node[f][count[f]++] = (int8_t)n;
+            }
+        }
+    return v;
+}
+
+unsigned blocks_of(int64_t elements) { return (unsigned)((elements + WARPS - 1) / WARPS); }
+
+} // namespace
+
+extern "C" ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
+                                              const ps_dgtd_device_border *border,
+                                              const void *field, int64_t begin, int64_t end,
+                                              ps_stream *stream)
+{
+    PS_TRY(ps_stream_enter(stream));
+    const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    const view v = view_of(device, border, begin, end);
+    const unsigned blocks = blocks_of(end - begin);
+    if (device->precision == PS_SINGLE)
+        keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const float *>(field));
+    else
+        keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const double *>(field));
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+extern "C" ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
+                                               const ps_dgtd_device_border *border,
+                                               ps_dgtd_field which, void *field, double t,
+                                               int64_t begin, int64_t end, ps_stream *stream)
+{
+    PS_TRY(ps_stream_enter(stream));
+    const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    const view v = view_of(device, border, begin, end);
+    const unsigned blocks = blocks_of(end - begin);
+    if (device->precision == PS_SINGLE)
+        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<float *>(field), (int)which, t);
+    else
+        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<double *>(field), (int)which, t);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}

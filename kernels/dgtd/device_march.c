@@ -1,0 +1,137 @@
+#include "kernels/dgtd/device_march.h"
+
+#include "kernels/dgtd/device_launch.h"
+
+enum { ALIGN = 256 };
+
+static int64_t nodes_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
+
+static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+void ps_dgtd_device_border_fill(ps_dgtd_border *border, const ps_dgtd_system *system,
+                                const ps_dgtd_device_tables *tables, const ps_dgtd_body *body,
+                                const uint8_t *total, double dt)
+{
+    ps_dgtd_system turned = *system;
+    turned.reference = &tables->reference;
+    ps_dgtd_border_fill(border, &turned, body, total, dt);
+}
+
+void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border)
+{
+    *out = (ps_dgtd_device_border){.averaged = border->averaged,
+                                   .has_incident = border->incident != NULL,
+                                   .count = border->count,
+                                   .matrix_count = border->matrix_count,
+                                   .host = border->elements};
+    if (border->incident) out->incident = *border->incident;
+}
+
+static int64_t place_border(ps_dgtd_device_border *x, int order, char *memory)
+{
+    int64_t elements = padded(x->count * (int64_t)sizeof *x->elements);
+    int64_t matrices = padded(x->matrix_count * (int64_t)sizeof *x->matrices);
+    int64_t traces = 8 * (order + 1) * (order + 2) / 2;
+    if (memory) {
+        x->elements = (ps_dgtd_border_element *)memory;
+        x->matrices = (double *)(memory + elements);
+        x->former = (double *)(memory + elements + matrices);
+    }
+    return elements + matrices + x->count * traces * (int64_t)sizeof *x->former;
+}
+
+int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int order)
+{
+    ps_dgtd_device_border copy = *border;
+    return place_border(&copy, order, NULL);
+}
+
+void ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void *memory)
+{
+    place_border(border, order, memory);
+}
+
+ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
+                                       const ps_dgtd_border *border, ps_stream *stream)
+{
+    PS_TRY(ps_copy_to_device(stream, out->elements, border->elements,
+                             border->count * (int64_t)sizeof *out->elements));
+    PS_TRY(ps_copy_to_device(stream, out->matrices, border->matrices,
+                             border->matrix_count * (int64_t)sizeof *out->matrices));
+    return ps_stream_wait(stream);
+}
+
+void ps_dgtd_device_current_shape(ps_dgtd_device_current *out, const ps_dgtd_current *current)
+{
+    *out = (ps_dgtd_device_current){.moment = current->moment, .count = current->count};
+    for (int c = 0; c < 3; ++c) out->axis[c] = current->axis[c];
+}
+
+int64_t ps_dgtd_device_current_bytes(const ps_dgtd_device_current *current, int order)
+{
+    return padded(current->count * (int64_t)sizeof *current->slots) +
+           current->count * nodes_of(order) * (int64_t)sizeof *current->loads;
+}
+
+void ps_dgtd_device_current_place(ps_dgtd_device_current *current, void *memory)
+{
+    current->slots = memory;
+    current->loads =
+        (double *)((char *)memory + padded(current->count * (int64_t)sizeof *current->slots));
+}
+
+ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,
+                                        const ps_dgtd_current *current,
+                                        const ps_dgtd_device_tables *tables, double *workspace,
+                                        ps_stream *stream)
+{
+    int64_t n = tables->reference.nodes;
+    for (int64_t k = 0; k < current->count; ++k)
+        for (int64_t i = 0; i < n; ++i) {
+            double sum = 0;
+            for (int64_t j = 0; j < n; ++j)
+                sum += tables->bases.from_nodes[i * n + j] * current->loads[k * n + j];
+            workspace[k * n + i] = sum;
+        }
+    PS_TRY(ps_copy_to_device(stream, out->slots, current->slots,
+                             current->count * (int64_t)sizeof *out->slots));
+    PS_TRY(ps_copy_to_device(stream, out->loads, workspace,
+                             current->count * n * (int64_t)sizeof *out->loads));
+    return ps_stream_wait(stream);
+}
+
+/* The first element of the border at or behind a group. */
+static int64_t first_at(const ps_dgtd_device_march *x, int64_t group)
+{
+    int64_t slot = group * ps_dgtd_lanes(x->device->precision), low = 0, high = x->border->count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (x->border->host[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+ps_status ps_dgtd_device_march_half(const ps_dgtd_device_march *x, ps_dgtd_field field, int64_t n,
+                                    int64_t begin, int64_t end, ps_stream *stream)
+{
+    void *target = field == PS_DGTD_E ? x->electric : x->magnetic;
+    const void *source = field == PS_DGTD_E ? x->magnetic : x->electric;
+    double t = ((double)n + (field == PS_DGTD_E ? 0.5 : 1)) * x->dt;
+    int64_t first = x->border ? first_at(x, begin) : 0, last = x->border ? first_at(x, end) : 0;
+    if (first < last)
+        PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, target, first, last, stream));
+    PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, begin, end, stream));
+    for (int64_t k = 0; field == PS_DGTD_E && k < x->current_count; ++k) {
+        double p[3];
+        if (x->currents[k].count == 0) continue;
+        ps_dgtd_pulse_at(&x->currents[k].moment, t, p);
+        PS_TRY(ps_dgtd_current_cuda(x->device, x->currents + k, target, p[1], begin, end, stream));
+    }
+    if (first < last)
+        PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, t, first, last,
+                                         stream));
+    return PS_OK;
+}

@@ -1,0 +1,67 @@
+/*
+ * device_march: whole half steps on a device (march.h): what keeps the old traces, the sweep,
+ * currents, incident fields and the absorbing term, for a range of groups.
+ */
+#ifndef PS_KERNELS_DGTD_DEVICE_MARCH_H
+#define PS_KERNELS_DGTD_DEVICE_MARCH_H
+
+#include "kernels/dgtd/device_state.h"
+
+/* A border (border.h) on a device. Its matrices are for coefficients: fill the host's border with
+ * a system whose reference is that of the tables, as ps_dgtd_device_border_fill does. */
+typedef struct ps_dgtd_device_border {
+    int averaged, has_incident;
+    ps_dgtd_incident incident;
+    int64_t count, matrix_count;
+    const ps_dgtd_border_element *host; /* of the host: whose slots tell ranges           */
+    ps_dgtd_border_element *elements;   /* the rest on the device                         */
+    double *matrices;                   /* [matrix_count]                                 */
+    double *former;                     /* [count][4][2][face nodes]                      */
+} ps_dgtd_device_border;
+
+/* Fills the elements and matrices of a border of the host (counted, with its memory) for a device:
+ * as ps_dgtd_border_fill, but matrices act on coefficients. It is of no use on the CPU then. */
+void ps_dgtd_device_border_fill(ps_dgtd_border *border, const ps_dgtd_system *system,
+                                const ps_dgtd_device_tables *tables, const ps_dgtd_body *body,
+                                const uint8_t *total, double dt);
+/* All but the pointers; bytes on the device; the pointers; the copy, which waits. The host's
+ * elements must stay as long as the device's border is used. */
+void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border);
+int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int order);
+void ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void *memory);
+ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
+                                       const ps_dgtd_border *border, ps_stream *stream);
+
+/* A current (source.h) on a device: slots and loads there, of coefficients. */
+typedef struct ps_dgtd_device_current {
+    ps_dgtd_pulse moment;
+    double axis[3];
+    int64_t count;
+    int64_t *slots;
+    double *loads; /* [count][nodes] */
+} ps_dgtd_device_current;
+
+void ps_dgtd_device_current_shape(ps_dgtd_device_current *out, const ps_dgtd_current *current);
+int64_t ps_dgtd_device_current_bytes(const ps_dgtd_device_current *current, int order);
+void ps_dgtd_device_current_place(ps_dgtd_device_current *current, void *memory);
+/* Waits. The host's loads, of values at nodes, become coefficients on the way, in
+ * workspace[count][nodes] of the host. */
+ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,
+                                        const ps_dgtd_current *current,
+                                        const ps_dgtd_device_tables *tables, double *workspace,
+                                        ps_stream *stream);
+
+typedef struct ps_dgtd_device_march {
+    const ps_dgtd_device *device;
+    const ps_dgtd_device_border *border;    /* NULL: none */
+    const ps_dgtd_device_current *currents; /* [current_count] */
+    int64_t current_count;
+    double dt;                 /* m              */
+    void *electric, *magnetic; /* E^n, H^{n+1/2} */
+} ps_dgtd_device_march;
+
+/* As ps_dgtd_march_half while the state is at step n; enqueued, waits for nothing. */
+ps_status ps_dgtd_device_march_half(const ps_dgtd_device_march *march, ps_dgtd_field field,
+                                    int64_t n, int64_t begin, int64_t end, ps_stream *stream);
+
+#endif

@@ -1,0 +1,323 @@
+#include "kernels/dgtd/device_state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernels/dgtd/device_launch.h"
+
+enum { ALIGN = 256 };
+
+const double ps_dgtd_ghost_signs[2][PS_DGTD_FACES] = {{1, 1, -1, 0}, {1, -1, 1, 0}};
+
+#ifndef PS_WITH_CUDA
+static ps_status none(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
+ps_status ps_dgtd_half_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_paper_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_convert_cuda(const ps_dgtd_device *device, const double *matrix,
+                               const void *from, void *to, int64_t groups, ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_halo_cuda(const ps_dgtd_device *device, void *field, const int32_t *faces,
+                            int64_t count, void *buffer, int out, ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_inner_cuda(const ps_dgtd_device *device, const double *weights, const void *a,
+                             const void *b, int64_t begin, int64_t end, double *partial,
+                             ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_probe_cuda(const ps_dgtd_device *device, const void *field, const int64_t *slots,
+                             const double *weights, int64_t count, double *out, ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_dft_cuda(const ps_dgtd_device *device, const void *field, const double *factors,
+                           int frequencies, int64_t begin, int64_t end, void *sums,
+                           ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_device_current *current,
+                               void *electric, double rate, int64_t begin, int64_t end,
+                               ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device, const ps_dgtd_device_border *border,
+                                   const void *field, int64_t begin, int64_t end,
+                                   ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
+                                    const ps_dgtd_device_border *border, ps_dgtd_field which,
+                                    void *field, double t, int64_t begin, int64_t end,
+                                    ps_stream *stream)
+{
+    return none();
+}
+#endif
+
+static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
+static int nodes_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
+static int face_nodes_of(int order) { return (order + 1) * (order + 2) / 2; }
+
+/* Bytes of a field in one group: 64 a value. */
+static int64_t group_bytes(const ps_dgtd_device *d)
+{
+    return (int64_t)3 * nodes_of(d->order) * PS_DGTD_ALIGN;
+}
+
+static ps_status on_cuda(ps_stream *stream)
+{
+    if (ps_stream_handle(stream)) return PS_OK;
+    return ps_fail(PS_FAILED, "the device kernels of dgtd need a CUDA device; the CPU has its own");
+}
+
+/* PS_FAILED without CUDA; *done if there is nothing to do. */
+static ps_status check(ps_stream *stream, int64_t count, int *done)
+{
+    *done = count <= 0;
+    return on_cuda(stream);
+}
+
+void ps_dgtd_device_tables_init(ps_dgtd_device_tables *tables, const ps_dgtd_reference *nodal)
+{
+    ps_dgtd_bernstein_init(&tables->bases, nodal);
+    ps_dgtd_bernstein_reference(&tables->bases, nodal, &tables->reference);
+}
+
+void ps_dgtd_device_shape(ps_dgtd_device *device, const ps_dgtd_system *system,
+                          ps_dgtd_device_mode mode)
+{
+    *device = (ps_dgtd_device){.order = system->order,
+                               .precision = system->precision,
+                               .mode = mode,
+                               .elements = system->elements,
+                               .groups = system->groups,
+                               .materials = system->materials};
+}
+
+/* Where the next piece of `bytes` goes; NULL while only sizes are asked. */
+static void *piece(char *memory, int64_t *used, int64_t bytes)
+{
+    void *at = memory ? memory + *used : NULL;
+    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return at;
+}
+
+static int64_t place(ps_dgtd_device *d, char *memory)
+{
+    int64_t used = 0, real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
+    int64_t n = nodes_of(d->order), nf = face_nodes_of(d->order), wide = sizeof(double);
+    d->tangents = piece(memory, &used, slots * 9 * real);
+    d->links = piece(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
+    d->kinds = piece(memory, &used, slots * 4);
+    d->bordered = piece(memory, &used, d->groups);
+    d->material = piece(memory, &used, slots * (int64_t)sizeof *d->material);
+    d->steps = piece(memory, &used, 4 * d->materials * real);
+    d->to_nodes = piece(memory, &used, n * n * wide);
+    d->from_nodes = piece(memory, &used, n * n * wide);
+    d->mass = piece(memory, &used, n * n * wide);
+    d->face_from_nodes = piece(memory, &used, nf * nf * wide);
+    d->lift = piece(memory, &used, 4 * n * nf * wide);
+    if (d->mode != PS_DGTD_PAPER) return used;
+    d->dense = piece(memory, &used, (3 * n * n + 4 * n * nf) * real);
+    d->flux = piece(memory, &used, d->groups * group_bytes(d));
+    return used;
+}
+
+int64_t ps_dgtd_device_bytes(const ps_dgtd_device *device)
+{
+    ps_dgtd_device copy = *device;
+    return place(&copy, NULL);
+}
+
+void ps_dgtd_device_place(ps_dgtd_device *device, void *memory) { place(device, memory); }
+
+static ps_status copy_tables(const ps_dgtd_device *d, const ps_dgtd_device_tables *tables,
+                             ps_stream *stream)
+{
+    const ps_dgtd_reference *x = &tables->reference;
+    int64_t n = x->nodes, nf = x->face_nodes, wide = sizeof(double);
+    PS_TRY(ps_copy_to_device(stream, d->to_nodes, tables->bases.to_nodes, n * n * wide));
+    PS_TRY(ps_copy_to_device(stream, d->from_nodes, tables->bases.from_nodes, n * n * wide));
+    PS_TRY(ps_copy_to_device(stream, d->mass, x->mass, n * n * wide));
+    PS_TRY(ps_copy_to_device(stream, d->face_from_nodes, tables->bases.face_from_nodes,
+                             nf * nf * wide));
+    for (int f = 0; f < 4; ++f)
+        PS_TRY(ps_copy_to_device(stream, d->lift + f * n * nf, x->lift[f], n * nf * wide));
+    return PS_OK;
+}
+
+/* `count` numbers of the host as reals at an offset on the device. Waits. */
+static ps_status copy_reals(const ps_dgtd_device *d, const double *from, int64_t offset,
+                            int64_t count, ps_stream *stream)
+{
+    float single[PS_DGTD_MAX_NODES * PS_DGTD_MAX_NODES];
+    char *to = (char *)d->dense + offset * real_bytes(d);
+    for (int64_t i = 0; i < count; ++i) single[i] = (float)from[i];
+    PS_TRY(ps_copy_to_device(stream, to, d->precision == PS_SINGLE ? (const void *)single : from,
+                             count * real_bytes(d)));
+    return ps_stream_wait(stream);
+}
+
+static ps_status copy_dense(const ps_dgtd_device *d, const ps_dgtd_reference *x, ps_stream *stream)
+{
+    int64_t n = x->nodes, nf = x->face_nodes;
+    for (int b = 0; b < 3; ++b)
+        PS_TRY(copy_reals(d, x->derivative[b], b * n * n, n * n, stream));
+    for (int f = 0; f < 4; ++f)
+        PS_TRY(copy_reals(d, x->lift[f], 3 * n * n + f * n * nf, n * nf, stream));
+    return PS_OK;
+}
+
+ps_status ps_dgtd_device_upload(const ps_dgtd_device *d, const ps_dgtd_system *system,
+                                const ps_dgtd_device_tables *tables, ps_stream *stream)
+{
+    int64_t real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
+    PS_TRY(on_cuda(stream));
+    PS_TRY(ps_copy_to_device(stream, d->tangents, system->tangents, slots * 9 * real));
+    PS_TRY(ps_copy_to_device(stream, d->links, system->links,
+                             slots * 4 * (int64_t)sizeof *d->links));
+    PS_TRY(ps_copy_to_device(stream, d->kinds, system->kinds, slots * 4));
+    PS_TRY(ps_copy_to_device(stream, d->bordered, system->bordered, d->groups));
+    PS_TRY(ps_copy_to_device(stream, d->material, system->material,
+                             slots * (int64_t)sizeof *d->material));
+    PS_TRY(ps_copy_to_device(stream, d->steps, system->steps, 4 * d->materials * real));
+    PS_TRY(copy_tables(d, tables, stream));
+    if (d->mode == PS_DGTD_PAPER) PS_TRY(copy_dense(d, &tables->reference, stream));
+    return ps_stream_wait(stream);
+}
+
+int64_t ps_dgtd_device_field_bytes(const ps_dgtd_device *d, int64_t halo_slots)
+{
+    int64_t lanes = PS_DGTD_ALIGN / real_bytes(d);
+    return (d->groups + (halo_slots + lanes - 1) / lanes) * group_bytes(d);
+}
+
+ps_status ps_dgtd_device_put(const ps_dgtd_device *d, void *field, const void *host,
+                             int64_t begin, int64_t end, ps_stream *stream)
+{
+    int64_t offset = begin * group_bytes(d);
+    char *to = (char *)field + offset;
+    int done;
+    PS_TRY(check(stream, end - begin, &done));
+    if (done) return PS_OK;
+    PS_TRY(ps_copy_to_device(stream, to, (const char *)host + offset,
+                             (end - begin) * group_bytes(d)));
+    return ps_dgtd_convert_cuda(d, d->from_nodes, to, to, end - begin, stream);
+}
+
+ps_status ps_dgtd_device_get(const ps_dgtd_device *d, const void *field, void *host,
+                             int64_t begin, int64_t end, void *scratch, int64_t scratch_bytes,
+                             ps_stream *stream)
+{
+    int64_t step = scratch_bytes / group_bytes(d);
+    PS_TRY(on_cuda(stream));
+    if (step < 1)
+        return ps_fail(PS_EXHAUSTED, "%" PRId64 " bytes of scratch cannot hold a group of %" PRId64,
+                       scratch_bytes, group_bytes(d));
+    for (int64_t g = begin; g < end; g += step) {
+        int64_t count = end - g < step ? end - g : step, offset = g * group_bytes(d);
+        PS_TRY(ps_dgtd_convert_cuda(d, d->to_nodes, (const char *)field + offset, scratch, count,
+                                    stream));
+        PS_TRY(ps_copy_to_host(stream, (char *)host + offset, scratch, count * group_bytes(d)));
+    }
+    return PS_OK;
+}
+
+ps_status ps_dgtd_device_convert(const ps_dgtd_device *d, const double *matrix, const void *from,
+                                 void *to, int64_t begin, int64_t end, ps_stream *stream)
+{
+    int64_t offset = begin * group_bytes(d);
+    int done;
+    PS_TRY(check(stream, end - begin, &done));
+    if (done) return PS_OK;
+    return ps_dgtd_convert_cuda(d, matrix, (const char *)from + offset, (char *)to + offset,
+                                end - begin, stream);
+}
+
+ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
+                                   const void *source, int64_t begin, int64_t end,
+                                   ps_stream *stream)
+{
+    ps_dgtd_device_sweep sweep = {device, field, target, source, begin, end};
+    int done;
+    PS_TRY(check(stream, end - begin, &done));
+    if (done) return PS_OK;
+    return device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(&sweep, stream)
+                                         : ps_dgtd_half_step_cuda(&sweep, stream);
+}
+
+ps_status ps_dgtd_device_halo_pack(const ps_dgtd_device *device, const void *field,
+                                   const int32_t *faces, int64_t count, void *buffer,
+                                   ps_stream *stream)
+{
+    int done;
+    PS_TRY(check(stream, count, &done));
+    if (done) return PS_OK;
+    return ps_dgtd_halo_cuda(device, (void *)field, faces, count, buffer, 1, stream);
+}
+
+ps_status ps_dgtd_device_halo_unpack(const ps_dgtd_device *device, void *field,
+                                     const int32_t *faces, int64_t count, const void *buffer,
+                                     ps_stream *stream)
+{
+    int done;
+    PS_TRY(check(stream, count, &done));
+    if (done) return PS_OK;
+    return ps_dgtd_halo_cuda(device, field, faces, count, (void *)buffer, 0, stream);
+}
+
+ps_status ps_dgtd_device_inner(const ps_dgtd_device *device, const double *weights, const void *a,
+                               const void *b, int64_t begin, int64_t end, double *partial,
+                               ps_stream *stream)
+{
+    int done;
+    PS_TRY(check(stream, end - begin, &done));
+    if (done) return PS_OK;
+    return ps_dgtd_inner_cuda(device, weights, a, b, begin, end, partial, stream);
+}
+
+void ps_dgtd_device_probe_weights(const ps_dgtd_device_tables *tables, const double *nodal,
+                                  double *out)
+{
+    int n = tables->reference.nodes;
+    for (int j = 0; j < n; ++j) {
+        out[j] = 0;
+        for (int i = 0; i < n; ++i) out[j] += nodal[i] * tables->bases.to_nodes[i * n + j];
+    }
+}
+
+ps_status ps_dgtd_device_probe(const ps_dgtd_device *device, const void *field,
+                               const int64_t *slots, const double *weights, int64_t count,
+                               double *out, ps_stream *stream)
+{
+    int done;
+    PS_TRY(check(stream, count, &done));
+    if (done) return PS_OK;
+    return ps_dgtd_probe_cuda(device, field, slots, weights, count, out, stream);
+}
+
+ps_status ps_dgtd_device_dft_add(const ps_dgtd_device *device, const void *field,
+                                 const double *factors, int frequencies, int64_t begin,
+                                 int64_t end, void *sums, ps_stream *stream)
+{
+    int done;
+    if (frequencies > PS_DGTD_DEVICE_FREQUENCIES)
+        return ps_fail(PS_USAGE, "%d frequencies; a device takes %d at a time", frequencies,
+                       PS_DGTD_DEVICE_FREQUENCIES);
+    PS_TRY(check(stream, frequencies > 0 ? end - begin : 0, &done));
+    if (done) return PS_OK;
+    return ps_dgtd_dft_cuda(device, field, factors, frequencies, begin, end, sums, stream);
+}

@@ -1,0 +1,69 @@
+/* Pulses and incident fields (source.h), for the host and for devices: LEAF, what each function
+ * begins with, is the includer's. */
+
+/* g, dg/du, d2g/du2 of the envelope. */
+LEAF void envelope(ps_dgtd_shape shape, double u, double g[3])
+{
+    if (shape == PS_DGTD_GAUSSIAN) {
+        g[0] = exp(-u * u);
+        g[1] = -2 * u * g[0];
+        g[2] = (4 * u * u - 2) * g[0];
+        return;
+    }
+    double x = fmin(fmax(u, 0.), 1.), y = 1 - x;
+    g[0] = x * x * x * x * (35 + x * (-84 + x * (70 - 20 * x)));
+    g[1] = 140 * x * x * x * y * y * y;
+    g[2] = 420 * x * x * y * y * (y - x);
+}
+
+LEAF void pulse_at(const ps_dgtd_pulse *x, double t, double out[3])
+{
+    double u = t - x->centre, w = x->omega, c = x->amplitude * cos(w * u),
+           s = x->amplitude * sin(w * u), g[3];
+    envelope(x->shape, u / x->width, g);
+    g[1] /= x->width;
+    g[2] /= x->width * x->width;
+    out[0] = g[0] * c;
+    out[1] = g[1] * c - w * g[0] * s;
+    out[2] = g[2] * c - 2 * w * g[1] * s - w * w * g[0] * c;
+}
+
+LEAF double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+LEAF void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int c = 0; c < 3; ++c)
+        out[c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
+}
+
+LEAF void dipole_at(const ps_dgtd_incident *x, const double d[3], double t, double e[3],
+                      double h[3])
+{
+    double p[3], r = sqrt(dot(d, d)), unit[3] = {d[0] / r, d[1] / r, d[2] / r}, turned[3];
+    double along = dot(x->axis, unit);
+    pulse_at(&x->pulse, t - r, p);
+    double near = (p[0] / r + p[1]) / (r * r), far = p[2] / r;
+    cross(x->axis, unit, turned);
+    for (int c = 0; c < 3; ++c) {
+        e[c] = ((3 * along * unit[c] - x->axis[c]) * near + (along * unit[c] - x->axis[c]) * far) /
+               (4 * 3.14159265358979323846);
+        h[c] = (p[1] / r + p[2]) / r * turned[c] / (4 * 3.14159265358979323846);
+    }
+}
+
+LEAF void incident_at(const ps_dgtd_incident *x, const double point[3], double t, double e[3],
+                         double h[3])
+{
+    double d[3], f[3];
+    for (int c = 0; c < 3; ++c) d[c] = point[c] - x->origin[c];
+    if (x->kind == PS_DGTD_DIPOLE) {
+        dipole_at(x, d, t, e, h);
+        return;
+    }
+    pulse_at(&x->pulse, t - dot(x->axis, d), f);
+    for (int c = 0; c < 3; ++c) e[c] = x->polarisation[c] * f[0];
+    cross(x->axis, e, h);
+}

@@ -1,0 +1,154 @@
+/*
+ * Leap-frog steps of dgtd on one CUDA device: seconds of 1000 iterations on cubes of Kuhn
+ * tetrahedra along the Hilbert curve, PEC, in fp32 and fp64, and by the paper's kernels.
+ *
+ * Records dgtd-p1 .. p4: floor is the larger of A's bytes at the card's copy bandwidth and the
+ * flops that are done (Bernstein coefficients) at its rate; A: each half step reads the other
+ * field and geometry once, reads and writes its own, neighbours' traces free. Arguments: order
+ * (0: all), iterations (1000).
+ */
+#include <stdio.h>
+
+#include "runtime/program.h"
+#include "tests/support/dgtd_device.h"
+
+static const double bandwidth = 4.29e12, rates[2] = {55.9e12, 32.3e12};
+static const int sides[4] = {80, 80, 60, 50};
+static const double targets[4] = {.45, .85, .70, .80};
+
+/* Bytes an element and step: 72 Np + 160 in fp32. */
+static double bytes_of(const ps_dgtd_device *d, int nodes)
+{
+    double real = d->precision == PS_SINGLE ? 4 : 8;
+    return 2 * (9 * nodes * real + 9 * real + 16 + 2);
+}
+
+static double degree_sum(int p) /* entries of the reductions p -> p-1 .. -> 0 */
+{
+    double sum = 0;
+    for (int q = 0; q < p; ++q) sum += 3. * (q + 1) * (q + 2) / 2;
+    return sum;
+}
+
+/* Flops an element and step, as bernstein_body.h does them: covariant components, differences and
+ * elevation, jumps, lifts (2 L_0, reductions, sums into rows), update; both half steps. */
+static double flops_of(int p)
+{
+    double np = (p + 1) * (p + 2) * (p + 3) / 6., nf = (p + 1) * (p + 2) / 2.;
+    double lower = p * (p + 1) * (p + 2) / 6., trace = nf + 3. * p * (p + 1);
+    double lift = 2 * (trace + degree_sum(p) + np);
+    return 2 * (15 * np + 12 * lower + 3 * 2 * 4 * lower + 52 * nf + 8 * lift + 4 * np + 24 * np);
+}
+
+/* Random coefficients in both fields. */
+static ps_status fill_fields(dgtd_device *d)
+{
+    enum { POOL = 16 << 20 };
+    float *pool;
+    uint64_t state = 5;
+    PS_TRY(PS_ALLOC(&pool, POOL / 4, "random values"));
+    for (int64_t i = 0; i < POOL / 4; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double x = (double)(state >> 33) * 0x1p-31 - .5;
+        if (d->system.precision == PS_SINGLE)
+            pool[i] = (float)x;
+        else if (i % 2 == 0)
+            memcpy(pool + i, &x, sizeof x);
+    }
+    for (int f = 0; f < 2; ++f)
+        for (int64_t at = 0; at < d->field_bytes; at += POOL)
+            PS_TRY(ps_copy_to_device(d->stream, (char *)d->field[f] + at, pool,
+                                     d->field_bytes - at < POOL ? d->field_bytes - at : POOL));
+    PS_TRY(ps_stream_wait(d->stream));
+    free(pool);
+    return PS_OK;
+}
+
+static ps_status time_steps(dgtd_device *d, int64_t steps, double *seconds)
+{
+    ps_event *start = NULL, *end = NULL;
+    ps_status status;
+    PS_GUARD(status, done, ps_event_open(d->device, &start));
+    PS_GUARD(status, done, ps_event_open(d->device, &end));
+    PS_GUARD(status, done, dgtd_device_steps(d, 0, steps / 50 + 1));
+    PS_GUARD(status, done, ps_event_record(start, d->stream));
+    PS_GUARD(status, done, dgtd_device_steps(d, 0, steps));
+    PS_GUARD(status, done, ps_event_record(end, d->stream));
+    PS_GUARD(status, done, ps_event_seconds(start, end, seconds));
+done:
+    ps_event_close(&start);
+    ps_event_close(&end);
+    return status;
+}
+
+static void record(const dgtd_case *c, const dgtd_device *d, ps_dgtd_device_mode mode,
+                   double seconds)
+{
+    int order = c->system.order;
+    double n = (double)c->mesh.elements;
+    double bytes = bytes_of(&d->system, c->reference.nodes);
+    double flops = flops_of(order), least[2];
+    least[0] = 1e3 * n * bytes / bandwidth;
+    least[1] = 1e3 * n * flops / rates[d->system.precision];
+    double floor = fmax(least[0], least[1]);
+    const char *name = d->system.precision == PS_SINGLE ? "fp32" : "fp64";
+    fprintf(stderr, "P%d %s %s: %.3f s (target %.2f), %.0f bytes %.3f s, %.0f flops %.3f s\n",
+            order, name, mode == PS_DGTD_PAPER ? "paper" : "fused", seconds, targets[order - 1],
+            bytes, least[0], flops, least[1]);
+    printf("{\"case\": \"dgtd-p%d%s\", \"quantity\": \"time of 1000 iterations, %s\", \"value\": "
+           "%.4f, \"unit\": \"s\", \"floor\": %.4f, \"fraction\": %.3f, \"size\": \"%.0f "
+           "tetrahedra\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
+           order, mode == PS_DGTD_PAPER ? "-paper" : "", name, seconds, floor, floor / seconds, n,
+           ps_device_describe(d->device).name, ps_revision());
+}
+
+static ps_status measure(dgtd_case *c, ps_device *device, ps_precision precision,
+                         ps_dgtd_device_mode mode, int64_t steps)
+{
+    dgtd_device d;
+    double seconds = 0;
+    ps_status status;
+    PS_GUARD(status, done, dgtd_device_init(&d, device, c, mode, 1, 0));
+    PS_GUARD(status, done, fill_fields(&d));
+    PS_GUARD(status, done, time_steps(&d, steps, &seconds));
+    record(c, &d, mode, 1000 * seconds / (double)steps);
+done:
+    dgtd_device_release(&d);
+    return status;
+}
+
+/* All that is measured of one order; the mesh is taken over from and left for the next one. */
+static ps_status measure_order(ps_device *device, cube_tets *mesh, int order, int64_t steps)
+{
+    ps_dgtd_material vacuum = {1, 1, 0};
+    if (mesh->side != sides[order - 1]) {
+        cube_tets_release(mesh);
+        PS_TRY(cube_tets_init(mesh, sides[order - 1], 0, PS_DGTD_PEC));
+    }
+    for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision) {
+        dgtd_case c = {.mesh = *mesh};
+        PS_TRY(dgtd_case_init_system(&c, order, (ps_precision)precision, &vacuum, 1));
+        ps_dgtd_set_step(&c.system, &vacuum, .9 * dgtd_kuhn_limit(order, sides[order - 1]));
+        for (int mode = PS_DGTD_FUSED; mode <= PS_DGTD_PAPER; ++mode)
+            PS_TRY(measure(&c, device, (ps_precision)precision, (ps_dgtd_device_mode)mode,
+                           precision == PS_SINGLE && mode == PS_DGTD_FUSED ? steps
+                                                                           : steps / 10 + 1));
+        c.mesh = (cube_tets){0};
+        dgtd_case_release(&c);
+    }
+    return PS_OK;
+}
+
+int main(int argc, char **argv)
+{
+    int only = argc > 1 ? atoi(argv[1]) : 0;
+    int64_t steps = argc > 2 ? atoll(argv[2]) : 1000;
+    cube_tets mesh = {0};
+    ps_device *device;
+    ps_status status = ps_device_open("cuda:0", 0, &device);
+    for (int order = 1; order <= PS_DGTD_MAX_ORDER && status == PS_OK; ++order)
+        if (!only || order == only) status = measure_order(device, &mesh, order, steps);
+    if (status != PS_OK) fprintf(stderr, "bench_dgtd: %s\n", ps_message());
+    cube_tets_release(&mesh);
+    return (int)status;
+}

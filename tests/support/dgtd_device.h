@@ -1,0 +1,119 @@
+/*
+ * dgtd_device: a dgtd_case on a device, with the memory that goes with it.
+ */
+#ifndef PS_TESTS_SUPPORT_DGTD_DEVICE_H
+#define PS_TESTS_SUPPORT_DGTD_DEVICE_H
+
+#include "kernels/dgtd/device_march.h"
+#include "runtime/memory.h"
+#include "tests/support/dgtd_case.h"
+
+typedef struct dgtd_device {
+    ps_device *device;
+    ps_stream *stream;
+    ps_dgtd_device_tables *tables;
+    ps_dgtd_device system;
+    ps_dgtd_device_border border;
+    ps_dgtd_device_current current;
+    ps_dgtd_device_march march;
+    void *memory, *border_memory, *current_memory, *field[2], *scratch;
+    int64_t field_bytes, scratch_bytes;
+} dgtd_device;
+
+static inline void dgtd_device_release(dgtd_device *x)
+{
+    ps_device_free(x->device, x->memory);
+    ps_device_free(x->device, x->border_memory);
+    ps_device_free(x->device, x->current_memory);
+    ps_device_free(x->device, x->field[0]);
+    ps_device_free(x->device, x->field[1]);
+    ps_device_free(x->device, x->scratch);
+    ps_stream_close(&x->stream);
+    free(x->tables);
+}
+
+/* The system of a case, its steps set for dt, and zeroed fields with `halo` slots behind them. */
+static inline ps_status dgtd_device_init(dgtd_device *x, ps_device *device, const dgtd_case *c,
+                                         ps_dgtd_device_mode mode, double dt, int64_t halo)
+{
+    memset(x, 0, sizeof *x);
+    x->device = device;
+    PS_TRY(PS_ALLOC(&x->tables, 1, "tables"));
+    PS_TRY(ps_stream_open(device, &x->stream));
+    ps_dgtd_device_tables_init(x->tables, &c->reference);
+    ps_dgtd_device_shape(&x->system, &c->system, mode);
+    PS_TRY(ps_device_alloc(device, ps_dgtd_device_bytes(&x->system), &x->memory));
+    ps_dgtd_device_place(&x->system, x->memory);
+    PS_TRY(ps_dgtd_device_upload(&x->system, &c->system, x->tables, x->stream));
+    x->field_bytes = ps_dgtd_device_field_bytes(&x->system, halo);
+    for (int f = 0; f < 2; ++f) {
+        PS_TRY(ps_device_alloc(device, x->field_bytes, &x->field[f]));
+        PS_TRY(ps_fill_zero(x->stream, x->field[f], x->field_bytes));
+    }
+    x->scratch_bytes = x->field_bytes < (64 << 20) ? x->field_bytes / 3 + 65536 : 64 << 20;
+    PS_TRY(ps_device_alloc(device, x->scratch_bytes, &x->scratch));
+    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = dt, .electric = x->field[0],
+                                      .magnetic = x->field[1]};
+    return PS_OK;
+}
+
+/* A border of the host that was counted and has its memory; its contents are overwritten. */
+static inline ps_status dgtd_device_add_border(dgtd_device *x, const dgtd_case *c,
+                                               ps_dgtd_border *border, const uint8_t *total)
+{
+    int order = c->system.order;
+    ps_dgtd_device_border_fill(border, &c->system, x->tables, &c->body, total, x->march.dt);
+    ps_dgtd_device_border_shape(&x->border, border);
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_border_bytes(&x->border, order),
+                           &x->border_memory));
+    ps_dgtd_device_border_place(&x->border, order, x->border_memory);
+    x->march.border = &x->border;
+    return ps_dgtd_device_border_upload(&x->border, border, x->stream);
+}
+
+static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case *c,
+                                                const ps_dgtd_current *current)
+{
+    int order = c->system.order;
+    double *workspace;
+    ps_dgtd_device_current_shape(&x->current, current);
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_current_bytes(&x->current, order),
+                           &x->current_memory));
+    ps_dgtd_device_current_place(&x->current, x->current_memory);
+    x->march.currents = &x->current;
+    x->march.current_count = 1;
+    PS_TRY(PS_ALLOC(&workspace, current->count * c->reference.nodes, "loads"));
+    ps_status status =
+        ps_dgtd_device_current_upload(&x->current, current, x->tables, workspace, x->stream);
+    free(workspace);
+    return status;
+}
+
+/* Fields of the host to the device and back, in the host's layout and basis. */
+static inline ps_status dgtd_device_put(dgtd_device *x, void *const host[2])
+{
+    for (int f = 0; f < 2; ++f)
+        PS_TRY(ps_dgtd_device_put(&x->system, x->field[f], host[f], 0, x->system.groups,
+                                  x->stream));
+    return ps_stream_wait(x->stream);
+}
+
+static inline ps_status dgtd_device_get(dgtd_device *x, void *const host[2])
+{
+    for (int f = 0; f < 2; ++f)
+        PS_TRY(ps_dgtd_device_get(&x->system, x->field[f], host[f], 0, x->system.groups,
+                                  x->scratch, x->scratch_bytes, x->stream));
+    return ps_stream_wait(x->stream);
+}
+
+/* `steps` whole steps from step n on, enqueued. */
+static inline ps_status dgtd_device_steps(dgtd_device *x, int64_t n, int64_t steps)
+{
+    for (int64_t s = n; s < n + steps; ++s)
+        for (int f = 0; f < 2; ++f)
+            PS_TRY(ps_dgtd_device_march_half(&x->march, (ps_dgtd_field)f, s, 0, x->system.groups,
+                                             x->stream));
+    return PS_OK;
+}
+
+#endif
