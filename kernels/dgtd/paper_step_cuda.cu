@@ -266,7 +266,9 @@ extern "C" ps_status ps_dgtd_paper_step_cuda(const ps_dgtd_device_sweep *s, ps_s
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    PS_TRY(fill_constants(s->device, ps_device_describe(ps_stream_device(stream)).ordinal, queue));
+    int ordinal;
+    PS_CUDA(cudaGetDevice(&ordinal));
+    PS_TRY(fill_constants(s->device, ordinal, queue));
     return s->device->precision == PS_SINGLE ? by_order<float>(s, queue)
                                              : by_order<double>(s, queue);
 }

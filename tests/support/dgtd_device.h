@@ -52,8 +52,8 @@ static inline ps_status dgtd_device_init(dgtd_device *x, ps_device *device, cons
     }
     x->scratch_bytes = x->field_bytes < (64 << 20) ? x->field_bytes / 3 + 65536 : 64 << 20;
     PS_TRY(ps_device_alloc(device, x->scratch_bytes, &x->scratch));
-    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = dt, .electric = x->field[0],
-                                      .magnetic = x->field[1]};
+    x->march = (ps_dgtd_device_march){
+        .device = &x->system, .dt = dt, .electric = x->field[0], .magnetic = x->field[1]};
     return PS_OK;
 }
 
@@ -93,16 +93,16 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
 static inline ps_status dgtd_device_put(dgtd_device *x, void *const host[2])
 {
     for (int f = 0; f < 2; ++f)
-        PS_TRY(ps_dgtd_device_put(&x->system, x->field[f], host[f], 0, x->system.groups,
-                                  x->stream));
+        PS_TRY(
+            ps_dgtd_device_put(&x->system, x->field[f], host[f], 0, x->system.groups, x->stream));
     return ps_stream_wait(x->stream);
 }
 
 static inline ps_status dgtd_device_get(dgtd_device *x, void *const host[2])
 {
     for (int f = 0; f < 2; ++f)
-        PS_TRY(ps_dgtd_device_get(&x->system, x->field[f], host[f], 0, x->system.groups,
-                                  x->scratch, x->scratch_bytes, x->stream));
+        PS_TRY(ps_dgtd_device_get(&x->system, x->field[f], host[f], 0, x->system.groups, x->scratch,
+                                  x->scratch_bytes, x->stream));
     return ps_stream_wait(x->stream);
 }
 
