@@ -91,6 +91,7 @@ endif
 
 KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
 	cat - <($(CC) --version) | sha1sum | cut -c1-10)
+LIBS += -lz # comes with HDF5
 B   := build/$(KEY)
 BIN := $(B)/bin
 
@@ -189,8 +190,7 @@ $(LIB): $(LIB_OBJ)
 
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
 link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
-$(BIN)/penstock-mesh-import: LIBS_X = -lgmsh -lz
-$(BIN)/penstock-particle-import: LIBS_X = -lz
+$(BIN)/penstock-mesh-import: LIBS_X = -lgmsh
 $(BIN)/penstock-%:
 	$(link)
 # The front command is the help program under another name.

@@ -9,8 +9,9 @@ ps_status ps_dgtd_model_share(const ps_dgtd_model_file *file, int ranks, int64_t
 {
     const ps_dgtd_model_header *h = &file->header;
     if (ranks < 1 || h->parts < ranks)
-        return ps_fail(PS_USAGE, "%s has %lld parts for %d ranks: cut the mesh into as many with "
-                                 "penstock-mesh-partition --parts",
+        return ps_fail(PS_USAGE,
+                       "%s has %lld parts for %d ranks: cut the mesh into as many with "
+                       "penstock-mesh-partition --parts",
                        ps_store_path(file->store), (long long)h->parts, ranks);
     rank_parts[0] = 0;
     for (int64_t r = 1, q = 0; r <= ranks; ++r) {
@@ -146,12 +147,15 @@ static ps_status check_elements(const ps_dgtd_model_file *file, const ps_dgtd_do
         for (int f = 0; f < 4; ++f) {
             int32_t link = d->links[4 * e + f];
             good &= link >= -1 && link < 4 * file->header.elements &&
-                    link / 4 != d->first + e && (link < 0) == (d->kinds[4 * e + f] != 0);
+                    (link < 0 || link / 4 != d->first + e) &&
+                    (link < 0) == (d->kinds[4 * e + f] != 0);
         }
         if (!good)
-            return ps_fail(PS_INVALID, "%s: element %lld has vertices %d %d %d %d, material %d or "
-                                       "links that no element has", ps_store_path(file->store),
-                           (long long)(d->first + e), v[0], v[1], v[2], v[3], d->material[e]);
+            return ps_fail(PS_INVALID,
+                           "%s: element %lld has vertices %d %d %d %d, material %d or "
+                           "links that no element has",
+                           ps_store_path(file->store), (long long)(d->first + e), v[0], v[1], v[2],
+                           v[3], d->material[e]);
     }
     return PS_OK;
 }
@@ -207,8 +211,8 @@ static ps_status read_total(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
     if (!file->header.has_total) return PS_OK;
     PS_TRY(PS_ALLOC(&d->total, d->halo_base + d->halo_count, "the total-field region"));
     PS_TRY(PS_ALLOC(&all, file->header.elements, "the total-field region"));
-    ps_status status = ps_store_read_array(file->store, "/mesh/total", PS_U8, 0,
-                                           file->header.elements, all);
+    ps_status status =
+        ps_store_read_array(file->store, "/mesh/total", PS_U8, 0, file->header.elements, all);
     memcpy(d->total, all + d->first, (size_t)d->elements);
     for (int64_t i = 0; i < d->halo_count; ++i) d->total[d->halo_base + i] = all[d->halo[i]];
     free(all);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns.h"
 #include "formats/dgtd_model_internal.h"
 #include "runtime/memory.h"
 
@@ -41,26 +42,19 @@ static ps_status tables_allocate(tables *t, int64_t media, int64_t sources)
     return PS_ALLOC(&t->radii, sources, "sources");
 }
 
-typedef struct column {
-    const char *name, *units, *description;
-    ps_type type;
-    int64_t rows, width;
-    void *data;
-} column;
-
-static void list_columns(const tables *t, int64_t media, int64_t sources, column out[COLUMNS])
+static void list_columns(const tables *t, int64_t media, int64_t sources, ps_column out[COLUMNS])
 {
-    const column columns[COLUMNS] = {
+    const ps_column columns[COLUMNS] = {
         {"/media/tag", "1", "physical group", PS_I32, media, 1, t->tags},
         {"/media/values", "1", "eps_r, mu_r, sigma (S/m), density (kg/m3)", PS_F64, media, 4,
          t->values},
         {"/sources/kind", "1", "0 current, 1 plane wave, 2 incident dipole, 3 mode", PS_I32,
          sources, 1, t->kinds},
         {"/sources/shape", "1", "pulse: 0 Gaussian, 1 ramp", PS_I32, sources, 1, t->shapes},
-        {"/sources/pulse", "1", "amplitude, centre (m), width (m), omega (1/m)", PS_F64, sources,
-         4, t->pulses},
-        {"/sources/axis", "1", "axis of a dipole, direction of a wave, amplitude of a mode",
-         PS_F64, sources, 3, t->axes},
+        {"/sources/pulse", "1", "amplitude, centre (m), width (m), omega (1/m)", PS_F64, sources, 4,
+         t->pulses},
+        {"/sources/axis", "1", "axis of a dipole, direction of a wave, amplitude of a mode", PS_F64,
+         sources, 3, t->axes},
         {"/sources/polarisation", "1", "of a plane wave", PS_F64, sources, 3, t->polarisations},
         {"/sources/origin", "m", "place of a source, corner of a mode's box", PS_F64, sources, 3,
          t->origins},
@@ -99,14 +93,18 @@ static void take_out(const tables *t, const ps_dgtd_model_header *h, ps_dgtd_med
 {
     for (int64_t i = 0; i < h->media; ++i) {
         const double *v = t->values[i];
-        media[i] = (ps_dgtd_medium){.tag = t->tags[i], .eps = v[0], .mu = v[1], .sigma = v[2],
-                                    .density = v[3]};
+        media[i] = (ps_dgtd_medium){
+            .tag = t->tags[i], .eps = v[0], .mu = v[1], .sigma = v[2], .density = v[3]};
     }
     for (int64_t i = 0; i < h->sources; ++i) {
         const double *f = t->pulses[i];
         ps_dgtd_source *x = sources + i;
-        *x = (ps_dgtd_source){.kind = (ps_dgtd_source_kind)t->kinds[i], .shape = t->shapes[i],
-                              .amplitude = f[0], .centre = f[1], .width = f[2], .omega = f[3],
+        *x = (ps_dgtd_source){.kind = (ps_dgtd_source_kind)t->kinds[i],
+                              .shape = t->shapes[i],
+                              .amplitude = f[0],
+                              .centre = f[1],
+                              .width = f[2],
+                              .omega = f[3],
                               .radius = t->radii[i]};
         memcpy(x->axis, t->axes[i], sizeof x->axis);
         memcpy(x->polarisation, t->polarisations[i], sizeof x->polarisation);
@@ -148,19 +146,13 @@ static ps_status put_header(ps_store *store, const ps_dgtd_model *m)
 static ps_status put_columns(ps_store *store, const ps_dgtd_model *m)
 {
     tables t;
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     ps_status status = tables_allocate(&t, m->header.media, m->header.sources);
     if (status == PS_OK) {
         take_in(&t, m);
         list_columns(&t, m->header.media, m->header.sources, columns);
     }
-    for (int c = 0; c < COLUMNS && status == PS_OK; ++c) {
-        const column *x = columns + c;
-        ps_dataset_spec spec = {.name = x->name, .type = x->type, .rank = x->width > 1 ? 2 : 1,
-                                .dims = {x->rows, x->width}, .units = x->units,
-                                .description = x->description};
-        if (x->rows > 0) status = ps_store_write_array(store, &spec, x->data);
-    }
+    if (status == PS_OK) status = ps_columns_write(store, columns, COLUMNS);
     tables_release(&t);
     return status;
 }
@@ -168,13 +160,24 @@ static ps_status put_columns(ps_store *store, const ps_dgtd_model *m)
 static ps_status put_elements(ps_store *store, const ps_dgtd_model *m)
 {
     int64_t count = m->partition->elements;
-    ps_dataset_spec kinds = {.name = "/mesh/kind", .type = PS_U8, .rank = 2, .dims = {count, 4},
+    ps_dataset_spec kinds = {.name = "/mesh/kind",
+                             .type = PS_U8,
+                             .rank = 2,
+                             .dims = {count, 4},
                              .units = "1",
                              .description = "faces: 0 inner, 1 PEC, 2 PMC, 3 absorbing"};
-    ps_dataset_spec material = {.name = "/mesh/material", .type = PS_U16, .rank = 1,
-                                .dims = {count}, .units = "1", .description = "medium"};
-    ps_dataset_spec total = {.name = "/mesh/total", .type = PS_U8, .rank = 1, .dims = {count},
-                             .units = "1", .description = "1 in the total-field region"};
+    ps_dataset_spec material = {.name = "/mesh/material",
+                                .type = PS_U16,
+                                .rank = 1,
+                                .dims = {count},
+                                .units = "1",
+                                .description = "medium"};
+    ps_dataset_spec total = {.name = "/mesh/total",
+                             .type = PS_U8,
+                             .rank = 1,
+                             .dims = {count},
+                             .units = "1",
+                             .description = "1 in the total-field region"};
     PS_TRY(ps_store_write_array(store, &kinds, m->kinds));
     PS_TRY(ps_store_write_array(store, &material, m->material));
     return m->total ? ps_store_write_array(store, &total, m->total) : PS_OK;
@@ -222,14 +225,15 @@ static ps_status get_sizes(const ps_store *store, ps_dgtd_model_header *h)
     PS_TRY(ps_store_get_int(store, "/", "layers", &h->layer_count));
     h->order = (int)order;
     h->has_total = total != 0;
-    if (order < 1 || order > 4 || h->media < 1 || h->media > PS_DGTD_MEDIA_MAX ||
-        h->sources < 0 || h->sources > PS_DGTD_SOURCES_MAX || h->parts < 1 ||
-        h->elements < h->parts || h->elements >= (1 << 29) || h->vertex_count < 4 ||
-        h->vertex_count > INT32_MAX || h->layer_count < 0 || h->layer_count > h->elements)
-        return ps_fail(PS_INVALID, "%s: order %lld, %lld media, %lld sources, %lld elements in "
-                                   "%lld parts: not those of a model", ps_store_path(store),
-                       (long long)order, (long long)h->media, (long long)h->sources,
-                       (long long)h->elements, (long long)h->parts);
+    if (order < 1 || order > 4 || h->media < 1 || h->media > PS_DGTD_MEDIA_MAX || h->sources < 0 ||
+        h->sources > PS_DGTD_SOURCES_MAX || h->parts < 1 || h->elements < h->parts ||
+        h->elements >= (1 << 29) || h->vertex_count < 4 || h->vertex_count > INT32_MAX ||
+        h->layer_count < 0 || h->layer_count > h->elements)
+        return ps_fail(PS_INVALID,
+                       "%s: order %lld, %lld media, %lld sources, %lld elements in "
+                       "%lld parts: not those of a model",
+                       ps_store_path(store), (long long)order, (long long)h->media,
+                       (long long)h->sources, (long long)h->elements, (long long)h->parts);
     return PS_OK;
 }
 
@@ -259,9 +263,10 @@ static ps_status check_values(const ps_dgtd_model_file *file)
         const ps_dgtd_medium *x = file->media + i;
         if (!(x->eps > 0) || !(x->mu > 0) || !(x->sigma >= 0) || !(x->density >= 0) ||
             !isfinite(x->eps + x->mu + x->sigma + x->density))
-            return ps_fail(PS_INVALID, "%s: medium of tag %d has eps %g, mu %g, sigma %g, "
-                                       "density %g", ps_store_path(file->store), x->tag, x->eps,
-                           x->mu, x->sigma, x->density);
+            return ps_fail(PS_INVALID,
+                           "%s: medium of tag %d has eps %g, mu %g, sigma %g, "
+                           "density %g",
+                           ps_store_path(file->store), x->tag, x->eps, x->mu, x->sigma, x->density);
     }
     for (int64_t i = 0; i < h->sources; ++i) {
         const ps_dgtd_source *x = file->sources + i;
@@ -270,9 +275,10 @@ static ps_status check_values(const ps_dgtd_model_file *file)
             sum += x->axis[c] + x->polarisation[c] + x->origin[c] + x->extent[c];
         if ((unsigned)x->kind > PS_DGTD_SOURCE_MODE || x->shape < 0 || x->shape > 1 ||
             !isfinite(sum) || (x->kind != PS_DGTD_SOURCE_MODE && !(x->width > 0)))
-            return ps_fail(PS_INVALID, "%s: source %lld is of kind %d and shape %d, or has values "
-                                       "that no source has", ps_store_path(file->store),
-                           (long long)i, (int)x->kind, x->shape);
+            return ps_fail(PS_INVALID,
+                           "%s: source %lld is of kind %d and shape %d, or has values "
+                           "that no source has",
+                           ps_store_path(file->store), (long long)i, (int)x->kind, x->shape);
     }
     return PS_OK;
 }
@@ -289,7 +295,7 @@ static void cut_names(ps_dgtd_model_file *file, const char *names)
 static ps_status get_tables(ps_dgtd_model_file *file)
 {
     tables t;
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     char names[NAMES];
     const ps_dgtd_model_header *h = &file->header;
     PS_TRY(PS_ALLOC(&file->media, h->media, "media"));
@@ -297,10 +303,7 @@ static ps_status get_tables(ps_dgtd_model_file *file)
     PS_TRY(ps_store_get_text(file->store, "/", "media_names", names, sizeof names));
     ps_status status = tables_allocate(&t, h->media, h->sources);
     if (status == PS_OK) list_columns(&t, h->media, h->sources, columns);
-    for (int c = 0; c < COLUMNS && status == PS_OK; ++c)
-        if (columns[c].rows > 0)
-            status = ps_store_read_array(file->store, columns[c].name, columns[c].type, 0,
-                                         columns[c].rows, columns[c].data);
+    if (status == PS_OK) status = ps_columns_read(file->store, columns, COLUMNS);
     if (status == PS_OK) take_out(&t, h, file->media, file->sources);
     tables_release(&t);
     PS_TRY(status);
@@ -315,8 +318,8 @@ static ps_status get_starts(ps_dgtd_model_file *file)
     PS_TRY(PS_ALLOC(&file->interior, h->parts, "parts"));
     PS_TRY(ps_store_read_array(file->store, "/parts/start", PS_I64, 0, h->parts + 1,
                                file->part_start));
-    PS_TRY(ps_store_read_array(file->store, "/parts/interior", PS_I64, 0, h->parts,
-                               file->interior));
+    PS_TRY(
+        ps_store_read_array(file->store, "/parts/interior", PS_I64, 0, h->parts, file->interior));
     bool good = file->part_start[0] == 0 && file->part_start[h->parts] == h->elements;
     for (int64_t q = 0; q < h->parts; ++q) {
         int64_t size = file->part_start[q + 1] - file->part_start[q];

@@ -23,19 +23,19 @@ enum { PS_DGTD_MODEL_VERSION = 1, PS_DGTD_MEDIA_MAX = 65536, PS_DGTD_SOURCES_MAX
 #define PS_DGTD_EPS0 (1 / (PS_DGTD_Z0 * PS_DGTD_C0))
 
 typedef struct ps_dgtd_medium {
-    int32_t tag;       /* physical group of the elements made of it */
-    double eps, mu;    /* relative                                  */
-    double sigma;      /* S/m; times PS_DGTD_Z0 for the kernels     */
-    double density;    /* kg/m3; 0: not given (no SAR there)        */
-    char name[64];     /* of the physical group; "" if none         */
+    int32_t tag;    /* physical group of the elements made of it */
+    double eps, mu; /* relative                                  */
+    double sigma;   /* S/m; times PS_DGTD_Z0 for the kernels     */
+    double density; /* kg/m3; 0: not given (no SAR there)        */
+    char name[64];  /* of the physical group; "" if none         */
 } ps_dgtd_medium;
 
 typedef enum ps_dgtd_source_kind {
-    PS_DGTD_SOURCE_CURRENT,       /* dipole spread over a ball                               */
-    PS_DGTD_SOURCE_PLANE_WAVE,    /* incident through absorbing faces or the total/scattered
-                                     surface                                                 */
+    PS_DGTD_SOURCE_CURRENT,         /* dipole spread over a ball                               */
+    PS_DGTD_SOURCE_PLANE_WAVE,      /* incident through absorbing faces or the total/scattered
+                                       surface                                                 */
     PS_DGTD_SOURCE_INCIDENT_DIPOLE, /* likewise                                              */
-    PS_DGTD_SOURCE_MODE           /* a mode of a box of metal, as initial field              */
+    PS_DGTD_SOURCE_MODE             /* a mode of a box of metal, as initial field              */
 } ps_dgtd_source_kind;
 
 /* As the kernels take it (kernels/dgtd/source.h, mode.h): lengths and times c0 t in m. */
@@ -54,14 +54,14 @@ typedef struct ps_dgtd_source {
 } ps_dgtd_source;
 
 typedef struct ps_dgtd_model_header {
-    int order;              /* p, 1..4                                                       */
-    bool averaged;          /* absorbing term: averaged, or "paper"                          */
-    bool upwind;            /* or centred flux                                               */
-    double dt;              /* m (c0 t)                                                      */
-    double dt_rule;         /* m: C_p min sqrt(eps_i min(mu_i, mu_k)) V_i/P_i                */
-    double dt_power;        /* m: by power iteration; 0: not asked for                       */
-    bool has_total;         /* there is a total-field region; incident fields enter at its
-                               surface, and at absorbing faces only inside it                */
+    int order;       /* p, 1..4                                                       */
+    bool averaged;   /* absorbing term: averaged, or "paper"                          */
+    bool upwind;     /* or centred flux                                               */
+    double dt;       /* m (c0 t)                                                      */
+    double dt_rule;  /* m: C_p min sqrt(eps_i min(mu_i, mu_k)) V_i/P_i                */
+    double dt_power; /* m: by power iteration; 0: not asked for                       */
+    bool has_total;  /* there is a total-field region; incident fields enter at its
+                        surface, and at absorbing faces only inside it                */
     int64_t elements, vertex_count, parts, layer_count, media, sources;
     char tag_names[1024];
     char mesh_uuid[40], mesh_hash[17]; /* of the volume mesh file                            */
@@ -73,11 +73,11 @@ typedef struct ps_dgtd_model_header {
 /* What a model adds to a partition; links are -1 at both sides of inner faces that got a
  * condition (thin sheets). Arrays are the caller's. */
 typedef struct ps_dgtd_model {
-    ps_dgtd_model_header header;     /* sizes are taken from below                           */
+    ps_dgtd_model_header header; /* sizes are taken from below                           */
     const ps_partition *partition;
-    const uint8_t *kinds;            /* [elements][4] ps_dgtd_face                           */
-    const uint16_t *material;        /* [elements] index of the medium                       */
-    const uint8_t *total;            /* [elements] 1 in the total-field region; or NULL      */
+    const uint8_t *kinds;     /* [elements][4] ps_dgtd_face                           */
+    const uint16_t *material; /* [elements] index of the medium                       */
+    const uint8_t *total;     /* [elements] 1 in the total-field region; or NULL      */
     const ps_dgtd_medium *media;
     const ps_dgtd_source *sources;
 } ps_dgtd_model;
@@ -95,14 +95,14 @@ void ps_dgtd_model_close(ps_dgtd_model_file **file); /* NULL is fine */
 const ps_dgtd_model_header *ps_dgtd_model_head(const ps_dgtd_model_file *file);
 const ps_dgtd_medium *ps_dgtd_model_media(const ps_dgtd_model_file *file);   /* borrowed */
 const ps_dgtd_source *ps_dgtd_model_sources(const ps_dgtd_model_file *file); /* borrowed */
-const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *file); /* [parts + 1]  */
-const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *file);   /* [parts]      */
+const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *file);     /* [parts + 1]  */
+const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *file);       /* [parts]      */
 const int64_t *ps_dgtd_model_layers(const ps_dgtd_model_file *file); /* [layer_count + 1] or NULL */
-ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *file);           /* borrowed     */
+ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *file);       /* borrowed     */
 
 /* What a rank exchanges with another: send[i] is a face of an own slot, receive[i] the face of a
- * halo slot at the same place of the surface; the other rank has them the other way round in the same
- * order. Both are 4 * slot + face, as ps_dgtd_halo_pack and _unpack take them. */
+ * halo slot at the same place of the surface; the other rank has them the other way round in the
+ * same order. Both are 4 * slot + face, as ps_dgtd_halo_pack and _unpack take them. */
 typedef struct ps_dgtd_neighbour {
     int rank;
     int64_t count;
@@ -113,18 +113,18 @@ typedef struct ps_dgtd_neighbour {
  * minus `first`; halo slots follow from `halo_base` on, ascending by element. */
 typedef struct ps_dgtd_domain {
     int64_t first_part, end_part;
-    int64_t first, elements;   /* own elements are first .. first + elements - 1             */
+    int64_t first, elements; /* own elements are first .. first + elements - 1             */
     int64_t halo_base, halo_count;
     int64_t vertex_count;
-    double *vertices;          /* [vertex_count][3] those of own elements, in the mesh's order */
-    int32_t *vertex_numbers;   /* [vertex_count] in the mesh                                 */
-    int32_t *tetrahedra;       /* [elements][4] local vertices, ascending                    */
-    int32_t *links;            /* [elements][4] 4 * slot + face; -1: none                    */
-    uint8_t *kinds;            /* [elements][4]                                              */
-    uint16_t *material;        /* [elements]                                                 */
-    uint8_t *total;            /* [halo_base + halo_count] or NULL                           */
-    int32_t *source;           /* [elements] place in the mesh file                          */
-    int32_t *halo;             /* [halo_count] element of each halo slot                     */
+    double *vertices;        /* [vertex_count][3] those of own elements, in the mesh's order */
+    int32_t *vertex_numbers; /* [vertex_count] in the mesh                                 */
+    int32_t *tetrahedra;     /* [elements][4] local vertices, ascending                    */
+    int32_t *links;          /* [elements][4] 4 * slot + face; -1: none                    */
+    uint8_t *kinds;          /* [elements][4]                                              */
+    uint16_t *material;      /* [elements]                                                 */
+    uint8_t *total;          /* [halo_base + halo_count] or NULL                           */
+    int32_t *source;         /* [elements] place in the mesh file                          */
+    int32_t *halo;           /* [halo_count] element of each halo slot                     */
     int neighbour_count;
     ps_dgtd_neighbour *neighbours; /* ascending ranks                                        */
 } ps_dgtd_domain;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/columns.h"
 #include "runtime/memory.h"
 
 ps_status ps_partition_allocate(ps_partition *p)
@@ -70,9 +71,10 @@ static ps_status check_elements(const ps_partition *p)
     for (int64_t e = 0; e < p->elements; ++e) {
         const int32_t *v = p->tetrahedra + 4 * e;
         if (v[0] < 0 || v[1] <= v[0] || v[2] <= v[1] || v[3] <= v[2] || v[3] >= p->vertex_count)
-            return ps_fail(PS_INVALID, "element %lld has vertices %d %d %d %d: they ascend within "
-                                       "0 .. %lld", (long long)e, v[0], v[1], v[2], v[3],
-                           (long long)p->vertex_count - 1);
+            return ps_fail(PS_INVALID,
+                           "element %lld has vertices %d %d %d %d: they ascend within "
+                           "0 .. %lld",
+                           (long long)e, v[0], v[1], v[2], v[3], (long long)p->vertex_count - 1);
     }
     return PS_OK;
 }
@@ -81,11 +83,12 @@ static ps_status check_links(const ps_partition *p)
 {
     for (int64_t f = 0; f < 4 * p->elements; ++f) {
         int32_t link = p->links[f];
-        if (link < -1 || link >= 4 * p->elements || link / 4 == f / 4 ||
-            (link >= 0 && p->links[link] != f))
-            return ps_fail(PS_INVALID, "face %d of element %lld is linked to face %d of element "
-                                       "%d, which is not linked back", (int)(f % 4),
-                           (long long)(f / 4), link % 4, link / 4);
+        if (link == -1) continue;
+        if (link < 0 || link >= 4 * p->elements || link / 4 == f / 4 || p->links[link] != f)
+            return ps_fail(PS_INVALID,
+                           "face %d of element %lld is linked to face %d of element "
+                           "%d, which is not linked back",
+                           (int)(f % 4), (long long)(f / 4), link % 4, link / 4);
     }
     for (int64_t i = 0; i < p->face_count; ++i)
         if (p->faces[i] < 0 || p->faces[i] >= 4 * p->elements ||
@@ -102,8 +105,8 @@ static ps_status check_order(const ps_partition *p)
     for (int64_t q = 0, layer = 0; q < p->parts; ++q) {
         int64_t first = p->part_start[q], end = p->part_start[q + 1];
         if (p->interior[q] < 0 || p->interior[q] > end - first)
-            return ps_fail(PS_INVALID, "part %lld has %lld interior elements of %lld",
-                           (long long)q, (long long)p->interior[q], (long long)(end - first));
+            return ps_fail(PS_INVALID, "part %lld has %lld interior elements of %lld", (long long)q,
+                           (long long)p->interior[q], (long long)(end - first));
         for (int64_t e = first; e < end; ++e) {
             while (p->layer_count && e >= p->layer_start[layer + 1]) ++layer;
             for (int f = 0; f < 4; ++f) {
@@ -113,11 +116,12 @@ static ps_status check_order(const ps_partition *p)
                     return ps_fail(PS_INVALID, "interior element %lld touches another part",
                                    (long long)e);
                 if (inside && p->layer_count &&
-                    (link / 4 >= p->layer_start[layer + 2 <= p->layer_count ? layer + 2
-                                                                            : p->layer_count] ||
+                    (link / 4 >=
+                         p->layer_start[layer + 2 <= p->layer_count ? layer + 2 : p->layer_count] ||
                      link / 4 < p->layer_start[layer > 0 ? layer - 1 : 0]))
-                    return ps_fail(PS_INVALID, "element %lld of layer %lld touches element %d, "
-                                               "which is not in a neighbouring layer",
+                    return ps_fail(PS_INVALID,
+                                   "element %lld of layer %lld touches element %d, "
+                                   "which is not in a neighbouring layer",
                                    (long long)e, (long long)layer, link / 4);
             }
         }
@@ -128,8 +132,7 @@ static ps_status check_order(const ps_partition *p)
 ps_status ps_partition_check(const ps_partition *p)
 {
     PS_TRY(check_starts("part", p->part_start, p->parts, p->elements));
-    if (p->layer_count)
-        PS_TRY(check_starts("layer", p->layer_start, p->layer_count, p->elements));
+    if (p->layer_count) PS_TRY(check_starts("layer", p->layer_start, p->layer_count, p->elements));
     PS_TRY(check_elements(p));
     PS_TRY(check_links(p));
     return check_order(p);
@@ -137,28 +140,20 @@ ps_status ps_partition_check(const ps_partition *p)
 
 /* ---- files ---- */
 
-typedef struct column {
-    const char *name, *units, *description;
-    ps_type type;
-    int64_t rows, width;
-    void *data;
-} column;
-
 enum { COLUMNS = 10 };
 
 /* What lies in a file, by the sizes and arrays of a partition. */
-static void list_columns(const ps_partition *p, column out[COLUMNS])
+static void list_columns(const ps_partition *p, ps_column out[COLUMNS])
 {
-    const column columns[COLUMNS] = {
-        {"/parts/start", "1", "first element of each part", PS_I64, p->parts + 1, 1,
-         p->part_start},
+    const ps_column columns[COLUMNS] = {
+        {"/parts/start", "1", "first element of each part", PS_I64, p->parts + 1, 1, p->part_start},
         {"/parts/interior", "1", "elements that come first and touch no other part", PS_I64,
          p->parts, 1, p->interior},
         {"/mesh/vertices", "m", "vertices", PS_F64, p->vertex_count, 3, p->vertices},
         {"/mesh/tetrahedra", "1", "vertices of each element, ascending", PS_I32, p->elements, 4,
          p->tetrahedra},
-        {"/mesh/links", "1", "4 element + face of the other side, -1: none", PS_I32, p->elements,
-         4, p->links},
+        {"/mesh/links", "1", "4 element + face of the other side, -1: none", PS_I32, p->elements, 4,
+         p->links},
         {"/mesh/tag", "1", "physical group, 0 where none", PS_I32, p->elements, 1, p->tags},
         {"/mesh/source", "1", "row of the mesh file", PS_I32, p->elements, 1, p->source},
         {"/mesh/face", "1", "tagged faces: 4 element + face", PS_I32, p->face_count, 1, p->faces},
@@ -172,7 +167,7 @@ static void list_columns(const ps_partition *p, column out[COLUMNS])
 
 ps_status ps_partition_write(ps_store *store, const ps_partition *p)
 {
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     PS_TRY(ps_store_put_int(store, "/", "parts", p->parts));
     PS_TRY(ps_store_put_int(store, "/", "elements", p->elements));
     PS_TRY(ps_store_put_int(store, "/", "vertices", p->vertex_count));
@@ -185,14 +180,7 @@ ps_status ps_partition_write(ps_store *store, const ps_partition *p)
     PS_TRY(ps_store_put_text(store, "/", "mesh_hash", p->mesh_hash));
     if (p->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", p->tag_names));
     list_columns(p, columns);
-    for (int c = 0; c < COLUMNS; ++c) {
-        const column *x = columns + c;
-        ps_dataset_spec spec = {.name = x->name, .type = x->type, .rank = x->width > 1 ? 2 : 1,
-                                .dims = {x->rows, x->width}, .units = x->units,
-                                .description = x->description};
-        if (x->rows > 0) PS_TRY(ps_store_write_array(store, &spec, x->data));
-    }
-    return PS_OK;
+    return ps_columns_write(store, columns, COLUMNS);
 }
 
 static ps_status get_header(ps_store *store, ps_partition *p)
@@ -209,39 +197,25 @@ static ps_status get_header(ps_store *store, ps_partition *p)
     PS_TRY(ps_store_get_text(store, "/", "mesh_hash", p->mesh_hash, sizeof p->mesh_hash));
     if (ps_store_has(store, "/", "tag_names"))
         PS_TRY(ps_store_get_text(store, "/", "tag_names", p->tag_names, sizeof p->tag_names));
-    if (p->parts < 1 || p->elements < p->parts || p->elements >= (1 << 29) ||
-        p->vertex_count < 4 || p->vertex_count > INT32_MAX || p->face_count < 0 ||
-        p->face_count > 4 * p->elements || p->layer_count < 0 || p->layer_count > p->elements)
-        return ps_fail(PS_INVALID, "%s: %lld parts, %lld elements, %lld vertices, %lld tagged "
-                                   "faces, %lld layers: not those of a partition",
+    if (p->parts < 1 || p->elements < p->parts || p->elements >= (1 << 29) || p->vertex_count < 4 ||
+        p->vertex_count > INT32_MAX || p->face_count < 0 || p->face_count > 4 * p->elements ||
+        p->layer_count < 0 || p->layer_count > p->elements)
+        return ps_fail(PS_INVALID,
+                       "%s: %lld parts, %lld elements, %lld vertices, %lld tagged "
+                       "faces, %lld layers: not those of a partition",
                        ps_store_path(store), (long long)p->parts, (long long)p->elements,
                        (long long)p->vertex_count, (long long)p->face_count,
                        (long long)p->layer_count);
     return PS_OK;
 }
 
-static ps_status read_column(ps_store *store, const column *x)
-{
-    int id;
-    ps_dataset_info info;
-    PS_TRY(ps_store_find(store, x->name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
-    if (info.type != x->type || info.dims[0] != x->rows ||
-        (info.rank > 1 ? info.dims[1] : 1) != x->width)
-        return ps_fail(PS_INVALID, "%s: %s has not the type and the %lld rows of %lld that the "
-                                   "sizes tell", ps_store_path(store), x->name,
-                       (long long)x->rows, (long long)x->width);
-    return ps_store_read_array(store, x->name, x->type, 0, x->rows, x->data);
-}
-
 static ps_status read_all(ps_store *store, ps_partition *out)
 {
-    column columns[COLUMNS];
+    ps_column columns[COLUMNS];
     PS_TRY(get_header(store, out));
     PS_TRY(ps_partition_allocate(out));
     list_columns(out, columns);
-    for (int c = 0; c < COLUMNS; ++c)
-        if (columns[c].rows > 0) PS_TRY(read_column(store, columns + c));
+    PS_TRY(ps_columns_read(store, columns, COLUMNS));
     ps_status status = ps_partition_check(out);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
 }

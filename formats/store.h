@@ -164,6 +164,11 @@ ps_status ps_store_decode_values(ps_store *store, int id, int64_t chunk, const v
 
 /* Whole arrays, and rows [first, first + count) of an array; in parallel (OpenMP). */
 ps_status ps_store_write_array(ps_store *store, const ps_dataset_spec *spec, const void *data);
+/* Likewise, of an array that is nowhere in memory: make() fills rows [first, first + count) of it,
+ * a chunk at a time, called by several threads at once. */
+typedef void ps_row_maker(const void *context, int64_t first, int64_t count, void *rows);
+ps_status ps_store_write_made(ps_store *store, const ps_dataset_spec *spec, ps_row_maker *make,
+                              const void *context);
 ps_status ps_store_read_array(ps_store *store, const char *name, ps_type type, int64_t first,
                               int64_t count, void *data); /* type must be the dataset's own  */
 

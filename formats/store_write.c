@@ -239,3 +239,28 @@ ps_status ps_store_write_array(ps_store *store, const ps_dataset_spec *spec, con
     }
     return ps_gathered_status(&failure);
 }
+
+ps_status ps_store_write_made(ps_store *store, const ps_dataset_spec *spec, ps_row_maker *make,
+                              const void *context)
+{
+    int id;
+    PS_TRY(ps_store_define(store, spec, &id));
+    const ps_store_dataset_state *dataset = &store->datasets[id];
+    ps_gathered failure = {PS_OK, ""};
+#pragma omp parallel
+    {
+        void *rows = NULL;
+        ps_status ready = ps_alloc(&rows, dataset->info.chunk_bytes, 1, "a chunk that is made");
+        ps_gather_status(&failure, ready);
+#pragma omp for schedule(dynamic)
+        for (int64_t c = 0; c < dataset->info.chunk_count; ++c) {
+            int64_t count = ps_store_rows_of(dataset, c);
+            if (ready != PS_OK) continue;
+            make(context, c * dataset->info.chunk_rows, count, rows);
+            ps_gather_status(&failure, ps_store_write_chunk(store, id, c, rows,
+                                                            count * dataset->row_elements, NULL));
+        }
+        free(rows);
+    }
+    return ps_gathered_status(&failure);
+}

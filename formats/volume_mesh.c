@@ -113,18 +113,69 @@ static ps_status put_all(ps_store *store, const ps_volume_mesh *mesh)
     return put_boundary(store, mesh);
 }
 
+static ps_store_identity identity_of(int64_t vertices, int64_t tetrahedra, int64_t triangles,
+                                     const char *creator, const char *options)
+{
+    return (ps_store_identity){PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, creator,
+                               ps_revision(), options,
+                               28 * vertices + 29 * tetrahedra + 20 * triangles};
+}
+
 ps_status ps_volume_mesh_save(const char *path, const ps_volume_mesh *mesh, const char *creator,
                               const char *options)
 {
     ps_store *store = NULL;
     ps_status status = ps_volume_mesh_check(mesh);
     if (status != PS_OK) return ps_context(status, "%s", path);
-    ps_store_identity identity = {PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, creator,
-                                  ps_revision(), options,
-                                  28 * mesh->vertex_count + 29 * mesh->tetrahedron_count +
-                                      20 * mesh->triangle_count};
+    ps_store_identity identity = identity_of(mesh->vertex_count, mesh->tetrahedron_count,
+                                             mesh->triangle_count, creator, options);
     PS_TRY(ps_store_create(path, &identity, &store));
     status = put_all(store, mesh);
+    if (status == PS_OK) return ps_store_commit(&store);
+    ps_store_close(&store);
+    return status;
+}
+
+static void count_up(const void *context, int64_t first, int64_t count, void *rows)
+{
+    for (int64_t i = 0; i < count; ++i) ((int32_t *)rows)[i] = (int32_t)(first + i);
+}
+
+static ps_status put_made(ps_store *store, const char *name, int64_t rows, int64_t width,
+                          ps_row_maker *make, const void *context)
+{
+    ps_dataset_spec spec = {.name = name, .type = PS_I32, .rank = width > 1 ? 2 : 1,
+                            .dims = {rows, width}, .units = "1"};
+    return rows > 0 ? ps_store_write_made(store, &spec, make, context) : PS_OK;
+}
+
+static ps_status put_all_made(ps_store *store, const ps_volume_mesh_makers *m)
+{
+    ps_vtkhdf_grid grid = {m->vertex_count, m->tetrahedron_count, 4, NULL, NULL, false};
+    ps_vtkhdf_makers makers = {m->context, m->vertices, m->connectivity};
+    PS_TRY(ps_store_put_text(store, "/", "order", "none"));
+    PS_TRY(ps_store_put_int(store, "/", "boundary_triangles", m->triangle_count));
+    if (m->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", m->tag_names));
+    PS_TRY(ps_vtkhdf_put_made(store, &grid, &makers));
+    PS_TRY(put_made(store, "/VTKHDF/CellData/tag", m->tetrahedron_count, 1, m->tags, m->context));
+    PS_TRY(put_made(store, "/VTKHDF/CellData/tetrahedron_source", m->tetrahedron_count, 1,
+                    count_up, NULL));
+    PS_TRY(put_made(store, "/VTKHDF/PointData/vertex_source", m->vertex_count, 1, count_up,
+                    NULL));
+    PS_TRY(put_made(store, "/boundary/triangles", m->triangle_count, 3, m->triangles,
+                    m->context));
+    PS_TRY(put_made(store, "/boundary/tag", m->triangle_count, 1, m->triangle_tags, m->context));
+    return put_made(store, "/boundary/triangle_source", m->triangle_count, 1, count_up, NULL);
+}
+
+ps_status ps_volume_mesh_save_made(const char *path, const ps_volume_mesh_makers *m,
+                                   const char *creator, const char *options)
+{
+    ps_store *store = NULL;
+    ps_store_identity identity = identity_of(m->vertex_count, m->tetrahedron_count,
+                                             m->triangle_count, creator, options);
+    PS_TRY(ps_store_create(path, &identity, &store));
+    ps_status status = put_all_made(store, m);
     if (status == PS_OK) return ps_store_commit(&store);
     ps_store_close(&store);
     return status;

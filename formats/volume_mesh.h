@@ -47,6 +47,20 @@ ps_status ps_volume_mesh_load(const char *path, ps_volume_mesh *mesh);
 ps_status ps_volume_mesh_save(const char *path, const ps_volume_mesh *mesh, const char *creator,
                               const char *options);
 
+/* A mesh that is made chunk by chunk while it is written, and never in memory whole. Rows: vertices
+ * f64 [3], connectivity i32 (4 a tetrahedron, asked for in multiples of 4), tags i32, triangles
+ * i32 [3], triangle_tags i32. Makers are called by several threads at once. */
+typedef struct ps_volume_mesh_makers {
+    int64_t vertex_count, tetrahedron_count, triangle_count;
+    const char *tag_names;
+    const void *context;
+    ps_row_maker *vertices, *connectivity, *tags, *triangles, *triangle_tags;
+} ps_volume_mesh_makers;
+
+/* Writes and commits; the makers answer for what ps_volume_mesh_check would ask. */
+ps_status ps_volume_mesh_save_made(const char *path, const ps_volume_mesh_makers *makers,
+                                   const char *creator, const char *options);
+
 /* Sizes, index ranges, finite vertices, positive volumes. PS_INVALID with the first fault. */
 ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh);
 

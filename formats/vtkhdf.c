@@ -1,10 +1,7 @@
 #include "formats/vtkhdf.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "runtime/memory.h"
 
 enum { VTK_TRIANGLE = 5, VTK_TETRA = 10 };
 
@@ -35,57 +32,49 @@ static ps_status put_count(ps_store *store, const char *name, int64_t value)
     return ps_store_write_array(store, &spec, &value);
 }
 
-/* What is made chunk by chunk: fills `count` rows from row `first` on. */
-typedef void (*row_maker)(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out);
-
-static void make_offsets(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out)
+static void make_offsets(const void *context, int64_t first, int64_t count, void *out)
 {
     int32_t *offsets = out;
+    const ps_vtkhdf_grid *grid = context;
     for (int64_t i = 0; i < count; ++i) offsets[i] = (int32_t)((first + i) * grid->cell_size);
 }
 
-static void make_types(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out)
+static void make_types(const void *context, int64_t first, int64_t count, void *out)
 {
+    const ps_vtkhdf_grid *grid = context;
     memset(out, grid->cell_size == 3 ? VTK_TRIANGLE : VTK_TETRA, (size_t)count);
 }
 
-static void make_points(const ps_vtkhdf_grid *grid, int64_t first, int64_t count, void *out)
+static void make_points(const void *context, int64_t first, int64_t count, void *out)
 {
     float *points = out;
+    const ps_vtkhdf_grid *grid = context;
     for (int64_t i = 0; i < 3 * count; ++i) points[i] = (float)grid->vertices[3 * first + i];
 }
 
-static ps_status put_made(ps_store *store, const ps_dataset_spec *spec, const ps_vtkhdf_grid *grid,
-                          row_maker make)
-{
-    int id;
-    ps_dataset_info info;
-    void *rows;
-    PS_TRY(ps_store_define(store, spec, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
-    PS_TRY(ps_alloc(&rows, info.chunk_bytes, 1, "a chunk of the mesh file"));
-    int64_t width = info.rank > 1 ? info.dims[1] : 1;
-    ps_status status = PS_OK;
-    for (int64_t c = 0; c < info.chunk_count && status == PS_OK; ++c) {
-        int64_t first = c * info.chunk_rows, count = info.dims[0] - first;
-        if (count > info.chunk_rows) count = info.chunk_rows;
-        make(grid, first, count, rows);
-        status = ps_store_write_chunk(store, id, c, rows, count * width, NULL);
-    }
-    free(rows);
-    return status;
-}
-
-static ps_status put_points(ps_store *store, const ps_vtkhdf_grid *grid)
+static ps_status put_points(ps_store *store, const ps_vtkhdf_grid *grid,
+                            const ps_vtkhdf_makers *makers)
 {
     ps_dataset_spec spec = {.name = "/VTKHDF/Points", .type = grid->single ? PS_F32 : PS_F64,
                             .rank = 2, .dims = {grid->vertex_count, 3}, .units = "m",
                             .description = "vertices"};
-    return grid->single ? put_made(store, &spec, grid, make_points)
+    if (makers) return ps_store_write_made(store, &spec, makers->vertices, makers->context);
+    return grid->single ? ps_store_write_made(store, &spec, make_points, grid)
                         : ps_store_write_array(store, &spec, grid->vertices);
 }
 
-ps_status ps_vtkhdf_put_grid(ps_store *store, const ps_vtkhdf_grid *grid)
+static ps_status put_cells(ps_store *store, const ps_vtkhdf_grid *grid,
+                           const ps_vtkhdf_makers *makers)
+{
+    int64_t ids = grid->cell_count * grid->cell_size;
+    ps_dataset_spec spec = {.name = "/VTKHDF/Connectivity", .type = PS_I32, .rank = 1,
+                            .dims = {ids}, .units = "1", .description = "vertices of each cell"};
+    return makers ? ps_store_write_made(store, &spec, makers->connectivity, makers->context)
+                  : ps_store_write_array(store, &spec, grid->cells);
+}
+
+ps_status ps_vtkhdf_put_made(ps_store *store, const ps_vtkhdf_grid *grid,
+                             const ps_vtkhdf_makers *makers)
 {
     const int64_t version[2] = {1, 0};
     int64_t ids = grid->cell_count * grid->cell_size;
@@ -100,11 +89,15 @@ ps_status ps_vtkhdf_put_grid(ps_store *store, const ps_vtkhdf_grid *grid)
     PS_TRY(put_count(store, "/VTKHDF/NumberOfConnectivityIds", ids));
     PS_TRY(ps_store_put_ints(store, "/VTKHDF", "Version", version, 2));
     PS_TRY(ps_store_put_text(store, "/VTKHDF", "Type", "UnstructuredGrid"));
-    PS_TRY(put_points(store, grid));
-    PS_TRY(ps_vtkhdf_put_i32(store, "/VTKHDF/Connectivity", "vertices of each cell", grid->cells,
-                             ids));
-    PS_TRY(put_made(store, &offsets, grid, make_offsets));
-    return put_made(store, &types, grid, make_types);
+    PS_TRY(put_points(store, grid, makers));
+    PS_TRY(put_cells(store, grid, makers));
+    PS_TRY(ps_store_write_made(store, &offsets, make_offsets, grid));
+    return ps_store_write_made(store, &types, make_types, grid);
+}
+
+ps_status ps_vtkhdf_put_grid(ps_store *store, const ps_vtkhdf_grid *grid)
+{
+    return ps_vtkhdf_put_made(store, grid, NULL);
 }
 
 ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_count,

@@ -26,6 +26,15 @@ ps_status ps_vtkhdf_check(const ps_vtkhdf_grid *grid, const char *what);
  * are made chunk by chunk. */
 ps_status ps_vtkhdf_put_grid(ps_store *store, const ps_vtkhdf_grid *grid);
 
+/* Makers of Points (rows of 3) and Connectivity (rows of 1; first and count are multiples of the cell's
+ * vertices), for grids that are not in memory: `grid` gives the sizes only. NULL: they are. */
+typedef struct ps_vtkhdf_makers {
+    const void *context;
+    ps_row_maker *vertices, *connectivity;
+} ps_vtkhdf_makers;
+ps_status ps_vtkhdf_put_made(ps_store *store, const ps_vtkhdf_grid *grid,
+                             const ps_vtkhdf_makers *makers);
+
 /* Reads the sizes back: PS_INVALID unless the cells have `cell_size` vertices throughout. */
 ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_count,
                               int64_t *cell_count);

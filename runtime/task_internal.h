@@ -87,6 +87,7 @@ struct ps_task_queue {
     ps_bucket buckets[PS_BUCKETS_MAX];
     int bucket_count, cpus, gpus, lookahead;
     bool calibrate, keep_edges, closing;
+    int watchers; /* threads that want to know of every task that is done */
     double opened; /* ps_clock */
     /* tasks */
     task **blocks;

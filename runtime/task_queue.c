@@ -143,6 +143,20 @@ ps_status ps_task_queue_wait(ps_task_queue *queue)
     return status;
 }
 
+ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done)
+{
+    pthread_mutex_lock(&queue->lock);
+    ++queue->watchers;
+    while (queue->failure == PS_OK && queue->done == *done && queue->done < queue->count)
+        pthread_cond_wait(&queue->changed, &queue->lock);
+    --queue->watchers;
+    *done = queue->done;
+    ps_status status = queue->failure;
+    if (status != PS_OK) ps_fail(status, "%s", queue->message);
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
 /* ---- records ---- */
 
 int64_t ps_task_queue_count(ps_task_queue *queue)

@@ -104,6 +104,11 @@ ps_status ps_task_insert(ps_task_queue *queue, const ps_task_spec *spec);
  * where they are (ps_task_data_fetch). More tasks may follow. */
 ps_status ps_task_queue_wait(ps_task_queue *queue);
 
+/* Waits until other than *done tasks are done (start with -1 to learn the number), or all that were
+ * inserted are, and sets it. After a failure that failure. For callers that insert a few tasks at a
+ * time, as room allows. */
+ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done);
+
 int64_t ps_task_queue_count(ps_task_queue *queue); /* tasks inserted so far */
 /* The records of all tasks by insertion, after a wait: out[count]. */
 void ps_task_queue_records(ps_task_queue *queue, ps_task_record *out);

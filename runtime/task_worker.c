@@ -117,10 +117,9 @@ void task_finish(ps_task_queue *queue, task *t, ps_status status, uint32_t place
     for (task_edge *e = t->successors; e && status == PS_OK; e = e->next)
         if (--e->other->pending == 0) status = task_make_ready(queue, e->other);
     if (status != PS_OK) task_fail(queue, t, status);
-    if (queue->done == queue->count || queue->failure != PS_OK)
+    if (queue->done == queue->count || queue->failure != PS_OK || queue->watchers)
         pthread_cond_broadcast(&queue->changed);
-    else
-        task_wake(queue);
+    if (queue->done < queue->count && queue->failure == PS_OK) task_wake(queue);
 }
 
 /* ---- CPU workers ---- */

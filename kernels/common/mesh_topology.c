@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FEW = 48 };
+
 const ps_facet_kind ps_triangle_edges = {3, 3, 2, {{0, 1}, {1, 2}, {2, 0}}};
 const ps_facet_kind ps_triangle_itself = {3, 1, 3, {{0, 1, 2}}};
 const ps_facet_kind ps_tetrahedron_edges = {
@@ -41,14 +43,19 @@ typedef struct context {
     const int32_t *cells;
 } context;
 
+static int compare_keys(const int32_t *x, const int32_t *y, int size)
+{
+    for (int i = 0; i < size; ++i)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
 static int by_key(const context *c, uint32_t a, uint32_t b)
 {
     int32_t x[4], y[4];
     ps_facet_key(c->kind, c->cells, a, x);
     ps_facet_key(c->kind, c->cells, b, y);
-    for (int i = 0; i < c->kind->facet_size; ++i)
-        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
-    return 0;
+    return compare_keys(x, y, c->kind->facet_size);
 }
 
 static int by_key_then_id(const void *a, const void *b, void *argument)
@@ -58,18 +65,27 @@ static int by_key_then_id(const void *a, const void *b, void *argument)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Few facets have the same smallest vertex, save at the tips of large fans. */
+/* Few facets have the same smallest vertex, save at the tips of large fans. Their vertices are
+ * fetched once, from cells all over the memory. */
 static void sort_group(context *c, uint32_t *ids, int64_t count)
 {
-    if (count > 24) {
+    int32_t keys[FEW][4];
+    const size_t size = (size_t)c->kind->facet_size;
+    if (count > FEW) {
         qsort_r(ids, (size_t)count, sizeof *ids, by_key_then_id, c);
         return;
     }
-    for (int64_t i = 1; i < count; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
+        int32_t key[4];
         uint32_t id = ids[i];
         int64_t j = i;
-        for (; j > 0 && by_key(c, id, ids[j - 1]) < 0; --j) ids[j] = ids[j - 1];
+        ps_facet_key(c->kind, c->cells, id, key);
+        for (; j > 0 && compare_keys(key, keys[j - 1], (int)size) < 0; --j) {
+            ids[j] = ids[j - 1];
+            memcpy(keys[j], keys[j - 1], size * sizeof *key);
+        }
         ids[j] = id;
+        memcpy(keys[j], key, size * sizeof *key);
     }
 }
 

@@ -272,10 +272,18 @@ static void absorb(const ps_dgtd_border *border, const ps_dgtd_border_element *x
         add_lifted(x->face + k, system, field, x->slot, out + k * size);
 }
 
-static int within(const ps_dgtd_system *system, int64_t slot, int64_t begin, int64_t end)
+/* The first border element from group `group` on. */
+static int64_t first_from(const ps_dgtd_border *border, const ps_dgtd_system *system, int64_t group)
 {
-    int lanes = ps_dgtd_lanes(system->precision);
-    return slot >= begin * lanes && slot < end * lanes;
+    int64_t low = 0, high = border->count, slot = group * ps_dgtd_lanes(system->precision);
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (border->elements[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 static double *former_of(const ps_dgtd_border *border, const ps_dgtd_system *system, int64_t k)
@@ -286,10 +294,10 @@ static double *former_of(const ps_dgtd_border *border, const ps_dgtd_system *sys
 void ps_dgtd_border_keep(const ps_dgtd_border *border, const ps_dgtd_system *system,
                          const void *field, int64_t begin, int64_t end)
 {
-#pragma omp parallel for schedule(static) if (border->count > THREADED_ELEMENTS)
-    for (int64_t k = 0; k < border->count; ++k) {
+    int64_t first = first_from(border, system, begin), last = first_from(border, system, end);
+#pragma omp parallel for schedule(static) if (last - first > THREADED_ELEMENTS)
+    for (int64_t k = first; k < last; ++k) {
         const ps_dgtd_border_element *x = border->elements + k;
-        if (!within(system, x->slot, begin, end)) continue;
         for (int i = 0; i < x->absorbing; ++i)
             take_trace(x->face + i, system, field, x->slot,
                        former_of(border, system, k) + 2 * i * system->reference->face_nodes);
@@ -299,10 +307,10 @@ void ps_dgtd_border_keep(const ps_dgtd_border *border, const ps_dgtd_system *sys
 void ps_dgtd_border_apply(const ps_dgtd_border *border, const ps_dgtd_system *system,
                           ps_dgtd_field which, void *field, double t, int64_t begin, int64_t end)
 {
-#pragma omp parallel for schedule(static) if (border->count > THREADED_ELEMENTS)
-    for (int64_t k = 0; k < border->count; ++k) {
+    int64_t first = first_from(border, system, begin), last = first_from(border, system, end);
+#pragma omp parallel for schedule(static) if (last - first > THREADED_ELEMENTS)
+    for (int64_t k = first; k < last; ++k) {
         const ps_dgtd_border_element *x = border->elements + k;
-        if (!within(system, x->slot, begin, end)) continue;
         for (int i = 0; border->incident && i < x->faces; ++i)
             add_incident(border, x->face + i, system, which, field, x->slot, t);
         if (x->absorbing)

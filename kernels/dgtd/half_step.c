@@ -15,15 +15,21 @@ void ps_dgtd_half_step(const ps_dgtd_system *system, ps_dgtd_field field, void *
         sweep(&arguments, g, g + GROUPS_AT_ONCE < end ? g + GROUPS_AT_ONCE : end);
 }
 
-double ps_dgtd_inner(const ps_dgtd_system *system, const double *weights, const void *a,
-                     const void *b, double *partial)
+void ps_dgtd_inner_groups(const ps_dgtd_system *system, const double *weights, const void *a,
+                          const void *b, int64_t begin, int64_t end, double *partial)
 {
     ps_dgtd_inner_arguments arguments = {system, weights, a, b};
     double (*inner)(const ps_dgtd_inner_arguments *, int64_t) =
         ps_dgtd_half_step_select()->inner[system->precision];
+#pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
+    for (int64_t g = begin; g < end; ++g) partial[g] = inner(&arguments, g);
+}
+
+double ps_dgtd_inner(const ps_dgtd_system *system, const double *weights, const void *a,
+                     const void *b, double *partial)
+{
     double sum = 0;
-#pragma omp parallel for schedule(static) if (system->groups > THREADED_GROUPS)
-    for (int64_t g = 0; g < system->groups; ++g) partial[g] = inner(&arguments, g);
+    ps_dgtd_inner_groups(system, weights, a, b, 0, system->groups, partial);
     for (int64_t g = 0; g < system->groups; ++g) sum += partial[g];
     return sum;
 }

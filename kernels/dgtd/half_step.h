@@ -34,6 +34,10 @@ void ps_dgtd_halo_unpack(const ps_dgtd_system *system, void *field, const int32_
 double ps_dgtd_inner(const ps_dgtd_system *system, const double *weights, const void *a,
                      const void *b, double *partial);
 
+/* The same of groups [begin, end), left in partial[begin .. end - 1]. */
+void ps_dgtd_inner_groups(const ps_dgtd_system *system, const double *weights, const void *a,
+                          const void *b, int64_t begin, int64_t end, double *partial);
+
 /* Of the orders and precisions; used by the above. */
 typedef struct ps_dgtd_sweep_arguments {
     const ps_dgtd_system *system;

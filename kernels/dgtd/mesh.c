@@ -33,8 +33,7 @@ void ps_dgtd_order_elements(const double *vertices, const int32_t *elements, int
     ps_space_curve_order(PS_CURVE_HILBERT, centroids, count, workspace, order);
 }
 
-/* 4 * element + face, in our numbering, of a facet id of mesh_topology. */
-static int32_t our_face(uint32_t id)
+int32_t ps_dgtd_facet_face(uint32_t id)
 {
     static const int8_t opposite_to_face[4] = {2, 3, 1, 0};
     const int8_t *local = ps_tetrahedron_faces.local[id % 4];
@@ -48,7 +47,7 @@ ps_status ps_dgtd_link_faces(const int32_t *elements, int64_t count, int64_t ver
     ps_facets_sort(&ps_tetrahedron_faces, elements, count, vertex_count, start, ids);
     for (int64_t first = 0, end; first < 4 * count; first = end) {
         end = ps_facets_run(&ps_tetrahedron_faces, elements, ids, 4 * count, first);
-        int32_t a = our_face(ids[first]);
+        int32_t a = ps_dgtd_facet_face(ids[first]);
         if (end - first > 2)
             return ps_fail(PS_INVALID,
                            "%" PRId64 " elements share a face of element %d; a face may belong "
@@ -56,7 +55,7 @@ ps_status ps_dgtd_link_faces(const int32_t *elements, int64_t count, int64_t ver
                            end - first, a / 4);
         links[a] = -1;
         if (end - first == 1) continue;
-        int32_t b = our_face(ids[first + 1]);
+        int32_t b = ps_dgtd_facet_face(ids[first + 1]);
         links[a] = b;
         links[b] = a;
     }

@@ -38,6 +38,9 @@ void ps_dgtd_group_shapes(const double *vertices, const int32_t *elements, int64
 ps_status ps_dgtd_link_faces(const int32_t *elements, int64_t count, int64_t vertex_count,
                              uint32_t *start, uint32_t *ids, int32_t *links);
 
+/* 4 * element + face of a facet id of kernels/common/mesh_topology.h. */
+int32_t ps_dgtd_facet_face(uint32_t id);
+
 /* Tangents t_a = dx/dr_a of an element, half its edges from vertex 1; tangents[a][component]. */
 void ps_dgtd_tangents(const double *vertices, const int32_t element[4], double tangents[3][3]);
 

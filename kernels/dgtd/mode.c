@@ -40,8 +40,10 @@ ps_status ps_dgtd_mode_check(const ps_dgtd_mode *x, double *undamped, double *da
                        x->amplitude[0], x->amplitude[1], x->amplitude[2], x->number[0],
                        x->number[1], x->number[2], k[0], k[1], k[2]);
     if (!(s < 2 * *undamped))
-        return ps_fail(PS_INVALID, "mode (%d, %d, %d) does not oscillate: the medium conducts too "
-                                   "well", x->number[0], x->number[1], x->number[2]);
+        return ps_fail(PS_INVALID,
+                       "mode (%d, %d, %d) does not oscillate: the medium conducts too "
+                       "well",
+                       x->number[0], x->number[1], x->number[2]);
     *damped = sqrt(*undamped * *undamped - s * s / 4);
     return PS_OK;
 }

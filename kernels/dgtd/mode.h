@@ -1,6 +1,6 @@
 /*
- * mode: a standing wave in a box of metal filled with one medium, exact at all times (numerics guide
- * 6): with k_i = pi n_i / extent_i, A.k = 0 and cyclic i, j, l
+ * mode: a standing wave in a box of metal filled with one medium, exact at all times (numerics
+ * guide 6): with k_i = pi n_i / extent_i, A.k = 0 and cyclic i, j, l
  *
  *   E_i = e(t) A_i cos k_i x_i sin k_j x_j sin k_l x_l,
  *   H_i = h(t) (A_j k_l - A_l k_j) / (mu w) sin k_i x_i cos k_j x_j cos k_l x_l,
@@ -20,8 +20,9 @@ typedef struct ps_dgtd_mode {
     ps_dgtd_material medium;
 } ps_dgtd_mode;
 
-/* w and w1 of the mode in 1/m. PS_INVALID unless A.k = 0 to rounding, n >= 0, extent > 0, no component
- * of A, that n wants, vanishes altogether, and the medium lets it oscillate (sigma < 2 eps w). */
+/* w and w1 of the mode in 1/m. PS_INVALID unless A.k = 0 to rounding, n >= 0, extent > 0, no
+ * component of A, that n wants, vanishes altogether, and the medium lets it oscillate (sigma < 2
+ * eps w). */
 ps_status ps_dgtd_mode_check(const ps_dgtd_mode *mode, double *undamped, double *damped);
 
 /* E and H (times Z0) at a point and time (m). */

@@ -95,28 +95,40 @@ static void divide_by_mass(const ps_dgtd_reference *reference, double *b)
     }
 }
 
-ps_status ps_dgtd_current_fill(ps_dgtd_current *x, const ps_dgtd_reference *reference,
-                               const ps_dgtd_body *body)
+void ps_dgtd_current_load(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                          const ps_dgtd_body *body, double *integral)
 {
     int64_t at = 0;
     int n = reference->nodes;
-    double total = 0;
     for (int64_t e = 0; e < body->elements && at < x->count; ++e) {
         if (!has_part(x, body, e)) continue;
         double tangents[3][3], *load = x->loads + at * n;
         ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
         moments_of(x, reference, body, e, load);
         for (int i = 0; i < n; ++i) /* the polynomials add up to 1 */
-            total += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
+            *integral += 4. / 3 * fabs(ps_dgtd_determinant(tangents)) * load[i];
         divide_by_mass(reference, load);
         x->slots[at++] = e;
     }
-    if (!(total > 0))
+}
+
+ps_status ps_dgtd_current_scale(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                                double integral)
+{
+    if (!(integral > 0))
         return ps_fail(PS_INVALID,
                        "the current's ball of radius %g m at (%g, %g, %g) meets no element",
                        x->radius, x->origin[0], x->origin[1], x->origin[2]);
-    for (int64_t i = 0; i < at * n; ++i) x->loads[i] /= total;
+    for (int64_t i = 0; i < x->count * reference->nodes; ++i) x->loads[i] /= integral;
     return PS_OK;
+}
+
+ps_status ps_dgtd_current_fill(ps_dgtd_current *x, const ps_dgtd_reference *reference,
+                               const ps_dgtd_body *body)
+{
+    double integral = 0;
+    ps_dgtd_current_load(x, reference, body, &integral);
+    return ps_dgtd_current_scale(x, reference, integral);
 }
 
 void ps_dgtd_current_apply(const ps_dgtd_current *x, const ps_dgtd_system *system, void *electric,

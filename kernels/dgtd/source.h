@@ -49,8 +49,17 @@ typedef struct ps_dgtd_current {
 /* Elements that have part in the ball, by their circumscribed balls: the length of slots. */
 int64_t ps_dgtd_current_count(const ps_dgtd_current *current, const ps_dgtd_body *body);
 
-/* Fills slots and loads of count elements, by 6^3 collapsed Gauss points an element. PS_INVALID if
- * the ball meets no element. */
+/* Fills slots and loads of count elements, by 6^3 collapsed Gauss points an element, not yet
+ * scaled; adds the discrete integral of w over them to *integral. */
+void ps_dgtd_current_load(ps_dgtd_current *current, const ps_dgtd_reference *reference,
+                          const ps_dgtd_body *body, double *integral);
+
+/* Divides the loads by the integral over all elements (of all ranks). PS_INVALID if it is 0: the
+ * ball meets no element. */
+ps_status ps_dgtd_current_scale(ps_dgtd_current *current, const ps_dgtd_reference *reference,
+                                double integral);
+
+/* Both, for a body that is whole. */
 ps_status ps_dgtd_current_fill(ps_dgtd_current *current, const ps_dgtd_reference *reference,
                                const ps_dgtd_body *body);
 

@@ -15,18 +15,23 @@ static const ps_dgtd_material *material_of(const ps_dgtd_body *body, int64_t e)
     return body->material + (body->tags ? body->tags[e] : 0);
 }
 
+double ps_dgtd_element_size(const ps_dgtd_body *body, int64_t e)
+{
+    double tangents[3][3], mu = material_of(body, e)->mu;
+    for (int f = 0; f < 4; ++f) {
+        int64_t other = body->links[4 * e + f] / 4;
+        if (body->links[4 * e + f] >= 0 && other < body->elements)
+            mu = fmin(mu, material_of(body, other)->mu);
+    }
+    ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
+    return sqrt(material_of(body, e)->eps * mu) * ps_dgtd_size(tangents);
+}
+
 double ps_dgtd_least_size(const ps_dgtd_body *body, int64_t *element)
 {
     double least = INFINITY;
     for (int64_t e = 0; e < body->elements; ++e) {
-        double tangents[3][3], mu = material_of(body, e)->mu;
-        for (int f = 0; f < 4; ++f) {
-            int64_t other = body->links[4 * e + f] / 4;
-            if (body->links[4 * e + f] >= 0 && other < body->elements)
-                mu = fmin(mu, material_of(body, other)->mu);
-        }
-        ps_dgtd_tangents(body->vertices, body->tetrahedra + 4 * e, tangents);
-        double size = sqrt(material_of(body, e)->eps * mu) * ps_dgtd_size(tangents);
+        double size = ps_dgtd_element_size(body, e);
         if (size >= least) continue;
         least = size;
         if (element) *element = e;

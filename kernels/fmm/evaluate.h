@@ -87,4 +87,10 @@ void ps_fmm_evaluate(ps_fmm_problem *problem, int threads, void *workspace);
 void ps_fmm_direct(const ps_fmm_problem *problem, const int64_t *indices, int64_t count,
                    double *potential, double *gradient);
 
+/* Adds the same sums for `count` targets from source_count sources, with fp64 P2P, as sources come
+ * in pieces; width: of the box. Particles at one place do not act on each other. OpenMP inside. */
+void ps_fmm_direct_add(const ps_fmm_function *function, int sides, double width,
+                       const ps_fmm_particles *targets, int64_t count,
+                       const ps_fmm_particles *sources, int64_t source_count);
+
 #endif

@@ -58,12 +58,12 @@ void ps_fmm_m2l_place(ps_fmm_m2l_table *table, void *block);
 void ps_fmm_m2l_fill(const ps_fmm_operators *operators, ps_fmm_m2l_table *table);
 void ps_fmm_m2l_fill_basis(const ps_fmm_basis *basis, ps_fmm_m2l_table *table);
 
-/* Pairs of one offset (its number, ps_fmm_offset_number): cells by number in `coded`. No target
- * twice. */
+/* Pairs of one offset (its number, ps_fmm_offset_number). No target twice. */
 typedef struct ps_fmm_m2l_pairs {
     int offset;
     int64_t count;
-    const int64_t *targets, *sources;
+    const int64_t *targets;     /* by number in the coded targets                           */
+    const void *const *sources; /* their coded vectors, 64-byte aligned, wherever they are  */
 } ps_fmm_m2l_pairs;
 
 /* Of one precision. multipoles, locals: real [cells][l^3]; coded: real [cells][length], 64-byte
@@ -72,7 +72,7 @@ struct ps_fmm_m2l_functions {
     void (*encode)(const ps_fmm_m2l_table *table, const void *multipoles, int64_t cells,
                    void *coded);
     void (*interact)(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pairs,
-                     const void *coded_sources, void *coded_targets);
+                     void *coded_targets);
     void (*decode)(const ps_fmm_m2l_table *table, const void *coded, int64_t cells, double factor,
                    void *locals);
 };

@@ -101,10 +101,9 @@ static void sums(matrix a, real (*g)[PAIRS], real *const y[PAIRS])
 }
 
 static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pairs,
-                     const void *coded_sources, void *coded_targets)
+                     void *coded_targets)
 {
-    const real *sources = coded_sources,
-               *signs = (const real *)table->signs + table->start[pairs->offset];
+    const real *signs = (const real *)table->signs + table->start[pairs->offset];
     real *targets = coded_targets;
     int64_t length = table->length;
     matrix a = {(const real *)table->factors + table->start[pairs->offset] * length,
@@ -116,7 +115,7 @@ static void interact(const ps_fmm_m2l_table *table, const ps_fmm_m2l_pairs *pair
         real *y[PAIRS];
         for (int p = 0; p < PAIRS; ++p) {
             bool there = at + p < pairs->count;
-            x[p] = sources + pairs->sources[there ? at + p : at] * length;
+            x[p] = pairs->sources[there ? at + p : at];
             y[p] = there ? targets + pairs->targets[at + p] * length : nowhere;
         }
         if (at + PAIRS > pairs->count) memset(nowhere, 0, (size_t)length * sizeof *nowhere);

@@ -53,18 +53,23 @@ static int64_t plane_of(const ps_slab_box_plan *plan)
 static int64_t space_of(const ps_slab_box_plan *plan)
 {
     ps_slab slab = largest_slab(plan);
-    int64_t solve = ps_fast_workspace(&slab, plan->threads) +
-                    rounded(ps_q1_grid_size(&slab.grid));
-    int64_t coarse = plan->coarse > 0
-                         ? (2 * plan->slabs + 2) * mode_plane(plan) + 16 * plan->slabs
-                         : 0;
+    int64_t solve = ps_fast_workspace(&slab, plan->threads) + rounded(ps_q1_grid_size(&slab.grid));
+    int64_t coarse =
+        plan->coarse > 0 ? (2 * plan->slabs + 2) * mode_plane(plan) + 16 * plan->slabs : 0;
     return solve > coarse ? solve : coarse;
+}
+
+/* Planes of the field that are kept: of all slabs, or of one. */
+static int64_t kept_planes(const ps_slab_box_plan *plan)
+{
+    if (plan->fetch) return ps_slab_first(plan->grid.nodes[0], plan->slabs, 1) + 1;
+    return plan->grid.nodes[0] + plan->slabs - 1;
 }
 
 int64_t ps_slab_box_size(const ps_slab_box_plan *plan)
 {
     ps_slab slab = largest_slab(plan);
-    int64_t planes = plan->grid.nodes[0] + plan->slabs - 1;
+    int64_t planes = kept_planes(plan);
     return rounded(ps_fast_solver_size(&slab)) + rounded((planes + 2) * plane_of(plan)) +
            space_of(plan);
 }
@@ -79,20 +84,17 @@ ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab
     *out = (ps_slab_box){.plan = *plan, .plane = plane_of(plan), .face = plane_of(plan)};
     PS_TRY(ps_fast_solver_make(&slab, memory, &out->tables));
     out->field = memory + rounded(ps_fast_solver_size(&slab));
-    out->faces = out->field + (plan->grid.nodes[0] + plan->slabs - 1) * out->plane;
-    out->space = out->field + rounded((plan->grid.nodes[0] + plan->slabs + 1) * out->plane);
+    out->faces = out->field + kept_planes(plan) * out->plane;
+    out->space = out->field + rounded((kept_planes(plan) + 2) * out->plane);
     return PS_OK;
 }
 
-int64_t ps_slab_box_traces(const ps_slab_box *box)
-{
-    return 2 * (box->plan.slabs - 1) * box->face;
-}
+int64_t ps_slab_box_traces(const ps_slab_box *box) { return 2 * (box->plan.slabs - 1) * box->face; }
 
 static double *field_of(const ps_slab_box *box, int64_t slab)
 {
     int64_t first = ps_slab_first(box->plan.grid.nodes[0], box->plan.slabs, slab);
-    return box->field + (first + slab) * box->plane;
+    return box->field + (box->plan.fetch ? 0 : first + slab) * box->plane;
 }
 
 const double *ps_slab_box_field(const ps_slab_box *box, int64_t slab)
@@ -115,12 +117,14 @@ static const double *trace_of(const ps_slab_box *box, const double *g, int64_t s
 }
 
 /* b = f + g, planes of the slab. */
-static void set_right_side(const ps_slab_box *box, int64_t slab, bool source, const double *g,
-                           double *b)
+static ps_status set_right_side(const ps_slab_box *box, int64_t slab, bool source, const double *g,
+                                double *b)
 {
     int64_t nx = box->plan.grid.nodes[0], first = ps_slab_first(nx, box->plan.slabs, slab);
     int64_t planes = ps_slab_first(nx, box->plan.slabs, slab + 1) - first + 1, n = box->plane;
-    if (source && box->plan.load)
+    if (source && box->plan.fetch)
+        PS_TRY(box->plan.fetch(box->plan.context, slab, b));
+    else if (source && box->plan.load)
         memcpy(b, box->plan.load + first * n, (size_t)(planes * n) * sizeof *b);
     else
         memset(b, 0, (size_t)(planes * n) * sizeof *b);
@@ -130,6 +134,7 @@ static void set_right_side(const ps_slab_box *box, int64_t slab, bool source, co
         if (!trace) continue;
         for (int64_t i = 0; i < n; ++i) plane[i] = plane[i] / 2 + trace[i];
     }
+    return PS_OK;
 }
 
 /* Rim nodes of interface planes are fixed: their values are data, not halves of loads. */
@@ -140,9 +145,8 @@ static void restore_rim(const ps_slab_box *box, int64_t slab, bool source, doubl
     int64_t planes = ps_slab_first(nx, box->plan.slabs, slab + 1) - first + 1;
     for (int side = 0; side < 2; ++side) {
         int64_t plane = side == 0 ? 0 : planes - 1;
-        const double *data = source && box->plan.load
-                                 ? box->plan.load + (first + plane) * box->plane
-                                 : NULL;
+        const double *data =
+            source && box->plan.load ? box->plan.load + (first + plane) * box->plane : NULL;
         for (int64_t j = 0; j < ny; ++j)
             for (int64_t k = 0; k < nz; k += j == 0 || j == ny - 1 ? 1 : nz - 1)
                 u[plane * box->plane + j * nz + k] = data ? data[j * nz + k] : 0;
@@ -159,20 +163,21 @@ static void solve_modes(const ps_slab_box *box, const ps_fast_solver *solver, do
                             box->space + open * TILE * omp_get_thread_num());
 }
 
-static void solve_slab(ps_slab_box *box, int64_t slab, bool source, const double *g)
+static ps_status solve_slab(ps_slab_box *box, int64_t slab, bool source, const double *g)
 {
     ps_fast_solver solver = box->tables;
     double *u = field_of(box, slab);
     solver.slab = slab_of(&box->plan, slab);
     if (box->plan.modes) {
-        set_right_side(box, slab, source, g, u);
+        PS_TRY(set_right_side(box, slab, source, g, u));
         solve_modes(box, &solver, u);
-        return;
+        return PS_OK;
     }
     double *b = box->space, *work = b + rounded(ps_q1_grid_size(&solver.slab.grid));
-    set_right_side(box, slab, source, g, b);
+    PS_TRY(set_right_side(box, slab, source, g, b));
     ps_fast_solve(&solver, b, u, work, box->plan.threads);
     restore_rim(box, slab, source, u);
+    return PS_OK;
 }
 
 /* out = (S1 + S2) u at a face of a slab. */
@@ -181,8 +186,8 @@ static void combine(const ps_slab_box *box, int64_t slab, int side, double *out)
     const ps_transmission *t = &box->plan.transmission;
     double p = t->p[0] + t->p[1], q = t->q[0] + t->q[1], weights[2][2];
     int64_t nx = box->plan.grid.nodes[0];
-    int64_t planes = ps_slab_first(nx, box->plan.slabs, slab + 1) -
-                     ps_slab_first(nx, box->plan.slabs, slab);
+    int64_t planes =
+        ps_slab_first(nx, box->plan.slabs, slab + 1) - ps_slab_first(nx, box->plan.slabs, slab);
     const double *u = field_of(box, slab) + (side == 0 ? 0 : planes) * box->plane;
     if (!box->plan.modes) {
         ps_face_weights(&box->plan.grid, p, q, weights);
@@ -205,48 +210,60 @@ static ps_status exchange(void *context, bool source, const double *g, double *o
 {
     ps_slab_box *box = context;
     for (int64_t slab = 0; slab < box->plan.slabs; ++slab) {
-        solve_slab(box, slab, source, g);
+        PS_TRY(solve_slab(box, slab, source, g));
         if (slab > 0) send(box, slab, 0, g, out + (2 * slab - 2) * box->face);
         if (slab < box->plan.slabs - 1) send(box, slab, 1, g, out + (2 * slab + 1) * box->face);
     }
     return PS_OK;
 }
 
-void ps_slab_box_finish(ps_slab_box *box, const double *g)
+ps_status ps_slab_box_finish(ps_slab_box *box, const double *g)
 {
-    for (int64_t slab = 0; slab < box->plan.slabs; ++slab) solve_slab(box, slab, true, g);
+    for (int64_t slab = 0; slab < box->plan.slabs; ++slab) {
+        PS_TRY(solve_slab(box, slab, true, g));
+        if (box->plan.deliver)
+            PS_TRY(box->plan.deliver(box->plan.context, slab, field_of(box, slab)));
+    }
+    return PS_OK;
 }
 
 /* ---- double sweeps ---- */
 
-/* Solves a slab, renews the trace beyond a side of it and returns the squared change. */
-static double sweep_step(ps_slab_box *box, int64_t slab, int side, double *g)
+/* Solves a slab, renews the trace beyond a side of it and adds the squared change. */
+static ps_status sweep_step(ps_slab_box *box, int64_t slab, int side, double *g, double *change)
 {
-    double *trace = g + (side == 0 ? 2 * slab - 2 : 2 * slab + 1) * box->face, change = 0;
-    solve_slab(box, slab, true, g);
+    double *trace = g + (side == 0 ? 2 * slab - 2 : 2 * slab + 1) * box->face;
+    PS_TRY(solve_slab(box, slab, true, g));
     send(box, slab, side, g, box->faces);
     for (int64_t i = 0; i < box->face; ++i) {
-        change += (box->faces[i] - trace[i]) * (box->faces[i] - trace[i]);
+        *change += (box->faces[i] - trace[i]) * (box->faces[i] - trace[i]);
         trace[i] = box->faces[i];
     }
-    return change;
+    return PS_OK;
+}
+
+ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change)
+{
+    int64_t last = box->plan.slabs - 1;
+    double sum = 0;
+    for (int64_t slab = 0; slab < last; ++slab) PS_TRY(sweep_step(box, slab, 1, g, &sum));
+    for (int64_t slab = last; slab > 0; --slab) PS_TRY(sweep_step(box, slab, 0, g, &sum));
+    *change = sqrt(sum);
+    return PS_OK;
 }
 
 ps_status ps_slab_box_sweeps(ps_slab_box *box, double tolerance, int64_t limit, double *g,
                              ps_krylov_result *result)
 {
-    int64_t last = box->plan.slabs - 1;
-    double first = 0;
+    double first = 0, change;
     *result = (ps_krylov_result){0};
     while (!result->converged) {
         if (result->iterations == limit || !isfinite(result->residual))
             return ps_fail(PS_FAILED, "double sweeps: the residual is %.3g after %lld of them",
                            result->residual, (long long)result->iterations);
-        double change = 0;
-        for (int64_t slab = 0; slab < last; ++slab) change += sweep_step(box, slab, 1, g);
-        for (int64_t slab = last; slab > 0; --slab) change += sweep_step(box, slab, 0, g);
-        if (result->iterations++ == 0) first = sqrt(change);
-        result->residual = change == 0 ? 0 : sqrt(change) / first;
+        PS_TRY(ps_slab_box_sweep(box, g, &change));
+        if (result->iterations++ == 0) first = change;
+        result->residual = change == 0 ? 0 : change / first;
         result->converged = result->residual <= tolerance;
     }
     return PS_OK;

@@ -26,6 +26,12 @@ typedef struct ps_slab_box_plan {
     /* [nodes], with Dirichlet data lifted, or in modes [nx][my stride]; NULL: none. Borrowed. */
     const double *load;
     double coarse; /* modes with sqrt(mu) below are solved for exactly by the correction; 0: none */
+    /* Streamed, where fetch is set: it fills the planes of a slab with their load whenever the slab
+     * is to be solved, and the box keeps the field of one slab alone. The same bits. */
+    ps_status (*fetch)(void *context, int64_t slab, double *planes);
+    /* Gets the field of each slab from ps_slab_box_finish, in order; may be NULL. */
+    ps_status (*deliver)(void *context, int64_t slab, const double *planes);
+    void *context;
 } ps_slab_box_plan;
 
 typedef struct ps_slab_box {
@@ -49,7 +55,8 @@ ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab
 /* Traces of a box: 2 (slabs - 1) face values. */
 int64_t ps_slab_box_traces(const ps_slab_box *box);
 
-/* The planes of a slab in the field, after an exchange, sweep or ps_slab_box_finish. */
+/* The planes of a slab in the field, after an exchange, sweep or ps_slab_box_finish; streamed, of
+ * the slab solved last. */
 const double *ps_slab_box_field(const ps_slab_box *box, int64_t slab);
 
 /* The parallel method as a problem for interface.h; borrows the box. `correct` is set where
@@ -61,8 +68,10 @@ ps_interface ps_slab_box_interface(ps_slab_box *box, bool source);
  * The residual is the change of g in a double sweep relative to that of the first. */
 ps_status ps_slab_box_sweeps(ps_slab_box *box, double tolerance, int64_t limit, double *g,
                              ps_krylov_result *result);
+/* One of them; *change: of g, its norm. */
+ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change);
 
 /* Solves every slab with these traces: the field that belongs to g. */
-void ps_slab_box_finish(ps_slab_box *box, const double *g);
+ps_status ps_slab_box_finish(ps_slab_box *box, const double *g);
 
 #endif

@@ -60,8 +60,7 @@ static bool rows_take(const ps_block_header *header)
 {
     int64_t size = header->slices.precision == PS_SINGLE ? 4 : 8;
     if (header->block_columns > PS_SEGMENT_COLUMNS * PS_PIECE_SEGMENTS) return false;
-    return header->layout == PS_BLOCK_WARP ||
-           (header->layout == PS_BLOCK_CONTIGUOUS && header->block_rows * size % 16 == 0);
+    return header->layout != PS_BLOCK_CONTIGUOUS || header->block_rows * size % 16 == 0;
 }
 
 static ps_status choose_kernel(const ps_block_header *header, ps_slice_kernel wanted,
@@ -95,9 +94,10 @@ static int64_t strand_height(const ps_slice_batch_plan *plan)
 /* Teams that the device works on at once. */
 static int64_t teams_at_once(const ps_slice_batch_plan *plan, int multiprocessors)
 {
+    int64_t size = ps_batch_value_size(plan), lanes = plan->lanes;
     if (plan->kernel != PS_SLICE_KERNEL_ROWS) return (int64_t)multiprocessors * BLOCK_TEAMS;
     return (int64_t)multiprocessors * PS_ROWS_WARPS *
-           PS_ROWS_BLOCKS(ps_batch_value_size(plan), plan->lanes);
+           (ps_batch_has_panels(plan) ? PS_FULL_BLOCKS(size, lanes) : PS_ROWS_BLOCKS(size, lanes));
 }
 
 /* Share of the time that `teams` are busy with `parts` of equal length, in rounds. */
@@ -113,7 +113,7 @@ static int64_t choose_splits(const ps_slice_batch_plan *plan, int multiprocessor
 {
     int64_t teams = teams_at_once(plan, multiprocessors), strands = plan->strands, best = 1;
     int64_t part = PART_BYTES * (plan->strand_rows / PS_WARP_ROWS);
-    int64_t most = plan->value_count * ps_batch_value_size(plan) / (strands * part);
+    int64_t most = plan->value_count * ps_batch_stored_size(plan) / (strands * part);
     int64_t fill = (teams + strands - 1) / strands;
     most = ps_batch_smaller(most, (WAVES * teams + strands - 1) / strands);
     most = ps_batch_smaller(
@@ -154,14 +154,16 @@ int64_t ps_slice_batch_pieces_at(const ps_slice_batch_plan *plan)
 
 int64_t ps_slice_batch_tiles_at(const ps_slice_batch_plan *plan)
 {
-    return ps_slice_batch_pieces_at(plan) + plan->pieces * (int64_t)sizeof(ps_slice_piece);
+    return ps_slice_batch_pieces_at(plan) +
+           round_up(plan->pieces * ps_batch_piece_size(plan), TABLE_ALIGN);
 }
 
 static void set_sizes(const ps_slice_batch_tiles *tiles, ps_slice_batch_plan *plan)
 {
     for (int64_t t = 0; t < tiles->count; ++t)
-        plan->pieces += ps_batch_strands_of(plan, &tiles->tiles[t]) *
-                        ps_batch_pieces_of(plan, &tiles->tiles[t]);
+        plan->pieces += ps_batch_has_panels(plan) ? ps_batch_panels_of(plan, &tiles->tiles[t])
+                                                  : ps_batch_strands_of(plan, &tiles->tiles[t]) *
+                                                        ps_batch_pieces_of(plan, &tiles->tiles[t]);
     plan->table_bytes =
         ps_slice_batch_tiles_at(plan) + plan->tile_count * (int64_t)sizeof(ps_block_tile);
     plan->scratch_bytes =
@@ -176,11 +178,9 @@ ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
     if (group < 1 || group > PS_GROUP_MAX)
         return ps_fail(PS_USAGE, "groups of %lld steps: 1 to %d are supported", (long long)group,
                        PS_GROUP_MAX);
-    if (header->half)
-        return ps_fail(PS_USAGE, "products of halves on a device are not supported: use blocks of "
-                                 "fp32 or fp64 values, or --device cpu");
     *out = (ps_slice_batch_plan){.layout = header->layout,
                                  .precision = header->slices.precision,
+                                 .half = header->half,
                                  .group = group,
                                  .lanes = round_group(group),
                                  .block_rows = header->block_rows,
@@ -217,6 +217,7 @@ static ps_block_tile view_at(const ps_slice_batch_plan *plan, const ps_slice_bat
     tile.corner_columns = as_pointer(base, tile.corner_columns);
     tile.starts = as_pointer(base, tile.starts);
     tile.widths = as_pointer(base, tile.widths);
+    tile.scales = plan->half ? as_pointer(base, tile.scales) : NULL;
     tile.values = as_pointer(base, tile.values);
     return tile;
 }
@@ -247,6 +248,7 @@ static ps_slice_launch make_launch(const ps_slice_batch_plan *plan,
     return (ps_slice_launch){.base = memory->base,
                              .strands = memory->table,
                              .pieces = (const void *)(table + ps_slice_batch_pieces_at(plan)),
+                             .panels = (const void *)(table + ps_slice_batch_pieces_at(plan)),
                              .past = memory->past,
                              .scratch = memory->scratch,
                              .sums = memory->sums,

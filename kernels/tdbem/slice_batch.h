@@ -23,7 +23,8 @@
  * n_g is rounded up to 1, 2, 4, 8, 16 or 32; what it exceeds the group is computed and dropped.
  * On a device, row-vectors in fp32 are summed by fused multiply-add with subnormal numbers kept.
  *
- * Per stored value: 2 n_g flop and its own bytes (warps: 2/32 bytes of starts per column more).
+ * Per stored value: 2 n_g flop and its own bytes (warps: 2/32 bytes of starts per column more; of
+ * halves also one multiplication and 1/32 byte of scales).
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_BATCH_H
 #define PS_KERNELS_TDBEM_SLICE_BATCH_H
@@ -52,7 +53,8 @@ typedef struct ps_slice_batch_tiles {
 
 typedef struct ps_slice_batch_plan {
     ps_block_layout layout;
-    ps_precision precision;
+    ps_precision precision; /* of past and sums; of values too, but of halves */
+    bool half;              /* values are halves                              */
     ps_slice_kernel kernel;
     int64_t group, lanes;              /* n_g, and rounded up                            */
     int64_t block_rows, block_columns; /* of the header                                  */
@@ -79,7 +81,7 @@ typedef struct ps_slice_batch_memory {
 } ps_slice_batch_memory;
 
 /* Sizes and cuts for a device with so many multiprocessors. Reads no index but the tiles' own
- * figures. PS_USAGE: halves, or a group, a layout or a block shape that the kernel does not take;
+ * figures. PS_USAGE: a group, a layout or a block shape that the kernel does not take;
  * PS_INVALID: tiles whose rows overlap without being the same. */
 ps_status ps_slice_batch_plan_make(const ps_block_header *header, int64_t group,
                                    int multiprocessors, const ps_slice_batch_tiles *tiles,

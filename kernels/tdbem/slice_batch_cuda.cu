@@ -6,7 +6,8 @@ extern "C" {
 #include "kernels/tdbem/slice_batch_internal.h"
 }
 
-namespace {
+namespace
+{
 
 enum { THREADS = 256 };
 
@@ -45,7 +46,9 @@ ps_status reduce(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
 extern "C" ps_status ps_slice_batch_cuda(const ps_slice_batch_plan *plan,
                                          const ps_slice_launch *launch, void *stream)
 {
-    if (plan->kernel == PS_SLICE_KERNEL_ROWS)
+    if (ps_batch_has_panels(plan))
+        PS_TRY(ps_slice_full_cuda(plan, launch, stream));
+    else if (plan->kernel == PS_SLICE_KERNEL_ROWS)
         PS_TRY(ps_slice_rows_cuda(plan, launch, stream));
     else
         PS_TRY(ps_slice_teams_cuda(plan, launch, stream));

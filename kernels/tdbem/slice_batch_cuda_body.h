@@ -2,7 +2,10 @@
  * What the device kernels of slice_batch share: multiplying a segment of columns with the window
  * of the past, and asynchronous copies to shared memory. Included by the .cu files.
  */
-namespace {
+#include <cuda_fp16.h>
+
+namespace
+{
 
 enum { WARP = 32, SEGMENT = PS_SEGMENT_COLUMNS };
 
@@ -15,17 +18,26 @@ inline int group_index(int64_t lanes)
     return index;
 }
 
+/* The number that a stored value stands for: itself, or a half times its row-vector's scale. */
+template <typename real> __device__ __forceinline__ real number(real value, float) { return value; }
+template <typename real> __device__ __forceinline__ real number(__half value, float scale)
+{
+    return __half2float(value) * scale;
+}
+
 /* sum[g] += v[q] past[g - q] for COUNT columns q = FIRST .. of a segment, g < NG. `window` holds
  * past[g - q] at index (g - q) mod NG, and needs one new value a column: no value moves, as all
- * indices are known at compile time. values: this thread's row, columns `stride` apart. */
-template <int FIRST, int COUNT, typename real, int NG>
-__device__ __forceinline__ void add_columns(real (&sum)[NG], real (&window)[NG], const real *values,
-                                            int stride, const real *past)
+ * indices are known at compile time. values: this thread's row, columns `stride` apart; scale: of
+ * halves. */
+template <int FIRST, int COUNT, typename real, typename stored, int NG>
+__device__ __forceinline__ void add_columns(real (&sum)[NG], real (&window)[NG],
+                                            const stored *values, int stride, const real *past,
+                                            float scale)
 {
     real v[COUNT], p[COUNT];
 #pragma unroll
     for (int c = 0; c < COUNT; ++c) {
-        v[c] = values[(FIRST + c) * stride];
+        v[c] = number<real>(values[(FIRST + c) * stride], scale);
         p[c] = past[-(FIRST + c)];
     }
 #pragma unroll
@@ -38,33 +50,33 @@ __device__ __forceinline__ void add_columns(real (&sum)[NG], real (&window)[NG],
 }
 
 /* Four columns from FIRST on while there are so many, then those left, exactly. */
-template <int FIRST, typename real, int NG>
-__device__ __forceinline__ void add_quads(real (&sum)[NG], real (&window)[NG], const real *values,
-                                          int stride, const real *past, int columns)
+template <int FIRST, typename real, typename stored, int NG>
+__device__ __forceinline__ void add_quads(real (&sum)[NG], real (&window)[NG], const stored *values,
+                                          int stride, const real *past, int columns, float scale)
 {
     if constexpr (FIRST < SEGMENT) {
         if (columns >= FIRST + 4) {
-            add_columns<FIRST, 4>(sum, window, values, stride, past);
-            add_quads<FIRST + 4>(sum, window, values, stride, past, columns);
+            add_columns<FIRST, 4>(sum, window, values, stride, past, scale);
+            add_quads<FIRST + 4>(sum, window, values, stride, past, columns, scale);
         } else if (columns == FIRST + 3) {
-            add_columns<FIRST, 3>(sum, window, values, stride, past);
+            add_columns<FIRST, 3>(sum, window, values, stride, past, scale);
         } else if (columns == FIRST + 2) {
-            add_columns<FIRST, 2>(sum, window, values, stride, past);
+            add_columns<FIRST, 2>(sum, window, values, stride, past, scale);
         } else if (columns == FIRST + 1) {
-            add_columns<FIRST, 1>(sum, window, values, stride, past);
+            add_columns<FIRST, 1>(sum, window, values, stride, past, scale);
         }
     }
 }
 
 /* sum[g] += sum_q v[q] past[g - q] for q < columns <= SEGMENT. */
-template <typename real, int NG>
-__device__ __forceinline__ void add_segment(real (&sum)[NG], const real *values, int stride,
-                                            const real *past, int columns)
+template <typename real, typename stored, int NG>
+__device__ __forceinline__ void add_segment(real (&sum)[NG], const stored *values, int stride,
+                                            const real *past, int columns, float scale = 1)
 {
     real window[NG];
 #pragma unroll
     for (int g = 1; g < NG; ++g) window[g] = past[g];
-    add_quads<0>(sum, window, values, stride, past, columns);
+    add_quads<0>(sum, window, values, stride, past, columns, scale);
 }
 
 /* ---- copies from device memory to shared memory that the thread does not wait for ---- */

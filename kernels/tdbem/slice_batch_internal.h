@@ -2,9 +2,10 @@
  * Shared by the files of slice_batch: the table in memory, and what the device's kernels are
  * called with.
  *
- * The table: strands[strands], then pieces (a strand's one after another, slices ascending), then
- * tiles[tile_count] with offsets from the batch's base in place of pointers, each part 128-byte
- * aligned. Part q of a strand's work is pieces [q n / splits, (q + 1) n / splits) of its n.
+ * The table: strands[strands], then pieces or panels (a strand's one after another, slices
+ * ascending), then tiles[tile_count] with offsets from the batch's base in place of pointers, each
+ * part 128-byte aligned. Part q of a strand's work is pieces [q n / splits, (q + 1) n / splits) of
+ * its n.
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
 #define PS_KERNELS_TDBEM_SLICE_BATCH_INTERNAL_H
@@ -13,13 +14,22 @@
 
 #include "kernels/tdbem/slice_batch.h"
 
-/* The rows kernel: warps of a thread block, and for values of so many bytes and n_g (rounded up)
+/* The rows kernels: warps of a thread block, and for values of so many bytes and n_g (rounded up)
  * the thread blocks that a multiprocessor holds and the stages of a warp: what registers and shared
- * memory allow and measured fastest. */
+ * memory allow and measured fastest. Full blocks have no stages. */
 enum { PS_ROWS_WARPS = 4 };
 #define PS_ROWS_BLOCKS(size, lanes) ((size) == 4 ? ((lanes) <= 16 ? 6 : 4) : ((lanes) <= 8 ? 5 : 3))
 #define PS_ROWS_STAGES(size, lanes)                                                                \
     ((size) == 4 ? ((lanes) <= 16 ? 3 : 4) : ((lanes) <= 16 ? 2 : 3))
+
+enum { PS_ROWS_HALF_STAGES = 2 }; /* more for halves, whose stages are smaller */
+#define PS_FULL_BLOCKS(size, lanes)                                                                \
+    ((size) == 4 ? ((lanes) <= 8    ? 8                                                            \
+                    : (lanes) <= 16 ? 6                                                            \
+                                    : 4)                                                           \
+                 : ((lanes) <= 4    ? 6                                                            \
+                    : (lanes) <= 16 ? 4                                                            \
+                                    : 2))
 
 /* A segment: what the rows kernel multiplies at once. */
 enum { PS_SEGMENT_COLUMNS = 16, PS_PIECE_SEGMENTS = 32 };
@@ -49,17 +59,45 @@ typedef struct ps_slice_piece {
     int32_t limit;        /* contiguous: rows that the tile's blocks hold; full: number of blocks */
     int32_t segments,
         first_segment; /* rows kernel: records in use, and in the strand before them */
-    int32_t reserved[2];
+    int64_t scales;    /* halves: of the strand, one for every start */
     ps_slice_record records[PS_PIECE_SEGMENTS]; /* rows kernel */
 } ps_slice_piece;
 
+/* At most two blocks of a slice that rows of a strand belong to, for the rows kernel of full
+ * blocks: in place of a piece. Row r of the strand, begin[b] <= r < end[b], has column q of its
+ * block at base + values + (r + b * other + q * block_rows) values. */
+typedef struct ps_slice_panel {
+    int64_t values;           /* bytes from the batch's base                    */
+    int32_t other;            /* from the first block to the second, values     */
+    int32_t slice;            /* global                                         */
+    uint16_t column[2];       /* k of the blocks' first columns                 */
+    uint8_t begin[2], end[2]; /* no second block: 32, 32                        */
+    int32_t reserved[2];
+} ps_slice_panel;
+
 /* ---- of a plan and its tiles ---- */
+
+static inline bool ps_batch_has_panels(const ps_slice_batch_plan *plan)
+{
+    return plan->layout == PS_BLOCK_FULL && plan->kernel == PS_SLICE_KERNEL_ROWS;
+}
+/* Bytes of an entry of the table. */
+static inline int64_t ps_batch_piece_size(const ps_slice_batch_plan *plan)
+{
+    return ps_batch_has_panels(plan) ? (int64_t)sizeof(ps_slice_panel)
+                                     : (int64_t)sizeof(ps_slice_piece);
+}
 
 static inline int64_t ps_batch_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ps_batch_larger(int64_t a, int64_t b) { return a > b ? a : b; }
+/* Bytes of a past value or sum, and of a stored value. */
 static inline int64_t ps_batch_value_size(const ps_slice_batch_plan *plan)
 {
     return plan->precision == PS_SINGLE ? 4 : 8;
+}
+static inline int64_t ps_batch_stored_size(const ps_slice_batch_plan *plan)
+{
+    return plan->half ? 2 : ps_batch_value_size(plan);
 }
 
 static inline bool ps_batch_same_rows(const ps_block_tile *a, const ps_block_tile *b)
@@ -81,9 +119,16 @@ static inline int64_t ps_batch_strands_of(const ps_slice_batch_plan *plan,
     return (tile->rows + plan->strand_rows - 1) / plan->strand_rows;
 }
 
+/* Entries for a strand; of panels for all strands of a tile, at most: each boundary between
+ * strands is passed by one block, and only the last panel of a strand may hold one block. */
 static inline int64_t ps_batch_pieces_of(const ps_slice_batch_plan *plan, const ps_block_tile *tile)
 {
     return (tile->slices + plan->piece_slices - 1) / plan->piece_slices;
+}
+
+static inline int64_t ps_batch_panels_of(const ps_slice_batch_plan *plan, const ps_block_tile *tile)
+{
+    return tile->block_count / 2 + ps_batch_strands_of(plan, tile) * tile->slices;
 }
 
 /* Where the parts of the table begin, bytes. */
@@ -95,8 +140,9 @@ typedef struct ps_slice_launch {
     const char *base;
     const ps_slice_strand *strands;
     const ps_slice_piece *pieces;
-    const void *past; /* t = 0 of slice j at j * past_stride + past_origin */
-    void *scratch;    /* [splits][strands][group][strand_rows] */
+    const ps_slice_panel *panels; /* the same memory */
+    const void *past;             /* t = 0 of slice j at j * past_stride + past_origin */
+    void *scratch;                /* [splits][strands][group][strand_rows] */
     void *sums;
     int64_t past_stride, past_origin, sums_stride;
     int32_t strand_count, splits, group, strand_rows;
@@ -107,7 +153,9 @@ typedef struct ps_slice_launch {
  * device that is current. */
 ps_status ps_slice_batch_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
                               void *stream);
-/* Kernels alone, in slice_rows_cuda.cu and slice_teams_cuda.cu. */
+/* Kernels alone, in slice_rows_cuda.cu, slice_full_cuda.cu (rows) and slice_teams_cuda.cu. */
+ps_status ps_slice_full_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
+                             void *stream);
 ps_status ps_slice_rows_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,
                              void *stream);
 ps_status ps_slice_teams_cuda(const ps_slice_batch_plan *plan, const ps_slice_launch *launch,

@@ -17,6 +17,7 @@ typedef struct tile_place {
     const ps_slice_batch_plan *plan;
     const ps_block_tile *tile;
     int64_t values, starts, columns; /* bytes; columns: corner_columns of full blocks */
+    int64_t scales;                  /* bytes; of halves                               */
     ps_slice_piece *pieces;          /* of the first strand                           */
     int64_t stride;                  /* pieces from strand to strand                  */
 } tile_place;
@@ -38,9 +39,10 @@ static ps_status place_tile(const ps_slice_batch_tiles *tiles, int64_t t, tile_p
     const ps_block_tile *tile = &tiles->tiles[t];
     bool full = out->plan->layout == PS_BLOCK_FULL;
     out->tile = tile;
-    out->columns = 0;
+    out->columns = out->scales = 0;
     PS_TRY(place_array(tiles, t, tile->values, &out->values));
     if (full) PS_TRY(place_array(tiles, t, tile->corner_columns, &out->columns));
+    if (out->plan->half) PS_TRY(place_array(tiles, t, tile->scales, &out->scales));
     return place_array(tiles, t, full ? (void *)tile->corner_rows : (void *)tile->starts,
                        &out->starts);
 }
@@ -81,13 +83,14 @@ static void add_segments(ps_slice_piece *piece, int64_t slice, int64_t width,
 static void write_warps(const tile_place *place)
 {
     const ps_block_tile *tile = place->tile;
-    int64_t column = PS_WARP_ROWS * ps_batch_value_size(place->plan), values = place->values;
+    int64_t column = PS_WARP_ROWS * ps_batch_stored_size(place->plan), values = place->values;
     const uint16_t *widths = tile->widths, *starts = tile->starts;
     for (int64_t w = 0; w < ps_batch_strands_of(place->plan, tile); ++w)
         for (int64_t s = 0; s < tile->slices; s += place->plan->piece_slices) {
             ps_slice_piece *piece = open_piece(place, w, s);
             piece->values = values;
             piece->starts = place->starts + (starts - tile->starts) * 2;
+            piece->scales = place->scales + (starts - tile->starts);
             piece->starts_step = PS_WARP_ROWS;
             for (int64_t i = 0; i < piece->count; ++i, ++widths, starts += PS_WARP_ROWS) {
                 add_segments(piece, i, *widths, starts, PS_WARP_ROWS);
@@ -192,6 +195,72 @@ static ps_status write_strands(const ps_slice_batch_tiles *tiles, int64_t t, til
     return PS_OK;
 }
 
+/* ---- panels ---- */
+
+/* Sets block `b` of a panel, 0 or 1: block `block` of the tile. Rows of the strand, of which the
+ * tile has `rows` from `row` on, up to the next block of the slice, whose end is `end`. */
+static void set_block(const tile_place *place, ps_slice_panel *panel, int b, int64_t block,
+                      int64_t end, int64_t row, int64_t rows)
+{
+    const ps_slice_batch_plan *plan = place->plan;
+    const ps_block_tile *tile = place->tile;
+    int64_t corner = (int64_t)tile->corner_rows[block] - row, stop = corner + plan->block_rows;
+    int64_t at = block * plan->block_rows * plan->block_columns - corner;
+    int64_t size = ps_batch_value_size(plan);
+    if (block + 1 < end) stop = ps_batch_smaller(stop, (int64_t)tile->corner_rows[block + 1] - row);
+    panel->begin[b] = (uint8_t)ps_batch_larger(corner, 0);
+    panel->end[b] = (uint8_t)ps_batch_smaller(stop, rows);
+    panel->column[b] = tile->corner_columns[block];
+    if (b == 0)
+        panel->values = place->values + at * size;
+    else
+        panel->other = (int32_t)(at - (panel->values - place->values) / size);
+}
+
+/* Appends the panels of slice s for the strand that begins at `row` of the tile. */
+static ps_slice_panel *add_panels(const tile_place *place, int64_t s, int64_t row,
+                                  ps_slice_panel *to)
+{
+    const ps_block_tile *tile = place->tile;
+    int64_t begin = tile->block_start[s], end = tile->block_start[s + 1];
+    int64_t rows = ps_batch_smaller(place->plan->strand_rows, tile->rows - row);
+    int64_t block = block_at(tile, begin, end, row + 1);
+    if (block > begin && tile->corner_rows[block - 1] + place->plan->block_rows > row) --block;
+    while (block < end && tile->corner_rows[block] < row + rows) {
+        *to = (ps_slice_panel){.slice = (int32_t)(tile->first_slice + s),
+                               .begin = {0, PS_WARP_ROWS},
+                               .end = {0, PS_WARP_ROWS}};
+        for (int b = 0; b < 2 && block < end && tile->corner_rows[block] < row + rows; ++b, ++block)
+            set_block(place, to, b, block, end, row, rows);
+        ++to;
+    }
+    return to;
+}
+
+/* As write_strands; returns the entry behind those written in *panels. */
+static ps_status write_panel_strands(const ps_slice_batch_tiles *tiles, int64_t t,
+                                     const ps_slice_batch_plan *plan, ps_slice_strand *strands,
+                                     ps_slice_panel *first, ps_slice_panel **panels)
+{
+    const ps_block_tile *tile = &tiles->tiles[t];
+    tile_place place = {.plan = plan};
+    for (int64_t w = 0; w < ps_batch_strands_of(plan, tile); ++w) {
+        int64_t row = w * plan->strand_rows;
+        strands[w] = (ps_slice_strand){
+            .row = (int32_t)(tile->first_row + row),
+            .rows = (int32_t)ps_batch_smaller(plan->strand_rows, tile->rows - row),
+            .first_piece = (int32_t)(*panels - first)};
+        for (int64_t u = t; u < tiles->count; ++u) {
+            if (!ps_batch_same_rows(&tiles->tiles[u], tile)) continue;
+            PS_TRY(place_tile(tiles, u, &place));
+            for (int64_t s = 0; s < place.tile->slices; ++s)
+                *panels = add_panels(&place, s, row, *panels);
+        }
+        strands[w].pieces = (int32_t)(*panels - first) - strands[w].first_piece;
+    }
+    return PS_OK;
+}
+
 /* The pointer of `array` as its offset in the batch; NULL where there is none. */
 static void *as_offset(const ps_slice_batch_tiles *tiles, int64_t t, const void *array)
 {
@@ -209,6 +278,7 @@ static void write_views(const ps_slice_batch_tiles *tiles, ps_block_tile *out)
         out[t].corner_columns = as_offset(tiles, t, out[t].corner_columns);
         out[t].starts = as_offset(tiles, t, out[t].starts);
         out[t].widths = as_offset(tiles, t, out[t].widths);
+        out[t].scales = as_offset(tiles, t, out[t].scales);
         out[t].values = as_offset(tiles, t, out[t].values);
     }
 }
@@ -218,6 +288,7 @@ ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_b
 {
     ps_slice_strand *strands = table;
     ps_slice_piece *pieces = (void *)((char *)table + ps_slice_batch_pieces_at(plan));
+    ps_slice_panel *panels = (void *)pieces, *panel = panels;
     int64_t piece = 0, strand = 0;
     if (plan->pieces > INT32_MAX)
         return ps_fail(PS_EXHAUSTED, "a batch of %lld pieces: make batches smaller",
@@ -225,7 +296,10 @@ ps_status ps_slice_batch_table(const ps_slice_batch_plan *plan, const ps_slice_b
     for (int64_t t = 0; t < tiles->count; ++t) {
         if (!ps_batch_opens_rows(tiles, t)) continue;
         tile_place place = {.plan = plan, .pieces = pieces + piece};
-        PS_TRY(write_strands(tiles, t, &place, strands + strand, piece));
+        if (ps_batch_has_panels(plan))
+            PS_TRY(write_panel_strands(tiles, t, plan, strands + strand, panels, &panel));
+        else
+            PS_TRY(write_strands(tiles, t, &place, strands + strand, piece));
         strand += ps_batch_strands_of(plan, &tiles->tiles[t]);
         piece += ps_batch_strands_of(plan, &tiles->tiles[t]) * place.stride;
     }

@@ -18,28 +18,49 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace {
+namespace
+{
 
 enum { WARPS = PS_ROWS_WARPS };
+
+/* Warp-packed; contiguous blocks; those of 16 rows in fp32, two to a warp: as a column of a block
+ * is 64 bytes only, threads copy block by block, and values lie so in shared memory, 16 apart. */
+enum form { PACKED, BLOCKS, LOW_BLOCKS };
+template <int FORM> struct placing {
+    static constexpr int HEIGHT = FORM == LOW_BLOCKS ? 16 : WARP; /* rows of a column         */
+    static constexpr int APART = SEGMENT * HEIGHT + HEIGHT;       /* from a block to the next */
+    static constexpr int VALUES = SEGMENT * WARP + (FORM == LOW_BLOCKS ? WARP : 0);
+    static __device__ __forceinline__ int of_row(int row)
+    {
+        return row / HEIGHT * APART + row % HEIGHT;
+    }
+};
 
 /* Past values in a stage: room for starts of a warp that are 50 apart. */
 __host__ __device__ constexpr int window_of(int group) { return group <= 8 ? 2 * WARP : 3 * WARP; }
 
-template <typename real, int NG> struct stage {
+template <typename real, typename stored, int NG, int FORM> struct stage {
     static constexpr int WINDOW = window_of(NG);
-    real values[SEGMENT * WARP];
+    stored values[placing<FORM>::VALUES];
     real past[WINDOW];
-    unsigned note[WARP]; /* per thread: WIDE, columns, and the index in the window at which past[0]
-                            of its row lies */
+    unsigned note[WARP]; /* per thread: WIDE, columns, the scale of halves, and the index in the
+                            window at which past[0] of its row lies */
 };
-enum : unsigned { WIDE = 1u << 31, COLUMNS_AT = 24, PLACE = (1u << COLUMNS_AT) - 1 };
+enum : unsigned { WIDE = 1u << 31, COLUMNS_AT = 26, SCALE_AT = 18, PLACE = (1u << SCALE_AT) - 1 };
+
+/* 2^(s - 127) of the s in a note, 0 for s = 0 (kernels/tdbem/half_values.h). */
+__device__ __forceinline__ float scale_of(unsigned note)
+{
+    return __uint_as_float((note >> SCALE_AT & 0xff) << 23);
+}
 
 /* Where the things of a segment are, worked out for all segments of a piece at once:
  *   shape: columns, values of the window (at most SPAN_MAX), largest start
  *   value: where its values begin, in 16 bytes from those of the piece
  *   past:  first value of the window, from t = 0 of the piece's first slice
- *   start: its starts, from those of the piece */
-struct __align__(16) segment_place {
+ *   start: its starts, and scales, from those of the piece */
+struct __align__(16) segment_place
+{
     unsigned shape, value;
     int past;
     unsigned start;
@@ -65,8 +86,10 @@ __device__ __forceinline__ void copy_below(unsigned to, const void *from, unsign
 
 /* Goes through the segments of a part. Pieces are taken by the warp: each thread works out one
  * segment, and has loaded its record of the piece that follows. */
-template <typename real, int NG, bool PACKED> struct cursor {
-    static constexpr int UNIT = 16 / sizeof(real); /* values, and columns of a warp's copy */
+template <typename real, typename stored, int NG, int FORM> struct cursor {
+    static constexpr bool HALF = sizeof(stored) < sizeof(float);
+    static constexpr int UNIT = 16 / sizeof(stored); /* values, and columns of a warp's copy */
+    static constexpr int HEIGHT = placing<FORM>::HEIGHT;
     const ps_slice_launch &in;
     const ps_slice_piece *piece; /* the next one      */
     unsigned head_ahead;         /* of it, this thread's word and record */
@@ -75,14 +98,17 @@ template <typename real, int NG, bool PACKED> struct cursor {
     const char *values;    /* this thread's copies */
     const real *past; /* t = 0 of the piece's first slice, at this thread's value of the window */
     const uint16_t *starts;     /* this thread's        */
+    const uint8_t *scales;      /* likewise, of halves  */
     int inside, segments, left; /* segment of the piece, and those not copied yet of the part */
     unsigned copy_column;       /* of the values that this thread copies first */
     unsigned first;             /* start of this thread's row-vector */
+    unsigned scale;             /* and its scale, s << SCALE_AT      */
 
     __device__ __forceinline__ cursor(const ps_slice_launch &launch, int begin, int end, int lane,
                                       segment_place *shared)
         : in(launch), piece(launch.pieces + begin), places(shared), inside(0), segments(0), left(0)
     {
+        scale = 0;
         if (begin >= end) return;
         const ps_slice_piece *last = launch.pieces + end - 1;
         left = last->first_segment + last->segments - piece->first_segment;
@@ -122,16 +148,33 @@ template <typename real, int NG, bool PACKED> struct cursor {
 
     __device__ __forceinline__ int column_units() const
     {
-        return (PACKED ? WARP : in.block_rows) / UNIT;
+        return (FORM == PACKED ? WARP : FORM == LOW_BLOCKS ? HEIGHT : in.block_rows) / UNIT;
+    }
+
+    /* A warp copies UNIT columns of its rows at once, a thread 16 bytes of one column. */
+    static __device__ __forceinline__ int row_of(int lane)
+    {
+        return lane / HEIGHT * HEIGHT + lane % (HEIGHT / UNIT) * UNIT;
+    }
+    static __device__ __forceinline__ int column_of(int lane)
+    {
+        return lane % HEIGHT / (HEIGHT / UNIT);
+    }
+    /* Where a thread copies to in the values of a stage, bytes. */
+    static __device__ __forceinline__ int copy_to(int lane)
+    {
+        if (FORM != LOW_BLOCKS) return lane * 16;
+        return (placing<FORM>::of_row(row_of(lane)) + column_of(lane) * HEIGHT) *
+               static_cast<int>(sizeof(stored));
     }
 
     /* Contiguous blocks: this thread copies 16 bytes of one block, if any block holds the rows. */
     __device__ __forceinline__ int64_t place_in_blocks(unsigned head, int lane)
     {
-        int row = word(head, 6) + lane % (WARP / UNIT) * UNIT, block_row = row % in.block_rows;
+        int row = word(head, 6) + row_of(lane), block_row = row % in.block_rows;
         if (row >= word(head, 11)) copy_column = SEGMENT;
         return (static_cast<int64_t>(row - block_row) * in.block_columns + block_row) *
-               static_cast<int>(sizeof(real));
+               static_cast<int>(sizeof(stored));
     }
 
     __device__ __forceinline__ void enter_piece(int lane)
@@ -142,13 +185,15 @@ template <typename real, int NG, bool PACKED> struct cursor {
         values = in.base + long_word(head, 0);
         starts = reinterpret_cast<const uint16_t *>(in.base + long_word(head, 2));
         past = past_of<real>(in, word(head, 4)) + lane;
-        copy_column = lane / (WARP / UNIT);
+        copy_column = column_of(lane);
         segment_place own;
         unsigned columns = lane < segments ? record.x & 0xff : 0, slice = record.x >> 8 & 0xff;
         unsigned column = record.x >> 16, low = record.y & 0xffff, high = record.y >> 16;
-        if (PACKED) {
+        if (FORM == PACKED) {
             values += lane * 16;
             starts += lane;
+            if (HALF)
+                scales = reinterpret_cast<const uint8_t *>(in.base + long_word(head, 14)) + lane;
             own.value = columns_before(columns, lane) * column_units();
         } else {
             int64_t rows = place_in_blocks(head, lane), step = long_word(head, 8) / UNIT;
@@ -175,19 +220,21 @@ template <typename real, int NG, bool PACKED> struct cursor {
             do enter_piece(lane);
             while (segments == 0);
         }
-        first = starts[places[inside].start];
+        unsigned at = places[inside].start;
+        first = starts[at];
+        if (HALF) scale = static_cast<unsigned>(scales[at]) << SCALE_AT;
     }
 };
 
 /* The copies of a segment: values, and `count` values of the window. */
-template <typename real>
+template <typename stored, int HEIGHT>
 __device__ __forceinline__ void copy_segment(unsigned to, const char *values, int column_bytes,
                                              unsigned copy_column, unsigned columns)
 {
-    constexpr int UNIT = 16 / sizeof(real);
+    constexpr int UNIT = 16 / sizeof(stored);
 #pragma unroll
     for (int i = 0; i < SEGMENT / UNIT; ++i)
-        copy_below<16, 0>(to + i * WARP * 16,
+        copy_below<16, 0>(to + i * UNIT * HEIGHT * static_cast<int>(sizeof(stored)),
                           values + i * UNIT * static_cast<int64_t>(column_bytes),
                           copy_column + i * UNIT, columns);
 }
@@ -205,22 +252,24 @@ __device__ __forceinline__ void copy_past(unsigned to, const real *past, unsigne
 
 /* Starts the copies of the cursor's segment to a stage, whose address in shared memory is `there`,
  * and moves the cursor on. */
-template <typename real, int NG, bool PACKED>
-__device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real, NG> &to,
-                                      unsigned there, int lane)
+template <typename real, typename stored, int NG, int FORM>
+__device__ __forceinline__ void fetch(cursor<real, stored, NG, FORM> &at,
+                                      stage<real, stored, NG, FORM> &to, unsigned there, int lane)
 {
     const segment_place own = at.places[at.inside];
     unsigned shape = own.shape, columns = shape & 0x1f;
     const real *past = at.past + own.past;
     unsigned span = shape >> SPAN_AT & SPAN_MAX;
-    copy_segment<real>(there + lane * 16, at.values + static_cast<uint64_t>(own.value) * 16,
-                       at.column_units() * 16, at.copy_column, columns);
+    copy_segment<stored, placing<FORM>::HEIGHT>(there + at.copy_to(lane),
+                                                at.values + static_cast<uint64_t>(own.value) * 16,
+                                                at.column_units() * 16, at.copy_column, columns);
     unsigned note = (shape >> HIGH_AT) - at.first + columns - 1;
-    note |= columns << COLUMNS_AT;
-    constexpr int WINDOW = stage<real, NG>::WINDOW;
+    note |= columns << COLUMNS_AT | at.scale;
+    constexpr int WINDOW = stage<real, stored, NG, FORM>::WINDOW;
     if (span <= WINDOW) {
-        copy_past<WINDOW>(there + static_cast<int>((SEGMENT * WARP + lane) * sizeof(real)), past,
-                          lane, span);
+        copy_past<WINDOW>(
+            there + static_cast<int>(placing<FORM>::VALUES * sizeof(stored) + lane * sizeof(real)),
+            past, lane, span);
     } else {
         if (lane == 0) *reinterpret_cast<const real **>(to.past) = past;
         note |= WIDE;
@@ -231,45 +280,50 @@ __device__ __forceinline__ void fetch(cursor<real, NG, PACKED> &at, stage<real, 
 }
 
 /* Multiplies the segment of a stage; where it is wide, with the past from device memory. */
-template <typename real, int NG>
-__device__ __forceinline__ void multiply(real (&sum)[NG], const stage<real, NG> &from, int lane)
+template <typename real, typename stored, int NG, int FORM>
+__device__ __forceinline__ void multiply(real (&sum)[NG], const stage<real, stored, NG, FORM> &from,
+                                         int lane)
 {
+    constexpr int HEIGHT = placing<FORM>::HEIGHT;
     unsigned note = from.note[lane], columns = note >> COLUMNS_AT & 0x1f, place = note & PLACE;
-    const real *values = from.values + lane;
+    const stored *values = from.values + placing<FORM>::of_row(lane);
+    float scale = scale_of(note);
     if (!(note & WIDE))
-        add_segment(sum, values, WARP, from.past + place, columns);
+        add_segment(sum, values, HEIGHT, from.past + place, columns, scale);
     else
-        add_segment(sum, values, WARP, *reinterpret_cast<const real *const *>(from.past) + place,
-                    columns);
+        add_segment(sum, values, HEIGHT, *reinterpret_cast<const real *const *>(from.past) + place,
+                    columns, scale);
 }
 
 /* Stages a warp, and blocks that a multiprocessor shall hold: what fits its registers and its
  * shared memory. */
-template <typename real, int NG> struct tuning {
-    static constexpr int STAGES = PS_ROWS_STAGES(sizeof(real), NG);
+template <typename real, typename stored, int NG> struct tuning {
+    static constexpr int STAGES = PS_ROWS_STAGES(sizeof(real), NG) +
+                                  (sizeof(stored) < sizeof(real) ? PS_ROWS_HALF_STAGES : 0);
     static constexpr int BLOCKS = PS_ROWS_BLOCKS(sizeof(real), NG);
 };
 
-template <typename real, int NG> struct warp_memory {
-    stage<real, NG> stages[tuning<real, NG>::STAGES];
+template <typename real, typename stored, int NG, int FORM> struct warp_memory {
+    stage<real, stored, NG, FORM> stages[tuning<real, stored, NG>::STAGES];
     segment_place places[PS_PIECE_SEGMENTS];
 };
 
-template <typename real, int NG, bool PACKED>
-__global__ void __launch_bounds__(WARPS *WARP, tuning<real, NG>::BLOCKS)
+template <typename real, typename stored, int NG, int FORM>
+__global__ void __launch_bounds__(WARPS *WARP, tuning<real, stored, NG>::BLOCKS)
     rows_kernel(const __grid_constant__ ps_slice_launch in)
 {
-    constexpr int STAGES = tuning<real, NG>::STAGES, SIZE = sizeof(stage<real, NG>);
+    constexpr int STAGES = tuning<real, stored, NG>::STAGES,
+                  SIZE = sizeof(stage<real, stored, NG, FORM>);
     extern __shared__ __align__(16) unsigned char memory[];
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     int part = blockIdx.x * WARPS + warp;
     if (part >= in.strand_count * in.splits) return;
-    auto *own = reinterpret_cast<warp_memory<real, NG> *>(memory) + warp;
-    stage<real, NG> *stages = own->stages;
+    auto *own = reinterpret_cast<warp_memory<real, stored, NG, FORM> *>(memory) + warp;
+    stage<real, stored, NG, FORM> *stages = own->stages;
     int split = part / in.strand_count;
     const ps_slice_strand strand = in.strands[part % in.strand_count];
-    cursor<real, NG, PACKED> at(in, part_begin(strand, split, in.splits),
-                                part_begin(strand, split + 1, in.splits), lane, own->places);
+    cursor<real, stored, NG, FORM> at(in, part_begin(strand, split, in.splits),
+                                      part_begin(strand, split + 1, in.splits), lane, own->places);
     unsigned there = shared_address(stages);
     asm volatile("" : "+r"(there)); /* keep it: working it out takes long */
     real sum[NG];
@@ -295,33 +349,41 @@ __global__ void __launch_bounds__(WARPS *WARP, tuning<real, NG>::BLOCKS)
     if (lane < strand.rows) write_sums(sum, in.group, WARP, out);
 }
 
-template <typename real, int NG, bool PACKED>
+template <typename real, typename stored, int NG, int FORM>
 ps_status start(const ps_slice_launch *in, cudaStream_t stream)
 {
-    size_t bytes = sizeof(warp_memory<real, NG>) * WARPS;
+    size_t bytes = sizeof(warp_memory<real, stored, NG, FORM>) * WARPS;
     int blocks = (in->strand_count * in->splits + WARPS - 1) / WARPS;
-    PS_CUDA(cudaFuncSetAttribute(rows_kernel<real, NG, PACKED>,
+    PS_CUDA(cudaFuncSetAttribute(rows_kernel<real, stored, NG, FORM>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)));
-    rows_kernel<real, NG, PACKED><<<blocks, WARPS * WARP, bytes, stream>>>(*in);
+    rows_kernel<real, stored, NG, FORM><<<blocks, WARPS * WARP, bytes, stream>>>(*in);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
 
 using start_fn = ps_status (*)(const ps_slice_launch *, cudaStream_t);
-template <typename real, bool PACKED> struct starts {
-    static constexpr start_fn fn[GROUPS] = {start<real, 1, PACKED>,  start<real, 2, PACKED>,
-                                            start<real, 4, PACKED>,  start<real, 8, PACKED>,
-                                            start<real, 16, PACKED>, start<real, 32, PACKED>};
+template <typename real, typename stored, int FORM> struct starts {
+    static constexpr start_fn fn[GROUPS] = {
+        start<real, stored, 1, FORM>, start<real, stored, 2, FORM>,  start<real, stored, 4, FORM>,
+        start<real, stored, 8, FORM>, start<real, stored, 16, FORM>, start<real, stored, 32, FORM>};
 };
+
+const start_fn *starts_for(const ps_slice_batch_plan *plan)
+{
+    bool single = plan->precision == PS_SINGLE, low = plan->block_rows == 16;
+    if (plan->half)
+        return single ? starts<float, __half, PACKED>::fn : starts<double, __half, PACKED>::fn;
+    if (plan->layout == PS_BLOCK_WARP)
+        return single ? starts<float, float, PACKED>::fn : starts<double, double, PACKED>::fn;
+    if (!single) return starts<double, double, BLOCKS>::fn;
+    return low ? starts<float, float, LOW_BLOCKS>::fn : starts<float, float, BLOCKS>::fn;
+}
 
 } // namespace
 
 extern "C" ps_status ps_slice_rows_cuda(const ps_slice_batch_plan *plan,
                                         const ps_slice_launch *launch, void *stream)
 {
-    const start_fn *table[2][2] = {{starts<float, false>::fn, starts<float, true>::fn},
-                                   {starts<double, false>::fn, starts<double, true>::fn}};
-    return table[plan->precision][plan->layout == PS_BLOCK_WARP][group_index(plan->lanes)](
-        launch, static_cast<cudaStream_t>(stream));
+    return starts_for(plan)[group_index(plan->lanes)](launch, static_cast<cudaStream_t>(stream));
 }

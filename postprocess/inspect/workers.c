@@ -5,9 +5,10 @@
 #include "formats/worker_log.h"
 #include "postprocess/inspect/inspect.h"
 
-/* Column sums of the log's seconds, and the sums over iterations of the slowest and of the mean. */
+/* The sum of the log's seconds, and the sums of the slowest of every iteration: of all of them, and
+ * of the last half, before which intervals have been moved. */
 typedef struct time_sums {
-    double all, slowest;
+    double all, slowest, last_half;
 } time_sums;
 
 static double seconds_of(const ps_worker_log *log, int worker)
@@ -19,7 +20,7 @@ static double seconds_of(const ps_worker_log *log, int worker)
 
 static time_sums sum_up(const ps_worker_log *log)
 {
-    time_sums sums = {0, 0};
+    time_sums sums = {0, 0, 0};
     for (int64_t n = 0; n < log->iterations; ++n) {
         double slowest = 0;
         for (int w = 0; w < log->workers; ++w) {
@@ -27,6 +28,7 @@ static time_sums sum_up(const ps_worker_log *log)
             slowest = fmax(slowest, log->seconds[n * log->workers + w]);
         }
         sums.slowest += slowest;
+        if (n >= log->iterations / 2) sums.last_half += slowest;
     }
     return sums;
 }
@@ -54,6 +56,9 @@ static void report_workers(const ps_worker_log *log, ps_report *report)
     ps_report_int(report, "iterations", log->iterations, "1");
     ps_report_real(report, "slowest_seconds", sums.slowest, "s");
     ps_report_real(report, "mean_seconds", mean, "s");
+    if (log->iterations > 0)
+        ps_report_real(report, "an_iteration_of_the_last_half",
+                       sums.last_half / (double)((log->iterations + 1) / 2), "s");
     if (sums.slowest > 0) ps_report_real(report, "balance", 100 * mean / sums.slowest, "%");
 }
 

@@ -28,8 +28,10 @@ ps_status colour_range_choose(const plot_request *request, double *values, int64
 {
     int given = 0;
     if (!request->range) {
+        bool signed_values = false;
+        for (int64_t i = 0; i < count; ++i) signed_values |= values[i] < 0;
         ends[1] = robust_largest(values, count);
-        ends[0] = -ends[1];
+        ends[0] = signed_values ? -ends[1] : 0;
         return PS_OK;
     }
     ps_status status = ps_parse_reals(request->range, ',', ends, 2, &given);

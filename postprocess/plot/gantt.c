@@ -133,7 +133,7 @@ static void put_axes(const chart *g, const char *prefix, const ps_task_summary *
                    w < cpus ? w : w - cpus, w);
     canvas_put(c,
                ")\nset xlabel 'time (%ss); makespan %.4g %ss, LP %.4g, LP~ %.4g' noenhanced\n"
-               "set lmargin 8\nset bmargin 6\nset key at screen 0.5,character 1 center bottom "
+               "set lmargin 8\nset bmargin 7\nset key at screen 0.5,character 1 center bottom "
                "horizontal noopaque nobox\n",
                prefix, g->factor * sum->makespan, prefix, g->factor * sum->lp.seconds,
                g->factor * sum->lp_best.seconds);
@@ -178,7 +178,7 @@ static ps_status draw(const plot_request *request, chart *g, const ps_task_summa
     if (g->low >= g->high) g->low = 0;
     if (g->low >= g->high) g->high = sum->makespan > 0 ? sum->makespan : 1;
     g->factor = canvas_prefix(g->high, &prefix);
-    if (!c->height) canvas_resize(c, c->width, 160 + (g->lanes < 60 ? 22 * g->lanes : 1300));
+    if (!c->height) canvas_resize(c, c->width, 178 + (g->lanes < 60 ? 22 * g->lanes : 1300));
     canvas_title(c, request->title);
     put_axes(g, prefix, sum, c);
     if (g->trace->count > MANY) {

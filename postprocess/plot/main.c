@@ -20,7 +20,9 @@ static const plot_kind kinds[] = {
     {"spectrum", plot_spectrum, 1100, 620}, {"polar", plot_polar, 980, 760},
     {"workers", plot_workers, 1000, 860},   {"surface", plot_surface, 1280, 800},
     {"plane", plot_plane, 1280, 0},         {"stages", plot_stages, 900, 600},
-    {"gantt", plot_gantt, 1280, 0}};
+    {"gantt", plot_gantt, 1280, 0},         {"convergence", plot_convergence, 1000, 640},
+    {"isolines", plot_isolines, 900, 720},  {"gravity-map", plot_gravity_map, 900, 0},
+    {"gravity-profile", plot_gravity_profile, 1000, 560}};
 
 static const char *output, *script;
 static int64_t width, height;
@@ -34,13 +36,16 @@ static const ps_option options[] = {
     {"width", PS_OPTION_INT, &width, "PIXELS", "0: what suits the kind", 0, 16384, 0},
     {"height", PS_OPTION_INT, &height, "PIXELS", "0: what suits the kind", 0, 16384, 0},
     {"log", PS_OPTION_FLAG, &request.log, NULL,
-     "spectrum: logarithmic frequencies; lengths: logarithmic counts", 0, 0, 0},
+     "spectrum: logarithmic frequencies; lengths: logarithmic counts; convergence: factors", 0, 0,
+     0},
     {"range", PS_OPTION_TEXT, &request.range, "LARGEST|FROM,TO",
      "plane, surface: values that the colours span, in SI units", 0, 0, 0},
     {"times", PS_OPTION_TEXT, &request.times, "T,...", "plane, surface: a panel for each time, s",
      0, 0, 0},
     {"frequencies", PS_OPTION_TEXT, &request.frequencies, "F,...",
-     "polar: a curve for each frequency, Hz", 0, 0, 0},
+     "polar: a curve for each frequency, plane: a panel, Hz", 0, 0, 0},
+    {"field", PS_OPTION_TEXT, &request.field, "NAME",
+     "surface: which field of the cells (SAR, SAR_10g, ...)", 0, 0, 0},
     {"channels", PS_OPTION_TEXT, &request.channels, "C,...",
      "trace, spectrum: which receivers, counted from 0", 0, 0, 0},
     {"x-range", PS_OPTION_TEXT, &request.x_range, "FROM,TO",
@@ -77,7 +82,7 @@ static ps_status find_kind(const char *name, const plot_kind **out)
     return ps_fail(PS_USAGE,
                    "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
                    "blocks, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
-                   "gantt",
+                   "gantt, convergence, isolines, gravity-map, gravity-profile",
                    name, nearest);
 }
 
@@ -156,16 +161,22 @@ static const ps_program program = {
         "  spectrum  levels over frequency, from traces made by penstock-spectrum\n"
         "  polar     levels over angle at chosen frequencies, from such a trace of a far field\n"
         "  plane     the field on a plane as a colour map, from a trace of a plane\n"
-        "  surface   the density on the surface at a time, from MESH and HISTORY\n"
+        "  surface   the density on the surface at a time, from MESH and HISTORY; or a field on "
+        "the\n"
+        "            skin of the tetrahedra where it is above 0, from FIELD\n"
         "  workers   shares of time and intervals of workers over the iterations, from the log "
         "that\n"
         "            a run leaves beside its output, OUTPUT.workers.h5\n"
         "  stages    shares of wall time of runs, from such logs or from reports made with "
         "--json\n"
-        "  gantt     who did what when, from the task trace of a run\n\n"
+        "  gantt     who did what when, from the task trace of a run\n"
+        "  convergence  factor over the wave number, from transmission conditions\n"
+        "  isolines  the factor over (p, q), from transmission conditions with a map\n"
+        "  gravity-map  g_z on the top, from a gravity map; gravity-profile its stations\n\n"
         "Colours are chosen to be told apart by the colour-blind. --script keeps the script.",
     .examples = "  penstock-plot trace computed.h5 exact.h5 --difference --output trace.png\n"
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"
+                "  penstock-plot surface sar.hdf --field SAR_10g --output sar.png\n"
                 "  penstock-plot workers run.workers.h5 --x-range 1,40 --output workers.png",
     .options = options,
     .operands_min = 1,

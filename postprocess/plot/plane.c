@@ -1,5 +1,6 @@
 /*
- * The field on a plane of receivers as a colour map, at one time or several side by side.
+ * The field on a plane of receivers as a colour map, at one time or several side by side; of a
+ * trace over frequency the amplitudes at frequencies.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -40,14 +41,16 @@ static ps_status choose_times(const plot_request *request, const ps_trace *trace
                               int *count)
 {
     double times[PANELS_MAX];
-    if (!request->times) {
+    const char *chosen = trace->in_frequency ? request->frequencies : request->times;
+    if (!chosen) {
         *count = trace->samples < 3 ? (int)trace->samples : 3;
         for (int i = 0; i < *count; ++i)
             samples[i] = *count == 1 ? 0 : (i + 1) * trace->samples / (*count + 1);
         return PS_OK;
     }
-    ps_status status = ps_parse_reals(request->times, ',', times, PANELS_MAX, count);
-    if (status != PS_OK) return ps_context(status, "--times");
+    ps_status status = ps_parse_reals(chosen, ',', times, PANELS_MAX, count);
+    if (status != PS_OK)
+        return ps_context(status, trace->in_frequency ? "--frequencies" : "--times");
     for (int i = 0; i < *count; ++i) samples[i] = curves_nearest(trace, times[i]);
     return PS_OK;
 }
@@ -96,8 +99,10 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
     double y0 = axes[0].first, y1 = y0 + axes[0].step * (double)(trace->grid[0] - 1);
     double at = left + index * (width + gap);
     canvas_put(c, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", at, at + width);
-    canvas_put(c, "set label 1 't = %.4g %ss' at graph 0.5,1.035 center textcolor rgb '#222222'\n",
-               trace->axis[sample] * scale, prefix);
+    canvas_put(c,
+               "set label 1 '%s = %.4g %s%s' at graph 0.5,1.035 center textcolor rgb '#222222'\n",
+               trace->in_frequency ? "f" : "t", trace->axis[sample] * scale, prefix,
+               trace->in_frequency ? "Hz" : "s");
     canvas_put(c, "%s\n", index ? "unset ylabel\nset format y ''" : "set format y '%g'");
     canvas_put(c, "%s\n", index == count - 1 ? "eval colour_box" : "unset colorbox");
     canvas_put(
@@ -168,9 +173,8 @@ ps_status plot_plane(const plot_request *request, canvas *c)
     ps_trace trace = {0};
     PS_TRY(plot_need_files(request, 1, 1, "trace of a plane"));
     ps_status status = ps_trace_load(request->files[0], &trace);
-    if (status == PS_OK && trace.in_frequency)
-        status =
-            ps_fail(PS_USAGE, "%s is over frequency; a plane is drawn at times", request->files[0]);
+    for (int64_t i = 0; trace.complex_values && i < trace.samples * trace.channels; ++i)
+        trace.real[i] = hypot(trace.real[i], trace.imaginary[i]);
     if (status == PS_OK) status = draw(request, &trace, c);
     ps_trace_release(&trace);
     return status;

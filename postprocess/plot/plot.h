@@ -16,6 +16,7 @@ typedef struct plot_request {
     const char *const *files;
     int file_count;
     const char *title, *labels, *channels, *times, *frequencies, *range;
+    const char *field;   /* surface: which field of cells                                     */
     const char *x_range; /* "A,B"                                                            */
     int64_t slice, first_row, row_count; /* of slices and blocks; slice -1: the middle one    */
     bool log;        /* logarithmic values                                                   */
@@ -37,6 +38,10 @@ ps_status plot_surface(const plot_request *request, canvas *c);
 ps_status plot_plane(const plot_request *request, canvas *c);
 ps_status plot_stages(const plot_request *request, canvas *c);
 ps_status plot_gantt(const plot_request *request, canvas *c);
+ps_status plot_convergence(const plot_request *request, canvas *c);
+ps_status plot_isolines(const plot_request *request, canvas *c);
+ps_status plot_gravity_map(const plot_request *request, canvas *c);
+ps_status plot_gravity_profile(const plot_request *request, canvas *c);
 
 /* The label of a file: entry `index` of --labels, or its name without folder and suffix. */
 void plot_label(const plot_request *request, int index, char *out, size_t size);

@@ -1,5 +1,6 @@
 /*
- * A density on its surface at one time, or at several in panels: MESH and HISTORY.
+ * A density on its surface at one time, or at several in panels: MESH and HISTORY. Or a field of
+ * tetrahedra on the skin of those that have one: FIELD.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "formats/history.h"
 #include "postprocess/plot/colour_range.h"
 #include "postprocess/plot/scene.h"
+#include "postprocess/plot/skin.h"
 #include "runtime/memory.h"
 #include "runtime/options.h"
 
@@ -18,12 +20,30 @@ typedef struct surface_picture {
     canvas *c;
     ps_surface_mesh mesh;
     ps_history *history;
-    const ps_history_header *header;
-    double *values;  /* [panels][unknowns] */
-    double *corners; /* [triangles][3]     */
+    const ps_history_header *header; /* NULL: the field of a file */
+    char units[32];                  /* of that                   */
+    double *values;                  /* [panels][unknowns] */
+    double *corners;                 /* [triangles][3]     */
     int64_t steps[SURFACE_PANELS_MAX];
     int panels;
 } surface_picture;
+
+static const char *field_of(const plot_request *request)
+{
+    return request->field ? request->field : "SAR";
+}
+
+/* The skin of a field is all there is to draw. */
+static ps_status open_field(surface_picture *p)
+{
+    skin s;
+    PS_TRY(skin_load(p->request->files[0], field_of(p->request), &s));
+    p->mesh = s.mesh;
+    p->corners = s.corners;
+    p->panels = 1;
+    memcpy(p->units, s.units, sizeof p->units);
+    return PS_OK;
+}
 
 static double time_of(const surface_picture *p, int64_t step)
 {
@@ -33,7 +53,6 @@ static double time_of(const surface_picture *p, int64_t step)
 
 static ps_status open_files(surface_picture *p)
 {
-    PS_TRY(plot_need_files(p->request, 2, 2, "a mesh and a history"));
     PS_TRY(ps_surface_mesh_load(p->request->files[0], &p->mesh));
     PS_TRY(ps_history_open(p->request->files[1], &p->history));
     p->header = ps_history_header_of(p->history);
@@ -183,6 +202,7 @@ static void put_panel_frame(const surface_picture *p, const scene *s, int index,
                       2 * extent[1], c);
     else
         canvas_put(c, "unset arrow 1\nunset label 3\n");
+    if (!p->header) return;
     const char *prefix = "";
     double time = time_of(p, p->steps[index]);
     double factor = canvas_prefix(fabs(time_of(p, p->header->steps)), &prefix);
@@ -206,17 +226,32 @@ static void put_frame(const surface_picture *p, canvas *c)
     }
 }
 
+/* Reads what is to be drawn and sets the colours; these are computed here, in the values' own unit.
+ */
+static ps_status prepare(surface_picture *p, double ends[2])
+{
+    bool hard = p->header && p->header->slices.formulation == PS_SOUND_HARD;
+    if (p->header) {
+        PS_TRY(choose_steps(p));
+        PS_TRY(read_values(p, ends));
+        colour_range_put(ends, hard ? "total pressure" : "density -du/dn", hard ? "Pa" : "Pa/m",
+                         p->c);
+        return PS_OK;
+    }
+    int64_t count = 3 * p->mesh.triangle_count;
+    PS_TRY(PS_ALLOC(&p->values, count, "colour range"));
+    memcpy(p->values, p->corners, (size_t)count * sizeof *p->values);
+    PS_TRY(colour_range_choose(p->request, p->values, count, ends));
+    colour_range_put(ends, field_of(p->request), p->units, p->c);
+    return PS_OK;
+}
+
 static ps_status draw(surface_picture *p)
 {
     canvas *c = p->c;
-    bool hard = p->header->slices.formulation == PS_SOUND_HARD;
     double ends[2], box[4];
-    PS_TRY(choose_steps(p));
-    PS_TRY(read_values(p, ends));
+    PS_TRY(prepare(p, ends));
     panel_box(0, p->panels, box);
-    double factor =
-        colour_range_put(ends, hard ? "total pressure" : "density -du/dn", hard ? "Pa" : "Pa/m", c);
-    (void)factor; /* colours are computed here, in the values' own unit */
     put_frame(p, c);
     for (int i = 0; i < p->panels; ++i) {
         scene s;
@@ -225,7 +260,7 @@ static ps_status draw(surface_picture *p)
         for (int64_t v = 0; v < 3 * p->mesh.vertex_count; ++v)
             size = fmax(size, fabs(p->mesh.vertices[v] - p->mesh.vertices[v % 3]));
         view.resolution = 9 * size / ((box[1] - box[0]) * (double)c->width);
-        spread_values(p, p->values + i * p->header->slices.unknowns);
+        if (p->header) spread_values(p, p->values + i * p->header->slices.unknowns);
         PS_TRY(scene_init(&s, &p->mesh, p->corners, &view));
         put_pieces(&s, ends, i, c);
         put_panel_frame(p, &s, i, c);
@@ -246,7 +281,8 @@ static ps_status draw(surface_picture *p)
 ps_status plot_surface(const plot_request *request, canvas *c)
 {
     surface_picture p = {.request = request, .c = c};
-    ps_status status = open_files(&p);
+    PS_TRY(plot_need_files(request, 1, 2, "a mesh and a history, or a field"));
+    ps_status status = request->file_count == 1 ? open_field(&p) : open_files(&p);
     if (status == PS_OK) status = draw(&p);
     free(p.values);
     free(p.corners);

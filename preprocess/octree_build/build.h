@@ -13,18 +13,39 @@
 #include <stdint.h>
 
 #include "formats/octree.h"
+#include "kernels/fmm/kernel_function.h"
 #include "runtime/program.h"
 
 /* ---- height.c ---- */
 
-/* Numbers of cells on levels 0 .. 20 of particles in a box, estimated (within about 1 %) by
- * counting with the hashes of keys (HyperLogLog: Flajolet, Fusy, Gandouet, Meunier 2007). */
-ps_status count_cells(ps_particle_file *file, const ps_octree_box *box,
-                      double cells[PS_OCTREE_LEVELS_MAX]);
+/* Estimates for levels 0 .. 20: numbers of cells, within about 1 % by counting with the hashes of
+ * keys (HyperLogLog: Flajolet, Fusy, Gandouet, Meunier 2007); sums over the cells of the squares of
+ * their numbers of particles, within about 1 % by sums of random signs (Fast-AGMS). */
+typedef struct tree_counts {
+    double cells[PS_OCTREE_LEVELS_MAX], squares[PS_OCTREE_LEVELS_MAX];
+} tree_counts;
+ps_status count_cells(ps_particle_file *file, const ps_octree_box *box, tree_counts *out);
 /* The least height at which leaves hold `leaf_size` particles or fewer on average. */
-int height_for_leaf_size(int64_t particles, const double *cells, double leaf_size);
-/* The height of the fewest flop for order l by the estimate of specs/octree.md. */
-int height_of_least_work(int64_t particles, const double *cells, int order);
+int height_for_leaf_size(int64_t particles, const tree_counts *counts, double leaf_size);
+
+/* What things cost: seconds of a core, or flop. */
+typedef struct work_rates {
+    double pair;     /* an ordered pair of near particles         */
+    double leaf;     /* of P2P                                    */
+    double m2l;      /* a pair of cells                           */
+    double cell;     /* M2M, L2L, encoding, decoding              */
+    double particle; /* P2M and L2P                               */
+} work_rates;
+work_rates flop_rates(int order); /* as specs/octree.md counts */
+double work_of_height(int64_t particles, const tree_counts *counts, const work_rates *rates,
+                      int height);
+int height_of_least_work(int64_t particles, const tree_counts *counts, const work_rates *rates);
+
+/* ---- measure.c ---- */
+
+/* Measures seconds on a core of this machine by evaluating some thousand particles at two heights:
+ * order l = accuracy, epsilon 10^-l, fp64, common basis. About 0.3 s. */
+ps_status measure_rates(const ps_fmm_function *function, int accuracy, int sides, work_rates *out);
 
 /* ---- runs.c ---- */
 

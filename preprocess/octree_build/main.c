@@ -5,28 +5,43 @@
 #include <string.h>
 
 #include "build.h"
+#include "kernels/fmm/chebyshev.h"
 #include "kernels/fmm/tree.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
+enum { GROUP = 2000, GROUPS_A_THREAD = 16, GROUP_LEAST = 32 };
+
 static struct {
-    int64_t height, order, group;
-    double leaf_size;
-    const char *box, *targets;
+    int64_t order, group, accuracy;
+    double leaf_size, parameter;
+    const char *box, *targets, *height_text, *kernel;
     bool clamp;
-} chosen = {.order = 5, .group = 2000};
+    int height; /* 0: to be chosen */
+} chosen = {.order = 5, .height_text = "auto", .kernel = "inverse", .parameter = 1};
 
 static const ps_option options[] = {
-    {"height", PS_OPTION_INT, &chosen.height, "H",
-     "levels of the tree; 0: from --leaf-size, or that of the least work for --order", 0,
-     PS_OCTREE_LEVELS_MAX, PS_IDENTITY},
+    {"height", PS_OPTION_TEXT, &chosen.height_text, "H",
+     "levels of the tree, 1 to 21; auto: from --leaf-size, that of the least time for --accuracy, or "
+     "of the least work for --order",
+     0, 0, PS_IDENTITY},
+    {"accuracy", PS_OPTION_INT, &chosen.accuracy, "ACC",
+     "digits that penstock-fmm is to reach: height and groups are chosen by what its parts cost on "
+     "a core of this machine, measured now",
+     0, PS_FMM_ORDER_MAX, PS_IDENTITY},
+    {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME", "with --accuracy: as of penstock-fmm", 0, 0,
+     PS_IDENTITY},
+    {"parameter", PS_OPTION_REAL, &chosen.parameter, "B", "with --accuracy: of the kernel", -1e300,
+     1e300, PS_IDENTITY},
     {"leaf-size", PS_OPTION_REAL, &chosen.leaf_size, "N",
      "the least height at which leaves hold N particles or fewer on average", 0, 1e18, PS_IDENTITY},
     {"order", PS_OPTION_INT, &chosen.order, "L",
      "interpolation points an axis, for the choice of the height and the forecast", 2, 20,
      PS_IDENTITY},
-    {"group", PS_OPTION_INT, &chosen.group, "N", "cells of a group", 1, 65536, PS_IDENTITY},
+    {"group", PS_OPTION_INT, &chosen.group, "N",
+     "cells of a group; 0: with --accuracy chosen for the threads, otherwise 2000", 0, 65536,
+     PS_IDENTITY},
     {"box", PS_OPTION_TEXT, &chosen.box, "X,Y,Z,W",
      "corner and width of the root; default: the least cube around all particles", 0, 0,
      PS_IDENTITY},
@@ -43,11 +58,24 @@ typedef struct build {
     ps_particle_file *files[2]; /* of the sides; [1] NULL if the targets are the sources */
     ps_octree_box box;
     int height;
+    int64_t group;
     run_set runs[2];
     ps_octree trees[2];
     tree_lists lists;
     int64_t memory; /* bytes for a run */
 } build;
+
+static ps_status parse_height(void)
+{
+    int64_t height = 0;
+    bool automatic = strcmp(chosen.height_text, "auto") == 0;
+    if (!automatic && ps_parse_int(chosen.height_text, &height) != PS_OK) height = -1;
+    if (height < 0 || height > PS_OCTREE_LEVELS_MAX)
+        return ps_fail(PS_USAGE, "--height %s: levels are 1 to %d, or auto", chosen.height_text,
+                       PS_OCTREE_LEVELS_MAX);
+    chosen.height = (int)height;
+    return PS_OK;
+}
 
 /* ---- the box ---- */
 
@@ -95,16 +123,46 @@ static ps_status find_box(build *b)
     return b->files[1] ? check_inside(b, t, chosen.targets) : PS_OK;
 }
 
+/* Times of all heights in their order of worth, for people who want to know. */
+static void tell_choice(const build *b, const tree_counts *counts, const work_rates *rates)
+{
+    int64_t particles = ps_particles_header(b->files[0])->count;
+    ps_info("per core: %.3g s a million ordered pairs, %.3g s a million M2L, %.3g s a million particles",
+            1e6 * rates->pair, 1e6 * rates->m2l, 1e6 * rates->particle);
+    for (int h = b->height > 2 ? b->height - 1 : 1; h <= b->height + 1 && h <= PS_OCTREE_LEVELS_MAX;
+         ++h)
+        ps_info("height %d%s: forecast %.3g s of a core", h, h == b->height ? " (chosen)" : "",
+                work_of_height(particles, counts, rates, h));
+}
+
 static ps_status find_height(build *b)
 {
-    double cells[PS_OCTREE_LEVELS_MAX];
-    int64_t particles = ps_particles_header(b->files[0])->count;
-    b->height = (int)chosen.height;
+    tree_counts counts;
+    work_rates rates = flop_rates((int)chosen.order);
+    ps_fmm_function function = {.parameter = chosen.parameter};
+    const ps_particle_header *h = ps_particles_header(b->files[0]);
+    b->height = chosen.height;
     if (b->height > 0) return PS_OK;
-    PS_TRY(count_cells(b->files[0], &b->box, cells));
-    b->height = chosen.leaf_size > 0 ? height_for_leaf_size(particles, cells, chosen.leaf_size)
-                                     : height_of_least_work(particles, cells, (int)chosen.order);
+    PS_TRY(count_cells(b->files[0], &b->box, &counts));
+    if (chosen.leaf_size > 0) {
+        b->height = height_for_leaf_size(h->count, &counts, chosen.leaf_size);
+        return PS_OK;
+    }
+    PS_TRY(ps_fmm_kernel_parse(chosen.kernel, &function.kernel));
+    if (chosen.accuracy)
+        PS_TRY(measure_rates(&function, (int)chosen.accuracy, h->right_hand_sides, &rates));
+    b->height = height_of_least_work(h->count, &counts, &rates);
+    if (chosen.accuracy) tell_choice(b, &counts, &rates);
     return PS_OK;
+}
+
+/* Enough groups for all threads, once the leaves are known. */
+static void find_group(build *b, int64_t leaves)
+{
+    b->group = chosen.group ? chosen.group : GROUP;
+    if (chosen.group || !chosen.accuracy) return;
+    int64_t most = leaves / (GROUPS_A_THREAD * b->run->threads);
+    if (most < b->group) b->group = most > GROUP_LEAST ? most : GROUP_LEAST;
 }
 
 /* ---- the trees ---- */
@@ -127,7 +185,8 @@ static ps_status make_tree(build *b, int side)
                                      "--host-memory; a lower --height has fewer",
                        (long long)leaves->count,
                        (double)bytes / 1e6);
-    PS_TRY(ps_octree_init(tree, b->height, &b->box, cells, chosen.group));
+    if (b->group == 0) find_group(b, leaves->count);
+    PS_TRY(ps_octree_init(tree, b->height, &b->box, cells, b->group));
     tree->particles = b->runs[side].particles;
     memcpy(tree->keys[b->height - 1], leaves->keys, 8 * (size_t)leaves->count);
     tree->particle_start[0] = 0;
@@ -154,7 +213,7 @@ static void set_header(const build *b, ps_octree_header *h)
 {
     const ps_particle_header *s = ps_particles_header(b->files[0]);
     *h = (ps_octree_header){.height = b->height, .right_hand_sides = s->right_hand_sides,
-                            .group_size = chosen.group, .box = b->box, .same = !b->files[1]};
+                            .group_size = b->group, .box = b->box, .same = !b->files[1]};
     h->count[0] = s->count;
     h->count[1] = h->same ? s->count : ps_particles_header(b->files[1])->count;
     memcpy(h->length_units, s->length_units, sizeof h->length_units);
@@ -229,7 +288,7 @@ static ps_status do_build(build *b, const ps_store_identity *identity)
     for (int s = 0; s < sides; ++s) PS_TRY(sort_side(b, s));
     PS_TRY(lists_make(&b->trees[sides - 1], &b->trees[0], &b->lists));
     PS_TRY(write_file(b, identity));
-    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists, (int)chosen.order);
+    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists, (int)(chosen.accuracy ? chosen.accuracy : chosen.order));
     return PS_OK;
 }
 
@@ -249,6 +308,7 @@ static ps_status run_build(ps_run *run)
                                   run->record, 0};
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-octree-build PARTICLES OUTPUT");
+    PS_TRY(parse_height());
     if (chosen.height > 0 && chosen.leaf_size > 0)
         return ps_fail(PS_USAGE, "--height and --leaf-size exclude one another");
     b.output = run->operand_count > 1 ? run->operands[1] : NULL;
@@ -277,8 +337,10 @@ int main(int argc, char **argv)
             "non-empty cells of every level, sorted particles in chunks of groups of leaves, where\n"
             "each was in PARTICLES, and for every group of cells which groups it needs and what\n"
             "it will cost (specs/octree.md). Particles need not fit memory; the cells have to.\n"
-            "Without --height and --leaf-size the height is that of the least work for --order.",
+            "Without --height and --leaf-size the height is that of the least time for --accuracy,\n"
+            "or of the least work for --order.",
         .examples = "  penstock-octree-build galaxy.h5 tree.h5\n"
+                    "  penstock-octree-build galaxy.h5 tree.h5 --accuracy 5\n"
                     "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1\n"
                     "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
         .options = options,

@@ -76,8 +76,13 @@ static ps_status make_load(study *s)
 static ps_status count(const study *s, int which, int64_t slabs, int way, int64_t *out)
 {
     bool coarse = which == COARSE;
-    ps_slab_box_plan plan = {s->grid,  slabs, s->best[coarse ? PS_OO2_UNSYMMETRIC : which], true,
-                             omp_get_max_threads(), s->load, coarse ? .5 : 0};
+    ps_slab_box_plan plan = {.grid = s->grid,
+                             .slabs = slabs,
+                             .transmission = s->best[coarse ? PS_OO2_UNSYMMETRIC : which],
+                             .modes = true,
+                             .threads = omp_get_max_threads(),
+                             .load = s->load,
+                             .coarse = coarse ? .5 : 0};
     double *memory, *g, *space;
     ps_slab_box box;
     ps_krylov_result result;

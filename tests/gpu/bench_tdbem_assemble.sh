@@ -1,6 +1,7 @@
 #!/bin/bash
 # The airplane's matrices (cases/tdbem-airplane) by penstock-slice-assemble, written to disk. One JSON
-# record on stdout. MESH: the mesh, where it is made already; WORK: a folder with 22 GB of room.
+# record on stdout. MESH: the mesh, where it is made already; WORK: a folder with 22 GB of room, which keeps
+# the matrices (slices.h5) for bench_tdbem_march.sh; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, 339.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
@@ -10,9 +11,8 @@ if [ -z "$mesh" ]; then
     mesh=$work/airplane.hdf
 fi
 penstock-slice-assemble -q "$mesh" "$work/slices.h5" --formulation sound-hard --points 3 --speed 340 \
-    --dt "$(awk 'BEGIN { printf "%.12g", 36 / 339 / 340 }')" --device cuda --force --json > "$work/slices.json"
+    --dt "$(awk -v n="${SPACING:-339}" 'BEGIN { printf "%.12g", 36 / n / 340 }')" --device "${DEVICE:-cuda}" --force --json > "$work/slices.json"
 cat "$work/slices.json" >&2
-rm -f "$work/slices.h5"
 figure() { sed -n "s/.*\"$1\": *\([-+0-9.e]*\).*/\1/p" "$work/slices.json"; }
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 # The floor: the stored bytes at the 3.0 GB/s that the disk of the benchmark machine writes.

@@ -1,65 +1,143 @@
 #!/bin/bash
-# The airplane (cases/tdbem-airplane) marched by GPUs: in their memory, one and all there are; four
-# times the memory of one, from pinned memory and from disk; with the cores beside it and by these
-# alone. JSON records on stdout. MESH: the mesh, where it is made already; WORK: a folder with 45 GB
-# of room; STEPS: of the runs in memory.
+# The airplane (cases/tdbem-airplane) marched by GPUs, JSON records on stdout, talk on stderr:
+#   airplane-march   all in the memory of one GPU, and of 2, 4 .. where there are more; a quarter of the
+#                    tiles on one GPU: alone, with the cores beside it, and these alone
+#   stream-host      that quarter, the rest copied from pinned host memory in every sweep
+#   stream-disk      that quarter, the rest read from disk in every sweep, past the page cache
+#   airplane-groups  a coarse airplane (6,000 unknowns) in memory, n_g = 1 .. 32; as halves
+#   airplane-restart the coarse one stopped and restarted: is it the same to the bit?
+# Environment: MESH, COARSE: the meshes, where they are made already (make -C cases/tdbem-airplane mesh
+# [SIZE=0.28]); WORK: a folder with 45 GB of room, used again where it holds slices.h5 or warp.h5; STEPS: of
+# the run in memory; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, of the mesh, 339; COARSE_SPACING; BESIDE,
+# FEW: device memory for what is no tile, 3e8 bytes, host memory of the run from disk, 6G.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
-steps=${STEPS:-10823}
-mesh=${MESH:-}
-if [ -z "$mesh" ]; then
-    make -s -C "$ROOT/cases/tdbem-airplane" mesh OUT="$work" BUILD="$BUILD" >&2
-    mesh=$work/airplane.hdf
-fi
+steps=${STEPS:-10823} kind=${DEVICE:-cuda} spacing=${SPACING:-339} coarse_spacing=${COARSE_SPACING:-170}
+mesh() { # FILE OPTIONS...: of the case
+    local file=$1
+    shift
+    make -s -C "$ROOT/cases/tdbem-airplane" mesh OUT="$work/${file%.hdf}" BUILD="$BUILD" "$@" >&2
+    ln -f "$work/${file%.hdf}/airplane.hdf" "$work/$file"
+}
+link() { [ -z "$1" ] || ln -sf "$(realpath "$1")" "$work/$2"; }
+link "${MESH:-}" fine.hdf
+link "${COARSE:-}" coarse.hdf
+[ -e "$work/fine.hdf" ] || mesh fine.hdf
+[ -e "$work/coarse.hdf" ] || mesh coarse.hdf SIZE=0.28
 cd "$work"
-if [ ! -e warp.h5 ]; then
-    penstock-slice-assemble -q "$mesh" slices.h5 --formulation sound-hard --points 3 --speed 340 \
-        --dt "$(awk 'BEGIN { printf "%.12g", 36 / 339 / 340 }')" --device cuda --force > assemble.txt
-    penstock-slice-block -q slices.h5 warp.h5 --force > block.txt
-    rm slices.h5
-fi
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
 revision=$(penstock-tdbem-march --version | sed 's/.*(\(.*\)).*/\1/')
 
-figure() { grep -o "\"$2\": *[-0-9.e+]*" "$1.json" | head -n 1 | sed 's/.*: *//'; }
-# run NAME STEPS OPTIONS...: NAME.json, and one line about it
-run() {
-    local name=$1 count=$2
-    shift 2
-    penstock-tdbem-march -q warp.h5 "$mesh" run.h5 --force --steps "$count" --group 16 --json "$@" \
-        --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 > "$name.json"
-    rm -f run.h5 run.*
-    cat "$name.json" >&2
-}
-# record CASE QUANTITY VALUE UNIT FLOOR SIZE: fraction is of the floor for rates, floor of it for times
+say() { echo "$(date +%T) $*" >&2; }
+calculate() { awk "BEGIN { printf \"%.6g\", $1 }"; }
+figure() { grep -o "\"$2\": *[-0-9.e+]\+" "$1.json" | head -n 1 | sed 's/.*: *//'; }
+# record CASE QUANTITY VALUE UNIT FLOOR SIZE: the fraction is floor / value of times, value / floor else
 record() {
     awk -v c="$1" -v q="$2" -v v="$3" -v u="$4" -v f="$5" -v s="$6" -v d="$device" -v r="$revision" 'BEGIN {
-        printf "{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", \"floor\": %.4g, ", c, q, v, u, f
-        printf "\"fraction\": %.3f, \"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", u == "GB/s" ? v / f : f / v, s, d, r }'
+        printf "{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", ", c, q, v, u
+        if (f == "") printf "\"floor\": null, \"fraction\": null, "
+        else printf "\"floor\": %.4g, \"fraction\": %.3f, ", f, u == "s" || u == "ms" ? f / v : v / f
+        printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", s, d, r }'
 }
-calculate() { awk "BEGIN { print $1 }"; }
+# assemble MESH SPACING SLICES
+assemble() {
+    penstock-slice-assemble -q "$1" "$3" --formulation sound-hard --points 3 --speed 340 --device "$kind" \
+        --dt "$(awk -v n="$2" 'BEGIN { printf "%.12g", 36 / n / 340 }')" --force > assemble.txt
+}
+# march NAME MATRIX MESH STEPS OPTIONS...: NAME.json; the run stays as run.h5 where KEEP is set
+march() {
+    local name=$1 matrix=$2 surface=$3 count=$4
+    shift 4
+    say "$name"
+    penstock-tdbem-march -q "$matrix" "$surface" run.h5 --force --steps "$count" --json "$@" \
+        --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 --checkpoint-every 0 > "$name.json"
+    cat "$name.json" >&2
+    penstock-inspect run.workers.h5 --json > "$name.workers.json"
+    [ -n "${KEEP:-}" ] || rm -f run.h5 run.log* run.workers.h5
+}
+# What a sweep of a run took, s: the slowest worker, in the mean over the last half of the run, when tiles
+# are loaded and intervals have settled.
+sweep() { figure "$1.workers" an_iteration_of_the_last_half; }
 
-size="fp32 warps, $steps steps, n_g 16"
-for n in 1 $gpus; do
-    CUDA_VISIBLE_DEVICES=$(seq -s, 0 $((n - 1))) run "gpus$n" "$steps" --device cuda
-    sweep=$(figure "gpus$n" streaming_elapsed) sweeps=$(figure "gpus$n" streaming_sweeps)
-    bytes=$(figure "gpus$n" tiles_on_device)
-    floor=$(calculate "$bytes * $sweeps / 4.58e12")
-    solve=$(calculate "$(figure "gpus$n" solve) + $(figure "gpus$n" load)")
-    record airplane-march "summation, $n GPUs" "$sweep" s "$floor" "$size"
-    record airplane-march "summation, loads, radiation and solves, $n GPUs" "$(calculate "$sweep + $solve")" s "$(calculate "12 / $n")" "$size"
-    [ "$gpus" -gt 1 ] || break
+# ---- the coarse airplane ----
+
+say coarse
+assemble coarse.hdf "$coarse_spacing" coarse-slices.h5
+penstock-slice-block -q coarse-slices.h5 coarse-warp.h5 --force > block.txt
+penstock-slice-block -q coarse-slices.h5 coarse-half.h5 --values f16 --force > block.txt
+rm coarse-slices.h5
+for group in 1 2 4 8 16 32; do
+    march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$kind"
+    values=$(calculate "$(figure "group$group" data_swept) / $(figure "group$group" sweeps)")
+    floor=$(calculate "1e3 * $(figure "group$group" tiles_on_device) / 4.58e12")
+    record airplane-groups "a sweep, n_g $group" "$(calculate "1e3 * $(sweep "group$group")")" ms "$floor" \
+        "$(figure "group$group" unknowns) unknowns, fp32 warps, $values GB of values"
 done
-quarter=$(calculate "int($(figure gpus1 tiles_on_device) / 4)")
-few="a quarter of the tiles on the device"
-run host 480 --device cuda:0 --device-memory "$quarter" --cpu-worker off
-record stream-host "copies of the airplane march" "$(calculate "$(figure host streaming_copied) / $(figure host streaming_elapsed)")" GB/s 55 "$few"
-run hybrid 640 --device cuda:0 --device-memory "$quarter" --cpu-worker on
-run cpu 64 --device cpu
-record airplane-march "a sweep, GPU alone, $few" "$(calculate "$(figure host streaming_elapsed) / $(figure host streaming_sweeps)")" s "$(calculate "$(figure host streaming_copied) / $(figure host streaming_sweeps) / 55")" "$few"
-record airplane-march "a sweep, GPU and cores, $few" "$(calculate "$(figure hybrid streaming_elapsed) / $(figure hybrid streaming_sweeps)")" s "$(calculate "$(figure host streaming_copied) / $(figure host streaming_sweeps) / 55")" "$few"
-record airplane-march "a sweep, cores alone" "$(calculate "$(figure cpu compute_seconds) / $(figure cpu sweeps)")" s "$(calculate "$(figure host streaming_copied) / $(figure host streaming_sweeps) / 55")" "$(nproc) cores"
-run disk 96 --device cuda:0 --device-memory "$quarter" --host-memory 8G --cpu-worker off
-record stream-disk "stored bytes of the airplane march" "$(calculate "$(figure disk streaming_stored_read) / $(figure disk streaming_elapsed)")" GB/s 3.0 "$few, 8 GB of host memory"
+march half coarse-half.h5 coarse.hdf 512 --group 8 --device "$kind"
+record airplane-groups "a sweep of halves, n_g 8" "$(calculate "1e3 * $(sweep half)")" ms \
+    "$(calculate "1e3 * $(figure half tiles_on_device) / 4.58e12")" "$(figure half unknowns) unknowns, fp16 warps"
+KEEP=1 march whole coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind"
+mv run.h5 whole.h5
+KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind" --stop-after 0.1
+[ -e run.h5 ] && parts=1 || parts=2
+[ $parts = 1 ] || penstock-tdbem-march -q coarse-warp.h5 coarse.hdf run.h5 --steps 4800 --group 16 --device "$kind" \
+    --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 --checkpoint-every 0 --restart > restart.txt
+differ=0
+penstock-compare -q whole.h5 run.h5 --tolerance 0 >&2 || differ=1
+record airplane-restart "runs that are not the same bits" $differ 1 "" \
+    "4800 steps of $(figure stopped unknowns) unknowns in $parts starts, stopped at step $(figure stopped steps)"
+rm -f run.h5 run.log* whole.h5 coarse-*.h5
+
+# ---- the airplane in memory ----
+
+if [ ! -e warp.h5 ]; then
+    [ -e slices.h5 ] || { say assembly; assemble fine.hdf "$spacing" slices.h5; }
+    say blocks
+    penstock-slice-block -q slices.h5 warp.h5 --force > block.txt
+    cat block.txt >&2
+    rm slices.h5
+fi
+n=1
+while [ $n -le "$gpus" ]; do
+    march "gpus$n" warp.h5 fine.hdf "$steps" --group 16 --device "$kind$([ $n -gt 1 ] || [ "$kind" = cpu ] || echo :0)"
+    seconds=$(figure "gpus$n" streaming_elapsed) sweeps=$(figure "gpus$n" streaming_sweeps)
+    size="$(figure "gpus$n" unknowns) unknowns, fp32 warps, $steps steps, n_g 16"
+    record airplane-march "summation, $n GPUs" "$seconds" s \
+        "$(calculate "$(figure "gpus$n" tiles_on_device) * $sweeps / 4.58e12")" "$size"
+    record airplane-march "summation, loads, radiation and solves, $n GPUs" \
+        "$(calculate "$seconds + $(figure "gpus$n" solve) + $(figure "gpus$n" load)")" s "$(calculate "12 / $n")" "$size"
+    record airplane-march "whole program, history written, $n GPUs" "$(figure "gpus$n" all)" s "" "$size"
+    n=$((2 * n))
+done
+
+# ---- a quarter of the tiles on the device ----
+
+quarter=$(calculate "int(($(figure gpus1 tiles_on_device) / 4 + $(figure gpus1 near_matrices) + ${BESIDE:-3e8}) / 1e6)")M
+few="tiles of $(calculate "$(figure gpus1 tiles_on_device) / 1e9") GB, four times those on the device"
+one=$kind$([ "$kind" = cpu ] || echo :0)
+march host warp.h5 fine.hdf 480 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker off
+record stream-host "copies of the airplane march" \
+    "$(calculate "$(figure host streaming_copied) / $(figure host streaming_elapsed)")" GB/s 55 "$few, $(figure host tiles_on_device) bytes resident"
+march hybrid warp.h5 fine.hdf 640 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker on
+march cpu warp.h5 fine.hdf 64 --group 16 --device cpu
+alone=$(sweep host) both=$(sweep hybrid) cores=$(sweep cpu)
+link=$(calculate "$(figure host streaming_copied) / $(figure host streaming_sweeps) / 55")
+record airplane-march "a sweep, GPU alone" "$alone" s "$link" "$few"
+record airplane-march "a sweep, GPU and cores" "$both" s "$link" "$few"
+record airplane-march "a sweep, cores alone" "$cores" s "$link" "$(nproc) cores"
+record airplane-march "speed of GPU and cores together over the faster of both" \
+    "$(calculate "($alone < $cores ? $alone : $cores) / $both")" 1 1 "$few, $(nproc) cores"
+
+# Pages of the file are dropped behind the reader: what a sweep read is not there for the next.
+while sleep 0.5; do dd if=warp.h5 iflag=nocache count=0 2> dropped.txt; done &
+dropper=$!
+start=$(date +%s.%N)
+dd if=warp.h5 of=/dev/null bs=16M count=256 2> plain.txt
+plain=$(calculate "4.294967296 / ($(date +%s.%N) - $start)")
+march disk warp.h5 fine.hdf 64 --group 16 --device "$one" --device-memory "$quarter" --host-memory "${FEW:-6G}" --cpu-worker off
+kill $dropper
+record stream-disk "stored bytes of the airplane march" \
+    "$(calculate "$(figure disk streaming_stored_read) / $(figure disk streaming_elapsed)")" GB/s 3.0 \
+    "$few, $(calculate "$(figure disk streaming_stored_read) / $(figure disk streaming_sweeps)") GB read a sweep; plain reading with one thread $plain GB/s"

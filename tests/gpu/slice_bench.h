@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/tdbem/half_values.h"
 #include "kernels/tdbem/slice_batch.h"
 #include "kernels/tdbem/slice_product.h"
 #include "runtime/memory.h"
@@ -36,10 +37,20 @@ typedef struct bench_batch {
     ps_block_tile *tiles;
     const void **images;
     int64_t *offsets, image_bytes, value_bytes, stored_bytes; /* stored: with indices */
-    void *image, *table, *device_table, *base, *scratch, *past, *sums, *pool;
+    void *image, *table, *device_table, *base, *scratch, *past, *sums;
+    const void *pool, *past_pool; /* of values, and of the past: pinned, by the caller */
 } bench_batch;
 
 enum { POOL_BYTES = 64 << 20 };
+
+static inline int64_t bench_item(const slice_bench *s) /* bytes of a past value or sum */
+{
+    return s->header.slices.precision == PS_SINGLE ? 4 : 8;
+}
+static inline int64_t bench_stored(const slice_bench *s)
+{
+    return s->header.half ? 2 : bench_item(s);
+}
 
 static inline uint64_t bench_next(uint64_t *state)
 {
@@ -62,11 +73,14 @@ static inline ps_status bench_image(const slice_bench *s, ps_block_tile *tile, v
 {
     const ps_block_header *h = &s->header;
     uint64_t state = 77;
-    int64_t warps = (s->rows + 31) / 32, size = h->slices.precision == PS_SINGLE ? 4 : 8;
+    int64_t warps = (s->rows + 31) / 32, size = bench_stored(s);
     int64_t blocks = (s->rows + h->block_rows - 1) / h->block_rows * s->slices;
     bool warp = h->layout == PS_BLOCK_WARP, full = h->layout == PS_BLOCK_FULL;
     int64_t index = warp ? warps * s->slices * 64 : full ? blocks * 4 : s->slices * s->rows * 2;
-    int64_t more = warp ? warps * s->slices * 2 : full ? blocks * 2 + (s->slices + 1) * 4 + 64 : 0;
+    int64_t scales = h->half ? warps * s->slices * 32 : 0;
+    int64_t more = warp   ? warps * s->slices * 2 + 64 + scales
+                   : full ? blocks * 2 + (s->slices + 1) * 4 + 64
+                          : 0;
     int64_t most =
         warp ? warps * 32 * s->slices * BENCH_D_MAX : blocks * h->block_rows * h->block_columns;
     index = (index + 127) / 128 * 128;
@@ -96,6 +110,8 @@ static inline ps_status bench_image(const slice_bench *s, ps_block_tile *tile, v
     }
     if (warp) {
         tile->widths = (void *)(at + index);
+        if (scales) tile->scales = (void *)(at + index + (warps * s->slices * 2 + 63) / 64 * 64);
+        if (scales) memset(tile->scales, 100, (size_t)scales);
         tile->value_count = 0;
         for (int64_t b = 0; b < warps * s->slices; ++b) { /* longest of 32: 7 .. 13, mean 10.2 */
             tile->widths[b] =
@@ -109,24 +125,26 @@ static inline ps_status bench_image(const slice_bench *s, ps_block_tile *tile, v
     return PS_OK;
 }
 
-static inline void bench_pool(ps_precision precision, void *pool)
+/* size: 2 (halves), 4 or 8 bytes a value. */
+static inline void bench_pool(int64_t size, void *pool)
 {
     uint64_t state = 5;
-    int64_t count = POOL_BYTES / (precision == PS_SINGLE ? 4 : 8);
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < POOL_BYTES / size; ++i) {
         double x = bench_unit(&state) - 0.5;
-        if (precision == PS_SINGLE)
+        if (size == 2)
+            ((uint16_t *)pool)[i] = ps_half_encode(x * 0x1p15);
+        else if (size == 4)
             ((float *)pool)[i] = (float)x;
         else
             ((double *)pool)[i] = x;
     }
 }
 
-/* Fills device memory from the pool. */
-static inline ps_status bench_fill(const bench_batch *b, void *to, int64_t bytes)
+/* Fills device memory from a pool. */
+static inline ps_status bench_fill(const bench_batch *b, const void *pool, void *to, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += POOL_BYTES)
-        PS_TRY(ps_copy_to_device(b->stream, (char *)to + at, b->pool,
+        PS_TRY(ps_copy_to_device(b->stream, (char *)to + at, pool,
                                  bytes - at < POOL_BYTES ? bytes - at : POOL_BYTES));
     return PS_OK;
 }
@@ -138,15 +156,15 @@ static inline ps_status bench_upload(const slice_bench *s, bench_batch *b)
     for (int64_t t = 0; t < s->copies; ++t) {
         char *to = (char *)b->base + b->offsets[t];
         PS_TRY(ps_copy_to_device(b->stream, to, b->image, index));
-        PS_TRY(bench_fill(b, to + index, b->image_bytes - index));
+        PS_TRY(bench_fill(b, b->pool, to + index, b->image_bytes - index));
     }
     return PS_OK;
 }
 
-/* Values, starts, past and sums on the device; not the plan. b->pool and b->device are given. */
+/* Values, starts, past and sums on the device; not the plan. Pools and device are given. */
 static inline ps_status bench_init(const slice_bench *s, bench_batch *b)
 {
-    int64_t size = s->header.slices.precision == PS_SINGLE ? 4 : 8, n = s->slices * s->copies;
+    int64_t size = bench_item(s), n = s->slices * s->copies;
     int64_t origin = ps_product_past_before(BENCH_K, s->header.block_columns);
     int64_t stride = (origin + ps_product_past_after(PS_GROUP_MAX) + 31) / 32 * 32;
     int64_t past_bytes = n * stride * size, sum_bytes = s->rows * PS_GROUP_MAX * size;
@@ -161,13 +179,13 @@ static inline ps_status bench_init(const slice_bench *s, bench_batch *b)
         b->images[t] = b->image;
         b->offsets[t] = t * b->image_bytes;
     }
-    b->value_bytes = b->tiles[0].value_count * size * s->copies;
+    b->value_bytes = b->tiles[0].value_count * bench_stored(s) * s->copies;
     b->stored_bytes = b->image_bytes * s->copies;
     PS_TRY(ps_device_alloc(b->device, b->image_bytes * s->copies, &b->base));
     PS_TRY(ps_device_alloc(b->device, past_bytes, &b->past));
     PS_TRY(ps_device_alloc(b->device, sum_bytes, &b->sums));
     PS_TRY(bench_upload(s, b));
-    PS_TRY(bench_fill(b, b->past, past_bytes));
+    PS_TRY(bench_fill(b, b->past_pool, b->past, past_bytes));
     PS_TRY(ps_fill_zero(b->stream, b->sums, sum_bytes));
     b->memory = (ps_slice_batch_memory){.base = b->base,
                                         .past = b->past,

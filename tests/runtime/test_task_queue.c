@@ -389,6 +389,46 @@ static void wrong_use(void **state)
     ps_device_close(&f.devices[0]);
 }
 
+/* Tasks let in as others get done: progress is seen, ends with the last one, and tells of failures. */
+static ps_status count_or_fail(const ps_task_call *call)
+{
+    const int64_t *number = call->arguments;
+    atomic_fetch_add(&executed[0], 1);
+    return *number == 70 ? ps_fail(PS_INVALID, "task 70 is bad") : PS_OK;
+}
+
+static void progress(void **state)
+{
+    static const ps_codelet codelet = {"some", 0, count_or_fail, NULL};
+    static fixture f;
+    for (int failing = 0; failing < 2; ++failing) {
+        ps_task_queue_config config = base_config(&f, 2, 0, 0);
+        int64_t done = -1, count = failing ? 100 : 60;
+        ps_status status = PS_OK;
+        check_ok(ps_task_queue_open(&config, &f.queue));
+        check_ok(ps_task_queue_progress(f.queue, &done));
+        assert_true(done == 0);
+        atomic_store(&executed[0], 0);
+        for (int64_t t = 0; t < count && status == PS_OK; ++t) {
+            while (status == PS_OK && t - done > 3) {
+                int64_t before = done;
+                status = ps_task_queue_progress(f.queue, &done);
+                assert_true(status != PS_OK || done > before);
+            }
+            ps_task_spec spec = {.codelet = &codelet,
+                                 .bucket = CPU_ONLY,
+                                 .arguments = &t,
+                                 .argument_bytes = sizeof t};
+            if (status == PS_OK) status = ps_task_insert(f.queue, &spec);
+        }
+        while (status == PS_OK && done < count) status = ps_task_queue_progress(f.queue, &done);
+        assert_int_equal(status, failing ? PS_INVALID : PS_OK);
+        assert_int_equal(atomic_load(&executed[0]) >= (failing ? 71 : 60), 1);
+        if (!failing) assert_true(done == 60);
+        ps_task_queue_close(&f.queue);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +436,7 @@ int main(void)
         cmocka_unit_test(eviction),           cmocka_unit_test(too_large),
         cmocka_unit_test(failure_ends_the_run), cmocka_unit_test(fixed_mapping),
         cmocka_unit_test(tasks_insert_tasks), cmocka_unit_test(wrong_use),
+        cmocka_unit_test(progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,3 +28,16 @@ needs() {
         command -v "penstock-$program" >/dev/null || { echo "penstock-$program was not built"; exit 77; }
     done
 }
+
+# hand_mesh NODES ELEMENTS: a text MSH of these lines ("x y z\n..", "TYPE TAGS.. NODES..\n..") through
+# mesh-import, as hand.hdf.
+hand_mesh() {
+    {
+        printf '$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n' "$(printf "$1" | wc -l)"
+        printf "$1" | awk '{ print NR, $0 }'
+        printf '$EndNodes\n$Elements\n%d\n' "$(printf "$2" | wc -l)"
+        printf "$2" | awk '{ print NR, $0 }'
+        printf '$EndElements\n'
+    } > hand.msh
+    expect 0 "" penstock-mesh-import hand.msh hand.hdf --orient
+}

@@ -17,6 +17,7 @@ typedef struct batch_case {
     double empty; /* share of empty row-vectors                                          */
     double wild;  /* share of row-vectors that begin anywhere; others near |i - j|       */
     int batches;  /* that the tiles are dealt into                                       */
+    bool half;    /* values are stored as halves, which they are to the bit              */
 } batch_case;
 
 /* Row-vector (i,j): deterministic in (seed of the case, i, j). */
@@ -33,10 +34,11 @@ static inline void case_vector(const batch_case *c, int64_t i, int64_t j, int64_
     *start = 1 + (int64_t)(fmin(place, 1) * (double)(c->k_max - *length));
 }
 
-static inline double case_value(int64_t i, int64_t j, int64_t q)
+/* In -1 .. 1; of halves a multiple of 2^-10, with a factor for every row-vector. */
+static inline double case_value(const batch_case *c, int64_t i, int64_t j, int64_t q)
 {
-    return (float)(2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) -
-                   1);
+    double x = 2 * synthetic_unit(synthetic_hash(5, (uint64_t)i, (uint64_t)j, (uint64_t)q)) - 1;
+    return c->half ? ldexp(rint(1024 * x), (int)((i + 3 * j) % 21) - 15) : (float)x;
 }
 
 /* Fills a tile whose ranges are set. */
@@ -53,9 +55,9 @@ static inline void case_tile(const batch_case *c, ps_precision precision, ps_sli
         tile->lengths[v] = (uint16_t)length;
         for (int64_t q = 0; q < length; ++q, ++at)
             if (precision == PS_SINGLE)
-                ((float *)tile->values)[at] = (float)case_value(i, j, q);
+                ((float *)tile->values)[at] = (float)case_value(c, i, j, q);
             else
-                ((double *)tile->values)[at] = case_value(i, j, q);
+                ((double *)tile->values)[at] = case_value(c, i, j, q);
     }
     tile->value_count = at;
     ps_slice_tile_fill_starts(tile);
@@ -80,11 +82,16 @@ static inline void *case_image(const ps_block_header *h, ps_block_tile *tile, in
                                           : warp ? 64 * warps
                                                  : 2 * tile->slices * tile->rows},
                  {(void **)&tile->widths, warp ? 2 * warps : 0},
-                 {&tile->values, tile->value_count * (h->slices.precision == PS_SINGLE ? 4 : 8)}};
+                 {(void **)&tile->scales, h->half ? 32 * warps : 0},
+                 {&tile->values, tile->value_count * (h->half                            ? 2
+                                                      : h->slices.precision == PS_SINGLE ? 4
+                                                                                         : 8)}};
+    enum { PARTS = sizeof parts / sizeof *parts };
     *bytes = PS_PRODUCT_OVERREAD;
-    for (int p = 0; p < 6; ++p) *bytes += (parts[p].bytes + 63) / 64 * 64;
+    for (int p = 0; p < PARTS; ++p) *bytes += (parts[p].bytes + 63) / 64 * 64;
     char *image = synthetic_array(*bytes, 1), *at = image;
-    for (int p = 0; p < 6; ++p) {
+    for (int p = 0; p < PARTS; ++p) {
+        if (!*parts[p].array) continue;
         memcpy(at, *parts[p].array, (size_t)parts[p].bytes);
         free(*parts[p].array);
         *parts[p].array = at;
@@ -110,17 +117,33 @@ static inline double case_past(int64_t j, int64_t t)
     return t >= 0 ? 0 : (float)(2 * synthetic_unit(hash) - 1);
 }
 
-/* Adds row-vector (i,j) to exact[PS_GROUP_MAX][2]. */
-static inline void case_exact(const batch_case *c, int64_t i, int64_t j, double *exact)
+/* Adds row-vector (i,j) to exact[PS_GROUP_MAX][2]; past: of slice j at t = 0. */
+static inline void case_exact(const batch_case *c, int64_t i, int64_t j, const double *past,
+                              double *exact)
 {
     int64_t start, length;
     case_vector(c, i, j, &start, &length);
-    for (int64_t q = 0; q < length; ++q)
+    for (int64_t q = 0; q < length; ++q) {
+        double value = case_value(c, i, j, q);
         for (int64_t g = 0; g < PS_GROUP_MAX; ++g) {
-            double x = case_value(i, j, q) * case_past(j, g - start - q);
+            double x = value * past[g - start - q];
             exact[2 * g] += x;
             exact[2 * g + 1] += fabs(x);
         }
+    }
+}
+
+/* exact[N][PS_GROUP_MAX][2] */
+static inline void case_exact_sums(const batch_case *c, double *exact)
+{
+    int64_t before = c->k_max + c->d_max;
+    double *past = calloc((size_t)(before + PS_GROUP_MAX), sizeof *past);
+    for (int64_t j = 0; j < c->unknowns; ++j) {
+        for (int64_t t = -before; t < 0; ++t) past[before + t] = case_past(j, t);
+        for (int64_t i = 0; i < c->unknowns; ++i)
+            case_exact(c, i, j, past + before, &exact[2 * PS_GROUP_MAX * i]);
+    }
+    free(past);
 }
 
 static inline ps_status case_tiles_init(const batch_case *c, ps_precision precision,
@@ -137,6 +160,7 @@ static inline ps_status case_tiles_init(const batch_case *c, ps_precision precis
         (ps_block_header){.layout = c->layout,
                           .block_rows = c->block_rows,
                           .block_columns = c->block_columns ? c->block_columns : c->d_max};
+    out->header.half = c->half;
     out->header.slices.precision = precision;
     out->header.slices.d_max = c->d_max;
     out->header.slices.k_max = c->k_max;
@@ -145,9 +169,7 @@ static inline ps_status case_tiles_init(const batch_case *c, ps_precision precis
     PS_TRY(PS_ALLOC(&out->images, out->count, "tiles"));
     PS_TRY(PS_ALLOC(&out->bytes, out->count, "tiles"));
     PS_TRY(PS_ALLOC(&out->exact, 2 * c->unknowns * PS_GROUP_MAX, "exact sums"));
-    for (int64_t v = 0; v < c->unknowns * c->unknowns; ++v)
-        case_exact(c, v / c->unknowns, v % c->unknowns,
-                   &out->exact[2 * PS_GROUP_MAX * (v / c->unknowns)]);
+    case_exact_sums(c, out->exact);
     for (int64_t t = 0; t < out->count; ++t) {
         ps_slice_tile tile = {0};
         int64_t histogram[PS_LENGTH_BINS] = {0};
@@ -347,19 +369,29 @@ done:
 /* Odd sizes: rows that are no multiple of 32, tiles of few slices, row-vectors of 1 to 40, starts
  * from 1 to K, near each other and not, blocks that no kernel likes best. */
 static const batch_case batch_cases[] = {
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1},
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
-    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 32, 0, 149, 149, 13, 60, 9, 0.1, 0, 1},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 20, 47, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 128, 16, 131, 131, 7, 90, 16, 0, 0.02, 1},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_TEAMS, 51, 60, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 16, 0, 299, 299, 50, 60, 12, 0.1, 0, 1},
-    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 37, 0, 149, 149, 13, 60, 9, 0.1, 0, 2},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 300, 64, 401, 401, 350, 80, 16, 0.1, 0, 1},
-    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 32, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 20, 47, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 128, 16, 131, 131, 7, 90, 16, 0, 0.02, 1, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_TEAMS, 51, 60, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 16, 0, 299, 299, 50, 60, 12, 0.1, 0, 1, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_BEST, 37, 0, 149, 149, 13, 60, 9, 0.1, 0, 2, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 300, 64, 401, 401, 350, 80, 16, 0.1, 0, 1, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_TEAMS, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 16, 30, 149, 149, 13, 60, 9, 0.1, 0, 1, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 37, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 100, 64, 161, 161, 150, 80, 16, 0.1, 0, 1, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_ROWS, 3, 128, 97, 97, 41, 300, 20, 0.9, 0.1, 2, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 1, 500, 70, 33, 41, 700, 17, 0.2, 0.9, 2, false},
+    {PS_BLOCK_FULL, PS_SLICE_KERNEL_BEST, 64, 32, 299, 299, 50, 60, 12, 0.02, 0, 1, false},
+    {PS_BLOCK_CONTIGUOUS, PS_SLICE_KERNEL_ROWS, 8, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, false},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 149, 149, 13, 60, 9, 0.1, 0, 1, true},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 203, 64, 5, 400, 40, 0.3, 0.5, 3, true},
+    {PS_BLOCK_WARP, PS_SLICE_KERNEL_BEST, 0, 0, 97, 97, 41, 700, 17, 0.9, 0.1, 2, true},
 };
 enum { BATCH_CASES = sizeof batch_cases / sizeof *batch_cases };
 

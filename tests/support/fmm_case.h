@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/fmm/evaluate.h"
+#include "kernels/fmm/m2l_table.h"
 #include "tests/support/tree_case.h"
 
 typedef struct fmm_options {
@@ -27,53 +28,21 @@ typedef struct fmm_case {
     int threads;
 } fmm_case;
 
-static inline ps_status fmm_case_operators(const fmm_options *o, double rho,
-                                           ps_fmm_m2l_table *table, void **block)
-{
-    int64_t points = (int64_t)o->order * o->order * o->order,
-            rows = ps_fmm_operators_rows_max(o->order);
-    ps_fmm_operators operators = {
-        .function = o->function, .order = o->order, .epsilon = o->epsilon, .rho = rho};
-    void *workspace, *factors;
-    PS_TRY(ps_alloc_untouched(&factors, rows * (points + 1) * 8, "operators"));
-    PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_operators_workspace(o->order), "workspace"));
-    operators.factors = factors;
-    operators.signs = operators.factors + rows * points;
-    PS_TRY(ps_fmm_operators_build(&operators, workspace));
-    ps_fmm_m2l_shape(&operators, o->far, table);
-    PS_TRY(ps_alloc(block, ps_fmm_m2l_bytes(table), 1, "table"));
-    ps_fmm_m2l_place(table, *block);
-    ps_fmm_m2l_fill(&operators, table);
-    free(factors);
-    free(workspace);
-    return PS_OK;
-}
-
-static inline ps_status fmm_case_basis(const fmm_options *o, double rho, ps_fmm_m2l_table *table,
+static inline ps_status fmm_case_table(const fmm_options *o, double rho, ps_fmm_m2l_table *table,
                                        void **block)
 {
-    int64_t points = (int64_t)o->order * o->order * o->order,
-            rows = ps_fmm_basis_rows_max(o->order);
-    ps_fmm_basis basis = {.function = o->function,
-                          .order = o->order,
-                          .epsilon = o->epsilon,
-                          .basis_epsilon = o->epsilon / o->basis,
-                          .rho = rho};
-    void *workspace, *numbers, *parity;
-    PS_TRY(ps_alloc_untouched(&numbers, (points * points + rows * (points + 1)) * 8, "basis"));
-    PS_TRY(ps_alloc_untouched(&parity, points, "parities"));
-    PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_basis_workspace(o->order), "workspace"));
-    basis.vectors = numbers;
-    basis.cores = basis.vectors + points * points;
-    basis.signs = basis.cores + rows * points;
-    basis.parity = parity;
-    PS_TRY(ps_fmm_basis_build(&basis, workspace));
-    ps_fmm_m2l_shape_basis(&basis, o->far, table);
+    ps_fmm_table_spec spec = {.function = o->function,
+                              .order = o->order,
+                              .epsilon = o->epsilon,
+                              .rho = rho,
+                              .basis_epsilon = o->basis ? o->epsilon / o->basis : 0,
+                              .precision = o->far};
+    void *workspace;
+    PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_table_workspace(&spec), "workspace"));
+    PS_TRY(ps_fmm_table_make(&spec, workspace, table));
     PS_TRY(ps_alloc(block, ps_fmm_m2l_bytes(table), 1, "table"));
     ps_fmm_m2l_place(table, *block);
-    ps_fmm_m2l_fill_basis(&basis, table);
-    free(numbers);
-    free(parity);
+    ps_fmm_table_fill(&spec, workspace, table);
     free(workspace);
     return PS_OK;
 }
@@ -89,8 +58,7 @@ static inline ps_status fmm_case_tables(fmm_case *c, const fmm_options *o, const
         c->problem.factors[l] = ps_fmm_level_factor(box, l, o->function.kernel);
         if (one && l > 2) continue;
         double rho = one ? 1 : ldexp(box->width, -l - 1);
-        PS_TRY(
-            (o->basis ? fmm_case_basis : fmm_case_operators)(o, rho, &c->tables[l], &c->blocks[l]));
+        PS_TRY(fmm_case_table(o, rho, &c->tables[l], &c->blocks[l]));
     }
     return PS_OK;
 }

@@ -10,8 +10,8 @@
 static ps_q1_grid grid_of(int64_t nx, int64_t ny, int64_t nz)
 {
     ps_q1_grid grid;
-    check_ok(ps_q1_grid_make((const int64_t[3]){nx, ny, nz}, (const double[3]){250, 250, 15},
-                             &grid));
+    check_ok(
+        ps_q1_grid_make((const int64_t[3]){nx, ny, nz}, (const double[3]){250, 250, 15}, &grid));
     return grid;
 }
 
@@ -53,7 +53,11 @@ static ps_status keep_residual(void *context, int64_t iteration, double residual
 /* From random traces without a source: the factor of the last 20 of 60 iterations. */
 static double factor_of(ps_transmission t, int64_t slabs, bool modes)
 {
-    ps_slab_box_plan plan = {grid_of(33, 17, 9), slabs, t, modes, 1, NULL, 0};
+    ps_slab_box_plan plan = {.grid = grid_of(33, 17, 9),
+                             .slabs = slabs,
+                             .transmission = t,
+                             .modes = modes,
+                             .threads = 1};
     fixture f = open_box(&plan);
     uint64_t seed = 5;
     for (int64_t i = 0; i < ps_slab_box_traces(&f.box); ++i) {
@@ -78,8 +82,7 @@ static ps_transmission best_of(ps_transmission_kind kind, double *rho)
     double least, largest;
     ps_face_range(&grid, &least, &largest);
     ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, grid.spacing[0]}, &symbol);
-    ps_transmission_search search = {
-        kind, &symbol, {log(.2), log(grid.spacing[0] / sqrt(12))}, 1};
+    ps_transmission_search search = {kind, &symbol, {log(.2), log(grid.spacing[0] / sqrt(12))}, 1};
     ps_transmission t;
     ps_cmaes_result result;
     check_ok(ps_transmission_optimise(&search, &t, rho, &result));
@@ -163,18 +166,24 @@ static void all_ways_lead_to_the_answer(void **unused)
     ps_transmission t = best_of(PS_OO2_UNSYMMETRIC, &rho);
     for (int c = 0; c < 18; ++c) {
         static const int64_t slabs[] = {2, 4, 7};
-        ps_slab_box_plan plan = {w.grid, slabs[c / 6], t, false, 2, w.load, c % 2 ? .9 : 0};
+        ps_slab_box_plan plan = {.grid = w.grid,
+                                 .slabs = slabs[c / 6],
+                                 .transmission = t,
+                                 .modes = false,
+                                 .threads = 2,
+                                 .load = w.load,
+                                 .coarse = c % 2 ? .9 : 0};
         fixture f = open_box(&plan);
         ps_interface problem = ps_slab_box_interface(&f.box, true);
         ps_krylov_result result;
         if (c / 2 % 3 == 0)
             check_ok(ps_interface_fixed_point(&problem, 1e-14, 100, f.g, f.space, &result));
         else if (c / 2 % 3 == 1)
-            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60}, f.g, f.space,
-                                        &result));
+            check_ok(
+                ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60}, f.g, f.space, &result));
         else
             check_ok(ps_slab_box_sweeps(&f.box, 1e-14, 100, f.g, &result));
-        ps_slab_box_finish(&f.box, f.g);
+        check_ok(ps_slab_box_finish(&f.box, f.g));
         check_answer(&f, &w);
         close_box(&f);
     }
@@ -188,7 +197,13 @@ static void full_coarse_space_is_exact(void **unused)
     whole w = make_whole();
     static const int64_t slabs[] = {2, 5, 32};
     for (int c = 0; c < 6; ++c) {
-        ps_slab_box_plan plan = {w.grid, slabs[c / 2], {{.3, .1}, {2, 3}}, false, 1, w.load, 100};
+        ps_slab_box_plan plan = {.grid = w.grid,
+                                 .slabs = slabs[c / 2],
+                                 .transmission = {{.3, .1}, {2, 3}},
+                                 .modes = false,
+                                 .threads = 1,
+                                 .load = w.load,
+                                 .coarse = 100};
         fixture f = open_box(&plan);
         ps_interface problem = ps_slab_box_interface(&f.box, true);
         ps_krylov_result result;
@@ -197,7 +212,7 @@ static void full_coarse_space_is_exact(void **unused)
         else
             check_ok(ps_interface_fixed_point(&problem, 1e-12, 3, f.g, f.space, &result));
         assert_true(result.iterations <= 2);
-        ps_slab_box_finish(&f.box, f.g);
+        check_ok(ps_slab_box_finish(&f.box, f.g));
         check_answer(&f, &w);
         close_box(&f);
     }
@@ -210,7 +225,12 @@ static void restarts(void **unused)
 {
     whole w = make_whole();
     ps_krylov_result full, cut;
-    ps_slab_box_plan plan = {w.grid, 4, {{.3, .3}, {0, 0}}, false, 1, w.load, 0};
+    ps_slab_box_plan plan = {.grid = w.grid,
+                             .slabs = 4,
+                             .transmission = {{.3, .3}, {0, 0}},
+                             .modes = false,
+                             .threads = 1,
+                             .load = w.load};
     fixture f = open_box(&plan);
     ps_interface problem = ps_slab_box_interface(&f.box, true);
     check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 60}, f.g, f.space, &full));
@@ -230,7 +250,11 @@ static void restarts(void **unused)
 static void refusals(void **unused)
 {
     ps_slab_box box;
-    ps_slab_box_plan plan = {grid_of(9, 5, 5), 9, {{.3, .3}, {0, 0}}, false, 1, NULL, 0};
+    ps_slab_box_plan plan = {.grid = grid_of(9, 5, 5),
+                             .slabs = 9,
+                             .transmission = {{.3, .3}, {0, 0}},
+                             .modes = false,
+                             .threads = 1};
     double memory[1];
     check_fails(ps_slab_box_make(&plan, memory, &box), PS_USAGE, "2..8 slabs");
     fixture f;

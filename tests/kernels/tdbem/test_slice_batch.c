@@ -38,6 +38,11 @@ static double value_of(const walk *w, const ps_slice_piece *p, const ps_slice_re
         at = s->slice * p->step +
              row / w->plan->block_rows * w->plan->block_rows * w->plan->block_columns +
              row % w->plan->block_rows + (s->column + column) * w->plan->block_rows;
+    if (w->plan->half) {
+        const uint16_t *halves = (const void *)(w->base + p->values);
+        const uint8_t *scales = (const void *)(w->base + p->scales);
+        return ps_half_decode(halves[at]) * ps_half_scale(scales[s->slice * p->starts_step + r]);
+    }
     return w->plan->precision == PS_SINGLE ? ((const float *)(w->base + p->values))[at]
                                            : ((const double *)(w->base + p->values))[at];
 }
@@ -60,12 +65,41 @@ static void walk_piece(const walk *w, const ps_slice_strand *strand, const ps_sl
     }
 }
 
+/* Full blocks: two of a slice at most. */
+static void walk_panel(const walk *w, const ps_slice_strand *strand, const ps_slice_panel *p)
+{
+    const float *values = (const void *)(w->base + p->values);
+    assert_in_range(p->begin[0], 0, p->end[0] - 1);
+    assert_in_range(p->begin[1], p->end[0], p->end[1]);
+    for (int b = 0; b < 2; ++b)
+        for (int64_t r = p->begin[b]; r < p->end[b]; ++r) {
+            assert_in_range(r, 0, strand->rows - 1);
+            for (int64_t q = 0; q < w->plan->block_columns; ++q)
+                w->sums[strand->row + r] += values[r + b * p->other + q * w->plan->block_rows] *
+                                            case_past(p->slice, -p->column[b] - q);
+        }
+}
+
+static void walk_panels(const walk *w, const ps_slice_strand *strands, const ps_slice_panel *panels)
+{
+    for (int64_t s = 0; s < w->plan->strands; ++s)
+        for (int32_t i = 0; i < strands[s].pieces; ++i) {
+            const ps_slice_panel *panel = &panels[strands[s].first_piece + i];
+            assert_true(i == 0 || panel->slice >= panel[-1].slice);
+            walk_panel(w, &strands[s], panel);
+        }
+}
+
 static void walk_batch(const case_batch *batch, double *sums)
 {
     const char *table = batch->host_table;
     const ps_slice_strand *strands = batch->host_table;
     const ps_slice_piece *pieces = (const void *)(table + ps_slice_batch_pieces_at(&batch->plan));
     walk w = {.plan = &batch->plan, .base = batch->base, .sums = sums};
+    if (ps_batch_has_panels(&batch->plan)) {
+        walk_panels(&w, strands, (const void *)pieces);
+        return;
+    }
     for (int64_t s = 0; s < batch->plan.strands; ++s) {
         int32_t segments = 0, slice = -1;
         for (int32_t i = 0; i < strands[s].pieces; ++i) {
@@ -87,7 +121,7 @@ static void tables_say_where_everything_is(void **state)
     check_ok(ps_stream_open(device, &stream));
     for (int i = 0; i < BATCH_CASES; ++i) {
         const batch_case *c = &batch_cases[i];
-        if (c->layout == PS_BLOCK_FULL || c->kernel == PS_SLICE_KERNEL_TEAMS) continue;
+        if (c->kernel == PS_SLICE_KERNEL_TEAMS) continue;
         if (c->layout == PS_BLOCK_CONTIGUOUS && c->block_rows % 4) continue;
         case_tiles tiles;
         case_batch batch;
@@ -124,8 +158,8 @@ static void what_no_kernel_takes_is_refused(void **state)
     check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "teams kernel");
     header.block_columns = 600, tiles.kernel = PS_SLICE_KERNEL_ROWS;
     check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "32 x 600");
-    header.half = true;
-    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "halves");
+    header.layout = PS_BLOCK_CONTIGUOUS, header.block_rows = 33;
+    check_fails(ps_slice_batch_plan_make(&header, 8, 1, &tiles, &plan), PS_USAGE, "33 x 600");
 }
 
 int main(void)

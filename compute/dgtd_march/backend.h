@@ -1,0 +1,65 @@
+/*
+ * backend: where the state of a rank lives and who steps it. The march talks to this table alone.
+ *
+ * All functions of a state are called by one thread, in the order of the march; a device may run
+ * them later, but what it hands out (get, pack into host memory, rows, terms) is there on return.
+ * Groups are those of the system that it was opened with; [begin, end) is a range of them.
+ */
+#ifndef PS_DGTD_MARCH_BACKEND_H
+#define PS_DGTD_MARCH_BACKEND_H
+
+#include "kernels/dgtd/energy.h"
+#include "kernels/dgtd/probe.h"
+
+/* What a state is made of; borrowed while it is open. */
+typedef struct backend_setup {
+    const ps_dgtd_march *march; /* system, border, currents, dt; its fields are the host's own
+                                   arrays, which the CPU steps in place                       */
+    const ps_dgtd_energy *energy;
+    int64_t field_bytes;        /* of one field with its halo slots                           */
+    const ps_dgtd_probe *probes;
+    int64_t probe_count;
+    int64_t rows;               /* steps that are sampled before rows are asked for           */
+    const double *omegas;       /* [frequencies] 1/m                                          */
+    int frequencies;
+    void *sums[2];              /* of the running DFT, by field; the host's own               */
+    const int32_t *send, *receive; /* [faces] 4 * slot + face, of all neighbours              */
+    int64_t faces;
+} backend_setup;
+
+typedef struct backend {
+    const char *name;
+    ps_status (*open)(const backend_setup *setup, int ordinal, void **state);
+    void (*close)(void *state); /* NULL is fine */
+
+    /* The fields and sums of the host to the state, and back. Collective points of the march:
+     * start, restart, checkpoints, snapshots, the end. */
+    ps_status (*put)(void *state);
+    ps_status (*get)(void *state);
+
+    /* Half step of a field from step `step` on (kernels/dgtd/march.h); with terms != NULL also the
+     * energy terms[groups] of these groups (kernels/dgtd/energy.h). */
+    ps_status (*half)(void *state, ps_dgtd_field field, int64_t step, int64_t begin, int64_t end,
+                      double *terms);
+    /* sums += scale e^{-i w t} field of these groups. */
+    ps_status (*transform)(void *state, ps_dgtd_field field, double scale, double t, int64_t begin,
+                           int64_t end);
+    /* Values at probes [first, first + count) to the row of a step, 0 <= row < rows. */
+    ps_status (*sample)(void *state, ps_dgtd_field field, int64_t row, int64_t first,
+                        int64_t count);
+    /* rows [0, count): values[count][probe_count][2][3], E then H. */
+    ps_status (*take)(void *state, int64_t count, double *values);
+
+    /* Traces of faces [first, first + count) of the lists, out of own slots and into the halo. */
+    ps_status (*pack)(void *state, ps_dgtd_field field, int64_t first, int64_t count, void *buffer);
+    ps_status (*unpack)(void *state, ps_dgtd_field field, int64_t first, int64_t count,
+                        const void *buffer);
+} backend;
+
+extern const backend backend_cpu;
+
+/* The backend for --device auto|cpu|cuda[:N] and its ordinal on this rank. PS_USAGE if there is
+ * none of that kind. */
+ps_status backend_choose(const char *device, const backend **out, int *ordinal);
+
+#endif

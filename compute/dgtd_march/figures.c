@@ -1,0 +1,60 @@
+/* What a run tells at its end. */
+#include "compute/dgtd_march/tiles.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+static void report_rate(ps_report *report, const march *m)
+{
+    double steps = (double)(m->done - m->first), elements = (double)m->problem->header->elements;
+    double seconds = m->clock.stepping > 0 ? m->clock.stepping : 1;
+    ps_report_real(report, "elements_a_second", elements * steps / seconds, NULL);
+    ps_report_real(report, "unknowns_a_second",
+                   6 * m->problem->reference.nodes * elements * steps / seconds, NULL);
+}
+
+static void report_file(ps_report *report, const march *m)
+{
+    ps_paged_stats stats;
+    if (!m->tiles) return;
+    ps_paged_get_stats(m->tiles->paged, &stats);
+    ps_report_section(report, "file");
+    ps_report_int(report, "ranges", m->tiles->ranges, NULL);
+    ps_report_int(report, "ranges_a_tile", m->tiles->width, NULL);
+    ps_report_int(report, "steps_a_visit", m->tiles->visit, NULL);
+    ps_report_real(report, "read", (double)stats.bytes_read / 1e9, "GB");
+    ps_report_real(report, "written", (double)stats.bytes_written / 1e9, "GB");
+    ps_report_real(report, "read_seconds", stats.read_seconds, "s");
+    ps_report_real(report, "write_seconds", stats.write_seconds, "s");
+    ps_report_real(report, "waited_seconds", stats.waited_seconds, "s");
+}
+
+void march_report(const march *m)
+{
+    const problem *p = m->problem;
+    double total = ps_clock() - m->clock.start;
+    if (ps_comm_rank() != 0) return;
+    ps_report *report = ps_report_new(m->run->json);
+    ps_report_section(report, "run");
+    ps_report_text(report, "backend", m->backend->name);
+    ps_report_int(report, "elements", p->header->elements, NULL);
+    ps_report_int(report, "order", p->header->order, NULL);
+    ps_report_int(report, "steps", p->timing.steps, NULL);
+    ps_report_int(report, "steps_done", m->done, NULL);
+    ps_report_int(report, "steps_in_this_start", m->done - m->first, NULL);
+    ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0, "s");
+    ps_report_section(report, "fields");
+    ps_report_real(report, "electric_energy", m->figures.latest * PS_DGTD_EPS0, "J");
+    ps_report_real(report, "largest_electric_energy", m->figures.largest * PS_DGTD_EPS0, "J");
+    if (m->options->mode_error > 0)
+        ps_report_real(report, "mode_error", m->figures.mode_error, NULL);
+    ps_report_section(report, "time");
+    ps_report_real(report, "total", total, "s");
+    ps_report_real(report, "opening", m->clock.opening, "s");
+    ps_report_real(report, "stepping", m->clock.stepping, "s");
+    ps_report_real(report, "waiting", m->clock.waiting, "s");
+    ps_report_real(report, "keeping", m->clock.keeping, "s");
+    report_rate(report, m);
+    ps_report_int(report, "memory_peak", ps_memory_peak(), "bytes");
+    report_file(report, m);
+    ps_report_print(&report);
+}

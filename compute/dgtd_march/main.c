@@ -1,0 +1,186 @@
+/*
+ * penstock-dgtd-march: discontinuous Galerkin for Maxwell's equations, marched on in time.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "compute/dgtd_march/march.h"
+#include "runtime/log.h"
+
+static march_options options = {.dt_scale = 1,
+                                .probe_every = 1,
+                                .energy_every = 16,
+                                .transform_every = 1,
+                                .checkpoint_every = 600};
+
+static const ps_option table[] = {
+    {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e12, PS_IDENTITY},
+    {"time", PS_OPTION_REAL, &options.time, "SECONDS",
+     "time to cover, instead of --steps; the step is shortened to meet it", 1e-300, 1e300,
+     PS_IDENTITY},
+    {"periods", PS_OPTION_REAL, &options.periods, "N",
+     "periods of the lowest --frequency to cover, instead of --steps", 1e-6, 1e9, PS_IDENTITY},
+    {"dt-scale", PS_OPTION_REAL, &options.dt_scale, "X", "the model's time step times this", 1e-6,
+     10, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &options.precision, "single|double", "of fields and mesh", 0, 0,
+     PS_IDENTITY},
+    {"probe", PS_OPTION_LIST, &options.probes, "X,Y,Z",
+     "record E and H at this point, m (may be repeated)", 0, 0, PS_IDENTITY},
+    {"probes", PS_OPTION_TEXT, &options.probe_file, "FILE",
+     "more probes from a file, three numbers a line", 0, 0, PS_IDENTITY},
+    {"probe-every", PS_OPTION_INT, &options.probe_every, "N", "steps between samples of probes", 1,
+     1e9, PS_IDENTITY},
+    {"energy-every", PS_OPTION_INT, &options.energy_every, "N",
+     "steps between samples of the energy", 1, 1e9, PS_IDENTITY},
+    {"frequency", PS_OPTION_LIST, &options.frequencies, "HZ,...",
+     "transform the fields of all elements at these frequencies as the march goes on", 0, 0,
+     PS_IDENTITY},
+    {"transform-periods", PS_OPTION_INT, &options.transform_periods, "N",
+     "transform only the last N periods of the lowest --frequency; 0: the whole run (pulses)", 0,
+     1e9, PS_IDENTITY},
+    {"transform-every", PS_OPTION_INT, &options.transform_every, "N",
+     "steps between samples of the transforms", 1, 1e9, PS_IDENTITY},
+    {"mode-error", PS_OPTION_INT, &options.mode_error, "N",
+     "every N steps, the L2 distance from the mode that the model starts with; the largest is told "
+     "at the end",
+     0, 1e9, PS_IDENTITY},
+    {"state", PS_OPTION_CHOICE, &options.state, "auto|memory|file",
+     "where the fields are: in memory, or in a file of which a window is in memory (same bits); "
+     "auto: what --host-memory allows",
+     0, 0, 0},
+    {"visit-steps", PS_OPTION_INT, &options.visit_steps, "N",
+     "with the fields in a file: steps made each time they pass through memory; 0: what fits, up "
+     "to 32",
+     0, 4096, 0},
+    {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
+     "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
+    {"checkpoint-every", PS_OPTION_SECONDS, &options.checkpoint_every, "TIME",
+     "time between checkpoints; 0: none by time", 0, 0, 0},
+    {"checkpoint-steps", PS_OPTION_INT, &options.checkpoint_steps, "N",
+     "steps between checkpoints; 0: by time alone", 0, 1e9, 0},
+    {"restart", PS_OPTION_FLAG, &options.restart, NULL,
+     "continue an unfinished run from its newest good checkpoint", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static ps_store_identity trace_identity(const ps_run *run)
+{
+    return (ps_store_identity){.format = "penstock-trace",
+                               .format_version = 1,
+                               .creator = "penstock-dgtd-march",
+                               .revision = ps_revision(),
+                               .options = run->record};
+}
+
+static ps_status finish(march *m)
+{
+    if (m->stopped) {
+        ps_info("stopped after step %lld of %lld; continue with the same command and --restart",
+                (long long)m->done, (long long)m->problem->timing.steps);
+        return PS_OK;
+    }
+    ps_store_identity identity = trace_identity(m->run);
+    PS_TRY(outputs_write(m, &identity));
+    return record_remove(&m->record, true);
+}
+
+/* A run that fails by itself would fail again: nothing of it is worth keeping. Trouble from
+ * outside, a full disk say, leaves what --restart continues from. */
+static void clean_up(march *m, ps_status status)
+{
+    char text[2048];
+    if (!m->record.writer) return;
+    snprintf(text, sizeof text, "%s", ps_message());
+    if (ps_comm_any(status == PS_FAILED && m->hopeless))
+        record_remove(&m->record, true);
+    else if (ps_comm_rank() == 0)
+        ps_info("what is done so far is kept; once that is mended, continue with --restart");
+    ps_fail(status, "%s", text);
+}
+
+static ps_status march_through(const ps_run *run, problem *p, const march_plan *plan, record *named)
+{
+    march m;
+    record_mode mode = options.restart ? RECORD_RESTART : run->force ? RECORD_FORCE : RECORD_NEW;
+    ps_status status = march_open(run, &options, p, plan, named, &m);
+    if (status == PS_OK) status = march_begin(&m, mode);
+    if (status == PS_OK) status = march_run(&m);
+    if (status == PS_OK) status = finish(&m);
+    if (status == PS_OK)
+        march_report(&m);
+    else
+        clean_up(&m, status);
+    char text[2048];
+    snprintf(text, sizeof text, "%s", ps_message());
+    march_close(&m);
+    return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
+}
+
+/* True if OUTPUT is what this run would write. */
+static bool is_up_to_date(const ps_run *run, const problem *p)
+{
+    static const char *const role = "model";
+    ps_store *model = ps_dgtd_model_store(p->model);
+    ps_store_identity identity = trace_identity(run);
+    bool same = !run->force && ps_comm_rank() == 0 &&
+                ps_store_matches(run->operands[1], &identity, 1, &role, &model);
+    return ps_comm_any(same);
+}
+
+static ps_status plan_and_march(const ps_run *run, problem *p)
+{
+    march_plan plan;
+    record named;
+    ps_status status = plan_make(run, &options, p, &plan);
+    if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
+    PS_TRY(ps_comm_agree(status));
+    if (run->plan) return PS_OK;
+    PS_TRY(record_name(&named, run->operands[1], run->record, ps_dgtd_model_store(p->model),
+                       plan.file ? "file" : "memory"));
+    if (is_up_to_date(run, p)) {
+        ps_info("%s is up to date", run->operands[1]);
+        status = record_remove(&named, false);
+    } else {
+        status = march_through(run, p, &plan, &named);
+    }
+    record_close(&named);
+    return status;
+}
+
+static ps_status run_program(ps_run *run)
+{
+    problem p;
+    ps_status status = problem_open(run, &options, &p);
+    if (status == PS_OK) status = plan_and_march(run, &p);
+    problem_release(&p);
+    return status;
+}
+
+static const ps_program program = {
+    .name = "dgtd-march",
+    .streams = true,
+    .synopsis = "MODEL OUTPUT",
+    .description =
+        "Marches Maxwell's equations on in time: discontinuous Galerkin of order 1 to 4 on "
+        "tetrahedra,\n"
+        "leap-frog with centred fluxes. MODEL is what penstock-dgtd-setup made. OUTPUT is the "
+        "energy of\n"
+        "the fields over time; beside it lie (without the suffix of OUTPUT) .electric.h5 and "
+        ".magnetic.h5,\n"
+        "signals at --probe points, .phasors.h5, the fields of all elements at --frequency, and "
+        ".hdf\n"
+        "snapshots. Under mpirun each rank takes parts of the model's partition. Checkpoints and a "
+        "log of\n"
+        "all samples are kept beside OUTPUT until it is complete; after an interruption of any "
+        "kind\n"
+        "--restart continues to the same bits.",
+    .examples =
+        "  penstock-dgtd-march cavity.model.h5 cavity.h5 --time 20e-9 --probe .5,.4,.3\n"
+        "  mpirun -n 4 penstock-dgtd-march head.model.h5 head.h5 --periods 12 --frequency 900e6 \\\n"
+        "      --transform-periods 2 --checkpoint-every 15m",
+    .options = table,
+    .operands_min = 2,
+    .operands_max = 2,
+    .run = run_program,
+};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -1,0 +1,175 @@
+/*
+ * march: what the files of this program share: options, the problem, the plan, the state of a run.
+ *
+ * Inside, times are c0 t in m, H is Z0 H, sigma is Z0 sigma (specs/dgtd.md); files are SI.
+ */
+#ifndef PS_DGTD_MARCH_MARCH_H
+#define PS_DGTD_MARCH_MARCH_H
+
+#include "compute/dgtd_march/backend.h"
+#include "compute/dgtd_march/record.h"
+#include "formats/dgtd_model.h"
+#include "kernels/common/growth_watch.h"
+#include "kernels/dgtd/border.h"
+#include "kernels/dgtd/mode.h"
+#include "runtime/comm.h"
+#include "runtime/program.h"
+
+typedef enum state_place { STATE_AUTO, STATE_MEMORY, STATE_FILE } state_place;
+
+typedef struct march_options {
+    int64_t steps;
+    double time, periods; /* s; of the first frequency */
+    double dt_scale;
+    int precision; /* 0 single, 1 double */
+    ps_text_list probes, frequencies;
+    const char *probe_file;
+    int64_t probe_every, energy_every, transform_every, transform_periods;
+    int64_t snapshots, checkpoint_steps, mode_error;
+    double checkpoint_every; /* s */
+    bool restart;
+    int state;            /* state_place */
+    int64_t visit_steps;  /* m; 0: what memory allows */
+} march_options;
+
+/* ---- the problem of this rank (problem.c, sources.c) ---- */
+
+enum { FREQUENCIES_MAX = 64, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
+
+typedef struct timing {
+    double dt;             /* m */
+    int64_t steps;
+    int64_t period_steps;  /* a period of the first frequency; 0: none asked for */
+    int64_t quiet_after;   /* the last step at which a source acts; INT64_MAX: always */
+    int64_t probe_every, energy_every; /* steps between samples; at least one is taken */
+    int64_t crossing;      /* steps that a wave takes across the body */
+} timing;
+
+typedef struct problem {
+    ps_dgtd_model_file *model;
+    const ps_dgtd_model_header *header; /* borrowed from it */
+    int64_t *rank_parts;                /* [ranks + 1]      */
+    ps_dgtd_domain domain;              /* of this rank     */
+    ps_dgtd_body body;                  /* views of it      */
+    ps_dgtd_reference reference;
+    ps_dgtd_operators *operators;
+    ps_dgtd_material *materials; /* in units of the kernels */
+    double *weights;             /* [2][materials] eps, mu  */
+    ps_dgtd_system system;
+    ps_dgtd_border border;
+    ps_dgtd_incident incident;
+    bool has_mode;
+    ps_dgtd_mode mode;
+    ps_dgtd_current *currents;
+    int64_t current_count, frequency_count;
+    double frequencies[FREQUENCIES_MAX]; /* Hz, ascending     */
+    double omegas[FREQUENCIES_MAX];      /* 1/m               */
+    int64_t probe_count;                 /* of all ranks      */
+    double *points;                      /* [probe_count][3]  */
+    timing timing;
+} problem;
+
+ps_status problem_open(const ps_run *run, const march_options *options, problem *out);
+void problem_release(problem *problem);
+/* System, border and currents of this rank, once the plan agrees. */
+ps_status problem_build(const march_options *options, problem *problem);
+ps_precision problem_precision(const march_options *options);
+
+/* sources.c: incident field and currents of the model; when they are over. */
+ps_status sources_open(problem *problem);
+ps_status sources_build(problem *problem);
+void sources_release(problem *problem);
+/* Fields of elements [first, end) at the start: E at 0, H at dt/2. Nothing is done without a mode. */
+ps_status sources_start(const problem *problem, int64_t first, int64_t end, void *electric,
+                        void *magnetic);
+/* The L2 distance of the fields E^n, H^{n+1/2} of all ranks from the mode of the start. */
+ps_status sources_mode_error(const problem *problem, int64_t step, const void *electric,
+                             const void *magnetic, double *out);
+/* What spectra are to be divided by: the function of the first source at t (m), and its units;
+ * 1 where there is none. */
+double sources_function(const problem *problem, double t, const char **units);
+
+/* probes.c */
+ps_status probes_read(const march_options *options, problem *problem);
+/* The probes that lie in this rank's elements: own[count], places[count] in the list of all, both
+ * by ascending slot. PS_USAGE if a point lies in no element of any rank. */
+ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **places,
+                      int64_t *count);
+
+/* ---- the plan (plan.c) ---- */
+
+typedef struct march_plan {
+    bool file;         /* the state lies in a file and is visited a window at a time        */
+    int64_t budget;    /* of this rank, bytes                                               */
+    int64_t process, system, border, fields, sums, rows, exchange;
+    int64_t fixed;     /* all that is in memory but fields and sums                         */
+    int64_t output, disk_free;
+} march_plan;
+
+ps_status plan_make(const ps_run *run, const march_options *options, const problem *problem,
+                    march_plan *out);
+void plan_print(const ps_run *run, const problem *problem, const march_plan *plan);
+
+/* ---- the run ---- */
+
+typedef struct march_clock {
+    double start, opening, stepping, waiting, keeping;
+} march_clock;
+
+typedef struct march {
+    const ps_run *run;
+    const march_options *options;
+    problem *problem;
+    const march_plan *plan;
+    const backend *backend;
+    void *state; /* of the backend */
+    ps_dgtd_march march;
+    ps_dgtd_energy energy;
+    void *sums[2];
+    struct exchange *exchange; /* of several ranks; NULL: one */
+    struct tiles *tiles;       /* out of core; NULL: in memory */
+    ps_dgtd_probe *probes;     /* own ones */
+    int64_t *probe_places, probe_count;
+    int64_t batch_max;         /* steps that rows have room for */
+    double *values;            /* [batch_max][own probes][6] */
+    double *rows;              /* [batch_max][row_values] of all ranks */
+    double *terms[2];          /* [energy samples of a batch][groups], by field */
+    record record;
+    figures figures;
+    march_clock clock;
+    int64_t first, done;
+    bool stopped, hopeless;
+} march;
+
+/* run.c */
+/* Takes the record that was named over. */
+ps_status march_open(const ps_run *run, const march_options *options, problem *problem,
+                     const march_plan *plan, record *named, march *out);
+void march_close(march *march);
+/* Elements [first, end) of fields and transforms are in memory until the next call with later
+ * ones, or march_release. Nothing to do unless the state is in a file. */
+ps_status march_hold(march *march, int64_t first, int64_t end);
+void march_release(march *march);
+/* Sets the fields for step 0, or has them from a checkpoint. */
+ps_status march_begin(march *march, record_mode mode);
+ps_status march_run(march *march);
+void march_report(const march *march);
+
+/* step.c: one half step of groups [begin, end) with all that is to be recorded of it; the state is
+ * at step `step`, the batch began at `first`. */
+ps_status march_half_range(march *march, ps_dgtd_field field, int64_t step, int64_t first,
+                           int64_t begin, int64_t end);
+/* `count` steps of the whole domain in memory. */
+ps_status march_steps(march *march, int64_t count);
+/* What a sample of the running DFT is multiplied by: 2 over their number. */
+bool march_is_transformed(const march *march, int64_t step); /* the fields after this step */
+double march_transform_scale(const march *march);
+/* Rows of `count` steps from the samples; of all ranks, on all. */
+ps_status march_rows(march *march, int64_t count);
+int64_t row_values(const problem *problem); /* 6 a probe, then energies of E and of H */
+
+/* outputs.c: what is written at the end; snapshots.c: on the way. */
+ps_status outputs_write(march *march, const ps_store_identity *identity);
+ps_status snapshots_write(march *march);
+
+#endif

@@ -1,0 +1,255 @@
+/* What is written at the end: traces at probes, phasors, and last, OUTPUT, the energy. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/dgtd_march/march.h"
+#include "formats/phasors.h"
+#include "formats/trace.h"
+#include "kernels/dgtd/running_dft.h"
+#include "runtime/memory.h"
+
+/* ---- traces ---- */
+
+typedef struct traces {
+    const march *m;
+    ps_trace probes[2], energy; /* E, H */
+    int64_t probe_samples, energy_samples;
+} traces;
+
+static ps_status take_rows(void *context, int64_t first, int64_t count, const void *payload,
+                           int64_t bytes)
+{
+    traces *t = context;
+    const march *m = t->m;
+    const double *at = payload, *end = at + bytes / (int64_t)sizeof *at;
+    int64_t probes = m->problem->probe_count;
+    for (int64_t n = first; n < first + count; ++n) {
+        bool sampled = n % m->problem->timing.probe_every == 0, energy = n % m->problem->timing.energy_every == 0;
+        if (end - at < (sampled ? 6 * probes : 0) + (energy ? 2 : 0))
+            return ps_fail(PS_INVALID, "%s: step %lld is cut short", m->record.log_path,
+                           (long long)n);
+        for (int64_t p = 0; sampled && p < probes; ++p, at += 6)
+            for (int k = 0; k < 6; ++k)
+                t->probes[k / 3].real[t->probe_samples * 3 * probes + 3 * p + k % 3] =
+                    k < 3 ? at[k] : at[k] / PS_DGTD_Z0;
+        t->probe_samples += sampled;
+        if (!energy) continue;
+        double *row = t->energy.real + 3 * t->energy_samples++;
+        for (int k = 0; k < 2; ++k) row[k + 1] = at[k] * PS_DGTD_EPS0;
+        row[0] = row[1] + row[2];
+        at += 2;
+    }
+    return PS_OK;
+}
+
+static ps_status init_trace(const march *m, int64_t every, int64_t channels, double offset,
+                            const char *quantity, const char *units, ps_trace *out)
+{
+    double dt = m->march.dt / PS_DGTD_C0;
+    PS_TRY(ps_trace_init(out, m->problem->timing.steps / every, channels, false));
+    for (int64_t i = 0; i < out->samples; ++i)
+        out->axis[i] = ((double)((i + 1) * every) + offset) * dt;
+    snprintf(out->quantity, sizeof out->quantity, "%s", quantity);
+    snprintf(out->units, sizeof out->units, "%s", units);
+    out->origin = (ps_trace_origin){.speed = PS_DGTD_C0, .dt = dt};
+    return PS_OK;
+}
+
+static ps_status init_traces(traces *t)
+{
+    static const char *const names[] = {"electric field", "magnetic field"};
+    static const char *const units[] = {"V/m", "A/m"};
+    const march *m = t->m;
+    int64_t probes = m->problem->probe_count;
+    PS_TRY(init_trace(m, m->problem->timing.energy_every, 3, 0, "energy", "J", &t->energy));
+    for (int field = 0; field < 2 && probes; ++field) {
+        PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0, names[field],
+                          units[field], &t->probes[field]));
+        for (int64_t c = 0; c < 3 * probes; ++c)
+            memcpy(t->probes[field].places + 3 * c, m->problem->points + c / 3 * 3,
+                   3 * sizeof(double));
+    }
+    return PS_OK;
+}
+
+static void path_beside(const march *m, const char *kind, char out[4200])
+{
+    snprintf(out, 4200, "%s.%s.h5", m->record.run, kind);
+}
+
+static ps_status save(const march *m, const char *path, const ps_trace *trace,
+                      const ps_store_identity *identity)
+{
+    static const char *const role = "model";
+    ps_store *model = ps_dgtd_model_store(m->problem->model);
+    return ps_trace_save(path, trace, identity, 1, &role, &model);
+}
+
+static ps_status write_traces(const march *m, const ps_store_identity *identity)
+{
+    traces t = {.m = m};
+    char path[4200];
+    ps_status status;
+    PS_GUARD(status, done, init_traces(&t));
+    PS_GUARD(status, done, ps_append_log_replay(m->record.log, take_rows, &t));
+    for (int field = 0; field < 2 && m->problem->probe_count; ++field) {
+        path_beside(m, field ? "magnetic" : "electric", path);
+        PS_GUARD(status, done, save(m, path, &t.probes[field], identity));
+    }
+    status = save(m, m->run->operands[1], &t.energy, identity);
+done:
+    ps_trace_release(&t.probes[0]);
+    ps_trace_release(&t.probes[1]);
+    ps_trace_release(&t.energy);
+    return status;
+}
+
+/* ---- phasors ---- */
+
+/* The same sums over the time function of the source. */
+static ps_status sum_source(const march *m, ps_phasors_header *h)
+{
+    const problem *p = m->problem;
+    const timing *t = &p->timing;
+    double scale = march_transform_scale(m);
+    const char *units;
+    for (int k = 0; k < h->frequencies; ++k) h->source[k][0] = h->source[k][1] = 0;
+    for (int64_t n = t->steps; n > 0; n -= m->options->transform_every) {
+        if (!march_is_transformed(m, n - 1)) break;
+        double f = sources_function(p, (double)n * t->dt, &units) * scale;
+        for (int k = 0; k < h->frequencies; ++k) {
+            h->source[k][0] += f * cos(p->omegas[k] * (double)n * t->dt);
+            h->source[k][1] -= f * sin(p->omegas[k] * (double)n * t->dt);
+        }
+    }
+    sources_function(p, 0, &units);
+    snprintf(h->source_units, sizeof h->source_units, "%s", units);
+    for (int k = 0; k < h->frequencies; ++k)
+        if (!strcmp(units, "1")) h->source[k][0] = 1;
+    return PS_OK;
+}
+
+static ps_status fill_header(const march *m, ps_phasors_header *h)
+{
+    const problem *p = m->problem;
+    const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
+    memset(h, 0, sizeof *h);
+    if (p->header->media > PS_PHASORS_MATERIALS_MAX)
+        return ps_fail(PS_INVALID, "%lld materials; phasors can name %d",
+                       (long long)p->header->media, PS_PHASORS_MATERIALS_MAX);
+    h->order = p->header->order;
+    h->rows = p->domain.elements;
+    h->mesh_elements = p->header->elements;
+    snprintf(h->mesh_hash, sizeof h->mesh_hash, "%s", p->header->mesh_hash);
+    h->frequencies = (int)p->frequency_count;
+    memcpy(h->frequency, p->frequencies, (size_t)p->frequency_count * sizeof *h->frequency);
+    h->magnetic = true;
+    h->materials = (int)p->header->media;
+    for (int k = 0; k < h->materials; ++k) {
+        ps_phasors_material *to = h->material + k;
+        *to = (ps_phasors_material){media[k].tag, media[k].eps, media[k].mu, media[k].sigma,
+                                    media[k].density, ""};
+        snprintf(to->name, sizeof to->name, "%s", media[k].name);
+    }
+    return sum_source(m, h);
+}
+
+enum { HELD_ELEMENTS = 512 };
+
+static void fill_rows(const march *m, int frequency, int field, int64_t first, int64_t count,
+                      float *values)
+{
+    const problem *p = m->problem;
+    int nodes = p->reference.nodes;
+    double unit = field ? 1 / PS_DGTD_Z0 : 1;
+#pragma omp parallel for
+    for (int64_t e = first; e < first + count; ++e)
+        for (int k = 0; k < 6 * nodes; ++k) {
+            int part = k / (3 * nodes), component = k / nodes % 3;
+            values[(e - first) * 6 * nodes + k] =
+                (float)(unit * ps_dgtd_dft_get(&p->system, m->sums[field], (int)p->frequency_count,
+                                               frequency, part, e, component, k % nodes));
+        }
+}
+
+static ps_status write_elements(const march *m, ps_phasors *file)
+{
+    const ps_dgtd_domain *d = &m->problem->domain;
+    int32_t *material;
+    PS_TRY(PS_ALLOC(&material, d->elements, "the materials"));
+    for (int64_t e = 0; e < d->elements; ++e) material[e] = d->material[e];
+    ps_status status = ps_phasors_write_elements(file, d->source, material);
+    free(material);
+    return status;
+}
+
+/* Rows of a chunk, a piece of the state at a time. */
+static ps_status fill_chunk(march *m, int frequency, int field, int64_t first, int64_t count,
+                            float *values)
+{
+    int64_t width = 6 * m->problem->reference.nodes;
+    for (int64_t at = 0; at < count; at += HELD_ELEMENTS) {
+        int64_t some = count - at < HELD_ELEMENTS ? count - at : HELD_ELEMENTS;
+        PS_TRY(march_hold(m, first + at, first + at + some));
+        fill_rows(m, frequency, field, first + at, some, values + at * width);
+    }
+    return PS_OK;
+}
+
+static ps_status write_values(march *m, ps_phasors *file)
+{
+    int64_t rows = ps_phasors_chunk_rows(file), elements = m->problem->domain.elements;
+    float *values;
+    ps_status status = PS_OK;
+    PS_TRY(PS_ALLOC(&values, rows * 6 * m->problem->reference.nodes, "the phasors"));
+    for (int k = 0; k < 2 * m->problem->frequency_count; ++k)
+        for (int64_t c = 0; c * rows < elements && status == PS_OK; ++c) {
+            int64_t count = elements - c * rows < rows ? elements - c * rows : rows;
+            status = fill_chunk(m, k / 2, k % 2, c * rows, count, values);
+            if (status == PS_OK)
+                status = ps_phasors_write_chunk(file, k / 2, (ps_phasors_field)(k % 2), c, values);
+            if ((c + 1) * rows >= elements) march_release(m);
+        }
+    free(values);
+    return status;
+}
+
+static ps_status write_own_phasors(march *m, const char *path,
+                                   const ps_store_identity *identity)
+{
+    ps_phasors_header *header;
+    ps_phasors *file = NULL;
+    PS_TRY(PS_ALLOC(&header, 1, "the phasors"));
+    ps_status status = fill_header(m, header);
+    if (status == PS_OK) status = ps_phasors_create(path, identity, header, &file);
+    free(header);
+    PS_TRY(status);
+    status = ps_store_add_input(ps_phasors_store(file), "model",
+                                ps_dgtd_model_store(m->problem->model));
+    if (status == PS_OK) status = write_elements(m, file);
+    if (status == PS_OK) status = write_values(m, file);
+    if (status == PS_OK) return ps_phasors_commit(&file);
+    ps_phasors_close(&file);
+    return status;
+}
+
+static ps_status write_phasors(march *m, const ps_store_identity *identity)
+{
+    char path[4200], part[4096];
+    path_beside(m, "phasors", path);
+    if (ps_comm_size() == 1) return write_own_phasors(m, path, identity);
+    ps_store_part_path(path, ps_comm_rank(), part);
+    PS_TRY(ps_comm_agree(write_own_phasors(m, part, identity)));
+    ps_store_identity full = *identity;
+    full.format = PS_PHASORS_FORMAT;
+    full.format_version = PS_PHASORS_VERSION;
+    return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, ps_comm_size()) : PS_OK;
+}
+
+ps_status outputs_write(march *m, const ps_store_identity *identity)
+{
+    if (m->problem->frequency_count > 0) PS_TRY(ps_comm_agree(write_phasors(m, identity)));
+    return ps_comm_agree(ps_comm_rank() == 0 ? write_traces(m, identity) : PS_OK);
+}

@@ -1,0 +1,151 @@
+/* What a run will take in memory, on disk and in time, told beforehand. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "compute/dgtd_march/exchange.h"
+#include "compute/dgtd_march/march.h"
+#include "kernels/dgtd/running_dft.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+/* Thread stacks and what the allocator keeps; chunks of phasors, plain and packed, by threads. */
+enum { SLACK = 12 << 20, PHASOR_CHUNKS = 16 << 20 };
+
+static int64_t system_bytes(const problem *p)
+{
+    ps_dgtd_bytes b;
+    ps_dgtd_system_bytes(&p->system, &b);
+    return (int64_t)(b.tangents + b.links + b.kinds + b.bordered + b.material + b.steps +
+                     sizeof *p->operators);
+}
+
+static int64_t border_bytes(const problem *p)
+{
+    ps_dgtd_border counted = {.averaged = p->header->averaged};
+    ps_dgtd_border_count(&counted, &p->system, &p->body, p->domain.total);
+    return counted.count * (int64_t)(sizeof *counted.elements +
+                                     8 * (size_t)p->reference.face_nodes * sizeof(double)) +
+           counted.matrix_count * (int64_t)sizeof(double);
+}
+
+static void disk_room(const char *output, int64_t *out)
+{
+    char folder[4096];
+    const char *slash = strrchr(output, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) + 1 : 2,
+             slash ? output : "./");
+    struct statvfs disk;
+    *out =
+        statvfs(folder, &disk) == 0 ? (int64_t)disk.f_bavail * (int64_t)disk.f_frsize : INT64_MAX;
+}
+
+/* Bytes of all samples of the run. */
+static int64_t sample_bytes(const problem *p)
+{
+    int64_t steps = p->timing.steps;
+    return (steps / p->timing.probe_every * 6 * p->probe_count +
+            steps / p->timing.energy_every * 2) * (int64_t)sizeof(double);
+}
+
+/* Bytes of the samples of a batch. */
+static int64_t batch_bytes(const problem *p)
+{
+    int64_t samples = MARCH_BATCH_MAX / p->timing.energy_every + 1;
+    return (MARCH_BATCH_MAX * (3 * row_values(p)) + 2 * samples * p->system.groups) *
+           (int64_t)sizeof(double);
+}
+
+static void measure(const ps_run *run, const problem *p, march_plan *m)
+{
+    ps_dgtd_bytes bytes;
+    ps_dgtd_system_bytes(&p->system, &bytes);
+    m->budget = run->host_memory;
+    m->process = ps_memory_peak() + SLACK; /* with the model, which is loaded */
+    m->system = system_bytes(p);
+    m->border = border_bytes(p);
+    m->fields = 2 * (int64_t)bytes.field;
+    m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
+    m->rows = 2 * sample_bytes(p) + batch_bytes(p) + (m->sums ? PHASOR_CHUNKS : 0);
+    m->exchange = exchange_bytes(&p->domain, &p->system);
+    m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
+    int64_t state = m->fields + m->sums;
+    m->output = 2 * state + 2 * sample_bytes(p) + (m->sums ? m->sums / 2 : 0);
+    disk_room(run->operands[1], &m->disk_free);
+}
+
+/* In memory where it fits, or else in a file, of which at least a hundredth has to be in memory;
+ * how much exactly shows when the mesh is there. */
+static ps_status place_state(const march_options *options, march_plan *m)
+{
+    if (options->mode_error > 0 && options->state == STATE_FILE)
+        return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
+    bool fits = m->fixed + m->fields + m->sums <= m->budget;
+    m->file = options->state == STATE_FILE ||
+              (options->state == STATE_AUTO && !fits && ps_comm_size() == 1 &&
+               options->mode_error == 0);
+    if (m->file && ps_comm_size() > 1)
+        return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
+                                 "parts take (--plan lists it)");
+    if (m->fixed + (m->file ? (m->fields + m->sums) / 100 : m->fields + m->sums) <= m->budget)
+        return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "--host-memory: %.1f MB cannot do; mesh, border and samples take %.1f MB, "
+                   "fields %.1f MB and transforms %.1f MB%s (--plan lists it)",
+                   (double)m->budget / 1e6, (double)m->fixed / 1e6, (double)m->fields / 1e6,
+                   (double)m->sums / 1e6,
+                   m->file ? ", of which a part has to be in memory" : "");
+}
+
+ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
+                    march_plan *m)
+{
+    memset(m, 0, sizeof *m);
+    measure(run, p, m);
+    PS_TRY(place_state(options, m));
+    if (m->output > m->disk_free)
+        return ps_fail(PS_EXHAUSTED,
+                       "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
+                       run->operands[1], (double)m->output / 1e6, (double)m->disk_free / 1e6);
+    return PS_OK;
+}
+
+/* ns that a core takes for an element and a step, about, by order; single precision. */
+static double element_seconds(const problem *p)
+{
+    static const double ns[PS_DGTD_MAX_ORDER] = {120, 300, 700, 1600};
+    return ns[p->header->order - 1] * 1e-9 * (p->system.precision == PS_SINGLE ? 1 : 2);
+}
+
+void plan_print(const ps_run *run, const problem *p, const march_plan *m)
+{
+    ps_report *report = ps_report_new(run->json);
+    double work = (double)p->domain.elements * (double)p->timing.steps;
+    ps_report_section(report, "run");
+    ps_report_int(report, "elements", p->header->elements, NULL);
+    ps_report_int(report, "order", p->header->order, NULL);
+    ps_report_int(report, "unknowns", 6 * p->reference.nodes * p->header->elements, NULL);
+    ps_report_int(report, "ranks", ps_comm_size(), NULL);
+    ps_report_int(report, "steps", p->timing.steps, NULL);
+    ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0, "s");
+    if (p->timing.period_steps) ps_report_int(report, "steps_a_period", p->timing.period_steps, NULL);
+    ps_report_int(report, "probes", p->probe_count, NULL);
+    ps_report_int(report, "frequencies", p->frequency_count, NULL);
+    /* A guess to tell minutes from days. */
+    ps_report_real(report, "time_estimate", work * element_seconds(p) / (double)run->threads, "s");
+    ps_report_section(report, "memory");
+    ps_report_int(report, "budget", m->budget, "bytes");
+    ps_report_int(report, "all", m->fixed + m->fields + m->sums, "bytes");
+    ps_report_int(report, "process_and_model", m->process, "bytes");
+    ps_report_int(report, "mesh", m->system, "bytes");
+    ps_report_int(report, "border", m->border, "bytes");
+    ps_report_int(report, "samples", m->rows, "bytes");
+    ps_report_int(report, "halo", m->exchange, "bytes");
+    ps_report_int(report, "fields", m->fields, "bytes");
+    ps_report_int(report, "transforms", m->sums, "bytes");
+    ps_report_flag(report, "fields_in_memory", !m->file);
+    ps_report_section(report, "disk");
+    ps_report_int(report, "written_at_most", m->output, "bytes");
+    ps_report_int(report, "free", m->disk_free, "bytes");
+    ps_report_print(&report);
+}

@@ -1,0 +1,216 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/dgtd_march/march.h"
+#include "kernels/dgtd/time_step.h"
+#include "runtime/memory.h"
+
+ps_precision problem_precision(const march_options *options)
+{
+    return options->precision ? PS_DOUBLE : PS_SINGLE;
+}
+
+/* ---- options that need no file ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static ps_status read_frequencies(const march_options *options, problem *p)
+{
+    for (int i = 0; i < options->frequencies.count; ++i) {
+        int count;
+        PS_TRY(ps_parse_reals(options->frequencies.items[i], ',',
+                              p->frequencies + p->frequency_count,
+                              FREQUENCIES_MAX - (int)p->frequency_count, &count));
+        p->frequency_count += count;
+    }
+    for (int64_t k = 0; k < p->frequency_count; ++k)
+        if (!(p->frequencies[k] > 0))
+            return ps_fail(PS_USAGE, "--frequency: %g Hz; expected a positive number",
+                           p->frequencies[k]);
+    qsort(p->frequencies, (size_t)p->frequency_count, sizeof *p->frequencies, by_value);
+    for (int64_t k = 1; k < p->frequency_count; ++k)
+        if (p->frequencies[k] == p->frequencies[k - 1])
+            return ps_fail(PS_USAGE, "--frequency: %g Hz is given twice", p->frequencies[k]);
+    for (int64_t k = 0; k < p->frequency_count; ++k)
+        p->omegas[k] = 2 * M_PI * p->frequencies[k] / PS_DGTD_C0;
+    return PS_OK;
+}
+
+static ps_status check_options(const march_options *options, const problem *p)
+{
+    int lengths = (options->steps > 0) + (options->time > 0) + (options->periods > 0);
+    if (lengths != 1)
+        return ps_fail(PS_USAGE,
+                       "how long? Give one of --steps N, --time SECONDS and --periods N");
+    if ((options->periods > 0 || options->transform_periods > 0) && p->frequency_count == 0)
+        return ps_fail(PS_USAGE, "--%s counts periods of the lowest --frequency: give that too",
+                       options->periods > 0 ? "periods" : "transform-periods");
+    return PS_OK;
+}
+
+/* ---- time ---- */
+
+/* The step is the model's or a little less, so that a period, or the time asked for, is a whole
+ * number of steps. */
+static ps_status set_timing(const march_options *options, problem *p)
+{
+    timing *t = &p->timing;
+    double most = p->header->dt * options->dt_scale, steps = (double)options->steps;
+    t->dt = most;
+    if (options->periods > 0 || options->transform_periods > 0) {
+        double period = PS_DGTD_C0 / p->frequencies[0];
+        t->period_steps = (int64_t)ceil(period / most * (1 - 1e-12));
+        t->dt = period / (double)t->period_steps;
+        if (options->periods > 0) steps = ceil(options->periods * (double)t->period_steps - 1e-9);
+        if (options->time > 0) steps = ceil(options->time * PS_DGTD_C0 / t->dt - 1e-9);
+    } else if (options->time > 0) {
+        steps = ceil(options->time * PS_DGTD_C0 / most * (1 - 1e-12));
+        t->dt = options->time * PS_DGTD_C0 / steps;
+    }
+    if (!(steps >= 1 && steps < 1e12))
+        return ps_fail(PS_USAGE, "%g steps of %g s: expected 1 to 1e12", steps,
+                       t->dt / PS_DGTD_C0);
+    t->steps = (int64_t)steps;
+    t->probe_every = options->probe_every < t->steps ? options->probe_every : t->steps;
+    t->energy_every = options->energy_every < t->steps ? options->energy_every : t->steps;
+    int64_t window = options->transform_periods * t->period_steps;
+    if (window > t->steps)
+        return ps_fail(PS_USAGE,
+                       "--transform-periods %lld is %lld steps, but the run has %lld: march on for "
+                       "longer",
+                       (long long)options->transform_periods, (long long)window,
+                       (long long)t->steps);
+    return PS_OK;
+}
+
+/* ---- the model ---- */
+
+static ps_status take_materials(problem *p)
+{
+    int64_t count = p->header->media;
+    const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
+    PS_TRY(PS_ALLOC(&p->materials, count, "the materials"));
+    PS_TRY(PS_ALLOC(&p->weights, 2 * count, "the materials"));
+    for (int64_t m = 0; m < count; ++m) {
+        p->materials[m] =
+            (ps_dgtd_material){media[m].eps, media[m].mu, media[m].sigma * PS_DGTD_Z0};
+        p->weights[m] = media[m].eps;
+        p->weights[count + m] = media[m].mu;
+    }
+    return PS_OK;
+}
+
+static ps_status load_domain(const march_options *options, problem *p)
+{
+    int ranks = ps_comm_size();
+    PS_TRY(PS_ALLOC(&p->rank_parts, ranks + 1, "the parts of the ranks"));
+    PS_TRY(ps_dgtd_model_share(p->model, ranks, p->rank_parts));
+    PS_TRY(ps_dgtd_model_load(p->model, p->rank_parts, ranks, ps_comm_rank(),
+                              ps_dgtd_lanes(problem_precision(options)), &p->domain));
+    const ps_dgtd_domain *d = &p->domain;
+    p->body = (ps_dgtd_body){d->elements, p->header->media, d->vertices, d->tetrahedra,
+                             d->links,    d->kinds,         d->material, p->materials};
+    return PS_OK;
+}
+
+static ps_status open_model(const ps_run *run, const march_options *options, problem *p)
+{
+    PS_TRY(read_frequencies(options, p));
+    PS_TRY(check_options(options, p));
+    PS_TRY(ps_dgtd_model_open(run->operands[0], &p->model));
+    p->header = ps_dgtd_model_head(p->model);
+    if (p->header->upwind)
+        return ps_fail(PS_USAGE,
+                       "%s: the upwind flux is not marched yet; set the model up with "
+                       "--flux centred",
+                       run->operands[0]);
+    PS_TRY(set_timing(options, p));
+    PS_TRY(take_materials(p));
+    PS_TRY(load_domain(options, p));
+    ps_dgtd_reference_init(&p->reference, p->header->order);
+    p->system = (ps_dgtd_system){.order = p->header->order,
+                                 .precision = problem_precision(options),
+                                 .reference = &p->reference};
+    ps_dgtd_system_count(&p->system, p->domain.elements, p->header->media);
+    PS_TRY(probes_read(options, p));
+    PS_TRY(sources_open(p));
+    if (options->mode_error > 0 && !p->has_mode)
+        return ps_fail(PS_USAGE, "--mode-error: %s starts with no mode", run->operands[0]);
+    return PS_OK;
+}
+
+ps_status problem_open(const ps_run *run, const march_options *options, problem *out)
+{
+    memset(out, 0, sizeof *out);
+    return ps_comm_agree(open_model(run, options, out));
+}
+
+void problem_release(problem *p)
+{
+    sources_release(p);
+    ps_dgtd_domain_release(&p->domain);
+    ps_dgtd_model_close(&p->model);
+    free(p->rank_parts);
+    free(p->operators);
+    free(p->materials);
+    free(p->weights);
+    free(p->points);
+    free(p->system.tangents);
+    free(p->system.links);
+    free(p->system.kinds);
+    free(p->system.bordered);
+    free(p->system.material);
+    free(p->system.steps);
+    free(p->border.elements);
+    free(p->border.matrices);
+    free(p->border.former);
+    memset(p, 0, sizeof *p);
+}
+
+/* ---- what the kernels work on ---- */
+
+static ps_status build_system(problem *p)
+{
+    ps_dgtd_system *s = &p->system;
+    ps_dgtd_bytes bytes;
+    PS_TRY(PS_ALLOC(&p->operators, 1, "the operators"));
+    ps_dgtd_operators_init(p->operators, &p->reference);
+    s->operators = p->operators;
+    ps_dgtd_system_bytes(s, &bytes);
+    void **arrays[] = {&s->tangents, (void **)&s->links,    (void **)&s->kinds,
+                       (void **)&s->bordered, (void **)&s->material, &s->steps};
+    size_t sizes[] = {bytes.tangents, bytes.links,    bytes.kinds,
+                      bytes.bordered, bytes.material, bytes.steps};
+    for (int i = 0; i < 6; ++i) /* sweeps call the next group into cache: one group more */
+        PS_TRY(ps_alloc(arrays[i], (int64_t)sizes[i] + 1024, 1, "the mesh"));
+    PS_TRY(ps_dgtd_system_fill(s, &p->body));
+    ps_dgtd_set_step(s, p->materials, p->timing.dt);
+    return PS_OK;
+}
+
+static ps_status build_border(problem *p)
+{
+    ps_dgtd_border *b = &p->border;
+    const uint8_t *total = p->domain.total;
+    b->averaged = p->header->averaged;
+    ps_dgtd_border_count(b, &p->system, &p->body, total);
+    PS_TRY(PS_ALLOC(&b->elements, b->count, "the border"));
+    PS_TRY(PS_ALLOC(&b->matrices, b->matrix_count, "the border"));
+    PS_TRY(PS_ALLOC(&b->former, b->count * 8 * p->reference.face_nodes, "the border"));
+    ps_dgtd_border_fill(b, &p->system, &p->body, total, p->timing.dt);
+    return PS_OK;
+}
+
+ps_status problem_build(const march_options *options, problem *p)
+{
+    ps_status status = build_system(p);
+    if (status == PS_OK) status = build_border(p);
+    PS_TRY(ps_comm_agree(status));
+    return ps_comm_agree(sources_build(p));
+}

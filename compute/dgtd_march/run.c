@@ -1,0 +1,353 @@
+/* The march: batches of steps, and what is kept after each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/dgtd_march/exchange.h"
+#include "compute/dgtd_march/march.h"
+#include "compute/dgtd_march/tiles.h"
+#include "kernels/dgtd/running_dft.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+
+static const double batch_seconds = 0.5;
+
+/* ---- opening ---- */
+
+static int64_t field_bytes(const problem *p)
+{
+    int lanes = ps_dgtd_lanes(p->system.precision);
+    int64_t halo = (p->domain.halo_count + lanes - 1) / lanes;
+    return (p->system.groups + halo) * 3 * p->reference.nodes * PS_DGTD_ALIGN;
+}
+
+static ps_status open_fields(march *m)
+{
+    problem *p = m->problem;
+    int64_t bytes = field_bytes(p);
+    m->march = (ps_dgtd_march){.system = &p->system,
+                               .border = p->border.count ? &p->border : NULL,
+                               .currents = p->currents,
+                               .current_count = p->current_count,
+                               .dt = p->timing.dt};
+    m->energy = (ps_dgtd_energy){.eps = p->weights, .mu = p->weights + p->header->media};
+    PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
+    if (m->plan->file) {
+        PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
+        PS_TRY(tiles_open(m, m->plan->budget - m->plan->fixed, m->record.state_name, m->tiles));
+        m->batch_max = m->tiles->visit;
+        return PS_OK;
+    }
+    PS_TRY(ps_alloc(&m->march.electric, bytes, 1, "the fields"));
+    PS_TRY(ps_alloc(&m->march.magnetic, bytes, 1, "the fields"));
+    for (int field = 0; field < 2 && p->frequency_count; ++field)
+        PS_TRY(ps_alloc(&m->sums[field],
+                        (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count), 1,
+                        "the transforms"));
+    return PS_OK;
+}
+
+static ps_status open_rows(march *m)
+{
+    const problem *p = m->problem;
+    int64_t samples = m->batch_max / m->problem->timing.energy_every + 1;
+    PS_TRY(probes_find(p, &m->probes, &m->probe_places, &m->probe_count));
+    PS_TRY(PS_ALLOC(&m->values, m->batch_max * m->probe_count * 6, "the probes"));
+    PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(p), "the probes"));
+    for (int field = 0; field < 2; ++field)
+        PS_TRY(PS_ALLOC(&m->terms[field], samples * p->system.groups, "the energy"));
+    return PS_OK;
+}
+
+static ps_status open_state(march *m)
+{
+    problem *p = m->problem;
+    int ordinal;
+    PS_TRY(backend_choose(m->run->device, &m->backend, &ordinal));
+    backend_setup setup = {.march = &m->march,
+                           .energy = &m->energy,
+                           .field_bytes = field_bytes(p),
+                           .probes = m->probes,
+                           .probe_count = m->probe_count,
+                           .rows = m->batch_max,
+                           .omegas = p->omegas,
+                           .frequencies = (int)p->frequency_count,
+                           .sums = {m->sums[0], m->sums[1]}};
+    if (ps_comm_size() > 1) {
+        PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
+        PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
+        setup.send = m->exchange->send;
+        setup.receive = m->exchange->receive;
+        setup.faces = m->exchange->faces;
+    }
+    PS_TRY(m->backend->open(&setup, ordinal, &m->state));
+    if (m->exchange) {
+        m->exchange->backend = m->backend;
+        m->exchange->state = m->state;
+    }
+    return PS_OK;
+}
+
+ps_status march_open(const ps_run *run, const march_options *options, problem *p,
+                     const march_plan *plan, record *named, march *m)
+{
+    memset(m, 0, sizeof *m);
+    m->record = *named;
+    memset(named, 0, sizeof *named);
+    m->run = run;
+    m->options = options;
+    m->problem = p;
+    m->plan = plan;
+    m->clock.start = ps_clock();
+    m->batch_max = MARCH_BATCH_MAX;
+    PS_TRY(problem_build(options, p));
+    PS_TRY(ps_comm_agree(open_fields(m)));
+    PS_TRY(ps_comm_agree(open_rows(m)));
+    PS_TRY(ps_comm_agree(open_state(m)));
+    m->clock.opening = ps_clock() - m->clock.start;
+    return PS_OK;
+}
+
+void march_close(march *m)
+{
+    if (m->exchange) exchange_close(m->exchange);
+    free(m->exchange);
+    if (m->backend) m->backend->close(m->state);
+    record_close(&m->record);
+    if (m->tiles) {
+        tiles_close(m->tiles);
+        m->march.electric = m->march.magnetic = m->sums[0] = m->sums[1] = NULL;
+    }
+    free(m->tiles);
+    free(m->march.electric);
+    free(m->march.magnetic);
+    free(m->energy.former);
+    free(m->probes);
+    free(m->probe_places);
+    free(m->values);
+    free(m->rows);
+    for (int field = 0; field < 2; ++field) {
+        free(m->sums[field]);
+        free(m->terms[field]);
+    }
+}
+
+/* ---- beginning ---- */
+
+static void name_state(march *m)
+{
+    const problem *p = m->problem;
+    if (m->tiles) {
+        ps_checkpoint_array hashes = {"/hashes", "1", PS_I64, m->tiles->ranges, m->tiles->hashes};
+        record_state(&m->record, &hashes, 1);
+        return;
+    }
+    ps_type type = p->system.precision == PS_SINGLE ? PS_F32 : PS_F64;
+    int64_t item = type == PS_F32 ? 4 : 8;
+    int64_t field = p->system.groups * 3 * p->reference.nodes * PS_DGTD_ALIGN / item;
+    int64_t sums = p->frequency_count
+                       ? (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count) / item
+                       : 0;
+    ps_checkpoint_array arrays[] = {{"/electric", "V/m", type, field, m->march.electric},
+                                    {"/magnetic", "V/m", type, field, m->march.magnetic},
+                                    {"/electric_sums", "V/m", type, sums, m->sums[PS_DGTD_E]},
+                                    {"/magnetic_sums", "V/m", type, sums, m->sums[PS_DGTD_H]}};
+    record_state(&m->record, arrays, 4);
+}
+
+/* A checkpoint that was passed over may have left something behind. */
+static ps_status start_fields(march *m)
+{
+    const problem *p = m->problem;
+    size_t bytes = (size_t)field_bytes(p);
+    if (m->tiles) return tiles_start(m);
+    memset(m->march.electric, 0, bytes);
+    memset(m->march.magnetic, 0, bytes);
+    for (int field = 0; field < 2 && p->frequency_count; ++field)
+        memset(m->sums[field], 0, ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count));
+    return sources_start(p, 0, p->domain.elements, m->march.electric, m->march.magnetic);
+}
+
+ps_status march_begin(march *m, record_mode mode)
+{
+    int64_t step;
+    name_state(m);
+    PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->tiles ? tiles_adopt : NULL, m));
+    m->first = m->done = step;
+    PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
+    PS_TRY(ps_comm_agree(m->backend->put(m->state)));
+    for (int field = 0; field < 2 && m->exchange; ++field) {
+        PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
+        PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
+    }
+    return PS_OK;
+}
+
+ps_status march_hold(march *m, int64_t first, int64_t end)
+{
+    int lanes = ps_dgtd_lanes(m->problem->system.precision);
+    return m->tiles ? tiles_hold(m->tiles, first / lanes, (end + lanes - 1) / lanes) : PS_OK;
+}
+
+void march_release(march *m)
+{
+    if (m->tiles) tiles_release(m->tiles);
+}
+
+/* ---- growth ---- */
+
+/* Fields that grow after all sources are over: a warning at first, then the end of the run. The
+ * energy W is no measure of that: leap-frog keeps it where the fields grow, too. */
+static ps_status watch_energy(march *m, int64_t step, double electric)
+{
+    figures *f = &m->figures;
+    const timing *t = &m->problem->timing;
+    int64_t every = m->problem->timing.energy_every, crossing = (t->crossing + every - 1) / every;
+    f->latest = electric;
+    if (!isfinite(electric))
+        return ps_fail(PS_FAILED,
+                       "step %lld: the fields are no longer finite: the march is unstable. Lower the "
+                       "time step (--dt-scale), or let the setup find it by power iteration",
+                       (long long)step);
+    f->largest = fmax(f->largest, electric);
+    int64_t quiet = t->quiet_after == INT64_MAX ? 0 : (step - t->quiet_after) / every;
+    switch (ps_growth_watch_step(&f->growth, quiet, crossing > 0 ? crossing : 1, electric,
+                                 f->largest)) {
+    case PS_GROWTH_SUSPECTED:
+        if (ps_comm_rank() == 0)
+            ps_warning("step %lld: the electric energy has grown though the sources are over since "
+                       "step %lld; the march may be unstable",
+                       (long long)step, (long long)t->quiet_after);
+        return PS_OK;
+    case PS_GROWTH_CERTAIN:
+        return ps_fail(PS_FAILED,
+                       "step %lld: the electric energy has grown to %.3g J though the sources are over "
+                       "since step %lld: the march is unstable. Lower the time step (--dt-scale), "
+                       "or let the setup find it by power iteration",
+                       (long long)step, electric * PS_DGTD_EPS0, (long long)t->quiet_after);
+    default: return PS_OK;
+    }
+}
+
+static ps_status watch_growth(march *m, int64_t count)
+{
+    int64_t width = row_values(m->problem);
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t step = m->done - count + 1 + i;
+        if (step % m->problem->timing.energy_every) continue;
+        ps_status status = watch_energy(m, step, m->rows[i * width + width - 2]);
+        m->hopeless = status != PS_OK;
+        PS_TRY(status);
+    }
+    return PS_OK;
+}
+
+/* ---- keeping ---- */
+
+/* The samples of the batch that was just made, close together. */
+static ps_status log_rows(march *m, int64_t count)
+{
+    int64_t width = row_values(m->problem), length = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t step = m->done - count + 1 + i;
+        const double *row = m->rows + i * width;
+        if (step % m->problem->timing.probe_every == 0) {
+            memmove(m->rows + length, row, (size_t)(width - 2) * sizeof *row);
+            length += width - 2;
+        }
+        if (step % m->problem->timing.energy_every == 0) {
+            memmove(m->rows + length, row + width - 2, 2 * sizeof *row);
+            length += 2;
+        }
+    }
+    return record_append(&m->record, count, m->rows, length * (int64_t)sizeof(double));
+}
+
+static bool checkpoint_is_due(const march *m)
+{
+    const march_options *o = m->options;
+    if (o->checkpoint_steps > 0 && m->done - m->record.checkpoint_step >= o->checkpoint_steps)
+        return true;
+    return o->checkpoint_every > 0 && ps_clock() - m->record.checkpoint_time >= o->checkpoint_every;
+}
+
+static ps_status keep_state(march *m)
+{
+    if (m->tiles) PS_TRY(tiles_flush(m));
+    PS_TRY(record_checkpoint(&m->record, m->done, &m->figures));
+    if (m->tiles) tiles_kept(m);
+    return PS_OK;
+}
+
+static ps_status measure_error(march *m)
+{
+    double error;
+    PS_TRY(sources_mode_error(m->problem, m->done, m->march.electric, m->march.magnetic, &error));
+    m->figures.mode_error = fmax(m->figures.mode_error, error);
+    return PS_OK;
+}
+
+static ps_status keep(march *m, int64_t count)
+{
+    bool last = m->done == m->problem->timing.steps;
+    PS_TRY(watch_growth(m, count));
+    PS_TRY(log_rows(m, count));
+    bool due = ps_comm_any(checkpoint_is_due(m)), shot = m->options->snapshots > 0 &&
+                                                          m->done % m->options->snapshots == 0;
+    bool keeps = !last && (m->stopped || due);
+    bool measured = m->options->mode_error > 0 && (last || m->done % m->options->mode_error == 0);
+    if (keeps || shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
+    if (measured) PS_TRY(measure_error(m));
+    if (shot) PS_TRY(ps_comm_agree(snapshots_write(m)));
+    return keeps ? keep_state(m) : PS_OK;
+}
+
+/* ---- batches ---- */
+
+/* The next batch ends where something is to be kept, and takes about half a second. The bits of a
+ * run do not depend on batches. */
+static int64_t next_batch(const march *m, int64_t wanted)
+{
+    const march_options *o = m->options;
+    int64_t count = m->problem->timing.steps - m->done, left;
+    if (wanted < count) count = wanted;
+    left = o->snapshots > 0 ? o->snapshots - m->done % o->snapshots : count;
+    if (left < count) count = left;
+    left = o->mode_error > 0 ? o->mode_error - m->done % o->mode_error : count;
+    if (left < count) count = left;
+    left = o->checkpoint_steps > 0 ? o->checkpoint_steps - (m->done - m->record.checkpoint_step)
+                                   : count;
+    return left > 0 && left < count ? left : count;
+}
+
+/* From rank 0, so that all take the same. */
+static ps_status adapt(int64_t *batch, int64_t most, double seconds, int64_t count)
+{
+    double fit = batch_seconds * (double)count / fmax(seconds, 1e-6);
+    *batch = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
+    return ps_comm_broadcast(batch, sizeof *batch, 0);
+}
+
+ps_status march_run(march *m)
+{
+    ps_progress progress;
+    int64_t steps = m->problem->timing.steps, batch = m->tiles ? m->batch_max : 1;
+    ps_progress_start(&progress, "marching", "steps", steps);
+    while (m->done < steps && !m->stopped) {
+        int64_t count = next_batch(m, batch);
+        double start = ps_clock();
+        PS_TRY(ps_comm_agree(m->tiles ? tiles_steps(m, count) : march_steps(m, count)));
+        PS_TRY(march_rows(m, count));
+        double stepped = ps_clock();
+        m->clock.stepping += stepped - start;
+        m->done += count;
+        m->stopped = m->done < steps && ps_comm_any(ps_stop_requested());
+        PS_TRY(ps_comm_agree(keep(m, count)));
+        m->clock.keeping += ps_clock() - stepped;
+        if (!m->tiles) PS_TRY(adapt(&batch, m->batch_max, stepped - start, count));
+        ps_progress_update(&progress, m->done);
+    }
+    ps_progress_end(&progress);
+    return PS_OK;
+}

@@ -1,0 +1,207 @@
+/* The sources of a model, as the kernels take them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/dgtd_march/march.h"
+#include "kernels/dgtd/mode_error.h"
+#include "runtime/memory.h"
+
+static ps_dgtd_pulse pulse_of(const ps_dgtd_source *x)
+{
+    return (ps_dgtd_pulse){x->amplitude, x->centre, x->width, x->omega, (ps_dgtd_shape)x->shape};
+}
+
+static bool is_incident(const ps_dgtd_source *x)
+{
+    return x->kind == PS_DGTD_SOURCE_PLANE_WAVE || x->kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE;
+}
+
+static void take_incident(problem *p, const ps_dgtd_source *x)
+{
+    ps_dgtd_incident *to = &p->incident;
+    to->kind = x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? PS_DGTD_PLANE_WAVE : PS_DGTD_DIPOLE;
+    to->pulse = pulse_of(x);
+    memcpy(to->axis, x->axis, sizeof to->axis);
+    memcpy(to->polarisation, x->polarisation, sizeof to->polarisation);
+    memcpy(to->origin, x->origin, sizeof to->origin);
+    p->border.incident = to;
+}
+
+static void take_current(ps_dgtd_current *to, const ps_dgtd_source *x)
+{
+    to->moment = pulse_of(x);
+    to->radius = x->radius;
+    memcpy(to->axis, x->axis, sizeof to->axis);
+    memcpy(to->origin, x->origin, sizeof to->origin);
+}
+
+/* ---- when it is quiet ---- */
+
+/* Corners of the box about the vertices of all ranks, negated lower ones first. */
+static ps_status bounds_of(const problem *p, double out[6])
+{
+    for (int c = 0; c < 6; ++c) out[c] = -INFINITY;
+    for (int64_t v = 0; v < p->domain.vertex_count; ++v)
+        for (int c = 0; c < 3; ++c) {
+            out[c] = fmax(out[c], -p->domain.vertices[3 * v + c]);
+            out[3 + c] = fmax(out[3 + c], p->domain.vertices[3 * v + c]);
+        }
+    return ps_comm_max_f64(out, 6);
+}
+
+/* The time (m) after which a pulse is over everywhere; a Gaussian of six widths is 1e-16. */
+static double over_after(const ps_dgtd_source *x, const double box[6])
+{
+    double latest = 0;
+    if (x->kind == PS_DGTD_SOURCE_MODE) return 0;
+    if (x->shape != PS_DGTD_GAUSSIAN) return INFINITY;
+    for (int corner = 0; corner < 8 && x->kind != PS_DGTD_SOURCE_CURRENT; ++corner) {
+        double along = 0, square = 0;
+        for (int c = 0; c < 3; ++c) {
+            double d = (corner >> c & 1 ? box[3 + c] : -box[c]) - x->origin[c];
+            along += d * x->axis[c];
+            square += d * d;
+        }
+        latest = fmax(latest, x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? along : sqrt(square));
+    }
+    return x->centre + 6 * x->width + latest;
+}
+
+static ps_status watch_times(problem *p)
+{
+    double box[6], until = 0, slowest = 1, diagonal = 0;
+    PS_TRY(bounds_of(p, box));
+    for (int c = 0; c < 3; ++c) diagonal += pow(box[c] + box[3 + c], 2);
+    for (int64_t s = 0; s < p->header->sources; ++s)
+        until = fmax(until, over_after(ps_dgtd_model_sources(p->model) + s, box));
+    for (int64_t m = 0; m < p->header->media; ++m)
+        slowest = fmax(slowest, sqrt(p->materials[m].eps * p->materials[m].mu));
+    double crossing = ceil(sqrt(diagonal) * slowest / p->timing.dt);
+    p->timing.crossing = crossing < 1e15 ? (int64_t)crossing : (int64_t)1e15;
+    double quiet = ceil(until / p->timing.dt);
+    p->timing.quiet_after = quiet < 1e15 ? (int64_t)quiet : INT64_MAX;
+    return PS_OK;
+}
+
+/* In a box of one medium: that of the first element. */
+static ps_status take_mode(problem *p, const ps_dgtd_source *x)
+{
+    double undamped, damped;
+    p->has_mode = true;
+    p->mode.medium = p->materials[p->domain.elements ? p->domain.material[0] : 0];
+    for (int c = 0; c < 3; ++c) {
+        p->mode.corner[c] = x->origin[c];
+        p->mode.extent[c] = x->extent[c];
+        p->mode.number[c] = x->mode[c];
+        p->mode.amplitude[c] = x->amplitude * x->axis[c];
+    }
+    return ps_dgtd_mode_check(&p->mode, &undamped, &damped);
+}
+
+ps_status sources_open(problem *p)
+{
+    const ps_dgtd_source *x = ps_dgtd_model_sources(p->model);
+    for (int64_t s = 0; s < p->header->sources; ++s)
+        p->current_count += x[s].kind == PS_DGTD_SOURCE_CURRENT;
+    PS_TRY(PS_ALLOC(&p->currents, p->current_count, "the currents"));
+    for (int64_t s = 0, at = 0; s < p->header->sources; ++s) {
+        if (x[s].kind == PS_DGTD_SOURCE_CURRENT) take_current(p->currents + at++, x + s);
+        if (is_incident(x + s)) take_incident(p, x + s);
+        if (x[s].kind == PS_DGTD_SOURCE_MODE) PS_TRY(take_mode(p, x + s));
+    }
+    return watch_times(p);
+}
+
+/* ---- currents ---- */
+
+static ps_status load_current(problem *p, ps_dgtd_current *x, double *integral)
+{
+    x->count = ps_dgtd_current_count(x, &p->body);
+    PS_TRY(PS_ALLOC(&x->slots, x->count, "a current"));
+    PS_TRY(PS_ALLOC(&x->loads, x->count * p->reference.nodes, "a current"));
+    ps_dgtd_current_load(x, &p->reference, &p->body, integral);
+    return PS_OK;
+}
+
+ps_status sources_build(problem *p)
+{
+    for (int64_t k = 0; k < p->current_count; ++k) {
+        double integral = 0;
+        PS_TRY(ps_comm_agree(load_current(p, p->currents + k, &integral)));
+        PS_TRY(ps_comm_sum_f64(&integral, 1));
+        PS_TRY(ps_dgtd_current_scale(p->currents + k, &p->reference, integral));
+    }
+    return PS_OK;
+}
+
+void sources_release(problem *p)
+{
+    for (int64_t k = 0; k < p->current_count && p->currents; ++k) {
+        free(p->currents[k].slots);
+        free(p->currents[k].loads);
+    }
+    free(p->currents);
+}
+
+/* ---- the fields at the start ---- */
+
+static void node_point(const problem *p, int64_t e, int node, double point[3])
+{
+    double l[4];
+    ps_dgtd_reference_node(&p->reference, node, l);
+    for (int c = 0; c < 3; ++c) {
+        point[c] = 0;
+        for (int v = 0; v < 4; ++v)
+            point[c] += l[v] * p->domain.vertices[3 * (int64_t)p->domain.tetrahedra[4 * e + v] + c];
+    }
+}
+
+ps_status sources_start(const problem *p, int64_t first, int64_t end, void *electric,
+                        void *magnetic)
+{
+    if (!p->has_mode) return PS_OK;
+#pragma omp parallel for
+    for (int64_t e = first; e < end; ++e)
+        for (int n = 0; n < p->reference.nodes; ++n) {
+            double point[3], field[2][3], unused[3];
+            node_point(p, e, n, point);
+            ps_dgtd_mode_at(&p->mode, point, 0, field[PS_DGTD_E], unused);
+            ps_dgtd_mode_at(&p->mode, point, p->timing.dt / 2, unused, field[PS_DGTD_H]);
+            for (int c = 0; c < 3; ++c) {
+                ps_dgtd_put(&p->system, electric, e, c, n, field[PS_DGTD_E][c]);
+                ps_dgtd_put(&p->system, magnetic, e, c, n, field[PS_DGTD_H][c]);
+            }
+        }
+    return PS_OK;
+}
+
+ps_status sources_mode_error(const problem *p, int64_t step, const void *electric,
+                             const void *magnetic, double *out)
+{
+    double *squares, t = (double)step * p->timing.dt;
+    PS_TRY(ps_comm_agree(PS_ALLOC(&squares, p->domain.elements, "the error")));
+    *out = ps_dgtd_mode_error(&p->mode, &p->system, &p->body, PS_DGTD_E, electric, t, squares) +
+           ps_dgtd_mode_error(&p->mode, &p->system, &p->body, PS_DGTD_H, magnetic,
+                              t + p->timing.dt / 2, squares);
+    free(squares);
+    PS_TRY(ps_comm_sum_f64(out, 1));
+    *out = sqrt(*out);
+    return PS_OK;
+}
+
+double sources_function(const problem *p, double t, const char **units)
+{
+    double f[3];
+    const ps_dgtd_source *x = ps_dgtd_model_sources(p->model);
+    *units = "1";
+    if (p->header->sources == 0 || x->kind == PS_DGTD_SOURCE_MODE) return 0;
+    ps_dgtd_pulse pulse = pulse_of(x);
+    ps_dgtd_pulse_at(&pulse, t, f);
+    if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) {
+        *units = "V/m";
+        return f[0];
+    }
+    *units = "A m"; /* p' of p/eps0 in V m2 over c0 t */
+    return f[1] / PS_DGTD_Z0;
+}

@@ -1,0 +1,136 @@
+/* Half steps with all that is recorded of them, and whole steps in memory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/dgtd_march/exchange.h"
+#include "compute/dgtd_march/march.h"
+#include "runtime/memory.h"
+
+int64_t row_values(const problem *p) { return 6 * p->probe_count + 2; }
+
+/* ---- one range ---- */
+
+/* Own probes in groups [begin, end): first and count in the list. */
+static void probes_within(const march *m, int64_t begin, int64_t end, int64_t *first,
+                          int64_t *count)
+{
+    int lanes = ps_dgtd_lanes(m->march.system->precision);
+    int64_t at = 0, last;
+    while (at < m->probe_count && m->probes[at].slot < begin * lanes) ++at;
+    for (last = at; last < m->probe_count && m->probes[last].slot < end * lanes;) ++last;
+    *first = at;
+    *count = last - at;
+}
+
+/* Are the fields after the step `step` -> step + 1 part of the running DFT? */
+bool march_is_transformed(const march *m, int64_t step)
+{
+    const timing *t = &m->problem->timing;
+    int64_t periods = m->options->transform_periods, after = step + 1;
+    int64_t first = periods > 0 ? t->steps - periods * t->period_steps : 0;
+    return m->problem->frequency_count > 0 && after > first &&
+           (t->steps - after) % m->options->transform_every == 0;
+}
+
+/* Steps that the running DFT adds up. */
+static double transformed_steps(const march *m)
+{
+    const timing *t = &m->problem->timing;
+    int64_t periods = m->options->transform_periods, every = m->options->transform_every;
+    int64_t window = periods > 0 ? periods * t->period_steps : t->steps;
+    return (double)((window + every - 1) / every);
+}
+
+double march_transform_scale(const march *m) { return 2 / transformed_steps(m); }
+
+/* Where the energies of a step go, or NULL: samples of the batch that began at `first`. */
+static double *terms_of(const march *m, ps_dgtd_field field, int64_t step, int64_t first)
+{
+    int64_t every = m->problem->timing.energy_every;
+    if ((step + 1) % every != 0) return NULL;
+    int64_t sample = (step + 1) / every - first / every - 1;
+    return m->terms[field] + sample * m->march.system->groups;
+}
+
+ps_status march_half_range(march *m, ps_dgtd_field field, int64_t step, int64_t first,
+                           int64_t begin, int64_t end)
+{
+    int64_t probe, probes;
+    const backend *b = m->backend;
+    if (begin >= end) return PS_OK;
+    PS_TRY(b->half(m->state, field, step, begin, end, terms_of(m, field, step, first)));
+    probes_within(m, begin, end, &probe, &probes);
+    if (probes > 0 && (step + 1) % m->problem->timing.probe_every == 0)
+        PS_TRY(b->sample(m->state, field, step - first, probe, probes));
+    if (!march_is_transformed(m, step)) return PS_OK;
+    double t = ((double)step + (field == PS_DGTD_E ? 1 : 1.5)) * m->march.dt;
+    return b->transform(m->state, field, march_transform_scale(m), t, begin, end);
+}
+
+/* ---- whole steps ---- */
+
+/* Calls a half step of the elements of own parts that touch other ranks (border), or of the others,
+ * in ranges of groups. Groups that both have a share in go with the border. */
+static ps_status each_part(march *m, ps_dgtd_field field, int64_t step, int64_t first, bool border)
+{
+    const problem *p = m->problem;
+    int lanes = ps_dgtd_lanes(p->system.precision);
+    const int64_t *start = ps_dgtd_model_part_start(p->model);
+    const int64_t *interior = ps_dgtd_model_interior(p->model);
+    int64_t done = 0; /* groups */
+    for (int64_t q = p->domain.first_part; q < p->domain.end_part; ++q) {
+        bool last = q + 1 == p->domain.end_part;
+        int64_t inner = (start[q] - p->domain.first + interior[q]) / lanes;
+        int64_t end = last ? p->system.groups
+                           : (start[q + 1] - p->domain.first + lanes - 1) / lanes;
+        if (inner < done) inner = done;
+        if (border)
+            PS_TRY(march_half_range(m, field, step, first, inner, end));
+        else
+            PS_TRY(march_half_range(m, field, step, first, done, inner));
+        done = end > done ? end : done;
+    }
+    return PS_OK;
+}
+
+static ps_status half_of_all(march *m, ps_dgtd_field field, int64_t step, int64_t first)
+{
+    if (!m->exchange) return march_half_range(m, field, step, first, 0, m->march.system->groups);
+    PS_TRY(each_part(m, field, step, first, true));
+    PS_TRY(exchange_start(m->exchange, field));
+    PS_TRY(each_part(m, field, step, first, false));
+    double since = ps_clock();
+    PS_TRY(exchange_finish(m->exchange, field));
+    m->clock.waiting += ps_clock() - since;
+    return PS_OK;
+}
+
+ps_status march_steps(march *m, int64_t count)
+{
+    for (int64_t s = m->done; s < m->done + count; ++s) {
+        PS_TRY(half_of_all(m, PS_DGTD_E, s, m->done));
+        PS_TRY(half_of_all(m, PS_DGTD_H, s, m->done));
+    }
+    return PS_OK;
+}
+
+/* ---- rows ---- */
+
+ps_status march_rows(march *m, int64_t count)
+{
+    int64_t width = row_values(m->problem), groups = m->march.system->groups, energy = 0;
+    memset(m->rows, 0, (size_t)(count * width) * sizeof *m->rows);
+    PS_TRY(m->backend->take(m->state, count, m->values));
+    for (int64_t i = 0; i < count; ++i) {
+        double *row = m->rows + i * width, *to = row + width - 2;
+        for (int64_t p = 0; p < m->probe_count; ++p)
+            memcpy(row + 6 * m->probe_places[p], m->values + (i * m->probe_count + p) * 6,
+                   6 * sizeof *row);
+        if ((m->done + 1 + i) % m->problem->timing.energy_every) continue;
+        for (int field = 0; field < 2; ++field)
+            for (int64_t g = 0; g < groups; ++g) to[field] += m->terms[field][energy * groups + g];
+        ++energy;
+    }
+    return ps_comm_sum_f64(m->rows, count * width);
+}

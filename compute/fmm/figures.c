@@ -1,0 +1,177 @@
+/* What is told about a plan and a run. */
+#include <math.h>
+#include <stdio.h>
+
+#include "compute/fmm/fmm.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+static void problem_figures(const fmm_run *r, ps_report *report)
+{
+    const fmm_problem *p = &r->problem;
+    ps_report_text(report, "kernel", ps_fmm_kernel_name(p->fmm.function.kernel));
+    ps_report_int(report, "order", p->fmm.interpolation.order, "");
+    ps_report_real(report, "epsilon", p->epsilon, "");
+    ps_report_int(report, "particles", p->header->count[0], "");
+    if (!p->same) ps_report_int(report, "targets", p->header->count[1], "");
+    ps_report_int(report, "right_hand_sides", p->fmm.sides, "");
+    ps_report_int(report, "height", p->header->height, "");
+    ps_report_int(report, "groups", r->groups, "of leaves");
+    ps_report_int(report, "tasks", r->tasks, "");
+}
+
+static double all_flop(const fmm_run *r)
+{
+    double flop = 0;
+    for (int k = 0; k < FMM_KINDS; ++k) flop += r->flop[k];
+    return flop;
+}
+
+/* Forecast of the whole on these workers. */
+static double forecast(const fmm_run *r)
+{
+    double seconds = 0;
+    for (int k = 0; k < FMM_KINDS; ++k) {
+        fmm_task task = {.kind = (fmm_kind)k, .flop = r->flop[k]};
+        seconds += fmm_forecast(&r->problem, &task);
+    }
+    return seconds / r->work.workers;
+}
+
+void fmm_report_plan(const fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    ps_report *report = ps_report_new(r->run->json);
+    problem_figures(r, report);
+    ps_report_int(report, "workers", r->work.workers, "");
+    ps_report_int(report, "memory_of_pieces", r->whole_bytes, "B, if all are in memory");
+    ps_report_int(report, "memory_allowed_to_pieces", r->pool_budget, "B");
+    ps_report_int(report, "memory_of_the_largest_task", r->largest_bytes, "B");
+    ps_report_int(report, "memory_fixed", p->fixed_bytes + r->work.workers * fmm_scratch_bytes(p),
+                  "B");
+    ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
+    ps_report_flag(report, "results_in_memory", r->sink_budget > 0);
+    ps_report_int(report, "disk",
+                  8 * (r->options->gradient ? 4 : 1) * p->fmm.sides * p->header->count[1], "B");
+    ps_report_real(report, "flop", all_flop(r), "");
+    ps_report_real(report, "time", forecast(r), "s");
+    ps_report_print(&report);
+}
+
+/* Where the time of the workers went. */
+static void stage_figures(const fmm_run *r, ps_report *report)
+{
+    double seconds[FMM_KINDS] = {0};
+    for (int64_t t = 0; t < r->trace.count; ++t)
+        seconds[r->trace.records[t].kind] += r->trace.records[t].end - r->trace.records[t].start;
+    ps_report_section(report, "stages");
+    for (int k = 0; k < FMM_KINDS; ++k) {
+        char name[64];
+        ps_report_real(report, fmm_codelets[k].name, seconds[k], "s of workers");
+        if (k == FMM_ENCODE || k == FMM_REDUCE || seconds[k] <= 0) continue;
+        snprintf(name, sizeof name, "%s_rate", fmm_codelets[k].name);
+        ps_report_real(report, name, 1e-9 * r->flop[k] / seconds[k], "GF/s of a worker");
+    }
+}
+
+static void memory_figures(const fmm_run *r, ps_report *report)
+{
+    fmm_pool_figures f = fmm_pool_measure(r->pool);
+    ps_report_section(report, "memory");
+    ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
+    ps_report_int(report, "pieces", r->whole_bytes, "B");
+    ps_report_int(report, "pieces_peak", f.peak_bytes, "B");
+    ps_report_int(report, "read", f.read_bytes, "B");
+    ps_report_int(report, "written_to_scratch", f.written_bytes, "B");
+    ps_report_real(report, "moving", f.move_seconds, "s of the inserting thread");
+    ps_report_real(report, "waiting_for_room", f.wait_seconds, "s of the inserting thread");
+    ps_report_int(report, "peak_memory", ps_memory_peak(), "B");
+}
+
+static void check_figures(const fmm_run *r, ps_report *report)
+{
+    double potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
+    if (!r->work.check) return;
+    fmm_check_errors(r->work.check, potential, gradient);
+    ps_report_section(report, "check");
+    ps_report_int(report, "samples", fmm_check_samples(r->work.check), "targets, direct sums");
+    if (r->problem.fmm.sides == 1) {
+        ps_report_real(report, "error_potential", potential[0], "relative L2");
+        ps_report_real(report, "error_gradient", gradient[0], "relative L2");
+    } else {
+        ps_report_reals(report, "error_potential", potential, r->problem.fmm.sides);
+        ps_report_reals(report, "error_gradient", gradient, r->problem.fmm.sides);
+    }
+    ps_report_real(report, "check_time", r->check_seconds, "s");
+}
+
+static ps_status schedule_figures(const fmm_run *r, ps_report *report)
+{
+    ps_task_summary summary;
+    if (r->trace.count == 0) return PS_OK;
+    PS_TRY(ps_task_trace_summarise(&r->trace, &summary));
+    ps_report_section(report, "schedule");
+    ps_report_int(report, "workers", r->work.workers, "CPU");
+    ps_report_real(report, "makespan", summary.makespan, "s");
+    ps_report_real(report, "lp", summary.lp.seconds, "s");
+    ps_report_real(report, "lp_best_rates", summary.lp_best.seconds, "s");
+    ps_report_real(report, "makespan_over_lp", summary.makespan / summary.lp.seconds, "");
+    return PS_OK;
+}
+
+void fmm_total_sums(const fmm_run *r, double *energy, double *momentum)
+{
+    int sides = r->problem.fmm.sides;
+    for (int side = 0; side < sides; ++side) {
+        fmm_sums all = {0};
+        for (int64_t g = 0; g < r->groups; ++g) {
+            const fmm_sums *own = &r->work.sums[g * sides + side];
+            all.energy += own->energy;
+            all.magnitude += own->magnitude;
+            for (int d = 0; d < 3; ++d) all.force[d] += own->force[d];
+        }
+        double force = sqrt(all.force[0] * all.force[0] + all.force[1] * all.force[1] +
+                            all.force[2] * all.force[2]);
+        energy[side] = all.energy / 2;
+        momentum[side] = all.magnitude > 0 ? force / all.magnitude : 0;
+    }
+}
+
+static void sum_figures(const fmm_run *r, ps_report *report)
+{
+    double energy[PS_RIGHT_HAND_SIDES_MAX], momentum[PS_RIGHT_HAND_SIDES_MAX];
+    if (!r->problem.same) return;
+    fmm_total_sums(r, energy, momentum);
+    if (r->problem.fmm.sides > 1) {
+        ps_report_reals(report, "energy", energy, r->problem.fmm.sides);
+        ps_report_reals(report, "momentum", momentum, r->problem.fmm.sides);
+    } else {
+        ps_report_real(report, "energy", energy[0], "1/2 sum q phi");
+        ps_report_real(report, "momentum", momentum[0], "|sum q g| / sum |q g|");
+    }
+}
+
+ps_status fmm_report(fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    ps_report *report = ps_report_new(r->run->json);
+    problem_figures(r, report);
+    if (r->restored) ps_report_int(report, "groups_from_journal", r->restored, "");
+    ps_report_real(report, "time", r->seconds, "s");
+    ps_report_real(report, "operators", p->operator_seconds, "s");
+    ps_report_real(report, "write", r->write_seconds, "s");
+    ps_report_real(report, "total", ps_clock() - r->started, "s");
+    if (!r->restored) {
+        ps_report_real(report, "flop", all_flop(r), "");
+        ps_report_real(report, "rate", 1e-9 * all_flop(r) / r->seconds, "GF/s");
+        ps_report_real(report, "particles_per_second", (double)p->header->count[1] / r->seconds,
+                       "1/s");
+    }
+    sum_figures(r, report);
+    stage_figures(r, report);
+    ps_status status = schedule_figures(r, report);
+    memory_figures(r, report);
+    check_figures(r, report);
+    ps_report_print(&report);
+    return status;
+}

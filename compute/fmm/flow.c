@@ -1,0 +1,267 @@
+/*
+ * The tasks, in an order in which they could be run one after the other, and what they access.
+ *
+ * Upward in Morton order: as soon as all children of a group of cells are there, their parents.
+ * Then M2L and L2L level by level down to the one above the leaves; then group after group of
+ * leaves: P2P, M2L, L2L, L2P and the reduction, so that a piece that is out of memory is wanted
+ * by tasks close to each other. The scheduler's priorities decide what is really run first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/fmm.h"
+#include "runtime/memory.h"
+
+typedef struct flow {
+    const fmm_problem *p;
+    const fmm_pool *pool;
+    const uint8_t *done;
+    fmm_visit visit;
+    void *context;
+    fmm_task task;
+} flow;
+
+static ps_status access_piece(flow *f, fmm_what what, int level, int64_t group, ps_access_mode mode)
+{
+    fmm_task *t = &f->task;
+    if (t->count == t->capacity) {
+        int64_t capacity = t->capacity, modes = t->capacity;
+        PS_TRY(ps_grow((void **)&t->pieces, &capacity, t->count + 1, sizeof *t->pieces, "a task"));
+        PS_TRY(ps_grow((void **)&t->modes, &modes, capacity, sizeof *t->modes, "a task"));
+        t->capacity = (int)capacity;
+    }
+    t->pieces[t->count] = fmm_piece(f->pool, what, level, group);
+    t->modes[t->count++] = mode;
+    return PS_OK;
+}
+
+static ps_status access_list(flow *f, fmm_what what, int level, const ps_group_list *list,
+                             int64_t group)
+{
+    for (int64_t i = list->start[group]; i < list->start[group + 1]; ++i)
+        PS_TRY(access_piece(f, what, level, list->items[i], PS_READ));
+    return PS_OK;
+}
+
+/* Groups of the cells [first, end) of a level. */
+static ps_status access_cells(flow *f, fmm_what what, int level, int64_t first, int64_t end)
+{
+    int64_t size = f->p->header->group_size;
+    for (int64_t g = first / size; g * size < end; ++g)
+        PS_TRY(access_piece(f, what, level, g, PS_READ));
+    return PS_OK;
+}
+
+static void begin(flow *f, fmm_kind kind, int level, int64_t group)
+{
+    f->task.kind = kind;
+    f->task.level = level;
+    f->task.group = group;
+    f->task.count = 0;
+    f->task.flop = 0;
+}
+
+static ps_status end(flow *f) { return f->visit(f->context, &f->task); }
+
+static double particles_of(const ps_octree *tree, int64_t group)
+{
+    int64_t first, last;
+    ps_octree_group(tree, tree->height - 1, group, &first, &last);
+    return (double)(tree->particle_start[last] - tree->particle_start[first]);
+}
+
+static double cells_of(const ps_octree *tree, int level, int64_t group)
+{
+    int64_t first, last;
+    ps_octree_group(tree, level, group, &first, &last);
+    return (double)(last - first);
+}
+
+/* ---- upward ---- */
+
+static ps_status add_p2m(flow *f, int64_t g)
+{
+    double l = f->p->fmm.interpolation.order, sides = f->p->fmm.sides;
+    begin(f, FMM_P2M, f->p->leaf, g);
+    f->task.flop =
+        particles_of(f->p->fmm.sources, g) * sides * (2 * l * l * l + 2 * l * l + 6 * l * (l - 1));
+    PS_TRY(access_piece(f, FMM_MULTIPOLES, f->p->leaf, g, PS_WRITE));
+    PS_TRY(access_piece(f, FMM_SOURCES, 0, g, PS_READ));
+    return end(f);
+}
+
+static ps_status add_m2m(flow *f, int level, int64_t g)
+{
+    const ps_octree *tree = f->p->fmm.sources;
+    double l = f->p->fmm.interpolation.order;
+    int64_t first, last;
+    ps_octree_group(tree, level, g, &first, &last);
+    begin(f, FMM_M2M, level, g);
+    int64_t from = tree->child_start[level][first], to = tree->child_start[level][last];
+    f->task.flop = (double)(to - from) * f->p->fmm.sides * 6 * l * l * l * l;
+    PS_TRY(access_piece(f, FMM_MULTIPOLES, level, g, PS_WRITE));
+    PS_TRY(access_cells(f, FMM_MULTIPOLES, level + 1, from, to));
+    return end(f);
+}
+
+static ps_status add_encode(flow *f, int level, int64_t g)
+{
+    const fmm_problem *p = f->p;
+    begin(f, FMM_ENCODE, level, g);
+    f->task.flop = cells_of(p->fmm.sources, level, g) * p->fmm.sides * 2 *
+                   p->fmm.tables[level]->size * p->fmm.interpolation.points;
+    PS_TRY(access_piece(f, FMM_CODED, level, g, PS_WRITE));
+    PS_TRY(access_piece(f, FMM_MULTIPOLES, level, g, PS_READ));
+    return end(f);
+}
+
+/* All groups on `level` and above whose children are complete: `complete` cells of the level below.
+ */
+static ps_status climb(flow *f, int level, int64_t complete, int64_t *next)
+{
+    const ps_octree *tree = f->p->fmm.sources;
+    for (; level >= 2; --level) {
+        int64_t first, last = 0;
+        for (; next[level] < ps_octree_groups(tree, level); ++next[level]) {
+            ps_octree_group(tree, level, next[level], &first, &last);
+            if (tree->child_start[level][last] > complete) break;
+            PS_TRY(add_m2m(f, level, next[level]));
+            PS_TRY(add_encode(f, level, next[level]));
+        }
+        complete = next[level] * f->p->header->group_size;
+        if (complete > tree->cells[level]) complete = tree->cells[level];
+    }
+    return PS_OK;
+}
+
+static ps_status upward(flow *f)
+{
+    const ps_octree *tree = f->p->fmm.sources;
+    int64_t next[PS_OCTREE_LEVELS_MAX] = {0};
+    for (int64_t g = 0; g < ps_octree_groups(tree, f->p->leaf); ++g) {
+        int64_t first, last;
+        ps_octree_group(tree, f->p->leaf, g, &first, &last);
+        PS_TRY(add_p2m(f, g));
+        PS_TRY(add_encode(f, f->p->leaf, g));
+        PS_TRY(climb(f, f->p->leaf - 1, last, next));
+    }
+    return PS_OK;
+}
+
+/* ---- downward ---- */
+
+static ps_status add_m2l(flow *f, int level, int64_t g)
+{
+    const fmm_problem *p = f->p;
+    begin(f, FMM_M2L, level, g);
+    f->task.flop = (double)p->lists.far_pairs[level][g] * p->fmm.sides * 4 *
+                   p->fmm.interpolation.points * p->mean_rank[level];
+    PS_TRY(access_piece(f, FMM_LOCALS, level, g, PS_WRITE));
+    PS_TRY(access_list(f, FMM_CODED, level, &p->lists.far[level], g));
+    return end(f);
+}
+
+static ps_status add_l2l(flow *f, int level, int64_t g)
+{
+    const ps_octree *tree = f->p->fmm.targets;
+    double l = f->p->fmm.interpolation.order;
+    int64_t first, last;
+    ps_octree_group(tree, level, g, &first, &last);
+    begin(f, FMM_L2L, level, g);
+    f->task.flop = (double)(last - first) * f->p->fmm.sides * 6 * l * l * l * l;
+    PS_TRY(access_piece(f, FMM_LOCALS, level, g, PS_READ_WRITE));
+    PS_TRY(access_cells(f, FMM_LOCALS, level - 1, ps_fmm_parent(tree, level, first),
+                        ps_fmm_parent(tree, level, last - 1) + 1));
+    return end(f);
+}
+
+static ps_status add_l2p(flow *f, int64_t g)
+{
+    double l = f->p->fmm.interpolation.order;
+    begin(f, FMM_L2P, f->p->leaf, g);
+    f->task.flop = particles_of(f->p->fmm.targets, g) * f->p->fmm.sides *
+                   (4 * l * l * l + 6 * l * l + 8 * l + 12 * l * (l - 1));
+    PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_WRITE));
+    PS_TRY(access_piece(f, FMM_LOCALS, f->p->leaf, g, PS_READ));
+    PS_TRY(access_piece(f, f->p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
+    return end(f);
+}
+
+/* Of one tree: near results, copies, the group, owners of augmented leaves. Of two: near results,
+ * the group of targets, source groups. */
+static ps_status add_p2p(flow *f, int64_t g)
+{
+    const fmm_problem *p = f->p;
+    const fmm_lists *lists = &p->lists;
+    begin(f, FMM_P2P, p->leaf, g);
+    f->task.flop = PS_FMM_P2P_FLOPS * (p->same ? 1 : 0.5) *
+                   (double)(lists->near_pairs[g] + lists->augmented_pairs[g]);
+    PS_TRY(access_piece(f, FMM_NEAR, 0, g, PS_WRITE));
+    if (p->same && lists->owners.start[g + 1] > lists->owners.start[g])
+        PS_TRY(access_piece(f, FMM_COPIES, 0, g, PS_WRITE));
+    PS_TRY(access_piece(f, p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
+    PS_TRY(access_list(f, FMM_SOURCES, 0, p->same ? &lists->owners : &lists->near, g));
+    return end(f);
+}
+
+/* Near results (which become the sum), places, far results if there are, charges if the targets
+ * have them, copies. */
+static ps_status add_reduce(flow *f, int64_t g)
+{
+    const fmm_problem *p = f->p;
+    begin(f, FMM_REDUCE, p->leaf, g);
+    f->task.flop = 4 * p->fmm.sides * particles_of(p->fmm.targets, g);
+    PS_TRY(access_piece(f, FMM_NEAR, 0, g, PS_READ_WRITE));
+    PS_TRY(access_piece(f, FMM_PLACES, 0, g, PS_READ));
+    if (p->far) PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_READ));
+    if (p->same) PS_TRY(access_piece(f, FMM_SOURCES, 0, g, PS_READ));
+    if (p->same) PS_TRY(access_list(f, FMM_COPIES, 0, &p->lists.copied, g));
+    return end(f);
+}
+
+static bool is_done(const flow *f, int64_t g) { return f->done && f->done[g]; }
+
+/* Does anybody want the P2P of this group? */
+static bool wants_p2p(const flow *f, int64_t g)
+{
+    const ps_group_list *owners = &f->p->lists.owners;
+    bool wanted = !is_done(f, g);
+    for (int64_t i = f->p->same ? owners->start[g] : 0;
+         f->p->same && i < owners->start[g + 1] && !wanted; ++i)
+        wanted = !is_done(f, owners->items[i]);
+    return wanted;
+}
+
+static ps_status leaf_group(flow *f, int64_t g)
+{
+    int leaf = f->p->leaf;
+    if (wants_p2p(f, g)) PS_TRY(add_p2p(f, g));
+    if (is_done(f, g)) return PS_OK;
+    if (f->p->far) PS_TRY(add_m2l(f, leaf, g));
+    if (f->p->far && leaf > 2) PS_TRY(add_l2l(f, leaf, g));
+    if (f->p->far) PS_TRY(add_l2p(f, g));
+    return add_reduce(f, g);
+}
+
+static ps_status downward(flow *f)
+{
+    const ps_octree *tree = f->p->fmm.targets;
+    for (int l = 2; l < f->p->leaf; ++l)
+        for (int64_t g = 0; g < ps_octree_groups(tree, l); ++g) {
+            PS_TRY(add_m2l(f, l, g));
+            if (l > 2) PS_TRY(add_l2l(f, l, g));
+        }
+    for (int64_t g = 0; g < ps_octree_groups(tree, f->p->leaf); ++g) PS_TRY(leaf_group(f, g));
+    return PS_OK;
+}
+
+ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done, fmm_visit visit,
+                   void *context)
+{
+    flow f = {.p = p, .pool = pool, .done = done, .visit = visit, .context = context};
+    ps_status status = p->far ? upward(&f) : PS_OK;
+    if (status == PS_OK) status = downward(&f);
+    free(f.task.pieces);
+    free(f.task.modes);
+    return status;
+}

@@ -1,0 +1,262 @@
+/*
+ * fmm: what the files of penstock-fmm share (specs/fmm_run.md).
+ *
+ * The octree's groups are the pieces of work: flow.c lists the tasks in an order in which they
+ * could be run one after the other, each with the pieces of data it accesses; pool.c keeps pieces
+ * in memory within a budget, or on the disk; run.c hands the tasks to the task queue; tasks.c does
+ * them; sink.c brings results into the caller's order.
+ */
+#ifndef PS_COMPUTE_FMM_FMM_H
+#define PS_COMPUTE_FMM_FMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/fmm_result.h"
+#include "formats/octree.h"
+#include "formats/task_trace.h"
+#include "kernels/fmm/group_far.h"
+#include "kernels/fmm/group_near.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+#include "runtime/task_queue.h"
+
+typedef struct fmm_options {
+    const char *kernel;
+    double parameter, epsilon;
+    int64_t order, accuracy, workers, check;
+    int precision, basis, scheduler, termination;
+    bool gradient, journal, restart;
+    const char *trace, *mapping;
+} fmm_options;
+
+/* ---- the problem: problem.c, operators.c ---- */
+
+typedef struct fmm_lists {
+    ps_group_list far[PS_OCTREE_LEVELS_MAX]; /* source groups of M2L, of target groups         */
+    ps_group_list near;                      /* source groups of P2P                           */
+    ps_group_list augmented;                 /* leaves                                         */
+    ps_group_list owners; /* of each group: the groups whose leaves it has as augmented     */
+    ps_group_list copied; /* of each group: the groups that have leaves of it as augmented  */
+    int64_t *far_pairs[PS_OCTREE_LEVELS_MAX], *near_pairs, *augmented_pairs; /* [groups] */
+    double median_pairs; /* P2P tasks above it are large */
+    int64_t augmented_particles_max;
+} fmm_lists;
+
+typedef struct fmm_problem {
+    ps_octree_file *file;
+    const ps_octree_header *header;
+    ps_octree trees[2]; /* [1] only if the targets are not the sources */
+    ps_fmm_problem fmm; /* trees, kernel, operators: no particles, no vectors */
+    fmm_lists lists;
+    int leaf;       /* level of the leaves       */
+    bool same, far; /* is there a far field?     */
+    void *blocks[PS_OCTREE_LEVELS_MAX];
+    ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
+    int64_t fixed_bytes; /* trees, lists, operators */
+    double operator_seconds, epsilon;
+    double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
+} fmm_problem;
+
+ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p);
+void fmm_problem_release(fmm_problem *p);
+/* Tables of all levels: operators or a common basis. */
+ps_status fmm_operators_build(const fmm_options *options, fmm_problem *p);
+
+/* ---- pieces of data: pool.c ---- */
+
+typedef enum fmm_what {
+    FMM_SOURCES,    /* positions and charges of a leaf group: f64 [3 + S][n]                  */
+    FMM_TARGETS,    /* positions of a leaf group of targets that are not sources: f64 [3][n]   */
+    FMM_PLACES,     /* places in the caller's order: i64 [n]                                  */
+    FMM_NEAR,       /* f64 [4 S][n]                                                           */
+    FMM_COPIES,     /* results of augmented leaves: f64 [4 S][n of these]                     */
+    FMM_FAR,        /* f64 [4 S][n]                                                           */
+    FMM_MULTIPOLES, /* real [S][cells][l^3], as are locals                                 */
+    FMM_CODED,      /* real [S][cells][length]                                             */
+    FMM_LOCALS,
+    FMM_WHATS
+} fmm_what;
+
+typedef struct fmm_pool fmm_pool;
+
+/* Numbers of pieces: one for each kind, level and group. Kinds without levels: level 0. */
+int64_t fmm_piece(const fmm_pool *pool, fmm_what what, int level, int64_t group);
+/* Sizes and numbers of all pieces; nothing is in memory. */
+ps_status fmm_pool_open(const fmm_problem *p, fmm_pool **out);
+void fmm_pool_close(fmm_pool **pool);
+int64_t fmm_pool_bytes(const fmm_pool *pool, int64_t piece);
+int64_t fmm_pool_whole(const fmm_pool *pool); /* of all pieces together */
+/* One task more will access the piece. */
+void fmm_pool_expect(fmm_pool *pool, int64_t piece);
+void fmm_pool_expect_none(fmm_pool *pool); /* counting begins anew */
+/* From here on pieces are in memory, at most `budget` bytes of them; others lie in a scratch file
+ * beside `beside`, or where they came from. */
+ps_status fmm_pool_start(fmm_pool *pool, ps_task_queue *queue, int64_t budget, const char *beside);
+/* The pieces of a task that is to be inserted next: in memory, filled unless they are to be
+ * written whole. Waits for tasks under way where room is needed. out[count] for the task. */
+ps_status fmm_pool_acquire(fmm_pool *pool, const int64_t *pieces, const ps_access_mode *modes,
+                           int count, ps_task_access *out);
+typedef struct fmm_pool_figures {
+    int64_t peak_bytes, read_bytes, written_bytes, evictions;
+    double wait_seconds, move_seconds;
+} fmm_pool_figures;
+fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
+
+/* ---- particles: source.c ---- */
+
+/* Reads sorted particles [first, first + count) of a side: columns[column_count] and places, either
+ * may be 0 or NULL. Keeps the tile read last, so that ascending ranges cost one reading of each;
+ * `memory` is for fmm_source_release. One thread. */
+typedef struct fmm_source {
+    ps_octree_file *file;
+    double *columns[2][PS_PARTICLE_COLUMNS_MAX];
+    int64_t *places[2];
+    int64_t tile[2], capacity[2]; /* tile held; -1: none */
+    bool held_columns[2], held_places[2];
+} fmm_source;
+void fmm_source_init(fmm_source *source, ps_octree_file *file);
+void fmm_source_release(fmm_source *source);
+int64_t fmm_source_bytes(const fmm_problem *p);
+ps_status fmm_source_read(fmm_source *source, ps_octree_side side, int64_t first, int64_t count,
+                          double *const *columns, int column_count, int64_t *places);
+
+/* ---- results: sink.c ---- */
+
+typedef struct fmm_sink fmm_sink;
+/* Results in memory (32 S bytes a target) if they fit `budget`, otherwise in a scratch file, sorted
+ * by chunks of the output. */
+ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *beside,
+                        fmm_sink **out);
+void fmm_sink_close(fmm_sink **sink);
+int64_t fmm_sink_bytes(int64_t targets, int sides); /* to be in memory */
+bool fmm_sink_in_memory(const fmm_sink *sink);
+/* Results values[4 S][count] of targets with these places. Thread-safe for different targets. */
+ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, int64_t count, const double *values);
+ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file);
+
+/* ---- tasks: flow.c, tasks.c ---- */
+
+typedef enum fmm_kind {
+    FMM_P2M,
+    FMM_M2M,
+    FMM_ENCODE,
+    FMM_M2L,
+    FMM_L2L,
+    FMM_L2P,
+    FMM_P2P,
+    FMM_REDUCE,
+    FMM_KINDS
+} fmm_kind;
+
+typedef struct fmm_task {
+    fmm_kind kind;
+    int level;
+    int64_t group;
+    int count, capacity; /* accesses, the one that is written first */
+    int64_t *pieces;
+    ps_access_mode *modes;
+    double flop;
+} fmm_task;
+
+typedef ps_status (*fmm_visit)(void *context, const fmm_task *task);
+/* All tasks in order. done[groups of leaves]: groups whose results are there already (NULL: none):
+ * their tasks are left out, P2P unless another group wants its copies. */
+ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done, fmm_visit visit,
+                   void *context);
+
+/* Sums over the targets of a group, by right-hand side (targets are the sources): q phi, q g and
+ * |q g|. Added up in the order of groups. */
+typedef struct fmm_sums {
+    double energy, force[3], magnitude;
+} fmm_sums;
+
+typedef struct fmm_check fmm_check;
+typedef struct fmm_journal fmm_journal;
+
+/* What tasks share. */
+typedef struct fmm_work {
+    const fmm_problem *problem;
+    fmm_sink *sink;
+    fmm_check *check;     /* NULL: none */
+    fmm_journal *journal; /* NULL: none */
+    fmm_sums *sums;       /* [groups][sides] */
+    int workers;
+    char **scratch;   /* [workers] */
+    int64_t finished; /* groups whose results are in the sink; atomic */
+} fmm_work;
+
+typedef struct fmm_arguments {
+    fmm_work *work;
+    int level;
+    int64_t group;
+} fmm_arguments;
+
+extern const ps_codelet fmm_codelets[FMM_KINDS];
+int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
+/* Takes results of a group: into the sink, the check, the sums. */
+ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
+                           const double *values, const fmm_sums *sums);
+
+/* ---- direct sums: check.c ---- */
+
+/* N strided targets, their places found and direct sums made (OpenMP inside). */
+ps_status fmm_check_open(const fmm_problem *p, fmm_source *source, int64_t samples,
+                         fmm_check **out);
+void fmm_check_close(fmm_check **check);
+/* Keeps results values[4 S][count] of sorted targets [first, first + count). Thread-safe. */
+void fmm_check_take(fmm_check *check, int64_t first, int64_t count, const double *values);
+int64_t fmm_check_samples(const fmm_check *check);
+/* Relative L2 errors by side. */
+void fmm_check_errors(const fmm_check *check, double *potential, double *gradient);
+
+/* ---- journal: journal.c ---- */
+
+/* OUTPUT.groups: results of finished groups. */
+ps_status fmm_journal_open(const char *output, const char *identity, bool restart, bool force,
+                           fmm_journal **out);
+/* Closes; removes the file if `done`. NULL is fine. */
+void fmm_journal_close(fmm_journal **journal, bool done);
+/* Appends the results of a group. Thread-safe. */
+ps_status fmm_journal_add(fmm_journal *journal, int64_t group, const fmm_sums *sums, int sides,
+                          const double *values, int64_t count);
+typedef ps_status (*fmm_journal_take)(void *context, int64_t group, const fmm_sums *sums,
+                                      const double *values, int64_t values_count);
+ps_status fmm_journal_replay(fmm_journal *journal, int sides, fmm_journal_take take, void *context);
+
+/* ---- the run: run.c, schedule.c, figures.c ---- */
+
+typedef struct fmm_run {
+    const ps_run *run;
+    const fmm_options *options;
+    fmm_problem problem;
+    fmm_pool *pool;
+    fmm_source source;
+    fmm_work work;
+    ps_task_queue *queue;
+    ps_task_trace trace, mapping; /* of this run; the one that is replayed */
+    uint8_t *done;                /* [groups of leaves], with a journal                       */
+    int64_t tasks, groups, restored;
+    int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
+    double flop[FMM_KINDS];
+    double started, seconds, check_seconds, write_seconds;
+    bool stopped;
+} fmm_run;
+
+/* Counts tasks, pieces and memory, and decides what lies where. PS_EXHAUSTED if --host-memory is
+ * less than the largest task needs. */
+ps_status fmm_run_prepare(fmm_run *r);
+/* Again, when groups turn out to be done already. */
+ps_status fmm_run_recount(fmm_run *r);
+ps_status fmm_run_tasks(fmm_run *r);
+/* Energy and momentum by side: the attributes of specs/fmm_result.md. */
+void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
+/* Buckets and priorities of Table 3 (RR-8513); table[PS_BUCKETS_MAX]. */
+int fmm_buckets(int gpus, ps_bucket *table);
+int fmm_bucket(const fmm_problem *p, const fmm_task *task);
+double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */
+ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity);
+void fmm_report_plan(const fmm_run *r);
+ps_status fmm_report(fmm_run *r);
+
+#endif

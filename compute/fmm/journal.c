@@ -1,0 +1,130 @@
+/* The journal: results of finished groups in an append log beside the output (specs/fmm_run.md). */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compute/fmm/fmm.h"
+#include "formats/append_log.h"
+#include "formats/checkpoint.h"
+#include "runtime/memory.h"
+
+enum { SYNC_SECONDS = 30 };
+
+struct fmm_journal {
+    ps_append_log *log;
+    pthread_mutex_t lock; /* guards the log and synced */
+    char path[4200];
+    double synced;
+};
+
+static ps_status begin(fmm_journal *j, const char *identity, bool force)
+{
+    char uuid[PS_RUN_UUID_SIZE];
+    if (!force && access(j->path, F_OK) == 0)
+        return ps_fail(PS_USAGE,
+                       "%s holds groups of a run that was stopped: continue it with --restart, or "
+                       "give --force to begin anew",
+                       j->path);
+    ps_run_uuid(uuid);
+    return ps_append_log_create(j->path, uuid, identity, &j->log);
+}
+
+static ps_status resume(fmm_journal *j, const char *identity)
+{
+    if (access(j->path, F_OK) != 0)
+        return ps_fail(PS_USAGE,
+                       "there is no %s to restart from: groups are kept only with --journal",
+                       j->path);
+    PS_TRY(ps_append_log_open(j->path, &j->log));
+    return ps_identity_check(j->path, ps_append_log_identity(j->log), identity);
+}
+
+ps_status fmm_journal_open(const char *output, const char *identity, bool restart, bool force,
+                           fmm_journal **out)
+{
+    PS_TRY(PS_ALLOC(out, 1, "the journal"));
+    fmm_journal *j = *out;
+    pthread_mutex_init(&j->lock, NULL);
+    snprintf(j->path, sizeof j->path, "%s.groups", output);
+    j->synced = ps_clock();
+    ps_status status = restart ? resume(j, identity) : begin(j, identity, force);
+    if (status != PS_OK) fmm_journal_close(out, false);
+    return status;
+}
+
+void fmm_journal_close(fmm_journal **journal, bool done)
+{
+    fmm_journal *j = *journal;
+    if (!j) return;
+    ps_append_log_close(&j->log);
+    if (done) unlink(j->path);
+    pthread_mutex_destroy(&j->lock);
+    free(j);
+    *journal = NULL;
+}
+
+/* A record: group, number of values, sums [sides], values. */
+static int64_t record_bytes(int sides, int64_t count)
+{
+    return 16 + (int64_t)sizeof(fmm_sums) * sides + 8 * count;
+}
+
+static ps_status append(fmm_journal *j, const void *record, int64_t bytes)
+{
+    pthread_mutex_lock(&j->lock);
+    ps_status status = ps_append_log_append(j->log, 1, record, bytes);
+    double now = ps_clock();
+    if (status == PS_OK && now - j->synced >= SYNC_SECONDS) {
+        j->synced = now;
+        status = ps_append_log_sync(j->log);
+    }
+    pthread_mutex_unlock(&j->lock);
+    return status;
+}
+
+ps_status fmm_journal_add(fmm_journal *j, int64_t group, const fmm_sums *sums, int sides,
+                          const double *values, int64_t count)
+{
+    char *record;
+    int64_t bytes = record_bytes(sides, count), head[2] = {group, count};
+    PS_TRY(ps_alloc_untouched((void **)&record, bytes, "the journal"));
+    memcpy(record, head, sizeof head);
+    memcpy(record + sizeof head, sums, sizeof *sums * (size_t)sides);
+    memcpy(record + sizeof head + sizeof *sums * (size_t)sides, values, 8 * (size_t)count);
+    ps_status status = append(j, record, bytes);
+    free(record);
+    return status;
+}
+
+typedef struct replay {
+    int sides;
+    fmm_journal_take take;
+    void *context;
+} replay;
+
+static ps_status take_record(void *context, int64_t step, int64_t steps, const void *payload,
+                             int64_t bytes)
+{
+    const replay *r = context;
+    int64_t head[2] = {-1, -1};
+    fmm_sums sums[PS_RIGHT_HAND_SIDES_MAX];
+    if (bytes >= 16) memcpy(head, payload, sizeof head);
+    if (bytes != record_bytes(r->sides, head[1]))
+        return ps_fail(PS_INVALID, "the journal's record %lld has the wrong size", (long long)step);
+    const char *at = (const char *)payload + sizeof head;
+    memcpy(sums, at, sizeof *sums * (size_t)r->sides);
+    double *values;
+    PS_TRY(ps_alloc_untouched((void **)&values, 8 * head[1], "the journal"));
+    memcpy(values, at + sizeof *sums * (size_t)r->sides, 8 * (size_t)head[1]);
+    ps_status status = r->take(r->context, head[0], sums, values, head[1]);
+    free(values);
+    return status;
+}
+
+ps_status fmm_journal_replay(fmm_journal *j, int sides, fmm_journal_take take, void *context)
+{
+    replay r = {sides, take, context};
+    return ps_append_log_replay(j->log, take_record, &r);
+}

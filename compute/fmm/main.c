@@ -1,0 +1,308 @@
+/* penstock-fmm: pairwise sums over an octree by the Chebyshev fast multipole method. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/fmm.h"
+#include "formats/checkpoint.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+static fmm_options chosen = {.kernel = "inverse", .parameter = 1, .gradient = true};
+
+static const ps_option options[] = {
+    {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME",
+     "inverse (1/r), inverse-square, inverse-fourth, distance (r), exponential (exp(-b r)), yukawa "
+     "(exp(-b r)/r), gaussian (exp(-b r^2)), square, fourth, user (user_kernel_body.h)",
+     0, 0, PS_IDENTITY},
+    {"parameter", PS_OPTION_REAL, &chosen.parameter, "B", "b of the kernels that have one", -1e300,
+     1e300, PS_IDENTITY},
+    {"accuracy", PS_OPTION_INT, &chosen.accuracy, "ACC",
+     "digits: --order ACC and --epsilon 10^-ACC", 1, PS_FMM_ORDER_MAX, PS_IDENTITY},
+    {"order", PS_OPTION_INT, &chosen.order, "L", "interpolation points an axis; default 5", 1,
+     PS_FMM_ORDER_MAX, PS_IDENTITY},
+    {"epsilon", PS_OPTION_REAL, &chosen.epsilon, "E",
+     "truncation of the far-field operators; default 10^-L", 0, 0.9, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, "double|single|mixed",
+     "of the arithmetic; single: sums over many pairs stay double; mixed: only pairs of particles "
+     "in single",
+     0, 0, PS_IDENTITY},
+    {"basis", PS_OPTION_CHOICE, &chosen.basis, "common|plain",
+     "far-field operators of a level in one basis, or each by itself", 0, 0, PS_IDENTITY},
+    {"gradient", PS_OPTION_FLAG, &chosen.gradient, NULL, "write gradients, too", 0, 0, PS_IDENTITY},
+    {"check", PS_OPTION_INT, &chosen.check, "N",
+     "compare N targets with direct sums and record the errors; 0: none", 0, 1e7, PS_IDENTITY},
+    {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
+    {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
+     "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
+    {"termination", PS_OPTION_CHOICE, &chosen.termination, "none|bucket|kind|time|backlog",
+     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h)", 0, 0, 0},
+    {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
+     "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
+     0, 0},
+    {"mapping", PS_OPTION_TEXT, &chosen.mapping, "FILE",
+     "run every task on the worker, and in the order, of this trace of the same run", 0, 0, 0},
+    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL,
+     "keep the results of finished groups in OUTPUT.groups, so that --restart goes on after a stop "
+     "or a crash",
+     0, 0, 0},
+    {"restart", PS_OPTION_FLAG, &chosen.restart, NULL, "go on from OUTPUT.groups", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static ps_store_identity identity_of(const ps_run *run)
+{
+    return (ps_store_identity){PS_FMM_RESULT_FORMAT, PS_FMM_RESULT_VERSION, ps_version(),
+                               ps_revision(),        run->record,           0};
+}
+
+/* ---- the output ---- */
+
+static ps_status put_sums(const fmm_run *r, ps_store *store)
+{
+    double energy[PS_RIGHT_HAND_SIDES_MAX], momentum[PS_RIGHT_HAND_SIDES_MAX];
+    if (!r->problem.same) return PS_OK;
+    fmm_total_sums(r, energy, momentum);
+    PS_TRY(ps_store_put_reals(store, "/", "energy", energy, r->problem.fmm.sides));
+    return ps_store_put_reals(store, "/", "momentum", momentum, r->problem.fmm.sides);
+}
+
+static ps_status put_check(const fmm_run *r, ps_store *store)
+{
+    double potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
+    if (!r->work.check) return PS_OK;
+    int sides = r->problem.fmm.sides;
+    fmm_check_errors(r->work.check, potential, gradient);
+    PS_TRY(ps_store_put_int(store, "/", "check_samples", fmm_check_samples(r->work.check)));
+    PS_TRY(ps_store_put_reals(store, "/", "check_potential", potential, sides));
+    return ps_store_put_reals(store, "/", "check_gradient", gradient, sides);
+}
+
+static ps_status put_attributes(const fmm_run *r, ps_store *store)
+{
+    const fmm_problem *p = &r->problem;
+    const char *kernel = ps_fmm_kernel_name(p->fmm.function.kernel);
+    PS_TRY(ps_store_add_input(store, "octree", ps_octree_file_store(p->file)));
+    PS_TRY(ps_store_put_text(store, "/", "kernel", kernel));
+    PS_TRY(ps_store_put_real(store, "/", "parameter", p->fmm.function.parameter));
+    PS_TRY(ps_store_put_int(store, "/", "order", p->fmm.interpolation.order));
+    PS_TRY(ps_store_put_real(store, "/", "epsilon", p->epsilon));
+    PS_TRY(ps_store_put_int(store, "/", "height", p->header->height));
+    PS_TRY(ps_store_put_int(store, "/", "group_size", p->header->group_size));
+    PS_TRY(put_sums(r, store));
+    return put_check(r, store);
+}
+
+static ps_fmm_result_header header_of(const fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    const char *charge = p->header->charge_units, *length = p->header->length_units;
+    int degree = 0;
+    bool has = ps_fmm_kernel_degree(p->fmm.function.kernel, &degree);
+    ps_fmm_result_header h = {.count = p->header->count[1],
+                              .right_hand_sides = p->fmm.sides,
+                              .gradient = r->options->gradient};
+    if (!has) degree = 0;
+    ps_fmm_result_units(charge, length, degree, h.potential_units, sizeof h.potential_units);
+    ps_fmm_result_units(charge, length, degree - 1, h.gradient_units, sizeof h.gradient_units);
+    return h;
+}
+
+static ps_status write_result(fmm_run *r)
+{
+    double start = ps_clock();
+    ps_store_identity identity = identity_of(r->run);
+    ps_fmm_result_header header = header_of(r);
+    ps_fmm_result *file;
+    PS_TRY(ps_fmm_result_create(r->run->operands[1], &identity, &header, &file));
+    ps_status status = put_attributes(r, ps_fmm_result_store(file));
+    if (status == PS_OK) status = fmm_sink_write(r->work.sink, file);
+    if (status != PS_OK) {
+        ps_fmm_result_close(&file);
+        return status;
+    }
+    PS_TRY(ps_fmm_result_commit(&file));
+    r->write_seconds = ps_clock() - start;
+    return PS_OK;
+}
+
+/* ---- the journal ---- */
+
+static ps_status restore_group(void *context, int64_t group, const fmm_sums *sums,
+                               const double *values, int64_t count)
+{
+    fmm_run *r = context;
+    const ps_octree *tree = r->problem.fmm.targets;
+    int64_t first, end, *places;
+    if (group < 0 || group >= r->groups)
+        return ps_fail(PS_INVALID, "the journal has results of a group that is not there");
+    ps_octree_group(tree, r->problem.leaf, group, &first, &end);
+    int64_t begin = tree->particle_start[first], targets = tree->particle_start[end] - begin;
+    if (count != 4 * r->problem.fmm.sides * targets)
+        return ps_fail(PS_INVALID, "the journal has results of another size");
+    PS_TRY(PS_ALLOC(&places, targets, "places of targets"));
+    ps_status status =
+        fmm_source_read(&r->source, r->problem.same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS, begin,
+                        targets, NULL, 0, places);
+    if (status == PS_OK && !r->done[group])
+        status = fmm_take_results(&r->work, group, places, values, sums);
+    if (status == PS_OK && !r->done[group]) ++r->restored;
+    r->done[group] = 1;
+    free(places);
+    return status;
+}
+
+static ps_status open_journal(fmm_run *r)
+{
+    char identity[PS_RECORD_MAX + 64], hash[17];
+    PS_TRY(ps_store_content_hash(ps_octree_file_store(r->problem.file), hash));
+    snprintf(identity, sizeof identity, "%soctree=%s\n", r->run->record, hash);
+    return fmm_journal_open(r->run->operands[1], identity, r->options->restart, r->run->force,
+                            &r->work.journal);
+}
+
+/* ---- the run ---- */
+
+static ps_status open_work(fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    PS_TRY(PS_ALLOC(&r->work.sums, r->groups * p->fmm.sides, "sums of groups"));
+    PS_TRY(fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
+                         &r->work.sink));
+    if (r->options->check == 0) return PS_OK;
+    double start = ps_clock();
+    PS_TRY(fmm_check_open(p, &r->source, r->options->check, &r->work.check));
+    r->check_seconds = ps_clock() - start;
+    return PS_OK;
+}
+
+static ps_status load_mapping(fmm_run *r)
+{
+    const char *path = r->options->mapping;
+    PS_TRY(ps_task_trace_load(path, &r->mapping));
+    if (r->options->journal || r->options->restart || r->pool_budget < r->whole_bytes)
+        return ps_fail(PS_USAGE,
+                       "--mapping needs all groups in memory and no journal: a worker may "
+                       "have to wait for a task that has no room yet");
+    if (r->mapping.count != r->tasks || r->mapping.cpus != r->work.workers || r->mapping.gpus)
+        return ps_fail(PS_INVALID,
+                       "%s: a trace of %lld tasks on %d CPU and %d GPU workers; this run has %lld "
+                       "tasks on %d CPU workers",
+                       path, (long long)r->mapping.count, r->mapping.cpus, r->mapping.gpus,
+                       (long long)r->tasks, r->work.workers);
+    return PS_OK;
+}
+
+static ps_status restore(fmm_run *r)
+{
+    if (!r->options->journal && !r->options->restart) return PS_OK;
+    PS_TRY(PS_ALLOC(&r->done, r->groups, "groups that are done"));
+    PS_TRY(open_journal(r));
+    if (!r->options->restart) return PS_OK;
+    PS_TRY(fmm_journal_replay(r->work.journal, r->problem.fmm.sides, restore_group, r));
+    ps_info("%lld of %lld groups are done already", (long long)r->restored, (long long)r->groups);
+    return PS_OK;
+}
+
+static ps_status compute(fmm_run *r)
+{
+    ps_store_identity identity = identity_of(r->run);
+    if (r->options->mapping) PS_TRY(load_mapping(r));
+    PS_TRY(open_work(r));
+    PS_TRY(restore(r));
+    if (r->restored) PS_TRY(fmm_run_recount(r));
+    r->work.finished = 0;
+    PS_TRY(fmm_run_tasks(r));
+    if (r->stopped) {
+        ps_info(r->work.journal ? "stopped; continue with the same command and --restart"
+                                : "stopped; nothing is kept without --journal");
+        return PS_OK;
+    }
+    PS_TRY(write_result(r));
+    if (r->options->trace) PS_TRY(fmm_save_trace(r, &identity));
+    return fmm_report(r);
+}
+
+static void close_run(fmm_run *r, bool done)
+{
+    ps_task_queue_close(&r->queue);
+    fmm_pool_close(&r->pool);
+    fmm_source_release(&r->source);
+    fmm_sink_close(&r->work.sink);
+    fmm_check_close(&r->work.check);
+    fmm_journal_close(&r->work.journal, done);
+    for (int w = 0; r->work.scratch && w < r->work.workers; ++w) free(r->work.scratch[w]);
+    free(r->work.scratch);
+    free(r->work.sums);
+    free(r->done);
+    ps_task_trace_release(&r->trace);
+    ps_task_trace_release(&r->mapping);
+    fmm_problem_release(&r->problem);
+}
+
+static bool is_up_to_date(const fmm_run *r)
+{
+    static const char *const roles[] = {"octree"};
+    ps_store *inputs[] = {ps_octree_file_store(r->problem.file)};
+    ps_store_identity identity = identity_of(r->run);
+    return !r->run->force && !r->options->trace &&
+           ps_store_matches(r->run->operands[1], &identity, 1, roles, inputs);
+}
+
+static ps_status do_run(fmm_run *r)
+{
+    PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
+    fmm_source_init(&r->source, r->problem.file);
+    if (!r->run->plan && is_up_to_date(r)) {
+        ps_info("%s is up to date; --force computes it again", r->run->operands[1]);
+        return PS_OK;
+    }
+    PS_TRY(fmm_operators_build(r->options, &r->problem));
+    ps_status status = fmm_run_prepare(r);
+    if (r->run->plan) fmm_report_plan(r);
+    if (status != PS_OK || r->run->plan) return status;
+    return compute(r);
+}
+
+static ps_status run_fmm(ps_run *run)
+{
+    fmm_run r = {.run = run, .options = &chosen, .started = ps_clock()};
+    char text[2048];
+    if (run->operand_count < 2 && !run->plan)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
+    if (strncmp(run->device, "cuda", 4) == 0)
+        return ps_fail(PS_FAILED,
+                       "--device %s: tasks of penstock-fmm have no code for GPUs yet; "
+                       "--device cpu or auto computes on the cores",
+                       run->device);
+    ps_status status = do_run(&r);
+    if (status != PS_OK && r.work.journal)
+        ps_info("groups done so far are kept; once that is mended, continue with --restart");
+    snprintf(text, sizeof text, "%s", ps_message());
+    close_run(&r, status == PS_OK && !r.stopped);
+    return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "fmm",
+        .synopsis = "OCTREE OUTPUT",
+        .description =
+            "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole\n"
+            "method and writes potentials and gradients in the caller's order\n"
+            "(specs/fmm_result.md). Work is cut into tasks over groups of cells; what does not "
+            "fit\n"
+            "--host-memory is kept on the disk and streamed, with the same results to the bit.\n"
+            "The time is printed beside the bound that no schedule of these tasks can beat.",
+        .examples = "  penstock-fmm tree.h5 result.h5 --accuracy 5 --check 1000\n"
+                    "  penstock-fmm tree.h5 result.h5 --kernel yukawa --parameter 2 --order 7 \\\n"
+                    "      --host-memory 4G --journal\n"
+                    "  penstock-fmm tree.h5 result.h5 --trace trace.h5\n"
+                    "  penstock-plot gantt trace.h5 --output gantt.png",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 2,
+        .run = run_fmm};
+    return ps_main(&program, argc, argv);
+}

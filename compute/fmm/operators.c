@@ -1,0 +1,53 @@
+/* M2L operators of all levels. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "compute/fmm/fmm.h"
+#include "kernels/fmm/m2l_table.h"
+#include "runtime/memory.h"
+
+static ps_status build_table(const ps_fmm_table_spec *spec, void *workspace,
+                             ps_fmm_m2l_table *table, void **block)
+{
+    PS_TRY(ps_fmm_table_make(spec, workspace, table));
+    PS_TRY(ps_alloc(block, ps_fmm_m2l_bytes(table), 1, "M2L operators"));
+    ps_fmm_m2l_place(table, *block);
+    ps_fmm_table_fill(spec, workspace, table);
+    return PS_OK;
+}
+
+static ps_status build_levels(fmm_problem *p, ps_fmm_table_spec *spec, void *workspace)
+{
+    int degree;
+    bool one = ps_fmm_kernel_degree(spec->function.kernel, &degree);
+    for (int l = 2; l <= p->leaf; ++l) {
+        int own = one ? 2 : l;
+        p->fmm.tables[l] = &p->tables[own];
+        p->fmm.factors[l] = ps_fmm_level_factor(&p->header->box, l, spec->function.kernel);
+        if (own == l) {
+            spec->rho = one ? 1 : ldexp(p->header->box.width, -l - 1);
+            PS_TRY(build_table(spec, workspace, &p->tables[l], &p->blocks[l]));
+            p->fixed_bytes += ps_fmm_m2l_bytes(&p->tables[l]);
+        }
+        p->mean_rank[l] = ps_fmm_mean_rank(&p->tables[own]);
+    }
+    return PS_OK;
+}
+
+ps_status fmm_operators_build(const fmm_options *options, fmm_problem *p)
+{
+    double start = ps_clock();
+    ps_fmm_table_spec spec = {.function = p->fmm.function,
+                              .order = p->fmm.interpolation.order,
+                              .epsilon = p->epsilon,
+                              .precision = p->fmm.far};
+    if (options->basis == 0)
+        spec.basis_epsilon = ps_fmm_basis_epsilon(spec.function.kernel, p->epsilon);
+    void *workspace;
+    if (!p->far) return PS_OK;
+    PS_TRY(ps_alloc_untouched(&workspace, ps_fmm_table_workspace(&spec), "M2L operators"));
+    ps_status status = build_levels(p, &spec, workspace);
+    free(workspace);
+    p->operator_seconds = ps_clock() - start;
+    return status;
+}

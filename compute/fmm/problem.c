@@ -1,0 +1,187 @@
+/* The problem: an octree with its lists, a kernel, an accuracy. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/fmm.h"
+#include "runtime/memory.h"
+
+static ps_status load_trees(fmm_problem *p)
+{
+    PS_TRY(ps_octree_load_tree(p->file, PS_OCTREE_SOURCES, &p->trees[0]));
+    if (!p->same) PS_TRY(ps_octree_load_tree(p->file, PS_OCTREE_TARGETS, &p->trees[1]));
+    p->fmm.sources = &p->trees[0];
+    p->fmm.targets = p->same ? &p->trees[0] : &p->trees[1];
+    for (int s = 0; s < (p->same ? 1 : 2); ++s)
+        p->fixed_bytes += ps_octree_bytes(p->header->height, p->trees[s].cells);
+    return PS_OK;
+}
+
+/* ---- lists ---- */
+
+static ps_status get_forecast(const fmm_problem *p, ps_octree_forecast which, int level,
+                              int64_t **out)
+{
+    int64_t groups;
+    PS_TRY(ps_octree_get_forecast(p->file, which, level, out, &groups));
+    if (groups == ps_octree_groups(p->fmm.targets, level)) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: forecasts of another number of groups than the tree has",
+                   ps_store_path(ps_octree_file_store(p->file)));
+}
+
+static ps_status get_list(const fmm_problem *p, ps_octree_list which, int level, int64_t limit,
+                          ps_group_list *out)
+{
+    PS_TRY(ps_octree_get_list(p->file, which, level, out));
+    bool good = out->groups == ps_octree_groups(p->fmm.targets, level);
+    for (int64_t i = 0; good && i < out->start[out->groups]; ++i)
+        good = out->items[i] >= 0 && out->items[i] < limit;
+    if (good) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: a list of groups does not fit the tree",
+                   ps_store_path(ps_octree_file_store(p->file)));
+}
+
+/* Groups of the augmented leaves of each group, without repetition; leaves ascend. */
+static ps_status make_owners(fmm_problem *p)
+{
+    const ps_group_list *leaves = &p->lists.augmented;
+    ps_group_list *out = &p->lists.owners;
+    int64_t found = 0, size = p->header->group_size;
+    out->groups = leaves->groups;
+    PS_TRY(PS_ALLOC(&out->start, leaves->groups + 1, "lists of groups"));
+    PS_TRY(PS_ALLOC(&out->items, leaves->start[leaves->groups], "lists of groups"));
+    for (int64_t g = 0; g < leaves->groups; ++g) {
+        int64_t last = -1;
+        for (int64_t i = leaves->start[g]; i < leaves->start[g + 1]; ++i) {
+            if (leaves->items[i] / size == last) continue;
+            last = leaves->items[i] / size;
+            out->items[found++] = last;
+        }
+        out->start[g + 1] = found;
+    }
+    return PS_OK;
+}
+
+/* The other way round: for each group those that have leaves of it, ascending. */
+static ps_status make_copied(fmm_problem *p)
+{
+    const ps_group_list *owners = &p->lists.owners;
+    ps_group_list *out = &p->lists.copied;
+    int64_t groups = owners->groups, count = owners->start[groups], *at;
+    out->groups = groups;
+    PS_TRY(PS_ALLOC(&out->start, groups + 1, "lists of groups"));
+    PS_TRY(PS_ALLOC(&out->items, count, "lists of groups"));
+    for (int64_t i = 0; i < count; ++i) ++out->start[owners->items[i] + 1];
+    for (int64_t g = 0; g < groups; ++g) out->start[g + 1] += out->start[g];
+    PS_TRY(PS_ALLOC(&at, groups, "lists of groups"));
+    memcpy(at, out->start, (size_t)groups * sizeof *at);
+    for (int64_t g = 0; g < groups; ++g)
+        for (int64_t i = owners->start[g]; i < owners->start[g + 1]; ++i)
+            out->items[at[owners->items[i]]++] = g;
+    free(at);
+    return PS_OK;
+}
+
+static void measure_augmented(fmm_problem *p)
+{
+    const int64_t *place = p->fmm.sources->particle_start;
+    const ps_group_list *list = &p->lists.augmented;
+    for (int64_t g = 0; g < list->groups; ++g) {
+        int64_t count = 0;
+        for (int64_t i = list->start[g]; i < list->start[g + 1]; ++i)
+            count += place[list->items[i] + 1] - place[list->items[i]];
+        if (count > p->lists.augmented_particles_max) p->lists.augmented_particles_max = count;
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The upper half of the P2P tasks by their pairs are the large ones (RR-8513, section 3.1). */
+static ps_status find_median(fmm_problem *p)
+{
+    double *pairs;
+    int64_t groups = ps_octree_groups(p->fmm.targets, p->leaf);
+    PS_TRY(PS_ALLOC(&pairs, groups, "pairs of groups"));
+    for (int64_t g = 0; g < groups; ++g)
+        pairs[g] = (double)(p->lists.near_pairs[g] + p->lists.augmented_pairs[g]);
+    qsort(pairs, (size_t)groups, sizeof *pairs, by_value);
+    p->lists.median_pairs = groups > 1 ? pairs[(groups - 1) / 2] : -1;
+    free(pairs);
+    return PS_OK;
+}
+
+static ps_status load_lists(fmm_problem *p)
+{
+    fmm_lists *lists = &p->lists;
+    for (int l = 2; l <= p->leaf; ++l) {
+        PS_TRY(get_list(p, PS_OCTREE_FAR_GROUPS, l, ps_octree_groups(p->fmm.sources, l),
+                        &lists->far[l]));
+        PS_TRY(get_forecast(p, PS_OCTREE_FAR_PAIRS, l, &lists->far_pairs[l]));
+    }
+    PS_TRY(get_list(p, PS_OCTREE_NEAR_GROUPS, p->leaf, ps_octree_groups(p->fmm.sources, p->leaf),
+                    &lists->near));
+    PS_TRY(get_forecast(p, PS_OCTREE_NEAR_PAIRS, p->leaf, &lists->near_pairs));
+    PS_TRY(get_forecast(p, PS_OCTREE_AUGMENTED_PAIRS, p->leaf, &lists->augmented_pairs));
+    PS_TRY(find_median(p));
+    if (!p->same) return PS_OK;
+    PS_TRY(get_list(p, PS_OCTREE_AUGMENTED, p->leaf, ps_octree_leaves(p->fmm.sources),
+                    &lists->augmented));
+    PS_TRY(make_owners(p));
+    PS_TRY(make_copied(p));
+    measure_augmented(p);
+    return PS_OK;
+}
+
+/* ---- all ---- */
+
+static ps_status choose(const fmm_options *o, fmm_problem *p)
+{
+    int order = (int)(o->accuracy ? o->accuracy : o->order);
+    if (o->accuracy && (o->order || o->epsilon > 0))
+        return ps_fail(PS_USAGE, "--accuracy stands for --order and --epsilon; give the one or the "
+                                 "others");
+    if (order == 0) order = 5;
+    p->epsilon = o->epsilon > 0 ? o->epsilon : pow(10, -order);
+    p->fmm.sides = p->header->right_hand_sides;
+    p->fmm.function.parameter = o->parameter;
+    p->fmm.far = o->precision == 1 ? PS_SINGLE : PS_DOUBLE;
+    p->fmm.near = o->precision == 0 ? PS_DOUBLE : PS_SINGLE;
+    PS_TRY(ps_fmm_kernel_parse(o->kernel, &p->fmm.function.kernel));
+    return ps_fmm_interpolation_init(&p->fmm.interpolation, order);
+}
+
+ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p)
+{
+    PS_TRY(ps_octree_open(run->operands[0], &p->file));
+    p->header = ps_octree_file_header(p->file);
+    p->same = p->header->same;
+    p->leaf = p->header->height - 1;
+    p->far = p->leaf >= 2;
+    PS_TRY(choose(options, p));
+    PS_TRY(load_trees(p));
+    return load_lists(p);
+}
+
+void fmm_problem_release(fmm_problem *p)
+{
+    fmm_lists *lists = &p->lists;
+    for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
+        ps_group_list_release(&lists->far[l]);
+        free(lists->far_pairs[l]);
+        free(p->blocks[l]);
+    }
+    ps_group_list_release(&lists->near);
+    ps_group_list_release(&lists->augmented);
+    ps_group_list_release(&lists->owners);
+    ps_group_list_release(&lists->copied);
+    free(lists->near_pairs);
+    free(lists->augmented_pairs);
+    ps_octree_release(&p->trees[0]);
+    ps_octree_release(&p->trees[1]);
+    ps_octree_close(&p->file);
+    memset(p, 0, sizeof *p);
+}

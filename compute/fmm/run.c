@@ -1,0 +1,185 @@
+/* The run: what lies where, tasks into the queue, their records out of it. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compute/fmm/fmm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/progress.h"
+
+/* ---- before ---- */
+
+static ps_status count_task(void *context, const fmm_task *task)
+{
+    fmm_run *r = context;
+    int64_t bytes = 0;
+    for (int a = 0; a < task->count; ++a) {
+        fmm_pool_expect(r->pool, task->pieces[a]);
+        bytes += fmm_pool_bytes(r->pool, task->pieces[a]);
+    }
+    if (bytes > r->largest_bytes) r->largest_bytes = bytes;
+    r->flop[task->kind] += task->flop;
+    ++r->tasks;
+    return PS_OK;
+}
+
+/* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
+ * pieces. */
+static ps_status share_memory(fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    int64_t fixed =
+        p->fixed_bytes + 2 * fmm_source_bytes(p) + r->work.workers * fmm_scratch_bytes(p);
+    int64_t results = fmm_sink_bytes(p->header->count[1], p->fmm.sides),
+            left = r->run->host_memory - fixed;
+    int64_t chunk = 2 * fmm_sink_bytes(ps_fmm_result_chunk_rows(p->header->count[1]), p->fmm.sides);
+    if (chunk > 2 * results) chunk = 2 * results;
+    bool in_memory = results + r->whole_bytes <= left || 4 * results <= left;
+    r->sink_budget = in_memory ? results : 0;
+    r->pool_budget = left - (in_memory ? results : chunk);
+    if (r->pool_budget > r->whole_bytes) r->pool_budget = r->whole_bytes;
+    if (r->pool_budget >= r->largest_bytes) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "--host-memory %.1f MB does not suffice: trees, operators and room for workers "
+                   "take %.1f MB, the largest task %.1f MB, results %.1f MB; smaller groups "
+                   "(penstock-octree-build --group) or fewer --workers need less",
+                   (double)r->run->host_memory / 1e6, (double)fixed / 1e6,
+                   (double)r->largest_bytes / 1e6, (double)(in_memory ? results : chunk) / 1e6);
+}
+
+ps_status fmm_run_prepare(fmm_run *r)
+{
+    r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
+    r->work.problem = &r->problem;
+    r->work.workers = (int)(r->options->workers ? r->options->workers : r->run->threads);
+    PS_TRY(fmm_pool_open(&r->problem, &r->pool));
+    PS_TRY(fmm_flow(&r->problem, r->pool, r->done, count_task, r));
+    r->whole_bytes = fmm_pool_whole(r->pool);
+    return share_memory(r);
+}
+
+ps_status fmm_run_recount(fmm_run *r)
+{
+    fmm_pool_expect_none(r->pool);
+    memset(r->flop, 0, sizeof r->flop);
+    r->tasks = 0;
+    return fmm_flow(&r->problem, r->pool, r->done, count_task, r);
+}
+
+/* ---- tasks ---- */
+
+typedef struct inserter {
+    fmm_run *run;
+    ps_progress progress;
+    ps_task_access *accesses;
+    int64_t capacity, inserted, leaf_tasks;
+    bool in_group; /* some of a leaf group's tasks are inserted, others are not */
+} inserter;
+
+/* With a journal groups are let in a few at a time, so that results come all along the way and a
+ * stop loses little. */
+static ps_status hold_back(inserter *in)
+{
+    fmm_run *r = in->run;
+    int64_t ahead = 4 * r->work.workers, done = -1;
+    while (in->leaf_tasks - __atomic_load_n(&r->work.finished, __ATOMIC_RELAXED) > ahead)
+        PS_TRY(ps_task_queue_progress(r->queue, &done));
+    return PS_OK;
+}
+
+static ps_status insert_task(void *context, const fmm_task *task)
+{
+    inserter *in = context;
+    fmm_run *r = in->run;
+    if (r->work.journal && task->kind == FMM_P2P) PS_TRY(hold_back(in));
+    /* what a group has begun with is brought to its end */
+    bool between = !r->work.journal || !in->in_group || task->kind == FMM_P2P;
+    r->stopped = r->stopped || (between && ps_stop_requested());
+    if (r->stopped) return PS_OK;
+    in->in_group = task->kind != FMM_REDUCE && (in->in_group || task->kind == FMM_P2P);
+    if (task->kind == FMM_REDUCE) ++in->leaf_tasks;
+    PS_TRY(ps_grow((void **)&in->accesses, &in->capacity, task->count, sizeof *in->accesses,
+                   "accesses of a task"));
+    PS_TRY(fmm_pool_acquire(r->pool, task->pieces, task->modes, task->count, in->accesses));
+    fmm_arguments arguments = {&r->work, task->level, task->group};
+    ps_task_spec spec = {.codelet = &fmm_codelets[task->kind],
+                         .bucket = fmm_bucket(&r->problem, task),
+                         .level = task->level,
+                         .group = task->group,
+                         .cpu_seconds = fmm_forecast(&r->problem, task),
+                         .flop = task->flop,
+                         .accesses = in->accesses,
+                         .access_count = task->count,
+                         .arguments = &arguments,
+                         .argument_bytes = sizeof arguments};
+    ++in->inserted;
+    return ps_task_insert(r->queue, &spec);
+}
+
+/* Until all are done, a line now and then. A stop where no group of the journal is under way ends
+ * the run at once. */
+static ps_status wait_for_all(inserter *in)
+{
+    int64_t done = -1;
+    bool keeps = in->run->work.journal && in->leaf_tasks;
+    do {
+        PS_TRY(ps_task_queue_progress(in->run->queue, &done));
+        ps_progress_update(&in->progress, done);
+        if (!keeps && ps_stop_requested()) in->run->stopped = true;
+    } while (done < in->inserted && (!in->run->stopped || keeps));
+    return PS_OK;
+}
+
+static ps_status open_queue(fmm_run *r)
+{
+    static const ps_schedule_policy policies[] = {PS_SCHEDULE_HETEROPRIO, PS_SCHEDULE_EAGER};
+    ps_bucket buckets[PS_BUCKETS_MAX];
+    ps_task_mapping mapping = {r->mapping.count, r->mapping.records};
+    ps_task_queue_config config = {
+        .scheduling = {.buckets = buckets,
+                       .bucket_count = fmm_buckets(0, buckets),
+                       .cpus = r->work.workers,
+                       .policy = policies[r->options->scheduler],
+                       .termination = (ps_termination)r->options->termination},
+        .calibrate = true,
+        .keep_edges = r->options->trace != NULL,
+        .mapping = r->mapping.count ? &mapping : NULL};
+    PS_TRY(ps_task_queue_open(&config, &r->queue));
+    return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->operands[1]);
+}
+
+static ps_status open_scratch(fmm_run *r)
+{
+    PS_TRY(PS_ALLOC(&r->work.scratch, r->work.workers, "room for workers"));
+    for (int w = 0; w < r->work.workers; ++w)
+        PS_TRY(ps_alloc_untouched((void **)&r->work.scratch[w], fmm_scratch_bytes(&r->problem),
+                                  "room for a worker"));
+    return PS_OK;
+}
+
+static ps_status take_records(fmm_run *r)
+{
+    r->trace.cpus = r->work.workers;
+    r->trace.kind_count = FMM_KINDS;
+    r->trace.count = ps_task_queue_count(r->queue);
+    PS_TRY(PS_ALLOC(&r->trace.records, r->trace.count, "the trace"));
+    ps_task_queue_records(r->queue, r->trace.records);
+    if (!r->options->trace) return PS_OK;
+    return ps_task_queue_edges(r->queue, &r->trace.first, &r->trace.before);
+}
+
+ps_status fmm_run_tasks(fmm_run *r)
+{
+    inserter in = {.run = r};
+    PS_TRY(open_scratch(r));
+    PS_TRY(open_queue(r));
+    double start = ps_clock();
+    ps_progress_start(&in.progress, "computing", "tasks", r->tasks);
+    ps_status status = fmm_flow(&r->problem, r->pool, r->done, insert_task, &in);
+    if (status == PS_OK) status = wait_for_all(&in);
+    ps_progress_end(&in.progress);
+    r->seconds = ps_clock() - start;
+    if (status == PS_OK && !r->stopped) status = take_records(r);
+    return status;
+}

@@ -1,0 +1,82 @@
+/* Priorities, forecasts and the trace. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/fmm.h"
+#include "runtime/memory.h"
+
+enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ };
+
+/* Table 3 of RR-8513: CPU workers alone, CPU workers beside GPUs, GPU workers (-1: never). The
+ * upper levels first, where there is a bucket for each. */
+static const struct {
+    int alone, beside, gpu;
+} priorities[FMM_KINDS + 1] = {
+    [FMM_P2M] = {0, 0, -1},   [FMM_M2M] = {1, 1, -1},    [FMM_ENCODE] = {2, 2, -1},
+    [FMM_L2L] = {10, 10, -1}, [P2P_LARGE] = {40, 90, 0}, [FMM_M2L] = {50, 40, 10},
+    [FMM_P2P] = {80, 70, 1},  [FMM_L2P] = {90, 80, -1},  [FMM_REDUCE] = {91, 81, -1}};
+
+static ps_bucket bucket_of(int entry, int kind, int level, int gpus)
+{
+    bool on_gpu = gpus > 0 && fmm_codelets[kind].gpu;
+    return (ps_bucket){.kind = kind,
+                       .cpu = (gpus ? priorities[entry].beside : priorities[entry].alone) + level,
+                       .gpu = on_gpu ? priorities[entry].gpu + level : -1};
+}
+
+int fmm_buckets(int gpus, ps_bucket *table)
+{
+    for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, gpus);
+    table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, gpus);
+    for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
+        table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus);
+        table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus);
+    }
+    return LEVELS + 2 * PS_OCTREE_LEVELS_MAX;
+}
+
+int fmm_bucket(const fmm_problem *p, const fmm_task *task)
+{
+    double pairs;
+    switch (task->kind) {
+    case FMM_L2L:
+        return LEVELS + task->level;
+    case FMM_M2L:
+        return LEVELS + PS_OCTREE_LEVELS_MAX + task->level;
+    case FMM_P2P:
+        pairs = (double)(p->lists.near_pairs[task->group] + p->lists.augmented_pairs[task->group]);
+        return pairs > p->lists.median_pairs ? P2P_LARGE : FMM_P2P;
+    default:
+        return task->kind;
+    }
+}
+
+/* Flop/s of a core as tests/bench/bench_fmm_cpu.c finds them with AVX-512 in fp64; the task queue's
+ * calibration corrects what is wrong for a machine. */
+double fmm_forecast(const fmm_problem *p, const fmm_task *task)
+{
+    static const double rates[FMM_KINDS] = {
+        [FMM_P2M] = 15e9, [FMM_M2M] = 5e9,  [FMM_ENCODE] = 30e9, [FMM_M2L] = 50e9,
+        [FMM_L2L] = 5e9,  [FMM_L2P] = 15e9, [FMM_P2P] = 70e9,    [FMM_REDUCE] = 0.5e9};
+    double rate = rates[task->kind];
+    if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
+    return 1e-6 + task->flop / rate;
+}
+
+ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)
+{
+    static const int64_t colours[FMM_KINDS] = {
+        [FMM_P2M] = 0x8c8c8c, [FMM_M2M] = 0x8c8c8c,   [FMM_ENCODE] = 0xa8a8a8,
+        [FMM_M2L] = 0xd3d3d3, [FMM_L2L] = 0x8c8c8c,   [FMM_L2P] = 0x707070,
+        [FMM_P2P] = 0xffffff, [FMM_REDUCE] = 0x000000};
+    ps_store_identity own = *identity;
+    own.format = "penstock-task-trace";
+    own.format_version = 1;
+    own.disk_estimate = 0;
+    for (int k = 0; k < FMM_KINDS; ++k) {
+        ps_task_kind *kind = &r->trace.kinds[k];
+        strncpy(kind->name, fmm_codelets[k].name, sizeof kind->name - 1);
+        kind->colour = colours[k];
+    }
+    return ps_task_trace_save(r->options->trace, &r->trace, &own);
+}

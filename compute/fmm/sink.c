@@ -1,0 +1,158 @@
+/*
+ * Results in the caller's order. In memory: an array of all. Otherwise records of a place and the
+ * values go to a scratch file, to where the chunk of the output that they belong to has its room;
+ * at the end a chunk after the other is put in order. What is written does not depend on which.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compute/fmm/fmm.h"
+#include "runtime/first_failure.h"
+#include "runtime/memory.h"
+#include "runtime/scratch_file.h"
+
+struct fmm_sink {
+    int64_t targets, rows, chunks; /* rows: of a chunk of the output        */
+    int values;                    /* 4 S                                   */
+    double *all;                   /* [values][targets]; NULL: in the file  */
+    int file;
+    _Atomic int64_t *filled; /* [chunks] records that are in the file */
+};
+
+int64_t fmm_sink_bytes(int64_t targets, int sides) { return 8 * 4 * sides * targets; }
+
+bool fmm_sink_in_memory(const fmm_sink *sink) { return sink->all != NULL; }
+
+ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *beside,
+                        fmm_sink **out)
+{
+    PS_TRY(PS_ALLOC(out, 1, "results"));
+    fmm_sink *sink = *out;
+    sink->targets = targets;
+    sink->rows = ps_fmm_result_chunk_rows(targets);
+    sink->chunks = (targets + sink->rows - 1) / sink->rows;
+    sink->values = 4 * sides;
+    sink->file = -1;
+    if (fmm_sink_bytes(targets, sides) <= budget) {
+        sink->all = ps_alloc_pages((size_t)fmm_sink_bytes(targets, sides));
+        return sink->all ? PS_OK : ps_fail(PS_EXHAUSTED, "no memory for the results");
+    }
+    PS_TRY(PS_ALLOC(&sink->filled, sink->chunks, "results"));
+    return ps_scratch_open(beside, &sink->file);
+}
+
+void fmm_sink_close(fmm_sink **out)
+{
+    fmm_sink *sink = *out;
+    if (!sink) return;
+    free(sink->all);
+    free((void *)sink->filled);
+    if (sink->file >= 0) close(sink->file);
+    free(sink);
+    *out = NULL;
+}
+
+/* ---- putting ---- */
+
+/* Appends the records of one chunk: order[] are numbers of targets in this call. */
+static ps_status put_records(fmm_sink *sink, int64_t chunk, const int64_t *order, int64_t some,
+                             const int64_t *places, int64_t count, const double *values)
+{
+    double *records;
+    int64_t words = 1 + sink->values;
+    PS_TRY(ps_alloc_untouched((void **)&records, 8 * words * some, "results"));
+    for (int64_t i = 0; i < some; ++i) {
+        memcpy(&records[i * words], &places[order[i]], 8);
+        for (int v = 0; v < sink->values; ++v)
+            records[i * words + 1 + v] = values[v * count + order[i]];
+    }
+    int64_t at = atomic_fetch_add(&sink->filled[chunk], some);
+    ps_status status = ps_scratch_write(sink->file, records, 8 * words * some,
+                                        8 * words * (chunk * sink->rows + at));
+    free(records);
+    return status;
+}
+
+/* start[chunks + 1], next[chunks]: room. Sorts by chunk (stable), then writes each. */
+static ps_status put_sorted(fmm_sink *sink, const int64_t *places, int64_t count,
+                            const double *values, int64_t *start, int64_t *order)
+{
+    for (int64_t i = 0; i < count; ++i) ++start[places[i] / sink->rows + 1];
+    for (int64_t c = 0; c < sink->chunks; ++c) start[c + 1] += start[c];
+    for (int64_t i = 0; i < count; ++i) order[start[places[i] / sink->rows]++] = i;
+    for (int64_t c = 0, begin = 0; c < sink->chunks; begin = start[c++])
+        if (start[c] > begin)
+            PS_TRY(put_records(sink, c, order + begin, start[c] - begin, places, count, values));
+    return PS_OK;
+}
+
+ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, int64_t count, const double *values)
+{
+    for (int v = 0; v < sink->values && sink->all; ++v)
+        for (int64_t i = 0; i < count; ++i)
+            sink->all[v * sink->targets + places[i]] = values[v * count + i];
+    if (sink->all) return PS_OK;
+    int64_t *start = NULL, *order = NULL;
+    ps_status status = PS_ALLOC(&start, sink->chunks + 1, "results");
+    if (status == PS_OK) status = PS_ALLOC(&order, count, "results");
+    if (status == PS_OK) status = put_sorted(sink, places, count, values, start, order);
+    free(start);
+    free(order);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static int64_t rows_of(const fmm_sink *sink, int64_t chunk)
+{
+    int64_t left = sink->targets - chunk * sink->rows;
+    return left < sink->rows ? left : sink->rows;
+}
+
+/* Records of a chunk into order: values[values][rows]. */
+static void arrange(const fmm_sink *sink, int64_t chunk, const double *records, double *values)
+{
+    int64_t rows = rows_of(sink, chunk), words = 1 + sink->values;
+    for (int64_t i = 0; i < rows; ++i) {
+        int64_t place;
+        memcpy(&place, &records[i * words], 8);
+        for (int v = 0; v < sink->values; ++v)
+            values[v * rows + place - chunk * sink->rows] = records[i * words + 1 + v];
+    }
+}
+
+static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *file)
+{
+    int64_t rows = rows_of(sink, chunk), words = 1 + sink->values;
+    double *records;
+    if (sink->filled[chunk] != rows)
+        return ps_fail(PS_FAILED, "results of %lld targets are missing",
+                       (long long)(rows - sink->filled[chunk]));
+    PS_TRY(ps_alloc_untouched((void **)&records, 8 * rows * (words + sink->values), "results"));
+    double *values = records + rows * words;
+    ps_status status =
+        ps_scratch_read(sink->file, records, 8 * words * rows, 8 * words * chunk * sink->rows);
+    if (status == PS_OK) {
+        arrange(sink, chunk, records, values);
+        status = ps_fmm_result_write(file, chunk, values, rows);
+    }
+    free(records);
+    return status;
+}
+
+ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file)
+{
+    ps_failure failure = {0};
+    int64_t threads = sink->all ? sink->chunks : 1; /* one chunk at a time where memory is short */
+#pragma omp parallel for schedule(dynamic, 1) if (threads > 1)
+    for (int64_t c = 0; c < sink->chunks; ++c) {
+        if (ps_has_failed(&failure)) continue;
+        ps_note_failure(
+            &failure, sink->all
+                          ? ps_fmm_result_write(file, c, sink->all + c * sink->rows, sink->targets)
+                          : write_from_file(sink, c, file));
+    }
+    return ps_first_failure(&failure);
+}

@@ -1,0 +1,388 @@
+/* What tasks do on CPU workers. The order of data is that of flow.c. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/fmm.h"
+#include "runtime/memory.h"
+
+/* What a worker has for itself. */
+typedef struct room {
+    void **base, **other; /* [groups] places of vectors, of two levels */
+    void *m2l;
+    double *columns; /* [3 + S][augmented particles] */
+    int64_t *start;  /* [augmented leaves + 1] */
+} room;
+
+static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static int64_t groups_max(const fmm_problem *p)
+{
+    int64_t most = 1;
+    for (int l = 0; l <= p->leaf; ++l) {
+        int64_t sources = ps_octree_groups(p->fmm.sources, l),
+                targets = ps_octree_groups(p->fmm.targets, l);
+        if (sources > most) most = sources;
+        if (targets > most) most = targets;
+    }
+    return most;
+}
+
+static int64_t augmented_max(const fmm_problem *p)
+{
+    const ps_group_list *list = &p->lists.augmented;
+    int64_t most = 0;
+    for (int64_t g = 0; g < list->groups; ++g)
+        if (list->start[g + 1] - list->start[g] > most) most = list->start[g + 1] - list->start[g];
+    return most;
+}
+
+/* Sizes of the parts of a worker's room, one after the other. */
+static void parts_of(const fmm_problem *p, int64_t bytes[5])
+{
+    bytes[0] = bytes[1] = rounded(8 * groups_max(p));
+    bytes[2] = p->far ? rounded(ps_fmm_m2l_workspace(&p->fmm)) : 0;
+    bytes[3] = rounded(8 * (3 + p->fmm.sides) * p->lists.augmented_particles_max);
+    bytes[4] = rounded(8 * (augmented_max(p) + 1));
+}
+
+int64_t fmm_scratch_bytes(const fmm_problem *p)
+{
+    int64_t bytes[5];
+    parts_of(p, bytes);
+    return bytes[0] + bytes[1] + bytes[2] + bytes[3] + bytes[4];
+}
+
+static room room_of(const fmm_work *work, int worker)
+{
+    int64_t bytes[5];
+    char *at = work->scratch[worker];
+    parts_of(work->problem, bytes);
+    return (room){.base = (void **)at,
+                  .other = (void **)(at + bytes[0]),
+                  .m2l = at + bytes[0] + bytes[1],
+                  .columns = (double *)(at + bytes[0] + bytes[1] + bytes[2]),
+                  .start = (int64_t *)(at + bytes[0] + bytes[1] + bytes[2] + bytes[3])};
+}
+
+/* What every task begins with. */
+typedef struct scene {
+    fmm_work *work;
+    const fmm_problem *p;
+    int level;
+    int64_t group;
+    room room;
+} scene;
+
+static scene scene_of(const ps_task_call *call)
+{
+    const fmm_arguments *a = call->arguments;
+    return (scene){a->work, a->work->problem, a->level, a->group, room_of(a->work, call->worker)};
+}
+
+/* ---- vectors ---- */
+
+static ps_fmm_groups groups_of(const ps_octree *tree, int level, void **base)
+{
+    return (ps_fmm_groups){tree->group_size, tree->cells[level], base};
+}
+
+/* The one group that is given, and zeros in it. */
+static ps_fmm_groups own_group(const ps_octree *tree, int level, int64_t group, void **base,
+                               void *vectors)
+{
+    base[group] = vectors;
+    return groups_of(tree, level, base);
+}
+
+static void clear_vectors(const scene *s, const ps_octree *tree, void *vectors)
+{
+    int64_t first, end;
+    ps_octree_group(tree, s->level, s->group, &first, &end);
+    memset(vectors, 0, (size_t)((end - first) * s->p->fmm.sides * ps_fmm_vector_bytes(&s->p->fmm)));
+}
+
+/* Groups from `first` on, as they are in the call from access `from` on. */
+static void place_run(void **base, int64_t first, const ps_task_call *call, int from, int64_t count)
+{
+    for (int64_t i = 0; i < count; ++i) base[first + i] = call->data[from + i];
+}
+
+static void place_list(void **base, const ps_group_list *list, int64_t group,
+                       const ps_task_call *call, int from)
+{
+    for (int64_t i = list->start[group]; i < list->start[group + 1]; ++i)
+        base[list->items[i]] = call->data[from + i - list->start[group]];
+}
+
+/* ---- particles ---- */
+
+typedef struct leaf_range {
+    int64_t first, end, begin, count; /* leaves; particles */
+} leaf_range;
+
+static leaf_range leaves_of(const ps_octree *tree, int64_t group)
+{
+    leaf_range r;
+    ps_octree_group(tree, tree->height - 1, group, &r.first, &r.end);
+    r.begin = tree->particle_start[r.first];
+    r.count = tree->particle_start[r.end] - r.begin;
+    return r;
+}
+
+/* Targets without charges, where they are not the sources. */
+static ps_fmm_particles target_particles(const fmm_problem *p, const double *columns,
+                                         double *results, int64_t count)
+{
+    ps_fmm_particles set = ps_fmm_group_particles(columns, results, count, p->fmm.sides);
+    if (!p->same) set.charges = NULL;
+    return set;
+}
+
+static size_t result_bytes(const fmm_problem *p, int64_t particles)
+{
+    return (size_t)(8 * 4 * p->fmm.sides * particles);
+}
+
+/* ---- the far field ---- */
+
+static ps_status p2m(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    const ps_octree *tree = s.p->fmm.sources;
+    leaf_range r = leaves_of(tree, s.group);
+    ps_fmm_groups to = own_group(tree, s.level, s.group, s.room.base, call->data[0]);
+    ps_fmm_particles particles =
+        ps_fmm_group_particles(call->data[1], NULL, r.count, s.p->fmm.sides);
+    clear_vectors(&s, tree, call->data[0]);
+    ps_fmm_group_p2m(&s.p->fmm, r.first, r.end, &particles, r.begin, &to);
+    return PS_OK;
+}
+
+static ps_status m2m(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    const ps_octree *tree = s.p->fmm.sources;
+    int64_t first, end, size = tree->group_size;
+    ps_octree_group(tree, s.level, s.group, &first, &end);
+    int64_t from = tree->child_start[s.level][first] / size,
+            last = (tree->child_start[s.level][end] - 1) / size;
+    ps_fmm_groups to = own_group(tree, s.level, s.group, s.room.base, call->data[0]);
+    ps_fmm_groups children = groups_of(tree, s.level + 1, s.room.other);
+    place_run(s.room.other, from, call, 1, last - from + 1);
+    clear_vectors(&s, tree, call->data[0]);
+    ps_fmm_group_m2m(&s.p->fmm, s.level, first, end, &children, &to);
+    return PS_OK;
+}
+
+static ps_status encode(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    const ps_octree *tree = s.p->fmm.sources;
+    int64_t first, end;
+    ps_octree_group(tree, s.level, s.group, &first, &end);
+    ps_fmm_groups to = own_group(tree, s.level, s.group, s.room.base, call->data[0]);
+    ps_fmm_groups from = own_group(tree, s.level, s.group, s.room.other, call->data[1]);
+    ps_fmm_group_encode(&s.p->fmm, s.level, first, end, &from, &to);
+    return PS_OK;
+}
+
+static ps_status m2l(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    const ps_octree *targets = s.p->fmm.targets;
+    int64_t first, end;
+    ps_octree_group(targets, s.level, s.group, &first, &end);
+    ps_fmm_groups to = own_group(targets, s.level, s.group, s.room.base, call->data[0]);
+    ps_fmm_groups from = groups_of(s.p->fmm.sources, s.level, s.room.other);
+    place_list(s.room.other, &s.p->lists.far[s.level], s.group, call, 1);
+    clear_vectors(&s, targets, call->data[0]);
+    ps_fmm_group_m2l(&s.p->fmm, s.level, first, end, &from, &to, s.room.m2l);
+    return PS_OK;
+}
+
+static ps_status l2l(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    const ps_octree *tree = s.p->fmm.targets;
+    int64_t first, end, size = tree->group_size;
+    ps_octree_group(tree, s.level, s.group, &first, &end);
+    int64_t from = ps_fmm_parent(tree, s.level, first) / size,
+            last = ps_fmm_parent(tree, s.level, end - 1) / size;
+    ps_fmm_groups to = own_group(tree, s.level, s.group, s.room.base, call->data[0]);
+    ps_fmm_groups parents = groups_of(tree, s.level - 1, s.room.other);
+    place_run(s.room.other, from, call, 1, last - from + 1);
+    ps_fmm_group_l2l(&s.p->fmm, s.level, first, end, &parents, &to);
+    return PS_OK;
+}
+
+static ps_status l2p(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    const ps_octree *tree = s.p->fmm.targets;
+    leaf_range r = leaves_of(tree, s.group);
+    ps_fmm_groups from = own_group(tree, s.level, s.group, s.room.base, call->data[1]);
+    ps_fmm_particles particles = target_particles(s.p, call->data[2], call->data[0], r.count);
+    memset(call->data[0], 0, result_bytes(s.p, r.count));
+    ps_fmm_group_l2p(&s.p->fmm, r.first, r.end, &particles, r.begin, &from);
+    return PS_OK;
+}
+
+/* ---- the near field ---- */
+
+/* Particles of the augmented leaves, from their groups, one after the other. */
+static void pack_augmented(const scene *s, const int64_t *leaves, int64_t count, void *const *base)
+{
+    const ps_octree *tree = s->p->fmm.sources;
+    int64_t all = s->room.start[count], size = tree->group_size;
+    for (int64_t i = 0; i < count; ++i) {
+        leaf_range owner = leaves_of(tree, leaves[i] / size);
+        const double *from = base[leaves[i] / size];
+        int64_t at = tree->particle_start[leaves[i]] - owner.begin,
+                some = s->room.start[i + 1] - s->room.start[i];
+        for (int c = 0; c < 3 + s->p->fmm.sides; ++c)
+            memcpy(s->room.columns + c * all + s->room.start[i], from + c * owner.count + at,
+                   (size_t)some * 8);
+    }
+}
+
+/* Pairs with the augmented leaves: results of these go to copies. */
+static void p2p_augmented(const scene *s, const ps_task_call *call, const leaf_range *r,
+                          const ps_fmm_particles *own)
+{
+    const ps_group_list *list = &s->p->lists.augmented;
+    const int64_t *leaves = list->items + list->start[s->group];
+    int64_t count = list->start[s->group + 1] - list->start[s->group];
+    ps_fmm_near_start(s->p->fmm.sources, leaves, count, s->room.start);
+    place_list(s->room.base, &s->p->lists.owners, s->group, call, 3);
+    pack_augmented(s, leaves, count, s->room.base);
+    int64_t all = s->room.start[count];
+    ps_fmm_particles copies =
+        ps_fmm_group_particles(s->room.columns, call->data[1], all, s->p->fmm.sides);
+    ps_fmm_near_sources augmented = {
+        .particles = &copies, .leaves = leaves, .start = s->room.start, .count = count};
+    memset(call->data[1], 0, result_bytes(s->p, all));
+    ps_fmm_group_p2p(&s->p->fmm, r->first, r->end, own, r->begin, &augmented);
+}
+
+static void p2p_same(const scene *s, const ps_task_call *call)
+{
+    leaf_range r = leaves_of(s->p->fmm.targets, s->group);
+    const ps_group_list *owners = &s->p->lists.owners;
+    bool augmented = owners->start[s->group + 1] > owners->start[s->group];
+    ps_fmm_particles own = ps_fmm_group_particles(call->data[augmented ? 2 : 1], call->data[0],
+                                                  r.count, s->p->fmm.sides);
+    ps_fmm_near_sources inside = {.particles = &own,
+                                  .first = r.first,
+                                  .end = r.end,
+                                  .begin = r.begin,
+                                  .mutual_first = r.first,
+                                  .mutual_end = r.end};
+    ps_fmm_group_p2p(&s->p->fmm, r.first, r.end, &own, r.begin, &inside);
+    if (augmented) p2p_augmented(s, call, &r, &own);
+}
+
+static void p2p_between(const scene *s, const ps_task_call *call)
+{
+    leaf_range r = leaves_of(s->p->fmm.targets, s->group);
+    const ps_group_list *near = &s->p->lists.near;
+    ps_fmm_particles own = target_particles(s->p, call->data[1], call->data[0], r.count);
+    for (int64_t i = near->start[s->group]; i < near->start[s->group + 1]; ++i) {
+        leaf_range other = leaves_of(s->p->fmm.sources, near->items[i]);
+        ps_fmm_particles particles = ps_fmm_group_particles(
+            call->data[2 + i - near->start[s->group]], NULL, other.count, s->p->fmm.sides);
+        ps_fmm_near_sources sources = {
+            .particles = &particles, .first = other.first, .end = other.end, .begin = other.begin};
+        ps_fmm_group_p2p(&s->p->fmm, r.first, r.end, &own, r.begin, &sources);
+    }
+}
+
+static ps_status p2p(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    memset(call->data[0], 0, result_bytes(s.p, leaves_of(s.p->fmm.targets, s.group).count));
+    (s.p->same ? p2p_same : p2p_between)(&s, call);
+    return PS_OK;
+}
+
+/* ---- the reduction ---- */
+
+/* Adds what group `from` has computed for leaves of this one. */
+static void add_copies(const scene *s, const leaf_range *r, int64_t from, const double *copies,
+                       double *sum)
+{
+    const ps_octree *tree = s->p->fmm.sources;
+    const ps_group_list *list = &s->p->lists.augmented;
+    const int64_t *leaves = list->items + list->start[from];
+    int64_t count = list->start[from + 1] - list->start[from];
+    ps_fmm_near_start(tree, leaves, count, s->room.start);
+    int64_t all = s->room.start[count];
+    for (int64_t i = 0; i < count; ++i) {
+        if (leaves[i] < r->first || leaves[i] >= r->end) continue;
+        int64_t at = tree->particle_start[leaves[i]] - r->begin, begin = s->room.start[i],
+                some = s->room.start[i + 1] - begin;
+        for (int v = 0; v < 4 * s->p->fmm.sides; ++v)
+            for (int64_t j = 0; j < some; ++j)
+                sum[v * r->count + at + j] += copies[v * all + begin + j];
+    }
+}
+
+static fmm_sums sums_of(const double *charges, const double *values, int64_t count, int sides,
+                        int side)
+{
+    fmm_sums sums = {0};
+    const double *phi = values + side * count, *g = values + (sides + 3 * side) * count;
+    for (int64_t i = 0; i < count; ++i) {
+        double square = 0;
+        sums.energy += charges[i] * phi[i];
+        for (int d = 0; d < 3; ++d) {
+            double force = charges[i] * g[d * count + i];
+            sums.force[d] += force;
+            square += force * force;
+        }
+        sums.magnitude += sqrt(square);
+    }
+    return sums;
+}
+
+ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
+                           const double *values, const fmm_sums *sums)
+{
+    leaf_range r = leaves_of(work->problem->fmm.targets, group);
+    int sides = work->problem->fmm.sides;
+    memcpy(work->sums + group * sides, sums, (size_t)sides * sizeof *sums);
+    if (work->check) fmm_check_take(work->check, r.begin, r.count, values);
+    PS_TRY(fmm_sink_put(work->sink, places, r.count, values));
+    __atomic_add_fetch(&work->finished, 1, __ATOMIC_RELAXED);
+    return PS_OK;
+}
+
+static ps_status reduce(const ps_task_call *call)
+{
+    scene s = scene_of(call);
+    const fmm_problem *p = s.p;
+    leaf_range r = leaves_of(p->fmm.targets, s.group);
+    int at = 2;
+    double *sum = call->data[0];
+    const double *far = p->far ? call->data[at++] : NULL;
+    const double *charges = p->same ? (const double *)call->data[at++] + 3 * r.count : NULL;
+    fmm_sums sums[PS_RIGHT_HAND_SIDES_MAX] = {{0}};
+    for (int64_t i = 0; far && i < 4 * p->fmm.sides * r.count; ++i) sum[i] = far[i] + sum[i];
+    for (int64_t i = p->same ? p->lists.copied.start[s.group] : 0;
+         p->same && i < p->lists.copied.start[s.group + 1]; ++i)
+        add_copies(&s, &r, p->lists.copied.items[i], call->data[at++], sum);
+    for (int side = 0; side < p->fmm.sides && charges; ++side)
+        sums[side] = sums_of(charges + side * r.count, sum, r.count, p->fmm.sides, side);
+    if (s.work->journal)
+        PS_TRY(fmm_journal_add(s.work->journal, s.group, sums, p->fmm.sides, sum,
+                               4 * p->fmm.sides * r.count));
+    return fmm_take_results(s.work, s.group, call->data[1], sum, sums);
+}
+
+/* No code for GPUs yet. */
+const ps_codelet fmm_codelets[FMM_KINDS] = {
+    {"P2M", FMM_P2M, p2m, NULL},          {"M2M", FMM_M2M, m2m, NULL},
+    {"encode", FMM_ENCODE, encode, NULL}, {"M2L", FMM_M2L, m2l, NULL},
+    {"L2L", FMM_L2L, l2l, NULL},          {"L2P", FMM_L2P, l2p, NULL},
+    {"P2P", FMM_P2P, p2p, NULL},          {"P2P-Reduction", FMM_REDUCE, reduce, NULL}};

@@ -1,0 +1,192 @@
+#include "formats/box_field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void dataset_name(const ps_box_field_header *h, char out[PS_NAME_MAX])
+{
+    snprintf(out, PS_NAME_MAX, "/VTKHDF/%s/%s", h->cells ? "CellData" : "PointData", h->quantity);
+}
+
+/* Shape and chunks; PS_INVALID for what is no grid. */
+static ps_status set_shape(ps_box_field *f, const char *path)
+{
+    const ps_box_field_header *h = &f->header;
+    for (int a = 0; a < 3; ++a) {
+        if (h->nodes[a] < 2 || !(h->spacing[a] > 0) || !isfinite(h->origin[a] + h->spacing[a]))
+            return ps_fail(PS_INVALID,
+                           "%s: axis %c of the grid has %lld nodes, %g m apart, from %g m", path,
+                           "xyz"[a], (long long)h -> nodes[a], h -> spacing[a], h -> origin[a]);
+        f->shape[a] = h->nodes[a] - (h->cells ? 1 : 0);
+    }
+    f->plane = f->shape[1] * f->shape[2];
+    f->chunk_planes = (1 << 20) / (int64_t)sizeof(double) / f->plane;
+    if (f->chunk_planes < 1) f->chunk_planes = 1;
+    if (f->chunk_planes > f->shape[0]) f->chunk_planes = f->shape[0];
+    f->chunks = (f->shape[0] + f->chunk_planes - 1) / f->chunk_planes;
+    return PS_OK;
+}
+
+/* ---- writing ---- */
+
+static ps_status put_image(ps_store *store, const ps_box_field_header *h)
+{
+    static const double direction[9] = {0, 0, 1, 0, 1, 0, -1, 0, 0};
+    const int64_t extent[6] = {0, h->nodes[2] - 1, 0, h->nodes[1] - 1, 0, h->nodes[0] - 1};
+    const double spacing[3] = {h->spacing[2], h->spacing[1], h->spacing[0]};
+    const double origin[3] = {h->origin[0], h->origin[1], -h->origin[2]};
+    PS_TRY(ps_store_put_ints(store, "/VTKHDF", "Version", (const int64_t[2]){1, 0}, 2));
+    PS_TRY(ps_store_put_text(store, "/VTKHDF", "Type", "ImageData"));
+    PS_TRY(ps_store_put_ints(store, "/VTKHDF", "WholeExtent", extent, 6));
+    PS_TRY(ps_store_put_reals(store, "/VTKHDF", "Origin", origin, 3));
+    PS_TRY(ps_store_put_reals(store, "/VTKHDF", "Spacing", spacing, 3));
+    return ps_store_put_reals(store, "/VTKHDF", "Direction", direction, 9);
+}
+
+static ps_status put_header(ps_box_field *f)
+{
+    const ps_box_field_header *h = &f->header;
+    char name[PS_NAME_MAX];
+    dataset_name(h, name);
+    ps_dataset_spec spec = {.name = name,
+                            .type = PS_F64,
+                            .rank = 3,
+                            .dims = {f->shape[0], f->shape[1], f->shape[2]},
+                            .chunk_rows = f->chunk_planes,
+                            .units = h->units,
+                            .description = "x slowest, z (down) fastest"};
+    PS_TRY(ps_store_define(f->store, &spec, &f->dataset));
+    PS_TRY(put_image(f->store, h));
+    PS_TRY(ps_store_put_ints(f->store, "/", "nodes", h->nodes, 3));
+    PS_TRY(ps_store_put_reals(f->store, "/", "origin", h->origin, 3));
+    PS_TRY(ps_store_put_reals(f->store, "/", "spacing", h->spacing, 3));
+    PS_TRY(ps_store_put_text(f->store, "/", "quantity", h->quantity));
+    return ps_store_put_text(f->store, "/", "centring", h->cells ? "cells" : "points");
+}
+
+ps_status ps_box_field_create(const char *path, const ps_store_identity *identity,
+                              const ps_box_field_header *header, ps_box_field *out)
+{
+    ps_store_identity own = *identity;
+    memset(out, 0, sizeof *out);
+    out->header = *header;
+    PS_TRY(set_shape(out, path));
+    own.format = PS_BOX_FIELD_FORMAT;
+    own.format_version = PS_BOX_FIELD_VERSION;
+    if (!own.disk_estimate) own.disk_estimate = out->shape[0] * out->plane * 8;
+    PS_TRY(ps_store_create(path, &own, &out->store));
+    ps_status status = put_header(out);
+    if (status != PS_OK) ps_box_field_close(out);
+    return status;
+}
+
+void ps_box_field_chunk(const ps_box_field *field, int64_t chunk, int64_t *first, int64_t *end)
+{
+    *first = chunk * field->chunk_planes;
+    *end = *first + field->chunk_planes;
+    if (*end > field->shape[0]) *end = field->shape[0];
+}
+
+static ps_status refuse_value(const ps_box_field *f, int64_t index, double value)
+{
+    return ps_fail(PS_INVALID, "%s: the %s at (%lld, %lld, %lld) is %g", ps_store_path(f->store),
+                   f->header.quantity, (long long)(index / f->plane),
+                   (long long)(index % f->plane / f->shape[2]), (long long)(index % f->shape[2]),
+                   value);
+}
+
+ps_status ps_box_field_write(ps_box_field *field, int64_t chunk, const double *values)
+{
+    int64_t first, end;
+    ps_box_field_chunk(field, chunk, &first, &end);
+    int64_t count = (end - first) * field->plane;
+    for (int64_t i = 0; i < count; ++i)
+        if (!isfinite(values[i])) return refuse_value(field, first * field->plane + i, values[i]);
+    return ps_store_write_chunk(field->store, field->dataset, chunk, values, count, NULL);
+}
+
+ps_status ps_box_field_commit(ps_box_field *field)
+{
+    ps_status status = ps_store_commit(&field->store);
+    memset(field, 0, sizeof *field);
+    return status;
+}
+
+void ps_box_field_close(ps_box_field *field)
+{
+    ps_store_close(&field->store);
+    memset(field, 0, sizeof *field);
+}
+
+/* ---- reading ---- */
+
+static ps_status get_header(ps_box_field *f)
+{
+    ps_box_field_header *h = &f->header;
+    char centring[16];
+    PS_TRY(ps_store_get_ints(f->store, "/", "nodes", h->nodes, 3));
+    PS_TRY(ps_store_get_reals(f->store, "/", "origin", h->origin, 3));
+    PS_TRY(ps_store_get_reals(f->store, "/", "spacing", h->spacing, 3));
+    PS_TRY(ps_store_get_text(f->store, "/", "quantity", h->quantity, sizeof h->quantity));
+    PS_TRY(ps_store_get_text(f->store, "/", "centring", centring, sizeof centring));
+    h->cells = strcmp(centring, "cells") == 0;
+    return PS_OK;
+}
+
+static ps_status find_values(ps_box_field *f)
+{
+    char name[PS_NAME_MAX];
+    ps_dataset_info info;
+    const char *path = ps_store_path(f->store);
+    PS_TRY(set_shape(f, path));
+    dataset_name(&f->header, name);
+    PS_TRY(ps_store_find(f->store, name, &f->dataset));
+    PS_TRY(ps_store_dataset(f->store, f->dataset, &info));
+    snprintf(f->header.units, sizeof f->header.units, "%s", info.units);
+    bool fits = info.rank == 3 && info.type == PS_F64 && info.chunk_rows > 0;
+    for (int a = 0; a < 3; ++a) fits = fits && info.dims[a] == f->shape[a];
+    if (!fits)
+        return ps_fail(PS_INVALID,
+                       "%s: %s has another shape than the grid of %lld x %lld x %lld nodes", path,
+                       name, (long long)f->header.nodes[0], (long long)f->header.nodes[1],
+                       (long long)f->header.nodes[2]);
+    f->chunk_planes = info.chunk_rows;
+    f->chunks = info.chunk_count;
+    return PS_OK;
+}
+
+ps_status ps_box_field_open(const char *path, const char *quantity, ps_box_field *out)
+{
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_store_open(path, PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, &out->store));
+    ps_status status = get_header(out);
+    if (status == PS_OK && quantity && strcmp(quantity, out->header.quantity) != 0)
+        status = ps_fail(PS_INVALID, "%s holds the quantity \"%s\"; wanted is \"%s\"", path,
+                         out->header.quantity, quantity);
+    if (status == PS_OK) status = find_values(out);
+    if (status != PS_OK) ps_box_field_close(out);
+    return status;
+}
+
+ps_status ps_box_field_read(ps_box_field *field, int64_t first, int64_t count, double *values)
+{
+    char name[PS_NAME_MAX];
+    if (first < 0 || count < 0 || first + count > field->shape[0])
+        return ps_fail(PS_USAGE, "planes %lld to %lld of %s, which has %lld", (long long)first,
+                       (long long)(first + count), ps_store_path(field->store),
+                       (long long)field->shape[0]);
+    dataset_name(&field->header, name);
+    return ps_store_read_array(field->store, name, PS_F64, first, count, values);
+}
+
+bool ps_box_field_same_grid(const ps_box_field_header *a, const ps_box_field_header *b)
+{
+    bool same = true;
+    for (int k = 0; k < 3; ++k) {
+        double room = 1e-12 * a->spacing[k];
+        same = same && a->nodes[k] == b->nodes[k] && fabs(a->spacing[k] - b->spacing[k]) <= room &&
+               fabs(a->origin[k] - b->origin[k]) <= room + 1e-12 * fabs(a->origin[k]);
+    }
+    return same;
+}

@@ -1,0 +1,42 @@
+/*
+ * fmm_result: potentials and gradients at particles in the caller's order, "penstock-fmm-result"
+ * (specs/fmm_result.md).
+ */
+#ifndef PS_FORMATS_FMM_RESULT_H
+#define PS_FORMATS_FMM_RESULT_H
+
+#include <stdbool.h>
+
+#include "formats/particles.h"
+
+#define PS_FMM_RESULT_FORMAT "penstock-fmm-result"
+enum { PS_FMM_RESULT_VERSION = 1 };
+
+typedef struct ps_fmm_result_header {
+    int64_t count; /* targets                                                                  */
+    int right_hand_sides;
+    bool gradient;                                /* gradients are there, too                   */
+    char potential_units[72], gradient_units[80]; /* "1" where the particles do not say        */
+} ps_fmm_result_header;
+
+typedef struct ps_fmm_result ps_fmm_result;
+
+/* Starts a file. Errors as ps_store_create. */
+ps_status ps_fmm_result_create(const char *path, const ps_store_identity *identity,
+                               const ps_fmm_result_header *header, ps_fmm_result **out);
+ps_store *ps_fmm_result_store(ps_fmm_result *file); /* for attributes and inputs; borrowed */
+int64_t ps_fmm_result_chunk_rows(int64_t count);    /* targets of a chunk; the last has fewer */
+/* Writes chunk c: values[4 sides][stride] as results of kernels/fmm lie: potentials of all sides,
+ * then gradients [side][3]. Every chunk once. Thread-safe for different chunks. PS_INVALID, naming
+ * the target, for a value that is not finite. */
+ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *values,
+                              int64_t stride);
+ps_status ps_fmm_result_commit(ps_fmm_result **file); /* frees, on failure too          */
+void ps_fmm_result_close(ps_fmm_result **file);       /* before commit: discards. NULL is fine */
+
+/* Units of K q: charge times length to the power `degree`; "1" where neither has units.
+ * out[size]. */
+void ps_fmm_result_units(const char *charge, const char *length, int degree, char *out,
+                         size_t size);
+
+#endif

@@ -1,0 +1,112 @@
+#include "formats/gravity_map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+
+ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64_t stations,
+                              bool exact, bool observed)
+{
+    static const char what[] = "a gravity map";
+    memset(map, 0, sizeof *map);
+    memcpy(map->nodes, nodes, sizeof map->nodes);
+    map->stations = stations;
+    ps_status status = PS_ALLOC(&map->map, nodes[0] * nodes[1], what);
+    if (status == PS_OK && stations) status = PS_ALLOC(&map->place, 3 * stations, what);
+    if (status == PS_OK && stations) status = PS_ALLOC(&map->computed, stations, what);
+    if (status == PS_OK && exact) status = PS_ALLOC(&map->exact, stations, what);
+    if (status == PS_OK && observed) status = PS_ALLOC(&map->observed, stations, what);
+    if (status != PS_OK) ps_gravity_map_release(map);
+    return status;
+}
+
+void ps_gravity_map_release(ps_gravity_map *map)
+{
+    free(map->map);
+    free(map->place);
+    free(map->computed);
+    free(map->exact);
+    free(map->observed);
+    memset(map, 0, sizeof *map);
+}
+
+/* The arrays that there are, for both directions; returns their number. */
+enum { ARRAYS = 5 };
+static int list_arrays(const ps_gravity_map *m, ps_dataset_spec specs[ARRAYS], double *data[ARRAYS])
+{
+    int64_t n = m->stations;
+    const ps_dataset_spec all[ARRAYS] = {
+        {"/map/g_z", PS_F64, 2, {m->nodes[0], m->nodes[1]}, .units = "mGal"},
+        {"/stations/place", PS_F64, 2, {n, 3}, .units = "m"},
+        {"/stations/g_z", PS_F64, 1, {n}, .units = "mGal"},
+        {"/stations/exact", PS_F64, 1, {n}, .units = "mGal"},
+        {"/stations/observed", PS_F64, 1, {n}, .units = "mGal"}};
+    double *const places[ARRAYS] = {m->map, m->place, m->computed, m->exact, m->observed};
+    int count = 0;
+    for (int i = 0; i < ARRAYS; ++i)
+        if (places[i]) {
+            specs[count] = all[i];
+            data[count++] = places[i];
+        }
+    return count;
+}
+
+ps_status ps_gravity_map_put(ps_store *store, const ps_gravity_map *map)
+{
+    ps_dataset_spec specs[ARRAYS];
+    double *data[ARRAYS];
+    int count = list_arrays(map, specs, data);
+    PS_TRY(ps_store_put_reals(store, "/", "origin", map->origin, 3));
+    PS_TRY(ps_store_put_reals(store, "/", "spacing", map->spacing, 3));
+    for (int i = 0; i < count; ++i) PS_TRY(ps_store_write_array(store, &specs[i], data[i]));
+    return PS_OK;
+}
+
+static ps_status shape_of(const ps_store *store, const char *name, int64_t dims[2])
+{
+    int id;
+    ps_dataset_info info;
+    PS_TRY(ps_store_find(store, name, &id));
+    PS_TRY(ps_store_dataset(store, id, &info));
+    if (info.rank != 2 || info.type != PS_F64)
+        return ps_fail(PS_INVALID, "%s: %s has another shape or type than it should",
+                       ps_store_path(store), name);
+    dims[0] = info.dims[0], dims[1] = info.dims[1];
+    return PS_OK;
+}
+
+static ps_status get(ps_store *store, ps_gravity_map *out)
+{
+    int64_t nodes[2], places[2] = {0, 3};
+    ps_dataset_spec specs[ARRAYS];
+    double *data[ARRAYS];
+    PS_TRY(shape_of(store, "/map/g_z", nodes));
+    if (ps_store_has(store, "/stations", NULL)) PS_TRY(shape_of(store, "/stations/place", places));
+    PS_TRY(ps_gravity_map_init(out, nodes, places[0], ps_store_has(store, "/stations/exact", NULL),
+                               ps_store_has(store, "/stations/observed", NULL)));
+    PS_TRY(ps_store_get_reals(store, "/", "origin", out->origin, 3));
+    PS_TRY(ps_store_get_reals(store, "/", "spacing", out->spacing, 3));
+    int count = list_arrays(out, specs, data);
+    for (int i = 0; i < count; ++i) {
+        int64_t size = specs[i].dims[0] * (specs[i].rank == 2 ? specs[i].dims[1] : 1);
+        PS_TRY(ps_store_read_array(store, specs[i].name, PS_F64, 0, specs[i].dims[0], data[i]));
+        for (int64_t k = 0; k < size; ++k)
+            if (!isfinite(data[i][k]))
+                return ps_fail(PS_INVALID, "%s: %s holds %g", ps_store_path(store), specs[i].name,
+                               data[i][k]);
+    }
+    return PS_OK;
+}
+
+ps_status ps_gravity_map_load(const char *path, ps_gravity_map *out)
+{
+    ps_store *store = NULL;
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_store_open(path, PS_GRAVITY_MAP_FORMAT, PS_GRAVITY_MAP_VERSION, &store));
+    ps_status status = get(store, out);
+    ps_store_close(&store);
+    if (status != PS_OK) ps_gravity_map_release(out);
+    return status;
+}

@@ -1,0 +1,224 @@
+#include "formats/matrix_market.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "formats/number_file.h"
+#include "runtime/memory.h"
+
+/* ---- writing ---- */
+
+static bool put_entries(FILE *file, const ps_csr *m, bool symmetric)
+{
+    bool good = true;
+    for (int64_t i = 0; i < m->rows && good; ++i)
+        for (int64_t e = m->row_start[i]; e < m->row_start[i + 1] && good; ++e)
+            if (!symmetric || m->columns[e] <= i)
+                good = fprintf(file, "%lld %d %.17g\n", (long long)i + 1, m->columns[e] + 1,
+                               m->values[e]) > 0;
+    return good;
+}
+
+static int64_t stored_entries(const ps_csr *m, bool symmetric)
+{
+    int64_t count = 0;
+    if (!symmetric) return m->nnz;
+    for (int64_t i = 0; i < m->rows; ++i)
+        for (int64_t e = m->row_start[i]; e < m->row_start[i + 1]; ++e) count += m->columns[e] <= i;
+    return count;
+}
+
+ps_status ps_matrix_market_save(const char *path, const ps_csr *matrix, bool symmetric,
+                                const char *comment)
+{
+    char temporary[4096];
+    snprintf(temporary, sizeof temporary, "%.4080s.tmp", path);
+    FILE *file = fopen(temporary, "w");
+    if (!file) return ps_fail(PS_FAILED, "%s: %s", temporary, strerror(errno));
+    bool good = fprintf(file, "%%%%MatrixMarket matrix coordinate real %s\n",
+                        symmetric ? "symmetric" : "general") > 0;
+    if (comment) good = good && fprintf(file, "%% %s\n", comment) > 0;
+    good =
+        good && fprintf(file, "%lld %lld %lld\n", (long long)matrix->rows, (long long)matrix->rows,
+                        (long long)stored_entries(matrix, symmetric)) > 0;
+    good = good && put_entries(file, matrix, symmetric);
+    good = good && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    good = fclose(file) == 0 && good;
+    if (good && rename(temporary, path) == 0) return PS_OK;
+    ps_status status = ps_fail(PS_FAILED, "%s: cannot be written: %s", path, strerror(errno));
+    unlink(temporary);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct market {
+    bool pattern, symmetric, skew;
+    int64_t rows, columns, entries; /* entries of the file */
+    int32_t *row, *column;
+    double *value;
+} market;
+
+static ps_status read_banner(const char *path, market *m)
+{
+    char line[256] = "", object[64], layout[64], field[64], symmetry[64];
+    gzFile file = gzopen(path, "rb");
+    if (!file) return ps_fail(PS_INVALID, "%s: %s", path, strerror(errno));
+    const char *got = gzgets(file, line, sizeof line);
+    gzclose(file);
+    if (!got ||
+        sscanf(line, "%%%%MatrixMarket %63s %63s %63s %63s", object, layout, field, symmetry) != 4)
+        return ps_fail(PS_INVALID, "%s does not begin with %%%%MatrixMarket matrix coordinate ...",
+                       path);
+    m->pattern = strcasecmp(field, "pattern") == 0;
+    m->skew = strcasecmp(symmetry, "skew-symmetric") == 0;
+    m->symmetric = m->skew || strcasecmp(symmetry, "symmetric") == 0;
+    bool known =
+        strcasecmp(object, "matrix") == 0 && strcasecmp(layout, "coordinate") == 0 &&
+        (m->pattern || strcasecmp(field, "real") == 0 || strcasecmp(field, "integer") == 0) &&
+        (m->symmetric || strcasecmp(symmetry, "general") == 0);
+    if (known) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s is a %s %s %s %s; coordinate matrices, real, integer or pattern, "
+                   "general, symmetric or skew-symmetric, are read",
+                   path, object, layout, field, symmetry);
+}
+
+static ps_status read_sizes(const char *path, ps_number_file *file, market *m)
+{
+    double size[3];
+    int count;
+    PS_TRY(ps_number_file_line(file, size, 3, &count));
+    bool sound = count == 3;
+    for (int i = 0; i < 3 && sound; ++i)
+        sound = size[i] >= (i < 2) && size[i] <= (i < 2 ? 2147483647 : 1e12) &&
+                size[i] == (double)(int64_t)size[i];
+    if (!sound) return ps_fail(PS_INVALID, "%s: rows, columns and entries are expected", path);
+    m->rows = (int64_t)size[0], m->columns = (int64_t)size[1], m->entries = (int64_t)size[2];
+    if (m->symmetric && m->rows != m->columns)
+        return ps_fail(PS_INVALID, "%s: a symmetric matrix of %lld x %lld", path,
+                       (long long)m->rows, (long long)m->columns);
+    PS_TRY(PS_ALLOC(&m->row, m->entries + 1, "a sparse matrix"));
+    PS_TRY(PS_ALLOC(&m->column, m->entries + 1, "a sparse matrix"));
+    return PS_ALLOC(&m->value, m->entries + 1, "a sparse matrix");
+}
+
+static ps_status read_entries(const char *path, ps_number_file *file, market *m)
+{
+    double entry[3] = {0, 0, 1};
+    int wanted = m->pattern ? 2 : 3, count;
+    for (int64_t e = 0; e < m->entries; ++e) {
+        PS_TRY(ps_number_file_line(file, entry, wanted, &count));
+        if (count == 0)
+            return ps_fail(PS_INVALID, "%s ends after %lld of %lld entries", path, (long long)e,
+                           (long long)m->entries);
+        bool sound = count == wanted && entry[0] >= 1 && entry[0] <= (double)m->rows &&
+                     entry[1] >= 1 && entry[1] <= (double)m->columns;
+        if (!sound || entry[2] - entry[2] != 0)
+            return ps_fail(PS_INVALID, "%s line %lld: no entry of a matrix of %lld x %lld", path,
+                           (long long)ps_number_file_where(file), (long long)m->rows,
+                           (long long)m->columns);
+        m->row[e] = (int32_t)entry[0] - 1;
+        m->column[e] = (int32_t)entry[1] - 1;
+        m->value[e] = entry[2];
+    }
+    PS_TRY(ps_number_file_line(file, entry, 3, &count));
+    if (count == 0) return PS_OK;
+    return ps_fail(PS_INVALID, "%s line %lld: more than the %lld entries announced", path,
+                   (long long)ps_number_file_where(file), (long long)m->entries);
+}
+
+static void put_one(ps_csr *out, int64_t *next, int32_t row, int32_t column, double value)
+{
+    int64_t e = next[row]++;
+    out->columns[e] = column;
+    out->values[e] = value;
+}
+
+/* Insertion sort of a row by column, equal columns added; returns what is left. */
+static int64_t tidy_row(int32_t *columns, double *values, int64_t count)
+{
+    int64_t kept = 0;
+    for (int64_t i = 1; i < count; ++i)
+        for (int64_t j = i; j > 0 && columns[j - 1] > columns[j]; --j) {
+            int32_t c = columns[j];
+            double v = values[j];
+            columns[j] = columns[j - 1], values[j] = values[j - 1];
+            columns[j - 1] = c, values[j - 1] = v;
+        }
+    for (int64_t i = 0; i < count; ++i) {
+        if (kept > 0 && columns[kept - 1] == columns[i]) {
+            values[kept - 1] += values[i];
+            continue;
+        }
+        columns[kept] = columns[i];
+        values[kept++] = values[i];
+    }
+    return kept;
+}
+
+static void tidy(ps_csr *m)
+{
+    int64_t to = 0, from = 0;
+    for (int64_t i = 0; i < m->rows; ++i) {
+        int64_t end = m->row_start[i + 1];
+        int64_t kept = tidy_row(m->columns + from, m->values + from, end - from);
+        memmove(m->columns + to, m->columns + from, (size_t)kept * sizeof *m->columns);
+        memmove(m->values + to, m->values + from, (size_t)kept * sizeof *m->values);
+        from = end;
+        m->row_start[i] = to;
+        to += kept;
+    }
+    m->row_start[m->rows] = m->nnz = to;
+}
+
+/* Counts, then places; both triangles of symmetric matrices. */
+static ps_status to_rows(const market *m, ps_csr *out)
+{
+    int64_t *next = NULL, nnz = m->entries;
+    PS_TRY(PS_ALLOC(&next, m->rows + 1, "a sparse matrix"));
+    for (int64_t e = 0; e < m->entries; ++e) {
+        bool twice = m->symmetric && m->row[e] != m->column[e];
+        ++next[m->row[e]];
+        if (twice) ++next[m->column[e]], ++nnz;
+    }
+    ps_status status = ps_csr_init(out, m->rows, nnz);
+    if (status == PS_OK) {
+        for (int64_t i = 0; i < m->rows; ++i) {
+            out->row_start[i + 1] = out->row_start[i] + next[i];
+            next[i] = out->row_start[i];
+        }
+        for (int64_t e = 0; e < m->entries; ++e) {
+            put_one(out, next, m->row[e], m->column[e], m->value[e]);
+            if (m->symmetric && m->row[e] != m->column[e])
+                put_one(out, next, m->column[e], m->row[e], m->skew ? -m->value[e] : m->value[e]);
+        }
+        tidy(out);
+    }
+    free(next);
+    return status;
+}
+
+ps_status ps_matrix_market_load(const char *path, ps_csr *out, int64_t *columns)
+{
+    market m = {.row = NULL};
+    ps_number_file *file = NULL;
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_number_file_open(path, &file)); /* names a file that is missing or empty */
+    ps_status status = read_banner(path, &m);
+    if (status == PS_OK) status = read_sizes(path, file, &m);
+    if (status == PS_OK) status = read_entries(path, file, &m);
+    ps_number_file_close(&file);
+    if (status == PS_OK) status = to_rows(&m, out);
+    if (columns) *columns = m.columns;
+    free(m.row);
+    free(m.column);
+    free(m.value);
+    return status;
+}

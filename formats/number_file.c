@@ -1,0 +1,143 @@
+#include "formats/number_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "runtime/memory.h"
+
+enum { LINE_BYTES = 1 << 20 };
+static const char blanks[] = " \t,;\r\n\"";
+
+struct ps_number_file {
+    gzFile stream;
+    char *path, *line, *at; /* at: the rest of the line                */
+    int64_t where, repeat;  /* number of the line; how often yet `value` */
+    double value;
+    bool begun; /* a line of numbers was met */
+};
+
+ps_status ps_number_file_open(const char *path, ps_number_file **out)
+{
+    struct stat info;
+    ps_number_file *file;
+    *out = NULL;
+    if (stat(path, &info) != 0) return ps_fail(PS_INVALID, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(info.st_mode)) return ps_fail(PS_INVALID, "%s is a folder, not a file", path);
+    if (S_ISREG(info.st_mode) && info.st_size == 0) return ps_fail(PS_INVALID, "%s is empty", path);
+    PS_TRY(PS_ALLOC(&file, 1, "reading numbers"));
+    ps_status status = PS_ALLOC(&file->line, LINE_BYTES, "reading numbers");
+    file->path = strdup(path);
+    file->stream = gzopen(path, "rb");
+    if (status == PS_OK && (!file->stream || !file->path))
+        status = ps_fail(PS_INVALID, "%s cannot be read: %s", path, strerror(errno));
+    if (status == PS_OK)
+        *out = file;
+    else
+        ps_number_file_close(&file);
+    return status;
+}
+
+void ps_number_file_close(ps_number_file **file)
+{
+    ps_number_file *f = *file;
+    if (!f) return;
+    if (f->stream) gzclose(f->stream);
+    free(f->line);
+    free(f->path);
+    free(f);
+    *file = NULL;
+}
+
+int64_t ps_number_file_where(const ps_number_file *file) { return file->where; }
+
+/* The next line without its comment; *found is false at the end. */
+static ps_status next_line(ps_number_file *f, bool *found)
+{
+    int code = Z_OK;
+    *found = gzgets(f->stream, f->line, LINE_BYTES) != NULL;
+    const char *why = gzerror(f->stream, &code);
+    if (code != Z_OK && code != Z_STREAM_END)
+        return ps_fail(PS_INVALID, "%s: broken or cut short after line %lld (%s)", f->path,
+                       (long long)f->where, why);
+    if (!*found) return PS_OK;
+    ++f->where;
+    if (strlen(f->line) == LINE_BYTES - 1)
+        return ps_fail(PS_INVALID, "%s line %lld is longer than 1 MiB", f->path,
+                       (long long)f->where);
+    f->line[strcspn(f->line, "#%!")] = 0;
+    f->at = f->line + strspn(f->line, blanks);
+    return PS_OK;
+}
+
+/* A number, or N*V, at the beginning of the rest of the line. */
+static bool take_word(ps_number_file *f)
+{
+    char *end;
+    double value = strtod(f->at, &end), count = 1;
+    if (end == f->at) return false;
+    if (*end == '*') {
+        char *after;
+        count = value;
+        value = strtod(end + 1, &after);
+        if (after == end + 1 || !(count >= 1 && count <= 1e9) || count != (double)(int64_t)count)
+            return false;
+        end = after;
+    }
+    if (*end && !strchr(blanks, *end)) return false;
+    f->value = value;
+    f->repeat = (int64_t)count;
+    f->at = end + strspn(end, blanks);
+    f->begun = true;
+    return true;
+}
+
+static ps_status no_number(const ps_number_file *f)
+{
+    return ps_fail(PS_INVALID, "%s line %lld: \"%.*s\" is no number", f->path, (long long)f->where,
+                   (int)strcspn(f->at, blanks), f->at);
+}
+
+ps_status ps_number_file_next(ps_number_file *file, double *out, bool *found)
+{
+    *found = true;
+    while (file->repeat == 0) {
+        if (!file->at || !*file->at) {
+            PS_TRY(next_line(file, found));
+            if (!*found) return PS_OK;
+            continue;
+        }
+        if (!take_word(file)) return no_number(file);
+    }
+    --file->repeat;
+    *out = file->value;
+    return PS_OK;
+}
+
+ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, int *count)
+{
+    bool found = true;
+    *count = 0;
+    while (*count == 0) {
+        PS_TRY(next_line(file, &found));
+        if (!found) return PS_OK;
+        while (*file->at) {
+            if (!take_word(file)) {
+                if (file->begun) return no_number(file);
+                *file->at = 0;
+                file->begun = true; /* one header */
+                break;
+            }
+            for (; file->repeat > 0; --file->repeat) {
+                if (*count == capacity)
+                    return ps_fail(PS_INVALID, "%s line %lld has more than %d numbers", file->path,
+                                   (long long)file->where, capacity);
+                out[(*count)++] = file->value;
+            }
+        }
+    }
+    return PS_OK;
+}

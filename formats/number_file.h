@@ -1,0 +1,33 @@
+/*
+ * number_file: text files of numbers, plain or compressed by gzip, read word by word or line by
+ * line: UBC-GIF meshes and models, stations, tables.
+ *
+ * Words are separated by blanks, tabs, commas or semicolons; # % and ! begin comments. A word is a
+ * number of C ("nan" too) or, where it makes sense, N*V: the number V, N times.
+ */
+#ifndef PS_FORMATS_NUMBER_FILE_H
+#define PS_FORMATS_NUMBER_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+typedef struct ps_number_file ps_number_file;
+
+/* PS_INVALID, naming the file: missing, a folder, empty. */
+ps_status ps_number_file_open(const char *path, ps_number_file **out);
+void ps_number_file_close(ps_number_file **file); /* NULL is fine */
+
+/* The next number, wherever it is; *found is false at the end. PS_INVALID, naming file and line,
+ * for a word that is no number. */
+ps_status ps_number_file_next(ps_number_file *file, double *out, bool *found);
+
+/* The numbers of the next line that has any: *count of them, at most `capacity`; 0 at the end. A
+ * first line of words that are no numbers (a header) is passed over. PS_INVALID likewise, and for
+ * more numbers than that. */
+ps_status ps_number_file_line(ps_number_file *file, double *out, int capacity, int *count);
+
+int64_t ps_number_file_where(const ps_number_file *file); /* the line, from 1 */
+
+#endif

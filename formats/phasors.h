@@ -1,0 +1,79 @@
+/*
+ * phasors: fields of a dgtd run at chosen frequencies, per element and node,
+ * "penstock-dgtd-phasors" (specs/dgtd_phasors.md).
+ *
+ * E(t) = Re(E^ e^{+iwt}), peak values. A row is an element; its values are [6][nodes]: real parts
+ * of x, y, z, then imaginary parts, at the nodes of the reference tetrahedron with the vertices
+ * ascending by their numbers in the mesh file.
+ */
+#ifndef PS_FORMATS_PHASORS_H
+#define PS_FORMATS_PHASORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "formats/store.h"
+
+#define PS_PHASORS_FORMAT "penstock-dgtd-phasors"
+enum { PS_PHASORS_VERSION = 1, PS_PHASORS_FREQUENCIES_MAX = 64, PS_PHASORS_MATERIALS_MAX = 256 };
+
+typedef struct ps_phasors_material {
+    int tag;                        /* physical group of the mesh       */
+    double eps, mu, sigma, density; /* relative, relative, S/m, kg/m3; density 0: not known */
+    char name[48];                  /* no line ends; may be ""          */
+} ps_phasors_material;
+
+typedef struct ps_phasors_header {
+    int order;             /* p = 1..4; nodes (p+1)(p+2)(p+3)/6                                */
+    int64_t rows;          /* elements in this file (of all parts, when read)                  */
+    int64_t mesh_elements; /* tetrahedra of the mesh                                           */
+    char mesh_hash[17];    /* content hash of the mesh file                                    */
+    int frequencies, materials;
+    double frequency[PS_PHASORS_FREQUENCIES_MAX]; /* Hz, ascending                           */
+    double source[PS_PHASORS_FREQUENCIES_MAX][2]; /* the same sum over the source's function */
+    char source_units[16];                        /* "V/m", "A m", "1"                       */
+    bool magnetic;
+    ps_phasors_material material[PS_PHASORS_MATERIALS_MAX];
+} ps_phasors_header;
+
+typedef enum ps_phasors_field { PS_PHASORS_ELECTRIC, PS_PHASORS_MAGNETIC } ps_phasors_field;
+
+typedef struct ps_phasors ps_phasors;
+
+int ps_phasors_nodes(int order);
+
+/* ---- writing: every rank its own file (ps_store_part_path), then ps_store_write_master ---- */
+
+/* PS_INVALID if the header is not one that a reader takes. */
+ps_status ps_phasors_create(const char *path, const ps_store_identity *identity,
+                            const ps_phasors_header *header, ps_phasors **out);
+ps_store *ps_phasors_store(ps_phasors *file); /* borrowed: for inputs and attributes */
+
+/* Rows a chunk; rows are written a chunk at a time: */
+int64_t ps_phasors_chunk_rows(const ps_phasors *file);
+
+/* All rows: number[rows] (tetrahedron of the mesh) and material[rows]. */
+ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
+                                    const int32_t *material);
+
+/* Values of rows [chunk * chunk_rows, ..) of one frequency: values[count][6][nodes], count the
+ * chunk's rows. Undivided by the source. Thread-safe for different chunks. */
+ps_status ps_phasors_write_chunk(ps_phasors *file, int frequency, ps_phasors_field field,
+                                 int64_t chunk, const float *values);
+ps_status ps_phasors_commit(ps_phasors **file);
+void ps_phasors_close(ps_phasors **file); /* before commit: discards. NULL is fine */
+
+/* ---- reading ---- */
+
+/* Checks the header and the arrays' shapes. */
+ps_status ps_phasors_open(const char *path, ps_phasors **out);
+const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
+
+/* number[rows], material[rows]; PS_INVALID for one that is out of range or twice. */
+ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material);
+
+/* Rows [first, first + count), divided by the source: values[count][6][nodes]. */
+ps_status ps_phasors_read_rows(ps_phasors *file, int frequency, ps_phasors_field field,
+                               int64_t first, int64_t count, float *values);
+
+#endif

@@ -1,0 +1,84 @@
+#include "kernels/dgtd/sar.h"
+
+#include <math.h>
+
+#include "kernels/dgtd/mesh.h"
+
+void ps_dgtd_mean_squares(const ps_dgtd_reference *reference, const ps_dgtd_rows *rows,
+                          double *mean, double *most)
+{
+    int n = reference->nodes;
+#pragma omp parallel for schedule(static)
+    for (int64_t r = 0; r < rows->rows; ++r) {
+        const float *values = rows->values + 6 * n * r;
+        double sum = 0, square[PS_DGTD_MAX_NODES] = {0}, largest = 0;
+        for (int q = 0; q < 6; ++q) {
+            double u[PS_DGTD_MAX_NODES];
+            for (int i = 0; i < n; ++i) {
+                u[i] = values[q * n + i];
+                square[i] += u[i] * u[i];
+            }
+            for (int i = 0; i < n; ++i) {
+                double row = 0;
+#pragma omp simd reduction(+ : row)
+                for (int j = 0; j < n; ++j) row += reference->mass[i * n + j] * u[j];
+                sum += u[i] * row;
+            }
+        }
+        for (int i = 0; i < n; ++i) largest = fmax(largest, square[i]);
+        mean[r] = sum * 3 / 4; /* M^ is of volume 4/3 */
+        most[r] = largest;
+    }
+}
+
+void ps_dgtd_volumes(const ps_dgtd_tets *mesh, double *volumes)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t e = 0; e < mesh->count; ++e) {
+        double tangents[3][3];
+        ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * e, tangents);
+        volumes[e] = 4. / 3 * fabs(ps_dgtd_determinant(tangents));
+    }
+}
+
+/* 1/2 Re int (E^ x H^*) . n over one face of an element; e, h [6][nodes]. */
+static double face_outflow(const ps_dgtd_reference *reference, int face, double area,
+                           const double normal[3], const float *e, const float *h)
+{
+    int n = reference->nodes, nf = reference->face_nodes;
+    const int16_t *node = reference->face[face];
+    double sum = 0;
+    for (int part = 0; part < 2; ++part) /* Re E x Re H + Im E x Im H */
+        for (int c = 0; c < 3; ++c) {
+            int a = (c + 1) % 3, b = (c + 2) % 3;
+            const float *ea = e + (3 * part + a) * n, *eb = e + (3 * part + b) * n;
+            const float *ha = h + (3 * part + a) * n, *hb = h + (3 * part + b) * n;
+            for (int i = 0; i < nf; ++i)
+                for (int j = 0; j < nf; ++j)
+                    sum += normal[c] * reference->face_mass[i * nf + j] *
+                           ((double)ea[node[i]] * hb[node[j]] - (double)eb[node[i]] * ha[node[j]]);
+        }
+    return sum * area / 2 / 2; /* M^f is of area 2 */
+}
+
+void ps_dgtd_outflow(const ps_dgtd_reference *reference, const ps_dgtd_tets *mesh,
+                     const int32_t *links, const ps_dgtd_rows *electric, const float *magnetic,
+                     double *out)
+{
+    int64_t width = 6 * reference->nodes;
+#pragma omp parallel for schedule(static)
+    for (int64_t r = 0; r < electric->rows; ++r) {
+        double tangents[3][3], areas[4], normals[4][3];
+        int64_t e = electric->number[r];
+        out[r] = 0;
+        if (links[4 * e] >= 0 && links[4 * e + 1] >= 0 && links[4 * e + 2] >= 0 &&
+            links[4 * e + 3] >= 0)
+            continue;
+        ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * e, tangents);
+        ps_dgtd_faces(tangents, areas, normals);
+        for (int f = 0; f < 4; ++f)
+            if (links[4 * e + f] < 0)
+                out[r] += face_outflow(reference, f, areas[f], normals[f],
+                                       electric->values + width * r, magnetic + width * r);
+    }
+}

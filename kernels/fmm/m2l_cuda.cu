@@ -1,0 +1,559 @@
+/*
+ * M2L on the device, with tensor cores: F[target] = sum_t A_t^T sign_t (A_t m[source]), and L +=
+ * factor W^-1 B F at once (kernels/fmm/m2l.h, kernels/fmm/device_table.h).
+ *
+ * A block takes targets of one octant, whose interaction lists have the same 189 offsets, and goes
+ * through those that any of them needs, side by side: the operator of an offset comes to shared
+ * memory while that of the offset before is at work. A warp has 16 or 32 targets. Their sources
+ * are left operands straight from memory (mostly the cache), the ranks in between never leave the
+ * registers, nor do the sums F until they are decoded. A target without a source there reads 0,
+ * which changes no bit; so its sums depend on no other target.
+ */
+#include <cuda_runtime.h>
+
+#include "runtime/cuda_check.h"
+extern "C" {
+#include "kernels/fmm/device_table.h"
+}
+
+namespace {
+
+#include "kernels/fmm/device_body.h"
+#include "kernels/fmm/tensor_body.h"
+
+enum { WARP = 32, ROWS = 16 /* targets of a product */, STAGES = 2 };
+constexpr unsigned ALL = 0xffffffffu;
+
+struct launch {
+    ps_fmm_device_far far;
+    ps_fmm_device_vectors_table sources;
+    ps_fmm_device_vectors locals;
+    ps_fmm_device_shape shape;
+    int32_t rank[PS_FMM_OFFSETS];
+    const double *block;
+    double factor;
+    int length, points, size, real_octets, chunk, stage_numbers;
+    bool add;
+};
+
+/* A unit of an offset on a block's list. */
+struct entry {
+    uint16_t slot, ranks;
+    int32_t at; /* in the operators, in pieces of 32 numbers */
+};
+
+/* Two numbers of a coded vector. */
+KERNEL_INLINE double2 pair_at(const double *at) { return *reinterpret_cast<const double2 *>(at); }
+KERNEL_INLINE double2 pair_at(const float *at)
+{
+    float2 x = *reinterpret_cast<const float2 *>(at);
+    return {(double)x.x, (double)x.y};
+}
+
+/* ---- the list of a block ---- */
+
+/* Number of the offset of slot 8 n + o from a target in an octant; -1: they touch. */
+KERNEL_INLINE int offset_of(int slot, int octant)
+{
+    int n = slot / 8, number = 0;
+    bool far = false;
+#pragma unroll
+    for (int d = 0; d < 3; ++d) {
+        int place = n / (d == 0 ? 9 : d == 1 ? 3 : 1) % 3 - 1;
+        int t = 2 * place + (slot >> (2 - d) & 1) - (octant >> (2 - d) & 1);
+        far |= t < -1 || t > 1;
+        number = number * 7 + t + 3;
+    }
+    return far ? number : -1;
+}
+
+/* Marks slots that any of the rows needs. */
+__device__ void mark_slots(const launch &in, const int *rows, int count, uint8_t *marks)
+{
+    constexpr int each = (PS_FMM_DEVICE_FAR + WARP - 1) / WARP;
+    int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
+    unsigned found = 0;
+    for (int r = warp; r < count; r += warps) {
+        const int32_t *list = in.far.sources + (int64_t)rows[r] * PS_FMM_DEVICE_FAR;
+#pragma unroll
+        for (int i = 0; i < each; ++i)
+            if (i * WARP + lane < PS_FMM_DEVICE_FAR && list[i * WARP + lane] >= 0) found |= 1u << i;
+    }
+    for (int i = 0; i < each; ++i)
+        if (found >> i & 1) marks[i * WARP + lane] = 1;
+}
+
+/* By one warp: the marked slots that are far from the octant, octants of sources outermost; returns
+ * how many units. */
+__device__ int list_units(const launch &in, const uint8_t *marks, int octant, entry *list)
+{
+    int lane = threadIdx.x % WARP, total = 0;
+    for (int i = lane; i < (PS_FMM_DEVICE_FAR + WARP - 1) / WARP * WARP; i += WARP) {
+        int slot = i % 27 * 8 + i / 27, t = -1, units = 0;
+        if (i < PS_FMM_DEVICE_FAR && marks[slot]) t = offset_of(slot, octant);
+        if (t >= 0) units = (in.rank[t] + PS_FMM_UNIT_RANKS - 1) / PS_FMM_UNIT_RANKS;
+        int sum = units;
+        for (int step = 1; step < WARP; step *= 2) {
+            int before = __shfl_up_sync(ALL, sum, step);
+            if (lane >= step) sum += before;
+        }
+        int32_t at = t >= 0 ? in.shape.unit[t] : 0;
+        for (int u = 0; u < units; ++u) {
+            int ranks = min(PS_FMM_UNIT_RANKS, in.rank[t] - u * PS_FMM_UNIT_RANKS);
+            list[total + sum - units + u] = {(uint16_t)slot, (uint16_t)ranks, at};
+            at += (ps_fmm_unit_first(&in.shape, ranks) +
+                   in.shape.chunks * ps_fmm_unit_second(&in.shape, ranks)) / 32;
+        }
+        total += __shfl_sync(ALL, sum, WARP - 1);
+    }
+    return total;
+}
+
+/* ---- operators ---- */
+
+KERNEL_INLINE void copy_16(double *to, const double *from)
+{
+    unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+}
+
+__device__ void copy_numbers(double *to, const double *from, int count)
+{
+    for (int i = 2 * threadIdx.x; i < count; i += 2 * blockDim.x) copy_16(to + i, from + i);
+}
+
+/* Starts the copy of a unit: its first part, and one chunk of its second. */
+__device__ void fetch_unit(const launch &in, entry e, double *stage)
+{
+    const double *from = in.block + (int64_t)e.at * 32;
+    int first = ps_fmm_unit_first(&in.shape, e.ranks);
+    int second = ps_fmm_unit_second(&in.shape, e.ranks);
+    copy_numbers(stage, from, first);
+    copy_numbers(stage + first, from + first + (int64_t)in.chunk * second, second);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* ---- products ---- */
+
+/* The targets of a lane: rows lane/4 and lane/4 + 8 of each product. */
+template <typename real, int parts> struct sources {
+    const real *at[parts][2]; /* NULL: none */
+};
+
+template <int tiles, typename real, int width, int parts, bool whole>
+KERNEL_INLINE void to_ranks(const launch &in, const sources<real, parts> &s, const double *stage,
+                            fragment (&g)[parts][2])
+{
+    const int octets = whole ? width : in.shape.octets, lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int p = 0; p < parts; ++p)
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile) g[p][tile] = {};
+#pragma unroll(whole ? width : 4)
+    for (int j = 0; j < octets; ++j) {
+        int octet = j < in.real_octets ? j : 0; /* beyond: times 0 */
+        double2 b[2];
+        b[0] = pair_at(stage + j * PS_FMM_PIECE + 2 * lane);
+        if (tiles == 2) b[1] = pair_at(stage + (octets + j) * PS_FMM_PIECE + 2 * lane);
+#pragma unroll
+        for (int p = 0; p < parts; ++p) {
+            double2 low = {0, 0}, high = {0, 0};
+            if (s.at[p][0]) low = pair_at(s.at[p][0] + 8 * octet);
+            if (s.at[p][1]) high = pair_at(s.at[p][1] + 8 * octet);
+            fragment a = {{low.x, low.y, high.x, high.y}};
+            product(g[p][0], a, b[0]);
+            if (tiles == 2) product(g[p][1], a, b[1]);
+        }
+    }
+}
+
+template <int width, int parts>
+KERNEL_INLINE void from_ranks(const fragment (&g)[parts][2], int tile, bool half,
+                              const double *second, fragment (&f)[parts][width])
+{
+    const int lane = threadIdx.x % WARP;
+    if (half) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            double b = second[j * 32 + lane];
+#pragma unroll
+            for (int p = 0; p < parts; ++p) product_even(f[p][j], g[p][tile], b);
+        }
+    } else {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            double2 b = pair_at(second + j * PS_FMM_PIECE + 2 * lane);
+#pragma unroll
+            for (int p = 0; p < parts; ++p) product(f[p][j], g[p][tile], b);
+        }
+    }
+}
+
+template <typename real, int width, int parts, bool whole>
+KERNEL_INLINE void run_unit(const launch &in, entry e, const sources<real, parts> &s,
+                            const double *stage, fragment (&f)[parts][width])
+{
+    fragment g[parts][2];
+    const double *second = stage + ps_fmm_unit_first(&in.shape, e.ranks);
+    if (e.ranks > 8) {
+        to_ranks<2, real, width, parts, whole>(in, s, stage, g);
+        from_ranks<width, parts>(g, 0, false, second, f);
+        from_ranks<width, parts>(g, 1, e.ranks <= 12, second + width * PS_FMM_PIECE, f);
+    } else {
+        to_ranks<1, real, width, parts, whole>(in, s, stage, g);
+        from_ranks<width, parts>(g, 0, e.ranks <= 4, second, f);
+    }
+}
+
+/* ---- results ---- */
+
+template <typename real>
+KERNEL_INLINE void put(const launch &in, real *to, int column, double value)
+{
+    if (column >= in.points) return;
+    value *= in.factor;
+    to[column] = (real)(in.add ? (double)to[column] + value : value);
+}
+
+template <typename real, int parts>
+KERNEL_INLINE void put_columns(const launch &in, const fragment (&value)[parts], int octet,
+                               real *const (&to)[parts][2])
+{
+    const int column = 8 * octet + 2 * (int)(threadIdx.x % 4);
+#pragma unroll
+    for (int p = 0; p < parts; ++p)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (to[p][i / 2]) put(in, to[p][i / 2], column + i % 2, value[p].v[i]);
+}
+
+/* Decodes the sums if there is a basis, and puts them. */
+template <typename real, int width, int parts>
+__device__ void put_locals(const launch &in, const fragment (&f)[parts][width],
+                           real *const (&to)[parts][2])
+{
+    const int lane = threadIdx.x % WARP, all = in.shape.width * in.shape.chunks;
+    if (!in.size) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            fragment value[parts];
+#pragma unroll
+            for (int p = 0; p < parts; ++p) value[p] = f[p][j];
+            put_columns<real, parts>(in, value, in.chunk * width + j, to);
+        }
+        return;
+    }
+#pragma unroll 1
+    for (int n = 0; n < in.shape.point_octets; ++n) {
+        fragment value[parts] = {};
+        const double *decoder = in.block + in.shape.decoder + 2 * lane +
+                                ((int64_t)n * all + in.chunk * width) * PS_FMM_PIECE;
+#pragma unroll
+        for (int j = 0; j < width; ++j) {
+            double2 b = pair_at(decoder + j * PS_FMM_PIECE);
+#pragma unroll
+            for (int p = 0; p < parts; ++p) product(value[p], f[p][j], b);
+        }
+        put_columns<real, parts>(in, value, n, to);
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* Which targets a block has: [first, end) of far.order, of one octant; false: none. */
+__device__ bool find_targets(const launch &in, int rows, int *octant, int *first, int *end)
+{
+    int block = blockIdx.x;
+    for (int o = 0; o < 8; ++o) {
+        int begin = in.far.octant_start[o], stop = in.far.octant_start[o + 1];
+        int blocks = (stop - begin + rows - 1) / rows;
+        if (block < blocks) {
+            *octant = o;
+            *first = begin + block * rows;
+            *end = min(stop, *first + rows);
+            return true;
+        }
+        block -= blocks;
+    }
+    return false;
+}
+
+/* Blocks a multiprocessor at least: short vectors leave registers for more. */
+__host__ __device__ constexpr int blocks_of(int width)
+{
+    return width <= 3 ? 5 : width <= 6 ? 4 : width <= 9 ? 3 : 1;
+}
+
+template <typename real, int width, int parts, int warps, bool whole>
+__global__ __launch_bounds__(warps *WARP, blocks_of(width)) void m2l_targets(const __grid_constant__ launch in)
+{
+    extern __shared__ double stages[];
+    constexpr int rows = warps * parts * ROWS;
+    __shared__ int blocks[rows], units;
+    __shared__ uint8_t marks[PS_FMM_DEVICE_FAR];
+    entry *list = reinterpret_cast<entry *>(stages + STAGES * in.stage_numbers);
+    const int lane = threadIdx.x % WARP, side = blockIdx.y;
+    int octant, first, end;
+    if (!find_targets(in, rows, &octant, &first, &end)) return;
+
+    for (int i = threadIdx.x; i < end - first; i += warps * WARP)
+        blocks[i] = in.far.block[in.far.order[first + i]];
+    for (int i = threadIdx.x; i < PS_FMM_DEVICE_FAR; i += warps * WARP) marks[i] = 0;
+    __syncthreads();
+    mark_slots(in, blocks, end - first, marks);
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        int count = list_units(in, marks, octant, list);
+        if (lane == 0) units = count;
+    }
+    __syncthreads();
+
+    const int32_t *row_list[parts][2];
+    real *to[parts][2];
+#pragma unroll
+    for (int p = 0; p < parts; ++p)
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            int row = ((threadIdx.x / WARP) * parts + p) * ROWS + 8 * h + lane / 4;
+            bool there = first + row < end;
+            row_list[p][h] =
+                there ? in.far.sources + (int64_t)blocks[row] * PS_FMM_DEVICE_FAR : nullptr;
+            to[p][h] = there ? static_cast<real *>(in.locals.values) + side * in.locals.stride +
+                                   (int64_t)in.far.order[first + row] * in.points
+                             : nullptr;
+        }
+
+    fragment f[parts][width] = {};
+    int32_t next[parts][2];
+    if (units > 0) fetch_unit(in, list[0], stages);
+#pragma unroll
+    for (int p = 0; p < parts; ++p)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+            next[p][h] = units > 0 && row_list[p][h] ? row_list[p][h][list[0].slot] : -1;
+#pragma unroll 1
+    for (int u = 0; u < units; ++u) {
+        sources<real, parts> s;
+        bool any = false;
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        __syncthreads();
+        if (u + 1 < units)
+            fetch_unit(in, list[u + 1], stages + (u + 1) % STAGES * in.stage_numbers);
+        const int slot = list[u + 1 < units ? u + 1 : u].slot;
+#pragma unroll
+        for (int p = 0; p < parts; ++p)
+#pragma unroll
+            for (int h = 0; h < 2; ++h) {
+                int32_t code = next[p][h];
+                s.at[p][h] = code >= 0 ? vector_at<real>(in.sources, code, side, in.length) +
+                                             2 * (lane % 4)
+                                       : nullptr;
+                any |= code >= 0;
+                if (row_list[p][h]) next[p][h] = row_list[p][h][slot];
+            }
+        if (__any_sync(ALL, any))
+            run_unit<real, width, parts, whole>(in, list[u], s,
+                                                stages + u % STAGES * in.stage_numbers, f);
+    }
+    put_locals<real, width, parts>(in, f, to);
+}
+
+/* ---- encoding ---- */
+
+struct encoding {
+    ps_fmm_device_vectors from, to;
+    const double *encoder;
+    int64_t cells;
+    int points, point_octets, length, chunk, all;
+};
+
+template <typename real, int width>
+__global__ __launch_bounds__(128) void encode_cells(const __grid_constant__ encoding in)
+{
+    const int lane = threadIdx.x % WARP, side = blockIdx.y;
+    const int64_t cell = ((int64_t)blockIdx.x * 4 + threadIdx.x / WARP) * ROWS + lane / 4;
+    const real *from[2];
+    real *to[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        bool there = cell + 8 * h < in.cells;
+        int64_t safe = there ? cell + 8 * h : 0;
+        from[h] = static_cast<const real *>(in.from.values) + side * in.from.stride +
+                  safe * in.points;
+        to[h] = there ? static_cast<real *>(in.to.values) + side * in.to.stride + safe * in.length
+                      : nullptr;
+    }
+    fragment f[width] = {};
+    for (int j = 0; j < in.point_octets; ++j) {
+        fragment a;
+        int column = 8 * j + 2 * (lane % 4);
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            a.v[i] = column + i % 2 < in.points ? (double)from[i / 2][column + i % 2] : 0;
+        const double *b = in.encoder + 2 * lane +
+                          ((int64_t)in.chunk * width * in.point_octets + j) * PS_FMM_PIECE;
+#pragma unroll
+        for (int n = 0; n < width; ++n)
+            product(f[n], a, pair_at(b + (int64_t)n * in.point_octets * PS_FMM_PIECE));
+    }
+#pragma unroll
+    for (int n = 0; n < width; ++n)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            int column = 8 * (in.chunk * width + n) + 2 * (lane % 4) + i % 2;
+            if (to[i / 2] && column < in.length) to[i / 2][column] = (real)f[n].v[i];
+        }
+    for (int column = 8 * in.all + 2 * (lane % 4); column < in.length; column += 8)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (to[i / 2]) to[i / 2][column + i % 2] = 0;
+}
+
+/* Without a basis: coded = the points reversed, and 0. */
+template <typename real> __global__ void reverse_cells(const __grid_constant__ encoding in)
+{
+    int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, cell = at / in.length;
+    int n = (int)(at % in.length);
+    if (cell >= in.cells) return;
+    const real *from = static_cast<const real *>(in.from.values) + blockIdx.y * in.from.stride;
+    real *to = static_cast<real *>(in.to.values) + blockIdx.y * in.to.stride;
+    to[at] = n < in.points ? from[cell * in.points + in.points - 1 - n] : 0;
+}
+
+/* ---- launches ---- */
+
+template <typename real, int width, int parts, int warps, bool whole>
+ps_status start(const launch &in, int sides, cudaStream_t stream)
+{
+    int units = 0;
+    for (int t = 0; t < PS_FMM_OFFSETS; ++t)
+        units += (in.rank[t] + PS_FMM_UNIT_RANKS - 1) / PS_FMM_UNIT_RANKS;
+    int rows = warps * parts * ROWS;
+    int bytes = STAGES * in.stage_numbers * (int)sizeof(double) + units * (int)sizeof(entry);
+    dim3 grid((unsigned)(in.far.cells / rows + 8), (unsigned)sides);
+    PS_CUDA(cudaFuncSetAttribute(m2l_targets<real, width, parts, warps, whole>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    m2l_targets<real, width, parts, warps, whole><<<grid, warps * WARP, bytes, stream>>>(in);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+template <typename real>
+ps_status start_width(const launch &in, int sides, cudaStream_t stream)
+{
+    if (in.shape.chunks > 1) return start<real, 16, 1, 8, false>(in, sides, stream);
+    switch (in.shape.width) {
+    case 3:
+        return start<real, 3, 1, 4, true>(in, sides, stream);
+    case 4:
+        return start<real, 4, 1, 4, true>(in, sides, stream);
+    case 6:
+        return start<real, 6, 1, 4, true>(in, sides, stream);
+    case 9:
+        return start<real, 9, 1, 4, true>(in, sides, stream);
+    case 12:
+        return start<real, 12, 1, 8, true>(in, sides, stream);
+    case 16:
+        return start<real, 16, 1, 8, true>(in, sides, stream);
+    default:
+        return start<real, 19, 1, 8, true>(in, sides, stream);
+    }
+}
+
+template <typename real, int width>
+void encode_width(const encoding &in, int sides, cudaStream_t stream)
+{
+    dim3 grid((unsigned)((in.cells + 4 * ROWS - 1) / (4 * ROWS)), (unsigned)sides);
+    encode_cells<real, width><<<grid, 128, 0, stream>>>(in);
+}
+
+template <typename real>
+ps_status encode(const encoding &in, const ps_fmm_device_shape &shape, bool basis, int sides,
+                 cudaStream_t stream)
+{
+    if (!basis) {
+        dim3 grid((unsigned)((in.cells * in.length + 255) / 256), (unsigned)sides);
+        reverse_cells<real><<<grid, 256, 0, stream>>>(in);
+        PS_CUDA(cudaGetLastError());
+        return PS_OK;
+    }
+    for (encoding part = in; part.chunk < shape.chunks; ++part.chunk) {
+        switch (shape.width) {
+        case 3:
+            encode_width<real, 3>(part, sides, stream);
+            break;
+        case 4:
+            encode_width<real, 4>(part, sides, stream);
+            break;
+        case 6:
+            encode_width<real, 6>(part, sides, stream);
+            break;
+        case 9:
+            encode_width<real, 9>(part, sides, stream);
+            break;
+        case 12:
+            encode_width<real, 12>(part, sides, stream);
+            break;
+        case 16:
+            encode_width<real, 16>(part, sides, stream);
+            break;
+        default:
+            encode_width<real, 19>(part, sides, stream);
+        }
+        PS_CUDA(cudaGetLastError());
+    }
+    return PS_OK;
+}
+
+} // namespace
+
+extern "C" ps_status ps_fmm_device_encode(const ps_fmm_device_method *method,
+                                          const ps_fmm_device_table *table, int64_t cells,
+                                          const ps_fmm_device_vectors *multipoles,
+                                          const ps_fmm_device_vectors *coded, ps_stream *stream)
+{
+    if (cells == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    ps_fmm_device_shape shape = ps_fmm_device_shape_of(table);
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    encoding in = {.from = *multipoles,
+                   .to = *coded,
+                   .encoder = static_cast<const double *>(table->block) + shape.encoder,
+                   .cells = cells,
+                   .points = table->order * table->order * table->order,
+                   .point_octets = shape.point_octets,
+                   .length = table->length,
+                   .chunk = 0,
+                   .all = shape.width * shape.chunks};
+    return method->far == PS_SINGLE ? encode<float>(in, shape, table->size > 0, method->sides, on)
+                                    : encode<double>(in, shape, table->size > 0, method->sides, on);
+}
+
+extern "C" ps_status ps_fmm_device_m2l_run(const ps_fmm_device_method *method,
+                                           const ps_fmm_device_table *table,
+                                           const ps_fmm_device_m2l *m2l, ps_stream *stream)
+{
+    if (m2l->far.cells == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    launch in = {.far = m2l->far,
+                 .sources = m2l->sources,
+                 .locals = m2l->locals,
+                 .shape = ps_fmm_device_shape_of(table),
+                 .block = static_cast<const double *>(table->block),
+                 .factor = m2l->factor,
+                 .length = table->length,
+                 .points = table->order * table->order * table->order,
+                 .size = table->size,
+                 .add = m2l->add};
+    for (int t = 0; t < PS_FMM_OFFSETS; ++t) in.rank[t] = table->rank[t];
+    in.real_octets = ((table->size ? table->size : in.points) + 7) / 8;
+    in.stage_numbers = ps_fmm_unit_first(&in.shape, PS_FMM_UNIT_RANKS) +
+                       ps_fmm_unit_second(&in.shape, PS_FMM_UNIT_RANKS);
+    for (; in.chunk < in.shape.chunks; ++in.chunk) {
+        PS_TRY(method->far == PS_SINGLE ? start_width<float>(in, method->sides, on)
+                                        : start_width<double>(in, method->sides, on));
+        in.add |= in.size > 0; /* other columns of the basis add to the same points */
+    }
+    return PS_OK;
+}

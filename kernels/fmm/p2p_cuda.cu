@@ -1,0 +1,402 @@
+/*
+ * P2P on the device, one-sided: every target adds up all sources around its leaf.
+ *
+ * A warp takes a *tile*: some targets of a leaf. Each thread holds 4 (fp32: 8) of them in registers,
+ * and the 4, 8, 16 or 32 lanes that hold the same ones share out the sources; a leaf is cut into
+ * tiles of 8, 4, 2 and 1 such sets, so that few lanes are wasted. Sources are walked as one list
+ * whatever leaves they lie in, 32 at a time on their way to shared memory while the ones before
+ * are at work. Tiles of a leaf, and of leaves next to each other, run side by side and find their
+ * sources in the cache.
+ *
+ * Double precision operations a pair for 1/r with gradient: 3 differences, 3 for r^2, 5 for the
+ * root, 7 for K, c and the sums: 18, the test for distance 0 is an integer's.
+ */
+#include <cuda_runtime.h>
+
+#include "runtime/cuda_check.h"
+extern "C" {
+#include "kernels/fmm/device_ops.h"
+}
+
+namespace {
+
+#include "kernels/fmm/device_body.h"
+
+enum {
+    WARP = 32,
+    COUNTING = 256,
+    STAGES = 3, /* of sources in shared memory */
+    FLUSH = 8,  /* fp32 sums over this many stages at most */
+    COUNTER_BYTES = 256
+};
+constexpr unsigned ALL = 0xffffffffu;
+
+struct tile {
+    int32_t leaf, first; /* target */
+};
+
+template <typename real> struct shape { /* targets a thread */
+    static constexpr int targets = sizeof(real) == sizeof(double) ? 4 : 8;
+};
+
+/* Sets of targets in the tile that begins a rest of so many: 8, 4, 2 or 1. */
+__host__ __device__ inline int tile_sets(int rest, int targets)
+{
+    int sets = (rest + targets - 1) / targets;
+    return sets >= 8 ? 8 : sets >= 4 ? 4 : sets >= 2 ? 2 : 1;
+}
+
+/* At least 32 targets each but for three a leaf. */
+int64_t tiles_max(int64_t leaves, int64_t particles) { return particles / 32 + 3 * leaves; }
+
+/* ---- tiles ---- */
+
+/* Lists the tiles of 256 leaves in a stretch of its own; *count is how many there are. */
+__global__ void list_tiles(const int32_t *start, int64_t leaves, int targets, unsigned *count,
+                           tile *tiles)
+{
+    __shared__ unsigned sums[COUNTING / WARP], base;
+    int64_t leaf = (int64_t)blockIdx.x * COUNTING + threadIdx.x;
+    int32_t first = leaf < leaves ? start[leaf] : 0, end = leaf < leaves ? start[leaf + 1] : 0;
+    unsigned own = 0;
+    for (int i = first; i < end; i += targets * tile_sets(end - i, targets)) ++own;
+    unsigned sum = own;
+    int lane = threadIdx.x % WARP;
+    for (int step = 1; step < WARP; step *= 2) {
+        unsigned before = __shfl_up_sync(ALL, sum, step);
+        if (lane >= step) sum += before;
+    }
+    if (lane == WARP - 1) sums[threadIdx.x / WARP] = sum;
+    __syncthreads();
+    for (int w = 0; w < (int)threadIdx.x / WARP; ++w) sum += sums[w];
+    if (threadIdx.x == COUNTING - 1) base = atomicAdd(count, sum);
+    __syncthreads();
+    tile *to = tiles + base + sum - own;
+    for (int i = first; i < end; i += targets * tile_sets(end - i, targets))
+        *to++ = {(int32_t)leaf, i};
+}
+
+/* ---- sources ---- */
+
+struct launch {
+    ps_fmm_device_leaves targets;
+    const int32_t *near;
+    ps_fmm_device_sources_table sources;
+    double parameter;
+    const unsigned *count;
+    const tile *tiles;
+    int each; /* tiles a block */
+    bool add;
+};
+
+/* The sources of a tile as one list 0 .. prefix[27]: number v of run i is at x[i] + v. */
+struct runs {
+    const double *x[PS_FMM_DEVICE_NEAR];
+    int64_t stride[PS_FMM_DEVICE_NEAR];
+    int prefix[PS_FMM_DEVICE_NEAR + 1];
+};
+
+__device__ void find_runs(const launch &in, int leaf, int lane, runs *out)
+{
+    int32_t code = lane < PS_FMM_DEVICE_NEAR ? in.near[(int64_t)leaf * PS_FMM_DEVICE_NEAR + lane] : -1;
+    ps_fmm_device_sources set = in.sources.one;
+    int first = 0, count = 0;
+    if (code >= 0) {
+        if (in.sources.table) {
+            set = in.sources.table[code >> in.sources.shift];
+            code &= (1 << in.sources.shift) - 1;
+        }
+        first = set.start[code];
+        count = set.start[code + 1] - first;
+    }
+    int sum = count;
+    for (int step = 1; step < WARP; step *= 2) {
+        int before = __shfl_up_sync(ALL, sum, step);
+        if (lane >= step) sum += before;
+    }
+    if (lane < PS_FMM_DEVICE_NEAR) {
+        out->x[lane] = set.rows + first - (sum - count);
+        out->stride[lane] = set.stride;
+        out->prefix[lane + 1] = sum;
+        if (lane == 0) out->prefix[0] = 0;
+    }
+    __syncwarp();
+}
+
+/* Sources of a stage, x y and z q side by side. */
+struct stage {
+    double2 xy[WARP], zq[WARP];
+};
+
+struct team { /* what a warp has in shared memory */
+    runs all;
+    stage stages[STAGES];
+};
+
+/* A thread's place in the list. */
+struct cursor {
+    const double *x;
+    int64_t stride;
+    int limit, run;
+};
+
+/* `there` false: 0. */
+KERNEL_INLINE void copy_number(double *to, const double *from, bool there)
+{
+    unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from),
+                 "r"(there ? 8 : 0)
+                 : "memory");
+}
+
+/* Starts the copies of source number v (behind the end: 0) to a lane's place in a stage. */
+KERNEL_INLINE void fetch_source(const runs &all, int v, int side, cursor &c, stage &to)
+{
+    const int total = all.prefix[PS_FMM_DEVICE_NEAR], lane = threadIdx.x % WARP;
+    const bool there = v < total;
+    while (there && v >= c.limit) {
+        c.limit = all.prefix[++c.run + 1];
+        c.x = all.x[c.run];
+        c.stride = all.stride[c.run];
+    }
+    const double *at = there ? c.x + v : all.x[0] + all.prefix[0];
+    const int64_t step = there ? c.stride : 0;
+    copy_number(&to.xy[lane].x, at, there);
+    copy_number(&to.xy[lane].y, at + step, there);
+    copy_number(&to.zq[lane].x, at + 2 * step, there);
+    copy_number(&to.zq[lane].y, at + (3 + side) * step, there);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+template <typename real> struct source {
+    real x, y, z, charge;
+};
+
+/* Relative to `offset` in fp32. */
+template <typename real>
+KERNEL_INLINE source<real> source_of(const stage &s, int i, const double offset[3])
+{
+    double2 xy = s.xy[i], zq = s.zq[i];
+    if constexpr (sizeof(real) == sizeof(double)) return {xy.x, xy.y, zq.x, zq.y};
+    return {(real)(xy.x - offset[0]), (real)(xy.y - offset[1]), (real)(zq.x - offset[2]),
+            (real)zq.y};
+}
+
+/* ---- pairs ---- */
+
+template <typename real, int kernel, bool gradient, int targets>
+KERNEL_INLINE void interact(const source<real> &s, const real (&at)[targets][3], real b,
+                            real (&sums)[(gradient ? 4 : 1) * targets])
+{
+#pragma unroll
+    for (int i = 0; i < targets; ++i) {
+        real dx = at[i][0] - s.x, dy = at[i][1] - s.y, dz = at[i][2] - s.z, k, c;
+        real r2 = fma(dz, dz, fma(dy, dy, dx * dx));
+        kernel_at<kernel>(r2, b, &k, &c);
+        if constexpr (!vanishes_at_0(kernel)) {
+            k = r2 > 0 ? k : 0;
+            c = r2 > 0 ? c : 0;
+        }
+        sums[i] = fma(s.charge, k, sums[i]);
+        if constexpr (gradient) {
+            real f = s.charge * c;
+            sums[targets + i] = fma(f, dx, sums[targets + i]);
+            sums[2 * targets + i] = fma(f, dy, sums[2 * targets + i]);
+            sums[3 * targets + i] = fma(f, dz, sums[3 * targets + i]);
+        }
+    }
+}
+
+/* Sums of `count` values over the lanes of each group of `lanes`: afterwards a lane has those of
+ * the values from number (lane % lanes) count / lanes on (the same in lanes / count lanes, if there
+ * are more lanes than values). */
+template <int lanes, int left, typename real, int count>
+KERNEL_INLINE void reduce(real (&value)[count], int lane)
+{
+    if constexpr (lanes > 1) {
+        bool upper = lane & lanes / 2;
+        if constexpr (left > 1) {
+#pragma unroll
+            for (int i = 0; i < left / 2; ++i) {
+                real given = upper ? value[i] : value[left / 2 + i];
+                real kept = upper ? value[left / 2 + i] : value[i];
+                value[i] = kept + __shfl_xor_sync(ALL, given, lanes / 2);
+            }
+            reduce<lanes / 2, left / 2>(value, lane);
+        } else {
+            value[0] += __shfl_xor_sync(ALL, value[0], lanes / 2);
+            reduce<lanes / 2, 1>(value, lane);
+        }
+    }
+}
+
+/* A warp's targets and what they belong to. */
+template <typename real> struct targets_of {
+    real at[shape<real>::targets][3];
+    double offset[3];
+    int first, end; /* of the lane's set, and of the leaf */
+};
+
+template <typename real>
+KERNEL_INLINE void take_targets(const launch &in, tile t, int lanes, targets_of<real> *out)
+{
+    const ps_fmm_device_sources &own = in.targets.set;
+    out->end = own.start[t.leaf + 1];
+    out->first = t.first + (int)(threadIdx.x % WARP) / lanes * shape<real>::targets;
+    for (int d = 0; d < 3; ++d) out->offset[d] = 0;
+    if (sizeof(real) < sizeof(double))
+        cell_centre(in.targets.box, ldexp(in.targets.box.width, -in.targets.level),
+                    in.targets.keys[t.leaf], out->offset);
+#pragma unroll
+    for (int i = 0; i < shape<real>::targets; ++i)
+#pragma unroll
+        for (int d = 0; d < 3; ++d) {
+            int number = min(out->first + i, out->end - 1);
+            out->at[i][d] = (real)(own.rows[d * own.stride + number] - out->offset[d]);
+        }
+}
+
+/* Adds or puts the sums that a lane has. */
+template <typename real, bool gradient, int lanes>
+KERNEL_INLINE void put_sums(const launch &in, int side, const targets_of<real> &to,
+                            const double *sums)
+{
+    constexpr int targets = shape<real>::targets, values = (gradient ? 4 : 1) * targets;
+    constexpr int each = values > lanes ? values / lanes : 1, shared = lanes / (values / each);
+    const int lane = threadIdx.x % lanes;
+    if (lane % shared) return;
+#pragma unroll
+    for (int i = 0; i < each; ++i) {
+        int value = lane / shared * each + i, component = value / targets;
+        int number = to.first + value % targets;
+        if (number >= to.end) continue;
+        int64_t stride = in.targets.set.stride;
+        double *at = component == 0 ? in.targets.potential + side * stride
+                                    : in.targets.gradient + (3 * side + component - 1) * stride;
+        at[number] = in.add ? at[number] + sums[i] : sums[i];
+    }
+}
+
+/* One tile by a warp, `lanes` a set of targets. */
+template <typename real, int kernel, bool gradient, int lanes>
+__device__ void run_tile(const launch &in, tile t, int side, team &own)
+{
+    constexpr int targets = shape<real>::targets, values = (gradient ? 4 : 1) * targets;
+    constexpr int each = values > lanes ? values / lanes : 1;
+    const int lane = threadIdx.x % WARP, total = own.all.prefix[PS_FMM_DEVICE_NEAR];
+    const int stages = (total + WARP - 1) / WARP;
+    targets_of<real> to;
+    cursor c = {nullptr, 0, 0, -1};
+    double result[each] = {};
+    for (int s = 0; s < STAGES - 1; ++s)
+        fetch_source(own.all, s * WARP + lane, side, c, own.stages[s]);
+    take_targets(in, t, lanes, &to);
+    for (int s = 0; s < stages;) {
+        real sums[values] = {};
+        int stop = sizeof(real) == sizeof(double) ? stages : min(stages, s + FLUSH * lanes);
+#pragma unroll 1
+        for (; s < stop; ++s) {
+            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+            __syncwarp();
+            fetch_source(own.all, (s + STAGES - 1) * WARP + lane, side, c,
+                         own.stages[(s + STAGES - 1) % STAGES]);
+            const stage &now = own.stages[s % STAGES];
+            const int left = min(WARP, total - s * WARP);
+#pragma unroll 2
+            for (int i = 0; i < left; i += lanes)
+                interact<real, kernel, gradient, targets>(
+                    source_of<real>(now, i + lane % lanes, to.offset), to.at, (real)in.parameter,
+                    sums);
+        }
+        reduce<lanes, values>(sums, lane);
+#pragma unroll
+        for (int i = 0; i < each; ++i) result[i] += (double)sums[i];
+    }
+    put_sums<real, gradient, lanes>(in, side, to, result);
+}
+
+/* A block is a warp: tiles take different times, and nobody waits for the longest. */
+template <typename real, int kernel, bool gradient>
+__global__ __launch_bounds__(WARP, 16) void p2p_tiles(const __grid_constant__ launch in)
+{
+    __shared__ team own;
+    const int64_t first = (int64_t)blockIdx.x * in.each, count = *in.count;
+    const int side = blockIdx.y;
+    for (int64_t i = first; i < first + in.each && i < count; ++i) {
+        tile t = in.tiles[i];
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        __syncwarp();
+        find_runs(in, t.leaf, threadIdx.x, &own.all);
+        switch (tile_sets(in.targets.set.start[t.leaf + 1] - t.first, shape<real>::targets)) {
+        case 8:
+            run_tile<real, kernel, gradient, 4>(in, t, side, own);
+            break;
+        case 4:
+            run_tile<real, kernel, gradient, 8>(in, t, side, own);
+            break;
+        case 2:
+            run_tile<real, kernel, gradient, 16>(in, t, side, own);
+            break;
+        default:
+            run_tile<real, kernel, gradient, 32>(in, t, side, own);
+        }
+    }
+}
+
+/* ---- launches ---- */
+
+template <typename real, int kernel>
+void start_kernel(const launch &in, dim3 grid, cudaStream_t stream)
+{
+    if (in.targets.gradient)
+        p2p_tiles<real, kernel, true><<<grid, WARP, 0, stream>>>(in);
+    else
+        p2p_tiles<real, kernel, false><<<grid, WARP, 0, stream>>>(in);
+}
+
+template <typename real>
+void start(const launch &in, ps_fmm_kernel kernel, dim3 grid, cudaStream_t stream)
+{
+    using starter = void (*)(const launch &, dim3, cudaStream_t);
+    static const starter starters[PS_FMM_KERNEL_COUNT] = {
+        start_kernel<real, PS_FMM_INVERSE>,        start_kernel<real, PS_FMM_INVERSE_SQUARE>,
+        start_kernel<real, PS_FMM_INVERSE_FOURTH>, start_kernel<real, PS_FMM_DISTANCE>,
+        start_kernel<real, PS_FMM_EXPONENTIAL>,    start_kernel<real, PS_FMM_YUKAWA>,
+        start_kernel<real, PS_FMM_GAUSSIAN>,       start_kernel<real, PS_FMM_SQUARE>,
+        start_kernel<real, PS_FMM_FOURTH>,         start_kernel<real, PS_FMM_USER>};
+    starters[kernel](in, grid, stream);
+}
+
+} // namespace
+
+extern "C" int64_t ps_fmm_device_p2p_workspace(int64_t leaves, int64_t particles)
+{
+    return COUNTER_BYTES + tiles_max(leaves, particles) * (int64_t)sizeof(tile);
+}
+
+extern "C" ps_status ps_fmm_device_p2p_run(const ps_fmm_device_method *method,
+                                           const ps_fmm_device_p2p *p2p, ps_stream *stream)
+{
+    const ps_fmm_device_leaves *t = &p2p->targets;
+    int64_t most = tiles_max(t->cells, t->particles);
+    if (t->cells == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    unsigned *count = static_cast<unsigned *>(p2p->workspace);
+    tile *tiles = reinterpret_cast<tile *>(static_cast<char *>(p2p->workspace) + COUNTER_BYTES);
+    const int each = t->particles >= 32 * t->cells ? 1 : 4; /* short leaves: many places are empty */
+    launch in = {*t,    p2p->near, p2p->sources, method->function.parameter, count,
+                 tiles, each,      p2p->add};
+    PS_CUDA(cudaMemsetAsync(count, 0, COUNTER_BYTES, on));
+    list_tiles<<<(unsigned)((t->cells + COUNTING - 1) / COUNTING), COUNTING, 0, on>>>(
+        t->set.start, t->cells,
+        method->near == PS_SINGLE ? shape<float>::targets : shape<double>::targets, count, tiles);
+    PS_CUDA(cudaGetLastError());
+    dim3 grid((unsigned)((most + each - 1) / each), (unsigned)method->sides);
+    if (method->near == PS_SINGLE)
+        start<float>(in, method->function.kernel, grid, on);
+    else
+        start<double>(in, method->function.kernel, grid, on);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}

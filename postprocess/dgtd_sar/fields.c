@@ -1,0 +1,150 @@
+/* The fields of one frequency, read once. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/dgtd/mesh.h"
+#include "kernels/dgtd/sar.h"
+#include "postprocess/dgtd_sar/sar.h"
+#include "runtime/memory.h"
+
+static ps_status check_mesh(const sar_job *job, const char *phasors, const char *mesh)
+{
+    if (job->header->mesh_elements != job->mesh.tetrahedron_count ||
+        strcmp(job->header->mesh_hash, job->mesh.content_hash) != 0)
+        return ps_fail(PS_INVALID,
+                       "%s was not computed on %s (%lld tetrahedra of content %s, the mesh has "
+                       "%lld of %s)",
+                       phasors, mesh, (long long)job->header->mesh_elements, job->header->mesh_hash,
+                       (long long)job->mesh.tetrahedron_count, job->mesh.content_hash);
+    if (job->header->rows < 1)
+        return ps_fail(PS_INVALID, "%s has the fields of no element", phasors);
+    return PS_OK;
+}
+
+static ps_status list_rows(sar_job *job)
+{
+    int64_t rows = job->header->rows, count = job->mesh.tetrahedron_count;
+    PS_TRY(PS_ALLOC(&job->number, rows, "elements"));
+    PS_TRY(PS_ALLOC(&job->material, rows, "elements"));
+    PS_TRY(PS_ALLOC(&job->row_of, count, "elements"));
+    PS_TRY(PS_ALLOC(&job->mean, rows, "squares of elements"));
+    PS_TRY(PS_ALLOC(&job->most, rows, "squares of elements"));
+    PS_TRY(PS_ALLOC(&job->volumes, count, "volumes"));
+    PS_TRY(ps_phasors_read_elements(job->phasors, job->number, job->material));
+    memset(job->row_of, 255, (size_t)count * sizeof *job->row_of);
+    for (int64_t r = 0; r < rows; ++r) job->row_of[job->number[r]] = (int32_t)r;
+    return PS_OK;
+}
+
+ps_status sar_open(sar_job *job, const char *phasors, const char *mesh)
+{
+    PS_TRY(ps_phasors_open(phasors, &job->phasors));
+    job->header = ps_phasors_get_header(job->phasors);
+    PS_TRY(ps_volume_mesh_load(mesh, &job->mesh));
+    PS_TRY(check_mesh(job, phasors, mesh));
+    int64_t count = job->mesh.tetrahedron_count;
+    PS_TRY(PS_ALLOC(&job->sorted, 4 * count, "tetrahedra"));
+    memcpy(job->sorted, job->mesh.tetrahedra, (size_t)(4 * count) * sizeof *job->sorted);
+    ps_dgtd_sort_vertices(job->sorted, count);
+    job->tets = (ps_dgtd_tets){job->mesh.vertices, job->sorted, count};
+    ps_dgtd_reference_init(&job->reference, job->header->order);
+    job->scale = 1;
+    job->outflow = NAN;
+    PS_TRY(list_rows(job));
+    ps_dgtd_volumes(&job->tets, job->volumes);
+    return PS_OK;
+}
+
+void sar_release(sar_job *job)
+{
+    sar_voxels *v = &job->voxels;
+    void *all[] = {job->sorted,      job->number,      job->material,     job->row_of,
+                   job->mean,        job->most,        job->volumes,      v->owner,
+                   v->squares,       v->density,       v->power,          v->average.sums,
+                   v->average.value, v->average.side,  v->average.status, v->average.work,
+                   job->cut.owner,   job->cut.squares, job->cut.values};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
+    for (int m = 0; m < SAR_MASSES_MAX; ++m) free(job->element_average[m]);
+    ps_volume_mesh_release(&job->mesh);
+    ps_phasors_close(&job->phasors);
+}
+
+double sar_element_power(const sar_job *job, int64_t row)
+{
+    double sigma = job->header->material[job->material[row]].sigma;
+    return .5 * sigma * job->mean[row] * job->volumes[job->number[row]] * job->scale;
+}
+
+/* ---- the pass over the rows ---- */
+
+typedef struct pass {
+    int64_t capacity; /* rows at once */
+    float *electric, *magnetic;
+    int32_t *links; /* NULL: no outflow */
+    double *flow;   /* [capacity]       */
+} pass;
+
+static ps_status find_links(const sar_job *job, int32_t **links)
+{
+    int64_t count = job->tets.count;
+    uint32_t *start = NULL, *ids = NULL;
+    ps_status status = PS_ALLOC(links, 4 * count, "links of faces");
+    if (status == PS_OK) status = PS_ALLOC(&start, job->mesh.vertex_count + 1, "faces by vertex");
+    if (status == PS_OK) status = PS_ALLOC(&ids, 4 * count, "faces by vertex");
+    if (status == PS_OK)
+        status = ps_dgtd_link_faces(job->sorted, count, job->mesh.vertex_count, start, ids, *links);
+    free(start);
+    free(ids);
+    return status;
+}
+
+static ps_status open_pass(const sar_job *job, pass *p)
+{
+    int64_t width = 6 * job->reference.nodes, bytes = width * 4 * (1 + job->header->magnetic);
+    int64_t chunk = ps_phasors_chunk_rows(job->phasors);
+    int64_t chunks = job->run->host_memory / 8 / (bytes * chunk);
+    p->capacity = chunk * (chunks < 1 ? 1 : chunks > 16 ? 16 : chunks);
+    if (p->capacity > job->header->rows) p->capacity = job->header->rows;
+    PS_TRY(PS_ALLOC(&p->electric, p->capacity * width, "fields of elements"));
+    if (!job->header->magnetic || job->header->rows < job->tets.count) return PS_OK;
+    PS_TRY(PS_ALLOC(&p->magnetic, p->capacity * width, "fields of elements"));
+    PS_TRY(PS_ALLOC(&p->flow, p->capacity, "outflow of elements"));
+    return find_links(job, &p->links);
+}
+
+static ps_status read_some(sar_job *job, pass *p, int64_t first, int64_t count)
+{
+    ps_dgtd_rows rows = {count, job->number + first, p->electric};
+    PS_TRY(ps_phasors_read_rows(job->phasors, job->frequency, PS_PHASORS_ELECTRIC, first, count,
+                                p->electric));
+    ps_dgtd_mean_squares(&job->reference, &rows, job->mean + first, job->most + first);
+    if (job->voxels.owner)
+        ps_dgtd_lattice_sample(&job->voxels.centres, job->voxels.owner, &job->reference, &job->tets,
+                               &rows, NULL, job->voxels.squares);
+    if (job->cut.owner)
+        ps_dgtd_lattice_sample(&job->cut.points, job->cut.owner, &job->reference, &job->tets, &rows,
+                               NULL, job->cut.squares);
+    if (!p->links) return PS_OK;
+    PS_TRY(ps_phasors_read_rows(job->phasors, job->frequency, PS_PHASORS_MAGNETIC, first, count,
+                                p->magnetic));
+    ps_dgtd_outflow(&job->reference, &job->tets, p->links, &rows, p->magnetic, p->flow);
+    for (int64_t r = 0; r < count; ++r) job->outflow += p->flow[r];
+    return PS_OK;
+}
+
+ps_status sar_read_fields(sar_job *job)
+{
+    pass p = {.capacity = 0};
+    ps_status status = open_pass(job, &p);
+    if (p.links) job->outflow = 0;
+    for (int64_t at = 0; at < job->header->rows && status == PS_OK; at += p.capacity) {
+        int64_t left = job->header->rows - at;
+        status = read_some(job, &p, at, left < p.capacity ? left : p.capacity);
+    }
+    free(p.electric);
+    free(p.magnetic);
+    free(p.links);
+    free(p.flow);
+    return status;
+}

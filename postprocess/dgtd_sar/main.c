@@ -1,0 +1,219 @@
+/* penstock-dgtd-sar: absorbed power and SAR of a run's fields at a frequency. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/field.h"
+#include "postprocess/dgtd_sar/sar.h"
+#include "runtime/log.h"
+#include "runtime/report.h"
+
+static struct {
+    double frequency, grid, amplitude, power;
+    const char *masses, *cut, *cut_output;
+    int cut_quantity;
+    ps_text_list density;
+} chosen = {.grid = 2e-3, .amplitude = 1, .masses = "1,10"};
+
+static const ps_option options[] = {
+    {"frequency", PS_OPTION_REAL, &chosen.frequency, "HZ",
+     "which of the frequencies in PHASORS: the nearest; 0: the only or first one", 0, 1e18,
+     PS_IDENTITY},
+    {"amplitude", PS_OPTION_REAL, &chosen.amplitude, "A",
+     "amplitude of the source, in its unit (V/m of a plane wave, A m of a current)", 1e-30, 1e30,
+     PS_IDENTITY},
+    {"power", PS_OPTION_REAL, &chosen.power, "W",
+     "instead: the source accepts this power (absorbed and radiated); needs H in PHASORS", 0, 1e30,
+     PS_IDENTITY},
+    {"density", PS_OPTION_LIST, &chosen.density, "TAG=KG/M3",
+     "mass density of a material, by the tag or name of its volume", 0, 0, PS_IDENTITY},
+    {"grid", PS_OPTION_REAL, &chosen.grid, "M",
+     "voxels for the averages over a mass; 0: no averages", 0, 1, PS_IDENTITY},
+    {"masses", PS_OPTION_TEXT, &chosen.masses, "G,...", "masses to average over, g", 0, 0,
+     PS_IDENTITY},
+    {"cut", PS_OPTION_TEXT, &chosen.cut, "O;U;V;N1xN2",
+     "a plane, as of penstock-probe, whose field goes to --cut-output", 0, 0, PS_IDENTITY},
+    {"cut-output", PS_OPTION_TEXT, &chosen.cut_output, "FILE", "a trace, for penstock-plot plane",
+     0, 0, 0},
+    {"cut-quantity", PS_OPTION_CHOICE, &chosen.cut_quantity, "electric|sar|average",
+     "|E|, SAR at points, or averaged over the last of --masses", 0, 0, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* ---- what was asked for ---- */
+
+static ps_status choose_frequency(sar_job *job)
+{
+    const ps_phasors_header *h = job->header;
+    if (!(chosen.frequency > 0)) {
+        if (h->frequencies > 1)
+            ps_info("%d frequencies; taking the first, %g Hz (--frequency chooses)", h->frequencies,
+                    h->frequency[0]);
+        return PS_OK;
+    }
+    for (int f = 1; f < h->frequencies; ++f)
+        if (fabs(h->frequency[f] - chosen.frequency) <
+            fabs(h->frequency[job->frequency] - chosen.frequency))
+            job->frequency = f;
+    if (fabs(h->frequency[job->frequency] - chosen.frequency) <= 1e-3 * chosen.frequency)
+        return PS_OK;
+    return ps_fail(PS_USAGE, "--frequency: %s has no %g Hz; the nearest is %g Hz",
+                   job->run->operands[0], chosen.frequency, h->frequency[job->frequency]);
+}
+
+static ps_status set_density(sar_job *job, const char *text)
+{
+    char name[64];
+    const char *equals = strchr(text, '=');
+    double value;
+    int found = 0;
+    if (!equals || equals - text >= (ptrdiff_t)sizeof name ||
+        ps_parse_real(equals + 1, &value) != PS_OK || !(value >= 0))
+        return ps_fail(PS_USAGE, "--density %s: TAG=KG/M3 is expected", text);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    for (int m = 0; m < job->header->materials; ++m) {
+        char tag[16];
+        snprintf(tag, sizeof tag, "%d", job->header->material[m].tag);
+        if (strcmp(name, tag) != 0 && strcmp(name, job->header->material[m].name) != 0) continue;
+        job->density[m] = value;
+        ++found;
+    }
+    return found ? PS_OK
+                 : ps_fail(PS_USAGE, "--density %s: %s has no material of this tag or name", text,
+                           job->run->operands[0]);
+}
+
+static ps_status settle_densities(sar_job *job)
+{
+    for (int m = 0; m < job->header->materials; ++m)
+        job->density[m] = job->header->material[m].density;
+    for (int i = 0; i < chosen.density.count; ++i)
+        PS_TRY(set_density(job, chosen.density.items[i]));
+    for (int m = 0; m < job->header->materials; ++m)
+        if (job->header->material[m].sigma > 0 && !(job->density[m] > 0))
+            ps_warning("material %d (tag %d) absorbs but has no density: it has no SAR and counts "
+                       "as air (--density gives one)",
+                       m, job->header->material[m].tag);
+    return PS_OK;
+}
+
+static ps_status settle_masses(sar_job *job)
+{
+    ps_status status = ps_parse_reals(chosen.masses, ',', job->mass, SAR_MASSES_MAX, &job->masses);
+    if (status != PS_OK) return ps_context(status, "--masses");
+    for (int m = 0; m < job->masses; ++m) {
+        job->mass[m] *= 1e-3;
+        if (!(job->mass[m] > 0)) return ps_fail(PS_USAGE, "--masses %s: above 0", chosen.masses);
+    }
+    return PS_OK;
+}
+
+static ps_status check_options(const ps_run *run)
+{
+    if (run->operand_count < 3 && !run->plan)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-dgtd-sar PHASORS MESH OUTPUT");
+    if (!chosen.cut != !chosen.cut_output)
+        return ps_fail(PS_USAGE, "--cut and --cut-output go together");
+    if (chosen.cut && chosen.cut_quantity == SAR_CUT_AVERAGE && !(chosen.grid > 0))
+        return ps_fail(PS_USAGE, "--cut-quantity average needs a --grid");
+    return PS_OK;
+}
+
+static ps_status settle_scale(sar_job *job)
+{
+    double absorbed = 0;
+    job->scale = 1;
+    for (int64_t r = 0; r < job->header->rows; ++r) absorbed += sar_element_power(job, r);
+    job->scale = chosen.amplitude * chosen.amplitude;
+    if (!(chosen.power > 0)) return PS_OK;
+    if (!isfinite(job->outflow))
+        return ps_fail(PS_INVALID,
+                       "--power: %s does not have H on the whole mesh, so that the "
+                       "radiated power is not known; use --amplitude",
+                       job->run->operands[0]);
+    if (!(absorbed + job->outflow > 0) || job->outflow < -.01 * absorbed)
+        return ps_fail(PS_INVALID,
+                       "--power: of unit amplitude %g W are absorbed and %g W flow in through the "
+                       "boundary; the source is not inside the mesh, use --amplitude",
+                       absorbed, -job->outflow);
+    job->scale = chosen.power / (absorbed + job->outflow);
+    return PS_OK;
+}
+
+/* ---- the run ---- */
+
+static ps_status plan(const sar_job *job)
+{
+    ps_report *r = ps_report_new(job->run->json);
+    ps_report_int(r, "elements", job->header->rows, "");
+    ps_report_int(r, "voxels", job->voxels.count, "");
+    ps_report_int(r, "memory_of_voxels", job->grid > 0 ? sar_voxels_bytes(job) : 0, "B");
+    ps_report_int(r, "disk",
+                  4 * job->tets.count * (4 + job->masses) + 12 * job->mesh.vertex_count +
+                      21 * job->tets.count,
+                  "B");
+    ps_report_print(&r);
+    return PS_OK;
+}
+
+static ps_status compute(sar_job *job, ps_store *const *inputs)
+{
+    sar_peak peaks[SAR_MASSES_MAX];
+    if (job->grid > 0) PS_TRY(sar_voxels_make(job));
+    if (job->run->plan) return plan(job);
+    if (chosen.cut) PS_TRY(sar_cut_make(job, chosen.cut));
+    PS_TRY(sar_read_fields(job));
+    PS_TRY(settle_scale(job));
+    if (job->grid > 0) PS_TRY(sar_voxels_prepare(job));
+    for (int m = 0; m < job->masses && job->grid > 0; ++m)
+        PS_TRY(sar_voxels_average(job, m, &peaks[m]));
+    if (chosen.cut)
+        PS_TRY(sar_cut_write(job, chosen.cut, chosen.cut_output,
+                             (sar_cut_quantity)chosen.cut_quantity, inputs));
+    PS_TRY(sar_write_field(job, job->run->operands[2]));
+    sar_report(job, peaks);
+    return PS_OK;
+}
+
+static ps_status run_sar(ps_run *run)
+{
+    sar_job job = {.run = run, .grid = chosen.grid};
+    ps_store *mesh = NULL;
+    PS_TRY(check_options(run));
+    PS_TRY(settle_masses(&job));
+    ps_status status = sar_open(&job, run->operands[0], run->operands[1]);
+    if (status == PS_OK) status = choose_frequency(&job);
+    if (status == PS_OK) status = settle_densities(&job);
+    if (status == PS_OK)
+        status =
+            ps_store_open(run->operands[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &mesh);
+    if (status == PS_OK) {
+        ps_store *inputs[] = {ps_phasors_store(job.phasors), mesh};
+        status = compute(&job, inputs);
+    }
+    ps_store_close(&mesh);
+    sar_release(&job);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "dgtd-sar",
+        .synopsis = "PHASORS MESH OUTPUT",
+        .description =
+            "From the fields of a dgtd run at a frequency: absorbed power by material, SAR of\n"
+            "elements, averages over cubes of 1 g and 10 g with their largest values and places,\n"
+            "outflow through the boundary. OUTPUT (.hdf) is a ParaView file of the mesh with SAR,\n"
+            "averages, |E| and power density; --cut writes a plane for penstock-plot\n"
+            "(specs/dgtd_sar.md).",
+        .examples = "  penstock-dgtd-sar run.phasors.h5 head.hdf sar.hdf --power 0.25 --grid 1e-3\n"
+                    "  penstock-dgtd-sar run.phasors.h5 head.hdf sar.hdf --amplitude 10 \\\n"
+                    "      --cut='-0.1,-0.12,0;0.2,0,0;0,0.24,0;201x241' --cut-output cut.h5 \\\n"
+                    "      --cut-quantity sar",
+        .options = options,
+        .operands_min = 2,
+        .operands_max = 3,
+        .run = run_sar};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,331 @@
+/* penstock-dgtd-sphere: the exact series of a sphere in a plane electromagnetic wave. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/receivers.h"
+#include "kernels/common/mie_em.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+enum { FREQUENCIES_MAX = 4096 };
+
+typedef enum quantity {
+    ELECTRIC,
+    MAGNETIC,
+    SCATTERED_ELECTRIC,
+    SCATTERED_MAGNETIC,
+    FAR,
+    RCS
+} quantity;
+
+static struct {
+    int quantity;
+    double radius, eps, mu, sigma, fmin, fmax;
+    int64_t count, directions;
+    bool pec;
+    const char *centre, *origin, *wave, *polarisation, *frequencies, *like, *points, *plane,
+        *normal;
+    ps_text_list at, direction;
+} chosen = {.radius = 1,
+            .eps = 1,
+            .mu = 1,
+            .centre = "0,0,0",
+            .origin = "0,0,0",
+            .wave = "0,0,1",
+            .polarisation = "1,0,0",
+            .normal = "0,1,0"};
+
+static const ps_option options[] = {
+    {"quantity", PS_OPTION_CHOICE, &chosen.quantity,
+     "electric|magnetic|scattered-electric|scattered-magnetic|far|rcs",
+     "fields at points (x, y, z a channel each), far field, radar cross-section", 0, 0,
+     PS_IDENTITY},
+    {"radius", PS_OPTION_REAL, &chosen.radius, "M", "radius, m", 1e-12, 1e9, PS_IDENTITY},
+    {"centre", PS_OPTION_TEXT, &chosen.centre, "X,Y,Z", "centre of the sphere, m", 0, 0,
+     PS_IDENTITY},
+    {"eps", PS_OPTION_REAL, &chosen.eps, "X", "relative permittivity", 1e-12, 1e12, PS_IDENTITY},
+    {"mu", PS_OPTION_REAL, &chosen.mu, "X", "relative permeability", 1e-12, 1e12, PS_IDENTITY},
+    {"sigma", PS_OPTION_REAL, &chosen.sigma, "S/M", "conductivity", 0, 1e12, PS_IDENTITY},
+    {"pec", PS_OPTION_FLAG, &chosen.pec, NULL, "a perfect conductor instead", 0, 0, PS_IDENTITY},
+    {"wave", PS_OPTION_TEXT, &chosen.wave, "X,Y,Z", "direction in which the wave travels", 0, 0,
+     PS_IDENTITY},
+    {"polarisation", PS_OPTION_TEXT, &chosen.polarisation, "X,Y,Z",
+     "direction of E, orthogonal to --wave; its amplitude is 1 V/m", 0, 0, PS_IDENTITY},
+    {"origin", PS_OPTION_TEXT, &chosen.origin, "X,Y,Z", "where the wave has phase 0", 0, 0,
+     PS_IDENTITY},
+    {"frequencies", PS_OPTION_TEXT, &chosen.frequencies, "A,B,...", "Hz", 0, 0, PS_IDENTITY},
+    {"fmin", PS_OPTION_REAL, &chosen.fmin, "HZ", "or from this frequency", 0, 1e18, PS_IDENTITY},
+    {"fmax", PS_OPTION_REAL, &chosen.fmax, "HZ", "to this", 0, 1e18, PS_IDENTITY},
+    {"count", PS_OPTION_INT, &chosen.count, "N", "in so many equal steps", 0, FREQUENCIES_MAX,
+     PS_IDENTITY},
+    {"like", PS_OPTION_TEXT, &chosen.like, "TRACE",
+     "frequencies and places of this trace over frequency, three channels a point", 0, 0, 0},
+    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "points, m", 0, 0, PS_IDENTITY},
+    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "points from a file", 0, 0, 0},
+    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2", "points of a plane", 0, 0, PS_IDENTITY},
+    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI", "far field: directions, degrees",
+     0, 0, PS_IDENTITY},
+    {"directions", PS_OPTION_INT, &chosen.directions, "N", "far field: N on a great circle", 0,
+     1000000, PS_IDENTITY},
+    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
+     PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+typedef struct job {
+    ps_mie_em_sphere sphere;
+    double centre[3], origin[3], axes[3][3]; /* polarisation, wave x polarisation, wave */
+    double *frequencies;
+    int64_t count;
+    ps_receivers receivers;
+    ps_mie_em *series; /* [count] */
+} job;
+
+static bool is_far(void) { return chosen.quantity == FAR || chosen.quantity == RCS; }
+static int channels_of_place(void) { return chosen.quantity == RCS ? 1 : 3; }
+
+/* ---- what was asked for ---- */
+
+static double unit(double v[3])
+{
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int c = 0; c < 3; ++c) v[c] /= length;
+    return length;
+}
+
+static ps_status settle_wave(job *j)
+{
+    double *e = j->axes[0], *k = j->axes[2];
+    PS_TRY(ps_parse_vector(chosen.centre, j->centre));
+    PS_TRY(ps_parse_vector(chosen.origin, j->origin));
+    PS_TRY(ps_parse_vector(chosen.wave, k));
+    PS_TRY(ps_parse_vector(chosen.polarisation, e));
+    if (!(unit(k) > 0) || !(unit(e) > 0) || fabs(e[0] * k[0] + e[1] * k[1] + e[2] * k[2]) > 1e-6)
+        return ps_fail(PS_USAGE, "--wave %s and --polarisation %s must be orthogonal directions",
+                       chosen.wave, chosen.polarisation);
+    for (int c = 0; c < 3; ++c)
+        j->axes[1][c] = k[(c + 1) % 3] * e[(c + 2) % 3] - k[(c + 2) % 3] * e[(c + 1) % 3];
+    j->sphere = (ps_mie_em_sphere){chosen.radius, chosen.eps, chosen.mu, chosen.sigma, chosen.pec};
+    return PS_OK;
+}
+
+static ps_status take_like(job *j)
+{
+    ps_trace trace;
+    PS_TRY(ps_trace_load(chosen.like, &trace));
+    int width = channels_of_place();
+    ps_status status = PS_OK;
+    if (!trace.in_frequency || trace.channels % width || trace.far_field != is_far())
+        status = ps_fail(PS_INVALID,
+                         "--like: %s is not a trace over frequency of %s with %d channels each",
+                         chosen.like, is_far() ? "directions" : "points", width);
+    j->count = trace.samples;
+    j->frequencies = trace.axis;
+    trace.axis = NULL;
+    for (int64_t p = 0; p < trace.channels && status == PS_OK; p += width) {
+        char text[96];
+        const double *x = trace.places + 3 * p;
+        snprintf(text, sizeof text, "%.17g,%.17g,%.17g", x[0], x[1], x[2]);
+        status = ps_receivers_add_point(&j->receivers, text);
+    }
+    j->receivers.far_field = is_far();
+    ps_trace_release(&trace);
+    return status;
+}
+
+static ps_status list_frequencies(job *j)
+{
+    double list[FREQUENCIES_MAX];
+    int count = 0;
+    if (chosen.frequencies)
+        PS_TRY(ps_parse_reals(chosen.frequencies, ',', list, FREQUENCIES_MAX, &count));
+    else if (chosen.fmax > chosen.fmin && chosen.count > 1)
+        for (; count < chosen.count; ++count)
+            list[count] =
+                chosen.fmin + (chosen.fmax - chosen.fmin) * count / (double)(chosen.count - 1);
+    if (count == 0)
+        return ps_fail(PS_USAGE,
+                       "say --frequencies, or --fmin, --fmax and --count, or --like TRACE");
+    j->count = count;
+    PS_TRY(PS_ALLOC(&j->frequencies, count, "frequencies"));
+    memcpy(j->frequencies, list, (size_t)count * sizeof *list);
+    return PS_OK;
+}
+
+static ps_status list_places(job *j)
+{
+    ps_receivers *r = &j->receivers;
+    for (int i = 0; i < chosen.at.count; ++i) PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
+    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
+    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
+    for (int i = 0; i < chosen.direction.count; ++i)
+        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
+    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
+    if (r->count && r->far_field != is_far())
+        return ps_fail(PS_USAGE, "far, rcs: --direction or --directions; fields: --at, --points or "
+                                 "--plane");
+    return PS_OK;
+}
+
+/* ---- the series ---- */
+
+/* Components along the wave's axes and back. */
+static void turn(const job *j, const double in[3], double out[3])
+{
+    for (int a = 0; a < 3; ++a)
+        out[a] = j->axes[a][0] * in[0] + j->axes[a][1] * in[1] + j->axes[a][2] * in[2];
+}
+
+static void turn_back(const job *j, double in[3][2], double out[3][2])
+{
+    for (int c = 0; c < 3; ++c)
+        for (int part = 0; part < 2; ++part)
+            out[c][part] = j->axes[0][c] * in[0][part] + j->axes[1][c] * in[1][part] +
+                           j->axes[2][c] * in[2][part];
+}
+
+/* The wave's phase at the sphere's centre; that of the far field refers to the origin. */
+static void shift_phase(double phase, double u[3][2])
+{
+    double c = cos(phase), s = sin(phase);
+    for (int k = 0; k < 3; ++k) {
+        double re = u[k][0], im = u[k][1];
+        u[k][0] = re * c - im * s;
+        u[k][1] = re * s + im * c;
+    }
+}
+
+static void value_at(const job *j, const ps_mie_em *series, const double place[3], double out[3][2])
+{
+    double from[3], point[3], e[3][2], h[3][2], phase = 0;
+    bool magnetic = chosen.quantity == MAGNETIC || chosen.quantity == SCATTERED_MAGNETIC;
+    bool total = chosen.quantity == ELECTRIC || chosen.quantity == MAGNETIC;
+    for (int c = 0; c < 3; ++c) {
+        phase += series->k * j->axes[2][c] * (j->centre[c] - j->origin[c]);
+        if (is_far()) phase -= series->k * place[c] * (j->centre[c] - j->origin[c]);
+        from[c] = place[c] - (is_far() ? 0 : j->centre[c]);
+    }
+    turn(j, from, point);
+    if (is_far())
+        ps_mie_em_far(series, point, e);
+    else
+        ps_mie_em_field(series, total ? PS_MIE_EM_TOTAL : PS_MIE_EM_SCATTERED, point, e, h);
+    turn_back(j, magnetic ? h : e, out);
+    shift_phase(phase, out);
+}
+
+static void put_value(const job *j, ps_trace *trace, int64_t sample, int64_t p)
+{
+    double u[3][2], sum = 0;
+    int width = channels_of_place();
+    int64_t at = sample * trace->channels + width * p;
+    value_at(j, &j->series[sample], j->receivers.places + 3 * p, u);
+    for (int c = 0; c < 3; ++c) {
+        sum += u[c][0] * u[c][0] + u[c][1] * u[c][1];
+        if (width == 1) continue;
+        trace->real[at + c] = u[c][0];
+        trace->imaginary[at + c] = u[c][1];
+    }
+    if (width == 1) trace->real[at] = 4 * M_PI * sum;
+}
+
+static ps_status compute_series(job *j)
+{
+    PS_TRY(PS_ALLOC(&j->series, j->count, "the series of each frequency"));
+    for (int64_t i = 0; i < j->count; ++i)
+        PS_TRY(ps_mie_em_init(&j->series[i], &j->sphere, j->frequencies[i]));
+    return PS_OK;
+}
+
+static ps_status write_trace(const job *j, const ps_run *run)
+{
+    static const char *const names[] = {"electric field",           "magnetic field",
+                                        "scattered electric field", "scattered magnetic field",
+                                        "scattered far field",      "radar cross-section"};
+    static const char *const units[] = {"1", "S", "1", "S", "m", "m2"}; /* per V/m */
+    ps_trace trace;
+    int width = channels_of_place();
+    if (!j->receivers.count)
+        return ps_fail(PS_USAGE, "say where: --at, --points, --plane, --direction, --directions or "
+                                 "--like TRACE");
+    PS_TRY(ps_trace_init(&trace, j->count, width * j->receivers.count, width == 3));
+    for (int64_t c = 0; c < trace.channels; ++c)
+        memcpy(trace.places + 3 * c, j->receivers.places + 3 * (c / width), 3 * sizeof(double));
+    memcpy(trace.axis, j->frequencies, (size_t)j->count * sizeof *trace.axis);
+    trace.in_frequency = true;
+    trace.far_field = is_far();
+    if (width == 1) memcpy(trace.grid, j->receivers.grid, sizeof trace.grid);
+    strcpy(trace.quantity, names[chosen.quantity]);
+    strcpy(trace.units, units[chosen.quantity]);
+#pragma omp parallel for schedule(static) collapse(2)
+    for (int64_t i = 0; i < j->count; ++i)
+        for (int64_t p = 0; p < j->receivers.count; ++p) put_value(j, &trace, i, p);
+    ps_store_identity identity = {
+        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
+    ps_status status = ps_trace_save(run->operands[0], &trace, &identity, 0, NULL, NULL);
+    ps_trace_release(&trace);
+    return status;
+}
+
+static void report_series(const job *j, const ps_run *run)
+{
+    ps_report *r = ps_report_new(run->json);
+    for (int64_t i = 0; i < j->count && i < 100; ++i) {
+        ps_mie_em_efficiencies q;
+        char name[48];
+        const ps_mie_em *s = &j->series[i];
+        double area = M_PI * s->radius * s->radius;
+        ps_mie_em_efficiency(s, &q);
+        snprintf(name, sizeof name, "%g_Hz", s->frequency);
+        ps_report_section(r, name);
+        ps_report_real(r, "kr", s->k * s->radius, "");
+        ps_report_real(r, "q_extinction", q.extinction, "");
+        ps_report_real(r, "q_scattering", q.scattering, "");
+        ps_report_real(r, "q_absorption", q.absorption, "");
+        ps_report_real(r, "q_backscattering", q.backscattering, "");
+        ps_report_real(r, "absorption_cross_section", q.absorption * area, "m2");
+        ps_report_real(r, "rcs_backwards", q.backscattering * area, "m2");
+        if (!s->pec) ps_report_real(r, "centre_field", hypot(s->d[1][0], s->d[1][1]), "");
+    }
+    ps_report_print(&r);
+}
+
+static ps_status run_sphere(ps_run *run)
+{
+    job j = {.count = 0};
+    ps_status status = settle_wave(&j);
+    if (status == PS_OK) status = chosen.like ? take_like(&j) : list_frequencies(&j);
+    if (status == PS_OK) status = list_places(&j);
+    if (status == PS_OK) status = compute_series(&j);
+    if (status == PS_OK && run->operand_count > 0 && !run->plan) status = write_trace(&j, run);
+    if (status == PS_OK) report_series(&j, run);
+    ps_receivers_release(&j.receivers);
+    free(j.frequencies);
+    free(j.series);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "dgtd-sphere",
+        .synopsis = "[OUTPUT]",
+        .description =
+            "The exact solution (Mie series) for a dielectric, conducting or perfectly conducting\n"
+            "sphere in a plane electromagnetic wave of 1 V/m: efficiencies (cross-sections over "
+            "pi\n"
+            "R^2) and the field at the centre on stdout; fields at points, the far field or the\n"
+            "radar cross-section as a trace over frequency, e^{-iwt}, to compare with.",
+        .examples =
+            "  penstock-dgtd-sphere --radius 0.05 --eps 41.5 --sigma 0.97 --frequencies 900e6\n"
+            "  penstock-dgtd-sphere exact.h5 --radius 0.05 --eps 41.5 --sigma 0.97 --like at.h5\n"
+            "  penstock-dgtd-sphere rcs.h5 --radius 1 --pec --quantity rcs --directions 181 \\\n"
+            "      --fmin 50e6 --fmax 600e6 --count 12",
+        .options = options,
+        .operands_min = 0,
+        .operands_max = 1,
+        .run = run_sphere};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,222 @@
+#include "postprocess/plot/skin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/field.h"
+#include "kernels/dgtd/mesh.h"
+#include "kernels/dgtd/reference.h"
+#include "runtime/memory.h"
+
+/* The tetrahedra that count, vertices ascending, and what is on them. */
+typedef struct solid {
+    int64_t vertex_count, cell_count;
+    double *vertices; /* [vertex_count][3] */
+    int32_t *cells;   /* [cell_count][4]   */
+    double *values;   /* [cell_count]      */
+    int32_t *links;   /* [cell_count][4]   */
+} solid;
+
+static void solid_release(solid *s)
+{
+    free(s->vertices);
+    free(s->cells);
+    free(s->values);
+    free(s->links);
+}
+
+/* A whole array of f32 or f64 as double. */
+static ps_status read_reals(ps_store *store, const char *name, int64_t rows, int64_t width,
+                            double *out)
+{
+    int id;
+    ps_dataset_info info;
+    PS_TRY(ps_store_find(store, name, &id));
+    PS_TRY(ps_store_dataset(store, id, &info));
+    if (info.dims[0] != rows ||
+        (width > 1 ? info.rank != 2 || info.dims[1] != width : info.rank != 1))
+        return ps_fail(PS_INVALID, "%s is no list of %lld values or vectors of %lld", name,
+                       (long long)rows, (long long)width);
+    if (info.type == PS_F64) return ps_store_read_array(store, name, PS_F64, 0, rows, out);
+    /* f32 into the upper half of the array, widened from its front on */
+    float *narrow = (float *)(void *)out + rows * width;
+    PS_TRY(ps_store_read_array(store, name, PS_F32, 0, rows, narrow));
+    for (int64_t i = 0; i < rows * width; ++i) {
+        float v;
+        memcpy(&v, narrow + i, sizeof v);
+        out[i] = v;
+    }
+    return PS_OK;
+}
+
+static ps_status no_field(const ps_store *store, const char *name)
+{
+    static const char prefix[] = "/VTKHDF/CellData/";
+    char names[400] = "";
+    for (int id = 0; id < ps_store_dataset_count(store); ++id) {
+        ps_dataset_info info;
+        PS_TRY(ps_store_dataset(store, id, &info));
+        if (strncmp(info.name, prefix, strlen(prefix)) != 0) continue;
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                 info.name + strlen(prefix));
+    }
+    return ps_fail(PS_USAGE, "--field %s: the file's fields of cells are: %s", name, names);
+}
+
+static ps_status read_solid(ps_store *store, const char *name, skin *out, solid *s)
+{
+    char path[PS_NAME_MAX];
+    int id;
+    ps_dataset_info info;
+    snprintf(path, sizeof path, "/VTKHDF/CellData/%s", name);
+    if (!ps_store_has(store, path, NULL)) return no_field(store, name);
+    PS_TRY(ps_vtkhdf_get_sizes(store, 4, &s->vertex_count, &s->cell_count));
+    PS_TRY(PS_ALLOC(&s->vertices, 3 * s->vertex_count, "vertices"));
+    PS_TRY(PS_ALLOC(&s->cells, 4 * s->cell_count, "tetrahedra"));
+    PS_TRY(PS_ALLOC(&s->values, s->cell_count, "values"));
+    PS_TRY(PS_ALLOC(&s->links, 4 * s->cell_count, "faces"));
+    PS_TRY(read_reals(store, "/VTKHDF/Points", s->vertex_count, 3, s->vertices));
+    PS_TRY(read_reals(store, path, s->cell_count, 1, s->values));
+    PS_TRY(ps_store_find(store, path, &id));
+    PS_TRY(ps_store_dataset(store, id, &info));
+    snprintf(out->units, sizeof out->units, "%.31s", info.units);
+    return ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", s->cells, 4 * s->cell_count);
+}
+
+/* Keeps the tetrahedra with a value above 0 and links their faces. */
+static ps_status reduce(solid *s)
+{
+    int64_t kept = 0;
+    uint32_t *start = NULL, *ids = NULL;
+    for (int64_t e = 0; e < s->cell_count; ++e) {
+        if (!(s->values[e] > 0)) continue;
+        for (int v = 0; v < 4; ++v)
+            if (s->cells[4 * e + v] < 0 || s->cells[4 * e + v] >= s->vertex_count)
+                return ps_fail(PS_INVALID, "tetrahedron %lld has vertices that are not there",
+                               (long long)e);
+        memmove(s->cells + 4 * kept, s->cells + 4 * e, 4 * sizeof *s->cells);
+        s->values[kept++] = s->values[e];
+    }
+    s->cell_count = kept;
+    if (kept == 0) return ps_fail(PS_INVALID, "no value is above 0: there is nothing to show");
+    ps_dgtd_sort_vertices(s->cells, kept);
+    ps_status status = PS_ALLOC(&start, s->vertex_count + 1, "faces by vertex");
+    if (status == PS_OK) status = PS_ALLOC(&ids, 4 * kept, "faces by vertex");
+    if (status == PS_OK)
+        status = ps_dgtd_link_faces(s->cells, kept, s->vertex_count, start, ids, s->links);
+    free(start);
+    free(ids);
+    return status;
+}
+
+/* Vertices of face f of a tetrahedron, counterclockwise seen from outside. */
+static void outward(const solid *s, const int32_t *cell, int f, int32_t out[3])
+{
+    const int8_t *local = ps_dgtd_face_vertices[f];
+    double u[3], v[3], w[3];
+    const double *apex = s->vertices + 3 * (int64_t)cell[6 - local[0] - local[1] - local[2]];
+    for (int k = 0; k < 3; ++k) out[k] = cell[local[k]];
+    const double *a = s->vertices + 3 * (int64_t)out[0], *b = s->vertices + 3 * (int64_t)out[1],
+                 *c = s->vertices + 3 * (int64_t)out[2];
+    for (int k = 0; k < 3; ++k) {
+        u[k] = b[k] - a[k];
+        v[k] = c[k] - a[k];
+        w[k] = apex[k] - a[k];
+    }
+    double volume = w[0] * (u[1] * v[2] - u[2] * v[1]) + w[1] * (u[2] * v[0] - u[0] * v[2]) +
+                    w[2] * (u[0] * v[1] - u[1] * v[0]);
+    if (volume > 0) {
+        int32_t swap = out[1];
+        out[1] = out[2];
+        out[2] = swap;
+    }
+}
+
+static int64_t count_faces(const solid *s)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < 4 * s->cell_count; ++i) count += s->links[i] < 0;
+    return count;
+}
+
+/* Triangles in the solid's vertex numbers, and the sum and number of values at each vertex. */
+static void list_triangles(const solid *s, int32_t *triangles, double (*sums)[2])
+{
+    int64_t at = 0;
+    for (int64_t i = 0; i < 4 * s->cell_count; ++i) {
+        int32_t *t = triangles + 3 * at;
+        if (s->links[i] >= 0) continue;
+        outward(s, s->cells + i / 4 * 4, (int)(i % 4), t);
+        for (int k = 0; k < 3; ++k) {
+            sums[t[k]][0] += s->values[i / 4];
+            ++sums[t[k]][1];
+        }
+        ++at;
+    }
+}
+
+static ps_status fill_skin(const solid *s, const double (*sums)[2], const int32_t *triangles,
+                           int64_t count, skin *out)
+{
+    int32_t *place = NULL;
+    int64_t used = 0;
+    for (int64_t v = 0; v < s->vertex_count; ++v) used += sums[v][1] > 0;
+    PS_TRY(ps_surface_mesh_init(&out->mesh, used, count));
+    PS_TRY(PS_ALLOC(&out->corners, 3 * count, "values of the skin"));
+    PS_TRY(PS_ALLOC(&place, s->vertex_count, "vertices of the skin"));
+    used = 0;
+    for (int64_t v = 0; v < s->vertex_count; ++v) {
+        if (!(sums[v][1] > 0)) continue;
+        place[v] = (int32_t)used;
+        memcpy(out->mesh.vertices + 3 * used++, s->vertices + 3 * v, 3 * sizeof *s->vertices);
+    }
+    for (int64_t i = 0; i < 3 * count; ++i) {
+        out->mesh.triangles[i] = place[triangles[i]];
+        out->corners[i] = sums[triangles[i]][0] / sums[triangles[i]][1];
+    }
+    out->mesh.closed = out->mesh.oriented = true;
+    free(place);
+    return PS_OK;
+}
+
+static ps_status make_skin(const solid *s, skin *out)
+{
+    int64_t count = count_faces(s);
+    int32_t *triangles = NULL;
+    double(*sums)[2] = NULL;
+    ps_status status = PS_ALLOC(&triangles, 3 * count, "triangles of the skin");
+    if (status == PS_OK) status = PS_ALLOC(&sums, s->vertex_count, "values of the skin");
+    if (status == PS_OK) {
+        list_triangles(s, triangles, sums);
+        status = fill_skin(s, (const double(*)[2])sums, triangles, count, out);
+    }
+    free(triangles);
+    free(sums);
+    return status;
+}
+
+ps_status skin_load(const char *path, const char *name, skin *out)
+{
+    ps_store *store = NULL;
+    solid s = {0};
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_store_open(path, PS_FIELD_FORMAT, PS_FIELD_VERSION, &store));
+    ps_status status = read_solid(store, name, out, &s);
+    if (status == PS_OK) status = reduce(&s);
+    if (status == PS_OK) status = make_skin(&s, out);
+    ps_store_close(&store);
+    solid_release(&s);
+    if (status == PS_OK) return PS_OK;
+    skin_release(out);
+    return ps_context(status, "%s", path);
+}
+
+void skin_release(skin *s)
+{
+    ps_surface_mesh_release(&s->mesh);
+    free(s->corners);
+    s->corners = NULL;
+}

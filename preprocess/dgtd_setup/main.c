@@ -1,0 +1,172 @@
+/* penstock-dgtd-setup: media, conditions, sources and time step are put on a partition. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "setup.h"
+
+static setup_options chosen = {.order = 2, .applications = 100, .dt = "rule"};
+
+static const ps_option options[] = {
+    {"order", PS_OPTION_INT, &chosen.order, "P", "polynomial order of all elements", 1, 4,
+     PS_IDENTITY},
+    {"material", PS_OPTION_LIST, &chosen.media, "TAG:eps=E,mu=M,sigma=S,rho=R",
+     "medium of the elements of a physical group (number or name; or default): relative "
+     "permittivity and permeability (1), conductivity in S/m (0), density in kg/m3 (0: none)",
+     0, 0, PS_IDENTITY},
+    {"materials", PS_OPTION_TEXT, &chosen.media_file, "FILE",
+     "likewise from a file, a line each: TAG eps=.. mu=.. sigma=.. rho=..; --material goes before",
+     0, 0, PS_IDENTITY},
+    {"boundary", PS_OPTION_LIST, &chosen.boundaries, "TAG:pec|pmc|absorbing",
+     "condition on the faces of a physical group (number, name, or outer: all outer faces that are "
+     "left); inner faces become sheets without thickness",
+     0, 0, PS_IDENTITY},
+    {"source", PS_OPTION_LIST, &chosen.sources, "KIND:KEY=VALUE:..",
+     "current:at=:axis=:radius=:moment=, plane:dir=:pol=:amplitude=:at=, dipole:at=:axis=:moment=, "
+     "each with shape=gaussian|ramp:width=:delay=:frequency=; or mode:n=:amplitude=",
+     0, 0, PS_IDENTITY},
+    {"total", PS_OPTION_TEXT, &chosen.total, "box:..|ball:..|tag:..",
+     "region of the total field; at its surface the incident field enters, outside is the "
+     "scattered "
+     "field",
+     0, 0, PS_IDENTITY},
+    {"absorbing", PS_OPTION_CHOICE, &chosen.absorbing, "averaged|paper",
+     "absorbing term: the mean of old and new fields, or explicit as published (dt <= 0.8 of the "
+     "limit)",
+     0, 0, PS_IDENTITY},
+    {"flux", PS_OPTION_CHOICE, &chosen.flux, "centred|upwind", "numerical flux", 0, 0, PS_IDENTITY},
+    {"dt", PS_OPTION_TEXT, &chosen.dt, "rule|power|TIME",
+     "time step: from the smallest element, by power iteration, or as given (s, ns, ps; m: metres "
+     "of light)",
+     0, 0, PS_IDENTITY},
+    {"fraction", PS_OPTION_REAL, &chosen.fraction, "F",
+     "of the limit that rule and power take; 0: 0.9, or 0.8 with absorbing faces and --absorbing "
+     "paper",
+     0, 1, PS_IDENTITY},
+    {"applications", PS_OPTION_INT, &chosen.applications, "N", "of the power iteration", 10, 100000,
+     PS_IDENTITY},
+    {"divide", PS_OPTION_TEXT, &chosen.divide, "TIME|FREQUENCY",
+     "shorten the time step so that a whole number of them makes this time or period (900MHz)", 0,
+     0, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static void find_bounds(setup *s)
+{
+    for (int c = 0; c < 3; ++c) s->lower[c] = s->upper[c] = s->mesh.vertices[c];
+    for (int64_t i = 0; i < 3 * s->mesh.vertex_count; ++i) {
+        double x = s->mesh.vertices[i];
+        s->lower[i % 3] = x < s->lower[i % 3] ? x : s->lower[i % 3];
+        s->upper[i % 3] = x > s->upper[i % 3] ? x : s->upper[i % 3];
+    }
+}
+
+static ps_status make_model(setup *s)
+{
+    find_bounds(s);
+    PS_TRY(set_media(s));
+    PS_TRY(set_faces(s));
+    PS_TRY(set_total(s));
+    PS_TRY(set_sources(s));
+    return set_step(s);
+}
+
+static ps_status write_model(const setup *s, const ps_store_identity *identity)
+{
+    ps_store_identity own = *identity;
+    ps_dgtd_model model = {.header = s->header,
+                           .partition = &s->mesh,
+                           .kinds = s->kinds,
+                           .material = s->material,
+                           .total = s->total,
+                           .media = s->media,
+                           .sources = s->sources};
+    model.header.media = s->media_count;
+    model.header.sources = s->source_count;
+    own.disk_estimate = 51 * s->mesh.elements + 24 * s->mesh.vertex_count;
+    return ps_dgtd_model_save(s->output, &model, &own, s->store);
+}
+
+static ps_status do_setup(setup *s)
+{
+    static const char *const roles[] = {"partition"};
+    ps_store_identity identity = {PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, ps_version(),
+                                  ps_revision(),        s->run->record,        0};
+    /* A file of materials may have changed: nothing tells. */
+    if (!s->run->plan && !s->run->force && !s->options->media_file &&
+        ps_store_matches(s->output, &identity, 1, roles, &s->store)) {
+        ps_info("%s is up to date; --force makes it again", s->output);
+        return PS_OK;
+    }
+    PS_TRY(ps_partition_read(s->store, &s->mesh));
+    PS_TRY(make_model(s));
+    if (!s->run->plan) PS_TRY(write_model(s, &identity));
+    report_setup(s);
+    return PS_OK;
+}
+
+static void release(setup *s)
+{
+    ps_store_close(&s->store);
+    ps_partition_release(&s->mesh);
+    free(s->kinds), free(s->total), free(s->material), free(s->media), free(s->materials);
+    free(s->sizes);
+    free(s);
+}
+
+static ps_status run_alone(ps_run *run)
+{
+    setup *s;
+    if (run->operand_count < 2 && !run->plan)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-dgtd-setup PARTITION OUTPUT");
+    PS_TRY(PS_ALLOC(&s, 1, "the setup"));
+    s->run = run;
+    s->options = &chosen;
+    s->input = run->operands[0];
+    s->output = run->operand_count > 1 ? run->operands[1] : NULL;
+    s->header.order = (int)chosen.order;
+    s->header.averaged = chosen.absorbing == 0;
+    s->header.upwind = chosen.flux == 1;
+    ps_status status =
+        ps_store_open(s->input, PS_PARTITION_FORMAT, PS_PARTITION_VERSION, &s->store);
+    if (status == PS_OK) status = do_setup(s);
+    release(s);
+    return status;
+}
+
+/* One rank does it; under mpirun the others wait. */
+static ps_status run_setup(ps_run *run)
+{
+    return ps_comm_agree(ps_comm_rank() == 0 ? run_alone(run) : PS_OK);
+}
+
+static const ps_program program = {
+    .name = "dgtd-setup",
+    .synopsis = "PARTITION OUTPUT",
+    .description = "Makes the model that penstock-dgtd-march runs: media by physical group, "
+                   "conditions on faces, "
+                   "sources, order and time step are put on a partitioned mesh, and everything is "
+                   "checked before "
+                   "any step: groups without medium, faces without condition, flat elements, "
+                   "unstable time steps. "
+                   "Tells which elements hold the time step back and what it would be without "
+                   "them. --plan checks "
+                   "and tells, and writes nothing.",
+    .examples =
+        "penstock dgtd-setup cube.h5 cavity.h5 --order 3 --material default:eps=1 --boundary "
+        "outer:pec \\\n    --source mode:n=1,1,1:amplitude=1,-1,0\n"
+        "penstock dgtd-setup head.h5 call.h5 --order 2 --materials tissues.txt --boundary "
+        "outer:absorbing \\\n    --source "
+        "current:at=0.12,0,0.02:axis=0,0,1:radius=0.01:moment=1e-12:"
+        "shape=ramp:width=3ns:frequency=900e6 \\\n    --divide 900MHz\n"
+        "penstock dgtd-setup ball.h5 mie.h5 --material 1:eps=1 --material 2:eps=4,sigma=0.02 "
+        "--boundary \\\n    outer:absorbing --total ball:0,0,0,0.3 --source "
+        "plane:dir=0,0,1:pol=1,0,0:width=0.5ns:frequency=300e6",
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 2,
+    .run = run_setup,
+};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

@@ -1,0 +1,98 @@
+/*
+ * setup: what the files of penstock-dgtd-setup share.
+ *
+ * A partition is read; media, conditions, the total-field region and sources are put on it and
+ * checked; the time step is found; the model is written.
+ */
+#ifndef PS_PREPROCESS_DGTD_SETUP_SETUP_H
+#define PS_PREPROCESS_DGTD_SETUP_SETUP_H
+
+#include "formats/dgtd_model.h"
+#include "kernels/dgtd/system.h"
+#include "runtime/program.h"
+
+enum { SETUP_GAINS = 3, SETUP_KEYS_MAX = 16, SETUP_TAGS_SHOWN = 8 };
+
+typedef struct setup_options {
+    int64_t order, applications;
+    int absorbing, flux; /* 1 paper; 1 upwind */
+    ps_text_list media, boundaries, sources;
+    const char *media_file, *total, *dt, *divide;
+    double fraction;
+} setup_options;
+
+typedef struct setup {
+    const ps_run *run;
+    const setup_options *options;
+    const char *input, *output;
+    ps_store *store; /* of the partition */
+    ps_partition mesh;
+    uint8_t *kinds, *total;
+    uint16_t *material;
+    int64_t media_count, source_count;
+    ps_dgtd_medium *media;       /* [media_count] */
+    ps_dgtd_material *materials; /* likewise, as the kernels take them */
+    ps_dgtd_source sources[PS_DGTD_SOURCES_MAX];
+    ps_dgtd_model_header header;
+    double lower[3], upper[3];
+    /* figures */
+    int64_t face_counts[PS_DGTD_FACES], total_elements;
+    double *sizes;                  /* [elements] sqrt(eps_i min(mu_i, mu_k)) V_i/P_i, m */
+    int64_t limiting;               /* the element of the least one */
+    double shape_min, shape_median; /* V/P, m */
+    int64_t close;                  /* elements whose size is within 10 % of the least */
+    double gains[SETUP_GAINS];      /* of the step without the worst 10, 100, 1000 */
+    double seconds_power;
+} setup;
+
+/* ---- text.c: "kind:key=value:key=value" and names of physical groups ---- */
+
+typedef struct setup_text {
+    const char *option, *whole; /* for messages */
+    char buffer[512], *head;    /* what stands before the first ':' */
+    int count;
+    struct {
+        char *key, *value;
+        int used;
+    } pairs[SETUP_KEYS_MAX];
+} setup_text;
+
+ps_status text_parse(const char *option, const char *whole, setup_text *out);
+/* The value of a key or NULL; it counts as used. */
+const char *text_find(setup_text *text, const char *key);
+/* Numbers of a key: *given tells whether it is there; `count` of them are expected. PS_USAGE. */
+ps_status text_reals(setup_text *text, const char *key, int count, double *out, int *given);
+/* A time: "2e-9", "2ns", "0.25m" (metres of light), to metres (c0 t). */
+ps_status text_time(setup_text *text, const char *key, double *metres, int *given);
+ps_status parse_time(const char *option, const char *text, double *metres);
+/* PS_USAGE if a key was not used. known: what to say instead. */
+ps_status text_done(const setup_text *text, const char *known);
+
+/* The number of a physical group given as number or name. PS_USAGE if it is neither. */
+ps_status tag_number(const setup *s, const char *option, const char *text, int32_t *out);
+/* "3 (skull)". out[96] */
+const char *tag_text(const setup *s, int32_t tag, char out[96]);
+/* "1 (skin), 2, ..": the first few of tags[count], or "none". */
+void tags_text(const setup *s, const int32_t *tags, int64_t count, char *out, size_t size);
+/* Which tags are among values[count], ascending; at most `capacity` are kept. Returns how many
+ * there are. */
+int64_t distinct_tags(const int32_t *values, int64_t count, int32_t *out, int64_t capacity);
+/* A region "box:..", "ball:..", "tag:..": marks[elements] is 1 where the centroid (or the tag) is
+ * in it. */
+ps_status mark_region(const setup *s, const char *option, const char *text, uint8_t *marks);
+
+/* ---- media.c, faces.c, sources.c, step.c, report.c ---- */
+
+ps_status set_media(setup *s);
+ps_status set_faces(setup *s);
+ps_status set_total(setup *s);
+ps_status set_sources(setup *s);
+ps_status set_step(setup *s);
+void report_setup(const setup *s);
+
+/* The body of the whole mesh, borrowed. */
+ps_dgtd_body setup_body(const setup *s);
+/* The element's row of the mesh file and its centroid, in words. out[160] */
+const char *element_text(const setup *s, int64_t element, char out[160]);
+
+#endif

@@ -1,0 +1,315 @@
+/* sources: currents, incident fields and the initial mode, checked against the mesh. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/dgtd/mesh.h"
+#include "kernels/dgtd/mode.h"
+#include "kernels/dgtd/source.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "setup.h"
+
+static const double pi = 3.14159265358979323846;
+/* |u| of a Gaussian exp(-u^2) of 1e-6: where a pulse begins if no delay is given. */
+static const double begin = 3.7169221888498383;
+
+static const char keys[] =
+    "current: at, axis, radius, moment or amplitude; plane: dir, pol, amplitude, at; dipole: at, "
+    "axis, moment or amplitude; all of these: shape, width, delay, frequency; mode: n, amplitude, "
+    "corner, size";
+
+static double length_of(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static ps_status unit_of(const setup_text *text, const char *key, double v[3])
+{
+    double length = length_of(v);
+    if (!(length > 0))
+        return ps_fail(PS_USAGE, "--source %s: %s is a vector of length 0", text->whole, key);
+    for (int c = 0; c < 3; ++c) v[c] /= length;
+    return PS_OK;
+}
+
+static ps_status needed(const setup_text *text, const char *key, int given)
+{
+    return given ? PS_OK
+                 : ps_fail(PS_USAGE, "--source %s: %s= is missing; keys are %s", text->whole, key,
+                           keys);
+}
+
+/* Shape, width, delay and carrier; a delay that is not given lets the pulse begin at t = 0. */
+static ps_status read_pulse(setup_text *text, ps_dgtd_source *x)
+{
+    int wide, delayed;
+    double frequency = 0;
+    const char *shape = text_find(text, "shape");
+    if (shape && strcmp(shape, "gaussian") != 0 && strcmp(shape, "ramp") != 0)
+        return ps_fail(PS_USAGE, "--source %s: shape=%s: there are gaussian and ramp", text->whole,
+                       shape);
+    x->shape = shape && shape[0] == 'r' ? PS_DGTD_RAMP : PS_DGTD_GAUSSIAN;
+    PS_TRY(text_time(text, "width", &x->width, &wide));
+    PS_TRY(text_time(text, "delay", &x->centre, &delayed));
+    PS_TRY(text_reals(text, "frequency", 1, &frequency, NULL));
+    PS_TRY(needed(text, "width", wide));
+    if (!(x->width > 0) || frequency < 0)
+        return ps_fail(PS_USAGE, "--source %s: width is positive, frequency (Hz) not negative",
+                       text->whole);
+    x->omega = 2 * pi * frequency / PS_DGTD_C0;
+    if (!delayed) x->centre = x->shape == PS_DGTD_GAUSSIAN ? begin * x->width : 0;
+    return PS_OK;
+}
+
+/* p/eps0 in V m2 from moment (C m), or as it is. */
+static ps_status read_moment(setup_text *text, ps_dgtd_source *x)
+{
+    double moment;
+    int by_moment, by_amplitude;
+    x->amplitude = 1;
+    PS_TRY(text_reals(text, "moment", 1, &moment, &by_moment));
+    PS_TRY(text_reals(text, "amplitude", 1, &x->amplitude, &by_amplitude));
+    if (by_moment && by_amplitude)
+        return ps_fail(PS_USAGE, "--source %s: moment (C m) or amplitude (p/eps0, V m2), not both",
+                       text->whole);
+    if (by_moment) x->amplitude = moment / PS_DGTD_EPS0;
+    return PS_OK;
+}
+
+static ps_status read_current(setup_text *text, ps_dgtd_source *x)
+{
+    int at, axis, radius;
+    PS_TRY(text_reals(text, "at", 3, x->origin, &at));
+    PS_TRY(text_reals(text, "axis", 3, x->axis, &axis));
+    PS_TRY(text_reals(text, "radius", 1, &x->radius, &radius));
+    PS_TRY(needed(text, "at", at));
+    PS_TRY(needed(text, "axis", axis));
+    PS_TRY(needed(text, "radius", radius));
+    PS_TRY(unit_of(text, "axis", x->axis));
+    PS_TRY(read_moment(text, x));
+    if (!(x->radius > 0))
+        return ps_fail(PS_USAGE, "--source %s: the radius is positive", text->whole);
+    return read_pulse(text, x);
+}
+
+/* The wave front passes `at`; by default the corner of the mesh that the wave meets first. */
+static ps_status read_plane(const setup *s, setup_text *text, ps_dgtd_source *x)
+{
+    int direction, polarisation, at;
+    double along = 0;
+    x->amplitude = 1;
+    PS_TRY(text_reals(text, "dir", 3, x->axis, &direction));
+    PS_TRY(text_reals(text, "pol", 3, x->polarisation, &polarisation));
+    PS_TRY(text_reals(text, "at", 3, x->origin, &at));
+    PS_TRY(text_reals(text, "amplitude", 1, &x->amplitude, NULL));
+    PS_TRY(needed(text, "dir", direction));
+    PS_TRY(needed(text, "pol", polarisation));
+    PS_TRY(unit_of(text, "dir", x->axis));
+    PS_TRY(unit_of(text, "pol", x->polarisation));
+    for (int c = 0; c < 3; ++c) {
+        along += x->axis[c] * x->polarisation[c];
+        if (!at) x->origin[c] = x->axis[c] < 0 ? s->upper[c] : s->lower[c];
+    }
+    if (fabs(along) > 1e-9)
+        return ps_fail(PS_USAGE, "--source %s: pol is not orthogonal to dir", text->whole);
+    return read_pulse(text, x);
+}
+
+static ps_status read_dipole(setup_text *text, ps_dgtd_source *x)
+{
+    int at, axis;
+    PS_TRY(text_reals(text, "at", 3, x->origin, &at));
+    PS_TRY(text_reals(text, "axis", 3, x->axis, &axis));
+    PS_TRY(needed(text, "at", at));
+    PS_TRY(needed(text, "axis", axis));
+    PS_TRY(unit_of(text, "axis", x->axis));
+    PS_TRY(read_moment(text, x));
+    return read_pulse(text, x);
+}
+
+static ps_status read_mode(const setup *s, setup_text *text, ps_dgtd_source *x)
+{
+    int numbers, amplitude, corner, size;
+    double n[3];
+    PS_TRY(text_reals(text, "n", 3, n, &numbers));
+    PS_TRY(text_reals(text, "amplitude", 3, x->axis, &amplitude));
+    PS_TRY(text_reals(text, "corner", 3, x->origin, &corner));
+    PS_TRY(text_reals(text, "size", 3, x->extent, &size));
+    PS_TRY(needed(text, "n", numbers));
+    PS_TRY(needed(text, "amplitude", amplitude));
+    x->amplitude = x->width = 1;
+    for (int c = 0; c < 3; ++c) {
+        if (!corner) x->origin[c] = s->lower[c];
+        if (!size) x->extent[c] = s->upper[c] - x->origin[c];
+        x->mode[c] = (int32_t)n[c];
+        if ((double)x->mode[c] != n[c])
+            return ps_fail(PS_USAGE, "--source %s: n has whole numbers", text->whole);
+    }
+    return PS_OK;
+}
+
+static ps_status read_source(const setup *s, const char *whole, ps_dgtd_source *out)
+{
+    static const char *const kinds[] = {"current", "plane", "dipole", "mode"};
+    setup_text text;
+    int kind = 0;
+    PS_TRY(text_parse("source", whole, &text));
+    while (kind < 4 && strcmp(text.head, kinds[kind]) != 0) ++kind;
+    *out = (ps_dgtd_source){.kind = (ps_dgtd_source_kind)kind};
+    if (kind == 4)
+        return ps_fail(PS_USAGE,
+                       "--source %s: \"%s\" is no source; there are current, plane, "
+                       "dipole and mode",
+                       whole, text.head);
+    if (kind == PS_DGTD_SOURCE_CURRENT) PS_TRY(read_current(&text, out));
+    if (kind == PS_DGTD_SOURCE_PLANE_WAVE) PS_TRY(read_plane(s, &text, out));
+    if (kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE) PS_TRY(read_dipole(&text, out));
+    if (kind == PS_DGTD_SOURCE_MODE) PS_TRY(read_mode(s, &text, out));
+    return text_done(&text, keys);
+}
+
+/* ---- against the mesh ---- */
+
+static const double *corner_of(const setup *s, int64_t e, int v)
+{
+    return s->mesh.vertices + 3 * (int64_t)s->mesh.tetrahedra[4 * e + v];
+}
+
+/* The element that has a point, or -1: the barycentric coordinates are not negative. */
+static int64_t element_at(const setup *s, const double x[3])
+{
+    int64_t found = -1;
+#pragma omp parallel for reduction(max : found)
+    for (int64_t e = 0; e < s->mesh.elements; ++e) {
+        double t[3][3], l[4], sum = 0;
+        ps_dgtd_tangents(s->mesh.vertices, s->mesh.tetrahedra + 4 * e, t);
+        double det = ps_dgtd_determinant((const double(*)[3])t);
+        for (int a = 0; a < 3; ++a) {
+            double moved[3][3];
+            memcpy(moved, t, sizeof moved);
+            for (int c = 0; c < 3; ++c) moved[a][c] = (x[c] - corner_of(s, e, 0)[c]) / 2;
+            sum += l[a + 1] = ps_dgtd_determinant((const double(*)[3])moved) / det;
+        }
+        l[0] = 1 - sum;
+        if (l[0] >= 0 && l[1] >= 0 && l[2] >= 0 && l[3] >= 0) found = e > found ? e : found;
+    }
+    return found;
+}
+
+static ps_status check_current(const setup *s, const ps_dgtd_source *x, const char *text)
+{
+    ps_dgtd_current current = {.radius = x->radius};
+    ps_dgtd_body body = setup_body(s);
+    memcpy(current.origin, x->origin, sizeof x->origin);
+    int64_t at = element_at(s, x->origin), count = ps_dgtd_current_count(&current, &body);
+    if (at < 0)
+        return ps_fail(PS_USAGE, "--source %s: the mesh has no element at (%g, %g, %g)", text,
+                       x->origin[0], x->origin[1], x->origin[2]);
+    double edge = 0, t[3][3];
+    ps_dgtd_tangents(s->mesh.vertices, s->mesh.tetrahedra + 4 * at, t);
+    for (int a = 0; a < 3; ++a) edge = fmax(edge, 2 * length_of(t[a]));
+    if (x->radius < 2 * edge)
+        ps_warning("--source %s: the ball's radius is %.2g times the size of the elements there "
+                   "(%" PRId64 " have part in it); below 2 the current is badly resolved",
+                   text, x->radius / edge, count);
+    return PS_OK;
+}
+
+/* Faces through which an incident field enters, whose element is not vacuum. */
+static int64_t filled_entries(const setup *s, int64_t *entries)
+{
+    int64_t filled = 0;
+    for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) {
+        int64_t e = f / 4;
+        int32_t link = s->mesh.links[f];
+        bool absorbing = s->kinds[f] == PS_DGTD_ABSORBING && (!s->total || s->total[e]);
+        bool surface = s->total && link >= 0 && s->total[e] != s->total[link / 4];
+        const ps_dgtd_material *m = s->materials + s->material[e];
+        *entries += absorbing || surface;
+        filled += (absorbing || surface) && (m->eps != 1 || m->mu != 1 || m->sigma != 0);
+    }
+    return filled;
+}
+
+static ps_status check_incident(const setup *s, const ps_dgtd_source *x, const char *text)
+{
+    int64_t entries = 0, filled = filled_entries(s, &entries);
+    if (entries == 0)
+        return ps_fail(PS_USAGE,
+                       "--source %s: an incident field enters through absorbing faces "
+                       "(--boundary TAG:absorbing) or the surface of a total-field region "
+                       "(--total); there are none",
+                       text);
+    if (filled > 0)
+        return ps_fail(PS_USAGE,
+                       "--source %s: it is a field in vacuum, but %" PRId64 " of the %" PRId64
+                       " faces at which it enters belong to elements of another medium",
+                       text, filled, entries);
+    if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) return PS_OK;
+    int64_t at = element_at(s, x->origin);
+    if (at >= 0 && (!s->total || s->total[at]))
+        return ps_fail(PS_USAGE,
+                       "--source %s: the dipole lies inside the region into which its field "
+                       "enters; use --source current there",
+                       text);
+    return PS_OK;
+}
+
+static ps_status check_mode(const setup *s, const ps_dgtd_source *x, const char *text)
+{
+    double w, w1;
+    ps_dgtd_mode mode = {.medium = s->materials[0]};
+    for (int c = 0; c < 3; ++c) {
+        mode.corner[c] = x->origin[c];
+        mode.extent[c] = x->extent[c];
+        mode.number[c] = x->mode[c];
+        mode.amplitude[c] = x->axis[c];
+    }
+    ps_status status = ps_dgtd_mode_check(&mode, &w, &w1);
+    if (status != PS_OK) return ps_context(PS_USAGE, "--source %s", text);
+    if (s->media_count > 1)
+        ps_warning("--source %s: the mode is that of %s alone, the mesh has %" PRId64 " media",
+                   text, s->media[0].name[0] ? s->media[0].name : "the first medium",
+                   s->media_count);
+    for (int c = 0; c < 3; ++c)
+        if (fabs(x->origin[c] - s->lower[c]) + fabs(x->origin[c] + x->extent[c] - s->upper[c]) >
+            1e-6 * x->extent[c])
+            ps_warning("--source %s: the mode's box is not that of the mesh along %c", text,
+                       "xyz"[c]);
+    if (s->face_counts[PS_DGTD_PMC] + s->face_counts[PS_DGTD_ABSORBING] > 0)
+        ps_warning("--source %s: a mode is bounded by metal, and not all outer faces are pec",
+                   text);
+    return PS_OK;
+}
+
+ps_status set_sources(setup *s)
+{
+    int incident = 0, modes = 0;
+    if (s->options->sources.count > PS_DGTD_SOURCES_MAX)
+        return ps_fail(PS_USAGE, "--source: %d sources, at most %d", s->options->sources.count,
+                       PS_DGTD_SOURCES_MAX);
+    for (int i = 0; i < s->options->sources.count; ++i) {
+        const char *text = s->options->sources.items[i];
+        ps_dgtd_source *x = s->sources + i;
+        PS_TRY(read_source(s, text, x));
+        modes += x->kind == PS_DGTD_SOURCE_MODE;
+        incident +=
+            x->kind == PS_DGTD_SOURCE_PLANE_WAVE || x->kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE;
+        if (incident > 1 || modes > 1)
+            return ps_fail(PS_USAGE, "--source %s: there may be one incident field and one mode",
+                           text);
+        if (x->kind == PS_DGTD_SOURCE_CURRENT)
+            PS_TRY(check_current(s, x, text));
+        else if (x->kind == PS_DGTD_SOURCE_MODE)
+            PS_TRY(check_mode(s, x, text));
+        else
+            PS_TRY(check_incident(s, x, text));
+    }
+    s->source_count = s->options->sources.count;
+    if (s->total && !incident)
+        return ps_fail(PS_USAGE,
+                       "--total %s: there is no incident field (--source plane:.. or "
+                       "dipole:..) to enter at its surface",
+                       s->options->total);
+    return PS_OK;
+}

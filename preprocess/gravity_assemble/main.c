@@ -1,0 +1,246 @@
+/* penstock-gravity-assemble: right-hand side with boundary values; matrices for others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/box_field.h"
+#include "formats/matrix_market.h"
+#include "kernels/schwarz/boundary.h"
+#include "kernels/schwarz/load.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+enum { BOUNDARY_PRISM, BOUNDARY_POINT, BOUNDARY_ZERO };
+
+static struct {
+    int boundary, source;
+    double gravity;
+    const char *matrix, *face_mass, *face_stiffness;
+} chosen = {.gravity = PS_NEWTON};
+
+static const ps_option options[] = {
+    {"boundary", PS_OPTION_CHOICE, &chosen.boundary, "prism|point-mass|zero",
+     "values on the boundary: exact sums over all cells; those of one mass; zeros, which double "
+     "g_z "
+     "on the top and are for benchmarks",
+     0, 0, PS_IDENTITY},
+    {"source", PS_OPTION_CHOICE, &chosen.source, "density|one",
+     "4 pi G times the contrast, or 1 everywhere, for benchmarks", 0, 0, PS_IDENTITY},
+    {"gravity", PS_OPTION_REAL, &chosen.gravity, "G", "m3 kg-1 s-2", 1e-12, 1e-9, PS_IDENTITY},
+    {"matrix", PS_OPTION_TEXT, &chosen.matrix, "FILE.mtx",
+     "write the matrix, boundary nodes eliminated, for other programs", 0, 0, 0},
+    {"face-mass", PS_OPTION_TEXT, &chosen.face_mass, "FILE.mtx",
+     "write the mass matrix of a face between slabs", 0, 0, 0},
+    {"face-stiffness", PS_OPTION_TEXT, &chosen.face_stiffness, "FILE.mtx",
+     "write its tangential stiffness matrix", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+typedef struct system {
+    ps_box_field density;
+    ps_q1_grid grid;
+    int64_t nodes, cells;
+    double *source, *u, *load; /* [cells], [nodes], [nodes] */
+} system_data;
+
+static void release(system_data *s)
+{
+    ps_box_field_close(&s->density);
+    free(s->source);
+    free(s->u);
+    free(s->load);
+}
+
+static int64_t memory_of(const system_data *s) { return 8 * (s->cells + 2 * s->nodes); }
+
+static ps_status read_model(const char *path, const ps_run *run, system_data *s)
+{
+    double length[3];
+    PS_TRY(ps_box_field_open(path, "density", &s->density));
+    const ps_box_field_header *h = &s->density.header;
+    if (!h->cells) return ps_fail(PS_INVALID, "%s: its densities are not those of cells", path);
+    for (int a = 0; a < 3; ++a) length[a] = h->spacing[a] * (double)(h->nodes[a] - 1);
+    PS_TRY(ps_q1_grid_make(h->nodes, length, &s->grid));
+    s->nodes = ps_q1_grid_size(&s->grid);
+    s->cells = s->density.shape[0] * s->density.plane;
+    if (memory_of(s) > run->host_memory)
+        return ps_fail(PS_EXHAUSTED, "%s: %lld nodes take %lld MiB; --host-memory allows %lld MiB",
+                       path, (long long)s->nodes, (long long)(memory_of(s) >> 20),
+                       (long long)(run->host_memory >> 20));
+    if (run->plan) return PS_OK;
+    PS_TRY(PS_ALLOC(&s->source, s->cells, "densities"));
+    PS_TRY(PS_ALLOC(&s->u, s->nodes, "boundary values"));
+    PS_TRY(PS_ALLOC(&s->load, s->nodes, "loads"));
+    return ps_box_field_read(&s->density, 0, s->density.shape[0], s->source);
+}
+
+/* ---- boundary values ---- */
+
+/* Mass of the model about its centre. */
+static void point_mass(system_data *s)
+{
+    const int64_t *n = s->grid.nodes;
+    const double *h = s->grid.spacing;
+    double mass = 0, weight = 0, centre[3] = {0}, volume = h[0] * h[1] * h[2];
+    for (int64_t c = 0; c < s->cells; ++c) {
+        int64_t at[3] = {c / s->density.plane, c % s->density.plane / (n[2] - 1), c % (n[2] - 1)};
+        double m = s->source[c] * volume, size = m < 0 ? -m : m;
+        mass += m;
+        weight += size;
+        for (int a = 0; a < 3; ++a) centre[a] += size * ((double)at[a] + .5) * h[a];
+    }
+    for (int a = 0; a < 3; ++a) centre[a] = weight > 0 ? centre[a] / weight : 0;
+    for (int64_t row = 0; row < s->nodes; ++row) {
+        int64_t at[3] = {row / (n[1] * n[2]), row / n[2] % n[1], row % n[2]};
+        double point[3];
+        for (int a = 0; a < 3; ++a) point[a] = (double)at[a] * h[a];
+        s->u[row] = ps_sphere_potential(mass, centre, point, chosen.gravity);
+    }
+}
+
+static ps_status set_boundary(system_data *s)
+{
+    if (chosen.boundary == BOUNDARY_PRISM)
+        return ps_boundary_potential(&s->grid, s->source, chosen.gravity, s->u);
+    if (chosen.boundary == BOUNDARY_POINT) point_mass(s);
+    return PS_OK;
+}
+
+static ps_status assemble(system_data *s)
+{
+    static const double pi = 3.14159265358979323846;
+    ps_slab whole = ps_slab_whole(&s->grid);
+    ps_slab_stencil stencil;
+    ps_slab_stencil_make(&whole, &stencil);
+    PS_TRY(set_boundary(s));
+    if (chosen.source == 1)
+        for (int64_t c = 0; c < s->cells; ++c) s->source[c] = 1;
+    double scale = chosen.source == 1 ? 1 : 4 * pi * chosen.gravity;
+    PS_TRY(ps_load_set_cells(&s->grid, s->source, scale, s->load));
+    ps_load_lift(&stencil, s->u, s->load);
+    return PS_OK;
+}
+
+/* ---- output ---- */
+
+static ps_status write_load(const char *path, const system_data *s, const ps_run *run)
+{
+    ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
+                                  ps_revision(),       run->record,          0};
+    ps_box_field_header header = s->density.header;
+    ps_box_field out;
+    header.cells = false;
+    strcpy(header.quantity, "load");
+    strcpy(header.units, "m3/s2");
+    PS_TRY(ps_box_field_create(path, &identity, &header, &out));
+    ps_status status = ps_store_add_input(out.store, "model", s->density.store);
+    if (status == PS_OK) status = ps_store_put_real(out.store, "/", "gravity", chosen.gravity);
+    for (int64_t c = 0; c < out.chunks && status == PS_OK; ++c) {
+        int64_t first, end;
+        ps_box_field_chunk(&out, c, &first, &end);
+        status = ps_box_field_write(&out, c, s->load + first * out.plane);
+    }
+    if (status == PS_OK) return ps_box_field_commit(&out);
+    ps_box_field_close(&out);
+    return status;
+}
+
+static ps_status export_matrix(const system_data *s)
+{
+    ps_slab whole = ps_slab_whole(&s->grid);
+    ps_slab_stencil stencil;
+    ps_csr matrix;
+    ps_slab_stencil_make(&whole, &stencil);
+    PS_TRY(ps_csr_init(&matrix, s->nodes, ps_stencil_entries(&stencil)));
+    ps_status status = ps_stencil_assemble(&stencil, &matrix);
+    if (status == PS_OK)
+        status = ps_matrix_market_save(chosen.matrix, &matrix, true,
+                                       "Q1 stiffness, Dirichlet nodes as rows of the identity; m");
+    ps_csr_release(&matrix);
+    return status;
+}
+
+static ps_status export_face(const system_data *s, const char *path, double p, double q)
+{
+    ps_csr matrix;
+    PS_TRY(ps_csr_init(&matrix, s->grid.nodes[1] * s->grid.nodes[2], ps_face_entries(&s->grid)));
+    ps_status status = ps_face_assemble(&s->grid, p, q, &matrix);
+    if (status == PS_OK)
+        status = ps_matrix_market_save(path, &matrix, true, "face between slabs, rows j nz + k");
+    ps_csr_release(&matrix);
+    return status;
+}
+
+static ps_status export_all(const system_data *s)
+{
+    if (chosen.matrix) PS_TRY(export_matrix(s));
+    if (chosen.face_mass) PS_TRY(export_face(s, chosen.face_mass, 1, 0));
+    if (chosen.face_stiffness) PS_TRY(export_face(s, chosen.face_stiffness, 0, 1));
+    return PS_OK;
+}
+
+static void report(const system_data *s, const ps_run *run, double seconds)
+{
+    ps_row_figures rows = ps_q1_grid_row_figures(&s->grid);
+    ps_report *r = ps_report_new(run->json);
+    ps_report_ints(r, "nodes", s->grid.nodes, 3);
+    ps_report_int(r, "unknowns", s->nodes, "");
+    ps_report_int(r, "entries", rows.entries, "");
+    ps_report_real(r, "mean_row", rows.mean, "");
+    ps_report_real(r, "row_deviation", rows.deviation, "");
+    ps_report_int(r, "memory", memory_of(s), "B");
+    if (run->plan) ps_report_int(r, "disk", 8 * s->nodes, "B");
+    if (!run->plan) ps_report_real(r, "time", seconds, "s");
+    ps_report_print(&r);
+}
+
+static ps_status work(const ps_run *run, system_data *s)
+{
+    double start = ps_clock();
+    PS_TRY(read_model(run->operands[0], run, s));
+    if (!run->plan) {
+        const char *const roles[] = {"model"};
+        ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
+                                      ps_revision(),       run->record,          0};
+        PS_TRY(export_all(s));
+        if (!run->force &&
+            ps_store_matches(run->operands[1], &identity, 1, roles, &s->density.store)) {
+            ps_info("%s is up to date; --force assembles again", run->operands[1]);
+            return PS_OK;
+        }
+        PS_TRY(assemble(s));
+        PS_TRY(write_load(run->operands[1], s, run));
+    }
+    report(s, run, ps_clock() - start);
+    return PS_OK;
+}
+
+static ps_status run_assemble(ps_run *run)
+{
+    system_data s = {.source = NULL};
+    ps_status status = work(run, &s);
+    release(&s);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "gravity-assemble",
+        .synopsis = "MODEL LOAD",
+        .description =
+            "Assembles what belongs to -Laplace Phi = 4 pi G drho on the grid of a density model:\n"
+            "loads of trilinear elements, boundary values (exact sums over all cells, by default)\n"
+            "and what they contribute. The matrix itself is eight numbers, which "
+            "penstock-schwarz-\n"
+            "solve makes anew; --matrix and the others write it out for other programs.",
+        .examples = "  penstock-gravity-assemble crater.hdf load.hdf\n"
+                    "  penstock-gravity-assemble box.hdf load.hdf --source one --boundary zero "
+                    "--matrix A.mtx",
+        .options = options,
+        .operands_min = 2,
+        .operands_max = 2,
+        .run = run_assemble};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,83 @@
+/* Bodies: from options, from tables, the built-in crater. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/number_file.h"
+#include "preprocess/gravity_model/model.h"
+#include "runtime/memory.h"
+
+ps_status body_list_add(body_list *list, const ps_body *body)
+{
+    PS_TRY(ps_body_check(body));
+    PS_TRY(ps_grow((void **)&list->bodies, &list->capacity, list->count + 1, sizeof *list->bodies,
+                   "bodies"));
+    list->bodies[list->count++] = *body;
+    return PS_OK;
+}
+
+ps_status parse_body(const char *text, double unit, ps_body *out)
+{
+    static const struct {
+        const char *name;
+        ps_body_kind kind;
+        int lengths;
+        const char *form;
+    } kinds[] = {{"brick:", PS_BODY_BRICK, 6, "brick:X0,X1,Y0,Y1,Z0,Z1,DENSITY"},
+                 {"ring:", PS_BODY_RING, 6, "ring:X,Y,R0,R1,Z0,Z1,DENSITY"},
+                 {"ball:", PS_BODY_BALL, 4, "ball:X,Y,Z,R,DENSITY"}};
+    double numbers[8];
+    int count = 0;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+        size_t length = strlen(kinds[k].name);
+        if (strncmp(text, kinds[k].name, length) != 0) continue;
+        ps_status status = ps_parse_reals(text + length, ',', numbers, 8, &count);
+        if (status != PS_OK) return ps_context(status, "--body %s", text);
+        if (count != kinds[k].lengths + 1)
+            return ps_fail(PS_USAGE, "--body %s: %d numbers; expected is %s", text, count,
+                           kinds[k].form);
+        *out = (ps_body){.kind = kinds[k].kind, .density = numbers[count - 1]};
+        for (int i = 0; i < count - 1; ++i) out->size[i] = numbers[i] * unit;
+        return PS_OK;
+    }
+    return ps_fail(PS_USAGE, "--body %s: expected is brick:..., ring:... or ball:...", text);
+}
+
+ps_status read_bricks(const char *path, double unit, body_list *out)
+{
+    ps_number_file *file;
+    double row[8];
+    int count;
+    PS_TRY(ps_number_file_open(path, &file));
+    ps_status status = PS_OK;
+    while (status == PS_OK) {
+        status = ps_number_file_line(file, row, 8, &count);
+        if (status != PS_OK || count == 0) break;
+        ps_body body = {.kind = PS_BODY_BRICK, .density = row[6]};
+        for (int i = 0; i < 6; ++i) body.size[i] = row[i] * unit;
+        status = count == 7 ? body_list_add(out, &body)
+                            : ps_fail(PS_INVALID,
+                                      "%d numbers; x0 x1 y0 y1 z0 z1 density are "
+                                      "expected",
+                                      count);
+        if (status != PS_OK)
+            status =
+                ps_context(status, "%s line %lld", path, (long long)ps_number_file_where(file));
+    }
+    ps_number_file_close(&file);
+    return status;
+}
+
+ps_status add_chx1(body_list *out)
+{
+    static const double rings[][5] = {/* r0 r1 z0 z1 in km, kg/m3 */
+                                      {0, 90, 0, 1, -70},     {0, 75, 1, 2, -150},
+                                      {45, 85, 2, 4.5, -110}, {0, 45, 2, 4.5, -90},
+                                      {40, 50, 1, 3, -60},    {0, 22, 4.5, 12, 140}};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; ++i) {
+        const double *r = rings[i];
+        ps_body body = {PS_BODY_RING, {0, 0, 1e3 * r[0], 1e3 * r[1], 1e3 * r[2], 1e3 * r[3]}, r[4]};
+        PS_TRY(body_list_add(out, &body));
+    }
+    return PS_OK;
+}

@@ -1,0 +1,308 @@
+/* penstock-gravity-model: density contrasts on the cells of a structured grid. */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/columns_hdf5.h"
+#include "preprocess/gravity_model/model.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+static struct {
+    const char *nodes, *box, *ubc_mesh, *ubc_model, *bricks, *dataset;
+    ps_text_list bodies;
+    int preset, unit;
+    double scale, air;
+} chosen = {.dataset = "/bricks", .scale = 1000, .air = -INFINITY};
+
+static const ps_option options[] = {
+    {"nodes", PS_OPTION_TEXT, &chosen.nodes, "NX,NY,NZ",
+     "nodes of the grid; default: those of a uniform UBC mesh, else 101,101,31", 0, 0, PS_IDENTITY},
+    {"box", PS_OPTION_TEXT, &chosen.box, "X0,X1,Y0,Y1,Z0,Z1",
+     "its extent, z down; default: that of the UBC mesh, else 250 x 250 x 15 km about the origin",
+     0, 0, PS_IDENTITY},
+    {"unit", PS_OPTION_CHOICE, &chosen.unit, "m|km", "of --box, --body and --bricks", 0, 0,
+     PS_IDENTITY},
+    {"body", PS_OPTION_LIST, &chosen.bodies, "BODY",
+     "brick:X0,X1,Y0,Y1,Z0,Z1,D, ring:X,Y,R0,R1,Z0,Z1,D or ball:X,Y,Z,R,D with a density contrast "
+     "D in "
+     "kg/m3; may be given again",
+     0, 0, PS_IDENTITY},
+    {"bricks", PS_OPTION_TEXT, &chosen.bricks, "FILE",
+     "a table of bricks, x0 x1 y0 y1 z0 z1 density a line: text, CSV (also .gz) or HDF5", 0, 0,
+     PS_IDENTITY},
+    {"dataset", PS_OPTION_TEXT, &chosen.dataset, "NAME",
+     "of the table [N][7] in an HDF5 file of bricks", 0, 0, PS_IDENTITY},
+    {"preset", PS_OPTION_CHOICE, &chosen.preset, "none|chx-1",
+     "chx-1: a synthetic crater of the size of Chicxulub", 0, 0, PS_IDENTITY},
+    {"ubc-mesh", PS_OPTION_TEXT, &chosen.ubc_mesh, "FILE", "UBC-GIF mesh of bricks", 0, 0,
+     PS_IDENTITY},
+    {"ubc-model", PS_OPTION_TEXT, &chosen.ubc_model, "FILE", "UBC-GIF densities on that mesh", 0, 0,
+     PS_IDENTITY},
+    {"scale", PS_OPTION_REAL, &chosen.scale, "FACTOR",
+     "from the densities of the UBC model to kg/m3; 1000: from g/cm3", 0, 0, PS_IDENTITY},
+    {"air", PS_OPTION_REAL, &chosen.air, "VALUE",
+     "values of the UBC model up to this are air, as NaN is; contrast 0", -1e30, 1e30, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+typedef struct model {
+    body_list bodies;
+    brick_model bricks;
+    bool has_bricks;
+    ps_cells cells;
+} model;
+
+static double unit_length(void) { return chosen.unit ? 1000 : 1; }
+
+/* ---- what there is ---- */
+
+static ps_status read_hdf5_bricks(const char *path, body_list *out)
+{
+    enum { ROWS = 4096 };
+    const char *const names[1] = {chosen.dataset};
+    ps_hdf5_columns *file = NULL;
+    double *rows = NULL;
+    PS_TRY(ps_hdf5_columns_open(path, names, 1, &file));
+    ps_status status = PS_ALLOC(&rows, ROWS * 7, "bricks");
+    if (status == PS_OK && ps_hdf5_columns_width(file, 0) != 7)
+        status =
+            ps_fail(PS_INVALID, "%s: %s has %d columns; x0 x1 y0 y1 z0 z1 density are expected",
+                    path, chosen.dataset, ps_hdf5_columns_width(file, 0));
+    for (int64_t at = 0; status == PS_OK && at < ps_hdf5_columns_rows(file); at += ROWS) {
+        int64_t left = ps_hdf5_columns_rows(file) - at, count = left < ROWS ? left : ROWS;
+        status = ps_hdf5_columns_read(file, 0, at, count, rows);
+        for (int64_t i = 0; status == PS_OK && i < count; ++i) {
+            ps_body body = {.kind = PS_BODY_BRICK, .density = rows[7 * i + 6]};
+            for (int k = 0; k < 6; ++k) body.size[k] = rows[7 * i + k] * unit_length();
+            status = body_list_add(out, &body);
+            if (status != PS_OK)
+                status = ps_context(status, "%s: row %lld", path, (long long)(at + i));
+        }
+    }
+    free(rows);
+    ps_hdf5_columns_close(&file);
+    return status;
+}
+
+static ps_status gather_bodies(model *m)
+{
+    for (int i = 0; i < chosen.bodies.count; ++i) {
+        ps_body body;
+        PS_TRY(parse_body(chosen.bodies.items[i], unit_length(), &body));
+        ps_status status = body_list_add(&m->bodies, &body);
+        if (status != PS_OK) return ps_context(status, "--body %s", chosen.bodies.items[i]);
+    }
+    if (chosen.preset == 1) PS_TRY(add_chx1(&m->bodies));
+    if (!chosen.bricks) return PS_OK;
+    return ps_is_hdf5(chosen.bricks) ? read_hdf5_bricks(chosen.bricks, &m->bodies)
+                                     : read_bricks(chosen.bricks, unit_length(), &m->bodies);
+}
+
+static ps_status gather(model *m)
+{
+    if (!chosen.ubc_mesh != !chosen.ubc_model)
+        return ps_fail(PS_USAGE, "--ubc-mesh and --ubc-model belong together");
+    PS_TRY(gather_bodies(m));
+    if (chosen.ubc_mesh) {
+        ubc_request request = {chosen.ubc_mesh, chosen.ubc_model, chosen.scale, chosen.air};
+        PS_TRY(read_ubc(&request, &m->bricks));
+        m->has_bricks = true;
+    }
+    if (m->bodies.count || m->has_bricks) return PS_OK;
+    return ps_fail(PS_USAGE, "there is no density: give --body, --bricks, --preset or --ubc-mesh "
+                             "with --ubc-model");
+}
+
+/* ---- the grid ---- */
+
+/* Nodes that fit an axis of the UBC mesh: its own if its widths are equal, else of the finest. */
+static int64_t natural_nodes(const ps_rectilinear *bricks, int axis)
+{
+    const double *e = bricks->edges[axis];
+    int64_t n = bricks->count[axis];
+    double least = INFINITY;
+    for (int64_t i = 0; i < n; ++i) least = fmin(least, e[i + 1] - e[i]);
+    return 1 + (int64_t)llround((e[n] - e[0]) / least);
+}
+
+static ps_status gather_box(const model *m, double box[6])
+{
+    static const double usual[6] = {-125e3, 125e3, -125e3, 125e3, 0, 15e3};
+    int count;
+    if (!chosen.box) {
+        for (int a = 0; a < 3; ++a) {
+            const double *e = m->bricks.bricks.edges[a];
+            box[2 * a] = m->has_bricks ? e[0] : usual[2 * a];
+            box[2 * a + 1] = m->has_bricks ? e[m->bricks.bricks.count[a]] : usual[2 * a + 1];
+        }
+        return PS_OK;
+    }
+    ps_status status = ps_parse_reals(chosen.box, ',', box, 6, &count);
+    if (status != PS_OK) return ps_context(status, "--box");
+    for (int a = 0; a < 3; ++a)
+        if (count != 6 || !(box[2 * a] < box[2 * a + 1]))
+            return ps_fail(PS_USAGE, "--box: \"%s\" is not X0,X1,Y0,Y1,Z0,Z1 with ascending pairs",
+                           chosen.box);
+    for (int i = 0; i < 6; ++i) box[i] *= unit_length();
+    return PS_OK;
+}
+
+static ps_status gather_grid(model *m)
+{
+    double box[6], nodes[3] = {101, 101, 31}, length[3];
+    int64_t counts[3];
+    int count = 3;
+    PS_TRY(gather_box(m, box));
+    for (int a = 0; a < 3 && m->has_bricks; ++a)
+        nodes[a] = (double)natural_nodes(&m->bricks.bricks, a);
+    if (chosen.nodes) {
+        ps_status status = ps_parse_reals(chosen.nodes, ',', nodes, 3, &count);
+        if (status != PS_OK) return ps_context(status, "--nodes");
+    }
+    for (int a = 0; a < 3; ++a) {
+        counts[a] = (int64_t)nodes[a];
+        length[a] = box[2 * a + 1] - box[2 * a];
+        m->cells.origin[a] = box[2 * a];
+        if (count != 3 || !(nodes[a] >= 3 && nodes[a] <= 1e6) || nodes[a] != (double)counts[a])
+            return ps_fail(PS_USAGE, "--nodes: \"%s\" is not three numbers of nodes from 3 to 10^6",
+                           chosen.nodes);
+    }
+    return ps_q1_grid_make(counts, length, &m->cells.grid);
+}
+
+/* ---- writing ---- */
+
+typedef struct totals {
+    double least, largest, mass; /* of the cells */
+} totals;
+
+/* workspace: `size` doubles for each thread. */
+static void fill_planes(const model *m, int64_t first, int64_t end, double *values,
+                        double *workspace, int64_t size)
+{
+    int64_t plane = (m->cells.grid.nodes[1] - 1) * (m->cells.grid.nodes[2] - 1);
+    memset(values, 0, (size_t)((end - first) * plane) * sizeof *values);
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t i = first; i < end; ++i) {
+        double *here = values + (i - first) * plane;
+        double *own = workspace + omp_get_thread_num() * size;
+        if (m->has_bricks) ps_rectilinear_add(&m->cells, &m->bricks.bricks, i, here, own);
+        for (int64_t b = 0; b < m->bodies.count; ++b)
+            ps_body_add(&m->cells, &m->bodies.bodies[b], i, here);
+    }
+}
+
+static void add_totals(const double *values, int64_t count, totals *t)
+{
+    for (int64_t i = 0; i < count; ++i) {
+        t->least = fmin(t->least, values[i]);
+        t->largest = fmax(t->largest, values[i]);
+        t->mass += values[i];
+    }
+}
+
+static ps_status write_cells(const model *m, ps_box_field *field, totals *t)
+{
+    double *values = NULL, *workspace = NULL;
+    int64_t size = m->has_bricks ? ps_rectilinear_workspace(&m->bricks.bricks, &m->cells) : 1;
+    const double *h = m->cells.grid.spacing;
+    ps_status status = PS_ALLOC(&values, field->chunk_planes * field->plane, "planes of a model");
+    if (status == PS_OK)
+        status = PS_ALLOC(&workspace, size * omp_get_max_threads(), "planes of a model");
+    *t = (totals){INFINITY, -INFINITY, 0};
+    for (int64_t c = 0; status == PS_OK && c < field->chunks; ++c) {
+        int64_t first, end;
+        ps_box_field_chunk(field, c, &first, &end);
+        fill_planes(m, first, end, values, workspace, size);
+        add_totals(values, (end - first) * field->plane, t);
+        status = ps_box_field_write(field, c, values);
+    }
+    t->mass *= h[0] * h[1] * h[2];
+    free(values);
+    free(workspace);
+    return status;
+}
+
+static void report(const model *m, const totals *t, const ps_run *run, double seconds)
+{
+    const ps_q1_grid *g = &m->cells.grid;
+    double mass = m->has_bricks ? ps_rectilinear_mass(&m->bricks.bricks) : 0;
+    ps_report *r = ps_report_new(run->json);
+    for (int64_t b = 0; b < m->bodies.count; ++b) mass += ps_body_mass(&m->bodies.bodies[b]);
+    ps_report_ints(r, "nodes", g->nodes, 3);
+    ps_report_reals(r, "spacing", g->spacing, 3);
+    ps_report_reals(r, "origin", m->cells.origin, 3);
+    ps_report_int(r, "unknowns", ps_q1_grid_size(g), "");
+    ps_report_int(r, "bodies", m->bodies.count, "");
+    if (m->has_bricks) ps_report_int(r, "air_cells", m->bricks.air, "");
+    ps_report_real(r, "mass_of_model", mass, "kg");
+    if (!run->plan) {
+        ps_report_real(r, "mass_on_grid", t->mass, "kg");
+        ps_report_real(r, "least_density", t->least, "kg/m3");
+        ps_report_real(r, "largest_density", t->largest, "kg/m3");
+        ps_report_real(r, "time", seconds, "s");
+    } else {
+        ps_report_int(r, "disk", 8 * (g->nodes[0] - 1) * (g->nodes[1] - 1) * (g->nodes[2] - 1),
+                      "B");
+    }
+    ps_report_print(&r);
+}
+
+static ps_status make(const model *m, const ps_run *run)
+{
+    totals t = {0};
+    ps_box_field field;
+    double start = ps_clock();
+    ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
+                                  ps_revision(),       run->record,          0};
+    ps_box_field_header header = {.cells = true, .quantity = "density", .units = "kg/m3"};
+    memcpy(header.nodes, m->cells.grid.nodes, sizeof header.nodes);
+    memcpy(header.origin, m->cells.origin, sizeof header.origin);
+    memcpy(header.spacing, m->cells.grid.spacing, sizeof header.spacing);
+    if (!run->plan) {
+        PS_TRY(ps_box_field_create(run->operands[0], &identity, &header, &field));
+        ps_status status = write_cells(m, &field, &t);
+        if (status == PS_OK)
+            status = ps_box_field_commit(&field);
+        else
+            ps_box_field_close(&field);
+        PS_TRY(status);
+    }
+    report(m, &t, run, ps_clock() - start);
+    return PS_OK;
+}
+
+static ps_status run_model(ps_run *run)
+{
+    model m = {.has_bricks = false};
+    ps_status status = gather(&m);
+    if (status == PS_OK) status = gather_grid(&m);
+    if (status == PS_OK) status = make(&m, run);
+    brick_model_release(&m.bricks);
+    free(m.bodies.bodies);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "gravity-model",
+        .synopsis = "OUTPUT",
+        .description =
+            "Puts density contrasts onto the cells of a structured grid (z down), keeping masses:\n"
+            "bricks, rings and balls, tables of bricks, UBC-GIF models, a built-in crater. A file\n"
+            "for ParaView, and the input of penstock-gravity-assemble.",
+        .examples =
+            "  penstock-gravity-model crater.hdf --preset chx-1 --nodes 251,251,61\n"
+            "  penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300\n"
+            "  penstock-gravity-model field.hdf --ubc-mesh mesh.msh --ubc-model model.mod.gz",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 1,
+        .run = run_model};
+    return ps_main(&program, argc, argv);
+}

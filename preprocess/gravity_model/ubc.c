@@ -1,0 +1,96 @@
+/* UBC-GIF meshes and models. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/number_file.h"
+#include "preprocess/gravity_model/model.h"
+#include "runtime/memory.h"
+
+void brick_model_release(brick_model *model)
+{
+    for (int a = 0; a < 3; ++a) free(model->edges[a]);
+    free(model->density);
+    memset(model, 0, sizeof *model);
+}
+
+/* The next number, which must be there. */
+static ps_status need(ps_number_file *file, const char *path, const char *what, double *out)
+{
+    bool found;
+    PS_TRY(ps_number_file_next(file, out, &found));
+    if (found) return PS_OK;
+    return ps_fail(PS_INVALID, "%s ends before %s", path, what);
+}
+
+static ps_status read_mesh(ps_number_file *file, const char *path, brick_model *out)
+{
+    double start[3], width;
+    int64_t *count = out->bricks.count;
+    for (int a = 0; a < 3; ++a) {
+        double n;
+        PS_TRY(need(file, path, "the numbers of cells", &n));
+        if (!(n >= 1 && n <= 1e6) || n != (double)(int64_t)n)
+            return ps_fail(PS_INVALID, "%s: %g is no number of cells", path, n);
+        count[a] = (int64_t)n;
+    }
+    for (int a = 0; a < 3; ++a) PS_TRY(need(file, path, "west, south and top", &start[a]));
+    start[2] = -start[2];
+    for (int a = 0; a < 3; ++a) {
+        PS_TRY(PS_ALLOC(&out->edges[a], count[a] + 1, "a brick mesh"));
+        out->bricks.edges[a] = out->edges[a];
+        out->edges[a][0] = start[a];
+        for (int64_t i = 0; i < count[a]; ++i) {
+            PS_TRY(need(file, path, "all widths", &width));
+            if (!(width > 0 && isfinite(out->edges[a][i] + width)))
+                return ps_fail(PS_INVALID, "%s: width %lld along %c is %g", path, (long long)i + 1,
+                               "xyz"[a], width);
+            out->edges[a][i + 1] = out->edges[a][i] + width;
+        }
+    }
+    return PS_OK;
+}
+
+static ps_status refuse_rest(ps_number_file *file, const char *path, const char *what)
+{
+    double extra;
+    bool found;
+    PS_TRY(ps_number_file_next(file, &extra, &found));
+    return found ? ps_fail(PS_INVALID, "%s has more numbers than %s", path, what) : PS_OK;
+}
+
+static ps_status read_values(ps_number_file *file, const ubc_request *r, brick_model *out)
+{
+    const int64_t *n = out->bricks.count;
+    PS_TRY(PS_ALLOC(&out->density, n[0] * n[1] * n[2], "a density model"));
+    out->bricks.density = out->density;
+    for (int64_t j = 0; j < n[1]; ++j)
+        for (int64_t i = 0; i < n[0]; ++i)
+            for (int64_t k = 0; k < n[2]; ++k) {
+                double value;
+                PS_TRY(need(file, r->model, "all cells of the mesh have a value", &value));
+                bool air = isnan(value) || value <= r->air;
+                if (!air && !isfinite(value))
+                    return ps_fail(PS_INVALID, "%s line %lld: the density is %g", r->model,
+                                   (long long)ps_number_file_where(file), value);
+                out->air += air;
+                out->density[(i * n[1] + j) * n[2] + k] = air ? 0 : r->scale * value;
+            }
+    return refuse_rest(file, r->model, "the mesh has cells");
+}
+
+ps_status read_ubc(const ubc_request *request, brick_model *out)
+{
+    ps_number_file *file = NULL;
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_number_file_open(request->mesh, &file));
+    ps_status status = read_mesh(file, request->mesh, out);
+    if (status == PS_OK) status = refuse_rest(file, request->mesh, "counts, corner and widths");
+    ps_number_file_close(&file);
+    if (status == PS_OK) status = ps_number_file_open(request->model, &file);
+    if (status == PS_OK) status = read_values(file, request, out);
+    ps_number_file_close(&file);
+    if (status != PS_OK) brick_model_release(out);
+    return status;
+}

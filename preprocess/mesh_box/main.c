@@ -1,0 +1,196 @@
+/* penstock-mesh-box: a brick of tetrahedra, with regions and tagged sides. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "preprocess/mesh_box/box.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+static struct {
+    const char *cells, *size, *corner;
+    double shake;
+    int64_t seed, tag, sides;
+    ps_text_list regions;
+} chosen = {.cells = "8", .size = "1", .corner = "0", .seed = 1, .tag = 1, .sides = 101};
+
+static const ps_option options[] = {
+    {"cells", PS_OPTION_TEXT, &chosen.cells, "N|NX,NY,NZ", "cells along the axes", 0, 0,
+     PS_IDENTITY},
+    {"size", PS_OPTION_TEXT, &chosen.size, "M|X,Y,Z", "sides of the brick, metres", 0, 0,
+     PS_IDENTITY},
+    {"corner", PS_OPTION_TEXT, &chosen.corner, "M|X,Y,Z", "its lower corner, metres", 0, 0,
+     PS_IDENTITY},
+    {"shake", PS_OPTION_REAL, &chosen.shake, "S",
+     "move vertices at random, along each axis by up to S/2 cells either way; those of a side "
+     "stay in its plane",
+     0, BOX_SHAKE_MAX, PS_IDENTITY},
+    {"seed", PS_OPTION_INT, &chosen.seed, "N", "of the moves", 0, 1e15, PS_IDENTITY},
+    {"tag", PS_OPTION_INT, &chosen.tag, "N", "physical group of elements in no region", 0, 1e9,
+     PS_IDENTITY},
+    {"region", PS_OPTION_LIST, &chosen.regions, "TAG:box:X0,Y0,Z0,X1,Y1,Z1|TAG:ball:X,Y,Z,R",
+     "physical group of the elements whose centroid is in there; the last region counts", 0, 0,
+     PS_IDENTITY},
+    {"sides", PS_OPTION_INT, &chosen.sides, "N",
+     "physical groups of the sides: x- has N, x+ N + 1, y-, y+, z-, z+ the next", 1, 1e9,
+     PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* One number for all axes, or three. */
+static ps_status three_of(const char *option, const char *text, double out[3])
+{
+    int count;
+    if (ps_parse_reals(text, ',', out, 3, &count) != PS_OK || (count != 1 && count != 3))
+        return ps_fail(PS_USAGE, "--%s %s: one number or three, separated by commas, are expected",
+                       option, text);
+    if (count == 1) out[1] = out[2] = out[0];
+    return PS_OK;
+}
+
+static ps_status read_cells(box *b)
+{
+    double cells[3];
+    PS_TRY(three_of("cells", chosen.cells, cells));
+    for (int c = 0; c < 3; ++c) {
+        b->cells[c] = cells[c] >= 1 && cells[c] <= 1e6 ? (int64_t)cells[c] : 0;
+        if ((double)b->cells[c] != cells[c] || b->cells[c] < 1)
+            return ps_fail(PS_USAGE, "--cells %s: whole numbers from 1 on are expected",
+                           chosen.cells);
+    }
+    /* Products of three numbers up to 1e6 do not overflow. */
+    if (box_vertices(b) > INT32_MAX || box_tetrahedra(b) > INT32_MAX / 4)
+        return ps_fail(PS_USAGE, "--cells %s: %" PRId64 " tetrahedra; the format holds %d",
+                       chosen.cells, box_tetrahedra(b), INT32_MAX / 4);
+    return PS_OK;
+}
+
+static ps_status read_region(const char *text, box_region *r)
+{
+    double v[6];
+    int count, used = 0;
+    char shape[5] = "";
+    if (sscanf(text, "%" SCNd32 ":%4[a-z]:%n", &r->tag, shape, &used) < 2 || !used || r->tag < 0 ||
+        ps_parse_reals(text + used, ',', v, 6, &count) != PS_OK)
+        return ps_fail(PS_USAGE,
+                       "--region %s: expected TAG:box:X0,Y0,Z0,X1,Y1,Z1 or "
+                       "TAG:ball:X,Y,Z,R",
+                       text);
+    r->ball = strcmp(shape, "ball") == 0;
+    if ((!r->ball && strcmp(shape, "box") != 0) || count != (r->ball ? 4 : 6))
+        return ps_fail(PS_USAGE, "--region %s: a box has six numbers, a ball four", text);
+    memcpy(r->lower, v, sizeof r->lower);
+    memcpy(r->upper, v + 3, (size_t)(count - 3) * sizeof *v);
+    return PS_OK;
+}
+
+static ps_status read_options(box *b)
+{
+    PS_TRY(read_cells(b));
+    PS_TRY(three_of("size", chosen.size, b->size));
+    PS_TRY(three_of("corner", chosen.corner, b->corner));
+    for (int c = 0; c < 3; ++c)
+        if (!(b->size[c] > 0))
+            return ps_fail(PS_USAGE, "--size %s: sides are positive", chosen.size);
+    if (chosen.regions.count > BOX_REGIONS_MAX)
+        return ps_fail(PS_USAGE, "--region: %d regions, at most %d", chosen.regions.count,
+                       BOX_REGIONS_MAX);
+    b->shake = chosen.shake;
+    b->seed = chosen.seed;
+    b->tag = (int32_t)chosen.tag;
+    b->sides = (int32_t)chosen.sides;
+    b->region_count = chosen.regions.count;
+    for (int r = 0; r < b->region_count; ++r)
+        PS_TRY(read_region(chosen.regions.items[r], b->regions + r));
+    return PS_OK;
+}
+
+static void report(const box *b, const ps_run *run, double seconds)
+{
+    ps_report *r = ps_report_new(run->json);
+    double cell[3];
+    for (int c = 0; c < 3; ++c) cell[c] = b->size[c] / (double)b->cells[c];
+    ps_report_int(r, "vertices", box_vertices(b), "");
+    ps_report_int(r, "tetrahedra", box_tetrahedra(b), "");
+    ps_report_int(r, "boundary_triangles", box_triangles(b), "");
+    ps_report_reals(r, "cell", cell, 3);
+    ps_report_int(r, "disk", 28 * box_vertices(b) + 29 * box_tetrahedra(b), "B");
+    if (!run->plan) ps_report_real(r, "seconds", seconds, "s");
+    if (!run->plan) ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_print(&r);
+}
+
+static ps_status write_box(const box *b, const ps_run *run)
+{
+    static const char *const sides[6] = {"x-", "x+", "y-", "y+", "z-", "z+"};
+    char names[256];
+    int length = 0;
+    for (int s = 0; s < 6; ++s)
+        length += snprintf(names + length, sizeof names - (size_t)length, "%s%d %s", s ? "\n" : "",
+                           b->sides + s, sides[s]);
+    const ps_volume_mesh_makers makers = {box_vertices(b),
+                                          box_tetrahedra(b),
+                                          box_triangles(b),
+                                          names,
+                                          b,
+                                          box_make_vertices,
+                                          box_make_connectivity,
+                                          box_make_tags,
+                                          box_make_triangles,
+                                          box_make_triangle_tags};
+    return ps_volume_mesh_save_made(run->operands[0], &makers, ps_version(), run->record);
+}
+
+static bool is_done(const ps_run *run)
+{
+    const ps_store_identity identity = {
+        PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, ps_version(), ps_revision(), run->record, 0};
+    return !run->force && ps_store_matches(run->operands[0], &identity, 0, NULL, NULL);
+}
+
+static ps_status run_box(ps_run *run)
+{
+    box b = {0};
+    double start = ps_clock();
+    PS_TRY(read_options(&b));
+    if (run->plan) {
+        if (ps_comm_rank() == 0) report(&b, run, 0);
+        return PS_OK;
+    }
+    if (run->operand_count < 1)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-box OUTPUT");
+    ps_status status = PS_OK;
+    if (ps_comm_rank() == 0) {
+        if (is_done(run))
+            ps_info("%s is up to date; --force makes it again", run->operands[0]);
+        else
+            status = write_box(&b, run);
+        if (status == PS_OK) report(&b, run, ps_clock() - start);
+    }
+    return ps_comm_agree(status);
+}
+
+static const ps_program program = {
+    .name = "mesh-box",
+    .synopsis = "OUTPUT",
+    .description = "Makes a brick of cells of six tetrahedra each (Kuhn), which share their faces: "
+                   "the uniform "
+                   "meshes on which solvers are verified and timed. Regions are tagged by boxes "
+                   "and balls, the "
+                   "six sides by the groups from --sides on. The mesh is written chunk by chunk by "
+                   "all threads "
+                   "and never lies in memory.",
+    .examples = "penstock mesh-box cube.hdf --cells 80\n"
+                "penstock mesh-box guide.hdf --cells 40,20,10 --size 0.2,0.1,0.05 --shake 0.2 \\\n"
+                "    --region 2:box:0.05,0,0,0.1,0.1,0.05\n"
+                "penstock mesh-box ball.hdf --cells 32 --size 0.4 --corner -0.2 --region "
+                "2:ball:0,0,0,0.1",
+    .options = options,
+    .operands_min = 0,
+    .operands_max = 1,
+    .run = run_box,
+};
+
+int main(int argc, char **argv) { return ps_main(&program, argc, argv); }

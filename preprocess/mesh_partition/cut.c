@@ -1,0 +1,126 @@
+/* cut: which part each element belongs to. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/common/mesh_parts.h"
+#include "partition.h"
+#include "runtime/memory.h"
+#include "runtime/partitioner.h"
+
+/* ---- weights ---- */
+
+static ps_status weigh_tag(job *j, const char *text)
+{
+    long long tag, weight;
+    int used = 0;
+    int64_t found = 0;
+    if (sscanf(text, "%lld:%lld%n", &tag, &weight, &used) < 2 || text[used] || weight < 1 ||
+        weight > 1000000)
+        return ps_fail(PS_USAGE, "--weight %s: expected TAG:WEIGHT, a weight from 1 to 1000000",
+                       text);
+    for (int64_t e = 0; e < j->mesh.elements; ++e) {
+        if (j->mesh.tags[e] != tag) continue;
+        j->weights[e] = (int32_t)weight;
+        ++found;
+    }
+    return found ? PS_OK
+                 : ps_fail(PS_USAGE, "--weight %s: no element of %s has tag %lld", text, j->input,
+                           tag);
+}
+
+static ps_status weigh(job *j)
+{
+    if (j->weight_texts->count == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&j->weights, j->mesh.elements, "weights"));
+    for (int64_t e = 0; e < j->mesh.elements; ++e) j->weights[e] = 1;
+    for (int i = 0; i < j->weight_texts->count; ++i)
+        PS_TRY(weigh_tag(j, j->weight_texts->items[i]));
+    int64_t total = 0;
+    for (int64_t e = 0; e < j->mesh.elements; ++e) total += j->weights[e];
+    return total <= INT32_MAX
+               ? PS_OK
+               : ps_fail(PS_USAGE,
+                         "--weight: the weights add up to %" PRId64 ", beyond %d; use smaller ones",
+                         total, INT32_MAX);
+}
+
+/* ---- methods ---- */
+
+static ps_status cut_by_scotch(job *j)
+{
+    const ps_partition *p = &j->mesh;
+    int32_t *start = NULL, *neighbours = NULL, at = 0;
+    int64_t arcs = 4 * p->elements - j->outer_faces;
+    ps_status status;
+    if (arcs > INT32_MAX)
+        return ps_fail(PS_EXHAUSTED,
+                       "%" PRId64 " links are more than Scotch counts; use --method "
+                       "boxes",
+                       arcs);
+    PS_GUARD(status, done, PS_ALLOC(&start, p->elements + 1, "the dual graph"));
+    PS_GUARD(status, done, PS_ALLOC(&neighbours, arcs, "the dual graph"));
+    for (int64_t f = 0; f < 4 * p->elements; ++f) {
+        if (f % 4 == 0) start[f / 4] = at;
+        if (p->links[f] >= 0) neighbours[at++] = p->links[f] / 4;
+    }
+    start[p->elements] = at;
+    ps_graph graph = {p->elements, start, neighbours, j->weights};
+    status = ps_partition_graph(&graph, j->parts, j->imbalance, j->part);
+done:
+    free(start);
+    free(neighbours);
+    return status;
+}
+
+static ps_status cut_by_boxes(job *j)
+{
+    const ps_partition *p = &j->mesh;
+    double *centroids = NULL;
+    void *workspace = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&centroids, 3 * p->elements, "centroids"));
+    PS_GUARD(status, done,
+             ps_alloc(&workspace, (int64_t)ps_parts_boxes_workspace(p->elements), 1, "sorting"));
+    for (int64_t i = 0; i < 4 * p->elements; ++i)
+        for (int c = 0; c < 3; ++c)
+            centroids[i / 4 * 3 + c] += p->vertices[3 * (int64_t)p->tetrahedra[i] + c] / 4;
+    ps_parts_of_boxes(centroids, j->weights, p->elements, j->parts, workspace, j->part);
+done:
+    free(centroids);
+    free(workspace);
+    return status;
+}
+
+static ps_status check_none_empty(const job *j)
+{
+    int64_t *sizes, empty = 0;
+    PS_TRY(PS_ALLOC(&sizes, j->parts, "parts"));
+    for (int64_t e = 0; e < j->mesh.elements; ++e) ++sizes[j->part[e]];
+    for (int64_t q = 0; q < j->parts; ++q) empty += sizes[q] == 0;
+    free(sizes);
+    return empty == 0 ? PS_OK
+                      : ps_fail(PS_USAGE,
+                                "--parts %" PRId64 ": %" PRId64 " parts would be empty "
+                                "(%s has %" PRId64 " tetrahedra); use fewer parts or "
+                                "another --method",
+                                j->parts, empty, j->input, j->mesh.elements);
+}
+
+ps_status cut_mesh(job *j)
+{
+    double start = ps_clock();
+    ps_status status = PS_OK;
+    if (j->parts > j->mesh.elements)
+        return ps_fail(PS_USAGE, "--parts %" PRId64 ": %s has %" PRId64 " tetrahedra", j->parts,
+                       j->input, j->mesh.elements);
+    PS_TRY(PS_ALLOC(&j->part, j->mesh.elements, "parts"));
+    PS_TRY(weigh(j));
+    if (j->parts > 1 && j->method == CUT_SCOTCH) status = cut_by_scotch(j);
+    if (j->parts > 1 && j->method == CUT_BOXES) status = cut_by_boxes(j);
+    if (j->parts > 1 && j->method == CUT_HILBERT)
+        ps_parts_of_runs(j->weights, j->mesh.elements, j->parts, j->part);
+    if (status == PS_OK) status = check_none_empty(j);
+    j->seconds[2] = ps_clock() - start;
+    return status;
+}

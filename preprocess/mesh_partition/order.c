@@ -1,0 +1,152 @@
+/* order: the final places of elements. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/mesh_parts.h"
+#include "kernels/common/radix_sort.h"
+#include "partition.h"
+#include "runtime/memory.h"
+
+ps_status permute_rows(void *array, int64_t count, size_t bytes, const int32_t *order)
+{
+    char *old, *rows;
+    memcpy(&old, array, sizeof old);
+    PS_TRY(ps_alloc_untouched((void **)&rows, count * (int64_t)bytes, "a reordered array"));
+#pragma omp parallel for
+    for (int64_t i = 0; i < count; ++i)
+        memcpy(rows + (size_t)i * bytes, old + (size_t)order[i] * bytes, bytes);
+    free(old);
+    memcpy(array, &rows, sizeof rows);
+    return PS_OK;
+}
+
+/* Faces named by the elements' new places. */
+static void renumber(int32_t *faces, int64_t count, const int32_t *place)
+{
+#pragma omp parallel for
+    for (int64_t f = 0; f < count; ++f)
+        if (faces[f] >= 0) faces[f] = 4 * place[faces[f] / 4] + faces[f] % 4;
+}
+
+static ps_status sort_tagged(ps_partition *p)
+{
+    uint64_t *keys = NULL, *keys_scratch = NULL;
+    int32_t *scratch = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&keys, p->face_count, "tagged faces"));
+    PS_GUARD(status, done, PS_ALLOC(&keys_scratch, p->face_count, "tagged faces"));
+    PS_GUARD(status, done, PS_ALLOC(&scratch, p->face_count, "tagged faces"));
+    for (int64_t i = 0; i < p->face_count; ++i) keys[i] = (uint64_t)p->faces[i];
+    ps_radix_sort(keys, p->face_tags, p->face_count, 32, keys_scratch, scratch);
+    for (int64_t i = 0; i < p->face_count; ++i) p->faces[i] = (int32_t)keys[i];
+done:
+    free(keys), free(keys_scratch), free(scratch);
+    return status;
+}
+
+static ps_status permute_mesh(job *j, const int32_t *order)
+{
+    ps_partition *p = &j->mesh;
+    int32_t *place;
+    int64_t count = p->elements;
+    PS_TRY(PS_ALLOC(&place, count, "places of elements"));
+    for (int64_t i = 0; i < count; ++i) place[order[i]] = (int32_t)i;
+    renumber(p->links, 4 * count, place);
+    renumber(p->faces, p->face_count, place);
+    free(place);
+    PS_TRY(permute_rows(&p->links, count, 4 * sizeof *p->links, order));
+    PS_TRY(permute_rows(&p->tetrahedra, count, 4 * sizeof *p->tetrahedra, order));
+    PS_TRY(permute_rows(&p->tags, count, sizeof *p->tags, order));
+    PS_TRY(permute_rows(&p->source, count, sizeof *p->source, order));
+    if (j->weights) PS_TRY(permute_rows(&j->weights, count, sizeof *j->weights, order));
+    return permute_rows(&j->part, count, sizeof *j->part, order);
+}
+
+static bool touches_other(const job *j, int64_t element)
+{
+    for (int f = 0; f < 4; ++f) {
+        int32_t link = j->mesh.links[4 * element + f];
+        if (link >= 0 && j->part[link / 4] != j->part[element]) return true;
+    }
+    return false;
+}
+
+/* Sorts elements by key[elements] within 0 .. keys - 1; start[keys + 1]. */
+static ps_status sort_by(job *j, const int32_t *key, int64_t keys, int64_t *start)
+{
+    int32_t *order;
+    PS_TRY(PS_ALLOC(&order, j->mesh.elements, "an order"));
+    ps_order_by_key(key, j->mesh.elements, keys, start, order);
+    ps_status status = permute_mesh(j, order);
+    free(order);
+    return status;
+}
+
+/* Part by part, those that touch others last; with layers in their order, which layers sort. */
+static ps_status order_parts(job *j)
+{
+    ps_partition *p = &j->mesh;
+    int32_t *key = NULL;
+    int64_t *start = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&key, p->elements, "keys of elements"));
+    PS_GUARD(status, done, PS_ALLOC(&start, 2 * j->parts + 1, "parts"));
+    PS_GUARD(status, done, PS_ALLOC(&p->part_start, j->parts + 1, "parts"));
+    PS_GUARD(status, done, PS_ALLOC(&p->interior, j->parts, "parts"));
+    p->parts = j->parts;
+#pragma omp parallel for
+    for (int64_t e = 0; e < p->elements; ++e)
+        key[e] = 2 * j->part[e] + (!j->layers && touches_other(j, e));
+    PS_GUARD(status, done, sort_by(j, key, 2 * j->parts, start));
+    for (int64_t q = 0; q <= j->parts; ++q) p->part_start[q] = start[2 * q];
+    for (int64_t q = 0; q < j->parts; ++q) p->interior[q] = start[2 * q + 1] - start[2 * q];
+done:
+    free(key);
+    free(start);
+    return status;
+}
+
+static void set_interior(job *j, int64_t part)
+{
+    ps_partition *p = &j->mesh;
+    for (int64_t e = p->part_start[part]; e < p->part_start[part + 1]; ++e)
+        if (touches_other(j, e)) p->interior[part] = 0;
+}
+
+static ps_status order_layers(job *j)
+{
+    ps_partition *p = &j->mesh;
+    int32_t *key = NULL, *queue = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&key, p->elements, "keys of elements"));
+    PS_GUARD(status, done, PS_ALLOC(&queue, p->elements, "layers"));
+    for (int64_t q = 0; q < p->parts; ++q) {
+        int64_t first = p->part_start[q], end = p->part_start[q + 1];
+        set_interior(j, q);
+        int64_t layers =
+            ps_mesh_layers(p->vertices, p->tetrahedra, p->links, first, end, key + first, queue);
+        for (int64_t e = first; e < end; ++e) key[e] += (int32_t)p->layer_count;
+        p->layer_count += layers;
+    }
+    free(queue);
+    queue = NULL;
+    PS_GUARD(status, done, PS_ALLOC(&p->layer_start, p->layer_count + 1, "layers"));
+    status = sort_by(j, key, p->layer_count, p->layer_start);
+done:
+    free(key);
+    free(queue);
+    return status;
+}
+
+ps_status order_mesh(job *j)
+{
+    static const char *const methods[] = {"scotch", "boxes", "hilbert"};
+    double start = ps_clock();
+    PS_TRY(order_parts(j));
+    if (j->layers) PS_TRY(order_layers(j));
+    strcpy(j->mesh.method, methods[j->method]);
+    strcpy(j->mesh.order, j->layers ? "layers" : "hilbert");
+    PS_TRY(sort_tagged(&j->mesh));
+    j->seconds[3] = ps_clock() - start;
+    return PS_OK;
+}

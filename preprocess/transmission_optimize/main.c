@@ -1,0 +1,187 @@
+/* penstock-transmission-optimize: transmission conditions of optimised Schwarz methods. */
+#include <stdio.h>
+#include <string.h>
+
+#include "preprocess/transmission_optimize/optimize.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+static struct {
+    const char *nodes, *length, *range, *map_p, *map_q, *length_unit;
+    double hx, overlap;
+    int kind, symbol, method;
+    int64_t samples, map, seed;
+} chosen = {.kind = 0, .samples = 500, .seed = 1, .length_unit = "km"};
+
+static const ps_option options[] = {
+    {"nodes", PS_OPTION_TEXT, &chosen.nodes, "NX,NY,NZ",
+     "nodes of the grid whose slabs (cut along x) are to be joined", 0, 0, PS_IDENTITY},
+    {"length", PS_OPTION_TEXT, &chosen.length, "LX,LY,LZ", "its lengths; default 250,250,15", 0, 0,
+     PS_IDENTITY},
+    {"range", PS_OPTION_TEXT, &chosen.range, "KMIN,KMAX",
+     "wave numbers, instead of those that belong to the grid", 0, 0, PS_IDENTITY},
+    {"hx", PS_OPTION_REAL, &chosen.hx, "LENGTH",
+     "with --range: element length across the face, for the discrete symbol", 0, 1e30, PS_IDENTITY},
+    {"length-unit", PS_OPTION_TEXT, &chosen.length_unit, "UNIT", "of all lengths; recorded", 0, 0,
+     PS_IDENTITY},
+    {"kind", PS_OPTION_CHOICE, &chosen.kind, "all|oo0|oo0-two-sided|oo2|oo2-two-sided",
+     "zeroth or second order; p and q of both sides equal or not", 0, 0, PS_IDENTITY},
+    {"symbol", PS_OPTION_CHOICE, &chosen.symbol, "auto|discrete|continuous",
+     "what trilinear elements see, or lambda = k; auto: discrete where hx is known", 0, 0,
+     PS_IDENTITY},
+    {"method", PS_OPTION_CHOICE, &chosen.method, "search|closed",
+     "CMA-ES, or the closed forms of the continuous symbol without overlap", 0, 0, PS_IDENTITY},
+    {"overlap", PS_OPTION_REAL, &chosen.overlap, "LENGTH", "L in e^(-2 k L)", 0, 1e30, PS_IDENTITY},
+    {"samples", PS_OPTION_INT, &chosen.samples, "N", "wave numbers, log-spaced", 2, 1 << 20,
+     PS_IDENTITY},
+    {"seed", PS_OPTION_INT, &chosen.seed, "S", "of the search", 0, 1e18, PS_IDENTITY},
+    {"map", PS_OPTION_INT, &chosen.map, "N",
+     "N x N values of the one-sided second order factor over (p, q), for isolines; 0: none", 0,
+     2000, PS_IDENTITY},
+    {"map-p", PS_OPTION_TEXT, &chosen.map_p, "FROM,TO",
+     "ends of the map; default: optimum / 10 .. x 10", 0, 0, PS_IDENTITY},
+    {"map-q", PS_OPTION_TEXT, &chosen.map_q, "FROM,TO", "likewise", 0, 0, PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* `count` numbers above `least` from an option's text. */
+static ps_status numbers(const char *option, const char *text, double least, int count, double *out)
+{
+    int got = 0;
+    ps_status status = ps_parse_reals(text, ',', out, count, &got);
+    if (status != PS_OK) return ps_context(status, "--%s", option);
+    for (int i = 0; i < got; ++i)
+        if (!(out[i] > least)) got = -1;
+    if (got == count) return PS_OK;
+    return ps_fail(PS_USAGE, "--%s: \"%s\" is not %d numbers above %g", option, text, count, least);
+}
+
+static ps_status ascending(const char *option, const char *text, double out[2])
+{
+    if (!text) return PS_OK;
+    PS_TRY(numbers(option, text, 0, 2, out));
+    if (out[0] < out[1]) return PS_OK;
+    return ps_fail(PS_USAGE, "--%s: \"%s\" is not FROM,TO with FROM < TO", option, text);
+}
+
+static ps_status gather_grid(optimize_problem *o)
+{
+    double nodes[3], length[3] = {250, 250, 15};
+    int64_t count[3];
+    if (chosen.hx > 0) return ps_fail(PS_USAGE, "--hx belongs to --range; --nodes has its own");
+    PS_TRY(numbers("nodes", chosen.nodes, 1, 3, nodes));
+    if (chosen.length) PS_TRY(numbers("length", chosen.length, 0, 3, length));
+    for (int a = 0; a < 3; ++a) {
+        count[a] = (int64_t)nodes[a];
+        if ((double)count[a] != nodes[a])
+            return ps_fail(PS_USAGE, "--nodes: \"%s\" are not whole numbers", chosen.nodes);
+    }
+    ps_status status = ps_q1_grid_make(count, length, &o->grid);
+    return status == PS_OK ? PS_OK : ps_context(status, "--nodes, --length");
+}
+
+static ps_status gather(optimize_problem *o)
+{
+    double range[2] = {0, 0};
+    *o = (optimize_problem){.overlap = chosen.overlap,
+                            .closed = chosen.method == 1,
+                            .kind = chosen.kind ? chosen.kind - 1 : PS_TRANSMISSION_KINDS,
+                            .samples = chosen.samples,
+                            .map = chosen.map,
+                            .seed = chosen.seed,
+                            .length_unit = chosen.length_unit};
+    if (!chosen.nodes == !chosen.range)
+        return ps_fail(PS_USAGE, "give the grid, --nodes NX,NY,NZ --length LX,LY,LZ, or the wave "
+                                 "numbers, --range KMIN,KMAX");
+    if (chosen.nodes)
+        PS_TRY(gather_grid(o));
+    else
+        o->grid.spacing[0] = chosen.hx;
+    PS_TRY(ascending("range", chosen.range, range));
+    PS_TRY(ascending("map-p", chosen.map_p, o->map_p));
+    PS_TRY(ascending("map-q", chosen.map_q, o->map_q));
+    o->k_min = range[0];
+    o->k_max = range[1];
+    o->discrete = chosen.symbol == 0 ? o->grid.spacing[0] > 0 && !o->closed : chosen.symbol == 1;
+    if (o->discrete && !(o->grid.spacing[0] > 0))
+        return ps_fail(PS_USAGE, "--symbol discrete with --range needs --hx");
+    if (o->closed && (o->discrete || o->overlap > 0))
+        return ps_fail(PS_USAGE, "--method closed: the closed forms are those of the continuous "
+                                 "symbol without overlap");
+    if (o->map == 1) return ps_fail(PS_USAGE, "--map: at least 2 values an axis");
+    if (strlen(o->length_unit) > 7)
+        return ps_fail(PS_USAGE, "--length-unit: \"%s\" is longer than 7 letters", o->length_unit);
+    return PS_OK;
+}
+
+static void report(const ps_transmission_file *f, const ps_run *run, double seconds)
+{
+    ps_report *r = ps_report_new(run->json);
+    char unit[32];
+    snprintf(unit, sizeof unit, "1/%s", f->length_unit);
+    ps_report_text(r, "symbol", f->discrete ? "discrete" : "continuous");
+    ps_report_real(r, "k_min", f->k_min, unit);
+    ps_report_real(r, "k_max", f->k_max, unit);
+    for (int i = 0; i < f->conditions; ++i) {
+        ps_report_section(r, f->kinds[i]);
+        ps_report_real(r, "p1", f->coefficients[i][0], unit);
+        ps_report_real(r, "q1", f->coefficients[i][1], f->length_unit);
+        ps_report_real(r, "p2", f->coefficients[i][2], unit);
+        ps_report_real(r, "q2", f->coefficients[i][3], f->length_unit);
+        ps_report_real(r, "factor", f->factor[i], "");
+        ps_report_int(r, "evaluations", f->evaluations[i], "");
+    }
+    ps_report_section(r, "run");
+    ps_report_real(r, "time", seconds, "s");
+    ps_report_print(&r);
+}
+
+static ps_status run_optimize(ps_run *run)
+{
+    optimize_problem problem;
+    ps_transmission_file file = {.conditions = 0};
+    double start = ps_clock();
+    PS_TRY(gather(&problem));
+    ps_store_identity identity = {PS_TRANSMISSION_FORMAT,
+                                  PS_TRANSMISSION_VERSION,
+                                  ps_version(),
+                                  ps_revision(),
+                                  run->record,
+                                  0};
+    if (!run->force && ps_store_matches(run->operands[0], &identity, 0, NULL, NULL)) {
+        ps_info("%s is up to date; --force searches again", run->operands[0]);
+        return PS_OK;
+    }
+    ps_status status = optimize(&problem, &file);
+    if (status == PS_OK && !run->plan)
+        status = ps_transmission_save(run->operands[0], &file, &identity);
+    if (status == PS_OK) report(&file, run, ps_clock() - start);
+    ps_transmission_file_release(&file);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "transmission-optimize",
+        .synopsis = "OUTPUT",
+        .description =
+            "Finds the coefficients p and q of the transmission conditions of an optimised "
+            "Schwarz\n"
+            "method without overlap, for slabs of a structured grid of trilinear elements or for "
+            "a\n"
+            "range of wave numbers: the least largest factor (Magoules, Cheik Ahamed, Putanowicz\n"
+            "2015, eqs 4 and 5) by CMA-ES, of the continuous symbol or of what the elements see.\n"
+            "Draw the result with penstock-plot transmission.",
+        .examples =
+            "  penstock-transmission-optimize conditions.h5 --nodes 264,264,286 --length "
+            "250,250,15\n"
+            "  penstock-transmission-optimize table11.h5 --range 0.017386,4.415 --overlap 0.02462\n"
+            "  penstock-transmission-optimize c.h5 --range 0.0175,3.1416 --kind oo2 --map 120",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 1,
+        .run = run_optimize};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,97 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/box_field.h"
+#include "tests/check.h"
+
+static char folder[] = "/tmp/penstock-box-XXXXXX";
+static char path[64];
+static const ps_store_identity identity = {.creator = "test", .revision = "0", .options = "a=1\n"};
+static double values[400 * 24 * 25];
+
+static int make_folder(void **state)
+{
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/b.hdf", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    unlink(path);
+    return rmdir(folder);
+}
+
+static ps_box_field_header header_of(bool cells)
+{
+    return (ps_box_field_header){.nodes = {400, 24, 25},
+                                 .origin = {1, 2, -3},
+                                 .spacing = {.5, 1, 2},
+                                 .cells = cells,
+                                 .quantity = "density",
+                                 .units = "kg/m3"};
+}
+
+static void write_all(bool cells)
+{
+    ps_box_field out;
+    ps_box_field_header h = header_of(cells);
+    check_ok(ps_box_field_create(path, &identity, &h, &out));
+    for (int64_t i = 0; i < out.shape[0] * out.plane; ++i) values[i] = .25 * (double)i;
+    for (int64_t c = out.chunks - 1; c >= 0; --c) {
+        int64_t first, end;
+        ps_box_field_chunk(&out, c, &first, &end);
+        check_ok(ps_box_field_write(&out, c, values + first * out.plane));
+    }
+    check_ok(ps_box_field_commit(&out));
+}
+
+static void round_trip(void **state)
+{
+    static double back[7 * 24 * 25];
+    for (int cells = 0; cells < 2; ++cells) {
+        ps_box_field in;
+        write_all(cells);
+        check_ok(ps_box_field_open(path, "density", &in));
+        assert_int_equal(in.shape[0], 400 - cells);
+        assert_int_equal(in.plane, (24 - cells) * (25 - cells));
+        assert_true(in.chunks > 1);
+        assert_string_equal(in.header.units, "kg/m3");
+        ps_box_field_header h = header_of(cells);
+        assert_true(ps_box_field_same_grid(&in.header, &h));
+        h.spacing[1] *= 1 + 1e-9;
+        assert_false(ps_box_field_same_grid(&in.header, &h));
+        int64_t first = in.chunk_planes - 3; /* spans two chunks */
+        check_ok(ps_box_field_read(&in, first, 7, back));
+        for (int64_t i = 0; i < 7 * in.plane; ++i)
+            check_near(back[i], .25 * (double)(first * in.plane + i), 0, 0);
+        check_fails(ps_box_field_read(&in, in.shape[0] - 1, 2, back), PS_USAGE, "planes");
+        ps_box_field_close(&in);
+    }
+}
+
+static void refuses(void **state)
+{
+    ps_box_field f;
+    ps_box_field_header h = header_of(true);
+    write_all(true);
+    check_fails(ps_box_field_open(path, "potential", &f), PS_INVALID, "wanted is \"potential\"");
+    h.spacing[2] = 0;
+    check_fails(ps_box_field_create(path, &identity, &h, &f), PS_INVALID, "axis z");
+    h = header_of(true);
+    check_ok(ps_box_field_create(path, &identity, &h, &f));
+    values[24] = NAN;
+    check_fails(ps_box_field_write(&f, 0, values), PS_INVALID, "at (0, 1, 0)");
+    ps_box_field_close(&f);
+    check_ok(ps_box_field_open(path, NULL, &f)); /* the older file is still there */
+    ps_box_field_close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

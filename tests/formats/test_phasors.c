@@ -1,0 +1,177 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "formats/phasors.h"
+#include "tests/check.h"
+
+static char folder[] = "/tmp/penstock-phasors-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state)
+{
+    if (!mkdtemp(folder)) return -1;
+    snprintf(path, sizeof path, "%s/p.h5", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    char part[4096];
+    for (int p = 0; p < 2; ++p) {
+        ps_store_part_path(path, p, part);
+        unlink(part);
+    }
+    unlink(path);
+    return rmdir(folder);
+}
+
+static const ps_store_identity identity = {.format = PS_PHASORS_FORMAT,
+                                           .format_version = PS_PHASORS_VERSION,
+                                           .creator = "test",
+                                           .revision = "0",
+                                           .options = ""};
+
+static ps_phasors_header sample(int order, int64_t rows)
+{
+    return (ps_phasors_header){.order = order,
+                               .rows = rows,
+                               .mesh_elements = 2 * rows + 5,
+                               .mesh_hash = "0123456789abcdef",
+                               .frequencies = 2,
+                               .materials = 2,
+                               .frequency = {9e8, 1.8e9},
+                               .source = {{1, 0}, {.5, -2}},
+                               .source_units = "A m",
+                               .magnetic = order % 2 == 0,
+                               .material = {{1, 41.4, 1, .87, 1100, "skin"}, {7, 1, 1, 0, 0, ""}}};
+}
+
+static float value(int frequency, int field, int64_t number, int64_t i)
+{
+    return (float)(number % 97) + .01f * (float)i + 100.f * (float)(2 * frequency + field);
+}
+
+static void write_rows(const char *name, const ps_phasors_header *h, int64_t first)
+{
+    ps_phasors *file;
+    check_ok(ps_phasors_create(name, &identity, h, &file));
+    int64_t width = 6 * ps_phasors_nodes(h->order), chunk = ps_phasors_chunk_rows(file);
+    int32_t *number = malloc((size_t)h->rows * 4), *material = malloc((size_t)h->rows * 4);
+    float *values = malloc((size_t)(chunk * width) * sizeof *values);
+    for (int64_t i = 0; i < h->rows; ++i) {
+        number[i] = (int32_t)(h->mesh_elements - 1 - (first + i));
+        material[i] = (int32_t)(i % 2);
+    }
+    check_ok(ps_phasors_write_elements(file, number, material));
+    for (int f = 0; f < h->frequencies; ++f)
+        for (int k = 0; k < 1 + h->magnetic; ++k)
+            for (int64_t at = 0; at < h->rows; at += chunk) {
+                for (int64_t r = 0; r < chunk && at + r < h->rows; ++r)
+                    for (int64_t i = 0; i < width; ++i)
+                        values[r * width + i] = value(f, k, number[at + r], i);
+                check_ok(ps_phasors_write_chunk(file, f, (ps_phasors_field)k, at / chunk, values));
+            }
+    check_ok(ps_phasors_commit(&file));
+    free(number);
+    free(material);
+    free(values);
+}
+
+static void check_rows(const ps_phasors_header *h, int64_t rows)
+{
+    ps_phasors *file;
+    check_ok(ps_phasors_open(path, &file));
+    const ps_phasors_header *in = ps_phasors_get_header(file);
+    int nodes = ps_phasors_nodes(h->order);
+    assert_int_equal(in->rows, rows);
+    assert_int_equal(in->order, h->order);
+    assert_int_equal(in->materials, 2);
+    assert_string_equal(in->material[0].name, "skin");
+    assert_string_equal(in->material[1].name, "");
+    assert_int_equal(in->material[1].tag, 7);
+    check_near(in->material[0].sigma, .87, 0, 0);
+    assert_string_equal(in->mesh_hash, h->mesh_hash);
+    assert_string_equal(in->source_units, "A m");
+    int32_t *number = malloc((size_t)rows * 4), *material = malloc((size_t)rows * 4);
+    float *values = malloc((size_t)(6 * nodes) * 5 * sizeof *values);
+    check_ok(ps_phasors_read_elements(file, number, material));
+    int64_t first = rows - 5;
+    for (int f = 0; f < 2; ++f)
+        for (int k = 0; k < 1 + h->magnetic; ++k) {
+            check_ok(ps_phasors_read_rows(file, f, (ps_phasors_field)k, first, 5, values));
+            for (int64_t r = 0; r < 5; ++r)
+                for (int i = 0; i < 3 * nodes; ++i) {
+                    double re = value(f, k, number[first + r], i), sr = h->source[f][0];
+                    double im = value(f, k, number[first + r], i + 3 * nodes), si = h->source[f][1];
+                    double norm = sr * sr + si * si;
+                    const float *row = values + r * 6 * nodes;
+                    check_near(row[i], (re * sr + im * si) / norm, 0, 1e-5);
+                    check_near(row[i + 3 * nodes], (im * sr - re * si) / norm, 1e-4, 1e-5);
+                }
+        }
+    if (!h->magnetic)
+        check_fails(ps_phasors_read_rows(file, 0, PS_PHASORS_MAGNETIC, 0, 1, values), PS_INVALID,
+                    "no magnetic field");
+    ps_phasors_close(&file);
+    free(number);
+    free(material);
+    free(values);
+}
+
+static void round_trip(void **state)
+{
+    for (int order = 1; order <= 4; ++order) {
+        ps_phasors_header h = sample(order, order == 1 ? 50000 : 777);
+        write_rows(path, &h, 0);
+        check_rows(&h, h.rows);
+    }
+}
+
+static void parts_and_master(void **state)
+{
+    char part[4096];
+    for (int p = 0; p < 2; ++p) {
+        ps_phasors_header h = sample(2, 30 + p);
+        h.mesh_elements = 100;
+        ps_store_part_path(path, p, part);
+        write_rows(part, &h, 30 * p);
+    }
+    check_ok(ps_store_write_master(path, &identity, 2));
+    ps_phasors_header h = sample(2, 61);
+    check_rows(&h, 61);
+}
+
+static void refuses(void **state)
+{
+    ps_phasors *file;
+    ps_phasors_header h = sample(2, 10);
+    h.order = 5;
+    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "order 5");
+    h = sample(2, 10);
+    h.frequency[1] = 1e8;
+    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "ascending");
+    h = sample(2, 10);
+    h.source[1][0] = h.source[1][1] = 0;
+    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "source has nothing");
+    h = sample(2, 10);
+    h.material[1].sigma = -1;
+    check_fails(ps_phasors_create(path, &identity, &h, &file), PS_INVALID, "material 1");
+    h = sample(1, 3);
+    int32_t number[3] = {4, 5, 4}, material[3] = {0, 0, 0};
+    float values[3 * 24] = {0};
+    check_ok(ps_phasors_create(path, &identity, &h, &file));
+    check_ok(ps_phasors_write_elements(file, number, material));
+    for (int f = 0; f < 2; ++f) check_ok(ps_phasors_write_chunk(file, f, 0, 0, values));
+    check_ok(ps_phasors_commit(&file));
+    check_ok(ps_phasors_open(path, &file));
+    check_fails(ps_phasors_read_elements(file, number, material), PS_INVALID, "twice");
+    ps_phasors_close(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),
+                                       cmocka_unit_test(parts_and_master),
+                                       cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,168 @@
+/*
+ * phasors_sample KIND ORDER CELLS MESH PHASORS: a cube of 60 mm in CELLS^3 cells of six tetrahedra
+ * and fields on it as a dgtd run would write them. The lower half (z < 0) is tissue (tag 1,
+ * "muscle", 1000 kg/m3, eps 40, sigma 0.8), the upper one air (tag 2). Kinds, for a source of 2i
+ * V/m, per unit of it: uniform   E = (3, 0, 4i) V/m, one frequency, no H decay     E = (e^{z/d}, 0,
+ * 0), d = 16 mm, two frequencies, the second twice the first wave      a plane wave along -z in the
+ * tissue's medium everywhere (also what is air), with H Only the tissue's elements are written of
+ * "decay".
+ */
+#include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/phasors.h"
+#include "formats/volume_mesh.h"
+#include "kernels/dgtd/reference.h"
+#include "tests/support/cube_tets.h"
+
+static const double SIDE = .06, DECAY = .016, FREQUENCY = 9e8;
+
+typedef struct sample {
+    const char *kind;
+    cube_tets cube;
+    ps_volume_mesh mesh;
+    ps_phasors_header header;
+    ps_dgtd_reference reference;
+} sample;
+
+static void field_at(const sample *s, int frequency, ps_phasors_field field, double z,
+                     double complex out[3])
+{
+    out[0] = out[1] = out[2] = 0;
+    if (strcmp(s->kind, "uniform") == 0) {
+        out[0] = 3;
+        out[2] = 4 * I;
+    } else if (strcmp(s->kind, "decay") == 0) {
+        out[0] = (1 + frequency) * exp(z / DECAY);
+    } else {
+        double w = 2 * M_PI * FREQUENCY, eps0 = 8.8541878128e-12, mu0 = 1.25663706212e-6;
+        double complex eps = 40 * eps0 - I * .8 / w, k = w * csqrt(mu0 * eps);
+        double complex e = cexp(I * k * z); /* e^{+iwt}: towards -z, decaying so */
+        if (field == PS_PHASORS_ELECTRIC)
+            out[0] = e;
+        else
+            out[1] = -e * csqrt(eps / mu0);
+    }
+}
+
+static double height(const sample *s, int64_t e)
+{
+    double z = 0;
+    for (int v = 0; v < 4; ++v) z += s->mesh.vertices[3 * s->mesh.tetrahedra[4 * e + v] + 2] / 4;
+    return z;
+}
+
+static ps_status make_mesh(sample *s, int cells, const char *path)
+{
+    PS_TRY(cube_tets_init(&s->cube, cells, 0, PS_DGTD_ABSORBING));
+    PS_TRY(ps_volume_mesh_init(&s->mesh, s->cube.vertex_count, s->cube.elements, 0));
+    for (int64_t i = 0; i < 3 * s->mesh.vertex_count; ++i)
+        s->mesh.vertices[i] = (s->cube.vertices[i] - .5) * SIDE;
+    for (int64_t e = 0; e < s->mesh.tetrahedron_count; ++e) {
+        double t[3][3];
+        int32_t *v = s->mesh.tetrahedra + 4 * e;
+        memcpy(v, s->cube.tetrahedra + 4 * e, 4 * sizeof *v);
+        ps_dgtd_tangents(s->mesh.vertices, v, t);
+        if (ps_dgtd_determinant(t) < 0) {
+            int32_t swap = v[0];
+            v[0] = v[1];
+            v[1] = swap;
+        }
+        s->mesh.tags[e] = height(s, e) < 0 ? 1 : 2;
+    }
+    strcpy(s->mesh.tag_names, "1 muscle\n2 air");
+    PS_TRY(ps_volume_mesh_save(path, &s->mesh, "test", ""));
+    ps_volume_mesh_release(&s->mesh);
+    return ps_volume_mesh_load(path, &s->mesh);
+}
+
+static void fill_element(const sample *s, int frequency, ps_phasors_field field, int64_t e,
+                         float *out)
+{
+    const double complex source = 2 * I;
+    int n = s->reference.nodes;
+    for (int i = 0; i < n; ++i) {
+        double l[4], z = 0;
+        double complex u[3];
+        ps_dgtd_reference_node(&s->reference, i, l);
+        for (int v = 0; v < 4; ++v) /* ascending vertices */
+            z += l[v] * s->mesh.vertices[3 * s->cube.tetrahedra[4 * e + v] + 2];
+        field_at(s, frequency, field, z, u);
+        for (int c = 0; c < 3; ++c) {
+            out[c * n + i] = (float)creal(u[c] * source);
+            out[(3 + c) * n + i] = (float)cimag(u[c] * source);
+        }
+    }
+}
+
+static ps_status write_fields(const sample *s, ps_phasors *file, const int32_t *number)
+{
+    int64_t chunk = ps_phasors_chunk_rows(file), width = 6 * s->reference.nodes;
+    float *values = malloc((size_t)(chunk * width) * sizeof *values);
+    ps_status status = PS_OK;
+    for (int f = 0; f < s->header.frequencies; ++f)
+        for (int k = 0; k < 1 + s->header.magnetic; ++k)
+            for (int64_t at = 0; at < s->header.rows && status == PS_OK; at += chunk) {
+                for (int64_t r = 0; r < chunk && at + r < s->header.rows; ++r)
+                    fill_element(s, f, (ps_phasors_field)k, number[at + r], values + r * width);
+                status = ps_phasors_write_chunk(file, f, (ps_phasors_field)k, at / chunk, values);
+            }
+    free(values);
+    return status;
+}
+
+static ps_status write_phasors(sample *s, const char *path)
+{
+    int64_t count = s->mesh.tetrahedron_count;
+    int32_t *number = malloc((size_t)count * 4), *material = malloc((size_t)count * 4);
+    ps_phasors *file = NULL;
+    const ps_store_identity identity = {.creator = "test", .revision = "", .options = ""};
+    bool part = strcmp(s->kind, "decay") == 0;
+    for (int64_t e = count - 1; e >= 0; --e) {
+        if (part && s->mesh.tags[e] != 1) continue;
+        number[s->header.rows] = (int32_t)e;
+        material[s->header.rows++] = s->mesh.tags[e] - 1;
+    }
+    ps_status status = ps_phasors_create(path, &identity, &s->header, &file);
+    if (status == PS_OK) status = ps_phasors_write_elements(file, number, material);
+    if (status == PS_OK) status = write_fields(s, file, number);
+    if (status == PS_OK) status = ps_phasors_commit(&file);
+    ps_phasors_close(&file);
+    free(number);
+    free(material);
+    return status;
+}
+
+static void set_header(sample *s, int order)
+{
+    bool wave = strcmp(s->kind, "wave") == 0;
+    s->header = (ps_phasors_header){.order = order,
+                                    .mesh_elements = s->mesh.tetrahedron_count,
+                                    .frequencies = strcmp(s->kind, "decay") == 0 ? 2 : 1,
+                                    .materials = 2,
+                                    .frequency = {FREQUENCY, 2 * FREQUENCY},
+                                    .source = {{0, 2}, {0, 2}},
+                                    .source_units = "V/m",
+                                    .magnetic = wave,
+                                    .material = {{1, 40, 1, .8, 1000, "muscle"},
+                                                 {2, wave ? 40 : 1, 1, wave ? .8 : 0, 0, "air"}}};
+    strcpy(s->header.mesh_hash, s->mesh.content_hash);
+}
+
+int main(int argc, char **argv)
+{
+    static sample s;
+    if (argc != 6) return 2;
+    s.kind = argv[1];
+    ps_dgtd_reference_init(&s.reference, atoi(argv[2]));
+    ps_status status = make_mesh(&s, atoi(argv[3]), argv[4]);
+    set_header(&s, atoi(argv[2]));
+    if (status == PS_OK) status = write_phasors(&s, argv[5]);
+    if (status != PS_OK) fprintf(stderr, "%s\n", ps_message());
+    cube_tets_release(&s.cube);
+    ps_volume_mesh_release(&s.mesh);
+    return status;
+}

@@ -1,0 +1,81 @@
+# kill -9 at random moments, SIGTERM and --stop-after, in memory, in a file and with several ranks: the run
+# ends with the bits of one that was never stopped. Damaged checkpoints and logs are passed over.
+set -eu
+. "$ROOT/tests/support/dgtd_march.bash"
+cube m.h5 order=1 side=5 parts=2 kind=absorbing source=wave arrange=layers
+run="--steps 6000 --probe .3,.4,.5 --frequency 2e8 --energy-every 5 --checkpoint-steps 300"
+dgtd m.h5 whole.h5 $run
+
+# killed MODE: killed three times, then finished
+killed() {
+    local kills=0 tries=0 job rc
+    while [ $kills -lt 3 ] && [ $tries -lt 40 ]; do
+        tries=$((tries + 1))
+        penstock-dgtd-march m.h5 killed.h5 $run --restart $1 > /dev/null 2>&1 &
+        job=$!
+        sleep 0.$((RANDOM % 3))$((RANDOM % 10))
+        kill -9 $job 2> /dev/null || true
+        rc=0; wait $job 2> /dev/null || rc=$?
+        if [ $rc -eq 0 ]; then same killed whole; rm killed.*; continue; fi
+        kills=$((kills + 1))
+    done
+    dgtd m.h5 killed.h5 $run --restart $1
+    same killed whole
+    [ -z "$(left killed)" ] || { echo "left behind: $(left killed)"; exit 1; }
+    rm killed.*
+    [ $kills -eq 3 ]
+}
+killed "--state memory"
+killed "--state file --visit-steps 7"
+
+# SIGTERM and --stop-after end with 0 and a checkpoint
+for state in "memory" "file"; do
+    go="penstock-dgtd-march m.h5 out.h5 $run --state $state"
+    $go --stop-after 0.05 > said.txt 2>&1
+    grep -q "continue with the same command and --restart" said.txt
+    ls out.log out.0*.h5 > /dev/null
+    fails 2 "there is an unfinished run; continue it with --restart" $go
+    fails 2 'had steps "6000", now it is "500"' penstock-dgtd-march m.h5 out.h5 --steps 500 --restart --state $state
+    $go --restart > said.txt 2>&1 &
+    job=$!
+    sleep 0.15
+    kill -TERM $job 2> /dev/null || true
+    wait $job # ends with 0 either way
+    [ -e out.log ] || { echo "the run was over before it could be stopped"; exit 1; }
+    # damage to the newest checkpoint: the one before is taken
+    newest=$(ls out.0*.h5 | tail -n 1)
+    [ $state = file ] && newest=out.state$(h5dump -d /figures -y -m %.0f "$newest" | tr ',' '\n' | grep -A99 'DATA {' | grep -v '[{}]' | grep '[01]' | sed -n 7p | tr -d ' ')
+    printf 'xyz' | dd of="$newest" bs=1 seek=3000 conv=notrunc 2> /dev/null
+    $go --restart --stop-after 0.05 > said.txt 2>&1
+    grep -q "passing over" said.txt || { echo "no word about the damaged $newest"; cat said.txt; exit 1; }
+    if [ -e out.log ]; then dgtd m.h5 out.h5 $run --restart --state $state; fi
+    same out whole
+    rm out.*
+done
+fails 2 'had state "file", now it is "memory"' bash -c "
+    penstock-dgtd-march m.h5 o.h5 $run --state file --stop-after .05 -q && penstock-dgtd-march m.h5 o.h5 $run --restart"
+rm o.*
+
+# two ranks, killed and continued
+run="--steps 1500 --probe .3,.4,.5 --frequency 2e8 --energy-every 5 --checkpoint-steps 100"
+ranks 2 penstock-dgtd-march m.h5 two.h5 $run -q > /dev/null
+for stop in .05 .05; do
+    ranks 2 penstock-dgtd-march m.h5 both.h5 $run --restart --stop-after $stop -q > /dev/null
+done
+[ -e both.log ]
+mpirun --oversubscribe -np 2 penstock-dgtd-march m.h5 both.h5 $run --restart > /dev/null 2>&1 &
+job=$!
+sleep 0.4
+rank=$(pgrep -P $job | tail -n 1)
+[ -z "$rank" ] || kill -9 $rank 2> /dev/null || true
+wait $job 2> /dev/null || true
+if [ -e both.log ]; then
+    fails 2 'had ranks "2", now it is "1"' penstock-dgtd-march m.h5 both.h5 $run --restart
+    ranks 2 penstock-dgtd-march m.h5 both.h5 $run --restart -q > /dev/null
+fi
+same both two
+[ -z "$(left both)" ] || { echo "left behind: $(left both)"; exit 1; }
+# a complete output is not computed again
+penstock-dgtd-march m.h5 again.h5 $run -q > /dev/null
+penstock-dgtd-march m.h5 again.h5 $run > said.txt 2>&1
+grep -q "is up to date" said.txt

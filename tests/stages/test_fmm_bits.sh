@@ -1,0 +1,71 @@
+# penstock-fmm: bits that depend on neither workers, memory, schedule nor kill -9; the trace.
+. "$ROOT/tests/stages/lib.sh"
+needs particle-import octree-build fmm compare verify inspect
+fmm=penstock-fmm
+import=penstock-particle-import
+build=penstock-octree-build
+
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' "${2:-out}"; }
+same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; fail "$1 and $2 differ"; }; }
+
+# ---- the same bits: workers, schedulers, memory, a replayed mapping; other groups: to rounding ----
+$import --generate ellipsoid --count 200000 --right-hand-sides 2 many.h5 > /dev/null || fail "many"
+$build many.h5 many_tree.h5 --height 8 --box 0,0,0,1 --group 40 > /dev/null || fail "many's tree"
+expect 0 "" $fmm many_tree.h5 all.h5 --accuracy 4 --workers 2 --trace trace.h5
+whole=$(figure pieces)
+for how in "--workers 1" "--workers 3 --scheduler eager" "--workers 2 --mapping trace.h5 --trace again.h5"; do
+    expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 $how --force
+    same other.h5 all.h5
+done
+penstock-compare again.h5 trace.h5 --tolerance 0 --dataset '/tasks/worker' --dataset '/tasks/kind' > compared ||
+    { cat compared; fail "the replayed run has another mapping"; }
+expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 --workers 2 --force --host-memory 60M
+within "$(figure pieces_peak)" 1 $((whole / 2)) "memory with 60 MB"
+same other.h5 all.h5
+expect 4 "does not suffice" $fmm many_tree.h5 none.h5 --accuracy 4 --workers 1 --host-memory 2M
+need=$(sed -n 's/.*workers take \([0-9.]*\) MB, the largest task \([0-9.]*\) MB, results \([0-9.]*\) MB.*/\1 \2 \3/p' err |
+    awk '{ print int(($1 + $2 + $3 + 3) * 1e6) }')
+expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 --workers 1 --force --host-memory "$need"
+within "$(figure pieces_peak)" 1 $((whole / 10)) "memory with the least"
+same other.h5 all.h5
+expect 2 "all groups in memory" $fmm many_tree.h5 none.h5 --accuracy 4 --mapping trace.h5 --host-memory 60M --workers 2
+$build many.h5 big.h5 --height 8 --box 0,0,0,1 --group 5000 > /dev/null || fail "big groups"
+expect 0 "" $fmm big.h5 other.h5 --accuracy 4 --force
+penstock-compare other.h5 all.h5 --tolerance 1e-12 > compared || { cat compared; fail "group sizes disagree"; }
+
+# ---- the trace of the run: sound, and above its bound ----
+expect 0 good penstock-verify trace.h5
+expect 0 "makespan_over_lp" penstock-inspect trace.h5
+within "$(figure makespan_over_lp)" 1 100 "makespan over LP"
+if command -v gnuplot > /dev/null; then
+    expect 0 "written" penstock-plot gantt trace.h5 --output gantt.png
+fi
+
+# ---- killed and stopped, continued to the same bits ----
+grown() { # bytes of the journal at which the run that follows is killed
+    local size=$1 signal=$2
+    shift 2
+    "$@" > /dev/null 2> killed &
+    while kill -0 $! 2> /dev/null && [ "$(stat -c %s cut.h5.groups 2> /dev/null || echo 0)" -lt "$size" ]; do sleep 0.01; done
+    kill "-$signal" $! 2> /dev/null
+    wait $! 2> /dev/null
+}
+expect 0 "" $fmm many_tree.h5 long.h5 --accuracy 8 --workers 1
+grown 1500000 KILL $fmm many_tree.h5 cut.h5 --accuracy 8 --workers 1 --journal
+[ -e cut.h5.groups ] && [ ! -e cut.h5 ] || fail "the run was over before it was killed"
+expect 2 "--restart" $fmm many_tree.h5 cut.h5 --accuracy 8 --journal
+expect 2 "accuracy" $fmm many_tree.h5 cut.h5 --accuracy 7 --restart
+grown 4000000 TERM $fmm many_tree.h5 cut.h5 --accuracy 8 --workers 1 --restart
+grep -q "continue with the same command" killed || fail "SIGTERM was not told"
+expect 0 "groups are done already" $fmm many_tree.h5 cut.h5 --accuracy 8 --restart --host-memory 60M
+within "$(figure groups_from_journal)" 2 100000 "groups from the journal"
+same cut.h5 long.h5
+[ ! -e cut.h5.groups ] || fail "the journal is left"
+expect 2 "no cut2.h5.groups" $fmm many_tree.h5 cut2.h5 --restart
+expect 0 "up to date" $fmm many_tree.h5 cut.h5 --accuracy 8
+
+# ---- a trace of another run ----
+$build many.h5 other_tree.h5 --height 5 --box 0,0,0,1 > /dev/null || fail "another tree"
+expect 3 "tasks" $fmm other_tree.h5 none.h5 --mapping trace.h5 --workers 2
+[ ! -e none.h5 ] && [ -z "$(find . -name '*.tmp')" ] || fail "something was left behind"
+exit 0

@@ -1,0 +1,92 @@
+# From a density model to gravity: gravity-assemble, schwarz-solve, gravity-anomaly, pictures. The prism of the
+# numerics guide of schwarz, the slab schemes against the direct solution, streaming and restart to the
+# same bits, a real model where the data are.
+. "$ROOT/tests/stages/lib.sh"
+needs gravity-model gravity-assemble schwarz-solve gravity-anomaly compare plot verify
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+content() { h5dump -a content_hash "$1" | sed -n 's/.*(0): "\(.*\)".*/\1/p'; }
+values() { h5dump -d /VTKHDF/PointData/potential -y -w 0 "$1" | sed 1,6d | md5sum; }
+same() { [ "$(values "$1")" = "$(values "$2")" ] || fail "the potentials of $1 and $2 differ"; }
+solve=penstock-schwarz-solve
+
+# ---- the prism of the guide on 101 x 101 x 31 nodes: top centre -22.924 mGal, exact -21.817 ----
+expect 0 "" penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 101,101,31
+if ! penstock-gravity-assemble prism.hdf load.hdf > out 2> err; then
+    grep -q "need FFTW" err && { echo "built without FFTW"; exit 77; }
+    cat err; fail "gravity-assemble"
+fi
+expect 0 "" $solve load.hdf whole.hdf
+within "$(figure residual)" 0 1e-12 "residual of the direct solution"
+expect 0 "" penstock-gravity-anomaly whole.hdf map.h5 --profile 0,0,20e3,0,0,3 --table t.csv --model prism.hdf
+row() { awk -F, -v x="$1" -v c="$2" '$1 == x { print $c }' t.csv; }
+within "$(row 0 4)" -23.15 -22.69 "g_z above the prism"
+within "$(row 0 5)" -21.8174 -21.8173 "exact g_z above the prism"
+within "$(row 10000 5)" -3.04326 -3.04324 "exact g_z beside the prism"
+expect 0 "" penstock-verify map.h5 load.hdf whole.hdf prism.hdf
+expect 0 written penstock-plot gravity-map map.h5 --output map.png
+expect 0 written penstock-plot gravity-profile map.h5 --output profile.png
+
+# ---- zeros on the boundary double it: the benchmark mode ----
+expect 0 "" penstock-gravity-assemble prism.hdf zero.hdf --boundary zero
+expect 0 "" $solve zero.hdf zerop.hdf
+expect 0 "" penstock-gravity-anomaly zerop.hdf zero.h5 --profile 0,0,20e3,0,0,3 --table t.csv
+within "$(row 0 4)" -44.2 -43.2 "g_z with zeros on the boundary"
+
+# ---- benchmark matrix 36 x 36 x 38: CG 153, CR 142, BiCGStab within 20 %; the direct solution agrees ----
+expect 0 "" penstock-gravity-model box.hdf --body ball:0,0,7e3,3e3,100 --nodes 36,36,38
+expect 0 "" penstock-gravity-assemble box.hdf one.hdf --source one --boundary zero --matrix a.mtx --face-mass m.mtx
+[ "$(figure entries)" = 1067632 ] || fail "$(figure entries) entries"
+[ "$(sed -n 3p a.mtx)" = "49248 49248 558440" ] || fail "a.mtx: $(sed -n 3p a.mtx)"
+for m in "cg 151 155" "bicgcr 141 143" "bicgstab 78 118"; do
+    set -- $m
+    expect 0 "" $solve one.hdf $1.hdf --method $1
+    within "$(figure iterations)" $2 $3 "iterations of $1"
+done
+
+# ---- slabs: interface iterations, the same answer as the whole ----
+for m in "gmres 8 " "sweeps 8 " "fixed-point 14 " "gmres 8 --kind oo2" "fixed-point 10 --coarse 0.5"; do
+    set -- $m
+    expect 0 "" $solve load.hdf slabs.hdf --slabs 5 --method $1 ${3:-} ${4:-} --tolerance 1e-9 --force
+    within "$(figure iterations)" 1 $2 "iterations of $m"
+    within "$(figure residual)" 0 1e-8 "residual of the whole with $m"
+done
+expect 0 "" $solve load.hdf slabs.hdf --slabs 5 --method sweeps --tolerance 1e-12 --force
+h5diff -d 1e-8 whole.hdf slabs.hdf /VTKHDF/PointData/potential || fail "slabs differ from the whole"
+# streamed and in memory, whatever the threads: the same bits
+expect 0 "" $solve load.hdf stream.hdf --slabs 5 --method sweeps --tolerance 1e-12 --streamed --threads 1
+same slabs.hdf stream.hdf
+expect 0 "streamed" $solve load.hdf little.hdf --slabs 20 --host-memory 4M --kind oo2
+within "$(figure residual)" 0 1e-5 "residual with little memory"
+expect 4 "more --slabs help" $solve load.hdf no.hdf --slabs 2 --host-memory 2M
+# stopped in the middle, and again: the same bits
+expect 1 "stopped" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12 --streamed --stop-after 0.02
+[ ! -e again.hdf ] || fail "a stopped run left an output"
+expect 0 "" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12 --restart
+same slabs.hdf again.hdf
+[ -z "$(ls again.hdf.state* 2>/dev/null)" ] || fail "checkpoints are left behind"
+expect 1 "more --limit" $solve load.hdf no.hdf --slabs 5 --method sweeps --limit 2
+expect 0 "continuing after iteration 2" $solve load.hdf no.hdf --slabs 5 --method sweeps --restart
+rm no.hdf
+
+# ---- refusals ----
+expect 2 "needs --slabs 2" $solve load.hdf no.hdf --method gmres
+expect 2 "is for the whole box" $solve load.hdf no.hdf --slabs 2 --method cg
+expect 2 "at most as many slabs" $solve load.hdf no.hdf --slabs 101
+expect 2 "P1,Q1,P2,Q2" $solve load.hdf no.hdf --slabs 2 --coefficients 1,2,3
+expect 2 "not with sweeps" $solve load.hdf no.hdf --slabs 2 --method sweeps --coarse 1
+expect 3 'wanted is "load"' $solve prism.hdf no.hdf
+expect 3 'wanted is "density"' penstock-gravity-assemble load.hdf no.hdf
+expect 3 "the box reaches from" penstock-gravity-anomaly whole.hdf no.h5 --profile 0,0,1e6,0,0,3
+expect 1 "more --limit" $solve load.hdf no.hdf --slabs 5 --method fixed-point --limit 1 --checkpoint 0
+[ ! -e no.hdf ] && [ ! -e no.h5 ] || fail "something was left behind"
+
+# ---- Laguna del Maule: 191 stations ----
+data=$SHARED/data/gravity
+if [ -e "$data/LdM_grav_obs.grv" ]; then
+    expect 0 "" penstock-gravity-model l.hdf --ubc-mesh "$data/LdM_ubc_mesh.msh" --ubc-model "$data/LdM_density_model.mod.gz"
+    expect 0 "" penstock-gravity-assemble l.hdf ll.hdf
+    expect 0 "" $solve ll.hdf lp.hdf
+    expect 0 "" penstock-gravity-anomaly lp.hdf l.h5 --stations "$data/LdM_grav_obs.grv"
+    within "$(figure rms)" 0 .3 "rms at the stations"
+    within "$(figure correlation)" .999 1 "correlation at the stations"
+else echo "no $data: real stations not tried"; fi
