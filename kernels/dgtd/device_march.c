@@ -1,6 +1,6 @@
 #include "kernels/dgtd/device_march.h"
 
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 
 enum { ALIGN = 256 };
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 
 enum { ALIGN = 256 };
 

@@ -17,7 +17,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 }
 
 namespace {

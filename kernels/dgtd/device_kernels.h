@@ -1,6 +1,6 @@
 /* What device_state.c, device_march.c and the *_cuda.cu files share. Private to them. */
-#ifndef PS_KERNELS_DGTD_DEVICE_LAUNCH_H
-#define PS_KERNELS_DGTD_DEVICE_LAUNCH_H
+#ifndef PS_KERNELS_DGTD_DEVICE_KERNELS_H
+#define PS_KERNELS_DGTD_DEVICE_KERNELS_H
 
 #include "kernels/dgtd/device_march.h"
 
