@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/device_backend.h"
+#include "runtime/device_urgent.h"
 
 #ifndef PS_WITH_CUDA
 int ps_device_cuda_count(const char **why)

@@ -6,6 +6,7 @@
 #define PS_TESTS_SUPPORT_DGTD_SLAB_H
 
 #include "kernels/dgtd/mode.h"
+#include "runtime/device_urgent.h"
 #include "tests/support/dgtd_device.h"
 
 enum { SLAB_BOTTOM, SLAB_TOP };
