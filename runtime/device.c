@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/device_backend.h"
-#include "runtime/device_urgent.h"
 
 #ifndef PS_WITH_CUDA
 int ps_device_cuda_count(const char **why)
@@ -122,10 +121,10 @@ void ps_device_free_pinned(ps_device *device, void *memory)
 
 /* ---- streams ---- */
 
-static ps_status open_stream(ps_device *device, bool urgent, ps_stream **out)
+static ps_status open_stream(ps_device *device, bool ahead, ps_stream **out)
 {
     *out = NULL;
-    PS_TRY(device->ops->stream_open(device, urgent, out));
+    PS_TRY(device->ops->stream_open(device, ahead, out));
     (*out)->device = device;
     return PS_OK;
 }
@@ -135,7 +134,7 @@ ps_status ps_stream_open(ps_device *device, ps_stream **out)
     return open_stream(device, false, out);
 }
 
-ps_status ps_stream_open_urgent(ps_device *device, ps_stream **out)
+ps_status ps_stream_open_ahead(ps_device *device, ps_stream **out)
 {
     return open_stream(device, true, out);
 }

@@ -123,7 +123,8 @@ int64_t fmm_pool_bytes(const fmm_pool *pool, int64_t number) { return pool->piec
 int64_t fmm_pool_whole(const fmm_pool *pool)
 {
     int64_t bytes = 0;
-    for (int64_t i = 0; i < pool->count; ++i) bytes += pool->pieces[i].bytes;
+    for (int64_t i = 0; i < pool->count; ++i)
+        if (pool->pieces[i].uses) bytes += pool->pieces[i].bytes;
     return bytes;
 }
 
@@ -334,5 +335,19 @@ ps_status fmm_pool_acquire(fmm_pool *pool, const int64_t *numbers, const ps_acce
         }
         out[i] = (ps_task_access){q->data, modes[i]};
     }
+    return PS_OK;
+}
+
+ps_status fmm_pool_settle(fmm_pool *pool, int64_t number, void **memory)
+{
+    int64_t done = -1;
+    piece *q = &pool->pieces[number];
+    while (ps_task_data_fetch(pool->queue, q->data) != PS_OK) {
+        int64_t before = done;
+        PS_TRY(ps_task_queue_progress(pool->queue, &done));
+        if (done == before)
+            return ps_fail(PS_FAILED, "a piece of data is not ready though all tasks are done");
+    }
+    *memory = q->memory;
     return PS_OK;
 }

@@ -24,6 +24,21 @@ static ps_status count_task(void *context, const fmm_task *task)
     return PS_OK;
 }
 
+/* What is sent together is in memory together. */
+static ps_status count_transfers(void *context, const fmm_transfer *list, int64_t count)
+{
+    fmm_run *r = context;
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        fmm_pool_expect(r->pool, list[i].piece);
+        bytes += fmm_pool_bytes(r->pool, list[i].piece);
+    }
+    if (bytes > r->largest_bytes) r->largest_bytes = bytes;
+    return PS_OK;
+}
+
+static const fmm_visit counting = {count_task, count_transfers};
+
 /* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
  * pieces. */
 static ps_status share_memory(fmm_run *r)
@@ -31,7 +46,7 @@ static ps_status share_memory(fmm_run *r)
     const fmm_problem *p = &r->problem;
     int64_t fixed =
         p->fixed_bytes + 2 * fmm_source_bytes(p) + r->work.workers * fmm_scratch_bytes(p);
-    int64_t results = fmm_sink_bytes(p->header->count[1], p->fmm.sides),
+    int64_t results = p->rank ? 0 : fmm_sink_bytes(p->header->count[1], p->fmm.sides),
             left = r->run->host_memory - fixed;
     int64_t chunk = 2 * fmm_sink_bytes(ps_fmm_result_chunk_rows(p->header->count[1]), p->fmm.sides);
     if (chunk > 2 * results) chunk = 2 * results;
@@ -54,7 +69,7 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->work.problem = &r->problem;
     r->work.workers = (int)(r->options->workers ? r->options->workers : r->run->threads);
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
-    PS_TRY(fmm_flow(&r->problem, r->pool, r->done, count_task, r));
+    PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     r->whole_bytes = fmm_pool_whole(r->pool);
     return share_memory(r);
 }
@@ -64,7 +79,7 @@ ps_status fmm_run_recount(fmm_run *r)
     fmm_pool_expect_none(r->pool);
     memset(r->flop, 0, sizeof r->flop);
     r->tasks = 0;
-    return fmm_flow(&r->problem, r->pool, r->done, count_task, r);
+    return fmm_flow(&r->problem, r->pool, r->done, &counting, r);
 }
 
 /* ---- tasks ---- */
@@ -95,6 +110,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
     if (r->work.journal && task->kind == FMM_P2P) PS_TRY(hold_back(in));
     /* what a group has begun with is brought to its end */
     bool between = !r->work.journal || !in->in_group || task->kind == FMM_P2P;
+    if (r->problem.ranks > 1) between = false; /* others wait for what this one owes them */
     r->stopped = r->stopped || (between && ps_stop_requested());
     if (r->stopped) return PS_OK;
     in->in_group = task->kind != FMM_REDUCE && (in->in_group || task->kind == FMM_P2P);
@@ -117,6 +133,12 @@ static ps_status insert_task(void *context, const fmm_task *task)
     return ps_task_insert(r->queue, &spec);
 }
 
+static ps_status insert_transfers(void *context, const fmm_transfer *list, int64_t count)
+{
+    inserter *in = context;
+    return count ? fmm_exchange(in->run, list, count) : PS_OK;
+}
+
 /* Until all are done, a line now and then. A stop where no group of the journal is under way ends
  * the run at once. */
 static ps_status wait_for_all(inserter *in)
@@ -126,7 +148,7 @@ static ps_status wait_for_all(inserter *in)
     do {
         PS_TRY(ps_task_queue_progress(in->run->queue, &done));
         ps_progress_update(&in->progress, done);
-        if (!keeps && ps_stop_requested()) in->run->stopped = true;
+        if (!keeps && in->run->problem.ranks == 1 && ps_stop_requested()) in->run->stopped = true;
     } while (done < in->inserted && (!in->run->stopped || keeps));
     return PS_OK;
 }
@@ -176,7 +198,9 @@ ps_status fmm_run_tasks(fmm_run *r)
     PS_TRY(open_queue(r));
     double start = ps_clock();
     ps_progress_start(&in.progress, "computing", "tasks", r->tasks);
-    ps_status status = fmm_flow(&r->problem, r->pool, r->done, insert_task, &in);
+    const fmm_visit inserting = {insert_task, insert_transfers};
+    ps_status status = fmm_flow(&r->problem, r->pool, r->done, &inserting, &in);
+    free(in.accesses);
     if (status == PS_OK) status = wait_for_all(&in);
     ps_progress_end(&in.progress);
     r->seconds = ps_clock() - start;

@@ -78,5 +78,8 @@ ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)
         strncpy(kind->name, fmm_codelets[k].name, sizeof kind->name - 1);
         kind->colour = colours[k];
     }
-    return ps_task_trace_save(r->options->trace, &r->trace, &own);
+    char path[4096];
+    if (r->problem.ranks == 1) return ps_task_trace_save(r->options->trace, &r->trace, &own);
+    ps_store_part_path(r->options->trace, r->problem.rank, path); /* a trace for each rank */
+    return ps_task_trace_save(path, &r->trace, &own);
 }

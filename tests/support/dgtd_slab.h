@@ -6,7 +6,6 @@
 #define PS_TESTS_SUPPORT_DGTD_SLAB_H
 
 #include "kernels/dgtd/mode.h"
-#include "runtime/device_urgent.h"
 #include "tests/support/dgtd_device.h"
 
 enum { SLAB_BOTTOM, SLAB_TOP };
@@ -185,7 +184,7 @@ static inline ps_status dgtd_slab_part_init(dgtd_slab_part *p, ps_device *device
     PS_TRY(dgtd_device_init(&p->d, device, &x->c, PS_DGTD_FUSED, dt, 2 * x->face_count));
     p->inner_groups = x->interior / ps_dgtd_lanes(x->c.system.precision);
     p->bytes = x->face_count * 3 * x->c.reference.face_nodes * real;
-    PS_TRY(ps_stream_open_urgent(device, &p->exchange));
+    PS_TRY(ps_stream_open_ahead(device, &p->exchange));
     PS_TRY(ps_event_open(device, &p->swept));
     PS_TRY(ps_event_open(device, &p->packed));
     PS_TRY(ps_event_open(device, &p->come));
