@@ -16,6 +16,12 @@ typedef struct ps_dgtd_device_sweep {
 /* Ghost value over own value, by the field that is updated and the kind of face. */
 extern const double ps_dgtd_ghost_signs[2][PS_DGTD_FACES];
 
+/* Nodes of the four faces, as reference.h lists them. */
+typedef struct ps_dgtd_face_nodes {
+    int8_t node[4][PS_DGTD_MAX_FACE_NODES];
+} ps_dgtd_face_nodes;
+void ps_dgtd_list_face_nodes(int order, ps_dgtd_face_nodes *out);
+
 ps_status ps_dgtd_half_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
 ps_status ps_dgtd_paper_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
 

@@ -67,6 +67,19 @@ ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
 }
 #endif
 
+void ps_dgtd_list_face_nodes(int order, ps_dgtd_face_nodes *out)
+{
+    static const int opposite[4] = {3, 2, 0, 1};
+    int count[4] = {0}, n = 0;
+    for (int k = 0; k <= order; ++k)
+        for (int j = 0; j + k <= order; ++j)
+            for (int i = 0; i + j + k <= order; ++i, ++n) {
+                const int index[4] = {order - i - j - k, i, j, k};
+                for (int f = 0; f < 4; ++f)
+                    if (index[opposite[f]] == 0) out->node[f][count[f]++] = (int8_t)n;
+            }
+}
+
 static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
 static int nodes_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
 static int face_nodes_of(int order) { return (order + 1) * (order + 2) / 2; }

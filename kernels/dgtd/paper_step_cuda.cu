@@ -46,7 +46,7 @@ template <typename real> struct view {
     real *target, *flux;
     real sign[PS_DGTD_FACES];
     int64_t begin, end; /* slots */
-    int16_t face[4][PS_DGTD_MAX_FACE_NODES];
+    ps_dgtd_face_nodes faces;
 };
 
 template <typename real> __device__ const real *table()
@@ -109,8 +109,8 @@ __device__ void jump_at(const view<real> &x, const real *g, int stride, int64_t 
     using S = shape<real, P>;
     const int64_t group = slot / S::L, at = (group * 4 + f) * S::L + slot % S::L;
     const int32_t link = x.links[at];
-    const int64_t own = first_value<S::NP, real>(slot) + x.face[f][m] * S::L;
-    const int64_t other = first_value<S::NP, real>(link >> 2) + x.face[link & 3][m] * S::L;
+    const int64_t own = first_value<S::NP, real>(slot) + x.faces.node[f][m] * S::L;
+    const int64_t other = first_value<S::NP, real>(link >> 2) + x.faces.node[link & 3][m] * S::L;
     const real sign = x.bordered[group] ? x.sign[x.kinds[at]] : real(1);
     real u[3], h[3];
     for (int c = 0; c < 3; ++c)
@@ -221,15 +221,7 @@ template <typename real, int P>
 ps_status launch(const ps_dgtd_device_sweep *s, view<real> *x, cudaStream_t queue)
 {
     using S = shape<real, P>;
-    constexpr int opposite[4] = {3, 2, 0, 1};
-    int n = 0, count[4] = {};
-    for (int k = 0; k <= P; ++k)
-        for (int j = 0; j + k <= P; ++j)
-            for (int i = 0; i + j + k <= P; ++i, ++n) {
-                const int index[4] = {P - i - j - k, i, j, k};
-                for (int f = 0; f < 4; ++f)
-                    if (index[opposite[f]] == 0) x->face[f][count[f]++] = (int16_t)n;
-            }
+    ps_dgtd_list_face_nodes(P, &x->faces);
     const unsigned blocks = (unsigned)((x->end - x->begin + S::NBTET - 1) / S::NBTET);
     for (int subset = 0; subset < S::SUBSETS; ++subset)
         int_volume<real, P><<<blocks, S::NBTET * S::SUBSET, 0, queue>>>(*x, subset * S::SUBSET);

@@ -41,30 +41,6 @@ static double flops_of(int p)
     return 2 * (15 * np + 12 * lower + 3 * 2 * 4 * lower + 52 * nf + 8 * lift + 4 * np + 24 * np);
 }
 
-/* Random coefficients in both fields. */
-static ps_status fill_fields(dgtd_device *d)
-{
-    enum { POOL = 16 << 20 };
-    float *pool;
-    uint64_t state = 5;
-    PS_TRY(PS_ALLOC(&pool, POOL / 4, "random values"));
-    for (int64_t i = 0; i < POOL / 4; ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        double x = (double)(state >> 33) * 0x1p-31 - .5;
-        if (d->system.precision == PS_SINGLE)
-            pool[i] = (float)x;
-        else if (i % 2 == 0)
-            memcpy(pool + i, &x, sizeof x);
-    }
-    for (int f = 0; f < 2; ++f)
-        for (int64_t at = 0; at < d->field_bytes; at += POOL)
-            PS_TRY(ps_copy_to_device(d->stream, (char *)d->field[f] + at, pool,
-                                     d->field_bytes - at < POOL ? d->field_bytes - at : POOL));
-    PS_TRY(ps_stream_wait(d->stream));
-    free(pool);
-    return PS_OK;
-}
-
 static ps_status time_steps(dgtd_device *d, int64_t steps, double *seconds)
 {
     ps_event *start = NULL, *end = NULL;
@@ -110,7 +86,7 @@ static ps_status measure(dgtd_case *c, ps_device *device, ps_precision precision
     double seconds = 0;
     ps_status status;
     PS_GUARD(status, done, dgtd_device_init(&d, device, c, mode, 1, 0));
-    PS_GUARD(status, done, fill_fields(&d));
+    PS_GUARD(status, done, dgtd_device_fill_random(&d));
     PS_GUARD(status, done, time_steps(&d, steps, &seconds));
     record(c, &d, mode, 1000 * seconds / (double)steps);
 done:

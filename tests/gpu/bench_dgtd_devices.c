@@ -169,25 +169,6 @@ static ps_status check(ps_device **devices, int available)
 
 /* ---- times ---- */
 
-static ps_status fill_fields(dgtd_slab_part *p)
-{
-    enum { POOL = 16 << 20 };
-    float *pool;
-    uint64_t state = 5;
-    PS_TRY(PS_ALLOC(&pool, POOL / 4, "random values"));
-    for (int64_t i = 0; i < POOL / 4; ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        pool[i] = (float)((double)(state >> 33) * 0x1p-31 - .5);
-    }
-    for (int f = 0; f < 2; ++f)
-        for (int64_t at = 0; at < p->d.field_bytes; at += POOL)
-            PS_TRY(ps_copy_to_device(p->d.stream, (char *)p->d.field[f] + at, pool,
-                                     p->d.field_bytes - at < POOL ? p->d.field_bytes - at : POOL));
-    PS_TRY(ps_stream_wait(p->d.stream));
-    free(pool);
-    return PS_OK;
-}
-
 /* Seconds of 1000 steps with `count` slabs of the given height on as many devices. */
 static ps_status measure(ps_device **devices, int count, int order, int64_t side, int64_t height,
                          int64_t steps, double *seconds)
@@ -200,7 +181,7 @@ static ps_status measure(ps_device **devices, int count, int order, int64_t side
     PS_TRY(dgtd_case_init_system(&x.c, order, PS_SINGLE, &vacuum, 1));
     ps_dgtd_set_step(&x.c.system, &vacuum, dt);
     PS_TRY(place(&x, parts, devices, count, dt));
-    for (int g = 0; g < count; ++g) PS_TRY(fill_fields(&parts[g]));
+    for (int g = 0; g < count; ++g) PS_TRY(dgtd_device_fill_random(&parts[g].d));
     PS_TRY(run(parts, count, &x, 30, seconds));
     PS_TRY(run(parts, count, &x, steps, seconds));
     *seconds *= 1000 / (double)steps;
