@@ -1,6 +1,6 @@
 /* device_state without a device: sizes, places, weights, and that the CPU is told apart. What the
  * kernels do is checked on one (tests/gpu/check_dgtd.c). */
-#include "kernels/dgtd/device_march.h"
+#include "kernels/dgtd/device_kernels.h"
 
 #include "tests/check.h"
 #include "tests/support/dgtd_case.h"
@@ -49,6 +49,20 @@ static void arrays_have_their_places(void **state)
             d.mode = PS_DGTD_FUSED;
             assert_true(ps_dgtd_device_bytes(&d) <= bytes - field);
         }
+}
+
+/* The kernels' list of face nodes is the reference's. */
+static void face_nodes_are_those_of_the_reference(void **state)
+{
+    for (int order = 1; order <= 4; ++order) {
+        ps_dgtd_reference reference;
+        ps_dgtd_face_nodes faces;
+        ps_dgtd_reference_init(&reference, order);
+        ps_dgtd_list_face_nodes(order, &faces);
+        for (int f = 0; f < 4; ++f)
+            for (int m = 0; m < reference.face_nodes; ++m)
+                assert_int_equal(faces.node[f][m], reference.face[f][m]);
+    }
 }
 
 /* Weights for values at nodes and those for coefficients give the same value of a polynomial. */
@@ -100,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_have_their_places),
+        cmocka_unit_test(face_nodes_are_those_of_the_reference),
         cmocka_unit_test(probe_weights_turn),
         cmocka_unit_test(the_cpu_is_refused),
     };
