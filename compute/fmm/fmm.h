@@ -97,6 +97,9 @@ int64_t fmm_pool_whole(const fmm_pool *pool); /* of all that some task accesses,
 /* One task more will access the piece. */
 void fmm_pool_expect(fmm_pool *pool, int64_t piece);
 void fmm_pool_expect_none(fmm_pool *pool); /* counting begins anew */
+/* Before fmm_pool_start, where all pieces fit the budget: takes memory for all of them (pinned, for
+ * transfers to GPUs, with a device), reads what comes from the octree. OpenMP inside. */
+ps_status fmm_pool_load(fmm_pool *pool, ps_device *device);
 /* From here on pieces are in memory, at most `budget` bytes of them; others lie in a scratch file
  * beside `beside`, or where they came from. */
 ps_status fmm_pool_start(fmm_pool *pool, ps_task_queue *queue, int64_t budget, const char *beside);
@@ -108,7 +111,7 @@ ps_status fmm_pool_acquire(fmm_pool *pool, const int64_t *pieces, const ps_acces
 ps_status fmm_pool_settle(fmm_pool *pool, int64_t piece, void **memory);
 typedef struct fmm_pool_figures {
     int64_t peak_bytes, read_bytes, written_bytes, evictions;
-    double wait_seconds, move_seconds;
+    double wait_seconds, move_seconds, load_seconds;
 } fmm_pool_figures;
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
 

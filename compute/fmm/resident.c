@@ -48,12 +48,6 @@ static ps_status wanted(const fmm_run *r, bool *out)
                                  "--trace and --mapping, which are of tasks");
     if (must && !*out)
         return ps_fail(PS_USAGE, "--resident yes needs a CUDA device, and --device is %s", device);
-    if (cuda && !*out)
-        return ps_fail(PS_FAILED,
-                       "--device %s: tasks of penstock-fmm have no code for GPUs; without "
-                       "--resident no, --journal, --restart, --trace, --mapping and other ranks "
-                       "all is computed on one GPU, with --device cpu on the cores",
-                       device);
     return PS_OK;
 }
 

@@ -178,6 +178,8 @@ static ps_status open_queue(fmm_run *r)
         config.devices = fmm_gpus_devices(r->work.gpus);
         config.device_memory = fmm_gpus_memory(r->work.gpus, r->run);
     }
+    if (r->pool_budget >= r->whole_bytes)
+        PS_TRY(fmm_pool_load(r->pool, r->problem.gpus ? config.devices[0] : NULL));
     PS_TRY(ps_task_queue_open(&config, &r->queue));
     return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->operands[1]);
 }
