@@ -12,6 +12,7 @@
 #include "kernels/common/growth_watch.h"
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/mode.h"
+#include "kernels/dgtd/running_dft.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
 
@@ -28,21 +29,21 @@ typedef struct march_options {
     int64_t snapshots, checkpoint_steps, mode_error;
     double checkpoint_every; /* s */
     bool restart;
-    int state;            /* state_place */
-    int64_t visit_steps;  /* m; 0: what memory allows */
+    int state;           /* state_place */
+    int64_t visit_steps; /* m; 0: what memory allows */
 } march_options;
 
 /* ---- the problem of this rank (problem.c, sources.c) ---- */
 
-enum { FREQUENCIES_MAX = 64, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
+enum { FREQUENCIES_MAX = PS_DGTD_DFT_FREQUENCIES, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
 
 typedef struct timing {
-    double dt;             /* m */
+    double dt; /* m */
     int64_t steps;
-    int64_t period_steps;  /* a period of the first frequency; 0: none asked for */
-    int64_t quiet_after;   /* the last step at which a source acts; INT64_MAX: always */
+    int64_t period_steps;              /* a period of the first frequency; 0: none asked for */
+    int64_t quiet_after;               /* the last step at which a source acts; INT64_MAX: always */
     int64_t probe_every, energy_every; /* steps between samples; at least one is taken */
-    int64_t crossing;      /* steps that a wave takes across the body */
+    int64_t crossing;                  /* steps that a wave takes across the body */
 } timing;
 
 typedef struct problem {
@@ -79,7 +80,8 @@ ps_precision problem_precision(const march_options *options);
 ps_status sources_open(problem *problem);
 ps_status sources_build(problem *problem);
 void sources_release(problem *problem);
-/* Fields of elements [first, end) at the start: E at 0, H at dt/2. Nothing is done without a mode. */
+/* Fields of elements [first, end) at the start: E at 0, H at dt/2. Nothing is done without a mode.
+ */
 ps_status sources_start(const problem *problem, int64_t first, int64_t end, void *electric,
                         void *magnetic);
 /* The L2 distance of the fields E^n, H^{n+1/2} of all ranks from the mode of the start. */
@@ -99,10 +101,12 @@ ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **pla
 /* ---- the plan (plan.c) ---- */
 
 typedef struct march_plan {
-    bool file;         /* the state lies in a file and is visited a window at a time        */
-    int64_t budget;    /* of this rank, bytes                                               */
+    const backend *backend;
+    int ordinal;    /* of its device                                                     */
+    bool file;      /* the state lies in a file and is visited a window at a time        */
+    int64_t budget; /* of this rank, bytes                                               */
     int64_t process, system, border, fields, sums, rows, exchange;
-    int64_t fixed;     /* all that is in memory but fields and sums                         */
+    int64_t fixed; /* all that is in memory but fields and sums                         */
     int64_t output, disk_free;
 } march_plan;
 
@@ -125,15 +129,16 @@ typedef struct march {
     void *state; /* of the backend */
     ps_dgtd_march march;
     ps_dgtd_energy energy;
+    ps_dgtd_upwind upwind; /* of models with that flux */
     void *sums[2];
     struct exchange *exchange; /* of several ranks; NULL: one */
     struct tiles *tiles;       /* out of core; NULL: in memory */
     ps_dgtd_probe *probes;     /* own ones */
     int64_t *probe_places, probe_count;
-    int64_t batch_max;         /* steps that rows have room for */
-    double *values;            /* [batch_max][own probes][6] */
-    double *rows;              /* [batch_max][row_values] of all ranks */
-    double *terms[2];          /* [energy samples of a batch][groups], by field */
+    int64_t batch_max; /* steps that rows have room for */
+    double *values;    /* [batch_max][own probes][6] */
+    double *rows;      /* [batch_max][row_values] of all ranks */
+    double *terms[2];  /* [energy samples of a batch][groups], by field */
     record record;
     figures figures;
     march_clock clock;
@@ -154,6 +159,16 @@ void march_release(march *march);
 ps_status march_begin(march *march, record_mode mode);
 ps_status march_run(march *march);
 void march_report(const march *march);
+
+/* upwind.c: nothing is done with the centred flux. Check: PS_USAGE for a device, a state in a file
+ * or a step that the flux does not go with; auto is the CPU. Open and fill before the first field is set, fill collective;
+ * begin: the fields and their halo are those of the first step. */
+int64_t upwind_bytes(const problem *problem);
+ps_status upwind_check(const ps_run *run, const problem *problem, march_plan *plan);
+ps_status upwind_open(march *march, int64_t field_bytes);
+ps_status upwind_fill(march *march, int64_t field_bytes);
+void upwind_begin(march *march);
+void upwind_close(march *march);
 
 /* step.c: one half step of groups [begin, end) with all that is to be recorded of it; the state is
  * at step `step`, the batch began at `first`. */

@@ -26,7 +26,8 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
     const double *at = payload, *end = at + bytes / (int64_t)sizeof *at;
     int64_t probes = m->problem->probe_count;
     for (int64_t n = first; n < first + count; ++n) {
-        bool sampled = n % m->problem->timing.probe_every == 0, energy = n % m->problem->timing.energy_every == 0;
+        bool sampled = n % m->problem->timing.probe_every == 0,
+             energy = n % m->problem->timing.energy_every == 0;
         if (end - at < (sampled ? 6 * probes : 0) + (energy ? 2 : 0))
             return ps_fail(PS_INVALID, "%s: step %lld is cut short", m->record.log_path,
                            (long long)n);
@@ -65,8 +66,8 @@ static ps_status init_traces(traces *t)
     int64_t probes = m->problem->probe_count;
     PS_TRY(init_trace(m, m->problem->timing.energy_every, 3, 0, "energy", "J", &t->energy));
     for (int field = 0; field < 2 && probes; ++field) {
-        PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0, names[field],
-                          units[field], &t->probes[field]));
+        PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0,
+                          names[field], units[field], &t->probes[field]));
         for (int64_t c = 0; c < 3 * probes; ++c)
             memcpy(t->probes[field].places + 3 * c, m->problem->points + c / 3 * 3,
                    3 * sizeof(double));
@@ -149,8 +150,8 @@ static ps_status fill_header(const march *m, ps_phasors_header *h)
     h->materials = (int)p->header->media;
     for (int k = 0; k < h->materials; ++k) {
         ps_phasors_material *to = h->material + k;
-        *to = (ps_phasors_material){media[k].tag, media[k].eps, media[k].mu, media[k].sigma,
-                                    media[k].density, ""};
+        *to = (ps_phasors_material){media[k].tag,   media[k].eps,     media[k].mu,
+                                    media[k].sigma, media[k].density, ""};
         snprintf(to->name, sizeof to->name, "%s", media[k].name);
     }
     return sum_source(m, h);
@@ -216,8 +217,7 @@ static ps_status write_values(march *m, ps_phasors *file)
     return status;
 }
 
-static ps_status write_own_phasors(march *m, const char *path,
-                                   const ps_store_identity *identity)
+static ps_status write_own_phasors(march *m, const char *path, const ps_store_identity *identity)
 {
     ps_phasors_header *header;
     ps_phasors *file = NULL;
@@ -226,8 +226,8 @@ static ps_status write_own_phasors(march *m, const char *path,
     if (status == PS_OK) status = ps_phasors_create(path, identity, header, &file);
     free(header);
     PS_TRY(status);
-    status = ps_store_add_input(ps_phasors_store(file), "model",
-                                ps_dgtd_model_store(m->problem->model));
+    status =
+        ps_store_add_input(ps_phasors_store(file), "model", ps_dgtd_model_store(m->problem->model));
     if (status == PS_OK) status = write_elements(m, file);
     if (status == PS_OK) status = write_values(m, file);
     if (status == PS_OK) return ps_phasors_commit(&file);

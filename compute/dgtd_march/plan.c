@@ -45,7 +45,8 @@ static int64_t sample_bytes(const problem *p)
 {
     int64_t steps = p->timing.steps;
     return (steps / p->timing.probe_every * 6 * p->probe_count +
-            steps / p->timing.energy_every * 2) * (int64_t)sizeof(double);
+            steps / p->timing.energy_every * 2) *
+           (int64_t)sizeof(double);
 }
 
 /* Bytes of the samples of a batch. */
@@ -68,7 +69,7 @@ static void measure(const ps_run *run, const problem *p, march_plan *m)
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
     m->rows = 2 * sample_bytes(p) + batch_bytes(p) + (m->sums ? PHASOR_CHUNKS : 0);
     m->exchange = exchange_bytes(&p->domain, &p->system);
-    m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
+    m->fixed = m->process + m->system + m->border + m->rows + m->exchange + upwind_bytes(p);
     int64_t state = m->fields + m->sums;
     m->output = 2 * state + 2 * sample_bytes(p) + (m->sums ? m->sums / 2 : 0);
     disk_room(run->operands[1], &m->disk_free);
@@ -76,14 +77,17 @@ static void measure(const ps_run *run, const problem *p, march_plan *m)
 
 /* In memory where it fits, or else in a file, of which at least a hundredth has to be in memory;
  * how much exactly shows when the mesh is there. */
-static ps_status place_state(const march_options *options, march_plan *m)
+static ps_status place_state(const ps_run *run, const march_options *options, march_plan *m)
 {
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
-    m->file = options->state == STATE_FILE ||
-              (options->state == STATE_AUTO && !fits && ps_comm_size() == 1 &&
-               options->mode_error == 0);
+    m->file = options->state == STATE_FILE || (options->state == STATE_AUTO && !fits &&
+                                               ps_comm_size() == 1 && options->mode_error == 0);
+    if (m->file && m->backend != &backend_cpu && strcmp(run->device, "auto"))
+        return ps_fail(PS_USAGE, "--device %s: fields in a file are marched on CPU cores only",
+                       run->device);
+    if (m->file) m->backend = &backend_cpu;
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
                                  "parts take (--plan lists it)");
@@ -93,8 +97,7 @@ static ps_status place_state(const march_options *options, march_plan *m)
                    "--host-memory: %.1f MB cannot do; mesh, border and samples take %.1f MB, "
                    "fields %.1f MB and transforms %.1f MB%s (--plan lists it)",
                    (double)m->budget / 1e6, (double)m->fixed / 1e6, (double)m->fields / 1e6,
-                   (double)m->sums / 1e6,
-                   m->file ? ", of which a part has to be in memory" : "");
+                   (double)m->sums / 1e6, m->file ? ", of which a part has to be in memory" : "");
 }
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
@@ -102,7 +105,9 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
 {
     memset(m, 0, sizeof *m);
     measure(run, p, m);
-    PS_TRY(place_state(options, m));
+    PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
+    PS_TRY(place_state(run, options, m));
+    PS_TRY(upwind_check(run, p, m));
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
@@ -128,7 +133,8 @@ void plan_print(const ps_run *run, const problem *p, const march_plan *m)
     ps_report_int(report, "ranks", ps_comm_size(), NULL);
     ps_report_int(report, "steps", p->timing.steps, NULL);
     ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0, "s");
-    if (p->timing.period_steps) ps_report_int(report, "steps_a_period", p->timing.period_steps, NULL);
+    if (p->timing.period_steps)
+        ps_report_int(report, "steps_a_period", p->timing.period_steps, NULL);
     ps_report_int(report, "probes", p->probe_count, NULL);
     ps_report_int(report, "frequencies", p->frequency_count, NULL);
     /* A guess to tell minutes from days. */

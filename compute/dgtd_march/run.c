@@ -63,8 +63,7 @@ static ps_status open_rows(march *m)
 static ps_status open_state(march *m)
 {
     problem *p = m->problem;
-    int ordinal;
-    PS_TRY(backend_choose(m->run->device, &m->backend, &ordinal));
+    m->backend = m->plan->backend;
     backend_setup setup = {.march = &m->march,
                            .energy = &m->energy,
                            .field_bytes = field_bytes(p),
@@ -73,7 +72,11 @@ static ps_status open_state(march *m)
                            .rows = m->batch_max,
                            .omegas = p->omegas,
                            .frequencies = (int)p->frequency_count,
-                           .sums = {m->sums[0], m->sums[1]}};
+                           .sums = {m->sums[0], m->sums[1]},
+                           .border = &p->border,
+                           .body = &p->body,
+                           .total = p->domain.total,
+                           .halo_slots = p->domain.halo_count};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
@@ -81,7 +84,7 @@ static ps_status open_state(march *m)
         setup.receive = m->exchange->receive;
         setup.faces = m->exchange->faces;
     }
-    PS_TRY(m->backend->open(&setup, ordinal, &m->state));
+    PS_TRY(m->backend->open(&setup, m->plan->ordinal, &m->state));
     if (m->exchange) {
         m->exchange->backend = m->backend;
         m->exchange->state = m->state;
@@ -105,6 +108,8 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
+    PS_TRY(ps_comm_agree(upwind_open(m, field_bytes(p))));
+    PS_TRY(upwind_fill(m, field_bytes(p)));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }
@@ -123,6 +128,7 @@ void march_close(march *m)
     free(m->march.electric);
     free(m->march.magnetic);
     free(m->energy.former);
+    upwind_close(m);
     free(m->probes);
     free(m->probe_places);
     free(m->values);
@@ -176,11 +182,12 @@ ps_status march_begin(march *m, record_mode mode)
     PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->tiles ? tiles_adopt : NULL, m));
     m->first = m->done = step;
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
-    PS_TRY(ps_comm_agree(m->backend->put(m->state)));
+    PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
     for (int field = 0; field < 2 && m->exchange; ++field) {
         PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
         PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
     }
+    upwind_begin(m);
     return PS_OK;
 }
 
@@ -206,10 +213,11 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
     int64_t every = m->problem->timing.energy_every, crossing = (t->crossing + every - 1) / every;
     f->latest = electric;
     if (!isfinite(electric))
-        return ps_fail(PS_FAILED,
-                       "step %lld: the fields are no longer finite: the march is unstable. Lower the "
-                       "time step (--dt-scale), or let the setup find it by power iteration",
-                       (long long)step);
+        return ps_fail(
+            PS_FAILED,
+            "step %lld: the fields are no longer finite: the march is unstable. Lower the "
+            "time step (--dt-scale), or let the setup find it by power iteration",
+            (long long)step);
     f->largest = fmax(f->largest, electric);
     int64_t quiet = t->quiet_after == INT64_MAX ? 0 : (step - t->quiet_after) / every;
     switch (ps_growth_watch_step(&f->growth, quiet, crossing > 0 ? crossing : 1, electric,
@@ -221,12 +229,14 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
                        (long long)step, (long long)t->quiet_after);
         return PS_OK;
     case PS_GROWTH_CERTAIN:
-        return ps_fail(PS_FAILED,
-                       "step %lld: the electric energy has grown to %.3g J though the sources are over "
-                       "since step %lld: the march is unstable. Lower the time step (--dt-scale), "
-                       "or let the setup find it by power iteration",
-                       (long long)step, electric * PS_DGTD_EPS0, (long long)t->quiet_after);
-    default: return PS_OK;
+        return ps_fail(
+            PS_FAILED,
+            "step %lld: the electric energy has grown to %.3g J though the sources are over "
+            "since step %lld: the march is unstable. Lower the time step (--dt-scale), "
+            "or let the setup find it by power iteration",
+            (long long)step, electric * PS_DGTD_EPS0, (long long)t->quiet_after);
+    default:
+        return PS_OK;
     }
 }
 
@@ -274,7 +284,7 @@ static bool checkpoint_is_due(const march *m)
 
 static ps_status keep_state(march *m)
 {
-    if (m->tiles) PS_TRY(tiles_flush(m));
+    PS_TRY(ps_comm_agree(m->tiles ? tiles_flush(m) : m->backend->save(m->state)));
     PS_TRY(record_checkpoint(&m->record, m->done, &m->figures));
     if (m->tiles) tiles_kept(m);
     return PS_OK;
@@ -293,11 +303,11 @@ static ps_status keep(march *m, int64_t count)
     bool last = m->done == m->problem->timing.steps;
     PS_TRY(watch_growth(m, count));
     PS_TRY(log_rows(m, count));
-    bool due = ps_comm_any(checkpoint_is_due(m)), shot = m->options->snapshots > 0 &&
-                                                          m->done % m->options->snapshots == 0;
+    bool due = ps_comm_any(checkpoint_is_due(m)),
+         shot = m->options->snapshots > 0 && m->done % m->options->snapshots == 0;
     bool keeps = !last && (m->stopped || due);
     bool measured = m->options->mode_error > 0 && (last || m->done % m->options->mode_error == 0);
-    if (keeps || shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
+    if (shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
     if (measured) PS_TRY(measure_error(m));
     if (shot) PS_TRY(ps_comm_agree(snapshots_write(m)));
     return keeps ? keep_state(m) : PS_OK;

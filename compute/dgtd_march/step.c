@@ -82,8 +82,8 @@ static ps_status each_part(march *m, ps_dgtd_field field, int64_t step, int64_t 
     for (int64_t q = p->domain.first_part; q < p->domain.end_part; ++q) {
         bool last = q + 1 == p->domain.end_part;
         int64_t inner = (start[q] - p->domain.first + interior[q]) / lanes;
-        int64_t end = last ? p->system.groups
-                           : (start[q + 1] - p->domain.first + lanes - 1) / lanes;
+        int64_t end =
+            last ? p->system.groups : (start[q + 1] - p->domain.first + lanes - 1) / lanes;
         if (inner < done) inner = done;
         if (border)
             PS_TRY(march_half_range(m, field, step, first, inner, end));

@@ -6,11 +6,15 @@
 #include "runtime/memory.h"
 
 /* Batches of one size wherever there is room for some, so that bits depend on the budget only where
- * it is small: the order of additions is that of the batches. 512 MB take 0.1 ms to sweep. */
-static const int64_t whole_batch = (int64_t)512 << 20;
+ * it is small: the order of additions is that of the batches. 2 GB take 0.5 ms to sweep, in which
+ * the starts and ends of a batch, where the device is not full, no longer count: batches of 512 MB
+ * took a quarter longer. */
+static const int64_t whole_batch = (int64_t)2 << 30;
 enum { WHOLE_BATCHES_LEAST = 8 };
 
-/* Partial sums of a batch, in units of the sums: more strands than that are never made. */
+/* Partial sums of a batch, in units of the sums. Of few unknowns there are more in a whole batch,
+ * as many as fill the device: 50 MB at most in single precision, beside the 16 GB of such budgets.
+ */
 enum { PARTIAL_SUMS = 64 };
 
 static int64_t item_size(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }

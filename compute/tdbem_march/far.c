@@ -116,7 +116,7 @@ ps_status far_sums_open(far_matrix *far, const window *past, int64_t memory, far
 {
     *out = (far_sums){.group = far->group, .first = -1};
     if (far->group == 0) return PS_OK;
-    return summation_open(&far->tiles, past, far->group, memory, &out->summation);
+    return summation_open(&far->tiles, past, far->group, memory, 0, &out->summation);
 }
 
 void far_sums_close(far_sums *f) { summation_close(&f->summation); }

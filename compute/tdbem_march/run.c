@@ -36,7 +36,7 @@ static ps_status open_sums(march *m, const march_plan *plan, int64_t left)
     int64_t own = plan->far_least > 0 && plan->tiles_whole < left - plan->far_least
                       ? plan->tiles_whole
                       : left - plan->far_least; /* the near lags first: they are swept more often */
-    PS_TRY(summation_open(&p->tiles, &m->window, m->options->group, own, &m->summation));
+    PS_TRY(summation_open(&p->tiles, &m->window, m->options->group, own, 0, &m->summation));
     return far_sums_open(&p->far, &m->window, left - own, &m->far);
 }
 

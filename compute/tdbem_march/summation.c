@@ -30,13 +30,13 @@ int64_t summation_sums_bytes(const ps_slice_header *header, int64_t group)
 }
 
 ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t memory,
-                         summation *out)
+                         int spared, summation *out)
 {
     *out = (summation){.list = {t, NULL}, .window = past, .group = group};
     PS_TRY(
         ps_alloc(&out->sums, t->header.unknowns * group, item_size(past->precision), "the sums"));
     if (t->count == 0) return PS_OK;
-    out->threads = omp_get_max_threads();
+    out->threads = omp_get_max_threads() > spared ? omp_get_max_threads() - spared : 1;
     PS_TRY(PS_ALLOC(&out->bounds, out->threads + 1, "the rows of threads"));
     PS_TRY(tiles_split_rows(t, out->threads, out->bounds, &out->row_tiles));
     out->run = 8 * out->row_tiles > RUN_LEAST ? 8 * out->row_tiles : RUN_LEAST;
@@ -88,7 +88,7 @@ static ps_status add_tile(const summation *s, const tile_view *view, ps_slice_pr
         product.past_origin = s->window->origin + g0;
         product.sums = (char *)s->sums + (size_t)g0 * item_size(s->window->precision);
         PS_TRY(ps_slice_product_tile(&product, s->window->precision,
-                                     values * product.group < SMALL_TILE ? 1 : 0));
+                                     values * product.group < SMALL_TILE ? 1 : s->threads));
     }
     return PS_OK;
 }

@@ -18,8 +18,8 @@ typedef struct summation {
     int64_t group;
     void *sums; /* [unknowns][group], in the precision of the matrix; owned */
     ps_chunk_stream *stream;
-    /* For runs of tiles that are swept together: */
     int threads;
+    /* For runs of tiles that are swept together: */
     int64_t *bounds;   /* [threads + 1] their rows */
     int64_t row_tiles; /* tiles side by side that cover all rows */
     int64_t run;       /* longest */
@@ -32,9 +32,10 @@ typedef struct summation {
 
 int64_t summation_sums_bytes(const ps_slice_header *header, int64_t group);
 /* Groups may be longer than PS_GROUP_MAX: then a tile is multiplied several times at once.
- * Opens the stream within `memory` bytes (beside the sums). Borrows tiles and past. */
+ * Opens the stream within `memory` bytes (beside the sums). `spared`: cores that are left to
+ * others, who work at the same time. Borrows tiles and past. */
 ps_status summation_open(tiles *tiles, const window *past, int64_t group, int64_t memory,
-                         summation *out);
+                         int spared, summation *out);
 void summation_close(summation *summation);
 ps_status summation_sweep(summation *summation);
 /* out[unknowns] = s^{n0+g} so far, this rank's part; _add: +=. */

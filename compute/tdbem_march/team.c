@@ -255,7 +255,7 @@ static ps_status move_cpu(team *t)
     summation_close(&t->cpu);
     t->cpu_tiles = part;
     return summation_open(&t->cpu_tiles, &t->march->window, t->march->options->group, memory,
-                          &t->cpu);
+                          t->devices, &t->cpu);
 }
 
 /* The slowest is within 2 % of the mean: moving intervals costs more than it brings. */

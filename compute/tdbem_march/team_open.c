@@ -194,7 +194,8 @@ static ps_status open_cpu(team *t, int64_t host_memory)
     ps_worker_balance_interval(t->balance, t->devices, &begin, &end);
     t->cpu_tiles = tiles_part(&m->problem->tiles, begin, end);
     t->cpu_memory = host_memory;
-    return summation_open(&t->cpu_tiles, &m->window, m->options->group, host_memory, &t->cpu);
+    return summation_open(&t->cpu_tiles, &m->window, m->options->group, host_memory, t->devices,
+                          &t->cpu);
 }
 
 /* A CPU worker helps where the tiles exceed what the devices hold: then it takes the place of a

@@ -35,6 +35,6 @@ void ps_dgtd_energy_half(const ps_dgtd_energy *x, const ps_dgtd_march *march, ps
         return;
     }
     for (int64_t g = begin; g < end; g += PS_DGTD_ENERGY_GROUPS)
-        magnetic_half(x, march, g, g + PS_DGTD_ENERGY_GROUPS < end ? g + PS_DGTD_ENERGY_GROUPS : end,
-                      terms);
+        magnetic_half(x, march, g,
+                      g + PS_DGTD_ENERGY_GROUPS < end ? g + PS_DGTD_ENERGY_GROUPS : end, terms);
 }

@@ -4,8 +4,8 @@
  *
  *     D[16][8] += A[16][8] B[8][8]
  *
- * Of A, lane l holds rows l/4 and l/4 + 8, columns 2 (l%4) and 2 (l%4) + 1; of B rows 2 (l%4) + e and
- * column l/4; of D rows as of A, columns 2 (l%4) + e: a result is at once the left operand of
+ * Of A, lane l holds rows l/4 and l/4 + 8, columns 2 (l%4) and 2 (l%4) + 1; of B rows 2 (l%4) + e
+ * and column l/4; of D rows as of A, columns 2 (l%4) + e: a result is at once the left operand of
  * the next product. (The order of the columns of A and rows of B is ours: the instruction would
  * have l%4 and l%4 + 4.)
  */

@@ -1,14 +1,15 @@
 /* Worker logs: who took how long, and the stages. The data are read: a few kilobytes. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "formats/worker_log.h"
 #include "postprocess/inspect/inspect.h"
+#include "runtime/memory.h"
 
-/* The sum of the log's seconds, and the sums of the slowest of every iteration: of all of them, and
- * of the last half, before which intervals have been moved. */
+/* The sum of the log's seconds, and of the slowest worker's of every iteration. */
 typedef struct time_sums {
-    double all, slowest, last_half;
+    double all, slowest;
 } time_sums;
 
 static double seconds_of(const ps_worker_log *log, int worker)
@@ -20,7 +21,7 @@ static double seconds_of(const ps_worker_log *log, int worker)
 
 static time_sums sum_up(const ps_worker_log *log)
 {
-    time_sums sums = {0, 0, 0};
+    time_sums sums = {0, 0};
     for (int64_t n = 0; n < log->iterations; ++n) {
         double slowest = 0;
         for (int w = 0; w < log->workers; ++w) {
@@ -28,9 +29,29 @@ static time_sums sum_up(const ps_worker_log *log)
             slowest = fmax(slowest, log->seconds[n * log->workers + w]);
         }
         sums.slowest += slowest;
-        if (n >= log->iterations / 2) sums.last_half += slowest;
     }
     return sums;
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    double s = *(const double *)a, t = *(const double *)b;
+    return (s > t) - (s < t);
+}
+
+/* The median, over the last half of the iterations, of the slowest worker's seconds: what an
+ * iteration takes when intervals have settled. *out is left where there is no memory. */
+static void median_at_the_end(const ps_worker_log *log, double *out)
+{
+    int64_t first = log->iterations / 2, count = log->iterations - first;
+    double *slowest;
+    if (count == 0 || PS_ALLOC(&slowest, count, "seconds of iterations") != PS_OK) return;
+    for (int64_t n = 0; n < count; ++n)
+        for (int w = 0; w < log->workers; ++w)
+            slowest[n] = fmax(slowest[n], log->seconds[(first + n) * log->workers + w]);
+    qsort(slowest, (size_t)count, sizeof *slowest, compare_seconds);
+    *out = slowest[count / 2];
+    free(slowest);
 }
 
 /* A line each: seconds, share of the time of all workers, interval and items at the end. */
@@ -56,9 +77,9 @@ static void report_workers(const ps_worker_log *log, ps_report *report)
     ps_report_int(report, "iterations", log->iterations, "1");
     ps_report_real(report, "slowest_seconds", sums.slowest, "s");
     ps_report_real(report, "mean_seconds", mean, "s");
-    if (log->iterations > 0)
-        ps_report_real(report, "an_iteration_of_the_last_half",
-                       sums.last_half / (double)((log->iterations + 1) / 2), "s");
+    double median = 0;
+    median_at_the_end(log, &median);
+    ps_report_real(report, "median_at_the_end", median, "s");
     if (sums.slowest > 0) ps_report_real(report, "balance", 100 * mean / sums.slowest, "%");
 }
 
