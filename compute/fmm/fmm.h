@@ -148,6 +148,8 @@ typedef struct fmm_gpus fmm_gpus;
 /* Opens the devices that --device names, at most `most` (none if there are none, or on a CPU). */
 ps_status fmm_gpus_open(const ps_run *run, fmm_gpus **out, int *count);
 void fmm_gpus_close(fmm_gpus **gpus);
+/* PS_USAGE, saying why, if the kernels for GPUs do not take these operators. */
+ps_status fmm_gpus_can(const fmm_problem *p);
 /* Operators and room on each device. */
 ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p);
 ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus);
