@@ -327,11 +327,11 @@ typedef struct fmm_run {
 
 /* ---- all on one device: resident.c ---- */
 
-/* Opens the device, r->resident, where --device and --resident ask for that. PS_USAGE, PS_FAILED if
- * they ask for what cannot be. */
+/* Opens the device, r->resident, where --device and --resident ask for that. PS_USAGE if they ask
+ * for what cannot be, PS_FAILED without a device that was asked for. */
 ps_status fmm_resident_open(fmm_run *r);
-/* Memory, from trees and operators in fp64. What does not fit: PS_EXHAUSTED, but where nothing was
- * asked for (--device auto) r->resident is gone. */
+/* Memory, from trees and operators in fp64. What does not fit: PS_EXHAUSTED with --resident yes,
+ * otherwise r->resident is gone. */
 ps_status fmm_resident_plan(fmm_run *r);
 void fmm_resident_prepare(fmm_run *r); /* what fmm_run_prepare does for tasks */
 ps_status fmm_resident_run(fmm_run *r);

@@ -25,7 +25,7 @@ if ! nvidia-smi -L > /dev/null 2>&1; then
     exit 0
 fi
 expect 0 "device_memory" penstock-fmm tree.h5 --accuracy 5 --device cuda --plan
-expect 4 "GB of device memory" penstock-fmm tree.h5 x.h5 --device cuda --device-memory 1M
+expect 4 "GB of device memory" penstock-fmm tree.h5 x.h5 --device cuda --resident yes --device-memory 1M
 expect 0 "evaluation" penstock-fmm tree.h5 gpu.h5 --accuracy 5 --device cuda --check 300
 penstock-compare gpu.h5 cores.h5 --tolerance 1e-11 --no-attributes || fail "the device differs from the cores"
 within "$(awk -v a="$(figure error_potential)" -v b="$error" 'BEGIN { print a / b }')" 0.99 1.01 "its error"
