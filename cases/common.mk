@@ -22,6 +22,6 @@ $(OUT):
 	@mkdir -p $@
 .PHONY: programs clean
 programs:
-	@command -v penstock-tdbem-march >/dev/null || { echo "no programs in $(BUILD)/bin; run make in the repository's root first" >&2; exit 1; }
+	@command -v penstock-verify >/dev/null || { echo "no programs in $(BUILD)/bin; run make in the repository's root first" >&2; exit 1; }
 clean:
 	rm -rf $(OUT)

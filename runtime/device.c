@@ -121,12 +121,22 @@ void ps_device_free_pinned(ps_device *device, void *memory)
 
 /* ---- streams ---- */
 
-ps_status ps_stream_open(ps_device *device, ps_stream **out)
+static ps_status open_stream(ps_device *device, bool ahead, ps_stream **out)
 {
     *out = NULL;
-    PS_TRY(device->ops->stream_open(device, out));
+    PS_TRY(device->ops->stream_open(device, ahead, out));
     (*out)->device = device;
     return PS_OK;
+}
+
+ps_status ps_stream_open(ps_device *device, ps_stream **out)
+{
+    return open_stream(device, false, out);
+}
+
+ps_status ps_stream_open_ahead(ps_device *device, ps_stream **out)
+{
+    return open_stream(device, true, out);
 }
 
 void ps_stream_close(ps_stream **stream)

@@ -47,6 +47,8 @@ ps_status ps_device_alloc_pinned(ps_device *device, int64_t bytes, void **out); 
 void ps_device_free_pinned(ps_device *device, void *memory);
 
 ps_status ps_stream_open(ps_device *device, ps_stream **out);
+/* A stream whose kernels the device starts first where others are ready, too. */
+ps_status ps_stream_open_ahead(ps_device *device, ps_stream **out);
 void ps_stream_close(ps_stream **stream);
 ps_status ps_stream_wait(ps_stream *stream); /* the host waits for all its work */
 void *ps_stream_handle(ps_stream *stream);   /* cudaStream_t for kernels; NULL on the CPU */

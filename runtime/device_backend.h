@@ -16,7 +16,7 @@ typedef struct ps_device_ops {
     void (*free)(ps_device *device, void *memory);
     ps_status (*alloc_pinned)(ps_device *device, int64_t bytes, void **out);
     void (*free_pinned)(ps_device *device, void *memory);
-    ps_status (*stream_open)(ps_device *device, ps_stream **out);
+    ps_status (*stream_open)(ps_device *device, bool ahead, ps_stream **out);
     void (*stream_release)(ps_stream *stream);
     ps_status (*stream_wait)(ps_stream *stream);
     void *(*stream_handle)(ps_stream *stream);

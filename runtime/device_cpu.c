@@ -55,7 +55,7 @@ static ps_status allocate(ps_device *device, int64_t bytes, void **out)
 
 static void free_memory(ps_device *device, void *memory) { free(memory); }
 
-static ps_status stream_open(ps_device *device, ps_stream **out)
+static ps_status stream_open(ps_device *device, bool ahead, ps_stream **out)
 {
     return PS_ALLOC(out, 1, "a stream");
 }

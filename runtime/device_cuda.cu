@@ -160,11 +160,13 @@ void free_pinned(ps_device *device, void *memory)
 
 /* ---- streams: not ordered with the default stream, so that copies overlap kernels ---- */
 
-ps_status stream_open(ps_device *device, ps_stream **out)
+ps_status stream_open(ps_device *device, bool ahead, ps_stream **out)
 {
     PS_TRY(enter(device));
     cudaStream_t made;
-    PS_CUDA(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+    int least, greatest; /* priorities: the greatest is the smallest number */
+    PS_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    PS_CUDA(cudaStreamCreateWithPriority(&made, cudaStreamNonBlocking, ahead ? greatest : least));
     cuda_stream *stream = new (std::nothrow) cuda_stream();
     if (!stream) {
         note(device, cudaStreamDestroy(made));

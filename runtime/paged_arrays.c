@@ -115,7 +115,8 @@ static void release_range(ps_paged *x, int64_t r)
     int64_t bytes, at, page = sysconf(_SC_PAGESIZE);
     for (int k = 0; k < x->arrays; ++k) {
         char *data = piece(x, r, k, &bytes, &at);
-        uintptr_t first = ((uintptr_t)data + (uintptr_t)page - 1) / (uintptr_t)page * (uintptr_t)page;
+        uintptr_t first =
+            ((uintptr_t)data + (uintptr_t)page - 1) / (uintptr_t)page * (uintptr_t)page;
         uintptr_t last = ((uintptr_t)data + (uintptr_t)bytes) / (uintptr_t)page * (uintptr_t)page;
         if (last > first) madvise((void *)first, last - first, MADV_DONTNEED);
     }
@@ -137,7 +138,8 @@ static ps_status perform(ps_paged *x, const task *t)
         x->stats.bytes_written += bytes;
         x->stats.write_seconds += ps_clock() - start;
         break;
-    case TASK_RELEASE: release_range(x, t->range);
+    case TASK_RELEASE:
+        release_range(x, t->range);
     }
     return status;
 }
@@ -187,8 +189,8 @@ static ps_status wait_for(ps_paged *x, int64_t r)
 {
     double start = ps_clock();
     pthread_mutex_lock(&x->lock);
-    while (x->status == PS_OK && (r < 0 ? x->head < x->tail
-                                        : x->list[r].reads_done < x->list[r].reads_asked))
+    while (x->status == PS_OK &&
+           (r < 0 ? x->head < x->tail : x->list[r].reads_done < x->list[r].reads_asked))
         pthread_cond_wait(&x->finished, &x->lock);
     ps_status status = failure(x);
     pthread_mutex_unlock(&x->lock);
@@ -408,7 +410,9 @@ ps_status ps_paged_adopt(ps_paged *x, int file, const int64_t *hashes)
     PS_TRY(wait_for(x, -1));
     for (int64_t r = 0; r < x->ranges; ++r) { /* what is in memory is forgotten */
         if (x->list[r].place == PLACE_MEMORY) release_range(x, r);
-        x->list[r] = (range){.place = PLACE_FILE, .file = file, .hash = (uint64_t)hashes[r],
+        x->list[r] = (range){.place = PLACE_FILE,
+                             .file = file,
+                             .hash = (uint64_t)hashes[r],
                              .reads_asked = x->list[r].reads_asked,
                              .reads_done = x->list[r].reads_done};
     }

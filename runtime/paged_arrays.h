@@ -22,11 +22,11 @@ enum { PS_PAGED_ARRAYS_MAX = 8 };
 
 typedef struct ps_paged_request {
     int64_t ranges;
-    const int64_t *bounds;     /* [ranges + 1] rows, ascending; copied                      */
+    const int64_t *bounds; /* [ranges + 1] rows, ascending; copied                      */
     int arrays;
-    const int64_t *row_bytes;  /* [arrays]; copied                                          */
-    const char *paths[2];      /* the files, made if they are not there; copied             */
-    int64_t capacity;          /* bytes of ranges in memory                                 */
+    const int64_t *row_bytes; /* [arrays]; copied                                          */
+    const char *paths[2];     /* the files, made if they are not there; copied             */
+    int64_t capacity;         /* bytes of ranges in memory                                 */
 } ps_paged_request;
 
 /* No range is anywhere yet: see ps_paged_fresh and ps_paged_adopt. PS_EXHAUSTED if the address

@@ -69,7 +69,7 @@ static inline ps_status device_check_events(ps_device *device)
     bool filled_done = false;
     ps_status status;
     PS_GUARD(status, done, ps_stream_open(device, &filler));
-    PS_GUARD(status, done, ps_stream_open(device, &fetcher));
+    PS_GUARD(status, done, ps_stream_open_ahead(device, &fetcher));
     PS_GUARD(status, done, ps_event_open(device, &start));
     PS_GUARD(status, done, ps_event_open(device, &filled));
     PS_GUARD(status, done, ps_device_alloc(device, BYTES, &there));

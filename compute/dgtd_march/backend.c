@@ -1,14 +1,12 @@
-#include <string.h>
-
 #include "compute/dgtd_march/backend.h"
+#include "runtime/comm.h"
+#include "runtime/device.h"
 
 ps_status backend_choose(const char *device, const backend **out, int *ordinal)
 {
-    *ordinal = 0;
+    int count;
     *out = &backend_cpu;
-    if (strcmp(device, "auto") && strcmp(device, "cpu"))
-        return ps_fail(PS_USAGE, "--device %s: this build marches dgtd on CPU cores only; give cpu "
-                                 "or auto",
-                       device);
+    PS_TRY(ps_device_list(device, ps_comm_local_rank(), ps_comm_local_size(), ordinal, 1, &count));
+    if (count > 0) *out = &backend_device;
     return PS_OK;
 }

@@ -16,13 +16,17 @@ typedef struct backend_setup {
     const ps_dgtd_march *march; /* system, border, currents, dt; its fields are the host's own
                                    arrays, which the CPU steps in place                       */
     const ps_dgtd_energy *energy;
-    int64_t field_bytes;        /* of one field with its halo slots                           */
+    int64_t field_bytes; /* of one field with its halo slots                           */
     const ps_dgtd_probe *probes;
     int64_t probe_count;
-    int64_t rows;               /* steps that are sampled before rows are asked for           */
-    const double *omegas;       /* [frequencies] 1/m                                          */
+    int64_t rows;         /* steps that are sampled before rows are asked for           */
+    const double *omegas; /* [frequencies] 1/m                                          */
     int frequencies;
-    void *sums[2];              /* of the running DFT, by field; the host's own               */
+    void *sums[2];          /* of the running DFT, by field; the host's own               */
+    ps_dgtd_border *border; /* of the march; a device fills it anew for itself         */
+    const ps_dgtd_body *body;
+    const uint8_t *total; /* as ps_dgtd_border_fill takes it                          */
+    int64_t halo_slots;
     const int32_t *send, *receive; /* [faces] 4 * slot + face, of all neighbours              */
     int64_t faces;
 } backend_setup;
@@ -32,10 +36,13 @@ typedef struct backend {
     ps_status (*open)(const backend_setup *setup, int ordinal, void **state);
     void (*close)(void *state); /* NULL is fine */
 
-    /* The fields and sums of the host to the state, and back. Collective points of the march:
-     * start, restart, checkpoints, snapshots, the end. */
+    /* The arrays of the host and the state: `put` the fields at the start (sums become zero), `get`
+     * fields and sums for people and files. `save` and `load` do so for checkpoints, in whatever
+     * form the state has: the host's arrays are of no other use then. */
     ps_status (*put)(void *state);
+    ps_status (*load)(void *state);
     ps_status (*get)(void *state);
+    ps_status (*save)(void *state);
 
     /* Half step of a field from step `step` on (kernels/dgtd/march.h); with terms != NULL also the
      * energy terms[groups] of these groups (kernels/dgtd/energy.h). */
@@ -56,10 +63,10 @@ typedef struct backend {
                         const void *buffer);
 } backend;
 
-extern const backend backend_cpu;
+extern const backend backend_cpu, backend_device;
 
-/* The backend for --device auto|cpu|cuda[:N] and its ordinal on this rank. PS_USAGE if there is
- * none of that kind. */
+/* The backend for --device auto|cpu|cuda[:N] and the device's ordinal for this rank. Errors as
+ * ps_device_list. */
 ps_status backend_choose(const char *device, const backend **out, int *ordinal);
 
 #endif

@@ -70,8 +70,7 @@ static ps_status cpu_sample(void *opened, ps_dgtd_field field, int64_t row, int6
 static ps_status cpu_take(void *opened, int64_t count, double *values)
 {
     cpu_state *state = opened;
-    memcpy(values, state->values,
-           (size_t)(count * state->setup.probe_count * 6) * sizeof *values);
+    memcpy(values, state->values, (size_t)(count * state->setup.probe_count * 6) * sizeof *values);
     return PS_OK;
 }
 
@@ -91,5 +90,6 @@ static ps_status cpu_unpack(void *opened, ps_dgtd_field field, int64_t first, in
     return PS_OK;
 }
 
-const backend backend_cpu = {"cpu",      cpu_open,   cpu_close, cpu_nothing, cpu_nothing, cpu_half,
-                             cpu_transform, cpu_sample, cpu_take, cpu_pack,    cpu_unpack};
+const backend backend_cpu = {"memory",    cpu_open,    cpu_close, cpu_nothing,   cpu_nothing,
+                             cpu_nothing, cpu_nothing, cpu_half,  cpu_transform, cpu_sample,
+                             cpu_take,    cpu_pack,    cpu_unpack};

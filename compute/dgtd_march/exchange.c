@@ -39,9 +39,8 @@ ps_status exchange_open(const ps_dgtd_domain *domain, const ps_dgtd_system *syst
         int64_t bytes = n->count * x->face_bytes;
         memcpy(x->send + at, n->send, (size_t)n->count * sizeof *n->send);
         memcpy(x->receive + at, n->receive, (size_t)n->count * sizeof *n->receive);
-        x->neighbours[k] =
-            (ps_comm_exchange){n->rank, (const char *)x->out + at * x->face_bytes,
-                               (char *)x->in + at * x->face_bytes, bytes, bytes};
+        x->neighbours[k] = (ps_comm_exchange){n->rank, (const char *)x->out + at * x->face_bytes,
+                                              (char *)x->in + at * x->face_bytes, bytes, bytes};
         at += n->count;
     }
     return PS_OK;

@@ -12,6 +12,7 @@
 #include "kernels/common/growth_watch.h"
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/mode.h"
+#include "kernels/dgtd/running_dft.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
 
@@ -27,22 +28,27 @@ typedef struct march_options {
     int64_t probe_every, energy_every, transform_every, transform_periods;
     int64_t snapshots, checkpoint_steps, mode_error;
     double checkpoint_every; /* s */
-    bool restart;
-    int state;            /* state_place */
-    int64_t visit_steps;  /* m; 0: what memory allows */
+    bool restart, balance;
+    int state;           /* state_place */
+    int64_t visit_steps; /* m; 0: what memory allows */
 } march_options;
 
 /* ---- the problem of this rank (problem.c, sources.c) ---- */
 
-enum { FREQUENCIES_MAX = 64, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
+enum {
+    FREQUENCIES_MAX = PS_DGTD_DFT_FREQUENCIES,
+    PROBES_MAX = 100000,
+    MARCH_BATCH_MAX = 64,
+    BALANCE_BATCH_MAX = 8
+};
 
 typedef struct timing {
-    double dt;             /* m */
+    double dt; /* m */
     int64_t steps;
-    int64_t period_steps;  /* a period of the first frequency; 0: none asked for */
-    int64_t quiet_after;   /* the last step at which a source acts; INT64_MAX: always */
+    int64_t period_steps;              /* a period of the first frequency; 0: none asked for */
+    int64_t quiet_after;               /* the last step at which a source acts; INT64_MAX: always */
     int64_t probe_every, energy_every; /* steps between samples; at least one is taken */
-    int64_t crossing;      /* steps that a wave takes across the body */
+    int64_t crossing;                  /* steps that a wave takes across the body */
 } timing;
 
 typedef struct problem {
@@ -54,7 +60,7 @@ typedef struct problem {
     ps_dgtd_reference reference;
     ps_dgtd_operators *operators;
     ps_dgtd_material *materials; /* in units of the kernels */
-    double *weights;             /* [2][materials] eps, mu  */
+    double *weights;             /* [3][materials] eps, mu, sigma */
     ps_dgtd_system system;
     ps_dgtd_border border;
     ps_dgtd_incident incident;
@@ -79,7 +85,8 @@ ps_precision problem_precision(const march_options *options);
 ps_status sources_open(problem *problem);
 ps_status sources_build(problem *problem);
 void sources_release(problem *problem);
-/* Fields of elements [first, end) at the start: E at 0, H at dt/2. Nothing is done without a mode. */
+/* Fields of elements [first, end) at the start: E at 0, H at dt/2. Nothing is done without a mode.
+ */
 ps_status sources_start(const problem *problem, int64_t first, int64_t end, void *electric,
                         void *magnetic);
 /* The L2 distance of the fields E^n, H^{n+1/2} of all ranks from the mode of the start. */
@@ -99,10 +106,12 @@ ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **pla
 /* ---- the plan (plan.c) ---- */
 
 typedef struct march_plan {
-    bool file;         /* the state lies in a file and is visited a window at a time        */
-    int64_t budget;    /* of this rank, bytes                                               */
+    const backend *backend;
+    int ordinal;    /* of its device                                                     */
+    bool file;      /* the state lies in a file and is visited a window at a time        */
+    int64_t budget; /* of this rank, bytes                                               */
     int64_t process, system, border, fields, sums, rows, exchange;
-    int64_t fixed;     /* all that is in memory but fields and sums                         */
+    int64_t fixed; /* all that is in memory but fields and sums                         */
     int64_t output, disk_free;
 } march_plan;
 
@@ -126,14 +135,15 @@ typedef struct march {
     ps_dgtd_march march;
     ps_dgtd_energy energy;
     void *sums[2];
-    struct exchange *exchange; /* of several ranks; NULL: one */
-    struct tiles *tiles;       /* out of core; NULL: in memory */
-    ps_dgtd_probe *probes;     /* own ones */
+    struct ps_dgtd_upwind *upwind; /* NULL: centred flux */
+    struct exchange *exchange;     /* of several ranks; NULL: one */
+    struct tiles *tiles;           /* out of core; NULL: in memory */
+    ps_dgtd_probe *probes;         /* own ones */
     int64_t *probe_places, probe_count;
-    int64_t batch_max;         /* steps that rows have room for */
-    double *values;            /* [batch_max][own probes][6] */
-    double *rows;              /* [batch_max][row_values] of all ranks */
-    double *terms[2];          /* [energy samples of a batch][groups], by field */
+    int64_t batch_max; /* steps that rows have room for */
+    double *values;    /* [batch_max][own probes][6] */
+    double *rows;      /* [batch_max][row_values] of all ranks */
+    double *terms[2];  /* [energy samples of a batch][groups], by field */
     record record;
     figures figures;
     march_clock clock;
@@ -153,7 +163,17 @@ void march_release(march *march);
 /* Sets the fields for step 0, or has them from a checkpoint. */
 ps_status march_begin(march *march, record_mode mode);
 ps_status march_run(march *march);
+/* Energies in a sample of the log: of E and H; with --balance also what was conducted, lost and
+ * supplied since the first step. */
+int64_t energy_values(const march_options *options);
 void march_report(const march *march);
+
+/* upwind.c: nothing happens with the centred flux. PS_USAGE for what the upwind one cannot do. */
+ps_status upwind_check(const problem *problem, const march_plan *plan);
+int64_t upwind_bytes(const problem *problem, int64_t field_bytes);
+ps_status upwind_open(march *march, int64_t field_bytes);
+void upwind_start(const march *march); /* before the first step of a start */
+void upwind_close(march *march);
 
 /* step.c: one half step of groups [begin, end) with all that is to be recorded of it; the state is
  * at step `step`, the batch began at `first`. */
@@ -166,7 +186,11 @@ bool march_is_transformed(const march *march, int64_t step); /* the fields after
 double march_transform_scale(const march *march);
 /* Rows of `count` steps from the samples; of all ranks, on all. */
 ps_status march_rows(march *march, int64_t count);
-int64_t row_values(const problem *problem); /* 6 a probe, then energies of E and of H */
+/* Values of a row: 6 a probe, then sums over the mesh of the terms of E, then of H: 1 and 1 (the
+ * energies), or with --balance all (kernels/dgtd/energy.h). */
+enum { ELECTRIC_TERMS = PS_DGTD_SUPPLIED + 1, MAGNETIC_TERMS = PS_DGTD_TERMS };
+int64_t row_values(const march_options *options, const problem *problem);
+int64_t term_count(const march_options *options, ps_dgtd_field field);
 
 /* outputs.c: what is written at the end; snapshots.c: on the way. */
 ps_status outputs_write(march *march, const ps_store_identity *identity);

@@ -24,10 +24,11 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
     traces *t = context;
     const march *m = t->m;
     const double *at = payload, *end = at + bytes / (int64_t)sizeof *at;
-    int64_t probes = m->problem->probe_count;
+    int64_t probes = m->problem->probe_count, energies = energy_values(m->options);
     for (int64_t n = first; n < first + count; ++n) {
-        bool sampled = n % m->problem->timing.probe_every == 0, energy = n % m->problem->timing.energy_every == 0;
-        if (end - at < (sampled ? 6 * probes : 0) + (energy ? 2 : 0))
+        bool sampled = n % m->problem->timing.probe_every == 0,
+             energy = n % m->problem->timing.energy_every == 0;
+        if (end - at < (sampled ? 6 * probes : 0) + (energy ? energies : 0))
             return ps_fail(PS_INVALID, "%s: step %lld is cut short", m->record.log_path,
                            (long long)n);
         for (int64_t p = 0; sampled && p < probes; ++p, at += 6)
@@ -36,10 +37,12 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
                     k < 3 ? at[k] : at[k] / PS_DGTD_Z0;
         t->probe_samples += sampled;
         if (!energy) continue;
-        double *row = t->energy.real + 3 * t->energy_samples++;
-        for (int k = 0; k < 2; ++k) row[k + 1] = at[k] * PS_DGTD_EPS0;
+        double *row = t->energy.real + t->energy.channels * t->energy_samples++;
+        for (int64_t k = 0; k < energies; ++k) row[k + 1] = at[k] * PS_DGTD_EPS0;
         row[0] = row[1] + row[2];
-        at += 2;
+        if (m->options->balance)
+            row[6] = row[0] - m->figures.first * PS_DGTD_EPS0 + row[3] + row[4] - row[5];
+        at += energies;
     }
     return PS_OK;
 }
@@ -63,10 +66,11 @@ static ps_status init_traces(traces *t)
     static const char *const units[] = {"V/m", "A/m"};
     const march *m = t->m;
     int64_t probes = m->problem->probe_count;
-    PS_TRY(init_trace(m, m->problem->timing.energy_every, 3, 0, "energy", "J", &t->energy));
+    PS_TRY(init_trace(m, m->problem->timing.energy_every, m->options->balance ? 7 : 3, 0, "energy",
+                      "J", &t->energy));
     for (int field = 0; field < 2 && probes; ++field) {
-        PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0, names[field],
-                          units[field], &t->probes[field]));
+        PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0,
+                          names[field], units[field], &t->probes[field]));
         for (int64_t c = 0; c < 3 * probes; ++c)
             memcpy(t->probes[field].places + 3 * c, m->problem->points + c / 3 * 3,
                    3 * sizeof(double));
@@ -149,8 +153,8 @@ static ps_status fill_header(const march *m, ps_phasors_header *h)
     h->materials = (int)p->header->media;
     for (int k = 0; k < h->materials; ++k) {
         ps_phasors_material *to = h->material + k;
-        *to = (ps_phasors_material){media[k].tag, media[k].eps, media[k].mu, media[k].sigma,
-                                    media[k].density, ""};
+        *to = (ps_phasors_material){media[k].tag,   media[k].eps,     media[k].mu,
+                                    media[k].sigma, media[k].density, ""};
         snprintf(to->name, sizeof to->name, "%s", media[k].name);
     }
     return sum_source(m, h);
@@ -216,8 +220,7 @@ static ps_status write_values(march *m, ps_phasors *file)
     return status;
 }
 
-static ps_status write_own_phasors(march *m, const char *path,
-                                   const ps_store_identity *identity)
+static ps_status write_own_phasors(march *m, const char *path, const ps_store_identity *identity)
 {
     ps_phasors_header *header;
     ps_phasors *file = NULL;
@@ -226,8 +229,8 @@ static ps_status write_own_phasors(march *m, const char *path,
     if (status == PS_OK) status = ps_phasors_create(path, identity, header, &file);
     free(header);
     PS_TRY(status);
-    status = ps_store_add_input(ps_phasors_store(file), "model",
-                                ps_dgtd_model_store(m->problem->model));
+    status =
+        ps_store_add_input(ps_phasors_store(file), "model", ps_dgtd_model_store(m->problem->model));
     if (status == PS_OK) status = write_elements(m, file);
     if (status == PS_OK) status = write_values(m, file);
     if (status == PS_OK) return ps_phasors_commit(&file);

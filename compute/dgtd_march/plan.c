@@ -41,22 +41,26 @@ static void disk_room(const char *output, int64_t *out)
 }
 
 /* Bytes of all samples of the run. */
-static int64_t sample_bytes(const problem *p)
+static int64_t sample_bytes(const march_options *options, const problem *p)
 {
     int64_t steps = p->timing.steps;
     return (steps / p->timing.probe_every * 6 * p->probe_count +
-            steps / p->timing.energy_every * 2) * (int64_t)sizeof(double);
-}
-
-/* Bytes of the samples of a batch. */
-static int64_t batch_bytes(const problem *p)
-{
-    int64_t samples = MARCH_BATCH_MAX / p->timing.energy_every + 1;
-    return (MARCH_BATCH_MAX * (3 * row_values(p)) + 2 * samples * p->system.groups) *
+            steps / p->timing.energy_every * energy_values(options)) *
            (int64_t)sizeof(double);
 }
 
-static void measure(const ps_run *run, const problem *p, march_plan *m)
+/* Bytes of the samples of a batch. */
+static int64_t batch_bytes(const march_options *options, const problem *p)
+{
+    int64_t batch = options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
+    int64_t samples = batch / (options->balance ? 1 : p->timing.energy_every) + 1;
+    int64_t terms = term_count(options, PS_DGTD_E) + term_count(options, PS_DGTD_H);
+    return (batch * 3 * row_values(options, p) + samples * terms * p->system.groups) *
+           (int64_t)sizeof(double);
+}
+
+static void measure(const ps_run *run, const march_options *options, const problem *p,
+                    march_plan *m)
 {
     ps_dgtd_bytes bytes;
     ps_dgtd_system_bytes(&p->system, &bytes);
@@ -66,24 +70,29 @@ static void measure(const ps_run *run, const problem *p, march_plan *m)
     m->border = border_bytes(p);
     m->fields = 2 * (int64_t)bytes.field;
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
-    m->rows = 2 * sample_bytes(p) + batch_bytes(p) + (m->sums ? PHASOR_CHUNKS : 0);
+    m->rows =
+        2 * sample_bytes(options, p) + batch_bytes(options, p) + (m->sums ? PHASOR_CHUNKS : 0);
     m->exchange = exchange_bytes(&p->domain, &p->system);
+    m->system += upwind_bytes(p, (int64_t)bytes.field);
     m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
-    m->output = 2 * state + 2 * sample_bytes(p) + (m->sums ? m->sums / 2 : 0);
+    m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
     disk_room(run->operands[1], &m->disk_free);
 }
 
 /* In memory where it fits, or else in a file, of which at least a hundredth has to be in memory;
  * how much exactly shows when the mesh is there. */
-static ps_status place_state(const march_options *options, march_plan *m)
+static ps_status place_state(const ps_run *run, const march_options *options, march_plan *m)
 {
     if (options->mode_error > 0 && options->state == STATE_FILE)
         return ps_fail(PS_USAGE, "--mode-error needs the fields in memory, not --state file");
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
-    m->file = options->state == STATE_FILE ||
-              (options->state == STATE_AUTO && !fits && ps_comm_size() == 1 &&
-               options->mode_error == 0);
+    m->file = options->state == STATE_FILE || (options->state == STATE_AUTO && !fits &&
+                                               ps_comm_size() == 1 && options->mode_error == 0);
+    if (m->file && m->backend != &backend_cpu && strcmp(run->device, "auto"))
+        return ps_fail(PS_USAGE, "--device %s: fields in a file are marched on CPU cores only",
+                       run->device);
+    if (m->file) m->backend = &backend_cpu;
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
                                  "parts take (--plan lists it)");
@@ -93,16 +102,19 @@ static ps_status place_state(const march_options *options, march_plan *m)
                    "--host-memory: %.1f MB cannot do; mesh, border and samples take %.1f MB, "
                    "fields %.1f MB and transforms %.1f MB%s (--plan lists it)",
                    (double)m->budget / 1e6, (double)m->fixed / 1e6, (double)m->fields / 1e6,
-                   (double)m->sums / 1e6,
-                   m->file ? ", of which a part has to be in memory" : "");
+                   (double)m->sums / 1e6, m->file ? ", of which a part has to be in memory" : "");
 }
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
     memset(m, 0, sizeof *m);
-    measure(run, p, m);
-    PS_TRY(place_state(options, m));
+    measure(run, options, p, m);
+    PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
+    PS_TRY(place_state(run, options, m));
+    PS_TRY(upwind_check(p, m));
+    if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
+        return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",
@@ -128,7 +140,8 @@ void plan_print(const ps_run *run, const problem *p, const march_plan *m)
     ps_report_int(report, "ranks", ps_comm_size(), NULL);
     ps_report_int(report, "steps", p->timing.steps, NULL);
     ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0, "s");
-    if (p->timing.period_steps) ps_report_int(report, "steps_a_period", p->timing.period_steps, NULL);
+    if (p->timing.period_steps)
+        ps_report_int(report, "steps_a_period", p->timing.period_steps, NULL);
     ps_report_int(report, "probes", p->probe_count, NULL);
     ps_report_int(report, "frequencies", p->frequency_count, NULL);
     /* A guess to tell minutes from days. */

@@ -8,8 +8,7 @@
 
 static ps_status add_point(problem *p, int64_t *capacity, const double point[3])
 {
-    if (p->probe_count == PROBES_MAX)
-        return ps_fail(PS_USAGE, "more than %d probes", PROBES_MAX);
+    if (p->probe_count == PROBES_MAX) return ps_fail(PS_USAGE, "more than %d probes", PROBES_MAX);
     PS_TRY(ps_grow((void **)&p->points, capacity, p->probe_count + 1, 3 * sizeof(double),
                    "the probes"));
     memcpy(p->points + 3 * p->probe_count++, point, 3 * sizeof(double));

@@ -46,8 +46,7 @@ static ps_status check_options(const march_options *options, const problem *p)
 {
     int lengths = (options->steps > 0) + (options->time > 0) + (options->periods > 0);
     if (lengths != 1)
-        return ps_fail(PS_USAGE,
-                       "how long? Give one of --steps N, --time SECONDS and --periods N");
+        return ps_fail(PS_USAGE, "how long? Give one of --steps N, --time SECONDS and --periods N");
     if ((options->periods > 0 || options->transform_periods > 0) && p->frequency_count == 0)
         return ps_fail(PS_USAGE, "--%s counts periods of the lowest --frequency: give that too",
                        options->periods > 0 ? "periods" : "transform-periods");
@@ -74,8 +73,7 @@ static ps_status set_timing(const march_options *options, problem *p)
         t->dt = options->time * PS_DGTD_C0 / steps;
     }
     if (!(steps >= 1 && steps < 1e12))
-        return ps_fail(PS_USAGE, "%g steps of %g s: expected 1 to 1e12", steps,
-                       t->dt / PS_DGTD_C0);
+        return ps_fail(PS_USAGE, "%g steps of %g s: expected 1 to 1e12", steps, t->dt / PS_DGTD_C0);
     t->steps = (int64_t)steps;
     t->probe_every = options->probe_every < t->steps ? options->probe_every : t->steps;
     t->energy_every = options->energy_every < t->steps ? options->energy_every : t->steps;
@@ -96,12 +94,13 @@ static ps_status take_materials(problem *p)
     int64_t count = p->header->media;
     const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
     PS_TRY(PS_ALLOC(&p->materials, count, "the materials"));
-    PS_TRY(PS_ALLOC(&p->weights, 2 * count, "the materials"));
+    PS_TRY(PS_ALLOC(&p->weights, 3 * count, "the materials"));
     for (int64_t m = 0; m < count; ++m) {
         p->materials[m] =
             (ps_dgtd_material){media[m].eps, media[m].mu, media[m].sigma * PS_DGTD_Z0};
         p->weights[m] = media[m].eps;
         p->weights[count + m] = media[m].mu;
+        p->weights[2 * count + m] = p->materials[m].sigma;
     }
     return PS_OK;
 }
@@ -125,11 +124,6 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
     PS_TRY(check_options(options, p));
     PS_TRY(ps_dgtd_model_open(run->operands[0], &p->model));
     p->header = ps_dgtd_model_head(p->model);
-    if (p->header->upwind)
-        return ps_fail(PS_USAGE,
-                       "%s: the upwind flux is not marched yet; set the model up with "
-                       "--flux centred",
-                       run->operands[0]);
     PS_TRY(set_timing(options, p));
     PS_TRY(take_materials(p));
     PS_TRY(load_domain(options, p));
@@ -183,7 +177,7 @@ static ps_status build_system(problem *p)
     ps_dgtd_operators_init(p->operators, &p->reference);
     s->operators = p->operators;
     ps_dgtd_system_bytes(s, &bytes);
-    void **arrays[] = {&s->tangents, (void **)&s->links,    (void **)&s->kinds,
+    void **arrays[] = {&s->tangents,          (void **)&s->links,    (void **)&s->kinds,
                        (void **)&s->bordered, (void **)&s->material, &s->steps};
     size_t sizes[] = {bytes.tangents, bytes.links,    bytes.kinds,
                       bytes.bordered, bytes.material, bytes.steps};

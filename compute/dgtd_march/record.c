@@ -85,8 +85,8 @@ static bool log_is_ours(const record *r)
 
 ps_status record_remove(record *r, bool whatever)
 {
-    bool remove = ps_comm_rank() == 0 && exists(r->log_path) &&
-                  (whatever || r->log || log_is_ours(r));
+    bool remove =
+        ps_comm_rank() == 0 && exists(r->log_path) && (whatever || r->log || log_is_ours(r));
     if (!ps_comm_any(remove)) return PS_OK;
     record_close(r);
     return remove_all(r);
@@ -115,8 +115,8 @@ static ps_status load_generation(record *r, int64_t generation, int64_t *step,
 
 /* The newest generation that is good on all ranks; *step 0 if there is none. Those passed over are
  * removed: they must not push good ones out later. */
-static ps_status load_newest(record *r, int64_t *step, int64_t *newest,
-                             record_verify *verify, void *context)
+static ps_status load_newest(record *r, int64_t *step, int64_t *newest, record_verify *verify,
+                             void *context)
 {
     int64_t *list, count, oldest;
     PS_TRY(ps_comm_agree(ps_checkpoint_list(r->state_name, &list, &count)));
@@ -157,8 +157,7 @@ static ps_status begin(record *r)
     return ps_checkpoint_writer_open(r->state_name, 1, r->log, &r->writer);
 }
 
-static ps_status resume(record *r, figures *f, int64_t *step,
-                        record_verify *verify, void *context)
+static ps_status resume(record *r, figures *f, int64_t *step, record_verify *verify, void *context)
 {
     int64_t newest;
     ps_status status = PS_OK;
@@ -204,8 +203,8 @@ static ps_status choose(record *r, record_mode mode, record_choice *choice)
     return status;
 }
 
-ps_status record_open(record *r, record_mode mode, figures *f, int64_t *step,
-                      record_verify *verify, void *context)
+ps_status record_open(record *r, record_mode mode, figures *f, int64_t *step, record_verify *verify,
+                      void *context)
 {
     record_choice choice = CHOICE_BEGIN;
     *step = 0;

@@ -15,10 +15,13 @@
 
 /* Running figures of a run; doubles, as checkpoints hold them. */
 typedef struct figures {
-    double largest, latest;  /* 1/2 E' M E, over eps0: its largest and its last value */
+    double largest, latest; /* 1/2 E' M E, over eps0: its largest and its last value */
     ps_growth_watch growth;
-    double mode_error;       /* the largest so far                                    */
-    double file;             /* out of core: which state file this checkpoint is in   */
+    /* With --balance, over eps0: W^1, what was conducted away, lost through absorbing faces and
+     * supplied since, and what the next step takes over from the last one. */
+    double first, conducted, lost, supplied, next_lost, next_supplied;
+    double mode_error; /* the largest so far                                    */
+    double file;       /* out of core: which state file this checkpoint is in   */
 } figures;
 enum { FIGURES = sizeof(figures) / sizeof(double), RECORD_ARRAYS_MAX = 6 };
 
@@ -28,7 +31,7 @@ typedef struct record {
     char uuid[PS_RUN_UUID_SIZE];
     ps_append_log *log; /* rank 0 */
     ps_checkpoint_writer *writer;
-    figures figures;    /* those of the checkpoint under way */
+    figures figures; /* those of the checkpoint under way */
     ps_checkpoint_array arrays[RECORD_ARRAYS_MAX];
     int array_count;
     int64_t checkpoint_step;

@@ -67,15 +67,16 @@ static ps_status set_sizes(const march *m, int64_t capacity, tiles *x)
     PS_TRY(PS_ALLOC(&x->hashes, x->ranges, "the ranges"));
     int64_t bytes = largest_range(x->bounds, x->ranges) * group_bytes(p);
     x->visit = fit_visit(capacity, bytes, m->options->visit_steps);
+    if (m->options->balance && x->visit > BALANCE_BATCH_MAX) x->visit = BALANCE_BATCH_MAX;
     if (x->visit == 0)
-        return ps_fail(PS_EXHAUSTED,
-                       "--host-memory leaves %.1f MB for fields, but %lld ranges of elements of up to "
-                       "%.1f MB have to be in memory at once. Raise it%s, or order the elements by "
-                       "layers (penstock-mesh-partition --order layers) for thinner ranges",
-                       (double)capacity / 1e6,
-                       (long long)window(1, m->options->visit_steps > 0 ? m->options->visit_steps : 1),
-                       (double)bytes / 1e6,
-                       m->options->visit_steps > 1 ? ", lower --visit-steps" : "");
+        return ps_fail(
+            PS_EXHAUSTED,
+            "--host-memory leaves %.1f MB for fields, but %lld ranges of elements of up to "
+            "%.1f MB have to be in memory at once. Raise it%s, or order the elements by "
+            "layers (penstock-mesh-partition --order layers) for thinner ranges",
+            (double)capacity / 1e6,
+            (long long)window(1, m->options->visit_steps > 0 ? m->options->visit_steps : 1),
+            (double)bytes / 1e6, m->options->visit_steps > 1 ? ", lower --visit-steps" : "");
     x->width = 1;
     while (x->width < WIDTH_MAX && window(x->width + 1, x->visit) * bytes <= capacity) ++x->width;
     return PS_OK;
@@ -101,8 +102,7 @@ ps_status tiles_open(march *m, int64_t capacity, const char *name, tiles *x)
     PS_TRY(ps_paged_open(&request, &x->paged));
     m->march.electric = ps_paged_array(x->paged, 0);
     m->march.magnetic = ps_paged_array(x->paged, 1);
-    for (int k = 0; k < 2 && p->frequency_count; ++k)
-        m->sums[k] = ps_paged_array(x->paged, 2 + k);
+    for (int k = 0; k < 2 && p->frequency_count; ++k) m->sums[k] = ps_paged_array(x->paged, 2 + k);
     return PS_OK;
 }
 
@@ -121,8 +121,9 @@ ps_status tiles_start(march *m)
     for (int64_t r = 0; r < x->ranges; ++r) {
         int64_t end = x->bounds[r + 1] * lanes;
         PS_TRY(ps_paged_fresh(x->paged, r));
-        PS_TRY(sources_start(p, x->bounds[r] * lanes, end < p->domain.elements ? end : p->domain.elements,
-                             m->march.electric, m->march.magnetic));
+        PS_TRY(sources_start(p, x->bounds[r] * lanes,
+                             end < p->domain.elements ? end : p->domain.elements, m->march.electric,
+                             m->march.magnetic));
         ps_paged_done(x->paged, r, 1);
     }
     x->backwards = 1; /* the last ranges are in memory */
@@ -218,7 +219,6 @@ ps_status tiles_hold(tiles *x, int64_t first, int64_t end)
 
 void tiles_release(tiles *x)
 {
-    for (; x->held_begin < x->held_end; ++x->held_begin)
-        ps_paged_done(x->paged, x->held_begin, 0);
+    for (; x->held_begin < x->held_end; ++x->held_begin) ps_paged_done(x->paged, x->held_begin, 0);
     x->held_begin = x->held_end = 0;
 }

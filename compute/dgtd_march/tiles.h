@@ -1,5 +1,6 @@
 /*
- * tiles: a state larger than memory, marched by time-skewed tiles (numerics guide 4, "Out of core").
+ * tiles: a state larger than memory, marched by time-skewed tiles (numerics guide 4, "Out of
+ * core").
  *
  * The groups of the mesh lie in ranges that touch only their neighbours (kernels/dgtd/ranges.h). A
  * visit makes m steps, half steps s = 1 .. 2m (odd E, even H): tile c of w ranges makes half step s
@@ -15,10 +16,10 @@
 
 typedef struct tiles {
     ps_paged *paged;
-    int64_t ranges, *bounds; /* [ranges + 1] groups */
-    int64_t *hashes;         /* [ranges], of the last flush */
-    int64_t width, visit;    /* w, and the largest m */
-    int backwards;           /* the direction of the next visit */
+    int64_t ranges, *bounds;      /* [ranges + 1] groups */
+    int64_t *hashes;              /* [ranges], of the last flush */
+    int64_t width, visit;         /* w, and the largest m */
+    int backwards;                /* the direction of the next visit */
     int64_t held_begin, held_end; /* ranges held by tiles_hold */
 } tiles;
 

@@ -17,7 +17,7 @@ static void problem_figures(const fmm_run *r, ps_report *report)
     ps_report_int(report, "right_hand_sides", p->fmm.sides, "");
     ps_report_int(report, "height", p->header->height, "");
     ps_report_int(report, "groups", r->groups, "of leaves");
-    ps_report_int(report, "tasks", r->tasks, "");
+    if (!r->resident) ps_report_int(report, "tasks", r->tasks, "");
 }
 
 static double all_flop(const fmm_run *r)
@@ -43,6 +43,11 @@ void fmm_report_plan(const fmm_run *r)
     const fmm_problem *p = &r->problem;
     ps_report *report = ps_report_new(r->run->json);
     problem_figures(r, report);
+    if (r->resident) {
+        fmm_resident_report(r, report);
+        ps_report_print(&report);
+        return;
+    }
     ps_report_int(report, "workers", r->work.workers, "");
     ps_report_int(report, "memory_of_pieces", r->whole_bytes, "B, if all are in memory");
     ps_report_int(report, "memory_allowed_to_pieces", r->pool_budget, "B");
@@ -88,6 +93,15 @@ static void memory_figures(const fmm_run *r, ps_report *report)
     ps_report_int(report, "peak_memory", ps_memory_peak(), "B");
 }
 
+static void rank_figures(const fmm_run *r, ps_report *report)
+{
+    if (r->problem.ranks == 1) return;
+    ps_report_section(report, "ranks");
+    ps_report_int(report, "ranks", r->problem.ranks, "");
+    ps_report_int(report, "sent", r->sent_bytes, "B by rank 0");
+    ps_report_int(report, "received", r->received_bytes, "B by rank 0");
+}
+
 static void check_figures(const fmm_run *r, ps_report *report)
 {
     double potential[PS_RIGHT_HAND_SIDES_MAX], gradient[PS_RIGHT_HAND_SIDES_MAX];
@@ -112,6 +126,7 @@ static ps_status schedule_figures(const fmm_run *r, ps_report *report)
     PS_TRY(ps_task_trace_summarise(&r->trace, &summary));
     ps_report_section(report, "schedule");
     ps_report_int(report, "workers", r->work.workers, "CPU");
+    if (r->problem.gpus) ps_report_int(report, "gpu_workers", r->problem.gpus, "");
     ps_report_real(report, "makespan", summary.makespan, "s");
     ps_report_real(report, "lp", summary.lp.seconds, "s");
     ps_report_real(report, "lp_best_rates", summary.lp_best.seconds, "s");
@@ -161,16 +176,22 @@ ps_status fmm_report(fmm_run *r)
     ps_report_real(report, "operators", p->operator_seconds, "s");
     ps_report_real(report, "write", r->write_seconds, "s");
     ps_report_real(report, "total", ps_clock() - r->started, "s");
-    if (!r->restored) {
+    if (!r->restored && !r->resident && r->problem.ranks == 1) {
         ps_report_real(report, "flop", all_flop(r), "");
         ps_report_real(report, "rate", 1e-9 * all_flop(r) / r->seconds, "GF/s");
         ps_report_real(report, "particles_per_second", (double)p->header->count[1] / r->seconds,
                        "1/s");
     }
     sum_figures(r, report);
-    stage_figures(r, report);
-    ps_status status = schedule_figures(r, report);
-    memory_figures(r, report);
+    ps_status status = PS_OK;
+    if (r->resident) {
+        fmm_resident_report(r, report);
+    } else {
+        stage_figures(r, report);
+        status = schedule_figures(r, report);
+        memory_figures(r, report);
+        rank_figures(r, report);
+    }
     check_figures(r, report);
     ps_report_print(&report);
     return status;

@@ -9,17 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/fmm.h"
+#include "compute/fmm/flow.h"
 #include "runtime/memory.h"
-
-typedef struct flow {
-    const fmm_problem *p;
-    const fmm_pool *pool;
-    const uint8_t *done;
-    fmm_visit visit;
-    void *context;
-    fmm_task task;
-} flow;
 
 static ps_status access_piece(flow *f, fmm_what what, int level, int64_t group, ps_access_mode mode)
 {
@@ -61,7 +52,7 @@ static void begin(flow *f, fmm_kind kind, int level, int64_t group)
     f->task.flop = 0;
 }
 
-static ps_status end(flow *f) { return f->visit(f->context, &f->task); }
+static ps_status end(flow *f) { return f->visit->task(f->context, &f->task); }
 
 static double particles_of(const ps_octree *tree, int64_t group)
 {
@@ -79,7 +70,7 @@ static double cells_of(const ps_octree *tree, int level, int64_t group)
 
 /* ---- upward ---- */
 
-static ps_status add_p2m(flow *f, int64_t g)
+ps_status flow_add_p2m(flow *f, int64_t g)
 {
     double l = f->p->fmm.interpolation.order, sides = f->p->fmm.sides;
     begin(f, FMM_P2M, f->p->leaf, g);
@@ -90,7 +81,7 @@ static ps_status add_p2m(flow *f, int64_t g)
     return end(f);
 }
 
-static ps_status add_m2m(flow *f, int level, int64_t g)
+ps_status flow_add_m2m(flow *f, int level, int64_t g)
 {
     const ps_octree *tree = f->p->fmm.sources;
     double l = f->p->fmm.interpolation.order;
@@ -104,7 +95,7 @@ static ps_status add_m2m(flow *f, int level, int64_t g)
     return end(f);
 }
 
-static ps_status add_encode(flow *f, int level, int64_t g)
+ps_status flow_add_encode(flow *f, int level, int64_t g)
 {
     const fmm_problem *p = f->p;
     begin(f, FMM_ENCODE, level, g);
@@ -125,8 +116,8 @@ static ps_status climb(flow *f, int level, int64_t complete, int64_t *next)
         for (; next[level] < ps_octree_groups(tree, level); ++next[level]) {
             ps_octree_group(tree, level, next[level], &first, &last);
             if (tree->child_start[level][last] > complete) break;
-            PS_TRY(add_m2m(f, level, next[level]));
-            PS_TRY(add_encode(f, level, next[level]));
+            PS_TRY(flow_add_m2m(f, level, next[level]));
+            PS_TRY(flow_add_encode(f, level, next[level]));
         }
         complete = next[level] * f->p->header->group_size;
         if (complete > tree->cells[level]) complete = tree->cells[level];
@@ -141,8 +132,8 @@ static ps_status upward(flow *f)
     for (int64_t g = 0; g < ps_octree_groups(tree, f->p->leaf); ++g) {
         int64_t first, last;
         ps_octree_group(tree, f->p->leaf, g, &first, &last);
-        PS_TRY(add_p2m(f, g));
-        PS_TRY(add_encode(f, f->p->leaf, g));
+        PS_TRY(flow_add_p2m(f, g));
+        PS_TRY(flow_add_encode(f, f->p->leaf, g));
         PS_TRY(climb(f, f->p->leaf - 1, last, next));
     }
     return PS_OK;
@@ -150,7 +141,7 @@ static ps_status upward(flow *f)
 
 /* ---- downward ---- */
 
-static ps_status add_m2l(flow *f, int level, int64_t g)
+ps_status flow_add_m2l(flow *f, int level, int64_t g)
 {
     const fmm_problem *p = f->p;
     begin(f, FMM_M2L, level, g);
@@ -158,10 +149,11 @@ static ps_status add_m2l(flow *f, int level, int64_t g)
                    p->fmm.interpolation.points * p->mean_rank[level];
     PS_TRY(access_piece(f, FMM_LOCALS, level, g, PS_WRITE));
     PS_TRY(access_list(f, FMM_CODED, level, &p->lists.far[level], g));
+    if (p->gpus) PS_TRY(access_piece(f, FMM_FAR_LISTS, level, g, PS_READ));
     return end(f);
 }
 
-static ps_status add_l2l(flow *f, int level, int64_t g)
+ps_status flow_add_l2l(flow *f, int level, int64_t g)
 {
     const ps_octree *tree = f->p->fmm.targets;
     double l = f->p->fmm.interpolation.order;
@@ -175,7 +167,7 @@ static ps_status add_l2l(flow *f, int level, int64_t g)
     return end(f);
 }
 
-static ps_status add_l2p(flow *f, int64_t g)
+ps_status flow_add_l2p(flow *f, int64_t g)
 {
     double l = f->p->fmm.interpolation.order;
     begin(f, FMM_L2P, f->p->leaf, g);
@@ -189,7 +181,7 @@ static ps_status add_l2p(flow *f, int64_t g)
 
 /* Of one tree: near results, copies, the group, owners of augmented leaves. Of two: near results,
  * the group of targets, source groups. */
-static ps_status add_p2p(flow *f, int64_t g)
+ps_status flow_add_p2p(flow *f, int64_t g)
 {
     const fmm_problem *p = f->p;
     const fmm_lists *lists = &p->lists;
@@ -201,12 +193,15 @@ static ps_status add_p2p(flow *f, int64_t g)
         PS_TRY(access_piece(f, FMM_COPIES, 0, g, PS_WRITE));
     PS_TRY(access_piece(f, p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
     PS_TRY(access_list(f, FMM_SOURCES, 0, p->same ? &lists->owners : &lists->near, g));
+    if (p->gpus) PS_TRY(access_piece(f, FMM_NEAR_LISTS, 0, g, PS_READ));
+    if (p->gpus && p->same && lists->owners.start[g + 1] > lists->owners.start[g])
+        PS_TRY(access_piece(f, FMM_PACKED, 0, g, PS_READ));
     return end(f);
 }
 
 /* Near results (which become the sum), places, far results if there are, charges if the targets
  * have them, copies. */
-static ps_status add_reduce(flow *f, int64_t g)
+ps_status flow_add_reduce(flow *f, int64_t g)
 {
     const fmm_problem *p = f->p;
     begin(f, FMM_REDUCE, p->leaf, g);
@@ -235,12 +230,12 @@ static bool wants_p2p(const flow *f, int64_t g)
 static ps_status leaf_group(flow *f, int64_t g)
 {
     int leaf = f->p->leaf;
-    if (wants_p2p(f, g)) PS_TRY(add_p2p(f, g));
+    if (wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
     if (is_done(f, g)) return PS_OK;
-    if (f->p->far) PS_TRY(add_m2l(f, leaf, g));
-    if (f->p->far && leaf > 2) PS_TRY(add_l2l(f, leaf, g));
-    if (f->p->far) PS_TRY(add_l2p(f, g));
-    return add_reduce(f, g);
+    if (f->p->far) PS_TRY(flow_add_m2l(f, leaf, g));
+    if (f->p->far && leaf > 2) PS_TRY(flow_add_l2l(f, leaf, g));
+    if (f->p->far) PS_TRY(flow_add_l2p(f, g));
+    return flow_add_reduce(f, g);
 }
 
 static ps_status downward(flow *f)
@@ -248,19 +243,24 @@ static ps_status downward(flow *f)
     const ps_octree *tree = f->p->fmm.targets;
     for (int l = 2; l < f->p->leaf; ++l)
         for (int64_t g = 0; g < ps_octree_groups(tree, l); ++g) {
-            PS_TRY(add_m2l(f, l, g));
-            if (l > 2) PS_TRY(add_l2l(f, l, g));
+            PS_TRY(flow_add_m2l(f, l, g));
+            if (l > 2) PS_TRY(flow_add_l2l(f, l, g));
         }
     for (int64_t g = 0; g < ps_octree_groups(tree, f->p->leaf); ++g) PS_TRY(leaf_group(f, g));
     return PS_OK;
 }
 
-ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done, fmm_visit visit,
-                   void *context)
+ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done,
+                   const fmm_visit *visit, void *context)
 {
     flow f = {.p = p, .pool = pool, .done = done, .visit = visit, .context = context};
-    ps_status status = p->far ? upward(&f) : PS_OK;
-    if (status == PS_OK) status = downward(&f);
+    ps_status status;
+    if (p->ranks > 1) {
+        status = flow_of_ranks(&f);
+    } else {
+        status = p->far ? upward(&f) : PS_OK;
+        if (status == PS_OK) status = downward(&f);
+    }
     free(f.task.pieces);
     free(f.task.modes);
     return status;

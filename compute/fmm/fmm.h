@@ -21,11 +21,13 @@
 #include "runtime/report.h"
 #include "runtime/task_queue.h"
 
+enum { FMM_RESIDENT_AUTO, FMM_RESIDENT_YES, FMM_RESIDENT_NO }; /* fmm_options.resident */
+
 typedef struct fmm_options {
     const char *kernel;
     double parameter, epsilon;
     int64_t order, accuracy, workers, check;
-    int precision, basis, scheduler, termination;
+    int precision, basis, scheduler, termination, resident;
     bool gradient, journal, restart;
     const char *trace, *mapping;
 } fmm_options;
@@ -56,12 +58,14 @@ typedef struct fmm_problem {
     int64_t fixed_bytes; /* trees, lists, operators */
     double operator_seconds, epsilon;
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
+    int rank, ranks, gpus;                  /* gpus: GPU workers of this rank */
+    uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
 } fmm_problem;
 
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
-/* Tables of all levels: operators or a common basis. */
-ps_status fmm_operators_build(const fmm_options *options, fmm_problem *p);
+/* Tables of all levels in a precision: operators or a common basis. */
+ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
 
 /* ---- pieces of data: pool.c ---- */
 
@@ -69,6 +73,9 @@ typedef enum fmm_what {
     FMM_SOURCES,    /* positions and charges of a leaf group: f64 [3 + S][n]                  */
     FMM_TARGETS,    /* positions of a leaf group of targets that are not sources: f64 [3][n]   */
     FMM_PLACES,     /* places in the caller's order: i64 [n]                                  */
+    FMM_PACKED,     /* for GPUs: particles of augmented leaves, f64 [3 + S][n of these]    */
+    FMM_NEAR_LISTS, /* for GPUs: gpu_lists.c                                               */
+    FMM_FAR_LISTS,  /* for GPUs, by level                                                  */
     FMM_NEAR,       /* f64 [4 S][n]                                                           */
     FMM_COPIES,     /* results of augmented leaves: f64 [4 S][n of these]                     */
     FMM_FAR,        /* f64 [4 S][n]                                                           */
@@ -86,7 +93,7 @@ int64_t fmm_piece(const fmm_pool *pool, fmm_what what, int level, int64_t group)
 ps_status fmm_pool_open(const fmm_problem *p, fmm_pool **out);
 void fmm_pool_close(fmm_pool **pool);
 int64_t fmm_pool_bytes(const fmm_pool *pool, int64_t piece);
-int64_t fmm_pool_whole(const fmm_pool *pool); /* of all pieces together */
+int64_t fmm_pool_whole(const fmm_pool *pool); /* of all that some task accesses, together */
 /* One task more will access the piece. */
 void fmm_pool_expect(fmm_pool *pool, int64_t piece);
 void fmm_pool_expect_none(fmm_pool *pool); /* counting begins anew */
@@ -97,11 +104,53 @@ ps_status fmm_pool_start(fmm_pool *pool, ps_task_queue *queue, int64_t budget, c
  * written whole. Waits for tasks under way where room is needed. out[count] for the task. */
 ps_status fmm_pool_acquire(fmm_pool *pool, const int64_t *pieces, const ps_access_mode *modes,
                            int count, ps_task_access *out);
+/* After an acquisition: the memory of a piece, its tasks done. */
+ps_status fmm_pool_settle(fmm_pool *pool, int64_t piece, void **memory);
 typedef struct fmm_pool_figures {
     int64_t peak_bytes, read_bytes, written_bytes, evictions;
     double wait_seconds, move_seconds;
 } fmm_pool_figures;
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
+
+/* ---- GPUs: gpu.c, gpu_lists.c ---- */
+
+/* Where the parts of a group's lists lie: bytes from their beginning. Codes of sources are slot <<
+ * shift | cell (kernels/fmm/device_ops.h). */
+typedef struct fmm_near_layout {
+    /* Slots: of one tree the group itself, then the owners of its augmented leaves; of two trees
+     * the groups of its near list. */
+    int64_t cells, particles, augmented, augmented_particles, slots;
+    int64_t keys, augmented_keys;               /* u64 [cells], [augmented]            */
+    int64_t start, augmented_start, slot_start; /* i32 [cells + 1], [augmented + 1]; of all slots
+                                                   one after the other, each [cells of it + 1]   */
+    int64_t near, augmented_near; /* i32 [..][27]; codes of slot 0 alone in the second one  */
+    int64_t bytes;
+} fmm_near_layout;
+fmm_near_layout fmm_near_layout_of(const fmm_problem *p, int64_t group);
+/* The group in a slot. */
+int64_t fmm_near_slot(const fmm_problem *p, int64_t group, int64_t slot);
+
+typedef struct fmm_far_layout {
+    int64_t cells, blocks;
+    int64_t order, octant_start, block, sources; /* i32 [cells], [9], [cells], [blocks][216] */
+    int64_t bytes;
+} fmm_far_layout;
+/* Slots are the groups of far_groups. */
+fmm_far_layout fmm_far_layout_of(const fmm_problem *p, int level, int64_t group);
+int fmm_code_shift(const fmm_problem *p); /* bits of a cell within a group */
+void fmm_near_lists(const fmm_problem *p, int64_t group, void *out);
+void fmm_far_lists(const fmm_problem *p, int level, int64_t group, void *out);
+
+typedef struct fmm_gpus fmm_gpus;
+/* Opens the devices that --device names, at most `most` (none if there are none, or on a CPU). */
+ps_status fmm_gpus_open(const ps_run *run, fmm_gpus **out, int *count);
+void fmm_gpus_close(fmm_gpus **gpus);
+/* Operators and room on each device. */
+ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p);
+ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus);
+int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run); /* for copies, bytes of each */
+ps_status fmm_gpu_m2l(const ps_task_call *call);                  /* codelets */
+ps_status fmm_gpu_p2p(const ps_task_call *call);
 
 /* ---- particles: source.c ---- */
 
@@ -159,11 +208,27 @@ typedef struct fmm_task {
     double flop;
 } fmm_task;
 
-typedef ps_status (*fmm_visit)(void *context, const fmm_task *task);
-/* All tasks in order. done[groups of leaves]: groups whose results are there already (NULL: none):
- * their tasks are left out, P2P unless another group wants its copies. */
-ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done, fmm_visit visit,
-                   void *context);
+/* A piece that one rank has made and another one wants. */
+typedef struct fmm_transfer {
+    int64_t piece;
+    int from, to;
+    int64_t group; /* of leaves, of results that rank 0 takes; -1: other pieces */
+} fmm_transfer;
+
+typedef struct fmm_visit {
+    ps_status (*task)(void *context, const fmm_task *task);
+    /* Several ranks: what this one sends or receives now; all have the same calls in the same
+     * order, some without transfers. */
+    ps_status (*transfers)(void *context, const fmm_transfer *list, int64_t count);
+} fmm_visit;
+/* All tasks (of this rank) in order. done[groups of leaves]: groups whose results are there already
+ * (NULL: none): their tasks are left out, P2P unless another group wants its copies. */
+ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *done,
+                   const fmm_visit *visit, void *context);
+/* The rank that a group belongs to: that of its first leaf. */
+int fmm_owner(const fmm_problem *p, const ps_octree *tree, int level, int64_t group);
+/* Intervals of leaf groups of targets of about equal forecasts. */
+ps_status fmm_share_groups(fmm_problem *p);
 
 /* Sums over the targets of a group, by right-hand side (targets are the sources): q phi, q g and
  * |q g|. Added up in the order of groups. */
@@ -177,9 +242,10 @@ typedef struct fmm_journal fmm_journal;
 /* What tasks share. */
 typedef struct fmm_work {
     const fmm_problem *problem;
-    fmm_sink *sink;
+    fmm_sink *sink;       /* NULL: another rank has it */
     fmm_check *check;     /* NULL: none */
     fmm_journal *journal; /* NULL: none */
+    fmm_gpus *gpus;       /* NULL: none */
     fmm_sums *sums;       /* [groups][sides] */
     int workers;
     char **scratch;   /* [workers] */
@@ -194,9 +260,16 @@ typedef struct fmm_arguments {
 
 extern const ps_codelet fmm_codelets[FMM_KINDS];
 int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
+/* Of results values[4 S][count] and the charges of a side. */
+fmm_sums fmm_group_sums(const double *charges, const double *values, int64_t count, int sides,
+                        int side);
 /* Takes results of a group: into the sink, the check, the sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
+
+/* The same without the sums: into the sink and the check. */
+ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
+                          const double *values);
 
 /* ---- direct sums: check.c ---- */
 
@@ -226,6 +299,8 @@ ps_status fmm_journal_replay(fmm_journal *journal, int sides, fmm_journal_take t
 
 /* ---- the run: run.c, schedule.c, figures.c ---- */
 
+typedef struct fmm_resident fmm_resident;
+
 typedef struct fmm_run {
     const ps_run *run;
     const fmm_options *options;
@@ -240,12 +315,31 @@ typedef struct fmm_run {
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
     double flop[FMM_KINDS];
     double started, seconds, check_seconds, write_seconds;
+    int64_t sent_bytes, received_bytes; /* between ranks */
     bool stopped;
+    fmm_resident *resident; /* NULL: tasks on cores */
 } fmm_run;
+
+/* ---- all on one device: resident.c ---- */
+
+/* Opens the device, r->resident, where --device and --resident ask for that. PS_USAGE if they ask
+ * for what cannot be, PS_FAILED without a device that was asked for. */
+ps_status fmm_resident_open(fmm_run *r);
+/* Memory, from trees and operators in fp64. What does not fit: PS_EXHAUSTED with --resident yes,
+ * otherwise r->resident is gone. */
+ps_status fmm_resident_plan(fmm_run *r);
+void fmm_resident_prepare(fmm_run *r); /* what fmm_run_prepare does for tasks */
+ps_status fmm_resident_run(fmm_run *r);
+void fmm_resident_report(const fmm_run *r, ps_report *report);
+void fmm_resident_close(fmm_run *r);
+
+/* ---- tasks ---- */
 
 /* Counts tasks, pieces and memory, and decides what lies where. PS_EXHAUSTED if --host-memory is
  * less than the largest task needs. */
 ps_status fmm_run_prepare(fmm_run *r);
+/* Sends and receives these pieces; rank 0 takes results that are among them. */
+ps_status fmm_exchange(fmm_run *r, const fmm_transfer *list, int64_t count);
 /* Again, when groups turn out to be done already. */
 ps_status fmm_run_recount(fmm_run *r);
 ps_status fmm_run_tasks(fmm_run *r);
@@ -255,6 +349,7 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
 int fmm_buckets(int gpus, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */
+double fmm_gpu_forecast(const fmm_task *task);                   /* on a GPU worker; 0: no code */
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity);
 void fmm_report_plan(const fmm_run *r);
 ps_status fmm_report(fmm_run *r);

@@ -6,6 +6,7 @@
 
 #include "compute/fmm/fmm.h"
 #include "formats/checkpoint.h"
+#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -36,8 +37,9 @@ static const ps_option options[] = {
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"termination", PS_OPTION_CHOICE, &chosen.termination, "none|bucket|kind|time|backlog",
-     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h)", 0, 0, 0},
+    {"termination", PS_OPTION_CHOICE, &chosen.termination, "auto|none|bucket|kind|time|backlog",
+     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: time", 0, 0,
+     0},
     {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
      "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
      0, 0},
@@ -48,6 +50,11 @@ static const ps_option options[] = {
      "or a crash",
      0, 0, 0},
     {"restart", PS_OPTION_FLAG, &chosen.restart, NULL, "go on from OUTPUT.groups", 0, 0, 0},
+    {"resident", PS_OPTION_CHOICE, &chosen.resident, "auto|yes|no",
+     "evaluate all at once in the memory of one CUDA device: where --device has one and all fits, "
+     "or "
+     "else fail, or never",
+     0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static ps_store_identity identity_of(const ps_run *run)
@@ -167,6 +174,7 @@ static ps_status open_work(fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
     PS_TRY(PS_ALLOC(&r->work.sums, r->groups * p->fmm.sides, "sums of groups"));
+    if (p->rank) return PS_OK; /* rank 0 has the results */
     PS_TRY(fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
                          &r->work.sink));
     if (r->options->check == 0) return PS_OK;
@@ -184,12 +192,13 @@ static ps_status load_mapping(fmm_run *r)
         return ps_fail(PS_USAGE,
                        "--mapping needs all groups in memory and no journal: a worker may "
                        "have to wait for a task that has no room yet");
-    if (r->mapping.count != r->tasks || r->mapping.cpus != r->work.workers || r->mapping.gpus)
+    if (r->mapping.count != r->tasks || r->mapping.cpus != r->work.workers ||
+        r->mapping.gpus != r->problem.gpus)
         return ps_fail(PS_INVALID,
                        "%s: a trace of %lld tasks on %d CPU and %d GPU workers; this run has %lld "
-                       "tasks on %d CPU workers",
+                       "tasks on %d CPU and %d GPU workers",
                        path, (long long)r->mapping.count, r->mapping.cpus, r->mapping.gpus,
-                       (long long)r->tasks, r->work.workers);
+                       (long long)r->tasks, r->work.workers, r->problem.gpus);
     return PS_OK;
 }
 
@@ -212,20 +221,25 @@ static ps_status compute(fmm_run *r)
     PS_TRY(restore(r));
     if (r->restored) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
-    PS_TRY(fmm_run_tasks(r));
+    PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
+    PS_TRY(ps_comm_sum_f64((double *)r->work.sums,
+                           r->groups * r->problem.fmm.sides * (int64_t)(sizeof(fmm_sums) / 8)));
     if (r->stopped) {
         ps_info(r->work.journal ? "stopped; continue with the same command and --restart"
                                 : "stopped; nothing is kept without --journal");
         return PS_OK;
     }
-    PS_TRY(write_result(r));
     if (r->options->trace) PS_TRY(fmm_save_trace(r, &identity));
+    if (r->problem.rank) return PS_OK;
+    PS_TRY(write_result(r));
     return fmm_report(r);
 }
 
 static void close_run(fmm_run *r, bool done)
 {
+    fmm_resident_close(r);
     ps_task_queue_close(&r->queue);
+    fmm_gpus_close(&r->work.gpus);
     fmm_pool_close(&r->pool);
     fmm_source_release(&r->source);
     fmm_sink_close(&r->work.sink);
@@ -245,8 +259,29 @@ static bool is_up_to_date(const fmm_run *r)
     static const char *const roles[] = {"octree"};
     ps_store *inputs[] = {ps_octree_file_store(r->problem.file)};
     ps_store_identity identity = identity_of(r->run);
-    return !r->run->force && !r->options->trace &&
-           ps_store_matches(r->run->operands[1], &identity, 1, roles, inputs);
+    return ps_comm_any(r->problem.rank == 0 && !r->run->force && !r->options->trace &&
+                       ps_store_matches(r->run->operands[1], &identity, 1, roles, inputs));
+}
+
+/* Operators for the device or, if there is none or all does not fit, for the cores. */
+static ps_status choose_device(fmm_run *r)
+{
+    PS_TRY(fmm_resident_open(r));
+    if (r->resident) {
+        PS_TRY(fmm_operators_build(r->options, PS_DOUBLE, &r->problem));
+        PS_TRY(fmm_resident_plan(r));
+    }
+    return r->resident ? PS_OK : fmm_operators_build(r->options, r->problem.fmm.far, &r->problem);
+}
+
+static ps_status prepare(fmm_run *r)
+{
+    if (r->resident) {
+        fmm_resident_prepare(r);
+        return PS_OK;
+    }
+    PS_TRY(fmm_share_groups(&r->problem));
+    return fmm_run_prepare(r);
 }
 
 static ps_status do_run(fmm_run *r)
@@ -257,9 +292,9 @@ static ps_status do_run(fmm_run *r)
         ps_info("%s is up to date; --force computes it again", r->run->operands[1]);
         return PS_OK;
     }
-    PS_TRY(fmm_operators_build(r->options, &r->problem));
-    ps_status status = fmm_run_prepare(r);
-    if (r->run->plan) fmm_report_plan(r);
+    PS_TRY(choose_device(r));
+    ps_status status = prepare(r);
+    if (r->run->plan && r->problem.rank == 0) fmm_report_plan(r);
     if (status != PS_OK || r->run->plan) return status;
     return compute(r);
 }
@@ -270,11 +305,8 @@ static ps_status run_fmm(ps_run *run)
     char text[2048];
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
-    if (strncmp(run->device, "cuda", 4) == 0)
-        return ps_fail(PS_FAILED,
-                       "--device %s: tasks of penstock-fmm have no code for GPUs yet; "
-                       "--device cpu or auto computes on the cores",
-                       run->device);
+    if (ps_comm_size() > 1 && (chosen.journal || chosen.restart || chosen.mapping))
+        return ps_fail(PS_USAGE, "--journal, --restart and --mapping are for one rank");
     ps_status status = do_run(&r);
     if (status != PS_OK && r.work.journal)
         ps_info("groups done so far are kept; once that is mended, continue with --restart");
@@ -294,6 +326,7 @@ int main(int argc, char **argv)
             "(specs/fmm_result.md). Work is cut into tasks over groups of cells; what does not "
             "fit\n"
             "--host-memory is kept on the disk and streamed, with the same results to the bit.\n"
+            "With a CUDA device whose memory holds everything, all is evaluated there at once.\n"
             "The time is printed beside the bound that no schedule of these tasks can beat.",
         .examples = "  penstock-fmm tree.h5 result.h5 --accuracy 5 --check 1000\n"
                     "  penstock-fmm tree.h5 result.h5 --kernel yukawa --parameter 2 --order 7 \\\n"

@@ -9,6 +9,8 @@
 static ps_status build_table(const ps_fmm_table_spec *spec, void *workspace,
                              ps_fmm_m2l_table *table, void **block)
 {
+    free(*block); /* of another precision */
+    *block = NULL;
     PS_TRY(ps_fmm_table_make(spec, workspace, table));
     PS_TRY(ps_alloc(block, ps_fmm_m2l_bytes(table), 1, "M2L operators"));
     ps_fmm_m2l_place(table, *block);
@@ -25,6 +27,7 @@ static ps_status build_levels(fmm_problem *p, ps_fmm_table_spec *spec, void *wor
         p->fmm.tables[l] = &p->tables[own];
         p->fmm.factors[l] = ps_fmm_level_factor(&p->header->box, l, spec->function.kernel);
         if (own == l) {
+            if (p->blocks[l]) p->fixed_bytes -= ps_fmm_m2l_bytes(&p->tables[l]);
             spec->rho = one ? 1 : ldexp(p->header->box.width, -l - 1);
             PS_TRY(build_table(spec, workspace, &p->tables[l], &p->blocks[l]));
             p->fixed_bytes += ps_fmm_m2l_bytes(&p->tables[l]);
@@ -34,13 +37,13 @@ static ps_status build_levels(fmm_problem *p, ps_fmm_table_spec *spec, void *wor
     return PS_OK;
 }
 
-ps_status fmm_operators_build(const fmm_options *options, fmm_problem *p)
+ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p)
 {
     double start = ps_clock();
     ps_fmm_table_spec spec = {.function = p->fmm.function,
                               .order = p->fmm.interpolation.order,
                               .epsilon = p->epsilon,
-                              .precision = p->fmm.far};
+                              .precision = precision};
     if (options->basis == 0)
         spec.basis_epsilon = ps_fmm_basis_epsilon(spec.function.kernel, p->epsilon);
     void *workspace;

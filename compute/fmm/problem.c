@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
+#include "runtime/comm.h"
 #include "runtime/memory.h"
 
 static ps_status load_trees(fmm_problem *p)
@@ -160,6 +161,8 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
     p->header = ps_octree_file_header(p->file);
     p->same = p->header->same;
     p->leaf = p->header->height - 1;
+    p->rank = ps_comm_rank();
+    p->ranks = ps_comm_size();
     p->far = p->leaf >= 2;
     PS_TRY(choose(options, p));
     PS_TRY(load_trees(p));
@@ -178,6 +181,7 @@ void fmm_problem_release(fmm_problem *p)
     ps_group_list_release(&lists->augmented);
     ps_group_list_release(&lists->owners);
     ps_group_list_release(&lists->copied);
+    free(p->boundaries);
     free(lists->near_pairs);
     free(lists->augmented_pairs);
     ps_octree_release(&p->trees[0]);

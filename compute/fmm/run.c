@@ -24,6 +24,21 @@ static ps_status count_task(void *context, const fmm_task *task)
     return PS_OK;
 }
 
+/* What is sent together is in memory together. */
+static ps_status count_transfers(void *context, const fmm_transfer *list, int64_t count)
+{
+    fmm_run *r = context;
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        fmm_pool_expect(r->pool, list[i].piece);
+        bytes += fmm_pool_bytes(r->pool, list[i].piece);
+    }
+    if (bytes > r->largest_bytes) r->largest_bytes = bytes;
+    return PS_OK;
+}
+
+static const fmm_visit counting = {count_task, count_transfers};
+
 /* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
  * pieces. */
 static ps_status share_memory(fmm_run *r)
@@ -31,7 +46,7 @@ static ps_status share_memory(fmm_run *r)
     const fmm_problem *p = &r->problem;
     int64_t fixed =
         p->fixed_bytes + 2 * fmm_source_bytes(p) + r->work.workers * fmm_scratch_bytes(p);
-    int64_t results = fmm_sink_bytes(p->header->count[1], p->fmm.sides),
+    int64_t results = p->rank ? 0 : fmm_sink_bytes(p->header->count[1], p->fmm.sides),
             left = r->run->host_memory - fixed;
     int64_t chunk = 2 * fmm_sink_bytes(ps_fmm_result_chunk_rows(p->header->count[1]), p->fmm.sides);
     if (chunk > 2 * results) chunk = 2 * results;
@@ -52,9 +67,11 @@ ps_status fmm_run_prepare(fmm_run *r)
 {
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
-    r->work.workers = (int)(r->options->workers ? r->options->workers : r->run->threads);
+    PS_TRY(fmm_gpus_open(r->run, &r->work.gpus, &r->problem.gpus));
+    int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
+    r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
-    PS_TRY(fmm_flow(&r->problem, r->pool, r->done, count_task, r));
+    PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     r->whole_bytes = fmm_pool_whole(r->pool);
     return share_memory(r);
 }
@@ -64,7 +81,7 @@ ps_status fmm_run_recount(fmm_run *r)
     fmm_pool_expect_none(r->pool);
     memset(r->flop, 0, sizeof r->flop);
     r->tasks = 0;
-    return fmm_flow(&r->problem, r->pool, r->done, count_task, r);
+    return fmm_flow(&r->problem, r->pool, r->done, &counting, r);
 }
 
 /* ---- tasks ---- */
@@ -95,6 +112,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
     if (r->work.journal && task->kind == FMM_P2P) PS_TRY(hold_back(in));
     /* what a group has begun with is brought to its end */
     bool between = !r->work.journal || !in->in_group || task->kind == FMM_P2P;
+    if (r->problem.ranks > 1) between = false; /* others wait for what this one owes them */
     r->stopped = r->stopped || (between && ps_stop_requested());
     if (r->stopped) return PS_OK;
     in->in_group = task->kind != FMM_REDUCE && (in->in_group || task->kind == FMM_P2P);
@@ -108,6 +126,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
                          .level = task->level,
                          .group = task->group,
                          .cpu_seconds = fmm_forecast(&r->problem, task),
+                         .gpu_seconds = fmm_gpu_forecast(task),
                          .flop = task->flop,
                          .accesses = in->accesses,
                          .access_count = task->count,
@@ -115,6 +134,12 @@ static ps_status insert_task(void *context, const fmm_task *task)
                          .argument_bytes = sizeof arguments};
     ++in->inserted;
     return ps_task_insert(r->queue, &spec);
+}
+
+static ps_status insert_transfers(void *context, const fmm_transfer *list, int64_t count)
+{
+    inserter *in = context;
+    return count ? fmm_exchange(in->run, list, count) : PS_OK;
 }
 
 /* Until all are done, a line now and then. A stop where no group of the journal is under way ends
@@ -126,7 +151,7 @@ static ps_status wait_for_all(inserter *in)
     do {
         PS_TRY(ps_task_queue_progress(in->run->queue, &done));
         ps_progress_update(&in->progress, done);
-        if (!keeps && ps_stop_requested()) in->run->stopped = true;
+        if (!keeps && in->run->problem.ranks == 1 && ps_stop_requested()) in->run->stopped = true;
     } while (done < in->inserted && (!in->run->stopped || keeps));
     return PS_OK;
 }
@@ -138,13 +163,21 @@ static ps_status open_queue(fmm_run *r)
     ps_task_mapping mapping = {r->mapping.count, r->mapping.records};
     ps_task_queue_config config = {
         .scheduling = {.buckets = buckets,
-                       .bucket_count = fmm_buckets(0, buckets),
+                       .bucket_count = fmm_buckets(r->problem.gpus, buckets),
                        .cpus = r->work.workers,
+                       .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
-                       .termination = (ps_termination)r->options->termination},
+                       .termination = r->options->termination == 0
+                                          ? PS_TERMINATION_TIME
+                                          : (ps_termination)(r->options->termination - 1)},
         .calibrate = true,
         .keep_edges = r->options->trace != NULL,
         .mapping = r->mapping.count ? &mapping : NULL};
+    if (r->problem.gpus) {
+        PS_TRY(fmm_gpus_prepare(r->work.gpus, &r->problem));
+        config.devices = fmm_gpus_devices(r->work.gpus);
+        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run);
+    }
     PS_TRY(ps_task_queue_open(&config, &r->queue));
     return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->operands[1]);
 }
@@ -161,6 +194,7 @@ static ps_status open_scratch(fmm_run *r)
 static ps_status take_records(fmm_run *r)
 {
     r->trace.cpus = r->work.workers;
+    r->trace.gpus = r->problem.gpus;
     r->trace.kind_count = FMM_KINDS;
     r->trace.count = ps_task_queue_count(r->queue);
     PS_TRY(PS_ALLOC(&r->trace.records, r->trace.count, "the trace"));
@@ -176,7 +210,9 @@ ps_status fmm_run_tasks(fmm_run *r)
     PS_TRY(open_queue(r));
     double start = ps_clock();
     ps_progress_start(&in.progress, "computing", "tasks", r->tasks);
-    ps_status status = fmm_flow(&r->problem, r->pool, r->done, insert_task, &in);
+    const fmm_visit inserting = {insert_task, insert_transfers};
+    ps_status status = fmm_flow(&r->problem, r->pool, r->done, &inserting, &in);
+    free(in.accesses);
     if (status == PS_OK) status = wait_for_all(&in);
     ps_progress_end(&in.progress);
     r->seconds = ps_clock() - start;

@@ -328,7 +328,7 @@ static void add_copies(const scene *s, const leaf_range *r, int64_t from, const 
     }
 }
 
-static fmm_sums sums_of(const double *charges, const double *values, int64_t count, int sides,
+fmm_sums fmm_group_sums(const double *charges, const double *values, int64_t count, int sides,
                         int side)
 {
     fmm_sums sums = {0};
@@ -346,14 +346,20 @@ static fmm_sums sums_of(const double *charges, const double *values, int64_t cou
     return sums;
 }
 
+ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
+                          const double *values)
+{
+    leaf_range r = leaves_of(work->problem->fmm.targets, group);
+    if (work->check) fmm_check_take(work->check, r.begin, r.count, values);
+    return fmm_sink_put(work->sink, places, r.count, values);
+}
+
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums)
 {
-    leaf_range r = leaves_of(work->problem->fmm.targets, group);
     int sides = work->problem->fmm.sides;
     memcpy(work->sums + group * sides, sums, (size_t)sides * sizeof *sums);
-    if (work->check) fmm_check_take(work->check, r.begin, r.count, values);
-    PS_TRY(fmm_sink_put(work->sink, places, r.count, values));
+    if (work->problem->ranks == 1) PS_TRY(fmm_put_results(work, group, places, values));
     __atomic_add_fetch(&work->finished, 1, __ATOMIC_RELAXED);
     return PS_OK;
 }
@@ -373,16 +379,18 @@ static ps_status reduce(const ps_task_call *call)
          p->same && i < p->lists.copied.start[s.group + 1]; ++i)
         add_copies(&s, &r, p->lists.copied.items[i], call->data[at++], sum);
     for (int side = 0; side < p->fmm.sides && charges; ++side)
-        sums[side] = sums_of(charges + side * r.count, sum, r.count, p->fmm.sides, side);
+        sums[side] = fmm_group_sums(charges + side * r.count, sum, r.count, p->fmm.sides, side);
     if (s.work->journal)
         PS_TRY(fmm_journal_add(s.work->journal, s.group, sums, p->fmm.sides, sum,
                                4 * p->fmm.sides * r.count));
     return fmm_take_results(s.work, s.group, call->data[1], sum, sums);
 }
 
-/* No code for GPUs yet. */
-const ps_codelet fmm_codelets[FMM_KINDS] = {
-    {"P2M", FMM_P2M, p2m, NULL},          {"M2M", FMM_M2M, m2m, NULL},
-    {"encode", FMM_ENCODE, encode, NULL}, {"M2L", FMM_M2L, m2l, NULL},
-    {"L2L", FMM_L2L, l2l, NULL},          {"L2P", FMM_L2P, l2p, NULL},
-    {"P2P", FMM_P2P, p2p, NULL},          {"P2P-Reduction", FMM_REDUCE, reduce, NULL}};
+const ps_codelet fmm_codelets[FMM_KINDS] = {{"P2M", FMM_P2M, p2m, NULL},
+                                            {"M2M", FMM_M2M, m2m, NULL},
+                                            {"encode", FMM_ENCODE, encode, NULL},
+                                            {"M2L", FMM_M2L, m2l, fmm_gpu_m2l},
+                                            {"L2L", FMM_L2L, l2l, NULL},
+                                            {"L2P", FMM_L2P, l2p, NULL},
+                                            {"P2P", FMM_P2P, p2p, fmm_gpu_p2p},
+                                            {"P2P-Reduction", FMM_REDUCE, reduce, NULL}};

@@ -1,22 +1,8 @@
 #include <math.h>
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#define VECTOR_BYTES 64
-#elif defined(__AVX__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
-
 #include "kernels/dgtd/half_step.h"
+#include "kernels/dgtd/lanes_begin.h"
 #include "kernels/dgtd/mesh.h"
-
-#define PASTE3_(a, b, c) a##_##b##_##c
-#define PASTE3(a, b, c) PASTE3_(a, b, c)
-#define PASTE2_(a, b) a##_##b
-#define PASTE2(a, b) PASTE2_(a, b)
-#define INLINE static inline __attribute__((always_inline))
 
 #define real float
 #define LANES 16

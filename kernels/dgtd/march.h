@@ -13,6 +13,7 @@
 #include "kernels/dgtd/border.h"
 #include "kernels/dgtd/half_step.h"
 #include "kernels/dgtd/source.h"
+#include "kernels/dgtd/upwind.h"
 
 typedef struct ps_dgtd_march {
     const ps_dgtd_system *system;    /* steps set for dt                          */
@@ -22,6 +23,7 @@ typedef struct ps_dgtd_march {
     double dt;                       /* m                                          */
     void *electric, *magnetic;       /* E^n, H^{n+1/2}                             */
     int64_t step;                    /* n                                          */
+    const ps_dgtd_upwind *upwind;    /* NULL: centred flux                         */
 } ps_dgtd_march;
 
 /* Half step of E (to n + 1) or of H (to n + 3/2) on groups [begin, end) while the state is at

@@ -50,8 +50,7 @@ static int holds(const ps_dgtd_body *body, int64_t e, const double point[3])
     return fmin(fmin(l[0], l[1]), fmin(l[2], l[3])) >= -tolerance;
 }
 
-int64_t ps_dgtd_probe_find(const ps_dgtd_body *body, const int32_t *numbers,
-                           const double point[3])
+int64_t ps_dgtd_probe_find(const ps_dgtd_body *body, const int32_t *numbers, const double point[3])
 {
     int64_t best = INT64_MAX; /* number << 32 | element */
 #pragma omp parallel for reduction(min : best)
@@ -64,8 +63,7 @@ int64_t ps_dgtd_probe_find(const ps_dgtd_body *body, const int32_t *numbers,
 }
 
 void ps_dgtd_probe_set(ps_dgtd_probe *probe, const ps_dgtd_body *body,
-                       const ps_dgtd_reference *reference, int64_t element,
-                       const double point[3])
+                       const ps_dgtd_reference *reference, int64_t element, const double point[3])
 {
     double l[4];
     coordinates(body, element, point, l);

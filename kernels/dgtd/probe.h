@@ -15,13 +15,11 @@ typedef struct ps_dgtd_probe {
  * and vertices several do, whose fields differ: the one of the lowest numbers[element] is taken
  * (NULL: of the lowest index), so that the choice does not depend on how a mesh is cut into parts.
  * OpenMP inside. */
-int64_t ps_dgtd_probe_find(const ps_dgtd_body *body, const int32_t *numbers,
-                           const double point[3]);
+int64_t ps_dgtd_probe_find(const ps_dgtd_body *body, const int32_t *numbers, const double point[3]);
 
 /* Slot and weights of a point in an element. */
 void ps_dgtd_probe_set(ps_dgtd_probe *probe, const ps_dgtd_body *body,
-                       const ps_dgtd_reference *reference, int64_t element,
-                       const double point[3]);
+                       const ps_dgtd_reference *reference, int64_t element, const double point[3]);
 
 /* The three components of a field there. */
 void ps_dgtd_probe_value(const ps_dgtd_probe *probe, const ps_dgtd_system *system,

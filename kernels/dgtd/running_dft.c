@@ -27,15 +27,26 @@ static void add_f64(double *restrict sums, const double *restrict field, double 
     for (int64_t i = 0; i < count; ++i) sums[i] += factor * field[i];
 }
 
+void ps_dgtd_dft_factors(const double *omegas, int frequencies, double scale, double t,
+                         double *factors)
+{
+    for (int f = 0; f < frequencies; ++f) {
+        factors[2 * f] = scale * cos(omegas[f] * t);
+        factors[2 * f + 1] = -scale * sin(omegas[f] * t);
+    }
+}
+
 void ps_dgtd_dft_add(const ps_dgtd_system *system, const void *field, const double *omegas,
                      int frequencies, double scale, double t, int64_t begin, int64_t end,
                      void *sums)
 {
     int64_t count = group_values(system), rows = 2 * (int64_t)frequencies;
+    double factors[2 * PS_DGTD_DFT_FREQUENCIES];
+    ps_dgtd_dft_factors(omegas, frequencies, scale, t, factors);
 #pragma omp parallel for schedule(static) if (end - begin > THREADED_GROUPS)
     for (int64_t g = begin; g < end; ++g)
         for (int64_t r = 0; r < rows; ++r) {
-            double phase = omegas[r / 2] * t, factor = scale * (r % 2 ? -sin(phase) : cos(phase));
+            double factor = factors[r];
             int64_t to = (g * rows + r) * count;
             if (system->precision == PS_SINGLE)
                 add_f32((float *)sums + to, (const float *)field + g * count, (float)factor, count);

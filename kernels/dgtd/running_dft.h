@@ -10,8 +10,14 @@
 
 #include "kernels/dgtd/system.h"
 
+enum { PS_DGTD_DFT_FREQUENCIES = 64 }; /* at most */
+
 /* Bytes of the sums of one field. */
 size_t ps_dgtd_dft_bytes(const ps_dgtd_system *system, int frequencies);
+
+/* factors[frequencies][2]: scale cos w t, - scale sin w t. */
+void ps_dgtd_dft_factors(const double *omegas, int frequencies, double scale, double t,
+                         double *factors);
 
 /* sums += scale e^{-i w t} field for groups [begin, end); omegas[frequencies] and t in the same
  * units. OpenMP inside; bits depend neither on threads nor on ranges. */

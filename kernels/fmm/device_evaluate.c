@@ -8,8 +8,8 @@
 enum { FAR_LEVEL = 2 /* the first with interactions */ };
 
 const char *const ps_fmm_resident_stage_names[PS_FMM_RESIDENT_STAGES] = {
-    "sort", "gather", "tree", "lists", "P2M",     "M2M", "encode",
-    "M2L",  "L2L",    "meet", "L2P",   "scatter", "P2P"};
+    "sort",   "gather", "tree", "lists", "invert", "P2M",     "M2M",
+    "encode", "M2L",    "L2L",  "meet",  "L2P",    "scatter", "P2P"};
 
 /* ---- sizes ---- */
 
@@ -125,6 +125,21 @@ ps_status ps_fmm_resident_init(ps_fmm_resident *r, int64_t *bytes)
     return PS_OK;
 }
 
+/* The plan of the second block, once the cells are known. */
+static ps_status plan_second(ps_fmm_resident *r)
+{
+    PS_TRY(ps_device_lists_bytes(targets_of(r), &r->lists, r->lanes.far, &r->plan.lists));
+    place_second(r, NULL);
+    return PS_OK;
+}
+
+ps_status ps_fmm_resident_expect(ps_fmm_resident *r, const int64_t *const cells[2])
+{
+    for (int set = 0; set < r->sets; ++set)
+        memcpy(r->tree[set].cells, cells[set], (size_t)r->height * sizeof **cells);
+    return plan_second(r);
+}
+
 /* ---- steps ---- */
 
 static ps_status mark(const ps_fmm_resident *r, int which, ps_stream *stream)
@@ -176,9 +191,7 @@ ps_status ps_fmm_resident_sort(ps_fmm_resident *r, const ps_fmm_particles *sourc
         PS_TRY(ps_device_sort_cells(&r->sort[set], r->lanes.near, r->tree[set].cells, &outside));
         r->outside += outside;
     }
-    PS_TRY(ps_device_lists_bytes(targets_of(r), &r->lists, r->lanes.far, &r->plan.lists));
-    place_second(r, NULL);
-    return PS_OK;
+    return plan_second(r);
 }
 
 static ps_status scatter_results(const ps_fmm_resident *r, const ps_fmm_particles *to)
@@ -240,6 +253,7 @@ static ps_status near_field(const ps_fmm_resident *r)
     ps_fmm_device_p2p p2p = {.targets = leaves_of(r, r->sets - 1),
                              .near = r->lists.around[r->height - 1],
                              .sources = {.one = leaves_of(r, PS_FMM_SOURCES).set},
+                             .blocks = near == r->lanes.far ? 0 : r->near_blocks,
                              .workspace = r->workspace};
     PS_TRY(mark(r, PS_FMM_RESIDENT_P2P + 1, near));
     PS_TRY(ps_fmm_device_p2p_run(&r->method, &p2p, near));
@@ -310,7 +324,6 @@ static ps_status far_field(const ps_fmm_resident *r)
 static ps_status finish(const ps_fmm_resident *r, const ps_fmm_particles *results)
 {
     ps_stream *far = r->lanes.far;
-    PS_TRY(mark(r, PS_FMM_RESIDENT_MEET, far));
     PS_TRY(order_streams(r->lanes.met, r->lanes.near, far));
     PS_TRY(mark(r, PS_FMM_RESIDENT_L2P, far));
     if (r->height > FAR_LEVEL) {
@@ -341,7 +354,10 @@ ps_status ps_fmm_resident_run(ps_fmm_resident *r, const ps_fmm_particles *result
     PS_TRY(ps_device_lists_fill(targets_of(r), sources_of(r), &r->lists, far));
     PS_TRY(order_streams(r->lanes.forked, far, r->lanes.near));
     if (far != r->lanes.near) PS_TRY(near_field(r));
+    PS_TRY(mark(r, PS_FMM_RESIDENT_INVERT, far));
+    PS_TRY(ps_device_sort_invert(&r->sort[r->sets - 1], far));
     PS_TRY(r->height > FAR_LEVEL ? far_field(r) : no_far_field(r));
+    PS_TRY(mark(r, PS_FMM_RESIDENT_MEET, far));
     if (far == r->lanes.near) PS_TRY(near_field(r));
     return finish(r, results);
 }

@@ -9,8 +9,8 @@
  *
  * The far field is a chain on one stream, P2P goes on another one meanwhile (or the same):
  *
- *     far   sort gather tree lists | P2M M2M encode M2L L2L ------> L2P (adds) scatter
- *     near                         | P2P (overwrites) ------------/
+ *     far   sort gather tree lists | invert P2M M2M encode M2L L2L ---> L2P (adds) scatter
+ *     near                         | P2P (overwrites) ----------------/
  *
  * The memory, the streams and the events are the caller's. Results depend on the operators alone
  * (kernels/fmm/device_ops.h): they repeat bit by bit.
@@ -28,6 +28,7 @@ typedef enum ps_fmm_resident_stage {
     PS_FMM_RESIDENT_GATHER, /* particles to sorted order          */
     PS_FMM_RESIDENT_TREE,
     PS_FMM_RESIDENT_LISTS,
+    PS_FMM_RESIDENT_INVERT, /* the order, for results             */
     PS_FMM_RESIDENT_P2M,
     PS_FMM_RESIDENT_M2M,
     PS_FMM_RESIDENT_ENCODE,
@@ -74,6 +75,7 @@ typedef struct ps_fmm_resident {
     ps_octree_box box;
     int64_t count[2]; /* [PS_FMM_TARGETS] 0: the targets are the sources                      */
     bool gradient;    /* whether it is wanted                                                  */
+    int near_blocks;  /* of P2P beside the far field (ps_fmm_device_p2p.blocks); 0: no limit    */
     const ps_fmm_device_table *tables[PS_OCTREE_LEVELS_MAX]; /* levels 2 .. height - 1          */
     ps_fmm_resident_lanes lanes;
     /* ---- ours ---- */
@@ -93,6 +95,9 @@ typedef struct ps_fmm_resident {
 /* Checks what the caller has set, and tells the bytes of the first block. PS_USAGE if something is
  * out of range, PS_FAILED without a CUDA device. */
 ps_status ps_fmm_resident_init(ps_fmm_resident *resident, int64_t *bytes);
+
+/* Makes the rest of the plan for numbers of cells that are known beforehand: cells[set][level]. */
+ps_status ps_fmm_resident_expect(ps_fmm_resident *resident, const int64_t *const cells[2]);
 
 /* Sorts into the first block and waits for the numbers of cells, from which the rest of the plan is
  * made, while particles are brought into order. Blocks serve any number of evaluations, one after

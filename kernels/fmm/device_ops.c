@@ -36,9 +36,8 @@ ps_status ps_fmm_device_l2l(const ps_fmm_device_method *method, const ps_fmm_dev
     return no_cuda();
 }
 
-ps_status ps_fmm_device_encode(const ps_fmm_device_method *method,
-                               const ps_fmm_device_table *table, int64_t cells,
-                               const ps_fmm_device_vectors *multipoles,
+ps_status ps_fmm_device_encode(const ps_fmm_device_method *method, const ps_fmm_device_table *table,
+                               int64_t cells, const ps_fmm_device_vectors *multipoles,
                                const ps_fmm_device_vectors *coded, ps_stream *stream)
 {
     return no_cuda();

@@ -17,8 +17,7 @@
  * of each right-hand side. The arithmetic of far-field operators is fp64 for both precisions.
  *
  * Sums of a cell or particle depend on neither the group it is in, nor on what else is in the
- * launch: equal bits in core, out of core and for any n_g (P2P: for equal lists of sources in
- * equal order).
+ * launch: equal bits in core, out of core and for any n_g (P2P: for codes in equal order).
  */
 #ifndef PS_KERNELS_FMM_DEVICE_OPS_H
 #define PS_KERNELS_FMM_DEVICE_OPS_H
@@ -33,9 +32,8 @@
 
 enum {
     PS_FMM_DEVICE_CHILDREN = 8,
-    PS_FMM_DEVICE_NEAR = 27,     /* places around a leaf, as ps_tree_around numbers them     */
-    PS_FMM_DEVICE_FAR = 216,     /* 27 places around a parent x 8 octants                    */
-    PS_FMM_DEVICE_SIZE_MAX = 160 /* columns of a common basis that the fast M2L takes        */
+    PS_FMM_DEVICE_NEAR = 27, /* places around a leaf, as ps_tree_around numbers them */
+    PS_FMM_DEVICE_FAR = 216  /* 27 places around a parent x 8 octants               */
 };
 
 /* ---- what lies where ---- */
@@ -95,12 +93,15 @@ ps_status ps_fmm_device_l2p(const ps_fmm_device_method *method, const ps_fmm_dev
                             const ps_fmm_device_vectors *locals, bool add, ps_stream *stream);
 
 /* Direct sums. near[leaf][27]: codes of the source leaves around a target leaf, the place itself
- * among them; summed in this order. Pairs at distance 0 contribute nothing. */
+ * (number 13) among them; summed in ascending order of codes. Pairs of particles at distance 0,
+ * which must be in leaves at the same place, contribute nothing. */
 typedef struct ps_fmm_device_p2p {
     ps_fmm_device_leaves targets;
     const int32_t *near; /* [leaves][27]                                                */
     ps_fmm_device_sources_table sources;
     bool add;        /* to results; otherwise they are overwritten                        */
+    int blocks;      /* warps that work on a multiprocessor at most, to leave room for kernels of
+                        other streams; 0: as many as fit. Changes no result               */
     void *workspace; /* ps_fmm_device_p2p_workspace bytes, 16-byte aligned; of this call alone
                         until it is done                                                  */
 } ps_fmm_device_p2p;
@@ -150,8 +151,9 @@ ps_status ps_fmm_device_encode(const ps_fmm_device_method *method, const ps_fmm_
 /* Who is in whose interaction list. A *block* is the children of one parent (in this group). */
 typedef struct ps_fmm_device_far {
     int64_t cells, blocks; /* target cells of the group; blocks that they make               */
-    /* Target cells sorted by octant (key & 7), ascending within an octant; octant o is
-     * [octant_start[o], octant_start[o + 1]). */
+    /* Target cells sorted by octant (key & 7), octant o is [octant_start[o], octant_start[o + 1]).
+     * Within an octant the order changes no result; cells near each other, or whose lists look
+     * alike (surfaces), are best next to each other. */
     const int32_t *order;        /* [cells]                                                  */
     const int32_t *octant_start; /* [9]                                                      */
     const int32_t *block;        /* [cells]: block of a cell, by number of the cell           */

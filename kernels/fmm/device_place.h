@@ -3,6 +3,8 @@
 #ifndef PS_KERNELS_FMM_DEVICE_PLACE_H
 #define PS_KERNELS_FMM_DEVICE_PLACE_H
 
+#include <stddef.h>
+
 #include "runtime/device.h"
 #include "runtime/device_plan.h"
 

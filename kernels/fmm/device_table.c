@@ -31,14 +31,14 @@ ps_fmm_device_shape ps_fmm_device_shape_of(const ps_fmm_device_table *table)
     if (table->size) at += (int64_t)s.width * s.chunks * s.point_octets * PS_FMM_PIECE;
     s.decoder = at;
     if (table->size) at += (int64_t)s.point_octets * s.width * s.chunks * PS_FMM_PIECE;
-    s.size = at;
+    s.zeros = at;
+    s.size = at + (int64_t)(s.octets > table->length / 8 ? s.octets : table->length / 8) * 8;
     return s;
 }
 
 static ps_fmm_device_table table_of(const ps_fmm_m2l_table *from)
 {
-    ps_fmm_device_table table = {
-        .order = from->order, .size = from->size, .length = from->length};
+    ps_fmm_device_table table = {.order = from->order, .size = from->size, .length = from->length};
     memcpy(table.rank, from->rank, sizeof table.rank);
     return table;
 }
@@ -81,8 +81,8 @@ static void put_piece(const matrix *m, int64_t row, int64_t column, bool transpo
     for (int lane = 0; lane < 32; ++lane)
         for (int e = 0; e < 2; ++e) {
             int k = 2 * (lane % 4) + e, n = lane / 4, r = transposed ? k : n;
-            to[2 * lane + e] = entry(m, row + (ranked ? rank_at(r) : r),
-                                     column + (transposed ? n : k));
+            to[2 * lane + e] =
+                entry(m, row + (ranked ? rank_at(r) : r), column + (transposed ? n : k));
         }
 }
 
@@ -115,9 +115,12 @@ static void put_offset(const ps_fmm_device_shape *s, const ps_fmm_m2l_table *tab
                        double *block)
 {
     int points = table->order * table->order * table->order;
-    matrix factor = {table,           table->factors,
-                     table->start[t] * table->length, table->rank[t],
-                     table->size ? table->size : points, table->length};
+    matrix factor = {table,
+                     table->factors,
+                     table->start[t] * table->length,
+                     table->rank[t],
+                     table->size ? table->size : points,
+                     table->length};
     double *to = block + (int64_t)s->unit[t] * 32;
     for (int first = 0; first < table->rank[t]; first += PS_FMM_UNIT_RANKS) {
         int left = table->rank[t] - first;
@@ -156,5 +159,6 @@ ps_status ps_fmm_device_table_pack(const ps_fmm_m2l_table *table, void *host_blo
     ps_fmm_device_shape s = ps_fmm_device_shape_of(out);
     for (int t = 0; t < PS_FMM_OFFSETS; ++t) put_offset(&s, table, t, host_block);
     if (table->size) put_codes(&s, table, host_block);
+    memset((double *)host_block + s.zeros, 0, (size_t)(s.size - s.zeros) * sizeof(double));
     return PS_OK;
 }

@@ -15,8 +15,9 @@ ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_points *points
 {
     return no_cuda();
 }
+ps_status ps_device_invert_cuda(const ps_device_sort *sort, ps_stream *stream) { return no_cuda(); }
 ps_status ps_device_columns_cuda(const ps_device_sort *sort, const ps_device_columns *columns,
-                                 int to_sorted, ps_stream *stream)
+                                 const int32_t *index, ps_stream *stream)
 {
     return no_cuda();
 }
@@ -35,6 +36,8 @@ static int64_t place_sort(ps_device_sort *s, char *block)
         s->key_space[i] = ps_device_part(block, &used, s->count * key);
         s->order_space[i] = ps_device_part(block, &used, s->count * 4);
     }
+    s->inverse = ps_device_part(block, &used, s->count * 4);
+    s->records = ps_device_part(block, &used, s->count * 32);
     s->census = ps_device_part(block, &used, (PS_OCTREE_LEVELS_MAX + 2) * 8);
     s->workspace = ps_device_part(block, &used, s->workspace_bytes);
     return used;
@@ -75,26 +78,32 @@ ps_status ps_device_sort_cells(const ps_device_sort *sort, ps_stream *stream, in
     return PS_OK;
 }
 
+ps_status ps_device_sort_invert(const ps_device_sort *sort, ps_stream *stream)
+{
+    PS_TRY(ps_device_enter_cuda(stream));
+    return ps_device_invert_cuda(sort, stream);
+}
+
 static ps_status move_columns(const ps_device_sort *sort, const ps_device_columns *columns,
-                              int to_sorted, ps_stream *stream)
+                              const int32_t *index, ps_stream *stream)
 {
     if (columns->count < 1 || columns->count > PS_DEVICE_COLUMNS_MAX)
         return ps_fail(PS_USAGE, "%d columns at a time; there may be 1 to %d", columns->count,
                        PS_DEVICE_COLUMNS_MAX);
     PS_TRY(ps_device_enter_cuda(stream));
-    return ps_device_columns_cuda(sort, columns, to_sorted, stream);
+    return ps_device_columns_cuda(sort, columns, index, stream);
 }
 
 ps_status ps_device_gather(const ps_device_sort *sort, const ps_device_columns *columns,
                            ps_stream *stream)
 {
-    return move_columns(sort, columns, 1, stream);
+    return move_columns(sort, columns, sort->order, stream);
 }
 
 ps_status ps_device_scatter(const ps_device_sort *sort, const ps_device_columns *columns,
                             ps_stream *stream)
 {
-    return move_columns(sort, columns, 0, stream);
+    return move_columns(sort, columns, sort->inverse, stream);
 }
 
 /* ---- cells ---- */

@@ -13,7 +13,10 @@
  * | keys                                 | N (24 + k + 4), k = 4 up to level 10, else 8       |
  * | sort, for each 8 bits of 3 level     | 2 N (k + 4)                                        |
  * | cells                                | 2 N k + ~60 C                                      |
- * | ps_device_gather, a column           | N (4 + 32 + 8): a sector of 32 for each number     |
+ * | four columns to another order        | N (32 + 32 + 4 + 64 + 32)                          |
+ *
+ * Columns go to another order four at a time: packed to records, of which each then is one access
+ * to a place anywhere (64 bytes of memory), where four columns would take four.
  *
  * Nothing here allocates; everything but ps_device_sort_cells only enqueues. Without CUDA, or on
  * the CPU device, PS_FAILED.
@@ -37,9 +40,11 @@ typedef struct ps_device_sort {
     int32_t *order;     /* [count] old place of each sorted particle; likewise               */
     void *key_space[2]; /* both halves of the sort; keys is one of them                      */
     int32_t *order_space[2];
-    int64_t *census; /* [PS_OCTREE_LEVELS_MAX + 2]: neighbours in order that part so many
-                        levels up; [0]: particles outside the box; the last: scratch      */
-    void *workspace; /* of CUB, for sorting and for ps_device_tree_fill                   */
+    int64_t *census;  /* [PS_OCTREE_LEVELS_MAX + 2]: neighbours in order that part so many
+                         levels up; [0]: particles outside the box; the last: scratch      */
+    int32_t *inverse; /* [count] new place of each particle; by ps_device_sort_invert     */
+    double *records;  /* [count][4]: four columns that move                               */
+    void *workspace;  /* of CUB, for sorting and for ps_device_tree_fill                   */
     int64_t workspace_bytes;
 } ps_device_sort;
 
@@ -56,6 +61,9 @@ ps_status ps_device_sort_run(ps_device_sort *sort, const ps_tree_points *points,
 ps_status ps_device_sort_cells(const ps_device_sort *sort, ps_stream *stream, int64_t *cells,
                                int64_t *outside);
 
+/* Fills `inverse`, which ps_device_scatter needs. */
+ps_status ps_device_sort_invert(const ps_device_sort *sort, ps_stream *stream);
+
 /* Columns of numbers from the caller's order to the sorted one and back. */
 enum { PS_DEVICE_COLUMNS_MAX = 32 };
 typedef struct ps_device_columns {
@@ -63,7 +71,7 @@ typedef struct ps_device_columns {
     const double *from[PS_DEVICE_COLUMNS_MAX];
     double *to[PS_DEVICE_COLUMNS_MAX];
 } ps_device_columns;
-/* to[c][i] = from[c][order[i]]. */
+/* to[c][i] = from[c][order[i]]. Neither this nor the other at the same time for one sort. */
 ps_status ps_device_gather(const ps_device_sort *sort, const ps_device_columns *columns,
                            ps_stream *stream);
 /* to[c][order[i]] = from[c][i]. */

@@ -9,11 +9,17 @@ extern "C" {
 #include "kernels/fmm/device_ops.h"
 }
 
-namespace {
+namespace
+{
 
 #include "kernels/fmm/device_body.h"
 
-enum { WARP = 32, CHILDREN = PS_FMM_DEVICE_CHILDREN, THREADS_MAX = 512, ORDER_MAX = PS_FMM_ORDER_MAX };
+enum {
+    WARP = 32,
+    CHILDREN = PS_FMM_DEVICE_CHILDREN,
+    THREADS_MAX = 512,
+    ORDER_MAX = PS_FMM_ORDER_MAX
+};
 
 struct launch {
     ps_fmm_device_family family;
@@ -140,7 +146,8 @@ ps_status start(const launch &in, int sides, cudaStream_t stream)
     return PS_OK;
 }
 
-template <typename real, bool up> ps_status start_order(const launch &in, int sides, cudaStream_t on)
+template <typename real, bool up>
+ps_status start_order(const launch &in, int sides, cudaStream_t on)
 {
     switch (in.order) {
     case 3:
@@ -164,7 +171,8 @@ ps_status run(const ps_fmm_device_method *method, const ps_fmm_device_family *fa
     launch in = {.family = *family, .order = method->interpolation.order, .add = add};
     for (int o = 0; o < 2; ++o)
         for (int a = 0; a < ORDER_MAX; ++a)
-            for (int b = 0; b < ORDER_MAX; ++b) in.child[o][a][b] = method->interpolation.child[o][a][b];
+            for (int b = 0; b < ORDER_MAX; ++b)
+                in.child[o][a][b] = method->interpolation.child[o][a][b];
     return method->far == PS_SINGLE ? start_order<float, up>(in, method->sides, on)
                                     : start_order<double, up>(in, method->sides, on);
 }

@@ -12,16 +12,17 @@ extern "C" {
 #include "kernels/fmm/device_ops.h"
 }
 
-namespace {
+namespace
+{
 
 #include "kernels/fmm/device_body.h"
 #include "kernels/fmm/tensor_body.h"
 
 enum {
     WARP = 32,
-    WARPS = 4,     /* a block */
+    WARPS = 4, /* a block */
     TENSOR_ORDER = 8,
-    PITCH = 40,    /* of rows of 32 particles: pairs of rows fall on different banks */
+    PITCH = 40, /* of rows of 32 particles: pairs of rows fall on different banks */
     ORDER_MAX = PS_FMM_ORDER_MAX
 };
 struct launch {

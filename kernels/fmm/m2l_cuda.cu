@@ -4,10 +4,10 @@
  *
  * A block takes targets of one octant, whose interaction lists have the same 189 offsets, and goes
  * through those that any of them needs, side by side: the operator of an offset comes to shared
- * memory while that of the offset before is at work. A warp has 16 or 32 targets. Their sources
- * are left operands straight from memory (mostly the cache), the ranks in between never leave the
- * registers, nor do the sums F until they are decoded. A target without a source there reads 0,
- * which changes no bit; so its sums depend on no other target.
+ * memory while that of the offset before is at work. A warp has 16 targets. Their sources are
+ * left operands straight from memory, read some octets ahead of their use, the ranks in between
+ * never leave the registers, nor do the sums F until they are decoded. A target without a source
+ * there reads 0, which changes no bit; so its sums depend on no other target.
  */
 #include <cuda_runtime.h>
 
@@ -16,7 +16,8 @@ extern "C" {
 #include "kernels/fmm/device_table.h"
 }
 
-namespace {
+namespace
+{
 
 #include "kernels/fmm/device_body.h"
 #include "kernels/fmm/tensor_body.h"
@@ -41,14 +42,6 @@ struct entry {
     uint16_t slot, ranks;
     int32_t at; /* in the operators, in pieces of 32 numbers */
 };
-
-/* Two numbers of a coded vector. */
-KERNEL_INLINE double2 pair_at(const double *at) { return *reinterpret_cast<const double2 *>(at); }
-KERNEL_INLINE double2 pair_at(const float *at)
-{
-    float2 x = *reinterpret_cast<const float2 *>(at);
-    return {(double)x.x, (double)x.y};
-}
 
 /* ---- the list of a block ---- */
 
@@ -102,7 +95,8 @@ __device__ int list_units(const launch &in, const uint8_t *marks, int octant, en
             int ranks = min(PS_FMM_UNIT_RANKS, in.rank[t] - u * PS_FMM_UNIT_RANKS);
             list[total + sum - units + u] = {(uint16_t)slot, (uint16_t)ranks, at};
             at += (ps_fmm_unit_first(&in.shape, ranks) +
-                   in.shape.chunks * ps_fmm_unit_second(&in.shape, ranks)) / 32;
+                   in.shape.chunks * ps_fmm_unit_second(&in.shape, ranks)) /
+                  32;
         }
         total += __shfl_sync(ALL, sum, WARP - 1);
     }
@@ -135,73 +129,72 @@ __device__ void fetch_unit(const launch &in, entry e, double *stage)
 
 /* ---- products ---- */
 
-/* The targets of a lane: rows lane/4 and lane/4 + 8 of each product. */
-template <typename real, int parts> struct sources {
-    const real *at[parts][2]; /* NULL: none */
+/* What a lane reads of one octet of its two sources, that of row lane/4 and that of row lane/4 + 8.
+ */
+template <typename real> struct octet {
+    decltype(pair_at(static_cast<const real *>(nullptr))) low, high;
 };
 
-template <int tiles, typename real, int width, int parts, bool whole>
-KERNEL_INLINE void to_ranks(const launch &in, const sources<real, parts> &s, const double *stage,
-                            fragment (&g)[parts][2])
+template <typename real> KERNEL_INLINE fragment fragment_of(const octet<real> &o)
 {
-    const int octets = whole ? width : in.shape.octets, lane = threadIdx.x % WARP;
-#pragma unroll
-    for (int p = 0; p < parts; ++p)
-#pragma unroll
-        for (int tile = 0; tile < 2; ++tile) g[p][tile] = {};
-#pragma unroll(whole ? width : 4)
-    for (int j = 0; j < octets; ++j) {
-        int octet = j < in.real_octets ? j : 0; /* beyond: times 0 */
-        double2 b[2];
-        b[0] = pair_at(stage + j * PS_FMM_PIECE + 2 * lane);
-        if (tiles == 2) b[1] = pair_at(stage + (octets + j) * PS_FMM_PIECE + 2 * lane);
-#pragma unroll
-        for (int p = 0; p < parts; ++p) {
-            double2 low = {0, 0}, high = {0, 0};
-            if (s.at[p][0]) low = pair_at(s.at[p][0] + 8 * octet);
-            if (s.at[p][1]) high = pair_at(s.at[p][1] + 8 * octet);
-            fragment a = {{low.x, low.y, high.x, high.y}};
-            product(g[p][0], a, b[0]);
-            if (tiles == 2) product(g[p][1], a, b[1]);
-        }
-    }
+    return {{(double)o.low.x, (double)o.low.y, (double)o.high.x, (double)o.high.y}};
 }
 
-template <int width, int parts>
-KERNEL_INLINE void from_ranks(const fragment (&g)[parts][2], int tile, bool half,
-                              const double *second, fragment (&f)[parts][width])
+/* The sources of a lane's targets, and what is on its way of them: `window` octets. */
+template <typename real, int window> struct sources {
+    const real *at[2];
+    bool any; /* of the warp's targets has one */
+    octet<real> ahead[window];
+};
+
+template <typename real, int window>
+KERNEL_INLINE octet<real> octet_at(const launch &in, const sources<real, window> &s, int j)
+{
+    int from = j < in.real_octets ? j : 0; /* beyond: times 0 */
+    return {pair_at(s.at[0] + 8 * from), pair_at(s.at[1] + 8 * from)};
+}
+
+/* Starts the reading. */
+template <typename real, int window>
+KERNEL_INLINE void look_ahead(const launch &in, sources<real, window> &s)
+{
+#pragma unroll
+    for (int j = 0; j < window; ++j) s.ahead[j] = octet_at(in, s, j);
+}
+
+/* g = A m. */
+template <int tiles, int width, bool whole, typename real, int window>
+KERNEL_INLINE void to_ranks(const launch &in, sources<real, window> &s, const double *stage,
+                            fragment (&g)[2])
+{
+    const int octets = whole ? width : in.shape.octets;
+    const double *b = stage + 2 * (threadIdx.x % WARP);
+    g[0] = g[1] = {};
+    for (int begin = 0; begin < octets; begin += whole ? width : window)
+#pragma unroll
+        for (int i = 0; i < (whole ? width : window); ++i) {
+            const int j = begin + i;
+            if (!whole && j >= octets) break;
+            fragment a = fragment_of<real>(s.ahead[i % window]);
+            if (j + window < octets) s.ahead[i % window] = octet_at(in, s, j + window);
+            product(g[0], a, pair_at(b + j * PS_FMM_PIECE));
+            if (tiles == 2) product(g[1], a, pair_at(b + (octets + j) * PS_FMM_PIECE));
+        }
+}
+
+/* f += A^T g of one tile. */
+template <int width>
+KERNEL_INLINE void from_ranks(const fragment &g, bool half, const double *second,
+                              fragment (&f)[width])
 {
     const int lane = threadIdx.x % WARP;
     if (half) {
 #pragma unroll
-        for (int j = 0; j < width; ++j) {
-            double b = second[j * 32 + lane];
-#pragma unroll
-            for (int p = 0; p < parts; ++p) product_even(f[p][j], g[p][tile], b);
-        }
+        for (int j = 0; j < width; ++j) product_even(f[j], g, second[j * 32 + lane]);
     } else {
 #pragma unroll
-        for (int j = 0; j < width; ++j) {
-            double2 b = pair_at(second + j * PS_FMM_PIECE + 2 * lane);
-#pragma unroll
-            for (int p = 0; p < parts; ++p) product(f[p][j], g[p][tile], b);
-        }
-    }
-}
-
-template <typename real, int width, int parts, bool whole>
-KERNEL_INLINE void run_unit(const launch &in, entry e, const sources<real, parts> &s,
-                            const double *stage, fragment (&f)[parts][width])
-{
-    fragment g[parts][2];
-    const double *second = stage + ps_fmm_unit_first(&in.shape, e.ranks);
-    if (e.ranks > 8) {
-        to_ranks<2, real, width, parts, whole>(in, s, stage, g);
-        from_ranks<width, parts>(g, 0, false, second, f);
-        from_ranks<width, parts>(g, 1, e.ranks <= 12, second + width * PS_FMM_PIECE, f);
-    } else {
-        to_ranks<1, real, width, parts, whole>(in, s, stage, g);
-        from_ranks<width, parts>(g, 0, e.ranks <= 4, second, f);
+        for (int j = 0; j < width; ++j)
+            product(f[j], g, pair_at(second + j * PS_FMM_PIECE + 2 * lane));
     }
 }
 
@@ -215,46 +208,34 @@ KERNEL_INLINE void put(const launch &in, real *to, int column, double value)
     to[column] = (real)(in.add ? (double)to[column] + value : value);
 }
 
-template <typename real, int parts>
-KERNEL_INLINE void put_columns(const launch &in, const fragment (&value)[parts], int octet,
-                               real *const (&to)[parts][2])
+template <typename real>
+KERNEL_INLINE void put_columns(const launch &in, const fragment &value, int octet,
+                               real *const (&to)[2])
 {
     const int column = 8 * octet + 2 * (int)(threadIdx.x % 4);
 #pragma unroll
-    for (int p = 0; p < parts; ++p)
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-            if (to[p][i / 2]) put(in, to[p][i / 2], column + i % 2, value[p].v[i]);
+    for (int i = 0; i < 4; ++i)
+        if (to[i / 2]) put(in, to[i / 2], column + i % 2, value.v[i]);
 }
 
 /* Decodes the sums if there is a basis, and puts them. */
-template <typename real, int width, int parts>
-__device__ void put_locals(const launch &in, const fragment (&f)[parts][width],
-                           real *const (&to)[parts][2])
+template <typename real, int width>
+__device__ void put_locals(const launch &in, const fragment (&f)[width], real *const (&to)[2])
 {
     const int lane = threadIdx.x % WARP, all = in.shape.width * in.shape.chunks;
     if (!in.size) {
 #pragma unroll
-        for (int j = 0; j < width; ++j) {
-            fragment value[parts];
-#pragma unroll
-            for (int p = 0; p < parts; ++p) value[p] = f[p][j];
-            put_columns<real, parts>(in, value, in.chunk * width + j, to);
-        }
+        for (int j = 0; j < width; ++j) put_columns(in, f[j], in.chunk * width + j, to);
         return;
     }
 #pragma unroll 1
     for (int n = 0; n < in.shape.point_octets; ++n) {
-        fragment value[parts] = {};
+        fragment value = {};
         const double *decoder = in.block + in.shape.decoder + 2 * lane +
                                 ((int64_t)n * all + in.chunk * width) * PS_FMM_PIECE;
 #pragma unroll
-        for (int j = 0; j < width; ++j) {
-            double2 b = pair_at(decoder + j * PS_FMM_PIECE);
-#pragma unroll
-            for (int p = 0; p < parts; ++p) product(value[p], f[p][j], b);
-        }
-        put_columns<real, parts>(in, value, n, to);
+        for (int j = 0; j < width; ++j) product(value, f[j], pair_at(decoder + j * PS_FMM_PIECE));
+        put_columns(in, value, n, to);
     }
 }
 
@@ -278,17 +259,36 @@ __device__ bool find_targets(const launch &in, int rows, int *octant, int *first
     return false;
 }
 
-/* Blocks a multiprocessor at least: short vectors leave registers for more. */
+/* Blocks a multiprocessor at least, and octets read ahead: measured on an H200 for widths 3, 9, 19.
+ */
 __host__ __device__ constexpr int blocks_of(int width)
 {
-    return width <= 3 ? 5 : width <= 6 ? 4 : width <= 9 ? 3 : 1;
+    return width <= 6 ? 3 : width <= 9 ? 2 : 1;
+}
+__host__ __device__ constexpr int window_of(int width)
+{
+    return width <= 6 ? width : width <= 9 ? 6 : width <= 12 ? 8 : 3;
 }
 
-template <typename real, int width, int parts, int warps, bool whole>
-__global__ __launch_bounds__(warps *WARP, blocks_of(width)) void m2l_targets(const __grid_constant__ launch in)
+/* Where the sources of a lane's targets are, by codes. */
+template <typename real, int window>
+KERNEL_INLINE void find_sources(const launch &in, const int32_t (&code)[2], int side,
+                                sources<real, window> &s)
+{
+    const real *zeros = reinterpret_cast<const real *>(in.block + in.shape.zeros);
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+        s.at[h] = (code[h] >= 0 ? vector_at<real>(in.sources, code[h], side, in.length) : zeros) +
+                  2 * (threadIdx.x % 4);
+    s.any = __any_sync(ALL, code[0] >= 0 || code[1] >= 0);
+}
+
+template <typename real, int width, int warps, bool whole>
+__global__ __launch_bounds__(warps *WARP,
+                             blocks_of(width)) void m2l_targets(const __grid_constant__ launch in)
 {
     extern __shared__ double stages[];
-    constexpr int rows = warps * parts * ROWS;
+    constexpr int rows = warps * ROWS;
     __shared__ int blocks[rows], units;
     __shared__ uint8_t marks[PS_FMM_DEVICE_FAR];
     entry *list = reinterpret_cast<entry *>(stages + STAGES * in.stage_numbers);
@@ -308,226 +308,103 @@ __global__ __launch_bounds__(warps *WARP, blocks_of(width)) void m2l_targets(con
     }
     __syncthreads();
 
-    const int32_t *row_list[parts][2];
-    real *to[parts][2];
+    const int32_t *row_list[2];
 #pragma unroll
-    for (int p = 0; p < parts; ++p)
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-            int row = ((threadIdx.x / WARP) * parts + p) * ROWS + 8 * h + lane / 4;
-            bool there = first + row < end;
-            row_list[p][h] =
-                there ? in.far.sources + (int64_t)blocks[row] * PS_FMM_DEVICE_FAR : nullptr;
-            to[p][h] = there ? static_cast<real *>(in.locals.values) + side * in.locals.stride +
-                                   (int64_t)in.far.order[first + row] * in.points
-                             : nullptr;
-        }
-
-    fragment f[parts][width] = {};
-    int32_t next[parts][2];
-    if (units > 0) fetch_unit(in, list[0], stages);
-#pragma unroll
-    for (int p = 0; p < parts; ++p)
-#pragma unroll
-        for (int h = 0; h < 2; ++h)
-            next[p][h] = units > 0 && row_list[p][h] ? row_list[p][h][list[0].slot] : -1;
+    for (int h = 0; h < 2; ++h) {
+        int row = threadIdx.x / WARP * ROWS + 8 * h + lane / 4;
+        row_list[h] =
+            first + row < end ? in.far.sources + (int64_t)blocks[row] * PS_FMM_DEVICE_FAR : nullptr;
+    }
+    fragment f[width] = {};
+    sources<real, window_of(width)> s;
+    s.any = false;
+    if (units > 0) {
+        int32_t code[2];
+        fetch_unit(in, list[0], stages);
+        for (int h = 0; h < 2; ++h) code[h] = row_list[h] ? row_list[h][list[0].slot] : -1;
+        find_sources(in, code, side, s);
+        if (s.any) look_ahead(in, s);
+    }
 #pragma unroll 1
     for (int u = 0; u < units; ++u) {
-        sources<real, parts> s;
-        bool any = false;
         asm volatile("cp.async.wait_all;" ::: "memory");
         __syncthreads();
-        if (u + 1 < units)
+        const bool more = u + 1 < units, now = s.any;
+        const entry e = list[u];
+        const double *stage = stages + u % STAGES * in.stage_numbers;
+        int32_t code[2] = {-1, -1};
+        if (more) {
             fetch_unit(in, list[u + 1], stages + (u + 1) % STAGES * in.stage_numbers);
-        const int slot = list[u + 1 < units ? u + 1 : u].slot;
-#pragma unroll
-        for (int p = 0; p < parts; ++p)
-#pragma unroll
-            for (int h = 0; h < 2; ++h) {
-                int32_t code = next[p][h];
-                s.at[p][h] = code >= 0 ? vector_at<real>(in.sources, code, side, in.length) +
-                                             2 * (lane % 4)
-                                       : nullptr;
-                any |= code >= 0;
-                if (row_list[p][h]) next[p][h] = row_list[p][h][slot];
-            }
-        if (__any_sync(ALL, any))
-            run_unit<real, width, parts, whole>(in, list[u], s,
-                                                stages + u % STAGES * in.stage_numbers, f);
+            for (int h = 0; h < 2; ++h)
+                if (row_list[h]) code[h] = row_list[h][list[u + 1].slot];
+        }
+        fragment g[2];
+        if (now) {
+            if (e.ranks > 8)
+                to_ranks<2, width, whole>(in, s, stage, g);
+            else
+                to_ranks<1, width, whole>(in, s, stage, g);
+        }
+        find_sources(in, code, side, s);
+        if (s.any) look_ahead(in, s);
+        if (!now) continue;
+        const double *second = stage + ps_fmm_unit_first(&in.shape, e.ranks);
+        from_ranks(g[0], e.ranks <= 4, second, f);
+        if (e.ranks > 8) from_ranks(g[1], e.ranks <= 12, second + width * PS_FMM_PIECE, f);
     }
-    put_locals<real, width, parts>(in, f, to);
-}
 
-/* ---- encoding ---- */
-
-struct encoding {
-    ps_fmm_device_vectors from, to;
-    const double *encoder;
-    int64_t cells;
-    int points, point_octets, length, chunk, all;
-};
-
-template <typename real, int width>
-__global__ __launch_bounds__(128) void encode_cells(const __grid_constant__ encoding in)
-{
-    const int lane = threadIdx.x % WARP, side = blockIdx.y;
-    const int64_t cell = ((int64_t)blockIdx.x * 4 + threadIdx.x / WARP) * ROWS + lane / 4;
-    const real *from[2];
     real *to[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        bool there = cell + 8 * h < in.cells;
-        int64_t safe = there ? cell + 8 * h : 0;
-        from[h] = static_cast<const real *>(in.from.values) + side * in.from.stride +
-                  safe * in.points;
-        to[h] = there ? static_cast<real *>(in.to.values) + side * in.to.stride + safe * in.length
-                      : nullptr;
+        int row = threadIdx.x / WARP * ROWS + 8 * h + lane / 4;
+        to[h] = first + row < end
+                    ? static_cast<real *>(in.locals.values) + side * in.locals.stride +
+                          (int64_t)in.far.order[first + row] * in.points
+                    : nullptr;
     }
-    fragment f[width] = {};
-    for (int j = 0; j < in.point_octets; ++j) {
-        fragment a;
-        int column = 8 * j + 2 * (lane % 4);
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-            a.v[i] = column + i % 2 < in.points ? (double)from[i / 2][column + i % 2] : 0;
-        const double *b = in.encoder + 2 * lane +
-                          ((int64_t)in.chunk * width * in.point_octets + j) * PS_FMM_PIECE;
-#pragma unroll
-        for (int n = 0; n < width; ++n)
-            product(f[n], a, pair_at(b + (int64_t)n * in.point_octets * PS_FMM_PIECE));
-    }
-#pragma unroll
-    for (int n = 0; n < width; ++n)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            int column = 8 * (in.chunk * width + n) + 2 * (lane % 4) + i % 2;
-            if (to[i / 2] && column < in.length) to[i / 2][column] = (real)f[n].v[i];
-        }
-    for (int column = 8 * in.all + 2 * (lane % 4); column < in.length; column += 8)
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-            if (to[i / 2]) to[i / 2][column + i % 2] = 0;
-}
-
-/* Without a basis: coded = the points reversed, and 0. */
-template <typename real> __global__ void reverse_cells(const __grid_constant__ encoding in)
-{
-    int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, cell = at / in.length;
-    int n = (int)(at % in.length);
-    if (cell >= in.cells) return;
-    const real *from = static_cast<const real *>(in.from.values) + blockIdx.y * in.from.stride;
-    real *to = static_cast<real *>(in.to.values) + blockIdx.y * in.to.stride;
-    to[at] = n < in.points ? from[cell * in.points + in.points - 1 - n] : 0;
+    put_locals(in, f, to);
 }
 
 /* ---- launches ---- */
 
-template <typename real, int width, int parts, int warps, bool whole>
+template <typename real, int width, int warps, bool whole>
 ps_status start(const launch &in, int sides, cudaStream_t stream)
 {
     int units = 0;
     for (int t = 0; t < PS_FMM_OFFSETS; ++t)
         units += (in.rank[t] + PS_FMM_UNIT_RANKS - 1) / PS_FMM_UNIT_RANKS;
-    int rows = warps * parts * ROWS;
+    int rows = warps * ROWS;
     int bytes = STAGES * in.stage_numbers * (int)sizeof(double) + units * (int)sizeof(entry);
     dim3 grid((unsigned)(in.far.cells / rows + 8), (unsigned)sides);
-    PS_CUDA(cudaFuncSetAttribute(m2l_targets<real, width, parts, warps, whole>,
+    PS_CUDA(cudaFuncSetAttribute(m2l_targets<real, width, warps, whole>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    m2l_targets<real, width, parts, warps, whole><<<grid, warps * WARP, bytes, stream>>>(in);
+    m2l_targets<real, width, warps, whole><<<grid, warps * WARP, bytes, stream>>>(in);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
 
-template <typename real>
-ps_status start_width(const launch &in, int sides, cudaStream_t stream)
+template <typename real> ps_status start_width(const launch &in, int sides, cudaStream_t stream)
 {
-    if (in.shape.chunks > 1) return start<real, 16, 1, 8, false>(in, sides, stream);
+    if (in.shape.chunks > 1) return start<real, 16, 8, false>(in, sides, stream);
     switch (in.shape.width) {
     case 3:
-        return start<real, 3, 1, 4, true>(in, sides, stream);
+        return start<real, 3, 4, true>(in, sides, stream);
     case 4:
-        return start<real, 4, 1, 4, true>(in, sides, stream);
+        return start<real, 4, 4, true>(in, sides, stream);
     case 6:
-        return start<real, 6, 1, 4, true>(in, sides, stream);
+        return start<real, 6, 4, true>(in, sides, stream);
     case 9:
-        return start<real, 9, 1, 4, true>(in, sides, stream);
+        return start<real, 9, 4, true>(in, sides, stream);
     case 12:
-        return start<real, 12, 1, 8, true>(in, sides, stream);
+        return start<real, 12, 8, true>(in, sides, stream);
     case 16:
-        return start<real, 16, 1, 8, true>(in, sides, stream);
+        return start<real, 16, 8, true>(in, sides, stream);
     default:
-        return start<real, 19, 1, 8, true>(in, sides, stream);
+        return start<real, 19, 8, true>(in, sides, stream);
     }
-}
-
-template <typename real, int width>
-void encode_width(const encoding &in, int sides, cudaStream_t stream)
-{
-    dim3 grid((unsigned)((in.cells + 4 * ROWS - 1) / (4 * ROWS)), (unsigned)sides);
-    encode_cells<real, width><<<grid, 128, 0, stream>>>(in);
-}
-
-template <typename real>
-ps_status encode(const encoding &in, const ps_fmm_device_shape &shape, bool basis, int sides,
-                 cudaStream_t stream)
-{
-    if (!basis) {
-        dim3 grid((unsigned)((in.cells * in.length + 255) / 256), (unsigned)sides);
-        reverse_cells<real><<<grid, 256, 0, stream>>>(in);
-        PS_CUDA(cudaGetLastError());
-        return PS_OK;
-    }
-    for (encoding part = in; part.chunk < shape.chunks; ++part.chunk) {
-        switch (shape.width) {
-        case 3:
-            encode_width<real, 3>(part, sides, stream);
-            break;
-        case 4:
-            encode_width<real, 4>(part, sides, stream);
-            break;
-        case 6:
-            encode_width<real, 6>(part, sides, stream);
-            break;
-        case 9:
-            encode_width<real, 9>(part, sides, stream);
-            break;
-        case 12:
-            encode_width<real, 12>(part, sides, stream);
-            break;
-        case 16:
-            encode_width<real, 16>(part, sides, stream);
-            break;
-        default:
-            encode_width<real, 19>(part, sides, stream);
-        }
-        PS_CUDA(cudaGetLastError());
-    }
-    return PS_OK;
 }
 
 } // namespace
-
-extern "C" ps_status ps_fmm_device_encode(const ps_fmm_device_method *method,
-                                          const ps_fmm_device_table *table, int64_t cells,
-                                          const ps_fmm_device_vectors *multipoles,
-                                          const ps_fmm_device_vectors *coded, ps_stream *stream)
-{
-    if (cells == 0) return PS_OK;
-    PS_TRY(ps_stream_enter(stream));
-    ps_fmm_device_shape shape = ps_fmm_device_shape_of(table);
-    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    encoding in = {.from = *multipoles,
-                   .to = *coded,
-                   .encoder = static_cast<const double *>(table->block) + shape.encoder,
-                   .cells = cells,
-                   .points = table->order * table->order * table->order,
-                   .point_octets = shape.point_octets,
-                   .length = table->length,
-                   .chunk = 0,
-                   .all = shape.width * shape.chunks};
-    return method->far == PS_SINGLE ? encode<float>(in, shape, table->size > 0, method->sides, on)
-                                    : encode<double>(in, shape, table->size > 0, method->sides, on);
-}
 
 extern "C" ps_status ps_fmm_device_m2l_run(const ps_fmm_device_method *method,
                                            const ps_fmm_device_table *table,

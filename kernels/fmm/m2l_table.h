@@ -23,7 +23,8 @@ typedef struct ps_fmm_table_spec {
 double ps_fmm_basis_epsilon(ps_fmm_kernel kernel, double epsilon);
 
 int64_t ps_fmm_table_workspace(const ps_fmm_table_spec *spec); /* bytes; 64-byte aligned */
-/* Computes the operators and the shape of the table. Errors as ps_fmm_operators_build. */
+/* Computes the operators and the shape of the table, on one thread: equal bits whatever the number
+ * of processors. Errors as ps_fmm_operators_build. */
 ps_status ps_fmm_table_make(const ps_fmm_table_spec *spec, void *workspace,
                             ps_fmm_m2l_table *table);
 /* Fills the arrays, with the workspace as ps_fmm_table_make left it. */

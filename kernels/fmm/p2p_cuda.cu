@@ -1,12 +1,12 @@
 /*
  * P2P on the device, one-sided: every target adds up all sources around its leaf.
  *
- * A warp takes a *tile*: some targets of a leaf. Each thread holds 4 (fp32: 8) of them in registers,
- * and the 4, 8, 16 or 32 lanes that hold the same ones share out the sources; a leaf is cut into
- * tiles of 8, 4, 2 and 1 such sets, so that few lanes are wasted. Sources are walked as one list
- * whatever leaves they lie in, 32 at a time on their way to shared memory while the ones before
- * are at work. Tiles of a leaf, and of leaves next to each other, run side by side and find their
- * sources in the cache.
+ * A warp takes a *tile*: some targets of a leaf. Each thread holds 4 (fp32: 8) of them in
+ * registers, and the 4, 8, 16 or 32 lanes that hold the same ones share out the sources; a leaf is
+ * cut into tiles of 8, 4, 2 and 1 such sets, so that few lanes are wasted. Sources are walked as
+ * one list whatever leaves they lie in, 32 at a time on their way to shared memory while the ones
+ * before are at work. Tiles of a leaf, and of leaves next to each other, run side by side and find
+ * their sources in the cache.
  *
  * Double precision operations a pair for 1/r with gradient: 3 differences, 3 for r^2, 5 for the
  * root, 7 for K, c and the sums: 18, the test for distance 0 is an integer's.
@@ -18,9 +18,11 @@ extern "C" {
 #include "kernels/fmm/device_ops.h"
 }
 
-namespace {
+namespace
+{
 
 #include "kernels/fmm/device_body.h"
+#include "kernels/fmm/kernel_lanes_body.h"
 
 enum {
     WARP = 32,
@@ -85,26 +87,46 @@ struct launch {
     double parameter;
     const unsigned *count;
     const tile *tiles;
-    int each; /* tiles a block */
+    int each;       /* tiles a block at a time */
+    unsigned *next; /* [sides] tiles taken beyond the first of each block; NULL: no more than those */
     bool add;
 };
 
-/* The sources of a tile as one list 0 .. prefix[27]: number v of run i is at x[i] + v. */
+/* The sources of a tile as one list 0 .. total: number v of run i is at x[i] + v. */
 struct runs {
     const double *x[PS_FMM_DEVICE_NEAR];
     int64_t stride[PS_FMM_DEVICE_NEAR];
-    int prefix[PS_FMM_DEVICE_NEAR + 1];
+    int prefix[PS_FMM_DEVICE_NEAR + 1], total;
+    int own, own_end; /* of the leaf at the targets' own place */
 };
 
+/* Sorts a number a lane. */
+KERNEL_INLINE unsigned sorted(unsigned x, int lane)
+{
+#pragma unroll
+    for (int size = 2; size <= WARP; size *= 2)
+#pragma unroll
+        for (int distance = size / 2; distance > 0; distance /= 2) {
+            unsigned other = __shfl_xor_sync(ALL, x, distance);
+            bool least = !(lane & distance) == !(lane & size);
+            x = least ? min(x, other) : max(x, other);
+        }
+    return x;
+}
+
+/* By a warp: the leaves around in ascending order; what follows each other in memory is one run. */
 __device__ void find_runs(const launch &in, int leaf, int lane, runs *out)
 {
-    int32_t code = lane < PS_FMM_DEVICE_NEAR ? in.near[(int64_t)leaf * PS_FMM_DEVICE_NEAR + lane] : -1;
+    const int32_t *near = in.near + (int64_t)leaf * PS_FMM_DEVICE_NEAR;
+    const unsigned own = (unsigned)near[PS_FMM_DEVICE_NEAR / 2];
+    unsigned code = sorted(lane < PS_FMM_DEVICE_NEAR ? (unsigned)near[lane] : ~0u, lane);
     ps_fmm_device_sources set = in.sources.one;
     int first = 0, count = 0;
-    if (code >= 0) {
+    const bool same = code == own;
+    if (code != ~0u) {
         if (in.sources.table) {
             set = in.sources.table[code >> in.sources.shift];
-            code &= (1 << in.sources.shift) - 1;
+            code &= (1u << in.sources.shift) - 1;
         }
         first = set.start[code];
         count = set.start[code + 1] - first;
@@ -114,11 +136,26 @@ __device__ void find_runs(const launch &in, int leaf, int lane, runs *out)
         int before = __shfl_up_sync(ALL, sum, step);
         if (lane >= step) sum += before;
     }
-    if (lane < PS_FMM_DEVICE_NEAR) {
-        out->x[lane] = set.rows + first - (sum - count);
-        out->stride[lane] = set.stride;
-        out->prefix[lane + 1] = sum;
-        if (lane == 0) out->prefix[0] = 0;
+    const double *begin = set.rows + first;
+    uint64_t end_before = __shfl_up_sync(ALL, (unsigned long long)(begin + count), 1);
+    int64_t stride_before = __shfl_up_sync(ALL, (long long)set.stride, 1);
+    bool head =
+        count > 0 && (lane == 0 || end_before != (uint64_t)begin || stride_before != set.stride);
+    unsigned heads = __ballot_sync(ALL, head);
+    int run = __popc(heads & ((1u << lane) - 1));
+    if (head) {
+        out->x[run] = begin - (sum - count);
+        out->stride[run] = set.stride;
+        out->prefix[run] = sum - count;
+    }
+    if (lane == WARP - 1) {
+        out->prefix[run + head] = sum;
+        out->total = sum;
+        if (own == ~0u) out->own = out->own_end = 0;
+    }
+    if (same && own != ~0u) {
+        out->own = sum - count;
+        out->own_end = sum;
     }
     __syncwarp();
 }
@@ -149,17 +186,19 @@ KERNEL_INLINE void copy_number(double *to, const double *from, bool there)
                  : "memory");
 }
 
-/* Starts the copies of source number v (behind the end: 0) to a lane's place in a stage. */
-KERNEL_INLINE void fetch_source(const runs &all, int v, int side, cursor &c, stage &to)
+/* Starts the copies of source number v to a lane's place in a stage; behind the end: 0, and
+ * in_no_run is some address. */
+KERNEL_INLINE void fetch_source(const runs &all, int v, int side, const double *in_no_run,
+                                cursor &c, stage &to)
 {
-    const int total = all.prefix[PS_FMM_DEVICE_NEAR], lane = threadIdx.x % WARP;
-    const bool there = v < total;
+    const int lane = threadIdx.x % WARP;
+    const bool there = v < all.total;
     while (there && v >= c.limit) {
         c.limit = all.prefix[++c.run + 1];
         c.x = all.x[c.run];
         c.stride = all.stride[c.run];
     }
-    const double *at = there ? c.x + v : all.x[0] + all.prefix[0];
+    const double *at = there ? c.x + v : in_no_run;
     const int64_t step = there ? c.stride : 0;
     copy_number(&to.xy[lane].x, at, there);
     copy_number(&to.xy[lane].y, at + step, there);
@@ -184,27 +223,43 @@ KERNEL_INLINE source<real> source_of(const stage &s, int i, const double offset[
 
 /* ---- pairs ---- */
 
-template <typename real, int kernel, bool gradient, int targets>
-KERNEL_INLINE void interact(const source<real> &s, const real (&at)[targets][3], real b,
-                            real (&sums)[(gradient ? 4 : 1) * targets])
+/* One source with the targets of a thread; sums[component * targets + target]. */
+template <typename vreal, int kernel, bool gradient, typename real, int values>
+KERNEL_INLINE void interact(const source<real> &s, const real (&at)[3][vreal::targets], real b,
+                            real (&sums)[values])
 {
-#pragma unroll
-    for (int i = 0; i < targets; ++i) {
-        real dx = at[i][0] - s.x, dy = at[i][1] - s.y, dz = at[i][2] - s.z, k, c;
-        real r2 = fma(dz, dz, fma(dy, dy, dx * dx));
-        kernel_at<kernel>(r2, b, &k, &c);
-        if constexpr (!vanishes_at_0(kernel)) {
-            k = r2 > 0 ? k : 0;
-            c = r2 > 0 ? c : 0;
-        }
-        sums[i] = fma(s.charge, k, sums[i]);
-        if constexpr (gradient) {
-            real f = s.charge * c;
-            sums[targets + i] = fma(f, dx, sums[targets + i]);
-            sums[2 * targets + i] = fma(f, dy, sums[2 * targets + i]);
-            sums[3 * targets + i] = fma(f, dz, sums[3 * targets + i]);
-        }
+    constexpr int n = vreal::targets;
+    vreal d[3], r2, parameter, k, c;
+    EACH_LANE d[0].v[i] = at[0][i] - s.x;
+    EACH_LANE d[1].v[i] = at[1][i] - s.y;
+    EACH_LANE d[2].v[i] = at[2][i] - s.z;
+    EACH_LANE r2.v[i] = d[0].v[i] * d[0].v[i];
+    EACH_LANE r2.v[i] = fma(d[1].v[i], d[1].v[i], r2.v[i]);
+    EACH_LANE r2.v[i] = fma(d[2].v[i], d[2].v[i], r2.v[i]);
+    EACH_LANE parameter.v[i] = b;
+    kernel_at<kernel>(r2, parameter, &k, &c);
+    if constexpr (vreal::careful && !vanishes_at_0(kernel)) {
+        EACH_LANE k.v[i] = r2.v[i] > 0 ? k.v[i] : (real)0;
+        EACH_LANE c.v[i] = r2.v[i] > 0 ? c.v[i] : (real)0;
     }
+    EACH_LANE sums[i] = fma(s.charge, k.v[i], sums[i]);
+    if constexpr (gradient) {
+        EACH_LANE c.v[i] = s.charge * c.v[i];
+#pragma unroll
+        for (int r = 0; r < 3; ++r)
+            EACH_LANE sums[(1 + r) * n + i] = fma(c.v[i], d[r].v[i], sums[(1 + r) * n + i]);
+    }
+}
+
+/* Sources 0 .. left of a stage, every `step`-th from `first` on. */
+template <typename vreal, int kernel, bool gradient, typename real, int values>
+KERNEL_INLINE void interact_stage(const stage &now, int first, int left, int step,
+                                  const double offset[3], const real (&at)[3][vreal::targets],
+                                  real b, real (&sums)[values])
+{
+#pragma unroll 1
+    for (int i = 0; i < left; i += step)
+        interact<vreal, kernel, gradient>(source_of<real>(now, i + first, offset), at, b, sums);
 }
 
 /* Sums of `count` values over the lanes of each group of `lanes`: afterwards a lane has those of
@@ -232,7 +287,7 @@ KERNEL_INLINE void reduce(real (&value)[count], int lane)
 
 /* A warp's targets and what they belong to. */
 template <typename real> struct targets_of {
-    real at[shape<real>::targets][3];
+    real at[3][shape<real>::targets];
     double offset[3];
     int first, end; /* of the lane's set, and of the leaf */
 };
@@ -252,7 +307,7 @@ KERNEL_INLINE void take_targets(const launch &in, tile t, int lanes, targets_of<
 #pragma unroll
         for (int d = 0; d < 3; ++d) {
             int number = min(out->first + i, out->end - 1);
-            out->at[i][d] = (real)(own.rows[d * own.stride + number] - out->offset[d]);
+            out->at[d][i] = (real)(own.rows[d * own.stride + number] - out->offset[d]);
         }
 }
 
@@ -283,13 +338,13 @@ __device__ void run_tile(const launch &in, tile t, int side, team &own)
 {
     constexpr int targets = shape<real>::targets, values = (gradient ? 4 : 1) * targets;
     constexpr int each = values > lanes ? values / lanes : 1;
-    const int lane = threadIdx.x % WARP, total = own.all.prefix[PS_FMM_DEVICE_NEAR];
+    const int lane = threadIdx.x % WARP, total = own.all.total;
     const int stages = (total + WARP - 1) / WARP;
     targets_of<real> to;
     cursor c = {nullptr, 0, 0, -1};
     double result[each] = {};
     for (int s = 0; s < STAGES - 1; ++s)
-        fetch_source(own.all, s * WARP + lane, side, c, own.stages[s]);
+        fetch_source(own.all, s * WARP + lane, side, in.targets.set.rows, c, own.stages[s]);
     take_targets(in, t, lanes, &to);
     for (int s = 0; s < stages;) {
         real sums[values] = {};
@@ -298,15 +353,20 @@ __device__ void run_tile(const launch &in, tile t, int side, team &own)
         for (; s < stop; ++s) {
             asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
             __syncwarp();
-            fetch_source(own.all, (s + STAGES - 1) * WARP + lane, side, c,
+            fetch_source(own.all, (s + STAGES - 1) * WARP + lane, side, in.targets.set.rows, c,
                          own.stages[(s + STAGES - 1) % STAGES]);
             const stage &now = own.stages[s % STAGES];
-            const int left = min(WARP, total - s * WARP);
-#pragma unroll 2
-            for (int i = 0; i < left; i += lanes)
-                interact<real, kernel, gradient, targets>(
-                    source_of<real>(now, i + lane % lanes, to.offset), to.at, (real)in.parameter,
-                    sums);
+            const int begin = s * WARP, left = min(WARP, total - begin);
+            const bool careful = begin < own.all.own_end && begin + WARP > own.all.own;
+            if constexpr (sizeof(real) == sizeof(double)) {
+                if (!careful) {
+                    interact_stage<numbers<real, targets, false>, kernel, gradient>(
+                        now, lane % lanes, left, lanes, to.offset, to.at, (real)in.parameter, sums);
+                    continue;
+                }
+            }
+            interact_stage<numbers<real, targets, true>, kernel, gradient>(
+                now, lane % lanes, left, lanes, to.offset, to.at, (real)in.parameter, sums);
         }
         reduce<lanes, values>(sums, lane);
 #pragma unroll
@@ -315,32 +375,46 @@ __device__ void run_tile(const launch &in, tile t, int side, team &own)
     put_sums<real, gradient, lanes>(in, side, to, result);
 }
 
+template <typename real, int kernel, bool gradient>
+KERNEL_INLINE void do_tile(const launch &in, const tile &t, int side, team &own)
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncwarp();
+    find_runs(in, t.leaf, threadIdx.x, &own.all);
+    switch (tile_sets(in.targets.set.start[t.leaf + 1] - t.first, shape<real>::targets)) {
+    case 8:
+        run_tile<real, kernel, gradient, 4>(in, t, side, own);
+        break;
+    case 4:
+        run_tile<real, kernel, gradient, 8>(in, t, side, own);
+        break;
+    case 2:
+        run_tile<real, kernel, gradient, 16>(in, t, side, own);
+        break;
+    default:
+        run_tile<real, kernel, gradient, 32>(in, t, side, own);
+    }
+}
+
+/* The first of the tiles that a block takes next. */
+__device__ inline int64_t more_tiles(const launch &in, int64_t count)
+{
+    unsigned taken = 0;
+    if (!in.next) return count;
+    if (threadIdx.x == 0) taken = atomicAdd(in.next + blockIdx.y, (unsigned)in.each);
+    return (int64_t)gridDim.x * in.each + __shfl_sync(0xffffffffu, taken, 0);
+}
+
 /* A block is a warp: tiles take different times, and nobody waits for the longest. */
 template <typename real, int kernel, bool gradient>
 __global__ __launch_bounds__(WARP, 16) void p2p_tiles(const __grid_constant__ launch in)
 {
     __shared__ team own;
-    const int64_t first = (int64_t)blockIdx.x * in.each, count = *in.count;
-    const int side = blockIdx.y;
-    for (int64_t i = first; i < first + in.each && i < count; ++i) {
-        tile t = in.tiles[i];
-        asm volatile("cp.async.wait_all;" ::: "memory");
-        __syncwarp();
-        find_runs(in, t.leaf, threadIdx.x, &own.all);
-        switch (tile_sets(in.targets.set.start[t.leaf + 1] - t.first, shape<real>::targets)) {
-        case 8:
-            run_tile<real, kernel, gradient, 4>(in, t, side, own);
-            break;
-        case 4:
-            run_tile<real, kernel, gradient, 8>(in, t, side, own);
-            break;
-        case 2:
-            run_tile<real, kernel, gradient, 16>(in, t, side, own);
-            break;
-        default:
-            run_tile<real, kernel, gradient, 32>(in, t, side, own);
-        }
-    }
+    const int64_t count = *in.count;
+    for (int64_t first = (int64_t)blockIdx.x * in.each; first < count;
+         first = more_tiles(in, count))
+        for (int64_t i = first; i < first + in.each && i < count; ++i)
+            do_tile<real, kernel, gradient>(in, in.tiles[i], blockIdx.y, own);
 }
 
 /* ---- launches ---- */
@@ -384,15 +458,25 @@ extern "C" ps_status ps_fmm_device_p2p_run(const ps_fmm_device_method *method,
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
     unsigned *count = static_cast<unsigned *>(p2p->workspace);
     tile *tiles = reinterpret_cast<tile *>(static_cast<char *>(p2p->workspace) + COUNTER_BYTES);
-    const int each = t->particles >= 32 * t->cells ? 1 : 4; /* short leaves: many places are empty */
-    launch in = {*t,    p2p->near, p2p->sources, method->function.parameter, count,
-                 tiles, each,      p2p->add};
+    const int each =
+        t->particles >= 32 * t->cells ? 1 : 4; /* short leaves: many places are empty */
+    launch in = {*t,    p2p->near, p2p->sources, method->function.parameter,
+                 count, tiles,     each,         p2p->blocks > 0 ? count + 1 : nullptr,
+                 p2p->add};
     PS_CUDA(cudaMemsetAsync(count, 0, COUNTER_BYTES, on));
     list_tiles<<<(unsigned)((t->cells + COUNTING - 1) / COUNTING), COUNTING, 0, on>>>(
         t->set.start, t->cells,
         method->near == PS_SINGLE ? shape<float>::targets : shape<double>::targets, count, tiles);
     PS_CUDA(cudaGetLastError());
-    dim3 grid((unsigned)((most + each - 1) / each), (unsigned)method->sides);
+    int64_t blocks = (most + each - 1) / each;
+    if (p2p->blocks > 0) {
+        int device, multiprocessors;
+        PS_CUDA(cudaGetDevice(&device));
+        PS_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+        int64_t room = (int64_t)p2p->blocks * multiprocessors;
+        blocks = blocks < room ? blocks : room;
+    }
+    dim3 grid((unsigned)blocks, (unsigned)method->sides);
     if (method->near == PS_SINGLE)
         start<float>(in, method->function.kernel, grid, on);
     else

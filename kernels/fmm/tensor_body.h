@@ -1,11 +1,11 @@
 /*
- * Products of small matrices in fp64 on tensor cores, a warp at a time. Included by m2l_cuda.cu and
- * leaf_cuda.cu alone, inside their anonymous namespace.
+ * Products of small matrices in fp64 on tensor cores, a warp at a time. Included by m2l_cuda.cu,
+ * encode_cuda.cu and leaf_cuda.cu alone, inside their anonymous namespace.
  *
  *     D[16][8] += A[16][8] B[8][8]
  *
- * Of A, lane l holds rows l/4 and l/4 + 8, columns 2 (l%4) and 2 (l%4) + 1; of B rows 2 (l%4) + e and
- * column l/4; of D rows as of A, columns 2 (l%4) + e: a result is at once the left operand of
+ * Of A, lane l holds rows l/4 and l/4 + 8, columns 2 (l%4) and 2 (l%4) + 1; of B rows 2 (l%4) + e
+ * and column l/4; of D rows as of A, columns 2 (l%4) + e: a result is at once the left operand of
  * the next product. (The order of the columns of A and rows of B is ours: the instruction would
  * have l%4 and l%4 + 4.)
  */
@@ -57,3 +57,7 @@ KERNEL_INLINE void product_even(fragment &d, const fragment &a, double b)
     product_4(*reinterpret_cast<double(*)[2]>(d.v + 2), a.v[2], b);
 #endif
 }
+
+/* Two numbers next to each other. */
+KERNEL_INLINE double2 pair_at(const double *at) { return *reinterpret_cast<const double2 *>(at); }
+KERNEL_INLINE float2 pair_at(const float *at) { return *reinterpret_cast<const float2 *>(at); }

@@ -164,21 +164,45 @@ ps_status sort_points(ps_device_sort *s, const ps_tree_points *points, cudaStrea
 /* ---- columns ---- */
 
 __global__ void __launch_bounds__(THREADS)
-    gather(ps_device_columns columns, const int32_t *order, int64_t count)
+    invert(const int32_t *order, int64_t count, int32_t *inverse)
+{
+    for (int64_t i = thread_index(); i < count; i += thread_count()) inverse[order[i]] = (int32_t)i;
+}
+
+/* Columns of a record; the last one is repeated where there are fewer. */
+enum { RECORD = 4 };
+struct record_columns {
+    const double *from[RECORD];
+    double *to[RECORD];
+};
+
+__global__ void __launch_bounds__(THREADS)
+    pack(record_columns columns, int64_t count, double2 *records)
 {
     for (int64_t i = thread_index(); i < count; i += thread_count()) {
-        int64_t from = order[i];
-        for (int c = 0; c < columns.count; ++c) columns.to[c][i] = columns.from[c][from];
+        double numbers[RECORD];
+        for (int c = 0; c < RECORD; ++c) numbers[c] = __ldcs(columns.from[c] + i);
+        records[2 * i] = make_double2(numbers[0], numbers[1]);
+        records[2 * i + 1] = make_double2(numbers[2], numbers[3]);
     }
 }
 
 __global__ void __launch_bounds__(THREADS)
-    scatter(ps_device_columns columns, const int32_t *order, int64_t count)
+    unpack(record_columns columns, const int32_t *index, int64_t count, const double2 *records)
 {
     for (int64_t i = thread_index(); i < count; i += thread_count()) {
-        int64_t to = order[i];
-        for (int c = 0; c < columns.count; ++c) columns.to[c][to] = columns.from[c][i];
+        int64_t from = __ldcs(index + i);
+        double2 low = records[2 * from], high = records[2 * from + 1];
+        double numbers[RECORD] = {low.x, low.y, high.x, high.y};
+        for (int c = 0; c < RECORD; ++c) __stcs(columns.to[c] + i, numbers[c]);
     }
+}
+
+__global__ void __launch_bounds__(THREADS)
+    gather(const double *from, const int32_t *index, int64_t count, double *to)
+{
+    for (int64_t i = thread_index(); i < count; i += thread_count())
+        __stcs(to + i, from[__ldcs(index + i)]);
 }
 
 /* ---- cells ---- */
@@ -262,16 +286,38 @@ extern "C" ps_status ps_device_sort_cuda(ps_device_sort *sort, const ps_tree_poi
                       : sort_points<uint32_t>(sort, points, on);
 }
 
+extern "C" ps_status ps_device_invert_cuda(const ps_device_sort *sort, ps_stream *stream)
+{
+    invert<<<blocks_for(sort->count), THREADS, 0, handle_of(stream)>>>(sort->order, sort->count,
+                                                                       sort->inverse);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
 extern "C" ps_status ps_device_columns_cuda(const ps_device_sort *sort,
-                                            const ps_device_columns *columns, int to_sorted,
+                                            const ps_device_columns *columns, const int32_t *index,
                                             ps_stream *stream)
 {
     unsigned blocks = blocks_for(sort->count);
-    if (to_sorted)
-        gather<<<blocks, THREADS, 0, handle_of(stream)>>>(*columns, sort->order, sort->count);
-    else
-        scatter<<<blocks, THREADS, 0, handle_of(stream)>>>(*columns, sort->order, sort->count);
-    PS_CUDA(cudaGetLastError());
+    cudaStream_t on = handle_of(stream);
+    double2 *records = reinterpret_cast<double2 *>(sort->records);
+    for (int first = 0; first < columns->count; first += RECORD) {
+        record_columns some;
+        int last = columns->count - 1;
+        for (int c = 0; c < RECORD; ++c) {
+            int column = first + c < last ? first + c : last;
+            some.from[c] = columns->from[column];
+            some.to[c] = columns->to[column];
+        }
+        if (first == last) {
+            gather<<<blocks, THREADS, 0, on>>>(some.from[0], index, sort->count, some.to[0]);
+        } else {
+            pack<<<blocks, THREADS, 0, on>>>(some, sort->count, records);
+            PS_CUDA(cudaGetLastError());
+            unpack<<<blocks, THREADS, 0, on>>>(some, index, sort->count, records);
+        }
+        PS_CUDA(cudaGetLastError());
+    }
     return PS_OK;
 }
 

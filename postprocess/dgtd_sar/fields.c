@@ -125,6 +125,9 @@ static ps_status read_some(sar_job *job, pass *p, int64_t first, int64_t count)
     if (job->cut.owner)
         ps_dgtd_lattice_sample(&job->cut.points, job->cut.owner, &job->reference, &job->tets, &rows,
                                NULL, job->cut.squares);
+    for (int i = 0; i < job->points; ++i)
+        ps_dgtd_lattice_sample(&job->point[i].place, &job->point[i].owner, &job->reference,
+                               &job->tets, &rows, &job->point[i].field, NULL);
     if (!p->links) return PS_OK;
     PS_TRY(ps_phasors_read_rows(job->phasors, job->frequency, PS_PHASORS_MAGNETIC, first, count,
                                 p->magnetic));

@@ -13,7 +13,7 @@ static struct {
     double frequency, grid, amplitude, power;
     const char *masses, *cut, *cut_output;
     int cut_quantity;
-    ps_text_list density;
+    ps_text_list density, at;
 } chosen = {.grid = 2e-3, .amplitude = 1, .masses = "1,10"};
 
 static const ps_option options[] = {
@@ -32,6 +32,7 @@ static const ps_option options[] = {
      "voxels for the averages over a mass; 0: no averages", 0, 1, PS_IDENTITY},
     {"masses", PS_OPTION_TEXT, &chosen.masses, "G,...", "masses to average over, g", 0, 0,
      PS_IDENTITY},
+    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "tell the field at this point, m", 0, 0, 0},
     {"cut", PS_OPTION_TEXT, &chosen.cut, "O;U;V;N1xN2",
      "a plane, as of penstock-probe, whose field goes to --cut-output", 0, 0, PS_IDENTITY},
     {"cut-output", PS_OPTION_TEXT, &chosen.cut_output, "FILE", "a trace, for penstock-plot plane",
@@ -162,6 +163,7 @@ static ps_status compute(sar_job *job, ps_store *const *inputs)
     if (job->grid > 0) PS_TRY(sar_voxels_make(job));
     if (job->run->plan) return plan(job);
     if (chosen.cut) PS_TRY(sar_cut_make(job, chosen.cut));
+    for (int i = 0; i < chosen.at.count; ++i) PS_TRY(sar_point_add(job, chosen.at.items[i]));
     PS_TRY(sar_read_fields(job));
     PS_TRY(settle_scale(job));
     if (job->grid > 0) PS_TRY(sar_voxels_prepare(job));

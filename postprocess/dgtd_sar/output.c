@@ -12,6 +12,39 @@
 
 static const double Z0 = 376.730313668; /* ohm */
 
+/* ---- points ---- */
+
+ps_status sar_point_add(sar_job *job, const char *text)
+{
+    sar_point *p = &job->point[job->points];
+    if (job->points == SAR_POINTS_MAX)
+        return ps_fail(PS_USAGE, "--at: at most %d points", SAR_POINTS_MAX);
+    *p = (sar_point){.place = {.step = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .size = {1, 1, 1}}};
+    PS_TRY(ps_parse_vector(text, p->place.origin));
+    ps_dgtd_lattice_owners(&p->place, &job->tets, NULL, &p->owner);
+    if (p->owner == INT32_MAX || job->row_of[p->owner] < 0)
+        return ps_fail(PS_USAGE, "--at %s: there is no field", text);
+    ++job->points;
+    return PS_OK;
+}
+
+static void report_point(const sar_job *job, ps_report *r, int index)
+{
+    char name[32];
+    const sar_point *p = &job->point[index];
+    double field[6], square = 0, scale = sqrt(job->scale);
+    for (int q = 0; q < 6; ++q) {
+        field[q] = p->field[q] * scale;
+        square += field[q] * field[q];
+    }
+    snprintf(name, sizeof name, "at_%d", index + 1);
+    ps_report_section(r, name);
+    ps_report_reals(r, "place", p->place.origin, 3);
+    ps_report_real(r, "electric", sqrt(square), "V/m");
+    ps_report_reals(r, "real", field, 3);
+    ps_report_reals(r, "imaginary", field + 3, 3);
+}
+
 /* ---- the cut ---- */
 
 /* Points of the plane as a lattice of one layer: the second direction runs fastest. */
@@ -183,6 +216,22 @@ static void add_rows(const sar_job *job, total *of, total *all)
     }
 }
 
+/* Media of one tag and name are one material: slivers that were made heavier, say. */
+static void join_materials(const ps_phasors_header *h, total *of)
+{
+    for (int m = 1; m < h->materials; ++m)
+        for (int k = 0; k < m; ++k) {
+            const ps_phasors_material *a = &h->material[k], *b = &h->material[m];
+            if (a->tag != b->tag || strcmp(a->name, b->name) != 0 || of[m].elements == 0) continue;
+            of[k].volume += of[m].volume;
+            of[k].mass += of[m].mass;
+            of[k].power += of[m].power;
+            of[k].elements += of[m].elements;
+            of[k].peak = fmax(of[k].peak, of[m].peak);
+            of[m] = (total){0};
+        }
+}
+
 static void report_material(ps_report *r, const ps_phasors_material *x, const total *t)
 {
     char name[64];
@@ -249,6 +298,8 @@ void sar_report(const sar_job *job, const sar_peak *peaks)
         ps_report_real(r, "voxel_power", power, "W");
         for (int m = 0; m < job->masses; ++m) report_peak(job, r, m, &peaks[m]);
     }
+    for (int i = 0; i < job->points; ++i) report_point(job, r, i);
+    join_materials(job->header, of);
     for (int m = 0; m < job->header->materials; ++m)
         report_material(r, &job->header->material[m], &of[m]);
     ps_report_print(&r);

@@ -34,6 +34,15 @@ typedef struct sar_cut {
     double *values; /* [count] what will be written */
 } sar_cut;
 
+enum { SAR_POINTS_MAX = 64 };
+
+/* A point at which the field is told. */
+typedef struct sar_point {
+    ps_dgtd_lattice place; /* of this point alone                                       */
+    int32_t owner;         /* tetrahedron, or INT32_MAX                                 */
+    float field[6];        /* Re x, y, z, Im x, y, z of unit source; 0 where it is not known */
+} sar_point;
+
 typedef struct sar_job {
     const ps_run *run;
     ps_phasors *phasors;
@@ -58,6 +67,8 @@ typedef struct sar_job {
     sar_voxels voxels;
     float *element_average[SAR_MASSES_MAX]; /* [tetrahedra] */
     sar_cut cut;
+    int points;
+    sar_point point[SAR_POINTS_MAX];
 } sar_job;
 
 /* What the average over a mass came to. */
@@ -85,6 +96,8 @@ double sar_voxels_at(const sar_job *job, const double point[3]);
 
 /* ---- output.c ---- */
 typedef enum sar_cut_quantity { SAR_CUT_ELECTRIC, SAR_CUT_POINT, SAR_CUT_AVERAGE } sar_cut_quantity;
+/* Finds the tetrahedron of a point "x,y,z"; before the fields are read. */
+ps_status sar_point_add(sar_job *job, const char *text);
 ps_status sar_cut_make(sar_job *job, const char *text);
 ps_status sar_cut_write(sar_job *job, const char *text, const char *path, sar_cut_quantity what,
                         ps_store *const *inputs);

@@ -186,7 +186,8 @@ static void turn_back(const job *j, double in[3][2], double out[3][2])
                            j->axes[2][c] * in[2][part];
 }
 
-/* The wave's phase at the sphere's centre; that of the far field refers to the origin. */
+/* Turns by the wave's phase at the sphere's centre; distances of the far field are from (0, 0, 0).
+ */
 static void shift_phase(double phase, double u[3][2])
 {
     double c = cos(phase), s = sin(phase);
@@ -204,7 +205,7 @@ static void value_at(const job *j, const ps_mie_em *series, const double place[3
     bool total = chosen.quantity == ELECTRIC || chosen.quantity == MAGNETIC;
     for (int c = 0; c < 3; ++c) {
         phase += series->k * j->axes[2][c] * (j->centre[c] - j->origin[c]);
-        if (is_far()) phase -= series->k * place[c] * (j->centre[c] - j->origin[c]);
+        if (is_far()) phase -= series->k * place[c] * j->centre[c];
         from[c] = place[c] - (is_far() ? 0 : j->centre[c]);
     }
     turn(j, from, point);

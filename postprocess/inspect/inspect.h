@@ -35,5 +35,7 @@ ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report
 ps_status inspect_report_workers(ps_store *store, ps_report *report);
 /* Of a task trace: makespan and bounds, a line a worker, a line a kind of task (tasks.c). */
 ps_status inspect_report_tasks(ps_store *store, ps_report *report);
+/* Media and sources of a model of dgtd (dgtd.c). */
+ps_status inspect_report_model(const ps_store *store, ps_report *report);
 
 #endif

@@ -43,10 +43,15 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"fraction", PS_OPTION_REAL, &chosen.fraction, "F",
      "of the limit that rule and power take; 0: 0.9, or 0.8 with absorbing faces and --absorbing "
-     "paper",
+     "paper, or 0.4 with --flux upwind",
      0, 1, PS_IDENTITY},
     {"applications", PS_OPTION_INT, &chosen.applications, "N", "of the power iteration", 10, 100000,
      PS_IDENTITY},
+    {"scale-slivers", PS_OPTION_INT, &chosen.scale, "N",
+     "raise permittivity and permeability of the N elements that allow the smallest steps until "
+     "the next "
+     "one limits the step (mass scaling)",
+     0, 100000, PS_IDENTITY},
     {"divide", PS_OPTION_TEXT, &chosen.divide, "TIME|FREQUENCY",
      "shorten the time step so that a whole number of them makes this time or period (900MHz)", 0,
      0, PS_IDENTITY},
@@ -144,25 +149,25 @@ static ps_status run_setup(ps_run *run)
 static const ps_program program = {
     .name = "dgtd-setup",
     .synopsis = "PARTITION OUTPUT",
-    .description = "Makes the model that penstock-dgtd-march runs: media by physical group, "
-                   "conditions on faces, "
-                   "sources, order and time step are put on a partitioned mesh, and everything is "
-                   "checked before "
-                   "any step: groups without medium, faces without condition, flat elements, "
-                   "unstable time steps. "
-                   "Tells which elements hold the time step back and what it would be without "
-                   "them. --plan checks "
-                   "and tells, and writes nothing.",
-    .examples =
-        "penstock dgtd-setup cube.h5 cavity.h5 --order 3 --material default:eps=1 --boundary "
-        "outer:pec \\\n    --source mode:n=1,1,1:amplitude=1,-1,0\n"
-        "penstock dgtd-setup head.h5 call.h5 --order 2 --materials tissues.txt --boundary "
-        "outer:absorbing \\\n    --source "
-        "current:at=0.12,0,0.02:axis=0,0,1:radius=0.01:moment=1e-12:"
-        "shape=ramp:width=3ns:frequency=900e6 \\\n    --divide 900MHz\n"
-        "penstock dgtd-setup ball.h5 mie.h5 --material 1:eps=1 --material 2:eps=4,sigma=0.02 "
-        "--boundary \\\n    outer:absorbing --total ball:0,0,0,0.3 --source "
-        "plane:dir=0,0,1:pol=1,0,0:width=0.5ns:frequency=300e6",
+    .description =
+        "Makes the model that penstock-dgtd-march runs: media by physical group, conditions on\n"
+        "faces, sources, order and time step are put on a partitioned mesh, and everything is\n"
+        "checked before any step: groups without medium, faces without condition, flat elements,\n"
+        "unstable time steps. Tells which elements hold the time step back and what it would be\n"
+        "without them. --plan checks and tells, and writes nothing.",
+    .examples = "  penstock-dgtd-setup cube.h5 cavity.h5 --order 3 --material default:eps=1 "
+                "--boundary outer:pec \\\n"
+                "      --source mode:n=1,1,1:amplitude=1,-1,0\n"
+                "  penstock-dgtd-setup head.h5 call.h5 --order 2 --materials tissues.txt "
+                "--boundary outer:absorbing \\\n"
+                "      --source "
+                "current:at=0.12,0,0.02:axis=0,0,1:radius=0.01:moment=1e-12:shape=ramp:width=3ns:"
+                "frequency=900e6 \\\n"
+                "      --divide 900MHz\n"
+                "  penstock-dgtd-setup ball.h5 mie.h5 --material 1:eps=1 --material "
+                "2:eps=4,sigma=0.02 --boundary \\\n"
+                "      outer:absorbing --total ball:0,0,0,0.3 --source "
+                "plane:dir=0,0,1:pol=1,0,0:width=0.5ns:frequency=300e6",
     .options = options,
     .operands_min = 1,
     .operands_max = 2,

@@ -46,6 +46,12 @@ static void report_step(const setup *s, ps_report *r)
     ps_report_real(r, "gain_without_10", s->gains[0], "");
     ps_report_real(r, "gain_without_100", s->gains[1], "");
     ps_report_real(r, "gain_without_1000", s->gains[2], "");
+    if (s->scaled > 0) {
+        ps_report_int(r, "scaled_elements", s->scaled, "");
+        ps_report_real(r, "scaled_volume", s->scaled_volume, "of all");
+        ps_report_real(r, "scaled_excess", s->scaled_excess, "of all");
+        ps_report_real(r, "scaled_factor_max", s->scaled_factor, "");
+    }
     for (int p = 1; p <= PS_DGTD_MAX_ORDER; ++p) {
         snprintf(name, sizeof name, "dt_rule_p%d", p);
         ps_report_real(r, name, 0.9 * ps_dgtd_step_constant(p) * s->sizes[s->limiting] / PS_DGTD_C0,

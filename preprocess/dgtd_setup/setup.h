@@ -14,7 +14,7 @@
 enum { SETUP_GAINS = 3, SETUP_KEYS_MAX = 16, SETUP_TAGS_SHOWN = 8 };
 
 typedef struct setup_options {
-    int64_t order, applications;
+    int64_t order, applications, scale;
     int absorbing, flux; /* 1 paper; 1 upwind */
     ps_text_list media, boundaries, sources;
     const char *media_file, *total, *dt, *divide;
@@ -43,6 +43,10 @@ typedef struct setup {
     int64_t close;                  /* elements whose size is within 10 % of the least */
     double gains[SETUP_GAINS];      /* of the step without the worst 10, 100, 1000 */
     double seconds_power;
+    int64_t scaled;       /* elements with raised eps and mu,       */
+    double scaled_volume; /* their part of the volume */
+    double scaled_excess; /* sum of their volumes times (factor - 1), of the whole   */
+    double scaled_factor; /* and the largest factor   */
 } setup;
 
 /* ---- text.c: "kind:key=value:key=value" and names of physical groups ---- */
@@ -88,6 +92,8 @@ ps_status set_faces(setup *s);
 ps_status set_total(setup *s);
 ps_status set_sources(setup *s);
 ps_status set_step(setup *s);
+/* scale.c: raises eps and mu of all elements smaller than `target` (in sqrt(eps mu) V/P, m). */
+ps_status scale_slivers(setup *s, double target);
 void report_setup(const setup *s);
 
 /* The body of the whole mesh, borrowed. */

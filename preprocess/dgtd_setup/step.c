@@ -7,6 +7,7 @@
 
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/time_step.h"
+#include "kernels/dgtd/upwind.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "setup.h"
@@ -97,8 +98,13 @@ static ps_status find_sizes(setup *s)
     PS_TRY(PS_ALLOC(&s->sizes, s->mesh.elements, "sizes of elements"));
     PS_TRY(PS_ALLOC(&scratch, s->mesh.elements, "sizes of elements"));
     status = measure(s, scratch);
-    free(scratch);
     s->header.dt_rule = ps_dgtd_step_constant(s->header.order) * s->sizes[s->limiting];
+    if (status == PS_OK && s->options->scale >= s->mesh.elements)
+        status = ps_fail(PS_USAGE, "--scale-slivers %" PRId64 ": %s has %" PRId64 " elements",
+                         s->options->scale, s->input, s->mesh.elements);
+    if (status == PS_OK && s->options->scale > 0)
+        status = scale_slivers(s, nth(scratch, s->mesh.elements, s->options->scale));
+    free(scratch);
     return status;
 }
 
@@ -176,13 +182,21 @@ static ps_status find_power_limit(setup *s)
 
 /* ---- the step ---- */
 
+/* The part of the centred, averaged scheme's limit up to which the chosen one is stable. */
+static double stable_share(const setup *s)
+{
+    if (s->header.upwind) return PS_DGTD_UPWIND_LIMIT;
+    return !s->header.averaged && s->face_counts[PS_DGTD_ABSORBING] > 0 ? PAPER_FRACTION : 1;
+}
+
 /* A step above what the rule allows is judged by power iteration. */
 static ps_status check_stable(setup *s)
 {
-    double share = s->header.averaged ? 1 : PAPER_FRACTION, dt = s->header.dt;
-    const char *why = share < 1 ? " (0.8 of it with --absorbing paper)" : "";
+    double share = stable_share(s), dt = s->header.dt;
+    const char *why = s->header.upwind ? " (0.43 of it with --flux upwind)"
+                      : share < 1      ? " (0.8 of it with --absorbing paper)"
+                                       : "";
     char place[160];
-    if (s->face_counts[PS_DGTD_ABSORBING] == 0) share = 1;
     if (dt <= share * s->header.dt_rule * (1 + 1e-12)) return PS_OK;
     if (s->header.dt_power == 0) {
         ps_info("--dt %s is above the rule's limit of %.6g m: power iteration will tell",
@@ -194,8 +208,8 @@ static ps_status check_stable(setup *s)
     return ps_fail(PS_USAGE,
                    "a time step of %.6g s (%.6g m) is unstable: the limit is %.6g s%s, the "
                    "rule's %.6g s, set by %s",
-                   dt / PS_DGTD_C0, dt, limit / PS_DGTD_C0, share < 1 ? why : "",
-                   s->header.dt_rule / PS_DGTD_C0, element_text(s, s->limiting, place));
+                   dt / PS_DGTD_C0, dt, limit / PS_DGTD_C0, why, s->header.dt_rule / PS_DGTD_C0,
+                   element_text(s, s->limiting, place));
 }
 
 /* "900MHz" or a time. */
@@ -225,8 +239,7 @@ static ps_status choose_step(setup *s)
     const char *how = s->options->dt;
     ps_dgtd_model_header *h = &s->header;
     double fraction = s->options->fraction;
-    bool paper = !h->averaged && s->face_counts[PS_DGTD_ABSORBING] > 0;
-    if (fraction == 0) fraction = paper ? PAPER_FRACTION : 0.9;
+    if (fraction == 0) fraction = h->upwind ? 0.4 : fmin(0.9, stable_share(s));
     if (strcmp(how, "rule") == 0) {
         h->dt = fraction * h->dt_rule;
     } else if (strcmp(how, "power") == 0) {

@@ -154,17 +154,15 @@ static const ps_program program = {
     .name = "mesh-partition",
     .synopsis = "MESH OUTPUT",
     .description =
-        "Cuts a volume mesh into parts of equal weight with few faces between them, puts the "
-        "elements of each part into an order that is good for caches or for time-skewed tiles, "
-        "links "
-        "elements across faces, and says how good the parts are. Refuses meshes whose neighbours "
-        "do "
-        "not share their vertices, or that fall into pieces. The output keeps the numbers of "
-        "vertices "
-        "and, for each element, its row in MESH.",
-    .examples = "penstock mesh-partition head.hdf head_8.h5 --parts 8\n"
-                "penstock mesh-partition cube.hdf cube.h5 --order layers\n"
-                "penstock mesh-partition head.hdf head_4.h5 --parts 4 --method boxes --weight 5:2",
+        "Cuts a volume mesh into parts of equal weight with few faces between them, puts the\n"
+        "elements of each part into an order that is good for caches or for time-skewed tiles,\n"
+        "links elements across faces, and says how good the parts are. Refuses meshes whose\n"
+        "neighbours do not share their vertices, or that fall into pieces. The output keeps the\n"
+        "numbers of vertices and, for each element, its row in MESH.",
+    .examples =
+        "  penstock-mesh-partition head.hdf head_8.h5 --parts 8\n"
+        "  penstock-mesh-partition cube.hdf cube.h5 --order layers\n"
+        "  penstock-mesh-partition head.hdf head_4.h5 --parts 4 --method boxes --weight 5:2",
     .options = options,
     .operands_min = 1,
     .operands_max = 2,

@@ -11,9 +11,9 @@
 #include "tests/support/tree_case.h"
 
 static const double bandwidth = 4.29e12; /* bytes/s, read and written */
-enum { ROUNDS = 5, STEPS = 6 };
-static const char *const step_names[STEPS] = {"sort",  "count", "gather",
-                                              "cells", "lists", "scatter"};
+enum { ROUNDS = 5, STEPS = 7 };
+static const char *const step_names[STEPS] = {"sort",  "count",  "gather", "cells",
+                                              "lists", "invert", "scatter"};
 
 typedef struct place {
     ps_device *device;
@@ -92,8 +92,10 @@ static ps_status run(place *p)
     PS_TRY(ps_event_record(p->events[4], p->stream));
     PS_TRY(ps_device_lists_fill(&p->tree, &p->tree, &p->lists, p->stream));
     PS_TRY(ps_event_record(p->events[5], p->stream));
-    PS_TRY(ps_device_scatter(&p->sort, &p->out, p->stream));
+    PS_TRY(ps_device_sort_invert(&p->sort, p->stream));
     PS_TRY(ps_event_record(p->events[6], p->stream));
+    PS_TRY(ps_device_scatter(&p->sort, &p->out, p->stream));
+    PS_TRY(ps_event_record(p->events[7], p->stream));
     return ps_stream_wait(p->stream);
 }
 
@@ -103,7 +105,8 @@ static void traffic(const place *p, double *bytes)
     device_tree_bytes least = device_tree_floor(&p->sort, &p->tree);
     bytes[0] = least.sort;
     bytes[1] = 0;
-    bytes[2] = bytes[5] = 4 * least.column;
+    bytes[2] = bytes[6] = least.columns;
+    bytes[5] = least.invert;
     bytes[3] = least.cells;
     bytes[4] = least.lists;
 }

@@ -64,8 +64,8 @@ static void count_work(bench *b)
         ps_tree_near(tree, tree, first, end, &list);
         for (int64_t c = first; c < end; ++c)
             for (int64_t i = start[c - first]; i < start[c - first + 1]; ++i)
-                b->pairs += (double)((place[c + 1] - place[c]) *
-                                     (place[items[i] + 1] - place[items[i]]));
+                b->pairs +=
+                    (double)((place[c + 1] - place[c]) * (place[items[i] + 1] - place[items[i]]));
     }
 }
 
@@ -121,8 +121,8 @@ static ps_status measure(bench *b, const char *what, operator_fn run, double flo
     printf("{\"case\": \"fmm-kernel/%s-%s\", \"quantity\": \"time\", \"value\": %.4g, \"unit\": "
            "\"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld particles, %lld leaves, "
            "%.4g pairs of particles, %.4g of cells\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-           what, b->of->name, 1e3 * seconds, 1e3 * floor, floor / seconds,
-           (long long)b->tree.count, (long long)b->gpu.leaves.cells, b->pairs, b->far_pairs,
+           what, b->of->name, 1e3 * seconds, 1e3 * floor, floor / seconds, (long long)b->tree.count,
+           (long long)b->gpu.leaves.cells, b->pairs, b->far_pairs,
            ps_device_describe(b->gpu.device).name, ps_revision());
     fflush(stdout);
     return PS_OK;

@@ -70,7 +70,8 @@ static void tell(check *k, const char *what, int level, double error, double lim
 
 static double number_at(ps_precision precision, const void *values, int64_t i)
 {
-    return precision == PS_SINGLE ? (double)((const float *)values)[i] : ((const double *)values)[i];
+    return precision == PS_SINGLE ? (double)((const float *)values)[i]
+                                  : ((const double *)values)[i];
 }
 
 /* |got - want| / |want|. */
@@ -126,7 +127,8 @@ static ps_status check_up(check *k)
     for (int l = leaves - 1; l >= 2; --l) {
         ps_fmm_device_family family;
         ps_fmm_m2m_cells(p, l, 0, p->sources->cells[l]);
-        PS_TRY(send(k, &k->gpu.multipoles[l + 1], p->multipoles[l + 1], numbers_of(k, l + 1, points)));
+        PS_TRY(
+            send(k, &k->gpu.multipoles[l + 1], p->multipoles[l + 1], numbers_of(k, l + 1, points)));
         PS_TRY(family_of(&k->gpu, l, (cell_cut){0}, 0, p->sources->cells[l], false, &family));
         PS_TRY(ps_fmm_device_m2m(&k->gpu.method, &family, false, k->gpu.stream));
         PS_TRY(compare(k, "M2M", l, &k->gpu.multipoles[l], p->multipoles[l],
@@ -210,8 +212,8 @@ static ps_status compare_results(check *k, const char *what, const double *want,
     if (status == PS_OK) {
         tell(k, what, 0, difference(PS_DOUBLE, got, want, sides * n), limit);
         if (k->of->gradient)
-            tell(k, what, 1, difference(PS_DOUBLE, got + sides * n, want + sides * n, 3 * sides * n),
-                 limit);
+            tell(k, what, 1,
+                 difference(PS_DOUBLE, got + sides * n, want + sides * n, 3 * sides * n), limit);
     }
     free(got);
     return status;
@@ -252,7 +254,9 @@ static ps_status check_down(check *k)
     PS_TRY(l2p_on_cpu(k));
     PS_TRY(send(k, &k->gpu.locals[leaves], p->locals[leaves], numbers_of(k, leaves, points)));
     for (int add = 0; add < 2; ++add) { /* overwritten, then added to 0 */
-        if (add) PS_TRY(ps_fill_zero(k->gpu.stream, k->gpu.leaves.potential, 32 * sides * k->tree.count));
+        if (add)
+            PS_TRY(
+                ps_fill_zero(k->gpu.stream, k->gpu.leaves.potential, 32 * sides * k->tree.count));
         PS_TRY(ps_fmm_device_l2p(&k->gpu.method, &k->gpu.leaves, &k->gpu.locals[leaves], add,
                                  k->gpu.stream));
         PS_TRY(compare_results(k, "L2P", k->cpu.results, 1e-13));
@@ -366,7 +370,9 @@ static ps_status check_device(const char *name, const char *only, int *passed, i
         }
         printf("%s case %d (l %d, %s%s%s)\n", k.failed ? "FAILED" : "ok", i, cases[i].order,
                ps_fmm_kernel_name(cases[i].function.kernel), cases[i].basis ? ", basis" : "",
-               cases[i].far == PS_SINGLE ? ", fp32" : cases[i].near == PS_SINGLE ? ", mixed" : "");
+               cases[i].far == PS_SINGLE    ? ", fp32"
+               : cases[i].near == PS_SINGLE ? ", mixed"
+                                            : "");
         *passed += k.passed;
         *failed += k.failed;
     }

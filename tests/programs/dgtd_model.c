@@ -2,7 +2,8 @@
  * dgtd_model OUT [name=value ...]: a model of the unit cube (tests/support/cube_tets.h), for the
  * stage tests of dgtd-march. Names: order (1), side (4 cells), shake (0), parts (1), dt (.9 of the
  * Kuhn limit), sigma (0, in 1/m), eps (1), and as texts: kind=pec|pmc|absorbing,
- * arrange=hilbert|layers, source=none|mode|wave|current, absorbing=averaged|paper.
+ * arrange=hilbert|layers, source=none|mode|wave|current, absorbing=averaged|paper,
+ * flux=centred|upwind.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,23 +51,33 @@ static ps_status make_mesh(int argc, char **argv, cube_tets *mesh)
 
 static void set_source(const char *kind, ps_dgtd_source *out)
 {
-    *out = (ps_dgtd_source){.kind = PS_DGTD_SOURCE_MODE, .amplitude = 1, .axis = {1, -1, 0},
-                            .extent = {1, 1, 1}, .mode = {1, 1, 1}};
+    *out = (ps_dgtd_source){.kind = PS_DGTD_SOURCE_MODE,
+                            .amplitude = 1,
+                            .axis = {1, -1, 0},
+                            .extent = {1, 1, 1},
+                            .mode = {1, 1, 1}};
     if (!strcmp(kind, "wave"))
-        *out = (ps_dgtd_source){.kind = PS_DGTD_SOURCE_PLANE_WAVE, .amplitude = 1, .centre = 1,
-                                .width = .25, .axis = {1. / 3, 2. / 3, 2. / 3},
+        *out = (ps_dgtd_source){.kind = PS_DGTD_SOURCE_PLANE_WAVE,
+                                .amplitude = 1,
+                                .centre = 1,
+                                .width = .25,
+                                .axis = {1. / 3, 2. / 3, 2. / 3},
                                 .polarisation = {2. / 3, -2. / 3, 1. / 3}};
     if (!strcmp(kind, "current"))
-        *out = (ps_dgtd_source){.kind = PS_DGTD_SOURCE_CURRENT, .amplitude = 1, .centre = 1,
-                                .width = .25, .axis = {0, 0, 1}, .origin = {.5, .45, .55},
+        *out = (ps_dgtd_source){.kind = PS_DGTD_SOURCE_CURRENT,
+                                .amplitude = 1,
+                                .centre = 1,
+                                .width = .25,
+                                .axis = {0, 0, 1},
+                                .origin = {.5, .45, .55},
                                 .radius = .4};
 }
 
 /* The partition's own file, which a model names as its input. */
 static ps_status save_cut(const ps_partition *cut, ps_store **out)
 {
-    const ps_store_identity identity = {PS_PARTITION_FORMAT, PS_PARTITION_VERSION, "dgtd_model",
-                                        "test", "", 0};
+    const ps_store_identity identity = {
+        PS_PARTITION_FORMAT, PS_PARTITION_VERSION, "dgtd_model", "test", "", 0};
     PS_TRY(ps_store_create("dgtd_model.cut.h5", &identity, out));
     PS_TRY(ps_partition_write(*out, cut));
     PS_TRY(ps_store_commit(out));
@@ -77,9 +88,13 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
 {
     int64_t n = mesh->elements;
     const char *source_kind = value_of(argc, argv, "source", "mode");
-    ps_partition cut = {.parts = (int64_t)number_of(argc, argv, "parts", "1"), .elements = n,
-                        .vertex_count = mesh->vertex_count, .face_count = 0, .components = 1,
-                        .method = "hilbert", .order = "hilbert"};
+    ps_partition cut = {.parts = (int64_t)number_of(argc, argv, "parts", "1"),
+                        .elements = n,
+                        .vertex_count = mesh->vertex_count,
+                        .face_count = 0,
+                        .components = 1,
+                        .method = "hilbert",
+                        .order = "hilbert"};
     PS_TRY(ps_partition_allocate(&cut));
     for (int64_t q = 0; q <= cut.parts; ++q) cut.part_start[q] = q * n / cut.parts;
     memcpy(cut.vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double));
@@ -87,26 +102,28 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
     memcpy(cut.links, mesh->links, 4 * (size_t)n * sizeof(int32_t));
     for (int64_t e = 0; e < n; ++e) cut.source[e] = (int32_t)e;
     if (cut.parts == 1) cut.interior[0] = n;
-    ps_dgtd_medium medium = {1, number_of(argc, argv, "eps", "1"), 1,
-                             number_of(argc, argv, "sigma", "0") / PS_DGTD_Z0, 1000, "cube"};
+    ps_dgtd_medium medium = {1,    number_of(argc, argv, "eps", "1"),
+                             1,    number_of(argc, argv, "sigma", "0") / PS_DGTD_Z0,
+                             1000, "cube"};
     ps_dgtd_source source;
     set_source(source_kind, &source);
     ps_dgtd_model model = {
         .header = {.order = (int)number_of(argc, argv, "order", "1"),
                    .averaged = strcmp(value_of(argc, argv, "absorbing", "averaged"), "paper") != 0,
+                   .upwind = !strcmp(value_of(argc, argv, "flux", "centred"), "upwind"),
                    .media = 1,
                    .sources = strcmp(source_kind, "none") != 0},
         .partition = &cut,
         .kinds = mesh->kinds,
         .media = &medium,
         .sources = &source};
-    model.header.dt = number_of(argc, argv, "dt", ".9") *
-                      dgtd_kuhn_limit(model.header.order, mesh->side);
-    model.header.dt_rule = model.header.dt;
+    model.header.dt =
+        number_of(argc, argv, "dt", ".9") * dgtd_kuhn_limit(model.header.order, mesh->side);
+    model.header.dt_rule = dgtd_kuhn_limit(model.header.order, mesh->side);
     uint16_t *material = calloc((size_t)n, sizeof *material);
     model.material = material;
-    const ps_store_identity identity = {PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "dgtd_model",
-                                        "test", "", 0};
+    const ps_store_identity identity = {
+        PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "dgtd_model", "test", "", 0};
     ps_store *store = NULL;
     ps_status status = save_cut(&cut, &store);
     if (status == PS_OK) status = ps_dgtd_model_save(argv[1], &model, &identity, store);

@@ -15,10 +15,11 @@
 
 #include "formats/phasors.h"
 #include "formats/volume_mesh.h"
+#include "kernels/common/mie_em.h"
 #include "kernels/dgtd/reference.h"
 #include "tests/support/cube_tets.h"
 
-static const double SIDE = .06, DECAY = .016, FREQUENCY = 9e8;
+static const double SIDE = .06, DECAY = .016, FREQUENCY = 9e8, HIGHER = 3e9;
 
 typedef struct sample {
     const char *kind;
@@ -26,11 +27,28 @@ typedef struct sample {
     ps_volume_mesh mesh;
     ps_phasors_header header;
     ps_dgtd_reference reference;
+    ps_mie_em series;
 } sample;
 
-static void field_at(const sample *s, int frequency, ps_phasors_field field, double z,
+static void sphere_at(const sample *s, ps_phasors_field field, const double x[3],
+                      double complex out[3])
+{
+    double e[3][2], h[3][2];
+    ps_mie_em_field(&s->series, PS_MIE_EM_TOTAL, x, e, h);
+    for (int c = 0; c < 3; ++c) { /* e^{+iwt}: conjugates */
+        const double *u = field == PS_PHASORS_ELECTRIC ? e[c] : h[c];
+        out[c] = u[0] - I * u[1];
+    }
+}
+
+static void field_at(const sample *s, int frequency, ps_phasors_field field, const double x[3],
                      double complex out[3])
 {
+    double z = x[2];
+    if (strcmp(s->kind, "sphere") == 0) {
+        sphere_at(s, field, x, out);
+        return;
+    }
     out[0] = out[1] = out[2] = 0;
     if (strcmp(s->kind, "uniform") == 0) {
         out[0] = 3;
@@ -85,12 +103,12 @@ static void fill_element(const sample *s, int frequency, ps_phasors_field field,
     const double complex source = 2 * I;
     int n = s->reference.nodes;
     for (int i = 0; i < n; ++i) {
-        double l[4], z = 0;
+        double l[4], x[3] = {0};
         double complex u[3];
         ps_dgtd_reference_node(&s->reference, i, l);
-        for (int v = 0; v < 4; ++v) /* ascending vertices */
-            z += l[v] * s->mesh.vertices[3 * s->cube.tetrahedra[4 * e + v] + 2];
-        field_at(s, frequency, field, z, u);
+        for (int k = 0; k < 12; ++k) /* ascending vertices */
+            x[k % 3] += l[k / 3] * s->mesh.vertices[3 * s->cube.tetrahedra[4 * e + k / 3] + k % 3];
+        field_at(s, frequency, field, x, u);
         for (int c = 0; c < 3; ++c) {
             out[c * n + i] = (float)creal(u[c] * source);
             out[(3 + c) * n + i] = (float)cimag(u[c] * source);
@@ -138,7 +156,7 @@ static ps_status write_phasors(sample *s, const char *path)
 
 static void set_header(sample *s, int order)
 {
-    bool wave = strcmp(s->kind, "wave") == 0;
+    bool wave = strcmp(s->kind, "wave") == 0, sphere = strcmp(s->kind, "sphere") == 0;
     s->header = (ps_phasors_header){.order = order,
                                     .mesh_elements = s->mesh.tetrahedron_count,
                                     .frequencies = strcmp(s->kind, "decay") == 0 ? 2 : 1,
@@ -146,9 +164,10 @@ static void set_header(sample *s, int order)
                                     .frequency = {FREQUENCY, 2 * FREQUENCY},
                                     .source = {{0, 2}, {0, 2}},
                                     .source_units = "V/m",
-                                    .magnetic = wave,
+                                    .magnetic = wave || sphere,
                                     .material = {{1, 40, 1, .8, 1000, "muscle"},
                                                  {2, wave ? 40 : 1, 1, wave ? .8 : 0, 0, "air"}}};
+    if (sphere) s->header.frequency[0] = HIGHER;
     strcpy(s->header.mesh_hash, s->mesh.content_hash);
 }
 
@@ -158,7 +177,9 @@ int main(int argc, char **argv)
     if (argc != 6) return 2;
     s.kind = argv[1];
     ps_dgtd_reference_init(&s.reference, atoi(argv[2]));
-    ps_status status = make_mesh(&s, atoi(argv[3]), argv[4]);
+    const ps_mie_em_sphere sphere = {.02, 4, 1, .3, 0};
+    ps_status status = ps_mie_em_init(&s.series, &sphere, HIGHER);
+    if (status == PS_OK) status = make_mesh(&s, atoi(argv[3]), argv[4]);
     set_header(&s, atoi(argv[2]));
     if (status == PS_OK) status = write_phasors(&s, argv[5]);
     if (status != PS_OK) fprintf(stderr, "%s\n", ps_message());

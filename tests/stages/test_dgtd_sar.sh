@@ -63,25 +63,31 @@ expect 0 "taking the first" $sar decay.h5 mesh.hdf first.hdf --grid 0
 near "$(figure largest_sar)" 4e-4 1e-5 "SAR of the first frequency"
 
 # ---- a plane wave in a lossy medium: what flows in is absorbed ----
-"$sample" wave 4 5 mesh.hdf wave.h5 || fail "sample"
-expect 0 "no density" $sar wave.h5 mesh.hdf wave.hdf --grid 0
+"$sample" wave 4 5 wave.hdf wave.h5 || fail "sample"
+expect 0 "no density" $sar wave.h5 wave.hdf balance.hdf --grid 0
 flow=$(figure outflow)
 near "$(figure absorbed)" "$(awk -v f="$flow" 'BEGIN { print -f }')" 1e-4 "energy balance"
 within "$flow" -2e-4 -1e-4 "outflow" # 1.17665e-4 W, from the fields' formula
+
+# ---- the field at points: E = 2 e^{z/d}; e^{ikz} in the medium, of which the phase at z = -.01 is known ----
+expect 0 "" $sar decay.h5 mesh.hdf at.hdf --grid 0 --amplitude 2 --at .005,.011,-.0123 --at 0,0,-.03
+near "$(figure at_1 electric)" "$(awk 'BEGIN { print 2 * exp(-.0123 / .016) }')" 1e-4 "field at a point"
+near "$(figure at_2 electric)" "$(awk 'BEGIN { print 2 * exp(-.03 / .016) }')" 1e-4 "field at a vertex"
+expect 2 "there is no field" $sar decay.h5 mesh.hdf no.hdf --at 0,0,.01
 
 # ---- refused ----
 "$sample" uniform 1 3 other.hdf other.h5 || fail "sample"
 expect 3 "was not computed on" $sar other.h5 mesh.hdf no.hdf
 expect 3 "penstock-dgtd-phasors" $sar mesh.hdf mesh.hdf no.hdf
 expect 3 "missing.h5" $sar missing.h5 mesh.hdf no.hdf
-expect 2 "no 5e+08 Hz" $sar wave.h5 mesh.hdf no.hdf --frequency 5e8
-expect 2 "TAG=KG/M3" $sar wave.h5 mesh.hdf no.hdf --density 1
-expect 2 "no material of this tag" $sar wave.h5 mesh.hdf no.hdf --density brain=1000
-expect 2 "go together" $sar wave.h5 mesh.hdf no.hdf --cut '0,0,0;1,0,0;0,1,0;3x3'
-expect 2 "OUTPUT is missing" $sar wave.h5 mesh.hdf
-expect 3 "not inside the mesh" $sar wave.h5 mesh.hdf no.hdf --power 1 --grid 0
-expect 3 "there is no tissue" $sar wave.h5 mesh.hdf no.hdf --density muscle=0
-expect 4 "host-memory" $sar wave.h5 mesh.hdf no.hdf --grid 1e-4 --host-memory 64M
+expect 2 "no 5e+08 Hz" $sar wave.h5 wave.hdf no.hdf --frequency 5e8
+expect 2 "TAG=KG/M3" $sar wave.h5 wave.hdf no.hdf --density 1
+expect 2 "no material of this tag" $sar wave.h5 wave.hdf no.hdf --density brain=1000
+expect 2 "go together" $sar wave.h5 wave.hdf no.hdf --cut '0,0,0;1,0,0;0,1,0;3x3'
+expect 2 "OUTPUT is missing" $sar wave.h5 wave.hdf
+expect 3 "not inside the mesh" $sar wave.h5 wave.hdf no.hdf --power 1 --grid 0
+expect 3 "there is no tissue" $sar wave.h5 wave.hdf no.hdf --density muscle=0
+expect 4 "host-memory" $sar wave.h5 wave.hdf no.hdf --grid 1e-4 --host-memory 64M
 head -c 20000 wave.h5 > cut.h5; expect 3 "cut.h5" $sar cut.h5 mesh.hdf no.hdf
 ls no.hdf* 2> /dev/null && fail "something was left behind"
 exit 0

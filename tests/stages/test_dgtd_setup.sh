@@ -1,7 +1,7 @@
 # penstock-dgtd-setup: limits of uniform cubes, media, conditions, sheets, sources; everything that a run
 # would stumble over is refused before it; the real head as the numerics guide has it.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-box mesh-partition dgtd-setup mesh-import verify
+needs mesh-box mesh-partition dgtd-setup mesh-import verify inspect
 setup=penstock-dgtd-setup
 
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
@@ -44,6 +44,17 @@ refused "unstable" two.h5 no.h5 --order 1 $one $metal --dt 0.0925m
 refused "unstable" two.h5 no.h5 --order 1 $one --boundary outer:absorbing --absorbing paper --dt 0.085m
 model two.h5 m.h5 --order 1 $one --boundary outer:absorbing --absorbing paper --force; near dt_metres .07206 .07208
 model two.h5 m.h5 --order 1 $one --boundary outer:absorbing --absorbing paper --dt 0.072m --force
+# slivers with raised eps and mu: the limit follows the next element, and power iteration agrees
+for n in 20 60; do
+    model shaken.h5 m.h5 --order 1 $one $metal --scale-slivers $n --dt power --force
+    is scaled_elements $n; within "$(figure limit_power)" "$(figure limit_rule)" 1 "limit with $n scaled elements"
+    within "$(awk "BEGIN { print $(figure limit_rule) / $rule }")" 1.02 2.5 "gain of $n scaled elements"
+done
+grep -q "may be wrong by several times" err || fail "large scaled elements are not warned of"
+refused "has 162 elements" shaken.h5 no.h5 $one $metal --scale-slivers 162
+model two.h5 m.h5 --order 1 $one $metal --flux upwind --force; near dt_metres .03603 .03604
+refused "unstable" two.h5 no.h5 --order 1 $one $metal --flux upwind --dt 0.041m
+refused "centred only" two.h5 no.h5 $one $metal --flux upwind --total box:0,0,0,.5,.5,.5
 # opposite jumps of eps and mu: the smaller mu of neighbours counts
 model cube.h5 m.h5 --order 1 --material 1:eps=1,mu=9 --material 2:eps=4,mu=1 $metal --force
 near least_size .01725 .01727
@@ -58,6 +69,7 @@ grep -q "badly resolved" err || fail "a ball of the size of the elements is not 
 expect 0 "up to date" $setup cube.h5 all.h5 $all
 expect 0 "limit_rule" $setup cube.h5 none.h5 $all --plan; [ ! -e none.h5 ] || fail "a plan wrote a file"
 penstock-verify all.h5 > /dev/null || fail "the model does not verify"
+expect 0 "current" penstock-inspect all.h5; near frequency .999999e9 1.000001e9; near amplitude .112940 .112941
 printf '# tissues\n\n1  eps=2\tsigma=.1 rho=1000 # wet\n2 eps=3\n' > tissues.txt
 model cube.h5 m.h5 --materials tissues.txt --material 2:eps=1 $metal --force
 [ "$(grep -c '  eps  *[21] ' out)" -eq 2 ] || { cat out; fail "a file of materials is not read, or not overruled"; }
@@ -119,12 +131,16 @@ head=$SHARED/data/head/head_colin27_4tissue_air.msh.zst
 [ -e "$head" ] || { echo "own meshes pass; $head is absent"; exit 77; }
 expect 0 "" penstock-mesh-import "$head" head.hdf --unit mm
 cut head.hdf head.h5 --parts 4 --method boxes
-model head.h5 m.h5 --order 1 --material skin:eps=41.4 --material skull:eps=12.5 --material csf:eps=68.6 \
-    --material brain:eps=52.7 --material air:eps=1 --boundary absorbing_sphere:absorbing --divide 900MHz --force
+tissues="--material skin:eps=41.4 --material skull:eps=12.5 --material csf:eps=68.6 --material brain:eps=52.7
+    --material air:eps=1 --boundary absorbing_sphere:absorbing"
+model head.h5 m.h5 --order 1 $tissues --divide 900MHz --force
 is elements 792991; is faces_absorbing 5120
 near shape_min .00524e-3 .00526e-3; near shape_median .159e-3 .161e-3
 near dt_rule_p1 .2165e-12 .2175e-12; near dt_rule_p2 .1325e-12 .1335e-12
 near dt_rule_p3 .0875e-12 .0885e-12; near dt_rule_p4 .0625e-12 .0635e-12
 near gain_without_10 1.45 1.55; near gain_without_100 2.1 2.25; near gain_without_1000 3.5 3.7
 grep -q "limited_in *2 (skull)" out || fail "the head is not limited by the skull"
+model head.h5 m.h5 --order 1 $tissues --scale-slivers 100 --force # the next one of them, .95 of 2.16 times
+within "$(awk "BEGIN { print $(figure limit_rule) / .2415e-12 }")" 2.0 2.1 "gain of 100 scaled elements"
+near scaled_volume 1e-7 1e-5
 exit 0

@@ -1,7 +1,7 @@
 # penstock-fmm: errors against direct sums, targets of their own, degenerate and refused inputs.
 . "$ROOT/tests/stages/lib.sh"
 needs particle-import octree-build fmm compare verify inspect
-fmm=penstock-fmm
+fmm="penstock-fmm --device cpu"
 import=penstock-particle-import
 build=penstock-octree-build
 

@@ -1,7 +1,7 @@
 # penstock-fmm: bits that depend on neither workers, memory, schedule nor kill -9; the trace.
 . "$ROOT/tests/stages/lib.sh"
 needs particle-import octree-build fmm compare verify inspect
-fmm=penstock-fmm
+fmm="penstock-fmm --device cpu"
 import=penstock-particle-import
 build=penstock-octree-build
 

@@ -62,7 +62,7 @@ complete_words() { # words... : what is offered for the last one
     bash -c '. ./completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _penstock; echo "${COMPREPLY[*]}"' \
         bash "$@"
 }
-[ "$(complete_words penstock mesh-)" = "mesh-import" ] || fail "completion of a program"
+[ "$(complete_words penstock mesh-i)" = "mesh-import" ] || fail "completion of a program"
 [ "$(complete_words penstock plot --outp)" = "--output" ] || fail "completion of an option"
 [ "$(complete_words penstock-plot --azi)" = "--azimuth" ] || fail "completion of penstock-plot"
 [ "$(complete_words penstock help compl)" = "" ] || fail "completion offers what is not there"

@@ -17,7 +17,8 @@ typedef struct fmm_device_case {
     const fmm_case *from;
     ps_fmm_device_method method;
     ps_fmm_device_leaves leaves;
-    ps_fmm_device_table tables[PS_OCTREE_LEVELS_MAX]; /* of levels; the first for all with a degree */
+    ps_fmm_device_table
+        tables[PS_OCTREE_LEVELS_MAX]; /* of levels; the first for all with a degree */
     /* Of levels, on the device. */
     ps_fmm_device_vectors multipoles[PS_OCTREE_LEVELS_MAX], coded[PS_OCTREE_LEVELS_MAX],
         locals[PS_OCTREE_LEVELS_MAX];
@@ -33,14 +34,16 @@ static inline ps_status device_room(fmm_device_case *c, int64_t bytes, void **ou
 }
 
 /* Copies `bytes` of the host to new memory of the device. */
-static inline ps_status device_upload(fmm_device_case *c, const void *host, int64_t bytes, void **out)
+static inline ps_status device_upload(fmm_device_case *c, const void *host, int64_t bytes,
+                                      void **out)
 {
     PS_TRY(device_room(c, bytes, out));
     PS_TRY(ps_copy_to_device(c->stream, *out, host, bytes));
     return ps_stream_wait(c->stream);
 }
 
-static inline ps_status device_fetch(fmm_device_case *c, void *host, const void *from, int64_t bytes)
+static inline ps_status device_fetch(fmm_device_case *c, void *host, const void *from,
+                                     int64_t bytes)
 {
     PS_TRY(ps_copy_to_host(c->stream, host, from, bytes));
     return ps_stream_wait(c->stream);
@@ -111,8 +114,8 @@ typedef struct far_lists {
     int32_t *order, octant_start[9], *block, *sources;
 } far_lists;
 
-static inline ps_status far_lists_make(const ps_octree *tree, int level, cell_cut cut, int64_t first,
-                                       int64_t end, far_lists *out)
+static inline ps_status far_lists_make(const ps_octree *tree, int level, cell_cut cut,
+                                       int64_t first, int64_t end, far_lists *out)
 {
     const uint64_t *keys = tree->keys[level];
     *out = (far_lists){.cells = end - first};
@@ -177,8 +180,9 @@ static inline ps_status start_upload(fmm_device_case *c, int64_t first, int64_t 
 }
 
 /* Leaves [first, end) with the results at `results` ([4 sides][all particles]). */
-static inline ps_status leaves_of(fmm_device_case *c, int64_t first, int64_t end, const double *rows,
-                                  double *results, bool gradient, ps_fmm_device_leaves *out)
+static inline ps_status leaves_of(fmm_device_case *c, int64_t first, int64_t end,
+                                  const double *rows, double *results, bool gradient,
+                                  ps_fmm_device_leaves *out)
 {
     const ps_octree *tree = device_tree(c);
     int level = tree->height - 1;
@@ -213,8 +217,7 @@ static inline ps_status table_upload(fmm_device_case *c, int level)
     void *host;
     PS_TRY(ps_alloc_untouched(&host, bytes, "operators"));
     ps_status status = ps_fmm_device_table_pack(table, host, &c->tables[level]);
-    if (status == PS_OK)
-        status = device_upload(c, host, bytes, (void **)&c->tables[level].block);
+    if (status == PS_OK) status = device_upload(c, host, bytes, (void **)&c->tables[level].block);
     free(host);
     return status;
 }

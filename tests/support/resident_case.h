@@ -108,7 +108,8 @@ static inline ps_status resident_case_open(resident_case *c)
 {
     *c = (resident_case){.resident = {.gradient = true}};
     PS_TRY(ps_device_open("cuda:0", 0, &c->device));
-    for (int s = 0; s < 2; ++s) PS_TRY(ps_stream_open(c->device, &c->streams[s]));
+    PS_TRY(ps_stream_open_ahead(c->device, &c->streams[0]));
+    PS_TRY(ps_stream_open(c->device, &c->streams[1]));
     PS_TRY(ps_event_open(c->device, &c->forked));
     PS_TRY(ps_event_open(c->device, &c->met));
     for (int e = 0; e < PS_FMM_RESIDENT_MARKS; ++e) PS_TRY(ps_event_open(c->device, &c->marks[e]));

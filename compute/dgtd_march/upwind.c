@@ -1,0 +1,80 @@
+/* The upwind flux: what it needs beside the state (kernels/dgtd/upwind.h). In memory, on CPU cores.
+ */
+#include "kernels/dgtd/upwind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/dgtd_march/exchange.h"
+#include "compute/dgtd_march/march.h"
+#include "runtime/memory.h"
+
+ps_status upwind_check(const problem *p, const march_plan *plan)
+{
+    double limit = p->header->dt_power > 0 ? p->header->dt_power : p->header->dt_rule;
+    if (!p->header->upwind) return PS_OK;
+    if (plan->file || plan->backend != &backend_cpu)
+        return ps_fail(PS_USAGE, "the upwind flux is marched in memory only, on CPU cores: give "
+                                 "--state memory and --device cpu, or set the model up with "
+                                 "--flux centred");
+    if (p->header->has_total)
+        return ps_fail(PS_USAGE, "the upwind flux knows no surface between total and scattered "
+                                 "field: set the model up with --flux centred");
+    if (p->timing.dt > PS_DGTD_UPWIND_LIMIT * limit * (1 + 1e-9))
+        return ps_fail(PS_USAGE,
+                       "a step of %.4g s is unstable with the upwind flux, which takes %g of the "
+                       "limit of the centred one, %.4g s: lower --dt-scale",
+                       p->timing.dt / PS_DGTD_C0, PS_DGTD_UPWIND_LIMIT,
+                       PS_DGTD_UPWIND_LIMIT * limit / PS_DGTD_C0);
+    return PS_OK;
+}
+
+int64_t upwind_bytes(const problem *p, int64_t field_bytes)
+{
+    if (!p->header->upwind) return 0;
+    return 2 * field_bytes +
+           (int64_t)(ps_dgtd_upwind_own_bytes(&p->system) + ps_dgtd_upwind_other_bytes(&p->system));
+}
+
+static ps_status allocate(march *m, int64_t field_bytes, ps_dgtd_upwind *x)
+{
+    const ps_dgtd_system *s = m->march.system;
+    for (int field = 0; field < 2; ++field)
+        PS_TRY(ps_alloc(&x->former[field], field_bytes, 1, "the upwind flux"));
+    PS_TRY(ps_alloc(&x->own, (int64_t)ps_dgtd_upwind_own_bytes(s), 1, "the upwind flux"));
+    return ps_alloc(&x->other, (int64_t)ps_dgtd_upwind_other_bytes(s), 1, "the upwind flux");
+}
+
+ps_status upwind_open(march *m, int64_t field_bytes)
+{
+    const problem *p = m->problem;
+    if (!p->header->upwind) return PS_OK;
+    PS_TRY(ps_comm_agree(PS_ALLOC(&m->upwind, 1, "the upwind flux")));
+    PS_TRY(ps_comm_agree(allocate(m, field_bytes, m->upwind)));
+    m->upwind->slots = p->domain.halo_base + p->domain.halo_count;
+    /* Impedances reach the neighbours as a field does; E has no values yet. */
+    ps_dgtd_upwind_impedances(&p->system, p->materials, m->march.electric);
+    if (m->exchange) {
+        PS_TRY(exchange_start(m->exchange, PS_DGTD_E));
+        PS_TRY(exchange_finish(m->exchange, PS_DGTD_E));
+    }
+    ps_dgtd_upwind_fill(m->upwind, &p->system, p->materials, m->march.electric);
+    memset(m->march.electric, 0, (size_t)field_bytes);
+    m->march.upwind = m->upwind;
+    return PS_OK;
+}
+
+void upwind_start(const march *m)
+{
+    if (m->upwind) ps_dgtd_upwind_start(m->upwind, m->march.system, m->march.electric);
+}
+
+void upwind_close(march *m)
+{
+    if (!m->upwind) return;
+    free(m->upwind->former[0]);
+    free(m->upwind->former[1]);
+    free(m->upwind->own);
+    free(m->upwind->other);
+    free(m->upwind);
+}

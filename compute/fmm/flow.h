@@ -1,0 +1,31 @@
+/*
+ * flow: how tasks are listed (flow.c), and in which order several ranks do it (flow_ranks.c).
+ */
+#ifndef PS_COMPUTE_FMM_FLOW_H
+#define PS_COMPUTE_FMM_FLOW_H
+
+#include "compute/fmm/fmm.h"
+
+typedef struct flow {
+    const fmm_problem *p;
+    const fmm_pool *pool;
+    const uint8_t *done;
+    const fmm_visit *visit;
+    void *context;
+    fmm_task task;
+} flow;
+
+/* Each lists one task: of a group of leaves, or of a group of a level. */
+ps_status flow_add_p2m(flow *f, int64_t group);
+ps_status flow_add_m2m(flow *f, int level, int64_t group);
+ps_status flow_add_encode(flow *f, int level, int64_t group);
+ps_status flow_add_m2l(flow *f, int level, int64_t group);
+ps_status flow_add_l2l(flow *f, int level, int64_t group);
+ps_status flow_add_l2p(flow *f, int64_t group);
+ps_status flow_add_p2p(flow *f, int64_t group);
+ps_status flow_add_reduce(flow *f, int64_t group);
+
+/* The tasks of this rank, and what it sends and receives in between. */
+ps_status flow_of_ranks(flow *f);
+
+#endif

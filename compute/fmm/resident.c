@@ -1,0 +1,400 @@
+/*
+ * All on one CUDA device (kernels/fmm/device_evaluate.h): particles are read and copied there in
+ * chunks, evaluated at once, results come back by batches of groups.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/fmm/fmm.h"
+#include "kernels/fmm/device_evaluate.h"
+#include "runtime/comm.h"
+#include "runtime/first_failure.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+enum { CHUNK = 1 << 20 /* particles a copy, at least */ };
+
+struct fmm_resident {
+    ps_device *device;
+    ps_stream *streams[2];
+    ps_event *forked, *met, *marks[PS_FMM_RESIDENT_MARKS], *moved[2];
+    ps_fmm_resident run;
+    ps_fmm_device_table tables[PS_OCTREE_LEVELS_MAX];
+    void *table_blocks[PS_OCTREE_LEVELS_MAX];
+    double *columns[2], *results; /* on the device, in the order of the file            */
+    ps_fmm_particles sets[2];
+    void *blocks[2];
+    double *staging[2]; /* pinned: [max(3 + S, 5 S)][capacity]                    */
+    int64_t capacity, bytes;
+    double seconds[PS_FMM_RESIDENT_STAGES], evaluation, reading, returning;
+};
+
+/* ---- whether ---- */
+
+static bool for_tasks(const fmm_options *o)
+{
+    return o->journal || o->restart || o->trace || o->mapping;
+}
+
+static ps_status wanted(const fmm_run *r, bool *out)
+{
+    const char *device = r->run->device;
+    bool cuda = strncmp(device, "cuda", 4) == 0, must = r->options->resident == FMM_RESIDENT_YES;
+    bool can = !for_tasks(r->options) && ps_comm_size() == 1;
+    *out = r->options->resident != FMM_RESIDENT_NO && can && strcmp(device, "cpu") != 0 &&
+           (cuda || must || ps_device_count() > 0);
+    if (must && !can)
+        return ps_fail(PS_USAGE, "--resident yes is for one rank, without --journal, --restart, "
+                                 "--trace and --mapping, which are of tasks");
+    if (must && !*out)
+        return ps_fail(PS_USAGE, "--resident yes needs a CUDA device, and --device is %s", device);
+    return PS_OK;
+}
+
+ps_status fmm_resident_open(fmm_run *r)
+{
+    bool want;
+    PS_TRY(wanted(r, &want));
+    if (!want) return PS_OK;
+    PS_TRY(PS_ALLOC(&r->resident, 1, "the evaluation on a device"));
+    fmm_resident *d = r->resident;
+    PS_TRY(ps_device_open(strcmp(r->run->device, "auto") ? r->run->device : "cuda", 0, &d->device));
+    PS_TRY(ps_stream_open_ahead(d->device, &d->streams[0]));
+    PS_TRY(ps_stream_open(d->device, &d->streams[1]));
+    PS_TRY(ps_event_open(d->device, &d->forked));
+    PS_TRY(ps_event_open(d->device, &d->met));
+    for (int i = 0; i < 2; ++i) PS_TRY(ps_event_open(d->device, &d->moved[i]));
+    for (int i = 0; i < PS_FMM_RESIDENT_MARKS; ++i) PS_TRY(ps_event_open(d->device, &d->marks[i]));
+    return PS_OK;
+}
+
+void fmm_resident_close(fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    if (!d) return;
+    if (d->device) {
+        void *memory[] = {d->columns[0], d->columns[1], d->results, d->blocks[0], d->blocks[1]};
+        for (int i = 0; i < 5; ++i) ps_device_free(d->device, memory[i]);
+        for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l)
+            ps_device_free(d->device, d->table_blocks[l]);
+        for (int i = 0; i < 2; ++i) ps_device_free_pinned(d->device, d->staging[i]);
+        for (int i = 0; i < PS_FMM_RESIDENT_MARKS; ++i) ps_event_close(&d->marks[i]);
+        for (int i = 0; i < 2; ++i) ps_event_close(&d->moved[i]);
+        ps_event_close(&d->forked);
+        ps_event_close(&d->met);
+        for (int i = 0; i < 2; ++i) ps_stream_close(&d->streams[i]);
+        ps_device_close(&d->device);
+    }
+    free(d);
+    r->resident = NULL;
+}
+
+/* ---- the plan ---- */
+
+static ps_status copy_table(fmm_resident *d, const ps_fmm_m2l_table *table, int level)
+{
+    int64_t bytes = ps_fmm_device_table_bytes(table);
+    void *block;
+    PS_TRY(ps_alloc(&block, bytes, 1, "operators for the device"));
+    ps_status status = ps_fmm_device_table_pack(table, block, &d->tables[level]);
+    if (status == PS_OK) status = ps_device_alloc(d->device, bytes, &d->table_blocks[level]);
+    if (status == PS_OK)
+        status = ps_copy_to_device(d->streams[0], d->table_blocks[level], block, bytes);
+    if (status == PS_OK) status = ps_stream_wait(d->streams[0]);
+    d->tables[level].block = d->table_blocks[level];
+    d->bytes += bytes;
+    free(block);
+    return status;
+}
+
+static ps_status copy_operators(const fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    const fmm_problem *p = &r->problem;
+    for (int l = 2; l <= p->leaf; ++l) {
+        int own = (int)(p->fmm.tables[l] - p->tables);
+        if (own == l) PS_TRY(copy_table(d, &p->tables[l], l));
+        d->run.tables[l] = &d->tables[own];
+    }
+    return PS_OK;
+}
+
+static void configure(const fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    const fmm_problem *p = &r->problem;
+    d->run.method = (ps_fmm_device_method){.sides = p->fmm.sides,
+                                           .far = p->fmm.far,
+                                           .near = p->fmm.near,
+                                           .function = p->fmm.function,
+                                           .interpolation = p->fmm.interpolation};
+    d->run.height = p->header->height;
+    d->run.box = p->header->box;
+    d->run.count[PS_FMM_SOURCES] = p->header->count[0];
+    d->run.count[PS_FMM_TARGETS] = p->same ? 0 : p->header->count[1];
+    d->run.gradient = true;
+    d->run.lanes =
+        (ps_fmm_resident_lanes){d->streams[0], d->streams[1], d->forked, d->met, d->marks};
+}
+
+static int64_t column_bytes(const fmm_problem *p)
+{
+    int64_t sides = p->fmm.sides, targets = p->header->count[1];
+    return 8 *
+           ((3 + sides) * p->header->count[0] + (p->same ? 0 : 3 * targets) + 4 * sides * targets);
+}
+
+ps_status fmm_resident_plan(fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    const fmm_problem *p = &r->problem;
+    const int64_t *cells[2] = {p->fmm.sources->cells, p->fmm.targets->cells};
+    int64_t first, free_bytes = ps_device_describe(d->device).memory_free;
+    if (r->run->device_memory > 0 && r->run->device_memory < free_bytes)
+        free_bytes = r->run->device_memory;
+    configure(r);
+    PS_TRY(copy_operators(r));
+    PS_TRY(ps_fmm_resident_init(&d->run, &first));
+    PS_TRY(ps_fmm_resident_expect(&d->run, cells));
+    d->bytes += column_bytes(p) + first + d->run.plan.second;
+    if (d->bytes <= free_bytes) return PS_OK;
+    if (r->options->resident == FMM_RESIDENT_AUTO) {
+        ps_info("%.2f GB do not fit the %.2f GB of the device: computing by tasks",
+                1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
+        fmm_resident_close(r);
+        return PS_OK;
+    }
+    return ps_fail(
+        PS_EXHAUSTED,
+        "--resident yes takes %.2f GB of device memory, and %.2f GB are free or allowed; "
+        "without it tasks on cores and GPUs do with less",
+        1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
+}
+
+/* ---- to the device ---- */
+
+static int64_t largest_group(const fmm_run *r)
+{
+    const ps_octree *tree = r->problem.fmm.targets;
+    int64_t most = CHUNK;
+    for (int64_t g = 0; g < r->groups; ++g) {
+        int64_t first, end;
+        ps_octree_group(tree, r->problem.leaf, g, &first, &end);
+        int64_t count = tree->particle_start[end] - tree->particle_start[first];
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+static ps_status make_room(fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    const fmm_problem *p = &r->problem;
+    int64_t sides = p->fmm.sides, targets = p->header->count[1];
+    int64_t rows = 3 + sides > 5 * sides ? 3 + sides : 5 * sides;
+    d->capacity = largest_group(r);
+    for (int i = 0; i < 2; ++i)
+        PS_TRY(ps_device_alloc_pinned(d->device, 8 * rows * d->capacity, (void **)&d->staging[i]));
+    for (int set = 0; set < (p->same ? 1 : 2); ++set)
+        PS_TRY(ps_device_alloc(d->device, 8 * (set ? 3 : 3 + sides) * p->header->count[set],
+                               (void **)&d->columns[set]));
+    PS_TRY(ps_device_alloc(d->device, 8 * 4 * sides * targets, (void **)&d->results));
+    PS_TRY(ps_device_alloc(d->device, d->run.plan.first, &d->blocks[0]));
+    return ps_device_alloc(d->device, d->run.plan.second, &d->blocks[1]);
+}
+
+static ps_status send_set(fmm_run *r, int set)
+{
+    fmm_resident *d = r->resident;
+    const fmm_problem *p = &r->problem;
+    int64_t all = p->header->count[set];
+    int rows = set ? 3 : 3 + p->fmm.sides, turn = 0;
+    for (int64_t first = 0; first < all; first += CHUNK, turn ^= 1) {
+        int64_t some = all - first < CHUNK ? all - first : CHUNK;
+        double *columns[PS_PARTICLE_COLUMNS_MAX];
+        for (int c = 0; c < rows; ++c) columns[c] = d->staging[turn] + c * some;
+        PS_TRY(ps_event_sync(d->moved[turn]));
+        PS_TRY(fmm_source_read(&r->source, set ? PS_OCTREE_TARGETS : PS_OCTREE_SOURCES, first, some,
+                               columns, rows, NULL));
+        for (int c = 0; c < rows; ++c)
+            PS_TRY(ps_copy_to_device(d->streams[0], d->columns[set] + c * all + first, columns[c],
+                                     8 * some));
+        PS_TRY(ps_event_record(d->moved[turn], d->streams[0]));
+    }
+    d->sets[set] = (ps_fmm_particles){
+        .position = {d->columns[set], d->columns[set] + all, d->columns[set] + 2 * all},
+        .charges = set ? NULL : d->columns[set] + 3 * all,
+        .stride = all};
+    return PS_OK;
+}
+
+static ps_status send(fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    const fmm_problem *p = &r->problem;
+    int last = p->same ? 0 : 1;
+    for (int set = 0; set <= last; ++set) PS_TRY(send_set(r, set));
+    d->sets[last].potential = d->results;
+    d->sets[last].gradient = d->results + p->fmm.sides * p->header->count[1];
+    return ps_stream_wait(d->streams[0]);
+}
+
+/* ---- and back ---- */
+
+/* Groups whose results come together, in one of the buffers: of each [4 S][count] values, then
+ * [S][count] charges, if the targets are the sources. */
+typedef struct batch {
+    int64_t first, end, begin, count; /* groups; their particles */
+} batch;
+
+static batch batch_from(const fmm_run *r, int64_t group)
+{
+    const ps_octree *tree = r->problem.fmm.targets;
+    int64_t first, end;
+    ps_octree_group(tree, r->problem.leaf, group, &first, &end);
+    batch b = {.first = group, .end = group, .begin = tree->particle_start[first]};
+    for (; b.end < r->groups; ++b.end) {
+        ps_octree_group(tree, r->problem.leaf, b.end, &first, &end);
+        int64_t count = tree->particle_start[end] - b.begin;
+        if (b.end > b.first && count > r->resident->capacity) break;
+        b.count = count;
+    }
+    return b;
+}
+
+/* The particles of a group: first and count. */
+static void particles_of(const fmm_run *r, int64_t group, int64_t *begin, int64_t *count)
+{
+    const ps_octree *tree = r->problem.fmm.targets;
+    int64_t first, end;
+    ps_octree_group(tree, r->problem.leaf, group, &first, &end);
+    *begin = tree->particle_start[first];
+    *count = tree->particle_start[end] - *begin;
+}
+
+static int rows_back(const fmm_run *r) { return (r->problem.same ? 5 : 4) * r->problem.fmm.sides; }
+
+static ps_status fetch(fmm_run *r, const batch *b, int turn)
+{
+    fmm_resident *d = r->resident;
+    int64_t all = r->problem.header->count[1];
+    int rows = rows_back(r), values = 4 * r->problem.fmm.sides;
+    for (int64_t g = b->first; g < b->end; ++g) {
+        int64_t begin, count;
+        particles_of(r, g, &begin, &count);
+        double *to = d->staging[turn] + (begin - b->begin) * rows;
+        for (int row = 0; row < rows; ++row) {
+            const double *from =
+                row < values ? d->results + row * all : d->columns[0] + (3 + row - values) * all;
+            PS_TRY(ps_copy_to_host(d->streams[0], to + row * count, from + begin, 8 * count));
+        }
+    }
+    return ps_event_record(d->moved[turn], d->streams[0]);
+}
+
+static ps_status take_group(fmm_run *r, const batch *b, int64_t group, const int64_t *places,
+                            const double *staged)
+{
+    fmm_sums sums[PS_RIGHT_HAND_SIDES_MAX] = {{0}};
+    int sides = r->problem.fmm.sides;
+    int64_t begin, count;
+    particles_of(r, group, &begin, &count);
+    const double *values = staged + (begin - b->begin) * rows_back(r);
+    for (int side = 0; side < sides && r->problem.same; ++side)
+        sums[side] =
+            fmm_group_sums(values + (4 * sides + side) * count, values, count, sides, side);
+    return fmm_take_results(&r->work, group, places + begin - b->begin, values, sums);
+}
+
+static ps_status take_batch(fmm_run *r, const batch *b, int64_t *places, int turn)
+{
+    fmm_resident *d = r->resident;
+    ps_failure failure = {0};
+    PS_TRY(fmm_source_read(&r->source, r->problem.same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS,
+                           b->begin, b->count, NULL, 0, places));
+    PS_TRY(ps_event_sync(d->moved[turn]));
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t g = b->first; g < b->end; ++g)
+        if (!ps_has_failed(&failure))
+            ps_note_failure(&failure, take_group(r, b, g, places, d->staging[turn]));
+    return ps_first_failure(&failure);
+}
+
+static ps_status take_all(fmm_run *r, int64_t *places)
+{
+    batch now = batch_from(r, 0);
+    PS_TRY(fetch(r, &now, 0));
+    for (int turn = 0; now.first < r->groups; turn ^= 1) {
+        batch next = {.first = r->groups};
+        if (now.end < r->groups) {
+            next = batch_from(r, now.end);
+            PS_TRY(fetch(r, &next, turn ^ 1));
+        }
+        PS_TRY(take_batch(r, &now, places, turn));
+        now = next;
+    }
+    return PS_OK;
+}
+
+/* ---- the run ---- */
+
+static ps_status evaluate(fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    const ps_fmm_particles *results = &d->sets[r->problem.same ? 0 : 1];
+    PS_TRY(ps_fmm_resident_sort(&d->run, &d->sets[0], &d->sets[1], d->blocks[0]));
+    PS_TRY(ps_fmm_resident_run(&d->run, results, d->blocks[1]));
+    PS_TRY(ps_stream_wait(d->streams[0]));
+    PS_TRY(ps_fmm_resident_seconds(&d->run, d->seconds));
+    return ps_event_seconds(d->marks[0], d->marks[PS_FMM_RESIDENT_SCATTER + 1], &d->evaluation);
+}
+
+void fmm_resident_prepare(fmm_run *r)
+{
+    int64_t bytes = fmm_sink_bytes(r->problem.header->count[1], r->problem.fmm.sides);
+    r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
+    r->work.problem = &r->problem;
+    r->sink_budget = 2 * bytes <= r->run->host_memory ? bytes : 0;
+}
+
+ps_status fmm_resident_run(fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    int64_t *places;
+    double start = ps_clock();
+    PS_TRY(make_room(r));
+    PS_TRY(send(r));
+    d->reading = ps_clock() - start;
+    PS_TRY(evaluate(r));
+    double done = ps_clock();
+    PS_TRY(PS_ALLOC(&places, d->capacity, "places"));
+    ps_status status = take_all(r, places);
+    free(places);
+    d->returning = ps_clock() - done;
+    r->seconds = ps_clock() - start;
+    return status;
+}
+
+void fmm_resident_report(const fmm_run *r, ps_report *report)
+{
+    const fmm_resident *d = r->resident;
+    const ps_fmm_resident_plan *plan = &d->run.plan;
+    ps_report_section(report, "device");
+    ps_report_text(report, "device", ps_device_describe(d->device).name);
+    ps_report_int(report, "device_memory", d->bytes, "B");
+    ps_report_int(report, "of_columns", column_bytes(&r->problem), "B");
+    ps_report_int(report, "of_sorting", plan->sorting, "B");
+    ps_report_int(report, "of_sorted_particles", plan->particles, "B");
+    ps_report_int(report, "of_tree", plan->tree, "B");
+    ps_report_int(report, "of_lists", plan->lists, "B");
+    ps_report_int(report, "of_vectors", plan->vectors, "B");
+    ps_report_int(report, "of_near_field", plan->workspace, "B");
+    if (r->seconds <= 0) return; /* a plan */
+    ps_report_real(report, "reading", d->reading, "s, copies to the device included");
+    ps_report_real(report, "evaluation", d->evaluation, "s, from the sort to the results");
+    ps_report_real(report, "returning", d->returning, "s");
+    ps_report_section(report, "device_stages");
+    for (int s = 0; s < PS_FMM_RESIDENT_STAGES; ++s)
+        ps_report_real(report, ps_fmm_resident_stage_names[s], d->seconds[s],
+                       s == PS_FMM_RESIDENT_P2P ? "s, beside the others" : "s");
+}

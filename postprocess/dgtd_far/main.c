@@ -1,0 +1,385 @@
+/* penstock-dgtd-far: far field and radar cross-section of a run's fields at frequencies. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/phasors.h"
+#include "formats/receivers.h"
+#include "formats/volume_mesh.h"
+#include "kernels/dgtd/far_field.h"
+#include "kernels/dgtd/mesh.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+static const double SPEED = 299792458.0;
+
+typedef enum quantity { FAR, RCS } quantity;
+
+static struct {
+    int quantity;
+    int64_t directions;
+    const char *around, *normal;
+    ps_text_list direction;
+} chosen = {.normal = "0,1,0"};
+
+static const ps_option options[] = {{"quantity", PS_OPTION_CHOICE, &chosen.quantity, "far|rcs",
+                                     "lim r E (x, y, z a channel each), or the radar cross-section",
+                                     0, 0, PS_IDENTITY},
+                                    {"around", PS_OPTION_TEXT, &chosen.around, "TAG,...",
+                                     "the surface is that of these volumes together (numbers or "
+                                     "names of physical groups); default: "
+                                     "the boundary of the mesh",
+                                     0, 0, PS_IDENTITY},
+                                    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI",
+                                     "a direction, degrees", 0, 0, PS_IDENTITY},
+                                    {"directions", PS_OPTION_INT, &chosen.directions, "N",
+                                     "N directions on a great circle", 0, 1000000, PS_IDENTITY},
+                                    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z",
+                                     "normal of the great circle", 0, 0, PS_IDENTITY},
+                                    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* Faces of the surface, by the rows that they belong to. */
+typedef struct surface {
+    int64_t count;
+    int64_t *faces;  /* [count]: 4 * row + face, ascending */
+    int8_t *outward; /* [count] */
+    double *weight;  /* [count] */
+    double area;     /* m2 */
+} surface;
+
+typedef struct job {
+    ps_phasors *phasors;
+    const ps_phasors_header *header;
+    ps_volume_mesh mesh;
+    ps_dgtd_tets tets;
+    ps_dgtd_reference reference;
+    int32_t *number, *row_of, *links;
+    uint8_t *inside; /* [tetrahedra] 1: in the volumes of --around */
+    surface surface;
+    ps_receivers receivers;
+    float *electric, *magnetic;
+    double (*sums)[2][3][2], (*out)[3][2];
+} job;
+
+static void release(job *j)
+{
+    void *all[] = {j->number,
+                   j->row_of,
+                   j->links,
+                   j->inside,
+                   j->surface.faces,
+                   j->surface.outward,
+                   j->surface.weight,
+                   j->electric,
+                   j->magnetic,
+                   j->sums,
+                   j->out};
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
+    ps_receivers_release(&j->receivers);
+    ps_volume_mesh_release(&j->mesh);
+    ps_phasors_close(&j->phasors);
+}
+
+/* ---- files ---- */
+
+static ps_status open_files(job *j, const char *phasors, const char *mesh)
+{
+    int32_t *material = NULL;
+    PS_TRY(ps_phasors_open(phasors, &j->phasors));
+    const ps_phasors_header *h = j->header = ps_phasors_get_header(j->phasors);
+    PS_TRY(ps_volume_mesh_load(mesh, &j->mesh));
+    if (strcmp(h->mesh_hash, j->mesh.content_hash) != 0)
+        return ps_fail(PS_INVALID,
+                       "%s was not computed on %s (its mesh has content %s, this one %s)", phasors,
+                       mesh, h->mesh_hash, j->mesh.content_hash);
+    if (!h->magnetic)
+        return ps_fail(PS_INVALID, "%s has no H; a far field needs both fields", phasors);
+    if (chosen.quantity == RCS && strcmp(h->source_units, "V/m") != 0)
+        return ps_fail(PS_USAGE,
+                       "--quantity rcs: the source of %s is no plane wave (its unit is %s)",
+                       phasors, h->source_units);
+    ps_dgtd_reference_init(&j->reference, h->order);
+    ps_dgtd_sort_vertices(j->mesh.tetrahedra, j->mesh.tetrahedron_count);
+    j->tets = (ps_dgtd_tets){j->mesh.vertices, j->mesh.tetrahedra, j->mesh.tetrahedron_count};
+    PS_TRY(PS_ALLOC(&j->number, h->rows, "elements"));
+    PS_TRY(PS_ALLOC(&j->row_of, j->tets.count, "elements"));
+    PS_TRY(PS_ALLOC(&material, h->rows, "elements"));
+    ps_status status = ps_phasors_read_elements(j->phasors, j->number, material);
+    free(material);
+    memset(j->row_of, 255, (size_t)j->tets.count * sizeof *j->row_of);
+    for (int64_t r = 0; status == PS_OK && r < h->rows; ++r) j->row_of[j->number[r]] = (int32_t)r;
+    return status;
+}
+
+static ps_status link_faces(job *j)
+{
+    uint32_t *start = NULL, *ids = NULL;
+    PS_TRY(PS_ALLOC(&j->links, 4 * j->tets.count, "links of faces"));
+    ps_status status = PS_ALLOC(&start, j->mesh.vertex_count + 1, "faces by vertex");
+    if (status == PS_OK) status = PS_ALLOC(&ids, 4 * j->tets.count, "faces by vertex");
+    if (status == PS_OK)
+        status = ps_dgtd_link_faces(j->tets.tetrahedra, j->tets.count, j->mesh.vertex_count, start,
+                                    ids, j->links);
+    free(start);
+    free(ids);
+    return status;
+}
+
+/* ---- the surface ---- */
+
+/* Number of a physical group by its number or name; names are lines "TAG NAME". */
+static ps_status find_tag(const ps_volume_mesh *mesh, const char *word, int64_t *tag)
+{
+    const char *line = mesh->tag_names;
+    if (ps_parse_int(word, tag) == PS_OK) return PS_OK;
+    while (line && *line) {
+        char *end;
+        long number = strtol(line, &end, 10);
+        size_t length = strcspn(end, "\n");
+        if (length > 1 && length - 1 == strlen(word) && strncmp(end + 1, word, length - 1) == 0) {
+            *tag = number;
+            return PS_OK;
+        }
+        line = strchr(line, '\n');
+        if (line) ++line;
+    }
+    return ps_fail(PS_USAGE, "--around: the mesh has no physical group \"%s\"", word);
+}
+
+static ps_status mark_inside(job *j)
+{
+    char text[512], *rest = text;
+    PS_TRY(PS_ALLOC(&j->inside, j->tets.count, "elements inside"));
+    if (!chosen.around) {
+        memset(j->inside, 1, (size_t)j->tets.count);
+        return PS_OK;
+    }
+    snprintf(text, sizeof text, "%s", chosen.around);
+    for (char *word; (word = strsep(&rest, ",")) != NULL;) {
+        int64_t tag, found = 0;
+        PS_TRY(find_tag(&j->mesh, word, &tag));
+        for (int64_t e = 0; e < j->tets.count; ++e)
+            if (j->mesh.tags[e] == tag) j->inside[e] = 1, ++found;
+        if (!found)
+            return ps_fail(PS_USAGE, "--around: no tetrahedron is in physical group \"%s\"", word);
+    }
+    return PS_OK;
+}
+
+static bool on_surface(const job *j, int64_t e, int f)
+{
+    int32_t link = j->links[4 * e + f];
+    return link < 0 ? j->inside[e] : j->inside[e] != j->inside[link / 4];
+}
+
+/* Rows in order; where both sides have a row, each counts half. */
+static ps_status collect_faces(job *j)
+{
+    surface *s = &j->surface;
+    int64_t missing = 0;
+    for (int64_t e = 0; e < j->tets.count; ++e)
+        for (int f = 0; f < 4; ++f) s->count += on_surface(j, e, f);
+    PS_TRY(PS_ALLOC(&s->faces, s->count, "faces of the surface"));
+    PS_TRY(PS_ALLOC(&s->outward, s->count, "faces of the surface"));
+    PS_TRY(PS_ALLOC(&s->weight, s->count, "faces of the surface"));
+    s->count = 0;
+    for (int64_t e = 0; e < j->tets.count; ++e)
+        for (int f = 0; f < 4; ++f)
+            missing += on_surface(j, e, f) && j->row_of[e] < 0 && j->inside[e];
+    for (int64_t r = 0; r < j->header->rows; ++r)
+        for (int f = 0; f < 4; ++f) {
+            int64_t e = j->number[r];
+            int32_t link = j->links[4 * e + f];
+            double tangents[3][3], areas[4], normals[4][3];
+            if (!on_surface(j, e, f)) continue;
+            s->faces[s->count] = 4 * r + f;
+            s->outward[s->count] = j->inside[e] ? 1 : -1;
+            s->weight[s->count] = link >= 0 && j->row_of[link / 4] >= 0 ? .5 : 1;
+            ps_dgtd_tangents(j->tets.vertices, j->tets.tetrahedra + 4 * e, tangents);
+            ps_dgtd_faces(tangents, areas, normals);
+            s->area += s->weight[s->count++] * areas[f];
+        }
+    if (missing > 0 || s->count == 0)
+        return ps_fail(PS_INVALID, "the fields of %lld faces of the surface are not in the phasors",
+                       (long long)missing);
+    return PS_OK;
+}
+
+/* ---- the far field ---- */
+
+static ps_status read_batch(job *j, int frequency, int64_t first, int64_t count)
+{
+    PS_TRY(ps_phasors_read_rows(j->phasors, frequency, PS_PHASORS_ELECTRIC, first, count,
+                                j->electric));
+    return ps_phasors_read_rows(j->phasors, frequency, PS_PHASORS_MAGNETIC, first, count,
+                                j->magnetic);
+}
+
+/* Faces of rows [first, first + count) of the file, renumbered to the batch and back. */
+static void add_batch(job *j, const ps_dgtd_far *far, int64_t first, int64_t count, int64_t *at)
+{
+    surface *s = &j->surface;
+    ps_dgtd_rows rows = {count, j->number + first, j->electric};
+    int64_t begin = *at;
+    for (; *at < s->count && s->faces[*at] < 4 * (first + count); ++*at) s->faces[*at] -= 4 * first;
+    ps_dgtd_far_add(far, &j->reference, &j->tets, &rows, j->magnetic, *at - begin, s->faces + begin,
+                    s->outward + begin, s->weight + begin);
+    for (int64_t i = begin; i < *at; ++i) s->faces[i] += 4 * first;
+}
+
+static ps_status radiate(job *j, int frequency, int64_t batch)
+{
+    const ps_phasors_header *h = j->header;
+    ps_dgtd_far far = {2 * M_PI * h->frequency[frequency] / SPEED, j->receivers.count,
+                       (const double(*)[3])j->receivers.places, j->sums};
+    int64_t at = 0;
+    memset(j->sums, 0, (size_t)j->receivers.count * sizeof *j->sums);
+    for (int64_t first = 0; first < h->rows; first += batch) {
+        int64_t count = h->rows - first < batch ? h->rows - first : batch;
+        if (at == j->surface.count || j->surface.faces[at] >= 4 * (first + count)) continue;
+        PS_TRY(read_batch(j, frequency, first, count));
+        add_batch(j, &far, first, count, &at);
+    }
+    ps_dgtd_far_field(&far, j->out);
+    return PS_OK;
+}
+
+/* Conjugated: traces follow e^{-iwt}. */
+static void put_row(const job *j, ps_trace *trace, int64_t sample)
+{
+    for (int64_t d = 0; d < j->receivers.count; ++d) {
+        double sum = 0;
+        for (int c = 0; c < 3; ++c) {
+            const double *v = j->out[d][c];
+            sum += v[0] * v[0] + v[1] * v[1];
+            if (chosen.quantity == RCS) continue;
+            trace->real[sample * trace->channels + 3 * d + c] = v[0];
+            trace->imaginary[sample * trace->channels + 3 * d + c] = -v[1];
+        }
+        if (chosen.quantity == RCS) trace->real[sample * trace->channels + d] = 4 * M_PI * sum;
+    }
+}
+
+static void describe(const job *j, ps_trace *trace)
+{
+    int width = chosen.quantity == RCS ? 1 : 3;
+    for (int64_t c = 0; c < trace->channels; ++c)
+        memcpy(trace->places + 3 * c, j->receivers.places + 3 * (c / width), 3 * sizeof(double));
+    memcpy(trace->axis, j->header->frequency, (size_t)trace->samples * sizeof *trace->axis);
+    trace->in_frequency = trace->far_field = true;
+    strcpy(trace->quantity, width == 1 ? "radar cross-section" : "scattered far field");
+    if (strcmp(j->header->source_units, "V/m") == 0)
+        strcpy(trace->units, width == 1 ? "m2" : "m");
+    else
+        snprintf(trace->units, sizeof trace->units, "V/(%.15s)", j->header->source_units);
+}
+
+static ps_status compute(job *j, const ps_run *run, ps_trace *trace)
+{
+    int64_t width = 6 * j->reference.nodes, chunk = ps_phasors_chunk_rows(j->phasors);
+    int64_t batch = chunk < j->header->rows ? chunk : j->header->rows;
+    PS_TRY(PS_ALLOC(&j->electric, batch * width, "fields of elements"));
+    PS_TRY(PS_ALLOC(&j->magnetic, batch * width, "fields of elements"));
+    PS_TRY(PS_ALLOC(&j->sums, j->receivers.count, "sums of directions"));
+    PS_TRY(PS_ALLOC(&j->out, j->receivers.count, "fields of directions"));
+    for (int f = 0; f < j->header->frequencies; ++f) {
+        PS_TRY(radiate(j, f, batch));
+        put_row(j, trace, f);
+    }
+    return PS_OK;
+}
+
+static void report(const job *j, const ps_run *run)
+{
+    ps_report *r = ps_report_new(run->json);
+    ps_report_int(r, "frequencies", j->header->frequencies, "");
+    ps_report_int(r, "directions", j->receivers.count, "");
+    ps_report_int(r, "faces", j->surface.count, "");
+    ps_report_real(r, "area", j->surface.area, "m2");
+    ps_report_print(&r);
+}
+
+static ps_status write_trace(job *j, const ps_run *run, const ps_store_identity *identity,
+                             ps_store *const *inputs)
+{
+    static const char *const roles[] = {"phasors", "mesh"};
+    ps_trace trace;
+    bool rcs = chosen.quantity == RCS;
+    PS_TRY(ps_trace_init(&trace, j->header->frequencies, (rcs ? 1 : 3) * j->receivers.count, !rcs));
+    describe(j, &trace);
+    ps_status status = compute(j, run, &trace);
+    if (status == PS_OK)
+        status = ps_trace_save(run->operands[2], &trace, identity, 2, roles, inputs);
+    ps_trace_release(&trace);
+    return status;
+}
+
+static ps_status list_directions(job *j)
+{
+    for (int i = 0; i < chosen.direction.count; ++i)
+        PS_TRY(ps_receivers_add_direction(&j->receivers, chosen.direction.items[i]));
+    if (chosen.directions)
+        PS_TRY(ps_receivers_add_circle(&j->receivers, chosen.directions, chosen.normal));
+    return j->receivers.count ? PS_OK : ps_fail(PS_USAGE, "say where: --direction or --directions");
+}
+
+static ps_status run_job(job *j, const ps_run *run, const ps_store_identity *identity,
+                         ps_store *const *inputs)
+{
+    PS_TRY(list_directions(j));
+    PS_TRY(link_faces(j));
+    PS_TRY(mark_inside(j));
+    PS_TRY(collect_faces(j));
+    if (!run->plan) PS_TRY(write_trace(j, run, identity, inputs));
+    report(j, run);
+    return PS_OK;
+}
+
+static ps_status run_far(ps_run *run)
+{
+    static const char *const roles[] = {"phasors", "mesh"};
+    job j = {.phasors = NULL};
+    ps_store *mesh = NULL;
+    ps_store_identity identity = {
+        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
+    ps_status status = open_files(&j, run->operands[0], run->operands[1]);
+    if (status == PS_OK)
+        status =
+            ps_store_open(run->operands[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &mesh);
+    if (status == PS_OK) {
+        ps_store *inputs[] = {ps_phasors_store(j.phasors), mesh};
+        if (!run->force && !run->plan &&
+            ps_trace_matches(run->operands[2], &identity, 2, roles, inputs))
+            ps_info("%s is up to date", run->operands[2]);
+        else
+            status = run_job(&j, run, &identity, inputs);
+    }
+    ps_store_close(&mesh);
+    release(&j);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "dgtd-far",
+        .synopsis = "PHASORS MESH OUTPUT",
+        .description =
+            "The far field of a dgtd run, from E and H on a closed surface: the boundary of the "
+            "mesh\n"
+            "or of some of its volumes. A plane wave that passes through adds nothing, so that it\n"
+            "is the scattered field; of a source inside, the radiated one. OUTPUT is a trace over\n"
+            "the frequencies of PHASORS, e^{-iwt}, per unit of the source (specs/dgtd_sar.md).",
+        .examples =
+            "  penstock-dgtd-far run.phasors.h5 ball.hdf far.h5 --around ball --directions 72\n"
+            "  penstock-dgtd-sphere exact.h5 --radius 0.2 --eps 4 --quantity far --like far.h5\n"
+            "  penstock-compare far.h5 exact.h5 --tolerance 0.02",
+        .options = options,
+        .operands_min = 3,
+        .operands_max = 3,
+        .run = run_far};
+    return ps_main(&program, argc, argv);
+}

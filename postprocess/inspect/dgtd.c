@@ -1,0 +1,58 @@
+/* Models of discontinuous Galerkin runs: media and sources. */
+#include <stdio.h>
+
+#include "formats/dgtd_model.h"
+#include "postprocess/inspect/inspect.h"
+
+static void report_medium(const ps_dgtd_medium *x, int64_t number, ps_report *report)
+{
+    char section[32];
+    snprintf(section, sizeof section, "medium_%lld", (long long)number);
+    ps_report_section(report, section);
+    ps_report_int(report, "tag", x->tag, "");
+    if (x->name[0]) ps_report_text(report, "name", x->name);
+    ps_report_real(report, "eps", x->eps, "");
+    ps_report_real(report, "mu", x->mu, "");
+    ps_report_real(report, "sigma", x->sigma, "S/m");
+    ps_report_real(report, "density", x->density, "kg/m3");
+}
+
+static void report_source(const ps_dgtd_source *x, int64_t number, ps_report *report)
+{
+    static const char *const kinds[] = {"current", "plane wave", "incident dipole", "mode"};
+    char section[32];
+    const double mode[3] = {x->mode[0], x->mode[1], x->mode[2]};
+    snprintf(section, sizeof section, "source_%lld", (long long)number);
+    ps_report_section(report, section);
+    ps_report_text(report, "kind", kinds[x->kind]);
+    ps_report_reals(report, "axis", x->axis, 3);
+    ps_report_reals(report, "origin", x->origin, 3);
+    if (x->kind == PS_DGTD_SOURCE_MODE) {
+        ps_report_reals(report, "half_waves", mode, 3);
+        ps_report_reals(report, "extent", x->extent, 3);
+        return;
+    }
+    if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE)
+        ps_report_reals(report, "polarisation", x->polarisation, 3);
+    if (x->kind == PS_DGTD_SOURCE_CURRENT) ps_report_real(report, "radius", x->radius, "m");
+    ps_report_text(report, "shape", x->shape ? "ramp" : "gaussian");
+    ps_report_real(report, "amplitude", x->amplitude,
+                   x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? "V/m" : "V m2");
+    ps_report_real(report, "delay", x->centre / PS_DGTD_C0, "s");
+    ps_report_real(report, "width", x->width / PS_DGTD_C0, "s");
+    ps_report_real(report, "frequency", x->omega * PS_DGTD_C0 / (2 * 3.14159265358979323846),
+                   "Hz");
+}
+
+ps_status inspect_report_model(const ps_store *store, ps_report *report)
+{
+    ps_dgtd_model_file *model;
+    PS_TRY(ps_dgtd_model_open(ps_store_path(store), &model));
+    const ps_dgtd_model_header *h = ps_dgtd_model_head(model);
+    for (int64_t m = 0; m < h->media; ++m)
+        report_medium(ps_dgtd_model_media(model) + m, m + 1, report);
+    for (int64_t s = 0; s < h->sources; ++s)
+        report_source(ps_dgtd_model_sources(model) + s, s + 1, report);
+    ps_dgtd_model_close(&model);
+    return PS_OK;
+}

@@ -1,0 +1,62 @@
+#!/bin/bash
+# penstock-dgtd-march on a GPU against the CPU: energies, probes and transforms with all kinds of faces
+# and sources, both precisions, P1..P4; a stopped and restarted run to the same bits; ranks; snapshots and
+# the distance from a mode. Ends with "N passed, N failed". Environment: programs on PATH, among them the
+# tests' dgtd_model; RANKS: 2, 1 to leave ranks out; DEVICE: cuda.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+kind=${DEVICE:-cuda} RANKS=${RANKS:-2} passed=0 failed=0
+ok() { passed=$((passed + 1)); echo "ok      $*"; }
+bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 4 said.txt; }
+march() { penstock-dgtd-march "$@" -q > said.txt 2>&1; }
+# agree WHAT RUN RUN TOLERANCE: all files of two runs
+agree() {
+    local kind tolerance=$4
+    for kind in "" .electric .magnetic .phasors; do
+        [ "$kind" = .phasors ] && [ "$4" = 1e-11 ] && tolerance=2e-6
+        penstock-compare $2$kind.h5 $3$kind.h5 --tolerance $tolerance --no-attributes > said.txt 2>&1 ||
+            { bad "$1 ($kind)"; grep -h relative_l2 said.txt | head -n 3; return; }
+    done
+    ok "$1"
+}
+record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8 --energy-every 3"
+for order in 1 2 3 4; do
+    for model in "kind=absorbing source=current sigma=.5 eps=2" "kind=pmc source=mode" \
+                 "kind=absorbing source=wave absorbing=paper dt=.5"; do
+        dgtd_model m.h5 side=5 parts=2 shake=.2 dt=.55 order=$order $model
+        for precision in double single; do
+            [ $precision = double ] || [[ $model == *wave* ]] || continue
+            run="m.h5 --steps 200 $record --precision $precision --force"
+            [ $precision = double ] && tolerance=1e-11 || tolerance=2e-5
+            march m.h5 cpu.h5 --device cpu ${run#m.h5} || bad "on the CPU"
+            march m.h5 gpu.h5 --device $kind ${run#m.h5} || { bad "P$order $precision $model"; continue; }
+            agree "P$order $precision $model" cpu gpu $tolerance
+        done
+    done
+done
+dgtd_model m.h5 side=10 parts=2 order=2 kind=absorbing source=wave
+run="$record --steps 4000 --checkpoint-steps 400"
+march m.h5 whole.h5 $run --device $kind
+march m.h5 part.h5 $run --device $kind --stop-after 0.4
+[ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
+march m.h5 part.h5 $run --device $kind --restart
+agree "restarted, same bits" whole part 0
+if [ "$RANKS" -gt 1 ]; then
+    mpirun --oversubscribe --allow-run-as-root -np $RANKS penstock-dgtd-march m.h5 ranks.h5 $run --device $kind -q > said.txt 2>&1 ||
+        bad "$RANKS ranks"
+    agree "$RANKS ranks" whole ranks 2e-5
+fi
+dgtd_model c.h5 order=3 side=4 dt=.9
+for device in cpu $kind; do
+    penstock-dgtd-march c.h5 mode.$device.h5 --time 3.3356409519815204e-09 --mode-error 1 --precision double \
+        --snapshots 30 --device $device --json --force -q > $device.json 2> said.txt
+done
+error() { grep -o '"mode_error": *[-0-9.e+]*' $1.json | sed 's/.*: *//'; }
+awk -v a="$(error cpu)" -v b="$(error $kind)" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 < 1e-16) }' &&
+    ok "distance from the mode $(error $kind)" || bad "distance from the mode: $(error cpu), $(error $kind)"
+penstock-compare mode.cpu.000030.hdf mode.$kind.000030.hdf --tolerance 1e-5 --no-attributes > said.txt 2>&1 &&
+    ok "snapshots" || bad "snapshots"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

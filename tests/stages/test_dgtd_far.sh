@@ -1,0 +1,49 @@
+# penstock-dgtd-far: the far field of a sphere from its exact field on a cube, and on two faces of volumes,
+# against its series; outflow is what the sphere absorbs; refused input.
+. "$ROOT/tests/stages/lib.sh"
+needs dgtd-far dgtd-sphere dgtd-sar compare verify
+sample=$BUILD/tests-programs/phasors_sample
+sphere="--radius .02 --eps 4 --sigma .3"
+error() { # FILE EXACT: the larger of both parts' relative L2
+    expect 0 "" penstock-compare "$1" "$2" --tolerance 1
+    awk '$1 == "relative_l2" && n++ < 2 && $2 > m { m = $2 } END { print m }' out
+}
+
+"$sample" sphere 3 6 mesh.hdf sphere.h5 || fail "sample"
+expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf far.h5 --directions 36 --direction 50,30
+grep -q "faces  *432" out || { cat out; fail "not 6 x 6 x 6 x 2 faces"; }
+awk '$1 == "area" { exit !($2 > .0215999 && $2 < .0216001) }' out || fail "area"
+expect 0 "" penstock-dgtd-sphere exact.h5 $sphere --quantity far --like far.h5
+within "$(error far.h5 exact.h5)" 0 2e-4 "far field from the boundary" # interpolation at P3
+penstock-verify far.h5 > /dev/null || fail "verify"
+
+# both halves of the cube together are the cube; inner faces are then no part of the surface
+expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf both.h5 --directions 36 --direction 50,30 --around muscle,2
+expect 0 "" penstock-compare far.h5 both.h5 --tolerance 1e-12
+# fields of the halves, of which one surface is inside the sphere's field: they add up to the whole
+expect 0 "faces" penstock-dgtd-far sphere.h5 mesh.hdf lower.h5 --directions 36 --direction 50,30 --around muscle
+expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf upper.h5 --directions 36 --direction 50,30 --around 2
+values() { h5dump -d "/trace/real" -y -m %.15g "$1" | sed -n '/DATA {$/,/}/p' | tr ',' '\n' | awk '/^ *[-0-9.]/ { print $1 }'; }
+paste -d' ' <(values lower.h5) <(values upper.h5) <(values far.h5) |
+    awk '{ d = $1 + $2 - $3; if (d * d > 1e-18) bad = 1; n += NF == 3 } END { exit bad || n < 111 }' || fail "parts do not add up"
+
+expect 0 "" penstock-dgtd-far sphere.h5 mesh.hdf rcs.h5 --directions 36 --quantity rcs
+expect 0 "" penstock-dgtd-sphere exact_rcs.h5 $sphere --quantity rcs --like rcs.h5
+within "$(error rcs.h5 exact_rcs.h5)" 0 5e-4 "radar cross-section"
+expect 0 "up to date" penstock-dgtd-far sphere.h5 mesh.hdf rcs.h5 --directions 36 --quantity rcs
+
+# energy: what flows in is what the exact sphere absorbs, sigma_abs/(2 Z0)
+expect 0 "" penstock-dgtd-sphere $sphere --frequencies 3e9
+absorbed=$(awk '$1 == "absorption_cross_section" { print $2 / (2 * 376.730313668) }' out)
+expect 0 "" penstock-dgtd-sar sphere.h5 mesh.hdf sar.hdf --grid 0
+within "$(awk '$1 == "outflow" { print -$2 }' out)" "$(awk "BEGIN { print $absorbed * .999 }")" \
+    "$(awk "BEGIN { print $absorbed * 1.001 }")" "inflow"
+
+expect 2 "no physical group" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 4 --around brain
+expect 2 "no tetrahedron" penstock-dgtd-far sphere.h5 mesh.hdf no.h5 --directions 4 --around 7
+expect 2 "say where" penstock-dgtd-far sphere.h5 mesh.hdf no.h5
+"$sample" uniform 1 3 other.hdf other.h5 || fail "sample"
+expect 3 "has no H" penstock-dgtd-far other.h5 other.hdf no.h5 --directions 4
+expect 3 "was not computed on" penstock-dgtd-far sphere.h5 other.hdf no.h5 --directions 4
+ls no.h5* 2> /dev/null && fail "something was left behind"
+exit 0
