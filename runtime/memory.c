@@ -28,8 +28,9 @@ void *ps_alloc_pages(size_t bytes)
     enum { HUGE_PAGE = 2 << 20 };
     bool large = bytes >= 2 * (size_t)HUGE_PAGE;
     size_t alignment = large ? HUGE_PAGE : 64;
-    void *memory = aligned_alloc(alignment, (bytes + 63) / 64 * 64);
-    if (memory && large) madvise(memory, bytes, MADV_HUGEPAGE);
+    void *memory; /* not aligned_alloc: sizes need not be multiples of 2 MiB */
+    if (posix_memalign(&memory, alignment, (bytes + 63) / 64 * 64) != 0) return NULL;
+    if (large) madvise(memory, bytes, MADV_HUGEPAGE);
     return memory;
 }
 

@@ -126,6 +126,7 @@ static ps_status schedule_figures(const fmm_run *r, ps_report *report)
     PS_TRY(ps_task_trace_summarise(&r->trace, &summary));
     ps_report_section(report, "schedule");
     ps_report_int(report, "workers", r->work.workers, "CPU");
+    if (r->problem.gpus) ps_report_int(report, "gpu_workers", r->problem.gpus, "");
     ps_report_real(report, "makespan", summary.makespan, "s");
     ps_report_real(report, "lp", summary.lp.seconds, "s");
     ps_report_real(report, "lp_best_rates", summary.lp_best.seconds, "s");

@@ -149,6 +149,7 @@ ps_status flow_add_m2l(flow *f, int level, int64_t g)
                    p->fmm.interpolation.points * p->mean_rank[level];
     PS_TRY(access_piece(f, FMM_LOCALS, level, g, PS_WRITE));
     PS_TRY(access_list(f, FMM_CODED, level, &p->lists.far[level], g));
+    if (p->gpus) PS_TRY(access_piece(f, FMM_FAR_LISTS, level, g, PS_READ));
     return end(f);
 }
 
@@ -192,6 +193,9 @@ ps_status flow_add_p2p(flow *f, int64_t g)
         PS_TRY(access_piece(f, FMM_COPIES, 0, g, PS_WRITE));
     PS_TRY(access_piece(f, p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
     PS_TRY(access_list(f, FMM_SOURCES, 0, p->same ? &lists->owners : &lists->near, g));
+    if (p->gpus) PS_TRY(access_piece(f, FMM_NEAR_LISTS, 0, g, PS_READ));
+    if (p->gpus && p->same && lists->owners.start[g + 1] > lists->owners.start[g])
+        PS_TRY(access_piece(f, FMM_PACKED, 0, g, PS_READ));
     return end(f);
 }
 

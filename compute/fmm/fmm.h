@@ -58,7 +58,7 @@ typedef struct fmm_problem {
     int64_t fixed_bytes; /* trees, lists, operators */
     double operator_seconds, epsilon;
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
-    int rank, ranks;
+    int rank, ranks, gpus;                  /* gpus: GPU workers of this rank */
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
 } fmm_problem;
 
@@ -73,6 +73,9 @@ typedef enum fmm_what {
     FMM_SOURCES,    /* positions and charges of a leaf group: f64 [3 + S][n]                  */
     FMM_TARGETS,    /* positions of a leaf group of targets that are not sources: f64 [3][n]   */
     FMM_PLACES,     /* places in the caller's order: i64 [n]                                  */
+    FMM_PACKED,     /* for GPUs: particles of augmented leaves, f64 [3 + S][n of these]    */
+    FMM_NEAR_LISTS, /* for GPUs: gpu_lists.c                                               */
+    FMM_FAR_LISTS,  /* for GPUs, by level                                                  */
     FMM_NEAR,       /* f64 [4 S][n]                                                           */
     FMM_COPIES,     /* results of augmented leaves: f64 [4 S][n of these]                     */
     FMM_FAR,        /* f64 [4 S][n]                                                           */
@@ -108,6 +111,46 @@ typedef struct fmm_pool_figures {
     double wait_seconds, move_seconds;
 } fmm_pool_figures;
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
+
+/* ---- GPUs: gpu.c, gpu_lists.c ---- */
+
+/* Where the parts of a group's lists lie: bytes from their beginning. Codes of sources are slot <<
+ * shift | cell (kernels/fmm/device_ops.h). */
+typedef struct fmm_near_layout {
+    /* Slots: of one tree the group itself, then the owners of its augmented leaves; of two trees
+     * the groups of its near list. */
+    int64_t cells, particles, augmented, augmented_particles, slots;
+    int64_t keys, augmented_keys;               /* u64 [cells], [augmented]            */
+    int64_t start, augmented_start, slot_start; /* i32 [cells + 1], [augmented + 1]; of all slots
+                                                   one after the other, each [cells of it + 1]   */
+    int64_t near, augmented_near; /* i32 [..][27]; codes of slot 0 alone in the second one  */
+    int64_t bytes;
+} fmm_near_layout;
+fmm_near_layout fmm_near_layout_of(const fmm_problem *p, int64_t group);
+/* The group in a slot. */
+int64_t fmm_near_slot(const fmm_problem *p, int64_t group, int64_t slot);
+
+typedef struct fmm_far_layout {
+    int64_t cells, blocks;
+    int64_t order, octant_start, block, sources; /* i32 [cells], [9], [cells], [blocks][216] */
+    int64_t bytes;
+} fmm_far_layout;
+/* Slots are the groups of far_groups. */
+fmm_far_layout fmm_far_layout_of(const fmm_problem *p, int level, int64_t group);
+int fmm_code_shift(const fmm_problem *p); /* bits of a cell within a group */
+void fmm_near_lists(const fmm_problem *p, int64_t group, void *out);
+void fmm_far_lists(const fmm_problem *p, int level, int64_t group, void *out);
+
+typedef struct fmm_gpus fmm_gpus;
+/* Opens the devices that --device names, at most `most` (none if there are none, or on a CPU). */
+ps_status fmm_gpus_open(const ps_run *run, fmm_gpus **out, int *count);
+void fmm_gpus_close(fmm_gpus **gpus);
+/* Operators and room on each device. */
+ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p);
+ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus);
+int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run); /* for copies, bytes of each */
+ps_status fmm_gpu_m2l(const ps_task_call *call);                  /* codelets */
+ps_status fmm_gpu_p2p(const ps_task_call *call);
 
 /* ---- particles: source.c ---- */
 
@@ -202,6 +245,7 @@ typedef struct fmm_work {
     fmm_sink *sink;       /* NULL: another rank has it */
     fmm_check *check;     /* NULL: none */
     fmm_journal *journal; /* NULL: none */
+    fmm_gpus *gpus;       /* NULL: none */
     fmm_sums *sums;       /* [groups][sides] */
     int workers;
     char **scratch;   /* [workers] */
@@ -278,11 +322,11 @@ typedef struct fmm_run {
 
 /* ---- all on one device: resident.c ---- */
 
-/* Opens the device, r->resident, where --device and --resident ask for that. PS_USAGE, PS_FAILED if
- * they ask for what cannot be. */
+/* Opens the device, r->resident, where --device and --resident ask for that. PS_USAGE if they ask
+ * for what cannot be, PS_FAILED without a device that was asked for. */
 ps_status fmm_resident_open(fmm_run *r);
-/* Memory, from trees and operators in fp64. What does not fit: PS_EXHAUSTED, but where nothing was
- * asked for (--device auto) r->resident is gone. */
+/* Memory, from trees and operators in fp64. What does not fit: PS_EXHAUSTED with --resident yes,
+ * otherwise r->resident is gone. */
 ps_status fmm_resident_plan(fmm_run *r);
 void fmm_resident_prepare(fmm_run *r); /* what fmm_run_prepare does for tasks */
 ps_status fmm_resident_run(fmm_run *r);
@@ -305,6 +349,7 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
 int fmm_buckets(int gpus, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */
+double fmm_gpu_forecast(const fmm_task *task);                   /* on a GPU worker; 0: no code */
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity);
 void fmm_report_plan(const fmm_run *r);
 ps_status fmm_report(fmm_run *r);

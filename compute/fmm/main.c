@@ -37,8 +37,9 @@ static const ps_option options[] = {
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"termination", PS_OPTION_CHOICE, &chosen.termination, "none|bucket|kind|time|backlog",
-     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h)", 0, 0, 0},
+    {"termination", PS_OPTION_CHOICE, &chosen.termination, "auto|none|bucket|kind|time|backlog",
+     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: time", 0, 0,
+     0},
     {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
      "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
      0, 0},
@@ -191,12 +192,13 @@ static ps_status load_mapping(fmm_run *r)
         return ps_fail(PS_USAGE,
                        "--mapping needs all groups in memory and no journal: a worker may "
                        "have to wait for a task that has no room yet");
-    if (r->mapping.count != r->tasks || r->mapping.cpus != r->work.workers || r->mapping.gpus)
+    if (r->mapping.count != r->tasks || r->mapping.cpus != r->work.workers ||
+        r->mapping.gpus != r->problem.gpus)
         return ps_fail(PS_INVALID,
                        "%s: a trace of %lld tasks on %d CPU and %d GPU workers; this run has %lld "
-                       "tasks on %d CPU workers",
+                       "tasks on %d CPU and %d GPU workers",
                        path, (long long)r->mapping.count, r->mapping.cpus, r->mapping.gpus,
-                       (long long)r->tasks, r->work.workers);
+                       (long long)r->tasks, r->work.workers, r->problem.gpus);
     return PS_OK;
 }
 
@@ -237,6 +239,7 @@ static void close_run(fmm_run *r, bool done)
 {
     fmm_resident_close(r);
     ps_task_queue_close(&r->queue);
+    fmm_gpus_close(&r->work.gpus);
     fmm_pool_close(&r->pool);
     fmm_source_release(&r->source);
     fmm_sink_close(&r->work.sink);

@@ -13,6 +13,8 @@
 #include "runtime/scratch_file.h"
 
 typedef struct piece {
+    int8_t what, level;
+    int64_t group;
     int64_t bytes, uses; /* tasks yet to be inserted */
     void *memory;
     ps_task_data *data;
@@ -79,6 +81,12 @@ static int64_t bytes_of(const fmm_problem *p, fmm_what what, int level, int64_t 
         return 8 * 4 * sides * particles_of(targets, group);
     case FMM_COPIES:
         return 8 * 4 * sides * augmented_particles(p, group);
+    case FMM_PACKED:
+        return 8 * (3 + sides) * augmented_particles(p, group);
+    case FMM_NEAR_LISTS:
+        return fmm_near_layout_of(p, group).bytes;
+    case FMM_FAR_LISTS:
+        return fmm_far_layout_of(p, level, group).bytes;
     case FMM_MULTIPOLES:
         return sides * cells_of(sources, level, group) * ps_fmm_vector_bytes(&p->fmm);
     case FMM_CODED:
@@ -93,12 +101,15 @@ static int64_t bytes_of(const fmm_problem *p, fmm_what what, int level, int64_t 
 /* Groups of a kind on a level; 0 where there is no such piece. */
 static int64_t groups_of(const fmm_problem *p, fmm_what what, int level)
 {
-    bool leveled = what == FMM_MULTIPOLES || what == FMM_CODED || what == FMM_LOCALS;
+    bool leveled =
+        what == FMM_MULTIPOLES || what == FMM_CODED || what == FMM_LOCALS || what == FMM_FAR_LISTS;
+    bool for_gpus = what == FMM_PACKED || what == FMM_NEAR_LISTS || what == FMM_FAR_LISTS;
     bool of_sources = what == FMM_SOURCES || what == FMM_MULTIPOLES || what == FMM_CODED;
     const ps_octree *tree = of_sources ? p->fmm.sources : p->fmm.targets;
+    if (for_gpus && p->gpus == 0) return 0;
     if (leveled) return level >= 2 && level <= p->leaf ? ps_octree_groups(tree, level) : 0;
-    if (level != 0 || (what == FMM_TARGETS && p->same) || (what == FMM_COPIES && !p->same) ||
-        (what == FMM_FAR && !p->far))
+    if (level != 0 || (what == FMM_TARGETS && p->same) ||
+        ((what == FMM_COPIES || what == FMM_PACKED) && !p->same) || (what == FMM_FAR && !p->far))
         return 0;
     return ps_octree_groups(tree, p->leaf);
 }
@@ -149,7 +160,10 @@ ps_status fmm_pool_open(const fmm_problem *p, fmm_pool **out)
         for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l)
             for (int64_t g = 0; g < groups_of(p, (fmm_what)what, l); ++g)
                 pool->pieces[pool->first[what][l] + g] =
-                    (piece){.bytes = bytes_of(p, (fmm_what)what, l, g),
+                    (piece){.what = (int8_t)what,
+                            .level = (int8_t)l,
+                            .group = g,
+                            .bytes = bytes_of(p, (fmm_what)what, l, g),
                             .place = -1,
                             .older = -1,
                             .newer = -1};
@@ -199,10 +213,8 @@ static void link_newest(fmm_pool *pool, int64_t number)
 
 /* ---- out of memory ---- */
 
-static bool is_read_again(const fmm_pool *pool, int64_t number)
-{
-    return number < pool->first[FMM_NEAR][0]; /* sources, targets and places come first */
-}
+/* What comes from the octree is had again from there. */
+static bool is_read_again(const piece *q) { return q->what < FMM_NEAR; }
 
 static ps_status store_piece(fmm_pool *pool, piece *q)
 {
@@ -221,7 +233,7 @@ static ps_status store_piece(fmm_pool *pool, piece *q)
 static ps_status evict(fmm_pool *pool, int64_t number, bool *gone)
 {
     piece *q = &pool->pieces[number];
-    bool keep = q->uses > 0 && q->written && !q->stored && !is_read_again(pool, number);
+    bool keep = q->uses > 0 && q->written && !q->stored && !is_read_again(q);
     *gone = false;
     if (keep && ps_task_data_fetch(pool->queue, q->data) != PS_OK) return PS_OK;
     if (ps_task_data_release(pool->queue, &q->data) != PS_OK) return PS_OK;
@@ -285,15 +297,42 @@ static ps_status load_particles(fmm_pool *pool, fmm_what what, int64_t group, vo
     return fmm_source_read(&pool->source, side, begin, count, columns, column_count, NULL);
 }
 
-static ps_status fill(fmm_pool *pool, int64_t number)
+/* Particles of the augmented leaves of a group, one after the other. */
+static ps_status load_packed(fmm_pool *pool, int64_t group, double *memory)
 {
-    piece *q = &pool->pieces[number];
+    const fmm_problem *p = pool->problem;
+    const ps_group_list *list = &p->lists.augmented;
+    int64_t all = augmented_particles(p, group), at = 0;
+    double *columns[PS_PARTICLE_COLUMNS_MAX];
+    for (int64_t i = list->start[group]; i < list->start[group + 1]; ++i) {
+        int64_t begin = p->trees[0].particle_start[list->items[i]],
+                count = p->trees[0].particle_start[list->items[i] + 1] - begin;
+        for (int c = 0; c < 3 + p->fmm.sides; ++c) columns[c] = memory + c * all + at;
+        PS_TRY(fmm_source_read(&pool->source, PS_OCTREE_SOURCES, begin, count, columns,
+                               3 + p->fmm.sides, NULL));
+        at += count;
+    }
+    return PS_OK;
+}
+
+static ps_status fill(fmm_pool *pool, piece *q)
+{
     pool->figures.read_bytes += q->bytes;
-    for (int what = FMM_SOURCES; what <= FMM_PLACES; ++what) {
-        int64_t group = number - pool->first[what][0];
-        if (pool->first[what][0] >= 0 && group >= 0 &&
-            group < groups_of(pool->problem, (fmm_what)what, 0))
-            return load_particles(pool, (fmm_what)what, group, q->memory);
+    switch (q->what) {
+    case FMM_SOURCES:
+    case FMM_TARGETS:
+    case FMM_PLACES:
+        return load_particles(pool, (fmm_what)q->what, q->group, q->memory);
+    case FMM_PACKED:
+        return load_packed(pool, q->group, q->memory);
+    case FMM_NEAR_LISTS:
+        fmm_near_lists(pool->problem, q->group, q->memory);
+        return PS_OK;
+    case FMM_FAR_LISTS:
+        fmm_far_lists(pool->problem, q->level, q->group, q->memory);
+        return PS_OK;
+    default:
+        break;
     }
     if (!q->stored) return ps_fail(PS_FAILED, "a piece of data is read before it was written");
     return ps_scratch_read(pool->scratch, q->memory, q->bytes, q->place);
@@ -310,7 +349,7 @@ static ps_status bring(fmm_pool *pool, int64_t number, ps_access_mode mode)
     pool->used += q->bytes;
     if (pool->used > pool->figures.peak_bytes) pool->figures.peak_bytes = pool->used;
     double start = ps_clock();
-    if (mode & PS_READ) PS_TRY(fill(pool, number));
+    if (mode & PS_READ) PS_TRY(fill(pool, q));
     pool->figures.move_seconds += ps_clock() - start;
     return ps_task_data_register(pool->queue, q->memory, q->bytes, &q->data);
 }

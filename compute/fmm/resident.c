@@ -48,12 +48,6 @@ static ps_status wanted(const fmm_run *r, bool *out)
                                  "--trace and --mapping, which are of tasks");
     if (must && !*out)
         return ps_fail(PS_USAGE, "--resident yes needs a CUDA device, and --device is %s", device);
-    if (cuda && !*out)
-        return ps_fail(PS_FAILED,
-                       "--device %s: tasks of penstock-fmm have no code for GPUs; without "
-                       "--resident no, --journal, --restart, --trace, --mapping and other ranks "
-                       "all is computed on one GPU, with --device cpu on the cores",
-                       device);
     return PS_OK;
 }
 
@@ -164,16 +158,17 @@ ps_status fmm_resident_plan(fmm_run *r)
     PS_TRY(ps_fmm_resident_expect(&d->run, cells));
     d->bytes += column_bytes(p) + first + d->run.plan.second;
     if (d->bytes <= free_bytes) return PS_OK;
-    if (r->options->resident == FMM_RESIDENT_AUTO && !strcmp(r->run->device, "auto")) {
-        ps_info("%.2f GB do not fit the %.2f GB of the device: computing on the cores",
+    if (r->options->resident == FMM_RESIDENT_AUTO) {
+        ps_info("%.2f GB do not fit the %.2f GB of the device: computing by tasks",
                 1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
         fmm_resident_close(r);
         return PS_OK;
     }
-    return ps_fail(PS_EXHAUSTED,
-                   "the evaluation takes %.2f GB of device memory, and %.2f GB are free or "
-                   "allowed; --device cpu computes on the cores, with any --host-memory",
-                   1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
+    return ps_fail(
+        PS_EXHAUSTED,
+        "--resident yes takes %.2f GB of device memory, and %.2f GB are free or allowed; "
+        "without it tasks on cores and GPUs do with less",
+        1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
 }
 
 /* ---- to the device ---- */

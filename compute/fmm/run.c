@@ -67,7 +67,9 @@ ps_status fmm_run_prepare(fmm_run *r)
 {
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
-    r->work.workers = (int)(r->options->workers ? r->options->workers : r->run->threads);
+    PS_TRY(fmm_gpus_open(r->run, &r->work.gpus, &r->problem.gpus));
+    int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
+    r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     r->whole_bytes = fmm_pool_whole(r->pool);
@@ -124,6 +126,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
                          .level = task->level,
                          .group = task->group,
                          .cpu_seconds = fmm_forecast(&r->problem, task),
+                         .gpu_seconds = fmm_gpu_forecast(task),
                          .flop = task->flop,
                          .accesses = in->accesses,
                          .access_count = task->count,
@@ -160,13 +163,21 @@ static ps_status open_queue(fmm_run *r)
     ps_task_mapping mapping = {r->mapping.count, r->mapping.records};
     ps_task_queue_config config = {
         .scheduling = {.buckets = buckets,
-                       .bucket_count = fmm_buckets(0, buckets),
+                       .bucket_count = fmm_buckets(r->problem.gpus, buckets),
                        .cpus = r->work.workers,
+                       .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
-                       .termination = (ps_termination)r->options->termination},
+                       .termination = r->options->termination == 0
+                                          ? PS_TERMINATION_TIME
+                                          : (ps_termination)(r->options->termination - 1)},
         .calibrate = true,
         .keep_edges = r->options->trace != NULL,
         .mapping = r->mapping.count ? &mapping : NULL};
+    if (r->problem.gpus) {
+        PS_TRY(fmm_gpus_prepare(r->work.gpus, &r->problem));
+        config.devices = fmm_gpus_devices(r->work.gpus);
+        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run);
+    }
     PS_TRY(ps_task_queue_open(&config, &r->queue));
     return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->operands[1]);
 }
@@ -183,6 +194,7 @@ static ps_status open_scratch(fmm_run *r)
 static ps_status take_records(fmm_run *r)
 {
     r->trace.cpus = r->work.workers;
+    r->trace.gpus = r->problem.gpus;
     r->trace.kind_count = FMM_KINDS;
     r->trace.count = ps_task_queue_count(r->queue);
     PS_TRY(PS_ALLOC(&r->trace.records, r->trace.count, "the trace"));

@@ -63,6 +63,13 @@ double fmm_forecast(const fmm_problem *p, const fmm_task *task)
     return 1e-6 + task->flop / rate;
 }
 
+/* A third of what an H200 does in fp64 (specs/fmm_device.md), and a launch. */
+double fmm_gpu_forecast(const fmm_task *task)
+{
+    if (!fmm_codelets[task->kind].gpu) return 0;
+    return 2e-5 + task->flop / (task->kind == FMM_P2P ? 10e12 : 5e12);
+}
+
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)
 {
     static const int64_t colours[FMM_KINDS] = {

@@ -386,9 +386,11 @@ static ps_status reduce(const ps_task_call *call)
     return fmm_take_results(s.work, s.group, call->data[1], sum, sums);
 }
 
-/* No code for GPUs yet. */
-const ps_codelet fmm_codelets[FMM_KINDS] = {
-    {"P2M", FMM_P2M, p2m, NULL},          {"M2M", FMM_M2M, m2m, NULL},
-    {"encode", FMM_ENCODE, encode, NULL}, {"M2L", FMM_M2L, m2l, NULL},
-    {"L2L", FMM_L2L, l2l, NULL},          {"L2P", FMM_L2P, l2p, NULL},
-    {"P2P", FMM_P2P, p2p, NULL},          {"P2P-Reduction", FMM_REDUCE, reduce, NULL}};
+const ps_codelet fmm_codelets[FMM_KINDS] = {{"P2M", FMM_P2M, p2m, NULL},
+                                            {"M2M", FMM_M2M, m2m, NULL},
+                                            {"encode", FMM_ENCODE, encode, NULL},
+                                            {"M2L", FMM_M2L, m2l, fmm_gpu_m2l},
+                                            {"L2L", FMM_L2L, l2l, NULL},
+                                            {"L2P", FMM_L2P, l2p, NULL},
+                                            {"P2P", FMM_P2P, p2p, fmm_gpu_p2p},
+                                            {"P2P-Reduction", FMM_REDUCE, reduce, NULL}};

@@ -253,6 +253,7 @@ static ps_status near_field(const ps_fmm_resident *r)
     ps_fmm_device_p2p p2p = {.targets = leaves_of(r, r->sets - 1),
                              .near = r->lists.around[r->height - 1],
                              .sources = {.one = leaves_of(r, PS_FMM_SOURCES).set},
+                             .blocks = near == r->lanes.far ? 0 : r->near_blocks,
                              .workspace = r->workspace};
     PS_TRY(mark(r, PS_FMM_RESIDENT_P2P + 1, near));
     PS_TRY(ps_fmm_device_p2p_run(&r->method, &p2p, near));

@@ -75,6 +75,7 @@ typedef struct ps_fmm_resident {
     ps_octree_box box;
     int64_t count[2]; /* [PS_FMM_TARGETS] 0: the targets are the sources                      */
     bool gradient;    /* whether it is wanted                                                  */
+    int near_blocks;  /* of P2P beside the far field (ps_fmm_device_p2p.blocks); 0: no limit    */
     const ps_fmm_device_table *tables[PS_OCTREE_LEVELS_MAX]; /* levels 2 .. height - 1          */
     ps_fmm_resident_lanes lanes;
     /* ---- ours ---- */

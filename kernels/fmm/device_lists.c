@@ -27,7 +27,7 @@ static int64_t place(const ps_device_tree *t, ps_device_lists *lists, char *bloc
         lists->octant_start[l] = ps_device_part(block, &used, 9 * 4);
     }
     for (int i = 0; i < 2; ++i) {
-        lists->labels[i] = ps_device_part(block, &used, cells);
+        lists->labels[i] = ps_device_part(block, &used, cells * 8);
         lists->numbers[i] = ps_device_part(block, &used, cells * 4);
     }
     lists->workspace = ps_device_part(block, &used, lists->workspace_bytes);

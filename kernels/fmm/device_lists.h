@@ -15,6 +15,12 @@
 
 enum { PS_DEVICE_AROUND = 27, PS_DEVICE_FAR = 216 };
 
+/* Whether a level is sparse: its parents have fewer than 7 children on average. */
+static inline bool ps_device_sparse(const ps_device_tree *targets, int level)
+{
+    return targets->cells[level] < 7 * targets->cells[level - 1];
+}
+
 /* All arrays on the device, cells by number within their level. */
 typedef struct ps_device_lists {
     /* [cells][27]: source cells as ps_tree_around numbers them, -1: none. All levels. */
@@ -22,12 +28,14 @@ typedef struct ps_device_lists {
     /* Levels 2 .. height - 1. far[cells of the level above][216]: at 8 n + octant the source cell
      * in that octant of the cell at place n around the parent, -1: none. */
     int32_t *far[PS_OCTREE_LEVELS_MAX];
-    /* by_octant[cells]: target cells by octant (key & 7), ascending within it, octant o at
-     * octant_start[o] .. octant_start[o + 1] ([9]). */
+    /* by_octant[cells]: target cells by octant (key & 7), octant o at octant_start[o] ..
+     * octant_start[o + 1] ([9]). Within it cells ascend; on sparse levels those come together whose
+     * parents have cells around them at the same places (a 27-bit number, bit n for place n, that
+     * ascends), so that cells that are taken together have sources at the same offsets. */
     int32_t *by_octant[PS_OCTREE_LEVELS_MAX];
     int32_t *octant_start[PS_OCTREE_LEVELS_MAX];
     /* For sorting by level and octant. */
-    uint8_t *labels[2];
+    uint64_t *labels[2];
     int32_t *numbers[2];
     void *workspace;
     int64_t workspace_bytes;

@@ -100,6 +100,8 @@ typedef struct ps_fmm_device_p2p {
     const int32_t *near; /* [leaves][27]                                                */
     ps_fmm_device_sources_table sources;
     bool add;        /* to results; otherwise they are overwritten                        */
+    int blocks;      /* warps that work on a multiprocessor at most, to leave room for kernels of
+                        other streams; 0: as many as fit. Changes no result               */
     void *workspace; /* ps_fmm_device_p2p_workspace bytes, 16-byte aligned; of this call alone
                         until it is done                                                  */
 } ps_fmm_device_p2p;

@@ -10,7 +10,7 @@ extern "C" {
 namespace
 {
 
-enum { AROUND = PS_DEVICE_AROUND, LABEL_BITS = 8 };
+enum { AROUND = PS_DEVICE_AROUND, LABEL_BITS = AROUND + 3 + 5 /* pattern, octant, level */ };
 
 /* ---- around ---- */
 
@@ -55,16 +55,28 @@ struct level_cells {
     int levels; /* of far lists */
     int64_t start[PS_OCTREE_LEVELS_MAX + 1];
     const uint64_t *keys[PS_OCTREE_LEVELS_MAX];
+    const int32_t *parent[PS_OCTREE_LEVELS_MAX];
+    const int32_t *above[PS_OCTREE_LEVELS_MAX]; /* cells around parents; NULL: not sparse */
 };
 
+__device__ inline uint64_t label_of(int level, int octant)
+{
+    return (uint64_t)(level * OCTANTS + octant) << AROUND;
+}
+
 __global__ void __launch_bounds__(THREADS)
-    label_cells(level_cells all, uint8_t *labels, int32_t *numbers)
+    label_cells(level_cells all, uint64_t *labels, int32_t *numbers)
 {
     for (int64_t i = thread_index(); i < all.start[all.levels]; i += thread_count()) {
         int level = 0;
         while (i >= all.start[level + 1]) ++level;
         int64_t cell = i - all.start[level];
-        labels[i] = (uint8_t)(level * OCTANTS + (int)(all.keys[level][cell] % OCTANTS));
+        uint64_t label = label_of(level, (int)(all.keys[level][cell] % OCTANTS));
+        if (all.above[level]) {
+            const int32_t *around = all.above[level] + (int64_t)all.parent[level][cell] * AROUND;
+            for (int n = 0; n < AROUND; ++n) label |= (uint64_t)(around[n] >= 0) << n;
+        }
+        labels[i] = label;
         numbers[i] = (int32_t)cell;
     }
 }
@@ -74,13 +86,13 @@ struct octant_starts {
 };
 
 /* A block a level: where each octant begins among its sorted labels. */
-__global__ void find_octants(level_cells all, const uint8_t *labels, octant_starts starts)
+__global__ void find_octants(level_cells all, const uint64_t *labels, octant_starts starts)
 {
     int level = blockIdx.x, octant = threadIdx.x;
     int64_t first = all.start[level], low = first, high = all.start[level + 1];
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (labels[middle] < level * OCTANTS + octant)
+        if (labels[middle] < label_of(level, octant))
             low = middle + 1;
         else
             high = middle;
@@ -88,13 +100,13 @@ __global__ void find_octants(level_cells all, const uint8_t *labels, octant_star
     if (octant <= OCTANTS) starts.of[level][octant] = (int32_t)(low - first);
 }
 
-cudaError_t sort_labels(const ps_device_lists *lists, int64_t cells, void *workspace, size_t *bytes,
-                        cudaStream_t on, int *current)
+cudaError_t sort_labels(const ps_device_lists *lists, int64_t cells, bool patterns, void *workspace,
+                        size_t *bytes, cudaStream_t on, int *current)
 {
-    cub::DoubleBuffer<uint8_t> labels(lists->labels[0], lists->labels[1]);
+    cub::DoubleBuffer<uint64_t> labels(lists->labels[0], lists->labels[1]);
     cub::DoubleBuffer<int32_t> numbers(lists->numbers[0], lists->numbers[1]);
-    cudaError_t error = cub::DeviceRadixSort::SortPairs(workspace, *bytes, labels, numbers,
-                                                        (int)cells, 0, LABEL_BITS, on);
+    cudaError_t error = cub::DeviceRadixSort::SortPairs(
+        workspace, *bytes, labels, numbers, (int)cells, patterns ? 0 : AROUND, LABEL_BITS, on);
     *current = numbers.selector;
     return error;
 }
@@ -103,10 +115,14 @@ ps_status order_by_octant(const ps_device_tree *targets, ps_device_lists *lists,
 {
     level_cells all = {};
     octant_starts starts = {};
+    bool any = false;
     size_t bytes = (size_t)lists->workspace_bytes;
     int current;
     for (int l = PS_DEVICE_LISTED; l < targets->height; ++l) {
         all.keys[all.levels] = targets->keys[l];
+        all.parent[all.levels] = targets->parent[l];
+        all.above[all.levels] = ps_device_sparse(targets, l) ? lists->around[l - 1] : nullptr;
+        any = any || all.above[all.levels];
         starts.of[all.levels] = lists->octant_start[l];
         all.start[all.levels + 1] = all.start[all.levels] + targets->cells[l];
         ++all.levels;
@@ -114,7 +130,7 @@ ps_status order_by_octant(const ps_device_tree *targets, ps_device_lists *lists,
     int64_t cells = all.start[all.levels];
     label_cells<<<blocks_for(cells), THREADS, 0, on>>>(all, lists->labels[0], lists->numbers[0]);
     PS_CUDA(cudaGetLastError());
-    PS_CUDA(sort_labels(lists, cells, lists->workspace, &bytes, on, &current));
+    PS_CUDA(sort_labels(lists, cells, any, lists->workspace, &bytes, on, &current));
     find_octants<<<all.levels, 32, 0, on>>>(all, lists->labels[current], starts);
     PS_CUDA(cudaGetLastError());
     for (int i = 0; i < all.levels; ++i)
@@ -129,7 +145,7 @@ extern "C" ps_status ps_device_lists_cuda_workspace(int64_t cells, int64_t *byte
     ps_device_lists none = {};
     size_t needed = 0;
     int current;
-    PS_CUDA(sort_labels(&none, cells, nullptr, &needed, nullptr, &current));
+    PS_CUDA(sort_labels(&none, cells, true, nullptr, &needed, nullptr, &current));
     *bytes = (int64_t)needed;
     return PS_OK;
 }

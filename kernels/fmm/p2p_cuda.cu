@@ -87,7 +87,8 @@ struct launch {
     double parameter;
     const unsigned *count;
     const tile *tiles;
-    int each; /* tiles a block */
+    int each;       /* tiles a block at a time */
+    unsigned *next; /* [sides] tiles taken beyond the first of each block; NULL: no more than those */
     bool add;
 };
 
@@ -374,32 +375,46 @@ __device__ void run_tile(const launch &in, tile t, int side, team &own)
     put_sums<real, gradient, lanes>(in, side, to, result);
 }
 
+template <typename real, int kernel, bool gradient>
+KERNEL_INLINE void do_tile(const launch &in, const tile &t, int side, team &own)
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncwarp();
+    find_runs(in, t.leaf, threadIdx.x, &own.all);
+    switch (tile_sets(in.targets.set.start[t.leaf + 1] - t.first, shape<real>::targets)) {
+    case 8:
+        run_tile<real, kernel, gradient, 4>(in, t, side, own);
+        break;
+    case 4:
+        run_tile<real, kernel, gradient, 8>(in, t, side, own);
+        break;
+    case 2:
+        run_tile<real, kernel, gradient, 16>(in, t, side, own);
+        break;
+    default:
+        run_tile<real, kernel, gradient, 32>(in, t, side, own);
+    }
+}
+
+/* The first of the tiles that a block takes next. */
+__device__ inline int64_t more_tiles(const launch &in, int64_t count)
+{
+    unsigned taken = 0;
+    if (!in.next) return count;
+    if (threadIdx.x == 0) taken = atomicAdd(in.next + blockIdx.y, (unsigned)in.each);
+    return (int64_t)gridDim.x * in.each + __shfl_sync(0xffffffffu, taken, 0);
+}
+
 /* A block is a warp: tiles take different times, and nobody waits for the longest. */
 template <typename real, int kernel, bool gradient>
 __global__ __launch_bounds__(WARP, 16) void p2p_tiles(const __grid_constant__ launch in)
 {
     __shared__ team own;
-    const int64_t first = (int64_t)blockIdx.x * in.each, count = *in.count;
-    const int side = blockIdx.y;
-    for (int64_t i = first; i < first + in.each && i < count; ++i) {
-        tile t = in.tiles[i];
-        asm volatile("cp.async.wait_all;" ::: "memory");
-        __syncwarp();
-        find_runs(in, t.leaf, threadIdx.x, &own.all);
-        switch (tile_sets(in.targets.set.start[t.leaf + 1] - t.first, shape<real>::targets)) {
-        case 8:
-            run_tile<real, kernel, gradient, 4>(in, t, side, own);
-            break;
-        case 4:
-            run_tile<real, kernel, gradient, 8>(in, t, side, own);
-            break;
-        case 2:
-            run_tile<real, kernel, gradient, 16>(in, t, side, own);
-            break;
-        default:
-            run_tile<real, kernel, gradient, 32>(in, t, side, own);
-        }
-    }
+    const int64_t count = *in.count;
+    for (int64_t first = (int64_t)blockIdx.x * in.each; first < count;
+         first = more_tiles(in, count))
+        for (int64_t i = first; i < first + in.each && i < count; ++i)
+            do_tile<real, kernel, gradient>(in, in.tiles[i], blockIdx.y, own);
 }
 
 /* ---- launches ---- */
@@ -446,13 +461,22 @@ extern "C" ps_status ps_fmm_device_p2p_run(const ps_fmm_device_method *method,
     const int each =
         t->particles >= 32 * t->cells ? 1 : 4; /* short leaves: many places are empty */
     launch in = {*t,    p2p->near, p2p->sources, method->function.parameter,
-                 count, tiles,     each,         p2p->add};
+                 count, tiles,     each,         p2p->blocks > 0 ? count + 1 : nullptr,
+                 p2p->add};
     PS_CUDA(cudaMemsetAsync(count, 0, COUNTER_BYTES, on));
     list_tiles<<<(unsigned)((t->cells + COUNTING - 1) / COUNTING), COUNTING, 0, on>>>(
         t->set.start, t->cells,
         method->near == PS_SINGLE ? shape<float>::targets : shape<double>::targets, count, tiles);
     PS_CUDA(cudaGetLastError());
-    dim3 grid((unsigned)((most + each - 1) / each), (unsigned)method->sides);
+    int64_t blocks = (most + each - 1) / each;
+    if (p2p->blocks > 0) {
+        int device, multiprocessors;
+        PS_CUDA(cudaGetDevice(&device));
+        PS_CUDA(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+        int64_t room = (int64_t)p2p->blocks * multiprocessors;
+        blocks = blocks < room ? blocks : room;
+    }
+    dim3 grid((unsigned)blocks, (unsigned)method->sides);
     if (method->near == PS_SINGLE)
         start<float>(in, method->function.kernel, grid, on);
     else

@@ -20,11 +20,12 @@
 
 static const double slots[2] = {55.9e12 / 2, 32.3e12 / 2}; /* multiply-adds/s, fp32, fp64 */
 static const double bandwidth = 4.29e12;                   /* bytes/s, read and written   */
-enum { ROUNDS = 3, SAMPLES = 1000, TRIALS_MAX = 8 };
+enum { ROUNDS = 2, SAMPLES = 1000, TRIALS_MAX = 8 };
 
 typedef struct trial {
     int height;
     double width; /* of the root box, whose corner is the unit cube's */
+    int blocks;   /* of P2P on a multiprocessor beside the far field; 0: no limit */
 } trial;
 
 typedef struct experiment {
@@ -201,9 +202,9 @@ static ps_status time_rounds(resident_case *c, outcome *out)
 
 static void describe(const experiment *e, const outcome *o)
 {
-    fprintf(stderr, "%s acc %d %s h %d box %.3g: %.2f ms (host %.2f)\n", e->name, e->accuracy,
-            e->near == PS_DOUBLE ? "fp64" : "mixed", o->of.height, o->of.width, 1e3 * o->seconds,
-            1e3 * o->host_seconds);
+    fprintf(stderr, "%s acc %d %s h %d box %.3g blocks %d: %.2f ms (host %.2f)\n", e->name,
+            e->accuracy, e->near == PS_DOUBLE ? "fp64" : "mixed", o->of.height, o->of.width,
+            o->of.blocks, 1e3 * o->seconds, 1e3 * o->host_seconds);
 }
 
 static void describe_stages(const outcome *o)
@@ -224,6 +225,7 @@ static ps_status look_closer(ground *g, resident_case *c, const experiment *e, o
     const ps_octree_box box = {{0, 0, 0}, o->of.width};
     double seconds, host_seconds;
     PS_TRY(resident_case_shape(c, &box, o->of.height, false));
+    c->resident.near_blocks = o->of.blocks;
     PS_TRY(time_once(c, &seconds, &host_seconds));
     PS_TRY(judge(g, c, o->errors));
     PS_TRY(resident_case_shape(c, &box, o->of.height, true));
@@ -287,6 +289,7 @@ static ps_status measure(ground *g, resident_case *c, const experiment *e)
         outcome now = {.of = e->trials[t]};
         const ps_octree_box box = {{0, 0, 0}, now.of.width};
         PS_TRY(resident_case_shape(c, &box, now.of.height, false));
+        c->resident.near_blocks = now.of.blocks;
         PS_TRY(time_rounds(c, &now));
         describe(e, &now);
         if (now.seconds < best.seconds) best = now;
@@ -301,14 +304,17 @@ static ps_status measure(ground *g, resident_case *c, const experiment *e)
 #define ELLIPSOID PS_DISTRIBUTION_ELLIPSOID, "ellipsoid"
 
 static const experiment experiments[] = {
-    {CUBE, 3, PS_DOUBLE, {{7, 1}, {8, 1}, {8, 1.2}, {8, 1.4}}},
-    {CUBE, 5, PS_DOUBLE, {{7, 1}, {8, 1}, {8, 1.3}, {8, 1.6}}},
-    {CUBE, 7, PS_DOUBLE, {{6, 1}, {7, 1}, {8, 1.3}, {8, 1.6}}},
-    {CUBE, 3, PS_SINGLE, {{7, 1}, {8, 1}, {8, 1.2}, {8, 1.4}}},
-    {ELLIPSOID, 3, PS_DOUBLE, {{10, 1}, {11, 1}, {12, 1}, {11, 1.4}}},
-    {ELLIPSOID, 5, PS_DOUBLE, {{10, 1}, {11, 1}, {11, 1.2}, {11, 1.4}}},
-    {ELLIPSOID, 7, PS_DOUBLE, {{10, 1}, {11, 1}, {11, 1.2}, {11, 1.4}}},
-    {ELLIPSOID, 3, PS_SINGLE, {{10, 1}, {11, 1}, {12, 1}, {11, 1.4}}},
+    {CUBE, 7, PS_DOUBLE, {{7, 1, 0}, {7, 1, 12}, {8, 1.8, 0}}},
+    {CUBE, 5, PS_DOUBLE, {{8, 1.2, 0}, {8, 1.3, 0}, {8, 1.4, 0}, {8, 1.3, 8}, {8, 1.3, 12}}},
+    {CUBE, 3, PS_DOUBLE, {{8, 1, 0}, {8, 1.1, 0}, {8, 1.2, 0}, {8, 1, 8}, {8, 1, 12}}},
+    {CUBE, 3, PS_SINGLE, {{8, 1, 0}, {8, 1.2, 0}, {8, 1.4, 0}, {8, 1.2, 8}}},
+    {ELLIPSOID,
+     7,
+     PS_DOUBLE,
+     {{11, 1.2, 0}, {11, 1.3, 0}, {11, 1.4, 0}, {11, 1.5, 0}, {11, 1.4, 12}}},
+    {ELLIPSOID, 5, PS_DOUBLE, {{12, 1.5, 0}, {11, 1, 0}, {11, 1.1, 0}, {11, 1, 8}, {11, 1, 12}}},
+    {ELLIPSOID, 3, PS_DOUBLE, {{11, 1, 0}, {12, 1, 0}, {12, 1.2, 0}, {12, 1.4, 0}, {12, 1.2, 10}}},
+    {ELLIPSOID, 3, PS_SINGLE, {{11, 1, 0}, {12, 1.4, 0}, {12, 1.6, 0}, {11, 1, 10}}},
 };
 
 static ps_status measure_distribution(ground *g, ps_distribution distribution, const char *name,

@@ -148,16 +148,47 @@ done:
     return status;
 }
 
-static ps_status compare_octants(device_case *d, const ps_device_lists *lists,
-                                 const ps_octree *tree, int level)
+/* Where there are source cells around a cell's parent, as a number; 0 on levels that are not
+ * sparse. */
+static uint64_t pattern_of(const ps_octree *targets, const ps_octree *sources, int level,
+                           int64_t cell)
 {
-    int64_t start[9] = {0}, *order, used = 0;
-    PS_TRY(PS_ALLOC(&order, tree->cells[level], "cells by octant"));
-    for (uint64_t octant = 0; octant < 8; ++octant) {
-        for (int64_t c = 0; c < tree->cells[level]; ++c)
-            if ((tree->keys[level][c] & 7) == octant) order[used++] = c;
-        start[octant + 1] = used;
+    int64_t around[27];
+    uint64_t pattern = 0;
+    if (targets->cells[level] >= 7 * targets->cells[level - 1]) return 0;
+    ps_tree_around(sources, level - 1, targets->keys[level][cell] >> 3, around);
+    for (int n = 0; n < 27; ++n) pattern |= (uint64_t)(around[n] >= 0) << n;
+    return pattern;
+}
+
+typedef struct labelled {
+    uint64_t label;
+    int64_t cell;
+} labelled;
+
+static int by_label(const void *a, const void *b)
+{
+    const labelled *x = a, *y = b;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
+    return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+static ps_status compare_octants(device_case *d, const ps_device_lists *lists,
+                                 const ps_octree *tree, const ps_octree *sources, int level)
+{
+    int64_t start[9] = {0}, *order, used = tree->cells[level];
+    labelled *cells;
+    PS_TRY(PS_ALLOC(&order, used, "cells by octant"));
+    PS_TRY(PS_ALLOC(&cells, used, "cells by octant"));
+    for (int64_t c = 0; c < used; ++c) {
+        uint64_t octant = tree->keys[level][c] & 7;
+        ++start[octant + 1];
+        cells[c] = (labelled){octant << 27 | pattern_of(tree, sources, level, c), c};
     }
+    for (int o = 0; o < 8; ++o) start[o + 1] += start[o];
+    qsort(cells, (size_t)used, sizeof *cells, by_label);
+    for (int64_t c = 0; c < used; ++c) order[c] = cells[c].cell;
+    free(cells);
     ps_status status = compare(d, "octants", level, lists->octant_start[level], start, 9, 4);
     if (status == PS_OK)
         status = compare(d, "by octant", level, lists->by_octant[level], order, used, 4);
@@ -179,7 +210,7 @@ static ps_status compare_lists(device_case *d, const device_case *from, const ps
     PS_GUARD(status, done, ps_device_lists_fill(&d->tree, &from->tree, &lists, d->stream));
     for (int l = 0; l < targets->height; ++l) {
         PS_GUARD(status, done, compare_around(d, &lists, targets, sources, l));
-        if (l >= 2) PS_GUARD(status, done, compare_octants(d, &lists, targets, l));
+        if (l >= 2) PS_GUARD(status, done, compare_octants(d, &lists, targets, sources, l));
     }
 done:
     ps_device_free(d->device, memory);

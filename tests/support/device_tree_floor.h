@@ -20,7 +20,7 @@ static inline device_tree_bytes device_tree_floor(const ps_device_sort *sort,
     double passes = (3 * sort->level + 7) / 8; /* of 8 bits */
     return (device_tree_bytes){.sort = n * (24 + key + 4) + 2 * n * (key + 4) * passes + n * key,
                                .cells = n * key + 28 * cells + 44 * inner,
-                               .lists = (108 + 8 + 4 + 20) * cells + 864 * inner,
+                               .lists = (108 + 8 + 4 + 44) * cells + 864 * inner,
                                .columns = n * (32 + 32 + 4 + 64 + 32),
                                .invert = n * (4 + 64)};
 }

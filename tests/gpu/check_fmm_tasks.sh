@@ -1,0 +1,41 @@
+#!/bin/bash
+# penstock-fmm with GPU workers against CPU workers alone: to rounding, one and two trees, precisions,
+# kernels, little memory on the device; a replayed mapping to the bit. BUILD: the object folder.
+set -eu
+export PATH=${BUILD:-build/current}/bin:$PATH HDF5_PLUGIN_PATH=${BUILD:-build/current}/plugin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "FAILED: $*"; exit 1; }
+generate() { penstock-particle-import --generate "$@" > /dev/null; }
+tree() { penstock-octree-build "$@" --box 0,0,0,1 > /dev/null; }
+generate cube --count 200000 s.h5
+generate ellipsoid --count 200000 --right-hand-sides 2 e.h5
+generate cube --count 20000 --seed 4 t.h5
+tree s.h5 st.h5 --height 5 --group 100
+tree e.h5 et.h5 --height 8 --group 150
+tree e.h5 bt.h5 --height 6 --group 100 --targets t.h5
+while read -r tree tolerance how; do
+    penstock-fmm $tree.h5 a.h5 $how --device cpu --force > /dev/null
+    penstock-fmm $tree.h5 b.h5 $how --device cuda --workers 1 --force --termination backlog --trace tr.h5 > /dev/null
+    penstock-compare b.h5 a.h5 --tolerance "$tolerance" > out || { cat out; fail "$tree $how"; }
+    penstock-verify tr.h5 > /dev/null || fail "the trace of $tree $how"
+    penstock-inspect tr.h5 >> inspected
+done << END
+st 1e-12 --accuracy 3
+st 1e-12 --accuracy 5 --kernel yukawa
+st 1e-12 --accuracy 7
+st 1e-12 --accuracy 5 --basis plain
+st 1e-4 --accuracy 5 --precision single
+et 1e-12 --accuracy 5
+et 1e-4 --accuracy 3 --precision mixed
+bt 1e-12 --accuracy 5
+st 1e-12 --accuracy 4 --device-memory 40M
+END
+for kind in P2P M2L; do
+    grep -q "$kind  *CPU .*GPU [1-9]" inspected || fail "no $kind was on a GPU"
+done
+penstock-fmm et.h5 a.h5 --accuracy 5 --device cuda --workers 3 --force --trace m.h5 > /dev/null
+penstock-fmm et.h5 b.h5 --accuracy 5 --device cuda --workers 3 --force --mapping m.h5 > /dev/null
+penstock-compare b.h5 a.h5 --tolerance 0 > /dev/null || fail "a replayed mapping has other bits"
+echo "penstock-fmm on GPUs: passed"
