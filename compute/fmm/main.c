@@ -239,8 +239,8 @@ static void close_run(fmm_run *r, bool done)
 {
     fmm_resident_close(r);
     ps_task_queue_close(&r->queue);
-    fmm_gpus_close(&r->work.gpus);
     fmm_pool_close(&r->pool);
+    fmm_gpus_close(&r->work.gpus);
     fmm_source_release(&r->source);
     fmm_sink_close(&r->work.sink);
     fmm_check_close(&r->work.check);
