@@ -32,6 +32,11 @@ static const ps_option table[] = {
      1e9, PS_IDENTITY},
     {"energy-every", PS_OPTION_INT, &options.energy_every, "N",
      "steps between samples of the energy", 1, 1e9, PS_IDENTITY},
+    {"balance", PS_OPTION_FLAG, &options.balance, NULL,
+     "keep account in every step of what conducts, leaves and is supplied, which the energy makes "
+     "up "
+     "exactly; takes about half as long again",
+     0, 0, PS_IDENTITY},
     {"frequency", PS_OPTION_LIST, &options.frequencies, "HZ,...",
      "transform the fields of all elements at these frequencies as the march goes on", 0, 0,
      PS_IDENTITY},

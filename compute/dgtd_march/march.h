@@ -28,14 +28,19 @@ typedef struct march_options {
     int64_t probe_every, energy_every, transform_every, transform_periods;
     int64_t snapshots, checkpoint_steps, mode_error;
     double checkpoint_every; /* s */
-    bool restart;
+    bool restart, balance;
     int state;           /* state_place */
     int64_t visit_steps; /* m; 0: what memory allows */
 } march_options;
 
 /* ---- the problem of this rank (problem.c, sources.c) ---- */
 
-enum { FREQUENCIES_MAX = PS_DGTD_DFT_FREQUENCIES, PROBES_MAX = 100000, MARCH_BATCH_MAX = 64 };
+enum {
+    FREQUENCIES_MAX = PS_DGTD_DFT_FREQUENCIES,
+    PROBES_MAX = 100000,
+    MARCH_BATCH_MAX = 64,
+    BALANCE_BATCH_MAX = 8
+};
 
 typedef struct timing {
     double dt; /* m */
@@ -55,7 +60,7 @@ typedef struct problem {
     ps_dgtd_reference reference;
     ps_dgtd_operators *operators;
     ps_dgtd_material *materials; /* in units of the kernels */
-    double *weights;             /* [2][materials] eps, mu  */
+    double *weights;             /* [3][materials] eps, mu, sigma */
     ps_dgtd_system system;
     ps_dgtd_border border;
     ps_dgtd_incident incident;
@@ -129,11 +134,11 @@ typedef struct march {
     void *state; /* of the backend */
     ps_dgtd_march march;
     ps_dgtd_energy energy;
-    ps_dgtd_upwind upwind; /* of models with that flux */
     void *sums[2];
-    struct exchange *exchange; /* of several ranks; NULL: one */
-    struct tiles *tiles;       /* out of core; NULL: in memory */
-    ps_dgtd_probe *probes;     /* own ones */
+    struct ps_dgtd_upwind *upwind; /* NULL: centred flux */
+    struct exchange *exchange;     /* of several ranks; NULL: one */
+    struct tiles *tiles;           /* out of core; NULL: in memory */
+    ps_dgtd_probe *probes;         /* own ones */
     int64_t *probe_places, probe_count;
     int64_t batch_max; /* steps that rows have room for */
     double *values;    /* [batch_max][own probes][6] */
@@ -158,16 +163,16 @@ void march_release(march *march);
 /* Sets the fields for step 0, or has them from a checkpoint. */
 ps_status march_begin(march *march, record_mode mode);
 ps_status march_run(march *march);
+/* Energies in a sample of the log: of E and H; with --balance also what was conducted, lost and
+ * supplied since the first step. */
+int64_t energy_values(const march_options *options);
 void march_report(const march *march);
 
-/* upwind.c: nothing is done with the centred flux. Check: PS_USAGE for a device, a state in a file
- * or a step that the flux does not go with; auto is the CPU. Open and fill before the first field is set, fill collective;
- * begin: the fields and their halo are those of the first step. */
-int64_t upwind_bytes(const problem *problem);
-ps_status upwind_check(const ps_run *run, const problem *problem, march_plan *plan);
+/* upwind.c: nothing happens with the centred flux. PS_USAGE for what the upwind one cannot do. */
+ps_status upwind_check(const problem *problem, const march_plan *plan);
+int64_t upwind_bytes(const problem *problem, int64_t field_bytes);
 ps_status upwind_open(march *march, int64_t field_bytes);
-ps_status upwind_fill(march *march, int64_t field_bytes);
-void upwind_begin(march *march);
+void upwind_start(const march *march); /* before the first step of a start */
 void upwind_close(march *march);
 
 /* step.c: one half step of groups [begin, end) with all that is to be recorded of it; the state is
@@ -181,7 +186,11 @@ bool march_is_transformed(const march *march, int64_t step); /* the fields after
 double march_transform_scale(const march *march);
 /* Rows of `count` steps from the samples; of all ranks, on all. */
 ps_status march_rows(march *march, int64_t count);
-int64_t row_values(const problem *problem); /* 6 a probe, then energies of E and of H */
+/* Values of a row: 6 a probe, then sums over the mesh of the terms of E, then of H: 1 and 1 (the
+ * energies), or with --balance all (kernels/dgtd/energy.h). */
+enum { ELECTRIC_TERMS = PS_DGTD_SUPPLIED + 1, MAGNETIC_TERMS = PS_DGTD_TERMS };
+int64_t row_values(const march_options *options, const problem *problem);
+int64_t term_count(const march_options *options, ps_dgtd_field field);
 
 /* outputs.c: what is written at the end; snapshots.c: on the way. */
 ps_status outputs_write(march *march, const ps_store_identity *identity);

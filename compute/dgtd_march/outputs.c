@@ -24,11 +24,11 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
     traces *t = context;
     const march *m = t->m;
     const double *at = payload, *end = at + bytes / (int64_t)sizeof *at;
-    int64_t probes = m->problem->probe_count;
+    int64_t probes = m->problem->probe_count, energies = energy_values(m->options);
     for (int64_t n = first; n < first + count; ++n) {
         bool sampled = n % m->problem->timing.probe_every == 0,
              energy = n % m->problem->timing.energy_every == 0;
-        if (end - at < (sampled ? 6 * probes : 0) + (energy ? 2 : 0))
+        if (end - at < (sampled ? 6 * probes : 0) + (energy ? energies : 0))
             return ps_fail(PS_INVALID, "%s: step %lld is cut short", m->record.log_path,
                            (long long)n);
         for (int64_t p = 0; sampled && p < probes; ++p, at += 6)
@@ -37,10 +37,12 @@ static ps_status take_rows(void *context, int64_t first, int64_t count, const vo
                     k < 3 ? at[k] : at[k] / PS_DGTD_Z0;
         t->probe_samples += sampled;
         if (!energy) continue;
-        double *row = t->energy.real + 3 * t->energy_samples++;
-        for (int k = 0; k < 2; ++k) row[k + 1] = at[k] * PS_DGTD_EPS0;
+        double *row = t->energy.real + t->energy.channels * t->energy_samples++;
+        for (int64_t k = 0; k < energies; ++k) row[k + 1] = at[k] * PS_DGTD_EPS0;
         row[0] = row[1] + row[2];
-        at += 2;
+        if (m->options->balance)
+            row[6] = row[0] - m->figures.first * PS_DGTD_EPS0 + row[3] + row[4] - row[5];
+        at += energies;
     }
     return PS_OK;
 }
@@ -64,7 +66,8 @@ static ps_status init_traces(traces *t)
     static const char *const units[] = {"V/m", "A/m"};
     const march *m = t->m;
     int64_t probes = m->problem->probe_count;
-    PS_TRY(init_trace(m, m->problem->timing.energy_every, 3, 0, "energy", "J", &t->energy));
+    PS_TRY(init_trace(m, m->problem->timing.energy_every, m->options->balance ? 7 : 3, 0, "energy",
+                      "J", &t->energy));
     for (int field = 0; field < 2 && probes; ++field) {
         PS_TRY(init_trace(m, m->problem->timing.probe_every, 3 * probes, field ? 0.5 : 0,
                           names[field], units[field], &t->probes[field]));

@@ -41,23 +41,26 @@ static void disk_room(const char *output, int64_t *out)
 }
 
 /* Bytes of all samples of the run. */
-static int64_t sample_bytes(const problem *p)
+static int64_t sample_bytes(const march_options *options, const problem *p)
 {
     int64_t steps = p->timing.steps;
     return (steps / p->timing.probe_every * 6 * p->probe_count +
-            steps / p->timing.energy_every * 2) *
+            steps / p->timing.energy_every * energy_values(options)) *
            (int64_t)sizeof(double);
 }
 
 /* Bytes of the samples of a batch. */
-static int64_t batch_bytes(const problem *p)
+static int64_t batch_bytes(const march_options *options, const problem *p)
 {
-    int64_t samples = MARCH_BATCH_MAX / p->timing.energy_every + 1;
-    return (MARCH_BATCH_MAX * (3 * row_values(p)) + 2 * samples * p->system.groups) *
+    int64_t batch = options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
+    int64_t samples = batch / (options->balance ? 1 : p->timing.energy_every) + 1;
+    int64_t terms = term_count(options, PS_DGTD_E) + term_count(options, PS_DGTD_H);
+    return (batch * 3 * row_values(options, p) + samples * terms * p->system.groups) *
            (int64_t)sizeof(double);
 }
 
-static void measure(const ps_run *run, const problem *p, march_plan *m)
+static void measure(const ps_run *run, const march_options *options, const problem *p,
+                    march_plan *m)
 {
     ps_dgtd_bytes bytes;
     ps_dgtd_system_bytes(&p->system, &bytes);
@@ -67,11 +70,13 @@ static void measure(const ps_run *run, const problem *p, march_plan *m)
     m->border = border_bytes(p);
     m->fields = 2 * (int64_t)bytes.field;
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
-    m->rows = 2 * sample_bytes(p) + batch_bytes(p) + (m->sums ? PHASOR_CHUNKS : 0);
+    m->rows =
+        2 * sample_bytes(options, p) + batch_bytes(options, p) + (m->sums ? PHASOR_CHUNKS : 0);
     m->exchange = exchange_bytes(&p->domain, &p->system);
-    m->fixed = m->process + m->system + m->border + m->rows + m->exchange + upwind_bytes(p);
+    m->system += upwind_bytes(p, (int64_t)bytes.field);
+    m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
-    m->output = 2 * state + 2 * sample_bytes(p) + (m->sums ? m->sums / 2 : 0);
+    m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
     disk_room(run->operands[1], &m->disk_free);
 }
 
@@ -104,10 +109,12 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
                     march_plan *m)
 {
     memset(m, 0, sizeof *m);
-    measure(run, p, m);
+    measure(run, options, p, m);
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, m));
-    PS_TRY(upwind_check(run, p, m));
+    PS_TRY(upwind_check(p, m));
+    if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
+        return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
     if (m->output > m->disk_free)
         return ps_fail(PS_EXHAUSTED,
                        "%s: the run writes up to %.1f MB, but only %.1f MB are free there",

@@ -94,12 +94,13 @@ static ps_status take_materials(problem *p)
     int64_t count = p->header->media;
     const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
     PS_TRY(PS_ALLOC(&p->materials, count, "the materials"));
-    PS_TRY(PS_ALLOC(&p->weights, 2 * count, "the materials"));
+    PS_TRY(PS_ALLOC(&p->weights, 3 * count, "the materials"));
     for (int64_t m = 0; m < count; ++m) {
         p->materials[m] =
             (ps_dgtd_material){media[m].eps, media[m].mu, media[m].sigma * PS_DGTD_Z0};
         p->weights[m] = media[m].eps;
         p->weights[count + m] = media[m].mu;
+        p->weights[2 * count + m] = p->materials[m].sigma;
     }
     return PS_OK;
 }

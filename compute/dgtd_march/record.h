@@ -17,6 +17,9 @@
 typedef struct figures {
     double largest, latest; /* 1/2 E' M E, over eps0: its largest and its last value */
     ps_growth_watch growth;
+    /* With --balance, over eps0: W^1, what was conducted away, lost through absorbing faces and
+     * supplied since, and what the next step takes over from the last one. */
+    double first, conducted, lost, supplied, next_lost, next_supplied;
     double mode_error; /* the largest so far                                    */
     double file;       /* out of core: which state file this checkpoint is in   */
 } figures;

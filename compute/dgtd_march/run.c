@@ -31,7 +31,10 @@ static ps_status open_fields(march *m)
                                .currents = p->currents,
                                .current_count = p->current_count,
                                .dt = p->timing.dt};
-    m->energy = (ps_dgtd_energy){.eps = p->weights, .mu = p->weights + p->header->media};
+    m->energy = (ps_dgtd_energy){.eps = p->weights,
+                                 .mu = p->weights + p->header->media,
+                                 .sigma = p->weights + 2 * p->header->media,
+                                 .balance = m->options->balance};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
     if (m->plan->file) {
         PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
@@ -51,12 +54,13 @@ static ps_status open_fields(march *m)
 static ps_status open_rows(march *m)
 {
     const problem *p = m->problem;
-    int64_t samples = m->batch_max / m->problem->timing.energy_every + 1;
+    int64_t samples = m->batch_max / (m->options->balance ? 1 : p->timing.energy_every) + 1;
     PS_TRY(probes_find(p, &m->probes, &m->probe_places, &m->probe_count));
     PS_TRY(PS_ALLOC(&m->values, m->batch_max * m->probe_count * 6, "the probes"));
-    PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(p), "the probes"));
+    PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(m->options, p), "the probes"));
     for (int field = 0; field < 2; ++field)
-        PS_TRY(PS_ALLOC(&m->terms[field], samples * p->system.groups, "the energy"));
+        PS_TRY(PS_ALLOC(&m->terms[field],
+                        samples * term_count(m->options, field) * p->system.groups, "the energy"));
     return PS_OK;
 }
 
@@ -103,19 +107,19 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
     m->problem = p;
     m->plan = plan;
     m->clock.start = ps_clock();
-    m->batch_max = MARCH_BATCH_MAX;
+    m->batch_max = options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
     PS_TRY(problem_build(options, p));
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
-    PS_TRY(ps_comm_agree(upwind_open(m, field_bytes(p))));
-    PS_TRY(upwind_fill(m, field_bytes(p)));
+    PS_TRY(upwind_open(m, field_bytes(p)));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
 }
 
 void march_close(march *m)
 {
+    upwind_close(m);
     if (m->exchange) exchange_close(m->exchange);
     free(m->exchange);
     if (m->backend) m->backend->close(m->state);
@@ -128,7 +132,6 @@ void march_close(march *m)
     free(m->march.electric);
     free(m->march.magnetic);
     free(m->energy.former);
-    upwind_close(m);
     free(m->probes);
     free(m->probe_places);
     free(m->values);
@@ -187,7 +190,7 @@ ps_status march_begin(march *m, record_mode mode)
         PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
         PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
     }
-    upwind_begin(m);
+    upwind_start(m);
     return PS_OK;
 }
 
@@ -242,11 +245,11 @@ static ps_status watch_energy(march *m, int64_t step, double electric)
 
 static ps_status watch_growth(march *m, int64_t count)
 {
-    int64_t width = row_values(m->problem);
+    int64_t width = row_values(m->options, m->problem);
     for (int64_t i = 0; i < count; ++i) {
         int64_t step = m->done - count + 1 + i;
         if (step % m->problem->timing.energy_every) continue;
-        ps_status status = watch_energy(m, step, m->rows[i * width + width - 2]);
+        ps_status status = watch_energy(m, step, m->rows[i * width + 6 * m->problem->probe_count]);
         m->hopeless = status != PS_OK;
         PS_TRY(status);
     }
@@ -255,20 +258,49 @@ static ps_status watch_growth(march *m, int64_t count)
 
 /* ---- keeping ---- */
 
+/* Energies of a step from the sums of its terms: those of E and H, and with --balance what was
+ * conducted, lost and supplied since the first; out[energy_values]. */
+static void take_energies(march *m, int64_t step, const double *sums, double *out)
+{
+    figures *f = &m->figures;
+    const double *h = sums + term_count(m->options, PS_DGTD_E);
+    out[0] = sums[PS_DGTD_ELECTRIC];
+    out[1] = h[PS_DGTD_MAGNETIC];
+    if (!m->options->balance) return;
+    if (step == 1) {
+        f->first = out[0] + out[1];
+    } else {
+        f->conducted += sums[PS_DGTD_CONDUCTED];
+        f->lost += sums[PS_DGTD_LOST] + h[PS_DGTD_LOST_X] + f->next_lost;
+        f->supplied += sums[PS_DGTD_SUPPLIED] + h[PS_DGTD_SUPPLIED_X] + f->next_supplied;
+    }
+    f->next_lost = h[PS_DGTD_LOST_Y];
+    f->next_supplied = h[PS_DGTD_SUPPLIED_Y];
+    out[2] = f->conducted;
+    out[3] = f->lost;
+    out[4] = f->supplied;
+}
+
+int64_t energy_values(const march_options *options) { return options->balance ? 5 : 2; }
+
 /* The samples of the batch that was just made, close together. */
 static ps_status log_rows(march *m, int64_t count)
 {
-    int64_t width = row_values(m->problem), length = 0;
+    const timing *t = &m->problem->timing;
+    int64_t width = row_values(m->options, m->problem), probes = 6 * m->problem->probe_count;
+    int64_t energies = energy_values(m->options), length = 0;
     for (int64_t i = 0; i < count; ++i) {
         int64_t step = m->done - count + 1 + i;
         const double *row = m->rows + i * width;
-        if (step % m->problem->timing.probe_every == 0) {
-            memmove(m->rows + length, row, (size_t)(width - 2) * sizeof *row);
-            length += width - 2;
+        double sampled[5];
+        take_energies(m, step, row + probes, sampled);
+        if (step % t->probe_every == 0) {
+            memmove(m->rows + length, row, (size_t)probes * sizeof *row);
+            length += probes;
         }
-        if (step % m->problem->timing.energy_every == 0) {
-            memmove(m->rows + length, row + width - 2, 2 * sizeof *row);
-            length += 2;
+        if (step % t->energy_every == 0) {
+            memcpy(m->rows + length, sampled, (size_t)energies * sizeof *sampled);
+            length += energies;
         }
     }
     return record_append(&m->record, count, m->rows, length * (int64_t)sizeof(double));

@@ -7,20 +7,37 @@
 #include "compute/dgtd_march/march.h"
 #include "runtime/memory.h"
 
-int64_t row_values(const problem *p) { return 6 * p->probe_count + 2; }
+int64_t term_count(const march_options *options, ps_dgtd_field field)
+{
+    return !options->balance ? 1 : field == PS_DGTD_E ? ELECTRIC_TERMS : MAGNETIC_TERMS;
+}
+
+int64_t row_values(const march_options *options, const problem *p)
+{
+    return 6 * p->probe_count + term_count(options, PS_DGTD_E) + term_count(options, PS_DGTD_H);
+}
+
+/* Steps between samples of the terms: a balance adds up all steps. */
+static int64_t terms_every(const march *m)
+{
+    return m->options->balance ? 1 : m->problem->timing.energy_every;
+}
 
 /* ---- one range ---- */
 
-/* Own probes in groups [begin, end): first and count in the list. */
-static void probes_within(const march *m, int64_t begin, int64_t end, int64_t *first,
-                          int64_t *count)
+/* Own probes, which ascend by slot, that lie before a group. */
+static int64_t probes_before(const march *m, int64_t group)
 {
-    int lanes = ps_dgtd_lanes(m->march.system->precision);
-    int64_t at = 0, last;
-    while (at < m->probe_count && m->probes[at].slot < begin * lanes) ++at;
-    for (last = at; last < m->probe_count && m->probes[last].slot < end * lanes;) ++last;
-    *first = at;
-    *count = last - at;
+    int64_t low = 0, high = m->probe_count;
+    int64_t slot = group * ps_dgtd_lanes(m->march.system->precision);
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (m->probes[middle].slot < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* Are the fields after the step `step` -> step + 1 part of the running DFT? */
@@ -47,20 +64,19 @@ double march_transform_scale(const march *m) { return 2 / transformed_steps(m); 
 /* Where the energies of a step go, or NULL: samples of the batch that began at `first`. */
 static double *terms_of(const march *m, ps_dgtd_field field, int64_t step, int64_t first)
 {
-    int64_t every = m->problem->timing.energy_every;
+    int64_t every = terms_every(m);
     if ((step + 1) % every != 0) return NULL;
     int64_t sample = (step + 1) / every - first / every - 1;
-    return m->terms[field] + sample * m->march.system->groups;
+    return m->terms[field] + sample * term_count(m->options, field) * m->march.system->groups;
 }
 
 ps_status march_half_range(march *m, ps_dgtd_field field, int64_t step, int64_t first,
                            int64_t begin, int64_t end)
 {
-    int64_t probe, probes;
     const backend *b = m->backend;
     if (begin >= end) return PS_OK;
     PS_TRY(b->half(m->state, field, step, begin, end, terms_of(m, field, step, first)));
-    probes_within(m, begin, end, &probe, &probes);
+    int64_t probe = probes_before(m, begin), probes = probes_before(m, end) - probe;
     if (probes > 0 && (step + 1) % m->problem->timing.probe_every == 0)
         PS_TRY(b->sample(m->state, field, step - first, probe, probes));
     if (!march_is_transformed(m, step)) return PS_OK;
@@ -117,20 +133,30 @@ ps_status march_steps(march *m, int64_t count)
 
 /* ---- rows ---- */
 
+/* Sums of the terms of one sample, in the order of groups. */
+static double *add_terms(const march *m, ps_dgtd_field field, int64_t sample, double *to)
+{
+    int64_t groups = m->march.system->groups, count = term_count(m->options, field);
+    for (int64_t k = 0; k < count; ++k) {
+        const double *term = m->terms[field] + (sample * count + k) * groups;
+        for (int64_t g = 0; g < groups; ++g) to[k] += term[g];
+    }
+    return to + count;
+}
+
 ps_status march_rows(march *m, int64_t count)
 {
-    int64_t width = row_values(m->problem), groups = m->march.system->groups, energy = 0;
+    int64_t width = row_values(m->options, m->problem), sample = 0;
     memset(m->rows, 0, (size_t)(count * width) * sizeof *m->rows);
     PS_TRY(m->backend->take(m->state, count, m->values));
     for (int64_t i = 0; i < count; ++i) {
-        double *row = m->rows + i * width, *to = row + width - 2;
+        double *row = m->rows + i * width, *to = row + 6 * m->problem->probe_count;
         for (int64_t p = 0; p < m->probe_count; ++p)
             memcpy(row + 6 * m->probe_places[p], m->values + (i * m->probe_count + p) * 6,
                    6 * sizeof *row);
-        if ((m->done + 1 + i) % m->problem->timing.energy_every) continue;
-        for (int field = 0; field < 2; ++field)
-            for (int64_t g = 0; g < groups; ++g) to[field] += m->terms[field][energy * groups + g];
-        ++energy;
+        if ((m->done + 1 + i) % terms_every(m)) continue;
+        to = add_terms(m, PS_DGTD_E, sample, to);
+        add_terms(m, PS_DGTD_H, sample++, to);
     }
     return ps_comm_sum_f64(m->rows, count * width);
 }

@@ -67,6 +67,7 @@ static ps_status set_sizes(const march *m, int64_t capacity, tiles *x)
     PS_TRY(PS_ALLOC(&x->hashes, x->ranges, "the ranges"));
     int64_t bytes = largest_range(x->bounds, x->ranges) * group_bytes(p);
     x->visit = fit_visit(capacity, bytes, m->options->visit_steps);
+    if (m->options->balance && x->visit > BALANCE_BATCH_MAX) x->visit = BALANCE_BATCH_MAX;
     if (x->visit == 0)
         return ps_fail(
             PS_EXHAUSTED,

@@ -16,8 +16,7 @@ static long double factorial(int n)
 static long double value(int order, const int8_t *a, const int8_t *at)
 {
     long double product = factorial(order);
-    for (int v = 0; v < 4; ++v)
-        product *= powl((long double)at[v] / order, a[v]) / factorial(a[v]);
+    for (int v = 0; v < 4; ++v) product *= powl((long double)at[v] / order, a[v]) / factorial(a[v]);
     return product;
 }
 
@@ -47,8 +46,7 @@ static void invert(int n, long double *in, double *out)
         }
     }
     for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-            out[i * n + j] = (double)(inverse[i * n + j] / in[i * n + i]);
+        for (int j = 0; j < n; ++j) out[i * n + j] = (double)(inverse[i * n + j] / in[i * n + i]);
 }
 
 void ps_dgtd_bernstein_init(ps_dgtd_bernstein *x, const ps_dgtd_reference *nodal)

@@ -35,7 +35,7 @@ void ps_dgtd_bernstein_init(ps_dgtd_bernstein *bernstein, const ps_dgtd_referenc
 
 /* The reference whose matrices act on coefficients: D, M, M^f, LIFT of `nodal` in the other basis,
  * entries that vanish exactly 0. Nodes and faces as before. */
-void ps_dgtd_bernstein_reference(const ps_dgtd_bernstein *bernstein,
-                                 const ps_dgtd_reference *nodal, ps_dgtd_reference *out);
+void ps_dgtd_bernstein_reference(const ps_dgtd_bernstein *bernstein, const ps_dgtd_reference *nodal,
+                                 ps_dgtd_reference *out);
 
 #endif

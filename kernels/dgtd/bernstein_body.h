@@ -148,8 +148,8 @@ __device__ __forceinline__ void lift_trace(const real (&in)[triangle_count(P)],
             constexpr int factor =
                 (triangle_of<P>.index[m][up] + 1) * triangle_of<P>.index[m][down];
             if constexpr (up != down && factor > 0) {
-                constexpr int c = triangle_number(P, m1 + (up == 1) - (down == 1),
-                                                  m2 + (up == 2) - (down == 2));
+                constexpr int c =
+                    triangle_number(P, m1 + (up == 1) - (down == 1), m2 + (up == 2) - (down == 2));
                 sum += real(factor) * in[c];
             }
         });

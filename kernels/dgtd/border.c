@@ -213,11 +213,11 @@ static void face_point(const ps_dgtd_border_face *face, const ps_dgtd_reference 
     }
 }
 
-static void add_incident(const ps_dgtd_border *border, const ps_dgtd_border_face *face,
-                         const ps_dgtd_system *system, ps_dgtd_field which, void *field,
-                         int64_t slot, double t)
+/* The incident field as it enters a row, tangential components at the nodes of a face. */
+static void incident_trace(const ps_dgtd_border *border, const ps_dgtd_border_face *face,
+                           const ps_dgtd_system *system, ps_dgtd_field which, double t,
+                           double *trace)
 {
-    double trace[2 * NF];
     int nf = system->reference->face_nodes;
     for (int m = 0; m < nf; ++m) {
         double point[3], inc[2][3];
@@ -235,6 +235,14 @@ static void add_incident(const ps_dgtd_border *border, const ps_dgtd_border_face
             trace[a * nf + m] = sum;
         }
     }
+}
+
+static void add_incident(const ps_dgtd_border *border, const ps_dgtd_border_face *face,
+                         const ps_dgtd_system *system, ps_dgtd_field which, void *field,
+                         int64_t slot, double t)
+{
+    double trace[2 * NF];
+    incident_trace(border, face, system, which, t, trace);
     add_lifted(face, system, field, slot, trace);
 }
 
@@ -340,4 +348,40 @@ double ps_dgtd_border_power(const ps_dgtd_border *border, const ps_dgtd_system *
                              sum[a * nf + i / nf] * sum[a * nf + i % nf];
         }
     return power;
+}
+
+/* int over a face of u . v, tangential components at its nodes. */
+static double face_product(const ps_dgtd_border_face *face, const ps_dgtd_reference *reference,
+                           const double *u, const double *v)
+{
+    int nf = reference->face_nodes;
+    double sum = 0;
+    for (int a = 0; a < 2; ++a)
+        for (int i = 0; i < nf * nf; ++i)
+            sum += reference->face_mass[i] * u[a * nf + i / nf] * v[a * nf + i % nf];
+    return face->area / 2 * sum;
+}
+
+void ps_dgtd_border_terms(const ps_dgtd_border *border, const ps_dgtd_system *system,
+                          ps_dgtd_field which, const void *u, const void *v, double t,
+                          int64_t begin, int64_t end, double *lost, double *work)
+{
+    int lanes = ps_dgtd_lanes(system->precision);
+    int64_t last = first_from(border, system, end);
+    for (int64_t k = first_from(border, system, begin); k < last; ++k) {
+        const ps_dgtd_border_element *x = border->elements + k;
+        int64_t group = x->slot / lanes;
+        for (int f = 0; f < x->faces; ++f) {
+            const ps_dgtd_border_face *face = x->face + f;
+            double of_u[2 * NF], of_v[2 * NF], size = fabs(face->turned[which]);
+            take_trace(face, system, u, x->slot, of_u);
+            take_trace(face, system, v, x->slot, of_v);
+            if (f < x->absorbing)
+                lost[group] +=
+                    face->weight[which] / 2 * face_product(face, system->reference, of_u, of_v);
+            if (!border->incident || size == 0) continue;
+            incident_trace(border, face, system, which, t, of_v);
+            work[group] += face_product(face, system->reference, of_u, of_v) / (2 * size);
+        }
+    }
 }

@@ -73,4 +73,11 @@ double ps_dgtd_border_power(const ps_dgtd_border *border, const ps_dgtd_system *
                             ps_dgtd_field which, const void *const fields[3],
                             const double factors[3]);
 
+/* What the border does to x' M x of field `which`, by group: adds u' Q v (as above, bilinear) to
+ * lost[g], and to work[g] the integral over faces of u . G / 2 with G the incident term of the row
+ * at time t: g_H for E, -g_E for H. Groups begin <= g < end. */
+void ps_dgtd_border_terms(const ps_dgtd_border *border, const ps_dgtd_system *system,
+                          ps_dgtd_field which, const void *u, const void *v, double t,
+                          int64_t begin, int64_t end, double *lost, double *work);
+
 #endif

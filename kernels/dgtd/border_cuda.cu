@@ -8,7 +8,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 }
 
 namespace {
@@ -24,7 +24,7 @@ template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
 /* What the kernels need of device, border and range. */
 struct view {
     int order, nodes, face_nodes, averaged, has_incident;
-    int8_t node[4][NF]; /* coefficients of each face          */
+    ps_dgtd_face_nodes faces;
     int8_t index[NF][3]; /* barycentric indices of face nodes */
     const double *lift, *face_from_nodes, *matrices;
     const ps_dgtd_border_element *elements;
@@ -60,7 +60,7 @@ __device__ double trace(const view &v, const place<real> &x, int item)
 {
     const ps_dgtd_border_face *face = x.element->face + item / (2 * v.face_nodes);
     const double *tangent = face->tangent[item / v.face_nodes % 2];
-    const int n = v.node[face->face][item % v.face_nodes];
+    const int n = v.faces.node[face->face][item % v.face_nodes];
     double sum = 0;
     for (int c = 0; c < 3; ++c)
         sum += tangent[c] * (double)x.field[(c * v.nodes + n) * lanes<real>];
@@ -170,22 +170,17 @@ __global__ void apply(const __grid_constant__ view v, real *field, int which, do
 view view_of(const ps_dgtd_device *d, const ps_dgtd_device_border *border, int64_t begin,
              int64_t end)
 {
-    static const int opposite[4] = {3, 2, 0, 1};
     const int p = d->order;
     view v = {p, (p + 1) * (p + 2) * (p + 3) / 6, (p + 1) * (p + 2) / 2, border->averaged,
               border->has_incident, {}, {}, d->lift, d->face_from_nodes, border->matrices,
               border->elements, border->former, begin, end, border->incident};
-    int n = 0, m = 0, count[4] = {};
+    int m = 0;
+    ps_dgtd_list_face_nodes(p, &v.faces);
     for (int k = 0; k <= p; ++k)
-        for (int j = 0; j + k <= p; ++j) {
+        for (int j = 0; j + k <= p; ++j, ++m) {
             v.index[m][0] = (int8_t)(p - j - k);
             v.index[m][1] = (int8_t)j;
-            v.index[m++][2] = (int8_t)k;
-            for (int i = 0; i + j + k <= p; ++i, ++n) {
-                const int index[4] = {p - i - j - k, i, j, k};
-                for (int f = 0; f < 4; ++f)
-                    if (index[opposite[f]] == 0) v.node[f][count[f]++] = (int8_t)n;
-            }
+            v.index[m][2] = (int8_t)k;
         }
     return v;
 }

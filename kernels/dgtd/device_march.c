@@ -1,6 +1,6 @@
 #include "kernels/dgtd/device_march.h"
 
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 
 enum { ALIGN = 256 };
 
@@ -131,7 +131,7 @@ ps_status ps_dgtd_device_march_half(const ps_dgtd_device_march *x, ps_dgtd_field
         PS_TRY(ps_dgtd_current_cuda(x->device, x->currents + k, target, p[1], begin, end, stream));
     }
     if (first < last)
-        PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, t, first, last,
-                                         stream));
+        PS_TRY(
+            ps_dgtd_border_apply_cuda(x->device, x->border, field, target, t, first, last, stream));
     return PS_OK;
 }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 
 enum { ALIGN = 256 };
 
@@ -19,8 +19,8 @@ ps_status ps_dgtd_paper_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *
 {
     return none();
 }
-ps_status ps_dgtd_convert_cuda(const ps_dgtd_device *device, const double *matrix,
-                               const void *from, void *to, int64_t groups, ps_stream *stream)
+ps_status ps_dgtd_convert_cuda(const ps_dgtd_device *device, const double *matrix, const void *from,
+                               void *to, int64_t groups, ps_stream *stream)
 {
     return none();
 }
@@ -52,9 +52,9 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
 {
     return none();
 }
-ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device, const ps_dgtd_device_border *border,
-                                   const void *field, int64_t begin, int64_t end,
-                                   ps_stream *stream)
+ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
+                                   const ps_dgtd_device_border *border, const void *field,
+                                   int64_t begin, int64_t end, ps_stream *stream)
 {
     return none();
 }
@@ -66,6 +66,19 @@ ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
     return none();
 }
 #endif
+
+void ps_dgtd_list_face_nodes(int order, ps_dgtd_face_nodes *out)
+{
+    static const int opposite[4] = {3, 2, 0, 1};
+    int count[4] = {0}, n = 0;
+    for (int k = 0; k <= order; ++k)
+        for (int j = 0; j + k <= order; ++j)
+            for (int i = 0; i + j + k <= order; ++i, ++n) {
+                const int index[4] = {order - i - j - k, i, j, k};
+                for (int f = 0; f < 4; ++f)
+                    if (index[opposite[f]] == 0) out->node[f][count[f]++] = (int8_t)n;
+            }
+}
 
 static int64_t real_bytes(const ps_dgtd_device *d) { return d->precision == PS_SINGLE ? 4 : 8; }
 static int nodes_of(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
@@ -174,8 +187,7 @@ static ps_status copy_reals(const ps_dgtd_device *d, const double *from, int64_t
 static ps_status copy_dense(const ps_dgtd_device *d, const ps_dgtd_reference *x, ps_stream *stream)
 {
     int64_t n = x->nodes, nf = x->face_nodes;
-    for (int b = 0; b < 3; ++b)
-        PS_TRY(copy_reals(d, x->derivative[b], b * n * n, n * n, stream));
+    for (int b = 0; b < 3; ++b) PS_TRY(copy_reals(d, x->derivative[b], b * n * n, n * n, stream));
     for (int f = 0; f < 4; ++f)
         PS_TRY(copy_reals(d, x->lift[f], 3 * n * n + f * n * nf, n * nf, stream));
     return PS_OK;
@@ -187,8 +199,8 @@ ps_status ps_dgtd_device_upload(const ps_dgtd_device *d, const ps_dgtd_system *s
     int64_t real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
     PS_TRY(on_cuda(stream));
     PS_TRY(ps_copy_to_device(stream, d->tangents, system->tangents, slots * 9 * real));
-    PS_TRY(ps_copy_to_device(stream, d->links, system->links,
-                             slots * 4 * (int64_t)sizeof *d->links));
+    PS_TRY(
+        ps_copy_to_device(stream, d->links, system->links, slots * 4 * (int64_t)sizeof *d->links));
     PS_TRY(ps_copy_to_device(stream, d->kinds, system->kinds, slots * 4));
     PS_TRY(ps_copy_to_device(stream, d->bordered, system->bordered, d->groups));
     PS_TRY(ps_copy_to_device(stream, d->material, system->material,
@@ -205,22 +217,21 @@ int64_t ps_dgtd_device_field_bytes(const ps_dgtd_device *d, int64_t halo_slots)
     return (d->groups + (halo_slots + lanes - 1) / lanes) * group_bytes(d);
 }
 
-ps_status ps_dgtd_device_put(const ps_dgtd_device *d, void *field, const void *host,
-                             int64_t begin, int64_t end, ps_stream *stream)
+ps_status ps_dgtd_device_put(const ps_dgtd_device *d, void *field, const void *host, int64_t begin,
+                             int64_t end, ps_stream *stream)
 {
     int64_t offset = begin * group_bytes(d);
     char *to = (char *)field + offset;
     int done;
     PS_TRY(check(stream, end - begin, &done));
     if (done) return PS_OK;
-    PS_TRY(ps_copy_to_device(stream, to, (const char *)host + offset,
-                             (end - begin) * group_bytes(d)));
+    PS_TRY(
+        ps_copy_to_device(stream, to, (const char *)host + offset, (end - begin) * group_bytes(d)));
     return ps_dgtd_convert_cuda(d, d->from_nodes, to, to, end - begin, stream);
 }
 
-ps_status ps_dgtd_device_get(const ps_dgtd_device *d, const void *field, void *host,
-                             int64_t begin, int64_t end, void *scratch, int64_t scratch_bytes,
-                             ps_stream *stream)
+ps_status ps_dgtd_device_get(const ps_dgtd_device *d, const void *field, void *host, int64_t begin,
+                             int64_t end, void *scratch, int64_t scratch_bytes, ps_stream *stream)
 {
     int64_t step = scratch_bytes / group_bytes(d);
     PS_TRY(on_cuda(stream));
@@ -310,8 +321,8 @@ ps_status ps_dgtd_device_probe(const ps_dgtd_device *device, const void *field,
 }
 
 ps_status ps_dgtd_device_dft_add(const ps_dgtd_device *device, const void *field,
-                                 const double *factors, int frequencies, int64_t begin,
-                                 int64_t end, void *sums, ps_stream *stream)
+                                 const double *factors, int frequencies, int64_t begin, int64_t end,
+                                 void *sums, ps_stream *stream)
 {
     int done;
     if (frequencies > PS_DGTD_DEVICE_FREQUENCIES)

@@ -106,7 +106,7 @@ ps_status ps_dgtd_device_probe(const ps_dgtd_device *device, const void *field,
  * PS_DGTD_DEVICE_FREQUENCIES. Sums are coefficients too. */
 enum { PS_DGTD_DEVICE_FREQUENCIES = 64 };
 ps_status ps_dgtd_device_dft_add(const ps_dgtd_device *device, const void *field,
-                                 const double *factors, int frequencies, int64_t begin,
-                                 int64_t end, void *sums, ps_stream *stream);
+                                 const double *factors, int frequencies, int64_t begin, int64_t end,
+                                 void *sums, ps_stream *stream);
 
 #endif

@@ -10,23 +10,28 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 }
 
 namespace {
 
 #include "kernels/dgtd/bernstein_body.h"
 
-enum { THREADS = 128 };
-
 template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
 
-/* Blocks that a multiprocessor must hold: bounds the registers. */
-template <typename real, int P> constexpr int residents()
+/* Threads of a block, and blocks that a multiprocessor must hold, which bounds the registers; face
+ * nodes whose neighbours are fetched at once. Measured on an H200: few threads with all they need
+ * in registers are faster than more that share them or fetch twice. */
+template <typename real, int P> __host__ __device__ constexpr int threads()
 {
-    constexpr int blocks[2][4] = {{8, 5, 4, 3}, {6, 3, 2, 2}};
+    return sizeof(real) == 4 && P % 2 == 1 ? 192 : 128;
+}
+template <typename real, int P> __host__ __device__ constexpr int residents()
+{
+    constexpr int blocks[2][4] = {{5, 4, 2, 2}, {4, 3, 2, 2}};
     return blocks[sizeof(real) == 8][P - 1];
 }
+template <int P> constexpr int batch = P == 2 ? 5 : lattice<P>::face_nodes;
 
 template <typename real> struct view {
     const real *tangents;
@@ -40,112 +45,163 @@ template <typename real> struct view {
     int64_t begin, end;       /* slots */
 };
 
-/* A load that the compiler may not merge with an earlier one: it would keep the value in a
- * register over hundreds of instructions. */
-__device__ __forceinline__ float load_again(const float *p)
-{
-    float x;
-    asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(x) : "l"(p));
-    return x;
-}
-__device__ __forceinline__ double load_again(const double *p)
-{
-    double x;
-    asm volatile("ld.global.nc.f64 %0, [%1];" : "=d"(x) : "l"(p));
-    return x;
-}
-
-/* Coefficient n of an element whose first one is at `own`. */
-template <int P, typename real>
-__device__ __forceinline__ void load(const real *__restrict__ own, int n, real (&u)[3])
-{
-    for (int c = 0; c < 3; ++c)
-        u[c] = P < 3 ? __ldg(own + (c * lattice<P>::nodes + n) * lanes<real>)
-                     : load_again(own + (c * lattice<P>::nodes + n) * lanes<real>);
-}
-
 template <typename real> __device__ __forceinline__ real dot(const real (&t)[3], const real (&u)[3])
 {
     return t[0] * u[0] + t[1] * u[1] + t[2] * u[2];
 }
 
-/* ja, jb = ta, tb . (sign u_k - u_i) over the coefficients of face F. */
-template <int P, int F, typename real>
-__device__ __forceinline__ void jumps(const view<real> &x, const real *__restrict__ own,
-                                      const uint32_t row, const uint32_t stride, const bool bordered,
-                                      const real (&ta)[3], const real (&tb)[3],
+/* Whether a thread keeps the covariant components of its element in registers for the faces, or
+ * fetches its own traces again. */
+template <typename real, int P> constexpr bool keeps = sizeof(real) == 4 || P < 4;
+template <typename real, int P> constexpr int kept = keeps<real, P> ? lattice<P>::nodes : 1;
+
+/* What a thread knows of its element. */
+template <typename real, int P> struct element {
+    const real *__restrict__ own;      /* coefficient 0 of the source */
+    const real *__restrict__ tangents; /* component 0                 */
+    uint32_t row;                      /* of links and kinds, face 0  */
+    bool bordered;
+};
+
+template <typename real, int P>
+__device__ __forceinline__ void tangent(const element<real, P> &e, int a, real (&t)[3])
+{
+    for (int c = 0; c < 3; ++c) t[c] = __ldg(e.tangents + (3 * a + c) * lanes<real>);
+}
+
+/* A load that the compiler may not merge with an earlier one, which would keep the value. */
+__device__ __forceinline__ float again(const float *from)
+{
+    float x;
+    asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(x) : "l"(from));
+    return x;
+}
+__device__ __forceinline__ double again(const double *from)
+{
+    double x;
+    asm volatile("ld.global.nc.f64 %0, [%1];" : "=d"(x) : "l"(from));
+    return x;
+}
+
+/* t = t_plus - t_minus; minus -1: none. */
+template <int PLUS, int MINUS, typename real, int P>
+__device__ __forceinline__ void difference(const element<real, P> &e, real (&t)[3])
+{
+    constexpr int L = lanes<real>;
+    for (int c = 0; c < 3; ++c) {
+        t[c] = P < 3 ? __ldg(e.tangents + (3 * PLUS + c) * L)
+                     : again(e.tangents + (3 * PLUS + c) * L);
+        if constexpr (MINUS >= 0)
+            t[c] -= P < 3 ? __ldg(e.tangents + (3 * MINUS + c) * L)
+                          : again(e.tangents + (3 * MINUS + c) * L);
+    }
+}
+
+/* h_plus - h_minus of coefficient n, where they are kept. */
+template <int PLUS, int MINUS, int n, typename real, int KEPT>
+__device__ __forceinline__ real own_part(const real (&h)[3][KEPT])
+{
+    if constexpr (MINUS >= 0) return h[PLUS][n] - h[MINUS][n];
+    return h[PLUS][n];
+}
+
+/* ja, jb = (t_plus - t_minus) . (sign u_k - u_i) over the coefficients of face F. */
+template <int F, int PLUS_A, int MINUS_A, int PLUS_B, int MINUS_B, int P, typename real>
+__device__ __forceinline__ void jumps(const view<real> &x, const element<real, P> &e,
+                                      const real (&h)[3][kept<real, P>],
                                       real (&ja)[lattice<P>::face_nodes],
                                       real (&jb)[lattice<P>::face_nodes])
 {
-    constexpr int size = 3 * lattice<P>::nodes * lanes<real>;
-    const uint32_t at = row + F * stride, link = __ldg(x.links + at), slot = link >> 2;
+    constexpr int L = lanes<real>, NP = lattice<P>::nodes, NF = lattice<P>::face_nodes;
+    const uint32_t at = e.row + F * L, link = __ldg(x.links + at), slot = link >> 2;
     const uint32_t select = 0x4440 | (link & 3);
-    const real *__restrict__ other =
-        x.source + (slot / lanes<real> * size + slot % lanes<real>);
-    const real sign = bordered ? x.sign[x.kinds[at]] : real(1);
-    each<lattice<P>::face_nodes>([&](auto node) {
-        constexpr int m = node, n = lattice_of<P>.face[F][m];
-        constexpr uint32_t packed = lattice_of<P>.packed[m];
-        const real *__restrict__ from = other + __byte_perm(packed, 0, select) * lanes<real>;
-        real u[3];
-        load<P>(own, n, u);
-        for (int c = 0; c < 3; ++c)
-            u[c] = sign * __ldg(from + c * lattice<P>::nodes * lanes<real>) - u[c];
-        ja[m] = dot(ta, u);
-        jb[m] = dot(tb, u);
+    const real *__restrict__ other = x.source + (slot / L * (3 * NP * L) + slot % L);
+    const real sign = e.bordered ? x.sign[x.kinds[at]] : real(1);
+    real ta[3], tb[3];
+    each<(NF + batch<P> - 1) / batch<P>>([&](auto part) {
+        constexpr int begin = part * batch<P>,
+                      size = NF - begin < batch<P> ? NF - begin : batch<P>;
+        real there[size][3];
+        each<size>([&](auto k) {
+            constexpr uint32_t packed = lattice_of<P>.packed[begin + k];
+            const real *__restrict__ from = other + __byte_perm(packed, 0, select) * L;
+            for (int c = 0; c < 3; ++c) there[k][c] = __ldg(from + c * NP * L);
+        });
+        if (part == 0) {
+            difference<PLUS_A, MINUS_A>(e, ta);
+            difference<PLUS_B, MINUS_B>(e, tb);
+        }
+        each<size>([&](auto k) {
+            constexpr int m = begin + k, n = lattice_of<P>.face[F][m];
+            for (int c = 0; c < 3; ++c) {
+                there[k][c] *= sign;
+                if constexpr (!keeps<real, P>) there[k][c] -= again(e.own + (c * NP + n) * L);
+            }
+            ja[m] = dot(ta, there[k]);
+            jb[m] = dot(tb, there[k]);
+            if constexpr (keeps<real, P>) {
+                ja[m] -= own_part<PLUS_A, MINUS_A, n>(h);
+                jb[m] -= own_part<PLUS_B, MINUS_B, n>(h);
+            }
+        });
+    });
+}
+
+/* r = 2 (curl_h + LIFT F/2 n x [.]) in contravariant components. */
+template <typename real, int P>
+__device__ __forceinline__ void sum_rows(const view<real> &x, const element<real, P> &e,
+                                         real (&r)[3][lattice<P>::nodes])
+{
+    constexpr int NF = lattice<P>::face_nodes, NP = lattice<P>::nodes;
+    real ja[NF], jb[NF], h[3][kept<real, P>];
+    {
+        real w[3][lattice<P>::lower], t[3][3];
+        for (int a = 0; a < 3; ++a) tangent(e, a, t[a]);
+        each<3 * lattice<P>::lower>([&](auto i) { w[i % 3][i / 3] = -real(0); });
+        each<NP>([&](auto n) {
+            real u[3];
+            for (int c = 0; c < 3; ++c) u[c] = __ldg(e.own + (c * NP + n) * lanes<real>);
+            const real now[3] = {dot(t[0], u), dot(t[1], u), dot(t[2], u)};
+            if constexpr (keeps<real, P>)
+                for (int a = 0; a < 3; ++a) h[a][n] = now[a];
+            add_differences<P, n>(w, now);
+        });
+        elevate<P>(w, r);
+    }
+    jumps<0, 1, -1, 0, -1>(x, e, h, ja, jb);
+    lift<P, 0>(ja, [&](auto n, real factor, real v) { r[0][n] += factor * v; });
+    lift<P, 0>(jb, [&](auto n, real factor, real v) { r[1][n] -= factor * v; });
+    jumps<1, 2, -1, 0, -1>(x, e, h, ja, jb);
+    lift<P, 1>(ja, [&](auto n, real factor, real v) { r[0][n] -= factor * v; });
+    lift<P, 1>(jb, [&](auto n, real factor, real v) { r[2][n] += factor * v; });
+    jumps<3, 2, -1, 1, -1>(x, e, h, ja, jb);
+    lift<P, 3>(ja, [&](auto n, real factor, real v) { r[1][n] += factor * v; });
+    lift<P, 3>(jb, [&](auto n, real factor, real v) { r[2][n] -= factor * v; });
+    jumps<2, 2, 1, 0, 2>(x, e, h, ja, jb);
+    lift<P, 2>(ja, [&](auto n, real factor, real v) {
+        r[0][n] += factor * v;
+        r[2][n] -= factor * v;
+    });
+    lift<P, 2>(jb, [&](auto n, real factor, real v) {
+        r[1][n] += factor * v;
+        r[2][n] -= factor * v;
     });
 }
 
 template <typename real, int P>
-__global__ __launch_bounds__(THREADS, (residents<real, P>())) void half_step(
+__global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void half_step(
     const __grid_constant__ view<real> x)
 {
-    constexpr int NP = lattice<P>::nodes, NF = lattice<P>::face_nodes, L = lanes<real>;
-    const int64_t slot = x.begin + (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    constexpr int NP = lattice<P>::nodes, L = lanes<real>, T = threads<real, P>();
+    const uint32_t slot = (uint32_t)x.begin + blockIdx.x * T + threadIdx.x;
     if (slot >= x.end) return;
-    const uint32_t g = (uint32_t)slot / L, lane = (uint32_t)slot % L;
-    const real *__restrict__ own = x.source + (g * (3 * NP * L) + lane);
-    real t[3][3], r[3][NP];
-    for (int k = 0; k < 9; ++k) t[k / 3][k % 3] = __ldg(x.tangents + (g * (9 * L) + k * L + lane));
-    {
-        real w[3][lattice<P>::lower];
-        each<3 * lattice<P>::lower>([&](auto i) { w[i % 3][i / 3] = -real(0); });
-        each<NP>([&](auto n) {
-            real u[3];
-            load<P>(own, n, u);
-            const real h[3] = {dot(t[0], u), dot(t[1], u), dot(t[2], u)};
-            add_differences<P, n>(w, h);
-        });
-        elevate<P>(w, r);
-    }
-    const uint32_t row = g * (4 * L) + lane;
-    const bool bordered = x.bordered[g];
-    real ja[NF], jb[NF];
-    jumps<P, 0>(x, own, row, L, bordered, t[1], t[0], ja, jb);
-    lift<P, 0>(ja, [&](auto n, real factor, real v) { r[0][n] += factor * v; });
-    lift<P, 0>(jb, [&](auto n, real factor, real v) { r[1][n] -= factor * v; });
-    jumps<P, 1>(x, own, row, L, bordered, t[2], t[0], ja, jb);
-    lift<P, 1>(ja, [&](auto n, real factor, real v) { r[0][n] -= factor * v; });
-    lift<P, 1>(jb, [&](auto n, real factor, real v) { r[2][n] += factor * v; });
-    jumps<P, 3>(x, own, row, L, bordered, t[2], t[1], ja, jb);
-    lift<P, 3>(ja, [&](auto n, real factor, real v) { r[1][n] += factor * v; });
-    lift<P, 3>(jb, [&](auto n, real factor, real v) { r[2][n] -= factor * v; });
-    {
-        real ta[3], tb[3];
-        for (int c = 0; c < 3; ++c) {
-            ta[c] = t[2][c] - t[1][c];
-            tb[c] = t[0][c] - t[2][c];
-        }
-        jumps<P, 2>(x, own, row, L, bordered, ta, tb, ja, jb);
-        lift<P, 2>(ja, [&](auto n, real factor, real v) {
-            r[0][n] += factor * v;
-            r[2][n] -= factor * v;
-        });
-        lift<P, 2>(jb, [&](auto n, real factor, real v) {
-            r[1][n] += factor * v;
-            r[2][n] -= factor * v;
-        });
-    }
+    const uint32_t g = slot / L, lane = slot % L;
+    const element<real, P> e = {x.source + (g * (3 * NP * L) + lane),
+                                x.tangents + (g * (9 * L) + lane), g * (4 * L) + lane,
+                                x.bordered[g] != 0};
+    real r[3][NP], t[3][3];
+    sum_rows(x, e, r);
+    for (int a = 0; a < 3; ++a) tangent(e, a, t[a]);
     const uint16_t material = x.material[slot];
     const real keep = __ldg(x.keep + material);
     const real det = t[0][0] * (t[1][1] * t[2][2] - t[1][2] * t[2][1]) +
@@ -157,11 +213,11 @@ __global__ __launch_bounds__(THREADS, (residents<real, P>())) void half_step(
     each<3 * NP>([&](auto at) {
         constexpr int c = at / NP, n = at % NP;
         real *to = target + at * L;
-        *to = keep * *to + (t[0][c] * r[0][n] + t[1][c] * r[1][n] + t[2][c] * r[2][n]);
+        __stcs(to, keep * __ldcs(to) +
+                       (t[0][c] * r[0][n] + t[1][c] * r[1][n] + t[2][c] * r[2][n]));
     });
 }
 
-/* r = (curl + LIFT ..)/2 above: the derivatives' 1/2 and that of the lift are in the gain. */
 template <typename real, int P>
 ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
 {
@@ -173,8 +229,8 @@ ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
                     s->begin * lanes<real>, s->end * lanes<real>};
     for (int kind = 0; kind < PS_DGTD_FACES; ++kind)
         x.sign[kind] = (real)ps_dgtd_ghost_signs[s->field][kind];
-    const int64_t blocks = (x.end - x.begin + THREADS - 1) / THREADS;
-    half_step<real, P><<<(unsigned)blocks, THREADS, 0, queue>>>(x);
+    const int64_t blocks = (x.end - x.begin + threads<real, P>() - 1) / threads<real, P>();
+    half_step<real, P><<<(unsigned)blocks, threads<real, P>(), 0, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -40,7 +40,7 @@ LEAF void cross(const double a[3], const double b[3], double out[3])
 }
 
 LEAF void dipole_at(const ps_dgtd_incident *x, const double d[3], double t, double e[3],
-                      double h[3])
+                    double h[3])
 {
     double p[3], r = sqrt(dot(d, d)), unit[3] = {d[0] / r, d[1] / r, d[2] / r}, turned[3];
     double along = dot(x->axis, unit);
@@ -55,7 +55,7 @@ LEAF void dipole_at(const ps_dgtd_incident *x, const double d[3], double t, doub
 }
 
 LEAF void incident_at(const ps_dgtd_incident *x, const double point[3], double t, double e[3],
-                         double h[3])
+                      double h[3])
 {
     double d[3], f[3];
     for (int c = 0; c < 3; ++c) d[c] = point[c] - x->origin[c];

@@ -88,7 +88,8 @@ static double grow(const ps_mass_average *x, const seed *s, double guess, sums *
         former = side;
         g_former = g;
         if (below >= most) return 0;
-        if (isinf(above)) next = fmin(fmax(next, 1.001 * side), 2 * side);
+        /* no tissue far and wide: leaps, as a secant would creep */
+        if (isinf(above)) next = n > 8 ? 2 * side : fmin(fmax(next, 1.001 * side), 2 * side);
         side = next > below && next < above ? next : (below + above) / 2;
         if (!isfinite(side)) side = 2 * below;
         if (above - below < 1e-13 * above) return side;
@@ -127,6 +128,9 @@ static int is_valid(const ps_mass_average *x, const seed *s, double side, const 
     return !bare_face(x, low, high);
 }
 
+/* Where there is no power, differences of sums may leave a rounding below zero. */
+static double sar_of(const sums *held) { return fmax((*held)[POWER], 0) / (*held)[MASS]; }
+
 static double first_guess(const ps_mass_average *x, int64_t v)
 {
     return cbrt(x->mass / x->density[v]) / x->step;
@@ -145,7 +149,7 @@ static void centres(const ps_mass_average *x, int64_t j, int64_t k)
         double side = grow(x, &s, guess > 0 ? guess : first_guess(x, v), &held);
         guess = side;
         if (!(side > 0) || !is_valid(x, &s, side, &held)) continue;
-        x->value[v] = (float)(held[POWER] / held[MASS]);
+        x->value[v] = (float)sar_of(&held);
         x->side[v] = (float)side;
         x->status[v] = PS_MASS_CENTRE;
     }
@@ -209,7 +213,7 @@ static void face_cubes(const ps_mass_average *x, int64_t v, const double centre[
         sums held;
         s.place[f / 2] -= .5 * s.sign; /* the voxel is inside, its outer side is the face */
         side[f] = grow(x, &s, first_guess(x, v), &held);
-        ratio[f] = held[POWER] / held[MASS];
+        ratio[f] = sar_of(&held);
         if (side[f] > 0) least = fmin(least, side[f] * side[f] * side[f]);
     }
     for (int f = 0; f < 6; ++f)

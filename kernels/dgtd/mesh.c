@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernels/common/mesh_topology.h"
 #include "kernels/common/space_curve.h"
@@ -59,6 +60,57 @@ ps_status ps_dgtd_link_faces(const int32_t *elements, int64_t count, int64_t ver
         links[b] = a;
     }
     return PS_OK;
+}
+
+enum { SHAPE_BUCKETS = 4 * PS_DGTD_MAX_TILE };
+
+/* A number for the shape of an element: its edges from vertex 1 in 1/1000 of the longest, mixed. */
+static uint64_t shape_of(const double *vertices, const int32_t *element)
+{
+    double edges[3][3], longest = 0;
+    uint64_t mixed = 0;
+    for (int a = 0; a < 3; ++a) {
+        double square = 0;
+        for (int c = 0; c < 3; ++c) {
+            edges[a][c] = vertices[3 * (int64_t)element[a + 1] + c] -
+                          vertices[3 * (int64_t)element[0] + c];
+            square += edges[a][c] * edges[a][c];
+        }
+        longest = fmax(longest, sqrt(square));
+    }
+    for (int k = 0; k < 9; ++k) {
+        mixed ^= (uint64_t)llrint(1000 * edges[k / 3][k % 3] / longest) + 1000;
+        mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
+    }
+    return mixed | 1;
+}
+
+/* One tile: shapes are numbered as they come (kind), then counted and the tile filled again. */
+static void group_tile(const double *vertices, const int32_t *elements, int32_t *order, int64_t count)
+{
+    uint64_t known[SHAPE_BUCKETS] = {0};
+    int16_t number[SHAPE_BUCKETS], kind[PS_DGTD_MAX_TILE], kinds = 0;
+    int32_t start[PS_DGTD_MAX_TILE + 1] = {0}, old[PS_DGTD_MAX_TILE];
+    memcpy(old, order, (size_t)count * sizeof *old);
+    for (int64_t i = 0; i < count; ++i) {
+        uint64_t shape = shape_of(vertices, elements + 4 * (int64_t)order[i]);
+        size_t at = (shape >> 20) % SHAPE_BUCKETS;
+        while (known[at] && known[at] != shape) at = (at + 1) % SHAPE_BUCKETS;
+        if (!known[at]) number[at] = kinds++;
+        known[at] = shape;
+        kind[i] = number[at];
+        ++start[kind[i] + 1];
+    }
+    for (int k = 0; k < kinds; ++k) start[k + 1] += start[k];
+    for (int64_t i = 0; i < count; ++i) order[start[kind[i]]++] = old[i];
+}
+
+void ps_dgtd_group_shapes(const double *vertices, const int32_t *elements, int64_t count,
+                          int64_t tile, int32_t *order)
+{
+#pragma omp parallel for schedule(static) if (count > 65536)
+    for (int64_t i = 0; i < count; i += tile)
+        group_tile(vertices, elements, order + i, count - i < tile ? count - i : tile);
 }
 
 void ps_dgtd_tangents(const double *vertices, const int32_t element[4], double tangents[3][3])

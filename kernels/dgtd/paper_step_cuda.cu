@@ -17,7 +17,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 }
 
 namespace {
@@ -46,7 +46,7 @@ template <typename real> struct view {
     real *target, *flux;
     real sign[PS_DGTD_FACES];
     int64_t begin, end; /* slots */
-    int16_t face[4][PS_DGTD_MAX_FACE_NODES];
+    ps_dgtd_face_nodes faces;
 };
 
 template <typename real> __device__ const real *table()
@@ -109,8 +109,8 @@ __device__ void jump_at(const view<real> &x, const real *g, int stride, int64_t 
     using S = shape<real, P>;
     const int64_t group = slot / S::L, at = (group * 4 + f) * S::L + slot % S::L;
     const int32_t link = x.links[at];
-    const int64_t own = first_value<S::NP, real>(slot) + x.face[f][m] * S::L;
-    const int64_t other = first_value<S::NP, real>(link >> 2) + x.face[link & 3][m] * S::L;
+    const int64_t own = first_value<S::NP, real>(slot) + x.faces.node[f][m] * S::L;
+    const int64_t other = first_value<S::NP, real>(link >> 2) + x.faces.node[link & 3][m] * S::L;
     const real sign = x.bordered[group] ? x.sign[x.kinds[at]] : real(1);
     real u[3], h[3];
     for (int c = 0; c < 3; ++c)
@@ -221,15 +221,7 @@ template <typename real, int P>
 ps_status launch(const ps_dgtd_device_sweep *s, view<real> *x, cudaStream_t queue)
 {
     using S = shape<real, P>;
-    constexpr int opposite[4] = {3, 2, 0, 1};
-    int n = 0, count[4] = {};
-    for (int k = 0; k <= P; ++k)
-        for (int j = 0; j + k <= P; ++j)
-            for (int i = 0; i + j + k <= P; ++i, ++n) {
-                const int index[4] = {P - i - j - k, i, j, k};
-                for (int f = 0; f < 4; ++f)
-                    if (index[opposite[f]] == 0) x->face[f][count[f]++] = (int16_t)n;
-            }
+    ps_dgtd_list_face_nodes(P, &x->faces);
     const unsigned blocks = (unsigned)((x->end - x->begin + S::NBTET - 1) / S::NBTET);
     for (int subset = 0; subset < S::SUBSETS; ++subset)
         int_volume<real, P><<<blocks, S::NBTET * S::SUBSET, 0, queue>>>(*x, subset * S::SUBSET);
@@ -266,7 +258,9 @@ extern "C" ps_status ps_dgtd_paper_step_cuda(const ps_dgtd_device_sweep *s, ps_s
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    PS_TRY(fill_constants(s->device, ps_device_describe(ps_stream_device(stream)).ordinal, queue));
+    int ordinal;
+    PS_CUDA(cudaGetDevice(&ordinal));
+    PS_TRY(fill_constants(s->device, ordinal, queue));
     return s->device->precision == PS_SINGLE ? by_order<float>(s, queue)
                                              : by_order<double>(s, queue);
 }

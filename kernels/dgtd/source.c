@@ -150,3 +150,24 @@ void ps_dgtd_current_apply(const ps_dgtd_current *x, const ps_dgtd_system *syste
             }
     }
 }
+
+void ps_dgtd_current_work(const ps_dgtd_current *x, const ps_dgtd_system *system, const void *u,
+                          double t, int64_t begin, int64_t end, double *work)
+{
+    double p[3];
+    int n = system->reference->nodes, lanes = ps_dgtd_lanes(system->precision);
+    ps_dgtd_pulse_at(&x->moment, t, p);
+    for (int64_t k = 0; k < x->count; ++k) {
+        int64_t slot = x->slots[k];
+        double tangents[3][3], sum = 0;
+        if (slot < begin * lanes || slot >= end * lanes) continue;
+        ps_dgtd_slot_tangents(system, slot, tangents);
+        for (int i = 0; i < n; ++i) {
+            double along = 0;
+            for (int c = 0; c < 3; ++c) along += x->axis[c] * ps_dgtd_get(system, u, slot, c, i);
+            for (int j = 0; j < n; ++j)
+                sum += along * system->reference->mass[i * n + j] * x->loads[k * n + j];
+        }
+        work[slot / lanes] -= p[1] * fabs(ps_dgtd_determinant(tangents)) * sum;
+    }
+}

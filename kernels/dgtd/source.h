@@ -67,4 +67,8 @@ ps_status ps_dgtd_current_fill(ps_dgtd_current *current, const ps_dgtd_reference
 void ps_dgtd_current_apply(const ps_dgtd_current *current, const ps_dgtd_system *system,
                            void *electric, double t, int64_t begin, int64_t end);
 
+/* Adds u' j to work[g] of groups begin <= g < end, j = - int phi J at t: what it does to x' M_eps x. */
+void ps_dgtd_current_work(const ps_dgtd_current *current, const ps_dgtd_system *system,
+                          const void *u, double t, int64_t begin, int64_t end, double *work);
+
 #endif

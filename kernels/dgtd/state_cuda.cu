@@ -6,7 +6,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/dgtd/device_launch.h"
+#include "kernels/dgtd/device_kernels.h"
 }
 
 namespace {
@@ -37,29 +37,9 @@ __global__ void convert(int nodes, const double *__restrict__ matrix, const real
     }
 }
 
-/* Nodes of the four faces. */
-struct face_table {
-    int8_t node[4][PS_DGTD_MAX_FACE_NODES];
-};
-
-face_table faces_of(const ps_dgtd_device *d)
-{
-    static const int opposite[4] = {3, 2, 0, 1};
-    face_table table = {};
-    int count[4] = {}, n = 0, p = d->order;
-    for (int k = 0; k <= p; ++k)
-        for (int j = 0; j + k <= p; ++j)
-            for (int i = 0; i + j + k <= p; ++i, ++n) {
-                const int index[4] = {p - i - j - k, i, j, k};
-                for (int f = 0; f < 4; ++f)
-                    if (index[opposite[f]] == 0) table.node[f][count[f]++] = (int8_t)n;
-            }
-    return table;
-}
-
 /* A thread a value of buffer[count][3][face nodes]. */
 template <typename real>
-__global__ void move_faces(const __grid_constant__ face_table table, int nodes, int face_nodes,
+__global__ void move_faces(const __grid_constant__ ps_dgtd_face_nodes table, int nodes, int face_nodes,
                            real *field, const int32_t *__restrict__ faces, int64_t count,
                            real *buffer, int out)
 {
@@ -173,8 +153,10 @@ void launch_halo(const ps_dgtd_device *d, void *field, const int32_t *faces, int
                  void *buffer, int out, cudaStream_t queue)
 {
     const int nf = face_nodes_of(d);
+    ps_dgtd_face_nodes table;
+    ps_dgtd_list_face_nodes(d->order, &table);
     move_faces<real><<<blocks_of(count * 3 * nf), THREADS, 0, queue>>>(
-        faces_of(d), nodes_of(d), nf, static_cast<real *>(field), faces, count,
+        table, nodes_of(d), nf, static_cast<real *>(field), faces, count,
         static_cast<real *>(buffer), out);
 }
 

@@ -1,6 +1,6 @@
 /*
  * device_table: how the operators of M2L lie in the block of a ps_fmm_device_table. Private to
- * device_table.c and m2l_cuda.cu; specs/fmm_device.md has the reasons.
+ * device_table.c, m2l_cuda.cu and encode_cuda.cu; specs/fmm_device.md has the reasons.
  *
  * Matrices are cut into pieces of 8 x 8 for the tensor cores: number 2 lane + e of a piece is what
  * lane (0 .. 31) of a warp holds as the right operand of D = A B + C, k = 2 (lane % 4) + e, n =

@@ -43,10 +43,6 @@ struct entry {
     int32_t at; /* in the operators, in pieces of 32 numbers */
 };
 
-/* Two numbers next to each other. */
-KERNEL_INLINE double2 pair_at(const double *at) { return *reinterpret_cast<const double2 *>(at); }
-KERNEL_INLINE float2 pair_at(const float *at) { return *reinterpret_cast<const float2 *>(at); }
-
 /* ---- the list of a block ---- */
 
 /* Number of the offset of slot 8 n + o from a target in an octant; -1: they touch. */
@@ -369,68 +365,6 @@ __global__ __launch_bounds__(warps *WARP,
     put_locals(in, f, to);
 }
 
-/* ---- encoding ---- */
-
-struct encoding {
-    ps_fmm_device_vectors from, to;
-    const double *encoder;
-    int64_t cells;
-    int points, point_octets, length, chunk, all;
-};
-
-template <typename real, int width>
-__global__ __launch_bounds__(128) void encode_cells(const __grid_constant__ encoding in)
-{
-    const int lane = threadIdx.x % WARP, side = blockIdx.y;
-    const int64_t cell = ((int64_t)blockIdx.x * 4 + threadIdx.x / WARP) * ROWS + lane / 4;
-    const real *from[2];
-    real *to[2];
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        bool there = cell + 8 * h < in.cells;
-        int64_t safe = there ? cell + 8 * h : 0;
-        from[h] =
-            static_cast<const real *>(in.from.values) + side * in.from.stride + safe * in.points;
-        to[h] = there ? static_cast<real *>(in.to.values) + side * in.to.stride + safe * in.length
-                      : nullptr;
-    }
-    fragment f[width] = {};
-    for (int j = 0; j < in.point_octets; ++j) {
-        fragment a;
-        int column = 8 * j + 2 * (lane % 4);
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-            a.v[i] = column + i % 2 < in.points ? (double)from[i / 2][column + i % 2] : 0;
-        const double *b = in.encoder + 2 * lane +
-                          ((int64_t)in.chunk * width * in.point_octets + j) * PS_FMM_PIECE;
-#pragma unroll
-        for (int n = 0; n < width; ++n)
-            product(f[n], a, pair_at(b + (int64_t)n * in.point_octets * PS_FMM_PIECE));
-    }
-#pragma unroll
-    for (int n = 0; n < width; ++n)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            int column = 8 * (in.chunk * width + n) + 2 * (lane % 4) + i % 2;
-            if (to[i / 2] && column < in.length) to[i / 2][column] = (real)f[n].v[i];
-        }
-    for (int column = 8 * in.all + 2 * (lane % 4); column < in.length; column += 8)
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-            if (to[i / 2]) to[i / 2][column + i % 2] = 0;
-}
-
-/* Without a basis: coded = the points reversed, and 0. */
-template <typename real> __global__ void reverse_cells(const __grid_constant__ encoding in)
-{
-    int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, cell = at / in.length;
-    int n = (int)(at % in.length);
-    if (cell >= in.cells) return;
-    const real *from = static_cast<const real *>(in.from.values) + blockIdx.y * in.from.stride;
-    real *to = static_cast<real *>(in.to.values) + blockIdx.y * in.to.stride;
-    to[at] = n < in.points ? from[cell * in.points + in.points - 1 - n] : 0;
-}
-
 /* ---- launches ---- */
 
 template <typename real, int width, int warps, bool whole>
@@ -470,74 +404,7 @@ template <typename real> ps_status start_width(const launch &in, int sides, cuda
     }
 }
 
-template <typename real, int width>
-void encode_width(const encoding &in, int sides, cudaStream_t stream)
-{
-    dim3 grid((unsigned)((in.cells + 4 * ROWS - 1) / (4 * ROWS)), (unsigned)sides);
-    encode_cells<real, width><<<grid, 128, 0, stream>>>(in);
-}
-
-template <typename real>
-ps_status encode(const encoding &in, const ps_fmm_device_shape &shape, bool basis, int sides,
-                 cudaStream_t stream)
-{
-    if (!basis) {
-        dim3 grid((unsigned)((in.cells * in.length + 255) / 256), (unsigned)sides);
-        reverse_cells<real><<<grid, 256, 0, stream>>>(in);
-        PS_CUDA(cudaGetLastError());
-        return PS_OK;
-    }
-    for (encoding part = in; part.chunk < shape.chunks; ++part.chunk) {
-        switch (shape.width) {
-        case 3:
-            encode_width<real, 3>(part, sides, stream);
-            break;
-        case 4:
-            encode_width<real, 4>(part, sides, stream);
-            break;
-        case 6:
-            encode_width<real, 6>(part, sides, stream);
-            break;
-        case 9:
-            encode_width<real, 9>(part, sides, stream);
-            break;
-        case 12:
-            encode_width<real, 12>(part, sides, stream);
-            break;
-        case 16:
-            encode_width<real, 16>(part, sides, stream);
-            break;
-        default:
-            encode_width<real, 19>(part, sides, stream);
-        }
-        PS_CUDA(cudaGetLastError());
-    }
-    return PS_OK;
-}
-
 } // namespace
-
-extern "C" ps_status ps_fmm_device_encode(const ps_fmm_device_method *method,
-                                          const ps_fmm_device_table *table, int64_t cells,
-                                          const ps_fmm_device_vectors *multipoles,
-                                          const ps_fmm_device_vectors *coded, ps_stream *stream)
-{
-    if (cells == 0) return PS_OK;
-    PS_TRY(ps_stream_enter(stream));
-    ps_fmm_device_shape shape = ps_fmm_device_shape_of(table);
-    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    encoding in = {.from = *multipoles,
-                   .to = *coded,
-                   .encoder = static_cast<const double *>(table->block) + shape.encoder,
-                   .cells = cells,
-                   .points = table->order * table->order * table->order,
-                   .point_octets = shape.point_octets,
-                   .length = table->length,
-                   .chunk = 0,
-                   .all = shape.width * shape.chunks};
-    return method->far == PS_SINGLE ? encode<float>(in, shape, table->size > 0, method->sides, on)
-                                    : encode<double>(in, shape, table->size > 0, method->sides, on);
-}
 
 extern "C" ps_status ps_fmm_device_m2l_run(const ps_fmm_device_method *method,
                                            const ps_fmm_device_table *table,

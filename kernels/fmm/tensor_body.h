@@ -1,6 +1,6 @@
 /*
- * Products of small matrices in fp64 on tensor cores, a warp at a time. Included by m2l_cuda.cu and
- * leaf_cuda.cu alone, inside their anonymous namespace.
+ * Products of small matrices in fp64 on tensor cores, a warp at a time. Included by m2l_cuda.cu,
+ * encode_cuda.cu and leaf_cuda.cu alone, inside their anonymous namespace.
  *
  *     D[16][8] += A[16][8] B[8][8]
  *
@@ -57,3 +57,7 @@ KERNEL_INLINE void product_even(fragment &d, const fragment &a, double b)
     product_4(*reinterpret_cast<double(*)[2]>(d.v + 2), a.v[2], b);
 #endif
 }
+
+/* Two numbers next to each other. */
+KERNEL_INLINE double2 pair_at(const double *at) { return *reinterpret_cast<const double2 *>(at); }
+KERNEL_INLINE float2 pair_at(const float *at) { return *reinterpret_cast<const float2 *>(at); }

@@ -12,11 +12,12 @@
  * Cutting: the rows of the tiles are divided into strands, each strand's slices into `splits`
  * intervals. A team of threads owns one such part, goes through its slices in ascending order with
  * the sums in registers, and writes them to the scratch memory; a second kernel adds the splits in
- * order. No atomics: the same plan gives the same bits. The two kernels:
- *   rows:  strands of 32 rows, a warp each; values and the window of the past that the slice's
- *          starts ask for are copied to shared memory some segments of at most 16 columns ahead.
- *          Warp and contiguous layouts (block_rows a multiple of 16 bytes), at
- *          most 512 columns.
+ * order. No atomics: the same plan gives the same bits. The kernels:
+ *   rows:  strands of 32 rows, a warp each; at most 512 columns.
+ *          Warp and contiguous layouts (block_rows a multiple of 16 bytes): values and the window of
+ *          the past that the slice's starts ask for are copied to shared memory some segments of at
+ *          most 16 columns ahead. Full: values are read a segment ahead, from any two blocks at
+ *          once, the past that each asks for is copied to shared memory.
  *   teams: the kernels of Bramas, Coulaud, Sylvand 2014, 4.1 and 4.2. Full: a team of block_rows
  *          threads a block, its block_columns + n_g - 1 past values in shared memory. Contiguous: a
  *          thread a row, the whole past of the slice in shared memory.

@@ -6,8 +6,7 @@ extern "C" {
 #include "kernels/tdbem/slice_batch_internal.h"
 }
 
-namespace
-{
+namespace {
 
 enum { THREADS = 256 };
 

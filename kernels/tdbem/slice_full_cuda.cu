@@ -8,6 +8,7 @@
  * column costs a thread one value, a quarter of a read and n_g multiply-adds. Threads whose row is
  * in neither block multiply with zeros. Panels come through shared memory too, some ahead.
  */
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "runtime/cuda_check.h"
@@ -16,8 +17,7 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace
-{
+namespace {
 
 enum { WARPS = PS_ROWS_WARPS };
 /* Panels are copied PAGE at a time, 4 bytes a thread. */

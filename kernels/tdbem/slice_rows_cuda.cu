@@ -10,6 +10,7 @@
  *
  * A segment whose starts are too far apart for the window reads the past from device memory.
  */
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "runtime/cuda_check.h"
@@ -18,8 +19,7 @@ extern "C" {
 }
 #include "kernels/tdbem/slice_batch_cuda_body.h"
 
-namespace
-{
+namespace {
 
 enum { WARPS = PS_ROWS_WARPS };
 

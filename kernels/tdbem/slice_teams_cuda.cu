@@ -10,6 +10,7 @@
  * Contiguous: thread r owns row r of the strand; the past of a slice is copied whole while the
  * slice before is multiplied.
  */
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "runtime/cuda_check.h"

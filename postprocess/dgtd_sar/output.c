@@ -216,6 +216,22 @@ static void add_rows(const sar_job *job, total *of, total *all)
     }
 }
 
+/* Media of one tag and name are one material: slivers that were made heavier, say. */
+static void join_materials(const ps_phasors_header *h, total *of)
+{
+    for (int m = 1; m < h->materials; ++m)
+        for (int k = 0; k < m; ++k) {
+            const ps_phasors_material *a = &h->material[k], *b = &h->material[m];
+            if (a->tag != b->tag || strcmp(a->name, b->name) != 0 || of[m].elements == 0) continue;
+            of[k].volume += of[m].volume;
+            of[k].mass += of[m].mass;
+            of[k].power += of[m].power;
+            of[k].elements += of[m].elements;
+            of[k].peak = fmax(of[k].peak, of[m].peak);
+            of[m] = (total){0};
+        }
+}
+
 static void report_material(ps_report *r, const ps_phasors_material *x, const total *t)
 {
     char name[64];
@@ -283,6 +299,7 @@ void sar_report(const sar_job *job, const sar_peak *peaks)
         for (int m = 0; m < job->masses; ++m) report_peak(job, r, m, &peaks[m]);
     }
     for (int i = 0; i < job->points; ++i) report_point(job, r, i);
+    join_materials(job->header, of);
     for (int m = 0; m < job->header->materials; ++m)
         report_material(r, &job->header->material[m], &of[m]);
     ps_report_print(&r);

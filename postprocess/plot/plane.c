@@ -99,10 +99,11 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
     double y0 = axes[0].first, y1 = y0 + axes[0].step * (double)(trace->grid[0] - 1);
     double at = left + index * (width + gap);
     canvas_put(c, "set lmargin at screen %.4f\nset rmargin at screen %.4f\n", at, at + width);
-    canvas_put(c,
-               "set label 1 '%s = %.4g %s%s' at graph 0.5,1.035 center textcolor rgb '#222222'\n",
-               trace->in_frequency ? "f" : "t", trace->axis[sample] * scale, prefix,
-               trace->in_frequency ? "Hz" : "s");
+    canvas_put(
+        c,
+        "set label 1 '%s = %.4g %s%s' at graph 0.5,1 center offset 0,0.9 textcolor rgb '#222222'\n",
+        trace->in_frequency ? "f" : "t", trace->axis[sample] * scale, prefix,
+        trace->in_frequency ? "Hz" : "s");
     canvas_put(c, "%s\n", index ? "unset ylabel\nset format y ''" : "set format y '%g'");
     canvas_put(c, "%s\n", index == count - 1 ? "eval colour_box" : "unset colorbox");
     canvas_put(

@@ -7,6 +7,7 @@
 
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/time_step.h"
+#include "kernels/dgtd/upwind.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "setup.h"
@@ -15,8 +16,6 @@
 #define POWER_MARGIN 0.98
 /* Of the limit, for the explicit absorbing term (numerics guide 5). */
 #define PAPER_FRACTION 0.8
-/* Likewise of the limit of the centred flux, for the upwind one (kernels/dgtd/upwind.h). */
-#define UPWIND_FRACTION 0.43
 /* Volumes below this times the cube of the longest edge are flat to rounding. */
 #define FLAT 1e-12
 
@@ -186,7 +185,7 @@ static ps_status find_power_limit(setup *s)
 /* The part of the centred, averaged scheme's limit up to which the chosen one is stable. */
 static double stable_share(const setup *s)
 {
-    if (s->header.upwind) return UPWIND_FRACTION;
+    if (s->header.upwind) return PS_DGTD_UPWIND_LIMIT;
     return !s->header.averaged && s->face_counts[PS_DGTD_ABSORBING] > 0 ? PAPER_FRACTION : 1;
 }
 

@@ -5,8 +5,9 @@
  * Records dgtd-p1 .. p4: floor is the larger of A's bytes at the card's copy bandwidth and the
  * flops that are done (Bernstein coefficients) at its rate; A: each half step reads the other
  * field and geometry once, reads and writes its own, neighbours' traces free. Arguments: order
- * (0: all), iterations (1000).
+ * (0: all), iterations (1000), tile of ps_dgtd_group_shapes, "fused" for that in fp32 alone.
  */
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "runtime/program.h"
@@ -38,30 +39,6 @@ static double flops_of(int p)
     double lower = p * (p + 1) * (p + 2) / 6., trace = nf + 3. * p * (p + 1);
     double lift = 2 * (trace + degree_sum(p) + np);
     return 2 * (15 * np + 12 * lower + 3 * 2 * 4 * lower + 52 * nf + 8 * lift + 4 * np + 24 * np);
-}
-
-/* Random coefficients in both fields. */
-static ps_status fill_fields(dgtd_device *d)
-{
-    enum { POOL = 16 << 20 };
-    float *pool;
-    uint64_t state = 5;
-    PS_TRY(PS_ALLOC(&pool, POOL / 4, "random values"));
-    for (int64_t i = 0; i < POOL / 4; ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        double x = (double)(state >> 33) * 0x1p-31 - .5;
-        if (d->system.precision == PS_SINGLE)
-            pool[i] = (float)x;
-        else if (i % 2 == 0)
-            memcpy(pool + i, &x, sizeof x);
-    }
-    for (int f = 0; f < 2; ++f)
-        for (int64_t at = 0; at < d->field_bytes; at += POOL)
-            PS_TRY(ps_copy_to_device(d->stream, (char *)d->field[f] + at, pool,
-                                     d->field_bytes - at < POOL ? d->field_bytes - at : POOL));
-    PS_TRY(ps_stream_wait(d->stream));
-    free(pool);
-    return PS_OK;
 }
 
 static ps_status time_steps(dgtd_device *d, int64_t steps, double *seconds)
@@ -109,7 +86,7 @@ static ps_status measure(dgtd_case *c, ps_device *device, ps_precision precision
     double seconds = 0;
     ps_status status;
     PS_GUARD(status, done, dgtd_device_init(&d, device, c, mode, 1, 0));
-    PS_GUARD(status, done, fill_fields(&d));
+    PS_GUARD(status, done, dgtd_device_fill_random(&d));
     PS_GUARD(status, done, time_steps(&d, steps, &seconds));
     record(c, &d, mode, 1000 * seconds / (double)steps);
 done:
@@ -118,21 +95,22 @@ done:
 }
 
 /* All that is measured of one order; the mesh is taken over from and left for the next one. */
-static ps_status measure_order(ps_device *device, cube_tets *mesh, int order, int64_t steps)
+static ps_status measure_order(ps_device *device, cube_tets *mesh, int order, int64_t steps,
+                               int64_t tile, bool all)
 {
     ps_dgtd_material vacuum = {1, 1, 0};
     if (mesh->side != sides[order - 1]) {
         cube_tets_release(mesh);
-        PS_TRY(cube_tets_init(mesh, sides[order - 1], 0, PS_DGTD_PEC));
+        PS_TRY(cube_tets_init_tiled(mesh, sides[order - 1], 0, PS_DGTD_PEC, tile));
     }
-    for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision) {
+    for (int precision = PS_SINGLE; precision <= (all ? PS_DOUBLE : PS_SINGLE); ++precision) {
         dgtd_case c = {.mesh = *mesh};
         PS_TRY(dgtd_case_init_system(&c, order, (ps_precision)precision, &vacuum, 1));
         ps_dgtd_set_step(&c.system, &vacuum, .9 * dgtd_kuhn_limit(order, sides[order - 1]));
-        for (int mode = PS_DGTD_FUSED; mode <= PS_DGTD_PAPER; ++mode)
-            PS_TRY(measure(&c, device, (ps_precision)precision, (ps_dgtd_device_mode)mode,
-                           precision == PS_SINGLE && mode == PS_DGTD_FUSED ? steps
-                                                                           : steps / 10 + 1));
+        for (int mode = PS_DGTD_FUSED; mode <= (all ? PS_DGTD_PAPER : PS_DGTD_FUSED); ++mode)
+            PS_TRY(
+                measure(&c, device, (ps_precision)precision, (ps_dgtd_device_mode)mode,
+                        precision == PS_SINGLE && mode == PS_DGTD_FUSED ? steps : steps / 10 + 1));
         c.mesh = (cube_tets){0};
         dgtd_case_release(&c);
     }
@@ -143,11 +121,13 @@ int main(int argc, char **argv)
 {
     int only = argc > 1 ? atoi(argv[1]) : 0;
     int64_t steps = argc > 2 ? atoll(argv[2]) : 1000;
+    int64_t tile = argc > 3 ? atoll(argv[3]) : 192;
+    bool all = argc < 5;
     cube_tets mesh = {0};
     ps_device *device;
     ps_status status = ps_device_open("cuda:0", 0, &device);
     for (int order = 1; order <= PS_DGTD_MAX_ORDER && status == PS_OK; ++order)
-        if (!only || order == only) status = measure_order(device, &mesh, order, steps);
+        if (!only || order == only) status = measure_order(device, &mesh, order, steps, tile, all);
     if (status != PS_OK) fprintf(stderr, "bench_dgtd: %s\n", ps_message());
     cube_tets_release(&mesh);
     return (int)status;

@@ -7,10 +7,11 @@
 #   airplane-groups  a coarse airplane (6,000 unknowns) in memory, n_g = 1 .. 32; as halves
 #   airplane-restart the coarse one stopped and restarted: is it the same to the bit?
 # Environment: MESH, COARSE: the meshes, where they are made already (make -C cases/tdbem-airplane mesh
-# [SIZE=0.28]); WORK: a folder with 45 GB of room, used again where it holds slices.h5 or warp.h5; STEPS: of
-# the run in memory; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, of the mesh, 339; COARSE_SPACING; BESIDE,
-# FEW: device memory for what is no tile, 3e8 bytes, host memory of the run from disk, 6G; STOP: of the run that
-# is restarted, after so many seconds, 1.2.
+# [SIZE=0.28]); STREAM: one for the runs that stream, if not MESH; WORK: a folder with 45 GB of room, used again
+# where it holds slices.h5 or warp.h5; STEPS: of the run in memory; DEVICE: cuda; SPACING: c dt = 36 m / SPACING, of the
+# mesh, 339; COARSE_SPACING, STREAM_SPACING; BESIDE, FEW: device memory for what is no tile, 3e8 bytes, host memory
+# of the run from disk, 6G; STOP: of the run that is restarted, after so many seconds, 1.2; LENGTHS: values of n_g;
+# TEAMS: numbers of GPUs.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
@@ -24,11 +25,13 @@ mesh() { # FILE OPTIONS...: of the case
 link() { [ -z "$1" ] || ln -sf "$(realpath "$1")" "$work/$2"; }
 link "${MESH:-}" fine.hdf
 link "${COARSE:-}" coarse.hdf
+link "${STREAM:-}" stream.hdf
 [ -e "$work/fine.hdf" ] || mesh fine.hdf
 [ -e "$work/coarse.hdf" ] || mesh coarse.hdf SIZE=0.28
 cd "$work"
 device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
+one=$kind$([ "$kind" = cpu ] || echo :0) # of one GPU
 revision=$(penstock-tdbem-march --version | sed 's/.*(\(.*\)).*/\1/')
 
 say() { echo "$(date +%T) $*" >&2; }
@@ -69,21 +72,21 @@ assemble coarse.hdf "$coarse_spacing" coarse-slices.h5
 penstock-slice-block -q coarse-slices.h5 coarse-warp.h5 --force > block.txt
 penstock-slice-block -q coarse-slices.h5 coarse-half.h5 --values f16 --force > block.txt
 rm coarse-slices.h5
-for group in 1 2 4 8 16 32; do
-    march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$kind"
+for group in ${LENGTHS:-1 2 4 8 16 32}; do
+    march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$one"
     values=$(calculate "$(figure "group$group" data_swept) / $(figure "group$group" sweeps)")
     floor=$(calculate "1e3 * $(figure "group$group" tiles_on_device) / 4.58e12")
     record airplane-groups "a sweep, n_g $group" "$(calculate "1e3 * $(sweep "group$group")")" ms "$floor" \
         "$(figure "group$group" unknowns) unknowns, fp32 warps, $values GB of values"
 done
-march half coarse-half.h5 coarse.hdf 512 --group 8 --device "$kind"
+march half coarse-half.h5 coarse.hdf 512 --group 8 --device "$one"
 record airplane-groups "a sweep of halves, n_g 8" "$(calculate "1e3 * $(sweep half)")" ms \
     "$(calculate "1e3 * $(figure half tiles_on_device) / 4.58e12")" "$(figure half unknowns) unknowns, fp16 warps"
-KEEP=1 march whole coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind"
+KEEP=1 march whole coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$one"
 mv run.h5 whole.h5
-KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$kind" --stop-after "${STOP:-1.2}"
+KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$one" --stop-after "${STOP:-1.2}"
 [ -e run.h5 ] && parts=1 || parts=2
-[ $parts = 1 ] || penstock-tdbem-march -q coarse-warp.h5 coarse.hdf run.h5 --steps 4800 --group 16 --device "$kind" \
+[ $parts = 1 ] || penstock-tdbem-march -q coarse-warp.h5 coarse.hdf run.h5 --steps 4800 --group 16 --device "$one" \
     --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 --checkpoint-every 0 --restart > restart.txt
 differ=0
 penstock-compare -q whole.h5 run.h5 --tolerance 0 >&2 || differ=1
@@ -100,24 +103,35 @@ if [ ! -e warp.h5 ]; then
     cat block.txt >&2
     rm slices.h5
 fi
-n=1
-while [ $n -le "$gpus" ]; do
-    march "gpus$n" warp.h5 fine.hdf "$steps" --group 16 --device "$kind$([ $n -gt 1 ] || [ "$kind" = cpu ] || echo :0)"
-    seconds=$(figure "gpus$n" streaming_elapsed) sweeps=$(figure "gpus$n" streaming_sweeps)
+for n in ${TEAMS:-1 2 4 8}; do
+    [ $n -le "$gpus" ] || continue
+    [ "$kind" = cpu ] || export CUDA_VISIBLE_DEVICES=$(seq -s, 0 $((n - 1)))
+    march "gpus$n" warp.h5 fine.hdf "$steps" --group 16 --device "$kind"
+    sweeps=$(figure "gpus$n" sweeps) seconds=$(calculate "$(sweep "gpus$n") * $(figure "gpus$n" sweeps)")
     size="$(figure "gpus$n" unknowns) unknowns, fp32 warps, $steps steps, n_g 16"
     record airplane-march "summation, $n GPUs" "$seconds" s \
         "$(calculate "$(figure "gpus$n" tiles_on_device) * $sweeps / 4.58e12")" "$size"
     record airplane-march "summation, loads, radiation and solves, $n GPUs" \
         "$(calculate "$seconds + $(figure "gpus$n" solve) + $(figure "gpus$n" load)")" s "$(calculate "12 / $n")" "$size"
     record airplane-march "whole program, history written, $n GPUs" "$(figure "gpus$n" all)" s "" "$size"
-    n=$((2 * n))
+    unset CUDA_VISIBLE_DEVICES
 done
 
 # ---- a quarter of the tiles on the device ----
 
-quarter=$(calculate "int(($(figure gpus1 tiles_on_device) / 4 + $(figure gpus1 near_matrices) + ${BESIDE:-3e8}) / 1e6)")M
-few="tiles of $(calculate "$(figure gpus1 tiles_on_device) / 1e9") GB, four times those on the device"
-one=$kind$([ "$kind" = cpu ] || echo :0)
+whole=gpus1
+if [ -e stream.hdf ]; then
+    rm warp.h5
+    say streamed
+    assemble stream.hdf "${STREAM_SPACING:-339}" slices.h5
+    penstock-slice-block -q slices.h5 warp.h5 --force > block.txt
+    rm slices.h5
+    ln -sf "$(realpath stream.hdf)" fine.hdf
+    whole=small
+    march small warp.h5 fine.hdf 16 --group 16 --device "$one"
+fi
+quarter=$(calculate "int(($(figure $whole tiles_on_device) / 4 + $(figure $whole near_matrices) + ${BESIDE:-3e8}) / 1e6)")M
+few="tiles of $(calculate "$(figure $whole tiles_on_device) / 1e9") GB, four times those on the device"
 march host warp.h5 fine.hdf 480 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker off
 record stream-host "copies of the airplane march" \
     "$(calculate "$(figure host streaming_copied) / $(figure host streaming_elapsed)")" GB/s 55 "$few, $(figure host tiles_on_device) bytes resident"
@@ -145,7 +159,7 @@ plain() { # GB/s of reading the first gigabytes of the file from disk, one threa
     calculate "($bytes < 128 * 2 ^ 24 ? $bytes : 128 * 2 ^ 24) / 1e9 / ($(date +%s.%N) - $start)"
 }
 before=$(plain)
-march disk warp.h5 fine.hdf 64 --group 16 --device "$one" --device-memory "$quarter" --host-memory "${FEW:-6G}" --cpu-worker off
+march disk warp.h5 fine.hdf 48 --group 16 --device "$one" --device-memory "$quarter" --host-memory "${FEW:-6G}" --cpu-worker off
 after=$(plain)
 kill $dropper
 record stream-disk "stored bytes of the airplane march, beside plain reading by one thread" \

@@ -8,7 +8,8 @@
  * The floor of a case is the time of reading its stored bytes (values and indices) once or of its
  * flops (2 n_g per stored value: padding is work, as in the paper) at the measured ceilings of an
  * H200, whichever is longer; fraction = floor / time. Arguments: the names of parts: warp, grid
- * (default both), sample (rows kernels on a few blocks of the grid).
+ * (default both), rows (the grid by our kernels alone), full (of these, full blocks and contiguous ones
+ * of 16 rows), half (warps of halves), sample (rows on a few blocks).
  */
 #include <stdio.h>
 
@@ -101,12 +102,22 @@ done:
     return status;
 }
 
-static ps_status bench_grid(ps_precision precision)
+static ps_status bench_grid(ps_precision precision, bool teams_too)
 {
     for (int layout = PS_BLOCK_FULL; layout <= PS_BLOCK_CONTIGUOUS; ++layout)
         for (int64_t rows = 16; rows <= 256; rows *= 2)
             for (int64_t columns = 16; columns <= 128; columns *= 2)
-                PS_TRY(bench_blocks(precision, (ps_block_layout)layout, rows, columns, true));
+                PS_TRY(bench_blocks(precision, (ps_block_layout)layout, rows, columns, teams_too));
+    return PS_OK;
+}
+
+static ps_status bench_full(ps_precision precision)
+{
+    for (int64_t columns = 16; columns <= 128; columns *= 2) {
+        for (int64_t rows = 16; rows <= 256; rows *= 2)
+            PS_TRY(bench_blocks(precision, PS_BLOCK_FULL, rows, columns, false));
+        PS_TRY(bench_blocks(precision, PS_BLOCK_CONTIGUOUS, 16, columns, false));
+    }
     return PS_OK;
 }
 
@@ -118,11 +129,16 @@ static ps_status bench_sample(ps_precision precision)
     return bench_blocks(precision, PS_BLOCK_CONTIGUOUS, 16, 16, false);
 }
 
-static bool wanted(int argc, char **argv, const char *part)
+static bool named(int argc, char **argv, const char *part)
 {
     for (int i = 1; i < argc; ++i)
         if (strcmp(argv[i], part) == 0) return true;
-    return argc == 1 && strcmp(part, "sample") != 0;
+    return false;
+}
+
+static bool wanted(int argc, char **argv, const char *part)
+{
+    return argc == 1 || named(argc, argv, part);
 }
 
 static ps_status run_all(int argc, char **argv)
@@ -136,8 +152,11 @@ static ps_status run_all(int argc, char **argv)
     for (int p = 0; p < 2; ++p) {
         if (wanted(argc, argv, "warp")) PS_TRY(bench_warp((ps_precision)p, false));
         if (wanted(argc, argv, "warp")) PS_TRY(bench_warp((ps_precision)p, true));
-        if (wanted(argc, argv, "sample")) PS_TRY(bench_sample((ps_precision)p));
-        if (wanted(argc, argv, "grid")) PS_TRY(bench_grid((ps_precision)p));
+        if (named(argc, argv, "full")) PS_TRY(bench_full((ps_precision)p));
+        if (named(argc, argv, "half")) PS_TRY(bench_warp((ps_precision)p, true));
+        if (named(argc, argv, "sample")) PS_TRY(bench_sample((ps_precision)p));
+        if (wanted(argc, argv, "grid")) PS_TRY(bench_grid((ps_precision)p, true));
+        if (named(argc, argv, "rows")) PS_TRY(bench_grid((ps_precision)p, false));
     }
     return PS_OK;
 }

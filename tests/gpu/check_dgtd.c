@@ -1,8 +1,8 @@
 /*
- * check_dgtd: half steps, borders, sources, halo, energy, probes and running sums of the CUDA device
- * against the CPU's in double, P1..P4, both precisions, both modes, on shaken cubes of random
- * materials with boundaries of all kinds. Ends with "N passed, N failed, N skipped". Arguments:
- * "quick" leaves out the long runs (for compute-sanitizer).
+ * check_dgtd: half steps, borders, sources, halo, energy, probes and running sums of the CUDA
+ * device against the CPU's in double, P1..P4, both precisions, both modes, on shaken cubes of
+ * random materials with boundaries of all kinds. Ends with "N passed, N failed, N skipped".
+ * Arguments: "quick" leaves out the long runs (for compute-sanitizer).
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -87,8 +87,10 @@ static void random_fields(trial *t, const ps_dgtd_bernstein *bases)
 
 static ps_status add_current(trial *t)
 {
-    t->current = (ps_dgtd_current){.moment = {1, .1, .2, 3, PS_DGTD_GAUSSIAN}, .axis = {.6, 0, .8},
-                                   .origin = {.5, .45, .55}, .radius = .35};
+    t->current = (ps_dgtd_current){.moment = {1, .1, .2, 3, PS_DGTD_GAUSSIAN},
+                                   .axis = {.6, 0, .8},
+                                   .origin = {.5, .45, .55},
+                                   .radius = .35};
     t->current.count = ps_dgtd_current_count(&t->current, &t->exact.body);
     PS_TRY(PS_ALLOC(&t->current.slots, t->current.count, "slots"));
     PS_TRY(PS_ALLOC(&t->current.loads, t->current.count * t->x.reference.nodes, "loads"));
@@ -100,8 +102,10 @@ static ps_status add_current(trial *t)
 
 static ps_status add_border(trial *t, const setting *s)
 {
-    t->incident = (ps_dgtd_incident){s->kind, {1, .3, .4, 2, PS_DGTD_GAUSSIAN},
-                                     {1. / 3, 2. / 3, 2. / 3}, {2. / 3, -2. / 3, 1. / 3},
+    t->incident = (ps_dgtd_incident){s->kind,
+                                     {1, .3, .4, 2, PS_DGTD_GAUSSIAN},
+                                     {1. / 3, 2. / 3, 2. / 3},
+                                     {2. / 3, -2. / 3, 1. / 3},
                                      {.45, .55, -.4}};
     if (s->total) {
         PS_TRY(PS_ALLOC(&t->total, t->x.mesh.elements, "total"));
@@ -111,8 +115,8 @@ static ps_status add_border(trial *t, const setting *s)
             t->total[e] = centre[0] + .3 * centre[1] < .6;
         }
     }
-    t->border = (ps_dgtd_border){.averaged = s->averaged,
-                                 .incident = s->incident ? &t->incident : NULL};
+    t->border =
+        (ps_dgtd_border){.averaged = s->averaged, .incident = s->incident ? &t->incident : NULL};
     t->device_border = t->border;
     dgtd_border_init(&t->border, &t->exact, t->total, t->march.dt);
     dgtd_border_init(&t->device_border, &t->x, t->total, t->march.dt);
@@ -130,8 +134,8 @@ static ps_status start(trial *t, ps_device *device, int order, ps_precision prec
     PS_TRY(make_mesh(&t->exact.mesh, s->absorbing));
     PS_TRY(dgtd_case_init(&t->x, order, precision, t->materials, MATERIALS));
     PS_TRY(dgtd_case_init(&t->exact, order, PS_DOUBLE, t->materials, MATERIALS));
-    t->march = (ps_dgtd_march){.system = &t->exact.system, .electric = t->exact.field[0],
-                               .magnetic = t->exact.field[1]};
+    t->march = (ps_dgtd_march){
+        .system = &t->exact.system, .electric = t->exact.field[0], .magnetic = t->exact.field[1]};
     t->march.dt = .7 * ps_dgtd_step_constant(order) * ps_dgtd_least_size(&t->exact.body, NULL);
     ps_dgtd_set_step(&t->x.system, t->materials, t->march.dt);
     ps_dgtd_set_step(&t->exact.system, t->materials, t->march.dt);
@@ -245,8 +249,8 @@ static void check_ranges(ps_device *device, int order, ps_precision precision)
     for (int mode = PS_DGTD_FUSED; mode <= PS_DGTD_PAPER; ++mode) {
         static trial a, b;
         double error = NAN;
-        ps_status status = start(&a, device, order, precision, (ps_dgtd_device_mode)mode,
-                                 &settings[3]);
+        ps_status status =
+            start(&a, device, order, precision, (ps_dgtd_device_mode)mode, &settings[3]);
         if (status == PS_OK)
             status = start(&b, device, order, precision, (ps_dgtd_device_mode)mode, &settings[3]);
         if (status == PS_OK) status = run_ranges(&a, &b, &error);
@@ -277,22 +281,22 @@ static ps_status run_halo(trial *t, double *error)
     for (int k = 0; k < 2; ++k)
         PS_TRY(ps_device_alloc(t->d.device, FACES * width * real, &buffer[k]));
     PS_TRY(ps_copy_to_device(t->d.stream, list, faces, (int64_t)sizeof faces));
-    PS_TRY(ps_dgtd_device_halo_pack(&t->d.system, t->d.field[0], list, FACES, buffer[0],
-                                    t->d.stream));
+    PS_TRY(
+        ps_dgtd_device_halo_pack(&t->d.system, t->d.field[0], list, FACES, buffer[0], t->d.stream));
     PS_TRY(ps_stream_wait(t->d.stream));
     PS_TRY(ps_copy_to_device(t->d.stream, list, slots, (int64_t)sizeof slots));
     PS_TRY(ps_dgtd_device_halo_unpack(&t->d.system, t->d.field[0], list, FACES, buffer[0],
                                       t->d.stream));
-    PS_TRY(ps_dgtd_device_halo_pack(&t->d.system, t->d.field[0], list, FACES, buffer[1],
-                                    t->d.stream));
+    PS_TRY(
+        ps_dgtd_device_halo_pack(&t->d.system, t->d.field[0], list, FACES, buffer[1], t->d.stream));
     PS_TRY(ps_copy_to_host(t->d.stream, host, buffer[1], FACES * width * real));
     PS_TRY(ps_copy_to_host(t->d.stream, raw, t->d.field[0], t->d.field_bytes));
     PS_TRY(ps_stream_wait(t->d.stream));
     *error = 0;
     for (int64_t i = 0; i < FACES * width; ++i) {
         int64_t face = faces[i / width], c = i % width / r->face_nodes, m = i % r->face_nodes;
-        int64_t at = ps_dgtd_offset(&t->x.system, face / 4) +
-                     (c * r->nodes + r->face[face % 4][m]) * lanes;
+        int64_t at =
+            ps_dgtd_offset(&t->x.system, face / 4) + (c * r->nodes + r->face[face % 4][m]) * lanes;
         *error += memcmp(host + i * real, raw + at * real, (size_t)real) != 0;
     }
     free(host);

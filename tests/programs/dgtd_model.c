@@ -2,7 +2,8 @@
  * dgtd_model OUT [name=value ...]: a model of the unit cube (tests/support/cube_tets.h), for the
  * stage tests of dgtd-march. Names: order (1), side (4 cells), shake (0), parts (1), dt (.9 of the
  * Kuhn limit), sigma (0, in 1/m), eps (1), and as texts: kind=pec|pmc|absorbing,
- * arrange=hilbert|layers, source=none|mode|wave|current, absorbing=averaged|paper.
+ * arrange=hilbert|layers, source=none|mode|wave|current, absorbing=averaged|paper,
+ * flux=centred|upwind.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,7 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
     ps_dgtd_model model = {
         .header = {.order = (int)number_of(argc, argv, "order", "1"),
                    .averaged = strcmp(value_of(argc, argv, "absorbing", "averaged"), "paper") != 0,
+                   .upwind = !strcmp(value_of(argc, argv, "flux", "centred"), "upwind"),
                    .media = 1,
                    .sources = strcmp(source_kind, "none") != 0},
         .partition = &cut,
@@ -117,7 +119,7 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
         .sources = &source};
     model.header.dt =
         number_of(argc, argv, "dt", ".9") * dgtd_kuhn_limit(model.header.order, mesh->side);
-    model.header.dt_rule = model.header.dt;
+    model.header.dt_rule = dgtd_kuhn_limit(model.header.order, mesh->side);
     uint16_t *material = calloc((size_t)n, sizeof *material);
     model.material = material;
     const ps_store_identity identity = {

@@ -36,6 +36,28 @@ for order in 1 2 3 4; do
         END { print "drift", worst, "of", n / 3, "samples"; exit !(n == 300 && worst < 1e-13 && most > 1.5 * least) }'
 done
 
+# the balance with losses and sources of all kinds: what the energy gained since the first step is what was
+# supplied less what was conducted away and lost; to rounding of the largest of them
+for model in "order=2 kind=absorbing sigma=1 source=current" "order=1 kind=absorbing source=wave eps=2" \
+             "order=3 side=3 kind=absorbing absorbing=paper dt=.5 source=wave sigma=.3" "order=2 sigma=1.5 source=mode"; do
+    cube lossy.h5 side=4 shake=.3 dt=.55 $model
+    dgtd lossy.h5 lossy.out.h5 --steps 300 --energy-every 1 --balance --precision double --force
+    h5dump -d /trace/real -y -m %.17g -o numbers.txt lossy.out.h5 > /dev/null
+    tr ',' '\n' < numbers.txt | awk -v model="$model" '
+        NF == 0 { next }
+        { k = n++ % 7; d = $1 < 0 ? -$1 : $1 }
+        k == 0 || k == 3 || k == 4 || k == 5 { if (d > most) most = d; if (k > 0 && d > flow[k]) flow[k] = d }
+        k == 6 { if (d > worst) worst = d }
+        END { print "imbalance", worst / most, "conducted", flow[3], "lost", flow[4], "supplied", flow[5]
+              exit !(n == 2100 && worst < 1e-13 * most && flow[3] + flow[4] > .1 * most) }'
+done
+dgtd lossy.h5 file.out.h5 --steps 300 --energy-every 1 --balance --precision double --state file
+identical lossy.out.h5 file.out.h5
+dgtd lossy.h5 stopped.out.h5 --steps 300 --energy-every 1 --balance --precision double --stop-after 1e-3
+[ ! -e stopped.out.log ] ||
+    dgtd lossy.h5 stopped.out.h5 --steps 300 --energy-every 1 --balance --precision double --restart
+identical lossy.out.h5 stopped.out.h5
+
 # a step beyond the limit is noticed, and nothing is left behind
 cube cavity.h5 order=2 side=4 dt=1
 fails 1 "the march is unstable" penstock-dgtd-march cavity.h5 wild.h5 --steps 4000 --dt-scale 1.03

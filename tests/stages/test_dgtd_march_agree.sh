@@ -26,6 +26,24 @@ for model in "order=2 kind=absorbing source=current sigma=.5 eps=2" "order=1 kin
     done
 done
 
+# upwind flux: ranks and restarts, too; it dissipates; what it cannot do is refused
+cube u.h5 side=4 parts=3 order=2 flux=upwind source=mode dt=.4 shake=.1
+dgtd u.h5 one.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --force
+ranks 3 penstock-dgtd-march u.h5 ranks.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 \
+    --force -q > /dev/null
+close_to one.h5 ranks.h5 1e-13
+close_to one.electric.h5 ranks.electric.h5 1e-13
+h5dump -d /trace/real -y -m %.17g -o numbers.txt one.h5 > /dev/null
+tr ',' '\n' < numbers.txt | awk 'NF && n++ % 3 == 0 { if (last && $1 >= last) exit bad = 1; last = $1 } END { exit bad }'
+penstock-dgtd-march u.h5 part.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --stop-after 1e-3 \
+    > said.txt 2>&1
+if [ -e part.log ]; then
+    dgtd u.h5 part.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --restart
+fi
+identical part.electric.h5 one.electric.h5
+fails 2 "is unstable with the upwind flux" penstock-dgtd-march u.h5 out.h5 --steps 5 --dt-scale 1.1
+fails 2 "marched in memory" penstock-dgtd-march u.h5 out.h5 --steps 5 --state file
+
 # in a file: every m, forwards and backwards
 cube m.h5 side=6 order=2 arrange=layers kind=absorbing source=wave shake=.2 dt=.6
 run="--steps 61 $record --force"

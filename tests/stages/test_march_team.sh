@@ -25,6 +25,11 @@ for precision in f64 f32; do
     close_to out.h5 cpu.h5 $tolerance
     team 2 warp-$precision.h5 sphere2.h5 out.h5 $run --force --cpu-worker on
     close_to out.h5 cpu.h5 $tolerance
+    # halves: the same values on devices as on cores
+    penstock-slice-block s-$precision.h5 half.h5 --values f16 --force -q > /dev/null
+    march half.h5 sphere2.h5 half-cpu.h5 $run --force
+    team 1 half.h5 sphere2.h5 out.h5 $run --force
+    close_to out.h5 half-cpu.h5 $tolerance
 done
 mv cpu.h5 cpu-f32.h5
 

@@ -72,7 +72,8 @@ static inline ps_status cube_tets_link(cube_tets *mesh, int kind)
     return status;
 }
 
-static inline void cube_tets_order(cube_tets *mesh)
+/* tile: of ps_dgtd_group_shapes; 0: none. */
+static inline void cube_tets_order(cube_tets *mesh, int64_t tile)
 {
     size_t count = (size_t)mesh->elements;
     double *centroids = malloc(3 * count * sizeof *centroids);
@@ -80,6 +81,7 @@ static inline void cube_tets_order(cube_tets *mesh)
     void *workspace = malloc(ps_space_curve_workspace(mesh->elements));
     ps_dgtd_order_elements(mesh->vertices, mesh->tetrahedra, mesh->elements, centroids, workspace,
                            order);
+    if (tile) ps_dgtd_group_shapes(mesh->vertices, mesh->tetrahedra, mesh->elements, tile, order);
     memcpy(old, mesh->tetrahedra, 4 * count * sizeof *old);
     for (size_t e = 0; e < count; ++e)
         memcpy(mesh->tetrahedra + 4 * e, old + 4 * (size_t)order[e], 4 * sizeof *old);
@@ -89,8 +91,9 @@ static inline void cube_tets_order(cube_tets *mesh)
     free(workspace);
 }
 
-/* The boundary is of one kind. */
-static inline ps_status cube_tets_init(cube_tets *mesh, int64_t side, double shake, int kind)
+/* The boundary is of one kind; tile as above. */
+static inline ps_status cube_tets_init_tiled(cube_tets *mesh, int64_t side, double shake, int kind,
+                                             int64_t tile)
 {
     size_t count = 6 * (size_t)(side * side * side);
     memset(mesh, 0, sizeof *mesh);
@@ -107,8 +110,13 @@ static inline ps_status cube_tets_init(cube_tets *mesh, int64_t side, double sha
         cube_tets_cell(mesh->tetrahedra + 24 * c, side,
                        (const int64_t[3]){c % side, c / side % side, c / side / side});
     ps_dgtd_sort_vertices(mesh->tetrahedra, mesh->elements);
-    cube_tets_order(mesh);
+    cube_tets_order(mesh, tile);
     return cube_tets_link(mesh, kind);
+}
+
+static inline ps_status cube_tets_init(cube_tets *mesh, int64_t side, double shake, int kind)
+{
+    return cube_tets_init_tiled(mesh, side, shake, kind, 0);
 }
 
 #endif

@@ -52,8 +52,8 @@ static inline ps_status dgtd_device_init(dgtd_device *x, ps_device *device, cons
     }
     x->scratch_bytes = x->field_bytes < (64 << 20) ? x->field_bytes / 3 + 65536 : 64 << 20;
     PS_TRY(ps_device_alloc(device, x->scratch_bytes, &x->scratch));
-    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = dt, .electric = x->field[0],
-                                      .magnetic = x->field[1]};
+    x->march = (ps_dgtd_device_march){
+        .device = &x->system, .dt = dt, .electric = x->field[0], .magnetic = x->field[1]};
     return PS_OK;
 }
 
@@ -93,17 +93,39 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
 static inline ps_status dgtd_device_put(dgtd_device *x, void *const host[2])
 {
     for (int f = 0; f < 2; ++f)
-        PS_TRY(ps_dgtd_device_put(&x->system, x->field[f], host[f], 0, x->system.groups,
-                                  x->stream));
+        PS_TRY(
+            ps_dgtd_device_put(&x->system, x->field[f], host[f], 0, x->system.groups, x->stream));
     return ps_stream_wait(x->stream);
 }
 
 static inline ps_status dgtd_device_get(dgtd_device *x, void *const host[2])
 {
     for (int f = 0; f < 2; ++f)
-        PS_TRY(ps_dgtd_device_get(&x->system, x->field[f], host[f], 0, x->system.groups,
-                                  x->scratch, x->scratch_bytes, x->stream));
+        PS_TRY(ps_dgtd_device_get(&x->system, x->field[f], host[f], 0, x->system.groups, x->scratch,
+                                  x->scratch_bytes, x->stream));
     return ps_stream_wait(x->stream);
+}
+
+/* Random coefficients in -1/2 .. 1/2 in both fields, halo included: one pool, time and again. */
+static inline ps_status dgtd_device_fill_random(dgtd_device *x)
+{
+    enum { POOL = 16 << 20 };
+    char *pool;
+    uint64_t state = 5;
+    PS_TRY(PS_ALLOC(&pool, POOL, "random values"));
+    for (int64_t i = 0; i < POOL / 8; ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double wide = (double)(state >> 33) * 0x1p-31 - .5;
+        float values[2] = {(float)wide, (float)(-wide / 3)};
+        memcpy(pool + 8 * i, x->system.precision == PS_SINGLE ? (void *)values : &wide, 8);
+    }
+    for (int f = 0; f < 2; ++f)
+        for (int64_t at = 0; at < x->field_bytes; at += POOL)
+            PS_TRY(ps_copy_to_device(x->stream, (char *)x->field[f] + at, pool,
+                                     x->field_bytes - at < POOL ? x->field_bytes - at : POOL));
+    PS_TRY(ps_stream_wait(x->stream));
+    free(pool);
+    return PS_OK;
 }
 
 /* `steps` whole steps from step n on, enqueued. */

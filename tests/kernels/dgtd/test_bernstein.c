@@ -28,8 +28,8 @@ static void matrices_are_inverse(void **state)
             for (int j = 0; j < nodal.nodes; ++j) {
                 double product = 0;
                 for (int k = 0; k < nodal.nodes; ++k)
-                    product += bases.to_nodes[i * nodal.nodes + k] *
-                               bases.from_nodes[k * nodal.nodes + j];
+                    product +=
+                        bases.to_nodes[i * nodal.nodes + k] * bases.from_nodes[k * nodal.nodes + j];
                 check_near(product, i == j, 1e-14, 0);
                 assert_true(bases.to_nodes[i * nodal.nodes + j] >= 0);
                 sum += bases.from_nodes[i * nodal.nodes + j];
@@ -112,9 +112,10 @@ static void factored_lift(int f, const double *in, double *out)
         for (int m2 = 0; m2 < p - j; ++m2)
             for (int m1 = 0; m1 + m2 < p - j; ++m1) {
                 int m[3] = {p - j - 1 - m1 - m2, m1, m2}, d = p - j;
-                next[triangle(m1, m2, d - 1)] = ((m[0] + 1) * v[triangle(m1, m2, d)] +
-                                                 (m1 + 1) * v[triangle(m1 + 1, m2, d)] +
-                                                 (m2 + 1) * v[triangle(m1, m2 + 1, d)]) / d;
+                next[triangle(m1, m2, d - 1)] =
+                    ((m[0] + 1) * v[triangle(m1, m2, d)] + (m1 + 1) * v[triangle(m1 + 1, m2, d)] +
+                     (m2 + 1) * v[triangle(m1, m2 + 1, d)]) /
+                    d;
             }
         memcpy(v, next, sizeof v);
         binomial *= -(double)(p - j) / (j + 1);
@@ -176,7 +177,8 @@ static void a_march_is_the_same_in_both_bases(void **state)
         convert(&b, bases.from_nodes);
         ps_dgtd_operators_init(b.operators, &coefficients);
         for (int k = 0; k < 2; ++k) {
-            ps_dgtd_march m = {.system = &cases[k]->system, .electric = cases[k]->field[0],
+            ps_dgtd_march m = {.system = &cases[k]->system,
+                               .electric = cases[k]->field[0],
                                .magnetic = cases[k]->field[1]};
             ps_dgtd_march_steps(&m, 20);
         }

@@ -204,6 +204,7 @@ static void against_plain_sums(void **state)
         b.density[v] = (float)(600 + 800 * check_random(&seed));
         b.power[v] = (float)(1000 * check_random(&seed));
     }
+    b.density[0] = 900; /* alone in a corner */
     run(&b);
     double *side = calloc((size_t)b.voxels, 8), *value = calloc((size_t)b.voxels, 8);
     double(*c)[3] = calloc((size_t)b.voxels, sizeof *c);
@@ -245,6 +246,25 @@ static void against_plain_sums(void **state)
     drop(&b);
 }
 
+/* Where nothing is absorbed the average is 0, not a rounding below it, and every voxel has one. */
+static void no_power(void **state)
+{
+    block b;
+    make(&b, 40, 24, 24, 1e-3, 1e-3);
+    for (int64_t v = 0; v < b.voxels; ++v) {
+        if ((v * 7 / 11) % 13 == 0) continue;
+        b.density[v] = 1000 + (float)(v % 37);
+        b.power[v] = v % 40 < 9 ? 1e3f + (float)(v % 101) : 0;
+    }
+    run(&b);
+    for (int64_t v = 0; v < b.voxels; ++v) {
+        assert_int_not_equal(b.x.status[v], PS_MASS_NONE);
+        assert_true(b.x.value[v] >= 0);
+    }
+    check_near(b.x.value[at(&b, 30, 12, 12)], 0, 1e-12, 0);
+    drop(&b);
+}
+
 /* Less tissue than the mass: no value, and no endless growth. */
 static void too_light(void **state)
 {
@@ -260,6 +280,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(uniform), cmocka_unit_test(slab),
                                        cmocka_unit_test(against_plain_sums),
-                                       cmocka_unit_test(too_light)};
+                                       cmocka_unit_test(no_power), cmocka_unit_test(too_light)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

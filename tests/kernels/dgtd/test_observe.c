@@ -144,7 +144,8 @@ static void energies_by_groups(void **state)
         memcpy(a.former, a.field[1], dgtd_case_field_bytes(&a));
         ps_dgtd_march_steps(&march[0], 1);
         double expected = ps_dgtd_march_energy(&march[0], a.former, &one, &one, a.partial);
-        ps_dgtd_energy energy = {&one, &one, dgtd_array(ps_dgtd_energy_bytes(&b.system))};
+        ps_dgtd_energy energy = {
+            .eps = &one, .mu = &one, .former = dgtd_array(ps_dgtd_energy_bytes(&b.system))};
         for (int field = 0; field < 2; ++field) {
             for (int64_t g = 0; g < b.system.groups; g += 5)
                 ps_dgtd_energy_half(&energy, &march[1], (ps_dgtd_field)field, g,

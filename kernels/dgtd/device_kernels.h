@@ -1,6 +1,6 @@
 /* What device_state.c, device_march.c and the *_cuda.cu files share. Private to them. */
-#ifndef PS_KERNELS_DGTD_DEVICE_LAUNCH_H
-#define PS_KERNELS_DGTD_DEVICE_LAUNCH_H
+#ifndef PS_KERNELS_DGTD_DEVICE_KERNELS_H
+#define PS_KERNELS_DGTD_DEVICE_KERNELS_H
 
 #include "kernels/dgtd/device_march.h"
 
@@ -16,11 +16,17 @@ typedef struct ps_dgtd_device_sweep {
 /* Ghost value over own value, by the field that is updated and the kind of face. */
 extern const double ps_dgtd_ghost_signs[2][PS_DGTD_FACES];
 
+/* Nodes of the four faces, as reference.h lists them. */
+typedef struct ps_dgtd_face_nodes {
+    int8_t node[4][PS_DGTD_MAX_FACE_NODES];
+} ps_dgtd_face_nodes;
+void ps_dgtd_list_face_nodes(int order, ps_dgtd_face_nodes *out);
+
 ps_status ps_dgtd_half_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
 ps_status ps_dgtd_paper_step_cuda(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
 
-ps_status ps_dgtd_convert_cuda(const ps_dgtd_device *device, const double *matrix,
-                               const void *from, void *to, int64_t groups, ps_stream *stream);
+ps_status ps_dgtd_convert_cuda(const ps_dgtd_device *device, const double *matrix, const void *from,
+                               void *to, int64_t groups, ps_stream *stream);
 /* out: fetch the faces' coefficients from the field into the buffer, else put them. */
 ps_status ps_dgtd_halo_cuda(const ps_dgtd_device *device, void *field, const int32_t *faces,
                             int64_t count, void *buffer, int out, ps_stream *stream);
@@ -28,8 +34,7 @@ ps_status ps_dgtd_inner_cuda(const ps_dgtd_device *device, const double *weights
                              const void *b, int64_t begin, int64_t end, double *partial,
                              ps_stream *stream);
 ps_status ps_dgtd_probe_cuda(const ps_dgtd_device *device, const void *field, const int64_t *slots,
-                             const double *weights, int64_t count, double *out,
-                             ps_stream *stream);
+                             const double *weights, int64_t count, double *out, ps_stream *stream);
 ps_status ps_dgtd_dft_cuda(const ps_dgtd_device *device, const void *field, const double *factors,
                            int frequencies, int64_t begin, int64_t end, void *sums,
                            ps_stream *stream);
@@ -38,9 +43,9 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
                                ps_stream *stream);
 
 /* Elements [begin, end) of the border. */
-ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device, const ps_dgtd_device_border *border,
-                                   const void *field, int64_t begin, int64_t end,
-                                   ps_stream *stream);
+ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
+                                   const ps_dgtd_device_border *border, const void *field,
+                                   int64_t begin, int64_t end, ps_stream *stream);
 ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                     const ps_dgtd_device_border *border, ps_dgtd_field which,
                                     void *field, double t, int64_t begin, int64_t end,
