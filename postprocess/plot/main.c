@@ -14,15 +14,21 @@ typedef struct plot_kind {
     int64_t width, height; /* pixels, unless told otherwise; 0: the kind decides */
 } plot_kind;
 
-static const plot_kind kinds[] = {
-    {"slice", plot_slice, 1000, 800},       {"blocks", plot_blocks, 1000, 800},
-    {"lengths", plot_lengths, 900, 560},    {"trace", plot_trace, 1100, 620},
-    {"spectrum", plot_spectrum, 1100, 620}, {"polar", plot_polar, 980, 760},
-    {"workers", plot_workers, 1000, 860},   {"surface", plot_surface, 1280, 800},
-    {"plane", plot_plane, 1280, 0},         {"stages", plot_stages, 900, 600},
-    {"gantt", plot_gantt, 1280, 0},         {"convergence", plot_convergence, 1000, 640},
-    {"isolines", plot_isolines, 900, 720},  {"gravity-map", plot_gravity_map, 900, 0},
-    {"gravity-profile", plot_gravity_profile, 1000, 560}};
+static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
+                                  {"blocks", plot_blocks, 1000, 800},
+                                  {"lengths", plot_lengths, 900, 560},
+                                  {"trace", plot_trace, 1100, 620},
+                                  {"spectrum", plot_spectrum, 1100, 620},
+                                  {"polar", plot_polar, 980, 760},
+                                  {"workers", plot_workers, 1000, 860},
+                                  {"surface", plot_surface, 1280, 800},
+                                  {"plane", plot_plane, 1280, 0},
+                                  {"stages", plot_stages, 900, 600},
+                                  {"gantt", plot_gantt, 1280, 0},
+                                  {"convergence", plot_convergence, 1000, 640},
+                                  {"isolines", plot_isolines, 900, 720},
+                                  {"gravity-map", plot_gravity_map, 900, 0},
+                                  {"gravity-profile", plot_gravity_profile, 1000, 560}};
 
 static const char *output, *script;
 static int64_t width, height;
@@ -53,7 +59,7 @@ static const ps_option options[] = {
     {"difference", PS_OPTION_FLAG, &request.difference, NULL,
      "trace: a second panel with the differences to the first file", 0, 0, 0},
     {"dynamic", PS_OPTION_REAL, &request.dynamic, "DB",
-     "polar, spectrum: decibels shown below the largest", 5, 400, 0},
+     "polar, spectrum, plane with --log: decibels shown below the largest", 5, 400, 0},
     {"slice", PS_OPTION_INT, &request.slice, "J", "slice, blocks: which slice; -1: the middle one",
      -1, 2147483647, 0},
     {"first-row", PS_OPTION_INT, &request.first_row, "I", "slice, blocks: first row shown", 0,

@@ -143,6 +143,24 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
                low, height);
 }
 
+/* Levels below the largest value of all samples: 10 log10 of powers and areas, 20 log10 of fields;
+ * at least -dynamic. */
+static void to_levels(ps_trace *trace, double dynamic)
+{
+    bool power = trace->units[0] == 'W' || strcmp(trace->units, "m2") == 0;
+    double largest = 0;
+    for (int64_t i = 0; i < trace->samples * trace->channels; ++i)
+        if (isfinite(trace->real[i])) largest = fmax(largest, fabs(trace->real[i]));
+    for (int64_t i = 0; i < trace->samples * trace->channels; ++i)
+        if (isfinite(trace->real[i]))
+            trace->real[i] =
+                fmax((power ? 10 : 20) * log10(fabs(trace->real[i]) / largest), -dynamic);
+    char text[sizeof trace->quantity];
+    snprintf(text, sizeof text, "%.28s re %.3g %.20s", trace->quantity, largest, trace->units);
+    memcpy(trace->quantity, text, sizeof text);
+    strcpy(trace->units, "dB");
+}
+
 static ps_status draw(const plot_request *request, const ps_trace *trace, canvas *c)
 {
     if (trace->grid[0] < 2 || trace->grid[1] < 2)
@@ -157,7 +175,10 @@ static ps_status draw(const plot_request *request, const ps_trace *trace, canvas
     int count = 0;
     PS_TRY(choose_times(request, trace, samples, &count));
     double ends[2];
-    PS_TRY(choose_range(request, trace, samples, count, ends));
+    if (request->log && !request->range)
+        ends[0] = -request->dynamic, ends[1] = 0;
+    else
+        PS_TRY(choose_range(request, trace, samples, count, ends));
     double factor = colour_range_put(ends, trace->quantity, trace->units, c);
     for (int i = 0; i < count; ++i) put_panel_data(trace, samples[i], factor, i, c);
     put_frame(request, trace, axes, count, c);
@@ -176,6 +197,7 @@ ps_status plot_plane(const plot_request *request, canvas *c)
     ps_status status = ps_trace_load(request->files[0], &trace);
     for (int64_t i = 0; trace.complex_values && i < trace.samples * trace.channels; ++i)
         trace.real[i] = hypot(trace.real[i], trace.imaginary[i]);
+    if (status == PS_OK && request->log) to_levels(&trace, request->dynamic);
     if (status == PS_OK) status = draw(request, &trace, c);
     ps_trace_release(&trace);
     return status;

@@ -53,6 +53,8 @@ expect 0 "W/kg" penstock-inspect cut.h5
 if command -v gnuplot > /dev/null; then
     expect 0 "written" penstock-plot plane cut.h5 --output cut.png --script cut.gp
     grep -q "f = 1.8 GHz" cut.gp || fail "no frequency in the picture"
+    expect 0 "written" penstock-plot plane cut.h5 --log --dynamic 20 --output level.png --script level.gp
+    grep -q "cbrange \[-20:0\]" level.gp && grep -q "re 0.0082.* W/kg (dB)" level.gp || fail "levels of the cut"
     expect 0 "written" penstock-plot surface decay.hdf --field SAR_1g --output skin.png --script skin.gp
     # 4 x 4 squares of two triangles above and below, 4 x 2 on each side, each in pieces
     within "$(grep -c . skin.gp)" 1000 1000000 "lines of the picture"
