@@ -180,7 +180,7 @@ static ps_status open_queue(fmm_run *r)
                        .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
                        .termination = r->options->termination == 0
-                                          ? PS_TERMINATION_TIME
+                                          ? PS_TERMINATION_BACKLOG
                                           : (ps_termination)(r->options->termination - 1)},
         .calibrate = true,
         .keep_edges = r->options->trace != NULL,
