@@ -88,6 +88,8 @@ static void memory_figures(const fmm_run *r, ps_report *report)
     ps_report_int(report, "pieces_peak", f.peak_bytes, "B");
     ps_report_int(report, "read", f.read_bytes, "B");
     ps_report_int(report, "written_to_scratch", f.written_bytes, "B");
+    if (f.load_seconds > 0)
+        ps_report_real(report, "loading", f.load_seconds, "s, before the tasks");
     ps_report_real(report, "moving", f.move_seconds, "s of the inserting thread");
     ps_report_real(report, "waiting_for_room", f.wait_seconds, "s of the inserting thread");
     ps_report_int(report, "peak_memory", ps_memory_peak(), "B");

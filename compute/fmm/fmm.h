@@ -97,6 +97,9 @@ int64_t fmm_pool_whole(const fmm_pool *pool); /* of all that some task accesses,
 /* One task more will access the piece. */
 void fmm_pool_expect(fmm_pool *pool, int64_t piece);
 void fmm_pool_expect_none(fmm_pool *pool); /* counting begins anew */
+/* Before fmm_pool_start, where all pieces fit the budget: takes memory for all of them (pinned, for
+ * transfers to GPUs, with a device), reads what comes from the octree. OpenMP inside. */
+ps_status fmm_pool_load(fmm_pool *pool, ps_device *device);
 /* From here on pieces are in memory, at most `budget` bytes of them; others lie in a scratch file
  * beside `beside`, or where they came from. */
 ps_status fmm_pool_start(fmm_pool *pool, ps_task_queue *queue, int64_t budget, const char *beside);
@@ -108,7 +111,7 @@ ps_status fmm_pool_acquire(fmm_pool *pool, const int64_t *pieces, const ps_acces
 ps_status fmm_pool_settle(fmm_pool *pool, int64_t piece, void **memory);
 typedef struct fmm_pool_figures {
     int64_t peak_bytes, read_bytes, written_bytes, evictions;
-    double wait_seconds, move_seconds;
+    double wait_seconds, move_seconds, load_seconds;
 } fmm_pool_figures;
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
 
@@ -145,6 +148,8 @@ typedef struct fmm_gpus fmm_gpus;
 /* Opens the devices that --device names, at most `most` (none if there are none, or on a CPU). */
 ps_status fmm_gpus_open(const ps_run *run, fmm_gpus **out, int *count);
 void fmm_gpus_close(fmm_gpus **gpus);
+/* PS_USAGE, saying why, if the kernels for GPUs do not take these operators. */
+ps_status fmm_gpus_can(const fmm_problem *p);
 /* Operators and room on each device. */
 ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p);
 ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus);

@@ -147,6 +147,14 @@ static ps_status measure_room(fmm_gpus *gpus, const fmm_problem *p)
                    (long long)slots);
 }
 
+ps_status fmm_gpus_can(const fmm_problem *p)
+{
+    ps_fmm_device_table unused;
+    for (int l = 2; l <= p->leaf; ++l)
+        PS_TRY(ps_fmm_device_table_pack(p->fmm.tables[l], NULL, &unused));
+    return PS_OK;
+}
+
 ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p)
 {
     gpus->method = (ps_fmm_device_method){.sides = p->fmm.sides,

@@ -31,15 +31,16 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"basis", PS_OPTION_CHOICE, &chosen.basis, "common|plain",
      "far-field operators of a level in one basis, or each by itself", 0, 0, PS_IDENTITY},
-    {"gradient", PS_OPTION_FLAG, &chosen.gradient, NULL, "write gradients, too", 0, 0, PS_IDENTITY},
+    {"gradient", PS_OPTION_FLAG, &chosen.gradient, NULL, "write gradients, too (on; --no-gradient)",
+     0, 0, PS_IDENTITY},
     {"check", PS_OPTION_INT, &chosen.check, "N",
      "compare N targets with direct sums and record the errors; 0: none", 0, 1e7, PS_IDENTITY},
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
     {"termination", PS_OPTION_CHOICE, &chosen.termination, "auto|none|bucket|kind|time|backlog",
-     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: time", 0, 0,
-     0},
+     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: backlog", 0,
+     0, 0},
     {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
      "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
      0, 0},
@@ -239,8 +240,8 @@ static void close_run(fmm_run *r, bool done)
 {
     fmm_resident_close(r);
     ps_task_queue_close(&r->queue);
-    fmm_gpus_close(&r->work.gpus);
     fmm_pool_close(&r->pool);
+    fmm_gpus_close(&r->work.gpus);
     fmm_source_release(&r->source);
     fmm_sink_close(&r->work.sink);
     fmm_check_close(&r->work.check);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compute/fmm/fmm.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/scratch_file.h"
 
@@ -35,6 +36,8 @@ struct fmm_pool {
     int64_t budget, used, oldest, newest, stamp, scratch_end, tasks_done;
     int scratch;
     const char *beside;
+    char *slab; /* all pieces, if all fit; pinned if `device` */
+    ps_device *device;
     fmm_pool_figures figures;
 };
 
@@ -174,20 +177,17 @@ void fmm_pool_close(fmm_pool **out)
 {
     fmm_pool *pool = *out;
     if (!pool) return;
-    for (int64_t i = 0; pool->pieces && i < pool->count; ++i) free(pool->pieces[i].memory);
+    for (int64_t i = 0; pool->pieces && !pool->slab && i < pool->count; ++i)
+        free(pool->pieces[i].memory);
+    if (pool->device)
+        ps_device_free_pinned(pool->device, pool->slab);
+    else
+        free(pool->slab);
     free(pool->pieces);
     fmm_source_release(&pool->source);
     if (pool->scratch >= 0) close(pool->scratch);
     free(pool);
     *out = NULL;
-}
-
-ps_status fmm_pool_start(fmm_pool *pool, ps_task_queue *queue, int64_t budget, const char *beside)
-{
-    pool->queue = queue;
-    pool->budget = budget;
-    pool->beside = beside;
-    return PS_OK;
 }
 
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool) { return pool->figures; }
@@ -281,26 +281,25 @@ static ps_status make_room(fmm_pool *pool, int64_t bytes)
 
 /* ---- into memory ---- */
 
-static ps_status load_particles(fmm_pool *pool, fmm_what what, int64_t group, void *memory)
+static ps_status load_particles(const fmm_problem *p, fmm_source *source, fmm_what what,
+                                int64_t group, void *memory)
 {
-    const fmm_problem *p = pool->problem;
     const ps_octree *tree = what == FMM_SOURCES ? p->fmm.sources : p->fmm.targets;
     ps_octree_side side = what == FMM_SOURCES || p->same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS;
     int64_t first, end;
     double *columns[PS_PARTICLE_COLUMNS_MAX];
     ps_octree_group(tree, p->leaf, group, &first, &end);
     int64_t begin = tree->particle_start[first], count = tree->particle_start[end] - begin;
-    if (what == FMM_PLACES)
-        return fmm_source_read(&pool->source, side, begin, count, NULL, 0, memory);
+    if (what == FMM_PLACES) return fmm_source_read(source, side, begin, count, NULL, 0, memory);
     int column_count = what == FMM_SOURCES ? 3 + p->fmm.sides : 3;
     for (int c = 0; c < column_count; ++c) columns[c] = (double *)memory + c * count;
-    return fmm_source_read(&pool->source, side, begin, count, columns, column_count, NULL);
+    return fmm_source_read(source, side, begin, count, columns, column_count, NULL);
 }
 
 /* Particles of the augmented leaves of a group, one after the other. */
-static ps_status load_packed(fmm_pool *pool, int64_t group, double *memory)
+static ps_status load_packed(const fmm_problem *p, fmm_source *source, int64_t group,
+                             double *memory)
 {
-    const fmm_problem *p = pool->problem;
     const ps_group_list *list = &p->lists.augmented;
     int64_t all = augmented_particles(p, group), at = 0;
     double *columns[PS_PARTICLE_COLUMNS_MAX];
@@ -308,32 +307,34 @@ static ps_status load_packed(fmm_pool *pool, int64_t group, double *memory)
         int64_t begin = p->trees[0].particle_start[list->items[i]],
                 count = p->trees[0].particle_start[list->items[i] + 1] - begin;
         for (int c = 0; c < 3 + p->fmm.sides; ++c) columns[c] = memory + c * all + at;
-        PS_TRY(fmm_source_read(&pool->source, PS_OCTREE_SOURCES, begin, count, columns,
-                               3 + p->fmm.sides, NULL));
+        PS_TRY(fmm_source_read(source, PS_OCTREE_SOURCES, begin, count, columns, 3 + p->fmm.sides,
+                               NULL));
         at += count;
     }
     return PS_OK;
 }
 
+/* What comes from the octree. Thread-safe for different sources. */
+static ps_status load(const fmm_problem *p, fmm_source *source, piece *q)
+{
+    switch (q->what) {
+    case FMM_PACKED:
+        return load_packed(p, source, q->group, q->memory);
+    case FMM_NEAR_LISTS:
+        fmm_near_lists(p, q->group, q->memory);
+        return PS_OK;
+    case FMM_FAR_LISTS:
+        fmm_far_lists(p, q->level, q->group, q->memory);
+        return PS_OK;
+    default:
+        return load_particles(p, source, (fmm_what)q->what, q->group, q->memory);
+    }
+}
+
 static ps_status fill(fmm_pool *pool, piece *q)
 {
     pool->figures.read_bytes += q->bytes;
-    switch (q->what) {
-    case FMM_SOURCES:
-    case FMM_TARGETS:
-    case FMM_PLACES:
-        return load_particles(pool, (fmm_what)q->what, q->group, q->memory);
-    case FMM_PACKED:
-        return load_packed(pool, q->group, q->memory);
-    case FMM_NEAR_LISTS:
-        fmm_near_lists(pool->problem, q->group, q->memory);
-        return PS_OK;
-    case FMM_FAR_LISTS:
-        fmm_far_lists(pool->problem, q->level, q->group, q->memory);
-        return PS_OK;
-    default:
-        break;
-    }
+    if (is_read_again(q)) return load(pool->problem, &pool->source, q);
     if (!q->stored) return ps_fail(PS_FAILED, "a piece of data is read before it was written");
     return ps_scratch_read(pool->scratch, q->memory, q->bytes, q->place);
 }
@@ -388,5 +389,79 @@ ps_status fmm_pool_settle(fmm_pool *pool, int64_t number, void **memory)
             return ps_fail(PS_FAILED, "a piece of data is not ready though all tasks are done");
     }
     *memory = q->memory;
+    return PS_OK;
+}
+
+ps_status fmm_pool_start(fmm_pool *pool, ps_task_queue *queue, int64_t budget, const char *beside)
+{
+    pool->queue = queue;
+    pool->budget = budget;
+    pool->beside = beside;
+    for (int64_t i = 0; i < pool->count && pool->slab; ++i) {
+        piece *q = &pool->pieces[i];
+        if (!q->memory) continue;
+        link_newest(pool, i);
+        pool->used += q->bytes;
+        PS_TRY(ps_task_data_register(queue, q->memory, q->bytes, &q->data));
+    }
+    pool->figures.peak_bytes = pool->used;
+    return PS_OK;
+}
+
+/* ---- all at once ---- */
+
+/* Pages of what tasks will write are there before they begin. */
+static void touch(piece *q)
+{
+    for (int64_t i = 0; i < q->bytes; i += 4096) ((char *)q->memory)[i] = 0;
+}
+
+static ps_status load_all(fmm_pool *pool)
+{
+    ps_failure failure = {0};
+    int64_t bytes = 0, some = pool->count / (32 * ps_processor_count()) + 1;
+#pragma omp parallel reduction(+ : bytes)
+    {
+        fmm_source source;
+        fmm_source_init(&source, pool->problem->file);
+#pragma omp for schedule(dynamic, some)
+        for (int64_t i = 0; i < pool->count; ++i) {
+            piece *q = &pool->pieces[i];
+            if (!q->memory || ps_has_failed(&failure)) continue;
+            if (is_read_again(q))
+                ps_note_failure(&failure, load(pool->problem, &source, q));
+            else
+                touch(q);
+            bytes += is_read_again(q) ? q->bytes : 0;
+        }
+        fmm_source_release(&source);
+    }
+    pool->figures.read_bytes += bytes;
+    return ps_first_failure(&failure);
+}
+
+static int64_t padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+ps_status fmm_pool_load(fmm_pool *pool, ps_device *device)
+{
+    int64_t bytes = 0;
+    double start = ps_clock();
+    for (int64_t i = 0; i < pool->count; ++i)
+        if (pool->pieces[i].uses) bytes += padded(pool->pieces[i].bytes);
+    pool->device = device;
+    if (device)
+        PS_TRY(ps_device_alloc_pinned(device, bytes + 256, (void **)&pool->slab));
+    else
+        pool->slab = ps_alloc_pages((size_t)bytes + 256);
+    if (!pool->slab)
+        return ps_fail(PS_EXHAUSTED, "no memory for %lld bytes of data", (long long)bytes);
+    char *at = pool->slab;
+    for (int64_t i = 0; i < pool->count; ++i) {
+        if (!pool->pieces[i].uses) continue;
+        pool->pieces[i].memory = at;
+        at += padded(pool->pieces[i].bytes);
+    }
+    PS_TRY(load_all(pool));
+    pool->figures.load_seconds = ps_clock() - start;
     return PS_OK;
 }

@@ -133,6 +133,7 @@ static void configure(const fmm_run *r)
     d->run.count[PS_FMM_SOURCES] = p->header->count[0];
     d->run.count[PS_FMM_TARGETS] = p->same ? 0 : p->header->count[1];
     d->run.gradient = true;
+    d->run.near_blocks = ps_fmm_resident_near_blocks(p->fmm.interpolation.order);
     d->run.lanes =
         (ps_fmm_resident_lanes){d->streams[0], d->streams[1], d->forked, d->met, d->marks};
 }

@@ -63,11 +63,23 @@ static ps_status share_memory(fmm_run *r)
                    (double)r->largest_bytes / 1e6, (double)(in_memory ? results : chunk) / 1e6);
 }
 
+/* Operators that are too long for GPUs leave the work to the cores, unless GPUs were asked for. */
+static ps_status open_gpus(fmm_run *r)
+{
+    PS_TRY(fmm_gpus_open(r->run, &r->work.gpus, &r->problem.gpus));
+    if (r->problem.gpus == 0 || fmm_gpus_can(&r->problem) == PS_OK) return PS_OK;
+    if (strncmp(r->run->device, "cuda", 4) == 0) return fmm_gpus_can(&r->problem);
+    ps_info("on the cores alone: %s", ps_message());
+    fmm_gpus_close(&r->work.gpus);
+    r->problem.gpus = 0;
+    return PS_OK;
+}
+
 ps_status fmm_run_prepare(fmm_run *r)
 {
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
-    PS_TRY(fmm_gpus_open(r->run, &r->work.gpus, &r->problem.gpus));
+    PS_TRY(open_gpus(r));
     int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
     r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
@@ -168,7 +180,7 @@ static ps_status open_queue(fmm_run *r)
                        .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
                        .termination = r->options->termination == 0
-                                          ? PS_TERMINATION_TIME
+                                          ? PS_TERMINATION_BACKLOG
                                           : (ps_termination)(r->options->termination - 1)},
         .calibrate = true,
         .keep_edges = r->options->trace != NULL,
@@ -178,6 +190,8 @@ static ps_status open_queue(fmm_run *r)
         config.devices = fmm_gpus_devices(r->work.gpus);
         config.device_memory = fmm_gpus_memory(r->work.gpus, r->run);
     }
+    if (r->pool_budget >= r->whole_bytes)
+        PS_TRY(fmm_pool_load(r->pool, r->problem.gpus ? config.devices[0] : NULL));
     PS_TRY(ps_task_queue_open(&config, &r->queue));
     return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->operands[1]);
 }

@@ -37,7 +37,10 @@ ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *
     sink->file = -1;
     if (fmm_sink_bytes(targets, sides) <= budget) {
         sink->all = ps_alloc_pages((size_t)fmm_sink_bytes(targets, sides));
-        return sink->all ? PS_OK : ps_fail(PS_EXHAUSTED, "no memory for the results");
+        if (!sink->all) return ps_fail(PS_EXHAUSTED, "no memory for the results");
+#pragma omp parallel for
+        for (int64_t i = 0; i < sink->values * targets; i += 512) sink->all[i] = 0; /* its pages */
+        return PS_OK;
     }
     PS_TRY(PS_ALLOC(&sink->filled, sink->chunks, "results"));
     return ps_scratch_open(beside, &sink->file);

@@ -74,10 +74,9 @@ penstock-slice-block -q coarse-slices.h5 coarse-half.h5 --values f16 --force > b
 rm coarse-slices.h5
 for group in ${LENGTHS:-1 2 4 8 16 32}; do
     march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$one"
-    values=$(calculate "$(figure "group$group" data_swept) / $(figure "group$group" sweeps)")
     floor=$(calculate "1e3 * $(figure "group$group" tiles_on_device) / 4.58e12")
     record airplane-groups "a sweep, n_g $group" "$(calculate "1e3 * $(sweep "group$group")")" ms "$floor" \
-        "$(figure "group$group" unknowns) unknowns, fp32 warps, $values GB of values"
+        "$(figure "group$group" unknowns) unknowns, fp32 warps, $(calculate "$(figure "group$group" tiles_on_device) / 1e9") GB of tiles"
 done
 march half coarse-half.h5 coarse.hdf 512 --group 8 --device "$one"
 record airplane-groups "a sweep of halves, n_g 8" "$(calculate "1e3 * $(sweep half)")" ms \

@@ -17,7 +17,7 @@ tree e.h5 et.h5 --height 8 --group 150
 tree e.h5 bt.h5 --height 6 --group 100 --targets t.h5
 while read -r tree tolerance how; do
     penstock-fmm $tree.h5 a.h5 $how --device cpu --force > /dev/null
-    penstock-fmm $tree.h5 b.h5 $how --device cuda --workers 1 --force --termination backlog --trace tr.h5 > /dev/null
+    penstock-fmm $tree.h5 b.h5 $how --device cuda --resident no --workers 1 --force --termination backlog --trace tr.h5 > /dev/null
     penstock-compare b.h5 a.h5 --tolerance "$tolerance" > out || { cat out; fail "$tree $how"; }
     penstock-verify tr.h5 > /dev/null || fail "the trace of $tree $how"
     penstock-inspect tr.h5 >> inspected
@@ -35,7 +35,7 @@ END
 for kind in P2P M2L; do
     grep -q "$kind  *CPU .*GPU [1-9]" inspected || fail "no $kind was on a GPU"
 done
-penstock-fmm et.h5 a.h5 --accuracy 5 --device cuda --workers 3 --force --trace m.h5 > /dev/null
-penstock-fmm et.h5 b.h5 --accuracy 5 --device cuda --workers 3 --force --mapping m.h5 > /dev/null
+penstock-fmm et.h5 a.h5 --accuracy 5 --device cuda --resident no --workers 3 --force --trace m.h5 > /dev/null
+penstock-fmm et.h5 b.h5 --accuracy 5 --device cuda --resident no --workers 3 --force --mapping m.h5 > /dev/null
 penstock-compare b.h5 a.h5 --tolerance 0 > /dev/null || fail "a replayed mapping has other bits"
 echo "penstock-fmm on GPUs: passed"

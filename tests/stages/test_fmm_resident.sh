@@ -17,7 +17,8 @@ error=$(figure error_potential)
 
 if ! nvidia-smi -L > /dev/null 2>&1; then
     expect 1 "cuda" penstock-fmm tree.h5 x.h5 --device cuda
-    expect 1 "cuda" penstock-fmm tree.h5 x.h5 --device cuda --resident no
+    expect 1 "no CUDA device" penstock-fmm tree.h5 x.h5 --device cuda --resident no
+    expect 1 "no CUDA device" penstock-fmm tree.h5 x.h5 --device cuda --trace trace.h5
     expect 0 "" penstock-fmm tree.h5 auto.h5 --accuracy 5 --resident auto
     penstock-compare auto.h5 cores.h5 --tolerance 0 > /dev/null || fail "the cores by themselves"
     echo "no GPU here: its results are not compared"

@@ -25,13 +25,14 @@ for precision in f64 f32; do
     close_to out.h5 cpu.h5 $tolerance
     team 2 warp-$precision.h5 sphere2.h5 out.h5 $run --force --cpu-worker on
     close_to out.h5 cpu.h5 $tolerance
-    # halves: the same values on devices as on cores
-    penstock-slice-block s-$precision.h5 half.h5 --values f16 --force -q > /dev/null
-    march half.h5 sphere2.h5 half-cpu.h5 $run --force
-    team 1 half.h5 sphere2.h5 out.h5 $run --force
-    close_to out.h5 half-cpu.h5 $tolerance
 done
 mv cpu.h5 cpu-f32.h5
+
+# halves: the same values on devices as on cores
+penstock-slice-block s-f64.h5 half.h5 --values f16 -q > /dev/null
+march half.h5 sphere2.h5 half-cpu.h5 $run
+team 1 half.h5 sphere2.h5 out.h5 $run --force
+close_to out.h5 half-cpu.h5 1e-10
 
 # groups of other lengths, the last one not full
 team 1 warp-f32.h5 sphere2.h5 out.h5 --steps 101 $plane --group 32 --force
