@@ -1,7 +1,9 @@
 /*
- * Results in the caller's order. In memory: an array of all. Otherwise records of a place and the
- * values go to a scratch file, to where the chunk of the output that they belong to has its room;
- * at the end a chunk after the other is put in order. What is written does not depend on which.
+ * Results in the caller's order. In memory: the values of a target side by side, as places are met
+ * at random and a target then costs one line of the cache; columns are made chunk by chunk when
+ * they are written. Otherwise records of a place and the values go to a scratch file, to where the
+ * chunk of the output that they belong to has its room; at the end a chunk after the other is put
+ * in order. What is written does not depend on which.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 struct fmm_sink {
     int64_t targets, rows, chunks; /* rows: of a chunk of the output        */
     int values;                    /* 4 S                                   */
-    double *all;                   /* [values][targets]; NULL: in the file  */
+    double *all;                   /* [targets][values]; NULL: in the file  */
     int file;
     _Atomic int64_t *filled; /* [chunks] records that are in the file */
 };
@@ -93,9 +95,9 @@ static ps_status put_sorted(fmm_sink *sink, const int64_t *places, int64_t count
 
 ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, int64_t count, const double *values)
 {
-    for (int v = 0; v < sink->values && sink->all; ++v)
-        for (int64_t i = 0; i < count; ++i)
-            sink->all[v * sink->targets + places[i]] = values[v * count + i];
+    for (int64_t i = 0; i < count && sink->all; ++i)
+        for (int v = 0; v < sink->values; ++v)
+            sink->all[places[i] * sink->values + v] = values[v * count + i];
     if (sink->all) return PS_OK;
     int64_t *start = NULL, *order = NULL;
     ps_status status = PS_ALLOC(&start, sink->chunks + 1, "results");
@@ -145,6 +147,19 @@ static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *f
     return status;
 }
 
+static ps_status write_from_memory(fmm_sink *sink, int64_t chunk, ps_fmm_result *file)
+{
+    int64_t rows = rows_of(sink, chunk);
+    const double *all = sink->all + chunk * sink->rows * sink->values;
+    double *values;
+    PS_TRY(ps_alloc_untouched((void **)&values, 8 * rows * sink->values, "results"));
+    for (int64_t i = 0; i < rows; ++i)
+        for (int v = 0; v < sink->values; ++v) values[v * rows + i] = all[i * sink->values + v];
+    ps_status status = ps_fmm_result_write(file, chunk, values, rows);
+    free(values);
+    return status;
+}
+
 ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file)
 {
     ps_failure failure = {0};
@@ -152,10 +167,8 @@ ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file)
 #pragma omp parallel for schedule(dynamic, 1) if (threads > 1)
     for (int64_t c = 0; c < sink->chunks; ++c) {
         if (ps_has_failed(&failure)) continue;
-        ps_note_failure(
-            &failure, sink->all
-                          ? ps_fmm_result_write(file, c, sink->all + c * sink->rows, sink->targets)
-                          : write_from_file(sink, c, file));
+        ps_note_failure(&failure, sink->all ? write_from_memory(sink, c, file)
+                                            : write_from_file(sink, c, file));
     }
     return ps_first_failure(&failure);
 }
