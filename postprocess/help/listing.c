@@ -1,17 +1,27 @@
 #include "postprocess/help/listing.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "postprocess/help/registry.h"
 #include "runtime/report.h"
 
+static int longest_name(void)
+{
+    int longest = 0;
+    for (int i = 0; i < program_count; ++i) {
+        int length = (int)strlen(programs[i].name);
+        if (length > longest) longest = length;
+    }
+    return longest;
+}
+
 static void print_stage(void *context, const char *stage, const program_entry *first, int count)
 {
     char path[4096];
-    (void)context;
     printf("\n%s\n", stage);
     for (int i = 0; i < count; ++i)
-        printf("  %-16s %s%s\n", first[i].name, first[i].summary,
+        printf("  %-*s %s%s\n", *(const int *)context, first[i].name, first[i].summary,
                program_path(&first[i], path, sizeof path) ? "" : " [not installed]");
 }
 
@@ -36,7 +46,8 @@ void listing_print(bool json)
         print_json();
         return;
     }
+    int width = longest_name();
     printf("Penstock: an out-of-core pipeline of field solvers. Programs, in the order of use:\n");
-    for_each_stage(print_stage, NULL);
+    for_each_stage(print_stage, &width);
     printf("\n\"penstock PROGRAM ...\" runs one, \"penstock help PROGRAM\" explains it.\n");
 }
