@@ -15,8 +15,6 @@ enum { SAMPLES = 500, IDENTITY_BYTES = 40 };
 
 const char *const solve_method_names[] = {"direct",      "cg",    "bicgstab", "bicgcr",
                                           "fixed-point", "gmres", "sweeps"};
-static const char *const kind_names[PS_TRANSMISSION_KINDS] = {"oo0", "oo0-two-sided", "oo2",
-                                                              "oo2-two-sided"};
 
 static struct {
     int64_t slabs, limit, restart, checkpoint;
@@ -88,7 +86,7 @@ static ps_status search_transmission(solve_problem *p)
     ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, hx}, &symbol);
     ps_transmission_search search = {
         (ps_transmission_kind)chosen.kind, &symbol, {-1, log(hx / sqrt(12.0))}, 1};
-    p->options.kind = kind_names[chosen.kind];
+    p->options.kind = ps_transmission_name(chosen.kind);
     return ps_transmission_optimise(&search, &p->options.transmission, &p->options.factor, &result);
 }
 
@@ -96,12 +94,12 @@ static ps_status load_transmission(solve_problem *p)
 {
     ps_transmission_file file;
     PS_TRY(ps_transmission_load(chosen.transmission, &file));
-    int at = ps_transmission_find(&file, kind_names[chosen.kind]);
+    int at = ps_transmission_find(&file, ps_transmission_name(chosen.kind));
     double unit = strcmp(file.length_unit, "m") == 0 ? 1000 : 1; /* to km */
     ps_status status = PS_OK;
     if (at < 0)
         status = ps_fail(PS_INVALID, "%s has no condition of kind %s; --kind chooses another",
-                         chosen.transmission, kind_names[chosen.kind]);
+                         chosen.transmission, ps_transmission_name(chosen.kind));
     if (status == PS_OK && unit == 1 && strcmp(file.length_unit, "km") != 0)
         status = ps_fail(PS_INVALID, "%s: its unit of length is \"%s\"; m or km are understood",
                          chosen.transmission, file.length_unit);
@@ -110,7 +108,7 @@ static ps_status load_transmission(solve_problem *p)
         p->options.transmission.q[s] = file.coefficients[at][2 * s + 1] / unit;
         p->options.factor = file.factor[at];
     }
-    p->options.kind = kind_names[chosen.kind];
+    p->options.kind = ps_transmission_name(chosen.kind);
     ps_transmission_file_release(&file);
     return status;
 }

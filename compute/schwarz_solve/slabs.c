@@ -30,12 +30,7 @@ static int64_t largest_slab_planes(const solve_problem *p)
     return ps_slab_first(p->grid.nodes[0], p->options.slabs, 1) + 1;
 }
 
-static int64_t mode_plane(const solve_problem *p)
-{
-    int64_t mz = p->grid.nodes[2] - 2;
-    return (p->grid.nodes[1] - 2) *
-           ((mz + PS_FAST_COLUMNS - 1) / PS_FAST_COLUMNS * PS_FAST_COLUMNS);
-}
+static int64_t mode_plane(const solve_problem *p) { return ps_slab_box_mode_plane(&p->grid); }
 
 static ps_slab_box_plan plan_of(const solve_problem *p)
 {
@@ -175,17 +170,7 @@ static ps_status advance(slabs *s, double *change)
 {
     if (s->p->options.method == METHOD_SWEEPS) return ps_slab_box_sweep(&s->box, s->g, change);
     ps_interface problem = ps_slab_box_interface(&s->box, true);
-    int64_t n = problem.size;
-    double sum = 0;
-    PS_TRY(problem.exchange(problem.context, true, s->g, s->space));
-    for (int64_t i = 0; i < n; ++i) s->space[i] -= s->g[i];
-    if (problem.correct) PS_TRY(problem.correct(problem.context, s->space));
-    for (int64_t i = 0; i < n; ++i) {
-        s->g[i] += s->space[i];
-        sum += s->space[i] * s->space[i];
-    }
-    *change = sqrt(sum);
-    return PS_OK;
+    return ps_interface_step(&problem, s->g, s->space, change);
 }
 
 static ps_status iterate(slabs *s)

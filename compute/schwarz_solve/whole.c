@@ -29,11 +29,6 @@ int64_t whole_memory(const solve_problem *p)
     return 8 * (2 * ps_q1_grid_size(&p->grid) + whole_workspace(p, &slab, &stencil));
 }
 
-static ps_status watch(void *context, int64_t iteration, double residual)
-{
-    return note_iteration(context, iteration, residual);
-}
-
 static ps_status krylov(solve_problem *p, const ps_slab_stencil *stencil, const double *b,
                         double *u, double *workspace)
 {
@@ -45,7 +40,7 @@ static ps_status krylov(solve_problem *p, const ps_slab_stencil *stencil, const 
     /* The team is its own context: iterations are noted from the result alone. */
     ps_status status =
         ps_krylov_solve(method, &control, p->options.tolerance, p->options.limit, &p->result);
-    if (status == PS_OK) status = watch(p, p->result.iterations, p->result.residual);
+    if (status == PS_OK) status = note_iteration(p, p->result.iterations, p->result.residual);
     return status;
 }
 

@@ -15,26 +15,9 @@ INLINE void combine(lanes *out, const lanes *x, int stride, const int *plus_minu
         *out = x[plus * stride] - x[minus * stride];
 }
 
-#define ORDER 1
-#define NP 4
-#define NF 3
-#define RB 4
-#include "kernels/dgtd/half_step_body.h"
-#define ORDER 2
-#define NP 10
-#define NF 6
-#define RB 5
-#include "kernels/dgtd/half_step_body.h"
-#define ORDER 3
-#define NP 20
-#define NF 10
-#define RB 5
-#include "kernels/dgtd/half_step_body.h"
-#define ORDER 4
-#define NP 35
-#define NF 15
-#define RB 5
-#include "kernels/dgtd/half_step_body.h"
+#define ORDER_BODY "kernels/dgtd/half_step_body.h"
+#include "kernels/dgtd/orders_body.h"
+#undef ORDER_BODY
 
 /* 1/2 sum of weight |det| (a' M^ b) over the elements of one group, all components. */
 static double PASTE2(inner, SUFFIX)(const ps_dgtd_inner_arguments *x, int64_t group)

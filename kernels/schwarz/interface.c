@@ -56,6 +56,13 @@ static ps_status too_many(const ps_krylov_result *result, double tolerance)
                    result->residual, (long long)result->iterations, tolerance);
 }
 
+ps_status ps_interface_step(const ps_interface *p, double *g, double *r, double *change)
+{
+    PS_TRY(residual_of(p, g, r));
+    add(p->size, 1, r, g);
+    return norm(p, r, change);
+}
+
 ps_status ps_interface_fixed_point(const ps_interface *p, double tolerance, int64_t limit,
                                    double *g, double *r, ps_krylov_result *result)
 {
@@ -63,9 +70,7 @@ ps_status ps_interface_fixed_point(const ps_interface *p, double tolerance, int6
     *result = (ps_krylov_result){0};
     while (!result->converged) {
         if (result->iterations == limit) return too_many(result, tolerance);
-        PS_TRY(residual_of(p, g, r));
-        add(p->size, 1, r, g);
-        PS_TRY(norm(p, r, &size));
+        PS_TRY(ps_interface_step(p, g, r, &size));
         if (result->iterations++ == 0) first = size;
         PS_TRY(judge(p, size, first, tolerance, result));
     }

@@ -38,15 +38,16 @@ static ps_slab largest_slab(const ps_slab_box_plan *plan)
     return s;
 }
 
-static int64_t mode_plane(const ps_slab_box_plan *plan)
+int64_t ps_slab_box_mode_plane(const ps_q1_grid *grid)
 {
-    int64_t my = plan->grid.nodes[1] - 2, mz = plan->grid.nodes[2] - 2;
+    int64_t my = grid->nodes[1] - 2, mz = grid->nodes[2] - 2;
     return my * ((mz + PS_FAST_COLUMNS - 1) / PS_FAST_COLUMNS * PS_FAST_COLUMNS);
 }
 
 static int64_t plane_of(const ps_slab_box_plan *plan)
 {
-    return plan->modes ? mode_plane(plan) : plan->grid.nodes[1] * plan->grid.nodes[2];
+    return plan->modes ? ps_slab_box_mode_plane(&plan->grid)
+                       : plan->grid.nodes[1] * plan->grid.nodes[2];
 }
 
 /* Right-hand side of a slab and workspace of its solution; also the traces of the coarse solve. */
@@ -55,7 +56,9 @@ static int64_t space_of(const ps_slab_box_plan *plan)
     ps_slab slab = largest_slab(plan);
     int64_t solve = ps_fast_workspace(&slab, plan->threads) + rounded(ps_q1_grid_size(&slab.grid));
     int64_t coarse =
-        plan->coarse > 0 ? (2 * plan->slabs + 2) * mode_plane(plan) + 16 * plan->slabs : 0;
+        plan->coarse > 0
+            ? (2 * plan->slabs + 2) * ps_slab_box_mode_plane(&plan->grid) + 16 * plan->slabs
+            : 0;
     return solve > coarse ? solve : coarse;
 }
 
@@ -342,7 +345,7 @@ static void solve_band(double (*band)[5], int64_t n, double *x)
 static ps_status correct(void *context, double *r)
 {
     ps_slab_box *box = context;
-    int64_t traces = 2 * (box->plan.slabs - 1), size = mode_plane(&box->plan);
+    int64_t traces = 2 * (box->plan.slabs - 1), size = ps_slab_box_mode_plane(&box->plan.grid);
     double *modes = box->space, *scratch = modes + traces * size, *delta = scratch + size;
     double(*band)[5] = (double(*)[5])(delta + size), *x = (double *)(band + traces);
     const ps_fast_solver *f = &box->tables;

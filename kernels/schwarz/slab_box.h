@@ -47,6 +47,9 @@ typedef struct ps_slab_box {
  * first(i) .. first(i + 1). */
 int64_t ps_slab_first(int64_t nodes, int64_t slabs, int64_t slab);
 
+/* Values of a plane of sine modes: (ny - 2) rows of nz - 2 padded to PS_FAST_COLUMNS. */
+int64_t ps_slab_box_mode_plane(const ps_q1_grid *grid);
+
 /* Doubles of memory; the box is made in it and borrows it (64-byte aligned). PS_USAGE for too many
  * slabs, otherwise as ps_fast_solver_make. */
 int64_t ps_slab_box_size(const ps_slab_box_plan *plan);

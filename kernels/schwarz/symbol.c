@@ -8,6 +8,13 @@ PS_ISA_SELECT(struct ps_symbol_functions, ps_symbol_table)
 
 static const double pi = 3.14159265358979323846;
 
+const char *ps_transmission_name(ps_transmission_kind kind)
+{
+    static const char *const names[PS_TRANSMISSION_KINDS] = {"oo0", "oo0-two-sided", "oo2",
+                                                             "oo2-two-sided"};
+    return names[kind];
+}
+
 static void set_sample(ps_symbol *symbol, int64_t i, double mu, double hx, double overlap)
 {
     symbol->mu[i] = mu;
@@ -70,8 +77,7 @@ double ps_symbol_largest(const ps_symbol *symbol, const ps_transmission *t)
  * right faces, which a forward sweep meets first. */
 static ps_transmission larger_first(ps_transmission t)
 {
-    return t.p[0] >= t.p[1] ? t
-                            : (ps_transmission){{t.p[1], t.p[0]}, {t.q[1], t.q[0]}};
+    return t.p[0] >= t.p[1] ? t : (ps_transmission){{t.p[1], t.p[0]}, {t.q[1], t.q[0]}};
 }
 
 /* ---- closed forms ---- */
@@ -131,10 +137,14 @@ ps_transmission ps_transmission_from(ps_transmission_kind kind, const double *x)
     int last = ps_transmission_parameters(kind) - 1;
     double first = exp(x[0]), second = exp(x[last > 1 ? 1 : last]);
     switch (kind) {
-    case PS_OO0_SYMMETRIC: return (ps_transmission){{first, first}, {0, 0}};
-    case PS_OO0_UNSYMMETRIC: return (ps_transmission){{first, second}, {0, 0}};
-    case PS_OO2_SYMMETRIC: return (ps_transmission){{first, first}, {second, second}};
-    default: return (ps_transmission){{first, exp(x[2])}, {second, exp(x[3])}};
+    case PS_OO0_SYMMETRIC:
+        return (ps_transmission){{first, first}, {0, 0}};
+    case PS_OO0_UNSYMMETRIC:
+        return (ps_transmission){{first, second}, {0, 0}};
+    case PS_OO2_SYMMETRIC:
+        return (ps_transmission){{first, first}, {second, second}};
+    default:
+        return (ps_transmission){{first, exp(x[2])}, {second, exp(x[3])}};
     }
 }
 

@@ -8,7 +8,8 @@
  *
  * over the face eigenvalues m = k^2; one step of the parallel method has sqrt(rho). The continuous
  * symbol has l = k; trilinear elements of length hx across the face see
- * l = sqrt(m (1 + m hx^2 / 12)) instead. Zeroth order: q = 0; one-sided: p1 = p2, q1 = q2. All in one length unit.
+ * l = sqrt(m (1 + m hx^2 / 12)) instead. Zeroth order: q = 0; one-sided: p1 = p2, q1 = q2. All in
+ * one length unit.
  */
 #ifndef PS_KERNELS_SCHWARZ_SYMBOL_H
 #define PS_KERNELS_SCHWARZ_SYMBOL_H
@@ -25,6 +26,9 @@ typedef enum ps_transmission_kind {
     PS_OO2_UNSYMMETRIC,
     PS_TRANSMISSION_KINDS
 } ps_transmission_kind;
+
+/* "oo0", "oo0-two-sided", "oo2", "oo2-two-sided", as files and options say. */
+const char *ps_transmission_name(ps_transmission_kind kind);
 
 typedef struct ps_transmission {
     double p[2]; /* 1 / length; [0] on right faces of slabs, [1] on left ones: searches put the

@@ -20,6 +20,4 @@ typedef struct optimize_problem {
 /* Searches, samples, maps: fills *out, which is the caller's to release, on failure too. */
 ps_status optimize(const optimize_problem *problem, ps_transmission_file *out);
 
-extern const char *const optimize_kind_names[PS_TRANSMISSION_KINDS];
-
 #endif

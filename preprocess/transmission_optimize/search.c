@@ -7,9 +7,6 @@
 #include "preprocess/transmission_optimize/optimize.h"
 #include "runtime/memory.h"
 
-const char *const optimize_kind_names[PS_TRANSMISSION_KINDS] = {"oo0", "oo0-two-sided", "oo2",
-                                                                "oo2-two-sided"};
-
 /* ---- samples of the symbol ---- */
 
 typedef struct samples {
@@ -59,9 +56,9 @@ static ps_status search_kind(const optimize_problem *o, ps_transmission_kind kin
     } else {
         ps_transmission_search search = {kind, symbol, {-1, q_start}, (uint64_t)o->seed};
         ps_status status = ps_transmission_optimise(&search, &t, &rho, &result);
-        if (status != PS_OK) return ps_context(status, "kind %s", optimize_kind_names[kind]);
+        if (status != PS_OK) return ps_context(status, "kind %s", ps_transmission_name(kind));
     }
-    strcpy(out->kinds[index], optimize_kind_names[kind]);
+    strcpy(out->kinds[index], ps_transmission_name(kind));
     for (int s = 0; s < 2; ++s) {
         out->coefficients[index][2 * s] = t.p[s];
         out->coefficients[index][2 * s + 1] = t.q[s];
