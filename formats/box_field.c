@@ -179,14 +179,3 @@ ps_status ps_box_field_read(ps_box_field *field, int64_t first, int64_t count, d
     dataset_name(&field->header, name);
     return ps_store_read_array(field->store, name, PS_F64, first, count, values);
 }
-
-bool ps_box_field_same_grid(const ps_box_field_header *a, const ps_box_field_header *b)
-{
-    bool same = true;
-    for (int k = 0; k < 3; ++k) {
-        double room = 1e-12 * a->spacing[k];
-        same = same && a->nodes[k] == b->nodes[k] && fabs(a->spacing[k] - b->spacing[k]) <= room &&
-               fabs(a->origin[k] - b->origin[k]) <= room + 1e-12 * fabs(a->origin[k]);
-    }
-    return same;
-}

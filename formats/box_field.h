@@ -47,7 +47,4 @@ ps_status ps_box_field_open(const char *path, const char *quantity, ps_box_field
 /* Planes [first, first + count). Thread-safe. */
 ps_status ps_box_field_read(ps_box_field *field, int64_t first, int64_t count, double *values);
 
-/* Two grids are the same: nodes equal, origins and spacings to 1e-12 of their spacing. */
-bool ps_box_field_same_grid(const ps_box_field_header *a, const ps_box_field_header *b);
-
 #endif
