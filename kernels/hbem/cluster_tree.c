@@ -17,8 +17,8 @@ static void place(const ps_hbem_space *space, int64_t i, double point[3])
     memset(point, 0, 3 * sizeof *point);
     for (int64_t e = begin; e < end; ++e)
         for (int c = 0; c < 3; ++c)
-            point[c] += triangles[space->item[e] / 3].corner[space->item[e] % 3][c] /
-                        (double)(end - begin);
+            point[c] +=
+                triangles[space->item[e] / 3].corner[space->item[e] % 3][c] / (double)(end - begin);
 }
 
 typedef struct order_key {
@@ -145,35 +145,61 @@ static double diameter(const ps_cluster_node *node)
 bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, double eta)
 {
     double square = 0;
+    if (eta < 0) return false;
     for (int c = 0; c < 3; ++c) {
         double gap = fmax(a->low[c] - b->high[c], b->low[c] - a->high[c]);
         if (gap > 0) square += gap * gap;
     }
-    return square > 0 && fmin(diameter(a), diameter(b)) <= eta * sqrt(square);
+    return square > 0 && (eta == 0 || fmin(diameter(a), diameter(b)) <= eta * sqrt(square));
 }
 
-static void descend(const ps_block_tree *tree, int64_t row, int64_t column, ps_hmatrix_leaf *leaves,
-                    int64_t *count)
+/* Where leaves go: neither, or one of both. */
+typedef struct leaf_sink {
+    ps_hmatrix_leaf *leaves;
+    ps_cluster_leaves *nodes;
+    int64_t count;
+} leaf_sink;
+
+static void add_leaf(const ps_block_tree *tree, int64_t row, int64_t column, bool far,
+                     leaf_sink *sink)
+{
+    const ps_cluster_node *r = &tree->rows->nodes[row], *c = &tree->columns->nodes[column];
+    if (sink->leaves)
+        sink->leaves[sink->count] = (ps_hmatrix_leaf){r->begin, r->end, c->begin, c->end, far};
+    if (sink->nodes) {
+        sink->nodes->row[sink->count] = (int32_t)row;
+        sink->nodes->column[sink->count] = (int32_t)column;
+        sink->nodes->far[sink->count] = far;
+    }
+    ++sink->count;
+}
+
+static void descend(const ps_block_tree *tree, int64_t row, int64_t column, leaf_sink *sink)
 {
     const ps_cluster_node *r = &tree->rows->nodes[row], *c = &tree->columns->nodes[column];
     if (tree->symmetric && r->begin >= c->end) return;
     bool far = ps_cluster_admissible(r, c, tree->eta);
     bool split_row = r->child[0] >= 0, split_column = c->child[0] >= 0;
-    if (far || !(split_row || split_column)) {
-        if (leaves)
-            leaves[*count] = (ps_hmatrix_leaf){r->begin, r->end, c->begin, c->end, far};
-        ++*count;
+    bool small = r->end - r->begin <= tree->uncut && c->end - c->begin <= tree->uncut;
+    if (far || small || !(split_row || split_column)) {
+        add_leaf(tree, row, column, far, sink);
         return;
     }
     for (int a = 0; a < (split_row ? 2 : 1); ++a)
         for (int b = 0; b < (split_column ? 2 : 1); ++b)
-            descend(tree, split_row ? r->child[a] : row, split_column ? c->child[b] : column,
-                    leaves, count);
+            descend(tree, split_row ? r->child[a] : row, split_column ? c->child[b] : column, sink);
 }
 
 int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves)
 {
-    int64_t count = 0;
-    descend(tree, 0, 0, leaves, &count);
-    return count;
+    leaf_sink sink = {leaves, NULL, 0};
+    descend(tree, 0, 0, &sink);
+    return sink.count;
+}
+
+int64_t ps_block_tree_nodes(const ps_block_tree *tree, ps_cluster_leaves *nodes)
+{
+    leaf_sink sink = {NULL, nodes, 0};
+    descend(tree, 0, 0, &sink);
+    return sink.count;
 }

@@ -11,20 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "formats/hmatrix_blocks.h"
+#include "formats/cluster_tree.h"
 #include "kernels/hbem/surface.h"
-
-typedef struct ps_cluster_node {
-    int64_t begin, end;   /* positions in the order        */
-    int64_t child[2];     /* nodes; -1, -1: a leaf         */
-    double low[3], high[3];
-} ps_cluster_node;
-
-typedef struct ps_cluster_tree {
-    int64_t dofs, node_count, leaf_size;
-    ps_cluster_node *nodes; /* [node_count], the caller's; 0 is the root, parents before children */
-    int64_t *order;         /* [dofs], the caller's: the function at a position                   */
-} ps_cluster_tree;
 
 /* Nodes of a tree over `dofs` functions whose leaves have at most leaf_size >= 1. */
 int64_t ps_cluster_nodes(int64_t dofs, int64_t leaf_size);
@@ -34,17 +22,21 @@ int64_t ps_cluster_nodes(int64_t dofs, int64_t leaf_size);
 void ps_cluster_build(ps_cluster_tree *tree, const ps_hbem_space *space, int64_t leaf_size,
                       ps_cluster_node *nodes, int64_t *order, double *points);
 
-/* min(diameter) <= eta distance, and the boxes do not touch. */
+/* The boxes do not touch, and min(diameter) <= eta distance; eta = 0: weak, boxes apart suffice;
+ * eta < 0: never. */
 bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, double eta);
 
 typedef struct ps_block_tree {
     const ps_cluster_tree *rows, *columns;
     double eta;
     bool symmetric; /* only leaves with row_begin <= column_begin; needs rows == columns */
+    int64_t uncut;  /* blocks whose two clusters are not larger are leaves, admissible or not */
 } ps_block_tree;
 
-/* The leaves of the block tree in depth-first order; returns their number. leaves may be NULL
- * (count first). They tile the matrix (its upper half where symmetric). */
+/* The leaves of the block tree in depth-first order; returns their number. leaves and nodes (the
+ * same by positions and by nodes) may be NULL (count first). They tile the matrix (its upper half
+ * where symmetric). */
 int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves);
+int64_t ps_block_tree_nodes(const ps_block_tree *tree, ps_cluster_leaves *nodes);
 
 #endif
