@@ -39,6 +39,7 @@ static void report_file(const ps_hmatrix_file *file, ps_report *r)
     ps_hmatrix_summary f = ps_hmatrix_summarise(&o->shape);
     int64_t bytes = ps_hmatrix_bytes(&o->shape), stored = 0;
     int64_t chunks = ps_hmatrix_file_chunks(file)->count;
+    char hash[17];
     for (int64_t c = 0; c < chunks; ++c) stored += o->stored[c];
     ps_report_int(r, "dense_leaves", f.dense, "");
     ps_report_int(r, "low_rank_leaves", f.low_rank, "");
@@ -49,6 +50,8 @@ static void report_file(const ps_hmatrix_file *file, ps_report *r)
     ps_report_int(r, "chunks", chunks, "");
     ps_report_int(r, "bytes", bytes, "B");
     ps_report_int(r, "stored", stored, "B");
+    ps_hmatrix_values_hash(file, hash);
+    ps_report_text(r, "values_hash", hash);
     ps_report_real(r, "bytes_per_row", (double)bytes / (double)o->shape.rows, "B");
 }
 
