@@ -122,7 +122,7 @@ INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, int wave, const
 {
     const N(source) *source = job->sources;
     N(lanes) total[2][3] = {{{0}}};
-    int together = job->together;
+    int together = job->together > 0 ? job->together : 1;
     for (int q = 0; q < job->rule->count; ++q) {
         const double *hat = job->rule->hat[q];
         N(lanes) y[3], sum[2] = {{0}};
