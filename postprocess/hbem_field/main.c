@@ -76,6 +76,7 @@ typedef struct job {
     double centre[3];
     int files;
     const char *output, *roles[FILES_MAX];
+    char role_names[FILES_MAX][24]; /* "solution", "solution_1", ... */
     ps_store *inputs[FILES_MAX];
     ps_store_identity identity;
     char options[PS_RECORD_MAX + 64];
@@ -208,7 +209,8 @@ static ps_status prepare(job *j, const ps_run *run)
     PS_TRY(check_quantity(j));
     make_options(j, run);
     for (int f = 0; f < j->files; ++f) {
-        j->roles[f] = "solution";
+        snprintf(j->role_names[f], sizeof j->role_names[f], f ? "solution_%d" : "solution", f);
+        j->roles[f] = j->role_names[f];
         j->inputs[f] = j->source.files[f].store;
     }
     j->identity = (ps_store_identity){
