@@ -46,4 +46,16 @@ ps_status ps_krylov_capture_begin_cuda(ps_stream *stream) { return none(); }
 ps_status ps_krylov_capture_end_cuda(ps_stream *stream, void **graph) { return none(); }
 ps_status ps_krylov_graph_launch_cuda(void *graph, ps_stream *stream) { return none(); }
 void ps_krylov_graph_drop_cuda(void *graph) {}
+ps_status ps_fast_tables_cuda(const ps_fast_device *solver, ps_stream *stream) { return none(); }
+ps_status ps_product_cuda(ps_precision precision, const ps_device_product *product,
+                          ps_stream *stream)
+{
+    return none();
+}
+ps_status ps_slab_sweep_cuda(const ps_slab_sweep *sweep, ps_stream *stream) { return none(); }
+ps_status ps_copy_fixed_cuda(ps_precision precision, const ps_slab *slab, const void *b, void *x,
+                             ps_stream *stream)
+{
+    return none();
+}
 #endif
