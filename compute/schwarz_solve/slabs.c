@@ -143,7 +143,7 @@ static ps_status restore(slabs *s, int64_t *iteration)
 {
     int64_t *generations = NULL, count = 0;
     *iteration = 0;
-    PS_TRY(ps_checkpoint_list(s->run, &generations, &count));
+    if (!s->p->trial) PS_TRY(ps_checkpoint_list(s->run, &generations, &count));
     if (count) s->generation = generations[0];
     for (int64_t i = 0; i < count && s->p->options.resume && *iteration == 0; ++i) {
         ps_checkpoint_array arrays[2];
@@ -254,13 +254,13 @@ ps_status solve_slabs(solve_problem *p)
 {
     slabs s = {.p = p};
     double start;
-    name_run(&s);
+    if (!p->trial) name_run(&s);
     ps_status status = prepare(&s);
     start = ps_clock() + p->seconds[SECONDS_READ];
     if (status == PS_OK) status = p->options.method == METHOD_GMRES ? run_gmres(&s) : iterate(&s);
     p->seconds[SECONDS_SOLVE] = ps_clock() - start; /* reading is counted apart */
-    if (status == PS_OK) status = finish(&s);
-    if (status == PS_OK) status = ps_checkpoint_prune(s.run, 0);
+    if (status == PS_OK && !p->trial) status = finish(&s);
+    if (status == PS_OK && !p->trial) status = ps_checkpoint_prune(s.run, 0);
     plane_writer_close(&s.writer);
     free(s.memory);
     free(s.g);

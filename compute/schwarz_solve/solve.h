@@ -34,6 +34,7 @@ typedef struct solve_options {
 
 typedef struct solve_problem {
     const ps_run *run;
+    bool trial; /* no output: for the figures alone */
     ps_box_field load, out;
     ps_q1_grid grid; /* m */
     solve_options options;

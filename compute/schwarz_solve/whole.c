@@ -87,7 +87,7 @@ ps_status solve_whole(solve_problem *p)
     p->seconds[SECONDS_SOLVE] = ps_clock() - start;
     free(workspace);
     free(b);
-    if (status == PS_OK) status = write_field(p, u);
+    if (status == PS_OK && !p->trial) status = write_field(p, u);
     free(u);
     return status;
 }
