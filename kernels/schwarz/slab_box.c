@@ -264,6 +264,18 @@ static bool beside(const ps_slab_box *box, int side)
     return side == 0 ? box->plan.first > 0 : box->plan.end < box->plan.slabs;
 }
 
+static ps_status pass(const ps_slab_box *box, int side, const double *out, double *in)
+{
+    const ps_slab_links *links = box->plan.links;
+    return links->pass(links->context, side, box->face, out, in);
+}
+
+static ps_status agree(const ps_slab_box *box, ps_status status)
+{
+    const ps_slab_links *links = box->plan.links;
+    return links ? links->agree(links->context, status) : status;
+}
+
 typedef struct exchange {
     ps_slab_box *box;
     const double *g;
@@ -278,8 +290,8 @@ static ps_status post(exchange *e)
     e->posted = true;
     for (int side = 0; side < 2; ++side)
         if (beside(box, side))
-            PS_TRY(box->plan.pass(box->plan.context, side, box->faces + side * box->face,
-                                  e->out + (side == 0 ? 0 : box->traces - 1) * box->face));
+            PS_TRY(pass(box, side, box->faces + side * box->face,
+                        e->out + (side == 0 ? 0 : box->traces - 1) * box->face));
     return PS_OK;
 }
 
@@ -305,19 +317,19 @@ static ps_status make_exchange(void *context, bool source, const double *g, doub
     exchange e = {context, g, out, false};
     const ps_slab_box_plan *plan = &e.box->plan;
     ps_status status = walk(e.box, source, PS_SLAB_EXCHANGE, exchange_step, &e);
-    if (!e.posted && plan->pass) post(&e); /* others wait for it, whatever it is worth */
+    if (!e.posted) post(&e); /* others wait for it, whatever it is worth */
     for (int side = 0; side < 2; ++side)
         if (beside(e.box, side)) {
-            ps_status end = plan->wait(plan->context, side);
+            ps_status end = plan->links->wait(plan->links->context, side);
             if (status == PS_OK) status = end;
         }
-    return plan->agree ? plan->agree(plan->context, status) : status;
+    return agree(e.box, status);
 }
 
 static ps_status reduce(void *context, double *sums, int64_t count)
 {
     const ps_slab_box_plan *plan = &((ps_slab_box *)context)->plan;
-    return plan->sum ? plan->sum(plan->context, sums, count) : PS_OK;
+    return plan->links ? plan->links->sum(plan->links->context, sums, count) : PS_OK;
 }
 
 ps_interface ps_slab_box_interface(ps_slab_box *box, bool source)
@@ -362,9 +374,8 @@ static ps_status get(sweep *s, int side)
     const ps_slab_box *box = s->box;
     if (!beside(box, side) || s->got[side]) return PS_OK;
     s->got[side] = true;
-    PS_TRY(box->plan.pass(box->plan.context, side, NULL,
-                          s->g + (side == 0 ? 0 : box->traces - 1) * box->face));
-    return box->plan.wait(box->plan.context, side);
+    PS_TRY(pass(box, side, NULL, s->g + (side == 0 ? 0 : box->traces - 1) * box->face));
+    return box->plan.links->wait(box->plan.links->context, side);
 }
 
 static ps_status give(sweep *s, int side)
@@ -372,8 +383,8 @@ static ps_status give(sweep *s, int side)
     const ps_slab_box *box = s->box;
     if (!beside(box, side) || s->gave[side]) return PS_OK;
     s->gave[side] = true;
-    PS_TRY(box->plan.pass(box->plan.context, side, box->faces + box->face, NULL));
-    return box->plan.wait(box->plan.context, side);
+    PS_TRY(pass(box, side, box->faces + box->face, NULL));
+    return box->plan.links->wait(box->plan.links->context, side);
 }
 
 /* Solves a slab and renews the trace beyond a side of it. */
@@ -432,8 +443,7 @@ ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change)
         if (end == PS_OK) end = give(&s, 1 - side);
         if (status == PS_OK) status = end;
     }
-    if (plan->agree) status = plan->agree(plan->context, status);
-    PS_TRY(status);
+    PS_TRY(agree(box, status));
     ps_interface problem = ps_slab_box_interface(box, true);
     return ps_interface_norm(&problem, box->parts, change);
 }

@@ -16,6 +16,7 @@
 
 #include "kernels/schwarz/fast_solve.h"
 #include "kernels/schwarz/interface.h"
+#include "kernels/schwarz/links.h"
 #include "kernels/schwarz/symbol.h"
 
 /* The orders in which own slabs are visited. */
@@ -48,13 +49,7 @@ typedef struct ps_slab_box_plan {
      * NULL: directly. */
     ps_status (*solve)(void *context, int64_t slab, const ps_slab *geometry, const double *b,
                        double *u);
-    /* Several ranks; all NULL otherwise. pass posts a trace to send to the neighbour at a side (0:
-     * left) and room for one to get, either NULL; wait ends it. sum adds over all ranks. agree:
-     * the failure of any is everyone's. Collective but for pass and wait. */
-    ps_status (*pass)(void *context, int side, const double *out, double *in);
-    ps_status (*wait)(void *context, int side);
-    ps_status (*sum)(void *context, double *values, int64_t count);
-    ps_status (*agree)(void *context, ps_status status);
+    const ps_slab_links *links; /* NULL: one rank. Borrowed */
     void *context;
 } ps_slab_box_plan;
 

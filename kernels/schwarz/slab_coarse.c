@@ -148,7 +148,7 @@ ps_status ps_slab_box_correct(void *context, double *r)
         for (int64_t t = 0; t < box->traces; ++t)
             ps_fast_to_modes(&box->tables, r + t * box->face, modes + t * size, scratch);
     int64_t count = gather(box, modes, low);
-    if (plan->sum) PS_TRY(plan->sum(plan->context, low, count * all));
+    if (plan->links) PS_TRY(plan->links->sum(plan->links->context, low, count * all));
     solve_low(box, low, band, modes);
     if (!plan->modes) add_modes(box, modes, scratch, r);
     return PS_OK;
