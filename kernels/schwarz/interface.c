@@ -163,7 +163,7 @@ static ps_status extend(arnoldi *a, int64_t k)
     for (int64_t j = 0; j <= k; ++j) a->s->h[j][k] = 0;
     for (int turn = 0; turn < 2; ++turn) PS_TRY(orthogonalise(a, k, to));
     PS_TRY(norm(p, to, a->parts, size));
-    for (int64_t i = 0; i < n && *size > 0; ++i) to[i] /= *size;
+    for (int64_t i = 0; i<n && * size> 0; ++i) to[i] /= *size;
     return PS_OK;
 }
 
@@ -242,8 +242,8 @@ ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, dou
                        (long long)options->restart);
     if (resume) {
         double residual = fabs(s->rest[(int64_t)s->count]) / s->first;
-        *result = (ps_krylov_result){(int64_t)s->iterations, residual,
-                                     residual <= options->tolerance};
+        *result =
+            (ps_krylov_result){(int64_t)s->iterations, residual, residual <= options->tolerance};
     } else
         memset(s, 0, sizeof *s);
     for (;; resume = false) {

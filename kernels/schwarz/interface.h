@@ -17,8 +17,8 @@
 
 typedef struct ps_interface {
     void *context;
-    int64_t size;   /* values here */
-    int64_t traces; /* here: trace t has the values start[t] .. start[t + 1], */
+    int64_t size;         /* values here */
+    int64_t traces;       /* here: trace t has the values start[t] .. start[t + 1], */
     const int64_t *start; /* or, start being NULL, size / traces each          */
     int64_t first, all;   /* number of the first trace here; traces of all ranks */
     /* out = T g, + b with the source. */

@@ -62,8 +62,10 @@ int64_t ps_slab_visited(const ps_slab_box_plan *plan, ps_slab_order order, int64
     switch (order) {
     case PS_SLAB_EXCHANGE:
         return visit == 0 ? plan->first : visit == 1 ? end - 1 : plan->first + visit - 1;
-    case PS_SLAB_SWEEP: return visit < there ? plan->first + visit : end - 1 - (visit - there);
-    default: return plan->first + visit;
+    case PS_SLAB_SWEEP:
+        return visit < there ? plan->first + visit : end - 1 - (visit - there);
+    default:
+        return plan->first + visit;
     }
 }
 
@@ -129,8 +131,8 @@ ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab
     *out = (ps_slab_box){.plan = *plan, .plane = plane_of(plan), .face = plane_of(plan)};
     out->plan.end = end_of(plan);
     out->base = plan->first > 0 ? 2 * plan->first - 1 : 0;
-    out->traces = (out->plan.end < plan->slabs ? 2 * out->plan.end - 1 : 2 * plan->slabs - 2) -
-                  out->base;
+    out->traces =
+        (out->plan.end < plan->slabs ? 2 * out->plan.end - 1 : 2 * plan->slabs - 2) - out->base;
     PS_TRY(ps_fast_solver_make(&slab, memory, &out->tables));
     out->field = memory + rounded(ps_fast_solver_size(&slab));
     out->faces = out->field + kept_planes(plan) * out->plane;
@@ -160,10 +162,10 @@ static ps_status walk(const ps_slab_box *box, bool source, ps_slab_order order, 
     const ps_slab_box_plan *plan = &box->plan;
     if (source && plan->walk) return plan->walk(plan->context, order, step, argument);
     for (int64_t visit = 0; visit < ps_slab_visits(plan, order); ++visit) {
-        int64_t plane = first_plane(plan, ps_slab_visited(plan, order, visit)) -
-                        first_plane(plan, plan->first);
-        PS_TRY(step(argument, visit,
-                    source && plan->load ? plan->load + plane * box->plane : NULL));
+        int64_t plane =
+            first_plane(plan, ps_slab_visited(plan, order, visit)) - first_plane(plan, plan->first);
+        PS_TRY(
+            step(argument, visit, source && plan->load ? plan->load + plane * box->plane : NULL));
     }
     return PS_OK;
 }

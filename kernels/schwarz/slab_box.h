@@ -3,10 +3,10 @@
  * the slabs of one rank or of all.
  *
  * Interface i lies between slabs i and i + 1. Its traces are 2 i, which acts on the right face of
- * slab i, and 2 i + 1, on the left face of slab i + 1, `face` values each: those that act on the own
- * slabs are consecutive, and vectors hold them alone. Slab solves are (K + S on free faces) u = f +
- * g, S1 = p1 M_G + q1 K_G on right faces, S2 on left ones; the load of an interface plane is halved
- * between its slabs.
+ * slab i, and 2 i + 1, on the left face of slab i + 1, `face` values each: those that act on the
+ * own slabs are consecutive, and vectors hold them alone. Slab solves are (K + S on free faces) u =
+ * f + g, S1 = p1 M_G + q1 K_G on right faces, S2 on left ones; the load of an interface plane is
+ * halved between its slabs.
  *
  * Vectors are nodal values, or coefficients of sine modes (`modes`): then a slab solve is exact, a
  * tridiagonal sweep alone (fast_solve.h), transforms being left to the start and the end.

@@ -71,8 +71,8 @@ static void solve_band(double (*band)[5], int64_t n, double *x)
     }
 }
 
-/* Doubles: the own traces as modes, where vectors are nodal; the low modes of all traces; a plane of
- * scratch; a band and its right-hand side. */
+/* Doubles: the own traces as modes, where vectors are nodal; the low modes of all traces; a plane
+ * of scratch; a band and its right-hand side. */
 int64_t ps_slab_box_coarse_space(const ps_slab_box_plan *plan)
 {
     int64_t traces = 2 * plan->slabs, plane = ps_slab_box_mode_plane(&plan->grid);
