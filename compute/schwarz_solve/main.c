@@ -384,10 +384,10 @@ static ps_status write_output(solve_problem *p, const char *path, void *state)
 static ps_status keep_iterate(solve_problem *p, ps_status failure, void *state)
 {
     char message[1024], path[4096];
-    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
-    int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
     if (p->trial || p->result.iterations < p->options.limit || !isfinite(p->result.residual))
         return failure;
+    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
+    int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
     snprintf(message, sizeof message, "%s", ps_message());
     snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
     ps_box_field_close(&p->out);

@@ -16,15 +16,19 @@ paper() { case $1 in 32) echo 41 ;; 64) echo 45 ;; 128) echo 92 ;; *) echo 0 ;; 
 count() { # SLABS KIND OPTIONS...
     local n=$1 kind=$2
     shift 2
-    penstock-schwarz-solve "$folder/load.hdf" -q --slabs $n --kind $kind --limit $LIMIT "$@" 2> "$folder/err" |
-        awk '$1 == "iterations" { print $2; found = 1 } END { if (!found) print 0 }' ||
+    if penstock-schwarz-solve "$folder/load.hdf" -q --slabs $n --kind $kind --limit $LIMIT "$@" \
+        > "$folder/out" 2> "$folder/err"; then
+        awk '$1 == "iterations" { print $2 }' "$folder/out"
+    else
         grep -q "more --limit" "$folder/err" || { cat "$folder/err" >&2; exit 1; }
+        echo 0
+    fi
 }
 record() { # SLABS KIND NAME COUNT
     local floor=$(paper $1)
     awk -v s="$1" -v k="$2" -v w="$3" -v c="$4" -v f="$floor" -v n="${nodes//,/ x }" -v r="$(penstock-schwarz-solve --version | sed 's/.*(\(.*\)).*/\1/')" 'BEGIN {
         printf "{\"case\": \"gravity-19m9-interface\", \"quantity\": \"%s, %s\", \"value\": %d, \"unit\": \"iterations\", \"floor\": %d, \"fraction\": %.3f, \"size\": \"%s nodes, %d slabs\", \"device\": \"cpu\", \"revision\": \"%s\"}\n",
-            k, w, c, f, c > 0 ? f / c : 0, n, s, r }'
+            k, w, c, f, (c > 0 ? f / c : 0), n, s, r }'
 }
 printf '%-5s %-14s %12s %8s %8s %18s %14s\n' slabs kind "fixed point" GMRES sweeps "fixed, coarse 0.5" "GMRES, coarse" >&2
 for n in $slabs; do
