@@ -3,7 +3,7 @@
 # on the boundary, by penstock-schwarz-solve: kinds of transmission, optimised for the grid, numbers of
 # slabs and accelerations; a table on stderr. The floor of a record is the paper's count (table 12: 41,
 # 45, 92 at 32, 64, 128 subdomains), 0 where it has none; 0 iterations: more than LIMIT. SIZE=small takes
-# 66 x 66 x 72 nodes.
+# 66 x 66 x 72 nodes. GMRES starts again after 60 steps.
 set -eu
 nodes=264,264,286 slabs="2 4 8 16 32 64 128"
 [ "${SIZE:-}" != small ] || { nodes=66,66,72 slabs="2 4 8 16 32"; }
@@ -16,7 +16,7 @@ paper() { case $1 in 32) echo 41 ;; 64) echo 45 ;; 128) echo 92 ;; *) echo 0 ;; 
 count() { # SLABS KIND OPTIONS...
     local n=$1 kind=$2
     shift 2
-    if penstock-schwarz-solve "$folder/load.hdf" -q --slabs $n --kind $kind --limit $LIMIT "$@" \
+    if penstock-schwarz-solve "$folder/load.hdf" -q --slabs $n --kind $kind --limit $LIMIT --gmres-restart 60 "$@" \
         > "$folder/out" 2> "$folder/err"; then
         awk '$1 == "iterations" { print $2 }' "$folder/out"
     else
