@@ -8,8 +8,16 @@
 #include "runtime/memory.h"
 
 enum {
-    NODES, ROW_LENGTH, COLUMNS, VALUES,                         /* of subdomains */
-    SIDES, FACE_NODES, FACE_ROW_LENGTH, FACE_COLUMNS, MASS, STIFFNESS, /* of interfaces */
+    NODES,
+    ROW_LENGTH,
+    COLUMNS,
+    VALUES, /* of subdomains */
+    SIDES,
+    FACE_NODES,
+    FACE_ROW_LENGTH,
+    FACE_COLUMNS,
+    MASS,
+    STIFFNESS, /* of interfaces */
     DATASETS
 };
 
@@ -17,23 +25,25 @@ typedef struct layout {
     const char *name, *units;
     ps_type type;
 } layout;
-static const layout layouts[DATASETS] = {{"/subdomains/nodes", "1", PS_I64},
-                                         {"/subdomains/row_length", "1", PS_I32},
-                                         {"/subdomains/columns", "1", PS_I32},
-                                         {"/subdomains/values", "m", PS_F64},
-                                         {"/interfaces/sides", "1", PS_I32},
-                                         {"/interfaces/nodes", "1", PS_I64},
-                                         {"/interfaces/row_length", "1", PS_I32},
-                                         {"/interfaces/columns", "1", PS_I32},
-                                         {"/interfaces/mass", "m2", PS_F64},
-                                         {"/interfaces/stiffness", "1", PS_F64}};
+static const layout layouts[DATASETS] = {
+    {"/subdomains/nodes", "1", PS_I64},      {"/subdomains/row_length", "1", PS_I32},
+    {"/subdomains/columns", "1", PS_I32},    {"/subdomains/values", "m", PS_F64},
+    {"/interfaces/sides", "1", PS_I32},      {"/interfaces/nodes", "1", PS_I64},
+    {"/interfaces/row_length", "1", PS_I32}, {"/interfaces/columns", "1", PS_I32},
+    {"/interfaces/mass", "m2", PS_F64},      {"/interfaces/stiffness", "1", PS_F64}};
 
 /* Chunks of a dataset and the values that one has room for. */
 static void shape_of(const ps_subdomains_header *h, int dataset, int64_t shape[2])
 {
-    const int64_t room[DATASETS] = {h->rows_max,      h->rows_max,         h->entries_max,
-                                    h->entries_max,   2,                   h->face_rows_max,
-                                    h->face_rows_max, h->face_entries_max, h->face_entries_max,
+    const int64_t room[DATASETS] = {h->rows_max,
+                                    h->rows_max,
+                                    h->entries_max,
+                                    h->entries_max,
+                                    2,
+                                    h->face_rows_max,
+                                    h->face_rows_max,
+                                    h->face_entries_max,
+                                    h->face_entries_max,
                                     h->face_entries_max};
     shape[0] = dataset < SIDES ? h->subdomains : h->interfaces;
     shape[1] = room[dataset];
@@ -89,8 +99,7 @@ static ps_status write_rows(ps_subdomains *f, int first, int64_t chunk, const in
     if (status == PS_OK)
         status = ps_store_write_chunk(f->store, f->id[first + 1], chunk, length, m->rows, NULL);
     if (status == PS_OK)
-        status =
-            ps_store_write_chunk(f->store, f->id[first + 2], chunk, m->columns, m->nnz, NULL);
+        status = ps_store_write_chunk(f->store, f->id[first + 2], chunk, m->columns, m->nnz, NULL);
     free(length);
     PS_TRY(status);
     return ps_store_write_chunk(f->store, f->id[first + 3], chunk, m->values, m->nnz, NULL);
@@ -105,8 +114,8 @@ ps_status ps_subdomains_write_face(ps_subdomains *f, int64_t number, const ps_su
 {
     PS_TRY(ps_store_write_chunk(f->store, f->id[SIDES], number, face->sides, 2, NULL));
     PS_TRY(write_rows(f, FACE_NODES, number, face->nodes, &face->mass));
-    return ps_store_write_chunk(f->store, f->id[STIFFNESS], number, face->stiffness,
-                                face->mass.nnz, NULL);
+    return ps_store_write_chunk(f->store, f->id[STIFFNESS], number, face->stiffness, face->mass.nnz,
+                                NULL);
 }
 
 ps_status ps_subdomains_commit(ps_subdomains *f)
@@ -173,8 +182,9 @@ static ps_status check_nodes(const ps_subdomains *f, int64_t rows, const int64_t
     const int64_t *n = f->header.nodes;
     for (int64_t r = 0; r < rows; ++r)
         if (nodes[r] < 0 || nodes[r] >= n[0] * n[1] * n[2] || (r && nodes[r] <= nodes[r - 1]))
-            return ps_fail(PS_INVALID, "%s: node %lld of a subdomain is no node of the grid, or "
-                                       "not in order",
+            return ps_fail(PS_INVALID,
+                           "%s: node %lld of a subdomain is no node of the grid, or "
+                           "not in order",
                            ps_store_path(f->store), (long long)nodes[r]);
     return PS_OK;
 }

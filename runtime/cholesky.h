@@ -1,7 +1,7 @@
 /*
- * cholesky: a sparse symmetric positive definite matrix factored once by CHOLMOD (Y. Chen, T. Davis,
- * W. Hager, S. Rajamanickam, ACM TOMS 35 (2008) 22). cholesky.c is the only file that knows it;
- * where it was not found at build time, opening fails and says so.
+ * cholesky: a sparse symmetric positive definite matrix factored once by CHOLMOD (Y. Chen, T.
+ * Davis, W. Hager, S. Rajamanickam, ACM TOMS 35 (2008) 22). cholesky.c is the only file that knows
+ * it; where it was not found at build time, opening fails and says so.
  */
 #ifndef PS_RUNTIME_CHOLESKY_H
 #define PS_RUNTIME_CHOLESKY_H

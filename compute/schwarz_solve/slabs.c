@@ -71,8 +71,8 @@ static int64_t other_doubles(const solve_problem *p)
     ps_interface problem = measure_of(&plan);
     int64_t planes = largest_slab(p), face = p->grid.nodes[1] * p->grid.nodes[2];
     int64_t inner = plan.solve ? inner_doubles(p, planes) : 0;
-    return ps_slab_box_size(&plan) + outer_doubles(p, &problem) + inner +
-           planes * face + p->run->threads * ps_slab_box_mode_plane(&p->grid);
+    return ps_slab_box_size(&plan) + outer_doubles(p, &problem) + inner + planes * face +
+           p->run->threads * ps_slab_box_mode_plane(&p->grid);
 }
 
 static int64_t slabs_memory(const solve_problem *p)
@@ -124,8 +124,8 @@ static int further_arrays(void *context, ps_checkpoint_array *arrays)
     slabs *s = context;
     const solve_options *o = &s->p->options;
     if (o->inner == METHOD_DIRECT || o->streamed || o->method == METHOD_GMRES) return 0;
-    arrays[0] = (ps_checkpoint_array){"/field", "m2/s2", PS_F64, s->box.faces - s->box.field,
-                                      s->box.field};
+    arrays[0] =
+        (ps_checkpoint_array){"/field", "m2/s2", PS_F64, s->box.faces - s->box.field, s->box.field};
     return 1;
 }
 

@@ -82,8 +82,7 @@ int ps_part_row(const ps_element_parts *p, int32_t subdomain, int64_t node, int6
         ++elements;
         for (int other = 0; other < 8; ++other) {
             int slot = 0;
-            for (int a = 0; a < 3; ++a)
-                slot = 3 * slot + 1 + end_of(other, a) - end_of(corner, a);
+            for (int a = 0; a < 3; ++a) slot = 3 * slot + 1 + end_of(other, a) - end_of(corner, a);
             sums[slot] += stiffness[corner][other];
             touched[slot] = true;
         }

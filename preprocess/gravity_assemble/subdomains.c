@@ -16,11 +16,11 @@ typedef struct face {
 typedef struct cut {
     ps_element_parts parts;
     int64_t elements, count;
-    int32_t *part;   /* [elements] */
-    int64_t *start;  /* [count + 1]: into order */
-    int32_t *order;  /* [elements], subdomain by subdomain */
-    int32_t *local;  /* [nodes]: place in the list at hand, -1 */
-    face *faces;     /* between subdomains, by their sides */
+    int32_t *part;  /* [elements] */
+    int64_t *start; /* [count + 1]: into order */
+    int32_t *order; /* [elements], subdomain by subdomain */
+    int32_t *local; /* [nodes]: place in the list at hand, -1 */
+    face *faces;    /* between subdomains, by their sides */
     int64_t face_count, face_capacity;
     int64_t *first_face; /* [interfaces + 1] */
     int64_t interfaces;
@@ -81,8 +81,9 @@ static ps_status cut_scotch(cut *c)
 {
     int32_t *start = NULL, *neighbours = NULL;
     if (c->elements > INT32_MAX / 6)
-        return ps_fail(PS_USAGE, "%lld elements are too many for Scotch; --partition slabs does "
-                                 "without it",
+        return ps_fail(PS_USAGE,
+                       "%lld elements are too many for Scotch; --partition slabs does "
+                       "without it",
                        (long long)c->elements);
     ps_status status = PS_ALLOC(&start, c->elements + 1, "a graph");
     if (status == PS_OK) status = PS_ALLOC(&neighbours, 6 * c->elements, "a graph");
@@ -141,8 +142,8 @@ static void corners_of(const cut *c, int64_t element, int64_t nodes[8])
     int64_t i = element / ((n[1] - 1) * (n[2] - 1)), j = element / (n[2] - 1) % (n[1] - 1);
     int64_t k = element % (n[2] - 1);
     for (int corner = 0; corner < 8; ++corner)
-        nodes[corner] = ((i + (corner >> 2)) * n[1] + j + (corner >> 1 & 1)) * n[2] + k +
-                        (corner & 1);
+        nodes[corner] =
+            ((i + (corner >> 2)) * n[1] + j + (corner >> 1 & 1)) * n[2] + k + (corner & 1);
 }
 
 /* Nodes of a subdomain, ascending, and their places in c->local. *out: the caller's. */
@@ -352,8 +353,8 @@ static ps_status measure(cut *c, ps_subdomains_header *h, subdomains_figures *fi
     }
     for (int64_t node = 0; node < ps_q1_grid_size(&c->parts.grid); ++node) {
         int32_t at[8];
-        figures->cross_points += !is_fixed(&c->parts.grid, node) &&
-                                 ps_parts_at(&c->parts, node, at) > 2;
+        figures->cross_points +=
+            !is_fixed(&c->parts.grid, node) && ps_parts_at(&c->parts, node, at) > 2;
     }
     figures->interfaces = c->interfaces;
     figures->imbalance = (double)(largest * c->count) / (double)c->elements;
@@ -379,8 +380,8 @@ static ps_status write_pieces(cut *c, ps_subdomains *file)
     return PS_OK;
 }
 
-static ps_status write_file(cut *c, const ps_run *run, ps_store *model,
-                            const subdomains_request *r, subdomains_figures *figures)
+static ps_status write_file(cut *c, const ps_run *run, ps_store *model, const subdomains_request *r,
+                            subdomains_figures *figures)
 {
     ps_store_identity identity = {
         .creator = ps_version(), .revision = ps_revision(), .options = run->record};
@@ -404,10 +405,10 @@ ps_status subdomains_write(const ps_run *run, const ps_q1_grid *grid, ps_store *
     cut c = {.parts = {.grid = *grid}, .elements = elements_of(grid), .count = request->count};
     int64_t nodes = ps_q1_grid_size(grid);
     *out = (subdomains_figures){0};
-    ps_status status = nodes > INT32_MAX
-                           ? ps_fail(PS_USAGE, "--subdomains: %lld nodes are too many",
-                                     (long long)nodes)
-                           : cut_elements(&c, request);
+    ps_status status =
+        nodes > INT32_MAX
+            ? ps_fail(PS_USAGE, "--subdomains: %lld nodes are too many", (long long)nodes)
+            : cut_elements(&c, request);
     if (status == PS_OK) status = order_elements(&c);
     if (status == PS_OK) status = PS_ALLOC(&c.local, nodes, "places of nodes");
     if (status == PS_OK) {

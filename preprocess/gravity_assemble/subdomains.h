@@ -18,7 +18,7 @@ typedef struct subdomains_request {
 
 typedef struct subdomains_figures {
     int64_t interfaces, interface_nodes, cross_points; /* of three subdomains or more */
-    double imbalance;                                  /* largest number of elements over the mean */
+    double imbalance; /* largest number of elements over the mean */
 } subdomains_figures;
 
 /* Bytes needed beside the output's. */
