@@ -7,30 +7,35 @@
 
 enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ };
 
-/* Table 3 of RR-8513: CPU workers alone, CPU workers beside GPUs, GPU workers (-1: never). The
- * upper levels first, where there is a bucket for each. */
+/* CPU workers alone, CPU workers beside GPUs, GPU workers (-1: never) by Table 3 of RR-8513; then
+ * where GPUs take all kinds: what others wait for first, pairs of particles, for which nothing but
+ * the reduction waits, last; CPU workers first do what only they can do. The upper levels first,
+ * where there is a bucket for each. */
 static const struct {
-    int alone, beside, gpu;
-} priorities[FMM_KINDS + 1] = {
-    [FMM_P2M] = {0, 0, -1},   [FMM_M2M] = {1, 1, -1},    [FMM_ENCODE] = {2, 2, -1},
-    [FMM_L2L] = {10, 10, -1}, [P2P_LARGE] = {40, 90, 0}, [FMM_M2L] = {50, 40, 10},
-    [FMM_P2P] = {80, 70, 1},  [FMM_L2P] = {90, 80, -1},  [FMM_REDUCE] = {91, 81, -1}};
+    int alone, beside, gpu, beside_all, gpu_all;
+} priorities[FMM_KINDS + 1] = {[FMM_P2M] = {0, 0, -1, 1, 3},      [FMM_M2M] = {1, 1, -1, 2, 0},
+                               [FMM_ENCODE] = {2, 2, -1, 3, 1},   [FMM_L2L] = {10, 10, -1, 10, 50},
+                               [P2P_LARGE] = {40, 90, 0, 90, 90}, [FMM_M2L] = {50, 40, 10, 40, 10},
+                               [FMM_P2P] = {80, 70, 1, 70, 91},   [FMM_L2P] = {90, 80, -1, 80, 80},
+                               [FMM_REDUCE] = {91, 81, -1, 0, -1}};
 
-static ps_bucket bucket_of(int entry, int kind, int level, int gpus)
+static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
-    bool on_gpu = gpus > 0 && fmm_codelets[kind].gpu;
+    bool all = gpu_kinds == FMM_GPU_ALL;
+    int cpu = all ? priorities[entry].beside_all : priorities[entry].beside;
+    int gpu = all ? priorities[entry].gpu_all : priorities[entry].gpu;
     return (ps_bucket){.kind = kind,
-                       .cpu = (gpus ? priorities[entry].beside : priorities[entry].alone) + level,
-                       .gpu = on_gpu ? priorities[entry].gpu + level : -1};
+                       .cpu = (gpus ? cpu : priorities[entry].alone) + level,
+                       .gpu = gpus > 0 && gpu >= 0 ? gpu + level : -1};
 }
 
-int fmm_buckets(int gpus, ps_bucket *table)
+int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)
 {
-    for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, gpus);
-    table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, gpus);
+    for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, gpus, gpu_kinds);
+    table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, gpus, gpu_kinds);
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
-        table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus);
-        table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus);
+        table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus, gpu_kinds);
+        table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus, gpu_kinds);
     }
     return LEVELS + 2 * PS_OCTREE_LEVELS_MAX;
 }
@@ -63,11 +68,13 @@ double fmm_forecast(const fmm_problem *p, const fmm_task *task)
     return 1e-6 + task->flop / rate;
 }
 
-/* A third of what an H200 does in fp64 (specs/fmm_device.md), and a launch. */
+/* About what an H200 does in fp64 with groups of some thousand cells, and a launch. */
 double fmm_gpu_forecast(const fmm_task *task)
 {
-    if (!fmm_codelets[task->kind].gpu) return 0;
-    return 2e-5 + task->flop / (task->kind == FMM_P2P ? 10e12 : 5e12);
+    static const double rates[FMM_KINDS] = {
+        [FMM_P2M] = 5e12,   [FMM_M2M] = 0.5e12, [FMM_ENCODE] = 3e12, [FMM_M2L] = 10e12,
+        [FMM_L2L] = 0.5e12, [FMM_L2P] = 5e12,   [FMM_P2P] = 12e12};
+    return rates[task->kind] > 0 ? 1e-5 + task->flop / rates[task->kind] : 0;
 }
 
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)
