@@ -171,7 +171,7 @@ static ps_status wait_for_all(inserter *in)
 static ps_termination termination_of(const fmm_options *options)
 {
     if (options->termination) return (ps_termination)(options->termination - 1);
-    return options->gpu_kinds == FMM_GPU_ALL ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
+    return options->gpu_kinds == FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
 }
 
 static ps_status open_queue(fmm_run *r)
@@ -186,7 +186,7 @@ static ps_status open_queue(fmm_run *r)
                        .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
                        .termination = termination_of(r->options),
-                       .keep_order = r->options->gpu_kinds == FMM_GPU_ALL},
+                       .keep_order = r->options->gpu_kinds != FMM_GPU_TABLE},
         .calibrate = true,
         .keep_edges = r->options->trace != NULL,
         .mapping = r->mapping.count ? &mapping : NULL};

@@ -7,26 +7,26 @@
 
 enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ };
 
-/* CPU workers alone, CPU workers beside GPUs, GPU workers (-1: never) by Table 3 of RR-8513; then
- * where GPUs take all kinds: what others wait for first, pairs of particles, for which nothing but
- * the reduction waits, last; CPU workers first do what only they can do. The upper levels first,
- * where there is a bucket for each. */
+/* Priorities of CPU workers alone, of CPU workers and of GPU workers (-1: never): by Table 3 of
+ * RR-8513; the same kinds, M2L before pairs of particles, for which nothing but the reduction
+ * waits; and all kinds, in the order that made the shortest simulated runs (specs/fmm_run.md). The
+ * upper levels first, where there is a bucket for each. */
+enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
-    int alone, beside, gpu, beside_all, gpu_all;
-} priorities[FMM_KINDS + 1] = {[FMM_P2M] = {0, 0, -1, 1, 3},      [FMM_M2M] = {1, 1, -1, 2, 0},
-                               [FMM_ENCODE] = {2, 2, -1, 3, 1},   [FMM_L2L] = {10, 10, -1, 10, 50},
-                               [P2P_LARGE] = {40, 90, 0, 90, 90}, [FMM_M2L] = {50, 40, 10, 40, 10},
-                               [FMM_P2P] = {80, 70, 1, 70, 91},   [FMM_L2P] = {90, 80, -1, 80, 80},
-                               [FMM_REDUCE] = {91, 81, -1, 0, -1}};
+    int alone, cpu[3], gpu[3]; /* by fmm_options.gpu_kinds */
+} priorities[FMM_KINDS + 1] = {
+    [FMM_P2M] = {0, {2, 1, 0}, {4, -1, -1}},    [FMM_M2M] = {1, {1, 2, 1}, {2, -1, -1}},
+    [FMM_ENCODE] = {2, {6, 3, 2}, {7, -1, -1}}, [FMM_L2L] = {3, {8, 4, 3}, {5, -1, -1}},
+    [P2P_LARGE] = {4, {4, 8, 8}, {0, 1, 0}},    [FMM_M2L] = {5, {5, 6, 4}, {3, 0, 2}},
+    [FMM_P2P] = {6, {7, 7, 5}, {6, 2, 1}},      [FMM_L2P] = {7, {3, 5, 6}, {1, -1, -1}},
+    [FMM_REDUCE] = {8, {0, 0, 7}, {-1, -1, -1}}};
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
-    bool all = gpu_kinds == FMM_GPU_ALL;
-    int cpu = all ? priorities[entry].beside_all : priorities[entry].beside;
-    int gpu = all ? priorities[entry].gpu_all : priorities[entry].gpu;
-    return (ps_bucket){.kind = kind,
-                       .cpu = (gpus ? cpu : priorities[entry].alone) + level,
-                       .gpu = gpus > 0 && gpu >= 0 ? gpu + level : -1};
+    int cpu = gpus ? priorities[entry].cpu[gpu_kinds] : priorities[entry].alone;
+    int gpu = gpus ? priorities[entry].gpu[gpu_kinds] : -1;
+    return (ps_bucket){
+        .kind = kind, .cpu = STEP * cpu + level, .gpu = gpu < 0 ? -1 : STEP * gpu + level};
 }
 
 int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)
