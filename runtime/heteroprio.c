@@ -6,6 +6,8 @@
 
 #include "runtime/memory.h"
 
+enum { MARGIN = 2 /* of a task's time, for what waits for it */ };
+
 typedef struct item {
     ps_ready_task ready;
     uint64_t sequence; /* of its push */
@@ -15,15 +17,15 @@ typedef struct bucket {
     ps_bucket spec;
     item *items; /* a ring */
     int64_t capacity, head, count;
-    double gpu_seconds;               /* forecast of those that wait             */
-    double expected_seconds[PS_WORKER_KINDS]; /* forecasts of all expected        */
+    double gpu_seconds;                             /* forecast of those that wait             */
+    double expected_seconds[PS_WORKER_KINDS];       /* forecasts of all expected        */
     double taken[PS_WORKER_KINDS][PS_WORKER_KINDS]; /* by workers of a kind: forecasts for each */
-    double pushed[PS_WORKER_KINDS];   /* forecasts of all that were ever pushed  */
-    double expected[PS_WORKER_KINDS]; /* forecasts and seconds of those observed */
+    double pushed[PS_WORKER_KINDS];                 /* forecasts of all that were ever pushed  */
+    double expected[PS_WORKER_KINDS];               /* forecasts and seconds of those observed */
     double observed[PS_WORKER_KINDS];
-    double factor[PS_WORKER_KINDS];   /* seconds over forecast, once both kinds of worker have
-                                         been observed                           */
-    double scale[PS_WORKER_KINDS];    /* the same of each kind of worker by itself */
+    double factor[PS_WORKER_KINDS]; /* seconds over forecast, once both kinds of worker have
+                                       been observed                           */
+    double scale[PS_WORKER_KINDS];  /* the same of each kind of worker by itself */
 } bucket;
 
 struct ps_heteroprio {
@@ -101,8 +103,7 @@ static ps_status make_room(bucket *b)
     int64_t capacity = b->capacity ? 2 * b->capacity : 16;
     item *items;
     PS_TRY(PS_ALLOC(&items, capacity, "ready tasks"));
-    for (int64_t i = 0; i < b->count; ++i)
-        items[i] = b->items[(b->head + i) & (b->capacity - 1)];
+    for (int64_t i = 0; i < b->count; ++i) items[i] = b->items[(b->head + i) & (b->capacity - 1)];
     free(b->items);
     b->items = items;
     b->capacity = capacity;
@@ -160,7 +161,7 @@ static double in_scope(const ps_heteroprio *h, const bucket *b, bool seconds)
     for (int i = 0; i < h->polled[PS_WORKER_GPU]; ++i) {
         const bucket *other = &h->buckets[h->order[PS_WORKER_GPU][i]];
         bool counts = h->termination == PS_TERMINATION_BACKLOG ? other->spec.gpu <= b->spec.gpu
-                                                              : other->spec.kind == b->spec.kind;
+                                                               : other->spec.kind == b->spec.kind;
         if (!counts) continue;
         sum += seconds ? other->gpu_seconds * other->factor[PS_WORKER_GPU] : (double)other->count;
     }
@@ -186,7 +187,7 @@ static bool keeps_balance(const ps_heteroprio *h, const bucket *b)
         gpu += rest * scale[PS_WORKER_GPU];
         left += (rest - of_gpu[PS_WORKER_GPU]) * scale[PS_WORKER_GPU];
     }
-    return own * gpus <= left && cpu * gpus <= gpu * cpus;
+    return MARGIN * own * gpus <= left && cpu * gpus <= gpu * cpus;
 }
 
 /* Whether a CPU worker may take the first task of b. */
@@ -201,8 +202,9 @@ static bool may_take(const ps_heteroprio *h, const bucket *b)
     case PS_TERMINATION_KIND:
         return in_scope(h, b, false) >= speedup(b) * gpus;
     case PS_TERMINATION_TIME:
-    case PS_TERMINATION_BACKLOG:
         return in_scope(h, b, true) >= own * gpus;
+    case PS_TERMINATION_BACKLOG:
+        return in_scope(h, b, true) >= MARGIN * own * gpus;
     case PS_TERMINATION_BALANCE:
         return keeps_balance(h, b);
     default:
@@ -294,8 +296,7 @@ static void order_by_speedup(ps_heteroprio *h)
 {
     double key[PS_BUCKETS_MAX];
     int *order = h->order[PS_WORKER_GPU], n = h->polled[PS_WORKER_GPU];
-    for (int b = 0; b < h->bucket_count; ++b)
-        key[b] = kind_speedup(h, h->buckets[b].spec.kind);
+    for (int b = 0; b < h->bucket_count; ++b) key[b] = kind_speedup(h, h->buckets[b].spec.kind);
     for (int i = 1; i < n; ++i) {
         int moved = order[i], at = i;
         for (; at > 0 && key[moved] > key[order[at - 1]]; --at) order[at] = order[at - 1];

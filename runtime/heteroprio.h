@@ -30,10 +30,11 @@ typedef enum ps_termination {
     PS_TERMINATION_BUCKET, /* if the bucket holds at least s k tasks (StarPU)                  */
     PS_TERMINATION_KIND,   /* if all buckets of its kind hold at least s k tasks               */
     PS_TERMINATION_TIME,   /* unless the GPUs would finish what waits of its kind before it    */
-    PS_TERMINATION_BACKLOG, /* likewise, with all that GPUs poll no later than this bucket     */
+    PS_TERMINATION_BACKLOG, /* likewise, with all that GPUs poll no later than this bucket, and
+                               twice the time of the task, for what waits for it               */
     PS_TERMINATION_BALANCE  /* if all that only CPU workers can do, and what they took beside it,
                                takes each of them no longer than the rest takes a GPU; and unless
-                               the GPUs would finish all that is left for them before the task   */
+                               the GPUs would finish all that is left for them in twice its time */
 } ps_termination;
 
 enum { PS_BUCKETS_MAX = 256 };

@@ -309,7 +309,7 @@ static ps_status fill_queue(ps_task_queue *queue, const ps_task_queue_config *co
     memcpy(queue->buckets, config->scheduling.buckets,
            (size_t)queue->bucket_count * sizeof *queue->buckets);
     queue->cpus = config->scheduling.cpus;
-    queue->lookahead = config->lookahead ? config->lookahead : 6;
+    queue->lookahead = config->lookahead ? config->lookahead : 12;
     queue->calibrate = config->calibrate;
     queue->keep_edges = config->keep_edges;
     queue->opened = ps_clock();

@@ -23,7 +23,7 @@
 #include "runtime/heteroprio.h"
 #include "runtime/task_record.h"
 
-enum { PS_TASK_LANES = 4 }; /* streams of a GPU worker on which tasks run side by side */
+enum { PS_TASK_LANES = 8 }; /* streams of a GPU worker on which tasks run side by side */
 
 typedef struct ps_task_queue ps_task_queue;
 typedef struct ps_task_data ps_task_data; /* a registered piece of memory */
@@ -76,7 +76,7 @@ typedef struct ps_task_queue_config {
     ps_heteroprio_config scheduling; /* its cpus and gpus are the workers                     */
     ps_device *const *devices;       /* [gpus] borrowed, one a GPU worker                      */
     int64_t device_memory; /* bytes for copies on each device, taken at once                   */
-    int lookahead;         /* tasks under way on a GPU worker; 0: 6                            */
+    int lookahead;         /* tasks under way on a GPU worker; 0: 12                           */
     bool calibrate;        /* ps_heteroprio_calibrate now and then                             */
     bool keep_edges;       /* for ps_task_queue_edges                                          */
     const ps_task_mapping *mapping; /* NULL: the scheduler decides. Each worker then runs the

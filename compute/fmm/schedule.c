@@ -7,19 +7,18 @@
 
 enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ };
 
-/* Priorities of CPU workers alone, of CPU workers and of GPU workers (-1: never): by Table 3 of
- * RR-8513; the same kinds, M2L before pairs of particles, for which nothing but the reduction
- * waits; and all kinds, in the order that made the shortest simulated runs (specs/fmm_run.md). The
- * upper levels first, where there is a bucket for each. */
+/* Priorities of CPU workers alone, of CPU workers and of GPU workers (-1: never). The first and the
+ * last of the others are Table 3 of RR-8513; the rest made the shortest simulated runs with times
+ * as measured (specs/fmm_run.md). The upper levels first, where there is a bucket for each. */
 enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
     int alone, cpu[3], gpu[3]; /* by fmm_options.gpu_kinds */
 } priorities[FMM_KINDS + 1] = {
-    [FMM_P2M] = {0, {2, 1, 0}, {4, -1, -1}},    [FMM_M2M] = {1, {1, 2, 1}, {2, -1, -1}},
-    [FMM_ENCODE] = {2, {6, 3, 2}, {7, -1, -1}}, [FMM_L2L] = {3, {8, 4, 3}, {5, -1, -1}},
-    [P2P_LARGE] = {4, {4, 8, 8}, {0, 1, 0}},    [FMM_M2L] = {5, {5, 6, 4}, {3, 0, 2}},
-    [FMM_P2P] = {6, {7, 7, 5}, {6, 2, 1}},      [FMM_L2P] = {7, {3, 5, 6}, {1, -1, -1}},
-    [FMM_REDUCE] = {8, {0, 0, 7}, {-1, -1, -1}}};
+    [FMM_P2M] = {0, {1, 2, 0}, {4, -1, -1}},    [FMM_M2M] = {1, {0, 1, 1}, {1, -1, -1}},
+    [FMM_ENCODE] = {2, {2, 7, 2}, {6, -1, -1}}, [FMM_L2L] = {3, {5, 0, 3}, {7, -1, -1}},
+    [P2P_LARGE] = {4, {8, 5, 8}, {0, 1, 0}},    [FMM_M2L] = {5, {3, 6, 4}, {3, 0, 2}},
+    [FMM_P2P] = {6, {7, 4, 5}, {5, 2, 1}},      [FMM_L2P] = {7, {6, 3, 6}, {2, -1, -1}},
+    [FMM_REDUCE] = {8, {4, 8, 7}, {-1, -1, -1}}};
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
@@ -56,13 +55,13 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
     }
 }
 
-/* Flop/s of a core as tests/bench/bench_fmm_cpu.c finds them with AVX-512 in fp64; the task queue's
- * calibration corrects what is wrong for a machine. */
+/* Flop/s of a core with AVX-512 in fp64 while all cores are at work; the task queue's calibration
+ * corrects what is wrong for a machine. */
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
     static const double rates[FMM_KINDS] = {
         [FMM_P2M] = 15e9, [FMM_M2M] = 5e9,  [FMM_ENCODE] = 30e9, [FMM_M2L] = 50e9,
-        [FMM_L2L] = 5e9,  [FMM_L2P] = 15e9, [FMM_P2P] = 70e9,    [FMM_REDUCE] = 0.5e9};
+        [FMM_L2L] = 5e9,  [FMM_L2P] = 15e9, [FMM_P2P] = 40e9,    [FMM_REDUCE] = 0.5e9};
     double rate = rates[task->kind];
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
     return 1e-6 + task->flop / rate;
