@@ -54,13 +54,13 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
 }
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
                                    const ps_dgtd_device_border *border, const void *field,
-                                   int64_t begin, int64_t end, ps_stream *stream)
+                                   const ps_dgtd_border_parts *parts, ps_stream *stream)
 {
     return none();
 }
 ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                     const ps_dgtd_device_border *border, ps_dgtd_field which,
-                                    void *field, double t, int64_t begin, int64_t end,
+                                    void *field, const ps_dgtd_border_parts *parts,
                                     ps_stream *stream)
 {
     return none();
@@ -259,12 +259,17 @@ ps_status ps_dgtd_device_convert(const ps_dgtd_device *d, const double *matrix, 
 }
 
 ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
-                                   const void *source, int64_t begin, int64_t end,
+                                   const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream)
 {
-    ps_dgtd_device_sweep sweep = {device, field, target, source, begin, end};
+    ps_dgtd_device_sweep sweep = {device, field, target, source, parts, count};
+    int64_t groups = 0;
     int done;
-    PS_TRY(check(stream, end - begin, &done));
+    if (count > PS_DGTD_DEVICE_PARTS)
+        return ps_fail(PS_FAILED, "%d parts of a half step; %d go at once", count,
+                       PS_DGTD_DEVICE_PARTS);
+    for (int k = 0; k < count; ++k) groups += parts[k].end - parts[k].begin;
+    PS_TRY(check(stream, groups, &done));
     if (done) return PS_OK;
     return device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(&sweep, stream)
                                          : ps_dgtd_half_step_cuda(&sweep, stream);

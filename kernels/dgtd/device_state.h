@@ -73,9 +73,16 @@ ps_status ps_dgtd_device_convert(const ps_dgtd_device *device, const double *mat
                                  const void *from, void *to, int64_t begin, int64_t end,
                                  ps_stream *stream);
 
-/* As ps_dgtd_half_step, to rounding; the bits do not depend on ranges. */
+/* Groups [begin, end), for a half step from step n on. */
+enum { PS_DGTD_DEVICE_PARTS = 32 };
+typedef struct ps_dgtd_device_part {
+    int64_t n, begin, end;
+} ps_dgtd_device_part;
+
+/* As ps_dgtd_half_step, to rounding, of up to PS_DGTD_DEVICE_PARTS parts that are not linked to one
+ * another, at once; the bits do not depend on ranges. */
 ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
-                                   const void *source, int64_t begin, int64_t end,
+                                   const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream);
 
 /* As ps_dgtd_halo_pack and _unpack, of coefficients; faces[count] and buffer on the device. */
