@@ -132,8 +132,10 @@ static int64_t place(ps_dgtd_device *d, char *memory)
 {
     int64_t used = 0, real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
     int64_t n = nodes_of(d->order), nf = face_nodes_of(d->order), wide = sizeof(double);
-    d->tangents = piece(memory, &used, slots * 9 * real);
-    d->links = piece(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
+    if (!d->windowed) {
+        d->tangents = piece(memory, &used, slots * 9 * real);
+        d->links = piece(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
+    }
     d->kinds = piece(memory, &used, slots * 4);
     d->bordered = piece(memory, &used, d->groups);
     d->material = piece(memory, &used, slots * (int64_t)sizeof *d->material);
@@ -198,9 +200,11 @@ ps_status ps_dgtd_device_upload(const ps_dgtd_device *d, const ps_dgtd_system *s
 {
     int64_t real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
     PS_TRY(on_cuda(stream));
-    PS_TRY(ps_copy_to_device(stream, d->tangents, system->tangents, slots * 9 * real));
-    PS_TRY(
-        ps_copy_to_device(stream, d->links, system->links, slots * 4 * (int64_t)sizeof *d->links));
+    if (!d->windowed) {
+        int64_t links = slots * 4 * (int64_t)sizeof *d->links;
+        PS_TRY(ps_copy_to_device(stream, d->tangents, system->tangents, slots * 9 * real));
+        PS_TRY(ps_copy_to_device(stream, d->links, system->links, links));
+    }
     PS_TRY(ps_copy_to_device(stream, d->kinds, system->kinds, slots * 4));
     PS_TRY(ps_copy_to_device(stream, d->bordered, system->bordered, d->groups));
     PS_TRY(ps_copy_to_device(stream, d->material, system->material,

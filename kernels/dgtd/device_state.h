@@ -34,6 +34,7 @@ typedef struct ps_dgtd_device {
     int order;
     ps_precision precision;
     ps_dgtd_device_mode mode;
+    bool windowed; /* tangents and links are the caller's, who puts them there */
     int64_t elements, groups, materials;
     void *tangents, *steps; /* as in ps_dgtd_system */
     int32_t *links;
@@ -50,7 +51,8 @@ typedef struct ps_dgtd_device {
 /* Order, precision, counts and mode of `device` from the host's system; pointers NULL. */
 void ps_dgtd_device_shape(ps_dgtd_device *device, const ps_dgtd_system *system,
                           ps_dgtd_device_mode mode);
-/* Bytes of all arrays in one piece, and the pointers into it (256-byte aligned, as allocated). */
+/* Bytes of all arrays in one piece, and the pointers into it (256-byte aligned, as allocated);
+ * without tangents and links if they are the caller's. */
 int64_t ps_dgtd_device_bytes(const ps_dgtd_device *device);
 void ps_dgtd_device_place(ps_dgtd_device *device, void *memory);
 /* Copies the arrays of the host, steps as they are set. Waits. */
