@@ -22,8 +22,8 @@ INLINE void N(reciprocal_root)(const N(lanes) * a, N(lanes) * out)
 #endif
 }
 
-/* x = q pi/2 + r, |r| <= pi/4; q from the low bits of x 2/pi + magic. 0 <= x. */
-INLINE void N(sine_cosine)(const N(lanes) * x, N(lanes) * sine, N(lanes) * cosine)
+/* x = q pi/2 + r, |r| <= pi/4; q from the low bits of x 2/pi + magic, of either sign. */
+INLINE void N(sine_cosine)(const N(lanes) *x, N(lanes) *sine, N(lanes) *cosine)
 {
 #if SINGLE
     const real magic = 12582912.f, p1 = 1.5703125f, p2 = 4.837512969970703125e-4f,
