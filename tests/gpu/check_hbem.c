@@ -30,22 +30,22 @@ static const device_case cases[] = {
     {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_DOUBLE, true, true},
     {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, false},
     {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, true},
-    {SPHERE, 9, P1, PS_KERNEL_DLP, 3, 1e-4, 16, PS_DOUBLE, false, false},
-    {SPHERE, 9, P1, PS_KERNEL_DLP, 3, 1e-4, 16, PS_SINGLE, false, true},
-    {SPHERE, 9, P1, PS_KERNEL_ADLP, 3, 1e-4, 16, PS_SINGLE, false, true},
-    {SPHERE, 9, P1, PS_KERNEL_ADLP, 0, 1e-5, 16, PS_DOUBLE, false, true},
-    {SPHERE, 9, P1, PS_KERNEL_HYPS, 4, 1e-4, 16, PS_SINGLE, true, true},
-    {SPHERE, 9, P1, PS_KERNEL_HYPS, 0, 1e-4, 16, PS_SINGLE, true, false},
-    {SPHERE, 9, P1, PS_KERNEL_SLP, 5, 1e-6, 32, PS_DOUBLE, true, true},
-    {SPHERE, 7, P0, PS_KERNEL_SLP, 0, 1e-4, 20, PS_SINGLE, true, true},
-    {SPHERE, 5, DP1, PS_KERNEL_DLP, 0, 1e-4, 30, PS_DOUBLE, false, true},
-    {CUBE, 4, P1, PS_KERNEL_DLP, 0, 1e-4, 16, PS_DOUBLE, false, false},
-    {CUBE, 4, P1, PS_KERNEL_DLP, 0, 1e-4, 16, PS_SINGLE, false, true},
-    {CUBE, 4, P0, PS_KERNEL_DLP, 3, 1e-4, 16, PS_SINGLE, false, true},
-    {CUBE, 4, P1, PS_KERNEL_SLP, 0, 1e-3, 16, PS_SINGLE, true, true},
-    {L_SHAPE, 4, P1, PS_KERNEL_HYPS, 0, 1e-4, 16, PS_DOUBLE, true, true},
-    {L_SHAPE, 4, P1, PS_KERNEL_ADLP, 0, 1e-4, 16, PS_SINGLE, false, true},
-    {L_SHAPE, 4, P1, PS_KERNEL_DLP, 0, 1e-4, 16, PS_SINGLE, false, false},
+    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_DOUBLE, false, false},
+    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true},
+    {SPHERE, 15, P1, PS_KERNEL_ADLP, 3, 1e-4, 32, PS_SINGLE, false, true},
+    {SPHERE, 15, P1, PS_KERNEL_ADLP, 0, 1e-5, 32, PS_DOUBLE, false, true},
+    {SPHERE, 15, P1, PS_KERNEL_HYPS, 4, 1e-4, 32, PS_SINGLE, true, true},
+    {SPHERE, 15, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_SINGLE, true, false},
+    {SPHERE, 17, P1, PS_KERNEL_SLP, 5, 1e-6, 48, PS_DOUBLE, true, true},
+    {SPHERE, 11, P0, PS_KERNEL_SLP, 0, 1e-4, 20, PS_SINGLE, true, true},
+    {SPHERE, 7, DP1, PS_KERNEL_DLP, 0, 1e-4, 30, PS_DOUBLE, false, true},
+    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_DOUBLE, false, false},
+    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, true},
+    {CUBE, 6, P0, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true},
+    {CUBE, 7, P1, PS_KERNEL_SLP, 0, 1e-3, 32, PS_SINGLE, true, true},
+    {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_DOUBLE, true, true},
+    {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 0, 1e-4, 32, PS_SINGLE, false, true},
+    {L_SHAPE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, false},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -70,10 +70,10 @@ static void tell(check *k, const char *what, double value, double limit)
     fflush(stdout);
 }
 
-/* Largest relative difference (Frobenius, leaf by leaf) of near leaves; they are dense. */
+/* Largest difference of a near leaf, which is dense, relative to the largest near leaf; Frobenius. */
 static double near_difference(const check *k)
 {
-    double worst = 0;
+    double worst = 0, largest = 0;
     for (int64_t leaf = 0; leaf < k->gpu.matrix.leaf_count; ++leaf) {
         if (k->gpu.leaves[leaf].far) continue;
         double error = 0, norm = 0;
@@ -84,10 +84,10 @@ static double near_difference(const check *k)
             error += (a - b) * (a - b);
             norm += b * b;
         }
-        double own = norm > 1e-300 ? sqrt(error / norm) : sqrt(error);
-        worst = own <= worst ? worst : own;
+        largest = fmax(largest, norm);
+        worst = error <= worst ? worst : error;
     }
-    return worst;
+    return sqrt(worst / largest);
 }
 
 /* Sum of ranks of far leaves; a dense one counts as what is as large. */
