@@ -270,14 +270,12 @@ static int64_t largest_dofs(const solve_problem *p)
     return a > b ? a : b;
 }
 
-/* Whether V is applied by factors. */
+/* Whether V is applied by factors: the same in any memory, as the bits differ. */
 static bool wants_factors(const solve_problem *p)
 {
-    int64_t bytes = factors_estimate(problem_dofs(p), (int)p->options.pade + 1);
     if (p->options.problem != PROBLEM_HARD || p->options.coupling != PS_COUPLING_OSRC) return false;
-    if (p->options.sparse == SPARSE_AUTO)
-        return factors_available() && bytes < p->run->host_memory / 4;
-    return p->options.sparse == SPARSE_DIRECT;
+    return p->options.sparse == SPARSE_DIRECT ||
+           (p->options.sparse == SPARSE_AUTO && factors_available());
 }
 
 int64_t equation_doubles(const solve_problem *p, int64_t sides)

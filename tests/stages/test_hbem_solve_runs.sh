@@ -31,7 +31,7 @@ expect 0 "" $solve streamed.hdf $waves --host-memory $need --batch 6
 same streamed.hdf memory.hdf
 expect 0 "" $solve threads.hdf $waves --threads 1
 same threads.hdf memory.hdf
-expect 4 "budget" $solve none.hdf $waves --host-memory 300K
+expect 4 "leave nothing" $solve none.hdf $waves --host-memory 300K
 expect 0 "up to date" $solve memory.hdf $waves
 
 # ---- ranks: sums in another order, the same bits each time; more ranks than chunks ----
