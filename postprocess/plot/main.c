@@ -16,6 +16,7 @@ typedef struct plot_kind {
 
 static const plot_kind kinds[] = {{"slice", plot_slice, 1000, 800},
                                   {"blocks", plot_blocks, 1000, 800},
+                                  {"hmatrix", plot_hmatrix, 900, 800},
                                   {"lengths", plot_lengths, 900, 560},
                                   {"trace", plot_trace, 1100, 620},
                                   {"spectrum", plot_spectrum, 1100, 620},
@@ -87,7 +88,7 @@ static ps_status find_kind(const char *name, const plot_kind **out)
     }
     return ps_fail(PS_USAGE,
                    "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-                   "blocks, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
+                   "blocks, hmatrix, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
                    "gantt, convergence, isolines, gravity-map, gravity-profile",
                    name, nearest);
 }
@@ -162,6 +163,7 @@ static const ps_program program = {
         "Draws a picture, PNG or SVG, through gnuplot. Kinds:\n\n"
         "  slice     structure of one slice (row x k), from a slice matrix\n"
         "  blocks    the blocks over that structure, from a block matrix\n"
+        "  hmatrix   blocks and ranks of an H-matrix, or the blocks of a cluster tree\n"
         "  lengths   histogram of the lengths of row-vectors, from slice matrices\n"
         "  trace     signals over time, from traces\n"
         "  spectrum  levels over frequency, from traces made by penstock-spectrum\n"
