@@ -6,8 +6,6 @@
 #include "kernels/schwarz/krylov_team.h"
 #include "runtime/memory.h"
 
-enum { LIMIT = 100000 };
-
 struct inner_solver {
     solve_problem *p;
     double *workspace;
@@ -41,9 +39,7 @@ void inner_close(inner_solver **inner)
     *inner = NULL;
 }
 
-/* Tied to the outer iteration: a hundredth of its last residual, which in GMRES, whose exchanges
- * must stay linear, is the tolerance wanted. */
-static double tolerance_of(const solve_problem *p)
+double inner_tolerance_of(const solve_problem *p)
 {
     const solve_options *o = &p->options;
     if (o->inner_tolerance > 0) return o->inner_tolerance;
@@ -71,7 +67,7 @@ ps_status inner_solve(void *context, int64_t slab, const ps_slab *geometry, cons
     PS_TRY(ps_krylov_cpu_begin(method_of(s->p), &system, s->workspace, &team));
     ps_krylov_team control = ps_krylov_cpu_team_of(&team);
     ps_status status =
-        ps_krylov_solve(method_of(s->p), &control, tolerance_of(s->p), LIMIT, &result);
+        ps_krylov_solve(method_of(s->p), &control, inner_tolerance_of(s->p), INNER_LIMIT, &result);
     s->p->inner_iterations += result.iterations;
     return status == PS_OK ? PS_OK : ps_context(status, "slab %lld", (long long)slab);
 }

@@ -20,7 +20,7 @@ static struct {
     int64_t slabs, limit, restart, checkpoint;
     int method, kind, inner;
     double tolerance, coarse, inner_tolerance;
-    const char *transmission, *coefficients;
+    const char *transmission, *coefficients, *subdomains;
     bool streamed, resume;
 } chosen = {.slabs = 1,
             .limit = 10000,
@@ -32,6 +32,10 @@ static struct {
 static const ps_option options[] = {
     {"slabs", PS_OPTION_INT, &chosen.slabs, "N", "subdomains along x; 1: none", 1, 1 << 20,
      PS_IDENTITY},
+    {"subdomains", PS_OPTION_TEXT, &chosen.subdomains, "FILE",
+     "subdomains of any shape instead, with their matrices, by penstock-gravity-assemble "
+     "--subdomains; by fixed point or GMRES",
+     0, 0, PS_IDENTITY},
     {"method", PS_OPTION_CHOICE, &chosen.method,
      "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
      "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: "
@@ -214,10 +218,20 @@ static int64_t checkpoint_interval(const solve_options *o)
     return o->method < METHOD_FIXED_POINT ? 200 : o->method == METHOD_GMRES ? 5 : 1;
 }
 
+static ps_status check_subdomains(solve_options *o)
+{
+    if (o->slabs > 1) return ps_fail(PS_USAGE, "--slabs and --subdomains: give one of them");
+    if (o->streamed || o->coarse > 0 || o->method == METHOD_SWEEPS)
+        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory and "
+                                 "without --coarse");
+    o->checkpoint_every = checkpoint_interval(o);
+    return PS_OK;
+}
+
 static ps_status choose_method(solve_problem *p)
 {
     solve_options *o = &p->options;
-    bool whole = o->slabs == 1;
+    bool whole = o->slabs == 1 && !o->subdomains;
     o->method = chosen.method ? (solve_method)(chosen.method - 1)
                 : whole       ? METHOD_DIRECT
                 : o->streamed ? METHOD_SWEEPS
@@ -230,6 +244,7 @@ static ps_status choose_method(solve_problem *p)
         return ps_fail(PS_USAGE, "--method %s is for the whole box, --slabs 1",
                        solve_method_names[o->method]);
     if (whole && o->streamed) return ps_fail(PS_USAGE, "--streamed needs --slabs 2 or more");
+    if (o->subdomains) return check_subdomains(o);
     if (!whole && o->slabs > p->grid.nodes[0] - 1)
         return ps_fail(PS_USAGE, "--slabs %lld: %lld layers of elements make at most as many slabs",
                        (long long)o->slabs, (long long)p->grid.nodes[0] - 1);
@@ -243,9 +258,10 @@ static ps_status choose_method(solve_problem *p)
 static ps_status plan_memory(solve_problem *p)
 {
     solve_options *o = &p->options;
-    p->way = o->slabs == 1 ? &solve_whole : &solve_slabs;
+    p->way = o->subdomains ? &solve_parts : o->slabs == 1 ? &solve_whole : &solve_slabs;
     p->memory = p->way->memory(p);
-    if (ps_comm_any(p->memory > p->run->host_memory && o->slabs > 1) && !o->streamed) {
+    bool cut = o->slabs > 1 && !o->subdomains;
+    if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
         o->streamed = true;
         PS_TRY(choose_method(p));
         p->memory = p->way->memory(p);
@@ -263,7 +279,7 @@ static void set_planes(solve_problem *p)
 {
     int64_t nx = p->grid.nodes[0], slabs = p->options.slabs, ranks = ps_comm_size();
     int64_t rank = ps_comm_rank();
-    if (slabs == 1) {
+    if (slabs == 1 || p->options.subdomains) {
         whole_planes(p, &p->first_plane, &p->end_plane);
         return;
     }
@@ -288,9 +304,10 @@ static ps_status prepare(solve_problem *p)
                                  .tolerance = chosen.tolerance,
                                  .coarse = chosen.coarse / 1000,
                                  .streamed = chosen.streamed,
-                                 .resume = chosen.resume};
+                                 .resume = chosen.resume,
+                                 .subdomains = chosen.subdomains};
     PS_TRY(choose_method(p));
-    if (p->options.slabs > 1) PS_TRY(choose_transmission(p));
+    if (p->options.slabs > 1 || p->options.subdomains) PS_TRY(choose_transmission(p));
     p->end_plane = h->nodes[0];
     if (ps_comm_size() > 1) set_planes(p);
     PS_TRY(PS_ALLOC(&p->history, HISTORY_MAX, "residuals"));
@@ -384,10 +401,10 @@ static ps_status write_output(solve_problem *p, const char *path, void *state)
 static ps_status keep_iterate(solve_problem *p, ps_status failure, void *state)
 {
     char message[1024], path[4096];
-    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
-    int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
     if (p->trial || p->result.iterations < p->options.limit || !isfinite(p->result.residual))
         return failure;
+    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
+    int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
     snprintf(message, sizeof message, "%s", ps_message());
     snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
     ps_box_field_close(&p->out);

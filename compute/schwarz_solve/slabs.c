@@ -1,27 +1,23 @@
 /* Optimised Schwarz without overlap over slabs, in memory or streamed from the load's file; over
  * ranks, consecutive slabs each. */
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "compute/schwarz_solve/outer.h"
 #include "compute/schwarz_solve/slab_load.h"
-#include "runtime/log.h"
 #include "runtime/memory.h"
 
 typedef struct slabs {
     solve_problem *p;
     ps_slab_box_plan plan;
     ps_slab_box box;
-    ps_interface problem;
+    outer outer;
     rank_links links;
     slab_load load;
     inner_solver *inner;
-    run_state state;
-    double *memory, *g, *space;
+    double *memory;
     double *nodes, *scratch; /* planes of a slab as nodes, scratch for each thread */
     plane_writer writer;
-    double measure[2]; /* change of the first iteration; the last residual */
 } slabs;
 
 /* ---- the plan ---- */
@@ -68,13 +64,6 @@ static ps_interface measure_of(const ps_slab_box_plan *plan)
     return (ps_interface){.size = traces * plane, .traces = traces, .all = 2 * (plan->slabs - 1)};
 }
 
-static int64_t interface_space(const solve_problem *p, const ps_interface *problem)
-{
-    return p->options.method == METHOD_GMRES
-               ? ps_interface_gmres_workspace(problem, p->options.restart)
-               : ps_interface_workspace(problem);
-}
-
 /* Doubles beside the loads. */
 static int64_t other_doubles(const solve_problem *p)
 {
@@ -82,8 +71,8 @@ static int64_t other_doubles(const solve_problem *p)
     ps_interface problem = measure_of(&plan);
     int64_t planes = largest_slab(p), face = p->grid.nodes[1] * p->grid.nodes[2];
     int64_t inner = plan.solve ? inner_doubles(p, planes) : 0;
-    return ps_slab_box_size(&plan) + problem.size + interface_space(p, &problem) + inner +
-           planes * face + p->run->threads * ps_slab_box_mode_plane(&p->grid);
+    return ps_slab_box_size(&plan) + outer_doubles(p, &problem) + inner + planes * face +
+           p->run->threads * ps_slab_box_mode_plane(&p->grid);
 }
 
 static int64_t slabs_memory(const solve_problem *p)
@@ -125,97 +114,32 @@ static ps_status write_field(void *state)
     slabs *s = state;
     plane_writer_close(&s->writer);
     PS_TRY(plane_writer_open(&s->p->out, &s->writer));
-    return ps_slab_box_finish(&s->box, s->g);
-}
-
-/* ---- the state: traces; for GMRES its basis; first guesses of Krylov methods ---- */
-
-static int state_arrays(void *context, int64_t step, ps_checkpoint_array *arrays)
-{
-    slabs *s = context;
-    const solve_options *o = &s->p->options;
-    int count = 0;
-    arrays[count++] =
-        (ps_checkpoint_array){"/traces", "1", PS_F64, ps_slab_box_traces(&s->box), s->g};
-    arrays[count++] = (ps_checkpoint_array){"/measure", "1", PS_F64, 2, s->measure};
-    if (o->method == METHOD_GMRES) {
-        int64_t vectors = (step - 1) % o->restart + 2;
-        double *small = (double *)ps_interface_gmres_state(&s->problem, o->restart, s->space);
-        arrays[count++] =
-            (ps_checkpoint_array){"/basis", "1", PS_F64, vectors * s->problem.size, s->space};
-        arrays[count++] = (ps_checkpoint_array){
-            "/gmres", "1", PS_F64, (int64_t)(sizeof(ps_gmres_state) / sizeof(double)), small};
-    } else if (o->inner != METHOD_DIRECT && !o->streamed)
-        arrays[count++] = (ps_checkpoint_array){"/field", "m2/s2", PS_F64,
-                                                s->box.faces - s->box.field, s->box.field};
-    return count;
-}
-
-static ps_status end_iteration(slabs *s, int64_t iteration, double residual)
-{
-    bool stop;
-    note_iteration(s->p, iteration, residual, &stop);
-    PS_TRY(run_state_save(&s->state, iteration, stop));
-    return stop ? stop_here(s->p) : PS_OK;
+    return ps_slab_box_finish(&s->box, s->outer.g);
 }
 
 /* ---- iterations ---- */
 
-/* One iteration of fixed point or double sweeps; *change: of the traces. */
-static ps_status advance(slabs *s, double *change)
+static int further_arrays(void *context, ps_checkpoint_array *arrays)
 {
-    if (s->p->options.method == METHOD_SWEEPS) return ps_slab_box_sweep(&s->box, s->g, change);
-    return ps_interface_step(&s->problem, s->g, s->space, change);
-}
-
-static ps_status iterate(slabs *s)
-{
+    slabs *s = context;
     const solve_options *o = &s->p->options;
-    ps_krylov_result *r = &s->p->result;
-    double change;
-    PS_TRY(run_state_load(&s->state, &r->iterations));
-    r->residual = r->iterations > 0 ? s->measure[1] : 1;
-    while (!r->converged) {
-        if (r->iterations >= o->limit) return not_converged(s->p);
-        PS_TRY(advance(s, &change));
-        if (r->iterations++ == 0) s->measure[0] = change;
-        s->measure[1] = r->residual = change == 0 ? 0 : change / s->measure[0];
-        r->converged = r->residual <= o->tolerance;
-        if (!isfinite(r->residual))
-            return ps_fail(PS_FAILED, "the interface residual is not finite after %lld iterations",
-                           (long long)r->iterations);
-        PS_TRY(end_iteration(s, r->iterations, r->residual));
-    }
-    return PS_OK;
+    if (o->inner == METHOD_DIRECT || o->streamed || o->method == METHOD_GMRES) return 0;
+    arrays[0] =
+        (ps_checkpoint_array){"/field", "m2/s2", PS_F64, s->box.faces - s->box.field, s->box.field};
+    return 1;
 }
 
-/* At the start of a cycle nothing is kept that the step before has not kept. */
-static ps_status watch(void *context, int64_t iteration, double residual)
+static ps_status sweep(void *context, double *change)
 {
-    slabs *s = ((ps_slab_box *)context)->plan.context;
-    const ps_gmres_state *g =
-        ps_interface_gmres_state(&s->problem, s->p->options.restart, s->space);
-    return g->count > 0 ? end_iteration(s, iteration, residual) : PS_OK;
-}
-
-static ps_status run_gmres(slabs *s)
-{
-    const solve_options *o = &s->p->options;
-    int64_t done;
-    s->problem.watch = watch;
-    PS_TRY(run_state_load(&s->state, &done));
-    ps_status status =
-        ps_interface_gmres(&s->problem, &(ps_gmres){o->tolerance, o->limit, o->restart, done > 0},
-                           s->g, s->space, &s->p->result);
-    bool limit = status == PS_FAILED && s->p->result.iterations >= o->limit && !s->p->stopped;
-    return limit ? not_converged(s->p) : status;
+    slabs *s = context;
+    return ps_slab_box_sweep(&s->box, s->outer.g, change);
 }
 
 static ps_status solve(void *state)
 {
     slabs *s = state;
     double start = ps_clock(), read = s->p->seconds[SECONDS_READ];
-    ps_status status = s->p->options.method == METHOD_GMRES ? run_gmres(s) : iterate(s);
+    ps_status status = outer_solve(&s->outer);
     s->p->seconds[SECONDS_SOLVE] =
         ps_clock() - start - (s->p->seconds[SECONDS_READ] - read); /* reading is counted apart */
     return status;
@@ -228,9 +152,10 @@ static ps_status allocate(slabs *s)
     solve_problem *p = s->p;
     PS_TRY(PS_ALLOC(&s->memory, ps_slab_box_size(&s->plan), "slabs"));
     PS_TRY(ps_slab_box_make(&s->plan, s->memory, &s->box));
-    s->problem = ps_slab_box_interface(&s->box, true);
-    PS_TRY(PS_ALLOC(&s->g, s->problem.size, "traces"));
-    PS_TRY(PS_ALLOC(&s->space, interface_space(p, &s->problem), "the iteration"));
+    ps_interface problem = ps_slab_box_interface(&s->box, true);
+    PS_TRY(outer_open(p, &problem, s, &s->outer));
+    s->outer.advance = p->options.method == METHOD_SWEEPS ? sweep : NULL;
+    s->outer.further = further_arrays;
     PS_TRY(PS_ALLOC(&s->nodes, largest_slab(p) * p->load.plane, "planes of a slab"));
     return PS_ALLOC(&s->scratch, p->run->threads * ps_slab_box_mode_plane(&p->grid), "transforms");
 }
@@ -245,9 +170,6 @@ static ps_status open(solve_problem *p, void **state)
     s->plan.context = s;
     s->plan.deliver = deliver;
     s->plan.links = rank_links_open(&s->links);
-    run_state_open(p, &s->state);
-    s->state.arrays = state_arrays;
-    s->state.context = s;
     PS_TRY(allocate(s));
     if (s->plan.solve) PS_TRY(inner_open(p, largest_slab(p), &s->inner));
     int64_t most = p->run->host_memory - 8 * other_doubles(p);
@@ -264,8 +186,7 @@ static void close(void *state)
     slab_load_close(&s->load);
     inner_close(&s->inner);
     free(s->memory);
-    free(s->g);
-    free(s->space);
+    outer_close(&s->outer);
     free(s->nodes);
     free(s->scratch);
     free(s);

@@ -30,6 +30,7 @@ typedef struct solve_options {
     bool streamed, resume;
     bool substructured; /* direct solution over ranks, as slabs with a full coarse space */
     ps_transmission transmission; /* 1/m, m */
+    const char *subdomains;       /* the file of general shapes; NULL: slabs */
     const char *kind;
     double factor;        /* predicted, of a double step */
     const char *identity; /* of a run, for its checkpoints */
@@ -67,7 +68,7 @@ typedef struct solve_way {
     ps_status (*write)(void *state); /* own planes of the field to p->out  */
     void (*close)(void *state);      /* NULL is fine */
 } solve_way;
-extern const solve_way solve_whole, solve_slabs;
+extern const solve_way solve_whole, solve_slabs, solve_parts;
 
 /* Planes of a rank in a box solved as a whole. */
 void whole_planes(const solve_problem *p, int64_t *first, int64_t *end);
@@ -106,6 +107,11 @@ ps_status run_state_load(run_state *state, int64_t *step);
 ps_status run_state_remove(run_state *state);
 
 /* ---- slabs by Krylov methods ---- */
+
+enum { INNER_LIMIT = 100000 };
+/* Tied to the outer iteration, unless given: a hundredth of its last residual, or, in GMRES, whose
+ * exchanges must stay linear, of the tolerance wanted. */
+double inner_tolerance_of(const solve_problem *p);
 
 typedef struct inner_solver inner_solver;
 int64_t inner_doubles(const solve_problem *p, int64_t planes); /* of workspace */

@@ -77,7 +77,7 @@ static ps_status judge(const ps_interface *p, double size, double first, double 
     if (!isfinite(result->residual))
         return ps_fail(PS_FAILED, "the interface residual is not finite after %lld iterations",
                        (long long)result->iterations);
-    return p->watch ? p->watch(p->context, result->iterations, result->residual) : PS_OK;
+    return p->watch ? p->watch(p->watcher, result->iterations, result->residual) : PS_OK;
 }
 
 static ps_status too_many(const ps_krylov_result *result, double tolerance)

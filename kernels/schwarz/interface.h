@@ -27,7 +27,9 @@ typedef struct ps_interface {
     /* squares[traces]: what the change r of the fixed point counts as; NULL: |r|^2 of the trace. */
     void (*measure)(void *context, const double *r, double *squares);
     ps_status (*reduce)(void *context, double *sums, int64_t count); /* NULL: one rank       */
-    ps_status (*watch)(void *context, int64_t iteration, double residual); /* may be NULL    */
+    /* After each iteration; a failure ends it. May be NULL. */
+    ps_status (*watch)(void *watcher, int64_t iteration, double residual);
+    void *watcher;
     bool source; /* false: the homogeneous problem, whose answer is 0 */
 } ps_interface;
 

@@ -50,6 +50,7 @@ for file in gmres.hdf ${ranks:+gmres.r.hdf}; do
     penstock-gravity-anomaly $file map.h5 --force > out 2> err || { cat err; fail "anomaly of $file"; }
     penstock-compare one.h5 map.h5 --tolerance 0 --dataset /map/g_z --no-attributes > out || fail "g_z of $file"
 done
+expect 1 "more --limit" $solve --slabs 4 --limit 2
 expect 0 "" $solve --slabs 4
 [ "$(figure iterations)" -gt 1 ] && ! grep -q ^residual out || fail "a trial"
 

@@ -256,9 +256,9 @@ typedef struct stop {
 } stop;
 
 /* Keeps g and the workspace after iteration `at`, as a checkpoint does, and ends there. */
-static ps_status stop_there(void *context, int64_t iteration, double residual)
+static ps_status stop_there(void *watcher, int64_t iteration, double residual)
 {
-    stop *s = ((ps_slab_box *)context)->plan.context;
+    stop *s = watcher;
     if (iteration != s->at) return PS_OK;
     int64_t size = s->problem.size;
     memcpy(s->kept, s->g, (size_t)size * sizeof *s->kept);
@@ -278,8 +278,7 @@ static void gmres_continues_to_the_same_bits(void **unused)
                              .transmission = {{.3, .3}, {0, 0}},
                              .modes = false,
                              .threads = 1,
-                             .load = w.load,
-                             .context = &s};
+                             .load = w.load};
     for (s.at = 3; s.at <= 5; ++s.at) {
         fixture f = open_box(&plan), other = open_box(&plan);
         int64_t space;
@@ -288,6 +287,7 @@ static void gmres_continues_to_the_same_bits(void **unused)
         s.g = f.g, s.space = f.space;
         check_ok(PS_ALLOC(&s.kept, s.problem.size + space, "state"));
         s.problem.watch = stop_there;
+        s.problem.watcher = &s;
         assert_int_equal(
             ps_interface_gmres(&s.problem, &(ps_gmres){1e-9, 300, 4, false}, f.g, f.space, &cut),
             PS_FAILED);
