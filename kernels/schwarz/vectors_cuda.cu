@@ -52,14 +52,15 @@ __global__ void __launch_bounds__(THREADS) dot(int64_t n, const real *x, const r
 template <typename real> struct plain_product {
     typedef real raw;
     struct operands {};
-    const real *x;
-    real *y;
-    __device__ real fetch(int64_t index) const { return __ldg(x + index); }
+    const real *__restrict__ x;
+    real *__restrict__ y;
+    __device__ real fetch(int64_t plane, unsigned at) const { return (x + plane)[at]; }
     __device__ real value(real u, int) const { return u; }
-    __device__ operands ahead(int64_t) const { return operands(); }
-    __device__ void emit(operands, int64_t index, int, real, real product) const
+    __device__ operands ahead(int64_t, unsigned) const { return operands(); }
+    __device__ void emit(operands, const stencil_node &node, real, real product) const
     {
-        y[index] = product;
+        real *to = y + node.plane + node.at;
+        if (node.seen) *to = product;
     }
 };
 
