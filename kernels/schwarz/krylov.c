@@ -65,19 +65,26 @@ static ps_status watch(const ps_krylov_team *team, const ps_krylov_state *s, ps_
                            : ps_context(status, "%s", ps_krylov_name((ps_krylov_method)s->method));
 }
 
+ps_status ps_krylov_continue(const ps_krylov_team *team, ps_krylov_state *s,
+                             ps_krylov_result *result)
+{
+    while (s->pass != PS_KRYLOV_PASSES) {
+        ps_krylov_pass ran = (ps_krylov_pass)s->pass;
+        ps_status status = team->run(team->context, ran, s->scalars, s->sums);
+        if (status != PS_OK)
+            return ps_context(status, "%s", ps_krylov_name((ps_krylov_method)s->method));
+        ps_krylov_state_step(s);
+        *result = (ps_krylov_result){s->iterations, s->residual, s->verdict == PS_KRYLOV_CONVERGED};
+        PS_TRY(watch(team, s, ran));
+    }
+    return ps_krylov_state_judge(s);
+}
+
 ps_status ps_krylov_solve(ps_krylov_method method, const ps_krylov_team *team, double tolerance,
                           int64_t limit, ps_krylov_result *result)
 {
     ps_krylov_state s;
     *result = (ps_krylov_result){0};
     ps_krylov_state_begin(method, tolerance, limit, &s);
-    while (s.pass != PS_KRYLOV_PASSES) {
-        ps_krylov_pass ran = (ps_krylov_pass)s.pass;
-        ps_status status = team->run(team->context, ran, s.scalars, s.sums);
-        if (status != PS_OK) return ps_context(status, "%s", ps_krylov_name(method));
-        ps_krylov_state_step(&s);
-        *result = (ps_krylov_result){s.iterations, s.residual, s.verdict == PS_KRYLOV_CONVERGED};
-        PS_TRY(watch(team, &s, ran));
-    }
-    return ps_krylov_state_judge(&s);
+    return ps_krylov_continue(team, &s, result);
 }

@@ -91,6 +91,11 @@ ps_status ps_krylov_state_judge(const ps_krylov_state *state);
 ps_status ps_krylov_solve(ps_krylov_method method, const ps_krylov_team *team, double tolerance,
                           int64_t limit, ps_krylov_result *result);
 
+/* The same from a state on: one that ps_krylov_state_begin made, or that was kept in `watch` with
+ * the team's vectors, and its limit and tolerance set anew. */
+ps_status ps_krylov_continue(const ps_krylov_team *team, ps_krylov_state *state,
+                             ps_krylov_result *result);
+
 const char *ps_krylov_name(ps_krylov_method method);
 
 #endif
