@@ -29,12 +29,23 @@ ps_status ps_vector_device_multiply(ps_precision precision, int64_t n, const voi
     return n > 0 ? ps_vector_multiply_cuda(precision, n, x, y, stream) : PS_OK;
 }
 
+static ps_status add_up(const ps_device_sum *sum, ps_stream *stream)
+{
+    PS_TRY(on_cuda(stream));
+    if (sum->n == 0) return ps_fill_zero(stream, sum->workspace, sizeof(double));
+    return ps_vector_sum_cuda(sum, stream);
+}
+
 ps_status ps_vector_device_dot(ps_precision precision, int64_t n, const void *x, const void *y,
                                void *workspace, ps_stream *stream)
 {
-    PS_TRY(on_cuda(stream));
-    if (n == 0) return ps_fill_zero(stream, workspace, sizeof(double));
-    return ps_vector_dot_cuda(precision, n, x, y, workspace, stream);
+    return add_up(&(ps_device_sum){precision, false, n, x, y, workspace}, stream);
+}
+
+ps_status ps_vector_device_difference(ps_precision precision, int64_t n, const void *x,
+                                      const void *y, void *workspace, ps_stream *stream)
+{
+    return add_up(&(ps_device_sum){precision, true, n, x, y, workspace}, stream);
 }
 
 /* Measured best: some 13 warps a multiprocessor, but no more than 16 planes a warp. */
