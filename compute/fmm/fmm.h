@@ -15,6 +15,7 @@
 #include "formats/fmm_result.h"
 #include "formats/octree.h"
 #include "formats/task_trace.h"
+#include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/group_near.h"
 #include "runtime/program.h"
@@ -66,6 +67,10 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
+/* Operators of a level into memory of a device that the caller frees, if *block, even on failure.
+ * PS_USAGE: vectors too long for the kernels there. */
+ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
+                               void **block, ps_fmm_device_table *out);
 
 /* ---- pieces of data: pool.c ---- */
 

@@ -80,21 +80,6 @@ int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run)
 
 /* ---- operators ---- */
 
-static ps_status upload_table(const fmm_problem *p, int level, gpu *own, ps_stream *stream)
-{
-    const ps_fmm_m2l_table *table = p->fmm.tables[level];
-    int64_t bytes = ps_fmm_device_table_bytes(table);
-    void *host;
-    PS_TRY(ps_alloc_untouched(&host, bytes, "operators for a GPU"));
-    ps_status status = ps_fmm_device_table_pack(table, host, &own->tables[level]);
-    if (status == PS_OK) status = ps_device_alloc(own->device, bytes, &own->blocks[level]);
-    if (status == PS_OK) status = ps_copy_to_device(stream, own->blocks[level], host, bytes);
-    if (status == PS_OK) status = ps_stream_wait(stream);
-    own->tables[level].block = own->blocks[level];
-    free(host);
-    return status;
-}
-
 /* Levels that share a table on the host share it here. */
 static ps_status upload_tables(const fmm_problem *p, gpu *own)
 {
@@ -105,7 +90,8 @@ static ps_status upload_tables(const fmm_problem *p, gpu *own)
         if (l > 2 && p->fmm.tables[l] == p->fmm.tables[l - 1])
             own->tables[l] = own->tables[l - 1];
         else
-            status = upload_table(p, l, own, stream);
+            status = fmm_operators_upload(p->fmm.tables[l], own->device, stream, &own->blocks[l],
+                                          &own->tables[l]);
     }
     ps_stream_close(&stream);
     return status;

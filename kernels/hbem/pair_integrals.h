@@ -15,16 +15,9 @@
 
 #include <stdint.h>
 
+#include "formats/hbem_kinds.h"
 #include "kernels/hbem/rules.h"
 #include "runtime/isa.h"
-
-typedef enum ps_hbem_kernel {
-    PS_KERNEL_SLP,
-    PS_KERNEL_DLP,
-    PS_KERNEL_ADLP,
-    PS_KERNEL_HYPS,
-    PS_HBEM_KERNELS
-} ps_hbem_kernel;
 
 /* Lanes: triangles or pairs at once. One fill of a 64-byte register. */
 enum { PS_HBEM_LANES_F32 = 16, PS_HBEM_LANES_F64 = 8, PS_HBEM_PANEL_ROWS = 12 };

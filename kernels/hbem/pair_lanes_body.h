@@ -22,7 +22,7 @@ INLINE void N(reciprocal_root)(const N(lanes) *a, N(lanes) *out)
 #endif
 }
 
-/* x = q pi/2 + r, |r| <= pi/4; q from the low bits of x 2/pi + magic. 0 <= x. */
+/* x = q pi/2 + r, |r| <= pi/4; q from the low bits of x 2/pi + magic, of either sign. */
 INLINE void N(sine_cosine)(const N(lanes) *x, N(lanes) *sine, N(lanes) *cosine)
 {
 #if SINGLE

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "formats/hbem_kinds.h"
 #include "runtime/status.h"
 
 typedef struct ps_hbem_triangle {
@@ -43,8 +44,6 @@ double ps_hbem_surface_volume6(const ps_hbem_surface *surface);
 /* PS_INVALID where the surface is not closed and consistently oriented (the moments of its normals
  * do not vanish) or its normals point inward: what exterior problems need. */
 ps_status ps_hbem_surface_check_closed(const ps_hbem_surface *surface);
-
-typedef enum ps_hbem_space_kind { PS_SPACE_P0, PS_SPACE_P1, PS_SPACE_DP1 } ps_hbem_space_kind;
 
 /* All arrays are the caller's. Functions are numbered in the order at hand: that of the mesh at
  * first, that of a cluster tree after ps_hbem_space_reorder. */
