@@ -165,6 +165,8 @@ ps_interface ps_slab_device_interface(ps_slab_device_link *link, bool source)
 {
     return (ps_interface){.context = link,
                           .size = ps_slab_device_traces(&link->box->plan),
+                          .traces = 2 * (link->box->plan.slabs - 1),
+                          .all = 2 * (link->box->plan.slabs - 1),
                           .exchange = exchange,
                           .source = source};
 }

@@ -282,12 +282,11 @@ static ps_status bench_slabs(problem *p, int64_t slabs)
     int64_t traces = ps_slab_device_traces(&plan);
     ps_slab_device box;
     ps_krylov_result result;
-    ps_gmres options = {1e-6, 60, 30};
+    ps_gmres options = {1e-6, 60, 30, false};
     char quantity[96];
     double *g, *space, start, seconds[3];
     void *memory, *dg, *out;
     PS_TRY(PS_ALLOC(&g, traces, "traces"));
-    PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(traces, options.restart), "GMRES"));
     PS_TRY(place_alloc(&p->here, 8 * traces, &dg));
     PS_TRY(place_alloc(&p->here, 8 * traces, &out));
     PS_TRY(place_alloc(&p->here, ps_slab_device_bytes(&plan), &memory));
@@ -298,6 +297,7 @@ static ps_status bench_slabs(problem *p, int64_t slabs)
     seconds[0] = ps_clock() - start;
     ps_slab_device_link link = {&box, p->here.stream, dg, out};
     ps_interface traced = ps_slab_device_interface(&link, true);
+    PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(&traced, options.restart), "GMRES"));
     start = ps_clock();
     PS_TRY(ps_interface_gmres(&traced, &options, g, space, &result));
     seconds[1] = ps_clock() - start;

@@ -176,13 +176,12 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, double *error)
     ps_slab_stencil_make(&whole, &stencil);
     int64_t n = ps_q1_grid_size(&plan.grid), face = nodes[1] * nodes[2];
     int64_t traces = ps_slab_device_traces(&plan);
-    ps_gmres options = {1e-12, 60, 30};
+    ps_gmres options = {1e-12, 60, 30, false};
     ps_krylov_result result;
     double *b, *g, *space, *tables, *work;
     void *memory, *db, *dx, *dg, *out;
     PS_TRY(PS_ALLOC(&b, 3 * n, "vectors"));
     PS_TRY(PS_ALLOC(&g, traces, "traces"));
-    PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(traces, options.restart), "GMRES"));
     unit_load(&plan.grid, &stencil, b);
     PS_TRY(place_vector(&here, PS_DOUBLE, n, b, &db));
     PS_TRY(place_vector(&here, PS_DOUBLE, n, b, &dx)); /* fixed nodes are 0 */
@@ -193,6 +192,7 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, double *error)
     PS_TRY(ps_slab_device_set_load(&box, 0, nodes[0], db, here.stream));
     ps_slab_device_link link = {&box, here.stream, dg, out};
     ps_interface problem = ps_slab_device_interface(&link, true);
+    PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(&problem, options.restart), "GMRES"));
     PS_TRY(ps_interface_gmres(&problem, &options, g, space, &result));
     PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg));
     PS_TRY(ps_slab_device_finish(&box, dg, here.stream));
