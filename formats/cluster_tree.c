@@ -13,6 +13,14 @@ static const char *const groups[] = {"/test", "/trial"};
 
 /* ---- trees ---- */
 
+double ps_cluster_extent(const ps_cluster_node *node)
+{
+    double square = 0;
+    for (int c = 0; c < 3; ++c)
+        square += (node->high[c] - node->low[c]) * (node->high[c] - node->low[c]);
+    return sqrt(square);
+}
+
 /* Nodes as the file has them. */
 typedef struct node_columns {
     int64_t *range, *child;

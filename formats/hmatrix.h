@@ -102,6 +102,10 @@ typedef struct ps_hmatrix_overview {
 } ps_hmatrix_overview;
 const ps_hmatrix_overview *ps_hmatrix_file_overview(const ps_hmatrix_file *file);
 
+/* XXH3-64 over the hashes of all leaves, 16 hex digits: equal where all leaves are, however they are
+ * cut into chunks. out[17]. */
+void ps_hmatrix_values_hash(const ps_hmatrix_file *file, char *out);
+
 /* Sizes of a chunk as stored and unpacked, for chunk_stream. */
 void ps_hmatrix_chunk_bytes(const ps_hmatrix_file *file, int64_t chunk, int64_t *raw,
                             int64_t *unpacked);
@@ -126,8 +130,8 @@ void ps_hmatrix_stream_config(ps_hmatrix_file *file, int64_t host_memory,
  * ps_hmatrix_release(out). */
 ps_status ps_hmatrix_load(ps_hmatrix_file *file, ps_hmatrix *out);
 
-/* Checks that every part is there and is the one that the tables name, and every hash of leaves;
- * deep: all stores too (ps_store_verify). PS_INVALID if anything is wrong; result as there. */
+/* Checks that every part is there, is the one that the tables name, and is whole (ps_store_verify);
+ * deep: also every leaf's hash. PS_INVALID if anything is wrong. Adds to *result. */
 ps_status ps_hmatrix_verify(ps_hmatrix_file *file, bool deep, ps_verify_result *result);
 
 #endif

@@ -55,7 +55,10 @@ ps_status fmm_resident_open(fmm_run *r)
 {
     bool want;
     PS_TRY(wanted(r, &want));
-    if (!want) return PS_OK;
+    if (!want) {
+        ps_device_expect_tasks();
+        return PS_OK;
+    }
     PS_TRY(PS_ALLOC(&r->resident, 1, "the evaluation on a device"));
     fmm_resident *d = r->resident;
     PS_TRY(ps_device_open(strcmp(r->run->device, "auto") ? r->run->device : "cuda", 0, &d->device));

@@ -157,6 +157,16 @@ bool ps_lockstep_finished(const ps_lockstep *solver)
     return true;
 }
 
+void ps_lockstep_reopen(ps_lockstep *solver)
+{
+    for (int64_t s = 0; s < solver->system->sides; ++s) {
+        ps_lockstep_side *side = &solver->sides[s];
+        if (!side->done || side->converged || side->steps >= solver->options.limit) continue;
+        side->done = 0;
+        solver->progress->closing = 1;
+    }
+}
+
 ps_status ps_lockstep_begin(ps_lockstep *solver)
 {
     const ps_lockstep_system *system = solver->system;

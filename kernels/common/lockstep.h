@@ -99,6 +99,9 @@ ps_status ps_lockstep_attach(ps_lockstep *solver, const ps_lockstep_system *syst
 /* Starts from x = 0. PS_FAILED where b is not finite. */
 ps_status ps_lockstep_begin(ps_lockstep *solver);
 
+/* After the state was put back: sides that a smaller limit had stopped go on. */
+void ps_lockstep_reopen(ps_lockstep *solver);
+
 bool ps_lockstep_finished(const ps_lockstep *solver);
 
 /* One product and what goes with it. PS_FAILED where numbers are not finite, or CG meets a matrix

@@ -6,14 +6,6 @@
 /* Pairs from which threads descend: no more than FRONTIER. */
 enum { FRONTIER = 4096 };
 
-static double diameter(const ps_cluster_node *node)
-{
-    double square = 0;
-    for (int c = 0; c < 3; ++c)
-        square += (node->high[c] - node->low[c]) * (node->high[c] - node->low[c]);
-    return sqrt(square);
-}
-
 bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, double eta)
 {
     double square = 0;
@@ -22,7 +14,7 @@ bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, d
         double gap = fmax(a->low[c] - b->high[c], b->low[c] - a->high[c]);
         if (gap > 0) square += gap * gap;
     }
-    return square > 0 && (eta == 0 || fmin(diameter(a), diameter(b)) <= eta * sqrt(square));
+    return square > 0 && (eta == 0 || fmin(ps_cluster_extent(a), ps_cluster_extent(b)) <= eta * sqrt(square));
 }
 
 /* Where leaves go: neither, or one of both; and which blocks are not cut. */

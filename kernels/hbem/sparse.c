@@ -103,3 +103,14 @@ void ps_hbem_stiffness_add(const ps_hbem_sparse *matrix, const double factor[2],
         y[n + i] += factor[0] * im + factor[1] * re;
     }
 }
+
+void ps_hbem_mass_add(const ps_hbem_sparse *matrix, double factor, const double *x, double *y)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < matrix->dofs; ++i) {
+        double sum = 0;
+        for (int64_t e = matrix->start[i]; e < matrix->start[i + 1]; ++e)
+            sum += matrix->mass[e] * x[matrix->column[e]];
+        y[i] += factor * sum;
+    }
+}

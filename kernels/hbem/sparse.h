@@ -33,4 +33,7 @@ void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_hbem_sparse *matrix);
 void ps_hbem_stiffness_add(const ps_hbem_sparse *matrix, const double factor[2], const double *x,
                            double *y);
 
+/* y[dofs] += factor M x[dofs]. */
+void ps_hbem_mass_add(const ps_hbem_sparse *matrix, double factor, const double *x, double *y);
+
 #endif

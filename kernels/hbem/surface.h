@@ -80,4 +80,11 @@ void ps_hbem_space_integrals(const ps_hbem_space *space, double *out);
 /* Surface curl of hat l, times J: v_{l+2} - v_{l+1} (numerics guide 2, (4)). out[3], m. */
 void ps_hbem_curl(const ps_hbem_triangle *triangle, int l, double out[3]);
 
+/* Elements a wavelength: 2 pi / (k h), h the mean of the triangles' longest edges; infinite for
+ * k = 0. Galerkin elements want 6 and more. */
+double ps_hbem_elements_per_wavelength(const ps_hbem_surface *surface, double wavenumber);
+
+/* PS_INVALID below 4 elements a wavelength, where a solution would be worth nothing. */
+ps_status ps_hbem_check_wavelength(const ps_hbem_surface *surface, double wavenumber);
+
 #endif

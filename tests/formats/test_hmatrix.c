@@ -269,7 +269,7 @@ static void matrices_come_back(void **state)
         check_ok(ps_hmatrix_load(file, &in));
         check_same(&s.matrix, &in, 0);
         stream_twice(file, &s.matrix);
-        ps_verify_result result;
+        ps_verify_result result = {0};
         check_ok(ps_hmatrix_verify(file, true, &result));
         assert_int_equal(result.bad_chunks, 0);
         ps_hmatrix_release(&in);
@@ -288,7 +288,7 @@ static void refuses_parts(void **state)
 {
     sample s;
     ps_hmatrix_file *file;
-    ps_verify_result result;
+    ps_verify_result result = {0};
     char part[4096];
     make_clusters(&s, true);
     make_matrix(&s, true, 1, PS_DOUBLE);
