@@ -55,25 +55,38 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
     }
 }
 
-/* Flop/s of a core with AVX-512 in fp64 while all cores are at work; the task queue's calibration
- * corrects what is wrong for a machine. */
+/* Flop/s for orders up to 4, up to 6, above: of a core of a Xeon with AVX-512 in fp64 while all
+ * cores are at work, and of an H200 with groups of a thousand cells, eight tasks side by side
+ * (specs/fmm_run.md). The task queue's calibration corrects what is wrong for a machine. */
+static const struct {
+    double cpu[3], gpu[3];
+} rates[FMM_KINDS] = {[FMM_P2M] = {{15e9, 18e9, 19e9}, {3e12, 5e12, 8e12}},
+                      [FMM_M2M] = {{5e9, 6e9, 11e9}, {0.3e12, 0.8e12, 1.5e12}},
+                      [FMM_ENCODE] = {{12e9, 29e9, 45e9}, {1e12, 3e12, 5e12}},
+                      [FMM_M2L] = {{12e9, 50e9, 75e9}, {3e12, 13e12, 22e12}},
+                      [FMM_L2L] = {{5e9, 6e9, 11e9}, {0.3e12, 0.8e12, 1.5e12}},
+                      [FMM_L2P] = {{17e9, 32e9, 36e9}, {4e12, 9e12, 10e12}},
+                      [FMM_P2P] = {{40e9, 40e9, 40e9}, {14e12, 14e12, 14e12}},
+                      [FMM_REDUCE] = {{0.1e9, 0.1e9, 0.1e9}, {0, 0, 0}}};
+
+static int rate_of(const fmm_problem *p)
+{
+    int order = p->fmm.interpolation.order;
+    return order <= 4 ? 0 : order <= 6 ? 1 : 2;
+}
+
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
-    static const double rates[FMM_KINDS] = {
-        [FMM_P2M] = 15e9, [FMM_M2M] = 5e9,  [FMM_ENCODE] = 30e9, [FMM_M2L] = 50e9,
-        [FMM_L2L] = 5e9,  [FMM_L2P] = 15e9, [FMM_P2P] = 40e9,    [FMM_REDUCE] = 0.5e9};
-    double rate = rates[task->kind];
+    double rate = rates[task->kind].cpu[rate_of(p)];
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
     return 1e-6 + task->flop / rate;
 }
 
-/* About what an H200 does in fp64 with groups of some thousand cells, and a launch. */
-double fmm_gpu_forecast(const fmm_task *task)
+/* With what a launch takes. */
+double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task)
 {
-    static const double rates[FMM_KINDS] = {
-        [FMM_P2M] = 5e12,   [FMM_M2M] = 0.5e12, [FMM_ENCODE] = 3e12, [FMM_M2L] = 10e12,
-        [FMM_L2L] = 0.5e12, [FMM_L2P] = 5e12,   [FMM_P2P] = 12e12};
-    return rates[task->kind] > 0 ? 1e-5 + task->flop / rates[task->kind] : 0;
+    double rate = rates[task->kind].gpu[rate_of(p)];
+    return rate > 0 ? 1e-5 + task->flop / rate : 0;
 }
 
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)
