@@ -260,22 +260,38 @@ void ps_heteroprio_observe(ps_heteroprio *h, int bucket_number, ps_worker_kind k
     b->observed[kind] += seconds;
 }
 
-/* The factors of the buckets of one kind, from all their observations. */
-static void calibrate_kind(ps_heteroprio *h, int kind)
+/* Forecasts and seconds of one kind, by kinds of worker. */
+typedef struct kind_sums {
+    double expected[PS_WORKER_KINDS], observed[PS_WORKER_KINDS]; /* of tasks that were observed  */
+    double all[PS_WORKER_KINDS];                                 /* forecasts of all expected    */
+} kind_sums;
+
+static kind_sums sums_of(const ps_heteroprio *h, int kind)
 {
-    double expected[PS_WORKER_KINDS] = {0}, observed[PS_WORKER_KINDS] = {0};
+    kind_sums sums = {0};
     for (int b = 0; b < h->bucket_count; ++b)
         for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w) {
-            expected[w] += h->buckets[b].expected[w];
-            observed[w] += h->buckets[b].observed[w];
+            sums.expected[w] += h->buckets[b].expected[w];
+            sums.observed[w] += h->buckets[b].observed[w];
+            sums.all[w] += h->buckets[b].expected_seconds[w];
         }
+    return sums;
+}
+
+/* The scales of the buckets of one kind, of workers that have done a good part of it (first come
+ * the upper levels, which say little of the others), and their factors, from all observations. */
+static void calibrate_kind(ps_heteroprio *h, int kind)
+{
+    enum { PART = 16 };
+    kind_sums sums = sums_of(h, kind);
+    bool both = sums.observed[PS_WORKER_CPU] > 0 && sums.observed[PS_WORKER_GPU] > 0;
     for (int b = 0; b < h->bucket_count; ++b)
-        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w)
-            if (observed[w] > 0) h->buckets[b].scale[w] = observed[w] / expected[w];
-    if (!(observed[PS_WORKER_CPU] > 0) || !(observed[PS_WORKER_GPU] > 0)) return;
-    for (int b = 0; b < h->bucket_count; ++b)
-        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w)
-            h->buckets[b].factor[w] = observed[w] / expected[w];
+        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w) {
+            double ratio = sums.observed[w] / sums.expected[w];
+            if (sums.observed[w] > 0 && PART * sums.expected[w] >= sums.all[w])
+                h->buckets[b].scale[w] = ratio;
+            if (both) h->buckets[b].factor[w] = ratio;
+        }
 }
 
 /* The speedup of all tasks of a kind together. */
