@@ -125,6 +125,17 @@ void ps_device_free_pinned(ps_device *device, void *memory)
     if (memory) device->ops->free_pinned(device, memory);
 }
 
+ps_status ps_device_alloc_ring(ps_device *device, int64_t bytes, int64_t *ring, void **out)
+{
+    *out = NULL;
+    return device->ops->alloc_ring(device, bytes, ring, out);
+}
+
+void ps_device_free_ring(ps_device *device, void *memory, int64_t bytes, int64_t ring)
+{
+    if (memory) device->ops->free_ring(device, memory, bytes, ring);
+}
+
 /* ---- streams ---- */
 
 static ps_status open_stream(ps_device *device, bool ahead, ps_stream **out)

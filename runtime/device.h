@@ -50,6 +50,12 @@ void ps_device_free(ps_device *device, void *memory);
 ps_status ps_device_alloc_pinned(ps_device *device, int64_t bytes, void **out); /* host memory */
 void ps_device_free_pinned(ps_device *device, void *memory);
 
+/* Addresses for `bytes` of device memory of which those *ring apart are the same memory: arrays of
+ * which only a window exists at a time keep one address for each row. *ring bytes are taken,
+ * rounded up to what the device maps at once. PS_FAILED where a device cannot do so. */
+ps_status ps_device_alloc_ring(ps_device *device, int64_t bytes, int64_t *ring, void **out);
+void ps_device_free_ring(ps_device *device, void *memory, int64_t bytes, int64_t ring);
+
 ps_status ps_stream_open(ps_device *device, ps_stream **out);
 /* A stream whose kernels the device starts first where others are ready, too. */
 ps_status ps_stream_open_ahead(ps_device *device, ps_stream **out);
