@@ -32,9 +32,8 @@ typedef enum ps_termination {
     PS_TERMINATION_TIME,    /* unless the GPUs would finish what waits of its kind before it    */
     PS_TERMINATION_BACKLOG, /* likewise, with all that GPUs poll no later than this bucket, and
                                twice the time of the task, for what waits for it               */
-    PS_TERMINATION_BALANCE  /* if all that only CPU workers can do, and what they took beside it,
-                               takes each of them no longer than the rest takes a GPU; and unless
-                               the GPUs would finish all that is left for them in twice its time */
+    PS_TERMINATION_BALANCE  /* likewise, and if all that only CPU workers can do, and what they took
+                               beside it, takes each of them no longer than the rest takes a GPU */
 } ps_termination;
 
 enum { PS_BUCKETS_MAX = 256 };
