@@ -74,10 +74,14 @@ typedef struct backend {
     /* rows [0, count): values[count][probe_count][2][3], E then H. */
     ps_status (*take)(void *state, int64_t count, double *values);
 
-    /* Traces of faces [first, first + count) of the lists, out of own slots and into the halo. */
-    ps_status (*pack)(void *state, ps_dgtd_field field, int64_t first, int64_t count, void *buffer);
-    ps_status (*unpack)(void *state, ps_dgtd_field field, int64_t first, int64_t count,
-                        const void *buffer);
+    /* Traces of all faces of the lists, out of own slots into a buffer of `halo` and from there
+     * into the halo. A device does so beside its half steps: the buffer is filled after `packed`,
+     * and free again after the next one; half steps after `unpack` find the halo there. */
+    ps_status (*pack)(void *state, ps_dgtd_field field);
+    ps_status (*packed)(void *state);
+    ps_status (*unpack)(void *state, ps_dgtd_field field);
+    void *(*halo)(void *state, bool out); /* [faces][3][face nodes] of the host */
+    bool beside; /* half steps are enqueued, so that others may follow before `packed` */
 
     /* With backend_setup.window: through which groups come and go; put, load, get and save are not
      * called then. `convert` turns groups that are there: fields from values at nodes into what the

@@ -27,7 +27,10 @@ typedef struct device_state {
     void *pieces[MEMORY_PIECES]; /* memory of the device, to be freed */
     int piece_count;
     int64_t group_bytes, own_bytes, sums_bytes, face_bytes;
-    void *former, *scratch, *sums[2], *faces; /* faces: buffer of traces */
+    void *former, *scratch, *sums[2];
+    ps_stream *beside;             /* of the halo                                   */
+    ps_event *swept, *come;        /* half steps that it waits for; its values      */
+    void *faces[2], *host_faces[2]; /* buffers of traces that come in, that go out   */
     int64_t former_groups;
     double *partial[2], *eps, *mu; /* partial: energies, as the host's terms lie */
     int64_t partial_used[2];
@@ -122,8 +125,7 @@ static ps_status open_window(device_state *x)
     x->march.magnetic = ps_window_array_at(x->window, 1);
     x->system.tangents = ps_window_array_at(x->window, 2);
     x->system.links = ps_window_array_at(x->window, 3);
-    for (int k = 0; k < 2 && s->frequencies; ++k)
-        x->sums[k] = ps_window_array_at(x->window, 4 + k);
+    for (int k = 0; k < 2 && s->frequencies; ++k) x->sums[k] = ps_window_array_at(x->window, 4 + k);
     return PS_OK;
 }
 
@@ -137,8 +139,7 @@ static ps_status open_fields(device_state *x)
     x->former_groups = s->window ? s->window->part_groups : x->system.groups;
     PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
     for (int field = 0; field < 2; ++field)
-        PS_TRY(
-            take_memory(x, s->term_values * (int64_t)sizeof *s->terms[0], &x->partial[field]));
+        PS_TRY(take_memory(x, s->term_values * (int64_t)sizeof *s->terms[0], &x->partial[field]));
     PS_TRY(take_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double), &x->eps));
     PS_TRY(take_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
     return s->window ? open_window(x) : open_whole(x);
@@ -217,11 +218,17 @@ static ps_status open_faces(device_state *x)
 {
     const backend_setup *s = &x->setup;
     int64_t bytes = s->faces * (int64_t)sizeof(int32_t);
-    int item = x->system.precision == PS_SINGLE ? 4 : 8;
-    x->face_bytes = 3 * (int64_t)x->tables->reference.face_nodes * item;
+    x->face_bytes = ps_dgtd_face_bytes(s->march->system);
+    PS_TRY(ps_stream_open_ahead(x->device, &x->beside));
+    PS_TRY(ps_event_open(x->device, &x->swept));
+    PS_TRY(ps_event_open(x->device, &x->come));
     PS_TRY(take_copy(x, s->send, bytes, &x->send));
     PS_TRY(take_copy(x, s->receive, bytes, &x->receive));
-    return take_memory(x, s->faces * x->face_bytes, &x->faces);
+    for (int k = 0; k < 2; ++k) {
+        PS_TRY(take_memory(x, s->faces * x->face_bytes, &x->faces[k]));
+        PS_TRY(ps_device_alloc_pinned(x->device, s->faces * x->face_bytes, &x->host_faces[k]));
+    }
+    return PS_OK;
 }
 
 static ps_status open_all(device_state *x, int ordinal)
@@ -255,7 +262,13 @@ static void device_close(void *opened)
     if (!x) return;
     if (x->stream) ps_stream_wait(x->stream);
     ps_window_close(&x->window);
-    for (int k = 0; k < 2; ++k) ps_device_free_pinned(x->device, x->pinned[k]);
+    ps_stream_close(&x->beside);
+    ps_event_close(&x->swept);
+    ps_event_close(&x->come);
+    for (int k = 0; k < 2; ++k) {
+        ps_device_free_pinned(x->device, x->pinned[k]);
+        ps_device_free_pinned(x->device, x->host_faces[k]);
+    }
     for (int k = 0; k < x->piece_count; ++k) ps_device_free(x->device, x->pieces[k]);
     ps_stream_close(&x->stream);
     ps_device_close(&x->device);
@@ -359,9 +372,8 @@ static ps_status keep_former(device_state *x, const backend_part *parts, int cou
     for (const backend_part *part = parts; part < parts + count; ++part) {
         int64_t bytes = (part->end - part->begin) * x->group_bytes;
         if (!part->terms) continue;
-        PS_TRY(ps_copy_on_device(x->stream, to,
-                                 (const char *)x->march.magnetic + part->begin * x->group_bytes,
-                                 bytes));
+        PS_TRY(ps_copy_on_device(
+            x->stream, to, (const char *)x->march.magnetic + part->begin * x->group_bytes, bytes));
         to += bytes;
     }
     return PS_OK;
@@ -376,10 +388,9 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
         if (!part->terms) continue;
         const char *former = (const char *)x->former + (kept - part->begin) * x->group_bytes;
         int64_t at = part->terms - x->setup.terms[field];
-        PS_TRY(ps_dgtd_device_inner(&x->system, weights,
-                                    field == PS_DGTD_E ? x->march.electric : former,
-                                    field_of(x, field), part->begin, part->end,
-                                    x->partial[field] + at, x->stream));
+        PS_TRY(ps_dgtd_device_inner(
+            &x->system, weights, field == PS_DGTD_E ? x->march.electric : former,
+            field_of(x, field), part->begin, part->end, x->partial[field] + at, x->stream));
         kept += part->end - part->begin;
         if (at + x->system.groups > x->partial_used[field])
             x->partial_used[field] = at + x->system.groups;
@@ -448,24 +459,36 @@ static ps_status device_take(void *opened, int64_t count, double *values)
     return PS_OK;
 }
 
-static ps_status device_pack(void *opened, ps_dgtd_field field, int64_t first, int64_t count,
-                             void *buffer)
+/* ---- the halo, on a stream of its own ---- */
+
+static void *device_halo(void *opened, bool out) { return ((device_state *)opened)->host_faces[out]; }
+
+static ps_status device_pack(void *opened, ps_dgtd_field field)
 {
     device_state *x = opened;
-    PS_TRY(ps_dgtd_device_halo_pack(&x->system, field_of(x, field), x->send + first, count,
-                                    x->faces, x->stream));
-    PS_TRY(ps_copy_to_host(x->stream, buffer, x->faces, count * x->face_bytes));
-    return ps_stream_wait(x->stream);
+    int64_t faces = x->setup.faces;
+    PS_TRY(ps_event_record(x->swept, x->stream));
+    PS_TRY(ps_event_wait(x->swept, x->beside));
+    PS_TRY(ps_dgtd_device_halo_pack(&x->system, field_of(x, field), x->send, faces, x->faces[1],
+                                    x->beside));
+    return ps_copy_to_host(x->beside, x->host_faces[1], x->faces[1], faces * x->face_bytes);
 }
 
-static ps_status device_unpack(void *opened, ps_dgtd_field field, int64_t first, int64_t count,
-                               const void *buffer)
+static ps_status device_packed(void *opened)
+{
+    return ps_stream_wait(((device_state *)opened)->beside);
+}
+
+static ps_status device_unpack(void *opened, ps_dgtd_field field)
 {
     device_state *x = opened;
-    PS_TRY(ps_copy_to_device(x->stream, x->faces, buffer, count * x->face_bytes));
-    PS_TRY(ps_dgtd_device_halo_unpack(&x->system, field_of(x, field), x->receive + first, count,
-                                      x->faces, x->stream));
-    return ps_stream_wait(x->stream); /* the buffer is the exchange's again */
+    int64_t faces = x->setup.faces;
+    PS_TRY(
+        ps_copy_to_device(x->beside, x->faces[0], x->host_faces[0], faces * x->face_bytes));
+    PS_TRY(ps_dgtd_device_halo_unpack(&x->system, field_of(x, field), x->receive, faces,
+                                      x->faces[0], x->beside));
+    PS_TRY(ps_event_record(x->come, x->beside));
+    return ps_event_wait(x->come, x->stream);
 }
 
 /* ---- a window ---- */
@@ -485,7 +508,21 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
     return PS_OK;
 }
 
-const backend backend_device = {"cuda",           device_open,   device_close, device_put,
-                                device_load,      device_get,    device_save,  device_halves,
-                                device_transform, device_sample, device_take,  device_pack,
-                                device_unpack,    device_window, device_convert};
+const backend backend_device = {.name = "cuda",
+                                .open = device_open,
+                                .close = device_close,
+                                .put = device_put,
+                                .load = device_load,
+                                .get = device_get,
+                                .save = device_save,
+                                .halves = device_halves,
+                                .transform = device_transform,
+                                .sample = device_sample,
+                                .take = device_take,
+                                .pack = device_pack,
+                                .packed = device_packed,
+                                .unpack = device_unpack,
+                                .halo = device_halo,
+                                .beside = true,
+                                .window = device_window,
+                                .convert = device_convert};

@@ -99,10 +99,7 @@ static ps_status open_state(march *m)
     }
     PS_TRY(m->backend->open(&setup, m->plan->ordinal, &m->state));
     if (m->plan->window) m->tiles->window = m->backend->window(m->state);
-    if (m->exchange) {
-        m->exchange->backend = m->backend;
-        m->exchange->state = m->state;
-    }
+    if (m->exchange) exchange_connect(m->exchange, m->backend, m->state);
     return PS_OK;
 }
 
@@ -189,15 +186,14 @@ ps_status march_begin(march *m, record_mode mode)
 {
     int64_t step;
     name_state(m);
-    PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
+    PS_TRY(
+        record_open(&m->record, mode, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
     m->first = m->done = step;
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
     if (!m->tiles)
         PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
-    for (int field = 0; field < 2 && m->exchange; ++field) {
-        PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
-        PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
-    }
+    for (int field = 0; field < 2 && m->exchange; ++field)
+        PS_TRY(exchange_all(m->exchange, (ps_dgtd_field)field));
     upwind_start(m);
     return PS_OK;
 }

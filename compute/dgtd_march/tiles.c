@@ -92,7 +92,8 @@ static bool has_room(const problem *p, const tiles *x, const rooms *room)
            (!device || there <= room->device);
 }
 
-/* The largest m that has room, at most `wanted` or VISIT_MAX, 0: none; the bits do not depend on it.
+/* The largest m that has room, at most `wanted` or VISIT_MAX, 0: none; the bits do not depend on
+ * it.
  */
 static void fit_visit(const problem *p, const rooms *room, int64_t wanted, tiles *x)
 {
@@ -293,8 +294,9 @@ static ps_status start_range(march *m, int64_t r)
             memset((char *)arrays[k] + x->bounds[r] * bytes, 0,
                    (size_t)((x->bounds[r + 1] - x->bounds[r]) * bytes));
     }
-    PS_TRY(sources_start(p, x->bounds[r] * lanes, end < p->domain.elements ? end : p->domain.elements,
-                         m->march.electric, m->march.magnetic));
+    PS_TRY(sources_start(p, x->bounds[r] * lanes,
+                         end < p->domain.elements ? end : p->domain.elements, m->march.electric,
+                         m->march.magnetic));
     if (x->paged) ps_paged_done(x->paged, r, 1);
     return PS_OK;
 }
@@ -320,8 +322,8 @@ static ps_status march_phase(march *m, const ps_dgtd_skew *skew, int64_t tick, i
         if (!ps_dgtd_skew_part(skew, tick, s, &first, &end)) continue;
         int64_t low = range_at(x, x->backwards ? end - 1 : first);
         int64_t high = range_at(x, x->backwards ? first : end - 1);
-        parts[count++] = (backend_part){m->done + (s - 1) / 2, x->bounds[low], x->bounds[high + 1],
-                                        NULL};
+        parts[count++] =
+            (backend_part){m->done + (s - 1) / 2, x->bounds[low], x->bounds[high + 1], NULL};
     }
     return march_parts(m, phase % 2 ? PS_DGTD_H : PS_DGTD_E, m->done, parts, count);
 }

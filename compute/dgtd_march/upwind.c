@@ -54,10 +54,7 @@ ps_status upwind_open(march *m, int64_t field_bytes)
     m->upwind->slots = p->domain.halo_base + p->domain.halo_count;
     /* Impedances reach the neighbours as a field does; E has no values yet. */
     ps_dgtd_upwind_impedances(&p->system, p->materials, m->march.electric);
-    if (m->exchange) {
-        PS_TRY(exchange_start(m->exchange, PS_DGTD_E));
-        PS_TRY(exchange_finish(m->exchange, PS_DGTD_E));
-    }
+    if (m->exchange) PS_TRY(exchange_all(m->exchange, PS_DGTD_E));
     ps_dgtd_upwind_fill(m->upwind, &p->system, p->materials, m->march.electric);
     memset(m->march.electric, 0, (size_t)field_bytes);
     m->march.upwind = m->upwind;
