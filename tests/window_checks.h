@@ -85,14 +85,15 @@ static inline ps_status window_check_pass(window_check *x, bool up)
     ps_window_hold(x->window);
     for (int64_t i = 0; i < WINDOW_RANGES; ++i) {
         int64_t r = up ? i : WINDOW_RANGES - 1 - i, before = up ? r - 1 : r + 1;
-        PS_TRY(ps_window_need(x->window, r));
-        for (int64_t ahead = 1; ahead < 3 && i + ahead < WINDOW_RANGES; ++ahead)
-            PS_TRY(ps_window_prefetch(x->window, up ? r + ahead : r - ahead));
+        int64_t ahead = i + 3 < WINDOW_RANGES ? 3 : WINDOW_RANGES - i;
+        PS_TRY(ps_window_need(x->window, r, r + 1));
+        PS_TRY(ps_window_prefetch(x->window, up ? r : r - ahead + 1, up ? r + ahead : r + 1));
         if (i == 0) continue;
         PS_TRY(window_check_work(x, r, before));
-        PS_TRY(ps_window_done(x->window, before, true));
+        PS_TRY(ps_window_done(x->window, before, before + 1, true));
     }
-    return ps_window_done(x->window, up ? WINDOW_RANGES - 1 : 0, true);
+    int64_t last = up ? WINDOW_RANGES - 1 : 0;
+    return ps_window_done(x->window, last, last + 1, true);
 }
 
 static inline ps_status window_check_result(window_check *x)

@@ -17,6 +17,7 @@ typedef struct backend_window {
     int64_t ranges;
     const int64_t *bounds;          /* [ranges + 1] groups                                  */
     int64_t groups, part_groups;    /* on the device at once; of the largest part           */
+    bool geometry;                  /* comes and goes too; otherwise all of it is there      */
     const ps_window_source *source; /* of the host's fields and sums; NULL: always there    */
 } backend_window;
 

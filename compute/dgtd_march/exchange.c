@@ -47,11 +47,11 @@ void exchange_close(exchange *x)
     memset(x, 0, sizeof *x);
 }
 
-void exchange_connect(exchange *x, const backend *backend, void *state)
+void exchange_connect(exchange *x, const backend *of, void *state)
 {
-    const char *out = backend->halo(state, true);
-    char *in = backend->halo(state, false);
-    x->backend = backend;
+    const char *out = of->halo(state, true);
+    char *in = of->halo(state, false);
+    x->backend = of;
     x->state = state;
     for (int k = 0; k < x->count; ++k) {
         ps_comm_exchange *n = x->neighbours + k;

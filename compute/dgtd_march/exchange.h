@@ -20,7 +20,7 @@ typedef struct exchange {
 
 /* The lists of a domain; the state, whose buffers are used, comes later. */
 ps_status exchange_open(const ps_dgtd_domain *domain, const ps_dgtd_system *system, exchange *out);
-void exchange_connect(exchange *exchange, const backend *backend, void *state);
+void exchange_connect(exchange *exchange, const backend *of, void *state);
 int64_t exchange_bytes(const ps_dgtd_domain *domain, const ps_dgtd_system *system);
 void exchange_close(exchange *exchange);
 

@@ -54,8 +54,9 @@ static const ps_option table[] = {
      "auto: what --host-memory allows",
      0, 0, 0},
     {"visit-steps", PS_OPTION_INT, &options.visit_steps, "N",
-     "with the fields in a file: steps made each time they pass through memory; 0: what fits, up "
-     "to 32",
+     "steps made each time fields in a file pass through memory, or those in the host's memory "
+     "through the device; 0: what fits, up to 32. With fields in memory on CPU cores, steps made "
+     "each time they pass through the caches; 0: one",
      0, 4096, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
      "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},

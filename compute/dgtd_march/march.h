@@ -110,6 +110,7 @@ typedef struct march_plan {
     int ordinal;    /* of its device                                                     */
     bool file;      /* the state lies in a file and is visited a window at a time        */
     bool window;    /* the state does not fit the device, and is visited likewise        */
+    bool cache;     /* it is in memory, and visited likewise for the sake of the caches  */
     int64_t budget; /* of this rank, bytes                                               */
     int64_t device, device_budget, device_window; /* bytes there: all, what may be used, and
                                                      what of it is for a window          */

@@ -36,7 +36,7 @@ static ps_status open_fields(march *m)
                                  .sigma = p->weights + 2 * p->header->media,
                                  .balance = m->options->balance};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
-    if (m->plan->file || m->plan->window) {
+    if (m->plan->file || m->plan->window || m->plan->cache) {
         PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
         PS_TRY(tiles_open(m, m->plan->budget - m->plan->fixed, m->record.state_name, m->tiles));
         m->batch_max = m->tiles->visit;

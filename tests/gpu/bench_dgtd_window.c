@@ -1,12 +1,13 @@
 /*
  * dgtd out of core on one CUDA device: the cubes of bench_dgtd in breadth-first layers, their state
- * and geometry in pinned host memory and a quarter of both on the device, marched by skewed tiles
+ * in pinned host memory and a quarter of it on the device, marched by skewed tiles
  * (kernels/dgtd/skew.h) through a window (runtime/device_window.h); against the same mesh in core,
  * to the bit, for several orders of the half steps.
  *
- * Records dgtd-out-of-core-p1 .. p4: seconds of 1000 iterations in fp32; floor: in core; fraction:
- * the rate of the rate in core. Arguments: order (0: all), part of the memory (0.25), cells a side
- * (0: those of bench_dgtd), "bits" for the comparison alone.
+ * Records dgtd-out-of-core-p1 .. p4, with all of the geometry on the device, and -all, where it
+ * comes and goes with the state: seconds of 1000 iterations in fp32; floor: in core; fraction: the
+ * rate of the rate in core. Arguments: order (0: all), part of the memory (0.25), cells a side (0:
+ * those of bench_dgtd), "bits" for the comparison alone.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ typedef struct streamed {
     dgtd_device *d; /* its system has no tangents and links of its own */
     void *host[4];  /* E, H, tangents, links */
     int64_t row_bytes[4], ranges, *bounds;
+    int arrays; /* of the window: 2: the geometry is on the device */
     ps_window *window;
     int backwards;
 } streamed;
@@ -36,27 +38,31 @@ static void release(streamed *x)
     free(x->bounds);
 }
 
-static ps_status open_streamed(streamed *x, dgtd_device *d, const dgtd_case *c, double part)
+static ps_status open_streamed(streamed *x, dgtd_device *d, const dgtd_case *c, double part,
+                               int count)
 {
     const ps_dgtd_system *s = &c->system;
     int64_t groups = s->groups, field = 3 * (int64_t)c->reference.nodes * PS_DGTD_ALIGN;
     const void *from[4] = {NULL, NULL, s->tangents, s->links};
     *x = (streamed){
-        .d = d, .row_bytes = {field, field, 9 * PS_DGTD_ALIGN, 16 * ps_dgtd_lanes(s->precision)}};
+        .d = d,
+        .arrays = count,
+        .row_bytes = {field, field, 9 * PS_DGTD_ALIGN, 16 * ps_dgtd_lanes(s->precision)}};
     ps_window_array arrays[4];
     PS_TRY(PS_ALLOC(&x->bounds, groups + 1, "ranges"));
     int64_t layer = 2 * c->mesh.side * c->mesh.side / ps_dgtd_lanes(s->precision);
     x->ranges = ps_dgtd_ranges(s, layer + 1, 8, x->bounds);
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < count; ++k) {
         PS_TRY(ps_device_alloc_pinned(d->device, groups * x->row_bytes[k], &x->host[k]));
         if (from[k]) memcpy(x->host[k], from[k], (size_t)(groups * x->row_bytes[k]));
         arrays[k] = (ps_window_array){x->host[k], x->row_bytes[k], k < 2};
     }
     const ps_window_request request = {
-        d->stream, x->ranges, x->bounds, 4, arrays, (int64_t)(part * (double)groups), NULL};
+        d->stream, x->ranges, x->bounds, count, arrays, (int64_t)(part * (double)groups), NULL};
     PS_TRY(ps_window_open(&request, &x->window));
     d->march.electric = ps_window_array_at(x->window, 0);
     d->march.magnetic = ps_window_array_at(x->window, 1);
+    if (count == 2) return PS_OK;
     d->system.tangents = ps_window_array_at(x->window, 2);
     d->system.links = ps_window_array_at(x->window, 3);
     return PS_OK;
@@ -83,6 +89,18 @@ static ps_status phase(streamed *x, const ps_dgtd_skew *skew, int64_t tick, int6
                  : PS_OK;
 }
 
+/* Calls need, prefetch or done for places [from, to). */
+typedef ps_status span_call(ps_window *window, int64_t first, int64_t end);
+static ps_status done_changed(ps_window *window, int64_t first, int64_t end)
+{
+    return ps_window_done(window, first, end, true);
+}
+static ps_status call(const streamed *x, span_call *f, int64_t from, int64_t to)
+{
+    if (from >= to) return PS_OK;
+    return x->backwards ? f(x->window, x->ranges - to, x->ranges - from) : f(x->window, from, to);
+}
+
 /* A visit from step n on. */
 static ps_status visit(streamed *x, ps_dgtd_skew skew, int64_t n)
 {
@@ -90,14 +108,14 @@ static ps_status visit(streamed *x, ps_dgtd_skew skew, int64_t n)
     skew.ranges = x->ranges;
     ps_window_hold(x->window);
     for (int64_t tick = 0; tick < ps_dgtd_skew_ticks(&skew); ++tick) {
-        for (; loaded < ps_dgtd_skew_needed(&skew, tick); ++loaded)
-            PS_TRY(ps_window_need(x->window, range_at(x, loaded)));
-        int64_t ahead = ps_dgtd_skew_needed(&skew, tick + ON_THE_WAY - 1);
-        for (int64_t at = loaded; at < ahead; ++at)
-            PS_TRY(ps_window_prefetch(x->window, range_at(x, at)));
+        int64_t needed = ps_dgtd_skew_needed(&skew, tick), past = ps_dgtd_skew_done(&skew, tick);
+        PS_TRY(call(x, ps_window_need, loaded, needed));
+        loaded = needed;
+        PS_TRY(
+            call(x, ps_window_prefetch, loaded, ps_dgtd_skew_needed(&skew, tick + ON_THE_WAY - 1)));
         for (int64_t f = 0; f < skew.phases; ++f) PS_TRY(phase(x, &skew, tick, f, n));
-        for (; done < ps_dgtd_skew_done(&skew, tick); ++done)
-            PS_TRY(ps_window_done(x->window, range_at(x, done), true));
+        PS_TRY(call(x, done_changed, done, past));
+        done = past;
     }
     x->backwards = !x->backwards;
     return PS_OK;
@@ -169,11 +187,12 @@ static ps_status try_order(streamed *x, dgtd_device *core, int64_t visits, outco
     o->stats.bytes_out -= before.bytes_out;
     double time = o->seconds * (double)(visits * o->steps);
     fprintf(stderr,
-            "P%d: %lld steps a visit, tiles of %lld, %lld phases: %.4f ms a step, %.3f of in core, "
+            "P%d, %d arrays: %lld steps a visit, tiles of %lld, %lld phases: %.4f ms a step, %.3f "
+            "of in core, "
             "%.1f GB/s in, %.1f out\n",
-            x->d->system.order, (long long)o->steps, (long long)o->width, (long long)o->phases,
-            1e3 * o->seconds, o->core / o->seconds, (double)o->stats.bytes_in / time / 1e9,
-            (double)o->stats.bytes_out / time / 1e9);
+            x->d->system.order, x->arrays, (long long)o->steps, (long long)o->width,
+            (long long)o->phases, 1e3 * o->seconds, o->core / o->seconds,
+            (double)o->stats.bytes_in / time / 1e9, (double)o->stats.bytes_out / time / 1e9);
     return PS_OK;
 }
 
@@ -189,40 +208,55 @@ static ps_status time_core(dgtd_device *core, int64_t steps, double *seconds)
     return PS_OK;
 }
 
-static void record(const dgtd_case *c, const outcome *o, double part, ps_device *device)
+static void record(const dgtd_case *c, const outcome *o, double part, int arrays, ps_device *device)
 {
-    printf("{\"case\": \"dgtd-out-of-core-p%d\", \"quantity\": \"time of 1000 iterations, fp32, "
-           "%.2f of state and geometry on the device, %lld steps a visit\", \"value\": %.4f, "
+    printf("{\"case\": \"dgtd-out-of-core-p%d%s\", \"quantity\": \"time of 1000 iterations, fp32, "
+           "%.2f of the state on the device, %s, %lld steps a visit\", \"value\": %.4f, "
            "\"unit\": \"s\", \"floor\": %.4f, \"fraction\": %.3f, \"size\": \"%lld tetrahedra\", "
            "\"device\": \"%s\", \"revision\": \"%s\"}\n",
-           c->system.order, part, (long long)o->steps, 1e3 * o->seconds, 1e3 * o->core,
-           o->core / o->seconds, (long long)c->mesh.elements, ps_device_describe(device).name,
-           ps_revision());
+           c->system.order, arrays == 4 ? "-all" : "", part,
+           arrays == 4 ? "and as much of the geometry" : "and the geometry", (long long)o->steps,
+           1e3 * o->seconds, 1e3 * o->core, o->core / o->seconds, (long long)c->mesh.elements,
+           ps_device_describe(device).name, ps_revision());
     fflush(stdout);
 }
 
-static ps_status measure(dgtd_case *c, ps_device *device, double part, bool bits)
+/* The best of some orders of half steps; all are compared with the bits in core. */
+static ps_status try_orders(const dgtd_case *c, dgtd_device *core, dgtd_device *d, double part,
+                            bool bits, outcome *best)
 {
-    static const int64_t orders[][2] = {{1, 2}, {1, 4}, {1, 6}, {2, 4}, {2, 8}, {4, 8}};
+    static const int64_t orders[][2] = {{1, 2}, {1, 4}, {2, 4}, {2, 8}, {3, 8}, {4, 8}};
+    streamed x = {.d = d};
+    ps_status status;
+    PS_GUARD(status, done, open_streamed(&x, d, c, part, d->system.windowed ? 4 : 2));
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i) {
+        outcome o = {.core = best->core, .width = orders[i][0], .phases = orders[i][1]};
+        o.steps = most_steps(&x, part, o.width, o.phases);
+        if (2 * o.steps < o.phases) continue;
+        PS_GUARD(status, done, try_order(&x, core, bits ? 0 : 12, &o));
+        if (o.seconds < best->seconds) *best = o;
+    }
+done:
+    release(&x);
+    return status;
+}
+
+static ps_status measure(const dgtd_case *c, ps_device *device, double part, bool bits)
+{
     dgtd_device core, d;
-    streamed x = {.d = &d};
-    outcome best = {.seconds = INFINITY};
+    double seconds;
     ps_status status;
     PS_GUARD(status, done, dgtd_device_init(&core, device, c, PS_DGTD_FUSED, 1, 0));
     PS_GUARD(status, done, dgtd_device_init(&d, device, c, PS_DGTD_FUSED, 1, 0));
-    PS_GUARD(status, done, open_streamed(&x, &d, c, part));
-    PS_GUARD(status, done, time_core(&core, bits ? 10 : 400, &best.core));
-    if (!bits) fprintf(stderr, "P%d: in core %.4f ms a step\n", c->system.order, 1e3 * best.core);
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; ++i) {
-        outcome o = {.core = best.core, .width = orders[i][0], .phases = orders[i][1]};
-        o.steps = most_steps(&x, part, o.width, o.phases);
-        if (2 * o.steps < o.phases) continue;
-        PS_GUARD(status, done, try_order(&x, &core, bits ? 0 : 12, &o));
-        if (o.seconds < best.seconds) best = o;
+    PS_GUARD(status, done, time_core(&core, bits ? 10 : 400, &seconds));
+    if (!bits) fprintf(stderr, "P%d: in core %.4f ms a step\n", c->system.order, 1e3 * seconds);
+    for (int arrays = 2; arrays <= 4; arrays += 2) { /* first with all of the geometry there */
+        outcome best = {.core = seconds, .seconds = INFINITY};
+        d.system.windowed = arrays == 4;
+        PS_GUARD(status, done, try_orders(c, &core, &d, part, bits, &best));
+        if (!bits) record(c, &best, part, arrays, device);
     }
-    if (!bits) record(c, &best, part, device);
 done:
-    release(&x);
     dgtd_device_release(&d);
     dgtd_device_release(&core);
     return status;

@@ -56,25 +56,25 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
     penstock-dgtd-march "$@" --plan --json > plan.json 2> said.txt
     awk "BEGIN { printf \"%d\", $(told all) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
 }
-for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=14" "kind=pmc source=mode order=3 side=10" \
-             "kind=absorbing source=wave order=2 side=12"; do
+for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=14" \
+             "kind=absorbing source=wave order=2 side=16"; do
     dgtd_model w.h5 arrange=layers shake=.2 dt=.55 $model
     for precision in double single; do
         run="--steps 61 $record --precision $precision --device $kind --force"
         march w.h5 core.h5 $run --snapshots 30 || bad "in core"
-        memory=$(window_of .5 w.h5 x.h5 $run)
-        for place in "" "--visit-steps 1" "--visit-steps 3" "--state file" "--state file --visit-steps 2"; do
+        memory=$(window_of .85 w.h5 x.h5 $run)
+        for place in "" "--visit-steps 1" "--visit-steps 2" "--state file" "--state file --visit-steps 1"; do
             penstock-dgtd-march w.h5 window.h5 $run --device-memory $memory $place --snapshots 30 --json -q > out.json 2> said.txt ||
                 { bad "$precision $model $place in $memory bytes"; continue; }
-            agree "window, $precision $model $place: $(grep -oE '"(steps_a_visit|part_on_device)": *[0-9.]+' out.json | tr -d '\n')" core window 0
+            agree "window, $precision $model $place: $(grep -oE '"(steps_a_visit|part_on_device|geometry_on_device)": *[0-9.a-z]+' out.json | tr -d '\n')" core window 0
         done
         penstock-compare core.000030.hdf window.000030.hdf --tolerance 0 --no-attributes > said.txt 2>&1 && ok "its snapshot" || bad "its snapshot"
     done
 done
 run="--steps 3000 $record --checkpoint-steps 300 --device $kind"
-march w.h5 whole.h5 $run --device-memory $(window_of .5 w.h5 x.h5 $run)
+march w.h5 whole.h5 $run --device-memory $(window_of .85 w.h5 x.h5 $run)
 for place in "" "--state file"; do
-    run="--steps 3000 $record --checkpoint-steps 300 --device $kind --device-memory $(window_of .5 w.h5 x.h5 $run) $place"
+    run="--steps 3000 $record --checkpoint-steps 300 --device $kind --device-memory $(window_of .85 w.h5 x.h5 $run) $place"
     rm -f part*
     march w.h5 part.h5 $run --stop-after 0.5
     [ -e part.log ] && ok "a window is stopped on the way" || bad "the run was over before it could be stopped"
