@@ -23,6 +23,12 @@ int ps_device_count(void)
     return ps_device_cuda_count(&why);
 }
 
+void ps_device_expect_tasks(void)
+{
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+}
+
 /* "cuda" and "cuda:N"; *ordinal is -1 without a number. */
 static bool parse_cuda(const char *name, int *ordinal)
 {

@@ -33,6 +33,10 @@ ps_status ps_device_open(const char *name, int rank, ps_device **out);
 void ps_device_close(ps_device **device);
 ps_device_info ps_device_describe(const ps_device *device);
 int ps_device_count(void); /* CUDA devices here; 0 without CUDA */
+/* Before any other call here, by a program that will run many short kernels side by side: kernels
+ * are loaded when a device is opened, not each at its first launch, and up to 32 streams get
+ * queues of their own. What the environment says already holds. */
+void ps_device_expect_tasks(void);
 
 /* The CUDA devices that one of `local_size` processes on this machine should drive under this
  * name, as ordinals in out[capacity]; *count is 0 for the CPU. "cuda:N": that one; "cuda", "auto":
