@@ -10,6 +10,7 @@
 
 #include "kernels/dgtd/energy.h"
 #include "kernels/dgtd/probe.h"
+#include "kernels/dgtd/upwind.h"
 #include "runtime/device_window.h"
 
 /* Where the state does not fit the device: ranges of groups of which a window is there. */
@@ -88,6 +89,10 @@ typedef struct backend {
      * called then. `convert` turns groups that are there: fields from values at nodes into what the
      * state has, sums into values at nodes. NULL for the CPU. */
     ps_window *(*window)(void *state);
+    /* The upwind flux, whose impedances are filled, once the state is open; and when its fields are
+     * those of a start. NULL for the CPU, where it is part of the march. */
+    ps_status (*upwind)(void *state, const ps_dgtd_upwind *upwind);
+    ps_status (*upwind_start)(void *state);
     ps_status (*convert)(void *state, bool sums, int64_t begin, int64_t end);
 } backend;
 

@@ -225,6 +225,12 @@ static ps_status device_unpack(void *opened, ps_dgtd_field field)
     return ps_event_wait(x->come, x->stream);
 }
 
+static ps_status device_upwind_start(void *opened)
+{
+    device_state *x = opened;
+    return ps_dgtd_device_upwind_start(&x->upwind, &x->system, x->march.electric, x->stream);
+}
+
 /* ---- a window ---- */
 
 static ps_window *device_window(void *opened) { return ((device_state *)opened)->window; }
@@ -258,5 +264,7 @@ const backend backend_device = {.name = "cuda",
                                 .unpack = device_unpack,
                                 .halo = device_halo,
                                 .beside = true,
+                                .upwind = device_state_add_upwind,
+                                .upwind_start = device_upwind_start,
                                 .window = device_window,
                                 .convert = device_convert};

@@ -185,6 +185,17 @@ static ps_status open_probes(device_state *x)
     return status;
 }
 
+ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)
+{
+    device_state *x = opened;
+    void *memory = NULL;
+    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots);
+    PS_TRY(take_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
+    ps_dgtd_device_upwind_place(&x->upwind, &x->system, memory);
+    x->march.upwind = &x->upwind;
+    return ps_dgtd_device_upwind_upload(&x->upwind, &x->system, upwind, x->stream);
+}
+
 static ps_status open_faces(device_state *x)
 {
     const backend_setup *s = &x->setup;

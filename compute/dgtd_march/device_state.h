@@ -15,6 +15,7 @@ typedef struct device_state {
     ps_dgtd_device system;
     ps_dgtd_device_border border;
     ps_dgtd_device_current *currents;
+    ps_dgtd_device_upwind upwind;
     ps_dgtd_device_march march;
     void *pieces[MEMORY_PIECES]; /* memory of the device, to be freed */
     int piece_count;
@@ -37,5 +38,7 @@ typedef struct device_state {
 /* As backend.open and .close. */
 ps_status device_state_open(const backend_setup *setup, int ordinal, void **out);
 void device_state_close(void *state);
+/* As backend.upwind. */
+ps_status device_state_add_upwind(void *state, const ps_dgtd_upwind *upwind);
 
 #endif

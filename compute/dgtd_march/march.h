@@ -176,7 +176,7 @@ void march_report(const march *march);
 ps_status upwind_check(const problem *problem, const march_plan *plan);
 int64_t upwind_bytes(const problem *problem, int64_t field_bytes);
 ps_status upwind_open(march *march, int64_t field_bytes);
-void upwind_start(const march *march); /* before the first step of a start */
+ps_status upwind_start(const march *march); /* before the first step of a start */
 void upwind_close(march *march);
 
 /* step.c: half steps of parts that are not linked to one another, with all that is to be recorded

@@ -103,6 +103,7 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     m->device_budget = run->device_memory > 0 ? run->device_memory : available;
     int64_t fixed = device_fixed_bytes(options, p), groups = p->system.groups;
     int64_t geometry = groups * tiles_geometry_bytes(p);
+    if (p->header->upwind) fixed += m->fields + 4 * groups * PS_DGTD_ALIGN;
     m->device = fixed + m->fields / 2 * 3 + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;

@@ -194,8 +194,7 @@ ps_status march_begin(march *m, record_mode mode)
         PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
     for (int field = 0; field < 2 && m->exchange; ++field)
         PS_TRY(exchange_all(m->exchange, (ps_dgtd_field)field));
-    upwind_start(m);
-    return PS_OK;
+    return upwind_start(m);
 }
 
 ps_status march_hold(march *m, int64_t first, int64_t end)

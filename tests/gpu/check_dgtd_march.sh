@@ -24,7 +24,8 @@ agree() {
 record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8 --energy-every 3"
 for order in 1 2 3 4; do
     for model in "kind=absorbing source=current sigma=.5 eps=2" "kind=pmc source=mode" \
-                 "kind=absorbing source=wave absorbing=paper dt=.5"; do
+                 "kind=absorbing source=wave absorbing=paper dt=.5" \
+                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.35"; do
         dgtd_model m.h5 side=5 parts=2 shake=.2 dt=.55 order=$order $model
         for precision in double single; do
             [ $precision = double ] || [[ $model == *wave* ]] || continue
@@ -81,6 +82,13 @@ for place in "" "--state file"; do
     march w.h5 part.h5 $run --restart
     agree "a window restarted, same bits $place" whole part 0
 done
+dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.35
+run="$record --steps 3000 --checkpoint-steps 300 --device $kind"
+march u.h5 whole.h5 $run --force
+rm -f part*
+march u.h5 part.h5 $run --stop-after 0.4
+march u.h5 part.h5 $run --restart
+agree "upwind restarted, same bits" whole part 0
 dgtd_model c.h5 order=3 side=4 dt=.9
 for device in cpu $kind; do
     penstock-dgtd-march c.h5 mode.$device.h5 --time 3.3356409519815204e-09 --mode-error 1 --precision double \
