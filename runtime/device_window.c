@@ -18,6 +18,7 @@ typedef struct ring {
     ps_window_array array;
     int64_t bytes, size; /* of all rows; of the memory that is there */
     char *base;
+    bool used;
 } ring;
 
 struct ps_window {
@@ -68,6 +69,7 @@ static ps_status open_rings(ps_window *w, const ps_window_request *request)
         void *base;
         PS_TRY(ps_device_alloc_ring(w->device, x->bytes, &x->size, &base));
         x->base = base;
+        x->used = true;
     }
     return PS_OK;
 }
@@ -161,7 +163,8 @@ static ps_status copy_in(ps_window *w, span s)
         x->done = x->changed = false;
         x->came_with = s.first;
     }
-    for (int k = 0; k < w->arrays; ++k) PS_TRY(copy_piece(w, w->ring + k, s, true));
+    for (int k = 0; k < w->arrays; ++k)
+        if (w->ring[k].used) PS_TRY(copy_piece(w, w->ring + k, s, true));
     return ps_event_record(w->list[s.first].came, w->in);
 }
 
@@ -181,7 +184,8 @@ static ps_status copy_out(ps_window *w, span s)
     PS_TRY(wait_for_work(w, s));
     for (int64_t r = s.first; r < s.end; ++r) changed |= w->list[r].changed;
     for (int k = 0; k < w->arrays && changed; ++k)
-        if (w->ring[k].array.changes) PS_TRY(copy_piece(w, w->ring + k, s, false));
+        if (w->ring[k].used && w->ring[k].array.changes)
+            PS_TRY(copy_piece(w, w->ring + k, s, false));
     for (int64_t r = s.first; r < s.end; ++r) {
         w->list[r].changed = false;
         w->list[r].left_with = s.first;
@@ -289,6 +293,14 @@ ps_status ps_window_prefetch(ps_window *w, int64_t first, int64_t end)
         w->low = w->high = first;
     }
     return bring(w, first, end);
+}
+
+ps_status ps_window_use(ps_window *w, int array, bool used)
+{
+    if (w->ring[array].used == used) return PS_OK;
+    PS_TRY(leave_all(w));
+    w->ring[array].used = used;
+    return PS_OK;
 }
 
 ps_status ps_window_need(ps_window *w, int64_t first, int64_t end)

@@ -51,6 +51,10 @@ void ps_window_close(ps_window **window); /* what changed is not written back; N
 /* The device address of row 0 of an array; only rows of ranges in use may be touched. */
 void *ps_window_array_at(const ps_window *window, int array);
 
+/* Whether an array comes and goes with the others (at first all do); all ranges must be done with,
+ * and leave. */
+ps_status ps_window_use(ps_window *window, int array, bool used);
+
 /* Asks for ranges [first, end) beside those on the device ahead of their use, in place of ranges at
  * the other end that were done with, as far as there is room. The more at once, the larger the
  * copies. */

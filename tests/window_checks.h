@@ -104,6 +104,20 @@ static inline ps_status window_check_result(window_check *x)
     return PS_OK;
 }
 
+/* An array that is not used neither comes nor goes. */
+static inline ps_status window_check_unused(window_check *x)
+{
+    ps_window_stats before, after;
+    PS_TRY(ps_window_use(x->window, 1, false));
+    ps_window_get_stats(x->window, &before);
+    PS_TRY(ps_window_need(x->window, 0, 2));
+    PS_TRY(ps_window_done(x->window, 0, 2, false));
+    ps_window_get_stats(x->window, &after);
+    if (after.bytes_in - before.bytes_in != x->bounds[2] * WINDOW_ROW)
+        return ps_fail(PS_FAILED, "an array that is not used came");
+    return PS_OK;
+}
+
 /* Passes to and fro through windows from three ranges to all. */
 static inline ps_status window_check_all(ps_device *device)
 {
@@ -121,6 +135,7 @@ static inline ps_status window_check_all(ps_device *device)
         ps_window_get_stats(x.window, &stats);
         if (status == PS_OK && (stats.bytes_in < all || (i == 3 && stats.bytes_in != all)))
             status = ps_fail(PS_FAILED, "%lld bytes came", (long long)stats.bytes_in);
+        if (status == PS_OK) status = window_check_unused(&x);
         if (status == PS_OK) status = ps_window_drop(x.window);
         for (int r = 0; r < WINDOW_RANGES && status == PS_OK; ++r)
             if (x.needed[r] != x.done[r] || x.needed[r] < 1)

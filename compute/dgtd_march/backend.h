@@ -22,6 +22,8 @@ typedef struct backend_window {
     const ps_window_source *source; /* of the host's fields and sums; NULL: always there    */
 } backend_window;
 
+enum { BACKEND_WINDOW_SUMS = 2 }; /* arrays of the window: E, H, their sums, geometry */
+
 /* What a state is made of; borrowed while it is open. */
 typedef struct backend_setup {
     const ps_dgtd_march *march; /* system, border, currents, dt; its fields are the host's own

@@ -93,7 +93,8 @@ static ps_status open_window(device_state *x)
     PS_TRY(ps_window_open(&request, &x->window));
     x->march.electric = ps_window_array_at(x->window, 0);
     x->march.magnetic = ps_window_array_at(x->window, 1);
-    for (int k = 0; k < 2 && s->frequencies; ++k) x->sums[k] = ps_window_array_at(x->window, 2 + k);
+    for (int k = 0; k < 2 && s->frequencies; ++k)
+        x->sums[k] = ps_window_array_at(x->window, BACKEND_WINDOW_SUMS + k);
     if (!s->window->geometry) return PS_OK;
     x->system.tangents = ps_window_array_at(x->window, geometry);
     x->system.links = ps_window_array_at(x->window, geometry + 1);

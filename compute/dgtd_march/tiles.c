@@ -142,10 +142,26 @@ static ps_status clear_window(tiles *x)
     return ps_window_drop(x->window);
 }
 
+/* The sums pass the device in the next visit, or stay where they are. */
+static ps_status use_sums(march *m, bool used)
+{
+    for (int k = 0; k < 2 && m->tiles->window && m->problem->frequency_count; ++k)
+        PS_TRY(ps_window_use(m->tiles->window, BACKEND_WINDOW_SUMS + k, used));
+    return PS_OK;
+}
+
+static bool is_any_transformed(const march *m, int64_t count)
+{
+    for (int64_t step = m->done; step < m->done + count; ++step)
+        if (march_is_transformed(m, step)) return true;
+    return false;
+}
+
 /* All groups pass the device: fields become coefficients, or sums values at nodes. */
 static ps_status convert_all(march *m, bool sums)
 {
     tiles *x = m->tiles;
+    PS_TRY(use_sums(m, sums));
     begin_pass(x);
     for (int64_t at = 0; at < x->ranges; ++at) {
         int64_t r = range_at(x, at);
@@ -211,6 +227,7 @@ ps_status tiles_steps(march *m, int64_t count)
     tiles *x = m->tiles;
     ps_dgtd_skew skew = tiles_skew(x, count);
     int64_t loaded = 0, done = 0, ahead = x->window ? TILES_ON_THE_WAY - 1 : 1;
+    PS_TRY(use_sums(m, is_any_transformed(m, count)));
     begin_pass(x);
     for (int64_t tick = 0; tick < ps_dgtd_skew_ticks(&skew); ++tick) {
         int64_t needed = ps_dgtd_skew_needed(&skew, tick), past = ps_dgtd_skew_done(&skew, tick);

@@ -15,9 +15,10 @@ ps_status upwind_check(const problem *p, const march_plan *plan)
     if (!p->header->upwind) return PS_OK;
     bool device = plan->backend == &backend_device;
     if (plan->file || plan->window || (device && ps_comm_size() > 1))
-        return ps_fail(PS_USAGE, "the upwind flux is marched in memory only, and on one device only: "
-                                 "give --state memory, more --device-memory or, for several ranks, "
-                                 "--device cpu, or set the model up with --flux centred");
+        return ps_fail(PS_USAGE,
+                       "the upwind flux is marched in memory only, and on one device only: "
+                       "give --state memory, more --device-memory or, for several ranks, "
+                       "--device cpu, or set the model up with --flux centred");
     if (p->header->has_total)
         return ps_fail(PS_USAGE, "the upwind flux knows no surface between total and scattered "
                                  "field: set the model up with --flux centred");
