@@ -77,14 +77,16 @@ wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 orde
 done
 if wanted stop; then
 dgtd_model w.h5 arrange=layers shake=.2 dt=.55 kind=absorbing source=wave order=2 side=16
-run="--steps 3000 $record --checkpoint-steps 300 --device $kind"
+run="--periods 9 --transform-periods 2 $record --checkpoint-steps 300 --device $kind"
 march w.h5 whole.h5 $run --device-memory $(window_of .85 w.h5 x.h5 $run)
+march w.h5 core.h5 $run
+agree "transforms of the last periods through a window" core whole 0
 for place in "" "--state file"; do
-    run="--steps 3000 $record --checkpoint-steps 300 --device $kind --device-memory $(window_of .85 w.h5 x.h5 $run) $place"
+    again="$run --device-memory $(window_of .85 w.h5 x.h5 $run) $place"
     rm -f part*
-    march w.h5 part.h5 $run --stop-after 0.5
+    march w.h5 part.h5 $again --stop-after 0.5
     [ -e part.log ] && ok "a window is stopped on the way" || bad "the run was over before it could be stopped"
-    march w.h5 part.h5 $run --restart
+    march w.h5 part.h5 $again --restart
     agree "a window restarted, same bits $place" whole part 0
 done
 fi
