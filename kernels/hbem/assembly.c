@@ -47,6 +47,16 @@ static int64_t leaf_bytes(const ps_hbem_assembly *assembly, const ps_hmatrix_lea
     return entries + bytes;
 }
 
+int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, double wavenumber,
+                                 double extent)
+{
+    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
+    int64_t parts = wavenumber != 0 ? 2 : 1;
+    double rank = 1 - log10(tolerance) + wavenumber * extent / 4;
+    double factors = ceil(rank) * (double)(m + n), dense = (double)(m * n);
+    return parts * (int64_t)(leaf->far && factors < dense ? factors : dense);
+}
+
 int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly)
 {
     int64_t most = 0;

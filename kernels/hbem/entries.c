@@ -67,6 +67,7 @@ int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, in
         int32_t t = (int32_t)(space->item[space->start[range.begin] + e] / 3);
         if (count == 0 || t != list[count - 1]) list[count++] = t;
     }
+    if (space->kind == PS_SPACE_P0) return count; /* each has one */
     qsort(list, (size_t)count, sizeof *list, ascending);
     int64_t kept = 0;
     for (int64_t e = 0; e < count; ++e)

@@ -11,8 +11,8 @@ static int lanes_of(const ps_hbem_operator *op)
 static void include_corner(ps_hbem_panel *panel, const double corner[3])
 {
     for (int c = 0; c < 3; ++c) {
-        panel->low[c] = fmin(panel->low[c], corner[c]);
-        panel->high[c] = fmax(panel->high[c], corner[c]);
+        if (corner[c] < panel->low[c]) panel->low[c] = corner[c];
+        if (corner[c] > panel->high[c]) panel->high[c] = corner[c];
     }
 }
 
@@ -27,7 +27,7 @@ static void measure(ps_hbem_panel *panel)
     for (int64_t n = 0; n < panel->triangle_count; ++n) {
         const ps_hbem_triangle *t = &all[panel->triangles[n]];
         for (int l = 0; l < 3; ++l) include_corner(panel, t->corner[l]);
-        panel->diameter = fmax(panel->diameter, t->diameter);
+        if (t->diameter > panel->diameter) panel->diameter = t->diameter;
     }
     for (int c = 0; c < 3; ++c) panel->centre[c] = (panel->low[c] + panel->high[c]) / 2;
 }
