@@ -85,7 +85,7 @@ __device__ void step(ps_krylov_state *state, const block_sums &blocks, double su
 }
 
 template <typename real>
-__global__ void __launch_bounds__(STENCIL_THREADS, 2)
+__global__ void __launch_bounds__(STENCIL_THREADS, 4)
     make_direction(const __grid_constant__ stencil_view<real> s, const real *r, const real *before,
                    real *p, ps_krylov_state *state, block_sums blocks)
 {
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(STENCIL_THREADS, 2)
 }
 
 template <typename real>
-__global__ void __launch_bounds__(STENCIL_THREADS, 2)
+__global__ void __launch_bounds__(STENCIL_THREADS, 4)
     make_advance(const __grid_constant__ stencil_view<real> s, const real *p, real *x, real *r,
                  ps_krylov_state *state, block_sums blocks)
 {

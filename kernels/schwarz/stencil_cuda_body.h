@@ -23,7 +23,7 @@
  * some other node: they reach products of fixed nodes only, or such that are not seen.
  */
 
-enum { STENCIL_WARPS = 8, STENCIL_THREADS = 32 * STENCIL_WARPS, STENCIL_WIDTH = 30 };
+enum { STENCIL_WARPS = 4, STENCIL_THREADS = 32 * STENCIL_WARPS, STENCIL_WIDTH = 30 };
 
 template <typename real> struct stencil_view {
     int nx, ny, nz;

@@ -23,8 +23,8 @@ typedef struct problem {
     ps_q1_grid grid;
     ps_slab slab;
     ps_slab_stencil stencil;
-    int64_t n;
-    double *host; /* [n], f = 1 */
+    int64_t n, planes; /* planes: that a warp marches */
+    double *host;      /* [n], f = 1 */
     void *b, *x, *y;
     place here;
 } problem;
@@ -77,6 +77,8 @@ static ps_status problem_make(const ps_q1_grid *grid, ps_precision precision, co
     p->n = ps_q1_grid_size(grid);
     ps_slab_stencil_make(&p->slab, &p->stencil);
     PS_TRY(place_open(&p->here));
+    ps_device_info info = ps_device_describe(p->here.device);
+    p->planes = ps_stencil_device_planes(&p->stencil, info.multiprocessors);
     PS_TRY(PS_ALLOC(&p->host, p->n, "a load"));
     unit_load(grid, &p->stencil, p->host);
     PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->b));
@@ -102,7 +104,7 @@ static ps_status bench_stencil(problem *p)
 {
     char name[64];
     double seconds, floor = 2 * (double)p->n * (double)real_size(p->precision) / copy_rate;
-    int64_t planes = 0;
+    int64_t planes = p->planes;
     PS_TRY(timed(p, run_stencil, &planes, 20, &seconds));
     snprintf(name, sizeof name, "stencil-%s", p->name);
     record(p, name, "matrix-free product", seconds, floor);
@@ -239,7 +241,8 @@ static ps_status residual(problem *p, double *out)
     double rr, bb;
     PS_TRY(place_alloc(&p->here, PS_DOT_BYTES, &work));
     PS_TRY(ps_fill_zero(p->here.stream, work, PS_DOT_BYTES));
-    PS_TRY(ps_stencil_device_multiply(p->precision, &p->stencil, p->x, p->y, 0, p->here.stream));
+    PS_TRY(ps_stencil_device_multiply(p->precision, &p->stencil, p->x, p->y, p->planes,
+                                      p->here.stream));
     PS_TRY(ps_vector_device_axpy(p->precision, p->n, -1, p->b, p->y, p->here.stream));
     PS_TRY(ps_vector_device_dot(p->precision, p->n, p->y, p->y, work, p->here.stream));
     PS_TRY(place_get(&p->here, PS_DOUBLE, 1, work, &rr));

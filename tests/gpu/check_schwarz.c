@@ -290,7 +290,7 @@ static void check_stencil(int precision)
                                        {13, 5, 31}, {5, 17, 65}, {37, 21, 62}};
     for (int i = 0; i < 6; ++i)
         for (int faces = 0; faces < 4; ++faces)
-            for (int64_t planes = 0; planes < 4; planes += 3) {
+            for (int64_t planes = 1; planes < 5; planes += 3) {
                 double error = NAN;
                 ps_status status =
                     stencil((ps_precision)precision, nodes[i], faces, planes, &error);
