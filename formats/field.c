@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/memory.h"
 #include "runtime/program.h"
 
 static ps_status check_field(const ps_field *field)
@@ -68,4 +69,20 @@ ps_status ps_field_save(const char *path, const ps_field_snapshot *snapshot)
     if (status == PS_OK) return ps_store_commit(&store);
     ps_store_close(&store);
     return ps_context(status, "%s", path);
+}
+
+ps_status ps_field_plane_cells(const int64_t grid[2], int64_t *count, int32_t **out)
+{
+    int64_t cells = 2 * (grid[0] - 1) * (grid[1] - 1);
+    PS_TRY(PS_ALLOC(out, 3 * cells, "cells of a plane"));
+    int32_t *cell = *out;
+    for (int64_t i = 0; i + 1 < grid[0]; ++i)
+        for (int64_t j = 0; j + 1 < grid[1]; ++j) {
+            int32_t a = (int32_t)(i * grid[1] + j), b = (int32_t)(a + grid[1]);
+            const int32_t two[6] = {a, b, b + 1, a, b + 1, a + 1};
+            memcpy(cell, two, sizeof two);
+            cell += 6;
+        }
+    *count = cells;
+    return PS_OK;
 }

@@ -37,6 +37,10 @@ typedef struct ps_field_snapshot {
  * nothing is left on failure. Local; thread-safe for different paths. */
 ps_status ps_field_save(const char *path, const ps_field_snapshot *snapshot);
 
+/* Two triangles for each cell of a plane of grid[0] x grid[1] points, counterclockwise from the side
+ * to which u x v points; *out is the caller's to free. */
+ps_status ps_field_plane_cells(const int64_t grid[2], int64_t *count, int32_t **out);
+
 /* Path of snapshot `index` of a series: base "out/p" gives "out/p.000042.hdf". out[4096]. */
 void ps_field_snapshot_path(const char *base, int64_t index, char *out);
 /* Path of the list: "out/p.hdf.series". out[4096]. */

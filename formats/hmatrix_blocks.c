@@ -1,5 +1,6 @@
 #include "formats/hmatrix_blocks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,4 +53,26 @@ int64_t ps_hmatrix_bytes(const ps_hmatrix *matrix)
     for (int64_t leaf = 0; leaf < matrix->leaf_count; ++leaf)
         bytes += ps_hmatrix_numbers(matrix, leaf, matrix->blocks[leaf].rank) * item_bytes(matrix);
     return bytes;
+}
+
+ps_hmatrix_summary ps_hmatrix_summarise(const ps_hmatrix *matrix)
+{
+    ps_hmatrix_summary s = {0};
+    double squares = 0, ranks = 0;
+    for (int64_t leaf = 0; leaf < matrix->leaf_count; ++leaf) {
+        const ps_hmatrix_block *block = &matrix->blocks[leaf];
+        if (block->rank == PS_RANK_DENSE) {
+            ++s.dense;
+            continue;
+        }
+        ++s.low_rank;
+        ranks += (double)block->rank;
+        squares += block->error * block->error;
+        s.rank_max = block->rank > s.rank_max ? block->rank : s.rank_max;
+        s.error_max = fmax(s.error_max, block->error);
+    }
+    double count = s.low_rank ? (double)s.low_rank : 1;
+    s.rank_mean = ranks / count;
+    s.error_rms = sqrt(squares / count);
+    return s;
 }

@@ -52,6 +52,13 @@ int64_t ps_hmatrix_numbers(const ps_hmatrix *matrix, int64_t leaf, int64_t rank)
  * by different threads at once. PS_EXHAUSTED where memory runs out. */
 ps_status ps_hmatrix_put(ps_hmatrix *matrix, int64_t leaf, const ps_hmatrix_block *block);
 
+/* What the ranks and errors of all leaves tell. */
+typedef struct ps_hmatrix_summary {
+    int64_t dense, low_rank, rank_max;
+    double rank_mean, error_rms, error_max; /* over leaves of low rank; errors relative to a leaf */
+} ps_hmatrix_summary;
+ps_hmatrix_summary ps_hmatrix_summarise(const ps_hmatrix *matrix);
+
 /* Bytes of all values. */
 int64_t ps_hmatrix_bytes(const ps_hmatrix *matrix);
 

@@ -185,6 +185,31 @@ ps_status ps_receivers_add_circle(ps_receivers *receivers, int64_t count, const 
     return PS_OK;
 }
 
+ps_status ps_receivers_add_sphere(ps_receivers *receivers, const char *text)
+{
+    int64_t n[2];
+    ps_status status = parse_counts(text, n);
+    if (status != PS_OK) return ps_context(status, "a sphere of directions");
+    for (int64_t i = 0; i < n[0]; ++i)
+        for (int64_t j = 0; j < n[1]; ++j) {
+            double theta = M_PI * ((double)i + .5) / (double)n[0];
+            double phi = 2 * M_PI * (double)j / (double)n[1];
+            const double place[3] = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};
+            PS_TRY(add(receivers, true, place));
+        }
+    return PS_OK;
+}
+
+ps_status ps_receivers_move_out(ps_receivers *receivers, double distance, const double centre[3])
+{
+    if (!receivers->far_field || !(distance > 0))
+        return ps_fail(PS_USAGE, "directions and a positive distance are needed to place points");
+    for (int64_t i = 0; i < 3 * receivers->count; ++i)
+        receivers->places[i] = centre[i % 3] + distance * receivers->places[i];
+    receivers->far_field = false;
+    return PS_OK;
+}
+
 void ps_receivers_put(const ps_receivers *receivers, ps_trace *trace)
 {
     memcpy(trace->places, receivers->places, (size_t)(3 * receivers->count) * sizeof(double));

@@ -9,7 +9,9 @@
  *   n on a great circle  directions of angle 2 pi i/n in the plane with a given normal,
  *                        counterclockwise from the axis (x, y or z) nearest to that plane,
  *                        z first, then x
- * Points and directions do not mix. Functions are not thread-safe on one object.
+ *   "n1xn2"              directions of a grid: polar angle (i + 1/2) pi/n1 from z, i slowest,
+ *                        azimuth 2 pi j/n2 from x
+ * Directions can be moved out to points at a distance. Points and directions do not mix. Functions are not thread-safe on one object.
  */
 #ifndef PS_FORMATS_RECEIVERS_H
 #define PS_FORMATS_RECEIVERS_H
@@ -34,6 +36,9 @@ ps_status ps_receivers_add_file(ps_receivers *receivers, const char *path);
 ps_status ps_receivers_add_plane(ps_receivers *receivers, const char *text);
 ps_status ps_receivers_add_direction(ps_receivers *receivers, const char *text);
 ps_status ps_receivers_add_circle(ps_receivers *receivers, int64_t count, const char *normal);
+ps_status ps_receivers_add_sphere(ps_receivers *receivers, const char *text);
+/* Directions e become the points centre + distance e; PS_USAGE if there are points. */
+ps_status ps_receivers_move_out(ps_receivers *receivers, double distance, const double centre[3]);
 void ps_receivers_release(ps_receivers *receivers);
 
 /* "x,y,z": three finite numbers. */

@@ -24,7 +24,14 @@ typedef struct ps_hbem_assembly {
     int check_rows;    /* 8 and more; 0 only in tests                                   */
     int64_t max_rank;  /* more is an error: PS_EXHAUSTED                                */
     bool recompress;
+    bool skeleton; /* crosses through points (skeleton.h), of entries where those do not converge */
 } ps_hbem_assembly;
+
+/* Numbers that a leaf is expected to take, for plans: exact where it is near; else by a rank that
+ * grows with -log10 of the tolerance and with the wavelengths across the smaller cluster. The same
+ * on every machine. extent: that of the smaller cluster's box, m. */
+int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, double wavenumber,
+                                 double extent);
 
 /* Bytes of workspace of one thread that suffice for every leaf. */
 int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly);

@@ -2,8 +2,8 @@
  * cluster_tree: functions of a space in a binary tree, and pairs of clusters that are far apart
  * (Bebendorf 2008; numerics guide 2).
  *
- * A cluster is cut at the median along the longest axis of its box. Boxes enclose the supports
- * whole, so clusters with a distance have disjoint supports.
+ * Clusters are halved. Boxes enclose the supports whole, so clusters with a distance have disjoint
+ * supports.
  */
 #ifndef PS_KERNELS_HBEM_CLUSTER_TREE_H
 #define PS_KERNELS_HBEM_CLUSTER_TREE_H
@@ -11,30 +11,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "formats/hmatrix_blocks.h"
+#include "formats/cluster_tree.h"
 #include "kernels/hbem/surface.h"
-
-typedef struct ps_cluster_node {
-    int64_t begin, end;   /* positions in the order        */
-    int64_t child[2];     /* nodes; -1, -1: a leaf         */
-    double low[3], high[3];
-} ps_cluster_node;
-
-typedef struct ps_cluster_tree {
-    int64_t dofs, node_count, leaf_size;
-    ps_cluster_node *nodes; /* [node_count], the caller's; 0 is the root, parents before children */
-    int64_t *order;         /* [dofs], the caller's: the function at a position                   */
-} ps_cluster_tree;
 
 /* Nodes of a tree over `dofs` functions whose leaves have at most leaf_size >= 1. */
 int64_t ps_cluster_nodes(int64_t dofs, int64_t leaf_size);
 
-/* Builds the tree of a space in the order of the mesh; points[3 * dofs] is scratch. nodes[] and
- * order[] are those of the sizes above. Follow with ps_hbem_space_reorder(space, order, ..). */
-void ps_cluster_build(ps_cluster_tree *tree, const ps_hbem_space *space, int64_t leaf_size,
-                      ps_cluster_node *nodes, int64_t *order, double *points);
+/* How clusters are halved: at the median along the longest axis of the points' box, or at the middle
+ * of their order along a curve. */
+typedef enum ps_cluster_cut { PS_CUT_MEDIAN, PS_CUT_MORTON, PS_CUT_HILBERT } ps_cluster_cut;
 
-/* min(diameter) <= eta distance, and the boxes do not touch. */
+typedef struct ps_cluster_method {
+    int64_t leaf_size; /* functions of a cluster that is not cut, at most; >= 1 */
+    ps_cluster_cut cut;
+} ps_cluster_method;
+
+/* Bytes of scratch that building takes. */
+int64_t ps_cluster_scratch(int64_t dofs);
+
+/* Builds the tree of a space in the order of the mesh. tree->nodes[ps_cluster_nodes] and
+ * tree->order[dofs] are there; the rest is set. scratch: 64-byte aligned. Follow with
+ * ps_hbem_space_reorder(space, tree->order, ..). Threads: OpenMP inside; the tree does not depend on
+ * their number. */
+void ps_cluster_build(ps_cluster_tree *tree, const ps_hbem_space *space,
+                      const ps_cluster_method *method, void *scratch);
+
+/* The boxes do not touch, and min(diameter) <= eta distance; eta = 0: weak, boxes apart suffice;
+ * eta < 0: never. */
 bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, double eta);
 
 typedef struct ps_block_tree {
@@ -43,8 +46,10 @@ typedef struct ps_block_tree {
     bool symmetric; /* only leaves with row_begin <= column_begin; needs rows == columns */
 } ps_block_tree;
 
-/* The leaves of the block tree in depth-first order; returns their number. leaves may be NULL
- * (count first). They tile the matrix (its upper half where symmetric). */
+/* The leaves of the block tree in depth-first order; returns their number. leaves and nodes (the
+ * same by positions and by nodes) may be NULL (count first). They tile the matrix (its upper half
+ * where symmetric). Blocks whose two clusters have at most `uncut` functions are leaves anyway. */
 int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves);
+int64_t ps_block_tree_nodes(const ps_block_tree *tree, int64_t uncut, ps_cluster_leaves *nodes);
 
 #endif

@@ -170,3 +170,21 @@ void ps_hbem_curl(const ps_hbem_triangle *triangle, int l, double out[3])
 {
     subtract(triangle->corner[(l + 2) % 3], triangle->corner[(l + 1) % 3], out);
 }
+
+double ps_hbem_elements_per_wavelength(const ps_hbem_surface *surface, double wavenumber)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < surface->triangle_count; ++t) sum += surface->triangles[t].diameter;
+    return 2 * M_PI * (double)surface->triangle_count / (wavenumber * sum);
+}
+
+ps_status ps_hbem_check_wavelength(const ps_hbem_surface *surface, double wavenumber)
+{
+    static const double least = 4;
+    double elements = ps_hbem_elements_per_wavelength(surface, wavenumber);
+    if (elements >= least) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "the mesh is too coarse for k = %g: %.2g elements a wavelength, at least %g are "
+                   "needed; refine it, or --force-coarse",
+                   wavenumber, elements, least);
+}

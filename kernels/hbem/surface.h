@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "formats/hbem_kinds.h"
 #include "runtime/status.h"
 
 typedef struct ps_hbem_triangle {
@@ -43,8 +44,6 @@ double ps_hbem_surface_volume6(const ps_hbem_surface *surface);
 /* PS_INVALID where the surface is not closed and consistently oriented (the moments of its normals
  * do not vanish) or its normals point inward: what exterior problems need. */
 ps_status ps_hbem_surface_check_closed(const ps_hbem_surface *surface);
-
-typedef enum ps_hbem_space_kind { PS_SPACE_P0, PS_SPACE_P1, PS_SPACE_DP1 } ps_hbem_space_kind;
 
 /* All arrays are the caller's. Functions are numbered in the order at hand: that of the mesh at
  * first, that of a cluster tree after ps_hbem_space_reorder. */
@@ -80,5 +79,12 @@ void ps_hbem_space_integrals(const ps_hbem_space *space, double *out);
 
 /* Surface curl of hat l, times J: v_{l+2} - v_{l+1} (numerics guide 2, (4)). out[3], m. */
 void ps_hbem_curl(const ps_hbem_triangle *triangle, int l, double out[3]);
+
+/* Elements a wavelength: 2 pi / (k h), h the mean of the triangles' longest edges; infinite for
+ * k = 0. Galerkin elements want 6 and more. */
+double ps_hbem_elements_per_wavelength(const ps_hbem_surface *surface, double wavenumber);
+
+/* PS_INVALID below 4 elements a wavelength, where a solution would be worth nothing. */
+ps_status ps_hbem_check_wavelength(const ps_hbem_surface *surface, double wavenumber);
 
 #endif

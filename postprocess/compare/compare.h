@@ -12,11 +12,11 @@
 #include "runtime/options.h"
 #include "runtime/report.h"
 
-typedef enum measure { MEASURE_L2, MEASURE_MAX } measure;
+typedef enum measure { MEASURE_L2, MEASURE_MAX, MEASURE_DEVIATION } measure;
 
 typedef struct compare_settings {
     double tolerance;            /* 0: bit for bit                                         */
-    int measure;                 /* MEASURE_L2 or MEASURE_MAX                              */
+    int measure;                 /* of the above                                           */
     bool absolute;               /* not relative to the reference                          */
     ps_text_list datasets;       /* only these; none: all                                  */
     ps_text_list excluded;       /* not these; shell patterns                              */
@@ -36,11 +36,15 @@ typedef struct difference {
     double weight;               /* sum of weights                                         */
     double largest;              /* max |a - b|                                            */
     double largest_reference;    /* max |b|                                                */
+    double deviations;           /* sum of ||a| - |b||/|b| over magnitudes of signals      */
+    int64_t magnitudes;          /* how many                                               */
 } difference;
 
 void difference_clear(difference *d);
 /* Takes in one pair whose bits may differ. */
 void difference_add(difference *d, double a, double b, double weight);
+/* Takes in one pair of magnitudes, for the mean deviation. */
+void difference_add_magnitudes(difference *d, double a, double b);
 /* sqrt(sum w |a-b|^2 / sum w |b|^2); 0/0 = 0. */
 double difference_relative_l2(const difference *d);
 double difference_relative_max(const difference *d);

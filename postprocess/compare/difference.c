@@ -30,6 +30,12 @@ void difference_add(difference *d, double a, double b, double weight)
 /* x / y where 0/0 is no difference and x/0 an infinite one. */
 static double ratio(double x, double y) { return x == 0 ? 0 : y == 0 ? INFINITY : x / y; }
 
+void difference_add_magnitudes(difference *d, double a, double b)
+{
+    ++d->magnitudes;
+    if (isfinite(a) && isfinite(b)) d->deviations += ratio(fabs(a - b), b);
+}
+
 double difference_relative_l2(const difference *d)
 {
     return sqrt(ratio(d->difference_squares, d->reference_squares));
@@ -43,6 +49,8 @@ double difference_relative_max(const difference *d)
 double difference_measured(const difference *d, const compare_settings *settings)
 {
     if (d->non_finite) return INFINITY;
+    if (settings->measure == MEASURE_DEVIATION)
+        return ratio(d->deviations, (double)d->magnitudes);
     if (settings->measure == MEASURE_MAX)
         return settings->absolute ? d->largest : difference_relative_max(d);
     return settings->absolute ? sqrt(ratio(d->difference_squares, d->weight))
@@ -63,6 +71,8 @@ void difference_report(ps_report *report, const difference *d)
     ps_report_real(report, "relative_l2", difference_relative_l2(d), "1");
     ps_report_real(report, "relative_max", difference_relative_max(d), "1");
     ps_report_real(report, "largest", d->largest, "1");
+    if (d->magnitudes)
+        ps_report_real(report, "deviation", ratio(d->deviations, (double)d->magnitudes), "1");
     if (d->non_finite) ps_report_int(report, "non_finite", d->non_finite, "1");
 }
 

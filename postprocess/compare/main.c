@@ -12,8 +12,8 @@ static int norm;
 static const ps_option options[] = {
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "X",
      "largest difference that passes; 0: bit for bit", 0, 1e300, 0},
-    {"measure", PS_OPTION_CHOICE, &chosen.measure, "l2|max",
-     "L2 norm or maximum of the difference", 0, 0, 0},
+    {"measure", PS_OPTION_CHOICE, &chosen.measure, "l2|max|deviation",
+     "L2 norm or maximum of the difference; space-time: mean of ||a| - |b||/|b|", 0, 0, 0},
     {"absolute", PS_OPTION_FLAG, &chosen.absolute, NULL,
      "in the units of the data (l2: root mean square), not relative to the reference", 0, 0, 0},
     {"dataset", PS_OPTION_LIST, &chosen.datasets, "NAME",
@@ -68,6 +68,10 @@ static ps_status run_compare(ps_run *run)
     compare_result result = {.failures = 0};
     if (norm == NORM_DATASETS && chosen.weights)
         return ps_fail(PS_USAGE, "--weights belongs to --norm space-time");
+    if (norm == NORM_DATASETS && chosen.measure == MEASURE_DEVIATION)
+        return ps_fail(PS_USAGE, "--measure deviation belongs to --norm space-time");
+    if (chosen.absolute && chosen.measure == MEASURE_DEVIATION)
+        return ps_fail(PS_USAGE, "--measure deviation is relative; leave out --absolute");
     ps_report *report = ps_report_new(run->json);
     ps_status status =
         norm == NORM_SPACE_TIME

@@ -176,6 +176,11 @@ static void take_sample(space_time *st, const double *a, const double *b, int64_
         difference_add(&st->total, a[i], b[i], st->weights[c]);
         difference_add(&st->channels[c], a[i], b[i], 1);
     }
+    for (int64_t c = 0; c < s->channels; ++c) {
+        bool complex_values = s->parts == 2;
+        difference_add_magnitudes(&st->total, complex_values ? hypot(a[c], a[s->channels + c]) : fabs(a[c]),
+                                  complex_values ? hypot(b[c], b[s->channels + c]) : fabs(b[c]));
+    }
     st->total.values += s->parts * s->channels;
 }
 

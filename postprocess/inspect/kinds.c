@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/dgtd_model.h"
+#include "formats/hmatrix.h"
 #include "postprocess/inspect/inspect.h"
 #include "runtime/memory.h"
 
@@ -119,6 +120,10 @@ ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report
         return inspect_report_tasks(store, report);
     if (strcmp(ps_store_format(store), PS_DGTD_MODEL_FORMAT) == 0)
         return inspect_report_model(store, report);
+    if (strcmp(ps_store_format(store), PS_HMATRIX_FORMAT) == 0)
+        return inspect_report_hmatrix(store, histogram, report);
+    if (strcmp(ps_store_format(store), PS_CLUSTER_FORMAT) == 0)
+        return inspect_report_clusters(store, report);
     if (!slices && !blocks) return PS_OK;
     PS_TRY(report_tiles(store, blocks, report));
     return histogram ? report_lengths(store, report) : PS_OK;

@@ -7,23 +7,6 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
-/* Two triangles for each cell of a grid of n1 x n2 points. */
-static ps_status plane_cells(const int64_t grid[2], int64_t *count, int32_t **out)
-{
-    int64_t cells = 2 * (grid[0] - 1) * (grid[1] - 1);
-    PS_TRY(PS_ALLOC(out, 3 * cells, "cells of a plane"));
-    int32_t *cell = *out;
-    for (int64_t i = 0; i + 1 < grid[0]; ++i)
-        for (int64_t j = 0; j + 1 < grid[1]; ++j) {
-            int32_t a = (int32_t)(i * grid[1] + j), b = (int32_t)(a + grid[1]);
-            const int32_t two[6] = {a, b, b + 1, a, b + 1, a + 1};
-            memcpy(cell, two, sizeof two);
-            cell += 6;
-        }
-    *count = cells;
-    return PS_OK;
-}
-
 static ps_status make_grid(const probe_source *source, const ps_trace *trace, int32_t **owned,
                            ps_vtkhdf_grid *grid)
 {
@@ -31,7 +14,7 @@ static ps_status make_grid(const probe_source *source, const ps_trace *trace, in
     if (trace->grid[0] > 1 && trace->grid[1] > 1) {
         *grid = (ps_vtkhdf_grid){.vertex_count = trace->channels, .cell_size = 3,
                                  .vertices = trace->places};
-        PS_TRY(plane_cells(trace->grid, &grid->cell_count, owned));
+        PS_TRY(ps_field_plane_cells(trace->grid, &grid->cell_count, owned));
         grid->cells = *owned;
         return PS_OK;
     }

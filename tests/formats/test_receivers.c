@@ -47,6 +47,23 @@ static void directions(void **state)
     ps_receivers_release(&r);
 }
 
+/* Middles of bands: 2 x 4 directions at 45 and 135 degrees, moved out to 10 m about a centre. */
+static void spheres(void **state)
+{
+    const double centre[3] = {1, 2, 3}, half = 10 * sqrt(.5);
+    ps_receivers r = {.count = 0};
+    check_ok(ps_receivers_add_sphere(&r, "2x4"));
+    assert_int_equal(r.count, 8);
+    check_place(&r, 1, 0, sqrt(.5), sqrt(.5));
+    check_ok(ps_receivers_move_out(&r, 10, centre));
+    assert_false(r.far_field);
+    check_place(&r, 1, 1, 2 + half, 3 + half);
+    check_place(&r, 6, 1 - half, 2, 3 - half);
+    check_fails(ps_receivers_move_out(&r, 10, centre), PS_USAGE, "directions");
+    ps_receivers_release(&r);
+    check_fails(ps_receivers_add_sphere(&r, "2x"), PS_USAGE, "a sphere of directions");
+}
+
 static void files(void **state)
 {
     char path[] = "/tmp/penstock-receivers-XXXXXX";
@@ -85,7 +102,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_and_planes), cmocka_unit_test(directions), cmocka_unit_test(files),
+        cmocka_unit_test(points_and_planes), cmocka_unit_test(directions), cmocka_unit_test(spheres), cmocka_unit_test(files),
         cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,18 +13,24 @@
 #include "tests/support/hbem_case.h"
 
 /* The tree of a space, which is put into its order. */
-static inline void hbem_tree_make(ps_cluster_tree *tree, ps_hbem_space *space, int64_t leaf_size)
+static inline void hbem_tree_cut(ps_cluster_tree *tree, ps_hbem_space *space, int64_t leaf_size,
+                                 ps_cluster_cut cut)
 {
     size_t dofs = (size_t)space->dofs;
-    double *points = calloc(dofs, 3 * sizeof *points);
+    ps_hbem_workspace work = hbem_workspace_make(ps_cluster_scratch(space->dofs));
     int32_t *scratch = calloc(dofs, sizeof *scratch);
-    ps_cluster_build(tree, space, leaf_size,
-                     calloc((size_t)ps_cluster_nodes(space->dofs, leaf_size),
-                            sizeof(ps_cluster_node)),
-                     calloc(dofs, sizeof(int64_t)), points);
+    ps_cluster_method method = {leaf_size, cut};
+    tree->nodes = calloc((size_t)ps_cluster_nodes(space->dofs, leaf_size), sizeof *tree->nodes);
+    tree->order = calloc(dofs, sizeof *tree->order);
+    ps_cluster_build(tree, space, &method, work.base);
     ps_hbem_space_reorder(space, tree->order, scratch);
-    free(points);
+    free(work.base);
     free(scratch);
+}
+
+static inline void hbem_tree_make(ps_cluster_tree *tree, ps_hbem_space *space, int64_t leaf_size)
+{
+    hbem_tree_cut(tree, space, leaf_size, PS_CUT_MEDIAN);
 }
 
 static inline void hbem_tree_free(ps_cluster_tree *tree)

@@ -23,6 +23,46 @@ static void values_of_the_guide(void **state)
     }
 }
 
+/* The guide of hbem (6): rigid unit sphere, every 30 degrees: Phi and F at k = 1 and 5, to the nine
+ * digits there; and the cross-sections int |F|^2. */
+static void values_of_hbem(void **state)
+{
+    static const struct {
+        double k, cross_section, value[7][4];
+    } table[] = {
+        {1, 1.01042686,
+         {{.0337487522, 1.0675871, .174854161, .0804072148},
+         {.23586879, .964092637, .107233499, .0755306898},
+         {.68056674, .565997506, -.0574836904, .0624132566},
+         {.962081172, -.147352174, -.238538582, .0449793875},
+         {.824087094, -.865550192, -.373945423, .0281033667},
+         {.484353921, -1.27334161, -.447153537, .0161016316},
+         {.320617271, -1.38168403, -.468913135, .0117829565}}},
+        {5, 4.09463715,
+         {{-.270230842, 1.11286008, .807506847, 1.62920435},
+         {.410302916, -.323680842, -.424075098, .848703353},
+         {-.758556662, .288930048, .294176708, .0666435205},
+         {1.23869636, -.152093341, .190180461, -.336267481},
+         {-1.46725169, -.70670851, -.446924197, -.230883873},
+         {-.38333176, 1.79274335, -.390938655, .254152254},
+         {.821492061, 1.68443273, -.369269786, .365979224}}}};
+    for (int which = 0; which < 2; ++which) {
+        double k = table[which].k, total;
+        for (int i = 0; i < 7; ++i) {
+            double cosine = cos(M_PI * i / 6), phi[2], far[2];
+            const double *expected = table[which].value[i];
+            check_ok(ps_mie(PS_MIE_HARD_SURFACE, k, 1, 1, &cosine, &phi));
+            check_ok(ps_mie(PS_MIE_HARD_FAR, k, 1, 1, &cosine, &far));
+            for (int part = 0; part < 2; ++part) {
+                check_near(phi[part], expected[part], 0, 6e-9);
+                check_near(far[part], expected[2 + part], 0, 6e-9);
+            }
+        }
+        check_ok(ps_mie_cross_section(1, k, 1, &total));
+        check_near(total, table[which].cross_section, 0, 5e-9);
+    }
+}
+
 /* j_n y_{n-1} - j_{n-1} y_n = 1/x^2 links the two recurrences at every order. */
 static void wronskian(void **state)
 {
@@ -144,7 +184,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_the_guide), cmocka_unit_test(wronskian),
+        cmocka_unit_test(values_of_the_guide), cmocka_unit_test(values_of_hbem), cmocka_unit_test(wronskian),
         cmocka_unit_test(low_orders), cmocka_unit_test(overflow_ends_the_orders),
         cmocka_unit_test(optical_theorem), cmocka_unit_test(boundary_and_infinity),
         cmocka_unit_test(density_is_the_derivative), cmocka_unit_test(static_limits),

@@ -7,13 +7,11 @@
 
 /* ---- trees ---- */
 
-static void test_tree(void **state)
+static void check_tree(hbem_case *c0, ps_cluster_cut cut)
 {
-    hbem_case c;
+    hbem_case c = *c0;
     ps_cluster_tree tree;
-    hbem_case_cells(&c, 4, 1);
-    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    hbem_tree_make(&tree, &c.space, 16);
+    hbem_tree_cut(&tree, &c.space, 16, cut);
     assert_int_equal(tree.node_count, ps_cluster_nodes(c.space.dofs, 16));
     char *seen = calloc((size_t)c.space.dofs, 1);
     for (int64_t i = 0; i < c.space.dofs; ++i) ++seen[tree.order[i]];
@@ -36,7 +34,40 @@ static void test_tree(void **state)
     }
     free(seen);
     hbem_tree_free(&tree);
-    hbem_case_release(&c);
+}
+
+static void test_tree(void **state)
+{
+    for (int cut = PS_CUT_MEDIAN; cut <= PS_CUT_HILBERT; ++cut) {
+        hbem_case c;
+        hbem_case_cells(&c, 4, 1);
+        hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+        check_tree(&c, (ps_cluster_cut)cut);
+        hbem_case_release(&c);
+    }
+}
+
+/* More functions than one thread cuts alone; the same tree by one thread and by three. */
+static void test_large_tree(void **state)
+{
+    ps_cluster_tree trees[2];
+    int threads = omp_get_max_threads();
+    for (int run = 0; run < 2; ++run) {
+        hbem_case c;
+        hbem_case_sphere(&c, 100);
+        hbem_case_finish(&c, PS_SPACE_P0, 1e-3);
+        omp_set_num_threads(run ? 3 : 1);
+        if (run) check_tree(&c, PS_CUT_MEDIAN);
+        hbem_space_free(&c.space);
+        hbem_space_make(&c.space, PS_SPACE_P0, &c.surface);
+        hbem_tree_make(&trees[run], &c.space, 16);
+        hbem_case_release(&c);
+    }
+    omp_set_num_threads(threads);
+    assert_memory_equal(trees[0].order, trees[1].order, 8 * (size_t)trees[0].dofs);
+    assert_memory_equal(trees[0].nodes, trees[1].nodes,
+                        sizeof(ps_cluster_node) * (size_t)trees[0].node_count);
+    for (int run = 0; run < 2; ++run) hbem_tree_free(&trees[run]);
 }
 
 /* The leaves tile the matrix, or its upper half; far ones share no triangle. */
@@ -128,14 +159,18 @@ static double factor_error(const formula *f, const ps_aca_result *r)
 
 static outcome approximate(const formula *f, double tolerance, int check_rows, bool recompress)
 {
-    ps_aca_options options = {.tolerance = tolerance, .zero = 1e-13, .check_rows = check_rows,
-                              .max_rank = 60};
-    ps_aca_block block = {.rows = f->rows, .columns = f->columns, .parts = f->parts, .context = f,
-                          .row = formula_row, .column = formula_column};
+    ps_aca_options options = {
+        .tolerance = tolerance, .zero = 1e-13, .check_rows = check_rows, .max_rank = 60};
+    ps_aca_block block = {.rows = f->rows,
+                          .columns = f->columns,
+                          .parts = f->parts,
+                          .context = f,
+                          .row = formula_row,
+                          .column = formula_column};
     ps_aca_result result;
-    ps_hbem_workspace workspace = hbem_workspace_make(
-        ps_aca_bytes(f->rows, f->columns, f->parts, 60) +
-        ps_recompress_bytes(f->rows, f->columns, f->parts, 60));
+    ps_hbem_workspace workspace =
+        hbem_workspace_make(ps_aca_bytes(f->rows, f->columns, f->parts, 60) +
+                            ps_recompress_bytes(f->rows, f->columns, f->parts, 60));
     check_ok(ps_aca(&block, &options, &workspace, &result));
     if (recompress) check_ok(ps_recompress(&block, tolerance, &workspace, &result));
     outcome out = {result.rank, result.evaluated, factor_error(f, &result), result.error,
@@ -279,9 +314,10 @@ static void test_errors_l_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree), cmocka_unit_test(test_block_tree),
-        cmocka_unit_test(test_aca_smooth), cmocka_unit_test(test_aca_decoupled),
-        cmocka_unit_test(test_aca_zeros), cmocka_unit_test(test_errors_sphere),
-        cmocka_unit_test(test_errors_cube), cmocka_unit_test(test_errors_l_shape)};
+        cmocka_unit_test(test_tree),          cmocka_unit_test(test_large_tree),
+        cmocka_unit_test(test_block_tree),    cmocka_unit_test(test_aca_smooth),
+        cmocka_unit_test(test_aca_decoupled), cmocka_unit_test(test_aca_zeros),
+        cmocka_unit_test(test_errors_sphere), cmocka_unit_test(test_errors_cube),
+        cmocka_unit_test(test_errors_l_shape)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

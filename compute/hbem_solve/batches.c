@@ -1,0 +1,249 @@
+/* Batches of right-hand sides: memory, the loop over steps, results. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "compute/hbem_solve/solve.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+/* ---- memory ---- */
+
+static ps_lockstep_system system_of(const solve_problem *p, int64_t sides)
+{
+    return (ps_lockstep_system){.shape = {p->parts, problem_dofs(p)}, .sides = sides};
+}
+
+int64_t batch_bytes(const solve_problem *p, int64_t sides)
+{
+    ps_lockstep_system system = system_of(p, sides);
+    int64_t doubles[PS_LOCKSTEP_PIECES], total = 0;
+    ps_lockstep_memory(&system, &p->options.krylov, doubles);
+    for (int i = 0; i < PS_LOCKSTEP_PIECES; ++i) total += doubles[i];
+    total += sides * (problem_size(p) + equation_data_size(p)); /* b and data */
+    return 8 * (total + equation_doubles(p, sides));
+}
+
+int64_t choose_batch(const solve_problem *p)
+{
+    int64_t most = p->options.batch > 0 ? p->options.batch : p->load_count;
+    if (most > p->load_count) most = p->load_count;
+    while (p->options.batch == 0 && most > 1 && batch_bytes(p, most) > p->run->host_memory / 2)
+        most -= (most + 7) / 8;
+    return most;
+}
+
+/* Budget of each matrix of a group: what is left, by their sizes. */
+static ps_status open_streams(solve_problem *p, const solve_group *group, int64_t sides)
+{
+    int64_t left = p->run->host_memory - batch_bytes(p, sides), bytes = 0;
+    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
+        if (group->matrix[k] < 0) continue;
+        const matrix *m = &p->matrices[group->matrix[k]];
+        left -= matrix_fixed_bytes(m, sides);
+        bytes += m->bytes;
+    }
+    if (left <= 0)
+        return ps_fail(
+            PS_EXHAUSTED,
+            "vectors and sparse systems take %lld MiB and leave nothing of --host-memory "
+            "for the matrices: a smaller --cycle or --batch, or --sparse iterative help",
+            (long long)(batch_bytes(p, sides) >> 20));
+    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
+        if (group->matrix[k] < 0) continue;
+        matrix *m = &p->matrices[group->matrix[k]];
+        double share = bytes > 0 ? (double)m->bytes / (double)bytes : 0;
+        PS_TRY(matrix_prepare(m, sides, (int64_t)((double)left * share)));
+    }
+    return PS_OK;
+}
+
+/* ---- one batch ---- */
+
+typedef struct batch {
+    solve_problem *p;
+    equation *e;
+    int64_t group, first, sides; /* loads [first, first + sides) */
+    double *b, *data, *memory[PS_LOCKSTEP_PIECES];
+    ps_lockstep_system system;
+    ps_lockstep solver;
+    state state;
+} batch;
+
+static ps_status allocate(batch *t)
+{
+    int64_t doubles[PS_LOCKSTEP_PIECES];
+    t->system = system_of(t->p, t->sides);
+    t->system.context = t->e;
+    t->system.apply = equation_apply;
+    t->system.precondition = equation_precondition;
+    t->system.reduce = ps_comm_size() > 1 ? equation_reduce : NULL;
+    ps_lockstep_memory(&t->system, &t->p->options.krylov, doubles);
+    for (int i = 0; i < PS_LOCKSTEP_PIECES; ++i)
+        PS_TRY(ps_alloc((void **)&t->memory[i], doubles[i], sizeof(double), "Krylov spaces"));
+    PS_TRY(PS_ALLOC(&t->b, t->sides * problem_size(t->p), "right-hand sides"));
+    PS_TRY(PS_ALLOC(&t->data, t->sides * equation_data_size(t->p), "boundary data"));
+    t->system.b = t->b;
+    return ps_lockstep_attach(&t->solver, &t->system, &t->p->options.krylov, t->memory);
+}
+
+static void release(batch *t)
+{
+    for (int i = 0; i < PS_LOCKSTEP_PIECES; ++i) free(t->memory[i]);
+    free(t->b);
+    free(t->data);
+}
+
+static double worst_residual(const ps_lockstep *solver)
+{
+    double worst = 0;
+    for (int64_t s = 0; s < solver->system->sides; ++s)
+        worst = fmax(worst, solver->sides[s].residual);
+    return worst;
+}
+
+static void tell(const batch *t)
+{
+    const ps_lockstep_progress *at = t->solver.progress;
+    int64_t active = 0;
+    for (int64_t s = 0; s < t->sides; ++s)
+        active += !t->solver.sides[s].done && !t->solver.sides[s].resting;
+    ps_info("k %.6g, sides %lld..%lld, product %lld: largest residual %.3e%s, %lld going on",
+            t->p->groups[t->group].wavenumber, (long long)t->first,
+            (long long)(t->first + t->sides - 1), (long long)at->products,
+            worst_residual(&t->solver), at->closing ? " (estimated)" : "", (long long)active);
+}
+
+/* Steps until all sides are done, or a wish to stop comes. */
+static ps_status iterate(batch *t)
+{
+    solve_problem *p = t->p;
+    while (!ps_lockstep_finished(&t->solver)) {
+        if (ps_comm_any(ps_stop_requested())) {
+            p->stopped = true;
+            return state_save(&t->state, &t->solver);
+        }
+        PS_TRY(ps_comm_agree(ps_lockstep_step(&t->solver)));
+        ++p->products;
+        tell(t);
+        if (ps_comm_any(ps_clock() - t->state.written >= p->options.checkpoint))
+            PS_TRY(state_save(&t->state, &t->solver));
+    }
+    return PS_OK;
+}
+
+/* values of the mesh's order from those of the matrices'. */
+static void to_mesh_order(const solve_space *s, int parts, const double *from, double *to)
+{
+    int64_t n = s->space.dofs;
+    for (int part = 0; part < parts; ++part)
+        for (int64_t i = 0; i < n; ++i) to[part * n + s->order[i]] = from[part * n + i];
+}
+
+/* One side to the output; numbers[] is scratch. */
+static ps_status put_side(const batch *t, int64_t side, double *numbers)
+{
+    solve_problem *p = t->p;
+    const ps_lockstep_side *s = &t->solver.sides[side];
+    int64_t index = t->group * p->load_count + t->first + side, data = equation_data_size(p);
+    const ps_hbem_load *load = &p->loads[t->first + side];
+    ps_layer unknown = p->out.header.unknown;
+    ps_hbem_solution_entry entry = {.wavenumber = p->groups[t->group].wavenumber,
+                                    .residual = s->residual,
+                                    .iterations = s->steps};
+    for (int c = 0; c < 3 && load->kind == PS_LOAD_PLANE; ++c) entry.direction[c] = load->vector[c];
+    p->out.entries[index] = entry;
+    to_mesh_order(&p->spaces[p->unknown], p->parts, t->solver.x + side * problem_size(p), numbers);
+    PS_TRY(ps_hbem_solution_put(&p->out, unknown, index, numbers));
+    if (data == 0) return PS_OK;
+    to_mesh_order(&p->spaces[p->data], p->parts, t->data + side * data, numbers);
+    return ps_hbem_solution_put(&p->out, PS_LAYERS - 1 - unknown, index, numbers);
+}
+
+static ps_status put_results(const batch *t)
+{
+    solve_problem *p = t->p;
+    double *numbers;
+    int64_t most =
+        equation_data_size(p) > problem_size(p) ? equation_data_size(p) : problem_size(p);
+    ps_status status = PS_OK;
+    for (int64_t s = 0; s < t->sides; ++s) {
+        const ps_lockstep_side *side = &t->solver.sides[s];
+        p->converged = p->converged && side->converged;
+        p->residual = fmax(p->residual, side->residual);
+        if (side->steps < p->steps_least) p->steps_least = side->steps;
+        if (side->steps > p->steps_most) p->steps_most = side->steps;
+    }
+    if (ps_comm_rank() > 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&numbers, most, "a solution"));
+    for (int64_t s = 0; s < t->sides && status == PS_OK; ++s) status = put_side(t, s, numbers);
+    free(numbers);
+    return status;
+}
+
+static ps_status run_batch(batch *t, int64_t number)
+{
+    solve_problem *p = t->p;
+    bool found = false, done, alone = p->batch == p->load_count * p->group_count;
+    PS_TRY(ps_comm_agree(allocate(t)));
+    PS_TRY(ps_comm_agree(state_open(p, number, &t->solver, &t->state)));
+    if (p->options.resume) PS_TRY(state_load(&t->state, &t->solver, &found));
+    if (found) ps_lockstep_reopen(&t->solver);
+    done = found && ps_lockstep_finished(&t->solver);
+    if (!done || equation_data_size(p) > 0) {
+        ps_status status = equation_right_side(t->e, t->first, t->sides, t->b, t->data);
+        PS_TRY(ps_comm_agree(status));
+    }
+    if (found)
+        ps_info("batch %lld goes on after %lld products", (long long)number,
+                (long long)t->solver.progress->products);
+    else
+        PS_TRY(ps_comm_agree(ps_lockstep_begin(&t->solver)));
+    PS_TRY(iterate(t));
+    if (p->stopped) return PS_OK;
+    PS_TRY(ps_comm_agree(put_results(t)));
+    return done || (alone && p->converged) ? PS_OK : state_save(&t->state, &t->solver);
+}
+
+/* ---- all ---- */
+
+static void count_bytes(solve_problem *p, const solve_group *group)
+{
+    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
+        if (group->matrix[k] < 0) continue;
+        matrix *m = &p->matrices[group->matrix[k]];
+        ps_chunk_stream_stats stats = {0};
+        if (m->stream) ps_chunk_stream_get_stats(m->stream, &stats);
+        p->resident += stats.resident_bytes;
+        p->sweep_bytes += m->bytes;
+        matrix_close_products(m);
+    }
+}
+
+static ps_status run_group(solve_problem *p, int64_t group)
+{
+    const solve_group *at = &p->groups[group];
+    int64_t batches = (p->load_count + p->batch - 1) / p->batch;
+    equation e = {0};
+    ps_status status = ps_comm_agree(equation_open(p, at, p->batch, &e));
+    if (status == PS_OK) status = ps_comm_agree(open_streams(p, at, p->batch));
+    for (int64_t b = 0; status == PS_OK && b < batches && !p->stopped; ++b) {
+        batch t = {.p = p, .e = &e, .group = group, .first = b * p->batch, .sides = p->batch};
+        if (t.first + t.sides > p->load_count) t.sides = p->load_count - t.first;
+        status = run_batch(&t, group * batches + b);
+        release(&t);
+    }
+    equation_close(&e);
+    count_bytes(p, at);
+    return status;
+}
+
+ps_status solve_batches(solve_problem *p)
+{
+    ps_status status = PS_OK;
+    p->converged = true;
+    p->steps_least = INT64_MAX;
+    for (int g = 0; g < p->group_count && status == PS_OK && !p->stopped; ++g)
+        status = run_group(p, g);
+    return status;
+}

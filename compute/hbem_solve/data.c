@@ -1,0 +1,146 @@
+/* Directions of incident waves and boundary data, from the command line and files. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/hbem_solve/solve.h"
+#include "runtime/memory.h"
+
+/* One more load; grows the list. */
+static ps_status add_load(solve_problem *p, int64_t *capacity, ps_hbem_load load)
+{
+    PS_TRY(ps_grow((void **)&p->loads, capacity, p->load_count + 1, sizeof *p->loads,
+                   "right-hand sides"));
+    p->loads[p->load_count++] = load;
+    return PS_OK;
+}
+
+static ps_status add_direction(solve_problem *p, int64_t *capacity, const double d[3],
+                               const char *where)
+{
+    double size = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    if (!(size > 0) || !isfinite(size))
+        return ps_fail(PS_USAGE, "%s: (%g, %g, %g) is no direction", where, d[0], d[1], d[2]);
+    return add_load(
+        p, capacity,
+        (ps_hbem_load){.kind = PS_LOAD_PLANE, .vector = {d[0] / size, d[1] / size, d[2] / size}});
+}
+
+static ps_status parse_vector(const char *option, const char *text, double out[3])
+{
+    int count;
+    if (ps_parse_reals(text, ',', out, 3, &count) == PS_OK && count == 3) return PS_OK;
+    return ps_fail(PS_USAGE, "%s: \"%s\" is not X,Y,Z", option, text);
+}
+
+/* Lines "x y z"; empty ones and # are passed over. */
+static ps_status read_directions(solve_problem *p, int64_t *capacity, const char *path)
+{
+    char line[512], where[600];
+    FILE *file = fopen(path, "r");
+    if (!file) return ps_fail(PS_INVALID, "--directions: %s cannot be read", path);
+    ps_status status = PS_OK;
+    for (int number = 1; status == PS_OK && fgets(line, sizeof line, file); ++number) {
+        double d[3];
+        char rest;
+        line[strcspn(line, "#\r\n")] = 0;
+        if (line[strspn(line, " \t")] == 0) continue;
+        snprintf(where, sizeof where, "%.500s, line %d", path, number);
+        if (sscanf(line, "%lf %lf %lf %c", &d[0], &d[1], &d[2], &rest) != 3)
+            status = ps_fail(PS_INVALID, "%s: \"%.60s\" is not x y z", where, line);
+        else
+            status = add_direction(p, capacity, d, where);
+    }
+    fclose(file);
+    return status;
+}
+
+/* FROM,TO,COUNT in degrees: waves that travel along (cos, sin, 0). */
+static ps_status spread_azimuths(solve_problem *p, int64_t *capacity, const char *text)
+{
+    double v[3];
+    PS_TRY(parse_vector("--azimuths", text, v));
+    if (!(v[2] >= 1 && v[2] <= 1e6 && v[2] == floor(v[2])))
+        return ps_fail(PS_USAGE, "--azimuths: \"%s\" is not FROM,TO,COUNT", text);
+    for (int64_t i = 0; i < (int64_t)v[2]; ++i) {
+        double angle = v[0] + (v[2] > 1 ? (v[1] - v[0]) * (double)i / (v[2] - 1) : 0);
+        double d[3] = {cos(angle * M_PI / 180), sin(angle * M_PI / 180), 0};
+        PS_TRY(add_direction(p, capacity, d, "--azimuths"));
+    }
+    return PS_OK;
+}
+
+ps_status parse_directions(solve_problem *p, const ps_text_list *list, const char *file,
+                           const char *azimuths)
+{
+    int64_t capacity = 0;
+    for (int i = 0; i < list->count; ++i) {
+        double d[3];
+        PS_TRY(parse_vector("--direction", list->items[i], d));
+        PS_TRY(add_direction(p, &capacity, d, "--direction"));
+    }
+    if (file) PS_TRY(read_directions(p, &capacity, file));
+    if (azimuths) PS_TRY(spread_azimuths(p, &capacity, azimuths));
+    if (p->load_count > 0) return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "no incident wave: give --direction X,Y,Z, --azimuths or --directions");
+}
+
+/* PATH:NAME: numbers of vertices. */
+static ps_status read_table(solve_problem *p, const char *text)
+{
+    char path[4096], name[PS_NAME_MAX];
+    const char *colon = strrchr(text, ':');
+    ps_store *store;
+    int64_t count = p->mesh.vertex_count;
+    if (!colon || colon - text >= (long)sizeof path || strlen(colon) > PS_NAME_MAX - 32)
+        return ps_fail(PS_USAGE, "--data file:%s: PATH:NAME is expected", text);
+    if (p->table) return ps_fail(PS_USAGE, "--data file: give one of them");
+    snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
+    snprintf(name, sizeof name, "/VTKHDF/PointData/%s", colon + 1);
+    PS_TRY(PS_ALLOC(&p->table, count, "data of vertices"));
+    PS_TRY(ps_store_open(path, NULL, 0, &store));
+    ps_status status = ps_vtkhdf_get_f64(store, name, p->table, count);
+    ps_store_close(&store);
+    return status == PS_OK ? PS_OK : ps_context(status, "--data file:%s", text);
+}
+
+static ps_status parse_one(solve_problem *p, const char *text, ps_hbem_load *load)
+{
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    *load = (ps_hbem_load){.kind = PS_LOAD_TABLE};
+    if (length == 5 && strncmp(text, "point", length) == 0) {
+        load->kind = PS_LOAD_POINT;
+        return parse_vector("--data point", colon + 1, load->vector);
+    }
+    if (length == 6 && strncmp(text, "linear", length) == 0) {
+        load->kind = PS_LOAD_LINEAR;
+        return parse_vector("--data linear", colon + 1, load->vector);
+    }
+    if (length == 5 && strncmp(text, "value", length) == 0) {
+        load->kind = PS_LOAD_VALUE;
+        return ps_parse_real(colon + 1, &load->vector[0]);
+    }
+    if (length == 4 && strncmp(text, "file", length) == 0) {
+        PS_TRY(read_table(p, colon + 1));
+        load->table = p->table;
+        return PS_OK;
+    }
+    return ps_fail(PS_USAGE,
+                   "--data: \"%s\" is none of point:X,Y,Z, linear:X,Y,Z, value:C, file:PATH:NAME",
+                   text);
+}
+
+ps_status parse_data(solve_problem *p, const ps_text_list *list)
+{
+    int64_t capacity = 0;
+    for (int i = 0; i < list->count; ++i) {
+        ps_hbem_load load;
+        PS_TRY(parse_one(p, list->items[i], &load));
+        PS_TRY(add_load(p, &capacity, load));
+    }
+    return p->load_count > 0 ? PS_OK
+                             : ps_fail(PS_USAGE, "no boundary data: give --data, e.g. point:2,0,0");
+}

@@ -1,0 +1,352 @@
+/* The equation of a batch: its right-hand sides, products with what goes with them,
+ * preconditioning. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/hbem_solve/solve.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+
+static bool direct(const solve_problem *p)
+{
+    return p->options.problem != PROBLEM_HARD && !p->options.indirect;
+}
+
+/* +1 inside, -1 outside. */
+static double sign_of(const solve_problem *p) { return p->options.interior ? 1 : -1; }
+
+static const solve_space *unknowns(const equation *e) { return &e->p->spaces[e->p->unknown]; }
+
+static matrix *matrix_of(const equation *e, ps_hbem_kernel kernel)
+{
+    return &e->p->matrices[e->group->matrix[kernel]];
+}
+
+int64_t equation_data_size(const solve_problem *p)
+{
+    return direct(p) ? p->spaces[p->data].space.dofs : 0;
+}
+
+ps_status equation_method(const solve_problem *p, ps_lockstep_method *out)
+{
+    const solve_options *o = &p->options;
+    bool definite =
+        o->problem == PROBLEM_DIRICHLET || (o->problem == PROBLEM_NEUMANN && !o->indirect);
+    *out = o->solver == SOLVER_BLOCK                                          ? PS_LOCKSTEP_BLOCK
+           : o->solver == SOLVER_CG || (o->solver == SOLVER_AUTO && definite) ? PS_LOCKSTEP_CG
+                                                                              : PS_LOCKSTEP_GMRES;
+    if (*out == PS_LOCKSTEP_CG && !definite)
+        return ps_fail(PS_USAGE, "--solver cg is for matrices S and W of Laplace's equation; this "
+                                 "problem is solved by gmres or block");
+    return PS_OK;
+}
+
+/* ---- sharing sparse work by sides ---- */
+
+/* The sides of this rank among `count`. */
+static void own_sides(int64_t count, int64_t *first, int64_t *end)
+{
+    *first = count * ps_comm_rank() / ps_comm_size();
+    *end = count * (ps_comm_rank() + 1) / ps_comm_size();
+}
+
+/* All ranks get what each has of its own sides: the rest is set to 0 and added. */
+static ps_status join_sides(int64_t count, int64_t size, double *y)
+{
+    int64_t first, end;
+    if (ps_comm_size() == 1) return PS_OK;
+    own_sides(count, &first, &end);
+    memset(y, 0, (size_t)(first * size) * sizeof *y);
+    memset(y + end * size, 0, (size_t)((count - end) * size) * sizeof *y);
+    return ps_comm_sum_f64(y, count * size);
+}
+
+/* x = M^-1 b on the space of `s`; parts of p; x may be b. Local. */
+static ps_status solve_mass(equation *e, const solve_space *s, int64_t count, const double *b,
+                            double *x)
+{
+    ps_shifted_system systems[PS_SHIFTED_LANES];
+    int64_t size = e->p->parts * s->space.dofs;
+    ps_shifted_iterative method = e->iterative;
+    method.matrix = &s->sparse;
+    for (int64_t first = 0; first < count; first += PS_SHIFTED_LANES) {
+        int64_t group = count - first < PS_SHIFTED_LANES ? count - first : PS_SHIFTED_LANES;
+        for (int64_t i = 0; i < group; ++i)
+            systems[i] =
+                (ps_shifted_system){.b = b + (first + i) * size, .x = x + (first + i) * size};
+        PS_TRY(ps_shifted_iterate(&method, group, systems));
+    }
+    e->iterative.iterations = method.iterations;
+    return PS_OK;
+}
+
+ps_status equation_precondition(void *context, int64_t count, const double *r, double *z)
+{
+    equation *e = context;
+    int64_t size = problem_size(e->p), first, end;
+    double start = ps_clock();
+    own_sides(count, &first, &end);
+    ps_status status = solve_mass(e, unknowns(e), end - first, r + first * size, z + first * size);
+    PS_TRY(ps_comm_agree(status));
+    PS_TRY(join_sides(count, size, z));
+    e->p->seconds[SECONDS_SPARSE] += ps_clock() - start;
+    return PS_OK;
+}
+
+ps_status equation_reduce(void *context, double *sums, int64_t count)
+{
+    return ps_comm_broadcast(sums, count * (int64_t)sizeof *sums, 0);
+}
+
+/* ---- products ---- */
+
+/* y = A x, over all ranks. */
+static ps_status multiply(equation *e, matrix *m, int64_t count, const double *x, double *y)
+{
+    int64_t size = e->p->parts * m->shape->rows * count;
+    double start = ps_clock();
+    memset(y, 0, (size_t)size * sizeof *y);
+    PS_TRY(ps_comm_agree(matrix_product(m, count, x, y)));
+    ps_status status = ps_comm_size() > 1 ? ps_comm_sum_f64(y, size) : PS_OK;
+    e->p->seconds[SECONDS_PRODUCTS] += ps_clock() - start;
+    return status;
+}
+
+/* y += a m (m . x) */
+static void add_bordering(const equation *e, const double *x, double *y)
+{
+    double sum = 0;
+    int64_t n = problem_dofs(e->p);
+    for (int64_t i = 0; i < n; ++i) sum += e->integral[i] * x[i];
+    for (int64_t i = 0; i < n; ++i) y[i] += e->bordering * sum * e->integral[i];
+}
+
+static ps_status apply_real(equation *e, int64_t count, const double *x, double *y)
+{
+    int64_t n = problem_dofs(e->p);
+    PS_TRY(multiply(e, e->main, count, x, y));
+    for (int64_t s = 0; s < count; ++s) {
+        if (e->half != 0) ps_hbem_mass_add(&unknowns(e)->sparse, e->half, x + s * n, y + s * n);
+        if (e->bordering != 0) add_bordering(e, x + s * n, y + s * n);
+    }
+    return e->p->options.krylov.method == PS_LOCKSTEP_CG ? PS_OK
+                                                         : equation_precondition(e, count, y, y);
+}
+
+static ps_status apply_hard(equation *e, int64_t count, const double *x, double *y)
+{
+    int64_t size = problem_size(e->p), first, end;
+    double *kx = e->products, *wx = e->products + count * size;
+    PS_TRY(multiply(e, matrix_of(e, PS_KERNEL_DLP), count, x, kx));
+    PS_TRY(multiply(e, matrix_of(e, PS_KERNEL_HYPS), count, x, wx));
+    double start = ps_clock();
+    own_sides(count, &first, &end);
+    ps_status status =
+        ps_burton_miller_combine(&e->miller, end - first, x + first * size, kx + first * size,
+                                 wx + first * size, y + first * size);
+    PS_TRY(ps_comm_agree(status));
+    PS_TRY(join_sides(count, size, y));
+    e->p->seconds[SECONDS_SPARSE] += ps_clock() - start;
+    return PS_OK;
+}
+
+ps_status equation_apply(void *context, int64_t count, const double *x, double *y)
+{
+    equation *e = context;
+    return e->p->options.problem == PROBLEM_HARD ? apply_hard(e, count, x, y)
+                                                 : apply_real(e, count, x, y);
+}
+
+/* ---- right-hand sides ---- */
+
+/* Loads of f or d_n f; `items` is as ps_hbem_load_vector wants it. */
+static ps_status load_vector(equation *e, const solve_space *s, int64_t load, bool derivative,
+                             double *out)
+{
+    ps_hbem_load own = e->p->loads[load];
+    int64_t size = e->p->parts * s->space.dofs;
+    double *items;
+    own.wavenumber = e->group->wavenumber;
+    own.derivative = derivative;
+    PS_TRY(PS_ALLOC(&items, 3 * e->p->parts * e->p->surface.triangle_count, "loads"));
+    ps_hbem_load_vector(&own, &s->space, e->p->parts, items, out);
+    free(items);
+    for (int64_t i = 0; i < size; ++i)
+        if (!isfinite(out[i]))
+            return ps_fail(PS_INVALID,
+                           "data %lld are not finite on the surface: does a source lie "
+                           "on it?",
+                           (long long)load);
+    return PS_OK;
+}
+
+static ps_status hard_right_side(equation *e, int64_t first, int64_t sides, double *b)
+{
+    int64_t size = problem_size(e->p), own, end;
+    double *f = e->products, *q = e->products + sides * size;
+    ps_status status = PS_OK;
+    own_sides(sides, &own, &end);
+    for (int64_t s = own; s < end && status == PS_OK; ++s) {
+        status = load_vector(e, unknowns(e), first + s, false, f + s * size);
+        if (status == PS_OK) status = load_vector(e, unknowns(e), first + s, true, q + s * size);
+    }
+    if (status == PS_OK)
+        status = ps_burton_miller_right_side(&e->miller, end - own, f + own * size, q + own * size,
+                                             b + own * size);
+    PS_TRY(ps_comm_agree(status));
+    return join_sides(sides, size, b);
+}
+
+/* b = K c + h M c, or K' instead, from data c. */
+static ps_status direct_right_side(equation *e, int64_t sides, const double *data, double *b)
+{
+    bool dirichlet = e->p->options.problem == PROBLEM_DIRICHLET;
+    const solve_space *from = &e->p->spaces[e->p->data];
+    int64_t n = problem_dofs(e->p);
+    /* t = S^-1 (s/2 M + K) g;  W u = 1/2 M t - K' t inside, -(1/2 M t + K' t) outside */
+    double product = dirichlet ? 1 : -1, mass = .5 * sign_of(e->p), *mc = e->products;
+    PS_TRY(multiply(e, matrix_of(e, dirichlet ? PS_KERNEL_DLP : PS_KERNEL_ADLP), sides, data, b));
+    for (int64_t s = 0; s < sides; ++s) {
+        ps_hbem_mass_apply(&unknowns(e)->space, &from->space, data + s * from->space.dofs, mc);
+        for (int64_t i = 0; i < n; ++i) b[s * n + i] = product * b[s * n + i] + mass * mc[i];
+    }
+    return PS_OK;
+}
+
+/* Makes b orthogonal to constants, and asks for a mean. PS_INVALID where too much was along them.
+ */
+static ps_status fix_mean(equation *e, int64_t load, double *b)
+{
+    int64_t n = problem_dofs(e->p);
+    double along = 0, size = 0, share, mean = e->p->options.indirect ? 0 : e->p->options.mean;
+    for (int64_t i = 0; i < n; ++i) {
+        along += b[i];
+        size += fabs(b[i]);
+    }
+    share = size > 0 ? fabs(along) / size : 0;
+    if (share > 1e-2)
+        return ps_fail(PS_INVALID,
+                       "data %lld: their integral is %.3g of that of their magnitude; a flux "
+                       "through a closed surface from inside must vanish (--side exterior?)",
+                       (long long)load, share);
+    for (int64_t i = 0; i < n; ++i)
+        b[i] += e->integral[i] * (e->bordering * mean * e->p->area - along / e->p->area);
+    return PS_OK;
+}
+
+static ps_status real_right_side(equation *e, int64_t first, int64_t sides, double *b, double *data)
+{
+    const solve_problem *p = e->p;
+    bool neumann = p->options.problem == PROBLEM_NEUMANN;
+    int64_t n = problem_dofs(p), size = equation_data_size(p);
+    const solve_space *from = &p->spaces[p->data];
+    for (int64_t s = 0; s < sides && size == 0; ++s)
+        PS_TRY(load_vector(e, unknowns(e), first + s, neumann, b + s * n));
+    for (int64_t s = 0; s < sides && size > 0; ++s)
+        PS_TRY(load_vector(e, from, first + s, neumann, data + s * size));
+    if (size > 0) {
+        PS_TRY(solve_mass(e, from, sides, data, data));
+        PS_TRY(direct_right_side(e, sides, data, b));
+    }
+    for (int64_t s = 0; s < sides && e->bordering != 0; ++s)
+        PS_TRY(fix_mean(e, first + s, b + s * n));
+    return p->options.krylov.method == PS_LOCKSTEP_CG ? PS_OK
+                                                      : equation_precondition(e, sides, b, b);
+}
+
+ps_status equation_right_side(equation *e, int64_t first, int64_t sides, double *b, double *data)
+{
+    return e->p->options.problem == PROBLEM_HARD ? hard_right_side(e, first, sides, b)
+                                                 : real_right_side(e, first, sides, b, data);
+}
+
+/* ---- set up ---- */
+
+/* Functions of the largest space in use. */
+static int64_t largest_dofs(const solve_problem *p)
+{
+    int64_t a = problem_dofs(p), b = p->spaces[p->data].space.dofs;
+    return a > b ? a : b;
+}
+
+/* Whether V is applied by factors: the same in any memory, as the bits differ. */
+static bool wants_factors(const solve_problem *p)
+{
+    if (p->options.problem != PROBLEM_HARD || p->options.coupling != PS_COUPLING_OSRC) return false;
+    return p->options.sparse == SPARSE_DIRECT ||
+           (p->options.sparse == SPARSE_AUTO && factors_available());
+}
+
+int64_t equation_doubles(const solve_problem *p, int64_t sides)
+{
+    bool hard = p->options.problem == PROBLEM_HARD;
+    int64_t n = problem_dofs(p);
+    int64_t products = hard ? 2 * sides * problem_size(p) : n;
+    int64_t own = ps_shifted_workspace(largest_dofs(p)) + (hard ? ps_osrc_workspace(n) : 0);
+    if (wants_factors(p)) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
+    return own + products + n;
+}
+
+/* The matrix that is solved with, the M beside it, and what is added for constants. */
+static ps_status choose_terms(equation *e)
+{
+    const solve_problem *p = e->p;
+    if (p->options.problem == PROBLEM_DIRICHLET) {
+        e->main = matrix_of(e, PS_KERNEL_SLP);
+        return PS_OK;
+    }
+    e->main = matrix_of(e, p->options.indirect ? PS_KERNEL_ADLP : PS_KERNEL_HYPS);
+    e->half = p->options.indirect ? .5 * sign_of(p) : 0;
+    if (p->options.indirect && !p->options.interior) return PS_OK;
+    e->bordering = 1 / p->area / (p->options.indirect ? 1 : sqrt(p->area / (4 * M_PI)));
+    PS_TRY(PS_ALLOC(&e->integral, problem_dofs(p), "integrals of functions"));
+    ps_hbem_space_integrals(&unknowns(e)->space, e->integral);
+    return PS_OK;
+}
+
+static ps_status open_hard(equation *e)
+{
+    solve_problem *p = e->p;
+    double shifts[1 + PS_OSRC_TERMS_MAX][2], start = ps_clock();
+    PS_TRY(ps_osrc_init(&e->osrc, p->options.coupling, e->group->wavenumber, p->radius,
+                        (int)p->options.pade));
+    PS_TRY(PS_ALLOC(&e->groups, ps_osrc_workspace(problem_dofs(p)), "sparse systems"));
+    ps_shifted_solver iterative = {&e->iterative, ps_shifted_iterate};
+    e->miller = (ps_burton_miller){.matrix = &unknowns(e)->sparse,
+                                   .osrc = &e->osrc,
+                                   .mass = iterative,
+                                   .shifted = iterative,
+                                   .workspace = e->groups};
+    p->direct = wants_factors(p);
+    if (!p->direct) return PS_OK;
+    PS_TRY(
+        factors_open(&unknowns(e)->sparse, ps_osrc_shifts(&e->osrc, shifts), shifts, &e->factors));
+    p->factor_bytes = factors_bytes(e->factors);
+    e->miller.shifted = (ps_shifted_solver){e->factors, factors_solve};
+    p->seconds[SECONDS_FACTORS] += ps_clock() - start;
+    return PS_OK;
+}
+
+ps_status equation_open(solve_problem *p, const solve_group *group, int64_t sides, equation *out)
+{
+    bool hard = p->options.problem == PROBLEM_HARD;
+    *out = (equation){.p = p, .group = group};
+    out->iterative = (ps_shifted_iterative){
+        .matrix = &unknowns(out)->sparse, .options = {p->parts, p->options.inner_tolerance, 5000}};
+    PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),
+                    "sparse systems"));
+    PS_TRY(
+        PS_ALLOC(&out->products, hard ? 2 * sides * problem_size(p) : problem_dofs(p), "products"));
+    return hard ? open_hard(out) : choose_terms(out);
+}
+
+void equation_close(equation *e)
+{
+    if (e->p) e->p->inner_iterations += e->iterative.iterations;
+    factors_close(&e->factors);
+    free(e->iterative.workspace);
+    free(e->groups);
+    free(e->products);
+    free(e->integral);
+}

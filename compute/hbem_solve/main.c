@@ -1,0 +1,358 @@
+/* penstock-hbem-solve: boundary integral equations with H-matrices. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "compute/hbem_solve/solve.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+enum { IDENTITY_BYTES = 40, LIMIT_MAX = 1000000 };
+
+static struct {
+    int problem, form, side, coupling, solver, sparse;
+    int64_t pade, limit, cycle, batch;
+    double tolerance, inner, radius, mean, checkpoint;
+    ps_text_list direction, data;
+    const char *directions, *azimuths;
+    bool resume;
+} chosen = {.side = 1,
+            .pade = 4,
+            .limit = 500,
+            .cycle = 30,
+            .tolerance = 1e-5,
+            .inner = 1e-9,
+            .checkpoint = 60};
+
+static const ps_option options[] = {
+    {"problem", PS_OPTION_CHOICE, &chosen.problem, "hard|dirichlet|neumann",
+     "sound-hard scattering (Helmholtz), or boundary data of Laplace's equation", 0, 0,
+     PS_IDENTITY},
+    {"direction", PS_OPTION_LIST, &chosen.direction, "X,Y,Z",
+     "the way an incident plane wave travels; several times for several waves", 0, 0, PS_IDENTITY},
+    {"azimuths", PS_OPTION_TEXT, &chosen.azimuths, "FROM,TO,COUNT",
+     "waves along (cos, sin, 0) of these angles in degrees", 0, 0, PS_IDENTITY},
+    {"directions", PS_OPTION_TEXT, &chosen.directions, "FILE", "waves from lines x y z", 0, 0,
+     PS_IDENTITY},
+    {"coupling", PS_OPTION_CHOICE, &chosen.coupling, "osrc|miller|plain",
+     "V of the Burton-Miller equation: square-root operator, -i/k, or none", 0, 0, PS_IDENTITY},
+    {"pade", PS_OPTION_INT, &chosen.pade, "N", "terms of the square root", 1, PS_OSRC_TERMS_MAX,
+     PS_IDENTITY},
+    {"radius", PS_OPTION_REAL, &chosen.radius, "R",
+     "radius of mean curvature for its damping, m; 0: half the box's diagonal", 0, 1e9,
+     PS_IDENTITY},
+    {"data", PS_OPTION_LIST, &chosen.data, "KIND:..",
+     "boundary data: point:X,Y,Z (field of a source), linear:X,Y,Z, value:C, file:PATH:NAME", 0, 0,
+     PS_IDENTITY},
+    {"form", PS_OPTION_CHOICE, &chosen.form, "direct|indirect",
+     "solve for the missing data (S or W), or for a density (S, or 1/2 M + K')", 0, 0, PS_IDENTITY},
+    {"side", PS_OPTION_CHOICE, &chosen.side, "interior|exterior", "where the potential is", 0, 0,
+     PS_IDENTITY},
+    {"mean", PS_OPTION_REAL, &chosen.mean, "U", "mean of u where the equation leaves it open", 0, 0,
+     PS_IDENTITY},
+    {"solver", PS_OPTION_CHOICE, &chosen.solver, "auto|gmres|block|cg",
+     "a Krylov space for each side, one for all, or conjugate gradients (S, W)", 0, 0, PS_IDENTITY},
+    {"sparse", PS_OPTION_CHOICE, &chosen.sparse, "auto|direct|iterative",
+     "systems of the square-root operator by sparse factors, or by iterations, which take less "
+     "memory; auto: factors where this build has them",
+     0, 0, PS_IDENTITY},
+    {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "relative residual", 1e-14, .5,
+     PS_IDENTITY},
+    {"inner-tolerance", PS_OPTION_REAL, &chosen.inner, "T",
+     "relative residual of the sparse systems of M and V", 1e-14, .1, PS_IDENTITY},
+    {"limit", PS_OPTION_INT, &chosen.limit, "N", "steps at most", 1, LIMIT_MAX, 0},
+    {"cycle", PS_OPTION_INT, &chosen.cycle, "N", "steps between restarts of GMRES", 1, 10000,
+     PS_IDENTITY},
+    {"batch", PS_OPTION_INT, &chosen.batch, "N", "sides solved together; 0: as memory allows", 0,
+     LIMIT_MAX, PS_IDENTITY},
+    {"checkpoint", PS_OPTION_SECONDS, &chosen.checkpoint, "TIME",
+     "time between checkpoints; 0: after every step", 0, 1e9, 0},
+    {"restart", PS_OPTION_FLAG, &chosen.resume, NULL, "go on from the newest checkpoints", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* ---- options ---- */
+
+static ps_status take_options(solve_problem *p)
+{
+    static const ps_coupling couplings[] = {PS_COUPLING_OSRC, PS_COUPLING_MILLER,
+                                            PS_COUPLING_PLAIN};
+    p->options = (solve_options){
+        .problem = (problem_kind)chosen.problem,
+        .indirect = chosen.form == 1,
+        .interior = chosen.side == 0,
+        .resume = chosen.resume,
+        .coupling = couplings[chosen.coupling],
+        .pade = chosen.pade,
+        .batch = chosen.batch,
+        .radius = chosen.radius,
+        .inner_tolerance = chosen.inner,
+        .mean = chosen.mean,
+        .checkpoint = chosen.checkpoint,
+        .solver = (solver_choice)chosen.solver,
+        .sparse = (sparse_choice)chosen.sparse,
+        .krylov = {.tolerance = chosen.tolerance, .limit = chosen.limit, .restart = chosen.cycle}};
+    bool waves = chosen.direction.count || chosen.directions || chosen.azimuths;
+    if (p->options.problem == PROBLEM_HARD && chosen.data.count)
+        return ps_fail(PS_USAGE, "--data goes with --problem dirichlet and neumann");
+    if (p->options.problem != PROBLEM_HARD && waves)
+        return ps_fail(PS_USAGE, "incident waves go with --problem hard");
+    PS_TRY(equation_method(p, &p->options.krylov.method));
+    return PS_OK;
+}
+
+static ps_status prepare(solve_problem *p)
+{
+    const ps_run *run = p->run;
+    if (strncmp(run->device, "cuda", 4) == 0)
+        return ps_fail(PS_USAGE, "--device %s: products with H-matrices are computed on cores here",
+                       run->device);
+    PS_TRY(take_options(p));
+    PS_TRY(problem_open(p, run->operand_count - 2, run->operands + 1));
+    if (p->options.problem == PROBLEM_HARD)
+        PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
+    else
+        PS_TRY(parse_data(p, &chosen.data));
+    p->batch = choose_batch(p);
+    return PS_OK;
+}
+
+/* ---- identity and output ---- */
+
+/* The options, and the numbers that came from files. */
+static ps_status describe(const solve_problem *p, char *out, size_t size)
+{
+    XXH3_state_t *hash = XXH3_createState();
+    if (!hash) return ps_fail(PS_EXHAUSTED, "no memory for a hash");
+    XXH3_64bits_reset(hash);
+    for (int64_t i = 0; i < p->load_count; ++i)
+        XXH3_64bits_update(hash, p->loads[i].vector, sizeof p->loads[i].vector);
+    if (p->table)
+        XXH3_64bits_update(hash, p->table, (size_t)p->mesh.vertex_count * sizeof *p->table);
+    snprintf(out, size, "%ssides=%lld %016llx\n", p->run->record, (long long)p->load_count,
+             (unsigned long long)XXH3_64bits_digest(hash));
+    XXH3_freeState(hash);
+    return PS_OK;
+}
+
+/* Inputs with their roles; [1 + matrix_count]. */
+typedef struct inputs {
+    int count;
+    ps_store **stores;
+    const char **roles;
+    char (*names)[16];
+} inputs;
+
+static ps_status list_inputs(const solve_problem *p, inputs *in)
+{
+    in->count = 1 + p->matrix_count;
+    PS_TRY(PS_ALLOC(&in->stores, in->count, "inputs"));
+    PS_TRY(PS_ALLOC(&in->roles, in->count, "inputs"));
+    PS_TRY(PS_ALLOC(&in->names, in->count, "inputs"));
+    for (int i = 0; i < in->count; ++i) {
+        in->stores[i] = i ? ps_hmatrix_store(p->matrices[i - 1].file) : p->mesh_store;
+        snprintf(in->names[i], sizeof in->names[i], i ? "matrix%d" : "mesh", i);
+        in->roles[i] = in->names[i];
+    }
+    return PS_OK;
+}
+
+static void free_inputs(inputs *in)
+{
+    free(in->stores);
+    free(in->roles);
+    free(in->names);
+}
+
+/* What a run is, for its checkpoints: options, inputs, batch. */
+static ps_status identify(const solve_problem *p, const char *record, const inputs *in,
+                          char out[IDENTITY_BYTES])
+{
+    XXH64_hash_t hash = XXH3_64bits(record, strlen(record));
+    for (int i = 0; i < in->count; ++i) {
+        char content[17];
+        PS_TRY(ps_store_content_hash(in->stores[i], content));
+        hash = XXH3_64bits_withSeed(content, 16, hash);
+    }
+    snprintf(out, IDENTITY_BYTES, "%016llx-%lld", (unsigned long long)hash, (long long)p->batch);
+    return PS_OK;
+}
+
+static ps_hbem_solution_header header_of(const solve_problem *p)
+{
+    static const char *const names[] = {"helmholtz-hard", "laplace-dirichlet", "laplace-neumann"};
+    const solve_options *o = &p->options;
+    bool hard = o->problem == PROBLEM_HARD, direct = !hard && !o->indirect;
+    ps_hbem_solution_header h = {
+        .parts = p->parts, .count = p->load_count * p->group_count, .unknown = PS_LAYER_SINGLE};
+    if (hard || (direct && o->problem == PROBLEM_NEUMANN)) h.unknown = PS_LAYER_DOUBLE;
+    snprintf(h.problem, sizeof h.problem, "%s", names[o->problem]);
+    snprintf(h.mesh_hash, sizeof h.mesh_hash, "%s", p->mesh.content_hash);
+    h.layer[h.unknown].factor = 1;
+    if (direct) {
+        h.layer[PS_LAYER_SINGLE].factor = o->interior ? 1 : -1;
+        h.layer[PS_LAYER_DOUBLE].factor = o->interior ? -1 : 1;
+    }
+    for (int l = 0; l < PS_LAYERS; ++l) {
+        ps_hbem_space_kind kind = l == (int)h.unknown ? p->unknown : p->data;
+        snprintf(h.layer[l].space, sizeof h.layer[l].space, "%s", ps_hbem_space_name(kind));
+        snprintf(h.layer[l].units, sizeof h.layer[l].units, "%s",
+                 hard                   ? "Pa"
+                 : l == PS_LAYER_SINGLE ? "1/m"
+                                        : "1");
+    }
+    return h;
+}
+
+static ps_status create_output(solve_problem *p, const ps_store_identity *identity,
+                               const inputs *in)
+{
+    const char *path = p->run->operands[p->run->operand_count - 1];
+    ps_hbem_solution_header header = header_of(p);
+    if (ps_comm_rank() > 0) {
+        p->out.header = header;
+        return PS_OK;
+    }
+    PS_TRY(ps_hbem_solution_create(path, identity, &header, &p->mesh, &p->out));
+    for (int i = 0; i < in->count; ++i)
+        PS_TRY(ps_store_add_input(p->out.store, in->roles[i], in->stores[i]));
+    return PS_OK;
+}
+
+/* ---- figures ---- */
+
+static void report_results(const solve_problem *p, ps_report *r, double seconds)
+{
+    static const char *const names[SECONDS_COUNT] = {"opening", "factors_time", "products_time",
+                                                     "sparse_time", "other_time"};
+    ps_report_int(r, "steps_least", p->steps_least, "");
+    ps_report_int(r, "steps_most", p->steps_most, "");
+    ps_report_int(r, "products", p->products, "");
+    ps_report_flag(r, "direct", p->direct);
+    ps_report_int(r, "factors", p->factor_bytes, "B");
+    ps_report_int(r, "inner_iterations", p->inner_iterations, "");
+    ps_report_real(r, "residual", p->residual, "");
+    ps_report_flag(r, "converged", p->converged);
+    ps_report_int(r, "resident", p->resident, "B");
+    for (int i = 0; i < SECONDS_COUNT; ++i) ps_report_real(r, names[i], p->seconds[i], "s");
+    ps_report_real(r, "time", seconds, "s");
+}
+
+static void report(const solve_problem *p, double seconds)
+{
+    static const char *const methods[] = {"gmres", "block", "cg"};
+    ps_report *r = ps_report_new(p->run->json);
+    int64_t bytes = 0;
+    if (ps_comm_rank() > 0) {
+        ps_report_discard(&r);
+        return;
+    }
+    for (int i = 0; i < p->matrix_count; ++i) bytes += p->matrices[i].bytes;
+    ps_report_int(r, "unknowns", problem_dofs(p), "");
+    ps_report_int(r, "wavenumbers", p->group_count, "");
+    ps_report_int(r, "sides", p->load_count, "");
+    ps_report_int(r, "batch", p->batch, "");
+    ps_report_text(r, "method", methods[p->options.krylov.method]);
+    ps_report_int(r, "matrices", bytes, "B");
+    ps_report_int(r, "vectors", batch_bytes(p, p->batch), "B");
+    if (!p->run->plan) report_results(p, r, seconds);
+    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_print(&r);
+}
+
+/* ---- the run ---- */
+
+/* Whether an output of this identity is there whose solutions all converged. Collective. */
+static bool up_to_date(const solve_problem *p, const ps_store_identity *identity, const inputs *in)
+{
+    const char *path = p->run->operands[p->run->operand_count - 1];
+    ps_hbem_solution old;
+    bool good = ps_comm_rank() == 0 && !p->run->force &&
+                ps_store_matches(path, identity, in->count, in->roles, in->stores) &&
+                ps_hbem_solution_open(path, &old) == PS_OK;
+    if (good) {
+        good = old.header.converged;
+        ps_hbem_solution_close(&old);
+    }
+    return ps_comm_any(good);
+}
+
+static ps_status finish(solve_problem *p, double start)
+{
+    const char *path = p->run->operands[p->run->operand_count - 1];
+    if (p->stopped) {
+        ps_info("stopped; the same command with --restart goes on");
+        return PS_OK;
+    }
+    p->out.header.converged = p->converged;
+    PS_TRY(ps_comm_agree(ps_comm_rank() ? PS_OK : ps_hbem_solution_commit(&p->out)));
+    p->seconds[SECONDS_REST] =
+        ps_clock() - start - p->seconds[SECONDS_PRODUCTS] - p->seconds[SECONDS_SPARSE];
+    report(p, ps_clock() - start);
+    if (!p->converged)
+        return ps_fail(PS_FAILED,
+                       "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
+                       "the best iterates. A larger --limit with --restart goes on",
+                       (long long)p->steps_most, p->residual, p->options.krylov.tolerance, path);
+    return remove_checkpoints(p);
+}
+
+static ps_status solve(solve_problem *p, const ps_store_identity *identity, const inputs *in)
+{
+    char text[IDENTITY_BYTES];
+    double start = ps_clock();
+    PS_TRY(identify(p, identity->options, in, text));
+    p->options.identity = text;
+    if (up_to_date(p, identity, in)) {
+        ps_info("%s is up to date; --force solves again",
+                p->run->operands[p->run->operand_count - 1]);
+        return PS_OK;
+    }
+    PS_TRY(ps_comm_agree(create_output(p, identity, in)));
+    PS_TRY(solve_batches(p));
+    return finish(p, start);
+}
+
+static ps_status run_solve(ps_run *run)
+{
+    static char record[PS_RECORD_MAX + 256];
+    solve_problem p = {.run = run};
+    inputs in = {0};
+    ps_status status = ps_comm_agree(prepare(&p));
+    if (status == PS_OK) status = list_inputs(&p, &in);
+    if (status == PS_OK) status = describe(&p, record, sizeof record);
+    ps_store_identity identity = {
+        PS_HBEM_SOLUTION_FORMAT, PS_HBEM_SOLUTION_VERSION, ps_version(), ps_revision(), record, 0};
+    if (status == PS_OK && run->plan)
+        report(&p, 0);
+    else if (status == PS_OK)
+        status = solve(&p, &identity, &in);
+    free_inputs(&in);
+    problem_close(&p);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "hbem-solve",
+        .synopsis = "MESH MATRIX... SOLUTION",
+        .description =
+            "Solves boundary integral equations with H-matrices of penstock-hmatrix-assemble:\n"
+            "the sound-hard body in plane waves by Burton-Miller with an OSRC operator (K and W "
+            "on\n"
+            "p1, a pair for every wave number), or Dirichlet and Neumann problems of Laplace. All\n"
+            "right-hand sides advance together; matrices that do not fit in memory are streamed.\n"
+            "Checkpoints are SOLUTION.batch*.",
+        .examples = "  penstock-hbem-solve hull.hdf K.h5 W.h5 phi.hdf --azimuths 0,350,36\n"
+                    "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "
+                    "indirect --data point:0,0,0.2",
+        .options = options,
+        .operands_min = 3,
+        .operands_max = PS_OPERANDS_MAX,
+        .run = run_solve,
+        .streams = true};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,44 @@
+/*
+ * matrix: an H-matrix in files, multiplied within a memory budget; each rank takes a run of leaves.
+ */
+#ifndef PS_HBEM_SOLVE_MATRIX_H
+#define PS_HBEM_SOLVE_MATRIX_H
+
+#include "formats/hmatrix.h"
+#include "kernels/hbem/product.h"
+
+typedef struct matrix {
+    ps_hmatrix_file *file;
+    const ps_hmatrix_header *header; /* borrowed from file                             */
+    const ps_hmatrix *shape;         /* of the whole; borrowed                         */
+    int64_t first_leaf, end_leaf;    /* of this rank                                   */
+    int64_t first_chunk, chunks;     /* that hold them                                 */
+    int64_t bytes;                   /* of these chunks, unpacked                      */
+    ps_chunk_stream *stream;
+    ps_product_plan *plans; /* [chunks]                                                */
+    int64_t *indices;       /* of the plans                                            */
+    ps_hmatrix_block *blocks;
+    double *scratch;
+    int64_t scratch_size; /* doubles a side */
+    int64_t sides;        /* of the product under way */
+    const double *x;
+    double *y;
+} matrix;
+
+/* Opens the file and chooses this rank's leaves. */
+ps_status matrix_open(const char *path, matrix *out);
+void matrix_close(matrix *m);
+
+/* Bytes of plans, and of scratch for `sides` right-hand sides; the stream's budget comes on top. */
+int64_t matrix_fixed_bytes(const matrix *m, int64_t sides);
+
+/* Makes the plans, and opens the stream within host_memory bytes for products of up to `sides`. */
+ps_status matrix_prepare(matrix *m, int64_t sides, int64_t host_memory);
+
+/* Frees what matrix_prepare made. */
+void matrix_close_products(matrix *m);
+
+/* y[sides][parts][rows] += A x[sides][parts][columns] of this rank's leaves; local. */
+ps_status matrix_product(matrix *m, int64_t sides, const double *x, double *y);
+
+#endif

@@ -1,0 +1,237 @@
+/* Mesh, matrices and spaces of a problem, and whether they belong together. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/hbem_solve/solve.h"
+#include "runtime/memory.h"
+
+static const char *path_of(const matrix *m) { return ps_store_path(ps_hmatrix_store(m->file)); }
+
+/* ---- which matrices ---- */
+
+/* What a problem is solved with. */
+static bool needs(const solve_options *o, ps_hbem_kernel kernel)
+{
+    switch (kernel) {
+    case PS_KERNEL_SLP:
+        return o->problem == PROBLEM_DIRICHLET;
+    case PS_KERNEL_DLP:
+        return o->problem == PROBLEM_HARD || (o->problem == PROBLEM_DIRICHLET && !o->indirect);
+    case PS_KERNEL_ADLP:
+        return o->problem == PROBLEM_NEUMANN;
+    case PS_KERNEL_HYPS:
+        return o->problem == PROBLEM_HARD || (o->problem == PROBLEM_NEUMANN && !o->indirect);
+    default:
+        return false;
+    }
+}
+
+static ps_status check_matrix(const solve_problem *p, const matrix *m)
+{
+    const ps_hmatrix_header *h = m->header;
+    if (strcmp(h->mesh_hash, p->mesh.content_hash) != 0)
+        return ps_fail(PS_INVALID, "%s belongs to another mesh (%s) than %s (%s)", path_of(m),
+                       h->mesh_hash, ps_store_path(p->mesh_store), p->mesh.content_hash);
+    if (!needs(&p->options, h->kernel))
+        return ps_fail(PS_USAGE, "%s: this problem needs no matrix of the operator %s", path_of(m),
+                       ps_hbem_kernel_name(h->kernel));
+    if (p->options.problem != PROBLEM_HARD && h->wavenumber != 0)
+        return ps_fail(PS_INVALID, "%s: k is %g; this problem is Laplace's, k = 0", path_of(m),
+                       h->wavenumber);
+    if (p->options.problem == PROBLEM_HARD && !(h->wavenumber > 0))
+        return ps_fail(PS_INVALID, "%s: k is %g; scattering needs k > 0", path_of(m),
+                       h->wavenumber);
+    if ((p->options.problem == PROBLEM_HARD || h->kernel == PS_KERNEL_HYPS) &&
+        !(h->same && h->space[0] == PS_SPACE_P1))
+        return ps_fail(PS_INVALID, "%s: the spaces are %s and %s; p1 and p1 are needed", path_of(m),
+                       ps_hbem_space_name(h->space[0]), ps_hbem_space_name(h->space[1]));
+    return PS_OK;
+}
+
+/* The group of a wave number; a new one where there is none. */
+static solve_group *group_of(solve_problem *p, double wavenumber)
+{
+    for (int g = 0; g < p->group_count; ++g)
+        if (p->groups[g].wavenumber == wavenumber) return &p->groups[g];
+    p->groups[p->group_count] = (solve_group){wavenumber, {-1, -1, -1, -1}};
+    return &p->groups[p->group_count++];
+}
+
+static int by_wavenumber(const void *a, const void *b)
+{
+    double x = ((const solve_group *)a)->wavenumber, y = ((const solve_group *)b)->wavenumber;
+    return (x > y) - (x < y);
+}
+
+static ps_status sort_matrices(solve_problem *p)
+{
+    PS_TRY(PS_ALLOC(&p->groups, p->matrix_count, "wave numbers"));
+    for (int i = 0; i < p->matrix_count; ++i) {
+        const ps_hmatrix_header *h = p->matrices[i].header;
+        int *at = &group_of(p, h->wavenumber)->matrix[h->kernel];
+        if (*at >= 0)
+            return ps_fail(PS_USAGE, "%s and %s are both the operator %s at k = %.9g: give one",
+                           path_of(&p->matrices[*at]), path_of(&p->matrices[i]),
+                           ps_hbem_kernel_name(h->kernel), h->wavenumber);
+        *at = i;
+    }
+    qsort(p->groups, (size_t)p->group_count, sizeof *p->groups, by_wavenumber);
+    for (int g = 0; g < p->group_count; ++g)
+        for (int k = 0; k < PS_HBEM_KERNELS; ++k)
+            if (needs(&p->options, (ps_hbem_kernel)k) && p->groups[g].matrix[k] < 0)
+                return ps_fail(PS_USAGE, "a matrix of the operator %s at k = %.9g is missing",
+                               ps_hbem_kernel_name((ps_hbem_kernel)k), p->groups[g].wavenumber);
+    return PS_OK;
+}
+
+static ps_status open_matrices(solve_problem *p, int count, const char *const *paths)
+{
+    PS_TRY(PS_ALLOC(&p->matrices, count, "matrices"));
+    for (int i = 0; i < count; ++i) {
+        PS_TRY(matrix_open(paths[i], &p->matrices[i]));
+        ++p->matrix_count;
+        PS_TRY(check_matrix(p, &p->matrices[i]));
+    }
+    return sort_matrices(p);
+}
+
+/* ---- spaces ---- */
+
+static ps_status make_space(solve_problem *p, ps_hbem_space_kind kind, const int64_t *order)
+{
+    solve_space *s = &p->spaces[kind];
+    int64_t dofs = ps_hbem_space_dofs(kind, &p->surface), items = 3 * p->surface.triangle_count;
+    int64_t *start, *item;
+    int32_t *dof_of, *scratch = NULL;
+    s->there = true;
+    s->order = order;
+    PS_TRY(PS_ALLOC(&start, dofs + 1, "a space"));
+    s->space.start = start;
+    PS_TRY(PS_ALLOC(&item, items, "a space"));
+    s->space.item = item;
+    PS_TRY(PS_ALLOC(&dof_of, items, "a space"));
+    s->space.dof_of = dof_of;
+    ps_hbem_space_init(&s->space, kind, &p->surface, start, item, dof_of);
+    PS_TRY(PS_ALLOC(&scratch, dofs, "a space"));
+    ps_hbem_space_reorder(&s->space, order, scratch);
+    free(scratch);
+    PS_TRY(PS_ALLOC(&s->sparse.start, dofs + 1, "mass and stiffness"));
+    PS_TRY(PS_ALLOC(&s->sparse.column, ps_hbem_sparse_bound(&s->space), "mass and stiffness"));
+    PS_TRY(ps_hbem_sparse_pattern(&s->space, &s->sparse));
+    PS_TRY(PS_ALLOC(&s->sparse.mass, s->sparse.nnz, "mass and stiffness"));
+    PS_TRY(PS_ALLOC(&s->sparse.stiffness, s->sparse.nnz, "mass and stiffness"));
+    ps_hbem_sparse_fill(&s->space, &s->sparse);
+    return PS_OK;
+}
+
+/* The spaces of a matrix; one that is there must have the same order. */
+static ps_status take_spaces(solve_problem *p, const matrix *m)
+{
+    for (int side = 0; side < 2; ++side) {
+        const ps_cluster_tree *tree = ps_hmatrix_tree(m->file, (ps_cluster_side)side);
+        ps_hbem_space_kind kind = m->header->space[side];
+        solve_space *s = &p->spaces[kind];
+        if (tree->dofs != ps_hbem_space_dofs(kind, &p->surface))
+            return ps_fail(PS_INVALID, "%s: %lld functions of the space %s; the mesh has %lld",
+                           path_of(m), (long long)tree->dofs, ps_hbem_space_name(kind),
+                           (long long)ps_hbem_space_dofs(kind, &p->surface));
+        if (!s->there)
+            PS_TRY(make_space(p, kind, tree->order));
+        else if (memcmp(s->order, tree->order, (size_t)tree->dofs * sizeof *s->order) != 0)
+            return ps_fail(PS_INVALID,
+                           "%s has another order of the space %s than %s: make both from one "
+                           "cluster tree, or from trees of the same options",
+                           path_of(m), ps_hbem_space_name(kind), path_of(&p->matrices[0]));
+    }
+    return PS_OK;
+}
+
+/* Which spaces the unknown and the data have, and whether the matrices of a direct form fit. */
+static ps_status choose_spaces(solve_problem *p)
+{
+    const solve_options *o = &p->options;
+    const int *at = p->groups[0].matrix;
+    p->parts = o->problem == PROBLEM_HARD ? 2 : 1;
+    ps_hbem_kernel main = o->problem == PROBLEM_HARD        ? PS_KERNEL_DLP
+                          : o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_SLP
+                          : o->indirect                     ? PS_KERNEL_ADLP
+                                                            : PS_KERNEL_HYPS;
+    ps_hbem_kernel other = o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_DLP : PS_KERNEL_ADLP;
+    const matrix *m = &p->matrices[at[main]];
+    p->unknown = p->data = m->header->space[1];
+    if (!m->header->same)
+        return ps_fail(PS_INVALID, "%s: test and trial space differ; the equation needs one space",
+                       path_of(m));
+    if (o->problem == PROBLEM_HARD || o->indirect) return PS_OK;
+    const matrix *right = &p->matrices[at[other]];
+    p->data = right->header->space[1];
+    if (right->header->space[0] == p->unknown) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: its test space is %s, that of %s is %s", path_of(right),
+                   ps_hbem_space_name(right->header->space[0]), path_of(m),
+                   ps_hbem_space_name(p->unknown));
+}
+
+/* Area, and half the diagonal of the box unless a radius is given. */
+static void measure(solve_problem *p)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double square = 0;
+    for (int64_t t = 0; t < p->surface.triangle_count; ++t) p->area += p->triangles[t].jacobian / 2;
+    for (int64_t i = 0; i < 3 * p->mesh.vertex_count; ++i) {
+        low[i % 3] = fmin(low[i % 3], p->mesh.vertices[i]);
+        high[i % 3] = fmax(high[i % 3], p->mesh.vertices[i]);
+    }
+    for (int c = 0; c < 3; ++c) square += (high[c] - low[c]) * (high[c] - low[c]);
+    p->radius = p->options.radius > 0 ? p->options.radius : sqrt(square) / 2;
+}
+
+static ps_status open_mesh(solve_problem *p)
+{
+    const char *path = p->run->operands[0];
+    PS_TRY(ps_surface_mesh_load(path, &p->mesh));
+    PS_TRY(ps_store_open(path, PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &p->mesh_store));
+    PS_TRY(PS_ALLOC(&p->triangles, p->mesh.triangle_count, "triangles"));
+    ps_status status =
+        ps_hbem_surface_init(&p->surface, p->mesh.vertices, p->mesh.vertex_count, p->mesh.triangles,
+                             p->mesh.triangle_count, p->triangles);
+    bool open_allowed = p->options.problem == PROBLEM_DIRICHLET && p->options.indirect;
+    if (status == PS_OK && !open_allowed) status = ps_hbem_surface_check_closed(&p->surface);
+    if (status != PS_OK) return ps_context(status, "%s", path);
+    measure(p);
+    return PS_OK;
+}
+
+ps_status problem_open(solve_problem *p, int matrix_count, const char *const *paths)
+{
+    double start = ps_clock();
+    PS_TRY(open_mesh(p));
+    PS_TRY(open_matrices(p, matrix_count, paths));
+    for (int i = 0; i < p->matrix_count; ++i) PS_TRY(take_spaces(p, &p->matrices[i]));
+    PS_TRY(choose_spaces(p));
+    p->seconds[SECONDS_OPEN] = ps_clock() - start;
+    return PS_OK;
+}
+
+void problem_close(solve_problem *p)
+{
+    for (int k = 0; k < 3; ++k) {
+        solve_space *s = &p->spaces[k];
+        free(s->space.start);
+        free(s->space.item);
+        free(s->space.dof_of);
+        free(s->sparse.start);
+        free(s->sparse.column);
+        free(s->sparse.mass);
+        free(s->sparse.stiffness);
+    }
+    for (int i = 0; i < p->matrix_count; ++i) matrix_close(&p->matrices[i]);
+    free(p->matrices);
+    free(p->groups);
+    free(p->triangles);
+    free(p->loads);
+    free(p->table);
+    ps_hbem_solution_close(&p->out);
+    ps_store_close(&p->mesh_store);
+    ps_surface_mesh_release(&p->mesh);
+}

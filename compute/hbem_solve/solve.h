@@ -1,0 +1,159 @@
+/*
+ * hbem-solve: what its files share.
+ */
+#ifndef PS_HBEM_SOLVE_SOLVE_H
+#define PS_HBEM_SOLVE_SOLVE_H
+
+#include "compute/hbem_solve/factors.h"
+#include "compute/hbem_solve/matrix.h"
+#include "formats/hbem_solution.h"
+#include "kernels/common/lockstep.h"
+#include "kernels/hbem/burton_miller.h"
+#include "kernels/hbem/loads.h"
+#include "runtime/program.h"
+
+typedef enum problem_kind { PROBLEM_HARD, PROBLEM_DIRICHLET, PROBLEM_NEUMANN } problem_kind;
+typedef enum sparse_choice { SPARSE_AUTO, SPARSE_DIRECT, SPARSE_ITERATIVE } sparse_choice;
+typedef enum solver_choice { SOLVER_AUTO, SOLVER_GMRES, SOLVER_BLOCK, SOLVER_CG } solver_choice;
+
+typedef struct solve_options {
+    problem_kind problem;
+    bool indirect, interior, resume;
+    ps_coupling coupling;
+    int64_t pade, batch;
+    double radius, inner_tolerance, mean, checkpoint; /* m, -, of the data, s */
+    solver_choice solver;
+    sparse_choice sparse;
+    ps_lockstep_options krylov;
+    const char *identity; /* of the run, for its checkpoints */
+} solve_options;
+
+/* A space in the order of the matrices, with its mass and stiffness. */
+typedef struct solve_space {
+    bool there;
+    ps_hbem_space space;
+    ps_hbem_sparse sparse;
+    const int64_t *order; /* the function at a position; borrowed from a matrix */
+} solve_space;
+
+/* Matrices of one wave number: positions in problem.matrices, -1 where there is none. */
+typedef struct solve_group {
+    double wavenumber;
+    int matrix[PS_HBEM_KERNELS];
+} solve_group;
+
+enum {
+    SECONDS_OPEN,
+    SECONDS_FACTORS,
+    SECONDS_PRODUCTS,
+    SECONDS_SPARSE,
+    SECONDS_REST,
+    SECONDS_COUNT
+};
+
+typedef struct solve_problem {
+    const ps_run *run;
+    solve_options options;
+    ps_surface_mesh mesh;
+    ps_store *mesh_store;
+    ps_hbem_surface surface;
+    ps_hbem_triangle *triangles;
+    matrix *matrices;
+    int matrix_count;
+    solve_group *groups; /* by rising wave number */
+    int group_count;
+    solve_space spaces[3];      /* by ps_hbem_space_kind                            */
+    ps_hbem_space_kind unknown; /* space of what is solved for                      */
+    ps_hbem_space_kind data;    /* of given data, in direct forms                   */
+    int parts;
+    ps_hbem_load *loads; /* [load_count]: directions, or data                */
+    int64_t load_count;
+    double *table;        /* of data from a file                              */
+    double area, radius;  /* m^2, m: of mean curvature                        */
+    ps_hbem_solution out; /* rank 0                                           */
+    /* figures */
+    bool direct; /* V by factors                                                        */
+    int64_t batch, products, inner_iterations, factor_bytes, steps_least, steps_most;
+    int64_t resident, sweep_bytes; /* bytes of matrices kept, of a sweep               */
+    double residual;
+    bool converged, stopped;
+    double seconds[SECONDS_COUNT];
+} solve_problem;
+
+/* ---- problem.c ---- */
+
+/* Opens mesh and matrices, checks that they belong together, makes spaces, mass and stiffness. */
+ps_status problem_open(solve_problem *p, int matrix_count, const char *const *paths);
+void problem_close(solve_problem *p);
+static inline int64_t problem_dofs(const solve_problem *p)
+{
+    return p->spaces[p->unknown].space.dofs;
+}
+/* Numbers of a vector of unknowns. */
+static inline int64_t problem_size(const solve_problem *p) { return p->parts * problem_dofs(p); }
+
+/* ---- equation.c: A x = b of one batch ---- */
+
+typedef struct equation {
+    solve_problem *p;
+    const solve_group *group;
+    ps_osrc osrc;
+    ps_burton_miller miller;
+    ps_shifted_iterative iterative; /* of M, and of V unless there are factors  */
+    factors *factors;               /* of V                                     */
+    double *groups;                 /* workspace of V                           */
+    double *products;               /* [2][sides][parts][dofs] of a step                  */
+    double *integral;               /* [dofs] int phi_i, where a mean value is asked for  */
+    double bordering;               /* a of a m m^T; 0: none                              */
+    double half;                    /* factor of M beside the matrix                      */
+    matrix *main;                   /* that is solved with, but for `hard`                */
+} equation;
+
+/* Doubles of memory of an equation for batches of `sides`. */
+int64_t equation_doubles(const solve_problem *p, int64_t sides);
+ps_status equation_open(solve_problem *p, const solve_group *group, int64_t sides, equation *out);
+void equation_close(equation *e);
+/* b[sides] of loads [first, first + sides); data[sides], in direct forms: given data, in the order
+ * of the matrices. */
+ps_status equation_right_side(equation *e, int64_t first, int64_t sides, double *b, double *data);
+/* The callbacks of lockstep; context is an equation. */
+ps_status equation_apply(void *context, int64_t count, const double *x, double *y);
+ps_status equation_precondition(void *context, int64_t count, const double *r, double *z);
+ps_status equation_reduce(void *context, double *sums, int64_t count);
+/* Which method suits. PS_USAGE where the one asked for cannot be. */
+ps_status equation_method(const solve_problem *p, ps_lockstep_method *out);
+/* Numbers of given data of a side; 0: none are kept. */
+int64_t equation_data_size(const solve_problem *p);
+
+/* ---- batches.c ---- */
+
+/* Bytes of vectors of a batch, and how many sides are solved together. */
+int64_t batch_bytes(const solve_problem *p, int64_t sides);
+int64_t choose_batch(const solve_problem *p);
+/* Solves everything into p->out; p->stopped: checkpoints are written, there is no output. */
+ps_status solve_batches(solve_problem *p);
+/* Removes the checkpoints. */
+ps_status remove_checkpoints(const solve_problem *p);
+
+/* ---- state.c: checkpoints of a batch ---- */
+
+typedef struct state {
+    char run[4096];
+    const char *identity;
+    int64_t generation, small_bytes;
+    double written; /* clock of the last one */
+} state;
+/* Names the state of a batch, after those that are there. */
+ps_status state_open(const solve_problem *p, int64_t batch, const ps_lockstep *solver, state *out);
+/* On rank 0, the others wait. */
+ps_status state_save(state *s, const ps_lockstep *solver);
+/* Collective: the newest good state into the memory of the solver; false: there is none. */
+ps_status state_load(state *s, ps_lockstep *solver, bool *found);
+
+/* ---- data.c: right-hand sides asked for ---- */
+
+ps_status parse_directions(solve_problem *p, const ps_text_list *list, const char *file,
+                           const char *azimuths);
+ps_status parse_data(solve_problem *p, const ps_text_list *list);
+
+#endif

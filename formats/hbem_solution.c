@@ -1,0 +1,312 @@
+#include "formats/hbem_solution.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+
+static const char *const layer_names[PS_LAYERS] = {"single", "double"};
+
+ps_status ps_hbem_space_size(const char *space, int64_t vertices, int64_t triangles, int64_t *out)
+{
+    *out = strcmp(space, "p0") == 0    ? triangles
+           : strcmp(space, "p1") == 0  ? vertices
+           : strcmp(space, "dp1") == 0 ? 3 * triangles
+                                       : 0;
+    return *out > 0 ? PS_OK : ps_fail(PS_INVALID, "\"%s\" is no space: p0, p1 and dp1 are", space);
+}
+
+static bool present(const ps_hbem_solution_header *h, int layer)
+{
+    return h->layer[layer].factor != 0;
+}
+
+/* Checks the header and sets the sizes of its spaces. */
+static ps_status check_header(ps_hbem_solution_header *h)
+{
+    if (h->parts < 1 || h->parts > 2 || h->count < 1)
+        return ps_fail(PS_INVALID, "%lld solutions of %d parts", (long long)h->count, h->parts);
+    for (int l = 0; l < PS_LAYERS; ++l) {
+        if (!isfinite(h->layer[l].factor))
+            return ps_fail(PS_INVALID, "the factor of the %s layer is %g", layer_names[l],
+                           h->layer[l].factor);
+        if (present(h, l))
+            PS_TRY(ps_hbem_space_size(h->layer[l].space, h->vertex_count, h->triangle_count,
+                                      &h->layer[l].dofs));
+    }
+    if (!present(h, (int)h->unknown))
+        return ps_fail(PS_INVALID, "there is no %s layer, which is said to be the solution",
+                       layer_names[h->unknown]);
+    return PS_OK;
+}
+
+/* ---- writing ---- */
+
+static ps_dataset_spec layer_spec(const ps_hbem_solution_header *h, int layer,
+                                  char name[PS_NAME_MAX])
+{
+    snprintf(name, PS_NAME_MAX, "/solutions/%s", layer_names[layer]);
+    return (ps_dataset_spec){.name = name,
+                             .type = PS_F64,
+                             .rank = 3,
+                             .dims = {h->count, h->parts, h->layer[layer].dofs},
+                             .chunk_rows = 1,
+                             .units = h->layer[layer].units};
+}
+
+static ps_status put_header(ps_hbem_solution *f, const ps_surface_mesh *mesh)
+{
+    const ps_hbem_solution_header *h = &f->header;
+    ps_vtkhdf_grid grid = ps_surface_mesh_grid(mesh);
+    char name[PS_NAME_MAX];
+    PS_TRY(ps_vtkhdf_put_grid(f->store, &grid));
+    PS_TRY(ps_store_put_text(f->store, "/", "problem", h->problem));
+    PS_TRY(ps_store_put_text(f->store, "/", "unknown", layer_names[h->unknown]));
+    PS_TRY(ps_store_put_text(f->store, "/", "mesh_hash", h->mesh_hash));
+    for (int l = 0; l < PS_LAYERS; ++l) {
+        snprintf(name, sizeof name, "%s_factor", layer_names[l]);
+        PS_TRY(ps_store_put_real(f->store, "/", name, h->layer[l].factor));
+        if (!present(h, l)) continue;
+        snprintf(name, sizeof name, "%s_space", layer_names[l]);
+        PS_TRY(ps_store_put_text(f->store, "/", name, h->layer[l].space));
+        ps_dataset_spec spec = layer_spec(h, l, name);
+        PS_TRY(ps_store_define(f->store, &spec, &f->dataset[l]));
+    }
+    return PS_OK;
+}
+
+ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *identity,
+                                  const ps_hbem_solution_header *header,
+                                  const ps_surface_mesh *mesh, ps_hbem_solution *out)
+{
+    ps_store_identity own = *identity;
+    memset(out, 0, sizeof *out);
+    out->header = *header;
+    out->header.vertex_count = mesh->vertex_count;
+    out->header.triangle_count = mesh->triangle_count;
+    own.format = PS_HBEM_SOLUTION_FORMAT;
+    own.format_version = PS_HBEM_SOLUTION_VERSION;
+    ps_status status = check_header(&out->header);
+    if (status != PS_OK) return ps_context(status, "%s", path);
+    PS_TRY(PS_ALLOC(&out->entries, header->count, "entries of solutions"));
+    status = ps_store_create(path, &own, &out->store);
+    if (status == PS_OK) status = put_header(out, mesh);
+    if (status != PS_OK) ps_hbem_solution_close(out);
+    return status;
+}
+
+/* The three numbers of a triangle of a p0 or dp1 space as their mean, or a vertex's number. */
+static double shown_number(const char *space, const double *values, int64_t i)
+{
+    return strcmp(space, "dp1") == 0 ? (values[3 * i] + values[3 * i + 1] + values[3 * i + 2]) / 3
+                                     : values[i];
+}
+
+enum { SHOW_REAL, SHOW_IMAGINARY, SHOW_MAGNITUDE };
+
+/* One picture of the unknown for ParaView; numbers[items] is scratch. */
+static ps_status show(ps_hbem_solution *f, int what, const double *values, float *numbers)
+{
+    static const char *const names[] = {"real", "imaginary", "magnitude"};
+    const ps_hbem_solution_layer *layer = &f->header.layer[f->header.unknown];
+    bool points = strcmp(layer->space, "p1") == 0;
+    int64_t items = points ? f->header.vertex_count : f->header.triangle_count;
+    char name[PS_NAME_MAX];
+    for (int64_t i = 0; i < items; ++i) {
+        double re = shown_number(layer->space, values, i);
+        double im = f->header.parts > 1 ? shown_number(layer->space, values + layer->dofs, i) : 0;
+        numbers[i] = (float)(what == SHOW_REAL ? re : what == SHOW_IMAGINARY ? im : hypot(re, im));
+    }
+    snprintf(name, sizeof name, "/VTKHDF/%s/%s", points ? "PointData" : "CellData",
+             f->header.parts > 1 ? names[what] : "value");
+    ps_dataset_spec spec = {
+        .name = name, .type = PS_F32, .rank = 1, .dims = {items}, .units = layer->units};
+    return ps_store_write_array(f->store, &spec, numbers);
+}
+
+static ps_status show_all(ps_hbem_solution *f, const double *values)
+{
+    const ps_hbem_solution_header *h = &f->header;
+    float *numbers;
+    ps_status status = PS_OK;
+    PS_TRY(PS_ALLOC(&numbers, h->vertex_count + h->triangle_count, "numbers to be shown"));
+    for (int what = 0; what < (h->parts > 1 ? 3 : 1) && status == PS_OK; ++what)
+        status = show(f, what, values, numbers);
+    free(numbers);
+    return status;
+}
+
+ps_status ps_hbem_solution_put(ps_hbem_solution *file, ps_layer layer, int64_t index,
+                               const double *values)
+{
+    const ps_hbem_solution_header *h = &file->header;
+    int64_t count = h->parts * h->layer[layer].dofs;
+    for (int64_t i = 0; i < count; ++i)
+        if (!isfinite(values[i]))
+            return ps_fail(PS_FAILED, "%s: value %lld of the %s layer of solution %lld is %g",
+                           ps_store_path(file->store), (long long)(i % h->layer[layer].dofs),
+                           layer_names[layer], (long long)index, values[i]);
+    if (index == 0 && layer == h->unknown) PS_TRY(show_all(file, values));
+    return ps_store_write_chunk(file->store, file->dataset[layer], index, values, count, NULL);
+}
+
+static ps_status put_columns(ps_hbem_solution *f, double *reals, int64_t *ints)
+{
+    int64_t n = f->header.count;
+    const ps_hbem_solution_entry *e = f->entries;
+    ps_dataset_spec spec = {.name = "/solutions/wavenumber",
+                            .type = PS_F64,
+                            .rank = 1,
+                            .dims = {n, 3},
+                            .units = "rad/m"};
+    for (int64_t i = 0; i < n; ++i) reals[i] = e[i].wavenumber;
+    PS_TRY(ps_store_write_array(f->store, &spec, reals));
+    for (int64_t i = 0; i < n; ++i) reals[i] = e[i].residual;
+    spec.name = "/solutions/residual";
+    spec.units = "1";
+    PS_TRY(ps_store_write_array(f->store, &spec, reals));
+    for (int64_t i = 0; i < 3 * n; ++i) reals[i] = e[i / 3].direction[i % 3];
+    spec.name = "/solutions/direction";
+    spec.rank = 2;
+    PS_TRY(ps_store_write_array(f->store, &spec, reals));
+    for (int64_t i = 0; i < n; ++i) ints[i] = e[i].iterations;
+    spec.name = "/solutions/iterations";
+    spec.rank = 1;
+    spec.type = PS_I64;
+    PS_TRY(ps_store_write_array(f->store, &spec, ints));
+    return ps_store_put_int(f->store, "/", "converged", f->header.converged);
+}
+
+ps_status ps_hbem_solution_commit(ps_hbem_solution *file)
+{
+    double *reals = NULL;
+    int64_t *ints = NULL;
+    ps_status status = PS_ALLOC(&reals, 3 * file->header.count, "columns of entries");
+    if (status == PS_OK) status = PS_ALLOC(&ints, file->header.count, "columns of entries");
+    if (status == PS_OK) status = put_columns(file, reals, ints);
+    if (status == PS_OK) status = ps_store_commit(&file->store);
+    free(reals);
+    free(ints);
+    ps_hbem_solution_close(file);
+    return status;
+}
+
+void ps_hbem_solution_close(ps_hbem_solution *file)
+{
+    ps_store_close(&file->store);
+    free(file->entries);
+    memset(file, 0, sizeof *file);
+}
+
+/* ---- reading ---- */
+
+/* The space and units of a layer, and its dataset, whose shape must be that of the header. */
+static ps_status find_layer(ps_hbem_solution *f, int l)
+{
+    ps_hbem_solution_header *h = &f->header;
+    ps_hbem_solution_layer *layer = &h->layer[l];
+    ps_dataset_info info;
+    char name[PS_NAME_MAX];
+    snprintf(name, sizeof name, "%s_space", layer_names[l]);
+    PS_TRY(ps_store_get_text(f->store, "/", name, layer->space, sizeof layer->space));
+    PS_TRY(ps_hbem_space_size(layer->space, h->vertex_count, h->triangle_count, &layer->dofs));
+    snprintf(name, sizeof name, "/solutions/%s", layer_names[l]);
+    PS_TRY(ps_store_find(f->store, name, &f->dataset[l]));
+    PS_TRY(ps_store_dataset(f->store, f->dataset[l], &info));
+    snprintf(layer->units, sizeof layer->units, "%s", info.units);
+    if (h->count == 0) {
+        h->count = info.dims[0];
+        h->parts = info.rank == 3 ? (int)info.dims[1] : 0;
+    }
+    if (info.rank == 3 && info.type == PS_F64 && info.chunk_rows == 1 && info.dims[0] == h->count &&
+        info.dims[1] == h->parts && info.dims[2] == layer->dofs)
+        return PS_OK;
+    return ps_fail(PS_INVALID, "%s does not have the shape [%lld][%d][%lld] of the space %s", name,
+                   (long long)h->count, h->parts, (long long)layer->dofs, layer->space);
+}
+
+static ps_status get_header(ps_hbem_solution *f)
+{
+    ps_hbem_solution_header *h = &f->header;
+    char unknown[16], name[PS_NAME_MAX];
+    int64_t converged;
+    PS_TRY(ps_vtkhdf_get_sizes(f->store, 3, &h->vertex_count, &h->triangle_count));
+    PS_TRY(ps_store_get_text(f->store, "/", "problem", h->problem, sizeof h->problem));
+    PS_TRY(ps_store_get_text(f->store, "/", "unknown", unknown, sizeof unknown));
+    PS_TRY(ps_store_get_text(f->store, "/", "mesh_hash", h->mesh_hash, sizeof h->mesh_hash));
+    PS_TRY(ps_store_get_int(f->store, "/", "converged", &converged));
+    h->converged = converged != 0;
+    h->unknown = strcmp(unknown, layer_names[0]) == 0 ? PS_LAYER_SINGLE : PS_LAYER_DOUBLE;
+    if (strcmp(unknown, layer_names[h->unknown]) != 0)
+        return ps_fail(PS_INVALID, "\"%s\" is no layer: single and double are", unknown);
+    for (int l = 0; l < PS_LAYERS; ++l) {
+        snprintf(name, sizeof name, "%s_factor", layer_names[l]);
+        PS_TRY(ps_store_get_real(f->store, "/", name, &h->layer[l].factor));
+        if (present(h, l)) PS_TRY(find_layer(f, l));
+    }
+    return check_header(h);
+}
+
+static ps_status get_entries(ps_hbem_solution *f)
+{
+    int64_t n = f->header.count, *ints = NULL;
+    double *reals = NULL;
+    ps_status status;
+    PS_GUARD(status, done, PS_ALLOC(&f->entries, n, "entries of solutions"));
+    PS_GUARD(status, done, PS_ALLOC(&reals, 5 * n, "entries of solutions"));
+    PS_GUARD(status, done, PS_ALLOC(&ints, n, "entries of solutions"));
+    PS_GUARD(status, done,
+             ps_store_read_array(f->store, "/solutions/direction", PS_F64, 0, n, reals));
+    PS_GUARD(status, done,
+             ps_store_read_array(f->store, "/solutions/wavenumber", PS_F64, 0, n, reals + 3 * n));
+    PS_GUARD(status, done,
+             ps_store_read_array(f->store, "/solutions/residual", PS_F64, 0, n, reals + 4 * n));
+    PS_GUARD(status, done,
+             ps_store_read_array(f->store, "/solutions/iterations", PS_I64, 0, n, ints));
+    for (int64_t i = 0; i < n; ++i)
+        f->entries[i] = (ps_hbem_solution_entry){reals[3 * n + i],
+                                                 {reals[3 * i], reals[3 * i + 1], reals[3 * i + 2]},
+                                                 reals[4 * n + i],
+                                                 ints[i]};
+done:
+    free(reals);
+    free(ints);
+    return status;
+}
+
+ps_status ps_hbem_solution_open(const char *path, ps_hbem_solution *out)
+{
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_store_open(path, PS_HBEM_SOLUTION_FORMAT, PS_HBEM_SOLUTION_VERSION, &out->store));
+    ps_status status = get_header(out);
+    if (status == PS_OK) status = get_entries(out);
+    if (status == PS_OK) return PS_OK;
+    ps_hbem_solution_close(out);
+    return ps_context(status, "%s", path);
+}
+
+ps_status ps_hbem_solution_get(ps_hbem_solution *file, ps_layer layer, int64_t index,
+                               double *values)
+{
+    if (index < 0 || index >= file->header.count || !present(&file->header, (int)layer))
+        return ps_fail(PS_USAGE, "%s has no %s layer of a solution %lld",
+                       ps_store_path(file->store), layer_names[layer], (long long)index);
+    return ps_store_read_chunk(file->store, file->dataset[layer], index, values);
+}
+
+ps_status ps_hbem_solution_mesh(ps_hbem_solution *file, ps_surface_mesh *out)
+{
+    const ps_hbem_solution_header *h = &file->header;
+    PS_TRY(ps_surface_mesh_init(out, h->vertex_count, h->triangle_count));
+    ps_status status =
+        ps_vtkhdf_get_f64(file->store, "/VTKHDF/Points", out->vertices, out->vertex_count);
+    if (status == PS_OK)
+        status = ps_vtkhdf_get_i32(file->store, "/VTKHDF/Connectivity", out->triangles,
+                                   3 * out->triangle_count);
+    if (status == PS_OK) status = ps_surface_mesh_check(out);
+    if (status == PS_OK) return PS_OK;
+    ps_surface_mesh_release(out);
+    return ps_context(status, "%s", ps_store_path(file->store));
+}

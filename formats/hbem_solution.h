@@ -1,0 +1,76 @@
+/*
+ * hbem_solution: densities that solve a boundary integral equation, one for every right-hand side,
+ * "penstock-hbem-solution" (specs/hbem_solution.md):
+ *
+ *     u(x) = factor[single] int g sigma + factor[double] int d_ny g mu
+ */
+#ifndef PS_FORMATS_HBEM_SOLUTION_H
+#define PS_FORMATS_HBEM_SOLUTION_H
+
+#include <stdbool.h>
+
+#include "formats/surface_mesh.h"
+
+#define PS_HBEM_SOLUTION_FORMAT "penstock-hbem-solution"
+enum { PS_HBEM_SOLUTION_VERSION = 1 };
+
+typedef enum ps_layer { PS_LAYER_SINGLE, PS_LAYER_DOUBLE, PS_LAYERS } ps_layer;
+
+typedef struct ps_hbem_solution_layer {
+    double factor;  /* 0: not there                  */
+    char space[8];  /* "p0", "p1", "dp1"             */
+    char units[16]; /* "Pa"                          */
+    int64_t dofs;   /* of the space; set by create   */
+} ps_hbem_solution_layer;
+
+typedef struct ps_hbem_solution_header {
+    char problem[32];
+    ps_layer unknown; /* which layer was solved for; the other one is data */
+    int parts;        /* 1: real; 2: real and imaginary                    */
+    int64_t count;    /* solutions                                         */
+    ps_hbem_solution_layer layer[PS_LAYERS];
+    bool converged;
+    char mesh_hash[17];
+    int64_t vertex_count, triangle_count; /* set by create */
+} ps_hbem_solution_header;
+
+/* Of one solution. */
+typedef struct ps_hbem_solution_entry {
+    double wavenumber; /* rad/m; 0: Laplace                        */
+    double direction[3];
+    double residual; /* relative, of the preconditioned system   */
+    int64_t iterations;
+} ps_hbem_solution_entry;
+
+typedef struct ps_hbem_solution {
+    ps_hbem_solution_header header;
+    ps_hbem_solution_entry *entries; /* [count] */
+    ps_store *store;
+    int dataset[PS_LAYERS];
+} ps_hbem_solution;
+
+/* Functions of a space of this name on a mesh; PS_INVALID for a name that is none. */
+ps_status ps_hbem_space_size(const char *space, int64_t vertices, int64_t triangles, int64_t *out);
+
+/* Writes the mesh and defines the layers. identity: options and disk estimate; format and version
+ * are set here. Close it with commit or, on failure, close. */
+ps_status ps_hbem_solution_create(const char *path, const ps_store_identity *identity,
+                                  const ps_hbem_solution_header *header,
+                                  const ps_surface_mesh *mesh, ps_hbem_solution *out);
+/* values[parts][dofs] of a layer of solution `index`, in the order of the mesh; each once.
+ * PS_FAILED for a value that is not finite. Set out->entries[index] before the commit. */
+ps_status ps_hbem_solution_put(ps_hbem_solution *file, ps_layer layer, int64_t index,
+                               const double *values);
+/* Writes the entries and header.converged. */
+ps_status ps_hbem_solution_commit(ps_hbem_solution *file);
+/* Before commit: discards. */
+void ps_hbem_solution_close(ps_hbem_solution *file);
+
+/* PS_INVALID as the specification says. */
+ps_status ps_hbem_solution_open(const char *path, ps_hbem_solution *out);
+ps_status ps_hbem_solution_get(ps_hbem_solution *file, ps_layer layer, int64_t index,
+                               double *values);
+/* The surface: vertices and triangles, with no tags and sources; released by the caller. */
+ps_status ps_hbem_solution_mesh(ps_hbem_solution *file, ps_surface_mesh *out);
+
+#endif

@@ -1,0 +1,215 @@
+/* hmatrix_part: a chunk of leaves as a file. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "formats/columns.h"
+#include "formats/hmatrix_internal.h"
+#include "runtime/memory.h"
+
+enum { ALIGNMENT = 64 };
+
+static int64_t item_bytes(const ps_hmatrix *run) { return run->precision == PS_SINGLE ? 4 : 8; }
+
+int64_t ps_hmatrix_padded(const ps_hmatrix *run, int64_t leaf, int64_t rank)
+{
+    int64_t step = ALIGNMENT / item_bytes(run);
+    return (ps_hmatrix_numbers(run, leaf, rank) + step - 1) / step * step;
+}
+
+uint64_t ps_hmatrix_hash(const ps_hmatrix *run, int64_t leaf)
+{
+    int64_t numbers = ps_hmatrix_numbers(run, leaf, run->blocks[leaf].rank);
+    return XXH3_64bits(run->blocks[leaf].values, (size_t)(numbers * item_bytes(run)));
+}
+
+/* ---- writing ---- */
+
+/* Where the leaves of a run begin, in numbers. */
+typedef struct layout {
+    const ps_hmatrix *run;
+    int64_t *start; /* [leaf_count + 1] */
+} layout;
+
+static int64_t leaf_with(const layout *at, int64_t number)
+{
+    int64_t low = 0, high = at->run->leaf_count;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (at->start[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Numbers [first, first + count) of the values. */
+static void make_numbers(const void *context, int64_t first, int64_t count, void *out)
+{
+    const layout *at = context;
+    int64_t size = item_bytes(at->run), end = first + count;
+    memset(out, 0, (size_t)(count * size));
+    for (int64_t leaf = leaf_with(at, first); leaf < at->run->leaf_count && at->start[leaf] < end;
+         ++leaf) {
+        const ps_hmatrix_block *block = &at->run->blocks[leaf];
+        int64_t begin = at->start[leaf];
+        int64_t stop = begin + ps_hmatrix_numbers(at->run, leaf, block->rank);
+        int64_t from = begin > first ? begin : first, to = stop < end ? stop : end;
+        if (from < to)
+            memcpy((char *)out + (from - first) * size,
+                   (const char *)block->values + (from - begin) * size,
+                   (size_t)((to - from) * size));
+    }
+}
+
+static ps_status put_values(ps_store *store, const ps_hmatrix_part *part, const layout *at)
+{
+    int64_t numbers = at->start[at->run->leaf_count];
+    PS_TRY(ps_store_put_int(store, "/", "chunk", part->chunk));
+    PS_TRY(ps_store_put_int(store, "/", "first_leaf", part->first_leaf));
+    PS_TRY(ps_store_put_int(store, "/", "leaves", part->leaf_count));
+    PS_TRY(ps_store_put_int(store, "/", "numbers", numbers));
+    if (numbers == 0) return PS_OK;
+    ps_dataset_spec values = {.name = "/values",
+                              .type = at->run->precision == PS_SINGLE ? PS_F32 : PS_F64,
+                              .rank = 1,
+                              .dims = {numbers},
+                              .units = "m^3, m^4 or m^2",
+                              .description = "leaf after leaf: dense, or U and V"};
+    return ps_store_write_made(store, &values, make_numbers, at);
+}
+
+static void table_of(int64_t leaves, int32_t *rank, double *error, int64_t *xxh3, ps_column out[3])
+{
+    out[0] = (ps_column){"/rank", "1", "-1: dense", PS_I32, leaves, 1, rank};
+    out[1] = (ps_column){"/error", "1", "estimated, relative", PS_F64, leaves, 1, error};
+    out[2] = (ps_column){"/xxh3", "1", "of each leaf's bytes", PS_I64, leaves, 1, xxh3};
+}
+
+/* Memory of one part: layout and columns. */
+typedef struct part_tables {
+    int32_t *rank;
+    double *error;
+    int64_t *xxh3, *start;
+} part_tables;
+
+static void release_tables(part_tables *t)
+{
+    free(t->rank);
+    free(t->error);
+    free(t->xxh3);
+    free(t->start);
+}
+
+static ps_status fill_tables(const ps_hmatrix *run, part_tables *t)
+{
+    PS_TRY(PS_ALLOC(&t->rank, run->leaf_count, "tables of a chunk"));
+    PS_TRY(PS_ALLOC(&t->error, run->leaf_count, "tables of a chunk"));
+    PS_TRY(PS_ALLOC(&t->xxh3, run->leaf_count, "tables of a chunk"));
+    PS_TRY(PS_ALLOC(&t->start, run->leaf_count + 1, "tables of a chunk"));
+    for (int64_t leaf = 0; leaf < run->leaf_count; ++leaf) {
+        int64_t rank = run->blocks[leaf].rank;
+        t->start[leaf + 1] = t->start[leaf] + ps_hmatrix_padded(run, leaf, rank);
+    }
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t leaf = 0; leaf < run->leaf_count; ++leaf) {
+        t->rank[leaf] = (int32_t)run->blocks[leaf].rank;
+        t->error[leaf] = run->blocks[leaf].error;
+        t->xxh3[leaf] = (int64_t)ps_hmatrix_hash(run, leaf);
+    }
+    return PS_OK;
+}
+
+static ps_status save(ps_store *store, const ps_hmatrix_part *part, const ps_hmatrix *run,
+                      part_tables *tables)
+{
+    ps_column columns[3];
+    PS_TRY(fill_tables(run, tables));
+    table_of(run->leaf_count, tables->rank, tables->error, tables->xxh3, columns);
+    if (part->clusters) PS_TRY(ps_store_add_input(store, "clusters", part->clusters));
+    PS_TRY(ps_columns_write(store, columns, 3));
+    return put_values(store, part, &(layout){run, tables->start});
+}
+
+static ps_store_identity identity_of(const ps_hmatrix_part *part)
+{
+    ps_store_identity own = *part->identity;
+    own.format = PS_HMATRIX_PART_FORMAT;
+    own.format_version = PS_HMATRIX_VERSION;
+    return own;
+}
+
+ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *run)
+{
+    char name[4096];
+    part_tables tables = {0};
+    ps_store *store;
+    ps_store_identity identity = identity_of(part);
+    identity.disk_estimate = ps_hmatrix_bytes(run);
+    ps_store_part_path(part->path, (int)part->chunk, name);
+    PS_TRY(ps_store_create(name, &identity, &store));
+    ps_status status = save(store, part, run, &tables);
+    release_tables(&tables);
+    if (status == PS_OK) return ps_store_commit(&store);
+    ps_store_close(&store);
+    return status;
+}
+
+/* ---- what is there ---- */
+
+bool ps_hmatrix_part_exists(const char *path, int64_t chunk)
+{
+    char name[4096];
+    ps_store_part_path(path, (int)chunk, name);
+    return access(name, F_OK) == 0;
+}
+
+ps_status ps_hmatrix_part_open(const char *path, int64_t chunk, ps_store **out)
+{
+    char name[4096];
+    ps_store_part_path(path, (int)chunk, name);
+    return ps_store_open(name, PS_HMATRIX_PART_FORMAT, PS_HMATRIX_VERSION, out);
+}
+
+static ps_status check_place(ps_store *store, const ps_hmatrix_part *part)
+{
+    int64_t chunk, first, leaves;
+    PS_TRY(ps_store_get_int(store, "/", "chunk", &chunk));
+    PS_TRY(ps_store_get_int(store, "/", "first_leaf", &first));
+    PS_TRY(ps_store_get_int(store, "/", "leaves", &leaves));
+    if (chunk == part->chunk && first == part->first_leaf && leaves == part->leaf_count)
+        return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: chunk %lld with leaves %lld +%lld, where chunk %lld with leaves %lld +%lld "
+                   "belongs",
+                   ps_store_path(store), (long long)chunk, (long long)first, (long long)leaves,
+                   (long long)part->chunk, (long long)part->first_leaf,
+                   (long long)part->leaf_count);
+}
+
+ps_status ps_hmatrix_part_tables(ps_store *store, const ps_hmatrix_part *part, int32_t *rank,
+                                 double *error, int64_t *xxh3)
+{
+    ps_column columns[3];
+    PS_TRY(check_place(store, part));
+    table_of(part->leaf_count, rank, error, xxh3, columns);
+    return ps_columns_read(store, columns, 3);
+}
+
+bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
+{
+    char name[4096];
+    ps_store *store;
+    const char *role = "clusters";
+    ps_store_identity identity = identity_of(part);
+    ps_store_part_path(part->path, (int)part->chunk, name);
+    if (access(name, F_OK) != 0 ||
+        !ps_store_matches(name, &identity, part->clusters ? 1 : 0, &role, &part->clusters) ||
+        ps_hmatrix_part_open(part->path, part->chunk, &store) != PS_OK)
+        return false;
+    bool done = check_place(store, part) == PS_OK;
+    ps_store_close(&store);
+    return done;
+}

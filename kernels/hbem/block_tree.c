@@ -1,0 +1,136 @@
+/* block_tree: pairs of clusters (kernels/hbem/cluster_tree.h). */
+#include "kernels/hbem/cluster_tree.h"
+
+/* Pairs from which threads descend: no more than FRONTIER. */
+enum { FRONTIER = 4096 };
+
+static double square_extent(const ps_cluster_node *node)
+{
+    double square = 0;
+    for (int c = 0; c < 3; ++c)
+        square += (node->high[c] - node->low[c]) * (node->high[c] - node->low[c]);
+    return square;
+}
+
+bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, double eta)
+{
+    double square = 0;
+    if (eta < 0) return false;
+    for (int c = 0; c < 3; ++c) {
+        double left = a->low[c] - b->high[c], right = b->low[c] - a->high[c];
+        double gap = left > right ? left : right;
+        if (gap > 0) square += gap * gap;
+    }
+    if (square == 0 || eta == 0) return square > 0;
+    double first = square_extent(a), second = square_extent(b);
+    return (first < second ? first : second) <= eta * eta * square;
+}
+
+/* Where leaves go: neither, or one of both; and which blocks are not cut. */
+typedef struct leaf_sink {
+    int64_t uncut;
+    ps_hmatrix_leaf *leaves;
+    ps_cluster_leaves *nodes;
+    int64_t count;
+} leaf_sink;
+
+typedef struct pair {
+    int64_t row, column;
+} pair;
+
+static void add_leaf(const ps_block_tree *tree, pair at, bool far, leaf_sink *sink)
+{
+    const ps_cluster_node *r = &tree->rows->nodes[at.row], *c = &tree->columns->nodes[at.column];
+    if (sink->leaves)
+        sink->leaves[sink->count] = (ps_hmatrix_leaf){r->begin, r->end, c->begin, c->end, far};
+    if (sink->nodes) {
+        sink->nodes->row[sink->count] = (int32_t)at.row;
+        sink->nodes->column[sink->count] = (int32_t)at.column;
+        sink->nodes->far[sink->count] = far;
+    }
+    ++sink->count;
+}
+
+typedef enum pair_kind { PAIR_NONE, PAIR_NEAR, PAIR_FAR, PAIR_CUT } pair_kind;
+
+static pair_kind kind_of(const ps_block_tree *tree, int64_t uncut, pair at)
+{
+    const ps_cluster_node *r = &tree->rows->nodes[at.row], *c = &tree->columns->nodes[at.column];
+    if (tree->symmetric && r->begin >= c->end) return PAIR_NONE;
+    if (ps_cluster_admissible(r, c, tree->eta)) return PAIR_FAR;
+    bool small = r->end - r->begin <= uncut && c->end - c->begin <= uncut;
+    return small || (r->child[0] < 0 && c->child[0] < 0) ? PAIR_NEAR : PAIR_CUT;
+}
+
+/* The pairs that a pair is cut into: rows outside. Returns their number. */
+static int cut(const ps_block_tree *tree, pair at, pair out[4])
+{
+    const ps_cluster_node *r = &tree->rows->nodes[at.row], *c = &tree->columns->nodes[at.column];
+    int count = 0;
+    for (int a = 0; a < (r->child[0] >= 0 ? 2 : 1); ++a)
+        for (int b = 0; b < (c->child[0] >= 0 ? 2 : 1); ++b)
+            out[count++] = (pair){r->child[0] >= 0 ? r->child[a] : at.row,
+                                  c->child[0] >= 0 ? c->child[b] : at.column};
+    return count;
+}
+
+static void descend(const ps_block_tree *tree, pair at, leaf_sink *sink)
+{
+    pair inner[4];
+    pair_kind kind = kind_of(tree, sink->uncut, at);
+    if (kind == PAIR_FAR || kind == PAIR_NEAR) add_leaf(tree, at, kind == PAIR_FAR, sink);
+    if (kind != PAIR_CUT) return;
+    int count = cut(tree, at, inner);
+    for (int i = 0; i < count; ++i) descend(tree, inner[i], sink);
+}
+
+/* Pairs in depth-first order whose descents together give all leaves. */
+static int frontier_of(const ps_block_tree *tree, int64_t uncut, pair out[FRONTIER])
+{
+    pair next[FRONTIER];
+    int count = 1, before = 0;
+    out[0] = (pair){0, 0};
+    while (count != before && 4 * count <= FRONTIER) {
+        before = count;
+        count = 0;
+        for (int i = 0; i < before; ++i)
+            if (kind_of(tree, uncut, out[i]) == PAIR_CUT)
+                count += cut(tree, out[i], next + count);
+            else
+                next[count++] = out[i];
+        for (int i = 0; i < count; ++i) out[i] = next[i];
+    }
+    return count;
+}
+
+static int64_t fill(const ps_block_tree *tree, int64_t uncut, ps_hmatrix_leaf *leaves,
+                    ps_cluster_leaves *nodes)
+{
+    pair frontier[FRONTIER];
+    int64_t first[FRONTIER + 1] = {0};
+    int count = frontier_of(tree, uncut, frontier);
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < count; ++i) {
+        leaf_sink sink = {.uncut = uncut};
+        descend(tree, frontier[i], &sink);
+        first[i + 1] = sink.count;
+    }
+    for (int i = 0; i < count; ++i) first[i + 1] += first[i];
+    if (!leaves && !nodes) return first[count];
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < count; ++i) {
+        leaf_sink sink = {uncut, leaves, nodes, first[i]};
+        descend(tree, frontier[i], &sink);
+    }
+    return first[count];
+}
+
+int64_t ps_block_tree_leaves(const ps_block_tree *tree, ps_hmatrix_leaf *leaves)
+{
+    return fill(tree, 0, leaves, NULL);
+}
+
+int64_t ps_block_tree_nodes(const ps_block_tree *tree, int64_t uncut, ps_cluster_leaves *nodes)
+{
+    return fill(tree, uncut, NULL, nodes);
+}

@@ -1,0 +1,36 @@
+/*
+ * loads: int f phi_i for given functions f on a surface, by the rule of 6 points; plane waves,
+ * point sources and other harmonic functions, and their normal derivatives.
+ */
+#ifndef PS_KERNELS_HBEM_LOADS_H
+#define PS_KERNELS_HBEM_LOADS_H
+
+#include <stdbool.h>
+
+#include "kernels/hbem/surface.h"
+
+typedef enum ps_load_kind {
+    PS_LOAD_PLANE,  /* e^{ik d.x}, d = vector of length 1 */
+    PS_LOAD_POINT,  /* e^{ikr}/(4 pi r), r = |x - vector| */
+    PS_LOAD_LINEAR, /* vector . x                         */
+    PS_LOAD_VALUE,  /* vector[0], which is its own derivative */
+    PS_LOAD_TABLE   /* numbers of vertices, linear between; its own derivative */
+} ps_load_kind;
+
+typedef struct ps_hbem_load {
+    ps_load_kind kind;
+    double wavenumber, vector[3];
+    const double *table; /* [vertices] */
+    bool derivative;     /* d_n f instead of f */
+} ps_hbem_load;
+
+/* f at a point of a triangle given by its hats. out[2]. */
+void ps_hbem_load_value(const ps_hbem_load *load, const ps_hbem_triangle *triangle,
+                        const double hat[3], double out[2]);
+
+/* out[parts][dofs] = int f phi_i; parts 1: the real part. items[parts][3 triangle_count] is
+ * scratch. A value that is not finite gives one in `out`. */
+void ps_hbem_load_vector(const ps_hbem_load *load, const ps_hbem_space *space, int parts,
+                         double *items, double *out);
+
+#endif

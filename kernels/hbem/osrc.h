@@ -1,0 +1,62 @@
+/*
+ * osrc: approximate exterior Neumann-to-Dirichlet operators V, which make the Burton-Miller
+ * equation nearly the identity (X. Antoine, M. Darbas, ESAIM: M2AN 41 (2007) 147-167; numerics
+ * guide 2):
+ *
+ *   PS_COUPLING_PLAIN    V = 0
+ *   PS_COUPLING_MILLER   V = -i/k
+ *   PS_COUPLING_OSRC     V = (1/ik) (1 + Lap/ke^2)^{-1/2}, ke = k + 0.4 i k^{1/3} R^{-2/3}
+ *
+ * The root is the Pade sum of N terms with its branch cut turned by theta = pi/3:
+ *     sqrt(1 + X) ~ C0 + sum_j A_j X / (1 + B_j X)
+ * so that with mass M and stiffness L
+ *     V M^-1 b = (1/ik) (M - L/ke^2)^-1 [C0 b - sum_j (A_j/ke^2) L (M - (B_j/ke^2) L)^-1 b].
+ */
+#ifndef PS_KERNELS_HBEM_OSRC_H
+#define PS_KERNELS_HBEM_OSRC_H
+
+#include <stdbool.h>
+
+#include "kernels/hbem/shifted_solve.h"
+
+typedef enum ps_coupling {
+    PS_COUPLING_PLAIN,
+    PS_COUPLING_MILLER,
+    PS_COUPLING_OSRC,
+    PS_COUPLINGS
+} ps_coupling;
+
+enum { PS_OSRC_TERMS_MAX = 32 };
+
+typedef struct ps_osrc {
+    ps_coupling coupling;
+    double wavenumber, ke[2]; /* k; damped k_e, rad/m: real, imaginary */
+    int terms;
+    double c0[2], a[PS_OSRC_TERMS_MAX][2], b[PS_OSRC_TERMS_MAX][2];
+} ps_osrc;
+
+/* Coefficients for k > 0, `radius` R of mean curvature (m) and `terms` N, 1 .. PS_OSRC_TERMS_MAX.
+ */
+ps_status ps_osrc_init(ps_osrc *osrc, ps_coupling coupling, double wavenumber, double radius,
+                       int terms);
+
+/* The symbol of V, which is a function of the eigenvalue lambda >= 0 of -Lap (1/m^2): with the Pade
+ * sum, or with the exact root. out[2], m. */
+void ps_osrc_symbol(const ps_osrc *osrc, double lambda, bool exact, double out[2]);
+
+/* Shifts c of the systems M - c L that ps_osrc_apply solves, m^2: out[1 + terms][2]; their number
+ * (0 where V needs none but c = 0). */
+int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2]);
+
+enum { PS_OSRC_GROUP = 16 }; /* systems that are handed to a solver at once */
+
+/* Doubles of workspace of ps_osrc_apply. */
+int64_t ps_osrc_workspace(int64_t dofs);
+
+/* y = V M^-1 b for `sides` vectors [2][dofs] each, one after the other; y is not b. Errors are
+ * those of the solver. */
+ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
+                        const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
+                        double *workspace);
+
+#endif

@@ -1,0 +1,71 @@
+#include "kernels/hbem/setup.h"
+
+ps_hbem_outline ps_hbem_outline_of(const ps_clusters *clusters)
+{
+    return (ps_hbem_outline){.vertices = clusters->vertices,
+                             .triangles = clusters->triangles,
+                             .vertex_count = clusters->vertex_count,
+                             .triangle_count = clusters->triangle_count,
+                             .space = {clusters->space[0], clusters->space[1]},
+                             .same = clusters->same};
+}
+
+static int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static int64_t dofs_of(const ps_hbem_outline *outline, int side)
+{
+    ps_hbem_surface sizes = {outline->vertex_count, outline->triangle_count, NULL, NULL};
+    return ps_hbem_space_dofs(outline->space[side], &sizes);
+}
+
+static int64_t scratch_dofs(const ps_hbem_outline *outline)
+{
+    int64_t a = dofs_of(outline, 0), b = dofs_of(outline, 1);
+    return a > b ? a : b;
+}
+
+static int64_t space_bytes(const ps_hbem_outline *outline, int side)
+{
+    int64_t items = 3 * outline->triangle_count;
+    return padded(8 * (dofs_of(outline, side) + 1)) + padded(8 * items) + padded(4 * items);
+}
+
+int64_t ps_hbem_setup_bytes(const ps_hbem_outline *outline)
+{
+    return padded(outline->triangle_count * (int64_t)sizeof(ps_hbem_triangle)) +
+           space_bytes(outline, 0) + (outline->same ? 0 : space_bytes(outline, 1)) +
+           padded(4 * scratch_dofs(outline));
+}
+
+static void *take(char **at, int64_t bytes)
+{
+    void *piece = *at;
+    *at += padded(bytes);
+    return piece;
+}
+
+ps_status ps_hbem_setup_init(ps_hbem_setup *setup, const ps_hbem_outline *outline, void *memory)
+{
+    char *at = memory;
+    int64_t items = 3 * outline->triangle_count;
+    setup->same = outline->same;
+    ps_hbem_triangle *triangles =
+        take(&at, outline->triangle_count * (int64_t)sizeof(ps_hbem_triangle));
+    PS_TRY(ps_hbem_surface_init(&setup->surface, outline->vertices, outline->vertex_count,
+                                outline->triangles, outline->triangle_count, triangles));
+    for (int side = 0; side < (outline->same ? 1 : 2); ++side) {
+        int64_t *start = take(&at, 8 * (dofs_of(outline, side) + 1));
+        int64_t *item = take(&at, 8 * items);
+        ps_hbem_space_init(&setup->space[side], outline->space[side], &setup->surface, start, item,
+                           take(&at, 4 * items));
+    }
+    if (outline->same) setup->space[1] = setup->space[0];
+    setup->scratch = take(&at, 4 * scratch_dofs(outline));
+    return PS_OK;
+}
+
+void ps_hbem_setup_order(ps_hbem_setup *setup, const ps_cluster_tree trees[2])
+{
+    for (int side = 0; side < (setup->same ? 1 : 2); ++side)
+        ps_hbem_space_reorder(&setup->space[side], trees[side].order, setup->scratch);
+}

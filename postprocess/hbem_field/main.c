@@ -1,0 +1,417 @@
+/* penstock-hbem-field: scattered fields, far fields and target strengths of solutions of integral
+ * equations. */
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/mesh_measure.h"
+#include "postprocess/hbem_field/field.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/progress.h"
+#include "runtime/report.h"
+
+enum { SCATTERED, TOTAL, TARGET_STRENGTH, FILES_MAX = PS_OPERANDS_MAX };
+
+static struct {
+    ps_text_list at, direction;
+    const char *points, *plane, *sphere, *normal, *centre, *incidence, *pictures, *surface;
+    int64_t directions, quadrature, refinement;
+    int quantity, precision;
+    bool monostatic;
+    double distance, speed;
+} chosen = {.normal = "0,1,0", .centre = "0,0,0", .speed = 1500, .refinement = 8};
+
+static const ps_option options[] = {
+    {"quantity", PS_OPTION_CHOICE, &chosen.quantity, "scattered|total|target-strength",
+     "scattered field (or, without waves, the potential), total field, or 20 log10 of R|u| and |F|",
+     0, 0, PS_IDENTITY},
+    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "a point, m (may be repeated)", 0, 0, PS_IDENTITY},
+    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "points from a file, three numbers a line",
+     0, 0, 0},
+    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2",
+     "N1 x N2 points of the plane O + s U + t V, 0 <= s, t <= 1; O, U, V are X,Y,Z", 0, 0,
+     PS_IDENTITY},
+    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI",
+     "far field in this direction, degrees (may be repeated)", 0, 0, PS_IDENTITY},
+    {"directions", PS_OPTION_INT, &chosen.directions, "N",
+     "far field in N directions on a great circle", 0, 10000000, PS_IDENTITY},
+    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
+     PS_IDENTITY},
+    {"sphere", PS_OPTION_TEXT, &chosen.sphere, "N1xN2",
+     "far field in N1 x N2 directions all around, polar angles (i + 1/2) 180/N1 degrees", 0, 0,
+     PS_IDENTITY},
+    {"monostatic", PS_OPTION_FLAG, &chosen.monostatic, NULL,
+     "each incident wave in the direction it comes from: a channel for each", 0, 0, PS_IDENTITY},
+    {"distance", PS_OPTION_REAL, &chosen.distance, "R",
+     "not the far field but points this far from the centre in those directions, m", 0, 1e15,
+     PS_IDENTITY},
+    {"centre", PS_OPTION_TEXT, &chosen.centre, "X,Y,Z", "from which --distance counts, m", 0, 0,
+     PS_IDENTITY},
+    {"incidence", PS_OPTION_TEXT, &chosen.incidence, "I|all",
+     "which of several incident waves (or right-hand sides), from 0; all: one after the other", 0,
+     0, PS_IDENTITY},
+    {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "of sound: frequency = k speed/(2 pi)", 1e-9,
+     1e12, PS_IDENTITY},
+    {"quadrature", PS_OPTION_INT, &chosen.quadrature, "N",
+     "N x N points a triangle; 0: 6 points of degree 4", 0, 8, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, "double|single",
+     "on a GPU; single: phases in double all the same, errors of 1e-6", 0, 0, PS_IDENTITY},
+    {"refine", PS_OPTION_INT, &chosen.refinement, "N",
+     "quarter triangles near a point up to N times; 0: never", 0, 16, PS_IDENTITY},
+    {"pictures", PS_OPTION_TEXT, &chosen.pictures, "BASE",
+     "of one --plane: also BASE.000000.hdf ... and BASE.hdf.series for ParaView, by frequency", 0,
+     0, 0},
+    {"surface", PS_OPTION_TEXT, &chosen.surface, "BASE",
+     "also the density on the surface, the same way", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+typedef struct job {
+    field_source source;
+    ps_receivers receivers;
+    field_task task;
+    double centre[3];
+    int files;
+    const char *output, *roles[FILES_MAX];
+    char role_names[FILES_MAX][24]; /* "solution", "solution_1", ... */
+    ps_store *inputs[FILES_MAX];
+    ps_store_identity identity;
+    char options[PS_RECORD_MAX + 64];
+} job;
+
+/* ---- receivers ---- */
+
+static ps_status add_monostatic(job *j)
+{
+    for (int64_t i = 0; i < j->source.incidences; ++i) {
+        char text[96];
+        const double *d = j->source.directions[i];
+        snprintf(text, sizeof text, "%.17g,%.17g,%.17g", -d[0], -d[1], -d[2]);
+        PS_TRY(ps_receivers_add_point(&j->receivers, text));
+    }
+    j->receivers.far_field = true;
+    return PS_OK;
+}
+
+static ps_status add_receivers(job *j)
+{
+    ps_receivers *r = &j->receivers;
+    for (int i = 0; i < chosen.at.count; ++i) PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
+    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
+    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
+    for (int i = 0; i < chosen.direction.count; ++i)
+        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
+    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
+    if (chosen.sphere) PS_TRY(ps_receivers_add_sphere(r, chosen.sphere));
+    if (chosen.monostatic && r->count)
+        return ps_fail(PS_USAGE, "--monostatic says where: leave out points and directions");
+    if (chosen.monostatic) PS_TRY(add_monostatic(j));
+    if (!r->count)
+        return ps_fail(PS_USAGE, "say where: --at, --points, --plane, --direction, --directions, "
+                                 "--sphere or --monostatic");
+    if (chosen.distance > 0 && !r->far_field)
+        return ps_fail(PS_USAGE, "--distance goes with directions; these are points already");
+    return chosen.distance > 0 ? ps_receivers_move_out(r, chosen.distance, j->centre) : PS_OK;
+}
+
+/* ---- what fits together ---- */
+
+static ps_status choose_incidence(job *j)
+{
+    int64_t all = j->source.incidences, first = 0;
+    bool every = chosen.monostatic || (chosen.incidence && strcmp(chosen.incidence, "all") == 0);
+    if (!every && !chosen.incidence && all > 1)
+        return ps_fail(PS_USAGE,
+                       "there are %" PRId64 " incident waves: say --incidence 0 .. %" PRId64
+                       ", --incidence all or --monostatic",
+                       all, all - 1);
+    if (chosen.monostatic && chosen.incidence)
+        return ps_fail(PS_USAGE, "--monostatic takes all incident waves: leave out --incidence");
+    if (!every && chosen.incidence) {
+        PS_TRY(ps_parse_int(chosen.incidence, &first));
+        if (first < 0 || first >= all)
+            return ps_fail(PS_USAGE, "--incidence %s: there are %" PRId64 ", from 0 on",
+                           chosen.incidence, all);
+    }
+    j->task.first = first;
+    j->task.count = every ? all : 1;
+    return PS_OK;
+}
+
+static ps_status check_quantity(const job *j)
+{
+    bool far = j->receivers.far_field, wave = field_is_wave(&j->source);
+    bool scattered = field_is_scattered(&j->source);
+    if (far && !wave)
+        return ps_fail(PS_USAGE, "a far field is of waves; %s has none: give points",
+                       j->source.header->problem);
+    if (!scattered && (chosen.quantity != SCATTERED || chosen.monostatic))
+        return ps_fail(PS_USAGE,
+                       "--quantity and --monostatic need an incident wave; problem %s has "
+                       "none",
+                       j->source.header->problem);
+    if (chosen.quantity == TOTAL && far)
+        return ps_fail(PS_USAGE, "--quantity total: only points have a total field");
+    if (chosen.quantity == TARGET_STRENGTH && !far && !(chosen.distance > 0))
+        return ps_fail(PS_USAGE, "--quantity target-strength is of directions, with or without "
+                                 "--distance");
+    if (chosen.pictures &&
+        !(j->receivers.grid[0] > 1 && j->receivers.grid[1] > 1 && j->task.count == 1))
+        return ps_fail(PS_USAGE, "--pictures: of one --plane and one incident wave");
+    return PS_OK;
+}
+
+static void warn_inside(const job *j)
+{
+    const ps_surface_mesh *mesh = &j->source.mesh;
+    int64_t inside = 0, n = j->receivers.count;
+    if (j->receivers.far_field || chosen.distance > 0 || !field_is_scattered(&j->source)) return;
+#pragma omp parallel for reduction(+ : inside)
+    for (int64_t i = 0; i < n; ++i)
+        inside += ps_winding_number(mesh->vertices, mesh->triangles, mesh->triangle_count, NULL,
+                                    NULL, 0, j->receivers.places + 3 * i) > .5;
+    if (inside)
+        ps_warning("%" PRId64 " of %" PRId64 " points lie inside the body, where there is no field",
+                   inside, n);
+}
+
+static void warn_of_solutions(const job *j)
+{
+    for (int f = 0; f < j->source.file_count; ++f)
+        if (!j->source.files[f].header.converged)
+            ps_warning("%s holds iterates that did not converge",
+                       ps_store_path(j->source.files[f].store));
+}
+
+/* The options that change results, and what the receivers' file held. */
+static void make_options(job *j, const ps_run *run)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    const unsigned char *bytes = (const unsigned char *)j->receivers.places;
+    for (int64_t i = 0; i < 24 * j->receivers.count; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    snprintf(j->options, sizeof j->options, "%sreceivers=%016llx\n", run->record,
+             (unsigned long long)hash);
+}
+
+static ps_status prepare(job *j, const ps_run *run)
+{
+    j->files = run->operand_count - (run->plan && run->operand_count == 1 ? 0 : 1);
+    if (j->files < 1)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-hbem-field SOLUTION... OUTPUT");
+    j->output = run->operands[run->operand_count - 1];
+    PS_TRY(ps_parse_vector(chosen.centre, j->centre));
+    PS_TRY(field_source_open(&j->source, j->files, run->operands));
+    PS_TRY(add_receivers(j));
+    PS_TRY(choose_incidence(j));
+    PS_TRY(check_quantity(j));
+    make_options(j, run);
+    for (int f = 0; f < j->files; ++f) {
+        snprintf(j->role_names[f], sizeof j->role_names[f], f ? "solution_%d" : "solution", f);
+        j->roles[f] = j->role_names[f];
+        j->inputs[f] = j->source.files[f].store;
+    }
+    j->identity = (ps_store_identity){
+        .creator = ps_version(), .revision = ps_revision(), .options = j->options};
+    j->task.source = &j->source;
+    j->task.receivers = &j->receivers;
+    j->task.total = chosen.quantity == TOTAL;
+    j->task.backscatter = chosen.monostatic;
+    j->task.quadrature = (int)chosen.quadrature;
+    j->task.refinement = (int)chosen.refinement;
+    j->task.precision = chosen.precision ? PS_SINGLE : PS_DOUBLE;
+    j->task.threads = omp_get_max_threads();
+    int64_t need = field_memory(&j->task) + 16 * j->source.frequencies * field_channels(&j->task);
+    if (need > run->host_memory)
+        return ps_fail(PS_EXHAUSTED,
+                       "--host-memory: %.0f MB are needed; take fewer receivers at a "
+                       "time",
+                       1e-6 * (double)need);
+    return PS_OK;
+}
+
+/* ---- the trace ---- */
+
+static void put_places(const job *j, ps_trace *trace)
+{
+    int64_t each = j->receivers.count;
+    ps_receivers one = j->receivers;
+    if (j->task.backscatter || j->task.count == 1) {
+        ps_receivers_put(&one, trace);
+        return;
+    }
+    for (int64_t i = 0; i < j->task.count; ++i)
+        memcpy(trace->places + 3 * i * each, one.places, (size_t)(3 * each) * sizeof *one.places);
+    trace->far_field = one.far_field;
+}
+
+static void describe(const job *j, ps_trace *trace)
+{
+    bool far = j->receivers.far_field, scattered = field_is_scattered(&j->source);
+    const char *quantity = far                        ? "scattered far field"
+                           : !scattered               ? "potential"
+                           : chosen.quantity == TOTAL ? "total pressure"
+                                                      : "scattered pressure";
+    snprintf(trace->quantity, sizeof trace->quantity, "%s", quantity);
+    snprintf(trace->units, sizeof trace->units, "%s", far ? "m" : "1");
+    trace->in_frequency = true;
+    trace->origin.speed = chosen.speed;
+    for (int64_t f = 0; f < trace->samples; ++f)
+        trace->axis[f] = j->source.wavenumbers[f] * chosen.speed / (2 * M_PI);
+    put_places(j, trace);
+}
+
+/* 20 log10 |F|, or of R |u| at the distance R. */
+static void to_target_strength(ps_trace *trace)
+{
+    double distance = chosen.distance > 0 ? chosen.distance : 1;
+    for (int64_t i = 0; i < trace->samples * trace->channels; ++i)
+        trace->real[i] = 20 * log10(distance * hypot(trace->real[i], trace->imaginary[i]));
+    free(trace->imaginary);
+    trace->imaginary = NULL;
+    trace->complex_values = false;
+    strcpy(trace->quantity, "target strength");
+    strcpy(trace->units, "dB");
+}
+
+static ps_status evaluate(const job *j, ps_trace *trace)
+{
+    ps_progress progress;
+    ps_status status = PS_OK;
+    ps_progress_start(&progress, "summing", "frequencies", trace->samples);
+    for (int64_t f = 0; status == PS_OK && f < trace->samples; ++f) {
+        double *im = trace->complex_values ? trace->imaginary + f * trace->channels : NULL;
+        status = field_evaluate(&j->task, f, trace->real + f * trace->channels, im);
+        ps_progress_update(&progress, f + 1);
+    }
+    ps_progress_end(&progress);
+    return status;
+}
+
+/* Kernel values of the whole job. */
+static double evaluations(const job *j)
+{
+    int64_t points = chosen.quadrature ? chosen.quadrature * chosen.quadrature : 6;
+    int64_t batches = (j->task.count + 7) / 8, layers = 0;
+    for (int l = 0; l < PS_LAYERS; ++l) layers += j->source.header->layer[l].factor != 0;
+    int64_t targets = chosen.monostatic ? 8 : (j->receivers.count + 7) / 8 * 8;
+    return (double)(layers * points * j->source.mesh.triangle_count * batches) * (double)targets *
+           (double)j->source.frequencies;
+}
+
+static void report(const job *j, const ps_run *run, const ps_trace *trace, double seconds)
+{
+    double peak = -INFINITY;
+    for (int64_t i = 0; trace && i < trace->samples * trace->channels; ++i)
+        peak = fmax(peak, trace->complex_values ? hypot(trace->real[i], trace->imaginary[i])
+                                                : trace->real[i]);
+    ps_report *r = ps_report_new(run->json);
+    ps_report_int(r, "triangles", j->source.mesh.triangle_count, "1");
+    ps_report_int(r, "incidences", j->task.count, "1");
+    ps_report_int(r, "frequencies", j->source.frequencies, "1");
+    ps_report_int(r, "channels", field_channels(&j->task), "1");
+    ps_report_real(r, "evaluations", evaluations(j), "1");
+    ps_report_int(r, "memory", field_memory(&j->task), "B");
+    if (!trace) ps_report_real(r, "seconds_expected", 2e-9 * evaluations(j) / j->task.threads, "s");
+    if (trace) ps_report_real(r, "largest_value", peak, trace->units);
+    if (trace) ps_report_real(r, "seconds", seconds, "s");
+    ps_report_print(&r);
+}
+
+/* Rank 0 writes what all have computed. */
+static ps_status write_all(job *j, const ps_run *run, ps_trace *trace, double seconds)
+{
+    PS_TRY(ps_trace_save(j->output, trace, &j->identity, j->files, j->roles, j->inputs));
+    if (chosen.pictures)
+        PS_TRY(field_plane_pictures(&j->source, trace, chosen.pictures, j->options));
+    if (chosen.surface)
+        PS_TRY(field_surface_pictures(&j->source, j->task.first, chosen.speed, chosen.surface,
+                                      j->options));
+    report(j, run, trace, seconds);
+    return PS_OK;
+}
+
+static ps_status make_trace(job *j, const ps_run *run)
+{
+    ps_trace trace;
+    double start = ps_clock();
+    if (ps_comm_rank() == 0) {
+        warn_inside(j);
+        warn_of_solutions(j);
+    }
+    PS_TRY(ps_trace_init(&trace, j->source.frequencies, field_channels(&j->task),
+                         field_is_wave(&j->source)));
+    describe(j, &trace);
+    ps_status status = evaluate(j, &trace);
+    if (status == PS_OK && chosen.quantity == TARGET_STRENGTH) to_target_strength(&trace);
+    if (status == PS_OK && ps_comm_rank() == 0)
+        status = write_all(j, run, &trace, ps_clock() - start);
+    ps_trace_release(&trace);
+    return ps_comm_agree(status);
+}
+
+/* True if the output is there already; decided by rank 0. */
+static bool is_done(job *j, const ps_run *run)
+{
+    bool done = ps_comm_rank() == 0 && !run->force && !chosen.pictures && !chosen.surface &&
+                ps_trace_matches(j->output, &j->identity, j->files, j->roles, j->inputs);
+    return ps_comm_any(done);
+}
+
+static ps_status make_on_device(job *j, const ps_run *run)
+{
+    ps_device *device = NULL;
+    ps_status status = ps_device_open(run->device, ps_comm_local_rank(), &device);
+    if (status == PS_OK && ps_device_describe(device).kind == PS_DEVICE_CUDA)
+        status = ps_stream_open(device, &j->task.stream);
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = make_trace(j, run);
+    ps_stream_close(&j->task.stream);
+    ps_device_close(&device);
+    return status;
+}
+
+static ps_status run_field(ps_run *run)
+{
+    static job j; /* zeroed */
+    ps_status status = ps_comm_agree(prepare(&j, run));
+    if (status == PS_OK && run->plan) {
+        if (ps_comm_rank() == 0) report(&j, run, NULL, 0);
+    } else if (status == PS_OK && is_done(&j, run)) {
+        ps_info("%s is up to date", j.output);
+    } else if (status == PS_OK) {
+        status = make_on_device(&j, run);
+    }
+    field_source_close(&j.source);
+    ps_receivers_release(&j.receivers);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "hbem-field",
+        .synopsis = "SOLUTION... OUTPUT",
+        .description =
+            "Sums the fields of the densities that penstock-hbem-solve found: the scattered or\n"
+            "total pressure at points, planes and distant circles, the far field lim r e^{-ikr} "
+            "u,\n"
+            "and target strengths, bistatic or monostatic, directly over the surface. Waves of\n"
+            "1 Pa come in. Solutions of several wavenumbers, in one file or more, become a\n"
+            "spectrum. Writes a trace, which penstock-plot, -compare and others read.",
+        .examples =
+            "  penstock-hbem-field hull.hdf ts.h5 --quantity target-strength --directions 3600 \\\n"
+            "      --plane-normal 0,0,1 --distance 20000\n"
+            "  penstock-hbem-field sweep.hdf back.h5 --monostatic --quantity target-strength\n"
+            "  penstock-hbem-field run.hdf cut.h5 --quantity total --plane "
+            "'-3,0,-3;6,0,0;0,0,6;61x61'",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = FILES_MAX,
+        .run = run_field};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,192 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "postprocess/hbem_field/field.h"
+#include "runtime/memory.h"
+
+bool field_is_wave(const field_source *source) { return source->header->parts == 2; }
+
+bool field_is_scattered(const field_source *source)
+{
+    return strcmp(source->header->problem, "helmholtz-hard") == 0;
+}
+
+/* ---- files that belong together ---- */
+
+static ps_status check_alike(const field_source *source, const char *path,
+                             const ps_hbem_solution_header *h, const char *first)
+{
+    const ps_hbem_solution_header *a = source->header;
+    const char *what = NULL;
+    if (strcmp(a->mesh_hash, h->mesh_hash) != 0)
+        what = "surface";
+    else if (strcmp(a->problem, h->problem) != 0 || a->parts != h->parts)
+        what = "problem";
+    for (int l = 0; !what && l < PS_LAYERS; ++l)
+        if (a->layer[l].factor != h->layer[l].factor ||
+            (h->layer[l].factor != 0 && strcmp(a->layer[l].space, h->layer[l].space) != 0))
+            what = "kind of layers";
+    return what ? ps_fail(PS_INVALID, "%s has another %s than %s", path, what, first) : PS_OK;
+}
+
+static ps_status open_files(field_source *source, int count, const char *const *paths)
+{
+    PS_TRY(PS_ALLOC(&source->files, count, "files"));
+    for (; source->file_count < count; ++source->file_count) {
+        const char *path = paths[source->file_count];
+        PS_TRY(ps_hbem_solution_open(path, &source->files[source->file_count]));
+        source->header = &source->files[0].header;
+        ps_status status =
+            check_alike(source, path, &source->files[source->file_count].header, paths[0]);
+        if (status != PS_OK) {
+            ps_hbem_solution_close(&source->files[source->file_count]);
+            return status;
+        }
+    }
+    return PS_OK;
+}
+
+/* ---- the table ---- */
+
+static bool same_direction(const double *a, const double *b)
+{
+    double square = 0;
+    for (int c = 0; c < 3; ++c) square += (a[c] - b[c]) * (a[c] - b[c]);
+    return square < 1e-20;
+}
+
+static bool same_wavenumber(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
+
+/* Place of an entry's direction among those known, which it joins; right-hand sides without waves
+ * all count. */
+static int64_t incidence_of(field_source *source, const field_entry *entry)
+{
+    int64_t i = entry->wavenumber > 0 ? 0 : source->incidences;
+    while (i < source->incidences && !same_direction(source->directions[i], entry->direction)) ++i;
+    if (i == source->incidences)
+        memcpy(source->directions[source->incidences++], entry->direction, sizeof entry->direction);
+    return i;
+}
+
+static int64_t frequency_of(const field_source *source, double wavenumber)
+{
+    int64_t f = 0;
+    while (!same_wavenumber(source->wavenumbers[f], wavenumber)) ++f;
+    return f;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static ps_status list_entries(field_source *source, int64_t *count)
+{
+    *count = 0;
+    for (int f = 0; f < source->file_count; ++f) *count += source->files[f].header.count;
+    PS_TRY(PS_ALLOC(&source->entries, *count, "solutions"));
+    PS_TRY(PS_ALLOC(&source->directions, *count, "solutions"));
+    PS_TRY(PS_ALLOC(&source->wavenumbers, *count, "solutions"));
+    field_entry *to = source->entries;
+    for (int f = 0; f < source->file_count; ++f)
+        for (int64_t i = 0; i < source->files[f].header.count; ++i, ++to) {
+            const ps_hbem_solution_entry *from = &source->files[f].entries[i];
+            *to = (field_entry){
+                .file = f, .index = i, .wavenumber = from->wavenumber, .residual = from->residual};
+            memcpy(to->direction, from->direction, sizeof to->direction);
+            source->wavenumbers[to - source->entries] = from->wavenumber;
+        }
+    qsort(source->wavenumbers, (size_t)*count, sizeof *source->wavenumbers, by_value);
+    for (int64_t i = 0; i < *count; ++i)
+        if (!source->frequencies ||
+            !same_wavenumber(source->wavenumbers[i], source->wavenumbers[source->frequencies - 1]))
+            source->wavenumbers[source->frequencies++] = source->wavenumbers[i];
+    return PS_OK;
+}
+
+static ps_status fill_table(field_source *source)
+{
+    int64_t count, *incidence = NULL;
+    PS_TRY(list_entries(source, &count));
+    PS_TRY(PS_ALLOC(&incidence, count, "solutions"));
+    for (int64_t i = 0; i < count; ++i) incidence[i] = incidence_of(source, &source->entries[i]);
+    ps_status status =
+        PS_ALLOC(&source->table, source->frequencies * source->incidences, "solutions");
+    for (int64_t i = 0; status == PS_OK && i < count; ++i) {
+        int64_t f = frequency_of(source, source->entries[i].wavenumber);
+        field_entry **at = &source->table[f * source->incidences + incidence[i]];
+        if (*at)
+            status = ps_fail(PS_INVALID, "the wave of k = %g from (%g, %g, %g) is there twice",
+                             source->entries[i].wavenumber, source->entries[i].direction[0],
+                             source->entries[i].direction[1], source->entries[i].direction[2]);
+        *at = &source->entries[i];
+    }
+    free(incidence);
+    for (int64_t e = 0; status == PS_OK && e < source->frequencies * source->incidences; ++e)
+        if (!source->table[e])
+            status = ps_fail(PS_INVALID,
+                             "there is no solution for incidence %" PRId64 " at k = %g: every "
+                             "wavenumber needs the same incidences",
+                             e % source->incidences, source->wavenumbers[e / source->incidences]);
+    return status;
+}
+
+/* ---- the surface ---- */
+
+static ps_status make_space(field_source *source, ps_layer layer)
+{
+    static const char *const names[] = {"p0", "p1", "dp1"};
+    ps_hbem_space *space = &source->spaces[layer];
+    int kind = 0;
+    while (strcmp(names[kind], source->header->layer[layer].space) != 0) ++kind;
+    int64_t dofs = ps_hbem_space_dofs((ps_hbem_space_kind)kind, &source->surface), *start, *item;
+    int32_t *dof_of;
+    PS_TRY(PS_ALLOC(&start, dofs + 1, "functions"));
+    space->start = start;
+    PS_TRY(PS_ALLOC(&item, 3 * source->surface.triangle_count, "functions"));
+    space->item = item;
+    PS_TRY(PS_ALLOC(&dof_of, 3 * source->surface.triangle_count, "functions"));
+    ps_hbem_space_init(space, (ps_hbem_space_kind)kind, &source->surface, start, item, dof_of);
+    return PS_OK;
+}
+
+static ps_status make_surface(field_source *source)
+{
+    ps_surface_mesh *mesh = &source->mesh;
+    PS_TRY(ps_hbem_solution_mesh(&source->files[0], mesh));
+    PS_TRY(PS_ALLOC(&source->triangles, mesh->triangle_count, "triangles"));
+    PS_TRY(ps_hbem_surface_init(&source->surface, mesh->vertices, mesh->vertex_count,
+                                mesh->triangles, mesh->triangle_count, source->triangles));
+    for (int l = 0; l < PS_LAYERS; ++l)
+        if (source->header->layer[l].factor != 0) PS_TRY(make_space(source, (ps_layer)l));
+    return PS_OK;
+}
+
+ps_status field_source_open(field_source *source, int count, const char *const *paths)
+{
+    memset(source, 0, sizeof *source);
+    PS_TRY(open_files(source, count, paths));
+    PS_TRY(fill_table(source));
+    return make_surface(source);
+}
+
+void field_source_close(field_source *source)
+{
+    for (int l = 0; l < PS_LAYERS; ++l) {
+        free(source->spaces[l].start);
+        free(source->spaces[l].item);
+        free(source->spaces[l].dof_of);
+    }
+    for (int f = 0; f < source->file_count; ++f) ps_hbem_solution_close(&source->files[f]);
+    ps_surface_mesh_release(&source->mesh);
+    free(source->files);
+    free(source->triangles);
+    free(source->directions);
+    free(source->wavenumbers);
+    free(source->table);
+    free(source->entries);
+    memset(source, 0, sizeof *source);
+}

@@ -1,0 +1,116 @@
+/* Cluster trees and H-matrices: leaves by kind, rank and level. The tables alone are read. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/hmatrix.h"
+#include "postprocess/inspect/inspect.h"
+#include "runtime/memory.h"
+
+enum { LEVELS = 48, RANK_BINS = 32 };
+
+typedef struct level_figures {
+    int64_t dense[LEVELS], low_rank[LEVELS], levels;
+    double bytes[LEVELS], rank[LEVELS];
+} level_figures;
+
+/* Halvings from all rows down to the leaf's. */
+static int level_of(const ps_hmatrix *m, const ps_hmatrix_leaf *at)
+{
+    int level = (int)lround(log2((double)m->rows / (double)(at->row_end - at->row_begin)));
+    return level < 0 ? 0 : level < LEVELS ? level : LEVELS - 1;
+}
+
+static level_figures by_level(const ps_hmatrix *m)
+{
+    level_figures f = {0};
+    for (int64_t l = 0; l < m->leaf_count; ++l) {
+        int level = level_of(m, &m->leaves[l]);
+        int64_t rank = m->blocks[l].rank;
+        if (level >= f.levels) f.levels = level + 1;
+        rank == PS_RANK_DENSE ? ++f.dense[level] : ++f.low_rank[level];
+        if (rank > 0) f.rank[level] += (double)rank;
+        f.bytes[level] +=
+            (double)ps_hmatrix_numbers(m, l, rank) * (m->precision == PS_SINGLE ? 4 : 8);
+    }
+    for (int64_t level = 0; level < f.levels; ++level)
+        if (f.low_rank[level]) f.rank[level] /= (double)f.low_rank[level];
+    return f;
+}
+
+static void report_levels(const ps_hmatrix *m, ps_report *report)
+{
+    level_figures f = by_level(m);
+    ps_report_section(report, "levels");
+    ps_report_ints(report, "dense_leaves", f.dense, f.levels);
+    ps_report_ints(report, "low_rank_leaves", f.low_rank, f.levels);
+    ps_report_reals(report, "mean_rank", f.rank, f.levels);
+    ps_report_reals(report, "bytes", f.bytes, f.levels);
+}
+
+static void report_ranks(const ps_hmatrix *m, int64_t rank_max, ps_report *report)
+{
+    int64_t width = rank_max / RANK_BINS + 1, bins = rank_max / width + 1;
+    int64_t from[RANK_BINS + 1] = {0}, leaves[RANK_BINS + 1] = {0};
+    for (int64_t l = 0; l < m->leaf_count; ++l)
+        if (m->blocks[l].rank >= 0) ++leaves[m->blocks[l].rank / width];
+    for (int64_t b = 0; b < bins; ++b) from[b] = b * width;
+    ps_report_section(report, "ranks");
+    ps_report_ints(report, "rank_from", from, bins);
+    ps_report_ints(report, "leaves", leaves, bins);
+}
+
+static void report_matrix(const ps_hmatrix_file *file, bool histogram, ps_report *report)
+{
+    const ps_hmatrix_overview *o = ps_hmatrix_file_overview(file);
+    const ps_hmatrix *m = &o->shape;
+    ps_hmatrix_summary s = ps_hmatrix_summarise(m);
+    int64_t chunks = ps_hmatrix_file_chunks(file)->count, stored = 0;
+    double bytes = (double)ps_hmatrix_bytes(m), cells = (double)m->rows * (double)m->columns;
+    char hash[17];
+    for (int64_t c = 0; c < chunks; ++c) stored += o->stored[c];
+    ps_hmatrix_values_hash(file, hash);
+    ps_report_section(report, "matrix");
+    ps_report_int(report, "rows", m->rows, "1");
+    ps_report_int(report, "columns", m->columns, "1");
+    ps_report_int(report, "dense_leaves", s.dense, "1");
+    ps_report_int(report, "low_rank_leaves", s.low_rank, "1");
+    ps_report_real(report, "mean_rank", s.rank_mean, "1");
+    ps_report_int(report, "largest_rank", s.rank_max, "1");
+    ps_report_real(report, "rms_error", s.error_rms, "1");
+    ps_report_real(report, "largest_error", s.error_max, "1");
+    ps_report_real(report, "bytes", bytes, "B");
+    ps_report_real(report, "bytes_per_row", bytes / (double)m->rows, "B");
+    ps_report_real(report, "compression",
+                   cells * m->parts * (m->precision == PS_SINGLE ? 4 : 8) / bytes, "1");
+    ps_report_int(report, "parts", chunks, "1");
+    ps_report_int(report, "stored_in_parts", stored, "B");
+    ps_report_text(report, "values_hash", hash);
+    report_levels(m, report);
+    if (histogram) report_ranks(m, s.rank_max, report);
+}
+
+ps_status inspect_report_hmatrix(ps_store *store, bool histogram, ps_report *report)
+{
+    ps_hmatrix_file *file;
+    PS_TRY(ps_hmatrix_open(ps_store_path(store), &file));
+    report_matrix(file, histogram, report);
+    ps_hmatrix_close(&file);
+    return PS_OK;
+}
+
+ps_status inspect_report_clusters(ps_store *store, ps_report *report)
+{
+    ps_clusters c;
+    int64_t far = 0;
+    PS_TRY(ps_clusters_load(ps_store_path(store), &c));
+    for (int64_t l = 0; l < c.leaves.count; ++l) far += c.leaves.far[l];
+    ps_report_section(report, "block_tree");
+    ps_report_int(report, "rows", c.tree[0].dofs, "1");
+    ps_report_int(report, "columns", c.tree[1].dofs, "1");
+    ps_report_int(report, "row_clusters", c.tree[0].node_count, "1");
+    ps_report_int(report, "column_clusters", c.tree[1].node_count, "1");
+    ps_report_int(report, "near_leaves", c.leaves.count - far, "1");
+    ps_report_int(report, "far_leaves", far, "1");
+    ps_clusters_release(&c);
+    return PS_OK;
+}

@@ -1,0 +1,318 @@
+/*
+ * An H-matrix against rows that are integrated anew, by graded rules of 1e-6 everywhere: the error
+ * of compression, of quadrature and of the far field's own form together.
+ */
+#include "postprocess/verify/hmatrix.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/hmatrix.h"
+#include "kernels/common/counter_random.h"
+#include "kernels/hbem/entries.h"
+#include "kernels/hbem/setup.h"
+#include "runtime/memory.h"
+
+enum { COLUMNS_AT_ONCE = 4096 };
+static const double exact_rules = 1e-6;
+
+typedef struct comparison {
+    ps_hmatrix_file *file;
+    const ps_hmatrix *shape;
+    ps_clusters clusters;
+    ps_hbem_setup setup;
+    ps_hbem_quadrature quadrature;
+    ps_hbem_joint_point *points;
+    ps_hbem_operator op;
+    void *memory;
+    ps_hmatrix_block *blocks; /* [most leaves of a chunk]         */
+    int64_t rows, *row;       /* [rows] positions, ascending      */
+    double *values;           /* [rows][part][columns]: H - exact */
+    double *error, *norm;     /* [rows] squares                   */
+} comparison;
+
+/* ---- setting up ---- */
+
+/* The clusters that the matrix was assembled from. */
+static ps_status load_clusters(comparison *c, const char *path, const char *given)
+{
+    char name[4096];
+    ps_input *inputs;
+    int count, found = -1;
+    PS_TRY(ps_store_list_inputs(ps_hmatrix_store(c->file), &inputs, &count));
+    for (int i = 0; i < count; ++i)
+        if (strcmp(inputs[i].role, "clusters") == 0) found = i;
+    const char *slash = strrchr(path, '/');
+    snprintf(name, sizeof name, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path,
+             found >= 0 ? inputs[found].file : "");
+    free(inputs);
+    if (!given && found < 0)
+        return ps_fail(PS_USAGE, "%s names no clusters: give them by --clusters", path);
+    PS_TRY(ps_clusters_load(given ? given : name, &c->clusters));
+    if (strcmp(c->clusters.content_hash, ps_hmatrix_file_header(c->file)->cluster_hash) == 0)
+        return PS_OK;
+    return ps_fail(PS_INVALID, "%s was not assembled from %s", path, given ? given : name);
+}
+
+static ps_status set_operator(comparison *c)
+{
+    const ps_hmatrix_header *h = ps_hmatrix_file_header(c->file);
+    ps_hbem_outline outline = ps_hbem_outline_of(&c->clusters);
+    PS_TRY(ps_alloc_untouched(&c->memory, ps_hbem_setup_bytes(&outline), "the surface"));
+    PS_TRY(ps_hbem_setup_init(&c->setup, &outline, c->memory));
+    ps_hbem_setup_order(&c->setup, c->clusters.tree);
+    PS_TRY(PS_ALLOC(&c->points, ps_hbem_quadrature_points(exact_rules), "rules"));
+    ps_hbem_quadrature_init(&c->quadrature, exact_rules, c->points);
+    c->op = (ps_hbem_operator){.kernel = h->kernel,
+                               .wavenumber = h->wavenumber,
+                               .test = &c->setup.space[0],
+                               .trial = &c->setup.space[1],
+                               .quadrature = &c->quadrature,
+                               .far_precision = PS_DOUBLE};
+    return ps_hbem_operator_check(&c->op);
+}
+
+/* One row at random of each of equal stretches. */
+static ps_status choose_rows(comparison *c, const hmatrix_request *request)
+{
+    int64_t n = c->shape->rows;
+    c->rows = request->rows < n ? request->rows : n;
+    int64_t bytes = 8 * c->rows * c->shape->parts * c->shape->columns;
+    if (bytes > request->host_memory)
+        return ps_fail(PS_EXHAUSTED,
+                       "--error %lld: these rows take %.1f GB, --host-memory is %.1f GB; "
+                       "ask for fewer",
+                       (long long)c->rows, 1e-9 * (double)bytes,
+                       1e-9 * (double)request->host_memory);
+    PS_TRY(PS_ALLOC(&c->row, c->rows, "sampled rows"));
+    PS_TRY(PS_ALLOC(&c->error, c->rows, "sampled rows"));
+    PS_TRY(PS_ALLOC(&c->norm, c->rows, "sampled rows"));
+    PS_TRY(PS_ALLOC(&c->values, bytes / 8, "sampled rows"));
+    for (int64_t r = 0; r < c->rows; ++r) {
+        int64_t begin = n * r / c->rows, end = n * (r + 1) / c->rows;
+        c->row[r] =
+            begin + (int64_t)(ps_counter_uniform(17, (uint64_t)r, 0) * (double)(end - begin));
+    }
+    return PS_OK;
+}
+
+/* ---- rows of the H-matrix ---- */
+
+static double number(const ps_hmatrix *m, int64_t leaf, int64_t index)
+{
+    const void *values = m->blocks[leaf].values;
+    return m->precision == PS_SINGLE ? (double)((const float *)values)[index]
+                                     : ((const double *)values)[index];
+}
+
+/* Row i of a leaf of low rank (its column i with `across`), added to out[part][stride]. */
+static void add_factors(const ps_hmatrix *m, int64_t leaf, int64_t i, bool across, double *out,
+                        int64_t stride)
+{
+    const ps_hmatrix_leaf *at = &m->leaves[leaf];
+    int64_t height = at->row_end - at->row_begin, width = at->column_end - at->column_begin;
+    int64_t parts = m->parts, rank = m->blocks[leaf].rank, split = rank * parts * height;
+    for (int64_t l = 0; l < rank; ++l) {
+        int64_t u = l * parts * height, v = split + l * parts * width;
+        int64_t own = across ? v : u, own_step = across ? width : height;
+        int64_t other = across ? u : v, length = across ? height : width;
+        double a = number(m, leaf, own + i);
+        double b = parts > 1 ? number(m, leaf, own + own_step + i) : 0;
+        for (int64_t j = 0; j < length; ++j) {
+            double x = number(m, leaf, other + j);
+            double y = parts > 1 ? number(m, leaf, other + length + j) : 0;
+            out[j] += a * x - b * y;
+            if (parts > 1) out[stride + j] += a * y + b * x;
+        }
+    }
+}
+
+static void add_dense(const ps_hmatrix *m, int64_t leaf, int64_t i, bool across, double *out,
+                      int64_t stride)
+{
+    const ps_hmatrix_leaf *at = &m->leaves[leaf];
+    int64_t height = at->row_end - at->row_begin, width = at->column_end - at->column_begin;
+    for (int64_t part = 0; part < m->parts; ++part)
+        for (int64_t j = 0; j < (across ? height : width); ++j)
+            out[part * stride + j] +=
+                number(m, leaf, (part * width + (across ? i : j)) * height + (across ? j : i));
+}
+
+static void add_leaf(const ps_hmatrix *m, int64_t leaf, int64_t i, bool across, double *row)
+{
+    const ps_hmatrix_leaf *at = &m->leaves[leaf];
+    double *out = row + (across ? at->row_begin : at->column_begin);
+    if (m->blocks[leaf].rank == PS_RANK_DENSE)
+        add_dense(m, leaf, i, across, out, m->columns);
+    else
+        add_factors(m, leaf, i, across, out, m->columns);
+}
+
+/* First sampled row at or after `position`. */
+static int64_t first_from(const comparison *c, int64_t position)
+{
+    int64_t low = 0, high = c->rows;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (c->row[middle] < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static ps_status add_chunk(void *context, int64_t chunk, const void *unpacked)
+{
+    comparison *c = context;
+    ps_hmatrix m;
+    ps_hmatrix_view(c->file, chunk, unpacked, c->blocks, &m);
+    int64_t size = m.parts * m.columns;
+    for (int64_t l = 0; l < m.leaf_count; ++l) {
+        const ps_hmatrix_leaf *at = &m.leaves[l];
+        for (int64_t r = first_from(c, at->row_begin); r < c->rows && c->row[r] < at->row_end; ++r)
+            add_leaf(&m, l, c->row[r] - at->row_begin, false, c->values + r * size);
+        if (!m.symmetric || at->row_begin == at->column_begin) continue;
+        for (int64_t r = first_from(c, at->column_begin); r < c->rows && c->row[r] < at->column_end;
+             ++r)
+            add_leaf(&m, l, c->row[r] - at->column_begin, true, c->values + r * size);
+    }
+    return PS_OK;
+}
+
+static ps_status add_chunks(comparison *c, int64_t host_memory)
+{
+    ps_chunk_stream_config config;
+    ps_chunk_stream *stream;
+    PS_TRY(PS_ALLOC(&c->blocks, ps_hmatrix_most_leaves(c->file), "leaves of a chunk"));
+    ps_hmatrix_stream_config(c->file, host_memory, &config);
+    config.one_pass = true;
+    PS_TRY(ps_chunk_stream_open(&config, &stream));
+    ps_status status = ps_chunk_stream_sweep(stream, add_chunk, c);
+    ps_chunk_stream_close(&stream);
+    return status;
+}
+
+/* ---- exact rows ---- */
+
+/* Columns [begin, end) of row r. */
+static ps_status subtract_exact(comparison *c, int64_t r, int64_t begin, int64_t end,
+                                ps_hbem_workspace workspace, double *values)
+{
+    ps_hbem_range row = {c->row[r], c->row[r] + 1}, columns = {begin, end};
+    PS_TRY(ps_hbem_near_block(&c->op, row, columns, &workspace, values));
+    for (int64_t part = 0; part < c->shape->parts; ++part)
+        for (int64_t j = begin; j < end; ++j) {
+            double exact = values[part * (end - begin) + j - begin];
+            double off = c->values[(r * c->shape->parts + part) * c->shape->columns + j] - exact;
+            c->error[r] += off * off;
+            c->norm[r] += exact * exact;
+        }
+    return PS_OK;
+}
+
+static int64_t most_bytes(const comparison *c)
+{
+    int64_t most = 0;
+    for (int64_t begin = 0; begin < c->shape->columns; begin += COLUMNS_AT_ONCE) {
+        int64_t end = begin + COLUMNS_AT_ONCE;
+        ps_hbem_range columns = {begin, end < c->shape->columns ? end : c->shape->columns};
+        for (int64_t r = 0; r < c->rows; ++r) {
+            int64_t bytes =
+                ps_hbem_entries_bytes(&c->op, (ps_hbem_range){c->row[r], c->row[r] + 1}, columns);
+            most = bytes > most ? bytes : most;
+        }
+    }
+    return most + 8 * c->shape->parts * COLUMNS_AT_ONCE + 4096;
+}
+
+static ps_status exact_row(comparison *c, int64_t r, int64_t bytes)
+{
+    ps_hbem_workspace workspace = {.bytes = bytes};
+    double *values = NULL;
+    PS_TRY(ps_alloc_untouched((void **)&workspace.base, bytes, "an exact row"));
+    ps_status status = ps_hbem_take(&workspace, 8 * c->shape->parts * COLUMNS_AT_ONCE, &values);
+    for (int64_t begin = 0; status == PS_OK && begin < c->shape->columns;
+         begin += COLUMNS_AT_ONCE) {
+        int64_t end = begin + COLUMNS_AT_ONCE;
+        if (end > c->shape->columns) end = c->shape->columns;
+        status = subtract_exact(c, r, begin, end, workspace, values);
+    }
+    free(workspace.base);
+    return status;
+}
+
+static ps_status exact_rows(comparison *c)
+{
+    int64_t bytes = most_bytes(c);
+    ps_status failed = PS_OK;
+    char message[512] = "";
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t r = 0; r < c->rows; ++r) {
+        ps_status status = exact_row(c, r, bytes);
+        if (status == PS_OK) continue;
+#pragma omp critical(verify_exact_rows)
+        {
+            failed = status;
+            snprintf(message, sizeof message, "%s", ps_message());
+        }
+    }
+    return failed == PS_OK ? PS_OK : ps_fail(failed, "%s", message);
+}
+
+/* ---- the verdict ---- */
+
+static ps_status judge(const comparison *c, hmatrix_errors *out)
+{
+    double error = 0, norm = 0;
+    *out =
+        (hmatrix_errors){.rows = c->rows, .tolerance = ps_hmatrix_file_header(c->file)->tolerance};
+    for (int64_t r = 0; r < c->rows; ++r) {
+        error += c->error[r];
+        norm += c->norm[r];
+        out->worst = fmax(out->worst, sqrt(c->error[r] / c->norm[r]));
+    }
+    out->error = sqrt(error / norm);
+    if (out->error <= 2 * out->tolerance) return PS_OK;
+    return ps_fail(PS_FAILED, "the error of %lld rows is %.3g, more than twice the tolerance %g",
+                   (long long)c->rows, out->error, out->tolerance);
+}
+
+static ps_status compare(comparison *c, const char *path, const hmatrix_request *request,
+                         hmatrix_errors *out)
+{
+    c->shape = &ps_hmatrix_file_overview(c->file)->shape;
+    PS_TRY(load_clusters(c, path, request->clusters));
+    PS_TRY(set_operator(c));
+    PS_TRY(choose_rows(c, request));
+    PS_TRY(add_chunks(c, request->host_memory));
+    PS_TRY(exact_rows(c));
+    return judge(c, out);
+}
+
+static void release(comparison *c)
+{
+    ps_clusters_release(&c->clusters);
+    free(c->points);
+    free(c->memory);
+    free(c->blocks);
+    free(c->row);
+    free(c->values);
+    free(c->error);
+    free(c->norm);
+}
+
+ps_status verify_hmatrix(const char *path, const hmatrix_request *request, ps_verify_result *result,
+                         hmatrix_errors *errors)
+{
+    comparison c = {0};
+    PS_TRY(ps_hmatrix_open(path, &c.file));
+    ps_status status = ps_hmatrix_verify(c.file, !request->quick, result);
+    if (status == PS_OK && request->rows > 0) status = compare(&c, path, request, errors);
+    release(&c);
+    ps_hmatrix_close(&c.file);
+    return status;
+}

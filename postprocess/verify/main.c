@@ -1,0 +1,145 @@
+/*
+ * penstock-verify: are these files whole, and is every chunk what it was when it was written?
+ */
+#include <string.h>
+
+#include "formats/hmatrix.h"
+#include "formats/store.h"
+#include "formats/task_trace.h"
+#include "postprocess/verify/hmatrix.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+#include "runtime/report.h"
+
+static bool quick;
+static int64_t exact_rows;
+static const char *clusters;
+
+static const ps_option options[] = {
+    {"quick", PS_OPTION_FLAG, &quick, NULL,
+     "structure, tables and chunk sizes only; do not read the chunks", 0, 0, 0},
+    {"error", PS_OPTION_INT, &exact_rows, "N",
+     "H-matrix: also compare N rows with exact ones; fails above twice the tolerance", 0, 1e6, 0},
+    {"clusters", PS_OPTION_TEXT, &clusters, "FILE",
+     "H-matrix: the cluster tree it was assembled from; default: the recorded name, beside it", 0,
+     0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* A file being checked. */
+typedef struct checking {
+    const char *path;
+    ps_store *store;
+    ps_verify_result result;
+    hmatrix_errors errors;
+    double seconds;
+} checking;
+
+static void tell_errors(ps_report *report, const hmatrix_errors *errors)
+{
+    if (errors->rows == 0) return;
+    ps_report_int(report, "exact_rows", errors->rows, "");
+    ps_report_real(report, "tolerance", errors->tolerance, "");
+    ps_report_real(report, "error", errors->error, "");
+    ps_report_real(report, "worst_row", errors->worst, "");
+}
+
+static void tell(ps_report *report, const checking *c, const char *problem)
+{
+    const char *path = c->path;
+    const ps_store *store = c->store;
+    const ps_verify_result *result = &c->result;
+    ps_report_section(report, path);
+    ps_report_flag(report, "good", problem == NULL);
+    if (problem) ps_report_text(report, "problem", problem);
+    if (!store) return;
+    ps_report_text(report, "format", ps_store_format(store));
+    if (ps_store_part_count(store)) ps_report_int(report, "parts", ps_store_part_count(store), "1");
+    ps_report_int(report, "chunks", result->chunks, "1");
+    ps_report_int(report, "bad_chunks", result->bad_chunks, "1");
+    ps_report_int(report, "stored_bytes", result->bytes, "B");
+    if (!quick && c->seconds > 0)
+        ps_report_real(report, "rate", 1e-9 * (double)result->bytes / c->seconds, "GB/s");
+    tell_errors(report, &c->errors);
+}
+
+static ps_status check_trace(ps_store *store)
+{
+    ps_task_trace trace;
+    ps_status status = ps_task_trace_read(store, &trace);
+    if (status == PS_OK) status = ps_task_trace_verify(&trace);
+    ps_task_trace_release(&trace);
+    return status;
+}
+
+static ps_status check_clusters(const char *path)
+{
+    ps_clusters loaded;
+    PS_TRY(ps_clusters_load(path, &loaded));
+    ps_clusters_release(&loaded);
+    return PS_OK;
+}
+
+/* What a kind of file promises beyond its chunks. */
+static ps_status check_kind(checking *c, int64_t host_memory)
+{
+    const char *format = ps_store_format(c->store);
+    hmatrix_request request = {exact_rows, clusters, quick, host_memory};
+    if (strcmp(format, PS_HMATRIX_FORMAT) == 0)
+        return verify_hmatrix(c->path, &request, &c->result, &c->errors);
+    if (quick) return PS_OK;
+    if (strcmp(format, PS_CLUSTER_FORMAT) == 0) return check_clusters(c->path);
+    if (strcmp(format, "penstock-task-trace") == 0) return check_trace(c->store);
+    return PS_OK;
+}
+
+/* Reports on one file; its failure is for the caller to count. */
+static ps_status check_file(const char *path, int64_t host_memory, ps_report *report)
+{
+    checking c = {.path = path};
+    double start = ps_clock();
+    ps_status status = ps_store_open(path, NULL, 0, &c.store);
+    if (status == PS_OK) status = ps_store_verify(c.store, !quick, &c.result);
+    if (status == PS_OK) status = check_kind(&c, host_memory);
+    c.seconds = ps_clock() - start;
+    tell(report, &c, status == PS_OK ? NULL : ps_message());
+    if (status != PS_OK) ps_error("%s", ps_message());
+    ps_store_close(&c.store);
+    return status;
+}
+
+static ps_status run_verify(ps_run *run)
+{
+    int bad = 0;
+    ps_status worst = PS_OK;
+    ps_report *report = ps_report_new(run->json);
+    for (int i = 0; i < run->operand_count; ++i) {
+        ps_status status = check_file(run->operands[i], run->host_memory, report);
+        bad += status != PS_OK;
+        if (status > worst) worst = status;
+    }
+    ps_report_print(&report);
+    if (worst == PS_OK) return PS_OK;
+    return ps_fail(worst, "%d of %d files did not pass", bad, run->operand_count);
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "verify",
+        .synopsis = "FILE...",
+        .description =
+            "Checks files of any kind: structure, tables, and every chunk's hash and statistics.\n"
+            "A master is checked with all its parts. Bad chunks are named. A task trace is also\n"
+            "checked for dependencies, tasks at once on one worker and the bound of its makespan;\n"
+            "an H-matrix with all its parts and, by --error, against exact rows.\n"
+            "Exit code 0: all is well; 3: a file is damaged, and which chunk of it.",
+        .examples = "  penstock-verify slices.h5 run.h5\n"
+                    "  penstock-verify --quick run.h5 --json\n"
+                    "  penstock-verify slp.h5 --error 200",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = PS_OPERANDS_MAX,
+        .run = run_verify};
+    return ps_main(&program, argc, argv);
+}

@@ -1,0 +1,43 @@
+/* The parts of penstock-cluster-build. */
+#ifndef PS_PREPROCESS_CLUSTER_BUILD_H
+#define PS_PREPROCESS_CLUSTER_BUILD_H
+
+#include "formats/cluster_tree.h"
+#include "formats/surface_mesh.h"
+#include "kernels/hbem/cluster_tree.h"
+#include "kernels/hbem/setup.h"
+#include "runtime/program.h"
+
+typedef struct build_options {
+    int test, trial; /* ps_hbem_space_kind; trial 3: as test       */
+    int cut;         /* ps_cluster_cut                             */
+    double eta;
+    bool weak, open, force_coarse;
+    int64_t leaf_size;
+    double wavenumber;
+} build_options;
+
+typedef struct build_job {
+    const build_options *options;
+    ps_surface_mesh mesh;
+    ps_hbem_outline outline;
+    void *memory, *scratch;
+    ps_hbem_setup setup;
+    ps_clusters clusters; /* vertices and triangles borrowed from the mesh */
+    double tree_seconds, leaf_seconds;
+} build_job;
+
+/* ---- check.c ---- */
+
+/* The refusals: open, not oriented or inward surfaces, meshes too coarse for the wavenumber,
+ * budgets too small. */
+ps_status build_check(const build_job *job, const ps_run *run);
+/* Bytes that building holds, leaves apart. */
+int64_t build_bytes(const build_job *job);
+
+/* ---- report.c ---- */
+
+/* What the trees and leaves are, and what the matrix is expected to take. */
+void build_report(const build_job *job, const ps_run *run);
+
+#endif

@@ -1,0 +1,167 @@
+/* penstock-cluster-build: functions of boundary-element spaces in cluster trees, and block trees.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+enum { AS_TEST = 3 };
+
+static build_options chosen = {.test = PS_SPACE_P1, .trial = AS_TEST, .eta = 2, .leaf_size = 32};
+
+static const ps_option options[] = {
+    {"test", PS_OPTION_CHOICE, &chosen.test, "p0|p1|dp1",
+     "functions of the rows: one a triangle; continuous, one a vertex; three a triangle", 0, 0,
+     PS_IDENTITY},
+    {"trial", PS_OPTION_CHOICE, &chosen.trial, "p0|p1|dp1|same", "functions of the columns", 0, 0,
+     PS_IDENTITY},
+    {"eta", PS_OPTION_REAL, &chosen.eta, "ETA",
+     "clusters are apart enough where min(diameter) <= ETA distance", 1e-3, 100, PS_IDENTITY},
+    {"weak", PS_OPTION_FLAG, &chosen.weak, NULL, "any distance is enough; ETA plays no part", 0, 0,
+     PS_IDENTITY},
+    {"leaf", PS_OPTION_INT, &chosen.leaf_size, "N",
+     "functions of a cluster that is not cut, at most", 1, 100000, PS_IDENTITY},
+    {"order", PS_OPTION_CHOICE, &chosen.cut, "median|morton|hilbert",
+     "how clusters are halved: at the median along the longest axis of the box, or along a curve",
+     0, 0, PS_IDENTITY},
+    {"wavenumber", PS_OPTION_REAL, &chosen.wavenumber, "K",
+     "rad/m: tell, and check, the elements a wavelength", 0, 1e9, 0},
+    {"force-coarse", PS_OPTION_FLAG, &chosen.force_coarse, NULL,
+     "take a mesh that is too coarse for K", 0, 0, 0},
+    {"open", PS_OPTION_FLAG, &chosen.open, NULL, "take an open surface, a screen", 0, 0,
+     PS_IDENTITY},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static ps_status load(build_job *job, const char *path)
+{
+    PS_TRY(ps_surface_mesh_load(path, &job->mesh));
+    int trial = chosen.trial == AS_TEST ? chosen.test : chosen.trial;
+    job->outline =
+        (ps_hbem_outline){.vertices = job->mesh.vertices,
+                          .triangles = job->mesh.triangles,
+                          .vertex_count = job->mesh.vertex_count,
+                          .triangle_count = job->mesh.triangle_count,
+                          .space = {(ps_hbem_space_kind)chosen.test, (ps_hbem_space_kind)trial},
+                          .same = chosen.test == trial};
+    PS_TRY(ps_alloc_untouched(&job->memory, ps_hbem_setup_bytes(&job->outline), "the surface"));
+    return ps_hbem_setup_init(&job->setup, &job->outline, job->memory);
+}
+
+static void describe(build_job *job)
+{
+    static const char *const orders[] = {"median", "morton", "hilbert"};
+    ps_clusters *c = &job->clusters;
+    c->vertex_count = job->mesh.vertex_count;
+    c->triangle_count = job->mesh.triangle_count;
+    c->vertices = job->mesh.vertices;
+    c->triangles = job->mesh.triangles;
+    c->closed = job->mesh.closed;
+    memcpy(c->space, job->outline.space, sizeof c->space);
+    c->same = job->outline.same;
+    c->eta = chosen.weak ? 0 : chosen.eta;
+    strcpy(c->order, orders[chosen.cut]);
+    memcpy(c->mesh_hash, job->mesh.content_hash, sizeof c->mesh_hash);
+}
+
+static ps_status build_tree(build_job *job, int side)
+{
+    const ps_hbem_space *space = &job->setup.space[side];
+    ps_cluster_tree *tree = &job->clusters.tree[side];
+    ps_cluster_method method = {chosen.leaf_size, (ps_cluster_cut)chosen.cut};
+    void *scratch = NULL;
+    PS_TRY(ps_alloc_untouched((void **)&tree->nodes,
+                              ps_cluster_nodes(space->dofs, chosen.leaf_size) *
+                                  (int64_t)sizeof *tree->nodes,
+                              "clusters"));
+    PS_TRY(ps_alloc_untouched((void **)&tree->order, 8 * space->dofs, "an order"));
+    PS_TRY(ps_alloc_untouched(&scratch, ps_cluster_scratch(space->dofs), "building clusters"));
+    double start = ps_clock();
+    ps_cluster_build(tree, space, &method, scratch);
+    job->tree_seconds += ps_clock() - start;
+    free(scratch);
+    return PS_OK;
+}
+
+static ps_status build(build_job *job)
+{
+    ps_clusters *c = &job->clusters;
+    for (int side = 0; side < (c->same ? 1 : 2); ++side) PS_TRY(build_tree(job, side));
+    if (c->same) c->tree[1] = c->tree[0];
+    ps_block_tree blocks = {&c->tree[0], &c->tree[1], c->eta, false};
+    double start = ps_clock();
+    PS_TRY(ps_cluster_leaves_init(&c->leaves, ps_block_tree_nodes(&blocks, 0, NULL)));
+    ps_block_tree_nodes(&blocks, 0, &c->leaves);
+    job->leaf_seconds = ps_clock() - start;
+    return PS_OK;
+}
+
+static ps_status load_and_build(build_job *job, const ps_run *run,
+                                const ps_store_identity *identity, const ps_store *mesh)
+{
+    PS_TRY(load(job, run->operands[0]));
+    PS_TRY(build_check(job, run));
+    describe(job);
+    PS_TRY(build(job));
+    ps_store_identity own = *identity;
+    own.disk_estimate = 9 * job->clusters.leaves.count + 36 * job->mesh.triangle_count;
+    if (!run->plan) PS_TRY(ps_clusters_save(run->operands[1], &job->clusters, &own, mesh));
+    build_report(job, run);
+    return PS_OK;
+}
+
+static ps_status run_alone(ps_run *run)
+{
+    static const char *const roles[] = {"mesh"};
+    ps_store_identity identity = {PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, ps_version(),
+                                  ps_revision(),     run->record,        0};
+    ps_store *mesh = NULL;
+    if (run->operand_count < 2 && !run->plan)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-cluster-build MESH OUTPUT");
+    PS_TRY(ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh));
+    build_job job = {.options = &chosen};
+    ps_status status = PS_OK;
+    if (!run->plan && !run->force && chosen.wavenumber == 0 &&
+        ps_store_matches(run->operands[1], &identity, 1, roles, &mesh)) {
+        ps_info("%s is up to date; --force makes it again", run->operands[1]);
+    } else {
+        status = load_and_build(&job, run, &identity, mesh);
+        if (status != PS_OK) ps_context(status, "%s", run->operands[0]);
+    }
+    job.clusters.vertices = NULL;
+    job.clusters.triangles = NULL;
+    ps_clusters_release(&job.clusters);
+    ps_surface_mesh_release(&job.mesh);
+    ps_store_close(&mesh);
+    free(job.memory);
+    return status;
+}
+
+/* One rank does it; under mpirun the others wait. */
+static ps_status run_cluster_build(ps_run *run)
+{
+    return ps_comm_agree(ps_comm_rank() == 0 ? run_alone(run) : PS_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "cluster-build",
+        .synopsis = "MESH OUTPUT",
+        .description =
+            "Puts the functions of two boundary-element spaces on a closed surface into cluster\n"
+            "trees, and pairs of clusters into a block tree, whose leaves are near or far apart:\n"
+            "all that penstock-hmatrix-assemble needs. Tells what a matrix will take. Refuses\n"
+            "surfaces that are open, have inward normals, or are too coarse for a wavenumber.",
+        .examples =
+            "  penstock-cluster-build sphere.hdf clusters.h5\n"
+            "  penstock-cluster-build hull.hdf clusters.h5 --wavenumber 4.19 --plan\n"
+            "  penstock-cluster-build cube.hdf mixed.h5 --test p1 --trial p0 --leaf 64 --eta 1",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 2,
+        .run = run_cluster_build};
+    return ps_main(&program, argc, argv);
+}

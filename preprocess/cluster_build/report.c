@@ -1,0 +1,90 @@
+#include <math.h>
+
+#include "build.h"
+#include "kernels/hbem/assembly.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+typedef struct leaf_figures {
+    int64_t near, far;
+    double near_numbers, far_numbers[3], half_numbers[3]; /* by tolerance; all of the upper half */
+} leaf_figures;
+
+static const double tolerances[3] = {1e-3, 1e-4, 1e-6};
+
+static leaf_figures figures_of(const build_job *job)
+{
+    const ps_clusters *c = &job->clusters;
+    leaf_figures f = {0};
+    for (int64_t l = 0; l < c->leaves.count; ++l) {
+        ps_hmatrix_leaf leaf = ps_cluster_leaf_at(&c->leaves, &c->tree[0], &c->tree[1], l);
+        double extent = fmin(ps_cluster_extent(&c->tree[0].nodes[c->leaves.row[l]]),
+                             ps_cluster_extent(&c->tree[1].nodes[c->leaves.column[l]]));
+        leaf.far ? ++f.far : ++f.near;
+        for (int e = 0; e < 3; ++e) {
+            double numbers = (double)ps_hbem_expected_numbers(&leaf, tolerances[e],
+                                                              job->options->wavenumber, extent);
+            if (leaf.far)
+                f.far_numbers[e] += numbers;
+            else if (e == 0)
+                f.near_numbers += numbers;
+            if (leaf.row_begin <= leaf.column_begin) f.half_numbers[e] += numbers;
+        }
+    }
+    return f;
+}
+
+static int64_t depth_of(const ps_cluster_tree *tree)
+{
+    int64_t depth = 0, longest = tree->dofs;
+    for (; longest > tree->leaf_size; longest = (longest + 1) / 2) ++depth;
+    return depth;
+}
+
+static void report_side(const build_job *job, int side, ps_report *r)
+{
+    const ps_cluster_tree *tree = &job->clusters.tree[side];
+    ps_report_section(r, job->clusters.same ? "space" : side ? "trial" : "test");
+    ps_report_text(r, "functions", ps_hbem_space_name(job->clusters.space[side]));
+    ps_report_int(r, "dofs", tree->dofs, "");
+    ps_report_int(r, "clusters", tree->node_count, "");
+    ps_report_int(r, "depth", depth_of(tree), "");
+}
+
+static void report_memory(const build_job *job, const leaf_figures *f, ps_report *r)
+{
+    double whole[3], half[3];
+    for (int e = 0; e < 3; ++e) {
+        whole[e] = 8e-6 * (f->near_numbers + f->far_numbers[e]);
+        half[e] = 8e-6 * f->half_numbers[e];
+    }
+    ps_report_section(r, "expected");
+    ps_report_reals(r, "tolerance", tolerances, 3);
+    ps_report_reals(r, "memory_mb", whole, 3);
+    if (job->clusters.same) ps_report_reals(r, "symmetric_memory_mb", half, 3);
+    ps_report_real(r, "dense_mb",
+                   8e-6 * (double)job->clusters.tree[0].dofs * (double)job->clusters.tree[1].dofs *
+                       (job->options->wavenumber != 0 ? 2 : 1),
+                   "");
+}
+
+void build_report(const build_job *job, const ps_run *run)
+{
+    ps_report *r = ps_report_new(run->json);
+    leaf_figures f = figures_of(job);
+    ps_report_int(r, "vertices", job->mesh.vertex_count, "");
+    ps_report_int(r, "triangles", job->mesh.triangle_count, "");
+    if (job->options->wavenumber != 0)
+        ps_report_real(
+            r, "elements_per_wavelength",
+            ps_hbem_elements_per_wavelength(&job->setup.surface, job->options->wavenumber), "");
+    ps_report_int(r, "near_leaves", f.near, "");
+    ps_report_int(r, "far_leaves", f.far, "");
+    ps_report_real(r, "near_numbers", f.near_numbers, "");
+    ps_report_real(r, "tree_time", job->tree_seconds, "s");
+    ps_report_real(r, "leaf_time", job->leaf_seconds, "s");
+    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    for (int side = 0; side < (job->clusters.same ? 1 : 2); ++side) report_side(job, side, r);
+    report_memory(job, &f, r);
+    ps_report_print(&r);
+}

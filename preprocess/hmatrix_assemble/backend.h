@@ -1,0 +1,33 @@
+/*
+ * Who computes leaves: the cores, or a CUDA device. A backend is given runs of consecutive leaves
+ * (the chunks of the file, tens of thousands of leaves each) and hands every finished leaf to
+ * `store`, in any order. The bits of a leaf do not depend on the run that it came with.
+ */
+#ifndef PS_PREPROCESS_HMATRIX_BACKEND_H
+#define PS_PREPROCESS_HMATRIX_BACKEND_H
+
+#include "kernels/hbem/assembly.h"
+
+typedef struct leaf_backend leaf_backend;
+struct leaf_backend {
+    const char *name; /* "cpu", "cuda:0" */
+
+    /* Computes leaves [first, end) of assembly->leaves and hands each to store(context, leaf,
+     * block), leaf counted in assembly->leaves, block->values fp64, valid during the call; from one
+     * thread or from several. Ends with the first failure (its message this thread's). Where the
+     * backend cannot do a leaf itself (rank or memory beyond its own bounds, a precision it has
+     * not) it uses ps_hbem_assemble_leaf. */
+    ps_status (*assemble)(leaf_backend *backend, int64_t first, int64_t end, ps_hbem_store store,
+                          void *context);
+
+    void (*close)(leaf_backend *backend); /* frees it */
+
+    const ps_hbem_assembly *assembly; /* borrowed, the whole matrix; set by open */
+};
+
+/* The cores: `threads` of them, a workspace each. */
+ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, int threads, leaf_backend **out);
+/* Bytes that it holds. */
+int64_t leaf_backend_bytes_cpu(const ps_hbem_assembly *assembly, int threads);
+
+#endif

@@ -1,0 +1,147 @@
+/* penstock-hmatrix-assemble: boundary operators as H-matrices on disk. */
+#include <string.h>
+
+#include "assemble.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+static assemble_options chosen = {.tolerance = 1e-4,
+                                  .check_rows = 8,
+                                  .max_rank = 1000,
+                                  .chunk_bytes = 64 << 20,
+                                  .recompress = true};
+
+static const ps_option options[] = {
+    {"operator", PS_OPTION_CHOICE, &chosen.kernel, "slp|dlp|adlp|hyps",
+     "single layer, double layer, its adjoint, hypersingular", 0, 0, PS_IDENTITY},
+    {"wavenumber", PS_OPTION_REAL, &chosen.wavenumber, "K", "rad/m; 0: Laplace", 0, 1e9,
+     PS_IDENTITY},
+    {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "EPS",
+     "of cross approximation and recompression, relative", 1e-12, 0.5, PS_IDENTITY},
+    {"rules", PS_OPTION_REAL, &chosen.rules, "EPS", "of quadrature; 0: as --tolerance", 0, 0.5,
+     PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, "double|single",
+     "of the stored numbers and of integrals that are far apart", 0, 0, PS_IDENTITY},
+    {"mode", PS_OPTION_CHOICE, &chosen.mode, "hmatrix|dense",
+     "low rank where clusters are far apart, or all entries", 0, 0, PS_IDENTITY},
+    {"check-rows", PS_OPTION_INT, &chosen.check_rows, "N",
+     "rows of a block that are checked when it seems converged", 1, 1000, PS_IDENTITY},
+    {"max-rank", PS_OPTION_INT, &chosen.max_rank, "R", "a block that needs more is an error", 1,
+     100000, PS_IDENTITY},
+    {"recompress", PS_OPTION_FLAG, &chosen.recompress, NULL, "reduce ranks by singular values", 0,
+     0, PS_IDENTITY},
+    {"skeleton", PS_OPTION_FLAG, &chosen.skeleton, NULL,
+     "take crosses of far blocks through points, which are cheaper, instead of entries", 0, 0,
+     PS_IDENTITY},
+    {"chunk-size", PS_OPTION_BYTES, &chosen.chunk_bytes, "BYTES",
+     "expected size of a part file; what is held in memory, written and kept at once", 1 << 12, 4e9,
+     PS_IDENTITY},
+    {"restart", PS_OPTION_FLAG, &chosen.restart, NULL,
+     "go on with the complete parts of a run that was ended early", 0, 0, 0},
+    {"force-coarse", PS_OPTION_FLAG, &chosen.force_coarse, NULL,
+     "take a mesh that is too coarse for K", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+/* What one run hands down. */
+typedef struct job {
+    ps_run *run;
+    ps_store_identity identity;
+    ps_store *clusters;
+    assemble_problem problem;
+    assemble_plan plan;
+    leaf_backend *backend;
+} job;
+
+static ps_status compute(job *j, assemble_result *result)
+{
+    ps_hmatrix_part part = {.path = j->run->operands[1],
+                            .identity = &j->identity,
+                            .clusters = j->clusters,
+                            .chunk = chosen.restart ? 0 : -1};
+    if (ps_comm_any(!chosen.restart && !j->run->force && assemble_unfinished(&j->plan, &part)))
+        return ps_fail(PS_USAGE,
+                       "there are parts of an assembly of %s that was ended early: "
+                       "continue it with --restart, or begin anew with --force",
+                       part.path);
+    PS_TRY(ps_comm_agree(
+        leaf_backend_open_cpu(&j->problem.assembly, (int)j->run->threads, &j->backend)));
+    return ps_comm_agree(assemble_chunks(&j->problem, &j->plan, j->backend, &part, result));
+}
+
+static ps_status assemble(job *j)
+{
+    assemble_result result = {0};
+    double start = ps_clock();
+    const char *path = j->run->operands[1];
+    PS_TRY(compute(j, &result));
+    if (ps_comm_any(result.stopped)) {
+        ps_info("stopped; go on with the same command and --restart");
+        return PS_OK;
+    }
+    ps_status status = PS_OK;
+    j->problem.tables.chunks = j->plan.chunks;
+    if (ps_comm_rank() == 0)
+        status = ps_hmatrix_commit(path, &j->identity, &j->problem.tables, j->clusters);
+    PS_TRY(ps_comm_agree(status));
+    return ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
+}
+
+static ps_status plan_and_assemble(job *j)
+{
+    PS_TRY(ps_comm_agree(assemble_problem_init(&j->problem, j->run->operands[0], &chosen)));
+    PS_TRY(ps_comm_agree(assemble_plan_init(&j->problem, &chosen, j->run, &j->plan)));
+    if (!j->run->plan) return assemble(j);
+    assemble_report_plan(&j->problem, &j->plan, j->run);
+    return PS_OK;
+}
+
+static ps_status run_hmatrix_assemble(ps_run *run)
+{
+    static const char *const roles[] = {"clusters"};
+    job j = {.run = run};
+    if (run->operand_count < 2 && !run->plan)
+        return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-hmatrix-assemble CLUSTERS OUTPUT");
+    j.identity = (ps_store_identity){PS_HMATRIX_FORMAT, PS_HMATRIX_VERSION, ps_version(),
+                                     ps_revision(),     run->record,        0};
+    PS_TRY(ps_comm_agree(
+        ps_store_open(run->operands[0], PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &j.clusters)));
+    bool done = !run->force && !run->plan &&
+                ps_store_matches(run->operands[1], &j.identity, 1, roles, &j.clusters);
+    ps_status status = PS_OK;
+    if (ps_comm_any(!done))
+        status = plan_and_assemble(&j);
+    else
+        ps_info("%s is up to date; --force redoes it", run->operands[1]);
+    if (j.backend) j.backend->close(j.backend);
+    assemble_plan_release(&j.plan);
+    assemble_problem_release(&j.problem);
+    ps_store_close(&j.clusters);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static const ps_program program = {
+        .name = "hmatrix-assemble",
+        .synopsis = "CLUSTERS OUTPUT",
+        .description =
+            "Assembles a boundary operator of Laplace or Helmholtz on the clusters of\n"
+            "penstock-cluster-build, as an H-matrix by cross approximation with checked rows, or\n"
+            "dense. Chunks of blocks go to part files beside OUTPUT as they are done, so that the\n"
+            "matrix may be larger than memory, and a run that was stopped or killed goes on with\n"
+            "--restart. Under mpirun the ranks share the chunks; the files are the same. The "
+            "split\n"
+            "form of hyps (eq. 9 of Vater, Betcke, Dilba) is --operator slp on clusters of dp1.",
+        .examples =
+            "  penstock-hmatrix-assemble clusters.h5 slp.h5 --tolerance 1e-4\n"
+            "  penstock-hmatrix-assemble clusters.h5 w.h5 --operator hyps --wavenumber 4.19 "
+            "--plan\n"
+            "  mpirun -n 4 penstock-hmatrix-assemble clusters.h5 k.h5 --operator dlp --precision "
+            "single",
+        .options = options,
+        .operands_min = 1,
+        .operands_max = 2,
+        .run = run_hmatrix_assemble};
+    return ps_main(&program, argc, argv);
+}

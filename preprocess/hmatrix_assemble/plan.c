@@ -1,0 +1,85 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+
+/* What ranks may exceed the expected by, in memory. */
+static const double slack = 1.5;
+/* Buffers of a thread that writes, store and zstd included. */
+enum { WRITE_BYTES = 8 << 20, LEAST_BYTES = 24 << 20 };
+
+static int64_t expected(const assemble_problem *p, int64_t leaf)
+{
+    const ps_cluster_leaves *nodes = &p->tables.nodes;
+    double extent = fmin(ps_cluster_extent(&p->clusters.tree[0].nodes[nodes->row[leaf]]),
+                         ps_cluster_extent(&p->clusters.tree[1].nodes[nodes->column[leaf]]));
+    return ps_hbem_expected_numbers(&p->leaves[leaf], p->assembly.tolerance, p->op.wavenumber,
+                                    extent);
+}
+
+/* Cuts after the leaf with which a chunk reaches its size. first NULL: counts. */
+static int64_t cut(const assemble_problem *p, int64_t numbers_wanted, int64_t *first,
+                   assemble_plan *plan)
+{
+    int64_t count = 0, here = 0, leaves = p->assembly.leaf_count;
+    plan->numbers = plan->largest = 0;
+    for (int64_t l = 0; l < leaves; ++l) {
+        if (first && here == 0) first[count] = l;
+        here += expected(p, l);
+        if (here < numbers_wanted && l + 1 < leaves) continue;
+        plan->numbers += here;
+        plan->largest = here > plan->largest ? here : plan->largest;
+        here = 0;
+        ++count;
+    }
+    if (first) first[count] = leaves;
+    return count;
+}
+
+/* Chunks have nearly the same numbers, and so costs, each: ranks take equal numbers of them. */
+static void share(assemble_plan *plan)
+{
+    int64_t rank = ps_comm_rank(), ranks = ps_comm_size();
+    plan->first_chunk = plan->chunks.count * rank / ranks;
+    plan->end_chunk = plan->chunks.count * (rank + 1) / ranks;
+}
+
+static ps_status check_memory(const assemble_problem *p, const assemble_plan *plan,
+                              const ps_run *run)
+{
+    if (plan->memory <= run->host_memory) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "--host-memory: %.0f MB are needed, %.0f are given; a smaller --chunk-size (a "
+                   "chunk is about %.1f MB) or fewer --threads need less, %.0f MB are held in any "
+                   "case",
+                   1e-6 * (double)plan->memory, 1e-6 * (double)run->host_memory,
+                   1e-6 * (double)(plan->largest * plan->item_bytes), 1e-6 * (double)p->bytes);
+}
+
+ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
+                             const ps_run *run, assemble_plan *out)
+{
+    memset(out, 0, sizeof *out);
+    out->item_bytes = options->precision ? 4 : 8;
+    int64_t wanted = options->chunk_bytes / out->item_bytes;
+    out->chunks.count = cut(problem, wanted, NULL, out);
+    PS_TRY(PS_ALLOC(&out->chunks.first, out->chunks.count + 1, "chunks"));
+    cut(problem, wanted, out->chunks.first, out);
+    share(out);
+    double chunks = 2 * slack * (double)(out->largest * out->item_bytes);
+    out->disk = out->numbers * out->item_bytes;
+    out->memory = LEAST_BYTES + problem->bytes + (int64_t)chunks + run->threads * (WRITE_BYTES) +
+                  leaf_backend_bytes_cpu(&problem->assembly, (int)run->threads);
+    ps_status status = check_memory(problem, out, run);
+    if (status != PS_OK) assemble_plan_release(out);
+    return status;
+}
+
+void assemble_plan_release(assemble_plan *plan)
+{
+    free(plan->chunks.first);
+    memset(plan, 0, sizeof *plan);
+}

@@ -1,0 +1,83 @@
+#include "assemble.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+#include "runtime/report.h"
+
+static void report_problem(const assemble_problem *p, ps_report *r)
+{
+    const ps_hmatrix_header *h = &p->tables.header;
+    ps_report_text(r, "operator", ps_hbem_kernel_name(h->kernel));
+    ps_report_real(r, "wavenumber", h->wavenumber, "rad/m");
+    if (h->wavenumber != 0)
+        ps_report_real(r, "elements_per_wavelength",
+                       ps_hbem_elements_per_wavelength(&p->setup.surface, h->wavenumber), "");
+    ps_report_int(r, "rows", p->op.test->dofs, "");
+    ps_report_int(r, "columns", p->op.trial->dofs, "");
+    ps_report_int(r, "leaves", p->assembly.leaf_count, "");
+}
+
+void assemble_report_plan(const assemble_problem *problem, const assemble_plan *plan,
+                          const ps_run *run)
+{
+    if (ps_comm_rank() != 0) return;
+    ps_report *r = ps_report_new(run->json);
+    report_problem(problem, r);
+    ps_report_int(r, "chunks", plan->chunks.count, "");
+    ps_report_int(r, "largest_chunk", plan->largest * plan->item_bytes, "B");
+    ps_report_int(r, "memory", plan->memory, "B");
+    ps_report_int(r, "disk", plan->disk, "B");
+    ps_report_real(r, "dense",
+                   (double)plan->item_bytes * (double)problem->op.test->dofs *
+                       (double)problem->op.trial->dofs * ps_hbem_parts(&problem->op),
+                   "B");
+    ps_report_print(&r);
+}
+
+static void report_file(const ps_hmatrix_file *file, ps_report *r)
+{
+    const ps_hmatrix_overview *o = ps_hmatrix_file_overview(file);
+    ps_hmatrix_summary f = ps_hmatrix_summarise(&o->shape);
+    int64_t bytes = ps_hmatrix_bytes(&o->shape), stored = 0;
+    int64_t chunks = ps_hmatrix_file_chunks(file)->count;
+    char hash[17];
+    for (int64_t c = 0; c < chunks; ++c) stored += o->stored[c];
+    ps_report_int(r, "dense_leaves", f.dense, "");
+    ps_report_int(r, "low_rank_leaves", f.low_rank, "");
+    ps_report_real(r, "mean_rank", f.rank_mean, "");
+    ps_report_int(r, "largest_rank", f.rank_max, "");
+    ps_report_real(r, "rms_error", f.error_rms, "");
+    ps_report_real(r, "largest_error", f.error_max, "");
+    ps_report_int(r, "chunks", chunks, "");
+    ps_report_int(r, "bytes", bytes, "B");
+    ps_report_int(r, "stored", stored, "B");
+    ps_hmatrix_values_hash(file, hash);
+    ps_report_text(r, "values_hash", hash);
+    ps_report_real(r, "bytes_per_row", (double)bytes / (double)o->shape.rows, "B");
+}
+
+ps_status assemble_report(const assemble_problem *problem, const assemble_result *result,
+                          double seconds, const ps_run *run)
+{
+    double sums[4] = {(double)result->chunks, (double)result->kept, result->write_seconds,
+                      ps_processor_seconds()};
+    double most[3] = {result->compute_seconds, result->wait_seconds, (double)ps_memory_peak()};
+    ps_hmatrix_file *file;
+    PS_TRY(ps_comm_sum_f64(sums, 4));
+    PS_TRY(ps_comm_max_f64(most, 3));
+    if (ps_comm_rank() != 0) return PS_OK;
+    PS_TRY(ps_hmatrix_open(run->operands[1], &file));
+    ps_report *r = ps_report_new(run->json);
+    report_problem(problem, r);
+    report_file(file, r);
+    ps_report_int(r, "computed", (int64_t)sums[0], "chunks");
+    ps_report_int(r, "kept", (int64_t)sums[1], "chunks");
+    ps_report_real(r, "time", seconds, "s");
+    ps_report_real(r, "compute", most[0], "s");
+    ps_report_real(r, "write", sums[2], "s");
+    ps_report_real(r, "wait_for_writing", most[1], "s");
+    ps_report_real(r, "processor", sums[3], "s");
+    ps_report_int(r, "peak_memory", (int64_t)most[2], "B");
+    ps_report_print(&r);
+    ps_hmatrix_close(&file);
+    return PS_OK;
+}

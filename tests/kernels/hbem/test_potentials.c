@@ -1,0 +1,264 @@
+/* Potentials: against sums in plain complex arithmetic, near flat faces by the solid angle, and of
+ * exact densities of the rigid sphere. */
+#include "kernels/hbem/potentials.h"
+
+#include <complex.h>
+
+#include "kernels/common/mie.h"
+#include "tests/check.h"
+#include "tests/support/hbem_case.h"
+
+typedef struct run {
+    ps_hbem_potential_task task;
+    ps_hbem_rule rule;
+    double *values;
+} run;
+
+static void run_start(run *r, hbem_case *c, ps_hbem_potential kind, double k)
+{
+    memset(r, 0, sizeof *r);
+    ps_hbem_rule_six(&r->rule);
+    r->task = (ps_hbem_potential_task){.kind = kind,
+                                       .wavenumber = k,
+                                       .factor = 1,
+                                       .space = &c->space,
+                                       .rule = &r->rule,
+                                       .columns = 1};
+}
+
+static void run_go(run *r, const double *densities, int64_t count, const double *targets,
+                   int threads)
+{
+    int parts = ps_hbem_potential_parts(r->task.kind, r->task.wavenumber);
+    r->task.densities = densities;
+    r->task.targets = targets;
+    r->task.target_count = count;
+    free(r->values);
+    r->task.values = r->values = calloc((size_t)(count * r->task.columns * parts), 8);
+    ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(&r->task, threads));
+    ps_hbem_potentials(&r->task, threads, w.base);
+    free(w.base);
+}
+
+static void run_refine(run *r, double reach, int depth, int threads)
+{
+    const ps_hbem_refinement how = {reach, depth};
+    ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(&r->task, threads));
+    ps_hbem_potentials_refine(&r->task, &how, threads, w.base);
+    free(w.base);
+}
+
+/* ---- the sums ---- */
+
+static double complex plain_kernel(ps_hbem_potential kind, double k, const double *x,
+                                   const double *y, const double *n)
+{
+    double d[3], square = 0, along = 0, phase = 0, slope = 0;
+    for (int c = 0; c < 3; ++c) {
+        d[c] = x[c] - y[c];
+        square += d[c] * d[c];
+        along += d[c] * n[c];
+        phase += x[c] * y[c];
+        slope += x[c] * n[c];
+    }
+    double r = sqrt(square);
+    switch (kind) {
+    case PS_POTENTIAL_SINGLE:
+        return cexp(I * k * r) / r;
+    case PS_POTENTIAL_DOUBLE:
+        return cexp(I * k * r) * (1 - I * k * r) * along / (r * square);
+    case PS_POTENTIAL_FAR_SINGLE:
+        return cexp(-I * k * phase);
+    default:
+        return -I * k * slope * cexp(-I * k * phase);
+    }
+}
+
+static double complex plain_sum(const run *r, int column, const double *x)
+{
+    const ps_hbem_space *space = r->task.space;
+    int parts = ps_hbem_potential_parts(r->task.kind, r->task.wavenumber);
+    const double *re = r->task.densities + (int64_t)column * parts * space->dofs;
+    double complex sum = 0;
+    for (int64_t t = 0; t < space->surface->triangle_count; ++t)
+        for (int q = 0; q < r->rule.count; ++q) {
+            const ps_hbem_triangle *at = &space->surface->triangles[t];
+            double complex density = 0;
+            double y[3] = {0};
+            for (int l = 0; l < 3; ++l) {
+                int64_t dof = space->dof_of[3 * t + l];
+                double hat = r->rule.hat[q][l];
+                density += hat * (re[dof] + (parts == 2 ? I * re[space->dofs + dof] : 0));
+                for (int c = 0; c < 3; ++c) y[c] += hat * at->corner[l][c];
+            }
+            sum += at->jacobian * r->rule.weight[q] * density *
+                   plain_kernel(r->task.kind, r->task.wavenumber, x, y, at->normal);
+        }
+    return r->task.factor * sum / (4 * M_PI);
+}
+
+enum { TARGETS = 13, COLUMNS = 3 };
+
+/* Points from 3 m to 20 km away, or directions. */
+static void choose_targets(ps_hbem_potential kind, double *targets)
+{
+    uint64_t seed = 5;
+    for (int i = 0; i < TARGETS; ++i) {
+        double v[3], square = 0, far = kind >= PS_POTENTIAL_FAR_SINGLE;
+        for (int c = 0; c < 3; ++c) {
+            v[c] = check_random(&seed) - .5;
+            square += v[c] * v[c];
+        }
+        double scale = (far ? 1 : i % 3 ? 3 + i : 2e4) / sqrt(square);
+        for (int c = 0; c < 3; ++c) targets[3 * i + c] = scale * v[c];
+    }
+}
+
+static void check_sums(hbem_case *c, ps_hbem_potential kind, double k)
+{
+    double targets[3 * TARGETS], largest[2] = {0, 0};
+    run r, again;
+    run_start(&r, c, kind, k);
+    r.task.columns = COLUMNS;
+    r.task.factor = -.7;
+    int parts = ps_hbem_potential_parts(kind, k);
+    int64_t size = COLUMNS * parts * c->space.dofs;
+    double *densities = calloc((size_t)size, 8);
+    for (int64_t e = 0; e < size; ++e) densities[e] = 1 + sin(.37 * (double)e);
+    choose_targets(kind, targets);
+    run_go(&r, densities, TARGETS, targets, 1);
+    for (int i = 0; i < TARGETS * COLUMNS; ++i) {
+        double complex exact = plain_sum(&r, i % COLUMNS, targets + 3 * (i / COLUMNS));
+        double complex got = r.values[parts * i] + (parts == 2 ? I * r.values[parts * i + 1] : 0);
+        /* Reference and sums both round the phase k r once. */
+        largest[0] = fmax(largest[0], cabs(got - exact));
+        largest[1] = fmax(largest[1], cabs(exact));
+        check_at_most(cabs(got - exact), 1e-14 * (1 + 2e4 * k) * cabs(exact) + 1e-15);
+    }
+    check_at_most(largest[0], 1e-13 * largest[1]);
+    again = r;
+    again.values = NULL;
+    run_go(&again, densities, TARGETS, targets, 3);
+    assert_memory_equal(again.values, r.values, sizeof(double) * TARGETS * COLUMNS * (size_t)parts);
+    free(again.values);
+    free(r.values);
+    free(densities);
+}
+
+static void test_sums(void **state)
+{
+    for (int space = PS_SPACE_P0; space <= PS_SPACE_DP1; ++space) {
+        hbem_case c;
+        hbem_case_sphere(&c, 6); /* 288 triangles: two tiles */
+        hbem_case_finish(&c, (ps_hbem_space_kind)space, 1e-3);
+        for (int kind = 0; kind < PS_HBEM_POTENTIALS; ++kind) {
+            check_sums(&c, (ps_hbem_potential)kind, 4.2);
+            if (kind < PS_POTENTIAL_FAR_SINGLE) check_sums(&c, (ps_hbem_potential)kind, 0);
+        }
+        hbem_case_release(&c);
+    }
+}
+
+/* ---- near a surface ---- */
+
+/* The double layer of 1 is minus the solid angle over 4 pi: -1 inside the cube, 0 outside. */
+static double angle_error(hbem_case *c, double height, int depth)
+{
+    const double targets[4][3] = {{.31, .17, 1 + height},
+                                  {.31, .17, 1 - height},
+                                  {-1 - height, .02, -.4},
+                                  {.23, 1 - height, -.3}};
+    const double exact[4] = {0, -1, 0, -1};
+    run r;
+    run_start(&r, c, PS_POTENTIAL_DOUBLE, 0);
+    double *one = calloc((size_t)c->space.dofs, 8), worst = 0;
+    for (int64_t i = 0; i < c->space.dofs; ++i) one[i] = 1;
+    run_go(&r, one, 4, &targets[0][0], 2);
+    if (depth) run_refine(&r, 3, depth, 2);
+    for (int i = 0; i < 4; ++i) worst = fmax(worst, fabs(r.values[i] - exact[i]));
+    free(r.values);
+    free(one);
+    return worst;
+}
+
+static void test_near(void **state)
+{
+    hbem_case c;
+    hbem_case_cells(&c, 4, 0); /* edges of .25 */
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    check_at_most(angle_error(&c, .75, 0), 2e-6);
+    assert_true(angle_error(&c, .05, 0) > 1e-3);
+    for (int depth = 1; depth <= 8; ++depth) {
+        double error = angle_error(&c, .25 * ldexp(1, -depth), depth + 2);
+        print_message("    2^-%d edges away: %.1e\n", depth, error);
+        check_at_most(error, 1e-7);
+    }
+    hbem_case_release(&c);
+}
+
+/* ---- the rigid sphere ---- */
+
+/* Worst errors, relative to the largest value, of F in 37 directions and of u_s on a circle of 3
+ * radii, from the exact Phi at the vertices. */
+static void sphere_errors(int n, double k, double out[2])
+{
+    enum { ANGLES = 37 };
+    double directions[ANGLES][3], points[ANGLES][3], cosines[ANGLES], radii[ANGLES];
+    double exact[2][ANGLES][2];
+    hbem_case c;
+    run r;
+    hbem_case_sphere(&c, n);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    double *phi = calloc((size_t)(2 * c.space.dofs), 8);
+    for (int64_t v = 0; v < c.space.dofs; ++v) {
+        double value[2];
+        check_ok(ps_mie(PS_MIE_HARD_SURFACE, k, 1, 1, &c.vertices[3 * v + 2], &value));
+        phi[v] = value[0];
+        phi[c.space.dofs + v] = value[1];
+    }
+    for (int i = 0; i < ANGLES; ++i) {
+        double a = M_PI * i / (ANGLES - 1);
+        const double e[3] = {sin(a), 0, cos(a)};
+        cosines[i] = cos(a);
+        radii[i] = 3;
+        for (int d = 0; d < 3; ++d) points[i][d] = 3 * (directions[i][d] = e[d]);
+    }
+    check_ok(ps_mie(PS_MIE_HARD_FAR, k, 1, ANGLES, cosines, exact[0]));
+    check_ok(ps_mie_scattered(1, k, 1, ANGLES, cosines, radii, exact[1]));
+    for (int which = 0; which < 2; ++which) {
+        double worst = 0, largest = 0;
+        run_start(&r, &c, which ? PS_POTENTIAL_DOUBLE : PS_POTENTIAL_FAR_DOUBLE, k);
+        run_go(&r, phi, ANGLES, which ? &points[0][0] : &directions[0][0], 1);
+        for (int i = 0; i < ANGLES; ++i) {
+            const double *e = exact[which][i];
+            worst = fmax(worst, hypot(r.values[2 * i] - e[0], r.values[2 * i + 1] - e[1]));
+            largest = fmax(largest, hypot(e[0], e[1]));
+        }
+        out[which] = worst / largest;
+        free(r.values);
+    }
+    free(phi);
+    hbem_case_release(&c);
+}
+
+static void test_sphere(void **state)
+{
+    for (int k = 1; k <= 5; k += 4) {
+        double coarse[2], fine[2];
+        sphere_errors(8, k, coarse);
+        sphere_errors(16, k, fine);
+        for (int which = 0; which < 2; ++which) {
+            print_message("    k = %d, %s: %.2e, %.2e\n", k, which ? "u_s" : "F", coarse[which],
+                          fine[which]);
+            check_near(coarse[which] / fine[which], 4, .5, 0);
+        }
+        check_at_most(fine[0], k == 1 ? 5e-3 : 2e-2);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_near),
+                                       cmocka_unit_test(test_sphere)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

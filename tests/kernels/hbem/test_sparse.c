@@ -1,0 +1,233 @@
+/* Mass and stiffness, shifted systems with them, and OSRC operators. */
+#include "kernels/hbem/osrc.h"
+
+#include <complex.h>
+#include <omp.h>
+
+#include "tests/check.h"
+#include "tests/support/hbem_sparse.h"
+
+/* Rows of the mass add up to int phi_i; constants have no curl; the cube [-1, 1]^3: x has surface
+ * gradients of length 1 on four faces of area 4. */
+static void test_entries(void **state)
+{
+    for (int kind = PS_SPACE_P0; kind <= PS_SPACE_DP1; ++kind) {
+        hbem_case c;
+        hbem_case_cells(&c, 2, 0);
+        hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
+        ps_hbem_sparse s = hbem_sparse_make(&c.space);
+        int64_t n = c.space.dofs;
+        double *integral = calloc((size_t)n, 8), *x = calloc((size_t)n, 8),
+               *y = calloc((size_t)n, 8);
+        ps_hbem_space_integrals(&c.space, integral);
+        for (int64_t i = 0; i < n; ++i) x[i] = sin((double)i);
+        ps_hbem_mass_apply(&c.space, &c.space, x, y);
+        double form = 0, scale = 0;
+        for (int64_t i = 0; i < n; ++i) {
+            double mass = 0, stiffness = 0, product = 0;
+            for (int64_t e = s.start[i]; e < s.start[i + 1]; ++e) {
+                int32_t j = s.column[e];
+                assert_true(e == s.start[i] || j > s.column[e - 1]);
+                mass += s.mass[e];
+                stiffness += s.stiffness[e];
+                product += s.mass[e] * x[j];
+                if (kind == PS_SPACE_P1)
+                    form += c.vertices[3 * i] * s.stiffness[e] * c.vertices[3 * j];
+                scale = fmax(scale, fabs(s.stiffness[e]));
+            }
+            check_near(mass, integral[i], 0, 1e-14);
+            check_near(product, y[i], 1e-15, 1e-13);
+            if (kind != PS_SPACE_P0) check_near(stiffness, 0, 1e-14 * scale, 0);
+        }
+        if (kind == PS_SPACE_P1) check_near(form, 16, 0, 1e-13);
+        free(integral);
+        free(x);
+        free(y);
+        hbem_sparse_free(&s);
+        hbem_case_release(&c);
+    }
+}
+
+/* A vertex without a triangle would make the mass singular. */
+static void test_unused_vertex(void **state)
+{
+    hbem_case c;
+    hbem_case_cells(&c, 1, 0);
+    c.vertices[3 * c.vertex_count++] = 7;
+    hbem_case_surface(&c);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    ps_hbem_sparse s = {.start = calloc((size_t)c.space.dofs + 1, 8),
+                        .column = calloc((size_t)ps_hbem_sparse_bound(&c.space), 4)};
+    check_fails(ps_hbem_sparse_pattern(&c.space, &s), PS_INVALID, "lies on no triangle");
+    hbem_sparse_free(&s);
+    hbem_case_release(&c);
+}
+
+static double *random_numbers(int64_t count, uint64_t seed)
+{
+    double *out = calloc((size_t)count, sizeof *out);
+    for (int64_t i = 0; i < count; ++i) out[i] = check_random(&seed) - .5;
+    return out;
+}
+
+static double relative_residual(const ps_hbem_sparse *s, const ps_shifted_system *system)
+{
+    int64_t n = s->dofs;
+    double *y = calloc((size_t)(2 * n), sizeof *y), rr = 0, bb = 0;
+    hbem_sparse_apply(s, system->shift, system->x, y);
+    for (int64_t i = 0; i < 2 * n; ++i) {
+        rr += (y[i] - system->b[i]) * (y[i] - system->b[i]);
+        bb += system->b[i] * system->b[i];
+    }
+    free(y);
+    return sqrt(rr / bb);
+}
+
+/* 11 systems of different shifts, in one go, one by one, and by one thread: small residuals, and
+ * the same bits. */
+static void test_shifted(void **state)
+{
+    enum { SYSTEMS = 11 };
+    hbem_case c;
+    hbem_case_sphere(&c, 9);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    int64_t n = 2 * s.dofs, iterations = 0;
+    double *b = random_numbers(SYSTEMS * n, 1), *x = calloc((size_t)(SYSTEMS * n), sizeof *x);
+    double *one = calloc((size_t)n, sizeof *one);
+    double *space = calloc((size_t)ps_shifted_workspace(s.dofs), sizeof *space);
+    ps_shifted_system systems[SYSTEMS];
+    ps_shifted_options options = {.parts = 2, .tolerance = 1e-11, .limit = 500};
+    for (int i = 0; i < SYSTEMS; ++i)
+        systems[i] = (ps_shifted_system){{-.02 * i, .05 * i}, b + i * n, x + i * n};
+    memset(b + 5 * n, 0, (size_t)n * sizeof *b); /* nothing to solve */
+    check_ok(ps_shifted_solve(&s, &options, SYSTEMS, systems, space, &iterations));
+    assert_true(iterations > 20 && iterations < 400);
+    omp_set_num_threads(1);
+    for (int i = 0; i < SYSTEMS; ++i) {
+        if (i != 5) check_at_most(relative_residual(&s, &systems[i]), 2e-11);
+        ps_shifted_system alone = {{systems[i].shift[0], systems[i].shift[1]}, systems[i].b, one};
+        check_ok(ps_shifted_solve(&s, &options, 1, &alone, space, NULL));
+        assert_memory_equal(one, systems[i].x, (size_t)n * sizeof *one);
+    }
+    check_near(x[5 * n + 3], 0, 0, 0);
+    options.limit = 3;
+    check_fails(ps_shifted_solve(&s, &options, 1, systems, space, NULL), PS_FAILED, "after 3");
+    b[4] = NAN;
+    check_fails(ps_shifted_solve(&s, &options, 1, systems, space, NULL), PS_FAILED, "not finite");
+    free(b);
+    free(x);
+    free(one);
+    free(space);
+    hbem_sparse_free(&s);
+    hbem_case_release(&c);
+}
+
+/* Real systems: P0 is done in a step, DP1 in as many as it has eigenvalues. */
+static void test_real(void **state)
+{
+    for (int kind = PS_SPACE_P0; kind <= PS_SPACE_DP1; ++kind) {
+        hbem_case c;
+        hbem_case_sphere(&c, 4);
+        hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
+        ps_hbem_sparse s = hbem_sparse_make(&c.space);
+        int64_t iterations = 0;
+        double *x = random_numbers(s.dofs, 2), *b = calloc((size_t)s.dofs, sizeof *b);
+        double *space = calloc((size_t)ps_shifted_workspace(s.dofs), sizeof *space);
+        ps_hbem_mass_apply(&c.space, &c.space, x, b);
+        ps_shifted_system system = {.b = b, .x = b};
+        check_ok(ps_shifted_solve(&s, &(ps_shifted_options){1, 1e-13, 100}, 1, &system, space,
+                                  &iterations));
+        for (int64_t i = 0; i < s.dofs; ++i) check_near(b[i], x[i], 1e-11, 0);
+        if (kind == PS_SPACE_P0) assert_int_equal(iterations, 1);
+        if (kind == PS_SPACE_DP1) assert_true(iterations <= 3);
+        free(x);
+        free(b);
+        free(space);
+        hbem_sparse_free(&s);
+        hbem_case_release(&c);
+    }
+}
+
+/* The largest difference of the symbols with and without Pade over degrees 0 .. 10 of the unit
+ * sphere, relative to V (numerics guide 4.6). */
+static double symbol_error(int terms, double k)
+{
+    ps_osrc osrc;
+    double worst = 0;
+    check_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, terms));
+    for (int m = 0; m <= 10; ++m) {
+        double a[2], b[2];
+        ps_osrc_symbol(&osrc, m * (m + 1), false, a);
+        ps_osrc_symbol(&osrc, m * (m + 1), true, b);
+        worst = fmax(worst, hypot(a[0] - b[0], a[1] - b[1]) / hypot(b[0], b[1]));
+    }
+    return worst;
+}
+
+static void test_symbol(void **state)
+{
+    check_near(symbol_error(2, 5), 9.8e-2, 0, .02);
+    check_near(symbol_error(4, 5), 8.6e-3, 0, .02);
+    check_near(symbol_error(8, 5), 6.8e-5, 0, .02);
+}
+
+/* b = M P_2(z) on the sphere: V M^-1 b is the symbol at lambda = 6 times P_2, second order in the
+ * mesh; nine sides at once give the bits of one. */
+static double operator_error(int n, ps_coupling coupling)
+{
+    enum { SIDES = 9 };
+    hbem_case c;
+    hbem_case_sphere(&c, n);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    ps_osrc osrc;
+    int64_t dofs = s.dofs;
+    size_t size = (size_t)(2 * dofs);
+    double *b = calloc(SIDES * size, 8), *y = calloc(SIDES * size, 8), *x = calloc(size, 8);
+    double *space = calloc((size_t)ps_osrc_workspace(dofs), 8), symbol[2], error = 0, norm = 0;
+    ps_shifted_iterative method = hbem_iterative(&s, 1e-11);
+    ps_shifted_solver solver = {&method, ps_shifted_iterate};
+    check_ok(ps_osrc_init(&osrc, coupling, 5, 1, 4));
+    ps_osrc_symbol(&osrc, 6, false, symbol);
+    for (int64_t i = 0; i < dofs; ++i) x[i] = 1.5 * pow(c.vertices[3 * i + 2], 2) - .5;
+    hbem_sparse_apply(&s, (double[2]){0}, x, b);
+    for (int64_t side = 1; side < SIDES; ++side)
+        for (int64_t i = 0; i < 2 * dofs; ++i)
+            b[side * 2 * dofs + i] = side == 7 ? b[i] : sin((double)(side + i));
+    check_ok(ps_osrc_apply(&osrc, &s, &solver, SIDES, b, y, space));
+    assert_memory_equal(y, y + 7 * 2 * dofs, size * sizeof *y);
+    for (int64_t i = 0; i < dofs; ++i) {
+        error += pow(y[i] - symbol[0] * x[i], 2) + pow(y[dofs + i] - symbol[1] * x[i], 2);
+        norm += x[i] * x[i];
+    }
+    free(b);
+    free(y);
+    free(x);
+    free(space);
+    free(method.workspace);
+    hbem_sparse_free(&s);
+    hbem_case_release(&c);
+    return sqrt(error / norm) / hypot(symbol[0], symbol[1]);
+}
+
+static void test_operator(void **state)
+{
+    double coarse = operator_error(6, PS_COUPLING_OSRC),
+           fine = operator_error(12, PS_COUPLING_OSRC);
+    check_at_most(fine, 2e-2);
+    check_near(coarse / fine, 4, 0, .25);
+    check_at_most(operator_error(4, PS_COUPLING_MILLER), 1e-10);
+    ps_osrc osrc;
+    check_fails(ps_osrc_init(&osrc, PS_COUPLING_OSRC, 0, 1, 4), PS_USAGE, "wave number of 0");
+    check_fails(ps_osrc_init(&osrc, PS_COUPLING_OSRC, 1, 1, 33), PS_USAGE, "1 to 32");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entries), cmocka_unit_test(test_unused_vertex),
+        cmocka_unit_test(test_shifted), cmocka_unit_test(test_real),
+        cmocka_unit_test(test_symbol),  cmocka_unit_test(test_operator)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+#!/bin/bash
+# penstock-cluster-build and penstock-hmatrix-assemble: the same bits whatever threads, ranks, memory,
+# chunks, kills and restarts; refusals leave nothing.
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-import cluster-build hmatrix-assemble inspect verify
+figure() { sed -n "s/.*\"$1\": \"*\([-0-9a-f.e+]*\)\"*[,}].*/\1/p" "${2:-out}" | head -1; }
+clusters() { expect 0 "" penstock-cluster-build --json "$@"; }
+assemble() { expect 0 "" penstock-hmatrix-assemble --json "$@"; }
+content() { penstock-inspect --json "$1" > content.json && figure content content.json; }
+
+cat > sphere.geo <<'GEO'
+SetFactory("OpenCASCADE");
+Sphere(1) = {0, 0, 0, 1};
+GEO
+cat > plate.geo <<'GEO'
+SetFactory("OpenCASCADE");
+Rectangle(1) = {0, 0, 0, 1, 1};
+GEO
+penstock-mesh-import -q sphere.geo s.hdf --size 0.14 > /dev/null || fail "no mesh"
+penstock-mesh-import -q plate.geo plate.hdf --size 0.3 --open > /dev/null || fail "no plate"
+
+# ---- trees: any order, any threads ----
+for order in median morton hilbert; do
+    clusters s.hdf $order.h5 --order $order --threads 1
+    hash=$(content $order.h5)
+    clusters s.hdf $order.h5 --order $order --threads 2 --force
+    [ "$(content $order.h5)" = "$hash" ] || fail "other threads, another tree ($order)"
+    expect 0 "" penstock-verify $order.h5
+done
+expect 0 "up to date" penstock-cluster-build s.hdf median.h5
+expect 0 "near_leaves" penstock-cluster-build s.hdf --plan --wavenumber 2
+mv median.h5 c.h5
+
+# ---- one matrix, whatever threads, ranks and chunks ----
+common="--tolerance 1e-3 --chunk-size 1M"
+assemble c.h5 a.h5 $common --threads 1
+hash=$(content a.h5); values=$(figure values_hash); rows=$(figure rows)
+echo "$rows rows, mean rank $(figure mean_rank), $(figure chunks) chunks, $(figure bytes_per_row) B a row"
+within "$(figure chunks)" 3 9 "chunks"
+within "$(figure largest_error)" 0 1e-3 "estimated errors"
+expect 0 "up to date" penstock-hmatrix-assemble c.h5 a.h5 $common
+assemble c.h5 b.h5 $common --threads 2
+[ "$(content b.h5)" = "$hash" ] || fail "other threads, another matrix"
+assemble c.h5 b.h5 --tolerance 1e-3 --chunk-size 200K --threads 2 --force
+[ "$(figure values_hash)" = "$values" ] || fail "other chunks, other values"
+if command -v mpirun > /dev/null; then
+    for ranks in 2 3; do
+        expect 0 "" mpirun --oversubscribe -np $ranks penstock-hmatrix-assemble c.h5 b.h5 $common \
+            --threads 1 --force
+        [ "$(content b.h5)" = "$hash" ] || fail "$ranks ranks, another matrix"
+        [ "$(ls b.part*.h5 | wc -l)" = "$(ls a.part*.h5 | wc -l)" ] || fail "parts stay behind"
+    done
+fi
+expect 0 "" penstock-verify a.h5
+
+# ---- stopped, killed: it goes on, to the same bits ----
+common="--tolerance 1e-4 --rules 1e-5 --chunk-size 100K --operator hyps --threads 1"
+assemble c.h5 whole.h5 $common
+hash=$(content whole.h5); all=$(figure chunks); time=$(figure time)
+part() { awk -v t="$time" -v f="$1" 'BEGIN { print t * f }'; }
+expect 0 "go on with" penstock-hmatrix-assemble c.h5 k.h5 $common --stop-after "$(part .3)"
+[ ! -e k.h5 ] && [ -z "$(ls | grep '^k.*tmp')" ] || fail "a stop leaves parts alone"
+expect 2 "continue it with --restart" penstock-hmatrix-assemble c.h5 k.h5 $common
+for f in .3 .3; do
+    penstock-hmatrix-assemble -q c.h5 k.h5 $common --restart > /dev/null 2>&1 &
+    sleep "$(part $f)"; kill -9 $! 2> /dev/null; wait $! 2> /dev/null
+done
+[ -e k.h5 ] || { assemble c.h5 k.h5 $common --restart; kept=$(figure kept)
+    echo "$all chunks, $kept kept after a stop and two kills"
+    within "$kept" 1 "$all" "chunks kept"; }
+[ "$(content k.h5)" = "$hash" ] || fail "another matrix after restarts"
+
+# ---- test and trial space apart, Helmholtz, fp32, dense ----
+clusters s.hdf mixed.h5 --test dp1 --trial p0 --leaf 48
+assemble mixed.h5 m.h5 --operator dlp --wavenumber 2 --tolerance 1e-3
+within "$(figure rows)" $(($(figure columns) * 3)) $(($(figure columns) * 3)) "functions of dp1"
+expect 0 "" penstock-verify m.h5
+assemble c.h5 f.h5 --precision single --tolerance 1e-3
+single=$(figure bytes)
+assemble c.h5 f.h5 --tolerance 1e-3
+within "$single" $(($(figure bytes) * 49 / 100)) $(($(figure bytes) * 51 / 100)) "bytes in fp32"
+assemble c.h5 d.h5 --mode dense --threads 2
+within "$(figure bytes)" $((4 * rows * rows)) $((7 * rows * rows)) "bytes of the dense upper half"
+
+# ---- errors against exact rows: a body with edges, all four operators ----
+cat > cube.geo <<'GEO'
+SetFactory("OpenCASCADE");
+Box(1) = {-1, -1, -1, 2, 2, 2};
+GEO
+penstock-mesh-import -q cube.geo cube.hdf --size 0.25 > /dev/null || fail "no cube"
+clusters cube.hdf cube.h5 --leaf 16
+for operator in slp dlp adlp hyps; do
+    for tolerance in 1e-3 1e-4; do
+        assemble cube.h5 e.h5 --operator $operator --tolerance $tolerance --force
+        expect 0 "" penstock-verify --json e.h5 --error 30
+        echo "cube, $operator at $tolerance: error $(figure error)"
+        within "$(figure error)" 0 "$(awk -v t=$tolerance 'BEGIN { print 2 * t }')" "error of $operator"
+    done
+done
+assemble c.h5 e.h5 --tolerance 1e-2 --rules 1e-3 --check-rows 1
+expect 0 "exact_rows" penstock-verify e.h5 --error 20 --clusters c.h5
+expect 3 "was not assembled from" penstock-verify e.h5 --error 20 --clusters cube.h5
+
+# ---- figures and a picture ----
+expect 0 "rank_from" penstock-inspect a.h5 --histogram
+if command -v gnuplot > /dev/null; then
+    expect 0 "written" penstock-plot hmatrix a.h5 --output a.png
+    expect 0 "written" penstock-plot hmatrix c.h5 --output c.svg
+fi
+
+# ---- memory and plan ----
+expect 0 "chunks" penstock-hmatrix-assemble c.h5 --plan
+expect 4 "host-memory" penstock-hmatrix-assemble c.h5 none.h5 --host-memory 20M
+assemble c.h5 d.h5 --mode dense --threads 1 --chunk-size 2M --host-memory 60M --force
+within "$(figure peak_memory)" 1e6 66e6 "peak memory in a budget of 60M"
+
+# ---- refusals leave nothing ----
+expect 3 "open" penstock-cluster-build plate.hdf none.h5
+clusters plate.hdf plate.h5 --open
+assemble plate.h5 screen.h5
+expect 3 "open" penstock-hmatrix-assemble plate.h5 none.h5 --operator hyps
+expect 2 "P1" penstock-hmatrix-assemble mixed.h5 none.h5 --operator hyps
+expect 3 "too coarse for k = 40" penstock-cluster-build s.hdf none.h5 --wavenumber 40
+expect 3 "too coarse for k = 40" penstock-hmatrix-assemble c.h5 none.h5 --wavenumber 40
+expect 4 "larger rank" penstock-hmatrix-assemble c.h5 none.h5 --max-rank 2
+expect 3 "s.hdf" penstock-hmatrix-assemble s.hdf none.h5
+expect 3 "absent" penstock-cluster-build absent.hdf none.h5
+expect 2 "--eta" penstock-cluster-build s.hdf none.h5 --eta -1
+[ -z "$(ls | grep none)" ] || fail "something was left: $(ls | grep none)"
+
+# ---- damage ----
+part=$(ls a.part*.h5 | sed -n 2p); size=$(stat -c %s "$part")
+cp "$part" keep; printf 'x' | dd of="$part" bs=1 seek=$((size / 2)) conv=notrunc 2> /dev/null
+expect 3 "" penstock-verify a.h5
+mv keep "$part"; expect 0 "" penstock-verify a.h5
+rm "$part"; expect 3 "missing" penstock-verify a.h5
