@@ -18,7 +18,8 @@ typedef struct device_bench {
     ps_device *device;
     ps_stream *stream;
     ps_event *event[2];
-    int size; /* bytes of a real */
+    int size;       /* bytes of a real */
+    int64_t planes; /* that a warp marches in the stencil product */
     ps_csr_device matrix;
     void *x, *y, *b, *scale, *sum;
     void *memory[MEMORIES];
@@ -112,7 +113,8 @@ static ps_status own(device_bench *d, bench_operation which)
     case BENCH_SPARSE:
         return ps_csr_device_multiply(&d->matrix, d->x, d->y, d->stream);
     default:
-        return ps_stencil_device_multiply(s->precision, &s->stencil, d->x, d->y, 0, d->stream);
+        return ps_stencil_device_multiply(s->precision, &s->stencil, d->x, d->y, d->planes,
+                                          d->stream);
     }
 }
 
@@ -239,6 +241,7 @@ ps_status bench_device(bench *s, ps_device *device)
     device_bench d = {.s = s, .device = device, .size = s->precision == PS_SINGLE ? 4 : 8};
     ps_device_info info = ps_device_describe(device);
     ps_report_section(s->report, "device");
+    if (s->box) d.planes = ps_stencil_device_planes(&s->stencil, info.multiprocessors);
     ps_report_text(s->report, "name", info.name);
     ps_report_text(s->report, "precision", s->precision == PS_SINGLE ? "fp32" : "fp64");
     ps_status status = time_all(&d);

@@ -35,7 +35,7 @@ template <typename real> struct direction {
     double sum;
     __device__ raw fetch(int64_t plane, unsigned at) const
     {
-        return {(r + plane)[at], (before + plane)[at]};
+        return {*stencil_at(r, plane, at), *stencil_at(before, plane, at)};
     }
     __device__ real value(const raw &a, int kind) const
     {
@@ -44,7 +44,7 @@ template <typename real> struct direction {
     __device__ operands ahead(int64_t, unsigned) const { return operands(); }
     __device__ void emit(operands, const stencil_node &node, real u, real product)
     {
-        real *to = p + node.plane + node.at;
+        real *to = stencil_at(p, node.plane, node.at);
         if (node.seen) *to = u;
         sum += node.seen ? (double)u * product : 0;
     }
@@ -60,19 +60,18 @@ template <typename real> struct advance {
     real *__restrict__ x, *__restrict__ r;
     real alpha;
     double rr, rz;
-    __device__ raw fetch(int64_t plane, unsigned at) const { return (p + plane)[at]; }
+    __device__ raw fetch(int64_t plane, unsigned at) const { return *stencil_at(p, plane, at); }
     __device__ real value(real u, int) const { return u; }
     __device__ operands ahead(int64_t plane, unsigned at) const
     {
-        return {(x + plane)[at], (r + plane)[at]};
+        return {*stencil_at(x, plane, at), *stencil_at(r, plane, at)};
     }
     __device__ void emit(const operands &o, const stencil_node &node, real u, real product)
     {
-        const int64_t i = node.plane + node.at;
         const real rest = o.r - alpha * product, more = o.x + alpha * u;
         const double square = node.seen ? (double)rest * rest : 0;
-        if (node.seen) x[i] = more;
-        if (node.seen) r[i] = rest;
+        if (node.seen) *stencil_at(x, node.plane, node.at) = more;
+        if (node.seen) *stencil_at(r, node.plane, node.at) = rest;
         rr += square;
         rz += square * s.inverse[node.kind];
     }
@@ -86,7 +85,7 @@ __device__ void step(ps_krylov_state *state, const block_sums &blocks, double su
 }
 
 template <typename real>
-__global__ void __launch_bounds__(STENCIL_THREADS, 2)
+__global__ void __launch_bounds__(STENCIL_THREADS, 4)
     make_direction(const __grid_constant__ stencil_view<real> s, const real *r, const real *before,
                    real *p, ps_krylov_state *state, block_sums blocks)
 {
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(STENCIL_THREADS, 2)
 }
 
 template <typename real>
-__global__ void __launch_bounds__(STENCIL_THREADS, 2)
+__global__ void __launch_bounds__(STENCIL_THREADS, 4)
     make_advance(const __grid_constant__ stencil_view<real> s, const real *p, real *x, real *r,
                  ps_krylov_state *state, block_sums blocks)
 {

@@ -150,14 +150,14 @@ template <typename real> struct node_product {
     real *out;
     int pass;
     double sums[SUMS];
-    __device__ real fetch(int64_t plane, unsigned at) const { return (in + plane)[at]; }
+    __device__ real fetch(int64_t plane, unsigned at) const { return *stencil_at(in, plane, at); }
     __device__ real value(real u, int) const { return u; }
     __device__ operands ahead(int64_t, unsigned) const { return operands(); }
     __device__ void emit(operands, const stencil_node &node, real, real product)
     {
         if (!node.seen) return;
-        out[node.plane + node.at] = product;
-        follow(v, pass, node.plane + node.at, sums);
+        *stencil_at(out, node.plane, node.at) = product;
+        follow(v, pass, node.plane + node.at / (int)sizeof(real), sums);
     }
 };
 

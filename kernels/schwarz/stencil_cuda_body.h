@@ -11,7 +11,8 @@
  *   (A u)_i = own_i + beside_(i-1) + beside_(i+1)
  *
  * so that each value is loaded once a warp, neighbours along z come by shuffles, and a node costs
- * some 20 flops. A Work has, where node = plane + at is the place of a node in a vector,
+ * some 20 flops. A Work has, where `plane` is the place of a plane in a vector and `at` that of a node
+ * in the plane, in bytes (stencil_at),
  *
  *   raw fetch(plane, at), real value(raw, kind)   what is multiplied
  *   operands ahead(plane, at)                     what `emit` needs, loaded early
@@ -22,7 +23,7 @@
  * some other node: they reach products of fixed nodes only, or such that are not seen.
  */
 
-enum { STENCIL_WARPS = 8, STENCIL_THREADS = 32 * STENCIL_WARPS, STENCIL_WIDTH = 30 };
+enum { STENCIL_WARPS = 4, STENCIL_THREADS = 32 * STENCIL_WARPS, STENCIL_WIDTH = 30 };
 
 template <typename real> struct stencil_view {
     int nx, ny, nz;
@@ -44,10 +45,22 @@ template <typename real> __device__ bool plane_fixed(const stencil_view<real> &s
     return (i == 0 && !s.free[0]) || (i == s.nx - 1 && !s.free[1]);
 }
 
+/* Planes are the same for a whole block: so an address costs an addition. */
+template <typename real>
+__device__ inline real *stencil_at(real *vector, int64_t plane, unsigned at)
+{
+    return (real *)((char *)(vector + plane) + at);
+}
+template <typename real>
+__device__ inline const real *stencil_at(const real *vector, int64_t plane, unsigned at)
+{
+    return (const real *)((const char *)(vector + plane) + at);
+}
+
 /* A warp's place: nodes (., y + l, z), l = 0 .. J + 1, of planes first .. last. */
 template <int J> struct stencil_place {
     int first, last;
-    unsigned at[J + 2];   /* places in a plane, of other nodes where there are none */
+    unsigned at[J + 2];   /* bytes into a plane, of other nodes where there are none */
     bool open[J + 2];     /* not fixed by y and z */
     bool seen[J + 2];     /* products that are emitted */
 };
@@ -65,7 +78,8 @@ __device__ bool stencil_find(const stencil_view<real> &s, stencil_place<J> *out)
 #pragma unroll
     for (int l = 0; l < J + 2; ++l) {
         const int y = first_y + l;
-        out->at[l] = min(max(y, 0), s.ny - 1) * s.nz + min(max(z, 0), s.nz - 1);
+        out->at[l] = (min(max(y, 0), s.ny - 1) * s.nz + min(max(z, 0), s.nz - 1)) *
+                     (unsigned)sizeof(real);
         out->open[l] = z > 0 && z < s.nz - 1 && y > 0 && y < s.ny - 1;
         out->seen[l] = inner && (FIXED ? z < s.nz && y < s.ny : out->open[l]);
     }
@@ -91,7 +105,7 @@ __device__ void stencil_sums(const stencil_view<real> &s, int kind, const real *
     }
 }
 
-/* A product's place in a vector, plane + at, the kind of its plane. */
+/* A product's place, the kind of its plane. */
 struct stencil_node {
     int64_t plane;
     unsigned at;

@@ -55,12 +55,12 @@ template <typename real> struct plain_product {
     struct operands {};
     const real *__restrict__ x;
     real *__restrict__ y;
-    __device__ real fetch(int64_t plane, unsigned at) const { return (x + plane)[at]; }
+    __device__ real fetch(int64_t plane, unsigned at) const { return *stencil_at(x, plane, at); }
     __device__ real value(real u, int) const { return u; }
     __device__ operands ahead(int64_t, unsigned) const { return operands(); }
     __device__ void emit(operands, const stencil_node &node, real, real product) const
     {
-        real *to = y + node.plane + node.at;
+        real *to = stencil_at(y, node.plane, node.at);
         if (node.seen) *to = product;
     }
 };

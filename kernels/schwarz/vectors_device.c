@@ -48,8 +48,8 @@ ps_status ps_vector_device_difference(ps_precision precision, int64_t n, const v
     return add_up(&(ps_device_sum){precision, true, n, x, y, workspace}, stream);
 }
 
-/* Measured best: some 13 warps a multiprocessor, but no more than 16 planes a warp. */
-enum { WARPS = 13, LINES = 4, WIDTH = 30, LEAST = 2, MOST = 16 };
+/* Measured best: some 12 warps a multiprocessor, but no more than 32 planes a warp. */
+enum { WARPS = 12, LINES = 4, WIDTH = 30, LEAST = 2, MOST = 32 };
 
 int64_t ps_stencil_device_planes(const ps_slab_stencil *stencil, int multiprocessors)
 {
@@ -63,9 +63,7 @@ ps_status ps_stencil_device_multiply(ps_precision precision, const ps_slab_stenc
                                      const void *x, void *y, int64_t planes, ps_stream *stream)
 {
     PS_TRY(on_cuda(stream));
-    if (planes < 1) {
-        ps_device_info info = ps_device_describe(ps_stream_device(stream));
-        planes = ps_stencil_device_planes(stencil, info.multiprocessors);
-    }
+    if (planes < 1)
+        return ps_fail(PS_USAGE, "a warp marches one plane or more, not %lld", (long long)planes);
     return ps_stencil_multiply_cuda(precision, stencil, x, y, planes, stream);
 }

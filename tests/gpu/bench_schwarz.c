@@ -23,8 +23,8 @@ typedef struct problem {
     ps_q1_grid grid;
     ps_slab slab;
     ps_slab_stencil stencil;
-    int64_t n;
-    double *host; /* [n], f = 1 */
+    int64_t n, planes; /* planes: that a warp marches */
+    double *host;      /* [n], f = 1 */
     void *b, *x, *y;
     place here;
 } problem;
@@ -77,6 +77,8 @@ static ps_status problem_make(const ps_q1_grid *grid, ps_precision precision, co
     p->n = ps_q1_grid_size(grid);
     ps_slab_stencil_make(&p->slab, &p->stencil);
     PS_TRY(place_open(&p->here));
+    ps_device_info info = ps_device_describe(p->here.device);
+    p->planes = ps_stencil_device_planes(&p->stencil, info.multiprocessors);
     PS_TRY(PS_ALLOC(&p->host, p->n, "a load"));
     unit_load(grid, &p->stencil, p->host);
     PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->b));
@@ -102,11 +104,7 @@ static ps_status bench_stencil(problem *p)
 {
     char name[64];
     double seconds, floor = 2 * (double)p->n * (double)real_size(p->precision) / copy_rate;
-    for (int64_t planes = 2; planes <= 64; planes *= 2) {
-        PS_TRY(timed(p, run_stencil, &planes, 20, &seconds));
-        fprintf(stderr, "stencil, %lld planes a warp: %.2f us\n", (long long)planes, 1e6 * seconds);
-    }
-    int64_t planes = 0;
+    int64_t planes = p->planes;
     PS_TRY(timed(p, run_stencil, &planes, 20, &seconds));
     snprintf(name, sizeof name, "stencil-%s", p->name);
     record(p, name, "matrix-free product", seconds, floor);
@@ -201,13 +199,15 @@ static ps_status bench_method(problem *p, method_case c)
 /* Marches of other lengths, for the model of ps_stencil_device_planes. */
 static ps_status sweep_planes(problem *p)
 {
-    for (int64_t planes = 2; planes <= 64; planes *= 2) {
+    for (int64_t planes = 2; planes <= 64; planes += planes / 2) {
+        double product;
+        PS_TRY(timed(p, run_stencil, &planes, 20, &product));
         method_case c = {"", PS_KRYLOV_CG, NULL, NULL, 1e-2, 64, planes};
         ps_krylov_result result;
         double best;
         PS_TRY(time_method(p, &c, &best, &result));
-        fprintf(stderr, "P-CG, %lld planes a warp: %.2f us an iteration\n", (long long)planes,
-                1e6 * best / (double)result.iterations);
+        fprintf(stderr, "%lld planes a warp: product %.2f us, P-CG %.2f us an iteration\n",
+                (long long)planes, 1e6 * product, 1e6 * best / (double)result.iterations);
     }
     return PS_OK;
 }
@@ -241,7 +241,8 @@ static ps_status residual(problem *p, double *out)
     double rr, bb;
     PS_TRY(place_alloc(&p->here, PS_DOT_BYTES, &work));
     PS_TRY(ps_fill_zero(p->here.stream, work, PS_DOT_BYTES));
-    PS_TRY(ps_stencil_device_multiply(p->precision, &p->stencil, p->x, p->y, 0, p->here.stream));
+    PS_TRY(ps_stencil_device_multiply(p->precision, &p->stencil, p->x, p->y, p->planes,
+                                      p->here.stream));
     PS_TRY(ps_vector_device_axpy(p->precision, p->n, -1, p->b, p->y, p->here.stream));
     PS_TRY(ps_vector_device_dot(p->precision, p->n, p->y, p->y, work, p->here.stream));
     PS_TRY(place_get(&p->here, PS_DOUBLE, 1, work, &rr));
@@ -395,6 +396,22 @@ static ps_status bench_matrix(problem *p)
     return PS_OK;
 }
 
+/* What the marches of a warp are chosen by, and nothing else. */
+static ps_status bench_marches(void)
+{
+    for (int large = 0; large < 2; ++large) {
+        static const int64_t nodes[2][3] = {{116, 116, 118}, {264, 264, 286}};
+        ps_q1_grid grid;
+        problem p;
+        PS_TRY(ps_q1_grid_make(nodes[large], (const double[3]){250, 250, 15}, &grid));
+        PS_TRY(problem_make(&grid, PS_DOUBLE, "march", &p));
+        PS_TRY(bench_stencil(&p));
+        PS_TRY(sweep_planes(&p));
+        problem_drop(&p);
+    }
+    return PS_OK;
+}
+
 static ps_status bench_small(ps_precision precision)
 {
     static const double bytes[PS_KRYLOV_METHODS] = {64, 216, 152};
@@ -403,7 +420,6 @@ static ps_status bench_small(ps_precision precision)
     PS_TRY(ps_gravi_grid(PS_GRAVI_MATRICES - 1, &grid));
     PS_TRY(problem_make(&grid, precision, "1587808", &p));
     PS_TRY(bench_stencil(&p));
-    PS_TRY(sweep_planes(&p));
     for (int m = 0; m < PS_KRYLOV_METHODS; ++m)
         PS_TRY(bench_method(&p, (method_case){m == PS_KRYLOV_CG ? "cg-1587808" : "krylov-1587808",
                                               (ps_krylov_method)m, NULL, NULL,
@@ -424,7 +440,6 @@ static ps_status bench_large(ps_precision precision)
     PS_TRY(bench_stencil(&p));
     PS_TRY(bench_direct(&p, "gravity-19m9-best"));
     if (precision == PS_DOUBLE) {
-        PS_TRY(sweep_planes(&p));
         PS_TRY(bench_method(
             &p, (method_case){"gravity-19m9-cg", PS_KRYLOV_CG, NULL, NULL, 1e-6, 64, 0}));
         PS_TRY(bench_slabs(&p, 8));
@@ -441,6 +456,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_schwarz: no CUDA device here: skipped\n");
         return 0;
     }
+    if (argc > 1 && strcmp(argv[1], "marches") == 0) return (int)bench_marches();
     ps_status status = bench_small(PS_DOUBLE);
     if (status == PS_OK) status = bench_small(PS_SINGLE);
     if (status == PS_OK && !small) status = bench_large(PS_DOUBLE);
