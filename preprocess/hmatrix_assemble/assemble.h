@@ -63,7 +63,8 @@ typedef struct assemble_result {
     bool stopped;
 } assemble_result;
 
-/* Computes and saves the chunks of this rank that are not there. Local. */
+/* Computes and saves the chunks of this rank: all of them, or, where part->chunk is not -1, those
+ * that are not there. Local. */
 ps_status assemble_chunks(const assemble_problem *problem, const assemble_plan *plan,
                           leaf_backend *backend, const ps_hmatrix_part *part, assemble_result *out);
 /* Whether a chunk of an unfinished assembly of this identity is there. */

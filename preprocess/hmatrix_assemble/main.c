@@ -112,9 +112,21 @@ static ps_status plan_and_assemble(job *j)
     return PS_OK;
 }
 
-static ps_status run_hmatrix_assemble(ps_run *run)
+/* Whether all of the matrix is there, of this identity. */
+static bool is_complete(const job *j)
 {
     static const char *const roles[] = {"clusters"};
+    ps_hmatrix_file *file;
+    const char *path = j->run->operands[1];
+    if (!ps_store_matches(path, &j->identity, 1, roles, &j->clusters) ||
+        ps_hmatrix_open(path, &file) != PS_OK)
+        return false;
+    ps_hmatrix_close(&file);
+    return true;
+}
+
+static ps_status run_hmatrix_assemble(ps_run *run)
+{
     job j = {.run = run};
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-hmatrix-assemble CLUSTERS OUTPUT");
@@ -122,8 +134,7 @@ static ps_status run_hmatrix_assemble(ps_run *run)
                                      ps_revision(),     run->record,        0};
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &j.clusters)));
-    bool done = !run->force && !run->plan &&
-                ps_store_matches(run->operands[1], &j.identity, 1, roles, &j.clusters);
+    bool done = !run->force && !run->plan && is_complete(&j);
     ps_status status = PS_OK;
     if (ps_comm_any(!done))
         status = plan_and_assemble(&j);

@@ -143,3 +143,8 @@ cp "$part" keep; printf 'x' | dd of="$part" bs=1 seek=$((size / 2)) conv=notrunc
 expect 3 "" penstock-verify a.h5
 mv keep "$part"; expect 0 "" penstock-verify a.h5
 rm "$part"; expect 3 "missing" penstock-verify a.h5
+common="--tolerance 1e-3 --chunk-size 1M"
+expect 2 "continue it with --restart" penstock-hmatrix-assemble c.h5 a.h5 $common
+assemble c.h5 a.h5 $common --restart
+within "$(figure computed)" 1 1 "chunks computed anew"
+expect 0 "" penstock-verify a.h5
