@@ -27,6 +27,10 @@ enum { PS_DOT_BLOCKS = 1056, PS_DOT_BYTES = 8 * (2 + 3 * PS_DOT_BLOCKS) };
 ps_status ps_vector_device_dot(ps_precision precision, int64_t n, const void *x, const void *y,
                                void *workspace, ps_stream *stream);
 
+/* The same of (x - y) (x - y). */
+ps_status ps_vector_device_difference(ps_precision precision, int64_t n, const void *x,
+                                      const void *y, void *workspace, ps_stream *stream);
+
 /* y = A x on a slab, fixed rows y = x. planes: how many a warp marches, 0: by a model of the size
  * and the device. */
 ps_status ps_stencil_device_multiply(ps_precision precision, const ps_slab_stencil *stencil,
