@@ -254,13 +254,44 @@ static ps_status choose_method(solve_problem *p)
     return check_ways(p);
 }
 
+/* Whether a device can do what is wanted: the box as one on one rank; slabs at once, directly. */
+static bool device_can(const solve_options *o)
+{
+    if (o->subdomains || o->streamed || o->inner != METHOD_DIRECT || o->method == METHOD_SWEEPS)
+        return false;
+    return o->slabs > 1 || ps_comm_size() == 1;
+}
+
+static ps_status choose_device(solve_problem *p)
+{
+    const char *name = p->run->device;
+    bool any = strcmp(name, "auto") == 0;
+    if (strcmp(name, "cpu") == 0 || (any && (!device_can(&p->options) || !ps_device_count())))
+        return PS_OK;
+    if (!device_can(&p->options))
+        return ps_fail(PS_USAGE,
+                       "--device %s: a device takes the box as one (on one rank) or slabs "
+                       "in memory by fixed point or gmres with --inner direct",
+                       name);
+    return ps_device_open(name, ps_comm_local_rank(), &p->device);
+}
+
+static const solve_way *way_of(const solve_problem *p)
+{
+    bool device = p->device && ps_device_describe(p->device).kind == PS_DEVICE_CUDA;
+    if (p->options.subdomains) return &solve_parts;
+    if (p->options.slabs == 1) return device ? &solve_whole_device : &solve_whole;
+    return device ? &solve_slabs_device : &solve_slabs;
+}
+
 /* Streams where the whole does not fit. */
 static ps_status plan_memory(solve_problem *p)
 {
     solve_options *o = &p->options;
-    p->way = o->subdomains ? &solve_parts : o->slabs == 1 ? &solve_whole : &solve_slabs;
+    PS_TRY(choose_device(p));
+    p->way = way_of(p);
     p->memory = p->way->memory(p);
-    bool cut = o->slabs > 1 && !o->subdomains;
+    bool cut = p->way == &solve_slabs;
     if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
         o->streamed = true;
         PS_TRY(choose_method(p));
@@ -425,6 +456,7 @@ static void report(const solve_problem *p, double seconds)
     ps_report_text(r, "method", method_name(o));
     ps_report_int(r, "slabs", o->slabs, "");
     ps_report_int(r, "ranks", ps_comm_size(), "");
+    ps_report_text(r, "device", p->device ? ps_device_describe(p->device).name : "cpu");
     ps_report_flag(r, "streamed", o->streamed);
     ps_report_int(r, "memory", figures[0], "B");
     if (o->slabs > 1 && !o->substructured) {
@@ -518,6 +550,7 @@ static ps_status run_solve(ps_run *run)
         status = solve(&p);
     ps_box_field_close(&p.out);
     ps_box_field_close(&p.load);
+    ps_device_close(&p.device);
     free(p.history);
     return status;
 }

@@ -7,6 +7,7 @@
 
 static int64_t space_of(const solve_problem *p, const ps_interface *problem)
 {
+    if (p->options.method == METHOD_SWEEPS) return 1;
     return p->options.method == METHOD_GMRES
                ? ps_interface_gmres_workspace(problem, p->options.restart)
                : ps_interface_workspace(problem);

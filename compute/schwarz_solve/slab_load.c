@@ -25,6 +25,13 @@ static int64_t planes_of(const ps_slab_box_plan *plan, ps_slab_order order, int6
     return first_plane(plan, slab + 1) - first_plane(plan, slab) + 1;
 }
 
+/* What the workers have at hand: planes as the load's chunks have them, and scratch. */
+static int64_t workers_bytes(const solve_problem *p, const ps_slab_box_plan *plan)
+{
+    int64_t nodes = plan->grid.nodes[1] * plan->grid.nodes[2];
+    return 8 * (p->load.chunk_planes * nodes + plane_of(plan)) * p->run->threads;
+}
+
 int64_t slab_load_memory(const solve_problem *p, const ps_slab_box_plan *plan, int64_t most)
 {
     int64_t nodes = 8 * plan->grid.nodes[1] * plan->grid.nodes[2];
@@ -32,9 +39,9 @@ int64_t slab_load_memory(const solve_problem *p, const ps_slab_box_plan *plan, i
         int64_t first = first_plane(plan, plan->first), end = first_plane(plan, plan->end);
         return 8 * (end - first + 1) * plane_of(plan) + nodes * planes_of(plan, PS_SLAB_FINISH, 0);
     }
-    /* What one buffer of each kind takes, and what all that is wanted does. */
-    int64_t planes = first_plane(plan, 1) + 1;
-    int64_t least = (nodes + 8 * plane_of(plan)) * planes + 128, all = 0;
+    /* What one slab takes, and what all do. */
+    int64_t least = 8 * plane_of(plan) * (first_plane(plan, 1) + 1) + workers_bytes(p, plan) + 1024;
+    int64_t all = 0;
     for (int64_t v = 0; v < ps_slab_visits(plan, PS_SLAB_SWEEP); ++v)
         all += 8 * plane_of(plan) * planes_of(plan, PS_SLAB_SWEEP, v) + 64;
     all += least;
@@ -87,37 +94,35 @@ static ps_status read_all(slab_load *l)
 
 /* ---- streamed: a chunk is a visit of the order ---- */
 
-static ps_status read_slab(void *context, int64_t visit, void *raw)
+/* The workers read as well, plane by plane: a slab as nodes beside that as modes would double what
+ * a stream holds. */
+static ps_status read_nothing(void *context, int64_t visit, void *raw) { return PS_OK; }
+
+static ps_status fill_slab(void *context, int64_t visit, const void *raw, void *unpacked)
 {
     slab_load *l = context;
-    return ps_box_field_read(&l->p->load,
-                             first_plane(l->plan, ps_slab_visited(l->plan, l->order, visit)),
-                             planes_of(l->plan, l->order, visit), raw);
-}
-
-static ps_status unpack_slab(void *context, int64_t visit, const void *raw, void *unpacked)
-{
-    const slab_load *l = context;
-    int64_t count = planes_of(l->plan, l->order, visit);
-    double *scratch;
-    if (!l->plan->modes) {
-        memcpy(unpacked, raw, (size_t)(count * plane_of(l->plan)) * sizeof(double));
-        return PS_OK;
+    int64_t count = planes_of(l->plan, l->order, visit), size = plane_of(l->plan);
+    int64_t first = first_plane(l->plan, ps_slab_visited(l->plan, l->order, visit));
+    int64_t step = l->p->load.chunk_planes, face = l->p->load.plane;
+    double *nodes, *modes = unpacked;
+    if (!l->plan->modes) return ps_box_field_read(&l->p->load, first, count, modes);
+    PS_TRY(PS_ALLOC(&nodes, step * face + size, "planes of a slab"));
+    ps_status status = PS_OK;
+    for (int64_t i = 0; i < count && status == PS_OK; i += step) {
+        int64_t n = count - i < step ? count - i : step;
+        status = ps_box_field_read(&l->p->load, first + i, n, nodes);
+        if (status == PS_OK) to_modes(l, n, nodes, modes + i * size, nodes + step * face);
     }
-    PS_TRY(PS_ALLOC(&scratch, plane_of(l->plan), "a transform"));
-    to_modes(l, count, raw, unpacked, scratch);
-    free(scratch);
-    return PS_OK;
+    free(nodes);
+    return status;
 }
 
 static ps_status open_stream(slab_load *l, ps_slab_order order)
 {
     int64_t visits = ps_slab_visits(l->plan, order), *bytes;
     PS_TRY(PS_ALLOC(&bytes, 2 * visits, "a stream"));
-    for (int64_t v = 0; v < visits; ++v) {
-        bytes[v] = 8 * planes_of(l->plan, order, v) * l->p->load.plane;
+    for (int64_t v = 0; v < visits; ++v)
         bytes[visits + v] = 8 * planes_of(l->plan, order, v) * plane_of(l->plan);
-    }
     l->order = order;
     ps_chunk_stream_config config = {.chunk_count = visits,
                                      .raw_bytes = bytes,
@@ -126,22 +131,22 @@ static ps_status open_stream(slab_load *l, ps_slab_order order)
                                      .unpackers = (int)l->p->run->threads,
                                      .one_pass = order == PS_SLAB_FINISH,
                                      .context = l,
-                                     .read = read_slab,
-                                     .unpack = unpack_slab};
+                                     .read = read_nothing,
+                                     .unpack = fill_slab};
     ps_status status = ps_chunk_stream_open(&config, &l->stream);
     free(bytes);
     return status;
 }
 
-static void close_stream(slab_load *l)
+void slab_load_rest(slab_load *l)
 {
     if (l->stream) {
         ps_chunk_stream_stats stats;
         ps_chunk_stream_get_stats(l->stream, &stats);
         l->p->seconds[SECONDS_READ] += stats.wait_seconds;
-        ps_debug("%lld of %lld visits stay in memory; read %.1f MB, waited %.2f of %.2f s",
-                 (long long)stats.resident_chunks, (long long)stats.chunks,
-                 (double)stats.raw_bytes_read / 1e6, stats.wait_seconds, stats.sweep_seconds);
+        ps_debug("%lld of %lld visits stay in memory; waited %.2f of %.2f s",
+                 (long long)stats.resident_chunks, (long long)stats.chunks, stats.wait_seconds,
+                 stats.sweep_seconds);
     }
     ps_chunk_stream_close(&l->stream);
 }
@@ -163,11 +168,11 @@ static ps_status visit_slab(void *context, int64_t visit, const void *unpacked)
 ps_status slab_load_walk(slab_load *l, ps_slab_order order, ps_slab_step *step, void *argument)
 {
     if (!l->stream || l->order != order) {
-        close_stream(l);
+        slab_load_rest(l);
         PS_TRY(open_stream(l, order));
     }
     ps_status status = ps_chunk_stream_sweep(l->stream, visit_slab, &(walk){l, step, argument});
-    if (order == PS_SLAB_FINISH) close_stream(l);
+    if (order == PS_SLAB_FINISH) slab_load_rest(l);
     return status;
 }
 
@@ -176,13 +181,13 @@ ps_status slab_load_open(solve_problem *p, const ps_slab_box_plan *plan,
 {
     *out = (slab_load){.p = p, .plan = plan, .tables = tables};
     if (!plan->walk) return read_all(out);
-    out->budget = slab_load_memory(p, plan, most);
+    out->budget = slab_load_memory(p, plan, most) - workers_bytes(p, plan);
     return PS_OK;
 }
 
 void slab_load_close(slab_load *l)
 {
-    close_stream(l);
+    slab_load_rest(l);
     free(l->planes);
     l->planes = NULL;
 }

@@ -26,6 +26,8 @@ ps_status slab_load_open(solve_problem *p, const ps_slab_box_plan *plan,
                          const ps_fast_solver *tables, int64_t most, slab_load *out);
 /* The `walk` of a slab_box plan. */
 ps_status slab_load_walk(slab_load *load, ps_slab_order order, ps_slab_step *step, void *argument);
+/* Ends the stream of an order that is done with: its time of waiting goes to SECONDS_READ. */
+void slab_load_rest(slab_load *load);
 void slab_load_close(slab_load *load);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct slabs {
     slab_load load;
     inner_solver *inner;
     double *memory;
-    double *nodes, *scratch; /* planes of a slab as nodes, scratch for each thread */
+    double *nodes, *scratch; /* some planes as nodes, scratch for each thread */
     plane_writer writer;
 } slabs;
 
@@ -54,6 +54,14 @@ static int64_t largest_slab(const solve_problem *p)
     return ps_slab_first(p->grid.nodes[0], p->options.slabs, 1) + 1;
 }
 
+/* Planes that are made nodes at a time: as many as lie in a chunk of the load, a few a thread. */
+static int64_t some_planes(const solve_problem *p)
+{
+    int64_t chunk = p->load.chunk_planes, threads = p->run->threads;
+    int64_t planes = chunk > threads ? chunk : threads, most = largest_slab(p);
+    return planes < most ? planes : most;
+}
+
 /* A problem of the size of the traces here, for the sizes of workspaces. */
 static ps_interface measure_of(const ps_slab_box_plan *plan)
 {
@@ -71,7 +79,7 @@ static int64_t other_doubles(const solve_problem *p)
     ps_interface problem = measure_of(&plan);
     int64_t planes = largest_slab(p), face = p->grid.nodes[1] * p->grid.nodes[2];
     int64_t inner = plan.solve ? inner_doubles(p, planes) : 0;
-    return ps_slab_box_size(&plan) + outer_doubles(p, &problem) + inner + planes * face +
+    return ps_slab_box_size(&plan) + outer_doubles(p, &problem) + inner + some_planes(p) * face +
            p->run->threads * ps_slab_box_mode_plane(&p->grid);
 }
 
@@ -84,29 +92,37 @@ static int64_t slabs_memory(const solve_problem *p)
 
 /* ---- the field ---- */
 
-/* Modes become nodes; fixed nodes hold what the load's fixed rows say. An interface plane is
- * written with the slab on its left. */
+/* Planes of a slab as nodes: fixed ones hold what the load's fixed rows say. */
+static ps_status to_nodes(slabs *s, int64_t first, int64_t count, const double *modes)
+{
+    int64_t nx = s->p->grid.nodes[0], face = s->p->load.plane, size = s->box.plane;
+    PS_TRY(ps_box_field_read(&s->p->load, first, count, s->nodes));
+#pragma omp parallel for schedule(static) num_threads((int)s->p->run->threads)
+    for (int64_t i = 0; i < count; ++i)
+        if (first + i > 0 && first + i < nx - 1)
+            ps_fast_to_nodes(&s->box.tables, modes + i * size, s->nodes + i * face,
+                             s->scratch + omp_get_thread_num() * size);
+    return PS_OK;
+}
+
+/* Some planes at a time; an interface plane is written with the slab on its left. */
 static ps_status deliver(void *context, int64_t slab, const double *planes)
 {
     slabs *s = context;
     int64_t nx = s->p->grid.nodes[0], first = ps_slab_first(nx, s->plan.slabs, slab);
-    int64_t count = ps_slab_first(nx, s->plan.slabs, slab + 1) - first + 1;
-    int64_t face = s->p->load.plane, size = s->box.plane, skip = slab > 0;
+    int64_t end = ps_slab_first(nx, s->plan.slabs, slab + 1) + 1, step = some_planes(s->p);
+    int64_t skip = slab > 0;
     double start = ps_clock();
-    if (s->plan.modes) {
-        PS_TRY(ps_box_field_read(&s->p->load, first, count, s->nodes));
-#pragma omp parallel for schedule(static) num_threads((int)s->p->run->threads)
+    for (int64_t at = first + skip; at < end; at += step) {
+        int64_t count = end - at < step ? end - at : step;
+        const double *from = planes + (at - first) * s->box.plane;
+        if (s->plan.modes) PS_TRY(to_nodes(s, at, count, from));
+        if (s->plan.modes) from = s->nodes;
         for (int64_t i = 0; i < count; ++i)
-            if (first + i > 0 && first + i < nx - 1)
-                ps_fast_to_nodes(&s->box.tables, planes + i * size, s->nodes + i * face,
-                                 s->scratch + omp_get_thread_num() * size);
-        planes = s->nodes;
+            PS_TRY(plane_writer_add(&s->writer, from + i * s->p->load.plane));
     }
-    ps_status status = PS_OK;
-    for (int64_t i = skip; i < count && status == PS_OK; ++i)
-        status = plane_writer_add(&s->writer, planes + i * face);
     s->p->seconds[SECONDS_WRITE] += ps_clock() - start;
-    return status;
+    return PS_OK;
 }
 
 static ps_status write_field(void *state)
@@ -140,6 +156,7 @@ static ps_status solve(void *state)
     slabs *s = state;
     double start = ps_clock(), read = s->p->seconds[SECONDS_READ];
     ps_status status = outer_solve(&s->outer);
+    slab_load_rest(&s->load);
     s->p->seconds[SECONDS_SOLVE] =
         ps_clock() - start - (s->p->seconds[SECONDS_READ] - read); /* reading is counted apart */
     return status;
@@ -156,7 +173,7 @@ static ps_status allocate(slabs *s)
     PS_TRY(outer_open(p, &problem, s, &s->outer));
     s->outer.advance = p->options.method == METHOD_SWEEPS ? sweep : NULL;
     s->outer.further = further_arrays;
-    PS_TRY(PS_ALLOC(&s->nodes, largest_slab(p) * p->load.plane, "planes of a slab"));
+    PS_TRY(PS_ALLOC(&s->nodes, some_planes(p) * p->load.plane, "planes"));
     return PS_ALLOC(&s->scratch, p->run->threads * ps_slab_box_mode_plane(&p->grid), "transforms");
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/schwarz/krylov.h"
 #include "kernels/schwarz/slab_box.h"
 #include "runtime/comm.h"
+#include "runtime/device.h"
 #include "runtime/program.h"
 
 enum { HISTORY_MAX = 100000 };
@@ -45,6 +46,7 @@ typedef struct solve_problem {
     ps_q1_grid grid; /* m */
     solve_options options;
     const struct solve_way *way;
+    ps_device *device;              /* NULL: processors */
     int64_t first_plane, end_plane; /* what this rank writes */
     /* results */
     ps_krylov_result result;
@@ -69,6 +71,7 @@ typedef struct solve_way {
     void (*close)(void *state);      /* NULL is fine */
 } solve_way;
 extern const solve_way solve_whole, solve_slabs, solve_parts;
+extern const solve_way solve_whole_device, solve_slabs_device; /* with p->device */
 
 /* Planes of a rank in a box solved as a whole. */
 void whole_planes(const solve_problem *p, int64_t *first, int64_t *end);

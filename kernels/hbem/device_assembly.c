@@ -1,5 +1,6 @@
 #include "kernels/hbem/device_assembly.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/hbem/device_kernels.h"
@@ -84,6 +85,89 @@ void ps_hbem_device_rules_fill(const ps_hbem_device_rules *rules,
     }
 }
 
+/* ---- leaves ---- */
+
+int ps_hbem_device_far_size(int64_t rows, int64_t columns)
+{
+    static const int64_t below[PS_HBEM_FAR_SIZES] = {INT64_MAX, 65536, 2048, PS_HBEM_CLUSTER_MAX};
+    int64_t larger = rows > columns ? rows : columns;
+    int size = 0;
+    while (size + 1 < PS_HBEM_FAR_SIZES && larger <= below[size + 1]) ++size;
+    return size;
+}
+
+static int64_t larger_side(const ps_hmatrix_leaf *leaf)
+{
+    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
+    return m > n ? m : n;
+}
+
+/* Near leaves as they come, then far ones by falling size: bins of an eighth of a power of 2. */
+static void sort_leaves(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves)
+{
+    enum { BINS = 512 };
+    int64_t start[BINS + 2] = {0};
+    for (int fill = 0; fill < 2; ++fill) {
+        for (int64_t l = 0; l < batch->count; ++l) {
+            int bin = leaves[l].far ? BINS - (int)(8 * log2((double)larger_side(&leaves[l]))) : 0;
+            if (fill)
+                batch->leaf[start[bin]++] = (int32_t)l;
+            else
+                ++start[bin + 1];
+        }
+        for (int b = 0; !fill && b <= BINS; ++b) start[b + 1] += start[b];
+        if (!fill) batch->near_count = start[1];
+    }
+}
+
+/* A bound of the slots of a side: most clusters have an eighth of the largest one's functions. */
+static int64_t slots_of(const ps_hbem_device_side *side, int64_t dofs)
+{
+    int64_t clusters = 1 + 8 * dofs / (side->most_dofs > 0 ? side->most_dofs : 1);
+    int64_t slots = clusters * side->most_slots;
+    return slots < side->slots ? slots : side->slots;
+}
+
+static void add_far(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaf,
+                    const ps_hbem_device_operator *op)
+{
+    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
+    int64_t rows = slots_of(&op->test, m), columns = slots_of(&op->trial, n);
+    int64_t slots = rows > columns ? rows : columns;
+    int size = ps_hbem_device_far_size(m, n);
+    ++batch->list_count[size];
+    if (m + n > batch->most[size]) batch->most[size] = (int32_t)(m + n);
+    if (slots > batch->most_slots[size]) batch->most_slots[size] = (int32_t)slots;
+}
+
+void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves,
+                               const ps_hbem_device_operator *op, int max_rank)
+{
+    int64_t parts = op->wavenumber != 0 ? 2 : 1, offset = 0, more = 0;
+    sort_leaves(batch, leaves);
+    for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size)
+        batch->list_count[size] = batch->most[size] = batch->most_slots[size] = 0;
+    for (int64_t e = 0; e < batch->count; ++e) {
+        const ps_hmatrix_leaf *leaf = &leaves[batch->leaf[e]];
+        int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
+        int64_t dense = m * n, factors = max_rank * (m + n);
+        batch->at[e] = (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
+                                             (int32_t)leaf->column_begin,
+                                             (int32_t)leaf->column_end};
+        batch->blocks[e] = (ps_hbem_device_block){offset, PS_RANK_DENSE, 0};
+        batch->list[e] = (int32_t)e;
+        if (e < batch->near_count) {
+            offset += (m * n * parts + 3) / 4 * 4;
+            continue;
+        }
+        batch->blocks[e] = (ps_hbem_device_block){0, PS_HBEM_UNSET, 0};
+        more += (dense < factors ? dense : factors) * parts + 4;
+        add_far(batch, leaf, op);
+    }
+    batch->near_numbers = offset;
+    batch->most_numbers = offset + more;
+}
+
 #ifdef PS_WITH_CUDA
 
 /* ---- near leaves ---- */
@@ -150,15 +234,6 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
 }
 
 /* ---- far leaves ---- */
-
-int ps_hbem_device_far_size(int64_t rows, int64_t columns)
-{
-    static const int64_t below[PS_HBEM_FAR_SIZES] = {INT64_MAX, 65536, 2048, PS_HBEM_CLUSTER_MAX};
-    int64_t larger = rows > columns ? rows : columns;
-    int size = 0;
-    while (size + 1 < PS_HBEM_FAR_SIZES && larger <= below[size + 1]) ++size;
-    return size;
-}
 
 static ps_hbem_far_launch launch_of(const ps_hbem_device_operator *op,
                                     const ps_hbem_device_far *far, int size, bool skeleton)
@@ -234,6 +309,44 @@ ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbe
         first += far->list_count[size];
     }
     return PS_OK;
+}
+
+#else
+
+static ps_status none(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
+
+int64_t ps_hbem_device_close_bytes(const ps_hbem_device_operator *op, int64_t pairs) { return 0; }
+
+ps_status ps_hbem_device_near_count(const ps_hbem_device_operator *op,
+                                    const ps_hbem_device_near *near, int32_t *counts,
+                                    ps_stream *stream)
+{
+    return none();
+}
+
+ps_status ps_hbem_device_near_regular(const ps_hbem_device_operator *op,
+                                      const ps_hbem_device_near *near, ps_stream *stream)
+{
+    return none();
+}
+
+ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
+                                    const ps_hbem_device_near *near,
+                                    const ps_hbem_device_close *close, ps_stream *stream)
+{
+    return none();
+}
+
+int64_t ps_hbem_device_far_bytes(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
+                                 int size)
+{
+    return 0;
+}
+
+ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
+                                 ps_stream *stream)
+{
+    return none();
 }
 
 #endif

@@ -145,4 +145,26 @@ int64_t ps_hbem_device_far_bytes(const ps_hbem_device_operator *op, const ps_hbe
 ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
                                  ps_stream *stream);
 
+/* ---- leaves of a matrix in the order of the device ---- */
+
+/* On the host, arrays the caller's: near leaves first, then far ones from large to small. */
+typedef struct ps_hbem_device_batch {
+    int64_t count, near_count;
+    int32_t *leaf;              /* [count] number of the leaf                            */
+    int32_t *list;              /* [count] 0, 1, ..: for ps_hbem_device_far              */
+    ps_hbem_device_leaf *at;    /* [count]                                               */
+    ps_hbem_device_block *blocks; /* [count] near: offsets from 0; far: rank PS_HBEM_UNSET */
+    int64_t near_numbers;       /* of the arena that near leaves take                    */
+    int64_t most_numbers;       /* that all leaves may take at most                      */
+    int64_t list_count[PS_HBEM_FAR_SIZES];
+    int32_t most[PS_HBEM_FAR_SIZES], most_slots[PS_HBEM_FAR_SIZES];
+} ps_hbem_device_batch;
+
+/* The rank of a far leaf that is not done. */
+enum { PS_HBEM_UNSET = -2 };
+
+/* Fills batch from leaves[batch->count]; op: kernel, wavenumber, sides (counts alone are read). */
+void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves,
+                               const ps_hbem_device_operator *op, int max_rank);
+
 #endif

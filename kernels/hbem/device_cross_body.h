@@ -159,17 +159,27 @@ template <typename real, int parts> PS_INLINE double zero_of(const crosses<real,
     return s.zero * fmax(s.scale, sqrt((double)s.largest));
 }
 
-/* The row to go on with, or -1: good enough. */
+/* The row to go on with, or -1: good enough. One row of each group, the others by strata. */
 template <class matrix, typename real, int parts>
 __device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
 {
     row_check<real> c = {0, -1, 0, 0};
     const int m = s.length[0], wanted = s.check_rows;
-    for (int g = 0; g < GROUPS && c.rows < wanted; ++g) check_row(a, s, pick(s, 0, m, g), c);
-    const int strata = wanted - c.rows;
-    for (int p = 0; p < strata; ++p) {
-        int i = pick(s, (int)((int64_t)m * p / strata), (int)((int64_t)m * (p + 1) / strata), -1);
-        check_row(a, s, i >= 0 ? i : pick(s, 0, m, -1), c);
+    int group = 0, stratum = 0, strata = 0;
+#pragma unroll 1
+    while (true) {
+        int low = 0, high = m, of = -1;
+        if (group < GROUPS && c.rows < wanted) {
+            of = group++;
+        } else {
+            if (stratum == 0) strata = wanted - c.rows;
+            if (stratum >= strata) break;
+            low = (int)((int64_t)m * stratum / strata);
+            high = (int)((int64_t)m * ++stratum / strata);
+        }
+        int i = pick(s, low, high, of);
+        if (i < 0 && of < 0) i = pick(s, 0, m, -1);
+        check_row(a, s, i, c);
     }
     __syncthreads();
     if ((int)threadIdx.x < c.rows) s.used[s.shared->checked[threadIdx.x]] = 0;

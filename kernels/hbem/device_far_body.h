@@ -166,6 +166,7 @@ __device__ bool put_factors(const ps_hbem_far_launch &in, const far_memory<real>
     if (take_room(in, shared, kept * parts * (m + n)) >= 0) {
         real *out[2] = {(real *)in.arena.values + shared.offset, NULL};
         out[1] = out[0] + kept * parts * m;
+#pragma unroll 1
         for (int side = 0; side < 2; ++side)
             if (in.options.recompress)
                 turn_vectors<parts>(vectors[side], length[side], rank, kept,
@@ -244,6 +245,7 @@ __device__ void choose_sample(crosses<real, parts> &s, far_shared<real, parts> &
                               int columns)
 {
     int count = 0;
+#pragma unroll 1
     for (int g = 0; g < GROUPS && count < rows; ++g) {
         int i = pick(s, 0, s.length[0], g);
         if (i >= 0 && threadIdx.x == 0) shared.sample[0][count] = i;
@@ -353,6 +355,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
     const int rows = min((int)CHECK_ROWS, s.length[0]);
     const int columns = min((int)CHECK_COLUMNS, s.length[1]);
     double tolerance = in.options.tolerance / 3;
+#pragma unroll 1
     for (int t = 0, done = 0; t < TRIES; ++t, tolerance /= 8) {
         if (s.next < 0 || !iterate(points, s, tolerance)) return false;
         __syncthreads();
@@ -367,6 +370,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
         }
         double largest, error = sample_error(s, shared, vectors, rows, columns, &largest);
         small_matrices<parts> small_ones = small_of(memory, shared, s.rank);
+#pragma unroll 1
         for (int side = 0; side < 2; ++side)
             fill_gram<parts>(vectors[side], s.length[side], s.rank, small_ones.gram[side]);
         __syncthreads();
@@ -448,6 +452,7 @@ __device__ void entry_leaf(const ps_hbem_far_launch &in, entry_matrix<real, kern
     __syncthreads();
     if (good && in.options.recompress) {
         small_matrices<parts> small_ones = small_of(memory, shared, s.rank);
+#pragma unroll 1
         for (int side = 0; side < 2; ++side)
             fill_gram<parts>(s.vector[side], s.length[side], s.rank, small_ones.gram[side]);
         __syncthreads();

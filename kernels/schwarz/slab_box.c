@@ -95,13 +95,16 @@ static int64_t plane_of(const ps_slab_box_plan *plan)
                        : plan->grid.nodes[1] * plan->grid.nodes[2];
 }
 
-/* Right-hand side of a slab and workspace of its solution; also the traces of the coarse solve. */
+/* Workspace of a slab's solution, and where vectors are nodal its right-hand side; also the traces
+ * of the coarse solve. */
 static int64_t space_of(const ps_slab_box_plan *plan)
 {
     ps_slab slab = largest_slab(plan);
-    int64_t solve = plan->solve ? 0 : ps_fast_workspace(&slab, plan->threads);
+    int64_t solve = plan->threads * TILE * ps_slab_open_planes(&slab);
     int64_t coarse = ps_slab_box_coarse_space(plan);
-    solve += rounded(ps_q1_grid_size(&slab.grid));
+    if (!plan->modes)
+        solve = (plan->solve ? 0 : ps_fast_workspace(&slab, plan->threads)) +
+                rounded(ps_q1_grid_size(&slab.grid));
     return solve > coarse ? solve : coarse;
 }
 

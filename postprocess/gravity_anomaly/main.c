@@ -190,36 +190,48 @@ static ps_status from_potential(anomaly *a)
 
 /* ---- exact sums ---- */
 
-static void add_plane(const anomaly *a, int64_t i, const double *density)
+/* Bricks of the cells of plane i, those of equal density one below the other as one; their number. */
+static int64_t list_bricks(const anomaly *a, int64_t i, const double *density, ps_prism *out)
 {
     const ps_box_field_header *h = &a->model.header;
-    int64_t cz = a->model.shape[2];
+    int64_t cz = a->model.shape[2], count = 0;
+    for (int64_t c = 0; c < a->model.plane; ++c) {
+        int64_t at[3] = {i, c / cz, c % cz};
+        bool goes_on = at[2] > 0 && density[c] == density[c - 1];
+        if (density[c] == 0) continue;
+        ps_prism *brick = goes_on ? out + count - 1 : out + count++;
+        brick->density = density[c];
+        for (int k = 0; k < 3; ++k) {
+            double low = h->origin[k] + (double)at[k] * h->spacing[k];
+            if (!goes_on) brick->low[k] = low;
+            brick->high[k] = low + h->spacing[k];
+        }
+    }
+    return count;
+}
+
+static void add_bricks(const anomaly *a, int64_t count, const ps_prism *bricks)
+{
 #pragma omp parallel for schedule(dynamic, 8)
     for (int64_t s = 0; s < a->map.stations; ++s)
-        for (int64_t c = 0; c < a->model.plane; ++c) {
-            int64_t at[3] = {i, c / cz, c % cz};
-            ps_prism cell = {.density = density[c]};
-            if (density[c] == 0) continue;
-            for (int k = 0; k < 3; ++k) {
-                cell.low[k] = h->origin[k] + (double)at[k] * h->spacing[k];
-                cell.high[k] = cell.low[k] + h->spacing[k];
-            }
+        for (int64_t b = 0; b < count; ++b)
             a->map.exact[s] +=
-                ps_prism_vertical(&cell, a->map.place + 3 * s, chosen.gravity) / PS_MILLIGAL;
-        }
+                ps_prism_vertical(bricks + b, a->map.place + 3 * s, chosen.gravity) / PS_MILLIGAL;
 }
 
 static ps_status exact_sums(anomaly *a)
 {
     double *density = NULL;
+    ps_prism *bricks = NULL;
     if (!chosen.model) return PS_OK;
-    PS_TRY(PS_ALLOC(&density, a->model.plane, "densities"));
-    ps_status status = PS_OK;
+    ps_status status = PS_ALLOC(&density, a->model.plane, "densities");
+    if (status == PS_OK) status = PS_ALLOC(&bricks, a->model.plane, "bricks");
     for (int64_t i = 0; i < a->model.shape[0] && status == PS_OK; ++i) {
         status = ps_box_field_read(&a->model, i, 1, density);
-        if (status == PS_OK) add_plane(a, i, density);
+        if (status == PS_OK) add_bricks(a, list_bricks(a, i, density, bricks), bricks);
     }
     free(density);
+    free(bricks);
     return status;
 }
 

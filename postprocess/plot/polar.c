@@ -147,7 +147,7 @@ static void put_axes(const ps_trace *trace, int normal, double low, double high,
         ends[normal][0], ends[normal][1]);
 }
 
-/* A colour a frequency; files after the first are dashed. */
+/* A colour a curve; files after the first are dashed. */
 static void put_plot(const plot_request *request, const polar *p, canvas *c)
 {
     for (int f = 0, index = 0; f < p->count; ++f)
@@ -159,7 +159,7 @@ static void put_plot(const plot_request *request, const polar *p, canvas *c)
                      p->count > 1 ? name : "");
             canvas_put(c, "%s$C%d using 1:2 with lines lw 2.4 dt %d lc rgb '%s' title ",
                        index ? ", \\\n  " : "plot ", index, f ? f + 1 : 1,
-                       canvas_colour(f ? i + f : i));
+                       canvas_colour(index));
             canvas_put_quoted(c, title);
         }
     canvas_put(c, "\n");

@@ -14,8 +14,8 @@
 
 typedef struct bench_case {
     const char *name;
-    int n;            /* the sphere's triangles are 8 n^2                               */
-    double radius[3]; /* half axes, m                                                   */
+    int n;       /* sphere: 8 n^2 triangles; hull: n cells from its axis to its side      */
+    double half; /* m, half the length of the hull; 0: the unit sphere                   */
     ps_hbem_kernel kernel;
     double k, tolerance;
     ps_precision precision;
@@ -24,8 +24,8 @@ typedef struct bench_case {
     double arena_gb, workspace_gb, pairs_floor; /* floor: of regular pairs, 1/s          */
 } bench_case;
 
-#define BALL {1, 1, 1}
-#define HULL {31, 3.6, 3.6}
+#define BALL 0
+#define HULL 31
 static const bench_case cases[] = {
     {"hbem-pairs/laplace-slp-fp32", 150, BALL, PS_KERNEL_SLP, 0, 1e-4, PS_SINGLE, true, false, 48,
      8, 8, 8, 7.4e10},
@@ -38,9 +38,9 @@ static const bench_case cases[] = {
     {"hbem-pairs/helmholtz-dlp-fp64", 100, BALL, PS_KERNEL_DLP, 20, 1e-4, PS_DOUBLE, false, false,
      40, 0, 24, 8, 5.5e9},
     {"hbem-sphere-90k", 150, BALL, PS_KERNEL_SLP, 0, 1e-4, PS_SINGLE, true, true, 48, 16, 8, 8, 0},
-    {"submarine-setup-dlp", 170, HULL, PS_KERNEL_DLP, 4.18879, 1e-4, PS_SINGLE, false, true, 40, 16,
+    {"submarine-setup-dlp", 28, HULL, PS_KERNEL_DLP, 4.18879, 1e-4, PS_SINGLE, false, true, 40, 16,
      24, 8, 0},
-    {"submarine-setup-hyps", 170, HULL, PS_KERNEL_HYPS, 4.18879, 1e-4, PS_SINGLE, true, true, 40,
+    {"submarine-setup-hyps", 28, HULL, PS_KERNEL_HYPS, 4.18879, 1e-4, PS_SINGLE, true, true, 40,
      16, 24, 8, 0},
     {"hbem-sphere-1m5", 612, BALL, PS_KERNEL_SLP, 0, 1e-4, PS_SINGLE, true, true, 48, 16, 30, 12,
      0},
@@ -49,7 +49,7 @@ static const bench_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* ---- the ellipsoid ---- */
+/* ---- bodies ---- */
 
 /* Number of the octahedron's vertex (x, y, z), |x| + |y| + |z| = n: known[(x, y)][z < 0]. */
 static int32_t vertex_at(hbem_case *c, int32_t *known, int n, const int at[3])
@@ -78,7 +78,7 @@ static void add_triangle(hbem_case *c, int32_t *known, int n, const int octant[3
 }
 
 /* 8 n^2 triangles, as hbem_case_sphere, for large n. */
-static void make_body(hbem_case *c, int n, const double radius[3])
+static void make_ball(hbem_case *c, int n)
 {
     memset(c, 0, sizeof *c);
     int64_t triangles = 8 * (int64_t)n * n;
@@ -97,8 +97,58 @@ static void make_body(hbem_case *c, int n, const double radius[3])
             }
     }
     free(known);
-    for (int64_t v = 0; v < c->vertex_count; ++v)
-        for (int e = 0; e < 3; ++e) c->vertices[3 * v + e] *= radius[e];
+    hbem_case_surface(c);
+}
+
+/* Vertex of a box of half sides (length, n, n) on the hull: a cylinder of radius 1 in units of n
+ * cells, with half spheres at its ends. */
+static int32_t hull_vertex(hbem_case *c, int32_t *known, int length, int n, const int at[3])
+{
+    int64_t width = 2 * n + 1, index = at[0] + length;
+    for (int e = 1; e < 3; ++e) index = index * width + at[e] + n;
+    if (known[index] == 0) {
+        double p[3], *to = c->vertices + 3 * c->vertex_count, square = 0;
+        int beyond = abs(at[0]) - (length - n);
+        for (int e = 0; e < 3; ++e) p[e] = at[e];
+        p[0] = beyond > 0 ? at[0] < 0 ? -beyond : beyond : 0;
+        for (int e = 0; e < 3; ++e) square += p[e] * p[e];
+        for (int e = 0; e < 3; ++e) to[e] = n * p[e] / sqrt(square);
+        to[0] += at[0] - p[0];
+        known[index] = (int32_t)++c->vertex_count;
+    }
+    return known[index] - 1;
+}
+
+/* The faces of the box, two triangles a cell. */
+static void make_hull(hbem_case *c, int n, double half)
+{
+    const double radius = 3.6;
+    const int size[3] = {(int)(n * half / radius), n, n};
+    memset(c, 0, sizeof *c);
+    int64_t most = 8 * ((int64_t)size[0] * n * 4 + 2 * (int64_t)n * n);
+    int32_t *known =
+        calloc((size_t)(2 * size[0] + 1) * (size_t)(2 * n + 1) * (size_t)(2 * n + 1), 4);
+    c->vertices = calloc((size_t)most, 3 * sizeof *c->vertices);
+    c->corners = calloc((size_t)most, 3 * sizeof *c->corners);
+    c->triangles = calloc((size_t)most, sizeof *c->triangles);
+    for (int face = 0; face < 6; ++face) {
+        int axis = face / 2, up = face % 2, a = (axis + (up ? 1 : 2)) % 3, b = 3 - axis - a;
+        for (int i = -size[a]; i < size[a]; ++i)
+            for (int j = -size[b]; j < size[b]; ++j) {
+                static const int corner[6][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 1}, {0, 1}};
+                for (int e = 0; e < 6; ++e) {
+                    int at[3];
+                    at[axis] = up ? size[axis] : -size[axis];
+                    at[a] = i + corner[e][0];
+                    at[b] = j + corner[e][1];
+                    c->corners[3 * c->triangle_count + e] =
+                        hull_vertex(c, known, size[0], n, at);
+                }
+                c->triangle_count += 2;
+            }
+    }
+    free(known);
+    for (int64_t e = 0; e < 3 * c->vertex_count; ++e) c->vertices[e] *= radius / n;
     hbem_case_surface(c);
 }
 
@@ -135,7 +185,7 @@ static double near_pairs(const bench *b)
     hbem_case_ok(ps_stream_wait(b->d.stream));
     double sum = 0;
     for (int64_t l = 0; l < b->d.near_count; ++l) {
-        int32_t r = cluster[b->d.near_at[l].row_begin], c = cluster[b->d.near_at[l].column_begin];
+        int32_t r = cluster[b->d.batch.at[l].row_begin], c = cluster[b->d.batch.at[l].column_begin];
         sum += (double)(slot[r + 1] - slot[r]) * (slot[c + 1] - slot[c]);
     }
     free(cluster);
@@ -171,12 +221,9 @@ static void add_row(bench *b, const ps_hbem_device_leaf *at, const ps_hbem_devic
 
 static void device_row(bench *b, int64_t row, float *values, double *out)
 {
-    for (int64_t l = 0; l < b->d.near_count + b->d.far_count; ++l) {
-        bool is_near = l < b->d.near_count;
-        const ps_hbem_device_leaf *at =
-            is_near ? &b->d.near_at[l] : &b->d.far_at[l - b->d.near_count];
-        const ps_hbem_device_block *block =
-            is_near ? &b->d.near_blocks[l] : &b->d.far_blocks[l - b->d.near_count];
+    for (int64_t l = 0; l < b->d.leaf_count; ++l) {
+        const ps_hbem_device_leaf *at = &b->d.batch.at[l];
+        const ps_hbem_device_block *block = &b->d.batch.blocks[l];
         if (row >= at->row_begin && row < at->row_end) add_row(b, at, block, false, row, values, out);
         if (b->of->symmetric && at->row_begin != at->column_begin && row >= at->column_begin &&
             row < at->column_end)
@@ -189,9 +236,8 @@ static double sampled_error(bench *b)
 {
     int64_t n = b->op.trial->dofs, parts = ps_hbem_parts(&b->op), most = 1;
     double error = 0, norm = 0;
-    for (int64_t l = 0; l < b->d.near_count + b->d.far_count; ++l) {
-        const ps_hbem_device_leaf *at =
-            l < b->d.near_count ? &b->d.near_at[l] : &b->d.far_at[l - b->d.near_count];
+    for (int64_t l = 0; l < b->d.leaf_count; ++l) {
+        const ps_hbem_device_leaf *at = &b->d.batch.at[l];
         int64_t size = (int64_t)(at->row_end - at->row_begin) + (at->column_end - at->column_begin);
         most = size > most ? size : most;
     }
@@ -221,7 +267,11 @@ static void prepare(bench *b)
 {
     const bench_case *of = b->of;
     double start = hbem_device_now();
-    make_body(&b->body, of->n, of->radius);
+    if (of->half > 0)
+        make_hull(&b->body, of->n, of->half);
+    else
+        make_ball(&b->body, of->n);
+    hbem_case_ok(ps_hbem_surface_check_closed(&b->body.surface));
     hbem_case_finish(&b->body, PS_SPACE_P1, of->tolerance);
     double meshed = hbem_device_now();
     hbem_tree_make(&b->tree, &b->body.space, of->leaf);
@@ -246,7 +296,7 @@ static void tell(const bench *b, const double warm[4])
     const hbem_device *d = &b->d;
     int64_t size = d->op.precision == PS_SINGLE ? 4 : 8;
     double bytes = (double)d->report.cursor * (double)size, rank = 0;
-    for (int64_t l = 0; l < d->far_count; ++l) rank += d->far_blocks[l].rank;
+    for (int64_t l = 0; l < d->far_count; ++l) rank += d->batch.blocks[d->near_count + l].rank;
     double all = d->seconds[1] + d->seconds[2] + d->seconds[3], pairs = near_pairs(b);
     fprintf(stderr,
             "%s: near %lld far %lld, close pairs %lld; upload %.3f near %.3f close %.3f far %.3f s "

@@ -19,10 +19,8 @@ typedef struct hbem_device {
     ps_hbem_device_operator op;
     void *pieces[HBEM_DEVICE_PIECES];
     int piece_count;
-    int64_t leaf_count, near_count, far_count, close_most, memory;
-    int32_t *near_leaf, *far_leaf; /* numbers of the leaves, in the device's order  */
-    ps_hbem_device_leaf *near_at, *far_at;
-    ps_hbem_device_block *near_blocks, *far_blocks; /* on the host                     */
+    int64_t leaf_count, near_count, far_count, memory;
+    ps_hbem_device_batch batch; /* on the host                                          */
     ps_hbem_device_near near;
     ps_hbem_device_far far;
     ps_hbem_device_far_report report;
@@ -97,96 +95,46 @@ static inline void hbem_device_close(hbem_device *d)
 {
     for (int i = 0; i < d->piece_count; ++i) ps_device_free(d->device, d->pieces[i]);
     ps_stream_close(&d->stream);
-    free(d->near_leaf);
-    free(d->far_leaf);
-    free(d->near_at);
-    free(d->far_at);
-    free(d->near_blocks);
-    free(d->far_blocks);
+    free(d->batch.leaf);
+    free(d->batch.list);
+    free(d->batch.at);
+    free(d->batch.blocks);
     free(d->close_first);
 }
 
-static inline int64_t hbem_device_larger(const ps_hmatrix_leaf *leaf)
-{
-    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
-    return m > n ? m : n;
-}
-
-/* Far leaves by falling size: a counting sort by the larger side's binary logarithm in eighths. */
-static inline void hbem_device_sort(hbem_device *d, const ps_hmatrix_leaf *leaves)
-{
-    enum { BINS = 512 };
-    int64_t start[BINS + 1] = {0};
-    for (int fill = 0; fill < 2; ++fill) {
-        for (int64_t l = 0; l < d->leaf_count; ++l) {
-            if (!leaves[l].far) continue;
-            int bin = BINS - 1 - (int)(8 * log2((double)hbem_device_larger(&leaves[l])));
-            if (fill)
-                d->far_leaf[start[bin]++] = (int32_t)l;
-            else
-                ++start[bin + 1];
-        }
-        for (int b = 0; !fill && b < BINS; ++b) start[b + 1] += start[b];
-    }
-}
-
-/* Splits the leaves; arena numbers for the near ones are taken first. */
+/* Splits the leaves and sends them; arena_numbers 0: as many as may be needed. */
 static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *leaves, int64_t count,
                                       int64_t arena_numbers)
 {
-    int64_t offset = 0, parts = d->op.wavenumber != 0 ? 2 : 1;
+    size_t n = (size_t)count + 1;
+    ps_hbem_device_batch *b = &d->batch;
+    *b = (ps_hbem_device_batch){.count = count,
+                                .leaf = calloc(n, sizeof *b->leaf),
+                                .list = calloc(n, sizeof *b->list),
+                                .at = calloc(n, sizeof *b->at),
+                                .blocks = calloc(n, sizeof *b->blocks)};
+    ps_hbem_device_batch_fill(b, leaves, &d->op, 64);
     d->leaf_count = count;
-    for (int64_t l = 0; l < count; ++l) d->far_count += leaves[l].far;
-    d->near_count = count - d->far_count;
-    d->near_leaf = calloc((size_t)d->near_count + 1, 4);
-    d->far_leaf = calloc((size_t)d->far_count + 1, 4);
-    d->near_at = calloc((size_t)d->near_count + 1, sizeof *d->near_at);
-    d->far_at = calloc((size_t)d->far_count + 1, sizeof *d->far_at);
-    d->near_blocks = calloc((size_t)d->near_count + 1, sizeof *d->near_blocks);
-    d->far_blocks = calloc((size_t)d->far_count + 1, sizeof *d->far_blocks);
+    d->near_count = b->near_count;
+    d->far_count = count - b->near_count;
     d->close_first = calloc((size_t)d->near_count + 1, sizeof *d->close_first);
-    hbem_device_sort(d, leaves);
-    for (int64_t l = 0, n = 0; l < count; ++l)
-        if (!leaves[l].far) d->near_leaf[n++] = (int32_t)l;
-    int32_t *list = calloc((size_t)d->far_count + 1, 4);
-    for (int64_t n = 0; n < d->near_count + d->far_count; ++n) {
-        bool is_near = n < d->near_count;
-        const ps_hmatrix_leaf *at =
-            &leaves[is_near ? d->near_leaf[n] : d->far_leaf[n - d->near_count]];
-        ps_hbem_device_leaf leaf = {(int32_t)at->row_begin, (int32_t)at->row_end,
-                                    (int32_t)at->column_begin, (int32_t)at->column_end};
-        int64_t m = at->row_end - at->row_begin, k = at->column_end - at->column_begin;
-        if (is_near) {
-            d->near_at[n] = leaf;
-            d->near_blocks[n] = (ps_hbem_device_block){offset, PS_RANK_DENSE, 0};
-            offset += (m * k * parts + 3) / 4 * 4;
-            continue;
-        }
-        int size = ps_hbem_device_far_size(m, k);
-        int64_t larger = hbem_device_larger(at);
-        int32_t slots = (int32_t)(larger / 8 + 1) * d->op.test.most_slots; /* at least 8 a leaf */
-        if (slots > d->op.test.slots) slots = (int32_t)d->op.test.slots;
-        d->far_at[n - d->near_count] = leaf;
-        list[n - d->near_count] = (int32_t)(n - d->near_count);
-        ++d->far.list_count[size];
-        if (m + k > d->far.most[size]) d->far.most[size] = (int32_t)(m + k);
-        if (slots > d->far.most_slots[size]) d->far.most_slots[size] = slots;
-    }
     int64_t size = d->op.precision == PS_SINGLE ? 4 : 8;
+    if (arena_numbers == 0) arena_numbers = b->most_numbers;
     ps_hbem_device_arena arena = {hbem_device_take(d, arena_numbers * size), arena_numbers};
-    d->report.cursor = (unsigned long long)offset;
-    d->near = (ps_hbem_device_near){
-        hbem_device_put(d, d->near_at, d->near_count * (int64_t)sizeof *d->near_at),
-        hbem_device_put(d, d->near_blocks, d->near_count * (int64_t)sizeof *d->near_blocks),
-        d->near_count, arena};
-    d->far.leaves = hbem_device_put(d, d->far_at, d->far_count * (int64_t)sizeof *d->far_at);
-    d->far.blocks = hbem_device_take(d, d->far_count * (int64_t)sizeof *d->far_blocks);
-    d->far.list = hbem_device_put(d, list, 4 * d->far_count);
-    d->far.fallback = hbem_device_take(d, 4 * d->far_count);
-    d->far.report = hbem_device_put(d, &d->report, sizeof d->report);
-    d->far.arena = arena;
+    d->report.cursor = (unsigned long long)b->near_numbers;
+    ps_hbem_device_leaf *at = hbem_device_put(d, b->at, count * (int64_t)sizeof *at);
+    ps_hbem_device_block *blocks = hbem_device_put(d, b->blocks, count * (int64_t)sizeof *blocks);
+    d->near = (ps_hbem_device_near){at, blocks, d->near_count, arena};
+    d->far = (ps_hbem_device_far){.leaves = at + d->near_count,
+                                  .blocks = blocks + d->near_count,
+                                  .list = hbem_device_put(d, b->list, 4 * d->far_count),
+                                  .fallback = hbem_device_take(d, 4 * d->far_count),
+                                  .report = hbem_device_put(d, &d->report, sizeof d->report),
+                                  .arena = arena};
+    memcpy(d->far.list_count, b->list_count, sizeof b->list_count);
+    memcpy(d->far.most, b->most, sizeof b->most);
+    memcpy(d->far.most_slots, b->most_slots, sizeof b->most_slots);
     hbem_case_ok(ps_stream_wait(d->stream));
-    free(list);
 }
 
 /* Near leaves: `pairs` close pairs at once. */
@@ -247,8 +195,8 @@ static inline void hbem_device_run_far(hbem_device *d, const ps_hbem_device_far_
     hbem_case_ok(ps_stream_wait(d->stream));
     d->seconds[3] = hbem_device_now() - start;
     hbem_case_ok(ps_copy_to_host(d->stream, &d->report, d->far.report, sizeof d->report));
-    hbem_case_ok(ps_copy_to_host(d->stream, d->far_blocks, d->far.blocks,
-                                 d->far_count * (int64_t)sizeof *d->far_blocks));
+    hbem_case_ok(ps_copy_to_host(d->stream, d->batch.blocks + d->near_count, d->far.blocks,
+                                 d->far_count * (int64_t)sizeof *d->batch.blocks));
     hbem_case_ok(ps_stream_wait(d->stream));
 }
 
@@ -259,11 +207,9 @@ static inline void hbem_device_fetch(hbem_device *d, ps_hmatrix *matrix)
     char *host = malloc((size_t)(used * size) + 16);
     hbem_case_ok(ps_copy_to_host(d->stream, host, d->far.arena.values, used * size));
     hbem_case_ok(ps_stream_wait(d->stream));
-    for (int64_t n = 0; n < d->near_count + d->far_count; ++n) {
-        bool is_near = n < d->near_count;
-        int64_t leaf = is_near ? d->near_leaf[n] : d->far_leaf[n - d->near_count];
-        const ps_hbem_device_block *b =
-            is_near ? &d->near_blocks[n] : &d->far_blocks[n - d->near_count];
+    for (int64_t n = 0; n < d->leaf_count; ++n) {
+        int64_t leaf = d->batch.leaf[n];
+        const ps_hbem_device_block *b = &d->batch.blocks[n];
         int64_t numbers = ps_hmatrix_numbers(matrix, leaf, b->rank);
         double *values = malloc((size_t)numbers * 8 + 8);
         for (int64_t e = 0; e < numbers; ++e)
