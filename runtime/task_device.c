@@ -396,10 +396,23 @@ static void take_off(ps_task_queue *queue, device_worker *d, task *t)
         task_finish(queue, t, status, 0);
 }
 
-/* Another one ahead: not while a GPU worker has nothing to do, for that one is to have it. */
+/* Forecast of all that is under way. */
+static double ahead(const ps_task_queue *queue, const device_worker *d)
+{
+    double seconds = 0;
+    for (int f = 0; f < d->count; ++f)
+        seconds += d->flights[(d->first + f) % queue->lookahead].t->record.gpu_seconds;
+    return seconds;
+}
+
+/* Another one ahead: three suffice where tasks fill the device; more of short ones. Not while a GPU
+ * worker has nothing to do, for that one is to have it. */
 static bool wants_more(const ps_task_queue *queue, const device_worker *d)
 {
+    enum { FEW = 3 };
+    static const double enough = 1e-3; /* s */
     if (d->count == 0) return true;
+    if (d->count >= FEW && ahead(queue, d) > enough) return false;
     return d->count < queue->lookahead && (queue->mapped || !queue->sleeping[PS_WORKER_GPU]);
 }
 

@@ -114,7 +114,7 @@ typedef struct march_plan {
     int64_t budget; /* of this rank, bytes                                               */
     int64_t device, device_budget, device_window; /* bytes there: all, what may be used, and
                                                      what of it is for a window          */
-    int64_t process, system, border, fields, sums, rows, exchange;
+    int64_t process, system, border, fields, sums, rows, exchange; /* fields with copies of them */
     int64_t fixed; /* all that is in memory but fields and sums                         */
     int64_t output, disk_free;
 } march_plan;
@@ -174,7 +174,7 @@ void march_report(const march *march);
 
 /* upwind.c: nothing happens with the centred flux. PS_USAGE for what the upwind one cannot do. */
 ps_status upwind_check(const problem *problem, const march_plan *plan);
-int64_t upwind_bytes(const problem *problem, int64_t field_bytes);
+int64_t upwind_bytes(const problem *problem); /* beside the copies of the fields */
 ps_status upwind_open(march *march, int64_t field_bytes);
 ps_status upwind_start(const march *march); /* before the first step of a start */
 void upwind_close(march *march);

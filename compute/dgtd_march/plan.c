@@ -70,12 +70,12 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->process = ps_memory_peak() + SLACK; /* with the model, which is loaded */
     m->system = system_bytes(p);
     m->border = border_bytes(p);
-    m->fields = 2 * (int64_t)bytes.field;
+    m->fields = (p->header->upwind ? 4 : 2) * (int64_t)bytes.field;
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
     m->rows =
         2 * sample_bytes(options, p) + batch_bytes(options, p) + (m->sums ? PHASOR_CHUNKS : 0);
     m->exchange = exchange_bytes(&p->domain, &p->system);
-    m->system += upwind_bytes(p, (int64_t)bytes.field);
+    m->system += upwind_bytes(p);
     m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
     m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
@@ -103,8 +103,9 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     m->device_budget = run->device_memory > 0 ? run->device_memory : available;
     int64_t fixed = device_fixed_bytes(options, p), groups = p->system.groups;
     int64_t geometry = groups * tiles_geometry_bytes(p);
-    if (p->header->upwind) fixed += m->fields + 4 * groups * PS_DGTD_ALIGN;
-    m->device = fixed + m->fields / 2 * 3 + m->sums + geometry + DEVICE_SCRATCH;
+    int64_t former = groups * tiles_field_bytes(p);
+    if (p->header->upwind) fixed += 4 * groups * PS_DGTD_ALIGN;
+    m->device = fixed + m->fields + former + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;
     if (ps_comm_size() > 1)

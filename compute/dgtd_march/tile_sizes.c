@@ -22,7 +22,7 @@ int64_t tiles_field_bytes(const problem *p)
 
 static int64_t group_bytes(const problem *p)
 {
-    return 2 * tiles_field_bytes(p) * (1 + 2 * p->frequency_count);
+    return 2 * tiles_field_bytes(p) * (1 + 2 * p->frequency_count + (p->header->upwind ? 1 : 0));
 }
 
 /* Groups of the largest `count` ranges side by side. */

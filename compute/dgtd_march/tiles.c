@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/dgtd/running_dft.h"
+#include "kernels/dgtd/upwind.h"
 #include "runtime/memory.h"
 
 /* ---- opening ---- */
@@ -15,19 +16,24 @@ static ps_status open_files(march *m, int64_t capacity, const char *name, tiles 
     char paths[2][4200];
     int64_t field = tiles_field_bytes(p), sums = 2 * p->frequency_count * field;
     for (int k = 0; k < 2; ++k) snprintf(paths[k], sizeof paths[k], "%s.state%d", name, k);
-    const int64_t row_bytes[] = {field, field, sums, sums};
+    /* E, H, copies of them with the upwind flux, transforms */
+    const int64_t row_bytes[] = {field, field, field, field, sums, sums};
+    int copies = p->header->upwind ? 2 : 0;
     ps_paged_request request = {.ranges = x->ranges,
                                 .bounds = x->bounds,
-                                .arrays = p->frequency_count ? 4 : 2,
-                                .row_bytes = row_bytes,
+                                .arrays = 2 + copies + (p->frequency_count ? 2 : 0),
+                                .row_bytes = row_bytes + 2 - copies,
                                 .paths = {paths[0], paths[1]},
                                 .capacity = capacity};
     PS_TRY(ps_paged_open(&request, &x->paged));
     m->march.electric = ps_paged_array(x->paged, 0);
     m->march.magnetic = ps_paged_array(x->paged, 1);
-    for (int k = 0; k < 2 && p->frequency_count; ++k) m->sums[k] = ps_paged_array(x->paged, 2 + k);
+    for (int k = 0; k < 2 && p->frequency_count; ++k)
+        m->sums[k] = ps_paged_array(x->paged, 2 + copies + k);
     return PS_OK;
 }
+
+void *tiles_former(const tiles *x, int field) { return ps_paged_array(x->paged, 2 + field); }
 
 static ps_status need_paged(void *paged, int64_t range) { return ps_paged_need(paged, range); }
 static void done_paged(void *paged, int64_t range) { ps_paged_done(paged, range, 1); }
@@ -191,6 +197,11 @@ static ps_status start_range(march *m, int64_t r)
     PS_TRY(sources_start(p, x->bounds[r] * lanes,
                          end < p->domain.elements ? end : p->domain.elements, m->march.electric,
                          m->march.magnetic));
+    if (m->upwind) { /* E^n before the first step */
+        int64_t at = x->bounds[r] * field;
+        memcpy((char *)m->upwind->former[PS_DGTD_E] + at, (char *)m->march.electric + at,
+               (size_t)(x->bounds[r + 1] * field - at));
+    }
     if (x->paged) ps_paged_done(x->paged, r, 1);
     return PS_OK;
 }
@@ -265,6 +276,7 @@ void tiles_kept(march *m)
 {
     if (m->tiles->paged) ps_paged_keep(m->tiles->paged);
 }
+
 ps_status tiles_adopt(void *marching, const figures *f)
 {
     march *m = marching;

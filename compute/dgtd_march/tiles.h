@@ -47,6 +47,9 @@ ps_dgtd_skew tiles_skew(const tiles *tiles, int64_t steps); /* of a visit */
 ps_status tiles_open(march *march, int64_t capacity, const char *name, tiles *out);
 void tiles_close(march *march, tiles *tiles); /* and frees the arrays */
 
+/* The copy of a field that the upwind flux keeps, of tiles in a file. */
+void *tiles_former(const tiles *tiles, int field);
+
 /* The fields at the start, all ranges. */
 ps_status tiles_start(march *march);
 /* A visit of `count` steps, at most tiles->visit. */

@@ -39,8 +39,8 @@ static const ps_option options[] = {
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
     {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "two|all|table",
-     "beside cores, GPUs take tasks of P2P and M2L, M2L first; or of all kinds but the reduction; or "
-     "P2P and M2L as in RR-8513, Table 3",
+     "beside cores, GPUs take tasks of P2P and M2L, M2L first; or of all kinds but the reduction; "
+     "or P2P and M2L as in RR-8513, Table 3",
      0, 0, 0},
     {"termination", PS_OPTION_CHOICE, &chosen.termination,
      "auto|none|bucket|kind|time|backlog|balance",

@@ -61,10 +61,10 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
 static const struct {
     double cpu[3], gpu[3];
 } rates[FMM_KINDS] = {[FMM_P2M] = {{15e9, 18e9, 19e9}, {3e12, 5e12, 8e12}},
-                      [FMM_M2M] = {{5e9, 6e9, 11e9}, {0.3e12, 0.8e12, 1.5e12}},
+                      [FMM_M2M] = {{5e9, 12e9, 15e9}, {0.3e12, 0.8e12, 1.5e12}},
                       [FMM_ENCODE] = {{12e9, 29e9, 45e9}, {1e12, 3e12, 5e12}},
                       [FMM_M2L] = {{12e9, 50e9, 75e9}, {7e12, 30e12, 26e12}},
-                      [FMM_L2L] = {{5e9, 6e9, 11e9}, {0.3e12, 0.8e12, 1.5e12}},
+                      [FMM_L2L] = {{5e9, 12e9, 15e9}, {0.3e12, 0.8e12, 1.5e12}},
                       [FMM_L2P] = {{17e9, 32e9, 36e9}, {4e12, 9e12, 10e12}},
                       [FMM_P2P] = {{40e9, 40e9, 40e9}, {14e12, 14e12, 14e12}},
                       [FMM_REDUCE] = {{0.1e9, 0.1e9, 0.1e9}, {0, 0, 0}}};

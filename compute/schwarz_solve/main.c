@@ -345,19 +345,6 @@ static ps_status prepare(solve_problem *p)
     return plan_memory(p);
 }
 
-static const char *method_name(const solve_options *o)
-{
-    return solve_method_names[o->substructured ? METHOD_DIRECT : o->method];
-}
-
-/* ---- output ---- */
-
-static ps_store_identity identity_of(const solve_problem *p)
-{
-    return (ps_store_identity){PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
-                               ps_revision(),       p->run->record,       0};
-}
-
 /* What a run is, for its checkpoints: options, load, method, ranks. */
 static ps_status identify(solve_problem *p, char out[IDENTITY_BYTES])
 {
@@ -371,78 +358,6 @@ static ps_status identify(solve_problem *p, char out[IDENTITY_BYTES])
     return PS_OK;
 }
 
-/* Of this rank; the output itself where there is but one. */
-static ps_status create_output(solve_problem *p, const char *path)
-{
-    ps_store_identity identity = identity_of(p);
-    ps_box_field_header header = p->load.header;
-    char part[4096];
-    strcpy(header.quantity, "potential");
-    strcpy(header.units, "m2/s2");
-    snprintf(part, sizeof part, "%s", path);
-    if (ps_comm_size() > 1) ps_store_part_path(path, ps_comm_rank(), part);
-    PS_TRY(
-        ps_box_field_create_part(part, &identity, &header, p->first_plane, p->end_plane, &p->out));
-    return ps_store_add_input(p->out.store, "load", p->load.store);
-}
-
-static ps_status put_figures(solve_problem *p)
-{
-    const solve_options *o = &p->options;
-    ps_store *s = p->out.store;
-    const double t[4] = {1000 * o->transmission.p[0], o->transmission.q[0] / 1000,
-                         1000 * o->transmission.p[1], o->transmission.q[1] / 1000};
-    PS_TRY(ps_store_put_text(s, "/", "method", method_name(o)));
-    PS_TRY(ps_store_put_int(s, "/", "slabs", o->slabs));
-    PS_TRY(ps_store_put_int(s, "/", "iterations", p->result.iterations));
-    PS_TRY(ps_store_put_int(s, "/", "converged", p->result.converged));
-    if (o->slabs > 1) PS_TRY(ps_store_put_reals(s, "/", "transmission", t, 4));
-    if (p->result.iterations == 0) return PS_OK;
-    /* Parts are joined: the first one has it all. */
-    ps_dataset_spec spec = {.name = "/history/residual",
-                            .type = PS_F64,
-                            .rank = 1,
-                            .dims = {ps_comm_rank() == 0 ? p->result.iterations : 0},
-                            .units = "1",
-                            .description = "relative residual after each iteration; 0: not known"};
-    return ps_store_write_array(s, &spec, p->history);
-}
-
-static ps_status write_part(solve_problem *p, const char *path, void *state)
-{
-    if (!p->out.store) PS_TRY(create_output(p, path));
-    PS_TRY(p->way->write(state));
-    PS_TRY(put_figures(p));
-    return ps_box_field_commit(&p->out);
-}
-
-/* The field of the state, by all ranks, at `path`. */
-static ps_status write_output(solve_problem *p, const char *path, void *state)
-{
-    ps_status status = ps_comm_agree(write_part(p, path, state));
-    if (status == PS_OK && ps_comm_size() > 1) {
-        ps_store_identity identity = identity_of(p);
-        if (ps_comm_rank() == 0) status = ps_store_write_master(path, &identity, ps_comm_size());
-        status = ps_comm_agree(status);
-    }
-    return status;
-}
-
-/* A solve that has not converged: its last iterate goes beside the output. */
-static ps_status keep_iterate(solve_problem *p, ps_status failure, void *state)
-{
-    char message[1024], path[4096];
-    if (p->trial || p->result.iterations < p->options.limit || !isfinite(p->result.residual))
-        return failure;
-    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
-    int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
-    snprintf(message, sizeof message, "%s", ps_message());
-    snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
-    ps_box_field_close(&p->out);
-    if (write_output(p, path, state) != PS_OK) return ps_fail(failure, "%s", message);
-    return ps_fail(failure, "%s. The last iterate is %s", message, path);
-}
-
 static void report(const solve_problem *p, double seconds)
 {
     const solve_options *o = &p->options;
@@ -453,7 +368,7 @@ static void report(const solve_problem *p, double seconds)
     ps_report *r = ps_report_new(p->run->json);
     ps_report_ints(r, "nodes", p->grid.nodes, 3);
     ps_report_int(r, "unknowns", ps_q1_grid_size(&p->grid), "");
-    ps_report_text(r, "method", method_name(o));
+    ps_report_text(r, "method", solve_method_name(o));
     ps_report_int(r, "slabs", o->slabs, "");
     ps_report_int(r, "ranks", ps_comm_size(), "");
     ps_report_text(r, "device", p->device ? ps_device_describe(p->device).name : "cpu");
@@ -499,13 +414,13 @@ static ps_status solve_and_write(solve_problem *p, void **state)
     const char *path = p->run->operands[1];
     run_state checkpoints;
     ps_status status = p->way->open(p, state);
-    if (status == PS_OK && !p->trial) status = create_output(p, path);
+    if (status == PS_OK && !p->trial) status = output_create(p, path);
     PS_TRY(ps_comm_agree(status));
     status = p->way->solve(*state);
     if (p->stopped) return PS_OK;
-    if (status != PS_OK) return keep_iterate(p, status, *state);
+    if (status != PS_OK) return output_keep_iterate(p, status, *state);
     if (p->trial) return PS_OK;
-    PS_TRY(write_output(p, path, *state));
+    PS_TRY(output_write(p, path, *state));
     run_state_open(p, &checkpoints);
     return run_state_remove(&checkpoints);
 }
@@ -520,8 +435,8 @@ static ps_status solve(solve_problem *p)
     p->way->close(state);
     PS_TRY(status);
     if (p->stopped) {
-        ps_info("stopped after iteration %lld; go on with the same command and --restart",
-                (long long)p->result.iterations);
+        ps_info("stopped after iteration %lld%s", (long long)p->result.iterations,
+                p->trial ? "" : "; go on with the same command and --restart");
         return PS_OK;
     }
     if (!p->trial) PS_TRY(check(p));
@@ -532,7 +447,7 @@ static ps_status solve(solve_problem *p)
 static bool up_to_date(solve_problem *p)
 {
     const char *const roles[] = {"load"};
-    ps_store_identity identity = identity_of(p);
+    ps_store_identity identity = output_identity(p);
     if (p->trial || p->run->force) return false;
     return !ps_comm_any(
         !ps_store_matches(p->run->operands[1], &identity, 1, roles, &p->load.store));

@@ -82,6 +82,18 @@ void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *
 ps_status stop_here(solve_problem *p);
 ps_status not_converged(const solve_problem *p);
 
+/* ---- the output ---- */
+
+const char *solve_method_name(const solve_options *options);
+ps_store_identity output_identity(const solve_problem *p);
+/* Makes the file of this rank, so that what cannot be written fails before the solve. */
+ps_status output_create(solve_problem *p, const char *path);
+/* The field of the state, by all ranks, and the master. Collective. */
+ps_status output_write(solve_problem *p, const char *path, void *state);
+/* After a failure: at the limit of iterations the last iterate goes beside the output, which the
+ * message then says. Returns the failure. Collective. */
+ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state);
+
 /* ---- ranks ---- */
 
 typedef struct rank_links {

@@ -52,7 +52,8 @@ void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
             int64_t at = (slot / lanes * 4 + f) * lanes + slot % lanes;
             int32_t link = system->links[at];
             const int16_t *nodes = system->reference->face[link % 4];
-            double value = ps_dgtd_get(system, impedances, link / 4, 0, nodes[0]);
+            double value = impedances ? ps_dgtd_get(system, impedances, link / 4, 0, nodes[0])
+                                      : impedance_of(materials + system->material[link / 4]);
             if (slot >= system->elements || system->kinds[at] == PS_DGTD_ABSORBING) value = 0;
             put_real(system, upwind->other, at, value);
         }

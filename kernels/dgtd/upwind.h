@@ -43,7 +43,7 @@ size_t ps_dgtd_upwind_other_bytes(const ps_dgtd_system *system);
  * like one (halo), before .._fill reads it. */
 void ps_dgtd_upwind_impedances(const ps_dgtd_system *system, const ps_dgtd_material *materials,
                                void *field);
-/* Fills own and other. */
+/* Fills own and other; impedances NULL: without a halo, those of the neighbours' materials. */
 void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
                          const ps_dgtd_material *materials, const void *impedances);
 

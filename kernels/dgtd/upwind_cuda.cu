@@ -29,9 +29,10 @@ ps_status launch(const ps_dgtd_device_sweep *s, const ps_dgtd_device_upwind *u, 
 {
     const ps_dgtd_device *d = s->device;
     const real *steps = static_cast<const real *>(d->steps) + (2 * s->field + 1) * d->materials;
-    upwind_view<real> x = {static_cast<const real *>(d->tangents), static_cast<const real *>(u->own),
-                           static_cast<const real *>(u->other), steps, d->links, d->kinds,
-                           d->material, static_cast<const real *>(u->former[s->field]),
+    upwind_view<real> x = {static_cast<const real *>(d->tangents),
+                           static_cast<const real *>(u->own), static_cast<const real *>(u->other),
+                           steps, d->links, d->kinds, d->material,
+                           static_cast<const real *>(u->former[s->field]),
                            static_cast<const real *>(s->source), static_cast<real *>(s->target),
                            {}, {}, (int)s->field, {}, {}};
     uint32_t most = 0;

@@ -16,8 +16,8 @@ template <typename real> struct upwind_view {
 
 /* out[c][m] = sign u_k - u_i on face F. */
 template <int F, int P, typename real>
-__device__ __forceinline__ void face_jumps(const real *field, uint32_t slot, uint32_t link, real sign,
-                                           real (&out)[3][lattice<P>::face_nodes])
+__device__ __forceinline__ void face_jumps(const real *field, uint32_t slot, uint32_t link,
+                                           real sign, real (&out)[3][lattice<P>::face_nodes])
 {
     constexpr int L = 64 / (int)sizeof(real), NP = lattice<P>::nodes;
     const uint32_t there = link >> 2, shift = 8 * (link & 3);

@@ -151,9 +151,9 @@ void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_lea
         const ps_hmatrix_leaf *leaf = &leaves[batch->leaf[e]];
         int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
         int64_t dense = m * n, factors = max_rank * (m + n);
-        batch->at[e] = (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
-                                             (int32_t)leaf->column_begin,
-                                             (int32_t)leaf->column_end};
+        batch->at[e] =
+            (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
+                                  (int32_t)leaf->column_begin, (int32_t)leaf->column_end};
         batch->blocks[e] = (ps_hbem_device_block){offset, PS_RANK_DENSE, 0};
         batch->list[e] = (int32_t)e;
         if (e < batch->near_count) {
@@ -226,8 +226,8 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
     if (close->pairs > INT32_MAX)
         return ps_fail(PS_USAGE, "%lld close pairs at once are too many: take fewer leaves",
                        (long long)close->pairs);
-    ps_hbem_near_launch launch = {.op = *op, .near = *near, .first = close->first,
-                                  .pair_count = close->pairs};
+    ps_hbem_near_launch launch = {
+        .op = *op, .near = *near, .first = close->first, .pair_count = close->pairs};
     cut_close(&launch, close->workspace);
     PS_TRY(ps_hbem_near_list_cuda(&launch, stream));
     return ps_hbem_near_close_cuda(&launch, stream);
@@ -239,13 +239,22 @@ static ps_hbem_far_launch launch_of(const ps_hbem_device_operator *op,
                                     const ps_hbem_device_far *far, int size, bool skeleton)
 {
     int64_t most = far->most[size], dense = most / 4 + 1; /* where rows equal columns */
-    ps_hbem_far_launch launch = {
-        .op = *op, .options = far->options, .leaves = far->leaves, .blocks = far->blocks,
-        .list = far->list, .count = far->list_count[size], .arena = far->arena,
-        .report = far->report, .workspace = far->workspace, .bytes = far->workspace_bytes,
-        .most = (int32_t)most, .most_slots = far->most_slots[size],
-        .limit = dense < far->options.max_rank ? (int32_t)dense : far->options.max_rank,
-        .size = size, .skeleton = skeleton};
+    ps_hbem_far_launch launch = {.op = *op,
+                                 .options = far->options,
+                                 .leaves = far->leaves,
+                                 .blocks = far->blocks,
+                                 .list = far->list,
+                                 .count = far->list_count[size],
+                                 .arena = far->arena,
+                                 .report = far->report,
+                                 .workspace = far->workspace,
+                                 .bytes = far->workspace_bytes,
+                                 .most = (int32_t)most,
+                                 .most_slots = far->most_slots[size],
+                                 .limit = dense < far->options.max_rank ? (int32_t)dense
+                                                                        : far->options.max_rank,
+                                 .size = size,
+                                 .skeleton = skeleton};
     return launch;
 }
 

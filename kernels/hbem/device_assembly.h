@@ -97,15 +97,15 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
 /* ---- far leaves ---- */
 
 /* Sizes of far leaves: by the larger of rows and columns. */
-enum { PS_HBEM_FAR_SIZES = 4, PS_HBEM_DEVICE_RANK_MAX = 96 };
+enum { PS_HBEM_FAR_SIZES = 4, PS_HBEM_DEVICE_RANK_MAX = 160 };
 
 typedef struct ps_hbem_device_far_options {
     double tolerance;
-    int check_rows;  /* as in aca.h; 8                                                 */
-    int max_rank;    /* <= PS_HBEM_DEVICE_RANK_MAX                                     */
+    int check_rows; /* as in aca.h; 8                                                 */
+    int max_rank;   /* <= PS_HBEM_DEVICE_RANK_MAX                                     */
     bool recompress;
-    bool skeleton;   /* crosses of the kernel at points, factors by integration; entries are for
-                        checks, and for leaves where the checks fail                     */
+    bool skeleton; /* crosses of the kernel at points, factors by integration; entries are for
+                      checks, and for leaves where the checks fail                     */
 } ps_hbem_device_far_options;
 
 /* What far leaves report; on the device. */
@@ -150,12 +150,12 @@ ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbe
 /* On the host, arrays the caller's: near leaves first, then far ones from large to small. */
 typedef struct ps_hbem_device_batch {
     int64_t count, near_count;
-    int32_t *leaf;              /* [count] number of the leaf                            */
-    int32_t *list;              /* [count] 0, 1, ..: for ps_hbem_device_far              */
-    ps_hbem_device_leaf *at;    /* [count]                                               */
+    int32_t *leaf;                /* [count] number of the leaf                            */
+    int32_t *list;                /* [count] 0, 1, ..: for ps_hbem_device_far              */
+    ps_hbem_device_leaf *at;      /* [count]                                               */
     ps_hbem_device_block *blocks; /* [count] near: offsets from 0; far: rank PS_HBEM_UNSET */
-    int64_t near_numbers;       /* of the arena that near leaves take                    */
-    int64_t most_numbers;       /* that all leaves may take at most                      */
+    int64_t near_numbers;         /* of the arena that near leaves take                    */
+    int64_t most_numbers;         /* that all leaves may take at most                      */
     int64_t list_count[PS_HBEM_FAR_SIZES];
     int32_t most[PS_HBEM_FAR_SIZES], most_slots[PS_HBEM_FAR_SIZES];
 } ps_hbem_device_batch;

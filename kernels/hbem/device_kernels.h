@@ -20,7 +20,7 @@ typedef struct ps_hbem_far_launch {
     ps_hbem_device_arena arena;
     ps_hbem_device_far_report *report;
     char *workspace;
-    int64_t stride, bytes;       /* of workspace, of a block of threads and of all        */
+    int64_t stride, bytes;           /* of workspace, of a block of threads and of all        */
     int32_t most, most_slots, limit; /* rows + columns, slots of a side, rank             */
     int size;
     bool skeleton;
@@ -39,10 +39,7 @@ typedef struct ps_hbem_close_pair {
 } ps_hbem_close_pair;
 
 /* Classes: vertex, edge, identical (as ps_hbem_contact), the regular rules, what is quartered. */
-enum {
-    PS_HBEM_CLOSE_QUARTERED = PS_PAIR_CONTACTS + PS_HBEM_RULES,
-    PS_HBEM_CLOSE_CLASSES
-};
+enum { PS_HBEM_CLOSE_QUARTERED = PS_PAIR_CONTACTS + PS_HBEM_RULES, PS_HBEM_CLOSE_CLASSES };
 
 /* Near leaves. */
 typedef struct ps_hbem_near_launch {

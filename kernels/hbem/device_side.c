@@ -68,8 +68,9 @@ ps_status ps_hbem_device_side_count(const ps_hbem_space *space, const ps_cluster
     side->most_dofs = most_dofs;
     side->most_slots = most_slots;
     if (large > 0)
-        return ps_fail(PS_USAGE, "%lld leaf clusters have more than %d functions (or %d triangles): "
-                                 "build the tree with smaller leaves",
+        return ps_fail(PS_USAGE,
+                       "%lld leaf clusters have more than %d functions (or %d triangles): "
+                       "build the tree with smaller leaves",
                        (long long)large, PS_HBEM_CLUSTER_MAX, ITEMS_MAX);
     if (3 * slots > INT32_MAX || 8 * space->surface->triangle_count > INT32_MAX)
         return ps_fail(PS_USAGE, "a device takes %lld triangles at most, this surface has %lld",
@@ -80,10 +81,12 @@ ps_status ps_hbem_device_side_count(const ps_hbem_space *space, const ps_cluster
 /* The arrays one after the other: bytes up to and without array `of`. */
 static int64_t offset_of(const ps_hbem_device_side *s, int of)
 {
-    const int64_t sizes[] = {4 * s->dofs,        4 * (s->clusters + 1), 4 * (s->clusters + 1),
-                             4 * s->slots,       12 * s->slots,         4 * (s->dofs + 1),
-                             4 * s->items,       4 * (s->dofs + 1),     4 * s->entries,
-                             s->dofs,            24 * s->dofs,          24 * s->dofs,
+    const int64_t sizes[] = {4 * s->dofs,           4 * (s->clusters + 1),
+                             4 * (s->clusters + 1), 4 * s->slots,
+                             12 * s->slots,         4 * (s->dofs + 1),
+                             4 * s->items,          4 * (s->dofs + 1),
+                             4 * s->entries,        s->dofs,
+                             24 * s->dofs,          24 * s->dofs,
                              BOX * 8 * s->clusters};
     int64_t sum = 0;
     for (int a = 0; a < of; ++a) sum += (sizes[a] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

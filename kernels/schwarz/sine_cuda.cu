@@ -81,7 +81,8 @@ template <> struct warp_tile<double> {
             for (int i = 0; i < 2; ++i)
 #pragma unroll
                 for (int q = 0; q < 4; ++q) /* rows +0, +8; then four columns on */
-                    left[i][q] = a[(16 * i + row + 8 * (q % 2)) * a_stride + k + part + 4 * (q / 2)];
+                    left[i][q] =
+                        a[(16 * i + row + 8 * (q % 2)) * a_stride + k + part + 4 * (q / 2)];
 #pragma unroll
             for (int j = 0; j < 4; ++j)
 #pragma unroll

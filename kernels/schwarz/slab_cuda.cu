@@ -1,4 +1,4 @@
-/* Tridiagonal systems along x on CUDA (fast_device.h, slab_device.h): a thread has a mode of a slab. */
+/* Tridiagonal systems along x on CUDA (fast_device.h, slab_device.h): a thread a mode of a slab. */
 #include <cuda_runtime.h>
 
 #include "runtime/cuda_check.h"

@@ -166,9 +166,9 @@ static ps_status change_of(const ps_slab_device *box, const void *a, const void 
     return PS_OK;
 }
 
-ps_status ps_slab_device_fixed_point(const ps_slab_device *box, double tolerance, int64_t limit,
-                                     void *g, void *workspace, ps_stream *stream,
-                                     ps_krylov_result *result)
+ps_status ps_slab_device_fixed_point(const ps_slab_device *box,
+                                     const ps_krylov_device_control *control, void *g,
+                                     void *workspace, ps_stream *stream, ps_krylov_result *result)
 {
     int64_t bytes = ps_slab_device_traces(&box->plan) * size_of(&box->plan);
     void *sums = (char *)workspace + padded(bytes), *from = g, *to = workspace;
@@ -176,14 +176,16 @@ ps_status ps_slab_device_fixed_point(const ps_slab_device *box, double tolerance
     *result = (ps_krylov_result){0};
     PS_TRY(ps_fill_zero(stream, sums, PS_DOT_BYTES));
     while (!result->converged) {
-        if (result->iterations == limit || !isfinite(result->residual))
+        if (result->iterations == control->limit || !isfinite(result->residual))
             return ps_fail(PS_FAILED, "the interface residual is %.3g after %lld iterations",
                            result->residual, (long long)result->iterations);
         PS_TRY(ps_slab_device_exchange(box, true, from, to, stream));
         PS_TRY(change_of(box, to, from, sums, stream, &change));
         if (result->iterations++ == 0) first = change;
         result->residual = change == 0 ? 0 : change / first;
-        result->converged = result->residual <= tolerance;
+        result->converged = result->residual <= control->tolerance;
+        if (control->watch)
+            PS_TRY(control->watch(control->context, result->iterations, result->residual));
         void *swap = from;
         from = to;
         to = swap;

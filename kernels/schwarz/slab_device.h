@@ -12,6 +12,7 @@
 
 #include "kernels/schwarz/fast_device.h"
 #include "kernels/schwarz/interface.h"
+#include "kernels/schwarz/krylov_device.h"
 #include "kernels/schwarz/slab_box.h"
 
 typedef struct ps_slab_device_plan {
@@ -59,11 +60,12 @@ ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t 
                                void *nodes, ps_stream *stream);
 
 /* The fixed point g <- T g + b, all on the device: only the change of g comes to the host. All
- * slabs here. g: device memory, first guess, then the answer; workspace: device memory. As
+ * slabs here. g: device memory, first guess, then the answer; workspace: device memory. Of the
+ * control, it heeds tolerance, limit and watch, which is called after every iteration. As
  * ps_interface_fixed_point; g is not the last iterate where it fails. */
-ps_status ps_slab_device_fixed_point(const ps_slab_device *box, double tolerance, int64_t limit,
-                                     void *g, void *workspace, ps_stream *stream,
-                                     ps_krylov_result *result);
+ps_status ps_slab_device_fixed_point(const ps_slab_device *box,
+                                     const ps_krylov_device_control *control, void *g,
+                                     void *workspace, ps_stream *stream, ps_krylov_result *result);
 int64_t ps_slab_device_fixed_workspace(const ps_slab_device_plan *plan); /* bytes */
 
 /* The parallel method as a problem for interface.h, vectors on the host: traces are copied to the

@@ -2,17 +2,17 @@
  * stencil_cuda_body: the matrix-free product with a slab's operator (grid.h) on CUDA, for kernels
  * that make what is multiplied, or do something with the product, on the way.
  *
- * A warp has 32 nodes of each of J + 2 lines along z, of which it multiplies the inner 30 and J, and
- * marches along x; the warps of a block lie side by side along y, so that the lines between them
- * come from the cache. Of a plane come two weighted sums a node, one for its own plane of the product
- * and one for both planes beside:
+ * A warp has 32 nodes of each of J + 2 lines along z, of which it multiplies the inner 30 and J,
+ * and marches along x; the warps of a block lie side by side along y, so that the lines between
+ * them come from the cache. Of a plane come two weighted sums a node, one for its own plane of the
+ * product and one for both planes beside:
  *
  *   own = sum_jk plane[|dj|][|dk|] u,  beside = sum_jk side[|dj|][|dk|] u,
  *   (A u)_i = own_i + beside_(i-1) + beside_(i+1)
  *
  * so that each value is loaded once a warp, neighbours along z come by shuffles, and a node costs
- * some 20 flops. A Work has, where `plane` is the place of a plane in a vector and `at` that of a node
- * in the plane, in bytes (stencil_at),
+ * some 20 flops. A Work has, where `plane` is the place of a plane in a vector and `at` that of a
+ * node in the plane, in bytes (stencil_at; a plane has less than 2^32 of them),
  *
  *   raw fetch(plane, at), real value(raw, kind)   what is multiplied
  *   operands ahead(plane, at)                     what `emit` needs, loaded early

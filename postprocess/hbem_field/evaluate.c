@@ -8,8 +8,9 @@
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 
-/* Incidences at a time: a batch of densities shares the kernel values of a point. */
-enum { BATCH = 8 };
+/* Incidences at a time: a batch of densities shares the kernel values of a point. Receivers at a
+ * time: what bounds the memory of a batch. */
+enum { BATCH = 8, BLOCK = 32768 };
 static const double REACH = 3; /* diameters within which triangles are quartered */
 
 int64_t field_channels(const field_task *task)
@@ -18,6 +19,13 @@ int64_t field_channels(const field_task *task)
 }
 
 static int64_t parts_of(const field_task *task) { return task->source->header->parts; }
+
+/* Receivers of a batch, at most. */
+static int64_t most_receivers(const field_task *task)
+{
+    if (task->backscatter) return BATCH;
+    return task->receivers->count < BLOCK ? task->receivers->count : BLOCK;
+}
 
 static int64_t most_dofs(const field_task *task)
 {
@@ -55,8 +63,7 @@ static ps_hbem_potential_task potential_of(const batch *b, ps_layer layer, doubl
 
 int64_t field_memory(const field_task *task)
 {
-    int64_t receivers = task->backscatter ? BATCH : task->receivers->count;
-    return 8 * BATCH * parts_of(task) * (most_dofs(task) + receivers) +
+    return 8 * BATCH * parts_of(task) * (most_dofs(task) + most_receivers(task)) +
            (int64_t)sizeof(ps_hbem_triangle) * task->source->surface.triangle_count + (64 << 20);
 }
 
@@ -102,19 +109,17 @@ static ps_status sum_on_device(batch *b, const ps_hbem_potential_task *potential
 
 static ps_status batch_open(batch *b, const field_task *task)
 {
-    int64_t receivers = task->backscatter ? BATCH : task->receivers->count;
     *b = (batch){.task = task};
     if (task->quadrature)
         ps_hbem_rule_collapsed(task->quadrature, &b->rule);
     else
         ps_hbem_rule_six(&b->rule);
     bool twofold = task->source->header->layer[PS_LAYER_DOUBLE].factor != 0;
-    ps_hbem_potential_task widest =
-        potential_of(b, twofold ? PS_LAYER_DOUBLE : PS_LAYER_SINGLE, 1);
-    widest.target_count = receivers;
+    ps_hbem_potential_task widest = potential_of(b, twofold ? PS_LAYER_DOUBLE : PS_LAYER_SINGLE, 1);
+    widest.target_count = most_receivers(task);
     PS_TRY(device_open(b, &widest));
     PS_TRY(PS_ALLOC(&b->densities, BATCH * parts_of(task) * most_dofs(task), "densities"));
-    PS_TRY(PS_ALLOC(&b->values, BATCH * parts_of(task) * receivers, "fields"));
+    PS_TRY(PS_ALLOC(&b->values, BATCH * parts_of(task) * most_receivers(task), "fields"));
     return ps_alloc_untouched(&b->workspace, ps_hbem_potentials_bytes(&widest, task->threads),
                               "workspace");
 }
@@ -199,13 +204,13 @@ static void own_part(int64_t all, int64_t *first, int64_t *end)
     *end = all * (rank + 1) / size;
 }
 
-/* Every incidence of the batch at every receiver of this rank. */
-static ps_status run_receivers(batch *b, int64_t frequency, double *real, double *imaginary)
+/* Every incidence at receivers [first, end). */
+static ps_status run_block(batch *b, int64_t frequency, int64_t first, int64_t end, double *real,
+                           double *imaginary)
 {
     const field_task *task = b->task;
-    int64_t first, end, parts = parts_of(task);
-    own_part(task->receivers->count, &first, &end);
-    for (int64_t i = 0; first < end && i < task->count; i += BATCH) {
+    int64_t parts = parts_of(task);
+    for (int64_t i = 0; i < task->count; i += BATCH) {
         int columns = (int)(task->count - i < BATCH ? task->count - i : BATCH);
         PS_TRY(sum_layers(b, frequency, task->first + i, columns, end - first,
                           task->receivers->places + 3 * first));
@@ -213,6 +218,18 @@ static ps_status run_receivers(batch *b, int64_t frequency, double *real, double
             for (int c = 0; c < columns; ++c)
                 put_value(b, frequency, task->first + i + c, r,
                           b->values + ((r - first) * columns + c) * parts, real, imaginary);
+    }
+    return PS_OK;
+}
+
+/* Every incidence at every receiver of this rank. */
+static ps_status run_receivers(batch *b, int64_t frequency, double *real, double *imaginary)
+{
+    int64_t first, end;
+    own_part(b->task->receivers->count, &first, &end);
+    for (; first < end; first += BLOCK) {
+        int64_t last = end - first < BLOCK ? end : first + BLOCK;
+        PS_TRY(run_block(b, frequency, first, last, real, imaginary));
     }
     return PS_OK;
 }

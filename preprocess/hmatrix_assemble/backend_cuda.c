@@ -7,7 +7,13 @@
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/memory.h"
 
-enum { PLACES = 9, CLOSE_PAIRS = 40000000 };
+/* Ranks of far leaves have room for these: more is done by the cores. Laplace needs 20 at 1e-6. */
+enum {
+    PLACES = 9,
+    CLOSE_PAIRS = 40000000,
+    RANK_LAPLACE = 64,
+    RANK_WAVES = PS_HBEM_DEVICE_RANK_MAX
+};
 
 /* Memory that grows as runs need it. */
 typedef struct room {
@@ -140,6 +146,12 @@ static ps_status put(cuda_backend *b, int place, const void *from, int64_t bytes
     return ps_copy_to_device(b->stream, b->there[place].base, from, bytes);
 }
 
+static int rank_of(const cuda_backend *b)
+{
+    int most = b->op.wavenumber != 0 ? RANK_WAVES : RANK_LAPLACE;
+    return b->base.assembly->max_rank < most ? (int)b->base.assembly->max_rank : most;
+}
+
 static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
 {
     int64_t most = CLOSE_PAIRS, count = near->count;
@@ -179,8 +191,8 @@ static ps_status far_workspace(cuda_backend *b, ps_hbem_device_far *far)
         if (far->list_count[size] == 0) continue;
         static const int64_t at_work[PS_HBEM_FAR_SIZES] = {132, 264, 1056, 4224};
         int64_t one = ps_hbem_device_far_bytes(&b->op, far, size);
-        int64_t leaves = far->list_count[size] < at_work[size] ? far->list_count[size]
-                                                               : at_work[size];
+        int64_t leaves =
+            far->list_count[size] < at_work[size] ? far->list_count[size] : at_work[size];
         least = one > least ? one : least;
         wanted = one * leaves > wanted ? one * leaves : wanted;
     }
@@ -197,8 +209,7 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_near *near)
     const ps_hbem_assembly *a = b->base.assembly;
     const ps_hbem_device_batch *batch = &b->batch;
     int64_t count = batch->count - batch->near_count;
-    int max_rank = a->max_rank < PS_HBEM_DEVICE_RANK_MAX ? (int)a->max_rank
-                                                         : PS_HBEM_DEVICE_RANK_MAX;
+    int max_rank = rank_of(b);
     if (count == 0) return PS_OK;
     ps_hbem_device_far_report report = {.cursor = (unsigned long long)batch->near_numbers};
     PS_TRY(put(b, LIST, batch->list, 4 * count));
@@ -301,13 +312,14 @@ static ps_status assemble(leaf_backend *backend, int64_t first, int64_t end, ps_
     cuda_backend *b = (cuda_backend *)backend;
     const ps_hbem_assembly *a = backend->assembly;
     int64_t size = b->op.precision == PS_SINGLE ? 4 : 8, used;
-    int rank = a->max_rank < PS_HBEM_DEVICE_RANK_MAX ? (int)a->max_rank : PS_HBEM_DEVICE_RANK_MAX;
     PS_TRY(grow_batch(b, end - first));
-    ps_hbem_device_batch_fill(&b->batch, a->leaves + first, &b->op, rank);
+    ps_hbem_device_batch_fill(&b->batch, a->leaves + first, &b->op, rank_of(b));
     PS_TRY(grow(b, &b->arena, b->batch.most_numbers * size, false));
     PS_TRY(put(b, AT, b->batch.at, b->batch.count * (int64_t)sizeof *b->batch.at));
     PS_TRY(put(b, BLOCKS, b->batch.blocks, b->batch.count * (int64_t)sizeof *b->batch.blocks));
-    ps_hbem_device_near near = {b->there[AT].base, b->there[BLOCKS].base, b->batch.near_count,
+    ps_hbem_device_near near = {b->there[AT].base,
+                                b->there[BLOCKS].base,
+                                b->batch.near_count,
                                 {b->arena.base, b->arena.bytes / size}};
     PS_TRY(near_leaves(b, &near));
     PS_TRY(far_leaves(b, &near));

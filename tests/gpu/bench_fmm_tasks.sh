@@ -26,11 +26,11 @@ run() { # distribution accuracy GPUs kinds
     [ "$3" -eq "$gpus" ] || devices=cuda:0
     penstock-fmm "$1".h5 r.h5 --accuracy "$2" --device $devices --workers $workers --resident no \
         --gpu-kinds "$4" --force --trace "$KEEP/$name.h5" > "$KEEP/$name.txt"
-    awk -v case="fmm-tasks-$1-acc$2" -v device="$device" -v revision="$revision" \
+    awk -v what="fmm-tasks-$1-acc$2" -v device="$device" -v revision="$revision" \
         -v size="$count particles, groups of ${GROUP:-1000}, $workers cores + $3 GPU, kinds on GPUs: $4" '
         $1 == "makespan" { t = $2 } $1 == "lp" { lp = $2 }
         END { printf "{\"case\": \"%s\", \"quantity\": \"makespan, floor LP\", \"value\": %.5g, \"unit\": \"s\", \"floor\": %.5g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-                     case, t, lp, lp / t, size, device, revision }' "$KEEP/$name.txt"
+                     what, t, lp, lp / t, size, device, revision }' "$KEEP/$name.txt"
 }
 tree cube 7
 [ -n "${CUBE:-}" ] || tree ellipsoid 10

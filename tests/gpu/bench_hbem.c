@@ -40,8 +40,8 @@ static const bench_case cases[] = {
     {"hbem-sphere-90k", 150, BALL, PS_KERNEL_SLP, 0, 1e-4, PS_SINGLE, true, true, 48, 16, 8, 8, 0},
     {"submarine-setup-dlp", 28, HULL, PS_KERNEL_DLP, 4.18879, 1e-4, PS_SINGLE, false, true, 40, 16,
      24, 8, 0},
-    {"submarine-setup-hyps", 28, HULL, PS_KERNEL_HYPS, 4.18879, 1e-4, PS_SINGLE, true, true, 40,
-     16, 24, 8, 0},
+    {"submarine-setup-hyps", 28, HULL, PS_KERNEL_HYPS, 4.18879, 1e-4, PS_SINGLE, true, true, 40, 16,
+     24, 8, 0},
     {"hbem-sphere-1m5", 612, BALL, PS_KERNEL_SLP, 0, 1e-4, PS_SINGLE, true, true, 48, 16, 30, 12,
      0},
     {"hbem-sphere-4m2", 1025, BALL, PS_KERNEL_SLP, 0, 1e-4, PS_SINGLE, true, true, 40, 16, 70, 16,
@@ -71,8 +71,7 @@ static void add_triangle(hbem_case *c, int32_t *known, int n, const int octant[3
     int32_t *to = c->corners + 3 * c->triangle_count++;
     for (int l = 0; l < 3; ++l) {
         const int *from = corner[turn && l ? 3 - l : l];
-        int at[3] = {octant[0] * from[0], octant[1] * from[1],
-                     octant[2] * (n - from[0] - from[1])};
+        int at[3] = {octant[0] * from[0], octant[1] * from[1], octant[2] * (n - from[0] - from[1])};
         to[l] = vertex_at(c, known, n, at);
     }
 }
@@ -90,7 +89,8 @@ static void make_ball(hbem_case *c, int n)
         const int octant[3] = {o & 1 ? -1 : 1, o & 2 ? -1 : 1, o & 4 ? -1 : 1};
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n - i; ++j) {
-                add_triangle(c, known, n, octant, (const int[3][2]){{i, j}, {i + 1, j}, {i, j + 1}});
+                add_triangle(c, known, n, octant,
+                             (const int[3][2]){{i, j}, {i + 1, j}, {i, j + 1}});
                 if (i + j + 1 < n)
                     add_triangle(c, known, n, octant,
                                  (const int[3][2]){{i + 1, j + 1}, {i, j + 1}, {i + 1, j}});
@@ -141,8 +141,7 @@ static void make_hull(hbem_case *c, int n, double half)
                     at[axis] = up ? size[axis] : -size[axis];
                     at[a] = i + corner[e][0];
                     at[b] = j + corner[e][1];
-                    c->corners[3 * c->triangle_count + e] =
-                        hull_vertex(c, known, size[0], n, at);
+                    c->corners[3 * c->triangle_count + e] = hull_vertex(c, known, size[0], n, at);
                 }
                 c->triangle_count += 2;
             }
@@ -203,11 +202,10 @@ static void add_row(bench *b, const ps_hbem_device_leaf *at, const ps_hbem_devic
     int64_t parts = b->d.op.wavenumber != 0 ? 2 : 1, dofs = b->op.trial->dofs;
     int64_t i = row - (transposed ? at->column_begin : at->row_begin);
     int64_t numbers = block->rank < 0 ? m * n * parts : block->rank * (m + n) * parts;
-    int64_t size = b->d.op.precision == PS_SINGLE ? 4 : 8, to = transposed ? at->row_begin
-                                                                       : at->column_begin;
-    hbem_case_ok(ps_copy_to_host(b->d.stream, values,
-                                 (char *)b->d.far.arena.values + block->offset * size,
-                                 numbers * size));
+    int64_t size = b->d.op.precision == PS_SINGLE ? 4 : 8,
+            to = transposed ? at->row_begin : at->column_begin;
+    hbem_case_ok(ps_copy_to_host(
+        b->d.stream, values, (char *)b->d.far.arena.values + block->offset * size, numbers * size));
     hbem_case_ok(ps_stream_wait(b->d.stream));
     ps_hmatrix_leaf leaf = {0, m, 0, n, true};
     ps_hmatrix_block one = {block->rank, 0, values};
@@ -224,7 +222,8 @@ static void device_row(bench *b, int64_t row, float *values, double *out)
     for (int64_t l = 0; l < b->d.leaf_count; ++l) {
         const ps_hbem_device_leaf *at = &b->d.batch.at[l];
         const ps_hbem_device_block *block = &b->d.batch.blocks[l];
-        if (row >= at->row_begin && row < at->row_end) add_row(b, at, block, false, row, values, out);
+        if (row >= at->row_begin && row < at->row_end)
+            add_row(b, at, block, false, row, values, out);
         if (b->of->symmetric && at->row_begin != at->column_begin && row >= at->column_begin &&
             row < at->column_end)
             add_row(b, at, block, true, row, values, out);
@@ -327,13 +326,15 @@ static void run_case(const bench_case *of, ps_device *device)
 {
     bench b = {.of = of, .device = ps_device_describe(device).name};
     double warm[4] = {0};
-    ps_hbem_device_far_options options = {of->tolerance, 8, 64, true, of->skeleton};
+    ps_hbem_device_far_options options = {
+        of->tolerance, 8, of->half > 0 ? PS_HBEM_DEVICE_RANK_MAX : 64, true, of->skeleton};
     int64_t size = of->precision == PS_SINGLE ? 4 : 8;
     prepare(&b);
     int64_t count = b.d.leaf_count;
     for (int run = 0; run < 2; ++run) { /* the first one warms up */
         hbem_device_open(&b.d, device, &b.op, &b.tree);
-        hbem_device_leaves(&b.d, b.leaves, count, (int64_t)(of->arena_gb * 1e9) / size);
+        hbem_device_leaves(&b.d, b.leaves, count, options.max_rank,
+                           (int64_t)(of->arena_gb * 1e9) / size);
         hbem_device_run_near(&b.d, 60000000);
         hbem_device_run_far(&b.d, &options, (int64_t)(of->workspace_gb * 1e9));
         if (run == 0 && of->n < 600) {

@@ -287,12 +287,13 @@ static ps_status iterate(problem *p, slab_case *c, bool fixed)
 {
     int64_t traces = ps_slab_device_traces(&c->plan);
     ps_gmres options = {.tolerance = 1e-6, .limit = 60, .restart = 30};
+    ps_krylov_device_control control = {.tolerance = 1e-6, .limit = 1000};
     ps_slab_device_link link = {&c->box, p->here.stream, c->g, c->out};
     ps_interface traced = ps_slab_device_interface(&link, true);
     double *g = NULL, *space = NULL;
     PS_TRY(ps_fill_zero(p->here.stream, c->g, 8 * traces));
     if (fixed)
-        return ps_slab_device_fixed_point(&c->box, 1e-6, 1000, c->g, c->space, p->here.stream,
+        return ps_slab_device_fixed_point(&c->box, &control, c->g, c->space, p->here.stream,
                                           &c->result);
     PS_TRY(PS_ALLOC(&g, traces, "traces"));
     ps_status status =

@@ -70,7 +70,8 @@ static void tell(check *k, const char *what, double value, double limit)
     fflush(stdout);
 }
 
-/* Largest difference of a near leaf, which is dense, relative to the largest near leaf; Frobenius. */
+/* Largest difference of a near leaf, which is dense, relative to the largest near leaf; Frobenius.
+ */
 static double near_difference(const check *k)
 {
     double worst = 0, largest = 0;
@@ -133,7 +134,7 @@ static void run_device(check *k, ps_device *device, ps_hmatrix *into)
     for (int64_t l = 0; l < k->gpu.matrix.leaf_count; ++l)
         most += ps_hmatrix_numbers(into, l, PS_RANK_DENSE) + 4;
     hbem_device_open(&d, device, &k->op, &k->tree);
-    hbem_device_leaves(&d, k->gpu.leaves, k->gpu.matrix.leaf_count, most);
+    hbem_device_leaves(&d, k->gpu.leaves, k->gpu.matrix.leaf_count, 64, most);
     hbem_device_run_near(&d, n < 500 ? 1 << 20 : 5000);
     hbem_device_run_far(&d, &options, 64 << 20);
     tell(k, "leaves over rank or memory", d.report.over_rank + d.report.over_arena, 0);
@@ -170,8 +171,7 @@ static void check_case(check *k, ps_device *device)
     if (getenv("VERBOSE"))
         printf("case %d: error of the CPU's %.2e\n", k->number,
                hbem_hmatrix_error(&k->cpu.matrix, k->exact));
-    tell(k, "error of the whole", hbem_hmatrix_error(&k->gpu.matrix, k->exact),
-         2 * of->tolerance);
+    tell(k, "error of the whole", hbem_hmatrix_error(&k->gpu.matrix, k->exact), 2 * of->tolerance);
     again = k->gpu.matrix;
     hbem_case_ok(ps_hmatrix_init(&again));
     run_device(k, device, &again);

@@ -195,10 +195,11 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
     ps_interface problem = ps_slab_device_interface(&link, true);
     PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(&problem, options.restart), "GMRES"));
     if (fixed) {
+        ps_krylov_device_control control = {.tolerance = 1e-12, .limit = 1000};
         void *sums;
         PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg)); /* zeros */
         PS_TRY(place_alloc(&here, ps_slab_device_fixed_workspace(&plan), &sums));
-        PS_TRY(ps_slab_device_fixed_point(&box, 1e-12, 1000, dg, sums, here.stream, &result));
+        PS_TRY(ps_slab_device_fixed_point(&box, &control, dg, sums, here.stream, &result));
     } else {
         PS_TRY(ps_interface_gmres(&problem, &options, g, space, &result));
         PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg));

@@ -46,6 +46,10 @@ done
 expect 1 "The last iterate is inner.unconverged.hdf" $solve inner.hdf --subdomains s.h5 --inner $direct --limit 4 --checkpoint 1 --tolerance 1e-11 --force
 expect 0 "continuing after iteration 4" $solve inner.hdf --subdomains s.h5 --inner $direct --tolerance 1e-11 --restart --force
 same gmres.hdf inner.hdf
+expect 0 "" $solve warm.hdf --subdomains s.h5 --inner cg --method fixed-point --tolerance 1e-4
+expect 1 "more --limit" $solve again.hdf --subdomains s.h5 --inner cg --method fixed-point --tolerance 1e-4 --limit 3
+expect 0 "continuing after iteration 3" $solve again.hdf --subdomains s.h5 --inner cg --method fixed-point --tolerance 1e-4 --restart
+same warm.hdf again.hdf
 if command -v mpirun > /dev/null && mpirun -n 2 "$BUILD/tests-programs/comm_check" 2 > /dev/null 2>&1; then
     for way in "gmres.hdf 1e-11" "fixed.hdf 1e-9 --method fixed-point --kind oo2"; do
         set -- $way

@@ -19,6 +19,7 @@ deviation() { penstock-compare "$1" "$2" --norm space-time --measure "${3:-l2}" 
               figure "$([ "${3:-l2}" = deviation ] && echo deviation || echo relative_l2)"; }
 
 expect 0 "" penstock-mesh-surface s.hdf --divisions 16
+expect 0 "" penstock-mesh-surface t.hdf --divisions 4
 directions="0,0,1 1,0,0 0,-0.6,-0.8"
 "$sample" s.hdf both.hdf 1 1,5 $directions || fail "sample"
 "$sample" s.hdf one.hdf 1 1 0,0,1; "$sample" s.hdf five.hdf 1 5 0,0,1
@@ -86,6 +87,13 @@ values inside.h5 real | awk '{ if ($1^2 > 1e-4) bad = 1 } END { exit bad || NR !
 expect 0 "" $field laplace.hdf solid.h5 --at 0,0,0 --at 0.1,0.2,0.95 --at 0,0,1.01 --at 5,0,0
 values solid.h5 real | awk '{ if (($1 + (NR < 3))^2 > 1e-10) bad = 1 } END { exit bad || NR != 4 }' || fail "solid angles: $(values solid.h5 real)"
 
+# ---- more receivers than are summed at a time: the last of 36,000 directions ----
+"$sample" t.hdf coarse.hdf 1 1 0,0,1
+expect 0 "" $field coarse.hdf many.h5 --sphere 200x180
+expect 0 "" $field coarse.hdf last.h5 --direction 179.55,358
+[ "$(values many.h5 real | wc -l)" -eq 36000 ] || fail "36,000 directions"
+paste <(values many.h5 real | tail -1) <(values last.h5 real) | awk '{ exit !(($1 - $2)^2 < 1e-16) }' || fail "the last direction"
+
 # ---- refused ----
 expect 2 "say --incidence 0 .. 2" $field both.hdf bad.h5 --directions 4
 expect 2 "from 0 on" $field both.hdf bad.h5 --directions 4 --incidence 3
@@ -101,7 +109,7 @@ expect 3 "there twice" $field one.hdf one.hdf bad.h5 --directions 4
 "$sample" s.hdf side.hdf 1 5 1,0,0
 expect 3 "no solution for incidence" $field one.hdf side.hdf bad.h5 --directions 4 --incidence 0
 expect 3 "another problem" $field one.hdf laplace.hdf bad.h5 --directions 4
-expect 0 "" penstock-mesh-surface t.hdf --divisions 4; "$sample" t.hdf other.hdf 1 5 0,0,1
+"$sample" t.hdf other.hdf 1 5 0,0,1
 expect 3 "another surface" $field one.hdf other.hdf bad.h5 --directions 4
 expect 3 "penstock-hbem-solution" $field s.hdf bad.h5 --directions 4
 expect 4 "host-memory" $field one.hdf bad.h5 --directions 4 --host-memory 1M

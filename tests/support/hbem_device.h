@@ -74,8 +74,8 @@ static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_
     memset(d, 0, sizeof *d);
     d->device = device;
     hbem_case_ok(ps_stream_open(device, &d->stream));
-    d->op = (ps_hbem_device_operator){.kernel = op->kernel, .wavenumber = op->wavenumber,
-                                      .precision = op->far_precision};
+    d->op = (ps_hbem_device_operator){
+        .kernel = op->kernel, .wavenumber = op->wavenumber, .precision = op->far_precision};
     hbem_device_side(d, op->test, tree, &d->op.test);
     d->op.trial = d->op.test;
     const ps_hbem_surface *surface = op->test->surface;
@@ -104,7 +104,7 @@ static inline void hbem_device_close(hbem_device *d)
 
 /* Splits the leaves and sends them; arena_numbers 0: as many as may be needed. */
 static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *leaves, int64_t count,
-                                      int64_t arena_numbers)
+                                      int max_rank, int64_t arena_numbers)
 {
     size_t n = (size_t)count + 1;
     ps_hbem_device_batch *b = &d->batch;
@@ -113,7 +113,7 @@ static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *lea
                                 .list = calloc(n, sizeof *b->list),
                                 .at = calloc(n, sizeof *b->at),
                                 .blocks = calloc(n, sizeof *b->blocks)};
-    ps_hbem_device_batch_fill(b, leaves, &d->op, 64);
+    ps_hbem_device_batch_fill(b, leaves, &d->op, max_rank);
     d->leaf_count = count;
     d->near_count = b->near_count;
     d->far_count = count - b->near_count;
@@ -160,8 +160,8 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
     void *workspace = hbem_device_take(d, ps_hbem_device_close_bytes(&d->op, most));
     int64_t *first = hbem_device_put(d, d->close_first, 8 * (d->near_count + 1));
     for (int64_t begin = 0, end; begin < d->near_count; begin = end) {
-        for (end = begin; end < d->near_count &&
-                          d->close_first[end + 1] - d->close_first[begin] <= most;)
+        for (end = begin;
+             end < d->near_count && d->close_first[end + 1] - d->close_first[begin] <= most;)
             ++end;
         ps_hbem_device_near near = d->near;
         near.leaves += begin;

@@ -28,7 +28,8 @@ static void release(tables *t)
     hbem_case_release(&t->body);
 }
 
-/* Clusters cover the functions; every slot's hats are the space's, where they are in its cluster. */
+/* Clusters cover the functions; every slot's hats are the space's, where they are in its cluster.
+ */
 static void check_slots(const tables *t)
 {
     const ps_hbem_device_side *s = &t->side;

@@ -1,0 +1,89 @@
+/* The potential that is written: parts of the ranks and their master, or the last iterate. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compute/schwarz_solve/solve.h"
+
+const char *solve_method_name(const solve_options *o)
+{
+    return solve_method_names[o->substructured ? METHOD_DIRECT : o->method];
+}
+
+ps_store_identity output_identity(const solve_problem *p)
+{
+    return (ps_store_identity){PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
+                               ps_revision(),       p->run->record,       0};
+}
+
+/* Of this rank; the output itself where there is but one. */
+ps_status output_create(solve_problem *p, const char *path)
+{
+    ps_store_identity identity = output_identity(p);
+    ps_box_field_header header = p->load.header;
+    char part[4096];
+    strcpy(header.quantity, "potential");
+    strcpy(header.units, "m2/s2");
+    snprintf(part, sizeof part, "%s", path);
+    if (ps_comm_size() > 1) ps_store_part_path(path, ps_comm_rank(), part);
+    PS_TRY(
+        ps_box_field_create_part(part, &identity, &header, p->first_plane, p->end_plane, &p->out));
+    return ps_store_add_input(p->out.store, "load", p->load.store);
+}
+
+static ps_status put_figures(solve_problem *p)
+{
+    const solve_options *o = &p->options;
+    ps_store *s = p->out.store;
+    const double t[4] = {1000 * o->transmission.p[0], o->transmission.q[0] / 1000,
+                         1000 * o->transmission.p[1], o->transmission.q[1] / 1000};
+    PS_TRY(ps_store_put_text(s, "/", "method", solve_method_name(o)));
+    PS_TRY(ps_store_put_int(s, "/", "slabs", o->slabs));
+    PS_TRY(ps_store_put_int(s, "/", "iterations", p->result.iterations));
+    PS_TRY(ps_store_put_int(s, "/", "converged", p->result.converged));
+    if (o->slabs > 1) PS_TRY(ps_store_put_reals(s, "/", "transmission", t, 4));
+    if (p->result.iterations == 0) return PS_OK;
+    /* Parts are joined: the first one has it all. */
+    ps_dataset_spec spec = {.name = "/history/residual",
+                            .type = PS_F64,
+                            .rank = 1,
+                            .dims = {ps_comm_rank() == 0 ? p->result.iterations : 0},
+                            .units = "1",
+                            .description = "relative residual after each iteration; 0: not known"};
+    return ps_store_write_array(s, &spec, p->history);
+}
+
+static ps_status write_part(solve_problem *p, const char *path, void *state)
+{
+    if (!p->out.store) PS_TRY(output_create(p, path));
+    PS_TRY(p->way->write(state));
+    PS_TRY(put_figures(p));
+    return ps_box_field_commit(&p->out);
+}
+
+/* The field of the state, by all ranks, at `path`. */
+ps_status output_write(solve_problem *p, const char *path, void *state)
+{
+    ps_status status = ps_comm_agree(write_part(p, path, state));
+    if (status == PS_OK && ps_comm_size() > 1) {
+        ps_store_identity identity = output_identity(p);
+        if (ps_comm_rank() == 0) status = ps_store_write_master(path, &identity, ps_comm_size());
+        status = ps_comm_agree(status);
+    }
+    return status;
+}
+
+/* A solve that has not converged: its last iterate goes beside the output. */
+ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state)
+{
+    char message[1024], path[4096];
+    if (p->trial || p->result.iterations < p->options.limit || !isfinite(p->result.residual))
+        return failure;
+    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
+    int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
+    snprintf(message, sizeof message, "%s", ps_message());
+    snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
+    ps_box_field_close(&p->out);
+    if (output_write(p, path, state) != PS_OK) return ps_fail(failure, "%s", message);
+    return ps_fail(failure, "%s. The last iterate is %s", message, path);
+}
