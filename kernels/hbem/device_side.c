@@ -6,12 +6,12 @@
 
 #include "kernels/hbem/entries_internal.h"
 
-/* A function is rarely in more triangles than this many on average over a cluster. */
+/* ITEMS_MAX: of a cluster; 48 a function of the largest clusters. */
 enum { ALIGNMENT = 256, ITEMS_MAX = 3072, BOX = 8 };
 
-static int64_t first_dof(const ps_cluster_tree *tree, int64_t node)
+static bool is_leaf(const ps_cluster_tree *tree, int64_t node)
 {
-    return tree->nodes[node].child[0] < 0 ? tree->nodes[node].begin : -1;
+    return tree->nodes[node].child[0] < 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -57,7 +57,7 @@ ps_status ps_hbem_device_side_count(const ps_hbem_space *space, const ps_cluster
     for (int64_t n = 0; n < tree->node_count; ++n) {
         const ps_cluster_node *node = &tree->nodes[n];
         int32_t list[ITEMS_MAX];
-        if (first_dof(tree, n) < 0) continue;
+        if (!is_leaf(tree, n)) continue;
         ++clusters;
         if (!fits(space, node)) {
             ++large;
@@ -131,7 +131,7 @@ static void list_clusters(const ps_hbem_space *space, const ps_cluster_tree *tre
     int32_t *end_at = side->cluster_of; /* end of the cluster that begins here, for now */
     memset(end_at, 0, (size_t)side->dofs * sizeof *end_at);
     for (int64_t n = 0; n < tree->node_count; ++n)
-        if (first_dof(tree, n) >= 0) end_at[tree->nodes[n].begin] = (int32_t)tree->nodes[n].end;
+        if (is_leaf(tree, n)) end_at[tree->nodes[n].begin] = (int32_t)tree->nodes[n].end;
     int32_t count = 0;
     for (int64_t i = 0; i < side->dofs; ++count) {
         int32_t end = end_at[i];
