@@ -28,6 +28,7 @@ typedef struct ps_hbem_device_rules {
                                                           weight, 0                          */
 } ps_hbem_device_rules;
 
+/* Bytes of all arrays. */
 int64_t ps_hbem_device_rules_bytes(const ps_hbem_quadrature *quadrature);
 /* Counts and pointers into `memory`, of the host or of a device. */
 void ps_hbem_device_rules_place(ps_hbem_device_rules *rules, const ps_hbem_quadrature *quadrature,
@@ -66,7 +67,6 @@ typedef struct ps_hbem_device_arena {
 
 /* ---- near leaves ---- */
 
-/* Pairs of triangles of a leaf too close for the first regular rule: counts[leaf], overwritten. */
 typedef struct ps_hbem_device_near {
     const ps_hbem_device_leaf *leaves;
     const ps_hbem_device_block *blocks; /* offsets are set, rank is dense               */
@@ -74,6 +74,8 @@ typedef struct ps_hbem_device_near {
     ps_hbem_device_arena arena;
 } ps_hbem_device_near;
 
+/* Pairs of triangles of each leaf too close for the first regular rule: counts[leaf], overwritten.
+ * PS_USAGE, here and below, where that rule has not 6 points. */
 ps_status ps_hbem_device_near_count(const ps_hbem_device_operator *op,
                                     const ps_hbem_device_near *near, int32_t *counts,
                                     ps_stream *stream);
@@ -89,6 +91,7 @@ typedef struct ps_hbem_device_close {
     void *workspace; /* ps_hbem_device_close_bytes, 256-byte aligned                    */
 } ps_hbem_device_close;
 
+/* Bytes of workspace for so many close pairs at once. */
 int64_t ps_hbem_device_close_bytes(const ps_hbem_device_operator *op, int64_t pairs);
 ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
                                     const ps_hbem_device_near *near,

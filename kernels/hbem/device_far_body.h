@@ -141,8 +141,8 @@ PS_INLINE small_matrices<parts> small_of(const far_memory<real> &memory,
     return {{base, base + one}, base + 2 * one, base + 3 * one, shared.sigma, shared.order};
 }
 
-/* The factors, recompressed if wanted, to the arena; false: the block is smaller dense. `check`
- * is what the caller found of the error, relative; *norm must be known: grams are filled. */
+/* The factors, recompressed if wanted (the Gram matrices are filled), to the arena, with the
+ * caller's estimate of the relative error; false: the block is smaller dense. */
 template <typename real, int parts>
 __device__ bool put_factors(const ps_hbem_far_launch &in, const far_memory<real> &memory,
                             far_shared<real, parts> &shared, const int length[2],

@@ -1,22 +1,31 @@
 #include "kernels/hbem/device_side.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/hbem/entries_internal.h"
 
-/* A function is rarely in more triangles than this many on average over a cluster. */
+/* ITEMS_MAX: of a cluster; 48 a function of the largest clusters. */
 enum { ALIGNMENT = 256, ITEMS_MAX = 3072, BOX = 8 };
 
-static int64_t first_dof(const ps_cluster_tree *tree, int64_t node)
+static bool is_leaf(const ps_cluster_tree *tree, int64_t node)
 {
-    return tree->nodes[node].child[0] < 0 ? tree->nodes[node].begin : -1;
+    return tree->nodes[node].child[0] < 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+    return (left > right) - (left < right);
 }
 
 /* Triangles of functions [begin, end), ascending, each once. */
 static int32_t collect(const ps_hbem_space *space, int64_t begin, int64_t end, int32_t *list)
 {
-    return (int32_t)ps_hbem_triangles_of(space, (ps_hbem_range){begin, end}, list);
+    int64_t count = ps_hbem_triangles_of(space, (ps_hbem_range){begin, end}, list);
+    if (space->kind == PS_SPACE_P0) qsort(list, (size_t)count, sizeof *list, ascending);
+    return (int32_t)count;
 }
 
 static int64_t entries_of(const ps_hbem_space *space, int64_t dof)
@@ -48,7 +57,7 @@ ps_status ps_hbem_device_side_count(const ps_hbem_space *space, const ps_cluster
     for (int64_t n = 0; n < tree->node_count; ++n) {
         const ps_cluster_node *node = &tree->nodes[n];
         int32_t list[ITEMS_MAX];
-        if (first_dof(tree, n) < 0) continue;
+        if (!is_leaf(tree, n)) continue;
         ++clusters;
         if (!fits(space, node)) {
             ++large;
@@ -115,14 +124,6 @@ void ps_hbem_device_side_place(ps_hbem_device_side *side, void *memory)
 
 /* ---- filling ---- */
 
-static uint8_t group_of(const double n[3])
-{
-    int axis = 0;
-    for (int c = 1; c < 3; ++c)
-        if (fabs(n[c]) > fabs(n[axis])) axis = c;
-    return (uint8_t)(2 * axis + (n[axis] < 0));
-}
-
 /* Starts of the clusters, in the order of their functions. */
 static void list_clusters(const ps_hbem_space *space, const ps_cluster_tree *tree,
                           ps_hbem_device_side *side)
@@ -130,7 +131,7 @@ static void list_clusters(const ps_hbem_space *space, const ps_cluster_tree *tre
     int32_t *end_at = side->cluster_of; /* end of the cluster that begins here, for now */
     memset(end_at, 0, (size_t)side->dofs * sizeof *end_at);
     for (int64_t n = 0; n < tree->node_count; ++n)
-        if (first_dof(tree, n) >= 0) end_at[tree->nodes[n].begin] = (int32_t)tree->nodes[n].end;
+        if (is_leaf(tree, n)) end_at[tree->nodes[n].begin] = (int32_t)tree->nodes[n].end;
     int32_t count = 0;
     for (int64_t i = 0; i < side->dofs; ++count) {
         int32_t end = end_at[i];
@@ -206,7 +207,7 @@ static void fill_dof(const ps_hbem_space *space, ps_hbem_device_side *side, int6
     const ps_hbem_triangle *t = &space->surface->triangles[space->item[begin] / 3];
     memcpy(side->point + 3 * dof, t->centroid, sizeof t->centroid);
     memcpy(side->normal + 3 * dof, t->normal, sizeof t->normal);
-    side->group[dof] = group_of(t->normal);
+    side->group[dof] = ps_hbem_normal_group(t);
 }
 
 /* Functions without items, which are zero, take the point of a neighbour in the cluster. */

@@ -85,7 +85,7 @@ template <int parts> __device__ void fill_core(const small_matrices<parts> &s, i
     }
 }
 
-/* x' = c x - s conj(e) y, y' = s e x ... on columns of n numbers: with y~ = conj(e) y. */
+/* x = c x - s y~, y = s x + c y~ with y~ = conj(phase) y; columns of n numbers. */
 template <int parts>
 PS_INLINE void rotate(small<parts> *x, small<parts> *y, int n, double c, double s,
                       const small<parts> &phase)

@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(LISTING) list_pairs(const __grid_constant__ ps
         list_row(in, s, r, first - in.first[0] + starts[r]);
 }
 
-/* Counts (cursor NULL) or places the pairs of each class; the order within a class is no matter. */
+/* Counts the pairs of each class, or places them; the order within a class is no matter. */
 __global__ void __launch_bounds__(LISTING)
     sort_pairs(const __grid_constant__ ps_hbem_near_launch in, unsigned *cursor, bool place)
 {
