@@ -9,6 +9,17 @@ static void dataset_name(const ps_box_field_header *h, char out[PS_NAME_MAX])
     snprintf(out, PS_NAME_MAX, "/VTKHDF/%s/%s", h->cells ? "CellData" : "PointData", h->quantity);
 }
 
+/* Chunks of about 1 MiB over this many planes. */
+static void set_chunks(ps_box_field *f, int64_t planes)
+{
+    f->shape[0] = planes;
+    f->plane = f->shape[1] * f->shape[2];
+    f->chunk_planes = (1 << 20) / (int64_t)sizeof(double) / f->plane;
+    if (f->chunk_planes < 1) f->chunk_planes = 1;
+    if (f->chunk_planes > planes) f->chunk_planes = planes;
+    f->chunks = (planes + f->chunk_planes - 1) / f->chunk_planes;
+}
+
 /* Shape and chunks; PS_INVALID for what is no grid. */
 static ps_status set_shape(ps_box_field *f, const char *path)
 {
@@ -20,11 +31,7 @@ static ps_status set_shape(ps_box_field *f, const char *path)
                            "xyz"[a], (long long)h -> nodes[a], h -> spacing[a], h -> origin[a]);
         f->shape[a] = h->nodes[a] - (h->cells ? 1 : 0);
     }
-    f->plane = f->shape[1] * f->shape[2];
-    f->chunk_planes = (1 << 20) / (int64_t)sizeof(double) / f->plane;
-    if (f->chunk_planes < 1) f->chunk_planes = 1;
-    if (f->chunk_planes > f->shape[0]) f->chunk_planes = f->shape[0];
-    f->chunks = (f->shape[0] + f->chunk_planes - 1) / f->chunk_planes;
+    set_chunks(f, f->shape[0]);
     return PS_OK;
 }
 
@@ -68,10 +75,22 @@ static ps_status put_header(ps_box_field *f)
 ps_status ps_box_field_create(const char *path, const ps_store_identity *identity,
                               const ps_box_field_header *header, ps_box_field *out)
 {
+    return ps_box_field_create_part(path, identity, header, 0,
+                                    header->nodes[0] - (header->cells ? 1 : 0), out);
+}
+
+ps_status ps_box_field_create_part(const char *path, const ps_store_identity *identity,
+                                   const ps_box_field_header *header, int64_t first, int64_t end,
+                                   ps_box_field *out)
+{
     ps_store_identity own = *identity;
     memset(out, 0, sizeof *out);
     out->header = *header;
     PS_TRY(set_shape(out, path));
+    if (first < 0 || end <= first || end > out->shape[0])
+        return ps_fail(PS_USAGE, "%s: a part of planes %lld to %lld of %lld", path,
+                       (long long)first, (long long)end, (long long)out->shape[0]);
+    set_chunks(out, end - first);
     own.format = PS_BOX_FIELD_FORMAT;
     own.format_version = PS_BOX_FIELD_VERSION;
     if (!own.disk_estimate) own.disk_estimate = out->shape[0] * out->plane * 8;

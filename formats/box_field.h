@@ -35,6 +35,11 @@ typedef struct ps_box_field {
  * format and version are set here. PS_USAGE for a grid that is none. */
 ps_status ps_box_field_create(const char *path, const ps_store_identity *identity,
                               const ps_box_field_header *header, ps_box_field *out);
+/* The part of a rank: planes [first, end) of the whole grid that the header tells; chunks and
+ * shape[0] are those of the part. ps_store_write_master joins the parts. */
+ps_status ps_box_field_create_part(const char *path, const ps_store_identity *identity,
+                                   const ps_box_field_header *header, int64_t first, int64_t end,
+                                   ps_box_field *out);
 /* Planes [first, end) of a chunk. */
 void ps_box_field_chunk(const ps_box_field *field, int64_t chunk, int64_t *first, int64_t *end);
 /* values: all planes of the chunk. PS_INVALID, naming the place, for one that is not finite. */

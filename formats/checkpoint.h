@@ -43,6 +43,9 @@ ps_status ps_checkpoint_save(const char *run, int64_t generation, const ps_check
  * `checkpoint->uuid`. */
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint);
 
+/* The step of a generation, from its attributes alone. */
+ps_status ps_checkpoint_step(const char *run, int64_t generation, int64_t *step);
+
 /* The numbers of all generations on the disk, newest first, good or bad; free() *generations. */
 ps_status ps_checkpoint_list(const char *run, int64_t **generations, int64_t *count);
 

@@ -23,6 +23,12 @@ int ps_device_count(void)
     return ps_device_cuda_count(&why);
 }
 
+void ps_device_expect_tasks(void)
+{
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+}
+
 /* "cuda" and "cuda:N"; *ordinal is -1 without a number. */
 static bool parse_cuda(const char *name, int *ordinal)
 {
@@ -117,6 +123,17 @@ ps_status ps_device_alloc_pinned(ps_device *device, int64_t bytes, void **out)
 void ps_device_free_pinned(ps_device *device, void *memory)
 {
     if (memory) device->ops->free_pinned(device, memory);
+}
+
+ps_status ps_device_alloc_ring(ps_device *device, int64_t bytes, int64_t *ring, void **out)
+{
+    *out = NULL;
+    return device->ops->alloc_ring(device, bytes, ring, out);
+}
+
+void ps_device_free_ring(ps_device *device, void *memory, int64_t bytes, int64_t ring)
+{
+    if (memory) device->ops->free_ring(device, memory, bytes, ring);
 }
 
 /* ---- streams ---- */

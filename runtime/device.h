@@ -33,6 +33,10 @@ ps_status ps_device_open(const char *name, int rank, ps_device **out);
 void ps_device_close(ps_device **device);
 ps_device_info ps_device_describe(const ps_device *device);
 int ps_device_count(void); /* CUDA devices here; 0 without CUDA */
+/* Before any other call here, by a program that will run many short kernels side by side: kernels
+ * are loaded when a device is opened, not each at its first launch, and up to 32 streams get
+ * queues of their own. What the environment says already holds. */
+void ps_device_expect_tasks(void);
 
 /* The CUDA devices that one of `local_size` processes on this machine should drive under this
  * name, as ordinals in out[capacity]; *count is 0 for the CPU. "cuda:N": that one; "cuda", "auto":
@@ -45,6 +49,12 @@ ps_status ps_device_alloc(ps_device *device, int64_t bytes, void **out); /* devi
 void ps_device_free(ps_device *device, void *memory);
 ps_status ps_device_alloc_pinned(ps_device *device, int64_t bytes, void **out); /* host memory */
 void ps_device_free_pinned(ps_device *device, void *memory);
+
+/* Addresses for `bytes` of device memory of which those *ring apart are the same memory: arrays of
+ * which only a window exists at a time keep one address for each row. *ring bytes are taken,
+ * rounded up to what the device maps at once. PS_FAILED where a device cannot do so. */
+ps_status ps_device_alloc_ring(ps_device *device, int64_t bytes, int64_t *ring, void **out);
+void ps_device_free_ring(ps_device *device, void *memory, int64_t bytes, int64_t ring);
 
 ps_status ps_stream_open(ps_device *device, ps_stream **out);
 /* A stream whose kernels the device starts first where others are ready, too. */

@@ -16,6 +16,8 @@ typedef struct ps_device_ops {
     void (*free)(ps_device *device, void *memory);
     ps_status (*alloc_pinned)(ps_device *device, int64_t bytes, void **out);
     void (*free_pinned)(ps_device *device, void *memory);
+    ps_status (*alloc_ring)(ps_device *device, int64_t bytes, int64_t *ring, void **out);
+    void (*free_ring)(ps_device *device, void *memory, int64_t bytes, int64_t ring);
     ps_status (*stream_open)(ps_device *device, bool ahead, ps_stream **out);
     void (*stream_release)(ps_stream *stream);
     ps_status (*stream_wait)(ps_stream *stream);

@@ -1,7 +1,9 @@
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/device_backend.h"
@@ -54,6 +56,33 @@ static ps_status allocate(ps_device *device, int64_t bytes, void **out)
 }
 
 static void free_memory(ps_device *device, void *memory) { free(memory); }
+
+static int64_t rounded(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/* A file in memory of `ring` bytes, mapped again and again. */
+static ps_status allocate_ring(ps_device *device, int64_t bytes, int64_t *ring, void **out)
+{
+    *ring = rounded(*ring > 0 ? *ring : 1, sysconf(_SC_PAGESIZE));
+    size_t all = (size_t)rounded(bytes > 0 ? bytes : 1, *ring);
+    int file = memfd_create("penstock", MFD_CLOEXEC);
+    char *memory = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    bool made = file >= 0 && memory != MAP_FAILED && ftruncate(file, *ring) == 0;
+    for (size_t at = 0; made && at < all; at += (size_t)*ring)
+        made = mmap(memory + at, (size_t)*ring, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                    file, 0) != MAP_FAILED;
+    if (file >= 0) close(file);
+    if (!made && memory != MAP_FAILED) munmap(memory, all);
+    if (!made)
+        return ps_fail(PS_EXHAUSTED, "no ring of %.1f MB of memory is to be had: %s",
+                       (double)*ring / 1e6, strerror(errno));
+    *out = memory;
+    return PS_OK;
+}
+
+static void free_ring(ps_device *device, void *memory, int64_t bytes, int64_t ring)
+{
+    munmap(memory, (size_t)rounded(bytes > 0 ? bytes : 1, ring));
+}
 
 static ps_status stream_open(ps_device *device, bool ahead, ps_stream **out)
 {
@@ -125,6 +154,7 @@ ps_status ps_device_cpu_open(ps_device **out)
         .release = release, .describe = describe,
         .alloc = allocate, .free = free_memory,
         .alloc_pinned = allocate, .free_pinned = free_memory,
+        .alloc_ring = allocate_ring, .free_ring = free_ring,
         .stream_open = stream_open, .stream_release = stream_release,
         .stream_wait = stream_wait, .stream_handle = stream_handle, .stream_enter = stream_enter,
         .copy_to_device = copy, .copy_to_host = copy, .fill_zero = fill_zero,

@@ -5,6 +5,7 @@
  * The current device is a property of the host thread, and buffers may be allocated by other
  * threads than those that compute, so every call sets it (it costs well below a microsecond).
  */
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -156,6 +157,106 @@ void free_pinned(ps_device *device, void *memory)
     make_current(device);
     note(device, cudaHostUnregister(memory));
     free(memory);
+}
+
+/* ---- rings: one piece of memory at many addresses, by the driver's own calls ---- */
+
+struct ring_calls {
+    decltype(&cuMemGetAllocationGranularity) granularity;
+    decltype(&cuMemAddressReserve) reserve;
+    decltype(&cuMemAddressFree) give_back;
+    decltype(&cuMemCreate) create;
+    decltype(&cuMemRelease) release;
+    decltype(&cuMemMap) map;
+    decltype(&cuMemUnmap) unmap;
+    decltype(&cuMemSetAccess) allow;
+};
+
+template <typename F> ps_status find_call(const char *name, F *out)
+{
+    cudaDriverEntryPointQueryResult result;
+    void *found = nullptr;
+    PS_CUDA(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result));
+    if (result != cudaDriverEntryPointSuccess || !found)
+        return ps_fail(PS_FAILED, "CUDA: the driver has no %s", name);
+    *out = reinterpret_cast<F>(found);
+    return PS_OK;
+}
+
+ps_status find_calls(ring_calls *calls)
+{
+    PS_TRY(find_call("cuMemGetAllocationGranularity", &calls->granularity));
+    PS_TRY(find_call("cuMemAddressReserve", &calls->reserve));
+    PS_TRY(find_call("cuMemAddressFree", &calls->give_back));
+    PS_TRY(find_call("cuMemCreate", &calls->create));
+    PS_TRY(find_call("cuMemRelease", &calls->release));
+    PS_TRY(find_call("cuMemMap", &calls->map));
+    PS_TRY(find_call("cuMemUnmap", &calls->unmap));
+    return find_call("cuMemSetAccess", &calls->allow);
+}
+
+size_t rounded(int64_t bytes, size_t unit)
+{
+    return (std::max<size_t>(1, static_cast<size_t>(bytes)) + unit - 1) / unit * unit;
+}
+
+/* Maps `handle`, of `ring` bytes, all over the reserved addresses. */
+CUresult map_all(const ring_calls &calls, CUmemGenericAllocationHandle handle, CUdeviceptr memory,
+                 size_t all, size_t ring, const CUmemAccessDesc *access)
+{
+    CUresult result = CUDA_SUCCESS;
+    size_t at = 0;
+    for (; at < all && result == CUDA_SUCCESS; at += ring)
+        result = calls.map(memory + at, ring, 0, handle, 0);
+    if (result == CUDA_SUCCESS) result = calls.allow(memory, all, access, 1);
+    for (size_t done = 0; result != CUDA_SUCCESS && done < at; done += ring)
+        (void)calls.unmap(memory + done, ring);
+    return result;
+}
+
+ps_status allocate_ring(ps_device *device, int64_t bytes, int64_t *ring, void **out)
+{
+    ring_calls calls;
+    CUmemAllocationProp kind = {};
+    CUmemGenericAllocationHandle handle = 0;
+    CUdeviceptr memory = 0;
+    size_t unit = 0;
+    PS_TRY(enter(device));
+    PS_TRY(find_calls(&calls));
+    kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    kind.location = {CU_MEM_LOCATION_TYPE_DEVICE, device->ordinal};
+    const CUmemAccessDesc access = {kind.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUresult result = calls.granularity(&unit, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    if (result != CUDA_SUCCESS)
+        return ps_fail(PS_FAILED, "CUDA: device %d maps no memory (error %d)", device->ordinal,
+                       static_cast<int>(result));
+    const size_t size = rounded(*ring, unit), all = rounded(bytes, size);
+    result = calls.create(&handle, size, &kind, 0);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return too_much(device, "device", static_cast<int64_t>(size), cudaErrorMemoryAllocation);
+    if (result == CUDA_SUCCESS) result = calls.reserve(&memory, all, 0, 0, 0);
+    if (result == CUDA_SUCCESS) result = map_all(calls, handle, memory, all, size, &access);
+    if (handle) (void)calls.release(handle); /* mappings keep the memory */
+    if (result != CUDA_SUCCESS) {
+        if (memory) (void)calls.give_back(memory, all);
+        return ps_fail(PS_FAILED, "CUDA: a ring of %.1f MB cannot be mapped (error %d)",
+                       (double)size / 1e6, static_cast<int>(result));
+    }
+    *ring = static_cast<int64_t>(size);
+    *out = reinterpret_cast<void *>(memory);
+    return PS_OK;
+}
+
+void free_ring(ps_device *device, void *memory, int64_t bytes, int64_t ring)
+{
+    ring_calls calls;
+    const size_t all = rounded(bytes, static_cast<size_t>(ring));
+    const CUdeviceptr at = reinterpret_cast<CUdeviceptr>(memory);
+    make_current(device);
+    if (find_calls(&calls) != PS_OK) return;
+    for (size_t part = 0; part < all; part += static_cast<size_t>(ring))
+        (void)calls.unmap(at + part, static_cast<size_t>(ring));
+    (void)calls.give_back(at, all);
 }
 
 /* ---- streams: not ordered with the default stream, so that copies overlap kernels ---- */
@@ -317,6 +418,7 @@ ps_status event_seconds(ps_event *start, ps_event *end, double *out)
 
 const ps_device_ops ops = {
     release,      describe,       allocate,   free_memory,    allocate_pinned, free_pinned,
+    allocate_ring, free_ring,
     stream_open,  stream_release, stream_wait, stream_handle, stream_enter,    copy_to_device,
     copy_to_host, fill_zero,      copy_on_device, copy_peer,  event_open,      event_release,
     event_record, event_wait,     event_sync, event_is_done,  event_seconds,

@@ -6,6 +6,8 @@
 
 #include "runtime/memory.h"
 
+enum { MARGIN = 2 /* of a task's time, for what waits for it */ };
+
 typedef struct item {
     ps_ready_task ready;
     uint64_t sequence; /* of its push */
@@ -15,11 +17,15 @@ typedef struct bucket {
     ps_bucket spec;
     item *items; /* a ring */
     int64_t capacity, head, count;
-    double gpu_seconds;               /* forecast of those that wait             */
-    double pushed[PS_WORKER_KINDS];   /* forecasts of all that were ever pushed  */
-    double expected[PS_WORKER_KINDS]; /* forecasts and seconds of those observed */
+    double gpu_seconds;                             /* forecast of those that wait             */
+    double expected_seconds[PS_WORKER_KINDS];       /* forecasts of all expected        */
+    double taken[PS_WORKER_KINDS][PS_WORKER_KINDS]; /* by workers of a kind: forecasts for each */
+    double pushed[PS_WORKER_KINDS];                 /* forecasts of all that were ever pushed  */
+    double expected[PS_WORKER_KINDS];               /* forecasts and seconds of those observed */
     double observed[PS_WORKER_KINDS];
-    double factor[PS_WORKER_KINDS];   /* seconds over forecast, once calibrated  */
+    double factor[PS_WORKER_KINDS]; /* seconds over forecast, once both kinds of worker have
+                                       been observed                           */
+    double scale[PS_WORKER_KINDS];  /* the same of each kind of worker by itself */
 } bucket;
 
 struct ps_heteroprio {
@@ -27,6 +33,7 @@ struct ps_heteroprio {
     int bucket_count, workers[PS_WORKER_KINDS];
     ps_schedule_policy policy;
     ps_termination termination;
+    bool keep_order;
     int order[PS_WORKER_KINDS][PS_BUCKETS_MAX], polled[PS_WORKER_KINDS];
     uint64_t sequence;
     int64_t waiting;
@@ -70,9 +77,11 @@ ps_status ps_heteroprio_open(const ps_heteroprio_config *config, ps_heteroprio *
     h->workers[PS_WORKER_GPU] = config->gpus;
     h->policy = config->policy;
     h->termination = config->termination;
+    h->keep_order = config->keep_order;
     for (int b = 0; b < config->bucket_count; ++b) {
         h->buckets[b].spec = config->buckets[b];
-        h->buckets[b].factor[PS_WORKER_CPU] = h->buckets[b].factor[PS_WORKER_GPU] = 1;
+        for (int w = 0; w < PS_WORKER_KINDS; ++w)
+            h->buckets[b].factor[w] = h->buckets[b].scale[w] = 1;
     }
     sort_orders(h);
     *out = h;
@@ -94,13 +103,21 @@ static ps_status make_room(bucket *b)
     int64_t capacity = b->capacity ? 2 * b->capacity : 16;
     item *items;
     PS_TRY(PS_ALLOC(&items, capacity, "ready tasks"));
-    for (int64_t i = 0; i < b->count; ++i)
-        items[i] = b->items[(b->head + i) & (b->capacity - 1)];
+    for (int64_t i = 0; i < b->count; ++i) items[i] = b->items[(b->head + i) & (b->capacity - 1)];
     free(b->items);
     b->items = items;
     b->capacity = capacity;
     b->head = 0;
     return PS_OK;
+}
+
+static double finite_or_zero(double seconds) { return isfinite(seconds) ? seconds : 0; }
+
+void ps_heteroprio_expect(ps_heteroprio *h, int bucket_number, const ps_ready_task *task)
+{
+    bucket *b = &h->buckets[bucket_number];
+    b->expected_seconds[PS_WORKER_CPU] += finite_or_zero(task->cpu_seconds);
+    b->expected_seconds[PS_WORKER_GPU] += finite_or_zero(task->gpu_seconds);
 }
 
 static bool has_taker(const ps_heteroprio *h, const bucket *b)
@@ -118,7 +135,7 @@ ps_status ps_heteroprio_push(ps_heteroprio *h, int bucket_number, const ps_ready
         return ps_fail(PS_USAGE, "no worker here takes tasks of bucket %d", bucket_number);
     if (b->count == b->capacity) PS_TRY(make_room(b));
     ps_ready_task ready = *task;
-    if (!isfinite(ready.gpu_seconds)) ready.gpu_seconds = 0;
+    ready.gpu_seconds = finite_or_zero(ready.gpu_seconds);
     b->items[(b->head + b->count) & (b->capacity - 1)] = (item){ready, h->sequence++};
     ++b->count;
     ++h->waiting;
@@ -144,11 +161,33 @@ static double in_scope(const ps_heteroprio *h, const bucket *b, bool seconds)
     for (int i = 0; i < h->polled[PS_WORKER_GPU]; ++i) {
         const bucket *other = &h->buckets[h->order[PS_WORKER_GPU][i]];
         bool counts = h->termination == PS_TERMINATION_BACKLOG ? other->spec.gpu <= b->spec.gpu
-                                                              : other->spec.kind == b->spec.kind;
+                                                               : other->spec.kind == b->spec.kind;
         if (!counts) continue;
         sum += seconds ? other->gpu_seconds * other->factor[PS_WORKER_GPU] : (double)other->count;
     }
     return sum;
+}
+
+static bool keeps_balance(const ps_heteroprio *h, const bucket *b)
+{
+    const double gpus = h->workers[PS_WORKER_GPU], cpus = h->workers[PS_WORKER_CPU];
+    const ps_ready_task *first = &b->items[b->head].ready;
+    double own = first->cpu_seconds * b->scale[PS_WORKER_CPU];
+    double cpu = own, gpu = -first->gpu_seconds * b->scale[PS_WORKER_GPU], left = 0;
+    for (int i = 0; i < h->bucket_count; ++i) {
+        const bucket *other = &h->buckets[i];
+        const double *of_cpu = other->taken[PS_WORKER_CPU], *of_gpu = other->taken[PS_WORKER_GPU];
+        const double *scale = other->scale, *all = other->expected_seconds;
+        if (other->spec.gpu < 0) {
+            cpu += all[PS_WORKER_CPU] * scale[PS_WORKER_CPU];
+            continue;
+        }
+        double rest = all[PS_WORKER_GPU] - of_cpu[PS_WORKER_GPU];
+        cpu += of_cpu[PS_WORKER_CPU] * scale[PS_WORKER_CPU];
+        gpu += rest * scale[PS_WORKER_GPU];
+        left += (rest - of_gpu[PS_WORKER_GPU]) * scale[PS_WORKER_GPU];
+    }
+    return MARGIN * own * gpus <= left && cpu * gpus <= gpu * cpus;
 }
 
 /* Whether a CPU worker may take the first task of b. */
@@ -163,8 +202,11 @@ static bool may_take(const ps_heteroprio *h, const bucket *b)
     case PS_TERMINATION_KIND:
         return in_scope(h, b, false) >= speedup(b) * gpus;
     case PS_TERMINATION_TIME:
-    case PS_TERMINATION_BACKLOG:
         return in_scope(h, b, true) >= own * gpus;
+    case PS_TERMINATION_BACKLOG:
+        return in_scope(h, b, true) >= MARGIN * own * gpus;
+    case PS_TERMINATION_BALANCE:
+        return keeps_balance(h, b);
     default:
         return true;
     }
@@ -195,6 +237,8 @@ int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind)
     --b->count;
     --h->waiting;
     b->gpu_seconds = b->count ? b->gpu_seconds - ready.gpu_seconds : 0;
+    b->taken[kind][PS_WORKER_CPU] += finite_or_zero(ready.cpu_seconds);
+    b->taken[kind][PS_WORKER_GPU] += ready.gpu_seconds;
     return ready.task;
 }
 
@@ -225,6 +269,9 @@ static void calibrate_kind(ps_heteroprio *h, int kind)
             expected[w] += h->buckets[b].expected[w];
             observed[w] += h->buckets[b].observed[w];
         }
+    for (int b = 0; b < h->bucket_count; ++b)
+        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w)
+            if (observed[w] > 0) h->buckets[b].scale[w] = observed[w] / expected[w];
     if (!(observed[PS_WORKER_CPU] > 0) || !(observed[PS_WORKER_GPU] > 0)) return;
     for (int b = 0; b < h->bucket_count; ++b)
         for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w)
@@ -249,8 +296,7 @@ static void order_by_speedup(ps_heteroprio *h)
 {
     double key[PS_BUCKETS_MAX];
     int *order = h->order[PS_WORKER_GPU], n = h->polled[PS_WORKER_GPU];
-    for (int b = 0; b < h->bucket_count; ++b)
-        key[b] = kind_speedup(h, h->buckets[b].spec.kind);
+    for (int b = 0; b < h->bucket_count; ++b) key[b] = kind_speedup(h, h->buckets[b].spec.kind);
     for (int i = 1; i < n; ++i) {
         int moved = order[i], at = i;
         for (; at > 0 && key[moved] > key[order[at - 1]]; --at) order[at] = order[at - 1];
@@ -267,7 +313,7 @@ void ps_heteroprio_calibrate(ps_heteroprio *h)
             first = h->buckets[before].spec.kind != h->buckets[b].spec.kind;
         if (first) calibrate_kind(h, h->buckets[b].spec.kind);
     }
-    order_by_speedup(h);
+    if (!h->keep_order) order_by_speedup(h);
 }
 
 double ps_heteroprio_speedup(const ps_heteroprio *h, int bucket_number)

@@ -30,7 +30,11 @@ typedef enum ps_termination {
     PS_TERMINATION_BUCKET, /* if the bucket holds at least s k tasks (StarPU)                  */
     PS_TERMINATION_KIND,   /* if all buckets of its kind hold at least s k tasks               */
     PS_TERMINATION_TIME,   /* unless the GPUs would finish what waits of its kind before it    */
-    PS_TERMINATION_BACKLOG /* likewise, with all that GPUs poll no later than this bucket      */
+    PS_TERMINATION_BACKLOG, /* likewise, with all that GPUs poll no later than this bucket, and
+                               twice the time of the task, for what waits for it               */
+    PS_TERMINATION_BALANCE  /* if all that only CPU workers can do, and what they took beside it,
+                               takes each of them no longer than the rest takes a GPU; and unless
+                               the GPUs would finish all that is left for them in twice its time */
 } ps_termination;
 
 enum { PS_BUCKETS_MAX = 256 };
@@ -47,6 +51,7 @@ typedef struct ps_heteroprio_config {
     int cpus, gpus;           /* workers of each kind                                          */
     ps_schedule_policy policy;
     ps_termination termination;
+    bool keep_order; /* calibration leaves the order in which GPU workers poll as it is        */
 } ps_heteroprio_config;
 
 /* A ready task; the forecasts are for one worker, s. */
@@ -61,6 +66,9 @@ typedef struct ps_heteroprio ps_heteroprio;
 ps_status ps_heteroprio_open(const ps_heteroprio_config *config, ps_heteroprio **out);
 void ps_heteroprio_close(ps_heteroprio **scheduler); /* NULL is fine */
 
+/* A task that will be pushed to this bucket, for PS_TERMINATION_BALANCE: tasks that were not
+ * expected do not count there. */
+void ps_heteroprio_expect(ps_heteroprio *scheduler, int bucket, const ps_ready_task *task);
 /* PS_USAGE if no worker that is there takes tasks of this bucket; PS_EXHAUSTED. O(1). */
 ps_status ps_heteroprio_push(ps_heteroprio *scheduler, int bucket, const ps_ready_task *task);
 /* The task that a worker of this kind is to run; -1: none for now. O(buckets). */
@@ -75,7 +83,7 @@ void ps_heteroprio_observe(ps_heteroprio *scheduler, int bucket, ps_worker_kind 
                            double forecast, double seconds);
 /* Takes the observations into account: forecasts are multiplied by sum(seconds) / sum(forecast) of
  * their kind and worker, the speedups with them, and GPU workers poll the kinds in descending
- * order of speedup (within a kind and for equal ones as in the table). Kinds that were not
+ * order of speedup (within a kind and for equal ones as in the table) unless keep_order. Kinds that were not
  * observed on both sides keep their speedup. */
 void ps_heteroprio_calibrate(ps_heteroprio *scheduler);
 double ps_heteroprio_speedup(const ps_heteroprio *scheduler, int bucket); /* s as it is now */

@@ -87,12 +87,18 @@ static int64_t successors_end(const simulation *s, int64_t t)
     return t + 2 <= n ? s->next_first[t + 2] : edge_count(s->problem);
 }
 
-static ps_status make_ready(simulation *s, int64_t t)
+static ps_ready_task ready_of(const simulation *s, int64_t t)
 {
     const ps_task_times *times = &s->problem->times;
+    return (ps_ready_task){t, times->cpus ? times->cpu[t] : INFINITY,
+                           times->gpus ? times->gpu[t] : INFINITY};
+}
+
+static ps_status make_ready(simulation *s, int64_t t)
+{
+    ps_ready_task ready = ready_of(s, t);
     s->slots[t].ready = s->now;
-    double a = times->cpus ? times->cpu[t] : INFINITY, b = times->gpus ? times->gpu[t] : INFINITY;
-    return ps_heteroprio_push(s->scheduler, s->problem->buckets[t], &(ps_ready_task){t, a, b});
+    return ps_heteroprio_push(s->scheduler, s->problem->buckets[t], &ready);
 }
 
 /* ---- events ---- */
@@ -150,6 +156,10 @@ static ps_status run_all(simulation *s)
     for (int w = s->workers - 1; w >= 0; --w) {
         ps_worker_kind kind = w < s->problem->times.cpus ? PS_WORKER_CPU : PS_WORKER_GPU;
         s->idle[kind][s->idle_count[kind]++] = w;
+    }
+    for (int64_t t = 0; t < n; ++t) {
+        ps_ready_task ready = ready_of(s, t);
+        ps_heteroprio_expect(s->scheduler, s->problem->buckets[t], &ready);
     }
     for (int64_t t = 0; t < n; ++t)
         if (s->pending[t] == 0) PS_TRY(make_ready(s, t));

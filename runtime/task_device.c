@@ -1,7 +1,9 @@
 /*
  * GPU workers. A worker keeps up to `lookahead` tasks under way: the inputs of one go up on the
- * upload stream while the one before runs on the compute stream, and results that are wanted at
- * home go down on the download stream. A task is done when its last event is.
+ * upload stream while those before run on the lanes, side by side where one alone leaves room on
+ * the device, and results that are wanted at home go down on the download stream. A task is done
+ * when its last event is, and those before it are. Its record begins no sooner than the one before
+ * ends: what tasks do side by side counts once, and the records add up to the busy time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,12 +30,12 @@ ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, 
     PS_TRY(ps_device_alloc(device, bytes, &d->memory));
     PS_TRY(task_arena_open(&d->arena, bytes));
     PS_TRY(ps_stream_open(device, &d->upload));
-    PS_TRY(ps_stream_open(device, &d->compute));
+    for (int l = 0; l < PS_TASK_LANES; ++l) PS_TRY(ps_stream_open(device, &d->lanes[l]));
     PS_TRY(ps_stream_open(device, &d->download));
     PS_TRY(ps_stream_open(device, &d->fetch));
     PS_TRY(ps_event_open(device, &d->base));
     for (int f = 0; f < queue->lookahead; ++f) PS_TRY(open_flight(device, &d->flights[f]));
-    PS_TRY(ps_event_record(d->base, d->compute));
+    PS_TRY(ps_event_record(d->base, d->upload));
     PS_TRY(ps_event_sync(d->base));
     d->base_clock = ps_clock() - queue->opened;
     return PS_OK;
@@ -46,7 +48,7 @@ static void close_event(ps_event **event)
 
 void task_device_close(device_worker *d)
 {
-    ps_stream **streams[] = {&d->upload, &d->compute, &d->download, &d->fetch};
+    ps_stream **streams[] = {&d->upload, &d->download, &d->fetch};
     for (int f = 0; f < PS_LOOKAHEAD_MAX; ++f) {
         task_flight *flight = &d->flights[f];
         close_event(&flight->uploaded);
@@ -57,8 +59,10 @@ void task_device_close(device_worker *d)
         free(flight->home);
     }
     close_event(&d->base);
-    for (int s = 0; s < 4; ++s)
+    for (int s = 0; s < 3; ++s)
         if (*streams[s]) ps_stream_close(streams[s]);
+    for (int l = 0; l < PS_TASK_LANES; ++l)
+        if (d->lanes[l]) ps_stream_close(&d->lanes[l]);
     task_arena_close(&d->arena);
     ps_device_free(d->device, d->memory);
     pthread_mutex_destroy(&d->fetching);
@@ -242,16 +246,19 @@ static ps_status send_home(device_worker *d, task_flight *flight)
 static ps_status launch(device_worker *d, task_flight *flight)
 {
     const task *t = flight->t;
+    int lane = (int)(d->launched++ % PS_TASK_LANES);
+    ps_stream *stream = d->lanes[lane];
     ps_task_call call = {.data = flight->pointers,
                          .arguments = t->arguments,
                          .worker = t->record.worker,
-                         .stream = d->compute};
+                         .lane = lane,
+                         .stream = stream};
     PS_TRY(ps_event_record(flight->uploaded, d->upload));
-    PS_TRY(ps_event_wait(flight->uploaded, d->compute));
-    PS_TRY(ps_stream_enter(d->compute));
-    PS_TRY(ps_event_record(flight->started, d->compute));
+    PS_TRY(ps_event_wait(flight->uploaded, stream));
+    PS_TRY(ps_stream_enter(stream));
+    PS_TRY(ps_event_record(flight->started, stream));
     PS_TRY(t->codelet->gpu(&call));
-    PS_TRY(ps_event_record(flight->ended, d->compute));
+    PS_TRY(ps_event_record(flight->ended, stream));
     return flight->any_home ? send_home(d, flight) : PS_OK;
 }
 
@@ -377,7 +384,7 @@ static void take_off(ps_task_queue *queue, device_worker *d, task *t)
         if (status == PS_OK) status = launch(d, flight);
         if (status != PS_OK) { /* what was enqueued still uses the memory */
             ps_stream_wait(d->upload);
-            ps_stream_wait(d->compute);
+            for (int l = 0; l < PS_TASK_LANES; ++l) ps_stream_wait(d->lanes[l]);
             ps_stream_wait(d->download);
         }
         pthread_mutex_lock(&queue->lock);

@@ -129,6 +129,7 @@ void task_copy_drop(device_worker *device, device_copy *copy);
 task *task_of(const ps_task_queue *queue, int64_t number);
 /* `bytes` that live as long as the queue. Locked. */
 ps_status task_pool_take(ps_task_queue *queue, int64_t bytes, void **out);
+ps_ready_task task_forecast(const task *t); /* as the scheduler wants it */
 /* All that a task waited for is done. Locked. */
 ps_status task_make_ready(ps_task_queue *queue, task *t);
 /* The task that worker w is to run now; NULL: none. Locked. */
@@ -164,7 +165,8 @@ typedef struct task_flight {
 struct device_worker {
     ps_device *device;
     int number; /* g */
-    ps_stream *upload, *compute, *download; /* the worker's own                                */
+    ps_stream *upload, *download, *lanes[PS_TASK_LANES]; /* the worker's own                    */
+    int64_t launched;    /* tasks, which take the lanes in turn                                */
     ps_stream *fetch;                       /* of whoever brings data home, one at a time       */
     pthread_mutex_t fetching;
     void *memory;

@@ -72,8 +72,11 @@ static ps_status check_spec(const ps_task_queue *queue, const ps_task_spec *spec
     return PS_OK;
 }
 
-static void fill_record(const ps_task_spec *spec, ps_task_record *record)
+static void fill_record(const ps_task_queue *queue, const ps_task_spec *spec,
+                        ps_task_record *record)
 {
+    const ps_bucket *bucket = &queue->buckets[spec->bucket];
+    bool cpu = spec->codelet->cpu && bucket->cpu >= 0, gpu = spec->codelet->gpu && bucket->gpu >= 0;
     *record = (ps_task_record){.kind = spec->codelet->kind,
                                .level = spec->level,
                                .bucket = spec->bucket,
@@ -81,8 +84,8 @@ static void fill_record(const ps_task_spec *spec, ps_task_record *record)
                                .group = spec->group,
                                .order = -1,
                                .flop = spec->flop,
-                               .cpu_seconds = spec->codelet->cpu ? spec->cpu_seconds : INFINITY,
-                               .gpu_seconds = spec->codelet->gpu ? spec->gpu_seconds : INFINITY};
+                               .cpu_seconds = cpu ? spec->cpu_seconds : INFINITY,
+                               .gpu_seconds = gpu ? spec->gpu_seconds : INFINITY};
 }
 
 static ps_status copy_spec(ps_task_queue *queue, const ps_task_spec *spec, task *t)
@@ -98,7 +101,7 @@ static ps_status copy_spec(ps_task_queue *queue, const ps_task_spec *spec, task 
     if (bytes) memcpy(memory, spec->accesses, (size_t)bytes);
     if (spec->argument_bytes)
         memcpy(t->arguments, spec->arguments, (size_t)spec->argument_bytes);
-    fill_record(spec, &t->record);
+    fill_record(queue, spec, &t->record);
     return PS_OK;
 }
 
@@ -109,6 +112,8 @@ static ps_status insert(ps_task_queue *queue, const ps_task_spec *spec)
     PS_TRY(copy_spec(queue, spec, t));
     PS_TRY(task_link(queue, t));
     ++queue->count;
+    ps_ready_task ready = task_forecast(t);
+    ps_heteroprio_expect(queue->scheduler, t->record.bucket, &ready);
     if (t->pending) return PS_OK;
     PS_TRY(task_make_ready(queue, t));
     task_wake(queue);
@@ -304,7 +309,7 @@ static ps_status fill_queue(ps_task_queue *queue, const ps_task_queue_config *co
     memcpy(queue->buckets, config->scheduling.buckets,
            (size_t)queue->bucket_count * sizeof *queue->buckets);
     queue->cpus = config->scheduling.cpus;
-    queue->lookahead = config->lookahead ? config->lookahead : 3;
+    queue->lookahead = config->lookahead ? config->lookahead : 12;
     queue->calibrate = config->calibrate;
     queue->keep_edges = config->keep_edges;
     queue->opened = ps_clock();

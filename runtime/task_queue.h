@@ -5,8 +5,8 @@
  * the other, each with how it accesses which data. A task waits for the last one before it that
  * writes what it accesses, and one that writes waits for those that read (RAW, WAR, WAW). Ready
  * tasks go to runtime/heteroprio. CPU workers are threads; a GPU worker is a thread with the
- * streams of one device (a CPU device will do) that keeps a few tasks under way: it moves inputs
- * ahead, and results home at once where a task without GPU code is known to want them. The
+ * streams of one device (a CPU device will do) that keeps a few tasks under way, side by side: it
+ * moves inputs ahead, and results home at once where a task without GPU code is known to want them. The
  * queue knows which memories hold a valid copy of what; copies in a device's memory are
  * dropped, the least recently used first, when its budget is full, dirty ones going home first.
  *
@@ -23,6 +23,8 @@
 #include "runtime/heteroprio.h"
 #include "runtime/task_record.h"
 
+enum { PS_TASK_LANES = 8 }; /* streams of a GPU worker on which tasks run side by side */
+
 typedef struct ps_task_queue ps_task_queue;
 typedef struct ps_task_data ps_task_data; /* a registered piece of memory */
 
@@ -38,6 +40,8 @@ typedef struct ps_task_call {
     void *const *data;     /* one for each access: host memory, or device memory for gpu()    */
     const void *arguments; /* a copy of the task's, 16-byte aligned; always in host memory    */
     int worker;            /* CPU workers from 0 on, then GPU workers                         */
+    int lane;              /* gpu(): which of the worker's PS_TASK_LANES streams this is: tasks of
+                              one lane run one after the other                                */
     ps_stream *stream;     /* gpu(): enqueue here and return; NULL for cpu()                  */
 } ps_task_call;
 
@@ -72,7 +76,7 @@ typedef struct ps_task_queue_config {
     ps_heteroprio_config scheduling; /* its cpus and gpus are the workers                     */
     ps_device *const *devices;       /* [gpus] borrowed, one a GPU worker                      */
     int64_t device_memory; /* bytes for copies on each device, taken at once                   */
-    int lookahead;         /* tasks under way on a GPU worker; 0: 3                            */
+    int lookahead;         /* tasks under way on a GPU worker; 0: 12                           */
     bool calibrate;        /* ps_heteroprio_calibrate now and then                             */
     bool keep_edges;       /* for ps_task_queue_edges                                          */
     const ps_task_mapping *mapping; /* NULL: the scheduler decides. Each worker then runs the

@@ -9,12 +9,17 @@ enum { CALIBRATE_EVERY = 32 };
 
 /* ---- what is to be run ---- */
 
+ps_ready_task task_forecast(const task *t)
+{
+    return (ps_ready_task){t->number, t->record.cpu_seconds, t->record.gpu_seconds};
+}
+
 ps_status task_make_ready(ps_task_queue *queue, task *t)
 {
     t->state = TASK_READY;
     t->record.ready = ps_clock() - queue->opened;
     if (queue->mapped) return PS_OK;
-    ps_ready_task ready = {t->number, t->record.cpu_seconds, t->record.gpu_seconds};
+    ps_ready_task ready = task_forecast(t);
     return ps_heteroprio_push(queue->scheduler, t->record.bucket, &ready);
 }
 

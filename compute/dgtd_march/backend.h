@@ -10,6 +10,15 @@
 
 #include "kernels/dgtd/energy.h"
 #include "kernels/dgtd/probe.h"
+#include "runtime/device_window.h"
+
+/* Where the state does not fit the device: ranges of groups of which a window is there. */
+typedef struct backend_window {
+    int64_t ranges;
+    const int64_t *bounds;          /* [ranges + 1] groups                                  */
+    int64_t groups, part_groups;    /* on the device at once; of the largest part           */
+    const ps_window_source *source; /* of the host's fields and sums; NULL: always there    */
+} backend_window;
 
 /* What a state is made of; borrowed while it is open. */
 typedef struct backend_setup {
@@ -29,7 +38,17 @@ typedef struct backend_setup {
     int64_t halo_slots;
     const int32_t *send, *receive; /* [faces] 4 * slot + face, of all neighbours              */
     int64_t faces;
+    double *terms[2];             /* energies of the host, by field, as parts name them   */
+    int64_t term_values;          /* of each                                              */
+    const backend_window *window; /* NULL: all of the state is in one memory              */
 } backend_setup;
+
+/* Groups [begin, end), from step `step` on; with terms != NULL also the energy terms[groups] of
+ * these groups (kernels/dgtd/energy.h), which are there after `take`. */
+typedef struct backend_part {
+    int64_t step, begin, end;
+    double *terms;
+} backend_part;
 
 typedef struct backend {
     const char *name;
@@ -44,10 +63,8 @@ typedef struct backend {
     ps_status (*get)(void *state);
     ps_status (*save)(void *state);
 
-    /* Half step of a field from step `step` on (kernels/dgtd/march.h); with terms != NULL also the
-     * energy terms[groups] of these groups (kernels/dgtd/energy.h). */
-    ps_status (*half)(void *state, ps_dgtd_field field, int64_t step, int64_t begin, int64_t end,
-                      double *terms);
+    /* Half steps of a field (kernels/dgtd/march.h) of parts that are not linked to one another. */
+    ps_status (*halves)(void *state, ps_dgtd_field field, const backend_part *parts, int count);
     /* sums += scale e^{-i w t} field of these groups. */
     ps_status (*transform)(void *state, ps_dgtd_field field, double scale, double t, int64_t begin,
                            int64_t end);
@@ -61,6 +78,12 @@ typedef struct backend {
     ps_status (*pack)(void *state, ps_dgtd_field field, int64_t first, int64_t count, void *buffer);
     ps_status (*unpack)(void *state, ps_dgtd_field field, int64_t first, int64_t count,
                         const void *buffer);
+
+    /* With backend_setup.window: through which groups come and go; put, load, get and save are not
+     * called then. `convert` turns groups that are there: fields from values at nodes into what the
+     * state has, sums into values at nodes. NULL for the CPU. */
+    ps_window *(*window)(void *state);
+    ps_status (*convert)(void *state, bool sums, int64_t begin, int64_t end);
 } backend;
 
 extern const backend backend_cpu, backend_device;

@@ -29,16 +29,17 @@ static void cpu_close(void *opened)
 
 static ps_status cpu_nothing(void *opened) { return PS_OK; }
 
-static ps_status cpu_half(void *opened, ps_dgtd_field field, int64_t step, int64_t begin,
-                          int64_t end, double *terms)
+static ps_status cpu_halves(void *opened, ps_dgtd_field field, const backend_part *parts, int count)
 {
     const backend_setup *x = &((cpu_state *)opened)->setup;
     ps_dgtd_march at = *x->march;
-    at.step = step;
-    if (terms)
-        ps_dgtd_energy_half(x->energy, &at, field, begin, end, terms);
-    else
-        ps_dgtd_march_half(&at, field, begin, end);
+    for (const backend_part *part = parts; part < parts + count; ++part) {
+        at.step = part->step;
+        if (part->terms)
+            ps_dgtd_energy_half(x->energy, &at, field, part->begin, part->end, part->terms);
+        else
+            ps_dgtd_march_half(&at, field, part->begin, part->end);
+    }
     return PS_OK;
 }
 
@@ -91,5 +92,5 @@ static ps_status cpu_unpack(void *opened, ps_dgtd_field field, int64_t first, in
 }
 
 const backend backend_cpu = {"memory",    cpu_open,    cpu_close, cpu_nothing,   cpu_nothing,
-                             cpu_nothing, cpu_nothing, cpu_half,  cpu_transform, cpu_sample,
-                             cpu_take,    cpu_pack,    cpu_unpack};
+                             cpu_nothing, cpu_nothing, cpu_halves, cpu_transform, cpu_sample,
+                             cpu_take,    cpu_pack,    cpu_unpack, NULL,          NULL};

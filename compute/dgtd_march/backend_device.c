@@ -1,7 +1,8 @@
 /*
  * The backend on a GPU: fields and transforms live there as Bernstein coefficients
  * (kernels/dgtd/device_state.h); only halos, samples and what is asked for come to the host. All
- * work is enqueued on one stream.
+ * work is enqueued on one stream. A state that does not fit is the host's, as coefficients too, and
+ * ranges of it and of the geometry come and go through a window (runtime/device_window.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,11 @@ typedef struct device_state {
     int piece_count;
     int64_t group_bytes, own_bytes, sums_bytes, face_bytes;
     void *former, *scratch, *sums[2], *faces; /* faces: buffer of traces */
-    double *partial, *eps, *mu;
+    int64_t former_groups;
+    double *partial[2], *eps, *mu; /* partial: energies, as the host's terms lie */
+    int64_t partial_used[2];
+    ps_window *window;
+    void *pinned[2]; /* tangents and links of the host, for the window */
     int64_t *slots;
     double *weights, *samples; /* samples [rows][2][probes][3] */
     double *fetched;           /* the same on the host         */
@@ -62,33 +67,81 @@ static ps_status open_system(device_state *x)
     void *memory = NULL;
     ps_dgtd_device_tables_init(x->tables, system->reference);
     ps_dgtd_device_shape(&x->system, system, PS_DGTD_FUSED);
+    x->system.windowed = s->window != NULL;
     PS_TRY(take_memory(x, ps_dgtd_device_bytes(&x->system), &memory));
     ps_dgtd_device_place(&x->system, memory);
     return ps_dgtd_device_upload(&x->system, system, x->tables, x->stream);
 }
 
-static ps_status open_fields(device_state *x)
+static ps_status open_whole(device_state *x)
 {
     const backend_setup *s = &x->setup;
     int64_t bytes = ps_dgtd_device_field_bytes(&x->system, s->halo_slots);
-    int nodes = s->march->system->reference->nodes;
-    x->group_bytes = 3 * (int64_t)nodes * PS_DGTD_ALIGN;
-    x->own_bytes = x->system.groups * x->group_bytes;
-    x->sums_bytes = 2 * s->frequencies * x->own_bytes;
-    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt};
     PS_TRY(take_memory(x, bytes, &x->march.electric));
     PS_TRY(take_memory(x, bytes, &x->march.magnetic));
-    PS_TRY(take_memory(x, x->own_bytes, &x->former));
     PS_TRY(take_memory(x, SCRATCH_BYTES, &x->scratch));
-    PS_TRY(take_memory(x, x->system.groups * (int64_t)sizeof(double), &x->partial));
-    PS_TRY(take_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double), &x->eps));
-    PS_TRY(take_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
     for (int field = 0; field < 2; ++field) {
         PS_TRY(take_memory(x, x->sums_bytes, &x->sums[field]));
         PS_TRY(ps_fill_zero(x->stream, x->sums[field], x->sums_bytes));
     }
     PS_TRY(ps_fill_zero(x->stream, x->march.electric, bytes));
     return ps_fill_zero(x->stream, x->march.magnetic, bytes);
+}
+
+/* A copy of the host's geometry that the device can fetch at the full rate of the bus. */
+static ps_status pin(device_state *x, int k, const void *from, int64_t row_bytes,
+                     ps_window_array *out)
+{
+    int64_t bytes = x->system.groups * row_bytes;
+    PS_TRY(ps_device_alloc_pinned(x->device, bytes, &x->pinned[k]));
+    memcpy(x->pinned[k], from, (size_t)bytes);
+    *out = (ps_window_array){x->pinned[k], row_bytes, false};
+    return PS_OK;
+}
+
+static ps_status open_window(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    const ps_dgtd_march *m = s->march;
+    int64_t links = 4 * (int64_t)sizeof(int32_t) * ps_dgtd_lanes(x->system.precision);
+    int64_t sums = 2 * s->frequencies * x->group_bytes;
+    ps_window_array arrays[6] = {{m->electric, x->group_bytes, true},
+                                 {m->magnetic, x->group_bytes, true}};
+    PS_TRY(pin(x, 0, m->system->tangents, 9 * PS_DGTD_ALIGN, &arrays[2]));
+    PS_TRY(pin(x, 1, m->system->links, links, &arrays[3]));
+    for (int k = 0; k < 2; ++k) arrays[4 + k] = (ps_window_array){s->sums[k], sums, true};
+    const ps_window_request request = {.compute = x->stream,
+                                       .ranges = s->window->ranges,
+                                       .bounds = s->window->bounds,
+                                       .arrays = s->frequencies ? 6 : 4,
+                                       .array = arrays,
+                                       .rows = s->window->groups,
+                                       .source = s->window->source};
+    PS_TRY(ps_window_open(&request, &x->window));
+    x->march.electric = ps_window_array_at(x->window, 0);
+    x->march.magnetic = ps_window_array_at(x->window, 1);
+    x->system.tangents = ps_window_array_at(x->window, 2);
+    x->system.links = ps_window_array_at(x->window, 3);
+    for (int k = 0; k < 2 && s->frequencies; ++k)
+        x->sums[k] = ps_window_array_at(x->window, 4 + k);
+    return PS_OK;
+}
+
+static ps_status open_fields(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    x->group_bytes = 3 * (int64_t)s->march->system->reference->nodes * PS_DGTD_ALIGN;
+    x->own_bytes = x->system.groups * x->group_bytes;
+    x->sums_bytes = 2 * s->frequencies * x->own_bytes;
+    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt};
+    x->former_groups = s->window ? s->window->part_groups : x->system.groups;
+    PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
+    for (int field = 0; field < 2; ++field)
+        PS_TRY(
+            take_memory(x, s->term_values * (int64_t)sizeof *s->terms[0], &x->partial[field]));
+    PS_TRY(take_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double), &x->eps));
+    PS_TRY(take_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
+    return s->window ? open_window(x) : open_whole(x);
 }
 
 /* The host's border is filled anew, for coefficients. */
@@ -201,6 +254,8 @@ static void device_close(void *opened)
     device_state *x = opened;
     if (!x) return;
     if (x->stream) ps_stream_wait(x->stream);
+    ps_window_close(&x->window);
+    for (int k = 0; k < 2; ++k) ps_device_free_pinned(x->device, x->pinned[k]);
     for (int k = 0; k < x->piece_count; ++k) ps_device_free(x->device, x->pieces[k]);
     ps_stream_close(&x->stream);
     ps_device_close(&x->device);
@@ -283,21 +338,75 @@ static ps_status device_load(void *opened)
 
 /* ---- marching ---- */
 
-static ps_status device_half(void *opened, ps_dgtd_field field, int64_t step, int64_t begin,
-                             int64_t end, double *terms)
+/* Parts whose old fields, where their energy is wanted, fit the memory for them. */
+static int fitting(const device_state *x, const backend_part *parts, int count)
+{
+    int64_t groups = 0;
+    int some = 0;
+    while (some < count && some < PS_DGTD_DEVICE_PARTS) {
+        const backend_part *part = parts + some;
+        if (part->terms) groups += part->end - part->begin;
+        if (groups > x->former_groups) break;
+        ++some;
+    }
+    return some;
+}
+
+/* Keeps the old H of the parts whose energy is wanted, one behind the other. */
+static ps_status keep_former(device_state *x, const backend_part *parts, int count)
+{
+    char *to = x->former;
+    for (const backend_part *part = parts; part < parts + count; ++part) {
+        int64_t bytes = (part->end - part->begin) * x->group_bytes;
+        if (!part->terms) continue;
+        PS_TRY(ps_copy_on_device(x->stream, to,
+                                 (const char *)x->march.magnetic + part->begin * x->group_bytes,
+                                 bytes));
+        to += bytes;
+    }
+    return PS_OK;
+}
+
+static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_part *parts,
+                           int count)
+{
+    const double *weights = field == PS_DGTD_E ? x->eps : x->mu;
+    int64_t kept = 0; /* groups */
+    for (const backend_part *part = parts; part < parts + count; ++part) {
+        if (!part->terms) continue;
+        const char *former = (const char *)x->former + (kept - part->begin) * x->group_bytes;
+        int64_t at = part->terms - x->setup.terms[field];
+        PS_TRY(ps_dgtd_device_inner(&x->system, weights,
+                                    field == PS_DGTD_E ? x->march.electric : former,
+                                    field_of(x, field), part->begin, part->end,
+                                    x->partial[field] + at, x->stream));
+        kept += part->end - part->begin;
+        if (at + x->system.groups > x->partial_used[field])
+            x->partial_used[field] = at + x->system.groups;
+    }
+    return PS_OK;
+}
+
+static ps_status halves_at_once(device_state *x, ps_dgtd_field field, const backend_part *parts,
+                                int count)
+{
+    ps_dgtd_device_part list[PS_DGTD_DEVICE_PARTS];
+    for (int k = 0; k < count; ++k)
+        list[k] = (ps_dgtd_device_part){parts[k].step, parts[k].begin, parts[k].end};
+    if (field == PS_DGTD_H) PS_TRY(keep_former(x, parts, count));
+    PS_TRY(ps_dgtd_device_march_parts(&x->march, field, list, count, x->stream));
+    return add_terms(x, field, parts, count);
+}
+
+static ps_status device_halves(void *opened, ps_dgtd_field field, const backend_part *parts,
+                               int count)
 {
     device_state *x = opened;
-    int64_t from = begin * x->group_bytes, bytes = (end - begin) * x->group_bytes;
-    const void *first = field == PS_DGTD_E ? x->march.electric : x->former;
-    if (terms && field == PS_DGTD_H)
-        PS_TRY(ps_copy_on_device(x->stream, (char *)x->former + from,
-                                 (const char *)x->march.magnetic + from, bytes));
-    PS_TRY(ps_dgtd_device_march_half(&x->march, field, step, begin, end, x->stream));
-    if (!terms) return PS_OK;
-    PS_TRY(ps_dgtd_device_inner(&x->system, field == PS_DGTD_E ? x->eps : x->mu, first,
-                                field_of(x, field), begin, end, x->partial, x->stream));
-    return ps_copy_to_host(x->stream, terms + begin, x->partial + begin,
-                           (end - begin) * (int64_t)sizeof *terms);
+    for (int k = 0, some; k < count; k += some) {
+        some = fitting(x, parts + k, count - k);
+        PS_TRY(halves_at_once(x, field, parts + k, some));
+    }
+    return PS_OK;
 }
 
 static ps_status device_transform(void *opened, ps_dgtd_field field, double scale, double t,
@@ -324,6 +433,11 @@ static ps_status device_take(void *opened, int64_t count, double *values)
 {
     device_state *x = opened;
     int64_t probes = x->setup.probe_count;
+    for (int field = 0; field < 2; ++field) {
+        PS_TRY(ps_copy_to_host(x->stream, x->setup.terms[field], x->partial[field],
+                               x->partial_used[field] * (int64_t)sizeof(double)));
+        x->partial_used[field] = 0;
+    }
     PS_TRY(ps_copy_to_host(x->stream, x->fetched, x->samples,
                            count * probes * 6 * (int64_t)sizeof *values));
     PS_TRY(ps_stream_wait(x->stream));
@@ -354,7 +468,24 @@ static ps_status device_unpack(void *opened, ps_dgtd_field field, int64_t first,
     return ps_stream_wait(x->stream); /* the buffer is the exchange's again */
 }
 
+/* ---- a window ---- */
+
+static ps_window *device_window(void *opened) { return ((device_state *)opened)->window; }
+
+static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t end)
+{
+    device_state *x = opened;
+    int64_t wide = sums ? 2 * x->setup.frequencies : 1; /* groups of sums lie close together */
+    const double *matrix = sums ? x->system.to_nodes : x->system.from_nodes;
+    for (int field = 0; field < 2; ++field) {
+        void *values = sums ? x->sums[field] : field_of(x, (ps_dgtd_field)field);
+        PS_TRY(ps_dgtd_device_convert(&x->system, matrix, values, values, begin * wide, end * wide,
+                                      x->stream));
+    }
+    return PS_OK;
+}
+
 const backend backend_device = {"cuda",           device_open,   device_close, device_put,
-                                device_load,      device_get,    device_save,  device_half,
+                                device_load,      device_get,    device_save,  device_halves,
                                 device_transform, device_sample, device_take,  device_pack,
-                                device_unpack};
+                                device_unpack,    device_window, device_convert};

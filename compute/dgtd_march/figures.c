@@ -12,15 +12,30 @@ static void report_rate(ps_report *report, const march *m)
                    6 * m->problem->reference.nodes * elements * steps / seconds, NULL);
 }
 
+static void report_tiles(ps_report *report, const march *m)
+{
+    const tiles *x = m->tiles;
+    if (!x) return;
+    ps_report_section(report, "tiles");
+    ps_report_int(report, "ranges", x->ranges, NULL);
+    ps_report_int(report, "ranges_a_tile", x->width, NULL);
+    ps_report_int(report, "steps_a_visit", x->visit, NULL);
+    if (!x->window) return;
+    ps_window_stats stats;
+    ps_window_get_stats(x->window, &stats);
+    ps_report_int(report, "phases_a_tile", x->phases, NULL);
+    ps_report_real(report, "part_on_device",
+                   (double)x->request.groups / (double)m->problem->system.groups, NULL);
+    ps_report_real(report, "to_device", (double)stats.bytes_in / 1e9, "GB");
+    ps_report_real(report, "to_host", (double)stats.bytes_out / 1e9, "GB");
+}
+
 static void report_file(ps_report *report, const march *m)
 {
     ps_paged_stats stats;
-    if (!m->tiles) return;
+    if (!m->tiles || !m->tiles->paged) return;
     ps_paged_get_stats(m->tiles->paged, &stats);
     ps_report_section(report, "file");
-    ps_report_int(report, "ranges", m->tiles->ranges, NULL);
-    ps_report_int(report, "ranges_a_tile", m->tiles->width, NULL);
-    ps_report_int(report, "steps_a_visit", m->tiles->visit, NULL);
     ps_report_real(report, "read", (double)stats.bytes_read / 1e9, "GB");
     ps_report_real(report, "written", (double)stats.bytes_written / 1e9, "GB");
     ps_report_real(report, "read_seconds", stats.read_seconds, "s");
@@ -55,6 +70,7 @@ void march_report(const march *m)
     ps_report_real(report, "keeping", m->clock.keeping, "s");
     report_rate(report, m);
     ps_report_int(report, "memory_peak", ps_memory_peak(), "bytes");
+    report_tiles(report, m);
     report_file(report, m);
     ps_report_print(&report);
 }

@@ -136,7 +136,10 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     record named;
     ps_status status = plan_make(run, &options, p, &plan);
-    const char *state = plan.file ? "file" : plan.backend ? plan.backend->name : "memory";
+    const char *state = !plan.backend                                ? "memory"
+                        : plan.file && plan.backend == &backend_device ? "cuda-file"
+                        : plan.file                                  ? "file"
+                                                                     : plan.backend->name;
     if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;

@@ -109,7 +109,10 @@ typedef struct march_plan {
     const backend *backend;
     int ordinal;    /* of its device                                                     */
     bool file;      /* the state lies in a file and is visited a window at a time        */
+    bool window;    /* the state does not fit the device, and is visited likewise        */
     int64_t budget; /* of this rank, bytes                                               */
+    int64_t device, device_budget, device_window; /* bytes there: all, what may be used, and
+                                                     what of it is for a window          */
     int64_t process, system, border, fields, sums, rows, exchange;
     int64_t fixed; /* all that is in memory but fields and sums                         */
     int64_t output, disk_free;
@@ -175,10 +178,10 @@ ps_status upwind_open(march *march, int64_t field_bytes);
 void upwind_start(const march *march); /* before the first step of a start */
 void upwind_close(march *march);
 
-/* step.c: one half step of groups [begin, end) with all that is to be recorded of it; the state is
- * at step `step`, the batch began at `first`. */
-ps_status march_half_range(march *march, ps_dgtd_field field, int64_t step, int64_t first,
-                           int64_t begin, int64_t end);
+/* step.c: half steps of parts that are not linked to one another, with all that is to be recorded
+ * of them; the batch began at step `first`. Sets the parts' terms. */
+ps_status march_parts(march *march, ps_dgtd_field field, int64_t first, backend_part *parts,
+                      int count);
 /* `count` steps of the whole domain in memory. */
 ps_status march_steps(march *march, int64_t count);
 /* What a sample of the running DFT is multiplied by: 2 over their number. */

@@ -4,13 +4,15 @@
 #include <sys/statvfs.h>
 
 #include "compute/dgtd_march/exchange.h"
-#include "compute/dgtd_march/march.h"
+#include "compute/dgtd_march/tiles.h"
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
 /* Thread stacks and what the allocator keeps; chunks of phasors, plain and packed, by threads. */
 enum { SLACK = 12 << 20, PHASOR_CHUNKS = 16 << 20 };
+/* Tables, probes and sources; what fields are converted through where all of them are there. */
+enum { DEVICE_SLACK = 1 << 20, DEVICE_SCRATCH = 64 << 20 };
 
 static int64_t system_bytes(const problem *p)
 {
@@ -80,6 +82,44 @@ static void measure(const ps_run *run, const march_options *options, const probl
     disk_room(run->operands[1], &m->disk_free);
 }
 
+/* Bytes on a device beside fields, sums and what a window takes; of all groups, and of one. */
+static int64_t device_fixed_bytes(const march_options *options, const problem *p)
+{
+    int64_t lanes = ps_dgtd_lanes(p->system.precision), samples = 2 * batch_bytes(options, p);
+    return DEVICE_SLACK + border_bytes(p) + samples +
+           p->system.groups * (6 * lanes + 1);
+}
+
+/* Does the state fit the device with all that it needs beside, or only a window of it? */
+static ps_status place_on_device(const ps_run *run, const march_options *options, const problem *p,
+                                 march_plan *m)
+{
+    ps_device *device;
+    char name[32];
+    if (m->backend != &backend_device) return PS_OK;
+    snprintf(name, sizeof name, "cuda:%d", m->ordinal);
+    PS_TRY(ps_device_open(name, 0, &device));
+    int64_t available = ps_device_describe(device).memory_free / 20 * 19;
+    ps_device_close(&device);
+    m->device_budget = run->device_memory > 0 ? run->device_memory : available;
+    int64_t fixed = device_fixed_bytes(options, p), groups = p->system.groups;
+    int64_t geometry = groups * tiles_window_group_bytes(p) - m->fields - m->sums;
+    m->device = fixed + m->fields / 2 * 3 + m->sums + geometry + DEVICE_SCRATCH;
+    m->window = m->file || m->device > m->device_budget;
+    if (!m->window) return PS_OK;
+    if (ps_comm_size() > 1)
+        return ps_fail(PS_EXHAUSTED,
+                       "a rank's state takes %.1f MB of the device, of which %.1f MB may be used; "
+                       "with several ranks all has to be there: take more of them, or one alone",
+                       (double)m->device / 1e6, (double)m->device_budget / 1e6);
+    if (options->mode_error > 0)
+        return ps_fail(PS_USAGE, "--mode-error needs the fields in one memory, not a window of "
+                                 "them on a device (raise --device-memory)");
+    m->device_window = m->device_budget - fixed;
+    m->fixed += geometry; /* pinned copies */
+    return PS_OK;
+}
+
 /* In memory where it fits, or else in a file, of which at least a hundredth has to be in memory;
  * how much exactly shows when the mesh is there. */
 static ps_status place_state(const ps_run *run, const march_options *options, march_plan *m)
@@ -89,10 +129,6 @@ static ps_status place_state(const ps_run *run, const march_options *options, ma
     bool fits = m->fixed + m->fields + m->sums <= m->budget;
     m->file = options->state == STATE_FILE || (options->state == STATE_AUTO && !fits &&
                                                ps_comm_size() == 1 && options->mode_error == 0);
-    if (m->file && m->backend != &backend_cpu && strcmp(run->device, "auto"))
-        return ps_fail(PS_USAGE, "--device %s: fields in a file are marched on CPU cores only",
-                       run->device);
-    if (m->file) m->backend = &backend_cpu;
     if (m->file && ps_comm_size() > 1)
         return ps_fail(PS_USAGE, "--state file is for one rank; with several, give each what its "
                                  "parts take (--plan lists it)");
@@ -112,6 +148,7 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     measure(run, options, p, m);
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, m));
+    PS_TRY(place_on_device(run, options, p, m));
     PS_TRY(upwind_check(p, m));
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
@@ -157,6 +194,12 @@ void plan_print(const ps_run *run, const problem *p, const march_plan *m)
     ps_report_int(report, "fields", m->fields, "bytes");
     ps_report_int(report, "transforms", m->sums, "bytes");
     ps_report_flag(report, "fields_in_memory", !m->file);
+    if (m->backend == &backend_device) {
+        ps_report_section(report, "device");
+        ps_report_int(report, "budget", m->device_budget, "bytes");
+        ps_report_int(report, "all", m->device, "bytes");
+        ps_report_flag(report, "fields_on_device", !m->window);
+    }
     ps_report_section(report, "disk");
     ps_report_int(report, "written_at_most", m->output, "bytes");
     ps_report_int(report, "free", m->disk_free, "bytes");

@@ -36,7 +36,7 @@ static ps_status open_fields(march *m)
                                  .sigma = p->weights + 2 * p->header->media,
                                  .balance = m->options->balance};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
-    if (m->plan->file) {
+    if (m->plan->file || m->plan->window) {
         PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
         PS_TRY(tiles_open(m, m->plan->budget - m->plan->fixed, m->record.state_name, m->tiles));
         m->batch_max = m->tiles->visit;
@@ -51,16 +51,22 @@ static ps_status open_fields(march *m)
     return PS_OK;
 }
 
+/* Samples of the energy that a batch can have. */
+static int64_t term_samples(const march *m)
+{
+    return m->batch_max / (m->options->balance ? 1 : m->problem->timing.energy_every) + 1;
+}
+
 static ps_status open_rows(march *m)
 {
     const problem *p = m->problem;
-    int64_t samples = m->batch_max / (m->options->balance ? 1 : p->timing.energy_every) + 1;
     PS_TRY(probes_find(p, &m->probes, &m->probe_places, &m->probe_count));
     PS_TRY(PS_ALLOC(&m->values, m->batch_max * m->probe_count * 6, "the probes"));
     PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(m->options, p), "the probes"));
     for (int field = 0; field < 2; ++field)
         PS_TRY(PS_ALLOC(&m->terms[field],
-                        samples * term_count(m->options, field) * p->system.groups, "the energy"));
+                        term_samples(m) * term_count(m->options, field) * p->system.groups,
+                        "the energy"));
     return PS_OK;
 }
 
@@ -80,7 +86,10 @@ static ps_status open_state(march *m)
                            .border = &p->border,
                            .body = &p->body,
                            .total = p->domain.total,
-                           .halo_slots = p->domain.halo_count};
+                           .halo_slots = p->domain.halo_count,
+                           .terms = {m->terms[0], m->terms[1]},
+                           .term_values = term_samples(m) * p->system.groups,
+                           .window = m->plan->window ? &m->tiles->request : NULL};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
@@ -89,6 +98,7 @@ static ps_status open_state(march *m)
         setup.faces = m->exchange->faces;
     }
     PS_TRY(m->backend->open(&setup, m->plan->ordinal, &m->state));
+    if (m->plan->window) m->tiles->window = m->backend->window(m->state);
     if (m->exchange) {
         m->exchange->backend = m->backend;
         m->exchange->state = m->state;
@@ -124,10 +134,7 @@ void march_close(march *m)
     free(m->exchange);
     if (m->backend) m->backend->close(m->state);
     record_close(&m->record);
-    if (m->tiles) {
-        tiles_close(m->tiles);
-        m->march.electric = m->march.magnetic = m->sums[0] = m->sums[1] = NULL;
-    }
+    if (m->tiles) tiles_close(m, m->tiles);
     free(m->tiles);
     free(m->march.electric);
     free(m->march.magnetic);
@@ -147,7 +154,7 @@ void march_close(march *m)
 static void name_state(march *m)
 {
     const problem *p = m->problem;
-    if (m->tiles) {
+    if (m->tiles && m->tiles->paged) {
         ps_checkpoint_array hashes = {"/hashes", "1", PS_I64, m->tiles->ranges, m->tiles->hashes};
         record_state(&m->record, &hashes, 1);
         return;
@@ -182,10 +189,11 @@ ps_status march_begin(march *m, record_mode mode)
 {
     int64_t step;
     name_state(m);
-    PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->tiles ? tiles_adopt : NULL, m));
+    PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
     m->first = m->done = step;
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
-    PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
+    if (!m->tiles)
+        PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
     for (int field = 0; field < 2 && m->exchange; ++field) {
         PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
         PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
@@ -339,7 +347,8 @@ static ps_status keep(march *m, int64_t count)
          shot = m->options->snapshots > 0 && m->done % m->options->snapshots == 0;
     bool keeps = !last && (m->stopped || due);
     bool measured = m->options->mode_error > 0 && (last || m->done % m->options->mode_error == 0);
-    if (shot || measured || last) PS_TRY(ps_comm_agree(m->backend->get(m->state)));
+    if (shot || measured || last)
+        PS_TRY(ps_comm_agree(m->tiles ? tiles_settle(m, last) : m->backend->get(m->state)));
     if (measured) PS_TRY(measure_error(m));
     if (shot) PS_TRY(ps_comm_agree(snapshots_write(m)));
     return keeps ? keep_state(m) : PS_OK;

@@ -70,18 +70,32 @@ static double *terms_of(const march *m, ps_dgtd_field field, int64_t step, int64
     return m->terms[field] + sample * term_count(m->options, field) * m->march.system->groups;
 }
 
-ps_status march_half_range(march *m, ps_dgtd_field field, int64_t step, int64_t first,
-                           int64_t begin, int64_t end)
+/* What is recorded of a part after its half step. */
+static ps_status record_part(march *m, ps_dgtd_field field, int64_t first, const backend_part *x)
 {
     const backend *b = m->backend;
-    if (begin >= end) return PS_OK;
-    PS_TRY(b->half(m->state, field, step, begin, end, terms_of(m, field, step, first)));
-    int64_t probe = probes_before(m, begin), probes = probes_before(m, end) - probe;
-    if (probes > 0 && (step + 1) % m->problem->timing.probe_every == 0)
-        PS_TRY(b->sample(m->state, field, step - first, probe, probes));
-    if (!march_is_transformed(m, step)) return PS_OK;
-    double t = ((double)step + (field == PS_DGTD_E ? 1 : 1.5)) * m->march.dt;
-    return b->transform(m->state, field, march_transform_scale(m), t, begin, end);
+    int64_t probe = probes_before(m, x->begin), probes = probes_before(m, x->end) - probe;
+    if (probes > 0 && (x->step + 1) % m->problem->timing.probe_every == 0)
+        PS_TRY(b->sample(m->state, field, x->step - first, probe, probes));
+    if (!march_is_transformed(m, x->step)) return PS_OK;
+    double t = ((double)x->step + (field == PS_DGTD_E ? 1 : 1.5)) * m->march.dt;
+    return b->transform(m->state, field, march_transform_scale(m), t, x->begin, x->end);
+}
+
+ps_status march_parts(march *m, ps_dgtd_field field, int64_t first, backend_part *parts, int count)
+{
+    if (count == 0) return PS_OK;
+    for (int k = 0; k < count; ++k) parts[k].terms = terms_of(m, field, parts[k].step, first);
+    PS_TRY(m->backend->halves(m->state, field, parts, count));
+    for (int k = 0; k < count; ++k) PS_TRY(record_part(m, field, first, parts + k));
+    return PS_OK;
+}
+
+static ps_status half_range(march *m, ps_dgtd_field field, int64_t step, int64_t first,
+                            int64_t begin, int64_t end)
+{
+    backend_part part = {step, begin, end, NULL};
+    return march_parts(m, field, first, &part, begin < end);
 }
 
 /* ---- whole steps ---- */
@@ -102,9 +116,9 @@ static ps_status each_part(march *m, ps_dgtd_field field, int64_t step, int64_t 
             last ? p->system.groups : (start[q + 1] - p->domain.first + lanes - 1) / lanes;
         if (inner < done) inner = done;
         if (border)
-            PS_TRY(march_half_range(m, field, step, first, inner, end));
+            PS_TRY(half_range(m, field, step, first, inner, end));
         else
-            PS_TRY(march_half_range(m, field, step, first, done, inner));
+            PS_TRY(half_range(m, field, step, first, done, inner));
         done = end > done ? end : done;
     }
     return PS_OK;
@@ -112,7 +126,7 @@ static ps_status each_part(march *m, ps_dgtd_field field, int64_t step, int64_t 
 
 static ps_status half_of_all(march *m, ps_dgtd_field field, int64_t step, int64_t first)
 {
-    if (!m->exchange) return march_half_range(m, field, step, first, 0, m->march.system->groups);
+    if (!m->exchange) return half_range(m, field, step, first, 0, m->march.system->groups);
     PS_TRY(each_part(m, field, step, first, true));
     PS_TRY(exchange_start(m->exchange, field));
     PS_TRY(each_part(m, field, step, first, false));

@@ -1,12 +1,12 @@
 /*
- * tiles: a state larger than memory, marched by time-skewed tiles (numerics guide 4, "Out of
- * core").
+ * tiles: a state larger than memory, marched by time-skewed tiles (kernels/dgtd/skew.h).
  *
- * The groups of the mesh lie in ranges that touch only their neighbours (kernels/dgtd/ranges.h). A
- * visit makes m steps, half steps s = 1 .. 2m (odd E, even H): tile c of w ranges makes half step s
- * on ranges cw-(s-1) .. (c+1)w-s, which have all they need from the tiles before. No work is done
- * twice, all is done in place, and the arithmetic is that of a march in memory, to the bit. Visits
- * go to and fro, so that what is in memory at the end of one is used at the start of the next.
+ * The groups of the mesh lie in ranges that touch only their neighbours (kernels/dgtd/ranges.h),
+ * and m steps are made while they pass through memory once. Visits go to and fro, so that what is
+ * in memory at the end of one is used at the start of the next. Either the state is in a file and
+ * a window of it in the host's memory (runtime/paged_arrays.h); or it is in the host's memory, or
+ * a file behind that, and a window of it, with the geometry, on a device (runtime/device_window.h),
+ * where half steps of different times are done at once to keep it busy.
  */
 #ifndef PS_DGTD_MARCH_TILES_H
 #define PS_DGTD_MARCH_TILES_H
@@ -15,23 +15,34 @@
 #include "runtime/paged_arrays.h"
 
 typedef struct tiles {
-    ps_paged *paged;
+    ps_paged *paged;              /* NULL: the host has all of the state */
+    ps_device *device;            /* of the pinned memory of that        */
+    ps_window *window;            /* of the backend's device, or NULL    */
+    ps_window_source source;      /* of the window: the paged arrays     */
+    backend_window request;       /* for the backend                     */
     int64_t ranges, *bounds;      /* [ranges + 1] groups */
     int64_t *hashes;              /* [ranges], of the last flush */
-    int64_t width, visit;         /* w, and the largest m */
+    int64_t width, visit, phases; /* w, the largest m, and of a tick (0: twice m) */
     int backwards;                /* the direction of the next visit */
     int64_t held_begin, held_end; /* ranges held by tiles_hold */
 } tiles;
 
-/* Opens the files beside `name`; the arrays go to march->march and march->sums. */
+/* Bytes of a group that a window on a device takes. */
+int64_t tiles_window_group_bytes(const problem *problem);
+
+/* Chooses ranges, w and m, and takes the host's memory, or opens the files beside `name`, for the
+ * arrays, which go to march->march and march->sums. PS_EXHAUSTED if not even m = 1 fits. */
 ps_status tiles_open(march *march, int64_t capacity, const char *name, tiles *out);
-void tiles_close(tiles *tiles);
+void tiles_close(march *march, tiles *tiles); /* and frees the arrays */
 
 /* The fields at the start, all ranges. */
 ps_status tiles_start(march *march);
 /* A visit of `count` steps, at most tiles->visit. */
 ps_status tiles_steps(march *march, int64_t count);
-/* All of the state in its file, for a checkpoint; after it was committed, tiles_kept. */
+/* The host's arrays become the state, or its file does; at the end of the run sums become values at
+ * nodes, where a device has other ones. */
+ps_status tiles_settle(march *march, bool last);
+/* All of the state in its place, for a checkpoint; after it was committed, tiles_kept. */
 ps_status tiles_flush(march *march);
 void tiles_kept(march *march);
 /* A checkpoint's file; fails if it is damaged. A record_verify. */

@@ -78,6 +78,7 @@ ps_status flow_add_p2m(flow *f, int64_t g)
         particles_of(f->p->fmm.sources, g) * sides * (2 * l * l * l + 2 * l * l + 6 * l * (l - 1));
     PS_TRY(access_piece(f, FMM_MULTIPOLES, f->p->leaf, g, PS_WRITE));
     PS_TRY(access_piece(f, FMM_SOURCES, 0, g, PS_READ));
+    if (f->p->gpus) PS_TRY(access_piece(f, FMM_SOURCE_LEAVES, 0, g, PS_READ));
     return end(f);
 }
 
@@ -92,6 +93,7 @@ ps_status flow_add_m2m(flow *f, int level, int64_t g)
     f->task.flop = (double)(to - from) * f->p->fmm.sides * 6 * l * l * l * l;
     PS_TRY(access_piece(f, FMM_MULTIPOLES, level, g, PS_WRITE));
     PS_TRY(access_cells(f, FMM_MULTIPOLES, level + 1, from, to));
+    if (f->p->gpus) PS_TRY(access_piece(f, FMM_UP_LISTS, level, g, PS_READ));
     return end(f);
 }
 
@@ -164,6 +166,7 @@ ps_status flow_add_l2l(flow *f, int level, int64_t g)
     PS_TRY(access_piece(f, FMM_LOCALS, level, g, PS_READ_WRITE));
     PS_TRY(access_cells(f, FMM_LOCALS, level - 1, ps_fmm_parent(tree, level, first),
                         ps_fmm_parent(tree, level, last - 1) + 1));
+    if (f->p->gpus) PS_TRY(access_piece(f, FMM_DOWN_LISTS, level, g, PS_READ));
     return end(f);
 }
 
@@ -176,6 +179,8 @@ ps_status flow_add_l2p(flow *f, int64_t g)
     PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_WRITE));
     PS_TRY(access_piece(f, FMM_LOCALS, f->p->leaf, g, PS_READ));
     PS_TRY(access_piece(f, f->p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
+    if (f->p->gpus)
+        PS_TRY(access_piece(f, f->p->same ? FMM_SOURCE_LEAVES : FMM_TARGET_LEAVES, 0, g, PS_READ));
     return end(f);
 }
 

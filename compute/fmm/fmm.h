@@ -15,6 +15,7 @@
 #include "formats/fmm_result.h"
 #include "formats/octree.h"
 #include "formats/task_trace.h"
+#include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/group_near.h"
 #include "runtime/program.h"
@@ -27,7 +28,7 @@ typedef struct fmm_options {
     const char *kernel;
     double parameter, epsilon;
     int64_t order, accuracy, workers, check;
-    int precision, basis, scheduler, termination, resident;
+    int precision, basis, scheduler, termination, gpu_kinds, resident;
     bool gradient, journal, restart;
     const char *trace, *mapping;
 } fmm_options;
@@ -66,6 +67,10 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
+/* Operators of a level into memory of a device that the caller frees, if *block, even on failure.
+ * PS_USAGE: vectors too long for the kernels there. */
+ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
+                               void **block, ps_fmm_device_table *out);
 
 /* ---- pieces of data: pool.c ---- */
 
@@ -75,7 +80,11 @@ typedef enum fmm_what {
     FMM_PLACES,     /* places in the caller's order: i64 [n]                                  */
     FMM_PACKED,     /* for GPUs: particles of augmented leaves, f64 [3 + S][n of these]    */
     FMM_NEAR_LISTS, /* for GPUs: gpu_lists.c                                               */
-    FMM_FAR_LISTS,  /* for GPUs, by level                                                  */
+    FMM_FAR_LISTS,  /* for GPUs, by level, as are the next two                             */
+    FMM_UP_LISTS,
+    FMM_DOWN_LISTS,
+    FMM_SOURCE_LEAVES, /* for GPUs: keys and first particles of a group of leaves          */
+    FMM_TARGET_LEAVES, /* likewise, where targets are not the sources                      */
     FMM_NEAR,       /* f64 [4 S][n]                                                           */
     FMM_COPIES,     /* results of augmented leaves: f64 [4 S][n of these]                     */
     FMM_FAR,        /* f64 [4 S][n]                                                           */
@@ -115,7 +124,7 @@ typedef struct fmm_pool_figures {
 } fmm_pool_figures;
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
 
-/* ---- GPUs: gpu.c, gpu_lists.c ---- */
+/* ---- GPUs: gpu.c, gpu_far.c, gpu_near.c, gpu_lists.c ---- */
 
 /* Where the parts of a group's lists lie: bytes from their beginning. Codes of sources are slot <<
  * shift | cell (kernels/fmm/device_ops.h). */
@@ -141,6 +150,19 @@ typedef struct fmm_far_layout {
 /* Slots are the groups of far_groups. */
 fmm_far_layout fmm_far_layout_of(const fmm_problem *p, int level, int64_t group);
 int fmm_code_shift(const fmm_problem *p); /* bits of a cell within a group */
+/* Of a group of leaves: u64 keys[cells], then i32 start[cells + 1]. */
+typedef struct fmm_leaf_layout {
+    int64_t cells, particles, start, bytes; /* keys are at 0 */
+} fmm_leaf_layout;
+fmm_leaf_layout fmm_leaf_layout_of(const ps_octree *tree, int64_t group);
+void fmm_leaf_lists(const ps_octree *tree, int64_t group, void *out);
+/* Families: i32 [parents][8] by octant. Up: parents are the cells of the group, and codes have
+ * the groups of children that it accesses as slots. Down: parents of the group's cells, first to
+ * last, children the numbers of these cells. */
+int64_t fmm_up_bytes(const ps_octree *tree, int level, int64_t group);
+int64_t fmm_down_bytes(const ps_octree *tree, int level, int64_t group);
+void fmm_up_lists(const fmm_problem *p, int level, int64_t group, void *out);
+void fmm_down_lists(const fmm_problem *p, int level, int64_t group, void *out);
 void fmm_near_lists(const fmm_problem *p, int64_t group, void *out);
 void fmm_far_lists(const fmm_problem *p, int level, int64_t group, void *out);
 
@@ -154,7 +176,13 @@ ps_status fmm_gpus_can(const fmm_problem *p);
 ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p);
 ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus);
 int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run); /* for copies, bytes of each */
-ps_status fmm_gpu_m2l(const ps_task_call *call);                  /* codelets */
+/* Codelets; the order of data is that of flow.c. */
+ps_status fmm_gpu_p2m(const ps_task_call *call);
+ps_status fmm_gpu_m2m(const ps_task_call *call);
+ps_status fmm_gpu_encode(const ps_task_call *call);
+ps_status fmm_gpu_m2l(const ps_task_call *call);
+ps_status fmm_gpu_l2l(const ps_task_call *call);
+ps_status fmm_gpu_l2p(const ps_task_call *call);
 ps_status fmm_gpu_p2p(const ps_task_call *call);
 
 /* ---- particles: source.c ---- */
@@ -350,8 +378,10 @@ ps_status fmm_run_recount(fmm_run *r);
 ps_status fmm_run_tasks(fmm_run *r);
 /* Energy and momentum by side: the attributes of specs/fmm_result.md. */
 void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
-/* Buckets and priorities of Table 3 (RR-8513); table[PS_BUCKETS_MAX]. */
-int fmm_buckets(int gpus, ps_bucket *table);
+/* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take tasks of all kinds but the
+ * reduction, or P2P and M2L: M2L first, or as in Table 3 of RR-8513. */
+enum { FMM_GPU_ALL, FMM_GPU_TWO, FMM_GPU_TABLE }; /* fmm_options.gpu_kinds */
+int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */
 double fmm_gpu_forecast(const fmm_task *task);                   /* on a GPU worker; 0: no code */

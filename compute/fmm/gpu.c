@@ -1,33 +1,13 @@
-/*
- * P2P and M2L on GPUs (RR-8513, section 3.3), by the kernels of kernels/fmm/device_ops.h. A task
- * has the same outputs as on a CPU worker: P2P computes the pairs of the group and its augmented
- * leaves from both sides, one after the other, near results first, then the copies.
- */
+/* Devices for tasks on GPU workers: operators there, and room for tables and workspaces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/fmm/fmm.h"
-#include "kernels/fmm/device_ops.h"
+#include "compute/fmm/gpu.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 
-enum { GPUS_MAX = 16, RESERVE = 256 << 20 /* bytes of a device that are left alone */ };
-
-typedef struct gpu {
-    ps_device *device;
-    void *room; /* tables of sources, then what P2P needs; tasks of a device run one by one */
-    void *blocks[PS_OCTREE_LEVELS_MAX];
-    ps_fmm_device_table tables[PS_OCTREE_LEVELS_MAX];
-} gpu;
-
-struct fmm_gpus {
-    int count;
-    ps_device *devices[GPUS_MAX];
-    gpu gpus[GPUS_MAX];
-    ps_fmm_device_method method;
-    int64_t table_bytes, room_bytes;
-};
+enum { RESERVE = 256 << 20 /* bytes of a device that are left alone */ };
 
 /* ---- opening ---- */
 
@@ -56,7 +36,7 @@ void fmm_gpus_close(fmm_gpus **out)
     if (!gpus) return;
     for (int g = 0; g < gpus->count; ++g) {
         gpu *own = &gpus->gpus[g];
-        if (own->room) ps_device_free(own->device, own->room);
+        if (own->rooms) ps_device_free(own->device, own->rooms);
         for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l)
             if (own->blocks[l]) ps_device_free(own->device, own->blocks[l]);
         ps_device_close(&gpus->devices[g]);
@@ -80,21 +60,6 @@ int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run)
 
 /* ---- operators ---- */
 
-static ps_status upload_table(const fmm_problem *p, int level, gpu *own, ps_stream *stream)
-{
-    const ps_fmm_m2l_table *table = p->fmm.tables[level];
-    int64_t bytes = ps_fmm_device_table_bytes(table);
-    void *host;
-    PS_TRY(ps_alloc_untouched(&host, bytes, "operators for a GPU"));
-    ps_status status = ps_fmm_device_table_pack(table, host, &own->tables[level]);
-    if (status == PS_OK) status = ps_device_alloc(own->device, bytes, &own->blocks[level]);
-    if (status == PS_OK) status = ps_copy_to_device(stream, own->blocks[level], host, bytes);
-    if (status == PS_OK) status = ps_stream_wait(stream);
-    own->tables[level].block = own->blocks[level];
-    free(host);
-    return status;
-}
-
 /* Levels that share a table on the host share it here. */
 static ps_status upload_tables(const fmm_problem *p, gpu *own)
 {
@@ -105,7 +70,8 @@ static ps_status upload_tables(const fmm_problem *p, gpu *own)
         if (l > 2 && p->fmm.tables[l] == p->fmm.tables[l - 1])
             own->tables[l] = own->tables[l - 1];
         else
-            status = upload_table(p, l, own, stream);
+            status = fmm_operators_upload(p->fmm.tables[l], own->device, stream, &own->blocks[l],
+                                          &own->tables[l]);
     }
     ps_stream_close(&stream);
     return status;
@@ -136,6 +102,7 @@ static ps_status measure_room(fmm_gpus *gpus, const fmm_problem *p)
         const ps_group_list *list = &p->lists.far[level];
         for (int64_t g = 0; g < list->groups; ++g)
             slots = largest(slots, list->start[g + 1] - list->start[g]);
+        slots = largest(slots, PS_FMM_DEVICE_CHILDREN + 1); /* groups of children of a group */
     }
     gpus->table_bytes = rounded(
         slots * (int64_t)largest(sizeof(ps_fmm_device_sources), sizeof(ps_fmm_device_vectors)));
@@ -165,7 +132,8 @@ ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p)
     PS_TRY(measure_room(gpus, p));
     for (int g = 0; g < gpus->count; ++g) {
         gpu *own = &gpus->gpus[g];
-        PS_TRY(ps_device_alloc(own->device, gpus->room_bytes, &own->room));
+        PS_TRY(
+            ps_device_alloc(own->device, PS_TASK_LANES * gpus->room_bytes, (void **)&own->rooms));
         if (p->far) PS_TRY(upload_tables(p, own));
     }
     return PS_OK;
@@ -173,126 +141,30 @@ ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p)
 
 /* ---- tasks ---- */
 
-typedef struct scene {
-    fmm_gpus *gpus;
-    const fmm_problem *p;
-    const gpu *own;
-    int level;
-    int64_t group;
-} scene;
-
-static scene scene_of(const ps_task_call *call)
+gpu_scene gpu_scene_of(const ps_task_call *call)
 {
     const fmm_arguments *a = call->arguments;
-    fmm_gpus *gpus = a->work->gpus;
-    return (scene){gpus, a->work->problem, &gpus->gpus[call->worker - a->work->workers], a->level,
-                   a->group};
+    const fmm_gpus *gpus = a->work->gpus;
+    const gpu *own = &gpus->gpus[call->worker - a->work->workers];
+    return (gpu_scene){.call = call,
+                       .gpus = gpus,
+                       .p = a->work->problem,
+                       .own = own,
+                       .room = own->rooms + call->lane * gpus->room_bytes,
+                       .level = a->level,
+                       .group = a->group};
 }
 
-static int64_t cells_of(const ps_octree *tree, int level, int64_t group)
+int64_t gpu_cells(const ps_octree *tree, int level, int64_t group)
 {
     int64_t first, end;
     ps_octree_group(tree, level, group, &first, &end);
     return end - first;
 }
 
-static int64_t particles_of(const ps_octree *tree, int64_t group)
+int64_t gpu_particles(const ps_octree *tree, int64_t group)
 {
     int64_t first, end;
     ps_octree_group(tree, tree->height - 1, group, &first, &end);
     return tree->particle_start[end] - tree->particle_start[first];
-}
-
-ps_status fmm_gpu_m2l(const ps_task_call *call)
-{
-    scene s = scene_of(call);
-    const ps_group_list *list = &s.p->lists.far[s.level];
-    fmm_far_layout l = fmm_far_layout_of(s.p, s.level, s.group);
-    int64_t slots = list->start[s.group + 1] - list->start[s.group];
-    const char *lists = call->data[1 + slots];
-    ps_fmm_device_vectors *table;
-    PS_TRY(PS_ALLOC(&table, slots, "a table of sources"));
-    for (int64_t i = 0; i < slots; ++i)
-        table[i] = (ps_fmm_device_vectors){
-            call->data[1 + i],
-            cells_of(s.p->fmm.sources, s.level, list->items[list->start[s.group] + i]) *
-                s.p->fmm.tables[s.level]->length};
-    ps_fmm_device_m2l m2l = {.far = {.cells = l.cells,
-                                     .blocks = l.blocks,
-                                     .order = (const int32_t *)(lists + l.order),
-                                     .octant_start = (const int32_t *)(lists + l.octant_start),
-                                     .block = (const int32_t *)(lists + l.block),
-                                     .sources = (const int32_t *)(lists + l.sources)},
-                             .sources = {.table = s.own->room, .shift = fmm_code_shift(s.p)},
-                             .locals = {call->data[0], l.cells * s.p->fmm.interpolation.points},
-                             .factor = s.p->fmm.factors[s.level]};
-    /* the copy has taken what is not pinned when it returns */
-    ps_status status =
-        ps_copy_to_device(call->stream, s.own->room, table, slots * (int64_t)sizeof *table);
-    free(table);
-    if (status != PS_OK) return status;
-    return ps_fmm_device_m2l_run(&s.gpus->method, &s.own->tables[s.level], &m2l, call->stream);
-}
-
-static ps_fmm_device_leaves leaves_of(const scene *s, int64_t cells, int64_t particles,
-                                      const uint64_t *keys, const int32_t *start,
-                                      const double *rows, double *results)
-{
-    return (ps_fmm_device_leaves){.cells = cells,
-                                  .particles = particles,
-                                  .keys = keys,
-                                  .box = s->p->header->box,
-                                  .level = s->p->leaf,
-                                  .set = {rows, particles, start},
-                                  .potential = results,
-                                  .gradient = results + s->p->fmm.sides * particles};
-}
-
-/* The sources of each slot, from the accesses from `from` on. */
-static ps_status upload_sources(const scene *s, const ps_task_call *call, const fmm_near_layout *l,
-                                int from, const int32_t *start, ps_fmm_device_sources *own)
-{
-    ps_fmm_device_sources *table;
-    PS_TRY(PS_ALLOC(&table, l->slots, "a table of sources"));
-    for (int64_t i = 0; i < l->slots; ++i) {
-        int64_t group = fmm_near_slot(s->p, s->group, i);
-        table[i] = (ps_fmm_device_sources){call->data[from + i],
-                                           particles_of(s->p->fmm.sources, group), start};
-        start += cells_of(s->p->fmm.sources, s->p->leaf, group) + 1;
-    }
-    if (l->slots) *own = table[0];
-    ps_status status =
-        ps_copy_to_device(call->stream, s->own->room, table, l->slots * (int64_t)sizeof *table);
-    free(table);
-    return status;
-}
-
-ps_status fmm_gpu_p2p(const ps_task_call *call)
-{
-    scene s = scene_of(call);
-    fmm_near_layout l = fmm_near_layout_of(s.p, s.group);
-    bool augmented = l.augmented > 0;
-    int particles = augmented ? 2 : 1, sources = s.p->same ? particles : particles + 1;
-    int behind = sources + (int)l.slots; /* lists, then packed particles */
-    const char *lists = call->data[behind];
-    char *workspace = (char *)s.own->room + s.gpus->table_bytes;
-    ps_fmm_device_sources own = {0};
-    ps_fmm_device_p2p near = {.targets = leaves_of(&s, l.cells, l.particles,
-                                                   (const uint64_t *)(lists + l.keys),
-                                                   (const int32_t *)(lists + l.start),
-                                                   call->data[particles], call->data[0]),
-                              .near = (const int32_t *)(lists + l.near),
-                              .sources = {.table = s.own->room, .shift = fmm_code_shift(s.p)},
-                              .workspace = workspace};
-    PS_TRY(upload_sources(&s, call, &l, sources, (const int32_t *)(lists + l.slot_start), &own));
-    PS_TRY(ps_fmm_device_p2p_run(&s.gpus->method, &near, call->stream));
-    if (!augmented) return PS_OK;
-    ps_fmm_device_p2p copies = {.targets = leaves_of(&s, l.augmented, l.augmented_particles,
-                                                     (const uint64_t *)(lists + l.augmented_keys),
-                                                     (const int32_t *)(lists + l.augmented_start),
-                                                     call->data[behind + 1], call->data[1]),
-                                .near = (const int32_t *)(lists + l.augmented_near),
-                                .sources = {.one = own},
-                                .workspace = workspace};
-    return ps_fmm_device_p2p_run(&s.gpus->method, &copies, call->stream);
 }

@@ -148,6 +148,73 @@ void fmm_near_lists(const fmm_problem *p, int64_t group, void *out)
     }
 }
 
+/* ---- leaves, up, down ---- */
+
+fmm_leaf_layout fmm_leaf_layout_of(const ps_octree *tree, int64_t group)
+{
+    int64_t first, end, bytes = 0;
+    ps_octree_group(tree, tree->height - 1, group, &first, &end);
+    fmm_leaf_layout l = {.cells = end - first,
+                         .particles = tree->particle_start[end] - tree->particle_start[first]};
+    place_part(&bytes, 8 * l.cells);
+    l.start = place_part(&bytes, 4 * (l.cells + 1));
+    l.bytes = bytes;
+    return l;
+}
+
+void fmm_leaf_lists(const ps_octree *tree, int64_t group, void *out)
+{
+    int64_t first, end;
+    fmm_leaf_layout l = fmm_leaf_layout_of(tree, group);
+    ps_octree_group(tree, tree->height - 1, group, &first, &end);
+    memcpy(out, tree->keys[tree->height - 1] + first, (size_t)l.cells * 8);
+    put_start(tree, group, (int32_t *)((char *)out + l.start));
+}
+
+static int64_t family_bytes(int64_t parents) { return 4 * PS_FMM_DEVICE_CHILDREN * parents; }
+
+int64_t fmm_up_bytes(const ps_octree *tree, int level, int64_t group)
+{
+    return family_bytes(cells_of(tree, level, group));
+}
+
+int64_t fmm_down_bytes(const ps_octree *tree, int level, int64_t group)
+{
+    int64_t first, end;
+    ps_octree_group(tree, level, group, &first, &end);
+    return family_bytes(ps_fmm_parent(tree, level, end - 1) + 1 -
+                        ps_fmm_parent(tree, level, first));
+}
+
+void fmm_up_lists(const fmm_problem *p, int level, int64_t group, void *out)
+{
+    const ps_octree *tree = p->fmm.sources;
+    const int64_t *start = tree->child_start[level], size = tree->group_size;
+    int64_t first, end;
+    int shift = fmm_code_shift(p);
+    int32_t *codes = out;
+    ps_octree_group(tree, level, group, &first, &end);
+    for (int64_t c = first; c < end; ++c, codes += PS_FMM_DEVICE_CHILDREN) {
+        for (int o = 0; o < PS_FMM_DEVICE_CHILDREN; ++o) codes[o] = -1;
+        for (int64_t i = start[c]; i < start[c + 1]; ++i)
+            codes[tree->keys[level + 1][i] & 7] =
+                (int32_t)((i / size - start[first] / size) << shift | i % size);
+    }
+}
+
+void fmm_down_lists(const fmm_problem *p, int level, int64_t group, void *out)
+{
+    const ps_octree *tree = p->fmm.targets;
+    int64_t first, end;
+    int32_t *codes = out;
+    ps_octree_group(tree, level, group, &first, &end);
+    int64_t parent = ps_fmm_parent(tree, level, first);
+    memset(out, 0xff, (size_t)fmm_down_bytes(tree, level, group)); /* -1 */
+    for (int64_t c = first; c < end; ++c)
+        codes[PS_FMM_DEVICE_CHILDREN * (ps_fmm_parent(tree, level, c) - parent) +
+              (int64_t)(tree->keys[level][c] & 7)] = (int32_t)(c - first);
+}
+
 /* ---- far ---- */
 
 fmm_far_layout fmm_far_layout_of(const fmm_problem *p, int level, int64_t group)

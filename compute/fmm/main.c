@@ -38,9 +38,15 @@ static const ps_option options[] = {
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"termination", PS_OPTION_CHOICE, &chosen.termination, "auto|none|bucket|kind|time|backlog",
-     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: backlog", 0,
-     0, 0},
+    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "all|two|table",
+     "beside cores, GPUs take tasks of all kinds but the reduction; or P2P and M2L, M2L first; or "
+     "these as in RR-8513, Table 3",
+     0, 0, 0},
+    {"termination", PS_OPTION_CHOICE, &chosen.termination,
+     "auto|none|bucket|kind|time|backlog|balance",
+     "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: balance with "
+     "--gpu-kinds two, else backlog",
+     0, 0, 0},
     {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
      "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
      0, 0},

@@ -54,3 +54,18 @@ ps_status fmm_operators_build(const fmm_options *options, ps_precision precision
     p->operator_seconds = ps_clock() - start;
     return status;
 }
+
+ps_status fmm_operators_upload(const ps_fmm_m2l_table *table, ps_device *device, ps_stream *stream,
+                               void **block, ps_fmm_device_table *out)
+{
+    int64_t bytes = ps_fmm_device_table_bytes(table);
+    void *host;
+    PS_TRY(ps_alloc_untouched(&host, bytes, "operators for a GPU"));
+    ps_status status = ps_fmm_device_table_pack(table, host, out);
+    if (status == PS_OK) status = ps_device_alloc(device, bytes, block);
+    if (status == PS_OK) status = ps_copy_to_device(stream, *block, host, bytes);
+    if (status == PS_OK) status = ps_stream_wait(stream);
+    out->block = *block;
+    free(host);
+    return status;
+}

@@ -90,6 +90,14 @@ static int64_t bytes_of(const fmm_problem *p, fmm_what what, int level, int64_t 
         return fmm_near_layout_of(p, group).bytes;
     case FMM_FAR_LISTS:
         return fmm_far_layout_of(p, level, group).bytes;
+    case FMM_UP_LISTS:
+        return fmm_up_bytes(sources, level, group);
+    case FMM_DOWN_LISTS:
+        return fmm_down_bytes(targets, level, group);
+    case FMM_SOURCE_LEAVES:
+        return fmm_leaf_layout_of(sources, group).bytes;
+    case FMM_TARGET_LEAVES:
+        return fmm_leaf_layout_of(targets, group).bytes;
     case FMM_MULTIPOLES:
         return sides * cells_of(sources, level, group) * ps_fmm_vector_bytes(&p->fmm);
     case FMM_CODED:
@@ -104,14 +112,17 @@ static int64_t bytes_of(const fmm_problem *p, fmm_what what, int level, int64_t 
 /* Groups of a kind on a level; 0 where there is no such piece. */
 static int64_t groups_of(const fmm_problem *p, fmm_what what, int level)
 {
-    bool leveled =
-        what == FMM_MULTIPOLES || what == FMM_CODED || what == FMM_LOCALS || what == FMM_FAR_LISTS;
-    bool for_gpus = what == FMM_PACKED || what == FMM_NEAR_LISTS || what == FMM_FAR_LISTS;
-    bool of_sources = what == FMM_SOURCES || what == FMM_MULTIPOLES || what == FMM_CODED;
+    bool leveled = what == FMM_MULTIPOLES || what == FMM_CODED || what == FMM_LOCALS ||
+                   what == FMM_FAR_LISTS || what == FMM_UP_LISTS || what == FMM_DOWN_LISTS;
+    bool for_gpus = what >= FMM_PACKED && what <= FMM_TARGET_LEAVES;
+    bool of_sources = what == FMM_SOURCES || what == FMM_MULTIPOLES || what == FMM_CODED ||
+                      what == FMM_UP_LISTS || what == FMM_SOURCE_LEAVES;
     const ps_octree *tree = of_sources ? p->fmm.sources : p->fmm.targets;
     if (for_gpus && p->gpus == 0) return 0;
+    if ((what == FMM_UP_LISTS && level == p->leaf) || (what == FMM_DOWN_LISTS && level == 2))
+        return 0;
     if (leveled) return level >= 2 && level <= p->leaf ? ps_octree_groups(tree, level) : 0;
-    if (level != 0 || (what == FMM_TARGETS && p->same) ||
+    if (level != 0 || ((what == FMM_TARGETS || what == FMM_TARGET_LEAVES) && p->same) ||
         ((what == FMM_COPIES || what == FMM_PACKED) && !p->same) || (what == FMM_FAR && !p->far))
         return 0;
     return ps_octree_groups(tree, p->leaf);
@@ -325,6 +336,18 @@ static ps_status load(const fmm_problem *p, fmm_source *source, piece *q)
         return PS_OK;
     case FMM_FAR_LISTS:
         fmm_far_lists(p, q->level, q->group, q->memory);
+        return PS_OK;
+    case FMM_UP_LISTS:
+        fmm_up_lists(p, q->level, q->group, q->memory);
+        return PS_OK;
+    case FMM_DOWN_LISTS:
+        fmm_down_lists(p, q->level, q->group, q->memory);
+        return PS_OK;
+    case FMM_SOURCE_LEAVES:
+        fmm_leaf_lists(p->fmm.sources, q->group, q->memory);
+        return PS_OK;
+    case FMM_TARGET_LEAVES:
+        fmm_leaf_lists(p->fmm.targets, q->group, q->memory);
         return PS_OK;
     default:
         return load_particles(p, source, (fmm_what)q->what, q->group, q->memory);

@@ -55,7 +55,10 @@ ps_status fmm_resident_open(fmm_run *r)
 {
     bool want;
     PS_TRY(wanted(r, &want));
-    if (!want) return PS_OK;
+    if (!want) {
+        ps_device_expect_tasks();
+        return PS_OK;
+    }
     PS_TRY(PS_ALLOC(&r->resident, 1, "the evaluation on a device"));
     fmm_resident *d = r->resident;
     PS_TRY(ps_device_open(strcmp(r->run->device, "auto") ? r->run->device : "cuda", 0, &d->device));
@@ -91,30 +94,17 @@ void fmm_resident_close(fmm_run *r)
 
 /* ---- the plan ---- */
 
-static ps_status copy_table(fmm_resident *d, const ps_fmm_m2l_table *table, int level)
-{
-    int64_t bytes = ps_fmm_device_table_bytes(table);
-    void *block;
-    PS_TRY(ps_alloc(&block, bytes, 1, "operators for the device"));
-    ps_status status = ps_fmm_device_table_pack(table, block, &d->tables[level]);
-    if (status == PS_OK) status = ps_device_alloc(d->device, bytes, &d->table_blocks[level]);
-    if (status == PS_OK)
-        status = ps_copy_to_device(d->streams[0], d->table_blocks[level], block, bytes);
-    if (status == PS_OK) status = ps_stream_wait(d->streams[0]);
-    d->tables[level].block = d->table_blocks[level];
-    d->bytes += bytes;
-    free(block);
-    return status;
-}
-
 static ps_status copy_operators(const fmm_run *r)
 {
     fmm_resident *d = r->resident;
     const fmm_problem *p = &r->problem;
     for (int l = 2; l <= p->leaf; ++l) {
         int own = (int)(p->fmm.tables[l] - p->tables);
-        if (own == l) PS_TRY(copy_table(d, &p->tables[l], l));
         d->run.tables[l] = &d->tables[own];
+        if (own != l) continue;
+        PS_TRY(fmm_operators_upload(&p->tables[l], d->device, d->streams[0], &d->table_blocks[l],
+                                    &d->tables[l]));
+        d->bytes += ps_fmm_device_table_bytes(&p->tables[l]);
     }
     return PS_OK;
 }

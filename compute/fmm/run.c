@@ -168,6 +168,12 @@ static ps_status wait_for_all(inserter *in)
     return PS_OK;
 }
 
+static ps_termination termination_of(const fmm_options *options)
+{
+    if (options->termination) return (ps_termination)(options->termination - 1);
+    return options->gpu_kinds == FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
+}
+
 static ps_status open_queue(fmm_run *r)
 {
     static const ps_schedule_policy policies[] = {PS_SCHEDULE_HETEROPRIO, PS_SCHEDULE_EAGER};
@@ -175,13 +181,12 @@ static ps_status open_queue(fmm_run *r)
     ps_task_mapping mapping = {r->mapping.count, r->mapping.records};
     ps_task_queue_config config = {
         .scheduling = {.buckets = buckets,
-                       .bucket_count = fmm_buckets(r->problem.gpus, buckets),
+                       .bucket_count = fmm_buckets(r->problem.gpus, r->options->gpu_kinds, buckets),
                        .cpus = r->work.workers,
                        .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
-                       .termination = r->options->termination == 0
-                                          ? PS_TERMINATION_BACKLOG
-                                          : (ps_termination)(r->options->termination - 1)},
+                       .termination = termination_of(r->options),
+                       .keep_order = r->options->gpu_kinds != FMM_GPU_TABLE},
         .calibrate = true,
         .keep_edges = r->options->trace != NULL,
         .mapping = r->mapping.count ? &mapping : NULL};

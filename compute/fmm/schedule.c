@@ -7,30 +7,34 @@
 
 enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ };
 
-/* Table 3 of RR-8513: CPU workers alone, CPU workers beside GPUs, GPU workers (-1: never). The
- * upper levels first, where there is a bucket for each. */
+/* Priorities of CPU workers alone, of CPU workers and of GPU workers (-1: never). The first and the
+ * last of the others are Table 3 of RR-8513; the rest made the shortest simulated runs with times
+ * as measured (specs/fmm_run.md). The upper levels first, where there is a bucket for each. */
+enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
-    int alone, beside, gpu;
+    int alone, cpu[3], gpu[3]; /* by fmm_options.gpu_kinds */
 } priorities[FMM_KINDS + 1] = {
-    [FMM_P2M] = {0, 0, -1},   [FMM_M2M] = {1, 1, -1},    [FMM_ENCODE] = {2, 2, -1},
-    [FMM_L2L] = {10, 10, -1}, [P2P_LARGE] = {40, 90, 0}, [FMM_M2L] = {50, 40, 10},
-    [FMM_P2P] = {80, 70, 1},  [FMM_L2P] = {90, 80, -1},  [FMM_REDUCE] = {91, 81, -1}};
+    [FMM_P2M] = {0, {1, 2, 0}, {4, -1, -1}},    [FMM_M2M] = {1, {0, 1, 1}, {1, -1, -1}},
+    [FMM_ENCODE] = {2, {2, 7, 2}, {6, -1, -1}}, [FMM_L2L] = {3, {5, 0, 3}, {7, -1, -1}},
+    [P2P_LARGE] = {4, {8, 5, 8}, {0, 1, 0}},    [FMM_M2L] = {5, {3, 6, 4}, {3, 0, 2}},
+    [FMM_P2P] = {6, {7, 4, 5}, {5, 2, 1}},      [FMM_L2P] = {7, {6, 3, 6}, {2, -1, -1}},
+    [FMM_REDUCE] = {8, {4, 8, 7}, {-1, -1, -1}}};
 
-static ps_bucket bucket_of(int entry, int kind, int level, int gpus)
+static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
-    bool on_gpu = gpus > 0 && fmm_codelets[kind].gpu;
-    return (ps_bucket){.kind = kind,
-                       .cpu = (gpus ? priorities[entry].beside : priorities[entry].alone) + level,
-                       .gpu = on_gpu ? priorities[entry].gpu + level : -1};
+    int cpu = gpus ? priorities[entry].cpu[gpu_kinds] : priorities[entry].alone;
+    int gpu = gpus ? priorities[entry].gpu[gpu_kinds] : -1;
+    return (ps_bucket){
+        .kind = kind, .cpu = STEP * cpu + level, .gpu = gpu < 0 ? -1 : STEP * gpu + level};
 }
 
-int fmm_buckets(int gpus, ps_bucket *table)
+int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)
 {
-    for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, gpus);
-    table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, gpus);
+    for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, gpus, gpu_kinds);
+    table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, gpus, gpu_kinds);
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
-        table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus);
-        table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus);
+        table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus, gpu_kinds);
+        table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus, gpu_kinds);
     }
     return LEVELS + 2 * PS_OCTREE_LEVELS_MAX;
 }
@@ -51,23 +55,25 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
     }
 }
 
-/* Flop/s of a core as tests/bench/bench_fmm_cpu.c finds them with AVX-512 in fp64; the task queue's
- * calibration corrects what is wrong for a machine. */
+/* Flop/s of a core with AVX-512 in fp64 while all cores are at work; the task queue's calibration
+ * corrects what is wrong for a machine. */
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
     static const double rates[FMM_KINDS] = {
         [FMM_P2M] = 15e9, [FMM_M2M] = 5e9,  [FMM_ENCODE] = 30e9, [FMM_M2L] = 50e9,
-        [FMM_L2L] = 5e9,  [FMM_L2P] = 15e9, [FMM_P2P] = 70e9,    [FMM_REDUCE] = 0.5e9};
+        [FMM_L2L] = 5e9,  [FMM_L2P] = 15e9, [FMM_P2P] = 40e9,    [FMM_REDUCE] = 0.5e9};
     double rate = rates[task->kind];
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
     return 1e-6 + task->flop / rate;
 }
 
-/* A third of what an H200 does in fp64 (specs/fmm_device.md), and a launch. */
+/* About what an H200 does in fp64 with groups of some thousand cells, and a launch. */
 double fmm_gpu_forecast(const fmm_task *task)
 {
-    if (!fmm_codelets[task->kind].gpu) return 0;
-    return 2e-5 + task->flop / (task->kind == FMM_P2P ? 10e12 : 5e12);
+    static const double rates[FMM_KINDS] = {
+        [FMM_P2M] = 5e12,   [FMM_M2M] = 0.5e12, [FMM_ENCODE] = 3e12, [FMM_M2L] = 10e12,
+        [FMM_L2L] = 0.5e12, [FMM_L2P] = 5e12,   [FMM_P2P] = 12e12};
+    return rates[task->kind] > 0 ? 1e-5 + task->flop / rates[task->kind] : 0;
 }
 
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)

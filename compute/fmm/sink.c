@@ -93,12 +93,25 @@ static ps_status put_sorted(fmm_sink *sink, const int64_t *places, int64_t count
     return PS_OK;
 }
 
+/* Lines of places that come AHEAD later are on their way meanwhile. */
+static void put_in_memory(fmm_sink *sink, const int64_t *places, int64_t count,
+                          const double *values)
+{
+    enum { AHEAD = 32 };
+    int64_t some = sink->values;
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t soon = i + AHEAD < count ? i + AHEAD : i;
+        __builtin_prefetch(sink->all + places[soon] * some, 1);
+        for (int64_t v = 0; v < some; ++v) sink->all[places[i] * some + v] = values[v * count + i];
+    }
+}
+
 ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, int64_t count, const double *values)
 {
-    for (int64_t i = 0; i < count && sink->all; ++i)
-        for (int v = 0; v < sink->values; ++v)
-            sink->all[places[i] * sink->values + v] = values[v * count + i];
-    if (sink->all) return PS_OK;
+    if (sink->all) {
+        put_in_memory(sink, places, count, values);
+        return PS_OK;
+    }
     int64_t *start = NULL, *order = NULL;
     ps_status status = PS_ALLOC(&start, sink->chunks + 1, "results");
     if (status == PS_OK) status = PS_ALLOC(&order, count, "results");

@@ -386,11 +386,11 @@ static ps_status reduce(const ps_task_call *call)
     return fmm_take_results(s.work, s.group, call->data[1], sum, sums);
 }
 
-const ps_codelet fmm_codelets[FMM_KINDS] = {{"P2M", FMM_P2M, p2m, NULL},
-                                            {"M2M", FMM_M2M, m2m, NULL},
-                                            {"encode", FMM_ENCODE, encode, NULL},
+const ps_codelet fmm_codelets[FMM_KINDS] = {{"P2M", FMM_P2M, p2m, fmm_gpu_p2m},
+                                            {"M2M", FMM_M2M, m2m, fmm_gpu_m2m},
+                                            {"encode", FMM_ENCODE, encode, fmm_gpu_encode},
                                             {"M2L", FMM_M2L, m2l, fmm_gpu_m2l},
-                                            {"L2L", FMM_L2L, l2l, NULL},
-                                            {"L2P", FMM_L2P, l2p, NULL},
+                                            {"L2L", FMM_L2L, l2l, fmm_gpu_l2l},
+                                            {"L2P", FMM_L2P, l2p, fmm_gpu_l2p},
                                             {"P2P", FMM_P2P, p2p, fmm_gpu_p2p},
                                             {"P2P-Reduction", FMM_REDUCE, reduce, NULL}};

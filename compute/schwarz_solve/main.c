@@ -18,20 +18,24 @@ const char *const solve_method_names[] = {"direct",      "cg",    "bicgstab", "b
 
 static struct {
     int64_t slabs, limit, restart, checkpoint;
-    int method, kind;
-    double tolerance, coarse;
-    const char *transmission, *coefficients;
+    int method, kind, inner;
+    double tolerance, coarse, inner_tolerance;
+    const char *transmission, *coefficients, *subdomains;
     bool streamed, resume;
 } chosen = {.slabs = 1,
             .limit = 10000,
             .restart = PS_GMRES_RESTART,
-            .checkpoint = 1,
+            .checkpoint = -1,
             .kind = PS_OO2_UNSYMMETRIC,
             .tolerance = 1e-6};
 
 static const ps_option options[] = {
     {"slabs", PS_OPTION_INT, &chosen.slabs, "N", "subdomains along x; 1: none", 1, 1 << 20,
      PS_IDENTITY},
+    {"subdomains", PS_OPTION_TEXT, &chosen.subdomains, "FILE",
+     "subdomains of any shape instead, with their matrices, by penstock-gravity-assemble "
+     "--subdomains; by fixed point or GMRES",
+     0, 0, PS_IDENTITY},
     {"method", PS_OPTION_CHOICE, &chosen.method,
      "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
      "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: "
@@ -59,16 +63,46 @@ static const ps_option options[] = {
      "itself "
      "where --host-memory is too little otherwise. The same bits",
      0, 0, 0},
+    {"inner", PS_OPTION_CHOICE, &chosen.inner, "direct|cg|bicgstab|bicgcr",
+     "how slabs are solved: fast direct solution in sine modes, or a Krylov method with Jacobi "
+     "scaling, from the last field where it is kept",
+     0, 0, PS_IDENTITY},
+    {"inner-tolerance", PS_OPTION_REAL, &chosen.inner_tolerance, "T",
+     "relative residual of the slabs; 0: a hundredth of the last interface residual, of the wanted "
+     "one with GMRES",
+     0, .5, PS_IDENTITY},
     {"checkpoint", PS_OPTION_INT, &chosen.checkpoint, "N",
-     "iterations between checkpoints (fixed point and sweeps); 0: none", 0, HISTORY_MAX, 0},
+     "iterations between checkpoints; 0: only when stopped; -1: 1 with fixed point and sweeps, 5 "
+     "with GMRES, 200 with Krylov methods",
+     -1, HISTORY_MAX, 0},
     {"restart", PS_OPTION_FLAG, &chosen.resume, NULL, "go on from the newest checkpoint", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
-ps_status note_iteration(solve_problem *p, int64_t iteration, double residual)
+void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *stop)
 {
+    bool often = p->options.method >= METHOD_FIXED_POINT || iteration % 100 == 0;
     if (iteration >= 1 && iteration <= HISTORY_MAX) p->history[iteration - 1] = residual;
-    ps_info("iteration %lld: residual %.3e", (long long)iteration, residual);
-    return ps_stop_requested() ? ps_fail(PS_FAILED, "stopped; --restart goes on") : PS_OK;
+    if (often) ps_info("iteration %lld: residual %.3e", (long long)iteration, residual);
+    *stop = ps_comm_any(ps_stop_requested());
+}
+
+ps_status stop_here(solve_problem *p)
+{
+    p->stopped = true;
+    return ps_fail(PS_FAILED, "stopped");
+}
+
+ps_status not_converged(const solve_problem *p)
+{
+    const solve_options *o = &p->options;
+    return ps_fail(PS_FAILED,
+                   "the %s residual is %.3g after %lld iterations, %.3g is wanted; more --limit "
+                   "with --restart%s may help",
+                   o->method >= METHOD_FIXED_POINT ? "interface" : "relative", p->result.residual,
+                   (long long)p->result.iterations, o->tolerance,
+                   o->method == METHOD_FIXED_POINT || o->method == METHOD_SWEEPS
+                       ? ", a better --kind or --method gmres"
+                       : "");
 }
 
 /* ---- transmission conditions ---- */
@@ -146,14 +180,63 @@ static ps_status choose_transmission(solve_problem *p)
 
 /* ---- the plan ---- */
 
+/* Direct solution over ranks: a slab each, all face modes in the coarse space. An exchange solves
+ * it, another one shows that. */
+static ps_status substructure(solve_problem *p)
+{
+    solve_options *o = &p->options;
+    if (ps_comm_size() > p->grid.nodes[0] - 1)
+        return ps_fail(PS_USAGE, "%lld planes are too few for %d ranks",
+                       (long long)p->grid.nodes[0], ps_comm_size());
+    o->slabs = ps_comm_size();
+    o->method = METHOD_FIXED_POINT;
+    o->coarse = 1e30;
+    o->substructured = true;
+    return PS_OK;
+}
+
+/* What several ranks and slabs solved by Krylov methods ask for. */
+static ps_status check_ways(const solve_problem *p)
+{
+    const solve_options *o = &p->options;
+    bool whole = o->slabs == 1;
+    if (!whole && o->slabs < ps_comm_size())
+        return ps_fail(PS_USAGE, "--slabs %lld: %d ranks need at least as many",
+                       (long long)o->slabs, ps_comm_size());
+    if (whole && p->grid.nodes[0] < 2 * ps_comm_size())
+        return ps_fail(PS_USAGE, "%lld planes are too few for %d ranks",
+                       (long long)p->grid.nodes[0], ps_comm_size());
+    if (whole && o->inner != METHOD_DIRECT)
+        return ps_fail(PS_USAGE, "--inner is for slabs; the whole box takes --method %s",
+                       solve_method_names[o->inner]);
+    return PS_OK;
+}
+
+static int64_t checkpoint_interval(const solve_options *o)
+{
+    if (chosen.checkpoint >= 0) return chosen.checkpoint;
+    return o->method < METHOD_FIXED_POINT ? 200 : o->method == METHOD_GMRES ? 5 : 1;
+}
+
+static ps_status check_subdomains(solve_options *o)
+{
+    if (o->slabs > 1) return ps_fail(PS_USAGE, "--slabs and --subdomains: give one of them");
+    if (o->streamed || o->coarse > 0 || o->method == METHOD_SWEEPS)
+        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory and "
+                                 "without --coarse");
+    o->checkpoint_every = checkpoint_interval(o);
+    return PS_OK;
+}
+
 static ps_status choose_method(solve_problem *p)
 {
     solve_options *o = &p->options;
-    bool whole = o->slabs == 1;
+    bool whole = o->slabs == 1 && !o->subdomains;
     o->method = chosen.method ? (solve_method)(chosen.method - 1)
                 : whole       ? METHOD_DIRECT
                 : o->streamed ? METHOD_SWEEPS
                               : METHOD_GMRES;
+    if (whole && o->method == METHOD_DIRECT && ps_comm_size() > 1) return substructure(p);
     if (whole && o->method >= METHOD_FIXED_POINT)
         return ps_fail(PS_USAGE, "--method %s needs --slabs 2 or more",
                        solve_method_names[o->method]);
@@ -161,23 +244,27 @@ static ps_status choose_method(solve_problem *p)
         return ps_fail(PS_USAGE, "--method %s is for the whole box, --slabs 1",
                        solve_method_names[o->method]);
     if (whole && o->streamed) return ps_fail(PS_USAGE, "--streamed needs --slabs 2 or more");
+    if (o->subdomains) return check_subdomains(o);
     if (!whole && o->slabs > p->grid.nodes[0] - 1)
         return ps_fail(PS_USAGE, "--slabs %lld: %lld layers of elements make at most as many slabs",
                        (long long)o->slabs, (long long)p->grid.nodes[0] - 1);
     if (o->coarse > 0 && o->method == METHOD_SWEEPS)
         return ps_fail(PS_USAGE, "--coarse goes with fixed-point and gmres, not with sweeps");
-    return PS_OK;
+    o->checkpoint_every = checkpoint_interval(o);
+    return check_ways(p);
 }
 
 /* Streams where the whole does not fit. */
 static ps_status plan_memory(solve_problem *p)
 {
     solve_options *o = &p->options;
-    p->memory = o->slabs == 1 ? whole_memory(p) : slabs_memory(p);
-    if (p->memory > p->run->host_memory && o->slabs > 1 && !o->streamed) {
+    p->way = o->subdomains ? &solve_parts : o->slabs == 1 ? &solve_whole : &solve_slabs;
+    p->memory = p->way->memory(p);
+    bool cut = o->slabs > 1 && !o->subdomains;
+    if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
         o->streamed = true;
         PS_TRY(choose_method(p));
-        p->memory = slabs_memory(p);
+        p->memory = p->way->memory(p);
         ps_info("slabs are streamed: in memory they would take more than --host-memory");
     }
     if (p->memory <= p->run->host_memory) return PS_OK;
@@ -185,6 +272,19 @@ static ps_status plan_memory(solve_problem *p)
         PS_EXHAUSTED,
         "this takes %lld MiB of memory, --host-memory allows %lld MiB: more --slabs help",
         (long long)(p->memory >> 20), (long long)(p->run->host_memory >> 20));
+}
+
+/* What a rank writes: an interface plane goes with the slab on its left. */
+static void set_planes(solve_problem *p)
+{
+    int64_t nx = p->grid.nodes[0], slabs = p->options.slabs, ranks = ps_comm_size();
+    int64_t rank = ps_comm_rank();
+    if (slabs == 1 || p->options.subdomains) {
+        whole_planes(p, &p->first_plane, &p->end_plane);
+        return;
+    }
+    p->first_plane = rank == 0 ? 0 : ps_slab_first(nx, slabs, slabs * rank / ranks) + 1;
+    p->end_plane = ps_slab_first(nx, slabs, slabs * (rank + 1) / ranks) + 1;
 }
 
 static ps_status prepare(solve_problem *p)
@@ -199,39 +299,59 @@ static ps_status prepare(solve_problem *p)
     p->options = (solve_options){.slabs = chosen.slabs,
                                  .limit = chosen.limit,
                                  .restart = chosen.restart,
-                                 .checkpoint_every = chosen.checkpoint,
+                                 .inner = (solve_method)chosen.inner,
+                                 .inner_tolerance = chosen.inner_tolerance,
                                  .tolerance = chosen.tolerance,
                                  .coarse = chosen.coarse / 1000,
                                  .streamed = chosen.streamed,
-                                 .resume = chosen.resume};
+                                 .resume = chosen.resume,
+                                 .subdomains = chosen.subdomains};
     PS_TRY(choose_method(p));
-    if (p->options.slabs > 1) PS_TRY(choose_transmission(p));
+    if (p->options.slabs > 1 || p->options.subdomains) PS_TRY(choose_transmission(p));
+    p->end_plane = h->nodes[0];
+    if (ps_comm_size() > 1) set_planes(p);
     PS_TRY(PS_ALLOC(&p->history, HISTORY_MAX, "residuals"));
     return plan_memory(p);
 }
 
+static const char *method_name(const solve_options *o)
+{
+    return solve_method_names[o->substructured ? METHOD_DIRECT : o->method];
+}
+
 /* ---- output ---- */
 
-/* What a run is, for its checkpoints: options, load, method. */
+static ps_store_identity identity_of(const solve_problem *p)
+{
+    return (ps_store_identity){PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
+                               ps_revision(),       p->run->record,       0};
+}
+
+/* What a run is, for its checkpoints: options, load, method, ranks. */
 static ps_status identify(solve_problem *p, char out[IDENTITY_BYTES])
 {
     static char text[PS_RECORD_MAX + 256];
     char hash[17];
     PS_TRY(ps_store_content_hash(p->load.store, hash));
-    int length = snprintf(text, sizeof text, "%s%s %d", p->run->record, hash, p->options.method);
+    int length = snprintf(text, sizeof text, "%s%s %d %d", p->run->record, hash, p->options.method,
+                          ps_comm_size());
     snprintf(out, IDENTITY_BYTES, "%016llx", (unsigned long long)XXH3_64bits(text, (size_t)length));
     p->options.identity = out;
     return PS_OK;
 }
 
-static ps_status create_output(solve_problem *p)
+/* Of this rank; the output itself where there is but one. */
+static ps_status create_output(solve_problem *p, const char *path)
 {
-    ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
-                                  ps_revision(),       p->run->record,       0};
+    ps_store_identity identity = identity_of(p);
     ps_box_field_header header = p->load.header;
+    char part[4096];
     strcpy(header.quantity, "potential");
     strcpy(header.units, "m2/s2");
-    PS_TRY(ps_box_field_create(p->run->operands[1], &identity, &header, &p->out));
+    snprintf(part, sizeof part, "%s", path);
+    if (ps_comm_size() > 1) ps_store_part_path(path, ps_comm_rank(), part);
+    PS_TRY(
+        ps_box_field_create_part(part, &identity, &header, p->first_plane, p->end_plane, &p->out));
     return ps_store_add_input(p->out.store, "load", p->load.store);
 }
 
@@ -241,31 +361,73 @@ static ps_status put_figures(solve_problem *p)
     ps_store *s = p->out.store;
     const double t[4] = {1000 * o->transmission.p[0], o->transmission.q[0] / 1000,
                          1000 * o->transmission.p[1], o->transmission.q[1] / 1000};
-    PS_TRY(ps_store_put_text(s, "/", "method", solve_method_names[o->method]));
+    PS_TRY(ps_store_put_text(s, "/", "method", method_name(o)));
     PS_TRY(ps_store_put_int(s, "/", "slabs", o->slabs));
     PS_TRY(ps_store_put_int(s, "/", "iterations", p->result.iterations));
+    PS_TRY(ps_store_put_int(s, "/", "converged", p->result.converged));
     if (o->slabs > 1) PS_TRY(ps_store_put_reals(s, "/", "transmission", t, 4));
     if (p->result.iterations == 0) return PS_OK;
+    /* Parts are joined: the first one has it all. */
     ps_dataset_spec spec = {.name = "/history/residual",
                             .type = PS_F64,
                             .rank = 1,
-                            .dims = {p->result.iterations},
+                            .dims = {ps_comm_rank() == 0 ? p->result.iterations : 0},
                             .units = "1",
                             .description = "relative residual after each iteration; 0: not known"};
     return ps_store_write_array(s, &spec, p->history);
 }
 
+static ps_status write_part(solve_problem *p, const char *path, void *state)
+{
+    if (!p->out.store) PS_TRY(create_output(p, path));
+    PS_TRY(p->way->write(state));
+    PS_TRY(put_figures(p));
+    return ps_box_field_commit(&p->out);
+}
+
+/* The field of the state, by all ranks, at `path`. */
+static ps_status write_output(solve_problem *p, const char *path, void *state)
+{
+    ps_status status = ps_comm_agree(write_part(p, path, state));
+    if (status == PS_OK && ps_comm_size() > 1) {
+        ps_store_identity identity = identity_of(p);
+        if (ps_comm_rank() == 0) status = ps_store_write_master(path, &identity, ps_comm_size());
+        status = ps_comm_agree(status);
+    }
+    return status;
+}
+
+/* A solve that has not converged: its last iterate goes beside the output. */
+static ps_status keep_iterate(solve_problem *p, ps_status failure, void *state)
+{
+    char message[1024], path[4096];
+    if (p->trial || p->result.iterations < p->options.limit || !isfinite(p->result.residual))
+        return failure;
+    const char *out = p->run->operands[1], *dot = strrchr(out, '.');
+    int stem = dot && !strchr(dot, '/') ? (int)(dot - out) : (int)strlen(out);
+    snprintf(message, sizeof message, "%s", ps_message());
+    snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
+    ps_box_field_close(&p->out);
+    if (write_output(p, path, state) != PS_OK) return ps_fail(failure, "%s", message);
+    return ps_fail(failure, "%s. The last iterate is %s", message, path);
+}
+
 static void report(const solve_problem *p, double seconds)
 {
     const solve_options *o = &p->options;
+    int64_t figures[3] = {p->memory, ps_memory_peak(), p->inner_iterations};
+    ps_comm_max_i64(figures, 2);
+    ps_comm_sum_i64(figures + 2, 1);
+    if (ps_comm_rank() > 0) return;
     ps_report *r = ps_report_new(p->run->json);
     ps_report_ints(r, "nodes", p->grid.nodes, 3);
     ps_report_int(r, "unknowns", ps_q1_grid_size(&p->grid), "");
-    ps_report_text(r, "method", solve_method_names[o->method]);
+    ps_report_text(r, "method", method_name(o));
     ps_report_int(r, "slabs", o->slabs, "");
+    ps_report_int(r, "ranks", ps_comm_size(), "");
     ps_report_flag(r, "streamed", o->streamed);
-    ps_report_int(r, "memory", p->memory, "B");
-    if (o->slabs > 1) {
+    ps_report_int(r, "memory", figures[0], "B");
+    if (o->slabs > 1 && !o->substructured) {
         ps_report_text(r, "kind", o->kind);
         ps_report_real(r, "p1", 1000 * o->transmission.p[0], "1/km");
         ps_report_real(r, "q1", o->transmission.q[0] / 1000, "km");
@@ -275,15 +437,16 @@ static void report(const solve_problem *p, double seconds)
     }
     if (!p->run->plan) {
         ps_report_int(r, "iterations", p->result.iterations, "");
+        if (o->inner != METHOD_DIRECT) ps_report_int(r, "inner_iterations", figures[2], "");
         ps_report_real(r, "interface_residual", p->result.residual, "");
-        ps_report_real(r, "residual", p->residual, "");
+        if (!p->trial) ps_report_real(r, "residual", p->residual, "");
         ps_report_real(r, "reading", p->seconds[SECONDS_READ], "s");
         ps_report_real(r, "solving", p->seconds[SECONDS_SOLVE], "s");
         ps_report_real(r, "writing", p->seconds[SECONDS_WRITE], "s");
         ps_report_real(r, "checking", p->seconds[SECONDS_CHECK], "s");
         ps_report_real(r, "time", seconds, "s");
     }
-    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_int(r, "peak_memory", figures[1], "B");
     ps_report_print(&r);
 }
 
@@ -291,38 +454,65 @@ static ps_status check(solve_problem *p)
 {
     ps_box_field solution;
     double start = ps_clock();
-    PS_TRY(ps_box_field_open(p->run->operands[1], "potential", &solution));
+    PS_TRY(ps_comm_agree(ps_box_field_open(p->run->operands[1], "potential", &solution)));
     ps_status status = check_residual(p, &solution, &p->residual);
     ps_box_field_close(&solution);
     p->seconds[SECONDS_CHECK] = ps_clock() - start;
     return status;
 }
 
+/* Solves and writes; without POTENTIAL nothing is written. */
+static ps_status solve_and_write(solve_problem *p, void **state)
+{
+    const char *path = p->run->operands[1];
+    run_state checkpoints;
+    ps_status status = p->way->open(p, state);
+    if (status == PS_OK && !p->trial) status = create_output(p, path);
+    PS_TRY(ps_comm_agree(status));
+    status = p->way->solve(*state);
+    if (p->stopped) return PS_OK;
+    if (status != PS_OK) return keep_iterate(p, status, *state);
+    if (p->trial) return PS_OK;
+    PS_TRY(write_output(p, path, *state));
+    run_state_open(p, &checkpoints);
+    return run_state_remove(&checkpoints);
+}
+
 static ps_status solve(solve_problem *p)
 {
     char identity[IDENTITY_BYTES];
     double start = ps_clock();
+    void *state = NULL;
     PS_TRY(identify(p, identity));
-    PS_TRY(create_output(p));
-    PS_TRY(p->options.slabs == 1 ? solve_whole(p) : solve_slabs(p));
-    PS_TRY(put_figures(p));
-    PS_TRY(ps_box_field_commit(&p->out));
-    PS_TRY(check(p));
+    ps_status status = solve_and_write(p, &state);
+    p->way->close(state);
+    PS_TRY(status);
+    if (p->stopped) {
+        ps_info("stopped after iteration %lld; go on with the same command and --restart",
+                (long long)p->result.iterations);
+        return PS_OK;
+    }
+    if (!p->trial) PS_TRY(check(p));
     report(p, ps_clock() - start);
     return PS_OK;
 }
 
+static bool up_to_date(solve_problem *p)
+{
+    const char *const roles[] = {"load"};
+    ps_store_identity identity = identity_of(p);
+    if (p->trial || p->run->force) return false;
+    return !ps_comm_any(
+        !ps_store_matches(p->run->operands[1], &identity, 1, roles, &p->load.store));
+}
+
 static ps_status run_solve(ps_run *run)
 {
-    solve_problem p = {.run = run};
-    const char *const roles[] = {"load"};
-    ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
-                                  ps_revision(),       run->record,          0};
-    ps_status status = prepare(&p);
+    solve_problem p = {.run = run, .trial = run->operand_count < 2};
+    ps_status status = ps_comm_agree(prepare(&p));
     if (status == PS_OK && run->plan)
         report(&p, 0);
-    else if (status == PS_OK && !run->force &&
-             ps_store_matches(run->operands[1], &identity, 1, roles, &p.load.store))
+    else if (status == PS_OK && up_to_date(&p))
         ps_info("%s is up to date; --force solves again", run->operands[1]);
     else if (status == PS_OK)
         status = solve(&p);
@@ -336,20 +526,24 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "schwarz-solve",
-        .synopsis = "LOAD POTENTIAL",
+        .synopsis = "LOAD [POTENTIAL]",
         .description =
             "Solves for the potential that belongs to a load of penstock-gravity-assemble: as a\n"
             "whole (directly, or by P-CG, BiCGStab or P-BiCGCR), or by an optimised Schwarz "
             "method\n"
-            "without overlap over slabs, in memory or with one slab in memory at a time. Says the\n"
-            "interface residual and that of the whole system. Checkpoints are POTENTIAL.state.*.",
+            "without overlap over slabs, in memory or with one slab in memory at a time. Under\n"
+            "mpirun, slabs (or planes of the whole) are spread over the ranks. Says the interface\n"
+            "residual and that of the whole system; without POTENTIAL that is all it does.\n"
+            "Checkpoints are POTENTIAL.state.*; a solve that does not converge leaves its last\n"
+            "iterate as POTENTIAL.unconverged.hdf.",
         .examples = "  penstock-schwarz-solve load.hdf potential.hdf\n"
                     "  penstock-schwarz-solve load.hdf potential.hdf --slabs 16 --kind oo2\n"
                     "  penstock-schwarz-solve load.hdf potential.hdf --slabs 64 --streamed "
                     "--host-memory 2G",
         .options = options,
-        .operands_min = 2,
+        .operands_min = 1,
         .operands_max = 2,
-        .run = run_solve};
+        .run = run_solve,
+        .streams = true};
     return ps_main(&program, argc, argv);
 }

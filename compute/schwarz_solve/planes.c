@@ -62,23 +62,35 @@ static void clear_fixed_planes(const solve_problem *p, int64_t first, int64_t co
         memset(u + (count - 1) * plane, 0, (size_t)plane * sizeof *u);
 }
 
-ps_status check_residual(solve_problem *p, ps_box_field *solution, double *out)
+/* Sums of a window into sums[2]. */
+static ps_status window(solve_problem *p, ps_box_field *solution, int64_t first, double *memory,
+                        double sums[2])
 {
     int64_t nx = p->grid.nodes[0], plane = p->grid.nodes[1] * p->grid.nodes[2];
-    double *u = NULL, *product, *b, sums[2] = {0, 0};
-    PS_TRY(PS_ALLOC(&u, (3 * WINDOW + 4) * plane, "the residual of the whole system"));
-    product = u + (WINDOW + 2) * plane;
-    b = product + (WINDOW + 2) * plane;
-    ps_status status = PS_OK;
-    for (int64_t first = 1; first < nx - 1 && status == PS_OK; first += WINDOW) {
-        int64_t end = first + WINDOW < nx - 1 ? first + WINDOW : nx - 1;
-        status = ps_box_field_read(solution, first - 1, end - first + 2, u);
-        if (status == PS_OK) status = ps_box_field_read(&p->load, first, end - first, b);
-        if (status != PS_OK) break;
-        clear_fixed_planes(p, first - 1, end - first + 2, u);
-        window_sums(p, first, end, u, b, product, sums);
-    }
-    free(u);
-    *out = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : 0;
+    int64_t end = first + WINDOW < nx - 1 ? first + WINDOW : nx - 1;
+    double *u = memory, *product = u + (WINDOW + 2) * plane, *b = product + (WINDOW + 2) * plane;
+    PS_TRY(ps_box_field_read(solution, first - 1, end - first + 2, u));
+    PS_TRY(ps_box_field_read(&p->load, first, end - first, b));
+    clear_fixed_planes(p, first - 1, end - first + 2, u);
+    window_sums(p, first, end, u, b, product, sums);
+    return PS_OK;
+}
+
+/* Windows go round the ranks; their sums are added in order. */
+ps_status check_residual(solve_problem *p, ps_box_field *solution, double *out)
+{
+    int64_t windows = (p->grid.nodes[0] - 2 + WINDOW - 1) / WINDOW;
+    double *memory = NULL, *sums = NULL, all[2] = {0, 0};
+    ps_status status = PS_ALLOC(&memory, (3 * WINDOW + 4) * p->grid.nodes[1] * p->grid.nodes[2],
+                                "the residual of the whole system");
+    if (status == PS_OK) status = PS_ALLOC(&sums, 2 * windows, "sums");
+    for (int64_t w = ps_comm_rank(); w < windows && status == PS_OK; w += ps_comm_size())
+        status = window(p, solution, 1 + w * WINDOW, memory, sums + 2 * w);
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = ps_comm_sum_f64(sums, 2 * windows);
+    for (int64_t i = 0; i < 2 * windows && status == PS_OK; ++i) all[i % 2] += sums[i];
+    free(memory);
+    free(sums);
+    *out = all[1] > 0 ? sqrt(all[0] / all[1]) : 0;
     return status;
 }

@@ -5,8 +5,10 @@
 #define PS_SCHWARZ_SOLVE_SOLVE_H
 
 #include "formats/box_field.h"
+#include "formats/checkpoint.h"
 #include "kernels/schwarz/krylov.h"
 #include "kernels/schwarz/slab_box.h"
+#include "runtime/comm.h"
 #include "runtime/program.h"
 
 enum { HISTORY_MAX = 100000 };
@@ -22,49 +24,108 @@ typedef enum solve_method {
 } solve_method;
 
 typedef struct solve_options {
-    solve_method method;
+    solve_method method, inner; /* inner: of the slabs, METHOD_DIRECT or a Krylov method */
     int64_t slabs, limit, restart, checkpoint_every;
-    double tolerance, coarse; /* coarse: 1/m */
+    double tolerance, inner_tolerance, coarse; /* inner_tolerance 0: tied; coarse: 1/m */
     bool streamed, resume;
+    bool substructured; /* direct solution over ranks, as slabs with a full coarse space */
     ps_transmission transmission; /* 1/m, m */
+    const char *subdomains;       /* the file of general shapes; NULL: slabs */
     const char *kind;
     double factor;        /* predicted, of a double step */
     const char *identity; /* of a run, for its checkpoints */
 } solve_options;
 
+enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
+
 typedef struct solve_problem {
     const ps_run *run;
+    bool trial; /* no output: for the figures alone */
     ps_box_field load, out;
     ps_q1_grid grid; /* m */
     solve_options options;
+    const struct solve_way *way;
+    int64_t first_plane, end_plane; /* what this rank writes */
     /* results */
     ps_krylov_result result;
     double *history;   /* [result.iterations], residuals */
     int64_t memory;    /* bytes of the plan */
     double seconds[4]; /* reading and transforming, solving, writing, checking */
     double residual;   /* of the whole system, |b - A u| / |b| */
+    int64_t inner_iterations;
+    bool stopped; /* by a wish to stop: what was reached is in a checkpoint */
 } solve_problem;
-
-enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
 
 extern const char *const solve_method_names[];
 
-/* Bytes that a method needs. */
-int64_t whole_memory(const solve_problem *p);
-int64_t slabs_memory(const solve_problem *p);
+/* A way to solve. Collective over ranks. */
+typedef struct solve_way {
+    int64_t (*memory)(const solve_problem *p); /* bytes */
+    ps_status (*open)(solve_problem *p,
+                      void **state); /* allocates, reads; *state even on failure */
+    /* PS_FAILED at the limit of iterations, the state being the last iterate. */
+    ps_status (*solve)(void *state);
+    ps_status (*write)(void *state); /* own planes of the field to p->out  */
+    void (*close)(void *state);      /* NULL is fine */
+} solve_way;
+extern const solve_way solve_whole, solve_slabs, solve_parts;
 
-/* Solve and write the field to p->out, plane by plane. */
-ps_status solve_whole(solve_problem *p);
-ps_status solve_slabs(solve_problem *p);
+/* Planes of a rank in a box solved as a whole. */
+void whole_planes(const solve_problem *p, int64_t *first, int64_t *end);
 
-/* Notes an iteration and tells it. PS_OK; or the answer to a wish to stop, PS_FAILED. */
-ps_status note_iteration(solve_problem *p, int64_t iteration, double residual);
+/* Notes an iteration and tells it; *stop: whether any rank has been asked to stop. */
+void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *stop);
+/* Ends a solve that was asked to stop: a failure that main turns into success. */
+ps_status stop_here(solve_problem *p);
+ps_status not_converged(const solve_problem *p);
+
+/* ---- ranks ---- */
+
+typedef struct rank_links {
+    ps_comm_pending *pending[2];
+    ps_slab_links links;
+} rank_links;
+/* Links of this rank, which borrow *out; NULL where there is but one. */
+const ps_slab_links *rank_links_open(rank_links *out);
+
+/* ---- checkpoints: of each rank its own, POTENTIAL.state or POTENTIAL.state.r0001 ---- */
+
+enum { STATE_ARRAYS = 5 };
+typedef struct run_state {
+    solve_problem *p;
+    char run[4096];
+    int64_t generation;
+    /* Lists the arrays of the state after `step` iterations; their number. */
+    int (*arrays)(void *context, int64_t step, ps_checkpoint_array *arrays);
+    void *context;
+} run_state;
+void run_state_open(solve_problem *p, run_state *out);
+/* Writes the state after `step` iterations if it is due, or in any case. */
+ps_status run_state_save(run_state *state, int64_t step, bool always);
+/* Loads the newest state that all ranks have; *step 0: there is none, or none is wanted. */
+ps_status run_state_load(run_state *state, int64_t *step);
+ps_status run_state_remove(run_state *state);
+
+/* ---- slabs by Krylov methods ---- */
+
+enum { INNER_LIMIT = 100000 };
+/* Tied to the outer iteration, unless given: a hundredth of its last residual, or, in GMRES, whose
+ * exchanges must stay linear, of the tolerance wanted. */
+double inner_tolerance_of(const solve_problem *p);
+
+typedef struct inner_solver inner_solver;
+int64_t inner_doubles(const solve_problem *p, int64_t planes); /* of workspace */
+ps_status inner_open(solve_problem *p, int64_t planes, inner_solver **out);
+/* The `solve` of a slab_box plan. context: an inner_solver. */
+ps_status inner_solve(void *context, int64_t slab, const ps_slab *geometry, const double *b,
+                      double *u);
+void inner_close(inner_solver **inner);
 
 /* ---- writing by planes ---- */
 
 typedef struct plane_writer {
     ps_box_field *field;
-    int64_t next;  /* plane */
+    int64_t next;  /* plane of the file */
     double *chunk; /* planes that are not full chunks yet */
 } plane_writer;
 ps_status plane_writer_open(ps_box_field *field, plane_writer *out);
@@ -72,7 +133,8 @@ ps_status plane_writer_open(ps_box_field *field, plane_writer *out);
 ps_status plane_writer_add(plane_writer *writer, const double *plane);
 void plane_writer_close(plane_writer *writer);
 
-/* |b - A u| / |b| over the rows that are not fixed, from the two files, some planes at a time. */
+/* |b - A u| / |b| over the rows that are not fixed, from the two files, some planes at a time.
+ * Collective. */
 ps_status check_residual(solve_problem *p, ps_box_field *solution, double *out);
 
 #endif

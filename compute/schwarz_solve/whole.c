@@ -1,4 +1,4 @@
-/* The box as one: direct solution, or a Krylov method. */
+/* The box as one: direct solution, or a Krylov method, over ranks by planes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,88 +6,175 @@
 #include "kernels/schwarz/krylov_team.h"
 #include "runtime/memory.h"
 
-static ps_krylov_method krylov_of(solve_method method)
-{
-    return (ps_krylov_method)(method - METHOD_CG + PS_KRYLOV_CG);
-}
-
-static int64_t whole_workspace(const solve_problem *p, const ps_slab *slab,
-                               const ps_slab_stencil *stencil)
-{
-    ps_krylov_system system = {.stencil = stencil};
-    if (p->options.method == METHOD_DIRECT)
-        return (ps_fast_solver_size(slab) + 7) / 8 * 8 +
-               ps_fast_workspace(slab, (int)p->run->threads);
-    return ps_krylov_cpu_workspace(krylov_of(p->options.method), &system);
-}
-
-int64_t whole_memory(const solve_problem *p)
-{
-    ps_slab slab = ps_slab_whole(&p->grid);
+typedef struct whole {
+    solve_problem *p;
+    ps_slab slab; /* own planes and halos */
     ps_slab_stencil stencil;
-    ps_slab_stencil_make(&slab, &stencil);
-    return 8 * (2 * ps_q1_grid_size(&p->grid) + whole_workspace(p, &slab, &stencil));
-}
+    int64_t first, end; /* own planes */
+    rank_links links;
+    ps_krylov_ranks ranks;
+    ps_krylov_system system;
+    ps_krylov_state krylov;
+    run_state state;
+    double *b, *u, *workspace;
+} whole;
 
-static ps_status krylov(solve_problem *p, const ps_slab_stencil *stencil, const double *b,
-                        double *u, double *workspace)
+static ps_krylov_method krylov_of(const solve_problem *p)
 {
-    ps_krylov_cpu_team team;
-    ps_krylov_system system = {.stencil = stencil, .b = b, .x = u};
-    ps_krylov_method method = krylov_of(p->options.method);
-    PS_TRY(ps_krylov_cpu_begin(method, &system, workspace, &team));
-    ps_krylov_team control = ps_krylov_cpu_team_of(&team);
-    /* The team is its own context: iterations are noted from the result alone. */
-    ps_status status =
-        ps_krylov_solve(method, &control, p->options.tolerance, p->options.limit, &p->result);
-    if (status == PS_OK) status = note_iteration(p, p->result.iterations, p->result.residual);
-    return status;
+    return (ps_krylov_method)(p->options.method - METHOD_CG + PS_KRYLOV_CG);
 }
 
-static ps_status direct(solve_problem *p, const ps_slab *slab, const double *b, double *u,
-                        double *workspace)
+void whole_planes(const solve_problem *p, int64_t *first, int64_t *end)
+{
+    *first = p->grid.nodes[0] * ps_comm_rank() / ps_comm_size();
+    *end = p->grid.nodes[0] * (ps_comm_rank() + 1) / ps_comm_size();
+}
+
+/* Geometry, no memory. */
+static whole measure(const solve_problem *p)
+{
+    whole w = {.slab = ps_slab_whole(&p->grid)};
+    whole_planes(p, &w.first, &w.end);
+    for (int side = 0; side < 2; ++side)
+        w.ranks.beside[side] = w.slab.free[side] =
+            side == 0 ? w.first > 0 : w.end < p->grid.nodes[0];
+    w.slab.grid.nodes[0] = w.end - w.first + w.slab.free[0] + w.slab.free[1];
+    w.ranks.first = w.first;
+    w.ranks.all = p->grid.nodes[0];
+    ps_slab_stencil_make(&w.slab, &w.stencil);
+    return w;
+}
+
+static int64_t workspace_of(const solve_problem *p, const whole *w)
+{
+    ps_krylov_system system = {.stencil = &w->stencil,
+                               .ranks = ps_comm_size() > 1 ? &w->ranks : NULL};
+    if (p->options.method == METHOD_DIRECT)
+        return (ps_fast_solver_size(&w->slab) + 7) / 8 * 8 +
+               ps_fast_workspace(&w->slab, (int)p->run->threads);
+    return ps_krylov_cpu_workspace(krylov_of(p), &system);
+}
+
+static int64_t whole_memory(const solve_problem *p)
+{
+    whole w = measure(p);
+    return 8 * (2 * ps_q1_grid_size(&w.slab.grid) + workspace_of(p, &w));
+}
+
+/* ---- Krylov methods ---- */
+
+static int state_arrays(void *context, int64_t step, ps_checkpoint_array *arrays)
+{
+    whole *w = context;
+    arrays[0] = (ps_checkpoint_array){"/x", "m2/s2", PS_F64, ps_q1_grid_size(&w->slab.grid), w->u};
+    arrays[1] = (ps_checkpoint_array){
+        "/vectors", "1", PS_F64, ps_krylov_cpu_state(krylov_of(w->p), &w->system), w->workspace};
+    arrays[2] =
+        (ps_checkpoint_array){"/scalars", "1", PS_U8, (int64_t)sizeof w->krylov, &w->krylov};
+    return 3;
+}
+
+/* The team's context, and whose it is. */
+typedef struct watched {
+    ps_krylov_cpu_team team;
+    whole *w;
+} watched;
+
+static ps_status watch(void *context, int64_t iteration, double residual)
+{
+    whole *w = ((watched *)context)->w;
+    bool stop;
+    if (iteration == 0) return PS_OK;
+    note_iteration(w->p, iteration, residual, &stop);
+    bool last = iteration >= w->p->options.limit;
+    PS_TRY(run_state_save(&w->state, iteration, stop || last));
+    if (w->krylov.verdict != PS_KRYLOV_RUNNING) return PS_OK;
+    return last ? not_converged(w->p) : stop ? stop_here(w->p) : PS_OK;
+}
+
+static ps_status krylov(whole *w)
+{
+    solve_problem *p = w->p;
+    watched team = {.w = w};
+    int64_t done;
+    PS_TRY(ps_krylov_cpu_begin(krylov_of(p), &w->system, w->workspace, &team.team));
+    ps_krylov_team control = ps_krylov_cpu_team_of(&team.team);
+    control.watch = watch;
+    /* The limit is watched here, so that a state at it can be continued with a higher one. */
+    ps_krylov_state_begin(krylov_of(p), p->options.tolerance, INT64_MAX, &w->krylov);
+    PS_TRY(run_state_load(&w->state, &done));
+    if (done > 0)
+        p->result = (ps_krylov_result){w->krylov.iterations, w->krylov.residual,
+                                       w->krylov.verdict == PS_KRYLOV_CONVERGED};
+    return ps_krylov_continue(&control, &w->krylov, &p->result);
+}
+
+/* ---- direct ---- */
+
+static ps_status direct(whole *w)
 {
     ps_fast_solver solver;
-    PS_TRY(ps_fast_solver_make(slab, workspace, &solver));
-    ps_fast_solve(&solver, b, u, workspace + (ps_fast_solver_size(slab) + 7) / 8 * 8,
-                  (int)p->run->threads);
-    p->result = (ps_krylov_result){.iterations = 0, .converged = true};
+    PS_TRY(ps_fast_solver_make(&w->slab, w->workspace, &solver));
+    ps_fast_solve(&solver, w->b, w->u, w->workspace + (ps_fast_solver_size(&w->slab) + 7) / 8 * 8,
+                  (int)w->p->run->threads);
+    w->p->result = (ps_krylov_result){.iterations = 0, .converged = true};
     return PS_OK;
 }
 
-static ps_status write_field(solve_problem *p, const double *u)
+static ps_status solve(void *state)
 {
-    plane_writer writer;
+    whole *w = state;
     double start = ps_clock();
-    ps_status status = plane_writer_open(&p->out, &writer);
-    for (int64_t i = 0; i < p->grid.nodes[0] && status == PS_OK; ++i)
-        status = plane_writer_add(&writer, u + i * p->out.plane);
-    plane_writer_close(&writer);
-    p->seconds[SECONDS_WRITE] += ps_clock() - start;
+    ps_status status = w->p->options.method == METHOD_DIRECT ? direct(w) : krylov(w);
+    w->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
     return status;
 }
 
-ps_status solve_whole(solve_problem *p)
+static ps_status write_field(void *state)
 {
-    ps_slab slab = ps_slab_whole(&p->grid);
-    ps_slab_stencil stencil;
-    double *b = NULL, *u = NULL, *workspace = NULL, start = ps_clock();
-    int64_t nodes = ps_q1_grid_size(&p->grid);
-    ps_slab_stencil_make(&slab, &stencil);
-    ps_status status = PS_ALLOC(&b, nodes, "loads");
-    if (status == PS_OK) status = PS_ALLOC(&u, nodes, "the solution");
-    if (status == PS_OK)
-        status = PS_ALLOC(&workspace, whole_workspace(p, &slab, &stencil), "solving");
-    if (status == PS_OK) status = ps_box_field_read(&p->load, 0, p->grid.nodes[0], b);
-    p->seconds[SECONDS_READ] = ps_clock() - start;
-    start = ps_clock();
-    if (status == PS_OK)
-        status = p->options.method == METHOD_DIRECT ? direct(p, &slab, b, u, workspace)
-                                                    : krylov(p, &stencil, b, u, workspace);
-    p->seconds[SECONDS_SOLVE] = ps_clock() - start;
-    free(workspace);
-    free(b);
-    if (status == PS_OK) status = write_field(p, u);
-    free(u);
+    whole *w = state;
+    plane_writer writer;
+    double start = ps_clock();
+    ps_status status = plane_writer_open(&w->p->out, &writer);
+    for (int64_t i = w->slab.free[0]; i < w->end - w->first + w->slab.free[0] && status == PS_OK;
+         ++i)
+        status = plane_writer_add(&writer, w->u + i * w->p->out.plane);
+    plane_writer_close(&writer);
+    w->p->seconds[SECONDS_WRITE] += ps_clock() - start;
     return status;
 }
+
+static ps_status open(solve_problem *p, void **state)
+{
+    whole *w;
+    double start = ps_clock();
+    PS_TRY(PS_ALLOC(&w, 1, "solving"));
+    *state = w;
+    *w = measure(p);
+    w->p = p;
+    w->ranks.links = rank_links_open(&w->links);
+    run_state_open(p, &w->state);
+    w->state.arrays = state_arrays;
+    w->state.context = w;
+    int64_t nodes = ps_q1_grid_size(&w->slab.grid);
+    PS_TRY(PS_ALLOC(&w->b, nodes, "loads"));
+    PS_TRY(PS_ALLOC(&w->u, nodes, "the solution"));
+    PS_TRY(PS_ALLOC(&w->workspace, workspace_of(p, w), "solving"));
+    w->system = (ps_krylov_system){
+        .stencil = &w->stencil, .b = w->b, .x = w->u, .ranks = w->ranks.links ? &w->ranks : NULL};
+    PS_TRY(ps_box_field_read(&p->load, w->first - w->slab.free[0], w->slab.grid.nodes[0], w->b));
+    p->seconds[SECONDS_READ] = ps_clock() - start;
+    return PS_OK;
+}
+
+static void close(void *state)
+{
+    whole *w = state;
+    if (!w) return;
+    free(w->b);
+    free(w->u);
+    free(w->workspace);
+    free(w);
+}
+
+const solve_way solve_whole = {whole_memory, open, solve, write_field, close};

@@ -26,13 +26,18 @@ ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, doub
     PS_TRY(PS_ALLOC(&out->last[0], out->rows, "the solver"));
     PS_TRY(PS_ALLOC(&out->last[1], out->rows, "the solver"));
     PS_TRY(ps_cg_prepare(&out->m0, out->scale));
-    if (kind == SOLVER_CHOLESKY) return cholesky_open(&out->m0, &out->factor);
+    if (kind == SOLVER_CHOLESKY) {
+        const ps_csr *m = &out->m0;
+        ps_status status = ps_cholesky_open(
+            &(ps_symmetric_rows){m->rows, m->row_start, m->columns, m->values}, &out->factor);
+        return status == PS_OK ? PS_OK : ps_context(status, "--solver cholesky: M^0");
+    }
     return PS_ALLOC(&out->work, ps_cg_workspace(out->rows), "the solver");
 }
 
 void solver_close(solver *s)
 {
-    cholesky_close(&s->factor);
+    ps_cholesky_close(&s->factor);
     ps_csr_release(&s->m0);
     free(s->scale);
     free(s->work);
@@ -125,7 +130,7 @@ ps_status solver_step(solver *s, int64_t n, const double *load, const double *ri
     if (s->kind == SOLVER_CG)
         PS_TRY(iterate(s, n, right, f));
     else
-        PS_TRY(cholesky_solve(s->factor, right, s->x));
+        PS_TRY(ps_cholesky_solve(s->factor, right, s->x));
     store(s, out);
     double *oldest = s->last[1];
     s->last[1] = s->last[0];

@@ -4,9 +4,9 @@
 #ifndef PS_TDBEM_MARCH_SOLVE_H
 #define PS_TDBEM_MARCH_SOLVE_H
 
-#include "compute/tdbem_march/cholesky.h"
 #include "formats/slice_matrix.h"
 #include "kernels/common/growth_watch.h"
+#include "runtime/cholesky.h"
 
 typedef enum solver_kind { SOLVER_CG, SOLVER_CHOLESKY } solver_kind;
 
@@ -31,7 +31,7 @@ typedef struct solver {
     ps_precision precision; /* of the run: answers are rounded to it                          */
     double tolerance;
     double *scale, *work; /* conjugate gradients                                            */
-    cholesky *factor;
+    ps_cholesky *factor;
     double *x, *last[2]; /* [rows]; last: answers of the two steps before, newest first    */
 } solver;
 

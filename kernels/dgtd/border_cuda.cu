@@ -29,7 +29,7 @@ struct view {
     const double *lift, *face_from_nodes, *matrices;
     const ps_dgtd_border_element *elements;
     double *former;
-    int64_t begin, end;
+    ps_dgtd_border_parts parts; /* of blockIdx.y */
     ps_dgtd_incident incident;
 };
 
@@ -44,8 +44,8 @@ template <typename real> struct place {
 template <typename real>
 __device__ bool find(const view &v, void *field, place<real> *out)
 {
-    const int64_t k = v.begin + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
-    if (k >= v.end) return false;
+    const int64_t k = v.parts.begin[blockIdx.y] + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
+    if (k >= v.parts.end[blockIdx.y]) return false;
     out->element = v.elements + k;
     const int64_t slot = out->element->slot, L = lanes<real>;
     out->field = static_cast<real *>(field) + slot / L * 3 * v.nodes * L + slot % L;
@@ -157,23 +157,23 @@ __global__ void keep(const __grid_constant__ view v, const real *field)
 }
 
 template <typename real>
-__global__ void apply(const __grid_constant__ view v, real *field, int which, double t)
+__global__ void apply(const __grid_constant__ view v, real *field, int which)
 {
     __shared__ double shared[2][WARPS][TRACES];
     place<real> x;
     if (!find(v, field, &x)) return;
     double *in = shared[0][threadIdx.x / WARP], *out = shared[1][threadIdx.x / WARP];
-    if (v.has_incident) add_incident(v, x, which, t, in, out);
+    if (v.has_incident) add_incident(v, x, which, v.parts.t[blockIdx.y], in, out);
     if (x.element->absorbing) absorb(v, x, which, in, out);
 }
 
-view view_of(const ps_dgtd_device *d, const ps_dgtd_device_border *border, int64_t begin,
-             int64_t end)
+view view_of(const ps_dgtd_device *d, const ps_dgtd_device_border *border,
+             const ps_dgtd_border_parts *parts)
 {
     const int p = d->order;
     view v = {p, (p + 1) * (p + 2) * (p + 3) / 6, (p + 1) * (p + 2) / 2, border->averaged,
               border->has_incident, {}, {}, d->lift, d->face_from_nodes, border->matrices,
-              border->elements, border->former, begin, end, border->incident};
+              border->elements, border->former, *parts, border->incident};
     int m = 0;
     ps_dgtd_list_face_nodes(p, &v.faces);
     for (int k = 0; k <= p; ++k)
@@ -185,19 +185,25 @@ view view_of(const ps_dgtd_device *d, const ps_dgtd_device_border *border, int64
     return v;
 }
 
-unsigned blocks_of(int64_t elements) { return (unsigned)((elements + WARPS - 1) / WARPS); }
+dim3 blocks_of(const ps_dgtd_border_parts *parts)
+{
+    int64_t most = 0;
+    for (int k = 0; k < parts->count; ++k)
+        if (parts->end[k] - parts->begin[k] > most) most = parts->end[k] - parts->begin[k];
+    return dim3((unsigned)((most + WARPS - 1) / WARPS), (unsigned)parts->count);
+}
 
 } // namespace
 
 extern "C" ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
                                               const ps_dgtd_device_border *border,
-                                              const void *field, int64_t begin, int64_t end,
-                                              ps_stream *stream)
+                                              const void *field,
+                                              const ps_dgtd_border_parts *parts, ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    const view v = view_of(device, border, begin, end);
-    const unsigned blocks = blocks_of(end - begin);
+    const view v = view_of(device, border, parts);
+    const dim3 blocks = blocks_of(parts);
     if (device->precision == PS_SINGLE)
         keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const float *>(field));
     else
@@ -208,17 +214,18 @@ extern "C" ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
 
 extern "C" ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                                const ps_dgtd_device_border *border,
-                                               ps_dgtd_field which, void *field, double t,
-                                               int64_t begin, int64_t end, ps_stream *stream)
+                                               ps_dgtd_field which, void *field,
+                                               const ps_dgtd_border_parts *parts,
+                                               ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    const view v = view_of(device, border, begin, end);
-    const unsigned blocks = blocks_of(end - begin);
+    const view v = view_of(device, border, parts);
+    const dim3 blocks = blocks_of(parts);
     if (device->precision == PS_SINGLE)
-        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<float *>(field), (int)which, t);
+        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<float *>(field), (int)which);
     else
-        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<double *>(field), (int)which, t);
+        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<double *>(field), (int)which);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -4,14 +4,22 @@
 
 #include "kernels/dgtd/device_march.h"
 
-/* A half step of groups [begin, end). */
+/* A half step of some parts. */
 typedef struct ps_dgtd_device_sweep {
     const ps_dgtd_device *device;
     ps_dgtd_field field;
     void *target;
     const void *source;
-    int64_t begin, end;
+    const ps_dgtd_device_part *parts;
+    int count;
 } ps_dgtd_device_sweep;
+
+/* Elements [begin, end) of the border, by part, and the times of their half steps. */
+typedef struct ps_dgtd_border_parts {
+    int count;
+    int64_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS];
+    double t[PS_DGTD_DEVICE_PARTS];
+} ps_dgtd_border_parts;
 
 /* Ghost value over own value, by the field that is updated and the kind of face. */
 extern const double ps_dgtd_ghost_signs[2][PS_DGTD_FACES];
@@ -42,13 +50,12 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
                                void *electric, double rate, int64_t begin, int64_t end,
                                ps_stream *stream);
 
-/* Elements [begin, end) of the border. */
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
                                    const ps_dgtd_device_border *border, const void *field,
-                                   int64_t begin, int64_t end, ps_stream *stream);
+                                   const ps_dgtd_border_parts *parts, ps_stream *stream);
 ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                     const ps_dgtd_device_border *border, ps_dgtd_field which,
-                                    void *field, double t, int64_t begin, int64_t end,
+                                    void *field, const ps_dgtd_border_parts *parts,
                                     ps_stream *stream);
 
 #endif

@@ -65,6 +65,11 @@ void ps_dgtd_device_current_shape(ps_dgtd_device_current *out, const ps_dgtd_cur
 {
     *out = (ps_dgtd_device_current){.moment = current->moment, .count = current->count};
     for (int c = 0; c < 3; ++c) out->axis[c] = current->axis[c];
+    for (int64_t k = 0; k < current->count; ++k) {
+        int64_t slot = current->slots[k];
+        if (k == 0 || slot < out->first) out->first = slot;
+        if (k == 0 || slot > out->last) out->last = slot;
+    }
 }
 
 int64_t ps_dgtd_device_current_bytes(const ps_dgtd_device_current *current, int order)
@@ -114,24 +119,62 @@ static int64_t first_at(const ps_dgtd_device_march *x, int64_t group)
     return low;
 }
 
-ps_status ps_dgtd_device_march_half(const ps_dgtd_device_march *x, ps_dgtd_field field, int64_t n,
-                                    int64_t begin, int64_t end, ps_stream *stream)
+static double time_of(const ps_dgtd_device_march *x, ps_dgtd_field field, int64_t n)
+{
+    return ((double)n + (field == PS_DGTD_E ? 0.5 : 1)) * x->dt;
+}
+
+/* The elements of the border in the parts; 0: none. */
+static int find_border(const ps_dgtd_device_march *x, ps_dgtd_field field,
+                       const ps_dgtd_device_part *parts, int count, ps_dgtd_border_parts *out)
+{
+    out->count = 0;
+    for (int k = 0; k < count && x->border; ++k) {
+        int64_t first = first_at(x, parts[k].begin), last = first_at(x, parts[k].end);
+        if (first == last) continue;
+        out->begin[out->count] = first;
+        out->end[out->count] = last;
+        out->t[out->count++] = time_of(x, field, parts[k].n);
+    }
+    return out->count > 0;
+}
+
+static ps_status add_currents(const ps_dgtd_device_march *x, const ps_dgtd_device_part *part,
+                              ps_stream *stream)
+{
+    int64_t lanes = ps_dgtd_lanes(x->device->precision);
+    for (int64_t k = 0; k < x->current_count; ++k) {
+        const ps_dgtd_device_current *current = x->currents + k;
+        double p[3];
+        if (current->count == 0 || current->last < part->begin * lanes ||
+            current->first >= part->end * lanes)
+            continue;
+        ps_dgtd_pulse_at(&current->moment, time_of(x, PS_DGTD_E, part->n), p);
+        PS_TRY(ps_dgtd_current_cuda(x->device, current, x->electric, p[1], part->begin, part->end,
+                                    stream));
+    }
+    return PS_OK;
+}
+
+ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_field field,
+                                     const ps_dgtd_device_part *parts, int count, ps_stream *stream)
 {
     void *target = field == PS_DGTD_E ? x->electric : x->magnetic;
     const void *source = field == PS_DGTD_E ? x->magnetic : x->electric;
-    double t = ((double)n + (field == PS_DGTD_E ? 0.5 : 1)) * x->dt;
-    int64_t first = x->border ? first_at(x, begin) : 0, last = x->border ? first_at(x, end) : 0;
-    if (first < last)
-        PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, target, first, last, stream));
-    PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, begin, end, stream));
-    for (int64_t k = 0; field == PS_DGTD_E && k < x->current_count; ++k) {
-        double p[3];
-        if (x->currents[k].count == 0) continue;
-        ps_dgtd_pulse_at(&x->currents[k].moment, t, p);
-        PS_TRY(ps_dgtd_current_cuda(x->device, x->currents + k, target, p[1], begin, end, stream));
-    }
-    if (first < last)
-        PS_TRY(
-            ps_dgtd_border_apply_cuda(x->device, x->border, field, target, t, first, last, stream));
+    ps_dgtd_border_parts border;
+    int has_border = find_border(x, field, parts, count, &border);
+    if (has_border) PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, target, &border, stream));
+    PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, parts, count, stream));
+    for (int k = 0; k < count && field == PS_DGTD_E; ++k)
+        PS_TRY(add_currents(x, parts + k, stream));
+    if (has_border)
+        PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, &border, stream));
     return PS_OK;
+}
+
+ps_status ps_dgtd_device_march_half(const ps_dgtd_device_march *x, ps_dgtd_field field, int64_t n,
+                                    int64_t begin, int64_t end, ps_stream *stream)
+{
+    const ps_dgtd_device_part part = {n, begin, end};
+    return ps_dgtd_device_march_parts(x, field, &part, 1, stream);
 }

@@ -36,7 +36,7 @@ ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
 typedef struct ps_dgtd_device_current {
     ps_dgtd_pulse moment;
     double axis[3];
-    int64_t count;
+    int64_t count, first, last; /* slots are from `first` to `last` */
     int64_t *slots;
     double *loads; /* [count][nodes] */
 } ps_dgtd_device_current;
@@ -60,7 +60,12 @@ typedef struct ps_dgtd_device_march {
     void *electric, *magnetic; /* E^n, H^{n+1/2} */
 } ps_dgtd_device_march;
 
-/* As ps_dgtd_march_half while the state is at step n; enqueued, waits for nothing. */
+/* As ps_dgtd_march_half for up to PS_DGTD_DEVICE_PARTS parts that are not linked to one another,
+ * each from its own step on; enqueued, waits for nothing. */
+ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *march, ps_dgtd_field field,
+                                     const ps_dgtd_device_part *parts, int count,
+                                     ps_stream *stream);
+/* One part. */
 ps_status ps_dgtd_device_march_half(const ps_dgtd_device_march *march, ps_dgtd_field field,
                                     int64_t n, int64_t begin, int64_t end, ps_stream *stream);
 

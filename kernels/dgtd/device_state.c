@@ -54,13 +54,13 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
 }
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
                                    const ps_dgtd_device_border *border, const void *field,
-                                   int64_t begin, int64_t end, ps_stream *stream)
+                                   const ps_dgtd_border_parts *parts, ps_stream *stream)
 {
     return none();
 }
 ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                     const ps_dgtd_device_border *border, ps_dgtd_field which,
-                                    void *field, double t, int64_t begin, int64_t end,
+                                    void *field, const ps_dgtd_border_parts *parts,
                                     ps_stream *stream)
 {
     return none();
@@ -132,8 +132,10 @@ static int64_t place(ps_dgtd_device *d, char *memory)
 {
     int64_t used = 0, real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
     int64_t n = nodes_of(d->order), nf = face_nodes_of(d->order), wide = sizeof(double);
-    d->tangents = piece(memory, &used, slots * 9 * real);
-    d->links = piece(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
+    if (!d->windowed) {
+        d->tangents = piece(memory, &used, slots * 9 * real);
+        d->links = piece(memory, &used, slots * 4 * (int64_t)sizeof *d->links);
+    }
     d->kinds = piece(memory, &used, slots * 4);
     d->bordered = piece(memory, &used, d->groups);
     d->material = piece(memory, &used, slots * (int64_t)sizeof *d->material);
@@ -198,9 +200,11 @@ ps_status ps_dgtd_device_upload(const ps_dgtd_device *d, const ps_dgtd_system *s
 {
     int64_t real = real_bytes(d), slots = d->groups * (PS_DGTD_ALIGN / real);
     PS_TRY(on_cuda(stream));
-    PS_TRY(ps_copy_to_device(stream, d->tangents, system->tangents, slots * 9 * real));
-    PS_TRY(
-        ps_copy_to_device(stream, d->links, system->links, slots * 4 * (int64_t)sizeof *d->links));
+    if (!d->windowed) {
+        int64_t links = slots * 4 * (int64_t)sizeof *d->links;
+        PS_TRY(ps_copy_to_device(stream, d->tangents, system->tangents, slots * 9 * real));
+        PS_TRY(ps_copy_to_device(stream, d->links, system->links, links));
+    }
     PS_TRY(ps_copy_to_device(stream, d->kinds, system->kinds, slots * 4));
     PS_TRY(ps_copy_to_device(stream, d->bordered, system->bordered, d->groups));
     PS_TRY(ps_copy_to_device(stream, d->material, system->material,
@@ -259,12 +263,17 @@ ps_status ps_dgtd_device_convert(const ps_dgtd_device *d, const double *matrix, 
 }
 
 ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
-                                   const void *source, int64_t begin, int64_t end,
+                                   const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream)
 {
-    ps_dgtd_device_sweep sweep = {device, field, target, source, begin, end};
+    ps_dgtd_device_sweep sweep = {device, field, target, source, parts, count};
+    int64_t groups = 0;
     int done;
-    PS_TRY(check(stream, end - begin, &done));
+    if (count > PS_DGTD_DEVICE_PARTS)
+        return ps_fail(PS_FAILED, "%d parts of a half step; %d go at once", count,
+                       PS_DGTD_DEVICE_PARTS);
+    for (int k = 0; k < count; ++k) groups += parts[k].end - parts[k].begin;
+    PS_TRY(check(stream, groups, &done));
     if (done) return PS_OK;
     return device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(&sweep, stream)
                                          : ps_dgtd_half_step_cuda(&sweep, stream);

@@ -34,6 +34,7 @@ typedef struct ps_dgtd_device {
     int order;
     ps_precision precision;
     ps_dgtd_device_mode mode;
+    bool windowed; /* tangents and links are the caller's, who puts them there */
     int64_t elements, groups, materials;
     void *tangents, *steps; /* as in ps_dgtd_system */
     int32_t *links;
@@ -50,7 +51,8 @@ typedef struct ps_dgtd_device {
 /* Order, precision, counts and mode of `device` from the host's system; pointers NULL. */
 void ps_dgtd_device_shape(ps_dgtd_device *device, const ps_dgtd_system *system,
                           ps_dgtd_device_mode mode);
-/* Bytes of all arrays in one piece, and the pointers into it (256-byte aligned, as allocated). */
+/* Bytes of all arrays in one piece, and the pointers into it (256-byte aligned, as allocated);
+ * without tangents and links if they are the caller's. */
 int64_t ps_dgtd_device_bytes(const ps_dgtd_device *device);
 void ps_dgtd_device_place(ps_dgtd_device *device, void *memory);
 /* Copies the arrays of the host, steps as they are set. Waits. */
@@ -73,9 +75,16 @@ ps_status ps_dgtd_device_convert(const ps_dgtd_device *device, const double *mat
                                  const void *from, void *to, int64_t begin, int64_t end,
                                  ps_stream *stream);
 
-/* As ps_dgtd_half_step, to rounding; the bits do not depend on ranges. */
+/* Groups [begin, end), for a half step from step n on. */
+enum { PS_DGTD_DEVICE_PARTS = 32 };
+typedef struct ps_dgtd_device_part {
+    int64_t n, begin, end;
+} ps_dgtd_device_part;
+
+/* As ps_dgtd_half_step, to rounding, of up to PS_DGTD_DEVICE_PARTS parts that are not linked to one
+ * another, at once; the bits do not depend on ranges. */
 ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
-                                   const void *source, int64_t begin, int64_t end,
+                                   const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream);
 
 /* As ps_dgtd_halo_pack and _unpack, of coefficients; faces[count] and buffer on the device. */

@@ -42,7 +42,7 @@ template <typename real> struct view {
     const real *source;
     real *target;
     real sign[PS_DGTD_FACES]; /* ghost values over own ones, by kind of face */
-    int64_t begin, end;       /* slots */
+    uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS]; /* slots of blockIdx.y */
 };
 
 template <typename real> __device__ __forceinline__ real dot(const real (&t)[3], const real (&u)[3])
@@ -193,8 +193,8 @@ __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void 
     const __grid_constant__ view<real> x)
 {
     constexpr int NP = lattice<P>::nodes, L = lanes<real>, T = threads<real, P>();
-    const uint32_t slot = (uint32_t)x.begin + blockIdx.x * T + threadIdx.x;
-    if (slot >= x.end) return;
+    const uint32_t slot = x.begin[blockIdx.y] + blockIdx.x * T + threadIdx.x;
+    if (slot >= x.end[blockIdx.y]) return;
     const uint32_t g = slot / L, lane = slot % L;
     const element<real, P> e = {x.source + (g * (3 * NP * L) + lane),
                                 x.tangents + (g * (9 * L) + lane), g * (4 * L) + lane,
@@ -226,11 +226,17 @@ ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
     view<real> x = {static_cast<const real *>(d->tangents), d->links, d->kinds, d->bordered,
                     d->material, steps, steps + d->materials,
                     static_cast<const real *>(s->source), static_cast<real *>(s->target), {},
-                    s->begin * lanes<real>, s->end * lanes<real>};
+                    {}, {}};
+    uint32_t most = 0;
+    for (int k = 0; k < s->count; ++k) {
+        x.begin[k] = (uint32_t)s->parts[k].begin * lanes<real>;
+        x.end[k] = (uint32_t)s->parts[k].end * lanes<real>;
+        most = x.end[k] - x.begin[k] > most ? x.end[k] - x.begin[k] : most;
+    }
     for (int kind = 0; kind < PS_DGTD_FACES; ++kind)
         x.sign[kind] = (real)ps_dgtd_ghost_signs[s->field][kind];
-    const int64_t blocks = (x.end - x.begin + threads<real, P>() - 1) / threads<real, P>();
-    half_step<real, P><<<(unsigned)blocks, threads<real, P>(), 0, queue>>>(x);
+    const dim3 blocks((most + threads<real, P>() - 1) / threads<real, P>(), (unsigned)s->count);
+    half_step<real, P><<<blocks, threads<real, P>(), 0, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -233,15 +233,17 @@ ps_status launch(const ps_dgtd_device_sweep *s, view<real> *x, cudaStream_t queu
     return PS_OK;
 }
 
-template <typename real> ps_status by_order(const ps_dgtd_device_sweep *s, cudaStream_t queue)
+template <typename real>
+ps_status by_order(const ps_dgtd_device_sweep *s, const ps_dgtd_device_part *part,
+                   cudaStream_t queue)
 {
     const ps_dgtd_device *d = s->device;
     const real *steps = static_cast<const real *>(d->steps) + 2 * d->materials * s->field;
     view<real> x = {static_cast<const real *>(d->tangents), d->links, d->kinds, d->bordered,
                     d->material, steps, steps + d->materials,
                     static_cast<const real *>(s->source), static_cast<real *>(s->target),
-                    static_cast<real *>(d->flux), {}, s->begin * lanes<real>,
-                    s->end * lanes<real>, {}};
+                    static_cast<real *>(d->flux), {}, part->begin * lanes<real>,
+                    part->end * lanes<real>, {}};
     for (int kind = 0; kind < PS_DGTD_FACES; ++kind)
         x.sign[kind] = (real)ps_dgtd_ghost_signs[s->field][kind];
     switch (d->order) {
@@ -261,6 +263,8 @@ extern "C" ps_status ps_dgtd_paper_step_cuda(const ps_dgtd_device_sweep *s, ps_s
     int ordinal;
     PS_CUDA(cudaGetDevice(&ordinal));
     PS_TRY(fill_constants(s->device, ordinal, queue));
-    return s->device->precision == PS_SINGLE ? by_order<float>(s, queue)
-                                             : by_order<double>(s, queue);
+    for (const ps_dgtd_device_part *part = s->parts; part < s->parts + s->count; ++part)
+        PS_TRY(s->device->precision == PS_SINGLE ? by_order<float>(s, part, queue)
+                                                 : by_order<double>(s, part, queue));
+    return PS_OK;
 }

@@ -20,10 +20,11 @@ ps_fmm_device_shape ps_fmm_device_shape_of(const ps_fmm_device_table *table)
     s.chunks = (s.octets + s.width - 1) / s.width;
     /* With a single chunk coded vectors are read to its width, too: pieces beyond are 0. */
     if (s.chunks == 1) s.octets = s.width;
+    s.unit_ranks = s.octets > PS_FMM_OCTETS_MAX / 2 ? PS_FMM_UNIT_RANKS / 2 : PS_FMM_UNIT_RANKS;
     for (int t = 0; t < PS_FMM_OFFSETS; ++t) {
         s.unit[t] = (int32_t)(at / 32);
-        for (int rank = table->rank[t]; rank > 0; rank -= PS_FMM_UNIT_RANKS) {
-            int ranks = rank < PS_FMM_UNIT_RANKS ? rank : PS_FMM_UNIT_RANKS;
+        for (int rank = table->rank[t]; rank > 0; rank -= s.unit_ranks) {
+            int ranks = rank < s.unit_ranks ? rank : s.unit_ranks;
             at += ps_fmm_unit_first(&s, ranks) + (int64_t)s.chunks * ps_fmm_unit_second(&s, ranks);
         }
     }
@@ -122,10 +123,10 @@ static void put_offset(const ps_fmm_device_shape *s, const ps_fmm_m2l_table *tab
                      table->size ? table->size : points,
                      table->length};
     double *to = block + (int64_t)s->unit[t] * 32;
-    for (int first = 0; first < table->rank[t]; first += PS_FMM_UNIT_RANKS) {
+    for (int first = 0; first < table->rank[t]; first += s->unit_ranks) {
         int left = table->rank[t] - first;
         to = put_unit(s, &factor, table->signs, table->start[t], first,
-                      left < PS_FMM_UNIT_RANKS ? left : PS_FMM_UNIT_RANKS, to);
+                      left < s->unit_ranks ? left : s->unit_ranks, to);
     }
 }
 

@@ -5,7 +5,8 @@
  * Matrices are cut into pieces of 8 x 8 for the tensor cores: number 2 lane + e of a piece is what
  * lane (0 .. 31) of a warp holds as the right operand of D = A B + C, k = 2 (lane % 4) + e, n =
  * lane / 4. `octets` are 8 numbers of coded vectors, `tiles` 8 ranks of an offset. A *unit* is at
- * most two tiles of one offset,
+ * most two tiles of one offset (one, where vectors have more than 512 numbers, so that two units
+ * fit the shared memory of a multiprocessor),
  *
  *     first  [tiles][octets][64]           coded source -> ranks, signs included
  *     second [chunks][tiles][width][64]    ranks -> coded target, octets chunk * width ..
@@ -28,13 +29,14 @@
 enum {
     PS_FMM_PIECE = 64,
     PS_FMM_UNIT_RANKS = 16,
-    PS_FMM_OCTETS_MAX = 64 /* coded vectors of up to 512 numbers */
+    PS_FMM_OCTETS_MAX = 128 /* coded vectors of up to 1024 numbers */
 };
 
 typedef struct ps_fmm_device_shape {
     int octets;        /* of a coded vector that is not padding                            */
     int width, chunks; /* octets of the result in registers at a time; how often             */
     int point_octets;  /* of l^3                                                           */
+    int unit_ranks;    /* of a unit at most: PS_FMM_UNIT_RANKS, or half of that            */
     int32_t unit[PS_FMM_OFFSETS]; /* where its units begin, in pieces of 32 numbers         */
     int64_t encoder, decoder, zeros, size; /* numbers: where they begin, and all of it       */
 } ps_fmm_device_shape;

@@ -43,6 +43,11 @@ struct entry {
     int32_t at; /* in the operators, in pieces of 32 numbers */
 };
 
+__host__ __device__ inline int units_of(const launch &in, int offset)
+{
+    return (in.rank[offset] + in.shape.unit_ranks - 1) / in.shape.unit_ranks;
+}
+
 /* ---- the list of a block ---- */
 
 /* Number of the offset of slot 8 n + o from a target in an octant; -1: they touch. */
@@ -84,7 +89,7 @@ __device__ int list_units(const launch &in, const uint8_t *marks, int octant, en
     for (int i = lane; i < (PS_FMM_DEVICE_FAR + WARP - 1) / WARP * WARP; i += WARP) {
         int slot = i % 27 * 8 + i / 27, t = -1, units = 0;
         if (i < PS_FMM_DEVICE_FAR && marks[slot]) t = offset_of(slot, octant);
-        if (t >= 0) units = (in.rank[t] + PS_FMM_UNIT_RANKS - 1) / PS_FMM_UNIT_RANKS;
+        if (t >= 0) units = units_of(in, t);
         int sum = units;
         for (int step = 1; step < WARP; step *= 2) {
             int before = __shfl_up_sync(ALL, sum, step);
@@ -92,7 +97,7 @@ __device__ int list_units(const launch &in, const uint8_t *marks, int octant, en
         }
         int32_t at = t >= 0 ? in.shape.unit[t] : 0;
         for (int u = 0; u < units; ++u) {
-            int ranks = min(PS_FMM_UNIT_RANKS, in.rank[t] - u * PS_FMM_UNIT_RANKS);
+            int ranks = min(in.shape.unit_ranks, in.rank[t] - u * in.shape.unit_ranks);
             list[total + sum - units + u] = {(uint16_t)slot, (uint16_t)ranks, at};
             at += (ps_fmm_unit_first(&in.shape, ranks) +
                    in.shape.chunks * ps_fmm_unit_second(&in.shape, ranks)) /
@@ -372,7 +377,7 @@ ps_status start(const launch &in, int sides, cudaStream_t stream)
 {
     int units = 0;
     for (int t = 0; t < PS_FMM_OFFSETS; ++t)
-        units += (in.rank[t] + PS_FMM_UNIT_RANKS - 1) / PS_FMM_UNIT_RANKS;
+        units += units_of(in, t);
     int rows = warps * ROWS;
     int bytes = STAGES * in.stage_numbers * (int)sizeof(double) + units * (int)sizeof(entry);
     dim3 grid((unsigned)(in.far.cells / rows + 8), (unsigned)sides);
@@ -425,8 +430,8 @@ extern "C" ps_status ps_fmm_device_m2l_run(const ps_fmm_device_method *method,
                  .add = m2l->add};
     for (int t = 0; t < PS_FMM_OFFSETS; ++t) in.rank[t] = table->rank[t];
     in.real_octets = ((table->size ? table->size : in.points) + 7) / 8;
-    in.stage_numbers = ps_fmm_unit_first(&in.shape, PS_FMM_UNIT_RANKS) +
-                       ps_fmm_unit_second(&in.shape, PS_FMM_UNIT_RANKS);
+    in.stage_numbers = ps_fmm_unit_first(&in.shape, in.shape.unit_ranks) +
+                       ps_fmm_unit_second(&in.shape, in.shape.unit_ranks);
     for (; in.chunk < in.shape.chunks; ++in.chunk) {
         PS_TRY(method->far == PS_SINGLE ? start_width<float>(in, method->sides, on)
                                         : start_width<double>(in, method->sides, on));

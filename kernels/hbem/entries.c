@@ -1,5 +1,6 @@
 #include "kernels/hbem/entries.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,11 +68,21 @@ int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, in
         int32_t t = (int32_t)(space->item[space->start[range.begin] + e] / 3);
         if (count == 0 || t != list[count - 1]) list[count++] = t;
     }
+    if (space->kind == PS_SPACE_P0) return count; /* each has one */
     qsort(list, (size_t)count, sizeof *list, ascending);
     int64_t kept = 0;
     for (int64_t e = 0; e < count; ++e)
         if (e == 0 || list[e] != list[e - 1]) list[kept++] = list[e];
     return kept;
+}
+
+uint8_t ps_hbem_normal_group(const ps_hbem_triangle *triangle)
+{
+    const double *n = triangle->normal;
+    int axis = 0;
+    for (int c = 1; c < 3; ++c)
+        if (fabs(n[c]) > fabs(n[axis])) axis = c;
+    return (uint8_t)(2 * axis + (n[axis] < 0));
 }
 
 ps_hbem_kernel ps_hbem_exchanged(ps_hbem_kernel kernel)

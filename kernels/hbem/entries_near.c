@@ -28,6 +28,8 @@ typedef struct near {
     ps_hbem_range rows, columns;
     queue (*queues)[2]; /* [CLASSES][exchanged] */
     double *values;
+    bool whole;  /* both spaces are P0: sums over hats are all that is wanted             */
+    bool mirror; /* a symmetric diagonal block: a pair of triangles stands for both orders */
 } near;
 
 /* ---- results ---- */
@@ -73,9 +75,8 @@ static void by_parts(const near *n, const int32_t pair_of[2], double sum[3][3])
 }
 
 /* Adds sum[l][m], hats of row triangle and column triangle, to the entries they belong to. */
-static void finish(const near *n, const int32_t pair_of[2], double sum[3][3], double *values)
+static void spread(const near *n, const int32_t pair_of[2], double sum[3][3], double *values)
 {
-    if (n->op->kernel == PS_KERNEL_HYPS) by_parts(n, pair_of, sum);
     const int32_t *row = n->op->test->dof_of + 3 * (int64_t)pair_of[0];
     const int32_t *column = n->op->trial->dof_of + 3 * (int64_t)pair_of[1];
     int64_t height = n->rows.end - n->rows.begin;
@@ -87,12 +88,51 @@ static void finish(const near *n, const int32_t pair_of[2], double sum[3][3], do
     }
 }
 
+static void transpose(double sum[3][3], double out[3][3])
+{
+    for (int e = 0; e < 9; ++e) out[e % 3][e / 3] = sum[e / 3][e % 3];
+}
+
+static void finish(const near *n, const int32_t pair_of[2], double sum[3][3], double *values)
+{
+    double turned[3][3];
+    if (n->op->kernel == PS_KERNEL_HYPS) by_parts(n, pair_of, sum);
+    spread(n, pair_of, sum, values);
+    if (!n->mirror || pair_of[0] == pair_of[1]) return;
+    transpose(sum, turned);
+    spread(n, (int32_t[2]){pair_of[1], pair_of[0]}, turned, values);
+}
+
+/* Adds a sum over all hats to the one entry of two triangles in P0. */
+static void finish_whole(const near *n, int32_t row, int32_t column, double sum, double *values)
+{
+    int64_t i = n->op->test->dof_of[3 * (int64_t)row] - n->rows.begin;
+    int64_t j = n->op->trial->dof_of[3 * (int64_t)column] - n->columns.begin;
+    int64_t height = n->rows.end - n->rows.begin;
+    values[j * height + i] += sum;
+    if (n->mirror && i != j) values[i * height + j] += sum;
+}
+
+static void deliver_whole(const near *n, const pair *p, bool exchanged, double moment,
+                          double *values)
+{
+    const ps_hbem_triangle *all = n->op->test->surface->triangles;
+    double scale = all[p->side[0].triangle].jacobian * p->side[0].share *
+                   all[p->side[1].triangle].jacobian * p->side[1].share;
+    finish_whole(n, p->side[exchanged].triangle, p->side[!exchanged].triangle, moment * scale,
+                 values);
+}
+
 static void deliver(const near *n, const pair *p, bool exchanged, const double *moments,
                     double *values)
 {
     double sum[3][3], turned[3][3];
+    if (n->whole) {
+        deliver_whole(n, p, exchanged, moments[0], values);
+        return;
+    }
     to_whole(n, p, moments, sum);
-    for (int e = 0; e < 9; ++e) turned[e % 3][e / 3] = sum[e / 3][e % 3];
+    transpose(sum, turned);
     finish(n, (int32_t[2]){p->side[exchanged].triangle, p->side[!exchanged].triangle},
            exchanged ? turned : sum, values);
 }
@@ -121,15 +161,15 @@ static void flush(near *n, int class, bool exchanged)
     if (exchanged) kernel = ps_hbem_exchanged(kernel);
     int parts = ps_hbem_parts(n->op);
     for (int side = 0; side < 2; ++side) pack(n, q, side, lanes[side]);
-    ps_hbem_pair_job job = {.x = lanes[0], .y = lanes[1], .moments = moments,
-                            .wavenumber = n->op->wavenumber};
+    ps_hbem_pair_job job = {
+        .x = lanes[0], .y = lanes[1], .moments = moments, .wavenumber = n->op->wavenumber};
     if (class < PS_PAIR_CONTACTS) {
         job.joint = quadrature->joint[class];
         job.joint_count = quadrature->joint_count[class];
-        functions->joint[kernel][parts - 1](&job);
+        functions->joint[n->whole][kernel][parts - 1](&job);
     } else {
         job.rule = &quadrature->rule[class - PS_PAIR_CONTACTS];
-        functions->regular[kernel][parts - 1](&job);
+        functions->regular[n->whole][kernel][parts - 1](&job);
     }
     int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
     for (int part = 0; part < parts; ++part)
@@ -299,15 +339,22 @@ static void flush_batch(near *n, batch *b)
     int parts = ps_hbem_parts(n->op);
     for (int lane = 0; lane < LANES; ++lane)
         put_lane(&all[b->columns[lane < b->count ? lane : 0]], lane, y);
-    ps_hbem_pair_job job = {.x = b->x, .y = y, .rule = &n->op->quadrature->rule[0],
-                            .wavenumber = n->op->wavenumber, .moments = moments};
+    ps_hbem_pair_job job = {.x = b->x,
+                            .y = y,
+                            .rule = &n->op->quadrature->rule[0],
+                            .wavenumber = n->op->wavenumber,
+                            .moments = moments};
     ps_hbem_kernel kernel = n->op->kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : n->op->kernel;
-    ps_hbem_pair_functions_here()->regular[kernel][parts - 1](&job);
+    ps_hbem_pair_functions_here()->regular[n->whole][kernel][parts - 1](&job);
     int64_t size = (n->rows.end - n->rows.begin) * (n->columns.end - n->columns.begin);
     for (int part = 0; part < parts; ++part)
         for (int lane = 0; lane < b->count; ++lane) {
             double sum[3][3], *own = moments + 9 * LANES * part + lane;
             double scale = all[b->row].jacobian * all[b->columns[lane]].jacobian;
+            if (n->whole) {
+                finish_whole(n, b->row, b->columns[lane], own[0] * scale, n->values + part * size);
+                continue;
+            }
             for (int e = 0; e < 9; ++e) sum[e / 3][e % 3] = own[e * LANES] * scale;
             finish(n, (int32_t[2]){b->row, b->columns[lane]}, sum, n->values + part * size);
         }
@@ -333,11 +380,25 @@ static void add_row(near *n, int32_t row, const int32_t *columns, int64_t count)
     flush_batch(n, &b);
 }
 
+/* Rows and columns are the same functions and the operator is symmetric. */
+static bool on_diagonal(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns)
+{
+    return (op->kernel == PS_KERNEL_SLP || op->kernel == PS_KERNEL_HYPS) &&
+           op->test->dof_of == op->trial->dof_of && rows.begin == columns.begin &&
+           rows.end == columns.end;
+}
+
 ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns,
                              ps_hbem_workspace *workspace, double *values)
 {
     queue queues[CLASSES][2];
-    near n = {.op = op, .rows = rows, .columns = columns, .queues = queues, .values = values};
+    near n = {.op = op,
+              .rows = rows,
+              .columns = columns,
+              .queues = queues,
+              .values = values,
+              .whole = op->test->kind == PS_SPACE_P0 && op->trial->kind == PS_SPACE_P0,
+              .mirror = on_diagonal(op, rows, columns)};
     for (int e = 0; e < 2 * CLASSES; ++e) queues[e / 2][e % 2].count = 0;
     int32_t *row_list, *column_list;
     int64_t before = workspace->used;
@@ -347,7 +408,10 @@ ps_status ps_hbem_near_block(const ps_hbem_operator *op, ps_hbem_range rows, ps_
     int64_t column_count = ps_hbem_triangles_of(op->trial, columns, column_list);
     int64_t size = (rows.end - rows.begin) * (columns.end - columns.begin) * ps_hbem_parts(op);
     memset(values, 0, (size_t)size * sizeof *values);
-    for (int64_t r = 0; r < row_count; ++r) add_row(&n, row_list[r], column_list, column_count);
+    for (int64_t r = 0; r < row_count; ++r) {
+        int64_t first = n.mirror ? r : 0;
+        add_row(&n, row_list[r], column_list + first, column_count - first);
+    }
     for (int e = 0; e < 2 * CLASSES; ++e) flush(&n, e / 2, e % 2);
     workspace->used = before;
     return PS_OK;

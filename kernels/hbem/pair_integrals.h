@@ -31,12 +31,14 @@ typedef struct ps_hbem_source_f64 {
     double x[3], normal[3], coefficient;
 } ps_hbem_source_f64;
 
-/* sums[block][part][3][lanes] = sum_p c_p sum_q w_q phi_m(y_q) K(x_p, y_q), without the lanes' J.
+/* Sources are listed triangle by triangle, `together` of each (0: 1).
+ * sums[block][part][3][lanes] = sum_p c_p sum_q w_q phi_m(y_q) K(x_p, y_q), without the lanes' J.
  * Sources are of the table's precision, panel[blocks][12][lanes]: corners [3][3] and normal [3] of
  * the lanes' triangles, relative to the same origin as x. */
 typedef struct ps_hbem_row_job {
     const void *sources;
     int64_t source_count;
+    int together;
     const void *panel;
     int64_t blocks;
     const ps_hbem_rule *rule;
@@ -46,7 +48,7 @@ typedef struct ps_hbem_row_job {
 
 /* Pairs in lanes, fp64. x, y [12][8]: corners and normals. moments[part][3][3][8] overwritten with
  * int int phi_l phi_m K / (J_x J_y), 1/(4 pi) included. `rule` for disjoint pairs, or `joint`
- * points. */
+ * points, for which the first corners of both triangles are one. */
 typedef struct ps_hbem_pair_job {
     const double *x, *y;
     const ps_hbem_rule *rule;
@@ -59,12 +61,13 @@ typedef struct ps_hbem_pair_job {
 typedef void (*ps_hbem_row_function)(const ps_hbem_row_job *job);
 typedef void (*ps_hbem_pair_function)(const ps_hbem_pair_job *job);
 
-/* [kernel][0 Laplace, 1 Helmholtz]. HYPS has no entries for pairs: near entries take the weak form.
+/* [.. ][kernel][0 Laplace, 1 Helmholtz]; pairs: [0 all moments, 1 their sum alone, as moment 0 of
+ * each part, the others 0]. HYPS has no entries for pairs: near entries take the weak form.
  * */
 struct ps_hbem_pair_functions {
     ps_hbem_row_function row[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2];
-    ps_hbem_pair_function regular[PS_HBEM_KERNELS][2];
-    ps_hbem_pair_function joint[PS_HBEM_KERNELS][2];
+    ps_hbem_pair_function regular[2][PS_HBEM_KERNELS][2];
+    ps_hbem_pair_function joint[2][PS_HBEM_KERNELS][2];
 };
 
 /* The table of this machine. */

@@ -31,31 +31,47 @@
 #include "kernels/hbem/pair_lanes_body.h"
 #include "kernels/hbem/pair_near_body.h"
 
-#define ROW(kernel, wave)                                              \
-    static void row_f32_##kernel##wave(const ps_hbem_row_job *job)     \
-    {                                                                  \
-        row_f32(job, PS_KERNEL_##kernel, wave);                        \
-    }                                                                  \
-    static void row_f64_##kernel##wave(const ps_hbem_row_job *job)     \
-    {                                                                  \
-        row_f64(job, PS_KERNEL_##kernel, wave);                        \
+#define ROW(kernel, wave)                                                                          \
+    static void row_f32_##kernel##wave(const ps_hbem_row_job *job)                                 \
+    {                                                                                              \
+        row_f32(job, PS_KERNEL_##kernel, wave);                                                    \
+    }                                                                                              \
+    static void row_f64_##kernel##wave(const ps_hbem_row_job *job)                                 \
+    {                                                                                              \
+        row_f64(job, PS_KERNEL_##kernel, wave);                                                    \
     }
-#define PAIR(kernel, wave)                                             \
-    static void regular_##kernel##wave(const ps_hbem_pair_job *job)    \
-    {                                                                  \
-        regular(job, PS_KERNEL_##kernel, wave);                        \
-    }                                                                  \
-    static void joint_##kernel##wave(const ps_hbem_pair_job *job)      \
-    {                                                                  \
-        joint(job, PS_KERNEL_##kernel, wave);                          \
+#define PAIR(kernel, wave)                                                                         \
+    static void regular_##kernel##wave(const ps_hbem_pair_job *job)                                \
+    {                                                                                              \
+        regular(job, PS_KERNEL_##kernel, wave, 0);                                                 \
+    }                                                                                              \
+    static void regular_sum_##kernel##wave(const ps_hbem_pair_job *job)                            \
+    {                                                                                              \
+        regular(job, PS_KERNEL_##kernel, wave, 1);                                                 \
+    }                                                                                              \
+    static void joint_sum_##kernel##wave(const ps_hbem_pair_job *job)                              \
+    {                                                                                              \
+        joint(job, PS_KERNEL_##kernel, wave, 1);                                                   \
+    }                                                                                              \
+    static void joint_##kernel##wave(const ps_hbem_pair_job *job)                                  \
+    {                                                                                              \
+        joint(job, PS_KERNEL_##kernel, wave, 0);                                                   \
     }
-ROW(SLP, 0) ROW(SLP, 1) ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1)
-PAIR(SLP, 0) PAIR(SLP, 1) PAIR(DLP, 0) PAIR(DLP, 1) PAIR(ADLP, 0) PAIR(ADLP, 1)
+ROW(SLP, 0)
+ROW(SLP, 1) ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1) PAIR(SLP, 0)
+    PAIR(SLP, 1) PAIR(DLP, 0) PAIR(DLP, 1) PAIR(ADLP, 0) PAIR(ADLP, 1)
 
 #define ENTRY(kind, kernel) [PS_KERNEL_##kernel] = {kind##_##kernel##0, kind##_##kernel##1}
-#define ROWS(kind) {ENTRY(kind, SLP), ENTRY(kind, DLP), ENTRY(kind, ADLP), ENTRY(kind, HYPS)}
+#define ROWS(kind)                                                                                 \
+    {                                                                                              \
+        ENTRY(kind, SLP), ENTRY(kind, DLP), ENTRY(kind, ADLP), ENTRY(kind, HYPS)                   \
+    }
+#define PAIRS(kind)                                                                                \
+    {                                                                                              \
+        ENTRY(kind, SLP), ENTRY(kind, DLP), ENTRY(kind, ADLP)                                      \
+    }
 
-const struct ps_hbem_pair_functions PS_ISA_TABLE(ps_hbem_pairs) = {
-    .row = {[PS_SINGLE] = ROWS(row_f32), [PS_DOUBLE] = ROWS(row_f64)},
-    .regular = {ENTRY(regular, SLP), ENTRY(regular, DLP), ENTRY(regular, ADLP)},
-    .joint = {ENTRY(joint, SLP), ENTRY(joint, DLP), ENTRY(joint, ADLP)}};
+        const struct ps_hbem_pair_functions PS_ISA_TABLE(ps_hbem_pairs) = {
+            .row = {[PS_SINGLE] = ROWS(row_f32), [PS_DOUBLE] = ROWS(row_f64)},
+            .regular = {PAIRS(regular), PAIRS(regular_sum)},
+            .joint = {PAIRS(joint), PAIRS(joint_sum)}};

@@ -7,7 +7,7 @@ typedef real N(lanes) __attribute__((vector_size(64)));
 typedef integer N(bits) __attribute__((vector_size(64)));
 
 /* 1/sqrt(a), a > 0 normal. fp64: 14 bits, then a step of fourth order. */
-INLINE void N(reciprocal_root)(const N(lanes) *a, N(lanes) *out)
+INLINE void N(reciprocal_root)(const N(lanes) * a, N(lanes) * out)
 {
 #if defined(__AVX512F__) && SINGLE
     N(lanes) y = (N(lanes))_mm512_rsqrt14_ps((__m512)*a);
@@ -38,8 +38,9 @@ INLINE void N(sine_cosine)(const N(lanes) *x, N(lanes) *sine, N(lanes) *cosine)
     N(lanes) z = r * r;
 #if SINGLE
     N(lanes) s = r + r * z * (-1.6666654611e-1f + z * (8.3321608736e-3f - z * 1.9515295891e-4f));
-    N(lanes) c = 1 - z * .5f + z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f +
-                                                                   z * 2.443315711809948e-5f));
+    N(lanes)
+    c = 1 - z * .5f +
+        z * z * (4.166664568298827e-2f + z * (-1.388731625493765e-3f + z * 2.443315711809948e-5f));
 #else
     N(lanes) s = -2.50507602534068634195e-08 + z * 1.58969099521155010221e-10;
     s = 8.33333333332248946124e-03 +
@@ -58,11 +59,21 @@ INLINE void N(sine_cosine)(const N(lanes) *x, N(lanes) *sine, N(lanes) *cosine)
     *cosine = (N(lanes))(cb ^ (((q + 1) & 2) << top));
 }
 
-/* 4 pi K for d = x - y: value[0] and, for waves, value[1]. Constant `kernel` and `wave`. */
-INLINE void N(kernel)(int kernel, int wave, const N(lanes) d[3], const N(lanes) nx[3],
-                      const N(lanes) ny[3], real k, N(lanes) value[2])
+/* What the kernels take of normals: (x - y).n_x, (x - y).n_y, n_x.n_y; each where it is needed. */
+typedef struct N(normals) {
+    N(lanes) dx, dy, product;
+} N(normals);
+
+INLINE N(lanes) N(dot)(const N(lanes) a[3], const N(lanes) b[3])
 {
-    N(lanes) square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], inverse;
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* 4 pi K for d = x - y: value[0] and, for waves, value[1]. Constant `kernel` and `wave`. */
+INLINE void N(kernel)(int kernel, int wave, const N(lanes) d[3], const N(normals) * n, real k,
+                      N(lanes) value[2])
+{
+    N(lanes) square = N(dot)(d, d), inverse;
     N(reciprocal_root)(&square, &inverse);
     N(lanes) a = inverse * inverse, sine, cosine, phase;
     if (wave) {
@@ -74,44 +85,53 @@ INLINE void N(kernel)(int kernel, int wave, const N(lanes) d[3], const N(lanes) 
         if (wave) value[1] = inverse * sine;
         return;
     }
-    N(lanes) cube = inverse * a;
-    N(lanes) dx, dy, p, q;
-    if (kernel != PS_KERNEL_DLP) dx = d[0] * nx[0] + d[1] * nx[1] + d[2] * nx[2];
-    if (kernel != PS_KERNEL_ADLP) dy = d[0] * ny[0] + d[1] * ny[1] + d[2] * ny[2];
+    N(lanes) cube = inverse * a, p, q;
     if (kernel == PS_KERNEL_HYPS) {
-        N(lanes) b = nx[0] * ny[0] + nx[1] * ny[1] + nx[2] * ny[2];
-        N(lanes) m = dx * dy * a, m3 = 3 * m - b;
+        N(lanes) m = n->dx * n->dy * a, m3 = 3 * m - n->product;
         p = wave ? m3 - phase * phase * m : m3;
         if (wave) q = -phase * m3;
     } else {
-        p = kernel == PS_KERNEL_DLP ? dy : -dx;
+        p = kernel == PS_KERNEL_DLP ? n->dy : -n->dx;
         if (wave) q = -phase * p;
     }
     value[0] = cube * (wave ? cosine * p - sine * q : p);
     if (wave) value[1] = cube * (sine * p + cosine * q);
 }
 
+/* Adds c K of the points of one flat triangle to sum[part]: (x - y).n_x is one number for all. */
+INLINE void N(add_triangle)(const N(source) * source, int points, int kernel, int wave,
+                            const N(lanes) y[3], const N(lanes) ny[3], real k, N(lanes) sum[2])
+{
+    N(normals) n;
+    N(lanes) nx[3], d[3], value[2];
+    for (int c = 0; c < 3; ++c) nx[c] = source->normal[c] - (N(lanes)){0};
+    for (int c = 0; c < 3; ++c) d[c] = source->x[c] - y[c];
+    n.dx = N(dot)(d, nx);
+    n.product = N(dot)(nx, ny);
+    for (int p = 0; p < points; ++p) {
+        for (int c = 0; c < 3; ++c) d[c] = source[p].x[c] - y[c];
+        if (kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_HYPS) n.dy = N(dot)(d, ny);
+        N(kernel)(kernel, wave, d, &n, k, value);
+        for (int part = 0; part <= wave; ++part) sum[part] += source[p].coefficient * value[part];
+    }
+}
+
 /* One block of lanes against all sources: the body of ps_hbem_row_function. */
-INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, int wave, const N(lanes) *panel,
-                         N(lanes) *sums)
+INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, int wave, const N(lanes) * panel,
+                         N(lanes) * sums)
 {
     const N(source) *source = job->sources;
-    const N(lanes) *ny = panel + 9;
     N(lanes) total[2][3] = {{{0}}};
+    int together = job->together > 0 ? job->together : 1;
     for (int q = 0; q < job->rule->count; ++q) {
         const double *hat = job->rule->hat[q];
         N(lanes) y[3], sum[2] = {{0}};
         for (int c = 0; c < 3; ++c)
-            y[c] = (real)hat[0] * panel[c] + (real)hat[1] * panel[3 + c] +
-                   (real)hat[2] * panel[6 + c];
-        for (int64_t s = 0; s < job->source_count; ++s) {
-            const N(source) *at = &source[s];
-            N(lanes) d[3], nx[3], value[2];
-            for (int c = 0; c < 3; ++c) d[c] = at->x[c] - y[c];
-            for (int c = 0; c < 3; ++c) nx[c] = at->normal[c] - (N(lanes)){0};
-            N(kernel)(kernel, wave, d, nx, ny, (real)job->wavenumber, value);
-            for (int part = 0; part <= wave; ++part) sum[part] += at->coefficient * value[part];
-        }
+            y[c] =
+                (real)hat[0] * panel[c] + (real)hat[1] * panel[3 + c] + (real)hat[2] * panel[6 + c];
+        for (int64_t s = 0; s < job->source_count; s += together)
+            N(add_triangle)
+            (source + s, together, kernel, wave, y, panel + 9, (real)job->wavenumber, sum);
         for (int part = 0; part <= wave; ++part)
             for (int m = 0; m < 3; ++m)
                 total[part][m] += (real)(hat[m] * job->rule->weight[q]) * sum[part];

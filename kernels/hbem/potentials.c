@@ -121,21 +121,27 @@ static void load_targets(const ps_hbem_potential_task *task, int64_t first, doub
     }
 }
 
-/* Adds factor x constant x sums to the values of the targets from `first` on. */
-static void add_sums(const ps_hbem_potential_task *task, int64_t first, int64_t count,
-                     const double *sums)
+void ps_hbem_potential_scale(const ps_hbem_potential_task *task, int64_t target, const double *sums,
+                             int stride)
 {
     int all = numbers(task), parts = ps_hbem_potential_parts(task->kind, task->wavenumber);
     double scale = task->factor / (4 * M_PI), k = task->wavenumber;
+    for (int e = 0; e < all; e += parts) {
+        double *value = task->values + target * all + e;
+        double re = scale * sums[stride * e];
+        double im = parts == 2 ? scale * sums[stride * (e + 1)] : 0;
+        bool turned = task->kind == PS_POTENTIAL_FAR_DOUBLE; /* times -ik */
+        value[0] += turned ? k * im : re;
+        if (parts == 2) value[1] += turned ? -k * re : im;
+    }
+}
+
+/* Of the lanes, for the targets from `first` on. */
+static void add_sums(const ps_hbem_potential_task *task, int64_t first, int64_t count,
+                     const double *sums)
+{
     for (int64_t i = 0; i < count; ++i)
-        for (int e = 0; e < all; e += parts) {
-            double *value = task->values + (first + i) * all + e;
-            double re = scale * sums[PS_POTENTIAL_LANES * e + i];
-            double im = parts == 2 ? scale * sums[PS_POTENTIAL_LANES * (e + 1) + i] : 0;
-            bool turned = task->kind == PS_POTENTIAL_FAR_DOUBLE; /* times -ik */
-            value[0] += turned ? k * im : re;
-            if (parts == 2) value[1] += turned ? -k * re : im;
-        }
+        ps_hbem_potential_scale(task, first + i, sums + i, PS_POTENTIAL_LANES);
 }
 
 static void run_job(const ps_hbem_potential_task *task, const source_buffer *from, double *lanes)

@@ -63,6 +63,11 @@ typedef struct ps_hbem_refinement {
 void ps_hbem_potentials_refine(const ps_hbem_potential_task *task,
                                const ps_hbem_refinement *refinement, int threads, void *workspace);
 
+/* Adds factor x (1/4 pi or -ik/4 pi) x sums to the values of a target: number e (column, part) is
+ * sums[stride * e]. */
+void ps_hbem_potential_scale(const ps_hbem_potential_task *task, int64_t target, const double *sums,
+                             int stride);
+
 /* ---- the vector function ---- */
 
 /* Eight targets in lanes against points of the surface. */

@@ -34,8 +34,9 @@ INLINE void value_at(int kind, int wave, const lanes_f64 x[3], const double *sou
     if (kind == PS_POTENTIAL_SINGLE || kind == PS_POTENTIAL_DOUBLE) {
         lanes_f64 d[3];
         for (int c = 0; c < 3; ++c) d[c] = x[c] - y[c];
-        kernel_f64(kind == PS_POTENTIAL_SINGLE ? PS_KERNEL_SLP : PS_KERNEL_DLP, wave, d, n, n, k,
-                   value);
+        normals_f64 normals = {.dy = d[0] * n[0] + d[1] * n[1] + d[2] * n[2]};
+        kernel_f64(kind == PS_POTENTIAL_SINGLE ? PS_KERNEL_SLP : PS_KERNEL_DLP, wave, d, &normals,
+                   k, value);
         return;
     }
     lanes_f64 phase = -k * (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]);
@@ -82,7 +83,8 @@ INLINE void add(const ps_hbem_potential_job *job, int kind, int wave)
         add(job, PS_POTENTIAL_##kind, wave);                                                       \
     }
 ADD(SINGLE, 0)
-ADD(SINGLE, 1) ADD(DOUBLE, 0) ADD(DOUBLE, 1) ADD(FAR_SINGLE, 1) ADD(FAR_DOUBLE, 1)
+ADD(SINGLE, 1)
+ADD(DOUBLE, 0) ADD(DOUBLE, 1) ADD(FAR_SINGLE, 1) ADD(FAR_DOUBLE, 1)
 
     const struct ps_hbem_potential_functions PS_ISA_TABLE(ps_hbem_potentials_isa) = {
         .add = {[PS_POTENTIAL_SINGLE] = {add_SINGLE0, add_SINGLE1},

@@ -48,9 +48,8 @@ static void line_eigenvalues(int64_t nodes, double h, int64_t j, double *stiffne
     *mass = h * (4 + 2 * c) / 6;
 }
 
-ps_status ps_fast_solver_make(const ps_slab *slab, double *memory, ps_fast_solver *out)
+ps_status ps_slab_check(const ps_slab *slab)
 {
-    const ps_q1_grid *grid = &slab->grid;
     for (int s = 0; s < 2; ++s)
         if (slab->free[s] && !(slab->p[s] >= 0 && slab->q[s] >= 0 && isfinite(slab->p[s]) &&
                                isfinite(slab->q[s])))
@@ -59,7 +58,14 @@ ps_status ps_fast_solver_make(const ps_slab *slab, double *memory, ps_fast_solve
                            slab->p[s], slab->q[s]);
     if (ps_slab_open_planes(slab) < 1)
         return ps_fail(PS_USAGE, "a slab of %lld planes has none that is open",
-                       (long long)grid->nodes[0]);
+                       (long long)slab->grid.nodes[0]);
+    return PS_OK;
+}
+
+ps_status ps_fast_solver_make(const ps_slab *slab, double *memory, ps_fast_solver *out)
+{
+    const ps_q1_grid *grid = &slab->grid;
+    PS_TRY(ps_slab_check(slab));
     ps_fast_solver f = {*slab, grid->nodes[1] - 2, grid->nodes[2] - 2, stride_of(slab), 0, 0, 0, 0};
     f.sine_y = memory;
     f.sine_z = f.sine_y + rounded(f.my * f.my, ALIGN);

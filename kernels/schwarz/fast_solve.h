@@ -27,8 +27,12 @@ typedef struct ps_fast_solver {
     double *mu, *inverse;  /* [my][stride]: mu of a mode, 1 / (m_j m_k)                     */
 } ps_fast_solver;
 
+/* PS_INVALID if the slab's p or q make its system singular or indefinite: negative ones; PS_USAGE
+ * if it has no open plane. */
+ps_status ps_slab_check(const ps_slab *slab);
+
 /* Doubles for the tables of a solver; makes it in `memory`, 64-byte aligned, which must outlive it.
- * PS_INVALID if the slab's p or q make the system singular or indefinite: negative ones. */
+ * Errors of ps_slab_check. */
 int64_t ps_fast_solver_size(const ps_slab *slab);
 ps_status ps_fast_solver_make(const ps_slab *slab, double *memory, ps_fast_solver *out);
 

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-static ps_status reduce(const ps_interface *p, double *sums, int64_t count)
+static int64_t begin_of(const ps_interface *p, int64_t trace)
 {
-    return p->reduce ? p->reduce(p->context, sums, count) : PS_OK;
+    return p->start ? p->start[trace] : trace * (p->traces ? p->size / p->traces : 0);
 }
 
 static double dot_here(int64_t n, const double *a, const double *b)
@@ -16,16 +16,47 @@ static double dot_here(int64_t n, const double *a, const double *b)
     return sum;
 }
 
-static ps_status norm(const ps_interface *p, const double *a, double *out)
+/* parts[count][all]: scalar products of vectors 0 .. count - 1 of a basis with b, by trace. */
+static void dot_traces(const ps_interface *p, int64_t count, const double *basis, const double *b,
+                       double *parts)
 {
-    double sum = dot_here(p->size, a, a);
-    PS_TRY(reduce(p, &sum, 1));
-    *out = sqrt(sum);
+    memset(parts, 0, (size_t)(count * p->all) * sizeof *parts);
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int64_t v = 0; v < count; ++v)
+        for (int64_t t = 0; t < p->traces; ++t) {
+            int64_t at = begin_of(p, t);
+            parts[v * p->all + p->first + t] =
+                dot_here(begin_of(p, t + 1) - at, basis + v * p->size + at, b + at);
+        }
+}
+
+/* sums[count] of parts[count][all], over all ranks. */
+static ps_status add_up(const ps_interface *p, int64_t count, double *parts, double *sums)
+{
+    if (p->reduce) PS_TRY(p->reduce(p->context, parts, count * p->all));
+    for (int64_t v = 0; v < count; ++v) {
+        sums[v] = 0;
+        for (int64_t t = 0; t < p->all; ++t) sums[v] += parts[v * p->all + t];
+    }
     return PS_OK;
+}
+
+ps_status ps_interface_norm(const ps_interface *p, double *parts, double *out)
+{
+    PS_TRY(add_up(p, 1, parts, out));
+    *out = sqrt(*out);
+    return PS_OK;
+}
+
+static ps_status norm(const ps_interface *p, const double *a, double *parts, double *out)
+{
+    dot_traces(p, 1, a, a, parts);
+    return ps_interface_norm(p, parts, out);
 }
 
 static void add(int64_t n, double factor, const double *x, double *y)
 {
+#pragma omp parallel for simd schedule(static)
     for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
 }
 
@@ -46,7 +77,7 @@ static ps_status judge(const ps_interface *p, double size, double first, double 
     if (!isfinite(result->residual))
         return ps_fail(PS_FAILED, "the interface residual is not finite after %lld iterations",
                        (long long)result->iterations);
-    return p->watch ? p->watch(p->context, result->iterations, result->residual) : PS_OK;
+    return p->watch ? p->watch(p->watcher, result->iterations, result->residual) : PS_OK;
 }
 
 static ps_status too_many(const ps_krylov_result *result, double tolerance)
@@ -56,11 +87,17 @@ static ps_status too_many(const ps_krylov_result *result, double tolerance)
                    result->residual, (long long)result->iterations, tolerance);
 }
 
+int64_t ps_interface_workspace(const ps_interface *p) { return p->size + p->all; }
+
 ps_status ps_interface_step(const ps_interface *p, double *g, double *r, double *change)
 {
+    double *parts = r + p->size;
     PS_TRY(residual_of(p, g, r));
     add(p->size, 1, r, g);
-    return norm(p, r, change);
+    if (!p->measure) return norm(p, r, parts, change);
+    memset(parts, 0, (size_t)p->all * sizeof *parts);
+    p->measure(p->context, r, parts + p->first);
+    return ps_interface_norm(p, parts, change);
 }
 
 ps_status ps_interface_fixed_point(const ps_interface *p, double tolerance, int64_t limit,
@@ -83,15 +120,33 @@ enum { M = PS_GMRES_RESTART };
 
 typedef struct arnoldi {
     const ps_interface *p;
-    double *basis; /* [restart + 1][size] */
-    int64_t count; /* steps of this cycle */
-    double h[M + 1][M], rotation[M][2], rest[M + 1];
+    ps_gmres_state *s;
+    double *basis; /* [restart + 1][size]    */
+    double *parts; /* [restart + 1][all]     */
 } arnoldi;
 
-/* Doubles: the basis, and behind it the Hessenberg matrix and its rotations. */
-int64_t ps_interface_gmres_workspace(int64_t size, int64_t restart)
+/* Basis, scalar products by trace, state. */
+int64_t ps_interface_gmres_workspace(const ps_interface *p, int64_t restart)
 {
-    return (restart + 1) * size + (int64_t)(sizeof(arnoldi) / sizeof(double)) + 1;
+    return (restart + 1) * (p->size + p->all) + (int64_t)(sizeof(ps_gmres_state) / sizeof(double));
+}
+
+ps_gmres_state *ps_interface_gmres_state(const ps_interface *p, int64_t restart, double *workspace)
+{
+    return (ps_gmres_state *)(workspace + (restart + 1) * (p->size + p->all));
+}
+
+/* Takes the parts of `to` along the first k + 1 vectors out of it. */
+static ps_status orthogonalise(arnoldi *a, int64_t k, double *to)
+{
+    double sums[M];
+    dot_traces(a->p, k + 1, a->basis, to, a->parts);
+    PS_TRY(add_up(a->p, k + 1, a->parts, sums));
+    for (int64_t j = 0; j <= k; ++j) {
+        add(a->p->size, -sums[j], a->basis + j * a->p->size, to);
+        a->s->h[j][k] += sums[j];
+    }
+    return PS_OK;
 }
 
 /* Basis vector k + 1 = P (I - T) times vector k, made orthogonal to the former (twice, as once is
@@ -100,27 +155,20 @@ static ps_status extend(arnoldi *a, int64_t k)
 {
     const ps_interface *p = a->p;
     int64_t n = p->size;
-    double *from = a->basis + k * n, *to = from + n, sums[M];
+    double *from = a->basis + k * n, *to = from + n, *size = &a->s->h[k + 1][k];
     PS_TRY(p->exchange(p->context, false, from, to));
+#pragma omp parallel for simd schedule(static)
     for (int64_t i = 0; i < n; ++i) to[i] = from[i] - to[i];
     if (p->correct) PS_TRY(p->correct(p->context, to));
-    for (int64_t j = 0; j <= k; ++j) a->h[j][k] = 0;
-    for (int turn = 0; turn < 2; ++turn) {
-        for (int64_t j = 0; j <= k; ++j) sums[j] = dot_here(n, a->basis + j * n, to);
-        PS_TRY(reduce(p, sums, k + 1));
-        for (int64_t j = 0; j <= k; ++j) {
-            add(n, -sums[j], a->basis + j * n, to);
-            a->h[j][k] += sums[j];
-        }
-    }
-    PS_TRY(norm(p, to, &a->h[k + 1][k]));
-    if (a->h[k + 1][k] > 0)
-        for (int64_t i = 0; i < n; ++i) to[i] /= a->h[k + 1][k];
+    for (int64_t j = 0; j <= k; ++j) a->s->h[j][k] = 0;
+    for (int turn = 0; turn < 2; ++turn) PS_TRY(orthogonalise(a, k, to));
+    PS_TRY(norm(p, to, a->parts, size));
+    for (int64_t i = 0; i<n && * size> 0; ++i) to[i] /= *size;
     return PS_OK;
 }
 
 /* Turns column k upper triangular and the right-hand side with it. */
-static void turn_column(arnoldi *a, int64_t k)
+static void turn_column(ps_gmres_state *a, int64_t k)
 {
     for (int64_t j = 0; j < k; ++j) {
         double c = a->rotation[j][0], s = a->rotation[j][1], u = a->h[j][k], v = a->h[j + 1][k];
@@ -137,32 +185,47 @@ static void turn_column(arnoldi *a, int64_t k)
     a->rest[k] *= c;
 }
 
-/* g += sum of the first `count` basis vectors with the weights that minimise the residual. */
-static void update(arnoldi *a, int64_t count, double *g)
+/* g += sum of the basis vectors with the weights that minimise the residual. */
+static void update(arnoldi *a, double *g)
 {
+    const ps_gmres_state *s = a->s;
+    int64_t count = (int64_t)s->count;
     double y[M];
     for (int64_t i = count - 1; i >= 0; --i) {
-        y[i] = a->rest[i];
-        for (int64_t j = i + 1; j < count; ++j) y[i] -= a->h[i][j] * y[j];
-        y[i] = a->h[i][i] != 0 ? y[i] / a->h[i][i] : 0;
+        y[i] = s->rest[i];
+        for (int64_t j = i + 1; j < count; ++j) y[i] -= s->h[i][j] * y[j];
+        y[i] = s->h[i][i] != 0 ? y[i] / s->h[i][i] : 0;
     }
     for (int64_t i = 0; i < count; ++i) add(a->p->size, y[i], a->basis + i * a->p->size, g);
 }
 
-/* One cycle from the residual in the first basis vector, of norm `size`. */
-static ps_status cycle(arnoldi *a, const ps_gmres *options, double size, double first,
-                       ps_krylov_result *result)
+/* First vector of a cycle: the residual, made of norm 1. */
+static ps_status start_cycle(arnoldi *a, const ps_gmres *options, const double *g,
+                             ps_krylov_result *result)
 {
-    a->count = 0;
-    for (int64_t i = 0; i < a->p->size; ++i) a->basis[i] /= size;
-    a->rest[0] = size;
-    while (a->count < options->restart && !result->converged &&
+    ps_gmres_state *s = a->s;
+    double size;
+    PS_TRY(residual_of(a->p, g, a->basis));
+    PS_TRY(norm(a->p, a->basis, a->parts, &size));
+    if (s->first == 0) s->first = size;
+    s->count = 0;
+    s->rest[0] = size;
+    for (int64_t i = 0; i < a->p->size && size > 0; ++i) a->basis[i] /= size;
+    return judge(a->p, size, s->first, options->tolerance, result);
+}
+
+/* Steps until the cycle, the limit or the tolerance is reached. */
+static ps_status cycle(arnoldi *a, const ps_gmres *options, ps_krylov_result *result)
+{
+    ps_gmres_state *s = a->s;
+    while ((int64_t)s->count < options->restart && !result->converged &&
            result->iterations < options->limit) {
-        PS_TRY(extend(a, a->count));
-        turn_column(a, a->count);
-        ++a->count;
-        ++result->iterations;
-        PS_TRY(judge(a->p, fabs(a->rest[a->count]), first, options->tolerance, result));
+        int64_t k = (int64_t)s->count;
+        PS_TRY(extend(a, k));
+        turn_column(s, k);
+        s->count = (double)(k + 1);
+        s->iterations = (double)++result->iterations;
+        PS_TRY(judge(a->p, fabs(s->rest[k + 1]), s->first, options->tolerance, result));
     }
     return PS_OK;
 }
@@ -170,23 +233,26 @@ static ps_status cycle(arnoldi *a, const ps_gmres *options, double size, double 
 ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, double *g,
                              double *workspace, ps_krylov_result *result)
 {
-    double first = 0, size;
+    ps_gmres_state *s = ps_interface_gmres_state(p, options->restart, workspace);
+    arnoldi a = {p, s, workspace, workspace + (options->restart + 1) * p->size};
+    bool resume = options->resume;
     *result = (ps_krylov_result){0};
     if (options->restart < 1 || options->restart > M)
         return ps_fail(PS_USAGE, "GMRES restarts after 1..%d steps, not %lld", M,
                        (long long)options->restart);
-    arnoldi *a = (arnoldi *)(workspace + (options->restart + 1) * p->size);
-    a->p = p;
-    a->basis = workspace;
-    for (;;) {
-        PS_TRY(residual_of(p, g, a->basis));
-        PS_TRY(norm(p, a->basis, &size));
-        if (first == 0) first = size;
-        PS_TRY(judge(p, size, first, options->tolerance, result));
-        if (result->converged) return PS_OK;
-        if (result->iterations >= options->limit) return too_many(result, options->tolerance);
-        PS_TRY(cycle(a, options, size, first, result));
-        update(a, a->count, g);
+    if (resume) {
+        double residual = fabs(s->rest[(int64_t)s->count]) / s->first;
+        *result =
+            (ps_krylov_result){(int64_t)s->iterations, residual, residual <= options->tolerance};
+    } else
+        memset(s, 0, sizeof *s);
+    for (;; resume = false) {
+        if (!resume) PS_TRY(start_cycle(&a, options, g, result));
+        if (!resume && result->converged) return PS_OK;
+        if (!result->converged && result->iterations >= options->limit)
+            return too_many(result, options->tolerance);
+        PS_TRY(cycle(&a, options, result));
+        update(&a, g);
         if (result->converged) return PS_OK;
     }
 }

@@ -2,13 +2,9 @@
 
 #include <math.h>
 
-typedef struct solve {
-    const ps_krylov_team *team;
-    double tolerance;
-    int64_t limit;
-    double size; /* |b| */
-    ps_krylov_result *result;
-} solve;
+#define LEAF static
+#include "kernels/schwarz/krylov_step_body.h"
+#undef LEAF
 
 const char *ps_krylov_name(ps_krylov_method method)
 {
@@ -16,115 +12,79 @@ const char *ps_krylov_name(ps_krylov_method method)
     return name[method];
 }
 
-static ps_status run(const solve *s, ps_krylov_pass pass, double s0, double s1, double sums[3])
+void ps_krylov_state_begin(ps_krylov_method method, double tolerance, int64_t limit,
+                           ps_krylov_state *out)
 {
-    const double scalars[2] = {s0, s1};
-    return s->team->run(s->team->context, pass, scalars, sums);
+    static const ps_krylov_pass first[PS_KRYLOV_METHODS] = {PS_CG_START, PS_STAB_START,
+                                                            PS_CR_START};
+    *out = (ps_krylov_state){.method = (int32_t)method,
+                             .pass = (int32_t)first[method],
+                             .tolerance = tolerance,
+                             .limit = limit};
 }
 
-/* Takes |r|^2 after an iteration (or at the start). */
-static ps_status judge(solve *s, double rr)
+void ps_krylov_state_step(ps_krylov_state *state) { krylov_step(state); }
+
+static ps_status verdict_of(const ps_krylov_state *s)
 {
-    ps_krylov_result *result = s->result;
-    result->residual = s->size == 0 && rr == 0 ? 0 : sqrt(rr) / s->size;
-    result->converged = result->residual <= s->tolerance;
-    if (!isfinite(result->residual))
+    switch ((ps_krylov_verdict)s->verdict) {
+    case PS_KRYLOV_NOT_FINITE:
         return ps_fail(PS_FAILED, "the residual is not finite after %lld iterations",
-                       (long long)result->iterations);
-    if (s->team->watch)
-        PS_TRY(s->team->watch(s->team->context, result->iterations, result->residual));
-    if (!result->converged && result->iterations >= s->limit)
+                       (long long)s->iterations);
+    case PS_KRYLOV_LIMIT:
         return ps_fail(PS_FAILED, "the residual is %.3g after %lld iterations, %.3g is wanted",
-                       result->residual, (long long)result->iterations, s->tolerance);
-    return PS_OK;
-}
-
-static ps_status begin(solve *s, ps_krylov_pass pass, double sums[3])
-{
-    PS_TRY(run(s, pass, 0, 0, sums));
-    s->size = sqrt(sums[0]);
-    return judge(s, sums[1]);
-}
-
-/* A quotient whose denominator should not vanish, nor be negative where `definite`. */
-static ps_status quotient(const solve *s, double above, double below, bool definite, double *out)
-{
-    if (below == 0 || !isfinite(below) || (definite && below < 0))
+                       s->residual, (long long)s->iterations, s->tolerance);
+    case PS_KRYLOV_INDEFINITE:
+    case PS_KRYLOV_SINGULAR:
         return ps_fail(PS_FAILED,
                        "iteration %lld breaks down (a product is %g): the matrix is singular%s or "
                        "not finite",
-                       (long long)s->result->iterations + 1, below,
-                       definite ? ", indefinite" : "");
-    *out = above / below;
-    return PS_OK;
+                       (long long)s->iterations + 1, s->below,
+                       s->verdict == PS_KRYLOV_INDEFINITE ? ", indefinite" : "");
+    default:
+        return PS_OK;
+    }
 }
 
-static ps_status conjugate_gradients(solve *s)
+ps_status ps_krylov_state_judge(const ps_krylov_state *state)
 {
-    double sums[3], alpha = 0, beta = 0, rz;
-    PS_TRY(begin(s, PS_CG_START, sums));
-    rz = sums[2];
-    while (!s->result->converged) {
-        PS_TRY(run(s, PS_CG_DIRECTION, beta, 0, sums));
-        PS_TRY(quotient(s, rz, sums[0], true, &alpha));
-        PS_TRY(run(s, PS_CG_ADVANCE, alpha, 0, sums));
-        beta = sums[1] / rz;
-        rz = sums[1];
-        ++s->result->iterations;
-        PS_TRY(judge(s, sums[0]));
-    }
-    return PS_OK;
+    ps_status status = verdict_of(state);
+    return status == PS_OK
+               ? PS_OK
+               : ps_context(status, "%s", ps_krylov_name((ps_krylov_method)state->method));
 }
 
-static ps_status stabilised(solve *s)
+/* Tells the team of an iteration that has ended, and of the start. */
+static ps_status watch(const ps_krylov_team *team, const ps_krylov_state *s, ps_krylov_pass ran)
 {
-    double sums[3], alpha = 0, beta = 0, omega = 0, rho;
-    PS_TRY(begin(s, PS_STAB_START, sums));
-    rho = sums[1];
-    while (!s->result->converged) {
-        PS_TRY(run(s, PS_STAB_DIRECTION, beta, omega, sums));
-        PS_TRY(quotient(s, rho, sums[0], false, &alpha));
-        PS_TRY(run(s, PS_STAB_HALF, alpha, 0, sums));
-        omega = 0;
-        if (!(sqrt(sums[0]) <= s->tolerance * s->size)) {
-            PS_TRY(run(s, PS_STAB_TURN, 0, 0, sums));
-            PS_TRY(quotient(s, sums[0], sums[1], true, &omega));
-        }
-        PS_TRY(run(s, PS_STAB_ADVANCE, alpha, omega, sums));
-        ++s->result->iterations;
-        PS_TRY(judge(s, sums[0]));
-        if (s->result->converged) break;
-        PS_TRY(quotient(s, sums[1] * alpha, rho * omega, false, &beta));
-        rho = sums[1];
-    }
-    return PS_OK;
+    bool within = ran == PS_CG_DIRECTION || ran == PS_STAB_DIRECTION || ran == PS_STAB_HALF ||
+                  ran == PS_STAB_TURN || ran == PS_CR_DIRECTION;
+    if (!team->watch || within || s->verdict == PS_KRYLOV_NOT_FINITE) return PS_OK;
+    ps_status status = team->watch(team->context, s->iterations, s->residual);
+    return status == PS_OK ? PS_OK
+                           : ps_context(status, "%s", ps_krylov_name((ps_krylov_method)s->method));
 }
 
-static ps_status conjugate_residuals(solve *s)
+ps_status ps_krylov_continue(const ps_krylov_team *team, ps_krylov_state *s,
+                             ps_krylov_result *result)
 {
-    double sums[3], alpha = 0, beta = 0, zw;
-    PS_TRY(begin(s, PS_CR_START, sums));
-    zw = sums[2];
-    while (!s->result->converged) {
-        PS_TRY(run(s, PS_CR_DIRECTION, beta, 0, sums));
-        PS_TRY(quotient(s, zw, sums[0], true, &alpha));
-        PS_TRY(run(s, PS_CR_ADVANCE, alpha, 0, sums));
-        ++s->result->iterations;
-        PS_TRY(judge(s, sums[0]));
-        if (s->result->converged) break;
-        PS_TRY(quotient(s, sums[1], zw, false, &beta));
-        zw = sums[1];
+    while (s->pass != PS_KRYLOV_PASSES) {
+        ps_krylov_pass ran = (ps_krylov_pass)s->pass;
+        ps_status status = team->run(team->context, ran, s->scalars, s->sums);
+        if (status != PS_OK)
+            return ps_context(status, "%s", ps_krylov_name((ps_krylov_method)s->method));
+        ps_krylov_state_step(s);
+        *result = (ps_krylov_result){s->iterations, s->residual, s->verdict == PS_KRYLOV_CONVERGED};
+        PS_TRY(watch(team, s, ran));
     }
-    return PS_OK;
+    return ps_krylov_state_judge(s);
 }
 
 ps_status ps_krylov_solve(ps_krylov_method method, const ps_krylov_team *team, double tolerance,
                           int64_t limit, ps_krylov_result *result)
 {
-    static ps_status (*const method_of[PS_KRYLOV_METHODS])(solve *) = {
-        conjugate_gradients, stabilised, conjugate_residuals};
+    ps_krylov_state s;
     *result = (ps_krylov_result){0};
-    solve s = {team, tolerance, limit, 0, result};
-    ps_status status = method_of[method](&s);
-    return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_krylov_name(method));
+    ps_krylov_state_begin(method, tolerance, limit, &s);
+    return ps_krylov_continue(team, &s, result);
 }

@@ -56,12 +56,45 @@ typedef struct ps_krylov_result {
     bool converged;
 } ps_krylov_result;
 
+/* A method between two passes: what it is to do next, and all it remembers. Its arithmetic is
+ * krylov_step_body.h, which the control of the host and that of a device (krylov_device.h) share. */
+typedef enum ps_krylov_verdict {
+    PS_KRYLOV_RUNNING,
+    PS_KRYLOV_CONVERGED,
+    PS_KRYLOV_LIMIT,      /* too many iterations                                        */
+    PS_KRYLOV_NOT_FINITE, /* the residual                                               */
+    PS_KRYLOV_INDEFINITE, /* `below` should be above 0: singular, indefinite or no number */
+    PS_KRYLOV_SINGULAR    /* `below` should not be 0                                    */
+} ps_krylov_verdict;
+typedef struct ps_krylov_state {
+    int32_t method, verdict;
+    int32_t pass;      /* to be run next; PS_KRYLOV_PASSES: none, the verdict is there */
+    int32_t reserved;  /* 0 */
+    double scalars[2]; /* of that pass            */
+    double sums[3];    /* of the pass that was run */
+    int64_t iterations, limit;
+    double tolerance, size, residual; /* size: |b| */
+    double alpha, rho, below;         /* rho: r.z, h.r or z.w of the iteration */
+} ps_krylov_state;
+
+/* The state before the first pass, and after a pass whose sums are in state->sums. */
+void ps_krylov_state_begin(ps_krylov_method method, double tolerance, int64_t limit,
+                           ps_krylov_state *out);
+void ps_krylov_state_step(ps_krylov_state *state);
+/* What the verdict says: PS_OK if converged, else PS_FAILED. */
+ps_status ps_krylov_state_judge(const ps_krylov_state *state);
+
 /* Solves A x = b, x being the first guess and then the solution. A half step of BiCGStab that
  * ends it counts as an iteration. PS_FAILED, x being the last iterate, if `limit` iterations are
  * not enough, if A shows itself indefinite or singular where the method needs it not to be, or if
  * numbers stop being finite. */
 ps_status ps_krylov_solve(ps_krylov_method method, const ps_krylov_team *team, double tolerance,
                           int64_t limit, ps_krylov_result *result);
+
+/* The same from a state on: one that ps_krylov_state_begin made, or that was kept in `watch` with
+ * the team's vectors, and its limit and tolerance set anew. */
+ps_status ps_krylov_continue(const ps_krylov_team *team, ps_krylov_state *state,
+                             ps_krylov_result *result);
 
 const char *ps_krylov_name(ps_krylov_method method);
 

@@ -28,11 +28,18 @@ static const char vectors_of[PS_KRYLOV_METHODS][VECTORS] = {
 
 static int64_t stride_of(int64_t rows) { return (rows + 511) / 512 * 512 + 72; }
 
+int64_t ps_krylov_cpu_state(ps_krylov_method method, const ps_krylov_system *system)
+{
+    int64_t count = 0;
+    for (int i = 0; i < VECTORS; ++i) count += vectors_of[method][i];
+    return count * stride_of(rows_of(system));
+}
+
 int64_t ps_krylov_cpu_workspace(ps_krylov_method method, const ps_krylov_system *system)
 {
-    int64_t rows = rows_of(system), block = block_of(system), count = 0;
-    for (int i = 0; i < VECTORS; ++i) count += vectors_of[method][i];
-    return count * stride_of(rows) + 3 * ((rows + block - 1) / block);
+    int64_t rows = rows_of(system), block = block_of(system);
+    int64_t blocks = system->ranks ? system->ranks->all : (rows + block - 1) / block;
+    return ps_krylov_cpu_state(method, system) + 3 * blocks;
 }
 
 ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *system,
@@ -73,11 +80,18 @@ typedef struct sweep {
     const double *scalars;
 } sweep;
 
+/* Where the sums of a block go: to its number in the whole box. */
+static double *sums_of(const ps_krylov_cpu_team *t, int64_t block)
+{
+    const ps_krylov_ranks *r = t->system.ranks;
+    return t->sums + 3 * (r ? r->first + block - r->beside[0] : block);
+}
+
 static void change_block(const sweep *s, int64_t block)
 {
     const ps_krylov_cpu_team *t = s->team;
     const ps_slab_stencil *stencil = t->system.stencil;
-    double *sums = t->sums + 3 * block;
+    double *sums = sums_of(t, block);
     int64_t first = block * t->block, end = first + t->block;
     ps_krylov_vectors v = t->vectors;
     memset(sums, 0, 3 * sizeof *sums);
@@ -96,7 +110,7 @@ static void multiply_block(const sweep *s, int64_t block)
     else
         s->table->csr(t->system.matrix, s->in, s->out, first, end);
     if (s->change && s->table->after[s->pass])
-        s->table->after[s->pass](&t->vectors, first, end, t->sums + 3 * block);
+        s->table->after[s->pass](&t->vectors, first, end, sums_of(t, block));
 }
 
 /* A thread's blocks. Products read the blocks beside; what other threads read is changed first. */
@@ -119,17 +133,51 @@ static void sweep_blocks(const sweep *s, int64_t first, int64_t end)
     }
 }
 
-static void run_sweep(const sweep *s, double sums[3])
+static void sweep_range(const sweep *s, int64_t first, int64_t end)
 {
-    int64_t blocks = s->team->blocks;
 #pragma omp parallel
     {
-        int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
-        sweep_blocks(s, blocks * thread / threads, blocks * (thread + 1) / threads);
+        int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num(), n = end - first;
+        sweep_blocks(s, first + n * thread / threads, first + n * (thread + 1) / threads);
     }
+}
+
+/* The planes at the ends first, so that they travel while the others are swept. */
+static ps_status sweep_ranks(const sweep *s, int64_t first, int64_t end)
+{
+    const ps_krylov_ranks *r = s->team->system.ranks;
+    int64_t n = s->team->block;
+    change_block(s, first);
+    change_block(s, end - 1);
+    double *in = (double *)s->in; /* its halo planes are the neighbours' to fill */
+    if (r->beside[0])
+        PS_TRY(r->links->pass(r->links->context, 0, n, in + first * n, in + (first - 1) * n));
+    if (r->beside[1])
+        PS_TRY(r->links->pass(r->links->context, 1, n, in + (end - 1) * n, in + end * n));
+    sweep_range(s, first + 1, end - 1);
+    for (int side = 0; side < 2; ++side)
+        if (r->beside[side]) PS_TRY(r->links->wait(r->links->context, side));
+    multiply_block(s, first);
+    multiply_block(s, end - 1);
+    return PS_OK;
+}
+
+static ps_status run_sweep(const sweep *s, double sums[3])
+{
+    const ps_krylov_cpu_team *t = s->team;
+    const ps_krylov_ranks *r = t->system.ranks;
+    int64_t first = r && r->beside[0], end = t->blocks - (r && r->beside[1]);
+    int64_t all = r ? r->all : t->blocks;
+    if (r) memset(t->sums, 0, (size_t)(3 * all) * sizeof *t->sums);
+    if (r && s->in)
+        PS_TRY(sweep_ranks(s, first, end));
+    else
+        sweep_range(s, first, end);
+    if (r) PS_TRY(r->links->sum(r->links->context, t->sums, 3 * all));
     sums[0] = sums[1] = sums[2] = 0;
-    for (int64_t block = 0; block < blocks; ++block)
-        for (int i = 0; i < 3; ++i) sums[i] += s->team->sums[3 * block + i];
+    for (int64_t block = 0; block < all; ++block)
+        for (int i = 0; i < 3; ++i) sums[i] += t->sums[3 * block + i];
+    return PS_OK;
 }
 
 /* Fixed rows of x take the values of b: their residuals are 0 ever after. */
@@ -157,7 +205,7 @@ static ps_status run_pass(void *context, ps_krylov_pass pass, const double scala
     case PS_CR_START:
         if (t->system.stencil) set_fixed_rows(t);
         s.change = false, s.in = v->x, s.out = v->q;
-        run_sweep(&s, sums);
+        PS_TRY(run_sweep(&s, sums));
         s.change = true, s.in = pass == PS_CR_START ? v->z : NULL, s.out = v->w;
         break;
     case PS_CG_DIRECTION: s.in = v->p, s.out = v->q; break;
@@ -166,8 +214,7 @@ static ps_status run_pass(void *context, ps_krylov_pass pass, const double scala
     case PS_CR_ADVANCE: s.in = v->z, s.out = v->w; break;
     default: break;
     }
-    run_sweep(&s, sums);
-    return PS_OK;
+    return run_sweep(&s, sums);
 }
 
 ps_krylov_team ps_krylov_cpu_team_of(ps_krylov_cpu_team *team)

@@ -11,6 +11,15 @@
 
 #include "kernels/schwarz/grid.h"
 #include "kernels/schwarz/krylov.h"
+#include "kernels/schwarz/links.h"
+
+/* Planes of a box spread over ranks: the stencil's planes are the own ones and a halo plane for each
+ * rank beside, where its face is free. Own planes are at least two. */
+typedef struct ps_krylov_ranks {
+    const ps_slab_links *links;
+    int64_t first, all; /* number of the first own plane in the box; planes of the box */
+    bool beside[2];
+} ps_krylov_ranks;
 
 /* What the caller brings: one of matrix and stencil. With a stencil, fixed rows of x are set to
  * those of b. */
@@ -20,6 +29,7 @@ typedef struct ps_krylov_system {
     const ps_slab_stencil *stencil;
     const double *b; /* [rows] */
     double *x;       /* [rows] */
+    const ps_krylov_ranks *ranks; /* with a stencil; NULL: one rank */
 } ps_krylov_system;
 
 /* The vectors of a method, private to the team. The names are those of krylov.h; u is D^-1 times
@@ -34,7 +44,7 @@ typedef struct ps_krylov_cpu_team {
     ps_krylov_system system;
     ps_krylov_vectors vectors;
     int64_t rows, block, blocks;
-    double *sums; /* [blocks][3] */
+    double *sums; /* [blocks of all ranks][3] */
 } ps_krylov_cpu_team;
 
 /* Doubles of workspace for a method on this system. */
@@ -44,6 +54,10 @@ int64_t ps_krylov_cpu_workspace(ps_krylov_method method, const ps_krylov_system 
  * diagonal or a stencil. */
 ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *system,
                               double *workspace, ps_krylov_cpu_team *out);
+/* The vectors of a method in the workspace, one behind the other: x and these, at an end of an
+ * iteration, are its state beside ps_krylov_state. Doubles. */
+int64_t ps_krylov_cpu_state(ps_krylov_method method, const ps_krylov_system *system);
+
 ps_krylov_team ps_krylov_cpu_team_of(ps_krylov_cpu_team *team); /* borrows */
 
 /* inverse[rows]; PS_INVALID, naming the row, if a diagonal entry is missing, zero, not finite. */

@@ -121,37 +121,11 @@ typedef const ps_krylov_vectors vectors;
         LOOP(1, body)                                                                              \
         sums[0] += s0, sums[1] += s1, sums[2] += s2;                                               \
     }
+typedef double wide; /* of sums */
 #define IN(name) const double *restrict name = v->name
 #define IO(name) double *restrict name = v->name
 
-/* When a method starts, q holds A x. */
-BEFORE(cg_start, IN(b); IN(q); IO(r); IO(p), r[i] = b[i] - q[i]; p[i] = 0; s0 += b[i] * b[i];
-       s1 += r[i] * r[i]; s2 += r[i] * r[i] * d;)
-BEFORE(cg_direction, IN(r); IO(p), p[i] = d * r[i] + alpha * p[i];)
-AFTER(cg_curvature, IN(p); IN(q), s0 += p[i] * q[i];)
-BEFORE(cg_advance, IN(p); IN(q); IO(x); IO(r), x[i] += alpha * p[i]; r[i] -= alpha * q[i];
-       s0 += r[i] * r[i]; s1 += r[i] * r[i] * d;)
-
-/* BiCGStab: q is v, z is t. */
-BEFORE(stab_start, IN(b); IO(q); IO(r); IO(p); IO(h); IO(z), r[i] = b[i] - q[i]; h[i] = r[i];
-       p[i] = 0; q[i] = 0; z[i] = 0; s0 += b[i] * b[i]; s1 += r[i] * r[i];)
-BEFORE(stab_direction, IN(r); IN(q); IO(p); IO(u),
-       p[i] = r[i] + alpha * (p[i] - omega * q[i]); u[i] = d * p[i];)
-AFTER(stab_shadow, IN(h); IN(q), s0 += h[i] * q[i];)
-BEFORE(stab_half, IN(q); IO(r), r[i] -= alpha * q[i]; s0 += r[i] * r[i];)
-BEFORE(stab_turn, IN(r); IO(u), u[i] = d * r[i];)
-AFTER(stab_products, IN(r); IN(z), s0 += z[i] * r[i]; s1 += z[i] * z[i];)
-BEFORE(stab_advance, IN(p); IN(z); IN(h); IO(x); IO(r), x[i] += d * (alpha * p[i] + omega * r[i]);
-       r[i] -= omega * z[i]; s0 += r[i] * r[i]; s1 += h[i] * r[i];)
-
-BEFORE(cr_start, IN(b); IO(q); IO(r); IO(p); IO(z), r[i] = b[i] - q[i]; z[i] = d * r[i]; p[i] = 0;
-       q[i] = 0; s0 += b[i] * b[i]; s1 += r[i] * r[i];)
-AFTER(cr_first_product, IN(z); IN(w), s2 += z[i] * w[i];)
-BEFORE(cr_direction, IN(z); IN(w); IO(p); IO(q), p[i] = z[i] + alpha * p[i];
-       q[i] = w[i] + alpha * q[i]; s0 += d * q[i] * q[i];)
-BEFORE(cr_advance, IN(p); IN(q); IO(x); IO(r); IO(z), x[i] += alpha * p[i]; r[i] -= alpha * q[i];
-       z[i] -= alpha * d * q[i]; s0 += r[i] * r[i];)
-AFTER(cr_product, IN(z); IN(w), s1 += z[i] * w[i];)
+#include "kernels/schwarz/krylov_passes_body.h"
 
 extern const struct ps_krylov_functions PS_ISA_TABLE(ps_krylov_table);
 const struct ps_krylov_functions PS_ISA_TABLE(ps_krylov_table) = {

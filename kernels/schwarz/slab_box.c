@@ -12,16 +12,61 @@ int64_t ps_slab_first(int64_t nodes, int64_t slabs, int64_t slab)
     return slab * (layers / slabs) + (slab < more ? slab : more);
 }
 
-static ps_slab slab_of(const ps_slab_box_plan *plan, int64_t slab)
+static int64_t end_of(const ps_slab_box_plan *plan)
+{
+    return plan->end > 0 ? plan->end : plan->slabs;
+}
+
+static int64_t first_plane(const ps_slab_box_plan *plan, int64_t slab)
+{
+    return ps_slab_first(plan->grid.nodes[0], plan->slabs, slab);
+}
+
+static int64_t planes_of(const ps_slab_box_plan *plan, int64_t slab)
+{
+    return first_plane(plan, slab + 1) - first_plane(plan, slab) + 1;
+}
+
+ps_slab ps_slab_box_slab(const ps_slab_box_plan *plan, int64_t slab)
 {
     ps_slab s = {.grid = plan->grid};
-    int64_t nx = plan->grid.nodes[0], first = ps_slab_first(nx, plan->slabs, slab);
-    s.grid.nodes[0] = ps_slab_first(nx, plan->slabs, slab + 1) - first + 1;
+    s.grid.nodes[0] = planes_of(plan, slab);
     s.free[0] = slab > 0;
     s.free[1] = slab < plan->slabs - 1;
     s.p[1] = plan->transmission.p[0], s.q[1] = plan->transmission.q[0]; /* right: S1 */
     s.p[0] = plan->transmission.p[1], s.q[0] = plan->transmission.q[1];
     return s;
+}
+
+/* ---- orders ---- */
+
+/* Visits there and back in a double sweep. */
+static int64_t forward_visits(const ps_slab_box_plan *plan)
+{
+    return end_of(plan) - plan->first - (end_of(plan) == plan->slabs);
+}
+static int64_t backward_visits(const ps_slab_box_plan *plan)
+{
+    return end_of(plan) - plan->first - (plan->first == 0);
+}
+
+int64_t ps_slab_visits(const ps_slab_box_plan *plan, ps_slab_order order)
+{
+    return order == PS_SLAB_SWEEP ? forward_visits(plan) + backward_visits(plan)
+                                  : end_of(plan) - plan->first;
+}
+
+int64_t ps_slab_visited(const ps_slab_box_plan *plan, ps_slab_order order, int64_t visit)
+{
+    int64_t end = end_of(plan), there = forward_visits(plan);
+    switch (order) {
+    case PS_SLAB_EXCHANGE:
+        return visit == 0 ? plan->first : visit == 1 ? end - 1 : plan->first + visit - 1;
+    case PS_SLAB_SWEEP:
+        return visit < there ? plan->first + visit : end - 1 - (visit - there);
+    default:
+        return plan->first + visit;
+    }
 }
 
 /* ---- memory ---- */
@@ -31,7 +76,7 @@ static int64_t rounded(int64_t n) { return (n + 7) / 8 * 8; }
 /* A slab with free faces and the most planes: no slab needs more workspace. */
 static ps_slab largest_slab(const ps_slab_box_plan *plan)
 {
-    ps_slab s = slab_of(plan, 0);
+    ps_slab s = ps_slab_box_slab(plan, 0);
     s.free[0] = s.free[1] = true;
     s.p[0] = plan->transmission.p[1], s.q[0] = plan->transmission.q[1];
     s.p[1] = plan->transmission.p[0], s.q[1] = plan->transmission.q[0];
@@ -54,19 +99,18 @@ static int64_t plane_of(const ps_slab_box_plan *plan)
 static int64_t space_of(const ps_slab_box_plan *plan)
 {
     ps_slab slab = largest_slab(plan);
-    int64_t solve = ps_fast_workspace(&slab, plan->threads) + rounded(ps_q1_grid_size(&slab.grid));
-    int64_t coarse =
-        plan->coarse > 0
-            ? (2 * plan->slabs + 2) * ps_slab_box_mode_plane(&plan->grid) + 16 * plan->slabs
-            : 0;
+    int64_t solve = plan->solve ? 0 : ps_fast_workspace(&slab, plan->threads);
+    int64_t coarse = ps_slab_box_coarse_space(plan);
+    solve += rounded(ps_q1_grid_size(&slab.grid));
     return solve > coarse ? solve : coarse;
 }
 
-/* Planes of the field that are kept: of all slabs, or of one. */
+/* Planes of the field that are kept: of all own slabs, or of one. */
 static int64_t kept_planes(const ps_slab_box_plan *plan)
 {
-    if (plan->fetch) return ps_slab_first(plan->grid.nodes[0], plan->slabs, 1) + 1;
-    return plan->grid.nodes[0] + plan->slabs - 1;
+    int64_t end = end_of(plan);
+    if (plan->walk) return planes_of(plan, 0);
+    return first_plane(plan, end) - first_plane(plan, plan->first) + end - plan->first;
 }
 
 int64_t ps_slab_box_size(const ps_slab_box_plan *plan)
@@ -74,7 +118,7 @@ int64_t ps_slab_box_size(const ps_slab_box_plan *plan)
     ps_slab slab = largest_slab(plan);
     int64_t planes = kept_planes(plan);
     return rounded(ps_fast_solver_size(&slab)) + rounded((planes + 2) * plane_of(plan)) +
-           space_of(plan);
+           rounded(2 * plan->slabs) + space_of(plan);
 }
 
 ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab_box *out)
@@ -85,19 +129,25 @@ ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab
                        (long long)plan->slabs);
     ps_slab slab = largest_slab(plan);
     *out = (ps_slab_box){.plan = *plan, .plane = plane_of(plan), .face = plane_of(plan)};
+    out->plan.end = end_of(plan);
+    out->base = plan->first > 0 ? 2 * plan->first - 1 : 0;
+    out->traces =
+        (out->plan.end < plan->slabs ? 2 * out->plan.end - 1 : 2 * plan->slabs - 2) - out->base;
     PS_TRY(ps_fast_solver_make(&slab, memory, &out->tables));
     out->field = memory + rounded(ps_fast_solver_size(&slab));
     out->faces = out->field + kept_planes(plan) * out->plane;
-    out->space = out->field + rounded((kept_planes(plan) + 2) * out->plane);
+    out->parts = out->field + rounded((kept_planes(plan) + 2) * out->plane);
+    out->space = out->parts + rounded(2 * plan->slabs);
     return PS_OK;
 }
 
-int64_t ps_slab_box_traces(const ps_slab_box *box) { return 2 * (box->plan.slabs - 1) * box->face; }
+int64_t ps_slab_box_traces(const ps_slab_box *box) { return box->traces * box->face; }
 
 static double *field_of(const ps_slab_box *box, int64_t slab)
 {
-    int64_t first = ps_slab_first(box->plan.grid.nodes[0], box->plan.slabs, slab);
-    return box->field + (box->plan.fetch ? 0 : first + slab) * box->plane;
+    const ps_slab_box_plan *plan = &box->plan;
+    int64_t before = first_plane(plan, slab) - first_plane(plan, plan->first) + slab - plan->first;
+    return box->field + (plan->walk ? 0 : before) * box->plane;
 }
 
 const double *ps_slab_box_field(const ps_slab_box *box, int64_t slab)
@@ -105,30 +155,37 @@ const double *ps_slab_box_field(const ps_slab_box *box, int64_t slab)
     return field_of(box, slab);
 }
 
-/* ---- slab solves ---- */
-
-static void add(int64_t n, double factor, const double *x, double *y)
+/* Makes the visits of an order. */
+static ps_status walk(const ps_slab_box *box, bool source, ps_slab_order order, ps_slab_step *step,
+                      void *argument)
 {
-    for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
+    const ps_slab_box_plan *plan = &box->plan;
+    if (source && plan->walk) return plan->walk(plan->context, order, step, argument);
+    for (int64_t visit = 0; visit < ps_slab_visits(plan, order); ++visit) {
+        int64_t plane =
+            first_plane(plan, ps_slab_visited(plan, order, visit)) - first_plane(plan, plan->first);
+        PS_TRY(
+            step(argument, visit, source && plan->load ? plan->load + plane * box->plane : NULL));
+    }
+    return PS_OK;
 }
 
-/* Where the trace at a side of a slab lies in g; NULL where the face is not free. */
+/* ---- slab solves ---- */
+
+/* The trace at a side of a slab; NULL where the face is not free. */
 static const double *trace_of(const ps_slab_box *box, const double *g, int64_t slab, int side)
 {
-    if (side == 0) return slab > 0 ? g + (2 * slab - 1) * box->face : NULL;
-    return slab < box->plan.slabs - 1 ? g + 2 * slab * box->face : NULL;
+    if (side == 0) return slab > 0 ? g + (2 * slab - 1 - box->base) * box->face : NULL;
+    return slab < box->plan.slabs - 1 ? g + (2 * slab - box->base) * box->face : NULL;
 }
 
 /* b = f + g, planes of the slab. */
-static ps_status set_right_side(const ps_slab_box *box, int64_t slab, bool source, const double *g,
-                                double *b)
+static void set_right_side(const ps_slab_box *box, int64_t slab, const double *load,
+                           const double *g, double *b)
 {
-    int64_t nx = box->plan.grid.nodes[0], first = ps_slab_first(nx, box->plan.slabs, slab);
-    int64_t planes = ps_slab_first(nx, box->plan.slabs, slab + 1) - first + 1, n = box->plane;
-    if (source && box->plan.fetch)
-        PS_TRY(box->plan.fetch(box->plan.context, slab, b));
-    else if (source && box->plan.load)
-        memcpy(b, box->plan.load + first * n, (size_t)(planes * n) * sizeof *b);
+    int64_t planes = planes_of(&box->plan, slab), n = box->plane;
+    if (load)
+        memcpy(b, load, (size_t)(planes * n) * sizeof *b);
     else
         memset(b, 0, (size_t)(planes * n) * sizeof *b);
     for (int side = 0; side < 2; ++side) {
@@ -137,22 +194,17 @@ static ps_status set_right_side(const ps_slab_box *box, int64_t slab, bool sourc
         if (!trace) continue;
         for (int64_t i = 0; i < n; ++i) plane[i] = plane[i] / 2 + trace[i];
     }
-    return PS_OK;
 }
 
 /* Rim nodes of interface planes are fixed: their values are data, not halves of loads. */
-static void restore_rim(const ps_slab_box *box, int64_t slab, bool source, double *u)
+static void set_rim(const ps_slab_box *box, int64_t slab, const double *load, double *u)
 {
-    int64_t nx = box->plan.grid.nodes[0], ny = box->plan.grid.nodes[1];
-    int64_t nz = box->plan.grid.nodes[2], first = ps_slab_first(nx, box->plan.slabs, slab);
-    int64_t planes = ps_slab_first(nx, box->plan.slabs, slab + 1) - first + 1;
+    int64_t ny = box->plan.grid.nodes[1], nz = box->plan.grid.nodes[2];
     for (int side = 0; side < 2; ++side) {
-        int64_t plane = side == 0 ? 0 : planes - 1;
-        const double *data =
-            source && box->plan.load ? box->plan.load + (first + plane) * box->plane : NULL;
+        int64_t at = (side == 0 ? 0 : planes_of(&box->plan, slab) - 1) * box->plane;
         for (int64_t j = 0; j < ny; ++j)
             for (int64_t k = 0; k < nz; k += j == 0 || j == ny - 1 ? 1 : nz - 1)
-                u[plane * box->plane + j * nz + k] = data ? data[j * nz + k] : 0;
+                u[at + j * nz + k] = load ? load[at + j * nz + k] : 0;
     }
 }
 
@@ -166,93 +218,236 @@ static void solve_modes(const ps_slab_box *box, const ps_fast_solver *solver, do
                             box->space + open * TILE * omp_get_thread_num());
 }
 
-static ps_status solve_slab(ps_slab_box *box, int64_t slab, bool source, const double *g)
+/* load: of the slab, NULL: none. */
+static ps_status solve_slab(const ps_slab_box *box, int64_t slab, const double *load,
+                            const double *g)
 {
+    const ps_slab_box_plan *plan = &box->plan;
     ps_fast_solver solver = box->tables;
     double *u = field_of(box, slab);
-    solver.slab = slab_of(&box->plan, slab);
-    if (box->plan.modes) {
-        PS_TRY(set_right_side(box, slab, source, g, u));
+    solver.slab = ps_slab_box_slab(plan, slab);
+    if (plan->modes) {
+        set_right_side(box, slab, load, g, u);
         solve_modes(box, &solver, u);
         return PS_OK;
     }
     double *b = box->space, *work = b + rounded(ps_q1_grid_size(&solver.slab.grid));
-    PS_TRY(set_right_side(box, slab, source, g, b));
-    ps_fast_solve(&solver, b, u, work, box->plan.threads);
-    restore_rim(box, slab, source, u);
+    set_right_side(box, slab, load, g, b);
+    set_rim(box, slab, load, b);
+    if (plan->solve) return plan->solve(plan->context, slab, &solver.slab, b, u);
+    ps_fast_solve(&solver, b, u, work, plan->threads);
     return PS_OK;
-}
-
-/* out = (S1 + S2) u at a face of a slab. */
-static void combine(const ps_slab_box *box, int64_t slab, int side, double *out)
-{
-    const ps_transmission *t = &box->plan.transmission;
-    double p = t->p[0] + t->p[1], q = t->q[0] + t->q[1], weights[2][2];
-    int64_t nx = box->plan.grid.nodes[0];
-    int64_t planes =
-        ps_slab_first(nx, box->plan.slabs, slab + 1) - ps_slab_first(nx, box->plan.slabs, slab);
-    const double *u = field_of(box, slab) + (side == 0 ? 0 : planes) * box->plane;
-    if (!box->plan.modes) {
-        ps_face_weights(&box->plan.grid, p, q, weights);
-        ps_face_apply(&box->plan.grid, weights, u, out);
-        return;
-    }
-    const double *mu = box->tables.mu, *inverse = box->tables.inverse;
-    for (int64_t m = 0; m < box->face; ++m)
-        out[m] = inverse[m] > 0 ? (p + q * mu[m]) / inverse[m] * u[m] : 0;
 }
 
 /* What the slab sends out of a side: (S1 + S2) u - g of that side. */
 static void send(const ps_slab_box *box, int64_t slab, int side, const double *g, double *out)
 {
-    combine(box, slab, side, out);
-    add(box->face, -1, trace_of(box, g, slab, side), out);
+    const ps_transmission *t = &box->plan.transmission;
+    double p = t->p[0] + t->p[1], q = t->q[0] + t->q[1], weights[2][2];
+    const double *u = field_of(box, slab);
+    const double *trace = trace_of(box, g, slab, side);
+    if (side == 1) u += (planes_of(&box->plan, slab) - 1) * box->plane;
+    if (!box->plan.modes) {
+        ps_face_weights(&box->plan.grid, p, q, weights);
+        ps_face_apply(&box->plan.grid, weights, u, out);
+        for (int64_t i = 0; i < box->face; ++i) out[i] -= trace[i];
+        return;
+    }
+    const double *mu = box->tables.mu, *inverse = box->tables.inverse;
+    for (int64_t m = 0; m < box->face; ++m)
+        out[m] = inverse[m] > 0 ? (p + q * mu[m]) / inverse[m] * u[m] - trace[m] : 0;
 }
 
-static ps_status exchange(void *context, bool source, const double *g, double *out)
+/* ---- the parallel method ---- */
+
+/* Whether another rank is at a side. */
+static bool beside(const ps_slab_box *box, int side)
 {
-    ps_slab_box *box = context;
-    for (int64_t slab = 0; slab < box->plan.slabs; ++slab) {
-        PS_TRY(solve_slab(box, slab, source, g));
-        if (slab > 0) send(box, slab, 0, g, out + (2 * slab - 2) * box->face);
-        if (slab < box->plan.slabs - 1) send(box, slab, 1, g, out + (2 * slab + 1) * box->face);
-    }
+    return side == 0 ? box->plan.first > 0 : box->plan.end < box->plan.slabs;
+}
+
+static ps_status pass(const ps_slab_box *box, int side, const double *out, double *in)
+{
+    const ps_slab_links *links = box->plan.links;
+    return links->pass(links->context, side, box->face, out, in);
+}
+
+static ps_status agree(const ps_slab_box *box, ps_status status)
+{
+    const ps_slab_links *links = box->plan.links;
+    return links ? links->agree(links->context, status) : status;
+}
+
+typedef struct exchange {
+    ps_slab_box *box;
+    const double *g;
+    double *out;
+    bool posted;
+} exchange;
+
+/* The outermost traces go to the ranks beside, theirs come to the ends of out. */
+static ps_status post(exchange *e)
+{
+    const ps_slab_box *box = e->box;
+    e->posted = true;
+    for (int side = 0; side < 2; ++side)
+        if (beside(box, side))
+            PS_TRY(pass(box, side, box->faces + side * box->face,
+                        e->out + (side == 0 ? 0 : box->traces - 1) * box->face));
     return PS_OK;
+}
+
+static ps_status exchange_step(void *argument, int64_t visit, const double *load)
+{
+    exchange *e = argument;
+    ps_slab_box *box = e->box;
+    int64_t slab = ps_slab_visited(&box->plan, PS_SLAB_EXCHANGE, visit);
+    int64_t edges = box->plan.end - box->plan.first > 1 ? 2 : 1;
+    PS_TRY(solve_slab(box, slab, load, e->g));
+    for (int side = 0; side < 2; ++side) {
+        bool outer = slab == (side == 0 ? box->plan.first : box->plan.end - 1);
+        int64_t trace = side == 0 ? 2 * slab - 2 : 2 * slab + 1;
+        if (outer && !beside(box, side)) continue;
+        send(box, slab, side, e->g,
+             outer ? box->faces + side * box->face : e->out + (trace - box->base) * box->face);
+    }
+    return visit == edges - 1 ? post(e) : PS_OK;
+}
+
+static ps_status make_exchange(void *context, bool source, const double *g, double *out)
+{
+    exchange e = {context, g, out, false};
+    const ps_slab_box_plan *plan = &e.box->plan;
+    ps_status status = walk(e.box, source, PS_SLAB_EXCHANGE, exchange_step, &e);
+    if (!e.posted) post(&e); /* others wait for it, whatever it is worth */
+    for (int side = 0; side < 2; ++side)
+        if (beside(e.box, side)) {
+            ps_status end = plan->links->wait(plan->links->context, side);
+            if (status == PS_OK) status = end;
+        }
+    return agree(e.box, status);
+}
+
+static ps_status reduce(void *context, double *sums, int64_t count)
+{
+    const ps_slab_box_plan *plan = &((ps_slab_box *)context)->plan;
+    return plan->links ? plan->links->sum(plan->links->context, sums, count) : PS_OK;
+}
+
+ps_interface ps_slab_box_interface(ps_slab_box *box, bool source)
+{
+    return (ps_interface){.context = box,
+                          .size = ps_slab_box_traces(box),
+                          .traces = box->traces,
+                          .first = box->base,
+                          .all = 2 * (box->plan.slabs - 1),
+                          .exchange = make_exchange,
+                          .correct = box->plan.coarse > 0 ? ps_slab_box_correct : NULL,
+                          .reduce = reduce,
+                          .source = source};
+}
+
+static ps_status finish_step(void *argument, int64_t visit, const double *load)
+{
+    exchange *e = argument;
+    const ps_slab_box_plan *plan = &e->box->plan;
+    int64_t slab = ps_slab_visited(plan, PS_SLAB_FINISH, visit);
+    PS_TRY(solve_slab(e->box, slab, load, e->g));
+    return plan->deliver ? plan->deliver(plan->context, slab, field_of(e->box, slab)) : PS_OK;
 }
 
 ps_status ps_slab_box_finish(ps_slab_box *box, const double *g)
 {
-    for (int64_t slab = 0; slab < box->plan.slabs; ++slab) {
-        PS_TRY(solve_slab(box, slab, true, g));
-        if (box->plan.deliver)
-            PS_TRY(box->plan.deliver(box->plan.context, slab, field_of(box, slab)));
-    }
-    return PS_OK;
+    exchange e = {box, g, NULL, false};
+    return walk(box, true, PS_SLAB_FINISH, finish_step, &e);
 }
 
 /* ---- double sweeps ---- */
 
-/* Solves a slab, renews the trace beyond a side of it and adds the squared change. */
-static ps_status sweep_step(ps_slab_box *box, int64_t slab, int side, double *g, double *change)
+typedef struct sweep {
+    ps_slab_box *box;
+    double *g;
+    bool got[2], gave[2]; /* the traces of the ranks beside */
+} sweep;
+
+/* The first slab of a way waits for the rank before it. */
+static ps_status get(sweep *s, int side)
 {
-    double *trace = g + (side == 0 ? 2 * slab - 2 : 2 * slab + 1) * box->face;
-    PS_TRY(solve_slab(box, slab, true, g));
-    send(box, slab, side, g, box->faces);
+    const ps_slab_box *box = s->box;
+    if (!beside(box, side) || s->got[side]) return PS_OK;
+    s->got[side] = true;
+    PS_TRY(pass(box, side, NULL, s->g + (side == 0 ? 0 : box->traces - 1) * box->face));
+    return box->plan.links->wait(box->plan.links->context, side);
+}
+
+static ps_status give(sweep *s, int side)
+{
+    const ps_slab_box *box = s->box;
+    if (!beside(box, side) || s->gave[side]) return PS_OK;
+    s->gave[side] = true;
+    PS_TRY(pass(box, side, box->faces + box->face, NULL));
+    return box->plan.links->wait(box->plan.links->context, side);
+}
+
+/* Solves a slab and renews the trace beyond a side of it. */
+static ps_status sweep_slab(sweep *s, int64_t slab, int side, const double *load)
+{
+    ps_slab_box *box = s->box;
+    bool outer = slab == (side == 0 ? box->plan.first : box->plan.end - 1);
+    int64_t number = side == 0 ? 2 * slab - 2 : 2 * slab + 1;
+    double *trace = s->g + (number - box->base) * box->face;
+    double *fresh = box->faces + (outer ? box->face : 0), square = 0;
+    PS_TRY(solve_slab(box, slab, load, s->g));
+    send(box, slab, side, s->g, fresh);
+    if (outer) return give(s, side); /* its change is counted where it goes */
     for (int64_t i = 0; i < box->face; ++i) {
-        *change += (box->faces[i] - trace[i]) * (box->faces[i] - trace[i]);
-        trace[i] = box->faces[i];
+        square += (fresh[i] - trace[i]) * (fresh[i] - trace[i]);
+        trace[i] = fresh[i];
     }
+    box->parts[number] = square;
     return PS_OK;
+}
+
+/* Gets a trace from the rank at a side and counts its change. */
+static ps_status get_counted(sweep *s, int side)
+{
+    ps_slab_box *box = s->box;
+    int64_t at = side == 0 ? 0 : box->traces - 1;
+    double *trace = s->g + at * box->face, square = 0;
+    if (!beside(box, side) || s->got[side]) return PS_OK;
+    memcpy(box->faces, trace, (size_t)box->face * sizeof *trace);
+    PS_TRY(get(s, side));
+    for (int64_t i = 0; i < box->face; ++i)
+        square += (trace[i] - box->faces[i]) * (trace[i] - box->faces[i]);
+    box->parts[box->base + at] = square;
+    return PS_OK;
+}
+
+static ps_status sweep_step(void *argument, int64_t visit, const double *load)
+{
+    sweep *s = argument;
+    const ps_slab_box_plan *plan = &s->box->plan;
+    int64_t slab = ps_slab_visited(plan, PS_SLAB_SWEEP, visit), there = forward_visits(plan);
+    PS_TRY(get_counted(s, 0));
+    if (visit >= there) PS_TRY(get_counted(s, 1));
+    return sweep_slab(s, slab, visit < there ? 1 : 0, load);
 }
 
 ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change)
 {
-    int64_t last = box->plan.slabs - 1;
-    double sum = 0;
-    for (int64_t slab = 0; slab < last; ++slab) PS_TRY(sweep_step(box, slab, 1, g, &sum));
-    for (int64_t slab = last; slab > 0; --slab) PS_TRY(sweep_step(box, slab, 0, g, &sum));
-    *change = sqrt(sum);
-    return PS_OK;
+    sweep s = {box, g, {false, false}, {false, false}};
+    const ps_slab_box_plan *plan = &box->plan;
+    memset(box->parts, 0, (size_t)(2 * plan->slabs) * sizeof *box->parts);
+    ps_status status = walk(box, true, PS_SLAB_SWEEP, sweep_step, &s);
+    /* After a failure others still wait. */
+    for (int side = 0; side < 2; ++side) {
+        ps_status end = get(&s, side);
+        if (end == PS_OK) end = give(&s, 1 - side);
+        if (status == PS_OK) status = end;
+    }
+    PS_TRY(agree(box, status));
+    ps_interface problem = ps_slab_box_interface(box, true);
+    return ps_interface_norm(&problem, box->parts, change);
 }
 
 ps_status ps_slab_box_sweeps(ps_slab_box *box, double tolerance, int64_t limit, double *g,
@@ -270,114 +465,4 @@ ps_status ps_slab_box_sweeps(ps_slab_box *box, double tolerance, int64_t limit, 
         result->converged = result->residual <= tolerance;
     }
     return PS_OK;
-}
-
-/* ---- coarse correction ---- */
-
-/* The 2 x 2 response of a slab's face values to its face loads in one mode: u = r g. */
-static void response(const ps_slab *slab, double mu, double r[2][2])
-{
-    double h = slab->grid.spacing[0], off = -1 / h + mu * h / 6, inside = 2 / h + mu * 4 * h / 6;
-    double end[2], from[2]; /* Schur complements on the left and the right plane */
-    int64_t layers = slab->grid.nodes[0] - 1;
-    for (int s = 0; s < 2; ++s) end[s] = inside / 2 + slab->p[s] + slab->q[s] * mu;
-    /* Eliminate the planes between: left gets a - sum, coupling shrinks by off / d. */
-    double d = inside, left = 0, coupling = off;
-    for (int64_t i = 1; i < layers; ++i) {
-        left += coupling * coupling / d;
-        coupling *= -off / d;
-        d = inside - off * off / d;
-    }
-    from[0] = end[0] - left;
-    from[1] = end[1] - (layers > 1 ? inside - d : 0);
-    memset(r, 0, 4 * sizeof(double));
-    if (!slab->free[0] || !slab->free[1]) {
-        int s = slab->free[0] ? 0 : 1; /* the other end holds zeros */
-        r[s][s] = 1 / from[s];
-        return;
-    }
-    double det = from[0] * from[1] - coupling * coupling;
-    r[0][0] = from[1] / det;
-    r[1][1] = from[0] / det;
-    r[0][1] = r[1][0] = -coupling / det;
-}
-
-/* band[row][2 + column - row] of I - T in one mode, T in units of 1 / (m_j m_k). */
-static void fill_band(const ps_slab_box *box, double mu, double (*band)[5])
-{
-    const ps_transmission *t = &box->plan.transmission;
-    double sigma = t->p[0] + t->p[1] + (t->q[0] + t->q[1]) * mu, r[2][2];
-    int64_t slabs = box->plan.slabs;
-    memset(band, 0, (size_t)(2 * slabs - 2) * sizeof *band);
-    for (int64_t j = 0; j < slabs; ++j) {
-        ps_slab slab = slab_of(&box->plan, j);
-        response(&slab, mu, r);
-        if (j > 0) { /* sends g[2j-2]; its own left trace is g[2j-1], its right one g[2j] */
-            double *row = band[2 * j - 2];
-            row[2] = 1, row[3] = 1 - sigma * r[0][0];
-            if (j < slabs - 1) row[4] = -sigma * r[0][1];
-        }
-        if (j < slabs - 1) { /* sends g[2j+1] */
-            double *row = band[2 * j + 1];
-            row[2] = 1, row[1] = 1 - sigma * r[1][1];
-            if (j > 0) row[0] = -sigma * r[1][0];
-        }
-    }
-}
-
-/* Gauss without pivoting: T contracts, so that I - T has no small pivots. */
-static void solve_band(double (*band)[5], int64_t n, double *x)
-{
-    for (int64_t i = 0; i < n; ++i)
-        for (int64_t row = i + 1; row < n && row <= i + 2; ++row) {
-            double factor = band[row][2 + i - row] / band[i][2];
-            for (int64_t c = i; c < n && c <= i + 2; ++c)
-                band[row][2 + c - row] -= factor * band[i][2 + c - i];
-            x[row] -= factor * x[i];
-        }
-    for (int64_t i = n - 1; i >= 0; --i) {
-        for (int64_t c = i + 1; c < n && c <= i + 2; ++c) x[i] -= band[i][2 + c - i] * x[c];
-        x[i] /= band[i][2];
-    }
-}
-
-/* Adds to the low modes of all traces what makes them exact: x - r, (I - T) x = r. */
-static ps_status correct(void *context, double *r)
-{
-    ps_slab_box *box = context;
-    int64_t traces = 2 * (box->plan.slabs - 1), size = ps_slab_box_mode_plane(&box->plan.grid);
-    double *modes = box->space, *scratch = modes + traces * size, *delta = scratch + size;
-    double(*band)[5] = (double(*)[5])(delta + size), *x = (double *)(band + traces);
-    const ps_fast_solver *f = &box->tables;
-    bool nodal = !box->plan.modes;
-    for (int64_t t = 0; t < traces; ++t)
-        if (nodal) ps_fast_to_modes(f, r + t * box->face, modes + t * size, scratch);
-    if (!nodal) modes = r;
-    for (int64_t m = 0; m < size; ++m) {
-        bool low = f->inverse[m] > 0 && f->mu[m] < box->plan.coarse * box->plan.coarse;
-        if (low) {
-            fill_band(box, f->mu[m], band);
-            for (int64_t t = 0; t < traces; ++t) x[t] = modes[t * size + m];
-            solve_band(band, traces, x);
-        }
-        for (int64_t t = 0; t < traces && (low || nodal); ++t)
-            modes[t * size + m] = low ? x[t] - (nodal ? modes[t * size + m] : 0) : 0;
-    }
-    for (int64_t t = 0; t < traces && nodal; ++t) {
-        /* what is added has zeros on the rim, as the traces have */
-        double *nodes = box->faces;
-        memset(nodes, 0, (size_t)box->face * sizeof *nodes);
-        ps_fast_to_nodes(f, modes + t * size, nodes, scratch);
-        add(box->face, 1, nodes, r + t * box->face);
-    }
-    return PS_OK;
-}
-
-ps_interface ps_slab_box_interface(ps_slab_box *box, bool source)
-{
-    return (ps_interface){.context = box,
-                          .size = ps_slab_box_traces(box),
-                          .exchange = exchange,
-                          .correct = box->plan.coarse > 0 ? correct : NULL,
-                          .source = source};
 }

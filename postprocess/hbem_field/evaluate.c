@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hbem/potentials.h"
+#include "kernels/hbem/potentials_device.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
@@ -27,13 +27,14 @@ static int64_t most_dofs(const field_task *task)
     return most;
 }
 
-/* One batch: densities of a layer, values at some receivers. */
+/* One batch: densities of a layer, values at some receivers. On a device: memory there, and what
+ * goes there and comes from there. */
 typedef struct batch {
     const field_task *task;
     ps_hbem_rule rule;
     double *densities; /* [BATCH][parts][dofs]           */
     double *values;    /* [receivers][columns][parts]    */
-    void *workspace;
+    void *workspace, *there, *here;
 } batch;
 
 static ps_hbem_potential_task potential_of(const batch *b, ps_layer layer, double k)
@@ -59,6 +60,46 @@ int64_t field_memory(const field_task *task)
            (int64_t)sizeof(ps_hbem_triangle) * task->source->surface.triangle_count + (64 << 20);
 }
 
+/* ---- on a device ---- */
+
+/* Memory for the widest sum, with the surface in it: it is the same for all. */
+static ps_status device_open(batch *b, const ps_hbem_potential_task *widest)
+{
+    const field_task *task = b->task;
+    ps_device_potential here, there;
+    if (!task->stream) return PS_OK;
+    PS_TRY(ps_device_potential_shape(widest, task->precision, &there));
+    here = there;
+    PS_TRY(ps_alloc_untouched(&b->here, ps_device_potential_bytes(&here, false), "densities"));
+    PS_TRY(ps_device_alloc(ps_stream_device(task->stream), ps_device_potential_bytes(&there, true),
+                           &b->there));
+    ps_device_potential_place(&here, false, b->here);
+    ps_device_potential_place(&there, true, b->there);
+    ps_device_potential_fill_surface(widest, &here);
+    return ps_copy_to_device(task->stream, there.triangles, here.triangles,
+                             8 * PS_DEVICE_POTENTIAL_ROW * here.triangle_count);
+}
+
+static ps_status sum_on_device(batch *b, const ps_hbem_potential_task *potential)
+{
+    ps_stream *stream = b->task->stream;
+    ps_device_potential here, there;
+    PS_TRY(ps_device_potential_shape(potential, b->task->precision, &there));
+    here = there;
+    ps_device_potential_place(&here, false, b->here);
+    ps_device_potential_place(&there, true, b->there);
+    ps_device_potential_fill(potential, &here);
+    PS_TRY(ps_copy_to_device(stream, there.densities, here.densities,
+                             (char *)here.sums - (char *)here.densities));
+    PS_TRY(ps_device_potential_run(&there, &b->rule, stream));
+    PS_TRY(ps_copy_to_host(stream, here.sums, there.sums, 8 * here.target_count * here.numbers));
+    PS_TRY(ps_stream_wait(stream));
+    ps_device_potential_add(potential, here.sums);
+    return PS_OK;
+}
+
+/* ---- batches ---- */
+
 static ps_status batch_open(batch *b, const field_task *task)
 {
     int64_t receivers = task->backscatter ? BATCH : task->receivers->count;
@@ -67,7 +108,11 @@ static ps_status batch_open(batch *b, const field_task *task)
         ps_hbem_rule_collapsed(task->quadrature, &b->rule);
     else
         ps_hbem_rule_six(&b->rule);
-    ps_hbem_potential_task widest = potential_of(b, PS_LAYER_DOUBLE, 1);
+    bool twofold = task->source->header->layer[PS_LAYER_DOUBLE].factor != 0;
+    ps_hbem_potential_task widest =
+        potential_of(b, twofold ? PS_LAYER_DOUBLE : PS_LAYER_SINGLE, 1);
+    widest.target_count = receivers;
+    PS_TRY(device_open(b, &widest));
     PS_TRY(PS_ALLOC(&b->densities, BATCH * parts_of(task) * most_dofs(task), "densities"));
     PS_TRY(PS_ALLOC(&b->values, BATCH * parts_of(task) * receivers, "fields"));
     return ps_alloc_untouched(&b->workspace, ps_hbem_potentials_bytes(&widest, task->threads),
@@ -79,6 +124,8 @@ static void batch_close(batch *b)
     free(b->densities);
     free(b->values);
     free(b->workspace);
+    free(b->here);
+    if (b->there) ps_device_free(ps_stream_device(b->task->stream), b->there);
 }
 
 /* Densities of `columns` incidences from `incidence` on. */
@@ -109,7 +156,10 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
         potential.columns = columns;
         potential.target_count = count;
         potential.targets = places;
-        ps_hbem_potentials(&potential, task->threads, b->workspace);
+        if (task->stream)
+            PS_TRY(sum_on_device(b, &potential));
+        else
+            ps_hbem_potentials(&potential, task->threads, b->workspace);
         const ps_hbem_refinement how = {REACH, task->refinement};
         if (task->refinement && !task->receivers->far_field)
             ps_hbem_potentials_refine(&potential, &how, task->threads, b->workspace);

@@ -9,6 +9,7 @@
 #include "formats/receivers.h"
 #include "kernels/hbem/surface.h"
 #include "runtime/device.h"
+#include "runtime/isa.h"
 
 /* A solution: where it lies, and its place in the table of incidences and wavenumbers. */
 typedef struct field_entry {
@@ -44,12 +45,13 @@ bool field_is_scattered(const field_source *source); /* there is an incident wav
 typedef struct field_task {
     field_source *source;
     const ps_receivers *receivers;
-    bool total;           /* with the incident wave                          */
-    int64_t first, count; /* incidences                                      */
-    bool backscatter;     /* incidence i at receiver i alone                 */
-    int quadrature;       /* 0: 6 points a triangle; n: n x n                */
-    int refinement;       /* depth near the surface; 0: none                 */
-    ps_stream *stream;    /* of a CUDA device, or NULL                       */
+    bool total;             /* with the incident wave                          */
+    int64_t first, count;   /* incidences                                      */
+    bool backscatter;       /* incidence i at receiver i alone                 */
+    int quadrature;         /* 0: 6 points a triangle; n: n x n                */
+    int refinement;         /* depth near the surface; 0: none                 */
+    ps_stream *stream;      /* of a CUDA device, or NULL                       */
+    ps_precision precision; /* of sums on a device                            */
     int threads;
 } field_task;
 

@@ -22,7 +22,7 @@ static struct {
     ps_text_list at, direction;
     const char *points, *plane, *sphere, *normal, *centre, *incidence, *pictures, *surface;
     int64_t directions, quadrature, refinement;
-    int quantity;
+    int quantity, precision;
     bool monostatic;
     double distance, speed;
 } chosen = {.normal = "0,1,0", .centre = "0,0,0", .speed = 1500, .refinement = 8};
@@ -60,6 +60,8 @@ static const ps_option options[] = {
      1e12, PS_IDENTITY},
     {"quadrature", PS_OPTION_INT, &chosen.quadrature, "N",
      "N x N points a triangle; 0: 6 points of degree 4", 0, 8, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, "double|single",
+     "on a GPU; single: phases in double all the same, errors of 1e-6", 0, 0, PS_IDENTITY},
     {"refine", PS_OPTION_INT, &chosen.refinement, "N",
      "quarter triangles near a point up to N times; 0: never", 0, 16, PS_IDENTITY},
     {"pictures", PS_OPTION_TEXT, &chosen.pictures, "BASE",
@@ -221,6 +223,7 @@ static ps_status prepare(job *j, const ps_run *run)
     j->task.backscatter = chosen.monostatic;
     j->task.quadrature = (int)chosen.quadrature;
     j->task.refinement = (int)chosen.refinement;
+    j->task.precision = chosen.precision ? PS_SINGLE : PS_DOUBLE;
     j->task.threads = omp_get_max_threads();
     int64_t need = field_memory(&j->task) + 16 * j->source.frequencies * field_channels(&j->task);
     if (need > run->host_memory)
@@ -359,6 +362,19 @@ static bool is_done(job *j, const ps_run *run)
     return ps_comm_any(done);
 }
 
+static ps_status make_on_device(job *j, const ps_run *run)
+{
+    ps_device *device = NULL;
+    ps_status status = ps_device_open(run->device, ps_comm_local_rank(), &device);
+    if (status == PS_OK && ps_device_describe(device).kind == PS_DEVICE_CUDA)
+        status = ps_stream_open(device, &j->task.stream);
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = make_trace(j, run);
+    ps_stream_close(&j->task.stream);
+    ps_device_close(&device);
+    return status;
+}
+
 static ps_status run_field(ps_run *run)
 {
     static job j; /* zeroed */
@@ -368,7 +384,7 @@ static ps_status run_field(ps_run *run)
     } else if (status == PS_OK && is_done(&j, run)) {
         ps_info("%s is up to date", j.output);
     } else if (status == PS_OK) {
-        status = make_trace(&j, run);
+        status = make_on_device(&j, run);
     }
     field_source_close(&j.source);
     ps_receivers_release(&j.receivers);

@@ -10,7 +10,7 @@
 #include "postprocess/plot/plot.h"
 #include "runtime/memory.h"
 
-enum { PIXELS = 720, OUTLINES = 12000, STOPS = 12 };
+enum { PIXELS = 720, OUTLINES = 20000, STOPS = 12 };
 
 typedef struct block_raster {
     int64_t rows, columns, height, width; /* of the matrix, of the picture        */
@@ -132,9 +132,11 @@ static void draw(const plot_request *request, const block_raster *r, const char 
     canvas_title(r->c, request->title ? request->title : title);
     put_palette(r);
     canvas_put(r->c,
-               "set xlabel 'column'\nset ylabel 'row'\nunset grid\nunset key\nset size ratio %g\n"
-               "set xrange [0:%lld]\nset yrange [%lld:0]\n",
-               (double)r->rows / (double)r->columns, (long long)r->columns, (long long)r->rows);
+               "set xlabel 'column'\nset ylabel 'row'\nunset grid\nunset key\n"
+               "set xrange [0:%lld]\nset yrange [%lld:0]\n"
+               "set colorbox user origin 0.875,0.16 size 0.018,0.70 border\n"
+               "set lmargin at screen 0.11\nset rmargin at screen 0.855\n",
+               (long long)r->columns, (long long)r->rows);
     canvas_put(r->c, "plot $S matrix using (($1 + 0.5) * %.9g):(($2 + 0.5) * %.9g):3 with image",
                dx, dy);
     if (r->leaves <= OUTLINES)

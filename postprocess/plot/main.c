@@ -52,7 +52,7 @@ static const ps_option options[] = {
     {"frequencies", PS_OPTION_TEXT, &request.frequencies, "F,...",
      "polar: a curve for each frequency, plane: a panel, Hz", 0, 0, 0},
     {"field", PS_OPTION_TEXT, &request.field, "NAME",
-     "surface: which field of the cells (SAR, SAR_10g, ...)", 0, 0, 0},
+     "surface: which field (SAR, SAR_10g, magnitude, real, ...)", 0, 0, 0},
     {"channels", PS_OPTION_TEXT, &request.channels, "C,...",
      "trace, spectrum: which receivers, counted from 0", 0, 0, 0},
     {"x-range", PS_OPTION_TEXT, &request.x_range, "FROM,TO",
@@ -167,11 +167,10 @@ static const ps_program program = {
         "  lengths   histogram of the lengths of row-vectors, from slice matrices\n"
         "  trace     signals over time, from traces\n"
         "  spectrum  levels over frequency, from traces made by penstock-spectrum\n"
-        "  polar     levels over angle at chosen frequencies, from such a trace of a far field\n"
+        "  polar     levels over angle at chosen frequencies, from such traces of a far field\n"
         "  plane     the field on a plane as a colour map, from a trace of a plane\n"
-        "  surface   the density on the surface at a time, from MESH and HISTORY; or a field on "
-        "the\n"
-        "            skin of the tetrahedra where it is above 0, from FIELD\n"
+        "  surface   the density on the surface at a time, from MESH and HISTORY; or, from FIELD, a\n"
+        "            field of triangles, or one on the skin of the tetrahedra where it is above 0\n"
         "  workers   shares of time and intervals of workers over the iterations, from the log "
         "that\n"
         "            a run leaves beside its output, OUTPUT.workers.h5\n"

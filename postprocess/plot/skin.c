@@ -27,9 +27,8 @@ static void solid_release(solid *s)
     free(s->links);
 }
 
-/* A whole array of f32 or f64 as double. */
-static ps_status read_reals(ps_store *store, const char *name, int64_t rows, int64_t width,
-                            double *out)
+ps_status skin_read_reals(ps_store *store, const char *name, int64_t rows, int64_t width,
+                          double *out)
 {
     int id;
     ps_dataset_info info;
@@ -51,19 +50,21 @@ static ps_status read_reals(ps_store *store, const char *name, int64_t rows, int
     return PS_OK;
 }
 
-static ps_status no_field(const ps_store *store, const char *name)
+ps_status skin_no_field(const ps_store *store, const char *name)
 {
-    static const char prefix[] = "/VTKHDF/CellData/";
+    static const char *const prefixes[] = {"/VTKHDF/CellData/", "/VTKHDF/PointData/"};
     char names[400] = "";
     for (int id = 0; id < ps_store_dataset_count(store); ++id) {
         ps_dataset_info info;
         PS_TRY(ps_store_dataset(store, id, &info));
-        if (strncmp(info.name, prefix, strlen(prefix)) != 0) continue;
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                 info.name + strlen(prefix));
+        for (int i = 0; i < 2; ++i) {
+            size_t used = strlen(names), length = strlen(prefixes[i]);
+            if (strncmp(info.name, prefixes[i], length) != 0) continue;
+            snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                     info.name + length);
+        }
     }
-    return ps_fail(PS_USAGE, "--field %s: the file's fields of cells are: %s", name, names);
+    return ps_fail(PS_USAGE, "--field %s: the file's fields are: %s", name, names);
 }
 
 static ps_status read_solid(ps_store *store, const char *name, skin *out, solid *s)
@@ -72,14 +73,14 @@ static ps_status read_solid(ps_store *store, const char *name, skin *out, solid 
     int id;
     ps_dataset_info info;
     snprintf(path, sizeof path, "/VTKHDF/CellData/%s", name);
-    if (!ps_store_has(store, path, NULL)) return no_field(store, name);
+    if (!ps_store_has(store, path, NULL)) return skin_no_field(store, name);
     PS_TRY(ps_vtkhdf_get_sizes(store, 4, &s->vertex_count, &s->cell_count));
     PS_TRY(PS_ALLOC(&s->vertices, 3 * s->vertex_count, "vertices"));
     PS_TRY(PS_ALLOC(&s->cells, 4 * s->cell_count, "tetrahedra"));
     PS_TRY(PS_ALLOC(&s->values, s->cell_count, "values"));
     PS_TRY(PS_ALLOC(&s->links, 4 * s->cell_count, "faces"));
-    PS_TRY(read_reals(store, "/VTKHDF/Points", s->vertex_count, 3, s->vertices));
-    PS_TRY(read_reals(store, path, s->cell_count, 1, s->values));
+    PS_TRY(skin_read_reals(store, "/VTKHDF/Points", s->vertex_count, 3, s->vertices));
+    PS_TRY(skin_read_reals(store, path, s->cell_count, 1, s->values));
     PS_TRY(ps_store_find(store, path, &id));
     PS_TRY(ps_store_dataset(store, id, &info));
     snprintf(out->units, sizeof out->units, "%.31s", info.units);
@@ -198,17 +199,42 @@ static ps_status make_skin(const solid *s, skin *out)
     return status;
 }
 
-ps_status skin_load(const char *path, const char *name, skin *out)
+static ps_status load_tetrahedra(ps_store *store, const char *name, skin *out)
 {
-    ps_store *store = NULL;
     solid s = {0};
-    memset(out, 0, sizeof *out);
-    PS_TRY(ps_store_open(path, PS_FIELD_FORMAT, PS_FIELD_VERSION, &store));
     ps_status status = read_solid(store, name, out, &s);
     if (status == PS_OK) status = reduce(&s);
     if (status == PS_OK) status = make_skin(&s, out);
-    ps_store_close(&store);
     solid_release(&s);
+    return status;
+}
+
+/* Cells of 3 vertices, as far as the sizes say. */
+static bool has_triangles(ps_store *store)
+{
+    int64_t cells = 0, ids = 0;
+    ps_status status = ps_store_read_array(store, "/VTKHDF/NumberOfCells", PS_I64, 0, 1, &cells);
+    if (status == PS_OK)
+        status = ps_store_read_array(store, "/VTKHDF/NumberOfConnectivityIds", PS_I64, 0, 1, &ids);
+    return status == PS_OK && ids == 3 * cells;
+}
+
+ps_status skin_load(const char *path, const char *name, skin *out)
+{
+    ps_store *store = NULL;
+    memset(out, 0, sizeof *out);
+    PS_TRY(ps_store_open(path, NULL, 1 << 20, &store));
+    bool triangles = has_triangles(store);
+    if (!name) name = triangles ? "magnitude" : "SAR";
+    snprintf(out->name, sizeof out->name, "%s", name);
+    ps_status status = PS_OK;
+    if (!triangles && strcmp(ps_store_format(store), PS_FIELD_FORMAT) != 0)
+        status = ps_fail(PS_INVALID, "it is a %s; a field (%s) or a surface with values is needed",
+                         ps_store_format(store), PS_FIELD_FORMAT);
+    if (status == PS_OK)
+        status = triangles ? skin_load_triangles(store, name, out)
+                           : load_tetrahedra(store, name, out);
+    ps_store_close(&store);
     if (status == PS_OK) return PS_OK;
     skin_release(out);
     return ps_context(status, "%s", path);

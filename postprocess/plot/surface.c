@@ -1,6 +1,6 @@
 /*
  * A density on its surface at one time, or at several in panels: MESH and HISTORY. Or a field of
- * tetrahedra on the skin of those that have one: FIELD.
+ * triangles, or of tetrahedra on the skin of those that have one: FIELD.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,27 +21,23 @@ typedef struct surface_picture {
     ps_surface_mesh mesh;
     ps_history *history;
     const ps_history_header *header; /* NULL: the field of a file */
-    char units[32];                  /* of that                   */
+    char name[64], units[32];        /* of that                   */
     double *values;                  /* [panels][unknowns] */
     double *corners;                 /* [triangles][3]     */
     int64_t steps[SURFACE_PANELS_MAX];
     int panels;
 } surface_picture;
 
-static const char *field_of(const plot_request *request)
-{
-    return request->field ? request->field : "SAR";
-}
-
 /* The skin of a field is all there is to draw. */
 static ps_status open_field(surface_picture *p)
 {
     skin s;
-    PS_TRY(skin_load(p->request->files[0], field_of(p->request), &s));
+    PS_TRY(skin_load(p->request->files[0], p->request->field, &s));
     p->mesh = s.mesh;
     p->corners = s.corners;
     p->panels = 1;
     memcpy(p->units, s.units, sizeof p->units);
+    memcpy(p->name, s.name, sizeof p->name);
     return PS_OK;
 }
 
@@ -242,7 +238,7 @@ static ps_status prepare(surface_picture *p, double ends[2])
     PS_TRY(PS_ALLOC(&p->values, count, "colour range"));
     memcpy(p->values, p->corners, (size_t)count * sizeof *p->values);
     PS_TRY(colour_range_choose(p->request, p->values, count, ends));
-    colour_range_put(ends, field_of(p->request), p->units, p->c);
+    colour_range_put(ends, p->name, p->units, p->c);
     return PS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "formats/matrix_market.h"
 #include "kernels/schwarz/boundary.h"
 #include "kernels/schwarz/load.h"
+#include "preprocess/gravity_assemble/subdomains.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -18,7 +19,8 @@ static struct {
     int boundary, source;
     double gravity;
     const char *matrix, *face_mass, *face_stiffness;
-} chosen = {.gravity = PS_NEWTON};
+    subdomains_request cut;
+} chosen = {.gravity = PS_NEWTON, .cut = {.count = 8}};
 
 static const ps_option options[] = {
     {"boundary", PS_OPTION_CHOICE, &chosen.boundary, "prism|point-mass|zero",
@@ -35,6 +37,13 @@ static const ps_option options[] = {
      "write the mass matrix of a face between slabs", 0, 0, 0},
     {"face-stiffness", PS_OPTION_TEXT, &chosen.face_stiffness, "FILE.mtx",
      "write its tangential stiffness matrix", 0, 0, 0},
+    {"subdomains", PS_OPTION_TEXT, &chosen.cut.path, "FILE.h5",
+     "cut the grid's elements into subdomains without overlap and write their matrices and those of "
+     "the interfaces between them, for penstock-schwarz-solve --subdomains",
+     0, 0, 0},
+    {"parts", PS_OPTION_INT, &chosen.cut.count, "N", "number of subdomains", 2, 1 << 20, 0},
+    {"partition", PS_OPTION_CHOICE, &chosen.cut.partition, "scotch|slabs",
+     "of any shape by Scotch, or slabs along x", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 typedef struct system {
@@ -42,6 +51,7 @@ typedef struct system {
     ps_q1_grid grid;
     int64_t nodes, cells;
     double *source, *u, *load; /* [cells], [nodes], [nodes] */
+    subdomains_figures cut;
 } system_data;
 
 static void release(system_data *s)
@@ -52,7 +62,10 @@ static void release(system_data *s)
     free(s->load);
 }
 
-static int64_t memory_of(const system_data *s) { return 8 * (s->cells + 2 * s->nodes); }
+static int64_t memory_of(const system_data *s)
+{
+    return 8 * (s->cells + 2 * s->nodes) + (chosen.cut.path ? subdomains_memory(&s->grid) : 0);
+}
 
 static ps_status read_model(const char *path, const ps_run *run, system_data *s)
 {
@@ -172,8 +185,10 @@ static ps_status export_face(const system_data *s, const char *path, double p, d
     return status;
 }
 
-static ps_status export_all(const system_data *s)
+static ps_status export_all(const ps_run *run, system_data *s)
 {
+    if (chosen.cut.path)
+        PS_TRY(subdomains_write(run, &s->grid, s->density.store, &chosen.cut, &s->cut));
     if (chosen.matrix) PS_TRY(export_matrix(s));
     if (chosen.face_mass) PS_TRY(export_face(s, chosen.face_mass, 1, 0));
     if (chosen.face_stiffness) PS_TRY(export_face(s, chosen.face_stiffness, 0, 1));
@@ -191,6 +206,12 @@ static void report(const system_data *s, const ps_run *run, double seconds)
     ps_report_real(r, "row_deviation", rows.deviation, "");
     ps_report_int(r, "memory", memory_of(s), "B");
     if (run->plan) ps_report_int(r, "disk", 8 * s->nodes, "B");
+    if (!run->plan && chosen.cut.path) {
+        ps_report_int(r, "interfaces", s->cut.interfaces, "");
+        ps_report_int(r, "interface_nodes", s->cut.interface_nodes, "");
+        ps_report_int(r, "cross_points", s->cut.cross_points, "");
+        ps_report_real(r, "imbalance", s->cut.imbalance, "");
+    }
     if (!run->plan) ps_report_real(r, "time", seconds, "s");
     ps_report_print(&r);
 }
@@ -203,10 +224,11 @@ static ps_status work(const ps_run *run, system_data *s)
         const char *const roles[] = {"model"};
         ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
                                       ps_revision(),       run->record,          0};
-        PS_TRY(export_all(s));
+        PS_TRY(export_all(run, s));
         if (!run->force &&
             ps_store_matches(run->operands[1], &identity, 1, roles, &s->density.store)) {
             ps_info("%s is up to date; --force assembles again", run->operands[1]);
+            if (chosen.cut.path) report(s, run, ps_clock() - start);
             return PS_OK;
         }
         PS_TRY(assemble(s));

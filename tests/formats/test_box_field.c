@@ -89,10 +89,46 @@ static void refuses(void **state)
     ps_box_field_close(&f);
 }
 
+/* Parts of a few planes each, joined: the whole, whatever the chunks. */
+static void parts_join(void **state)
+{
+    static const int64_t start[] = {0, 1, 150, 400};
+    static double back[400 * 24 * 25];
+    ps_store_identity full = identity;
+    ps_box_field_header h = header_of(false);
+    ps_box_field out, in;
+    char part[4096];
+    full.format = PS_BOX_FIELD_FORMAT;
+    full.format_version = PS_BOX_FIELD_VERSION;
+    for (int64_t i = 0; i < 400 * 24 * 25; ++i) values[i] = .25 * (double)i;
+    for (int p = 0; p < 3; ++p) {
+        ps_store_part_path(path, p, part);
+        check_ok(ps_box_field_create_part(part, &identity, &h, start[p], start[p + 1], &out));
+        for (int64_t c = 0; c < out.chunks; ++c) {
+            int64_t first, end;
+            ps_box_field_chunk(&out, c, &first, &end);
+            check_ok(ps_box_field_write(&out, c, values + (start[p] + first) * out.plane));
+        }
+        check_ok(ps_box_field_commit(&out));
+    }
+    check_ok(ps_store_write_master(path, &full, 3));
+    check_ok(ps_box_field_open(path, "density", &in));
+    check_ok(ps_box_field_read(&in, 0, 400, back));
+    assert_memory_equal(back, values, sizeof back);
+    check_ok(ps_box_field_read(&in, 149, 3, back));
+    assert_memory_equal(back, values + 149 * in.plane, (size_t)(3 * in.plane) * sizeof *back);
+    ps_box_field_close(&in);
+    check_fails(ps_box_field_create_part(path, &identity, &h, 5, 401, &out), PS_USAGE, "planes 5");
+    for (int p = 0; p < 3; ++p) {
+        ps_store_part_path(path, p, part);
+        unlink(part);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
+        cmocka_unit_test(round_trip), cmocka_unit_test(parts_join),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

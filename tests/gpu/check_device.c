@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tests/device_checks.h"
+#include "tests/window_checks.h"
 #include "tests/gpu/device_rates.h"
 
 static ps_status check_one(int ordinal)
@@ -18,6 +19,7 @@ static ps_status check_one(int ordinal)
            info.multiprocessors, (double)info.memory_free / 1e9, (double)info.memory_total / 1e9);
     ps_status status = device_check_all(device);
     double rate[4];
+    if (status == PS_OK) status = window_check_all(device);
     if (status == PS_OK) status = device_rates(device, rate);
     if (status == PS_OK)
         printf("pinned: to device %.1f, to host %.1f GB/s; pageable: %.1f, %.1f GB/s\n", rate[0],

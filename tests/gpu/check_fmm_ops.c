@@ -33,6 +33,7 @@ static const op_case cases[] = {
     {6, 0, 4, 1, CUBE, {PS_FMM_EXPONENTIAL, 3}, PS_DOUBLE, PS_DOUBLE, true, 3001},
     {7, 0, 4, 1, CUBE, {PS_FMM_YUKAWA, 2}, PS_DOUBLE, PS_DOUBLE, true, 3001},
     {8, 0, 4, 1, CUBE, {PS_FMM_GAUSSIAN, 2}, PS_DOUBLE, PS_DOUBLE, true, 3001},
+    {9, 0, 4, 1, CUBE, {PS_FMM_INVERSE, 0}, PS_DOUBLE, PS_DOUBLE, true, 3001},
     {3, 0, 4, 1, CUBE, {PS_FMM_SQUARE, 0}, PS_DOUBLE, PS_DOUBLE, true, 3001},
     {5, 0, 4, 1, CUBE, {PS_FMM_FOURTH, 0}, PS_DOUBLE, PS_DOUBLE, false, 3001},
     {4, 1, 4, 1, CUBE, {PS_FMM_USER, 0}, PS_DOUBLE, PS_DOUBLE, true, 3001},

@@ -88,21 +88,21 @@ static void rule_of_time(void **state)
     ps_heteroprio_close(&h);
 }
 
-/* Three far tasks last the GPUs 0.75 s, which is sooner than 1 s, but they have near ones to do
- * before: 6 more make it 1.05 s. */
+/* Four times what a CPU needs, 1 s, is twice 2 GPUs' share: 1.5 s of far tasks do not make that,
+ * but do with the near ones that GPUs poll first. */
 static void rule_of_the_backlog(void **state)
 {
     ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_BACKLOG, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 3; ++i) push(h, FAR_ONE, i);
     pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1});
-    for (int i = 0; i < 6; ++i) push(h, NEAR_LARGE, 100 + i);
+    for (int i = 0; i < 26; ++i) push(h, NEAR_LARGE, 100 + i);
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, -1});
     ps_heteroprio_close(&h);
 }
 
 static void no_rule_without_gpus(void **state)
 {
-    for (int rule = PS_TERMINATION_NONE; rule <= PS_TERMINATION_BACKLOG; ++rule) {
+    for (int rule = PS_TERMINATION_NONE; rule <= PS_TERMINATION_BALANCE; ++rule) {
         ps_heteroprio *h = open_with(1, 0, (ps_termination)rule, PS_SCHEDULE_HETEROPRIO);
         push(h, NEAR_LARGE, 1);
         push(h, FAR_ONE, 2);
@@ -167,12 +167,47 @@ static void wrong_use(void **state)
     ps_heteroprio_close(&h);
 }
 
+/* 4 s that only two CPU workers can do, and ten tasks of 1 s there, 0.5 s on the GPU: with n of
+ * them on the cores, (4 + n)/2 <= (10 - n)/2 allows three. */
+static void rule_of_balance(void **state)
+{
+    ps_heteroprio *h = open_with(2, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
+    for (int i = 0; i < 4; ++i)
+        ps_heteroprio_expect(h, PLAIN_ONE, &(ps_ready_task){i, 1, INFINITY});
+    for (int i = 0; i < 10; ++i) {
+        ps_heteroprio_expect(h, FAR_ONE, &(ps_ready_task){100 + i, 1, 0.5});
+        push(h, FAR_ONE, 100 + i);
+    }
+    pops(h, PS_WORKER_CPU, 4, (int64_t[]){100, 101, 102, -1});
+    pops(h, PS_WORKER_GPU, 2, (int64_t[]){103, 104});
+    push(h, PLAIN_ONE, 0);
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, -1});
+    ps_heteroprio_close(&h);
+}
+
+/* The last tasks are for the GPU: it would have done all before a core has done two. */
+static void balance_at_the_end(void **state)
+{
+    ps_heteroprio *h = open_with(2, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
+    for (int i = 0; i < 5; ++i) {
+        ps_heteroprio_expect(h, FAR_ONE, &(ps_ready_task){i, 1, 0.5});
+        push(h, FAR_ONE, i);
+    }
+    pops(h, PS_WORKER_CPU, 1, (int64_t[]){0});
+    pops(h, PS_WORKER_GPU, 1, (int64_t[]){1});
+    pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1}); /* 1.5 s are left for the GPU, less than 2 */
+    pops(h, PS_WORKER_GPU, 3, (int64_t[]){2, 3, 4});
+    ps_heteroprio_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_priority_first_in_first_out),
         cmocka_unit_test(rule_of_a_bucket),
         cmocka_unit_test(rule_of_a_kind),
+        cmocka_unit_test(rule_of_balance),
+        cmocka_unit_test(balance_at_the_end),
         cmocka_unit_test(rule_of_time),
         cmocka_unit_test(rule_of_the_backlog),
         cmocka_unit_test(no_rule_without_gpus),

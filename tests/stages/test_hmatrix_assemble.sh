@@ -82,6 +82,32 @@ within "$single" $(($(figure bytes) * 49 / 100)) $(($(figure bytes) * 51 / 100))
 assemble c.h5 d.h5 --mode dense --threads 2
 within "$(figure bytes)" $((4 * rows * rows)) $((7 * rows * rows)) "bytes of the dense upper half"
 
+# ---- errors against exact rows: a body with edges, all four operators ----
+cat > cube.geo <<'GEO'
+SetFactory("OpenCASCADE");
+Box(1) = {-1, -1, -1, 2, 2, 2};
+GEO
+penstock-mesh-import -q cube.geo cube.hdf --size 0.25 > /dev/null || fail "no cube"
+clusters cube.hdf cube.h5 --leaf 16
+for operator in slp dlp adlp hyps; do
+    for tolerance in 1e-3 1e-4; do
+        assemble cube.h5 e.h5 --operator $operator --tolerance $tolerance --force
+        expect 0 "" penstock-verify --json e.h5 --error 30
+        echo "cube, $operator at $tolerance: error $(figure error)"
+        within "$(figure error)" 0 "$(awk -v t=$tolerance 'BEGIN { print 2 * t }')" "error of $operator"
+    done
+done
+assemble c.h5 e.h5 --tolerance 1e-2 --rules 1e-3 --check-rows 1
+expect 0 "exact_rows" penstock-verify e.h5 --error 20 --clusters c.h5
+expect 3 "was not assembled from" penstock-verify e.h5 --error 20 --clusters cube.h5
+
+# ---- figures and a picture ----
+expect 0 "rank_from" penstock-inspect a.h5 --histogram
+if command -v gnuplot > /dev/null; then
+    expect 0 "written" penstock-plot hmatrix a.h5 --output a.png
+    expect 0 "written" penstock-plot hmatrix c.h5 --output c.svg
+fi
+
 # ---- memory and plan ----
 expect 0 "chunks" penstock-hmatrix-assemble c.h5 --plan
 expect 4 "host-memory" penstock-hmatrix-assemble c.h5 none.h5 --host-memory 20M

@@ -194,8 +194,9 @@ static inline ps_status dgtd_slab_part_init(dgtd_slab_part *p, ps_device *device
 
 static inline ps_status dgtd_slab_sweep(dgtd_slab_part *p, int field, int64_t begin, int64_t end)
 {
+    const ps_dgtd_device_part part = {0, begin, end};
     return ps_dgtd_device_half_step(&p->d.system, (ps_dgtd_field)field, p->d.field[field],
-                                    p->d.field[!field], begin, end, p->d.stream);
+                                    p->d.field[!field], &part, 1, p->d.stream);
 }
 
 /* The traces of a field at the open ends, after what `after` marks. */

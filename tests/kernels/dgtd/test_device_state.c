@@ -95,11 +95,14 @@ static void the_cpu_is_refused(void **state)
     ps_stream *stream;
     ps_dgtd_device d = shape_of(2, PS_SINGLE, PS_DGTD_FUSED);
     ps_dgtd_device_march march = {.device = &d};
+    const ps_dgtd_device_part part = {0, 0, 1};
     double factors[2 * PS_DGTD_DEVICE_FREQUENCIES + 2] = {0};
     check_ok(ps_device_open("cpu", 0, &device));
     check_ok(ps_stream_open(device, &stream));
-    check_fails(ps_dgtd_device_half_step(&d, PS_DGTD_E, NULL, NULL, 0, 1, stream), PS_FAILED,
+    check_fails(ps_dgtd_device_half_step(&d, PS_DGTD_E, NULL, NULL, &part, 1, stream), PS_FAILED,
                 "need a CUDA device");
+    check_fails(ps_dgtd_device_half_step(&d, PS_DGTD_E, NULL, NULL, &part, 33, stream), PS_FAILED,
+                "33 parts");
     check_fails(ps_dgtd_device_march_half(&march, PS_DGTD_H, 0, 0, 1, stream), PS_FAILED,
                 "need a CUDA device");
     check_fails(ps_dgtd_device_put(&d, NULL, NULL, 0, 1, stream), PS_FAILED, "need a CUDA device");

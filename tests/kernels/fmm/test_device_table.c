@@ -5,7 +5,7 @@
 #include "tests/check.h"
 #include "tests/support/fmm_case.h"
 
-enum { LENGTH = 512 };
+enum { LENGTH = 1024 };
 
 /* Number k, n of a piece of 8 x 8; half: of one that has even k alone. */
 static double piece_at(const double *piece, bool half, int k, int n)
@@ -127,9 +127,9 @@ static double interactions(const packed *p, const struct ps_fmm_m2l_functions *f
         memset(&want, 0, sizeof want);
         f->interact(p->table, &pair, &want);
         const double *unit = p->block + (int64_t)p->shape.unit[t] * 32;
-        for (int rank = p->table->rank[t]; rank > 0; rank -= PS_FMM_UNIT_RANKS)
-            unit = run_unit(&p->shape, rank < PS_FMM_UNIT_RANKS ? rank : PS_FMM_UNIT_RANKS, unit,
-                            wide, got);
+        for (int rank = p->table->rank[t]; rank > 0; rank -= p->shape.unit_ranks)
+            unit = run_unit(&p->shape, rank < p->shape.unit_ranks ? rank : p->shape.unit_ranks,
+                            unit, wide, got);
         worst = fmax(worst, difference(p, got, &want, length));
     }
     return worst;
@@ -172,7 +172,8 @@ static void pieces_make_the_operators(void **state)
         ps_precision precision;
     } cases[] = {{3, 1, PS_DOUBLE}, {4, 1, PS_DOUBLE}, {5, 1, PS_DOUBLE}, {6, 1, PS_DOUBLE},
                  {7, 1, PS_DOUBLE}, {8, 1, PS_DOUBLE}, {3, 0, PS_DOUBLE}, {5, 0, PS_DOUBLE},
-                 {7, 0, PS_DOUBLE}, {3, 1, PS_SINGLE}, {5, 1, PS_SINGLE}, {4, 0, PS_SINGLE}};
+                 {7, 0, PS_DOUBLE}, {9, 0, PS_DOUBLE}, {3, 1, PS_SINGLE}, {5, 1, PS_SINGLE},
+                 {4, 0, PS_SINGLE}};
     uint64_t seed = 12;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         packed p;
@@ -188,9 +189,9 @@ static void pieces_make_the_operators(void **state)
 
 static void too_long_is_refused(void **state)
 {
-    ps_fmm_m2l_table table = {.order = 9, .length = 736};
+    ps_fmm_m2l_table table = {.order = 11, .length = 1336};
     ps_fmm_device_table device;
-    check_fails(ps_fmm_device_table_pack(&table, NULL, &device), PS_USAGE, "736 numbers");
+    check_fails(ps_fmm_device_table_pack(&table, NULL, &device), PS_USAGE, "1336 numbers");
 }
 
 int main(void)

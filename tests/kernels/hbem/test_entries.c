@@ -33,7 +33,7 @@ static double pair_integral(const double corners[6][2], ps_hbem_contact contact,
     ps_hbem_joint_rule(contact, n, points);
     ps_hbem_pair_job job = {.x = aligned[0], .y = aligned[1], .joint = points,
                             .joint_count = count, .moments = aligned[2]};
-    ps_hbem_pair_functions_here()->joint[PS_KERNEL_SLP][0](&job);
+    ps_hbem_pair_functions_here()->joint[0][PS_KERNEL_SLP][0](&job);
     for (int e = 0; e < 9; ++e) sum += aligned[2][8 * e + 5];
     for (int m = 0; m < 3; ++m) free(memory[m]);
     free(points);

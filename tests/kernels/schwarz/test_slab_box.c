@@ -27,9 +27,9 @@ static fixture open_box(const ps_slab_box_plan *plan)
     fixture f;
     check_ok(PS_ALLOC(&f.memory, ps_slab_box_size(plan), "box"));
     check_ok(ps_slab_box_make(plan, f.memory, &f.box));
-    int64_t n = ps_slab_box_traces(&f.box);
-    check_ok(PS_ALLOC(&f.g, n, "traces"));
-    check_ok(PS_ALLOC(&f.space, ps_interface_gmres_workspace(n, 60), "GMRES"));
+    ps_interface problem = ps_slab_box_interface(&f.box, true);
+    check_ok(PS_ALLOC(&f.g, problem.size, "traces"));
+    check_ok(PS_ALLOC(&f.space, ps_interface_gmres_workspace(&problem, 60), "GMRES"));
     return f;
 }
 
@@ -180,7 +180,7 @@ static void all_ways_lead_to_the_answer(void **unused)
             check_ok(ps_interface_fixed_point(&problem, 1e-14, 100, f.g, f.space, &result));
         else if (c / 2 % 3 == 1)
             check_ok(
-                ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60}, f.g, f.space, &result));
+                ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60, false}, f.g, f.space, &result));
         else
             check_ok(ps_slab_box_sweeps(&f.box, 1e-14, 100, f.g, &result));
         check_ok(ps_slab_box_finish(&f.box, f.g));
@@ -208,7 +208,7 @@ static void full_coarse_space_is_exact(void **unused)
         ps_interface problem = ps_slab_box_interface(&f.box, true);
         ps_krylov_result result;
         if (c % 2)
-            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-12, 3, 3}, f.g, f.space, &result));
+            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-12, 3, 3, false}, f.g, f.space, &result));
         else
             check_ok(ps_interface_fixed_point(&problem, 1e-12, 3, f.g, f.space, &result));
         assert_true(result.iterations <= 2);
@@ -233,16 +233,78 @@ static void restarts(void **unused)
                              .load = w.load};
     fixture f = open_box(&plan);
     ps_interface problem = ps_slab_box_interface(&f.box, true);
-    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 60}, f.g, f.space, &full));
+    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 60, false}, f.g, f.space, &full));
     memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
-    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 8}, f.g, f.space, &cut));
+    check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 8, false}, f.g, f.space, &cut));
     assert_true(cut.iterations > full.iterations);
-    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 0}, f.g, f.space, &cut),
+    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 200, 0, false}, f.g, f.space, &cut),
                 PS_USAGE, "restarts");
     memset(f.g, 0, (size_t)ps_slab_box_traces(&f.box) * sizeof *f.g);
-    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 5, 60}, f.g, f.space, &cut),
+    check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 5, 60, false}, f.g, f.space, &cut),
                 PS_FAILED, "5 iterations");
     close_box(&f);
+    free(w.load);
+    free(w.u);
+}
+
+/* ---- stopped and continued ---- */
+
+typedef struct stop {
+    ps_interface problem;
+    double *g, *space, *kept;
+    int64_t at;
+} stop;
+
+/* Keeps g and the workspace after iteration `at`, as a checkpoint does, and ends there. */
+static ps_status stop_there(void *watcher, int64_t iteration, double residual)
+{
+    stop *s = watcher;
+    if (iteration != s->at) return PS_OK;
+    int64_t size = s->problem.size;
+    memcpy(s->kept, s->g, (size_t)size * sizeof *s->kept);
+    memcpy(s->kept + size, s->space,
+           (size_t)ps_interface_gmres_workspace(&s->problem, 4) * sizeof *s->kept);
+    return PS_FAILED;
+}
+
+/* GMRES continued from what it left is GMRES that never stopped: in a cycle and at its end. */
+static void gmres_continues_to_the_same_bits(void **unused)
+{
+    whole w = make_whole();
+    stop s;
+    ps_krylov_result full, cut;
+    ps_slab_box_plan plan = {.grid = w.grid,
+                             .slabs = 4,
+                             .transmission = {{.3, .3}, {0, 0}},
+                             .modes = false,
+                             .threads = 1,
+                             .load = w.load};
+    for (s.at = 3; s.at <= 5; ++s.at) {
+        fixture f = open_box(&plan), other = open_box(&plan);
+        int64_t space;
+        s.problem = ps_slab_box_interface(&f.box, true);
+        space = ps_interface_gmres_workspace(&s.problem, 4);
+        s.g = f.g, s.space = f.space;
+        check_ok(PS_ALLOC(&s.kept, s.problem.size + space, "state"));
+        s.problem.watch = stop_there;
+        s.problem.watcher = &s;
+        assert_int_equal(
+            ps_interface_gmres(&s.problem, &(ps_gmres){1e-9, 300, 4, false}, f.g, f.space, &cut),
+            PS_FAILED);
+        memcpy(f.g, s.kept, (size_t)s.problem.size * sizeof *f.g);
+        memcpy(f.space, s.kept + s.problem.size, (size_t)space * sizeof *f.g);
+        s.problem.watch = NULL;
+        check_ok(
+            ps_interface_gmres(&s.problem, &(ps_gmres){1e-9, 300, 4, true}, f.g, f.space, &cut));
+        ps_interface again = ps_slab_box_interface(&other.box, true);
+        check_ok(ps_interface_gmres(&again, &(ps_gmres){1e-9, 300, 4, false}, other.g, other.space,
+                                    &full));
+        assert_int_equal(full.iterations, cut.iterations);
+        assert_memory_equal(f.g, other.g, (size_t)s.problem.size * sizeof *f.g);
+        free(s.kept);
+        close_box(&f);
+        close_box(&other);
+    }
     free(w.load);
     free(w.u);
 }
@@ -286,6 +348,7 @@ int main(void)
         cmocka_unit_test(all_ways_lead_to_the_answer),
         cmocka_unit_test(full_coarse_space_is_exact),
         cmocka_unit_test(restarts),
+        cmocka_unit_test(gmres_continues_to_the_same_bits),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "compute/tdbem_march/cholesky.h"
+#include "runtime/cholesky.h"
 
 #ifdef PS_WITH_CHOLMOD
 
@@ -8,7 +8,9 @@
 
 #include "runtime/memory.h"
 
-struct cholesky {
+bool ps_cholesky_available(void) { return true; }
+
+struct ps_cholesky {
     cholmod_common common;
     cholmod_factor *factor;
     cholmod_dense *solution, *work, *spread; /* kept between solves */
@@ -16,9 +18,9 @@ struct cholesky {
 };
 
 /* The lower triangle by columns, which by symmetry is the upper one by rows. */
-static cholmod_sparse *lower_triangle(const ps_csr *matrix, cholmod_common *common)
+static cholmod_sparse *lower_triangle(const ps_symmetric_rows *matrix, cholmod_common *common)
 {
-    size_t entries = (size_t)(matrix->nnz + matrix->rows) / 2;
+    size_t entries = (size_t)(matrix->start[matrix->rows] + matrix->rows) / 2;
     cholmod_sparse *a = cholmod_l_allocate_sparse((size_t)matrix->rows, (size_t)matrix->rows,
                                                   entries, 1, 1, -1, CHOLMOD_REAL, common);
     if (!a) return NULL;
@@ -26,7 +28,7 @@ static cholmod_sparse *lower_triangle(const ps_csr *matrix, cholmod_common *comm
     double *values = a->x;
     for (int64_t i = 0; i < matrix->rows; ++i) {
         starts[i] = at;
-        for (int64_t e = matrix->row_start[i]; e < matrix->row_start[i + 1]; ++e) {
+        for (int64_t e = matrix->start[i]; e < matrix->start[i + 1]; ++e) {
             if (matrix->columns[e] < i || (size_t)at == entries) continue;
             rows[at] = matrix->columns[e];
             values[at++] = matrix->values[e];
@@ -36,14 +38,15 @@ static cholmod_sparse *lower_triangle(const ps_csr *matrix, cholmod_common *comm
     return a;
 }
 
-static ps_status failure(const cholesky *c)
+static ps_status failure(const ps_cholesky *c)
 {
     if (c->common.status == CHOLMOD_NOT_POSDEF)
-        return ps_fail(PS_INVALID, "M^0 is not positive definite: assemble the matrix again");
-    return ps_fail(PS_EXHAUSTED, "no memory for the Cholesky factor of M^0; use --solver cg");
+        return ps_fail(PS_INVALID, "the matrix is not positive definite");
+    return ps_fail(PS_EXHAUSTED, "no memory for a Cholesky factor of %lld rows; an iterative solver takes less",
+                   (long long)c->rows);
 }
 
-static ps_status factorise(cholesky *c, const ps_csr *matrix)
+static ps_status factorise(ps_cholesky *c, const ps_symmetric_rows *matrix)
 {
     cholmod_sparse *a = lower_triangle(matrix, &c->common);
     if (!a) return failure(c);
@@ -53,9 +56,9 @@ static ps_status factorise(cholesky *c, const ps_csr *matrix)
     return c->factor && c->common.status == CHOLMOD_OK ? PS_OK : failure(c);
 }
 
-ps_status cholesky_open(const ps_csr *matrix, cholesky **out)
+ps_status ps_cholesky_open(const ps_symmetric_rows *matrix, ps_cholesky **out)
 {
-    cholesky *c;
+    ps_cholesky *c;
     *out = NULL;
     PS_TRY(PS_ALLOC(&c, 1, "the Cholesky factor"));
     cholmod_l_start(&c->common);
@@ -67,13 +70,13 @@ ps_status cholesky_open(const ps_csr *matrix, cholesky **out)
     if (status == PS_OK)
         *out = c;
     else
-        cholesky_close(&c);
+        ps_cholesky_close(&c);
     return status;
 }
 
-int64_t cholesky_bytes(const cholesky *c) { return (int64_t)c->common.memory_inuse; }
+int64_t ps_cholesky_bytes(const ps_cholesky *c) { return (int64_t)c->common.memory_inuse; }
 
-ps_status cholesky_solve(cholesky *c, const double *b, double *x)
+ps_status ps_cholesky_solve(ps_cholesky *c, const double *b, double *x)
 {
     cholmod_dense right = {.nrow = (size_t)c->rows,
                            .ncol = 1,
@@ -89,9 +92,9 @@ ps_status cholesky_solve(cholesky *c, const double *b, double *x)
     return PS_OK;
 }
 
-void cholesky_close(cholesky **out)
+void ps_cholesky_close(ps_cholesky **out)
 {
-    cholesky *c = *out;
+    ps_cholesky *c = *out;
     if (!c) return;
     cholmod_l_free_dense(&c->solution, &c->common);
     cholmod_l_free_dense(&c->work, &c->common);
@@ -104,20 +107,22 @@ void cholesky_close(cholesky **out)
 
 #else
 
-ps_status cholesky_open(const ps_csr *matrix, cholesky **out)
+bool ps_cholesky_available(void) { return false; }
+
+ps_status ps_cholesky_open(const ps_symmetric_rows *matrix, ps_cholesky **out)
 {
     *out = NULL;
-    return ps_fail(PS_USAGE, "--solver cholesky: this build has no CHOLMOD (install "
-                             "libsuitesparse-dev and build again); use --solver cg");
+    return ps_fail(PS_USAGE, "this build has no CHOLMOD (install libsuitesparse-dev and build again); "
+                             "an iterative solver does without");
 }
 
-int64_t cholesky_bytes(const cholesky *factor) { return 0; }
+int64_t ps_cholesky_bytes(const ps_cholesky *factor) { return 0; }
 
-ps_status cholesky_solve(cholesky *factor, const double *b, double *x)
+ps_status ps_cholesky_solve(ps_cholesky *factor, const double *b, double *x)
 {
     return ps_fail(PS_USAGE, "this build has no CHOLMOD");
 }
 
-void cholesky_close(cholesky **factor) { *factor = NULL; }
+void ps_cholesky_close(ps_cholesky **factor) { *factor = NULL; }
 
 #endif

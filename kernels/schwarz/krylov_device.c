@@ -1,0 +1,254 @@
+#include "kernels/schwarz/krylov_device.h"
+
+#include <string.h>
+
+#include "kernels/schwarz/device_kernels.h"
+
+enum { ALIGN = 256, VECTORS = 7, SLOTS = 2 };
+
+/* The vectors that a method has beside x and b, in the order r p q z w h u. */
+static const char vectors_of[PS_KRYLOV_METHODS][VECTORS] = {
+    {1, 1, 1}, {1, 1, 1, 1, 0, 1, 1}, {1, 1, 1, 1, 1}};
+
+typedef struct solver {
+    ps_krylov_method method;
+    const ps_krylov_device_system *system;
+    const ps_krylov_device_control *control;
+    ps_krylov_device_pass pass; /* what all passes share */
+    ps_krylov_state *copies;    /* [SLOTS], of the state after a graph */
+    ps_stream *stream, *side;   /* side: where the host reads copies */
+    ps_event *event[SLOTS];
+    void *graph[SLOTS];
+    char *vectors;
+    int64_t vector_bytes;
+} solver;
+
+static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+static int64_t rows_of(const ps_krylov_device_system *system)
+{
+    const int64_t *n = system->stencil ? system->stencil->nodes : NULL;
+    return n ? n[0] * n[1] * n[2] : system->matrix->rows;
+}
+
+static int64_t vector_bytes(const ps_krylov_device_system *system)
+{
+    return padded(rows_of(system) * (system->precision == PS_SINGLE ? 4 : 8));
+}
+
+static int64_t vector_count(ps_krylov_method method)
+{
+    int64_t count = 0;
+    for (int i = 0; i < VECTORS; ++i) count += vectors_of[method][i];
+    return count;
+}
+
+/* Partial sums of the launch with the most blocks: warps that march a plane each. */
+static int64_t partial_bytes(const ps_krylov_device_system *system)
+{
+    return padded(24 * ps_krylov_blocks_cuda(system, rows_of(system), 1));
+}
+
+int64_t ps_krylov_device_workspace(ps_krylov_method method, const ps_krylov_device_system *system)
+{
+    return padded((1 + SLOTS) * (int64_t)sizeof(ps_krylov_state)) + ALIGN + partial_bytes(system) +
+           vector_count(method) * vector_bytes(system);
+}
+
+static void place(solver *s, void *workspace)
+{
+    ps_krylov_device_vectors *v = &s->pass.vectors;
+    void **own[VECTORS] = {&v->r, &v->p, &v->q, &v->z, &v->w, &v->h, &v->u};
+    char *at = workspace;
+    s->pass.state = (ps_krylov_state *)at;
+    s->copies = s->pass.state + 1;
+    at += padded((1 + SLOTS) * (int64_t)sizeof(ps_krylov_state));
+    s->pass.ticket = (unsigned *)at;
+    s->pass.partial = (double *)(at + ALIGN);
+    at += ALIGN + partial_bytes(s->system);
+    s->vectors = at;
+    s->vector_bytes = vector_bytes(s->system);
+    for (int i = 0; i < VECTORS; ++i)
+        if (vectors_of[s->method][i]) {
+            *own[i] = at;
+            at += s->vector_bytes;
+        }
+}
+
+/* ---- passes ---- */
+
+/* What A multiplies in a pass, and where the product goes. */
+static void set_product(ps_krylov_device_pass *p)
+{
+    const ps_krylov_device_vectors *v = &p->vectors;
+    p->in = NULL;
+    p->out = NULL;
+    switch (p->pass) {
+    case PS_CG_DIRECTION:
+        p->in = v->p, p->out = v->q;
+        break;
+    case PS_STAB_DIRECTION:
+        p->in = v->u, p->out = v->q;
+        break;
+    case PS_STAB_TURN:
+        p->in = v->u, p->out = v->z;
+        break;
+    case PS_CR_START:
+    case PS_CR_ADVANCE:
+        p->in = v->z, p->out = v->w;
+        break;
+    default:
+        break;
+    }
+}
+
+static ps_status enqueue(const solver *s, ps_krylov_pass pass)
+{
+    ps_krylov_device_pass p = s->pass;
+    p.pass = pass;
+    set_product(&p);
+    return ps_krylov_pass_cuda(&p, s->stream);
+}
+
+/* Conjugate gradients without a matrix: p and q take turns as the direction. */
+static ps_status enqueue_fused(const solver *s, int turn)
+{
+    ps_krylov_device_pass p = s->pass;
+    p.in = turn ? p.vectors.q : p.vectors.p;
+    if (!turn) p.vectors.p = p.vectors.q;
+    p.pass = PS_CG_DIRECTION;
+    PS_TRY(ps_krylov_cg_cuda(&p, s->stream));
+    p.pass = PS_CG_ADVANCE;
+    return ps_krylov_cg_cuda(&p, s->stream);
+}
+
+static bool fused(const solver *s) { return s->method == PS_KRYLOV_CG && s->system->stencil; }
+
+static ps_status enqueue_iteration(const solver *s, int number)
+{
+    if (fused(s)) return enqueue_fused(s, number % 2);
+    for (int pass = 0; pass < PS_KRYLOV_PASSES; ++pass) {
+        static const ps_krylov_pass first[PS_KRYLOV_METHODS + 1] = {PS_CG_START, PS_STAB_START,
+                                                                    PS_CR_START, PS_KRYLOV_PASSES};
+        if (pass > (int)first[s->method] && pass < (int)first[s->method + 1])
+            PS_TRY(enqueue(s, (ps_krylov_pass)pass));
+    }
+    return PS_OK;
+}
+
+static ps_status capture(solver *s, int slot)
+{
+    ps_status status = PS_OK;
+    PS_TRY(ps_krylov_capture_begin_cuda(s->stream));
+    for (int i = 0; i < PS_KRYLOV_GRAPH && status == PS_OK; ++i) status = enqueue_iteration(s, i);
+    if (status == PS_OK)
+        status =
+            ps_copy_on_device(s->stream, s->copies + slot, s->pass.state, sizeof *s->pass.state);
+    ps_status ended = ps_krylov_capture_end_cuda(s->stream, &s->graph[slot]);
+    return status != PS_OK ? status : ended;
+}
+
+/* ---- the solve ---- */
+
+static ps_status start(const solver *s)
+{
+    static const ps_krylov_pass first[PS_KRYLOV_METHODS] = {PS_CG_START, PS_STAB_START,
+                                                            PS_CR_START};
+    ps_krylov_state state;
+    ps_krylov_state_begin(s->method, s->control->tolerance, s->control->limit, &state);
+    PS_TRY(ps_copy_to_device(s->stream, s->pass.state, &state, sizeof state));
+    PS_TRY(ps_fill_zero(s->stream, s->pass.ticket, ALIGN));
+    PS_TRY(ps_fill_zero(s->stream, s->vectors, vector_count(s->method) * s->vector_bytes));
+    if (s->system->stencil) PS_TRY(ps_krylov_fixed_cuda(s->system, s->stream));
+    PS_TRY(enqueue(s, first[s->method]));
+    if (fused(s)) PS_TRY(ps_fill_zero(s->stream, s->pass.vectors.q, s->vector_bytes));
+    return PS_OK;
+}
+
+static ps_status launch(const solver *s, int slot)
+{
+    PS_TRY(ps_krylov_graph_launch_cuda(s->graph[slot], s->stream));
+    return ps_event_record(s->event[slot], s->stream);
+}
+
+/* The state after the graph of a slot, while the next one runs. */
+static ps_status read_state(const solver *s, int slot, ps_krylov_state *out)
+{
+    PS_TRY(ps_event_wait(s->event[slot], s->side));
+    PS_TRY(ps_copy_to_host(s->side, out, s->copies + slot, sizeof *out));
+    return ps_stream_wait(s->side);
+}
+
+static ps_status iterate(const solver *s, ps_krylov_result *result)
+{
+    ps_krylov_state state;
+    ps_status status = launch(s, 0);
+    for (int64_t turn = 0; status == PS_OK; ++turn) {
+        PS_TRY(launch(s, (turn + 1) % SLOTS));
+        PS_TRY(read_state(s, turn % SLOTS, &state));
+        *result = (ps_krylov_result){state.iterations, state.residual,
+                                     state.verdict == PS_KRYLOV_CONVERGED};
+        if (s->control->watch)
+            status = s->control->watch(s->control->context, state.iterations, state.residual);
+        if (status == PS_OK && state.verdict != PS_KRYLOV_RUNNING) {
+            PS_TRY(ps_stream_wait(s->stream));
+            return ps_krylov_state_judge(&state);
+        }
+    }
+    /* what is ahead still uses the vectors */
+    ps_status ended = ps_stream_wait(s->stream);
+    return status != PS_OK ? status : ended;
+}
+
+static ps_status check(const solver *s)
+{
+    const ps_krylov_device_system *system = s->system;
+    if (!system->stencil == !system->matrix || (system->matrix && !system->inverse_diagonal))
+        return ps_fail(PS_USAGE, "a system is a matrix with its diagonal, or a stencil");
+    if (system->matrix && system->matrix->precision != system->precision)
+        return ps_fail(PS_USAGE, "the matrix and the vectors are of two precisions");
+    if (!ps_stream_handle(s->stream))
+        return ps_fail(PS_FAILED, "the Krylov methods of devices need a CUDA device");
+    return PS_OK;
+}
+
+static void set_up(solver *s, void *workspace)
+{
+    s->pass = (ps_krylov_device_pass){.system = s->system, .rows = rows_of(s->system)};
+    s->pass.vectors.b = s->system->b;
+    s->pass.vectors.x = s->system->x;
+    s->pass.vectors.scale = s->system->inverse_diagonal;
+    s->pass.planes = s->control->planes;
+    if (s->system->stencil && s->pass.planes < 1) {
+        ps_device_info info = ps_device_describe(ps_stream_device(s->stream));
+        s->pass.planes = ps_stencil_device_planes(s->system->stencil, info.multiprocessors);
+    }
+    place(s, workspace);
+}
+
+ps_status ps_krylov_device_solve(ps_krylov_method method, const ps_krylov_device_system *system,
+                                 const ps_krylov_device_control *control, void *workspace,
+                                 ps_stream *stream, ps_krylov_result *result)
+{
+    solver s = {.method = method, .system = system, .control = control, .stream = stream};
+    ps_device *device = ps_stream_device(stream);
+    ps_status status;
+    *result = (ps_krylov_result){0};
+    PS_TRY(check(&s));
+    set_up(&s, workspace);
+    PS_GUARD(status, done, ps_stream_open(device, &s.side));
+    for (int slot = 0; slot < SLOTS; ++slot) {
+        PS_GUARD(status, done, ps_event_open(device, &s.event[slot]));
+        PS_GUARD(status, done, capture(&s, slot));
+    }
+    PS_GUARD(status, done, start(&s));
+    PS_GUARD(status, done, iterate(&s, result));
+done:
+    if (status != PS_OK) (void)ps_stream_wait(stream);
+    for (int slot = 0; slot < SLOTS; ++slot) {
+        ps_krylov_graph_drop_cuda(s.graph[slot]);
+        ps_event_close(&s.event[slot]);
+    }
+    ps_stream_close(&s.side);
+    return status;
+}

@@ -1,0 +1,206 @@
+/* Tridiagonal systems along x on CUDA (fast_device.h, slab_device.h): a thread has a mode of a slab. */
+#include <cuda_runtime.h>
+
+#include "runtime/cuda_check.h"
+extern "C" {
+#include "kernels/schwarz/device_kernels.h"
+}
+
+namespace {
+
+enum { THREADS = 128, AHEAD = 8 /* planes that are asked for at once */ };
+
+/* What a sweep has: arrays by mode, plane after plane `size` apart. */
+template <typename real> struct sweep_view {
+    const ps_slab_entry *entries;
+    int64_t size;
+    double h;
+    const double *mu, *inverse;
+    const real *load, *g;
+    real *field, *factor, *out;
+    double p, q;
+};
+
+/* A thread's mode of a slab. */
+template <typename real> struct mode_view {
+    const ps_slab_entry *slab;
+    const real *load; /* NULL: none */
+    real *field, *factor;
+    double mu, inverse, trace[2];
+    int first, last; /* open planes */
+};
+
+/* Of two values that stay in registers. */
+__device__ double pick(const double of[2], int side) { return side == 0 ? of[0] : of[1]; }
+
+template <typename real>
+__device__ mode_view<real> find_mode(const sweep_view<real> &v, int64_t mode)
+{
+    const ps_slab_entry *s = v.entries + blockIdx.y;
+    mode_view<real> m = {s, v.load ? v.load + s->load * v.size + mode : nullptr,
+                         v.field + s->field * v.size + mode,
+                         v.factor + s->field * v.size + mode, v.mu[mode], v.inverse[mode]};
+#pragma unroll
+    for (int side = 0; side < 2; ++side)
+        m.trace[side] = s->trace[side] >= 0 ? (double)v.g[s->trace[side] * v.size + mode] : 0;
+    m.first = s->free[0] ? 0 : 1;
+    m.last = (int)s->planes - (s->free[1] ? 1 : 2);
+    return m;
+}
+
+/* Right-hand side of a plane, times 1 / (m_j m_k): loads of planes between slabs are halved. */
+template <typename real>
+__device__ double right_side(const mode_view<real> &m, int i, double load)
+{
+    const int side = i == 0 ? 0 : i == m.slab->planes - 1 ? 1 : -1;
+    if (side < 0 || m.slab->trace[side] < 0) return load * m.inverse;
+    return (load / 2 + pick(m.trace, side)) * m.inverse;
+}
+
+template <typename real>
+__device__ double diagonal(const mode_view<real> &m, double h, int i)
+{
+    const int side = i == 0 ? 0 : i == m.slab->planes - 1 ? 1 : -1;
+    if (side < 0) return 2 / h + m.mu * 4 * h / 6;
+    return 1 / h + m.slab->p[side] + m.mu * (2 * h / 6 + m.slab->q[side]);
+}
+
+/* Elimination from the first open plane to the last; returns the value there. */
+template <typename real>
+__device__ double eliminate(const sweep_view<real> &v, const mode_view<real> &m)
+{
+    const double off = -1 / v.h + m.mu * v.h / 6;
+    double w = 0, c = 0;
+    for (int start = m.first; start <= m.last; start += AHEAD) {
+        real load[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; ++a)
+            load[a] = m.load && start + a <= m.last ? m.load[(start + a) * v.size] : real(0);
+#pragma unroll
+        for (int a = 0; a < AHEAD; ++a) {
+            const int i = start + a;
+            if (i > m.last) break;
+            const double r = 1 / (diagonal(m, v.h, i) - off * c);
+            w = (right_side(m, i, load[a]) - off * w) * r;
+            c = off * r;
+            m.field[i * v.size] = (real)w;
+            m.factor[i * v.size] = (real)c;
+        }
+    }
+    return w;
+}
+
+/* Back from the last open plane to the first; returns the value there. */
+template <typename real>
+__device__ double substitute(const sweep_view<real> &v, const mode_view<real> &m, double w)
+{
+    for (int start = m.last - 1; start >= m.first; start -= AHEAD) {
+        real value[AHEAD], factor[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; ++a) {
+            const bool there = start - a >= m.first;
+            value[a] = there ? m.field[(start - a) * v.size] : real(0);
+            factor[a] = there ? m.factor[(start - a) * v.size] : real(0);
+        }
+#pragma unroll
+        for (int a = 0; a < AHEAD; ++a) {
+            if (start - a < m.first) break;
+            w = value[a] - factor[a] * w;
+            m.field[(start - a) * v.size] = (real)w;
+        }
+    }
+    return w;
+}
+
+/* Fixed planes have their load, padding has zeros. */
+template <typename real>
+__device__ void set_fixed_planes(const sweep_view<real> &v, const mode_view<real> &m)
+{
+    const int64_t last = m.slab->planes - 1;
+    if (!m.slab->free[0]) m.field[0] = m.load ? m.load[0] : real(0);
+    if (!m.slab->free[1]) m.field[last * v.size] = m.load ? m.load[last * v.size] : real(0);
+}
+
+template <typename real>
+__global__ void __launch_bounds__(THREADS) sweep(const __grid_constant__ sweep_view<real> v)
+{
+    const int64_t mode = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (mode >= v.size) return;
+    const mode_view<real> m = find_mode(v, mode);
+    if (m.inverse == 0) { /* padding */
+        for (int i = 0; i < m.slab->planes; ++i) m.field[i * v.size] = 0;
+        for (int side = 0; side < 2; ++side)
+            if (v.out && m.slab->sent[side] >= 0) v.out[m.slab->sent[side] * v.size + mode] = 0;
+        return;
+    }
+    double face[2];
+    face[1] = eliminate(v, m);
+    face[0] = substitute(v, m, face[1]);
+    set_fixed_planes(v, m);
+    const double both = (v.p + v.q * m.mu) / m.inverse;
+#pragma unroll
+    for (int side = 0; side < 2; ++side)
+        if (v.out && m.slab->sent[side] >= 0)
+            v.out[m.slab->sent[side] * v.size + mode] = (real)(both * face[side] - m.trace[side]);
+}
+
+template <typename real>
+__global__ void copy_fixed(const ps_slab slab, const real *b, real *x)
+{
+    const int64_t ny = slab.grid.nodes[1], nz = slab.grid.nodes[2];
+    const int64_t line = (int64_t)blockIdx.x * THREADS + threadIdx.x, i = line / ny, j = line % ny;
+    if (i >= slab.grid.nodes[0]) return;
+    const bool whole = (i == 0 && !slab.free[0]) || (i == slab.grid.nodes[0] - 1 && !slab.free[1]);
+    const int64_t step = whole || j == 0 || j == ny - 1 ? 1 : nz - 1;
+    for (int64_t k = 0; k < nz; k += step) x[line * nz + k] = b[line * nz + k];
+}
+
+template <typename real> void launch_sweep(const ps_slab_sweep *s, cudaStream_t on)
+{
+    const ps_fast_device *f = s->tables;
+    const sweep_view<real> v = {s->entries,
+                                f->my * f->stride,
+                                f->slab.grid.spacing[0],
+                                f->mu,
+                                f->inverse,
+                                static_cast<const real *>(s->load),
+                                static_cast<const real *>(s->g),
+                                static_cast<real *>(s->field),
+                                static_cast<real *>(s->factor),
+                                static_cast<real *>(s->out),
+                                s->p,
+                                s->q};
+    const dim3 blocks((unsigned)((v.size + THREADS - 1) / THREADS), (unsigned)s->slabs);
+    sweep<<<blocks, THREADS, 0, on>>>(v);
+}
+
+} // namespace
+
+extern "C" ps_status ps_slab_sweep_cuda(const ps_slab_sweep *s, ps_stream *stream)
+{
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    if (s->tables->precision == PS_SINGLE)
+        launch_sweep<float>(s, on);
+    else
+        launch_sweep<double>(s, on);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+extern "C" ps_status ps_copy_fixed_cuda(ps_precision precision, const ps_slab *slab, const void *b,
+                                        void *x, ps_stream *stream)
+{
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    const int64_t lines = slab->grid.nodes[0] * slab->grid.nodes[1];
+    const unsigned blocks = (unsigned)((lines + THREADS - 1) / THREADS);
+    if (precision == PS_SINGLE)
+        copy_fixed<<<blocks, THREADS, 0, on>>>(*slab, static_cast<const float *>(b),
+                                               static_cast<float *>(x));
+    else
+        copy_fixed<<<blocks, THREADS, 0, on>>>(*slab, static_cast<const double *>(b),
+                                               static_cast<double *>(x));
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}

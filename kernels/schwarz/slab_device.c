@@ -1,0 +1,219 @@
+#include "kernels/schwarz/slab_device.h"
+
+#include <math.h>
+
+#include "kernels/schwarz/device_kernels.h"
+
+enum { ALIGN = 256, SLABS = 64 /* entries that are copied at a time */ };
+
+static int64_t padded(int64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+static int64_t size_of(const ps_slab_device_plan *plan)
+{
+    return plan->precision == PS_SINGLE ? 4 : 8;
+}
+
+/* The slab that the tables are made for: any one with free faces. */
+static ps_slab table_slab(const ps_slab_device_plan *plan)
+{
+    const ps_transmission *t = &plan->transmission;
+    return (ps_slab){
+        .grid = plan->grid, .free = {true, true}, .p = {t->p[1], t->p[0]}, .q = {t->q[1], t->q[0]}};
+}
+
+static int64_t first_plane(const ps_slab_device_plan *plan, int64_t slab)
+{
+    return ps_slab_first(plan->grid.nodes[0], plan->slabs, slab);
+}
+
+static int64_t planes_of(const ps_slab_device_plan *plan)
+{
+    return first_plane(plan, plan->end) - first_plane(plan, plan->first) + 1;
+}
+
+int64_t ps_slab_device_traces(const ps_slab_device_plan *plan)
+{
+    return 2 * (plan->slabs - 1) * ps_slab_box_mode_plane(&plan->grid);
+}
+
+/* Puts the parts into memory, unless that is NULL; their bytes. */
+static int64_t place(ps_slab_device *box, char *memory)
+{
+    const ps_slab_device_plan *plan = &box->plan;
+    ps_slab slab = table_slab(plan);
+    int64_t tables = ps_fast_device_bytes(plan->precision, &slab), count = plan->end - plan->first;
+    int64_t entries = padded(count * (int64_t)sizeof(ps_slab_entry));
+    int64_t load = padded(box->planes * box->face * size_of(plan));
+    int64_t field = padded((box->planes + count - 1) * box->face * size_of(plan));
+    if (memory) {
+        memory += tables;
+        box->entries = memory;
+        box->load = memory + entries;
+        box->field = memory + entries + load;
+        box->factor = memory + entries + load + field;
+    }
+    return tables + entries + load + 2 * field;
+}
+
+static ps_slab_device shape_of(const ps_slab_device_plan *plan)
+{
+    return (ps_slab_device){
+        .plan = *plan, .face = ps_slab_box_mode_plane(&plan->grid), .planes = planes_of(plan)};
+}
+
+int64_t ps_slab_device_bytes(const ps_slab_device_plan *plan)
+{
+    ps_slab_device box = shape_of(plan);
+    return place(&box, NULL);
+}
+
+static ps_slab_entry entry_of(const ps_slab_device_plan *plan, int64_t slab)
+{
+    const ps_transmission *t = &plan->transmission;
+    int64_t first = first_plane(plan, slab), start = first_plane(plan, plan->first);
+    ps_slab_entry e = {.planes = first_plane(plan, slab + 1) - first + 1,
+                       .load = first - start,
+                       .field = first - start + slab - plan->first,
+                       .free = {slab > 0, slab < plan->slabs - 1},
+                       .trace = {-1, -1},
+                       .sent = {-1, -1},
+                       .p = {t->p[1], t->p[0]}, /* right: S1 */
+                       .q = {t->q[1], t->q[0]}};
+    if (e.free[0]) e.trace[0] = 2 * slab - 1, e.sent[0] = 2 * slab - 2;
+    if (e.free[1]) e.trace[1] = 2 * slab, e.sent[1] = 2 * slab + 1;
+    return e;
+}
+
+ps_status ps_slab_device_make(const ps_slab_device_plan *plan, void *memory, ps_stream *stream,
+                              ps_slab_device *out)
+{
+    ps_slab_entry entries[SLABS];
+    ps_slab slab = table_slab(plan);
+    if (plan->slabs < 2 || plan->slabs > plan->grid.nodes[0] - 1)
+        return ps_fail(PS_USAGE, "%lld planes make 2..%lld slabs, not %lld",
+                       (long long)plan->grid.nodes[0], (long long)plan->grid.nodes[0] - 1,
+                       (long long)plan->slabs);
+    if (plan->first < 0 || plan->first >= plan->end || plan->end > plan->slabs)
+        return ps_fail(PS_USAGE, "slabs %lld .. %lld of %lld cannot be on a device",
+                       (long long)plan->first, (long long)plan->end - 1, (long long)plan->slabs);
+    *out = shape_of(plan);
+    place(out, memory);
+    PS_TRY(ps_fast_device_make(plan->precision, &slab, memory, stream, &out->tables));
+    for (int64_t at = plan->first; at < plan->end; at += SLABS) {
+        int64_t count = plan->end - at < SLABS ? plan->end - at : SLABS;
+        for (int64_t i = 0; i < count; ++i) entries[i] = entry_of(plan, at + i);
+        PS_TRY(ps_copy_to_device(stream, (ps_slab_entry *)out->entries + at - plan->first, entries,
+                                 count * (int64_t)sizeof *entries));
+        PS_TRY(ps_stream_wait(stream));
+    }
+    return PS_OK;
+}
+
+static char *plane_at(const ps_slab_device *box, void *planes, int64_t at)
+{
+    return (char *)planes + at * box->face * size_of(&box->plan);
+}
+
+ps_status ps_slab_device_set_load(const ps_slab_device *box, int64_t at, int64_t count,
+                                  const void *nodes, ps_stream *stream)
+{
+    return ps_fast_device_to_modes(&box->tables, count, nodes, plane_at(box, box->load, at),
+                                   box->factor, stream);
+}
+
+ps_status ps_slab_device_exchange(const ps_slab_device *box, bool source, const void *g, void *out,
+                                  ps_stream *stream)
+{
+    const ps_transmission *t = &box->plan.transmission;
+    ps_slab_sweep sweep = {.tables = &box->tables,
+                           .entries = box->entries,
+                           .slabs = box->plan.end - box->plan.first,
+                           .load = source ? box->load : NULL,
+                           .g = g,
+                           .field = box->field,
+                           .factor = box->factor,
+                           .out = out,
+                           .p = t->p[0] + t->p[1],
+                           .q = t->q[0] + t->q[1]};
+    return ps_slab_sweep_cuda(&sweep, stream);
+}
+
+ps_status ps_slab_device_finish(const ps_slab_device *box, const void *g, ps_stream *stream)
+{
+    return ps_slab_device_exchange(box, true, g, NULL, stream);
+}
+
+ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t at, int64_t count,
+                               void *nodes, ps_stream *stream)
+{
+    ps_slab_entry e = entry_of(&box->plan, slab);
+    return ps_fast_device_to_nodes(&box->tables, count, plane_at(box, box->field, e.field + at),
+                                   nodes, box->factor, stream);
+}
+
+/* ---- fixed point, all there ---- */
+
+/* |a - b| of all traces, by way of `sums`. */
+static ps_status change_of(const ps_slab_device *box, const void *a, const void *b, void *sums,
+                           ps_stream *stream, double *out)
+{
+    double square = 0;
+    PS_TRY(ps_vector_device_difference(box->plan.precision, ps_slab_device_traces(&box->plan), a, b,
+                                       sums, stream));
+    PS_TRY(ps_copy_to_host(stream, &square, sums, sizeof square));
+    PS_TRY(ps_stream_wait(stream));
+    *out = sqrt(square);
+    return PS_OK;
+}
+
+ps_status ps_slab_device_fixed_point(const ps_slab_device *box, double tolerance, int64_t limit,
+                                     void *g, void *workspace, ps_stream *stream,
+                                     ps_krylov_result *result)
+{
+    int64_t bytes = ps_slab_device_traces(&box->plan) * size_of(&box->plan);
+    void *sums = (char *)workspace + padded(bytes), *from = g, *to = workspace;
+    double first = 0, change;
+    *result = (ps_krylov_result){0};
+    PS_TRY(ps_fill_zero(stream, sums, PS_DOT_BYTES));
+    while (!result->converged) {
+        if (result->iterations == limit || !isfinite(result->residual))
+            return ps_fail(PS_FAILED, "the interface residual is %.3g after %lld iterations",
+                           result->residual, (long long)result->iterations);
+        PS_TRY(ps_slab_device_exchange(box, true, from, to, stream));
+        PS_TRY(change_of(box, to, from, sums, stream, &change));
+        if (result->iterations++ == 0) first = change;
+        result->residual = change == 0 ? 0 : change / first;
+        result->converged = result->residual <= tolerance;
+        void *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from == g ? PS_OK : ps_copy_on_device(stream, g, from, bytes);
+}
+
+int64_t ps_slab_device_fixed_workspace(const ps_slab_device_plan *plan)
+{
+    return padded(ps_slab_device_traces(plan) * size_of(plan)) + PS_DOT_BYTES;
+}
+
+/* ---- vectors on the host ---- */
+
+static ps_status exchange(void *context, bool source, const double *g, double *out)
+{
+    const ps_slab_device_link *link = context;
+    int64_t bytes = 8 * ps_slab_device_traces(&link->box->plan);
+    PS_TRY(ps_copy_to_device(link->stream, link->g, g, bytes));
+    PS_TRY(ps_slab_device_exchange(link->box, source, link->g, link->out, link->stream));
+    PS_TRY(ps_copy_to_host(link->stream, out, link->out, bytes));
+    return ps_stream_wait(link->stream);
+}
+
+ps_interface ps_slab_device_interface(ps_slab_device_link *link, bool source)
+{
+    return (ps_interface){.context = link,
+                          .size = ps_slab_device_traces(&link->box->plan),
+                          .traces = 2 * (link->box->plan.slabs - 1),
+                          .all = 2 * (link->box->plan.slabs - 1),
+                          .exchange = exchange,
+                          .source = source};
+}

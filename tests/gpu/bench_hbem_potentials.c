@@ -1,0 +1,102 @@
+/*
+ * bench_hbem_potentials: the field of Vater, Betcke, Dilba's submarine on a CUDA device: 231,200
+ * triangles (of a sphere here), 6 points, 3,600 targets at 20 km, k = 4.18879; and far fields;
+ * one and eight densities. JSON records.
+ *
+ * Floor: fp64 instructions of a source and target at 16.1e12/s, reciprocal roots at 1.63e12/s,
+ * sines with cosines at .39e12/s; fp32: phases and lengths in fp64, and the larger of the other
+ * pipes' times, fp32 at 27.9e12/s and special functions with conversions at 4.07e12/s.
+ */
+#include <stdio.h>
+
+#include "runtime/program.h"
+#include "tests/support/hbem_potential_device.h"
+
+enum { TARGETS = 3600, ROUNDS = 3 };
+
+/* Picoseconds a source and target. */
+static double floor_time(ps_hbem_potential kind, ps_precision precision, int columns)
+{
+    bool far = kind >= PS_POTENTIAL_FAR_SINGLE;
+    double sums = 4. * columns;
+    if (precision == PS_DOUBLE)
+        return far ? (3 + 1 + 3 + 2 + sums) / 16.1 + 1 / .39
+                   : (3 + 3 + 2 + 3 + 3 + 1 + 4 + sums) / 16.1 + 1 / 1.63 + 1 / .39;
+    double wide = far ? (3 + 1 + 3 + 3) / 16.1 : (3 + 3 + 2 + 3 + 3 + 1 + 3) / 16.1 + 1 / 1.63;
+    double narrow = (5 + sums) / 27.9, special = (far ? 4 : 5) / 4.07;
+    return fmax(wide, fmax(narrow, special));
+}
+
+static void bench(ps_hbem_potential_task *task, ps_precision precision, ps_device *device,
+                  ps_stream *stream)
+{
+    static const char *const names[] = {"single", "double", "far-single", "far-double"};
+    ps_event *start, *end;
+    potential_place place;
+    double seconds;
+    hbem_case_ok(ps_event_open(device, &start));
+    hbem_case_ok(ps_event_open(device, &end));
+    potential_place_open(&place, task, precision, stream);
+    for (int round = -1; round < ROUNDS; ++round) {
+        if (round == 0) hbem_case_ok(ps_event_record(start, stream));
+        potential_place_run(&place, task);
+    }
+    hbem_case_ok(ps_event_record(end, stream));
+    hbem_case_ok(ps_stream_wait(stream));
+    hbem_case_ok(ps_event_seconds(start, end, &seconds));
+    potential_place_close(&place);
+    ps_event_close(&start);
+    ps_event_close(&end);
+    double pairs = (double)task->target_count * task->rule->count *
+                   (double)task->space->surface->triangle_count;
+    double value = 1e12 * seconds / ROUNDS / pairs,
+           least = floor_time(task->kind, precision, task->columns);
+    printf("{\"case\": \"hbem-potential/%s-layer-%s\", \"quantity\": \"time per source and "
+           "target\", \"value\": %.4g, \"unit\": \"ps\", \"floor\": %.4g, \"fraction\": %.3f, "
+           "\"size\": \"231,200 triangles, 6 points, 3,600 targets, %d densities: %.4g s\", "
+           "\"device\": \"%s\", \"revision\": \"%s\"}\n",
+           names[task->kind], precision == PS_SINGLE ? "fp32" : "fp64", value, least, least / value,
+           task->columns, seconds / ROUNDS, ps_device_describe(device).name, ps_revision());
+    fflush(stdout);
+}
+
+int main(void)
+{
+    hbem_case c;
+    ps_hbem_rule rule;
+    ps_device *device = NULL;
+    ps_stream *stream = NULL;
+    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
+    hbem_case_ok(ps_stream_open(device, &stream));
+    hbem_case_sphere(&c, 170);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    ps_hbem_rule_six(&rule);
+    double *targets = calloc(3 * TARGETS, 8), *densities = calloc((size_t)(16 * c.space.dofs), 8);
+    for (int64_t i = 0; i < 16 * c.space.dofs; ++i) densities[i] = sin(.1 * (double)i);
+    for (int kind = PS_POTENTIAL_DOUBLE; kind <= PS_POTENTIAL_FAR_DOUBLE; kind += 2) {
+        for (int i = 0; i < TARGETS; ++i) {
+            targets[3 * i] = (kind == PS_POTENTIAL_DOUBLE ? 2e4 : 1) * cos(2 * M_PI * i / TARGETS);
+            targets[3 * i + 1] =
+                (kind == PS_POTENTIAL_DOUBLE ? 2e4 : 1) * sin(2 * M_PI * i / TARGETS);
+        }
+        for (int columns = 1; columns <= 8; columns += 7)
+            for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision) {
+                ps_hbem_potential_task task = {.kind = (ps_hbem_potential)kind,
+                                               .wavenumber = 4.18879,
+                                               .factor = 1,
+                                               .space = &c.space,
+                                               .rule = &rule,
+                                               .columns = columns,
+                                               .densities = densities,
+                                               .target_count = TARGETS,
+                                               .targets = targets};
+                bench(&task, (ps_precision)precision, device, stream);
+            }
+    }
+    free(targets);
+    free(densities);
+    hbem_case_release(&c);
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+    return 0;
+}

@@ -1,0 +1,450 @@
+/*
+ * The schwarz family on the CUDA device: products and methods on the largest matrix of table 5 of
+ * Magoules, Cheik Ahamed and Putanowicz (2015), 1,587,808 rows, and the gravity problem of table
+ * 12, 264 x 264 x 286 = 19,933,056 nodes, f = 1 on 250 x 250 x 15 km. JSON records on stdout;
+ * fraction = floor / value. Floors: bytes that must move at the card's measured copy rate, 4.29
+ * TB/s (numerics guide, section 7), or flops at its fp64 rate. Argument: "small" leaves the second
+ * problem out.
+ */
+#include <stdio.h>
+
+#include "kernels/schwarz/fast_device.h"
+#include "kernels/schwarz/slab_device.h"
+#include "kernels/schwarz/symbol.h"
+#include "runtime/program.h"
+#include "tests/support/schwarz_device.h"
+
+enum { ROUNDS = 7 };
+static const double copy_rate = 4.29e12, tensor_rate = 2 * 32.3e12; /* fp64 by tensor units */
+
+typedef struct problem {
+    const char *name; /* of its records */
+    ps_precision precision;
+    ps_q1_grid grid;
+    ps_slab slab;
+    ps_slab_stencil stencil;
+    int64_t n;
+    double *host; /* [n], f = 1 */
+    void *b, *x, *y;
+    place here;
+} problem;
+
+static void record(const problem *p, const char *what, const char *quantity, double seconds,
+                   double floor)
+{
+    printf("{\"case\": \"%s\", \"quantity\": \"%s, %s\", \"value\": %.6g, \"unit\": \"us\", "
+           "\"floor\": %.6g, \"fraction\": %.3f, \"size\": \"%lld unknowns\", \"device\": \"%s\", "
+           "\"revision\": \"%s\"}\n",
+           what, quantity, p->precision == PS_SINGLE ? "fp32" : "fp64", 1e6 * seconds, 1e6 * floor,
+           floor / seconds, (long long)p->n, ps_device_describe(p->here.device).name,
+           ps_revision());
+    fflush(stdout);
+}
+
+/* The median of ROUNDS times of `count` runs that are enqueued, after one that is not counted. */
+static ps_status timed(problem *p, ps_status (*run)(problem *, void *), void *context, int count,
+                       double *out)
+{
+    double seconds[ROUNDS];
+    ps_event *start = NULL, *end = NULL;
+    ps_status status;
+    PS_GUARD(status, done, ps_event_open(p->here.device, &start));
+    PS_GUARD(status, done, ps_event_open(p->here.device, &end));
+    PS_GUARD(status, done, run(p, context));
+    for (int r = 0; r < ROUNDS; ++r) {
+        PS_GUARD(status, done, ps_event_record(start, p->here.stream));
+        for (int i = 0; i < count; ++i) PS_GUARD(status, done, run(p, context));
+        PS_GUARD(status, done, ps_event_record(end, p->here.stream));
+        PS_GUARD(status, done, ps_event_seconds(start, end, &seconds[r]));
+        for (int k = r; k > 0 && seconds[k] < seconds[k - 1]; --k) {
+            double t = seconds[k];
+            seconds[k] = seconds[k - 1];
+            seconds[k - 1] = t;
+        }
+    }
+    *out = seconds[ROUNDS / 2] / count;
+done:
+    ps_event_close(&start);
+    ps_event_close(&end);
+    return status;
+}
+
+static ps_status problem_make(const ps_q1_grid *grid, ps_precision precision, const char *name,
+                              problem *p)
+{
+    *p = (problem){.name = name, .precision = precision, .grid = *grid};
+    p->slab = ps_slab_whole(grid);
+    p->n = ps_q1_grid_size(grid);
+    ps_slab_stencil_make(&p->slab, &p->stencil);
+    PS_TRY(place_open(&p->here));
+    PS_TRY(PS_ALLOC(&p->host, p->n, "a load"));
+    unit_load(grid, &p->stencil, p->host);
+    PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->b));
+    PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->x));
+    return place_vector(&p->here, precision, p->n, p->host, &p->y);
+}
+
+static void problem_drop(problem *p)
+{
+    place_close(&p->here);
+    free(p->host);
+}
+
+/* ---- products ---- */
+
+static ps_status run_stencil(problem *p, void *planes)
+{
+    return ps_stencil_device_multiply(p->precision, &p->stencil, p->b, p->y, *(int64_t *)planes,
+                                      p->here.stream);
+}
+
+static ps_status bench_stencil(problem *p)
+{
+    char name[64];
+    double seconds, floor = 2 * (double)p->n * (double)real_size(p->precision) / copy_rate;
+    for (int64_t planes = 2; planes <= 64; planes *= 2) {
+        PS_TRY(timed(p, run_stencil, &planes, 20, &seconds));
+        fprintf(stderr, "stencil, %lld planes a warp: %.2f us\n", (long long)planes, 1e6 * seconds);
+    }
+    int64_t planes = 0;
+    PS_TRY(timed(p, run_stencil, &planes, 20, &seconds));
+    snprintf(name, sizeof name, "stencil-%s", p->name);
+    record(p, name, "matrix-free product", seconds, floor);
+    return PS_OK;
+}
+
+static ps_status run_sparse(problem *p, void *matrix)
+{
+    return ps_csr_device_multiply(matrix, p->b, p->y, p->here.stream);
+}
+
+static ps_status bench_sparse(problem *p, ps_csr_device *m)
+{
+    char name[64], quantity[64];
+    double size = (double)real_size(p->precision), seconds;
+    double floor = ((double)m->nnz * (size + 4) + (double)p->n * (8 + 2 * size)) / copy_rate;
+    for (int s = 0; s < PS_CSR_SHAPES; ++s) {
+        m->shape = ps_csr_shapes[s];
+        PS_TRY(timed(p, run_sparse, m, 5, &seconds));
+        fprintf(stderr, "sparse, %s, %d threads a row: %.2f us\n",
+                m->shape.stream ? "stream" : "rows", m->shape.width, 1e6 * seconds);
+    }
+    PS_TRY(ps_csr_device_tune(m, p->b, p->y, p->here.stream, NULL));
+    PS_TRY(timed(p, run_sparse, m, 5, &seconds));
+    snprintf(name, sizeof name, "spmv-%s", p->name);
+    snprintf(quantity, sizeof quantity, "CSR product, %s, %d threads a row",
+             m->shape.stream ? "stream" : "rows", m->shape.width);
+    record(p, name, quantity, seconds, floor);
+    return PS_OK;
+}
+
+/* ---- methods ---- */
+
+typedef struct method_case {
+    const char *name;
+    ps_krylov_method method;
+    const ps_csr_device *matrix; /* NULL: stencil */
+    const void *inverse;
+    double tolerance, bytes; /* bytes of an iteration, a row */
+    int64_t planes;
+} method_case;
+
+static ps_status solve(problem *p, const method_case *c, void *work, ps_krylov_result *result,
+                       double *seconds)
+{
+    ps_krylov_device_system system = {
+        p->precision, c->matrix, c->inverse, c->matrix ? NULL : &p->stencil, p->b, p->x};
+    ps_krylov_device_control control = {
+        .tolerance = c->tolerance, .limit = 10000, .planes = c->planes};
+    PS_TRY(ps_fill_zero(p->here.stream, p->x, p->n * real_size(p->precision)));
+    PS_TRY(ps_stream_wait(p->here.stream));
+    double start = ps_clock();
+    PS_TRY(ps_krylov_device_solve(c->method, &system, &control, work, p->here.stream, result));
+    *seconds = ps_clock() - start;
+    return PS_OK;
+}
+
+/* The least of three solves, the first not counted. */
+static ps_status time_method(problem *p, const method_case *c, double *best,
+                             ps_krylov_result *result)
+{
+    ps_krylov_device_system system = {.precision = p->precision, .matrix = c->matrix};
+    void *work;
+    double seconds;
+    if (!c->matrix) system.stencil = &p->stencil;
+    int64_t bytes = ps_krylov_device_workspace(c->method, &system);
+    PS_TRY(ps_device_alloc(p->here.device, bytes, &work));
+    ps_status status = PS_OK;
+    *best = 1e300;
+    for (int i = 0; i < 4 && status == PS_OK; ++i) {
+        status = solve(p, c, work, result, &seconds);
+        if (i > 0 && seconds < *best) *best = seconds;
+    }
+    ps_device_free(p->here.device, work);
+    return status;
+}
+
+static ps_status bench_method(problem *p, method_case c)
+{
+    char quantity[96];
+    ps_krylov_result result;
+    double best, size = (double)real_size(p->precision) / 8;
+    PS_TRY(time_method(p, &c, &best, &result));
+    snprintf(quantity, sizeof quantity, "%s to %g, %s, %lld iterations", ps_krylov_name(c.method),
+             c.tolerance, c.matrix ? "CSR" : "stencil", (long long)result.iterations);
+    double floor = (double)result.iterations * (double)p->n * c.bytes * size / copy_rate;
+    if (c.matrix) floor += (double)result.iterations * 4 * (double)c.matrix->nnz / copy_rate;
+    record(p, c.name, quantity, best, floor);
+    return PS_OK;
+}
+
+/* Marches of other lengths, for the model of ps_stencil_device_planes. */
+static ps_status sweep_planes(problem *p)
+{
+    for (int64_t planes = 2; planes <= 64; planes *= 2) {
+        method_case c = {"", PS_KRYLOV_CG, NULL, NULL, 1e-2, 64, planes};
+        ps_krylov_result result;
+        double best;
+        PS_TRY(time_method(p, &c, &best, &result));
+        fprintf(stderr, "P-CG, %lld planes a warp: %.2f us an iteration\n", (long long)planes,
+                1e6 * best / (double)result.iterations);
+    }
+    return PS_OK;
+}
+
+/* ---- direct solution ---- */
+
+typedef struct direct_case {
+    ps_fast_device solver;
+    void *work;
+} direct_case;
+
+static ps_status run_direct(problem *p, void *context)
+{
+    direct_case *c = context;
+    return ps_fast_device_solve(&c->solver, p->b, p->x, c->work, p->here.stream);
+}
+
+static ps_status run_transform(problem *p, void *context)
+{
+    direct_case *c = context;
+    const int64_t *n = p->grid.nodes;
+    int64_t bytes = ps_fast_device_workspace(p->precision, &p->slab) / 2;
+    return ps_fast_device_to_modes(&c->solver, n[0], p->b, c->work, (char *)c->work + bytes,
+                                   p->here.stream);
+}
+
+/* |b - A x| / |b| by the stencil product and dots of the device. */
+static ps_status residual(problem *p, double *out)
+{
+    void *work;
+    double rr, bb;
+    PS_TRY(place_alloc(&p->here, PS_DOT_BYTES, &work));
+    PS_TRY(ps_fill_zero(p->here.stream, work, PS_DOT_BYTES));
+    PS_TRY(ps_stencil_device_multiply(p->precision, &p->stencil, p->x, p->y, 0, p->here.stream));
+    PS_TRY(ps_vector_device_axpy(p->precision, p->n, -1, p->b, p->y, p->here.stream));
+    PS_TRY(ps_vector_device_dot(p->precision, p->n, p->y, p->y, work, p->here.stream));
+    PS_TRY(place_get(&p->here, PS_DOUBLE, 1, work, &rr));
+    PS_TRY(ps_vector_device_dot(p->precision, p->n, p->b, p->b, work, p->here.stream));
+    PS_TRY(place_get(&p->here, PS_DOUBLE, 1, work, &bb));
+    *out = sqrt(rr / bb);
+    return PS_OK;
+}
+
+static ps_status bench_direct(problem *p, const char *name)
+{
+    direct_case c;
+    void *memory;
+    char quantity[96];
+    double seconds, rest, n = (double)p->n, size = (double)real_size(p->precision);
+    double planes = (double)(p->grid.nodes[1] + p->grid.nodes[2]);
+    PS_TRY(place_alloc(&p->here, ps_fast_device_bytes(p->precision, &p->slab), &memory));
+    PS_TRY(place_alloc(&p->here, ps_fast_device_workspace(p->precision, &p->slab), &c.work));
+    PS_TRY(ps_fast_device_make(p->precision, &p->slab, memory, p->here.stream, &c.solver));
+    PS_TRY(timed(p, run_transform, &c, 3, &seconds));
+    fprintf(stderr, "sine transforms, one way: %.1f us, %.1f TF/s\n", 1e6 * seconds,
+            2 * n * planes / seconds / 1e12);
+    PS_TRY(timed(p, run_direct, &c, 3, &seconds));
+    PS_TRY(residual(p, &rest));
+    snprintf(quantity, sizeof quantity, "direct solution, residual %.1e", rest);
+    /* four transforms and two sweeps that read two arrays and write one */
+    record(p, name, quantity, seconds, 4 * n * planes / tensor_rate + 6 * n * size / copy_rate);
+    return PS_OK;
+}
+
+/* ---- slabs ---- */
+
+typedef struct slab_case {
+    ps_slab_device_plan plan;
+    ps_slab_device box;
+    void *g, *out, *space; /* device memory */
+    ps_krylov_result result;
+    double seconds[3]; /* transforming the load, iterating, the field at the nodes */
+} slab_case;
+
+static ps_status iterate(problem *p, slab_case *c, bool fixed)
+{
+    int64_t traces = ps_slab_device_traces(&c->plan);
+    ps_gmres options = {.tolerance = 1e-6, .limit = 60, .restart = 30};
+    ps_slab_device_link link = {&c->box, p->here.stream, c->g, c->out};
+    ps_interface traced = ps_slab_device_interface(&link, true);
+    double *g = NULL, *space = NULL;
+    PS_TRY(ps_fill_zero(p->here.stream, c->g, 8 * traces));
+    if (fixed)
+        return ps_slab_device_fixed_point(&c->box, 1e-6, 1000, c->g, c->space, p->here.stream,
+                                          &c->result);
+    PS_TRY(PS_ALLOC(&g, traces, "traces"));
+    ps_status status =
+        PS_ALLOC(&space, ps_interface_gmres_workspace(&traced, options.restart), "GMRES");
+    if (status == PS_OK) status = ps_interface_gmres(&traced, &options, g, space, &c->result);
+    if (status == PS_OK) status = place_put(&p->here, PS_DOUBLE, traces, g, c->g);
+    free(g);
+    free(space);
+    return status;
+}
+
+/* Nodal load to nodal field. */
+static ps_status solve_slabs(problem *p, slab_case *c, bool fixed)
+{
+    const int64_t *n = p->grid.nodes;
+    double start = ps_clock();
+    PS_TRY(ps_slab_device_set_load(&c->box, 0, n[0], p->b, p->here.stream));
+    PS_TRY(ps_stream_wait(p->here.stream));
+    c->seconds[0] = ps_clock() - start;
+    PS_TRY(iterate(p, c, fixed));
+    PS_TRY(ps_stream_wait(p->here.stream));
+    c->seconds[1] = ps_clock() - start - c->seconds[0];
+    PS_TRY(ps_slab_device_finish(&c->box, c->g, p->here.stream));
+    for (int64_t s = 0; s < c->plan.slabs; ++s) {
+        int64_t first = ps_slab_first(n[0], c->plan.slabs, s);
+        PS_TRY(ps_slab_device_field(&c->box, s, 0,
+                                    ps_slab_first(n[0], c->plan.slabs, s + 1) - first + 1,
+                                    (double *)p->x + first * n[1] * n[2], p->here.stream));
+    }
+    PS_TRY(ps_stream_wait(p->here.stream));
+    c->seconds[2] = ps_clock() - start - c->seconds[0] - c->seconds[1];
+    return PS_OK;
+}
+
+static ps_status record_slabs(problem *p, slab_case *c, bool fixed)
+{
+    char quantity[128];
+    double rest, all = 0, n = (double)p->n;
+    PS_TRY(solve_slabs(p, c, fixed)); /* not counted */
+    PS_TRY(solve_slabs(p, c, fixed));
+    PS_TRY(residual(p, &rest));
+    for (int i = 0; i < 3; ++i) all += c->seconds[i];
+    fprintf(stderr, "%lld slabs: load %.0f us, iterations %.0f us, field %.0f us\n",
+            (long long)c->plan.slabs, 1e6 * c->seconds[0], 1e6 * c->seconds[1],
+            1e6 * c->seconds[2]);
+    snprintf(quantity, sizeof quantity, "%lld slabs, %s to 1e-6, %lld iterations, residual %.1e",
+             (long long)c->plan.slabs, fixed ? "fixed point" : "GMRES on the host",
+             (long long)c->result.iterations, rest);
+    double planes = (double)(p->grid.nodes[1] + p->grid.nodes[2]);
+    record(p, "gravity-19m9-slabs", quantity, all,
+           4 * n * planes / tensor_rate + 48 * n * (double)(c->result.iterations + 1) / copy_rate);
+    return PS_OK;
+}
+
+static ps_status bench_slabs(problem *p, int64_t slabs)
+{
+    /* oo2 two-sided, specs/schwarz.md; per km and km */
+    slab_case c = {.plan = {p->precision,
+                            p->grid,
+                            slabs,
+                            0,
+                            slabs,
+                            {.p = {0.3881, 0.2228}, .q = {0.5385, 0.3090}}}};
+    int64_t traces = ps_slab_device_traces(&c.plan);
+    void *memory;
+    PS_TRY(place_alloc(&p->here, 8 * traces, &c.g));
+    PS_TRY(place_alloc(&p->here, 8 * traces, &c.out));
+    PS_TRY(place_alloc(&p->here, ps_slab_device_fixed_workspace(&c.plan), &c.space));
+    PS_TRY(place_alloc(&p->here, ps_slab_device_bytes(&c.plan), &memory));
+    PS_TRY(ps_slab_device_make(&c.plan, memory, p->here.stream, &c.box));
+    PS_TRY(record_slabs(p, &c, true));
+    return slabs <= 8 ? record_slabs(p, &c, false) : PS_OK;
+}
+
+/* ---- all ---- */
+
+static ps_status bench_matrix(problem *p)
+{
+    ps_csr matrix = {0};
+    ps_csr_device device;
+    double *inverse, size = (double)real_size(p->precision) / 8;
+    void *scale;
+    PS_TRY(ps_csr_init(&matrix, p->n, ps_stencil_entries(&p->stencil)));
+    PS_TRY(ps_stencil_assemble(&p->stencil, &matrix));
+    PS_TRY(PS_ALLOC(&inverse, p->n, "a diagonal"));
+    PS_TRY(ps_csr_inverse_diagonal(&matrix, inverse));
+    PS_TRY(place_vector(&p->here, p->precision, p->n, inverse, &scale));
+    PS_TRY(place_matrix(&p->here, p->precision, &matrix, &device));
+    PS_TRY(bench_sparse(p, &device));
+    double row = 8 * (double)matrix.nnz / (double)p->n + 8 / size; /* values and offsets */
+    double tolerance = p->precision == PS_SINGLE ? 1e-5 : 1e-6;
+    static const double vectors[PS_KRYLOV_METHODS] = {104, 184, 168};
+    for (int m = 0; m < PS_KRYLOV_METHODS; ++m) {
+        double products = m == PS_KRYLOV_BICGSTAB ? 2 : 1;
+        method_case c = {"krylov-1587808", (ps_krylov_method)m,         &device, scale,
+                         tolerance,        products * row + vectors[m], 0};
+        PS_TRY(bench_method(p, c));
+    }
+    ps_csr_release(&matrix);
+    free(inverse);
+    return PS_OK;
+}
+
+static ps_status bench_small(ps_precision precision)
+{
+    static const double bytes[PS_KRYLOV_METHODS] = {64, 216, 152};
+    ps_q1_grid grid;
+    problem p;
+    PS_TRY(ps_gravi_grid(PS_GRAVI_MATRICES - 1, &grid));
+    PS_TRY(problem_make(&grid, precision, "1587808", &p));
+    PS_TRY(bench_stencil(&p));
+    PS_TRY(sweep_planes(&p));
+    for (int m = 0; m < PS_KRYLOV_METHODS; ++m)
+        PS_TRY(bench_method(&p, (method_case){m == PS_KRYLOV_CG ? "cg-1587808" : "krylov-1587808",
+                                              (ps_krylov_method)m, NULL, NULL,
+                                              precision == PS_SINGLE ? 1e-5 : 1e-6, bytes[m], 0}));
+    PS_TRY(bench_direct(&p, "best-1587808"));
+    PS_TRY(bench_matrix(&p));
+    problem_drop(&p);
+    return PS_OK;
+}
+
+static ps_status bench_large(ps_precision precision)
+{
+    static const int64_t nodes[3] = {264, 264, 286};
+    ps_q1_grid grid;
+    problem p;
+    PS_TRY(ps_q1_grid_make(nodes, (const double[3]){250, 250, 15}, &grid));
+    PS_TRY(problem_make(&grid, precision, "19933056", &p));
+    PS_TRY(bench_stencil(&p));
+    PS_TRY(bench_direct(&p, "gravity-19m9-best"));
+    if (precision == PS_DOUBLE) {
+        PS_TRY(sweep_planes(&p));
+        PS_TRY(bench_method(
+            &p, (method_case){"gravity-19m9-cg", PS_KRYLOV_CG, NULL, NULL, 1e-6, 64, 0}));
+        PS_TRY(bench_slabs(&p, 8));
+        PS_TRY(bench_slabs(&p, 64));
+    }
+    problem_drop(&p);
+    return PS_OK;
+}
+
+int main(int argc, char **argv)
+{
+    bool small = argc > 1 && strcmp(argv[1], "small") == 0;
+    if (ps_device_count() == 0) {
+        fprintf(stderr, "bench_schwarz: no CUDA device here: skipped\n");
+        return 0;
+    }
+    ps_status status = bench_small(PS_DOUBLE);
+    if (status == PS_OK) status = bench_small(PS_SINGLE);
+    if (status == PS_OK && !small) status = bench_large(PS_DOUBLE);
+    if (status == PS_OK && !small) status = bench_large(PS_SINGLE);
+    if (status != PS_OK) fprintf(stderr, "bench_schwarz: %s\n", ps_message());
+    return (int)status;
+}

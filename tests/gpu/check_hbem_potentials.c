@@ -1,0 +1,140 @@
+/*
+ * check_hbem_potentials: sums of densities on a CUDA device against those of the processor: all
+ * kinds, Laplace and waves, both precisions, spaces, odd numbers of triangles, targets and
+ * densities, 6 and 16 points, targets near by and 20 km away (k r = 84,000). Of the largest value
+ * fp64 is within 1e-12 and the rounding of the phase, fp32 within 5e-6 (double layers cancel to a
+ * tenth). Twice the same bits. An argument "small" takes a second's work. Ends with "N passed, N
+ * failed, N skipped".
+ */
+#include <stdio.h>
+
+#include "tests/check.h"
+#include "tests/support/hbem_potential_device.h"
+
+static int passed, failed;
+static ps_stream *stream;
+static uint64_t seed = 3;
+
+typedef struct sizes {
+    int n; /* of the sphere */
+    ps_hbem_space_kind space;
+    int64_t targets;
+    int columns, points;
+    double distance, k;
+} sizes;
+
+static double *random_numbers(int64_t count)
+{
+    double *out = calloc((size_t)count, sizeof *out);
+    for (int64_t i = 0; i < count; ++i) out[i] = 2 * check_random(&seed) - 1;
+    return out;
+}
+
+static double *random_targets(int64_t count, double distance)
+{
+    double *out = random_numbers(3 * count);
+    for (int64_t i = 0; i < count; ++i) {
+        double *x = out + 3 * i, r = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        for (int c = 0; c < 3; ++c)
+            x[c] *= distance * (1 + (distance > 1) * .1 * (double)(i % 7)) / r;
+    }
+    return out;
+}
+
+static void judge(const ps_hbem_potential_task *task, const sizes *s, ps_precision precision,
+                  const double *expected, const double *got, bool same)
+{
+    int64_t count = s->targets * s->columns * ps_hbem_potential_parts(task->kind, task->wavenumber);
+    double off = 0, largest = 0,
+           bound = precision == PS_SINGLE ? 5e-6 : 1e-12 + 2e-16 * task->wavenumber * s->distance;
+    for (int64_t i = 0; i < count; ++i) {
+        off = fmax(off, isfinite(got[i]) ? fabs(got[i] - expected[i]) : INFINITY);
+        largest = fmax(largest, fabs(expected[i]));
+    }
+    bool good = off <= bound * largest && same;
+    good ? ++passed : ++failed;
+    if (!good || precision == PS_SINGLE)
+        printf("%s kind %d k %g %s, %d triangles, %d targets, %d columns, %d points: %.2e%s\n",
+               good ? "ok" : "FAILED", task->kind, task->wavenumber,
+               precision == PS_SINGLE ? "fp32" : "fp64", (int)task->space->surface->triangle_count,
+               (int)s->targets, s->columns, s->points, off / largest, same ? "" : ", bits differ");
+}
+
+static void check_task(ps_hbem_potential_task *task, const sizes *s)
+{
+    int64_t count = s->targets * s->columns * ps_hbem_potential_parts(task->kind, task->wavenumber);
+    double *expected = calloc((size_t)(3 * count), sizeof *expected), *got = expected + count;
+    ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(task, 8));
+    task->values = expected;
+    ps_hbem_potentials(task, 8, w.base);
+    free(w.base);
+    for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision) {
+        memset(got, 0, (size_t)(2 * count) * sizeof *got);
+        for (int round = 0; round < 2; ++round) {
+            potential_place place;
+            task->values = got + round * count;
+            potential_place_open(&place, task, (ps_precision)precision, stream);
+            potential_place_run(&place, task);
+            potential_place_fetch(&place, task);
+            potential_place_close(&place);
+        }
+        bool same = memcmp(got, got + count, (size_t)count * sizeof *got) == 0;
+        judge(task, s, (ps_precision)precision, expected, got, same);
+    }
+    free(expected);
+}
+
+static void check(const sizes *s)
+{
+    hbem_case c;
+    ps_hbem_rule rule;
+    hbem_case_sphere(&c, s->n);
+    --c.surface.triangle_count; /* an odd number; sums do not mind the hole */
+    hbem_case_finish(&c, s->space, 1e-3);
+    if (s->points == 6)
+        ps_hbem_rule_six(&rule);
+    else
+        ps_hbem_rule_collapsed(4, &rule);
+    double *densities = random_numbers(2 * s->columns * c.space.dofs);
+    for (int64_t i = 0; i < 2 * s->columns * c.space.dofs; ++i) densities[i] += 1.5;
+    for (int kind = 0; kind < PS_HBEM_POTENTIALS; ++kind)
+        for (int wave = kind >= PS_POTENTIAL_FAR_SINGLE; wave < 2; ++wave) {
+            double *targets =
+                random_targets(s->targets, kind >= PS_POTENTIAL_FAR_SINGLE ? 1 : s->distance);
+            ps_hbem_potential_task task = {.kind = (ps_hbem_potential)kind,
+                                           .wavenumber = wave * s->k,
+                                           .factor = -1.5,
+                                           .space = &c.space,
+                                           .rule = &rule,
+                                           .columns = s->columns,
+                                           .densities = densities,
+                                           .target_count = s->targets,
+                                           .targets = targets};
+            check_task(&task, s);
+            free(targets);
+        }
+    free(densities);
+    hbem_case_release(&c);
+}
+
+int main(int argc, char **argv)
+{
+    static const sizes cases[] = {{3, PS_SPACE_P1, 1, 1, 6, 3, 4.2},
+                                  {5, PS_SPACE_DP1, 129, 3, 16, 1.3, 1},
+                                  {19, PS_SPACE_P1, 257, 8, 6, 2e4, 4.2},
+                                  {40, PS_SPACE_P0, 131, 1, 6, 2, 30},
+                                  {70, PS_SPACE_P1, 500, 1, 6, 2e4, 4.2}};
+    ps_device *device = NULL;
+    if (ps_device_count() == 0) {
+        printf("0 passed, 0 failed, 1 skipped\n");
+        return 0;
+    }
+    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
+    hbem_case_ok(ps_stream_open(device, &stream));
+    int count = argc > 1 && strcmp(argv[1], "small") == 0 ? 2 : (int)(sizeof cases / sizeof *cases);
+    for (int i = 0; i < count; ++i) check(&cases[i]);
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}

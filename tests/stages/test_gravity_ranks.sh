@@ -1,0 +1,100 @@
+# penstock-schwarz-solve on several ranks: the bits of one, whatever the method, in memory and streamed;
+# stopped, killed and continued; what does not converge leaves its last iterate.
+. "$ROOT/tests/stages/lib.sh"
+needs gravity-model gravity-assemble schwarz-solve gravity-anomaly compare verify
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+values() { h5dump -d /VTKHDF/PointData/potential -y -w 0 "$1" | sed -n '/DATA {/,$p' | md5sum; }
+same() { [ "$(values "$1")" = "$(values "$2")" ] || fail "the potentials of $1 and $2 differ"; }
+solve="penstock-schwarz-solve load.hdf"
+penstock-gravity-model model.hdf --preset chx-1 --nodes 49,41,15 > /dev/null || fail "model"
+if ! penstock-gravity-assemble model.hdf load.hdf > out 2> err; then
+    grep -q "need FFTW" err && { echo "built without FFTW"; exit 77; }
+    cat err; fail "gravity-assemble"
+fi
+ranks=
+command -v mpirun > /dev/null && mpirun -n 2 "$BUILD/tests-programs/comm_check" 2 > /dev/null 2>&1 && ranks=3
+
+# ---- the bits of one rank; streamed too ----
+way() { # NAME OPTIONS...
+    local name=$1
+    shift
+    expect 0 "" $solve $name.hdf "$@" --threads 2
+    within "$(figure residual)" 0 "${limit:-1e-6}" "residual of $name"
+    local iterations=$(figure iterations)
+    for n in $ranks; do
+        expect 0 "" mpirun -n $n $solve $name.r.hdf "$@" --threads 1 --force
+        [ "$(figure iterations)" = "$iterations" ] || fail "$name on $n ranks: $(figure iterations) iterations, not $iterations"
+        [ "$(figure ranks)" = $n ] || fail "not on $n ranks"
+        same $name.hdf $name.r.hdf
+    done
+}
+way gmres --slabs 7 --tolerance 1e-8
+way fixed --slabs 7 --method fixed-point --coarse 0.1 --kind oo2
+way sweeps --slabs 6 --method sweeps
+way stream --slabs 6 --method sweeps --streamed
+same sweeps.hdf stream.hdf
+way inner --slabs 5 --method fixed-point --inner cg
+limit=1e-5 way both --slabs 5 --method gmres --inner bicgcr --coarse 0.1 --streamed
+way cg --method cg --tolerance 1e-8
+way stab --method bicgstab --tolerance 1e-8
+way cr --method bicgcr --tolerance 1e-8
+expect 0 "" $solve direct.hdf
+for n in $ranks; do
+    expect 0 "" mpirun -n $n $solve direct.r.hdf --force
+    within "$(figure residual)" 0 1e-11 "residual of the direct solution on $n ranks"
+    penstock-compare direct.hdf direct.r.hdf --tolerance 1e-11 --dataset '*potential' --no-attributes > out || fail "direct solution on $n ranks"
+done
+[ -z "$ranks" ] || { penstock-verify cg.r.hdf > out 2>&1 || { cat out; fail "verify"; }; }
+penstock-gravity-anomaly gmres.hdf one.h5 > out || fail "anomaly"
+for file in gmres.hdf ${ranks:+gmres.r.hdf}; do
+    penstock-gravity-anomaly $file map.h5 --force > out 2> err || { cat err; fail "anomaly of $file"; }
+    penstock-compare one.h5 map.h5 --tolerance 0 --dataset /map/g_z --no-attributes > out || fail "g_z of $file"
+done
+expect 1 "more --limit" $solve --slabs 4 --limit 2
+expect 0 "" $solve --slabs 4
+[ "$(figure iterations)" -gt 1 ] && ! grep -q ^residual out || fail "a trial"
+
+# ---- stopped or killed, and continued: the same bits ----
+again() { # FILE OPTIONS...
+    local file=$1 run
+    shift
+    for run in "$solve" ${ranks:+"mpirun -n 2 $solve"}; do
+        rm -f again*.hdf*
+        # by its limit in the middle
+        expect 1 "more --limit" $run again.hdf "$@" --checkpoint 1 --threads 1 --limit $half
+        [ -e again.unconverged.hdf ] && [ ! -e again.hdf ] || fail "the last iterate is not kept: $*"
+        grep -q "The last iterate is again.unconverged.hdf" err || fail "the last iterate is not named"
+        expect 0 "continuing after iteration $half" $run again.hdf "$@" --threads 1 --restart
+        same $file again.hdf
+        # killed at some moment
+        rm -f again*.hdf*
+        $run again.hdf "$@" --checkpoint 1 --threads 1 > /dev/null 2>&1 &
+        local pid=$! tries=0
+        until [ -n "$(ls again.hdf.state*.000002.h5 2> /dev/null)" ] || [ $((tries += 1)) -gt 500 ]; do sleep .01; done
+        kill -9 $pid 2> /dev/null
+        wait $pid 2> /dev/null
+        case $run in mpirun*) sleep .3 ;; esac # its ranks end with it, a little later
+        if [ ! -e again.hdf ]; then
+            expect 0 "" $run again.hdf "$@" --threads 1 --restart
+            same $file again.hdf
+        fi
+        [ -z "$(ls again.hdf.state* 2> /dev/null)" ] || fail "checkpoints are left behind"
+    done
+}
+half=3 again gmres.hdf --slabs 7 --tolerance 1e-8
+half=2 again stream.hdf --slabs 6 --method sweeps --streamed
+half=2 again fixed.hdf --slabs 7 --method fixed-point --coarse 0.1 --kind oo2
+half=2 again inner.hdf --slabs 5 --method fixed-point --inner cg
+half=20 again cg.hdf --method cg --tolerance 1e-8
+half=10 again stab.hdf --method bicgstab --tolerance 1e-8
+half=20 again cr.hdf --method bicgcr --tolerance 1e-8
+rm -f again.hdf
+expect 0 "stopped after iteration" $solve again.hdf --method cg --tolerance 1e-14 --limit 90000 --stop-after 0.001
+[ ! -e again.hdf ] || fail "a stopped run left an output"
+expect 0 "continuing" $solve again.hdf --method cg --tolerance 1e-14 --restart
+for n in $ranks; do
+    expect 2 "need at least as many" mpirun -n $n $solve no.hdf --slabs $((n - 1)) --method gmres
+done
+expect 2 "is for slabs" $solve no.hdf --inner cg
+[ ! -e no.hdf ] && [ -z "$(find . -name '*.tmp')" ] || fail "something was left behind"
+exit 0

@@ -1,0 +1,140 @@
+/*
+ * schwarz_device: vectors, matrices and boxes on a CUDA device for the checks and benchmarks of
+ * the schwarz family. Device memory is of `place` and freed with it.
+ */
+#ifndef PS_TESTS_SUPPORT_SCHWARZ_DEVICE_H
+#define PS_TESTS_SUPPORT_SCHWARZ_DEVICE_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/common/counter_random.h"
+#include "kernels/schwarz/krylov_device.h"
+#include "kernels/schwarz/krylov_team.h"
+#include "kernels/schwarz/vectors_device.h"
+#include "runtime/memory.h"
+
+enum { PLACE_MEMORIES = 64 };
+
+typedef struct place {
+    ps_device *device;
+    ps_stream *stream;
+    void *memory[PLACE_MEMORIES];
+    int count;
+} place;
+
+static inline ps_status place_open(place *p)
+{
+    *p = (place){0};
+    PS_TRY(ps_device_open("cuda:0", 0, &p->device));
+    return ps_stream_open(p->device, &p->stream);
+}
+
+static inline void place_clear(place *p)
+{
+    if (p->stream) (void)ps_stream_wait(p->stream);
+    while (p->count > 0) ps_device_free(p->device, p->memory[--p->count]);
+}
+
+static inline void place_close(place *p)
+{
+    place_clear(p);
+    ps_stream_close(&p->stream);
+    ps_device_close(&p->device);
+}
+
+static inline ps_status place_alloc(place *p, int64_t bytes, void **out)
+{
+    if (p->count == PLACE_MEMORIES) return ps_fail(PS_FAILED, "too many arrays");
+    PS_TRY(ps_device_alloc(p->device, bytes > 0 ? bytes : 8, out));
+    p->memory[p->count++] = *out;
+    return PS_OK;
+}
+
+static inline int64_t real_size(ps_precision precision) { return precision == PS_SINGLE ? 4 : 8; }
+
+/* Copies n doubles of the host to `to` in the precision. */
+static inline ps_status place_put(place *p, ps_precision precision, int64_t n, const double *from,
+                                  void *to)
+{
+    if (precision == PS_DOUBLE) {
+        PS_TRY(ps_copy_to_device(p->stream, to, from, 8 * n));
+        return ps_stream_wait(p->stream);
+    }
+    float *narrow;
+    PS_TRY(PS_ALLOC(&narrow, n, "a vector in fp32"));
+    for (int64_t i = 0; i < n; ++i) narrow[i] = (float)from[i];
+    ps_status status = ps_copy_to_device(p->stream, to, narrow, 4 * n);
+    if (status == PS_OK) status = ps_stream_wait(p->stream);
+    free(narrow);
+    return status;
+}
+
+static inline ps_status place_get(place *p, ps_precision precision, int64_t n, const void *from,
+                                  double *to)
+{
+    if (precision == PS_DOUBLE) {
+        PS_TRY(ps_copy_to_host(p->stream, to, from, 8 * n));
+        return ps_stream_wait(p->stream);
+    }
+    float *narrow;
+    PS_TRY(PS_ALLOC(&narrow, n, "a vector in fp32"));
+    ps_status status = ps_copy_to_host(p->stream, narrow, from, 4 * n);
+    if (status == PS_OK) status = ps_stream_wait(p->stream);
+    for (int64_t i = 0; i < n; ++i) to[i] = narrow[i];
+    free(narrow);
+    return status;
+}
+
+/* A vector on the device with these values. */
+static inline ps_status place_vector(place *p, ps_precision precision, int64_t n,
+                                     const double *from, void **out)
+{
+    PS_TRY(place_alloc(p, n * real_size(precision), out));
+    return place_put(p, precision, n, from, *out);
+}
+
+static inline ps_status place_matrix(place *p, ps_precision precision, const ps_csr *m,
+                                     ps_csr_device *out)
+{
+    void *memory;
+    PS_TRY(place_alloc(p, ps_csr_device_bytes(precision, m->rows, m->nnz), &memory));
+    ps_csr_device_place(precision, m->rows, m->nnz, memory, out);
+    if (precision == PS_DOUBLE)
+        return ps_csr_device_upload(out, m->row_start, m->columns, m->values, p->stream);
+    float *narrow;
+    PS_TRY(PS_ALLOC(&narrow, m->nnz, "values in fp32"));
+    for (int64_t e = 0; e < m->nnz; ++e) narrow[e] = (float)m->values[e];
+    ps_status status = ps_csr_device_upload(out, m->row_start, m->columns, narrow, p->stream);
+    free(narrow);
+    return status;
+}
+
+/* -1 .. 1 */
+static inline void fill_random(uint64_t seed, int64_t n, double *x)
+{
+    for (int64_t i = 0; i < n; ++i) x[i] = 2 * ps_counter_uniform(seed, (uint64_t)i, 0) - 1;
+}
+
+/* |a - b| / |b| in the 2-norm; NaN where a has any. */
+static inline double distance(int64_t n, const double *a, const double *b)
+{
+    double above = 0, below = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        above += (a[i] - b[i]) * (a[i] - b[i]);
+        below += b[i] * b[i];
+    }
+    return below > 0 ? sqrt(above / below) : sqrt(above);
+}
+
+/* f = 1 on a box: the volume of the elements around a node, fixed nodes 0. */
+static inline void unit_load(const ps_q1_grid *grid, const ps_slab_stencil *s, double *b)
+{
+    const int64_t *n = grid->nodes;
+    double volume = grid->spacing[0] * grid->spacing[1] * grid->spacing[2];
+    for (int64_t r = 0; r < ps_q1_grid_size(grid); ++r)
+        b[r] = ps_stencil_fixed(s, r / (n[1] * n[2]), r / n[2] % n[1], r % n[2]) ? 0 : volume;
+}
+
+#endif
