@@ -62,18 +62,6 @@ void ps_osrc_symbol(const ps_osrc *osrc, double lambda, bool exact, double out[2
     put(symbol(osrc, lambda, exact), out);
 }
 
-/* y[2][n] = factor x */
-static void scale(int64_t n, double complex factor, const double *x, double *y)
-{
-    double re = creal(factor), im = cimag(factor);
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < n; ++i) {
-        double a = x[i], b = x[n + i];
-        y[i] = re * a - im * b;
-        y[n + i] = re * b + im * a;
-    }
-}
-
 int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2])
 {
     double complex ke = from(osrc->ke);
@@ -83,70 +71,57 @@ int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2])
     return 1 + osrc->terms;
 }
 
+/* Shifts and weights: V M^-1 = sum_j weight_j (M - shift_j L)^-1; their number. */
+static int fractions(const ps_osrc *osrc, double (*shift)[2], double complex *weight)
+{
+    double complex ik = I * osrc->wavenumber, first = from(osrc->c0);
+    int count = ps_osrc_shifts(osrc, shift);
+    if (count == 0) {
+        memset(shift[0], 0, sizeof shift[0]);
+        weight[0] = 1 / ik;
+        return osrc->coupling == PS_COUPLING_MILLER;
+    }
+    for (int j = 1; j < count; ++j) {
+        double complex share = from(osrc->a[j - 1]) / (1 - from(osrc->b[j - 1]));
+        first -= share;
+        weight[j] = share / ik;
+    }
+    weight[0] = first / ik;
+    return count;
+}
+
 int64_t ps_osrc_workspace(int64_t dofs) { return PS_OSRC_GROUP * 2 * dofs; }
 
-/* What ps_osrc_apply hands on. */
-typedef struct apply {
-    const ps_osrc *osrc;
-    const ps_hbem_sparse *matrix;
-    const ps_shifted_solver *solver;
-    double *inner; /* solutions of a group */
-    double shifts[1 + PS_OSRC_TERMS_MAX][2];
-} apply;
-
-/* Terms of all sides, numbered side x terms + term, [first, first + count): their shares of y,
- * which has the factor 1/ik already. */
-static ps_status add_terms(const apply *a, int64_t first, int64_t count, const double *b, double *y)
+/* y[2][n] += factor x */
+static void add(int64_t n, double complex factor, const double *x, double *y)
 {
-    int64_t n = 2 * a->matrix->dofs;
-    double complex ke = from(a->osrc->ke);
-    ps_shifted_system systems[PS_OSRC_GROUP];
-    for (int64_t s = 0; s < count; ++s) {
-        int64_t side = (first + s) / a->osrc->terms, term = (first + s) % a->osrc->terms;
-        systems[s] = (ps_shifted_system){.b = b + side * n, .x = a->inner + s * n};
-        memcpy(systems[s].shift, a->shifts[1 + term], sizeof systems[s].shift);
+    double re = creal(factor), im = cimag(factor);
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < n; ++i) {
+        y[i] += re * x[i] - im * x[n + i];
+        y[n + i] += re * x[n + i] + im * x[i];
     }
-    PS_TRY(a->solver->solve(a->solver->context, count, systems));
-    for (int64_t s = 0; s < count; ++s) {
-        double factor[2];
-        put(I * from(a->osrc->a[(first + s) % a->osrc->terms]) / (a->osrc->wavenumber * ke * ke),
-            factor);
-        ps_hbem_stiffness_add(a->matrix, factor, a->inner + s * n,
-                              y + (first + s) / a->osrc->terms * n);
-    }
-    return PS_OK;
 }
-
-/* y <- (M - shift L)^-1 y for `count` sides, at most PS_OSRC_GROUP. */
-static ps_status solve_in_place(const apply *a, const double shift[2], int64_t count, double *y)
-{
-    ps_shifted_system systems[PS_OSRC_GROUP];
-    for (int64_t s = 0; s < count; ++s) {
-        double *at = y + s * 2 * a->matrix->dofs;
-        systems[s] = (ps_shifted_system){.shift = {shift[0], shift[1]}, .b = at, .x = at};
-    }
-    return a->solver->solve(a->solver->context, count, systems);
-}
-
-static int64_t group_of(int64_t left) { return left < PS_OSRC_GROUP ? left : PS_OSRC_GROUP; }
 
 ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
                         const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
                         double *workspace)
 {
-    apply a = {osrc, matrix, solver, workspace, {{0}}};
-    int64_t n = matrix->dofs;
-    int64_t terms = ps_osrc_shifts(osrc, a.shifts) > 0 ? sides * osrc->terms : 0;
-    double complex first = terms ? from(osrc->c0) : 1;
-    if (osrc->coupling == PS_COUPLING_PLAIN) {
-        memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
-        return PS_OK;
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    double complex weight[1 + PS_OSRC_TERMS_MAX];
+    ps_shifted_system systems[PS_OSRC_GROUP];
+    int64_t n = matrix->dofs, terms = fractions(osrc, shift, weight);
+    memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
+    for (int64_t first = 0; first < sides * terms; first += PS_OSRC_GROUP) {
+        int64_t left = sides * terms - first, count = left < PS_OSRC_GROUP ? left : PS_OSRC_GROUP;
+        for (int64_t s = 0; s < count; ++s) {
+            const double *c = shift[(first + s) % terms];
+            systems[s] = (ps_shifted_system){
+                {c[0], c[1]}, b + (first + s) / terms * 2 * n, workspace + s * 2 * n};
+        }
+        PS_TRY(solver->solve(solver->context, count, systems));
+        for (int64_t s = 0; s < count; ++s)
+            add(n, weight[(first + s) % terms], systems[s].x, y + (first + s) / terms * 2 * n);
     }
-    for (int64_t side = 0; side < sides; ++side)
-        scale(n, first / (I * osrc->wavenumber), b + 2 * n * side, y + 2 * n * side);
-    for (int64_t t = 0; t < terms; t += PS_OSRC_GROUP)
-        PS_TRY(add_terms(&a, t, group_of(terms - t), b, y));
-    for (int64_t s = 0; s < sides; s += PS_OSRC_GROUP)
-        PS_TRY(solve_in_place(&a, a.shifts[0], group_of(sides - s), y + 2 * n * s));
     return PS_OK;
 }

@@ -10,7 +10,10 @@
  * The root is the Pade sum of N terms with its branch cut turned by theta = pi/3:
  *     sqrt(1 + X) ~ C0 + sum_j A_j X / (1 + B_j X)
  * so that with mass M and stiffness L
- *     V M^-1 b = (1/ik) (M - L/ke^2)^-1 [C0 b - sum_j (A_j/ke^2) L (M - (B_j/ke^2) L)^-1 b].
+ *     V M^-1 b = (1/ik) (M - L/ke^2)^-1 [C0 b - sum_j (A_j/ke^2) L (M - (B_j/ke^2) L)^-1 b]
+ * which by partial fractions is the sum of N + 1 solutions that do not wait for each other:
+ *     V M^-1 b = (1/ik) [(C0 - sum_j w_j) (M - L/ke^2)^-1 + sum_j w_j (M - (B_j/ke^2) L)^-1] b,
+ *     w_j = A_j/(1 - B_j).
  */
 #ifndef PS_KERNELS_HBEM_OSRC_H
 #define PS_KERNELS_HBEM_OSRC_H

@@ -88,22 +88,6 @@ void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_hbem_sparse *matrix)
     }
 }
 
-void ps_hbem_stiffness_add(const ps_hbem_sparse *matrix, const double factor[2], const double *x,
-                           double *y)
-{
-    int64_t n = matrix->dofs;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; ++i) {
-        double re = 0, im = 0;
-        for (int64_t e = matrix->start[i]; e < matrix->start[i + 1]; ++e) {
-            re += matrix->stiffness[e] * x[matrix->column[e]];
-            im += matrix->stiffness[e] * x[n + matrix->column[e]];
-        }
-        y[i] += factor[0] * re - factor[1] * im;
-        y[n + i] += factor[0] * im + factor[1] * re;
-    }
-}
-
 void ps_hbem_mass_add(const ps_hbem_sparse *matrix, double factor, const double *x, double *y)
 {
 #pragma omp parallel for schedule(static)

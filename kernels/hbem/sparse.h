@@ -29,10 +29,6 @@ ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_hbem_sparse *mat
  * operator only for continuous spaces. */
 void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_hbem_sparse *matrix);
 
-/* y[2][dofs] += (re + i im) L x[2][dofs]. */
-void ps_hbem_stiffness_add(const ps_hbem_sparse *matrix, const double factor[2], const double *x,
-                           double *y);
-
 /* y[dofs] += factor M x[dofs]. */
 void ps_hbem_mass_add(const ps_hbem_sparse *matrix, double factor, const double *x, double *y);
 
