@@ -328,10 +328,7 @@ static ps_status get_starts(ps_dgtd_model_file *file)
     if (!good)
         return ps_fail(PS_INVALID, "%s: /parts does not cut %lld elements into %lld parts",
                        ps_store_path(file->store), (long long)h->elements, (long long)h->parts);
-    if (h->layer_count == 0) return PS_OK;
-    PS_TRY(PS_ALLOC(&file->layers, h->layer_count + 1, "layers"));
-    return ps_store_read_array(file->store, "/layers/start", PS_I64, 0, h->layer_count + 1,
-                               file->layers);
+    return PS_OK;
 }
 
 ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
@@ -351,7 +348,7 @@ void ps_dgtd_model_close(ps_dgtd_model_file **file)
 {
     if (!*file) return;
     ps_store_close(&(*file)->store);
-    free((*file)->part_start), free((*file)->interior), free((*file)->layers);
+    free((*file)->part_start), free((*file)->interior);
     free((*file)->media), free((*file)->sources);
     free(*file);
     *file = NULL;
@@ -362,5 +359,4 @@ const ps_dgtd_medium *ps_dgtd_model_media(const ps_dgtd_model_file *f) { return 
 const ps_dgtd_source *ps_dgtd_model_sources(const ps_dgtd_model_file *f) { return f->sources; }
 const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *f) { return f->part_start; }
 const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *f) { return f->interior; }
-const int64_t *ps_dgtd_model_layers(const ps_dgtd_model_file *f) { return f->layers; }
 ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *f) { return f->store; }

@@ -9,7 +9,7 @@ enum { PS_RECORD_TEXT = 60000 }; /* HDF5 takes attributes up to 64 KiB */
 struct ps_dgtd_model_file {
     ps_store *store;
     ps_dgtd_model_header header;
-    int64_t *part_start, *interior, *layers;
+    int64_t *part_start, *interior;
     ps_dgtd_medium *media;
     ps_dgtd_source *sources;
 };

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "runtime/memory.h"
-#include "runtime/options.h"
 
 ps_status ps_parse_vector(const char *text, double out[3])
 {
@@ -132,8 +131,8 @@ ps_status ps_receivers_add_plane(ps_receivers *receivers, const char *text)
     char copy[512];
     bool alone = receivers->count == 0;
     snprintf(copy, sizeof copy, "%s", text);
-    ps_status status = strlen(text) < sizeof copy ? parse_plane(copy, &p)
-                                                  : ps_fail(PS_USAGE, "too long");
+    ps_status status =
+        strlen(text) < sizeof copy ? parse_plane(copy, &p) : ps_fail(PS_USAGE, "too long");
     if (status != PS_OK)
         return ps_context(status, "plane \"%s\": expected ox,oy,oz;ux,uy,uz;vx,vy,vz;n1xn2", text);
     PS_TRY(add_plane(receivers, &p));
@@ -215,4 +214,25 @@ void ps_receivers_put(const ps_receivers *receivers, ps_trace *trace)
     memcpy(trace->places, receivers->places, (size_t)(3 * receivers->count) * sizeof(double));
     trace->far_field = receivers->far_field;
     memcpy(trace->grid, receivers->grid, sizeof trace->grid);
+}
+
+ps_status ps_receivers_add_words(ps_receivers *receivers, const ps_receiver_words *words)
+{
+    for (int i = 0; i < words->at.count; ++i)
+        PS_TRY(ps_receivers_add_point(receivers, words->at.items[i]));
+    if (words->points) PS_TRY(ps_receivers_add_file(receivers, words->points));
+    if (words->plane) PS_TRY(ps_receivers_add_plane(receivers, words->plane));
+    for (int i = 0; i < words->direction.count; ++i)
+        PS_TRY(ps_receivers_add_direction(receivers, words->direction.items[i]));
+    if (words->directions)
+        PS_TRY(ps_receivers_add_circle(receivers, words->directions, words->normal));
+    return PS_OK;
+}
+
+void ps_receivers_record(const ps_receivers *receivers, const char *record, char *out, size_t size)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    const unsigned char *bytes = (const unsigned char *)receivers->places;
+    for (int64_t i = 0; i < 24 * receivers->count; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    snprintf(out, size, "%sreceivers=%016llx\n", record, (unsigned long long)hash);
 }

@@ -11,7 +11,8 @@
  *                        z first, then x
  *   "n1xn2"              directions of a grid: polar angle (i + 1/2) pi/n1 from z, i slowest,
  *                        azimuth 2 pi j/n2 from x
- * Directions can be moved out to points at a distance. Points and directions do not mix. Functions are not thread-safe on one object.
+ * Directions can be moved out to points at a distance. Points and directions do not mix. Functions
+ * are not thread-safe on one object.
  */
 #ifndef PS_FORMATS_RECEIVERS_H
 #define PS_FORMATS_RECEIVERS_H
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 #include "formats/trace.h"
+#include "runtime/options.h"
 
 typedef struct ps_receivers {
     int64_t count, capacity; /* capacity in doubles of places */
@@ -40,6 +42,60 @@ ps_status ps_receivers_add_sphere(ps_receivers *receivers, const char *text);
 /* Directions e become the points centre + distance e; PS_USAGE if there are points. */
 ps_status ps_receivers_move_out(ps_receivers *receivers, double distance, const double centre[3]);
 void ps_receivers_release(ps_receivers *receivers);
+
+/* What a command line says of receivers, and the rows of its table of options. */
+typedef struct ps_receiver_words {
+    ps_text_list at, direction;
+    const char *points, *plane, *normal;
+    int64_t directions;
+} ps_receiver_words;
+#define PS_RECEIVER_WORDS                                                                          \
+    {                                                                                              \
+        .normal = "0,1,0"                                                                          \
+    }
+#define PS_RECEIVER_POINT_OPTIONS(words)                                                           \
+    {                                                                                              \
+        "at", PS_OPTION_LIST, &(words).at, "X,Y,Z", "a point, m (may be repeated)", 0,             \
+        0,    PS_IDENTITY},                                                                        \
+        {"points",                                                                                 \
+         PS_OPTION_TEXT,                                                                           \
+         &(words).points,                                                                          \
+         "FILE",                                                                                   \
+         "points from a file, three numbers a line",                                               \
+         0,                                                                                        \
+         0,                                                                                        \
+         0},                                                                                       \
+    {                                                                                              \
+        "plane", PS_OPTION_TEXT, &(words).plane, "O;U;V;N1xN2",                                    \
+            "N1 x N2 points of the plane O + s U + t V, 0 <= s, t <= 1; O, U, V are X,Y,Z", 0, 0,  \
+            PS_IDENTITY                                                                            \
+    }
+#define PS_RECEIVER_DIRECTION_OPTIONS(words)                                                       \
+    {"direction",                                                                                  \
+     PS_OPTION_LIST,                                                                               \
+     &(words).direction,                                                                           \
+     "THETA,PHI",                                                                                  \
+     "far field in this direction, degrees (may be repeated)",                                     \
+     0,                                                                                            \
+     0,                                                                                            \
+     PS_IDENTITY},                                                                                 \
+        {"directions",                                                                             \
+         PS_OPTION_INT,                                                                            \
+         &(words).directions,                                                                      \
+         "N",                                                                                      \
+         "far field in N directions on a great circle",                                            \
+         0,                                                                                        \
+         10000000,                                                                                 \
+         PS_IDENTITY},                                                                             \
+    {                                                                                              \
+        "plane-normal", PS_OPTION_TEXT, &(words).normal, "X,Y,Z", "normal of the great circle", 0, \
+            0, PS_IDENTITY                                                                         \
+    }
+/* All of them, points first. */
+ps_status ps_receivers_add_words(ps_receivers *receivers, const ps_receiver_words *words);
+
+/* The identity options of a run, and with them a hash of the places, which may be from a file. */
+void ps_receivers_record(const ps_receivers *receivers, const char *record, char *out, size_t size);
 
 /* "x,y,z": three finite numbers. */
 ps_status ps_parse_vector(const char *text, double out[3]);

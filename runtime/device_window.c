@@ -5,15 +5,20 @@
 
 #include "runtime/memory.h"
 
+/* Ranges that come or leave together share an event: that of one of them. */
 typedef struct range {
     bool there, done, changed;
-    ps_event *came, *used, *left; /* its copy in; the last work on it; its copy out */
+    int64_t turn; /* when it was done with, counting up              */
+    /* ranges whose events tell; left_with -1: never left */
+    int64_t came_with, used_with, left_with;
+    ps_event *came, *used, *left; /* copies in; the last work on it; copies out       */
 } range;
 
 typedef struct ring {
     ps_window_array array;
     int64_t bytes, size; /* of all rows; of the memory that is there */
     char *base;
+    bool used;
 } ring;
 
 struct ps_window {
@@ -24,6 +29,7 @@ struct ps_window {
     ring ring[PS_WINDOW_ARRAYS_MAX];
     range *list;
     int64_t low, high; /* ranges [low, high) are there */
+    int64_t turns;
     bool has_source;
     ps_window_source source;
     ps_window_stats stats;
@@ -45,6 +51,7 @@ static ps_status open_ranges(ps_window *w, const ps_window_request *request)
     PS_TRY(PS_ALLOC(&w->list, w->ranges, "the ranges"));
     for (int64_t r = 0; r < w->ranges; ++r) {
         w->list[r].done = true;
+        w->list[r].left_with = -1;
         PS_TRY(ps_event_open(w->device, &w->list[r].came));
         PS_TRY(ps_event_open(w->device, &w->list[r].used));
         PS_TRY(ps_event_open(w->device, &w->list[r].left));
@@ -62,6 +69,7 @@ static ps_status open_rings(ps_window *w, const ps_window_request *request)
         void *base;
         PS_TRY(ps_device_alloc_ring(w->device, x->bytes, &x->size, &base));
         x->base = base;
+        x->used = true;
     }
     return PS_OK;
 }
@@ -122,10 +130,16 @@ void ps_window_get_stats(const ps_window *w, ps_window_stats *out) { *out = w->s
 
 /* ---- copies ---- */
 
-/* One array of a range, in pieces that do not cross the end of the ring. */
-static ps_status copy_piece(ps_window *w, ring *x, int64_t r, bool in)
+/* Ranges [first, end) side by side. */
+typedef struct span {
+    int64_t first, end;
+} span;
+
+/* One array of a span, in pieces that do not cross the end of the ring. */
+static ps_status copy_piece(ps_window *w, ring *x, span s, bool in)
 {
-    int64_t at = w->bounds[r] * x->array.row_bytes, end = w->bounds[r + 1] * x->array.row_bytes;
+    int64_t at = w->bounds[s.first] * x->array.row_bytes;
+    int64_t end = w->bounds[s.end] * x->array.row_bytes;
     int64_t *count = in ? &w->stats.bytes_in : &w->stats.bytes_out;
     *count += end - at;
     while (at < end) {
@@ -138,38 +152,57 @@ static ps_status copy_piece(ps_window *w, ring *x, int64_t r, bool in)
     return PS_OK;
 }
 
-static ps_status copy_in(ps_window *w, int64_t r)
+static ps_status copy_in(ps_window *w, span s)
 {
-    range *x = w->list + r;
-    if (w->has_source) PS_TRY(w->source.need(w->source.of, r));
-    PS_TRY(ps_event_wait(x->left, w->in)); /* the host's rows may be on their way yet */
-    for (int k = 0; k < w->arrays; ++k) PS_TRY(copy_piece(w, w->ring + k, r, true));
-    PS_TRY(ps_event_record(x->came, w->in));
-    *x = (range){true, false, false, x->came, x->used, x->left};
-    return PS_OK;
+    for (int64_t r = s.first; r < s.end; ++r) {
+        range *x = w->list + r;
+        if (w->has_source) PS_TRY(w->source.need(w->source.of, r));
+        if (x->left_with >= 0) /* the host's rows may be on their way yet */
+            PS_TRY(ps_event_wait(w->list[x->left_with].left, w->in));
+        x->there = true;
+        x->done = x->changed = false;
+        x->came_with = s.first;
+    }
+    for (int k = 0; k < w->arrays; ++k)
+        if (w->ring[k].used) PS_TRY(copy_piece(w, w->ring + k, s, true));
+    return ps_event_record(w->list[s.first].came, w->in);
+}
+
+/* Waits for what was enqueued last on any range of the span. */
+static ps_status wait_for_work(ps_window *w, span s)
+{
+    const range *last = w->list + s.first;
+    for (int64_t r = s.first; r < s.end; ++r)
+        if (w->list[r].turn > last->turn) last = w->list + r;
+    return ps_event_wait(w->list[last->used_with].used, w->out);
 }
 
 /* What changed goes to the host, after the work that was enqueued on it. */
-static ps_status copy_out(ps_window *w, int64_t r)
+static ps_status copy_out(ps_window *w, span s)
 {
-    range *x = w->list + r;
-    PS_TRY(ps_event_wait(x->used, w->out));
-    for (int k = 0; k < w->arrays && x->changed; ++k)
-        if (w->ring[k].array.changes) PS_TRY(copy_piece(w, w->ring + k, r, false));
-    x->changed = false;
-    return ps_event_record(x->left, w->out);
+    bool changed = false;
+    PS_TRY(wait_for_work(w, s));
+    for (int64_t r = s.first; r < s.end; ++r) changed |= w->list[r].changed;
+    for (int k = 0; k < w->arrays && changed; ++k)
+        if (w->ring[k].used && w->ring[k].array.changes)
+            PS_TRY(copy_piece(w, w->ring + k, s, false));
+    for (int64_t r = s.first; r < s.end; ++r) {
+        w->list[r].changed = false;
+        w->list[r].left_with = s.first;
+    }
+    return ps_event_record(w->list[s.first].left, w->out);
 }
 
-/* Its place is free for what is copied in after this. */
-static ps_status leave(ps_window *w, int64_t r)
+/* Their place is free for what is copied in after this. */
+static ps_status leave(ps_window *w, span s)
 {
-    range *x = w->list + r;
-    PS_TRY(copy_out(w, r));
-    PS_TRY(ps_event_wait(x->left, w->in));
-    x->there = false;
+    if (s.first == s.end) return PS_OK;
+    PS_TRY(copy_out(w, s));
+    PS_TRY(ps_event_wait(w->list[s.first].left, w->in));
+    for (int64_t r = s.first; r < s.end; ++r) w->list[r].there = false;
     if (!w->has_source) return PS_OK;
-    PS_TRY(ps_event_sync(x->left));
-    w->source.done(w->source.of, r);
+    PS_TRY(ps_event_sync(w->list[s.first].left));
+    for (int64_t r = s.first; r < s.end; ++r) w->source.done(w->source.of, r);
     return PS_OK;
 }
 
@@ -184,60 +217,105 @@ static bool all_done(const ps_window *w)
 
 static ps_status leave_all(ps_window *w)
 {
-    while (w->low < w->high) PS_TRY(leave(w, w->low++));
+    span all = {w->low, w->high};
+    w->low = w->high;
+    return leave(w, all);
+}
+
+static int64_t rows_of(const ps_window *w, int64_t first, int64_t end)
+{
+    return w->bounds[end] - w->bounds[first];
+}
+
+/* How much of a span above those that are there finds room if ranges below leave, as are done with:
+ * the span that comes and the one that leaves. */
+static void fit_above(const ps_window *w, span asked, span *come, span *gone)
+{
+    *come = (span){asked.first, asked.first};
+    *gone = (span){w->low, w->low};
+    while (come->end < asked.end) {
+        int64_t low = gone->end;
+        while (low < w->high && w->list[low].done && rows_of(w, low, come->end + 1) > w->rows)
+            ++low;
+        if (rows_of(w, low, come->end + 1) > w->rows) return;
+        gone->end = low;
+        ++come->end;
+    }
+}
+
+/* The same downwards. */
+static void fit_below(const ps_window *w, span asked, span *come, span *gone)
+{
+    *come = (span){asked.end, asked.end};
+    *gone = (span){w->high, w->high};
+    while (come->first > asked.first) {
+        int64_t high = gone->first;
+        while (high > w->low && w->list[high - 1].done &&
+               rows_of(w, come->first - 1, high) > w->rows)
+            --high;
+        if (rows_of(w, come->first - 1, high) > w->rows) return;
+        gone->first = high;
+        --come->first;
+    }
+}
+
+/* The ranges of [first, end) that are not there yet come, as far as there is room. */
+static ps_status bring(ps_window *w, int64_t first, int64_t end)
+{
+    span come, gone;
+    bool up = first >= w->high;
+    if (up)
+        fit_above(w, (span){first, end}, &come, &gone);
+    else
+        fit_below(w, (span){first, end}, &come, &gone);
+    if (come.first == come.end) return PS_OK;
+    PS_TRY(leave(w, gone));
+    if (up) {
+        w->low = gone.end;
+        w->high = come.end;
+    } else {
+        w->low = come.first;
+        w->high = gone.first;
+    }
+    return copy_in(w, come);
+}
+
+ps_status ps_window_prefetch(ps_window *w, int64_t first, int64_t end)
+{
+    for (int64_t r = first > w->low ? first : w->low; r < end && r < w->high; ++r)
+        w->list[r].done = false;
+    if (first >= w->low && first < w->high) first = w->high;
+    if (end > w->low && end <= w->high) end = w->low;
+    if (first >= end) return PS_OK;
+    if (w->low == w->high || (first != w->high && end != w->low)) {
+        if (!all_done(w)) return PS_OK;
+        PS_TRY(leave_all(w)); /* a pass begins elsewhere */
+        w->low = w->high = first;
+    }
+    return bring(w, first, end);
+}
+
+ps_status ps_window_use(ps_window *w, int array, bool used)
+{
+    if (w->ring[array].used == used) return PS_OK;
+    PS_TRY(leave_all(w));
+    w->ring[array].used = used;
     return PS_OK;
 }
 
-/* Ranges at the far end leave until range r fits beside the others. *room: it does. */
-static ps_status make_room(ps_window *w, int64_t r, bool *room)
+ps_status ps_window_need(ps_window *w, int64_t first, int64_t end)
 {
-    bool up = r == w->high;
-    for (;;) {
-        int64_t first = up ? w->low : r, end = up ? r + 1 : w->high;
-        *room = w->bounds[end] - w->bounds[first] <= w->rows;
-        if (*room || w->low == w->high) return PS_OK;
-        int64_t far = up ? w->low : w->high - 1;
-        if (!w->list[far].done) return PS_OK;
-        PS_TRY(leave(w, far));
-        if (up)
-            ++w->low;
-        else
-            --w->high;
-    }
-}
-
-ps_status ps_window_prefetch(ps_window *w, int64_t r)
-{
-    bool room;
-    if (w->list[r].there) {
-        w->list[r].done = false;
-        return PS_OK;
-    }
-    if (w->low == w->high || (r != w->high && r != w->low - 1)) {
-        if (!all_done(w)) return PS_OK;
-        PS_TRY(leave_all(w)); /* a pass begins elsewhere */
-        w->low = w->high = r;
-    }
-    PS_TRY(make_room(w, r, &room));
-    if (!room) return PS_OK;
-    if (w->low == w->high) w->low = w->high = r;
-    if (r == w->high)
-        ++w->high;
-    else
-        --w->low;
-    return copy_in(w, r);
-}
-
-ps_status ps_window_need(ps_window *w, int64_t r)
-{
-    PS_TRY(ps_window_prefetch(w, r));
-    if (!w->list[r].there)
+    PS_TRY(ps_window_prefetch(w, first, end));
+    if (first < w->low || end > w->high)
         return ps_fail(PS_EXHAUSTED,
                        "a window of %lld rows on the device does not do: rows %lld to %lld find "
                        "no room; raise --device-memory",
-                       (long long)w->rows, (long long)w->bounds[r],
-                       (long long)w->bounds[r + 1] - 1);
-    return ps_event_wait(w->list[r].came, w->compute);
+                       (long long)w->rows, (long long)w->bounds[first],
+                       (long long)w->bounds[end] - 1);
+    for (int64_t r = first; r < end; ++r)
+        if (r == first || w->list[r].came_with != w->list[r - 1].came_with)
+            PS_TRY(ps_event_wait(w->list[w->list[r].came_with].came, w->compute));
+    return PS_OK;
 }
 
 void ps_window_hold(ps_window *w)
@@ -245,17 +323,24 @@ void ps_window_hold(ps_window *w)
     for (int64_t r = w->low; r < w->high; ++r) w->list[r].done = false;
 }
 
-ps_status ps_window_done(ps_window *w, int64_t r, bool changed)
+ps_status ps_window_done(ps_window *w, int64_t first, int64_t end, bool changed)
 {
-    range *x = w->list + r;
-    x->done = true;
-    x->changed |= changed;
-    return ps_event_record(x->used, w->compute);
+    if (first >= end) return PS_OK;
+    for (int64_t r = first; r < end; ++r) {
+        range *x = w->list + r;
+        x->done = true;
+        x->changed |= changed;
+        x->turn = w->turns;
+        x->used_with = first;
+    }
+    ++w->turns;
+    return ps_event_record(w->list[first].used, w->compute);
 }
 
 ps_status ps_window_flush(ps_window *w)
 {
-    for (int64_t r = w->low; r < w->high; ++r) PS_TRY(copy_out(w, r));
+    if (w->low == w->high) return PS_OK;
+    PS_TRY(copy_out(w, (span){w->low, w->high}));
     return ps_stream_wait(w->out);
 }
 

@@ -51,16 +51,21 @@ void ps_window_close(ps_window **window); /* what changed is not written back; N
 /* The device address of row 0 of an array; only rows of ranges in use may be touched. */
 void *ps_window_array_at(const ps_window *window, int array);
 
-/* Asks for a range beside those on the device ahead of its use, in place of ranges at the other
- * end that were done with. Nothing happens where there is no room. */
-ps_status ps_window_prefetch(ps_window *window, int64_t range);
-/* What is enqueued on the compute stream from now on finds the range there, until it is done
+/* Whether an array comes and goes with the others (at first all do); all ranges must be done with,
+ * and leave. */
+ps_status ps_window_use(ps_window *window, int array, bool used);
+
+/* Asks for ranges [first, end) beside those on the device ahead of their use, in place of ranges at
+ * the other end that were done with, as far as there is room. The more at once, the larger the
+ * copies. */
+ps_status ps_window_prefetch(ps_window *window, int64_t first, int64_t end);
+/* What is enqueued on the compute stream from now on finds the ranges there, until they are done
  * with. PS_EXHAUSTED if ranges in use leave no room. */
-ps_status ps_window_need(ps_window *window, int64_t range);
+ps_status ps_window_need(ps_window *window, int64_t first, int64_t end);
 /* Nothing that is there leaves before it was done with again: a new pass begins. */
 void ps_window_hold(ps_window *window);
-/* A range may leave when what is enqueued so far has passed. */
-ps_status ps_window_done(ps_window *window, int64_t range, bool changed);
+/* Ranges may leave when what is enqueued so far has passed. */
+ps_status ps_window_done(ps_window *window, int64_t first, int64_t end, bool changed);
 
 /* The host has all that changed, on return; nothing leaves. All ranges must be done with. */
 ps_status ps_window_flush(ps_window *window);

@@ -17,11 +17,11 @@ typedef struct bucket {
     ps_bucket spec;
     item *items; /* a ring */
     int64_t capacity, head, count;
-    double gpu_seconds;                             /* forecast of those that wait             */
-    double expected_seconds[PS_WORKER_KINDS];       /* forecasts of all expected        */
-    double taken[PS_WORKER_KINDS][PS_WORKER_KINDS]; /* by workers of a kind: forecasts for each */
-    double pushed[PS_WORKER_KINDS];                 /* forecasts of all that were ever pushed  */
-    double expected[PS_WORKER_KINDS];               /* forecasts and seconds of those observed */
+    double gpu_seconds;                       /* forecast of those that wait             */
+    double expected_seconds[PS_WORKER_KINDS]; /* forecasts of all expected        */
+    double by_cpu[PS_WORKER_KINDS];           /* forecasts of those that CPU workers took */
+    double pushed[PS_WORKER_KINDS];           /* forecasts of all that were ever pushed  */
+    double expected[PS_WORKER_KINDS];         /* forecasts and seconds of those observed */
     double observed[PS_WORKER_KINDS];
     double factor[PS_WORKER_KINDS]; /* seconds over forecast, once both kinds of worker have
                                        been observed                           */
@@ -157,37 +157,34 @@ static double speedup(const bucket *b)
 /* Number, or GPU seconds, of the waiting tasks of the buckets that a rule counts for bucket b. */
 static double in_scope(const ps_heteroprio *h, const bucket *b, bool seconds)
 {
+    bool before = h->termination >= PS_TERMINATION_BACKLOG; /* all that is polled no later */
     double sum = 0;
     for (int i = 0; i < h->polled[PS_WORKER_GPU]; ++i) {
         const bucket *other = &h->buckets[h->order[PS_WORKER_GPU][i]];
-        bool counts = h->termination == PS_TERMINATION_BACKLOG ? other->spec.gpu <= b->spec.gpu
-                                                               : other->spec.kind == b->spec.kind;
-        if (!counts) continue;
+        if (before ? other->spec.gpu > b->spec.gpu : other->spec.kind != b->spec.kind) continue;
         sum += seconds ? other->gpu_seconds * other->factor[PS_WORKER_GPU] : (double)other->count;
     }
     return sum;
 }
 
+/* Whether CPU workers, with all that is for them alone, what they took beside it and the first task
+ * of b, are done no later than the GPUs with the rest of all that is expected. */
 static bool keeps_balance(const ps_heteroprio *h, const bucket *b)
 {
-    const double gpus = h->workers[PS_WORKER_GPU], cpus = h->workers[PS_WORKER_CPU];
     const ps_ready_task *first = &b->items[b->head].ready;
-    double own = first->cpu_seconds * b->scale[PS_WORKER_CPU];
-    double cpu = own, gpu = -first->gpu_seconds * b->scale[PS_WORKER_GPU], left = 0;
+    double cpu = first->cpu_seconds * b->scale[PS_WORKER_CPU];
+    double gpu = -first->gpu_seconds * b->scale[PS_WORKER_GPU];
     for (int i = 0; i < h->bucket_count; ++i) {
         const bucket *other = &h->buckets[i];
-        const double *of_cpu = other->taken[PS_WORKER_CPU], *of_gpu = other->taken[PS_WORKER_GPU];
-        const double *scale = other->scale, *all = other->expected_seconds;
         if (other->spec.gpu < 0) {
-            cpu += all[PS_WORKER_CPU] * scale[PS_WORKER_CPU];
+            cpu += other->expected_seconds[PS_WORKER_CPU] * other->scale[PS_WORKER_CPU];
             continue;
         }
-        double rest = all[PS_WORKER_GPU] - of_cpu[PS_WORKER_GPU];
-        cpu += of_cpu[PS_WORKER_CPU] * scale[PS_WORKER_CPU];
-        gpu += rest * scale[PS_WORKER_GPU];
-        left += (rest - of_gpu[PS_WORKER_GPU]) * scale[PS_WORKER_GPU];
+        cpu += other->by_cpu[PS_WORKER_CPU] * other->scale[PS_WORKER_CPU];
+        gpu += (other->expected_seconds[PS_WORKER_GPU] - other->by_cpu[PS_WORKER_GPU]) *
+               other->scale[PS_WORKER_GPU];
     }
-    return MARGIN * own * gpus <= left && cpu * gpus <= gpu * cpus;
+    return cpu * h->workers[PS_WORKER_GPU] <= gpu * h->workers[PS_WORKER_CPU];
 }
 
 /* Whether a CPU worker may take the first task of b. */
@@ -206,7 +203,7 @@ static bool may_take(const ps_heteroprio *h, const bucket *b)
     case PS_TERMINATION_BACKLOG:
         return in_scope(h, b, true) >= MARGIN * own * gpus;
     case PS_TERMINATION_BALANCE:
-        return keeps_balance(h, b);
+        return in_scope(h, b, true) >= MARGIN * own * gpus && keeps_balance(h, b);
     default:
         return true;
     }
@@ -237,8 +234,10 @@ int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind)
     --b->count;
     --h->waiting;
     b->gpu_seconds = b->count ? b->gpu_seconds - ready.gpu_seconds : 0;
-    b->taken[kind][PS_WORKER_CPU] += finite_or_zero(ready.cpu_seconds);
-    b->taken[kind][PS_WORKER_GPU] += ready.gpu_seconds;
+    if (kind == PS_WORKER_CPU) {
+        b->by_cpu[PS_WORKER_CPU] += finite_or_zero(ready.cpu_seconds);
+        b->by_cpu[PS_WORKER_GPU] += ready.gpu_seconds;
+    }
     return ready.task;
 }
 
@@ -260,22 +259,38 @@ void ps_heteroprio_observe(ps_heteroprio *h, int bucket_number, ps_worker_kind k
     b->observed[kind] += seconds;
 }
 
-/* The factors of the buckets of one kind, from all their observations. */
-static void calibrate_kind(ps_heteroprio *h, int kind)
+/* Forecasts and seconds of one kind, by kinds of worker. */
+typedef struct kind_sums {
+    double expected[PS_WORKER_KINDS], observed[PS_WORKER_KINDS]; /* of tasks that were observed  */
+    double all[PS_WORKER_KINDS];                                 /* forecasts of all expected    */
+} kind_sums;
+
+static kind_sums sums_of(const ps_heteroprio *h, int kind)
 {
-    double expected[PS_WORKER_KINDS] = {0}, observed[PS_WORKER_KINDS] = {0};
+    kind_sums sums = {0};
     for (int b = 0; b < h->bucket_count; ++b)
         for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w) {
-            expected[w] += h->buckets[b].expected[w];
-            observed[w] += h->buckets[b].observed[w];
+            sums.expected[w] += h->buckets[b].expected[w];
+            sums.observed[w] += h->buckets[b].observed[w];
+            sums.all[w] += h->buckets[b].expected_seconds[w];
         }
+    return sums;
+}
+
+/* The scales of the buckets of one kind, of workers that have done a good part of it (first come
+ * the upper levels, which say little of the others), and their factors, from all observations. */
+static void calibrate_kind(ps_heteroprio *h, int kind)
+{
+    enum { PART = 16 };
+    kind_sums sums = sums_of(h, kind);
+    bool both = sums.observed[PS_WORKER_CPU] > 0 && sums.observed[PS_WORKER_GPU] > 0;
     for (int b = 0; b < h->bucket_count; ++b)
-        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w)
-            if (observed[w] > 0) h->buckets[b].scale[w] = observed[w] / expected[w];
-    if (!(observed[PS_WORKER_CPU] > 0) || !(observed[PS_WORKER_GPU] > 0)) return;
-    for (int b = 0; b < h->bucket_count; ++b)
-        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w)
-            h->buckets[b].factor[w] = observed[w] / expected[w];
+        for (int w = 0; w < PS_WORKER_KINDS && h->buckets[b].spec.kind == kind; ++w) {
+            double ratio = sums.observed[w] / sums.expected[w];
+            if (sums.observed[w] > 0 && PART * sums.expected[w] >= sums.all[w])
+                h->buckets[b].scale[w] = ratio;
+            if (both) h->buckets[b].factor[w] = ratio;
+        }
 }
 
 /* The speedup of all tasks of a kind together. */

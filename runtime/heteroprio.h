@@ -26,29 +26,28 @@ typedef enum ps_schedule_policy {
 /* When a CPU worker may take a task of a bucket that GPU workers poll too, with k GPUs and the
  * speedup s = t_CPU / t_GPU of the bucket. */
 typedef enum ps_termination {
-    PS_TERMINATION_NONE,   /* always                                                          */
-    PS_TERMINATION_BUCKET, /* if the bucket holds at least s k tasks (StarPU)                  */
-    PS_TERMINATION_KIND,   /* if all buckets of its kind hold at least s k tasks               */
-    PS_TERMINATION_TIME,   /* unless the GPUs would finish what waits of its kind before it    */
+    PS_TERMINATION_NONE,    /* always                                                          */
+    PS_TERMINATION_BUCKET,  /* if the bucket holds at least s k tasks (StarPU)                  */
+    PS_TERMINATION_KIND,    /* if all buckets of its kind hold at least s k tasks               */
+    PS_TERMINATION_TIME,    /* unless the GPUs would finish what waits of its kind before it    */
     PS_TERMINATION_BACKLOG, /* likewise, with all that GPUs poll no later than this bucket, and
                                twice the time of the task, for what waits for it               */
-    PS_TERMINATION_BALANCE  /* if all that only CPU workers can do, and what they took beside it,
-                               takes each of them no longer than the rest takes a GPU; and unless
-                               the GPUs would finish all that is left for them in twice its time */
+    PS_TERMINATION_BALANCE  /* likewise, and if all that only CPU workers can do, and what they took
+                               beside it, takes each of them no longer than the rest takes a GPU */
 } ps_termination;
 
 enum { PS_BUCKETS_MAX = 256 };
 
 typedef struct ps_bucket {
-    int kind;    /* what the tasks are; buckets of one kind are counted and calibrated together */
-    int cpu, gpu;   /* priorities, 0 first; -1: workers of this kind never take them          */
+    int kind;     /* what the tasks are; buckets of one kind are counted and calibrated together */
+    int cpu, gpu; /* priorities, 0 first; -1: workers of this kind never take them          */
     double speedup; /* s; 0: from the forecasts of the tasks                                   */
 } ps_bucket;
 
 typedef struct ps_heteroprio_config {
     const ps_bucket *buckets; /* [bucket_count]; copied                                        */
     int bucket_count;
-    int cpus, gpus;           /* workers of each kind                                          */
+    int cpus, gpus; /* workers of each kind                                          */
     ps_schedule_policy policy;
     ps_termination termination;
     bool keep_order; /* calibration leaves the order in which GPU workers poll as it is        */
@@ -83,8 +82,8 @@ void ps_heteroprio_observe(ps_heteroprio *scheduler, int bucket, ps_worker_kind 
                            double forecast, double seconds);
 /* Takes the observations into account: forecasts are multiplied by sum(seconds) / sum(forecast) of
  * their kind and worker, the speedups with them, and GPU workers poll the kinds in descending
- * order of speedup (within a kind and for equal ones as in the table) unless keep_order. Kinds that were not
- * observed on both sides keep their speedup. */
+ * order of speedup (within a kind and for equal ones as in the table) unless keep_order. Kinds that
+ * were not observed on both sides keep their speedup. */
 void ps_heteroprio_calibrate(ps_heteroprio *scheduler);
 double ps_heteroprio_speedup(const ps_heteroprio *scheduler, int bucket); /* s as it is now */
 /* The buckets in the order in which workers of this kind poll them: out[PS_BUCKETS_MAX]. */

@@ -85,14 +85,15 @@ static inline ps_status window_check_pass(window_check *x, bool up)
     ps_window_hold(x->window);
     for (int64_t i = 0; i < WINDOW_RANGES; ++i) {
         int64_t r = up ? i : WINDOW_RANGES - 1 - i, before = up ? r - 1 : r + 1;
-        PS_TRY(ps_window_need(x->window, r));
-        for (int64_t ahead = 1; ahead < 3 && i + ahead < WINDOW_RANGES; ++ahead)
-            PS_TRY(ps_window_prefetch(x->window, up ? r + ahead : r - ahead));
+        int64_t ahead = i + 3 < WINDOW_RANGES ? 3 : WINDOW_RANGES - i;
+        PS_TRY(ps_window_need(x->window, r, r + 1));
+        PS_TRY(ps_window_prefetch(x->window, up ? r : r - ahead + 1, up ? r + ahead : r + 1));
         if (i == 0) continue;
         PS_TRY(window_check_work(x, r, before));
-        PS_TRY(ps_window_done(x->window, before, true));
+        PS_TRY(ps_window_done(x->window, before, before + 1, true));
     }
-    return ps_window_done(x->window, up ? WINDOW_RANGES - 1 : 0, true);
+    int64_t last = up ? WINDOW_RANGES - 1 : 0;
+    return ps_window_done(x->window, last, last + 1, true);
 }
 
 static inline ps_status window_check_result(window_check *x)
@@ -100,6 +101,20 @@ static inline ps_status window_check_result(window_check *x)
     PS_TRY(ps_window_flush(x->window));
     if (memcmp(x->host[0], x->model, (size_t)(x->bounds[WINDOW_RANGES] * WINDOW_ROW)) != 0)
         return ps_fail(PS_FAILED, "the rows on the host are not what was made of them");
+    return PS_OK;
+}
+
+/* An array that is not used neither comes nor goes. */
+static inline ps_status window_check_unused(window_check *x)
+{
+    ps_window_stats before, after;
+    PS_TRY(ps_window_use(x->window, 1, false));
+    ps_window_get_stats(x->window, &before);
+    PS_TRY(ps_window_need(x->window, 0, 2));
+    PS_TRY(ps_window_done(x->window, 0, 2, false));
+    ps_window_get_stats(x->window, &after);
+    if (after.bytes_in - before.bytes_in != x->bounds[2] * WINDOW_ROW)
+        return ps_fail(PS_FAILED, "an array that is not used came");
     return PS_OK;
 }
 
@@ -120,6 +135,7 @@ static inline ps_status window_check_all(ps_device *device)
         ps_window_get_stats(x.window, &stats);
         if (status == PS_OK && (stats.bytes_in < all || (i == 3 && stats.bytes_in != all)))
             status = ps_fail(PS_FAILED, "%lld bytes came", (long long)stats.bytes_in);
+        if (status == PS_OK) status = window_check_unused(&x);
         if (status == PS_OK) status = ps_window_drop(x.window);
         for (int r = 0; r < WINDOW_RANGES && status == PS_OK; ++r)
             if (x.needed[r] != x.done[r] || x.needed[r] < 1)

@@ -10,6 +10,7 @@
 
 #include "kernels/dgtd/energy.h"
 #include "kernels/dgtd/probe.h"
+#include "kernels/dgtd/upwind.h"
 #include "runtime/device_window.h"
 
 /* Where the state does not fit the device: ranges of groups of which a window is there. */
@@ -17,8 +18,11 @@ typedef struct backend_window {
     int64_t ranges;
     const int64_t *bounds;          /* [ranges + 1] groups                                  */
     int64_t groups, part_groups;    /* on the device at once; of the largest part           */
+    bool geometry;                  /* comes and goes too; otherwise all of it is there      */
     const ps_window_source *source; /* of the host's fields and sums; NULL: always there    */
 } backend_window;
+
+enum { BACKEND_WINDOW_SUMS = 2 }; /* arrays of the window: E, H, their sums, geometry */
 
 /* What a state is made of; borrowed while it is open. */
 typedef struct backend_setup {
@@ -74,15 +78,23 @@ typedef struct backend {
     /* rows [0, count): values[count][probe_count][2][3], E then H. */
     ps_status (*take)(void *state, int64_t count, double *values);
 
-    /* Traces of faces [first, first + count) of the lists, out of own slots and into the halo. */
-    ps_status (*pack)(void *state, ps_dgtd_field field, int64_t first, int64_t count, void *buffer);
-    ps_status (*unpack)(void *state, ps_dgtd_field field, int64_t first, int64_t count,
-                        const void *buffer);
+    /* Traces of all faces of the lists, out of own slots into a buffer of `halo` and from there
+     * into the halo. A device does so beside its half steps: the buffer is filled after `packed`,
+     * and free again after the next one; half steps after `unpack` find the halo there. */
+    ps_status (*pack)(void *state, ps_dgtd_field field);
+    ps_status (*packed)(void *state);
+    ps_status (*unpack)(void *state, ps_dgtd_field field);
+    void *(*halo)(void *state, bool out); /* [faces][3][face nodes] of the host */
+    bool beside; /* half steps are enqueued, so that others may follow before `packed` */
 
     /* With backend_setup.window: through which groups come and go; put, load, get and save are not
      * called then. `convert` turns groups that are there: fields from values at nodes into what the
      * state has, sums into values at nodes. NULL for the CPU. */
     ps_window *(*window)(void *state);
+    /* The upwind flux, whose impedances are filled, once the state is open; and when its fields are
+     * those of a start. NULL for the CPU, where it is part of the march. */
+    ps_status (*upwind)(void *state, const ps_dgtd_upwind *upwind);
+    ps_status (*upwind_start)(void *state);
     ps_status (*convert)(void *state, bool sums, int64_t begin, int64_t end);
 } backend;
 

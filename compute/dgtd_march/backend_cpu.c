@@ -9,6 +9,7 @@
 typedef struct cpu_state {
     backend_setup setup;
     double *values; /* [rows][probe_count][2][3] */
+    void *halo[2];  /* traces that come in, that go out */
 } cpu_state;
 
 static ps_status cpu_open(const backend_setup *setup, int ordinal, void **out)
@@ -17,13 +18,19 @@ static ps_status cpu_open(const backend_setup *setup, int ordinal, void **out)
     PS_TRY(PS_ALLOC(&state, 1, "the state"));
     state->setup = *setup;
     *out = state;
+    int64_t bytes = ps_dgtd_face_bytes(setup->march->system);
+    for (int k = 0; k < 2; ++k)
+        PS_TRY(ps_alloc(&state->halo[k], setup->faces, (size_t)bytes, "the halo"));
     return PS_ALLOC(&state->values, setup->rows * setup->probe_count * 6, "the probes");
 }
 
 static void cpu_close(void *opened)
 {
     cpu_state *state = opened;
-    if (state) free(state->values);
+    if (!state) return;
+    free(state->values);
+    free(state->halo[0]);
+    free(state->halo[1]);
     free(state);
 }
 
@@ -75,22 +82,36 @@ static ps_status cpu_take(void *opened, int64_t count, double *values)
     return PS_OK;
 }
 
-static ps_status cpu_pack(void *opened, ps_dgtd_field field, int64_t first, int64_t count,
-                          void *buffer)
+static void *cpu_halo(void *opened, bool out) { return ((cpu_state *)opened)->halo[out]; }
+
+static ps_status cpu_pack(void *opened, ps_dgtd_field field)
 {
     const backend_setup *x = &((cpu_state *)opened)->setup;
-    ps_dgtd_halo_pack(x->march->system, field_of(x, field), x->send + first, count, buffer);
+    ps_dgtd_halo_pack(x->march->system, field_of(x, field), x->send, x->faces,
+                      cpu_halo(opened, true));
     return PS_OK;
 }
 
-static ps_status cpu_unpack(void *opened, ps_dgtd_field field, int64_t first, int64_t count,
-                            const void *buffer)
+static ps_status cpu_unpack(void *opened, ps_dgtd_field field)
 {
     const backend_setup *x = &((cpu_state *)opened)->setup;
-    ps_dgtd_halo_unpack(x->march->system, field_of(x, field), x->receive + first, count, buffer);
+    ps_dgtd_halo_unpack(x->march->system, field_of(x, field), x->receive, x->faces,
+                        cpu_halo(opened, false));
     return PS_OK;
 }
 
-const backend backend_cpu = {"memory",    cpu_open,    cpu_close, cpu_nothing,   cpu_nothing,
-                             cpu_nothing, cpu_nothing, cpu_halves, cpu_transform, cpu_sample,
-                             cpu_take,    cpu_pack,    cpu_unpack, NULL,          NULL};
+const backend backend_cpu = {.name = "memory",
+                             .open = cpu_open,
+                             .close = cpu_close,
+                             .put = cpu_nothing,
+                             .load = cpu_nothing,
+                             .get = cpu_nothing,
+                             .save = cpu_nothing,
+                             .halves = cpu_halves,
+                             .transform = cpu_transform,
+                             .sample = cpu_sample,
+                             .take = cpu_take,
+                             .pack = cpu_pack,
+                             .packed = cpu_nothing,
+                             .unpack = cpu_unpack,
+                             .halo = cpu_halo};

@@ -4,266 +4,11 @@
  * work is enqueued on one stream. A state that does not fit is the host's, as coefficients too, and
  * ranges of it and of the geometry come and go through a window (runtime/device_window.h).
  */
-#include <stdio.h>
-#include <stdlib.h>
+#include "compute/dgtd_march/device_state.h"
+
 #include <string.h>
 
-#include "compute/dgtd_march/backend.h"
-#include "kernels/dgtd/device_march.h"
 #include "kernels/dgtd/running_dft.h"
-#include "runtime/memory.h"
-
-enum { MEMORY_PIECES = 32, SCRATCH_BYTES = 64 << 20 };
-
-typedef struct device_state {
-    backend_setup setup;
-    ps_device *device;
-    ps_stream *stream;
-    ps_dgtd_device_tables *tables;
-    ps_dgtd_device system;
-    ps_dgtd_device_border border;
-    ps_dgtd_device_current *currents;
-    ps_dgtd_device_march march;
-    void *pieces[MEMORY_PIECES]; /* memory of the device, to be freed */
-    int piece_count;
-    int64_t group_bytes, own_bytes, sums_bytes, face_bytes;
-    void *former, *scratch, *sums[2], *faces; /* faces: buffer of traces */
-    int64_t former_groups;
-    double *partial[2], *eps, *mu; /* partial: energies, as the host's terms lie */
-    int64_t partial_used[2];
-    ps_window *window;
-    void *pinned[2]; /* tangents and links of the host, for the window */
-    int64_t *slots;
-    double *weights, *samples; /* samples [rows][2][probes][3] */
-    double *fetched;           /* the same on the host         */
-    int32_t *send, *receive;
-} device_state;
-
-static ps_status take_memory(device_state *x, int64_t bytes, void *out)
-{
-    void *memory = NULL;
-    if (x->piece_count == MEMORY_PIECES)
-        return ps_fail(PS_FAILED, "more pieces of memory than the device's state has room for");
-    PS_TRY(ps_device_alloc(x->device, bytes > 0 ? bytes : 1, &memory));
-    x->pieces[x->piece_count++] = memory;
-    *(void **)out = memory;
-    return PS_OK;
-}
-
-/* Memory for a copy of `bytes` of the host's. */
-static ps_status take_copy(device_state *x, const void *host, int64_t bytes, void *out)
-{
-    PS_TRY(take_memory(x, bytes, out));
-    PS_TRY(ps_copy_to_device(x->stream, *(void **)out, host, bytes));
-    return ps_stream_wait(x->stream);
-}
-
-/* ---- opening ---- */
-
-static ps_status open_system(device_state *x)
-{
-    const backend_setup *s = &x->setup;
-    const ps_dgtd_system *system = s->march->system;
-    void *memory = NULL;
-    ps_dgtd_device_tables_init(x->tables, system->reference);
-    ps_dgtd_device_shape(&x->system, system, PS_DGTD_FUSED);
-    x->system.windowed = s->window != NULL;
-    PS_TRY(take_memory(x, ps_dgtd_device_bytes(&x->system), &memory));
-    ps_dgtd_device_place(&x->system, memory);
-    return ps_dgtd_device_upload(&x->system, system, x->tables, x->stream);
-}
-
-static ps_status open_whole(device_state *x)
-{
-    const backend_setup *s = &x->setup;
-    int64_t bytes = ps_dgtd_device_field_bytes(&x->system, s->halo_slots);
-    PS_TRY(take_memory(x, bytes, &x->march.electric));
-    PS_TRY(take_memory(x, bytes, &x->march.magnetic));
-    PS_TRY(take_memory(x, SCRATCH_BYTES, &x->scratch));
-    for (int field = 0; field < 2; ++field) {
-        PS_TRY(take_memory(x, x->sums_bytes, &x->sums[field]));
-        PS_TRY(ps_fill_zero(x->stream, x->sums[field], x->sums_bytes));
-    }
-    PS_TRY(ps_fill_zero(x->stream, x->march.electric, bytes));
-    return ps_fill_zero(x->stream, x->march.magnetic, bytes);
-}
-
-/* A copy of the host's geometry that the device can fetch at the full rate of the bus. */
-static ps_status pin(device_state *x, int k, const void *from, int64_t row_bytes,
-                     ps_window_array *out)
-{
-    int64_t bytes = x->system.groups * row_bytes;
-    PS_TRY(ps_device_alloc_pinned(x->device, bytes, &x->pinned[k]));
-    memcpy(x->pinned[k], from, (size_t)bytes);
-    *out = (ps_window_array){x->pinned[k], row_bytes, false};
-    return PS_OK;
-}
-
-static ps_status open_window(device_state *x)
-{
-    const backend_setup *s = &x->setup;
-    const ps_dgtd_march *m = s->march;
-    int64_t links = 4 * (int64_t)sizeof(int32_t) * ps_dgtd_lanes(x->system.precision);
-    int64_t sums = 2 * s->frequencies * x->group_bytes;
-    ps_window_array arrays[6] = {{m->electric, x->group_bytes, true},
-                                 {m->magnetic, x->group_bytes, true}};
-    PS_TRY(pin(x, 0, m->system->tangents, 9 * PS_DGTD_ALIGN, &arrays[2]));
-    PS_TRY(pin(x, 1, m->system->links, links, &arrays[3]));
-    for (int k = 0; k < 2; ++k) arrays[4 + k] = (ps_window_array){s->sums[k], sums, true};
-    const ps_window_request request = {.compute = x->stream,
-                                       .ranges = s->window->ranges,
-                                       .bounds = s->window->bounds,
-                                       .arrays = s->frequencies ? 6 : 4,
-                                       .array = arrays,
-                                       .rows = s->window->groups,
-                                       .source = s->window->source};
-    PS_TRY(ps_window_open(&request, &x->window));
-    x->march.electric = ps_window_array_at(x->window, 0);
-    x->march.magnetic = ps_window_array_at(x->window, 1);
-    x->system.tangents = ps_window_array_at(x->window, 2);
-    x->system.links = ps_window_array_at(x->window, 3);
-    for (int k = 0; k < 2 && s->frequencies; ++k)
-        x->sums[k] = ps_window_array_at(x->window, 4 + k);
-    return PS_OK;
-}
-
-static ps_status open_fields(device_state *x)
-{
-    const backend_setup *s = &x->setup;
-    x->group_bytes = 3 * (int64_t)s->march->system->reference->nodes * PS_DGTD_ALIGN;
-    x->own_bytes = x->system.groups * x->group_bytes;
-    x->sums_bytes = 2 * s->frequencies * x->own_bytes;
-    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt};
-    x->former_groups = s->window ? s->window->part_groups : x->system.groups;
-    PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
-    for (int field = 0; field < 2; ++field)
-        PS_TRY(
-            take_memory(x, s->term_values * (int64_t)sizeof *s->terms[0], &x->partial[field]));
-    PS_TRY(take_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double), &x->eps));
-    PS_TRY(take_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
-    return s->window ? open_window(x) : open_whole(x);
-}
-
-/* The host's border is filled anew, for coefficients. */
-static ps_status open_border(device_state *x)
-{
-    const backend_setup *s = &x->setup;
-    int order = x->system.order;
-    void *memory = NULL;
-    if (!s->march->border) return PS_OK;
-    ps_dgtd_device_border_fill(s->border, s->march->system, x->tables, s->body, s->total,
-                               s->march->dt);
-    ps_dgtd_device_border_shape(&x->border, s->border);
-    PS_TRY(take_memory(x, ps_dgtd_device_border_bytes(&x->border, order), &memory));
-    ps_dgtd_device_border_place(&x->border, order, memory);
-    x->march.border = &x->border;
-    return ps_dgtd_device_border_upload(&x->border, s->border, x->stream);
-}
-
-static ps_status open_current(device_state *x, const ps_dgtd_current *current,
-                              ps_dgtd_device_current *out)
-{
-    double *workspace;
-    void *memory = NULL;
-    ps_dgtd_device_current_shape(out, current);
-    PS_TRY(take_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
-    ps_dgtd_device_current_place(out, memory);
-    PS_TRY(PS_ALLOC(&workspace, current->count * x->tables->reference.nodes, "a current"));
-    ps_status status = ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
-    free(workspace);
-    return status;
-}
-
-static ps_status open_currents(device_state *x)
-{
-    const ps_dgtd_march *m = x->setup.march;
-    PS_TRY(PS_ALLOC(&x->currents, m->current_count, "the currents"));
-    for (int64_t k = 0; k < m->current_count; ++k)
-        if (m->currents[k].count > 0) /* of this rank's elements */
-            PS_TRY(open_current(x, m->currents + k, x->currents + x->march.current_count++));
-    x->march.currents = x->currents;
-    return PS_OK;
-}
-
-/* Slots and weights of the probes, close together. */
-static ps_status copy_probes(device_state *x, int64_t *slots, double *weights)
-{
-    const backend_setup *s = &x->setup;
-    int nodes = x->tables->reference.nodes;
-    for (int64_t k = 0; k < s->probe_count; ++k) {
-        slots[k] = s->probes[k].slot;
-        ps_dgtd_device_probe_weights(x->tables, s->probes[k].weights, weights + k * nodes);
-    }
-    PS_TRY(take_copy(x, slots, s->probe_count * (int64_t)sizeof *slots, &x->slots));
-    PS_TRY(take_copy(x, weights, s->probe_count * nodes * (int64_t)sizeof *weights, &x->weights));
-    PS_TRY(take_memory(x, s->rows * s->probe_count * 6 * (int64_t)sizeof(double), &x->samples));
-    return PS_ALLOC(&x->fetched, s->rows * s->probe_count * 6, "the probes");
-}
-
-static ps_status open_probes(device_state *x)
-{
-    int64_t *slots = NULL, count = x->setup.probe_count;
-    double *weights = NULL;
-    ps_status status = PS_ALLOC(&slots, count, "the probes");
-    if (status == PS_OK)
-        status = PS_ALLOC(&weights, count * x->tables->reference.nodes, "the probes");
-    if (status == PS_OK) status = copy_probes(x, slots, weights);
-    free(slots);
-    free(weights);
-    return status;
-}
-
-static ps_status open_faces(device_state *x)
-{
-    const backend_setup *s = &x->setup;
-    int64_t bytes = s->faces * (int64_t)sizeof(int32_t);
-    int item = x->system.precision == PS_SINGLE ? 4 : 8;
-    x->face_bytes = 3 * (int64_t)x->tables->reference.face_nodes * item;
-    PS_TRY(take_copy(x, s->send, bytes, &x->send));
-    PS_TRY(take_copy(x, s->receive, bytes, &x->receive));
-    return take_memory(x, s->faces * x->face_bytes, &x->faces);
-}
-
-static ps_status open_all(device_state *x, int ordinal)
-{
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d", ordinal);
-    PS_TRY(ps_device_open(name, 0, &x->device));
-    PS_TRY(ps_stream_open(x->device, &x->stream));
-    PS_TRY(PS_ALLOC(&x->tables, 1, "the operators"));
-    PS_TRY(open_system(x));
-    PS_TRY(open_fields(x));
-    PS_TRY(open_border(x));
-    PS_TRY(open_currents(x));
-    PS_TRY(open_probes(x));
-    PS_TRY(open_faces(x));
-    return ps_stream_wait(x->stream);
-}
-
-static ps_status device_open(const backend_setup *setup, int ordinal, void **out)
-{
-    device_state *x;
-    PS_TRY(PS_ALLOC(&x, 1, "the state"));
-    *out = x;
-    x->setup = *setup;
-    return open_all(x, ordinal);
-}
-
-static void device_close(void *opened)
-{
-    device_state *x = opened;
-    if (!x) return;
-    if (x->stream) ps_stream_wait(x->stream);
-    ps_window_close(&x->window);
-    for (int k = 0; k < 2; ++k) ps_device_free_pinned(x->device, x->pinned[k]);
-    for (int k = 0; k < x->piece_count; ++k) ps_device_free(x->device, x->pieces[k]);
-    ps_stream_close(&x->stream);
-    ps_device_close(&x->device);
-    free(x->tables);
-    free(x->currents);
-    free(x->fetched);
-    free(x);
-}
 
 /* ---- the state and the host's arrays ---- */
 
@@ -359,9 +104,8 @@ static ps_status keep_former(device_state *x, const backend_part *parts, int cou
     for (const backend_part *part = parts; part < parts + count; ++part) {
         int64_t bytes = (part->end - part->begin) * x->group_bytes;
         if (!part->terms) continue;
-        PS_TRY(ps_copy_on_device(x->stream, to,
-                                 (const char *)x->march.magnetic + part->begin * x->group_bytes,
-                                 bytes));
+        PS_TRY(ps_copy_on_device(
+            x->stream, to, (const char *)x->march.magnetic + part->begin * x->group_bytes, bytes));
         to += bytes;
     }
     return PS_OK;
@@ -376,10 +120,9 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
         if (!part->terms) continue;
         const char *former = (const char *)x->former + (kept - part->begin) * x->group_bytes;
         int64_t at = part->terms - x->setup.terms[field];
-        PS_TRY(ps_dgtd_device_inner(&x->system, weights,
-                                    field == PS_DGTD_E ? x->march.electric : former,
-                                    field_of(x, field), part->begin, part->end,
-                                    x->partial[field] + at, x->stream));
+        PS_TRY(ps_dgtd_device_inner(
+            &x->system, weights, field == PS_DGTD_E ? x->march.electric : former,
+            field_of(x, field), part->begin, part->end, x->partial[field] + at, x->stream));
         kept += part->end - part->begin;
         if (at + x->system.groups > x->partial_used[field])
             x->partial_used[field] = at + x->system.groups;
@@ -448,24 +191,44 @@ static ps_status device_take(void *opened, int64_t count, double *values)
     return PS_OK;
 }
 
-static ps_status device_pack(void *opened, ps_dgtd_field field, int64_t first, int64_t count,
-                             void *buffer)
+/* ---- the halo, on a stream of its own ---- */
+
+static void *device_halo(void *opened, bool out)
 {
-    device_state *x = opened;
-    PS_TRY(ps_dgtd_device_halo_pack(&x->system, field_of(x, field), x->send + first, count,
-                                    x->faces, x->stream));
-    PS_TRY(ps_copy_to_host(x->stream, buffer, x->faces, count * x->face_bytes));
-    return ps_stream_wait(x->stream);
+    return ((device_state *)opened)->host_faces[out];
 }
 
-static ps_status device_unpack(void *opened, ps_dgtd_field field, int64_t first, int64_t count,
-                               const void *buffer)
+static ps_status device_pack(void *opened, ps_dgtd_field field)
 {
     device_state *x = opened;
-    PS_TRY(ps_copy_to_device(x->stream, x->faces, buffer, count * x->face_bytes));
-    PS_TRY(ps_dgtd_device_halo_unpack(&x->system, field_of(x, field), x->receive + first, count,
-                                      x->faces, x->stream));
-    return ps_stream_wait(x->stream); /* the buffer is the exchange's again */
+    int64_t faces = x->setup.faces;
+    PS_TRY(ps_event_record(x->swept, x->stream));
+    PS_TRY(ps_event_wait(x->swept, x->beside));
+    PS_TRY(ps_dgtd_device_halo_pack(&x->system, field_of(x, field), x->send, faces, x->faces[1],
+                                    x->beside));
+    return ps_copy_to_host(x->beside, x->host_faces[1], x->faces[1], faces * x->face_bytes);
+}
+
+static ps_status device_packed(void *opened)
+{
+    return ps_stream_wait(((device_state *)opened)->beside);
+}
+
+static ps_status device_unpack(void *opened, ps_dgtd_field field)
+{
+    device_state *x = opened;
+    int64_t faces = x->setup.faces;
+    PS_TRY(ps_copy_to_device(x->beside, x->faces[0], x->host_faces[0], faces * x->face_bytes));
+    PS_TRY(ps_dgtd_device_halo_unpack(&x->system, field_of(x, field), x->receive, faces,
+                                      x->faces[0], x->beside));
+    PS_TRY(ps_event_record(x->come, x->beside));
+    return ps_event_wait(x->come, x->stream);
+}
+
+static ps_status device_upwind_start(void *opened)
+{
+    device_state *x = opened;
+    return ps_dgtd_device_upwind_start(&x->upwind, &x->system, x->march.electric, x->stream);
 }
 
 /* ---- a window ---- */
@@ -485,7 +248,23 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
     return PS_OK;
 }
 
-const backend backend_device = {"cuda",           device_open,   device_close, device_put,
-                                device_load,      device_get,    device_save,  device_halves,
-                                device_transform, device_sample, device_take,  device_pack,
-                                device_unpack,    device_window, device_convert};
+const backend backend_device = {.name = "cuda",
+                                .open = device_state_open,
+                                .close = device_state_close,
+                                .put = device_put,
+                                .load = device_load,
+                                .get = device_get,
+                                .save = device_save,
+                                .halves = device_halves,
+                                .transform = device_transform,
+                                .sample = device_sample,
+                                .take = device_take,
+                                .pack = device_pack,
+                                .packed = device_packed,
+                                .unpack = device_unpack,
+                                .halo = device_halo,
+                                .beside = true,
+                                .upwind = device_state_add_upwind,
+                                .upwind_start = device_upwind_start,
+                                .window = device_window,
+                                .convert = device_convert};

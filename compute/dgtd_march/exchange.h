@@ -13,19 +13,22 @@ typedef struct exchange {
     void *state;
     int64_t faces, face_bytes;
     int32_t *send, *receive; /* [faces] of all neighbours, one after the other */
-    void *out, *in;          /* [faces][3][face nodes] */
     int count;
     ps_comm_exchange *neighbours;
     ps_comm_pending *pending;
 } exchange;
 
-/* The lists and buffers of a domain; the state comes later. */
+/* The lists of a domain; the state, whose buffers are used, comes later. */
 ps_status exchange_open(const ps_dgtd_domain *domain, const ps_dgtd_system *system, exchange *out);
+void exchange_connect(exchange *exchange, const backend *of, void *state);
 int64_t exchange_bytes(const ps_dgtd_domain *domain, const ps_dgtd_system *system);
 void exchange_close(exchange *exchange);
 
-/* Sends the traces of a field of own elements; takes those of the others into the halo. */
-ps_status exchange_start(exchange *exchange, ps_dgtd_field field);
+/* The traces of a field of own elements are gathered, sent, and those of the others taken into the
+ * halo. Between gathering and sending half steps may be enqueued. */
+ps_status exchange_gather(exchange *exchange, ps_dgtd_field field);
+ps_status exchange_send(exchange *exchange);
 ps_status exchange_finish(exchange *exchange, ps_dgtd_field field);
+ps_status exchange_all(exchange *exchange, ps_dgtd_field field); /* all three */
 
 #endif

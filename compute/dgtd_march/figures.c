@@ -26,6 +26,7 @@ static void report_tiles(ps_report *report, const march *m)
     ps_report_int(report, "phases_a_tile", x->phases, NULL);
     ps_report_real(report, "part_on_device",
                    (double)x->request.groups / (double)m->problem->system.groups, NULL);
+    ps_report_flag(report, "geometry_on_device", !x->geometry);
     ps_report_real(report, "to_device", (double)stats.bytes_in / 1e9, "GB");
     ps_report_real(report, "to_host", (double)stats.bytes_out / 1e9, "GB");
 }

@@ -54,8 +54,9 @@ static const ps_option table[] = {
      "auto: what --host-memory allows",
      0, 0, 0},
     {"visit-steps", PS_OPTION_INT, &options.visit_steps, "N",
-     "with the fields in a file: steps made each time they pass through memory; 0: what fits, up "
-     "to 32",
+     "steps made each time fields in a file pass through memory, or those in the host's memory "
+     "through the device; 0: what fits, up to 32. With fields in memory on CPU cores, steps made "
+     "each time they pass through the caches; 0: one",
      0, 4096, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
      "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
@@ -136,10 +137,10 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     march_plan plan;
     record named;
     ps_status status = plan_make(run, &options, p, &plan);
-    const char *state = !plan.backend                                ? "memory"
+    const char *state = !plan.backend                                  ? "memory"
                         : plan.file && plan.backend == &backend_device ? "cuda-file"
-                        : plan.file                                  ? "file"
-                                                                     : plan.backend->name;
+                        : plan.file                                    ? "file"
+                                                                       : plan.backend->name;
     if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;

@@ -110,6 +110,7 @@ typedef struct march_plan {
     int ordinal;    /* of its device                                                     */
     bool file;      /* the state lies in a file and is visited a window at a time        */
     bool window;    /* the state does not fit the device, and is visited likewise        */
+    bool cache;     /* it is in memory, and visited likewise for the sake of the caches  */
     int64_t budget; /* of this rank, bytes                                               */
     int64_t device, device_budget, device_window; /* bytes there: all, what may be used, and
                                                      what of it is for a window          */
@@ -175,7 +176,7 @@ void march_report(const march *march);
 ps_status upwind_check(const problem *problem, const march_plan *plan);
 int64_t upwind_bytes(const problem *problem, int64_t field_bytes);
 ps_status upwind_open(march *march, int64_t field_bytes);
-void upwind_start(const march *march); /* before the first step of a start */
+ps_status upwind_start(const march *march); /* before the first step of a start */
 void upwind_close(march *march);
 
 /* step.c: half steps of parts that are not linked to one another, with all that is to be recorded

@@ -86,8 +86,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
 static int64_t device_fixed_bytes(const march_options *options, const problem *p)
 {
     int64_t lanes = ps_dgtd_lanes(p->system.precision), samples = 2 * batch_bytes(options, p);
-    return DEVICE_SLACK + border_bytes(p) + samples +
-           p->system.groups * (6 * lanes + 1);
+    return DEVICE_SLACK + border_bytes(p) + samples + p->system.groups * (6 * lanes + 1);
 }
 
 /* Does the state fit the device with all that it needs beside, or only a window of it? */
@@ -103,7 +102,8 @@ static ps_status place_on_device(const ps_run *run, const march_options *options
     ps_device_close(&device);
     m->device_budget = run->device_memory > 0 ? run->device_memory : available;
     int64_t fixed = device_fixed_bytes(options, p), groups = p->system.groups;
-    int64_t geometry = groups * tiles_window_group_bytes(p) - m->fields - m->sums;
+    int64_t geometry = groups * tiles_geometry_bytes(p);
+    if (p->header->upwind) fixed += m->fields + 4 * groups * PS_DGTD_ALIGN;
     m->device = fixed + m->fields / 2 * 3 + m->sums + geometry + DEVICE_SCRATCH;
     m->window = m->file || m->device > m->device_budget;
     if (!m->window) return PS_OK;
@@ -149,6 +149,8 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, m));
     PS_TRY(place_on_device(run, options, p, m));
+    m->cache = options->visit_steps > 1 && !m->file && m->backend == &backend_cpu &&
+               ps_comm_size() == 1 && !p->header->upwind && options->mode_error == 0;
     PS_TRY(upwind_check(p, m));
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");

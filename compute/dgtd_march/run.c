@@ -36,7 +36,7 @@ static ps_status open_fields(march *m)
                                  .sigma = p->weights + 2 * p->header->media,
                                  .balance = m->options->balance};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
-    if (m->plan->file || m->plan->window) {
+    if (m->plan->file || m->plan->window || m->plan->cache) {
         PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
         PS_TRY(tiles_open(m, m->plan->budget - m->plan->fixed, m->record.state_name, m->tiles));
         m->batch_max = m->tiles->visit;
@@ -99,10 +99,7 @@ static ps_status open_state(march *m)
     }
     PS_TRY(m->backend->open(&setup, m->plan->ordinal, &m->state));
     if (m->plan->window) m->tiles->window = m->backend->window(m->state);
-    if (m->exchange) {
-        m->exchange->backend = m->backend;
-        m->exchange->state = m->state;
-    }
+    if (m->exchange) exchange_connect(m->exchange, m->backend, m->state);
     return PS_OK;
 }
 
@@ -189,17 +186,15 @@ ps_status march_begin(march *m, record_mode mode)
 {
     int64_t step;
     name_state(m);
-    PS_TRY(record_open(&m->record, mode, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
+    PS_TRY(
+        record_open(&m->record, mode, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
     m->first = m->done = step;
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
     if (!m->tiles)
         PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
-    for (int field = 0; field < 2 && m->exchange; ++field) {
-        PS_TRY(exchange_start(m->exchange, (ps_dgtd_field)field));
-        PS_TRY(exchange_finish(m->exchange, (ps_dgtd_field)field));
-    }
-    upwind_start(m);
-    return PS_OK;
+    for (int field = 0; field < 2 && m->exchange; ++field)
+        PS_TRY(exchange_all(m->exchange, (ps_dgtd_field)field));
+    return upwind_start(m);
 }
 
 ps_status march_hold(march *m, int64_t first, int64_t end)

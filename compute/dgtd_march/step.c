@@ -128,9 +128,11 @@ static ps_status half_of_all(march *m, ps_dgtd_field field, int64_t step, int64_
 {
     if (!m->exchange) return half_range(m, field, step, first, 0, m->march.system->groups);
     PS_TRY(each_part(m, field, step, first, true));
-    PS_TRY(exchange_start(m->exchange, field));
+    PS_TRY(exchange_gather(m->exchange, field));
+    if (!m->backend->beside) PS_TRY(exchange_send(m->exchange));
     PS_TRY(each_part(m, field, step, first, false));
     double since = ps_clock();
+    if (m->backend->beside) PS_TRY(exchange_send(m->exchange));
     PS_TRY(exchange_finish(m->exchange, field));
     m->clock.waiting += ps_clock() - since;
     return PS_OK;

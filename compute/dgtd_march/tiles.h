@@ -6,16 +6,19 @@
  * in memory at the end of one is used at the start of the next. Either the state is in a file and
  * a window of it in the host's memory (runtime/paged_arrays.h); or it is in the host's memory, or
  * a file behind that, and a window of it, with the geometry, on a device (runtime/device_window.h),
- * where half steps of different times are done at once to keep it busy.
+ * where half steps of different times are done at once to keep it busy. Or all is in memory, and
+ * the tiles are for the caches.
  */
 #ifndef PS_DGTD_MARCH_TILES_H
 #define PS_DGTD_MARCH_TILES_H
 
 #include "compute/dgtd_march/march.h"
+#include "kernels/dgtd/skew.h"
 #include "runtime/paged_arrays.h"
 
 typedef struct tiles {
     ps_paged *paged;              /* NULL: the host has all of the state */
+    bool plain;                   /* in memory of its own                */
     ps_device *device;            /* of the pinned memory of that        */
     ps_window *window;            /* of the backend's device, or NULL    */
     ps_window_source source;      /* of the window: the paged arrays     */
@@ -23,12 +26,21 @@ typedef struct tiles {
     int64_t ranges, *bounds;      /* [ranges + 1] groups */
     int64_t *hashes;              /* [ranges], of the last flush */
     int64_t width, visit, phases; /* w, the largest m, and of a tick (0: twice m) */
+    bool geometry;                /* passes through the device's window, too */
     int backwards;                /* the direction of the next visit */
     int64_t held_begin, held_end; /* ranges held by tiles_hold */
 } tiles;
 
-/* Bytes of a group that a window on a device takes. */
-int64_t tiles_window_group_bytes(const problem *problem);
+/* Steps of a visit unless more are asked for, and half steps done at once on a device; tiles of a
+ * window that come or leave while one is computed. */
+enum { TILES_VISIT_MAX = 32, TILES_ON_THE_WAY = 3 };
+
+/* tile_sizes.c: bytes of a group's tangents and links, and of a field in it. */
+int64_t tiles_geometry_bytes(const problem *problem);
+int64_t tiles_field_bytes(const problem *problem);
+/* Chooses ranges, w and m. PS_EXHAUSTED if not even m = 1 fits. */
+ps_status tiles_set_sizes(const march *march, int64_t capacity, tiles *tiles);
+ps_dgtd_skew tiles_skew(const tiles *tiles, int64_t steps); /* of a visit */
 
 /* Chooses ranges, w and m, and takes the host's memory, or opens the files beside `name`, for the
  * arrays, which go to march->march and march->sums. PS_EXHAUSTED if not even m = 1 fits. */

@@ -378,13 +378,13 @@ ps_status fmm_run_recount(fmm_run *r);
 ps_status fmm_run_tasks(fmm_run *r);
 /* Energy and momentum by side: the attributes of specs/fmm_result.md. */
 void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
-/* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take tasks of all kinds but the
- * reduction, or P2P and M2L: M2L first, or as in Table 3 of RR-8513. */
-enum { FMM_GPU_ALL, FMM_GPU_TWO, FMM_GPU_TABLE }; /* fmm_options.gpu_kinds */
+/* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take P2P and M2L, M2L first;
+ * tasks of all kinds but the reduction; or P2P and M2L as in Table 3 of RR-8513. */
+enum { FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* fmm_options.gpu_kinds */
 int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */
-double fmm_gpu_forecast(const fmm_task *task);                   /* on a GPU worker; 0: no code */
+double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task); /* GPU worker; 0: no code */
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity);
 void fmm_report_plan(const fmm_run *r);
 ps_status fmm_report(fmm_run *r);

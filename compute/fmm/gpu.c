@@ -81,6 +81,16 @@ static int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 static int64_t largest(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* Particles of a group are numbered by 32 bits there. */
+static ps_status check_group(int64_t particles)
+{
+    if (particles <= INT32_MAX) return PS_OK;
+    return ps_fail(PS_EXHAUSTED,
+                   "a group of %lld particles is too large for a GPU; make groups smaller "
+                   "(penstock-octree-build --group), or compute with --device cpu",
+                   (long long)particles);
+}
+
 /* Room for the tables and the workspace of any task. PS_EXHAUSTED for groups that codes of 32 bits
  * cannot number. */
 static ps_status measure_room(fmm_gpus *gpus, const fmm_problem *p)
@@ -89,15 +99,13 @@ static ps_status measure_room(fmm_gpus *gpus, const fmm_problem *p)
     for (int64_t g = 0; g < ps_octree_groups(p->fmm.targets, p->leaf); ++g) {
         fmm_near_layout l = fmm_near_layout_of(p, g);
         slots = largest(slots, l.slots);
-        if (l.particles > INT32_MAX || l.augmented_particles > INT32_MAX)
-            return ps_fail(PS_EXHAUSTED,
-                           "a group of %lld particles is too large for a GPU; make groups smaller "
-                           "(penstock-octree-build --group), or compute with --device cpu",
-                           (long long)largest(l.particles, l.augmented_particles));
+        PS_TRY(check_group(largest(l.particles, l.augmented_particles)));
         workspace = largest(workspace, ps_fmm_device_p2p_workspace(l.cells, l.particles));
         workspace =
             largest(workspace, ps_fmm_device_p2p_workspace(l.augmented, l.augmented_particles));
     }
+    for (int64_t g = 0; g < ps_octree_groups(p->fmm.sources, p->leaf); ++g)
+        PS_TRY(check_group(gpu_particles(p->fmm.sources, g)));
     for (int level = 2; level <= p->leaf; ++level) {
         const ps_group_list *list = &p->lists.far[level];
         for (int64_t g = 0; g < list->groups; ++g)

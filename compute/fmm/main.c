@@ -38,9 +38,9 @@ static const ps_option options[] = {
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "all|two|table",
-     "beside cores, GPUs take tasks of all kinds but the reduction; or P2P and M2L, M2L first; or "
-     "these as in RR-8513, Table 3",
+    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "two|all|table",
+     "beside cores, GPUs take tasks of P2P and M2L, M2L first; or of all kinds but the reduction; or "
+     "P2P and M2L as in RR-8513, Table 3",
      0, 0, 0},
     {"termination", PS_OPTION_CHOICE, &chosen.termination,
      "auto|none|bucket|kind|time|backlog|balance",

@@ -135,7 +135,8 @@ static int64_t column_bytes(const fmm_problem *p)
            ((3 + sides) * p->header->count[0] + (p->same ? 0 : 3 * targets) + 4 * sides * targets);
 }
 
-ps_status fmm_resident_plan(fmm_run *r)
+/* PS_USAGE: numbers that the kernels do not take; PS_EXHAUSTED: too much for the memory. */
+static ps_status make_plan(const fmm_run *r)
 {
     fmm_resident *d = r->resident;
     const fmm_problem *p = &r->problem;
@@ -149,17 +150,20 @@ ps_status fmm_resident_plan(fmm_run *r)
     PS_TRY(ps_fmm_resident_expect(&d->run, cells));
     d->bytes += column_bytes(p) + first + d->run.plan.second;
     if (d->bytes <= free_bytes) return PS_OK;
-    if (r->options->resident == FMM_RESIDENT_AUTO) {
-        ps_info("%.2f GB do not fit the %.2f GB of the device: computing by tasks",
-                1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
-        fmm_resident_close(r);
-        return PS_OK;
-    }
-    return ps_fail(
-        PS_EXHAUSTED,
-        "--resident yes takes %.2f GB of device memory, and %.2f GB are free or allowed; "
-        "without it tasks on cores and GPUs do with less",
-        1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
+    return ps_fail(PS_EXHAUSTED,
+                   "all on one device takes %.2f GB of device memory, and %.2f GB are free or "
+                   "allowed; --resident no does with less, by tasks on cores and GPUs",
+                   1e-9 * (double)d->bytes, 1e-9 * (double)free_bytes);
+}
+
+ps_status fmm_resident_plan(fmm_run *r)
+{
+    ps_status status = make_plan(r);
+    bool too_much = status == PS_EXHAUSTED || status == PS_USAGE;
+    if (!too_much || r->options->resident == FMM_RESIDENT_YES) return status;
+    ps_info("computing by tasks: %s", ps_message());
+    fmm_resident_close(r);
+    return PS_OK;
 }
 
 /* ---- to the device ---- */

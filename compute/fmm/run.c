@@ -138,7 +138,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
                          .level = task->level,
                          .group = task->group,
                          .cpu_seconds = fmm_forecast(&r->problem, task),
-                         .gpu_seconds = fmm_gpu_forecast(task),
+                         .gpu_seconds = fmm_gpu_forecast(&r->problem, task),
                          .flop = task->flop,
                          .accesses = in->accesses,
                          .access_count = task->count,

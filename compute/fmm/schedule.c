@@ -14,11 +14,11 @@ enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
     int alone, cpu[3], gpu[3]; /* by fmm_options.gpu_kinds */
 } priorities[FMM_KINDS + 1] = {
-    [FMM_P2M] = {0, {1, 2, 0}, {4, -1, -1}},    [FMM_M2M] = {1, {0, 1, 1}, {1, -1, -1}},
-    [FMM_ENCODE] = {2, {2, 7, 2}, {6, -1, -1}}, [FMM_L2L] = {3, {5, 0, 3}, {7, -1, -1}},
-    [P2P_LARGE] = {4, {8, 5, 8}, {0, 1, 0}},    [FMM_M2L] = {5, {3, 6, 4}, {3, 0, 2}},
-    [FMM_P2P] = {6, {7, 4, 5}, {5, 2, 1}},      [FMM_L2P] = {7, {6, 3, 6}, {2, -1, -1}},
-    [FMM_REDUCE] = {8, {4, 8, 7}, {-1, -1, -1}}};
+    [FMM_P2M] = {0, {2, 1, 0}, {-1, 4, -1}},    [FMM_M2M] = {1, {1, 0, 1}, {-1, 1, -1}},
+    [FMM_ENCODE] = {2, {3, 2, 2}, {-1, 6, -1}}, [FMM_L2L] = {3, {0, 5, 3}, {-1, 7, -1}},
+    [P2P_LARGE] = {4, {7, 8, 8}, {1, 0, 0}},    [FMM_M2L] = {5, {5, 3, 4}, {0, 3, 2}},
+    [FMM_P2P] = {6, {6, 7, 5}, {2, 5, 1}},      [FMM_L2P] = {7, {4, 6, 6}, {-1, 2, -1}},
+    [FMM_REDUCE] = {8, {8, 4, 7}, {-1, -1, -1}}};
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
@@ -55,25 +55,38 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
     }
 }
 
-/* Flop/s of a core with AVX-512 in fp64 while all cores are at work; the task queue's calibration
- * corrects what is wrong for a machine. */
+/* Flop/s for orders up to 4, up to 6, above: of a core of a Xeon with AVX-512 in fp64 while all
+ * cores are at work, and of an H200 with groups of a thousand cells, eight tasks side by side
+ * (specs/fmm_run.md). The task queue's calibration corrects what is wrong for a machine. */
+static const struct {
+    double cpu[3], gpu[3];
+} rates[FMM_KINDS] = {[FMM_P2M] = {{15e9, 18e9, 19e9}, {3e12, 5e12, 8e12}},
+                      [FMM_M2M] = {{5e9, 6e9, 11e9}, {0.3e12, 0.8e12, 1.5e12}},
+                      [FMM_ENCODE] = {{12e9, 29e9, 45e9}, {1e12, 3e12, 5e12}},
+                      [FMM_M2L] = {{12e9, 50e9, 75e9}, {7e12, 30e12, 26e12}},
+                      [FMM_L2L] = {{5e9, 6e9, 11e9}, {0.3e12, 0.8e12, 1.5e12}},
+                      [FMM_L2P] = {{17e9, 32e9, 36e9}, {4e12, 9e12, 10e12}},
+                      [FMM_P2P] = {{40e9, 40e9, 40e9}, {14e12, 14e12, 14e12}},
+                      [FMM_REDUCE] = {{0.1e9, 0.1e9, 0.1e9}, {0, 0, 0}}};
+
+static int rate_of(const fmm_problem *p)
+{
+    int order = p->fmm.interpolation.order;
+    return order <= 4 ? 0 : order <= 6 ? 1 : 2;
+}
+
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
-    static const double rates[FMM_KINDS] = {
-        [FMM_P2M] = 15e9, [FMM_M2M] = 5e9,  [FMM_ENCODE] = 30e9, [FMM_M2L] = 50e9,
-        [FMM_L2L] = 5e9,  [FMM_L2P] = 15e9, [FMM_P2P] = 40e9,    [FMM_REDUCE] = 0.5e9};
-    double rate = rates[task->kind];
+    double rate = rates[task->kind].cpu[rate_of(p)];
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
     return 1e-6 + task->flop / rate;
 }
 
-/* About what an H200 does in fp64 with groups of some thousand cells, and a launch. */
-double fmm_gpu_forecast(const fmm_task *task)
+/* With what a launch takes: M2L goes through a list of offsets one after the other. */
+double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task)
 {
-    static const double rates[FMM_KINDS] = {
-        [FMM_P2M] = 5e12,   [FMM_M2M] = 0.5e12, [FMM_ENCODE] = 3e12, [FMM_M2L] = 10e12,
-        [FMM_L2L] = 0.5e12, [FMM_L2P] = 5e12,   [FMM_P2P] = 12e12};
-    return rates[task->kind] > 0 ? 1e-5 + task->flop / rates[task->kind] : 0;
+    double rate = rates[task->kind].gpu[rate_of(p)], launch = task->kind == FMM_M2L ? 6e-5 : 1e-5;
+    return rate > 0 ? launch + task->flop / rate : 0;
 }
 
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)

@@ -43,12 +43,17 @@ static ps_status open_streams(solve_problem *p, const solve_group *group, int64_
         left -= matrix_fixed_bytes(m, sides);
         bytes += m->bytes;
     }
+    if (left <= 0)
+        return ps_fail(
+            PS_EXHAUSTED,
+            "vectors and sparse systems take %lld MiB and leave nothing of --host-memory "
+            "for the matrices: a smaller --cycle or --batch, or --sparse iterative help",
+            (long long)(batch_bytes(p, sides) >> 20));
     for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
         if (group->matrix[k] < 0) continue;
         matrix *m = &p->matrices[group->matrix[k]];
         double share = bytes > 0 ? (double)m->bytes / (double)bytes : 0;
-        int64_t budget = left > 0 ? (int64_t)((double)left * share) : 0;
-        PS_TRY(matrix_prepare(m, sides, budget));
+        PS_TRY(matrix_prepare(m, sides, (int64_t)((double)left * share)));
     }
     return PS_OK;
 }

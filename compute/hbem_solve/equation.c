@@ -66,17 +66,18 @@ static ps_status join_sides(int64_t count, int64_t size, double *y)
 static ps_status solve_mass(equation *e, const solve_space *s, int64_t count, const double *b,
                             double *x)
 {
-    ps_shifted_options options = {e->p->parts, e->p->options.inner_tolerance, 2000};
     ps_shifted_system systems[PS_SHIFTED_LANES];
     int64_t size = e->p->parts * s->space.dofs;
+    ps_shifted_iterative method = e->iterative;
+    method.matrix = &s->sparse;
     for (int64_t first = 0; first < count; first += PS_SHIFTED_LANES) {
         int64_t group = count - first < PS_SHIFTED_LANES ? count - first : PS_SHIFTED_LANES;
         for (int64_t i = 0; i < group; ++i)
             systems[i] =
                 (ps_shifted_system){.b = b + (first + i) * size, .x = x + (first + i) * size};
-        PS_TRY(ps_shifted_solve(&s->sparse, &options, group, systems, e->inner,
-                                &e->p->inner_iterations));
+        PS_TRY(ps_shifted_iterate(&method, group, systems));
     }
+    e->iterative.iterations = method.iterations;
     return PS_OK;
 }
 
@@ -269,17 +270,22 @@ static int64_t largest_dofs(const solve_problem *p)
     return a > b ? a : b;
 }
 
-static int64_t inner_doubles(const solve_problem *p)
+/* Whether V is applied by factors: the same in any memory, as the bits differ. */
+static bool wants_factors(const solve_problem *p)
 {
-    return p->options.problem == PROBLEM_HARD ? ps_osrc_workspace(problem_dofs(p))
-                                              : ps_shifted_workspace(largest_dofs(p));
+    if (p->options.problem != PROBLEM_HARD || p->options.coupling != PS_COUPLING_OSRC) return false;
+    return p->options.sparse == SPARSE_DIRECT ||
+           (p->options.sparse == SPARSE_AUTO && factors_available());
 }
 
 int64_t equation_doubles(const solve_problem *p, int64_t sides)
 {
-    int64_t products =
-        p->options.problem == PROBLEM_HARD ? 2 * sides * problem_size(p) : problem_dofs(p);
-    return inner_doubles(p) + products + problem_dofs(p);
+    bool hard = p->options.problem == PROBLEM_HARD;
+    int64_t n = problem_dofs(p);
+    int64_t products = hard ? 2 * sides * problem_size(p) : n;
+    int64_t own = ps_shifted_workspace(largest_dofs(p)) + (hard ? ps_osrc_workspace(n) : 0);
+    if (wants_factors(p)) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
+    return own + products + n;
 }
 
 /* The matrix that is solved with, the M beside it, and what is added for constants. */
@@ -299,26 +305,48 @@ static ps_status choose_terms(equation *e)
     return PS_OK;
 }
 
+static ps_status open_hard(equation *e)
+{
+    solve_problem *p = e->p;
+    double shifts[1 + PS_OSRC_TERMS_MAX][2], start = ps_clock();
+    PS_TRY(ps_osrc_init(&e->osrc, p->options.coupling, e->group->wavenumber, p->radius,
+                        (int)p->options.pade));
+    PS_TRY(PS_ALLOC(&e->groups, ps_osrc_workspace(problem_dofs(p)), "sparse systems"));
+    ps_shifted_solver iterative = {&e->iterative, ps_shifted_iterate};
+    e->miller = (ps_burton_miller){.matrix = &unknowns(e)->sparse,
+                                   .osrc = &e->osrc,
+                                   .mass = iterative,
+                                   .shifted = iterative,
+                                   .workspace = e->groups};
+    p->direct = wants_factors(p);
+    if (!p->direct) return PS_OK;
+    PS_TRY(
+        factors_open(&unknowns(e)->sparse, ps_osrc_shifts(&e->osrc, shifts), shifts, &e->factors));
+    p->factor_bytes = factors_bytes(e->factors);
+    e->miller.shifted = (ps_shifted_solver){e->factors, factors_solve};
+    p->seconds[SECONDS_FACTORS] += ps_clock() - start;
+    return PS_OK;
+}
+
 ps_status equation_open(solve_problem *p, const solve_group *group, int64_t sides, equation *out)
 {
+    bool hard = p->options.problem == PROBLEM_HARD;
     *out = (equation){.p = p, .group = group};
-    PS_TRY(PS_ALLOC(&out->inner, inner_doubles(p), "sparse systems"));
-    PS_TRY(PS_ALLOC(&out->products, equation_doubles(p, sides) - inner_doubles(p) - problem_dofs(p),
-                    "products"));
-    if (p->options.problem != PROBLEM_HARD) return choose_terms(out);
-    PS_TRY(ps_osrc_init(&out->osrc, p->options.coupling, group->wavenumber, p->radius,
-                        (int)p->options.pade));
-    out->miller = (ps_burton_miller){.matrix = &unknowns(out)->sparse,
-                                     .osrc = &out->osrc,
-                                     .inner = {2, p->options.inner_tolerance, 2000},
-                                     .workspace = out->inner};
-    return PS_OK;
+    out->iterative = (ps_shifted_iterative){
+        .matrix = &unknowns(out)->sparse, .options = {p->parts, p->options.inner_tolerance, 5000}};
+    PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),
+                    "sparse systems"));
+    PS_TRY(
+        PS_ALLOC(&out->products, hard ? 2 * sides * problem_size(p) : problem_dofs(p), "products"));
+    return hard ? open_hard(out) : choose_terms(out);
 }
 
 void equation_close(equation *e)
 {
-    e->p->inner_iterations += e->miller.iterations;
-    free(e->inner);
+    if (e->p) e->p->inner_iterations += e->iterative.iterations;
+    factors_close(&e->factors);
+    free(e->iterative.workspace);
+    free(e->groups);
     free(e->products);
     free(e->integral);
 }

@@ -13,7 +13,7 @@
 enum { IDENTITY_BYTES = 40, LIMIT_MAX = 1000000 };
 
 static struct {
-    int problem, form, side, coupling, solver;
+    int problem, form, side, coupling, solver, sparse;
     int64_t pade, limit, cycle, batch;
     double tolerance, inner, radius, mean, checkpoint;
     ps_text_list direction, data;
@@ -55,6 +55,10 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"solver", PS_OPTION_CHOICE, &chosen.solver, "auto|gmres|block|cg",
      "a Krylov space for each side, one for all, or conjugate gradients (S, W)", 0, 0, PS_IDENTITY},
+    {"sparse", PS_OPTION_CHOICE, &chosen.sparse, "auto|direct|iterative",
+     "systems of the square-root operator by sparse factors, or by iterations, which take less "
+     "memory; auto: factors where this build has them",
+     0, 0, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "relative residual", 1e-14, .5,
      PS_IDENTITY},
     {"inner-tolerance", PS_OPTION_REAL, &chosen.inner, "T",
@@ -88,6 +92,7 @@ static ps_status take_options(solve_problem *p)
         .mean = chosen.mean,
         .checkpoint = chosen.checkpoint,
         .solver = (solver_choice)chosen.solver,
+        .sparse = (sparse_choice)chosen.sparse,
         .krylov = {.tolerance = chosen.tolerance, .limit = chosen.limit, .restart = chosen.cycle}};
     bool waves = chosen.direction.count || chosen.directions || chosen.azimuths;
     if (p->options.problem == PROBLEM_HARD && chosen.data.count)
@@ -101,6 +106,9 @@ static ps_status take_options(solve_problem *p)
 static ps_status prepare(solve_problem *p)
 {
     const ps_run *run = p->run;
+    if (strncmp(run->device, "cuda", 4) == 0)
+        return ps_fail(PS_USAGE, "--device %s: products with H-matrices are computed on cores here",
+                       run->device);
     PS_TRY(take_options(p));
     PS_TRY(problem_open(p, run->operand_count - 2, run->operands + 1));
     if (p->options.problem == PROBLEM_HARD)
@@ -217,11 +225,13 @@ static ps_status create_output(solve_problem *p, const ps_store_identity *identi
 
 static void report_results(const solve_problem *p, ps_report *r, double seconds)
 {
-    static const char *const names[SECONDS_COUNT] = {"opening", "products_time", "sparse_time",
-                                                     "other_time"};
+    static const char *const names[SECONDS_COUNT] = {"opening", "factors_time", "products_time",
+                                                     "sparse_time", "other_time"};
     ps_report_int(r, "steps_least", p->steps_least, "");
     ps_report_int(r, "steps_most", p->steps_most, "");
     ps_report_int(r, "products", p->products, "");
+    ps_report_flag(r, "direct", p->direct);
+    ps_report_int(r, "factors", p->factor_bytes, "B");
     ps_report_int(r, "inner_iterations", p->inner_iterations, "");
     ps_report_real(r, "residual", p->residual, "");
     ps_report_flag(r, "converged", p->converged);

@@ -4,6 +4,7 @@
 #ifndef PS_HBEM_SOLVE_SOLVE_H
 #define PS_HBEM_SOLVE_SOLVE_H
 
+#include "compute/hbem_solve/factors.h"
 #include "compute/hbem_solve/matrix.h"
 #include "formats/hbem_solution.h"
 #include "kernels/common/lockstep.h"
@@ -12,6 +13,7 @@
 #include "runtime/program.h"
 
 typedef enum problem_kind { PROBLEM_HARD, PROBLEM_DIRICHLET, PROBLEM_NEUMANN } problem_kind;
+typedef enum sparse_choice { SPARSE_AUTO, SPARSE_DIRECT, SPARSE_ITERATIVE } sparse_choice;
 typedef enum solver_choice { SOLVER_AUTO, SOLVER_GMRES, SOLVER_BLOCK, SOLVER_CG } solver_choice;
 
 typedef struct solve_options {
@@ -21,6 +23,7 @@ typedef struct solve_options {
     int64_t pade, batch;
     double radius, inner_tolerance, mean, checkpoint; /* m, -, of the data, s */
     solver_choice solver;
+    sparse_choice sparse;
     ps_lockstep_options krylov;
     const char *identity; /* of the run, for its checkpoints */
 } solve_options;
@@ -39,7 +42,14 @@ typedef struct solve_group {
     int matrix[PS_HBEM_KERNELS];
 } solve_group;
 
-enum { SECONDS_OPEN, SECONDS_PRODUCTS, SECONDS_SPARSE, SECONDS_REST, SECONDS_COUNT };
+enum {
+    SECONDS_OPEN,
+    SECONDS_FACTORS,
+    SECONDS_PRODUCTS,
+    SECONDS_SPARSE,
+    SECONDS_REST,
+    SECONDS_COUNT
+};
 
 typedef struct solve_problem {
     const ps_run *run;
@@ -62,7 +72,8 @@ typedef struct solve_problem {
     double area, radius;  /* m^2, m: of mean curvature                        */
     ps_hbem_solution out; /* rank 0                                           */
     /* figures */
-    int64_t batch, products, inner_iterations, steps_least, steps_most;
+    bool direct; /* V by factors                                                        */
+    int64_t batch, products, inner_iterations, factor_bytes, steps_least, steps_most;
     int64_t resident, sweep_bytes; /* bytes of matrices kept, of a sweep               */
     double residual;
     bool converged, stopped;
@@ -88,12 +99,14 @@ typedef struct equation {
     const solve_group *group;
     ps_osrc osrc;
     ps_burton_miller miller;
-    double *inner;    /* workspace of sparse solves                         */
-    double *products; /* [2][sides][parts][dofs] of a step                  */
-    double *integral; /* [dofs] int phi_i, where a mean value is asked for  */
-    double bordering; /* a of a m m^T; 0: none                              */
-    double half;      /* factor of M beside the matrix                      */
-    matrix *main;     /* that is solved with, but for `hard`                */
+    ps_shifted_iterative iterative; /* of M, and of V unless there are factors  */
+    factors *factors;               /* of V                                     */
+    double *groups;                 /* workspace of V                           */
+    double *products;               /* [2][sides][parts][dofs] of a step                  */
+    double *integral;               /* [dofs] int phi_i, where a mean value is asked for  */
+    double bordering;               /* a of a m m^T; 0: none                              */
+    double half;                    /* factor of M beside the matrix                      */
+    matrix *main;                   /* that is solved with, but for `hard`                */
 } equation;
 
 /* Doubles of memory of an equation for batches of `sides`. */

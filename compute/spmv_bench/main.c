@@ -1,30 +1,27 @@
 /* penstock-spmv-bench: vector operations, sparse products and Krylov methods, timed. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/spmv_bench/bench.h"
 #include "formats/matrix_market.h"
-#include "kernels/schwarz/grid.h"
 #include "kernels/schwarz/krylov_team.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/program.h"
-#include "runtime/report.h"
-
-enum { REPEATS = 10, SAMPLES_MAX = 1000 };
 
 static struct {
     const char *nodes, *length;
     int64_t gravi, limit;
     double tolerance, least_time;
-    bool krylov, stencil;
+    bool krylov, stencil, host;
+    const char *precision;
 } chosen = {.gravi = -1,
             .limit = 100000,
             .tolerance = 1e-6,
             .least_time = 0.1,
             .krylov = true,
-            .stencil = true};
+            .stencil = true,
+            .host = true,
+            .precision = "fp64"};
 
 static const ps_option options[] = {
     {"gravi", PS_OPTION_INT, &chosen.gravi, "I",
@@ -39,158 +36,15 @@ static const ps_option options[] = {
      0},
     {"stencil", PS_OPTION_FLAG, &chosen.stencil, NULL,
      "of a box: products and methods without a matrix, too", 0, 0, 0},
+    {"host", PS_OPTION_FLAG, &chosen.host, NULL, "time the cores, too, where there is a device", 0,
+     0, 0},
+    {"precision", PS_OPTION_TEXT, &chosen.precision, "fp64|fp32", "on the device", 0, 0, 0},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "of the methods, relative residual",
      1e-14, 0.5, 0},
     {"limit", PS_OPTION_INT, &chosen.limit, "N", "iterations at most", 1, 1e9, 0},
     {"least-time", PS_OPTION_SECONDS, &chosen.least_time, "TIME",
      "an operation is repeated at least this long, and 10 times", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
-
-typedef struct bench {
-    const ps_run *run;
-    ps_report *report;
-    ps_csr matrix;
-    bool box; /* the stencil is there */
-    ps_slab_stencil stencil;
-    double *x, *y, *b, *inverse, *workspace;
-} bench;
-
-/* ---- what is timed ---- */
-
-static void scale(bench *s)
-{
-    double *x = s->x;
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) x[i] *= 1.0000001;
-}
-
-static void axpy(bench *s)
-{
-    const double *x = s->x;
-    double *y = s->y;
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) y[i] += 1e-7 * x[i];
-}
-
-static void multiply_elements(bench *s)
-{
-    const double *x = s->inverse;
-    double *y = s->y;
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) y[i] *= x[i];
-}
-
-static void dot(bench *s)
-{
-    const double *x = s->x, *y = s->y;
-    double sum = 0;
-#pragma omp parallel for simd schedule(static) reduction(+ : sum)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) sum += x[i] * y[i];
-    s->workspace[0] = sum; /* so that it is needed */
-}
-
-static void product(bench *s) { ps_csr_multiply(&s->matrix, s->x, s->y); }
-static void stencil_product(bench *s) { ps_stencil_multiply(&s->stencil, s->x, s->y); }
-
-/* ---- timing ---- */
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of repetitions. */
-static double median_time(bench *s, void (*work)(bench *))
-{
-    static double samples[SAMPLES_MAX];
-    int count = 0;
-    double begin = ps_clock();
-    work(s);
-    while (count < REPEATS || (ps_clock() - begin < chosen.least_time && count < SAMPLES_MAX)) {
-        double start = ps_clock();
-        work(s);
-        samples[count++] = ps_clock() - start;
-    }
-    qsort(samples, (size_t)count, sizeof *samples, ascending);
-    return samples[count / 2];
-}
-
-typedef struct operation {
-    const char *name;
-    void (*work)(bench *);
-    double flops, bytes; /* in all */
-} operation;
-
-static void time_operation(bench *s, const operation *o)
-{
-    double seconds = median_time(s, o->work);
-    ps_report_section(s->report, o->name);
-    ps_report_real(s->report, "time", 1e3 * seconds, "ms");
-    ps_report_real(s->report, "rate", o->flops / seconds / 1e9, "GF/s");
-    ps_report_real(s->report, "traffic", o->bytes / seconds / 1e9, "GB/s");
-}
-
-static void time_operations(bench *s)
-{
-    double n = (double)s->matrix.rows, nnz = (double)s->matrix.nnz;
-    const operation all[] = {{"dscal", scale, n, 16 * n},
-                             {"daxpy", axpy, 2 * n, 24 * n},
-                             {"element_wise", multiply_elements, n, 24 * n},
-                             {"dot", dot, 2 * n, 16 * n},
-                             {"spmv_csr", product, 2 * nnz, 12 * nnz + 24 * n},
-                             {"stencil", stencil_product, 21 * n, 16 * n}};
-    int count = s->box && chosen.stencil ? 6 : 5;
-    for (int i = 0; i < count; ++i) {
-        for (int64_t k = 0; k < s->matrix.rows; ++k) s->x[k] = s->y[k] = 1;
-        time_operation(s, &all[i]);
-    }
-}
-
-/* ---- methods ---- */
-
-static ps_status time_method(bench *s, ps_krylov_method method, bool stencil)
-{
-    static const char *const names[2][PS_KRYLOV_METHODS] = {
-        {"cg_csr", "bicgstab_csr", "bicgcr_csr"},
-        {"cg_stencil", "bicgstab_stencil", "bicgcr_stencil"}};
-    ps_krylov_system system = {.b = s->b, .x = s->x};
-    ps_krylov_cpu_team team;
-    ps_krylov_result result;
-    double *workspace = NULL;
-    if (stencil)
-        system.stencil = &s->stencil;
-    else
-        system.matrix = &s->matrix, system.inverse_diagonal = s->inverse;
-    PS_TRY(PS_ALLOC(&workspace, ps_krylov_cpu_workspace(method, &system), "a Krylov method"));
-    memset(s->x, 0, (size_t)s->matrix.rows * sizeof *s->x);
-    double start = ps_clock();
-    ps_status status = ps_krylov_cpu_begin(method, &system, workspace, &team);
-    ps_krylov_team control = ps_krylov_cpu_team_of(&team);
-    if (status == PS_OK)
-        status = ps_krylov_solve(method, &control, chosen.tolerance, chosen.limit, &result);
-    double seconds = ps_clock() - start;
-    free(workspace);
-    ps_report_section(s->report, names[stencil][method]);
-    if (status != PS_OK) { /* a matrix that a method is not made for is a finding, not an end */
-        ps_report_text(s->report, "failed", ps_message());
-        return PS_OK;
-    }
-    ps_report_int(s->report, "iterations", result.iterations, "");
-    ps_report_real(s->report, "time", seconds, "s");
-    ps_report_real(s->report, "time_of_iteration", 1e3 * seconds / (double)result.iterations, "ms");
-    ps_report_real(s->report, "residual", result.residual, "");
-    return PS_OK;
-}
-
-static ps_status time_methods(bench *s)
-{
-    if (!chosen.krylov) return PS_OK;
-    for (int stencil = 0; stencil <= (s->box && chosen.stencil); ++stencil)
-        for (int m = 0; m < PS_KRYLOV_METHODS; ++m)
-            PS_TRY(time_method(s, (ps_krylov_method)m, stencil));
-    return PS_OK;
-}
 
 /* ---- the matrix ---- */
 
@@ -231,7 +85,7 @@ static ps_status make_box(bench *s)
     PS_TRY(choose_grid(&grid));
     ps_slab whole = ps_slab_whole(&grid);
     ps_slab_stencil_make(&whole, &s->stencil);
-    s->box = true;
+    s->box = chosen.stencil;
     PS_TRY(ps_csr_init(&s->matrix, ps_q1_grid_size(&grid), ps_stencil_entries(&s->stencil)));
     PS_TRY(ps_stencil_assemble(&s->stencil, &s->matrix));
     PS_TRY(PS_ALLOC(&s->b, s->matrix.rows, "right-hand side"));
@@ -262,7 +116,6 @@ static ps_status make_matrix(bench *s)
     PS_TRY(PS_ALLOC(&s->x, n, "vectors"));
     PS_TRY(PS_ALLOC(&s->y, n, "vectors"));
     PS_TRY(PS_ALLOC(&s->inverse, n, "vectors"));
-    PS_TRY(PS_ALLOC(&s->workspace, 1, "vectors"));
     return ps_csr_inverse_diagonal(&s->matrix, s->inverse);
 }
 
@@ -279,25 +132,44 @@ static void report_matrix(bench *s)
     ps_report_int(s->report, "threads", s->run->threads, "");
 }
 
+static ps_status set_options(bench *s)
+{
+    s->limit = chosen.limit;
+    s->tolerance = chosen.tolerance;
+    s->least_time = chosen.least_time;
+    s->krylov = chosen.krylov;
+    if (strcmp(chosen.precision, "fp64") && strcmp(chosen.precision, "fp32"))
+        return ps_fail(PS_USAGE, "--precision is fp64 or fp32, not \"%s\"", chosen.precision);
+    s->precision = strcmp(chosen.precision, "fp32") ? PS_DOUBLE : PS_SINGLE;
+    return PS_OK;
+}
+
+static ps_status time_all(bench *s, ps_device *device)
+{
+    bool cuda = ps_device_describe(device).kind == PS_DEVICE_CUDA;
+    if (chosen.host || !cuda) PS_TRY(bench_host(s));
+    return cuda ? bench_device(s, device) : PS_OK;
+}
+
 static ps_status run_bench(ps_run *run)
 {
     bench s = {.run = run};
+    ps_device *device = NULL;
+    PS_TRY(set_options(&s));
+    PS_TRY(ps_device_open(run->device, 0, &device));
     ps_status status = make_matrix(&s);
     if (status == PS_OK) {
         s.report = ps_report_new(run->json);
         report_matrix(&s);
-        if (!run->plan) {
-            time_operations(&s);
-            status = time_methods(&s);
-        }
+        if (!run->plan) status = time_all(&s, device);
         ps_report_print(&s.report);
     }
+    ps_device_close(&device);
     ps_csr_release(&s.matrix);
     free(s.x);
     free(s.y);
     free(s.b);
     free(s.inverse);
-    free(s.workspace);
     return status;
 }
 
@@ -306,17 +178,23 @@ int main(int argc, char **argv)
     static const ps_program program = {
         .name = "spmv-bench",
         .synopsis = "[MATRIX.mtx]",
-        .description = "Times on this machine what a Krylov method is made of: scaling, axpy, "
-                       "element-wise and\n"
-                       "inner products, the product with a sparse matrix (compressed rows, and "
-                       "without a matrix\n"
-                       "on boxes), and P-CG, BiCGStab and P-BiCGCR with Jacobi scaling. Matrices "
-                       "come from files\n"
-                       "of the Matrix Market (also .gz) or are those of trilinear elements on "
-                       "boxes. The median of\n"
-                       "at least 10 repetitions is given; traffic counts what must move at least.",
+        .description =
+            "Times on this machine what a Krylov method is made of: scaling, axpy, "
+            "element-wise and\n"
+            "inner products, the product with a sparse matrix (compressed rows, and "
+            "without a matrix\n"
+            "on boxes), and P-CG, BiCGStab and P-BiCGCR with Jacobi scaling. Matrices "
+            "come from files\n"
+            "of the Matrix Market (also .gz) or are those of trilinear elements on "
+            "boxes. The median of\n"
+            "at least 10 repetitions is given; traffic counts what must move at least. Where "
+            "there is a\n"
+            "CUDA device, it is timed beside the cores, and cuBLAS and cuSPARSE where their "
+            "libraries\n"
+            "are found.",
         .examples = "  penstock-spmv-bench --gravi 14\n"
-                    "  penstock-spmv-bench matrix.mtx.gz --no-krylov --json",
+                    "  penstock-spmv-bench matrix.mtx.gz --no-krylov --json\n"
+                    "  penstock-spmv-bench --nodes 264,264,286 --device cuda --precision fp32",
         .options = options,
         .operands_min = 0,
         .operands_max = 1,

@@ -10,8 +10,6 @@ namespace {
 
 #include "kernels/common/csr_cuda_body.h"
 
-enum { BLOCKS_MAX = 0x7fffffff };
-
 template <typename real> struct store_row {
     real *y;
     __device__ void operator()(int64_t row, real sum) const { y[row] = sum; }
@@ -29,7 +27,7 @@ template <bool stream, int width, typename real>
 void launch(const csr_view<real> &a, real *y, cudaStream_t on)
 {
     multiply<stream, width, real>
-        <<<csr_blocks(a.rows, width, BLOCKS_MAX), CSR_THREADS, csr_shared(stream, sizeof(real)), on>>>(a, y);
+        <<<csr_blocks(a.rows, width), CSR_THREADS, csr_shared(stream, sizeof(real)), on>>>(a, y);
 }
 
 template <bool stream, typename real>

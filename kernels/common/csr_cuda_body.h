@@ -82,23 +82,20 @@ __device__ void csr_by_stream(const csr_view<real> &a, real *products, int64_t b
     if (threadIdx.x % width == 0 && row < a.rows) out(row, sum);
 }
 
-/* All rows of a launch, whose blocks take turns. */
 template <bool stream, int width, typename real, typename Out>
 __device__ void csr_all(const csr_view<real> &a, real *products, Out &out)
 {
-    const int64_t each = CSR_THREADS / width, blocks = (a.rows + each - 1) / each;
-    for (int64_t block = blockIdx.x; block < blocks; block += gridDim.x)
-        if (stream)
-            csr_by_stream<width>(a, products, block, out);
-        else
-            csr_by_rows<width>(a, products, block, out);
+    if (stream)
+        csr_by_stream<width>(a, products, blockIdx.x, out);
+    else
+        csr_by_rows<width>(a, products, blockIdx.x, out);
 }
 
-/* Blocks of a launch: for all rows at once, at most `most`. */
-inline unsigned csr_blocks(int64_t rows, int width, int64_t most)
+/* Blocks of a launch for all rows. */
+inline unsigned csr_blocks(int64_t rows, int width)
 {
-    const int64_t each = CSR_THREADS / width, blocks = (rows + each - 1) / each;
-    return (unsigned)(blocks < most ? blocks : most);
+    const int64_t each = CSR_THREADS / width;
+    return (unsigned)((rows + each - 1) / each);
 }
 
 /* Shared memory of a block. */

@@ -21,6 +21,9 @@ typedef struct ps_dgtd_border_parts {
     double t[PS_DGTD_DEVICE_PARTS];
 } ps_dgtd_border_parts;
 
+ps_status ps_dgtd_upwind_cuda(const ps_dgtd_device_sweep *sweep,
+                              const ps_dgtd_device_upwind *upwind, ps_stream *stream);
+
 /* Ghost value over own value, by the field that is updated and the kind of face. */
 extern const double ps_dgtd_ghost_signs[2][PS_DGTD_FACES];
 

@@ -165,6 +165,9 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
     int has_border = find_border(x, field, parts, count, &border);
     if (has_border) PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, target, &border, stream));
     PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, parts, count, stream));
+    if (x->upwind)
+        PS_TRY(ps_dgtd_device_upwind_apply(x->upwind, x->device, field, target, source, parts,
+                                           count, stream));
     for (int k = 0; k < count && field == PS_DGTD_E; ++k)
         PS_TRY(add_currents(x, parts + k, stream));
     if (has_border)

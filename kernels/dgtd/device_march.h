@@ -5,7 +5,7 @@
 #ifndef PS_KERNELS_DGTD_DEVICE_MARCH_H
 #define PS_KERNELS_DGTD_DEVICE_MARCH_H
 
-#include "kernels/dgtd/device_state.h"
+#include "kernels/dgtd/device_upwind.h"
 
 /* A border (border.h) on a device. Its matrices are for coefficients: fill the host's border with
  * a system whose reference is that of the tables, as ps_dgtd_device_border_fill does. */
@@ -56,8 +56,9 @@ typedef struct ps_dgtd_device_march {
     const ps_dgtd_device_border *border;    /* NULL: none */
     const ps_dgtd_device_current *currents; /* [current_count] */
     int64_t current_count;
-    double dt;                 /* m              */
-    void *electric, *magnetic; /* E^n, H^{n+1/2} */
+    const ps_dgtd_device_upwind *upwind; /* NULL: centred flux */
+    double dt;                           /* m              */
+    void *electric, *magnetic;           /* E^n, H^{n+1/2} */
 } ps_dgtd_device_march;
 
 /* As ps_dgtd_march_half for up to PS_DGTD_DEVICE_PARTS parts that are not linked to one another,

@@ -65,6 +65,11 @@ static void move_faces(const ps_dgtd_system *system, void *field, const int32_t 
         move_face(system, field, faces[i], (char *)buffer + (size_t)i * size, out);
 }
 
+int64_t ps_dgtd_face_bytes(const ps_dgtd_system *system)
+{
+    return 3 * (int64_t)system->reference->face_nodes * (system->precision == PS_SINGLE ? 4 : 8);
+}
+
 void ps_dgtd_halo_pack(const ps_dgtd_system *system, const void *field, const int32_t *faces,
                        int64_t count, void *buffer)
 {

@@ -24,6 +24,7 @@ void ps_dgtd_half_step(const ps_dgtd_system *system, ps_dgtd_field field, void *
 
 /* Face traces of slots for the halo: buffer real [count][3][face nodes] of faces[count] =
  * 4 * slot + face, taken out of a field (pack) or put into halo slots (unpack). */
+int64_t ps_dgtd_face_bytes(const ps_dgtd_system *system); /* of the traces of a face */
 void ps_dgtd_halo_pack(const ps_dgtd_system *system, const void *field, const int32_t *faces,
                        int64_t count, void *buffer);
 void ps_dgtd_halo_unpack(const ps_dgtd_system *system, void *field, const int32_t *faces,

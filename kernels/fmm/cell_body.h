@@ -120,31 +120,66 @@ KERNEL_INLINE void l2p(const ps_fmm_interpolation *s, int order, const ps_fmm_le
     }
 }
 
-/* out[(bc) l + a] = sum_b E[a][b] in[b (bc)]: contracts the first index and makes it the last. */
-KERNEL_INLINE void contract(const real *e, int order, const real *in, real *out)
+/* Vectors of a cell as [l][l][row] with rows of whole registers, 0 behind l. */
+enum { ROW_MAX = 16, PADDED = ORDER * ORDER * ROW_MAX };
+KERNEL_INLINE int row_of(int order) { return order <= 8 && LANES <= 8 ? 8 : ROW_MAX; }
+
+/* out[a inner + i] = sum_b E[a][b] in[b inner + i], i < inner: an axis but the last. */
+KERNEL_INLINE void contract(const ps_fmm_interpolation *s, int order, bool transposed, int half,
+                            int inner, const real *in, real *out)
 {
-    int rest = order * order;
-    for (int a = 0; a < order; ++a) {
-        real row[ORDER * ORDER] = {0};
-        for (int b = 0; b < order; ++b)
-            for (int i = 0; i < rest; ++i) row[i] += e[a * order + b] * in[b * rest + i];
-        for (int i = 0; i < rest; ++i) out[i * order + a] = row[i];
+    for (int i = 0; i < inner; i += LANES)
+        for (int a = 0; a < order; ++a) {
+            vreal sum = {0};
+            for (int b = 0; b < order; ++b)
+                sum += (real)(transposed ? s->child[half][b][a] : s->child[half][a][b]) *
+                       v_load(in + b * inner + i);
+            v_store(out + a * inner + i, sum);
+        }
+}
+
+/* out[r][a] = sum_b in[r][b] E[a][b] in all rows: the last axis. columns[b][a] = E[a][b]. */
+KERNEL_INLINE void contract_rows(const real *columns, int order, const real *in, real *out)
+{
+    const int row = row_of(order);
+    for (int r = 0; r < order * order; ++r)
+        for (int i = 0; i < row; i += LANES) {
+            vreal sum = {0};
+            for (int b = 0; b < order; ++b) sum += in[r * row + b] * v_load(columns + b * row + i);
+            v_store(out + r * row + i, sum);
+        }
+}
+
+/* The rows of a vector, padded. All but the last are read as whole registers. */
+KERNEL_INLINE void pad_rows(int order, const real *from, real *to)
+{
+    const int row = row_of(order), rows = order * order;
+    for (int i = 0; i < row; i += LANES) {
+        vinteger mask;
+        for (int k = 0; k < LANES; ++k) mask[k] = i + k < order ? -1 : 0;
+        for (int r = 0; r < rows - row / order; ++r)
+            v_store(to + r * row + i, v_keep(mask, v_load_unaligned(from + r * order + i)));
     }
+    for (int r = rows - row / order > 0 ? rows - row / order : 0; r < rows; ++r)
+        for (int k = 0; k < row; ++k) to[r * row + k] = k < order ? from[r * order + k] : 0;
 }
 
 /* to += (E_x (x) E_y (x) E_z) from, transposed for L2L. */
 KERNEL_INLINE void transfer(const ps_fmm_interpolation *s, int order, bool transposed, int octant,
                             const real *from, real *to)
 {
-    real e[2][ORDER * ORDER], first[POINTS], second[POINTS];
-    for (int o = 0; o < 2; ++o)
+    const int row = row_of(order), plane = order * row, last = octant & 1;
+    _Alignas(64) real columns[ORDER * ROW_MAX] = {0}, first[PADDED], second[PADDED];
+    for (int b = 0; b < order; ++b)
         for (int a = 0; a < order; ++a)
-            for (int b = 0; b < order; ++b)
-                e[o][a * order + b] = (real)(transposed ? s->child[o][b][a] : s->child[o][a][b]);
-    contract(e[octant >> 2 & 1], order, from, first);
-    contract(e[octant >> 1 & 1], order, first, second);
-    contract(e[octant & 1], order, second, first);
-    for (int m = 0; m < order * order * order; ++m) to[m] += first[m];
+            columns[b * row + a] = (real)(transposed ? s->child[last][b][a] : s->child[last][a][b]);
+    pad_rows(order, from, first);
+    contract(s, order, transposed, octant >> 2 & 1, plane, first, second);
+    for (int m = 0; m < order; ++m)
+        contract(s, order, transposed, octant >> 1 & 1, row, second + m * plane, first + m * plane);
+    contract_rows(columns, order, first, second);
+    for (int r = 0; r < order * order; ++r)
+        for (int k = 0; k < order; ++k) to[r * order + k] += second[r * row + k];
 }
 
 /* ---- with constant orders ---- */

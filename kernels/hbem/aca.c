@@ -13,7 +13,7 @@ typedef struct state {
     double *residual; /* [parts][columns]                   */
     double largest;          /* of the unsubtracted entries so far */
     uint64_t random;
-    int64_t used_count;
+    int64_t used_count, rows, columns; /* that pivots may be of */
 } state;
 
 int64_t ps_aca_bytes(int64_t rows, int64_t columns, int parts, int64_t max_rank)
@@ -95,7 +95,10 @@ static void residual_row(state *s, int64_t i, double *out)
     int parts = s->block->parts;
     s->block->row(s->block->context, i, out);
     ++s->result->evaluated;
-    for (int64_t j = 0; j < n; ++j) s->largest = fmax(s->largest, square_at(out, parts, n, j));
+    for (int64_t j = 0; j < n; ++j) {
+        double square = square_at(out, parts, n, j);
+        s->largest = square > s->largest ? square : s->largest;
+    }
     subtract_crosses(s, s->result->u, s->block->rows, i, s->result->v, n, out);
 }
 
@@ -144,7 +147,7 @@ static void check_row(state *s, int64_t i, check *c)
 static int64_t check_rows(state *s)
 {
     check c = {.worst = -1};
-    int64_t m = s->block->rows, wanted = s->options->check_rows;
+    int64_t m = s->rows, wanted = s->options->check_rows;
     for (int g = 0; s->block->group && g < GROUPS && c.rows < wanted; ++g)
         check_row(s, pick(s, 0, m, g), &c);
     int64_t strata = wanted - c.rows;
@@ -159,6 +162,7 @@ static int64_t check_rows(state *s)
     double norm = s->result->norm;
     double floor = s->options->zero * fmax(s->block->scale, sqrt(s->largest)) *
                    sqrt((double)m * (double)s->block->columns);
+    estimate *= sqrt((double)s->block->rows / (double)m);
     s->result->error = norm > 0 ? estimate / norm : 0;
     return estimate <= fmax(s->options->tolerance * norm, floor) ? -1 : c.worst;
 }
@@ -167,7 +171,7 @@ static int64_t largest_unused(const state *s, const double *u)
 {
     int64_t best = -1;
     double square = -1;
-    for (int64_t i = 0; i < s->block->rows; ++i) {
+    for (int64_t i = 0; i < s->rows; ++i) {
         double own = square_at(u, s->block->parts, s->block->rows, i);
         if (!s->used[i] && own > square) {
             best = i;
@@ -188,7 +192,7 @@ static bool add_cross(state *s, int64_t i, double *product)
     residual_row(s, i, v);
     s->used[i] = 1;
     ++s->used_count;
-    for (int64_t c = 1; c < n; ++c)
+    for (int64_t c = 1; c < s->columns; ++c)
         if (square_at(v, parts, n, c) > square_at(v, parts, n, j)) j = c;
     double zero = s->options->zero * fmax(s->block->scale, sqrt(s->largest));
     if (!(square_at(v, parts, n, j) > zero * zero)) return false;
@@ -205,20 +209,20 @@ static bool add_cross(state *s, int64_t i, double *product)
 static void iterate(state *s)
 {
     ps_aca_result *result = s->result;
-    int64_t i = s->block->rows / 2, m = s->block->rows;
+    int64_t i = s->rows / 2;
     while (i >= 0) {
         double product = 0;
         if (result->rank == s->options->max_rank) return;
         bool cross = add_cross(s, i, &product);
-        if (s->used_count == m) break;
+        if (s->used_count == s->rows) break;
         if (cross && product > s->options->tolerance * result->norm)
-            i = largest_unused(s, result->u + (result->rank - 1) * s->block->parts * m);
+            i = largest_unused(s, result->u + (result->rank - 1) * s->block->parts * s->block->rows);
         else if (s->options->check_rows > 0)
             i = check_rows(s);
         else
             i = -1;
     }
-    if (s->used_count == m) result->error = 0;
+    if (s->used_count == s->rows) result->error = 0;
     result->converged = true;
 }
 
@@ -227,6 +231,8 @@ ps_status ps_aca(const ps_aca_block *block, const ps_aca_options *options,
 {
     memset(result, 0, sizeof *result);
     state s = {.block = block, .options = options, .result = result, .random = 20261120};
+    s.rows = block->pivot_rows > 0 ? block->pivot_rows : block->rows;
+    s.columns = block->pivot_columns > 0 ? block->pivot_columns : block->columns;
     int64_t row = 8 * block->parts * block->columns, column = 8 * block->parts * block->rows;
     PS_TRY(ps_hbem_take(workspace, options->max_rank * column, &result->u));
     PS_TRY(ps_hbem_take(workspace, options->max_rank * row, &result->v));

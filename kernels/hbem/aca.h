@@ -27,6 +27,9 @@ typedef struct ps_aca_block {
     void (*column)(const void *context, int64_t j, double *values); /* values[part][rows]    */
     const uint8_t *group; /* [rows] groups 0 .. 7, as by normals; NULL: one          */
     double scale;         /* what an entry may be: smaller than `zero` times it is 0 */
+    /* Crosses are taken from, and checks made of, the first so many; 0: all. The others are only
+     * carried along: a block of which one corner cannot be evaluated is approximated by the rest. */
+    int64_t pivot_rows, pivot_columns;
 } ps_aca_block;
 
 typedef struct ps_aca_options {

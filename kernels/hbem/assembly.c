@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernels/hbem/entries_internal.h"
+#include "kernels/hbem/skeleton.h"
+
 /* Pivots that are rounding errors, relative to the largest entry (numerics guide 2). */
 static const double zero_of[PS_PRECISION_COUNT] = {[PS_SINGLE] = 4e-7, [PS_DOUBLE] = 1e-13};
 
@@ -22,10 +25,7 @@ static ps_hbem_range columns_of(const ps_hmatrix_leaf *leaf)
 }
 
 /* From this rank on, factors are larger than the block. */
-static int64_t dense_rank(int64_t m, int64_t n)
-{
-    return m * n / (m + n) + 1;
-}
+static int64_t dense_rank(int64_t m, int64_t n) { return m * n / (m + n) + 1; }
 
 static int64_t rank_limit(const ps_hbem_assembly *assembly, int64_t m, int64_t n)
 {
@@ -41,8 +41,11 @@ static int64_t leaf_bytes(const ps_hbem_assembly *assembly, const ps_hmatrix_lea
     int64_t dense = 8 * parts * (m * n + m) + 128, limit = rank_limit(assembly, m, n);
     if (!leaf->far) return entries + dense;
     int64_t packed = 8 * parts * limit * (m + n) + 64;
-    int64_t bytes = ps_aca_bytes(m, n, parts, limit) + packed + m + 64 +
-                    ps_recompress_bytes(m, n, parts, limit);
+    int64_t aca = ps_aca_bytes(m, n, parts, limit) + m + 64;
+    int64_t points =
+        assembly->skeleton ? ps_skeleton_bytes(assembly->op, rows_of(leaf), columns_of(leaf)) : 0;
+    int64_t bytes =
+        (aca > points ? aca : points) + packed + ps_recompress_bytes(m, n, parts, limit);
     if (limit == dense_rank(m, n) && dense > bytes) bytes = dense;
     return entries + bytes;
 }
@@ -77,15 +80,10 @@ static void far_column(const void *context, int64_t j, double *values)
     ps_hbem_far_column(context, j, values);
 }
 
-/* The group of a normal: its largest component and the sign of that. */
 static uint8_t group_of(const ps_hbem_space *space, int64_t dof)
 {
     if (space->start[dof] == space->start[dof + 1]) return 0;
-    const double *n = space->surface->triangles[space->item[space->start[dof]] / 3].normal;
-    int axis = 0;
-    for (int c = 1; c < 3; ++c)
-        if (fabs(n[c]) > fabs(n[axis])) axis = c;
-    return (uint8_t)(2 * axis + (n[axis] < 0));
+    return ps_hbem_normal_group(&space->surface->triangles[space->item[space->start[dof]] / 3]);
 }
 
 /* What an entry may be: the integrals of the hats of the largest triangle times 1/(4 pi r^p). */
@@ -131,29 +129,50 @@ static ps_status pack_factors(const ps_aca_block *aca, const ps_aca_result *resu
     return PS_OK;
 }
 
+/* Crosses through points where asked for, and of entries. */
+static ps_status approximate(const ps_hbem_assembly *assembly, const ps_hbem_far *far,
+                             const ps_aca_options *options, ps_hbem_workspace *workspace,
+                             ps_aca_block *aca, ps_aca_result *result)
+{
+    uint8_t *group;
+    int64_t before = workspace->used;
+    if (assembly->skeleton) {
+        PS_TRY(ps_skeleton(far, options, aca->scale, workspace, result));
+        if (result->converged && result->rank < options->max_rank) return PS_OK;
+        workspace->used = before;
+    }
+    PS_TRY(ps_hbem_take(workspace, aca->rows, &group));
+    for (int64_t i = 0; i < aca->rows; ++i)
+        group[i] = group_of(assembly->op->test, far->row.range.begin + i);
+    aca->group = group;
+    return ps_aca(aca, options, workspace, result);
+}
+
 static ps_status far_leaf(const ps_hbem_assembly *assembly, const ps_hmatrix_leaf *leaf,
                           ps_hbem_workspace *workspace, ps_hmatrix_block *block)
 {
     ps_hbem_far far;
-    uint8_t *group;
     PS_TRY(ps_hbem_far_open(&far, assembly->op, rows_of(leaf), columns_of(leaf), workspace));
     int64_t before = workspace->used, m = leaf->row_end - leaf->row_begin;
     int64_t n = leaf->column_end - leaf->column_begin;
-    PS_TRY(ps_hbem_take(workspace, m, &group));
-    for (int64_t i = 0; i < m; ++i) group[i] = group_of(assembly->op->test, leaf->row_begin + i);
-    ps_aca_block aca = {.rows = m, .columns = n, .parts = ps_hbem_parts(assembly->op),
-                        .context = &far, .row = far_row, .column = far_column,
-                        .group = group, .scale = scale_of(&far)};
+    ps_aca_block aca = {.rows = m,
+                        .columns = n,
+                        .parts = ps_hbem_parts(assembly->op),
+                        .context = &far,
+                        .row = far_row,
+                        .column = far_column,
+                        .scale = scale_of(&far)};
     ps_aca_options options = {.tolerance = assembly->tolerance,
                               .zero = zero_of[assembly->op->far_precision],
                               .check_rows = assembly->check_rows,
                               .max_rank = rank_limit(assembly, m, n)};
     ps_aca_result result;
-    PS_TRY(ps_aca(&aca, &options, workspace, &result));
+    PS_TRY(approximate(assembly, &far, &options, workspace, &aca, &result));
     bool converged = result.converged && result.rank < dense_rank(m, n);
     if (!converged && options.max_rank < dense_rank(m, n))
-        return ps_fail(PS_EXHAUSTED, "a block of %lld x %lld is not approximated with rank %lld: "
-                                     "allow a larger rank, a larger tolerance or a smaller eta",
+        return ps_fail(PS_EXHAUSTED,
+                       "a block of %lld x %lld is not approximated with rank %lld: "
+                       "allow a larger rank, a larger tolerance or a smaller eta",
                        (long long)m, (long long)n, (long long)options.max_rank);
     if (converged && assembly->recompress)
         PS_TRY(ps_recompress(&aca, assembly->tolerance, workspace, &result));
@@ -181,8 +200,7 @@ ps_status ps_hbem_store_in_memory(void *context, int64_t leaf, const ps_hmatrix_
 }
 
 ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
-                           const ps_hbem_workspace *workspaces, ps_hbem_store store,
-                           void *context)
+                           const ps_hbem_workspace *workspaces, ps_hbem_store store, void *context)
 {
     ps_status failed = PS_OK;
     char message[512] = "";

@@ -24,6 +24,7 @@ typedef struct ps_hbem_assembly {
     int check_rows;    /* 8 and more; 0 only in tests                                   */
     int64_t max_rank;  /* more is an error: PS_EXHAUSTED                                */
     bool recompress;
+    bool skeleton; /* crosses through points (skeleton.h), of entries where those do not converge */
 } ps_hbem_assembly;
 
 /* Numbers that a leaf is expected to take, for plans: exact where it is near; else by a rank that

@@ -1,20 +1,29 @@
 /* block_tree: pairs of clusters (kernels/hbem/cluster_tree.h). */
-#include <math.h>
-
 #include "kernels/hbem/cluster_tree.h"
 
 /* Pairs from which threads descend: no more than FRONTIER. */
 enum { FRONTIER = 4096 };
+
+static double square_extent(const ps_cluster_node *node)
+{
+    double square = 0;
+    for (int c = 0; c < 3; ++c)
+        square += (node->high[c] - node->low[c]) * (node->high[c] - node->low[c]);
+    return square;
+}
 
 bool ps_cluster_admissible(const ps_cluster_node *a, const ps_cluster_node *b, double eta)
 {
     double square = 0;
     if (eta < 0) return false;
     for (int c = 0; c < 3; ++c) {
-        double gap = fmax(a->low[c] - b->high[c], b->low[c] - a->high[c]);
+        double left = a->low[c] - b->high[c], right = b->low[c] - a->high[c];
+        double gap = left > right ? left : right;
         if (gap > 0) square += gap * gap;
     }
-    return square > 0 && (eta == 0 || fmin(ps_cluster_extent(a), ps_cluster_extent(b)) <= eta * sqrt(square));
+    if (square == 0 || eta == 0) return square > 0;
+    double first = square_extent(a), second = square_extent(b);
+    return (first < second ? first : second) <= eta * eta * square;
 }
 
 /* Where leaves go: neither, or one of both; and which blocks are not cut. */

@@ -17,12 +17,11 @@
 typedef struct ps_burton_miller {
     const ps_hbem_sparse *matrix;
     const ps_osrc *osrc;
-    ps_shifted_options inner; /* of M^-1 and V; parts is 2                 */
-    double *workspace;        /* ps_osrc_workspace(dofs)                   */
-    int64_t iterations;       /* of inner systems, added up                */
+    ps_shifted_solver mass, shifted; /* of M^-1, and of the systems of V */
+    double *workspace;               /* ps_osrc_workspace(dofs)          */
 } ps_burton_miller;
 
-/* y = x/2 - M^-1 kx - V M^-1 wx; kx is overwritten. Errors as ps_shifted_solve. */
+/* y = x/2 - M^-1 kx - V M^-1 wx; kx is overwritten. Errors are those of the solvers. */
 ps_status ps_burton_miller_combine(ps_burton_miller *equation, int64_t sides, const double *x,
                                    double *kx, const double *wx, double *y);
 

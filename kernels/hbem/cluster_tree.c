@@ -58,8 +58,8 @@ static void place(const ps_hbem_space *space, int64_t i, double point[3])
 static void include(ps_cluster_node *node, const double point[3])
 {
     for (int c = 0; c < 3; ++c) {
-        node->low[c] = fmin(node->low[c], point[c]);
-        node->high[c] = fmax(node->high[c], point[c]);
+        node->low[c] = point[c] < node->low[c] ? point[c] : node->low[c];
+        node->high[c] = point[c] > node->high[c] ? point[c] : node->high[c];
     }
 }
 
@@ -150,10 +150,13 @@ static void enclose_together(const placed *items, int64_t count, ps_cluster_node
 {
     double x0 = INFINITY, x1 = INFINITY, x2 = INFINITY, y0 = -INFINITY, y1 = y0, y2 = y0;
 #pragma omp parallel for reduction(min : x0, x1, x2) reduction(max : y0, y1, y2)
-    for (int64_t p = 0; p < count; ++p) {
-        const double *x = items[p].point;
-        x0 = fmin(x0, x[0]), x1 = fmin(x1, x[1]), x2 = fmin(x2, x[2]);
-        y0 = fmax(y0, x[0]), y1 = fmax(y1, x[1]), y2 = fmax(y2, x[2]);
+    for (int block = 0; block < BLOCKS; ++block) {
+        ps_cluster_node own;
+        start_box(&own);
+        for (int64_t p = count * block / BLOCKS; p < count * (block + 1) / BLOCKS; ++p)
+            include(&own, items[p].point);
+        x0 = fmin(x0, own.low[0]), x1 = fmin(x1, own.low[1]), x2 = fmin(x2, own.low[2]);
+        y0 = fmax(y0, own.high[0]), y1 = fmax(y1, own.high[1]), y2 = fmax(y2, own.high[2]);
     }
     *box = (ps_cluster_node){.low = {x0, x1, x2}, .high = {y0, y1, y2}};
 }

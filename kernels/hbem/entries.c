@@ -1,5 +1,6 @@
 #include "kernels/hbem/entries.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,15 @@ int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, in
     for (int64_t e = 0; e < count; ++e)
         if (e == 0 || list[e] != list[e - 1]) list[kept++] = list[e];
     return kept;
+}
+
+uint8_t ps_hbem_normal_group(const ps_hbem_triangle *triangle)
+{
+    const double *n = triangle->normal;
+    int axis = 0;
+    for (int c = 1; c < 3; ++c)
+        if (fabs(n[c]) > fabs(n[axis])) axis = c;
+    return (uint8_t)(2 * axis + (n[axis] < 0));
 }
 
 ps_hbem_kernel ps_hbem_exchanged(ps_hbem_kernel kernel)

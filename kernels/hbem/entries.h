@@ -89,4 +89,11 @@ ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem
 void ps_hbem_far_row(const ps_hbem_far *far, int64_t i, double *values);
 void ps_hbem_far_column(const ps_hbem_far *far, int64_t j, double *values);
 
+/* The same for one point instead of a function: the centroid of triangle t of the row panel, times its
+ * area. First the kernel at the centroids of the column panel's triangles, times their areas, then
+ * the integrals against the columns: values[part][column.triangle_count + columns]. And with rows and
+ * columns exchanged. */
+void ps_hbem_far_point_row(const ps_hbem_far *far, int64_t t, double *values);
+void ps_hbem_far_point_column(const ps_hbem_far *far, int64_t t, double *values);
+
 #endif

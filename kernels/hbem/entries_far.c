@@ -85,8 +85,8 @@ static ps_status choose_rule(ps_hbem_far *far)
     const ps_hbem_quadrature *quadrature = far->op->quadrature;
     double square = 0;
     for (int c = 0; c < 3; ++c) {
-        double gap = fmax(far->row.low[c] - far->column.high[c],
-                          far->column.low[c] - far->row.high[c]);
+        double gap =
+            fmax(far->row.low[c] - far->column.high[c], far->column.low[c] - far->row.high[c]);
         if (gap > 0) square += gap * gap;
     }
     if (square == 0)
@@ -123,8 +123,7 @@ ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem
     int64_t row_items = most_items(&far->row), column_items = most_items(&far->column);
     int64_t items = row_items > column_items ? row_items : column_items;
     PS_TRY(ps_hbem_take(workspace, blocks * 3 * ps_hbem_parts(op) * 64, &far->sums));
-    return ps_hbem_take(workspace,
-                        items * far->rule->count * (int64_t)sizeof(ps_hbem_source_f64),
+    return ps_hbem_take(workspace, items * far->rule->count * (int64_t)sizeof(ps_hbem_source_f64),
                         &far->sources);
 }
 
@@ -135,8 +134,8 @@ static void put_sources(const ps_hbem_far *far, const ps_hbem_triangle *t, const
     for (int q = 0; q < far->rule->count; ++q) {
         const double *hat = far->rule->hat[q];
         double factor = alpha[0] * hat[0] + alpha[1] * hat[1] + alpha[2] * hat[2];
-        ps_hbem_source_f64 s = {.coefficient = factor * far->rule->weight[q] * t->jacobian /
-                                               (4 * M_PI)};
+        ps_hbem_source_f64 s = {.coefficient =
+                                    factor * far->rule->weight[q] * t->jacobian / (4 * M_PI)};
         for (int c = 0; c < 3; ++c) {
             s.x[c] = hat[0] * t->corner[0][c] + hat[1] * t->corner[1][c] +
                      hat[2] * t->corner[2][c] - far->origin[c];
@@ -177,35 +176,43 @@ static double sum_at(const ps_hbem_far *far, int64_t index)
                                                : ((const double *)far->sums)[index];
 }
 
-/* values[part][n] from the sums of the lanes. */
-static void gather(const ps_hbem_far *far, const ps_hbem_panel *side, double *values)
+/* values[part][stride] from the sums of the lanes. */
+static void gather(const ps_hbem_far *far, const ps_hbem_panel *side, int64_t stride,
+                   double *values)
 {
     int parts = ps_hbem_parts(far->op), lanes = lanes_of(far->op);
-    int64_t n = side->range.end - side->range.begin;
-    memset(values, 0, (size_t)(n * parts) * sizeof *values);
+    size_t bytes = (size_t)(side->range.end - side->range.begin) * sizeof *values;
+    for (int part = 0; part < parts; ++part) memset(values + part * stride, 0, bytes);
     for (int64_t s = 0; s < side->triangle_count; ++s) {
         double jacobian = side->space->surface->triangles[side->triangles[s]].jacobian;
         int64_t first = s / lanes * 3 * parts * lanes + s % lanes;
         for (int e = 0; e < 3 * parts; ++e) {
             int32_t to = side->target[3 * s + e % 3];
-            if (to >= 0) values[e / 3 * n + to] += jacobian * sum_at(far, first + e * lanes);
+            if (to >= 0) values[e / 3 * stride + to] += jacobian * sum_at(far, first + e * lanes);
         }
     }
+}
+
+static void run(const ps_hbem_far *far, ps_hbem_row_job *job, const ps_hbem_panel *side,
+                ps_hbem_kernel kernel)
+{
+    int wave = ps_hbem_parts(far->op) - 1;
+    job->sources = far->sources;
+    job->panel = side->lanes;
+    job->blocks = side->blocks;
+    job->wavenumber = far->op->wavenumber;
+    job->sums = far->sums;
+    ps_hbem_pair_functions_here()->row[far->op->far_precision][kernel][wave](job);
 }
 
 static void evaluate(const ps_hbem_far *far, const ps_hbem_panel *fixed, const ps_hbem_panel *side,
                      ps_hbem_kernel kernel, int64_t i, double *values)
 {
-    ps_hbem_row_job job = {.sources = far->sources,
-                           .source_count = list_sources(far, fixed, i),
-                           .panel = side->lanes,
-                           .blocks = side->blocks,
-                           .rule = far->rule,
-                           .wavenumber = far->op->wavenumber,
-                           .sums = far->sums};
-    ps_hbem_pair_functions_here()->row[far->op->far_precision][kernel][ps_hbem_parts(far->op) - 1](
-        &job);
-    gather(far, side, values);
+    ps_hbem_row_job job = {.source_count = list_sources(far, fixed, i),
+                           .together = far->rule->count,
+                           .rule = far->rule};
+    run(far, &job, side, kernel);
+    gather(far, side, side->range.end - side->range.begin, values);
 }
 
 void ps_hbem_far_row(const ps_hbem_far *far, int64_t i, double *values)
@@ -216,4 +223,54 @@ void ps_hbem_far_row(const ps_hbem_far *far, int64_t i, double *values)
 void ps_hbem_far_column(const ps_hbem_far *far, int64_t j, double *values)
 {
     evaluate(far, &far->column, &far->row, ps_hbem_exchanged(far->op->kernel), j, values);
+}
+
+/* ---- points ---- */
+
+/* The centroid, with the area's weight. */
+static const ps_hbem_rule centroid = {
+    .count = 1, .hat = {{1. / 3, 1. / 3, 1. / 3}}, .weight = {.5}};
+
+static void put_point(const ps_hbem_far *far, const ps_hbem_triangle *t)
+{
+    ps_hbem_far one = *far;
+    one.rule = &centroid;
+    put_sources(&one, t, (double[3]){1, 1, 1}, 0);
+}
+
+/* values[part][stride] at the centroids, of the sums of hat 0, a third. */
+static void gather_points(const ps_hbem_far *far, const ps_hbem_panel *side, int64_t stride,
+                          double *values)
+{
+    int parts = ps_hbem_parts(far->op), lanes = lanes_of(far->op);
+    for (int64_t s = 0; s < side->triangle_count; ++s) {
+        double jacobian = side->space->surface->triangles[side->triangles[s]].jacobian;
+        int64_t first = s / lanes * 3 * parts * lanes + s % lanes;
+        for (int part = 0; part < parts; ++part)
+            values[part * stride + s] = 3 * jacobian * sum_at(far, first + 3 * part * lanes);
+    }
+}
+
+static void evaluate_point(const ps_hbem_far *far, const ps_hbem_panel *fixed,
+                           const ps_hbem_panel *side, ps_hbem_kernel kernel, int64_t t,
+                           double *values)
+{
+    int64_t stride = side->triangle_count + side->range.end - side->range.begin;
+    ps_hbem_row_job points = {.source_count = 1, .together = 1, .rule = &centroid};
+    ps_hbem_row_job functions = {.source_count = 1, .together = 1, .rule = far->rule};
+    put_point(far, &fixed->space->surface->triangles[fixed->triangles[t]]);
+    run(far, &points, side, kernel);
+    gather_points(far, side, stride, values);
+    run(far, &functions, side, kernel);
+    gather(far, side, stride, values + side->triangle_count);
+}
+
+void ps_hbem_far_point_row(const ps_hbem_far *far, int64_t t, double *values)
+{
+    evaluate_point(far, &far->row, &far->column, far->op->kernel, t, values);
+}
+
+void ps_hbem_far_point_column(const ps_hbem_far *far, int64_t t, double *values)
+{
+    evaluate_point(far, &far->column, &far->row, ps_hbem_exchanged(far->op->kernel), t, values);
 }

@@ -13,6 +13,9 @@ static inline int64_t ps_hbem_items(const ps_hbem_space *space, ps_hbem_range ra
 /* The triangles of the supports, each once: list[items]; returns their number. */
 int64_t ps_hbem_triangles_of(const ps_hbem_space *space, ps_hbem_range range, int32_t *list);
 
+/* The group of a normal: its largest component and the sign of that, 0 .. 5. */
+uint8_t ps_hbem_normal_group(const ps_hbem_triangle *triangle);
+
 /* The kernel with x and y exchanged: K'(x, y) = K(y, x). */
 ps_hbem_kernel ps_hbem_exchanged(ps_hbem_kernel kernel);
 

@@ -74,18 +74,24 @@ static void scale(int64_t n, double complex factor, const double *x, double *y)
     }
 }
 
-int64_t ps_osrc_workspace(int64_t dofs)
+int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2])
 {
-    return ps_shifted_workspace(dofs) + PS_SHIFTED_LANES * 2 * dofs;
+    double complex ke = from(osrc->ke);
+    if (osrc->coupling != PS_COUPLING_OSRC) return 0;
+    put(1 / (ke * ke), out[0]);
+    for (int j = 0; j < osrc->terms; ++j) put(from(osrc->b[j]) / (ke * ke), out[1 + j]);
+    return 1 + osrc->terms;
 }
+
+int64_t ps_osrc_workspace(int64_t dofs) { return PS_OSRC_GROUP * 2 * dofs; }
 
 /* What ps_osrc_apply hands on. */
 typedef struct apply {
     const ps_osrc *osrc;
     const ps_hbem_sparse *matrix;
-    const ps_shifted_options *options;
-    double *workspace, *inner; /* inner: solutions of a group */
-    int64_t *iterations;
+    const ps_shifted_solver *solver;
+    double *inner; /* solutions of a group */
+    double shifts[1 + PS_OSRC_TERMS_MAX][2];
 } apply;
 
 /* Terms of all sides, numbered side x terms + term, [first, first + count): their shares of y,
@@ -94,13 +100,13 @@ static ps_status add_terms(const apply *a, int64_t first, int64_t count, const d
 {
     int64_t n = 2 * a->matrix->dofs;
     double complex ke = from(a->osrc->ke);
-    ps_shifted_system systems[PS_SHIFTED_LANES];
+    ps_shifted_system systems[PS_OSRC_GROUP];
     for (int64_t s = 0; s < count; ++s) {
         int64_t side = (first + s) / a->osrc->terms, term = (first + s) % a->osrc->terms;
         systems[s] = (ps_shifted_system){.b = b + side * n, .x = a->inner + s * n};
-        put(from(a->osrc->b[term]) / (ke * ke), systems[s].shift);
+        memcpy(systems[s].shift, a->shifts[1 + term], sizeof systems[s].shift);
     }
-    PS_TRY(ps_shifted_solve(a->matrix, a->options, count, systems, a->workspace, a->iterations));
+    PS_TRY(a->solver->solve(a->solver->context, count, systems));
     for (int64_t s = 0; s < count; ++s) {
         double factor[2];
         put(I * from(a->osrc->a[(first + s) % a->osrc->terms]) / (a->osrc->wavenumber * ke * ke),
@@ -111,27 +117,26 @@ static ps_status add_terms(const apply *a, int64_t first, int64_t count, const d
     return PS_OK;
 }
 
-/* y <- (M - shift L)^-1 y for `count` sides, at most PS_SHIFTED_LANES. */
-static ps_status solve_in_place(const apply *a, double complex shift, int64_t count, double *y)
+/* y <- (M - shift L)^-1 y for `count` sides, at most PS_OSRC_GROUP. */
+static ps_status solve_in_place(const apply *a, const double shift[2], int64_t count, double *y)
 {
-    ps_shifted_system systems[PS_SHIFTED_LANES];
+    ps_shifted_system systems[PS_OSRC_GROUP];
     for (int64_t s = 0; s < count; ++s) {
         double *at = y + s * 2 * a->matrix->dofs;
-        systems[s] = (ps_shifted_system){.b = at, .x = at};
-        put(shift, systems[s].shift);
+        systems[s] = (ps_shifted_system){.shift = {shift[0], shift[1]}, .b = at, .x = at};
     }
-    return ps_shifted_solve(a->matrix, a->options, count, systems, a->workspace, a->iterations);
+    return a->solver->solve(a->solver->context, count, systems);
 }
 
+static int64_t group_of(int64_t left) { return left < PS_OSRC_GROUP ? left : PS_OSRC_GROUP; }
+
 ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
-                        const ps_shifted_options *options, int64_t sides, const double *b,
-                        double *y, double *workspace, int64_t *iterations)
+                        const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
+                        double *workspace)
 {
-    apply a = {
-        osrc,      matrix, options, workspace, workspace + ps_shifted_workspace(matrix->dofs),
-        iterations};
-    int64_t n = matrix->dofs, terms = osrc->coupling == PS_COUPLING_OSRC ? sides * osrc->terms : 0;
-    double complex ke = from(osrc->ke), shift = terms ? 1 / (ke * ke) : 0;
+    apply a = {osrc, matrix, solver, workspace, {{0}}};
+    int64_t n = matrix->dofs;
+    int64_t terms = ps_osrc_shifts(osrc, a.shifts) > 0 ? sides * osrc->terms : 0;
     double complex first = terms ? from(osrc->c0) : 1;
     if (osrc->coupling == PS_COUPLING_PLAIN) {
         memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
@@ -139,10 +144,9 @@ ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
     }
     for (int64_t side = 0; side < sides; ++side)
         scale(n, first / (I * osrc->wavenumber), b + 2 * n * side, y + 2 * n * side);
-    for (int64_t t = 0; t < terms; t += PS_SHIFTED_LANES)
-        PS_TRY(add_terms(&a, t, terms - t < PS_SHIFTED_LANES ? terms - t : PS_SHIFTED_LANES, b, y));
-    for (int64_t s = 0; s < sides; s += PS_SHIFTED_LANES)
-        PS_TRY(solve_in_place(
-            &a, shift, sides - s < PS_SHIFTED_LANES ? sides - s : PS_SHIFTED_LANES, y + 2 * n * s));
+    for (int64_t t = 0; t < terms; t += PS_OSRC_GROUP)
+        PS_TRY(add_terms(&a, t, group_of(terms - t), b, y));
+    for (int64_t s = 0; s < sides; s += PS_OSRC_GROUP)
+        PS_TRY(solve_in_place(&a, a.shifts[0], group_of(sides - s), y + 2 * n * s));
     return PS_OK;
 }

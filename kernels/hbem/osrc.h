@@ -44,13 +44,19 @@ ps_status ps_osrc_init(ps_osrc *osrc, ps_coupling coupling, double wavenumber, d
  * sum, or with the exact root. out[2], m. */
 void ps_osrc_symbol(const ps_osrc *osrc, double lambda, bool exact, double out[2]);
 
+/* Shifts c of the systems M - c L that ps_osrc_apply solves, m^2: out[1 + terms][2]; their number
+ * (0 where V needs none but c = 0). */
+int ps_osrc_shifts(const ps_osrc *osrc, double (*out)[2]);
+
+enum { PS_OSRC_GROUP = 16 }; /* systems that are handed to a solver at once */
+
 /* Doubles of workspace of ps_osrc_apply. */
 int64_t ps_osrc_workspace(int64_t dofs);
 
-/* y = V M^-1 b for `sides` vectors [2][dofs] each, one after the other; y is not b. options.parts
- * is 2. Errors and *iterations as ps_shifted_solve. */
+/* y = V M^-1 b for `sides` vectors [2][dofs] each, one after the other; y is not b. Errors are
+ * those of the solver. */
 ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
-                        const ps_shifted_options *options, int64_t sides, const double *b,
-                        double *y, double *workspace, int64_t *iterations);
+                        const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
+                        double *workspace);
 
 #endif

@@ -31,13 +31,14 @@ typedef struct ps_hbem_source_f64 {
     double x[3], normal[3], coefficient;
 } ps_hbem_source_f64;
 
-/* Sources are listed triangle by triangle, rule->count of each.
+/* Sources are listed triangle by triangle, `together` of each (0: 1).
  * sums[block][part][3][lanes] = sum_p c_p sum_q w_q phi_m(y_q) K(x_p, y_q), without the lanes' J.
  * Sources are of the table's precision, panel[blocks][12][lanes]: corners [3][3] and normal [3] of
  * the lanes' triangles, relative to the same origin as x. */
 typedef struct ps_hbem_row_job {
     const void *sources;
     int64_t source_count;
+    int together;
     const void *panel;
     int64_t blocks;
     const ps_hbem_rule *rule;

@@ -122,16 +122,16 @@ INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, int wave, const
 {
     const N(source) *source = job->sources;
     N(lanes) total[2][3] = {{{0}}};
-    int points = job->rule->count;
-    for (int q = 0; q < points; ++q) {
+    int together = job->together > 0 ? job->together : 1;
+    for (int q = 0; q < job->rule->count; ++q) {
         const double *hat = job->rule->hat[q];
         N(lanes) y[3], sum[2] = {{0}};
         for (int c = 0; c < 3; ++c)
             y[c] =
                 (real)hat[0] * panel[c] + (real)hat[1] * panel[3 + c] + (real)hat[2] * panel[6 + c];
-        for (int64_t s = 0; s < job->source_count; s += points)
+        for (int64_t s = 0; s < job->source_count; s += together)
             N(add_triangle)
-            (source + s, points, kernel, wave, y, panel + 9, (real)job->wavenumber, sum);
+            (source + s, together, kernel, wave, y, panel + 9, (real)job->wavenumber, sum);
         for (int part = 0; part <= wave; ++part)
             for (int m = 0; m < 3; ++m)
                 total[part][m] += (real)(hat[m] * job->rule->weight[q]) * sum[part];

@@ -267,15 +267,45 @@ static void refine_target(refiner *r)
     flush(r);
 }
 
+/* Where targets may be near: the box of all triangles, widened by the reach. */
+static void near_box(const ps_hbem_surface *surface, double reach, double box[2][3])
+{
+    double widest = 0;
+    for (int c = 0; c < 3; ++c) {
+        box[0][c] = INFINITY;
+        box[1][c] = -INFINITY;
+    }
+    for (int64_t t = 0; t < surface->triangle_count; ++t) {
+        const ps_hbem_triangle *at = &surface->triangles[t];
+        widest = fmax(widest, at->diameter);
+        for (int c = 0; c < 3; ++c) {
+            box[0][c] = fmin(box[0][c], at->centroid[c]);
+            box[1][c] = fmax(box[1][c], at->centroid[c]);
+        }
+    }
+    for (int c = 0; c < 3; ++c) {
+        box[0][c] -= reach * widest;
+        box[1][c] += reach * widest;
+    }
+}
+
+static bool in_box(double box[2][3], const double x[3])
+{
+    for (int c = 0; c < 3; ++c)
+        if (x[c] < box[0][c] || x[c] > box[1][c]) return false;
+    return true;
+}
+
 void ps_hbem_potentials_refine(const ps_hbem_potential_task *task,
                                const ps_hbem_refinement *refinement, int threads, void *workspace)
 {
-    double *own = (double *)workspace + buffer_doubles(task, tile_points(task));
+    double *own = (double *)workspace + buffer_doubles(task, tile_points(task)), box[2][3];
+    near_box(task->space->surface, refinement->reach, box);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
     for (int64_t i = 0; i < task->target_count; ++i) {
         double *lanes = own + omp_get_thread_num() * thread_doubles(task);
         refiner r = {.task = task, .how = refinement, .target = i, .lanes = lanes};
         r.buffer = buffer_in(task, lanes + PS_POTENTIAL_LANES * (3 + numbers(task)));
-        refine_target(&r);
+        if (in_box(box, task->targets + 3 * i)) refine_target(&r);
     }
 }

@@ -10,6 +10,11 @@ typedef struct share {
     bool transposed;
 } share;
 
+/* Rows [begin, end). */
+typedef struct span {
+    int64_t begin, end;
+} span;
+
 /* Whether the leaf stands for its transpose too. */
 static bool mirrored(const ps_hmatrix *matrix, int64_t leaf)
 {
@@ -19,8 +24,9 @@ static bool mirrored(const ps_hmatrix *matrix, int64_t leaf)
 static share share_of(const ps_hmatrix *matrix, int64_t index)
 {
     const ps_hmatrix_leaf *at = &matrix->leaves[index / 2];
-    share s = {index / 2, at->row_begin, at->row_end, at->column_begin, at->column_end,
-               matrix->blocks[index / 2].rank, index % 2 != 0};
+    share s = {index / 2,        at->row_begin,  at->row_end,
+               at->column_begin, at->column_end, matrix->blocks[index / 2].rank,
+               index % 2 != 0};
     if (s.transposed) {
         s.row_begin = at->column_begin;
         s.row_end = at->column_end;
@@ -90,78 +96,119 @@ static ps_product_vectors factor_of(const ps_hmatrix *matrix, const share *s, bo
     bool left = of_rows != s->transposed;
     int64_t length = left ? m : n, offset = left ? 0 : s->rank * matrix->parts * m;
     int64_t size = matrix->precision == PS_SINGLE ? 4 : 8;
-    return (ps_product_vectors){.values = (const char *)matrix->blocks[s->leaf].values +
-                                          offset * size,
-                                .count = s->rank, .vector = matrix->parts * length,
-                                .part = length, .parts = matrix->parts};
+    return (ps_product_vectors){.values =
+                                    (const char *)matrix->blocks[s->leaf].values + offset * size,
+                                .count = s->rank,
+                                .vector = matrix->parts * length,
+                                .part = length,
+                                .parts = matrix->parts};
 }
 
-static void reduce_share(const ps_product_plan *plan, int64_t index, int64_t sides,
-                         const double *x, double *scratch)
+static ps_product_lanes lanes_of(const double *data, int64_t part, int64_t side)
+{
+    return (ps_product_lanes){(double *)data, part, side};
+}
+
+/* Of x and y from an element on. */
+static ps_product_lanes columns_of(const ps_hmatrix *matrix, const double *x, int64_t from)
+{
+    return lanes_of(x + from, matrix->columns, matrix->parts * matrix->columns);
+}
+
+static ps_product_lanes rows_of(const ps_hmatrix *matrix, double *y, int64_t from)
+{
+    return lanes_of(y + from, matrix->rows, matrix->parts * matrix->rows);
+}
+
+/* The products of a share in scratch. */
+static ps_product_lanes numbers_of(const ps_product_plan *plan, int64_t index, int64_t rank,
+                                   const double *scratch)
+{
+    return lanes_of(scratch + plan->shares[index], rank, ps_product_scratch(plan, 1));
+}
+
+static void reduce_share(const ps_product_plan *plan, int64_t index, int64_t sides, const double *x,
+                         double *scratch)
 {
     const ps_hmatrix *matrix = plan->matrix;
     if (!exists(matrix, index)) return;
     share s = share_of(matrix, index);
     if (s.rank <= 0) return;
     ps_product_vectors basis = factor_of(matrix, &s, false);
-    int64_t total = ps_product_scratch(plan, 1);
-    for (int64_t side = 0; side < sides; ++side)
-        ps_product_select()->reduce[matrix->precision](
-            &basis, 0, s.column_end - s.column_begin,
-            x + side * matrix->parts * matrix->columns + s.column_begin, matrix->columns,
-            scratch + side * total + plan->shares[index]);
+    ps_product_select()->reduce[matrix->precision](
+        &basis, 0, s.column_end - s.column_begin, (int)sides, columns_of(matrix, x, s.column_begin),
+        numbers_of(plan, index, s.rank, scratch));
 }
 
-/* y of rows [begin, end) of a dense share, whose rows are the block's (transposed: its columns). */
-static void expand_dense(const ps_hmatrix *matrix, const share *s, int64_t begin, int64_t end,
-                         const double *x, double *y)
+/* Columns of a dense leaf as vectors, from `first` on. */
+static ps_product_vectors columns_from(const ps_hmatrix *matrix, const share *s, int64_t first,
+                                       int64_t count)
 {
     const ps_hmatrix_leaf *at = &matrix->leaves[s->leaf];
     int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
     int64_t size = matrix->precision == PS_SINGLE ? 4 : 8;
-    ps_product_vectors columns = {.values = matrix->blocks[s->leaf].values, .count = 1, .vector = m,
-                                  .part = m * n, .parts = matrix->parts};
-    const struct ps_product_functions *functions = ps_product_select();
-    for (int64_t j = s->transposed ? begin - s->row_begin : 0;
-         j < (s->transposed ? end - s->row_begin : n); ++j) {
-        double number[2];
-        columns.values = (const char *)matrix->blocks[s->leaf].values + j * m * size;
-        if (s->transposed) {
-            functions->reduce[matrix->precision](&columns, 0, m, x + s->column_begin,
-                                                 matrix->columns, number);
-            for (int part = 0; part < matrix->parts; ++part)
-                y[part * matrix->rows + s->row_begin + j] += number[part];
-            continue;
-        }
-        for (int part = 0; part < matrix->parts; ++part)
-            number[part] = x[part * matrix->columns + s->column_begin + j];
-        functions->expand[matrix->precision](&columns, begin - s->row_begin, end - begin, number,
-                                             y + begin, matrix->rows);
+    return (ps_product_vectors){.values =
+                                    (const char *)matrix->blocks[s->leaf].values + first * m * size,
+                                .count = count,
+                                .vector = m,
+                                .part = m * n,
+                                .parts = matrix->parts};
+}
+
+/* y of rows [begin, end) of a transposed dense share: products with its leaf's columns. */
+static void reduce_dense(const ps_hmatrix *matrix, const share *s, span rows, int64_t sides,
+                         const double *x, double *y)
+{
+    double numbers[PS_PRODUCT_SIDES * 2 * PS_PRODUCT_SEGMENT];
+    int64_t count = rows.end - rows.begin;
+    ps_product_vectors columns = columns_from(matrix, s, rows.begin - s->row_begin, count);
+    ps_product_lanes to = lanes_of(numbers, count, matrix->parts * count);
+    ps_product_lanes from = columns_of(matrix, x, s->column_begin);
+    for (int64_t first = 0; first < sides; first += PS_PRODUCT_SIDES) {
+        int group = sides - first < PS_PRODUCT_SIDES ? (int)(sides - first) : PS_PRODUCT_SIDES;
+        ps_product_lanes own =
+            rows_of(matrix, y + first * matrix->parts * matrix->rows, rows.begin);
+        ps_product_select()->reduce[matrix->precision](&columns, 0, s->column_end - s->column_begin,
+                                                       group, from, to);
+        for (int64_t e = 0; e < group * matrix->parts; ++e)
+            for (int64_t i = 0; i < count; ++i)
+                own.data[e * matrix->rows + i] += numbers[e * count + i];
+        from.data += PS_PRODUCT_SIDES * from.side;
     }
+}
+
+/* y of rows [begin, end) of a share. */
+static void expand_share(const ps_product_plan *plan, int64_t index, span rows, int64_t sides,
+                         const double *x, double *y, const double *scratch)
+{
+    const ps_hmatrix *matrix = plan->matrix;
+    share s = share_of(matrix, index);
+    ps_product_vectors basis;
+    ps_product_lanes numbers;
+    if (s.rank == PS_RANK_DENSE && s.transposed) {
+        reduce_dense(matrix, &s, rows, sides, x, y);
+        return;
+    }
+    if (s.rank == PS_RANK_DENSE) {
+        basis = columns_from(matrix, &s, 0, s.column_end - s.column_begin);
+        numbers = columns_of(matrix, x, s.column_begin);
+    } else {
+        basis = factor_of(matrix, &s, true);
+        numbers = numbers_of(plan, index, s.rank, scratch);
+    }
+    ps_product_select()->expand[matrix->precision](&basis, rows.begin - s.row_begin,
+                                                   rows.end - rows.begin, (int)sides, numbers,
+                                                   rows_of(matrix, y, rows.begin));
 }
 
 static void expand_segment(const ps_product_plan *plan, int64_t segment, int64_t sides,
                            const double *x, double *y, const double *scratch)
 {
-    const ps_hmatrix *matrix = plan->matrix;
     int64_t low = segment * PS_PRODUCT_SEGMENT, high = low + PS_PRODUCT_SEGMENT;
     for (int64_t v = plan->first[segment]; v < plan->first[segment + 1]; ++v) {
-        share s = share_of(matrix, plan->visits[v]);
-        int64_t begin = s.row_begin > low ? s.row_begin : low;
-        int64_t end = s.row_end < high ? s.row_end : high;
-        for (int64_t side = 0; side < sides; ++side) {
-            const double *from = x + side * matrix->parts * matrix->columns;
-            double *to = y + side * matrix->parts * matrix->rows;
-            if (s.rank == PS_RANK_DENSE) {
-                expand_dense(matrix, &s, begin, end, from, to);
-            } else if (s.rank > 0) {
-                ps_product_vectors basis = factor_of(matrix, &s, true);
-                ps_product_select()->expand[matrix->precision](
-                    &basis, begin - s.row_begin, end - begin,
-                    scratch + side * ps_product_scratch(plan, 1) + plan->shares[plan->visits[v]],
-                    to + begin, matrix->rows);
-            }
-        }
+        share s = share_of(plan->matrix, plan->visits[v]);
+        span rows = {s.row_begin > low ? s.row_begin : low, s.row_end < high ? s.row_end : high};
+        expand_share(plan, plan->visits[v], rows, sides, x, y, scratch);
     }
 }
 

@@ -47,16 +47,22 @@ typedef struct ps_product_vectors {
     int parts;
 } ps_product_vectors;
 
-/* Of the instruction sets, elements [begin, begin + n) of `count` vectors; x and y point at the first
- * of them, their parts are `stride` apart.
- * reduce: out[part * count + l] = sum_e basis_l[e] x[e]
- * expand: y[e] += sum_l basis_l[e] t[part * count + l]
- * both with the product of complex numbers, no conjugate, where there are two parts. */
+/* Vectors of right-hand sides: element e of part p of side s is at data + s side + p part + e. */
+typedef struct ps_product_lanes {
+    double *data;
+    int64_t part, side;
+} ps_product_lanes;
+
+enum { PS_PRODUCT_SIDES = 4, PS_PRODUCT_VECTORS = 4 }; /* taken at once */
+
+/* Of the instruction sets, elements [begin, begin + n) of `count` vectors; x and y begin at the
+ * first of them. reduce: out[l] = sum_e basis_l[e] x[e] expand: y[e] += sum_l basis_l[e] t[l] both
+ * with the product of complex numbers, no conjugate, where there are two parts. */
 struct ps_product_functions {
     void (*reduce[PS_PRECISION_COUNT])(const ps_product_vectors *basis, int64_t begin, int64_t n,
-                                       const double *x, int64_t stride, double *out);
+                                       int sides, ps_product_lanes x, ps_product_lanes out);
     void (*expand[PS_PRECISION_COUNT])(const ps_product_vectors *basis, int64_t begin, int64_t n,
-                                       const double *t, double *y, int64_t stride);
+                                       int sides, ps_product_lanes t, ps_product_lanes y);
 };
 
 #endif

@@ -1,15 +1,12 @@
 #include "kernels/hbem/product.h"
 
 #define real float
-#define REDUCE reduce_f32
-#define EXPAND expand_f32
+#define NAME(function) function##_f32
 #include "kernels/hbem/product_body.h"
 #undef real
-#undef REDUCE
-#undef EXPAND
+#undef NAME
 #define real double
-#define REDUCE reduce_f64
-#define EXPAND expand_f64
+#define NAME(function) function##_f64
 #include "kernels/hbem/product_body.h"
 
 const struct ps_product_functions PS_ISA_TABLE(ps_product) = {

@@ -192,3 +192,9 @@ ps_status ps_shifted_solve(const ps_hbem_sparse *matrix, const ps_shifted_option
     }
     return PS_OK;
 }
+
+ps_status ps_shifted_iterate(void *context, int64_t count, const ps_shifted_system *systems)
+{
+    ps_shifted_iterative *s = context;
+    return ps_shifted_solve(s->matrix, &s->options, count, systems, s->workspace, &s->iterations);
+}

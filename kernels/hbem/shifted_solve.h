@@ -36,6 +36,21 @@ ps_status ps_shifted_solve(const ps_hbem_sparse *matrix, const ps_shifted_option
                            int64_t count, const ps_shifted_system *systems, double *workspace,
                            int64_t *iterations);
 
+/* What solves shifted systems: this method, or another that its user brings. */
+typedef struct ps_shifted_solver {
+    void *context;
+    ps_status (*solve)(void *context, int64_t count, const ps_shifted_system *systems);
+} ps_shifted_solver;
+
+/* This method as a solver: context of ps_shifted_iterate. */
+typedef struct ps_shifted_iterative {
+    const ps_hbem_sparse *matrix;
+    ps_shifted_options options;
+    double *workspace;  /* ps_shifted_workspace */
+    int64_t iterations; /* so far               */
+} ps_shifted_iterative;
+ps_status ps_shifted_iterate(void *context, int64_t count, const ps_shifted_system *systems);
+
 /* ---- of the instruction sets: rows [begin, end) of a group; vectors are [dofs][2][lanes] ---- */
 
 typedef struct ps_shifted_group {

@@ -14,8 +14,14 @@ ps_status ps_vector_axpy_cuda(ps_precision precision, int64_t n, double alpha, c
                               void *y, ps_stream *stream);
 ps_status ps_vector_multiply_cuda(ps_precision precision, int64_t n, const void *x, void *y,
                                   ps_stream *stream);
-ps_status ps_vector_dot_cuda(ps_precision precision, int64_t n, const void *x, const void *y,
-                             void *workspace, ps_stream *stream);
+typedef struct ps_device_sum {
+    ps_precision precision;
+    bool difference; /* (x - y)^2, not x y */
+    int64_t n;
+    const void *x, *y;
+    void *workspace;
+} ps_device_sum;
+ps_status ps_vector_sum_cuda(const ps_device_sum *sum, ps_stream *stream);
 ps_status ps_stencil_multiply_cuda(ps_precision precision, const ps_slab_stencil *stencil,
                                    const void *x, void *y, int64_t planes, ps_stream *stream);
 

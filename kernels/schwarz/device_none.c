@@ -19,11 +19,7 @@ ps_status ps_vector_multiply_cuda(ps_precision precision, int64_t n, const void 
 {
     return none();
 }
-ps_status ps_vector_dot_cuda(ps_precision precision, int64_t n, const void *x, const void *y,
-                             void *workspace, ps_stream *stream)
-{
-    return none();
-}
+ps_status ps_vector_sum_cuda(const ps_device_sum *sum, ps_stream *stream) { return none(); }
 ps_status ps_stencil_multiply_cuda(ps_precision precision, const ps_slab_stencil *stencil,
                                    const void *x, void *y, int64_t planes, ps_stream *stream)
 {

@@ -29,20 +29,24 @@ template <typename real> struct direction {
     };
     struct operands {};
     const stencil_view<real> &s;
-    const real *r, *before;
-    real *p;
+    const real *__restrict__ r, *__restrict__ before;
+    real *__restrict__ p;
     real beta;
     double sum;
-    __device__ raw fetch(int64_t i) const { return {__ldg(r + i), __ldg(before + i)}; }
+    __device__ raw fetch(int64_t plane, unsigned at) const
+    {
+        return {*stencil_at(r, plane, at), *stencil_at(before, plane, at)};
+    }
     __device__ real value(const raw &a, int kind) const
     {
         return s.inverse[kind] * a.r + beta * a.p;
     }
-    __device__ operands ahead(int64_t) const { return operands(); }
-    __device__ void emit(operands, int64_t i, int, real u, real product)
+    __device__ operands ahead(int64_t, unsigned) const { return operands(); }
+    __device__ void emit(operands, const stencil_node &node, real u, real product)
     {
-        p[i] = u;
-        sum += (double)u * product;
+        real *to = stencil_at(p, node.plane, node.at);
+        if (node.seen) *to = u;
+        sum += node.seen ? (double)u * product : 0;
     }
 };
 
@@ -52,20 +56,24 @@ template <typename real> struct advance {
         real x, r;
     };
     const stencil_view<real> &s;
-    const real *p;
-    real *x, *r;
+    const real *__restrict__ p;
+    real *__restrict__ x, *__restrict__ r;
     real alpha;
     double rr, rz;
-    __device__ raw fetch(int64_t i) const { return __ldg(p + i); }
+    __device__ raw fetch(int64_t plane, unsigned at) const { return *stencil_at(p, plane, at); }
     __device__ real value(real u, int) const { return u; }
-    __device__ operands ahead(int64_t i) const { return {x[i], r[i]}; }
-    __device__ void emit(const operands &o, int64_t i, int kind, real u, real product)
+    __device__ operands ahead(int64_t plane, unsigned at) const
     {
-        const real rest = o.r - alpha * product;
-        x[i] = o.x + alpha * u;
-        r[i] = rest;
-        rr += (double)rest * rest;
-        rz += (double)rest * rest * s.inverse[kind];
+        return {*stencil_at(x, plane, at), *stencil_at(r, plane, at)};
+    }
+    __device__ void emit(const operands &o, const stencil_node &node, real u, real product)
+    {
+        const real rest = o.r - alpha * product, more = o.x + alpha * u;
+        const double square = node.seen ? (double)rest * rest : 0;
+        if (node.seen) *stencil_at(x, node.plane, node.at) = more;
+        if (node.seen) *stencil_at(r, node.plane, node.at) = rest;
+        rr += square;
+        rz += square * s.inverse[node.kind];
     }
 };
 
@@ -77,7 +85,7 @@ __device__ void step(ps_krylov_state *state, const block_sums &blocks, double su
 }
 
 template <typename real>
-__global__ void __launch_bounds__(STENCIL_THREADS, 2)
+__global__ void __launch_bounds__(STENCIL_THREADS, 4)
     make_direction(const __grid_constant__ stencil_view<real> s, const real *r, const real *before,
                    real *p, ps_krylov_state *state, block_sums blocks)
 {
@@ -89,7 +97,7 @@ __global__ void __launch_bounds__(STENCIL_THREADS, 2)
 }
 
 template <typename real>
-__global__ void __launch_bounds__(STENCIL_THREADS, 2)
+__global__ void __launch_bounds__(STENCIL_THREADS, 4)
     make_advance(const __grid_constant__ stencil_view<real> s, const real *p, real *x, real *r,
                  ps_krylov_state *state, block_sums blocks)
 {

@@ -112,28 +112,34 @@ __device__ void follow(const device_vectors<real> &v, int pass, int64_t i, doubl
     }
 }
 
+/* The products of rows and what follows them are two launches: with sums on their way, the products
+ * would wait for vectors that are read after them. */
 template <typename real> struct row_product {
-    const device_vectors<real> &v;
     real *out;
-    int pass;
-    double sums[SUMS];
-    __device__ void operator()(int64_t i, real sum)
-    {
-        out[i] = sum;
-        follow(v, pass, i, sums);
-    }
+    __device__ void operator()(int64_t i, real sum) const { out[i] = sum; }
 };
 
 template <bool stream, int width, typename real>
 __global__ void __launch_bounds__(CSR_THREADS)
-    multiply_rows(const __grid_constant__ device_vectors<real> v, csr_view<real> a, real *out,
-                  int pass, launch_end e)
+    multiply_rows(csr_view<real> a, real *out, int pass, const ps_krylov_state *state)
 {
     extern __shared__ double products[];
-    if (e.state->pass != pass) return;
-    row_product<real> rows = {v, out, pass, {0, 0, 0}};
+    if (state->pass != pass) return;
+    row_product<real> rows = {out};
     csr_all<stream, width>(a, reinterpret_cast<real *>(products), rows);
-    end_launch(e, rows.sums);
+}
+
+template <typename real>
+__global__ void __launch_bounds__(THREADS)
+    follow_rows(const __grid_constant__ device_vectors<real> v, int pass, launch_end e)
+{
+    if (e.state->pass != pass) return;
+    double sums[SUMS] = {0, 0, 0};
+    const int64_t step = (int64_t)gridDim.x * THREADS;
+#pragma unroll 4
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < v.rows; i += step)
+        follow(v, pass, i, sums);
+    end_launch(e, sums);
 }
 
 template <typename real> struct node_product {
@@ -144,13 +150,14 @@ template <typename real> struct node_product {
     real *out;
     int pass;
     double sums[SUMS];
-    __device__ real fetch(int64_t index) const { return in[index]; }
+    __device__ real fetch(int64_t plane, unsigned at) const { return *stencil_at(in, plane, at); }
     __device__ real value(real u, int) const { return u; }
-    __device__ operands ahead(int64_t) const { return operands(); }
-    __device__ void emit(operands, int64_t index, int, real, real product)
+    __device__ operands ahead(int64_t, unsigned) const { return operands(); }
+    __device__ void emit(operands, const stencil_node &node, real, real product)
     {
-        out[index] = product;
-        follow(v, pass, index, sums);
+        if (!node.seen) return;
+        *stencil_at(out, node.plane, node.at) = product;
+        follow(v, pass, node.plane + node.at / (int)sizeof(real), sums);
     }
 };
 
@@ -225,12 +232,11 @@ template <typename real> void launch_change(const ps_krylov_device_pass *p, ps_s
 }
 
 template <bool stream_shape, int width, typename real>
-void launch_rows(const ps_krylov_device_pass *p, const csr_view<real> &a, const launch_end &e,
-                 ps_stream *stream)
+void launch_rows(const ps_krylov_device_pass *p, const csr_view<real> &a, ps_stream *stream)
 {
     multiply_rows<stream_shape, width, real>
-        <<<csr_blocks(p->rows, width, BLOCKS_MAX), CSR_THREADS, csr_shared(stream_shape, sizeof(real)),
-           queue_of(stream)>>>(vectors_of<real>(p), a, static_cast<real *>(p->out), p->pass, e);
+        <<<csr_blocks(p->rows, width), CSR_THREADS, csr_shared(stream_shape, sizeof(real)),
+           queue_of(stream)>>>(a, static_cast<real *>(p->out), p->pass, p->state);
 }
 
 template <typename real>
@@ -241,15 +247,18 @@ void launch_matrix(const ps_krylov_device_pass *p, const launch_end &e, ps_strea
                               static_cast<const real *>(m->values),
                               static_cast<const real *>(p->in)};
     switch (m->shape.width + (m->shape.stream ? 100 : 0)) {
-    case 2: launch_rows<false, 2>(p, a, e, stream); break;
-    case 4: launch_rows<false, 4>(p, a, e, stream); break;
-    case 8: launch_rows<false, 8>(p, a, e, stream); break;
-    case 16: launch_rows<false, 16>(p, a, e, stream); break;
-    case 102: launch_rows<true, 2>(p, a, e, stream); break;
-    case 104: launch_rows<true, 4>(p, a, e, stream); break;
-    case 108: launch_rows<true, 8>(p, a, e, stream); break;
-    default: launch_rows<false, 32>(p, a, e, stream);
+    case 2: launch_rows<false, 2>(p, a, stream); break;
+    case 4: launch_rows<false, 4>(p, a, stream); break;
+    case 8: launch_rows<false, 8>(p, a, stream); break;
+    case 16: launch_rows<false, 16>(p, a, stream); break;
+    case 102: launch_rows<true, 2>(p, a, stream); break;
+    case 104: launch_rows<true, 4>(p, a, stream); break;
+    case 108: launch_rows<true, 8>(p, a, stream); break;
+    default: launch_rows<false, 32>(p, a, stream);
     }
+    if (e.steps)
+        follow_rows<real><<<(unsigned)change_blocks(p->rows), THREADS, 0, queue_of(stream)>>>(
+            vectors_of<real>(p), p->pass, e);
 }
 
 template <typename real>

@@ -58,6 +58,14 @@ ps_status ps_slab_device_finish(const ps_slab_device *box, const void *g, ps_str
 ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t at, int64_t count,
                                void *nodes, ps_stream *stream);
 
+/* The fixed point g <- T g + b, all on the device: only the change of g comes to the host. All
+ * slabs here. g: device memory, first guess, then the answer; workspace: device memory. As
+ * ps_interface_fixed_point; g is not the last iterate where it fails. */
+ps_status ps_slab_device_fixed_point(const ps_slab_device *box, double tolerance, int64_t limit,
+                                     void *g, void *workspace, ps_stream *stream,
+                                     ps_krylov_result *result);
+int64_t ps_slab_device_fixed_workspace(const ps_slab_device_plan *plan); /* bytes */
+
 /* The parallel method as a problem for interface.h, vectors on the host: traces are copied to the
  * device and back. All slabs here, fp64. `context` must outlive it: g and out are device memory for
  * all traces. */

@@ -37,29 +37,31 @@ __global__ void __launch_bounds__(THREADS) each(int64_t n, const Change change)
     if (i < n) change(i);
 }
 
-template <typename real>
-__global__ void __launch_bounds__(THREADS) dot(int64_t n, const real *x, const real *y, double *out,
-                                               block_sums sums)
+template <bool difference, typename real>
+__global__ void __launch_bounds__(THREADS)
+    add_up(int64_t n, const real *__restrict__ x, const real *__restrict__ y, double *out,
+           block_sums sums)
 {
     double sum[SUMS] = {0, 0, 0};
     const int64_t step = (int64_t)gridDim.x * THREADS;
 #pragma unroll 4
     for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step)
-        sum[0] += (double)x[i] * y[i];
+        sum[0] += difference ? ((double)x[i] - y[i]) * ((double)x[i] - y[i]) : (double)x[i] * y[i];
     if (add_launch(sums, sum)) *out = sum[0];
 }
 
 template <typename real> struct plain_product {
     typedef real raw;
     struct operands {};
-    const real *x;
-    real *y;
-    __device__ real fetch(int64_t index) const { return __ldg(x + index); }
+    const real *__restrict__ x;
+    real *__restrict__ y;
+    __device__ real fetch(int64_t plane, unsigned at) const { return *stencil_at(x, plane, at); }
     __device__ real value(real u, int) const { return u; }
-    __device__ operands ahead(int64_t) const { return operands(); }
-    __device__ void emit(operands, int64_t index, int, real, real product) const
+    __device__ operands ahead(int64_t, unsigned) const { return operands(); }
+    __device__ void emit(operands, const stencil_node &node, real, real product) const
     {
-        y[index] = product;
+        real *to = stencil_at(y, node.plane, node.at);
+        if (node.seen) *to = product;
     }
 };
 
@@ -82,14 +84,17 @@ ps_status launch_each(int64_t n, const Change &change, ps_stream *stream)
     return PS_OK;
 }
 
-template <typename real>
-void launch_dot(int64_t n, const void *x, const void *y, void *workspace, cudaStream_t on)
+template <typename real> void launch_sum(const ps_device_sum *s, cudaStream_t on)
 {
-    double *out = static_cast<double *>(workspace);
+    double *out = static_cast<double *>(s->workspace);
+    const real *x = static_cast<const real *>(s->x), *y = static_cast<const real *>(s->y);
     const block_sums sums = {out + 2, reinterpret_cast<unsigned *>(out + 1)};
-    const int64_t blocks = (n + 4 * THREADS - 1) / (4 * THREADS);
-    dot<real><<<(unsigned)(blocks < PS_DOT_BLOCKS ? blocks : PS_DOT_BLOCKS), THREADS, 0, on>>>(
-        n, static_cast<const real *>(x), static_cast<const real *>(y), out, sums);
+    const int64_t all = (s->n + 4 * THREADS - 1) / (4 * THREADS);
+    const unsigned blocks = (unsigned)(all < PS_DOT_BLOCKS ? all : PS_DOT_BLOCKS);
+    if (s->difference)
+        add_up<true><<<blocks, THREADS, 0, on>>>(s->n, x, y, out, sums);
+    else
+        add_up<false><<<blocks, THREADS, 0, on>>>(s->n, x, y, out, sums);
 }
 
 template <typename real>
@@ -133,15 +138,14 @@ extern "C" ps_status ps_vector_multiply_cuda(ps_precision precision, int64_t n, 
         n, multiplied<double>{static_cast<const double *>(x), static_cast<double *>(y)}, stream);
 }
 
-extern "C" ps_status ps_vector_dot_cuda(ps_precision precision, int64_t n, const void *x,
-                                        const void *y, void *workspace, ps_stream *stream)
+extern "C" ps_status ps_vector_sum_cuda(const ps_device_sum *sum, ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
     cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    if (precision == PS_SINGLE)
-        launch_dot<float>(n, x, y, workspace, on);
+    if (sum->precision == PS_SINGLE)
+        launch_sum<float>(sum, on);
     else
-        launch_dot<double>(n, x, y, workspace, on);
+        launch_sum<double>(sum, on);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -27,11 +27,16 @@ enum { PS_DOT_BLOCKS = 1056, PS_DOT_BYTES = 8 * (2 + 3 * PS_DOT_BLOCKS) };
 ps_status ps_vector_device_dot(ps_precision precision, int64_t n, const void *x, const void *y,
                                void *workspace, ps_stream *stream);
 
-/* y = A x on a slab, fixed rows y = x. planes: how many a warp marches, 0: by a model of the size
- * and the device. */
+/* The same of (x - y) (x - y). */
+ps_status ps_vector_device_difference(ps_precision precision, int64_t n, const void *x,
+                                      const void *y, void *workspace, ps_stream *stream);
+
+/* y = A x on a slab, fixed rows y = x. planes: how many a warp marches, of which results do not
+ * depend. */
 ps_status ps_stencil_device_multiply(ps_precision precision, const ps_slab_stencil *stencil,
                                      const void *x, void *y, int64_t planes, ps_stream *stream);
-/* Planes that a warp should march: enough warps for all multiprocessors, few planes read twice. */
+/* Planes that a warp should march: enough warps for all multiprocessors, few planes read twice. The
+ * multiprocessors are those of ps_device_describe, which takes longer than a small product. */
 int64_t ps_stencil_device_planes(const ps_slab_stencil *stencil, int multiprocessors);
 
 #endif

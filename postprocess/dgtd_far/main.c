@@ -20,10 +20,9 @@ typedef enum quantity { FAR, RCS } quantity;
 
 static struct {
     int quantity;
-    int64_t directions;
-    const char *around, *normal;
-    ps_text_list direction;
-} chosen = {.normal = "0,1,0"};
+    const char *around;
+    ps_receiver_words where;
+} chosen = {.where = PS_RECEIVER_WORDS};
 
 static const ps_option options[] = {{"quantity", PS_OPTION_CHOICE, &chosen.quantity, "far|rcs",
                                      "lim r E (x, y, z a channel each), or the radar cross-section",
@@ -33,12 +32,7 @@ static const ps_option options[] = {{"quantity", PS_OPTION_CHOICE, &chosen.quant
                                      "names of physical groups); default: "
                                      "the boundary of the mesh",
                                      0, 0, PS_IDENTITY},
-                                    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI",
-                                     "a direction, degrees", 0, 0, PS_IDENTITY},
-                                    {"directions", PS_OPTION_INT, &chosen.directions, "N",
-                                     "N directions on a great circle", 0, 1000000, PS_IDENTITY},
-                                    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z",
-                                     "normal of the great circle", 0, 0, PS_IDENTITY},
+    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
                                     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 /* Faces of the surface, by the rows that they belong to. */
@@ -319,10 +313,7 @@ static ps_status write_trace(job *j, const ps_run *run, const ps_store_identity 
 
 static ps_status list_directions(job *j)
 {
-    for (int i = 0; i < chosen.direction.count; ++i)
-        PS_TRY(ps_receivers_add_direction(&j->receivers, chosen.direction.items[i]));
-    if (chosen.directions)
-        PS_TRY(ps_receivers_add_circle(&j->receivers, chosen.directions, chosen.normal));
+    PS_TRY(ps_receivers_add_words(&j->receivers, &chosen.where));
     return j->receivers.count ? PS_OK : ps_fail(PS_USAGE, "say where: --direction or --directions");
 }
 

@@ -24,11 +24,10 @@ typedef enum quantity {
 static struct {
     int quantity;
     double radius, eps, mu, sigma, fmin, fmax;
-    int64_t count, directions;
+    int64_t count;
     bool pec;
-    const char *centre, *origin, *wave, *polarisation, *frequencies, *like, *points, *plane,
-        *normal;
-    ps_text_list at, direction;
+    const char *centre, *origin, *wave, *polarisation, *frequencies, *like;
+    ps_receiver_words where;
 } chosen = {.radius = 1,
             .eps = 1,
             .mu = 1,
@@ -36,7 +35,7 @@ static struct {
             .origin = "0,0,0",
             .wave = "0,0,1",
             .polarisation = "1,0,0",
-            .normal = "0,1,0"};
+            .where = PS_RECEIVER_WORDS};
 
 static const ps_option options[] = {
     {"quantity", PS_OPTION_CHOICE, &chosen.quantity,
@@ -63,15 +62,8 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"like", PS_OPTION_TEXT, &chosen.like, "TRACE",
      "frequencies and places of this trace over frequency, three channels a point", 0, 0, 0},
-    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "points, m", 0, 0, PS_IDENTITY},
-    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "points from a file", 0, 0, 0},
-    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2", "points of a plane", 0, 0, PS_IDENTITY},
-    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI", "far field: directions, degrees",
-     0, 0, PS_IDENTITY},
-    {"directions", PS_OPTION_INT, &chosen.directions, "N", "far field: N on a great circle", 0,
-     1000000, PS_IDENTITY},
-    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
-     PS_IDENTITY},
+    PS_RECEIVER_POINT_OPTIONS(chosen.where),
+    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 typedef struct job {
@@ -157,12 +149,7 @@ static ps_status list_frequencies(job *j)
 static ps_status list_places(job *j)
 {
     ps_receivers *r = &j->receivers;
-    for (int i = 0; i < chosen.at.count; ++i) PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
-    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
-    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
-    for (int i = 0; i < chosen.direction.count; ++i)
-        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
-    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
+    PS_TRY(ps_receivers_add_words(r, &chosen.where));
     if (r->count && r->far_field != is_far())
         return ps_fail(PS_USAGE, "far, rcs: --direction or --directions; fields: --at, --points or "
                                  "--plane");

@@ -19,30 +19,20 @@
 enum { SCATTERED, TOTAL, TARGET_STRENGTH, FILES_MAX = PS_OPERANDS_MAX };
 
 static struct {
-    ps_text_list at, direction;
-    const char *points, *plane, *sphere, *normal, *centre, *incidence, *pictures, *surface;
-    int64_t directions, quadrature, refinement;
+    ps_receiver_words where;
+    const char *sphere, *centre, *incidence, *pictures, *surface;
+    int64_t quadrature, refinement;
     int quantity, precision;
     bool monostatic;
     double distance, speed;
-} chosen = {.normal = "0,1,0", .centre = "0,0,0", .speed = 1500, .refinement = 8};
+} chosen = {.where = PS_RECEIVER_WORDS, .centre = "0,0,0", .speed = 1500, .refinement = 8};
 
 static const ps_option options[] = {
     {"quantity", PS_OPTION_CHOICE, &chosen.quantity, "scattered|total|target-strength",
      "scattered field (or, without waves, the potential), total field, or 20 log10 of R|u| and |F|",
      0, 0, PS_IDENTITY},
-    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "a point, m (may be repeated)", 0, 0, PS_IDENTITY},
-    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "points from a file, three numbers a line",
-     0, 0, 0},
-    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2",
-     "N1 x N2 points of the plane O + s U + t V, 0 <= s, t <= 1; O, U, V are X,Y,Z", 0, 0,
-     PS_IDENTITY},
-    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI",
-     "far field in this direction, degrees (may be repeated)", 0, 0, PS_IDENTITY},
-    {"directions", PS_OPTION_INT, &chosen.directions, "N",
-     "far field in N directions on a great circle", 0, 10000000, PS_IDENTITY},
-    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
-     PS_IDENTITY},
+    PS_RECEIVER_POINT_OPTIONS(chosen.where),
+    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
     {"sphere", PS_OPTION_TEXT, &chosen.sphere, "N1xN2",
      "far field in N1 x N2 directions all around, polar angles (i + 1/2) 180/N1 degrees", 0, 0,
      PS_IDENTITY},
@@ -101,12 +91,7 @@ static ps_status add_monostatic(job *j)
 static ps_status add_receivers(job *j)
 {
     ps_receivers *r = &j->receivers;
-    for (int i = 0; i < chosen.at.count; ++i) PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
-    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
-    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
-    for (int i = 0; i < chosen.direction.count; ++i)
-        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
-    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
+    PS_TRY(ps_receivers_add_words(r, &chosen.where));
     if (chosen.sphere) PS_TRY(ps_receivers_add_sphere(r, chosen.sphere));
     if (chosen.monostatic && r->count)
         return ps_fail(PS_USAGE, "--monostatic says where: leave out points and directions");
@@ -188,16 +173,6 @@ static void warn_of_solutions(const job *j)
                        ps_store_path(j->source.files[f].store));
 }
 
-/* The options that change results, and what the receivers' file held. */
-static void make_options(job *j, const ps_run *run)
-{
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    const unsigned char *bytes = (const unsigned char *)j->receivers.places;
-    for (int64_t i = 0; i < 24 * j->receivers.count; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    snprintf(j->options, sizeof j->options, "%sreceivers=%016llx\n", run->record,
-             (unsigned long long)hash);
-}
-
 static ps_status prepare(job *j, const ps_run *run)
 {
     j->files = run->operand_count - (run->plan && run->operand_count == 1 ? 0 : 1);
@@ -209,7 +184,7 @@ static ps_status prepare(job *j, const ps_run *run)
     PS_TRY(add_receivers(j));
     PS_TRY(choose_incidence(j));
     PS_TRY(check_quantity(j));
-    make_options(j, run);
+    ps_receivers_record(&j->receivers, run->record, j->options, sizeof j->options);
     for (int f = 0; f < j->files; ++f) {
         snprintf(j->role_names[f], sizeof j->role_names[f], f ? "solution_%d" : "solution", f);
         j->roles[f] = j->role_names[f];

@@ -167,7 +167,7 @@ static const ps_program program = {
         "  lengths   histogram of the lengths of row-vectors, from slice matrices\n"
         "  trace     signals over time, from traces\n"
         "  spectrum  levels over frequency, from traces made by penstock-spectrum\n"
-        "  polar     levels over angle at chosen frequencies, from such a trace of a far field\n"
+        "  polar     levels over angle at chosen frequencies, from such traces of a far field\n"
         "  plane     the field on a plane as a colour map, from a trace of a plane\n"
         "  surface   the density on the surface at a time, from MESH and HISTORY; or, from FIELD, a\n"
         "            field of triangles, or one on the skin of the tetrahedra where it is above 0\n"

@@ -1,7 +1,9 @@
 /*
- * Polar diagrams: |far field| in decibels over the angle, a curve for each chosen frequency.
+ * Polar diagrams: |far field|, or the field on a circle, in decibels over the angle: a curve for
+ * each file and chosen frequency.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +12,25 @@
 #include "runtime/memory.h"
 #include "runtime/options.h"
 
-enum { POLAR_CURVES_MAX = 8 };
+enum { POLAR_CURVES_MAX = 8, POLAR_FILES_MAX = 4 };
 
 typedef struct direction {
     double angle; /* radians, [0, 2 pi) */
     int64_t channel;
 } direction;
+
+/* A file and what is shown of it. */
+typedef struct polar_file {
+    ps_trace trace;
+    direction *directions; /* [channels], ascending */
+    int64_t samples[POLAR_CURVES_MAX];
+    int count;
+} polar_file;
+
+typedef struct polar {
+    polar_file files[POLAR_FILES_MAX];
+    int count, normal;
+} polar;
 
 static int by_angle(const void *a, const void *b)
 {
@@ -28,51 +43,53 @@ static int normal_axis(const ps_trace *trace)
 {
     double sums[3] = {0, 0, 0};
     for (int64_t c = 0; c < trace->channels; ++c)
-        for (int k = 0; k < 3; ++k) sums[k] += fabs(trace->places[3 * c + k]);
+        for (int k = 0; k < 3; ++k) sums[k] += fabs(trace->places[3 * c + k]); /* to scale */
     int least = 2;
     for (int k = 0; k < 3; ++k)
         if (sums[k] < sums[least] * (1 - 1e-9)) least = k;
     return least;
 }
 
-static ps_status order_directions(const plot_request *request, const ps_trace *trace, int normal,
-                                  direction *out)
+static ps_status order_directions(const char *path, polar_file *file, int normal)
 {
     static const int first[3] = {1, 0, 0}, second[3] = {2, 2, 1};
+    const ps_trace *trace = &file->trace;
     for (int64_t c = 0; c < trace->channels; ++c) {
         const double *d = &trace->places[3 * c];
-        if (fabs(d[normal]) > 0.02)
+        if (fabs(d[normal]) > 0.02 * sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]))
             return ps_fail(PS_INVALID,
                            "%s: direction %lld does not lie in a coordinate plane with "
                            "the others; a polar diagram needs a circle of directions",
-                           request->files[0], (long long)c);
+                           path, (long long)c);
         double angle = atan2(d[second[normal]], d[first[normal]]);
-        out[c] = (direction){angle < 0 ? angle + 2 * M_PI : angle, c};
+        file->directions[c] = (direction){angle < 0 ? angle + 2 * M_PI : angle, c};
     }
-    qsort(out, (size_t)trace->channels, sizeof *out, by_angle);
+    qsort(file->directions, (size_t)trace->channels, sizeof *file->directions, by_angle);
     return PS_OK;
 }
 
 /* The samples to show: nearest to --frequencies, or four spread over the axis. */
-static ps_status choose_samples(const plot_request *request, const ps_trace *trace, int64_t *out,
-                                int *count)
+static ps_status choose_samples(const plot_request *request, const char *path, polar_file *file)
 {
+    const ps_trace *trace = &file->trace;
     if (!request->frequencies) {
-        *count = trace->samples < 4 ? (int)trace->samples : 4;
-        for (int i = 0; i < *count; ++i) out[i] = (i + 1) * trace->samples / (*count + 1);
+        file->count = trace->samples < 4 ? (int)trace->samples : 4;
+        for (int i = 0; i < file->count; ++i)
+            file->samples[i] = (i + 1) * trace->samples / (file->count + 1);
         return PS_OK;
     }
     double wanted[POLAR_CURVES_MAX];
-    ps_status status = ps_parse_reals(request->frequencies, ',', wanted, POLAR_CURVES_MAX, count);
+    ps_status status =
+        ps_parse_reals(request->frequencies, ',', wanted, POLAR_CURVES_MAX, &file->count);
     if (status != PS_OK) return ps_context(status, "--frequencies");
     double last = trace->axis[trace->samples - 1];
-    for (int i = 0; i < *count; ++i) {
+    for (int i = 0; i < file->count; ++i) {
         if (wanted[i] < 0 || wanted[i] > last * (1 + 1e-9))
             return ps_fail(PS_USAGE,
                            "--frequencies: %.6g Hz is outside the spectrum of %s, which "
                            "reaches %.6g Hz",
-                           wanted[i], request->files[0], last);
-        out[i] = curves_nearest(trace, wanted[i]);
+                           wanted[i], path, last);
+        file->samples[i] = curves_nearest(trace, wanted[i]);
     }
     return PS_OK;
 }
@@ -92,12 +109,13 @@ static void put_curve(const ps_trace *trace, const direction *directions, int64_
     canvas_put(c, "END\n");
 }
 
-static double top_level(const ps_trace *trace, const int64_t *samples, int count)
+static double top_level(const polar *p)
 {
     double top = -INFINITY;
-    for (int i = 0; i < count; ++i)
-        for (int64_t c = 0; c < trace->channels; ++c)
-            top = fmax(top, decibel_value(trace, samples[i], c));
+    for (int f = 0; f < p->count; ++f)
+        for (int i = 0; i < p->files[f].count; ++i)
+            for (int64_t c = 0; c < p->files[f].trace.channels; ++c)
+                top = fmax(top, decibel_value(&p->files[f].trace, p->files[f].samples[i], c));
     return top;
 }
 
@@ -129,42 +147,66 @@ static void put_axes(const ps_trace *trace, int normal, double low, double high,
         ends[normal][0], ends[normal][1]);
 }
 
-static ps_status draw(const plot_request *request, const ps_trace *trace, direction *directions,
-                      canvas *c)
+/* A colour a curve; files after the first are dashed. */
+static void put_plot(const plot_request *request, const polar *p, canvas *c)
 {
-    int normal = normal_axis(trace), count = 0;
-    int64_t samples[POLAR_CURVES_MAX];
-    PS_TRY(order_directions(request, trace, normal, directions));
-    PS_TRY(choose_samples(request, trace, samples, &count));
-    double top = top_level(trace, samples, count);
+    for (int f = 0, index = 0; f < p->count; ++f)
+        for (int i = 0; i < p->files[f].count; ++i, ++index) {
+            char name[256], title[320];
+            plot_label(request, f, name, sizeof name);
+            snprintf(title, sizeof title, "%.4g Hz%s%s",
+                     p->files[f].trace.axis[p->files[f].samples[i]], p->count > 1 ? ", " : "",
+                     p->count > 1 ? name : "");
+            canvas_put(c, "%s$C%d using 1:2 with lines lw 2.4 dt %d lc rgb '%s' title ",
+                       index ? ", \\\n  " : "plot ", index, f ? f + 1 : 1,
+                       canvas_colour(index));
+            canvas_put_quoted(c, title);
+        }
+    canvas_put(c, "\n");
+}
+
+static ps_status draw(const plot_request *request, const polar *p, canvas *c)
+{
+    double top = top_level(p);
     if (!isfinite(top))
         return ps_fail(PS_INVALID, "%s: no finite value to plot", request->files[0]);
     double high = 10 * ceil(top / 10), low = high - 10 * ceil(request->dynamic / 10);
-    for (int i = 0; i < count; ++i) put_curve(trace, directions, samples[i], i, low, c);
+    for (int f = 0, index = 0; f < p->count; ++f)
+        for (int i = 0; i < p->files[f].count; ++i, ++index)
+            put_curve(&p->files[f].trace, p->files[f].directions, p->files[f].samples[i], index,
+                      low, c);
     canvas_title(c, request->title);
-    put_axes(trace, normal, low, high, c);
-    canvas_put(c, "plot ");
-    for (int i = 0; i < count; ++i)
-        canvas_put(c, "%s$C%d using 1:2 with lines lw 2.4 lc rgb '%s' title '%.4g Hz'",
-                   i ? ", \\\n  " : "", i, canvas_colour(i), trace->axis[samples[i]]);
-    canvas_put(c, "\n");
+    put_axes(&p->files[0].trace, p->normal, low, high, c);
+    put_plot(request, p, c);
     return PS_OK;
+}
+
+static ps_status load_file(const plot_request *request, int f, polar *p)
+{
+    polar_file *file = &p->files[f];
+    const char *path = request->files[f];
+    PS_TRY(ps_trace_load(path, &file->trace));
+    if (!file->trace.in_frequency || file->trace.channels < 3)
+        return ps_fail(PS_USAGE,
+                       "%s: a polar diagram needs a spectrum (penstock-spectrum) at three "
+                       "directions or more",
+                       path);
+    if (f == 0) p->normal = normal_axis(&file->trace);
+    PS_TRY(PS_ALLOC(&file->directions, file->trace.channels, "directions"));
+    PS_TRY(order_directions(path, file, p->normal));
+    return choose_samples(request, path, file);
 }
 
 ps_status plot_polar(const plot_request *request, canvas *c)
 {
-    ps_trace trace = {0};
-    direction *directions = NULL;
-    PS_TRY(plot_need_files(request, 1, 1, "spectrum of a far field"));
-    ps_status status = ps_trace_load(request->files[0], &trace);
-    if (status == PS_OK && (!trace.in_frequency || trace.channels < 3))
-        status = ps_fail(PS_USAGE,
-                         "%s: a polar diagram needs a spectrum (penstock-spectrum) at three "
-                         "directions or more",
-                         request->files[0]);
-    if (status == PS_OK) status = PS_ALLOC(&directions, trace.channels, "directions");
-    if (status == PS_OK) status = draw(request, &trace, directions, c);
-    free(directions);
-    ps_trace_release(&trace);
+    polar p = {.count = request->file_count};
+    PS_TRY(plot_need_files(request, 1, POLAR_FILES_MAX, "spectra of a far field"));
+    ps_status status = PS_OK;
+    for (int f = 0; status == PS_OK && f < p.count; ++f) status = load_file(request, f, &p);
+    if (status == PS_OK) status = draw(request, &p, c);
+    for (int f = 0; f < p.count; ++f) {
+        free(p.files[f].directions);
+        ps_trace_release(&p.files[f].trace);
+    }
     return status;
 }

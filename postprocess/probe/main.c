@@ -12,27 +12,17 @@
 enum { FIELD_SCATTERED, FIELD_TOTAL };
 
 static struct {
-    ps_text_list at, direction;
-    const char *points, *plane, *normal, *surface, *snapshots;
-    int64_t directions, every;
+    ps_receiver_words where;
+    const char *surface, *snapshots;
+    int64_t every;
     int field;
     bool mean;
     double from, to;
-} chosen = {.normal = "0,1,0", .from = -1e300, .to = 1e300};
+} chosen = {.where = PS_RECEIVER_WORDS, .from = -1e300, .to = 1e300};
 
 static const ps_option options[] = {
-    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "a point, m (may be repeated)", 0, 0, PS_IDENTITY},
-    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "points from a file, three numbers a line",
-     0, 0, 0},
-    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2",
-     "N1 x N2 points of the plane O + s U + t V, 0 <= s, t <= 1; O, U, V are X,Y,Z", 0, 0,
-     PS_IDENTITY},
-    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI",
-     "far field in this direction, degrees (may be repeated)", 0, 0, PS_IDENTITY},
-    {"directions", PS_OPTION_INT, &chosen.directions, "N",
-     "far field in N directions on a great circle", 0, 1000000, PS_IDENTITY},
-    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
-     PS_IDENTITY},
+    PS_RECEIVER_POINT_OPTIONS(chosen.where),
+    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
     {"surface", PS_OPTION_TEXT, &chosen.surface, "LIST",
      "densities at these unknowns (triangles or, sound-hard, vertices): 0,7,20-29 or all", 0, 0,
      PS_IDENTITY},
@@ -59,19 +49,7 @@ typedef struct task {
     char options[PS_RECORD_MAX + 64];
 } task;
 
-/* ---- receivers ---- */
-
-static ps_status add_receivers(ps_receivers *r)
-{
-    for (int i = 0; i < chosen.at.count; ++i)
-        PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
-    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
-    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
-    for (int i = 0; i < chosen.direction.count; ++i)
-        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
-    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
-    return PS_OK;
-}
+/* ---- unknowns ---- */
 
 static ps_status add_unknowns(task *t, int64_t first, int64_t last)
 {
@@ -128,16 +106,6 @@ static ps_status check_choice(const task *t)
 
 /* ---- what there is to do ---- */
 
-/* The options that change results, and what the receivers' file held. */
-static void make_options(task *t, const ps_run *run)
-{
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    const unsigned char *bytes = (const unsigned char *)t->receivers.places;
-    for (int64_t i = 0; i < 24 * t->receivers.count; ++i) hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    snprintf(t->options, sizeof t->options, "%sreceivers=%016llx\n", run->record,
-             (unsigned long long)hash);
-}
-
 static void warn_inside(const task *t)
 {
     if (t->surface || t->receivers.far_field || !t->source.mesh.closed) return;
@@ -151,12 +119,12 @@ static void warn_inside(const task *t)
 
 static ps_status prepare(task *t, const ps_run *run)
 {
-    PS_TRY(add_receivers(&t->receivers));
+    PS_TRY(ps_receivers_add_words(&t->receivers, &chosen.where));
     t->surface = chosen.surface || chosen.mean;
     PS_TRY(check_choice(t));
     PS_TRY(probe_source_open(&t->source, run->operands[0], run->operands[1]));
     PS_TRY(parse_surface(t));
-    make_options(t, run);
+    ps_receivers_record(&t->receivers, run->record, t->options, sizeof t->options);
     double from = chosen.from <= -1e300 ? -INFINITY : chosen.from;
     double to = chosen.to >= 1e300 ? INFINITY : chosen.to;
     return probe_range_find(&t->source, t->surface ? NULL : &t->receivers, from, to, &t->range);

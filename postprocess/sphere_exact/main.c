@@ -13,11 +13,12 @@
 static struct {
     int quantity;
     double radius, speed, dt, start, window, fmin, fmax;
-    int64_t steps, count, directions;
+    int64_t steps, count;
     bool half_step;
-    const char *centre, *angles, *frequencies, *like, *mesh, *points, *plane, *normal;
-    ps_text_list emitters, at, direction;
-} chosen = {.radius = 1, .window = 80, .centre = "0,0,0", .normal = "0,1,0"};
+    const char *centre, *angles, *frequencies, *like, *mesh;
+    ps_text_list emitters;
+    ps_receiver_words where;
+} chosen = {.radius = 1, .window = 80, .centre = "0,0,0", .where = PS_RECEIVER_WORDS};
 
 static const ps_option options[] = {
     {"quantity", PS_OPTION_CHOICE, &chosen.quantity,
@@ -38,16 +39,8 @@ static const ps_option options[] = {
      "channels: directions of its triangles (soft) or vertices (hard)", 0, 0, 0},
     {"angles", PS_OPTION_TEXT, &chosen.angles, "A,B,...",
      "channels: angles to the direction of the wave, degrees", 0, 0, PS_IDENTITY},
-    {"at", PS_OPTION_LIST, &chosen.at, "X,Y,Z", "channels: points (fields), m", 0, 0, PS_IDENTITY},
-    {"points", PS_OPTION_TEXT, &chosen.points, "FILE", "channels: points from a file", 0, 0, 0},
-    {"plane", PS_OPTION_TEXT, &chosen.plane, "O;U;V;N1xN2", "channels: points of a plane", 0, 0,
-     PS_IDENTITY},
-    {"direction", PS_OPTION_LIST, &chosen.direction, "THETA,PHI", "channels: directions, degrees",
-     0, 0, PS_IDENTITY},
-    {"directions", PS_OPTION_INT, &chosen.directions, "N", "channels: N on a great circle", 0,
-     1000000, PS_IDENTITY},
-    {"plane-normal", PS_OPTION_TEXT, &chosen.normal, "X,Y,Z", "normal of the great circle", 0, 0,
-     PS_IDENTITY},
+    PS_RECEIVER_POINT_OPTIONS(chosen.where),
+    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
     {"dt", PS_OPTION_REAL, &chosen.dt, "S", "step: times are start + n dt, n = 1 .. steps", 0, 1e9,
      PS_IDENTITY},
     {"steps", PS_OPTION_INT, &chosen.steps, "N", "number of times", 0, 1e12, PS_IDENTITY},
@@ -242,13 +235,7 @@ static ps_status add_mesh(plan *p)
 static ps_status add_chosen(plan *p)
 {
     ps_receivers *r = &p->receivers;
-    for (int i = 0; i < chosen.at.count; ++i)
-        PS_TRY(ps_receivers_add_point(r, chosen.at.items[i]));
-    if (chosen.points) PS_TRY(ps_receivers_add_file(r, chosen.points));
-    if (chosen.plane) PS_TRY(ps_receivers_add_plane(r, chosen.plane));
-    for (int i = 0; i < chosen.direction.count; ++i)
-        PS_TRY(ps_receivers_add_direction(r, chosen.direction.items[i]));
-    if (chosen.directions) PS_TRY(ps_receivers_add_circle(r, chosen.directions, chosen.normal));
+    PS_TRY(ps_receivers_add_words(r, &chosen.where));
     if (chosen.angles) PS_TRY(add_angles(p));
     if (chosen.mesh) PS_TRY(add_mesh(p));
     if (!r->count && p->task.quantity == EXACT_UNIFORM_DENSITY)

@@ -15,7 +15,7 @@ typedef struct assemble_options {
     int mode;      /* 0: H-matrix, 1: dense                                    */
     double wavenumber, tolerance, rules; /* rules 0: as tolerance                   */
     int64_t check_rows, max_rank, chunk_bytes;
-    bool recompress, restart, force_coarse;
+    bool recompress, skeleton, restart, force_coarse;
 } assemble_options;
 
 /* ---- problem.c ---- */

@@ -7,6 +7,7 @@
 #define PS_PREPROCESS_HMATRIX_BACKEND_H
 
 #include "kernels/hbem/assembly.h"
+#include "kernels/hbem/cluster_tree.h"
 
 typedef struct leaf_backend leaf_backend;
 struct leaf_backend {
@@ -29,5 +30,10 @@ struct leaf_backend {
 ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, int threads, leaf_backend **out);
 /* Bytes that it holds. */
 int64_t leaf_backend_bytes_cpu(const ps_hbem_assembly *assembly, int threads);
+
+/* A CUDA device, by its ordinal; the trees of the two spaces (one and the same where they are).
+ * PS_USAGE where leaf clusters are too large for it. */
+ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_cluster_tree *test,
+                                 const ps_cluster_tree *trial, int ordinal, leaf_backend **out);
 
 #endif

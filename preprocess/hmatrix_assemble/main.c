@@ -3,6 +3,7 @@
 
 #include "assemble.h"
 #include "runtime/comm.h"
+#include "runtime/device.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -31,6 +32,9 @@ static const ps_option options[] = {
      100000, PS_IDENTITY},
     {"recompress", PS_OPTION_FLAG, &chosen.recompress, NULL, "reduce ranks by singular values", 0,
      0, PS_IDENTITY},
+    {"skeleton", PS_OPTION_FLAG, &chosen.skeleton, NULL,
+     "take crosses of far blocks through points, which are cheaper, instead of entries", 0, 0,
+     PS_IDENTITY},
     {"chunk-size", PS_OPTION_BYTES, &chosen.chunk_bytes, "BYTES",
      "expected size of a part file; what is held in memory, written and kept at once", 1 << 12, 4e9,
      PS_IDENTITY},
@@ -50,6 +54,22 @@ typedef struct job {
     leaf_backend *backend;
 } job;
 
+/* The device that is asked for. Dense matrices, and what is not asked to be elsewhere, stay on the
+ * cores. */
+static ps_status open_backend(job *j)
+{
+    int ordinals[1], count = 0;
+    const ps_cluster_tree *tree = j->problem.clusters.tree;
+    const ps_hbem_assembly *assembly = &j->problem.assembly;
+    if (chosen.mode == 0)
+        PS_TRY(ps_device_list(j->run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinals,
+                              1, &count));
+    if (count == 0) return leaf_backend_open_cpu(assembly, (int)j->run->threads, &j->backend);
+    return leaf_backend_open_cuda(assembly, &tree[0],
+                                  j->problem.clusters.same ? &tree[0] : &tree[1], ordinals[0],
+                                  &j->backend);
+}
+
 static ps_status compute(job *j, assemble_result *result)
 {
     ps_hmatrix_part part = {.path = j->run->operands[1],
@@ -61,8 +81,7 @@ static ps_status compute(job *j, assemble_result *result)
                        "there are parts of an assembly of %s that was ended early: "
                        "continue it with --restart, or begin anew with --force",
                        part.path);
-    PS_TRY(ps_comm_agree(
-        leaf_backend_open_cpu(&j->problem.assembly, (int)j->run->threads, &j->backend)));
+    PS_TRY(ps_comm_agree(open_backend(j)));
     return ps_comm_agree(assemble_chunks(&j->problem, &j->plan, j->backend, &part, result));
 }
 

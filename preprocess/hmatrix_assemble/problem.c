@@ -98,7 +98,8 @@ static ps_status init(assemble_problem *p, const char *path, const assemble_opti
                                      .tolerance = options->tolerance,
                                      .check_rows = (int)options->check_rows,
                                      .max_rank = options->max_rank,
-                                     .recompress = options->recompress};
+                                     .recompress = options->recompress,
+                                     .skeleton = options->skeleton};
     return PS_OK;
 }
 

@@ -30,7 +30,7 @@ static void record(const char *name, const char *quantity, double value, const c
 static double instruction_time(void) { return 1e9 * 8 * 2 / peak_flops(); }
 
 /* Instructions of an evaluation on registers, AVX-512: as compiled. */
-static const double instructions_of[PS_HBEM_KERNELS][2] = {{15, 48}, {22, 58}, {22, 58}, {30, 66}};
+static const double instructions_of[PS_HBEM_KERNELS][2] = {{15, 48}, {22, 58}, {19, 55}, {24, 60}};
 static const char *const kernel_names[PS_HBEM_KERNELS] = {"slp", "dlp", "adlp", "hyps"};
 
 /* Nanoseconds an evaluation, best of several. */
@@ -58,7 +58,8 @@ static double evaluation_time(ps_precision precision, int kernel, int wave)
     }
     ps_hbem_rule rule;
     ps_hbem_rule_six(&rule);
-    ps_hbem_row_job job = {.sources = sources, .source_count = SOURCES, .panel = panel,
+    ps_hbem_row_job job = {.sources = sources, .source_count = SOURCES, .together = 6,
+                           .panel = panel,
                            .blocks = BLOCKS, .rule = &rule, .wavenumber = 4.2, .sums = sums};
     ps_hbem_row_function row = ps_hbem_pair_functions_here()->row[precision][kernel][wave];
     double best = 1e30, evaluations = (double)BLOCKS * width * 6 * SOURCES;
@@ -117,7 +118,7 @@ typedef struct assembly_case {
     ps_hbem_space_kind kind;
     ps_hbem_kernel kernel;
     double k, eta, reference; /* CPU seconds of H2Lib where measured (guide, issue), else 0 */
-    bool symmetric;
+    bool symmetric, skeleton;
 } assembly_case;
 
 static void bench_assembly(const assembly_case *a)
@@ -132,11 +133,12 @@ static void bench_assembly(const assembly_case *a)
     ps_hbem_operator op = hbem_case_operator(&c, a->kernel, a->k);
     ps_block_tree blocks = {&tree, &tree, a->eta, a->symmetric};
     hbem_hmatrix_set(&h, &op, &blocks, 1e-4);
+    h.assembly.skeleton = a->skeleton;
     double start = thread_seconds();
     hbem_hmatrix_run(&h, 1);
     double seconds = thread_seconds() - start;
-    snprintf(size, sizeof size, "N = %lld, eps 1e-4, eta %g, leaf 32%s", (long long)c.space.dofs,
-             a->eta, a->symmetric ? ", upper half" : "");
+    snprintf(size, sizeof size, "N = %lld, eps 1e-4, eta %g, leaf 32%s%s", (long long)c.space.dofs,
+             a->eta, a->symmetric ? ", upper half" : "", a->skeleton ? ", skeleton" : "");
     record(a->name, "assembly, CPU time", seconds, "s", 0, size);
     if (a->reference > 0)
         record(a->name, "times faster than H2Lib", a->reference / seconds, "", 0, size);
@@ -165,12 +167,16 @@ int main(int argc, char **argv)
 {
     omp_set_num_threads(1);
     const assembly_case cases[] = {
-        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, false},
-        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, true},
-        {"hbem-cpu/assembly-p1-hyps", 45, PS_SPACE_P1, PS_KERNEL_HYPS, 0, 2, 0, true},
-        {"hbem-cpu/assembly-p1-dlp-wave", 45, PS_SPACE_P1, PS_KERNEL_DLP, 4.2, 2, 0, false},
-        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, false},
-        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, true}};
+        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, false, false},
+        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, false, true},
+        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, true, false},
+        {"hbem-cpu/assembly-p1-slp", 45, PS_SPACE_P1, PS_KERNEL_SLP, 0, 2, 56, true, true},
+        {"hbem-cpu/assembly-p1-hyps", 45, PS_SPACE_P1, PS_KERNEL_HYPS, 0, 2, 0, true, false},
+        {"hbem-cpu/assembly-p1-dlp-wave", 45, PS_SPACE_P1, PS_KERNEL_DLP, 4.2, 2, 0, false, false},
+        {"hbem-cpu/assembly-p1-dlp-wave", 45, PS_SPACE_P1, PS_KERNEL_DLP, 4.2, 2, 0, false, true},
+        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, false, false},
+        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, true, false},
+        {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, true, true}};
     enum { CASES = sizeof cases / sizeof *cases };
     if (argc == 1) bench_evaluations(instruction_time());
     for (int e = 0; argc == 1 && e < CASES; ++e) bench_assembly(&cases[e]);

@@ -102,7 +102,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_and_planes), cmocka_unit_test(directions), cmocka_unit_test(spheres), cmocka_unit_test(files),
-        cmocka_unit_test(refusals)};
+        cmocka_unit_test(points_and_planes), cmocka_unit_test(directions), cmocka_unit_test(spheres),
+        cmocka_unit_test(files), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,8 @@ typedef struct problem {
     ps_q1_grid grid;
     ps_slab slab;
     ps_slab_stencil stencil;
-    int64_t n;
-    double *host; /* [n], f = 1 */
+    int64_t n, planes; /* planes: that a warp marches */
+    double *host;      /* [n], f = 1 */
     void *b, *x, *y;
     place here;
 } problem;
@@ -77,6 +77,8 @@ static ps_status problem_make(const ps_q1_grid *grid, ps_precision precision, co
     p->n = ps_q1_grid_size(grid);
     ps_slab_stencil_make(&p->slab, &p->stencil);
     PS_TRY(place_open(&p->here));
+    ps_device_info info = ps_device_describe(p->here.device);
+    p->planes = ps_stencil_device_planes(&p->stencil, info.multiprocessors);
     PS_TRY(PS_ALLOC(&p->host, p->n, "a load"));
     unit_load(grid, &p->stencil, p->host);
     PS_TRY(place_vector(&p->here, precision, p->n, p->host, &p->b));
@@ -102,11 +104,7 @@ static ps_status bench_stencil(problem *p)
 {
     char name[64];
     double seconds, floor = 2 * (double)p->n * (double)real_size(p->precision) / copy_rate;
-    for (int64_t planes = 2; planes <= 64; planes *= 2) {
-        PS_TRY(timed(p, run_stencil, &planes, 20, &seconds));
-        fprintf(stderr, "stencil, %lld planes a warp: %.2f us\n", (long long)planes, 1e6 * seconds);
-    }
-    int64_t planes = 0;
+    int64_t planes = p->planes;
     PS_TRY(timed(p, run_stencil, &planes, 20, &seconds));
     snprintf(name, sizeof name, "stencil-%s", p->name);
     record(p, name, "matrix-free product", seconds, floor);
@@ -201,13 +199,15 @@ static ps_status bench_method(problem *p, method_case c)
 /* Marches of other lengths, for the model of ps_stencil_device_planes. */
 static ps_status sweep_planes(problem *p)
 {
-    for (int64_t planes = 2; planes <= 64; planes *= 2) {
+    for (int64_t planes = 2; planes <= 64; planes += planes / 2) {
+        double product;
+        PS_TRY(timed(p, run_stencil, &planes, 20, &product));
         method_case c = {"", PS_KRYLOV_CG, NULL, NULL, 1e-2, 64, planes};
         ps_krylov_result result;
         double best;
         PS_TRY(time_method(p, &c, &best, &result));
-        fprintf(stderr, "P-CG, %lld planes a warp: %.2f us an iteration\n", (long long)planes,
-                1e6 * best / (double)result.iterations);
+        fprintf(stderr, "%lld planes a warp: product %.2f us, P-CG %.2f us an iteration\n",
+                (long long)planes, 1e6 * product, 1e6 * best / (double)result.iterations);
     }
     return PS_OK;
 }
@@ -241,7 +241,8 @@ static ps_status residual(problem *p, double *out)
     double rr, bb;
     PS_TRY(place_alloc(&p->here, PS_DOT_BYTES, &work));
     PS_TRY(ps_fill_zero(p->here.stream, work, PS_DOT_BYTES));
-    PS_TRY(ps_stencil_device_multiply(p->precision, &p->stencil, p->x, p->y, 0, p->here.stream));
+    PS_TRY(ps_stencil_device_multiply(p->precision, &p->stencil, p->x, p->y, p->planes,
+                                      p->here.stream));
     PS_TRY(ps_vector_device_axpy(p->precision, p->n, -1, p->b, p->y, p->here.stream));
     PS_TRY(ps_vector_device_dot(p->precision, p->n, p->y, p->y, work, p->here.stream));
     PS_TRY(place_get(&p->here, PS_DOUBLE, 1, work, &rr));
@@ -274,52 +275,96 @@ static ps_status bench_direct(problem *p, const char *name)
 
 /* ---- slabs ---- */
 
+typedef struct slab_case {
+    ps_slab_device_plan plan;
+    ps_slab_device box;
+    void *g, *out, *space; /* device memory */
+    ps_krylov_result result;
+    double seconds[3]; /* transforming the load, iterating, the field at the nodes */
+} slab_case;
+
+static ps_status iterate(problem *p, slab_case *c, bool fixed)
+{
+    int64_t traces = ps_slab_device_traces(&c->plan);
+    ps_gmres options = {.tolerance = 1e-6, .limit = 60, .restart = 30};
+    ps_slab_device_link link = {&c->box, p->here.stream, c->g, c->out};
+    ps_interface traced = ps_slab_device_interface(&link, true);
+    double *g = NULL, *space = NULL;
+    PS_TRY(ps_fill_zero(p->here.stream, c->g, 8 * traces));
+    if (fixed)
+        return ps_slab_device_fixed_point(&c->box, 1e-6, 1000, c->g, c->space, p->here.stream,
+                                          &c->result);
+    PS_TRY(PS_ALLOC(&g, traces, "traces"));
+    ps_status status =
+        PS_ALLOC(&space, ps_interface_gmres_workspace(&traced, options.restart), "GMRES");
+    if (status == PS_OK) status = ps_interface_gmres(&traced, &options, g, space, &c->result);
+    if (status == PS_OK) status = place_put(&p->here, PS_DOUBLE, traces, g, c->g);
+    free(g);
+    free(space);
+    return status;
+}
+
+/* Nodal load to nodal field. */
+static ps_status solve_slabs(problem *p, slab_case *c, bool fixed)
+{
+    const int64_t *n = p->grid.nodes;
+    double start = ps_clock();
+    PS_TRY(ps_slab_device_set_load(&c->box, 0, n[0], p->b, p->here.stream));
+    PS_TRY(ps_stream_wait(p->here.stream));
+    c->seconds[0] = ps_clock() - start;
+    PS_TRY(iterate(p, c, fixed));
+    PS_TRY(ps_stream_wait(p->here.stream));
+    c->seconds[1] = ps_clock() - start - c->seconds[0];
+    PS_TRY(ps_slab_device_finish(&c->box, c->g, p->here.stream));
+    for (int64_t s = 0; s < c->plan.slabs; ++s) {
+        int64_t first = ps_slab_first(n[0], c->plan.slabs, s);
+        PS_TRY(ps_slab_device_field(&c->box, s, 0,
+                                    ps_slab_first(n[0], c->plan.slabs, s + 1) - first + 1,
+                                    (double *)p->x + first * n[1] * n[2], p->here.stream));
+    }
+    PS_TRY(ps_stream_wait(p->here.stream));
+    c->seconds[2] = ps_clock() - start - c->seconds[0] - c->seconds[1];
+    return PS_OK;
+}
+
+static ps_status record_slabs(problem *p, slab_case *c, bool fixed)
+{
+    char quantity[128];
+    double rest, all = 0, n = (double)p->n;
+    PS_TRY(solve_slabs(p, c, fixed)); /* not counted */
+    PS_TRY(solve_slabs(p, c, fixed));
+    PS_TRY(residual(p, &rest));
+    for (int i = 0; i < 3; ++i) all += c->seconds[i];
+    fprintf(stderr, "%lld slabs: load %.0f us, iterations %.0f us, field %.0f us\n",
+            (long long)c->plan.slabs, 1e6 * c->seconds[0], 1e6 * c->seconds[1],
+            1e6 * c->seconds[2]);
+    snprintf(quantity, sizeof quantity, "%lld slabs, %s to 1e-6, %lld iterations, residual %.1e",
+             (long long)c->plan.slabs, fixed ? "fixed point" : "GMRES on the host",
+             (long long)c->result.iterations, rest);
+    double planes = (double)(p->grid.nodes[1] + p->grid.nodes[2]);
+    record(p, "gravity-19m9-slabs", quantity, all,
+           4 * n * planes / tensor_rate + 48 * n * (double)(c->result.iterations + 1) / copy_rate);
+    return PS_OK;
+}
+
 static ps_status bench_slabs(problem *p, int64_t slabs)
 {
     /* oo2 two-sided, specs/schwarz.md; per km and km */
-    ps_slab_device_plan plan = {
-        p->precision, p->grid, slabs, 0, slabs, {.p = {0.3881, 0.2228}, .q = {0.5385, 0.3090}}};
-    int64_t traces = ps_slab_device_traces(&plan);
-    ps_slab_device box;
-    ps_krylov_result result;
-    ps_gmres options = {1e-6, 60, 30, false};
-    char quantity[96];
-    double *g, *space, start, seconds[3];
-    void *memory, *dg, *out;
-    PS_TRY(PS_ALLOC(&g, traces, "traces"));
-    PS_TRY(place_alloc(&p->here, 8 * traces, &dg));
-    PS_TRY(place_alloc(&p->here, 8 * traces, &out));
-    PS_TRY(place_alloc(&p->here, ps_slab_device_bytes(&plan), &memory));
-    PS_TRY(ps_slab_device_make(&plan, memory, p->here.stream, &box));
-    start = ps_clock();
-    PS_TRY(ps_slab_device_set_load(&box, 0, p->grid.nodes[0], p->b, p->here.stream));
-    PS_TRY(ps_stream_wait(p->here.stream));
-    seconds[0] = ps_clock() - start;
-    ps_slab_device_link link = {&box, p->here.stream, dg, out};
-    ps_interface traced = ps_slab_device_interface(&link, true);
-    PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(&traced, options.restart), "GMRES"));
-    start = ps_clock();
-    PS_TRY(ps_interface_gmres(&traced, &options, g, space, &result));
-    seconds[1] = ps_clock() - start;
-    start = ps_clock();
-    PS_TRY(place_put(&p->here, PS_DOUBLE, traces, g, dg));
-    PS_TRY(ps_slab_device_finish(&box, dg, p->here.stream));
-    PS_TRY(ps_stream_wait(p->here.stream));
-    seconds[2] = ps_clock() - start;
-    start = ps_clock();
-    for (int i = 0; i < 10; ++i)
-        PS_TRY(ps_slab_device_exchange(&box, true, dg, out, p->here.stream));
-    PS_TRY(ps_stream_wait(p->here.stream));
-    fprintf(stderr, "%lld slabs: load %.1f us, GMRES %.1f us, finish %.1f us, exchange %.1f us\n",
-            (long long)slabs, 1e6 * seconds[0], 1e6 * seconds[1], 1e6 * seconds[2],
-            1e5 * (ps_clock() - start));
-    snprintf(quantity, sizeof quantity, "%lld slabs on one device, GMRES to 1e-6, %lld iterations",
-             (long long)slabs, (long long)result.iterations);
-    record(p, "gravity-19m9-slabs", quantity, seconds[0] + seconds[1] + seconds[2],
-           6. * (double)p->n * 8 * (double)(result.iterations + 2) / copy_rate);
-    free(g);
-    free(space);
-    return PS_OK;
+    slab_case c = {.plan = {p->precision,
+                            p->grid,
+                            slabs,
+                            0,
+                            slabs,
+                            {.p = {0.3881, 0.2228}, .q = {0.5385, 0.3090}}}};
+    int64_t traces = ps_slab_device_traces(&c.plan);
+    void *memory;
+    PS_TRY(place_alloc(&p->here, 8 * traces, &c.g));
+    PS_TRY(place_alloc(&p->here, 8 * traces, &c.out));
+    PS_TRY(place_alloc(&p->here, ps_slab_device_fixed_workspace(&c.plan), &c.space));
+    PS_TRY(place_alloc(&p->here, ps_slab_device_bytes(&c.plan), &memory));
+    PS_TRY(ps_slab_device_make(&c.plan, memory, p->here.stream, &c.box));
+    PS_TRY(record_slabs(p, &c, true));
+    return slabs <= 8 ? record_slabs(p, &c, false) : PS_OK;
 }
 
 /* ---- all ---- */
@@ -351,6 +396,22 @@ static ps_status bench_matrix(problem *p)
     return PS_OK;
 }
 
+/* What the marches of a warp are chosen by, and nothing else. */
+static ps_status bench_marches(void)
+{
+    for (int large = 0; large < 2; ++large) {
+        static const int64_t nodes[2][3] = {{116, 116, 118}, {264, 264, 286}};
+        ps_q1_grid grid;
+        problem p;
+        PS_TRY(ps_q1_grid_make(nodes[large], (const double[3]){250, 250, 15}, &grid));
+        PS_TRY(problem_make(&grid, PS_DOUBLE, "march", &p));
+        PS_TRY(bench_stencil(&p));
+        PS_TRY(sweep_planes(&p));
+        problem_drop(&p);
+    }
+    return PS_OK;
+}
+
 static ps_status bench_small(ps_precision precision)
 {
     static const double bytes[PS_KRYLOV_METHODS] = {64, 216, 152};
@@ -359,7 +420,6 @@ static ps_status bench_small(ps_precision precision)
     PS_TRY(ps_gravi_grid(PS_GRAVI_MATRICES - 1, &grid));
     PS_TRY(problem_make(&grid, precision, "1587808", &p));
     PS_TRY(bench_stencil(&p));
-    PS_TRY(sweep_planes(&p));
     for (int m = 0; m < PS_KRYLOV_METHODS; ++m)
         PS_TRY(bench_method(&p, (method_case){m == PS_KRYLOV_CG ? "cg-1587808" : "krylov-1587808",
                                               (ps_krylov_method)m, NULL, NULL,
@@ -380,7 +440,6 @@ static ps_status bench_large(ps_precision precision)
     PS_TRY(bench_stencil(&p));
     PS_TRY(bench_direct(&p, "gravity-19m9-best"));
     if (precision == PS_DOUBLE) {
-        PS_TRY(sweep_planes(&p));
         PS_TRY(bench_method(
             &p, (method_case){"gravity-19m9-cg", PS_KRYLOV_CG, NULL, NULL, 1e-6, 64, 0}));
         PS_TRY(bench_slabs(&p, 8));
@@ -397,6 +456,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_schwarz: no CUDA device here: skipped\n");
         return 0;
     }
+    if (argc > 1 && strcmp(argv[1], "marches") == 0) return (int)bench_marches();
     ps_status status = bench_small(PS_DOUBLE);
     if (status == PS_OK) status = bench_small(PS_SINGLE);
     if (status == PS_OK && !small) status = bench_large(PS_DOUBLE);

@@ -2,12 +2,13 @@
 # penstock-dgtd-march on a GPU against the CPU: energies, probes and transforms with all kinds of faces
 # and sources, both precisions, P1..P4; a stopped and restarted run to the same bits; ranks; snapshots and
 # the distance from a mode. Ends with "N passed, N failed". Environment: programs on PATH, among them the
-# tests' dgtd_model; RANKS: 2, 1 to leave ranks out; DEVICE: cuda.
+# tests' dgtd_model; RANKS: 2, 1 to leave ranks out; DEVICE: cuda; WHAT: some of its parts (all).
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 kind=${DEVICE:-cuda} RANKS=${RANKS:-2} passed=0 failed=0
+wanted() { [[ " ${WHAT:-compare restart window stop upwind mode} " == *" $1 "* ]]; }
 ok() { passed=$((passed + 1)); echo "ok      $*"; }
 bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 4 said.txt; }
 march() { penstock-dgtd-march "$@" -q > said.txt 2>&1; }
@@ -22,9 +23,10 @@ agree() {
     ok "$1"
 }
 record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8 --energy-every 3"
-for order in 1 2 3 4; do
+wanted compare && for order in 1 2 3 4; do
     for model in "kind=absorbing source=current sigma=.5 eps=2" "kind=pmc source=mode" \
-                 "kind=absorbing source=wave absorbing=paper dt=.5"; do
+                 "kind=absorbing source=wave absorbing=paper dt=.5" \
+                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.35"; do
         dgtd_model m.h5 side=5 parts=2 shake=.2 dt=.55 order=$order $model
         for precision in double single; do
             [ $precision = double ] || [[ $model == *wave* ]] || continue
@@ -36,6 +38,7 @@ for order in 1 2 3 4; do
         done
     done
 done
+if wanted restart; then
 dgtd_model m.h5 side=10 parts=2 order=2 kind=absorbing source=wave
 run="$record --steps 4000 --checkpoint-steps 400"
 march m.h5 whole.h5 $run --device $kind
@@ -48,6 +51,55 @@ if [ "$RANKS" -gt 1 ]; then
         bad "$RANKS ranks"
     agree "$RANKS ranks" whole ranks 2e-5
 fi
+fi
+# A window of the state on the device: same bits for any number of steps a visit, from memory and file.
+told() { grep -oE "\"$1\": *[0-9]+" plan.json | tail -n 1 | grep -oE "[0-9]+$"; }
+window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of the state
+    local share=$1
+    shift
+    penstock-dgtd-march "$@" --plan --json > plan.json 2> said.txt
+    awk "BEGIN { printf \"%d\", $(told all) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
+}
+wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=14" \
+             "kind=absorbing source=wave order=2 side=16"; do
+    dgtd_model w.h5 arrange=layers shake=.2 dt=.55 $model
+    for precision in double single; do
+        run="--steps 61 $record --precision $precision --device $kind --force"
+        march w.h5 core.h5 $run --snapshots 30 || bad "in core"
+        memory=$(window_of .85 w.h5 x.h5 $run)
+        for place in "" "--visit-steps 1" "--visit-steps 2" "--state file" "--state file --visit-steps 1"; do
+            penstock-dgtd-march w.h5 window.h5 $run --device-memory $memory $place --snapshots 30 --json -q > out.json 2> said.txt ||
+                { bad "$precision $model $place in $memory bytes"; continue; }
+            agree "window, $precision $model $place: $(grep -oE '"(steps_a_visit|part_on_device|geometry_on_device)": *[0-9.a-z]+' out.json | tr -d '\n')" core window 0
+        done
+        penstock-compare core.000030.hdf window.000030.hdf --tolerance 0 --no-attributes > said.txt 2>&1 && ok "its snapshot" || bad "its snapshot"
+    done
+done
+if wanted stop; then
+dgtd_model w.h5 arrange=layers shake=.2 dt=.55 kind=absorbing source=wave order=2 side=16
+run="--periods 9 --transform-periods 2 $record --checkpoint-steps 300 --device $kind"
+march w.h5 whole.h5 $run --device-memory $(window_of .85 w.h5 x.h5 $run)
+march w.h5 core.h5 $run
+agree "transforms of the last periods through a window" core whole 0
+for place in "" "--state file"; do
+    again="$run --device-memory $(window_of .85 w.h5 x.h5 $run) $place"
+    rm -f part*
+    march w.h5 part.h5 $again --stop-after 0.5
+    [ -e part.log ] && ok "a window is stopped on the way" || bad "the run was over before it could be stopped"
+    march w.h5 part.h5 $again --restart
+    agree "a window restarted, same bits $place" whole part 0
+done
+fi
+if wanted upwind; then
+dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.35
+run="$record --steps 3000 --checkpoint-steps 300 --device $kind"
+march u.h5 whole.h5 $run --force
+rm -f part*
+march u.h5 part.h5 $run --stop-after 0.4
+march u.h5 part.h5 $run --restart
+agree "upwind restarted, same bits" whole part 0
+fi
+if wanted mode; then
 dgtd_model c.h5 order=3 side=4 dt=.9
 for device in cpu $kind; do
     penstock-dgtd-march c.h5 mode.$device.h5 --time 3.3356409519815204e-09 --mode-error 1 --precision double \
@@ -58,5 +110,6 @@ awk -v a="$(error cpu)" -v b="$(error $kind)" 'BEGIN { exit !(a > 0 && (a / b - 
     ok "distance from the mode $(error $kind)" || bad "distance from the mode: $(error cpu), $(error $kind)"
 penstock-compare mode.cpu.000030.hdf mode.$kind.000030.hdf --tolerance 1e-5 --no-attributes > said.txt 2>&1 &&
     ok "snapshots" || bad "snapshots"
+fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -17,10 +17,12 @@ tree e.h5 et.h5 --height 8 --group 150
 tree e.h5 bt.h5 --height 6 --group 100 --targets t.h5
 while read -r tree tolerance how; do
     penstock-fmm $tree.h5 a.h5 $how --device cpu --force > /dev/null
-    penstock-fmm $tree.h5 b.h5 $how --device cuda --resident no --workers 1 --force --trace tr.h5 > /dev/null
-    penstock-compare b.h5 a.h5 --tolerance "$tolerance" > out || { cat out; fail "$tree $how"; }
-    penstock-verify tr.h5 > /dev/null || fail "the trace of $tree $how"
-    penstock-inspect tr.h5 >> inspected
+    for kinds in two all; do
+        penstock-fmm $tree.h5 b.h5 $how --gpu-kinds $kinds --device cuda --resident no --workers 1 --force --trace tr.h5 > /dev/null
+        penstock-compare b.h5 a.h5 --tolerance "$tolerance" > out || { cat out; fail "$tree $how, $kinds"; }
+        penstock-verify tr.h5 > /dev/null || fail "the trace of $tree $how, $kinds"
+        penstock-inspect tr.h5 >> inspected
+    done
 done << END
 st 1e-12 --accuracy 3
 st 1e-12 --accuracy 5 --kernel yukawa
@@ -31,13 +33,11 @@ et 1e-12 --accuracy 5
 et 1e-4 --accuracy 3 --precision mixed
 bt 1e-12 --accuracy 5
 st 1e-12 --accuracy 4 --device-memory 40M
-et 1e-12 --accuracy 4 --gpu-kinds two --termination balance
-st 1e-12 --accuracy 4 --gpu-kinds table
 END
 for kind in P2M M2M encode M2L L2L L2P P2P; do
     grep -q "$kind  *CPU .*GPU [1-9]" inspected || fail "no $kind was on a GPU"
 done
-penstock-fmm et.h5 a.h5 --accuracy 5 --device cuda --resident no --workers 3 --force --trace m.h5 > /dev/null
-penstock-fmm et.h5 b.h5 --accuracy 5 --device cuda --resident no --workers 3 --force --mapping m.h5 > /dev/null
+penstock-fmm et.h5 a.h5 --accuracy 5 --device cuda --resident no --gpu-kinds table --workers 3 --force --trace m.h5 > /dev/null
+penstock-fmm et.h5 b.h5 --accuracy 5 --device cuda --resident no --gpu-kinds table --workers 3 --force --mapping m.h5 > /dev/null
 penstock-compare b.h5 a.h5 --tolerance 0 > /dev/null || fail "a replayed mapping has other bits"
 echo "penstock-fmm on GPUs: passed"

@@ -165,8 +165,9 @@ static ps_status exchange(ps_precision precision, const int64_t nodes[3], int64_
     return PS_OK;
 }
 
-/* The whole way: nodal load, GMRES on the traces, nodal field; against direct solution. */
-static ps_status solve(const int64_t nodes[3], int64_t slabs, double *error)
+/* The whole way: nodal load, GMRES or fixed point on the traces, nodal field; against direct
+ * solution. */
+static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double *error)
 {
     ps_slab_device box;
     ps_slab_device_plan plan = {PS_DOUBLE, {{0}, {0}}, slabs, 0, slabs, transmission};
@@ -176,7 +177,7 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, double *error)
     ps_slab_stencil_make(&whole, &stencil);
     int64_t n = ps_q1_grid_size(&plan.grid), face = nodes[1] * nodes[2];
     int64_t traces = ps_slab_device_traces(&plan);
-    ps_gmres options = {1e-12, 60, 30, false};
+    ps_gmres options = {.tolerance = 1e-12, .limit = 60, .restart = 30};
     ps_krylov_result result;
     double *b, *g, *space, *tables, *work;
     void *memory, *db, *dx, *dg, *out;
@@ -193,8 +194,15 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, double *error)
     ps_slab_device_link link = {&box, here.stream, dg, out};
     ps_interface problem = ps_slab_device_interface(&link, true);
     PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(&problem, options.restart), "GMRES"));
-    PS_TRY(ps_interface_gmres(&problem, &options, g, space, &result));
-    PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg));
+    if (fixed) {
+        void *sums;
+        PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg)); /* zeros */
+        PS_TRY(place_alloc(&here, ps_slab_device_fixed_workspace(&plan), &sums));
+        PS_TRY(ps_slab_device_fixed_point(&box, 1e-12, 1000, dg, sums, here.stream, &result));
+    } else {
+        PS_TRY(ps_interface_gmres(&problem, &options, g, space, &result));
+        PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg));
+    }
     PS_TRY(ps_slab_device_finish(&box, dg, here.stream));
     for (int64_t s = 0; s < slabs; ++s) {
         int64_t first = ps_slab_first(nodes[0], slabs, s);
@@ -243,10 +251,10 @@ int main(void)
                 count(status, error, rounding[precision], "exchange", precision, i);
             }
         }
-    for (int i = 2; i < 6; ++i) {
+    for (int i = 4; i < 12; ++i) {
         double error = NAN;
-        ps_status status = solve(nodes[i], i, &error);
-        count(status, error, 1e-9, "slabs by GMRES", PS_DOUBLE, i);
+        ps_status status = solve(nodes[i / 2], i / 2, i % 2 == 1, &error);
+        count(status, error, 1e-9, i % 2 ? "slabs by fixed point" : "slabs by GMRES", PS_DOUBLE, i);
     }
     place_close(&here);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);

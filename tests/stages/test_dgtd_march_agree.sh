@@ -53,6 +53,9 @@ for visit in 1 2 3 8 0; do
     same one file
     [ -z "$(left file | grep -v hdf)" ] || { echo "left behind: $(left file)"; exit 1; }
 done
+# in memory, by tiles for the caches
+dgtd m.h5 tiled.h5 $run --state memory --visit-steps 3 --snapshots 25
+same one tiled
 for step in 25 50; do
     h5dump -d /VTKHDF/PointData/electric_field -y -o a.txt one.0000$step.hdf > /dev/null
     h5dump -d /VTKHDF/PointData/electric_field -y -o b.txt file.0000$step.hdf > /dev/null

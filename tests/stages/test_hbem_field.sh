@@ -71,6 +71,12 @@ expect 0 "seconds_expected" $field both.hdf --plan --directions 7 --incidence 1
 # ---- close to the surface: the total field inside vanishes (extinction), pictures ----
 expect 0 "lie inside" $field both.hdf cut.h5 --incidence 0 --quantity total --plane '-2,0,-2;4,0,0;0,0,4;21x21' --pictures cut --surface skin
 [ -e cut.000001.hdf ] && [ -e skin.hdf.series ] || fail "no pictures"
+if command -v gnuplot > /dev/null; then
+    for picture in one.hdf skin.000001.hdf; do
+        expect 0 "written" penstock-plot surface $picture --width 300 --height 200 --output p.png
+    done
+    expect 2 "fields are" penstock-plot surface one.hdf --field none --output p.png
+fi
 grep -q '"time" : 238.7' skin.hdf.series || fail "frequency of a picture: $(cat skin.hdf.series)"
 expect 0 "" $field one.hdf inside.h5 --quantity total --at 0,0,0 --at 0.5,0,-0.5
 values inside.h5 real | awk '{ if ($1^2 > 1e-4) bad = 1 } END { exit bad || NR != 2 }' || fail "inside: $(values inside.h5 real)"

@@ -84,6 +84,8 @@ refused 2 "is a trace over time" spectrum far.h5
 refused 2 "are no plane" plane far.h5
 refused 2 "needs two traces" trace far.h5 --difference
 refused 2 "--channels: 3 is not" trace far.h5 --channels 0,3
+expect 0 "written" penstock-plot polar spectrum.h5 spectrum.h5 --frequencies 20,400 --labels one,other --output polar2.png --script p2.gp
+[ "$(grep -c "with lines.*Hz, o" p2.gp)" -eq 4 ] || fail "two files in a polar diagram: $(grep 'with lines' p2.gp)"
 refused 2 "--frequencies: 500 Hz is outside" polar spectrum.h5 --frequencies 500
 refused 2 "a mesh and a history" surface far.h5 far.h5 far.h5
 refused 3 "a field (penstock-field) or a surface with values is needed" surface far.h5

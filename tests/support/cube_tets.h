@@ -91,9 +91,7 @@ static inline void cube_tets_order(cube_tets *mesh, int64_t tile)
     free(workspace);
 }
 
-/* The boundary is of one kind; tile as above. */
-static inline ps_status cube_tets_init_tiled(cube_tets *mesh, int64_t side, double shake, int kind,
-                                             int64_t tile)
+static inline void cube_tets_allocate(cube_tets *mesh, int64_t side)
 {
     size_t count = 6 * (size_t)(side * side * side);
     memset(mesh, 0, sizeof *mesh);
@@ -105,12 +103,38 @@ static inline ps_status cube_tets_init_tiled(cube_tets *mesh, int64_t side, doub
     mesh->links = malloc(4 * count * sizeof *mesh->links);
     mesh->kinds = malloc(4 * count);
     mesh->tags = calloc(count, sizeof *mesh->tags);
+}
+
+/* The boundary is of one kind; tile as above. */
+static inline ps_status cube_tets_init_tiled(cube_tets *mesh, int64_t side, double shake, int kind,
+                                             int64_t tile)
+{
+    cube_tets_allocate(mesh, side);
     cube_tets_vertices(mesh, shake);
     for (int64_t c = 0; c < side * side * side; ++c)
         cube_tets_cell(mesh->tetrahedra + 24 * c, side,
                        (const int64_t[3]){c % side, c / side % side, c / side / side});
     ps_dgtd_sort_vertices(mesh->tetrahedra, mesh->elements);
     cube_tets_order(mesh, tile);
+    return cube_tets_link(mesh, kind);
+}
+
+/* The cube in 3 n breadth-first layers from z = 0 up, each of which touches only those beside it;
+ * in a layer by rows, in a row one shape after the other. */
+static inline ps_status cube_tets_init_layers(cube_tets *mesh, int64_t side, int kind)
+{
+    static const int shapes[3][2] = {{0, 2}, {1, 3}, {4, 5}}; /* z last, in the middle, first */
+    cube_tets_allocate(mesh, side);
+    cube_tets_vertices(mesh, 0);
+    for (int64_t row = 0; row < 6 * side * side; ++row) {
+        int64_t layer = row / (2 * side), j = row / 2 % side;
+        int32_t cell[24], *to = mesh->tetrahedra + 4 * row * side;
+        for (int64_t i = 0; i < side; ++i) {
+            cube_tets_cell(cell, side, (const int64_t[3]){i, j, layer / 3});
+            memcpy(to + 4 * i, cell + 4 * shapes[layer % 3][row % 2], 4 * sizeof *to);
+        }
+    }
+    ps_dgtd_sort_vertices(mesh->tetrahedra, mesh->elements);
     return cube_tets_link(mesh, kind);
 }
 

@@ -15,8 +15,9 @@ typedef struct dgtd_device {
     ps_dgtd_device system;
     ps_dgtd_device_border border;
     ps_dgtd_device_current current;
+    ps_dgtd_device_upwind upwind;
     ps_dgtd_device_march march;
-    void *memory, *border_memory, *current_memory, *field[2], *scratch;
+    void *memory, *border_memory, *current_memory, *upwind_memory, *field[2], *scratch;
     int64_t field_bytes, scratch_bytes;
 } dgtd_device;
 
@@ -25,6 +26,7 @@ static inline void dgtd_device_release(dgtd_device *x)
     ps_device_free(x->device, x->memory);
     ps_device_free(x->device, x->border_memory);
     ps_device_free(x->device, x->current_memory);
+    ps_device_free(x->device, x->upwind_memory);
     ps_device_free(x->device, x->field[0]);
     ps_device_free(x->device, x->field[1]);
     ps_device_free(x->device, x->scratch);
@@ -87,6 +89,18 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
         ps_dgtd_device_current_upload(&x->current, current, x->tables, workspace, x->stream);
     free(workspace);
     return status;
+}
+
+/* The upwind flux, from a host's that was filled, once the fields are there. */
+static inline ps_status dgtd_device_add_upwind(dgtd_device *x, const ps_dgtd_upwind *host)
+{
+    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, 0);
+    PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system),
+                           &x->upwind_memory));
+    ps_dgtd_device_upwind_place(&x->upwind, &x->system, x->upwind_memory);
+    PS_TRY(ps_dgtd_device_upwind_upload(&x->upwind, &x->system, host, x->stream));
+    x->march.upwind = &x->upwind;
+    return ps_dgtd_device_upwind_start(&x->upwind, &x->system, x->field[0], x->stream);
 }
 
 /* Fields of the host to the device and back, in the host's layout and basis. */

@@ -4,7 +4,7 @@
 #ifndef PS_TESTS_SUPPORT_HBEM_SPARSE_H
 #define PS_TESTS_SUPPORT_HBEM_SPARSE_H
 
-#include "kernels/hbem/sparse.h"
+#include "kernels/hbem/shifted_solve.h"
 #include "tests/support/hbem_case.h"
 
 static inline ps_hbem_sparse hbem_sparse_make(const ps_hbem_space *space)
@@ -42,6 +42,14 @@ static inline void hbem_sparse_apply(const ps_hbem_sparse *s, const double c[2],
         y[i] = m[0] - c[0] * l[0] + c[1] * l[1];
         y[n + i] = m[1] - c[0] * l[1] - c[1] * l[0];
     }
+}
+
+/* The iterative solver of complex systems, with memory of its own. */
+static inline ps_shifted_iterative hbem_iterative(const ps_hbem_sparse *s, double tolerance)
+{
+    return (ps_shifted_iterative){.matrix = s,
+                                  .options = {2, tolerance, 1000},
+                                  .workspace = calloc((size_t)ps_shifted_workspace(s->dofs), 8)};
 }
 
 #endif

@@ -15,6 +15,7 @@ typedef struct sphere {
     ps_hbem_sparse sparse;
     double wavenumber, *k, *w; /* [2][column][row] */
     ps_burton_miller equation;
+    ps_shifted_iterative method;
     ps_osrc osrc;
 } sphere;
 
@@ -29,10 +30,12 @@ static void sphere_open(sphere *s, int n, double k)
     ps_hbem_operator hyps = hbem_case_operator(&s->c, PS_KERNEL_HYPS, k);
     s->k = hbem_dense(&dlp);
     s->w = hbem_dense(&hyps);
+    s->method = hbem_iterative(&s->sparse, 1e-10);
     s->equation = (ps_burton_miller){
         .matrix = &s->sparse,
         .osrc = &s->osrc,
-        .inner = {2, 1e-10, 500},
+        .mass = {&s->method, ps_shifted_iterate},
+        .shifted = {&s->method, ps_shifted_iterate},
         .workspace = calloc((size_t)ps_osrc_workspace(s->sparse.dofs), sizeof(double))};
 }
 
@@ -41,6 +44,7 @@ static void sphere_close(sphere *s)
     free(s->k);
     free(s->w);
     free(s->equation.workspace);
+    free(s->method.workspace);
     hbem_sparse_free(&s->sparse);
     hbem_case_release(&s->c);
 }

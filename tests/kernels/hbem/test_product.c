@@ -4,7 +4,7 @@
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
 
-enum { SIDES = 3 };
+enum { SIDES = 6 };
 
 /* y = A x from the entries of the leaves. */
 static void by_definition(const ps_hmatrix *matrix, const double *x, double *y)
@@ -49,6 +49,11 @@ static void check_product(ps_hbem_kernel kernel, double k, ps_precision precisio
         hbem_hmatrix_apply(&h.matrix, SIDES, x, y[threads - 1]);
     }
     assert_memory_equal(y[0], y[1], (size_t)(SIDES * n) * 8); /* bits do not depend on threads */
+    for (int side = 0; side < SIDES; ++side) { /* nor on how many sides there are */
+        memset(y[1], 0, (size_t)n * 8);
+        hbem_hmatrix_apply(&h.matrix, 1, x + side * n, y[1]);
+        assert_memory_equal(y[0] + side * n, y[1], (size_t)n * 8);
+    }
     for (int64_t e = 0; e < SIDES * n; ++e) largest = fmax(largest, fabs(expected[e]));
     for (int64_t e = 0; e < SIDES * n; ++e) check_near(y[0][e], expected[e], 1e-13 * largest, 0);
     free(x);

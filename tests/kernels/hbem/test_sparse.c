@@ -186,7 +186,8 @@ static double operator_error(int n, ps_coupling coupling)
     size_t size = (size_t)(2 * dofs);
     double *b = calloc(SIDES * size, 8), *y = calloc(SIDES * size, 8), *x = calloc(size, 8);
     double *space = calloc((size_t)ps_osrc_workspace(dofs), 8), symbol[2], error = 0, norm = 0;
-    ps_shifted_options options = {2, 1e-11, 500};
+    ps_shifted_iterative method = hbem_iterative(&s, 1e-11);
+    ps_shifted_solver solver = {&method, ps_shifted_iterate};
     check_ok(ps_osrc_init(&osrc, coupling, 5, 1, 4));
     ps_osrc_symbol(&osrc, 6, false, symbol);
     for (int64_t i = 0; i < dofs; ++i) x[i] = 1.5 * pow(c.vertices[3 * i + 2], 2) - .5;
@@ -194,7 +195,7 @@ static double operator_error(int n, ps_coupling coupling)
     for (int64_t side = 1; side < SIDES; ++side)
         for (int64_t i = 0; i < 2 * dofs; ++i)
             b[side * 2 * dofs + i] = side == 7 ? b[i] : sin((double)(side + i));
-    check_ok(ps_osrc_apply(&osrc, &s, &options, SIDES, b, y, space, NULL));
+    check_ok(ps_osrc_apply(&osrc, &s, &solver, SIDES, b, y, space));
     assert_memory_equal(y, y + 7 * 2 * dofs, size * sizeof *y);
     for (int64_t i = 0; i < dofs; ++i) {
         error += pow(y[i] - symbol[0] * x[i], 2) + pow(y[dofs + i] - symbol[1] * x[i], 2);
@@ -204,6 +205,7 @@ static double operator_error(int n, ps_coupling coupling)
     free(y);
     free(x);
     free(space);
+    free(method.workspace);
     hbem_sparse_free(&s);
     hbem_case_release(&c);
     return sqrt(error / norm) / hypot(symbol[0], symbol[1]);

@@ -1,0 +1,262 @@
+/* Opening and closing the state on a GPU. */
+#include "compute/dgtd_march/device_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+
+static ps_status take_memory(device_state *x, int64_t bytes, void *out)
+{
+    void *memory = NULL;
+    if (x->piece_count == MEMORY_PIECES)
+        return ps_fail(PS_FAILED, "more pieces of memory than the device's state has room for");
+    PS_TRY(ps_device_alloc(x->device, bytes > 0 ? bytes : 1, &memory));
+    x->pieces[x->piece_count++] = memory;
+    *(void **)out = memory;
+    return PS_OK;
+}
+
+/* Memory for a copy of `bytes` of the host's. */
+static ps_status take_copy(device_state *x, const void *host, int64_t bytes, void *out)
+{
+    PS_TRY(take_memory(x, bytes, out));
+    PS_TRY(ps_copy_to_device(x->stream, *(void **)out, host, bytes));
+    return ps_stream_wait(x->stream);
+}
+
+/* ---- opening ---- */
+
+static ps_status open_system(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    const ps_dgtd_system *system = s->march->system;
+    void *memory = NULL;
+    ps_dgtd_device_tables_init(x->tables, system->reference);
+    ps_dgtd_device_shape(&x->system, system, PS_DGTD_FUSED);
+    x->system.windowed = s->window && s->window->geometry;
+    PS_TRY(take_memory(x, ps_dgtd_device_bytes(&x->system), &memory));
+    ps_dgtd_device_place(&x->system, memory);
+    return ps_dgtd_device_upload(&x->system, system, x->tables, x->stream);
+}
+
+static ps_status open_whole(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    int64_t bytes = ps_dgtd_device_field_bytes(&x->system, s->halo_slots);
+    PS_TRY(take_memory(x, bytes, &x->march.electric));
+    PS_TRY(take_memory(x, bytes, &x->march.magnetic));
+    PS_TRY(take_memory(x, SCRATCH_BYTES, &x->scratch));
+    for (int field = 0; field < 2; ++field) {
+        PS_TRY(take_memory(x, x->sums_bytes, &x->sums[field]));
+        PS_TRY(ps_fill_zero(x->stream, x->sums[field], x->sums_bytes));
+    }
+    PS_TRY(ps_fill_zero(x->stream, x->march.electric, bytes));
+    return ps_fill_zero(x->stream, x->march.magnetic, bytes);
+}
+
+/* A copy of the host's geometry that the device can fetch at the full rate of the bus. */
+static ps_status pin(device_state *x, int k, const void *from, int64_t row_bytes,
+                     ps_window_array *out)
+{
+    int64_t bytes = x->system.groups * row_bytes;
+    PS_TRY(ps_device_alloc_pinned(x->device, bytes, &x->pinned[k]));
+    memcpy(x->pinned[k], from, (size_t)bytes);
+    *out = (ps_window_array){x->pinned[k], row_bytes, false};
+    return PS_OK;
+}
+
+static ps_status open_window(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    const ps_dgtd_march *m = s->march;
+    int64_t links = 4 * (int64_t)sizeof(int32_t) * ps_dgtd_lanes(x->system.precision);
+    int64_t sums = 2 * s->frequencies * x->group_bytes;
+    int count = 2, geometry;
+    ps_window_array arrays[6] = {{m->electric, x->group_bytes, true},
+                                 {m->magnetic, x->group_bytes, true}};
+    for (int k = 0; k < 2 && s->frequencies; ++k)
+        arrays[count++] = (ps_window_array){s->sums[k], sums, true};
+    geometry = count;
+    if (s->window->geometry) {
+        PS_TRY(pin(x, 0, m->system->tangents, 9 * PS_DGTD_ALIGN, &arrays[count++]));
+        PS_TRY(pin(x, 1, m->system->links, links, &arrays[count++]));
+    }
+    const ps_window_request request = {.compute = x->stream,
+                                       .ranges = s->window->ranges,
+                                       .bounds = s->window->bounds,
+                                       .arrays = count,
+                                       .array = arrays,
+                                       .rows = s->window->groups,
+                                       .source = s->window->source};
+    PS_TRY(ps_window_open(&request, &x->window));
+    x->march.electric = ps_window_array_at(x->window, 0);
+    x->march.magnetic = ps_window_array_at(x->window, 1);
+    for (int k = 0; k < 2 && s->frequencies; ++k)
+        x->sums[k] = ps_window_array_at(x->window, BACKEND_WINDOW_SUMS + k);
+    if (!s->window->geometry) return PS_OK;
+    x->system.tangents = ps_window_array_at(x->window, geometry);
+    x->system.links = ps_window_array_at(x->window, geometry + 1);
+    return PS_OK;
+}
+
+static ps_status open_fields(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    x->group_bytes = 3 * (int64_t)s->march->system->reference->nodes * PS_DGTD_ALIGN;
+    x->own_bytes = x->system.groups * x->group_bytes;
+    x->sums_bytes = 2 * s->frequencies * x->own_bytes;
+    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt};
+    x->former_groups = s->window ? s->window->part_groups : x->system.groups;
+    PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
+    for (int field = 0; field < 2; ++field)
+        PS_TRY(take_memory(x, s->term_values * (int64_t)sizeof *s->terms[0], &x->partial[field]));
+    PS_TRY(take_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double), &x->eps));
+    PS_TRY(take_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
+    return s->window ? open_window(x) : open_whole(x);
+}
+
+/* The host's border is filled anew, for coefficients. */
+static ps_status open_border(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    int order = x->system.order;
+    void *memory = NULL;
+    if (!s->march->border) return PS_OK;
+    ps_dgtd_device_border_fill(s->border, s->march->system, x->tables, s->body, s->total,
+                               s->march->dt);
+    ps_dgtd_device_border_shape(&x->border, s->border);
+    PS_TRY(take_memory(x, ps_dgtd_device_border_bytes(&x->border, order), &memory));
+    ps_dgtd_device_border_place(&x->border, order, memory);
+    x->march.border = &x->border;
+    return ps_dgtd_device_border_upload(&x->border, s->border, x->stream);
+}
+
+static ps_status open_current(device_state *x, const ps_dgtd_current *current,
+                              ps_dgtd_device_current *out)
+{
+    double *workspace;
+    void *memory = NULL;
+    ps_dgtd_device_current_shape(out, current);
+    PS_TRY(take_memory(x, ps_dgtd_device_current_bytes(out, x->system.order), &memory));
+    ps_dgtd_device_current_place(out, memory);
+    PS_TRY(PS_ALLOC(&workspace, current->count * x->tables->reference.nodes, "a current"));
+    ps_status status = ps_dgtd_device_current_upload(out, current, x->tables, workspace, x->stream);
+    free(workspace);
+    return status;
+}
+
+static ps_status open_currents(device_state *x)
+{
+    const ps_dgtd_march *m = x->setup.march;
+    PS_TRY(PS_ALLOC(&x->currents, m->current_count, "the currents"));
+    for (int64_t k = 0; k < m->current_count; ++k)
+        if (m->currents[k].count > 0) /* of this rank's elements */
+            PS_TRY(open_current(x, m->currents + k, x->currents + x->march.current_count++));
+    x->march.currents = x->currents;
+    return PS_OK;
+}
+
+/* Slots and weights of the probes, close together. */
+static ps_status copy_probes(device_state *x, int64_t *slots, double *weights)
+{
+    const backend_setup *s = &x->setup;
+    int nodes = x->tables->reference.nodes;
+    for (int64_t k = 0; k < s->probe_count; ++k) {
+        slots[k] = s->probes[k].slot;
+        ps_dgtd_device_probe_weights(x->tables, s->probes[k].weights, weights + k * nodes);
+    }
+    PS_TRY(take_copy(x, slots, s->probe_count * (int64_t)sizeof *slots, &x->slots));
+    PS_TRY(take_copy(x, weights, s->probe_count * nodes * (int64_t)sizeof *weights, &x->weights));
+    PS_TRY(take_memory(x, s->rows * s->probe_count * 6 * (int64_t)sizeof(double), &x->samples));
+    return PS_ALLOC(&x->fetched, s->rows * s->probe_count * 6, "the probes");
+}
+
+static ps_status open_probes(device_state *x)
+{
+    int64_t *slots = NULL, count = x->setup.probe_count;
+    double *weights = NULL;
+    ps_status status = PS_ALLOC(&slots, count, "the probes");
+    if (status == PS_OK)
+        status = PS_ALLOC(&weights, count * x->tables->reference.nodes, "the probes");
+    if (status == PS_OK) status = copy_probes(x, slots, weights);
+    free(slots);
+    free(weights);
+    return status;
+}
+
+ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)
+{
+    device_state *x = opened;
+    void *memory = NULL;
+    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots);
+    PS_TRY(take_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
+    ps_dgtd_device_upwind_place(&x->upwind, &x->system, memory);
+    x->march.upwind = &x->upwind;
+    return ps_dgtd_device_upwind_upload(&x->upwind, &x->system, upwind, x->stream);
+}
+
+static ps_status open_faces(device_state *x)
+{
+    const backend_setup *s = &x->setup;
+    int64_t bytes = s->faces * (int64_t)sizeof(int32_t);
+    x->face_bytes = ps_dgtd_face_bytes(s->march->system);
+    PS_TRY(ps_stream_open_ahead(x->device, &x->beside));
+    PS_TRY(ps_event_open(x->device, &x->swept));
+    PS_TRY(ps_event_open(x->device, &x->come));
+    PS_TRY(take_copy(x, s->send, bytes, &x->send));
+    PS_TRY(take_copy(x, s->receive, bytes, &x->receive));
+    for (int k = 0; k < 2; ++k) {
+        PS_TRY(take_memory(x, s->faces * x->face_bytes, &x->faces[k]));
+        PS_TRY(ps_device_alloc_pinned(x->device, s->faces * x->face_bytes, &x->host_faces[k]));
+    }
+    return PS_OK;
+}
+
+static ps_status open_all(device_state *x, int ordinal)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d", ordinal);
+    PS_TRY(ps_device_open(name, 0, &x->device));
+    PS_TRY(ps_stream_open(x->device, &x->stream));
+    PS_TRY(PS_ALLOC(&x->tables, 1, "the operators"));
+    PS_TRY(open_system(x));
+    PS_TRY(open_fields(x));
+    PS_TRY(open_border(x));
+    PS_TRY(open_currents(x));
+    PS_TRY(open_probes(x));
+    PS_TRY(open_faces(x));
+    return ps_stream_wait(x->stream);
+}
+
+ps_status device_state_open(const backend_setup *setup, int ordinal, void **out)
+{
+    device_state *x;
+    PS_TRY(PS_ALLOC(&x, 1, "the state"));
+    *out = x;
+    x->setup = *setup;
+    return open_all(x, ordinal);
+}
+
+void device_state_close(void *opened)
+{
+    device_state *x = opened;
+    if (!x) return;
+    if (x->stream) ps_stream_wait(x->stream);
+    ps_window_close(&x->window);
+    ps_stream_close(&x->beside);
+    ps_event_close(&x->swept);
+    ps_event_close(&x->come);
+    for (int k = 0; k < 2; ++k) {
+        ps_device_free_pinned(x->device, x->pinned[k]);
+        ps_device_free_pinned(x->device, x->host_faces[k]);
+    }
+    for (int k = 0; k < x->piece_count; ++k) ps_device_free(x->device, x->pieces[k]);
+    ps_stream_close(&x->stream);
+    ps_device_close(&x->device);
+    free(x->tables);
+    free(x->currents);
+    free(x->fetched);
+    free(x);
+}

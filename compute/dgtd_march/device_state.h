@@ -1,0 +1,44 @@
+/* The state of the backend on a GPU. Private to backend_device.c and device_state.c. */
+#ifndef PS_DGTD_MARCH_DEVICE_STATE_H
+#define PS_DGTD_MARCH_DEVICE_STATE_H
+
+#include "compute/dgtd_march/backend.h"
+#include "kernels/dgtd/device_march.h"
+
+enum { MEMORY_PIECES = 32, SCRATCH_BYTES = 64 << 20 };
+
+typedef struct device_state {
+    backend_setup setup;
+    ps_device *device;
+    ps_stream *stream;
+    ps_dgtd_device_tables *tables;
+    ps_dgtd_device system;
+    ps_dgtd_device_border border;
+    ps_dgtd_device_current *currents;
+    ps_dgtd_device_upwind upwind;
+    ps_dgtd_device_march march;
+    void *pieces[MEMORY_PIECES]; /* memory of the device, to be freed */
+    int piece_count;
+    int64_t group_bytes, own_bytes, sums_bytes, face_bytes;
+    void *former, *scratch, *sums[2];
+    ps_stream *beside;              /* of the halo                                   */
+    ps_event *swept, *come;         /* half steps that it waits for; its values      */
+    void *faces[2], *host_faces[2]; /* buffers of traces that come in, that go out   */
+    int64_t former_groups;
+    double *partial[2], *eps, *mu; /* partial: energies, as the host's terms lie */
+    int64_t partial_used[2];
+    ps_window *window;
+    void *pinned[2]; /* tangents and links of the host, for the window */
+    int64_t *slots;
+    double *weights, *samples; /* samples [rows][2][probes][3] */
+    double *fetched;           /* the same on the host         */
+    int32_t *send, *receive;
+} device_state;
+
+/* As backend.open and .close. */
+ps_status device_state_open(const backend_setup *setup, int ordinal, void **out);
+void device_state_close(void *state);
+/* As backend.upwind. */
+ps_status device_state_add_upwind(void *state, const ps_dgtd_upwind *upwind);
+
+#endif

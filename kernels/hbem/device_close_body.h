@@ -1,0 +1,302 @@
+/*
+ * Part of near_cuda.cu, after device_number_body.h: pairs of triangles that are close to each
+ * other: which class, and their moments. As entries_near.c has it.
+ */
+enum { DEEPEST = 8 };
+
+/* Whether the first rule is not good enough by centroids and radii. Rounded as written, so that
+ * all kernels agree. */
+PS_INLINE bool is_close(const double x[5], const double y[5], double reach)
+{
+    double apart = __dadd_rn(__dadd_rn(x[3], y[3]), __dmul_rn(reach, fmax(x[4], y[4]))), sum = 0;
+    for (int c = 0; c < 3; ++c) {
+        double d = __dadd_rn(x[c], -y[c]);
+        sum = __fma_rn(d, d, sum);
+    }
+    return sum < __dmul_rn(apart, apart);
+}
+
+/* Centroid, radius, diameter. */
+PS_INLINE void sphere_of(const ps_hbem_triangle *t, double out[5])
+{
+    for (int c = 0; c < 3; ++c) out[c] = t->centroid[c];
+    out[3] = t->radius;
+    out[4] = t->diameter;
+}
+
+/* Shared vertices first, in the same order in both; returns their number. order: 2 bits each. */
+PS_INLINE int order_shared(const ps_hbem_triangle *a, const ps_hbem_triangle *b, int order[2])
+{
+    int used[2] = {0, 0}, shared = 0;
+    order[0] = order[1] = 0;
+    for (int l = 0; l < 3; ++l)
+        for (int m = 0; m < 3; ++m)
+            if (a->vertex[l] == b->vertex[m]) {
+                order[0] |= l << 2 * shared;
+                order[1] |= m << 2 * shared;
+                ++shared;
+                used[0] |= 1 << l;
+                used[1] |= 1 << m;
+            }
+    for (int s = 0; s < 2; ++s)
+        for (int l = 0, next = shared; l < 3; ++l)
+            if (!(used[s] >> l & 1)) order[s] |= l << 2 * next++;
+    return shared;
+}
+
+/* A triangle or a part of it: corners, centroid, radius, diameter. */
+struct patch {
+    double corner[3][3], sphere[5];
+};
+
+__device__ double square_between(const double a[3], const double b[3])
+{
+    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    return d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+}
+
+__device__ void sample_of(const patch &t, int n, double out[3])
+{
+    for (int c = 0; c < 3; ++c)
+        out[c] = n < 3   ? t.corner[n][c]
+                 : n < 6 ? (t.corner[n - 3][c] + t.corner[(n - 2) % 3][c]) / 2
+                         : t.sphere[c];
+}
+
+/* The regular rule that the distance allows, or -1. */
+__device__ int rule_for(const ps_hbem_device_rules &rules, const patch &x, const patch &y)
+{
+    double diameter = fmax(x.sphere[4], y.sphere[4]), least = 1e300;
+    double bound = sqrt(square_between(x.sphere, y.sphere)) - x.sphere[3] - y.sphere[3];
+    if (bound >= rules.distance[0] * diameter) return 0;
+    for (int a = 0; a < 7; ++a)
+        for (int b = 0; b < 7; ++b) {
+            double p[3], q[3];
+            sample_of(x, a, p);
+            sample_of(y, b, q);
+            least = fmin(least, square_between(p, q));
+        }
+    double distance = fmax(bound, sqrt(fmax(0., least - diameter * diameter / 16)));
+    for (int r = 0; r < rules.rules; ++r)
+        if (distance >= rules.distance[r] * diameter) return r;
+    return -1;
+}
+
+__device__ void whole(const ps_hbem_triangle *t, patch *out)
+{
+    for (int e = 0; e < 9; ++e) out->corner[e / 3][e % 3] = t->corner[e / 3][e % 3];
+    sphere_of(t, out->sphere);
+}
+
+__device__ int class_of(const ps_hbem_device_rules &rules, const ps_hbem_triangle *first,
+                        const ps_hbem_triangle *second)
+{
+    int order[2], shared = order_shared(first, second, order);
+    if (shared) return shared;
+    patch x, y;
+    whole(first, &x);
+    whole(second, &y);
+    int rule = rule_for(rules, x, y);
+    return rule < 0 ? (int)PS_HBEM_CLOSE_QUARTERED : (int)PS_PAIR_CONTACTS + rule;
+}
+
+/* ---- moments ---- */
+
+/* Two triangles in the order of rules, relative to a corner of the first. `normal` is that of the
+ * second, or minus that of the first where x and y are exchanged (DLP) or are not (ADLP): the
+ * kernel is then that of DLP. */
+template <typename real> struct close_pair {
+    real x[3][3], y[3][3], normal[3], k;
+    int order[2];
+    bool exchanged;
+    const ps_hbem_triangle *first, *second;
+};
+
+template <int kernel, typename real>
+__device__ void open_pair(const ps_hbem_near_launch &in, const ps_hbem_close_pair &at,
+                          close_pair<real> *p)
+{
+    const int row = in.op.test.slot_triangle[at.row], column = in.op.trial.slot_triangle[at.column];
+    p->exchanged = row > column;
+    p->first = &in.op.triangles[p->exchanged ? column : row];
+    p->second = &in.op.triangles[p->exchanged ? row : column];
+    p->k = (real)in.op.wavenumber;
+    order_shared(p->first, p->second, p->order);
+    const double *origin = p->first->corner[p->order[0] & 3];
+    for (int a = 0; a < 3; ++a)
+        for (int c = 0; c < 3; ++c) {
+            p->x[a][c] = (real)(p->first->corner[p->order[0] >> 2 * a & 3][c] - origin[c]);
+            p->y[a][c] = (real)(p->second->corner[p->order[1] >> 2 * a & 3][c] - origin[c]);
+        }
+    const bool by_first = p->exchanged == (kernel == PS_KERNEL_DLP);
+    for (int c = 0; c < 3; ++c)
+        p->normal[c] = (real)(by_first ? -p->first->normal[c] : p->second->normal[c]);
+}
+
+template <typename real>
+PS_INLINE void combine(const real corner[3][3], const real h[3], real out[3])
+{
+    for (int c = 0; c < 3; ++c)
+        out[c] = h[0] * corner[0][c] + h[1] * corner[1][c] + h[2] * corner[2][c];
+}
+
+template <int kernel, int wave, typename real>
+PS_INLINE number<real, 1 + wave> close_value(const close_pair<real> &p, const real x[3],
+                                             const real y[3])
+{
+    real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+    constexpr int form = kernel == PS_KERNEL_SLP || kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP
+                                                                             : PS_KERNEL_DLP;
+    return kernel_at<form, wave>(d, p.normal, p.normal, p.k);
+}
+
+template <typename real, int parts> struct moments_of {
+    number<real, parts> at[3][3];
+};
+
+template <typename real, int parts> PS_INLINE void clear(moments_of<real, parts> *m)
+{
+    for (int e = 0; e < 9; ++e) m->at[e / 3][e % 3] = zero_number<real, parts>();
+}
+
+/* m += weight x_l y_m value */
+template <typename real, int parts>
+PS_INLINE void add_moments(moments_of<real, parts> *m, const real x[3], const real y[3],
+                           real weight, const number<real, parts> &value)
+{
+    for (int part = 0; part < parts; ++part)
+        for (int l = 0; l < 3; ++l) {
+            real a = x[l] * weight * value.part[part];
+            for (int c = 0; c < 3; ++c) m->at[l][c].part[part] += a * y[c];
+        }
+}
+
+template <int kernel, int wave, typename real>
+__device__ void joint_moments(const close_pair<real> &p, const real *points, int count,
+                              moments_of<real, 1 + wave> *m)
+{
+    clear(m);
+#pragma unroll 2
+    for (int q = 0; q < count; ++q) {
+        real at[8], x[3], y[3];
+        for (int e = 0; e < 8; ++e) at[e] = points[8 * q + e];
+        combine(p.x, at, x);
+        combine(p.y, at + 3, y);
+        add_moments(m, at, at + 3, at[6], close_value<kernel, wave>(p, x, y));
+    }
+}
+
+template <int kernel, int wave, typename real>
+__device__ void regular_moments(const close_pair<real> &p, const real (*rule)[4], int count,
+                                moments_of<real, 1 + wave> *m)
+{
+    clear(m);
+    for (int a = 0; a < count; ++a) {
+        number<real, 1 + wave> sum[3];
+        real x[3];
+        combine(p.x, rule[a], x);
+        for (int c = 0; c < 3; ++c) sum[c] = zero_number<real, 1 + wave>();
+#pragma unroll 4
+        for (int b = 0; b < count; ++b) {
+            real y[3];
+            combine(p.y, rule[b], y);
+            number<real, 1 + wave> value = close_value<kernel, wave>(p, x, y);
+            for (int part = 0; part <= wave; ++part)
+                for (int c = 0; c < 3; ++c)
+                    sum[c].part[part] += rule[b][3] * rule[b][c] * value.part[part];
+        }
+        for (int part = 0; part <= wave; ++part)
+            for (int l = 0; l < 3; ++l)
+                for (int c = 0; c < 3; ++c)
+                    m->at[l][c].part[part] += rule[a][3] * rule[a][l] * sum[c].part[part];
+    }
+}
+
+/* Quarter 0..2 at a corner, 3 in the middle: hats of the corners. */
+__device__ void quarter_hats(const double from[3][3], int quarter, double to[3][3])
+{
+    for (int a = 0; a < 3; ++a) {
+        int f = quarter < 3 ? quarter : (a + 1) % 3, g = quarter < 3 ? a : (a + 2) % 3;
+        for (int c = 0; c < 3; ++c) to[a][c] = (from[f][c] + from[g][c]) / 2;
+    }
+}
+
+__device__ void patch_of(const double corner[3][3], const ps_hbem_triangle *t,
+                         const double hats[3][3], int depth, patch *out)
+{
+    const double scale = ldexp(1., -depth);
+    for (int a = 0; a < 3; ++a) combine(corner, hats[a], out->corner[a]);
+    for (int c = 0; c < 3; ++c)
+        out->sphere[c] = (out->corner[0][c] + out->corner[1][c] + out->corner[2][c]) / 3;
+    out->sphere[3] = t->radius * scale;
+    out->sphere[4] = t->diameter * scale;
+}
+
+/* Both triangles quartered until a rule will do; fp64. */
+template <int kernel, int wave>
+__device__ void quartered_moments(const ps_hbem_device_rules &rules, const close_pair<double> &p,
+                                  moments_of<double, 1 + wave> *m)
+{
+    double hats[DEEPEST + 1][2][3][3] = {};
+    int turn[DEEPEST + 1] = {}, depth = 0;
+    clear(m);
+    for (int a = 0; a < 3; ++a) hats[0][0][a][a] = hats[0][1][a][a] = 1;
+    while (depth >= 0) {
+        patch x, y;
+        patch_of(p.x, p.first, hats[depth][0], depth, &x);
+        patch_of(p.y, p.second, hats[depth][1], depth, &y);
+        int rule = turn[depth] == 0 ? rule_for(rules, x, y) : -1;
+        if (rule < 0 && depth == DEEPEST) rule = rules.rules - 1;
+        if (rule < 0 && turn[depth] < 16) {
+            int n = turn[depth]++;
+            quarter_hats(hats[depth][0], n / 4, hats[depth + 1][0]);
+            quarter_hats(hats[depth][1], n % 4, hats[depth + 1][1]);
+            turn[++depth] = 0;
+            continue;
+        }
+        const double(*points)[4] = rule < 0 ? NULL : (const double(*)[4])rules.point[PS_DOUBLE][rule];
+        const double share = ldexp(1., -4 * depth);
+        for (int e = 0; rule >= 0 && e < rules.count[rule] * rules.count[rule]; ++e) {
+            const double *a = points[e / rules.count[rule]], *b = points[e % rules.count[rule]];
+            double h[2][3], at[2][3];
+            combine(hats[depth][0], a, h[0]);
+            combine(hats[depth][1], b, h[1]);
+            combine(p.x, h[0], at[0]);
+            combine(p.y, h[1], at[1]);
+            add_moments(m, h[0], h[1], a[3] * b[3] * share,
+                        close_value<kernel, wave>(p, at[0], at[1]));
+        }
+        --depth;
+    }
+}
+
+/* Surface curl of hat l times J. */
+PS_INLINE double curl_at(const ps_hbem_triangle *t, int l, int c)
+{
+    return t->corner[(l + 2) % 3][c] - t->corner[(l + 1) % 3][c];
+}
+
+/* out[part][row hat][column hat], J J and 1/(4 pi) included; HYPS by parts. */
+template <int kernel, int wave, typename real, typename result>
+__device__ void put_moments(const close_pair<real> &p, const moments_of<real, 1 + wave> &m,
+                            double wavenumber, result *out)
+{
+    const double scale = p.first->jacobian * p.second->jacobian / (4 * M_PI);
+    double total[2] = {0, 0}, product = 0;
+    for (int part = 0; part <= wave; ++part)
+        for (int e = 0; e < 9; ++e) total[part] += m.at[e / 3][e % 3].part[part] / (4 * M_PI);
+    for (int c = 0; c < 3; ++c) product += p.first->normal[c] * p.second->normal[c];
+    product *= wavenumber * wavenumber;
+    for (int a = 0; a < 3; ++a)
+        for (int b = 0; b < 3; ++b) {
+            const int l = p.order[0] >> 2 * a & 3, n = p.order[1] >> 2 * b & 3;
+            const int to = p.exchanged ? 3 * n + l : 3 * l + n;
+            double curls = 0;
+            for (int c = 0; c < 3; ++c) curls += curl_at(p.first, l, c) * curl_at(p.second, n, c);
+            for (int part = 0; part <= wave; ++part) {
+                double value = m.at[a][b].part[part] * scale;
+                if (kernel == PS_KERNEL_HYPS) value = curls * total[part] - product * value;
+                out[9 * part + to] = (result)value;
+            }
+        }
+}

@@ -1,0 +1,290 @@
+/*
+ * Part of the *_cuda.cu files of hbem, after device_number_body.h: cross approximation with checked
+ * rows as in aca.c, by a block of threads, of a matrix that is a struct with
+ *
+ *     begin<side>(at)   prepares row `at` (side 0) or column `at` (side 1); all threads
+ *     value<side>(c)    number c of it
+ *     end()             after all threads have their numbers; all threads
+ */
+enum { GROUPS = 8, CHECKS_MAX = 32, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
+
+/* What a block of threads shares. */
+template <typename real, int parts> struct cross_shared {
+    number<real, parts> coefficient[RANK_MAX + 1];
+    double sums[WARPS_MAX], dots[RANK_MAX];
+    real largest[WARPS_MAX], best[WARPS_MAX];
+    int at[WARPS_MAX], ints[WARPS_MAX], checked[CHECKS_MAX];
+};
+
+/* The scalars are the same in all threads. */
+template <typename real, int parts> struct crosses {
+    int length[2];      /* rows, columns                                                  */
+    real *vector[2];    /* u[rank][part][rows], v[rank][part][columns]                    */
+    real *triangle[2];  /* [rank][rank][part]: v_p(j_l), p < l; u_p(i_l), p <= l (p = l: pivot) */
+    int *pivot[2];      /* [rank] rows, columns                                           */
+    uint8_t *used;      /* [rows] 1: used, 2: being checked                               */
+    const uint8_t *group; /* [rows]                                                       */
+    unsigned groups;      /* which there are                                              */
+    cross_shared<real, parts> *shared;
+    int rank, limit, used_count, next, check_rows;
+    double norm2, error, zero, scale;
+    real largest; /* square of the largest entry so far */
+    uint64_t random;
+    unsigned rows_done[2];
+};
+
+template <typename real> struct residual_sums {
+    double sum;
+    real best, largest;
+    int at;
+};
+
+template <typename real, int parts>
+PS_INLINE residual_sums<real> reduce(residual_sums<real> s, cross_shared<real, parts> *shared)
+{
+    for (int o = WARP / 2; o > 0; o /= 2) {
+        real best = __shfl_xor_sync(ALL, s.best, o);
+        int at = __shfl_xor_sync(ALL, s.at, o);
+        s.largest = max(s.largest, __shfl_xor_sync(ALL, s.largest, o));
+        s.sum += __shfl_xor_sync(ALL, s.sum, o);
+        if (best > s.best || (best == s.best && at >= 0 && (s.at < 0 || at < s.at))) {
+            s.best = best;
+            s.at = at;
+        }
+    }
+    int warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    if (threadIdx.x % WARP == 0) {
+        shared->sums[warp] = s.sum;
+        shared->best[warp] = s.best;
+        shared->largest[warp] = s.largest;
+        shared->at[warp] = s.at;
+    }
+    __syncthreads();
+    s = {0, -1, 0, -1};
+    for (int w = 0; w < warps; ++w) {
+        real best = shared->best[w];
+        int at = shared->at[w];
+        s.sum += shared->sums[w];
+        s.largest = max(s.largest, shared->largest[w]);
+        if (at >= 0 && (best > s.best || (best == s.best && at < s.at))) {
+            s.best = best;
+            s.at = at;
+        }
+    }
+    __syncthreads();
+    return s;
+}
+
+/* Row (side 0) or column (1) `at` less the crosses so far, to `out` unless NULL; the coefficients
+ * of the crosses stay in shared memory. `masked`: the largest of those not used. */
+template <int side, class matrix, typename real, int parts>
+__device__ residual_sums<real> residual(matrix &a, const crosses<real, parts> &s, int at,
+                                        real *out, bool masked)
+{
+    const int height = s.length[side], length = s.length[1 - side], rank = s.rank;
+    const real *basis = s.vector[side], *other = s.vector[1 - side];
+    a.template begin<side>(at);
+    for (int l = threadIdx.x; l < rank; l += blockDim.x)
+        s.shared->coefficient[l] = load<parts>(basis + (size_t)l * parts * height, height, at);
+    __syncthreads();
+    residual_sums<real> sums = {0, -1, 0, -1};
+    for (int c = threadIdx.x; c < length; c += blockDim.x) {
+        number<real, parts> value = a.template value<side>(c);
+        if (side == 0) sums.largest = max(sums.largest, square(value));
+#pragma unroll 4
+        for (int l = 0; l < rank; ++l)
+            subtract_product(value, s.shared->coefficient[l],
+                             load<parts>(other + (size_t)l * parts * length, length, c));
+        if (out) store(out, length, c, value);
+        real own = square(value);
+        sums.sum += own;
+        if (own > sums.best && !(masked && s.used[c])) {
+            sums.best = own;
+            sums.at = c;
+        }
+    }
+    sums = reduce(sums, s.shared);
+    a.end();
+    return sums;
+}
+
+/* ---- which row next, as in aca.c ---- */
+
+template <typename real, int parts>
+__device__ int pick(crosses<real, parts> &s, int begin, int end, int group)
+{
+    if (end <= begin) return -1;
+    s.random = s.random * 6364136223846793005u + 1442695040888963407u;
+    int start = (int)((s.random >> 33) % (uint64_t)(end - begin)), found = INT_MAX;
+    if (group >= 0 && !(s.groups >> group & 1)) return -1;
+    for (int e = threadIdx.x; e < end - begin; e += blockDim.x) {
+        int i = begin + (start + e < end - begin ? start + e : start + e - (end - begin));
+        if (s.used[i] || (group >= 0 && s.group[i] != group)) continue;
+        found = e;
+        break;
+    }
+    found = block_least(found, s.shared->ints);
+    if (found == INT_MAX) return -1;
+    return begin + (start + found < end - begin ? start + found : start + found - (end - begin));
+}
+
+template <typename real> struct row_check {
+    int rows, worst;
+    double worst_square, sum;
+};
+
+template <class matrix, typename real, int parts>
+__device__ void check_row(matrix &a, crosses<real, parts> &s, int i, row_check<real> &c)
+{
+    if (i < 0) return;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        s.used[i] = 2;
+        s.shared->checked[c.rows] = i;
+    }
+    residual_sums<real> sums = residual<0>(a, s, i, (real *)NULL, false);
+    s.largest = max(s.largest, sums.largest);
+    ++s.rows_done[0];
+    if (c.worst < 0 || sums.sum > c.worst_square) {
+        c.worst = i;
+        c.worst_square = sums.sum;
+    }
+    c.sum += sums.sum;
+    ++c.rows;
+}
+
+/* What counts as zero. */
+template <typename real, int parts> PS_INLINE double zero_of(const crosses<real, parts> &s)
+{
+    return s.zero * fmax(s.scale, sqrt((double)s.largest));
+}
+
+/* The row to go on with, or -1: good enough. One row of each group, the others by strata. */
+template <class matrix, typename real, int parts>
+__device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
+{
+    row_check<real> c = {0, -1, 0, 0};
+    const int m = s.length[0], wanted = s.check_rows;
+    int group = 0, stratum = 0, strata = 0;
+#pragma unroll 1
+    while (true) {
+        int low = 0, high = m, of = -1;
+        if (group < GROUPS && c.rows < wanted) {
+            of = group++;
+        } else {
+            if (stratum == 0) strata = wanted - c.rows;
+            if (stratum >= strata) break;
+            low = (int)((int64_t)m * stratum / strata);
+            high = (int)((int64_t)m * ++stratum / strata);
+        }
+        int i = pick(s, low, high, of);
+        if (i < 0 && of < 0) i = pick(s, 0, m, -1);
+        check_row(a, s, i, c);
+    }
+    __syncthreads();
+    if ((int)threadIdx.x < c.rows) s.used[s.shared->checked[threadIdx.x]] = 0;
+    __syncthreads();
+    double estimate = c.rows ? sqrt((double)(m - s.used_count) / c.rows * c.sum) : 0;
+    double norm = sqrt(s.norm2), floor = zero_of(s) * sqrt((double)m * s.length[1]);
+    s.error = norm > 0 ? estimate / norm : 0;
+    return estimate <= fmax(tolerance * norm, floor) ? -1 : c.worst;
+}
+
+/* ---- crosses ---- */
+
+/* |S|^2 grows by |u|^2 |v|^2 + 2 Re sum_l (u_l^H u)(v_l^H v); a warp has a cross l. */
+template <typename real, int parts>
+__device__ void grow_norm(crosses<real, parts> &s, double square_product)
+{
+    const int lane = threadIdx.x % WARP, k = s.rank;
+    for (int l = threadIdx.x / WARP; l < k; l += blockDim.x / WARP) {
+        number<real, parts> sum[2];
+        for (int side = 0; side < 2; ++side) {
+            const int n = s.length[side];
+            const real *old = s.vector[side] + (size_t)l * parts * n;
+            const real *own = s.vector[side] + (size_t)k * parts * n;
+            sum[side] = zero_number<real, parts>();
+#pragma unroll 4
+            for (int c = lane; c < n; c += WARP)
+                add_product(sum[side], conjugate(load<parts>(old, n, c)), load<parts>(own, n, c));
+            for (int p = 0; p < parts; ++p) sum[side].part[p] = warp_sum(sum[side].part[p]);
+        }
+        if (lane == 0) s.shared->dots[l] = product(widen(sum[0]), widen(sum[1])).part[0];
+    }
+    __syncthreads();
+    double grown = s.norm2 + square_product;
+    for (int l = 0; l < k; ++l) grown += 2 * s.shared->dots[l];
+    s.norm2 = fmax(grown, square_product * 1e-30);
+    __syncthreads();
+}
+
+/* Keeps the coefficients in shared memory as row `rank` of a triangle. */
+template <int side, typename real, int parts>
+PS_INLINE void keep_coefficients(const crosses<real, parts> &s)
+{
+    real *to = s.triangle[side] + (size_t)s.rank * s.limit * parts;
+    for (int e = threadIdx.x; e < s.rank * parts; e += blockDim.x)
+        to[e] = s.shared->coefficient[e / parts].part[e % parts];
+}
+
+/* One cross from row i; false where the row is zero. *size = |u| |v|. s.next: the largest of u. */
+template <class matrix, typename real, int parts>
+__device__ bool add_cross(matrix &a, crosses<real, parts> &s, int i, double *size)
+{
+    const int m = s.length[0], n = s.length[1], k = s.rank;
+    real *u = s.vector[0] + (size_t)k * parts * m, *v = s.vector[1] + (size_t)k * parts * n;
+    if (threadIdx.x == 0) s.used[i] = 1;
+    residual_sums<real> row = residual<0>(a, s, i, v, false);
+    ++s.used_count;
+    ++s.rows_done[0];
+    s.largest = max(s.largest, row.largest);
+    double zero = zero_of(s);
+    if (!((double)row.best > zero * zero)) return false;
+    const int j = row.at;
+    number<real, parts> pivot = load<parts>(v, n, j), factor = inverse(pivot);
+    keep_coefficients<1>(s);
+    if (threadIdx.x == 0) {
+        real *diagonal = s.triangle[1] + ((size_t)k * s.limit + k) * parts;
+        for (int p = 0; p < parts; ++p) diagonal[p] = pivot.part[p];
+        s.pivot[0][k] = i;
+        s.pivot[1][k] = j;
+    }
+    __syncthreads();
+    double sum = 0;
+    for (int c = threadIdx.x; c < n; c += blockDim.x) {
+        number<real, parts> value = product(load<parts>(v, n, c), factor);
+        store(v, n, c, value);
+        sum += square(value);
+    }
+    sum = block_sum(sum, s.shared->sums);
+    residual_sums<real> column = residual<1>(a, s, j, u, true);
+    ++s.rows_done[1];
+    keep_coefficients<0>(s);
+    s.next = column.at;
+    *size = sqrt(column.sum * sum);
+    grow_norm(s, column.sum * sum);
+    ++s.rank;
+    return true;
+}
+
+/* Goes on from row s.next until the criterion and the check hold; false: the limit came first. */
+template <class matrix, typename real, int parts>
+__device__ bool iterate(matrix &a, crosses<real, parts> &s, double tolerance)
+{
+    int i = s.next;
+    while (i >= 0) {
+        double size = 0;
+        if (s.rank == s.limit) return false;
+        bool cross = add_cross(a, s, i, &size);
+        if (s.used_count == s.length[0]) {
+            s.error = 0;
+            s.next = -1;
+            return true;
+        }
+        if (cross && size > tolerance * sqrt(s.norm2))
+            i = s.next;
+        else
+            i = s.check_rows > 0 ? check_rows(a, s, tolerance) : -1;
+    }
+    return true;
+}

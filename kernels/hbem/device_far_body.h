@@ -1,0 +1,543 @@
+/*
+ * Part of the far_*_cuda.cu files, after the other bodies: the kernels of far leaves. A block of
+ * threads takes leaf after leaf of its size.
+ */
+enum { CHECK_COLUMNS = 32, CHECK_ROWS = 8 };
+
+/* A block's workspace. */
+template <typename real> struct far_memory {
+    real *points, *crosses, *vectors, *triangles, *sums;
+    void *small;
+    int *pivots;
+    uint8_t *used;
+};
+
+__host__ __device__ inline int64_t padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/* Cuts it up; returns its size. `skeleton`: with points and integrated vectors. */
+template <typename real>
+__host__ __device__ inline int64_t cut_memory(char *base, int64_t most, int64_t slots, int64_t limit,
+                                              int parts, bool skeleton, far_memory<real> *out)
+{
+    int64_t at = 0, size = sizeof(real);
+    out->points = (real *)(base + at);
+    at += skeleton ? padded(6 * most * size) : 0;
+    out->crosses = (real *)(base + at);
+    at += padded((limit + 1) * parts * most * size);
+    out->vectors = (real *)(base + at);
+    at += skeleton ? padded(limit * parts * most * size) : 0;
+    out->triangles = (real *)(base + at);
+    at += 2 * padded((limit + 1) * limit * parts * size);
+    out->sums = (real *)(base + at);
+    at += skeleton ? 0 : padded(3 * parts * slots * size);
+    out->small = base + at;
+    at += padded((4 * parts + 1) * 8 * limit * limit + 16 * limit);
+    out->pivots = (int *)(base + at);
+    at += padded(8 * limit);
+    out->used = (uint8_t *)(base + at);
+    at += padded(most);
+    return at;
+}
+
+template <typename real, int parts> struct far_shared {
+    cross_shared<real, parts> cross;
+    source_shared<real> source;
+    real pivot[RANK_MAX][6];
+    double sigma[RANK_MAX];
+    int order[RANK_MAX];
+    int sample[2][CHECK_COLUMNS], sample_first[CHECK_ROWS + 1];
+    number<real, parts> sampled[CHECK_ROWS][CHECK_COLUMNS];
+    int leaf, kept;
+    long long offset;
+};
+
+/* ---- beginning and end of a leaf ---- */
+
+template <typename real, int parts>
+__device__ bool take_leaf(const ps_hbem_far_launch &in, far_shared<real, parts> &shared)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        unsigned count = in.late_count ? *in.late_count : (unsigned)in.count;
+        unsigned n = atomicAdd(in.next, 1u);
+        shared.leaf = n < count ? in.list[n] : -1;
+    }
+    __syncthreads();
+    return shared.leaf >= 0;
+}
+
+template <typename real, int parts>
+__device__ void start_crosses(const ps_hbem_far_launch &in, const far_leaf<real> &leaf,
+                              const far_memory<real> &memory, far_shared<real, parts> &shared,
+                              double scale, crosses<real, parts> &s)
+{
+    const int m = leaf.length[0], n = leaf.length[1];
+    const int64_t dense = (int64_t)m * n / (m + n) + 1;
+    s.limit = (int)(dense < in.limit ? dense : in.limit);
+    for (int side = 0; side < 2; ++side) s.length[side] = leaf.length[side];
+    s.vector[0] = memory.crosses;
+    s.vector[1] = memory.crosses + (size_t)(s.limit + 1) * parts * m;
+    for (int side = 0; side < 2; ++side) {
+        s.triangle[side] = memory.triangles + (size_t)side * (s.limit + 1) * s.limit * parts;
+        s.pivot[side] = memory.pivots + side * s.limit;
+    }
+    s.used = memory.used;
+    s.group = leaf.side[0]->group + leaf.begin[0];
+    s.shared = &shared.cross;
+    s.rank = s.used_count = 0;
+    s.next = m / 2;
+    s.check_rows = in.options.check_rows;
+    s.norm2 = s.error = 0;
+    s.zero = sizeof(real) == 4 ? 4e-7 : 1e-13;
+    s.scale = scale;
+    s.largest = 0;
+    s.random = 20261120;
+    s.rows_done[0] = s.rows_done[1] = 0;
+    unsigned own = 0;
+    for (int i = threadIdx.x; i < m; i += blockDim.x) {
+        s.used[i] = 0;
+        own |= 1u << s.group[i];
+    }
+    own = __reduce_or_sync(ALL, own);
+    if (threadIdx.x % WARP == 0) shared.cross.ints[threadIdx.x / WARP] = (int)own;
+    __syncthreads();
+    s.groups = 0;
+    for (int w = 0; w < (int)blockDim.x / WARP; ++w) s.groups |= (unsigned)shared.cross.ints[w];
+    __syncthreads();
+}
+
+/* Room for `numbers`, -1: none left. */
+template <typename real, int parts>
+__device__ long long take_room(const ps_hbem_far_launch &in, far_shared<real, parts> &shared,
+                               long long numbers)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        long long padded_numbers = (numbers + 3) / 4 * 4;
+        long long at = (long long)atomicAdd(&in.report->cursor, (unsigned long long)padded_numbers);
+        shared.offset = at + padded_numbers <= in.arena.capacity ? at : -1;
+        if (shared.offset < 0) atomicAdd(&in.report->over_arena, 1u);
+    }
+    __syncthreads();
+    return shared.offset;
+}
+
+template <typename real, int parts>
+__device__ void set_block(const ps_hbem_far_launch &in, const far_shared<real, parts> &shared, int rank,
+                          double error)
+{
+    if (threadIdx.x == 0)
+        in.blocks[shared.leaf] = {shared.offset < 0 ? 0 : shared.offset, rank, (float)error};
+}
+
+template <typename real, int parts>
+PS_INLINE small_matrices<parts> small_of(const far_memory<real> &memory,
+                                         far_shared<real, parts> &shared, int rank)
+{
+    const int64_t one = (int64_t)rank * rank;
+    const int64_t room = sizeof shared.source.point + sizeof shared.source.normal;
+    bool fits = 4 * one * (int64_t)sizeof(small<parts>) <= room;
+    small<parts> *base = fits ? (small<parts> *)shared.source.point : (small<parts> *)memory.small;
+    return {{base, base + one}, base + 2 * one, base + 3 * one, shared.sigma, shared.order};
+}
+
+/* The factors, recompressed if wanted, to the arena; false: the block is smaller dense. `check`
+ * is what the caller found of the error, relative; *norm must be known: grams are filled. */
+template <typename real, int parts>
+__device__ bool put_factors(const ps_hbem_far_launch &in, const far_memory<real> &memory,
+                            far_shared<real, parts> &shared, const int length[2],
+                            real *const vectors[2], int rank, double error)
+{
+    const int64_t m = length[0], n = length[1];
+    small_matrices<parts> s = small_of(memory, shared, rank);
+    int kept = rank;
+    if (in.options.recompress && rank > 0) {
+        const int warp = threadIdx.x / WARP;
+        if (warp < 2) cholesky(s.gram[warp], rank, sizeof(real) == 4 ? 1e-13 : 1e-28);
+        __syncthreads();
+        fill_core(s, rank);
+        __syncthreads();
+        if (warp == 0) jacobi(s, rank);
+        __syncthreads();
+        kept = kept_rank(s, rank, in.options.tolerance);
+        fill_turns(s, rank, kept);
+    }
+    if (kept * (m + n) >= m * n) return false;
+    if (take_room(in, shared, kept * parts * (m + n)) >= 0) {
+        real *out[2] = {(real *)in.arena.values + shared.offset, NULL};
+        out[1] = out[0] + kept * parts * m;
+#pragma unroll 1
+        for (int side = 0; side < 2; ++side)
+            if (in.options.recompress)
+                turn_vectors<parts>(vectors[side], length[side], rank, kept,
+                                    side ? s.gram[0] : s.core, out[side]);
+            else
+                for (int64_t e = threadIdx.x; e < (int64_t)kept * parts * length[side];
+                     e += blockDim.x)
+                    out[side][e] = vectors[side][e];
+    }
+    set_block(in, shared, kept, error);
+    return true;
+}
+
+/* ---- skeleton ---- */
+
+/* Vectors of crosses [from, rank) of functions of `side` against the kernel at the pivots of the
+ * other: u_l = (int phi K(., y_l) - sum_{p<l} v_p(y_l) u_p) / (4 pi), v_l likewise by the pivot. */
+template <int side, int kernel, int wave, typename real>
+__device__ void integrate(const point_matrix<real, kernel, wave> &points,
+                          const far_leaf<real> &leaf, const crosses<real, 1 + wave> &s, int from,
+                          far_shared<real, 1 + wave> &shared, real *out)
+{
+    enum { AT_ONCE = sizeof(real) == 4 && !wave ? 8 : 4, parts = 1 + wave };
+    constexpr int own_kernel = side == 0 ? exchanged(kernel) : kernel;
+    const ps_hbem_device_side *own = leaf.side[side];
+    const int n = s.length[side];
+    for (int e = threadIdx.x; e < s.rank * points.PLANES; e += blockDim.x) {
+        const int l = e / points.PLANES, c = e % points.PLANES;
+        shared.pivot[l][c] =
+            points.at[1 - side][(size_t)c * s.length[1 - side] + s.pivot[1 - side][l]];
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        for (int first = from; first < s.rank; first += AT_ONCE) {
+            const int dof = leaf.begin[side] + i, count = min((int)AT_ONCE, s.rank - first);
+            number<real, parts> sum[AT_ONCE];
+            for (int c = 0; c < AT_ONCE; ++c) sum[c] = zero_number<real, parts>();
+            for (int e = own->entry_start[dof]; e < own->entry_start[dof + 1]; ++e) {
+                place<real> t;
+                const int entry = own->entry[e];
+                place_at(&leaf.triangles[entry >> 3], leaf.shared->origin, &t);
+                for (int q = 0; q < leaf.shared->points; ++q) {
+                    const real *h = leaf.shared->rule[q];
+                    real weight = hats_at(h, entry & 7) * h[3] * t.jacobian, y[3];
+                    point_at(t, h, y);
+#pragma unroll
+                    for (int c = 0; c < AT_ONCE; ++c) {
+                        const real *x = shared.pivot[min(first + c, s.rank - 1)];
+                        real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+                        number<real, parts> value =
+                            kernel_at<own_kernel, wave>(d, x + 3, t.normal, leaf.k);
+                        for (int p = 0; p < parts; ++p) sum[c].part[p] += weight * value.part[p];
+                    }
+                }
+            }
+#pragma unroll
+            for (int c = 0; c < AT_ONCE; ++c) {
+                if (c >= count) break;
+                const int l = first + c;
+                const real *row = s.triangle[side] + (size_t)l * s.limit * parts;
+                if (side == 0)
+                    for (int p = 0; p < parts; ++p) sum[c].part[p] *= (real)(1 / (4 * M_PI));
+                for (int p = 0; p < l; ++p)
+                    subtract_product(sum[c], load<parts>(row + p * parts, 1, 0),
+                                     load<parts>(out + (size_t)p * parts * n, n, i));
+                if (side == 1)
+                    sum[c] = product(sum[c], inverse(load<parts>(row + l * parts, 1, 0)));
+                store(out + (size_t)l * parts * n, n, i, sum[c]);
+            }
+        }
+}
+
+/* Rows and columns of the sample: one of each group of normals first, then by strata. */
+template <typename real, int parts>
+__device__ void choose_sample(crosses<real, parts> &s, far_shared<real, parts> &shared, int rows,
+                              int columns)
+{
+    int count = 0;
+#pragma unroll 1
+    for (int g = 0; g < GROUPS && count < rows; ++g) {
+        int i = pick(s, 0, s.length[0], g);
+        if (i >= 0 && threadIdx.x == 0) shared.sample[0][count] = i;
+        count += i >= 0;
+    }
+    const int strata = rows - count;
+    for (int p = 0; p < strata; ++p) {
+        s.random = s.random * 6364136223846793005u + 1442695040888963407u;
+        int low = (int)((int64_t)s.length[0] * p / strata);
+        int high = max(low + 1, (int)((int64_t)s.length[0] * (p + 1) / strata));
+        if (threadIdx.x == 0)
+            shared.sample[0][count] = low + (int)((s.random >> 33) % (uint64_t)(high - low));
+        ++count;
+    }
+    for (int p = 0; p < columns; ++p) {
+        s.random = s.random * 6364136223846793005u + 1442695040888963407u;
+        int low = (int)((int64_t)s.length[1] * p / columns);
+        int high = max(low + 1, (int)((int64_t)s.length[1] * (p + 1) / columns));
+        if (threadIdx.x == 0)
+            shared.sample[1][p] = low + (int)((s.random >> 33) % (uint64_t)(high - low));
+    }
+    __syncthreads();
+}
+
+/* Exact entries of the sample to shared.sampled. */
+template <int kernel, int wave, typename real>
+__device__ void evaluate_sample(const far_leaf<real> &leaf, far_shared<real, 1 + wave> &shared,
+                                int rows, int columns)
+{
+    const ps_hbem_device_side *row_side = leaf.side[0], *own = leaf.side[1];
+    const int points = leaf.shared->points;
+    if (threadIdx.x == 0) {
+        shared.sample_first[0] = 0;
+        for (int r = 0; r < rows; ++r) {
+            const int32_t *start = row_side->entry_start + leaf.begin[0] + shared.sample[0][r];
+            shared.sample_first[r + 1] = shared.sample_first[r] + (start[1] - start[0]) * points;
+        }
+    }
+    for (int e = threadIdx.x; e < rows * CHECK_COLUMNS; e += blockDim.x)
+        shared.sampled[e / CHECK_COLUMNS][e % CHECK_COLUMNS] = zero_number<real, 1 + wave>();
+    __syncthreads();
+    for (int first = 0; first < shared.sample_first[rows]; first += SOURCES) {
+        for (int r = 0; r < rows; ++r)
+            put_sources(leaf, 0, leaf.begin[0] + shared.sample[0][r], first,
+                        shared.sample_first[r]);
+        __syncthreads();
+        for (int e = threadIdx.x; e < rows * columns; e += blockDim.x) {
+            const int r = e / columns, c = e % columns;
+            const int from = max(shared.sample_first[r] - first, 0);
+            const int to = min(shared.sample_first[r + 1] - first, (int)SOURCES);
+            const int dof = leaf.begin[1] + shared.sample[1][c];
+            number<real, 1 + wave> total = shared.sampled[r][c];
+            for (int k = own->entry_start[dof]; from < to && k < own->entry_start[dof + 1]; ++k) {
+                place<real> t;
+                const int entry = own->entry[k];
+                place_at(&leaf.triangles[entry >> 3], leaf.shared->origin, &t);
+                for (int q = 0; q < points; ++q) {
+                    const real *h = leaf.shared->rule[q];
+                    real weight = hats_at(h, entry & 7) * h[3] * t.jacobian, y[3];
+                    number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+                    point_at(t, h, y);
+                    add_sources<kernel, wave>(leaf.shared, from, to, y, t.normal, leaf.k, sum);
+                    for (int p = 0; p <= wave; ++p) total.part[p] += weight * sum.part[p];
+                }
+            }
+            shared.sampled[r][c] = total;
+        }
+        __syncthreads();
+    }
+}
+
+/* Estimate of the error of sum u v^T from the sample, absolute; *largest: of an exact entry. */
+template <typename real, int parts>
+__device__ double sample_error(const crosses<real, parts> &s, far_shared<real, parts> &shared,
+                               real *const vectors[2], int rows, int columns, double *largest)
+{
+    const int m = s.length[0], n = s.length[1];
+    double sum = 0, most = 0;
+    for (int e = threadIdx.x; e < rows * columns; e += blockDim.x) {
+        const int r = e / columns, c = e % columns;
+        number<real, parts> value = shared.sampled[r][c];
+        most += square(value);
+        for (int l = 0; l < s.rank; ++l)
+            subtract_product(
+                value, load<parts>(vectors[0] + (size_t)l * parts * m, m, shared.sample[0][r]),
+                load<parts>(vectors[1] + (size_t)l * parts * n, n, shared.sample[1][c]));
+        sum += square(value);
+    }
+    *largest = sqrt(block_sum(most, shared.cross.sums) / (rows * columns));
+    return sqrt((double)m * n / (rows * columns) * block_sum(sum, shared.cross.sums));
+}
+
+template <typename real, int kernel, int wave>
+__device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf,
+                              const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
+{
+    enum { parts = 1 + wave, TRIES = 3 };
+    point_matrix<real, kernel, wave> points;
+    crosses<real, parts> s;
+    for (int side = 0; side < 2; ++side) points.length[side] = leaf.length[side];
+    points.at[0] = memory.points;
+    points.at[1] = memory.points + (size_t)points.PLANES * leaf.length[0];
+    points.k = leaf.k;
+    points.fill(leaf);
+    start_crosses(in, leaf, memory, shared, shared.source.gap, s);
+    real *vectors[2] = {memory.vectors, memory.vectors + (size_t)s.limit * parts * s.length[0]};
+    const int rows = min((int)CHECK_ROWS, s.length[0]);
+    const int columns = min((int)CHECK_COLUMNS, s.length[1]);
+    double tolerance = in.options.tolerance / 3;
+#pragma unroll 1
+    for (int t = 0, done = 0; t < TRIES; ++t, tolerance /= 8) {
+        if (s.next < 0 || !iterate(points, s, tolerance)) return false;
+        __syncthreads();
+        integrate<0>(points, leaf, s, done, shared, vectors[0]);
+        __syncthreads();
+        integrate<1>(points, leaf, s, done, shared, vectors[1]);
+        done = s.rank;
+        __syncthreads();
+        if (t == 0) {
+            choose_sample(s, shared, rows, columns);
+            evaluate_sample<kernel, wave>(leaf, shared, rows, columns);
+        }
+        double largest, error = sample_error(s, shared, vectors, rows, columns, &largest);
+        small_matrices<parts> small_ones = small_of(memory, shared, s.rank);
+#pragma unroll 1
+        for (int side = 0; side < 2; ++side)
+            fill_gram<parts>(vectors[side], s.length[side], s.rank, small_ones.gram[side]);
+        __syncthreads();
+        double norm = norm_of(small_ones, s.rank, shared.cross.sums);
+        double floor = s.zero * fmax(shared.source.scale, largest) *
+                       sqrt((double)s.length[0] * s.length[1]);
+        if (error <= fmax(in.options.tolerance * norm, floor))
+            return put_factors(in, memory, shared, s.length, vectors, s.rank,
+                               norm > 0 ? error / norm : 0);
+        if (s.next >= 0 && s.used[s.next]) return false;
+        __syncthreads();
+    }
+    return false;
+}
+
+template <typename real, int kernel, int wave>
+__device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, 1 + wave> &shared,
+                         far_leaf<real> &leaf)
+{
+    const ps_hbem_device_leaf at = in.leaves[shared.leaf];
+    leaf.side[0] = &in.op.test;
+    leaf.side[1] = &in.op.trial;
+    leaf.triangles = in.op.triangles;
+    leaf.begin[0] = at.row_begin;
+    leaf.begin[1] = at.column_begin;
+    leaf.length[0] = at.row_end - at.row_begin;
+    leaf.length[1] = at.column_end - at.column_begin;
+    leaf.shared = &shared.source;
+    leaf.k = (real)in.op.wavenumber;
+    open_leaf(leaf, in.op.rules, kernel);
+}
+
+template <typename real, int kernel, int wave>
+__global__ void __launch_bounds__(512) skeleton_leaves(const __grid_constant__ ps_hbem_far_launch in)
+{
+    extern __shared__ __align__(16) double dynamic_shared[];
+    far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;
+    far_memory<real> memory;
+    cut_memory(in.workspace + in.stride * blockIdx.x, in.most, in.most_slots, in.limit, 1 + wave,
+               true, &memory);
+    while (take_leaf(in, shared)) {
+        far_leaf<real> leaf;
+        open_far<real, kernel, wave>(in, shared, leaf);
+        if (skeleton_leaf<real, kernel, wave>(in, leaf, memory, shared)) continue;
+        if (threadIdx.x == 0) in.fallback[atomicAdd(in.fallbacks, 1u)] = shared.leaf;
+    }
+}
+
+/* ---- entries ---- */
+
+/* The block itself, by columns. */
+template <typename real, int kernel, int wave>
+__device__ void put_dense(const ps_hbem_far_launch &in, entry_matrix<real, kernel, wave> &entries,
+                          far_shared<real, 1 + wave> &shared)
+{
+    const int64_t m = entries.leaf.length[0], n = entries.leaf.length[1];
+    if (take_room(in, shared, (1 + wave) * m * n) >= 0) {
+        real *out = (real *)in.arena.values + shared.offset;
+        for (int j = 0; j < n; ++j) {
+            entries.template begin<1>(j);
+            for (int i = threadIdx.x; i < m; i += blockDim.x)
+                store(out + j * m, m * n, i, entries.template value<1>(i));
+            __syncthreads();
+        }
+    }
+    set_block(in, shared, PS_RANK_DENSE, 0);
+    if (threadIdx.x == 0) atomicAdd(&in.report->dense, 1u);
+}
+
+template <typename real, int kernel, int wave>
+__device__ void entry_leaf(const ps_hbem_far_launch &in, entry_matrix<real, kernel, wave> &entries,
+                           const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
+{
+    enum { parts = 1 + wave };
+    crosses<real, parts> s;
+    start_crosses(in, entries.leaf, memory, shared, shared.source.scale, s);
+    const int64_t m = s.length[0], n = s.length[1], dense = m * n / (m + n) + 1;
+    bool good = iterate(entries, s, in.options.tolerance) && s.rank < dense;
+    __syncthreads();
+    if (good && in.options.recompress) {
+        small_matrices<parts> small_ones = small_of(memory, shared, s.rank);
+#pragma unroll 1
+        for (int side = 0; side < 2; ++side)
+            fill_gram<parts>(s.vector[side], s.length[side], s.rank, small_ones.gram[side]);
+        __syncthreads();
+    }
+    if (good && put_factors(in, memory, shared, s.length, s.vector, s.rank, s.error)) return;
+    if (!good && s.limit < dense) {
+        if (threadIdx.x == 0) atomicAdd(&in.report->over_rank, 1u);
+        return;
+    }
+    put_dense(in, entries, shared);
+}
+
+template <typename real, int kernel, int wave>
+__global__ void __launch_bounds__(512) entry_leaves(const __grid_constant__ ps_hbem_far_launch in)
+{
+    extern __shared__ __align__(16) double dynamic_shared[];
+    far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;
+    far_memory<real> memory;
+    cut_memory(in.workspace + in.stride * blockIdx.x, in.most, in.most_slots, in.limit, 1 + wave,
+               false, &memory);
+    while (take_leaf(in, shared)) {
+        entry_matrix<real, kernel, wave> entries;
+        open_far<real, kernel, wave>(in, shared, entries.leaf);
+        entries.sums = memory.sums;
+        entries.pairs = 0;
+        entry_leaf(in, entries, memory, shared);
+        if (threadIdx.x == 0) {
+            atomicAdd(&in.report->by_entries, 1u);
+            atomicAdd(&in.report->pairs, entries.pairs);
+        }
+    }
+}
+
+/* ---- launches ---- */
+
+inline int threads_of(int size)
+{
+    static const int threads[PS_HBEM_FAR_SIZES] = {512, 512, 256, 64};
+    return threads[size];
+}
+
+template <typename real> int64_t far_stride(const ps_hbem_far_launch *in)
+{
+    far_memory<real> unused;
+    return cut_memory((char *)NULL, in->most, in->most_slots, in->limit,
+                      in->op.wavenumber != 0 ? 2 : 1, in->skeleton, &unused);
+}
+
+template <typename real, int kernel, int wave>
+ps_status launch_far(const ps_hbem_far_launch *all, cudaStream_t stream)
+{
+    ps_hbem_far_launch in = *all;
+    const void *function = in.skeleton ? (const void *)skeleton_leaves<real, kernel, wave>
+                                       : (const void *)entry_leaves<real, kernel, wave>;
+    const int shared = (int)sizeof(far_shared<real, 1 + wave>), threads = threads_of(in.size);
+    int device = 0, processors = 0, fit = 0;
+    in.stride = far_stride<real>(all);
+    PS_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    PS_CUDA(cudaGetDevice(&device));
+    PS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    PS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, threads, shared));
+    int64_t blocks = (int64_t)processors * fit, room = in.bytes / in.stride;
+    blocks = blocks < in.count ? blocks : in.count;
+    blocks = blocks < room ? blocks : room;
+    if (blocks < 1)
+        return ps_fail(PS_EXHAUSTED, "a leaf needs %lld bytes of workspace on the device, %lld are "
+                                     "given",
+                       (long long)in.stride, (long long)in.bytes);
+    if (in.skeleton)
+        skeleton_leaves<real, kernel, wave><<<(unsigned)blocks, threads, shared, stream>>>(in);
+    else
+        entry_leaves<real, kernel, wave><<<(unsigned)blocks, threads, shared, stream>>>(in);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+template <typename real> struct far_table {
+    typedef ps_status (*function)(const ps_hbem_far_launch *, cudaStream_t);
+    static function of(int kernel, bool wave)
+    {
+        static const function all[PS_HBEM_KERNELS][2] = {
+            {launch_far<real, PS_KERNEL_SLP, 0>, launch_far<real, PS_KERNEL_SLP, 1>},
+            {launch_far<real, PS_KERNEL_DLP, 0>, launch_far<real, PS_KERNEL_DLP, 1>},
+            {launch_far<real, PS_KERNEL_ADLP, 0>, launch_far<real, PS_KERNEL_ADLP, 1>},
+            {launch_far<real, PS_KERNEL_HYPS, 0>, launch_far<real, PS_KERNEL_HYPS, 1>}};
+        return all[kernel][wave];
+    }
+};

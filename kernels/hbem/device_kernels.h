@@ -1,0 +1,66 @@
+/* What device_assembly.c and the *_cuda.cu files share. Private to them. */
+#ifndef PS_KERNELS_HBEM_DEVICE_KERNELS_H
+#define PS_KERNELS_HBEM_DEVICE_KERNELS_H
+
+#include "kernels/hbem/device_assembly.h"
+#include "formats/hmatrix_blocks.h"
+
+/* Far leaves of one size class. */
+typedef struct ps_hbem_far_launch {
+    ps_hbem_device_operator op;
+    ps_hbem_device_far_options options;
+    const ps_hbem_device_leaf *leaves;
+    ps_hbem_device_block *blocks;
+    const int32_t *list;
+    int64_t count;              /* of the list, at most                                    */
+    const unsigned *late_count; /* of the list, where it is only known on the device       */
+    unsigned *next;             /* leaves taken                                            */
+    int32_t *fallback;          /* leaves that the skeleton gives up                       */
+    unsigned *fallbacks;
+    ps_hbem_device_arena arena;
+    ps_hbem_device_far_report *report;
+    char *workspace;
+    int64_t stride, bytes;       /* of workspace, of a block of threads and of all        */
+    int32_t most, most_slots, limit; /* rows + columns, slots of a side, rank             */
+    int size;
+    bool skeleton;
+} ps_hbem_far_launch;
+
+/* Bytes of workspace of a block of threads. */
+int64_t ps_hbem_far_single_stride(const ps_hbem_far_launch *launch);
+int64_t ps_hbem_far_double_stride(const ps_hbem_far_launch *launch);
+ps_status ps_hbem_far_single_cuda(const ps_hbem_far_launch *launch, ps_stream *stream);
+ps_status ps_hbem_far_double_cuda(const ps_hbem_far_launch *launch, ps_stream *stream);
+
+/* A pair too close for the first rule. The triangle of the lower number comes first in rules. */
+typedef struct ps_hbem_close_pair {
+    int32_t row, column; /* slots */
+    int32_t kind;
+} ps_hbem_close_pair;
+
+/* Classes: vertex, edge, identical (as ps_hbem_contact), the regular rules, what is quartered. */
+enum {
+    PS_HBEM_CLOSE_QUARTERED = PS_PAIR_CONTACTS + PS_HBEM_RULES,
+    PS_HBEM_CLOSE_CLASSES
+};
+
+/* Near leaves. */
+typedef struct ps_hbem_near_launch {
+    ps_hbem_device_operator op;
+    ps_hbem_device_near near;
+    int32_t *counts; /* [count], for counting                                            */
+    const int64_t *first;
+    ps_hbem_close_pair *pairs; /* a leaf's together, by row and column                    */
+    int32_t *list;             /* [pairs] class by class                                  */
+    unsigned *class_count, *class_start, *class_cursor; /* [classes]                      */
+    void *moments;                                      /* [pairs][part][row hat][column hat] */
+    int64_t pair_count;
+} ps_hbem_near_launch;
+
+ps_status ps_hbem_near_count_cuda(const ps_hbem_near_launch *launch, ps_stream *stream);
+ps_status ps_hbem_near_list_cuda(const ps_hbem_near_launch *launch, ps_stream *stream);
+/* Regular pairs; then, by another call, moments of the listed ones and their sums. */
+ps_status ps_hbem_near_regular_cuda(const ps_hbem_near_launch *launch, ps_stream *stream);
+ps_status ps_hbem_near_close_cuda(const ps_hbem_near_launch *launch, ps_stream *stream);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * Part of the *_cuda.cu files of hbem, inside a namespace: real and complex numbers, the kernels of
+ * pair_integrals.h at a pair of points, and sums over a block of threads.
+ */
+enum { WARP = 32, WARPS_MAX = 16 };
+constexpr unsigned ALL = 0xffffffffu;
+#define PS_INLINE __device__ __forceinline__
+
+/* ---- numbers of one part or two ---- */
+
+template <typename real, int parts> struct number {
+    real part[parts];
+};
+
+template <typename real, int parts> PS_INLINE number<real, parts> zero_number()
+{
+    number<real, parts> a;
+    for (int p = 0; p < parts; ++p) a.part[p] = 0;
+    return a;
+}
+
+/* Element i of a vector whose parts are `stride` apart. */
+template <int parts, typename real>
+PS_INLINE number<real, parts> load(const real *vector, int64_t stride, int64_t i)
+{
+    number<real, parts> a;
+    for (int p = 0; p < parts; ++p) a.part[p] = vector[p * stride + i];
+    return a;
+}
+
+template <int parts, typename real>
+PS_INLINE void store(real *vector, int64_t stride, int64_t i, const number<real, parts> &a)
+{
+    for (int p = 0; p < parts; ++p) vector[p * stride + i] = a.part[p];
+}
+
+template <typename real, int parts> PS_INLINE real square(const number<real, parts> &a)
+{
+    real sum = a.part[0] * a.part[0];
+    if constexpr (parts == 2) sum += a.part[1] * a.part[1];
+    return sum;
+}
+
+template <typename real, int parts>
+PS_INLINE number<real, parts> product(const number<real, parts> &a, const number<real, parts> &b)
+{
+    number<real, parts> c;
+    c.part[0] = a.part[0] * b.part[0];
+    if constexpr (parts == 2) {
+        c.part[0] -= a.part[1] * b.part[1];
+        c.part[1] = a.part[0] * b.part[1] + a.part[1] * b.part[0];
+    }
+    return c;
+}
+
+/* a += b c */
+template <typename real, int parts>
+PS_INLINE void add_product(number<real, parts> &a, const number<real, parts> &b,
+                           const number<real, parts> &c)
+{
+    a.part[0] += b.part[0] * c.part[0];
+    if constexpr (parts == 2) {
+        a.part[0] -= b.part[1] * c.part[1];
+        a.part[1] += b.part[0] * c.part[1];
+        a.part[1] += b.part[1] * c.part[0];
+    }
+}
+
+/* a -= b c */
+template <typename real, int parts>
+PS_INLINE void subtract_product(number<real, parts> &a, const number<real, parts> &b,
+                                const number<real, parts> &c)
+{
+    a.part[0] -= b.part[0] * c.part[0];
+    if constexpr (parts == 2) {
+        a.part[0] += b.part[1] * c.part[1];
+        a.part[1] -= b.part[0] * c.part[1];
+        a.part[1] -= b.part[1] * c.part[0];
+    }
+}
+
+template <typename real, int parts>
+PS_INLINE number<real, parts> conjugate(const number<real, parts> &a)
+{
+    number<real, parts> b = a;
+    if constexpr (parts == 2) b.part[1] = -b.part[1];
+    return b;
+}
+
+template <typename real, int parts> PS_INLINE number<real, parts> inverse(number<real, parts> a)
+{
+    real s = 1 / square(a);
+    number<real, parts> b = conjugate(a);
+    for (int p = 0; p < parts; ++p) b.part[p] *= s;
+    return b;
+}
+
+template <typename real, int parts>
+PS_INLINE number<double, parts> widen(const number<real, parts> &a)
+{
+    number<double, parts> b;
+    for (int p = 0; p < parts; ++p) b.part[p] = a.part[p];
+    return b;
+}
+
+/* ---- kernels ---- */
+
+PS_INLINE float reciprocal_root(float a) { return rsqrtf(a); }
+PS_INLINE double reciprocal_root(double a) { return rsqrt(a); }
+
+/* Two-term reduction to a turn: 6.28125 times a number of turns below 2^15 is exact. */
+PS_INLINE void sine_cosine(float x, float *sine, float *cosine)
+{
+    float turns = rintf(x * .15915494309f);
+    float r = fmaf(-turns, 6.28125f, x);
+    __sincosf(fmaf(-turns, 1.9353071795864769e-3f, r), sine, cosine);
+}
+PS_INLINE void sine_cosine(double x, double *sine, double *cosine) { sincos(x, sine, cosine); }
+
+__host__ __device__ constexpr int exchanged(int kernel)
+{
+    return kernel == PS_KERNEL_DLP    ? PS_KERNEL_ADLP
+           : kernel == PS_KERNEL_ADLP ? PS_KERNEL_DLP
+                                      : kernel;
+}
+
+/* 4 pi K for d = x - y. */
+template <int kernel, int wave, typename real>
+PS_INLINE number<real, 1 + wave> kernel_at(const real d[3], const real nx[3], const real ny[3],
+                                           real k)
+{
+    number<real, 1 + wave> out;
+    real square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    real inverse = reciprocal_root(square), sine = 0, cosine = 1, phase = 0;
+    if constexpr (wave != 0) {
+        phase = k * (square * inverse);
+        sine_cosine(phase, &sine, &cosine);
+    }
+    if constexpr (kernel == PS_KERNEL_SLP) {
+        out.part[0] = wave ? inverse * cosine : inverse;
+        if constexpr (wave != 0) out.part[1] = inverse * sine;
+        return out;
+    }
+    real a = inverse * inverse, cube = inverse * a, dx = 0, dy = 0, p, q = 0;
+    if (kernel != PS_KERNEL_DLP) dx = d[0] * nx[0] + d[1] * nx[1] + d[2] * nx[2];
+    if (kernel != PS_KERNEL_ADLP) dy = d[0] * ny[0] + d[1] * ny[1] + d[2] * ny[2];
+    if (kernel == PS_KERNEL_HYPS) {
+        real b = nx[0] * ny[0] + nx[1] * ny[1] + nx[2] * ny[2];
+        real m = dx * dy * a, m3 = 3 * m - b;
+        p = wave ? m3 - phase * phase * m : m3;
+        q = -phase * m3;
+    } else {
+        p = kernel == PS_KERNEL_DLP ? dy : -dx;
+        q = -phase * p;
+    }
+    out.part[0] = wave ? cube * (cosine * p - sine * q) : cube * p;
+    if constexpr (wave != 0) out.part[1] = cube * (sine * p + cosine * q);
+    return out;
+}
+
+/* ---- triangles ---- */
+
+/* A triangle relative to an origin. */
+template <typename real> struct place {
+    real corner[3][3], normal[3], jacobian;
+};
+
+template <typename real>
+PS_INLINE void place_at(const ps_hbem_triangle *t, const double origin[3], place<real> *out)
+{
+    for (int l = 0; l < 3; ++l)
+        for (int c = 0; c < 3; ++c) out->corner[l][c] = (real)(t->corner[l][c] - origin[c]);
+    for (int c = 0; c < 3; ++c) out->normal[c] = (real)t->normal[c];
+    out->jacobian = (real)t->jacobian;
+}
+
+/* The point of hats h. */
+template <typename real>
+PS_INLINE void point_at(const place<real> &t, const real *h, real out[3])
+{
+    for (int c = 0; c < 3; ++c)
+        out[c] = h[0] * t.corner[0][c] + h[1] * t.corner[1][c] + h[2] * t.corner[2][c];
+}
+
+/* ---- over the threads of a block ---- */
+
+template <typename type> PS_INLINE type warp_sum(type a)
+{
+    for (int o = WARP / 2; o > 0; o /= 2) a += __shfl_xor_sync(ALL, a, o);
+    return a;
+}
+
+/* scratch[WARPS_MAX]; all threads get the sum. */
+template <typename type> PS_INLINE type block_sum(type a, type *scratch)
+{
+    a = warp_sum(a);
+    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = a;
+    __syncthreads();
+    type sum = 0;
+    for (int w = 0; w < (int)blockDim.x / WARP; ++w) sum += scratch[w];
+    __syncthreads();
+    return sum;
+}
+
+PS_INLINE int block_least(int a, int *scratch)
+{
+    for (int o = WARP / 2; o > 0; o /= 2) a = min(a, __shfl_xor_sync(ALL, a, o));
+    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = a;
+    __syncthreads();
+    for (int w = 0; w < (int)blockDim.x / WARP; ++w) a = min(a, scratch[w]);
+    __syncthreads();
+    return a;
+}

@@ -1,0 +1,260 @@
+/*
+ * Part of the *_cuda.cu files of hbem, after device_number_body.h: what a far leaf is, the points
+ * of its functions, and its rows and columns: of entries, and of the kernel at a point a function.
+ */
+enum { SOURCES = 288, RULE_POINTS = PS_HBEM_POINTS_MAX };
+
+/* A point of a function with its weight (hats, J and 1/(4 pi) included). */
+template <typename real> struct alignas(16) source {
+    real x[3], weight;
+};
+template <typename real> struct alignas(16) normal_of {
+    real n[3], spare;
+};
+
+/* Of the whole block of threads, in shared memory. */
+template <typename real> struct source_shared {
+    source<real> point[SOURCES]; /* these two lend their room to small matrices */
+    normal_of<real> normal[SOURCES];
+    real rule[RULE_POINTS][4];
+    double box[2][7]; /* low, high, diameter: rows, columns */
+    double origin[3], gap, scale;
+    int rule_of, points;
+};
+
+/* A leaf at work. */
+template <typename real> struct far_leaf {
+    const ps_hbem_device_side *side[2];
+    const ps_hbem_triangle *triangles;
+    int begin[2], length[2];
+    int slots[2], slot_begin[2];
+    source_shared<real> *shared;
+    real k;
+};
+
+/* ---- setting up ---- */
+
+/* Boxes of the two sides, by one warp each. */
+template <typename real> PS_INLINE void measure_boxes(const far_leaf<real> &f)
+{
+    const int side = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    if (side > 1) return;
+    const ps_hbem_device_side *s = f.side[side];
+    const int first = s->cluster_of[f.begin[side]];
+    const int last = s->cluster_of[f.begin[side] + f.length[side] - 1];
+    double box[7] = {1e300, 1e300, 1e300, -1e300, -1e300, -1e300, 0};
+    for (int c = first + lane; c <= last; c += WARP)
+        for (int e = 0; e < 7; ++e) {
+            double own = s->box[8 * (int64_t)c + e];
+            box[e] = e < 3 ? fmin(box[e], own) : fmax(box[e], own);
+        }
+    for (int e = 0; e < 7; ++e)
+        for (int o = WARP / 2; o > 0; o /= 2) {
+            double other = __shfl_xor_sync(ALL, box[e], o);
+            box[e] = e < 3 ? fmin(box[e], other) : fmax(box[e], other);
+        }
+    if (lane == 0)
+        for (int e = 0; e < 7; ++e) f.shared->box[side][e] = box[e];
+}
+
+/* Origin, rule and scale, as ps_hbem_far_open and assembly.c have them; by one thread. */
+template <typename real>
+__device__ void measure_leaf(const far_leaf<real> &f, const ps_hbem_device_rules &rules,
+                             int kernel)
+{
+    source_shared<real> *s = f.shared;
+    double gap2 = 0, apart2 = 0;
+    for (int c = 0; c < 3; ++c) {
+        double centre[2], gap = fmax(s->box[0][c] - s->box[1][3 + c],
+                                     s->box[1][c] - s->box[0][3 + c]);
+        for (int side = 0; side < 2; ++side)
+            centre[side] = (s->box[side][c] + s->box[side][3 + c]) / 2;
+        s->origin[c] = (centre[0] + centre[1]) / 2;
+        if (gap > 0) gap2 += gap * gap;
+        apart2 += (centre[0] - centre[1]) * (centre[0] - centre[1]);
+    }
+    double distance = sqrt(gap2) / fmax(s->box[0][6], s->box[1][6]);
+    int r = 0;
+    while (r + 1 < rules.rules && distance < rules.distance[r]) ++r;
+    double area = s->box[0][6] * s->box[1][6];
+    int power = kernel == PS_KERNEL_SLP ? 1 : kernel == PS_KERNEL_HYPS ? 3 : 2;
+    s->rule_of = r;
+    s->points = rules.count[r];
+    s->gap = pow(apart2, -.5 * power) / 16;
+    s->scale = area * area / (4 * M_PI) * s->gap;
+}
+
+template <typename real>
+__device__ void open_leaf(far_leaf<real> &f, const ps_hbem_device_rules &rules, int kernel)
+{
+    for (int side = 0; side < 2; ++side) {
+        const ps_hbem_device_side *s = f.side[side];
+        const int last = s->cluster_of[f.begin[side] + f.length[side] - 1];
+        f.slot_begin[side] = s->slot_begin[s->cluster_of[f.begin[side]]];
+        f.slots[side] = s->slot_begin[last + 1] - f.slot_begin[side];
+    }
+    measure_boxes(f);
+    __syncthreads();
+    if (threadIdx.x == 0) measure_leaf(f, rules, kernel);
+    __syncthreads();
+    const real *points =
+        (const real *)rules.point[sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE][f.shared->rule_of];
+    for (int e = threadIdx.x; e < 4 * f.shared->points; e += blockDim.x)
+        f.shared->rule[e / 4][e % 4] = points[e];
+    __syncthreads();
+}
+
+/* Sum of the hats in a mask at point q. */
+template <typename real> PS_INLINE real hats_at(const real *h, int mask)
+{
+    return (mask & 1 ? h[0] : 0) + (mask & 2 ? h[1] : 0) + (mask & 4 ? h[2] : 0);
+}
+
+/* Points [first, first + SOURCES) of function `dof`, entry by entry, to shared memory from `at` on;
+ * no more than fit. */
+template <typename real>
+__device__ void put_sources(const far_leaf<real> &f, int side, int dof, int first, int at)
+{
+    const ps_hbem_device_side *s = f.side[side];
+    const int points = f.shared->points, begin = s->entry_start[dof];
+    const int count = (s->entry_start[dof + 1] - begin) * points;
+    for (int e = threadIdx.x; e < count; e += blockDim.x) {
+        int to = at + e - first;
+        if (to < 0 || to >= SOURCES) continue;
+        int entry = s->entry[begin + e / points];
+        const real *h = f.shared->rule[e % points];
+        place<real> t;
+        place_at(&f.triangles[entry >> 3], f.shared->origin, &t);
+        source<real> *p = &f.shared->point[to];
+        point_at(t, h, p->x);
+        p->weight = hats_at(h, entry & 7) * h[3] * t.jacobian * (real)(1 / (4 * M_PI));
+        for (int c = 0; c < 3; ++c) f.shared->normal[to].n[c] = t.normal[c];
+    }
+}
+
+/* sum_p weight_p K(x_p, y) over sources [from, to); K of the source's side first. */
+template <int kernel, int wave, typename real>
+PS_INLINE void add_sources(const source_shared<real> *s, int from, int to, const real y[3],
+                           const real ny[3], real k, number<real, 1 + wave> &sum)
+{
+#pragma unroll 6
+    for (int p = from; p < to; ++p) {
+        source<real> x = s->point[p];
+        normal_of<real> nx = {};
+        if (kernel != PS_KERNEL_SLP && kernel != PS_KERNEL_DLP) nx = s->normal[p];
+        real d[3] = {x.x[0] - y[0], x.x[1] - y[1], x.x[2] - y[2]};
+        number<real, 1 + wave> value = kernel_at<kernel, wave>(d, nx.n, ny, k);
+        for (int part = 0; part <= wave; ++part) sum.part[part] += x.weight * value.part[part];
+    }
+}
+
+/* ---- entries ---- */
+
+/* The matrix of entries: sums[part][3][slots] of hats for the row or column at hand. */
+template <typename real, int kernel, int wave> struct entry_matrix {
+    far_leaf<real> leaf;
+    real *sums;
+    unsigned long long pairs;
+
+    template <int side> __device__ void begin(int at)
+    {
+        const ps_hbem_device_side *own = leaf.side[side];
+        const int dof = leaf.begin[side] + at, points = leaf.shared->points;
+        const int entries = own->entry_start[dof + 1] - own->entry_start[dof];
+        for (int first = 0; first == 0 || first < entries * points; first += SOURCES) {
+            put_sources(leaf, side, dof, first, 0);
+            __syncthreads();
+            int count = min(SOURCES, entries * points - first);
+            add_slots<side>(count, first > 0);
+            __syncthreads();
+        }
+        pairs += (unsigned long long)entries * leaf.slots[1 - side];
+    }
+
+    /* The other side's slots against the sources in shared memory. */
+    template <int side> __device__ void add_slots(int count, bool add)
+    {
+        const ps_hbem_device_side *other = leaf.side[1 - side];
+        const int slots = leaf.slots[1 - side], first = leaf.slot_begin[1 - side];
+        for (int s = threadIdx.x; s < slots; s += blockDim.x) {
+            place<real> t;
+            place_at(&leaf.triangles[other->slot_triangle[first + s]], leaf.shared->origin, &t);
+            number<real, 1 + wave> total[3];
+            for (int l = 0; l < 3; ++l) total[l] = zero_number<real, 1 + wave>();
+            for (int q = 0; q < leaf.shared->points; ++q) {
+                const real *h = leaf.shared->rule[q];
+                number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+                real y[3];
+                point_at(t, h, y);
+                add_sources<side == 0 ? kernel : exchanged(kernel), wave>(
+                    leaf.shared, 0, count, y, t.normal, leaf.k, sum);
+                for (int l = 0; l < 3; ++l)
+                    for (int part = 0; part <= wave; ++part)
+                        total[l].part[part] += h[l] * h[3] * sum.part[part];
+            }
+            for (int part = 0; part <= wave; ++part)
+                for (int l = 0; l < 3; ++l) {
+                    real *to = sums + (size_t)(3 * part + l) * slots + s;
+                    real value = total[l].part[part] * t.jacobian;
+                    *to = add ? *to + value : value;
+                }
+        }
+    }
+
+    template <int side> PS_INLINE number<real, 1 + wave> value(int c)
+    {
+        const ps_hbem_device_side *other = leaf.side[1 - side];
+        const int dof = leaf.begin[1 - side] + c, slots = leaf.slots[1 - side];
+        number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+        for (int e = other->item_start[dof]; e < other->item_start[dof + 1]; ++e) {
+            int item = other->item[e] - 3 * leaf.slot_begin[1 - side];
+            for (int part = 0; part <= wave; ++part)
+                sum.part[part] += sums[(size_t)(3 * part + item % 3) * slots + item / 3];
+        }
+        return sum;
+    }
+
+    __device__ void end() {}
+};
+
+/* ---- the kernel at points ---- */
+
+/* 4 pi K at a point of each function: at[side][3][length], relative to the leaf's origin, and
+ * normals after them. */
+template <typename real, int kernel, int wave> struct point_matrix {
+    enum { PLANES = kernel == PS_KERNEL_SLP ? 3 : 6 };
+    real *at[2];
+    int length[2];
+    real k, fixed[6];
+
+    __device__ void fill(const far_leaf<real> &f)
+    {
+        for (int side = 0; side < 2; ++side)
+            for (int i = threadIdx.x; i < length[side]; i += blockDim.x) {
+                const int64_t dof = f.begin[side] + i;
+                for (int c = 0; c < PLANES; ++c) {
+                    double value = c < 3 ? f.side[side]->point[3 * dof + c] - f.shared->origin[c]
+                                         : f.side[side]->normal[3 * dof + c - 3];
+                    at[side][(size_t)c * length[side] + i] = (real)value;
+                }
+            }
+    }
+
+    template <int side> __device__ void begin(int i)
+    {
+        for (int c = 0; c < PLANES; ++c) fixed[c] = at[side][(size_t)c * length[side] + i];
+    }
+
+    template <int side> PS_INLINE number<real, 1 + wave> value(int c)
+    {
+        const real *other = at[1 - side] + c;
+        const int n = length[1 - side];
+        real d[3], normal[3] = {};
+        for (int e = 0; e < 3; ++e) d[e] = fixed[e] - other[(size_t)e * n];
+        if (PLANES > 3)
+            for (int e = 0; e < 3; ++e) normal[e] = other[(size_t)(3 + e) * n];
+        return kernel_at<side == 0 ? kernel : exchanged(kernel), wave>(d, fixed + 3, normal, k);
+    }
+
+    __device__ void end() {}
+};

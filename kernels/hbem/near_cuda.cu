@@ -1,0 +1,570 @@
+/*
+ * Near leaves. Regular pairs of the 6-point rule: lanes are slots of the columns, which walk the
+ * slots of the rows together; moments go to sums[row][hat][lane] in shared memory, each lane to its
+ * own, and at the end entries gather them hat by hat. Closer pairs: entries_near.c in lists.
+ */
+#include <cuda_runtime.h>
+#include <math.h>
+
+#include "runtime/cuda_check.h"
+extern "C" {
+#include "kernels/hbem/device_kernels.h"
+}
+
+namespace
+{
+
+#include "kernels/hbem/device_number_body.h"
+#include "kernels/hbem/device_close_body.h"
+
+enum { TILE = 16, LISTING = 128, ADDING = 64, MOMENTS = 128, SHARED_AIM = 56 << 10,
+       SHARED_MOST = 227 << 10 };
+
+/* ---- which pairs are close ---- */
+
+/* Slots of the two clusters of a leaf. */
+struct leaf_slots {
+    int row_begin, rows, column_begin, columns;
+};
+
+__device__ leaf_slots slots_of(const ps_hbem_near_launch &in, int64_t leaf)
+{
+    const ps_hbem_device_leaf at = in.near.leaves[leaf];
+    const int r = in.op.test.cluster_of[at.row_begin];
+    const int c = in.op.trial.cluster_of[at.column_begin];
+    const int32_t *rows = in.op.test.slot_begin + r, *columns = in.op.trial.slot_begin + c;
+    return {rows[0], rows[1] - rows[0], columns[0], columns[1] - columns[0]};
+}
+
+/* Whether the boxes are so far apart that no pair is close. */
+__device__ bool all_apart(const ps_hbem_near_launch &in, int64_t leaf)
+{
+    const ps_hbem_device_leaf at = in.near.leaves[leaf];
+    const double *a = in.op.test.box + 8 * (int64_t)in.op.test.cluster_of[at.row_begin];
+    const double *b = in.op.trial.box + 8 * (int64_t)in.op.trial.cluster_of[at.column_begin];
+    double gap2 = 0, reach = (2.1 + in.op.rules.distance[0]) * fmax(a[6], b[6]);
+    for (int c = 0; c < 3; ++c) {
+        double gap = fmax(a[c] - b[3 + c], b[c] - a[3 + c]);
+        if (gap > 0) gap2 += gap * gap;
+    }
+    return gap2 > reach * reach;
+}
+
+__device__ bool is_close_pair(const ps_hbem_near_launch &in, const double x[5], int column)
+{
+    double y[5];
+    sphere_of(&in.op.triangles[in.op.trial.slot_triangle[column]], y);
+    return is_close(x, y, in.op.rules.distance[0]);
+}
+
+/* Close pairs of a row slot, by one warp. */
+__device__ int count_row(const ps_hbem_near_launch &in, const leaf_slots &s, int row)
+{
+    double x[5];
+    int count = 0;
+    sphere_of(&in.op.triangles[in.op.test.slot_triangle[s.row_begin + row]], x);
+    for (int c = threadIdx.x % WARP; c < s.columns; c += WARP)
+        count += is_close_pair(in, x, s.column_begin + c);
+    return warp_sum(count);
+}
+
+__global__ void __launch_bounds__(LISTING) count_pairs(const __grid_constant__ ps_hbem_near_launch in)
+{
+    __shared__ int sums[WARPS_MAX];
+    int count = 0;
+    if (!all_apart(in, blockIdx.x)) {
+        const leaf_slots s = slots_of(in, blockIdx.x);
+        for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP)
+            {
+            int own = count_row(in, s, r);
+            count += threadIdx.x % WARP == 0 ? own : 0;
+        }
+    }
+    count = block_sum(count, sums);
+    if (threadIdx.x == 0) in.counts[blockIdx.x] = count;
+}
+
+/* Close pairs of a row slot to `to`, by one warp. */
+__device__ void list_row(const ps_hbem_near_launch &in, const leaf_slots &s, int row, int64_t to)
+{
+    const int lane = threadIdx.x % WARP;
+    const int triangle = in.op.test.slot_triangle[s.row_begin + row];
+    double x[5];
+    sphere_of(&in.op.triangles[triangle], x);
+    for (int base = 0; base < s.columns; base += WARP) {
+        const int c = base + lane;
+        const bool close = c < s.columns && is_close_pair(in, x, s.column_begin + c);
+        const unsigned all = __ballot_sync(ALL, close);
+        if (close) {
+            const int other = in.op.trial.slot_triangle[s.column_begin + c];
+            const int kind = class_of(in.op.rules, &in.op.triangles[min(triangle, other)],
+                                      &in.op.triangles[max(triangle, other)]);
+            in.pairs[to + __popc(all & ((1u << lane) - 1))] = {s.row_begin + row,
+                                                               s.column_begin + c, kind};
+        }
+        to += __popc(all);
+    }
+}
+
+__global__ void __launch_bounds__(LISTING) list_pairs(const __grid_constant__ ps_hbem_near_launch in)
+{
+    extern __shared__ __align__(16) double dynamic_shared[];
+    int *starts = (int *)dynamic_shared;
+    const int64_t first = in.first[blockIdx.x];
+    if (in.first[blockIdx.x + 1] == first) return;
+    const leaf_slots s = slots_of(in, blockIdx.x);
+    for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP) {
+        int count = count_row(in, s, r);
+        if (threadIdx.x % WARP == 0) starts[r] = count;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int r = 0, sum = 0; r < s.rows; ++r) {
+            int own = starts[r];
+            starts[r] = sum;
+            sum += own;
+        }
+    __syncthreads();
+    for (int r = threadIdx.x / WARP; r < s.rows; r += LISTING / WARP)
+        list_row(in, s, r, first - in.first[0] + starts[r]);
+}
+
+/* Counts (cursor NULL) or places the pairs of each class; the order within a class is no matter. */
+__global__ void __launch_bounds__(LISTING)
+    sort_pairs(const __grid_constant__ ps_hbem_near_launch in, unsigned *cursor, bool place)
+{
+    const int lane = threadIdx.x % WARP;
+    const int64_t step = (int64_t)gridDim.x * LISTING;
+    for (int64_t base = (int64_t)blockIdx.x * LISTING; base < in.pair_count; base += step) {
+        const int64_t i = base + threadIdx.x;
+        const int kind = i < in.pair_count ? in.pairs[i].kind : -1;
+        for (int c = 0; c < PS_HBEM_CLOSE_CLASSES; ++c) {
+            const unsigned all = __ballot_sync(ALL, kind == c);
+            if (all == 0) continue;
+            const int leader = __ffs((int)all) - 1;
+            unsigned at = 0;
+            if (lane == leader) at = atomicAdd(&cursor[c], (unsigned)__popc(all));
+            at = __shfl_sync(ALL, at, leader);
+            if (place && kind == c)
+                in.list[in.class_start[c] + at + __popc(all & ((1u << lane) - 1))] = (int32_t)i;
+        }
+    }
+}
+
+__global__ void start_classes(const __grid_constant__ ps_hbem_near_launch in)
+{
+    unsigned sum = 0;
+    for (int c = 0; c < PS_HBEM_CLOSE_CLASSES; ++c) {
+        in.class_start[c] = sum;
+        sum += in.class_count[c];
+        in.class_cursor[c] = 0;
+    }
+}
+
+/* ---- moments of close pairs ---- */
+
+template <typename real, int kernel, int wave>
+__global__ void __launch_bounds__(MOMENTS)
+    close_moments(const __grid_constant__ ps_hbem_near_launch in, int kind)
+{
+    __shared__ real rule[PS_HBEM_POINTS_MAX][4];
+    constexpr ps_precision precision = sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE;
+    const int r = kind - PS_PAIR_CONTACTS;
+    const bool regular = r >= 0 && r < in.op.rules.rules;
+    if (regular)
+        for (int e = threadIdx.x; e < 4 * in.op.rules.count[r]; e += MOMENTS)
+            rule[e / 4][e % 4] = ((const real *)in.op.rules.point[precision][r])[e];
+    __syncthreads();
+    const int64_t count = in.class_count[kind], step = (int64_t)gridDim.x * MOMENTS;
+    for (int64_t i = (int64_t)blockIdx.x * MOMENTS + threadIdx.x; i < count; i += step) {
+        const int64_t at = in.list[in.class_start[kind] + i];
+        real *out = (real *)in.moments + 9 * (1 + wave) * at;
+        close_pair<real> p;
+        moments_of<real, 1 + wave> m;
+        open_pair<kernel>(in, in.pairs[at], &p);
+        if (regular)
+            regular_moments<kernel, wave>(p, rule, in.op.rules.count[r], &m);
+        else
+            joint_moments<kernel, wave>(p, (const real *)in.op.rules.joint[precision][kind],
+                                        in.op.rules.joint_count[kind], &m);
+        put_moments<kernel, wave>(p, m, in.op.wavenumber, out);
+    }
+}
+
+template <typename real, int kernel, int wave>
+__global__ void __launch_bounds__(MOMENTS)
+    quartered_pairs(const __grid_constant__ ps_hbem_near_launch in)
+{
+    const int kind = PS_HBEM_CLOSE_QUARTERED;
+    const int64_t count = in.class_count[kind], step = (int64_t)gridDim.x * MOMENTS;
+    for (int64_t i = (int64_t)blockIdx.x * MOMENTS + threadIdx.x; i < count; i += step) {
+        const int64_t at = in.list[in.class_start[kind] + i];
+        close_pair<double> p;
+        moments_of<double, 1 + wave> m;
+        open_pair<kernel>(in, in.pairs[at], &p);
+        quartered_moments<kernel, wave>(in.op.rules, p, &m);
+        put_moments<kernel, wave>(p, m, in.op.wavenumber, (real *)in.moments + 9 * (1 + wave) * at);
+    }
+}
+
+/* Adds the moments of a leaf's pairs: a thread has a row. */
+template <typename store, typename real, int parts>
+__global__ void __launch_bounds__(ADDING) add_pairs(const __grid_constant__ ps_hbem_near_launch in)
+{
+    const int64_t begin = in.first[blockIdx.x] - in.first[0];
+    const int64_t end = in.first[blockIdx.x + 1] - in.first[0];
+    const ps_hbem_device_leaf leaf = in.near.leaves[blockIdx.x];
+    const int i = threadIdx.x, m = leaf.row_end - leaf.row_begin;
+    const int64_t n = leaf.column_end - leaf.column_begin;
+    if (begin == end || i >= m) return;
+    const int dof = leaf.row_begin + i;
+    store *out = (store *)in.near.arena.values + in.near.blocks[blockIdx.x].offset + i;
+    for (int e = in.op.test.item_start[dof]; e < in.op.test.item_start[dof + 1]; ++e) {
+        const int slot = in.op.test.item[e] / 3, hat = in.op.test.item[e] % 3;
+        int64_t low = begin, high = end;
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            if (in.pairs[middle].row < slot)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; low < end && in.pairs[low].row == slot; ++low) {
+            const int32_t *dofs = in.op.trial.slot_dof + 3 * (int64_t)in.pairs[low].column;
+            const real *moments = (const real *)in.moments + 9 * parts * low + 3 * hat;
+            for (int c = 0; c < 3; ++c) {
+                if (dofs[c] < 0) continue;
+                const int64_t j = dofs[c] - leaf.column_begin;
+                for (int part = 0; part < parts; ++part)
+                    out[(part * n + j) * m] += (store)moments[9 * part + c];
+            }
+        }
+    }
+}
+
+/* ---- regular pairs ---- */
+
+/* A row's triangle in shared memory. */
+template <typename real> struct row_slot {
+    real point[6][3], normal[3], scale; /* J / (4 pi) */
+    real curl[3][3];
+    double sphere[5];
+    int dof[3], spare;
+};
+
+/* A column's triangle in registers. */
+template <typename real> struct column_slot {
+    real point[6][3], normal[3], jacobian, curl[3][3];
+    double sphere[5];
+};
+
+/* Of the 6-point rule: points 3 o + l, o = 0, 1, have hats a but 1 - 2 a at l. */
+template <typename real> struct six {
+    real near_part[2], all_part[2]; /* w (1 - 3 a), w a */
+};
+
+template <typename real, class slot>
+PS_INLINE void put_slot(const ps_hbem_triangle *t, const double origin[3], const real *rule,
+                        slot *out)
+{
+    place<real> p;
+    place_at(t, origin, &p);
+    for (int q = 0; q < 6; ++q) point_at(p, rule + 4 * q, out->point[q]);
+    for (int c = 0; c < 3; ++c) out->normal[c] = p.normal[c];
+    for (int e = 0; e < 9; ++e) out->curl[e / 3][e % 3] = (real)curl_at(t, e / 3, e % 3);
+    sphere_of(t, out->sphere);
+}
+
+/* Moments of a pair without J. */
+template <int form, int wave, typename real>
+PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
+                           const six<real> &rule, real k, moments_of<real, 1 + wave> *m)
+{
+    clear(m);
+#pragma unroll
+    for (int o = 0; o < 2; ++o) {
+        number<real, 1 + wave> all[3];
+        for (int l = 0; l < 3; ++l) all[l] = zero_number<real, 1 + wave>();
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            number<real, 1 + wave> sum[3];
+            for (int l = 0; l < 3; ++l) sum[l] = zero_number<real, 1 + wave>();
+#pragma unroll
+            for (int p = 0; p < 2; ++p) {
+                number<real, 1 + wave> value[3], together = zero_number<real, 1 + wave>();
+#pragma unroll
+                for (int l = 0; l < 3; ++l) {
+                    real d[3];
+                    for (int e = 0; e < 3; ++e)
+                        d[e] = x.point[3 * p + l][e] - y.point[3 * o + c][e];
+                    value[l] = kernel_at<form, wave>(d, x.normal, y.normal, k);
+                }
+                for (int part = 0; part <= wave; ++part) {
+                    together.part[part] =
+                        value[0].part[part] + value[1].part[part] + value[2].part[part];
+                    for (int l = 0; l < 3; ++l)
+                        sum[l].part[part] += rule.near_part[p] * value[l].part[part] +
+                                             rule.all_part[p] * together.part[part];
+                }
+            }
+            for (int part = 0; part <= wave; ++part)
+                for (int l = 0; l < 3; ++l) {
+                    m->at[l][c].part[part] += rule.near_part[o] * sum[l].part[part];
+                    all[l].part[part] += sum[l].part[part];
+                }
+        }
+        for (int part = 0; part <= wave; ++part)
+            for (int e = 0; e < 9; ++e)
+                m->at[e / 3][e % 3].part[part] += rule.all_part[o] * all[e / 3].part[part];
+    }
+}
+
+/* The weak form of HYPS from moments of g that include J J. */
+template <typename real, int parts>
+PS_INLINE void weak_form(const row_slot<real> &x, const column_slot<real> &y, real k,
+                         moments_of<real, parts> *m)
+{
+    real total[parts] = {}, product = 0, jj = x.scale * y.jacobian * (real)(4 * M_PI);
+    for (int part = 0; part < parts; ++part) {
+        for (int e = 0; e < 9; ++e) total[part] += m->at[e / 3][e % 3].part[part];
+        total[part] /= jj;
+    }
+    for (int c = 0; c < 3; ++c) product += x.normal[c] * y.normal[c];
+    product *= k * k;
+    for (int e = 0; e < 9; ++e) {
+        real curls = 0;
+        for (int c = 0; c < 3; ++c) curls += x.curl[e / 3][c] * y.curl[e % 3][c];
+        for (int part = 0; part < parts; ++part) {
+            real *to = &m->at[e / 3][e % 3].part[part];
+            *to = curls * total[part] - product * *to;
+        }
+    }
+}
+
+/* A block of threads at work on a leaf. */
+template <typename real> struct near_leaf {
+    leaf_slots slots;
+    int m, n, row_begin, column_begin;
+    double origin[3];
+    real *sums; /* [part][row][3 blockDim + 1] */
+    row_slot<real> *tile;
+    const real *rule;
+};
+
+template <typename real>
+__device__ void load_tile(const ps_hbem_near_launch &in, const near_leaf<real> &leaf, int first)
+{
+    for (int r = threadIdx.x; r < TILE && first + r < leaf.slots.rows; r += blockDim.x) {
+        const int64_t slot = leaf.slots.row_begin + first + r;
+        const ps_hbem_triangle *t = &in.op.triangles[in.op.test.slot_triangle[slot]];
+        put_slot(t, leaf.origin, leaf.rule, &leaf.tile[r]);
+        leaf.tile[r].scale = (real)(t->jacobian / (4 * M_PI));
+        for (int l = 0; l < 3; ++l) {
+            int dof = in.op.test.slot_dof[3 * slot + l];
+            leaf.tile[r].dof[l] = dof < 0 ? -1 : dof - leaf.row_begin;
+        }
+    }
+}
+
+/* One row slot against the column slot of this thread. */
+template <typename real, int kernel, int wave>
+PS_INLINE void add_pair(const near_leaf<real> &leaf, const row_slot<real> &x,
+                        const column_slot<real> &y, const six<real> &rule, real k)
+{
+    constexpr int form = kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : kernel;
+    const int width = 3 * blockDim.x + 1;
+    moments_of<real, 1 + wave> m;
+    six_moments<form, wave>(x, y, rule, k, &m);
+    const real scale = x.scale * y.jacobian;
+    for (int part = 0; part <= wave; ++part)
+        for (int e = 0; e < 9; ++e) m.at[e / 3][e % 3].part[part] *= scale;
+    if (kernel == PS_KERNEL_HYPS) weak_form(x, y, k, &m);
+#pragma unroll
+    for (int l = 0; l < 3; ++l) {
+        if (x.dof[l] < 0) continue;
+        for (int part = 0; part <= wave; ++part) {
+            real *to = leaf.sums + (size_t)(part * leaf.m + x.dof[l]) * width + threadIdx.x;
+            for (int c = 0; c < 3; ++c) to[c * blockDim.x] += m.at[l][c].part[part];
+        }
+    }
+}
+
+/* Entries from the sums of column slots [first, first + blockDim). */
+template <typename store, typename real, int parts>
+__device__ void gather(const ps_hbem_near_launch &in, const near_leaf<real> &leaf, int first,
+                       store *out)
+{
+    const int width = 3 * blockDim.x + 1;
+    for (int e = threadIdx.x; e < leaf.m * leaf.n; e += blockDim.x) {
+        const int i = e % leaf.m, j = e / leaf.m, dof = leaf.column_begin + j;
+        real sum[parts];
+        for (int part = 0; part < parts; ++part)
+            sum[part] = first ? (real)out[(size_t)part * leaf.m * leaf.n + e] : (real)0;
+        for (int k = in.op.trial.item_start[dof]; k < in.op.trial.item_start[dof + 1]; ++k) {
+            const int item = in.op.trial.item[k];
+            const int lane = item / 3 - leaf.slots.column_begin - first;
+            if (lane < 0 || lane >= (int)blockDim.x) continue;
+            for (int part = 0; part < parts; ++part)
+                sum[part] += leaf.sums[(size_t)(part * leaf.m + i) * width +
+                                       item % 3 * blockDim.x + lane];
+        }
+        for (int part = 0; part < parts; ++part)
+            out[(size_t)part * leaf.m * leaf.n + e] = (store)sum[part];
+    }
+}
+
+template <typename store, typename real, int kernel, int wave>
+__global__ void __launch_bounds__(128)
+    regular_pairs(const __grid_constant__ ps_hbem_near_launch in)
+{
+    extern __shared__ __align__(16) double dynamic_shared[];
+    __shared__ real rule[6][4];
+    const ps_hbem_device_leaf at = in.near.leaves[blockIdx.x];
+    near_leaf<real> leaf = {slots_of(in, blockIdx.x), at.row_end - at.row_begin,
+                            at.column_end - at.column_begin, at.row_begin, at.column_begin, {},
+                            NULL, (row_slot<real> *)dynamic_shared, rule[0]};
+    leaf.sums = (real *)(leaf.tile + TILE);
+    const double *a = in.op.test.box + 8 * (int64_t)in.op.test.cluster_of[at.row_begin];
+    const double *b = in.op.trial.box + 8 * (int64_t)in.op.trial.cluster_of[at.column_begin];
+    for (int c = 0; c < 3; ++c) leaf.origin[c] = (a[c] + a[3 + c] + b[c] + b[3 + c]) / 4;
+    constexpr ps_precision precision = sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE;
+    if (threadIdx.x < 24)
+        rule[threadIdx.x / 4][threadIdx.x % 4] =
+            ((const real *)in.op.rules.point[precision][0])[threadIdx.x];
+    __syncthreads();
+    six<real> six_rule;
+    for (int o = 0; o < 2; ++o) {
+        six_rule.all_part[o] = rule[3 * o][1] * rule[3 * o][3];
+        six_rule.near_part[o] = rule[3 * o][0] * rule[3 * o][3] - six_rule.all_part[o];
+    }
+    const real k = (real)in.op.wavenumber;
+    const int numbers = (1 + wave) * leaf.m * (3 * (int)blockDim.x + 1);
+    store *out = (store *)in.near.arena.values + in.near.blocks[blockIdx.x].offset;
+    for (int first = 0; first < leaf.slots.columns; first += blockDim.x) {
+        const int column = first + (int)threadIdx.x;
+        const bool here = column < leaf.slots.columns;
+        column_slot<real> y = {};
+        if (here) {
+            const ps_hbem_triangle *t =
+                &in.op.triangles[in.op.trial.slot_triangle[leaf.slots.column_begin + column]];
+            put_slot(t, leaf.origin, rule[0], &y);
+            y.jacobian = (real)t->jacobian;
+        }
+        for (int e = threadIdx.x; e < numbers; e += blockDim.x) leaf.sums[e] = 0;
+        for (int row = 0; row < leaf.slots.rows; row += TILE) {
+            __syncthreads();
+            load_tile(in, leaf, row);
+            __syncthreads();
+            const int count = min((int)TILE, leaf.slots.rows - row);
+            for (int r = 0; here && r < count; ++r)
+                if (!is_close(leaf.tile[r].sphere, y.sphere, in.op.rules.distance[0]))
+                    add_pair<real, kernel, wave>(leaf, leaf.tile[r], y, six_rule, k);
+        }
+        __syncthreads();
+        gather<store, real, 1 + wave>(in, leaf, first, out);
+        __syncthreads();
+    }
+}
+
+/* ---- launches ---- */
+
+template <typename store, typename real, int kernel, int wave>
+ps_status launch_regular(const ps_hbem_near_launch *in, cudaStream_t stream)
+{
+    const int64_t row = (int64_t)(1 + wave) * in->op.test.most_dofs * sizeof(real);
+    int threads = 128;
+    int64_t tile = TILE * sizeof(row_slot<real>);
+    while (threads > WARP && tile + row * (3 * threads + 1) > SHARED_AIM) threads /= 2;
+    const int64_t bytes = tile + row * (3 * threads + 1);
+    if (bytes > SHARED_MOST)
+        return ps_fail(PS_USAGE, "leaf clusters of %d functions are too large for the device: "
+                                 "build the tree with smaller leaves",
+                       in->op.test.most_dofs);
+    const void *function = (const void *)regular_pairs<store, real, kernel, wave>;
+    PS_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    regular_pairs<store, real, kernel, wave>
+        <<<(unsigned)in->near.count, threads, (size_t)bytes, stream>>>(*in);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+template <typename store, typename real, int kernel, int wave>
+ps_status launch_close(const ps_hbem_near_launch *in, cudaStream_t stream)
+{
+    enum { BLOCKS = 132 * 8 };
+    for (int kind = PS_PAIR_VERTEX; kind < PS_PAIR_CONTACTS + in->op.rules.rules; ++kind) {
+        close_moments<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in, kind);
+        PS_CUDA(cudaGetLastError());
+    }
+    quartered_pairs<real, kernel, wave><<<BLOCKS, MOMENTS, 0, stream>>>(*in);
+    PS_CUDA(cudaGetLastError());
+    add_pairs<store, real, 1 + wave><<<(unsigned)in->near.count, ADDING, 0, stream>>>(*in);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+typedef ps_status (*near_function)(const ps_hbem_near_launch *, cudaStream_t);
+
+#define TABLE(launch, store, real)                                                       \
+    {                                                                                    \
+        {launch<store, real, PS_KERNEL_SLP, 0>, launch<store, real, PS_KERNEL_SLP, 1>},  \
+        {launch<store, real, PS_KERNEL_DLP, 0>, launch<store, real, PS_KERNEL_DLP, 1>},  \
+        {launch<store, real, PS_KERNEL_ADLP, 0>, launch<store, real, PS_KERNEL_ADLP, 1>}, \
+        {launch<store, double, PS_KERNEL_HYPS, 0>,                                       \
+         launch<store, double, PS_KERNEL_HYPS, 1>},                                      \
+    }
+
+ps_status run_table(const near_function (*table)[PS_HBEM_KERNELS][2],
+                    const ps_hbem_near_launch *launch, ps_stream *stream)
+{
+    if (launch->near.count == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    return table[launch->op.precision][launch->op.kernel][launch->op.wavenumber != 0](
+        launch, static_cast<cudaStream_t>(ps_stream_handle(stream)));
+}
+
+} // namespace
+
+extern "C" ps_status ps_hbem_near_regular_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
+{
+    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
+        TABLE(launch_regular, float, float), TABLE(launch_regular, double, double)};
+    return run_table(table, launch, stream);
+}
+
+extern "C" ps_status ps_hbem_near_close_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
+{
+    static const near_function table[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
+        TABLE(launch_close, float, float), TABLE(launch_close, double, double)};
+    return run_table(table, launch, stream);
+}
+
+extern "C" ps_status ps_hbem_near_count_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
+{
+    if (launch->near.count == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    count_pairs<<<(unsigned)launch->near.count, LISTING, 0,
+                  static_cast<cudaStream_t>(ps_stream_handle(stream))>>>(*launch);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
+extern "C" ps_status ps_hbem_near_list_cuda(const ps_hbem_near_launch *launch, ps_stream *stream)
+{
+    enum { BLOCKS = 132 * 8 };
+    if (launch->near.count == 0) return PS_OK;
+    PS_TRY(ps_stream_enter(stream));
+    cudaStream_t on = static_cast<cudaStream_t>(ps_stream_handle(stream));
+    const size_t shared = sizeof(int) * (size_t)launch->op.test.most_slots;
+    list_pairs<<<(unsigned)launch->near.count, LISTING, shared, on>>>(*launch);
+    PS_CUDA(cudaGetLastError());
+    PS_CUDA(cudaMemsetAsync(launch->class_count, 0,
+                            PS_HBEM_CLOSE_CLASSES * sizeof *launch->class_count, on));
+    sort_pairs<<<BLOCKS, LISTING, 0, on>>>(*launch, launch->class_count, false);
+    PS_CUDA(cudaGetLastError());
+    start_classes<<<1, 1, 0, on>>>(*launch);
+    PS_CUDA(cudaGetLastError());
+    sort_pairs<<<BLOCKS, LISTING, 0, on>>>(*launch, launch->class_cursor, true);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}

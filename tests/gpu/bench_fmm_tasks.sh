@@ -1,0 +1,42 @@
+#!/bin/bash
+# penstock-fmm by tasks on cores and GPUs: makespan against LP, JSON records; what each run said, and its trace,
+# stay in KEEP. COUNT particles (30000000), cube of height 7 and ellipsoid of height 10; CPU workers: all cores
+# less one a GPU.
+set -eu
+export PATH=${BUILD:-build/current}/bin:$PATH HDF5_PLUGIN_PATH=${BUILD:-build/current}/plugin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+KEEP=${KEEP:-$work/keep}
+mkdir -p "$KEEP"
+KEEP=$(cd "$KEEP" && pwd)
+cd "$work"
+count=${COUNT:-30000000}
+gpus=$(nvidia-smi -L | wc -l)
+cores=$(nproc)
+device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
+revision=$(penstock-fmm --version | sed 's/.*(\(.*\)).*/\1/')
+
+tree() { # distribution height
+    penstock-particle-import --generate "$1" --count "$count" p.h5 > /dev/null
+    penstock-octree-build p.h5 "$1".h5 --height "$2" --group "${GROUP:-1000}" --box 0,0,0,1 > /dev/null
+    rm p.h5
+}
+run() { # distribution accuracy GPUs kinds
+    local name=$1-acc$2-$3-$4 devices=cuda workers=$((cores / gpus * $3 - $3))
+    [ "$3" -eq "$gpus" ] || devices=cuda:0
+    penstock-fmm "$1".h5 r.h5 --accuracy "$2" --device $devices --workers $workers --resident no \
+        --gpu-kinds "$4" --force --trace "$KEEP/$name.h5" > "$KEEP/$name.txt"
+    awk -v case="fmm-tasks-$1-acc$2" -v device="$device" -v revision="$revision" \
+        -v size="$count particles, groups of ${GROUP:-1000}, $workers cores + $3 GPU, kinds on GPUs: $4" '
+        $1 == "makespan" { t = $2 } $1 == "lp" { lp = $2 }
+        END { printf "{\"case\": \"%s\", \"quantity\": \"makespan, floor LP\", \"value\": %.5g, \"unit\": \"s\", \"floor\": %.5g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
+                     case, t, lp, lp / t, size, device, revision }' "$KEEP/$name.txt"
+}
+tree cube 7
+[ -n "${CUBE:-}" ] || tree ellipsoid 10
+for n in $(seq "$gpus"); do
+    for kinds in two all; do
+        for accuracy in 3 5 7; do run cube $accuracy "$n" $kinds; done
+        [ -n "${CUBE:-}" ] || run ellipsoid 5 "$n" $kinds
+    done
+done

@@ -1,0 +1,206 @@
+/*
+ * check_hbem: H-matrices assembled on the device against the CPU's: near leaves number by number,
+ * ranks of entry ACA, errors of the whole against graded entries, equal bits in a second run. Ends
+ * with "N passed, N failed, N skipped". Argument: the number of one case alone (for slow tools such
+ * as compute-sanitizer).
+ */
+#include <stdio.h>
+
+#include "tests/support/hbem_device.h"
+#include "tests/support/hbem_hmatrix.h"
+
+typedef enum body { SPHERE, CUBE, L_SHAPE } body;
+
+typedef struct device_case {
+    body body;
+    int n;
+    ps_hbem_space_kind kind;
+    ps_hbem_kernel kernel;
+    double k, tolerance;
+    int leaf;
+    ps_precision precision;
+    bool symmetric, skeleton;
+} device_case;
+
+#define P0 PS_SPACE_P0
+#define P1 PS_SPACE_P1
+#define DP1 PS_SPACE_DP1
+static const device_case cases[] = {
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_DOUBLE, true, false},
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_DOUBLE, true, true},
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, false},
+    {SPHERE, 11, P1, PS_KERNEL_SLP, 0, 1e-4, 16, PS_SINGLE, false, true},
+    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_DOUBLE, false, false},
+    {SPHERE, 15, P1, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true},
+    {SPHERE, 15, P1, PS_KERNEL_ADLP, 3, 1e-4, 32, PS_SINGLE, false, true},
+    {SPHERE, 15, P1, PS_KERNEL_ADLP, 0, 1e-5, 32, PS_DOUBLE, false, true},
+    {SPHERE, 15, P1, PS_KERNEL_HYPS, 4, 1e-4, 32, PS_SINGLE, true, true},
+    {SPHERE, 15, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_SINGLE, true, false},
+    {SPHERE, 17, P1, PS_KERNEL_SLP, 5, 1e-6, 48, PS_DOUBLE, true, true},
+    {SPHERE, 11, P0, PS_KERNEL_SLP, 0, 1e-4, 20, PS_SINGLE, true, true},
+    {SPHERE, 7, DP1, PS_KERNEL_DLP, 0, 1e-4, 30, PS_DOUBLE, false, true},
+    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_DOUBLE, false, false},
+    {CUBE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, true},
+    {CUBE, 6, P0, PS_KERNEL_DLP, 3, 1e-4, 32, PS_SINGLE, false, true},
+    {CUBE, 7, P1, PS_KERNEL_SLP, 0, 1e-3, 32, PS_SINGLE, true, true},
+    {L_SHAPE, 7, P1, PS_KERNEL_HYPS, 0, 1e-4, 32, PS_DOUBLE, true, true},
+    {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 0, 1e-4, 32, PS_SINGLE, false, true},
+    {L_SHAPE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, false},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+typedef struct check {
+    const device_case *of;
+    int number, passed, failed;
+    hbem_case body;
+    ps_cluster_tree tree;
+    ps_hbem_operator op;
+    hbem_hmatrix cpu, gpu;
+    double *exact;
+} check;
+
+static void tell(check *k, const char *what, double value, double limit)
+{
+    bool good = value <= limit; /* NaN is not */
+    k->passed += good;
+    k->failed += !good;
+    if (!good || getenv("VERBOSE"))
+        printf("%s case %d %s: %.2e, at most %.1e\n", good ? "ok" : "FAILED", k->number, what,
+               value, limit);
+    fflush(stdout);
+}
+
+/* Largest difference of a near leaf, which is dense, relative to the largest near leaf; Frobenius. */
+static double near_difference(const check *k)
+{
+    double worst = 0, largest = 0;
+    for (int64_t leaf = 0; leaf < k->gpu.matrix.leaf_count; ++leaf) {
+        if (k->gpu.leaves[leaf].far) continue;
+        double error = 0, norm = 0;
+        int64_t numbers = ps_hmatrix_numbers(&k->gpu.matrix, leaf, PS_RANK_DENSE);
+        for (int64_t e = 0; e < numbers; ++e) {
+            double a = hbem_number(&k->gpu.matrix, leaf, e);
+            double b = hbem_number(&k->cpu.matrix, leaf, e);
+            error += (a - b) * (a - b);
+            norm += b * b;
+        }
+        largest = fmax(largest, norm);
+        worst = error <= worst ? worst : error;
+    }
+    return sqrt(worst / largest);
+}
+
+/* Sum of ranks of far leaves; a dense one counts as what is as large. */
+static double ranks(const hbem_hmatrix *h)
+{
+    double sum = 0;
+    for (int64_t leaf = 0; leaf < h->matrix.leaf_count; ++leaf) {
+        const ps_hmatrix_leaf *at = &h->leaves[leaf];
+        int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+        int64_t rank = h->matrix.blocks[leaf].rank;
+        if (at->far) sum += rank >= 0 ? (double)rank : (double)(m * n) / (double)(m + n);
+    }
+    return sum;
+}
+
+static double leaves_of_other_rank(const check *k)
+{
+    double count = 0, all = 0;
+    for (int64_t leaf = 0; leaf < k->gpu.matrix.leaf_count; ++leaf) {
+        all += k->gpu.leaves[leaf].far;
+        count += k->cpu.matrix.blocks[leaf].rank != k->gpu.matrix.blocks[leaf].rank;
+    }
+    return count / all;
+}
+
+static double leaves_of_other_bits(const check *k, const ps_hmatrix *other)
+{
+    double count = 0;
+    int64_t size = other->precision == PS_SINGLE ? 4 : 8;
+    for (int64_t leaf = 0; leaf < other->leaf_count; ++leaf) {
+        const ps_hmatrix_block *a = &k->gpu.matrix.blocks[leaf], *b = &other->blocks[leaf];
+        int64_t numbers = ps_hmatrix_numbers(other, leaf, b->rank);
+        count += a->rank != b->rank || memcmp(a->values, b->values, (size_t)(numbers * size)) != 0;
+    }
+    return count;
+}
+
+static void run_device(check *k, ps_device *device, ps_hmatrix *into)
+{
+    hbem_device d;
+    ps_hbem_device_far_options options = {k->of->tolerance, 8, 64, true, k->of->skeleton};
+    int64_t most = 0, n = k->body.space.dofs;
+    for (int64_t l = 0; l < k->gpu.matrix.leaf_count; ++l)
+        most += ps_hmatrix_numbers(into, l, PS_RANK_DENSE) + 4;
+    hbem_device_open(&d, device, &k->op, &k->tree);
+    hbem_device_leaves(&d, k->gpu.leaves, k->gpu.matrix.leaf_count, most);
+    hbem_device_run_near(&d, n < 500 ? 1 << 20 : 5000);
+    hbem_device_run_far(&d, &options, 64 << 20);
+    tell(k, "leaves over rank or memory", d.report.over_rank + d.report.over_arena, 0);
+    if (getenv("VERBOSE"))
+        printf("case %d: %lld near, %lld far leaves, %lld close pairs; %u by entries, %u dense\n",
+               k->number, (long long)d.near_count, (long long)d.far_count,
+               (long long)d.close_first[d.near_count], d.report.by_entries, d.report.dense);
+    hbem_device_fetch(&d, into);
+    hbem_device_close(&d);
+}
+
+static void check_case(check *k, ps_device *device)
+{
+    const device_case *of = k->of;
+    ps_hmatrix again;
+    if (of->body == SPHERE)
+        hbem_case_sphere(&k->body, of->n);
+    else
+        hbem_case_cells(&k->body, of->n, of->body == L_SHAPE);
+    hbem_case_finish(&k->body, of->kind, of->tolerance);
+    hbem_tree_make(&k->tree, &k->body.space, of->leaf);
+    k->op = hbem_case_operator(&k->body, of->kernel, of->k);
+    k->op.far_precision = of->precision;
+    ps_block_tree blocks = {&k->tree, &k->tree, 2, of->symmetric};
+    hbem_hmatrix_set(&k->cpu, &k->op, &blocks, of->tolerance);
+    hbem_hmatrix_run(&k->cpu, omp_get_max_threads());
+    hbem_hmatrix_set(&k->gpu, &k->op, &blocks, of->tolerance);
+    run_device(k, device, &k->gpu.matrix);
+    k->exact = hbem_dense(&k->op);
+    bool single = of->precision == PS_SINGLE;
+    tell(k, "near leaves", near_difference(k), single ? 2e-5 : 1e-11);
+    if (!of->skeleton) tell(k, "far leaves of other rank", leaves_of_other_rank(k), .01);
+    tell(k, "ranks", ranks(&k->gpu) / ranks(&k->cpu), of->skeleton ? 1.15 : 1.01);
+    if (getenv("VERBOSE"))
+        printf("case %d: error of the CPU's %.2e\n", k->number,
+               hbem_hmatrix_error(&k->cpu.matrix, k->exact));
+    tell(k, "error of the whole", hbem_hmatrix_error(&k->gpu.matrix, k->exact),
+         2 * of->tolerance);
+    again = k->gpu.matrix;
+    hbem_case_ok(ps_hmatrix_init(&again));
+    run_device(k, device, &again);
+    tell(k, "leaves of other bits", leaves_of_other_bits(k, &again), 0);
+    ps_hmatrix_release(&again);
+    free(k->exact);
+    hbem_hmatrix_free(&k->cpu);
+    hbem_hmatrix_free(&k->gpu);
+    hbem_tree_free(&k->tree);
+    hbem_case_release(&k->body);
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = getenv("CHECK_DEVICE") ? getenv("CHECK_DEVICE") : "cuda:0";
+    check k = {0};
+    ps_device *device;
+    if (ps_device_count() == 0 && strcmp(name, "cuda:0") == 0) {
+        printf("0 passed, 0 failed, %d skipped\n", CASES);
+        return 0;
+    }
+    hbem_case_ok(ps_device_open(name, 0, &device));
+    for (int c = 0; c < CASES; ++c) {
+        if (argc > 1 && atoi(argv[1]) != c) continue;
+        k.of = &cases[c];
+        k.number = c;
+        check_case(&k, device);
+    }
+    ps_device_close(&device);
+    printf("%d passed, %d failed, 0 skipped\n", k.passed, k.failed);
+    return k.failed > 0;
+}

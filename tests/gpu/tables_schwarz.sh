@@ -1,0 +1,51 @@
+#!/bin/bash
+# tables_schwarz.sh [OUT.md]: the tables of section 5 of Magoules, Cheik Ahamed and Putanowicz (2015) on
+# this machine: vector operations, sparse products (ms) and methods (s, iterations) on the 15 matrices
+# of table 5, on the cores and on the CUDA device, and the libraries' times where there are some.
+# penstock-spmv-bench is found by PATH or in $BUILD/bin. HOST=no leaves out the cores, MATRICES="0 14"
+# takes these alone, ARGUMENTS go to the program (--precision fp32).
+set -eu
+[ -z "${BUILD:-}" ] || PATH=$BUILD/bin:$PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+host=--host
+[ "${HOST:-yes}" = yes ] || host=--no-host
+for m in ${MATRICES:-0 1 2 3 4 5 6 7 8 9 10 11 12 13 14}; do
+    # shellcheck disable=SC2086
+    penstock-spmv-bench --gravi "$m" --no-stencil --least-time 0.02 $host ${ARGUMENTS:-} > "$work/$(printf %02d "$m")"
+done
+
+# One row a matrix: rows, entries, then the figures "section name" in the order of the arguments.
+rows() {
+    for file in "$work"/*; do
+        awk -v wanted="$*" '
+            NF == 1 { section = $1; next }
+            { value[(/^ / ? section "." : "") $1] = $2 }
+            END {
+                printf "| %s | %s", value["rows"], value["entries"]
+                count = split(wanted, name, " ")
+                for (i = 1; i <= count; ++i)
+                    printf " | %s", name[i] in value ? value[name[i]] : ""
+                print " |"
+            }' "$file"
+    done
+}
+table() { # title, name of the section, what the libraries' figure is called
+    printf '\n%s\n\n| rows | entries | cores | device | ratio | %s |\n|---|---|---|---|---|---|\n' "$1" "${3%_time}"
+    rows "$2.time" "cuda_$2.time" "cuda_$2.ratio" "cuda_$2.$3"
+}
+{
+    awk 'NF > 1 && $1 == "threads" { print "Cores: " $2 "." }
+        NF == 1 { s = $1 } s == "device" && $1 == "name" { $1 = ""; print "Device:" $0 "." }' "$work"/* | sort -u
+    table "Scaling x = a x, ms" dscal cublas_time
+    table "y = a x + y, ms" daxpy cublas_time
+    table "Element-wise product, ms" element_wise cublas_time
+    table "Dot product, ms" dot cublas_time
+    table "CSR product, ms" spmv_csr cusparse_time
+    for method in cg bicgstab bicgcr; do
+        printf '\n%s to 1e-6, CSR, s\n\n' $method
+        printf '| rows | entries | cores | iterations | device | iterations | ratio |\n|---|---|---|---|---|---|---|\n'
+        rows "${method}_csr.time" "${method}_csr.iterations" "cuda_${method}_csr.time" \
+            "cuda_${method}_csr.iterations" "cuda_${method}_csr.ratio"
+    done
+} > "${1:-/dev/stdout}"

@@ -1,0 +1,161 @@
+/* Tables for devices: slots, items and entries describe the supports as the space does. */
+#include "kernels/hbem/device_assembly.h"
+#include "tests/check.h"
+#include "tests/support/hbem_hmatrix.h"
+
+typedef struct tables {
+    hbem_case body;
+    ps_cluster_tree tree;
+    ps_hbem_device_side side;
+    void *memory;
+} tables;
+
+static void make(tables *t, ps_hbem_space_kind kind, int leaf)
+{
+    hbem_case_sphere(&t->body, 5);
+    hbem_case_finish(&t->body, kind, 1e-4);
+    hbem_tree_make(&t->tree, &t->body.space, leaf);
+    check_ok(ps_hbem_device_side_count(&t->body.space, &t->tree, &t->side));
+    t->memory = malloc((size_t)ps_hbem_device_side_bytes(&t->side));
+    ps_hbem_device_side_place(&t->side, t->memory);
+    ps_hbem_device_side_fill(&t->body.space, &t->tree, &t->side);
+}
+
+static void release(tables *t)
+{
+    free(t->memory);
+    hbem_tree_free(&t->tree);
+    hbem_case_release(&t->body);
+}
+
+/* Clusters cover the functions; every slot's hats are the space's, where they are in its cluster. */
+static void check_slots(const tables *t)
+{
+    const ps_hbem_device_side *s = &t->side;
+    assert_int_equal(s->cluster_begin[0], 0);
+    assert_int_equal(s->cluster_begin[s->clusters], s->dofs);
+    assert_int_equal(s->slot_begin[s->clusters], s->slots);
+    for (int64_t c = 0; c < s->clusters; ++c) {
+        assert_true(s->cluster_begin[c + 1] - s->cluster_begin[c] <= s->most_dofs);
+        assert_true(s->slot_begin[c + 1] - s->slot_begin[c] <= s->most_slots);
+        for (int32_t slot = s->slot_begin[c]; slot < s->slot_begin[c + 1]; ++slot)
+            for (int l = 0; l < 3; ++l) {
+                int32_t dof = t->body.space.dof_of[3 * s->slot_triangle[slot] + l];
+                int32_t own = s->cluster_of[dof] == c ? dof : -1;
+                assert_int_equal(s->slot_dof[3 * slot + l], own);
+            }
+    }
+}
+
+/* Items and entries of a function are its hats, in the space's order. */
+static void check_functions(const tables *t)
+{
+    const ps_hbem_device_side *s = &t->side;
+    const ps_hbem_space *space = &t->body.space;
+    for (int64_t i = 0; i < s->dofs; ++i) {
+        int hats = 0;
+        for (int64_t e = space->start[i]; e < space->start[i + 1]; ++e) {
+            int32_t slot = s->item[e] / 3, hat = s->item[e] % 3;
+            assert_int_equal(s->cluster_of[i], s->cluster_of[s->slot_dof[s->item[e]]]);
+            assert_int_equal(3 * (int64_t)s->slot_triangle[slot] + hat, space->item[e]);
+        }
+        for (int32_t e = s->entry_start[i]; e < s->entry_start[i + 1]; ++e)
+            for (int l = 0; l < 3; ++l)
+                if (s->entry[e] >> l & 1) {
+                    assert_int_equal(space->dof_of[3 * (s->entry[e] >> 3) + l], i);
+                    ++hats;
+                }
+        assert_int_equal(hats, space->start[i + 1] - space->start[i]);
+    }
+}
+
+static void slots_and_functions(void **state)
+{
+    const ps_hbem_space_kind kinds[] = {PS_SPACE_P0, PS_SPACE_P1, PS_SPACE_DP1};
+    for (int k = 0; k < 3; ++k) {
+        tables t;
+        make(&t, kinds[k], 16);
+        check_slots(&t);
+        check_functions(&t);
+        release(&t);
+    }
+}
+
+static void boxes_enclose_supports(void **state)
+{
+    tables t;
+    make(&t, PS_SPACE_P1, 10);
+    for (int64_t slot = 0, c = 0; slot < t.side.slots; ++slot) {
+        while (slot >= t.side.slot_begin[c + 1]) ++c;
+        const double *box = t.side.box + 8 * c;
+        const ps_hbem_triangle *triangle = &t.body.triangles[t.side.slot_triangle[slot]];
+        for (int e = 0; e < 9; ++e)
+            assert_true(triangle->corner[e / 3][e % 3] >= box[e % 3] &&
+                        triangle->corner[e / 3][e % 3] <= box[3 + e % 3]);
+        assert_true(triangle->diameter <= box[6]);
+    }
+    release(&t);
+}
+
+static void large_leaves_are_refused(void **state)
+{
+    hbem_case body;
+    ps_cluster_tree tree;
+    ps_hbem_device_side side;
+    hbem_case_sphere(&body, 6);
+    hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
+    hbem_tree_make(&tree, &body.space, 100);
+    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, &side), PS_USAGE);
+    hbem_tree_free(&tree);
+    hbem_case_release(&body);
+}
+
+/* Near leaves first, in their order; far ones by size; every leaf once; room for all. */
+static void leaves_in_the_order_of_the_device(void **state)
+{
+    tables t;
+    make(&t, PS_SPACE_P1, 8);
+    ps_block_tree blocks = {&t.tree, &t.tree, 2, true};
+    ps_hbem_device_operator op = {.test = t.side, .trial = t.side};
+    int64_t count = ps_block_tree_leaves(&blocks, NULL), far = 0;
+    size_t n = (size_t)count;
+    ps_hmatrix_leaf *leaves = calloc(n, sizeof *leaves);
+    ps_block_tree_leaves(&blocks, leaves);
+    ps_hbem_device_batch batch = {.count = count,
+                                  .leaf = calloc(n, sizeof *batch.leaf),
+                                  .list = calloc(n, sizeof *batch.list),
+                                  .at = calloc(n, sizeof *batch.at),
+                                  .blocks = calloc(n, sizeof *batch.blocks)};
+    ps_hbem_device_batch_fill(&batch, leaves, &op, 4);
+    char *seen = calloc(n, 1);
+    for (int64_t e = 0; e < count; ++e) {
+        const ps_hmatrix_leaf *leaf = &leaves[batch.leaf[e]];
+        assert_false(seen[batch.leaf[e]]++);
+        assert_int_equal(leaf->far, e >= batch.near_count);
+        assert_int_equal(leaf->row_begin, batch.at[e].row_begin);
+        assert_int_equal(batch.blocks[e].rank, leaf->far ? PS_HBEM_UNSET : PS_RANK_DENSE);
+        if (!leaf->far) assert_true(batch.blocks[e].offset < batch.near_numbers);
+        if (e > 0 && !leaf->far) assert_true(batch.leaf[e] > batch.leaf[e - 1]);
+    }
+    for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) far += batch.list_count[size];
+    assert_int_equal(far, count - batch.near_count);
+    assert_true(batch.most_numbers > batch.near_numbers);
+    free(seen);
+    free(batch.leaf);
+    free(batch.list);
+    free(batch.at);
+    free(batch.blocks);
+    free(leaves);
+    release(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_and_functions),
+        cmocka_unit_test(boxes_enclose_supports),
+        cmocka_unit_test(large_leaves_are_refused),
+        cmocka_unit_test(leaves_in_the_order_of_the_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+# penstock-hbem-solve as a run: streamed and in memory, ranks, threads, killed and stopped and continued,
+# limits.
+. "$ROOT/tests/stages/lib.sh"
+needs hbem-solve hmatrix-assemble cluster-build mesh-surface compare
+
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+same() { penstock-compare "$1" "$2" > compared 2> differ || { cat compared differ; fail "$1 and $2 differ"; }; }
+near() { # FILE FILE BOUND: of the solutions alone
+    penstock-compare "$1" "$2" > compared 2> differ
+    within "$(awk 'NF == 1 { s = $1 } s == "/solutions/double" && $1 == "relative_l2" { print $2; exit }' compared)" 0 "$3" "$1 and $2"
+}
+
+expect 0 "" penstock-mesh-surface s.hdf --divisions 8
+expect 0 "" penstock-cluster-build s.hdf c.h5
+for o in dlp hyps; do
+    expect 0 "" penstock-hmatrix-assemble c.h5 $o.h5 --operator $o --wavenumber 3 --chunk-size 64K --force-coarse
+done
+[ -e dlp.part0003.h5 ] || fail "the matrix has too few parts for this test"
+solve="penstock-hbem-solve s.hdf dlp.h5 hyps.h5"
+waves="--azimuths 0,300,6 --tolerance 1e-8"
+
+# ---- in memory, streamed, by other numbers of threads: the same bits ----
+expect 0 "" $solve memory.hdf $waves
+resident=$(figure resident); matrices=$(figure matrices)
+[ "$resident" -ge "$matrices" ] || fail "not in memory: $resident of $matrices"
+expect 0 "vectors" $solve plan.hdf $waves --plan
+[ ! -e plan.hdf ] || fail "--plan wrote"
+need=$(($(figure vectors) + matrices / 4 + 900000))
+expect 0 "" $solve streamed.hdf $waves --host-memory $need --batch 6
+[ "$(figure resident)" -lt $((matrices / 2)) ] || fail "not streamed: $(figure resident) of $matrices"
+same streamed.hdf memory.hdf
+expect 0 "" $solve threads.hdf $waves --threads 1
+same threads.hdf memory.hdf
+expect 4 "leave nothing" $solve none.hdf $waves --host-memory 300K
+expect 0 "up to date" $solve memory.hdf $waves
+
+# ---- ranks: sums in another order, the same bits each time; more ranks than chunks ----
+expect 0 "" mpirun -n 2 $solve ranks.hdf $waves
+near ranks.hdf memory.hdf 1e-8
+expect 0 "" mpirun -n 2 $solve again.hdf $waves
+same again.hdf ranks.hdf
+expect 0 "" mpirun -n 3 $solve three.hdf $waves --solver block
+near three.hdf memory.hdf 1e-6
+
+# ---- killed, stopped, continued: the same bits ----
+long="$solve long.hdf $waves --batch 2 --inner-tolerance 1e-13 --coupling miller --checkpoint 0"
+expect 0 "" ${long/long.hdf/whole.hdf}
+for when in 000003 000009; do
+    $long -q & pid=$!
+    for i in $(seq 2000); do [ -e long.hdf.batch0001.$when.h5 ] && break; kill -0 $pid 2> kill.err || break; sleep .005; done
+    kill -9 $pid 2> kill.err; wait $pid 2> kill.err
+    [ ! -e long.hdf ] || fail "it was done before it could be killed"
+    expect 0 "batch 0 goes on" $long --restart --stop-after 0.01
+    grep -q "restart goes on" err || fail "no word of the restart: $(cat err)"
+    [ ! -e long.hdf ] || fail "stopped, but complete"
+done
+expect 0 "batch 1 goes on" $long --restart
+same long.hdf whole.hdf
+[ -z "$(ls long.hdf.batch* 2> ls.err)" ] || fail "checkpoints are left: $(ls long.hdf.batch*)"
+$long --force 2> log & pid=$!
+for i in $(seq 2000); do grep -q "product 3" log && break; sleep .005; done
+kill -TERM $pid; wait $pid || fail "SIGTERM: exit code $?"
+grep -q "restart goes on" log || fail "SIGTERM: $(tail -3 log)"
+expect 0 "goes on" mpirun -n 2 $long --restart --force
+near long.hdf whole.hdf 1e-9
+# a checkpoint that is damaged is passed over; one of other options too
+$long --force --stop-after 0.2 2> log || fail "stop"
+newest=$(ls long.hdf.batch0000.*.h5 | tail -1)
+head -c 3000 "$newest" > cut && mv cut "$newest"
+expect 0 "passing over" $long --restart --force
+same long.hdf whole.hdf
+
+# ---- no convergence: the best iterates, an error, and on from there ----
+expect 1 "largest residual" $solve short.hdf $waves --limit 3
+[ -e short.hdf ] || fail "the best iterates were not kept"
+grep -q "larger --limit" err || fail "no advice"
+expect 0 "goes on after" $solve short.hdf $waves --limit 50 --restart
+near short.hdf memory.hdf 1e-6
+expect 0 "up to date" $solve short.hdf $waves --limit 50

@@ -1,0 +1,209 @@
+/*
+ * dgtd_trial: a shaken cube of random materials with boundaries of all kinds, in double on the host
+ * and in a precision on a device, with what half steps can have beside.
+ */
+#ifndef PS_TESTS_SUPPORT_DGTD_TRIAL_H
+#define PS_TESTS_SUPPORT_DGTD_TRIAL_H
+
+#include <stdbool.h>
+
+#include "tests/support/dgtd_device.h"
+
+enum { MATERIALS = 50, SIDE = 3 };
+
+static inline double next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* What a case has beside PEC, PMC and random materials. */
+typedef struct setting {
+    const char *name;
+    bool absorbing, averaged, incident, total, current, lossy, upwind;
+    ps_dgtd_incident_kind kind;
+} setting;
+
+static const setting settings[] = {
+    {"metal", false, true, false, false, false, false, false, PS_DGTD_PLANE_WAVE},
+    {"absorbing averaged, plane wave", true, true, true, false, false, true, false,
+     PS_DGTD_PLANE_WAVE},
+    {"absorbing paper, dipole", true, false, true, false, false, true, false, PS_DGTD_DIPOLE},
+    {"total/scattered, current", true, true, true, true, true, true, false, PS_DGTD_PLANE_WAVE},
+    {"upwind, plane wave, current", true, true, true, false, true, true, true, PS_DGTD_PLANE_WAVE},
+};
+
+/* The same system in a precision and in double, and the device's. */
+typedef struct trial {
+    dgtd_case x, exact;
+    ps_dgtd_material materials[MATERIALS];
+    ps_dgtd_border border, device_border;
+    ps_dgtd_incident incident;
+    ps_dgtd_current current;
+    ps_dgtd_march march;                  /* of exact */
+    ps_dgtd_upwind upwind, device_upwind; /* of exact, and of x for the device */
+    uint8_t *total;
+    dgtd_device d;
+} trial;
+
+static inline void random_materials(trial *t, bool lossy, uint64_t *seed)
+{
+    for (int m = 0; m < MATERIALS; ++m)
+        t->materials[m] = (ps_dgtd_material){1 + 5 * next_random(seed), 1 + 2 * next_random(seed),
+                                             lossy ? next_random(seed) : 0};
+}
+
+static inline ps_status make_mesh(cube_tets *mesh, bool absorbing)
+{
+    uint64_t seed = 11;
+    int kinds = absorbing ? 3 : 2;
+    PS_TRY(cube_tets_init(mesh, SIDE, .3, PS_DGTD_PEC));
+    for (int64_t f = 0; f < 4 * mesh->elements; ++f)
+        if (mesh->links[f] < 0)
+            mesh->kinds[f] = (uint8_t)(PS_DGTD_PEC + (int)(kinds * next_random(&seed)));
+    for (int64_t e = 0; e < mesh->elements; ++e)
+        mesh->tags[e] = (uint16_t)(MATERIALS * next_random(&seed));
+    return PS_OK;
+}
+
+/* Random coefficients in -1/2 .. 1/2, as values at nodes in the precision of x, in both cases. */
+static inline void random_fields(trial *t, const ps_dgtd_bernstein *bases)
+{
+    uint64_t seed = 7;
+    int n = t->x.reference.nodes;
+    for (int64_t i = 0; i < 6 * t->x.mesh.elements; ++i) {
+        double in[PS_DGTD_MAX_NODES];
+        int c = (int)(i / 2 % 3), f = (int)(i % 2);
+        for (int k = 0; k < n; ++k) in[k] = next_random(&seed) - .5;
+        for (int k = 0; k < n; ++k) {
+            double sum = 0;
+            for (int j = 0; j < n; ++j) sum += bases->to_nodes[k * n + j] * in[j];
+            ps_dgtd_put(&t->x.system, t->x.field[f], i / 6, c, k, sum);
+            ps_dgtd_put(&t->exact.system, t->exact.field[f], i / 6, c, k,
+                        ps_dgtd_get(&t->x.system, t->x.field[f], i / 6, c, k));
+        }
+    }
+}
+
+static inline ps_status add_current(trial *t)
+{
+    t->current = (ps_dgtd_current){.moment = {1, .1, .2, 3, PS_DGTD_GAUSSIAN},
+                                   .axis = {.6, 0, .8},
+                                   .origin = {.5, .45, .55},
+                                   .radius = .35};
+    t->current.count = ps_dgtd_current_count(&t->current, &t->exact.body);
+    PS_TRY(PS_ALLOC(&t->current.slots, t->current.count, "slots"));
+    PS_TRY(PS_ALLOC(&t->current.loads, t->current.count * t->x.reference.nodes, "loads"));
+    PS_TRY(ps_dgtd_current_fill(&t->current, &t->exact.reference, &t->exact.body));
+    t->march.currents = &t->current;
+    t->march.current_count = 1;
+    return dgtd_device_add_current(&t->d, &t->x, &t->current);
+}
+
+static inline ps_status add_border(trial *t, const setting *s)
+{
+    t->incident = (ps_dgtd_incident){s->kind,
+                                     {1, .3, .4, 2, PS_DGTD_GAUSSIAN},
+                                     {1. / 3, 2. / 3, 2. / 3},
+                                     {2. / 3, -2. / 3, 1. / 3},
+                                     {.45, .55, -.4}};
+    if (s->total) {
+        PS_TRY(PS_ALLOC(&t->total, t->x.mesh.elements, "total"));
+        for (int64_t e = 0; e < t->x.mesh.elements; ++e) {
+            double centre[3];
+            dgtd_case_point(&t->exact, e, (double[]){.25, .25, .25, .25}, centre);
+            t->total[e] = centre[0] + .3 * centre[1] < .6;
+        }
+    }
+    t->border =
+        (ps_dgtd_border){.averaged = s->averaged, .incident = s->incident ? &t->incident : NULL};
+    t->device_border = t->border;
+    dgtd_border_init(&t->border, &t->exact, t->total, t->march.dt);
+    dgtd_border_init(&t->device_border, &t->x, t->total, t->march.dt);
+    t->march.border = &t->border;
+    return dgtd_device_add_border(&t->d, &t->x, &t->device_border, t->total);
+}
+
+static inline void fill_upwind(const trial *t, dgtd_case *x, ps_dgtd_upwind *u)
+{
+    u->slots = x->system.groups * ps_dgtd_lanes(x->system.precision);
+    u->own = dgtd_array(ps_dgtd_upwind_own_bytes(&x->system));
+    u->other = dgtd_array(ps_dgtd_upwind_other_bytes(&x->system));
+    for (int f = 0; f < 2; ++f) u->former[f] = dgtd_array(dgtd_case_field_bytes(x));
+    ps_dgtd_upwind_impedances(&x->system, t->materials, x->former);
+    ps_dgtd_upwind_fill(u, &x->system, t->materials, x->former);
+}
+
+static inline ps_status add_upwind(trial *t)
+{
+    fill_upwind(t, &t->exact, &t->upwind);
+    fill_upwind(t, &t->x, &t->device_upwind);
+    ps_dgtd_upwind_start(&t->upwind, &t->exact.system, t->exact.field[0]);
+    t->march.upwind = &t->upwind;
+    return dgtd_device_add_upwind(&t->d, &t->device_upwind);
+}
+
+static inline void release_upwind(ps_dgtd_upwind *u)
+{
+    free(u->own);
+    free(u->other);
+    free(u->former[0]);
+    free(u->former[1]);
+}
+
+static inline ps_status start(trial *t, ps_device *device, int order, ps_precision precision,
+                              ps_dgtd_device_mode mode, const setting *s)
+{
+    uint64_t seed = 3;
+    memset(t, 0, sizeof *t);
+    random_materials(t, s->lossy, &seed);
+    PS_TRY(make_mesh(&t->x.mesh, s->absorbing));
+    PS_TRY(make_mesh(&t->exact.mesh, s->absorbing));
+    PS_TRY(dgtd_case_init(&t->x, order, precision, t->materials, MATERIALS));
+    PS_TRY(dgtd_case_init(&t->exact, order, PS_DOUBLE, t->materials, MATERIALS));
+    t->march = (ps_dgtd_march){
+        .system = &t->exact.system, .electric = t->exact.field[0], .magnetic = t->exact.field[1]};
+    t->march.dt = (s->upwind ? .4 : .7) * ps_dgtd_step_constant(order) *
+                  ps_dgtd_least_size(&t->exact.body, NULL);
+    ps_dgtd_set_step(&t->x.system, t->materials, t->march.dt);
+    ps_dgtd_set_step(&t->exact.system, t->materials, t->march.dt);
+    PS_TRY(dgtd_device_init(&t->d, device, &t->x, mode, t->march.dt, 5));
+    random_fields(t, &t->d.tables->bases);
+    if (s->absorbing) PS_TRY(add_border(t, s));
+    if (s->current) PS_TRY(add_current(t));
+    PS_TRY(dgtd_device_put(&t->d, t->x.field));
+    return s->upwind ? add_upwind(t) : PS_OK;
+}
+
+static inline void stop(trial *t)
+{
+    dgtd_device_release(&t->d);
+    dgtd_border_release(&t->border);
+    release_upwind(&t->upwind);
+    release_upwind(&t->device_upwind);
+    dgtd_border_release(&t->device_border);
+    free(t->current.slots);
+    free(t->current.loads);
+    free(t->total);
+    dgtd_case_release(&t->x);
+    dgtd_case_release(&t->exact);
+}
+
+/* Relative L2 distance of both fields of x from those of exact. */
+static inline double distance(const trial *t)
+{
+    double difference = 0, size = 0;
+    for (int64_t e = 0; e < t->x.mesh.elements; ++e)
+        for (int i = 0; i < 6 * t->x.reference.nodes; ++i) {
+            int f = i % 2, c = i / 2 % 3, n = i / 6;
+            double a = ps_dgtd_get(&t->x.system, t->x.field[f], e, c, n);
+            double b = ps_dgtd_get(&t->exact.system, t->exact.field[f], e, c, n);
+            difference += (a - b) * (a - b);
+            size += b * b;
+        }
+    return sqrt(difference / size);
+}
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * hbem_device: an H-matrix of an operator on one space, assembled on a device into one arena:
+ * memory, uploads, near leaves in batches, far leaves; for checks and benchmarks.
+ */
+#ifndef PS_TESTS_SUPPORT_HBEM_DEVICE_H
+#define PS_TESTS_SUPPORT_HBEM_DEVICE_H
+
+#include <time.h>
+
+#include "kernels/hbem/assembly.h"
+#include "kernels/hbem/device_assembly.h"
+#include "tests/support/hbem_case.h"
+
+enum { HBEM_DEVICE_PIECES = 32 };
+
+typedef struct hbem_device {
+    ps_device *device;
+    ps_stream *stream;
+    ps_hbem_device_operator op;
+    void *pieces[HBEM_DEVICE_PIECES];
+    int piece_count;
+    int64_t leaf_count, near_count, far_count, memory;
+    ps_hbem_device_batch batch; /* on the host                                          */
+    ps_hbem_device_near near;
+    ps_hbem_device_far far;
+    ps_hbem_device_far_report report;
+    int64_t *close_first; /* [near_count + 1] on the host                              */
+    double seconds[4];    /* upload; near regular; near close; far                     */
+} hbem_device;
+
+static inline double hbem_device_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline void *hbem_device_take(hbem_device *d, int64_t bytes)
+{
+    void *piece;
+    hbem_case_ok(ps_device_alloc(d->device, bytes > 0 ? bytes : 256, &piece));
+    if (d->piece_count == HBEM_DEVICE_PIECES) abort();
+    d->pieces[d->piece_count++] = piece;
+    d->memory += bytes;
+    return piece;
+}
+
+static inline void *hbem_device_put(hbem_device *d, const void *from, int64_t bytes)
+{
+    void *to = hbem_device_take(d, bytes);
+    hbem_case_ok(ps_copy_to_device(d->stream, to, from, bytes));
+    return to;
+}
+
+static inline void hbem_device_side(hbem_device *d, const ps_hbem_space *space,
+                                    const ps_cluster_tree *tree, ps_hbem_device_side *side)
+{
+    hbem_case_ok(ps_hbem_device_side_count(space, tree, side));
+    int64_t bytes = ps_hbem_device_side_bytes(side);
+    void *host = malloc((size_t)bytes);
+    ps_hbem_device_side_place(side, host);
+    ps_hbem_device_side_fill(space, tree, side);
+    void *there = hbem_device_put(d, host, bytes);
+    hbem_case_ok(ps_stream_wait(d->stream));
+    ps_hbem_device_side_place(side, there);
+    free(host);
+}
+
+/* Uploads what the operator needs. */
+static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_hbem_operator *op,
+                                    const ps_cluster_tree *tree)
+{
+    double start = hbem_device_now();
+    memset(d, 0, sizeof *d);
+    d->device = device;
+    hbem_case_ok(ps_stream_open(device, &d->stream));
+    d->op = (ps_hbem_device_operator){.kernel = op->kernel, .wavenumber = op->wavenumber,
+                                      .precision = op->far_precision};
+    hbem_device_side(d, op->test, tree, &d->op.test);
+    d->op.trial = d->op.test;
+    const ps_hbem_surface *surface = op->test->surface;
+    d->op.triangles = hbem_device_put(
+        d, surface->triangles, surface->triangle_count * (int64_t)sizeof *surface->triangles);
+    int64_t bytes = ps_hbem_device_rules_bytes(op->quadrature);
+    void *host = malloc((size_t)bytes);
+    ps_hbem_device_rules_place(&d->op.rules, op->quadrature, host);
+    ps_hbem_device_rules_fill(&d->op.rules, op->quadrature);
+    ps_hbem_device_rules_place(&d->op.rules, op->quadrature, hbem_device_put(d, host, bytes));
+    hbem_case_ok(ps_stream_wait(d->stream));
+    free(host);
+    d->seconds[0] = hbem_device_now() - start;
+}
+
+static inline void hbem_device_close(hbem_device *d)
+{
+    for (int i = 0; i < d->piece_count; ++i) ps_device_free(d->device, d->pieces[i]);
+    ps_stream_close(&d->stream);
+    free(d->batch.leaf);
+    free(d->batch.list);
+    free(d->batch.at);
+    free(d->batch.blocks);
+    free(d->close_first);
+}
+
+/* Splits the leaves and sends them; arena_numbers 0: as many as may be needed. */
+static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *leaves, int64_t count,
+                                      int64_t arena_numbers)
+{
+    size_t n = (size_t)count + 1;
+    ps_hbem_device_batch *b = &d->batch;
+    *b = (ps_hbem_device_batch){.count = count,
+                                .leaf = calloc(n, sizeof *b->leaf),
+                                .list = calloc(n, sizeof *b->list),
+                                .at = calloc(n, sizeof *b->at),
+                                .blocks = calloc(n, sizeof *b->blocks)};
+    ps_hbem_device_batch_fill(b, leaves, &d->op, 64);
+    d->leaf_count = count;
+    d->near_count = b->near_count;
+    d->far_count = count - b->near_count;
+    d->close_first = calloc((size_t)d->near_count + 1, sizeof *d->close_first);
+    int64_t size = d->op.precision == PS_SINGLE ? 4 : 8;
+    if (arena_numbers == 0) arena_numbers = b->most_numbers;
+    ps_hbem_device_arena arena = {hbem_device_take(d, arena_numbers * size), arena_numbers};
+    d->report.cursor = (unsigned long long)b->near_numbers;
+    ps_hbem_device_leaf *at = hbem_device_put(d, b->at, count * (int64_t)sizeof *at);
+    ps_hbem_device_block *blocks = hbem_device_put(d, b->blocks, count * (int64_t)sizeof *blocks);
+    d->near = (ps_hbem_device_near){at, blocks, d->near_count, arena};
+    d->far = (ps_hbem_device_far){.leaves = at + d->near_count,
+                                  .blocks = blocks + d->near_count,
+                                  .list = hbem_device_put(d, b->list, 4 * d->far_count),
+                                  .fallback = hbem_device_take(d, 4 * d->far_count),
+                                  .report = hbem_device_put(d, &d->report, sizeof d->report),
+                                  .arena = arena};
+    memcpy(d->far.list_count, b->list_count, sizeof b->list_count);
+    memcpy(d->far.most, b->most, sizeof b->most);
+    memcpy(d->far.most_slots, b->most_slots, sizeof b->most_slots);
+    hbem_case_ok(ps_stream_wait(d->stream));
+}
+
+/* Near leaves: `pairs` close pairs at once. */
+static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
+{
+    double start = hbem_device_now();
+    hbem_case_ok(ps_hbem_device_near_regular(&d->op, &d->near, d->stream));
+    hbem_case_ok(ps_stream_wait(d->stream));
+    d->seconds[1] = hbem_device_now() - start;
+    int32_t *counts = hbem_device_take(d, 4 * d->near_count);
+    int32_t *host = calloc((size_t)d->near_count + 1, 4);
+    start = hbem_device_now();
+    hbem_case_ok(ps_hbem_device_near_count(&d->op, &d->near, counts, d->stream));
+    hbem_case_ok(ps_copy_to_host(d->stream, host, counts, 4 * d->near_count));
+    hbem_case_ok(ps_stream_wait(d->stream));
+    int64_t most = pairs;
+    for (int64_t l = 0; l < d->near_count; ++l) {
+        d->close_first[l + 1] = d->close_first[l] + host[l];
+        most = host[l] > most ? host[l] : most;
+    }
+    int64_t all = d->close_first[d->near_count];
+    most = most < all ? most : all;
+    void *workspace = hbem_device_take(d, ps_hbem_device_close_bytes(&d->op, most));
+    int64_t *first = hbem_device_put(d, d->close_first, 8 * (d->near_count + 1));
+    for (int64_t begin = 0, end; begin < d->near_count; begin = end) {
+        for (end = begin; end < d->near_count &&
+                          d->close_first[end + 1] - d->close_first[begin] <= most;)
+            ++end;
+        ps_hbem_device_near near = d->near;
+        near.leaves += begin;
+        near.blocks += begin;
+        near.count = end - begin;
+        ps_hbem_device_close close = {first + begin, d->close_first[end] - d->close_first[begin],
+                                      workspace};
+        hbem_case_ok(ps_hbem_device_near_close(&d->op, &near, &close, d->stream));
+    }
+    hbem_case_ok(ps_stream_wait(d->stream));
+    d->seconds[2] = hbem_device_now() - start;
+    free(host);
+}
+
+static inline void hbem_device_run_far(hbem_device *d, const ps_hbem_device_far_options *options,
+                                       int64_t workspace)
+{
+    d->far.options = *options;
+    int64_t least = 0;
+    for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
+        if (d->far.list_count[size] == 0) continue;
+        int64_t bytes = ps_hbem_device_far_bytes(&d->op, &d->far, size);
+        least = bytes > least ? bytes : least;
+    }
+    d->far.workspace_bytes = workspace > least ? workspace : least;
+    d->far.workspace = hbem_device_take(d, d->far.workspace_bytes);
+    hbem_case_ok(ps_copy_to_device(d->stream, d->far.report, &d->report, sizeof d->report));
+    hbem_case_ok(ps_stream_wait(d->stream));
+    double start = hbem_device_now();
+    hbem_case_ok(ps_hbem_device_far_run(&d->op, &d->far, d->stream));
+    hbem_case_ok(ps_stream_wait(d->stream));
+    d->seconds[3] = hbem_device_now() - start;
+    hbem_case_ok(ps_copy_to_host(d->stream, &d->report, d->far.report, sizeof d->report));
+    hbem_case_ok(ps_copy_to_host(d->stream, d->batch.blocks + d->near_count, d->far.blocks,
+                                 d->far_count * (int64_t)sizeof *d->batch.blocks));
+    hbem_case_ok(ps_stream_wait(d->stream));
+}
+
+/* The result as an H-matrix in memory; matrix is initialised with the leaves. */
+static inline void hbem_device_fetch(hbem_device *d, ps_hmatrix *matrix)
+{
+    int64_t used = (int64_t)d->report.cursor, size = d->op.precision == PS_SINGLE ? 4 : 8;
+    char *host = malloc((size_t)(used * size) + 16);
+    hbem_case_ok(ps_copy_to_host(d->stream, host, d->far.arena.values, used * size));
+    hbem_case_ok(ps_stream_wait(d->stream));
+    for (int64_t n = 0; n < d->leaf_count; ++n) {
+        int64_t leaf = d->batch.leaf[n];
+        const ps_hbem_device_block *b = &d->batch.blocks[n];
+        int64_t numbers = ps_hmatrix_numbers(matrix, leaf, b->rank);
+        double *values = malloc((size_t)numbers * 8 + 8);
+        for (int64_t e = 0; e < numbers; ++e)
+            values[e] = size == 4 ? (double)((float *)host)[b->offset + e]
+                                  : ((double *)host)[b->offset + e];
+        ps_hmatrix_block block = {b->rank, b->error, values};
+        hbem_case_ok(ps_hmatrix_put(matrix, leaf, &block));
+        free(values);
+    }
+    free(host);
+}
+
+#endif
