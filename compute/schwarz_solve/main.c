@@ -119,7 +119,7 @@ static ps_status search_transmission(solve_problem *p)
     ps_face_range(&km, &least, &largest);
     ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, hx}, &symbol);
     ps_transmission_search search = {
-        (ps_transmission_kind)chosen.kind, &symbol, {-1, log(hx / sqrt(12.0))}, 1};
+        (ps_transmission_kind)chosen.kind, &symbol, {log(.2), log(hx / sqrt(12.0))}, 1};
     p->options.kind = ps_transmission_name(chosen.kind);
     return ps_transmission_optimise(&search, &p->options.transmission, &p->options.factor, &result);
 }

@@ -43,7 +43,9 @@ ps_status outer_open(solve_problem *p, const ps_interface *problem, void *contex
     out->state.arrays = state_arrays;
     out->state.context = out;
     PS_TRY(PS_ALLOC(&out->g, problem->size, "traces"));
-    return PS_ALLOC(&out->space, space_of(p, problem), "the iteration");
+    /* of a basis only what steps reach is touched */
+    return ps_alloc_untouched((void **)&out->space,
+                              space_of(p, problem) * (int64_t)sizeof *out->space, "the iteration");
 }
 
 void outer_close(outer *o)

@@ -49,12 +49,13 @@ static ps_status search_kind(const optimize_problem *o, ps_transmission_kind kin
     ps_transmission t;
     ps_cmaes_result result = {.evaluations = 0};
     double rho, hx = o->discrete ? o->grid.spacing[0] : 0;
-    double q_start = hx > 0 ? log(hx / sqrt(12.0)) : -1;
+    /* as schwarz-solve, which optimises for the discrete symbol */
+    double p_start = hx > 0 ? log(.2) : -1, q_start = hx > 0 ? log(hx / sqrt(12.0)) : -1;
     if (o->closed) {
         t = ps_transmission_closed(kind, o->k_min, o->k_max, &rho);
         rho = ps_symbol_largest(symbol, &t);
     } else {
-        ps_transmission_search search = {kind, symbol, {-1, q_start}, (uint64_t)o->seed};
+        ps_transmission_search search = {kind, symbol, {p_start, q_start}, (uint64_t)o->seed};
         ps_status status = ps_transmission_optimise(&search, &t, &rho, &result);
         if (status != PS_OK) return ps_context(status, "kind %s", ps_transmission_name(kind));
     }

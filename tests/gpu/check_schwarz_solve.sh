@@ -29,7 +29,7 @@ agree() { # TOLERANCE SLACK OPTIONS...: fields within the tolerance, iterations 
 agree 1e-10 0 --method direct
 agree 1e-7 1 --method cg --tolerance 1e-9
 agree 1e-7 1 --method bicgcr --tolerance 1e-9
-agree 1e-6 100 --method bicgstab --tolerance 1e-9
+agree 1e-5 100 --method bicgstab --tolerance 1e-9
 agree 1e-8 0 --slabs 7 --method gmres --tolerance 1e-10
 agree 1e-8 0 --slabs 7 --method fixed-point --tolerance 1e-10
 agree 1e-8 0 --slabs 16 --method gmres --coarse 0.1 --kind oo2 --tolerance 1e-10
