@@ -254,7 +254,8 @@ __device__ void quartered_moments(const ps_hbem_device_rules &rules, const close
             turn[++depth] = 0;
             continue;
         }
-        const double(*points)[4] = rule < 0 ? NULL : (const double(*)[4])rules.point[PS_DOUBLE][rule];
+        const double(*points)[4] =
+            rule < 0 ? NULL : (const double(*)[4])rules.point[PS_DOUBLE][rule];
         const double share = ldexp(1., -4 * depth);
         for (int e = 0; rule >= 0 && e < rules.count[rule] * rules.count[rule]; ++e) {
             const double *a = points[e / rules.count[rule]], *b = points[e % rules.count[rule]];

@@ -15,6 +15,7 @@ namespace
 #include "kernels/hbem/device_cross_body.h"
 #include "kernels/hbem/device_source_body.h"
 #include "kernels/hbem/device_small_body.h"
+#include "kernels/hbem/device_leaf_body.h"
 #include "kernels/hbem/device_far_body.h"
 
 } // namespace

@@ -1,0 +1,226 @@
+/*
+ * Part of near_cuda.cu: regular pairs of near leaves by the 6-point rule. Lanes are column slots.
+ */
+enum { TILE = 16 };
+
+/* A row's triangle in shared memory. */
+template <typename real> struct row_slot {
+    real point[6][3], normal[3], scale; /* J / (4 pi) */
+    real curl[3][3];
+    double sphere[5];
+    int dof[3], spare;
+};
+
+/* A column's triangle in registers. */
+template <typename real> struct column_slot {
+    real point[6][3], normal[3], jacobian, curl[3][3];
+    double sphere[5];
+};
+
+/* Of the 6-point rule: points 3 o + l, o = 0, 1, have hats a but 1 - 2 a at l. */
+template <typename real> struct six {
+    real near_part[2], all_part[2]; /* w (1 - 3 a), w a */
+};
+
+template <typename real, class slot>
+PS_INLINE void put_slot(const ps_hbem_triangle *t, const double origin[3], const real *rule,
+                        slot *out)
+{
+    place<real> p;
+    place_at(t, origin, &p);
+    for (int q = 0; q < 6; ++q) point_at(p, rule + 4 * q, out->point[q]);
+    for (int c = 0; c < 3; ++c) out->normal[c] = p.normal[c];
+    for (int e = 0; e < 9; ++e) out->curl[e / 3][e % 3] = (real)curl_at(t, e / 3, e % 3);
+    sphere_of(t, out->sphere);
+}
+
+/* Moments of a pair without J. */
+template <int form, int wave, typename real>
+PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
+                           const six<real> &rule, real k, moments_of<real, 1 + wave> *m)
+{
+    clear(m);
+#pragma unroll
+    for (int o = 0; o < 2; ++o) {
+        number<real, 1 + wave> all[3];
+        for (int l = 0; l < 3; ++l) all[l] = zero_number<real, 1 + wave>();
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            number<real, 1 + wave> sum[3];
+            for (int l = 0; l < 3; ++l) sum[l] = zero_number<real, 1 + wave>();
+#pragma unroll
+            for (int p = 0; p < 2; ++p) {
+                number<real, 1 + wave> value[3], together = zero_number<real, 1 + wave>();
+#pragma unroll
+                for (int l = 0; l < 3; ++l) {
+                    real d[3];
+                    for (int e = 0; e < 3; ++e)
+                        d[e] = x.point[3 * p + l][e] - y.point[3 * o + c][e];
+                    value[l] = kernel_at<form, wave>(d, x.normal, y.normal, k);
+                }
+                for (int part = 0; part <= wave; ++part) {
+                    together.part[part] =
+                        value[0].part[part] + value[1].part[part] + value[2].part[part];
+                    for (int l = 0; l < 3; ++l)
+                        sum[l].part[part] += rule.near_part[p] * value[l].part[part] +
+                                             rule.all_part[p] * together.part[part];
+                }
+            }
+            for (int part = 0; part <= wave; ++part)
+                for (int l = 0; l < 3; ++l) {
+                    m->at[l][c].part[part] += rule.near_part[o] * sum[l].part[part];
+                    all[l].part[part] += sum[l].part[part];
+                }
+        }
+        for (int part = 0; part <= wave; ++part)
+            for (int e = 0; e < 9; ++e)
+                m->at[e / 3][e % 3].part[part] += rule.all_part[o] * all[e / 3].part[part];
+    }
+}
+
+/* The weak form of HYPS from moments of g that include J J. */
+template <typename real, int parts>
+PS_INLINE void weak_form(const row_slot<real> &x, const column_slot<real> &y, real k,
+                         moments_of<real, parts> *m)
+{
+    real total[parts] = {}, product = 0, jj = x.scale * y.jacobian * (real)(4 * M_PI);
+    for (int part = 0; part < parts; ++part) {
+        for (int e = 0; e < 9; ++e) total[part] += m->at[e / 3][e % 3].part[part];
+        total[part] /= jj;
+    }
+    for (int c = 0; c < 3; ++c) product += x.normal[c] * y.normal[c];
+    product *= k * k;
+    for (int e = 0; e < 9; ++e) {
+        real curls = 0;
+        for (int c = 0; c < 3; ++c) curls += x.curl[e / 3][c] * y.curl[e % 3][c];
+        for (int part = 0; part < parts; ++part) {
+            real *to = &m->at[e / 3][e % 3].part[part];
+            *to = curls * total[part] - product * *to;
+        }
+    }
+}
+
+/* A block of threads at work on a leaf. */
+template <typename real> struct near_leaf {
+    leaf_slots slots;
+    int m, n, row_begin, column_begin;
+    double origin[3];
+    real *sums; /* [part][row][3 blockDim + 1] */
+    row_slot<real> *tile;
+    const real *rule;
+};
+
+template <typename real>
+__device__ void load_tile(const ps_hbem_near_launch &in, const near_leaf<real> &leaf, int first)
+{
+    for (int r = threadIdx.x; r < TILE && first + r < leaf.slots.rows; r += blockDim.x) {
+        const int64_t slot = leaf.slots.row_begin + first + r;
+        const ps_hbem_triangle *t = &in.op.triangles[in.op.test.slot_triangle[slot]];
+        put_slot(t, leaf.origin, leaf.rule, &leaf.tile[r]);
+        leaf.tile[r].scale = (real)(t->jacobian / (4 * M_PI));
+        for (int l = 0; l < 3; ++l) {
+            int dof = in.op.test.slot_dof[3 * slot + l];
+            leaf.tile[r].dof[l] = dof < 0 ? -1 : dof - leaf.row_begin;
+        }
+    }
+}
+
+/* One row slot against the column slot of this thread. */
+template <typename real, int kernel, int wave>
+PS_INLINE void add_pair(const near_leaf<real> &leaf, const row_slot<real> &x,
+                        const column_slot<real> &y, const six<real> &rule, real k)
+{
+    constexpr int form = kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : kernel;
+    const int width = 3 * blockDim.x + 1;
+    moments_of<real, 1 + wave> m;
+    six_moments<form, wave>(x, y, rule, k, &m);
+    const real scale = x.scale * y.jacobian;
+    for (int part = 0; part <= wave; ++part)
+        for (int e = 0; e < 9; ++e) m.at[e / 3][e % 3].part[part] *= scale;
+    if (kernel == PS_KERNEL_HYPS) weak_form(x, y, k, &m);
+#pragma unroll
+    for (int l = 0; l < 3; ++l) {
+        if (x.dof[l] < 0) continue;
+        for (int part = 0; part <= wave; ++part) {
+            real *to = leaf.sums + (size_t)(part * leaf.m + x.dof[l]) * width + threadIdx.x;
+            for (int c = 0; c < 3; ++c) to[c * blockDim.x] += m.at[l][c].part[part];
+        }
+    }
+}
+
+/* Entries from the sums of column slots [first, first + blockDim). */
+template <typename store, typename real, int parts>
+__device__ void gather(const ps_hbem_near_launch &in, const near_leaf<real> &leaf, int first,
+                       store *out)
+{
+    const int width = 3 * blockDim.x + 1;
+    for (int e = threadIdx.x; e < leaf.m * leaf.n; e += blockDim.x) {
+        const int i = e % leaf.m, j = e / leaf.m, dof = leaf.column_begin + j;
+        real sum[parts];
+        for (int part = 0; part < parts; ++part)
+            sum[part] = first ? (real)out[(size_t)part * leaf.m * leaf.n + e] : (real)0;
+        for (int k = in.op.trial.item_start[dof]; k < in.op.trial.item_start[dof + 1]; ++k) {
+            const int item = in.op.trial.item[k];
+            const int lane = item / 3 - leaf.slots.column_begin - first;
+            if (lane < 0 || lane >= (int)blockDim.x) continue;
+            for (int part = 0; part < parts; ++part)
+                sum[part] += leaf.sums[(size_t)(part * leaf.m + i) * width +
+                                       item % 3 * blockDim.x + lane];
+        }
+        for (int part = 0; part < parts; ++part)
+            out[(size_t)part * leaf.m * leaf.n + e] = (store)sum[part];
+    }
+}
+
+template <typename store, typename real, int kernel, int wave>
+__global__ void __launch_bounds__(128)
+    regular_pairs(const __grid_constant__ ps_hbem_near_launch in)
+{
+    extern __shared__ __align__(16) double dynamic_shared[];
+    __shared__ real rule[6][4];
+    const ps_hbem_device_leaf at = in.near.leaves[blockIdx.x];
+    near_leaf<real> leaf = {slots_of(in, blockIdx.x), at.row_end - at.row_begin,
+                            at.column_end - at.column_begin, at.row_begin, at.column_begin, {},
+                            NULL, (row_slot<real> *)dynamic_shared, rule[0]};
+    leaf.sums = (real *)(leaf.tile + TILE);
+    const double *a = in.op.test.box + 8 * (int64_t)in.op.test.cluster_of[at.row_begin];
+    const double *b = in.op.trial.box + 8 * (int64_t)in.op.trial.cluster_of[at.column_begin];
+    for (int c = 0; c < 3; ++c) leaf.origin[c] = (a[c] + a[3 + c] + b[c] + b[3 + c]) / 4;
+    constexpr ps_precision precision = sizeof(real) == 4 ? PS_SINGLE : PS_DOUBLE;
+    if (threadIdx.x < 24)
+        rule[threadIdx.x / 4][threadIdx.x % 4] =
+            ((const real *)in.op.rules.point[precision][0])[threadIdx.x];
+    __syncthreads();
+    six<real> six_rule;
+    for (int o = 0; o < 2; ++o) {
+        six_rule.all_part[o] = rule[3 * o][1] * rule[3 * o][3];
+        six_rule.near_part[o] = rule[3 * o][0] * rule[3 * o][3] - six_rule.all_part[o];
+    }
+    const real k = (real)in.op.wavenumber;
+    const int numbers = (1 + wave) * leaf.m * (3 * (int)blockDim.x + 1);
+    store *out = (store *)in.near.arena.values + in.near.blocks[blockIdx.x].offset;
+    for (int first = 0; first < leaf.slots.columns; first += blockDim.x) {
+        const int column = first + (int)threadIdx.x;
+        const bool here = column < leaf.slots.columns;
+        column_slot<real> y = {};
+        if (here) {
+            const ps_hbem_triangle *t =
+                &in.op.triangles[in.op.trial.slot_triangle[leaf.slots.column_begin + column]];
+            put_slot(t, leaf.origin, rule[0], &y);
+            y.jacobian = (real)t->jacobian;
+        }
+        for (int e = threadIdx.x; e < numbers; e += blockDim.x) leaf.sums[e] = 0;
+        for (int row = 0; row < leaf.slots.rows; row += TILE) {
+            __syncthreads();
+            load_tile(in, leaf, row);
+            __syncthreads();
+            const int count = min((int)TILE, leaf.slots.rows - row);
+            for (int r = 0; here && r < count; ++r)
+                if (!is_close(leaf.tile[r].sphere, y.sphere, in.op.rules.distance[0]))
+                    add_pair<real, kernel, wave>(leaf, leaf.tile[r], y, six_rule, k);
+        }
+        __syncthreads();
+        gather<store, real, 1 + wave>(in, leaf, first, out);
+        __syncthreads();
+    }
+}
