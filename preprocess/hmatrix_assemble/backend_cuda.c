@@ -5,6 +5,7 @@
 
 #include "backend.h"
 #include "kernels/hbem/device_assembly.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* Ranks of far leaves have room for these: more is done by the cores. Laplace needs 20 at 1e-6. */
@@ -35,6 +36,8 @@ typedef struct cuda_backend {
     int64_t capacity;           /* leaves                */
     int32_t *counts;
     int64_t *first;
+    double computing, copying, handing; /* seconds of all runs */
+    int64_t left;                       /* leaves that the cores did */
 } cuda_backend;
 
 /* ---- memory ---- */
@@ -241,9 +244,12 @@ static ps_status fetch(cuda_backend *b, int64_t size, int64_t *used)
                            batch->count * (int64_t)sizeof *batch->blocks));
     PS_TRY(ps_stream_wait(b->stream));
     *used = (int64_t)report.cursor;
+    double start = ps_clock();
     PS_TRY(grow(b, &b->pinned, *used * size + 16, true));
     PS_TRY(ps_copy_to_host(b->stream, b->pinned.base, b->arena.base, *used * size));
-    return ps_stream_wait(b->stream);
+    ps_status status = ps_stream_wait(b->stream);
+    b->copying += ps_clock() - start;
+    return status;
 }
 
 static int64_t numbers_of(const ps_hbem_device_leaf *at, int32_t rank, int parts)
@@ -288,7 +294,7 @@ static ps_status hand_over_all(const cuda_backend *b, int64_t first, ps_hbem_sto
 {
     ps_status failed = PS_OK;
     char message[512] = "";
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for schedule(dynamic, 4)
     for (int64_t e = 0; e < b->batch.count; ++e) {
         ps_status so_far;
 #pragma omp atomic read
@@ -312,6 +318,7 @@ static ps_status assemble(leaf_backend *backend, int64_t first, int64_t end, ps_
     cuda_backend *b = (cuda_backend *)backend;
     const ps_hbem_assembly *a = backend->assembly;
     int64_t size = b->op.precision == PS_SINGLE ? 4 : 8, used;
+    double start = ps_clock() - b->copying;
     PS_TRY(grow_batch(b, end - first));
     ps_hbem_device_batch_fill(&b->batch, a->leaves + first, &b->op, rank_of(b));
     PS_TRY(grow(b, &b->arena, b->batch.most_numbers * size, false));
@@ -324,12 +331,20 @@ static ps_status assemble(leaf_backend *backend, int64_t first, int64_t end, ps_
     PS_TRY(near_leaves(b, &near));
     PS_TRY(far_leaves(b, &near));
     PS_TRY(fetch(b, size, &used));
-    return hand_over_all(b, first, store, context);
+    b->computing += ps_clock() - b->copying - start;
+    for (int64_t e = b->batch.near_count; e < b->batch.count; ++e)
+        b->left += b->batch.blocks[e].rank == PS_HBEM_UNSET;
+    start = ps_clock();
+    ps_status status = hand_over_all(b, first, store, context);
+    b->handing += ps_clock() - start;
+    return status;
 }
 
 static void close_cuda(leaf_backend *backend)
 {
     cuda_backend *b = (cuda_backend *)backend;
+    ps_debug("%s: computing %.3f s, copying %.3f s, handing over %.3f s; %lld leaves by the cores",
+              b->label, b->computing, b->copying, b->handing, (long long)b->left);
     void *const fixed[] = {b->sides[0], b->sides[1], b->triangles, b->rules, b->arena.base};
     for (size_t i = 0; b->device && i < sizeof fixed / sizeof *fixed; ++i)
         ps_device_free(b->device, fixed[i]);
