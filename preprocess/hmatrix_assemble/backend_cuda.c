@@ -344,7 +344,7 @@ static void close_cuda(leaf_backend *backend)
 {
     cuda_backend *b = (cuda_backend *)backend;
     ps_debug("%s: computing %.3f s, copying %.3f s, handing over %.3f s; %lld leaves by the cores",
-              b->label, b->computing, b->copying, b->handing, (long long)b->left);
+             b->label, b->computing, b->copying, b->handing, (long long)b->left);
     void *const fixed[] = {b->sides[0], b->sides[1], b->triangles, b->rules, b->arena.base};
     for (size_t i = 0; b->device && i < sizeof fixed / sizeof *fixed; ++i)
         ps_device_free(b->device, fixed[i]);

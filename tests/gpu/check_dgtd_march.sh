@@ -26,7 +26,7 @@ record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8
 wanted compare && for order in 1 2 3 4; do
     for model in "kind=absorbing source=current sigma=.5 eps=2" "kind=pmc source=mode" \
                  "kind=absorbing source=wave absorbing=paper dt=.5" \
-                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.35"; do
+                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.25"; do
         dgtd_model m.h5 side=5 parts=2 shake=.2 dt=.55 order=$order $model
         for precision in double single; do
             [ $precision = double ] || [[ $model == *wave* ]] || continue
@@ -91,7 +91,7 @@ for place in "" "--state file"; do
 done
 fi
 if wanted upwind; then
-dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.35
+dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.25
 run="$record --steps 3000 --checkpoint-steps 300 --device $kind"
 march u.h5 whole.h5 $run --force
 rm -f part*
