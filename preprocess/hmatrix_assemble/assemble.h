@@ -49,10 +49,11 @@ typedef struct assemble_plan {
     int64_t item_bytes, memory, disk; /* of this rank: held; of all: written         */
 } assemble_plan;
 
-/* Cuts the leaves into chunks and the chunks among the ranks. PS_EXHAUSTED where the budget does
- * not hold what assembling takes. */
+/* Cuts the leaves into chunks and the chunks among the ranks. cores: those that compute leaves, 0:
+ * a device does, through a pinned buffer (what it leaves to the cores is not counted). PS_EXHAUSTED
+ * where the budget does not hold what assembling takes. */
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
-                             const ps_run *run, assemble_plan *out);
+                             const ps_run *run, int cores, assemble_plan *out);
 void assemble_plan_release(assemble_plan *plan);
 
 /* ---- run.c ---- */

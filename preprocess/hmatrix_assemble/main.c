@@ -51,23 +51,29 @@ typedef struct job {
     ps_store *clusters;
     assemble_problem problem;
     assemble_plan plan;
+    int device; /* ordinal; -1: the cores */
     leaf_backend *backend;
 } job;
 
-/* The device that is asked for. Dense matrices, and what is not asked to be elsewhere, stay on the
- * cores. */
-static ps_status open_backend(job *j)
+/* The device that is asked for, -1: the cores. Dense matrices, and what is not asked to be
+ * elsewhere, stay on the cores. */
+static ps_status choose_device(job *j)
 {
     int ordinals[1], count = 0;
-    const ps_cluster_tree *tree = j->problem.clusters.tree;
-    const ps_hbem_assembly *assembly = &j->problem.assembly;
     if (chosen.mode == 0)
         PS_TRY(ps_device_list(j->run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinals,
                               1, &count));
-    if (count == 0) return leaf_backend_open_cpu(assembly, (int)j->run->threads, &j->backend);
-    return leaf_backend_open_cuda(assembly, &tree[0],
-                                  j->problem.clusters.same ? &tree[0] : &tree[1], ordinals[0],
-                                  &j->backend);
+    j->device = count > 0 ? ordinals[0] : -1;
+    return PS_OK;
+}
+
+static ps_status open_backend(job *j)
+{
+    const ps_cluster_tree *tree = j->problem.clusters.tree;
+    const ps_hbem_assembly *assembly = &j->problem.assembly;
+    if (j->device < 0) return leaf_backend_open_cpu(assembly, (int)j->run->threads, &j->backend);
+    return leaf_backend_open_cuda(
+        assembly, &tree[0], j->problem.clusters.same ? &tree[0] : &tree[1], j->device, &j->backend);
 }
 
 static ps_status compute(job *j, assemble_result *result)
@@ -106,7 +112,9 @@ static ps_status assemble(job *j)
 static ps_status plan_and_assemble(job *j)
 {
     PS_TRY(ps_comm_agree(assemble_problem_init(&j->problem, j->run->operands[0], &chosen)));
-    PS_TRY(ps_comm_agree(assemble_plan_init(&j->problem, &chosen, j->run, &j->plan)));
+    PS_TRY(ps_comm_agree(choose_device(j)));
+    int cores = j->device < 0 ? (int)j->run->threads : 0;
+    PS_TRY(ps_comm_agree(assemble_plan_init(&j->problem, &chosen, j->run, cores, &j->plan)));
     if (!j->run->plan) return assemble(j);
     assemble_report_plan(&j->problem, &j->plan, j->run);
     return PS_OK;

@@ -60,7 +60,7 @@ static ps_status check_memory(const assemble_problem *p, const assemble_plan *pl
 }
 
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
-                             const ps_run *run, assemble_plan *out)
+                             const ps_run *run, int cores, assemble_plan *out)
 {
     memset(out, 0, sizeof *out);
     out->item_bytes = options->precision ? 4 : 8;
@@ -69,10 +69,10 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     PS_TRY(PS_ALLOC(&out->chunks.first, out->chunks.count + 1, "chunks"));
     cut(problem, wanted, out->chunks.first, out);
     share(out);
-    double chunks = 2 * slack * (double)(out->largest * out->item_bytes);
+    double chunks = (cores > 0 ? 2 : 3) * slack * (double)(out->largest * out->item_bytes);
     out->disk = out->numbers * out->item_bytes;
     out->memory = LEAST_BYTES + problem->bytes + (int64_t)chunks + run->threads * (WRITE_BYTES) +
-                  leaf_backend_bytes_cpu(&problem->assembly, (int)run->threads);
+                  leaf_backend_bytes_cpu(&problem->assembly, cores);
     ps_status status = check_memory(problem, out, run);
     if (status != PS_OK) assemble_plan_release(out);
     return status;
