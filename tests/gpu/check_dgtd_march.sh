@@ -60,7 +60,7 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
     penstock-dgtd-march "$@" --plan --json > plan.json 2> said.txt
     awk "BEGIN { printf \"%d\", $(told all) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
 }
-wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=14" \
+wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20" \
              "kind=absorbing source=wave order=2 side=16"; do
     dgtd_model w.h5 arrange=layers shake=.2 dt=.55 $model
     for precision in double single; do
@@ -76,7 +76,7 @@ wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 orde
     done
 done
 if wanted stop; then
-dgtd_model w.h5 arrange=layers shake=.2 dt=.55 kind=absorbing source=wave order=2 side=16
+dgtd_model w.h5 arrange=layers shake=.2 dt=.55 kind=pmc source=mode order=2 side=16
 run="--periods 9 --transform-periods 2 $record --checkpoint-steps 300 --device $kind"
 march w.h5 whole.h5 $run --device-memory $(window_of .85 w.h5 x.h5 $run)
 march w.h5 core.h5 $run
