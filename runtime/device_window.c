@@ -35,13 +35,6 @@ struct ps_window {
     ps_window_stats stats;
 };
 
-int64_t ps_window_bytes(const ps_window_array *array, int arrays, int64_t rows)
-{
-    int64_t bytes = 0;
-    for (int k = 0; k < arrays; ++k) bytes += array[k].row_bytes * rows;
-    return bytes;
-}
-
 /* ---- opening ---- */
 
 static ps_status open_ranges(ps_window *w, const ps_window_request *request)

@@ -42,9 +42,6 @@ typedef struct ps_window_request {
     const ps_window_source *source; /* NULL: all is in host memory                            */
 } ps_window_request;
 
-/* Device memory that so many rows take. */
-int64_t ps_window_bytes(const ps_window_array *array, int arrays, int64_t rows);
-
 ps_status ps_window_open(const ps_window_request *request, ps_window **out);
 void ps_window_close(ps_window **window); /* what changed is not written back; NULL is fine */
 

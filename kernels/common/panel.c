@@ -64,14 +64,6 @@ void ps_panel_add(ps_panel_shape shape, ps_panel v, const double complex *factor
                                        w.data + j * w.stride, b, block_end(b, shape.length));
 }
 
-double ps_panel_norm(ps_panel_shape shape, const double *v, double *scratch)
-{
-    double complex sum;
-    ps_panel one = {(double *)v, 1, 0};
-    ps_panel_dots(shape, one, one, &sum, scratch);
-    return sqrt(creal(sum));
-}
-
 void ps_panel_scale(ps_panel_shape shape, double factor, double *v)
 {
 #pragma omp parallel for simd schedule(static)

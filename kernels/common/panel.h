@@ -34,9 +34,6 @@ void ps_panel_dots(ps_panel_shape shape, ps_panel v, ps_panel w, double complex 
 /* w_i += sum_j factor[i][j] v_j */
 void ps_panel_add(ps_panel_shape shape, ps_panel v, const double complex *factor, ps_panel w);
 
-/* Norm of one vector; scratch of ps_panel_dots for 1 and 1. */
-double ps_panel_norm(ps_panel_shape shape, const double *v, double *scratch);
-
 /* v *= factor */
 void ps_panel_scale(ps_panel_shape shape, double factor, double *v);
 

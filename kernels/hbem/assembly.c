@@ -2,11 +2,11 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "kernels/hbem/entries_internal.h"
 #include "kernels/hbem/skeleton.h"
+#include "runtime/first_failure.h"
 
 /* Pivots that are rounding errors, relative to the largest entry (numerics guide 2). */
 static const double zero_of[PS_PRECISION_COUNT] = {[PS_SINGLE] = 4e-7, [PS_DOUBLE] = 1e-13};
@@ -202,27 +202,17 @@ ps_status ps_hbem_store_in_memory(void *context, int64_t leaf, const ps_hmatrix_
 ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
                            const ps_hbem_workspace *workspaces, ps_hbem_store store, void *context)
 {
-    ps_status failed = PS_OK;
-    char message[512] = "";
+    ps_failure failure = {0};
     PS_TRY(ps_hbem_operator_check(assembly->op));
     if (openblas_set_num_threads) openblas_set_num_threads(1);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t leaf = 0; leaf < assembly->leaf_count; ++leaf) {
-        ps_status so_far;
-#pragma omp atomic read
-        so_far = failed;
-        if (so_far != PS_OK) continue;
+        if (ps_has_failed(&failure)) continue;
         ps_hbem_workspace own = workspaces[omp_get_thread_num()];
         ps_hmatrix_block block;
         ps_status status = ps_hbem_assemble_leaf(assembly, leaf, &own, &block);
         if (status == PS_OK) status = store(context, leaf, &block);
-        if (status == PS_OK) continue;
-#pragma omp critical(ps_hbem_assemble)
-        {
-            snprintf(message, sizeof message, "%s", ps_message());
-#pragma omp atomic write
-            failed = status;
-        }
+        ps_note_failure(&failure, status);
     }
-    return failed == PS_OK ? PS_OK : ps_fail(failed, "%s", message);
+    return ps_first_failure(&failure);
 }

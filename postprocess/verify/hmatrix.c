@@ -14,6 +14,7 @@
 #include "kernels/common/counter_random.h"
 #include "kernels/hbem/entries.h"
 #include "kernels/hbem/setup.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 enum { COLUMNS_AT_ONCE = 4096 };
@@ -248,19 +249,11 @@ static ps_status exact_row(comparison *c, int64_t r, int64_t bytes)
 static ps_status exact_rows(comparison *c)
 {
     int64_t bytes = most_bytes(c);
-    ps_status failed = PS_OK;
-    char message[512] = "";
+    ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic)
-    for (int64_t r = 0; r < c->rows; ++r) {
-        ps_status status = exact_row(c, r, bytes);
-        if (status == PS_OK) continue;
-#pragma omp critical(verify_exact_rows)
-        {
-            failed = status;
-            snprintf(message, sizeof message, "%s", ps_message());
-        }
-    }
-    return failed == PS_OK ? PS_OK : ps_fail(failed, "%s", message);
+    for (int64_t r = 0; r < c->rows; ++r)
+        if (!ps_has_failed(&failure)) ps_note_failure(&failure, exact_row(c, r, bytes));
+    return ps_first_failure(&failure);
 }
 
 /* ---- the verdict ---- */

@@ -5,6 +5,7 @@
 
 #include "backend.h"
 #include "kernels/hbem/device_assembly.h"
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -292,24 +293,12 @@ static ps_status hand_over(const cuda_backend *b, int64_t e, int64_t first, ps_h
 static ps_status hand_over_all(const cuda_backend *b, int64_t first, ps_hbem_store store,
                                void *context)
 {
-    ps_status failed = PS_OK;
-    char message[512] = "";
+    ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int64_t e = 0; e < b->batch.count; ++e) {
-        ps_status so_far;
-#pragma omp atomic read
-        so_far = failed;
-        if (so_far != PS_OK) continue;
-        ps_status status = hand_over(b, e, first, store, context);
-        if (status == PS_OK) continue;
-#pragma omp critical(hand_over_all)
-        {
-            snprintf(message, sizeof message, "%s", ps_message());
-#pragma omp atomic write
-            failed = status;
-        }
-    }
-    return failed == PS_OK ? PS_OK : ps_fail(failed, "%s", message);
+    for (int64_t e = 0; e < b->batch.count; ++e)
+        if (!ps_has_failed(&failure))
+            ps_note_failure(&failure, hand_over(b, e, first, store, context));
+    return ps_first_failure(&failure);
 }
 
 static ps_status assemble(leaf_backend *backend, int64_t first, int64_t end, ps_hbem_store store,
