@@ -125,7 +125,7 @@ static ps_status open_fields(device_state *x)
     x->group_bytes = 3 * (int64_t)s->march->system->reference->nodes * PS_DGTD_ALIGN;
     x->own_bytes = x->system.groups * x->group_bytes;
     x->sums_bytes = 2 * s->frequencies * x->own_bytes;
-    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt};
+    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt, .start = -1};
     x->former_groups = s->window ? s->window->part_groups : x->system.groups;
     PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
     for (int field = 0; field < 2; ++field)

@@ -211,14 +211,13 @@ static inline ps_status dgtd_slab_connect(dgtd_slab_part *parts, int g, const dg
     return PS_OK;
 }
 
-/* Half steps of outer elements, once the halo of the other field has come, and their traces. */
+/* Half steps of outer elements, and their traces. */
 static inline ps_status dgtd_slab_outer(dgtd_slab_part *p, int field)
 {
     const ps_dgtd_device_part outer = {0, p->inner_groups, p->d.system.groups};
     PS_TRY(ps_event_record(p->swept, p->d.stream));
     PS_TRY(ps_event_wait(p->swept, p->outer));
     PS_TRY(ps_event_wait(p->come, p->d.stream));
-    PS_TRY(ps_dgtd_device_await(&p->halo, p->outer));
     PS_TRY(ps_dgtd_device_half_step(&p->d.system, (ps_dgtd_field)field, p->d.field[field],
                                     p->d.field[!field], &outer, 1, p->outer));
     PS_TRY(ps_event_record(p->come, p->outer));
