@@ -18,9 +18,6 @@ ps_status upwind_check(const problem *p, const march_plan *plan)
             PS_USAGE, "the upwind flux is marched on CPU cores, or with all of the state on a "
                       "device: give --device cpu or more --device-memory, or set the model up with "
                       "--flux centred");
-    if (p->header->has_total)
-        return ps_fail(PS_USAGE, "the upwind flux knows no surface between total and scattered "
-                                 "field: set the model up with --flux centred");
     if (p->timing.dt > PS_DGTD_UPWIND_LIMIT * limit * (1 + 1e-9))
         return ps_fail(PS_USAGE,
                        "a step of %.4g s is unstable with the upwind flux, which takes %g of the "

@@ -97,6 +97,12 @@ __device__ void incident_trace(const view &v, const ps_dgtd_border_face *face, i
             point[c] += (double)v.index[m][s] / v.order * face->corner[s][c];
     incident_at(&v.incident, point, t, inc[PS_DGTD_E], inc[PS_DGTD_H]);
     double turned[3];
+    if (face->lag != 0) {
+        double none[3];
+        double *early = inc[which];
+        incident_at(&v.incident, point, t - face->lag, which == PS_DGTD_E ? early : none,
+                    which == PS_DGTD_E ? none : early);
+    }
     cross(face->normal, inc[1 - which], turned);
     for (int a = 0; a < 2; ++a)
         out[a] = face->own[which] * dot(face->tangent[a], inc[which]) +
