@@ -320,7 +320,9 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
         PS_TRY(ps_dgtd_device_convert(&x->system, matrix, values, values, begin * wide, end * wide,
                                       x->stream));
     }
-    return PS_OK;
+    if (sums || !x->setup.former[PS_DGTD_E]) return PS_OK;
+    void *former = x->upwind.former[PS_DGTD_E]; /* that of H is written before it is read */
+    return ps_dgtd_device_convert(&x->system, matrix, former, former, begin, end, x->stream);
 }
 
 const backend backend_device = {.name = "cuda",

@@ -153,8 +153,8 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(place_state(run, options, m));
     PS_TRY(place_on_device(run, options, p, m));
     m->cache = options->visit_steps > 1 && !m->file && m->backend == &backend_cpu &&
-               ps_comm_size() == 1 && !p->header->upwind && options->mode_error == 0;
-    PS_TRY(upwind_check(p, m));
+               ps_comm_size() == 1 && options->mode_error == 0;
+    PS_TRY(upwind_check(p));
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
     if (m->output > m->disk_free)

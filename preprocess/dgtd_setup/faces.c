@@ -144,21 +144,6 @@ ps_status set_faces(setup *s)
     return PS_OK;
 }
 
-/* The upwind flux takes the same medium on both sides of the surface, as incident fields do. */
-static ps_status check_surface(const setup *s)
-{
-    for (int64_t a = 0; a < 4 * s->mesh.elements; ++a) {
-        int32_t link = s->mesh.links[a];
-        if (link < 0 || s->total[a / 4] == s->total[link / 4]) continue;
-        if (s->material[a / 4] != s->material[link / 4])
-            return ps_fail(PS_USAGE,
-                           "--total %s: its surface goes between two materials, which it cannot "
-                           "with --flux upwind: let it run through one",
-                           s->options->total);
-    }
-    return PS_OK;
-}
-
 ps_status set_total(setup *s)
 {
     if (!s->options->total) return PS_OK;
@@ -171,5 +156,5 @@ ps_status set_total(setup *s)
                        "surface between some and the others is where the field enters",
                        s->options->total, s->total_elements, s->mesh.elements);
     s->header.has_total = true;
-    return s->header.upwind ? check_surface(s) : PS_OK;
+    return PS_OK;
 }

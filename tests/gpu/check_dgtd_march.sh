@@ -26,8 +26,9 @@ record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8
 wanted compare && for order in 1 2 3 4; do
     for model in "kind=absorbing source=current sigma=.5 eps=2" "kind=pmc source=mode" \
                  "kind=absorbing source=wave absorbing=paper dt=.5" \
-                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.15"; do
-        dgtd_model m.h5 side=5 parts=2 shake=.2 dt=.55 order=$order $model
+                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.15" \
+                 "kind=absorbing source=wave total=1 flux=upwind dt=.15"; do
+        dgtd_model m.h5 side=5 parts=2 shake=.2 order=$order $model dt=.55
         for precision in double single; do
             [ $precision = double ] || [[ $model == *wave* ]] || continue
             run="m.h5 --steps 200 $record --precision $precision --force"
@@ -75,8 +76,9 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
     awk "BEGIN { printf \"%d\", $(told all) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
 }
 wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20" \
-             "kind=absorbing source=wave order=2 side=16"; do
-    dgtd_model w.h5 arrange=layers shake=.2 dt=.55 $model
+             "kind=absorbing source=wave order=2 side=16" \
+             "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=12"; do
+    dgtd_model w.h5 arrange=layers shake=.2 $model dt=.55
     for precision in double single; do
         run="--steps 37 $record --precision $precision --device $kind --force"
         march w.h5 core.h5 $run --snapshots 30 || bad "in core"
