@@ -77,7 +77,7 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
 }
 wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20" \
              "kind=absorbing source=wave order=2 side=16" \
-             "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=12"; do
+             "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=16"; do
     dgtd_model w.h5 arrange=layers shake=.2 $model dt=.55
     for precision in double single; do
         run="--steps 37 $record --precision $precision --device $kind --force"
