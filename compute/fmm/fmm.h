@@ -43,7 +43,8 @@ typedef struct fmm_lists {
     ps_group_list copied; /* of each group: the groups that have leaves of it as augmented  */
     int64_t *far_pairs[PS_OCTREE_LEVELS_MAX], *near_pairs, *augmented_pairs; /* [groups] */
     double median_pairs; /* P2P tasks above it are large */
-    int64_t augmented_particles_max;
+    int64_t augmented_particles_max, augmented_leaves_max; /* of a group */
+    int64_t copied_max, groups_max; /* of a list in `copied`; on a level */
 } fmm_lists;
 
 typedef struct fmm_problem {
@@ -213,8 +214,14 @@ ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *
 void fmm_sink_close(fmm_sink **sink);
 int64_t fmm_sink_bytes(int64_t targets, int sides); /* to be in memory */
 bool fmm_sink_in_memory(const fmm_sink *sink);
-/* Results values[4 S][count] of targets with these places. Thread-safe for different targets. */
-ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, int64_t count, const double *values);
+/* Results of some targets: 4 S rows (potentials, then gradients [S][3]), `stride` numbers apart. */
+typedef struct fmm_values {
+    const double *rows;
+    int64_t stride, count;
+} fmm_values;
+/* Results of targets with these places. Thread-safe for different targets. In memory any number
+ * will do; a call on the scratch file costs a write for each chunk of the output that it meets. */
+ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *values);
 ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file);
 
 /* ---- tasks: flow.c, tasks.c ---- */
@@ -293,16 +300,44 @@ typedef struct fmm_arguments {
 
 extern const ps_codelet fmm_codelets[FMM_KINDS];
 int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
-/* Of results values[4 S][count] and the charges of a side. */
-fmm_sums fmm_group_sums(const double *charges, const double *values, int64_t count, int sides,
-                        int side);
-/* Takes results of a group: into the sink, the check, the sums. */
+/* Takes results values[4 S][targets] of a group: into the sink, the check, the sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
+/* The same without the sums: of sorted targets from `first` on, into the sink and the check. */
+ps_status fmm_put_results(fmm_work *work, int64_t first, const int64_t *places,
+                          const fmm_values *values);
 
-/* The same without the sums: into the sink and the check. */
-ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
-                          const double *values);
+/* ---- the reduction: reduction.c ---- */
+
+/* Sums under way, particle i of a group in lane i % 8. */
+typedef struct fmm_sum_lanes {
+    double energy[8], force[3][8], magnitude[8];
+} fmm_sum_lanes;
+/* Adds results and charges of a side; but for the last one calls bring multiples of 8 targets. */
+void fmm_sums_add(fmm_sum_lanes *lanes, const double *charges, const fmm_values *values, int sides,
+                  int side);
+fmm_sums fmm_sums_of(const fmm_sum_lanes *lanes);
+
+/* What another group has computed for leaves of this one. */
+typedef struct fmm_copies {
+    const double *values;     /* [4 S][all]                                                   */
+    int64_t all;              /* particles of all its augmented leaves                        */
+    const int64_t *leaf, *end; /* of these the ones of this group that are yet to come        */
+    int64_t offset;           /* particles before `leaf`                                      */
+} fmm_copies;
+
+typedef struct fmm_reduction {
+    fmm_work *work;
+    int64_t begin, count; /* sorted targets of the group */
+    double *near;         /* [4 S][count]; becomes the sum with `keep` */
+    const double *far, *charges; /* NULL: none */
+    const int64_t *places;
+    fmm_copies *copies; /* ascending by the groups that made them */
+    int copied;
+    bool keep; /* the sum is wanted whole: it goes nowhere else */
+} fmm_reduction;
+/* far + near + copies, to the caller's order unless `keep`; sums[S], 0 without charges. */
+ps_status fmm_reduce(const fmm_reduction *reduction, fmm_sums *sums);
 
 /* ---- direct sums: check.c ---- */
 
@@ -310,8 +345,8 @@ ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
 ps_status fmm_check_open(const fmm_problem *p, fmm_source *source, int64_t samples,
                          fmm_check **out);
 void fmm_check_close(fmm_check **check);
-/* Keeps results values[4 S][count] of sorted targets [first, first + count). Thread-safe. */
-void fmm_check_take(fmm_check *check, int64_t first, int64_t count, const double *values);
+/* Keeps results of sorted targets from `first` on. Thread-safe. */
+void fmm_check_take(fmm_check *check, int64_t first, const fmm_values *values);
 int64_t fmm_check_samples(const fmm_check *check);
 /* Relative L2 errors by side. */
 void fmm_check_errors(const fmm_check *check, double *potential, double *gradient);

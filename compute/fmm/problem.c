@@ -83,6 +83,14 @@ static ps_status make_copied(fmm_problem *p)
     return PS_OK;
 }
 
+static int64_t longest(const ps_group_list *list)
+{
+    int64_t most = 0;
+    for (int64_t g = 0; g < list->groups; ++g)
+        if (list->start[g + 1] - list->start[g] > most) most = list->start[g + 1] - list->start[g];
+    return most;
+}
+
 static void measure_augmented(fmm_problem *p)
 {
     const int64_t *place = p->fmm.sources->particle_start;
@@ -93,6 +101,18 @@ static void measure_augmented(fmm_problem *p)
             count += place[list->items[i] + 1] - place[list->items[i]];
         if (count > p->lists.augmented_particles_max) p->lists.augmented_particles_max = count;
     }
+    p->lists.augmented_leaves_max = longest(list);
+    p->lists.copied_max = longest(&p->lists.copied);
+}
+
+static void measure_groups(fmm_problem *p)
+{
+    p->lists.groups_max = 1;
+    for (int l = 0; l <= p->leaf; ++l)
+        for (int side = 0; side < 2; ++side) {
+            int64_t groups = ps_octree_groups(side ? p->fmm.targets : p->fmm.sources, l);
+            if (groups > p->lists.groups_max) p->lists.groups_max = groups;
+        }
 }
 
 static int by_value(const void *a, const void *b)
@@ -128,6 +148,7 @@ static ps_status load_lists(fmm_problem *p)
     PS_TRY(get_forecast(p, PS_OCTREE_NEAR_PAIRS, p->leaf, &lists->near_pairs));
     PS_TRY(get_forecast(p, PS_OCTREE_AUGMENTED_PAIRS, p->leaf, &lists->augmented_pairs));
     PS_TRY(find_median(p));
+    measure_groups(p);
     if (!p->same) return PS_OK;
     PS_TRY(get_list(p, PS_OCTREE_AUGMENTED, p->leaf, ps_octree_leaves(p->fmm.sources),
                     &lists->augmented));

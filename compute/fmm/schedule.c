@@ -17,7 +17,7 @@ static const struct {
     [FMM_P2M] = {0, {2, 1, 0}, {-1, 4, -1}},    [FMM_M2M] = {1, {1, 0, 1}, {-1, 1, -1}},
     [FMM_ENCODE] = {2, {3, 2, 2}, {-1, 6, -1}}, [FMM_L2L] = {3, {0, 5, 3}, {-1, 7, -1}},
     [P2P_LARGE] = {4, {7, 8, 8}, {1, 0, 0}},    [FMM_M2L] = {5, {5, 3, 4}, {0, 3, 2}},
-    [FMM_P2P] = {6, {6, 7, 5}, {2, 5, 1}},      [FMM_L2P] = {7, {4, 6, 6}, {-1, 2, -1}},
+    [FMM_P2P] = {6, {6, 7, 5}, {1, 5, 1}},      [FMM_L2P] = {7, {4, 6, 6}, {-1, 2, -1}},
     [FMM_REDUCE] = {8, {8, 4, 7}, {-1, -1, -1}}};
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
