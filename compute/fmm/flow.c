@@ -184,23 +184,21 @@ ps_status flow_add_l2p(flow *f, int64_t g)
     return end(f);
 }
 
-/* Of one tree: near results, copies, the group, owners of augmented leaves. Of two: near results,
- * the group of targets, source groups. */
+/* Near results, copies if P2P is mutual, the group of targets; then owners of augmented leaves if it
+ * is mutual, else the groups around (of two trees the group's own place among them). */
 ps_status flow_add_p2p(flow *f, int64_t g)
 {
     const fmm_problem *p = f->p;
     const fmm_lists *lists = &p->lists;
+    bool copies = p->mutual && lists->owners.start[g + 1] > lists->owners.start[g];
     begin(f, FMM_P2P, p->leaf, g);
-    f->task.flop = PS_FMM_P2P_FLOPS * (p->same ? 1 : 0.5) *
-                   (double)(lists->near_pairs[g] + lists->augmented_pairs[g]);
+    f->task.flop = lists->near_flop[g];
     PS_TRY(access_piece(f, FMM_NEAR, 0, g, PS_WRITE));
-    if (p->same && lists->owners.start[g + 1] > lists->owners.start[g])
-        PS_TRY(access_piece(f, FMM_COPIES, 0, g, PS_WRITE));
+    if (copies) PS_TRY(access_piece(f, FMM_COPIES, 0, g, PS_WRITE));
     PS_TRY(access_piece(f, p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
-    PS_TRY(access_list(f, FMM_SOURCES, 0, p->same ? &lists->owners : &lists->near, g));
+    PS_TRY(access_list(f, FMM_SOURCES, 0, p->mutual ? &lists->owners : &lists->near, g));
     if (p->gpus) PS_TRY(access_piece(f, FMM_NEAR_LISTS, 0, g, PS_READ));
-    if (p->gpus && p->same && lists->owners.start[g + 1] > lists->owners.start[g])
-        PS_TRY(access_piece(f, FMM_PACKED, 0, g, PS_READ));
+    if (p->gpus && copies) PS_TRY(access_piece(f, FMM_PACKED, 0, g, PS_READ));
     return end(f);
 }
 
@@ -215,7 +213,7 @@ ps_status flow_add_reduce(flow *f, int64_t g)
     PS_TRY(access_piece(f, FMM_PLACES, 0, g, PS_READ));
     if (p->far) PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_READ));
     if (p->same) PS_TRY(access_piece(f, FMM_SOURCES, 0, g, PS_READ));
-    if (p->same) PS_TRY(access_list(f, FMM_COPIES, 0, &p->lists.copied, g));
+    if (p->mutual) PS_TRY(access_list(f, FMM_COPIES, 0, &p->lists.copied, g));
     return end(f);
 }
 
@@ -226,8 +224,8 @@ static bool wants_p2p(const flow *f, int64_t g)
 {
     const ps_group_list *owners = &f->p->lists.owners;
     bool wanted = !is_done(f, g);
-    for (int64_t i = f->p->same ? owners->start[g] : 0;
-         f->p->same && i < owners->start[g + 1] && !wanted; ++i)
+    for (int64_t i = f->p->mutual ? owners->start[g] : 0;
+         f->p->mutual && i < owners->start[g + 1] && !wanted; ++i)
         wanted = !is_done(f, owners->items[i]);
     return wanted;
 }

@@ -28,7 +28,7 @@ typedef struct fmm_options {
     const char *kernel;
     double parameter, epsilon;
     int64_t order, accuracy, workers, check;
-    int precision, basis, scheduler, termination, gpu_kinds, resident;
+    int precision, basis, scheduler, termination, gpu_kinds, pairs, resident;
     bool gradient, journal, restart;
     const char *trace, *mapping;
 } fmm_options;
@@ -42,7 +42,8 @@ typedef struct fmm_lists {
     ps_group_list owners; /* of each group: the groups whose leaves it has as augmented     */
     ps_group_list copied; /* of each group: the groups that have leaves of it as augmented  */
     int64_t *far_pairs[PS_OCTREE_LEVELS_MAX], *near_pairs, *augmented_pairs; /* [groups] */
-    double median_pairs; /* P2P tasks above it are large */
+    double *near_flop;  /* [groups] of P2P tasks       */
+    double median_flop; /* P2P tasks above it are large */
     int64_t augmented_particles_max, augmented_leaves_max; /* of a group */
     int64_t copied_max, groups_max; /* of a list in `copied`; on a level */
 } fmm_lists;
@@ -55,6 +56,7 @@ typedef struct fmm_problem {
     fmm_lists lists;
     int leaf;       /* level of the leaves       */
     bool same, far; /* is there a far field?     */
+    bool mutual;    /* P2P of a group computes pairs with later groups from both sides: copies */
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     int64_t fixed_bytes; /* trees, lists, operators */
@@ -64,7 +66,11 @@ typedef struct fmm_problem {
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
 } fmm_problem;
 
+enum { FMM_PAIRS_AUTO, FMM_PAIRS_MUTUAL, FMM_PAIRS_ONE_SIDED }; /* fmm_options.pairs */
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p);
+/* After the GPUs are known: whether pairs of two groups are computed from both sides at once, and
+ * so the work of P2P tasks. OpenMP inside; collective. */
+ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
@@ -130,8 +136,8 @@ fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
 /* Where the parts of a group's lists lie: bytes from their beginning. Codes of sources are slot <<
  * shift | cell (kernels/fmm/device_ops.h). */
 typedef struct fmm_near_layout {
-    /* Slots: of one tree the group itself, then the owners of its augmented leaves; of two trees
-     * the groups of its near list. */
+    /* Slots: of one tree the group itself first; then the owners of its augmented leaves if P2P is
+     * mutual, else the groups of its near list. */
     int64_t cells, particles, augmented, augmented_particles, slots;
     int64_t keys, augmented_keys;               /* u64 [cells], [augmented]            */
     int64_t start, augmented_start, slot_start; /* i32 [cells + 1], [augmented + 1]; of all slots

@@ -41,15 +41,13 @@ int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)
 
 int fmm_bucket(const fmm_problem *p, const fmm_task *task)
 {
-    double pairs;
     switch (task->kind) {
     case FMM_L2L:
         return LEVELS + task->level;
     case FMM_M2L:
         return LEVELS + PS_OCTREE_LEVELS_MAX + task->level;
     case FMM_P2P:
-        pairs = (double)(p->lists.near_pairs[task->group] + p->lists.augmented_pairs[task->group]);
-        return pairs > p->lists.median_pairs ? P2P_LARGE : FMM_P2P;
+        return p->lists.near_flop[task->group] > p->lists.median_flop ? P2P_LARGE : FMM_P2P;
     default:
         return task->kind;
     }

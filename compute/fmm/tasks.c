@@ -251,11 +251,27 @@ static void p2p_augmented(const scene *s, const ps_task_call *call, const leaf_r
     ps_fmm_group_p2p(&s->p->fmm, r->first, r->end, own, r->begin, &augmented);
 }
 
+/* Pairs with the groups of the near list, in accesses from `from` on: their own results are none of
+ * this task's. */
+static void p2p_around(const scene *s, const ps_task_call *call, int from, const leaf_range *r,
+                       const ps_fmm_particles *own)
+{
+    const ps_group_list *near = &s->p->lists.near;
+    for (int64_t i = near->start[s->group]; i < near->start[s->group + 1]; ++i) {
+        leaf_range other = leaves_of(s->p->fmm.sources, near->items[i]);
+        ps_fmm_particles particles = ps_fmm_group_particles(
+            call->data[from + i - near->start[s->group]], NULL, other.count, s->p->fmm.sides);
+        ps_fmm_near_sources sources = {
+            .particles = &particles, .first = other.first, .end = other.end, .begin = other.begin};
+        ps_fmm_group_p2p(&s->p->fmm, r->first, r->end, own, r->begin, &sources);
+    }
+}
+
 static void p2p_same(const scene *s, const ps_task_call *call)
 {
     leaf_range r = leaves_of(s->p->fmm.targets, s->group);
     const ps_group_list *owners = &s->p->lists.owners;
-    bool augmented = owners->start[s->group + 1] > owners->start[s->group];
+    bool augmented = s->p->mutual && owners->start[s->group + 1] > owners->start[s->group];
     ps_fmm_particles own = ps_fmm_group_particles(call->data[augmented ? 2 : 1], call->data[0],
                                                   r.count, s->p->fmm.sides);
     ps_fmm_near_sources inside = {.particles = &own,
@@ -266,21 +282,14 @@ static void p2p_same(const scene *s, const ps_task_call *call)
                                   .mutual_end = r.end};
     ps_fmm_group_p2p(&s->p->fmm, r.first, r.end, &own, r.begin, &inside);
     if (augmented) p2p_augmented(s, call, &r, &own);
+    if (!s->p->mutual) p2p_around(s, call, 2, &r, &own);
 }
 
 static void p2p_between(const scene *s, const ps_task_call *call)
 {
     leaf_range r = leaves_of(s->p->fmm.targets, s->group);
-    const ps_group_list *near = &s->p->lists.near;
     ps_fmm_particles own = target_particles(s->p, call->data[1], call->data[0], r.count);
-    for (int64_t i = near->start[s->group]; i < near->start[s->group + 1]; ++i) {
-        leaf_range other = leaves_of(s->p->fmm.sources, near->items[i]);
-        ps_fmm_particles particles = ps_fmm_group_particles(
-            call->data[2 + i - near->start[s->group]], NULL, other.count, s->p->fmm.sides);
-        ps_fmm_near_sources sources = {
-            .particles = &particles, .first = other.first, .end = other.end, .begin = other.begin};
-        ps_fmm_group_p2p(&s->p->fmm, r.first, r.end, &own, r.begin, &sources);
-    }
+    p2p_around(s, call, 2, &r, &own);
 }
 
 static ps_status p2p(const ps_task_call *call)
@@ -351,8 +360,8 @@ static ps_status reduce(const ps_task_call *call)
                          .copies = s.room.copies};
     if (p->far) sum.far = call->data[at++];
     if (p->same) sum.charges = (const double *)call->data[at++] + 3 * r.count;
-    for (int64_t i = p->same ? copied->start[s.group] : 0;
-         p->same && i < copied->start[s.group + 1]; ++i)
+    for (int64_t i = p->mutual ? copied->start[s.group] : 0;
+         p->mutual && i < copied->start[s.group + 1]; ++i)
         sum.copies[sum.copied++] = copies_of(&s, &r, copied->items[i], call->data[at++]);
     sum.keep = s.work->journal || p->ranks > 1 || !fmm_sink_in_memory(s.work->sink);
     PS_TRY(fmm_reduce(&sum, sums));
