@@ -4,7 +4,7 @@
  * Upward in Morton order: as soon as all children of a group of cells are there, their parents.
  * Then M2L and L2L level by level down to the one above the leaves; then group after group of
  * leaves: P2P, M2L, L2L, L2P and the reduction, so that a piece that is out of memory is wanted
- * by tasks close to each other. The scheduler's priorities decide what is really run first.
+ * by tasks close to each other. Where all is in memory P2P comes beside P2M, as it needs nobody. The scheduler's priorities decide what is really run first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,12 +127,23 @@ static ps_status climb(flow *f, int level, int64_t complete, int64_t *next)
     return PS_OK;
 }
 
+/* P2P of as many groups, or, from the last group of sources on, of all. */
+static ps_status near_until(flow *f, int64_t group, int64_t *done)
+{
+    int64_t groups = ps_octree_groups(f->p->fmm.targets, f->p->leaf);
+    bool last = group + 1 >= ps_octree_groups(f->p->fmm.sources, f->p->leaf);
+    for (; f->p->near_first && *done < groups && (last || *done <= group); ++*done)
+        PS_TRY(flow_add_p2p(f, *done));
+    return PS_OK;
+}
+
 static ps_status upward(flow *f)
 {
     const ps_octree *tree = f->p->fmm.sources;
-    int64_t next[PS_OCTREE_LEVELS_MAX] = {0};
+    int64_t next[PS_OCTREE_LEVELS_MAX] = {0}, near = 0;
     for (int64_t g = 0; g < ps_octree_groups(tree, f->p->leaf); ++g) {
         int64_t first, last;
+        PS_TRY(near_until(f, g, &near));
         ps_octree_group(tree, f->p->leaf, g, &first, &last);
         PS_TRY(flow_add_p2m(f, g));
         PS_TRY(flow_add_encode(f, f->p->leaf, g));
@@ -233,7 +244,8 @@ static bool wants_p2p(const flow *f, int64_t g)
 static ps_status leaf_group(flow *f, int64_t g)
 {
     int leaf = f->p->leaf;
-    if (wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
+    bool inserted = f->p->near_first && f->p->far;
+    if (!inserted && wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
     if (is_done(f, g)) return PS_OK;
     if (f->p->far) PS_TRY(flow_add_m2l(f, leaf, g));
     if (f->p->far && leaf > 2) PS_TRY(flow_add_l2l(f, leaf, g));

@@ -57,6 +57,7 @@ typedef struct fmm_problem {
     int leaf;       /* level of the leaves       */
     bool same, far; /* is there a far field?     */
     bool mutual;    /* P2P of a group computes pairs with later groups from both sides: copies */
+    bool near_first; /* P2P is inserted before the far field, as all is in memory */
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     int64_t fixed_bytes; /* trees, lists, operators */
