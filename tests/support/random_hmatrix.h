@@ -6,6 +6,7 @@
 #define PS_TESTS_SUPPORT_RANDOM_HMATRIX_H
 
 #include "kernels/hbem/product_device.h"
+#include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
 
 typedef struct random_hmatrix {
@@ -125,7 +126,8 @@ typedef struct random_tables {
     int64_t bytes;
 } random_tables;
 
-static inline void random_tables_make(random_tables *r, const random_hmatrix *h)
+/* The tables alone. */
+static inline void random_tables_fill(random_tables *r, const random_hmatrix *h)
 {
     ps_product_tables *t = &r->tables;
     r->marks = calloc((size_t)ps_product_marks(&h->matrix), sizeof *r->marks);
@@ -134,6 +136,13 @@ static inline void random_tables_make(random_tables *r, const random_hmatrix *h)
     ps_product_tables_place(t, r->memory);
     ps_product_tables_fill(t);
     r->bytes = t->chunk_at[t->chunks];
+    r->images = NULL;
+}
+
+static inline void random_tables_make(random_tables *r, const random_hmatrix *h)
+{
+    const ps_product_tables *t = &r->tables;
+    random_tables_fill(r, h);
     r->images = aligned_alloc(256, (size_t)r->bytes + 256);
     memset(r->images, 0xff, (size_t)r->bytes); /* not a number where nothing is written */
     for (int64_t c = 0; c < h->chunks; ++c) {
