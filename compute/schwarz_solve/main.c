@@ -266,6 +266,7 @@ static ps_status choose_device(solve_problem *p)
 {
     const char *name = p->run->device;
     bool any = strcmp(name, "auto") == 0;
+    ps_device_expect_tasks(); /* solves are short: kernels are loaded before */
     if (strcmp(name, "cpu") == 0 || (any && (!device_can(&p->options) || !ps_device_count())))
         return PS_OK;
     if (!device_can(&p->options))

@@ -112,6 +112,8 @@ typedef struct run_state {
     int64_t generation;
     /* Lists the arrays of the state after `step` iterations; their number. */
     int (*arrays)(void *context, int64_t step, ps_checkpoint_array *arrays);
+    /* Fills them before they are written, or takes what was read; NULL: they are the state. */
+    ps_status (*bring)(void *context, int64_t step, bool to_host);
     void *context;
 } run_state;
 void run_state_open(solve_problem *p, run_state *out);

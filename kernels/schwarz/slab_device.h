@@ -12,7 +12,6 @@
 
 #include "kernels/schwarz/fast_device.h"
 #include "kernels/schwarz/interface.h"
-#include "kernels/schwarz/krylov_device.h"
 #include "kernels/schwarz/slab_box.h"
 
 typedef struct ps_slab_device_plan {
@@ -59,24 +58,14 @@ ps_status ps_slab_device_finish(const ps_slab_device *box, const void *g, ps_str
 ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t at, int64_t count,
                                void *nodes, ps_stream *stream);
 
-/* The fixed point g <- T g + b, all on the device: only the change of g comes to the host. All
- * slabs here. g: device memory, first guess, then the answer; workspace: device memory. Of the
- * control, it heeds tolerance, limit and watch, which is called after every iteration. As
- * ps_interface_fixed_point; g is not the last iterate where it fails. */
-ps_status ps_slab_device_fixed_point(const ps_slab_device *box,
-                                     const ps_krylov_device_control *control, void *g,
-                                     void *workspace, ps_stream *stream, ps_krylov_result *result);
-int64_t ps_slab_device_fixed_workspace(const ps_slab_device_plan *plan); /* bytes */
-
-/* The parallel method as a problem for interface.h, vectors on the host: traces are copied to the
- * device and back. All slabs here, fp64. `context` must outlive it: g and out are device memory for
- * all traces. */
+/* The parallel method as a problem for interface.h, all slabs here, fp64: `vectors` are the
+ * device's (traces_device.h), of ps_slab_device_traces. Borrows box, stream and vectors. */
 typedef struct ps_slab_device_link {
     const ps_slab_device *box;
     ps_stream *stream;
-    double *g, *out;
 } ps_slab_device_link;
-ps_interface ps_slab_device_interface(ps_slab_device_link *link, bool source);
+ps_interface ps_slab_device_interface(ps_slab_device_link *link,
+                                      const ps_interface_vectors *vectors, bool source);
 int64_t ps_slab_device_traces(const ps_slab_device_plan *plan); /* values of all traces */
 
 #endif
