@@ -6,7 +6,6 @@
 
 #include "compute/schwarz_solve/device.h"
 #include "compute/schwarz_solve/outer.h"
-#include "kernels/schwarz/slab_device.h"
 #include "kernels/schwarz/traces_device.h"
 #include "runtime/memory.h"
 
@@ -30,42 +29,6 @@ typedef struct slabs {
     outer outer;
 } slabs;
 
-static ps_slab_device_plan plan_of(const solve_problem *p)
-{
-    int64_t ranks = ps_comm_size(), rank = ps_comm_rank(), count = p->options.slabs;
-    return (ps_slab_device_plan){.precision = PS_DOUBLE,
-                                 .grid = p->grid,
-                                 .slabs = count,
-                                 .first = count * rank / ranks,
-                                 .end = count * (rank + 1) / ranks,
-                                 .transmission = p->options.transmission};
-}
-
-static ps_status no_walk(void *context, ps_slab_order order, ps_slab_step *step, void *argument)
-{
-    return ps_fail(PS_FAILED, "slabs of a device are not visited one by one");
-}
-
-/* A host box that keeps one slab, which is not used. */
-static ps_slab_box_plan host_plan(const solve_problem *p)
-{
-    ps_slab_device_plan plan = plan_of(p);
-    return (ps_slab_box_plan){.grid = p->grid,
-                              .slabs = plan.slabs,
-                              .first = plan.first,
-                              .end = plan.end,
-                              .transmission = plan.transmission,
-                              .modes = true,
-                              .threads = (int)p->run->threads,
-                              .coarse = p->options.coarse,
-                              .walk = no_walk};
-}
-
-static int64_t largest_slab(const solve_problem *p)
-{
-    return ps_slab_first(p->grid.nodes[0], p->options.slabs, 1) + 1;
-}
-
 /* Vectors of the iteration beside g. */
 static int64_t basis_of(const solve_problem *p)
 {
@@ -74,14 +37,15 @@ static int64_t basis_of(const solve_problem *p)
 
 static int64_t slabs_memory(const solve_problem *p)
 {
-    ps_slab_box_plan host = host_plan(p);
+    ps_slab_box_plan host = device_host_plan(p);
     int64_t face = ps_slab_box_mode_plane(&p->grid), traces = 2 * (host.end - host.first);
     ps_interface_vectors elsewhere = {0};
     ps_interface problem = {
         .size = traces * face, .all = 2 * (host.slabs - 1), .vectors = &elsewhere};
     int64_t low = p->options.coarse > 0 ? ps_slab_box_coarse_space(&host) : 0;
-    return 8 * (ps_slab_box_size(&host) + outer_doubles(p, &problem) + 4 * face +
-                basis_of(p) * traces + low + largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
+    return 8 *
+           (ps_slab_box_size(&host) + outer_doubles(p, &problem) + 4 * face + basis_of(p) * traces +
+            low + device_largest_slab(p) * p->grid.nodes[1] * p->grid.nodes[2]);
 }
 
 /* ---- exchanges ---- */
@@ -171,22 +135,18 @@ static ps_status copy_vectors(void *context, bool to_host, int64_t count, double
 
 /* ---- all ---- */
 
-/* Planes of a slab of the load: on the host, and on the device. */
-static ps_status read_slab(slabs *s, int64_t slab, int64_t *first, int64_t *count)
+static device_planes planes_of(const slabs *s)
 {
-    int64_t nx = s->p->grid.nodes[0];
-    *first = ps_slab_first(nx, s->plan.slabs, slab);
-    *count = ps_slab_first(nx, s->plan.slabs, slab + 1) - *first + 1;
-    PS_TRY(ps_box_field_read(&s->p->load, *first, *count, s->nodes));
-    return ps_copy_to_device(s->stream, s->planes, s->nodes, 8 * *count * s->p->load.plane);
+    return (device_planes){s->p, &s->box, s->stream, s->nodes, s->planes};
 }
 
 static ps_status read_loads(slabs *s)
 {
     int64_t start = ps_slab_first(s->p->grid.nodes[0], s->plan.slabs, s->plan.first);
+    device_planes planes = planes_of(s);
     for (int64_t slab = s->plan.first; slab < s->plan.end; ++slab) {
         int64_t first, count;
-        PS_TRY(read_slab(s, slab, &first, &count));
+        PS_TRY(device_read_slab(&planes, slab, &first, &count));
         PS_TRY(ps_slab_device_set_load(&s->box, first - start, count, s->planes, s->stream));
         PS_TRY(ps_stream_wait(s->stream));
     }
@@ -206,7 +166,7 @@ static int64_t place(slabs *s, char *at)
                  {basis_of(p) * own, &s->vectors.basis},
                  {all, &s->in},
                  {all, &s->out},
-                 {8 * largest_slab(p) * p->load.plane, &s->planes},
+                 {8 * device_largest_slab(p) * p->load.plane, &s->planes},
                  {ps_traces_device_bytes(basis_of(p), s->host.traces), &s->traces.memory},
                  {8 * s->low.count * s->host.traces, &s->low.low},
                  {4 * s->low.count, &s->low.modes}};
@@ -257,14 +217,14 @@ static ps_status open_device(slabs *s)
 static ps_status open_host(slabs *s)
 {
     solve_problem *p = s->p;
-    ps_slab_box_plan host = host_plan(p);
+    ps_slab_box_plan host = device_host_plan(p);
     host.links = s->links;
     PS_TRY(PS_ALLOC(&s->tables, ps_slab_box_size(&host), "the coarse space"));
     PS_TRY(ps_slab_box_make(&host, s->tables, &s->host));
     s->low.count = p->options.coarse > 0 ? ps_slab_box_low_modes(&s->host, NULL) : 0;
     int64_t all = 2 * (host.slabs - 1), each = all + s->host.traces;
     PS_TRY(PS_ALLOC(&s->coarse, s->low.count * each + 10 * host.slabs, "the coarse space"));
-    return PS_ALLOC(&s->nodes, largest_slab(p) * p->load.plane, "planes of a slab");
+    return PS_ALLOC(&s->nodes, device_largest_slab(p) * p->load.plane, "planes of a slab");
 }
 
 static ps_status open_outer(slabs *s)
@@ -288,7 +248,7 @@ static ps_status slabs_open(solve_problem *p, void **state)
     PS_TRY(PS_ALLOC(&s, 1, "slabs"));
     *state = s;
     s->p = p;
-    s->plan = plan_of(p);
+    s->plan = device_slab_plan(p);
     s->links = rank_links_open(&s->store);
     PS_TRY(open_host(s));
     PS_TRY(open_device(s));
@@ -306,22 +266,6 @@ static ps_status slabs_solve(void *state)
     return status;
 }
 
-/* An interface plane is written with the slab on its left. */
-static ps_status write_slab(slabs *s, int64_t slab, plane_writer *writer)
-{
-    int64_t first, count, nx = s->p->grid.nodes[0], plane = s->p->load.plane;
-    PS_TRY(read_slab(s, slab, &first, &count));
-    PS_TRY(ps_slab_device_field(&s->box, slab, 0, count, s->planes, s->stream));
-    /* the outermost planes of the box are fixed: the load's values stay */
-    int64_t from = first == 0, to = first + count == nx ? count - 1 : count;
-    PS_TRY(ps_copy_to_host(s->stream, s->nodes + from * plane, s->planes + from * plane,
-                           8 * (to - from) * plane));
-    PS_TRY(ps_stream_wait(s->stream));
-    for (int64_t i = slab > 0; i < count; ++i)
-        PS_TRY(plane_writer_add(writer, s->nodes + i * plane));
-    return PS_OK;
-}
-
 static ps_status slabs_write(void *state)
 {
     slabs *s = state;
@@ -335,8 +279,12 @@ static ps_status slabs_write(void *state)
     }
     PS_TRY(ps_slab_device_finish(&s->box, g, s->stream));
     ps_status status = plane_writer_open(&s->p->out, &writer);
-    for (int64_t slab = s->plan.first; slab < s->plan.end && status == PS_OK; ++slab)
-        status = write_slab(s, slab, &writer);
+    device_planes planes = planes_of(s);
+    for (int64_t slab = s->plan.first; slab < s->plan.end && status == PS_OK; ++slab) {
+        int64_t first, count;
+        status = device_read_slab(&planes, slab, &first, &count);
+        if (status == PS_OK) status = device_write_slab(&planes, slab, &writer);
+    }
     plane_writer_close(&writer);
     s->p->seconds[SECONDS_WRITE] += ps_clock() - start;
     return status;

@@ -6,24 +6,6 @@
 #include "kernels/schwarz/krylov_device.h"
 #include "runtime/memory.h"
 
-int64_t device_allowed(const solve_problem *p)
-{
-    return p->run->device_memory > 0 ? p->run->device_memory
-                                     : ps_device_describe(p->device).memory_free;
-}
-
-ps_status device_take(solve_problem *p, int64_t bytes, void **out)
-{
-    int64_t most = device_allowed(p);
-    if (bytes > most)
-        return ps_fail(
-            PS_EXHAUSTED,
-            "this takes %lld MiB of device memory, there are %lld MiB: more ranks with a "
-            "device each, slabs by --method sweeps, or --device cpu",
-            (long long)(bytes >> 20), (long long)(most >> 20));
-    return ps_device_alloc(p->device, bytes, out);
-}
-
 typedef struct whole {
     solve_problem *p;
     ps_slab slab;

@@ -26,6 +26,7 @@ static int64_t first_plane(const ps_slab_device_plan *plan, int64_t slab)
 
 static int64_t planes_of(const ps_slab_device_plan *plan)
 {
+    if (plan->single) return first_plane(plan, 1) + 1; /* the first slab is the largest */
     return first_plane(plan, plan->end) - first_plane(plan, plan->first) + 1;
 }
 
@@ -42,7 +43,8 @@ static int64_t place(ps_slab_device *box, char *memory)
     int64_t tables = ps_fast_device_bytes(plan->precision, &slab), count = plan->end - plan->first;
     int64_t entries = padded(count * (int64_t)sizeof(ps_slab_entry));
     int64_t load = padded(box->planes * box->face * size_of(plan));
-    int64_t field = padded((box->planes + count - 1) * box->face * size_of(plan));
+    int64_t kept = plan->single ? box->planes : box->planes + count - 1;
+    int64_t field = padded(kept * box->face * size_of(plan));
     if (memory) {
         memory += tables;
         box->entries = memory;
@@ -77,6 +79,7 @@ static ps_slab_entry entry_of(const ps_slab_device_plan *plan, int64_t slab)
                        .sent = {-1, -1},
                        .p = {t->p[1], t->p[0]}, /* right: S1 */
                        .q = {t->q[1], t->q[0]}};
+    if (plan->single) e.load = e.field = 0;
     if (e.free[0]) e.trace[0] = 2 * slab - 1, e.sent[0] = 2 * slab - 2;
     if (e.free[1]) e.trace[1] = 2 * slab, e.sent[1] = 2 * slab + 1;
     return e;
@@ -119,20 +122,38 @@ ps_status ps_slab_device_set_load(const ps_slab_device *box, int64_t at, int64_t
                                    box->factor, stream);
 }
 
-ps_status ps_slab_device_exchange(const ps_slab_device *box, bool source, const void *g, void *out,
-                                  ps_stream *stream)
+static ps_slab_sweep sweep_of(const ps_slab_device *box, const void *load, const void *g, void *out)
 {
     const ps_transmission *t = &box->plan.transmission;
-    ps_slab_sweep sweep = {.tables = &box->tables,
+    return (ps_slab_sweep){.tables = &box->tables,
                            .entries = box->entries,
                            .slabs = box->plan.end - box->plan.first,
-                           .load = source ? box->load : NULL,
+                           .load = load,
                            .g = g,
                            .field = box->field,
                            .factor = box->factor,
                            .out = out,
                            .p = t->p[0] + t->p[1],
                            .q = t->q[0] + t->q[1]};
+}
+
+ps_status ps_slab_device_exchange(const ps_slab_device *box, bool source, const void *g, void *out,
+                                  ps_stream *stream)
+{
+    ps_slab_sweep sweep = sweep_of(box, source ? box->load : NULL, g, out);
+    if (box->plan.single)
+        return ps_fail(PS_USAGE, "slabs that are visited one by one make no exchange");
+    return ps_slab_sweep_cuda(&sweep, stream);
+}
+
+ps_status ps_slab_device_visit(const ps_slab_device *box, int64_t slab, const void *load,
+                               const void *g, void *out, ps_stream *stream)
+{
+    ps_slab_sweep sweep = sweep_of(box, load, g, out);
+    if (!box->plan.single || slab < box->plan.first || slab >= box->plan.end)
+        return ps_fail(PS_USAGE, "slab %lld is not one of those visited here", (long long)slab);
+    sweep.entries += slab - box->plan.first;
+    sweep.slabs = 1;
     return ps_slab_sweep_cuda(&sweep, stream);
 }
 

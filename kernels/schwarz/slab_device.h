@@ -20,16 +20,19 @@ typedef struct ps_slab_device_plan {
     int64_t slabs;      /* of the box, 2 .. (nx - 1) */
     int64_t first, end; /* here */
     ps_transmission transmission;
+    bool single; /* one slab at a time (ps_slab_device_visit): the field is of the slab visited
+                    last, loads are brought */
 } ps_slab_device_plan;
 
 typedef struct ps_slab_device {
     ps_slab_device_plan plan;
     ps_fast_device tables; /* of the whole box */
     int64_t face;          /* values of a plane of modes and of a trace */
-    int64_t planes;        /* of the slabs here: those between two of them once */
+    int64_t planes;        /* of the slabs here: those between two of them once; single: of the
+                              largest */
     void *entries;         /* device memory, as are the next */
     void *load;            /* [planes][face], in modes: the caller fills it, as he likes by
-                              ps_slab_device_set_load */
+                              ps_slab_device_set_load; single: for his use */
     void *field;  /* slab after slab, all planes of each: [planes + end - first - 1][face] */
     void *factor; /* as field; also scratch of transforms */
 } ps_slab_device;
@@ -50,6 +53,10 @@ ps_status ps_slab_device_set_load(const ps_slab_device *box, int64_t at, int64_t
  * what they send. g, out: device memory, all traces of the box; out may not be g. Enqueued. */
 ps_status ps_slab_device_exchange(const ps_slab_device *box, bool source, const void *g, void *out,
                                   ps_stream *stream);
+/* Single: the same of one slab with this load of its planes (NULL: 0), device memory in modes; out
+ * NULL: nothing is sent. */
+ps_status ps_slab_device_visit(const ps_slab_device *box, int64_t slab, const void *load,
+                               const void *g, void *out, ps_stream *stream);
 /* field = u with these traces. */
 ps_status ps_slab_device_finish(const ps_slab_device *box, const void *g, ps_stream *stream);
 
