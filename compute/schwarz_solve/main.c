@@ -254,24 +254,27 @@ static ps_status choose_method(solve_problem *p)
     return check_ways(p);
 }
 
-/* Whether a device can do what is wanted: the box as one on one rank; slabs at once, directly. */
+/* Whether a device can do what is wanted: the box as one, or double sweeps, on one rank; slabs at
+ * once; all of it directly. */
 static bool device_can(const solve_options *o)
 {
-    if (o->subdomains || o->streamed || o->inner != METHOD_DIRECT || o->method == METHOD_SWEEPS)
-        return false;
-    return o->slabs > 1 || ps_comm_size() == 1;
+    bool sweeps = o->method == METHOD_SWEEPS;
+    if (o->subdomains || o->inner != METHOD_DIRECT || (o->streamed && !sweeps)) return false;
+    return (o->slabs > 1 && !sweeps) || ps_comm_size() == 1;
 }
 
 static ps_status choose_device(solve_problem *p)
 {
     const char *name = p->run->device;
     bool any = strcmp(name, "auto") == 0;
+    ps_device_expect_tasks(); /* solves are short: kernels are loaded before */
     if (strcmp(name, "cpu") == 0 || (any && (!device_can(&p->options) || !ps_device_count())))
         return PS_OK;
     if (!device_can(&p->options))
         return ps_fail(PS_USAGE,
-                       "--device %s: a device takes the box as one (on one rank) or slabs "
-                       "in memory by fixed point or gmres with --inner direct",
+                       "--device %s: with --inner direct, a device takes the box as one or "
+                       "slabs by sweeps, both on one rank, or slabs in memory by fixed point or "
+                       "gmres",
                        name);
     return ps_device_open(name, ps_comm_local_rank(), &p->device);
 }
@@ -281,6 +284,7 @@ static const solve_way *way_of(const solve_problem *p)
     bool device = p->device && ps_device_describe(p->device).kind == PS_DEVICE_CUDA;
     if (p->options.subdomains) return &solve_parts;
     if (p->options.slabs == 1) return device ? &solve_whole_device : &solve_whole;
+    if (device && p->options.method == METHOD_SWEEPS) return &solve_sweeps_device;
     return device ? &solve_slabs_device : &solve_slabs;
 }
 
@@ -389,6 +393,9 @@ static void report(const solve_problem *p, double seconds)
         if (!p->trial) ps_report_real(r, "residual", p->residual, "");
         ps_report_real(r, "reading", p->seconds[SECONDS_READ], "s");
         ps_report_real(r, "solving", p->seconds[SECONDS_SOLVE], "s");
+        if (p->copying > 0) ps_report_int(r, "copied", p->copied, "B");
+        if (p->copying > 0)
+            ps_report_real(r, "copy_rate", 1e-9 * (double)p->copied / p->copying, "GB/s");
         ps_report_real(r, "writing", p->seconds[SECONDS_WRITE], "s");
         ps_report_real(r, "checking", p->seconds[SECONDS_CHECK], "s");
         ps_report_real(r, "time", seconds, "s");
