@@ -113,7 +113,7 @@ static ps_status search_transmission(solve_problem *p)
     static double memory[3][COUNT];
     ps_symbol symbol = {COUNT, memory[0], memory[1], memory[2]};
     ps_cmaes_result result;
-    double least, largest, hx = p->grid.spacing[0] / 1000;
+    double least, largest, hx = ps_symbol_length(&p->grid) / 1000;
     ps_q1_grid km = p->grid;
     for (int a = 0; a < 3; ++a) km.spacing[a] /= 1000;
     ps_face_range(&km, &least, &largest);
@@ -331,6 +331,11 @@ static ps_status prepare(solve_problem *p)
         return ps_fail(PS_INVALID, "%s: loads of nodes are expected", p->run->operands[0]);
     for (int a = 0; a < 3; ++a) length[a] = h->spacing[a] * (double)(h->nodes[a] - 1);
     PS_TRY(ps_q1_grid_make(h->nodes, length, &p->grid));
+    if (ps_store_has(p->load.store, "/", "lumped"))
+        PS_TRY(ps_store_get_real(p->load.store, "/", "lumped", &p->grid.lumped));
+    if (!(p->grid.lumped >= 0 && p->grid.lumped <= 1))
+        return ps_fail(PS_INVALID, "%s: a share of lumped masses of %g; 0 to 1 is expected",
+                       p->run->operands[0], p->grid.lumped);
     p->options = (solve_options){.slabs = chosen.slabs,
                                  .limit = chosen.limit,
                                  .restart = chosen.restart,
