@@ -175,7 +175,7 @@ int64_t energy_values(const march_options *options);
 void march_report(const march *march);
 
 /* upwind.c: nothing happens with the centred flux. PS_USAGE for what the upwind one cannot do. */
-ps_status upwind_check(const problem *problem, const march_plan *plan);
+ps_status upwind_check(const problem *problem);
 int64_t upwind_bytes(const problem *problem); /* beside the copies of the fields */
 ps_status upwind_open(march *march, int64_t field_bytes);
 ps_status upwind_start(const march *march); /* before the first step of a start */

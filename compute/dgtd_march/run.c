@@ -75,23 +75,25 @@ static ps_status open_state(march *m)
 {
     problem *p = m->problem;
     m->backend = m->plan->backend;
-    backend_setup setup = {.march = &m->march,
-                           .energy = &m->energy,
-                           .field_bytes = field_bytes(p),
-                           .probes = m->probes,
-                           .probe_count = m->probe_count,
-                           .rows = m->batch_max,
-                           .omegas = p->omegas,
-                           .frequencies = (int)p->frequency_count,
-                           .sums = {m->sums[0], m->sums[1]},
-                           .border = &p->border,
-                           .body = &p->body,
-                           .total = p->domain.total,
-                           .halo_slots = p->domain.halo_count,
-                           .terms = {m->terms[0], m->terms[1]},
-                           .term_rows = term_samples(m),
-                           .ranks = ps_comm_size(),
-                           .window = m->plan->window ? &m->tiles->request : NULL};
+    backend_setup setup = {
+        .march = &m->march,
+        .energy = &m->energy,
+        .field_bytes = field_bytes(p),
+        .probes = m->probes,
+        .probe_count = m->probe_count,
+        .rows = m->batch_max,
+        .omegas = p->omegas,
+        .frequencies = (int)p->frequency_count,
+        .sums = {m->sums[0], m->sums[1]},
+        .former = {m->tiles ? m->tiles->former[0] : NULL, m->tiles ? m->tiles->former[1] : NULL},
+        .border = &p->border,
+        .body = &p->body,
+        .total = p->domain.total,
+        .halo_slots = p->domain.halo_count,
+        .terms = {m->terms[0], m->terms[1]},
+        .term_rows = term_samples(m),
+        .ranks = ps_comm_size(),
+        .window = m->plan->window ? &m->tiles->request : NULL};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
