@@ -76,8 +76,8 @@ static void *address(const device_worker *d, const device_copy *copy)
 ps_status task_device_fetch(device_worker *d, ps_task_data *data)
 {
     pthread_mutex_lock(&d->fetching);
-    ps_status status = ps_copy_to_host(d->fetch, data->host, address(d, &data->copies[d->number]),
-                                       data->bytes);
+    ps_status status =
+        ps_copy_to_host(d->fetch, data->host, address(d, &data->copies[d->number]), data->bytes);
     if (status == PS_OK) status = ps_stream_wait(d->fetch);
     pthread_mutex_unlock(&d->fetching);
     return status;
@@ -303,8 +303,7 @@ static ps_status await(const ps_task_queue *queue, ps_event *event)
 {
     bool done = false;
     double end = ps_clock() + 4 * queue->patience;
-    while (queue->patience > 0 && !done && ps_clock() < end)
-        PS_TRY(ps_event_is_done(event, &done));
+    while (queue->patience > 0 && !done && ps_clock() < end) PS_TRY(ps_event_is_done(event, &done));
     return done ? PS_OK : ps_event_sync(event);
 }
 
@@ -416,8 +415,8 @@ static double ahead(const ps_task_queue *queue, const device_worker *d)
 }
 
 /* Another one ahead: three suffice where tasks are long; of short ones as many as outlast whatever
- * keeps this thread from its core. Not while a GPU worker has nothing to do, for that one is to have
- * it. */
+ * keeps this thread from its core. Not while a GPU worker has nothing to do, for that one is to
+ * have it. */
 static bool wants_more(const ps_task_queue *queue, const device_worker *d)
 {
     enum { FEW = 3 };

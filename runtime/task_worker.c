@@ -201,9 +201,8 @@ static ps_status run_task(ps_task_queue *queue, task *t, cpu_room *room)
     PS_TRY(ps_grow((void **)&room->pointers, &room->capacity, t->access_count + 1,
                    sizeof *room->pointers, "the data of a task"));
     for (int a = 0; a < t->access_count; ++a) room->pointers[a] = t->accesses[a].data->host;
-    ps_task_call call = {.data = room->pointers,
-                         .arguments = t->arguments,
-                         .worker = t->record.worker};
+    ps_task_call call = {
+        .data = room->pointers, .arguments = t->arguments, .worker = t->record.worker};
     return t->codelet->cpu(&call);
 }
 

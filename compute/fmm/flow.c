@@ -4,7 +4,8 @@
  * Upward in Morton order: as soon as all children of a group of cells are there, their parents.
  * Then M2L and L2L level by level down to the one above the leaves; then group after group of
  * leaves: P2P, M2L, L2L, L2P and the reduction, so that a piece that is out of memory is wanted
- * by tasks close to each other. Where all is in memory P2P comes beside P2M, as it needs nobody. The scheduler's priorities decide what is really run first.
+ * by tasks close to each other. Where all is in memory P2P comes beside P2M, as it needs nobody.
+ * The scheduler's priorities decide what is really run first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -195,8 +196,8 @@ ps_status flow_add_l2p(flow *f, int64_t g)
     return end(f);
 }
 
-/* Near results, copies if P2P is mutual, the group of targets; then owners of augmented leaves if it
- * is mutual, else the groups around (of two trees the group's own place among them). */
+/* Near results, copies if P2P is mutual, the group of targets; then owners of augmented leaves if
+ * it is mutual, else the groups around (of two trees the group's own place among them). */
 ps_status flow_add_p2p(flow *f, int64_t g)
 {
     const fmm_problem *p = f->p;

@@ -87,12 +87,10 @@ ps_status fmm_reduce(const fmm_reduction *r, fmm_sums *sums)
         double *rows = r->keep ? r->near + at : room;
         fmm_values sum = {rows, r->keep ? r->count : BLOCK, left < BLOCK ? left : BLOCK};
         add_far(r, at, &sum, rows);
-        for (int c = 0; c < r->copied; ++c)
-            add_copies(r, &r->copies[c], at, sum.count, &sum, rows);
+        for (int c = 0; c < r->copied; ++c) add_copies(r, &r->copies[c], at, sum.count, &sum, rows);
         for (int side = 0; side < p->fmm.sides && r->charges; ++side)
             fmm_sums_add(&lanes[side], r->charges + side * r->count + at, &sum, p->fmm.sides, side);
-        if (!r->keep)
-            PS_TRY(fmm_put_results(r->work, r->begin + at, r->places + at, &sum));
+        if (!r->keep) PS_TRY(fmm_put_results(r->work, r->begin + at, r->places + at, &sum));
     }
     for (int side = 0; side < p->fmm.sides; ++side) sums[side] = fmm_sums_of(&lanes[side]);
     return PS_OK;

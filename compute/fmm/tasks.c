@@ -11,8 +11,8 @@
 typedef struct room {
     void **base, **other; /* [groups] places of vectors, of two levels */
     void *m2l;
-    double *columns; /* [3 + S][augmented particles] */
-    int64_t *start;  /* [augmented leaves + 1] */
+    double *columns;    /* [3 + S][augmented particles] */
+    int64_t *start;     /* [augmented leaves + 1] */
     fmm_copies *copies; /* [groups that have leaves of one as augmented] */
 } room;
 
