@@ -183,7 +183,9 @@ ps_status fmm_gpus_can(const fmm_problem *p);
 /* Operators and room on each device. */
 ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p);
 ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus);
-int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run); /* for copies, bytes of each */
+/* For copies of so many bytes of pieces on each device: all of them, if --device-memory or what is
+ * free allows. */
+int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run, int64_t pieces);
 /* Codelets; the order of data is that of flow.c. */
 ps_status fmm_gpu_p2m(const ps_task_call *call);
 ps_status fmm_gpu_m2m(const ps_task_call *call);

@@ -198,7 +198,7 @@ static ps_status open_queue(fmm_run *r)
     if (r->problem.gpus) {
         PS_TRY(fmm_gpus_prepare(r->work.gpus, &r->problem));
         config.devices = fmm_gpus_devices(r->work.gpus);
-        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run);
+        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run, r->whole_bytes);
     }
     if (r->pool_budget >= r->whole_bytes)
         PS_TRY(fmm_pool_load(r->pool, r->problem.gpus ? config.devices[0] : NULL));
