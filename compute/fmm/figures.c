@@ -174,8 +174,8 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum)
     int sides = r->problem.fmm.sides;
     for (int side = 0; side < sides; ++side) {
         fmm_sums all = {0};
-        for (int64_t g = 0; g < r->groups; ++g) {
-            const fmm_sums *own = &r->work.sums[g * sides + side];
+        for (int64_t part = 0; part < r->groups * FMM_PARTS; ++part) {
+            const fmm_sums *own = &r->work.sums[part * sides + side];
             all.energy += own->energy;
             all.magnitude += own->magnitude;
             for (int d = 0; d < 3; ++d) all.force[d] += own->force[d];
