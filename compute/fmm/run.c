@@ -88,9 +88,11 @@ ps_status fmm_run_prepare(fmm_run *r)
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     r->whole_bytes = fmm_pool_whole(r->pool);
     PS_TRY(share_memory(r));
-    r->problem.near_first =
-        r->pool_budget >= r->whole_bytes && !r->options->journal && !r->options->restart;
-    return PS_OK;
+    bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
+    if (!in_core || r->options->journal || r->options->restart) return PS_OK;
+    r->problem.near_first = true;
+    if (r->sink_budget) r->problem.reductions = FMM_PARTS;
+    return fmm_run_recount(r);
 }
 
 ps_status fmm_run_recount(fmm_run *r)
@@ -137,7 +139,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
     PS_TRY(ps_grow((void **)&in->accesses, &in->capacity, task->count, sizeof *in->accesses,
                    "accesses of a task"));
     PS_TRY(fmm_pool_acquire(r->pool, task->pieces, task->modes, task->count, in->accesses));
-    fmm_arguments arguments = {&r->work, task->level, task->group};
+    fmm_arguments arguments = {&r->work, task->level, task->part, task->group};
     ps_task_spec spec = {.codelet = &fmm_codelets[task->kind],
                          .bucket = fmm_bucket(&r->problem, task),
                          .level = task->level,
@@ -176,7 +178,7 @@ static ps_status wait_for_all(inserter *in)
 static ps_termination termination_of(const fmm_options *options)
 {
     if (options->termination) return (ps_termination)(options->termination - 1);
-    return options->gpu_kinds == FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
+    return options->gpu_kinds <= FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
 }
 
 static ps_status open_queue(fmm_run *r)
@@ -198,7 +200,7 @@ static ps_status open_queue(fmm_run *r)
     if (r->problem.gpus) {
         PS_TRY(fmm_gpus_prepare(r->work.gpus, &r->problem));
         config.devices = fmm_gpus_devices(r->work.gpus);
-        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run);
+        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run, r->whole_bytes);
     }
     if (r->pool_budget >= r->whole_bytes)
         PS_TRY(fmm_pool_load(r->pool, r->problem.gpus ? config.devices[0] : NULL));
