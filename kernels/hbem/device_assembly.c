@@ -89,7 +89,7 @@ void ps_hbem_device_rules_fill(const ps_hbem_device_rules *rules,
 
 int ps_hbem_device_far_size(int64_t rows, int64_t columns)
 {
-    static const int64_t below[PS_HBEM_FAR_SIZES] = {INT64_MAX, 65536, 2048, PS_HBEM_CLUSTER_MAX};
+    static const int64_t below[PS_HBEM_FAR_SIZES] = {INT64_MAX, 8192, 2048, PS_HBEM_CLUSTER_MAX};
     int64_t larger = rows > columns ? rows : columns;
     int size = 0;
     while (size + 1 < PS_HBEM_FAR_SIZES && larger <= below[size + 1]) ++size;
