@@ -43,7 +43,7 @@ struct leaf_backend {
     double computing;                 /* seconds so far */
 };
 
-enum { LEAF_CHUNKS_KEPT = 3 }; /* of any backend, at most */
+enum { LEAF_CHUNKS_KEPT = 4 }; /* of any backend, at most */
 
 /* Leaves of a chunk of the shape, with blocks of rank 0. */
 ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *chunks,
