@@ -24,8 +24,8 @@ template <typename real, int parts> struct crosses {
     real *triangle[2];  /* [rank][rank][part]: v_p(j_l), p < l; u_p(i_l), p <= l (p = l: pivot) */
     int *pivot[2];      /* [rank] rows, columns                                           */
     uint8_t *used;      /* [rows] 1: used, 2: being checked                               */
-    const uint8_t *group; /* [rows]                                                       */
-    unsigned groups;      /* which there are                                              */
+    const uint8_t *group; /* [rows] as ps_hbem_device_side                                */
+    unsigned groups;      /* which there are; bit GROUPS: creased ones                    */
     cross_shared<real, parts> *shared;
     int rank, limit, used_count, next, check_rows;
     double norm2, error, zero, scale;
@@ -131,6 +131,13 @@ __device__ residual_sums<real> residual(matrix &a, const crosses<real, parts> &s
 
 /* ---- which row next, as in aca.c ---- */
 
+/* group GROUPS: creased rows. */
+PS_INLINE bool is_of_group(unsigned own, int group)
+{
+    return group == GROUPS ? own >= PS_HBEM_CREASED : (int)(own % PS_HBEM_CREASED) == group;
+}
+
+/* An unused row of [begin, end), of a group unless that is -1; -1: none. */
 template <typename real, int parts>
 __device__ int pick(crosses<real, parts> &s, int begin, int end, int group)
 {
@@ -140,7 +147,7 @@ __device__ int pick(crosses<real, parts> &s, int begin, int end, int group)
     if (group >= 0 && !(s.groups >> group & 1)) return -1;
     for (int e = team_thread(); e < end - begin; e += team_threads()) {
         int i = begin + (start + e < end - begin ? start + e : start + e - (end - begin));
-        if (s.used[i] || (group >= 0 && s.group[i] != group)) continue;
+        if (s.used[i] || (group >= 0 && !is_of_group(s.group[i], group))) continue;
         found = e;
         break;
     }
