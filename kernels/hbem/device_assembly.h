@@ -129,7 +129,6 @@ typedef struct ps_hbem_device_far {
     int64_t list_count[PS_HBEM_FAR_SIZES];
     int32_t most[PS_HBEM_FAR_SIZES];       /* rows + columns of a leaf of each size        */
     int32_t most_slots[PS_HBEM_FAR_SIZES]; /* slots of a side of a leaf                    */
-    int32_t *fallback; /* not used */
     ps_hbem_device_arena arena;
     ps_hbem_device_far_report *report;
     void *workspace; /* 256-byte aligned; the more, the more leaves are at work at once; from

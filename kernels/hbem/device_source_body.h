@@ -213,8 +213,6 @@ template <typename real, int kernel, int wave> struct entry_matrix {
         }
         return sum;
     }
-
-    __device__ void end() {}
 };
 
 /* ---- the kernel at points ---- */
@@ -308,6 +306,4 @@ template <typename real, int kernel, int wave> struct point_matrix {
                                           leaf->begin[1 - side] + c);
         return kernel_at<form, wave>(d, fixed + 3, normal, k);
     }
-
-    __device__ void end() {}
 };
