@@ -11,6 +11,7 @@
 #include "runtime/program.h"
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_device.h"
+#include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_hmatrix.h"
 
 typedef struct bench_case {
@@ -166,9 +167,9 @@ static void prepare(bench *b)
     const bench_case *of = b->of;
     double start = hbem_device_now();
     if (of->half > 0)
-        hbem_body_hull(&b->body, of->n, of->half);
+        hbem_hull_make(&b->body, of->n, of->half);
     else
-        hbem_body_ball(&b->body, of->n);
+        hbem_ball_make(&b->body, of->n);
     hbem_case_ok(ps_hbem_surface_check_closed(&b->body.surface));
     hbem_case_finish(&b->body, PS_SPACE_P1, of->tolerance);
     double meshed = hbem_device_now();

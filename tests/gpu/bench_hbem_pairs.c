@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_hbem_pairs: %s\n", ps_message());
         return 1;
     }
-    hbem_body_hull(&body, n, 31);
+    hbem_hull_make(&body, n, 31);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, 40);
     ps_hbem_operator op = hbem_case_operator(&body, PS_KERNEL_DLP, 4.18879);

@@ -1,11 +1,13 @@
-/* hbem_bodies: large spheres, and a hull as long as the paper's submarine. */
+/*
+ * hbem_bodies: large bodies for benchmarks: a sphere, and a hull as long as the paper's submarine.
+ */
 #ifndef PS_TESTS_SUPPORT_HBEM_BODIES_H
 #define PS_TESTS_SUPPORT_HBEM_BODIES_H
 
 #include "tests/support/hbem_case.h"
 
 /* Number of the octahedron's vertex (x, y, z), |x| + |y| + |z| = n: known[(x, y)][z < 0]. */
-static inline int32_t hbem_body_ball_vertex(hbem_case *c, int32_t *known, int n, const int at[3])
+static inline int32_t hbem_ball_vertex(hbem_case *c, int32_t *known, int n, const int at[3])
 {
     int32_t *to = &known[2 * ((int64_t)(at[0] + n) * (2 * n + 1) + at[1] + n) + (at[2] < 0)];
     if (*to == 0) {
@@ -17,20 +19,20 @@ static inline int32_t hbem_body_ball_vertex(hbem_case *c, int32_t *known, int n,
     return *to - 1;
 }
 
-static inline void hbem_body_ball_triangle(hbem_case *c, int32_t *known, int n, const int octant[3],
-                                           const int corner[3][2])
+static inline void hbem_ball_triangle(hbem_case *c, int32_t *known, int n, const int octant[3],
+                                      const int corner[3][2])
 {
     int turn = octant[0] * octant[1] * octant[2] < 0;
     int32_t *to = c->corners + 3 * c->triangle_count++;
     for (int l = 0; l < 3; ++l) {
         const int *from = corner[turn && l ? 3 - l : l];
         int at[3] = {octant[0] * from[0], octant[1] * from[1], octant[2] * (n - from[0] - from[1])};
-        to[l] = hbem_body_ball_vertex(c, known, n, at);
+        to[l] = hbem_ball_vertex(c, known, n, at);
     }
 }
 
 /* 8 n^2 triangles, as hbem_case_sphere, for large n. */
-static inline void hbem_body_ball(hbem_case *c, int n)
+static inline void hbem_ball_make(hbem_case *c, int n)
 {
     memset(c, 0, sizeof *c);
     int64_t triangles = 8 * (int64_t)n * n;
@@ -42,12 +44,11 @@ static inline void hbem_body_ball(hbem_case *c, int n)
         const int octant[3] = {o & 1 ? -1 : 1, o & 2 ? -1 : 1, o & 4 ? -1 : 1};
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n - i; ++j) {
-                hbem_body_ball_triangle(c, known, n, octant,
-                                        (const int[3][2]){{i, j}, {i + 1, j}, {i, j + 1}});
+                hbem_ball_triangle(c, known, n, octant,
+                                   (const int[3][2]){{i, j}, {i + 1, j}, {i, j + 1}});
                 if (i + j + 1 < n)
-                    hbem_body_ball_triangle(
-                        c, known, n, octant,
-                        (const int[3][2]){{i + 1, j + 1}, {i, j + 1}, {i + 1, j}});
+                    hbem_ball_triangle(c, known, n, octant,
+                                       (const int[3][2]){{i + 1, j + 1}, {i, j + 1}, {i + 1, j}});
             }
     }
     free(known);
@@ -56,8 +57,8 @@ static inline void hbem_body_ball(hbem_case *c, int n)
 
 /* Vertex of a box of half sides (length, n, n) on the hull: a cylinder of radius 1 in units of n
  * cells, with half spheres at its ends. */
-static inline int32_t hbem_body_hull_vertex(hbem_case *c, int32_t *known, int length, int n,
-                                            const int at[3])
+static inline int32_t hbem_hull_vertex(hbem_case *c, int32_t *known, int length, int n,
+                                       const int at[3])
 {
     int64_t width = 2 * n + 1, index = at[0] + length;
     for (int e = 1; e < 3; ++e) index = index * width + at[e] + n;
@@ -75,7 +76,7 @@ static inline int32_t hbem_body_hull_vertex(hbem_case *c, int32_t *known, int le
 }
 
 /* The faces of the box, two triangles a cell. */
-static inline void hbem_body_hull(hbem_case *c, int n, double half)
+static inline void hbem_hull_make(hbem_case *c, int n, double half)
 {
     const double radius = 3.6;
     const int size[3] = {(int)(n * half / radius), n, n};
@@ -97,7 +98,7 @@ static inline void hbem_body_hull(hbem_case *c, int n, double half)
                     at[a] = i + corner[e][0];
                     at[b] = j + corner[e][1];
                     c->corners[3 * c->triangle_count + e] =
-                        hbem_body_hull_vertex(c, known, size[0], n, at);
+                        hbem_hull_vertex(c, known, size[0], n, at);
                 }
                 c->triangle_count += 2;
             }

@@ -98,7 +98,7 @@ static void boxes_enclose_supports(void **state)
     release(&t);
 }
 
-/* Of a cube of 4 x 4 x 4 cells those on edges and corners: 12 x 3 + 8. */
+/* Of a cube of 8 x 8 x 8 cells those on edges and corners: 12 x 7 + 8. */
 static void functions_on_edges_are_creased(void **state)
 {
     hbem_case body;
@@ -113,8 +113,8 @@ static void functions_on_edges_are_creased(void **state)
     ps_hbem_device_side_fill(&body.space, &tree, &side);
     int64_t creased = 0;
     for (int64_t i = 0; i < side.dofs; ++i) creased += side.group[i] >= PS_HBEM_CREASED;
-    assert_int_equal(side.dofs, 98);
-    assert_int_equal(creased, 44);
+    assert_int_equal(side.dofs, 386);
+    assert_int_equal(creased, 92);
     free(memory);
     hbem_tree_free(&tree);
     hbem_case_release(&body);
