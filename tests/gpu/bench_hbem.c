@@ -11,7 +11,6 @@
 #include "runtime/program.h"
 #include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_device.h"
-#include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_hmatrix.h"
 
 typedef struct bench_case {
