@@ -101,16 +101,27 @@ ps_status equation_reduce(void *context, double *sums, int64_t count)
 
 /* ---- products ---- */
 
+/* y[i] = A_i x of some matrices, over all ranks. Devices are at all of them together. */
+static ps_status multiply_all(equation *e, int matrices, matrix *const *m, int64_t count,
+                              const double *x, double *const *y)
+{
+    double start = ps_clock();
+    ps_status status = PS_OK;
+    for (int i = 0; i < matrices && status == PS_OK; ++i)
+        status = matrix_start_product(m[i], count, x);
+    for (int i = 0; i < matrices && status == PS_OK; ++i)
+        status = matrix_finish_product(m[i], y[i]);
+    PS_TRY(ps_comm_agree(status));
+    for (int i = 0; i < matrices && ps_comm_size() > 1; ++i)
+        PS_TRY(ps_comm_sum_f64(y[i], e->p->parts * m[i]->shape->rows * count));
+    e->p->seconds[SECONDS_PRODUCTS] += ps_clock() - start;
+    return PS_OK;
+}
+
 /* y = A x, over all ranks. */
 static ps_status multiply(equation *e, matrix *m, int64_t count, const double *x, double *y)
 {
-    int64_t size = e->p->parts * m->shape->rows * count;
-    double start = ps_clock();
-    memset(y, 0, (size_t)size * sizeof *y);
-    PS_TRY(ps_comm_agree(matrix_product(m, count, x, y)));
-    ps_status status = ps_comm_size() > 1 ? ps_comm_sum_f64(y, size) : PS_OK;
-    e->p->seconds[SECONDS_PRODUCTS] += ps_clock() - start;
-    return status;
+    return multiply_all(e, 1, &m, count, x, &y);
 }
 
 /* y += a m (m . x) */
@@ -138,8 +149,8 @@ static ps_status apply_hard(equation *e, int64_t count, const double *x, double 
 {
     int64_t size = problem_size(e->p), first, end;
     double *kx = e->products, *wx = e->products + count * size;
-    PS_TRY(multiply(e, matrix_of(e, PS_KERNEL_DLP), count, x, kx));
-    PS_TRY(multiply(e, matrix_of(e, PS_KERNEL_HYPS), count, x, wx));
+    matrix *const both[] = {matrix_of(e, PS_KERNEL_DLP), matrix_of(e, PS_KERNEL_HYPS)};
+    PS_TRY(multiply_all(e, 2, both, count, x, (double *[]){kx, wx}));
     double start = ps_clock();
     own_sides(count, &first, &end);
     ps_status status =

@@ -103,12 +103,17 @@ static ps_status take_options(solve_problem *p)
     return PS_OK;
 }
 
+/* The device of this rank; NULL where that is its cores. */
+static ps_status open_device(solve_problem *p)
+{
+    PS_TRY(ps_device_open(p->run->device, ps_comm_local_rank(), &p->device));
+    if (ps_device_describe(p->device).kind == PS_DEVICE_CPU) ps_device_close(&p->device);
+    return PS_OK;
+}
+
 static ps_status prepare(solve_problem *p)
 {
     const ps_run *run = p->run;
-    if (strncmp(run->device, "cuda", 4) == 0)
-        return ps_fail(PS_USAGE, "--device %s: products with H-matrices are computed on cores here",
-                       run->device);
     PS_TRY(take_options(p));
     PS_TRY(problem_open(p, run->operand_count - 2, run->operands + 1));
     if (p->options.problem == PROBLEM_HARD)
@@ -116,7 +121,7 @@ static ps_status prepare(solve_problem *p)
     else
         PS_TRY(parse_data(p, &chosen.data));
     p->batch = choose_batch(p);
-    return PS_OK;
+    return run->plan ? PS_OK : open_device(p);
 }
 
 /* ---- identity and output ---- */
@@ -225,11 +230,12 @@ static ps_status create_output(solve_problem *p, const ps_store_identity *identi
 
 static void report_results(const solve_problem *p, ps_report *r, double seconds)
 {
-    static const char *const names[SECONDS_COUNT] = {"opening", "factors_time", "products_time",
-                                                     "sparse_time", "other_time"};
+    static const char *const names[SECONDS_COUNT] = {
+        "opening", "loading_time", "factors_time", "products_time", "sparse_time", "other_time"};
     ps_report_int(r, "steps_least", p->steps_least, "");
     ps_report_int(r, "steps_most", p->steps_most, "");
     ps_report_int(r, "products", p->products, "");
+    ps_report_flag(r, "device", p->device != NULL);
     ps_report_flag(r, "direct", p->direct);
     ps_report_int(r, "factors", p->factor_bytes, "B");
     ps_report_int(r, "inner_iterations", p->inner_iterations, "");
@@ -288,8 +294,8 @@ static ps_status finish(solve_problem *p, double start)
     }
     p->out.header.converged = p->converged;
     PS_TRY(ps_comm_agree(ps_comm_rank() ? PS_OK : ps_hbem_solution_commit(&p->out)));
-    p->seconds[SECONDS_REST] =
-        ps_clock() - start - p->seconds[SECONDS_PRODUCTS] - p->seconds[SECONDS_SPARSE];
+    p->seconds[SECONDS_REST] = ps_clock() - start - p->seconds[SECONDS_LOADING] -
+                               p->seconds[SECONDS_PRODUCTS] - p->seconds[SECONDS_SPARSE];
     report(p, ps_clock() - start);
     if (!p->converged)
         return ps_fail(PS_FAILED,

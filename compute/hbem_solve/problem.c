@@ -226,6 +226,7 @@ void problem_close(solve_problem *p)
         free(s->sparse.stiffness);
     }
     for (int i = 0; i < p->matrix_count; ++i) matrix_close(&p->matrices[i]);
+    ps_device_close(&p->device);
     free(p->matrices);
     free(p->groups);
     free(p->triangles);

@@ -44,6 +44,7 @@ typedef struct solve_group {
 
 enum {
     SECONDS_OPEN,
+    SECONDS_LOADING,
     SECONDS_FACTORS,
     SECONDS_PRODUCTS,
     SECONDS_SPARSE,
@@ -53,6 +54,7 @@ enum {
 
 typedef struct solve_problem {
     const ps_run *run;
+    ps_device *device; /* that computes products; NULL: cores */
     solve_options options;
     ps_surface_mesh mesh;
     ps_store *mesh_store;
