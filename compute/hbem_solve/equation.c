@@ -8,6 +8,8 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 
+enum { INNER_LIMIT = 20000 }; /* iterations of a sparse system */
+
 static bool direct(const solve_problem *p)
 {
     return p->options.problem != PROBLEM_HARD && !p->options.indirect;
@@ -286,7 +288,7 @@ static bool wants_factors(const solve_problem *p)
 {
     if (p->options.problem != PROBLEM_HARD || p->options.coupling != PS_COUPLING_OSRC) return false;
     return p->options.sparse == SPARSE_DIRECT ||
-           (p->options.sparse == SPARSE_AUTO && factors_available());
+           (p->options.sparse == SPARSE_AUTO && !p->device && factors_available());
 }
 
 int64_t equation_doubles(const solve_problem *p, int64_t sides)
@@ -316,6 +318,15 @@ static ps_status choose_terms(equation *e)
     return PS_OK;
 }
 
+/* Sparse systems go to the device. */
+static ps_status use_device(equation *e)
+{
+    PS_TRY(device_systems_open(e->p->device, &unknowns(e)->sparse, &e->iterative.options,
+                               &e->on_device));
+    e->miller.mass = e->miller.shifted = device_systems_solver(e->on_device);
+    return PS_OK;
+}
+
 static ps_status open_hard(equation *e)
 {
     solve_problem *p = e->p;
@@ -330,7 +341,7 @@ static ps_status open_hard(equation *e)
                                    .shifted = iterative,
                                    .workspace = e->groups};
     p->direct = wants_factors(p);
-    if (!p->direct) return PS_OK;
+    if (!p->direct) return p->device ? use_device(e) : PS_OK;
     PS_TRY(
         factors_open(&unknowns(e)->sparse, ps_osrc_shifts(&e->osrc, shifts), shifts, &e->factors));
     p->factor_bytes = factors_bytes(e->factors);
@@ -343,8 +354,9 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
 {
     bool hard = p->options.problem == PROBLEM_HARD;
     *out = (equation){.p = p, .group = group};
-    out->iterative = (ps_shifted_iterative){
-        .matrix = &unknowns(out)->sparse, .options = {p->parts, p->options.inner_tolerance, 5000}};
+    out->iterative =
+        (ps_shifted_iterative){.matrix = &unknowns(out)->sparse,
+                               .options = {p->parts, p->options.inner_tolerance, INNER_LIMIT}};
     PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),
                     "sparse systems"));
     PS_TRY(
@@ -355,6 +367,8 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
 void equation_close(equation *e)
 {
     if (e->p) e->p->inner_iterations += e->iterative.iterations;
+    if (e->on_device) e->p->inner_iterations += device_systems_iterations(e->on_device);
+    device_systems_close(&e->on_device);
     factors_close(&e->factors);
     free(e->iterative.workspace);
     free(e->groups);

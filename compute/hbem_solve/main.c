@@ -42,8 +42,7 @@ static const ps_option options[] = {
     {"pade", PS_OPTION_INT, &chosen.pade, "N", "terms of the square root", 1, PS_OSRC_TERMS_MAX,
      PS_IDENTITY},
     {"radius", PS_OPTION_REAL, &chosen.radius, "R",
-     "radius of mean curvature for its damping, m; 0: half the box's diagonal", 0, 1e9,
-     PS_IDENTITY},
+     "radius of mean curvature for its damping, m; 0: that of the surface", 0, 1e9, PS_IDENTITY},
     {"data", PS_OPTION_LIST, &chosen.data, "KIND:..",
      "boundary data: point:X,Y,Z (field of a source), linear:X,Y,Z, value:C, file:PATH:NAME", 0, 0,
      PS_IDENTITY},
@@ -120,8 +119,9 @@ static ps_status prepare(solve_problem *p)
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
     else
         PS_TRY(parse_data(p, &chosen.data));
+    if (!run->plan) PS_TRY(open_device(p));
     p->batch = choose_batch(p);
-    return run->plan ? PS_OK : open_device(p);
+    return PS_OK;
 }
 
 /* ---- identity and output ---- */
@@ -238,6 +238,7 @@ static void report_results(const solve_problem *p, ps_report *r, double seconds)
     ps_report_flag(r, "device", p->device != NULL);
     ps_report_flag(r, "direct", p->direct);
     ps_report_int(r, "factors", p->factor_bytes, "B");
+    if (p->options.problem == PROBLEM_HARD) ps_report_real(r, "radius", p->radius, "m");
     ps_report_int(r, "inner_iterations", p->inner_iterations, "");
     ps_report_real(r, "residual", p->residual, "");
     ps_report_flag(r, "converged", p->converged);
