@@ -209,18 +209,23 @@ static bool may_take(const ps_heteroprio *h, const bucket *b)
     }
 }
 
-/* The bucket that a worker of this kind takes from; NULL: none. */
+static bool is_older(const bucket *a, const bucket *b)
+{
+    return a->items[a->head].sequence < b->items[b->head].sequence;
+}
+
+/* The bucket that a worker of this kind takes from; NULL: none. Without priorities all buckets are
+ * one queue, as are those of equal priority. */
 static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind)
 {
     const bucket *best = NULL;
+    bool eager = h->policy == PS_SCHEDULE_EAGER;
     for (int i = 0; i < h->polled[kind]; ++i) {
         const bucket *b = &h->buckets[h->order[kind][i]];
         if (b->count == 0) continue;
-        if (h->policy == PS_SCHEDULE_EAGER) {
-            if (!best || b->items[b->head].sequence < best->items[best->head].sequence) best = b;
-        } else if (kind == PS_WORKER_GPU || may_take(h, b)) {
-            return (bucket *)b;
-        }
+        if (best && !eager && priority(b, kind) != priority(best, kind)) break;
+        if (best && !is_older(b, best)) continue;
+        if (eager || kind == PS_WORKER_GPU || may_take(h, b)) best = b;
     }
     return (bucket *)best;
 }

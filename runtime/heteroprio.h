@@ -4,9 +4,10 @@
  *
  * Ready tasks wait in buckets, first in first out. A bucket has a priority for CPU workers and one
  * for GPU workers; a worker polls the buckets in the order of its own kind and takes the first task
- * found. Near the end a CPU worker leaves a task that has GPU code to the GPUs (ps_termination).
- * With a table of CPU priorities alone this is the paper's MultiPrio. The structure knows neither
- * threads nor clocks: the task queue and the simulator use the same code. Not thread-safe.
+ * found; buckets of equal priority are one queue, whose oldest task is taken first. Near the end a
+ * CPU worker leaves a task that has GPU code to the GPUs (ps_termination). With a table of CPU
+ * priorities alone this is the paper's MultiPrio. The structure knows neither threads nor clocks:
+ * the task queue and the simulator use the same code. Not thread-safe.
  */
 #ifndef PS_RUNTIME_HETEROPRIO_H
 #define PS_RUNTIME_HETEROPRIO_H

@@ -298,12 +298,22 @@ static void settle(ps_task_queue *queue, device_worker *d, task_flight *flight)
         }
 }
 
+/* Asks for a while before it sleeps, where there is a core for each worker. Not locked. */
+static ps_status await(const ps_task_queue *queue, ps_event *event)
+{
+    bool done = false;
+    double end = ps_clock() + 4 * queue->patience;
+    while (queue->patience > 0 && !done && ps_clock() < end)
+        PS_TRY(ps_event_is_done(event, &done));
+    return done ? PS_OK : ps_event_sync(event);
+}
+
 /* Waits for the oldest task under way and finishes it. Locked, unlocks in between. */
 static void land(ps_task_queue *queue, device_worker *d)
 {
     task_flight *flight = &d->flights[d->first];
     pthread_mutex_unlock(&queue->lock);
-    ps_status status = ps_event_sync(flight->any_home ? flight->done : flight->ended);
+    ps_status status = await(queue, flight->any_home ? flight->done : flight->ended);
     if (status == PS_OK) status = read_times(queue, d, flight);
     pthread_mutex_lock(&queue->lock);
     d->first = (d->first + 1) % queue->lookahead;
@@ -405,12 +415,13 @@ static double ahead(const ps_task_queue *queue, const device_worker *d)
     return seconds;
 }
 
-/* Another one ahead: three suffice where tasks fill the device; more of short ones. Not while a GPU
- * worker has nothing to do, for that one is to have it. */
+/* Another one ahead: three suffice where tasks are long; of short ones as many as outlast whatever
+ * keeps this thread from its core. Not while a GPU worker has nothing to do, for that one is to have
+ * it. */
 static bool wants_more(const ps_task_queue *queue, const device_worker *d)
 {
     enum { FEW = 3 };
-    static const double enough = 1e-3; /* s */
+    static const double enough = 3e-3; /* s */
     if (d->count == 0) return true;
     if (d->count >= FEW && ahead(queue, d) > enough) return false;
     return d->count < queue->lookahead && (queue->mapped || !queue->sleeping[PS_WORKER_GPU]);

@@ -103,7 +103,10 @@ struct ps_task_queue {
     int64_t host_only_count, host_only_next, host_only_capacity;
     /* workers */
     pthread_t *threads;
-    int thread_count, sleeping[PS_WORKER_KINDS];
+    int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
+    int looking[PS_WORKER_KINDS];  /* those that look for a token before they wait for a signal     */
+    int tokens[PS_WORKER_KINDS];   /* atomic: for one of these each; at most as many                */
+    double patience;               /* s for which they look; 0: not at all                          */
     device_worker *devices; /* [gpus] */
     ps_status failure;
     char message[1024];
@@ -136,7 +139,9 @@ ps_status task_make_ready(ps_task_queue *queue, task *t);
 task *task_take(ps_task_queue *queue, int worker);
 /* Wakes a worker of each kind if there is something for it; that one wakes the next. Locked. */
 void task_wake(ps_task_queue *queue);
-/* Waits to be woken. Locked, unlocks in between. */
+void task_wake_all(ps_task_queue *queue, int kind); /* locked */
+/* Waits to be woken: looks out for a while, as a signal takes longer than many a task, then sleeps.
+ * Locked, unlocks in between. */
 void task_sleep(ps_task_queue *queue, ps_worker_kind kind);
 /* Keeps the first failure, with the task's name (t may be NULL). Locked. */
 void task_fail(ps_task_queue *queue, const task *t, ps_status status);

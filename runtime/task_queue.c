@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 
 enum { POOL_BYTES = 1 << 18 };
+static const double PATIENCE = 5e-4; /* s */
 
 /* ---- tasks and their memory ---- */
 
@@ -142,6 +144,23 @@ ps_status ps_task_queue_wait(ps_task_queue *queue)
     pthread_mutex_lock(&queue->lock);
     while (queue->failure == PS_OK ? queue->done < queue->count : queue->active > 0)
         pthread_cond_wait(&queue->changed, &queue->lock);
+    ps_status status = queue->failure;
+    if (status != PS_OK) ps_fail(status, "%s", queue->message);
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+ps_status ps_task_queue_watch(ps_task_queue *queue, double seconds, int64_t *done)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    int64_t nanoseconds = until.tv_nsec + (int64_t)(1e9 * seconds);
+    until.tv_sec += (time_t)(nanoseconds / 1000000000);
+    until.tv_nsec = (long)(nanoseconds % 1000000000);
+    pthread_mutex_lock(&queue->lock);
+    for (int error = 0; queue->failure == PS_OK && queue->done < queue->count && !error;)
+        error = pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+    *done = queue->done;
     ps_status status = queue->failure;
     if (status != PS_OK) ps_fail(status, "%s", queue->message);
     pthread_mutex_unlock(&queue->lock);
@@ -310,6 +329,9 @@ static ps_status fill_queue(ps_task_queue *queue, const ps_task_queue_config *co
            (size_t)queue->bucket_count * sizeof *queue->buckets);
     queue->cpus = config->scheduling.cpus;
     queue->lookahead = config->lookahead ? config->lookahead : 12;
+    /* with a core for each nobody is kept from work */
+    if (config->scheduling.cpus + config->scheduling.gpus <= ps_processor_count())
+        queue->patience = PATIENCE;
     queue->calibrate = config->calibrate;
     queue->keep_edges = config->keep_edges;
     queue->opened = ps_clock();
@@ -347,7 +369,7 @@ static void stop_workers(ps_task_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     queue->closing = true;
-    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) pthread_cond_broadcast(&queue->wake[kind]);
+    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) task_wake_all(queue, kind);
     pthread_mutex_unlock(&queue->lock);
     for (int w = 0; w < queue->thread_count; ++w) pthread_join(queue->threads[w], NULL);
     free(queue->threads);

@@ -62,22 +62,71 @@ task *task_take(ps_task_queue *queue, int worker)
     return t;
 }
 
+/* Who looks out gets a token; a signal is for those who sleep. Locked, as all that gives tokens. */
+static void wake_one(ps_task_queue *queue, int kind)
+{
+    if (__atomic_load_n(&queue->tokens[kind], __ATOMIC_RELAXED) < queue->looking[kind])
+        __atomic_add_fetch(&queue->tokens[kind], 1, __ATOMIC_RELAXED);
+    else
+        pthread_cond_signal(&queue->wake[kind]);
+}
+
+void task_wake_all(ps_task_queue *queue, int kind)
+{
+    __atomic_store_n(&queue->tokens[kind], queue->looking[kind], __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&queue->wake[kind]);
+}
+
 void task_wake(ps_task_queue *queue)
 {
     for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) {
         if (queue->sleeping[kind] == 0) continue;
         if (queue->mapped) /* only one of them has the task: all look */
-            pthread_cond_broadcast(&queue->wake[kind]);
+            task_wake_all(queue, kind);
         else if (ps_heteroprio_has(queue->scheduler, kind) ||
                  (kind == PS_WORKER_CPU && queue->host_only_next < queue->host_only_count))
-            pthread_cond_signal(&queue->wake[kind]);
+            wake_one(queue, kind);
     }
+}
+
+/* Takes a token if there is one. */
+static bool take_token(ps_task_queue *queue, ps_worker_kind kind)
+{
+    int left = __atomic_load_n(&queue->tokens[kind], __ATOMIC_RELAXED);
+    while (left > 0)
+        if (__atomic_compare_exchange_n(&queue->tokens[kind], &left, left - 1, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+static void rest_a_moment(void)
+{
+#if defined(__x86_64__)
+    for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+#endif
+}
+
+/* Looks for a token. A token that was meant for this worker is not left behind. Locked, unlocks in
+ * between. */
+static bool look_out(ps_task_queue *queue, ps_worker_kind kind)
+{
+    bool found = false;
+    ++queue->looking[kind];
+    pthread_mutex_unlock(&queue->lock);
+    for (double end = ps_clock() + queue->patience; !found && ps_clock() < end; rest_a_moment())
+        found = take_token(queue, kind);
+    pthread_mutex_lock(&queue->lock);
+    --queue->looking[kind];
+    bool left = __atomic_load_n(&queue->tokens[kind], __ATOMIC_RELAXED) > queue->looking[kind];
+    return found || (left && take_token(queue, kind));
 }
 
 void task_sleep(ps_task_queue *queue, ps_worker_kind kind)
 {
     ++queue->sleeping[kind];
-    pthread_cond_wait(&queue->wake[kind], &queue->lock);
+    bool woken = queue->patience > 0 && look_out(queue, kind);
+    if (!woken && !queue->closing) pthread_cond_wait(&queue->wake[kind], &queue->lock);
     --queue->sleeping[kind];
 }
 
@@ -93,7 +142,7 @@ void task_fail(ps_task_queue *queue, const task *t, ps_status status)
                  (long long)t->record.group, ps_message());
     else
         snprintf(queue->message, sizeof queue->message, "%s", ps_message());
-    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) pthread_cond_broadcast(&queue->wake[kind]);
+    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) task_wake_all(queue, kind);
     pthread_cond_broadcast(&queue->changed);
 }
 

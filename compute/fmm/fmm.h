@@ -28,7 +28,7 @@ typedef struct fmm_options {
     const char *kernel;
     double parameter, epsilon;
     int64_t order, accuracy, workers, check;
-    int precision, basis, scheduler, termination, gpu_kinds, resident;
+    int precision, basis, scheduler, termination, gpu_kinds, pairs, resident;
     bool gradient, journal, restart;
     const char *trace, *mapping;
 } fmm_options;
@@ -42,8 +42,10 @@ typedef struct fmm_lists {
     ps_group_list owners; /* of each group: the groups whose leaves it has as augmented     */
     ps_group_list copied; /* of each group: the groups that have leaves of it as augmented  */
     int64_t *far_pairs[PS_OCTREE_LEVELS_MAX], *near_pairs, *augmented_pairs; /* [groups] */
-    double median_pairs; /* P2P tasks above it are large */
-    int64_t augmented_particles_max;
+    double *near_flop;  /* [groups] of P2P tasks       */
+    double median_flop; /* P2P tasks above it are large */
+    int64_t augmented_particles_max, augmented_leaves_max; /* of a group */
+    int64_t copied_max, groups_max; /* of a list in `copied`; on a level */
 } fmm_lists;
 
 typedef struct fmm_problem {
@@ -54,6 +56,8 @@ typedef struct fmm_problem {
     fmm_lists lists;
     int leaf;       /* level of the leaves       */
     bool same, far; /* is there a far field?     */
+    bool mutual;    /* P2P of a group computes pairs with later groups from both sides: copies */
+    bool near_first; /* P2P is inserted before the far field, as all is in memory */
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     int64_t fixed_bytes; /* trees, lists, operators */
@@ -63,7 +67,11 @@ typedef struct fmm_problem {
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
 } fmm_problem;
 
+enum { FMM_PAIRS_AUTO, FMM_PAIRS_MUTUAL, FMM_PAIRS_ONE_SIDED }; /* fmm_options.pairs */
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p);
+/* After the GPUs are known: whether pairs of two groups are computed from both sides at once, and
+ * so the work of P2P tasks. OpenMP inside; collective. */
+ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
@@ -129,8 +137,8 @@ fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
 /* Where the parts of a group's lists lie: bytes from their beginning. Codes of sources are slot <<
  * shift | cell (kernels/fmm/device_ops.h). */
 typedef struct fmm_near_layout {
-    /* Slots: of one tree the group itself, then the owners of its augmented leaves; of two trees
-     * the groups of its near list. */
+    /* Slots: of one tree the group itself first; then the owners of its augmented leaves if P2P is
+     * mutual, else the groups of its near list. */
     int64_t cells, particles, augmented, augmented_particles, slots;
     int64_t keys, augmented_keys;               /* u64 [cells], [augmented]            */
     int64_t start, augmented_start, slot_start; /* i32 [cells + 1], [augmented + 1]; of all slots
@@ -213,8 +221,14 @@ ps_status fmm_sink_open(int64_t targets, int sides, int64_t budget, const char *
 void fmm_sink_close(fmm_sink **sink);
 int64_t fmm_sink_bytes(int64_t targets, int sides); /* to be in memory */
 bool fmm_sink_in_memory(const fmm_sink *sink);
-/* Results values[4 S][count] of targets with these places. Thread-safe for different targets. */
-ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, int64_t count, const double *values);
+/* Results of some targets: 4 S rows (potentials, then gradients [S][3]), `stride` numbers apart. */
+typedef struct fmm_values {
+    const double *rows;
+    int64_t stride, count;
+} fmm_values;
+/* Results of targets with these places. Thread-safe for different targets. In memory any number
+ * will do; a call on the scratch file costs a write for each chunk of the output that it meets. */
+ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *values);
 ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file);
 
 /* ---- tasks: flow.c, tasks.c ---- */
@@ -293,16 +307,44 @@ typedef struct fmm_arguments {
 
 extern const ps_codelet fmm_codelets[FMM_KINDS];
 int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
-/* Of results values[4 S][count] and the charges of a side. */
-fmm_sums fmm_group_sums(const double *charges, const double *values, int64_t count, int sides,
-                        int side);
-/* Takes results of a group: into the sink, the check, the sums. */
+/* Takes results values[4 S][targets] of a group: into the sink, the check, the sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
+/* The same without the sums: of sorted targets from `first` on, into the sink and the check. */
+ps_status fmm_put_results(fmm_work *work, int64_t first, const int64_t *places,
+                          const fmm_values *values);
 
-/* The same without the sums: into the sink and the check. */
-ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
-                          const double *values);
+/* ---- the reduction: reduction.c ---- */
+
+/* Sums under way, particle i of a group in lane i % 8. */
+typedef struct fmm_sum_lanes {
+    double energy[8], force[3][8], magnitude[8];
+} fmm_sum_lanes;
+/* Adds results and charges of a side; but for the last one calls bring multiples of 8 targets. */
+void fmm_sums_add(fmm_sum_lanes *lanes, const double *charges, const fmm_values *values, int sides,
+                  int side);
+fmm_sums fmm_sums_of(const fmm_sum_lanes *lanes);
+
+/* What another group has computed for leaves of this one. */
+typedef struct fmm_copies {
+    const double *values;     /* [4 S][all]                                                   */
+    int64_t all;              /* particles of all its augmented leaves                        */
+    const int64_t *leaf, *end; /* of these the ones of this group that are yet to come        */
+    int64_t offset;           /* particles before `leaf`                                      */
+} fmm_copies;
+
+typedef struct fmm_reduction {
+    fmm_work *work;
+    int64_t begin, count; /* sorted targets of the group */
+    double *near;         /* [4 S][count]; becomes the sum with `keep` */
+    const double *far, *charges; /* NULL: none */
+    const int64_t *places;
+    fmm_copies *copies; /* ascending by the groups that made them */
+    int copied;
+    bool keep; /* the sum is wanted whole: it goes nowhere else */
+} fmm_reduction;
+/* far + near + copies, to the caller's order unless `keep`; sums[S], 0 without charges. */
+ps_status fmm_reduce(const fmm_reduction *reduction, fmm_sums *sums);
 
 /* ---- direct sums: check.c ---- */
 
@@ -310,8 +352,8 @@ ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
 ps_status fmm_check_open(const fmm_problem *p, fmm_source *source, int64_t samples,
                          fmm_check **out);
 void fmm_check_close(fmm_check **check);
-/* Keeps results values[4 S][count] of sorted targets [first, first + count). Thread-safe. */
-void fmm_check_take(fmm_check *check, int64_t first, int64_t count, const double *values);
+/* Keeps results of sorted targets from `first` on. Thread-safe. */
+void fmm_check_take(fmm_check *check, int64_t first, const fmm_values *values);
 int64_t fmm_check_samples(const fmm_check *check);
 /* Relative L2 errors by side. */
 void fmm_check_errors(const fmm_check *check, double *potential, double *gradient);

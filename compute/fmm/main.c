@@ -42,6 +42,10 @@ static const ps_option options[] = {
      "beside cores, GPUs take tasks of P2P and M2L, M2L first; or of all kinds but the reduction; "
      "or P2P and M2L as in RR-8513, Table 3",
      0, 0, 0},
+    {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
+     "pairs of particles of two groups: from both sides at once, with copies that are added later, "
+     "or of each group by itself; auto: one-sided beside GPUs unless --gpu-kinds table",
+     0, 0, 0},
     {"termination", PS_OPTION_CHOICE, &chosen.termination,
      "auto|none|bucket|kind|time|backlog|balance",
      "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: balance with "
@@ -287,7 +291,6 @@ static ps_status prepare(fmm_run *r)
         fmm_resident_prepare(r);
         return PS_OK;
     }
-    PS_TRY(fmm_share_groups(&r->problem));
     return fmm_run_prepare(r);
 }
 

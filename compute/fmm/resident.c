@@ -295,9 +295,12 @@ static ps_status take_group(fmm_run *r, const batch *b, int64_t group, const int
     int64_t begin, count;
     particles_of(r, group, &begin, &count);
     const double *values = staged + (begin - b->begin) * rows_back(r);
-    for (int side = 0; side < sides && r->problem.same; ++side)
-        sums[side] =
-            fmm_group_sums(values + (4 * sides + side) * count, values, count, sides, side);
+    fmm_values all = {values, count, count};
+    for (int side = 0; side < sides && r->problem.same; ++side) {
+        fmm_sum_lanes lanes = {0};
+        fmm_sums_add(&lanes, values + (4 * sides + side) * count, &all, sides, side);
+        sums[side] = fmm_sums_of(&lanes);
+    }
     return fmm_take_results(&r->work, group, places + begin - b->begin, values, sums);
 }
 

@@ -80,12 +80,17 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
     PS_TRY(open_gpus(r));
+    PS_TRY(fmm_pairs_choose(r->options, &r->problem));
+    PS_TRY(fmm_share_groups(&r->problem));
     int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
     r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     r->whole_bytes = fmm_pool_whole(r->pool);
-    return share_memory(r);
+    PS_TRY(share_memory(r));
+    r->problem.near_first =
+        r->pool_budget >= r->whole_bytes && !r->options->journal && !r->options->restart;
+    return PS_OK;
 }
 
 ps_status fmm_run_recount(fmm_run *r)
@@ -161,7 +166,7 @@ static ps_status wait_for_all(inserter *in)
     int64_t done = -1;
     bool keeps = in->run->work.journal && in->leaf_tasks;
     do {
-        PS_TRY(ps_task_queue_progress(in->run->queue, &done));
+        PS_TRY(ps_task_queue_watch(in->run->queue, 0.05, &done));
         ps_progress_update(&in->progress, done);
         if (!keeps && in->run->problem.ranks == 1 && ps_stop_requested()) in->run->stopped = true;
     } while (done < in->inserted && (!in->run->stopped || keeps));

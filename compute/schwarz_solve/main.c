@@ -113,7 +113,7 @@ static ps_status search_transmission(solve_problem *p)
     static double memory[3][COUNT];
     ps_symbol symbol = {COUNT, memory[0], memory[1], memory[2]};
     ps_cmaes_result result;
-    double least, largest, hx = p->grid.spacing[0] / 1000;
+    double least, largest, hx = ps_symbol_length(&p->grid) / 1000;
     ps_q1_grid km = p->grid;
     for (int a = 0; a < 3; ++a) km.spacing[a] /= 1000;
     ps_face_range(&km, &least, &largest);
@@ -254,24 +254,27 @@ static ps_status choose_method(solve_problem *p)
     return check_ways(p);
 }
 
-/* Whether a device can do what is wanted: the box as one on one rank; slabs at once, directly. */
+/* Whether a device can do what is wanted: the box as one, or double sweeps, on one rank; slabs at
+ * once; all of it directly. */
 static bool device_can(const solve_options *o)
 {
-    if (o->subdomains || o->streamed || o->inner != METHOD_DIRECT || o->method == METHOD_SWEEPS)
-        return false;
-    return o->slabs > 1 || ps_comm_size() == 1;
+    bool sweeps = o->method == METHOD_SWEEPS;
+    if (o->subdomains || o->inner != METHOD_DIRECT || (o->streamed && !sweeps)) return false;
+    return (o->slabs > 1 && !sweeps) || ps_comm_size() == 1;
 }
 
 static ps_status choose_device(solve_problem *p)
 {
     const char *name = p->run->device;
     bool any = strcmp(name, "auto") == 0;
+    ps_device_expect_tasks(); /* solves are short: kernels are loaded before */
     if (strcmp(name, "cpu") == 0 || (any && (!device_can(&p->options) || !ps_device_count())))
         return PS_OK;
     if (!device_can(&p->options))
         return ps_fail(PS_USAGE,
-                       "--device %s: a device takes the box as one (on one rank) or slabs "
-                       "in memory by fixed point or gmres with --inner direct",
+                       "--device %s: with --inner direct, a device takes the box as one or "
+                       "slabs by sweeps, both on one rank, or slabs in memory by fixed point or "
+                       "gmres",
                        name);
     return ps_device_open(name, ps_comm_local_rank(), &p->device);
 }
@@ -281,6 +284,7 @@ static const solve_way *way_of(const solve_problem *p)
     bool device = p->device && ps_device_describe(p->device).kind == PS_DEVICE_CUDA;
     if (p->options.subdomains) return &solve_parts;
     if (p->options.slabs == 1) return device ? &solve_whole_device : &solve_whole;
+    if (device && p->options.method == METHOD_SWEEPS) return &solve_sweeps_device;
     return device ? &solve_slabs_device : &solve_slabs;
 }
 
@@ -327,6 +331,11 @@ static ps_status prepare(solve_problem *p)
         return ps_fail(PS_INVALID, "%s: loads of nodes are expected", p->run->operands[0]);
     for (int a = 0; a < 3; ++a) length[a] = h->spacing[a] * (double)(h->nodes[a] - 1);
     PS_TRY(ps_q1_grid_make(h->nodes, length, &p->grid));
+    if (ps_store_has(p->load.store, "/", "lumped"))
+        PS_TRY(ps_store_get_real(p->load.store, "/", "lumped", &p->grid.lumped));
+    if (!(p->grid.lumped >= 0 && p->grid.lumped <= 1))
+        return ps_fail(PS_INVALID, "%s: a share of lumped masses of %g; 0 to 1 is expected",
+                       p->run->operands[0], p->grid.lumped);
     p->options = (solve_options){.slabs = chosen.slabs,
                                  .limit = chosen.limit,
                                  .restart = chosen.restart,
@@ -389,6 +398,9 @@ static void report(const solve_problem *p, double seconds)
         if (!p->trial) ps_report_real(r, "residual", p->residual, "");
         ps_report_real(r, "reading", p->seconds[SECONDS_READ], "s");
         ps_report_real(r, "solving", p->seconds[SECONDS_SOLVE], "s");
+        if (p->copying > 0) ps_report_int(r, "copied", p->copied, "B");
+        if (p->copying > 0)
+            ps_report_real(r, "copy_rate", 1e-9 * (double)p->copied / p->copying, "GB/s");
         ps_report_real(r, "writing", p->seconds[SECONDS_WRITE], "s");
         ps_report_real(r, "checking", p->seconds[SECONDS_CHECK], "s");
         ps_report_real(r, "time", seconds, "s");

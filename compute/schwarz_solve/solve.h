@@ -55,6 +55,8 @@ typedef struct solve_problem {
     double seconds[4]; /* reading and transforming, solving, writing, checking */
     double residual;   /* of the whole system, |b - A u| / |b| */
     int64_t inner_iterations;
+    int64_t copied; /* loads copied to a device in sweeps after the first, bytes, */
+    double copying; /* and the seconds of those sweeps */
     bool stopped; /* by a wish to stop: what was reached is in a checkpoint */
 } solve_problem;
 
@@ -71,7 +73,7 @@ typedef struct solve_way {
     void (*close)(void *state);      /* NULL is fine */
 } solve_way;
 extern const solve_way solve_whole, solve_slabs, solve_parts;
-extern const solve_way solve_whole_device, solve_slabs_device; /* with p->device */
+extern const solve_way solve_whole_device, solve_slabs_device, solve_sweeps_device; /* p->device */
 
 /* Planes of a rank in a box solved as a whole. */
 void whole_planes(const solve_problem *p, int64_t *first, int64_t *end);
@@ -112,6 +114,8 @@ typedef struct run_state {
     int64_t generation;
     /* Lists the arrays of the state after `step` iterations; their number. */
     int (*arrays)(void *context, int64_t step, ps_checkpoint_array *arrays);
+    /* Fills them before they are written, or takes what was read; NULL: they are the state. */
+    ps_status (*bring)(void *context, int64_t step, bool to_host);
     void *context;
 } run_state;
 void run_state_open(solve_problem *p, run_state *out);

@@ -44,6 +44,8 @@ ps_status ps_dgtd_halo_cuda(const ps_dgtd_device *device, void *field, const int
 ps_status ps_dgtd_inner_cuda(const ps_dgtd_device *device, const double *weights, const void *a,
                              const void *b, int64_t begin, int64_t end, double *partial,
                              ps_stream *stream);
+ps_status ps_dgtd_add_groups_cuda(const double *terms, int64_t groups, int64_t rows, double *out,
+                                  ps_stream *stream);
 ps_status ps_dgtd_probe_cuda(const ps_dgtd_device *device, const void *field, const int64_t *slots,
                              const double *weights, int64_t count, double *out, ps_stream *stream);
 ps_status ps_dgtd_dft_cuda(const ps_dgtd_device *device, const void *field, const double *factors,

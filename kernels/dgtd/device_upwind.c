@@ -75,6 +75,14 @@ ps_status ps_dgtd_device_upwind_start(const ps_dgtd_device_upwind *x, const ps_d
     return keep(x, device, PS_DGTD_E, electric, 0, x->groups, stream);
 }
 
+ps_status ps_dgtd_device_upwind_halo(const ps_dgtd_device_upwind *x, const ps_dgtd_device *device,
+                                     ps_dgtd_field field, const void *source, ps_stream *stream)
+{
+    if (x->groups == device->groups) return PS_OK;
+    return keep(x, device, field == PS_DGTD_E ? PS_DGTD_H : PS_DGTD_E, source, device->groups,
+                x->groups, stream);
+}
+
 ps_status ps_dgtd_device_upwind_apply(const ps_dgtd_device_upwind *x, const ps_dgtd_device *device,
                                       ps_dgtd_field field, void *target, const void *source,
                                       const ps_dgtd_device_part *parts, int count,
@@ -84,6 +92,5 @@ ps_status ps_dgtd_device_upwind_apply(const ps_dgtd_device_upwind *x, const ps_d
     ps_dgtd_field other = field == PS_DGTD_E ? PS_DGTD_H : PS_DGTD_E;
     for (int k = 0; k < count; ++k)
         PS_TRY(keep(x, device, other, source, parts[k].begin, parts[k].end, stream));
-    PS_TRY(keep(x, device, other, source, device->groups, x->groups, stream));
     return ps_dgtd_upwind_cuda(&sweep, x, stream);
 }

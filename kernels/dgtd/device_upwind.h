@@ -28,10 +28,14 @@ ps_status ps_dgtd_device_upwind_upload(const ps_dgtd_device_upwind *upwind,
                                        const ps_dgtd_device *device, const ps_dgtd_upwind *host,
                                        ps_stream *stream);
 
-/* As ps_dgtd_upwind_start and _apply, for parts that are not linked to one another. */
+/* As ps_dgtd_upwind_start and _apply, for parts that are not linked to one another. The halo of the
+ * source, where there is one, is kept by .._halo, once a half step, when it is there. */
 ps_status ps_dgtd_device_upwind_start(const ps_dgtd_device_upwind *upwind,
                                       const ps_dgtd_device *device, const void *electric,
                                       ps_stream *stream);
+ps_status ps_dgtd_device_upwind_halo(const ps_dgtd_device_upwind *upwind,
+                                     const ps_dgtd_device *device, ps_dgtd_field field,
+                                     const void *source, ps_stream *stream);
 ps_status ps_dgtd_device_upwind_apply(const ps_dgtd_device_upwind *upwind,
                                       const ps_dgtd_device *device, ps_dgtd_field field,
                                       void *target, const void *source,

@@ -39,13 +39,12 @@ typedef struct ps_dgtd_upwind {
 size_t ps_dgtd_upwind_own_bytes(const ps_dgtd_system *system);
 size_t ps_dgtd_upwind_other_bytes(const ps_dgtd_system *system);
 
-/* Writes Z of every element to a field, as constants in all nodes: to be handed to the neighbours
- * like one (halo), before .._fill reads it. */
-void ps_dgtd_upwind_impedances(const ps_dgtd_system *system, const ps_dgtd_material *materials,
-                               void *field);
-/* Fills own and other; impedances NULL: without a halo, those of the neighbours' materials. */
+/* sqrt(mu/eps) */
+double ps_dgtd_impedance(const ps_dgtd_material *material);
+/* Fills own and other; impedances of the elements in the halo slots, which begin with the slot
+ * behind the last group; NULL: there are none. */
 void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
-                         const ps_dgtd_material *materials, const void *impedances);
+                         const ps_dgtd_material *materials, const double *impedances);
 
 /* former[E] = E, before the first step. */
 void ps_dgtd_upwind_start(const ps_dgtd_upwind *upwind, const ps_dgtd_system *system,

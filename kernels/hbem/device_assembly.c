@@ -89,7 +89,7 @@ void ps_hbem_device_rules_fill(const ps_hbem_device_rules *rules,
 
 int ps_hbem_device_far_size(int64_t rows, int64_t columns)
 {
-    static const int64_t below[PS_HBEM_FAR_SIZES] = {INT64_MAX, 65536, 2048, PS_HBEM_CLUSTER_MAX};
+    static const int64_t below[PS_HBEM_FAR_SIZES] = {INT64_MAX, 8192, 2048, PS_HBEM_CLUSTER_MAX};
     int64_t larger = rows > columns ? rows : columns;
     int size = 0;
     while (size + 1 < PS_HBEM_FAR_SIZES && larger <= below[size + 1]) ++size;
@@ -140,32 +140,37 @@ static void add_far(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaf,
     if (slots > batch->most_slots[size]) batch->most_slots[size] = (int32_t)slots;
 }
 
+int64_t ps_hbem_device_leaf_numbers(const ps_hbem_device_operator *op, const ps_hmatrix_leaf *leaf,
+                                    int max_rank)
+{
+    int64_t parts = op->wavenumber != 0 ? 2 : 1;
+    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
+    int64_t dense = m * n, factors = max_rank * (m + n);
+    return ((!leaf->far || dense < factors ? dense : factors) * parts + 3) / 4 * 4;
+}
+
 void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves,
                                const ps_hbem_device_operator *op, int max_rank)
 {
-    int64_t parts = op->wavenumber != 0 ? 2 : 1, offset = 0, more = 0;
+    int64_t offset = 0;
     sort_leaves(batch, leaves);
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size)
         batch->list_count[size] = batch->most[size] = batch->most_slots[size] = 0;
     for (int64_t e = 0; e < batch->count; ++e) {
         const ps_hmatrix_leaf *leaf = &leaves[batch->leaf[e]];
-        int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
-        int64_t dense = m * n, factors = max_rank * (m + n);
+        bool far = e >= batch->near_count;
         batch->at[e] =
             (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
                                   (int32_t)leaf->column_begin, (int32_t)leaf->column_end};
-        batch->blocks[e] = (ps_hbem_device_block){offset, PS_RANK_DENSE, 0};
+        batch->blocks[e] =
+            (ps_hbem_device_block){far ? 0 : offset, far ? PS_HBEM_UNSET : PS_RANK_DENSE, 0};
         batch->list[e] = (int32_t)e;
-        if (e < batch->near_count) {
-            offset += (m * n * parts + 3) / 4 * 4;
-            continue;
-        }
-        batch->blocks[e] = (ps_hbem_device_block){0, PS_HBEM_UNSET, 0};
-        more += (dense < factors ? dense : factors) * parts + 4;
-        add_far(batch, leaf, op);
+        if (e == batch->near_count) batch->near_numbers = offset;
+        offset += ps_hbem_device_leaf_numbers(op, leaf, max_rank);
+        if (far) add_far(batch, leaf, op);
     }
-    batch->near_numbers = offset;
-    batch->most_numbers = offset + more;
+    if (batch->near_count == batch->count) batch->near_numbers = offset;
+    batch->most_numbers = offset;
 }
 
 #ifdef PS_WITH_CUDA

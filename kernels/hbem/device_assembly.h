@@ -166,6 +166,10 @@ typedef struct ps_hbem_device_batch {
 /* The rank of a far leaf that is not done. */
 enum { PS_HBEM_UNSET = -2 };
 
+/* Numbers of an arena that a leaf takes at most. op: kernel and wavenumber are read. */
+int64_t ps_hbem_device_leaf_numbers(const ps_hbem_device_operator *op, const ps_hmatrix_leaf *leaf,
+                                    int max_rank);
+
 /* Fills batch from leaves[batch->count]; op: kernel, wavenumber, sides (counts alone are read). */
 void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves,
                                const ps_hbem_device_operator *op, int max_rank);

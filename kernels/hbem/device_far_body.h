@@ -1,5 +1,5 @@
 /*
- * Part of the far_*_cuda.cu files, after the other bodies: the kernels of far leaves. A block of
+ * Part of the far_*_cuda.cu files, after the other bodies: the kernels of far leaves. A team of
  * threads takes leaf after leaf of its size.
  */
 /* ---- skeleton ---- */
@@ -21,7 +21,7 @@ __device__ void integrate(const point_matrix<real, kernel, wave> &points,
             points.at[1 - side][(size_t)c * s.length[1 - side] + s.pivot[1 - side][l]];
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < n; i += blockDim.x)
+    for (int i = team_thread(); i < n; i += team_threads())
         for (int first = from; first < s.rank; first += AT_ONCE) {
             const int dof = leaf.begin[side] + i, count = min((int)AT_ONCE, s.rank - first);
             number<real, parts> sum[AT_ONCE];
@@ -180,12 +180,12 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
 #pragma unroll 1
     for (int t = 0, done = 0; t < TRIES; ++t, tolerance /= 8) {
         if (s.next < 0 || !iterate(points, s, tolerance)) return false;
-        __syncthreads();
+        team_sync();
         integrate<0>(points, leaf, s, done, shared, vectors[0]);
-        __syncthreads();
+        team_sync();
         integrate<1>(points, leaf, s, done, shared, vectors[1]);
         done = s.rank;
-        __syncthreads();
+        team_sync();
         if (t == 0) {
             choose_sample(s, shared, rows, columns);
             evaluate_sample<kernel, wave>(leaf, shared, rows, columns);
@@ -195,7 +195,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
 #pragma unroll 1
         for (int side = 0; side < 2; ++side)
             fill_gram<parts>(vectors[side], s.length[side], s.rank, small_ones.gram[side]);
-        __syncthreads();
+        team_sync();
         double norm = norm_of(small_ones, s.rank, shared.cross.sums);
         double floor = s.zero * fmax(shared.source.scale, largest) *
                        sqrt((double)s.length[0] * s.length[1]);
@@ -203,7 +203,7 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
             return put_factors(in, memory, shared, s.length, vectors, s.rank,
                                norm > 0 ? error / norm : 0);
         if (s.next >= 0 && s.used[s.next]) return false;
-        __syncthreads();
+        team_sync();
     }
     return false;
 }
@@ -232,13 +232,13 @@ __global__ void __launch_bounds__(512)
     extern __shared__ __align__(16) double dynamic_shared[];
     far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;
     far_memory<real> memory;
-    cut_memory(in.workspace + in.stride * blockIdx.x, in.most, in.most_slots, in.limit, 1 + wave,
+    cut_memory(in.workspace + in.stride * (blockIdx.x / team_blocks()), in.most, in.most_slots, in.limit, 1 + wave,
                true, &memory);
     while (take_leaf(in, shared)) {
         far_leaf<real> leaf;
         open_far<real, kernel, wave>(in, shared, leaf);
         if (skeleton_leaf<real, kernel, wave>(in, leaf, memory, shared)) continue;
-        if (threadIdx.x == 0) in.fallback[atomicAdd(in.fallbacks, 1u)] = shared.leaf;
+        if (team_thread() == 0) in.fallback[atomicAdd(in.fallbacks, 1u)] = shared.leaf;
     }
 }
 
@@ -254,13 +254,13 @@ __device__ void put_dense(const ps_hbem_far_launch &in, entry_matrix<real, kerne
         real *out = (real *)in.arena.values + shared.offset;
         for (int j = 0; j < n; ++j) {
             entries.template begin<1>(j);
-            for (int i = threadIdx.x; i < m; i += blockDim.x)
+            for (int i = team_thread(); i < m; i += team_threads())
                 store(out + j * m, m * n, i, entries.template value<1>(i));
-            __syncthreads();
+            team_sync();
         }
     }
     set_block(in, shared, PS_RANK_DENSE, 0);
-    if (threadIdx.x == 0) atomicAdd(&in.report->dense, 1u);
+    if (team_thread() == 0) atomicAdd(&in.report->dense, 1u);
 }
 
 template <typename real, int kernel, int wave>
@@ -272,17 +272,17 @@ __device__ void entry_leaf(const ps_hbem_far_launch &in, entry_matrix<real, kern
     start_crosses(in, entries.leaf, memory, shared, shared.source.scale, s);
     const int64_t m = s.length[0], n = s.length[1], dense = m * n / (m + n) + 1;
     bool good = iterate(entries, s, in.options.tolerance) && s.rank < dense;
-    __syncthreads();
+    team_sync();
     if (good && in.options.recompress) {
         small_matrices<parts> small_ones = small_of(memory, shared, s.rank);
 #pragma unroll 1
         for (int side = 0; side < 2; ++side)
             fill_gram<parts>(s.vector[side], s.length[side], s.rank, small_ones.gram[side]);
-        __syncthreads();
+        team_sync();
     }
     if (good && put_factors(in, memory, shared, s.length, s.vector, s.rank, s.error)) return;
     if (!good && s.limit < dense) {
-        if (threadIdx.x == 0) atomicAdd(&in.report->over_rank, 1u);
+        if (team_thread() == 0) atomicAdd(&in.report->over_rank, 1u);
         return;
     }
     put_dense(in, entries, shared);
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(512) entry_leaves(const __grid_constant__ ps_h
     extern __shared__ __align__(16) double dynamic_shared[];
     far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;
     far_memory<real> memory;
-    cut_memory(in.workspace + in.stride * blockIdx.x, in.most, in.most_slots, in.limit, 1 + wave,
+    cut_memory(in.workspace + in.stride * (blockIdx.x / team_blocks()), in.most, in.most_slots, in.limit, 1 + wave,
                false, &memory);
     while (take_leaf(in, shared)) {
         entry_matrix<real, kernel, wave> entries;
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(512) entry_leaves(const __grid_constant__ ps_h
         entries.sums = memory.sums;
         entries.pairs = 0;
         entry_leaf(in, entries, memory, shared);
-        if (threadIdx.x == 0) {
+        if (team_thread() == 0) {
             atomicAdd(&in.report->by_entries, 1u);
             atomicAdd(&in.report->pairs, entries.pairs);
         }
@@ -311,10 +311,15 @@ __global__ void __launch_bounds__(512) entry_leaves(const __grid_constant__ ps_h
 
 /* ---- launches ---- */
 
-inline int threads_of(int size)
+struct team_shape {
+    int threads, blocks;
+};
+
+/* Of a size. Blocks of a team share a leaf, where the device has clusters of blocks. */
+inline team_shape shape_of(int size, bool clusters)
 {
-    static const int threads[PS_HBEM_FAR_SIZES] = {512, 512, 256, 64};
-    return threads[size];
+    static const team_shape shapes[PS_HBEM_FAR_SIZES] = {{512, 8}, {512, 2}, {256, 1}, {64, 1}};
+    return {shapes[size].threads, clusters ? shapes[size].blocks : 1};
 }
 
 template <typename real> int64_t far_stride(const ps_hbem_far_launch *in)
@@ -324,31 +329,60 @@ template <typename real> int64_t far_stride(const ps_hbem_far_launch *in)
                       in->op.wavenumber != 0 ? 2 : 1, in->skeleton, &unused);
 }
 
+/* A launch of teams, and how many fit on the device at once. */
+struct team_launch {
+    cudaLaunchConfig_t config;
+    cudaLaunchAttribute cluster;
+    int64_t teams;
+};
+
+inline ps_status plan_teams(const void *function, int size, int shared, cudaStream_t stream,
+                            team_launch *out)
+{
+    int device = 0, processors = 0, major = 0, fit = 0;
+    PS_CUDA(cudaGetDevice(&device));
+    PS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    PS_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    const team_shape shape = shape_of(size, major >= 9);
+    PS_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+    out->config = {};
+    out->config.gridDim = dim3((unsigned)shape.blocks);
+    out->config.blockDim = dim3((unsigned)shape.threads);
+    out->config.dynamicSmemBytes = (size_t)shared;
+    out->config.stream = stream;
+    out->cluster.id = cudaLaunchAttributeClusterDimension;
+    out->cluster.val.clusterDim.x = (unsigned)shape.blocks;
+    out->cluster.val.clusterDim.y = out->cluster.val.clusterDim.z = 1;
+    out->config.attrs = &out->cluster;
+    out->config.numAttrs = shape.blocks > 1;
+    if (shape.blocks > 1)
+        PS_CUDA(cudaOccupancyMaxActiveClusters(&fit, function, &out->config));
+    else
+        PS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, shape.threads,
+                                                              (size_t)shared));
+    out->teams = shape.blocks > 1 ? fit : (int64_t)fit * processors;
+    return PS_OK;
+}
+
 template <typename real, int kernel, int wave>
 ps_status launch_far(const ps_hbem_far_launch *all, cudaStream_t stream)
 {
     ps_hbem_far_launch in = *all;
     const void *function = in.skeleton ? (const void *)skeleton_leaves<real, kernel, wave>
                                        : (const void *)entry_leaves<real, kernel, wave>;
-    const int shared = (int)sizeof(far_shared<real, 1 + wave>), threads = threads_of(in.size);
-    int device = 0, processors = 0, fit = 0;
+    team_launch plan;
+    PS_TRY(plan_teams(function, in.size, (int)sizeof(far_shared<real, 1 + wave>), stream, &plan));
     in.stride = far_stride<real>(all);
-    PS_CUDA(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    PS_CUDA(cudaGetDevice(&device));
-    PS_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    PS_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, threads, shared));
-    int64_t blocks = (int64_t)processors * fit, room = in.bytes / in.stride;
-    blocks = blocks < in.count ? blocks : in.count;
-    blocks = blocks < room ? blocks : room;
-    if (blocks < 1)
+    int64_t teams = plan.teams, room = in.bytes / in.stride;
+    teams = teams < in.count ? teams : in.count;
+    teams = teams < room ? teams : room;
+    if (teams < 1)
         return ps_fail(PS_EXHAUSTED, "a leaf needs %lld bytes of workspace on the device, %lld are "
                                      "given",
                        (long long)in.stride, (long long)in.bytes);
-    if (in.skeleton)
-        skeleton_leaves<real, kernel, wave><<<(unsigned)blocks, threads, shared, stream>>>(in);
-    else
-        entry_leaves<real, kernel, wave><<<(unsigned)blocks, threads, shared, stream>>>(in);
-    PS_CUDA(cudaGetLastError());
+    plan.config.gridDim.x *= (unsigned)teams;
+    void *arguments[] = {&in};
+    PS_CUDA(cudaLaunchKernelExC(&plan.config, function, arguments));
     return PS_OK;
 }
 

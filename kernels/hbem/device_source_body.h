@@ -1,5 +1,5 @@
 /*
- * Part of the *_cuda.cu files of hbem, after device_number_body.h: what a far leaf is, the points
+ * Part of the *_cuda.cu files of hbem, after device_cross_body.h: what a far leaf is, the points
  * of its functions, and its rows and columns: of entries, and of the kernel at a point a function.
  */
 enum { SOURCES = 288, RULE_POINTS = PS_HBEM_POINTS_MAX };
@@ -12,7 +12,7 @@ template <typename real> struct alignas(16) normal_of {
     real n[3], spare;
 };
 
-/* Of the whole block of threads, in shared memory. */
+/* Of a block of threads, in shared memory. */
 template <typename real> struct source_shared {
     source<real> point[SOURCES]; /* these two lend their room to small matrices */
     normal_of<real> normal[SOURCES];
@@ -80,7 +80,7 @@ __device__ void measure_leaf(const far_leaf<real> &f, const ps_hbem_device_rules
     int power = kernel == PS_KERNEL_SLP ? 1 : kernel == PS_KERNEL_HYPS ? 3 : 2;
     s->rule_of = r;
     s->points = rules.count[r];
-    s->gap = pow(apart2, -.5 * power) / 16;
+    s->gap = (power == 1 ? 1 / sqrt(apart2) : power == 2 ? 1 / apart2 : 1 / (apart2 * sqrt(apart2))) / 16;
     s->scale = area * area / (4 * M_PI) * s->gap;
 }
 
@@ -156,7 +156,7 @@ template <typename real, int kernel, int wave> struct entry_matrix {
     real *sums;
     unsigned long long pairs;
 
-    template <int side> __device__ void begin(int at)
+    template <int side> __device__ __noinline__ void begin(int at)
     {
         const ps_hbem_device_side *own = leaf.side[side];
         const int dof = leaf.begin[side] + at, points = leaf.shared->points;
@@ -166,7 +166,7 @@ template <typename real, int kernel, int wave> struct entry_matrix {
             __syncthreads();
             int count = min(SOURCES, entries * points - first);
             add_slots<side>(count, first > 0);
-            __syncthreads();
+            team_sync();
         }
         pairs += (unsigned long long)entries * leaf.slots[1 - side];
     }
@@ -176,7 +176,7 @@ template <typename real, int kernel, int wave> struct entry_matrix {
     {
         const ps_hbem_device_side *other = leaf.side[1 - side];
         const int slots = leaf.slots[1 - side], first = leaf.slot_begin[1 - side];
-        for (int s = threadIdx.x; s < slots; s += blockDim.x) {
+        for (int s = team_thread(); s < slots; s += team_threads()) {
             place<real> t;
             place_at(&leaf.triangles[other->slot_triangle[first + s]], leaf.shared->origin, &t);
             number<real, 1 + wave> total[3];
@@ -230,7 +230,7 @@ template <typename real, int kernel, int wave> struct point_matrix {
     __device__ void fill(const far_leaf<real> &f)
     {
         for (int side = 0; side < 2; ++side)
-            for (int i = threadIdx.x; i < length[side]; i += blockDim.x) {
+            for (int i = team_thread(); i < length[side]; i += team_threads()) {
                 const int64_t dof = f.begin[side] + i;
                 for (int c = 0; c < PLANES; ++c) {
                     double value = c < 3 ? f.side[side]->point[3 * dof + c] - f.shared->origin[c]

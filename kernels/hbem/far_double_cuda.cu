@@ -12,6 +12,7 @@ namespace
 {
 
 #include "kernels/hbem/device_number_body.h"
+#include "kernels/hbem/device_team_body.h"
 #include "kernels/hbem/device_cross_body.h"
 #include "kernels/hbem/device_source_body.h"
 #include "kernels/hbem/device_small_body.h"

@@ -69,10 +69,12 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     PS_TRY(PS_ALLOC(&out->chunks.first, out->chunks.count + 1, "chunks"));
     cut(problem, wanted, out->chunks.first, out);
     share(out);
-    double chunks = (cores > 0 ? 2 : 3) * slack * (double)(out->largest * out->item_bytes);
+    int64_t chunk = (int64_t)(slack * (double)(out->largest * out->item_bytes));
     out->disk = out->numbers * out->item_bytes;
-    out->memory = LEAST_BYTES + problem->bytes + (int64_t)chunks + run->threads * (WRITE_BYTES) +
-                  leaf_backend_bytes_cpu(&problem->assembly, cores);
+    out->memory = LEAST_BYTES + problem->bytes;
+    out->memory += cores > 0 ? 2 * chunk + leaf_backend_bytes_cpu(&problem->assembly, cores)
+                             : leaf_backend_bytes_cuda(&problem->assembly, chunk);
+    out->memory += (cores > 0 ? 1 : LEAF_CHUNKS_KEPT) * run->threads * WRITE_BYTES;
     ps_status status = check_memory(problem, out, run);
     if (status != PS_OK) assemble_plan_release(out);
     return status;

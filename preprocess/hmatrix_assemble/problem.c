@@ -100,6 +100,13 @@ static ps_status init(assemble_problem *p, const char *path, const assemble_opti
                                      .max_rank = options->max_rank,
                                      .recompress = options->recompress,
                                      .skeleton = options->skeleton};
+    p->shape = (ps_hmatrix){.rows = p->op.test->dofs,
+                            .columns = p->op.trial->dofs,
+                            .leaf_count = p->assembly.leaf_count,
+                            .parts = ps_hbem_parts(&p->op),
+                            .symmetric = p->tables.header.symmetric,
+                            .precision = p->tables.header.precision,
+                            .leaves = p->leaves};
     return PS_OK;
 }
 

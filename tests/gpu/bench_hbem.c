@@ -206,6 +206,9 @@ static void tell(const bench *b, const double warm[4])
             rank / (double)(d->far_count + 1), d->report.by_entries, d->report.dense,
             d->report.over_rank, d->report.over_arena, pairs / d->seconds[1],
             (double)d->report.pairs);
+    for (int s = 0; getenv("HBEM_SIZES") && s < PS_HBEM_FAR_SIZES; ++s)
+        fprintf(stderr, "%s: %lld far leaves of size %d: %.4f s\n", b->of->name,
+                (long long)d->far.list_count[s], s, d->of_size[s]);
     if (b->of->pairs_floor > 0) {
         double near = pairs / d->seconds[1], far = (double)d->report.pairs / d->seconds[3];
         record(b, "regular pairs of near leaves", near, "1/s", b->of->pairs_floor,

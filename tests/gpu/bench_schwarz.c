@@ -278,31 +278,22 @@ static ps_status bench_direct(problem *p, const char *name)
 typedef struct slab_case {
     ps_slab_device_plan plan;
     ps_slab_device box;
-    void *g, *out, *space; /* device memory */
+    place_traces traces;
+    ps_interface problem;
     ps_krylov_result result;
     double seconds[3]; /* transforming the load, iterating, the field at the nodes */
 } slab_case;
 
+enum { RESTART = 30 };
+
 static ps_status iterate(problem *p, slab_case *c, bool fixed)
 {
-    int64_t traces = ps_slab_device_traces(&c->plan);
-    ps_gmres options = {.tolerance = 1e-6, .limit = 60, .restart = 30};
-    ps_krylov_device_control control = {.tolerance = 1e-6, .limit = 1000};
-    ps_slab_device_link link = {&c->box, p->here.stream, c->g, c->out};
-    ps_interface traced = ps_slab_device_interface(&link, true);
-    double *g = NULL, *space = NULL;
-    PS_TRY(ps_fill_zero(p->here.stream, c->g, 8 * traces));
+    ps_gmres options = {.tolerance = 1e-6, .limit = 60, .restart = RESTART};
+    PS_TRY(ps_fill_zero(p->here.stream, c->traces.g, 8 * ps_slab_device_traces(&c->plan)));
     if (fixed)
-        return ps_slab_device_fixed_point(&c->box, &control, c->g, c->space, p->here.stream,
-                                          &c->result);
-    PS_TRY(PS_ALLOC(&g, traces, "traces"));
-    ps_status status =
-        PS_ALLOC(&space, ps_interface_gmres_workspace(&traced, options.restart), "GMRES");
-    if (status == PS_OK) status = ps_interface_gmres(&traced, &options, g, space, &c->result);
-    if (status == PS_OK) status = place_put(&p->here, PS_DOUBLE, traces, g, c->g);
-    free(g);
-    free(space);
-    return status;
+        return ps_interface_fixed_point(&c->problem, 1e-6, 1000, c->traces.g, c->traces.space,
+                                        &c->result);
+    return ps_interface_gmres(&c->problem, &options, c->traces.g, c->traces.space, &c->result);
 }
 
 /* Nodal load to nodal field. */
@@ -316,7 +307,7 @@ static ps_status solve_slabs(problem *p, slab_case *c, bool fixed)
     PS_TRY(iterate(p, c, fixed));
     PS_TRY(ps_stream_wait(p->here.stream));
     c->seconds[1] = ps_clock() - start - c->seconds[0];
-    PS_TRY(ps_slab_device_finish(&c->box, c->g, p->here.stream));
+    PS_TRY(ps_slab_device_finish(&c->box, c->traces.g, p->here.stream));
     for (int64_t s = 0; s < c->plan.slabs; ++s) {
         int64_t first = ps_slab_first(n[0], c->plan.slabs, s);
         PS_TRY(ps_slab_device_field(&c->box, s, 0,
@@ -340,7 +331,7 @@ static ps_status record_slabs(problem *p, slab_case *c, bool fixed)
             (long long)c->plan.slabs, 1e6 * c->seconds[0], 1e6 * c->seconds[1],
             1e6 * c->seconds[2]);
     snprintf(quantity, sizeof quantity, "%lld slabs, %s to 1e-6, %lld iterations, residual %.1e",
-             (long long)c->plan.slabs, fixed ? "fixed point" : "GMRES on the host",
+             (long long)c->plan.slabs, fixed ? "fixed point" : "GMRES",
              (long long)c->result.iterations, rest);
     double planes = (double)(p->grid.nodes[1] + p->grid.nodes[2]);
     record(p, "gravity-19m9-slabs", quantity, all,
@@ -357,15 +348,14 @@ static ps_status bench_slabs(problem *p, int64_t slabs)
                             0,
                             slabs,
                             {.p = {0.3881, 0.2228}, .q = {0.5385, 0.3090}}}};
-    int64_t traces = ps_slab_device_traces(&c.plan);
     void *memory;
-    PS_TRY(place_alloc(&p->here, 8 * traces, &c.g));
-    PS_TRY(place_alloc(&p->here, 8 * traces, &c.out));
-    PS_TRY(place_alloc(&p->here, ps_slab_device_fixed_workspace(&c.plan), &c.space));
     PS_TRY(place_alloc(&p->here, ps_slab_device_bytes(&c.plan), &memory));
     PS_TRY(ps_slab_device_make(&c.plan, memory, p->here.stream, &c.box));
-    PS_TRY(record_slabs(p, &c, true));
-    return slabs <= 8 ? record_slabs(p, &c, false) : PS_OK;
+    PS_TRY(place_iteration(&p->here, &c.box, RESTART, &c.traces, &c.problem));
+    ps_status status = record_slabs(p, &c, true);
+    if (status == PS_OK) status = record_slabs(p, &c, false);
+    free(c.traces.space);
+    return status;
 }
 
 /* ---- all ---- */

@@ -3,16 +3,25 @@
 # this machine: vector operations, sparse products (ms) and methods (s, iterations) on the 15 matrices
 # of table 5, on the cores and on the CUDA device, and the libraries' times where there are some.
 # penstock-spmv-bench is found by PATH or in $BUILD/bin. HOST=no leaves out the cores, MATRICES="0 14"
-# takes these alone, ARGUMENTS go to the program (--precision fp32).
+# takes these alone, ARGUMENTS go to the program (--precision fp32). What the program says is kept in
+# KEEP where that is set, a file a matrix; a matrix that is there is not measured again. RECORDS=FILE
+# gets the same figures of the device as records of bench/results.
 set -eu
 [ -z "${BUILD:-}" ] || PATH=$BUILD/bin:$PATH
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=${KEEP:-}
+if [ -z "$work" ]; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
+mkdir -p "$work"
 host=--host
 [ "${HOST:-yes}" = yes ] || host=--no-host
 for m in ${MATRICES:-0 1 2 3 4 5 6 7 8 9 10 11 12 13 14}; do
+    file=$work/$(printf %02d "$m")
+    [ ! -s "$file" ] || continue
     # shellcheck disable=SC2086
-    penstock-spmv-bench --gravi "$m" --no-stencil --least-time 0.02 $host ${ARGUMENTS:-} > "$work/$(printf %02d "$m")"
+    penstock-spmv-bench --gravi "$m" --no-stencil --least-time 0.02 $host ${ARGUMENTS:-} > "$file.part"
+    mv "$file.part" "$file"
 done
 
 # One row a matrix: rows, entries, then the figures "section name" in the order of the arguments.

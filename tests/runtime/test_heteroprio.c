@@ -50,6 +50,21 @@ static void by_priority_first_in_first_out(void **state)
     ps_heteroprio_close(&h);
 }
 
+/* Buckets of one priority are one queue: in the order in which their tasks were pushed. */
+static void equal_priorities_are_one_queue(void **state)
+{
+    static const ps_bucket equal[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}, {NEAR, 2, 1, 10}};
+    ps_heteroprio_config config = {.buckets = equal, .bucket_count = 3, .cpus = 1, .gpus = 1};
+    ps_heteroprio *h;
+    check_ok(ps_heteroprio_open(&config, &h));
+    for (int i = 0; i < 6; ++i) push(h, i % 2 ? 0 : 2, i);
+    push(h, FAR_ONE, 6);
+    pops(h, PS_WORKER_GPU, 3, (int64_t[]){6, 0, 1});
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){3, 5});
+    pops(h, PS_WORKER_GPU, 3, (int64_t[]){2, 4, -1});
+    ps_heteroprio_close(&h);
+}
+
 /* s k = 20 for near and 4 for far tasks with 2 GPUs; the paper's "#tasks >= s #GPUs". */
 static void rule_of_a_bucket(void **state)
 {
@@ -204,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_priority_first_in_first_out),
+        cmocka_unit_test(equal_priorities_are_one_queue),
         cmocka_unit_test(rule_of_a_bucket),
         cmocka_unit_test(rule_of_a_kind),
         cmocka_unit_test(rule_of_balance),
