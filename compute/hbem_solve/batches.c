@@ -46,7 +46,7 @@ static int matrices_of(const solve_problem *p, const solve_group *group, matrix 
 /* What is left of the device for chunks. */
 static ps_status room_on_device(const solve_problem *p, int count, matrix *const *m, int64_t *out)
 {
-    *out = p->run->device_memory > 0 ? p->run->device_memory
+    *out = p->run->device_memory > 0 ? p->run->device_memory - p->systems_bytes
                                      : ps_device_describe(p->device).memory_free / 10 * 9;
     for (int i = 0; i < count; ++i)
         if (m[i]->device) *out -= device_matrix_fixed(m[i]->device);
@@ -63,8 +63,11 @@ static ps_status load_matrices(solve_problem *p, int count, matrix *const *m)
 #pragma omp parallel for num_threads(count)
     for (int i = 0; i < count; ++i)
         if (m[i]->device) ps_note_failure(&failure, device_matrix_load(m[i]->device));
+    PS_TRY(ps_first_failure(&failure));
+    for (int i = 0; i < count; ++i)
+        if (m[i]->device) device_matrix_tell(m[i]->device);
     p->seconds[SECONDS_LOADING] += ps_clock() - start;
-    return ps_first_failure(&failure);
+    return PS_OK;
 }
 
 /* Budget of each matrix of a group: what is left, by their sizes. */

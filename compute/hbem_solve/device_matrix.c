@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/hbem/product_device.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* Unpacking takes a core each, and a chunk's memory twice. */
@@ -243,6 +244,18 @@ ps_status device_matrix_fetch(device_matrix *m, double *y)
     PS_TRY(ps_copy_to_host(m->stream, y, m->work.y,
                            8 * m->work.sides * m->shape.parts * m->shape.rows));
     return ps_stream_wait(m->stream);
+}
+
+void device_matrix_tell(device_matrix *m)
+{
+    ps_device_stream_stats s;
+    ps_device_stream_get_stats(m->chunks, &s);
+    const ps_device_stream_times *t = &s.loading;
+    ps_debug("%s: %.2f GB on the device, %.2f GB in pinned memory, %.2f GB streamed; read %.2f s, "
+             "unpacked %.2f s, copied %.2f s, all in %.2f s",
+             ps_store_path(ps_hmatrix_store(m->config.file)), (double)s.bytes[PS_TIER_DEVICE] / 1e9,
+             (double)s.bytes[PS_TIER_HOST] / 1e9, (double)s.bytes[PS_TIER_DISK] / 1e9,
+             t->read_seconds, t->unpack_seconds, t->copy_seconds, t->elapsed_seconds);
 }
 
 ps_status device_matrix_stats(device_matrix *m, ps_device_stream_stats *out)

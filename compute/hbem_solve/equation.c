@@ -324,6 +324,7 @@ static ps_status use_device(equation *e)
     PS_TRY(device_systems_open(e->p->device, &unknowns(e)->sparse, &e->iterative.options,
                                &e->on_device));
     e->miller.mass = e->miller.shifted = device_systems_solver(e->on_device);
+    e->p->systems_bytes = ps_shifted_device_bytes(&unknowns(e)->sparse);
     return PS_OK;
 }
 

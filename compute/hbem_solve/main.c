@@ -119,7 +119,10 @@ static ps_status prepare(solve_problem *p)
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
     else
         PS_TRY(parse_data(p, &chosen.data));
+    double start = ps_clock();
     if (!run->plan) PS_TRY(open_device(p));
+    ps_debug("files opened in %.2f s, the device in %.2f s", p->seconds[SECONDS_OPEN],
+             ps_clock() - start);
     p->batch = choose_batch(p);
     return PS_OK;
 }

@@ -55,7 +55,8 @@ enum {
 
 typedef struct solve_problem {
     const ps_run *run;
-    ps_device *device; /* that computes products; NULL: cores */
+    ps_device *device;     /* that computes products; NULL: cores */
+    int64_t systems_bytes; /* of sparse systems on it          */
     solve_options options;
     ps_surface_mesh mesh;
     ps_store *mesh_store;
