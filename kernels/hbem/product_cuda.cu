@@ -11,6 +11,10 @@ extern "C" {
 namespace
 {
 
+#ifndef REDUCE_BLOCKS
+#define REDUCE_BLOCKS 8
+#define EXPAND_BLOCKS 6
+#endif
 enum { WARPS = PS_PRODUCT_SLOTS, THREADS = 32 * WARPS, SIDES = PS_PRODUCT_DEVICE_SIDES };
 
 /* Of a launch: `sides` of all sides, pointers moved to the first of them. */
@@ -110,42 +114,34 @@ template <typename Record> __device__ __forceinline__ Record fetch(const Record 
 
 /* ---- reduce: t = V^T x ---- */
 
-/* c += two groups of 8 vectors (low, high; `have` of them) times x over 16 places. e: of the lane,
- * below length where there are places. */
-template <typename real, int parts, int groups>
-__device__ __forceinline__ void reduce_step(double (*c)[groups / 2][4], const real *const *vectors,
+/* c += 16 vectors, of which a lane has two, times x over 16 places, of which it has 4. */
+template <typename real, int parts>
+__device__ __forceinline__ void reduce_step(double (*c)[4], const real *const *vectors,
                                             const bool *have, int64_t part, const double *x,
                                             int64_t x_part, bool side, bool there)
 {
-    typename quad_of<real>::type a[parts][groups];
+    typename quad_of<real>::type a[parts][2];
     double_quad b[parts];
 #pragma unroll
     for (int p = 0; p < parts; ++p) {
-#pragma unroll
-        for (int g = 0; g < groups; ++g) a[p][g] = load(vectors[g] + p * part, there && have[g]);
+        a[p][0] = load(vectors[0] + p * part, there && have[0]);
+        a[p][1] = load(vectors[1] + p * part, there && have[1]);
         b[p] = load_kept(x + p * x_part, side && there);
     }
 #pragma unroll
-    for (int h = 0; h < groups / 2; ++h)
+    for (int q = 0; q < 4; q += 2) {
+        double left[parts][4], right[parts][2];
 #pragma unroll
-        for (int q = 0; q < 4; q += 2) {
-            double left[parts][4], right[parts][2], own[parts][4];
-#pragma unroll
-            for (int p = 0; p < parts; ++p) {
-                for (int i = 0; i < 4; ++i) {
-                    left[p][i] = pick(a[p][2 * h + i % 2], q + i / 2);
-                    own[p][i] = c[p][h][i];
-                }
-                for (int i = 0; i < 2; ++i) right[p][i] = pick(b[p], q + i);
-            }
-            multiply_parts<parts>(own, left, right);
-            for (int p = 0; p < parts; ++p)
-                for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
+        for (int p = 0; p < parts; ++p) {
+            for (int i = 0; i < 4; ++i) left[p][i] = pick(a[p][i % 2], q + i / 2);
+            for (int i = 0; i < 2; ++i) right[p][i] = pick(b[p], q + i);
         }
+        multiply_parts<parts>(c, left, right);
+    }
 }
 
 template <typename real, int parts>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, REDUCE_BLOCKS)
     reduce(const __grid_constant__ view v, const ps_product_item *items, int64_t count)
 {
     const int64_t index = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
@@ -159,11 +155,10 @@ __global__ void __launch_bounds__(THREADS)
                               base + (int64_t)(group + 8) * w.stride + 4 * quarter};
     const bool have[2] = {group < w.count, group + 8 < w.count};
     const double *x = v.padded + (int64_t)group * parts * v.column_places + w.from + 4 * quarter;
-    double c[parts][1][4] = {};
-#pragma unroll 2
+    double c[parts][4] = {};
     for (int e = 0; e < w.length; e += 16) {
-        reduce_step<real, parts, 2>(c, vectors, have, w.part, x, v.column_places, side,
-                                    e + 4 * quarter < w.length);
+        reduce_step<real, parts>(c, vectors, have, w.part, x, v.column_places, side,
+                                 e + 4 * quarter < w.length);
         vectors[0] += 16;
         vectors[1] += 16;
         x += 16;
@@ -174,7 +169,7 @@ __global__ void __launch_bounds__(THREADS)
         for (int i = 0; i < 4; ++i) {
             const int s = 2 * quarter + i % 2, l = group + 8 * (i / 2);
             if (s < v.sides && l < w.count)
-                v.t[((int64_t)s * parts + p) * v.numbers + w.to + l] = c[p][0][i];
+                v.t[((int64_t)s * parts + p) * v.numbers + w.to + l] = c[p][i];
         }
 }
 
@@ -230,24 +225,31 @@ __device__ __forceinline__ void expand_step(double (*c)[2][4], const ps_product_
     }
 }
 
-/* A transposed dense leaf: the tile's rows are vectors. */
+/* A transposed dense leaf: the tile's rows are vectors, two of each group of lanes at a time. */
 template <typename real, int parts>
 __device__ __forceinline__ void expand_turned(double (*c)[2][4], const view &v,
                                               const ps_product_visit &w, const real *base, int rows)
 {
     const int quarter = threadIdx.x % 4, group = threadIdx.x % 32 / 4;
     const double *x = v.padded + (int64_t)group * parts * v.column_places + w.from + 4 * quarter;
-    const real *vectors[4];
-    bool have[4];
-    for (int i = 0; i < 4; ++i) {
-        vectors[i] = base + (int64_t)(4 * group + i) * w.stride + 4 * quarter;
-        have[i] = 4 * group + i < rows;
-    }
+    const real *vectors[2] = {base + (int64_t)(4 * group) * w.stride + 4 * quarter};
+    vectors[1] = vectors[0] + w.stride;
     for (int e = 0; e < w.count; e += 16) {
-        reduce_step<real, parts, 4>(c, vectors, have, w.part, x, v.column_places, group < v.sides,
-                                    e + 4 * quarter < w.count);
-        for (int i = 0; i < 4; ++i) vectors[i] += 16;
-        x += 16;
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const real *at[2] = {vectors[0] + 2 * h * (int64_t)w.stride + e,
+                                 vectors[1] + 2 * h * (int64_t)w.stride + e};
+            const bool have[2] = {4 * group + 2 * h < rows, 4 * group + 2 * h + 1 < rows};
+            double own[parts][4];
+#pragma unroll
+            for (int p = 0; p < parts; ++p)
+                for (int i = 0; i < 4; ++i) own[p][i] = c[p][h][i];
+            reduce_step<real, parts>(own, at, have, w.part, x + e, v.column_places, group < v.sides,
+                                     e + 4 * quarter < w.count);
+#pragma unroll
+            for (int p = 0; p < parts; ++p)
+                for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
+        }
     }
 }
 
@@ -295,7 +297,7 @@ __device__ __forceinline__ void move_sums(const view &v, int64_t place, int widt
 }
 
 template <typename real, int parts>
-__global__ void __launch_bounds__(THREADS, 4)
+__global__ void __launch_bounds__(THREADS, EXPAND_BLOCKS)
     expand(const __grid_constant__ view v, const __grid_constant__ tile_view tiles)
 {
     const int tile = blockIdx.x, slot = threadIdx.x / 32, group = threadIdx.x % 32 / 4;
@@ -327,7 +329,6 @@ __global__ void __launch_bounds__(THREADS, 4)
         const int64_t number_part = w.kind == PS_PRODUCT_RANK ? v.numbers : v.columns;
         const double *numbers =
             (w.kind == PS_PRODUCT_RANK ? v.t : v.x) + (int64_t)group * parts * number_part + w.from;
-#pragma unroll 2
         for (int l = 0; l < w.count; l += 8)
             expand_step<real, parts>(c, w, base, l, row, side, numbers, number_part);
     }
@@ -413,8 +414,20 @@ extern "C" ps_status ps_product_device_begin(const ps_product_device *d, ps_stre
     return PS_OK;
 }
 
+extern "C" ps_status ps_product_device_locate(const ps_product_device *d, int64_t first_chunk,
+                                              int64_t chunk_count, const void *base,
+                                              ps_stream *stream)
+{
+    cudaStream_t queue;
+    PS_TRY(enter(stream, &queue));
+    set_bases<<<1, 256, 0, queue>>>(d->bases, d->tables.chunk_at, first_chunk, chunk_count,
+                                    static_cast<const char *>(base));
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
 extern "C" ps_status ps_product_device_run(const ps_product_device *d, int64_t first_chunk,
-                                           int64_t chunk_count, const void *base, ps_stream *stream)
+                                           int64_t chunk_count, ps_stream *stream)
 {
     const ps_product_tables *t = &d->tables;
     const ps_hmatrix *m = t->matrix;
@@ -429,9 +442,6 @@ extern "C" ps_status ps_product_device_run(const ps_product_device *d, int64_t f
                              first_chunk == 0};
     cudaStream_t queue;
     PS_TRY(enter(stream, &queue));
-    if (base)
-        set_bases<<<1, 256, 0, queue>>>(d->bases, t->chunk_at, first_chunk, chunk_count,
-                                        static_cast<const char *>(base));
     for (int64_t first = 0; first < d->sides; first += SIDES) {
         const int64_t left = d->sides - first, at = first * m->parts;
         const view v = {left < SIDES ? (int)left : SIDES,
