@@ -194,7 +194,7 @@ static ps_status bench_method(problem *p, method_case c)
     PS_TRY(time_method(p, &c, &best, &result));
     snprintf(quantity, sizeof quantity, "%s to %g, %s, %lld iterations%s", ps_krylov_name(c.method),
              c.tolerance, c.matrix ? "CSR" : "stencil", (long long)result.iterations,
-             c.mixed ? " in fp32, residuals in" : "");
+             c.mixed ? " (vectors in fp32)" : "");
     double floor = (double)result.iterations * (double)p->n * c.bytes * size / copy_rate;
     if (c.matrix) floor += (double)result.iterations * 4 * (double)c.matrix->nnz / copy_rate;
     record(p, c.name, quantity, best, floor);
