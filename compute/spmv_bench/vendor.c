@@ -1,12 +1,12 @@
 /*
  * cuBLAS, opened at run time, so that nothing here depends on it (libcublas.so.13 or .12, where the
- * loader finds one), and cuSPARSE likewise (runtime/cusparse.h).
+ * loader finds one), and cuSPARSE likewise (runtime/vendor_sparse.h).
  */
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "compute/spmv_bench/bench.h"
-#include "runtime/cusparse.h"
+#include "runtime/vendor_sparse.h"
 #include "runtime/memory.h"
 
 /* The part of the library's interface that is used (cublas_v2.h). */
@@ -34,7 +34,7 @@ struct bench_vendor {
     ps_device *device;
     bench_vectors v;
     void *library, *blas, *row_start;
-    ps_cusparse *sparse;
+    ps_vendor_sparse *sparse;
     double constants[2][1]; /* alpha of scale and axpy, as reals of the precision */
 };
 
@@ -100,16 +100,16 @@ static ps_status prepare(bench_vendor *s, const int64_t *row_start, ps_stream *s
     PS_TRY(put_offsets(s, row_start, stream));
     PS_TRY(called(f->blas_create(&s->blas), "cublasCreate"));
     PS_TRY(called(f->blas_set_stream(s->blas, ps_stream_handle(stream)), "cublasSetStream"));
-    ps_cusparse_matrix matrix = {.precision = v->precision,
-                                 .rows = v->rows,
-                                 .columns = v->rows,
-                                 .nnz = v->nnz,
-                                 .row_start = s->row_start,
-                                 .column = v->columns,
-                                 .values = v->values,
-                                 .x = v->x,
-                                 .y = v->y};
-    return ps_cusparse_open(NULL, stream, &matrix, &s->sparse);
+    ps_vendor_sparse_matrix matrix = {.precision = v->precision,
+                                      .rows = v->rows,
+                                      .columns = v->rows,
+                                      .nnz = v->nnz,
+                                      .row_start = s->row_start,
+                                      .column = v->columns,
+                                      .values = v->values,
+                                      .x = v->x,
+                                      .y = v->y};
+    return ps_vendor_sparse_open(NULL, stream, &matrix, &s->sparse);
 }
 
 ps_status bench_vendor_open(ps_stream *stream, const bench_vectors *vectors,
@@ -122,7 +122,7 @@ ps_status bench_vendor_open(ps_stream *stream, const bench_vectors *vectors,
     set_real(s, 1.0000001, s->constants[0]);
     set_real(s, 1e-7, s->constants[1]);
     *out = s;
-    if (!load(s) || !ps_cusparse_found(NULL)) {
+    if (!load(s) || !ps_vendor_sparse_found(NULL)) {
         bench_vendor_close(out);
         return PS_OK;
     }
@@ -137,7 +137,7 @@ void bench_vendor_close(bench_vendor **vendor)
     bench_vendor *s = *vendor;
     if (!s) return;
     if (s->blas) s->f.blas_destroy(s->blas);
-    ps_cusparse_close(&s->sparse);
+    ps_vendor_sparse_close(&s->sparse);
     ps_device_free(s->device, s->row_start);
     if (s->library) dlclose(s->library);
     free(s);
@@ -165,6 +165,6 @@ ps_status bench_vendor_run(bench_vendor *s, bench_operation which)
     case BENCH_DOT:
         return called(f->dot(s->blas, n, v->x, 1, v->y, 1, v->sum), "cublas dot");
     default:
-        return ps_cusparse_multiply(s->sparse);
+        return ps_vendor_sparse_multiply(s->sparse);
     }
 }

@@ -12,7 +12,7 @@
  */
 #include <stdio.h>
 
-#include "runtime/cusparse.h"
+#include "runtime/vendor_sparse.h"
 #include "runtime/program.h"
 #include "tests/gpu/slice_bench.h"
 
@@ -128,34 +128,34 @@ static ps_status upload(run *r, const csr *m, int64_t size)
 /* Seconds of one product, the best of several. */
 static ps_status measure(run *r, const csr *m, ps_precision precision, double *best)
 {
-    ps_cusparse_matrix matrix = {.precision = precision,
-                                 .rows = m->rows,
-                                 .columns = m->slices * PAST,
-                                 .nnz = m->nnz,
-                                 .row_start = r->row_start,
-                                 .column = r->columns,
-                                 .values = r->values,
-                                 .x = r->x,
-                                 .y = r->y,
-                                 .add = true,
-                                 .csr_algorithm = true};
-    ps_cusparse *library = NULL;
+    ps_vendor_sparse_matrix matrix = {.precision = precision,
+                                      .rows = m->rows,
+                                      .columns = m->slices * PAST,
+                                      .nnz = m->nnz,
+                                      .row_start = r->row_start,
+                                      .column = r->columns,
+                                      .values = r->values,
+                                      .x = r->x,
+                                      .y = r->y,
+                                      .add = true,
+                                      .csr_algorithm = true};
+    ps_vendor_sparse *library = NULL;
     ps_event *start = NULL, *end = NULL;
     ps_status status;
     double seconds;
     PS_GUARD(status, done, ps_event_open(r->device, &start));
     PS_GUARD(status, done, ps_event_open(r->device, &end));
-    PS_GUARD(status, done, ps_cusparse_open(path, r->stream, &matrix, &library));
+    PS_GUARD(status, done, ps_vendor_sparse_open(path, r->stream, &matrix, &library));
     *best = 1e30;
     for (int i = 0; i < 8; ++i) {
         PS_GUARD(status, done, ps_event_record(start, r->stream));
-        PS_GUARD(status, done, ps_cusparse_multiply(library));
+        PS_GUARD(status, done, ps_vendor_sparse_multiply(library));
         PS_GUARD(status, done, ps_event_record(end, r->stream));
         PS_GUARD(status, done, ps_event_seconds(start, end, &seconds));
         if (i > 1) *best = fmin(*best, seconds);
     }
 done:
-    ps_cusparse_close(&library);
+    ps_vendor_sparse_close(&library);
     ps_event_close(&start);
     ps_event_close(&end);
     return status;
@@ -229,7 +229,7 @@ static ps_status bench_all(void)
 int main(int argc, char **argv)
 {
     path = argc > 1 ? argv[1] : NULL;
-    if (!ps_cusparse_found(path)) {
+    if (!ps_vendor_sparse_found(path)) {
         fprintf(stderr, "bench_tdbem_cusparse: no libcusparse.so.12 here: skipped\n");
         return 0;
     }

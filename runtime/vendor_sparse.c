@@ -1,11 +1,11 @@
-#include "runtime/cusparse.h"
+#include "runtime/vendor_sparse.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "runtime/memory.h"
 
-/* The part of the library's interface that is used (cusparse.h, version 12). */
+/* The part of the library's interface that is used (of its header, version 12). */
 typedef struct functions {
     int (*create)(void **handle);
     int (*destroy)(void *handle);
@@ -25,7 +25,7 @@ typedef struct functions {
 } functions;
 enum { INDEX_32 = 2, REAL_32 = 0, REAL_64 = 1, DEFAULT_ALGORITHM = 0, CSR_ALGORITHM = 2 };
 
-struct ps_cusparse {
+struct ps_vendor_sparse {
     functions f;
     ps_device *device;
     bool add;
@@ -62,7 +62,7 @@ static void *open_library(const char *path, functions *f)
     return library;
 }
 
-bool ps_cusparse_found(const char *path)
+bool ps_vendor_sparse_found(const char *path)
 {
     functions f;
     void *library = open_library(path, &f);
@@ -75,13 +75,13 @@ static ps_status called(int code, const char *what)
     return code ? ps_fail(PS_FAILED, "%s: error %d of the library", what, code) : PS_OK;
 }
 
-static const void *constant(const ps_cusparse *s, int which)
+static const void *constant(const ps_vendor_sparse *s, int which)
 {
     return s->type == REAL_32 ? (const void *)(s->constants.fp32 + which)
                               : (const void *)(s->constants.fp64 + which);
 }
 
-static ps_status prepare(ps_cusparse *s, const ps_cusparse_matrix *m, ps_stream *stream)
+static ps_status prepare(ps_vendor_sparse *s, const ps_vendor_sparse_matrix *m, ps_stream *stream)
 {
     const functions *f = &s->f;
     size_t bytes = 0;
@@ -99,10 +99,10 @@ static ps_status prepare(ps_cusparse *s, const ps_cusparse_matrix *m, ps_stream 
     return ps_device_alloc(s->device, (int64_t)bytes + 16, &s->buffer);
 }
 
-ps_status ps_cusparse_open(const char *path, ps_stream *stream, const ps_cusparse_matrix *m,
-                           ps_cusparse **out)
+ps_status ps_vendor_sparse_open(const char *path, ps_stream *stream,
+                                const ps_vendor_sparse_matrix *m, ps_vendor_sparse **out)
 {
-    ps_cusparse *s;
+    ps_vendor_sparse *s;
     *out = NULL;
     PS_TRY(PS_ALLOC(&s, 1, "cuSPARSE"));
     s->library = open_library(path, &s->f);
@@ -121,20 +121,20 @@ ps_status ps_cusparse_open(const char *path, ps_stream *stream, const ps_cuspars
     ps_status status = ps_stream_enter(stream);
     if (status == PS_OK) status = prepare(s, m, stream);
     *out = s;
-    if (status != PS_OK) ps_cusparse_close(out);
+    if (status != PS_OK) ps_vendor_sparse_close(out);
     return status;
 }
 
-ps_status ps_cusparse_multiply(ps_cusparse *s)
+ps_status ps_vendor_sparse_multiply(ps_vendor_sparse *s)
 {
     return called(s->f.multiply(s->handle, 0, constant(s, 1), s->matrix, s->x, constant(s, s->add),
                                 s->y, s->type, s->algorithm, s->buffer),
                   "cusparseSpMV");
 }
 
-void ps_cusparse_close(ps_cusparse **handle)
+void ps_vendor_sparse_close(ps_vendor_sparse **handle)
 {
-    ps_cusparse *s = *handle;
+    ps_vendor_sparse *s = *handle;
     if (!s) return;
     if (s->matrix) s->f.destroy_csr(s->matrix);
     if (s->x) s->f.destroy_vector(s->x);
