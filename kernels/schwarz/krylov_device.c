@@ -225,7 +225,7 @@ static void set_up(solver *s, void *workspace)
     place(s, workspace);
 }
 
-static ps_status open(solver *s, void *workspace)
+static ps_status prepare(solver *s, void *workspace)
 {
     ps_device *device = ps_stream_device(s->stream);
     PS_TRY(check(s));
@@ -239,7 +239,7 @@ static ps_status open(solver *s, void *workspace)
 }
 
 /* Ends with the status; what was enqueued has been waited for. */
-static ps_status close(solver *s, ps_status status)
+static ps_status finish(solver *s, ps_status status)
 {
     if (status != PS_OK) (void)ps_stream_wait(s->stream);
     for (int slot = 0; slot < SLOTS; ++slot) {
@@ -257,11 +257,11 @@ ps_status ps_krylov_device_solve(ps_krylov_method method, const ps_krylov_device
     solver s = {.method = method, .system = system, .control = control, .stream = stream};
     ps_krylov_state state;
     *result = (ps_krylov_result){0};
-    ps_status status = open(&s, workspace);
+    ps_status status = prepare(&s, workspace);
     if (status == PS_OK) status = start(&s);
     if (status == PS_OK) status = iterate(&s, &state, result);
     if (status == PS_OK) status = ps_krylov_state_judge(&state);
-    return close(&s, status);
+    return finish(&s, status);
 }
 
 /* ---- fp32 with residuals in fp64 ---- */
@@ -407,7 +407,7 @@ ps_status ps_krylov_device_mixed(const ps_krylov_device_system *system,
     m.first = norm;
     m.inner.tolerance = next_aim(&m, norm);
     solver s = {.method = PS_KRYLOV_CG, .system = &m.narrow, .control = &m.inner, .stream = stream};
-    ps_status status = open(&s, workspace);
+    ps_status status = prepare(&s, workspace);
     if (status == PS_OK) status = mixed_iterate(&m, &s, norm, result);
-    return close(&s, status);
+    return finish(&s, status);
 }
