@@ -33,6 +33,7 @@ static ps_krylov_device_system system_of(const whole *w)
 static int64_t workspace_of(const whole *w)
 {
     ps_krylov_device_system system = system_of(w);
+    if (w->p->options.mixed) return ps_krylov_device_mixed_workspace(&system);
     if (w->p->options.method != METHOD_DIRECT)
         return ps_krylov_device_workspace(krylov_of(w->p), &system);
     return device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab)) +
@@ -95,8 +96,11 @@ static ps_status whole_krylov(whole *w)
     ps_krylov_device_system system = system_of(w);
     ps_krylov_device_control control = {
         .tolerance = p->options.tolerance, .limit = p->options.limit, .watch = watch, .context = p};
-    ps_status status = ps_krylov_device_solve(krylov_of(p), &system, &control, workspace_at(w),
-                                              w->stream, &p->result);
+    void *workspace = workspace_at(w);
+    ps_status status = p->options.mixed ? ps_krylov_device_mixed(&system, &control, workspace,
+                                                                 w->stream, &p->result)
+                                        : ps_krylov_device_solve(krylov_of(p), &system, &control,
+                                                                 workspace, w->stream, &p->result);
     bool limit = status == PS_FAILED && p->result.iterations >= p->options.limit && !p->stopped;
     return limit ? not_converged(p) : status;
 }
