@@ -48,7 +48,9 @@ static const ps_option options[] = {
     {"coefficients", PS_OPTION_TEXT, &chosen.coefficients, "P1,Q1,P2,Q2",
      "or give it: p in 1/km, q in km", 0, 0, PS_IDENTITY},
     {"coarse", PS_OPTION_REAL, &chosen.coarse, "K",
-     "coarse space: face modes with wave numbers below K per km are solved exactly; 0: none", 0,
+     "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; with "
+     "--subdomains constant and linear loads of each, whatever K > 0; 0: none",
+     0,
      1e9, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T",
      "relative residual of the interfaces, or of the Krylov method", 1e-15, 0.5, PS_IDENTITY},
@@ -220,9 +222,10 @@ static int64_t checkpoint_interval(const solve_options *o)
 static ps_status check_subdomains(solve_options *o)
 {
     if (o->slabs > 1) return ps_fail(PS_USAGE, "--slabs and --subdomains: give one of them");
-    if (o->streamed || o->coarse > 0 || o->method == METHOD_SWEEPS)
-        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory and "
-                                 "without --coarse");
+    if (o->streamed || o->method == METHOD_SWEEPS)
+        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory");
+    if (o->coarse > 0 && o->method != METHOD_GMRES)
+        return ps_fail(PS_USAGE, "--subdomains with --coarse goes with gmres");
     o->checkpoint_every = checkpoint_interval(o);
     return PS_OK;
 }
