@@ -88,6 +88,36 @@ static void far_column(const void *context, int64_t j, double *values)
     ps_hbem_far_column(context, j, values);
 }
 
+/* Rows and columns of a block from elsewhere, up to the first failure. */
+typedef struct far_source {
+    const ps_hbem_far *far;
+    const ps_hbem_row_source *rows;
+    ps_status *status;
+} far_source;
+
+static void get_line(const far_source *from, bool column, int64_t index, int64_t length,
+                     double *values)
+{
+    if (*from->status == PS_OK)
+        *from->status = from->rows->get(from->rows->context, from->far, column, index, values);
+    if (*from->status != PS_OK)
+        memset(values, 0, (size_t)(length * ps_hbem_parts(from->far->op)) * sizeof *values);
+}
+
+static void source_row(const void *context, int64_t i, double *values)
+{
+    const far_source *from = context;
+    const ps_hbem_range *columns = &from->far->column.range;
+    get_line(from, false, i, columns->end - columns->begin, values);
+}
+
+static void source_column(const void *context, int64_t j, double *values)
+{
+    const far_source *from = context;
+    const ps_hbem_range *rows = &from->far->row.range;
+    get_line(from, true, j, rows->end - rows->begin, values);
+}
+
 static uint8_t group_of(const ps_hbem_space *space, int64_t dof)
 {
     if (space->start[dof] == space->start[dof + 1]) return 0;
@@ -153,7 +183,15 @@ static ps_status approximate(const ps_hbem_assembly *assembly, const ps_hbem_far
     for (int64_t i = 0; i < aca->rows; ++i)
         group[i] = group_of(assembly->op->test, far->row.range.begin + i);
     aca->group = group;
-    return ps_aca(aca, options, workspace, result);
+    if (!assembly->rows) return ps_aca(aca, options, workspace, result);
+    ps_status status = PS_OK;
+    far_source from = {far, assembly->rows, &status};
+    ps_aca_block own = *aca;
+    own.context = &from;
+    own.row = source_row;
+    own.column = source_column;
+    PS_TRY(ps_aca(&own, options, workspace, result));
+    return status;
 }
 
 static ps_status far_leaf(const ps_hbem_assembly *assembly, const ps_hmatrix_leaf *leaf,

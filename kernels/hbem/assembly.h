@@ -16,6 +16,14 @@
 #include "kernels/hbem/aca.h"
 #include "kernels/hbem/entries.h"
 
+/* Whoever computes rows and columns of far blocks in the place of ps_hbem_far_row and
+ * ps_hbem_far_column; called by several threads, each from its number within ps_hbem_assemble. */
+typedef struct ps_hbem_row_source {
+    ps_status (*get)(void *context, const ps_hbem_far *far, bool column, int64_t index,
+                     double *values);
+    void *context;
+} ps_hbem_row_source;
+
 typedef struct ps_hbem_assembly {
     const ps_hbem_operator *op;
     const ps_hmatrix_leaf *leaves; /* [leaf_count], borrowed */
@@ -25,6 +33,7 @@ typedef struct ps_hbem_assembly {
     int64_t max_rank;  /* more is an error: PS_EXHAUSTED                                */
     bool recompress;
     bool skeleton; /* crosses through points (skeleton.h), of entries where those do not converge */
+    const ps_hbem_row_source *rows; /* NULL: entries.h; for crosses of entries            */
 } ps_hbem_assembly;
 
 /* The rank that a leaf is expected to have, for plans: it grows with -log10 of the tolerance and with

@@ -16,6 +16,8 @@ typedef struct assemble_options {
     double wavenumber, tolerance, rules; /* rules 0: as tolerance                   */
     int64_t check_rows, max_rank, chunk_bytes;
     int compress; /* 0: zstd, 1: none */
+    int scheme;   /* 0: leaves on the device, 1: pairs of triangles on the device          */
+    int64_t pair_threshold;
     bool recompress, skeleton, restart, force_coarse;
 } assemble_options;
 

@@ -69,4 +69,17 @@ ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmat
 /* Bytes of host memory that it holds. */
 int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes);
 
+/* ---- backend_pairs.c: the scheme of Vater, Betcke, Dilba ---- */
+
+typedef struct leaf_pairs {
+    int threads, devices;
+    const int *ordinals;
+    int64_t least; /* rows and columns of fewer pairs of triangles are the cores' */
+} leaf_pairs;
+
+/* The cores, `threads` of them; devices, which they take in turns, integrate the pairs of large
+ * rows and columns of far blocks. */
+ps_status leaf_backend_open_pairs(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                  const leaf_pairs *pairs, leaf_backend **out);
+
 #endif

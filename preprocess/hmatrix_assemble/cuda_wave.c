@@ -113,20 +113,18 @@ static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
 
 /* ---- far leaves ---- */
 
-/* Room for a few hundred leaves at work of each size, within half of what is left. */
+/* As much as the device makes use of, within half of what is left. */
 static ps_status far_workspace(cuda_backend *b, ps_hbem_device_far *far)
 {
-    int64_t wanted = 0, least = 0, held = b->there[PLACE_WORK].bytes;
+    int64_t least = 0, held = b->there[PLACE_WORK].bytes;
+    ps_device_info device = ps_device_describe(b->device);
+    int64_t wanted = ps_hbem_device_far_useful(&b->op, far, device.multiprocessors);
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
         if (far->list_count[size] == 0) continue;
-        static const int64_t at_work[PS_HBEM_FAR_SIZES] = {33, 132, 1056, 4224};
         int64_t one = ps_hbem_device_far_bytes(&b->op, far, size);
-        int64_t leaves =
-            far->list_count[size] < at_work[size] ? far->list_count[size] : at_work[size];
         least = one > least ? one : least;
-        wanted = one * leaves > wanted ? one * leaves : wanted;
     }
-    int64_t half = (ps_device_describe(b->device).memory_free + held) / 2;
+    int64_t half = (device.memory_free + held) / 2;
     if (half > b->memory / 4) half = b->memory / 4;
     if (wanted > half) wanted = half > least ? half : least;
     PS_TRY(cuda_grow(b, &b->there[PLACE_WORK], wanted));
@@ -144,13 +142,11 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_batch *batch,
     PS_TRY(put(b, PLACE_REPORT, &report, sizeof report));
     if (count == 0) return PS_OK;
     PS_TRY(put(b, PLACE_LIST, batch->list, 4 * count));
-    PS_TRY(cuda_grow(b, &b->there[PLACE_FALLBACK], 4 * count));
     ps_hbem_device_far far = {
         .options = {a->tolerance, a->check_rows, cuda_rank_limit(b), a->recompress, a->skeleton},
         .leaves = near->leaves + batch->near_count,
         .blocks = (ps_hbem_device_block *)b->there[PLACE_BLOCKS].base + batch->near_count,
         .list = b->there[PLACE_LIST].base,
-        .fallback = b->there[PLACE_FALLBACK].base,
         .arena = near->arena,
         .report = b->there[PLACE_REPORT].base};
     memcpy(far.list_count, batch->list_count, sizeof far.list_count);
