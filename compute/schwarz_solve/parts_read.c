@@ -191,6 +191,10 @@ static ps_status check_grid(const parts *s)
                            "apart: assemble both from one model",
                            path, (long long)h->nodes[a], h->spacing[a], "xyz"[a],
                            (long long)g -> nodes[a], g -> spacing[a]);
+    if (h->lumped != g->lumped)
+        return ps_fail(PS_INVALID,
+                       "%s has %g of its masses lumped, the load %g: assemble both with one --mass",
+                       path, h->lumped, g->lumped);
     if (h->subdomains < ps_comm_size())
         return ps_fail(PS_USAGE, "%s has %lld subdomains; %d ranks need at least as many", path,
                        (long long)h->subdomains, ps_comm_size());

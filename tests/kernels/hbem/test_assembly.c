@@ -323,13 +323,67 @@ static void test_errors_l_shape(void **state)
     check_errors(&(gate){l_shape, PS_SPACE_P0, 3, 1e-4, SLP | DLP});
 }
 
+/* ---- rows from elsewhere ---- */
+
+typedef struct counting_source {
+    int64_t lines, fails_at;
+} counting_source;
+
+static ps_status count_line(void *context, const ps_hbem_far *far, bool column, int64_t index,
+                            double *values)
+{
+    counting_source *c = context;
+    if (++c->lines == c->fails_at) return ps_fail(PS_INVALID, "no more lines");
+    if (column)
+        ps_hbem_far_column(far, index, values);
+    else
+        ps_hbem_far_row(far, index, values);
+    return PS_OK;
+}
+
+/* The same bits by a source that passes on; its failure is that of the assembly. */
+static void test_row_source(void **state)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_hmatrix own, other;
+    counting_source counts = {0};
+    ps_hbem_row_source source = {count_line, &counts};
+    hbem_case_sphere(&c, 8);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
+    hbem_tree_make(&tree, &c.space, 16);
+    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 2);
+    ps_block_tree blocks = {&tree, &tree, 2, false};
+    hbem_hmatrix_set(&own, &op, &blocks, 1e-4);
+    hbem_hmatrix_run(&own, 1);
+    hbem_hmatrix_set(&other, &op, &blocks, 1e-4);
+    other.assembly.rows = &source;
+    hbem_hmatrix_run(&other, 1);
+    assert_true(counts.lines > 0);
+    for (int64_t l = 0; l < own.matrix.leaf_count; ++l) {
+        const ps_hmatrix_block *a = &own.matrix.blocks[l], *b = &other.matrix.blocks[l];
+        assert_int_equal(a->rank, b->rank);
+        int64_t bytes = 8 * ps_hmatrix_numbers(&own.matrix, l, a->rank);
+        assert_memory_equal(a->values, b->values, (size_t)bytes);
+    }
+    counts = (counting_source){.fails_at = 5};
+    ps_hbem_workspace w = hbem_workspace_make(ps_hbem_assembly_bytes(&other.assembly));
+    assert_int_equal(ps_hbem_assemble(&other.assembly, 1, &w, ps_hbem_store_in_memory, &own.matrix),
+                     PS_INVALID);
+    free(w.base);
+    hbem_hmatrix_free(&own);
+    hbem_hmatrix_free(&other);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),          cmocka_unit_test(test_large_tree),
-        cmocka_unit_test(test_block_tree),    cmocka_unit_test(test_aca_smooth),
-        cmocka_unit_test(test_aca_decoupled), cmocka_unit_test(test_aca_zeros),
-        cmocka_unit_test(test_errors_sphere), cmocka_unit_test(test_errors_cube),
-        cmocka_unit_test(test_errors_l_shape)};
+        cmocka_unit_test(test_tree),           cmocka_unit_test(test_large_tree),
+        cmocka_unit_test(test_block_tree),     cmocka_unit_test(test_aca_smooth),
+        cmocka_unit_test(test_aca_decoupled),  cmocka_unit_test(test_aca_zeros),
+        cmocka_unit_test(test_errors_sphere),  cmocka_unit_test(test_errors_cube),
+        cmocka_unit_test(test_errors_l_shape), cmocka_unit_test(test_row_source)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
