@@ -11,10 +11,6 @@ extern "C" {
 namespace
 {
 
-#ifndef REDUCE_BLOCKS
-#define REDUCE_BLOCKS 8
-#define EXPAND_BLOCKS 6
-#endif
 enum { WARPS = PS_PRODUCT_SLOTS, THREADS = 32 * WARPS, SIDES = PS_PRODUCT_DEVICE_SIDES };
 
 /* Of a launch: `sides` of all sides, pointers moved to the first of them. */
@@ -61,116 +57,235 @@ __device__ __forceinline__ void multiply_parts(double (*c)[4], const double (*a)
     multiply(c[1], a[1][0], a[1][1], a[1][2], a[1][3], b[0][0], b[0][1]);
 }
 
-/* Four numbers; 0 where there are none. */
-__device__ __forceinline__ float4 load(const float *from, bool there)
-{
-    return there ? __ldcs(reinterpret_cast<const float4 *>(from)) : make_float4(0, 0, 0, 0);
-}
-struct double_quad {
-    double x, y, z, w;
-};
-__device__ __forceinline__ double_quad load(const double *from, bool there)
-{
-    const double2 *at = reinterpret_cast<const double2 *>(from);
-    const double2 none = make_double2(0, 0), a = there ? __ldcs(at) : none,
-                  b = there ? __ldcs(at + 1) : none;
-    return {a.x, a.y, b.x, b.y};
-}
-/* The same of numbers that are read again. */
-__device__ __forceinline__ double_quad load_kept(const double *from, bool there)
-{
-    const double2 *at = reinterpret_cast<const double2 *>(from);
-    const double2 none = make_double2(0, 0), a = there ? __ldg(at) : none,
-                  b = there ? __ldg(at + 1) : none;
-    return {a.x, a.y, b.x, b.y};
-}
-template <typename real> struct quad_of {
-    typedef float4 type;
-};
-template <> struct quad_of<double> {
-    typedef double_quad type;
-};
-template <typename Quad> __device__ __forceinline__ double pick(const Quad &q, int i)
-{
-    return i == 0 ? q.x : i == 1 ? q.y : i == 2 ? q.z : q.w;
-}
+/* ---- steps: what a warp multiplies at once ----
+ * Each lane copies what it needs of a step to shared memory, some steps ahead, and reads back only
+ * what it has copied itself: no lane waits for another. Units of 16 bytes, those of the lanes side
+ * by side. */
 
-/* 32 bytes at once. */
-struct half_record {
-    int4 first, second;
+template <typename real, int parts> struct steps {
+    enum {
+        AHEAD = 4,
+        QUAD = 4 * sizeof(real) / 16, /* units of four numbers   */
+        LEFT = parts * 2 * QUAD,      /* two of them in each part */
+        UNITS = LEFT + parts * 2,
+        BYTES = AHEAD * UNITS * 32 * 16 /* of a warp               */
+    };
+    uint32_t at; /* of this lane's first unit */
+    __device__ steps(void *shared)
+    {
+        at = (uint32_t)__cvta_generic_to_shared(shared) +
+             ((threadIdx.x / 32) * AHEAD * UNITS * 32 + threadIdx.x % 32) * 16;
+    }
+    __device__ __forceinline__ uint32_t unit(int stage, int u) const
+    {
+        return at + (stage * UNITS + u) * 512;
+    }
+    /* Two neighbouring fours of numbers of the matrix: vectors 0 and 1. */
+    __device__ __forceinline__ void copy_left(int stage, int vector, int part, const real *from,
+                                              bool there) const
+    {
+#pragma unroll
+        for (int u = 0; u < QUAD; ++u)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                             unit(stage, (part * 2 + vector) * QUAD + u)),
+                         "l"(reinterpret_cast<const char *>(from) + 16 * u), "r"(there ? 16 : 0)
+                         : "memory");
+    }
+    /* Four numbers of a side. */
+    __device__ __forceinline__ void copy_right(int stage, int part, const double *from,
+                                               bool there) const
+    {
+#pragma unroll
+        for (int u = 0; u < 2; ++u)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(
+                             unit(stage, LEFT + part * 2 + u)),
+                         "l"(from + 2 * u), "r"(there ? 16 : 0)
+                         : "memory");
+    }
+    /* One number of a side: i of two. */
+    __device__ __forceinline__ void copy_one(int stage, int part, int i, const double *from,
+                                             bool there) const
+    {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(
+                         unit(stage, LEFT + part * 2) + 8 * i),
+                     "l"(from), "r"(there ? 8 : 0)
+                     : "memory");
+    }
+    __device__ __forceinline__ void commit() const
+    {
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    /* Waits for the oldest step. */
+    __device__ __forceinline__ void wait() const
+    {
+        asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD - 1) : "memory");
+    }
+    __device__ __forceinline__ void left(int stage, int vector, int part, double out[4]) const
+    {
+#pragma unroll
+        for (int u = 0; u < QUAD; ++u) {
+            const uint32_t from = unit(stage, (part * 2 + vector) * QUAD + u);
+            if (QUAD == 1) {
+                float q[4];
+                asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"
+                             : "=f"(q[0]), "=f"(q[1]), "=f"(q[2]), "=f"(q[3])
+                             : "r"(from)
+                             : "memory");
+                for (int i = 0; i < 4; ++i) out[i] = q[i];
+            } else
+                asm volatile("ld.shared.v2.f64 {%0,%1}, [%2];"
+                             : "=d"(out[2 * u]), "=d"(out[2 * u + 1])
+                             : "r"(from)
+                             : "memory");
+        }
+    }
+    __device__ __forceinline__ void right(int stage, int part, int u, double out[2]) const
+    {
+        asm volatile("ld.shared.v2.f64 {%0,%1}, [%2];"
+                     : "=d"(out[0]), "=d"(out[1])
+                     : "r"(unit(stage, LEFT + part * 2 + u))
+                     : "memory");
+    }
+    /* c += the two vectors, in rows of c, times four numbers. */
+    __device__ __forceinline__ void along(int stage, double (*c)[4]) const
+    {
+        double a[parts][2][4];
+#pragma unroll
+        for (int p = 0; p < parts; ++p)
+            for (int v = 0; v < 2; ++v) left(stage, v, p, a[p][v]);
+#pragma unroll
+        for (int q = 0; q < 2; ++q) {
+            double l[parts][4], r[parts][2];
+#pragma unroll
+            for (int p = 0; p < parts; ++p) {
+                for (int i = 0; i < 4; ++i) l[p][i] = a[p][i % 2][2 * q + i / 2];
+                right(stage, p, q, r[p]);
+            }
+            multiply_parts<parts>(c, l, r);
+        }
+    }
+    /* c += four rows of each vector times the two numbers. */
+    __device__ __forceinline__ void across(int stage, double (*c)[2][4]) const
+    {
+        double a[parts][2][4], r[parts][2];
+#pragma unroll
+        for (int p = 0; p < parts; ++p) {
+            for (int v = 0; v < 2; ++v) left(stage, v, p, a[p][v]);
+            right(stage, p, 0, r[p]);
+        }
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            double l[parts][4], own[parts][4];
+#pragma unroll
+            for (int p = 0; p < parts; ++p)
+                for (int i = 0; i < 4; ++i) {
+                    l[p][i] = a[p][i / 2][2 * h + i % 2];
+                    own[p][i] = c[p][h][i];
+                }
+            multiply_parts<parts>(own, l, r);
+#pragma unroll
+            for (int p = 0; p < parts; ++p)
+                for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
+        }
+    }
 };
-template <typename Record> __device__ __forceinline__ Record fetch(const Record *from)
-{
-    union {
-        half_record halves;
-        Record record;
-    } u;
-    static_assert(sizeof(Record) == sizeof(half_record), "two loads of 16 bytes");
-    const int4 *at = reinterpret_cast<const int4 *>(from);
-    u.halves.first = __ldcs(at);
-    u.halves.second = __ldcs(at + 1);
-    return u.record;
-}
 
 /* ---- reduce: t = V^T x ---- */
 
-/* c += 16 vectors, of which a lane has two, times x over 16 places, of which it has 4. */
-template <typename real, int parts>
-__device__ __forceinline__ void reduce_step(double (*c)[4], const real *const *vectors,
-                                            const bool *have, int64_t part, const double *x,
-                                            int64_t x_part, bool side, bool there)
-{
-    typename quad_of<real>::type a[parts][2];
-    double_quad b[parts];
-#pragma unroll
-    for (int p = 0; p < parts; ++p) {
-        a[p][0] = load(vectors[0] + p * part, there && have[0]);
-        a[p][1] = load(vectors[1] + p * part, there && have[1]);
-        b[p] = load_kept(x + p * x_part, side && there);
+enum { ITEMS = 8 }; /* one after the other by a warp */
+
+/* Where a warp stands with its copies. */
+template <typename real> struct item_walk {
+    const ps_product_item *next, *end;
+    const real *base;
+    int e, length, stride, part, from, count, to;
+    __device__ __forceinline__ void begin(const view &v)
+    {
+        const ps_product_item w = *next++;
+        base =
+            reinterpret_cast<const real *>(static_cast<const char *>(v.bases[w.chunk]) + w.offset);
+        e = 0;
+        length = w.length;
+        stride = w.stride;
+        part = w.part;
+        from = w.from;
+        count = w.count;
+        to = w.to;
     }
-#pragma unroll
-    for (int q = 0; q < 4; q += 2) {
-        double left[parts][4], right[parts][2];
-#pragma unroll
-        for (int p = 0; p < parts; ++p) {
-            for (int i = 0; i < 4; ++i) left[p][i] = pick(a[p][i % 2], q + i / 2);
-            for (int i = 0; i < 2; ++i) right[p][i] = pick(b[p], q + i);
-        }
-        multiply_parts<parts>(c, left, right);
-    }
-}
+};
 
 template <typename real, int parts>
-__global__ void __launch_bounds__(THREADS, REDUCE_BLOCKS)
+__global__ void __launch_bounds__(THREADS)
     reduce(const __grid_constant__ view v, const ps_product_item *items, int64_t count)
 {
-    const int64_t index = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
+    typedef steps<real, parts> ring;
+    extern __shared__ int4 shared[];
+    const ring r(shared);
     const int lane = threadIdx.x % 32, group = lane / 4, quarter = lane % 4;
-    if (index >= count) return;
-    const ps_product_item w = items[index];
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * ITEMS;
+    if (first >= count) return;
     const bool side = group < v.sides;
-    const real *base =
-        reinterpret_cast<const real *>(static_cast<const char *>(v.bases[w.chunk]) + w.offset);
-    const real *vectors[2] = {base + (int64_t)group * w.stride + 4 * quarter,
-                              base + (int64_t)(group + 8) * w.stride + 4 * quarter};
-    const bool have[2] = {group < w.count, group + 8 < w.count};
-    const double *x = v.padded + (int64_t)group * parts * v.column_places + w.from + 4 * quarter;
-    double c[parts][4] = {};
-    for (int e = 0; e < w.length; e += 16) {
-        reduce_step<real, parts>(c, vectors, have, w.part, x, v.column_places, side,
-                                 e + 4 * quarter < w.length);
-        vectors[0] += 16;
-        vectors[1] += 16;
-        x += 16;
-    }
+    const double *x = v.padded + (side ? (int64_t)group * parts * v.column_places : 0);
+    item_walk<real> w;
+    w.next = items + first;
+    w.end = items + (first + ITEMS < count ? first + ITEMS : count);
+    w.begin(v);
+    int to[ring::AHEAD],
+        left[ring::AHEAD]; /* left: vectors of an item that ends; 0: goes on; -1: no step */
+    bool over = false;
+    auto copy = [&](int stage) {
+        left[stage] = over ? -1 : 0;
+        if (!over) {
+            const bool there = w.e + 4 * quarter < w.length;
+            const int64_t place = there ? w.e + 4 * quarter : 0;
 #pragma unroll
-    for (int p = 0; p < parts; ++p)
+            for (int p = 0; p < parts; ++p) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const int s = 2 * quarter + i % 2, l = group + 8 * (i / 2);
-            if (s < v.sides && l < w.count)
-                v.t[((int64_t)s * parts + p) * v.numbers + w.to + l] = c[p][i];
+                for (int i = 0; i < 2; ++i) {
+                    const bool use = there && group + 8 * i < w.count;
+                    r.copy_left(stage, i, p,
+                                use ? w.base + (int64_t)(group + 8 * i) * w.stride + p * w.part +
+                                          place
+                                    : w.base,
+                                use);
+                }
+                r.copy_right(stage, p, x + p * v.column_places + w.from + place, side && there);
+            }
+            w.e += 16;
+            if (w.e >= w.length) {
+                left[stage] = w.count;
+                to[stage] = w.to;
+                if (w.next < w.end)
+                    w.begin(v);
+                else
+                    over = true;
+            }
         }
+        r.commit();
+    };
+#pragma unroll
+    for (int stage = 0; stage < ring::AHEAD; ++stage) copy(stage);
+    double c[parts][4] = {};
+    for (;;) {
+#pragma unroll
+        for (int stage = 0; stage < ring::AHEAD; ++stage) {
+            r.wait();
+            if (left[stage] < 0) return;
+            r.along(stage, c);
+            if (left[stage] > 0) {
+#pragma unroll
+                for (int p = 0; p < parts; ++p)
+#pragma unroll
+                    for (int i = 0; i < 4; ++i) {
+                        const int s = 2 * quarter + i % 2, l = group + 8 * (i / 2);
+                        if (s < v.sides && l < left[stage])
+                            v.t[((int64_t)s * parts + p) * v.numbers + to[stage] + l] = c[p][i];
+                        c[p][i] = 0;
+                    }
+            }
+            copy(stage);
+        }
+    }
 }
 
 /* ---- joins ---- */
@@ -190,68 +305,6 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 /* ---- expand: rows of a tile ---- */
-
-/* c[part][half][4]: row 4 group + 2 half + i / 2, side 2 quarter + i % 2. Eight vectors from l on,
- * times t (or x), whose numbers of a part begin at `numbers`. */
-template <typename real, int parts>
-__device__ __forceinline__ void expand_step(double (*c)[2][4], const ps_product_visit &w,
-                                            const real *base, int l, bool row, bool side,
-                                            const double *numbers, int64_t number_part)
-{
-    const int quarter = threadIdx.x % 4, group = threadIdx.x % 32 / 4;
-    typename quad_of<real>::type a[parts][2];
-    double right[parts][2];
-#pragma unroll
-    for (int p = 0; p < parts; ++p)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-            const int at = l + quarter + 4 * i;
-            a[p][i] =
-                load(base + (int64_t)at * w.stride + p * w.part + 4 * group, row && at < w.count);
-            right[p][i] = side && at < w.count ? numbers[p * number_part + at] : 0;
-        }
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        double left[parts][4], own[parts][4];
-#pragma unroll
-        for (int p = 0; p < parts; ++p)
-            for (int i = 0; i < 4; ++i) {
-                left[p][i] = pick(a[p][i / 2], 2 * h + i % 2);
-                own[p][i] = c[p][h][i];
-            }
-        multiply_parts<parts>(own, left, right);
-        for (int p = 0; p < parts; ++p)
-            for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
-    }
-}
-
-/* A transposed dense leaf: the tile's rows are vectors, two of each group of lanes at a time. */
-template <typename real, int parts>
-__device__ __forceinline__ void expand_turned(double (*c)[2][4], const view &v,
-                                              const ps_product_visit &w, const real *base, int rows)
-{
-    const int quarter = threadIdx.x % 4, group = threadIdx.x % 32 / 4;
-    const double *x = v.padded + (int64_t)group * parts * v.column_places + w.from + 4 * quarter;
-    const real *vectors[2] = {base + (int64_t)(4 * group) * w.stride + 4 * quarter};
-    vectors[1] = vectors[0] + w.stride;
-    for (int e = 0; e < w.count; e += 16) {
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
-            const real *at[2] = {vectors[0] + 2 * h * (int64_t)w.stride + e,
-                                 vectors[1] + 2 * h * (int64_t)w.stride + e};
-            const bool have[2] = {4 * group + 2 * h < rows, 4 * group + 2 * h + 1 < rows};
-            double own[parts][4];
-#pragma unroll
-            for (int p = 0; p < parts; ++p)
-                for (int i = 0; i < 4; ++i) own[p][i] = c[p][h][i];
-            reduce_step<real, parts>(own, at, have, w.part, x + e, v.column_places, group < v.sides,
-                                     e + 4 * quarter < w.count);
-#pragma unroll
-            for (int p = 0; p < parts; ++p)
-                for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
-        }
-    }
-}
 
 /* The first visit of [low, high) whose chunk is `chunk` or later. */
 __device__ int64_t search(const ps_product_visit *visits, int64_t low, int64_t high, int64_t chunk)
@@ -296,11 +349,40 @@ __device__ __forceinline__ void move_sums(const view &v, int64_t place, int widt
         }
 }
 
+/* 32 bytes at once. */
+struct half_record {
+    int4 first, second;
+};
+template <typename Record> __device__ __forceinline__ Record fetch(const Record *from)
+{
+    union {
+        half_record halves;
+        Record record;
+    } u;
+    static_assert(sizeof(Record) == sizeof(half_record), "two loads of 16 bytes");
+    const int4 *at = reinterpret_cast<const int4 *>(from);
+    u.halves.first = __ldcs(at);
+    u.halves.second = __ldcs(at + 1);
+    return u.record;
+}
+
+/* Where a warp stands with its copies: visit i of those below high, at vector or place l of it. */
+struct visit_walk {
+    int64_t i, high;
+    ps_product_visit w, next;
+    int l, half;
+};
+
 template <typename real, int parts>
-__global__ void __launch_bounds__(THREADS, EXPAND_BLOCKS)
+__global__ void __launch_bounds__(THREADS)
     expand(const __grid_constant__ view v, const __grid_constant__ tile_view tiles)
 {
-    const int tile = blockIdx.x, slot = threadIdx.x / 32, group = threadIdx.x % 32 / 4;
+    typedef steps<real, parts> ring;
+    enum { NONE, ACROSS, LOWER, UPPER }; /* what a step is */
+    extern __shared__ int4 shared[];
+    const ring r(shared);
+    const int tile = blockIdx.x, slot = threadIdx.x / 32;
+    const int group = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
     const int64_t first = tiles.visit_first[tile];
     int64_t low = first, high = tiles.visit_first[tile + 1];
     if (!tiles.whole) {
@@ -312,25 +394,103 @@ __global__ void __launch_bounds__(THREADS, EXPAND_BLOCKS)
     const int width = (int)(tiles.place[tile + 1] - place);
     const int rows = tiles.begin[tile + 1] - tiles.begin[tile];
     const bool side = group < v.sides, row = 4 * group < width;
+    const int64_t mine = side ? (int64_t)group * parts : 0;
+    visit_walk w = {};
+    w.high = high;
+    w.i = low + ((slot - (low - first)) & (WARPS - 1));
+    const real *base = nullptr;
+    auto begin = [&]() { /* the visit that was fetched; fetches the next one */
+                         w.w = w.next;
+                         w.l = w.half = 0;
+                         if (w.i >= high) return;
+                         base = reinterpret_cast<const real *>(
+                             static_cast<const char *>(v.bases[w.w.chunk]) + w.w.offset);
+                         if (w.i + WARPS < high) w.next = fetch(tiles.visits + w.i + WARPS);
+    };
+    auto copy = [&](int stage) {
+        int what = NONE;
+        if (w.i < high) {
+            if (w.w.kind == PS_PRODUCT_TURNED) {
+                what = w.half ? UPPER : LOWER;
+                const bool there = w.l + 4 * quarter < w.w.count;
+                const int64_t e = there ? w.l + 4 * quarter : 0;
+                const double *x = v.padded + mine * v.column_places + w.w.from + e;
+#pragma unroll
+                for (int p = 0; p < parts; ++p) {
+#pragma unroll
+                    for (int i = 0; i < 2; ++i) {
+                        const int at = 4 * group + 2 * w.half + i;
+                        const bool use = there && at < rows;
+                        r.copy_left(stage, i, p,
+                                    use ? base + (int64_t)at * w.w.stride + p * w.w.part + e : base,
+                                    use);
+                    }
+                    r.copy_right(stage, p, x + p * v.column_places, side && there);
+                }
+                w.l += w.half ? 16 : 0;
+                w.half = !w.half;
+            } else {
+                what = ACROSS;
+                const int64_t number_part = w.w.kind == PS_PRODUCT_RANK ? v.numbers : v.columns;
+                const double *numbers =
+                    (w.w.kind == PS_PRODUCT_RANK ? v.t : v.x) + mine * number_part + w.w.from;
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    const int at = w.l + quarter + 4 * i;
+                    const bool there = at < w.w.count, use = there && row;
+#pragma unroll
+                    for (int p = 0; p < parts; ++p) {
+                        r.copy_left(stage, i, p,
+                                    use ? base + (int64_t)at * w.w.stride + p * w.w.part + 4 * group
+                                        : base,
+                                    use);
+                        r.copy_one(stage, p, i, numbers + (there ? p * number_part + at : 0),
+                                   side && there);
+                    }
+                }
+                w.l += 8;
+            }
+            if (w.l >= w.w.count) {
+                w.i += WARPS;
+                begin();
+            }
+        }
+        r.commit();
+        return what;
+    };
+    if (w.i < high) w.next = fetch(tiles.visits + w.i);
+    begin();
+    int what[ring::AHEAD];
+#pragma unroll
+    for (int stage = 0; stage < ring::AHEAD; ++stage) what[stage] = copy(stage);
     double c[parts][2][4] = {};
     if (!tiles.fresh) move_sums<parts>(v, place, width, false, c);
-    int64_t i = low + ((slot - (low - first)) & (WARPS - 1));
-    ps_product_visit next = {};
-    if (i < high) next = fetch(tiles.visits + i);
-    for (; i < high; i += WARPS) {
-        const ps_product_visit w = next;
-        if (i + WARPS < high) next = fetch(tiles.visits + i + WARPS);
-        const real *base =
-            reinterpret_cast<const real *>(static_cast<const char *>(v.bases[w.chunk]) + w.offset);
-        if (w.kind == PS_PRODUCT_TURNED) {
-            expand_turned<real, parts>(c, v, w, base, rows);
-            continue;
+    for (bool going = true; going;) {
+#pragma unroll
+        for (int stage = 0; stage < ring::AHEAD; ++stage) {
+            r.wait();
+            if (what[stage] == NONE) {
+                going = false;
+                break;
+            }
+            if (what[stage] == ACROSS)
+                r.across(stage, c);
+            else {
+#pragma unroll
+                for (int h = 0; h < 2; ++h) {
+                    if ((what[stage] == UPPER) != (h == 1)) continue;
+                    double own[parts][4];
+#pragma unroll
+                    for (int p = 0; p < parts; ++p)
+                        for (int i = 0; i < 4; ++i) own[p][i] = c[p][h][i];
+                    r.along(stage, own);
+#pragma unroll
+                    for (int p = 0; p < parts; ++p)
+                        for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
+                }
+            }
+            what[stage] = copy(stage);
         }
-        const int64_t number_part = w.kind == PS_PRODUCT_RANK ? v.numbers : v.columns;
-        const double *numbers =
-            (w.kind == PS_PRODUCT_RANK ? v.t : v.x) + (int64_t)group * parts * number_part + w.from;
-        for (int l = 0; l < w.count; l += 8)
-            expand_step<real, parts>(c, w, base, l, row, side, numbers, number_part);
     }
     move_sums<parts>(v, place, width, true, c);
 }
@@ -391,12 +551,18 @@ ps_status run_group(const ps_product_device *d, const view &v, const tile_view &
                   join_at = t->join_first[tiles.first_chunk];
     const int64_t items = t->item_first[tiles.end_chunk] - item;
     const int64_t joins = t->join_first[tiles.end_chunk] - join_at;
+    const int shared = WARPS * steps<real, parts>::BYTES;
+    PS_CUDA(cudaFuncSetAttribute(reduce<real, parts>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 shared));
+    PS_CUDA(cudaFuncSetAttribute(expand<real, parts>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 shared));
     if (items > 0)
-        reduce<real, parts><<<blocks_of(items), THREADS, 0, queue>>>(v, t->item + item, items);
+        reduce<real, parts><<<blocks_of((items + ITEMS - 1) / ITEMS), THREADS, shared, queue>>>(
+            v, t->item + item, items);
     if (joins > 0)
         join<<<dim3(blocks_of(joins), v.sides * parts), THREADS, 0, queue>>>(v, t->join + join_at,
                                                                              joins, parts);
-    expand<real, parts><<<(unsigned)t->tiles[0], THREADS, 0, queue>>>(v, tiles);
+    expand<real, parts><<<(unsigned)t->tiles[0], THREADS, shared, queue>>>(v, tiles);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
