@@ -68,7 +68,8 @@ static const ps_option options[] = {
      "one with GMRES",
      0, .5, PS_IDENTITY},
     {"precision", PS_OPTION_CHOICE, &chosen.precision, "fp64|mixed",
-     "mixed: --method cg on a device with vectors in fp32, its residual made anew in fp64 at times",
+     "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and then; without "
+     "checkpoints",
      0, 0, PS_IDENTITY},
     {"checkpoint", PS_OPTION_INT, &chosen.checkpoint, "N",
      "iterations between checkpoints; 0: only when stopped; -1: 1 with fixed point and sweeps, 5 "
@@ -262,12 +263,12 @@ static bool device_can(const solve_options *o)
     return (o->slabs > 1 && !sweeps) || ps_comm_size() == 1;
 }
 
-/* P-CG of the box as one on a device is what there is in fp32. */
-static ps_status check_precision(const solve_problem *p)
+/* P-CG of the box as one is what there is in fp32. */
+static ps_status check_precision(const solve_options *o)
 {
-    if (!p->options.mixed || (p->way == &solve_whole_device && p->options.method == METHOD_CG))
+    if (!o->mixed || (o->method == METHOD_CG && !o->subdomains && ps_comm_size() == 1))
         return PS_OK;
-    return ps_fail(PS_USAGE, "--precision mixed is for --method cg with --slabs 1 on a CUDA device");
+    return ps_fail(PS_USAGE, "--precision mixed is for --method cg with --slabs 1 on one rank");
 }
 
 static ps_status choose_device(solve_problem *p)
@@ -301,7 +302,7 @@ static ps_status plan_memory(solve_problem *p)
     solve_options *o = &p->options;
     PS_TRY(choose_device(p));
     p->way = way_of(p);
-    PS_TRY(check_precision(p));
+    PS_TRY(check_precision(o));
     p->memory = p->way->memory(p);
     bool cut = p->way == &solve_slabs;
     if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
