@@ -48,7 +48,9 @@ static const ps_option options[] = {
     {"coefficients", PS_OPTION_TEXT, &chosen.coefficients, "P1,Q1,P2,Q2",
      "or give it: p in 1/km, q in km", 0, 0, PS_IDENTITY},
     {"coarse", PS_OPTION_REAL, &chosen.coarse, "K",
-     "coarse space: face modes with wave numbers below K per km are solved exactly; 0: none", 0,
+     "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; with "
+     "--subdomains constant and linear loads of each, whatever K > 0; 0: none",
+     0,
      1e9, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T",
      "relative residual of the interfaces, or of the Krylov method", 1e-15, 0.5, PS_IDENTITY},
@@ -113,7 +115,7 @@ static ps_status search_transmission(solve_problem *p)
     static double memory[3][COUNT];
     ps_symbol symbol = {COUNT, memory[0], memory[1], memory[2]};
     ps_cmaes_result result;
-    double least, largest, hx = p->grid.spacing[0] / 1000;
+    double least, largest, hx = ps_symbol_length(&p->grid) / 1000;
     ps_q1_grid km = p->grid;
     for (int a = 0; a < 3; ++a) km.spacing[a] /= 1000;
     ps_face_range(&km, &least, &largest);
@@ -221,9 +223,10 @@ static int64_t checkpoint_interval(const solve_options *o)
 static ps_status check_subdomains(solve_options *o)
 {
     if (o->slabs > 1) return ps_fail(PS_USAGE, "--slabs and --subdomains: give one of them");
-    if (o->streamed || o->coarse > 0 || o->method == METHOD_SWEEPS)
-        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory and "
-                                 "without --coarse");
+    if (o->streamed || o->method == METHOD_SWEEPS)
+        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory");
+    if (o->coarse > 0 && o->method != METHOD_GMRES)
+        return ps_fail(PS_USAGE, "--subdomains with --coarse goes with gmres");
     o->checkpoint_every = checkpoint_interval(o);
     return PS_OK;
 }
@@ -340,6 +343,11 @@ static ps_status prepare(solve_problem *p)
         return ps_fail(PS_INVALID, "%s: loads of nodes are expected", p->run->operands[0]);
     for (int a = 0; a < 3; ++a) length[a] = h->spacing[a] * (double)(h->nodes[a] - 1);
     PS_TRY(ps_q1_grid_make(h->nodes, length, &p->grid));
+    if (ps_store_has(p->load.store, "/", "lumped"))
+        PS_TRY(ps_store_get_real(p->load.store, "/", "lumped", &p->grid.lumped));
+    if (!(p->grid.lumped >= 0 && p->grid.lumped <= 1))
+        return ps_fail(PS_INVALID, "%s: a share of lumped masses of %g; 0 to 1 is expected",
+                       p->run->operands[0], p->grid.lumped);
     p->options = (solve_options){.slabs = chosen.slabs,
                                  .limit = chosen.limit,
                                  .restart = chosen.restart,

@@ -7,7 +7,9 @@
 /* The 2 x 2 response of a slab's face values to its face loads in one mode: u = r g. */
 static void response(const ps_slab *slab, double mu, double r[2][2])
 {
-    double h = slab->grid.spacing[0], off = -1 / h + mu * h / 6, inside = 2 / h + mu * 4 * h / 6;
+    double h = slab->grid.spacing[0], lumped = slab->grid.lumped;
+    double off = -1 / h + mu * ps_mass_beside(h, lumped);
+    double inside = 2 / h + mu * ps_mass_here(h, lumped);
     double end[2], from[2]; /* Schur complements on the left and the right plane */
     int64_t layers = slab->grid.nodes[0] - 1;
     for (int s = 0; s < 2; ++s) end[s] = inside / 2 + slab->p[s] + slab->q[s] * mu;

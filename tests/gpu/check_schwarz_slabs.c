@@ -36,6 +36,7 @@ static ps_status direct(ps_precision precision, const int64_t nodes[3], int face
     double *b, *tables, *work;
     void *db, *dx, *memory, *space;
     PS_TRY(ps_q1_grid_make(nodes, lengths, &slab.grid));
+    slab.grid.lumped = faces / 4.;
     for (int s = 0; s < 2; ++s)
         slab.free[s] = faces >> s & 1, slab.p[s] = 0.3 + 0.2 * s, slab.q[s] = 0.4 - 0.1 * s;
     int64_t n = ps_q1_grid_size(&slab.grid);
@@ -76,6 +77,7 @@ static ps_status make_host(const int64_t nodes[3], int64_t slabs, boxes *b)
     *b = (boxes){
         .plan = {.slabs = slabs, .transmission = transmission, .modes = true, .threads = 1}};
     PS_TRY(ps_q1_grid_make(nodes, lengths, &b->plan.grid));
+    b->plan.grid.lumped = slabs % 2 ? PS_LUMPED_FOURTH : 0;
     int64_t face = ps_slab_box_mode_plane(&b->plan.grid), mz = nodes[2] - 2;
     int64_t stride = face / (nodes[1] - 2);
     b->traces = 2 * (slabs - 1) * face;

@@ -7,11 +7,14 @@
 #include "runtime/memory.h"
 #include "tests/check.h"
 
+static double lumped; /* share of the masses, 0 but in a test of it */
+
 static ps_q1_grid grid_of(int64_t nx, int64_t ny, int64_t nz)
 {
     ps_q1_grid grid;
     check_ok(
         ps_q1_grid_make((const int64_t[3]){nx, ny, nz}, (const double[3]){250, 250, 15}, &grid));
+    grid.lumped = lumped;
     return grid;
 }
 
@@ -81,7 +84,8 @@ static ps_transmission best_of(ps_transmission_kind kind, double *rho)
     ps_symbol symbol = {500, memory[0], memory[1], memory[2]};
     double least, largest;
     ps_face_range(&grid, &least, &largest);
-    ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, grid.spacing[0]}, &symbol);
+    ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, ps_symbol_length(&grid)},
+                   &symbol);
     ps_transmission_search search = {kind, &symbol, {log(.2), log(grid.spacing[0] / sqrt(12))}, 1};
     ps_transmission t;
     ps_cmaes_result result;
@@ -113,6 +117,20 @@ static void factors_of_the_discrete_symbol(void **unused)
         check_near(measured[0], sqrt(rho), 0, .01);
         check_near(factor_of(t, 4, true), measured[1], 0, .01);
     }
+}
+
+/* Likewise with half the masses lumped. */
+static void factors_with_lumped_masses(void **unused)
+{
+    lumped = PS_LUMPED_FOURTH;
+    for (int kind = 0; kind < PS_TRANSMISSION_KINDS; ++kind) {
+        double rho;
+        ps_transmission t = best_of(kind, &rho);
+        double measured = factor_of(t, 4, false);
+        check_near(measured, sqrt(rho), 0, .015);
+        check_near(factor_of(t, 4, true), measured, 0, .01);
+    }
+    lumped = 0;
 }
 
 /* ---- answers ---- */
@@ -424,6 +442,7 @@ int main(void)
         cmocka_unit_test(layers_are_spread),
         cmocka_unit_test(factors_of_closed_forms),
         cmocka_unit_test(factors_of_the_discrete_symbol),
+        cmocka_unit_test(factors_with_lumped_masses),
         cmocka_unit_test(all_ways_lead_to_the_answer),
         cmocka_unit_test(full_coarse_space_is_exact),
         cmocka_unit_test(restarts),
