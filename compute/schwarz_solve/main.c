@@ -37,8 +37,10 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"method", PS_OPTION_CHOICE, &chosen.method,
      "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
-     "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: fixed "
-     "point, GMRES or double sweeps over the interfaces. auto: direct; gmres, or sweeps where slabs "
+     "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: "
+     "fixed "
+     "point, GMRES or double sweeps over the interfaces. auto: direct; gmres, or sweeps where "
+     "slabs "
      "are streamed",
      0, 0, PS_IDENTITY},
     {"kind", PS_OPTION_CHOICE, &chosen.kind, "oo0|oo0-two-sided|oo2|oo2-two-sided",
@@ -50,15 +52,15 @@ static const ps_option options[] = {
     {"coarse", PS_OPTION_REAL, &chosen.coarse, "K",
      "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; with "
      "--subdomains constant and linear loads of each, whatever K > 0; 0: none",
-     0,
-     1e9, PS_IDENTITY},
+     0, 1e9, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T",
      "relative residual of the interfaces, or of the Krylov method", 1e-15, 0.5, PS_IDENTITY},
     {"limit", PS_OPTION_INT, &chosen.limit, "N", "iterations at most", 1, HISTORY_MAX, 0},
     {"gmres-restart", PS_OPTION_INT, &chosen.restart, "N", "steps between restarts of GMRES", 1,
      PS_GMRES_RESTART, PS_IDENTITY},
     {"streamed", PS_OPTION_FLAG, &chosen.streamed, NULL,
-     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by itself "
+     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by "
+     "itself "
      "where --host-memory is too little otherwise. The same bits",
      0, 0, 0},
     {"inner", PS_OPTION_CHOICE, &chosen.inner, "direct|cg|bicgstab|bicgcr",
@@ -70,7 +72,8 @@ static const ps_option options[] = {
      "one with GMRES",
      0, .5, PS_IDENTITY},
     {"precision", PS_OPTION_CHOICE, &chosen.precision, "fp64|mixed",
-     "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and then; without "
+     "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and then; "
+     "without "
      "checkpoints",
      0, 0, PS_IDENTITY},
     {"checkpoint", PS_OPTION_INT, &chosen.checkpoint, "N",
@@ -92,6 +95,19 @@ ps_status stop_here(solve_problem *p)
 {
     p->stopped = true;
     return ps_fail(PS_FAILED, "stopped");
+}
+
+ps_status watch_iteration(void *problem, int64_t iteration, double residual)
+{
+    bool stop;
+    note_iteration(problem, iteration, residual, &stop);
+    return stop ? stop_here(problem) : PS_OK;
+}
+
+ps_status end_of_krylov(solve_problem *p, ps_status status)
+{
+    bool limit = status == PS_FAILED && p->result.iterations >= p->options.limit && !p->stopped;
+    return limit ? not_converged(p) : status;
 }
 
 ps_status not_converged(const solve_problem *p)

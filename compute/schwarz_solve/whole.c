@@ -111,21 +111,11 @@ static ps_status krylov(whole *w)
 }
 
 /* Without checkpoints. */
-static ps_status watch_mixed(void *context, int64_t iteration, double residual)
-{
-    solve_problem *p = context;
-    bool stop;
-    note_iteration(p, iteration, residual, &stop);
-    return stop ? stop_here(p) : PS_OK;
-}
-
 static ps_status mixed(whole *w)
 {
     solve_problem *p = w->p;
-    ps_krylov_cpu_control control = {p->options.tolerance, p->options.limit, watch_mixed, p};
-    ps_status status = ps_krylov_cpu_mixed(&w->system, &control, w->workspace, &p->result);
-    bool limit = status == PS_FAILED && p->result.iterations >= p->options.limit && !p->stopped;
-    return limit ? not_converged(p) : status;
+    ps_krylov_cpu_control control = {p->options.tolerance, p->options.limit, watch_iteration, p};
+    return end_of_krylov(p, ps_krylov_cpu_mixed(&w->system, &control, w->workspace, &p->result));
 }
 
 /* ---- direct ---- */
