@@ -11,6 +11,7 @@
 #include "kernels/dgtd/energy.h"
 #include "kernels/dgtd/probe.h"
 #include "kernels/dgtd/upwind.h"
+#include "runtime/device_share.h"
 #include "runtime/device_window.h"
 
 /* Where the state does not fit the device: ranges of groups of which a window is there. */
@@ -22,7 +23,8 @@ typedef struct backend_window {
     const ps_window_source *source; /* of the host's fields and sums; NULL: always there    */
 } backend_window;
 
-enum { BACKEND_WINDOW_SUMS = 2 }; /* arrays of the window: E, H, their sums, geometry */
+/* Arrays of a window: E, H, with the upwind flux copies of them, then sums, geometry. */
+enum { BACKEND_WINDOW_FORMER = 2 };
 
 /* What a state is made of; borrowed while it is open. */
 typedef struct backend_setup {
@@ -36,6 +38,7 @@ typedef struct backend_setup {
     const double *omegas; /* [frequencies] 1/m                                          */
     int frequencies;
     void *sums[2];          /* of the running DFT, by field; the host's own               */
+    void *former[2];        /* with a window and the upwind flux: the host's copies of fields */
     ps_dgtd_border *border; /* of the march; a device fills it anew for itself         */
     const ps_dgtd_body *body;
     const uint8_t *total; /* as ps_dgtd_border_fill takes it                          */
@@ -43,16 +46,36 @@ typedef struct backend_setup {
     const int32_t *send, *receive; /* [faces] 4 * slot + face, of all neighbours              */
     int64_t faces;
     double *terms[2];             /* energies of the host, by field, as parts name them   */
-    int64_t term_values;          /* of each                                              */
+    int64_t term_rows;            /* of each, of as many values as there are groups       */
+    int ranks;                    /* of the run                                           */
     const backend_window *window; /* NULL: all of the state is in one memory              */
 } backend_setup;
 
 /* Groups [begin, end), from step `step` on; with terms != NULL also the energy terms[groups] of
- * these groups (kernels/dgtd/energy.h), which are there after `take`. */
+ * these groups (kernels/dgtd/energy.h), whose sums `take` tells. */
 typedef struct backend_part {
     int64_t step, begin, end;
     double *terms;
 } backend_part;
+
+/* Rows of `groups` terms by field, from the first of setup->terms on, and their sums [rows]. */
+typedef struct backend_sums {
+    int64_t rows[2];
+    double *of[2];
+} backend_sums;
+
+/* What a device tells others that write into its halo, and has to know to write into theirs. */
+typedef struct backend_share {
+    ps_share_ticket ticket; /* of E; H and the counts lie behind, so many bytes */
+    int64_t magnetic, counts;
+} backend_share;
+typedef struct backend_peer {
+    backend_share share;
+    int rank;
+    const int32_t
+        *place; /* [faces] 4 * slot + face in the peer's halo, as own ones in setup->send */
+    int64_t faces;
+} backend_peer;
 
 typedef struct backend {
     const char *name;
@@ -75,8 +98,9 @@ typedef struct backend {
     /* Values at probes [first, first + count) to the row of a step, 0 <= row < rows. */
     ps_status (*sample)(void *state, ps_dgtd_field field, int64_t row, int64_t first,
                         int64_t count);
-    /* rows [0, count): values[count][probe_count][2][3], E then H. */
-    ps_status (*take)(void *state, int64_t count, double *values);
+    /* rows [0, count): values[count][probe_count][2][3], E then H; and sums over the groups of rows
+     * of terms, which may be asked for again then. */
+    ps_status (*take)(void *state, int64_t count, double *values, const backend_sums *sums);
 
     /* Traces of all faces of the lists, out of own slots into a buffer of `halo` and from there
      * into the halo. A device does so beside its half steps: the buffer is filled after `packed`,
@@ -86,6 +110,17 @@ typedef struct backend {
     ps_status (*unpack)(void *state, ps_dgtd_field field);
     void *(*halo)(void *state, bool out); /* [faces][3][face nodes] of the host */
     bool beside; /* half steps are enqueued, so that others may follow before `packed` */
+
+    /* Instead of all that: devices that write into each other's halo (kernels/dgtd/device_halo.h).
+     * `share` is what the others need, `reach` takes that of the neighbours, in the order of
+     * setup->send; it fails where a device is out of reach, and `leave` undoes it. Then half steps
+     * of `field` after `edge` are those of elements that touch others, and `push` sends their
+     * traces; those after `push` are of the other elements. NULL for the CPU. */
+    ps_status (*share)(void *state, backend_share *out);
+    ps_status (*reach)(void *state, const backend_peer *peers, int count);
+    void (*leave)(void *state);
+    ps_status (*edge)(void *state, ps_dgtd_field field);
+    ps_status (*push)(void *state, ps_dgtd_field field);
 
     /* With backend_setup.window: through which groups come and go; put, load, get and save are not
      * called then. `convert` turns groups that are there: fields from values at nodes into what the

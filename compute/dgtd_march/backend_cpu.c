@@ -75,9 +75,16 @@ static ps_status cpu_sample(void *opened, ps_dgtd_field field, int64_t row, int6
     return PS_OK;
 }
 
-static ps_status cpu_take(void *opened, int64_t count, double *values)
+static ps_status cpu_take(void *opened, int64_t count, double *values, const backend_sums *sums)
 {
     cpu_state *state = opened;
+    int64_t groups = state->setup.march->system->groups;
+    for (int field = 0; field < 2; ++field)
+        for (int64_t r = 0; r < sums->rows[field]; ++r) {
+            const double *terms = state->setup.terms[field] + r * groups;
+            sums->of[field][r] = 0;
+            for (int64_t g = 0; g < groups; ++g) sums->of[field][r] += terms[g];
+        }
     memcpy(values, state->values, (size_t)(count * state->setup.probe_count * 6) * sizeof *values);
     return PS_OK;
 }

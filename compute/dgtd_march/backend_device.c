@@ -17,6 +17,11 @@ static void *field_of(const device_state *x, ps_dgtd_field field)
     return field == PS_DGTD_E ? x->march.electric : x->march.magnetic;
 }
 
+static ps_dgtd_field other_of(ps_dgtd_field field)
+{
+    return field == PS_DGTD_E ? PS_DGTD_H : PS_DGTD_E;
+}
+
 static void *host_of(const device_state *x, ps_dgtd_field field)
 {
     const ps_dgtd_march *m = x->setup.march;
@@ -97,15 +102,22 @@ static int fitting(const device_state *x, const backend_part *parts, int count)
     return some;
 }
 
+/* Where the old H of parts begins: with a window there is room for the parts alone, else each group
+ * has a place, as parts on both streams may be under way. In groups. */
+static int64_t former_begin(const device_state *x, const backend_part *parts)
+{
+    return x->window ? 0 : parts->begin;
+}
+
 /* Keeps the old H of the parts whose energy is wanted, one behind the other. */
 static ps_status keep_former(device_state *x, const backend_part *parts, int count)
 {
-    char *to = x->former;
+    char *to = (char *)x->former + former_begin(x, parts) * x->group_bytes;
     for (const backend_part *part = parts; part < parts + count; ++part) {
         int64_t bytes = (part->end - part->begin) * x->group_bytes;
         if (!part->terms) continue;
         PS_TRY(ps_copy_on_device(
-            x->stream, to, (const char *)x->march.magnetic + part->begin * x->group_bytes, bytes));
+            x->now, to, (const char *)x->march.magnetic + part->begin * x->group_bytes, bytes));
         to += bytes;
     }
     return PS_OK;
@@ -115,17 +127,15 @@ static ps_status add_terms(device_state *x, ps_dgtd_field field, const backend_p
                            int count)
 {
     const double *weights = field == PS_DGTD_E ? x->eps : x->mu;
-    int64_t kept = 0; /* groups */
+    int64_t kept = former_begin(x, parts);
     for (const backend_part *part = parts; part < parts + count; ++part) {
         if (!part->terms) continue;
         const char *former = (const char *)x->former + (kept - part->begin) * x->group_bytes;
         int64_t at = part->terms - x->setup.terms[field];
         PS_TRY(ps_dgtd_device_inner(
             &x->system, weights, field == PS_DGTD_E ? x->march.electric : former,
-            field_of(x, field), part->begin, part->end, x->partial[field] + at, x->stream));
+            field_of(x, field), part->begin, part->end, x->partial[field] + at, x->now));
         kept += part->end - part->begin;
-        if (at + x->system.groups > x->partial_used[field])
-            x->partial_used[field] = at + x->system.groups;
     }
     return PS_OK;
 }
@@ -137,7 +147,7 @@ static ps_status halves_at_once(device_state *x, ps_dgtd_field field, const back
     for (int k = 0; k < count; ++k)
         list[k] = (ps_dgtd_device_part){parts[k].step, parts[k].begin, parts[k].end};
     if (field == PS_DGTD_H) PS_TRY(keep_former(x, parts, count));
-    PS_TRY(ps_dgtd_device_march_parts(&x->march, field, list, count, x->stream));
+    PS_TRY(ps_dgtd_device_march_parts(&x->march, field, list, count, x->now));
     return add_terms(x, field, parts, count);
 }
 
@@ -145,6 +155,10 @@ static ps_status device_halves(void *opened, ps_dgtd_field field, const backend_
                                int count)
 {
     device_state *x = opened;
+    if (x->march.start < 0) x->march.start = parts[0].step;
+    if (x->march.upwind && !x->direct)
+        PS_TRY(ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field,
+                                          field_of(x, other_of(field)), x->stream));
     for (int k = 0, some; k < count; k += some) {
         some = fitting(x, parts + k, count - k);
         PS_TRY(halves_at_once(x, field, parts + k, some));
@@ -159,7 +173,7 @@ static ps_status device_transform(void *opened, ps_dgtd_field field, double scal
     double factors[2 * PS_DGTD_DEVICE_FREQUENCIES];
     ps_dgtd_dft_factors(x->setup.omegas, x->setup.frequencies, scale, t, factors);
     return ps_dgtd_device_dft_add(&x->system, field_of(x, field), factors, x->setup.frequencies,
-                                  begin, end, x->sums[field], x->stream);
+                                  begin, end, x->sums[field], x->now);
 }
 
 static ps_status device_sample(void *opened, ps_dgtd_field field, int64_t row, int64_t first,
@@ -169,21 +183,49 @@ static ps_status device_sample(void *opened, ps_dgtd_field field, int64_t row, i
     int nodes = x->tables->reference.nodes;
     double *to = x->samples + ((2 * row + field) * x->setup.probe_count + first) * 3;
     return ps_dgtd_device_probe(&x->system, field_of(x, field), x->slots + first,
-                                x->weights + first * nodes, count, to, x->stream);
+                                x->weights + first * nodes, count, to, x->now);
 }
 
-static ps_status device_take(void *opened, int64_t count, double *values)
+/* What follows on the stream comes after all that was enqueued. */
+static ps_status join(device_state *x)
+{
+    x->now = x->stream;
+    if (!x->direct) return PS_OK;
+    PS_TRY(ps_event_record(x->come, x->beside));
+    return ps_event_wait(x->come, x->stream);
+}
+
+/* After a wait: did all neighbours come? */
+static ps_status check_late(device_state *x)
+{
+    unsigned late = 0;
+    if (!x->direct) return PS_OK;
+    PS_TRY(ps_copy_to_host(x->stream, &late, x->peers.late, sizeof late));
+    PS_TRY(ps_stream_wait(x->stream));
+    if (late == 0) return PS_OK;
+    return ps_fail(PS_FAILED, "the traces of a neighbouring rank did not come within %d s",
+                   (int)PS_DGTD_AWAIT_SECONDS);
+}
+
+static ps_status take_sums(device_state *x, int field, int64_t rows, double *out)
+{
+    int64_t bytes = rows * (int64_t)sizeof *out;
+    PS_TRY(ps_dgtd_device_add_groups(x->partial[field], x->system.groups, rows, x->term_sums,
+                                     x->stream));
+    return ps_copy_to_host(x->stream, out, x->term_sums, bytes);
+}
+
+static ps_status device_take(void *opened, int64_t count, double *values, const backend_sums *sums)
 {
     device_state *x = opened;
     int64_t probes = x->setup.probe_count;
-    for (int field = 0; field < 2; ++field) {
-        PS_TRY(ps_copy_to_host(x->stream, x->setup.terms[field], x->partial[field],
-                               x->partial_used[field] * (int64_t)sizeof(double)));
-        x->partial_used[field] = 0;
-    }
+    PS_TRY(join(x));
+    for (int field = 0; field < 2; ++field)
+        PS_TRY(take_sums(x, field, sums->rows[field], sums->of[field]));
     PS_TRY(ps_copy_to_host(x->stream, x->fetched, x->samples,
                            count * probes * 6 * (int64_t)sizeof *values));
     PS_TRY(ps_stream_wait(x->stream));
+    PS_TRY(check_late(x));
     for (int64_t i = 0; i < 2 * count; ++i) /* rows and fields */
         for (int64_t p = 0; p < probes; ++p)
             memcpy(values + (i / 2 * probes + p) * 6 + i % 2 * 3, x->fetched + (i * probes + p) * 3,
@@ -225,6 +267,39 @@ static ps_status device_unpack(void *opened, ps_dgtd_field field)
     return ps_event_wait(x->come, x->stream);
 }
 
+/* ---- the halo, device to device: see device_halo.h for what may run beside what ---- */
+
+static ps_status device_share(void *opened, backend_share *out)
+{
+    const device_state *x = opened;
+    if (!x->shared) return ps_fail(PS_FAILED, "processes share no memory of their devices here");
+    *out = x->share;
+    return PS_OK;
+}
+
+/* The other elements' half steps of before, and the halo of the other field, come first; and the
+ * other elements' next half step waits for those of before that touch others. */
+static ps_status device_edge(void *opened, ps_dgtd_field field)
+{
+    device_state *x = opened;
+    PS_TRY(ps_event_record(x->swept, x->stream));
+    PS_TRY(ps_event_wait(x->swept, x->beside));
+    PS_TRY(ps_event_wait(x->come, x->stream));
+    x->now = x->beside;
+    if (!x->march.upwind) return PS_OK;
+    return ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field, field_of(x, other_of(field)),
+                                      x->beside);
+}
+
+static ps_status device_push(void *opened, ps_dgtd_field field)
+{
+    device_state *x = opened;
+    PS_TRY(ps_event_record(x->come, x->beside));
+    PS_TRY(ps_dgtd_device_push(&x->system, &x->peers, field, field_of(x, field), x->beside));
+    x->now = x->stream;
+    return PS_OK;
+}
+
 static ps_status device_upwind_start(void *opened)
 {
     device_state *x = opened;
@@ -245,7 +320,9 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
         PS_TRY(ps_dgtd_device_convert(&x->system, matrix, values, values, begin * wide, end * wide,
                                       x->stream));
     }
-    return PS_OK;
+    if (sums || !x->setup.former[PS_DGTD_E]) return PS_OK;
+    void *former = x->upwind.former[PS_DGTD_E]; /* that of H is written before it is read */
+    return ps_dgtd_device_convert(&x->system, matrix, former, former, begin, end, x->stream);
 }
 
 const backend backend_device = {.name = "cuda",
@@ -264,6 +341,11 @@ const backend backend_device = {.name = "cuda",
                                 .unpack = device_unpack,
                                 .halo = device_halo,
                                 .beside = true,
+                                .share = device_share,
+                                .reach = device_state_reach,
+                                .leave = device_state_leave,
+                                .edge = device_edge,
+                                .push = device_push,
                                 .upwind = device_state_add_upwind,
                                 .upwind_start = device_upwind_start,
                                 .window = device_window,

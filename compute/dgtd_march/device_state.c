@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/comm.h"
 #include "runtime/memory.h"
 
 static ps_status take_memory(device_state *x, int64_t bytes, void *out)
@@ -41,12 +42,29 @@ static ps_status open_system(device_state *x)
     return ps_dgtd_device_upload(&x->system, system, x->tables, x->stream);
 }
 
+/* Memory that other processes reach, if there are any and the machine can do it. */
+static ps_status take_fields(device_state *x, int64_t bytes, void **out)
+{
+    x->shared =
+        x->setup.ranks > 1 && ps_share_alloc(x->device, bytes, out, &x->share.ticket) == PS_OK;
+    if (!x->shared) return take_memory(x, bytes, out);
+    x->pieces[x->piece_count++] = *out;
+    return PS_OK;
+}
+
 static ps_status open_whole(device_state *x)
 {
     const backend_setup *s = &x->setup;
     int64_t bytes = ps_dgtd_device_field_bytes(&x->system, s->halo_slots);
-    PS_TRY(take_memory(x, bytes, &x->march.electric));
-    PS_TRY(take_memory(x, bytes, &x->march.magnetic));
+    int64_t counts = s->ranks * (int64_t)sizeof *x->peers.arrived;
+    void *memory = NULL;
+    PS_TRY(take_fields(x, 2 * bytes + counts, &memory));
+    x->march.electric = memory;
+    x->march.magnetic = (char *)memory + bytes;
+    x->peers.arrived = (unsigned long long *)((char *)memory + 2 * bytes);
+    x->share.magnetic = bytes;
+    x->share.counts = 2 * bytes;
+    PS_TRY(ps_fill_zero(x->stream, x->peers.arrived, counts));
     PS_TRY(take_memory(x, SCRATCH_BYTES, &x->scratch));
     for (int field = 0; field < 2; ++field) {
         PS_TRY(take_memory(x, x->sums_bytes, &x->sums[field]));
@@ -74,8 +92,11 @@ static ps_status open_window(device_state *x)
     int64_t links = 4 * (int64_t)sizeof(int32_t) * ps_dgtd_lanes(x->system.precision);
     int64_t sums = 2 * s->frequencies * x->group_bytes;
     int count = 2, geometry;
-    ps_window_array arrays[6] = {{m->electric, x->group_bytes, true},
-                                 {m->magnetic, x->group_bytes, true}};
+    ps_window_array arrays[PS_WINDOW_ARRAYS_MAX] = {{m->electric, x->group_bytes, true},
+                                                    {m->magnetic, x->group_bytes, true}};
+    for (int k = 0; k < 2 && s->former[k]; ++k)
+        arrays[count++] = (ps_window_array){s->former[k], x->group_bytes, true};
+    int first_sums = count;
     for (int k = 0; k < 2 && s->frequencies; ++k)
         arrays[count++] = (ps_window_array){s->sums[k], sums, true};
     geometry = count;
@@ -94,7 +115,9 @@ static ps_status open_window(device_state *x)
     x->march.electric = ps_window_array_at(x->window, 0);
     x->march.magnetic = ps_window_array_at(x->window, 1);
     for (int k = 0; k < 2 && s->frequencies; ++k)
-        x->sums[k] = ps_window_array_at(x->window, BACKEND_WINDOW_SUMS + k);
+        x->sums[k] = ps_window_array_at(x->window, first_sums + k);
+    for (int k = 0; k < 2 && s->former[k]; ++k)
+        x->upwind.former[k] = ps_window_array_at(x->window, BACKEND_WINDOW_FORMER + k);
     if (!s->window->geometry) return PS_OK;
     x->system.tangents = ps_window_array_at(x->window, geometry);
     x->system.links = ps_window_array_at(x->window, geometry + 1);
@@ -107,11 +130,13 @@ static ps_status open_fields(device_state *x)
     x->group_bytes = 3 * (int64_t)s->march->system->reference->nodes * PS_DGTD_ALIGN;
     x->own_bytes = x->system.groups * x->group_bytes;
     x->sums_bytes = 2 * s->frequencies * x->own_bytes;
-    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt};
+    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt, .start = -1};
     x->former_groups = s->window ? s->window->part_groups : x->system.groups;
     PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
     for (int field = 0; field < 2; ++field)
-        PS_TRY(take_memory(x, s->term_values * (int64_t)sizeof *s->terms[0], &x->partial[field]));
+        PS_TRY(take_memory(x, s->term_rows * x->system.groups * (int64_t)sizeof *s->terms[0],
+                           &x->partial[field]));
+    PS_TRY(take_memory(x, s->term_rows * (int64_t)sizeof *x->term_sums, &x->term_sums));
     PS_TRY(take_copy(x, s->energy->eps, x->system.materials * (int64_t)sizeof(double), &x->eps));
     PS_TRY(take_copy(x, s->energy->mu, x->system.materials * (int64_t)sizeof(double), &x->mu));
     return s->window ? open_window(x) : open_whole(x);
@@ -170,7 +195,11 @@ static ps_status copy_probes(device_state *x, int64_t *slots, double *weights)
     PS_TRY(take_copy(x, slots, s->probe_count * (int64_t)sizeof *slots, &x->slots));
     PS_TRY(take_copy(x, weights, s->probe_count * nodes * (int64_t)sizeof *weights, &x->weights));
     PS_TRY(take_memory(x, s->rows * s->probe_count * 6 * (int64_t)sizeof(double), &x->samples));
-    return PS_ALLOC(&x->fetched, s->rows * s->probe_count * 6, "the probes");
+    void *fetched = NULL;
+    PS_TRY(ps_device_alloc_pinned(
+        x->device, s->rows * s->probe_count * 6 * (int64_t)sizeof *x->fetched, &fetched));
+    x->fetched = fetched;
+    return PS_OK;
 }
 
 static ps_status open_probes(device_state *x)
@@ -190,7 +219,7 @@ ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)
 {
     device_state *x = opened;
     void *memory = NULL;
-    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots);
+    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots, x->window != NULL);
     PS_TRY(take_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
     ps_dgtd_device_upwind_place(&x->upwind, &x->system, memory);
     x->march.upwind = &x->upwind;
@@ -214,12 +243,77 @@ static ps_status open_faces(device_state *x)
     return PS_OK;
 }
 
+/* ---- other devices ---- */
+
+/* Where traces of a peer's faces go, one list after the other. */
+static ps_status copy_places(device_state *x, const backend_peer *peers, int count)
+{
+    int32_t *place;
+    void *copied = NULL;
+    int64_t at = 0, faces = x->setup.faces;
+    PS_TRY(PS_ALLOC(&place, faces, "the halo"));
+    for (int k = 0; k < count; at += peers[k++].faces)
+        memcpy(place + at, peers[k].place, (size_t)peers[k].faces * sizeof *place);
+    ps_status status = take_copy(x, place, faces * (int64_t)sizeof *place, &copied);
+    x->peers.place = copied;
+    free(place);
+    return status;
+}
+
+static ps_status reach_peer(device_state *x, const backend_peer *peer, int k, int64_t end)
+{
+    void *memory = NULL;
+    PS_TRY(ps_share_reach(x->device, &peer->share.ticket, &memory));
+    x->reached[k] = memory;
+    x->peers.waits[k] = peer->rank;
+    x->peers.peer[k] = (ps_dgtd_device_peer){
+        .fields = {memory, (char *)memory + peer->share.magnetic},
+        .mine = (unsigned long long *)((char *)memory + peer->share.counts) + ps_comm_rank(),
+        .end = end};
+    return PS_OK;
+}
+
+ps_status device_state_reach(void *opened, const backend_peer *peers, int count)
+{
+    device_state *x = opened;
+    ps_dgtd_device_halo *halo = &x->peers;
+    int64_t end = 0;
+    void *words = NULL;
+    if (count > PS_DGTD_PEERS)
+        return ps_fail(PS_FAILED, "%d ranks are beside; a device writes to %d", count,
+                       PS_DGTD_PEERS);
+    PS_TRY(copy_places(x, peers, count));
+    PS_TRY(take_memory(x, 2 * (int64_t)sizeof(unsigned), &words));
+    PS_TRY(ps_fill_zero(x->stream, words, 2 * (int64_t)sizeof(unsigned)));
+    PS_TRY(ps_stream_wait(x->stream));
+    halo->done = words;
+    halo->late = halo->done + 1;
+    halo->send = x->send;
+    halo->faces = x->setup.faces;
+    for (int k = 0; k < count; ++k) PS_TRY(reach_peer(x, peers + k, k, end += peers[k].faces));
+    halo->peers = count;
+    x->direct = true;
+    return PS_OK;
+}
+
+void device_state_leave(void *opened)
+{
+    device_state *x = opened;
+    x->direct = false;
+    x->peers.peers = 0;
+    for (int k = 0; k < PS_DGTD_PEERS; ++k) {
+        ps_share_leave(x->device, x->reached[k]);
+        x->reached[k] = NULL;
+    }
+}
+
 static ps_status open_all(device_state *x, int ordinal)
 {
     char name[32];
     snprintf(name, sizeof name, "cuda:%d", ordinal);
     PS_TRY(ps_device_open(name, 0, &x->device));
     PS_TRY(ps_stream_open(x->device, &x->stream));
+    x->now = x->stream;
     PS_TRY(PS_ALLOC(&x->tables, 1, "the operators"));
     PS_TRY(open_system(x));
     PS_TRY(open_fields(x));
@@ -252,11 +346,12 @@ void device_state_close(void *opened)
         ps_device_free_pinned(x->device, x->pinned[k]);
         ps_device_free_pinned(x->device, x->host_faces[k]);
     }
+    ps_device_free_pinned(x->device, x->fetched);
+    device_state_leave(x);
     for (int k = 0; k < x->piece_count; ++k) ps_device_free(x->device, x->pieces[k]);
     ps_stream_close(&x->stream);
     ps_device_close(&x->device);
     free(x->tables);
     free(x->currents);
-    free(x->fetched);
     free(x);
 }

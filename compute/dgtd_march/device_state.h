@@ -3,6 +3,7 @@
 #define PS_DGTD_MARCH_DEVICE_STATE_H
 
 #include "compute/dgtd_march/backend.h"
+#include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/device_march.h"
 
 enum { MEMORY_PIECES = 32, SCRATCH_BYTES = 64 << 20 };
@@ -10,7 +11,7 @@ enum { MEMORY_PIECES = 32, SCRATCH_BYTES = 64 << 20 };
 typedef struct device_state {
     backend_setup setup;
     ps_device *device;
-    ps_stream *stream;
+    ps_stream *stream, *now; /* all work is enqueued on `now`: `stream`, or `beside` it */
     ps_dgtd_device_tables *tables;
     ps_dgtd_device system;
     ps_dgtd_device_border border;
@@ -21,12 +22,17 @@ typedef struct device_state {
     int piece_count;
     int64_t group_bytes, own_bytes, sums_bytes, face_bytes;
     void *former, *scratch, *sums[2];
-    ps_stream *beside;              /* of the halo                                   */
-    ps_event *swept, *come;         /* half steps that it waits for; its values      */
+    ps_stream *beside;      /* of the halo, or of half steps of elements that touch others  */
+    ps_event *swept, *come; /* what it waits for; what is waited for of it                  */
     void *faces[2], *host_faces[2]; /* buffers of traces that come in, that go out   */
     int64_t former_groups;
     double *partial[2], *eps, *mu; /* partial: energies, as the host's terms lie */
-    int64_t partial_used[2];
+    double *term_sums;             /* [term_rows] */
+    bool shared;                   /* the fields can be reached by other processes */
+    backend_share share;
+    bool direct; /* halos come from peers, not by the host */
+    ps_dgtd_device_halo peers;
+    void *reached[PS_DGTD_PEERS]; /* memory of theirs             */
     ps_window *window;
     void *pinned[2]; /* tangents and links of the host, for the window */
     int64_t *slots;
@@ -38,6 +44,9 @@ typedef struct device_state {
 /* As backend.open and .close. */
 ps_status device_state_open(const backend_setup *setup, int ordinal, void **out);
 void device_state_close(void *state);
+/* As backend.reach and .leave. */
+ps_status device_state_reach(void *state, const backend_peer *peers, int count);
+void device_state_leave(void *state);
 /* As backend.upwind. */
 ps_status device_state_add_upwind(void *state, const ps_dgtd_upwind *upwind);
 

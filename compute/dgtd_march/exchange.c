@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 static int64_t faces_of(const ps_dgtd_domain *domain)
@@ -47,12 +48,10 @@ void exchange_close(exchange *x)
     memset(x, 0, sizeof *x);
 }
 
-void exchange_connect(exchange *x, const backend *of, void *state)
+static void connect_host(exchange *x)
 {
-    const char *out = of->halo(state, true);
-    char *in = of->halo(state, false);
-    x->backend = of;
-    x->state = state;
+    const char *out = x->backend->halo(x->state, true);
+    char *in = x->backend->halo(x->state, false);
     for (int k = 0; k < x->count; ++k) {
         ps_comm_exchange *n = x->neighbours + k;
         n->send = out;
@@ -60,6 +59,96 @@ void exchange_connect(exchange *x, const backend *of, void *state)
         out += n->send_bytes;
         in += n->receive_bytes;
     }
+}
+
+/* Arrays of the host with `bytes` a face, in the order of the lists. */
+static ps_status trade(const exchange *x, const void *out, void *in, int64_t bytes)
+{
+    ps_comm_exchange *list;
+    ps_comm_pending *pending = NULL;
+    int64_t at = 0;
+    PS_TRY(ps_comm_agree(PS_ALLOC(&list, x->count, "the halo")));
+    for (int k = 0; k < x->count; ++k) {
+        int64_t size = x->neighbours[k].send_bytes / x->face_bytes * bytes;
+        list[k] = (ps_comm_exchange){x->neighbours[k].neighbour, (const char *)out + at,
+                                     (char *)in + at, size, size};
+        at += size;
+    }
+    ps_status status = ps_comm_exchange_start(list, x->count, &pending);
+    if (status == PS_OK) status = ps_comm_exchange_wait(&pending);
+    free(list);
+    return status;
+}
+
+ps_status exchange_numbers(exchange *x, const double *out, double *in)
+{
+    return trade(x, out, in, (int64_t)sizeof *out);
+}
+
+/* ---- directly ---- */
+
+/* The shares of all ranks, in shares[ranks]; PS_FAILED if one has none, or two have one device. */
+static ps_status gather_shares(const exchange *x, exchange_way way, backend_share *shares)
+{
+    int ranks = ps_comm_size();
+    backend_share own = {0};
+    ps_status status = x->backend->share
+                           ? x->backend->share(x->state, &own)
+                           : ps_fail(PS_FAILED, "halos go from device to device on CUDA alone");
+    if (status == PS_OK && ps_comm_local_size() < ranks)
+        status = ps_fail(PS_FAILED, "the ranks are on several machines");
+    PS_TRY(ps_comm_agree(status));
+    PS_TRY(ps_comm_gather(&own, sizeof own, shares));
+    for (int a = 0; a < ranks && way == EXCHANGE_AUTO; ++a)
+        for (int b = 0; b < a; ++b)
+            if (!memcmp(shares[a].ticket.device, shares[b].ticket.device, sizeof own.ticket.device))
+                return ps_fail(PS_FAILED, "ranks %d and %d have one device", b, a);
+    return PS_OK;
+}
+
+static ps_status reach(exchange *x, const backend_share *shares, const int32_t *places)
+{
+    backend_peer *peers;
+    int64_t at = 0;
+    PS_TRY(PS_ALLOC(&peers, x->count, "the halo"));
+    for (int k = 0; k < x->count; ++k) {
+        const ps_comm_exchange *n = x->neighbours + k;
+        int64_t faces = n->send_bytes / x->face_bytes;
+        peers[k] = (backend_peer){shares[n->neighbour], n->neighbour, places + at, faces};
+        at += faces;
+    }
+    ps_status status = x->backend->reach(x->state, peers, x->count);
+    free(peers);
+    return status;
+}
+
+static ps_status connect_direct(exchange *x, exchange_way way)
+{
+    backend_share *shares = NULL;
+    int32_t *places = NULL;
+    ps_status status = PS_ALLOC(&shares, ps_comm_size(), "the halo");
+    if (status == PS_OK) status = PS_ALLOC(&places, x->faces, "the halo");
+    status = ps_comm_agree(status);
+    if (status == PS_OK) status = gather_shares(x, way, shares);
+    if (status == PS_OK) status = trade(x, x->receive, places, (int64_t)sizeof *places);
+    if (status == PS_OK) status = ps_comm_agree(reach(x, shares, places));
+    if (status != PS_OK && x->backend->leave) x->backend->leave(x->state);
+    free(shares);
+    free(places);
+    x->direct = status == PS_OK;
+    return status;
+}
+
+ps_status exchange_connect(exchange *x, const backend *of, void *state, exchange_way way)
+{
+    x->backend = of;
+    x->state = state;
+    connect_host(x);
+    if (way == EXCHANGE_HOST) return PS_OK;
+    ps_status status = connect_direct(x, way);
+    if (way == EXCHANGE_DIRECT) return status;
+    if (!x->direct && of->share) ps_info("halos go through the host: %s", ps_message());
+    return PS_OK;
 }
 
 ps_status exchange_gather(exchange *x, ps_dgtd_field field)
@@ -81,6 +170,10 @@ ps_status exchange_finish(exchange *x, ps_dgtd_field field)
 
 ps_status exchange_all(exchange *x, ps_dgtd_field field)
 {
+    if (x->direct) {
+        PS_TRY(x->backend->edge(x->state, field));
+        return x->backend->push(x->state, field);
+    }
     PS_TRY(exchange_gather(x, field));
     PS_TRY(exchange_send(x));
     return exchange_finish(x, field);

@@ -16,11 +16,17 @@ typedef struct exchange {
     int count;
     ps_comm_exchange *neighbours;
     ps_comm_pending *pending;
+    bool direct; /* devices write into each other's halo */
 } exchange;
+
+/* How traces travel: auto: directly where all ranks can, on devices of their own; direct: an error
+ * where they cannot. */
+typedef enum exchange_way { EXCHANGE_AUTO, EXCHANGE_HOST, EXCHANGE_DIRECT } exchange_way;
 
 /* The lists of a domain; the state, whose buffers are used, comes later. */
 ps_status exchange_open(const ps_dgtd_domain *domain, const ps_dgtd_system *system, exchange *out);
-void exchange_connect(exchange *exchange, const backend *of, void *state);
+/* Collective, as is the first exchange of anything. */
+ps_status exchange_connect(exchange *exchange, const backend *of, void *state, exchange_way way);
 int64_t exchange_bytes(const ps_dgtd_domain *domain, const ps_dgtd_system *system);
 void exchange_close(exchange *exchange);
 
@@ -29,6 +35,9 @@ void exchange_close(exchange *exchange);
 ps_status exchange_gather(exchange *exchange, ps_dgtd_field field);
 ps_status exchange_send(exchange *exchange);
 ps_status exchange_finish(exchange *exchange, ps_dgtd_field field);
-ps_status exchange_all(exchange *exchange, ps_dgtd_field field); /* all three */
+/* The traces of a field, as a whole: at the start. */
+ps_status exchange_all(exchange *exchange, ps_dgtd_field field);
+/* A number of each face of `send` for one of each face of `receive`; both [faces], of the host. */
+ps_status exchange_numbers(exchange *exchange, const double *out, double *in);
 
 #endif

@@ -58,6 +58,10 @@ static const ps_option table[] = {
      "through the device; 0: what fits, up to 32. With fields in memory on CPU cores, steps made "
      "each time they pass through the caches; 0: one",
      0, 4096, 0},
+    {"halo", PS_OPTION_CHOICE, &options.halo, "auto|host|direct",
+     "how traces travel between ranks on GPUs: through the host, or directly from one GPU into the "
+     "memory of the others (of one machine); auto: directly where that can be",
+     0, 0, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
      "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
     {"checkpoint-every", PS_OPTION_SECONDS, &options.checkpoint_every, "TIME",

@@ -31,6 +31,7 @@ typedef struct march_options {
     bool restart, balance;
     int state;           /* state_place */
     int64_t visit_steps; /* m; 0: what memory allows */
+    int halo;            /* exchange_way */
 } march_options;
 
 /* ---- the problem of this rank (problem.c, sources.c) ---- */
@@ -144,10 +145,11 @@ typedef struct march {
     struct tiles *tiles;           /* out of core; NULL: in memory */
     ps_dgtd_probe *probes;         /* own ones */
     int64_t *probe_places, probe_count;
-    int64_t batch_max; /* steps that rows have room for */
-    double *values;    /* [batch_max][own probes][6] */
-    double *rows;      /* [batch_max][row_values] of all ranks */
-    double *terms[2];  /* [energy samples of a batch][groups], by field */
+    int64_t batch_max;    /* steps that rows have room for */
+    double *values;       /* [batch_max][own probes][6] */
+    double *rows;         /* [batch_max][row_values] of all ranks */
+    double *terms[2];     /* [energy samples of a batch][groups], by field */
+    double *term_sums[2]; /* of each over the groups */
     record record;
     figures figures;
     march_clock clock;
@@ -173,7 +175,7 @@ int64_t energy_values(const march_options *options);
 void march_report(const march *march);
 
 /* upwind.c: nothing happens with the centred flux. PS_USAGE for what the upwind one cannot do. */
-ps_status upwind_check(const problem *problem, const march_plan *plan);
+ps_status upwind_check(const problem *problem);
 int64_t upwind_bytes(const problem *problem); /* beside the copies of the fields */
 ps_status upwind_open(march *march, int64_t field_bytes);
 ps_status upwind_start(const march *march); /* before the first step of a start */

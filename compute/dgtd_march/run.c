@@ -63,10 +63,11 @@ static ps_status open_rows(march *m)
     PS_TRY(probes_find(p, &m->probes, &m->probe_places, &m->probe_count));
     PS_TRY(PS_ALLOC(&m->values, m->batch_max * m->probe_count * 6, "the probes"));
     PS_TRY(PS_ALLOC(&m->rows, m->batch_max * row_values(m->options, p), "the probes"));
-    for (int field = 0; field < 2; ++field)
-        PS_TRY(PS_ALLOC(&m->terms[field],
-                        term_samples(m) * term_count(m->options, field) * p->system.groups,
-                        "the energy"));
+    for (int field = 0; field < 2; ++field) {
+        int64_t rows = term_samples(m) * term_count(m->options, field);
+        PS_TRY(PS_ALLOC(&m->terms[field], rows * p->system.groups, "the energy"));
+        PS_TRY(PS_ALLOC(&m->term_sums[field], rows, "the energy"));
+    }
     return PS_OK;
 }
 
@@ -74,22 +75,25 @@ static ps_status open_state(march *m)
 {
     problem *p = m->problem;
     m->backend = m->plan->backend;
-    backend_setup setup = {.march = &m->march,
-                           .energy = &m->energy,
-                           .field_bytes = field_bytes(p),
-                           .probes = m->probes,
-                           .probe_count = m->probe_count,
-                           .rows = m->batch_max,
-                           .omegas = p->omegas,
-                           .frequencies = (int)p->frequency_count,
-                           .sums = {m->sums[0], m->sums[1]},
-                           .border = &p->border,
-                           .body = &p->body,
-                           .total = p->domain.total,
-                           .halo_slots = p->domain.halo_count,
-                           .terms = {m->terms[0], m->terms[1]},
-                           .term_values = term_samples(m) * p->system.groups,
-                           .window = m->plan->window ? &m->tiles->request : NULL};
+    backend_setup setup = {
+        .march = &m->march,
+        .energy = &m->energy,
+        .field_bytes = field_bytes(p),
+        .probes = m->probes,
+        .probe_count = m->probe_count,
+        .rows = m->batch_max,
+        .omegas = p->omegas,
+        .frequencies = (int)p->frequency_count,
+        .sums = {m->sums[0], m->sums[1]},
+        .former = {m->tiles ? m->tiles->former[0] : NULL, m->tiles ? m->tiles->former[1] : NULL},
+        .border = &p->border,
+        .body = &p->body,
+        .total = p->domain.total,
+        .halo_slots = p->domain.halo_count,
+        .terms = {m->terms[0], m->terms[1]},
+        .term_rows = term_samples(m),
+        .ranks = ps_comm_size(),
+        .window = m->plan->window ? &m->tiles->request : NULL};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));
@@ -99,7 +103,6 @@ static ps_status open_state(march *m)
     }
     PS_TRY(m->backend->open(&setup, m->plan->ordinal, &m->state));
     if (m->plan->window) m->tiles->window = m->backend->window(m->state);
-    if (m->exchange) exchange_connect(m->exchange, m->backend, m->state);
     return PS_OK;
 }
 
@@ -119,6 +122,8 @@ ps_status march_open(const ps_run *run, const march_options *options, problem *p
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
+    if (m->exchange)
+        PS_TRY(exchange_connect(m->exchange, m->backend, m->state, (exchange_way)options->halo));
     PS_TRY(upwind_open(m, field_bytes(p)));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
@@ -143,6 +148,7 @@ void march_close(march *m)
     for (int field = 0; field < 2; ++field) {
         free(m->sums[field]);
         free(m->terms[field]);
+        free(m->term_sums[field]);
     }
 }
 

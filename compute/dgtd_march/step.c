@@ -127,6 +127,12 @@ static ps_status each_part(march *m, ps_dgtd_field field, int64_t step, int64_t 
 static ps_status half_of_all(march *m, ps_dgtd_field field, int64_t step, int64_t first)
 {
     if (!m->exchange) return half_range(m, field, step, first, 0, m->march.system->groups);
+    if (m->exchange->direct) {
+        PS_TRY(m->backend->edge(m->state, field));
+        PS_TRY(each_part(m, field, step, first, true));
+        PS_TRY(m->backend->push(m->state, field));
+        return each_part(m, field, step, first, false);
+    }
     PS_TRY(each_part(m, field, step, first, true));
     PS_TRY(exchange_gather(m->exchange, field));
     if (!m->backend->beside) PS_TRY(exchange_send(m->exchange));
@@ -149,14 +155,23 @@ ps_status march_steps(march *m, int64_t count)
 
 /* ---- rows ---- */
 
-/* Sums of the terms of one sample, in the order of groups. */
-static double *add_terms(const march *m, ps_dgtd_field field, int64_t sample, double *to)
+/* Values at probes and sums of the terms of `count` steps from the backend. */
+static ps_status take(march *m, int64_t count)
 {
-    int64_t groups = m->march.system->groups, count = term_count(m->options, field);
-    for (int64_t k = 0; k < count; ++k) {
-        const double *term = m->terms[field] + (sample * count + k) * groups;
-        for (int64_t g = 0; g < groups; ++g) to[k] += term[g];
+    int64_t every = terms_every(m), samples = (m->done + count) / every - m->done / every;
+    backend_sums sums;
+    for (int field = 0; field < 2; ++field) {
+        sums.rows[field] = samples * term_count(m->options, (ps_dgtd_field)field);
+        sums.of[field] = m->term_sums[field];
     }
+    return m->backend->take(m->state, count, m->values, &sums);
+}
+
+/* The terms of one sample. */
+static double *put_terms(const march *m, ps_dgtd_field field, int64_t sample, double *to)
+{
+    int64_t count = term_count(m->options, field);
+    memcpy(to, m->term_sums[field] + sample * count, (size_t)count * sizeof *to);
     return to + count;
 }
 
@@ -164,15 +179,15 @@ ps_status march_rows(march *m, int64_t count)
 {
     int64_t width = row_values(m->options, m->problem), sample = 0;
     memset(m->rows, 0, (size_t)(count * width) * sizeof *m->rows);
-    PS_TRY(m->backend->take(m->state, count, m->values));
+    PS_TRY(take(m, count));
     for (int64_t i = 0; i < count; ++i) {
         double *row = m->rows + i * width, *to = row + 6 * m->problem->probe_count;
         for (int64_t p = 0; p < m->probe_count; ++p)
             memcpy(row + 6 * m->probe_places[p], m->values + (i * m->probe_count + p) * 6,
                    6 * sizeof *row);
         if ((m->done + 1 + i) % terms_every(m)) continue;
-        to = add_terms(m, PS_DGTD_E, sample, to);
-        add_terms(m, PS_DGTD_H, sample++, to);
+        to = put_terms(m, PS_DGTD_E, sample, to);
+        put_terms(m, PS_DGTD_H, sample++, to);
     }
     return ps_comm_sum_f64(m->rows, count * width);
 }

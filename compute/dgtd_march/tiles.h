@@ -19,6 +19,7 @@
 typedef struct tiles {
     ps_paged *paged;              /* NULL: the host has all of the state */
     bool plain;                   /* in memory of its own                */
+    void *former[2];              /* copies of the fields that the upwind flux keeps, or NULL */
     ps_device *device;            /* of the pinned memory of that        */
     ps_window *window;            /* of the backend's device, or NULL    */
     ps_window_source source;      /* of the window: the paged arrays     */
@@ -46,9 +47,6 @@ ps_dgtd_skew tiles_skew(const tiles *tiles, int64_t steps); /* of a visit */
  * arrays, which go to march->march and march->sums. PS_EXHAUSTED if not even m = 1 fits. */
 ps_status tiles_open(march *march, int64_t capacity, const char *name, tiles *out);
 void tiles_close(march *march, tiles *tiles); /* and frees the arrays */
-
-/* The copy of a field that the upwind flux keeps, of tiles in a file. */
-void *tiles_former(const tiles *tiles, int field);
 
 /* The fields at the start, all ranges. */
 ps_status tiles_start(march *march);

@@ -9,19 +9,10 @@
 #include "compute/dgtd_march/tiles.h"
 #include "runtime/memory.h"
 
-ps_status upwind_check(const problem *p, const march_plan *plan)
+ps_status upwind_check(const problem *p)
 {
     double limit = p->header->dt_power > 0 ? p->header->dt_power : p->header->dt_rule;
     if (!p->header->upwind) return PS_OK;
-    bool device = plan->backend == &backend_device;
-    if (plan->window || (device && ps_comm_size() > 1))
-        return ps_fail(PS_USAGE,
-                       "the upwind flux is marched on CPU cores, or by one rank with all of the "
-                       "state on a device: give --device cpu or more --device-memory, or set the "
-                       "model up with --flux centred");
-    if (p->header->has_total)
-        return ps_fail(PS_USAGE, "the upwind flux knows no surface between total and scattered "
-                                 "field: set the model up with --flux centred");
     if (p->timing.dt > PS_DGTD_UPWIND_LIMIT * limit * (1 + 1e-9))
         return ps_fail(PS_USAGE,
                        "a step of %.4g s is unstable with the upwind flux, which takes %g of the "
@@ -40,14 +31,46 @@ int64_t upwind_bytes(const problem *p)
 static ps_status allocate(march *m, int64_t field_bytes, ps_dgtd_upwind *x)
 {
     const ps_dgtd_system *s = m->march.system;
-    for (int field = 0; field < 2 && m->backend == &backend_cpu; ++field) {
+    for (int field = 0; field < 2; ++field) {
         if (m->tiles)
-            x->former[field] = tiles_former(m->tiles, field);
-        else
+            x->former[field] = m->tiles->former[field];
+        else if (m->backend == &backend_cpu)
             PS_TRY(ps_alloc(&x->former[field], field_bytes, 1, "the upwind flux"));
     }
     PS_TRY(ps_alloc(&x->own, (int64_t)ps_dgtd_upwind_own_bytes(s), 1, "the upwind flux"));
     return ps_alloc(&x->other, (int64_t)ps_dgtd_upwind_other_bytes(s), 1, "the upwind flux");
+}
+
+/* Impedances of the elements in the halo, from the ranks that have them. */
+static ps_status exchange_impedances(const march *m, double *numbers, double *impedances)
+{
+    const problem *p = m->problem;
+    exchange *x = m->exchange;
+    double *own = numbers, *others = numbers + x->faces;
+    for (int64_t i = 0; i < x->faces; ++i)
+        own[i] = ps_dgtd_impedance(p->materials + p->system.material[x->send[i] / 4]);
+    PS_TRY(exchange_numbers(x, own, others));
+    for (int64_t i = 0; i < x->faces; ++i)
+        impedances[x->receive[i] / 4 - p->domain.halo_base] = others[i];
+    return PS_OK;
+}
+
+static ps_status fill(march *m)
+{
+    const problem *p = m->problem;
+    double *numbers = NULL, *impedances = NULL;
+    ps_status status = PS_OK;
+    if (m->exchange) {
+        status = PS_ALLOC(&numbers, 2 * m->exchange->faces, "the upwind flux");
+        if (status == PS_OK)
+            status = PS_ALLOC(&impedances, p->domain.halo_count, "the upwind flux");
+        status = ps_comm_agree(status);
+        if (status == PS_OK) status = exchange_impedances(m, numbers, impedances);
+    }
+    if (status == PS_OK) ps_dgtd_upwind_fill(m->upwind, &p->system, p->materials, impedances);
+    free(numbers);
+    free(impedances);
+    return status;
 }
 
 ps_status upwind_open(march *m, int64_t field_bytes)
@@ -57,13 +80,7 @@ ps_status upwind_open(march *m, int64_t field_bytes)
     PS_TRY(ps_comm_agree(PS_ALLOC(&m->upwind, 1, "the upwind flux")));
     PS_TRY(ps_comm_agree(allocate(m, field_bytes, m->upwind)));
     m->upwind->slots = p->domain.halo_base + p->domain.halo_count;
-    if (m->exchange) { /* impedances reach the neighbours as a field does; E has no values yet */
-        ps_dgtd_upwind_impedances(&p->system, p->materials, m->march.electric);
-        PS_TRY(exchange_all(m->exchange, PS_DGTD_E));
-    }
-    ps_dgtd_upwind_fill(m->upwind, &p->system, p->materials,
-                        m->exchange ? m->march.electric : NULL);
-    if (m->exchange) memset(m->march.electric, 0, (size_t)field_bytes);
+    PS_TRY(fill(m));
     if (m->backend->upwind) return m->backend->upwind(m->state, m->upwind);
     m->march.upwind = m->upwind;
     return PS_OK;
@@ -71,9 +88,15 @@ ps_status upwind_open(march *m, int64_t field_bytes)
 
 ps_status upwind_start(const march *m)
 {
-    if (m->upwind && m->backend->upwind_start) return m->backend->upwind_start(m->state);
-    if (m->upwind && !m->tiles) /* tiles have it with the state */
-        ps_dgtd_upwind_start(m->upwind, m->march.system, m->march.electric);
+    if (!m->upwind) return PS_OK;
+    if (m->tiles) { /* a file has the copies with the state, and so has a new start */
+        size_t bytes = (size_t)(m->march.system->groups * tiles_field_bytes(m->problem));
+        if (m->first > 0 && !m->tiles->paged)
+            memcpy(m->upwind->former[PS_DGTD_E], m->march.electric, bytes);
+        return PS_OK;
+    }
+    if (m->backend->upwind_start) return m->backend->upwind_start(m->state);
+    ps_dgtd_upwind_start(m->upwind, m->march.system, m->march.electric);
     return PS_OK;
 }
 

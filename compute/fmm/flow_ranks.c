@@ -42,8 +42,7 @@ static double weight_of(const fmm_problem *p, int64_t g)
     int64_t first, end;
     ps_octree_group(tree, p->leaf, g, &first, &end);
     fmm_task near = {.kind = FMM_P2P}, far = {.kind = FMM_M2L}, particles = {.kind = FMM_L2P};
-    near.flop = PS_FMM_P2P_FLOPS * (p->same ? 1 : 0.5) *
-                (double)(p->lists.near_pairs[g] + p->lists.augmented_pairs[g]);
+    near.flop = p->lists.near_flop[g];
     if (p->far)
         far.flop = (double)p->lists.far_pairs[p->leaf][g] * 4 * p->fmm.sides *
                    p->fmm.interpolation.points * p->mean_rank[p->leaf];
@@ -255,7 +254,7 @@ ps_status flow_of_ranks(flow *f)
 {
     PS_TRY(own_leaves(f, f->p->fmm.targets, flow_add_p2p));
     if (f->p->far) PS_TRY(far_of_ranks(f));
-    if (f->p->same) PS_TRY(send_copies(f));
+    if (f->p->mutual) PS_TRY(send_copies(f));
     PS_TRY(own_leaves(f, f->p->fmm.targets, flow_add_reduce));
     return send_results(f);
 }

@@ -65,10 +65,10 @@ void fmm_journal_close(fmm_journal **journal, bool done)
     *journal = NULL;
 }
 
-/* A record: group, number of values, sums [sides], values. */
+/* A record: group, number of values, sums [FMM_PARTS][sides], values. */
 static int64_t record_bytes(int sides, int64_t count)
 {
-    return 16 + (int64_t)sizeof(fmm_sums) * sides + 8 * count;
+    return 16 + (int64_t)sizeof(fmm_sums) * FMM_PARTS * sides + 8 * count;
 }
 
 static ps_status append(fmm_journal *j, const void *record, int64_t bytes)
@@ -91,8 +91,9 @@ ps_status fmm_journal_add(fmm_journal *j, int64_t group, const fmm_sums *sums, i
     int64_t bytes = record_bytes(sides, count), head[2] = {group, count};
     PS_TRY(ps_alloc_untouched((void **)&record, bytes, "the journal"));
     memcpy(record, head, sizeof head);
-    memcpy(record + sizeof head, sums, sizeof *sums * (size_t)sides);
-    memcpy(record + sizeof head + sizeof *sums * (size_t)sides, values, 8 * (size_t)count);
+    size_t sum_bytes = sizeof *sums * FMM_PARTS * (size_t)sides;
+    memcpy(record + sizeof head, sums, sum_bytes);
+    memcpy(record + sizeof head + sum_bytes, values, 8 * (size_t)count);
     ps_status status = append(j, record, bytes);
     free(record);
     return status;
@@ -109,15 +110,16 @@ static ps_status take_record(void *context, int64_t step, int64_t steps, const v
 {
     const replay *r = context;
     int64_t head[2] = {-1, -1};
-    fmm_sums sums[PS_RIGHT_HAND_SIDES_MAX];
+    fmm_sums sums[FMM_PARTS * PS_RIGHT_HAND_SIDES_MAX];
+    size_t sum_bytes = sizeof *sums * FMM_PARTS * (size_t)r->sides;
     if (bytes >= 16) memcpy(head, payload, sizeof head);
     if (bytes != record_bytes(r->sides, head[1]))
         return ps_fail(PS_INVALID, "the journal's record %lld has the wrong size", (long long)step);
     const char *at = (const char *)payload + sizeof head;
-    memcpy(sums, at, sizeof *sums * (size_t)r->sides);
+    memcpy(sums, at, sum_bytes);
     double *values;
     PS_TRY(ps_alloc_untouched((void **)&values, 8 * head[1], "the journal"));
-    memcpy(values, at + sizeof *sums * (size_t)r->sides, 8 * (size_t)head[1]);
+    memcpy(values, at + sum_bytes, 8 * (size_t)head[1]);
     ps_status status = r->take(r->context, head[0], sums, values, head[1]);
     free(values);
     return status;

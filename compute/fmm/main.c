@@ -38,14 +38,18 @@ static const ps_option options[] = {
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "two|all|table",
-     "beside cores, GPUs take tasks of P2P and M2L, M2L first; or of all kinds but the reduction; "
-     "or P2P and M2L as in RR-8513, Table 3",
+    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "down|two|all|table",
+     "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; or "
+     "of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3",
+     0, 0, 0},
+    {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
+     "pairs of particles of two groups: from both sides at once, with copies that are added later, "
+     "or of each group by itself; auto: one-sided beside GPUs unless --gpu-kinds table",
      0, 0, 0},
     {"termination", PS_OPTION_CHOICE, &chosen.termination,
      "auto|none|bucket|kind|time|backlog|balance",
      "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: balance with "
-     "--gpu-kinds two, else backlog",
+     "--gpu-kinds down and two, else backlog",
      0, 0, 0},
     {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
      "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
@@ -180,7 +184,7 @@ static ps_status open_journal(fmm_run *r)
 static ps_status open_work(fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    PS_TRY(PS_ALLOC(&r->work.sums, r->groups * p->fmm.sides, "sums of groups"));
+    PS_TRY(PS_ALLOC(&r->work.sums, r->groups * FMM_PARTS * p->fmm.sides, "sums of groups"));
     if (p->rank) return PS_OK; /* rank 0 has the results */
     PS_TRY(fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
                          &r->work.sink));
@@ -230,7 +234,8 @@ static ps_status compute(fmm_run *r)
     r->work.finished = 0;
     PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
     PS_TRY(ps_comm_sum_f64((double *)r->work.sums,
-                           r->groups * r->problem.fmm.sides * (int64_t)(sizeof(fmm_sums) / 8)));
+                           r->groups * FMM_PARTS * r->problem.fmm.sides *
+                               (int64_t)(sizeof(fmm_sums) / 8)));
     if (r->stopped) {
         ps_info(r->work.journal ? "stopped; continue with the same command and --restart"
                                 : "stopped; nothing is kept without --journal");
@@ -287,7 +292,6 @@ static ps_status prepare(fmm_run *r)
         fmm_resident_prepare(r);
         return PS_OK;
     }
-    PS_TRY(fmm_share_groups(&r->problem));
     return fmm_run_prepare(r);
 }
 

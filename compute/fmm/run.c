@@ -80,12 +80,19 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
     PS_TRY(open_gpus(r));
+    PS_TRY(fmm_pairs_choose(r->options, &r->problem));
+    PS_TRY(fmm_share_groups(&r->problem));
     int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
     r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     r->whole_bytes = fmm_pool_whole(r->pool);
-    return share_memory(r);
+    PS_TRY(share_memory(r));
+    bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
+    if (!in_core || r->options->journal || r->options->restart) return PS_OK;
+    r->problem.near_first = true;
+    if (r->sink_budget) r->problem.reductions = FMM_PARTS;
+    return fmm_run_recount(r);
 }
 
 ps_status fmm_run_recount(fmm_run *r)
@@ -132,7 +139,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
     PS_TRY(ps_grow((void **)&in->accesses, &in->capacity, task->count, sizeof *in->accesses,
                    "accesses of a task"));
     PS_TRY(fmm_pool_acquire(r->pool, task->pieces, task->modes, task->count, in->accesses));
-    fmm_arguments arguments = {&r->work, task->level, task->group};
+    fmm_arguments arguments = {&r->work, task->level, task->part, task->group};
     ps_task_spec spec = {.codelet = &fmm_codelets[task->kind],
                          .bucket = fmm_bucket(&r->problem, task),
                          .level = task->level,
@@ -161,7 +168,7 @@ static ps_status wait_for_all(inserter *in)
     int64_t done = -1;
     bool keeps = in->run->work.journal && in->leaf_tasks;
     do {
-        PS_TRY(ps_task_queue_progress(in->run->queue, &done));
+        PS_TRY(ps_task_queue_watch(in->run->queue, 0.05, &done));
         ps_progress_update(&in->progress, done);
         if (!keeps && in->run->problem.ranks == 1 && ps_stop_requested()) in->run->stopped = true;
     } while (done < in->inserted && (!in->run->stopped || keeps));
@@ -171,7 +178,7 @@ static ps_status wait_for_all(inserter *in)
 static ps_termination termination_of(const fmm_options *options)
 {
     if (options->termination) return (ps_termination)(options->termination - 1);
-    return options->gpu_kinds == FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
+    return options->gpu_kinds <= FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
 }
 
 static ps_status open_queue(fmm_run *r)
@@ -193,7 +200,7 @@ static ps_status open_queue(fmm_run *r)
     if (r->problem.gpus) {
         PS_TRY(fmm_gpus_prepare(r->work.gpus, &r->problem));
         config.devices = fmm_gpus_devices(r->work.gpus);
-        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run);
+        config.device_memory = fmm_gpus_memory(r->work.gpus, r->run, r->whole_bytes);
     }
     if (r->pool_budget >= r->whole_bytes)
         PS_TRY(fmm_pool_load(r->pool, r->problem.gpus ? config.devices[0] : NULL));

@@ -9,7 +9,6 @@
 #include "formats/transmission.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/report.h"
 
 enum { SAMPLES = 500, IDENTITY_BYTES = 40 };
 
@@ -18,7 +17,7 @@ const char *const solve_method_names[] = {"direct",      "cg",    "bicgstab", "b
 
 static struct {
     int64_t slabs, limit, restart, checkpoint;
-    int method, kind, inner;
+    int method, kind, inner, precision;
     double tolerance, coarse, inner_tolerance;
     const char *transmission, *coefficients, *subdomains;
     bool streamed, resume;
@@ -38,10 +37,8 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"method", PS_OPTION_CHOICE, &chosen.method,
      "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
-     "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: "
-     "fixed "
-     "point, GMRES or double sweeps over the interfaces. auto: direct; gmres, or sweeps where "
-     "slabs "
+     "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: fixed "
+     "point, GMRES or double sweeps over the interfaces. auto: direct; gmres, or sweeps where slabs "
      "are streamed",
      0, 0, PS_IDENTITY},
     {"kind", PS_OPTION_CHOICE, &chosen.kind, "oo0|oo0-two-sided|oo2|oo2-two-sided",
@@ -61,8 +58,7 @@ static const ps_option options[] = {
     {"gmres-restart", PS_OPTION_INT, &chosen.restart, "N", "steps between restarts of GMRES", 1,
      PS_GMRES_RESTART, PS_IDENTITY},
     {"streamed", PS_OPTION_FLAG, &chosen.streamed, NULL,
-     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by "
-     "itself "
+     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by itself "
      "where --host-memory is too little otherwise. The same bits",
      0, 0, 0},
     {"inner", PS_OPTION_CHOICE, &chosen.inner, "direct|cg|bicgstab|bicgcr",
@@ -73,6 +69,9 @@ static const ps_option options[] = {
      "relative residual of the slabs; 0: a hundredth of the last interface residual, of the wanted "
      "one with GMRES",
      0, .5, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, "fp64|mixed",
+     "mixed: --method cg on a device with vectors in fp32, its residual made anew in fp64 at times",
+     0, 0, PS_IDENTITY},
     {"checkpoint", PS_OPTION_INT, &chosen.checkpoint, "N",
      "iterations between checkpoints; 0: only when stopped; -1: 1 with fixed point and sweeps, 5 "
      "with GMRES, 200 with Krylov methods",
@@ -257,24 +256,35 @@ static ps_status choose_method(solve_problem *p)
     return check_ways(p);
 }
 
-/* Whether a device can do what is wanted: the box as one on one rank; slabs at once, directly. */
+/* Whether a device can do what is wanted: the box as one, or double sweeps, on one rank; slabs at
+ * once; all of it directly. */
 static bool device_can(const solve_options *o)
 {
-    if (o->subdomains || o->streamed || o->inner != METHOD_DIRECT || o->method == METHOD_SWEEPS)
-        return false;
-    return o->slabs > 1 || ps_comm_size() == 1;
+    bool sweeps = o->method == METHOD_SWEEPS;
+    if (o->subdomains || o->inner != METHOD_DIRECT || (o->streamed && !sweeps)) return false;
+    return (o->slabs > 1 && !sweeps) || ps_comm_size() == 1;
+}
+
+/* P-CG of the box as one on a device is what there is in fp32. */
+static ps_status check_precision(const solve_problem *p)
+{
+    if (!p->options.mixed || (p->way == &solve_whole_device && p->options.method == METHOD_CG))
+        return PS_OK;
+    return ps_fail(PS_USAGE, "--precision mixed is for --method cg with --slabs 1 on a CUDA device");
 }
 
 static ps_status choose_device(solve_problem *p)
 {
     const char *name = p->run->device;
     bool any = strcmp(name, "auto") == 0;
+    ps_device_expect_tasks(); /* solves are short: kernels are loaded before */
     if (strcmp(name, "cpu") == 0 || (any && (!device_can(&p->options) || !ps_device_count())))
         return PS_OK;
     if (!device_can(&p->options))
         return ps_fail(PS_USAGE,
-                       "--device %s: a device takes the box as one (on one rank) or slabs "
-                       "in memory by fixed point or gmres with --inner direct",
+                       "--device %s: with --inner direct, a device takes the box as one or "
+                       "slabs by sweeps, both on one rank, or slabs in memory by fixed point or "
+                       "gmres",
                        name);
     return ps_device_open(name, ps_comm_local_rank(), &p->device);
 }
@@ -284,6 +294,7 @@ static const solve_way *way_of(const solve_problem *p)
     bool device = p->device && ps_device_describe(p->device).kind == PS_DEVICE_CUDA;
     if (p->options.subdomains) return &solve_parts;
     if (p->options.slabs == 1) return device ? &solve_whole_device : &solve_whole;
+    if (device && p->options.method == METHOD_SWEEPS) return &solve_sweeps_device;
     return device ? &solve_slabs_device : &solve_slabs;
 }
 
@@ -293,6 +304,7 @@ static ps_status plan_memory(solve_problem *p)
     solve_options *o = &p->options;
     PS_TRY(choose_device(p));
     p->way = way_of(p);
+    PS_TRY(check_precision(p));
     p->memory = p->way->memory(p);
     bool cut = p->way == &solve_slabs;
     if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
@@ -344,6 +356,7 @@ static ps_status prepare(solve_problem *p)
                                  .coarse = chosen.coarse / 1000,
                                  .streamed = chosen.streamed,
                                  .resume = chosen.resume,
+                                 .mixed = chosen.precision == 1,
                                  .subdomains = chosen.subdomains};
     PS_TRY(choose_method(p));
     if (p->options.slabs > 1 || p->options.subdomains) PS_TRY(choose_transmission(p));
@@ -364,45 +377,6 @@ static ps_status identify(solve_problem *p, char out[IDENTITY_BYTES])
     snprintf(out, IDENTITY_BYTES, "%016llx", (unsigned long long)XXH3_64bits(text, (size_t)length));
     p->options.identity = out;
     return PS_OK;
-}
-
-static void report(const solve_problem *p, double seconds)
-{
-    const solve_options *o = &p->options;
-    int64_t figures[3] = {p->memory, ps_memory_peak(), p->inner_iterations};
-    ps_comm_max_i64(figures, 2);
-    ps_comm_sum_i64(figures + 2, 1);
-    if (ps_comm_rank() > 0) return;
-    ps_report *r = ps_report_new(p->run->json);
-    ps_report_ints(r, "nodes", p->grid.nodes, 3);
-    ps_report_int(r, "unknowns", ps_q1_grid_size(&p->grid), "");
-    ps_report_text(r, "method", solve_method_name(o));
-    ps_report_int(r, "slabs", o->slabs, "");
-    ps_report_int(r, "ranks", ps_comm_size(), "");
-    ps_report_text(r, "device", p->device ? ps_device_describe(p->device).name : "cpu");
-    ps_report_flag(r, "streamed", o->streamed);
-    ps_report_int(r, "memory", figures[0], "B");
-    if (o->slabs > 1 && !o->substructured) {
-        ps_report_text(r, "kind", o->kind);
-        ps_report_real(r, "p1", 1000 * o->transmission.p[0], "1/km");
-        ps_report_real(r, "q1", o->transmission.q[0] / 1000, "km");
-        ps_report_real(r, "p2", 1000 * o->transmission.p[1], "1/km");
-        ps_report_real(r, "q2", o->transmission.q[1] / 1000, "km");
-        if (o->factor > 0) ps_report_real(r, "predicted_factor", sqrt(o->factor), "");
-    }
-    if (!p->run->plan) {
-        ps_report_int(r, "iterations", p->result.iterations, "");
-        if (o->inner != METHOD_DIRECT) ps_report_int(r, "inner_iterations", figures[2], "");
-        ps_report_real(r, "interface_residual", p->result.residual, "");
-        if (!p->trial) ps_report_real(r, "residual", p->residual, "");
-        ps_report_real(r, "reading", p->seconds[SECONDS_READ], "s");
-        ps_report_real(r, "solving", p->seconds[SECONDS_SOLVE], "s");
-        ps_report_real(r, "writing", p->seconds[SECONDS_WRITE], "s");
-        ps_report_real(r, "checking", p->seconds[SECONDS_CHECK], "s");
-        ps_report_real(r, "time", seconds, "s");
-    }
-    ps_report_int(r, "peak_memory", figures[1], "B");
-    ps_report_print(&r);
 }
 
 static ps_status check(solve_problem *p)
@@ -448,7 +422,7 @@ static ps_status solve(solve_problem *p)
         return PS_OK;
     }
     if (!p->trial) PS_TRY(check(p));
-    report(p, ps_clock() - start);
+    solve_report(p, ps_clock() - start);
     return PS_OK;
 }
 
@@ -466,7 +440,7 @@ static ps_status run_solve(ps_run *run)
     solve_problem p = {.run = run, .trial = run->operand_count < 2};
     ps_status status = ps_comm_agree(prepare(&p));
     if (status == PS_OK && run->plan)
-        report(&p, 0);
+        solve_report(&p, 0);
     else if (status == PS_OK && up_to_date(&p))
         ps_info("%s is up to date; --force solves again", run->operands[1]);
     else if (status == PS_OK)

@@ -3,10 +3,11 @@
  *
  * Offsets have 64 bits, values fp32 or fp64; fp32 products are summed in fp32. Two kernels:
  *
- *   rows    w = 2 .. 32 threads a row add entries l, l + w, ... and then one another's sums (N.
- * Bell, M. Garland, SC 2009) stream  a block takes the products of some consecutive rows in the
- * order of memory into shared memory, w threads a row add them: no thread idles over short rows,
- * and what is read is read in whole lines
+ *   rows:   w = 2 .. 32 threads a row add entries l, l + w, ... and then one another's sums
+ *           (N. Bell, M. Garland, SC 2009)
+ *   stream: a block takes the products of some consecutive rows in the order of memory into shared
+ *           memory, w threads a row add them: no thread idles over short rows, and what is read is
+ *           read in whole lines
  *
  * The best kernel and w depend on row lengths, size and card: ps_csr_device_tune measures them all
  * once ("gridification") and keeps the choice in the struct. Sums have a fixed order for a choice.

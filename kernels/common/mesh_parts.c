@@ -205,6 +205,43 @@ int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const 
     return head ? layer[queue[head - 1] - first] + 1 : 0;
 }
 
+/* The layer that an element should move to, or its own. */
+static int32_t better_layer(const int32_t *links, int64_t first, int64_t end, const int32_t *layer,
+                            const int64_t *sizes, int64_t layers, int32_t e)
+{
+    int32_t own = layer[e - first], low = own, high = own;
+    for (int face = 0; face < 4; ++face) {
+        int32_t link = links[4 * (int64_t)e + face];
+        if (link < 0 || link / 4 < first || link / 4 >= end) continue;
+        int32_t other = layer[link / 4 - first];
+        if (other < low) low = other;
+        if (other > high) high = other;
+    }
+    if (high == own && own > 0 && sizes[own - 1] < sizes[own] - 1) return own - 1;
+    if (low == own && own < layers - 1 && sizes[own + 1] < sizes[own] - 1) return own + 1;
+    return own;
+}
+
+void ps_mesh_even_layers(const int32_t *links, int64_t first, int64_t end, int64_t layers,
+                         const int32_t *queue, int32_t *layer, int64_t *sizes)
+{
+    int64_t moved = end - first;
+    memset(sizes, 0, (size_t)layers * sizeof *sizes);
+    for (int64_t i = 0; i < end - first; ++i) ++sizes[layer[i]];
+    while (moved * 1000 > end - first) {
+        moved = 0;
+        for (int64_t i = end - first - 1; i >= 0; --i) {
+            int32_t e = queue[i], own = layer[e - first];
+            int32_t to = better_layer(links, first, end, layer, sizes, layers, e);
+            if (to == own) continue;
+            layer[e - first] = to;
+            --sizes[own];
+            ++sizes[to];
+            ++moved;
+        }
+    }
+}
+
 void ps_order_by_key(const int32_t *key, int64_t count, int64_t keys, int64_t *start,
                      int32_t *order)
 {

@@ -44,6 +44,8 @@ ps_status ps_dgtd_halo_cuda(const ps_dgtd_device *device, void *field, const int
 ps_status ps_dgtd_inner_cuda(const ps_dgtd_device *device, const double *weights, const void *a,
                              const void *b, int64_t begin, int64_t end, double *partial,
                              ps_stream *stream);
+ps_status ps_dgtd_add_groups_cuda(const double *terms, int64_t groups, int64_t rows, double *out,
+                                  ps_stream *stream);
 ps_status ps_dgtd_probe_cuda(const ps_dgtd_device *device, const void *field, const int64_t *slots,
                              const double *weights, int64_t count, double *out, ps_stream *stream);
 ps_status ps_dgtd_dft_cuda(const ps_dgtd_device *device, const void *field, const double *factors,
@@ -54,8 +56,9 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
                                ps_stream *stream);
 
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
-                                   const ps_dgtd_device_border *border, const void *field,
-                                   const ps_dgtd_border_parts *parts, ps_stream *stream);
+                                   const ps_dgtd_device_border *border, ps_dgtd_field which,
+                                   const void *field, const ps_dgtd_border_parts *parts,
+                                   ps_stream *stream);
 ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                     const ps_dgtd_device_border *border, ps_dgtd_field which,
                                     void *field, const ps_dgtd_border_parts *parts,

@@ -35,6 +35,11 @@ ps_status ps_dgtd_inner_cuda(const ps_dgtd_device *device, const double *weights
 {
     return none();
 }
+ps_status ps_dgtd_add_groups_cuda(const double *terms, int64_t groups, int64_t rows, double *out,
+                                  ps_stream *stream)
+{
+    return none();
+}
 ps_status ps_dgtd_probe_cuda(const ps_dgtd_device *device, const void *field, const int64_t *slots,
                              const double *weights, int64_t count, double *out, ps_stream *stream)
 {
@@ -53,8 +58,9 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
     return none();
 }
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
-                                   const ps_dgtd_device_border *border, const void *field,
-                                   const ps_dgtd_border_parts *parts, ps_stream *stream)
+                                   const ps_dgtd_device_border *border, ps_dgtd_field which,
+                                   const void *field, const ps_dgtd_border_parts *parts,
+                                   ps_stream *stream)
 {
     return none();
 }
@@ -307,6 +313,15 @@ ps_status ps_dgtd_device_inner(const ps_dgtd_device *device, const double *weigh
     PS_TRY(check(stream, end - begin, &done));
     if (done) return PS_OK;
     return ps_dgtd_inner_cuda(device, weights, a, b, begin, end, partial, stream);
+}
+
+ps_status ps_dgtd_device_add_groups(const double *terms, int64_t groups, int64_t rows, double *out,
+                                    ps_stream *stream)
+{
+    int done;
+    PS_TRY(check(stream, rows, &done));
+    if (done) return PS_OK;
+    return ps_dgtd_add_groups_cuda(terms, groups, rows, out, stream);
 }
 
 void ps_dgtd_device_probe_weights(const ps_dgtd_device_tables *tables, const double *nodal,

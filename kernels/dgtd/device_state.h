@@ -95,11 +95,15 @@ ps_status ps_dgtd_device_halo_unpack(const ps_dgtd_device *device, void *field,
                                      const int32_t *faces, int64_t count, const void *buffer,
                                      ps_stream *stream);
 
-/* partial[g] = the part of groups [begin, end) in ps_dgtd_inner; all on the device but the sum,
- * which is the caller's, in order. */
+/* partial[g] = the part of groups [begin, end) in ps_dgtd_inner; all on the device. */
 ps_status ps_dgtd_device_inner(const ps_dgtd_device *device, const double *weights, const void *a,
                                const void *b, int64_t begin, int64_t end, double *partial,
                                ps_stream *stream);
+
+/* out[r] = sum of terms[rows][groups] over the groups, in an order of its own that is always the
+ * same; all on the device. */
+ps_status ps_dgtd_device_add_groups(const double *terms, int64_t groups, int64_t rows, double *out,
+                                    ps_stream *stream);
 
 /* out[count][3] = sum_i weights[k][i] field of slots[k] at i: double, on the device as are slots
  * and weights[count][nodes]. Weights for values at nodes become those for coefficients by

@@ -96,6 +96,23 @@ __global__ void inner(const ps_dgtd_device d, int nodes, const double *__restric
     partial[g] = total;
 }
 
+/* A block a row of `terms`: its threads add up every so many, and then each other's sums, always in
+ * the same order. */
+enum { SUMMANDS = 1024 };
+__global__ void add_groups(const double *__restrict__ terms, int64_t groups, double *out)
+{
+    __shared__ double sums[SUMMANDS];
+    const double *row = terms + blockIdx.x * groups;
+    double sum = 0;
+    for (int64_t g = threadIdx.x; g < groups; g += SUMMANDS) sum += row[g];
+    sums[threadIdx.x] = sum;
+    for (int half = SUMMANDS / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
+}
+
 template <typename real>
 __global__ void probe(int nodes, const real *__restrict__ field, const int64_t *__restrict__ slots,
                       const double *__restrict__ weights, int64_t count, double *__restrict__ out)
@@ -253,6 +270,16 @@ extern "C" ps_status ps_dgtd_inner_cuda(const ps_dgtd_device *device, const doub
                                         double *partial, ps_stream *stream)
 {
     BY_PRECISION(launch_inner, device, weights, a, b, begin, end, partial);
+}
+
+extern "C" ps_status ps_dgtd_add_groups_cuda(const double *terms, int64_t groups, int64_t rows,
+                                             double *out, ps_stream *stream)
+{
+    cudaStream_t queue;
+    PS_TRY(enter(stream, &queue));
+    add_groups<<<(unsigned)rows, SUMMANDS, 0, queue>>>(terms, groups, out);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
 }
 
 extern "C" ps_status ps_dgtd_probe_cuda(const ps_dgtd_device *device, const void *field,

@@ -22,16 +22,7 @@ size_t ps_dgtd_upwind_other_bytes(const ps_dgtd_system *system)
     return (size_t)(4 * system->groups * ps_dgtd_lanes(system->precision)) * real_bytes(system);
 }
 
-static double impedance_of(const ps_dgtd_material *x) { return sqrt(x->mu / x->eps); }
-
-void ps_dgtd_upwind_impedances(const ps_dgtd_system *system, const ps_dgtd_material *materials,
-                               void *field)
-{
-    for (int64_t e = 0; e < system->elements; ++e)
-        for (int c = 0; c < 3; ++c)
-            for (int i = 0; i < system->reference->nodes; ++i)
-                ps_dgtd_put(system, field, e, c, i, impedance_of(materials + system->material[e]));
-}
+double ps_dgtd_impedance(const ps_dgtd_material *x) { return sqrt(x->mu / x->eps); }
 
 static void put_real(const ps_dgtd_system *system, void *array, int64_t index, double value)
 {
@@ -42,18 +33,18 @@ static void put_real(const ps_dgtd_system *system, void *array, int64_t index, d
 }
 
 void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
-                         const ps_dgtd_material *materials, const void *impedances)
+                         const ps_dgtd_material *materials, const double *impedances)
 {
     int lanes = ps_dgtd_lanes(system->precision);
+    int64_t slots = system->groups * lanes;
     for (int64_t m = 0; m < system->materials; ++m)
-        put_real(system, upwind->own, m, impedance_of(materials + m));
-    for (int64_t slot = 0; slot < system->groups * lanes; ++slot)
+        put_real(system, upwind->own, m, ps_dgtd_impedance(materials + m));
+    for (int64_t slot = 0; slot < slots; ++slot)
         for (int f = 0; f < 4; ++f) {
             int64_t at = (slot / lanes * 4 + f) * lanes + slot % lanes;
-            int32_t link = system->links[at];
-            const int16_t *nodes = system->reference->face[link % 4];
-            double value = impedances ? ps_dgtd_get(system, impedances, link / 4, 0, nodes[0])
-                                      : impedance_of(materials + system->material[link / 4]);
+            int64_t other = system->links[at] / 4;
+            double value = other < slots ? ps_dgtd_impedance(materials + system->material[other])
+                                         : impedances[other - slots];
             if (slot >= system->elements || system->kinds[at] == PS_DGTD_ABSORBING) value = 0;
             put_real(system, upwind->other, at, value);
         }

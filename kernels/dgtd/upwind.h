@@ -16,7 +16,8 @@
  * (ps_dgtd_upwind_start), after a restart too.
  *
  * Boundary: ghosts as in half_step.h, Z_k = Z_i. Absorbing faces are upwind already and get
- * nothing. At total/scattered surfaces the incident field would be missing in [E]: not supported.
+ * nothing. At total/scattered surfaces [E] misses the incident field, which border.h adds: Z_k =
+ * Z_i there.
  *
  * Time step: at most PS_DGTD_UPWIND_LIMIT of the limit of the centred flux (measured: .438 to .453
  * for P1..P4, with and without absorbing faces, mixed materials, shaken meshes).
@@ -39,13 +40,12 @@ typedef struct ps_dgtd_upwind {
 size_t ps_dgtd_upwind_own_bytes(const ps_dgtd_system *system);
 size_t ps_dgtd_upwind_other_bytes(const ps_dgtd_system *system);
 
-/* Writes Z of every element to a field, as constants in all nodes: to be handed to the neighbours
- * like one (halo), before .._fill reads it. */
-void ps_dgtd_upwind_impedances(const ps_dgtd_system *system, const ps_dgtd_material *materials,
-                               void *field);
-/* Fills own and other; impedances NULL: without a halo, those of the neighbours' materials. */
+/* sqrt(mu/eps) */
+double ps_dgtd_impedance(const ps_dgtd_material *material);
+/* Fills own and other; impedances of the elements in the halo slots, which begin with the slot
+ * behind the last group; NULL: there are none. */
 void ps_dgtd_upwind_fill(ps_dgtd_upwind *upwind, const ps_dgtd_system *system,
-                         const ps_dgtd_material *materials, const void *impedances);
+                         const ps_dgtd_material *materials, const double *impedances);
 
 /* former[E] = E, before the first step. */
 void ps_dgtd_upwind_start(const ps_dgtd_upwind *upwind, const ps_dgtd_system *system,

@@ -113,28 +113,61 @@ static void set_interior(job *j, int64_t part)
         if (touches_other(j, e)) p->interior[part] = 0;
 }
 
+/* Layers of a part's elements, counted from those of the parts before on. */
+static ps_status find_layers(job *j, int64_t part, int32_t *layer, int32_t *queue)
+{
+    ps_partition *p = &j->mesh;
+    int64_t first = p->part_start[part], end = p->part_start[part + 1], *sizes;
+    set_interior(j, part);
+    int64_t layers =
+        ps_mesh_layers(p->vertices, p->tetrahedra, p->links, first, end, layer + first, queue);
+    PS_TRY(PS_ALLOC(&sizes, layers, "layers"));
+    ps_mesh_even_layers(p->links, first, end, layers, queue, layer + first, sizes);
+    free(sizes);
+    for (int64_t e = first; e < end; ++e) layer[e] += (int32_t)p->layer_count;
+    p->layer_count += layers;
+    return PS_OK;
+}
+
+/* Within a layer those without a neighbour in the next one come first, and last those without one in
+ * the layer before: a group of lanes that lies in two layers then reaches no farther than one of them
+ * does, and ranges (kernels/dgtd/ranges.h) are hardly thicker than layers. */
+enum { KEYS_A_LAYER = 3 };
+static void mark_ends(const job *j, const int32_t *layer, int32_t *key)
+{
+    const ps_partition *p = &j->mesh;
+#pragma omp parallel for
+    for (int64_t e = 0; e < p->elements; ++e) {
+        int next = 0, before = 0;
+        for (int f = 0; f < 4; ++f) {
+            int32_t link = p->links[4 * e + f];
+            if (link < 0 || j->part[link / 4] != j->part[e]) continue;
+            next |= layer[link / 4] > layer[e];
+            before |= layer[link / 4] < layer[e];
+        }
+        key[e] = KEYS_A_LAYER * layer[e] + (!next ? 0 : before ? 1 : 2);
+    }
+}
+
 static ps_status order_layers(job *j)
 {
     ps_partition *p = &j->mesh;
-    int32_t *key = NULL, *queue = NULL;
+    int32_t *layer = NULL, *queue = NULL;
+    int64_t *start = NULL;
     ps_status status;
-    PS_GUARD(status, done, PS_ALLOC(&key, p->elements, "keys of elements"));
+    PS_GUARD(status, done, PS_ALLOC(&layer, p->elements, "layers"));
     PS_GUARD(status, done, PS_ALLOC(&queue, p->elements, "layers"));
-    for (int64_t q = 0; q < p->parts; ++q) {
-        int64_t first = p->part_start[q], end = p->part_start[q + 1];
-        set_interior(j, q);
-        int64_t layers =
-            ps_mesh_layers(p->vertices, p->tetrahedra, p->links, first, end, key + first, queue);
-        for (int64_t e = first; e < end; ++e) key[e] += (int32_t)p->layer_count;
-        p->layer_count += layers;
-    }
-    free(queue);
-    queue = NULL;
+    for (int64_t q = 0; q < p->parts; ++q)
+        PS_GUARD(status, done, find_layers(j, q, layer, queue));
     PS_GUARD(status, done, PS_ALLOC(&p->layer_start, p->layer_count + 1, "layers"));
-    status = sort_by(j, key, p->layer_count, p->layer_start);
+    PS_GUARD(status, done, PS_ALLOC(&start, KEYS_A_LAYER * p->layer_count + 1, "layers"));
+    mark_ends(j, layer, queue);
+    PS_GUARD(status, done, sort_by(j, queue, KEYS_A_LAYER * p->layer_count, start));
+    for (int64_t l = 0; l <= p->layer_count; ++l) p->layer_start[l] = start[KEYS_A_LAYER * l];
 done:
-    free(key);
+    free(layer);
     free(queue);
+    free(start);
     return status;
 }
 

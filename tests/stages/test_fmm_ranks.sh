@@ -19,6 +19,10 @@ for n in 2 3; do
     within "$(figure received)" 1 1e9 "bytes received"
     penstock-verify trace.part0000.h5 trace.part000$((n - 1)).h5 > /dev/null || fail "traces of $n ranks"
 done
+expect 0 "" $fmm tree.h5 sided.h5 --accuracy 4 --pairs one-sided
+expect 0 "" mpirun -n 3 $fmm tree.h5 ranks.h5 --accuracy 4 --threads 1 --pairs one-sided --check 200 --force
+same ranks.h5 sided.h5
+expect 0 "" mpirun -n 2 $fmm tree.h5 ranks.h5 --accuracy 4 --threads 1 --check 200 --force
 expect 0 "up to date" mpirun -n 2 $fmm tree.h5 ranks.h5 --accuracy 4 --threads 1 --check 200
 expect 0 "" mpirun -n 2 $fmm tree.h5 ranks.h5 --accuracy 4 --threads 1 --force --host-memory 24M
 [ "$(figure in_core)" = no ] || fail "24 MB hold everything"

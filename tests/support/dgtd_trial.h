@@ -132,8 +132,7 @@ static inline void fill_upwind(const trial *t, dgtd_case *x, ps_dgtd_upwind *u)
     u->own = dgtd_array(ps_dgtd_upwind_own_bytes(&x->system));
     u->other = dgtd_array(ps_dgtd_upwind_other_bytes(&x->system));
     for (int f = 0; f < 2; ++f) u->former[f] = dgtd_array(dgtd_case_field_bytes(x));
-    ps_dgtd_upwind_impedances(&x->system, t->materials, x->former);
-    ps_dgtd_upwind_fill(u, &x->system, t->materials, x->former);
+    ps_dgtd_upwind_fill(u, &x->system, t->materials, NULL);
 }
 
 static inline ps_status add_upwind(trial *t)

@@ -81,6 +81,36 @@ static void check_layers(const cube_tets *mesh, int64_t first, int64_t end, cons
     free(sizes);
 }
 
+/* Of all but the elements of the cube's one corner: layers from another corner grow, and are evened
+ * out. */
+static void even_layers(void **state)
+{
+    enum { N = 6 };
+    cube_tets mesh;
+    check_ok(cube_tets_init(&mesh, N, .2, PS_DGTD_PEC));
+    int64_t first = mesh.elements / 7, end = mesh.elements, sizes[100], most = 0, squares[2] = {0};
+    int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
+    int32_t *queue = malloc((size_t)mesh.elements * sizeof *queue);
+    int64_t layers =
+        ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, first, end, layer, queue);
+    assert_in_range(layers, 2, 100);
+    memset(sizes, 0, sizeof sizes);
+    for (int64_t i = 0; i < end - first; ++i) ++sizes[layer[i]];
+    for (int64_t l = 0; l < layers; ++l) {
+        squares[0] += sizes[l] * sizes[l];
+        if (sizes[l] > most) most = sizes[l];
+    }
+    ps_mesh_even_layers(mesh.links, first, end, layers, queue, layer, sizes);
+    check_layers(&mesh, first, end, layer, layers);
+    for (int64_t l = 0; l < layers; ++l) {
+        assert_true(sizes[l] <= most);
+        squares[1] += sizes[l] * sizes[l];
+    }
+    assert_true(squares[1] < squares[0]);
+    free(layer), free(queue);
+    cube_tets_release(&mesh);
+}
+
 static void layers_of_a_cube(void **state)
 {
     enum { N = 5 };
@@ -128,6 +158,7 @@ int main(void)
         cmocka_unit_test(runs_of_equal_weight),
         cmocka_unit_test(boxes_of_a_cube),
         cmocka_unit_test(layers_of_a_cube),
+        cmocka_unit_test(even_layers),
         cmocka_unit_test(sorted_by_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,6 +266,84 @@ static void restarts(void **unused)
     free(w.u);
 }
 
+/* ---- vectors elsewhere ---- */
+
+/* `Elsewhere` is memory of its own here; sums are taken as the cores take them. */
+static ps_status table_dots(void *context, int64_t count, const double *a, const double *b,
+                            double *parts)
+{
+    const ps_interface *p = context;
+    int64_t face = p->size / p->traces;
+    memset(parts, 0, (size_t)(count * p->all) * sizeof *parts);
+    for (int64_t v = 0; v < count; ++v)
+        for (int64_t i = 0; i < p->size; ++i)
+            parts[v * p->all + p->first + i / face] += a[v * p->size + i] * b[i];
+    return PS_OK;
+}
+
+static ps_status table_add(void *context, int64_t count, const double *factors, const double *a,
+                           double *y)
+{
+    const ps_interface *p = context;
+    for (int64_t v = 0; v < count; ++v)
+        for (int64_t i = 0; i < p->size; ++i) y[i] += factors[v] * a[v * p->size + i];
+    return PS_OK;
+}
+
+static ps_status table_subtract(void *context, const double *x, double *y)
+{
+    const ps_interface *p = context;
+    for (int64_t i = 0; i < p->size; ++i) y[i] = x[i] - y[i];
+    return PS_OK;
+}
+
+static ps_status table_divide(void *context, double by, double *x)
+{
+    const ps_interface *p = context;
+    for (int64_t i = 0; i < p->size; ++i) x[i] /= by;
+    return PS_OK;
+}
+
+/* By a table of operations: the same iterations and answer as on the cores. */
+static void vectors_may_live_elsewhere(void **unused)
+{
+    whole w = make_whole();
+    ps_krylov_result here, there;
+    ps_slab_box_plan plan = {.grid = w.grid,
+                             .slabs = 4,
+                             .transmission = {{.3, .1}, {2, 3}},
+                             .modes = false,
+                             .threads = 1,
+                             .load = w.load};
+    for (int gmres = 0; gmres < 2; ++gmres) {
+        fixture f = open_box(&plan), other = open_box(&plan);
+        const ps_gmres options = {1e-12, 200, 5, false};
+        ps_interface problem = ps_slab_box_interface(&f.box, true), elsewhere = problem;
+        ps_interface_vectors table = {&elsewhere, NULL,           table_dots,
+                                      table_add,  table_subtract, table_divide};
+        check_ok(PS_ALLOC(&table.basis, 6 * problem.size, "vectors"));
+        elsewhere = ps_slab_box_interface(&other.box, true);
+        elsewhere.vectors = &table;
+        assert_int_equal(ps_interface_workspace(&elsewhere), problem.all);
+        if (gmres) {
+            check_ok(ps_interface_gmres(&problem, &options, f.g, f.space, &here));
+            check_ok(ps_interface_gmres(&elsewhere, &options, other.g, other.space, &there));
+        } else {
+            check_ok(ps_interface_fixed_point(&problem, 1e-12, 200, f.g, f.space, &here));
+            check_ok(
+                ps_interface_fixed_point(&elsewhere, 1e-12, 200, other.g, other.space, &there));
+        }
+        assert_int_equal(here.iterations, there.iterations);
+        check_ok(ps_slab_box_finish(&other.box, other.g));
+        check_answer(&other, &w);
+        free(table.basis);
+        close_box(&f);
+        close_box(&other);
+    }
+    free(w.load);
+    free(w.u);
+}
+
 /* ---- stopped and continued ---- */
 
 typedef struct stop {
@@ -368,6 +446,7 @@ int main(void)
         cmocka_unit_test(all_ways_lead_to_the_answer),
         cmocka_unit_test(full_coarse_space_is_exact),
         cmocka_unit_test(restarts),
+        cmocka_unit_test(vectors_may_live_elsewhere),
         cmocka_unit_test(gmres_continues_to_the_same_bits),
         cmocka_unit_test(refusals),
     };
