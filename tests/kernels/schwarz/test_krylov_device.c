@@ -116,7 +116,11 @@ static void refused(void **state)
     check_fails(ps_vector_device_scale(PS_DOUBLE, 5, 2, x, stream), PS_FAILED, "CUDA device");
     check_fails(ps_fast_device_make(PS_DOUBLE, &slab, work, stream, &fast), PS_FAILED,
                 "CUDA device");
-    ps_slab_device_plan plan = {PS_DOUBLE, slab.grid, 9, 0, 9, {.p = {1, 1}, .q = {1, 1}}};
+    ps_slab_device_plan plan = {.precision = PS_DOUBLE,
+                                .grid = slab.grid,
+                                .slabs = 9,
+                                .end = 9,
+                                .transmission = {.p = {1, 1}, .q = {1, 1}}};
     check_fails(ps_slab_device_make(&plan, work, stream, &box), PS_USAGE, "slabs, not 9");
     plan.slabs = 2, plan.first = 1, plan.end = 3;
     check_fails(ps_slab_device_make(&plan, work, stream, &box), PS_USAGE, "cannot be on a device");
