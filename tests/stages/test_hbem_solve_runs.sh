@@ -23,6 +23,7 @@ waves="--azimuths 0,300,6 --tolerance 1e-8"
 expect 0 "" $solve memory.hdf $waves
 resident=$(figure resident); matrices=$(figure matrices)
 [ "$resident" -ge "$matrices" ] || fail "not in memory: $resident of $matrices"
+within "$(figure radius)" .97 1.001 "radius of the sphere's mean curvature"
 expect 0 "vectors" $solve plan.hdf $waves --plan
 [ ! -e plan.hdf ] || fail "--plan wrote"
 need=$(($(figure vectors) + matrices / 4 + 900000))
