@@ -481,7 +481,7 @@ int main(int argc, char **argv)
             "without overlap over slabs, in memory or with one slab in memory at a time. Under\n"
             "mpirun, slabs (or planes of the whole) are spread over the ranks. Says the interface\n"
             "residual and that of the whole system; without POTENTIAL that is all it does.\n"
-            "Checkpoints are POTENTIAL.state.*; a solve that does not converge leaves its last\n"
+            "Checkpoints are POTENTIAL.state.*; a solve that does not converge leaves its best\n"
             "iterate as POTENTIAL.unconverged.hdf.",
         .examples = "  penstock-schwarz-solve load.hdf potential.hdf\n"
                     "  penstock-schwarz-solve load.hdf potential.hdf --slabs 16 --kind oo2\n"
