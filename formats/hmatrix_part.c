@@ -76,6 +76,7 @@ static ps_status put_values(ps_store *store, const ps_hmatrix_part *part, const 
                               .type = at->run->precision == PS_SINGLE ? PS_F32 : PS_F64,
                               .rank = 1,
                               .dims = {numbers},
+                              .plain = part->plain,
                               .units = "m^3, m^4 or m^2",
                               .description = "leaf after leaf: dense, or U and V"};
     return ps_store_write_made(store, &values, make_numbers, at);

@@ -57,6 +57,7 @@ static ps_status put_header(ps_subdomains *f)
     const int64_t sizes[4] = {h->rows_max, h->entries_max, h->face_rows_max, h->face_entries_max};
     PS_TRY(ps_store_put_ints(f->store, "/", "nodes", h->nodes, 3));
     PS_TRY(ps_store_put_reals(f->store, "/", "spacing", h->spacing, 3));
+    PS_TRY(ps_store_put_real(f->store, "/", "lumped", h->lumped));
     PS_TRY(ps_store_put_int(f->store, "/", "subdomains", h->subdomains));
     PS_TRY(ps_store_put_int(f->store, "/", "interfaces", h->interfaces));
     PS_TRY(ps_store_put_ints(f->store, "/", "largest", sizes, 4));
@@ -139,6 +140,8 @@ static ps_status get_header(ps_subdomains *f)
     int64_t sizes[4];
     PS_TRY(ps_store_get_ints(f->store, "/", "nodes", h->nodes, 3));
     PS_TRY(ps_store_get_reals(f->store, "/", "spacing", h->spacing, 3));
+    if (ps_store_has(f->store, "/", "lumped"))
+        PS_TRY(ps_store_get_real(f->store, "/", "lumped", &h->lumped));
     PS_TRY(ps_store_get_int(f->store, "/", "subdomains", &h->subdomains));
     PS_TRY(ps_store_get_int(f->store, "/", "interfaces", &h->interfaces));
     PS_TRY(ps_store_get_ints(f->store, "/", "largest", sizes, 4));

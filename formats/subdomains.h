@@ -15,6 +15,7 @@ enum { PS_SUBDOMAINS_VERSION = 1 };
 typedef struct ps_subdomains_header {
     int64_t nodes[3];
     double spacing[3]; /* m */
+    double lumped;     /* share of lumped masses */
     int64_t subdomains, interfaces;
     int64_t rows_max, entries_max;           /* of a subdomain  */
     int64_t face_rows_max, face_entries_max; /* of an interface */

@@ -4,9 +4,10 @@
  *
  * Ready tasks wait in buckets, first in first out. A bucket has a priority for CPU workers and one
  * for GPU workers; a worker polls the buckets in the order of its own kind and takes the first task
- * found. Near the end a CPU worker leaves a task that has GPU code to the GPUs (ps_termination).
- * With a table of CPU priorities alone this is the paper's MultiPrio. The structure knows neither
- * threads nor clocks: the task queue and the simulator use the same code. Not thread-safe.
+ * found; buckets of equal priority are one queue, whose oldest task is taken first. Near the end a
+ * CPU worker leaves a task that has GPU code to the GPUs (ps_termination). With a table of CPU
+ * priorities alone this is the paper's MultiPrio. The structure knows neither threads nor clocks:
+ * the task queue and the simulator use the same code. Not thread-safe.
  */
 #ifndef PS_RUNTIME_HETEROPRIO_H
 #define PS_RUNTIME_HETEROPRIO_H
@@ -32,8 +33,11 @@ typedef enum ps_termination {
     PS_TERMINATION_TIME,    /* unless the GPUs would finish what waits of its kind before it    */
     PS_TERMINATION_BACKLOG, /* likewise, with all that GPUs poll no later than this bucket, and
                                twice the time of the task, for what waits for it               */
-    PS_TERMINATION_BALANCE  /* likewise, and if all that only CPU workers can do, and what they took
-                               beside it, takes each of them no longer than the rest takes a GPU */
+    PS_TERMINATION_BALANCE  /* likewise, with all that GPUs poll, and if all that only CPU workers can
+                               do, and what they took beside it, takes each of them no longer than
+                               the rest takes a GPU. GPU workers in turn leave a task to them if by
+                               the same measure they have time for all that is left of its kind,
+                               and take what waits of a kind with a larger speedup */
 } ps_termination;
 
 enum { PS_BUCKETS_MAX = 256 };

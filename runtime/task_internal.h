@@ -103,7 +103,10 @@ struct ps_task_queue {
     int64_t host_only_count, host_only_next, host_only_capacity;
     /* workers */
     pthread_t *threads;
-    int thread_count, sleeping[PS_WORKER_KINDS];
+    int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
+    int looking[PS_WORKER_KINDS];  /* those that look for a token before they wait for a signal     */
+    int tokens[PS_WORKER_KINDS];   /* atomic: for one of these each; at most as many                */
+    double patience;               /* s for which they look; 0: not at all                          */
     device_worker *devices; /* [gpus] */
     ps_status failure;
     char message[1024];
@@ -126,6 +129,11 @@ void task_copy_drop(device_worker *device, device_copy *copy);
 
 /* ---- tasks and workers (task_queue.c, task_worker.c) ---- */
 
+/* The lock is held for a microsecond or so: with a core for each worker, who waits tries again
+ * before it sleeps. */
+void task_lock(ps_task_queue *queue);
+void task_unlock(ps_task_queue *queue);
+
 task *task_of(const ps_task_queue *queue, int64_t number);
 /* `bytes` that live as long as the queue. Locked. */
 ps_status task_pool_take(ps_task_queue *queue, int64_t bytes, void **out);
@@ -136,7 +144,9 @@ ps_status task_make_ready(ps_task_queue *queue, task *t);
 task *task_take(ps_task_queue *queue, int worker);
 /* Wakes a worker of each kind if there is something for it; that one wakes the next. Locked. */
 void task_wake(ps_task_queue *queue);
-/* Waits to be woken. Locked, unlocks in between. */
+void task_wake_all(ps_task_queue *queue, int kind); /* locked */
+/* Waits to be woken: looks out for a while, as a signal takes longer than many a task, then sleeps.
+ * Locked, unlocks in between. */
 void task_sleep(ps_task_queue *queue, ps_worker_kind kind);
 /* Keeps the first failure, with the task's name (t may be NULL). Locked. */
 void task_fail(ps_task_queue *queue, const task *t, ps_status status);
@@ -156,6 +166,7 @@ typedef struct task_flight {
     task *t;
     void **pointers; /* [capacity] device memory of each access                               */
     bool *home;      /* [capacity] accesses whose results go home at once                     */
+    bool *goes_up;   /* [capacity] accesses whose data are copied up before the task          */
     int capacity;
     bool any_home;
     double taken, bytes; /* s; moved                                                          */

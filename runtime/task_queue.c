@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/memory.h"
 #include "runtime/task_internal.h"
 
 enum { POOL_BYTES = 1 << 18 };
+static const double PATIENCE = 5e-4; /* s */
 
 /* ---- tasks and their memory ---- */
 
@@ -122,7 +124,7 @@ static ps_status insert(ps_task_queue *queue, const ps_task_spec *spec)
 
 ps_status ps_task_insert(ps_task_queue *queue, const ps_task_spec *spec)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     ps_status status;
     if (queue->failure != PS_OK) {
         status = ps_fail(queue->failure, "%s", queue->message);
@@ -133,24 +135,41 @@ ps_status ps_task_insert(ps_task_queue *queue, const ps_task_spec *spec)
             if (status != PS_OK) task_fail(queue, NULL, status); /* it may be half linked */
         }
     }
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }
 
 ps_status ps_task_queue_wait(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     while (queue->failure == PS_OK ? queue->done < queue->count : queue->active > 0)
         pthread_cond_wait(&queue->changed, &queue->lock);
     ps_status status = queue->failure;
     if (status != PS_OK) ps_fail(status, "%s", queue->message);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
+    return status;
+}
+
+ps_status ps_task_queue_watch(ps_task_queue *queue, double seconds, int64_t *done)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    int64_t nanoseconds = until.tv_nsec + (int64_t)(1e9 * seconds);
+    until.tv_sec += (time_t)(nanoseconds / 1000000000);
+    until.tv_nsec = (long)(nanoseconds % 1000000000);
+    task_lock(queue);
+    for (int error = 0; queue->failure == PS_OK && queue->done < queue->count && !error;)
+        error = pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+    *done = queue->done;
+    ps_status status = queue->failure;
+    if (status != PS_OK) ps_fail(status, "%s", queue->message);
+    task_unlock(queue);
     return status;
 }
 
 ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     ++queue->watchers;
     while (queue->failure == PS_OK && queue->done == *done && queue->done < queue->count)
         pthread_cond_wait(&queue->changed, &queue->lock);
@@ -158,7 +177,7 @@ ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done)
     *done = queue->done;
     ps_status status = queue->failure;
     if (status != PS_OK) ps_fail(status, "%s", queue->message);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }
 
@@ -166,17 +185,17 @@ ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done)
 
 int64_t ps_task_queue_count(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     int64_t count = queue->count;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return count;
 }
 
 void ps_task_queue_records(ps_task_queue *queue, ps_task_record *out)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     for (int64_t t = 0; t < queue->count; ++t) out[t] = task_of(queue, t)->record;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
 }
 
 static int ascending(const void *a, const void *b)
@@ -201,12 +220,12 @@ ps_status ps_task_queue_edges(ps_task_queue *queue, int64_t **first, int64_t **b
     int64_t edges = 0;
     *first = *before = NULL;
     if (!queue->keep_edges) return ps_fail(PS_USAGE, "the task queue was not told to keep edges");
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     for (int64_t t = 0; t < queue->count; ++t) edges += task_of(queue, t)->before_count;
     ps_status status = PS_ALLOC(first, queue->count + 1, "the edges of a run");
     if (status == PS_OK) status = PS_ALLOC(before, edges, "the edges of a run");
     if (status == PS_OK) fill_edges(queue, *first, *before);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     if (status != PS_OK) free(*first);
     if (status != PS_OK) *first = NULL;
     return status;
@@ -214,9 +233,9 @@ ps_status ps_task_queue_edges(ps_task_queue *queue, int64_t **first, int64_t **b
 
 ps_task_queue_figures ps_task_queue_measure(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     ps_task_queue_figures figures = queue->figures;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return figures;
 }
 
@@ -310,6 +329,9 @@ static ps_status fill_queue(ps_task_queue *queue, const ps_task_queue_config *co
            (size_t)queue->bucket_count * sizeof *queue->buckets);
     queue->cpus = config->scheduling.cpus;
     queue->lookahead = config->lookahead ? config->lookahead : 12;
+    /* with a core for each nobody is kept from work */
+    if (config->scheduling.cpus + config->scheduling.gpus <= ps_processor_count())
+        queue->patience = PATIENCE;
     queue->calibrate = config->calibrate;
     queue->keep_edges = config->keep_edges;
     queue->opened = ps_clock();
@@ -345,10 +367,10 @@ ps_status ps_task_queue_open(const ps_task_queue_config *config, ps_task_queue *
 
 static void stop_workers(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     queue->closing = true;
-    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) pthread_cond_broadcast(&queue->wake[kind]);
-    pthread_mutex_unlock(&queue->lock);
+    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) task_wake_all(queue, kind);
+    task_unlock(queue);
     for (int w = 0; w < queue->thread_count; ++w) pthread_join(queue->threads[w], NULL);
     free(queue->threads);
 }

@@ -77,7 +77,7 @@ typedef struct ps_task_queue_config {
     ps_device *const *devices;       /* [gpus] borrowed, one a GPU worker                      */
     int64_t device_memory; /* bytes for copies on each device, taken at once                   */
     int lookahead;         /* tasks under way on a GPU worker at most, more than 3 while they take
-                              less than 1 ms together; 0: 12                                   */
+                              less than 3 ms together; 0: 12                                   */
     bool calibrate;        /* ps_heteroprio_calibrate now and then                             */
     bool keep_edges;       /* for ps_task_queue_edges                                          */
     const ps_task_mapping *mapping; /* NULL: the scheduler decides. Each worker then runs the
@@ -113,6 +113,10 @@ ps_status ps_task_queue_wait(ps_task_queue *queue);
  * inserted are, and sets it. After a failure that failure. For callers that insert a few tasks at a
  * time, as room allows. */
 ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done);
+
+/* Waits until all tasks inserted so far are done, or for so many seconds, and sets *done. After a
+ * failure that failure. Unlike ps_task_queue_progress it costs the workers nothing. */
+ps_status ps_task_queue_watch(ps_task_queue *queue, double seconds, int64_t *done);
 
 int64_t ps_task_queue_count(ps_task_queue *queue); /* tasks inserted so far */
 /* The records of all tasks by insertion, after a wait: out[count]. */

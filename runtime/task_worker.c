@@ -62,22 +62,82 @@ task *task_take(ps_task_queue *queue, int worker)
     return t;
 }
 
+static void rest_a_moment(void)
+{
+#if defined(__x86_64__)
+    for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+#endif
+}
+
+void task_lock(ps_task_queue *queue)
+{
+    enum { TRIES = 200 };
+    for (int i = 0; queue->patience > 0 && i < TRIES; ++i, rest_a_moment())
+        if (pthread_mutex_trylock(&queue->lock) == 0) return;
+    pthread_mutex_lock(&queue->lock);
+}
+
+void task_unlock(ps_task_queue *queue) { pthread_mutex_unlock(&queue->lock); }
+
+/* Who looks out gets a token; a signal is for those who sleep. Locked, as all that gives tokens. */
+static void wake_one(ps_task_queue *queue, int kind)
+{
+    if (__atomic_load_n(&queue->tokens[kind], __ATOMIC_RELAXED) < queue->looking[kind])
+        __atomic_add_fetch(&queue->tokens[kind], 1, __ATOMIC_RELAXED);
+    else
+        pthread_cond_signal(&queue->wake[kind]);
+}
+
+void task_wake_all(ps_task_queue *queue, int kind)
+{
+    __atomic_store_n(&queue->tokens[kind], queue->looking[kind], __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&queue->wake[kind]);
+}
+
 void task_wake(ps_task_queue *queue)
 {
     for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) {
         if (queue->sleeping[kind] == 0) continue;
         if (queue->mapped) /* only one of them has the task: all look */
-            pthread_cond_broadcast(&queue->wake[kind]);
+            task_wake_all(queue, kind);
         else if (ps_heteroprio_has(queue->scheduler, kind) ||
                  (kind == PS_WORKER_CPU && queue->host_only_next < queue->host_only_count))
-            pthread_cond_signal(&queue->wake[kind]);
+            wake_one(queue, kind);
     }
+}
+
+/* Takes a token if there is one. */
+static bool take_token(ps_task_queue *queue, ps_worker_kind kind)
+{
+    int left = __atomic_load_n(&queue->tokens[kind], __ATOMIC_RELAXED);
+    while (left > 0)
+        if (__atomic_compare_exchange_n(&queue->tokens[kind], &left, left - 1, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+/* Looks for a token. A token that was meant for this worker is not left behind. Locked, unlocks in
+ * between. */
+static bool look_out(ps_task_queue *queue, ps_worker_kind kind)
+{
+    bool found = false;
+    ++queue->looking[kind];
+    task_unlock(queue);
+    for (double end = ps_clock() + queue->patience; !found && ps_clock() < end; rest_a_moment())
+        found = take_token(queue, kind);
+    task_lock(queue);
+    --queue->looking[kind];
+    bool left = __atomic_load_n(&queue->tokens[kind], __ATOMIC_RELAXED) > queue->looking[kind];
+    return found || (left && take_token(queue, kind));
 }
 
 void task_sleep(ps_task_queue *queue, ps_worker_kind kind)
 {
     ++queue->sleeping[kind];
-    pthread_cond_wait(&queue->wake[kind], &queue->lock);
+    /* whoever has a token may have taken another's, which a mapping does not allow */
+    bool woken = queue->patience > 0 && !queue->mapped && look_out(queue, kind);
+    if (!woken && !queue->closing) pthread_cond_wait(&queue->wake[kind], &queue->lock);
     --queue->sleeping[kind];
 }
 
@@ -93,7 +153,7 @@ void task_fail(ps_task_queue *queue, const task *t, ps_status status)
                  (long long)t->record.group, ps_message());
     else
         snprintf(queue->message, sizeof queue->message, "%s", ps_message());
-    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) pthread_cond_broadcast(&queue->wake[kind]);
+    for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) task_wake_all(queue, kind);
     pthread_cond_broadcast(&queue->changed);
 }
 
@@ -152,9 +212,8 @@ static ps_status run_task(ps_task_queue *queue, task *t, cpu_room *room)
     PS_TRY(ps_grow((void **)&room->pointers, &room->capacity, t->access_count + 1,
                    sizeof *room->pointers, "the data of a task"));
     for (int a = 0; a < t->access_count; ++a) room->pointers[a] = t->accesses[a].data->host;
-    ps_task_call call = {.data = room->pointers,
-                         .arguments = t->arguments,
-                         .worker = t->record.worker};
+    ps_task_call call = {
+        .data = room->pointers, .arguments = t->arguments, .worker = t->record.worker};
     return t->codelet->cpu(&call);
 }
 
@@ -162,11 +221,11 @@ static void run_locked(ps_task_queue *queue, task *t, cpu_room *room)
 {
     double taken = ps_clock(), start = taken;
     ps_status status = bring_inputs(queue, t);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     if (t->record.bytes > 0) start = ps_clock();
     if (status == PS_OK) status = run_task(queue, t, room);
     double end = ps_clock();
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     t->record.start = start - queue->opened;
     t->record.end = end - queue->opened;
     t->record.waited = start - taken;
@@ -179,7 +238,7 @@ void *task_cpu_worker(void *argument)
     ps_task_queue *queue = start.queue;
     cpu_room room = {0};
     free(argument);
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     while (!queue->closing) {
         task *t = task_take(queue, start.worker);
         if (t)
@@ -187,7 +246,7 @@ void *task_cpu_worker(void *argument)
         else
             task_sleep(queue, PS_WORKER_CPU);
     }
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     free(room.pointers);
     return NULL;
 }

@@ -72,12 +72,12 @@ void fmm_check_close(fmm_check **check)
     *check = NULL;
 }
 
-void fmm_check_take(fmm_check *c, int64_t first, int64_t count, const double *values)
+void fmm_check_take(fmm_check *c, int64_t first, const fmm_values *values)
 {
     for (int64_t i = (first + c->stride - 1) / c->stride;
-         i < c->count && i * c->stride < first + count; ++i)
+         i < c->count && i * c->stride < first + values->count; ++i)
         for (int v = 0; v < 4 * c->sides; ++v)
-            c->taken[v * c->count + i] = values[v * count + i * c->stride - first];
+            c->taken[v * c->count + i] = values->rows[v * values->stride + i * c->stride - first];
 }
 
 /* Relative over rows [first, first + rows). 0 where both are 0. */

@@ -66,7 +66,8 @@ static ps_status take_group(fmm_run *r, int64_t group, const double *values)
     int64_t begin = tree->particle_start[first], count = tree->particle_start[end] - begin;
     PS_TRY(PS_ALLOC(&places, count, "places of targets"));
     ps_status status = fmm_source_read(&r->source, side, begin, count, NULL, 0, places);
-    if (status == PS_OK) status = fmm_put_results(&r->work, group, places, values);
+    fmm_values all = {values, count, count};
+    if (status == PS_OK) status = fmm_put_results(&r->work, begin, places, &all);
     free(places);
     return status;
 }

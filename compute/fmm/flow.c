@@ -4,7 +4,8 @@
  * Upward in Morton order: as soon as all children of a group of cells are there, their parents.
  * Then M2L and L2L level by level down to the one above the leaves; then group after group of
  * leaves: P2P, M2L, L2L, L2P and the reduction, so that a piece that is out of memory is wanted
- * by tasks close to each other. The scheduler's priorities decide what is really run first.
+ * by tasks close to each other. Where all is in memory P2P comes beside P2M, as it needs nobody.
+ * The scheduler's priorities decide what is really run first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static void begin(flow *f, fmm_kind kind, int level, int64_t group)
 {
     f->task.kind = kind;
     f->task.level = level;
+    f->task.part = 0;
     f->task.group = group;
     f->task.count = 0;
     f->task.flop = 0;
@@ -127,12 +129,23 @@ static ps_status climb(flow *f, int level, int64_t complete, int64_t *next)
     return PS_OK;
 }
 
+/* P2P of as many groups, or, from the last group of sources on, of all. */
+static ps_status near_until(flow *f, int64_t group, int64_t *done)
+{
+    int64_t groups = ps_octree_groups(f->p->fmm.targets, f->p->leaf);
+    bool last = group + 1 >= ps_octree_groups(f->p->fmm.sources, f->p->leaf);
+    for (; f->p->near_first && *done < groups && (last || *done <= group); ++*done)
+        PS_TRY(flow_add_p2p(f, *done));
+    return PS_OK;
+}
+
 static ps_status upward(flow *f)
 {
     const ps_octree *tree = f->p->fmm.sources;
-    int64_t next[PS_OCTREE_LEVELS_MAX] = {0};
+    int64_t next[PS_OCTREE_LEVELS_MAX] = {0}, near = 0;
     for (int64_t g = 0; g < ps_octree_groups(tree, f->p->leaf); ++g) {
         int64_t first, last;
+        PS_TRY(near_until(f, g, &near));
         ps_octree_group(tree, f->p->leaf, g, &first, &last);
         PS_TRY(flow_add_p2m(f, g));
         PS_TRY(flow_add_encode(f, f->p->leaf, g));
@@ -184,63 +197,73 @@ ps_status flow_add_l2p(flow *f, int64_t g)
     return end(f);
 }
 
-/* Of one tree: near results, copies, the group, owners of augmented leaves. Of two: near results,
- * the group of targets, source groups. */
+/* Near results, copies if P2P is mutual, the group of targets; then owners of augmented leaves if
+ * it is mutual, else the groups around (of two trees the group's own place among them). */
 ps_status flow_add_p2p(flow *f, int64_t g)
 {
     const fmm_problem *p = f->p;
     const fmm_lists *lists = &p->lists;
+    bool copies = p->mutual && lists->owners.start[g + 1] > lists->owners.start[g];
     begin(f, FMM_P2P, p->leaf, g);
-    f->task.flop = PS_FMM_P2P_FLOPS * (p->same ? 1 : 0.5) *
-                   (double)(lists->near_pairs[g] + lists->augmented_pairs[g]);
+    f->task.flop = lists->near_flop[g];
     PS_TRY(access_piece(f, FMM_NEAR, 0, g, PS_WRITE));
-    if (p->same && lists->owners.start[g + 1] > lists->owners.start[g])
-        PS_TRY(access_piece(f, FMM_COPIES, 0, g, PS_WRITE));
+    if (copies) PS_TRY(access_piece(f, FMM_COPIES, 0, g, PS_WRITE));
     PS_TRY(access_piece(f, p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
-    PS_TRY(access_list(f, FMM_SOURCES, 0, p->same ? &lists->owners : &lists->near, g));
+    PS_TRY(access_list(f, FMM_SOURCES, 0, p->mutual ? &lists->owners : &lists->near, g));
     if (p->gpus) PS_TRY(access_piece(f, FMM_NEAR_LISTS, 0, g, PS_READ));
-    if (p->gpus && p->same && lists->owners.start[g + 1] > lists->owners.start[g])
-        PS_TRY(access_piece(f, FMM_PACKED, 0, g, PS_READ));
+    if (p->gpus && copies) PS_TRY(access_piece(f, FMM_PACKED, 0, g, PS_READ));
     return end(f);
 }
 
 /* Near results (which become the sum), places, far results if there are, charges if the targets
  * have them, copies. */
-ps_status flow_add_reduce(flow *f, int64_t g)
+static ps_status add_reduction(flow *f, int64_t g, int part)
 {
     const fmm_problem *p = f->p;
     begin(f, FMM_REDUCE, p->leaf, g);
-    f->task.flop = 4 * p->fmm.sides * particles_of(p->fmm.targets, g);
-    PS_TRY(access_piece(f, FMM_NEAR, 0, g, PS_READ_WRITE));
+    f->task.part = part * (FMM_PARTS / p->reductions);
+    f->task.flop = 4 * p->fmm.sides * particles_of(p->fmm.targets, g) / p->reductions;
+    PS_TRY(access_piece(f, FMM_NEAR, 0, g, p->reductions > 1 ? PS_READ : PS_READ_WRITE));
     PS_TRY(access_piece(f, FMM_PLACES, 0, g, PS_READ));
     if (p->far) PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_READ));
     if (p->same) PS_TRY(access_piece(f, FMM_SOURCES, 0, g, PS_READ));
-    if (p->same) PS_TRY(access_list(f, FMM_COPIES, 0, &p->lists.copied, g));
+    if (p->mutual) PS_TRY(access_list(f, FMM_COPIES, 0, &p->lists.copied, g));
     return end(f);
 }
 
-static bool is_done(const flow *f, int64_t g) { return f->done && f->done[g]; }
+ps_status flow_add_reduce(flow *f, int64_t g)
+{
+    for (int part = 0; part < f->p->reductions; ++part) PS_TRY(add_reduction(f, g, part));
+    return PS_OK;
+}
 
-/* Does anybody want the P2P of this group? */
-static bool wants_p2p(const flow *f, int64_t g)
+bool flow_is_done(const flow *f, int64_t g) { return f->done && f->done[g]; }
+
+bool flow_wants_p2p(const flow *f, int64_t g)
 {
     const ps_group_list *owners = &f->p->lists.owners;
-    bool wanted = !is_done(f, g);
-    for (int64_t i = f->p->same ? owners->start[g] : 0;
-         f->p->same && i < owners->start[g + 1] && !wanted; ++i)
-        wanted = !is_done(f, owners->items[i]);
+    bool wanted = !flow_is_done(f, g);
+    for (int64_t i = f->p->mutual ? owners->start[g] : 0;
+         f->p->mutual && i < owners->start[g + 1] && !wanted; ++i)
+        wanted = !flow_is_done(f, owners->items[i]);
     return wanted;
 }
 
-static ps_status leaf_group(flow *f, int64_t g)
+ps_status flow_add_rest(flow *f, int64_t g)
 {
     int leaf = f->p->leaf;
-    if (wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
-    if (is_done(f, g)) return PS_OK;
+    if (flow_is_done(f, g)) return PS_OK;
     if (f->p->far) PS_TRY(flow_add_m2l(f, leaf, g));
     if (f->p->far && leaf > 2) PS_TRY(flow_add_l2l(f, leaf, g));
     if (f->p->far) PS_TRY(flow_add_l2p(f, g));
     return flow_add_reduce(f, g);
+}
+
+static ps_status leaf_group(flow *f, int64_t g)
+{
+    bool inserted = f->p->near_first && f->p->far;
+    if (!inserted && flow_wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
+    return flow_add_rest(f, g);
 }
 
 static ps_status downward(flow *f)

@@ -42,17 +42,17 @@ static int64_t find(const ps_group_list *list, int64_t group, int64_t item)
 int64_t fmm_near_slot(const fmm_problem *p, int64_t group, int64_t slot)
 {
     const fmm_lists *lists = &p->lists;
-    if (!p->same) return lists->near.items[lists->near.start[group] + slot];
-    return slot == 0 ? group : lists->owners.items[lists->owners.start[group] + slot - 1];
+    const ps_group_list *around = p->mutual ? &lists->owners : &lists->near;
+    if (p->same && slot-- == 0) return group;
+    return around->items[around->start[group] + slot];
 }
 
 /* The slot of a source group; -1: it has none. */
 static int64_t slot_of(const fmm_problem *p, int64_t group, int64_t source)
 {
-    if (!p->same) return find(&p->lists.near, group, source);
-    if (source == group) return 0;
-    int64_t at = find(&p->lists.owners, group, source);
-    return at < 0 ? -1 : at + 1;
+    if (p->same && source == group) return 0;
+    int64_t at = find(p->mutual ? &p->lists.owners : &p->lists.near, group, source);
+    return at < 0 || !p->same ? at : at + 1;
 }
 
 static int64_t cells_of(const ps_octree *tree, int level, int64_t group)
@@ -71,12 +71,9 @@ fmm_near_layout fmm_near_layout_of(const fmm_problem *p, int64_t group)
     fmm_near_layout l = {.cells = end - first,
                          .particles =
                              targets->particle_start[end] - targets->particle_start[first]};
-    if (p->same) {
-        l.augmented = augmented->start[group + 1] - augmented->start[group];
-        l.slots = 1 + p->lists.owners.start[group + 1] - p->lists.owners.start[group];
-    } else {
-        l.slots = p->lists.near.start[group + 1] - p->lists.near.start[group];
-    }
+    const ps_group_list *around = p->mutual ? &p->lists.owners : &p->lists.near;
+    if (p->mutual) l.augmented = augmented->start[group + 1] - augmented->start[group];
+    l.slots = around->start[group + 1] - around->start[group] + (p->same ? 1 : 0);
     for (int64_t i = 0; i < l.augmented; ++i) {
         int64_t leaf = augmented->items[augmented->start[group] + i];
         l.augmented_particles += targets->particle_start[leaf + 1] - targets->particle_start[leaf];
@@ -103,7 +100,7 @@ static int32_t *put_start(const ps_octree *tree, int64_t group, int32_t *out)
     return out;
 }
 
-/* Around one target leaf. Of one tree: leaves of earlier groups are left to these groups. */
+/* Around one target leaf. If P2P is mutual, leaves of earlier groups are left to these groups. */
 static void put_near(const fmm_problem *p, int64_t group, uint64_t key, bool own_alone,
                      int32_t *out)
 {
@@ -113,7 +110,7 @@ static void put_near(const fmm_problem *p, int64_t group, uint64_t key, bool own
     for (int n = 0; n < PS_FMM_DEVICE_NEAR; ++n) {
         int64_t source = around[n] < 0 ? -1 : around[n] / size;
         bool wanted =
-            source >= 0 && (!p->same || source >= group) && (!own_alone || source == group);
+            source >= 0 && (!p->mutual || source >= group) && (!own_alone || source == group);
         int64_t slot = wanted ? slot_of(p, group, source) : -1;
         out[n] = slot < 0 ? -1 : (int32_t)(slot << shift | (around[n] - source * size));
     }

@@ -123,7 +123,7 @@ static int64_t groups_of(const fmm_problem *p, fmm_what what, int level)
         return 0;
     if (leveled) return level >= 2 && level <= p->leaf ? ps_octree_groups(tree, level) : 0;
     if (level != 0 || ((what == FMM_TARGETS || what == FMM_TARGET_LEAVES) && p->same) ||
-        ((what == FMM_COPIES || what == FMM_PACKED) && !p->same) || (what == FMM_FAR && !p->far))
+        ((what == FMM_COPIES || what == FMM_PACKED) && !p->mutual) || (what == FMM_FAR && !p->far))
         return 0;
     return ps_octree_groups(tree, p->leaf);
 }

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
+#include "kernels/fmm/tree_lists.h"
 #include "runtime/comm.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 static ps_status load_trees(fmm_problem *p)
@@ -83,6 +85,14 @@ static ps_status make_copied(fmm_problem *p)
     return PS_OK;
 }
 
+static int64_t longest(const ps_group_list *list)
+{
+    int64_t most = 0;
+    for (int64_t g = 0; g < list->groups; ++g)
+        if (list->start[g + 1] - list->start[g] > most) most = list->start[g + 1] - list->start[g];
+    return most;
+}
+
 static void measure_augmented(fmm_problem *p)
 {
     const int64_t *place = p->fmm.sources->particle_start;
@@ -93,6 +103,18 @@ static void measure_augmented(fmm_problem *p)
             count += place[list->items[i] + 1] - place[list->items[i]];
         if (count > p->lists.augmented_particles_max) p->lists.augmented_particles_max = count;
     }
+    p->lists.augmented_leaves_max = longest(list);
+    p->lists.copied_max = longest(&p->lists.copied);
+}
+
+static void measure_groups(fmm_problem *p)
+{
+    p->lists.groups_max = 1;
+    for (int l = 0; l <= p->leaf; ++l)
+        for (int side = 0; side < 2; ++side) {
+            int64_t groups = ps_octree_groups(side ? p->fmm.targets : p->fmm.sources, l);
+            if (groups > p->lists.groups_max) p->lists.groups_max = groups;
+        }
 }
 
 static int by_value(const void *a, const void *b)
@@ -101,18 +123,59 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The upper half of the P2P tasks by their pairs are the large ones (RR-8513, section 3.1). */
+/* The upper half of the P2P tasks by their work are the large ones (RR-8513, section 3.1). */
 static ps_status find_median(fmm_problem *p)
 {
-    double *pairs;
+    double *flop;
     int64_t groups = ps_octree_groups(p->fmm.targets, p->leaf);
-    PS_TRY(PS_ALLOC(&pairs, groups, "pairs of groups"));
-    for (int64_t g = 0; g < groups; ++g)
-        pairs[g] = (double)(p->lists.near_pairs[g] + p->lists.augmented_pairs[g]);
-    qsort(pairs, (size_t)groups, sizeof *pairs, by_value);
-    p->lists.median_pairs = groups > 1 ? pairs[(groups - 1) / 2] : -1;
-    free(pairs);
+    PS_TRY(PS_ALLOC(&flop, groups, "work of groups"));
+    memcpy(flop, p->lists.near_flop, (size_t)groups * sizeof *flop);
+    qsort(flop, (size_t)groups, sizeof *flop, by_value);
+    p->lists.median_flop = groups > 1 ? flop[(groups - 1) / 2] : -1;
+    free(flop);
     return PS_OK;
+}
+
+/* Ordered pairs of the leaves of a group with those of other groups. */
+static ps_status outside_pairs(const fmm_problem *p, int64_t group, int64_t *out)
+{
+    int64_t first, end, *room;
+    ps_octree_group(p->fmm.targets, p->leaf, group, &first, &end);
+    int64_t leaves = end - first;
+    PS_TRY(ps_alloc_untouched((void **)&room, 8 * (1 + (1 + PS_TREE_NEAR_MAX) * leaves),
+                              "lists of leaves"));
+    ps_tree_list near = {.start = room, .sources = room + leaves + 1};
+    ps_tree_near(p->fmm.targets, p->fmm.sources, first, end, &near);
+    *out = ps_tree_count_pairs(p->fmm.targets, p->fmm.sources, &near, first, end).outside;
+    free(room);
+    return PS_OK;
+}
+
+static ps_status measure_near(fmm_problem *p)
+{
+    fmm_lists *lists = &p->lists;
+    ps_failure failure = {0};
+    int64_t groups = ps_octree_groups(p->fmm.targets, p->leaf);
+    PS_TRY(PS_ALLOC(&lists->near_flop, groups, "work of groups"));
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t g = 0; g < groups; ++g) {
+        double ordered = p->same ? 0 : (double)lists->near_pairs[g];
+        double mutual = p->same ? (double)lists->near_pairs[g] : 0;
+        int64_t outside = 0;
+        if (p->mutual) mutual += (double)lists->augmented_pairs[g];
+        if (p->same && !p->mutual) ps_note_failure(&failure, outside_pairs(p, g, &outside));
+        lists->near_flop[g] = PS_FMM_P2P_FLOPS * (mutual + 0.5 * (ordered + (double)outside));
+    }
+    return ps_first_failure(&failure);
+}
+
+ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p)
+{
+    bool gpus = ps_comm_any(p->gpus > 0) && options->gpu_kinds != FMM_GPU_TABLE;
+    bool mutual = options->pairs == FMM_PAIRS_AUTO ? !gpus : options->pairs == FMM_PAIRS_MUTUAL;
+    p->mutual = p->same && mutual;
+    PS_TRY(measure_near(p));
+    return find_median(p);
 }
 
 static ps_status load_lists(fmm_problem *p)
@@ -127,7 +190,7 @@ static ps_status load_lists(fmm_problem *p)
                     &lists->near));
     PS_TRY(get_forecast(p, PS_OCTREE_NEAR_PAIRS, p->leaf, &lists->near_pairs));
     PS_TRY(get_forecast(p, PS_OCTREE_AUGMENTED_PAIRS, p->leaf, &lists->augmented_pairs));
-    PS_TRY(find_median(p));
+    measure_groups(p);
     if (!p->same) return PS_OK;
     PS_TRY(get_list(p, PS_OCTREE_AUGMENTED, p->leaf, ps_octree_leaves(p->fmm.sources),
                     &lists->augmented));
@@ -164,6 +227,7 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
     p->rank = ps_comm_rank();
     p->ranks = ps_comm_size();
     p->far = p->leaf >= 2;
+    p->reductions = 1;
     PS_TRY(choose(options, p));
     PS_TRY(load_trees(p));
     return load_lists(p);
@@ -183,6 +247,7 @@ void fmm_problem_release(fmm_problem *p)
     ps_group_list_release(&lists->copied);
     free(p->boundaries);
     free(lists->near_pairs);
+    free(lists->near_flop);
     free(lists->augmented_pairs);
     ps_octree_release(&p->trees[0]);
     ps_octree_release(&p->trees[1]);

@@ -63,7 +63,7 @@ void fmm_sink_close(fmm_sink **out)
 
 /* Appends the records of one chunk: order[] are numbers of targets in this call. */
 static ps_status put_records(fmm_sink *sink, int64_t chunk, const int64_t *order, int64_t some,
-                             const int64_t *places, int64_t count, const double *values)
+                             const int64_t *places, const fmm_values *values)
 {
     double *records;
     int64_t words = 1 + sink->values;
@@ -71,7 +71,7 @@ static ps_status put_records(fmm_sink *sink, int64_t chunk, const int64_t *order
     for (int64_t i = 0; i < some; ++i) {
         memcpy(&records[i * words], &places[order[i]], 8);
         for (int v = 0; v < sink->values; ++v)
-            records[i * words + 1 + v] = values[v * count + order[i]];
+            records[i * words + 1 + v] = values->rows[v * values->stride + order[i]];
     }
     int64_t at = atomic_fetch_add(&sink->filled[chunk], some);
     ps_status status = ps_scratch_write(sink->file, records, 8 * words * some,
@@ -81,41 +81,42 @@ static ps_status put_records(fmm_sink *sink, int64_t chunk, const int64_t *order
 }
 
 /* start[chunks + 1], next[chunks]: room. Sorts by chunk (stable), then writes each. */
-static ps_status put_sorted(fmm_sink *sink, const int64_t *places, int64_t count,
-                            const double *values, int64_t *start, int64_t *order)
+static ps_status put_sorted(fmm_sink *sink, const int64_t *places, const fmm_values *values,
+                            int64_t *start, int64_t *order)
 {
+    int64_t count = values->count;
     for (int64_t i = 0; i < count; ++i) ++start[places[i] / sink->rows + 1];
     for (int64_t c = 0; c < sink->chunks; ++c) start[c + 1] += start[c];
     for (int64_t i = 0; i < count; ++i) order[start[places[i] / sink->rows]++] = i;
     for (int64_t c = 0, begin = 0; c < sink->chunks; begin = start[c++])
         if (start[c] > begin)
-            PS_TRY(put_records(sink, c, order + begin, start[c] - begin, places, count, values));
+            PS_TRY(put_records(sink, c, order + begin, start[c] - begin, places, values));
     return PS_OK;
 }
 
 /* Lines of places that come AHEAD later are on their way meanwhile. */
-static void put_in_memory(fmm_sink *sink, const int64_t *places, int64_t count,
-                          const double *values)
+static void put_in_memory(fmm_sink *sink, const int64_t *places, const fmm_values *values)
 {
     enum { AHEAD = 32 };
-    int64_t some = sink->values;
+    int64_t some = sink->values, count = values->count;
     for (int64_t i = 0; i < count; ++i) {
         int64_t soon = i + AHEAD < count ? i + AHEAD : i;
         __builtin_prefetch(sink->all + places[soon] * some, 1);
-        for (int64_t v = 0; v < some; ++v) sink->all[places[i] * some + v] = values[v * count + i];
+        for (int64_t v = 0; v < some; ++v)
+            sink->all[places[i] * some + v] = values->rows[v * values->stride + i];
     }
 }
 
-ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, int64_t count, const double *values)
+ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *values)
 {
     if (sink->all) {
-        put_in_memory(sink, places, count, values);
+        put_in_memory(sink, places, values);
         return PS_OK;
     }
     int64_t *start = NULL, *order = NULL;
     ps_status status = PS_ALLOC(&start, sink->chunks + 1, "results");
-    if (status == PS_OK) status = PS_ALLOC(&order, count, "results");
-    if (status == PS_OK) status = put_sorted(sink, places, count, values, start, order);
+    if (status == PS_OK) status = PS_ALLOC(&order, values->count, "results");
+    if (status == PS_OK) status = put_sorted(sink, places, values, start, order);
     free(start);
     free(order);
     return status;

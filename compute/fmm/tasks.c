@@ -11,66 +11,51 @@
 typedef struct room {
     void **base, **other; /* [groups] places of vectors, of two levels */
     void *m2l;
-    double *columns; /* [3 + S][augmented particles] */
-    int64_t *start;  /* [augmented leaves + 1] */
+    double *columns;    /* [3 + S][augmented particles] */
+    int64_t *start;     /* [augmented leaves + 1] */
+    fmm_copies *copies; /* [groups that have leaves of one as augmented] */
 } room;
 
 static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-static int64_t groups_max(const fmm_problem *p)
-{
-    int64_t most = 1;
-    for (int l = 0; l <= p->leaf; ++l) {
-        int64_t sources = ps_octree_groups(p->fmm.sources, l),
-                targets = ps_octree_groups(p->fmm.targets, l);
-        if (sources > most) most = sources;
-        if (targets > most) most = targets;
-    }
-    return most;
-}
-
-static int64_t augmented_max(const fmm_problem *p)
-{
-    const ps_group_list *list = &p->lists.augmented;
-    int64_t most = 0;
-    for (int64_t g = 0; g < list->groups; ++g)
-        if (list->start[g + 1] - list->start[g] > most) most = list->start[g + 1] - list->start[g];
-    return most;
-}
-
 /* Sizes of the parts of a worker's room, one after the other. */
-static void parts_of(const fmm_problem *p, int64_t bytes[5])
+enum { PARTS = 6 };
+static void parts_of(const fmm_problem *p, int64_t bytes[PARTS])
 {
-    bytes[0] = bytes[1] = rounded(8 * groups_max(p));
+    bytes[0] = bytes[1] = rounded(8 * p->lists.groups_max);
     bytes[2] = p->far ? rounded(ps_fmm_m2l_workspace(&p->fmm)) : 0;
     bytes[3] = rounded(8 * (3 + p->fmm.sides) * p->lists.augmented_particles_max);
-    bytes[4] = rounded(8 * (augmented_max(p) + 1));
+    bytes[4] = rounded(8 * (p->lists.augmented_leaves_max + 1));
+    bytes[5] = rounded((int64_t)sizeof(fmm_copies) * p->lists.copied_max);
 }
 
 int64_t fmm_scratch_bytes(const fmm_problem *p)
 {
-    int64_t bytes[5];
+    int64_t bytes[PARTS], all = 0;
     parts_of(p, bytes);
-    return bytes[0] + bytes[1] + bytes[2] + bytes[3] + bytes[4];
+    for (int i = 0; i < PARTS; ++i) all += bytes[i];
+    return all;
 }
 
 static room room_of(const fmm_work *work, int worker)
 {
-    int64_t bytes[5];
-    char *at = work->scratch[worker];
+    int64_t bytes[PARTS];
+    char *at[PARTS] = {work->scratch[worker]};
     parts_of(work->problem, bytes);
-    return (room){.base = (void **)at,
-                  .other = (void **)(at + bytes[0]),
-                  .m2l = at + bytes[0] + bytes[1],
-                  .columns = (double *)(at + bytes[0] + bytes[1] + bytes[2]),
-                  .start = (int64_t *)(at + bytes[0] + bytes[1] + bytes[2] + bytes[3])};
+    for (int i = 1; i < PARTS; ++i) at[i] = at[i - 1] + bytes[i - 1];
+    return (room){.base = (void **)at[0],
+                  .other = (void **)at[1],
+                  .m2l = at[2],
+                  .columns = (double *)at[3],
+                  .start = (int64_t *)at[4],
+                  .copies = (fmm_copies *)at[5]};
 }
 
 /* What every task begins with. */
 typedef struct scene {
     fmm_work *work;
     const fmm_problem *p;
-    int level;
+    int level, part;
     int64_t group;
     room room;
 } scene;
@@ -78,7 +63,8 @@ typedef struct scene {
 static scene scene_of(const ps_task_call *call)
 {
     const fmm_arguments *a = call->arguments;
-    return (scene){a->work, a->work->problem, a->level, a->group, room_of(a->work, call->worker)};
+    return (scene){a->work, a->work->problem, a->level,
+                   a->part, a->group,         room_of(a->work, call->worker)};
 }
 
 /* ---- vectors ---- */
@@ -266,11 +252,27 @@ static void p2p_augmented(const scene *s, const ps_task_call *call, const leaf_r
     ps_fmm_group_p2p(&s->p->fmm, r->first, r->end, own, r->begin, &augmented);
 }
 
+/* Pairs with the groups of the near list, in accesses from `from` on: their own results are none of
+ * this task's. */
+static void p2p_around(const scene *s, const ps_task_call *call, int from, const leaf_range *r,
+                       const ps_fmm_particles *own)
+{
+    const ps_group_list *near = &s->p->lists.near;
+    for (int64_t i = near->start[s->group]; i < near->start[s->group + 1]; ++i) {
+        leaf_range other = leaves_of(s->p->fmm.sources, near->items[i]);
+        ps_fmm_particles particles = ps_fmm_group_particles(
+            call->data[from + i - near->start[s->group]], NULL, other.count, s->p->fmm.sides);
+        ps_fmm_near_sources sources = {
+            .particles = &particles, .first = other.first, .end = other.end, .begin = other.begin};
+        ps_fmm_group_p2p(&s->p->fmm, r->first, r->end, own, r->begin, &sources);
+    }
+}
+
 static void p2p_same(const scene *s, const ps_task_call *call)
 {
     leaf_range r = leaves_of(s->p->fmm.targets, s->group);
     const ps_group_list *owners = &s->p->lists.owners;
-    bool augmented = owners->start[s->group + 1] > owners->start[s->group];
+    bool augmented = s->p->mutual && owners->start[s->group + 1] > owners->start[s->group];
     ps_fmm_particles own = ps_fmm_group_particles(call->data[augmented ? 2 : 1], call->data[0],
                                                   r.count, s->p->fmm.sides);
     ps_fmm_near_sources inside = {.particles = &own,
@@ -281,21 +283,14 @@ static void p2p_same(const scene *s, const ps_task_call *call)
                                   .mutual_end = r.end};
     ps_fmm_group_p2p(&s->p->fmm, r.first, r.end, &own, r.begin, &inside);
     if (augmented) p2p_augmented(s, call, &r, &own);
+    if (!s->p->mutual) p2p_around(s, call, 2, &r, &own);
 }
 
 static void p2p_between(const scene *s, const ps_task_call *call)
 {
     leaf_range r = leaves_of(s->p->fmm.targets, s->group);
-    const ps_group_list *near = &s->p->lists.near;
     ps_fmm_particles own = target_particles(s->p, call->data[1], call->data[0], r.count);
-    for (int64_t i = near->start[s->group]; i < near->start[s->group + 1]; ++i) {
-        leaf_range other = leaves_of(s->p->fmm.sources, near->items[i]);
-        ps_fmm_particles particles = ps_fmm_group_particles(
-            call->data[2 + i - near->start[s->group]], NULL, other.count, s->p->fmm.sides);
-        ps_fmm_near_sources sources = {
-            .particles = &particles, .first = other.first, .end = other.end, .begin = other.begin};
-        ps_fmm_group_p2p(&s->p->fmm, r.first, r.end, &own, r.begin, &sources);
-    }
+    p2p_around(s, call, 2, &r, &own);
 }
 
 static ps_status p2p(const ps_task_call *call)
@@ -308,82 +303,80 @@ static ps_status p2p(const ps_task_call *call)
 
 /* ---- the reduction ---- */
 
-/* Adds what group `from` has computed for leaves of this one. */
-static void add_copies(const scene *s, const leaf_range *r, int64_t from, const double *copies,
-                       double *sum)
+ps_status fmm_put_results(fmm_work *work, int64_t first, const int64_t *places,
+                          const fmm_values *values)
 {
-    const ps_octree *tree = s->p->fmm.sources;
-    const ps_group_list *list = &s->p->lists.augmented;
-    const int64_t *leaves = list->items + list->start[from];
-    int64_t count = list->start[from + 1] - list->start[from];
-    ps_fmm_near_start(tree, leaves, count, s->room.start);
-    int64_t all = s->room.start[count];
-    for (int64_t i = 0; i < count; ++i) {
-        if (leaves[i] < r->first || leaves[i] >= r->end) continue;
-        int64_t at = tree->particle_start[leaves[i]] - r->begin, begin = s->room.start[i],
-                some = s->room.start[i + 1] - begin;
-        for (int v = 0; v < 4 * s->p->fmm.sides; ++v)
-            for (int64_t j = 0; j < some; ++j)
-                sum[v * r->count + at + j] += copies[v * all + begin + j];
-    }
+    if (work->check) fmm_check_take(work->check, first, values);
+    return fmm_sink_put(work->sink, places, values);
 }
 
-fmm_sums fmm_group_sums(const double *charges, const double *values, int64_t count, int sides,
-                        int side)
+/* Sums of some parts of a group from `part` on. */
+static void take_sums(fmm_work *work, int64_t group, int part, int parts, const fmm_sums *sums)
 {
-    fmm_sums sums = {0};
-    const double *phi = values + side * count, *g = values + (sides + 3 * side) * count;
-    for (int64_t i = 0; i < count; ++i) {
-        double square = 0;
-        sums.energy += charges[i] * phi[i];
-        for (int d = 0; d < 3; ++d) {
-            double force = charges[i] * g[d * count + i];
-            sums.force[d] += force;
-            square += force * force;
-        }
-        sums.magnitude += sqrt(square);
-    }
-    return sums;
-}
-
-ps_status fmm_put_results(fmm_work *work, int64_t group, const int64_t *places,
-                          const double *values)
-{
-    leaf_range r = leaves_of(work->problem->fmm.targets, group);
-    if (work->check) fmm_check_take(work->check, r.begin, r.count, values);
-    return fmm_sink_put(work->sink, places, r.count, values);
+    int sides = work->problem->fmm.sides;
+    memcpy(work->sums + (group * FMM_PARTS + part) * sides, sums,
+           (size_t)(parts * sides) * sizeof *sums);
+    __atomic_add_fetch(&work->finished, 1, __ATOMIC_RELAXED);
 }
 
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums)
 {
-    int sides = work->problem->fmm.sides;
-    memcpy(work->sums + group * sides, sums, (size_t)sides * sizeof *sums);
-    if (work->problem->ranks == 1) PS_TRY(fmm_put_results(work, group, places, values));
-    __atomic_add_fetch(&work->finished, 1, __ATOMIC_RELAXED);
+    leaf_range r = leaves_of(work->problem->fmm.targets, group);
+    fmm_values all = {values, r.count, r.count};
+    PS_TRY(fmm_put_results(work, r.begin, places, &all));
+    take_sums(work, group, 0, FMM_PARTS, sums);
     return PS_OK;
+}
+
+/* Of what group `from` has computed, that for leaves of this one. */
+static fmm_copies copies_of(const scene *s, const leaf_range *r, int64_t from, const double *values)
+{
+    const int64_t *place = s->p->fmm.sources->particle_start;
+    const ps_group_list *list = &s->p->lists.augmented;
+    fmm_copies c = {.values = values};
+    for (int64_t i = list->start[from]; i < list->start[from + 1]; ++i) {
+        const int64_t *leaf = &list->items[i];
+        int64_t some = place[*leaf + 1] - place[*leaf];
+        c.all += some;
+        if (*leaf < r->first) c.offset += some;
+        if (*leaf < r->first || *leaf >= r->end) continue;
+        if (!c.leaf) c.leaf = leaf;
+        c.end = leaf + 1;
+    }
+    return c;
 }
 
 static ps_status reduce(const ps_task_call *call)
 {
     scene s = scene_of(call);
     const fmm_problem *p = s.p;
+    const ps_group_list *copied = &p->lists.copied;
     leaf_range r = leaves_of(p->fmm.targets, s.group);
     int at = 2;
-    double *sum = call->data[0];
-    const double *far = p->far ? call->data[at++] : NULL;
-    const double *charges = p->same ? (const double *)call->data[at++] + 3 * r.count : NULL;
-    fmm_sums sums[PS_RIGHT_HAND_SIDES_MAX] = {{0}};
-    for (int64_t i = 0; far && i < 4 * p->fmm.sides * r.count; ++i) sum[i] = far[i] + sum[i];
-    for (int64_t i = p->same ? p->lists.copied.start[s.group] : 0;
-         p->same && i < p->lists.copied.start[s.group + 1]; ++i)
-        add_copies(&s, &r, p->lists.copied.items[i], call->data[at++], sum);
-    for (int side = 0; side < p->fmm.sides && charges; ++side)
-        sums[side] = fmm_group_sums(charges + side * r.count, sum, r.count, p->fmm.sides, side);
+    fmm_sums sums[FMM_PARTS * PS_RIGHT_HAND_SIDES_MAX];
+    fmm_reduction sum = {.work = s.work,
+                         .begin = r.begin,
+                         .count = r.count,
+                         .near = call->data[0],
+                         .places = call->data[1],
+                         .copies = s.room.copies,
+                         .part = s.part,
+                         .parts = FMM_PARTS / p->reductions};
+    if (p->far) sum.far = call->data[at++];
+    if (p->same) sum.charges = (const double *)call->data[at++] + 3 * r.count;
+    for (int64_t i = p->mutual ? copied->start[s.group] : 0;
+         p->mutual && i < copied->start[s.group + 1]; ++i)
+        sum.copies[sum.copied++] = copies_of(&s, &r, copied->items[i], call->data[at++]);
+    sum.keep = s.work->journal || p->ranks > 1 || !fmm_sink_in_memory(s.work->sink);
+    PS_TRY(fmm_reduce(&sum, sums));
     if (s.work->journal)
-        PS_TRY(fmm_journal_add(s.work->journal, s.group, sums, p->fmm.sides, sum,
+        PS_TRY(fmm_journal_add(s.work->journal, s.group, sums, p->fmm.sides, sum.near,
                                4 * p->fmm.sides * r.count));
-    return fmm_take_results(s.work, s.group, call->data[1], sum, sums);
+    if (sum.keep && p->ranks == 1)
+        return fmm_take_results(s.work, s.group, sum.places, sum.near, sums);
+    take_sums(s.work, s.group, sum.part, sum.parts, sums);
+    return PS_OK;
 }
 
 const ps_codelet fmm_codelets[FMM_KINDS] = {{"P2M", FMM_P2M, p2m, fmm_gpu_p2m},

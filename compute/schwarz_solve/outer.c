@@ -13,9 +13,22 @@ static int64_t space_of(const solve_problem *p, const ps_interface *problem)
                : ps_interface_workspace(problem);
 }
 
+/* Values of g and the basis that checkpoints have as copies. */
+static int64_t kept_of(const solve_problem *p, const ps_interface *problem)
+{
+    int64_t basis = p->options.method == METHOD_GMRES ? p->options.restart + 1 : 0;
+    return problem->vectors && !p->trial ? (1 + basis) * problem->size : 0;
+}
+
 int64_t outer_doubles(const solve_problem *p, const ps_interface *problem)
 {
-    return problem->size + space_of(p, problem);
+    return (problem->vectors ? kept_of(p, problem) : problem->size) + space_of(p, problem);
+}
+
+/* Vectors of the basis that a state after this step has. */
+static int64_t reached(const outer *o, int64_t step)
+{
+    return o->p->options.method == METHOD_GMRES ? (step - 1) % o->p->options.restart + 2 : 0;
 }
 
 /* Traces; for GMRES its basis, as far as it reaches after this step. */
@@ -23,17 +36,29 @@ static int state_arrays(void *context, int64_t step, ps_checkpoint_array *arrays
 {
     outer *o = context;
     int64_t restart = o->p->options.restart, size = o->problem.size;
+    double *g = o->copy ? o->kept : o->g, *basis = o->copy ? o->kept + size : o->space;
     int count = 0;
-    arrays[count++] = (ps_checkpoint_array){"/traces", "1", PS_F64, size, o->g};
+    arrays[count++] = (ps_checkpoint_array){"/traces", "1", PS_F64, size, g};
     arrays[count++] = (ps_checkpoint_array){"/measure", "1", PS_F64, 2, o->measure};
     if (o->p->options.method == METHOD_GMRES) {
         double *small = (double *)ps_interface_gmres_state(&o->problem, restart, o->space);
-        arrays[count++] = (ps_checkpoint_array){"/basis", "1", PS_F64,
-                                                ((step - 1) % restart + 2) * size, o->space};
+        arrays[count++] =
+            (ps_checkpoint_array){"/basis", "1", PS_F64, reached(o, step) * size, basis};
         arrays[count++] = (ps_checkpoint_array){
             "/gmres", "1", PS_F64, (int64_t)(sizeof(ps_gmres_state) / sizeof(double)), small};
     }
     return count + (o->further ? o->further(o->context, arrays + count) : 0);
+}
+
+/* Copies between the vectors and the arrays of a state. */
+static ps_status bring(void *context, int64_t step, bool to_host)
+{
+    outer *o = context;
+    int64_t size = o->problem.size, basis = reached(o, step) * size;
+    if (!o->copy) return PS_OK;
+    PS_TRY(o->copy(o->context, to_host, size, o->g, o->kept));
+    if (basis == 0) return PS_OK;
+    return o->copy(o->context, to_host, basis, o->problem.vectors->basis, o->kept + size);
 }
 
 ps_status outer_open(solve_problem *p, const ps_interface *problem, void *context, outer *out)
@@ -41,18 +66,22 @@ ps_status outer_open(solve_problem *p, const ps_interface *problem, void *contex
     *out = (outer){.p = p, .problem = *problem, .context = context};
     run_state_open(p, &out->state);
     out->state.arrays = state_arrays;
+    out->state.bring = bring;
     out->state.context = out;
-    PS_TRY(PS_ALLOC(&out->g, problem->size, "traces"));
+    if (!problem->vectors) PS_TRY(PS_ALLOC(&out->g, problem->size, "traces"));
     /* of a basis only what steps reach is touched */
+    PS_TRY(ps_alloc_untouched((void **)&out->kept, kept_of(p, problem) * (int64_t)sizeof *out->kept,
+                              "checkpoints"));
     return ps_alloc_untouched((void **)&out->space,
                               space_of(p, problem) * (int64_t)sizeof *out->space, "the iteration");
 }
 
 void outer_close(outer *o)
 {
-    free(o->g);
+    if (!o->problem.vectors) free(o->g);
     free(o->space);
-    o->g = o->space = NULL;
+    free(o->kept);
+    o->g = o->space = o->kept = NULL;
 }
 
 static ps_status end_iteration(outer *o, int64_t iteration, double residual)

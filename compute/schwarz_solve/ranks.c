@@ -59,7 +59,8 @@ ps_status run_state_save(run_state *s, int64_t step, bool always)
     int64_t every = s->p->options.checkpoint_every;
     if (s->p->trial || (!always && (every == 0 || step % every))) return PS_OK;
     ps_checkpoint state = checkpoint_of(s, arrays, step);
-    ps_status status = ps_checkpoint_save(s->run, ++s->generation, &state);
+    ps_status status = s->bring ? s->bring(s->context, step, true) : PS_OK;
+    if (status == PS_OK) status = ps_checkpoint_save(s->run, ++s->generation, &state);
     PS_TRY(ps_comm_agree(status)); /* older ones go when all ranks have this one */
     return ps_checkpoint_prune(s->run, PS_CHECKPOINTS_KEPT);
 }
@@ -103,6 +104,7 @@ ps_status run_state_load(run_state *s, int64_t *step)
         PS_TRY(ps_comm_max_i64(&highest, 1));
         limit = lowest;
     } while (lowest < highest);
+    if (*step > 0 && s->bring) PS_TRY(ps_comm_agree(s->bring(s->context, *step, false)));
     if (*step > 0)
         ps_info("continuing after iteration %lld", (long long)*step);
     else if (s->p->options.resume)

@@ -26,7 +26,7 @@ static int64_t planes_of(const ps_slab_box_plan *plan, ps_slab_order order, int6
 }
 
 /* What the workers have at hand: planes as the load's chunks have them, and scratch. */
-static int64_t workers_bytes(const solve_problem *p, const ps_slab_box_plan *plan)
+int64_t slab_load_workers(const solve_problem *p, const ps_slab_box_plan *plan)
 {
     int64_t nodes = plan->grid.nodes[1] * plan->grid.nodes[2];
     return 8 * (p->load.chunk_planes * nodes + plane_of(plan)) * p->run->threads;
@@ -40,7 +40,8 @@ int64_t slab_load_memory(const solve_problem *p, const ps_slab_box_plan *plan, i
         return 8 * (end - first + 1) * plane_of(plan) + nodes * planes_of(plan, PS_SLAB_FINISH, 0);
     }
     /* What one slab takes, and what all do. */
-    int64_t least = 8 * plane_of(plan) * (first_plane(plan, 1) + 1) + workers_bytes(p, plan) + 1024;
+    int64_t least =
+        8 * plane_of(plan) * (first_plane(plan, 1) + 1) + slab_load_workers(p, plan) + 1024;
     int64_t all = 0;
     for (int64_t v = 0; v < ps_slab_visits(plan, PS_SLAB_SWEEP); ++v)
         all += 8 * plane_of(plan) * planes_of(plan, PS_SLAB_SWEEP, v) + 64;
@@ -98,13 +99,17 @@ static ps_status read_all(slab_load *l)
  * a stream holds. */
 static ps_status read_nothing(void *context, int64_t visit, void *raw) { return PS_OK; }
 
-static ps_status fill_slab(void *context, int64_t visit, const void *raw, void *unpacked)
+int64_t slab_load_visit_bytes(const slab_load *l, int64_t visit)
 {
-    slab_load *l = context;
+    return 8 * planes_of(l->plan, l->order, visit) * plane_of(l->plan);
+}
+
+ps_status slab_load_visit(const slab_load *l, int64_t visit, double *modes)
+{
     int64_t count = planes_of(l->plan, l->order, visit), size = plane_of(l->plan);
     int64_t first = first_plane(l->plan, ps_slab_visited(l->plan, l->order, visit));
     int64_t step = l->p->load.chunk_planes, face = l->p->load.plane;
-    double *nodes, *modes = unpacked;
+    double *nodes;
     if (!l->plan->modes) return ps_box_field_read(&l->p->load, first, count, modes);
     PS_TRY(PS_ALLOC(&nodes, step * face + size, "planes of a slab"));
     ps_status status = PS_OK;
@@ -117,13 +122,17 @@ static ps_status fill_slab(void *context, int64_t visit, const void *raw, void *
     return status;
 }
 
+static ps_status fill_slab(void *context, int64_t visit, const void *raw, void *unpacked)
+{
+    return slab_load_visit(context, visit, unpacked);
+}
+
 static ps_status open_stream(slab_load *l, ps_slab_order order)
 {
     int64_t visits = ps_slab_visits(l->plan, order), *bytes;
     PS_TRY(PS_ALLOC(&bytes, 2 * visits, "a stream"));
-    for (int64_t v = 0; v < visits; ++v)
-        bytes[visits + v] = 8 * planes_of(l->plan, order, v) * plane_of(l->plan);
     l->order = order;
+    for (int64_t v = 0; v < visits; ++v) bytes[visits + v] = slab_load_visit_bytes(l, v);
     ps_chunk_stream_config config = {.chunk_count = visits,
                                      .raw_bytes = bytes,
                                      .unpacked_bytes = bytes + visits,
@@ -181,7 +190,7 @@ ps_status slab_load_open(solve_problem *p, const ps_slab_box_plan *plan,
 {
     *out = (slab_load){.p = p, .plan = plan, .tables = tables};
     if (!plan->walk) return read_all(out);
-    out->budget = slab_load_memory(p, plan, most) - workers_bytes(p, plan);
+    out->budget = slab_load_memory(p, plan, most) - slab_load_workers(p, plan);
     return PS_OK;
 }
 

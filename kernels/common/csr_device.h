@@ -3,10 +3,11 @@
  *
  * Offsets have 64 bits, values fp32 or fp64; fp32 products are summed in fp32. Two kernels:
  *
- *   rows    w = 2 .. 32 threads a row add entries l, l + w, ... and then one another's sums (N.
- * Bell, M. Garland, SC 2009) stream  a block takes the products of some consecutive rows in the
- * order of memory into shared memory, w threads a row add them: no thread idles over short rows,
- * and what is read is read in whole lines
+ *   rows:   w = 2 .. 32 threads a row add entries l, l + w, ... and then one another's sums
+ *           (N. Bell, M. Garland, SC 2009)
+ *   stream: a block takes the products of some consecutive rows in the order of memory into shared
+ *           memory, w threads a row add them: no thread idles over short rows, and what is read is
+ *           read in whole lines
  *
  * The best kernel and w depend on row lengths, size and card: ps_csr_device_tune measures them all
  * once ("gridification") and keeps the choice in the struct. Sums have a fixed order for a choice.
@@ -24,7 +25,9 @@
 
 typedef struct ps_csr_shape {
     bool stream;
-    int32_t width; /* threads a row: 2, 4, 8, 16, 32 */
+    int32_t width;   /* threads a row: 2, 4, 8, 16, 32; stream: 2, 4, 8 */
+    int32_t threads; /* of a block: 256, with 8 a row also 512 and 1024, whose rows share x in the
+                        cache of a multiprocessor */
 } ps_csr_shape;
 
 typedef struct ps_csr_device {
@@ -55,7 +58,7 @@ ps_status ps_csr_device_tune(ps_csr_device *matrix, const void *x, void *y, ps_s
                              double *seconds);
 
 /* All shapes that are tried. */
-enum { PS_CSR_SHAPES = 8 };
+enum { PS_CSR_SHAPES = 10 };
 extern const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES];
 
 /* Private (csr_cuda.cu). */

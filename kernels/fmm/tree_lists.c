@@ -278,12 +278,13 @@ static int64_t leaf_size(const ps_octree *tree, int64_t leaf)
 ps_tree_pairs ps_tree_count_pairs(const ps_octree *targets, const ps_octree *sources,
                                   const ps_tree_list *near, int64_t first, int64_t end)
 {
-    ps_tree_pairs pairs = {0, 0};
+    ps_tree_pairs pairs = {0, 0, 0};
     bool same = targets == sources;
     for (int64_t c = first; c < end; ++c) {
         int64_t own = leaf_size(targets, c);
         for (int64_t i = near->start[c - first]; i < near->start[c - first + 1]; ++i) {
             int64_t other = near->sources[i], size = leaf_size(sources, other);
+            if (same && (other < first || other >= end)) pairs.outside += own * size;
             if (!same)
                 pairs.inside += own * size;
             else if (other == c)

@@ -64,6 +64,7 @@ typedef struct ps_tree_pairs {
     int64_t inside;    /* one tree: mutual pairs within leaves and between leaves of the group;
                           two trees: all ordered pairs                                        */
     int64_t augmented; /* one tree: mutual pairs with augmented leaves                        */
+    int64_t outside;   /* one tree: ordered pairs with sources in leaves of other groups      */
 } ps_tree_pairs;
 ps_tree_pairs ps_tree_count_pairs(const ps_octree *targets, const ps_octree *sources,
                                   const ps_tree_list *near, int64_t first, int64_t end);

@@ -1,17 +1,17 @@
 /*
- * Part of the *_cuda.cu files of hbem, after device_number_body.h: cross approximation with checked
- * rows as in aca.c, by a block of threads, of a matrix that is a struct with
+ * Part of the *_cuda.cu files of hbem, after device_team_body.h: cross approximation with checked
+ * rows as in aca.c, by a team of threads, of a matrix that is a struct with
  *
  *     begin<side>(at)   prepares row `at` (side 0) or column `at` (side 1); all threads
  *     value<side>(c)    number c of it
- *     end()             after all threads have their numbers; all threads
  */
 enum { GROUPS = 8, CHECKS_MAX = 32, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
 
 /* What a block of threads shares. */
 template <typename real, int parts> struct cross_shared {
     number<real, parts> coefficient[RANK_MAX + 1];
-    double sums[WARPS_MAX], dots[RANK_MAX];
+    number<double, parts> dots[2][RANK_MAX];
+    double sums[WARPS_MAX];
     real largest[WARPS_MAX], best[WARPS_MAX];
     int at[WARPS_MAX], ints[WARPS_MAX], checked[CHECKS_MAX];
 };
@@ -23,8 +23,8 @@ template <typename real, int parts> struct crosses {
     real *triangle[2];  /* [rank][rank][part]: v_p(j_l), p < l; u_p(i_l), p <= l (p = l: pivot) */
     int *pivot[2];      /* [rank] rows, columns                                           */
     uint8_t *used;      /* [rows] 1: used, 2: being checked                               */
-    const uint8_t *group; /* [rows]                                                       */
-    unsigned groups;      /* which there are                                              */
+    const uint8_t *group; /* [rows] as ps_hbem_device_side                                */
+    unsigned groups;      /* which there are; bit GROUPS: creased ones                    */
     cross_shared<real, parts> *shared;
     int rank, limit, used_count, next, check_rows;
     double norm2, error, zero, scale;
@@ -39,59 +39,81 @@ template <typename real> struct residual_sums {
     int at;
 };
 
+/* The larger of two entries, the first of equal ones. */
+template <typename real> PS_INLINE void merge(residual_sums<real> &s, real best, int at)
+{
+    if (at >= 0 && (best > s.best || (best == s.best && (s.at < 0 || at < s.at)))) {
+        s.best = best;
+        s.at = at;
+    }
+}
+
+template <typename real, int parts>
+PS_INLINE void put_sums(const residual_sums<real> &s, cross_shared<real, parts> *shared, int to)
+{
+    shared->sums[to] = s.sum;
+    shared->best[to] = s.best;
+    shared->largest[to] = s.largest;
+    shared->at[to] = s.at;
+}
+
+/* Of the blocks of a team. */
+template <typename real, int parts>
+__device__ residual_sums<real> reduce_blocks(const residual_sums<real> &own,
+                                             cross_shared<real, parts> *shared)
+{
+    residual_sums<real> s = {0, -1, 0, -1};
+    if (threadIdx.x == 0) put_sums(own, shared, 0);
+    team_sync();
+    for (int b = 0; b < team_blocks(); ++b) {
+        s.sum += of_block(shared->sums, b);
+        s.largest = max(s.largest, of_block(shared->largest, b));
+        merge(s, of_block(shared->best, b), of_block(shared->at, b));
+    }
+    team_sync();
+    return s;
+}
+
 template <typename real, int parts>
 PS_INLINE residual_sums<real> reduce(residual_sums<real> s, cross_shared<real, parts> *shared)
 {
     for (int o = WARP / 2; o > 0; o /= 2) {
-        real best = __shfl_xor_sync(ALL, s.best, o);
-        int at = __shfl_xor_sync(ALL, s.at, o);
         s.largest = max(s.largest, __shfl_xor_sync(ALL, s.largest, o));
         s.sum += __shfl_xor_sync(ALL, s.sum, o);
-        if (best > s.best || (best == s.best && at >= 0 && (s.at < 0 || at < s.at))) {
-            s.best = best;
-            s.at = at;
-        }
+        real best = __shfl_xor_sync(ALL, s.best, o);
+        merge(s, best, __shfl_xor_sync(ALL, s.at, o));
     }
-    int warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    if (threadIdx.x % WARP == 0) {
-        shared->sums[warp] = s.sum;
-        shared->best[warp] = s.best;
-        shared->largest[warp] = s.largest;
-        shared->at[warp] = s.at;
-    }
+    if (threadIdx.x % WARP == 0) put_sums(s, shared, threadIdx.x / WARP);
     __syncthreads();
     s = {0, -1, 0, -1};
-    for (int w = 0; w < warps; ++w) {
-        real best = shared->best[w];
-        int at = shared->at[w];
+    for (int w = 0; w < (int)blockDim.x / WARP; ++w) {
         s.sum += shared->sums[w];
         s.largest = max(s.largest, shared->largest[w]);
-        if (at >= 0 && (best > s.best || (best == s.best && at < s.at))) {
-            s.best = best;
-            s.at = at;
-        }
+        merge(s, shared->best[w], shared->at[w]);
     }
     __syncthreads();
-    return s;
+    return team_blocks() > 1 ? reduce_blocks(s, shared) : s;
 }
 
 /* Row (side 0) or column (1) `at` less the crosses so far, to `out` unless NULL; the coefficients
- * of the crosses stay in shared memory. `masked`: the largest of those not used. */
+ * of the crosses stay in shared memory. `masked`: the largest of those not used. Called, not
+ * expanded, from all places: matrix and crosses are copied so that they stay in registers. */
 template <int side, class matrix, typename real, int parts>
-__device__ residual_sums<real> residual(matrix &a, const crosses<real, parts> &s, int at,
-                                        real *out, bool masked)
+__device__ __noinline__ residual_sums<real> residual(matrix *of, const crosses<real, parts> s,
+                                                     int at, real *out, bool masked)
 {
     const int height = s.length[side], length = s.length[1 - side], rank = s.rank;
     const real *basis = s.vector[side], *other = s.vector[1 - side];
+    matrix a = *of;
     a.template begin<side>(at);
     for (int l = threadIdx.x; l < rank; l += blockDim.x)
         s.shared->coefficient[l] = load<parts>(basis + (size_t)l * parts * height, height, at);
     __syncthreads();
     residual_sums<real> sums = {0, -1, 0, -1};
-    for (int c = threadIdx.x; c < length; c += blockDim.x) {
+    for (int c = team_thread(); c < length; c += team_threads()) {
         number<real, parts> value = a.template value<side>(c);
         if (side == 0) sums.largest = max(sums.largest, square(value));
-#pragma unroll 4
+#pragma unroll 8
         for (int l = 0; l < rank; ++l)
             subtract_product(value, s.shared->coefficient[l],
                              load<parts>(other + (size_t)l * parts * length, length, c));
@@ -104,28 +126,42 @@ __device__ residual_sums<real> residual(matrix &a, const crosses<real, parts> &s
         }
     }
     sums = reduce(sums, s.shared);
-    a.end();
+    *of = a;
     return sums;
 }
 
 /* ---- which row next, as in aca.c ---- */
 
-template <typename real, int parts>
-__device__ int pick(crosses<real, parts> &s, int begin, int end, int group)
+/* group GROUPS: creased rows. */
+PS_INLINE bool is_of_group(unsigned own, int group)
 {
-    if (end <= begin) return -1;
-    s.random = s.random * 6364136223846793005u + 1442695040888963407u;
+    return group == GROUPS ? own >= PS_HBEM_CREASED : (int)(own % PS_HBEM_CREASED) == group;
+}
+
+/* An unused row of [begin, end) from a random one on, of a group unless that is -1; -1: none. */
+template <typename real, int parts>
+__device__ __noinline__ int first_unused(const crosses<real, parts> s, int begin, int end,
+                                         int group)
+{
     int start = (int)((s.random >> 33) % (uint64_t)(end - begin)), found = INT_MAX;
-    if (group >= 0 && !(s.groups >> group & 1)) return -1;
-    for (int e = threadIdx.x; e < end - begin; e += blockDim.x) {
+    for (int e = team_thread(); e < end - begin; e += team_threads()) {
         int i = begin + (start + e < end - begin ? start + e : start + e - (end - begin));
-        if (s.used[i] || (group >= 0 && s.group[i] != group)) continue;
+        if (s.used[i] || (group >= 0 && !is_of_group(s.group[i], group))) continue;
         found = e;
         break;
     }
-    found = block_least(found, s.shared->ints);
+    found = team_least(found, s.shared->ints);
     if (found == INT_MAX) return -1;
     return begin + (start + found < end - begin ? start + found : start + found - (end - begin));
+}
+
+template <typename real, int parts>
+PS_INLINE int pick(crosses<real, parts> &s, int begin, int end, int group)
+{
+    if (end <= begin) return -1;
+    s.random = s.random * 6364136223846793005u + 1442695040888963407u;
+    if (group >= 0 && !(s.groups >> group & 1)) return -1;
+    return first_unused(s, begin, end, group);
 }
 
 template <typename real> struct row_check {
@@ -138,11 +174,9 @@ __device__ void check_row(matrix &a, crosses<real, parts> &s, int i, row_check<r
 {
     if (i < 0) return;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        s.used[i] = 2;
-        s.shared->checked[c.rows] = i;
-    }
-    residual_sums<real> sums = residual<0>(a, s, i, (real *)NULL, false);
+    if (team_thread() == 0) s.used[i] = 2;
+    if (threadIdx.x == 0) s.shared->checked[c.rows] = i;
+    residual_sums<real> sums = residual<0>(&a, s, i, (real *)NULL, false);
     s.largest = max(s.largest, sums.largest);
     ++s.rows_done[0];
     if (c.worst < 0 || sums.sum > c.worst_square) {
@@ -182,8 +216,8 @@ __device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
         check_row(a, s, i, c);
     }
     __syncthreads();
-    if ((int)threadIdx.x < c.rows) s.used[s.shared->checked[threadIdx.x]] = 0;
-    __syncthreads();
+    if (team_thread() < c.rows) s.used[s.shared->checked[threadIdx.x]] = 0;
+    team_sync();
     double estimate = c.rows ? sqrt((double)(m - s.used_count) / c.rows * c.sum) : 0;
     double norm = sqrt(s.norm2), floor = zero_of(s) * sqrt((double)m * s.length[1]);
     s.error = norm > 0 ? estimate / norm : 0;
@@ -192,30 +226,43 @@ __device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
 
 /* ---- crosses ---- */
 
-/* |S|^2 grows by |u|^2 |v|^2 + 2 Re sum_l (u_l^H u)(v_l^H v); a warp has a cross l. */
+/* Products u_l^H u and v_l^H v of this block's share of the rows; a warp has a cross l. */
 template <typename real, int parts>
-__device__ void grow_norm(crosses<real, parts> &s, double square_product)
+__device__ __noinline__ void fill_dots(const crosses<real, parts> s)
 {
-    const int lane = threadIdx.x % WARP, k = s.rank;
-    for (int l = threadIdx.x / WARP; l < k; l += blockDim.x / WARP) {
-        number<real, parts> sum[2];
+    const int lane = team_block() * WARP + threadIdx.x % WARP, lanes = team_blocks() * WARP;
+    for (int l = threadIdx.x / WARP; l < s.rank; l += blockDim.x / WARP)
         for (int side = 0; side < 2; ++side) {
             const int n = s.length[side];
             const real *old = s.vector[side] + (size_t)l * parts * n;
-            const real *own = s.vector[side] + (size_t)k * parts * n;
-            sum[side] = zero_number<real, parts>();
-#pragma unroll 4
-            for (int c = lane; c < n; c += WARP)
-                add_product(sum[side], conjugate(load<parts>(old, n, c)), load<parts>(own, n, c));
-            for (int p = 0; p < parts; ++p) sum[side].part[p] = warp_sum(sum[side].part[p]);
+            const real *own = s.vector[side] + (size_t)s.rank * parts * n;
+            number<real, parts> sum = zero_number<real, parts>();
+#pragma unroll 8
+            for (int c = lane; c < n; c += lanes)
+                add_product(sum, conjugate(load<parts>(old, n, c)), load<parts>(own, n, c));
+            for (int p = 0; p < parts; ++p) sum.part[p] = warp_sum(sum.part[p]);
+            if (threadIdx.x % WARP == 0) s.shared->dots[side][l] = widen(sum);
         }
-        if (lane == 0) s.shared->dots[l] = product(widen(sum[0]), widen(sum[1])).part[0];
+}
+
+/* |S|^2 grows by |u|^2 |v|^2 + 2 Re sum_l (u_l^H u)(v_l^H v). */
+template <typename real, int parts>
+__device__ void grow_norm(crosses<real, parts> &s, double square_product)
+{
+    double mixed = 0;
+    fill_dots(s);
+    team_sync();
+    for (int l = threadIdx.x; l < s.rank; l += blockDim.x) {
+        number<double, parts> sum[2] = {};
+        for (int e = 0; e < 2 * team_blocks(); ++e) {
+            number<double, parts> own = of_block(&s.shared->dots[e % 2][l], e / 2);
+            for (int p = 0; p < parts; ++p) sum[e % 2].part[p] += own.part[p];
+        }
+        mixed += product(sum[0], sum[1]).part[0];
     }
-    __syncthreads();
-    double grown = s.norm2 + square_product;
-    for (int l = 0; l < k; ++l) grown += 2 * s.shared->dots[l];
-    s.norm2 = fmax(grown, square_product * 1e-30);
-    __syncthreads();
+    mixed = block_sum(mixed, s.shared->sums);
+    s.norm2 = fmax(s.norm2 + square_product + 2 * mixed, square_product * 1e-30);
+    team_sync();
 }
 
 /* Keeps the coefficients in shared memory as row `rank` of a triangle. */
@@ -223,7 +270,7 @@ template <int side, typename real, int parts>
 PS_INLINE void keep_coefficients(const crosses<real, parts> &s)
 {
     real *to = s.triangle[side] + (size_t)s.rank * s.limit * parts;
-    for (int e = threadIdx.x; e < s.rank * parts; e += blockDim.x)
+    for (int e = team_thread(); e < s.rank * parts; e += team_threads())
         to[e] = s.shared->coefficient[e / parts].part[e % parts];
 }
 
@@ -233,8 +280,8 @@ __device__ bool add_cross(matrix &a, crosses<real, parts> &s, int i, double *siz
 {
     const int m = s.length[0], n = s.length[1], k = s.rank;
     real *u = s.vector[0] + (size_t)k * parts * m, *v = s.vector[1] + (size_t)k * parts * n;
-    if (threadIdx.x == 0) s.used[i] = 1;
-    residual_sums<real> row = residual<0>(a, s, i, v, false);
+    if (team_thread() == 0) s.used[i] = 1;
+    residual_sums<real> row = residual<0>(&a, s, i, v, false);
     ++s.used_count;
     ++s.rows_done[0];
     s.largest = max(s.largest, row.largest);
@@ -243,21 +290,21 @@ __device__ bool add_cross(matrix &a, crosses<real, parts> &s, int i, double *siz
     const int j = row.at;
     number<real, parts> pivot = load<parts>(v, n, j), factor = inverse(pivot);
     keep_coefficients<1>(s);
-    if (threadIdx.x == 0) {
+    if (team_thread() == 0) {
         real *diagonal = s.triangle[1] + ((size_t)k * s.limit + k) * parts;
         for (int p = 0; p < parts; ++p) diagonal[p] = pivot.part[p];
         s.pivot[0][k] = i;
         s.pivot[1][k] = j;
     }
-    __syncthreads();
+    team_sync();
     double sum = 0;
-    for (int c = threadIdx.x; c < n; c += blockDim.x) {
+    for (int c = team_thread(); c < n; c += team_threads()) {
         number<real, parts> value = product(load<parts>(v, n, c), factor);
         store(v, n, c, value);
         sum += square(value);
     }
-    sum = block_sum(sum, s.shared->sums);
-    residual_sums<real> column = residual<1>(a, s, j, u, true);
+    sum = team_sum(sum, s.shared->sums);
+    residual_sums<real> column = residual<1>(&a, s, j, u, true);
     ++s.rows_done[1];
     keep_coefficients<0>(s);
     s.next = column.at;

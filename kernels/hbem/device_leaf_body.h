@@ -1,44 +1,8 @@
 /*
- * Part of the far_*_cuda.cu files, after device_small_body.h: workspace and shared memory of a
- * block of threads, and the beginning and end of a far leaf.
+ * Part of the far_*_cuda.cu files, after device_small_body.h: shared memory of a block of threads, and
+ * the beginning and end of a far leaf.
  */
 enum { CHECK_COLUMNS = 32, CHECK_ROWS = 8 };
-
-/* A block's workspace. */
-template <typename real> struct far_memory {
-    real *points, *crosses, *vectors, *triangles, *sums;
-    void *small;
-    int *pivots;
-    uint8_t *used;
-};
-
-__host__ __device__ inline int64_t padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-/* Cuts it up; returns its size. `skeleton`: with points and integrated vectors. */
-template <typename real>
-__host__ __device__ inline int64_t cut_memory(char *base, int64_t most, int64_t slots,
-                                              int64_t limit, int parts, bool skeleton,
-                                              far_memory<real> *out)
-{
-    int64_t at = 0, size = sizeof(real);
-    out->points = (real *)(base + at);
-    at += skeleton ? padded(6 * most * size) : 0;
-    out->crosses = (real *)(base + at);
-    at += padded((limit + 1) * parts * most * size);
-    out->vectors = (real *)(base + at);
-    at += skeleton ? padded(limit * parts * most * size) : 0;
-    out->triangles = (real *)(base + at);
-    at += 2 * padded((limit + 1) * limit * parts * size);
-    out->sums = (real *)(base + at);
-    at += skeleton ? 0 : padded(3 * parts * slots * size);
-    out->small = base + at;
-    at += padded((4 * parts + 1) * 8 * limit * limit + 16 * limit);
-    out->pivots = (int *)(base + at);
-    at += padded(8 * limit);
-    out->used = (uint8_t *)(base + at);
-    at += padded(most);
-    return at;
-}
 
 template <typename real, int parts> struct far_shared {
     cross_shared<real, parts> cross;
@@ -58,12 +22,11 @@ template <typename real, int parts>
 __device__ bool take_leaf(const ps_hbem_far_launch &in, far_shared<real, parts> &shared)
 {
     __syncthreads();
-    if (threadIdx.x == 0) {
-        unsigned count = in.late_count ? *in.late_count : (unsigned)in.count;
+    if (team_thread() == 0) {
         unsigned n = atomicAdd(in.next, 1u);
-        shared.leaf = n < count ? in.list[n] : -1;
+        shared.leaf = n < (unsigned)in.count ? in.list[n] : -1;
     }
-    __syncthreads();
+    take_from_first(&shared.leaf);
     return shared.leaf >= 0;
 }
 
@@ -96,15 +59,15 @@ __device__ void start_crosses(const ps_hbem_far_launch &in, const far_leaf<real>
     s.rows_done[0] = s.rows_done[1] = 0;
     unsigned own = 0;
     for (int i = threadIdx.x; i < m; i += blockDim.x) {
-        s.used[i] = 0;
-        own |= 1u << s.group[i];
+        if (team_block() == 0) s.used[i] = 0;
+        own |= 1u << s.group[i] % PS_HBEM_CREASED | (unsigned)(s.group[i] >= PS_HBEM_CREASED) << GROUPS;
     }
     own = __reduce_or_sync(ALL, own);
     if (threadIdx.x % WARP == 0) shared.cross.ints[threadIdx.x / WARP] = (int)own;
     __syncthreads();
     s.groups = 0;
     for (int w = 0; w < (int)blockDim.x / WARP; ++w) s.groups |= (unsigned)shared.cross.ints[w];
-    __syncthreads();
+    team_sync();
 }
 
 /* Room for `numbers`, -1: none left. */
@@ -113,13 +76,13 @@ __device__ long long take_room(const ps_hbem_far_launch &in, far_shared<real, pa
                                long long numbers)
 {
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (team_thread() == 0) {
         long long padded_numbers = (numbers + 3) / 4 * 4;
         long long at = (long long)atomicAdd(&in.report->cursor, (unsigned long long)padded_numbers);
         shared.offset = at + padded_numbers <= in.arena.capacity ? at : -1;
         if (shared.offset < 0) atomicAdd(&in.report->over_arena, 1u);
     }
-    __syncthreads();
+    take_from_first(&shared.offset);
     return shared.offset;
 }
 
@@ -127,7 +90,7 @@ template <typename real, int parts>
 __device__ void set_block(const ps_hbem_far_launch &in, const far_shared<real, parts> &shared,
                           int rank, double error)
 {
-    if (threadIdx.x == 0)
+    if (team_thread() == 0)
         in.blocks[shared.leaf] = {shared.offset < 0 ? 0 : shared.offset, rank, (float)error};
 }
 
@@ -137,9 +100,39 @@ PS_INLINE small_matrices<parts> small_of(const far_memory<real> &memory,
 {
     const int64_t one = (int64_t)rank * rank;
     const int64_t room = sizeof shared.source.point + sizeof shared.source.normal;
-    bool fits = 4 * one * (int64_t)sizeof(small<parts>) <= room;
+    bool fits = 4 * one * (int64_t)sizeof(small<parts>) <= room && team_blocks() == 1;
     small<parts> *base = fits ? (small<parts> *)shared.source.point : (small<parts> *)memory.small;
-    return {{base, base + one}, base + 2 * one, base + 3 * one, shared.sigma, shared.order};
+    double *sigma = fits ? shared.sigma : (double *)(base + 4 * one);
+    int *order = fits ? shared.order : (int *)(sigma + rank);
+    return {{base, base + one}, base + 2 * one, base + 3 * one, sigma, order};
+}
+
+/* Fills turns for the factors from their Gram matrices; returns how many singular values stay. */
+template <int parts>
+__device__ __noinline__ int cut_rank(const small_matrices<parts> s, int rank, double tolerance,
+                                     double least)
+{
+    const int warp = threadIdx.x / WARP;
+    if (team_block() == 0 && warp < 2) cholesky(s.gram[warp], rank, least);
+    team_sync();
+    fill_core(s, rank);
+    team_sync();
+    if (team_block() == 0) jacobi(s, rank);
+    team_sync();
+    const int kept = kept_rank(s, rank, tolerance);
+    fill_turns(s, rank, kept);
+    return kept;
+}
+
+template <int parts, typename real>
+__device__ __noinline__ void copy_vectors(const real *vectors, int n, int rank, int kept,
+                                          const small<parts> *turns, real *out)
+{
+    if (turns)
+        turn_vectors<parts>(vectors, n, rank, kept, turns, out);
+    else
+        for (int64_t e = team_thread(); e < (int64_t)kept * parts * n; e += team_threads())
+            out[e] = vectors[e];
 }
 
 /* The factors, recompressed if wanted (the Gram matrices are filled), to the arena, with the
@@ -150,32 +143,17 @@ __device__ bool put_factors(const ps_hbem_far_launch &in, const far_memory<real>
                             real *const vectors[2], int rank, double error)
 {
     const int64_t m = length[0], n = length[1];
+    const bool recompress = in.options.recompress && rank > 0;
     small_matrices<parts> s = small_of(memory, shared, rank);
     int kept = rank;
-    if (in.options.recompress && rank > 0) {
-        const int warp = threadIdx.x / WARP;
-        if (warp < 2) cholesky(s.gram[warp], rank, sizeof(real) == 4 ? 1e-13 : 1e-28);
-        __syncthreads();
-        fill_core(s, rank);
-        __syncthreads();
-        if (warp == 0) jacobi(s, rank);
-        __syncthreads();
-        kept = kept_rank(s, rank, in.options.tolerance);
-        fill_turns(s, rank, kept);
-    }
+    if (recompress)
+        kept = cut_rank<parts>(s, rank, in.options.tolerance, sizeof(real) == 4 ? 1e-13 : 1e-28);
     if (kept * (m + n) >= m * n) return false;
     if (take_room(in, shared, kept * parts * (m + n)) >= 0) {
-        real *out[2] = {(real *)in.arena.values + shared.offset, NULL};
-        out[1] = out[0] + kept * parts * m;
-#pragma unroll 1
-        for (int side = 0; side < 2; ++side)
-            if (in.options.recompress)
-                turn_vectors<parts>(vectors[side], length[side], rank, kept,
-                                    side ? s.gram[0] : s.core, out[side]);
-            else
-                for (int64_t e = threadIdx.x; e < (int64_t)kept * parts * length[side];
-                     e += blockDim.x)
-                    out[side][e] = vectors[side][e];
+        real *out = (real *)in.arena.values + shared.offset;
+        copy_vectors<parts>(vectors[0], m, rank, kept, recompress ? s.core : NULL, out);
+        copy_vectors<parts>(vectors[1], n, rank, kept, recompress ? s.gram[0] : NULL,
+                            out + kept * parts * m);
     }
     set_block(in, shared, kept, error);
     return true;

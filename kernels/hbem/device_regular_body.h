@@ -1,20 +1,28 @@
 /*
- * Part of near_cuda.cu: regular pairs of near leaves by the 6-point rule. Lanes are column slots.
+ * Part of near_cuda.cu: regular pairs of near leaves by the 6-point rule. A lane, in fp64 two
+ * neighbours, has a column slot: sums in shared memory are what limits how many threads there are.
  */
 enum { TILE = 16 };
 
+/* Lanes of a column slot: each has points 3 o + l of it for some o. */
+template <typename real> __host__ __device__ constexpr int lanes_of()
+{
+    return sizeof(real) == 8 ? 2 : 1;
+}
+
 /* A row's triangle in shared memory. */
-template <typename real> struct row_slot {
+template <typename real> struct alignas(16) row_slot {
     real point[6][3], normal[3], scale; /* J / (4 pi) */
     real curl[3][3];
     double sphere[5];
     int dof[3], spare;
 };
 
-/* A column's triangle in registers. */
+/* A column's triangle in registers, with the points of the lane. */
 template <typename real> struct column_slot {
-    real point[6][3], normal[3], jacobian, curl[3][3];
+    real point[6 / lanes_of<real>()][3], normal[3], jacobian, curl[3][3];
     double sphere[5];
+    int half; /* which of its lanes */
 };
 
 /* Of the 6-point rule: points 3 o + l, o = 0, 1, have hats a but 1 - 2 a at l. */
@@ -22,26 +30,31 @@ template <typename real> struct six {
     real near_part[2], all_part[2]; /* w (1 - 3 a), w a */
 };
 
-template <typename real, class slot>
+/* Points [first, first + points) of the rule. */
+template <int points, typename real, class slot>
 PS_INLINE void put_slot(const ps_hbem_triangle *t, const double origin[3], const real *rule,
-                        slot *out)
+                        int first, slot *out)
 {
     place<real> p;
     place_at(t, origin, &p);
-    for (int q = 0; q < 6; ++q) point_at(p, rule + 4 * q, out->point[q]);
+    for (int q = 0; q < points; ++q) point_at(p, rule + 4 * (first + q), out->point[q]);
     for (int c = 0; c < 3; ++c) out->normal[c] = p.normal[c];
     for (int e = 0; e < 9; ++e) out->curl[e / 3][e % 3] = (real)curl_at(t, e / 3, e % 3);
     sphere_of(t, out->sphere);
 }
 
-/* Moments of a pair without J. */
+/* Moments of a pair without J, by the points of the lane. */
 template <int form, int wave, typename real>
 PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
                            const six<real> &rule, real k, moments_of<real, 1 + wave> *m)
 {
+    constexpr int orbits = 2 / lanes_of<real>();
     clear(m);
 #pragma unroll
-    for (int o = 0; o < 2; ++o) {
+    for (int o = 0; o < orbits; ++o) {
+        const bool second = orbits == 2 ? o == 1 : y.half == 1;
+        const real near_part = second ? rule.near_part[1] : rule.near_part[0];
+        const real all_part = second ? rule.all_part[1] : rule.all_part[0];
         number<real, 1 + wave> all[3];
         for (int l = 0; l < 3; ++l) all[l] = zero_number<real, 1 + wave>();
 #pragma unroll
@@ -68,13 +81,13 @@ PS_INLINE void six_moments(const row_slot<real> &x, const column_slot<real> &y,
             }
             for (int part = 0; part <= wave; ++part)
                 for (int l = 0; l < 3; ++l) {
-                    m->at[l][c].part[part] += rule.near_part[o] * sum[l].part[part];
+                    m->at[l][c].part[part] += near_part * sum[l].part[part];
                     all[l].part[part] += sum[l].part[part];
                 }
         }
         for (int part = 0; part <= wave; ++part)
             for (int e = 0; e < 9; ++e)
-                m->at[e / 3][e % 3].part[part] += rule.all_part[o] * all[e / 3].part[part];
+                m->at[e / 3][e % 3].part[part] += all_part * all[e / 3].part[part];
     }
 }
 
@@ -100,12 +113,26 @@ PS_INLINE void weak_form(const row_slot<real> &x, const column_slot<real> &y, re
     }
 }
 
+/* Adds up the moments of the lanes of a column slot: all have them. */
+template <typename real, int parts> PS_INLINE void join_lanes(moments_of<real, parts> *m)
+{
+    if constexpr (lanes_of<real>() == 2) {
+        const unsigned both = 3u << (threadIdx.x % WARP & ~1u);
+        for (int part = 0; part < parts; ++part)
+            for (int e = 0; e < 9; ++e) {
+                real *to = &m->at[e / 3][e % 3].part[part];
+                *to += __shfl_xor_sync(both, *to, 1);
+            }
+    }
+}
+
 /* A block of threads at work on a leaf. */
 template <typename real> struct near_leaf {
     leaf_slots slots;
     int m, n, row_begin, column_begin;
     double origin[3];
-    real *sums; /* [part][row][3 blockDim + 1] */
+    int lanes;  /* column slots at once: of threads */
+    real *sums; /* [part][row][3 lanes + 1] */
     row_slot<real> *tile;
     const real *rule;
 };
@@ -116,7 +143,7 @@ __device__ void load_tile(const ps_hbem_near_launch &in, const near_leaf<real> &
     for (int r = threadIdx.x; r < TILE && first + r < leaf.slots.rows; r += blockDim.x) {
         const int64_t slot = leaf.slots.row_begin + first + r;
         const ps_hbem_triangle *t = &in.op.triangles[in.op.test.slot_triangle[slot]];
-        put_slot(t, leaf.origin, leaf.rule, &leaf.tile[r]);
+        put_slot<6>(t, leaf.origin, leaf.rule, 0, &leaf.tile[r]);
         leaf.tile[r].scale = (real)(t->jacobian / (4 * M_PI));
         for (int l = 0; l < 3; ++l) {
             int dof = in.op.test.slot_dof[3 * slot + l];
@@ -125,15 +152,17 @@ __device__ void load_tile(const ps_hbem_near_launch &in, const near_leaf<real> &
     }
 }
 
-/* One row slot against the column slot of this thread. */
+/* One row slot against the column slot of this thread; the second of two lanes has the last hat. */
 template <typename real, int kernel, int wave>
 PS_INLINE void add_pair(const near_leaf<real> &leaf, const row_slot<real> &x,
                         const column_slot<real> &y, const six<real> &rule, real k)
 {
     constexpr int form = kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : kernel;
-    const int width = 3 * blockDim.x + 1;
+    constexpr int lanes = lanes_of<real>();
+    const int width = 3 * leaf.lanes + 1;
     moments_of<real, 1 + wave> m;
     six_moments<form, wave>(x, y, rule, k, &m);
+    join_lanes(&m);
     const real scale = x.scale * y.jacobian;
     for (int part = 0; part <= wave; ++part)
         for (int e = 0; e < 9; ++e) m.at[e / 3][e % 3].part[part] *= scale;
@@ -142,18 +171,21 @@ PS_INLINE void add_pair(const near_leaf<real> &leaf, const row_slot<real> &x,
     for (int l = 0; l < 3; ++l) {
         if (x.dof[l] < 0) continue;
         for (int part = 0; part <= wave; ++part) {
-            real *to = leaf.sums + (size_t)(part * leaf.m + x.dof[l]) * width + threadIdx.x;
-            for (int c = 0; c < 3; ++c) to[c * blockDim.x] += m.at[l][c].part[part];
+            real *to = leaf.sums + (size_t)(part * leaf.m + x.dof[l]) * width + threadIdx.x / lanes;
+#pragma unroll
+            for (int c = 0; c < 3; ++c)
+                if (lanes == 1 || (c == 2) == (y.half == 1))
+                    to[c * leaf.lanes] += m.at[l][c].part[part];
         }
     }
 }
 
-/* Entries from the sums of column slots [first, first + blockDim). */
+/* Entries from the sums of column slots [first, first + lanes). */
 template <typename store, typename real, int parts>
 __device__ void gather(const ps_hbem_near_launch &in, const near_leaf<real> &leaf, int first,
                        store *out)
 {
-    const int width = 3 * blockDim.x + 1;
+    const int width = 3 * leaf.lanes + 1;
     for (int e = threadIdx.x; e < leaf.m * leaf.n; e += blockDim.x) {
         const int i = e % leaf.m, j = e / leaf.m, dof = leaf.column_begin + j;
         real sum[parts];
@@ -162,10 +194,10 @@ __device__ void gather(const ps_hbem_near_launch &in, const near_leaf<real> &lea
         for (int k = in.op.trial.item_start[dof]; k < in.op.trial.item_start[dof + 1]; ++k) {
             const int item = in.op.trial.item[k];
             const int lane = item / 3 - leaf.slots.column_begin - first;
-            if (lane < 0 || lane >= (int)blockDim.x) continue;
+            if (lane < 0 || lane >= leaf.lanes) continue;
             for (int part = 0; part < parts; ++part)
                 sum[part] += leaf.sums[(size_t)(part * leaf.m + i) * width +
-                                       item % 3 * blockDim.x + lane];
+                                       item % 3 * leaf.lanes + lane];
         }
         for (int part = 0; part < parts; ++part)
             out[(size_t)part * leaf.m * leaf.n + e] = (store)sum[part];
@@ -181,7 +213,8 @@ __global__ void __launch_bounds__(128)
     const ps_hbem_device_leaf at = in.near.leaves[blockIdx.x];
     near_leaf<real> leaf = {slots_of(in, blockIdx.x), at.row_end - at.row_begin,
                             at.column_end - at.column_begin, at.row_begin, at.column_begin, {},
-                            NULL, (row_slot<real> *)dynamic_shared, rule[0]};
+                            (int)blockDim.x / lanes_of<real>(), NULL,
+                            (row_slot<real> *)dynamic_shared, rule[0]};
     leaf.sums = (real *)(leaf.tile + TILE);
     const double *a = in.op.test.box + 8 * (int64_t)in.op.test.cluster_of[at.row_begin];
     const double *b = in.op.trial.box + 8 * (int64_t)in.op.trial.cluster_of[at.column_begin];
@@ -197,16 +230,18 @@ __global__ void __launch_bounds__(128)
         six_rule.near_part[o] = rule[3 * o][0] * rule[3 * o][3] - six_rule.all_part[o];
     }
     const real k = (real)in.op.wavenumber;
-    const int numbers = (1 + wave) * leaf.m * (3 * (int)blockDim.x + 1);
+    const int numbers = (1 + wave) * leaf.m * (3 * leaf.lanes + 1);
+    const bool apart = all_apart(in, blockIdx.x);
     store *out = (store *)in.near.arena.values + in.near.blocks[blockIdx.x].offset;
-    for (int first = 0; first < leaf.slots.columns; first += blockDim.x) {
-        const int column = first + (int)threadIdx.x;
+    for (int first = 0; first < leaf.slots.columns; first += leaf.lanes) {
+        const int column = first + (int)threadIdx.x / lanes_of<real>();
         const bool here = column < leaf.slots.columns;
         column_slot<real> y = {};
+        y.half = threadIdx.x % lanes_of<real>();
         if (here) {
             const ps_hbem_triangle *t =
                 &in.op.triangles[in.op.trial.slot_triangle[leaf.slots.column_begin + column]];
-            put_slot(t, leaf.origin, rule[0], &y);
+            put_slot<6 / lanes_of<real>()>(t, leaf.origin, rule[0], 3 * y.half, &y);
             y.jacobian = (real)t->jacobian;
         }
         for (int e = threadIdx.x; e < numbers; e += blockDim.x) leaf.sums[e] = 0;
@@ -216,7 +251,7 @@ __global__ void __launch_bounds__(128)
             __syncthreads();
             const int count = min((int)TILE, leaf.slots.rows - row);
             for (int r = 0; here && r < count; ++r)
-                if (!is_close(leaf.tile[r].sphere, y.sphere, in.op.rules.distance[0]))
+                if (apart || !is_close(leaf.tile[r].sphere, y.sphere, in.op.rules.distance[0]))
                     add_pair<real, kernel, wave>(leaf, leaf.tile[r], y, six_rule, k);
         }
         __syncthreads();

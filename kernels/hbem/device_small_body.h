@@ -1,6 +1,6 @@
 /*
- * Part of the *_cuda.cu files of hbem, after device_number_body.h: recompression of U V^T by Gram
- * matrices in fp64 (numbers[rank][rank], row by row), by a block of threads of two warps or more.
+ * Part of the *_cuda.cu files of hbem, after device_team_body.h: recompression of U V^T by Gram
+ * matrices in fp64 (numbers[rank][rank], row by row), by a team of blocks of two warps or more.
  *
  *     U^H U = Ru^H Ru,  V^H V = Rv^H Rv,  Ru Rv^T Q = P Sigma
  *     U' = U Rv^T Q,  V' = V Rv^-1 conj(Q)
@@ -18,10 +18,10 @@ template <int parts> struct small_matrices {
 
 /* gram[a][b] = a^H b, b >= a: by a thread each, or by a warp each where vectors are long. */
 template <int parts, typename real>
-__device__ void fill_gram(const real *vectors, int n, int rank, small<parts> *gram)
+__device__ __noinline__ void fill_gram(const real *vectors, int n, int rank, small<parts> *gram)
 {
     const int group = n > 128 ? WARP : 1, lane = threadIdx.x % group;
-    for (int e = threadIdx.x / group; e < rank * rank; e += blockDim.x / group) {
+    for (int e = team_thread() / group; e < rank * rank; e += team_threads() / group) {
         const int a = e / rank, b = e % rank;
         if (b < a) continue;
         const real *x = vectors + (size_t)a * parts * n, *y = vectors + (size_t)b * parts * n;
@@ -74,7 +74,7 @@ template <int parts> __device__ void cholesky(small<parts> *g, int rank, double 
 /* core[b][a] = sum_c Ru[a][c] Rv[b][c]; turn = 1. */
 template <int parts> __device__ void fill_core(const small_matrices<parts> &s, int rank)
 {
-    for (int e = threadIdx.x; e < rank * rank; e += blockDim.x) {
+    for (int e = team_thread(); e < rank * rank; e += team_threads()) {
         const int b = e / rank, a = e % rank;
         small<parts> sum = zero_number<double, parts>(), one = sum;
         for (int c = max(a, b); c < rank; ++c)
@@ -85,12 +85,24 @@ template <int parts> __device__ void fill_core(const small_matrices<parts> &s, i
     }
 }
 
+/* Threads that have a pair of columns together: `group` of a warp, neighbours, a power of 2. */
+struct pair_group {
+    int group, lane;
+    unsigned mask;
+};
+
+PS_INLINE double group_sum(double a, const pair_group &g)
+{
+    for (int o = g.group / 2; o > 0; o /= 2) a += __shfl_xor_sync(g.mask, a, o);
+    return a;
+}
+
 /* x = c x - s y~, y = s x + c y~ with y~ = conj(phase) y; columns of n numbers. */
 template <int parts>
 PS_INLINE void rotate(small<parts> *x, small<parts> *y, int n, double c, double s,
-                      const small<parts> &phase)
+                      const small<parts> &phase, const pair_group &g)
 {
-    for (int i = 0; i < n; ++i) {
+    for (int i = g.lane; i < n; i += g.group) {
         small<parts> a = x[i], b = product(conjugate(phase), y[i]);
         for (int p = 0; p < parts; ++p) {
             x[i].part[p] = c * a.part[p] - s * b.part[p];
@@ -101,57 +113,72 @@ PS_INLINE void rotate(small<parts> *x, small<parts> *y, int n, double c, double 
 
 /* Makes columns x and y of core orthogonal; false where they are. */
 template <int parts>
-__device__ bool make_orthogonal(const small_matrices<parts> &s, int rank, int x, int y)
+__device__ bool make_orthogonal(const small_matrices<parts> &s, int rank, int x, int y,
+                                const pair_group &g)
 {
     small<parts> *a = s.core + x * rank, *b = s.core + y * rank;
     small<parts> mixed = zero_number<double, parts>();
     double aa = 0, bb = 0;
-    for (int i = 0; i < rank; ++i) {
+    for (int i = g.lane; i < rank; i += g.group) {
         aa += square(a[i]);
         bb += square(b[i]);
         add_product(mixed, conjugate(a[i]), b[i]);
     }
+    aa = group_sum(aa, g);
+    bb = group_sum(bb, g);
+    for (int p = 0; p < parts; ++p) mixed.part[p] = group_sum(mixed.part[p], g);
     double size = sqrt(square(mixed));
     if (!(size > 1e-8 * sqrt(aa * bb)) || size < 1e-290) return false;
     double zeta = (bb - aa) / (2 * size);
     double t = (zeta < 0 ? -1 : 1) / (fabs(zeta) + sqrt(1 + zeta * zeta));
     double c = 1 / sqrt(1 + t * t);
     for (int p = 0; p < parts; ++p) mixed.part[p] /= size;
-    rotate(a, b, rank, c, c * t, mixed);
-    rotate(s.turn + x * rank, s.turn + y * rank, rank, c, c * t, mixed);
+    rotate(a, b, rank, c, c * t, mixed, g);
+    rotate(s.turn + x * rank, s.turn + y * rank, rank, c, c * t, mixed, g);
     return true;
 }
 
-/* One-sided Jacobi by one warp; pairs of a round are disjoint. sigma, order. */
+/* As large as all pairs of a round at once allow, and no lane is without numbers. */
+PS_INLINE pair_group group_for(int pairs, int rank)
+{
+    pair_group g = {WARP, 0, ALL};
+    while (g.group > 1 && (g.group >= 2 * rank || pairs * g.group > (int)blockDim.x)) g.group /= 2;
+    g.lane = threadIdx.x % g.group;
+    if (g.group < WARP)
+        g.mask = ((1u << g.group) - 1) << (threadIdx.x % WARP - g.lane);
+    return g;
+}
+
+/* One-sided Jacobi by a block of threads; pairs of a round are disjoint. sigma, order. */
 template <int parts> __device__ void jacobi(const small_matrices<parts> &s, int rank)
 {
     enum { SWEEPS = 24 };
-    const int lane = threadIdx.x % WARP, even = rank + rank % 2, last = even - 1;
+    const int even = rank + rank % 2, last = even - 1;
+    const pair_group g = group_for(even / 2, rank);
     for (int sweep = 0; sweep < SWEEPS; ++sweep) {
         bool turned = false;
         for (int round = 0; round < last; ++round) {
-            for (int i = lane; i < even / 2; i += WARP) {
+            for (int i = threadIdx.x / g.group; i < even / 2; i += blockDim.x / g.group) {
                 int x = i ? (round + i) % last : last, y = i ? (round - i + last) % last : round;
                 if (x < rank && y < rank)
-                    turned |= make_orthogonal(s, rank, min(x, y), max(x, y));
+                    turned |= make_orthogonal(s, rank, min(x, y), max(x, y), g);
             }
-            __syncwarp();
+            __syncthreads();
         }
-        if (!__any_sync(ALL, turned)) break;
+        if (!__syncthreads_or(turned)) break;
     }
-    for (int b = lane; b < rank; b += WARP) {
+    for (int b = threadIdx.x; b < rank; b += blockDim.x) {
         double sum = 0;
         for (int a = 0; a < rank; ++a) sum += square(s.core[b * rank + a]);
         s.sigma[b] = sum;
     }
-    __syncwarp();
-    for (int b = lane; b < rank; b += WARP) {
+    __syncthreads();
+    for (int b = threadIdx.x; b < rank; b += blockDim.x) {
         int before = 0;
         for (int c = 0; c < rank; ++c)
             before += s.sigma[c] > s.sigma[b] || (s.sigma[c] == s.sigma[b] && c < b);
         s.order[before] = b;
     }
-    __syncwarp();
 }
 
 /* How many singular values to keep: the tail is at most tolerance times all. */
@@ -172,14 +199,14 @@ __device__ int kept_rank(const small_matrices<parts> &s, int rank, double tolera
 template <int parts>
 __device__ void fill_turns(const small_matrices<parts> &s, int rank, int kept)
 {
-    for (int e = threadIdx.x; e < kept * rank; e += blockDim.x) {
+    for (int e = team_thread(); e < kept * rank; e += team_threads()) {
         const int k = e / rank, p = e % rank;
         const small<parts> *q = s.turn + s.order[k] * rank;
         small<parts> sum = zero_number<double, parts>();
         for (int c = 0; c <= p; ++c) add_product(sum, s.gram[1][c * rank + p], q[c]);
         s.core[k * rank + p] = sum;
     }
-    for (int k = threadIdx.x; k < kept; k += blockDim.x) {
+    for (int k = team_thread(); k < kept; k += team_threads()) {
         const small<parts> *q = s.turn + s.order[k] * rank;
         small<parts> *to = s.gram[0] + k * rank;
         for (int p = rank - 1; p >= 0; --p) {
@@ -189,7 +216,7 @@ __device__ void fill_turns(const small_matrices<parts> &s, int rank, int kept)
             to[p] = product(sum, inverse(s.gram[1][p * rank + p]));
         }
     }
-    __syncthreads();
+    team_sync();
 }
 
 /* out[k][part][n] = sum_p vectors[p] turns[k][p]. */
@@ -198,7 +225,7 @@ __device__ void turn_vectors(const real *vectors, int n, int rank, int kept,
                              const small<parts> *turns, real *out)
 {
     enum { AT_ONCE = 4 };
-    for (int i = threadIdx.x; i < n; i += blockDim.x)
+    for (int i = team_thread(); i < n; i += team_threads())
         for (int k = 0; k < kept; k += AT_ONCE) {
             small<parts> sum[AT_ONCE];
             for (int c = 0; c < AT_ONCE; ++c) sum[c] = zero_number<double, parts>();

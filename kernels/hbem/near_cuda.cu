@@ -253,9 +253,10 @@ ps_status launch_regular(const ps_hbem_near_launch *in, cudaStream_t stream)
 {
     const int64_t row = (int64_t)(1 + wave) * in->op.test.most_dofs * sizeof(real);
     int threads = 128;
-    int64_t tile = TILE * sizeof(row_slot<real>);
-    while (threads > WARP && tile + row * (3 * threads + 1) > SHARED_AIM) threads /= 2;
-    const int64_t bytes = tile + row * (3 * threads + 1);
+    const int64_t tile = TILE * sizeof(row_slot<real>);
+    const int lanes = lanes_of<real>();
+    while (threads > WARP && tile + row * (3 * threads / lanes + 1) > SHARED_AIM) threads /= 2;
+    const int64_t bytes = tile + row * (3 * threads / lanes + 1);
     if (bytes > SHARED_MOST)
         return ps_fail(PS_USAGE, "leaf clusters of %d functions are too large for the device: "
                                  "build the tree with smaller leaves",

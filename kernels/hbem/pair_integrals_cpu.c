@@ -9,6 +9,7 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define INLINE static inline __attribute__((always_inline))
 #define FOUR_PI (4 * M_PI)
+#define SHORT_PHASE_POINTS 6
 
 #define real float
 #define integer int32_t
@@ -17,6 +18,7 @@
 #define source_f32 ps_hbem_source_f32
 #define N(name) name##_f32
 #include "kernels/hbem/pair_lanes_body.h"
+#include "kernels/hbem/pair_row_body.h"
 #undef real
 #undef integer
 #undef SINGLE
@@ -29,6 +31,7 @@
 #define source_f64 ps_hbem_source_f64
 #define N(name) name##_f64
 #include "kernels/hbem/pair_lanes_body.h"
+#include "kernels/hbem/pair_row_body.h"
 #include "kernels/hbem/pair_near_body.h"
 
 #define ROW(kernel, wave)                                                                          \

@@ -1,18 +1,20 @@
 /*
- * Part of pair_integrals_cpu.c, once per precision: vectors of `real`, their reciprocal root, sine
- * and cosine, and the kernels. `real`, `integer` (of its size), `N(name)` and `SINGLE` (0, 1) are
- * defined.
+ * Part of pair_integrals_cpu.c and potentials_cpu.c, once per precision: vectors of `real`, their
+ * reciprocal root, sine and cosine, and the kernels. `real`, `integer` (of its size), `N(name)`,
+ * `SINGLE` (0, 1) and `ROOT` are defined.
  */
+#ifndef SHORT_PHASE
+#define SHORT_PHASE 1.5 /* rad: below it phases need no reduction */
+#endif
 typedef real N(lanes) __attribute__((vector_size(64)));
 typedef integer N(bits) __attribute__((vector_size(64)));
 
-/* 1/sqrt(a), a > 0 normal. fp64: 14 bits, then a step of fourth order. */
+/* 1/sqrt(a), a > 0 normal: 14 bits, then Newton's step (fp32) or one of fourth order. */
 INLINE void N(reciprocal_root)(const N(lanes) * a, N(lanes) * out)
 {
 #if defined(__AVX512F__) && SINGLE
     N(lanes) y = (N(lanes))_mm512_rsqrt14_ps((__m512)*a);
-    N(lanes) e = 1 - *a * y * y;
-    *out = y + y * (e * ((real).5 + (real).375 * e));
+    *out = y + ((real).5 * y) * (1 - *a * y * y);
 #elif defined(__AVX512F__)
     N(lanes) y = (N(lanes))_mm512_rsqrt14_pd((__m512d)*a);
     N(lanes) e = 1 - *a * y * y;
@@ -22,8 +24,25 @@ INLINE void N(reciprocal_root)(const N(lanes) * a, N(lanes) * out)
 #endif
 }
 
+/* a^(-3/2), as above: the root's and the cube's series in one. */
+INLINE void N(reciprocal_cube)(const N(lanes) * a, N(lanes) * out)
+{
+#if defined(__AVX512F__) && SINGLE
+    N(lanes) y = (N(lanes))_mm512_rsqrt14_ps((__m512)*a), square = y * y;
+    *out = (square * y) * (1 + (real)1.5 * (1 - *a * square));
+#elif defined(__AVX512F__)
+    N(lanes) y = (N(lanes))_mm512_rsqrt14_pd((__m512d)*a), square = y * y;
+    N(lanes) e = 1 - *a * square;
+    *out = (square * y) * (1 + e * (1.5 + e * (1.875 + e * 2.1875)));
+#else
+    N(lanes) y;
+    N(reciprocal_root)(a, &y);
+    *out = y * y * y;
+#endif
+}
+
 /* x = q pi/2 + r, |r| <= pi/4; q from the low bits of x 2/pi + magic, of either sign. */
-INLINE void N(sine_cosine)(const N(lanes) *x, N(lanes) *sine, N(lanes) *cosine)
+INLINE void N(sine_cosine)(const N(lanes) * x, N(lanes) * sine, N(lanes) * cosine)
 {
 #if SINGLE
     const real magic = 12582912.f, p1 = 1.5703125f, p2 = 4.837512969970703125e-4f,
@@ -59,91 +78,102 @@ INLINE void N(sine_cosine)(const N(lanes) *x, N(lanes) *sine, N(lanes) *cosine)
     *cosine = (N(lanes))(cb ^ (((q + 1) & 2) << top));
 }
 
-/* What the kernels take of normals: (x - y).n_x, (x - y).n_y, n_x.n_y; each where it is needed. */
-typedef struct N(normals) {
-    N(lanes) dx, dy, product;
-} N(normals);
+/* The same for |x| <= SHORT_PHASE: polynomials in x^2 at Chebyshev points of [0, SHORT_PHASE^2],
+ * 1e-15 (fp32: 3e-8) of the functions. */
+INLINE void N(short_sine_cosine)(const N(lanes) * x, N(lanes) * sine, N(lanes) * cosine)
+{
+    N(lanes) z = *x * *x;
+#if SINGLE
+    N(lanes) s = -1.98143704e-4f + z * 2.61806942e-6f, c = -1.38594656e-3f + z * 2.32937176e-5f;
+    s = -.166666606f + z * (8.33311791e-3f + z * s);
+    c = -.499999339f + z * (4.16643117e-2f + z * c);
+    *sine = *x * (.999999997f + z * s);
+    *cosine = .99999997f + z * c;
+#else
+    N(lanes) s = 1.6049982236014743725e-10 + z * -7.3980474476542766308e-13;
+    N(lanes) c = 2.0861389818272932534e-9 + z * -1.1048023194067751186e-11;
+    s = 2.7557317411550693641e-6 + z * (-2.5051936296248965498e-8 + z * s);
+    c = 2.4801584229382101299e-5 + z * (-2.7557027471733473053e-7 + z * c);
+    s = 8.3333333333041786144e-3 + z * (-1.9841269830898415451e-4 + z * s);
+    c = 4.1666666666172553796e-2 + z * (-1.3888888871310376881e-3 + z * c);
+    *sine = *x * (.99999999999999994511 + z * (-.16666666666666354377 + z * s));
+    *cosine = .99999999999999906973 + z * (-.49999999999994707492 + z * c);
+#endif
+}
+
+/* Waves: e^{ikr} itself or, with `near`, e^{i(kr - phase)}, |kr - phase| <= SHORT_PHASE, sums of
+ * which are turned by e^{i phase} afterwards. `wave` and `near` are constants. */
+typedef struct N(waves) {
+    int wave, near;
+    real k;
+    N(lanes) phase, sine, cosine; /* of the phase */
+} N(waves);
 
 INLINE N(lanes) N(dot)(const N(lanes) a[3], const N(lanes) b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* 4 pi K for d = x - y: value[0] and, for waves, value[1]. Constant `kernel` and `wave`. */
-INLINE void N(kernel)(int kernel, int wave, const N(lanes) d[3], const N(normals) * n, real k,
+/* a = max(a, b), lane by lane. */
+INLINE void N(raise)(N(lanes) * a, const N(lanes) * b)
+{
+    N(bits) keep = (N(bits))(*a > *b);
+    *a = (N(lanes))(((N(bits)) * a & keep) | ((N(bits)) * b & ~keep));
+}
+
+INLINE void N(set_phase)(N(waves) * w, const N(lanes) * phase)
+{
+    w->phase = *phase;
+    N(sine_cosine)(phase, &w->sine, &w->cosine);
+}
+
+INLINE void N(turn)(const N(waves) * w, N(lanes) * straight, N(lanes) * across)
+{
+    N(lanes) a = *straight, b = *across;
+    *straight = a * w->cosine - b * w->sine;
+    *across = a * w->sine + b * w->cosine;
+}
+
+/* The factors of a kernel that are not the distance's, times any coefficient: main is 1 (SLP),
+ * (x - y).n_y (DLP), -(x - y).n_x (ADLP), 3 (x - y).n_x (x - y).n_y (HYPS); product is n_x.n_y
+ * (HYPS). */
+typedef struct N(factors) {
+    N(lanes) main, product;
+} N(factors);
+
+/* 4 pi K for d = x - y: value[0] and, for waves, value[1]. Constant `kernel`. */
+INLINE void N(kernel)(int kernel, const N(waves) * w, const N(lanes) d[3], const N(factors) * f,
                       N(lanes) value[2])
 {
-    N(lanes) square = N(dot)(d, d), inverse;
-    N(reciprocal_root)(&square, &inverse);
-    N(lanes) a = inverse * inverse, sine, cosine, phase;
-    if (wave) {
-        phase = k * (square * inverse);
-        N(sine_cosine)(&phase, &sine, &cosine);
-    }
-    if (kernel == PS_KERNEL_SLP) {
-        value[0] = wave ? inverse * cosine : inverse;
-        if (wave) value[1] = inverse * sine;
+    N(lanes) square = N(dot)(d, d), inverse, cube, sine, cosine;
+    if (!w->wave && (kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_ADLP)) {
+        N(reciprocal_cube)(&square, &cube);
+        value[0] = f->main * cube;
         return;
     }
-    N(lanes) cube = inverse * a, p, q;
+    N(reciprocal_root)(&square, &inverse);
+    if (w->wave) {
+        N(lanes) phase = w->k * (square * inverse);
+        if (w->near) phase -= w->phase;
+        if (w->near)
+            N(short_sine_cosine)(&phase, &sine, &cosine);
+        else
+            N(sine_cosine)(&phase, &sine, &cosine);
+    }
+    if (kernel == PS_KERNEL_SLP) {
+        N(lanes) a = f->main * inverse;
+        value[0] = w->wave ? a * cosine : a;
+        if (w->wave) value[1] = a * sine;
+        return;
+    }
+    /* e^{ikr} / r^3 (p - ikr q) */
+    N(lanes) a = inverse * inverse, q = f->main, p = q;
+    cube = inverse * a;
     if (kernel == PS_KERNEL_HYPS) {
-        N(lanes) m = n->dx * n->dy * a, m3 = 3 * m - n->product;
-        p = wave ? m3 - phase * phase * m : m3;
-        if (wave) q = -phase * m3;
-    } else {
-        p = kernel == PS_KERNEL_DLP ? n->dy : -n->dx;
-        if (wave) q = -phase * p;
+        q = f->main * a - f->product;
+        p = w->wave ? q - (w->k * w->k / 3) * f->main : q;
     }
-    value[0] = cube * (wave ? cosine * p - sine * q : p);
-    if (wave) value[1] = cube * (sine * p + cosine * q);
-}
-
-/* Adds c K of the points of one flat triangle to sum[part]: (x - y).n_x is one number for all. */
-INLINE void N(add_triangle)(const N(source) * source, int points, int kernel, int wave,
-                            const N(lanes) y[3], const N(lanes) ny[3], real k, N(lanes) sum[2])
-{
-    N(normals) n;
-    N(lanes) nx[3], d[3], value[2];
-    for (int c = 0; c < 3; ++c) nx[c] = source->normal[c] - (N(lanes)){0};
-    for (int c = 0; c < 3; ++c) d[c] = source->x[c] - y[c];
-    n.dx = N(dot)(d, nx);
-    n.product = N(dot)(nx, ny);
-    for (int p = 0; p < points; ++p) {
-        for (int c = 0; c < 3; ++c) d[c] = source[p].x[c] - y[c];
-        if (kernel == PS_KERNEL_DLP || kernel == PS_KERNEL_HYPS) n.dy = N(dot)(d, ny);
-        N(kernel)(kernel, wave, d, &n, k, value);
-        for (int part = 0; part <= wave; ++part) sum[part] += source[p].coefficient * value[part];
-    }
-}
-
-/* One block of lanes against all sources: the body of ps_hbem_row_function. */
-INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, int wave, const N(lanes) * panel,
-                         N(lanes) * sums)
-{
-    const N(source) *source = job->sources;
-    N(lanes) total[2][3] = {{{0}}};
-    int together = job->together > 0 ? job->together : 1;
-    for (int q = 0; q < job->rule->count; ++q) {
-        const double *hat = job->rule->hat[q];
-        N(lanes) y[3], sum[2] = {{0}};
-        for (int c = 0; c < 3; ++c)
-            y[c] =
-                (real)hat[0] * panel[c] + (real)hat[1] * panel[3 + c] + (real)hat[2] * panel[6 + c];
-        for (int64_t s = 0; s < job->source_count; s += together)
-            N(add_triangle)
-            (source + s, together, kernel, wave, y, panel + 9, (real)job->wavenumber, sum);
-        for (int part = 0; part <= wave; ++part)
-            for (int m = 0; m < 3; ++m)
-                total[part][m] += (real)(hat[m] * job->rule->weight[q]) * sum[part];
-    }
-    for (int part = 0; part <= wave; ++part)
-        for (int m = 0; m < 3; ++m) sums[3 * part + m] = total[part][m];
-}
-
-INLINE void N(row)(const ps_hbem_row_job *job, int kernel, int wave)
-{
-    const N(lanes) *panel = job->panel;
-    N(lanes) *sums = job->sums;
-    for (int64_t b = 0; b < job->blocks; ++b)
-        N(row_block)(job, kernel, wave, panel + PS_HBEM_PANEL_ROWS * b, sums + 3 * (1 + wave) * b);
+    N(lanes) straight = p * cube, across = q * (w->k * a);
+    value[0] = w->wave ? straight * cosine + across * sine : straight;
+    if (w->wave) value[1] = straight * sine - across * cosine;
 }

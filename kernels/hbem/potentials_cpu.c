@@ -34,9 +34,11 @@ INLINE void value_at(int kind, int wave, const lanes_f64 x[3], const double *sou
     if (kind == PS_POTENTIAL_SINGLE || kind == PS_POTENTIAL_DOUBLE) {
         lanes_f64 d[3];
         for (int c = 0; c < 3; ++c) d[c] = x[c] - y[c];
-        normals_f64 normals = {.dy = d[0] * n[0] + d[1] * n[1] + d[2] * n[2]};
-        kernel_f64(kind == PS_POTENTIAL_SINGLE ? PS_KERNEL_SLP : PS_KERNEL_DLP, wave, d, &normals,
-                   k, value);
+        waves_f64 waves = {.wave = wave, .k = k};
+        factors_f64 factors = {.main = 1 - (lanes_f64){0}};
+        if (kind == PS_POTENTIAL_DOUBLE) factors.main = dot_f64(d, n);
+        kernel_f64(kind == PS_POTENTIAL_SINGLE ? PS_KERNEL_SLP : PS_KERNEL_DLP, &waves, d, &factors,
+                   value);
         return;
     }
     lanes_f64 phase = -k * (x[0] * y[0] + x[1] * y[1] + x[2] * y[2]);
@@ -84,7 +86,8 @@ INLINE void add(const ps_hbem_potential_job *job, int kind, int wave)
     }
 ADD(SINGLE, 0)
 ADD(SINGLE, 1)
-ADD(DOUBLE, 0) ADD(DOUBLE, 1) ADD(FAR_SINGLE, 1) ADD(FAR_DOUBLE, 1)
+ADD(DOUBLE, 0)
+ADD(DOUBLE, 1) ADD(FAR_SINGLE, 1) ADD(FAR_DOUBLE, 1)
 
     const struct ps_hbem_potential_functions PS_ISA_TABLE(ps_hbem_potentials_isa) = {
         .add = {[PS_POTENTIAL_SINGLE] = {add_SINGLE0, add_SINGLE1},

@@ -4,12 +4,6 @@
 
 PS_ISA_SELECT(struct ps_product_functions, ps_product)
 
-/* A leaf as it is, or transposed. */
-typedef struct share {
-    int64_t leaf, row_begin, row_end, column_begin, column_end, rank;
-    bool transposed;
-} share;
-
 /* Rows [begin, end). */
 typedef struct span {
     int64_t begin, end;
@@ -21,12 +15,12 @@ static bool mirrored(const ps_hmatrix *matrix, int64_t leaf)
     return matrix->symmetric && matrix->leaves[leaf].row_begin != matrix->leaves[leaf].column_begin;
 }
 
-static share share_of(const ps_hmatrix *matrix, int64_t index)
+ps_product_share ps_product_share_of(const ps_hmatrix *matrix, int64_t index)
 {
     const ps_hmatrix_leaf *at = &matrix->leaves[index / 2];
-    share s = {index / 2,        at->row_begin,  at->row_end,
-               at->column_begin, at->column_end, matrix->blocks[index / 2].rank,
-               index % 2 != 0};
+    ps_product_share s = {index / 2,        at->row_begin,  at->row_end,
+                          at->column_begin, at->column_end, matrix->blocks[index / 2].rank,
+                          index % 2 != 0};
     if (s.transposed) {
         s.row_begin = at->column_begin;
         s.row_end = at->column_end;
@@ -36,7 +30,7 @@ static share share_of(const ps_hmatrix *matrix, int64_t index)
     return s;
 }
 
-static bool exists(const ps_hmatrix *matrix, int64_t index)
+bool ps_product_share_exists(const ps_hmatrix *matrix, int64_t index)
 {
     return index % 2 == 0 || mirrored(matrix, index / 2);
 }
@@ -50,8 +44,8 @@ int64_t ps_product_visits(const ps_hmatrix *matrix)
 {
     int64_t visits = 0;
     for (int64_t index = 0; index < 2 * matrix->leaf_count; ++index) {
-        if (!exists(matrix, index)) continue;
-        share s = share_of(matrix, index);
+        if (!ps_product_share_exists(matrix, index)) continue;
+        ps_product_share s = ps_product_share_of(matrix, index);
         visits += (s.row_end - 1) / PS_PRODUCT_SEGMENT - s.row_begin / PS_PRODUCT_SEGMENT + 1;
     }
     return visits;
@@ -65,8 +59,8 @@ void ps_product_plan_init(ps_product_plan *plan, const ps_hmatrix *matrix, int64
     shares[0] = 0;
     for (int fill = 0; fill < 2; ++fill) {
         for (int64_t index = 0; index < 2 * matrix->leaf_count; ++index) {
-            share s = share_of(matrix, index);
-            bool here = exists(matrix, index);
+            ps_product_share s = ps_product_share_of(matrix, index);
+            bool here = ps_product_share_exists(matrix, index);
             shares[index + 1] = shares[index] + (here && s.rank > 0 ? s.rank * matrix->parts : 0);
             if (!here) continue;
             for (int64_t g = s.row_begin / PS_PRODUCT_SEGMENT;
@@ -89,7 +83,8 @@ int64_t ps_product_scratch(const ps_product_plan *plan, int64_t sides)
 }
 
 /* The factor of a share on the side of its rows or of its columns. */
-static ps_product_vectors factor_of(const ps_hmatrix *matrix, const share *s, bool of_rows)
+static ps_product_vectors factor_of(const ps_hmatrix *matrix, const ps_product_share *s,
+                                    bool of_rows)
 {
     const ps_hmatrix_leaf *at = &matrix->leaves[s->leaf];
     int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
@@ -131,8 +126,8 @@ static void reduce_share(const ps_product_plan *plan, int64_t index, int64_t sid
                          double *scratch)
 {
     const ps_hmatrix *matrix = plan->matrix;
-    if (!exists(matrix, index)) return;
-    share s = share_of(matrix, index);
+    if (!ps_product_share_exists(matrix, index)) return;
+    ps_product_share s = ps_product_share_of(matrix, index);
     if (s.rank <= 0) return;
     ps_product_vectors basis = factor_of(matrix, &s, false);
     ps_product_select()->reduce[matrix->precision](
@@ -141,8 +136,8 @@ static void reduce_share(const ps_product_plan *plan, int64_t index, int64_t sid
 }
 
 /* Columns of a dense leaf as vectors, from `first` on. */
-static ps_product_vectors columns_from(const ps_hmatrix *matrix, const share *s, int64_t first,
-                                       int64_t count)
+static ps_product_vectors columns_from(const ps_hmatrix *matrix, const ps_product_share *s,
+                                       int64_t first, int64_t count)
 {
     const ps_hmatrix_leaf *at = &matrix->leaves[s->leaf];
     int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
@@ -156,8 +151,8 @@ static ps_product_vectors columns_from(const ps_hmatrix *matrix, const share *s,
 }
 
 /* y of rows [begin, end) of a transposed dense share: products with its leaf's columns. */
-static void reduce_dense(const ps_hmatrix *matrix, const share *s, span rows, int64_t sides,
-                         const double *x, double *y)
+static void reduce_dense(const ps_hmatrix *matrix, const ps_product_share *s, span rows,
+                         int64_t sides, const double *x, double *y)
 {
     double numbers[PS_PRODUCT_SIDES * 2 * PS_PRODUCT_SEGMENT];
     int64_t count = rows.end - rows.begin;
@@ -182,7 +177,7 @@ static void expand_share(const ps_product_plan *plan, int64_t index, span rows, 
                          const double *x, double *y, const double *scratch)
 {
     const ps_hmatrix *matrix = plan->matrix;
-    share s = share_of(matrix, index);
+    ps_product_share s = ps_product_share_of(matrix, index);
     ps_product_vectors basis;
     ps_product_lanes numbers;
     if (s.rank == PS_RANK_DENSE && s.transposed) {
@@ -206,7 +201,7 @@ static void expand_segment(const ps_product_plan *plan, int64_t segment, int64_t
 {
     int64_t low = segment * PS_PRODUCT_SEGMENT, high = low + PS_PRODUCT_SEGMENT;
     for (int64_t v = plan->first[segment]; v < plan->first[segment + 1]; ++v) {
-        share s = share_of(plan->matrix, plan->visits[v]);
+        ps_product_share s = ps_product_share_of(plan->matrix, plan->visits[v]);
         span rows = {s.row_begin > low ? s.row_begin : low, s.row_end < high ? s.row_end : high};
         expand_share(plan, plan->visits[v], rows, sides, x, y, scratch);
     }

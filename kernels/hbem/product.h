@@ -17,6 +17,15 @@
 
 enum { PS_PRODUCT_SEGMENT = 256 };
 
+/* A leaf as it is (index 2 leaf), or transposed (2 leaf + 1) as a symmetric matrix mirrors those
+ * that are not on its diagonal. */
+typedef struct ps_product_share {
+    int64_t leaf, row_begin, row_end, column_begin, column_end, rank;
+    bool transposed;
+} ps_product_share;
+ps_product_share ps_product_share_of(const ps_hmatrix *matrix, int64_t index);
+bool ps_product_share_exists(const ps_hmatrix *matrix, int64_t index);
+
 /* Which leaves touch which segment: index 2 leaf + transposed. Arrays are the caller's. */
 typedef struct ps_product_plan {
     const ps_hmatrix *matrix;

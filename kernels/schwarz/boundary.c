@@ -40,10 +40,12 @@ enum { BATCH = 4 }; /* pairs of planes at a time, whatever the threads */
 /* Planes of cells across `axis`; b and c are the other two, c the faster one. */
 typedef struct face_sum {
     const ps_q1_grid *grid;
+    const int64_t *refine;
     const double *density;
     int axis, b, c;
     int64_t cells[3], stride[3];              /* of the density */
     int64_t rows, columns, bins;              /* of a transform, real, and of its complex form */
+    bool filled[BATCH];                       /* planes that are not empty */
     double *real[BATCH];                      /* [rows][columns] */
     fftw_complex *planes[BATCH][4], *sums[2]; /* density i, density n-1-i, table; face 0 and 1 */
     fftw_plan forward, backward;
@@ -95,15 +97,23 @@ static ps_status prepare(face_sum *f)
                    (long long)(BATCH * (8 * f->rows * f->columns + 48 * f->bins)));
 }
 
-/* The transform of plane i of the densities. */
-static void transform_density(const face_sum *f, int64_t i, double *real, fftw_complex *out)
+/* The transform of plane i of the densities; returns whether there is anything. */
+static bool transform_density(const face_sum *f, int64_t i, double *real, fftw_complex *out)
 {
+    bool any = false;
     memset(real, 0, (size_t)(f->rows * f->columns) * sizeof *real);
     const double *from = f->density + i * f->stride[f->axis];
     for (int64_t j = 0; j < f->cells[f->b]; ++j)
-        for (int64_t k = 0; k < f->cells[f->c]; ++k)
-            real[j * f->columns + k] = from[j * f->stride[f->b] + k * f->stride[f->c]];
-    fftw_execute_dft_r2c(f->forward, real, out);
+        for (int64_t k = 0; k < f->cells[f->c]; ++k) {
+            double value = from[j * f->stride[f->b] + k * f->stride[f->c]];
+            real[j * f->columns + k] = value;
+            any |= value != 0;
+        }
+    if (any)
+        fftw_execute_dft_r2c(f->forward, real, out);
+    else
+        memset(out, 0, (size_t)f->bins * sizeof *out);
+    return any;
 }
 
 /* Where the distance of `offset` cells on either side of a node stands: n - c = offset + 1 for a
@@ -130,11 +140,13 @@ static void transform_table(const face_sum *f, int64_t i, double *real, fftw_com
 }
 
 /* Cells i and n-1-i: what is `i` layers from one face is n-1-i layers from the other. */
-static void transform_pair(const face_sum *f, int64_t i, int slot)
+static void transform_pair(face_sum *f, int64_t i, int slot)
 {
-    transform_density(f, i, f->real[slot], f->planes[slot][0]);
-    transform_density(f, f->cells[f->axis] - 1 - i, f->real[slot], f->planes[slot][1]);
-    transform_table(f, i, f->real[slot], f->planes[slot][2]);
+    int64_t other = f->cells[f->axis] - 1 - i;
+    bool first = transform_density(f, i, f->real[slot], f->planes[slot][0]);
+    bool second = transform_density(f, other, f->real[slot], f->planes[slot][1]);
+    f->filled[slot] = first || second;
+    if (f->filled[slot]) transform_table(f, i, f->real[slot], f->planes[slot][2]);
 }
 
 static void add_products(const face_sum *f, int slots)
@@ -142,6 +154,7 @@ static void add_products(const face_sum *f, int slots)
 #pragma omp parallel for schedule(static)
     for (int64_t m = 0; m < f->bins; ++m)
         for (int s = 0; s < slots; ++s) {
+            if (!f->filled[s]) continue;
             const double *t = f->planes[s][2][m];
             for (int face = 0; face < 2; ++face) {
                 const double *d = f->planes[s][face][m];
@@ -154,20 +167,23 @@ static void add_products(const face_sum *f, int slots)
 /* Values of a face into u. */
 static void put_face(face_sum *f, int face, double factor, double *u)
 {
-    const int64_t *n = f->grid->nodes;
+    const int64_t *r = f->refine;
+    int64_t n[3];
+    for (int a = 0; a < 3; ++a) n[a] = (f->grid->nodes[a] - 1) / r[a] + 1;
     const int64_t stride[3] = {n[1] * n[2], n[2], 1};
     double *from = f->real[0], scale = factor / (double)(f->rows * f->columns);
     fftw_execute_dft_c2r(f->backward, f->sums[face], from);
     double *to = u + (face ? (n[f->axis] - 1) * stride[f->axis] : 0);
     for (int64_t j = 0; j < n[f->b]; ++j)
         for (int64_t k = 0; k < n[f->c]; ++k)
-            to[j * stride[f->b] + k * stride[f->c]] = scale * from[j * f->columns + k];
+            to[j * stride[f->b] + k * stride[f->c]] =
+                scale * from[j * r[f->b] * f->columns + k * r[f->c]];
 }
 
-static ps_status sum_axis(const ps_q1_grid *grid, const double *density, int axis, double factor,
-                          double *u)
+static ps_status sum_axis(const ps_boundary_model *model, int axis, double factor, double *u)
 {
-    face_sum f = {.grid = grid, .density = density, .axis = axis};
+    const ps_q1_grid *grid = &model->cells;
+    face_sum f = {.grid = grid, .refine = model->refine, .density = model->density, .axis = axis};
     f.b = axis == 0 ? 1 : 0;
     f.c = axis == 2 ? 1 : 2;
     for (int a = 0; a < 3; ++a) f.cells[a] = grid->nodes[a] - 1;
@@ -186,17 +202,15 @@ static ps_status sum_axis(const ps_q1_grid *grid, const double *density, int axi
     return status;
 }
 
-ps_status ps_boundary_potential(const ps_q1_grid *grid, const double *density, double gravity,
-                                double *u)
+ps_status ps_boundary_potential(const ps_boundary_model *model, double gravity, double *u)
 {
-    for (int axis = 0; axis < 3; ++axis) PS_TRY(sum_axis(grid, density, axis, gravity, u));
+    for (int axis = 0; axis < 3; ++axis) PS_TRY(sum_axis(model, axis, gravity, u));
     return PS_OK;
 }
 
 #else
 
-ps_status ps_boundary_potential(const ps_q1_grid *grid, const double *density, double gravity,
-                                double *u)
+ps_status ps_boundary_potential(const ps_boundary_model *model, double gravity, double *u)
 {
     return ps_fail(PS_FAILED, "exact boundary values need FFTW, without which this was built");
 }

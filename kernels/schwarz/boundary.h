@@ -18,12 +18,18 @@
 
 enum { PS_BOUNDARY_FAR = 20 };
 
-/* u[nodes]: the boundary nodes get sum of G density V in m2/s2 (lengths in m); others are left
- * alone. density[(nx-1)(ny-1)(nz-1)] in kg/m3, z fastest. Bits do not depend on threads (OpenMP
- * inside). PS_FAILED without FFTW, PS_EXHAUSTED without memory for about 30 planes (the one
- * kernel that allocates: FFTW aligns its own arrays). */
-ps_status ps_boundary_potential(const ps_q1_grid *grid, const double *density, double gravity,
-                                double *u);
+/* Densities on the cells of a grid, density[(nx-1)(ny-1)(nz-1)] in kg/m3, z fastest (borrowed), and
+ * the nodes that are wanted: every refine[a]-th along axis a, (n - 1) / refine + 1 of them. */
+typedef struct ps_boundary_model {
+    ps_q1_grid cells; /* m */
+    int64_t refine[3];
+    const double *density;
+} ps_boundary_model;
+
+/* u[nodes wanted]: those on the boundary get sum of G density V in m2/s2; others are left alone.
+ * Bits do not depend on threads (OpenMP inside). PS_FAILED without FFTW, PS_EXHAUSTED without
+ * memory for about 30 planes (the one kernel that allocates: FFTW aligns its own arrays). */
+ps_status ps_boundary_potential(const ps_boundary_model *model, double gravity, double *u);
 
 /* Potential of a cell with sides h, density 1 and G = 1, whose lowest corner is at d from the
  * point. */

@@ -1,36 +1,44 @@
 #include "kernels/schwarz/element.h"
 
 static double line_stiffness(double h, int a, int b) { return (a == b ? 1 : -1) / h; }
-static double line_mass(double h, int a, int b) { return h / 6 * (a == b ? 2 : 1); }
+static double line_mass(double h, double lumped, int a, int b)
+{
+    return a == b ? ps_mass_here(h, lumped) / 2 : ps_mass_beside(h, lumped);
+}
 
 /* Corner along an axis. */
 static int end_of(int corner, int axis) { return corner >> (2 - axis) & 1; }
 
-void ps_element_stiffness(const double spacing[3], double stiffness[8][8])
+void ps_element_stiffness(const ps_q1_grid *grid, double stiffness[8][8])
 {
+    const double *h = grid->spacing;
     for (int r = 0; r < 8; ++r)
         for (int c = 0; c < 8; ++c) {
             double sum = 0;
             for (int across = 0; across < 3; ++across) {
                 double product = 1;
                 for (int a = 0; a < 3; ++a)
-                    product *= a == across ? line_stiffness(spacing[a], end_of(r, a), end_of(c, a))
-                                           : line_mass(spacing[a], end_of(r, a), end_of(c, a));
+                    product *= a == across
+                                   ? line_stiffness(h[a], end_of(r, a), end_of(c, a))
+                                   : line_mass(h[a], grid->lumped, end_of(r, a), end_of(c, a));
                 sum += product;
             }
             stiffness[r][c] = sum;
         }
 }
 
-void ps_face_element(const double spacing[3], int axis, double mass[4][4], double stiffness[4][4])
+void ps_face_element(const ps_q1_grid *grid, int axis, double mass[4][4], double stiffness[4][4])
 {
-    double h[2] = {spacing[axis == 0 ? 1 : 0], spacing[axis == 2 ? 1 : 2]};
+    double h[2] = {grid->spacing[axis == 0 ? 1 : 0], grid->spacing[axis == 2 ? 1 : 2]};
+    double m[2][2], s = grid->lumped; /* masses along the two axes, by distance */
+    for (int i = 0; i < 2; ++i)
+        for (int d = 0; d < 2; ++d) m[i][d] = line_mass(h[i], s, 0, d);
     for (int r = 0; r < 4; ++r)
         for (int c = 0; c < 4; ++c) {
             int a = r >> 1, b = c >> 1, d = r & 1, e = c & 1;
-            mass[r][c] = line_mass(h[0], a, b) * line_mass(h[1], d, e);
-            stiffness[r][c] = line_stiffness(h[0], a, b) * line_mass(h[1], d, e) +
-                              line_mass(h[0], a, b) * line_stiffness(h[1], d, e);
+            mass[r][c] = m[0][a != b] * m[1][d != e];
+            stiffness[r][c] = line_stiffness(h[0], a, b) * m[1][d != e] +
+                              m[0][a != b] * line_stiffness(h[1], d, e);
         }
 }
 
@@ -74,7 +82,7 @@ int ps_part_row(const ps_element_parts *p, int32_t subdomain, int64_t node, int6
     bool touched[27] = {false};
     int64_t at[3];
     int count = 0, elements = 0;
-    ps_element_stiffness(p->grid.spacing, stiffness);
+    ps_element_stiffness(&p->grid, stiffness);
     place_of(&p->grid, node, at);
     for (int corner = 0; corner < 8; ++corner) {
         int64_t element = element_at(&p->grid, at, corner);

@@ -10,11 +10,12 @@
 
 #include "kernels/schwarz/grid.h"
 
-/* stiffness = kx.my.mz + mx.ky.mz + mx.my.kz, k = [1 -1; -1 1] / h, m = (h / 6) [2 1; 1 2]. */
-void ps_element_stiffness(const double spacing[3], double stiffness[8][8]);
+/* stiffness = kx.my.mz + mx.ky.mz + mx.my.kz, k = [1 -1; -1 1] / h, m = (h / 6) [2 + s, 1 - s; 1 -
+ * s, 2 + s], s being the grid's share of lumped masses. */
+void ps_element_stiffness(const ps_q1_grid *grid, double stiffness[8][8]);
 
 /* Mass and tangential stiffness of a face across an axis: m.m and k.m + m.k along the others. */
-void ps_face_element(const double spacing[3], int axis, double mass[4][4], double stiffness[4][4]);
+void ps_face_element(const ps_q1_grid *grid, int axis, double mass[4][4], double stiffness[4][4]);
 
 /* The elements of a grid and the subdomain of each. */
 typedef struct ps_element_parts {

@@ -36,23 +36,23 @@ static void fill_sines(int64_t n, int64_t stride, double *sine)
     for (int64_t j = 0; j < n; ++j)
         for (int64_t l = 0; l < stride; ++l) {
             int64_t turn = (j + 1) * (l + 1) % (2 * (n + 1)); /* exact reduction of the angle */
-            sine[j * stride + l] =
-                l < n ? scale * sin(pi * (double)turn / (double)(n + 1)) : 0;
+            sine[j * stride + l] = l < n ? scale * sin(pi * (double)turn / (double)(n + 1)) : 0;
         }
 }
 
-static void line_eigenvalues(int64_t nodes, double h, int64_t j, double *stiffness, double *mass)
+static void line_eigenvalues(const ps_q1_grid *grid, int axis, int64_t j, double *stiffness,
+                             double *mass)
 {
-    double c = cos(pi * (double)j / (double)(nodes - 1));
+    double h = grid->spacing[axis], c = cos(pi * (double)j / (double)(grid->nodes[axis] - 1));
     *stiffness = (2 - 2 * c) / h;
-    *mass = h * (4 + 2 * c) / 6;
+    *mass = ps_mass_here(h, grid->lumped) + 2 * c * ps_mass_beside(h, grid->lumped);
 }
 
 ps_status ps_slab_check(const ps_slab *slab)
 {
     for (int s = 0; s < 2; ++s)
-        if (slab->free[s] && !(slab->p[s] >= 0 && slab->q[s] >= 0 && isfinite(slab->p[s]) &&
-                               isfinite(slab->q[s])))
+        if (slab->free[s] &&
+            !(slab->p[s] >= 0 && slab->q[s] >= 0 && isfinite(slab->p[s]) && isfinite(slab->q[s])))
             return ps_fail(PS_INVALID,
                            "transmission coefficients p = %g, q = %g: they must be 0 or more",
                            slab->p[s], slab->q[s]);
@@ -77,8 +77,8 @@ ps_status ps_fast_solver_make(const ps_slab *slab, double *memory, ps_fast_solve
         for (int64_t k = 0; k < f.stride; ++k) {
             double ky, my, kz, mz;
             bool real_mode = k < f.mz;
-            line_eigenvalues(grid->nodes[1], grid->spacing[1], j + 1, &ky, &my);
-            line_eigenvalues(grid->nodes[2], grid->spacing[2], real_mode ? k + 1 : 1, &kz, &mz);
+            line_eigenvalues(grid, 1, j + 1, &ky, &my);
+            line_eigenvalues(grid, 2, real_mode ? k + 1 : 1, &kz, &mz);
             f.mu[j * f.stride + k] = ky / my + kz / mz;
             f.inverse[j * f.stride + k] = real_mode ? 1 / (my * mz) : 0;
         }
@@ -110,21 +110,17 @@ void ps_fast_to_modes(const ps_fast_solver *s, const double *nodes, double *mode
                                 .a_stride = nz,
                                 .c = scratch,
                                 .c_stride = s->stride},
-             (ps_small_product){
-                 .n = s->stride, .b = scratch, .c = modes, .c_stride = s->stride});
+             (ps_small_product){.n = s->stride, .b = scratch, .c = modes, .c_stride = s->stride});
 }
 
 void ps_fast_to_nodes(const ps_fast_solver *s, const double *modes, double *nodes, double *scratch)
 {
     int64_t nz = s->slab.grid.nodes[2];
-    products(s,
-             (ps_small_product){.n = s->stride,
-                                .a = modes,
-                                .a_stride = s->stride,
-                                .c = scratch,
-                                .c_stride = s->stride},
-             (ps_small_product){
-                 .n = s->mz, .b = scratch, .c = nodes + nz + 1, .c_stride = nz});
+    products(
+        s,
+        (ps_small_product){
+            .n = s->stride, .a = modes, .a_stride = s->stride, .c = scratch, .c_stride = s->stride},
+        (ps_small_product){.n = s->mz, .b = scratch, .c = nodes + nz + 1, .c_stride = nz});
 }
 
 void ps_fast_solve_modes(const ps_fast_solver *s, int64_t first, int64_t end, double *planes,

@@ -52,10 +52,10 @@ static void product(const ps_small_product *p)
 /* The diagonal is d0 + d1 mu. */
 static void diagonal_of(const ps_slab *slab, int64_t plane, double d[2])
 {
-    double h = slab->grid.spacing[0];
+    double h = slab->grid.spacing[0], mass = ps_mass_here(h, slab->grid.lumped);
     int side = plane == 0 ? 0 : plane == slab->grid.nodes[0] - 1 ? 1 : -1;
     d[0] = side < 0 ? 2 / h : 1 / h + slab->p[side];
-    d[1] = side < 0 ? 4 * h / 6 : 2 * h / 6 + slab->q[side];
+    d[1] = side < 0 ? mass : mass / 2 + slab->q[side];
 }
 
 static void modes(const ps_fast_solver *s, int64_t first, int64_t end, double *planes,
@@ -63,7 +63,7 @@ static void modes(const ps_fast_solver *s, int64_t first, int64_t end, double *p
 {
     int64_t open = ps_slab_open_planes(&s->slab), size = s->my * s->stride, count = end - first;
     int64_t shift = s->slab.free[0] ? 0 : 1;
-    double h = s->slab.grid.spacing[0], o0 = -1 / h, o1 = h / 6;
+    double h = s->slab.grid.spacing[0], o0 = -1 / h, o1 = ps_mass_beside(h, s->slab.grid.lumped);
     const double *restrict mu = s->mu + first, *restrict inverse = s->inverse + first;
     for (int64_t i = 0; i < open; ++i) {
         double d[2], *restrict w = planes + i * size + first, *restrict c = factor + i * count;

@@ -14,6 +14,7 @@ ps_status ps_q1_grid_make(const int64_t nodes[3], const double length[3], ps_q1_
         out->nodes[a] = nodes[a];
         out->spacing[a] = length[a] / (double)(nodes[a] - 1);
     }
+    out->lumped = 0;
     return PS_OK;
 }
 
@@ -33,14 +34,16 @@ typedef struct line_weights {
     double stiffness[2], mass[2]; /* of the distances 0 and 1 */
 } line_weights;
 
-static line_weights line_of(double h)
+static line_weights line_of(const ps_q1_grid *grid, int axis)
 {
-    return (line_weights){{2 / h, -1 / h}, {4 * h / 6, h / 6}};
+    double h = grid->spacing[axis];
+    return (line_weights){{2 / h, -1 / h},
+                          {ps_mass_here(h, grid->lumped), ps_mass_beside(h, grid->lumped)}};
 }
 
 void ps_face_weights(const ps_q1_grid *grid, double p, double q, double weights[2][2])
 {
-    line_weights y = line_of(grid->spacing[1]), z = line_of(grid->spacing[2]);
+    line_weights y = line_of(grid, 1), z = line_of(grid, 2);
     for (int b = 0; b < 2; ++b)
         for (int c = 0; c < 2; ++c)
             weights[b][c] = p * y.mass[b] * z.mass[c] +
@@ -50,7 +53,7 @@ void ps_face_weights(const ps_q1_grid *grid, double p, double q, double weights[
 void ps_slab_stencil_make(const ps_slab *slab, ps_slab_stencil *out)
 {
     const ps_q1_grid *grid = &slab->grid;
-    line_weights x = line_of(grid->spacing[0]);
+    line_weights x = line_of(grid, 0);
     for (int a = 0; a < 3; ++a) out->nodes[a] = grid->nodes[a];
     ps_face_weights(grid, x.stiffness[0], x.mass[0], out->plane[0]);
     ps_face_weights(grid, x.stiffness[1], x.mass[1], out->side);

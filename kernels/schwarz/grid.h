@@ -22,7 +22,19 @@
 typedef struct ps_q1_grid {
     int64_t nodes[3];  /* along x, y, z; >= 3 along y and z, >= 2 along x */
     double spacing[3]; /* > 0, of the unknown's length unit               */
+    double lumped;     /* share of lumped masses, 0: Galerkin's           */
 } ps_q1_grid;
+
+/* Masses are M = (1 - s) M_Galerkin + s M_lumped along each axis, s = grid.lumped. With s = 1/2,
+ * M(0) = 10 h/12, M(1) = h/12, and loads that are integrals of the source times the hat functions,
+ * nodal values are of fourth order where the field is smooth (M. Guddati, B. Yue, Comput. Methods
+ * Appl. Mech. Engrg. 193 (2004) 275-287): the symbol of M is that of the hat's own spectrum,
+ * sinc^2(k h/2), up to k^4 h^4 / 240, so that K u = F is k^2 u^ = rho^ up to that. */
+#define PS_LUMPED_FOURTH .5
+
+/* 1D masses at the distances 0 and 1, of an axis, assembled inside. */
+static inline double ps_mass_here(double h, double lumped) { return h * (4 + 2 * lumped) / 6; }
+static inline double ps_mass_beside(double h, double lumped) { return h * (1 - lumped) / 6; }
 
 /* A slab of a box: all sides hold Dirichlet nodes, but for the faces of least and largest x where
  * `free` is set. A free face carries the natural (Neumann) condition plus its transmission
@@ -86,7 +98,8 @@ ps_row_figures ps_csr_row_figures(const ps_csr *matrix);
 ps_row_figures ps_q1_grid_row_figures(const ps_q1_grid *grid);
 
 /* All nodes joined by elements, fixed or not, with x running fastest (node k ny nx + j nx + i):
- * the graph whose reverse Cuthill-McKee order gives the bandwidths of table 5. context: a ps_q1_grid. */
+ * the graph whose reverse Cuthill-McKee order gives the bandwidths of table 5. context: a
+ * ps_q1_grid. */
 int ps_q1_grid_neighbours(const void *grid, int64_t node, int32_t *out);
 /* max |place - place| + 1 over entries that elimination leaves, of an order of these nodes. */
 int64_t ps_q1_grid_bandwidth(const ps_q1_grid *grid, const int32_t *place);

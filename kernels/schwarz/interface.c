@@ -30,6 +30,58 @@ static void dot_traces(const ps_interface *p, int64_t count, const double *basis
         }
 }
 
+static void add_here(int64_t n, double factor, const double *x, double *y)
+{
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
+}
+
+/* ---- where the vectors live ---- */
+
+static ps_status dots(const ps_interface *p, int64_t count, const double *a, const double *b,
+                      double *parts)
+{
+    if (p->vectors) return p->vectors->dots(p->vectors->context, count, a, b, parts);
+    dot_traces(p, count, a, b, parts);
+    return PS_OK;
+}
+
+static ps_status add(const ps_interface *p, int64_t count, const double *factors, const double *a,
+                     double *y)
+{
+    if (p->vectors) return p->vectors->add(p->vectors->context, count, factors, a, y);
+    for (int64_t v = 0; v < count; ++v) add_here(p->size, factors[v], a + v * p->size, y);
+    return PS_OK;
+}
+
+static ps_status subtract(const ps_interface *p, const double *x, double *y)
+{
+    if (p->vectors) return p->vectors->subtract(p->vectors->context, x, y);
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = 0; i < p->size; ++i) y[i] = x[i] - y[i];
+    return PS_OK;
+}
+
+static ps_status divide(const ps_interface *p, double by, double *x)
+{
+    if (!(by > 0)) return PS_OK;
+    if (p->vectors) return p->vectors->divide(p->vectors->context, by, x);
+    for (int64_t i = 0; i < p->size; ++i) x[i] /= by;
+    return PS_OK;
+}
+
+/* Vectors of the workspace: the first one, and what is behind `count` of them. */
+static double *first_vector(const ps_interface *p, double *workspace)
+{
+    return p->vectors ? p->vectors->basis : workspace;
+}
+static int64_t beyond(const ps_interface *p, int64_t count)
+{
+    return p->vectors ? 0 : count * p->size;
+}
+
+/* ---- sums ---- */
+
 /* sums[count] of parts[count][all], over all ranks. */
 static ps_status add_up(const ps_interface *p, int64_t count, double *parts, double *sums)
 {
@@ -50,21 +102,15 @@ ps_status ps_interface_norm(const ps_interface *p, double *parts, double *out)
 
 static ps_status norm(const ps_interface *p, const double *a, double *parts, double *out)
 {
-    dot_traces(p, 1, a, a, parts);
+    PS_TRY(dots(p, 1, a, a, parts));
     return ps_interface_norm(p, parts, out);
-}
-
-static void add(int64_t n, double factor, const double *x, double *y)
-{
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
 }
 
 /* r = P (T g + b - g) */
 static ps_status residual_of(const ps_interface *p, const double *g, double *r)
 {
     PS_TRY(p->exchange(p->context, p->source, g, r));
-    add(p->size, -1, g, r);
+    PS_TRY(add(p, 1, &(double){-1}, g, r));
     return p->correct ? p->correct(p->context, r) : PS_OK;
 }
 
@@ -87,13 +133,13 @@ static ps_status too_many(const ps_krylov_result *result, double tolerance)
                    result->residual, (long long)result->iterations, tolerance);
 }
 
-int64_t ps_interface_workspace(const ps_interface *p) { return p->size + p->all; }
+int64_t ps_interface_workspace(const ps_interface *p) { return beyond(p, 1) + p->all; }
 
-ps_status ps_interface_step(const ps_interface *p, double *g, double *r, double *change)
+ps_status ps_interface_step(const ps_interface *p, double *g, double *workspace, double *change)
 {
-    double *parts = r + p->size;
+    double *r = first_vector(p, workspace), *parts = workspace + beyond(p, 1);
     PS_TRY(residual_of(p, g, r));
-    add(p->size, 1, r, g);
+    PS_TRY(add(p, 1, &(double){1}, r, g));
     if (!p->measure) return norm(p, r, parts, change);
     memset(parts, 0, (size_t)p->all * sizeof *parts);
     p->measure(p->context, r, parts + p->first);
@@ -101,13 +147,13 @@ ps_status ps_interface_step(const ps_interface *p, double *g, double *r, double 
 }
 
 ps_status ps_interface_fixed_point(const ps_interface *p, double tolerance, int64_t limit,
-                                   double *g, double *r, ps_krylov_result *result)
+                                   double *g, double *workspace, ps_krylov_result *result)
 {
     double first = 0, size;
     *result = (ps_krylov_result){0};
     while (!result->converged) {
         if (result->iterations == limit) return too_many(result, tolerance);
-        PS_TRY(ps_interface_step(p, g, r, &size));
+        PS_TRY(ps_interface_step(p, g, workspace, &size));
         if (result->iterations++ == 0) first = size;
         PS_TRY(judge(p, size, first, tolerance, result));
     }
@@ -128,25 +174,26 @@ typedef struct arnoldi {
 /* Basis, scalar products by trace, state. */
 int64_t ps_interface_gmres_workspace(const ps_interface *p, int64_t restart)
 {
-    return (restart + 1) * (p->size + p->all) + (int64_t)(sizeof(ps_gmres_state) / sizeof(double));
+    return beyond(p, restart + 1) + (restart + 1) * p->all +
+           (int64_t)(sizeof(ps_gmres_state) / sizeof(double));
 }
 
 ps_gmres_state *ps_interface_gmres_state(const ps_interface *p, int64_t restart, double *workspace)
 {
-    return (ps_gmres_state *)(workspace + (restart + 1) * (p->size + p->all));
+    return (ps_gmres_state *)(workspace + beyond(p, restart + 1) + (restart + 1) * p->all);
 }
 
 /* Takes the parts of `to` along the first k + 1 vectors out of it. */
 static ps_status orthogonalise(arnoldi *a, int64_t k, double *to)
 {
     double sums[M];
-    dot_traces(a->p, k + 1, a->basis, to, a->parts);
+    PS_TRY(dots(a->p, k + 1, a->basis, to, a->parts));
     PS_TRY(add_up(a->p, k + 1, a->parts, sums));
     for (int64_t j = 0; j <= k; ++j) {
-        add(a->p->size, -sums[j], a->basis + j * a->p->size, to);
         a->s->h[j][k] += sums[j];
+        sums[j] = -sums[j];
     }
-    return PS_OK;
+    return add(a->p, k + 1, sums, a->basis, to);
 }
 
 /* Basis vector k + 1 = P (I - T) times vector k, made orthogonal to the former (twice, as once is
@@ -157,14 +204,12 @@ static ps_status extend(arnoldi *a, int64_t k)
     int64_t n = p->size;
     double *from = a->basis + k * n, *to = from + n, *size = &a->s->h[k + 1][k];
     PS_TRY(p->exchange(p->context, false, from, to));
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < n; ++i) to[i] = from[i] - to[i];
+    PS_TRY(subtract(p, from, to));
     if (p->correct) PS_TRY(p->correct(p->context, to));
     for (int64_t j = 0; j <= k; ++j) a->s->h[j][k] = 0;
     for (int turn = 0; turn < 2; ++turn) PS_TRY(orthogonalise(a, k, to));
     PS_TRY(norm(p, to, a->parts, size));
-    for (int64_t i = 0; i<n && * size> 0; ++i) to[i] /= *size;
-    return PS_OK;
+    return divide(p, *size, to);
 }
 
 /* Turns column k upper triangular and the right-hand side with it. */
@@ -186,7 +231,7 @@ static void turn_column(ps_gmres_state *a, int64_t k)
 }
 
 /* g += sum of the basis vectors with the weights that minimise the residual. */
-static void update(arnoldi *a, double *g)
+static ps_status update(arnoldi *a, double *g)
 {
     const ps_gmres_state *s = a->s;
     int64_t count = (int64_t)s->count;
@@ -196,7 +241,7 @@ static void update(arnoldi *a, double *g)
         for (int64_t j = i + 1; j < count; ++j) y[i] -= s->h[i][j] * y[j];
         y[i] = s->h[i][i] != 0 ? y[i] / s->h[i][i] : 0;
     }
-    for (int64_t i = 0; i < count; ++i) add(a->p->size, y[i], a->basis + i * a->p->size, g);
+    return add(a->p, count, y, a->basis, g);
 }
 
 /* First vector of a cycle: the residual, made of norm 1. */
@@ -210,7 +255,7 @@ static ps_status start_cycle(arnoldi *a, const ps_gmres *options, const double *
     if (s->first == 0) s->first = size;
     s->count = 0;
     s->rest[0] = size;
-    for (int64_t i = 0; i < a->p->size && size > 0; ++i) a->basis[i] /= size;
+    PS_TRY(divide(a->p, size, a->basis));
     return judge(a->p, size, s->first, options->tolerance, result);
 }
 
@@ -234,7 +279,7 @@ ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, dou
                              double *workspace, ps_krylov_result *result)
 {
     ps_gmres_state *s = ps_interface_gmres_state(p, options->restart, workspace);
-    arnoldi a = {p, s, workspace, workspace + (options->restart + 1) * p->size};
+    arnoldi a = {p, s, first_vector(p, workspace), workspace + beyond(p, options->restart + 1)};
     bool resume = options->resume;
     *result = (ps_krylov_result){0};
     if (options->restart < 1 || options->restart > M)
@@ -252,7 +297,7 @@ ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, dou
         if (!result->converged && result->iterations >= options->limit)
             return too_many(result, options->tolerance);
         PS_TRY(cycle(&a, options, result));
-        update(&a, g);
+        PS_TRY(update(&a, g));
         if (result->converged) return PS_OK;
     }
 }

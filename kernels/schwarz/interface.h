@@ -15,6 +15,22 @@
 
 #include "kernels/schwarz/krylov.h"
 
+/* Vectors that live elsewhere than with the cores, and what is done to them there; all pointers to
+ * vectors of a problem that has this are of that place. */
+typedef struct ps_interface_vectors {
+    void *context;
+    double *basis; /* the caller's: [restart + 1][size] for GMRES, [size] for the fixed point */
+    /* parts[count][all], on the host: scalar products of the vectors a[count][size] with b, by
+     * trace, 0 for traces of other ranks. */
+    ps_status (*dots)(void *context, int64_t count, const double *a, const double *b,
+                      double *parts);
+    /* y += sum factors[v] a[v], count <= PS_GMRES_RESTART. */
+    ps_status (*add)(void *context, int64_t count, const double *factors, const double *a,
+                     double *y);
+    ps_status (*subtract)(void *context, const double *x, double *y); /* y = x - y */
+    ps_status (*divide)(void *context, double by, double *x);         /* x /= by   */
+} ps_interface_vectors;
+
 typedef struct ps_interface {
     void *context;
     int64_t size;         /* values here */
@@ -24,13 +40,15 @@ typedef struct ps_interface {
     /* out = T g, + b with the source. */
     ps_status (*exchange)(void *context, bool source, const double *g, double *out);
     ps_status (*correct)(void *context, double *r); /* r <- P r; NULL: none */
-    /* squares[traces]: what the change r of the fixed point counts as; NULL: |r|^2 of the trace. */
+    /* squares[traces]: what the change r of the fixed point counts as; NULL: |r|^2 of the trace.
+     * On the cores alone. */
     void (*measure)(void *context, const double *r, double *squares);
     ps_status (*reduce)(void *context, double *sums, int64_t count); /* NULL: one rank       */
     /* After each iteration; a failure ends it. May be NULL. */
     ps_status (*watch)(void *watcher, int64_t iteration, double residual);
     void *watcher;
-    bool source; /* false: the homogeneous problem, whose answer is 0 */
+    bool source;                         /* false: the homogeneous problem, whose answer is 0 */
+    const ps_interface_vectors *vectors; /* NULL: on the cores. Borrowed */
 } ps_interface;
 
 /* g[size]: first guess, then the answer. An iteration is an exchange; the residual is the change
@@ -38,7 +56,8 @@ typedef struct ps_interface {
  * iterations are not enough or numbers stop being finite. */
 ps_status ps_interface_fixed_point(const ps_interface *problem, double tolerance, int64_t limit,
                                    double *g, double *workspace, ps_krylov_result *result);
-int64_t ps_interface_workspace(const ps_interface *problem); /* doubles: size + all traces */
+/* Doubles of the host: all traces, and on the cores size. */
+int64_t ps_interface_workspace(const ps_interface *problem);
 
 /* One iteration of it: g <- g + P (T g + b - g); *change: the norm of what was added. */
 ps_status ps_interface_step(const ps_interface *problem, double *g, double *workspace,
@@ -65,7 +84,8 @@ typedef struct ps_gmres {
     int64_t limit, restart;
     bool resume; /* state, basis and g are those of a run that stopped */
 } ps_gmres;
-/* The workspace begins with the basis, [restart + 1][size]. */
+/* The workspace, of the host, begins with the basis, [restart + 1][size], unless that is
+ * elsewhere. */
 int64_t ps_interface_gmres_workspace(const ps_interface *problem, int64_t restart);
 ps_gmres_state *ps_interface_gmres_state(const ps_interface *problem, int64_t restart,
                                          double *workspace);

@@ -36,28 +36,40 @@ void ps_load_add_box(const ps_q1_grid *grid, const double origin[3], const ps_pr
         }
 }
 
-/* An eighth of the element (i, j, k) to its corners. */
-static void add_cell(const ps_q1_grid *grid, const int64_t at[3], double eighth, double *load)
+/* What a cell of density `amount` / volume gives to the corners of its element, which it is the
+ * part `at` of, one of refine[3]: the integral of their hat functions. */
+static void add_cell(const ps_q1_grid *grid, const int64_t refine[3], const int64_t at[3],
+                     double amount, double *load)
 {
-    int64_t ny = grid->nodes[1], nz = grid->nodes[2];
+    double weight[3][2];
+    int64_t ny = grid->nodes[1], nz = grid->nodes[2], e[3];
+    for (int a = 0; a < 3; ++a) {
+        e[a] = at[a] / refine[a];
+        weight[a][1] = ((double)(at[a] % refine[a]) + .5) / (double)refine[a];
+        weight[a][0] = 1 - weight[a][1];
+    }
     for (int c = 0; c < 8; ++c)
-        load[((at[0] + (c >> 2)) * ny + at[1] + (c >> 1 & 1)) * nz + at[2] + (c & 1)] += eighth;
+        load[((e[0] + (c >> 2)) * ny + e[1] + (c >> 1 & 1)) * nz + e[2] + (c & 1)] +=
+            amount * weight[0][c >> 2] * weight[1][c >> 1 & 1] * weight[2][c & 1];
 }
 
-ps_status ps_load_set_cells(const ps_q1_grid *grid, const double *source, double scale,
-                            double *load)
+ps_status ps_load_set_cells(const ps_q1_grid *grid, const int64_t refine[3], const double *source,
+                            double scale, double *load)
 {
-    const int64_t *n = grid->nodes;
-    double eighth = scale * grid->spacing[0] * grid->spacing[1] * grid->spacing[2] / 8;
+    const double *h = grid->spacing;
+    int64_t cells[3], parts = refine[0] * refine[1] * refine[2];
+    double volume = scale * h[0] * h[1] * h[2] / (double)parts;
+    for (int a = 0; a < 3; ++a) cells[a] = (grid->nodes[a] - 1) * refine[a];
     memset(load, 0, (size_t)ps_q1_grid_size(grid) * sizeof *load);
-    for (int64_t i = 0; i < n[0] - 1; ++i)
-        for (int64_t j = 0; j < n[1] - 1; ++j)
-            for (int64_t k = 0; k < n[2] - 1; ++k) {
-                double value = source[(i * (n[1] - 1) + j) * (n[2] - 1) + k];
+    for (int64_t i = 0; i < cells[0]; ++i)
+        for (int64_t j = 0; j < cells[1]; ++j)
+            for (int64_t k = 0; k < cells[2]; ++k) {
+                double value = source[(i * cells[1] + j) * cells[2] + k];
                 if (!isfinite(value))
                     return ps_fail(PS_INVALID, "the density of cell (%lld, %lld, %lld) is %g",
                                    (long long)i, (long long)j, (long long)k, value);
-                add_cell(grid, (const int64_t[3]){i, j, k}, eighth * value, load);
+                if (value != 0)
+                    add_cell(grid, refine, (const int64_t[3]){i, j, k}, volume * value, load);
             }
     return PS_OK;
 }
@@ -95,10 +107,38 @@ void ps_load_lift(const ps_slab_stencil *s, const double *u, double *load)
             }
 }
 
-void ps_top_gradient(const ps_q1_grid *grid, const double *u, double *out)
+/* w at the nodes around node k of a line, w'' = -source, w = w' = 0 there. */
+static void particular(const ps_gradient_line *line, int64_t k, int64_t first, int count, double *w)
 {
-    for (int64_t c = 0; c < grid->nodes[0] * grid->nodes[1]; ++c) {
-        const double *line = u + c * grid->nodes[2];
-        out[c] = (-3 * line[0] + 4 * line[1] - line[2]) / (2 * grid->spacing[2]);
+    double h = line->h, value = 0, slope = 0;
+    w[k - first] = 0;
+    for (int64_t i = k; i + 1 < first + count; ++i) {
+        double f = line->source[i];
+        w[i + 1 - first] = value += h * slope - h * h * f / 2;
+        slope -= h * f;
     }
+    value = slope = 0;
+    for (int64_t i = k; i > first; --i) {
+        double f = line->source[i - 1];
+        w[i - 1 - first] = value -= h * slope + h * h * f / 2;
+        slope += h * f;
+    }
+}
+
+double ps_gradient_at(const ps_gradient_line *line, int64_t k)
+{
+    static const double five[5][5] = {{-25, 48, -36, 16, -3},
+                                      {-3, -10, 18, -6, 1},
+                                      {1, -8, 0, 8, -1},
+                                      {-1, 6, -18, 10, 3},
+                                      {3, -16, 36, -48, 25}};
+    static const double three[3][3] = {{-18, 24, -6}, {-6, 0, 6}, {6, -24, 18}};
+    int count = line->nodes < 5 ? 3 : 5;
+    int64_t first = k - count / 2, last = line->nodes - count;
+    first = first < 0 ? 0 : first > last ? last : first;
+    const double *weights = count == 5 ? five[k - first] : three[k - first];
+    double w[5] = {0}, sum = 0;
+    if (line->source) particular(line, k, first, count, w);
+    for (int i = 0; i < count; ++i) sum += weights[i] * (line->u[first + i] - w[i]);
+    return sum / (12 * line->h);
 }

@@ -26,12 +26,12 @@ template <typename real> __global__ void fill_sines(int64_t n, int64_t stride, r
     sine[at] = l < n ? (real)value : real(0);
 }
 
-__device__ void line_eigenvalues(int64_t nodes, double h, int64_t j, double *stiffness,
+__device__ void line_eigenvalues(const ps_q1_grid &grid, int axis, int64_t j, double *stiffness,
                                  double *mass)
 {
-    const double c = cospi((double)j / (double)(nodes - 1));
+    const double c = cospi((double)j / (double)(grid.nodes[axis] - 1)), h = grid.spacing[axis];
     *stiffness = (2 - 2 * c) / h;
-    *mass = h * (4 + 2 * c) / 6;
+    *mass = h * (4 + 2 * grid.lumped + 2 * c * (1 - grid.lumped)) / 6;
 }
 
 __global__ void fill_modes(const ps_q1_grid grid, int64_t stride, double *mu, double *inverse)
@@ -41,8 +41,8 @@ __global__ void fill_modes(const ps_q1_grid grid, int64_t stride, double *mu, do
     double ky, my, kz, mz;
     if (j >= grid.nodes[1] - 2) return;
     const bool there = k < grid.nodes[2] - 2;
-    line_eigenvalues(grid.nodes[1], grid.spacing[1], j + 1, &ky, &my);
-    line_eigenvalues(grid.nodes[2], grid.spacing[2], there ? k + 1 : 1, &kz, &mz);
+    line_eigenvalues(grid, 1, j + 1, &ky, &my);
+    line_eigenvalues(grid, 2, there ? k + 1 : 1, &kz, &mz);
     mu[at] = ky / my + kz / mz;
     inverse[at] = there ? 1 / (my * mz) : 0;
 }

@@ -105,6 +105,12 @@ ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change);
 /* Solves every slab with these traces: the field that belongs to g. */
 ps_status ps_slab_box_finish(ps_slab_box *box, const double *g);
 
+/* The coarse space, where plan.coarse > 0: its modes (places in a trace of modes; NULL: counts
+ * alone), and (I - T) x = low in each of them, low[modes][all traces], in place. space: 10 slabs
+ * doubles. Local. */
+int64_t ps_slab_box_low_modes(const ps_slab_box *box, int32_t *modes);
+void ps_slab_box_solve_low(const ps_slab_box *box, double *low, double *space);
+
 /* Private: the coarse correction (slab_coarse.c), a `correct` of interface.h. */
 ps_status ps_slab_box_correct(void *box, double *r);
 int64_t ps_slab_box_coarse_space(const ps_slab_box_plan *plan);

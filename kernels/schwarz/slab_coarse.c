@@ -7,7 +7,9 @@
 /* The 2 x 2 response of a slab's face values to its face loads in one mode: u = r g. */
 static void response(const ps_slab *slab, double mu, double r[2][2])
 {
-    double h = slab->grid.spacing[0], off = -1 / h + mu * h / 6, inside = 2 / h + mu * 4 * h / 6;
+    double h = slab->grid.spacing[0], lumped = slab->grid.lumped;
+    double off = -1 / h + mu * ps_mass_beside(h, lumped);
+    double inside = 2 / h + mu * ps_mass_here(h, lumped);
     double end[2], from[2]; /* Schur complements on the left and the right plane */
     int64_t layers = slab->grid.nodes[0] - 1;
     for (int s = 0; s < 2; ++s) end[s] = inside / 2 + slab->p[s] + slab->q[s] * mu;
@@ -102,19 +104,38 @@ static int64_t gather(const ps_slab_box *box, const double *r, double *low)
     return count;
 }
 
+int64_t ps_slab_box_low_modes(const ps_slab_box *box, int32_t *modes)
+{
+    int64_t size = ps_slab_box_mode_plane(&box->plan.grid), count = 0;
+    for (int64_t m = 0; m < size; ++m) {
+        if (!is_low(box, m)) continue;
+        if (modes) modes[count] = (int32_t)m;
+        ++count;
+    }
+    return count;
+}
+
+void ps_slab_box_solve_low(const ps_slab_box *box, double *low, double *space)
+{
+    int64_t size = ps_slab_box_mode_plane(&box->plan.grid), all = 2 * (box->plan.slabs - 1);
+    double(*band)[5] = (double(*)[5])space;
+    for (int64_t m = 0; m < size; ++m) {
+        if (!is_low(box, m)) continue;
+        fill_band(box, box->tables.mu[m], band);
+        solve_band(band, all, low);
+        low += all;
+    }
+}
+
 /* The own part of the solutions goes to the low modes of r; nodal: what they change there, the
  * other modes being 0. */
-static void solve_low(const ps_slab_box *box, double *low, double (*band)[5], double *r)
+static void put_low(const ps_slab_box *box, const double *low, double *r)
 {
     int64_t size = ps_slab_box_mode_plane(&box->plan.grid), all = 2 * (box->plan.slabs - 1);
     bool nodal = !box->plan.modes;
     for (int64_t m = 0; m < size; ++m) {
         bool solved = is_low(box, m);
         if (!solved && !nodal) continue;
-        if (solved) {
-            fill_band(box, box->tables.mu[m], band);
-            solve_band(band, all, low);
-        }
         for (int64_t t = 0; t < box->traces; ++t) {
             double *value = r + t * size + m;
             *value = solved ? low[box->base + t] - (nodal ? *value : 0) : 0;
@@ -143,13 +164,13 @@ ps_status ps_slab_box_correct(void *context, double *r)
     int64_t all = 2 * (plan->slabs - 1), size = ps_slab_box_mode_plane(&plan->grid);
     double *modes = plan->modes ? r : box->space;
     double *low = box->space + (plan->modes ? 0 : (all + 2) * size), *scratch = low + all * size;
-    double(*band)[5] = (double(*)[5])(scratch + size);
     if (!plan->modes)
         for (int64_t t = 0; t < box->traces; ++t)
             ps_fast_to_modes(&box->tables, r + t * box->face, modes + t * size, scratch);
     int64_t count = gather(box, modes, low);
     if (plan->links) PS_TRY(plan->links->sum(plan->links->context, low, count * all));
-    solve_low(box, low, band, modes);
+    ps_slab_box_solve_low(box, low, scratch + size);
+    put_low(box, low, modes);
     if (!plan->modes) add_modes(box, modes, scratch, r);
     return PS_OK;
 }

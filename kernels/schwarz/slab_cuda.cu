@@ -14,7 +14,7 @@ enum { THREADS = 128, AHEAD = 8 /* planes that are asked for at once */ };
 template <typename real> struct sweep_view {
     const ps_slab_entry *entries;
     int64_t size;
-    double h;
+    double h, mass[2]; /* M(0), M(1) along x */
     const double *mu, *inverse;
     const real *load, *g;
     real *field, *factor, *out;
@@ -58,18 +58,18 @@ __device__ double right_side(const mode_view<real> &m, int i, double load)
 }
 
 template <typename real>
-__device__ double diagonal(const mode_view<real> &m, double h, int i)
+__device__ double diagonal(const sweep_view<real> &v, const mode_view<real> &m, int i)
 {
     const int side = i == 0 ? 0 : i == m.slab->planes - 1 ? 1 : -1;
-    if (side < 0) return 2 / h + m.mu * 4 * h / 6;
-    return 1 / h + m.slab->p[side] + m.mu * (2 * h / 6 + m.slab->q[side]);
+    if (side < 0) return 2 / v.h + m.mu * v.mass[0];
+    return 1 / v.h + m.slab->p[side] + m.mu * (v.mass[0] / 2 + m.slab->q[side]);
 }
 
 /* Elimination from the first open plane to the last; returns the value there. */
 template <typename real>
 __device__ double eliminate(const sweep_view<real> &v, const mode_view<real> &m)
 {
-    const double off = -1 / v.h + m.mu * v.h / 6;
+    const double off = -1 / v.h + m.mu * v.mass[1];
     double w = 0, c = 0;
     for (int start = m.first; start <= m.last; start += AHEAD) {
         real load[AHEAD];
@@ -80,7 +80,7 @@ __device__ double eliminate(const sweep_view<real> &v, const mode_view<real> &m)
         for (int a = 0; a < AHEAD; ++a) {
             const int i = start + a;
             if (i > m.last) break;
-            const double r = 1 / (diagonal(m, v.h, i) - off * c);
+            const double r = 1 / (diagonal(v, m, i) - off * c);
             w = (right_side(m, i, load[a]) - off * w) * r;
             c = off * r;
             m.field[i * v.size] = (real)w;
@@ -158,9 +158,12 @@ __global__ void copy_fixed(const ps_slab slab, const real *b, real *x)
 template <typename real> void launch_sweep(const ps_slab_sweep *s, cudaStream_t on)
 {
     const ps_fast_device *f = s->tables;
+    const ps_q1_grid *grid = &f->slab.grid;
+    const double h = grid->spacing[0];
     const sweep_view<real> v = {s->entries,
                                 f->my * f->stride,
-                                f->slab.grid.spacing[0],
+                                h,
+                                {ps_mass_here(h, grid->lumped), ps_mass_beside(h, grid->lumped)},
                                 f->mu,
                                 f->inverse,
                                 static_cast<const real *>(s->load),

@@ -1,7 +1,5 @@
 #include "kernels/schwarz/slab_device.h"
 
-#include <math.h>
-
 #include "kernels/schwarz/device_kernels.h"
 
 enum { ALIGN = 256, SLABS = 64 /* entries that are copied at a time */ };
@@ -28,6 +26,7 @@ static int64_t first_plane(const ps_slab_device_plan *plan, int64_t slab)
 
 static int64_t planes_of(const ps_slab_device_plan *plan)
 {
+    if (plan->single) return first_plane(plan, 1) + 1; /* the first slab is the largest */
     return first_plane(plan, plan->end) - first_plane(plan, plan->first) + 1;
 }
 
@@ -44,7 +43,8 @@ static int64_t place(ps_slab_device *box, char *memory)
     int64_t tables = ps_fast_device_bytes(plan->precision, &slab), count = plan->end - plan->first;
     int64_t entries = padded(count * (int64_t)sizeof(ps_slab_entry));
     int64_t load = padded(box->planes * box->face * size_of(plan));
-    int64_t field = padded((box->planes + count - 1) * box->face * size_of(plan));
+    int64_t kept = plan->single ? box->planes : box->planes + count - 1;
+    int64_t field = padded(kept * box->face * size_of(plan));
     if (memory) {
         memory += tables;
         box->entries = memory;
@@ -79,6 +79,7 @@ static ps_slab_entry entry_of(const ps_slab_device_plan *plan, int64_t slab)
                        .sent = {-1, -1},
                        .p = {t->p[1], t->p[0]}, /* right: S1 */
                        .q = {t->q[1], t->q[0]}};
+    if (plan->single) e.load = e.field = 0;
     if (e.free[0]) e.trace[0] = 2 * slab - 1, e.sent[0] = 2 * slab - 2;
     if (e.free[1]) e.trace[1] = 2 * slab, e.sent[1] = 2 * slab + 1;
     return e;
@@ -121,20 +122,38 @@ ps_status ps_slab_device_set_load(const ps_slab_device *box, int64_t at, int64_t
                                    box->factor, stream);
 }
 
-ps_status ps_slab_device_exchange(const ps_slab_device *box, bool source, const void *g, void *out,
-                                  ps_stream *stream)
+static ps_slab_sweep sweep_of(const ps_slab_device *box, const void *load, const void *g, void *out)
 {
     const ps_transmission *t = &box->plan.transmission;
-    ps_slab_sweep sweep = {.tables = &box->tables,
+    return (ps_slab_sweep){.tables = &box->tables,
                            .entries = box->entries,
                            .slabs = box->plan.end - box->plan.first,
-                           .load = source ? box->load : NULL,
+                           .load = load,
                            .g = g,
                            .field = box->field,
                            .factor = box->factor,
                            .out = out,
                            .p = t->p[0] + t->p[1],
                            .q = t->q[0] + t->q[1]};
+}
+
+ps_status ps_slab_device_exchange(const ps_slab_device *box, bool source, const void *g, void *out,
+                                  ps_stream *stream)
+{
+    ps_slab_sweep sweep = sweep_of(box, source ? box->load : NULL, g, out);
+    if (box->plan.single)
+        return ps_fail(PS_USAGE, "slabs that are visited one by one make no exchange");
+    return ps_slab_sweep_cuda(&sweep, stream);
+}
+
+ps_status ps_slab_device_visit(const ps_slab_device *box, int64_t slab, const void *load,
+                               const void *g, void *out, ps_stream *stream)
+{
+    ps_slab_sweep sweep = sweep_of(box, load, g, out);
+    if (!box->plan.single || slab < box->plan.first || slab >= box->plan.end)
+        return ps_fail(PS_USAGE, "slab %lld is not one of those visited here", (long long)slab);
+    sweep.entries += slab - box->plan.first;
+    sweep.slabs = 1;
     return ps_slab_sweep_cuda(&sweep, stream);
 }
 
@@ -151,71 +170,22 @@ ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t 
                                    nodes, box->factor, stream);
 }
 
-/* ---- fixed point, all there ---- */
-
-/* |a - b| of all traces, by way of `sums`. */
-static ps_status change_of(const ps_slab_device *box, const void *a, const void *b, void *sums,
-                           ps_stream *stream, double *out)
-{
-    double square = 0;
-    PS_TRY(ps_vector_device_difference(box->plan.precision, ps_slab_device_traces(&box->plan), a, b,
-                                       sums, stream));
-    PS_TRY(ps_copy_to_host(stream, &square, sums, sizeof square));
-    PS_TRY(ps_stream_wait(stream));
-    *out = sqrt(square);
-    return PS_OK;
-}
-
-ps_status ps_slab_device_fixed_point(const ps_slab_device *box,
-                                     const ps_krylov_device_control *control, void *g,
-                                     void *workspace, ps_stream *stream, ps_krylov_result *result)
-{
-    int64_t bytes = ps_slab_device_traces(&box->plan) * size_of(&box->plan);
-    void *sums = (char *)workspace + padded(bytes), *from = g, *to = workspace;
-    double first = 0, change;
-    *result = (ps_krylov_result){0};
-    PS_TRY(ps_fill_zero(stream, sums, PS_DOT_BYTES));
-    while (!result->converged) {
-        if (result->iterations == control->limit || !isfinite(result->residual))
-            return ps_fail(PS_FAILED, "the interface residual is %.3g after %lld iterations",
-                           result->residual, (long long)result->iterations);
-        PS_TRY(ps_slab_device_exchange(box, true, from, to, stream));
-        PS_TRY(change_of(box, to, from, sums, stream, &change));
-        if (result->iterations++ == 0) first = change;
-        result->residual = change == 0 ? 0 : change / first;
-        result->converged = result->residual <= control->tolerance;
-        if (control->watch)
-            PS_TRY(control->watch(control->context, result->iterations, result->residual));
-        void *swap = from;
-        from = to;
-        to = swap;
-    }
-    return from == g ? PS_OK : ps_copy_on_device(stream, g, from, bytes);
-}
-
-int64_t ps_slab_device_fixed_workspace(const ps_slab_device_plan *plan)
-{
-    return padded(ps_slab_device_traces(plan) * size_of(plan)) + PS_DOT_BYTES;
-}
-
-/* ---- vectors on the host ---- */
+/* ---- iterations ---- */
 
 static ps_status exchange(void *context, bool source, const double *g, double *out)
 {
     const ps_slab_device_link *link = context;
-    int64_t bytes = 8 * ps_slab_device_traces(&link->box->plan);
-    PS_TRY(ps_copy_to_device(link->stream, link->g, g, bytes));
-    PS_TRY(ps_slab_device_exchange(link->box, source, link->g, link->out, link->stream));
-    PS_TRY(ps_copy_to_host(link->stream, out, link->out, bytes));
-    return ps_stream_wait(link->stream);
+    return ps_slab_device_exchange(link->box, source, g, out, link->stream);
 }
 
-ps_interface ps_slab_device_interface(ps_slab_device_link *link, bool source)
+ps_interface ps_slab_device_interface(ps_slab_device_link *link,
+                                      const ps_interface_vectors *vectors, bool source)
 {
     return (ps_interface){.context = link,
                           .size = ps_slab_device_traces(&link->box->plan),
                           .traces = 2 * (link->box->plan.slabs - 1),
                           .all = 2 * (link->box->plan.slabs - 1),
                           .exchange = exchange,
-                          .source = source};
+                          .source = source,
+                          .vectors = vectors};
 }

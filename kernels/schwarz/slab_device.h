@@ -12,7 +12,6 @@
 
 #include "kernels/schwarz/fast_device.h"
 #include "kernels/schwarz/interface.h"
-#include "kernels/schwarz/krylov_device.h"
 #include "kernels/schwarz/slab_box.h"
 
 typedef struct ps_slab_device_plan {
@@ -21,16 +20,19 @@ typedef struct ps_slab_device_plan {
     int64_t slabs;      /* of the box, 2 .. (nx - 1) */
     int64_t first, end; /* here */
     ps_transmission transmission;
+    bool single; /* one slab at a time (ps_slab_device_visit): the field is of the slab visited
+                    last, loads are brought */
 } ps_slab_device_plan;
 
 typedef struct ps_slab_device {
     ps_slab_device_plan plan;
     ps_fast_device tables; /* of the whole box */
     int64_t face;          /* values of a plane of modes and of a trace */
-    int64_t planes;        /* of the slabs here: those between two of them once */
+    int64_t planes;        /* of the slabs here: those between two of them once; single: of the
+                              largest */
     void *entries;         /* device memory, as are the next */
     void *load;            /* [planes][face], in modes: the caller fills it, as he likes by
-                              ps_slab_device_set_load */
+                              ps_slab_device_set_load; single: for his use */
     void *field;  /* slab after slab, all planes of each: [planes + end - first - 1][face] */
     void *factor; /* as field; also scratch of transforms */
 } ps_slab_device;
@@ -51,6 +53,10 @@ ps_status ps_slab_device_set_load(const ps_slab_device *box, int64_t at, int64_t
  * what they send. g, out: device memory, all traces of the box; out may not be g. Enqueued. */
 ps_status ps_slab_device_exchange(const ps_slab_device *box, bool source, const void *g, void *out,
                                   ps_stream *stream);
+/* Single: the same of one slab with this load of its planes (NULL: 0), device memory in modes; out
+ * NULL: nothing is sent. */
+ps_status ps_slab_device_visit(const ps_slab_device *box, int64_t slab, const void *load,
+                               const void *g, void *out, ps_stream *stream);
 /* field = u with these traces. */
 ps_status ps_slab_device_finish(const ps_slab_device *box, const void *g, ps_stream *stream);
 
@@ -59,24 +65,14 @@ ps_status ps_slab_device_finish(const ps_slab_device *box, const void *g, ps_str
 ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t at, int64_t count,
                                void *nodes, ps_stream *stream);
 
-/* The fixed point g <- T g + b, all on the device: only the change of g comes to the host. All
- * slabs here. g: device memory, first guess, then the answer; workspace: device memory. Of the
- * control, it heeds tolerance, limit and watch, which is called after every iteration. As
- * ps_interface_fixed_point; g is not the last iterate where it fails. */
-ps_status ps_slab_device_fixed_point(const ps_slab_device *box,
-                                     const ps_krylov_device_control *control, void *g,
-                                     void *workspace, ps_stream *stream, ps_krylov_result *result);
-int64_t ps_slab_device_fixed_workspace(const ps_slab_device_plan *plan); /* bytes */
-
-/* The parallel method as a problem for interface.h, vectors on the host: traces are copied to the
- * device and back. All slabs here, fp64. `context` must outlive it: g and out are device memory for
- * all traces. */
+/* The parallel method as a problem for interface.h, all slabs here, fp64: `vectors` are the
+ * device's (traces_device.h), of ps_slab_device_traces. Borrows box, stream and vectors. */
 typedef struct ps_slab_device_link {
     const ps_slab_device *box;
     ps_stream *stream;
-    double *g, *out;
 } ps_slab_device_link;
-ps_interface ps_slab_device_interface(ps_slab_device_link *link, bool source);
+ps_interface ps_slab_device_interface(ps_slab_device_link *link,
+                                      const ps_interface_vectors *vectors, bool source);
 int64_t ps_slab_device_traces(const ps_slab_device_plan *plan); /* values of all traces */
 
 #endif

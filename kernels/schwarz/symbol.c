@@ -31,10 +31,16 @@ void ps_symbol_fill(const ps_symbol_range *range, ps_symbol *symbol)
     }
 }
 
-static double line_eigenvalue(int64_t nodes, double h, int64_t j)
+static double line_eigenvalue(const ps_q1_grid *grid, int axis, int64_t j)
 {
-    double c = cos(pi * (double)j / (double)(nodes - 1));
-    return (2 - 2 * c) * 6 / (h * h * (4 + 2 * c));
+    double h = grid->spacing[axis], c = cos(pi * (double)j / (double)(grid->nodes[axis] - 1));
+    return (2 - 2 * c) /
+           (h * (ps_mass_here(h, grid->lumped) + 2 * c * ps_mass_beside(h, grid->lumped)));
+}
+
+double ps_symbol_length(const ps_q1_grid *grid)
+{
+    return grid->spacing[0] * sqrt(1 + 2 * grid->lumped);
 }
 
 void ps_symbol_fill_face(const ps_q1_grid *grid, ps_symbol *symbol)
@@ -44,17 +50,16 @@ void ps_symbol_fill_face(const ps_q1_grid *grid, ps_symbol *symbol)
     for (int64_t j = 1; j < ny - 1; ++j)
         for (int64_t k = 1; k < nz - 1; ++k)
             set_sample(symbol, (j - 1) * (nz - 2) + k - 1,
-                       line_eigenvalue(ny, grid->spacing[1], j) +
-                           line_eigenvalue(nz, grid->spacing[2], k),
-                       grid->spacing[0], 0);
+                       line_eigenvalue(grid, 1, j) + line_eigenvalue(grid, 2, k),
+                       ps_symbol_length(grid), 0);
 }
 
 void ps_face_range(const ps_q1_grid *grid, double *least, double *largest)
 {
     *least = *largest = 0;
     for (int a = 1; a < 3; ++a) {
-        *least += line_eigenvalue(grid->nodes[a], grid->spacing[a], 1);
-        *largest += line_eigenvalue(grid->nodes[a], grid->spacing[a], grid->nodes[a] - 2);
+        *least += line_eigenvalue(grid, a, 1);
+        *largest += line_eigenvalue(grid, a, grid->nodes[a] - 2);
     }
 }
 

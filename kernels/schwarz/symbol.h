@@ -51,9 +51,12 @@ typedef struct ps_symbol_range {
     double hx;
 } ps_symbol_range;
 void ps_symbol_fill(const ps_symbol_range *range, ps_symbol *symbol);
+/* The hx of a grid's symbol: its spacing along x, times sqrt(1 + 2 s) where a share s of the masses
+ * is lumped. */
+double ps_symbol_length(const ps_q1_grid *grid);
 
 /* Samples at all eigenvalues m of a face of the grid: (ny - 2) (nz - 2) of them, sums of
- * [(2 - 2 cos t) / h] / [h (4 + 2 cos t) / 6], t = pi j / (n - 1), along y and z. */
+ * [(2 - 2 cos t) / h] / [M(0) + 2 cos t M(1)], t = pi j / (n - 1), along y and z. */
 void ps_symbol_fill_face(const ps_q1_grid *grid, ps_symbol *symbol);
 /* Least and largest of them. */
 void ps_face_range(const ps_q1_grid *grid, double *least, double *largest);

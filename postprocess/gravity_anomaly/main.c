@@ -7,7 +7,8 @@
 #include "formats/box_field.h"
 #include "formats/gravity_map.h"
 #include "formats/number_file.h"
-#include "kernels/schwarz/load.h"
+#include "kernels/schwarz/prism.h"
+#include "postprocess/gravity_anomaly/gradient.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -32,8 +33,11 @@ static const ps_option options[] = {
     {"profile", PS_OPTION_TEXT, &chosen.profile, "X0,Y0,X1,Y1,Z,N",
      "or N stations on a line at depth Z, m", 0, 0, PS_IDENTITY},
     {"model", PS_OPTION_TEXT, &chosen.model, "FILE",
-     "density model: at stations also the exact sums over its cells", 0, 0, PS_IDENTITY},
-    {"gravity", PS_OPTION_REAL, &chosen.gravity, "G", "of the exact sums, m3 kg-1 s-2", 1e-12, 1e-9,
+     "density model that the potential belongs to: where it is known, jumps of density beside a "
+     "node "
+     "cost no accuracy; at stations also the exact sums over its cells",
+     0, 0, PS_IDENTITY},
+    {"gravity", PS_OPTION_REAL, &chosen.gravity, "G", "with --model, m3 kg-1 s-2", 1e-12, 1e-9,
      PS_IDENTITY},
     {"table", PS_OPTION_TEXT, &chosen.table, "FILE.csv", "write the stations as a table, too", 0, 0,
      0},
@@ -48,7 +52,6 @@ typedef struct stations {
 typedef struct anomaly {
     const ps_run *run;
     ps_box_field potential, model;
-    ps_q1_grid grid;
     stations points;
     ps_gravity_map map;
 } anomaly;
@@ -110,8 +113,6 @@ static ps_status gather_stations(anomaly *a)
 {
     if (chosen.stations && chosen.profile)
         return ps_fail(PS_USAGE, "--stations and --profile: give one of them");
-    if (chosen.model && !chosen.stations && !chosen.profile)
-        return ps_fail(PS_USAGE, "--model is for stations: give --stations or --profile");
     if (chosen.stations) PS_TRY(read_stations(chosen.stations, &a->points));
     if (chosen.profile) PS_TRY(make_profile(&a->points));
     for (int64_t i = 0; i < a->points.count; ++i)
@@ -129,14 +130,6 @@ static ps_status gather_stations(anomaly *a)
 
 /* ---- g_z from the potential ---- */
 
-/* dV/dz at node k of a line, second order. */
-static double along(const double *line, int64_t k, int64_t nz, double h)
-{
-    if (k == 0) return (-3 * line[0] + 4 * line[1] - line[2]) / (2 * h);
-    if (k == nz - 1) return (3 * line[k] - 4 * line[k - 1] + line[k - 2]) / (2 * h);
-    return (line[k + 1] - line[k - 1]) / (2 * h);
-}
-
 static int64_t cell_of(double at, double origin, double h, int64_t nodes, double *rest)
 {
     double t = (at - origin) / h;
@@ -145,52 +138,59 @@ static int64_t cell_of(double at, double origin, double h, int64_t nodes, double
     return c;
 }
 
-/* planes: two planes of equal x, the station's cell between them. */
-static double at_station(const anomaly *a, const double *place, const double *planes, double x_rest)
+/* Between the nodes of the two planes of g. */
+static double at_station(const gradient *g, const double *place, double x_rest)
 {
-    const ps_box_field_header *h = &a->potential.header;
-    int64_t nz = h->nodes[2], ny = h->nodes[1];
+    const ps_box_field_header *h = &g->potential->header;
     double rest[3] = {x_rest, 0, 0}, sum = 0;
-    int64_t j = cell_of(place[1], h->origin[1], h->spacing[1], ny, &rest[1]);
-    int64_t k = cell_of(place[2], h->origin[2], h->spacing[2], nz, &rest[2]);
+    int64_t j = cell_of(place[1], h->origin[1], h->spacing[1], h->nodes[1], &rest[1]);
+    int64_t k = cell_of(place[2], h->origin[2], h->spacing[2], h->nodes[2], &rest[2]);
     for (int c = 0; c < 8; ++c) {
         int d[3] = {c >> 2, c >> 1 & 1, c & 1};
         double weight = 1;
         for (int s = 0; s < 3; ++s) weight *= d[s] ? rest[s] : 1 - rest[s];
-        sum += weight * along(planes + (d[0] * ny + j + d[1]) * nz, k + d[2], nz, h->spacing[2]);
+        if (weight > 0) sum += weight * gradient_node(g, d[0], j + d[1], k + d[2]);
     }
     return sum / PS_MILLIGAL;
 }
 
+static void fill_row(const gradient *g, int plane, int64_t ny, double *row)
+{
+    for (int64_t j = 0; j < ny; ++j) row[j] = gradient_node(g, plane, j, 0) / PS_MILLIGAL;
+}
+
 /* Two planes at a time; stations in the cells between them. */
-static ps_status from_potential(anomaly *a)
+static ps_status from_planes(anomaly *a, gradient *g)
 {
     const ps_box_field_header *h = &a->potential.header;
-    int64_t nx = h->nodes[0], ny = h->nodes[1], plane = a->potential.plane;
-    double *planes = NULL;
-    PS_TRY(PS_ALLOC(&planes, 2 * plane, "planes of the potential"));
-    ps_q1_grid one = a->grid;
-    one.nodes[0] = 1;
-    ps_status status = ps_box_field_read(&a->potential, 0, 1, planes);
-    for (int64_t i = 0; i < nx && status == PS_OK; ++i) {
-        ps_top_gradient(&one, planes, a->map.map + i * ny);
-        if (i == nx - 1) break;
-        status = ps_box_field_read(&a->potential, i + 1, 1, planes + plane);
-        for (int64_t s = 0; s < a->map.stations && status == PS_OK; ++s) {
+    int64_t nx = h->nodes[0], ny = h->nodes[1];
+    for (int64_t i = 0; i < nx - 1; ++i) {
+        if (i > 0) PS_TRY(gradient_next(g));
+        fill_row(g, 0, ny, a->map.map + i * ny);
+        for (int64_t s = 0; s < a->map.stations; ++s) {
             double rest;
             if (cell_of(a->map.place[3 * s], h->origin[0], h->spacing[0], nx, &rest) == i)
-                a->map.computed[s] = at_station(a, a->map.place + 3 * s, planes, rest);
+                a->map.computed[s] = at_station(g, a->map.place + 3 * s, rest);
         }
-        memcpy(planes, planes + plane, (size_t)plane * sizeof *planes);
     }
-    for (int64_t n = 0; n < nx * ny; ++n) a->map.map[n] /= PS_MILLIGAL;
-    free(planes);
+    fill_row(g, 1, ny, a->map.map + (nx - 1) * ny);
+    return PS_OK;
+}
+
+static ps_status from_potential(anomaly *a)
+{
+    gradient g;
+    ps_status status =
+        gradient_open(&a->potential, chosen.model ? &a->model : NULL, chosen.gravity, &g);
+    if (status == PS_OK) status = from_planes(a, &g);
+    gradient_close(&g);
     return status;
 }
 
 /* ---- exact sums ---- */
 
-/* Bricks of the cells of plane i, those of equal density one below the other as one; their number. */
+/* Bricks of the cells of plane i, those of equal density one below the other as one; their number.
+ */
 static int64_t list_bricks(const anomaly *a, int64_t i, const double *density, ps_prism *out)
 {
     const ps_box_field_header *h = &a->model.header;
@@ -223,7 +223,7 @@ static ps_status exact_sums(anomaly *a)
 {
     double *density = NULL;
     ps_prism *bricks = NULL;
-    if (!chosen.model) return PS_OK;
+    if (!a->map.exact) return PS_OK;
     ps_status status = PS_ALLOC(&density, a->model.plane, "densities");
     if (status == PS_OK) status = PS_ALLOC(&bricks, a->model.plane, "bricks");
     for (int64_t i = 0; i < a->model.shape[0] && status == PS_OK; ++i) {
@@ -304,15 +304,16 @@ static ps_status write_table(const ps_gravity_map *m)
 
 static ps_status open_inputs(anomaly *a)
 {
-    double length[3];
     PS_TRY(ps_box_field_open(a->run->operands[0], "potential", &a->potential));
     const ps_box_field_header *h = &a->potential.header;
-    for (int k = 0; k < 3; ++k) length[k] = h->spacing[k] * (double)(h->nodes[k] - 1);
-    PS_TRY(ps_q1_grid_make(h->nodes, length, &a->grid));
+    for (int k = 0; k < 3; ++k)
+        if (h->nodes[k] < 3 && k > 0)
+            return ps_fail(PS_INVALID, "%s: %lld nodes along %c; 3 are needed", a->run->operands[0],
+                           (long long)h->nodes[k], "xyz"[k]);
     if (chosen.model) PS_TRY(ps_box_field_open(chosen.model, "density", &a->model));
     PS_TRY(gather_stations(a));
     const int64_t nodes[2] = {h->nodes[0], h->nodes[1]};
-    PS_TRY(ps_gravity_map_init(&a->map, nodes, a->points.count, chosen.model != NULL,
+    PS_TRY(ps_gravity_map_init(&a->map, nodes, a->points.count, chosen.model && a->points.count > 0,
                                a->points.observed));
     memcpy(a->map.origin, h->origin, sizeof h->origin);
     memcpy(a->map.spacing, h->spacing, sizeof h->spacing);
@@ -330,6 +331,8 @@ static ps_status save(const anomaly *a)
                                   ps_revision(),         a->run->record,         0};
     PS_TRY(ps_store_create(a->run->operands[1], &identity, &store));
     ps_status status = ps_store_add_input(store, "potential", a->potential.store);
+    if (status == PS_OK && chosen.model)
+        status = ps_store_add_input(store, "model", a->model.store);
     if (status == PS_OK) status = ps_gravity_map_put(store, &a->map);
     if (status == PS_OK) return ps_store_commit(&store);
     ps_store_close(&store);

@@ -1,4 +1,5 @@
 /* penstock-gravity-assemble: right-hand side with boundary values; matrices for others. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,12 @@
 #include "runtime/report.h"
 
 enum { BOUNDARY_PRISM, BOUNDARY_POINT, BOUNDARY_ZERO };
+enum { MASS_AUTO, MASS_FOURTH, MASS_GALERKIN };
 
 static struct {
-    int boundary, source;
+    int boundary, source, mass;
     double gravity;
-    const char *matrix, *face_mass, *face_stiffness;
+    const char *coarsen, *matrix, *face_mass, *face_stiffness;
     subdomains_request cut;
 } chosen = {.gravity = PS_NEWTON, .cut = {.count = 8}};
 
@@ -30,6 +32,15 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"source", PS_OPTION_CHOICE, &chosen.source, "density|one",
      "4 pi G times the contrast, or 1 everywhere, for benchmarks", 0, 0, PS_IDENTITY},
+    {"mass", PS_OPTION_CHOICE, &chosen.mass, "auto|fourth-order|galerkin",
+     "masses of the elements: half of them lumped, which makes potentials of fourth order, or "
+     "those of "
+     "trilinear elements; auto: the former, with --source one the latter",
+     0, 0, PS_IDENTITY},
+    {"coarsen", PS_OPTION_TEXT, &chosen.coarsen, "CX,CY,CZ",
+     "elements of so many cells of the model along x, y and z: densities in finer cells than the "
+     "potential needs",
+     0, 0, PS_IDENTITY},
     {"gravity", PS_OPTION_REAL, &chosen.gravity, "G", "m3 kg-1 s-2", 1e-12, 1e-9, PS_IDENTITY},
     {"matrix", PS_OPTION_TEXT, &chosen.matrix, "FILE.mtx",
      "write the matrix, boundary nodes eliminated, for other programs", 0, 0, 0},
@@ -38,7 +49,8 @@ static const ps_option options[] = {
     {"face-stiffness", PS_OPTION_TEXT, &chosen.face_stiffness, "FILE.mtx",
      "write its tangential stiffness matrix", 0, 0, 0},
     {"subdomains", PS_OPTION_TEXT, &chosen.cut.path, "FILE.h5",
-     "cut the grid's elements into subdomains without overlap and write their matrices and those of "
+     "cut the grid's elements into subdomains without overlap and write their matrices and those "
+     "of "
      "the interfaces between them, for penstock-schwarz-solve --subdomains",
      0, 0, 0},
     {"parts", PS_OPTION_INT, &chosen.cut.count, "N", "number of subdomains", 2, 1 << 20, 0},
@@ -48,7 +60,8 @@ static const ps_option options[] = {
 
 typedef struct system {
     ps_box_field density;
-    ps_q1_grid grid;
+    ps_q1_grid grid, fine; /* of the elements, of the cells */
+    int64_t refine[3];     /* cells an element */
     int64_t nodes, cells;
     double *source, *u, *load; /* [cells], [nodes], [nodes] */
     subdomains_figures cut;
@@ -67,14 +80,51 @@ static int64_t memory_of(const system_data *s)
     return 8 * (s->cells + 2 * s->nodes) + (chosen.cut.path ? subdomains_memory(&s->grid) : 0);
 }
 
-static ps_status read_model(const char *path, const ps_run *run, system_data *s)
+static ps_status parse_coarsen(int64_t out[3])
+{
+    double numbers[3] = {1, 1, 1};
+    int count = 3;
+    if (chosen.coarsen) {
+        ps_status status = ps_parse_reals(chosen.coarsen, ',', numbers, 3, &count);
+        if (status != PS_OK) return ps_context(status, "--coarsen");
+    }
+    for (int a = 0; a < 3; ++a) {
+        if (count != 3 || !(numbers[a] >= 1 && numbers[a] <= 1e6) ||
+            numbers[a] != floor(numbers[a]))
+            return ps_fail(PS_USAGE, "--coarsen: \"%s\" is not three numbers of cells",
+                           chosen.coarsen);
+        out[a] = (int64_t)numbers[a];
+    }
+    return PS_OK;
+}
+
+/* The grids of the cells and of the elements. */
+static ps_status set_grids(const char *path, system_data *s)
 {
     double length[3];
-    PS_TRY(ps_box_field_open(path, "density", &s->density));
+    int64_t nodes[3];
     const ps_box_field_header *h = &s->density.header;
-    if (!h->cells) return ps_fail(PS_INVALID, "%s: its densities are not those of cells", path);
-    for (int a = 0; a < 3; ++a) length[a] = h->spacing[a] * (double)(h->nodes[a] - 1);
-    PS_TRY(ps_q1_grid_make(h->nodes, length, &s->grid));
+    PS_TRY(parse_coarsen(s->refine));
+    for (int a = 0; a < 3; ++a) {
+        length[a] = h->spacing[a] * (double)(h->nodes[a] - 1);
+        nodes[a] = (h->nodes[a] - 1) / s->refine[a] + 1;
+        if ((h->nodes[a] - 1) % s->refine[a] != 0)
+            return ps_fail(PS_USAGE, "--coarsen %s: the %lld cells of %s along %c are no multiple",
+                           chosen.coarsen, (long long)h->nodes[a] - 1, path, "xyz"[a]);
+    }
+    PS_TRY(ps_q1_grid_make(h->nodes, length, &s->fine));
+    PS_TRY(ps_q1_grid_make(nodes, length, &s->grid));
+    if (chosen.mass == MASS_FOURTH || (chosen.mass == MASS_AUTO && chosen.source == 0))
+        s->grid.lumped = PS_LUMPED_FOURTH;
+    return PS_OK;
+}
+
+static ps_status read_model(const char *path, const ps_run *run, system_data *s)
+{
+    PS_TRY(ps_box_field_open(path, "density", &s->density));
+    if (!s->density.header.cells)
+        return ps_fail(PS_INVALID, "%s: its densities are not those of cells", path);
+    PS_TRY(set_grids(path, s));
     s->nodes = ps_q1_grid_size(&s->grid);
     s->cells = s->density.shape[0] * s->density.plane;
     if (memory_of(s) > run->host_memory)
@@ -93,8 +143,8 @@ static ps_status read_model(const char *path, const ps_run *run, system_data *s)
 /* Mass of the model about its centre. */
 static void point_mass(system_data *s)
 {
-    const int64_t *n = s->grid.nodes;
-    const double *h = s->grid.spacing;
+    const int64_t *n = s->fine.nodes;
+    const double *h = s->fine.spacing;
     double mass = 0, weight = 0, centre[3] = {0}, volume = h[0] * h[1] * h[2];
     for (int64_t c = 0; c < s->cells; ++c) {
         int64_t at[3] = {c / s->density.plane, c % s->density.plane / (n[2] - 1), c % (n[2] - 1)};
@@ -104,6 +154,7 @@ static void point_mass(system_data *s)
         for (int a = 0; a < 3; ++a) centre[a] += size * ((double)at[a] + .5) * h[a];
     }
     for (int a = 0; a < 3; ++a) centre[a] = weight > 0 ? centre[a] / weight : 0;
+    n = s->grid.nodes, h = s->grid.spacing;
     for (int64_t row = 0; row < s->nodes; ++row) {
         int64_t at[3] = {row / (n[1] * n[2]), row / n[2] % n[1], row % n[2]};
         double point[3];
@@ -115,7 +166,9 @@ static void point_mass(system_data *s)
 static ps_status set_boundary(system_data *s)
 {
     if (chosen.boundary == BOUNDARY_PRISM)
-        return ps_boundary_potential(&s->grid, s->source, chosen.gravity, s->u);
+        return ps_boundary_potential(
+            &(ps_boundary_model){s->fine, {s->refine[0], s->refine[1], s->refine[2]}, s->source},
+            chosen.gravity, s->u);
     if (chosen.boundary == BOUNDARY_POINT) point_mass(s);
     return PS_OK;
 }
@@ -130,7 +183,7 @@ static ps_status assemble(system_data *s)
     if (chosen.source == 1)
         for (int64_t c = 0; c < s->cells; ++c) s->source[c] = 1;
     double scale = chosen.source == 1 ? 1 : 4 * pi * chosen.gravity;
-    PS_TRY(ps_load_set_cells(&s->grid, s->source, scale, s->load));
+    PS_TRY(ps_load_set_cells(&s->grid, s->refine, s->source, scale, s->load));
     ps_load_lift(&stencil, s->u, s->load);
     return PS_OK;
 }
@@ -143,12 +196,15 @@ static ps_status write_load(const char *path, const system_data *s, const ps_run
                                   ps_revision(),       run->record,          0};
     ps_box_field_header header = s->density.header;
     ps_box_field out;
+    memcpy(header.nodes, s->grid.nodes, sizeof header.nodes);
+    memcpy(header.spacing, s->grid.spacing, sizeof header.spacing);
     header.cells = false;
     strcpy(header.quantity, "load");
     strcpy(header.units, "m3/s2");
     PS_TRY(ps_box_field_create(path, &identity, &header, &out));
     ps_status status = ps_store_add_input(out.store, "model", s->density.store);
     if (status == PS_OK) status = ps_store_put_real(out.store, "/", "gravity", chosen.gravity);
+    if (status == PS_OK) status = ps_store_put_real(out.store, "/", "lumped", s->grid.lumped);
     for (int64_t c = 0; c < out.chunks && status == PS_OK; ++c) {
         int64_t first, end;
         ps_box_field_chunk(&out, c, &first, &end);
@@ -201,6 +257,7 @@ static void report(const system_data *s, const ps_run *run, double seconds)
     ps_report *r = ps_report_new(run->json);
     ps_report_ints(r, "nodes", s->grid.nodes, 3);
     ps_report_int(r, "unknowns", s->nodes, "");
+    ps_report_text(r, "mass", s->grid.lumped > 0 ? "fourth-order" : "galerkin");
     ps_report_int(r, "entries", rows.entries, "");
     ps_report_real(r, "mean_row", rows.mean, "");
     ps_report_real(r, "row_deviation", rows.deviation, "");

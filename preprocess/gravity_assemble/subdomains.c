@@ -260,7 +260,7 @@ static int64_t gather_entries(const cut *c, int64_t interface, entry *out)
     int64_t count = 0, merged = 0;
     for (int64_t f = c->first_face[interface]; f < c->first_face[interface + 1]; ++f) {
         double mass[4][4], stiffness[4][4];
-        ps_face_element(c->parts.grid.spacing, c->faces[f].axis, mass, stiffness);
+        ps_face_element(&c->parts.grid, c->faces[f].axis, mass, stiffness);
         for (int i = 0; i < 16; ++i) {
             int32_t row = c->local[c->faces[f].nodes[i / 4]];
             int32_t column = c->local[c->faces[f].nodes[i % 4]];
@@ -389,6 +389,7 @@ static ps_status write_file(cut *c, const ps_run *run, ps_store *model, const su
     ps_subdomains file;
     memcpy(header.nodes, c->parts.grid.nodes, sizeof header.nodes);
     memcpy(header.spacing, c->parts.grid.spacing, sizeof header.spacing);
+    header.lumped = c->parts.grid.lumped;
     strcpy(header.partition, r->partition == PARTITION_SLABS ? "slabs" : "scotch");
     PS_TRY(measure(c, &header, figures));
     PS_TRY(ps_subdomains_create(r->path, &identity, &header, &file));

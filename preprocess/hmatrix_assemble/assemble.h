@@ -15,6 +15,10 @@ typedef struct assemble_options {
     int mode;      /* 0: H-matrix, 1: dense                                    */
     double wavenumber, tolerance, rules; /* rules 0: as tolerance                   */
     int64_t check_rows, max_rank, chunk_bytes;
+    int hyps;     /* far blocks 0: by the direct form, 1: by the weak form             */
+    int compress; /* 0: zstd, 1: none */
+    int scheme;   /* 0: leaves on the device, 1: pairs of triangles on the device          */
+    int64_t pair_threshold;
     bool recompress, skeleton, restart, force_coarse;
 } assemble_options;
 
@@ -30,6 +34,7 @@ typedef struct assemble_problem {
     ps_hmatrix_leaf *leaves;
     ps_hmatrix_tables tables; /* chunks are the plan's */
     ps_hbem_assembly assembly;
+    ps_hmatrix shape; /* leaves borrowed, no blocks */
     void *memory;
     int64_t bytes; /* held */
 } assemble_problem;
@@ -50,8 +55,8 @@ typedef struct assemble_plan {
 } assemble_plan;
 
 /* Cuts the leaves into chunks and the chunks among the ranks. cores: those that compute leaves, 0:
- * a device does, through a pinned buffer (what it leaves to the cores is not counted). PS_EXHAUSTED
- * where the budget does not hold what assembling takes. */
+ * a device does (what it leaves to the cores is not counted). PS_EXHAUSTED where the budget does
+ * not hold what assembling takes. */
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
                              const ps_run *run, int cores, assemble_plan *out);
 void assemble_plan_release(assemble_plan *plan);
@@ -66,8 +71,8 @@ typedef struct assemble_result {
 
 /* Computes and saves the chunks of this rank: all of them, or, where part->chunk is not -1, those
  * that are not there. Local. */
-ps_status assemble_chunks(const assemble_problem *problem, const assemble_plan *plan,
-                          leaf_backend *backend, const ps_hmatrix_part *part, assemble_result *out);
+ps_status assemble_chunks(const assemble_plan *plan, leaf_backend *backend,
+                          const ps_hmatrix_part *part, assemble_result *out);
 /* Whether a chunk of an unfinished assembly of this identity is there. */
 bool assemble_unfinished(const assemble_plan *plan, const ps_hmatrix_part *part);
 

@@ -1,39 +1,85 @@
 /*
- * Who computes leaves: the cores, or a CUDA device. A backend is given runs of consecutive leaves
- * (the chunks of the file, tens of thousands of leaves each) and hands every finished leaf to
- * `store`, in any order. The bits of a leaf do not depend on the run that it came with.
+ * Who computes leaves: the cores, or a CUDA device. A backend is given a run of consecutive chunks
+ * of the file (tens of thousands of leaves each), computes as many of them at once as suits it, and
+ * hands each over, whole, in order. The bits of a leaf do not depend on what it is computed with.
  */
 #ifndef PS_PREPROCESS_HMATRIX_BACKEND_H
 #define PS_PREPROCESS_HMATRIX_BACKEND_H
 
+#include "formats/hmatrix.h"
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/cluster_tree.h"
+
+/* A chunk that is done: leaves and blocks of it alone. */
+typedef struct leaf_chunk {
+    int64_t chunk;
+    ps_hmatrix run;
+    const void *place; /* of the backend */
+} leaf_chunk;
+
+/* Takes a chunk over, whatever it returns, and gives it back by backend->release, from any thread.
+ * One call at a time. When it returns, at most backend->kept chunks have not been given back, and
+ * those are the last ones. */
+typedef struct leaf_taker {
+    ps_status (*take)(void *context, leaf_chunk *chunk);
+    void *context;
+} leaf_taker;
 
 typedef struct leaf_backend leaf_backend;
 struct leaf_backend {
     const char *name; /* "cpu", "cuda:0" */
+    int kept;         /* chunks that may be with the taker */
 
-    /* Computes leaves [first, end) of assembly->leaves and hands each to store(context, leaf,
-     * block), leaf counted in assembly->leaves, block->values fp64, valid during the call; from one
-     * thread or from several. Ends with the first failure (its message this thread's). Where the
-     * backend cannot do a leaf itself (rank or memory beyond its own bounds, a precision it has
-     * not) it uses ps_hbem_assemble_leaf. */
-    ps_status (*assemble)(leaf_backend *backend, int64_t first, int64_t end, ps_hbem_store store,
-                          void *context);
-
+    /* Computes chunks [first, end). Ends with the first failure, its message this thread's, or with
+     * PS_FAILED where ps_stop_requested. What a device cannot do (a rank beyond its bounds) is done
+     * by ps_hbem_assemble_leaf. */
+    ps_status (*assemble)(leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
+                          int64_t end, const leaf_taker *taker);
+    void (*release)(leaf_chunk *chunk);
     void (*close)(leaf_backend *backend); /* frees it */
 
     const ps_hbem_assembly *assembly; /* borrowed, the whole matrix; set by open */
+    const ps_hmatrix *shape;          /* of the whole matrix, no blocks; borrowed */
+    double computing;                 /* seconds so far */
 };
 
-/* The cores: `threads` of them, a workspace each. */
-ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, int threads, leaf_backend **out);
-/* Bytes that it holds. */
-int64_t leaf_backend_bytes_cpu(const ps_hbem_assembly *assembly, int threads);
+enum { LEAF_CHUNKS_KEPT = 4 }; /* of any backend, at most */
 
-/* A CUDA device, by its ordinal; the trees of the two spaces (one and the same where they are).
- * PS_USAGE where leaf clusters are too large for it. */
-ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_cluster_tree *test,
-                                 const ps_cluster_tree *trial, int ordinal, leaf_backend **out);
+/* Leaves of a chunk of the shape, with blocks of rank 0. */
+ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *chunks,
+                          int64_t chunk, leaf_chunk *out);
+
+/* The cores: `threads` of them, a workspace each. */
+ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                int threads, leaf_backend **out);
+
+/* Where a CUDA device is and what it may hold. */
+typedef struct leaf_device {
+    int ordinal;
+    int64_t memory;              /* bytes on the device; 0: what is free              */
+    int64_t chunk_bytes, chunks; /* expected of the largest chunk; chunks to compute         */
+    const ps_cluster_tree *test, *trial; /* one and the same where the spaces are; borrowed  */
+} leaf_device;
+
+/* PS_OK where a device can do this matrix, else PS_USAGE and why: leaf clusters that are too large,
+ * rules whose first one has not 6 points. Needs no device. */
+ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_device *device);
+ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                 const leaf_device *device, leaf_backend **out);
+/* Bytes of host memory that it holds. */
+int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes);
+
+/* ---- backend_pairs.c: the scheme of Vater, Betcke, Dilba ---- */
+
+typedef struct leaf_pairs {
+    int threads, devices;
+    const int *ordinals;
+    int64_t least; /* rows and columns of fewer pairs of triangles are the cores' */
+} leaf_pairs;
+
+/* The cores, `threads` of them; devices, which they take in turns, integrate the pairs of large
+ * rows and columns of far blocks. */
+ps_status leaf_backend_open_pairs(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                  const leaf_pairs *pairs, leaf_backend **out);
 
 #endif

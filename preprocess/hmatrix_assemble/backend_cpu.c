@@ -2,6 +2,7 @@
 
 #include "backend.h"
 #include "runtime/memory.h"
+#include "runtime/program.h"
 
 typedef struct cpu_backend {
     leaf_backend base;
@@ -9,29 +10,47 @@ typedef struct cpu_backend {
     ps_hbem_workspace *workspaces; /* [threads] */
 } cpu_backend;
 
-/* Leaves of a run as an assembly of their own, numbered from 0. */
-typedef struct shifted {
-    ps_hbem_store store;
-    void *context;
-    int64_t first;
-} shifted;
-
-static ps_status store_shifted(void *context, int64_t leaf, const ps_hmatrix_block *block)
+ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *chunks,
+                          int64_t chunk, leaf_chunk *out)
 {
-    shifted *s = context;
-    return s->store(s->context, s->first + leaf, block);
+    int64_t first = chunks->first[chunk];
+    *out = (leaf_chunk){.chunk = chunk, .run = *backend->shape};
+    out->run.leaves += first;
+    out->run.leaf_count = chunks->first[chunk + 1] - first;
+    return ps_hmatrix_init(&out->run);
 }
 
-static ps_status assemble(leaf_backend *backend, int64_t first, int64_t end, ps_hbem_store store,
-                          void *context)
+static ps_status collect(void *context, int64_t leaf, const ps_hmatrix_block *block)
 {
-    cpu_backend *own = (cpu_backend *)backend;
-    ps_hbem_assembly run = *backend->assembly;
-    shifted s = {store, context, first};
-    run.leaves += first;
-    run.leaf_count = end - first;
-    return ps_hbem_assemble(&run, own->threads, own->workspaces, store_shifted, &s);
+    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
+    return ps_hmatrix_put(context, leaf, block);
 }
+
+static ps_status do_chunk(cpu_backend *own, const ps_hmatrix_chunks *chunks, int64_t chunk,
+                          const leaf_taker *taker)
+{
+    leaf_chunk done;
+    ps_hbem_assembly part = *own->base.assembly;
+    double start = ps_clock();
+    PS_TRY(leaf_chunk_init(&own->base, chunks, chunk, &done));
+    part.leaves = done.run.leaves;
+    part.leaf_count = done.run.leaf_count;
+    ps_status status = ps_hbem_assemble(&part, own->threads, own->workspaces, collect, &done.run);
+    own->base.computing += ps_clock() - start;
+    if (status == PS_OK) return taker->take(taker->context, &done);
+    own->base.release(&done);
+    return status;
+}
+
+static ps_status assemble(leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
+                          int64_t end, const leaf_taker *taker)
+{
+    for (int64_t chunk = first; chunk < end; ++chunk)
+        PS_TRY(do_chunk((cpu_backend *)backend, chunks, chunk, taker));
+    return PS_OK;
+}
+
+static void release(leaf_chunk *chunk) { ps_hmatrix_release(&chunk->run); }
 
 static void close_cpu(leaf_backend *backend)
 {
@@ -39,11 +58,6 @@ static void close_cpu(leaf_backend *backend)
     for (int t = 0; own->workspaces && t < own->threads; ++t) free(own->workspaces[t].base);
     free(own->workspaces);
     free(own);
-}
-
-int64_t leaf_backend_bytes_cpu(const ps_hbem_assembly *assembly, int threads)
-{
-    return threads * ps_hbem_assembly_bytes(assembly);
 }
 
 static ps_status take_workspaces(cpu_backend *own)
@@ -57,13 +71,19 @@ static ps_status take_workspaces(cpu_backend *own)
     return PS_OK;
 }
 
-ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, int threads, leaf_backend **out)
+ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                int threads, leaf_backend **out)
 {
     cpu_backend *own;
     *out = NULL;
     PS_TRY(PS_ALLOC(&own, 1, "the cores"));
-    own->base = (leaf_backend){
-        .name = "cpu", .assemble = assemble, .close = close_cpu, .assembly = assembly};
+    own->base = (leaf_backend){.name = "cpu",
+                               .kept = 1,
+                               .assemble = assemble,
+                               .release = release,
+                               .close = close_cpu,
+                               .assembly = assembly,
+                               .shape = shape};
     own->threads = threads;
     ps_status status = take_workspaces(own);
     if (status == PS_OK)

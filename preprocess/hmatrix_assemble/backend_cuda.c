@@ -1,93 +1,50 @@
-/* Leaves by a CUDA device: a run at a time, its values back through pinned memory. */
+/* Leaves by a CUDA device, wave after wave of chunks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
-#include "kernels/hbem/device_assembly.h"
+#include "waves.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/program.h"
 
-/* Ranks of far leaves have room for these: more is done by the cores. Laplace needs 20 at 1e-6. */
-enum {
-    PLACES = 9,
-    CLOSE_PAIRS = 40000000,
-    RANK_LAPLACE = 64,
-    RANK_WAVES = PS_HBEM_DEVICE_RANK_MAX
-};
+/* Ranks of far leaves have room for these: more is done by the cores. Laplace needs 20 at 1e-6.
+ * WAVE_BYTES: expected of the chunks of a wave, which fills a device; of which several follow each
+ * other, so that one is written while the next is computed. */
+enum { RANK_LAPLACE = 64, RANK_WAVES = PS_HBEM_DEVICE_RANK_MAX, WAVE_BYTES = 1 << 30 };
 
-/* Memory that grows as runs need it. */
-typedef struct room {
-    void *base;
-    int64_t bytes;
-} room;
-
-enum { AT, BLOCKS, LIST, FALLBACK, COUNTS, FIRST, REPORT, CLOSE, WORK };
-
-typedef struct cuda_backend {
-    leaf_backend base;
-    char label[32];
-    ps_device *device;
-    ps_stream *stream;
-    ps_hbem_device_operator op;
-    void *sides[2], *triangles, *rules; /* on the device     */
-    room there[PLACES], arena, pinned;
-    ps_hbem_device_batch batch; /* of a run, on the host */
-    int64_t capacity;           /* leaves                */
-    int32_t *counts;
-    int64_t *first;
-    double computing, copying, handing; /* seconds of all runs */
-    int64_t left;                       /* leaves that the cores did */
-} cuda_backend;
+int cuda_rank_limit(const cuda_backend *b)
+{
+    int most = b->op.wavenumber != 0 ? RANK_WAVES : RANK_LAPLACE;
+    return b->base.assembly->max_rank < most ? (int)b->base.assembly->max_rank : most;
+}
 
 /* ---- memory ---- */
 
-static ps_status grow(cuda_backend *b, room *r, int64_t bytes, bool pinned)
+ps_status cuda_grow(cuda_backend *b, room *r, int64_t bytes)
 {
     if (bytes <= r->bytes) return PS_OK;
-    if (pinned)
-        ps_device_free_pinned(b->device, r->base);
-    else
-        ps_device_free(b->device, r->base);
+    double start = ps_clock();
+    ps_device_free(b->device, r->base);
     *r = (room){0};
-    PS_TRY(pinned ? ps_device_alloc_pinned(b->device, bytes, &r->base)
-                  : ps_device_alloc(b->device, bytes, &r->base));
+    PS_TRY(ps_device_alloc(b->device, bytes, &r->base));
+    r->bytes = bytes;
+    b->allocating += ps_clock() - start;
+    return PS_OK;
+}
+
+ps_status cuda_grow_pinned(cuda_backend *b, room *r, int64_t bytes)
+{
+    if (bytes <= r->bytes) return PS_OK;
+    ps_device_free_pinned(b->device, r->base);
+    *r = (room){0};
+    PS_TRY(ps_device_alloc_pinned(b->device, bytes, &r->base));
     r->bytes = bytes;
     return PS_OK;
 }
 
-static void release_batch(cuda_backend *b)
-{
-    free(b->batch.leaf);
-    free(b->batch.list);
-    free(b->batch.at);
-    free(b->batch.blocks);
-    free(b->counts);
-    free(b->first);
-    memset(&b->batch, 0, sizeof b->batch);
-    b->counts = NULL;
-    b->first = NULL;
-    b->capacity = 0;
-}
-
-static ps_status grow_batch(cuda_backend *b, int64_t count)
-{
-    b->batch.count = count;
-    if (count <= b->capacity) return PS_OK;
-    release_batch(b);
-    b->batch.count = count;
-    PS_TRY(PS_ALLOC(&b->batch.leaf, count, "leaves of a run"));
-    PS_TRY(PS_ALLOC(&b->batch.list, count, "leaves of a run"));
-    PS_TRY(PS_ALLOC(&b->batch.at, count, "leaves of a run"));
-    PS_TRY(PS_ALLOC(&b->batch.blocks, count, "leaves of a run"));
-    PS_TRY(PS_ALLOC(&b->counts, count, "leaves of a run"));
-    PS_TRY(PS_ALLOC(&b->first, count + 1, "leaves of a run"));
-    b->capacity = count;
-    return PS_OK;
-}
-
-/* ---- what all runs share ---- */
+/* ---- what all waves share ---- */
 
 static ps_status send(cuda_backend *b, const void *from, int64_t bytes, void **to)
 {
@@ -124,17 +81,17 @@ static ps_status send_rules(cuda_backend *b, const ps_hbem_quadrature *quadratur
     return status;
 }
 
-static ps_status send_all(cuda_backend *b, const ps_cluster_tree *test,
-                          const ps_cluster_tree *trial)
+static ps_status send_all(cuda_backend *b, const leaf_device *device)
 {
     const ps_hbem_operator *op = b->base.assembly->op;
     const ps_hbem_surface *surface = op->test->surface;
     b->op.kernel = op->kernel;
     b->op.wavenumber = op->wavenumber;
     b->op.precision = op->far_precision;
-    PS_TRY(send_side(b, op->test, test, &b->op.test, &b->sides[0]));
+    PS_TRY(send_side(b, op->test, device->test, &b->op.test, &b->sides[0]));
     b->op.trial = b->op.test;
-    if (trial != test) PS_TRY(send_side(b, op->trial, trial, &b->op.trial, &b->sides[1]));
+    if (device->trial != device->test)
+        PS_TRY(send_side(b, op->trial, device->trial, &b->op.trial, &b->sides[1]));
     PS_TRY(send_rules(b, op->quadrature));
     PS_TRY(send(b, surface->triangles,
                 surface->triangle_count * (int64_t)sizeof *surface->triangles, &b->triangles));
@@ -142,221 +99,180 @@ static ps_status send_all(cuda_backend *b, const ps_cluster_tree *test,
     return PS_OK;
 }
 
-/* ---- a run ---- */
+/* ---- waves ---- */
 
-static ps_status put(cuda_backend *b, int place, const void *from, int64_t bytes)
+/* Numbers that the leaves of each chunk of [first, end) take at most: most[end - first]. */
+static void bound_chunks(const cuda_backend *b, int64_t first, int64_t end, int64_t *most)
 {
-    PS_TRY(grow(b, &b->there[place], bytes, false));
-    return ps_copy_to_device(b->stream, b->there[place].base, from, bytes);
-}
-
-static int rank_of(const cuda_backend *b)
-{
-    int most = b->op.wavenumber != 0 ? RANK_WAVES : RANK_LAPLACE;
-    return b->base.assembly->max_rank < most ? (int)b->base.assembly->max_rank : most;
-}
-
-static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
-{
-    int64_t most = CLOSE_PAIRS, count = near->count;
-    if (count == 0) return PS_OK;
-    PS_TRY(grow(b, &b->there[COUNTS], 4 * count, false));
-    int32_t *counts = b->there[COUNTS].base;
-    PS_TRY(ps_hbem_device_near_count(&b->op, near, counts, b->stream));
-    PS_TRY(ps_copy_to_host(b->stream, b->counts, counts, 4 * count));
-    PS_TRY(ps_hbem_device_near_regular(&b->op, near, b->stream));
-    PS_TRY(ps_stream_wait(b->stream));
-    b->first[0] = 0;
-    for (int64_t l = 0; l < count; ++l) {
-        b->first[l + 1] = b->first[l] + b->counts[l];
-        most = b->counts[l] > most ? b->counts[l] : most;
+    const ps_hmatrix_leaf *leaves = b->base.assembly->leaves;
+    int rank = cuda_rank_limit(b);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = first; c < end; ++c) {
+        most[c - first] = 0;
+        for (int64_t l = b->chunks->first[c]; l < b->chunks->first[c + 1]; ++l)
+            most[c - first] += ps_hbem_device_leaf_numbers(&b->op, &leaves[l], rank);
     }
-    most = most < b->first[count] ? most : b->first[count];
-    PS_TRY(grow(b, &b->there[CLOSE], ps_hbem_device_close_bytes(&b->op, most), false));
-    PS_TRY(put(b, FIRST, b->first, 8 * (count + 1)));
-    for (int64_t begin = 0, end; begin < count; begin = end) {
-        for (end = begin; end < count && b->first[end + 1] - b->first[begin] <= most;) ++end;
-        ps_hbem_device_near part = *near;
-        part.leaves += begin;
-        part.blocks += begin;
-        part.count = end - begin;
-        ps_hbem_device_close close = {(const int64_t *)b->there[FIRST].base + begin,
-                                      b->first[end] - b->first[begin], b->there[CLOSE].base};
-        PS_TRY(ps_hbem_device_near_close(&b->op, &part, &close, b->stream));
-    }
-    return PS_OK;
 }
 
-/* Room for a few hundred leaves at work of each size, within half of what is free. */
-static ps_status far_workspace(cuda_backend *b, ps_hbem_device_far *far)
+/* The end of the wave that begins at `chunk`: so many chunks that a device is full, as the arena
+ * holds in any case, and one at least. */
+static int64_t wave_end(const cuda_backend *b, int64_t chunk, int64_t end, const int64_t *most,
+                        int64_t *bytes)
 {
-    int64_t wanted = 0, least = 0;
-    for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
-        if (far->list_count[size] == 0) continue;
-        static const int64_t at_work[PS_HBEM_FAR_SIZES] = {132, 264, 1056, 4224};
-        int64_t one = ps_hbem_device_far_bytes(&b->op, far, size);
-        int64_t leaves =
-            far->list_count[size] < at_work[size] ? far->list_count[size] : at_work[size];
-        least = one > least ? one : least;
-        wanted = one * leaves > wanted ? one * leaves : wanted;
-    }
-    int64_t half = (ps_device_describe(b->device).memory_free + b->there[WORK].bytes) / 2;
-    if (wanted > half) wanted = half > least ? half : least;
-    PS_TRY(grow(b, &b->there[WORK], wanted, false));
-    far->workspace = b->there[WORK].base;
-    far->workspace_bytes = b->there[WORK].bytes;
-    return PS_OK;
+    int64_t wanted = (WAVE_BYTES + b->chunk_bytes - 1) / b->chunk_bytes, numbers = most[0], at = 1;
+    while (chunk + at < end && at < wanted && (numbers + most[at]) * b->item_bytes <= b->memory / 4)
+        numbers += most[at++];
+    *bytes = numbers * b->item_bytes;
+    if (*bytes > b->memory / 4) *bytes = b->memory / 4; /* of one chunk, whose ranks are lower */
+    return chunk + at;
 }
 
-static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_near *near)
+/* Computes a wave beside the handing over of the one before, and has it handed over. */
+static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end)
 {
-    const ps_hbem_assembly *a = b->base.assembly;
-    const ps_hbem_device_batch *batch = &b->batch;
-    int64_t count = batch->count - batch->near_count;
-    int max_rank = rank_of(b);
-    if (count == 0) return PS_OK;
-    ps_hbem_device_far_report report = {.cursor = (unsigned long long)batch->near_numbers};
-    PS_TRY(put(b, LIST, batch->list, 4 * count));
-    PS_TRY(put(b, REPORT, &report, sizeof report));
-    PS_TRY(grow(b, &b->there[FALLBACK], 4 * count, false));
-    ps_hbem_device_far far = {
-        .options = {a->tolerance, a->check_rows, max_rank, a->recompress, a->skeleton},
-        .leaves = near->leaves + batch->near_count,
-        .blocks = (ps_hbem_device_block *)b->there[BLOCKS].base + batch->near_count,
-        .list = b->there[LIST].base,
-        .fallback = b->there[FALLBACK].base,
-        .arena = near->arena,
-        .report = b->there[REPORT].base};
-    memcpy(far.list_count, batch->list_count, sizeof far.list_count);
-    memcpy(far.most, batch->most, sizeof far.most);
-    memcpy(far.most_slots, batch->most_slots, sizeof far.most_slots);
-    PS_TRY(far_workspace(b, &far));
-    return ps_hbem_device_far_run(&b->op, &far, b->stream);
-}
-
-/* Blocks and values back; *used numbers of the arena. */
-static ps_status fetch(cuda_backend *b, int64_t size, int64_t *used)
-{
-    ps_hbem_device_batch *batch = &b->batch;
-    ps_hbem_device_far_report report = {.cursor = (unsigned long long)batch->near_numbers};
-    if (batch->count > batch->near_count)
-        PS_TRY(ps_copy_to_host(b->stream, &report, b->there[REPORT].base, sizeof report));
-    PS_TRY(ps_copy_to_host(b->stream, batch->blocks, b->there[BLOCKS].base,
-                           batch->count * (int64_t)sizeof *batch->blocks));
-    PS_TRY(ps_stream_wait(b->stream));
-    *used = (int64_t)report.cursor;
+    wave *w = &b->waves[b->wave_count++ % 2];
     double start = ps_clock();
-    PS_TRY(grow(b, &b->pinned, *used * size + 16, true));
-    PS_TRY(ps_copy_to_host(b->stream, b->pinned.base, b->arena.base, *used * size));
-    ps_status status = ps_stream_wait(b->stream);
-    b->copying += ps_clock() - start;
-    return status;
+    w->chunk = chunk;
+    w->end = end;
+    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
+    PS_TRY(cuda_wave_compute(b, w));
+    double done = ps_clock();
+    b->base.computing += done - start;
+    PS_TRY(ps_background_wait(&b->hand));
+    b->waiting += ps_clock() - done;
+    b->handing = w;
+    return ps_background_start(&b->hand, cuda_hand_over, b, "a thread that hands chunks over");
 }
 
-static int64_t numbers_of(const ps_hbem_device_leaf *at, int32_t rank, int parts)
+static ps_status do_waves(cuda_backend *b, int64_t first, int64_t end, const int64_t *most)
 {
-    int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
-    return parts * (rank == PS_RANK_DENSE ? m * n : rank * (m + n));
-}
-
-/* A leaf in fp64 to the store; what the device could not do is done here, on a core. */
-static ps_status hand_over(const cuda_backend *b, int64_t e, int64_t first, ps_hbem_store store,
-                           void *context)
-{
-    const ps_hbem_assembly *a = b->base.assembly;
-    const ps_hbem_device_block *from = &b->batch.blocks[e];
-    int64_t leaf = first + b->batch.leaf[e];
-    ps_hmatrix_block block = {.rank = from->rank, .error = (double)from->error};
-    void *memory;
-    ps_status status;
-    if (from->rank == PS_HBEM_UNSET) {
-        ps_hbem_workspace workspace = {.bytes = ps_hbem_assembly_bytes(a)};
-        PS_TRY(ps_alloc_untouched(&memory, workspace.bytes, "a leaf"));
-        workspace.base = memory;
-        status = ps_hbem_assemble_leaf(a, leaf, &workspace, &block);
-    } else {
-        int64_t numbers = numbers_of(&b->batch.at[e], from->rank, ps_hbem_parts(a->op));
-        PS_TRY(ps_alloc_untouched(&memory, 8 * numbers + 8, "a leaf"));
-        double *values = memory;
-        for (int64_t i = 0; i < numbers; ++i)
-            values[i] = b->op.precision == PS_SINGLE
-                            ? (double)((const float *)b->pinned.base)[from->offset + i]
-                            : ((const double *)b->pinned.base)[from->offset + i];
-        block.values = values;
-        status = PS_OK;
+    int64_t largest = 0, bytes;
+    for (int64_t chunk = first; chunk < end;) {
+        chunk = wave_end(b, chunk, end, most + chunk - first, &bytes);
+        largest = bytes > largest ? bytes : largest;
     }
-    if (status == PS_OK) status = store(context, leaf, &block);
-    free(memory);
-    return status;
+    PS_TRY(cuda_grow(b, &b->there[PLACE_ARENA], largest));
+    for (int64_t chunk = first, next; chunk < end; chunk = next) {
+        next = wave_end(b, chunk, end, most + chunk - first, &bytes);
+        PS_TRY(do_wave(b, chunk, next));
+    }
+    return PS_OK;
 }
 
-static ps_status hand_over_all(const cuda_backend *b, int64_t first, ps_hbem_store store,
-                               void *context)
+static ps_status assemble(leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
+                          int64_t end, const leaf_taker *taker)
 {
+    cuda_backend *b = (cuda_backend *)backend;
+    int64_t *most;
+    b->chunks = chunks;
+    b->taker = taker;
+    PS_TRY(PS_ALLOC(&most, end - first, "chunks"));
+    bound_chunks(b, first, end, most);
     ps_failure failure = {0};
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int64_t e = 0; e < b->batch.count; ++e)
-        if (!ps_has_failed(&failure))
-            ps_note_failure(&failure, hand_over(b, e, first, store, context));
+    ps_note_failure(&failure, do_waves(b, first, end, most));
+    double start = ps_clock();
+    ps_note_failure(&failure, ps_background_wait(&b->hand));
+    b->waiting += ps_clock() - start;
+    free(most);
     return ps_first_failure(&failure);
 }
 
-static ps_status assemble(leaf_backend *backend, int64_t first, int64_t end, ps_hbem_store store,
-                          void *context)
+/* ---- opening and closing ---- */
+
+static void free_device(cuda_backend *b)
 {
-    cuda_backend *b = (cuda_backend *)backend;
-    const ps_hbem_assembly *a = backend->assembly;
-    int64_t size = b->op.precision == PS_SINGLE ? 4 : 8, used;
-    double start = ps_clock() - b->copying;
-    PS_TRY(grow_batch(b, end - first));
-    ps_hbem_device_batch_fill(&b->batch, a->leaves + first, &b->op, rank_of(b));
-    PS_TRY(grow(b, &b->arena, b->batch.most_numbers * size, false));
-    PS_TRY(put(b, AT, b->batch.at, b->batch.count * (int64_t)sizeof *b->batch.at));
-    PS_TRY(put(b, BLOCKS, b->batch.blocks, b->batch.count * (int64_t)sizeof *b->batch.blocks));
-    ps_hbem_device_near near = {b->there[AT].base,
-                                b->there[BLOCKS].base,
-                                b->batch.near_count,
-                                {b->arena.base, b->arena.bytes / size}};
-    PS_TRY(near_leaves(b, &near));
-    PS_TRY(far_leaves(b, &near));
-    PS_TRY(fetch(b, size, &used));
-    b->computing += ps_clock() - b->copying - start;
-    for (int64_t e = b->batch.near_count; e < b->batch.count; ++e)
-        b->left += b->batch.blocks[e].rank == PS_HBEM_UNSET;
-    start = ps_clock();
-    ps_status status = hand_over_all(b, first, store, context);
-    b->handing += ps_clock() - start;
-    return status;
+    void *const fixed[] = {b->sides[0], b->sides[1], b->triangles, b->rules};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; ++i) ps_device_free(b->device, fixed[i]);
+    for (int i = 0; i < PLACES; ++i) ps_device_free(b->device, b->there[i].base);
+    for (int i = 0; i <= LEAF_CHUNKS_KEPT; ++i) ps_device_free_pinned(b->device, b->pinned[i].base);
 }
 
 static void close_cuda(leaf_backend *backend)
 {
     cuda_backend *b = (cuda_backend *)backend;
-    ps_debug("%s: computing %.3f s, copying %.3f s, handing over %.3f s; %lld leaves by the cores",
-             b->label, b->computing, b->copying, b->handing, (long long)b->left);
-    void *const fixed[] = {b->sides[0], b->sides[1], b->triangles, b->rules, b->arena.base};
-    for (size_t i = 0; b->device && i < sizeof fixed / sizeof *fixed; ++i)
-        ps_device_free(b->device, fixed[i]);
-    for (int i = 0; b->device && i < PLACES; ++i) ps_device_free(b->device, b->there[i].base);
-    if (b->device) ps_device_free_pinned(b->device, b->pinned.base);
+    ps_debug(
+        "%s: %lld waves, computing %.3f s (allocating %.3f s), waiting for chunks to be handed "
+        "over %.3f s (copying %.3f s); %lld leaves by the cores",
+        b->label, (long long)b->wave_count, b->base.computing, b->allocating, b->waiting,
+        b->copying, (long long)b->left);
+    if (b->device) free_device(b);
+    for (int w = 0; w < 2; ++w) cuda_wave_release(b, &b->waves[w]);
+    ps_stream_close(&b->copies);
     ps_stream_close(&b->stream);
     ps_device_close(&b->device);
-    release_batch(b);
+    free(b->counts);
+    free(b->close_first);
     free(b);
 }
 
-ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_cluster_tree *test,
-                                 const ps_cluster_tree *trial, int ordinal, leaf_backend **out)
+/* Pinned memory for chunks as they are expected to be, and half as much again: a device that is at
+ * work keeps one that pins waiting. */
+static ps_status pin_places(void *backend)
+{
+    enum { PINNED_MOST = 256 << 20 };
+    cuda_backend *b = backend;
+    int64_t bytes = b->chunk_bytes + b->chunk_bytes / 2;
+    if (bytes > PINNED_MOST) return PS_OK;
+    for (int64_t p = 0; p <= LEAF_CHUNKS_KEPT && p < b->planned; ++p)
+        PS_TRY(cuda_grow_pinned(b, &b->pinned[p], bytes));
+    return PS_OK;
+}
+
+static ps_status open_device(cuda_backend *b, const leaf_device *device)
+{
+    PS_TRY(ps_device_open(b->label, 0, &b->device));
+    PS_TRY(ps_stream_open(b->device, &b->stream));
+    PS_TRY(ps_stream_open_ahead(b->device, &b->copies));
+    PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
+    ps_failure failure = {0};
+    ps_note_failure(&failure, send_all(b, device));
+    ps_note_failure(&failure, ps_background_wait(&b->hand));
+    PS_TRY(ps_first_failure(&failure));
+    int64_t left = ps_device_describe(b->device).memory_free;
+    b->memory = device->memory > 0 && device->memory < left ? device->memory : left;
+    return PS_OK;
+}
+
+ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_device *device)
+{
+    const ps_hbem_operator *op = assembly->op;
+    ps_hbem_device_side side;
+    if (op->quadrature->rule[0].count != 6)
+        return ps_fail(PS_USAGE, "--rules: the device takes rules whose first one has 6 points");
+    if (op->kernel == PS_KERNEL_HYPS && op->weak_far)
+        return ps_fail(PS_USAGE, "--hyps weak is for the cores: --device cpu");
+    PS_TRY(ps_hbem_device_side_count(op->test, device->test, &side));
+    return device->trial == device->test
+               ? PS_OK
+               : ps_hbem_device_side_count(op->trial, device->trial, &side);
+}
+
+int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes)
+{
+    /* Of leaves in two waves: places, blocks, lists, ranges; of one: close pairs. */
+    enum { BYTES_A_LEAF = 2 * (16 + 16 + 3 * 4 + 24) + 12 };
+    int64_t leaves = assembly->leaf_count;
+    return BYTES_A_LEAF * leaves + (LEAF_CHUNKS_KEPT + 1) * chunk_bytes;
+}
+
+ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                 const leaf_device *device, leaf_backend **out)
 {
     cuda_backend *b;
     *out = NULL;
     PS_TRY(PS_ALLOC(&b, 1, "a device"));
-    snprintf(b->label, sizeof b->label, "cuda:%d", ordinal);
-    b->base = (leaf_backend){
-        .name = b->label, .assemble = assemble, .close = close_cuda, .assembly = assembly};
-    ps_status status = ps_device_open(b->label, 0, &b->device);
-    if (status == PS_OK) status = ps_stream_open(b->device, &b->stream);
-    if (status == PS_OK) status = send_all(b, test, trial);
+    snprintf(b->label, sizeof b->label, "cuda:%d", device->ordinal);
+    b->base = (leaf_backend){.name = b->label,
+                             .kept = LEAF_CHUNKS_KEPT,
+                             .assemble = assemble,
+                             .release = cuda_release_chunk,
+                             .close = close_cuda,
+                             .assembly = assembly,
+                             .shape = shape};
+    b->chunk_bytes = device->chunk_bytes;
+    b->planned = device->chunks;
+    b->item_bytes = assembly->op->far_precision == PS_SINGLE ? 4 : 8;
+    ps_status status = open_device(b, device);
     if (status == PS_OK)
         *out = &b->base;
     else

@@ -1,145 +1,133 @@
-/* Chunk after chunk: computed by the backend, saved by a thread while the next one is computed. */
-#include <pthread.h>
-#include <stdio.h>
+/* Chunk after chunk: computed by the backend, saved by threads while the next ones are computed. */
+#include <omp.h>
 #include <string.h>
 
 #include "assemble.h"
-#include "runtime/chunk_feed.h"
+#include "runtime/background.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
 
 /* A chunk on its way to the disk. */
 typedef struct saving {
-    ps_hmatrix run;
+    ps_background work;
+    int threads;
+    leaf_backend *backend;
+    leaf_chunk done;
     ps_hmatrix_part part;
-    pthread_t thread;
-    bool busy;
-    double seconds;
-    ps_status status;
-    char message[1024];
 } saving;
 
-static void *save_chunk(void *argument)
-{
-    saving *s = argument;
-    double start = ps_clock();
-    s->status = ps_hmatrix_part_save(&s->part, &s->run);
-    if (s->status != PS_OK) snprintf(s->message, sizeof s->message, "%s", ps_message());
-    ps_hmatrix_release(&s->run);
-    s->seconds = ps_clock() - start;
-    return NULL;
-}
+typedef struct savers {
+    const assemble_plan *plan;
+    const ps_hmatrix_part *part; /* of any chunk */
+    leaf_backend *backend;
+    saving slots[LEAF_CHUNKS_KEPT];
+    int threads; /* of one that saves */
+    int64_t next;
+    assemble_result *out;
+    ps_progress progress;
+} savers;
 
-static ps_status wait_for(saving *s, assemble_result *out)
+static ps_hmatrix_part part_of(const savers *s, int64_t chunk)
 {
-    if (!s->busy) return PS_OK;
-    double start = ps_clock();
-    pthread_join(s->thread, NULL);
-    s->busy = false;
-    out->wait_seconds += ps_clock() - start;
-    out->write_seconds += s->seconds;
-    return s->status == PS_OK ? PS_OK : ps_fail(s->status, "%s", s->message);
-}
-
-/* Takes the run over. */
-static ps_status save_behind(saving *s, const ps_hmatrix_part *part, ps_hmatrix *run,
-                             assemble_result *out)
-{
-    ps_status status = wait_for(s, out);
-    s->run = *run;
-    s->part = *part;
-    memset(run, 0, sizeof *run);
-    if (status == PS_OK)
-        status = ps_chunk_feed_thread(&s->thread, save_chunk, s, "a thread that saves chunks");
-    s->busy = status == PS_OK;
-    if (status != PS_OK) ps_hmatrix_release(&s->run);
-    return status;
-}
-
-typedef struct collecting {
-    ps_hmatrix run;
-    int64_t first;
-} collecting;
-
-static ps_status collect(void *context, int64_t leaf, const ps_hmatrix_block *block)
-{
-    collecting *c = context;
-    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
-    return ps_hmatrix_put(&c->run, leaf - c->first, block);
-}
-
-static ps_status compute_chunk(const assemble_problem *p, leaf_backend *backend, int64_t first,
-                               int64_t end, collecting *c)
-{
-    c->first = first;
-    c->run = (ps_hmatrix){.rows = p->op.test->dofs,
-                          .columns = p->op.trial->dofs,
-                          .leaf_count = end - first,
-                          .parts = ps_hbem_parts(&p->op),
-                          .symmetric = p->tables.header.symmetric,
-                          .precision = p->tables.header.precision,
-                          .leaves = p->leaves + first};
-    PS_TRY(ps_hmatrix_init(&c->run));
-    return backend->assemble(backend, first, end, collect, c);
-}
-
-static ps_hmatrix_part part_of(const assemble_plan *plan, const ps_hmatrix_part *part,
-                               int64_t chunk)
-{
-    ps_hmatrix_part own = *part;
+    ps_hmatrix_part own = *s->part;
     own.chunk = chunk;
-    own.first_leaf = plan->chunks.first[chunk];
-    own.leaf_count = plan->chunks.first[chunk + 1] - own.first_leaf;
+    own.first_leaf = s->plan->chunks.first[chunk];
+    own.leaf_count = s->plan->chunks.first[chunk + 1] - own.first_leaf;
     return own;
 }
 
-static ps_status do_chunk(const assemble_problem *problem, const ps_hmatrix_part *part,
-                          leaf_backend *backend, saving *saver, assemble_result *out)
+static ps_status save_chunk(void *argument)
 {
-    collecting c;
-    double start = ps_clock();
-    int64_t end = part->first_leaf + part->leaf_count;
-    ps_status status = compute_chunk(problem, backend, part->first_leaf, end, &c);
-    out->compute_seconds += ps_clock() - start;
-    if (status == PS_OK) {
-        ++out->chunks;
-        status = save_behind(saver, part, &c.run, out);
-    } else if (ps_stop_requested()) {
-        out->stopped = true;
-        status = PS_OK;
-    }
-    ps_hmatrix_release(&c.run);
+    saving *s = argument;
+    omp_set_num_threads(s->threads); /* of this thread's teams */
+    ps_status status = ps_hmatrix_part_save(&s->part, &s->done.run);
+    s->backend->release(&s->done);
     return status;
 }
 
-ps_status assemble_chunks(const assemble_problem *problem, const assemble_plan *plan,
-                          leaf_backend *backend, const ps_hmatrix_part *part, assemble_result *out)
+static ps_status wait_for(savers *s, saving *slot)
 {
-    saving saver = {.busy = false};
-    ps_progress progress;
+    double start = ps_clock();
+    ps_status status = ps_background_wait(&slot->work);
+    s->out->wait_seconds += ps_clock() - start;
+    s->out->write_seconds += slot->work.seconds;
+    slot->work.seconds = 0;
+    return status;
+}
+
+/* Saves a chunk behind the backend's back: the first of `kept` that was begun has to be done. */
+static ps_status take(void *context, leaf_chunk *chunk)
+{
+    savers *s = context;
+    saving *slot = &s->slots[s->next++ % s->backend->kept];
+    ps_status status = wait_for(s, slot);
+    slot->threads = s->threads;
+    slot->backend = s->backend;
+    slot->done = *chunk;
+    slot->part = part_of(s, chunk->chunk);
+    if (status == PS_OK)
+        status = ps_background_start(&slot->work, save_chunk, slot, "a thread that saves chunks");
+    if (status != PS_OK)
+        s->backend->release(&slot->done);
+    else
+        ++s->out->chunks;
+    ps_progress_update(&s->progress, s->out->chunks + s->out->kept);
+    return status;
+}
+
+/* Chunks [first, end), none of which is there. */
+static ps_status compute(savers *s, int64_t first, int64_t end)
+{
+    leaf_taker taker = {take, s};
+    if (first == end) return PS_OK;
+    ps_status status = PS_FAILED;
+    if (!ps_stop_requested())
+        status = s->backend->assemble(s->backend, &s->plan->chunks, first, end, &taker);
+    if (status == PS_OK || !ps_stop_requested()) return status;
+    s->out->stopped = true;
+    return PS_OK;
+}
+
+static ps_status compute_all(savers *s)
+{
     ps_status status = PS_OK;
-    memset(out, 0, sizeof *out);
-    ps_progress_start(&progress, "assembling", "chunks", plan->end_chunk - plan->first_chunk);
-    for (int64_t chunk = plan->first_chunk;
-         status == PS_OK && !out->stopped && chunk < plan->end_chunk; ++chunk) {
-        ps_hmatrix_part own = part_of(plan, part, chunk);
-        if (part->chunk >= 0 && ps_hmatrix_part_done(&own))
-            ++out->kept;
-        else if (ps_stop_requested())
-            out->stopped = true;
-        else
-            status = do_chunk(problem, &own, backend, &saver, out);
-        ps_progress_update(&progress, chunk + 1 - plan->first_chunk);
+    int64_t begin = s->plan->first_chunk, end = s->plan->end_chunk;
+    for (int64_t chunk = begin; status == PS_OK && !s->out->stopped && chunk <= end; ++chunk) {
+        bool there = false;
+        if (chunk < end && s->part->chunk >= 0) {
+            ps_hmatrix_part own = part_of(s, chunk);
+            there = ps_hmatrix_part_done(&own);
+        }
+        if (chunk < end && !there) continue;
+        status = compute(s, begin, chunk);
+        s->out->kept += there;
+        begin = chunk + 1;
     }
-    ps_progress_end(&progress);
-    ps_status last = wait_for(&saver, out);
-    return status == PS_OK ? last : status;
+    return status;
+}
+
+ps_status assemble_chunks(const assemble_plan *plan, leaf_backend *backend,
+                          const ps_hmatrix_part *part, assemble_result *out)
+{
+    savers s = {.plan = plan, .part = part, .backend = backend, .out = out};
+    memset(out, 0, sizeof *out);
+    s.threads = (omp_get_max_threads() + backend->kept - 1) / backend->kept;
+    ps_progress_start(&s.progress, "assembling", "chunks", plan->end_chunk - plan->first_chunk);
+    ps_failure failure = {0};
+    ps_note_failure(&failure, compute_all(&s));
+    for (int k = 0; k < backend->kept; ++k)
+        ps_note_failure(&failure, wait_for(&s, &s.slots[(s.next + k) % backend->kept]));
+    ps_progress_end(&s.progress);
+    out->compute_seconds = backend->computing;
+    return ps_first_failure(&failure);
 }
 
 bool assemble_unfinished(const assemble_plan *plan, const ps_hmatrix_part *part)
 {
+    savers s = {.plan = plan, .part = part};
     for (int64_t chunk = plan->first_chunk; chunk < plan->end_chunk; ++chunk) {
-        ps_hmatrix_part own = part_of(plan, part, chunk);
+        ps_hmatrix_part own = part_of(&s, chunk);
         if (ps_hmatrix_part_done(&own)) return true;
     }
     return false;

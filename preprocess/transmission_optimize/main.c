@@ -11,7 +11,7 @@
 static struct {
     const char *nodes, *length, *range, *map_p, *map_q, *length_unit;
     double hx, overlap;
-    int kind, symbol, method;
+    int kind, symbol, method, mass;
     int64_t samples, map, seed;
 } chosen = {.kind = 0, .samples = 500, .seed = 1, .length_unit = "km"};
 
@@ -30,6 +30,9 @@ static const ps_option options[] = {
      "zeroth or second order; p and q of both sides equal or not", 0, 0, PS_IDENTITY},
     {"symbol", PS_OPTION_CHOICE, &chosen.symbol, "auto|discrete|continuous",
      "what trilinear elements see, or lambda = k; auto: discrete where hx is known", 0, 0,
+     PS_IDENTITY},
+    {"mass", PS_OPTION_CHOICE, &chosen.mass, "galerkin|fourth-order",
+     "with --nodes: masses of the elements, as penstock-gravity-assemble --mass has them", 0, 0,
      PS_IDENTITY},
     {"method", PS_OPTION_CHOICE, &chosen.method, "search|closed",
      "CMA-ES, or the closed forms of the continuous symbol without overlap", 0, 0, PS_IDENTITY},
@@ -78,6 +81,7 @@ static ps_status gather_grid(optimize_problem *o)
             return ps_fail(PS_USAGE, "--nodes: \"%s\" are not whole numbers", chosen.nodes);
     }
     ps_status status = ps_q1_grid_make(count, length, &o->grid);
+    o->grid.lumped = chosen.mass == 1 ? PS_LUMPED_FOURTH : 0;
     return status == PS_OK ? PS_OK : ps_context(status, "--nodes, --length");
 }
 

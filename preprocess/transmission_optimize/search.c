@@ -16,7 +16,7 @@ typedef struct samples {
 
 static ps_status samples_make(const optimize_problem *o, int64_t count, samples *out)
 {
-    double hx = o->discrete ? o->grid.spacing[0] : 0;
+    double hx = o->discrete ? ps_symbol_length(&o->grid) : 0;
     PS_TRY(PS_ALLOC(&out->memory, 3 * count, "samples of the symbol"));
     out->symbol = (ps_symbol){count, out->memory, out->memory + count, out->memory + 2 * count};
     ps_symbol_fill(&(ps_symbol_range){o->k_min, o->k_max, o->overlap, hx}, &out->symbol);
@@ -48,7 +48,7 @@ static ps_status search_kind(const optimize_problem *o, ps_transmission_kind kin
 {
     ps_transmission t;
     ps_cmaes_result result = {.evaluations = 0};
-    double rho, hx = o->discrete ? o->grid.spacing[0] : 0;
+    double rho, hx = o->discrete ? ps_symbol_length(&o->grid) : 0;
     /* as schwarz-solve, which optimises for the discrete symbol */
     double p_start = hx > 0 ? log(.2) : -1, q_start = hx > 0 ? log(hx / sqrt(12.0)) : -1;
     if (o->closed) {
@@ -86,7 +86,7 @@ static ps_status make_map(const optimize_problem *o, const ps_symbol *symbol,
                           ps_transmission_file *out)
 {
     ps_transmission middle = {{0}, {0}};
-    double rho, hx = o->discrete ? o->grid.spacing[0] : 0;
+    double rho, hx = o->discrete ? ps_symbol_length(&o->grid) : 0;
     ps_cmaes_result result;
     ps_transmission_search search = {
         PS_OO2_SYMMETRIC, symbol, {-1, hx > 0 ? log(hx / sqrt(12.0)) : -1}, (uint64_t)o->seed};
@@ -113,7 +113,7 @@ static ps_status fill(const optimize_problem *o, const ps_symbol *symbol, ps_tra
     out->k_min = o->k_min;
     out->k_max = o->k_max;
     out->overlap = o->overlap;
-    out->hx = o->discrete ? o->grid.spacing[0] : 0;
+    out->hx = o->discrete ? ps_symbol_length(&o->grid) : 0;
     out->seed = o->seed;
     for (int64_t i = 0; i < symbol->count; ++i) out->k[i] = sqrt(symbol->mu[i]);
     for (int i = 0; i < out->conditions; ++i)

@@ -3,7 +3,7 @@
  * far blocks, one core), and H-matrices: seconds of one core's time, bytes and error. One JSON
  * record a line.
  *
- * The floor of an evaluation is the issue of its vector instructions, one a cycle at the clock that
+ * The floor of an evaluation is the issue of its multiplications, one a cycle at the clock that
  * independent multiply-adds show; an assembly has none stated.
  */
 #include <math.h>
@@ -29,9 +29,39 @@ static void record(const char *name, const char *quantity, double value, const c
 /* Nanoseconds of a vector instruction of one core. */
 static double instruction_time(void) { return 1e9 * 8 * 2 / peak_flops(); }
 
-/* Instructions of an evaluation on registers, AVX-512: as compiled. */
-static const double instructions_of[PS_HBEM_KERNELS][2] = {{15, 48}, {22, 58}, {19, 55}, {24, 60}};
+/* Instructions of an evaluation that need a multiplier, AVX-512, as compiled; a reciprocal root
+ * counts for two. */
+static const double instructions_of[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
+    [PS_SINGLE] = {{10, 24}, {11, 30}, {11, 30}, {14, 33}},
+    [PS_DOUBLE] = {{12, 32}, {13, 38}, {13, 38}, {16, 41}}};
 static const char *const kernel_names[PS_HBEM_KERNELS] = {"slp", "dlp", "adlp", "hyps"};
+
+static void put(void *to, ps_precision precision, int index, double value)
+{
+    if (precision == PS_SINGLE)
+        ((float *)to)[index] = (float)value;
+    else
+        ((double *)to)[index] = value;
+}
+
+/* Corners (9) and normals (3) of triangles 0.2 wide, about the origin. */
+static void fill_panel(void *panel, ps_precision precision, int blocks, int width)
+{
+    for (int e = 0; e < blocks * 12 * width; ++e) {
+        int row = e / width % 12, triangle = e / (12 * width) * width + e % width;
+        double middle = sin(1.7 * (3 * triangle + row % 3));
+        put(panel, precision, e, row < 9 ? middle + .1 * sin(2.9 * e) : middle);
+    }
+}
+
+/* Points (3), normals (3) and coefficients (1): triangles 0.2 wide of `together` points each. */
+static void fill_sources(void *sources, ps_precision precision, int count, int together)
+{
+    for (int e = 0; e < count * 7; ++e) {
+        double middle = 3 + cos(2.3 * (3 * (e / 7 / together) + e % 7));
+        put(sources, precision, e, e % 7 < 3 ? middle + .1 * sin(3.1 * e) : middle);
+    }
+}
 
 /* Nanoseconds an evaluation, best of several. */
 static double evaluation_time(ps_precision precision, int kernel, int wave)
@@ -41,26 +71,18 @@ static double evaluation_time(ps_precision precision, int kernel, int wave)
     static double sums[BLOCKS * 6 * 8] __attribute__((aligned(64)));
     static ps_hbem_source_f64 sources[SOURCES];
     int width = precision == PS_SINGLE ? 16 : 8;
-    float *small = (float *)panel, *single = (float *)sources;
-    for (int e = 0; e < BLOCKS * 12 * width; ++e) {
-        double value = sin(1.7 * e);
-        if (precision == PS_SINGLE)
-            small[e] = (float)value;
-        else
-            panel[e] = value;
-    }
-    for (int e = 0; e < SOURCES * 7; ++e) {
-        double value = 3 + cos(2.3 * e);
-        if (precision == PS_SINGLE)
-            single[e] = (float)value;
-        else
-            ((double *)sources)[e] = value;
-    }
+    fill_panel(panel, precision, BLOCKS, width);
+    fill_sources(sources, precision, SOURCES, 6);
     ps_hbem_rule rule;
     ps_hbem_rule_six(&rule);
-    ps_hbem_row_job job = {.sources = sources, .source_count = SOURCES, .together = 6,
+    ps_hbem_row_job job = {.sources = sources,
+                           .source_count = SOURCES,
+                           .together = 6,
                            .panel = panel,
-                           .blocks = BLOCKS, .rule = &rule, .wavenumber = 4.2, .sums = sums};
+                           .blocks = BLOCKS,
+                           .rule = &rule,
+                           .wavenumber = 4.2,
+                           .sums = sums};
     ps_hbem_row_function row = ps_hbem_pair_functions_here()->row[precision][kernel][wave];
     double best = 1e30, evaluations = (double)BLOCKS * width * 6 * SOURCES;
     for (int trial = 0; trial < 12; ++trial) {
@@ -82,7 +104,8 @@ static void bench_evaluations(double instruction)
                          kernel_names[kernel], precision == PS_SINGLE ? "fp32" : "fp64");
                 record(name, "time per kernel evaluation",
                        evaluation_time((ps_precision)precision, kernel, wave), "ns",
-                       instruction * instructions_of[kernel][wave] / width, "P1, 6 x 6 points");
+                       instruction * instructions_of[precision][kernel][wave] / width,
+                       "P1, 6 x 6 points");
             }
 }
 
@@ -162,7 +185,7 @@ static void bench_assembly(const assembly_case *a)
     hbem_case_release(&c);
 }
 
-/* Arguments: which assemblies, from 0; all if there are none. */
+/* Arguments: which assemblies, from 0; all if there are none; -1: evaluations. */
 int main(int argc, char **argv)
 {
     omp_set_num_threads(1);
@@ -178,7 +201,7 @@ int main(int argc, char **argv)
         {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, true, false},
         {"hbem-cpu/assembly-p0-slp", 64, PS_SPACE_P0, PS_KERNEL_SLP, 0, 2, 7.6, true, true}};
     enum { CASES = sizeof cases / sizeof *cases };
-    if (argc == 1) bench_evaluations(instruction_time());
+    if (argc == 1 || atoi(argv[1]) < 0) bench_evaluations(instruction_time());
     for (int e = 0; argc == 1 && e < CASES; ++e) bench_assembly(&cases[e]);
     for (int a = 1; a < argc; ++a)
         if (atoi(argv[a]) >= 0 && atoi(argv[a]) < CASES) bench_assembly(&cases[atoi(argv[a])]);

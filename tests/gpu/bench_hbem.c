@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "runtime/program.h"
+#include "tests/support/hbem_bodies.h"
 #include "tests/support/hbem_device.h"
 #include "tests/support/hbem_hmatrix.h"
 
@@ -48,108 +49,6 @@ static const bench_case cases[] = {
      0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
-
-/* ---- bodies ---- */
-
-/* Number of the octahedron's vertex (x, y, z), |x| + |y| + |z| = n: known[(x, y)][z < 0]. */
-static int32_t vertex_at(hbem_case *c, int32_t *known, int n, const int at[3])
-{
-    int32_t *to = &known[2 * ((int64_t)(at[0] + n) * (2 * n + 1) + at[1] + n) + (at[2] < 0)];
-    if (*to == 0) {
-        double *p = c->vertices + 3 * c->vertex_count, r = 0;
-        for (int e = 0; e < 3; ++e) r += (double)at[e] * at[e];
-        for (int e = 0; e < 3; ++e) p[e] = at[e] / sqrt(r);
-        *to = (int32_t)++c->vertex_count;
-    }
-    return *to - 1;
-}
-
-static void add_triangle(hbem_case *c, int32_t *known, int n, const int octant[3],
-                         const int corner[3][2])
-{
-    int turn = octant[0] * octant[1] * octant[2] < 0;
-    int32_t *to = c->corners + 3 * c->triangle_count++;
-    for (int l = 0; l < 3; ++l) {
-        const int *from = corner[turn && l ? 3 - l : l];
-        int at[3] = {octant[0] * from[0], octant[1] * from[1], octant[2] * (n - from[0] - from[1])};
-        to[l] = vertex_at(c, known, n, at);
-    }
-}
-
-/* 8 n^2 triangles, as hbem_case_sphere, for large n. */
-static void make_ball(hbem_case *c, int n)
-{
-    memset(c, 0, sizeof *c);
-    int64_t triangles = 8 * (int64_t)n * n;
-    int32_t *known = calloc(2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1), sizeof *known);
-    c->vertices = calloc((size_t)triangles, 3 * sizeof *c->vertices);
-    c->corners = calloc((size_t)triangles, 3 * sizeof *c->corners);
-    c->triangles = calloc((size_t)triangles, sizeof *c->triangles);
-    for (int o = 0; o < 8; ++o) {
-        const int octant[3] = {o & 1 ? -1 : 1, o & 2 ? -1 : 1, o & 4 ? -1 : 1};
-        for (int i = 0; i < n; ++i)
-            for (int j = 0; j < n - i; ++j) {
-                add_triangle(c, known, n, octant,
-                             (const int[3][2]){{i, j}, {i + 1, j}, {i, j + 1}});
-                if (i + j + 1 < n)
-                    add_triangle(c, known, n, octant,
-                                 (const int[3][2]){{i + 1, j + 1}, {i, j + 1}, {i + 1, j}});
-            }
-    }
-    free(known);
-    hbem_case_surface(c);
-}
-
-/* Vertex of a box of half sides (length, n, n) on the hull: a cylinder of radius 1 in units of n
- * cells, with half spheres at its ends. */
-static int32_t hull_vertex(hbem_case *c, int32_t *known, int length, int n, const int at[3])
-{
-    int64_t width = 2 * n + 1, index = at[0] + length;
-    for (int e = 1; e < 3; ++e) index = index * width + at[e] + n;
-    if (known[index] == 0) {
-        double p[3], *to = c->vertices + 3 * c->vertex_count, square = 0;
-        int beyond = abs(at[0]) - (length - n);
-        for (int e = 0; e < 3; ++e) p[e] = at[e];
-        p[0] = beyond > 0 ? at[0] < 0 ? -beyond : beyond : 0;
-        for (int e = 0; e < 3; ++e) square += p[e] * p[e];
-        for (int e = 0; e < 3; ++e) to[e] = n * p[e] / sqrt(square);
-        to[0] += at[0] - p[0];
-        known[index] = (int32_t)++c->vertex_count;
-    }
-    return known[index] - 1;
-}
-
-/* The faces of the box, two triangles a cell. */
-static void make_hull(hbem_case *c, int n, double half)
-{
-    const double radius = 3.6;
-    const int size[3] = {(int)(n * half / radius), n, n};
-    memset(c, 0, sizeof *c);
-    int64_t most = 8 * ((int64_t)size[0] * n * 4 + 2 * (int64_t)n * n);
-    int32_t *known =
-        calloc((size_t)(2 * size[0] + 1) * (size_t)(2 * n + 1) * (size_t)(2 * n + 1), 4);
-    c->vertices = calloc((size_t)most, 3 * sizeof *c->vertices);
-    c->corners = calloc((size_t)most, 3 * sizeof *c->corners);
-    c->triangles = calloc((size_t)most, sizeof *c->triangles);
-    for (int face = 0; face < 6; ++face) {
-        int axis = face / 2, up = face % 2, a = (axis + (up ? 1 : 2)) % 3, b = 3 - axis - a;
-        for (int i = -size[a]; i < size[a]; ++i)
-            for (int j = -size[b]; j < size[b]; ++j) {
-                static const int corner[6][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 0}, {1, 1}, {0, 1}};
-                for (int e = 0; e < 6; ++e) {
-                    int at[3];
-                    at[axis] = up ? size[axis] : -size[axis];
-                    at[a] = i + corner[e][0];
-                    at[b] = j + corner[e][1];
-                    c->corners[3 * c->triangle_count + e] = hull_vertex(c, known, size[0], n, at);
-                }
-                c->triangle_count += 2;
-            }
-    }
-    free(known);
-    for (int64_t e = 0; e < 3 * c->vertex_count; ++e) c->vertices[e] *= radius / n;
-    hbem_case_surface(c);
-}
 
 /* ---- records ---- */
 
@@ -267,9 +166,9 @@ static void prepare(bench *b)
     const bench_case *of = b->of;
     double start = hbem_device_now();
     if (of->half > 0)
-        make_hull(&b->body, of->n, of->half);
+        hbem_hull_make(&b->body, of->n, of->half);
     else
-        make_ball(&b->body, of->n);
+        hbem_ball_make(&b->body, of->n);
     hbem_case_ok(ps_hbem_surface_check_closed(&b->body.surface));
     hbem_case_finish(&b->body, PS_SPACE_P1, of->tolerance);
     double meshed = hbem_device_now();
@@ -307,6 +206,9 @@ static void tell(const bench *b, const double warm[4])
             rank / (double)(d->far_count + 1), d->report.by_entries, d->report.dense,
             d->report.over_rank, d->report.over_arena, pairs / d->seconds[1],
             (double)d->report.pairs);
+    for (int s = 0; getenv("HBEM_SIZES") && s < PS_HBEM_FAR_SIZES; ++s)
+        fprintf(stderr, "%s: %lld far leaves of size %d: %.4f s\n", b->of->name,
+                (long long)d->far.list_count[s], s, d->of_size[s]);
     if (b->of->pairs_floor > 0) {
         double near = pairs / d->seconds[1], far = (double)d->report.pairs / d->seconds[3];
         record(b, "regular pairs of near leaves", near, "1/s", b->of->pairs_floor,

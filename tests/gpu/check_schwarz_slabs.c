@@ -36,6 +36,7 @@ static ps_status direct(ps_precision precision, const int64_t nodes[3], int face
     double *b, *tables, *work;
     void *db, *dx, *memory, *space;
     PS_TRY(ps_q1_grid_make(nodes, lengths, &slab.grid));
+    slab.grid.lumped = faces / 4.;
     for (int s = 0; s < 2; ++s)
         slab.free[s] = faces >> s & 1, slab.p[s] = 0.3 + 0.2 * s, slab.q[s] = 0.4 - 0.1 * s;
     int64_t n = ps_q1_grid_size(&slab.grid);
@@ -76,6 +77,7 @@ static ps_status make_host(const int64_t nodes[3], int64_t slabs, boxes *b)
     *b = (boxes){
         .plan = {.slabs = slabs, .transmission = transmission, .modes = true, .threads = 1}};
     PS_TRY(ps_q1_grid_make(nodes, lengths, &b->plan.grid));
+    b->plan.grid.lumped = slabs % 2 ? PS_LUMPED_FOURTH : 0;
     int64_t face = ps_slab_box_mode_plane(&b->plan.grid), mz = nodes[2] - 2;
     int64_t stride = face / (nodes[1] - 2);
     b->traces = 2 * (slabs - 1) * face;
@@ -105,7 +107,12 @@ static void drop_host(boxes *b)
 static ps_status make_device(ps_precision precision, const boxes *b, int64_t first, int64_t end,
                              ps_slab_device *out)
 {
-    ps_slab_device_plan plan = {precision, b->plan.grid, b->plan.slabs, first, end, transmission};
+    ps_slab_device_plan plan = {.precision = precision,
+                                .grid = b->plan.grid,
+                                .slabs = b->plan.slabs,
+                                .first = first,
+                                .end = end,
+                                .transmission = transmission};
     int64_t start = ps_slab_first(plan.grid.nodes[0], plan.slabs, first);
     void *memory;
     PS_TRY(place_alloc(&here, ps_slab_device_bytes(&plan), &memory));
@@ -165,46 +172,101 @@ static ps_status exchange(ps_precision precision, const int64_t nodes[3], int64_
     return PS_OK;
 }
 
+/* The operations on vectors of traces, and low modes to and fro, against plain loops. */
+static ps_status vectors(int64_t face, int64_t traces, int64_t count, double *error)
+{
+    int64_t size = face * traces, all = traces + 3, first = 2;
+    double *a, *parts, *expected, factors[PS_GMRES_RESTART], sums[PS_GMRES_RESTART * 8];
+    void *da, *memory;
+    PS_TRY(PS_ALLOC(&a, (count + 2) * size, "vectors"));
+    PS_TRY(PS_ALLOC(&parts, 2 * count * all, "products"));
+    expected = parts + count * all;
+    fill_random(31, (count + 2) * size, a);
+    fill_random(32, count, factors);
+    PS_TRY(place_vector(&here, PS_DOUBLE, (count + 2) * size, a, &da));
+    PS_TRY(place_alloc(&here, ps_traces_device_bytes(count, traces), &memory));
+    ps_traces_device device = {traces, face, first, all, here.stream, memory, sums};
+    ps_interface_vectors v = ps_traces_device_vectors(&device, NULL);
+    double *y = a + count * size, *dy = (double *)da + count * size;
+    PS_TRY(v.dots(v.context, count, da, dy, parts));
+    for (int64_t i = 0; i < count * size; ++i)
+        expected[i / size * all + first + i % size / face] += a[i] * y[i % size];
+    *error = distance(count * all, parts, expected);
+    PS_TRY(v.add(v.context, count, factors, da, dy));
+    PS_TRY(v.subtract(v.context, dy + size, dy));
+    PS_TRY(v.divide(v.context, 3, dy));
+    for (int64_t i = 0; i < size; ++i) {
+        for (int64_t k = 0; k < count; ++k) y[i] += factors[k] * a[k * size + i];
+        y[i] = (y[size + i] - y[i]) / 3;
+    }
+    PS_TRY(place_get(&here, PS_DOUBLE, size, dy, a));
+    *error = fmax(*error, distance(size, a, y));
+    free(a);
+    free(parts);
+    return PS_OK;
+}
+
+/* Values picked out of the traces, changed and put back. */
+static ps_status low_modes(int64_t face, int64_t traces, double *error)
+{
+    int32_t modes[3] = {0, (int32_t)(face / 2), (int32_t)(face - 1)};
+    int64_t size = face * traces;
+    double *r, low[3 * 8];
+    void *dr, *dlow, *list;
+    PS_TRY(PS_ALLOC(&r, 2 * size, "traces"));
+    fill_random(33, size, r);
+    PS_TRY(place_vector(&here, PS_DOUBLE, size, r, &dr));
+    PS_TRY(place_alloc(&here, sizeof low, &dlow));
+    PS_TRY(place_alloc(&here, sizeof modes, &list));
+    PS_TRY(ps_copy_to_device(here.stream, list, modes, sizeof modes));
+    ps_traces_modes m = {3, traces, face, list, dlow};
+    PS_TRY(ps_traces_device_gather(&m, dr, here.stream));
+    PS_TRY(place_get(&here, PS_DOUBLE, 3 * traces, dlow, low));
+    *error = 0;
+    for (int64_t i = 0; i < 3 * traces; ++i) {
+        double *value = r + i % traces * face + modes[i / traces];
+        *error = fmax(*error, fabs(low[i] - *value));
+        *value = low[i] = 7 + (double)i;
+    }
+    PS_TRY(place_put(&here, PS_DOUBLE, 3 * traces, low, dlow));
+    PS_TRY(ps_traces_device_scatter(&m, dr, here.stream));
+    PS_TRY(place_get(&here, PS_DOUBLE, size, dr, r + size));
+    *error = fmax(*error, distance(size, r + size, r));
+    free(r);
+    return PS_OK;
+}
+
 /* The whole way: nodal load, GMRES or fixed point on the traces, nodal field; against direct
  * solution. */
 static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double *error)
 {
     ps_slab_device box;
-    ps_slab_device_plan plan = {PS_DOUBLE, {{0}, {0}}, slabs, 0, slabs, transmission};
+    ps_slab_device_plan plan = {
+        .precision = PS_DOUBLE, .slabs = slabs, .end = slabs, .transmission = transmission};
     PS_TRY(ps_q1_grid_make(nodes, lengths, &plan.grid));
     ps_slab whole = ps_slab_whole(&plan.grid);
     ps_slab_stencil stencil;
     ps_slab_stencil_make(&whole, &stencil);
     int64_t n = ps_q1_grid_size(&plan.grid), face = nodes[1] * nodes[2];
-    int64_t traces = ps_slab_device_traces(&plan);
-    ps_gmres options = {.tolerance = 1e-12, .limit = 60, .restart = 30};
+    ps_gmres options = {.tolerance = 1e-12, .limit = 60, .restart = 5};
     ps_krylov_result result;
-    double *b, *g, *space, *tables, *work;
-    void *memory, *db, *dx, *dg, *out;
+    place_traces traces;
+    ps_interface problem;
+    double *b, *tables, *work;
+    void *memory, *db, *dx;
     PS_TRY(PS_ALLOC(&b, 3 * n, "vectors"));
-    PS_TRY(PS_ALLOC(&g, traces, "traces"));
     unit_load(&plan.grid, &stencil, b);
     PS_TRY(place_vector(&here, PS_DOUBLE, n, b, &db));
     PS_TRY(place_vector(&here, PS_DOUBLE, n, b, &dx)); /* fixed nodes are 0 */
-    PS_TRY(place_alloc(&here, 8 * traces, &dg));
-    PS_TRY(place_alloc(&here, 8 * traces, &out));
     PS_TRY(place_alloc(&here, ps_slab_device_bytes(&plan), &memory));
     PS_TRY(ps_slab_device_make(&plan, memory, here.stream, &box));
     PS_TRY(ps_slab_device_set_load(&box, 0, nodes[0], db, here.stream));
-    ps_slab_device_link link = {&box, here.stream, dg, out};
-    ps_interface problem = ps_slab_device_interface(&link, true);
-    PS_TRY(PS_ALLOC(&space, ps_interface_gmres_workspace(&problem, options.restart), "GMRES"));
-    if (fixed) {
-        ps_krylov_device_control control = {.tolerance = 1e-12, .limit = 1000};
-        void *sums;
-        PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg)); /* zeros */
-        PS_TRY(place_alloc(&here, ps_slab_device_fixed_workspace(&plan), &sums));
-        PS_TRY(ps_slab_device_fixed_point(&box, &control, dg, sums, here.stream, &result));
-    } else {
-        PS_TRY(ps_interface_gmres(&problem, &options, g, space, &result));
-        PS_TRY(place_put(&here, PS_DOUBLE, traces, g, dg));
-    }
-    PS_TRY(ps_slab_device_finish(&box, dg, here.stream));
+    PS_TRY(place_iteration(&here, &box, fixed ? 0 : options.restart, &traces, &problem));
+    if (fixed)
+        PS_TRY(ps_interface_fixed_point(&problem, 1e-12, 1000, traces.g, traces.space, &result));
+    else
+        PS_TRY(ps_interface_gmres(&problem, &options, traces.g, traces.space, &result));
+    PS_TRY(ps_slab_device_finish(&box, traces.g, here.stream));
     for (int64_t s = 0; s < slabs; ++s) {
         int64_t first = ps_slab_first(nodes[0], slabs, s);
         PS_TRY(ps_slab_device_field(&box, s, 0, ps_slab_first(nodes[0], slabs, s + 1) - first + 1,
@@ -218,15 +280,16 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
     ps_fast_solve(&host, b, b + 2 * n, work, 1);
     *error = distance(n, b + n, b + 2 * n);
     free(b);
-    free(g);
-    free(space);
+    free(traces.space);
     free(tables);
     free(work);
     return PS_OK;
 }
 
-int main(void)
+/* tiny: small sizes, for tools that slow it down a hundred times. */
+int main(int argc, char **argv)
 {
+    int sizes = argc > 1 && strcmp(argv[1], "tiny") == 0 ? 2 : 6;
     static const int64_t nodes[][3] = {{5, 3, 3},    {6, 5, 9},    {9, 19, 26},
                                        {13, 67, 35}, {21, 36, 70}, {36, 45, 150}};
     if (ps_device_count() == 0) {
@@ -238,7 +301,7 @@ int main(void)
         return 1;
     }
     for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision)
-        for (int i = 0; i < 6; ++i) {
+        for (int i = 0; i < sizes; ++i) {
             double error;
             ps_status status;
             for (int faces = 0; faces < 4; ++faces) {
@@ -252,7 +315,16 @@ int main(void)
                 count(status, error, rounding[precision], "exchange", precision, i);
             }
         }
-    for (int i = 4; i < 12; ++i) {
+    for (int i = 0; i < sizes; ++i) {
+        int64_t face = nodes[i][1] * nodes[i][2];
+        double error = NAN;
+        ps_status status = vectors(face, 1 + i, 1 + 20 * i - (i == 5), &error);
+        count(status, error, 1e-13, "vectors of traces", PS_DOUBLE, i);
+        error = NAN;
+        status = low_modes(face, 1 + i, &error);
+        count(status, error, 0, "low modes", PS_DOUBLE, i);
+    }
+    for (int i = 4; i < 2 * sizes + (sizes == 2); ++i) {
         double error = NAN;
         ps_status status = solve(nodes[i / 2], i / 2, i % 2 == 1, &error);
         count(status, error, 1e-9, i % 2 ? "slabs by fixed point" : "slabs by GMRES", PS_DOUBLE, i);

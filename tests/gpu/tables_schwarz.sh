@@ -3,16 +3,25 @@
 # this machine: vector operations, sparse products (ms) and methods (s, iterations) on the 15 matrices
 # of table 5, on the cores and on the CUDA device, and the libraries' times where there are some.
 # penstock-spmv-bench is found by PATH or in $BUILD/bin. HOST=no leaves out the cores, MATRICES="0 14"
-# takes these alone, ARGUMENTS go to the program (--precision fp32).
+# takes these alone, ARGUMENTS go to the program (--precision fp32). What the program says is kept in
+# KEEP where that is set, a file a matrix; a matrix that is there is not measured again. RECORDS=FILE
+# gets the same figures of the device as records of bench/results.
 set -eu
 [ -z "${BUILD:-}" ] || PATH=$BUILD/bin:$PATH
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=${KEEP:-}
+if [ -z "$work" ]; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
+mkdir -p "$work"
 host=--host
 [ "${HOST:-yes}" = yes ] || host=--no-host
 for m in ${MATRICES:-0 1 2 3 4 5 6 7 8 9 10 11 12 13 14}; do
+    file=$work/$(printf %02d "$m")
+    [ ! -s "$file" ] || continue
     # shellcheck disable=SC2086
-    penstock-spmv-bench --gravi "$m" --no-stencil --least-time 0.02 $host ${ARGUMENTS:-} > "$work/$(printf %02d "$m")"
+    penstock-spmv-bench --gravi "$m" --no-stencil --least-time 0.02 $host ${ARGUMENTS:-} > "$file.part"
+    mv "$file.part" "$file"
 done
 
 # One row a matrix: rows, entries, then the figures "section name" in the order of the arguments.
@@ -49,3 +58,43 @@ table() { # title, name of the section, what the libraries' figure is called
             "cuda_${method}_csr.iterations" "cuda_${method}_csr.ratio"
     done
 } > "${1:-/dev/stdout}"
+[ -n "${RECORDS:-}" ] || exit 0
+
+# A record for each matrix and operation. Floors: what must move, at the copy rate of an H200, 4.29 TB/s; vectors
+# of a method 104, 184, 168 bytes a row and iteration in fp64 beside its products.
+for file in "$work"/*; do
+    awk -v revision="${REVISION:-$(penstock-spmv-bench --version | awk '{ print $NF }' | tr -d '()')}" '
+        NF == 1 { section = $1; next }
+        section == "device" && $1 == "name" { $1 = ""; sub(/^ /, ""); device = $0; next }
+        { value[(/^ / ? section "." : "") $1] = $2 }
+        function put(name, what, theirs, scale, bytes,    time, beside) {
+            time = 1e6 * scale * value["cuda_" name ".time"]
+            if (!time) return
+            if (name ".iterations" in value || "cuda_" name ".iterations" in value)
+                what = what ", " value["cuda_" name ".iterations"] " iterations"
+            if (name ".time" in value) beside = sprintf("; cores %.6g us", 1e6 * scale * value[name ".time"])
+            if (theirs && ("cuda_" name "." theirs) in value)
+                beside = beside sprintf("; %s %.6g us", theirs == "cusparse_time" ? "cuSPARSE" : "cuBLAS",
+                    1e6 * scale * value["cuda_" name "." theirs])
+            printf "{\"case\": \"spmv-table/%s\", \"quantity\": \"%s, %s%s\", \"value\": %.6g, \"unit\": \"us\", ", \
+                value["rows"], what, precision, beside, time
+            printf "\"floor\": %.6g, \"fraction\": %.3f, \"size\": \"%s rows, %s entries\", ", bytes / 4.29e6, \
+                bytes / 4.29e6 / time, value["rows"], value["entries"]
+            printf "\"device\": \"%s\", \"revision\": \"%s\"}\n", device, revision
+        }
+        function count(name) { return value["cuda_" name ".iterations"] }
+        END {
+            precision = value["device.precision"]
+            size = precision == "fp32" ? 4 : 8
+            n = value["rows"]
+            product = (4 + size) * value["entries"] + (8 + 2 * size) * n
+            put("dscal", "scaling", "cublas_time", 1e-3, 2 * size * n)
+            put("daxpy", "y = a x + y", "cublas_time", 1e-3, 3 * size * n)
+            put("element_wise", "element-wise product", "cublas_time", 1e-3, 3 * size * n)
+            put("dot", "dot product", "cublas_time", 1e-3, 2 * size * n)
+            put("spmv_csr", "CSR product", "cusparse_time", 1e-3, product)
+            put("cg_csr", "P-CG, CSR", "", 1, count("cg_csr") * (product + 13 * size * n))
+            put("bicgstab_csr", "BiCGStab, CSR", "", 1, count("bicgstab_csr") * (2 * product + 23 * size * n))
+            put("bicgcr_csr", "P-BiCGCR, CSR", "", 1, count("bicgcr_csr") * (product + 21 * size * n))
+        }' "$file"
+done > "$RECORDS"

@@ -423,9 +423,9 @@ static void progress(void **state)
         }
         while (status == PS_OK && done < count) status = ps_task_queue_progress(f.queue, &done);
         assert_int_equal(status, failing ? PS_INVALID : PS_OK);
-        assert_int_equal(atomic_load(&executed[0]) >= (failing ? 71 : 60), 1);
         if (!failing) assert_true(done == 60);
-        ps_task_queue_close(&f.queue);
+        ps_task_queue_close(&f.queue); /* tasks that were taken before the bad one end first */
+        assert_true(atomic_load(&executed[0]) >= (failing ? 71 : 60));
     }
 }
 

@@ -33,6 +33,11 @@ $build many.h5 big.h5 --height 8 --box 0,0,0,1 --group 5000 > /dev/null || fail 
 expect 0 "" $fmm big.h5 other.h5 --accuracy 4 --force
 penstock-compare other.h5 all.h5 --tolerance 1e-12 > compared || { cat compared; fail "group sizes disagree"; }
 
+expect 0 "" $fmm many_tree.h5 sided.h5 --accuracy 4 --workers 2 --pairs one-sided
+penstock-compare sided.h5 all.h5 --tolerance 1e-12 > compared || { cat compared; fail "one-sided pairs disagree"; }
+expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 --workers 1 --pairs one-sided --force --host-memory 60M
+same other.h5 sided.h5
+
 # ---- the trace of the run: sound, and above its bound ----
 expect 0 good penstock-verify trace.h5
 expect 0 "makespan_over_lp" penstock-inspect trace.h5

@@ -26,6 +26,7 @@ typedef struct hbem_device {
     ps_hbem_device_far_report report;
     int64_t *close_first; /* [near_count + 1] on the host                              */
     double seconds[4];    /* upload; near regular; near close; far                     */
+    double of_size[PS_HBEM_FAR_SIZES]; /* far leaves one size after the other, where asked for */
 } hbem_device;
 
 static inline double hbem_device_now(void)
@@ -128,7 +129,6 @@ static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *lea
     d->far = (ps_hbem_device_far){.leaves = at + d->near_count,
                                   .blocks = blocks + d->near_count,
                                   .list = hbem_device_put(d, b->list, 4 * d->far_count),
-                                  .fallback = hbem_device_take(d, 4 * d->far_count),
                                   .report = hbem_device_put(d, &d->report, sizeof d->report),
                                   .arena = arena};
     memcpy(d->far.list_count, b->list_count, sizeof b->list_count);
@@ -176,6 +176,22 @@ static inline void hbem_device_run_near(hbem_device *d, int64_t pairs)
     free(host);
 }
 
+/* The sizes one after the other, to time each. */
+static inline void hbem_device_far_by_size(hbem_device *d)
+{
+    for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
+        double start = hbem_device_now();
+        ps_hbem_device_far own = d->far;
+        for (int other = 0; other < PS_HBEM_FAR_SIZES; ++other) {
+            if (other < size) own.list += d->far.list_count[other];
+            if (other != size) own.list_count[other] = 0;
+        }
+        hbem_case_ok(ps_hbem_device_far_run(&d->op, &own, d->stream));
+        hbem_case_ok(ps_stream_wait(d->stream));
+        d->of_size[size] = hbem_device_now() - start;
+    }
+}
+
 static inline void hbem_device_run_far(hbem_device *d, const ps_hbem_device_far_options *options,
                                        int64_t workspace)
 {
@@ -191,7 +207,10 @@ static inline void hbem_device_run_far(hbem_device *d, const ps_hbem_device_far_
     hbem_case_ok(ps_copy_to_device(d->stream, d->far.report, &d->report, sizeof d->report));
     hbem_case_ok(ps_stream_wait(d->stream));
     double start = hbem_device_now();
-    hbem_case_ok(ps_hbem_device_far_run(&d->op, &d->far, d->stream));
+    if (getenv("HBEM_SIZES"))
+        hbem_device_far_by_size(d);
+    else
+        hbem_case_ok(ps_hbem_device_far_run(&d->op, &d->far, d->stream));
     hbem_case_ok(ps_stream_wait(d->stream));
     d->seconds[3] = hbem_device_now() - start;
     hbem_case_ok(ps_copy_to_host(d->stream, &d->report, d->far.report, sizeof d->report));

@@ -12,6 +12,8 @@
 #include "kernels/common/counter_random.h"
 #include "kernels/schwarz/krylov_device.h"
 #include "kernels/schwarz/krylov_team.h"
+#include "kernels/schwarz/slab_device.h"
+#include "kernels/schwarz/traces_device.h"
 #include "kernels/schwarz/vectors_device.h"
 #include "runtime/memory.h"
 
@@ -109,6 +111,36 @@ static inline ps_status place_matrix(place *p, ps_precision precision, const ps_
     ps_status status = ps_csr_device_upload(out, m->row_start, m->columns, narrow, p->stream);
     free(narrow);
     return status;
+}
+
+/* All traces of a box on the device: vectors of an iteration, g among them. */
+typedef struct place_traces {
+    ps_traces_device device;
+    ps_interface_vectors vectors;
+    ps_slab_device_link link;
+    double *g, *space; /* device; the host's workspace of the iteration */
+} place_traces;
+
+/* restart 0: for the fixed point. g = 0. `out` stays where it is; its space is freed by the caller.
+ */
+static inline ps_status place_iteration(place *p, const ps_slab_device *box, int64_t restart,
+                                        place_traces *out, ps_interface *problem)
+{
+    int64_t traces = 2 * (box->plan.slabs - 1), vectors = restart + 1;
+    void *basis, *memory;
+    *out = (place_traces){.link = {box, p->stream}};
+    PS_TRY(place_alloc(p, 8 * traces * box->face * vectors, &basis));
+    PS_TRY(place_alloc(p, 8 * traces * box->face, (void **)&out->g));
+    PS_TRY(place_alloc(p, ps_traces_device_bytes(vectors, traces), &memory));
+    PS_TRY(ps_fill_zero(p->stream, out->g, 8 * traces * box->face));
+    out->device = (ps_traces_device){traces, box->face, 0, traces, p->stream, memory, out->space};
+    out->vectors = ps_traces_device_vectors(&out->device, basis);
+    *problem = ps_slab_device_interface(&out->link, &out->vectors, true);
+    int64_t space = restart > 0 ? ps_interface_gmres_workspace(problem, restart)
+                                : ps_interface_workspace(problem);
+    PS_TRY(PS_ALLOC(&out->space, space + traces * vectors, "an iteration"));
+    out->device.sums = out->space + space;
+    return PS_OK;
 }
 
 /* -1 .. 1 */

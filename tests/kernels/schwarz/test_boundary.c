@@ -42,9 +42,10 @@ static void equals_direct_sums(void **state)
     for (int c = 0; c < CELLS; ++c) density[c] = 500 * (check_random(&seed) - .3);
     for (int box = 0; box < 2; ++box) {
         ps_q1_grid g = make_grid(lengths[box]);
+        const ps_boundary_model model = {g, {1, 1, 1}, density};
         double largest = 0;
         for (int i = 0; i < NODES; ++i) u[i] = one[i] = -7;
-        check_ok(ps_boundary_potential(&g, density, PS_NEWTON, u));
+        check_ok(ps_boundary_potential(&model, PS_NEWTON, u));
         for (int i = 0; i < NODES; ++i) largest = fmax(largest, u[i]);
         for (int64_t i = 0; i < NODES; ++i) {
             int64_t at[3] = {i / (NY * NZ), i / NZ % NY, i % NZ};
@@ -52,10 +53,29 @@ static void equals_direct_sums(void **state)
             check_near(u[i], inside ? -7 : direct(&g, density, at), inside ? 0 : 1e-8 * largest, 0);
         }
         omp_set_num_threads(1);
-        check_ok(ps_boundary_potential(&g, density, PS_NEWTON, one));
+        check_ok(ps_boundary_potential(&model, PS_NEWTON, one));
         omp_set_num_threads(2);
         assert_memory_equal(u, one, sizeof u);
     }
+}
+
+/* Nodes of a grid whose elements are 2 x 1 x 3 cells: those of the fine one. */
+static void picks_nodes(void **state)
+{
+    enum { CX = (NX - 1) / 2 + 1, CZ = (NZ - 1) / 3 + 1 };
+    static double density[CELLS], fine[NODES], coarse[CX * NY * CZ];
+    ps_q1_grid g = make_grid((const double[3]){8000, 11000, 6000});
+    uint64_t seed = 4;
+    for (int c = 0; c < CELLS; ++c) density[c] = check_random(&seed);
+    check_ok(ps_boundary_potential(&(ps_boundary_model){g, {1, 1, 1}, density}, 1, fine));
+    check_ok(ps_boundary_potential(&(ps_boundary_model){g, {2, 1, 3}, density}, 1, coarse));
+    for (int i = 0; i < CX; ++i)
+        for (int j = 0; j < NY; ++j)
+            for (int k = 0; k < CZ; ++k) {
+                bool inside = i % (CX - 1) && j % (NY - 1) && k % (CZ - 1);
+                double expected = inside ? 0 : fine[(2 * i * NY + j) * NZ + 3 * k];
+                check_near(coarse[(i * NY + j) * CZ + k], expected, 0, 0);
+            }
 }
 
 /* The expansion meets the closed form where it takes over. */
@@ -79,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #ifdef PS_WITH_FFTW
         cmocka_unit_test(equals_direct_sums),
+        cmocka_unit_test(picks_nodes),
 #endif
         cmocka_unit_test(expansion_meets_prisms),
     };

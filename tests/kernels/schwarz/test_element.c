@@ -11,38 +11,44 @@ static ps_q1_grid small_grid(void)
 {
     ps_q1_grid grid;
     check_ok(ps_q1_grid_make((const int64_t[3]){5, 4, 6}, (const double[3]){3, 2, 7}, &grid));
+    grid.lumped = .3;
     return grid;
 }
 
-/* Rows add up to 0; f = x has the energy hx hy hz of |grad f|^2 = 1, whatever the direction. */
+/* Rows add up to 0; f = x has the energy hx hy hz of |grad f|^2 = 1, whatever the direction and the
+ * share of lumped masses. */
+static void check_stiffness(const double h[3], int axis, double lumped)
+{
+    ps_q1_grid grid = {.spacing = {h[0], h[1], h[2]}, .lumped = lumped};
+    double k[8][8], energy = 0;
+    ps_element_stiffness(&grid, k);
+    for (int r = 0; r < 8; ++r) {
+        double sum = 0, product = 0;
+        for (int c = 0; c < 8; ++c) {
+            sum += k[r][c];
+            product += k[r][c] * h[axis] * (c >> (2 - axis) & 1);
+            assert_true(k[r][c] == k[c][r]);
+        }
+        check_near(sum, 0, 1e-14, 0);
+        energy += product * h[axis] * (r >> (2 - axis) & 1);
+    }
+    check_near(energy, h[0] * h[1] * h[2], 0, 1e-14);
+}
+
 static void stiffness_of_linear_functions(void **unused)
 {
     const double h[3] = {.7, 1.3, .2};
-    double k[8][8];
-    ps_element_stiffness(h, k);
-    for (int axis = 0; axis < 3; ++axis) {
-        double energy = 0;
-        for (int r = 0; r < 8; ++r) {
-            double sum = 0, product = 0;
-            for (int c = 0; c < 8; ++c) {
-                sum += k[r][c];
-                product += k[r][c] * h[axis] * (c >> (2 - axis) & 1);
-                assert_true(k[r][c] == k[c][r]);
-            }
-            check_near(sum, 0, 1e-14, 0);
-            energy += product * h[axis] * (r >> (2 - axis) & 1);
-        }
-        check_near(energy, h[0] * h[1] * h[2], 0, 1e-14);
-    }
+    for (int way = 0; way < 6; ++way) check_stiffness(h, way % 3, way < 3 ? 0 : .5);
 }
 
 static void faces_have_area_and_slope(void **unused)
 {
     const double h[3] = {.7, 1.3, .2};
+    const ps_q1_grid grid = {.spacing = {h[0], h[1], h[2]}, .lumped = .5};
     for (int axis = 0; axis < 3; ++axis) {
         double mass[4][4], stiffness[4][4], area = 0, energy = 0;
         double first = h[axis == 0 ? 1 : 0], other = h[axis == 2 ? 1 : 2];
-        ps_face_element(h, axis, mass, stiffness);
+        ps_face_element(&grid, axis, mass, stiffness);
         for (int r = 0; r < 4; ++r)
             for (int c = 0; c < 4; ++c) {
                 area += mass[r][c];

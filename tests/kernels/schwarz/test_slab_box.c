@@ -7,11 +7,14 @@
 #include "runtime/memory.h"
 #include "tests/check.h"
 
+static double lumped; /* share of the masses, 0 but in a test of it */
+
 static ps_q1_grid grid_of(int64_t nx, int64_t ny, int64_t nz)
 {
     ps_q1_grid grid;
     check_ok(
         ps_q1_grid_make((const int64_t[3]){nx, ny, nz}, (const double[3]){250, 250, 15}, &grid));
+    grid.lumped = lumped;
     return grid;
 }
 
@@ -81,7 +84,8 @@ static ps_transmission best_of(ps_transmission_kind kind, double *rho)
     ps_symbol symbol = {500, memory[0], memory[1], memory[2]};
     double least, largest;
     ps_face_range(&grid, &least, &largest);
-    ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, grid.spacing[0]}, &symbol);
+    ps_symbol_fill(&(ps_symbol_range){sqrt(least), sqrt(largest), 0, ps_symbol_length(&grid)},
+                   &symbol);
     ps_transmission_search search = {kind, &symbol, {log(.2), log(grid.spacing[0] / sqrt(12))}, 1};
     ps_transmission t;
     ps_cmaes_result result;
@@ -113,6 +117,20 @@ static void factors_of_the_discrete_symbol(void **unused)
         check_near(measured[0], sqrt(rho), 0, .01);
         check_near(factor_of(t, 4, true), measured[1], 0, .01);
     }
+}
+
+/* Likewise with half the masses lumped. */
+static void factors_with_lumped_masses(void **unused)
+{
+    lumped = PS_LUMPED_FOURTH;
+    for (int kind = 0; kind < PS_TRANSMISSION_KINDS; ++kind) {
+        double rho;
+        ps_transmission t = best_of(kind, &rho);
+        double measured = factor_of(t, 4, false);
+        check_near(measured, sqrt(rho), 0, .015);
+        check_near(factor_of(t, 4, true), measured, 0, .01);
+    }
+    lumped = 0;
 }
 
 /* ---- answers ---- */
@@ -179,8 +197,8 @@ static void all_ways_lead_to_the_answer(void **unused)
         if (c / 2 % 3 == 0)
             check_ok(ps_interface_fixed_point(&problem, 1e-14, 100, f.g, f.space, &result));
         else if (c / 2 % 3 == 1)
-            check_ok(
-                ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60, false}, f.g, f.space, &result));
+            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60, false}, f.g, f.space,
+                                        &result));
         else
             check_ok(ps_slab_box_sweeps(&f.box, 1e-14, 100, f.g, &result));
         check_ok(ps_slab_box_finish(&f.box, f.g));
@@ -208,7 +226,8 @@ static void full_coarse_space_is_exact(void **unused)
         ps_interface problem = ps_slab_box_interface(&f.box, true);
         ps_krylov_result result;
         if (c % 2)
-            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-12, 3, 3, false}, f.g, f.space, &result));
+            check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-12, 3, 3, false}, f.g, f.space,
+                                        &result));
         else
             check_ok(ps_interface_fixed_point(&problem, 1e-12, 3, f.g, f.space, &result));
         assert_true(result.iterations <= 2);
@@ -243,6 +262,84 @@ static void restarts(void **unused)
     check_fails(ps_interface_gmres(&problem, &(ps_gmres){1e-8, 5, 60, false}, f.g, f.space, &cut),
                 PS_FAILED, "5 iterations");
     close_box(&f);
+    free(w.load);
+    free(w.u);
+}
+
+/* ---- vectors elsewhere ---- */
+
+/* `Elsewhere` is memory of its own here; sums are taken as the cores take them. */
+static ps_status table_dots(void *context, int64_t count, const double *a, const double *b,
+                            double *parts)
+{
+    const ps_interface *p = context;
+    int64_t face = p->size / p->traces;
+    memset(parts, 0, (size_t)(count * p->all) * sizeof *parts);
+    for (int64_t v = 0; v < count; ++v)
+        for (int64_t i = 0; i < p->size; ++i)
+            parts[v * p->all + p->first + i / face] += a[v * p->size + i] * b[i];
+    return PS_OK;
+}
+
+static ps_status table_add(void *context, int64_t count, const double *factors, const double *a,
+                           double *y)
+{
+    const ps_interface *p = context;
+    for (int64_t v = 0; v < count; ++v)
+        for (int64_t i = 0; i < p->size; ++i) y[i] += factors[v] * a[v * p->size + i];
+    return PS_OK;
+}
+
+static ps_status table_subtract(void *context, const double *x, double *y)
+{
+    const ps_interface *p = context;
+    for (int64_t i = 0; i < p->size; ++i) y[i] = x[i] - y[i];
+    return PS_OK;
+}
+
+static ps_status table_divide(void *context, double by, double *x)
+{
+    const ps_interface *p = context;
+    for (int64_t i = 0; i < p->size; ++i) x[i] /= by;
+    return PS_OK;
+}
+
+/* By a table of operations: the same iterations and answer as on the cores. */
+static void vectors_may_live_elsewhere(void **unused)
+{
+    whole w = make_whole();
+    ps_krylov_result here, there;
+    ps_slab_box_plan plan = {.grid = w.grid,
+                             .slabs = 4,
+                             .transmission = {{.3, .1}, {2, 3}},
+                             .modes = false,
+                             .threads = 1,
+                             .load = w.load};
+    for (int gmres = 0; gmres < 2; ++gmres) {
+        fixture f = open_box(&plan), other = open_box(&plan);
+        const ps_gmres options = {1e-12, 200, 5, false};
+        ps_interface problem = ps_slab_box_interface(&f.box, true), elsewhere = problem;
+        ps_interface_vectors table = {&elsewhere, NULL,           table_dots,
+                                      table_add,  table_subtract, table_divide};
+        check_ok(PS_ALLOC(&table.basis, 6 * problem.size, "vectors"));
+        elsewhere = ps_slab_box_interface(&other.box, true);
+        elsewhere.vectors = &table;
+        assert_int_equal(ps_interface_workspace(&elsewhere), problem.all);
+        if (gmres) {
+            check_ok(ps_interface_gmres(&problem, &options, f.g, f.space, &here));
+            check_ok(ps_interface_gmres(&elsewhere, &options, other.g, other.space, &there));
+        } else {
+            check_ok(ps_interface_fixed_point(&problem, 1e-12, 200, f.g, f.space, &here));
+            check_ok(
+                ps_interface_fixed_point(&elsewhere, 1e-12, 200, other.g, other.space, &there));
+        }
+        assert_int_equal(here.iterations, there.iterations);
+        check_ok(ps_slab_box_finish(&other.box, other.g));
+        check_answer(&other, &w);
+        free(table.basis);
+        close_box(&f);
+        close_box(&other);
+    }
     free(w.load);
     free(w.u);
 }
@@ -345,9 +442,11 @@ int main(void)
         cmocka_unit_test(layers_are_spread),
         cmocka_unit_test(factors_of_closed_forms),
         cmocka_unit_test(factors_of_the_discrete_symbol),
+        cmocka_unit_test(factors_with_lumped_masses),
         cmocka_unit_test(all_ways_lead_to_the_answer),
         cmocka_unit_test(full_coarse_space_is_exact),
         cmocka_unit_test(restarts),
+        cmocka_unit_test(vectors_may_live_elsewhere),
         cmocka_unit_test(gmres_continues_to_the_same_bits),
         cmocka_unit_test(refusals),
     };

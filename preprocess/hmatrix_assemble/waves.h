@@ -1,0 +1,88 @@
+/*
+ * The CUDA backend's own: chunks go to the device in *waves*, as many consecutive ones as suit it,
+ * so that it is full. A wave is computed into an arena, and packed in the order of the file; while
+ * the next wave is computed, a thread copies the chunks of this one to pinned memory, one after the
+ * other, and hands them over. What is in a wave changes no bits.
+ */
+#ifndef PS_PREPROCESS_HMATRIX_WAVES_H
+#define PS_PREPROCESS_HMATRIX_WAVES_H
+
+#include "backend.h"
+#include "kernels/common/copy_ranges.h"
+#include "kernels/hbem/device_assembly.h"
+#include "runtime/background.h"
+
+/* Memory that grows as it is needed. */
+typedef struct room {
+    void *base;
+    int64_t bytes;
+} room;
+
+/* A wave: its leaves in the order of the device, and their values in the order of the file. */
+typedef struct wave {
+    int64_t chunk, end; /* chunks [chunk, end)     */
+    int64_t first;      /* leaf of the matrix      */
+    ps_hbem_device_batch batch;
+    int32_t *element; /* [batch.count] where a leaf is in the batch           */
+    ps_range *ranges; /* [batch.count] of a leaf, from the arena to `packed`  */
+    int64_t capacity; /* leaves that arrays have room for                     */
+    room packed;      /* on the device                                        */
+} wave;
+
+enum {
+    PLACE_AT,
+    PLACE_BLOCKS,
+    PLACE_LIST,
+    PLACE_COUNTS,
+    PLACE_FIRST,
+    PLACE_REPORT,
+    PLACE_CLOSE,
+    PLACE_WORK,
+    PLACE_RANGES,
+    PLACE_ARENA,
+    PLACES
+};
+
+typedef struct cuda_backend {
+    leaf_backend base;
+    char label[32];
+    int64_t memory, chunk_bytes, planned; /* as in leaf_device; chunks */
+    int64_t item_bytes;
+    ps_device *device;
+    ps_stream *stream, *copies; /* of this thread; of the one that hands over */
+    ps_hbem_device_operator op;
+    void *sides[2], *triangles, *rules; /* on the device            */
+    room there[PLACES];                 /* likewise                 */
+    room pinned[LEAF_CHUNKS_KEPT + 1];  /* chunks on their way      */
+    int64_t handed;                     /* chunks so far            */
+    wave waves[2];
+    int32_t *counts; /* [counted] close pairs of near leaves, and where they begin */
+    int64_t *close_first, counted;
+    const ps_hmatrix_chunks *chunks; /* of the present run */
+    const leaf_taker *taker;
+    wave *handing;
+    ps_background hand;
+    double allocating, copying, waiting; /* seconds: the last for the thread that hands over */
+    int64_t wave_count, left;            /* leaves that the cores did */
+} cuda_backend;
+
+/* Makes room for so many bytes; what was there is lost. */
+ps_status cuda_grow(cuda_backend *b, room *r, int64_t bytes);
+ps_status cuda_grow_pinned(cuda_backend *b, room *r, int64_t bytes);
+
+int cuda_rank_limit(const cuda_backend *b);
+
+/* ---- cuda_wave.c ---- */
+
+/* Computes and packs the leaves of a wave, whose chunk and end are set, within an arena that is
+ * there. Returns when the device is done. */
+ps_status cuda_wave_compute(cuda_backend *b, wave *w);
+void cuda_wave_release(cuda_backend *b, wave *w);
+
+/* ---- cuda_hand.c ---- */
+
+/* Copies and hands over the chunks of b->handing; for a thread. */
+ps_status cuda_hand_over(void *backend);
+void cuda_release_chunk(leaf_chunk *chunk);
+
+#endif

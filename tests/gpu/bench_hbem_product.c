@@ -1,0 +1,182 @@
+/*
+ * bench_hbem_product: products with H-matrices that lie on a CUDA device: trees and leaves of a
+ * hull of 115,000 unknowns (waves, k = 4.19) and of a sphere of 1.5 million (Laplace), ranks about
+ * those of an eps of 1e-4, random numbers. All chunks at once, and in runs of chunks as when they
+ * are streamed. JSON records; talk on stderr. Arguments: the names of cases; all if there are none.
+ *
+ * Floor: bytes of all values as stored, read once at 4.58 TB/s.
+ */
+#include <stdio.h>
+
+#include "runtime/program.h"
+#include "tests/support/hbem_bodies.h"
+#include "tests/support/hbem_product_device.h"
+
+enum { ROUNDS = 7, CHUNKS = 64 };
+
+typedef struct bench_case {
+    const char *name;
+    int n;
+    double half, k;
+    bool symmetric;
+    ps_precision precision;
+    int leaf;
+} bench_case;
+
+static const bench_case cases[] = {
+    {"hbem-product/hull-dlp-fp32", 28, 31, 4.18879, false, PS_SINGLE, 32},
+    {"hbem-product/hull-hyps-fp32", 28, 31, 4.18879, true, PS_SINGLE, 32},
+    {"hbem-product/hull-dlp-fp64", 28, 31, 4.18879, false, PS_DOUBLE, 32},
+    {"hbem-product/sphere-1m5-slp-fp32", 612, 0, 0, true, PS_SINGLE, 48},
+    {"hbem-product/sphere-1m5-dlp-fp32", 612, 0, 0, false, PS_SINGLE, 48},
+};
+
+/* Leaves with ranks: more where clusters are wider. */
+static void make_leaves(random_hmatrix *h, const bench_case *of)
+{
+    hbem_case body;
+    ps_cluster_tree tree;
+    if (of->half > 0)
+        hbem_hull_make(&body, of->n, of->half);
+    else
+        hbem_ball_make(&body, of->n);
+    hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
+    hbem_tree_make(&tree, &body.space, of->leaf);
+    ps_block_tree blocks = {&tree, &tree, 2, of->symmetric};
+    int64_t count = ps_block_tree_leaves(&blocks, NULL);
+    h->leaves = malloc((size_t)count * sizeof *h->leaves);
+    ps_block_tree_leaves(&blocks, h->leaves);
+    h->matrix = (ps_hmatrix){.rows = body.space.dofs,
+                             .columns = body.space.dofs,
+                             .leaf_count = count,
+                             .parts = of->k > 0 ? 2 : 1,
+                             .symmetric = of->symmetric,
+                             .precision = of->precision,
+                             .leaves = h->leaves};
+    hbem_case_ok(ps_hmatrix_init(&h->matrix));
+    double density = (double)body.space.dofs / (of->half > 0 ? 1400 : 4 * M_PI);
+    for (int64_t l = 0; l < count; ++l) {
+        const ps_hmatrix_leaf *at = &h->leaves[l];
+        int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+        int64_t least = m < n ? m : n,
+                rank = (int64_t)(8 + of->k * sqrt((double)least / density) / 2);
+        h->matrix.blocks[l].rank = at->far && rank * (m + n) < m * n ? rank : PS_RANK_DENSE;
+    }
+    hbem_tree_free(&tree);
+    hbem_case_release(&body);
+}
+
+/* Random numbers everywhere on the device. */
+static void fill_images(product_place *p, int64_t bytes)
+{
+    enum { PIECE = 64 << 20 };
+    uint64_t seed = 9;
+    double *numbers = malloc(PIECE);
+    float *halves = (float *)numbers;
+    bool single = p->d.tables.matrix->precision == PS_SINGLE;
+    for (int64_t i = 0; i < PIECE / (single ? 4 : 8); ++i) {
+        double number = 2 * check_random(&seed) - 1;
+        single ? (halves[i] = (float)number) : (numbers[i] = number);
+    }
+    for (int64_t at = 0; at < bytes; at += PIECE)
+        hbem_case_ok(ps_copy_to_device(p->stream, (char *)p->images + at, numbers,
+                                       bytes - at < PIECE ? bytes - at : PIECE));
+    hbem_case_ok(ps_stream_wait(p->stream));
+    free(numbers);
+}
+
+static void product(product_place *p, int64_t run)
+{
+    const ps_product_tables *t = &p->d.tables;
+    hbem_case_ok(ps_product_device_begin(&p->d, p->stream));
+    for (int64_t c = 0; c < t->chunks; c += run)
+        hbem_case_ok(
+            ps_product_device_run(&p->d, c, c + run < t->chunks ? run : t->chunks - c, p->stream));
+    hbem_case_ok(ps_product_device_end(&p->d, p->stream));
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median seconds. */
+static double time_products(product_place *p, int64_t run)
+{
+    ps_event *start, *end;
+    double seconds[ROUNDS];
+    hbem_case_ok(ps_event_open(ps_stream_device(p->stream), &start));
+    hbem_case_ok(ps_event_open(ps_stream_device(p->stream), &end));
+    for (int round = -1; round < ROUNDS; ++round) {
+        hbem_case_ok(ps_event_record(start, p->stream));
+        product(p, run);
+        hbem_case_ok(ps_event_record(end, p->stream));
+        hbem_case_ok(ps_event_sync(end));
+        if (round >= 0) hbem_case_ok(ps_event_seconds(start, end, &seconds[round]));
+    }
+    ps_event_close(&start);
+    ps_event_close(&end);
+    qsort(seconds, ROUNDS, sizeof *seconds, by_size);
+    return seconds[ROUNDS / 2];
+}
+
+static void bench(const bench_case *of, ps_stream *stream)
+{
+    static const int64_t sides[] = {1, 2, 4, 8, 16};
+    random_hmatrix h = {.chunks = CHUNKS, .chunk_first = calloc(CHUNKS + 1, 8)};
+    random_tables r = {0};
+    product_place p;
+    make_leaves(&h, of);
+    for (int64_t c = 0; c <= CHUNKS; ++c) h.chunk_first[c] = h.matrix.leaf_count * c / CHUNKS;
+    random_tables_fill(&r, &h);
+    product_place_open(&p, &r.tables, r.memory, NULL, 16, stream);
+    fill_images(&p, r.bytes);
+    p.d.sides = 16;
+    double *x = malloc((size_t)(16 * h.matrix.parts * h.matrix.columns) * 8);
+    for (int64_t i = 0; i < 16 * h.matrix.parts * h.matrix.columns; ++i) x[i] = sin((double)i);
+    hbem_case_ok(ps_copy_to_device(stream, p.d.x, x, 16 * h.matrix.parts * h.matrix.columns * 8));
+    hbem_case_ok(ps_product_device_locate(&p.d, 0, CHUNKS, p.images, stream));
+    double stored = 0, size = of->precision == PS_SINGLE ? 4 : 8;
+    for (int64_t l = 0; l < h.matrix.leaf_count; ++l)
+        stored += size * (double)ps_hmatrix_numbers(&h.matrix, l, h.matrix.blocks[l].rank);
+    fprintf(stderr,
+            "%s: N %lld, %lld leaves, %.2f GB stored, %.2f GB on the device, tables %.2f GB\n",
+            of->name, (long long)h.matrix.rows, (long long)h.matrix.leaf_count, stored / 1e9,
+            (double)r.bytes / 1e9, (double)r.tables.device_bytes / 1e9);
+    for (int i = 0; i < 6; ++i) {
+        int64_t run = i < 5 ? CHUNKS : 2;
+        p.d.sides = i < 5 ? sides[i] : 1;
+        double seconds = time_products(&p, run), floor = stored / 4.58e12;
+        printf(
+            "{\"case\": \"%s\", \"quantity\": \"product, %lld %s%s\", \"value\": %.4g, \"unit\": "
+            "\"ms\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"N = %lld, %.3g GB, made-up "
+            "ranks%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
+            of->name, (long long)p.d.sides, p.d.sides == 1 ? "side" : "sides",
+            run < CHUNKS ? ", in 32 runs of chunks" : "", 1e3 * seconds, 1e3 * floor,
+            floor / seconds, (long long)h.matrix.rows, stored / 1e9,
+            of->symmetric ? ", upper half" : "", ps_device_describe(ps_stream_device(stream)).name,
+            ps_revision());
+        fflush(stdout);
+    }
+    free(x);
+    product_place_close(&p);
+    random_tables_free(&r);
+    random_hmatrix_free(&h);
+}
+
+int main(int argc, char **argv)
+{
+    ps_device *device = NULL;
+    ps_stream *stream = NULL;
+    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
+    hbem_case_ok(ps_stream_open(device, &stream));
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+        bool wanted = argc < 2;
+        for (int a = 1; a < argc; ++a) wanted |= strcmp(argv[a], cases[c].name) == 0;
+        if (wanted) bench(&cases[c], stream);
+    }
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+    return 0;
+}
