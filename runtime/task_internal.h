@@ -28,6 +28,7 @@ struct task {
     void *arguments;
     task_edge *successors, *before; /* before: only with keep_edges */
     int access_count, before_count;
+    int place;      /* ps_ready_task */
     int pending;    /* predecessors that are not done                               */
     task_state state;
     int64_t number; /* by insertion                                                 */
