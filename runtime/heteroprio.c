@@ -306,25 +306,22 @@ static bool leaves(const ps_heteroprio *h, const bucket *b)
            b->spec.cpu >= 0 && has_better(h, b) && kind_keeps_balance(h, b);
 }
 
-/* Of two buckets of one queue: the one with a task for this place, then with the older one. */
-static bool comes_first(const ps_heteroprio *h, const bucket *a, const bucket *b, int place)
+static bool is_older(const ps_heteroprio *h, const bucket *a, const bucket *b, int place)
 {
-    bool own = place >= 0 && a->rings[place].count, other = place >= 0 && b->rings[place].count;
-    if (own != other) return own;
     return head_of(ring_for(h, a, place))->sequence < head_of(ring_for(h, b, place))->sequence;
 }
 
-/* The bucket that a worker of this kind takes from; NULL: none. Without priorities all buckets are
- * one queue, as are those of equal priority. */
+/* The bucket that a worker of this kind takes from, of those with tasks for a place (-1: of all);
+ * NULL: none. Without priorities all buckets are one queue, as are those of equal priority. */
 static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind, int place)
 {
     const bucket *best = NULL;
     bool eager = h->policy == PS_SCHEDULE_EAGER;
     for (int i = 0; i < h->polled[kind]; ++i) {
         const bucket *b = &h->buckets[h->order[kind][i]];
-        if (b->count == 0) continue;
+        if ((place < 0 ? b->count : b->rings[place].count) == 0) continue;
         if (best && !eager && priority(b, kind) != priority(best, kind)) break;
-        if (best && !comes_first(h, b, best, place)) continue;
+        if (best && !is_older(h, b, best, place)) continue;
         if (eager || (kind == PS_WORKER_GPU ? !leaves(h, b) : may_take(h, b))) best = b;
     }
     return (bucket *)best;
@@ -334,6 +331,7 @@ int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind, int place)
 {
     if (h->places == 1) place = -1;
     bucket *b = h->waiting ? choose(h, kind, place) : NULL;
+    if (h->waiting && !b && place >= 0) b = choose(h, kind, -1);
     if (!b) return -1;
     ring *r = ring_for(h, b, place);
     ps_ready_task ready = head_of(r)->ready;

@@ -61,8 +61,8 @@ typedef struct ps_heteroprio_config {
 typedef struct ps_ready_task {
     int64_t task; /* the caller's number, >= 0                                                */
     double cpu_seconds, gpu_seconds;
-    int place; /* the GPU worker, from 0 on, that has its data or is to have them: among tasks that
-                  come next that one takes those for it first, then any other               */
+    int place; /* the GPU worker, from 0 on, that has its data or is to have them: that one takes
+                  others' tasks only while there are none for it                             */
 } ps_ready_task;
 
 typedef struct ps_heteroprio ps_heteroprio;
