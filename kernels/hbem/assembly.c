@@ -6,13 +6,11 @@
 
 #include "kernels/hbem/entries_internal.h"
 #include "kernels/hbem/skeleton.h"
+#include "runtime/blas_threads.h"
 #include "runtime/first_failure.h"
 
 /* Pivots that are rounding errors, relative to the largest entry (numerics guide 2). */
 static const double zero_of[PS_PRECISION_COUNT] = {[PS_SINGLE] = 4e-7, [PS_DOUBLE] = 1e-13};
-
-/* Threads own leaves; the LAPACK of a leaf must not start threads of its own. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 static ps_hbem_range rows_of(const ps_hmatrix_leaf *leaf)
 {
@@ -250,7 +248,7 @@ ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
 {
     ps_failure failure = {0};
     PS_TRY(ps_hbem_operator_check(assembly->op));
-    if (openblas_set_num_threads) openblas_set_num_threads(1);
+    (void)ps_blas_threads_single(); /* threads own leaves */
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t leaf = 0; leaf < assembly->leaf_count; ++leaf) {
         if (ps_has_failed(&failure)) continue;
