@@ -46,13 +46,16 @@ typedef struct ps_task_summary {
 } ps_task_summary;
 ps_status ps_task_trace_summarise(const ps_task_trace *trace, ps_task_summary *out);
 
-/* Of one worker; idle is what is left of the makespan. */
+/* Of one worker. Overhead is the time from when it was free and its next task ready until it took
+ * that task; not for a CPU worker with a task that has GPU code, which it may have had to leave.
+ * Idle is what is left of the makespan. */
 typedef struct ps_worker_times {
     int64_t tasks;
-    double busy, waited, idle, bytes; /* s, s, s, B */
+    double busy, waited, overhead, idle, bytes; /* s, s, s, s, B */
 } ps_worker_times;
 /* out[cpus + gpus]. */
-void ps_task_trace_workers(const ps_task_trace *trace, double makespan, ps_worker_times *out);
+ps_status ps_task_trace_workers(const ps_task_trace *trace, const ps_task_summary *summary,
+                                ps_worker_times *out);
 
 /* Could it have been? No task of a worker before the former one ended, none before those it waited
  * for, the bound's certificate holds and LP is not above the makespan. PS_INVALID and which is

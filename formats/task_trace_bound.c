@@ -90,24 +90,7 @@ ps_status ps_task_trace_summarise(const ps_task_trace *trace, ps_task_summary *o
     return status;
 }
 
-void ps_task_trace_workers(const ps_task_trace *trace, double makespan, ps_worker_times *out)
-{
-    int workers = trace->cpus + trace->gpus;
-    for (int w = 0; w < workers; ++w) out[w] = (ps_worker_times){0};
-    for (int64_t t = 0; t < trace->count; ++t) {
-        const ps_task_record *r = &trace->records[t];
-        ps_worker_times *own = &out[r->worker];
-        ++own->tasks;
-        own->busy += r->end - r->start;
-        own->waited += r->waited;
-        own->bytes += r->bytes;
-    }
-    for (int w = 0; w < workers; ++w) out[w].idle = makespan - out[w].busy - out[w].waited;
-}
-
-/* ---- could it have been? ---- */
-
-static const double tolerance = 1e-9; /* s */
+/* ---- workers ---- */
 
 typedef struct placed {
     int worker;
@@ -121,13 +104,56 @@ static int by_worker(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+/* All tasks by worker and order; the caller frees them. */
+static ps_status place_tasks(const ps_task_trace *trace, placed **out)
+{
+    PS_TRY(PS_ALLOC(out, trace->count, "the order of tasks"));
+    for (int64_t t = 0; t < trace->count; ++t)
+        (*out)[t] = (placed){trace->records[t].worker, trace->records[t].order, t};
+    qsort(*out, (size_t)trace->count, sizeof **out, by_worker);
+    return PS_OK;
+}
+
+/* Between the former task's end and this one's beginning. */
+static double overhead_of(const ps_task_trace *trace, const ps_task_record *r, double former_end)
+{
+    bool chosen = r->worker < trace->cpus && trace->gpus > 0 && !isinf(r->gpu_seconds);
+    double late = r->start - r->waited - fmax(former_end, r->ready);
+    return chosen ? 0 : fmax(late, 0);
+}
+
+ps_status ps_task_trace_workers(const ps_task_trace *trace, const ps_task_summary *summary,
+                                ps_worker_times *out)
+{
+    placed *all;
+    int workers = trace->cpus + trace->gpus;
+    PS_TRY(place_tasks(trace, &all));
+    for (int w = 0; w < workers; ++w) out[w] = (ps_worker_times){0};
+    for (int64_t i = 0; i < trace->count; ++i) {
+        const ps_task_record *r = &trace->records[all[i].task];
+        bool first = i == 0 || all[i - 1].worker != r->worker;
+        ps_worker_times *own = &out[r->worker];
+        ++own->tasks;
+        own->busy += r->end - r->start;
+        own->waited += r->waited;
+        own->overhead +=
+            overhead_of(trace, r, first ? summary->begin : trace->records[all[i - 1].task].end);
+        own->bytes += r->bytes;
+    }
+    for (int w = 0; w < workers; ++w)
+        out[w].idle = summary->makespan - out[w].busy - out[w].waited - out[w].overhead;
+    free(all);
+    return PS_OK;
+}
+
+/* ---- could it have been? ---- */
+
+static const double tolerance = 1e-9; /* s */
+
 static ps_status verify_workers(const ps_task_trace *trace)
 {
     placed *all;
-    PS_TRY(PS_ALLOC(&all, trace->count, "the order of tasks"));
-    for (int64_t t = 0; t < trace->count; ++t)
-        all[t] = (placed){trace->records[t].worker, trace->records[t].order, t};
-    qsort(all, (size_t)trace->count, sizeof *all, by_worker);
+    PS_TRY(place_tasks(trace, &all));
     ps_status status = PS_OK;
     for (int64_t i = 1; i < trace->count && status == PS_OK; ++i) {
         const ps_task_record *former = &trace->records[all[i - 1].task];
@@ -146,8 +172,10 @@ static ps_status verify_dependencies(const ps_task_trace *trace)
     for (int64_t t = 0; t < trace->count && trace->first; ++t)
         for (int64_t e = trace->first[t]; e < trace->first[t + 1]; ++e)
             if (trace->records[t].start < trace->records[trace->before[e]].end - tolerance)
-                return ps_fail(PS_INVALID, "task %lld starts before task %lld, for which it waits, "
-                                           "has ended", (long long)t, (long long)trace->before[e]);
+                return ps_fail(PS_INVALID,
+                               "task %lld starts before task %lld, for which it waits, "
+                               "has ended",
+                               (long long)t, (long long)trace->before[e]);
     return PS_OK;
 }
 

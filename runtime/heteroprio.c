@@ -20,6 +20,7 @@ typedef struct bucket {
     double gpu_seconds;                       /* forecast of those that wait             */
     double expected_seconds[PS_WORKER_KINDS]; /* forecasts of all expected        */
     double by_cpu[PS_WORKER_KINDS];           /* forecasts of those that CPU workers took */
+    double taken[PS_WORKER_KINDS];            /* forecasts of those that anybody took     */
     double pushed[PS_WORKER_KINDS];           /* forecasts of all that were ever pushed  */
     double expected[PS_WORKER_KINDS];         /* forecasts and seconds of those observed */
     double observed[PS_WORKER_KINDS];
@@ -154,26 +155,50 @@ static double speedup(const bucket *b)
     return s * b->factor[PS_WORKER_CPU] / b->factor[PS_WORKER_GPU];
 }
 
+/* The speedup of all tasks of a kind together. */
+static double kind_speedup(const ps_heteroprio *h, int kind)
+{
+    double cpu = 0, gpu = 0;
+    for (int i = 0; i < h->bucket_count; ++i) {
+        const bucket *b = &h->buckets[i];
+        if (b->spec.kind != kind || b->spec.gpu < 0 || !(b->pushed[PS_WORKER_GPU] > 0)) continue;
+        cpu += b->pushed[PS_WORKER_GPU] * speedup(b);
+        gpu += b->pushed[PS_WORKER_GPU];
+    }
+    return gpu > 0 ? cpu / gpu : 0;
+}
+
+/* Whether a rule counts what waits in `other` where a task of b is asked for. */
+static bool counts(const ps_heteroprio *h, const bucket *b, const bucket *other)
+{
+    switch (h->termination) {
+    case PS_TERMINATION_BALANCE:
+        return true;
+    case PS_TERMINATION_BACKLOG:
+        return other->spec.gpu <= b->spec.gpu;
+    default:
+        return other->spec.kind == b->spec.kind;
+    }
+}
+
 /* Number, or GPU seconds, of the waiting tasks of the buckets that a rule counts for bucket b. */
 static double in_scope(const ps_heteroprio *h, const bucket *b, bool seconds)
 {
-    bool before = h->termination >= PS_TERMINATION_BACKLOG; /* all that is polled no later */
     double sum = 0;
     for (int i = 0; i < h->polled[PS_WORKER_GPU]; ++i) {
         const bucket *other = &h->buckets[h->order[PS_WORKER_GPU][i]];
-        if (before ? other->spec.gpu > b->spec.gpu : other->spec.kind != b->spec.kind) continue;
+        if (!counts(h, b, other)) continue;
         sum += seconds ? other->gpu_seconds * other->factor[PS_WORKER_GPU] : (double)other->count;
     }
     return sum;
 }
 
-/* Whether CPU workers, with all that is for them alone, what they took beside it and the first task
- * of b, are done no later than the GPUs with the rest of all that is expected. */
-static bool keeps_balance(const ps_heteroprio *h, const bucket *b)
+/* Whether CPU workers, with all that is for them alone, what they took beside it and `more`
+ * (seconds by kinds of worker), are done no later than the GPUs with the rest of all that is
+ * expected. */
+static bool keeps_balance(const ps_heteroprio *h, const double more[PS_WORKER_KINDS])
 {
-    const ps_ready_task *first = &b->items[b->head].ready;
-    double cpu = first->cpu_seconds * b->scale[PS_WORKER_CPU];
-    double gpu = -first->gpu_seconds * b->scale[PS_WORKER_GPU];
+    double cpu = more[PS_WORKER_CPU], gpu = -more[PS_WORKER_GPU];
     for (int i = 0; i < h->bucket_count; ++i) {
         const bucket *other = &h->buckets[i];
         if (other->spec.gpu < 0) {
@@ -185,6 +210,26 @@ static bool keeps_balance(const ps_heteroprio *h, const bucket *b)
                other->scale[PS_WORKER_GPU];
     }
     return cpu * h->workers[PS_WORKER_GPU] <= gpu * h->workers[PS_WORKER_CPU];
+}
+
+static bool first_keeps_balance(const ps_heteroprio *h, const bucket *b)
+{
+    const ps_ready_task *first = &b->items[b->head].ready;
+    double more[PS_WORKER_KINDS] = {first->cpu_seconds * b->scale[PS_WORKER_CPU],
+                                    first->gpu_seconds * b->scale[PS_WORKER_GPU]};
+    return keeps_balance(h, more);
+}
+
+/* Whether CPU workers have time for all that is left of b's kind. */
+static bool kind_keeps_balance(const ps_heteroprio *h, const bucket *b)
+{
+    double more[PS_WORKER_KINDS] = {0};
+    for (int i = 0; i < h->bucket_count; ++i) {
+        const bucket *other = &h->buckets[i];
+        for (int w = 0; w < PS_WORKER_KINDS && other->spec.kind == b->spec.kind; ++w)
+            more[w] += (other->expected_seconds[w] - other->taken[w]) * other->scale[w];
+    }
+    return keeps_balance(h, more);
 }
 
 /* Whether a CPU worker may take the first task of b. */
@@ -203,10 +248,31 @@ static bool may_take(const ps_heteroprio *h, const bucket *b)
     case PS_TERMINATION_BACKLOG:
         return in_scope(h, b, true) >= MARGIN * own * gpus;
     case PS_TERMINATION_BALANCE:
-        return in_scope(h, b, true) >= MARGIN * own * gpus && keeps_balance(h, b);
+        return in_scope(h, b, true) >= MARGIN * own * gpus && first_keeps_balance(h, b);
     default:
         return true;
     }
+}
+
+/* Whether something waits that GPUs poll later though they are better at it. */
+static bool has_better(const ps_heteroprio *h, const bucket *b)
+{
+    double own = kind_speedup(h, b->spec.kind);
+    for (int i = h->polled[PS_WORKER_GPU] - 1; i >= 0; --i) {
+        const bucket *other = &h->buckets[h->order[PS_WORKER_GPU][i]];
+        if (other->spec.gpu <= b->spec.gpu) break;
+        if (other->count && other->spec.kind != b->spec.kind &&
+            kind_speedup(h, other->spec.kind) > own)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a GPU worker leaves the tasks of b to CPU workers. */
+static bool leaves(const ps_heteroprio *h, const bucket *b)
+{
+    return h->termination == PS_TERMINATION_BALANCE && h->workers[PS_WORKER_CPU] &&
+           b->spec.cpu >= 0 && has_better(h, b) && kind_keeps_balance(h, b);
 }
 
 static bool is_older(const bucket *a, const bucket *b)
@@ -225,7 +291,7 @@ static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind)
         if (b->count == 0) continue;
         if (best && !eager && priority(b, kind) != priority(best, kind)) break;
         if (best && !is_older(b, best)) continue;
-        if (eager || kind == PS_WORKER_GPU || may_take(h, b)) best = b;
+        if (eager || (kind == PS_WORKER_GPU ? !leaves(h, b) : may_take(h, b))) best = b;
     }
     return (bucket *)best;
 }
@@ -239,9 +305,10 @@ int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind)
     --b->count;
     --h->waiting;
     b->gpu_seconds = b->count ? b->gpu_seconds - ready.gpu_seconds : 0;
-    if (kind == PS_WORKER_CPU) {
-        b->by_cpu[PS_WORKER_CPU] += finite_or_zero(ready.cpu_seconds);
-        b->by_cpu[PS_WORKER_GPU] += ready.gpu_seconds;
+    double *by_kind[] = {b->taken, b->by_cpu};
+    for (int i = 0; i < (kind == PS_WORKER_CPU ? 2 : 1); ++i) {
+        by_kind[i][PS_WORKER_CPU] += finite_or_zero(ready.cpu_seconds);
+        by_kind[i][PS_WORKER_GPU] += ready.gpu_seconds;
     }
     return ready.task;
 }
@@ -296,19 +363,6 @@ static void calibrate_kind(ps_heteroprio *h, int kind)
                 h->buckets[b].scale[w] = ratio;
             if (both) h->buckets[b].factor[w] = ratio;
         }
-}
-
-/* The speedup of all tasks of a kind together. */
-static double kind_speedup(const ps_heteroprio *h, int kind)
-{
-    double cpu = 0, gpu = 0;
-    for (int i = 0; i < h->bucket_count; ++i) {
-        const bucket *b = &h->buckets[i];
-        if (b->spec.kind != kind || b->spec.gpu < 0 || !(b->pushed[PS_WORKER_GPU] > 0)) continue;
-        cpu += b->pushed[PS_WORKER_GPU] * speedup(b);
-        gpu += b->pushed[PS_WORKER_GPU];
-    }
-    return gpu > 0 ? cpu / gpu : 0;
 }
 
 /* Insertion sort of the GPU order by the speedup of the kinds: it is stable and the order short. */

@@ -105,9 +105,9 @@ ps_status task_bring_home(ps_task_queue *queue, ps_task_data *data)
     device_copy *copy = &data->copies[g];
     data->busy = true;
     ++copy->pins;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     ps_status status = task_device_fetch(&queue->devices[g], data);
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     --copy->pins;
     data->busy = false;
     if (status == PS_OK) data->valid |= PS_HOST_BIT;
@@ -155,11 +155,11 @@ ps_status ps_task_data_register(ps_task_queue *queue, void *host, int64_t bytes,
     data->host = host;
     data->bytes = bytes;
     data->valid = PS_HOST_BIT;
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     data->next = queue->data;
     if (data->next) data->next->last = data;
     queue->data = data;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     *out = data;
     return PS_OK;
 }
@@ -174,11 +174,11 @@ static bool in_use(const ps_task_data *data, bool readers)
 
 ps_status ps_task_data_fetch(ps_task_queue *queue, ps_task_data *data)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     ps_status status = in_use(data, false)
                            ? ps_fail(PS_USAGE, "data are fetched that a task is yet to write")
                            : task_bring_home(queue, data);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }
 
@@ -195,13 +195,13 @@ void task_data_free(ps_task_queue *queue, ps_task_data *data)
 ps_status ps_task_data_release(ps_task_queue *queue, ps_task_data **data)
 {
     ps_status status = PS_OK;
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     while ((*data)->busy) pthread_cond_wait(&queue->changed, &queue->lock);
     if (in_use(*data, true))
         status = ps_fail(PS_USAGE, "data are released that a task is yet to use");
     else
         task_data_free(queue, *data);
     if (status == PS_OK) *data = NULL;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }

@@ -57,6 +57,7 @@ void task_device_close(device_worker *d)
         close_event(&flight->done);
         free(flight->pointers);
         free(flight->home);
+        free(flight->goes_up);
     }
     close_event(&d->base);
     for (int s = 0; s < 3; ++s)
@@ -76,8 +77,8 @@ static void *address(const device_worker *d, const device_copy *copy)
 ps_status task_device_fetch(device_worker *d, ps_task_data *data)
 {
     pthread_mutex_lock(&d->fetching);
-    ps_status status = ps_copy_to_host(d->fetch, data->host, address(d, &data->copies[d->number]),
-                                       data->bytes);
+    ps_status status =
+        ps_copy_to_host(d->fetch, data->host, address(d, &data->copies[d->number]), data->bytes);
     if (status == PS_OK) status = ps_stream_wait(d->fetch);
     pthread_mutex_unlock(&d->fetching);
     return status;
@@ -167,10 +168,12 @@ static ps_status make_flight_room(task_flight *flight, int accesses)
     if (accesses <= flight->capacity) return PS_OK;
     free(flight->pointers);
     free(flight->home);
-    flight->home = NULL;
+    free(flight->goes_up);
+    flight->home = flight->goes_up = NULL;
     flight->capacity = 0;
     PS_TRY(PS_ALLOC(&flight->pointers, 2 * accesses, "the data of a task"));
     PS_TRY(PS_ALLOC(&flight->home, 2 * accesses, "the data of a task"));
+    PS_TRY(PS_ALLOC(&flight->goes_up, 2 * accesses, "the data of a task"));
     flight->capacity = 2 * accesses;
     return PS_OK;
 }
@@ -190,34 +193,44 @@ static bool wanted_at_home(const ps_task_queue *queue, const task *t, const ps_t
     return false;
 }
 
-/* Copies one input up unless it is there or on its way. Locked, unlocks. */
-static ps_status upload(ps_task_queue *queue, device_worker *d, task_flight *flight,
-                        const ps_task_access *access)
+/* Notes an input to be copied up unless it is there or on its way. Locked, may unlock. */
+static ps_status note_upload(ps_task_queue *queue, device_worker *d, task_flight *flight, int a)
 {
+    const ps_task_access *access = &flight->t->accesses[a];
     ps_task_data *data = access->data;
     device_copy *copy = &data->copies[d->number];
+    flight->goes_up[a] = false;
     if (!(access->mode & PS_READ) || copy->present) return PS_OK;
     PS_TRY(task_bring_home(queue, data));
+    flight->goes_up[a] = true;
     copy->present = true; /* for this device, whose uploads are in order */
     queue->figures.to_device_bytes += data->bytes;
     flight->bytes += (double)data->bytes;
-    pthread_mutex_unlock(&queue->lock);
-    ps_status status = ps_copy_to_device(d->upload, address(d, copy), data->host, data->bytes);
-    pthread_mutex_lock(&queue->lock);
-    return status;
+    return PS_OK;
 }
 
-/* Uploads and addresses of a pinned task. Locked, unlocks in between. */
-static ps_status load(ps_task_queue *queue, device_worker *d, task_flight *flight)
+/* Nobody writes what the task is yet to read. Not locked. */
+static ps_status upload(device_worker *d, const task_flight *flight)
+{
+    const task *t = flight->t;
+    for (int a = 0; a < t->access_count; ++a) {
+        const ps_task_data *data = t->accesses[a].data;
+        if (flight->goes_up[a])
+            PS_TRY(ps_copy_to_device(d->upload, flight->pointers[a], data->host, data->bytes));
+    }
+    return PS_OK;
+}
+
+/* What goes up, and addresses, of a pinned task. Locked, may unlock. */
+static ps_status prepare(ps_task_queue *queue, device_worker *d, task_flight *flight)
 {
     task *t = flight->t;
     PS_TRY(make_flight_room(flight, t->access_count));
     flight->any_home = false;
     flight->bytes = 0;
     for (int a = 0; a < t->access_count; ++a) {
-        const ps_task_access *access = &t->accesses[a];
-        PS_TRY(upload(queue, d, flight, access));
-        flight->pointers[a] = address(d, &access->data->copies[d->number]);
+        PS_TRY(note_upload(queue, d, flight, a));
+        flight->pointers[a] = address(d, &t->accesses[a].data->copies[d->number]);
     }
     task_claim(queue, t);
     for (int a = 0; a < t->access_count; ++a) {
@@ -303,8 +316,7 @@ static ps_status await(const ps_task_queue *queue, ps_event *event)
 {
     bool done = false;
     double end = ps_clock() + 4 * queue->patience;
-    while (queue->patience > 0 && !done && ps_clock() < end)
-        PS_TRY(ps_event_is_done(event, &done));
+    while (queue->patience > 0 && !done && ps_clock() < end) PS_TRY(ps_event_is_done(event, &done));
     return done ? PS_OK : ps_event_sync(event);
 }
 
@@ -312,10 +324,10 @@ static ps_status await(const ps_task_queue *queue, ps_event *event)
 static void land(ps_task_queue *queue, device_worker *d)
 {
     task_flight *flight = &d->flights[d->first];
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     ps_status status = await(queue, flight->any_home ? flight->done : flight->ended);
     if (status == PS_OK) status = read_times(queue, d, flight);
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     d->first = (d->first + 1) % queue->lookahead;
     --d->count;
     unpin(d, flight->t, flight->t->access_count);
@@ -389,15 +401,16 @@ static void take_off(ps_task_queue *queue, device_worker *d, task *t)
     flight->t = t;
     flight->taken = taken;
     if (status == PS_OK) {
-        status = load(queue, d, flight);
-        pthread_mutex_unlock(&queue->lock);
+        status = prepare(queue, d, flight);
+        task_unlock(queue);
+        if (status == PS_OK) status = upload(d, flight);
         if (status == PS_OK) status = launch(d, flight);
         if (status != PS_OK) { /* what was enqueued still uses the memory */
             ps_stream_wait(d->upload);
             for (int l = 0; l < PS_TASK_LANES; ++l) ps_stream_wait(d->lanes[l]);
             ps_stream_wait(d->download);
         }
-        pthread_mutex_lock(&queue->lock);
+        task_lock(queue);
         if (status != PS_OK) unpin(d, t, t->access_count);
     }
     if (status == PS_OK)
@@ -416,8 +429,8 @@ static double ahead(const ps_task_queue *queue, const device_worker *d)
 }
 
 /* Another one ahead: three suffice where tasks are long; of short ones as many as outlast whatever
- * keeps this thread from its core. Not while a GPU worker has nothing to do, for that one is to have
- * it. */
+ * keeps this thread from its core. Not while a GPU worker has nothing to do, for that one is to
+ * have it. */
 static bool wants_more(const ps_task_queue *queue, const device_worker *d)
 {
     enum { FEW = 3 };
@@ -433,7 +446,7 @@ void *task_device_worker(void *argument)
     ps_task_queue *queue = start.queue;
     device_worker *d = &queue->devices[start.worker - queue->cpus];
     free(argument);
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     while (!queue->closing || d->count) {
         task *t = wants_more(queue, d) ? task_take(queue, start.worker) : NULL;
         if (t)
@@ -443,6 +456,6 @@ void *task_device_worker(void *argument)
         else
             task_sleep(queue, PS_WORKER_GPU);
     }
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return NULL;
 }

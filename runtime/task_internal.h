@@ -129,6 +129,11 @@ void task_copy_drop(device_worker *device, device_copy *copy);
 
 /* ---- tasks and workers (task_queue.c, task_worker.c) ---- */
 
+/* The lock is held for a microsecond or so: with a core for each worker, who waits tries again
+ * before it sleeps. */
+void task_lock(ps_task_queue *queue);
+void task_unlock(ps_task_queue *queue);
+
 task *task_of(const ps_task_queue *queue, int64_t number);
 /* `bytes` that live as long as the queue. Locked. */
 ps_status task_pool_take(ps_task_queue *queue, int64_t bytes, void **out);
@@ -161,6 +166,7 @@ typedef struct task_flight {
     task *t;
     void **pointers; /* [capacity] device memory of each access                               */
     bool *home;      /* [capacity] accesses whose results go home at once                     */
+    bool *goes_up;   /* [capacity] accesses whose data are copied up before the task          */
     int capacity;
     bool any_home;
     double taken, bytes; /* s; moved                                                          */

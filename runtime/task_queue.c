@@ -124,7 +124,7 @@ static ps_status insert(ps_task_queue *queue, const ps_task_spec *spec)
 
 ps_status ps_task_insert(ps_task_queue *queue, const ps_task_spec *spec)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     ps_status status;
     if (queue->failure != PS_OK) {
         status = ps_fail(queue->failure, "%s", queue->message);
@@ -135,18 +135,18 @@ ps_status ps_task_insert(ps_task_queue *queue, const ps_task_spec *spec)
             if (status != PS_OK) task_fail(queue, NULL, status); /* it may be half linked */
         }
     }
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }
 
 ps_status ps_task_queue_wait(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     while (queue->failure == PS_OK ? queue->done < queue->count : queue->active > 0)
         pthread_cond_wait(&queue->changed, &queue->lock);
     ps_status status = queue->failure;
     if (status != PS_OK) ps_fail(status, "%s", queue->message);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }
 
@@ -157,19 +157,19 @@ ps_status ps_task_queue_watch(ps_task_queue *queue, double seconds, int64_t *don
     int64_t nanoseconds = until.tv_nsec + (int64_t)(1e9 * seconds);
     until.tv_sec += (time_t)(nanoseconds / 1000000000);
     until.tv_nsec = (long)(nanoseconds % 1000000000);
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     for (int error = 0; queue->failure == PS_OK && queue->done < queue->count && !error;)
         error = pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
     *done = queue->done;
     ps_status status = queue->failure;
     if (status != PS_OK) ps_fail(status, "%s", queue->message);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }
 
 ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     ++queue->watchers;
     while (queue->failure == PS_OK && queue->done == *done && queue->done < queue->count)
         pthread_cond_wait(&queue->changed, &queue->lock);
@@ -177,7 +177,7 @@ ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done)
     *done = queue->done;
     ps_status status = queue->failure;
     if (status != PS_OK) ps_fail(status, "%s", queue->message);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return status;
 }
 
@@ -185,17 +185,17 @@ ps_status ps_task_queue_progress(ps_task_queue *queue, int64_t *done)
 
 int64_t ps_task_queue_count(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     int64_t count = queue->count;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return count;
 }
 
 void ps_task_queue_records(ps_task_queue *queue, ps_task_record *out)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     for (int64_t t = 0; t < queue->count; ++t) out[t] = task_of(queue, t)->record;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
 }
 
 static int ascending(const void *a, const void *b)
@@ -220,12 +220,12 @@ ps_status ps_task_queue_edges(ps_task_queue *queue, int64_t **first, int64_t **b
     int64_t edges = 0;
     *first = *before = NULL;
     if (!queue->keep_edges) return ps_fail(PS_USAGE, "the task queue was not told to keep edges");
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     for (int64_t t = 0; t < queue->count; ++t) edges += task_of(queue, t)->before_count;
     ps_status status = PS_ALLOC(first, queue->count + 1, "the edges of a run");
     if (status == PS_OK) status = PS_ALLOC(before, edges, "the edges of a run");
     if (status == PS_OK) fill_edges(queue, *first, *before);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     if (status != PS_OK) free(*first);
     if (status != PS_OK) *first = NULL;
     return status;
@@ -233,9 +233,9 @@ ps_status ps_task_queue_edges(ps_task_queue *queue, int64_t **first, int64_t **b
 
 ps_task_queue_figures ps_task_queue_measure(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     ps_task_queue_figures figures = queue->figures;
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     return figures;
 }
 
@@ -367,10 +367,10 @@ ps_status ps_task_queue_open(const ps_task_queue_config *config, ps_task_queue *
 
 static void stop_workers(ps_task_queue *queue)
 {
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     queue->closing = true;
     for (int kind = 0; kind < PS_WORKER_KINDS; ++kind) task_wake_all(queue, kind);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     for (int w = 0; w < queue->thread_count; ++w) pthread_join(queue->threads[w], NULL);
     free(queue->threads);
 }

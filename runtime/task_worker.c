@@ -62,6 +62,23 @@ task *task_take(ps_task_queue *queue, int worker)
     return t;
 }
 
+static void rest_a_moment(void)
+{
+#if defined(__x86_64__)
+    for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+#endif
+}
+
+void task_lock(ps_task_queue *queue)
+{
+    enum { TRIES = 200 };
+    for (int i = 0; queue->patience > 0 && i < TRIES; ++i, rest_a_moment())
+        if (pthread_mutex_trylock(&queue->lock) == 0) return;
+    pthread_mutex_lock(&queue->lock);
+}
+
+void task_unlock(ps_task_queue *queue) { pthread_mutex_unlock(&queue->lock); }
+
 /* Who looks out gets a token; a signal is for those who sleep. Locked, as all that gives tokens. */
 static void wake_one(ps_task_queue *queue, int kind)
 {
@@ -100,23 +117,16 @@ static bool take_token(ps_task_queue *queue, ps_worker_kind kind)
     return false;
 }
 
-static void rest_a_moment(void)
-{
-#if defined(__x86_64__)
-    for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
-#endif
-}
-
 /* Looks for a token. A token that was meant for this worker is not left behind. Locked, unlocks in
  * between. */
 static bool look_out(ps_task_queue *queue, ps_worker_kind kind)
 {
     bool found = false;
     ++queue->looking[kind];
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     for (double end = ps_clock() + queue->patience; !found && ps_clock() < end; rest_a_moment())
         found = take_token(queue, kind);
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     --queue->looking[kind];
     bool left = __atomic_load_n(&queue->tokens[kind], __ATOMIC_RELAXED) > queue->looking[kind];
     return found || (left && take_token(queue, kind));
@@ -125,7 +135,8 @@ static bool look_out(ps_task_queue *queue, ps_worker_kind kind)
 void task_sleep(ps_task_queue *queue, ps_worker_kind kind)
 {
     ++queue->sleeping[kind];
-    bool woken = queue->patience > 0 && look_out(queue, kind);
+    /* whoever has a token may have taken another's, which a mapping does not allow */
+    bool woken = queue->patience > 0 && !queue->mapped && look_out(queue, kind);
     if (!woken && !queue->closing) pthread_cond_wait(&queue->wake[kind], &queue->lock);
     --queue->sleeping[kind];
 }
@@ -201,9 +212,8 @@ static ps_status run_task(ps_task_queue *queue, task *t, cpu_room *room)
     PS_TRY(ps_grow((void **)&room->pointers, &room->capacity, t->access_count + 1,
                    sizeof *room->pointers, "the data of a task"));
     for (int a = 0; a < t->access_count; ++a) room->pointers[a] = t->accesses[a].data->host;
-    ps_task_call call = {.data = room->pointers,
-                         .arguments = t->arguments,
-                         .worker = t->record.worker};
+    ps_task_call call = {
+        .data = room->pointers, .arguments = t->arguments, .worker = t->record.worker};
     return t->codelet->cpu(&call);
 }
 
@@ -211,11 +221,11 @@ static void run_locked(ps_task_queue *queue, task *t, cpu_room *room)
 {
     double taken = ps_clock(), start = taken;
     ps_status status = bring_inputs(queue, t);
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     if (t->record.bytes > 0) start = ps_clock();
     if (status == PS_OK) status = run_task(queue, t, room);
     double end = ps_clock();
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     t->record.start = start - queue->opened;
     t->record.end = end - queue->opened;
     t->record.waited = start - taken;
@@ -228,7 +238,7 @@ void *task_cpu_worker(void *argument)
     ps_task_queue *queue = start.queue;
     cpu_room room = {0};
     free(argument);
-    pthread_mutex_lock(&queue->lock);
+    task_lock(queue);
     while (!queue->closing) {
         task *t = task_take(queue, start.worker);
         if (t)
@@ -236,7 +246,7 @@ void *task_cpu_worker(void *argument)
         else
             task_sleep(queue, PS_WORKER_CPU);
     }
-    pthread_mutex_unlock(&queue->lock);
+    task_unlock(queue);
     free(room.pointers);
     return NULL;
 }

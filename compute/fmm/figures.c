@@ -1,6 +1,7 @@
 /* What is told about a plan and a run. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
@@ -121,6 +122,38 @@ static void check_figures(const fmm_run *r, ps_report *report)
     ps_report_real(report, "check_time", r->check_seconds, "s");
 }
 
+/* What the workers of a class did with the makespan. */
+static void class_figures(const char *name, const ps_worker_times *workers, int count,
+                          double makespan, ps_report *report)
+{
+    ps_worker_times all = {0};
+    char line[160];
+    for (int w = 0; w < count; ++w) {
+        all.busy += workers[w].busy;
+        all.waited += workers[w].waited;
+        all.overhead += workers[w].overhead;
+        all.idle += workers[w].idle;
+    }
+    double whole = 0.01 * makespan * count;
+    snprintf(line, sizeof line,
+             "busy %.1f %%, waiting for data %.1f %%, overhead %.1f %%, idle %.1f %%",
+             all.busy / whole, all.waited / whole, all.overhead / whole, all.idle / whole);
+    ps_report_text(report, name, line);
+}
+
+static ps_status worker_figures(const fmm_run *r, const ps_task_summary *summary, ps_report *report)
+{
+    ps_worker_times *workers;
+    int cpus = r->trace.cpus, gpus = r->trace.gpus;
+    PS_TRY(PS_ALLOC(&workers, cpus + gpus, "workers"));
+    ps_status status = ps_task_trace_workers(&r->trace, summary, workers);
+    if (status == PS_OK) class_figures("cpu_workers", workers, cpus, summary->makespan, report);
+    if (status == PS_OK && gpus)
+        class_figures("gpu_workers", workers + cpus, gpus, summary->makespan, report);
+    free(workers);
+    return status;
+}
+
 static ps_status schedule_figures(const fmm_run *r, ps_report *report)
 {
     ps_task_summary summary;
@@ -128,12 +161,12 @@ static ps_status schedule_figures(const fmm_run *r, ps_report *report)
     PS_TRY(ps_task_trace_summarise(&r->trace, &summary));
     ps_report_section(report, "schedule");
     ps_report_int(report, "workers", r->work.workers, "CPU");
-    if (r->problem.gpus) ps_report_int(report, "gpu_workers", r->problem.gpus, "");
+    if (r->problem.gpus) ps_report_int(report, "gpus", r->problem.gpus, "GPU");
     ps_report_real(report, "makespan", summary.makespan, "s");
     ps_report_real(report, "lp", summary.lp.seconds, "s");
     ps_report_real(report, "lp_best_rates", summary.lp_best.seconds, "s");
     ps_report_real(report, "makespan_over_lp", summary.makespan / summary.lp.seconds, "");
-    return PS_OK;
+    return worker_figures(r, &summary, report);
 }
 
 void fmm_total_sums(const fmm_run *r, double *energy, double *momentum)
@@ -141,8 +174,8 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum)
     int sides = r->problem.fmm.sides;
     for (int side = 0; side < sides; ++side) {
         fmm_sums all = {0};
-        for (int64_t g = 0; g < r->groups; ++g) {
-            const fmm_sums *own = &r->work.sums[g * sides + side];
+        for (int64_t part = 0; part < r->groups * FMM_PARTS; ++part) {
+            const fmm_sums *own = &r->work.sums[part * sides + side];
             all.energy += own->energy;
             all.magnitude += own->magnitude;
             for (int d = 0; d < 3; ++d) all.force[d] += own->force[d];

@@ -4,7 +4,8 @@
  * Upward in Morton order: as soon as all children of a group of cells are there, their parents.
  * Then M2L and L2L level by level down to the one above the leaves; then group after group of
  * leaves: P2P, M2L, L2L, L2P and the reduction, so that a piece that is out of memory is wanted
- * by tasks close to each other. Where all is in memory P2P comes beside P2M, as it needs nobody. The scheduler's priorities decide what is really run first.
+ * by tasks close to each other. Where all is in memory P2P comes beside P2M, as it needs nobody.
+ * The scheduler's priorities decide what is really run first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static void begin(flow *f, fmm_kind kind, int level, int64_t group)
 {
     f->task.kind = kind;
     f->task.level = level;
+    f->task.part = 0;
     f->task.group = group;
     f->task.count = 0;
     f->task.flop = 0;
@@ -195,8 +197,8 @@ ps_status flow_add_l2p(flow *f, int64_t g)
     return end(f);
 }
 
-/* Near results, copies if P2P is mutual, the group of targets; then owners of augmented leaves if it
- * is mutual, else the groups around (of two trees the group's own place among them). */
+/* Near results, copies if P2P is mutual, the group of targets; then owners of augmented leaves if
+ * it is mutual, else the groups around (of two trees the group's own place among them). */
 ps_status flow_add_p2p(flow *f, int64_t g)
 {
     const fmm_problem *p = f->p;
@@ -215,12 +217,13 @@ ps_status flow_add_p2p(flow *f, int64_t g)
 
 /* Near results (which become the sum), places, far results if there are, charges if the targets
  * have them, copies. */
-ps_status flow_add_reduce(flow *f, int64_t g)
+static ps_status add_reduction(flow *f, int64_t g, int part)
 {
     const fmm_problem *p = f->p;
     begin(f, FMM_REDUCE, p->leaf, g);
-    f->task.flop = 4 * p->fmm.sides * particles_of(p->fmm.targets, g);
-    PS_TRY(access_piece(f, FMM_NEAR, 0, g, PS_READ_WRITE));
+    f->task.part = part * (FMM_PARTS / p->reductions);
+    f->task.flop = 4 * p->fmm.sides * particles_of(p->fmm.targets, g) / p->reductions;
+    PS_TRY(access_piece(f, FMM_NEAR, 0, g, p->reductions > 1 ? PS_READ : PS_READ_WRITE));
     PS_TRY(access_piece(f, FMM_PLACES, 0, g, PS_READ));
     if (p->far) PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_READ));
     if (p->same) PS_TRY(access_piece(f, FMM_SOURCES, 0, g, PS_READ));
@@ -228,29 +231,39 @@ ps_status flow_add_reduce(flow *f, int64_t g)
     return end(f);
 }
 
-static bool is_done(const flow *f, int64_t g) { return f->done && f->done[g]; }
+ps_status flow_add_reduce(flow *f, int64_t g)
+{
+    for (int part = 0; part < f->p->reductions; ++part) PS_TRY(add_reduction(f, g, part));
+    return PS_OK;
+}
 
-/* Does anybody want the P2P of this group? */
-static bool wants_p2p(const flow *f, int64_t g)
+bool flow_is_done(const flow *f, int64_t g) { return f->done && f->done[g]; }
+
+bool flow_wants_p2p(const flow *f, int64_t g)
 {
     const ps_group_list *owners = &f->p->lists.owners;
-    bool wanted = !is_done(f, g);
+    bool wanted = !flow_is_done(f, g);
     for (int64_t i = f->p->mutual ? owners->start[g] : 0;
          f->p->mutual && i < owners->start[g + 1] && !wanted; ++i)
-        wanted = !is_done(f, owners->items[i]);
+        wanted = !flow_is_done(f, owners->items[i]);
     return wanted;
 }
 
-static ps_status leaf_group(flow *f, int64_t g)
+ps_status flow_add_rest(flow *f, int64_t g)
 {
     int leaf = f->p->leaf;
-    bool inserted = f->p->near_first && f->p->far;
-    if (!inserted && wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
-    if (is_done(f, g)) return PS_OK;
+    if (flow_is_done(f, g)) return PS_OK;
     if (f->p->far) PS_TRY(flow_add_m2l(f, leaf, g));
     if (f->p->far && leaf > 2) PS_TRY(flow_add_l2l(f, leaf, g));
     if (f->p->far) PS_TRY(flow_add_l2p(f, g));
     return flow_add_reduce(f, g);
+}
+
+static ps_status leaf_group(flow *f, int64_t g)
+{
+    bool inserted = f->p->near_first && f->p->far;
+    if (!inserted && flow_wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
+    return flow_add_rest(f, g);
 }
 
 static ps_status downward(flow *f)

@@ -58,6 +58,8 @@ typedef struct fmm_problem {
     bool same, far; /* is there a far field?     */
     bool mutual;    /* P2P of a group computes pairs with later groups from both sides: copies */
     bool near_first; /* P2P is inserted before the far field, as all is in memory */
+    bool by_groups;  /* leaf groups are brought to their ends one after the other: a journal */
+    int reductions;  /* tasks that share the reduction of a group: 1 or FMM_PARTS */
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     int64_t fixed_bytes; /* trees, lists, operators */
@@ -183,7 +185,9 @@ ps_status fmm_gpus_can(const fmm_problem *p);
 /* Operators and room on each device. */
 ps_status fmm_gpus_prepare(fmm_gpus *gpus, const fmm_problem *p);
 ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus);
-int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run); /* for copies, bytes of each */
+/* For copies of so many bytes of pieces on each device: all of them, if --device-memory or what is
+ * free allows. */
+int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run, int64_t pieces);
 /* Codelets; the order of data is that of flow.c. */
 ps_status fmm_gpu_p2m(const ps_task_call *call);
 ps_status fmm_gpu_m2m(const ps_task_call *call);
@@ -247,7 +251,7 @@ typedef enum fmm_kind {
 
 typedef struct fmm_task {
     fmm_kind kind;
-    int level;
+    int level, part; /* part: of a reduction */
     int64_t group;
     int count, capacity; /* accesses, the one that is written first */
     int64_t *pieces;
@@ -267,6 +271,10 @@ typedef struct fmm_visit {
     /* Several ranks: what this one sends or receives now; all have the same calls in the same
      * order, some without transfers. */
     ps_status (*transfers)(void *context, const fmm_transfer *list, int64_t count);
+    /* Several ranks: from here on none waits for tasks of another one, but for results. */
+    void (*alone)(void *context);
+    /* Several ranks, collective: are results to be sent, or was one of them stopped? */
+    bool (*goes_on)(void *context);
 } fmm_visit;
 /* All tasks (of this rank) in order. done[groups of leaves]: groups whose results are there already
  * (NULL: none): their tasks are left out, P2P unless another group wants its copies. */
@@ -277,8 +285,9 @@ int fmm_owner(const fmm_problem *p, const ps_octree *tree, int level, int64_t gr
 /* Intervals of leaf groups of targets of about equal forecasts. */
 ps_status fmm_share_groups(fmm_problem *p);
 
-/* Sums over the targets of a group, by right-hand side (targets are the sources): q phi, q g and
- * |q g|. Added up in the order of groups. */
+enum { FMM_PARTS = 4 /* of the targets of a group, for sums and reductions */ };
+/* Sums over part of the targets of a group, by right-hand side (targets are the sources): q phi, q g
+ * and |q g|. Added up in the order of groups and parts. */
 typedef struct fmm_sums {
     double energy, force[3], magnitude;
 } fmm_sums;
@@ -293,7 +302,7 @@ typedef struct fmm_work {
     fmm_check *check;     /* NULL: none */
     fmm_journal *journal; /* NULL: none */
     fmm_gpus *gpus;       /* NULL: none */
-    fmm_sums *sums;       /* [groups][sides] */
+    fmm_sums *sums;       /* [groups][FMM_PARTS][sides] */
     int workers;
     char **scratch;   /* [workers] */
     int64_t finished; /* groups whose results are in the sink; atomic */
@@ -301,13 +310,14 @@ typedef struct fmm_work {
 
 typedef struct fmm_arguments {
     fmm_work *work;
-    int level;
+    int level, part;
     int64_t group;
 } fmm_arguments;
 
 extern const ps_codelet fmm_codelets[FMM_KINDS];
 int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
-/* Takes results values[4 S][targets] of a group: into the sink, the check, the sums. */
+/* Takes results values[4 S][targets] and sums[FMM_PARTS][S] of a group: into the sink, the check, the
+ * sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
 /* The same without the sums: of sorted targets from `first` on, into the sink and the check. */
@@ -316,14 +326,8 @@ ps_status fmm_put_results(fmm_work *work, int64_t first, const int64_t *places,
 
 /* ---- the reduction: reduction.c ---- */
 
-/* Sums under way, particle i of a group in lane i % 8. */
-typedef struct fmm_sum_lanes {
-    double energy[8], force[3][8], magnitude[8];
-} fmm_sum_lanes;
-/* Adds results and charges of a side; but for the last one calls bring multiples of 8 targets. */
-void fmm_sums_add(fmm_sum_lanes *lanes, const double *charges, const fmm_values *values, int sides,
-                  int side);
-fmm_sums fmm_sums_of(const fmm_sum_lanes *lanes);
+/* Sums of a group, sums[FMM_PARTS][S], from charges[S][count] and results. */
+void fmm_group_sums(const double *charges, const fmm_values *values, int sides, fmm_sums *sums);
 
 /* What another group has computed for leaves of this one. */
 typedef struct fmm_copies {
@@ -341,9 +345,10 @@ typedef struct fmm_reduction {
     const int64_t *places;
     fmm_copies *copies; /* ascending by the groups that made them */
     int copied;
-    bool keep; /* the sum is wanted whole: it goes nowhere else */
+    int part, parts; /* the first one, of FMM_PARTS, and how many */
+    bool keep;       /* the sum is wanted whole: it goes nowhere else */
 } fmm_reduction;
-/* far + near + copies, to the caller's order unless `keep`; sums[S], 0 without charges. */
+/* far + near + copies, to the caller's order unless `keep`; sums[parts][S], 0 without charges. */
 ps_status fmm_reduce(const fmm_reduction *reduction, fmm_sums *sums);
 
 /* ---- direct sums: check.c ---- */
@@ -360,16 +365,19 @@ void fmm_check_errors(const fmm_check *check, double *potential, double *gradien
 
 /* ---- journal: journal.c ---- */
 
-/* OUTPUT.groups: results of finished groups. */
+/* Results of finished groups of this rank: OUTPUT.groups of rank 0, OUTPUT.groups.part0001 ... of the
+ * others. With `restart` rank 0 needs one, others begin one if they have none. */
 ps_status fmm_journal_open(const char *output, const char *identity, bool restart, bool force,
                            fmm_journal **out);
-/* Closes; removes the file if `done`. NULL is fine. */
+/* Closes; removes the files if `done`. NULL is fine. */
 void fmm_journal_close(fmm_journal **journal, bool done);
-/* Appends the results of a group. Thread-safe. */
+/* Appends the results and sums[FMM_PARTS][S] of a group. Thread-safe. */
 ps_status fmm_journal_add(fmm_journal *journal, int64_t group, const fmm_sums *sums, int sides,
                           const double *values, int64_t count);
 typedef ps_status (*fmm_journal_take)(void *context, int64_t group, const fmm_sums *sums,
                                       const double *values, int64_t values_count);
+/* Rank 0, while no other rank has its journal open: what the journals of all ranks hold, whatever
+ * their number was. */
 ps_status fmm_journal_replay(fmm_journal *journal, int sides, fmm_journal_take take, void *context);
 
 /* ---- the run: run.c, schedule.c, figures.c ---- */
@@ -420,9 +428,10 @@ ps_status fmm_run_recount(fmm_run *r);
 ps_status fmm_run_tasks(fmm_run *r);
 /* Energy and momentum by side: the attributes of specs/fmm_result.md. */
 void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
-/* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take P2P and M2L, M2L first;
- * tasks of all kinds but the reduction; or P2P and M2L as in Table 3 of RR-8513. */
-enum { FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* fmm_options.gpu_kinds */
+/* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take P2P, M2L and all of L2L and
+ * L2P; P2P and M2L, M2L first; tasks of all kinds but the reduction; or P2P and M2L as in Table 3 of
+ * RR-8513. */
+enum { FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* fmm_options.gpu_kinds */
 int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */

@@ -47,14 +47,13 @@ void fmm_gpus_close(fmm_gpus **out)
 
 ps_device *const *fmm_gpus_devices(const fmm_gpus *gpus) { return gpus->devices; }
 
-int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run)
+int64_t fmm_gpus_memory(const fmm_gpus *gpus, const ps_run *run, int64_t pieces)
 {
-    int64_t least = INT64_MAX;
+    int64_t least = pieces + pieces / 4 + RESERVE; /* what is free falls into pieces */
     for (int g = 0; g < gpus->count; ++g) {
         int64_t free_bytes = ps_device_describe(gpus->devices[g]).memory_free - RESERVE;
-        if (free_bytes < least) least = free_bytes;
+        if (free_bytes / ps_comm_local_size() < least) least = free_bytes / ps_comm_local_size();
     }
-    least = least / ps_comm_local_size();
     return run->device_memory > 0 && run->device_memory < least ? run->device_memory : least;
 }
 

@@ -38,9 +38,9 @@ static const ps_option options[] = {
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "two|all|table",
-     "beside cores, GPUs take tasks of P2P and M2L, M2L first; or of all kinds but the reduction; "
-     "or P2P and M2L as in RR-8513, Table 3",
+    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "down|two|all|table",
+     "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; or "
+     "of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3",
      0, 0, 0},
     {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
      "pairs of particles of two groups: from both sides at once, with copies that are added later, "
@@ -49,7 +49,7 @@ static const ps_option options[] = {
     {"termination", PS_OPTION_CHOICE, &chosen.termination,
      "auto|none|bucket|kind|time|backlog|balance",
      "beside GPUs: when CPU workers leave tasks to them (runtime/heteroprio.h); auto: balance with "
-     "--gpu-kinds two, else backlog",
+     "--gpu-kinds down and two, else backlog",
      0, 0, 0},
     {"trace", PS_OPTION_TEXT, &chosen.trace, "FILE",
      "write what became of every task, for penstock-plot gantt, penstock-inspect and --mapping", 0,
@@ -164,7 +164,6 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
                         targets, NULL, 0, places);
     if (status == PS_OK && !r->done[group])
         status = fmm_take_results(&r->work, group, places, values, sums);
-    if (status == PS_OK && !r->done[group]) ++r->restored;
     r->done[group] = 1;
     free(places);
     return status;
@@ -184,7 +183,7 @@ static ps_status open_journal(fmm_run *r)
 static ps_status open_work(fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    PS_TRY(PS_ALLOC(&r->work.sums, r->groups * p->fmm.sides, "sums of groups"));
+    PS_TRY(PS_ALLOC(&r->work.sums, r->groups * FMM_PARTS * p->fmm.sides, "sums of groups"));
     if (p->rank) return PS_OK; /* rank 0 has the results */
     PS_TRY(fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
                          &r->work.sink));
@@ -197,7 +196,9 @@ static ps_status open_work(fmm_run *r)
 
 static ps_status load_mapping(fmm_run *r)
 {
-    const char *path = r->options->mapping;
+    char path[4096];
+    snprintf(path, sizeof path, "%s", r->options->mapping);
+    if (r->problem.ranks > 1) ps_store_part_path(r->options->mapping, r->problem.rank, path);
     PS_TRY(ps_task_trace_load(path, &r->mapping));
     if (r->options->journal || r->options->restart || r->pool_budget < r->whole_bytes)
         return ps_fail(PS_USAGE,
@@ -217,24 +218,36 @@ static ps_status restore(fmm_run *r)
 {
     if (!r->options->journal && !r->options->restart) return PS_OK;
     PS_TRY(PS_ALLOC(&r->done, r->groups, "groups that are done"));
-    PS_TRY(open_journal(r));
-    if (!r->options->restart) return PS_OK;
-    PS_TRY(fmm_journal_replay(r->work.journal, r->problem.fmm.sides, restore_group, r));
-    ps_info("%lld of %lld groups are done already", (long long)r->restored, (long long)r->groups);
+    if (!r->options->restart) return ps_comm_agree(open_journal(r));
+    ps_status status = PS_OK;
+    if (r->problem.rank == 0) {
+        status = open_journal(r);
+        if (status == PS_OK)
+            status = fmm_journal_replay(r->work.journal, r->problem.fmm.sides, restore_group, r);
+    }
+    PS_TRY(ps_comm_agree(status));
+    PS_TRY(ps_comm_broadcast(r->done, r->groups, 0));
+    if (r->problem.rank) status = open_journal(r);
+    PS_TRY(ps_comm_agree(status));
+    for (int64_t g = 0; g < r->groups; ++g) r->restored += r->done[g];
+    if (r->problem.rank == 0)
+        ps_info("%lld of %lld groups are done already", (long long)r->restored,
+                (long long)r->groups);
     return PS_OK;
 }
 
 static ps_status compute(fmm_run *r)
 {
     ps_store_identity identity = identity_of(r->run);
-    if (r->options->mapping) PS_TRY(load_mapping(r));
+    if (r->options->mapping) PS_TRY(ps_comm_agree(load_mapping(r)));
     PS_TRY(open_work(r));
     PS_TRY(restore(r));
     if (r->restored) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
     PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
     PS_TRY(ps_comm_sum_f64((double *)r->work.sums,
-                           r->groups * r->problem.fmm.sides * (int64_t)(sizeof(fmm_sums) / 8)));
+                           r->groups * FMM_PARTS * r->problem.fmm.sides *
+                               (int64_t)(sizeof(fmm_sums) / 8)));
     if (r->stopped) {
         ps_info(r->work.journal ? "stopped; continue with the same command and --restart"
                                 : "stopped; nothing is kept without --journal");
@@ -315,8 +328,6 @@ static ps_status run_fmm(ps_run *run)
     char text[2048];
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
-    if (ps_comm_size() > 1 && (chosen.journal || chosen.restart || chosen.mapping))
-        return ps_fail(PS_USAGE, "--journal, --restart and --mapping are for one rank");
     ps_status status = do_run(&r);
     if (status != PS_OK && r.work.journal)
         ps_info("groups done so far are kept; once that is mended, continue with --restart");

@@ -227,6 +227,7 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
     p->rank = ps_comm_rank();
     p->ranks = ps_comm_size();
     p->far = p->leaf >= 2;
+    p->reductions = 1;
     PS_TRY(choose(options, p));
     PS_TRY(load_trees(p));
     return load_lists(p);

@@ -12,8 +12,14 @@ enum { BLOCK = 256 /* particles, a multiple of LANES */, LANES = 8 /* of sums */
 
 /* ---- sums ---- */
 
-void fmm_sums_add(fmm_sum_lanes *lanes, const double *charges, const fmm_values *values, int sides,
-                  int side)
+/* Sums under way, particle i of a part in lane i % LANES. */
+typedef struct sum_lanes {
+    double energy[LANES], force[3][LANES], magnitude[LANES];
+} sum_lanes;
+
+/* Adds results and charges of a side; but for the last one calls bring multiples of LANES. */
+static void add_sums(sum_lanes *lanes, const double *charges, const fmm_values *values, int sides,
+                     int side)
 {
     const double *phi = values->rows + side * values->stride,
                  *g = values->rows + (sides + 3 * side) * values->stride;
@@ -30,7 +36,7 @@ void fmm_sums_add(fmm_sum_lanes *lanes, const double *charges, const fmm_values 
         }
 }
 
-fmm_sums fmm_sums_of(const fmm_sum_lanes *lanes)
+static fmm_sums sums_of(const sum_lanes *lanes)
 {
     fmm_sums sums = {0};
     for (int l = 0; l < LANES; ++l) {
@@ -39,6 +45,25 @@ fmm_sums fmm_sums_of(const fmm_sum_lanes *lanes)
         sums.magnitude += lanes->magnitude[l];
     }
     return sums;
+}
+
+/* Where a part of the targets begins. */
+static int64_t part_begin(int64_t count, int part)
+{
+    return part == FMM_PARTS ? count : count * part / FMM_PARTS / BLOCK * BLOCK;
+}
+
+void fmm_group_sums(const double *charges, const fmm_values *values, int sides, fmm_sums *sums)
+{
+    for (int part = 0; part < FMM_PARTS; ++part)
+        for (int side = 0; side < sides; ++side) {
+            sum_lanes lanes = {0};
+            int64_t begin = part_begin(values->count, part);
+            fmm_values some = {values->rows + begin, values->stride,
+                               part_begin(values->count, part + 1) - begin};
+            add_sums(&lanes, charges + side * values->count + begin, &some, sides, side);
+            sums[part * sides + side] = sums_of(&lanes);
+        }
 }
 
 /* ---- a block ---- */
@@ -77,23 +102,28 @@ static void add_far(const fmm_reduction *r, int64_t at, const fmm_values *sum, d
     }
 }
 
-ps_status fmm_reduce(const fmm_reduction *r, fmm_sums *sums)
+static ps_status reduce_part(const fmm_reduction *r, int part, fmm_sums *sums)
 {
     const fmm_problem *p = r->work->problem;
     double room[4 * PS_RIGHT_HAND_SIDES_MAX * BLOCK];
-    fmm_sum_lanes lanes[PS_RIGHT_HAND_SIDES_MAX] = {0};
-    for (int64_t at = 0; at < r->count; at += BLOCK) {
-        int64_t left = r->count - at;
+    sum_lanes lanes[PS_RIGHT_HAND_SIDES_MAX] = {0};
+    int64_t end = part_begin(r->count, part + 1);
+    for (int64_t at = part_begin(r->count, part); at < end; at += BLOCK) {
         double *rows = r->keep ? r->near + at : room;
-        fmm_values sum = {rows, r->keep ? r->count : BLOCK, left < BLOCK ? left : BLOCK};
+        fmm_values sum = {rows, r->keep ? r->count : BLOCK, end - at < BLOCK ? end - at : BLOCK};
         add_far(r, at, &sum, rows);
-        for (int c = 0; c < r->copied; ++c)
-            add_copies(r, &r->copies[c], at, sum.count, &sum, rows);
+        for (int c = 0; c < r->copied; ++c) add_copies(r, &r->copies[c], at, sum.count, &sum, rows);
         for (int side = 0; side < p->fmm.sides && r->charges; ++side)
-            fmm_sums_add(&lanes[side], r->charges + side * r->count + at, &sum, p->fmm.sides, side);
-        if (!r->keep)
-            PS_TRY(fmm_put_results(r->work, r->begin + at, r->places + at, &sum));
+            add_sums(&lanes[side], r->charges + side * r->count + at, &sum, p->fmm.sides, side);
+        if (!r->keep) PS_TRY(fmm_put_results(r->work, r->begin + at, r->places + at, &sum));
     }
-    for (int side = 0; side < p->fmm.sides; ++side) sums[side] = fmm_sums_of(&lanes[side]);
+    for (int side = 0; side < p->fmm.sides; ++side) sums[side] = sums_of(&lanes[side]);
+    return PS_OK;
+}
+
+ps_status fmm_reduce(const fmm_reduction *r, fmm_sums *sums)
+{
+    for (int part = 0; part < r->parts; ++part)
+        PS_TRY(reduce_part(r, r->part + part, sums + part * r->work->problem->fmm.sides));
     return PS_OK;
 }

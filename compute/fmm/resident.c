@@ -290,17 +290,13 @@ static ps_status fetch(fmm_run *r, const batch *b, int turn)
 static ps_status take_group(fmm_run *r, const batch *b, int64_t group, const int64_t *places,
                             const double *staged)
 {
-    fmm_sums sums[PS_RIGHT_HAND_SIDES_MAX] = {{0}};
+    fmm_sums sums[FMM_PARTS * PS_RIGHT_HAND_SIDES_MAX] = {{0}};
     int sides = r->problem.fmm.sides;
     int64_t begin, count;
     particles_of(r, group, &begin, &count);
     const double *values = staged + (begin - b->begin) * rows_back(r);
     fmm_values all = {values, count, count};
-    for (int side = 0; side < sides && r->problem.same; ++side) {
-        fmm_sum_lanes lanes = {0};
-        fmm_sums_add(&lanes, values + (4 * sides + side) * count, &all, sides, side);
-        sums[side] = fmm_sums_of(&lanes);
-    }
+    if (r->problem.same) fmm_group_sums(values + 4 * sides * count, &all, sides, sums);
     return fmm_take_results(&r->work, group, places + begin - b->begin, values, sums);
 }
 

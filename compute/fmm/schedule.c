@@ -12,20 +12,24 @@ enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ }
  * as measured (specs/fmm_run.md). The upper levels first, where there is a bucket for each. */
 enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
-    int alone, cpu[3], gpu[3]; /* by fmm_options.gpu_kinds */
-} priorities[FMM_KINDS + 1] = {
-    [FMM_P2M] = {0, {2, 1, 0}, {-1, 4, -1}},    [FMM_M2M] = {1, {1, 0, 1}, {-1, 1, -1}},
-    [FMM_ENCODE] = {2, {3, 2, 2}, {-1, 6, -1}}, [FMM_L2L] = {3, {0, 5, 3}, {-1, 7, -1}},
-    [P2P_LARGE] = {4, {7, 8, 8}, {1, 0, 0}},    [FMM_M2L] = {5, {5, 3, 4}, {0, 3, 2}},
-    [FMM_P2P] = {6, {6, 7, 5}, {1, 5, 1}},      [FMM_L2P] = {7, {4, 6, 6}, {-1, 2, -1}},
-    [FMM_REDUCE] = {8, {8, 4, 7}, {-1, -1, -1}}};
+    int alone, cpu[4], gpu[4]; /* by fmm_options.gpu_kinds */
+} priorities[FMM_KINDS + 1] = {[FMM_P2M] = {0, {1, 2, 1, 0}, {-1, -1, 4, -1}},
+                               [FMM_M2M] = {1, {0, 1, 0, 1}, {-1, -1, 1, -1}},
+                               [FMM_ENCODE] = {2, {2, 3, 2, 2}, {-1, -1, 6, -1}},
+                               [FMM_L2L] = {3, {-1, 0, 5, 3}, {0, -1, 7, -1}},
+                               [P2P_LARGE] = {4, {6, 7, 8, 8}, {3, 1, 0, 0}},
+                               [FMM_M2L] = {5, {3, 5, 3, 4}, {2, 0, 3, 2}},
+                               [FMM_P2P] = {6, {5, 6, 7, 5}, {3, 1, 5, 1}},
+                               [FMM_L2P] = {7, {-1, 4, 6, 6}, {1, -1, 2, -1}},
+                               [FMM_REDUCE] = {8, {4, 8, 4, 7}, {-1, -1, -1, -1}}};
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
     int cpu = gpus ? priorities[entry].cpu[gpu_kinds] : priorities[entry].alone;
     int gpu = gpus ? priorities[entry].gpu[gpu_kinds] : -1;
-    return (ps_bucket){
-        .kind = kind, .cpu = STEP * cpu + level, .gpu = gpu < 0 ? -1 : STEP * gpu + level};
+    return (ps_bucket){.kind = kind,
+                       .cpu = cpu < 0 ? -1 : STEP * cpu + level,
+                       .gpu = gpu < 0 ? -1 : STEP * gpu + level};
 }
 
 int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)

@@ -11,8 +11,8 @@
 typedef struct room {
     void **base, **other; /* [groups] places of vectors, of two levels */
     void *m2l;
-    double *columns; /* [3 + S][augmented particles] */
-    int64_t *start;  /* [augmented leaves + 1] */
+    double *columns;    /* [3 + S][augmented particles] */
+    int64_t *start;     /* [augmented leaves + 1] */
     fmm_copies *copies; /* [groups that have leaves of one as augmented] */
 } room;
 
@@ -55,7 +55,7 @@ static room room_of(const fmm_work *work, int worker)
 typedef struct scene {
     fmm_work *work;
     const fmm_problem *p;
-    int level;
+    int level, part;
     int64_t group;
     room room;
 } scene;
@@ -63,7 +63,8 @@ typedef struct scene {
 static scene scene_of(const ps_task_call *call)
 {
     const fmm_arguments *a = call->arguments;
-    return (scene){a->work, a->work->problem, a->level, a->group, room_of(a->work, call->worker)};
+    return (scene){a->work, a->work->problem, a->level,
+                   a->part, a->group,         room_of(a->work, call->worker)};
 }
 
 /* ---- vectors ---- */
@@ -309,10 +310,12 @@ ps_status fmm_put_results(fmm_work *work, int64_t first, const int64_t *places,
     return fmm_sink_put(work->sink, places, values);
 }
 
-static void take_sums(fmm_work *work, int64_t group, const fmm_sums *sums)
+/* Sums of some parts of a group from `part` on. */
+static void take_sums(fmm_work *work, int64_t group, int part, int parts, const fmm_sums *sums)
 {
     int sides = work->problem->fmm.sides;
-    memcpy(work->sums + group * sides, sums, (size_t)sides * sizeof *sums);
+    memcpy(work->sums + (group * FMM_PARTS + part) * sides, sums,
+           (size_t)(parts * sides) * sizeof *sums);
     __atomic_add_fetch(&work->finished, 1, __ATOMIC_RELAXED);
 }
 
@@ -321,8 +324,8 @@ ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
 {
     leaf_range r = leaves_of(work->problem->fmm.targets, group);
     fmm_values all = {values, r.count, r.count};
-    if (work->problem->ranks == 1) PS_TRY(fmm_put_results(work, r.begin, places, &all));
-    take_sums(work, group, sums);
+    PS_TRY(fmm_put_results(work, r.begin, places, &all));
+    take_sums(work, group, 0, FMM_PARTS, sums);
     return PS_OK;
 }
 
@@ -351,13 +354,15 @@ static ps_status reduce(const ps_task_call *call)
     const ps_group_list *copied = &p->lists.copied;
     leaf_range r = leaves_of(p->fmm.targets, s.group);
     int at = 2;
-    fmm_sums sums[PS_RIGHT_HAND_SIDES_MAX];
+    fmm_sums sums[FMM_PARTS * PS_RIGHT_HAND_SIDES_MAX];
     fmm_reduction sum = {.work = s.work,
                          .begin = r.begin,
                          .count = r.count,
                          .near = call->data[0],
                          .places = call->data[1],
-                         .copies = s.room.copies};
+                         .copies = s.room.copies,
+                         .part = s.part,
+                         .parts = FMM_PARTS / p->reductions};
     if (p->far) sum.far = call->data[at++];
     if (p->same) sum.charges = (const double *)call->data[at++] + 3 * r.count;
     for (int64_t i = p->mutual ? copied->start[s.group] : 0;
@@ -368,8 +373,9 @@ static ps_status reduce(const ps_task_call *call)
     if (s.work->journal)
         PS_TRY(fmm_journal_add(s.work->journal, s.group, sums, p->fmm.sides, sum.near,
                                4 * p->fmm.sides * r.count));
-    if (sum.keep) return fmm_take_results(s.work, s.group, sum.places, sum.near, sums);
-    take_sums(s.work, s.group, sums);
+    if (sum.keep && p->ranks == 1)
+        return fmm_take_results(s.work, s.group, sum.places, sum.near, sums);
+    take_sums(s.work, s.group, sum.part, sum.parts, sums);
     return PS_OK;
 }
 

@@ -119,6 +119,8 @@ static ps_status reduce(void *context, double *sums, int64_t count)
     return ps_comm_sum_f64(sums, count);
 }
 
+static ps_status correct(void *context, double *r) { return parts_coarse_correct(context, r); }
+
 /* ---- the plan ---- */
 
 /* A guess at what factors hold: 12 rows^(4/3) entries of 16 bytes. */
@@ -132,8 +134,10 @@ static int64_t parts_memory(const solve_problem *p)
     if (p->options.inner == METHOD_DIRECT) each += 16 * 12 * pow(rows, 4. / 3);
     int64_t traces = 4 * h->interfaces * h->face_rows_max / ps_comm_size();
     int64_t vectors = p->options.method == METHOD_GMRES ? p->options.restart + 2 : 3;
+    int64_t coarse = p->options.coarse > 0 ? parts_coarse_doubles(h->subdomains, traces) : 0;
     ps_subdomains_close(&file);
-    return (int64_t)(each * (double)own) + 8 * traces * vectors + 24 * ps_q1_grid_size(&p->grid);
+    return (int64_t)(each * (double)own) + 8 * (traces * vectors + coarse) +
+           24 * ps_q1_grid_size(&p->grid);
 }
 
 static ps_interface interface_of(parts *s)
@@ -179,6 +183,10 @@ static ps_status open(solve_problem *p, void **state)
     PS_TRY(PS_ALLOC(&s->right, s->largest, "a subdomain"));
     PS_TRY(PS_ALLOC(&s->space, space, "a subdomain"));
     p->seconds[SECONDS_READ] = ps_clock() - start;
+    if (p->options.coarse > 0) {
+        PS_TRY(parts_coarse_open(s));
+        s->problem.correct = correct;
+    }
     PS_TRY(outer_open(p, &s->problem, s, &s->outer));
     s->outer.further = further_arrays;
     return PS_OK;
@@ -240,6 +248,7 @@ static void close(void *state)
 {
     parts *s = state;
     if (!s) return;
+    parts_coarse_close(&s->coarse);
     parts_release(s);
     outer_close(&s->outer);
     free(s->right);

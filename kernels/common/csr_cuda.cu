@@ -1,6 +1,5 @@
 /* Sparse products on CUDA (csr_device.h). */
 #include <cuda_runtime.h>
-#include <cuda_pipeline.h>
 
 #include "runtime/cuda_check.h"
 extern "C" {
@@ -19,16 +18,16 @@ template <typename real> struct store_row {
 template <bool stream, int width, typename real>
 __global__ void __launch_bounds__(CSR_THREADS) multiply(csr_view<real> a, real *y)
 {
-    extern __shared__ int4 shared[];
+    extern __shared__ double products[];
     store_row<real> out = {y};
-    csr_all<stream, width>(a, shared, out);
+    csr_all<stream, width>(a, reinterpret_cast<real *>(products), out);
 }
 
 template <bool stream, int width, typename real>
 void launch(const csr_view<real> &a, real *y, cudaStream_t on)
 {
     multiply<stream, width, real>
-        <<<csr_blocks(a.rows, width), CSR_THREADS, csr_shared<stream, width, real>(), on>>>(a, y);
+        <<<csr_blocks(a.rows, width), CSR_THREADS, csr_shared(stream, sizeof(real)), on>>>(a, y);
 }
 
 template <bool stream, typename real>

@@ -56,8 +56,9 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
                                ps_stream *stream);
 
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
-                                   const ps_dgtd_device_border *border, const void *field,
-                                   const ps_dgtd_border_parts *parts, ps_stream *stream);
+                                   const ps_dgtd_device_border *border, ps_dgtd_field which,
+                                   const void *field, const ps_dgtd_border_parts *parts,
+                                   ps_stream *stream);
 ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                     const ps_dgtd_device_border *border, ps_dgtd_field which,
                                     void *field, const ps_dgtd_border_parts *parts,

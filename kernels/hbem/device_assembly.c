@@ -107,17 +107,14 @@ static void sort_leaves(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leav
 {
     enum { BINS = 512 };
     int64_t start[BINS + 2] = {0};
-    for (int fill = 0; fill < 2; ++fill) {
-        for (int64_t l = 0; l < batch->count; ++l) {
-            int bin = leaves[l].far ? BINS - (int)(8 * log2((double)larger_side(&leaves[l]))) : 0;
-            if (fill)
-                batch->leaf[start[bin]++] = (int32_t)l;
-            else
-                ++start[bin + 1];
-        }
-        for (int b = 0; !fill && b <= BINS; ++b) start[b + 1] += start[b];
-        if (!fill) batch->near_count = start[1];
-    }
+    int32_t *bin = batch->list; /* overwritten afterwards */
+#pragma omp parallel for
+    for (int64_t l = 0; l < batch->count; ++l)
+        bin[l] = leaves[l].far ? BINS - (int)(8 * log2((double)larger_side(&leaves[l]))) : 0;
+    for (int64_t l = 0; l < batch->count; ++l) ++start[bin[l] + 1];
+    for (int b = 0; b <= BINS; ++b) start[b + 1] += start[b];
+    batch->near_count = start[1];
+    for (int64_t l = 0; l < batch->count; ++l) batch->leaf[start[bin[l]]++] = (int32_t)l;
 }
 
 /* A bound of the slots of a side: most clusters have an eighth of the largest one's functions. */
@@ -149,6 +146,15 @@ int64_t ps_hbem_device_leaf_numbers(const ps_hbem_device_operator *op, const ps_
     return ((!leaf->far || dense < factors ? dense : factors) * parts + 3) / 4 * 4;
 }
 
+/* Where leaf e of the batch is; batch->leaf is there. */
+static void place_leaf(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves, int64_t e)
+{
+    const ps_hmatrix_leaf *leaf = &leaves[batch->leaf[e]];
+    batch->at[e] = (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
+                                         (int32_t)leaf->column_begin, (int32_t)leaf->column_end};
+    batch->list[e] = (int32_t)e;
+}
+
 void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves,
                                const ps_hbem_device_operator *op, int max_rank)
 {
@@ -156,15 +162,13 @@ void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_lea
     sort_leaves(batch, leaves);
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size)
         batch->list_count[size] = batch->most[size] = batch->most_slots[size] = 0;
+#pragma omp parallel for
+    for (int64_t e = 0; e < batch->count; ++e) place_leaf(batch, leaves, e);
     for (int64_t e = 0; e < batch->count; ++e) {
         const ps_hmatrix_leaf *leaf = &leaves[batch->leaf[e]];
         bool far = e >= batch->near_count;
-        batch->at[e] =
-            (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
-                                  (int32_t)leaf->column_begin, (int32_t)leaf->column_end};
         batch->blocks[e] =
             (ps_hbem_device_block){far ? 0 : offset, far ? PS_HBEM_UNSET : PS_RANK_DENSE, 0};
-        batch->list[e] = (int32_t)e;
         if (e == batch->near_count) batch->near_numbers = offset;
         offset += ps_hbem_device_leaf_numbers(op, leaf, max_rank);
         if (far) add_far(batch, leaf, op);

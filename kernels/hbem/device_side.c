@@ -140,10 +140,12 @@ static void list_clusters(const ps_hbem_space *space, const ps_cluster_tree *tre
     }
     side->cluster_begin[count] = (int32_t)side->dofs;
     side->item_start[0] = side->entry_start[0] = 0;
+#pragma omp parallel for
     for (int64_t i = 0; i < side->dofs; ++i) {
         side->item_start[i + 1] = (int32_t)space->start[i + 1];
-        side->entry_start[i + 1] = side->entry_start[i] + (int32_t)entries_of(space, i);
+        side->entry_start[i + 1] = (int32_t)entries_of(space, i);
     }
+    for (int64_t i = 0; i < side->dofs; ++i) side->entry_start[i + 1] += side->entry_start[i];
 }
 
 static void include(double *box, const ps_hbem_triangle *t)

@@ -3,7 +3,6 @@
  * for its pass; the last launch of a pass takes the step to the next.
  */
 #include <cuda_runtime.h>
-#include <cuda_pipeline.h>
 
 #include <cmath>
 
@@ -124,10 +123,10 @@ template <bool stream, int width, typename real>
 __global__ void __launch_bounds__(CSR_THREADS)
     multiply_rows(csr_view<real> a, real *out, int pass, const ps_krylov_state *state)
 {
-    extern __shared__ int4 shared[];
+    extern __shared__ double products[];
     if (state->pass != pass) return;
     row_product<real> rows = {out};
-    csr_all<stream, width>(a, shared, rows);
+    csr_all<stream, width>(a, reinterpret_cast<real *>(products), rows);
 }
 
 template <typename real>
@@ -236,7 +235,7 @@ template <bool stream_shape, int width, typename real>
 void launch_rows(const ps_krylov_device_pass *p, const csr_view<real> &a, ps_stream *stream)
 {
     multiply_rows<stream_shape, width, real>
-        <<<csr_blocks(p->rows, width), CSR_THREADS, csr_shared<stream_shape, width, real>(),
+        <<<csr_blocks(p->rows, width), CSR_THREADS, csr_shared(stream_shape, sizeof(real)),
            queue_of(stream)>>>(a, static_cast<real *>(p->out), p->pass, p->state);
 }
 

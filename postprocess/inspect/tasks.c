@@ -22,25 +22,28 @@ static void report_bounds(const ps_task_summary *sum, ps_report *report)
         ps_report_real(report, "makespan_over_lp", makespan / sum->lp.seconds, "1");
 }
 
-static ps_status report_workers(const ps_task_trace *trace, double makespan, ps_report *report)
+static ps_status report_workers(const ps_task_trace *trace, const ps_task_summary *summary,
+                                ps_report *report)
 {
+    double makespan = summary->makespan;
     ps_worker_times *workers;
     PS_TRY(PS_ALLOC(&workers, trace->cpus + trace->gpus, "workers"));
-    ps_task_trace_workers(trace, makespan, workers);
+    ps_status status = ps_task_trace_workers(trace, summary, workers);
     ps_report_section(report, "workers");
-    for (int w = 0; w < trace->cpus + trace->gpus; ++w) {
+    for (int w = 0; w < trace->cpus + trace->gpus && status == PS_OK; ++w) {
         char name[32], line[160];
         const ps_worker_times *own = &workers[w];
         bool gpu = w >= trace->cpus;
         snprintf(name, sizeof name, "%s_%d", gpu ? "gpu" : "cpu", gpu ? w - trace->cpus : w);
         snprintf(line, sizeof line,
-                 "%lld tasks, busy %.4g s (%.2f %%), waiting for data %.2f %%, idle %.2f %%, "
-                 "%.4g MB moved", (long long)own->tasks, own->busy, percent(own->busy, makespan),
-                 percent(own->waited, makespan), percent(own->idle, makespan), 1e-6 * own->bytes);
+                 "%lld tasks, busy %.4g s (%.2f %%), waiting for data %.2f %%, overhead %.2f %%, "
+                 "idle %.2f %%, %.4g MB moved", (long long)own->tasks, own->busy, percent(own->busy, makespan),
+                 percent(own->waited, makespan), percent(own->overhead, makespan),
+                 percent(own->idle, makespan), 1e-6 * own->bytes);
         ps_report_text(report, name, line);
     }
     free(workers);
-    return PS_OK;
+    return status;
 }
 
 /* A line a kind: tasks, seconds and rate on each class. */
@@ -79,7 +82,7 @@ ps_status inspect_report_tasks(ps_store *store, ps_report *report)
     if (status == PS_OK) status = ps_task_trace_summarise(&trace, &summary);
     if (status == PS_OK) {
         report_bounds(&summary, report);
-        status = report_workers(&trace, summary.makespan, report);
+        status = report_workers(&trace, &summary, report);
         ps_report_section(report, "kinds");
         for (int k = 0; k < trace.kind_count; ++k) report_kind(&trace, k, report);
     }

@@ -43,7 +43,7 @@ struct leaf_backend {
     double computing;                 /* seconds so far */
 };
 
-enum { LEAF_CHUNKS_KEPT = 3 }; /* of any backend, at most */
+enum { LEAF_CHUNKS_KEPT = 4 }; /* of any backend, at most */
 
 /* Leaves of a chunk of the shape, with blocks of rank 0. */
 ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *chunks,
@@ -52,8 +52,6 @@ ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *
 /* The cores: `threads` of them, a workspace each. */
 ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
                                 int threads, leaf_backend **out);
-/* Bytes that it holds. */
-int64_t leaf_backend_bytes_cpu(const ps_hbem_assembly *assembly, int threads);
 
 /* Where a CUDA device is and what it may hold. */
 typedef struct leaf_device {

@@ -136,7 +136,9 @@ static ps_status compute(job *j, assemble_result *result)
                        "there are parts of an assembly of %s that was ended early: "
                        "continue it with --restart, or begin anew with --force",
                        part.path);
+    double start = ps_clock();
     PS_TRY(ps_comm_agree(open_backend(j)));
+    ps_debug("%s is ready in %.3f s", j->backend->name, ps_clock() - start);
     return ps_comm_agree(assemble_chunks(&j->plan, j->backend, &part, result));
 }
 
@@ -152,8 +154,10 @@ static ps_status assemble(job *j)
     }
     ps_status status = PS_OK;
     j->problem.tables.chunks = j->plan.chunks;
+    double done = ps_clock();
     if (ps_comm_rank() == 0)
         status = ps_hmatrix_commit(path, &j->identity, &j->problem.tables, j->clusters);
+    ps_debug("tables written in %.3f s", ps_clock() - done);
     PS_TRY(ps_comm_agree(status));
     return ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
 }

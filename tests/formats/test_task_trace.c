@@ -26,6 +26,7 @@ static ps_task_trace sample(void)
                                       .worker = worker[t],
                                       .group = (int64_t)1 << 40,
                                       .order = t,
+                                      .ready = start[t] - (t == 2 ? 0.25 : 0),
                                       .start = start[t],
                                       .end = end[t],
                                       .waited = t == 2 ? 0.25 : 0,
@@ -89,13 +90,18 @@ static void figures(void **state)
     check_near(sum.makespan, 5.75, 0, 1e-15);
     check_near(sum.lp.seconds, 3.5, 0, 1e-15);
     check_near(sum.lp_best.seconds, 3, 0, 1e-15);
-    ps_task_trace_workers(&trace, sum.makespan, workers);
+    check_ok(ps_task_trace_workers(&trace, &sum, workers));
     assert_int_equal(workers[0].tasks, 2);
     check_near(workers[0].busy, 5, 0, 1e-15);
     check_near(workers[2].busy, 1, 0, 1e-15);
     check_near(workers[2].waited, 0.25, 0, 1e-15);
     check_near(workers[2].idle, 4.5, 0, 1e-15);
+    check_near(workers[2].overhead, 0, 0, 1e-15);
     check_near(workers[2].bytes, 18, 0, 1e-15);
+    records[2].ready -= 0.125; /* it could have begun with it by then */
+    check_ok(ps_task_trace_workers(&trace, &sum, workers));
+    check_near(workers[2].overhead, 0.125, 0, 1e-15);
+    check_near(workers[2].idle, 4.375, 0, 1e-15);
 }
 
 static void what_could_not_have_been(void **state)

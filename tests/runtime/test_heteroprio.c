@@ -215,6 +215,32 @@ static void balance_at_the_end(void **state)
     ps_heteroprio_close(&h);
 }
 
+/* Far tasks (s = 2) are polled first, near ones (s = 10) wait. Once two CPU workers have time for all
+ * far ones that are left, the GPU leaves them: 1 s each, 0.5 s on the GPU, whose near ones take 6.4 s. */
+static void balance_leaves_to_cpus(void **state)
+{
+    static const ps_bucket far_first[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}};
+    ps_heteroprio_config config = {.buckets = far_first,
+                                   .bucket_count = 2,
+                                   .cpus = 2,
+                                   .gpus = 1,
+                                   .termination = PS_TERMINATION_BALANCE};
+    ps_heteroprio *h;
+    check_ok(ps_heteroprio_open(&config, &h));
+    for (int i = 0; i < 16; ++i) {
+        ps_ready_task task = {i, 1, 0.5}, near = {100 + i, 4, 0.4};
+        ps_heteroprio_expect(h, 1, &task);
+        ps_heteroprio_expect(h, 0, &near);
+        check_ok(ps_heteroprio_push(h, 1, &task));
+        check_ok(ps_heteroprio_push(h, 0, &near));
+    }
+    /* with n far ones left: n / 2 <= 6.4 + (16 - n) / 2 from n = 14 on */
+    pops(h, PS_WORKER_GPU, 3, (int64_t[]){0, 1, 100});
+    pops(h, PS_WORKER_CPU, 2, (int64_t[]){2, 3});
+    pops(h, PS_WORKER_GPU, 1, (int64_t[]){101});
+    ps_heteroprio_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +250,7 @@ int main(void)
         cmocka_unit_test(rule_of_a_kind),
         cmocka_unit_test(rule_of_balance),
         cmocka_unit_test(balance_at_the_end),
+        cmocka_unit_test(balance_leaves_to_cpus),
         cmocka_unit_test(rule_of_time),
         cmocka_unit_test(rule_of_the_backlog),
         cmocka_unit_test(no_rule_without_gpus),

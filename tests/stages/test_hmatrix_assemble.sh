@@ -43,6 +43,9 @@ assemble c.h5 b.h5 $common --threads 2
 [ "$(content b.h5)" = "$hash" ] || fail "other threads, another matrix"
 assemble c.h5 b.h5 --tolerance 1e-3 --chunk-size 200K --threads 2 --force
 [ "$(figure values_hash)" = "$values" ] || fail "other chunks, other values"
+assemble c.h5 b.h5 $common --compress none --force
+[ "$(figure values_hash)" = "$values" ] || fail "not compressed, other values"
+within "$(figure stored)" "$(figure bytes)" $(($(figure bytes) * 11 / 10)) "bytes stored as they are"
 if command -v mpirun > /dev/null; then
     for ranks in 2 3; do
         expect 0 "" mpirun --oversubscribe -np $ranks penstock-hmatrix-assemble c.h5 b.h5 $common \
