@@ -152,6 +152,7 @@ PS_INLINE void add_sources(const source_shared<real> *s, int from, int to, const
 
 /* The matrix of entries: sums[part][3][slots] of hats for the row or column at hand. */
 template <typename real, int kernel, int wave> struct entry_matrix {
+    enum { DEAR = 1 };
     far_leaf<real> leaf;
     real *sums;
     unsigned long long pairs;
@@ -264,7 +265,7 @@ __device__ __noinline__ number<real, 1 + wave> mean_value(const far_leaf<real> &
  * normals after them. Creased functions, whose points see several faces, have NaN there, and
  * stand for the mean over all their triangles. */
 template <typename real, int kernel, int wave> struct point_matrix {
-    enum { PLANES = kernel == PS_KERNEL_SLP ? 3 : 6 };
+    enum { DEAR = 0, PLANES = kernel == PS_KERNEL_SLP ? 3 : 6 };
     const far_leaf<real> *leaf;
     real *at[2];
     int length[2], own;
