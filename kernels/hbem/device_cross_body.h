@@ -19,11 +19,11 @@ template <typename real, int parts> struct cross_shared {
 
 /* The scalars are the same in all threads. */
 template <typename real, int parts> struct crosses {
-    int length[2];      /* rows, columns                                                  */
-    real *vector[2];    /* u[rank][part][rows], v[rank][part][columns]                    */
-    real *triangle[2];  /* [rank][rank][part]: v_p(j_l), p < l; u_p(i_l), p <= l (p = l: pivot) */
-    int *pivot[2];      /* [rank] rows, columns                                           */
-    uint8_t *used;      /* [rows] 1: used, 2: being checked                               */
+    int length[2];        /* rows, columns                                                  */
+    real *vector[2];      /* u[rank][part][rows], v[rank][part][columns]                    */
+    real *triangle[2];    /* [rank][rank][part]: v_p(j_l), p < l; u_p(i_l), p <= l (p = l: pivot) */
+    int *pivot[2];        /* [rank] rows, columns                                           */
+    uint8_t *used;        /* [rows] 1: used, 2: being checked                               */
     const uint8_t *group; /* [rows] as ps_hbem_device_side                                */
     unsigned groups;      /* which there are; bit GROUPS: creased ones                    */
     cross_shared<real, parts> *shared;
@@ -129,8 +129,8 @@ PS_INLINE residual_sums<real> find_residual(matrix &a, const crosses<real, parts
 
 /* The same, called: the matrix and the crosses are copies, so that they stay in registers. */
 template <int side, class matrix, typename real, int parts>
-__device__ __noinline__ residual_sums<real>
-call_residual(matrix *a, const crosses<real, parts> s, int at, real *out, bool masked)
+__device__ __noinline__ residual_sums<real> call_residual(matrix *a, const crosses<real, parts> s,
+                                                          int at, real *out, bool masked)
 {
     matrix own = *a;
     residual_sums<real> sums = find_residual<side>(own, s, at, out, masked);
