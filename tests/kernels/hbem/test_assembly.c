@@ -266,7 +266,7 @@ typedef struct gate {
     body make;
     ps_hbem_space_kind kind;
     double k, least; /* tolerances down to this one */
-    unsigned kernels; /* a bit each; ADLP: the transpose of DLP (test_operators), at k = 3 in test_skeleton */
+    unsigned kernels; /* a bit each; ADLP: the transpose (test_operators), at k = 3: test_skeleton */
 } gate;
 
 enum { SLP = 1, DLP = 2, ADLP = 4, HYPS = 8 };
