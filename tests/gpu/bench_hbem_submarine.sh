@@ -28,7 +28,7 @@ record() {
     awk -v of="$1" -v quantity="$2" -v value="$3" -v unit="$4" -v floor="$5" -v size="$6" -v device="$device" \
         -v revision="$revision" 'BEGIN {
         printf "{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", ", of, quantity, value, unit
-        printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, value > 0 ? floor / value : 1
+        printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, (value > 0 ? floor / value : 1)
         printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", size, device, revision }'
 }
 [ -e hull.hdf ] || penstock-mesh-surface -q hull.hdf --shape suboff --scale 14.2 --edge 0.11 $wave > /dev/null
