@@ -14,7 +14,7 @@ ps_status device_take(solve_problem *p, int64_t bytes, void **out)
         return ps_fail(
             PS_EXHAUSTED,
             "this takes %lld MiB of device memory, there are %lld MiB: more ranks with a "
-            "device each, slabs by --method sweeps, or --device cpu",
+            "device each, slabs by --method sweeps, a smaller --gmres-restart, or --device cpu",
             (long long)(bytes >> 20), (long long)(most >> 20));
     return ps_device_alloc(p->device, bytes, out);
 }

@@ -323,6 +323,12 @@ static ps_status plan_memory(solve_problem *p)
     p->way = way_of(p);
     PS_TRY(check_precision(o));
     p->memory = p->way->memory(p);
+    bool any = strcmp(p->run->device, "auto") == 0; /* the cores do with less */
+    if (p->way == &solve_sweeps_device && p->memory > p->run->host_memory && any) {
+        ps_device_close(&p->device);
+        p->way = way_of(p);
+        p->memory = p->way->memory(p);
+    }
     bool cut = p->way == &solve_slabs;
     if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
         o->streamed = true;
@@ -331,10 +337,9 @@ static ps_status plan_memory(solve_problem *p)
         ps_info("slabs are streamed: in memory they would take more than --host-memory");
     }
     if (p->memory <= p->run->host_memory) return PS_OK;
-    return ps_fail(
-        PS_EXHAUSTED,
-        "this takes %lld MiB of memory, --host-memory allows %lld MiB: more --slabs help",
-        (long long)(p->memory >> 20), (long long)(p->run->host_memory >> 20));
+    return ps_fail(PS_EXHAUSTED,
+                   "this takes %lld MiB, --host-memory allows %lld MiB: more --slabs help",
+                   (long long)(p->memory >> 20), (long long)(p->run->host_memory >> 20));
 }
 
 /* What a rank writes: an interface plane goes with the slab on its left. */
