@@ -59,9 +59,8 @@ static const ps_option options[] = {
     {"gmres-restart", PS_OPTION_INT, &chosen.restart, "N", "steps between restarts of GMRES", 1,
      PS_GMRES_RESTART, PS_IDENTITY},
     {"streamed", PS_OPTION_FLAG, &chosen.streamed, NULL,
-     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by "
-     "itself "
-     "where --host-memory is too little otherwise. The same bits",
+     "keep one slab in memory, reading the loads of others whenever they are solved; chosen by "
+     "itself where --host-memory is too little otherwise. The same bits",
      0, 0, 0},
     {"inner", PS_OPTION_CHOICE, &chosen.inner, "direct|cg|bicgstab|bicgcr",
      "how slabs are solved: fast direct solution in sine modes, or a Krylov method with Jacobi "
