@@ -54,7 +54,8 @@ typedef struct parts {
     int64_t base, traces, all, largest; /* first own trace, own ones, all; rows */
     ps_interface problem;
     outer outer;
-    double *right, *space, *faces; /* right-hand side, solver, traces that go to other ranks */
+    int workers;                   /* subdomains at a time, where they have factors */
+    double *right, *space, *faces; /* [workers][largest], solver, traces to other ranks */
     remote_side *remote;           /* [remote_count], as neighbours have them: by interface */
     ps_comm_exchange *exchanges;
     int64_t remote_count;

@@ -5,6 +5,7 @@
 
 #include "compute/schwarz_solve/parts.h"
 #include "kernels/schwarz/krylov_team.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 int64_t parts_first(int64_t subdomains, int64_t rank) { return subdomains * rank / ps_comm_size(); }
@@ -166,8 +167,17 @@ static ps_status read_part(parts *s, int64_t subdomain, const numbering *n)
     q->rows = one.matrix.rows;
     if (q->rows > s->largest) s->largest = q->rows;
     PS_TRY(PS_ALLOC(&q->load, q->rows, "loads"));
-    PS_TRY(read_sides(s, subdomain, n, q));
-    return prepare_solver(s, subdomain, q);
+    return read_sides(s, subdomain, n, q);
+}
+
+static ps_status prepare_solvers(parts *s)
+{
+    ps_failure failure = {.status = PS_OK};
+#pragma omp parallel for schedule(dynamic) num_threads((int)s->p->run->threads)
+    for (int64_t d = s->first; d < s->end; ++d)
+        if (!ps_has_failed(&failure))
+            ps_note_failure(&failure, prepare_solver(s, d, s->part + d - s->first));
+    return ps_first_failure(&failure);
 }
 
 /* Every node's load is shared equally by the subdomains that have it; fixed nodes keep theirs. */
@@ -255,6 +265,7 @@ static ps_status read_all(parts *s, numbering *n)
         PS_TRY(read_part(s, d, n));
         s->rows += s->part[d - s->first].rows;
     }
+    PS_TRY(prepare_solvers(s));
     PS_TRY(PS_ALLOC(&s->fields, s->rows, "subdomains"));
     double *next = s->fields;
     for (int64_t d = 0; d < s->end - s->first; ++d) {
