@@ -14,6 +14,9 @@ int64_t device_allowed(const solve_problem *p);
 /* Takes device memory: PS_EXHAUSTED, saying what helps, beyond what is allowed. */
 ps_status device_take(solve_problem *p, int64_t bytes, void **out);
 
+/* Copies values between a device and the host; waits. */
+ps_status device_copy(ps_stream *stream, bool to_host, int64_t count, double *there, double *here);
+
 /* The slabs of this rank; and a host box that keeps one slab, for its tables, its coarse space and
  * the numbers of its traces: it cannot be walked. */
 ps_slab_device_plan device_slab_plan(const solve_problem *p);

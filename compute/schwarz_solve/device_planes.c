@@ -19,6 +19,13 @@ ps_status device_take(solve_problem *p, int64_t bytes, void **out)
     return ps_device_alloc(p->device, bytes, out);
 }
 
+ps_status device_copy(ps_stream *stream, bool to_host, int64_t count, double *there, double *here)
+{
+    PS_TRY(to_host ? ps_copy_to_host(stream, here, there, 8 * count)
+                   : ps_copy_to_device(stream, there, here, 8 * count));
+    return ps_stream_wait(stream);
+}
+
 /* ---- plans ---- */
 
 ps_slab_device_plan device_slab_plan(const solve_problem *p)

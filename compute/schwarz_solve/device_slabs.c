@@ -101,10 +101,7 @@ static ps_status make_exchange(void *context, bool source, const double *g, doub
 static ps_status copy_vectors(void *context, bool to_host, int64_t count, double *there,
                               double *here)
 {
-    const slabs *s = context;
-    PS_TRY(to_host ? ps_copy_to_host(s->stream, here, there, 8 * count)
-                   : ps_copy_to_device(s->stream, there, here, 8 * count));
-    return ps_stream_wait(s->stream);
+    return device_copy(((slabs *)context)->stream, to_host, count, there, here);
 }
 
 /* The low modes of the own traces go to the host, where all ranks' are solved for, and back. */
