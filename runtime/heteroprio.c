@@ -13,10 +13,16 @@ typedef struct item {
     uint64_t sequence; /* of its push */
 } item;
 
+/* Those that wait, in the order of their pushes. */
+typedef struct ring {
+    item *items;
+    int64_t capacity, head, count;
+} ring;
+
 typedef struct bucket {
     ps_bucket spec;
-    item *items; /* a ring */
-    int64_t capacity, head, count;
+    ring *rings; /* [places] */
+    int64_t count;
     double gpu_seconds;                       /* forecast of those that wait             */
     double expected_seconds[PS_WORKER_KINDS]; /* forecasts of all expected        */
     double by_cpu[PS_WORKER_KINDS];           /* forecasts of those that CPU workers took */
@@ -35,6 +41,7 @@ struct ps_heteroprio {
     ps_schedule_policy policy;
     ps_termination termination;
     bool keep_order;
+    int places; /* GPU workers, at least 1: rings of a bucket */
     int order[PS_WORKER_KINDS][PS_BUCKETS_MAX], polled[PS_WORKER_KINDS];
     uint64_t sequence;
     int64_t waiting;
@@ -79,7 +86,13 @@ ps_status ps_heteroprio_open(const ps_heteroprio_config *config, ps_heteroprio *
     h->policy = config->policy;
     h->termination = config->termination;
     h->keep_order = config->keep_order;
+    h->places = config->gpus > 1 ? config->gpus : 1;
+    ring *rings;
+    ps_status status = PS_ALLOC(&rings, config->bucket_count * h->places, "a scheduler");
+    if (status != PS_OK) free(h);
+    PS_TRY(status);
     for (int b = 0; b < config->bucket_count; ++b) {
+        h->buckets[b].rings = rings + b * h->places;
         h->buckets[b].spec = config->buckets[b];
         for (int w = 0; w < PS_WORKER_KINDS; ++w)
             h->buckets[b].factor[w] = h->buckets[b].scale[w] = 1;
@@ -91,24 +104,25 @@ ps_status ps_heteroprio_open(const ps_heteroprio_config *config, ps_heteroprio *
 
 void ps_heteroprio_close(ps_heteroprio **scheduler)
 {
-    if (*scheduler)
-        for (int b = 0; b < (*scheduler)->bucket_count; ++b) free((*scheduler)->buckets[b].items);
-    free(*scheduler);
+    ps_heteroprio *h = *scheduler;
+    for (int r = 0; h && r < h->bucket_count * h->places; ++r) free(h->buckets[0].rings[r].items);
+    if (h) free(h->buckets[0].rings);
+    free(h);
     *scheduler = NULL;
 }
 
 /* ---- push ---- */
 
-static ps_status make_room(bucket *b)
+static ps_status make_room(ring *r)
 {
-    int64_t capacity = b->capacity ? 2 * b->capacity : 16;
+    int64_t capacity = r->capacity ? 2 * r->capacity : 16;
     item *items;
     PS_TRY(PS_ALLOC(&items, capacity, "ready tasks"));
-    for (int64_t i = 0; i < b->count; ++i) items[i] = b->items[(b->head + i) & (b->capacity - 1)];
-    free(b->items);
-    b->items = items;
-    b->capacity = capacity;
-    b->head = 0;
+    for (int64_t i = 0; i < r->count; ++i) items[i] = r->items[(r->head + i) & (r->capacity - 1)];
+    free(r->items);
+    r->items = items;
+    r->capacity = capacity;
+    r->head = 0;
     return PS_OK;
 }
 
@@ -134,10 +148,12 @@ ps_status ps_heteroprio_push(ps_heteroprio *h, int bucket_number, const ps_ready
     bucket *b = &h->buckets[bucket_number];
     if (!has_taker(h, b))
         return ps_fail(PS_USAGE, "no worker here takes tasks of bucket %d", bucket_number);
-    if (b->count == b->capacity) PS_TRY(make_room(b));
+    ring *r = &b->rings[task->place % h->places];
+    if (r->count == r->capacity) PS_TRY(make_room(r));
     ps_ready_task ready = *task;
     ready.gpu_seconds = finite_or_zero(ready.gpu_seconds);
-    b->items[(b->head + b->count) & (b->capacity - 1)] = (item){ready, h->sequence++};
+    r->items[(r->head + r->count) & (r->capacity - 1)] = (item){ready, h->sequence++};
+    ++r->count;
     ++b->count;
     ++h->waiting;
     b->gpu_seconds += ready.gpu_seconds;
@@ -147,6 +163,21 @@ ps_status ps_heteroprio_push(ps_heteroprio *h, int bucket_number, const ps_ready
 }
 
 /* ---- pop ---- */
+
+static const item *head_of(const ring *r) { return &r->items[r->head]; }
+
+/* The ring whose first task a worker takes: its own place's, otherwise the one with the oldest. The
+ * bucket is not empty. */
+static ring *ring_for(const ps_heteroprio *h, const bucket *b, int place)
+{
+    ring *best = NULL;
+    if (place >= 0 && b->rings[place].count) return &b->rings[place];
+    for (int r = 0; r < h->places; ++r)
+        if (b->rings[r].count &&
+            (!best || head_of(&b->rings[r])->sequence < head_of(best)->sequence))
+            best = &b->rings[r];
+    return best;
+}
 
 static double speedup(const bucket *b)
 {
@@ -214,7 +245,7 @@ static bool keeps_balance(const ps_heteroprio *h, const double more[PS_WORKER_KI
 
 static bool first_keeps_balance(const ps_heteroprio *h, const bucket *b)
 {
-    const ps_ready_task *first = &b->items[b->head].ready;
+    const ps_ready_task *first = &head_of(ring_for(h, b, -1))->ready;
     double more[PS_WORKER_KINDS] = {first->cpu_seconds * b->scale[PS_WORKER_CPU],
                                     first->gpu_seconds * b->scale[PS_WORKER_GPU]};
     return keeps_balance(h, more);
@@ -237,7 +268,7 @@ static bool may_take(const ps_heteroprio *h, const bucket *b)
 {
     double gpus = h->workers[PS_WORKER_GPU];
     if (gpus == 0 || b->spec.gpu < 0) return true;
-    double own = b->items[b->head].ready.cpu_seconds * b->factor[PS_WORKER_CPU];
+    double own = head_of(ring_for(h, b, -1))->ready.cpu_seconds * b->factor[PS_WORKER_CPU];
     switch (h->termination) {
     case PS_TERMINATION_BUCKET:
         return (double)b->count >= speedup(b) * gpus;
@@ -275,33 +306,37 @@ static bool leaves(const ps_heteroprio *h, const bucket *b)
            b->spec.cpu >= 0 && has_better(h, b) && kind_keeps_balance(h, b);
 }
 
-static bool is_older(const bucket *a, const bucket *b)
+static bool is_older(const ps_heteroprio *h, const bucket *a, const bucket *b, int place)
 {
-    return a->items[a->head].sequence < b->items[b->head].sequence;
+    return head_of(ring_for(h, a, place))->sequence < head_of(ring_for(h, b, place))->sequence;
 }
 
-/* The bucket that a worker of this kind takes from; NULL: none. Without priorities all buckets are
- * one queue, as are those of equal priority. */
-static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind)
+/* The bucket that a worker of this kind takes from, of those with tasks for a place (-1: of all);
+ * NULL: none. Without priorities all buckets are one queue, as are those of equal priority. */
+static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind, int place)
 {
     const bucket *best = NULL;
     bool eager = h->policy == PS_SCHEDULE_EAGER;
     for (int i = 0; i < h->polled[kind]; ++i) {
         const bucket *b = &h->buckets[h->order[kind][i]];
-        if (b->count == 0) continue;
+        if ((place < 0 ? b->count : b->rings[place].count) == 0) continue;
         if (best && !eager && priority(b, kind) != priority(best, kind)) break;
-        if (best && !is_older(b, best)) continue;
+        if (best && !is_older(h, b, best, place)) continue;
         if (eager || (kind == PS_WORKER_GPU ? !leaves(h, b) : may_take(h, b))) best = b;
     }
     return (bucket *)best;
 }
 
-int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind)
+int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind, int place)
 {
-    bucket *b = h->waiting ? choose(h, kind) : NULL;
+    if (h->places == 1) place = -1;
+    bucket *b = h->waiting ? choose(h, kind, place) : NULL;
+    if (h->waiting && !b && place >= 0) b = choose(h, kind, -1);
     if (!b) return -1;
-    ps_ready_task ready = b->items[b->head].ready;
-    b->head = (b->head + 1) & (b->capacity - 1);
+    ring *r = ring_for(h, b, place);
+    ps_ready_task ready = head_of(r)->ready;
+    r->head = (r->head + 1) & (r->capacity - 1);
+    --r->count;
     --b->count;
     --h->waiting;
     b->gpu_seconds = b->count ? b->gpu_seconds - ready.gpu_seconds : 0;
@@ -315,7 +350,7 @@ int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind)
 
 bool ps_heteroprio_has(const ps_heteroprio *h, ps_worker_kind kind)
 {
-    return h->waiting && choose(h, kind);
+    return h->waiting && choose(h, kind, -1);
 }
 
 int64_t ps_heteroprio_waiting(const ps_heteroprio *h) { return h->waiting; }

@@ -61,6 +61,8 @@ typedef struct ps_heteroprio_config {
 typedef struct ps_ready_task {
     int64_t task; /* the caller's number, >= 0                                                */
     double cpu_seconds, gpu_seconds;
+    int place; /* the GPU worker, from 0 on, that has its data or is to have them: that one takes
+                  others' tasks only while there are none for it                             */
 } ps_ready_task;
 
 typedef struct ps_heteroprio ps_heteroprio;
@@ -74,8 +76,9 @@ void ps_heteroprio_close(ps_heteroprio **scheduler); /* NULL is fine */
 void ps_heteroprio_expect(ps_heteroprio *scheduler, int bucket, const ps_ready_task *task);
 /* PS_USAGE if no worker that is there takes tasks of this bucket; PS_EXHAUSTED. O(1). */
 ps_status ps_heteroprio_push(ps_heteroprio *scheduler, int bucket, const ps_ready_task *task);
-/* The task that a worker of this kind is to run; -1: none for now. O(buckets). */
-int64_t ps_heteroprio_pop(ps_heteroprio *scheduler, ps_worker_kind kind);
+/* The task that a worker of this kind is to run; -1: none for now. place: of a GPU worker, 0 ..
+ * gpus - 1; -1: of others. O(buckets). */
+int64_t ps_heteroprio_pop(ps_heteroprio *scheduler, ps_worker_kind kind, int place);
 /* Whether pop would give one. */
 bool ps_heteroprio_has(const ps_heteroprio *scheduler, ps_worker_kind kind);
 int64_t ps_heteroprio_waiting(const ps_heteroprio *scheduler); /* tasks in all buckets */

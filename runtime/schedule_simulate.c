@@ -91,7 +91,7 @@ static ps_ready_task ready_of(const simulation *s, int64_t t)
 {
     const ps_task_times *times = &s->problem->times;
     return (ps_ready_task){t, times->cpus ? times->cpu[t] : INFINITY,
-                           times->gpus ? times->gpu[t] : INFINITY};
+                           times->gpus ? times->gpu[t] : INFINITY, 0};
 }
 
 static ps_status make_ready(simulation *s, int64_t t)
@@ -107,7 +107,7 @@ static ps_status make_ready(simulation *s, int64_t t)
 static ps_status take_one(simulation *s, ps_worker_kind kind, bool *took)
 {
     *took = false;
-    int64_t t = s->idle_count[kind] ? ps_heteroprio_pop(s->scheduler, kind) : -1;
+    int64_t t = s->idle_count[kind] ? ps_heteroprio_pop(s->scheduler, kind, -1) : -1;
     if (t < 0) return PS_OK;
     const ps_task_times *times = &s->problem->times;
     double seconds = kind == PS_WORKER_GPU ? times->gpu[t] : times->cpu[t];

@@ -1,9 +1,10 @@
 /*
  * GPU workers. A worker keeps up to `lookahead` tasks under way: the inputs of one go up on the
  * upload stream while those before run on the lanes, side by side where one alone leaves room on
- * the device, and results that are wanted at home go down on the download stream. A task is done
- * when its last event is, and those before it are. Its record begins no sooner than the one before
- * ends: what tasks do side by side counts once, and the records add up to the busy time.
+ * the device, and results that are wanted at home go down on the download stream, while others run.
+ * A task is done when its last event is, and those before it are. Its record begins no sooner than
+ * the one before ends: what tasks do side by side counts once, and the records add up to the busy
+ * time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, 
     PS_TRY(ps_stream_open(device, &d->fetch));
     PS_TRY(ps_event_open(device, &d->base));
     for (int f = 0; f < queue->lookahead; ++f) PS_TRY(open_flight(device, &d->flights[f]));
+    for (int f = 0; f < PS_HOMING_MAX; ++f) PS_TRY(open_flight(device, &d->homing[f]));
     PS_TRY(ps_event_record(d->base, d->upload));
     PS_TRY(ps_event_sync(d->base));
     d->base_clock = ps_clock() - queue->opened;
@@ -46,19 +48,22 @@ static void close_event(ps_event **event)
     if (*event) ps_event_close(event);
 }
 
+static void close_flight(task_flight *flight)
+{
+    close_event(&flight->uploaded);
+    close_event(&flight->started);
+    close_event(&flight->ended);
+    close_event(&flight->done);
+    free(flight->pointers);
+    free(flight->home);
+    free(flight->goes_up);
+}
+
 void task_device_close(device_worker *d)
 {
     ps_stream **streams[] = {&d->upload, &d->download, &d->fetch};
-    for (int f = 0; f < PS_LOOKAHEAD_MAX; ++f) {
-        task_flight *flight = &d->flights[f];
-        close_event(&flight->uploaded);
-        close_event(&flight->started);
-        close_event(&flight->ended);
-        close_event(&flight->done);
-        free(flight->pointers);
-        free(flight->home);
-        free(flight->goes_up);
-    }
+    for (int f = 0; f < PS_LOOKAHEAD_MAX; ++f) close_flight(&d->flights[f]);
+    for (int f = 0; f < PS_HOMING_MAX; ++f) close_flight(&d->homing[f]);
     close_event(&d->base);
     for (int s = 0; s < 3; ++s)
         if (*streams[s]) ps_stream_close(streams[s]);
@@ -311,30 +316,77 @@ static void settle(ps_task_queue *queue, device_worker *d, task_flight *flight)
         }
 }
 
-/* Asks for a while before it sleeps, where there is a core for each worker. Not locked. */
-static ps_status await(const ps_task_queue *queue, ps_event *event)
+/* Locked. */
+static void finish(ps_task_queue *queue, device_worker *d, task_flight *flight, ps_status status)
 {
-    bool done = false;
-    double end = ps_clock() + 4 * queue->patience;
-    while (queue->patience > 0 && !done && ps_clock() < end) PS_TRY(ps_event_is_done(event, &done));
-    return done ? PS_OK : ps_event_sync(event);
-}
-
-/* Waits for the oldest task under way and finishes it. Locked, unlocks in between. */
-static void land(ps_task_queue *queue, device_worker *d)
-{
-    task_flight *flight = &d->flights[d->first];
-    task_unlock(queue);
-    ps_status status = await(queue, flight->any_home ? flight->done : flight->ended);
-    if (status == PS_OK) status = read_times(queue, d, flight);
-    task_lock(queue);
-    d->first = (d->first + 1) % queue->lookahead;
-    --d->count;
     unpin(d, flight->t, flight->t->access_count);
     if (status == PS_OK)
         settle(queue, d, flight);
     else
         task_finish(queue, flight->t, status, 0);
+}
+
+/* Asks for a while before it sleeps, where there is a core for each worker. If `other` is done
+ * first, *is_other. Not locked. */
+static ps_status await(const ps_task_queue *queue, ps_event *event, ps_event *other, bool *is_other)
+{
+    bool done = false;
+    double end = ps_clock() + 4 * queue->patience;
+    *is_other = false;
+    while (queue->patience > 0 && !done && !*is_other && ps_clock() < end) {
+        PS_TRY(ps_event_is_done(event, &done));
+        if (!done && other) PS_TRY(ps_event_is_done(other, is_other));
+    }
+    return done || *is_other ? PS_OK : ps_event_sync(event);
+}
+
+/* Waits until the results of the oldest task that has run are home, and finishes it; they go home
+ * in order. Locked, unlocks in between. */
+static void land_home(ps_task_queue *queue, device_worker *d)
+{
+    bool is_other;
+    task_flight *flight = &d->homing[d->homing_first];
+    task_unlock(queue);
+    ps_status status = await(queue, flight->done, NULL, &is_other);
+    task_lock(queue);
+    d->homing_first = (d->homing_first + 1) % PS_HOMING_MAX;
+    --d->homing_count;
+    finish(queue, d, flight, status);
+}
+
+/* Makes room for others to run while the results of this one go home. Locked, may unlock. */
+static void move_home(ps_task_queue *queue, device_worker *d, task_flight *flight)
+{
+    if (d->homing_count == PS_HOMING_MAX) land_home(queue, d);
+    task_flight *to = &d->homing[(d->homing_first + d->homing_count) % PS_HOMING_MAX];
+    task_flight spare = *to;
+    *to = *flight;
+    *flight = spare;
+    ++d->homing_count;
+}
+
+/* Waits for the oldest task under way and finishes it, or, if that is sooner, for one whose results
+ * go home. Without a core of its own this thread sleeps: then until they are home. Locked, unlocks
+ * in between. */
+static void land(ps_task_queue *queue, device_worker *d)
+{
+    task_flight *flight = &d->flights[d->first];
+    ps_event *home = d->homing_count ? d->homing[d->homing_first].done : NULL;
+    bool waits = flight->any_home && queue->patience <= 0, is_home;
+    task_unlock(queue);
+    ps_status status = await(queue, waits ? flight->done : flight->ended, home, &is_home);
+    if (status == PS_OK && !is_home) status = read_times(queue, d, flight);
+    task_lock(queue);
+    if (status == PS_OK && is_home) {
+        land_home(queue, d);
+        return;
+    }
+    if (status == PS_OK && flight->any_home && !waits)
+        move_home(queue, d, flight);
+    else
+        finish(queue, d, flight, status);
+    d->first = (d->first + 1) % queue->lookahead;
+    --d->count;
 }
 
 /* ---- the worker ---- */
@@ -374,8 +426,8 @@ static ps_status make_room(ps_task_queue *queue, device_worker *d, task *t, bool
 {
     bool found = true;
     PS_TRY(pin(queue, d, t, room));
-    while (!*room && d->count) {
-        land(queue, d);
+    while (!*room && (d->count || d->homing_count)) {
+        (d->count ? land : land_home)(queue, d);
         PS_TRY(pin(queue, d, t, room));
     }
     while (!*room && is_held(d)) { /* someone brings home what is here */
@@ -447,12 +499,12 @@ void *task_device_worker(void *argument)
     device_worker *d = &queue->devices[start.worker - queue->cpus];
     free(argument);
     task_lock(queue);
-    while (!queue->closing || d->count) {
+    while (!queue->closing || d->count || d->homing_count) {
         task *t = wants_more(queue, d) ? task_take(queue, start.worker) : NULL;
         if (t)
             take_off(queue, d, t);
-        else if (d->count)
-            land(queue, d);
+        else if (d->count || d->homing_count)
+            (d->count ? land : land_home)(queue, d);
         else
             task_sleep(queue, PS_WORKER_GPU);
     }

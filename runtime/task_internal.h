@@ -12,7 +12,7 @@
 
 #include "runtime/task_queue.h"
 
-enum { PS_HOST_BIT = 1, PS_GPUS_MAX = 31, PS_TASK_BLOCK = 1024, PS_LOOKAHEAD_MAX = 16 };
+enum { PS_HOST_BIT = 1, PS_GPUS_MAX = 31, PS_TASK_BLOCK = 1024, PS_LOOKAHEAD_MAX = 16, PS_HOMING_MAX = 64 };
 
 typedef enum task_state { TASK_WAITS, TASK_READY, TASK_RUNS, TASK_DONE } task_state;
 
@@ -28,6 +28,7 @@ struct task {
     void *arguments;
     task_edge *successors, *before; /* before: only with keep_edges */
     int access_count, before_count;
+    int place;      /* ps_ready_task */
     int pending;    /* predecessors that are not done                               */
     task_state state;
     int64_t number; /* by insertion                                                 */
@@ -187,6 +188,9 @@ struct device_worker {
     double base_clock, last_end;
     task_flight flights[PS_LOOKAHEAD_MAX]; /* the worker's own: a ring of those under way       */
     int first, count;
+    task_flight homing[PS_HOMING_MAX]; /* likewise: of those that have run, whose results are yet
+                                          to be home                                           */
+    int homing_first, homing_count;
 };
 
 ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, int64_t bytes);

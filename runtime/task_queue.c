@@ -97,6 +97,7 @@ static ps_status copy_spec(ps_task_queue *queue, const ps_task_spec *spec, task 
     char *memory;
     PS_TRY(task_pool_take(queue, room + spec->argument_bytes, (void **)&memory));
     t->codelet = spec->codelet;
+    t->place = spec->place;
     t->accesses = (ps_task_access *)memory;
     t->access_count = spec->access_count;
     t->arguments = memory + room;

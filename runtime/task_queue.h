@@ -57,6 +57,7 @@ typedef struct ps_codelet {
 typedef struct ps_task_spec {
     const ps_codelet *codelet; /* outlives the queue                                          */
     int bucket;                /* of the scheduler's table                                    */
+    int place;                 /* the GPU worker that is to have it rather than another       */
     int level;                 /* for records and messages, as is group                       */
     int64_t group;
     double cpu_seconds, gpu_seconds, flop; /* forecasts for one worker; 0: unknown            */

@@ -11,7 +11,7 @@ enum { CALIBRATE_EVERY = 32 };
 
 ps_ready_task task_forecast(const task *t)
 {
-    return (ps_ready_task){t->number, t->record.cpu_seconds, t->record.gpu_seconds};
+    return (ps_ready_task){t->number, t->record.cpu_seconds, t->record.gpu_seconds, t->place};
 }
 
 ps_status task_make_ready(ps_task_queue *queue, task *t)
@@ -42,7 +42,8 @@ static int64_t next_number(ps_task_queue *queue, int worker)
     ps_worker_kind kind = kind_of(queue, worker);
     if (kind == PS_WORKER_CPU && queue->host_only_next < queue->host_only_count)
         return queue->host_only[queue->host_only_next++];
-    if (!queue->mapped) return ps_heteroprio_pop(queue->scheduler, kind);
+    int place = kind == PS_WORKER_GPU ? worker - queue->cpus : -1;
+    if (!queue->mapped) return ps_heteroprio_pop(queue->scheduler, kind, place);
     int64_t number = next_mapped(queue, worker);
     if (number >= 0) ++queue->mapped_next[worker];
     return number;

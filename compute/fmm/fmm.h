@@ -233,6 +233,8 @@ typedef struct fmm_values {
 /* Results of targets with these places. Thread-safe for different targets. In memory any number
  * will do; a call on the scratch file costs a write for each chunk of the output that it meets. */
 ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *values);
+/* Results of the first few of these places come soon: into the cache with what they overwrite. */
+void fmm_sink_expect(const fmm_sink *sink, const int64_t *places, int64_t count);
 ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file);
 
 /* ---- tasks: flow.c, tasks.c ---- */

@@ -17,23 +17,33 @@ typedef struct sum_lanes {
     double energy[LANES], force[3][LANES], magnitude[LANES];
 } sum_lanes;
 
+/* One particle a lane; vectorised where `count` is known. */
+static inline void add_lanes(sum_lanes *lanes, const double *charges, const double *phi,
+                             const double *g, int64_t stride, int64_t count)
+{
+    for (int64_t l = 0; l < count; ++l) {
+        double x = charges[l] * g[l], y = charges[l] * g[stride + l],
+               z = charges[l] * g[2 * stride + l];
+        lanes->energy[l] += charges[l] * phi[l];
+        lanes->force[0][l] += x;
+        lanes->force[1][l] += y;
+        lanes->force[2][l] += z;
+        lanes->magnitude[l] += sqrt(x * x + y * y + z * z);
+    }
+}
+
 /* Adds results and charges of a side; but for the last one calls bring multiples of LANES. */
 static void add_sums(sum_lanes *lanes, const double *charges, const fmm_values *values, int sides,
                      int side)
 {
+    sum_lanes own = *lanes;
     const double *phi = values->rows + side * values->stride,
                  *g = values->rows + (sides + 3 * side) * values->stride;
-    for (int64_t i = 0; i < values->count; i += LANES)
-        for (int64_t l = 0; l < LANES && i + l < values->count; ++l) {
-            double q = charges[i + l], square = 0;
-            lanes->energy[l] += q * phi[i + l];
-            for (int d = 0; d < 3; ++d) {
-                double force = q * g[d * values->stride + i + l];
-                lanes->force[d][l] += force;
-                square += force * force;
-            }
-            lanes->magnitude[l] += sqrt(square);
-        }
+    int64_t i = 0;
+    for (; i + LANES <= values->count; i += LANES)
+        add_lanes(&own, charges + i, phi + i, g + i, values->stride, LANES);
+    add_lanes(&own, charges + i, phi + i, g + i, values->stride, values->count - i);
+    *lanes = own;
 }
 
 static fmm_sums sums_of(const sum_lanes *lanes)
@@ -110,6 +120,7 @@ static ps_status reduce_part(const fmm_reduction *r, int part, fmm_sums *sums)
     int64_t end = part_begin(r->count, part + 1);
     for (int64_t at = part_begin(r->count, part); at < end; at += BLOCK) {
         double *rows = r->keep ? r->near + at : room;
+        if (!r->keep) fmm_sink_expect(r->work->sink, r->places + at, end - at);
         fmm_values sum = {rows, r->keep ? r->count : BLOCK, end - at < BLOCK ? end - at : BLOCK};
         add_far(r, at, &sum, rows);
         for (int c = 0; c < r->copied; ++c) add_copies(r, &r->copies[c], at, sum.count, &sum, rows);

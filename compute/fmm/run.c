@@ -142,6 +142,15 @@ static bool begins_group(const fmm_run *r, const fmm_task *task)
            (task->kind == FMM_M2L && task->level == r->problem.leaf);
 }
 
+/* Each GPU has an interval of the groups of a level, as ranks have: what one of its tasks makes
+ * others want. */
+static int place_of(const fmm_run *r, const fmm_task *task)
+{
+    bool of_sources = task->kind <= FMM_ENCODE;
+    const ps_octree *tree = of_sources ? r->problem.fmm.sources : r->problem.fmm.targets;
+    return (int)(task->group * r->problem.gpus / ps_octree_groups(tree, task->level));
+}
+
 static ps_status insert_task(void *context, const fmm_task *task)
 {
     inserter *in = context;
@@ -160,6 +169,7 @@ static ps_status insert_task(void *context, const fmm_task *task)
     fmm_arguments arguments = {&r->work, task->level, task->part, task->group};
     ps_task_spec spec = {.codelet = &fmm_codelets[task->kind],
                          .bucket = fmm_bucket(&r->problem, task),
+                         .place = place_of(r, task),
                          .level = task->level,
                          .group = task->group,
                          .cpu_seconds = fmm_forecast(&r->problem, task),

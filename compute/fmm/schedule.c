@@ -68,8 +68,8 @@ static const struct {
                       [FMM_M2L] = {{12e9, 50e9, 75e9}, {7e12, 30e12, 26e12}},
                       [FMM_L2L] = {{5e9, 12e9, 15e9}, {0.3e12, 0.8e12, 1.5e12}},
                       [FMM_L2P] = {{17e9, 32e9, 36e9}, {4e12, 9e12, 10e12}},
-                      [FMM_P2P] = {{40e9, 40e9, 40e9}, {14e12, 14e12, 14e12}},
-                      [FMM_REDUCE] = {{0.1e9, 0.1e9, 0.1e9}, {0, 0, 0}}};
+                      [FMM_P2P] = {{40e9, 40e9, 40e9}, {15e12, 15e12, 15e12}},
+                      [FMM_REDUCE] = {{0.13e9, 0.13e9, 0.13e9}, {0, 0, 0}}};
 
 static int rate_of(const fmm_problem *p)
 {

@@ -94,10 +94,31 @@ static ps_status put_sorted(fmm_sink *sink, const int64_t *places, const fmm_val
     return PS_OK;
 }
 
-/* Lines of places that come AHEAD later are on their way meanwhile. */
+enum { AHEAD = 32 /* lines of so many places are on their way */ };
+
+void fmm_sink_expect(const fmm_sink *sink, const int64_t *places, int64_t count)
+{
+    for (int64_t i = 0; sink->all && i < AHEAD && i < count; ++i)
+        __builtin_prefetch(sink->all + places[i] * sink->values, 1);
+}
+
+/* Of one right-hand side: four numbers a place. */
+static void put_fours(double *all, const int64_t *places, const fmm_values *values)
+{
+    const double *v = values->rows;
+    int64_t n = values->stride, count = values->count;
+    for (int64_t i = 0; i < count; ++i) {
+        double *to = all + 4 * places[i];
+        if (i + AHEAD < count) __builtin_prefetch(all + 4 * places[i + AHEAD], 1);
+        to[0] = v[i];
+        to[1] = v[n + i];
+        to[2] = v[2 * n + i];
+        to[3] = v[3 * n + i];
+    }
+}
+
 static void put_in_memory(fmm_sink *sink, const int64_t *places, const fmm_values *values)
 {
-    enum { AHEAD = 32 };
     int64_t some = sink->values, count = values->count;
     for (int64_t i = 0; i < count; ++i) {
         int64_t soon = i + AHEAD < count ? i + AHEAD : i;
@@ -110,7 +131,10 @@ static void put_in_memory(fmm_sink *sink, const int64_t *places, const fmm_value
 ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *values)
 {
     if (sink->all) {
-        put_in_memory(sink, places, values);
+        if (sink->values == 4)
+            put_fours(sink->all, places, values);
+        else
+            put_in_memory(sink, places, values);
         return PS_OK;
     }
     int64_t *start = NULL, *order = NULL;

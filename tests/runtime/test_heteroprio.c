@@ -24,14 +24,14 @@ static ps_heteroprio *open_with(int cpus, int gpus, ps_termination rule, ps_sche
 static void push(ps_heteroprio *h, int bucket, int64_t task)
 {
     double gpu = bucket == FAR_ONE ? 0.5 : 0.1; /* so that s = 2 and 10 */
-    check_ok(ps_heteroprio_push(h, bucket, &(ps_ready_task){task, 1, gpu}));
+    check_ok(ps_heteroprio_push(h, bucket, &(ps_ready_task){task, 1, gpu, 0}));
 }
 
 static void pops(ps_heteroprio *h, ps_worker_kind kind, int count, const int64_t *expected)
 {
     for (int i = 0; i < count; ++i) {
         assert_int_equal(ps_heteroprio_has(h, kind), expected[i] >= 0);
-        assert_int_equal(ps_heteroprio_pop(h, kind), expected[i]);
+        assert_int_equal(ps_heteroprio_pop(h, kind, -1), expected[i]);
     }
 }
 
@@ -65,6 +65,26 @@ static void equal_priorities_are_one_queue(void **state)
     ps_heteroprio_close(&h);
 }
 
+/* A GPU worker takes what is for its place, of all buckets of a priority, and then what is not; CPU
+ * workers take the oldest. */
+static void places(void **state)
+{
+    static const ps_bucket equal[] = {{NEAR, 1, 1, 10}, {NEAR, 1, 1, 10}};
+    ps_heteroprio_config config = {.buckets = equal, .bucket_count = 2, .cpus = 1, .gpus = 2};
+    ps_heteroprio *h;
+    check_ok(ps_heteroprio_open(&config, &h));
+    for (int i = 0; i < 8; ++i)
+        check_ok(ps_heteroprio_push(h, i % 2, &(ps_ready_task){i, 1, 0.1, i / 4}));
+    assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 1), 4);
+    assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 1), 5);
+    assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_CPU, -1), 0);
+    assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 0), 1);
+    for (int i = 6; i < 8; ++i) assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 1), i);
+    for (int i = 2; i < 4; ++i) assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 1), i);
+    assert_int_equal(ps_heteroprio_pop(h, PS_WORKER_GPU, 0), -1);
+    ps_heteroprio_close(&h);
+}
+
 /* s k = 20 for near and 4 for far tasks with 2 GPUs; the paper's "#tasks >= s #GPUs". */
 static void rule_of_a_bucket(void **state)
 {
@@ -78,7 +98,7 @@ static void rule_of_a_bucket(void **state)
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){101, -1});
     push(h, PLAIN_ONE, 300);
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){300, -1});
-    for (int i = 0; i < 19 + 12 + 3; ++i) assert_true(ps_heteroprio_pop(h, PS_WORKER_GPU) >= 0);
+    for (int i = 0; i < 19 + 12 + 3; ++i) assert_true(ps_heteroprio_pop(h, PS_WORKER_GPU, -1) >= 0);
     assert_int_equal(ps_heteroprio_waiting(h), 0); /* the last task found a taker */
     ps_heteroprio_close(&h);
 }
@@ -98,7 +118,7 @@ static void rule_of_time(void **state)
     ps_heteroprio *h = open_with(4, 2, PS_TERMINATION_TIME, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 19; ++i) push(h, NEAR_SMALL, i);
     pops(h, PS_WORKER_CPU, 1, (int64_t[]){-1});
-    check_ok(ps_heteroprio_push(h, NEAR_LARGE, &(ps_ready_task){99, 40, 4}));
+    check_ok(ps_heteroprio_push(h, NEAR_LARGE, &(ps_ready_task){99, 40, 4, 0}));
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){0, 1}); /* a long task counts for more than one */
     ps_heteroprio_close(&h);
 }
@@ -175,9 +195,9 @@ static void wrong_use(void **state)
     config.bucket_count = 1000;
     check_fails(ps_heteroprio_open(&config, &h), PS_USAGE, "1000 buckets");
     h = open_with(0, 1, PS_TERMINATION_NONE, PS_SCHEDULE_HETEROPRIO);
-    check_fails(ps_heteroprio_push(h, PLAIN_ONE, &(ps_ready_task){1, 1, 1}), PS_USAGE,
+    check_fails(ps_heteroprio_push(h, PLAIN_ONE, &(ps_ready_task){1, 1, 1, 0}), PS_USAGE,
                 "no worker here");
-    check_fails(ps_heteroprio_push(h, 4, &(ps_ready_task){1, 1, 1}), PS_USAGE, "bucket 4 of 4");
+    check_fails(ps_heteroprio_push(h, 4, &(ps_ready_task){1, 1, 1, 0}), PS_USAGE, "bucket 4 of 4");
     ps_heteroprio_close(&h);
     ps_heteroprio_close(&h);
 }
@@ -188,9 +208,9 @@ static void rule_of_balance(void **state)
 {
     ps_heteroprio *h = open_with(2, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 4; ++i)
-        ps_heteroprio_expect(h, PLAIN_ONE, &(ps_ready_task){i, 1, INFINITY});
+        ps_heteroprio_expect(h, PLAIN_ONE, &(ps_ready_task){i, 1, INFINITY, 0});
     for (int i = 0; i < 10; ++i) {
-        ps_heteroprio_expect(h, FAR_ONE, &(ps_ready_task){100 + i, 1, 0.5});
+        ps_heteroprio_expect(h, FAR_ONE, &(ps_ready_task){100 + i, 1, 0.5, 0});
         push(h, FAR_ONE, 100 + i);
     }
     pops(h, PS_WORKER_CPU, 4, (int64_t[]){100, 101, 102, -1});
@@ -205,7 +225,7 @@ static void balance_at_the_end(void **state)
 {
     ps_heteroprio *h = open_with(2, 1, PS_TERMINATION_BALANCE, PS_SCHEDULE_HETEROPRIO);
     for (int i = 0; i < 5; ++i) {
-        ps_heteroprio_expect(h, FAR_ONE, &(ps_ready_task){i, 1, 0.5});
+        ps_heteroprio_expect(h, FAR_ONE, &(ps_ready_task){i, 1, 0.5, 0});
         push(h, FAR_ONE, i);
     }
     pops(h, PS_WORKER_CPU, 1, (int64_t[]){0});
@@ -228,7 +248,7 @@ static void balance_leaves_to_cpus(void **state)
     ps_heteroprio *h;
     check_ok(ps_heteroprio_open(&config, &h));
     for (int i = 0; i < 16; ++i) {
-        ps_ready_task task = {i, 1, 0.5}, near = {100 + i, 4, 0.4};
+        ps_ready_task task = {i, 1, 0.5, 0}, near = {100 + i, 4, 0.4, 0};
         ps_heteroprio_expect(h, 1, &task);
         ps_heteroprio_expect(h, 0, &near);
         check_ok(ps_heteroprio_push(h, 1, &task));
@@ -246,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_priority_first_in_first_out),
         cmocka_unit_test(equal_priorities_are_one_queue),
+        cmocka_unit_test(places),
         cmocka_unit_test(rule_of_a_bucket),
         cmocka_unit_test(rule_of_a_kind),
         cmocka_unit_test(rule_of_balance),

@@ -221,6 +221,7 @@ static void augmented_leaves_and_pairs(void **state)
     const ps_octree *tree = &t.tree;
     int64_t leaves = ps_octree_leaves(tree), start[N_G + 1], items[27 * N_G], found[27 * N_G];
     int64_t *stamp, groups = ps_octree_groups(tree, 5), pairs_all = 0, due = 0;
+    int64_t outside = 0, augmented = 0;
     check_ok(PS_ALLOC(&stamp, groups, "stamps"));
     ps_tree_list near = {start, items, NULL};
     for (int64_t g = 0; g < groups; ++g) {
@@ -236,6 +237,8 @@ static void augmented_leaves_and_pairs(void **state)
         assert_int_equal(at, count);
         ps_tree_pairs pairs = ps_tree_count_pairs(tree, tree, &near, first, end);
         pairs_all += pairs.inside + pairs.augmented;
+        augmented += pairs.augmented;
+        outside += pairs.outside;
         count = ps_tree_source_groups(items, start[end - first], N_G, g, g + 1, stamp, found);
         for (int64_t s = 0, j = 0; s < groups; ++s) {
             bool needed = false;
@@ -255,6 +258,7 @@ static void augmented_leaves_and_pairs(void **state)
         }
     }
     assert_int_equal(2 * pairs_all, due);
+    assert_int_equal(outside, 2 * augmented); /* met from both groups */
     free(stamp);
     tree_case_release(&t);
 }
