@@ -104,8 +104,8 @@ typedef struct ps_hmatrix_overview {
 } ps_hmatrix_overview;
 const ps_hmatrix_overview *ps_hmatrix_file_overview(const ps_hmatrix_file *file);
 
-/* XXH3-64 over the hashes of all leaves, 16 hex digits: equal where all leaves are, however they are
- * cut into chunks. out[17]. */
+/* XXH3-64 over the hashes of all leaves, 16 hex digits: equal where all leaves are, however they
+ * are cut into chunks. out[17]. */
 void ps_hmatrix_values_hash(const ps_hmatrix_file *file, char *out);
 
 /* Sizes of a chunk as stored and unpacked, for chunk_stream. */

@@ -135,7 +135,8 @@ static bool look_out(ps_task_queue *queue, ps_worker_kind kind)
 void task_sleep(ps_task_queue *queue, ps_worker_kind kind)
 {
     ++queue->sleeping[kind];
-    bool woken = queue->patience > 0 && look_out(queue, kind);
+    /* whoever has a token may have taken another's, which a mapping does not allow */
+    bool woken = queue->patience > 0 && !queue->mapped && look_out(queue, kind);
     if (!woken && !queue->closing) pthread_cond_wait(&queue->wake[kind], &queue->lock);
     --queue->sleeping[kind];
 }

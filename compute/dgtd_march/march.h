@@ -108,11 +108,12 @@ ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **pla
 
 typedef struct march_plan {
     const backend *backend;
-    int ordinal;    /* of its device                                                     */
-    bool file;      /* the state lies in a file and is visited a window at a time        */
-    bool window;    /* the state does not fit the device, and is visited likewise        */
-    bool cache;     /* it is in memory, and visited likewise for the sake of the caches  */
-    int64_t budget; /* of this rank, bytes                                               */
+    int ordinal;         /* of its device                                                     */
+    bool file;           /* the state lies in a file and is visited a window at a time        */
+    bool window;         /* the state does not fit the device, and is visited likewise        */
+    bool cache;          /* it is in memory, and visited likewise for the sake of the caches  */
+    int64_t cache_bytes; /* without --visit-steps: of the last cache, where that may help */
+    int64_t budget;      /* of this rank, bytes                                               */
     int64_t device, device_budget, device_window; /* bytes there: all, what may be used, and
                                                      what of it is for a window          */
     int64_t process, system, border, fields, sums, rows, exchange; /* fields with copies of them */

@@ -144,6 +144,27 @@ static ps_status place_state(const ps_run *run, const march_options *options, ma
                    (double)m->sums / 1e6, m->file ? ", of which a part has to be in memory" : "");
 }
 
+/* What the first core shares with those beside it; 0: not known. (sysconf adds up the caches of a
+ * processor of several.) */
+static int64_t last_cache_bytes(void)
+{
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    long kilobytes = 0;
+    if (!file) return 0;
+    if (fscanf(file, "%ldK", &kilobytes) != 1) kilobytes = 0;
+    fclose(file);
+    return (int64_t)kilobytes << 10;
+}
+
+/* Bytes of the last cache if tiles for it are faster: low orders, whose steps are bound by memory,
+ * with the elements in layers and more of them than the cache takes; otherwise 0. */
+static int64_t helpful_cache(const problem *p, const march_plan *m)
+{
+    int64_t bytes = last_cache_bytes();
+    bool bound = p->header->order <= 2 && p->header->layer_count > 0;
+    return bound && bytes > 0 && m->fields > bytes ? bytes : 0;
+}
+
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
@@ -152,8 +173,10 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, m));
     PS_TRY(place_on_device(run, options, p, m));
-    m->cache = options->visit_steps > 1 && !m->file && m->backend == &backend_cpu &&
-               ps_comm_size() == 1 && options->mode_error == 0;
+    bool one =
+        !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 && options->mode_error == 0;
+    m->cache = options->visit_steps > 1 && one;
+    m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
     PS_TRY(upwind_check(p));
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");

@@ -177,13 +177,19 @@ static ps_status no_room(const problem *p, const rooms *room, int64_t wanted, ti
         wanted > 1 ? ", lower --visit-steps" : "");
 }
 
+bool tiles_fit_cache(const problem *p, const tiles *x, int64_t bytes)
+{
+    int64_t groups = most_groups(x->bounds, x->ranges, window_ranges(x, false));
+    return groups * (group_bytes(p) + tiles_geometry_bytes(p)) <= bytes;
+}
+
 ps_status tiles_set_sizes(const march *m, int64_t capacity, tiles *x)
 {
     const rooms room = {m->plan->file ? capacity : INT64_MAX,
                         m->plan->window ? m->plan->device_window : INT64_MAX};
     const problem *p = m->problem;
     bool device = room.device < INT64_MAX;
-    int64_t wanted = m->options->visit_steps;
+    int64_t wanted = m->plan->cache_bytes > 0 ? TILES_CACHE_STEPS : m->options->visit_steps;
     PS_TRY(make_bounds(p, &x->bounds, &x->ranges));
     PS_TRY(PS_ALLOC(&x->hashes, x->ranges, "the ranges"));
     if (device)

@@ -67,11 +67,14 @@ static ps_status open_pinned(march *m, tiles *x)
     return PS_OK;
 }
 
-ps_status tiles_open(march *m, int64_t capacity, const char *name, tiles *x)
+ps_status tiles_open(march *m, int64_t capacity, const char *name, tiles *x, bool *used)
 {
+    int64_t cache = m->plan->cache_bytes;
     memset(x, 0, sizeof *x);
     PS_TRY(tiles_set_sizes(m, capacity, x));
-    if (m->plan->cache) return open_plain(m, x);
+    *used = cache == 0 || tiles_fit_cache(m->problem, x, cache);
+    if (!*used) return PS_OK;
+    if (m->plan->cache || cache > 0) return open_plain(m, x);
     if (!m->plan->file) return open_pinned(m, x);
     PS_TRY(open_files(m, capacity, name, x));
     x->source = (ps_window_source){x->paged, need_paged, done_paged};

@@ -237,29 +237,33 @@ ps_status flow_add_reduce(flow *f, int64_t g)
     return PS_OK;
 }
 
-static bool is_done(const flow *f, int64_t g) { return f->done && f->done[g]; }
+bool flow_is_done(const flow *f, int64_t g) { return f->done && f->done[g]; }
 
-/* Does anybody want the P2P of this group? */
-static bool wants_p2p(const flow *f, int64_t g)
+bool flow_wants_p2p(const flow *f, int64_t g)
 {
     const ps_group_list *owners = &f->p->lists.owners;
-    bool wanted = !is_done(f, g);
+    bool wanted = !flow_is_done(f, g);
     for (int64_t i = f->p->mutual ? owners->start[g] : 0;
          f->p->mutual && i < owners->start[g + 1] && !wanted; ++i)
-        wanted = !is_done(f, owners->items[i]);
+        wanted = !flow_is_done(f, owners->items[i]);
     return wanted;
 }
 
-static ps_status leaf_group(flow *f, int64_t g)
+ps_status flow_add_rest(flow *f, int64_t g)
 {
     int leaf = f->p->leaf;
-    bool inserted = f->p->near_first && f->p->far;
-    if (!inserted && wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
-    if (is_done(f, g)) return PS_OK;
+    if (flow_is_done(f, g)) return PS_OK;
     if (f->p->far) PS_TRY(flow_add_m2l(f, leaf, g));
     if (f->p->far && leaf > 2) PS_TRY(flow_add_l2l(f, leaf, g));
     if (f->p->far) PS_TRY(flow_add_l2p(f, g));
     return flow_add_reduce(f, g);
+}
+
+static ps_status leaf_group(flow *f, int64_t g)
+{
+    bool inserted = f->p->near_first && f->p->far;
+    if (!inserted && flow_wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
+    return flow_add_rest(f, g);
 }
 
 static ps_status downward(flow *f)

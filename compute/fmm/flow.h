@@ -25,6 +25,12 @@ ps_status flow_add_l2p(flow *f, int64_t group);
 ps_status flow_add_p2p(flow *f, int64_t group);
 ps_status flow_add_reduce(flow *f, int64_t group);
 
+bool flow_is_done(const flow *f, int64_t group);
+/* Does anybody want the P2P of this group? */
+bool flow_wants_p2p(const flow *f, int64_t group);
+/* What a group of leaves needs but P2P, unless it is done. */
+ps_status flow_add_rest(flow *f, int64_t group);
+
 /* The tasks of this rank, and what it sends and receives in between. */
 ps_status flow_of_ranks(flow *f);
 

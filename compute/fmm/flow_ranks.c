@@ -9,6 +9,9 @@
  *     L2L, level by level      locals of the parents
  *     reduction                copies of augmented leaves, to the owner of the leaves
  *     at the end               sums of all groups, to rank 0
+ *
+ * With a journal only P2P that makes copies for others comes first; M2L, L2L, L2P and P2P of the
+ * leaves, and the reduction, follow group after group, when no rank waits for another one any more.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +193,7 @@ static ps_status send_copies(flow *f)
     ps_status status = PS_OK;
     for (int64_t g = 0; g < owners->groups && status == PS_OK; ++g) {
         int from = fmm_owner(p, p->fmm.targets, p->leaf, g), last = from;
+        if (!flow_wants_p2p(f, g)) continue;
         for (int64_t i = owners->start[g]; i < owners->start[g + 1] && status == PS_OK; ++i) {
             int to = fmm_owner(p, p->fmm.targets, p->leaf, owners->items[i]);
             if (to == last) continue;
@@ -206,8 +210,9 @@ static ps_status send_results(flow *f)
     ps_status status = PS_OK;
     int64_t groups = ps_octree_groups(f->p->fmm.targets, f->p->leaf);
     for (int64_t g = 0; g < groups && status == PS_OK; ++g)
-        status = add_transfer(&m, fmm_piece(f->pool, FMM_NEAR, 0, g),
-                              fmm_owner(f->p, f->p->fmm.targets, f->p->leaf, g), 0, g);
+        if (!flow_is_done(f, g))
+            status = add_transfer(&m, fmm_piece(f->pool, FMM_NEAR, 0, g),
+                                  fmm_owner(f->p, f->p->fmm.targets, f->p->leaf, g), 0, g);
     return end_mail(&m, status);
 }
 
@@ -230,10 +235,11 @@ static ps_status own_cells(flow *f, const ps_octree *tree, int level, add_cells 
     return PS_OK;
 }
 
-static ps_status far_of_ranks(flow *f)
+/* Upward, and down to the locals that the groups of leaves want; with `leaves` to their own. */
+static ps_status far_of_ranks(flow *f, bool leaves)
 {
     const ps_octree *sources = f->p->fmm.sources, *targets = f->p->fmm.targets;
-    int leaf = f->p->leaf;
+    int leaf = f->p->leaf, last = leaves ? leaf : leaf - 1;
     PS_TRY(own_leaves(f, sources, flow_add_p2m));
     PS_TRY(own_cells(f, sources, leaf, flow_add_encode));
     for (int l = leaf - 1; l >= 2; --l) {
@@ -242,19 +248,56 @@ static ps_status far_of_ranks(flow *f)
         PS_TRY(own_cells(f, sources, l, flow_add_encode));
     }
     PS_TRY(send_codes(f));
-    for (int l = 2; l <= leaf; ++l) PS_TRY(own_cells(f, targets, l, flow_add_m2l));
+    for (int l = 2; l <= last; ++l) PS_TRY(own_cells(f, targets, l, flow_add_m2l));
     for (int l = 3; l <= leaf; ++l) {
         PS_TRY(send_parents(f, l));
-        PS_TRY(own_cells(f, targets, l, flow_add_l2l));
+        if (l <= last) PS_TRY(own_cells(f, targets, l, flow_add_l2l));
     }
-    return own_leaves(f, targets, flow_add_l2p);
+    return leaves ? own_leaves(f, targets, flow_add_l2p) : PS_OK;
+}
+
+/* Whether another rank has leaves of which P2P of this group makes copies. */
+static bool crosses(const flow *f, int64_t g)
+{
+    const ps_group_list *owners = &f->p->lists.owners;
+    for (int64_t i = f->p->mutual ? owners->start[g] : 0; f->p->mutual && i < owners->start[g + 1];
+         ++i)
+        if (fmm_owner(f->p, f->p->fmm.targets, f->p->leaf, owners->items[i]) != f->p->rank)
+            return true;
+    return false;
+}
+
+static ps_status add_crossing(flow *f, int64_t g)
+{
+    return crosses(f, g) && flow_wants_p2p(f, g) ? flow_add_p2p(f, g) : PS_OK;
+}
+
+static ps_status add_group(flow *f, int64_t g)
+{
+    if (!crosses(f, g) && flow_wants_p2p(f, g)) PS_TRY(flow_add_p2p(f, g));
+    return flow_add_rest(f, g);
+}
+
+/* All that others wait for, then each group of leaves to its end. */
+static ps_status by_groups(flow *f)
+{
+    PS_TRY(own_leaves(f, f->p->fmm.targets, add_crossing));
+    if (f->p->far) PS_TRY(far_of_ranks(f, false));
+    if (f->p->mutual) PS_TRY(send_copies(f));
+    f->visit->alone(f->context);
+    return own_leaves(f, f->p->fmm.targets, add_group);
+}
+
+static ps_status all_at_once(flow *f)
+{
+    PS_TRY(own_leaves(f, f->p->fmm.targets, flow_add_p2p));
+    if (f->p->far) PS_TRY(far_of_ranks(f, true));
+    if (f->p->mutual) PS_TRY(send_copies(f));
+    return own_leaves(f, f->p->fmm.targets, flow_add_reduce);
 }
 
 ps_status flow_of_ranks(flow *f)
 {
-    PS_TRY(own_leaves(f, f->p->fmm.targets, flow_add_p2p));
-    if (f->p->far) PS_TRY(far_of_ranks(f));
-    if (f->p->mutual) PS_TRY(send_copies(f));
-    PS_TRY(own_leaves(f, f->p->fmm.targets, flow_add_reduce));
-    return send_results(f);
+    PS_TRY(f->p->by_groups ? by_groups(f) : all_at_once(f));
+    return f->visit->goes_on(f->context) ? send_results(f) : PS_OK;
 }

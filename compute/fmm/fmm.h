@@ -58,6 +58,7 @@ typedef struct fmm_problem {
     bool same, far; /* is there a far field?     */
     bool mutual;    /* P2P of a group computes pairs with later groups from both sides: copies */
     bool near_first; /* P2P is inserted before the far field, as all is in memory */
+    bool by_groups;  /* leaf groups are brought to their ends one after the other: a journal */
     int reductions;  /* tasks that share the reduction of a group: 1 or FMM_PARTS */
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
@@ -270,6 +271,10 @@ typedef struct fmm_visit {
     /* Several ranks: what this one sends or receives now; all have the same calls in the same
      * order, some without transfers. */
     ps_status (*transfers)(void *context, const fmm_transfer *list, int64_t count);
+    /* Several ranks: from here on none waits for tasks of another one, but for results. */
+    void (*alone)(void *context);
+    /* Several ranks, collective: are results to be sent, or was one of them stopped? */
+    bool (*goes_on)(void *context);
 } fmm_visit;
 /* All tasks (of this rank) in order. done[groups of leaves]: groups whose results are there already
  * (NULL: none): their tasks are left out, P2P unless another group wants its copies. */
@@ -360,16 +365,19 @@ void fmm_check_errors(const fmm_check *check, double *potential, double *gradien
 
 /* ---- journal: journal.c ---- */
 
-/* OUTPUT.groups: results of finished groups. */
+/* Results of finished groups of this rank: OUTPUT.groups of rank 0, OUTPUT.groups.part0001 ... of the
+ * others. With `restart` rank 0 needs one, others begin one if they have none. */
 ps_status fmm_journal_open(const char *output, const char *identity, bool restart, bool force,
                            fmm_journal **out);
-/* Closes; removes the file if `done`. NULL is fine. */
+/* Closes; removes the files if `done`. NULL is fine. */
 void fmm_journal_close(fmm_journal **journal, bool done);
 /* Appends the results and sums[FMM_PARTS][S] of a group. Thread-safe. */
 ps_status fmm_journal_add(fmm_journal *journal, int64_t group, const fmm_sums *sums, int sides,
                           const double *values, int64_t count);
 typedef ps_status (*fmm_journal_take)(void *context, int64_t group, const fmm_sums *sums,
                                       const double *values, int64_t values_count);
+/* Rank 0, while no other rank has its journal open: what the journals of all ranks hold, whatever
+ * their number was. */
 ps_status fmm_journal_replay(fmm_journal *journal, int sides, fmm_journal_take take, void *context);
 
 /* ---- the run: run.c, schedule.c, figures.c ---- */

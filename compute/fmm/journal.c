@@ -8,6 +8,7 @@
 #include "compute/fmm/fmm.h"
 #include "formats/append_log.h"
 #include "formats/checkpoint.h"
+#include "runtime/comm.h"
 #include "runtime/memory.h"
 
 enum { SYNC_SECONDS = 30 };
@@ -15,24 +16,46 @@ enum { SYNC_SECONDS = 30 };
 struct fmm_journal {
     ps_append_log *log;
     pthread_mutex_t lock; /* guards the log and synced */
+    const char *output;   /* borrowed */
     char path[4200];
     double synced;
 };
 
-static ps_status begin(fmm_journal *j, const char *identity, bool force)
+/* The journal of a rank. */
+static void journal_path(const char *output, int rank, char out[4200])
+{
+    snprintf(out, 4200, rank ? "%s.groups.part%04d" : "%s.groups", output, rank);
+}
+
+/* Those of ranks from `rank` on, which there may have been more of. */
+static void remove_journals(const char *output, int rank)
+{
+    char path[4200];
+    for (journal_path(output, rank, path); unlink(path) == 0; journal_path(output, ++rank, path)) {
+    }
+}
+
+static ps_status begin(fmm_journal *j, const char *identity)
 {
     char uuid[PS_RUN_UUID_SIZE];
+    ps_run_uuid(uuid);
+    return ps_append_log_create(j->path, uuid, identity, &j->log);
+}
+
+static ps_status begin_anew(fmm_journal *j, const char *identity, bool force)
+{
     if (!force && access(j->path, F_OK) == 0)
         return ps_fail(PS_USAGE,
                        "%s holds groups of a run that was stopped: continue it with --restart, or "
                        "give --force to begin anew",
                        j->path);
-    ps_run_uuid(uuid);
-    return ps_append_log_create(j->path, uuid, identity, &j->log);
+    if (ps_comm_rank() == 0) remove_journals(j->output, ps_comm_size());
+    return begin(j, identity);
 }
 
 static ps_status resume(fmm_journal *j, const char *identity)
 {
+    if (access(j->path, F_OK) != 0 && ps_comm_rank()) return begin(j, identity);
     if (access(j->path, F_OK) != 0)
         return ps_fail(PS_USAGE,
                        "there is no %s to restart from: groups are kept only with --journal",
@@ -47,9 +70,10 @@ ps_status fmm_journal_open(const char *output, const char *identity, bool restar
     PS_TRY(PS_ALLOC(out, 1, "the journal"));
     fmm_journal *j = *out;
     pthread_mutex_init(&j->lock, NULL);
-    snprintf(j->path, sizeof j->path, "%s.groups", output);
+    j->output = output;
+    journal_path(output, ps_comm_rank(), j->path);
     j->synced = ps_clock();
-    ps_status status = restart ? resume(j, identity) : begin(j, identity, force);
+    ps_status status = restart ? resume(j, identity) : begin_anew(j, identity, force);
     if (status != PS_OK) fmm_journal_close(out, false);
     return status;
 }
@@ -60,6 +84,7 @@ void fmm_journal_close(fmm_journal **journal, bool done)
     if (!j) return;
     ps_append_log_close(&j->log);
     if (done) unlink(j->path);
+    if (done && ps_comm_rank() == 0) remove_journals(j->output, ps_comm_size());
     pthread_mutex_destroy(&j->lock);
     free(j);
     *journal = NULL;
@@ -125,8 +150,25 @@ static ps_status take_record(void *context, int64_t step, int64_t steps, const v
     return status;
 }
 
+static ps_status replay_part(const fmm_journal *j, const char *path, replay *r)
+{
+    ps_append_log *log;
+    PS_TRY(ps_append_log_open(path, &log));
+    ps_status status =
+        ps_identity_check(path, ps_append_log_identity(log), ps_append_log_identity(j->log));
+    if (status == PS_OK) status = ps_append_log_replay(log, take_record, r);
+    ps_append_log_close(&log);
+    return status;
+}
+
 ps_status fmm_journal_replay(fmm_journal *j, int sides, fmm_journal_take take, void *context)
 {
+    char path[4200];
     replay r = {sides, take, context};
-    return ps_append_log_replay(j->log, take_record, &r);
+    PS_TRY(ps_append_log_replay(j->log, take_record, &r));
+    int rank = 1;
+    for (journal_path(j->output, rank, path); access(path, F_OK) == 0;
+         journal_path(j->output, ++rank, path))
+        PS_TRY(replay_part(j, path, &r));
+    return PS_OK;
 }

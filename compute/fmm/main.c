@@ -164,7 +164,6 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
                         targets, NULL, 0, places);
     if (status == PS_OK && !r->done[group])
         status = fmm_take_results(&r->work, group, places, values, sums);
-    if (status == PS_OK && !r->done[group]) ++r->restored;
     r->done[group] = 1;
     free(places);
     return status;
@@ -197,7 +196,9 @@ static ps_status open_work(fmm_run *r)
 
 static ps_status load_mapping(fmm_run *r)
 {
-    const char *path = r->options->mapping;
+    char path[4096];
+    snprintf(path, sizeof path, "%s", r->options->mapping);
+    if (r->problem.ranks > 1) ps_store_part_path(r->options->mapping, r->problem.rank, path);
     PS_TRY(ps_task_trace_load(path, &r->mapping));
     if (r->options->journal || r->options->restart || r->pool_budget < r->whole_bytes)
         return ps_fail(PS_USAGE,
@@ -217,17 +218,28 @@ static ps_status restore(fmm_run *r)
 {
     if (!r->options->journal && !r->options->restart) return PS_OK;
     PS_TRY(PS_ALLOC(&r->done, r->groups, "groups that are done"));
-    PS_TRY(open_journal(r));
-    if (!r->options->restart) return PS_OK;
-    PS_TRY(fmm_journal_replay(r->work.journal, r->problem.fmm.sides, restore_group, r));
-    ps_info("%lld of %lld groups are done already", (long long)r->restored, (long long)r->groups);
+    if (!r->options->restart) return ps_comm_agree(open_journal(r));
+    ps_status status = PS_OK;
+    if (r->problem.rank == 0) {
+        status = open_journal(r);
+        if (status == PS_OK)
+            status = fmm_journal_replay(r->work.journal, r->problem.fmm.sides, restore_group, r);
+    }
+    PS_TRY(ps_comm_agree(status));
+    PS_TRY(ps_comm_broadcast(r->done, r->groups, 0));
+    if (r->problem.rank) status = open_journal(r);
+    PS_TRY(ps_comm_agree(status));
+    for (int64_t g = 0; g < r->groups; ++g) r->restored += r->done[g];
+    if (r->problem.rank == 0)
+        ps_info("%lld of %lld groups are done already", (long long)r->restored,
+                (long long)r->groups);
     return PS_OK;
 }
 
 static ps_status compute(fmm_run *r)
 {
     ps_store_identity identity = identity_of(r->run);
-    if (r->options->mapping) PS_TRY(load_mapping(r));
+    if (r->options->mapping) PS_TRY(ps_comm_agree(load_mapping(r)));
     PS_TRY(open_work(r));
     PS_TRY(restore(r));
     if (r->restored) PS_TRY(fmm_run_recount(r));
@@ -316,8 +328,6 @@ static ps_status run_fmm(ps_run *run)
     char text[2048];
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
-    if (ps_comm_size() > 1 && (chosen.journal || chosen.restart || chosen.mapping))
-        return ps_fail(PS_USAGE, "--journal, --restart and --mapping are for one rank");
     ps_status status = do_run(&r);
     if (status != PS_OK && r.work.journal)
         ps_info("groups done so far are kept; once that is mended, continue with --restart");

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "compute/fmm/fmm.h"
+#include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
@@ -37,7 +38,15 @@ static ps_status count_transfers(void *context, const fmm_transfer *list, int64_
     return PS_OK;
 }
 
-static const fmm_visit counting = {count_task, count_transfers};
+static void count_on(void *context) { (void)context; }
+
+static bool always(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static const fmm_visit counting = {count_task, count_transfers, count_on, always};
 
 /* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
  * pieces. */
@@ -84,12 +93,13 @@ ps_status fmm_run_prepare(fmm_run *r)
     PS_TRY(fmm_share_groups(&r->problem));
     int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
     r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
+    r->problem.by_groups = r->options->journal || r->options->restart;
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     r->whole_bytes = fmm_pool_whole(r->pool);
     PS_TRY(share_memory(r));
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
-    if (!in_core || r->options->journal || r->options->restart) return PS_OK;
+    if (!in_core || r->problem.by_groups) return PS_OK;
     r->problem.near_first = true;
     if (r->sink_budget) r->problem.reductions = FMM_PARTS;
     return fmm_run_recount(r);
@@ -111,6 +121,7 @@ typedef struct inserter {
     ps_task_access *accesses;
     int64_t capacity, inserted, leaf_tasks;
     bool in_group; /* some of a leaf group's tasks are inserted, others are not */
+    bool alone;    /* no other rank waits for what is inserted from here on */
 } inserter;
 
 /* With a journal groups are let in a few at a time, so that results come all along the way and a
@@ -124,17 +135,24 @@ static ps_status hold_back(inserter *in)
     return PS_OK;
 }
 
+/* The first task of a group of leaves; P2P may have come before. */
+static bool begins_group(const fmm_run *r, const fmm_task *task)
+{
+    return task->kind == FMM_P2P || task->kind == FMM_REDUCE ||
+           (task->kind == FMM_M2L && task->level == r->problem.leaf);
+}
+
 static ps_status insert_task(void *context, const fmm_task *task)
 {
     inserter *in = context;
     fmm_run *r = in->run;
-    if (r->work.journal && task->kind == FMM_P2P) PS_TRY(hold_back(in));
+    bool begins = in->alone && !in->in_group && begins_group(r, task);
+    if (r->work.journal && begins) PS_TRY(hold_back(in));
     /* what a group has begun with is brought to its end */
-    bool between = !r->work.journal || !in->in_group || task->kind == FMM_P2P;
-    if (r->problem.ranks > 1) between = false; /* others wait for what this one owes them */
+    bool between = in->alone && (!r->work.journal || !in->in_group);
     r->stopped = r->stopped || (between && ps_stop_requested());
     if (r->stopped) return PS_OK;
-    in->in_group = task->kind != FMM_REDUCE && (in->in_group || task->kind == FMM_P2P);
+    in->in_group = task->kind != FMM_REDUCE && (in->in_group || begins);
     if (task->kind == FMM_REDUCE) ++in->leaf_tasks;
     PS_TRY(ps_grow((void **)&in->accesses, &in->capacity, task->count, sizeof *in->accesses,
                    "accesses of a task"));
@@ -153,6 +171,20 @@ static ps_status insert_task(void *context, const fmm_task *task)
                          .argument_bytes = sizeof arguments};
     ++in->inserted;
     return ps_task_insert(r->queue, &spec);
+}
+
+static void leave_others(void *context)
+{
+    inserter *in = context;
+    in->alone = true;
+    in->in_group = false;
+}
+
+static bool is_to_go_on(void *context)
+{
+    fmm_run *r = ((inserter *)context)->run;
+    r->stopped = ps_comm_any(r->stopped);
+    return !r->stopped;
 }
 
 static ps_status insert_transfers(void *context, const fmm_transfer *list, int64_t count)
@@ -231,12 +263,12 @@ static ps_status take_records(fmm_run *r)
 
 ps_status fmm_run_tasks(fmm_run *r)
 {
-    inserter in = {.run = r};
+    inserter in = {.run = r, .alone = r->problem.ranks == 1};
     PS_TRY(open_scratch(r));
     PS_TRY(open_queue(r));
     double start = ps_clock();
     ps_progress_start(&in.progress, "computing", "tasks", r->tasks);
-    const fmm_visit inserting = {insert_task, insert_transfers};
+    const fmm_visit inserting = {insert_task, insert_transfers, leave_others, is_to_go_on};
     ps_status status = fmm_flow(&r->problem, r->pool, r->done, &inserting, &in);
     free(in.accesses);
     if (status == PS_OK) status = wait_for_all(&in);

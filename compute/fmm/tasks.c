@@ -324,7 +324,7 @@ ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
 {
     leaf_range r = leaves_of(work->problem->fmm.targets, group);
     fmm_values all = {values, r.count, r.count};
-    if (work->problem->ranks == 1) PS_TRY(fmm_put_results(work, r.begin, places, &all));
+    PS_TRY(fmm_put_results(work, r.begin, places, &all));
     take_sums(work, group, 0, FMM_PARTS, sums);
     return PS_OK;
 }
@@ -373,7 +373,8 @@ static ps_status reduce(const ps_task_call *call)
     if (s.work->journal)
         PS_TRY(fmm_journal_add(s.work->journal, s.group, sums, p->fmm.sides, sum.near,
                                4 * p->fmm.sides * r.count));
-    if (sum.keep) return fmm_take_results(s.work, s.group, sum.places, sum.near, sums);
+    if (sum.keep && p->ranks == 1)
+        return fmm_take_results(s.work, s.group, sum.places, sum.near, sums);
     take_sums(s.work, s.group, sum.part, sum.parts, sums);
     return PS_OK;
 }

@@ -43,11 +43,18 @@ static int matrices_of(const solve_problem *p, const solve_group *group, matrix 
     return count;
 }
 
+/* This rank's share of what its device has free. */
+static int64_t free_on_device(const solve_problem *p)
+{
+    int devices = ps_device_count() > 0 ? ps_device_count() : 1;
+    int sharing = (ps_comm_local_size() + devices - 1) / devices;
+    return ps_device_describe(p->device).memory_free / 10 * 9 / sharing;
+}
+
 /* What is left of the device for chunks. */
 static ps_status room_on_device(const solve_problem *p, int count, matrix *const *m, int64_t *out)
 {
-    *out = p->run->device_memory > 0 ? p->run->device_memory - p->systems_bytes
-                                     : ps_device_describe(p->device).memory_free / 10 * 9;
+    *out = p->run->device_memory > 0 ? p->run->device_memory - p->systems_bytes : free_on_device(p);
     for (int i = 0; i < count; ++i)
         if (m[i]->device) *out -= device_matrix_fixed(m[i]->device);
     return *out > 0 ? PS_OK
@@ -55,17 +62,38 @@ static ps_status room_on_device(const solve_problem *p, int count, matrix *const
                                             "for the matrices: a smaller --batch helps");
 }
 
-/* Reads what stays on the device, several matrices at once. */
-static ps_status load_matrices(solve_problem *p, int count, matrix *const *m)
+/* Plans products on a device, of all matrices at once. */
+static ps_status use_device(const solve_problem *p, int count, matrix *const *m, int64_t sides)
+{
+    ps_failure failure = {0};
+#pragma omp parallel for num_threads(count)
+    for (int i = 0; i < count; ++i)
+        ps_note_failure(&failure, matrix_use_device(m[i], p->device, sides));
+    return ps_first_failure(&failure);
+}
+
+/* Memory for each matrix of a group, by their sizes. */
+typedef struct budget {
+    int64_t host, device, bytes, sides;
+} budget;
+
+/* Opens a matrix, and reads what stays on a device. */
+static ps_status open_matrix(matrix *m, const budget *b)
+{
+    double share = b->bytes > 0 ? (double)m->bytes / (double)b->bytes : 0;
+    PS_TRY(matrix_prepare(m, b->sides, (int64_t)((double)b->host * share),
+                          (int64_t)((double)b->device * share)));
+    return m->device ? device_matrix_load(m->device) : PS_OK;
+}
+
+/* All at once. */
+static ps_status open_all(solve_problem *p, int count, matrix *const *m, const budget *b)
 {
     double start = ps_clock();
     ps_failure failure = {0};
 #pragma omp parallel for num_threads(count)
-    for (int i = 0; i < count; ++i)
-        if (m[i]->device) ps_note_failure(&failure, device_matrix_load(m[i]->device));
+    for (int i = 0; i < count; ++i) ps_note_failure(&failure, open_matrix(m[i], b));
     PS_TRY(ps_first_failure(&failure));
-    for (int i = 0; i < count; ++i)
-        if (m[i]->device) device_matrix_tell(m[i]->device);
     p->seconds[SECONDS_LOADING] += ps_clock() - start;
     return PS_OK;
 }
@@ -75,25 +103,20 @@ static ps_status open_streams(solve_problem *p, const solve_group *group, int64_
 {
     matrix *m[PS_HBEM_KERNELS];
     int count = matrices_of(p, group, m);
-    int64_t left = p->run->host_memory - batch_bytes(p, sides), bytes = 0, on_device = 0;
+    budget b = {.host = p->run->host_memory - batch_bytes(p, sides), .sides = sides};
+    if (p->device) PS_TRY(use_device(p, count, m, sides));
     for (int i = 0; i < count; ++i) {
-        if (p->device) PS_TRY(matrix_use_device(m[i], p->device, sides));
-        left -= matrix_fixed_bytes(m[i], sides);
-        bytes += m[i]->bytes;
+        b.host -= matrix_fixed_bytes(m[i], sides);
+        b.bytes += m[i]->bytes;
     }
-    if (left <= 0)
+    if (b.host <= 0)
         return ps_fail(
             PS_EXHAUSTED,
             "vectors and sparse systems take %lld MiB and leave nothing of --host-memory "
             "for the matrices: a smaller --cycle or --batch, or --sparse iterative help",
             (long long)(batch_bytes(p, sides) >> 20));
-    if (p->device) PS_TRY(room_on_device(p, count, m, &on_device));
-    for (int i = 0; i < count; ++i) {
-        double share = bytes > 0 ? (double)m[i]->bytes / (double)bytes : 0;
-        PS_TRY(matrix_prepare(m[i], sides, (int64_t)((double)left * share),
-                              (int64_t)((double)on_device * share)));
-    }
-    return p->device ? load_matrices(p, count, m) : PS_OK;
+    if (p->device) PS_TRY(room_on_device(p, count, m, &b.device));
+    return open_all(p, count, m, &b);
 }
 
 /* ---- one batch ---- */

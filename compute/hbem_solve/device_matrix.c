@@ -215,15 +215,32 @@ static ps_status multiply_batch(void *context, const ps_batch_work *work, ps_str
                               : ps_product_device_run(&m->work, work->first, work->count, stream);
 }
 
+static void tell(device_matrix *m)
+{
+    ps_device_stream_stats s;
+    ps_device_stream_get_stats(m->chunks, &s);
+    const ps_device_stream_times *t = &s.loading;
+    ps_debug("%s: %.2f GB on the device, %.2f GB in pinned memory, %.2f GB streamed; read %.2f s, "
+             "unpacked %.2f s, copied %.2f s, all in %.2f s",
+             ps_store_path(ps_hmatrix_store(m->config.file)), (double)s.bytes[PS_TIER_DEVICE] / 1e9,
+             (double)s.bytes[PS_TIER_HOST] / 1e9, (double)s.bytes[PS_TIER_DISK] / 1e9,
+             t->read_seconds, t->unpack_seconds, t->copy_seconds, t->elapsed_seconds);
+}
+
 ps_status device_matrix_load(device_matrix *m)
 {
     ps_device_stream_stats stats;
     ps_device_stream_get_stats(m->chunks, &stats);
-    if (stats.batches[PS_TIER_HOST] + stats.batches[PS_TIER_DISK] > 0) return PS_OK;
+    if (stats.batches[PS_TIER_HOST] + stats.batches[PS_TIER_DISK] > 0) {
+        tell(m);
+        return PS_OK;
+    }
     m->work.sides = 0;
     PS_TRY(ps_device_stream_sweep(m->chunks, multiply_batch, m, m->stream));
     m->resident = true;
-    return ps_stream_wait(m->stream);
+    PS_TRY(ps_stream_wait(m->stream));
+    tell(m);
+    return PS_OK;
 }
 
 ps_status device_matrix_multiply(device_matrix *m, int64_t sides, const double *x)
@@ -244,18 +261,6 @@ ps_status device_matrix_fetch(device_matrix *m, double *y)
     PS_TRY(ps_copy_to_host(m->stream, y, m->work.y,
                            8 * m->work.sides * m->shape.parts * m->shape.rows));
     return ps_stream_wait(m->stream);
-}
-
-void device_matrix_tell(device_matrix *m)
-{
-    ps_device_stream_stats s;
-    ps_device_stream_get_stats(m->chunks, &s);
-    const ps_device_stream_times *t = &s.loading;
-    ps_debug("%s: %.2f GB on the device, %.2f GB in pinned memory, %.2f GB streamed; read %.2f s, "
-             "unpacked %.2f s, copied %.2f s, all in %.2f s",
-             ps_store_path(ps_hmatrix_store(m->config.file)), (double)s.bytes[PS_TIER_DEVICE] / 1e9,
-             (double)s.bytes[PS_TIER_HOST] / 1e9, (double)s.bytes[PS_TIER_DISK] / 1e9,
-             t->read_seconds, t->unpack_seconds, t->copy_seconds, t->elapsed_seconds);
 }
 
 ps_status device_matrix_stats(device_matrix *m, ps_device_stream_stats *out)

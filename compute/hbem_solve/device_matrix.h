@@ -42,8 +42,6 @@ ps_status device_matrix_multiply(device_matrix *m, int64_t sides, const double *
 /* Waits, and copies y[sides][parts][rows]. */
 ps_status device_matrix_fetch(device_matrix *m, double *y);
 
-/* A line of debugging talk about reading so far. */
-void device_matrix_tell(device_matrix *m);
 ps_status device_matrix_stats(device_matrix *m, ps_device_stream_stats *out);
 
 #endif

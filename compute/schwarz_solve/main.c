@@ -37,8 +37,10 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"method", PS_OPTION_CHOICE, &chosen.method,
      "auto|direct|cg|bicgstab|bicgcr|fixed-point|gmres|sweeps",
-     "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: fixed "
-     "point, GMRES or double sweeps over the interfaces. auto: direct; gmres, or sweeps where slabs "
+     "of the whole box: fast direct solution or a Krylov method with Jacobi scaling; of slabs: "
+     "fixed "
+     "point, GMRES or double sweeps over the interfaces. auto: direct; gmres, or sweeps where "
+     "slabs "
      "are streamed",
      0, 0, PS_IDENTITY},
     {"kind", PS_OPTION_CHOICE, &chosen.kind, "oo0|oo0-two-sided|oo2|oo2-two-sided",
@@ -50,15 +52,15 @@ static const ps_option options[] = {
     {"coarse", PS_OPTION_REAL, &chosen.coarse, "K",
      "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; with "
      "--subdomains constant and linear loads of each, whatever K > 0; 0: none",
-     0,
-     1e9, PS_IDENTITY},
+     0, 1e9, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T",
      "relative residual of the interfaces, or of the Krylov method", 1e-15, 0.5, PS_IDENTITY},
     {"limit", PS_OPTION_INT, &chosen.limit, "N", "iterations at most", 1, HISTORY_MAX, 0},
     {"gmres-restart", PS_OPTION_INT, &chosen.restart, "N", "steps between restarts of GMRES", 1,
      PS_GMRES_RESTART, PS_IDENTITY},
     {"streamed", PS_OPTION_FLAG, &chosen.streamed, NULL,
-     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by itself "
+     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by "
+     "itself "
      "where --host-memory is too little otherwise. The same bits",
      0, 0, 0},
     {"inner", PS_OPTION_CHOICE, &chosen.inner, "direct|cg|bicgstab|bicgcr",
@@ -70,7 +72,9 @@ static const ps_option options[] = {
      "one with GMRES",
      0, .5, PS_IDENTITY},
     {"precision", PS_OPTION_CHOICE, &chosen.precision, "fp64|mixed",
-     "mixed: --method cg on a device with vectors in fp32, its residual made anew in fp64 at times",
+     "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and then; "
+     "without "
+     "checkpoints",
      0, 0, PS_IDENTITY},
     {"checkpoint", PS_OPTION_INT, &chosen.checkpoint, "N",
      "iterations between checkpoints; 0: only when stopped; -1: 1 with fixed point and sweeps, 5 "
@@ -91,6 +95,19 @@ ps_status stop_here(solve_problem *p)
 {
     p->stopped = true;
     return ps_fail(PS_FAILED, "stopped");
+}
+
+ps_status watch_iteration(void *problem, int64_t iteration, double residual)
+{
+    bool stop;
+    note_iteration(problem, iteration, residual, &stop);
+    return stop ? stop_here(problem) : PS_OK;
+}
+
+ps_status end_of_krylov(solve_problem *p, ps_status status)
+{
+    bool limit = status == PS_FAILED && p->result.iterations >= p->options.limit && !p->stopped;
+    return limit ? not_converged(p) : status;
 }
 
 ps_status not_converged(const solve_problem *p)
@@ -265,12 +282,12 @@ static bool device_can(const solve_options *o)
     return (o->slabs > 1 && !sweeps) || ps_comm_size() == 1;
 }
 
-/* P-CG of the box as one on a device is what there is in fp32. */
-static ps_status check_precision(const solve_problem *p)
+/* P-CG of the box as one is what there is in fp32. */
+static ps_status check_precision(const solve_options *o)
 {
-    if (!p->options.mixed || (p->way == &solve_whole_device && p->options.method == METHOD_CG))
+    if (!o->mixed || (o->method == METHOD_CG && !o->subdomains && ps_comm_size() == 1))
         return PS_OK;
-    return ps_fail(PS_USAGE, "--precision mixed is for --method cg with --slabs 1 on a CUDA device");
+    return ps_fail(PS_USAGE, "--precision mixed is for --method cg with --slabs 1 on one rank");
 }
 
 static ps_status choose_device(solve_problem *p)
@@ -304,7 +321,7 @@ static ps_status plan_memory(solve_problem *p)
     solve_options *o = &p->options;
     PS_TRY(choose_device(p));
     p->way = way_of(p);
-    PS_TRY(check_precision(p));
+    PS_TRY(check_precision(o));
     p->memory = p->way->memory(p);
     bool cut = p->way == &solve_slabs;
     if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {

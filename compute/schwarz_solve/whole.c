@@ -51,6 +51,7 @@ static int64_t workspace_of(const solve_problem *p, const whole *w)
 {
     ps_krylov_system system = {.stencil = &w->stencil,
                                .ranks = ps_comm_size() > 1 ? &w->ranks : NULL};
+    if (p->options.mixed) return ps_krylov_cpu_mixed_workspace(&w->stencil);
     if (p->options.method == METHOD_DIRECT)
         return (ps_fast_solver_size(&w->slab) + 7) / 8 * 8 +
                ps_fast_workspace(&w->slab, (int)p->run->threads);
@@ -136,6 +137,14 @@ static ps_status krylov(whole *w)
     return status;
 }
 
+/* Without checkpoints. */
+static ps_status mixed(whole *w)
+{
+    solve_problem *p = w->p;
+    ps_krylov_cpu_control control = {p->options.tolerance, p->options.limit, watch_iteration, p};
+    return end_of_krylov(p, ps_krylov_cpu_mixed(&w->system, &control, w->workspace, &p->result));
+}
+
 /* ---- direct ---- */
 
 static ps_status direct(whole *w)
@@ -152,7 +161,9 @@ static ps_status solve(void *state)
 {
     whole *w = state;
     double start = ps_clock();
-    ps_status status = w->p->options.method == METHOD_DIRECT ? direct(w) : krylov(w);
+    ps_status status = w->p->options.method == METHOD_DIRECT ? direct(w)
+                       : w->p->options.mixed                 ? mixed(w)
+                                                             : krylov(w);
     w->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
     return status;
 }

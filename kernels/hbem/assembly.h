@@ -36,8 +36,8 @@ typedef struct ps_hbem_assembly {
     const ps_hbem_row_source *rows; /* NULL: entries.h; for crosses of entries            */
 } ps_hbem_assembly;
 
-/* The rank that a leaf is expected to have, for plans: it grows with -log10 of the tolerance and with
- * the wavelengths across the smaller cluster. extent: that of the smaller cluster's box, m. */
+/* The rank that a leaf is expected to have, for plans: it grows with -log10 of the tolerance and
+ * with the wavelengths across the smaller cluster. extent: that of the smaller cluster's box, m. */
 double ps_hbem_expected_rank(double tolerance, double wavenumber, double extent);
 
 /* Numbers that a leaf is expected to take, for plans: exact where it is near; else by the expected

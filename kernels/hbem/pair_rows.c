@@ -101,7 +101,8 @@ ps_status ps_hbem_pair_rows_get(ps_hbem_pair_rows *rows, const ps_hbem_far *far,
     support of;
     if (other->triangle_count > rows->list_room ||
         !list_support(own->space, own->range.begin + index, &of) ||
-        of.count * other->triangle_count < rows->least)
+        of.count * other->triangle_count < rows->least ||
+        (op->kernel == PS_KERNEL_HYPS && op->weak_far))
         return on_host(far, column, index, values);
     int64_t rule = far->rule - op->quadrature->rule;
     ps_hbem_pair_launch launch = {.kernel = column ? ps_hbem_exchanged(op->kernel) : op->kernel,

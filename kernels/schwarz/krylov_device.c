@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/schwarz/device_kernels.h"
+#include "kernels/schwarz/krylov_mixed.h"
 
 enum { ALIGN = 256, VECTORS = 7, SLOTS = 2 };
 
@@ -269,16 +270,14 @@ ps_status ps_krylov_device_solve(ps_krylov_method method, const ps_krylov_device
 typedef struct mixed {
     const ps_krylov_device_system *wide;
     const ps_krylov_device_control *control;
+    ps_krylov_mixed *shared;
     ps_krylov_device_system narrow;
     ps_krylov_device_control inner; /* of the solver in fp32 */
-    double *product, *sums;         /* device memory */
-    double size, first;             /* |b|, and the residual that the solver in fp32 began with */
-    int64_t rows, planes;
+    solver *solver;
+    double *product, *sums;     /* device memory */
+    int64_t rows, planes, done; /* done: iterations when r was made anew, -1 before the first */
     ps_stream *stream;
 } mixed;
-
-/* Falls by this between residuals made anew; aims a little below the tolerance at the end. */
-static const double fall = .1, aim = .9;
 
 static int64_t narrow_bytes(const ps_krylov_device_system *system)
 {
@@ -297,7 +296,8 @@ int64_t ps_krylov_device_mixed_workspace(const ps_krylov_device_system *system)
 static ps_status watch_narrow(void *context, int64_t iteration, double residual)
 {
     const mixed *m = context;
-    return m->control->watch(m->control->context, iteration, residual * m->first / m->size);
+    return m->control->watch(m->control->context, iteration,
+                             residual * m->shared->first / m->shared->size);
 }
 
 static ps_status norm_of(const mixed *m, const void *a, const void *b, double *out)
@@ -311,7 +311,7 @@ static ps_status norm_of(const mixed *m, const void *a, const void *b, double *o
 }
 
 /* r = b - A x, *norm its norm in fp64. */
-static ps_status renew(const mixed *m, void *r, double *norm)
+static ps_status residual_to(const mixed *m, void *r, double *norm)
 {
     const ps_krylov_device_system *w = m->wide;
     PS_TRY(
@@ -320,7 +320,32 @@ static ps_status renew(const mixed *m, void *r, double *norm)
     return norm_of(m, w->b, m->product, norm);
 }
 
-static ps_status mixed_open(mixed *m, char *memory, double *norm)
+static ps_status renew(void *context, double *norm)
+{
+    const mixed *m = context;
+    PS_TRY(ps_vector_add_wide_cuda(m->rows, m->narrow.x, m->wide->x, m->stream));
+    return residual_to(m, m->solver->pass.vectors.r, norm);
+}
+
+/* Two vectors take turns as the direction: graphs begin with it in p. */
+static ps_status run(void *context, ps_krylov_state *state)
+{
+    mixed *m = context;
+    const solver *s = m->solver;
+    const ps_krylov_device_vectors *v = &s->pass.vectors;
+    ps_krylov_result ignored;
+    if (m->done < 0) {
+        PS_TRY(start(s));
+    } else {
+        if ((state->iterations - m->done) % 2)
+            PS_TRY(ps_copy_on_device(s->stream, v->p, v->q, 4 * m->rows));
+        PS_TRY(ps_copy_to_device(s->stream, s->pass.state, state, sizeof *state));
+    }
+    m->done = state->iterations;
+    return iterate(s, state, &ignored);
+}
+
+static ps_status mixed_open(mixed *m, char *memory)
 {
     ps_device_info info = ps_device_describe(ps_stream_device(m->stream));
     m->planes = ps_stencil_device_planes(m->wide->stencil, info.multiprocessors);
@@ -335,61 +360,18 @@ static ps_status mixed_open(mixed *m, char *memory, double *norm)
     PS_TRY(ps_fill_zero(m->stream, m->sums, PS_DOT_BYTES));
     PS_TRY(ps_fill_zero(m->stream, m->narrow.x, 4 * m->rows));
     PS_TRY(ps_krylov_fixed_cuda(m->wide, m->stream));
-    PS_TRY(norm_of(m, m->wide->b, NULL, &m->size));
-    return renew(m, (void *)m->narrow.b, norm);
-}
-
-static double next_aim(const mixed *m, double norm)
-{
-    double floor = aim * m->control->tolerance * m->size;
-    return (fall * norm > floor ? fall * norm : floor) / m->first;
-}
-
-/* After `done` iterations since the last time: r has been made anew, the direction stays. */
-static ps_status go_on(const mixed *m, const solver *s, int64_t done, double norm,
-                       ps_krylov_state *state)
-{
-    double rho = norm * norm / m->wide->stencil->plane[0][0][0];
-    const ps_krylov_device_vectors *v = &s->pass.vectors;
-    if (done % 2) PS_TRY(ps_copy_on_device(s->stream, v->p, v->q, 4 * m->rows));
-    state->scalars[0] = rho / state->alpha;
-    state->scalars[1] = state->sums[0] = state->sums[1] = state->sums[2] = 0;
-    state->rho = rho;
-    state->tolerance = next_aim(m, norm);
-    state->verdict = PS_KRYLOV_RUNNING;
-    state->pass = PS_CG_DIRECTION;
-    return ps_copy_to_device(s->stream, s->pass.state, state, sizeof *state);
-}
-
-static ps_status mixed_iterate(const mixed *m, solver *s, double norm, ps_krylov_result *result)
-{
-    ps_krylov_state state;
-    PS_TRY(start(s));
-    for (int64_t before = 0;; before = state.iterations) {
-        double last = norm;
-        PS_TRY(iterate(s, &state, result));
-        PS_TRY(ps_vector_add_wide_cuda(m->rows, m->narrow.x, m->wide->x, s->stream));
-        PS_TRY(renew(m, s->pass.vectors.r, &norm));
-        result->residual = norm / m->size;
-        result->converged = norm <= m->control->tolerance * m->size;
-        if (result->converged) return PS_OK;
-        PS_TRY(ps_krylov_state_judge(&state));
-        if (!(norm < .9 * last))
-            return ps_fail(PS_FAILED,
-                           "P-CG in fp32 comes no further than a residual of %.3g after %lld "
-                           "iterations: take fp64",
-                           result->residual, (long long)result->iterations);
-        PS_TRY(go_on(m, s, state.iterations - before, norm, &state));
-    }
+    PS_TRY(norm_of(m, m->wide->b, NULL, &m->shared->size));
+    return residual_to(m, (void *)m->narrow.b, &m->shared->first);
 }
 
 ps_status ps_krylov_device_mixed(const ps_krylov_device_system *system,
                                  const ps_krylov_device_control *control, void *workspace,
                                  ps_stream *stream, ps_krylov_result *result)
 {
-    mixed m = {.wide = system, .control = control, .stream = stream};
-    char *memory = (char *)workspace + narrow_bytes(system);
-    double norm;
+    ps_krylov_mixed shared = {.tolerance = control->tolerance, .run = run, .renew = renew};
+    mixed m = {.wide = system, .control = control, .shared = &shared, .done = -1, .stream = stream};
+    solver s = {.method = PS_KRYLOV_CG, .system = &m.narrow, .control = &m.inner, .stream = stream};
+    ps_krylov_state state;
     *result = (ps_krylov_result){0};
     if (!system->stencil || system->stencil->free[0] || system->stencil->free[1] ||
         system->precision != PS_DOUBLE)
@@ -398,16 +380,16 @@ ps_status ps_krylov_device_mixed(const ps_krylov_device_system *system,
     if (!ps_stream_handle(stream))
         return ps_fail(PS_FAILED, "the Krylov methods of devices need a CUDA device");
     m.rows = rows_of(system);
-    PS_TRY(mixed_open(&m, memory, &norm));
-    result->residual = norm == 0 ? 0 : norm / m.size;
-    result->converged = norm <= control->tolerance * m.size;
+    m.solver = &s;
+    shared.context = &m;
+    shared.diagonal = system->stencil->plane[0][0][0];
+    PS_TRY(mixed_open(&m, (char *)workspace + narrow_bytes(system)));
+    result->residual = shared.first == 0 ? 0 : shared.first / shared.size;
+    result->converged = shared.first <= control->tolerance * shared.size;
     if (result->converged) return PS_OK;
-    if (!isfinite(result->residual))
-        return ps_fail(PS_FAILED, "P-CG: the residual is not finite after 0 iterations");
-    m.first = norm;
-    m.inner.tolerance = next_aim(&m, norm);
-    solver s = {.method = PS_KRYLOV_CG, .system = &m.narrow, .control = &m.inner, .stream = stream};
+    m.inner.tolerance = ps_krylov_mixed_aim(&shared, shared.first);
+    ps_krylov_state_begin(PS_KRYLOV_CG, m.inner.tolerance, control->limit, &state);
     ps_status status = prepare(&s, workspace);
-    if (status == PS_OK) status = mixed_iterate(&m, &s, norm, result);
+    if (status == PS_OK) status = ps_krylov_mixed_solve(&shared, shared.first, &state, result);
     return finish(&s, status);
 }

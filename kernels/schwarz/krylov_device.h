@@ -50,12 +50,10 @@ ps_status ps_krylov_device_solve(ps_krylov_method method, const ps_krylov_device
                                  const ps_krylov_device_control *control, void *workspace,
                                  ps_stream *stream, ps_krylov_result *result);
 
-/* P-CG with its vectors in fp32 for a stencil without free faces, system->precision fp64: whenever
- * the residual has fallen tenfold, x takes what was added to it, and the residual is made anew, b -
- * A x in fp64, while the direction stays (reliable updates: G. Sleijpen, H. van der Vorst,
- * Computing 56 (1996) 141-163). It takes as many iterations as in fp64, of half the traffic, and
- * ends where |b - A x| <= tolerance |b| holds of x itself. Errors as ps_krylov_device_solve's;
- * PS_FAILED, too, where residuals made anew stop falling; PS_USAGE for other systems. */
+/* P-CG with its vectors in fp32 and residuals in fp64 (krylov_mixed.h) for a stencil without free
+ * faces, system->precision fp64: the iterations of fp64 with half the traffic. Errors as
+ * ps_krylov_device_solve's; PS_FAILED, too, where residuals made anew stop falling; PS_USAGE for
+ * other systems. */
 int64_t ps_krylov_device_mixed_workspace(const ps_krylov_device_system *system);
 ps_status ps_krylov_device_mixed(const ps_krylov_device_system *system,
                                  const ps_krylov_device_control *control, void *workspace,

@@ -222,6 +222,8 @@ ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_d
     ps_hbem_device_side side;
     if (op->quadrature->rule[0].count != 6)
         return ps_fail(PS_USAGE, "--rules: the device takes rules whose first one has 6 points");
+    if (op->kernel == PS_KERNEL_HYPS && op->weak_far)
+        return ps_fail(PS_USAGE, "--hyps weak is for the cores: --device cpu");
     PS_TRY(ps_hbem_device_side_count(op->test, device->test, &side));
     return device->trial == device->test
                ? PS_OK

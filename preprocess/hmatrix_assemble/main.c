@@ -37,6 +37,11 @@ static const ps_option options[] = {
     {"skeleton", PS_OPTION_FLAG, &chosen.skeleton, NULL,
      "take crosses of far blocks through points, which are cheaper, instead of entries", 0, 0,
      PS_IDENTITY},
+    {"hyps", PS_OPTION_CHOICE, &chosen.hyps, "direct|weak",
+     "far blocks of the hypersingular operator; weak: for comparison, dearer and in single "
+     "precision "
+     "less accurate, by the cores and without --skeleton",
+     0, 0, PS_IDENTITY},
     {"chunk-size", PS_OPTION_BYTES, &chosen.chunk_bytes, "BYTES",
      "expected size of a part file; what is held in memory, written and kept at once", 1 << 12, 4e9,
      PS_IDENTITY},

@@ -16,6 +16,10 @@ static bool is_symmetric(const assemble_problem *p)
 static ps_status check(const assemble_problem *p, const assemble_options *options)
 {
     PS_TRY(ps_hbem_operator_check(&p->op));
+    if (p->op.weak_far && p->op.kernel != PS_KERNEL_HYPS)
+        return ps_fail(PS_USAGE, "--hyps weak: only --operator hyps has a weak form");
+    if (p->op.weak_far && options->skeleton)
+        return ps_fail(PS_USAGE, "--hyps weak takes crosses of entries: not with --skeleton");
     if (!p->clusters.closed && p->op.kernel != PS_KERNEL_SLP)
         return ps_fail(PS_INVALID,
                        "the surface is open: --operator %s needs a closed one (on a screen, "
@@ -41,7 +45,8 @@ static ps_status set_operator(assemble_problem *p, const assemble_options *optio
                                .test = &p->setup.space[0],
                                .trial = &p->setup.space[1],
                                .quadrature = &p->quadrature,
-                               .far_precision = options->precision ? PS_SINGLE : PS_DOUBLE};
+                               .far_precision = options->precision ? PS_SINGLE : PS_DOUBLE,
+                               .weak_far = options->hyps == 1};
     return check(p, options);
 }
 
@@ -60,7 +65,8 @@ static void set_header(assemble_problem *p, const assemble_options *options)
                              .rules = options->rules > 0 ? options->rules : options->tolerance,
                              .check_rows = options->check_rows};
     strcpy(h->mode, options->mode ? "dense" : "hmatrix");
-    strcpy(h->form, p->op.kernel == PS_KERNEL_HYPS ? options->mode ? "weak" : "direct" : "kernel");
+    bool weak = options->mode || p->op.weak_far;
+    strcpy(h->form, p->op.kernel == PS_KERNEL_HYPS ? weak ? "weak" : "direct" : "kernel");
     memcpy(h->cluster_hash, c->content_hash, sizeof h->cluster_hash);
     memcpy(h->mesh_hash, c->mesh_hash, sizeof h->mesh_hash);
     memcpy(p->tables.tree, c->tree, sizeof c->tree);

@@ -51,21 +51,27 @@ fi
 # Ranks: each on a device of its own traces go directly into the other's memory, or through the host; to the
 # same bits. HALO: direct, which two ranks of one device can do as well, slowly.
 on_ranks() { mpirun --oversubscribe --allow-run-as-root -np $RANKS penstock-dgtd-march "$@" -q > said.txt 2>&1; }
-ranks() { # ORDER MODEL
-    local order=$1 run="m.h5 --steps 100 $record --precision double --force --device $kind"
+ranks() { # ORDER OPTIONS OF THE SETUP: elements inside each part, and some that touch the other
+    local order=$1 run="r.h5 --steps 100 $record --precision double --force --device $kind"
     shift
-    dgtd_model m.h5 side=6 parts=$RANKS shake=.2 order=$order "$@"
-    march m.h5 one.h5 ${run#m.h5} || bad "P$order $*"
-    on_ranks m.h5 direct.h5 ${run#m.h5} --halo ${HALO:-direct} || { bad "P$order $* on $RANKS ranks"; return; }
-    agree "P$order $*, $RANKS ranks" one direct 1e-11
-    on_ranks m.h5 host.h5 ${run#m.h5} --halo host || { bad "P$order $* on $RANKS ranks"; return; }
-    agree "P$order $*, the halo directly and by the host" host direct 0
+    penstock-dgtd-setup -q cut.h5 r.h5 --force --order $order "$@" > said.txt 2>&1 || { bad "setup $*"; return; }
+    march r.h5 one.h5 ${run#r.h5} || bad "P$order $*"
+    on_ranks r.h5 direct.h5 ${run#r.h5} --halo ${HALO:-direct} || { bad "P$order $* on $RANKS ranks"; return; }
+    agree "P$order $1 $2, $RANKS ranks" one direct 1e-11
+    on_ranks r.h5 host.h5 ${run#r.h5} --halo host || { bad "P$order $* on $RANKS ranks"; return; }
+    agree "P$order $1 $2, the halo directly and by the host" host direct 0
 }
 if wanted ranks && [ "$RANKS" -gt 1 ]; then
-    ranks 1 kind=absorbing source=current sigma=.5 eps=2 dt=.55
-    ranks 2 kind=absorbing source=wave absorbing=paper dt=.5
-    ranks 3 kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.15
-    ranks 4 kind=pmc source=mode dt=.55
+    penstock-mesh-box -q cut.hdf --cells 9 --shake .2 > said.txt 2>&1 &&
+        penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS > said.txt 2>&1 || bad "the mesh of the ranks"
+    current="--source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns"
+    plane="--source plane:dir=1,2,2:pol=2,-2,1:shape=gaussian:width=.8ns:delay=2ns"
+    lossy="--material default:eps=2,sigma=.001 --boundary outer:absorbing" air="--material default:eps=1"
+    ranks 1 $lossy $current
+    ranks 2 $air --boundary outer:absorbing --absorbing paper $plane
+    ranks 3 $lossy --flux upwind $current
+    ranks 4 $air --boundary outer:pmc --source mode:n=1,1,1:amplitude=1,-1,0
+    ranks 2 $air --boundary outer:absorbing --flux upwind --total box:.3,.3,.3,.7,.7,.7 $plane
 fi
 # A window of the state on the device: same bits for any number of steps a visit, from memory and file.
 told() { grep -oE "\"$1\": *[0-9]+" plan.json | tail -n 1 | grep -oE "[0-9]+$"; }
@@ -77,7 +83,7 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
 }
 wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20" \
              "kind=absorbing source=wave order=2 side=16" \
-             "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=12"; do
+             "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=16"; do
     dgtd_model w.h5 arrange=layers shake=.2 $model dt=.55
     for precision in double single; do
         run="--steps 37 $record --precision $precision --device $kind --force"

@@ -34,10 +34,7 @@ agree 1e-5 100 --method bicgstab --tolerance 1e-9
 agree 1e-8 0 --slabs 7 --method gmres --tolerance 1e-10
 agree 1e-8 0 --slabs 7 --method fixed-point --tolerance 1e-10
 agree 1e-8 0 --slabs 16 --method gmres --coarse 0.1 --kind oo2 --tolerance 1e-10
-run $solve load.hdf cpu.hdf --device cpu --method cg --tolerance 1e-9 --force
-run $solve load.hdf cuda.hdf --device cuda --method cg --tolerance 1e-9 --precision mixed --force
-echo "--precision mixed: $(figure iterations) iterations, residual $(figure residual)"
-run penstock-compare cuda.hdf cpu.hdf --tolerance 1e-6 --dataset '*potential' --no-attributes
+agree 1e-7 8 --method cg --tolerance 1e-9 --precision mixed
 # double sweeps: the same bits wherever the loads are
 run $solve load.hdf all.hdf --device cuda --slabs 20 --method sweeps --tolerance 1e-10
 for memory in "--device-memory 6M" "--device-memory 4M" "--device-memory 4M --host-memory 8M"; do

@@ -42,7 +42,29 @@ for h in 1 4; do
     expect 0 "" mpirun -n 5 $fmm few_tree.h5 few5.h5 --threads 1 --force
     same few5.h5 few1.h5
 done
-expect 2 "for one rank" mpirun -n 2 $fmm tree.h5 none.h5 --journal
+
+# ---- a journal: a rank that is killed ends the run; others go on, to the bits of a run never stopped ----
+ranks="mpirun -n 3 $fmm tree.h5 cut.h5 --accuracy 9 --basis plain --threads 1"
+expect 0 "" $fmm tree.h5 long.h5 --accuracy 9 --basis plain
+$ranks --journal > /dev/null 2>&1 &
+while kill -0 $! 2> /dev/null && [ "$(stat -c %s cut.h5.groups 2> /dev/null || echo 0)" -lt 300000 ]; do sleep 0.01; done
+kill -KILL "$(pgrep -P $! -f penstock-fmm | head -n 1)"
+wait $! && fail "the run was over before it was killed"
+[ -e cut.h5.groups.part0002 ] && [ ! -e cut.h5 ] || fail "the journals of a run that was killed"
+expect 2 "--restart" $ranks --journal
+expect 2 "basis" mpirun -n 2 $fmm tree.h5 cut.h5 --accuracy 9 --threads 1 --restart
+expect 0 "groups are done already" mpirun -n 2 $fmm tree.h5 cut.h5 --accuracy 9 --basis plain --threads 1 --restart
+same cut.h5 long.h5
+[ -z "$(ls cut.h5.* 2> /dev/null)" ] || fail "journals are left behind"
+
+# ---- a mapping of each rank's own ----
+expect 0 "" mpirun -n 2 $fmm tree.h5 ranks.h5 --accuracy 4 --threads 2 --force --trace first.h5
+expect 0 "" mpirun -n 2 $fmm tree.h5 again.h5 --accuracy 4 --threads 2 --mapping first.h5 --trace second.h5
+for part in part0000 part0001; do
+    penstock-compare first.$part.h5 second.$part.h5 --tolerance 0 --dataset /tasks/worker --dataset /tasks/kind > compared ||
+        { cat compared; fail "the replayed run has another mapping"; }
+done
+same again.h5 one.h5
 expect 4 "does not suffice" mpirun -n 2 $fmm tree.h5 none.h5 --accuracy 4 --host-memory 3M
 [ ! -e none.h5 ] && [ -z "$(find . -name '*.tmp')" ] || fail "something was left behind"
 exit 0

@@ -323,6 +323,58 @@ static void test_errors_l_shape(void **state)
     check_errors(&(gate){l_shape, PS_SPACE_P0, 3, 1e-4, SLP | DLP});
 }
 
+/* ---- HYPS by its weak form in far blocks ---- */
+
+/* |weak - direct| of a row or column, relative to its largest number. */
+static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, bool column)
+{
+    double numbers[2][512], off = 0, largest = 0;
+    ps_hbem_range r = {leaf->row_begin, leaf->row_end}, c = {leaf->column_begin, leaf->column_end};
+    int64_t length = (column ? r.end - r.begin : c.end - c.begin) * ps_hbem_parts(&op);
+    for (int weak = 0; weak < 2; ++weak) {
+        ps_hbem_far far;
+        op.weak_far = weak;
+        ps_hbem_workspace w = hbem_workspace_make(ps_hbem_entries_bytes(&op, r, c));
+        check_ok(ps_hbem_far_open(&far, &op, r, c, &w));
+        if (column)
+            ps_hbem_far_column(&far, 1, numbers[weak]);
+        else
+            ps_hbem_far_row(&far, 1, numbers[weak]);
+        free(w.base);
+    }
+    for (int64_t e = 0; e < length; ++e) {
+        off = fmax(off, fabs(numbers[1][e] - numbers[0][e]));
+        largest = fmax(largest, fabs(numbers[0][e]));
+    }
+    return off / largest;
+}
+
+/* Both forms are the same but for quadrature; in fp32 the weak one cancels. */
+static void test_weak_far(void **state)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_case_sphere(&c, 8);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
+    hbem_tree_make(&tree, &c.space, 16);
+    ps_block_tree blocks = {&tree, &tree, 2, false};
+    int64_t count = ps_block_tree_leaves(&blocks, NULL), seen = 0;
+    ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
+    ps_block_tree_leaves(&blocks, leaves);
+    for (int64_t l = 0; l < count; ++l) {
+        if (!leaves[l].far || ++seen % 16) continue;
+        for (int e = 0; e < 8; ++e) {
+            ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_HYPS, e & 1 ? 2 : 0);
+            op.far_precision = e & 2 ? PS_SINGLE : PS_DOUBLE;
+            assert_true(weak_difference(op, &leaves[l], e & 4) < (e & 2 ? 2e-4 : 1e-6));
+        }
+    }
+    assert_true(seen > 0);
+    free(leaves);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
+}
+
 /* ---- rows from elsewhere ---- */
 
 typedef struct counting_source {
@@ -384,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_block_tree),     cmocka_unit_test(test_aca_smooth),
         cmocka_unit_test(test_aca_decoupled),  cmocka_unit_test(test_aca_zeros),
         cmocka_unit_test(test_errors_sphere),  cmocka_unit_test(test_errors_cube),
-        cmocka_unit_test(test_errors_l_shape), cmocka_unit_test(test_row_source)};
+        cmocka_unit_test(test_errors_l_shape), cmocka_unit_test(test_row_source),
+        cmocka_unit_test(test_weak_far)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
