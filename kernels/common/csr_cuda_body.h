@@ -1,6 +1,7 @@
 /*
  * csr_cuda_body: rows of a sparse product on CUDA (csr_device.h), for kernels that do something
- * with each row's sum: out(row, sum), called by one thread a row.
+ * with each row's sum: out(row, sum), called by one thread a row. The including file has included
+ * csr_device.h.
  */
 
 template <typename real> struct csr_view {
@@ -22,13 +23,13 @@ template <int width, typename real> __device__ real add_lanes(real sum)
     return sum;
 }
 
-/* `width` threads a row; `block` has CSR_THREADS / width rows. */
-template <int width, typename real, typename Out>
-__device__ void csr_by_rows(const csr_view<real> &a, real *, int64_t block, Out &out)
+/* `width` threads a row; `block` has `threads` / width rows. */
+template <int width, int threads, typename real, typename Out>
+__device__ void csr_by_rows(const csr_view<real> &a, int64_t block, Out &out)
 {
     enum { AHEAD = width < 16 ? 4 : 2 }; /* entries that a thread asks for at once */
     const int lane = threadIdx.x % width;
-    const int64_t row = block * (CSR_THREADS / width) + threadIdx.x / width;
+    const int64_t row = block * (threads / width) + threadIdx.x / width;
     real sum = 0;
     if (row < a.rows) {
         const int64_t end = a.row_start[row + 1];
@@ -82,21 +83,56 @@ __device__ void csr_by_stream(const csr_view<real> &a, real *products, int64_t b
     if (threadIdx.x % width == 0 && row < a.rows) out(row, sum);
 }
 
-template <bool stream, int width, typename real, typename Out>
+/* A shape (csr_device.h) at compile time. */
+template <bool STREAM, int WIDTH, int THREADS> struct csr_form {
+    static constexpr bool stream = STREAM;
+    static constexpr int width = WIDTH, threads = THREADS;
+};
+
+template <typename form, typename real, typename Out>
 __device__ void csr_all(const csr_view<real> &a, real *products, Out &out)
 {
-    if (stream)
-        csr_by_stream<width>(a, products, blockIdx.x, out);
+    if (form::stream)
+        csr_by_stream<form::width>(a, products, blockIdx.x, out);
     else
-        csr_by_rows<width>(a, products, blockIdx.x, out);
+        csr_by_rows<form::width, form::threads>(a, blockIdx.x, out);
+}
+
+/* Calls launch(form) with the form of a shape. */
+template <typename Launch> void csr_choose(const ps_csr_shape &s, const Launch &launch)
+{
+    if (s.stream) {
+        switch (s.width) {
+        case 2: launch(csr_form<true, 2, CSR_THREADS>()); break;
+        case 4: launch(csr_form<true, 4, CSR_THREADS>()); break;
+        default: launch(csr_form<true, 8, CSR_THREADS>());
+        }
+        return;
+    }
+    switch (s.width) {
+    case 2: launch(csr_form<false, 2, CSR_THREADS>()); break;
+    case 4: launch(csr_form<false, 4, CSR_THREADS>()); break;
+    case 16: launch(csr_form<false, 16, CSR_THREADS>()); break;
+    case 32: launch(csr_form<false, 32, CSR_THREADS>()); break;
+    default:
+        if (s.threads == 1024)
+            launch(csr_form<false, 8, 1024>());
+        else if (s.threads == 512)
+            launch(csr_form<false, 8, 512>());
+        else
+            launch(csr_form<false, 8, CSR_THREADS>());
+    }
 }
 
 /* Blocks of a launch for all rows. */
-inline unsigned csr_blocks(int64_t rows, int width)
+template <typename form> unsigned csr_blocks(int64_t rows)
 {
-    const int64_t each = CSR_THREADS / width;
+    const int64_t each = form::threads / form::width;
     return (unsigned)((rows + each - 1) / each);
 }
 
 /* Shared memory of a block. */
-inline int csr_shared(bool stream, size_t size) { return stream ? CSR_PIECE * (int)size : 0; }
+template <typename form, typename real> int csr_shared()
+{
+    return form::stream ? CSR_PIECE * (int)sizeof(real) : 0;
+}

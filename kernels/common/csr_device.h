@@ -25,7 +25,9 @@
 
 typedef struct ps_csr_shape {
     bool stream;
-    int32_t width; /* threads a row: 2, 4, 8, 16, 32 */
+    int32_t width;   /* threads a row: 2, 4, 8, 16, 32; stream: 2, 4, 8 */
+    int32_t threads; /* of a block: 256, with 8 a row also 512 and 1024, whose rows share x in the
+                        cache of a multiprocessor */
 } ps_csr_shape;
 
 typedef struct ps_csr_device {
@@ -56,7 +58,7 @@ ps_status ps_csr_device_tune(ps_csr_device *matrix, const void *x, void *y, ps_s
                              double *seconds);
 
 /* All shapes that are tried. */
-enum { PS_CSR_SHAPES = 8 };
+enum { PS_CSR_SHAPES = 10 };
 extern const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES];
 
 /* Private (csr_cuda.cu). */

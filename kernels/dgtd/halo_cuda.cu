@@ -3,7 +3,6 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/device_kernels.h"
 }
 
@@ -83,14 +82,13 @@ __global__ void push(const __grid_constant__ push_view v, const real *__restrict
 
 } // namespace
 
-extern "C" ps_status ps_dgtd_device_push(const ps_dgtd_device *device, ps_dgtd_device_halo *halo,
-                                         ps_dgtd_field field, const void *values,
-                                         ps_stream *stream)
+extern "C" ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device,
+                                       const ps_dgtd_device_halo *halo, ps_dgtd_field field,
+                                       const void *values, ps_stream *stream)
 {
     const int p = device->order;
     push_view v = {*halo, {}, (p + 1) * (p + 2) * (p + 3) / 6, (p + 1) * (p + 2) / 2, (int)field};
     PS_TRY(ps_stream_enter(stream));
-    if (halo->peers == 0) return PS_OK;
     ps_dgtd_list_face_nodes(p, &v.faces);
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const int64_t items = halo->faces * 3 * v.face_nodes;
@@ -100,6 +98,5 @@ extern "C" ps_status ps_dgtd_device_push(const ps_dgtd_device *device, ps_dgtd_d
     else
         push<<<blocks, THREADS, 0, queue>>>(v, static_cast<const double *>(values));
     PS_CUDA(cudaGetLastError());
-    ++halo->pushed;
     return PS_OK;
 }

@@ -11,6 +11,16 @@ PS_ISA_SELECT(struct ps_krylov_functions, ps_krylov_narrow_table)
 
 enum { MATRIX_BLOCK = 4096, VECTORS = 7 };
 
+static const struct ps_krylov_functions *table_of(const ps_krylov_system *system)
+{
+    return system->narrow ? ps_krylov_narrow_table_select() : ps_krylov_table_select();
+}
+
+static const void *values_of(const ps_krylov_system *system)
+{
+    return system->narrow ? (const void *)system->narrow_values : system->matrix->values;
+}
+
 static int64_t rows_of(const ps_krylov_system *system)
 {
     const int64_t *n = system->stencil ? system->stencil->nodes : NULL;
@@ -53,8 +63,8 @@ ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *s
 {
     if (!system->stencil == !system->matrix || (system->matrix && !system->inverse_diagonal))
         return ps_fail(PS_USAGE, "a system is a matrix with its diagonal, or a stencil");
-    if (system->narrow && (system->matrix || system->ranks))
-        return ps_fail(PS_USAGE, "vectors in fp32 are for a stencil on one rank");
+    if (system->narrow && (system->ranks || (system->matrix && !system->narrow_values)))
+        return ps_fail(PS_USAGE, "vectors in fp32 are for one rank, with the matrix in fp32");
     int64_t rows = rows_of(system), block = block_of(system);
     *out = (ps_krylov_cpu_team){*system,
                                 {.b = system->b,
@@ -115,7 +125,8 @@ static void multiply_block(const sweep *s, int64_t block)
     if (t->system.stencil)
         s->table->plane(t->system.stencil, s->in, s->out, block);
     else
-        s->table->csr(t->system.matrix, s->in, s->out, first, end);
+        s->table->csr(t->system.matrix, values_of(&t->system), s->in, s->out,
+                      (const int64_t[2]){first, end});
     if (s->change && s->table->after[s->pass])
         s->table->after[s->pass](&t->vectors, first, end, sums_of(t, block));
 }
@@ -211,11 +222,7 @@ static ps_status run_pass(void *context, ps_krylov_pass pass, const double scala
 {
     const ps_krylov_cpu_team *t = context;
     const ps_krylov_vectors *v = &t->vectors;
-    sweep s = {
-        t,      t->system.narrow ? ps_krylov_narrow_table_select() : ps_krylov_table_select(),
-        pass,   true,
-        NULL,   NULL,
-        scalars};
+    sweep s = {t, table_of(&t->system), pass, true, NULL, NULL, scalars};
     switch (pass) {
     case PS_CG_START:
     case PS_STAB_START:
@@ -267,16 +274,17 @@ ps_status ps_csr_inverse_diagonal(const ps_csr *matrix, double *inverse)
     return PS_OK;
 }
 
-static void multiply(const ps_krylov_system *system, const double *x, double *y)
+static void multiply(const ps_krylov_system *system, const void *x, void *y)
 {
     int64_t rows = rows_of(system), block = block_of(system);
-    const struct ps_krylov_functions *table = ps_krylov_table_select();
+    const struct ps_krylov_functions *table = table_of(system);
 #pragma omp parallel for schedule(static)
     for (int64_t first = 0; first < rows; first += block)
         if (system->stencil)
             table->plane(system->stencil, x, y, first / block);
         else
-            table->csr(system->matrix, x, y, first, first + block < rows ? first + block : rows);
+            table->csr(system->matrix, values_of(system), x, y,
+                       (const int64_t[2]){first, first + block < rows ? first + block : rows});
 }
 
 void ps_csr_multiply(const ps_csr *matrix, const double *x, double *y)
@@ -287,4 +295,14 @@ void ps_csr_multiply(const ps_csr *matrix, const double *x, double *y)
 void ps_stencil_multiply(const ps_slab_stencil *stencil, const double *x, double *y)
 {
     multiply(&(ps_krylov_system){.stencil = stencil}, x, y);
+}
+
+void ps_csr_multiply_narrow(const ps_csr *matrix, const float *values, const float *x, float *y)
+{
+    multiply(&(ps_krylov_system){.matrix = matrix, .narrow = true, .narrow_values = values}, x, y);
+}
+
+void ps_stencil_multiply_narrow(const ps_slab_stencil *stencil, const float *x, float *y)
+{
+    multiply(&(ps_krylov_system){.stencil = stencil, .narrow = true}, x, y);
 }

@@ -24,12 +24,13 @@ typedef struct ps_krylov_ranks {
 /* What the caller brings: one of matrix and stencil. With a stencil, fixed rows of x are set to
  * those of b. */
 typedef struct ps_krylov_system {
-    const ps_csr *matrix;           /* with inverse_diagonal[rows] */
-    const double *inverse_diagonal; /* NULL with a stencil         */
+    const ps_csr *matrix;         /* with inverse_diagonal[rows] */
+    const void *inverse_diagonal; /* NULL with a stencil         */
     const ps_slab_stencil *stencil;
     const void *b;                /* [rows] */
     void *x;                      /* [rows] */
-    bool narrow;                  /* vectors are in fp32, b and x too: with a stencil on one rank */
+    bool narrow;                  /* vectors are in fp32, b, x and the diagonal too, on one rank, */
+    const float *narrow_values;   /* and these values of the matrix */
     const ps_krylov_ranks *ranks; /* with a stencil; NULL: one rank */
 } ps_krylov_system;
 
@@ -52,7 +53,7 @@ typedef struct ps_krylov_cpu_team {
 int64_t ps_krylov_cpu_workspace(ps_krylov_method method, const ps_krylov_system *system);
 
 /* Makes a team whose memory is `workspace`. PS_USAGE unless the system has either a matrix with its
- * diagonal or a stencil; in fp32, a stencil on one rank. */
+ * diagonal or a stencil, in fp32 on one rank. */
 ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *system,
                               double *workspace, ps_krylov_cpu_team *out);
 /* The vectors of a method in the workspace, one behind the other: x and these, at an end of an
@@ -67,6 +68,9 @@ ps_status ps_csr_inverse_diagonal(const ps_csr *matrix, double *inverse);
 /* y = A x, threaded. */
 void ps_csr_multiply(const ps_csr *matrix, const double *x, double *y);
 void ps_stencil_multiply(const ps_slab_stencil *stencil, const double *x, double *y);
+/* The same in fp32; values[nnz]: of the matrix. */
+void ps_csr_multiply_narrow(const ps_csr *matrix, const float *values, const float *x, float *y);
+void ps_stencil_multiply_narrow(const ps_slab_stencil *stencil, const float *x, float *y);
 /* x = b on fixed rows. */
 void ps_stencil_set_fixed(const ps_slab_stencil *stencil, const double *b, double *x);
 
@@ -84,7 +88,8 @@ ps_status ps_krylov_cpu_mixed(const ps_krylov_system *system, const ps_krylov_cp
 
 /* Private: one table per instruction set and precision (krylov_team_body.h). */
 struct ps_krylov_functions {
-    void (*csr)(const ps_csr *matrix, const void *x, void *y, int64_t first, int64_t end);
+    void (*csr)(const ps_csr *matrix, const void *values, const void *x, void *y,
+                const int64_t rows[2]);
     void (*plane)(const ps_slab_stencil *stencil, const void *x, void *y, int64_t plane);
     /* Before and after the product of a pass, on rows first .. end - 1; NULL: nothing. */
     void (*before[PS_KRYLOV_PASSES])(const ps_krylov_vectors *v, int64_t first, int64_t end,

@@ -13,20 +13,20 @@ typedef double wide;
 
 enum { AHEAD = 512 }; /* entries that are asked for in advance: a matrix is read once, from afar */
 
-static void csr(const ps_csr *matrix, const void *in, void *out, int64_t first, int64_t end)
+static void csr(const ps_csr *matrix, const void *entries, const void *in, void *out,
+                const int64_t range[2])
 {
-    const real *x = in;
+    const real *values = entries, *x = in;
     real *y = out;
     const int32_t *columns = matrix->columns;
-    const double *values = matrix->values;
-    for (int64_t r = first; r < end; ++r) {
-        wide sum = 0;
+    for (int64_t r = range[0]; r < range[1]; ++r) {
+        real sum = 0;
         int64_t start = matrix->row_start[r], stop = matrix->row_start[r + 1];
         for (int64_t e = start; e < stop; e += 8) __builtin_prefetch(values + e + AHEAD);
         for (int64_t e = start; e < stop; e += 16) __builtin_prefetch(columns + e + AHEAD);
 #pragma omp simd reduction(+ : sum)
         for (int64_t e = start; e < stop; ++e) sum += values[e] * x[columns[e]];
-        y[r] = (real)sum;
+        y[r] = sum;
     }
 }
 

@@ -56,8 +56,8 @@ ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatr
 /* Where a CUDA device is and what it may hold. */
 typedef struct leaf_device {
     int ordinal;
-    int64_t memory;                      /* bytes on the device; 0: what is free              */
-    int64_t chunk_bytes;                 /* expected of a chunk                               */
+    int64_t memory;              /* bytes on the device; 0: what is free              */
+    int64_t chunk_bytes, chunks; /* expected of the largest chunk; chunks to compute         */
     const ps_cluster_tree *test, *trial; /* one and the same where the spaces are; borrowed  */
 } leaf_device;
 

@@ -12,7 +12,7 @@
 /* Ranks of far leaves have room for these: more is done by the cores. Laplace needs 20 at 1e-6.
  * WAVE_BYTES: expected of the chunks of a wave, which fills a device; of which several follow each
  * other, so that one is written while the next is computed. */
-enum { RANK_LAPLACE = 64, RANK_WAVES = PS_HBEM_DEVICE_RANK_MAX, WAVE_BYTES = 1 << 29 };
+enum { RANK_LAPLACE = 64, RANK_WAVES = PS_HBEM_DEVICE_RANK_MAX, WAVE_BYTES = 1 << 30 };
 
 int cuda_rank_limit(const cuda_backend *b)
 {
@@ -205,12 +205,29 @@ static void close_cuda(leaf_backend *backend)
     free(b);
 }
 
+/* Pinned memory for chunks as they are expected to be, and half as much again: a device that is at
+ * work keeps one that pins waiting. */
+static ps_status pin_places(void *backend)
+{
+    enum { PINNED_MOST = 256 << 20 };
+    cuda_backend *b = backend;
+    int64_t bytes = b->chunk_bytes + b->chunk_bytes / 2;
+    if (bytes > PINNED_MOST) return PS_OK;
+    for (int64_t p = 0; p <= LEAF_CHUNKS_KEPT && p < b->planned; ++p)
+        PS_TRY(cuda_grow_pinned(b, &b->pinned[p], bytes));
+    return PS_OK;
+}
+
 static ps_status open_device(cuda_backend *b, const leaf_device *device)
 {
     PS_TRY(ps_device_open(b->label, 0, &b->device));
     PS_TRY(ps_stream_open(b->device, &b->stream));
     PS_TRY(ps_stream_open_ahead(b->device, &b->copies));
-    PS_TRY(send_all(b, device));
+    PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
+    ps_failure failure = {0};
+    ps_note_failure(&failure, send_all(b, device));
+    ps_note_failure(&failure, ps_background_wait(&b->hand));
+    PS_TRY(ps_first_failure(&failure));
     int64_t left = ps_device_describe(b->device).memory_free;
     b->memory = device->memory > 0 && device->memory < left ? device->memory : left;
     return PS_OK;
@@ -253,6 +270,7 @@ ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmat
                              .assembly = assembly,
                              .shape = shape};
     b->chunk_bytes = device->chunk_bytes;
+    b->planned = device->chunks;
     b->item_bytes = assembly->op->far_precision == PS_SINGLE ? 4 : 8;
     ps_status status = open_device(b, device);
     if (status == PS_OK)

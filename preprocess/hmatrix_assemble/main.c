@@ -78,7 +78,8 @@ static leaf_device device_of(const job *j)
     const ps_cluster_tree *tree = j->problem.clusters.tree;
     return (leaf_device){.ordinal = j->device,
                          .memory = j->run->device_memory,
-                         .chunk_bytes = chosen.chunk_bytes,
+                         .chunk_bytes = j->plan.largest * j->plan.item_bytes,
+                         .chunks = j->plan.end_chunk - j->plan.first_chunk,
                          .test = &tree[0],
                          .trial = j->problem.clusters.same ? &tree[0] : &tree[1]};
 }

@@ -102,7 +102,7 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     out->memory = LEAST_BYTES + problem->bytes;
     out->memory += cores > 0 ? 2 * chunk + cores * touched
                              : leaf_backend_bytes_cuda(&problem->assembly, chunk);
-    out->memory += (cores > 0 ? 1 : LEAF_CHUNKS_KEPT) * run->threads * WRITE_BYTES;
+    out->memory += (run->threads + (cores > 0 ? 0 : LEAF_CHUNKS_KEPT)) * WRITE_BYTES;
     ps_status status = check_memory(problem, out, run);
     if (status != PS_OK) assemble_plan_release(out);
     return status;

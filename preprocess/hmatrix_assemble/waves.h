@@ -46,7 +46,7 @@ enum {
 typedef struct cuda_backend {
     leaf_backend base;
     char label[32];
-    int64_t memory, chunk_bytes; /* as in leaf_device */
+    int64_t memory, chunk_bytes, planned; /* as in leaf_device; chunks */
     int64_t item_bytes;
     ps_device *device;
     ps_stream *stream, *copies; /* of this thread; of the one that hands over */

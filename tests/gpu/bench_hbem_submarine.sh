@@ -2,7 +2,7 @@
 # The submarine of cases/hbem-submarine in full size, N = 115,155, k = 4.18879, one incident wave, on a device: K and W to
 # files, the solution, 3,600 points at 20 km; and the solution by cores, for the deviation (13). JSON records
 # on stdout, wall clock of whole programs; figures on stderr. WORK: a folder with 6 GB of room; DEVICE: cuda;
-# SIDES: waves of a second solution, 8; CPU=no leaves the cores out.
+# SIDES: waves of a second solution, 8; CPU=no leaves the cores out; SOLVE_OPTIONS: more options of the solver.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
@@ -31,14 +31,14 @@ record() {
         printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, value > 0 ? floor / value : 1
         printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", size, device, revision }'
 }
-penstock-mesh-surface -q hull.hdf --shape suboff --scale 14.2 --edge 0.11 $wave --force > /dev/null
-timed clusters penstock-cluster-build -q hull.hdf clusters.h5 $wave --force
+[ -e hull.hdf ] || penstock-mesh-surface -q hull.hdf --shape suboff --scale 14.2 --edge 0.11 $wave > /dev/null
+timed clusters penstock-cluster-build -q hull.hdf clusters.h5 $wave
 for o in dlp hyps; do
     timed $o penstock-hmatrix-assemble -q clusters.h5 $o.h5 --operator $o $wave --precision single --skeleton \
-        --device "$kind" --force
+        --device "$kind"
 done
 abroad="--direction 0.984807753012208,0.173648177666930,0"
-solve="penstock-hbem-solve -v hull.hdf dlp.h5 hyps.h5"
+solve="penstock-hbem-solve -v hull.hdf dlp.h5 hyps.h5 ${SOLVE_OPTIONS:-}"
 timed solve $solve phi.hdf $abroad --device "$kind" --force
 points="--speed 1500 --incidence 0 --directions 3600 --plane-normal 0,0,1 --distance 20000"
 timed field penstock-hbem-field -q phi.hdf u.h5 $points --device "$kind" --force

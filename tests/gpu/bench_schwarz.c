@@ -124,14 +124,15 @@ static ps_status bench_sparse(problem *p, ps_csr_device *m)
     for (int s = 0; s < PS_CSR_SHAPES; ++s) {
         m->shape = ps_csr_shapes[s];
         PS_TRY(timed(p, run_sparse, m, 5, &seconds));
-        fprintf(stderr, "sparse, %s, %d threads a row: %.2f us\n",
-                m->shape.stream ? "stream" : "rows", m->shape.width, 1e6 * seconds);
+        fprintf(stderr, "sparse, %s, %d threads a row, %d a block: %.2f us\n",
+                m->shape.stream ? "stream" : "rows", m->shape.width, m->shape.threads,
+                1e6 * seconds);
     }
     PS_TRY(ps_csr_device_tune(m, p->b, p->y, p->here.stream, NULL));
     PS_TRY(timed(p, run_sparse, m, 5, &seconds));
     snprintf(name, sizeof name, "spmv-%s", p->name);
-    snprintf(quantity, sizeof quantity, "CSR product, %s, %d threads a row",
-             m->shape.stream ? "stream" : "rows", m->shape.width);
+    snprintf(quantity, sizeof quantity, "CSR product, %s, %d threads a row, %d a block",
+             m->shape.stream ? "stream" : "rows", m->shape.width, m->shape.threads);
     record(p, name, quantity, seconds, floor);
     return PS_OK;
 }

@@ -109,6 +109,38 @@ static void counts_of_the_stencil(void **unused)
     count_at(4, false, (const double[]){289, 188, 265});
 }
 
+/* Products in fp32 are those of fp64, rounded. */
+static void narrow_products(void **unused)
+{
+    problem p = make(0, true);
+    uint64_t seed = 3;
+    float *x, *y, *values;
+    double *wide;
+    check_ok(PS_ALLOC(&x, 2 * p.rows, "vectors"));
+    check_ok(PS_ALLOC(&wide, 2 * p.rows, "vectors"));
+    check_ok(PS_ALLOC(&values, p.matrix.nnz, "values"));
+    y = x + p.rows;
+    for (int64_t i = 0; i < p.rows; ++i) wide[i] = x[i] = (float)(check_random(&seed) - .5);
+    for (int64_t e = 0; e < p.matrix.nnz; ++e) values[e] = (float)p.matrix.values[e];
+    ps_stencil_multiply(&p.stencil, wide, wide + p.rows);
+    for (int stencil = 0; stencil < 2; ++stencil) {
+        if (stencil)
+            ps_stencil_multiply_narrow(&p.stencil, x, y);
+        else
+            ps_csr_multiply_narrow(&p.matrix, values, x, y);
+        double above = 0, below = 0;
+        for (int64_t i = 0; i < p.rows; ++i) {
+            above += (y[i] - wide[p.rows + i]) * (y[i] - wide[p.rows + i]);
+            below += wide[p.rows + i] * wide[p.rows + i];
+        }
+        check_at_most(sqrt(above / below), 1e-6);
+    }
+    free(x);
+    free(wide);
+    free(values);
+    release(&p);
+}
+
 /* P-CG in fp32 with residuals in fp64: the iterations of fp64 to within 2 %, x as good as told; b
  * of the fixed rows is taken over, the last value of x is the first guess; the bits do not depend
  * on threads. Alone, fp32 does not get there. */
@@ -257,9 +289,13 @@ static void failures_are_told(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stencil_is_the_matrix), cmocka_unit_test(counts_of_rows),
-        cmocka_unit_test(counts_of_the_stencil), cmocka_unit_test(tight_tolerance),
-        cmocka_unit_test(narrow_vectors),        cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(stencil_is_the_matrix),
+        cmocka_unit_test(counts_of_rows),
+        cmocka_unit_test(counts_of_the_stencil),
+        cmocka_unit_test(tight_tolerance),
+        cmocka_unit_test(narrow_products),
+        cmocka_unit_test(narrow_vectors),
+        cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(failures_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
