@@ -18,6 +18,10 @@ VERDICT := $(CASES)/verdict.sh $(TABLE)
 # A line that says what is going on, with the time since the start of the case.
 say = @printf '%4d s  %s\n' $$(( $$(date +%s) - $$(cat $(OUT)/started 2>/dev/null || date +%s) )) '$(1)'
 
+# The only value of a trace; and its relative difference from a number, as a report.
+only = h5dump -y -m %.12f -d /trace/real $(1) | sed -n '/DATA {/,/}/p' | sed '1d;2q'
+off = bash -c "$(call only,$(1)) | awk -v e=$(2) '{ d = \$$1 / e - 1; printf \"{\\\"off\\\": %g}\\n\", d < 0 ? -d : d }'"
+
 $(OUT):
 	@mkdir -p $@
 .PHONY: programs clean

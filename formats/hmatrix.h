@@ -17,6 +17,7 @@
 #include "formats/hmatrix_blocks.h"
 #include "formats/store.h"
 #include "runtime/chunk_stream.h"
+#include "runtime/report.h"
 
 #define PS_HMATRIX_FORMAT "penstock-hmatrix"
 #define PS_HMATRIX_PART_FORMAT "penstock-hmatrix-part"
@@ -103,8 +104,8 @@ typedef struct ps_hmatrix_overview {
 } ps_hmatrix_overview;
 const ps_hmatrix_overview *ps_hmatrix_file_overview(const ps_hmatrix_file *file);
 
-/* XXH3-64 over the hashes of all leaves, 16 hex digits: equal where all leaves are, however they are
- * cut into chunks. out[17]. */
+/* XXH3-64 over the hashes of all leaves, 16 hex digits: equal where all leaves are, however they
+ * are cut into chunks. out[17]. */
 void ps_hmatrix_values_hash(const ps_hmatrix_file *file, char *out);
 
 /* Sizes of a chunk as stored and unpacked, for chunk_stream. */
@@ -126,6 +127,9 @@ int64_t ps_hmatrix_most_leaves(const ps_hmatrix_file *file);
  * *config is set here, its sizes are borrowed from the file. */
 void ps_hmatrix_stream_config(ps_hmatrix_file *file, int64_t host_memory,
                               ps_chunk_stream_config *config);
+
+/* Figures of all leaves and chunks: ranks, errors, bytes, the hash of the values. */
+void ps_hmatrix_report(const ps_hmatrix_file *file, ps_report *report);
 
 /* The whole matrix in memory; leaves borrowed from the file, which must stay open.
  * ps_hmatrix_release(out). */

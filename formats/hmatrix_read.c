@@ -9,6 +9,8 @@
 
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
+#include "runtime/chunk_plan.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 /* Parts kept open between sweeps; more are opened for every read. */
@@ -357,46 +359,64 @@ void ps_hmatrix_stream_config(ps_hmatrix_file *file, int64_t host_memory,
 
 typedef ps_status (*with_chunk)(void *context, int64_t first_leaf, const ps_hmatrix *chunk);
 
-/* Reads one chunk after the other. */
+/* A pass over all chunks. */
+typedef struct passing {
+    ps_hmatrix_file *file;
+    ps_hmatrix_block *blocks; /* of a chunk */
+    with_chunk take;
+    void *context;
+} passing;
+
+static ps_status pass_chunk(void *context, int64_t chunk, const void *unpacked)
+{
+    passing *p = context;
+    ps_hmatrix view;
+    ps_hmatrix_view(p->file, chunk, unpacked, p->blocks, &view);
+    return p->take(p->context, p->file->chunks.first[chunk], &view);
+}
+
+/* In the order of the chunks; the next ones are read and unpacked meanwhile, a few at a time. */
 static ps_status for_chunks(ps_hmatrix_file *f, with_chunk take, void *context)
 {
-    void *raw = NULL, *unpacked = NULL;
-    int64_t raw_size = 0, size = 0;
-    ps_hmatrix_block *blocks = NULL;
-    ps_hmatrix view;
+    enum { AT_ONCE = 4 };
+    passing p = {.file = f, .take = take, .context = context};
+    ps_chunk_stream_config config;
+    ps_chunk_stream *stream;
+    int64_t raw = 0, unpacked = 0;
     for (int64_t c = 0; c < f->chunks.count; ++c) {
-        raw_size = f->raw[c] > raw_size ? f->raw[c] : raw_size;
-        size = f->unpacked[c] > size ? f->unpacked[c] : size;
+        raw = f->raw[c] > raw ? f->raw[c] : raw;
+        unpacked = f->unpacked[c] > unpacked ? f->unpacked[c] : unpacked;
     }
-    ps_status status = ps_alloc_untouched(&raw, raw_size, "a chunk of an H-matrix");
-    if (status == PS_OK) status = ps_alloc_untouched(&unpacked, size, "a chunk of an H-matrix");
-    if (status == PS_OK) status = PS_ALLOC(&blocks, ps_hmatrix_most_leaves(f), "a chunk's leaves");
-    for (int64_t c = 0; status == PS_OK && c < f->chunks.count; ++c) {
-        status = ps_hmatrix_read_raw(f, c, raw);
-        if (status == PS_OK) status = ps_hmatrix_unpack(f, c, raw, unpacked);
-        if (status != PS_OK) break;
-        ps_hmatrix_view(f, c, unpacked, blocks, &view);
-        status = take(context, f->chunks.first[c], &view);
-    }
-    free(raw);
-    free(unpacked);
-    free(blocks);
+    int64_t memory = AT_ONCE * (ps_chunk_padded(raw) + ps_chunk_padded(unpacked));
+    ps_hmatrix_stream_config(f, memory, &config);
+    config.one_pass = true;
+    PS_TRY(PS_ALLOC(&p.blocks, ps_hmatrix_most_leaves(f), "a chunk's leaves"));
+    ps_status status = ps_chunk_stream_open(&config, &stream);
+    if (status == PS_OK) status = ps_chunk_stream_sweep(stream, pass_chunk, &p);
+    ps_chunk_stream_close(&stream);
+    free(p.blocks);
     return status;
+}
+
+static ps_status keep_leaf(const ps_hmatrix *chunk, int64_t leaf, ps_hmatrix_block *to)
+{
+    int64_t bytes = ps_hmatrix_numbers(chunk, leaf, chunk->blocks[leaf].rank) *
+                    (chunk->precision == PS_SINGLE ? 4 : 8);
+    *to = chunk->blocks[leaf];
+    to->values = NULL;
+    PS_TRY(ps_alloc_untouched(&to->values, bytes, "a block of an H-matrix"));
+    memcpy(to->values, chunk->blocks[leaf].values, (size_t)bytes);
+    return PS_OK;
 }
 
 static ps_status keep_chunk(void *context, int64_t first, const ps_hmatrix *chunk)
 {
     ps_hmatrix *out = context;
-    for (int64_t l = 0; l < chunk->leaf_count; ++l) {
-        int64_t bytes = ps_hmatrix_numbers(chunk, l, chunk->blocks[l].rank) *
-                        (chunk->precision == PS_SINGLE ? 4 : 8);
-        ps_hmatrix_block *to = &out->blocks[first + l];
-        *to = chunk->blocks[l];
-        to->values = NULL;
-        PS_TRY(ps_alloc_untouched(&to->values, bytes, "a block of an H-matrix"));
-        memcpy(to->values, chunk->blocks[l].values, (size_t)bytes);
-    }
-    return PS_OK;
+    ps_failure failure = {0};
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t l = 0; l < chunk->leaf_count; ++l)
+        ps_note_failure(&failure, keep_leaf(chunk, l, &out->blocks[first + l]));
+    return ps_first_failure(&failure);
 }
 
 ps_status ps_hmatrix_load(ps_hmatrix_file *file, ps_hmatrix *out)
@@ -413,11 +433,14 @@ ps_status ps_hmatrix_load(ps_hmatrix_file *file, ps_hmatrix *out)
 static ps_status check_leaves(void *context, int64_t first, const ps_hmatrix *chunk)
 {
     const ps_hmatrix_file *f = context;
+    int64_t bad = chunk->leaf_count;
+#pragma omp parallel for schedule(dynamic, 64) reduction(min : bad)
     for (int64_t l = 0; l < chunk->leaf_count; ++l)
-        if ((int64_t)ps_hmatrix_hash(chunk, l) != f->arrays.xxh3[first + l])
-            return ps_fail(PS_INVALID, "%s: the values of leaf %lld differ from its hash",
-                           ps_store_path(f->store), (long long)(first + l));
-    return PS_OK;
+        if ((int64_t)ps_hmatrix_hash(chunk, l) != f->arrays.xxh3[first + l]) bad = l < bad ? l : bad;
+    return bad == chunk->leaf_count
+               ? PS_OK
+               : ps_fail(PS_INVALID, "%s: the values of leaf %lld differ from its hash",
+                         ps_store_path(f->store), (long long)(first + bad));
 }
 
 static ps_status verify_store(ps_store *store, bool deep, ps_verify_result *total)

@@ -50,6 +50,8 @@ static ps_status factorise(ps_cholesky *c, const ps_symmetric_rows *matrix)
 {
     cholmod_sparse *a = lower_triangle(matrix, &c->common);
     if (!a) return failure(c);
+    /* One at a time: the order may come from METIS, whose random numbers are the process's. */
+#pragma omp critical(ps_cholesky_order)
     c->factor = cholmod_l_analyze(a, &c->common);
     if (c->factor) cholmod_l_factorize(a, c->factor, &c->common);
     cholmod_l_free_sparse(&a, &c->common);

@@ -282,20 +282,43 @@ static bool default_is_shown(const ps_option *option, const char *value)
     }
 }
 
+enum { HELP_INDENT = 33, HELP_WIDTH = 100 };
+
+/* A text from column HELP_INDENT on, in lines of at most HELP_WIDTH where its words let it. */
+static void print_wrapped(FILE *stream, const char *text)
+{
+    for (int column = HELP_INDENT; *text;) {
+        int length = (int)strcspn(text, " "), gap = column > HELP_INDENT;
+        if (gap && column + 1 + length > HELP_WIDTH) {
+            fprintf(stream, "\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT, gap = 0;
+        }
+        fprintf(stream, "%s%.*s", gap ? " " : "", length, text);
+        column += gap + length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fprintf(stream, "\n");
+}
+
 void ps_options_help(const ps_option *table, void *stream)
 {
     for (const ps_option *option = table; option->name; ++option) {
-        char head[96], value[256];
+        char head[96], value[256], text[1024];
         snprintf(head, sizeof head, "--%s%s%s", option->name,
                  option->kind == PS_OPTION_FLAG ? "" : " ",
                  option->kind == PS_OPTION_FLAG ? "" : option->argument ? option->argument : "VALUE");
         print_value(option, value, sizeof value);
         if (option->kind == PS_OPTION_REAL)
             snprintf(value, sizeof value, "%.10g", *(double *)option->value);
-        fprintf(stream, "  %-30s%s %s", head, strlen(head) > 29 ? "\n                                " : "",
-                option->help);
-        if (default_is_shown(option, value)) fprintf(stream, " (default %s)", value);
-        fprintf(stream, "\n");
+        if (strlen(head) > 29)
+            fprintf(stream, "  %s\n%*s", head, HELP_INDENT, "");
+        else
+            fprintf(stream, "  %-30s ", head);
+        bool shown = default_is_shown(option, value);
+        snprintf(text, sizeof text, "%s%s%s%s", option->help, shown ? " (default " : "",
+                 shown ? value : "", shown ? ")" : "");
+        print_wrapped(stream, text);
     }
 }
 

@@ -23,7 +23,8 @@ typedef struct backend_window {
     const ps_window_source *source; /* of the host's fields and sums; NULL: always there    */
 } backend_window;
 
-enum { BACKEND_WINDOW_SUMS = 2 }; /* arrays of the window: E, H, their sums, geometry */
+/* Arrays of a window: E, H, with the upwind flux copies of them, then sums, geometry. */
+enum { BACKEND_WINDOW_FORMER = 2 };
 
 /* What a state is made of; borrowed while it is open. */
 typedef struct backend_setup {
@@ -37,6 +38,7 @@ typedef struct backend_setup {
     const double *omegas; /* [frequencies] 1/m                                          */
     int frequencies;
     void *sums[2];          /* of the running DFT, by field; the host's own               */
+    void *former[2];        /* with a window and the upwind flux: the host's copies of fields */
     ps_dgtd_border *border; /* of the march; a device fills it anew for itself         */
     const ps_dgtd_body *body;
     const uint8_t *total; /* as ps_dgtd_border_fill takes it                          */

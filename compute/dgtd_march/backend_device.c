@@ -155,6 +155,7 @@ static ps_status device_halves(void *opened, ps_dgtd_field field, const backend_
                                int count)
 {
     device_state *x = opened;
+    if (x->march.start < 0) x->march.start = parts[0].step;
     if (x->march.upwind && !x->direct)
         PS_TRY(ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field,
                                           field_of(x, other_of(field)), x->stream));
@@ -284,7 +285,6 @@ static ps_status device_edge(void *opened, ps_dgtd_field field)
     PS_TRY(ps_event_record(x->swept, x->stream));
     PS_TRY(ps_event_wait(x->swept, x->beside));
     PS_TRY(ps_event_wait(x->come, x->stream));
-    PS_TRY(ps_dgtd_device_await(&x->peers, x->beside));
     x->now = x->beside;
     if (!x->march.upwind) return PS_OK;
     return ps_dgtd_device_upwind_halo(&x->upwind, &x->system, field, field_of(x, other_of(field)),
@@ -320,7 +320,9 @@ static ps_status device_convert(void *opened, bool sums, int64_t begin, int64_t 
         PS_TRY(ps_dgtd_device_convert(&x->system, matrix, values, values, begin * wide, end * wide,
                                       x->stream));
     }
-    return PS_OK;
+    if (sums || !x->setup.former[PS_DGTD_E]) return PS_OK;
+    void *former = x->upwind.former[PS_DGTD_E]; /* that of H is written before it is read */
+    return ps_dgtd_device_convert(&x->system, matrix, former, former, begin, end, x->stream);
 }
 
 const backend backend_device = {.name = "cuda",

@@ -92,8 +92,11 @@ static ps_status open_window(device_state *x)
     int64_t links = 4 * (int64_t)sizeof(int32_t) * ps_dgtd_lanes(x->system.precision);
     int64_t sums = 2 * s->frequencies * x->group_bytes;
     int count = 2, geometry;
-    ps_window_array arrays[6] = {{m->electric, x->group_bytes, true},
-                                 {m->magnetic, x->group_bytes, true}};
+    ps_window_array arrays[PS_WINDOW_ARRAYS_MAX] = {{m->electric, x->group_bytes, true},
+                                                    {m->magnetic, x->group_bytes, true}};
+    for (int k = 0; k < 2 && s->former[k]; ++k)
+        arrays[count++] = (ps_window_array){s->former[k], x->group_bytes, true};
+    int first_sums = count;
     for (int k = 0; k < 2 && s->frequencies; ++k)
         arrays[count++] = (ps_window_array){s->sums[k], sums, true};
     geometry = count;
@@ -112,7 +115,9 @@ static ps_status open_window(device_state *x)
     x->march.electric = ps_window_array_at(x->window, 0);
     x->march.magnetic = ps_window_array_at(x->window, 1);
     for (int k = 0; k < 2 && s->frequencies; ++k)
-        x->sums[k] = ps_window_array_at(x->window, BACKEND_WINDOW_SUMS + k);
+        x->sums[k] = ps_window_array_at(x->window, first_sums + k);
+    for (int k = 0; k < 2 && s->former[k]; ++k)
+        x->upwind.former[k] = ps_window_array_at(x->window, BACKEND_WINDOW_FORMER + k);
     if (!s->window->geometry) return PS_OK;
     x->system.tangents = ps_window_array_at(x->window, geometry);
     x->system.links = ps_window_array_at(x->window, geometry + 1);
@@ -125,7 +130,7 @@ static ps_status open_fields(device_state *x)
     x->group_bytes = 3 * (int64_t)s->march->system->reference->nodes * PS_DGTD_ALIGN;
     x->own_bytes = x->system.groups * x->group_bytes;
     x->sums_bytes = 2 * s->frequencies * x->own_bytes;
-    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt};
+    x->march = (ps_dgtd_device_march){.device = &x->system, .dt = s->march->dt, .start = -1};
     x->former_groups = s->window ? s->window->part_groups : x->system.groups;
     PS_TRY(take_memory(x, x->former_groups * x->group_bytes, &x->former));
     for (int field = 0; field < 2; ++field)
@@ -214,7 +219,7 @@ ps_status device_state_add_upwind(void *opened, const ps_dgtd_upwind *upwind)
 {
     device_state *x = opened;
     void *memory = NULL;
-    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots);
+    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, x->setup.halo_slots, x->window != NULL);
     PS_TRY(take_memory(x, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system), &memory));
     ps_dgtd_device_upwind_place(&x->upwind, &x->system, memory);
     x->march.upwind = &x->upwind;

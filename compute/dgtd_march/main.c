@@ -56,7 +56,9 @@ static const ps_option table[] = {
     {"visit-steps", PS_OPTION_INT, &options.visit_steps, "N",
      "steps made each time fields in a file pass through memory, or those in the host's memory "
      "through the device; 0: what fits, up to 32. With fields in memory on CPU cores, steps made "
-     "each time they pass through the caches; 0: one",
+     "each time they pass through the caches; 0: two where they are more than the last cache "
+     "takes, "
+     "in layers that fit it, of order 1 or 2",
      0, 4096, 0},
     {"halo", PS_OPTION_CHOICE, &options.halo, "auto|host|direct",
      "how traces travel between ranks on GPUs: through the host, or directly from one GPU into the "

@@ -108,11 +108,12 @@ ps_status probes_find(const problem *problem, ps_dgtd_probe **own, int64_t **pla
 
 typedef struct march_plan {
     const backend *backend;
-    int ordinal;    /* of its device                                                     */
-    bool file;      /* the state lies in a file and is visited a window at a time        */
-    bool window;    /* the state does not fit the device, and is visited likewise        */
-    bool cache;     /* it is in memory, and visited likewise for the sake of the caches  */
-    int64_t budget; /* of this rank, bytes                                               */
+    int ordinal;         /* of its device                                                     */
+    bool file;           /* the state lies in a file and is visited a window at a time        */
+    bool window;         /* the state does not fit the device, and is visited likewise        */
+    bool cache;          /* it is in memory, and visited likewise for the sake of the caches  */
+    int64_t cache_bytes; /* without --visit-steps: of the last cache, where that may help */
+    int64_t budget;      /* of this rank, bytes                                               */
     int64_t device, device_budget, device_window; /* bytes there: all, what may be used, and
                                                      what of it is for a window          */
     int64_t process, system, border, fields, sums, rows, exchange; /* fields with copies of them */
@@ -175,7 +176,7 @@ int64_t energy_values(const march_options *options);
 void march_report(const march *march);
 
 /* upwind.c: nothing happens with the centred flux. PS_USAGE for what the upwind one cannot do. */
-ps_status upwind_check(const problem *problem, const march_plan *plan);
+ps_status upwind_check(const problem *problem);
 int64_t upwind_bytes(const problem *problem); /* beside the copies of the fields */
 ps_status upwind_open(march *march, int64_t field_bytes);
 ps_status upwind_start(const march *march); /* before the first step of a start */

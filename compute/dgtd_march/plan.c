@@ -22,12 +22,14 @@ static int64_t system_bytes(const problem *p)
                      sizeof *p->operators);
 }
 
-static int64_t border_bytes(const problem *p)
+/* With old traces of one field, or on a device of both. */
+static int64_t border_bytes(const problem *p, size_t fields)
 {
     ps_dgtd_border counted = {.averaged = p->header->averaged};
     ps_dgtd_border_count(&counted, &p->system, &p->body, p->domain.total);
-    return counted.count * (int64_t)(sizeof *counted.elements +
-                                     8 * (size_t)p->reference.face_nodes * sizeof(double)) +
+    return counted.count *
+               (int64_t)(sizeof *counted.elements +
+                         fields * 8 * (size_t)p->reference.face_nodes * sizeof(double)) +
            counted.matrix_count * (int64_t)sizeof(double);
 }
 
@@ -69,7 +71,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->budget = run->host_memory;
     m->process = ps_memory_peak() + SLACK; /* with the model, which is loaded */
     m->system = system_bytes(p);
-    m->border = border_bytes(p);
+    m->border = border_bytes(p, 1);
     m->fields = (p->header->upwind ? 4 : 2) * (int64_t)bytes.field;
     m->sums = 2 * (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count);
     m->rows =
@@ -86,7 +88,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
 static int64_t device_fixed_bytes(const march_options *options, const problem *p)
 {
     int64_t lanes = ps_dgtd_lanes(p->system.precision), samples = 2 * batch_bytes(options, p);
-    return DEVICE_SLACK + border_bytes(p) + samples + p->system.groups * (6 * lanes + 1);
+    return DEVICE_SLACK + border_bytes(p, 2) + samples + p->system.groups * (6 * lanes + 1);
 }
 
 /* Does the state fit the device with all that it needs beside, or only a window of it? */
@@ -142,6 +144,27 @@ static ps_status place_state(const ps_run *run, const march_options *options, ma
                    (double)m->sums / 1e6, m->file ? ", of which a part has to be in memory" : "");
 }
 
+/* What the first core shares with those beside it; 0: not known. (sysconf adds up the caches of a
+ * processor of several.) */
+static int64_t last_cache_bytes(void)
+{
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    long kilobytes = 0;
+    if (!file) return 0;
+    if (fscanf(file, "%ldK", &kilobytes) != 1) kilobytes = 0;
+    fclose(file);
+    return (int64_t)kilobytes << 10;
+}
+
+/* Bytes of the last cache if tiles for it are faster: low orders, whose steps are bound by memory,
+ * with the elements in layers and more of them than the cache takes; otherwise 0. */
+static int64_t helpful_cache(const problem *p, const march_plan *m)
+{
+    int64_t bytes = last_cache_bytes();
+    bool bound = p->header->order <= 2 && p->header->layer_count > 0;
+    return bound && bytes > 0 && m->fields > bytes ? bytes : 0;
+}
+
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
@@ -150,9 +173,11 @@ ps_status plan_make(const ps_run *run, const march_options *options, const probl
     PS_TRY(backend_choose(run->device, &m->backend, &m->ordinal));
     PS_TRY(place_state(run, options, m));
     PS_TRY(place_on_device(run, options, p, m));
-    m->cache = options->visit_steps > 1 && !m->file && m->backend == &backend_cpu &&
-               ps_comm_size() == 1 && !p->header->upwind && options->mode_error == 0;
-    PS_TRY(upwind_check(p, m));
+    bool one =
+        !m->file && m->backend == &backend_cpu && ps_comm_size() == 1 && options->mode_error == 0;
+    m->cache = options->visit_steps > 1 && one;
+    m->cache_bytes = options->visit_steps == 0 && one ? helpful_cache(p, m) : 0;
+    PS_TRY(upwind_check(p));
     if (options->balance && (p->header->upwind || m->backend != &backend_cpu))
         return ps_fail(PS_USAGE, "--balance is for the centred flux on CPU cores");
     if (m->output > m->disk_free)

@@ -22,6 +22,23 @@ static int64_t field_bytes(const problem *p)
     return (p->system.groups + halo) * 3 * p->reference.nodes * PS_DGTD_ALIGN;
 }
 
+/* Where the plan has tiles and they are of use. */
+static ps_status open_tiles(march *m)
+{
+    const march_plan *plan = m->plan;
+    bool used;
+    if (!plan->file && !plan->window && !plan->cache && plan->cache_bytes == 0) return PS_OK;
+    PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
+    PS_TRY(tiles_open(m, plan->budget - plan->fixed, m->record.state_name, m->tiles, &used));
+    m->batch_max = m->tiles->visit;
+    if (used) return PS_OK;
+    tiles_close(m, m->tiles);
+    free(m->tiles);
+    m->tiles = NULL;
+    m->batch_max = m->options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
+    return PS_OK;
+}
+
 static ps_status open_fields(march *m)
 {
     problem *p = m->problem;
@@ -36,12 +53,8 @@ static ps_status open_fields(march *m)
                                  .sigma = p->weights + 2 * p->header->media,
                                  .balance = m->options->balance};
     PS_TRY(ps_alloc(&m->energy.former, (int64_t)ps_dgtd_energy_bytes(&p->system), 1, "the energy"));
-    if (m->plan->file || m->plan->window || m->plan->cache) {
-        PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
-        PS_TRY(tiles_open(m, m->plan->budget - m->plan->fixed, m->record.state_name, m->tiles));
-        m->batch_max = m->tiles->visit;
-        return PS_OK;
-    }
+    PS_TRY(open_tiles(m));
+    if (m->tiles) return PS_OK;
     PS_TRY(ps_alloc(&m->march.electric, bytes, 1, "the fields"));
     PS_TRY(ps_alloc(&m->march.magnetic, bytes, 1, "the fields"));
     for (int field = 0; field < 2 && p->frequency_count; ++field)
@@ -75,23 +88,25 @@ static ps_status open_state(march *m)
 {
     problem *p = m->problem;
     m->backend = m->plan->backend;
-    backend_setup setup = {.march = &m->march,
-                           .energy = &m->energy,
-                           .field_bytes = field_bytes(p),
-                           .probes = m->probes,
-                           .probe_count = m->probe_count,
-                           .rows = m->batch_max,
-                           .omegas = p->omegas,
-                           .frequencies = (int)p->frequency_count,
-                           .sums = {m->sums[0], m->sums[1]},
-                           .border = &p->border,
-                           .body = &p->body,
-                           .total = p->domain.total,
-                           .halo_slots = p->domain.halo_count,
-                           .terms = {m->terms[0], m->terms[1]},
-                           .term_rows = term_samples(m),
-                           .ranks = ps_comm_size(),
-                           .window = m->plan->window ? &m->tiles->request : NULL};
+    backend_setup setup = {
+        .march = &m->march,
+        .energy = &m->energy,
+        .field_bytes = field_bytes(p),
+        .probes = m->probes,
+        .probe_count = m->probe_count,
+        .rows = m->batch_max,
+        .omegas = p->omegas,
+        .frequencies = (int)p->frequency_count,
+        .sums = {m->sums[0], m->sums[1]},
+        .former = {m->tiles ? m->tiles->former[0] : NULL, m->tiles ? m->tiles->former[1] : NULL},
+        .border = &p->border,
+        .body = &p->body,
+        .total = p->domain.total,
+        .halo_slots = p->domain.halo_count,
+        .terms = {m->terms[0], m->terms[1]},
+        .term_rows = term_samples(m),
+        .ranks = ps_comm_size(),
+        .window = m->plan->window ? &m->tiles->request : NULL};
     if (ps_comm_size() > 1) {
         PS_TRY(PS_ALLOC(&m->exchange, 1, "the halo"));
         PS_TRY(exchange_open(&p->domain, &p->system, m->exchange));

@@ -120,11 +120,12 @@ static void fit_host(const problem *p, const rooms *room, int64_t wanted, tiles 
 }
 
 /* Seconds of a step through a window, about, measured on an H200: a tick takes as long as its half
- * steps, with what a launch costs, or as its share of the copies. Only speed depends on it. */
+ * steps, each phase at least as long as its kernels one after the other (those of the border, too),
+ * or as its share of the copies. Only speed depends on it. */
 static double step_seconds(const problem *p, const tiles *x)
 {
     static const double half_ns[PS_DGTD_MAX_ORDER] = {.052, .113, .225, .41};
-    static const double launch = 3e-6, tick = 10e-6, bandwidth = 42e9;
+    static const double launch = 3e-6, border = 9e-6, tick = 25e-6, bandwidth = 42e9;
     ps_dgtd_skew skew = tiles_skew(x, x->visit);
     double elements = (double)p->domain.elements / (double)x->ranges * (double)x->width;
     double groups = (double)p->system.groups / (double)x->ranges * (double)x->width;
@@ -132,7 +133,7 @@ static double step_seconds(const problem *p, const tiles *x)
     double bytes = (double)(group_bytes(p) + (x->geometry ? tiles_geometry_bytes(p) : 0));
     double compute = (double)skew.halves * elements * 1e-9 * half_ns[p->header->order - 1] *
                          (p->system.precision == PS_SINGLE ? 1 : 2) +
-                     (double)skew.phases * launch;
+                     (double)skew.phases * (launch + (p->border.count ? border : 0));
     double copies = groups * bytes / bandwidth * (there < 1 ? 1 - there : 0);
     return (double)ps_dgtd_skew_ticks(&skew) * (tick + (compute > copies ? compute : copies)) /
            (double)x->visit;
@@ -176,13 +177,19 @@ static ps_status no_room(const problem *p, const rooms *room, int64_t wanted, ti
         wanted > 1 ? ", lower --visit-steps" : "");
 }
 
+bool tiles_fit_cache(const problem *p, const tiles *x, int64_t bytes)
+{
+    int64_t groups = most_groups(x->bounds, x->ranges, window_ranges(x, false));
+    return groups * (group_bytes(p) + tiles_geometry_bytes(p)) <= bytes;
+}
+
 ps_status tiles_set_sizes(const march *m, int64_t capacity, tiles *x)
 {
     const rooms room = {m->plan->file ? capacity : INT64_MAX,
                         m->plan->window ? m->plan->device_window : INT64_MAX};
     const problem *p = m->problem;
     bool device = room.device < INT64_MAX;
-    int64_t wanted = m->options->visit_steps;
+    int64_t wanted = m->plan->cache_bytes > 0 ? TILES_CACHE_STEPS : m->options->visit_steps;
     PS_TRY(make_bounds(p, &x->bounds, &x->ranges));
     PS_TRY(PS_ALLOC(&x->hashes, x->ranges, "the ranges"));
     if (device)

@@ -30,10 +30,9 @@ static ps_status open_files(march *m, int64_t capacity, const char *name, tiles 
     m->march.magnetic = ps_paged_array(x->paged, 1);
     for (int k = 0; k < 2 && p->frequency_count; ++k)
         m->sums[k] = ps_paged_array(x->paged, 2 + copies + k);
+    for (int k = 0; k < copies; ++k) x->former[k] = ps_paged_array(x->paged, 2 + k);
     return PS_OK;
 }
-
-void *tiles_former(const tiles *x, int field) { return ps_paged_array(x->paged, 2 + field); }
 
 static ps_status need_paged(void *paged, int64_t range) { return ps_paged_need(paged, range); }
 static void done_paged(void *paged, int64_t range) { ps_paged_done(paged, range, 1); }
@@ -45,6 +44,8 @@ static ps_status open_plain(march *m, tiles *x)
     x->plain = true;
     PS_TRY(ps_alloc(&m->march.electric, bytes, 1, "the fields"));
     PS_TRY(ps_alloc(&m->march.magnetic, bytes, 1, "the fields"));
+    for (int k = 0; k < 2 && p->header->upwind; ++k)
+        PS_TRY(ps_alloc(&x->former[k], bytes, 1, "the upwind flux"));
     for (int k = 0; k < 2 && p->frequency_count; ++k)
         PS_TRY(ps_alloc(&m->sums[k], 2 * p->frequency_count * bytes, 1, "the transforms"));
     return PS_OK;
@@ -59,16 +60,21 @@ static ps_status open_pinned(march *m, tiles *x)
     PS_TRY(ps_device_open(name, 0, &x->device));
     PS_TRY(ps_device_alloc_pinned(x->device, bytes, &m->march.electric));
     PS_TRY(ps_device_alloc_pinned(x->device, bytes, &m->march.magnetic));
+    for (int k = 0; k < 2 && p->header->upwind; ++k)
+        PS_TRY(ps_device_alloc_pinned(x->device, bytes, &x->former[k]));
     for (int k = 0; k < 2 && p->frequency_count; ++k)
         PS_TRY(ps_device_alloc_pinned(x->device, 2 * p->frequency_count * bytes, &m->sums[k]));
     return PS_OK;
 }
 
-ps_status tiles_open(march *m, int64_t capacity, const char *name, tiles *x)
+ps_status tiles_open(march *m, int64_t capacity, const char *name, tiles *x, bool *used)
 {
+    int64_t cache = m->plan->cache_bytes;
     memset(x, 0, sizeof *x);
     PS_TRY(tiles_set_sizes(m, capacity, x));
-    if (m->plan->cache) return open_plain(m, x);
+    *used = cache == 0 || tiles_fit_cache(m->problem, x, cache);
+    if (!*used) return PS_OK;
+    if (m->plan->cache || cache > 0) return open_plain(m, x);
     if (!m->plan->file) return open_pinned(m, x);
     PS_TRY(open_files(m, capacity, name, x));
     x->source = (ps_window_source){x->paged, need_paged, done_paged};
@@ -78,9 +84,10 @@ ps_status tiles_open(march *m, int64_t capacity, const char *name, tiles *x)
 
 void tiles_close(march *m, tiles *x)
 {
-    void *const arrays[] = {m->march.electric, m->march.magnetic, m->sums[0], m->sums[1]};
-    for (int k = 0; k < 4 && x->device; ++k) ps_device_free_pinned(x->device, arrays[k]);
-    for (int k = 0; k < 4 && x->plain; ++k) free(arrays[k]);
+    void *const arrays[] = {m->march.electric, m->march.magnetic, m->sums[0],
+                            m->sums[1],        x->former[0],      x->former[1]};
+    for (int k = 0; k < 6 && x->device; ++k) ps_device_free_pinned(x->device, arrays[k]);
+    for (int k = 0; k < 6 && x->plain; ++k) free(arrays[k]);
     m->march.electric = m->march.magnetic = m->sums[0] = m->sums[1] = NULL;
     ps_device_close(&x->device);
     ps_paged_close(&x->paged);
@@ -151,8 +158,9 @@ static ps_status clear_window(tiles *x)
 /* The sums pass the device in the next visit, or stay where they are. */
 static ps_status use_sums(march *m, bool used)
 {
+    int sums = BACKEND_WINDOW_FORMER + (m->problem->header->upwind ? 2 : 0);
     for (int k = 0; k < 2 && m->tiles->window && m->problem->frequency_count; ++k)
-        PS_TRY(ps_window_use(m->tiles->window, BACKEND_WINDOW_SUMS + k, used));
+        PS_TRY(ps_window_use(m->tiles->window, sums + k, used));
     return PS_OK;
 }
 

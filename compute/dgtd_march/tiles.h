@@ -19,6 +19,7 @@
 typedef struct tiles {
     ps_paged *paged;              /* NULL: the host has all of the state */
     bool plain;                   /* in memory of its own                */
+    void *former[2];              /* copies of the fields that the upwind flux keeps, or NULL */
     ps_device *device;            /* of the pinned memory of that        */
     ps_window *window;            /* of the backend's device, or NULL    */
     ps_window_source source;      /* of the window: the paged arrays     */
@@ -32,23 +33,24 @@ typedef struct tiles {
 } tiles;
 
 /* Steps of a visit unless more are asked for, and half steps done at once on a device; tiles of a
- * window that come or leave while one is computed. */
-enum { TILES_VISIT_MAX = 32, TILES_ON_THE_WAY = 3 };
+ * window that come or leave while one is computed; steps of a visit to the caches. */
+enum { TILES_VISIT_MAX = 32, TILES_ON_THE_WAY = 3, TILES_CACHE_STEPS = 2 };
 
 /* tile_sizes.c: bytes of a group's tangents and links, and of a field in it. */
 int64_t tiles_geometry_bytes(const problem *problem);
 int64_t tiles_field_bytes(const problem *problem);
 /* Chooses ranges, w and m. PS_EXHAUSTED if not even m = 1 fits. */
 ps_status tiles_set_sizes(const march *march, int64_t capacity, tiles *tiles);
+/* Whether the window, with its geometry, fits a cache. */
+bool tiles_fit_cache(const problem *problem, const tiles *tiles, int64_t bytes);
 ps_dgtd_skew tiles_skew(const tiles *tiles, int64_t steps); /* of a visit */
 
 /* Chooses ranges, w and m, and takes the host's memory, or opens the files beside `name`, for the
- * arrays, which go to march->march and march->sums. PS_EXHAUSTED if not even m = 1 fits. */
-ps_status tiles_open(march *march, int64_t capacity, const char *name, tiles *out);
+ * arrays, which go to march->march and march->sums; *used becomes false, and nothing is taken, if
+ * tiles were only for the last cache and are too large for it. PS_EXHAUSTED if not even m = 1 fits.
+ */
+ps_status tiles_open(march *march, int64_t capacity, const char *name, tiles *out, bool *used);
 void tiles_close(march *march, tiles *tiles); /* and frees the arrays */
-
-/* The copy of a field that the upwind flux keeps, of tiles in a file. */
-void *tiles_former(const tiles *tiles, int field);
 
 /* The fields at the start, all ranges. */
 ps_status tiles_start(march *march);

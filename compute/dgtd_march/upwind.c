@@ -9,18 +9,10 @@
 #include "compute/dgtd_march/tiles.h"
 #include "runtime/memory.h"
 
-ps_status upwind_check(const problem *p, const march_plan *plan)
+ps_status upwind_check(const problem *p)
 {
     double limit = p->header->dt_power > 0 ? p->header->dt_power : p->header->dt_rule;
     if (!p->header->upwind) return PS_OK;
-    if (plan->window)
-        return ps_fail(
-            PS_USAGE, "the upwind flux is marched on CPU cores, or with all of the state on a "
-                      "device: give --device cpu or more --device-memory, or set the model up with "
-                      "--flux centred");
-    if (p->header->has_total)
-        return ps_fail(PS_USAGE, "the upwind flux knows no surface between total and scattered "
-                                 "field: set the model up with --flux centred");
     if (p->timing.dt > PS_DGTD_UPWIND_LIMIT * limit * (1 + 1e-9))
         return ps_fail(PS_USAGE,
                        "a step of %.4g s is unstable with the upwind flux, which takes %g of the "
@@ -39,10 +31,10 @@ int64_t upwind_bytes(const problem *p)
 static ps_status allocate(march *m, int64_t field_bytes, ps_dgtd_upwind *x)
 {
     const ps_dgtd_system *s = m->march.system;
-    for (int field = 0; field < 2 && m->backend == &backend_cpu; ++field) {
+    for (int field = 0; field < 2; ++field) {
         if (m->tiles)
-            x->former[field] = tiles_former(m->tiles, field);
-        else
+            x->former[field] = m->tiles->former[field];
+        else if (m->backend == &backend_cpu)
             PS_TRY(ps_alloc(&x->former[field], field_bytes, 1, "the upwind flux"));
     }
     PS_TRY(ps_alloc(&x->own, (int64_t)ps_dgtd_upwind_own_bytes(s), 1, "the upwind flux"));
@@ -96,9 +88,15 @@ ps_status upwind_open(march *m, int64_t field_bytes)
 
 ps_status upwind_start(const march *m)
 {
-    if (m->upwind && m->backend->upwind_start) return m->backend->upwind_start(m->state);
-    if (m->upwind && !m->tiles) /* tiles have it with the state */
-        ps_dgtd_upwind_start(m->upwind, m->march.system, m->march.electric);
+    if (!m->upwind) return PS_OK;
+    if (m->tiles) { /* a file has the copies with the state, and so has a new start */
+        size_t bytes = (size_t)(m->march.system->groups * tiles_field_bytes(m->problem));
+        if (m->first > 0 && !m->tiles->paged)
+            memcpy(m->upwind->former[PS_DGTD_E], m->march.electric, bytes);
+        return PS_OK;
+    }
+    if (m->backend->upwind_start) return m->backend->upwind_start(m->state);
+    ps_dgtd_upwind_start(m->upwind, m->march.system, m->march.electric);
     return PS_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "runtime/comm.h"
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -33,29 +34,89 @@ int64_t choose_batch(const solve_problem *p)
     return most;
 }
 
+/* The matrices of a group; their number. */
+static int matrices_of(const solve_problem *p, const solve_group *group, matrix **out)
+{
+    int count = 0;
+    for (int k = 0; k < PS_HBEM_KERNELS; ++k)
+        if (group->matrix[k] >= 0) out[count++] = &p->matrices[group->matrix[k]];
+    return count;
+}
+
+/* This rank's share of what its device has free. */
+static int64_t free_on_device(const solve_problem *p)
+{
+    int devices = ps_device_count() > 0 ? ps_device_count() : 1;
+    int sharing = (ps_comm_local_size() + devices - 1) / devices;
+    return ps_device_describe(p->device).memory_free / 10 * 9 / sharing;
+}
+
+/* What is left of the device for chunks. */
+static ps_status room_on_device(const solve_problem *p, int count, matrix *const *m, int64_t *out)
+{
+    *out = p->run->device_memory > 0 ? p->run->device_memory - p->systems_bytes : free_on_device(p);
+    for (int i = 0; i < count; ++i)
+        if (m[i]->device) *out -= device_matrix_fixed(m[i]->device);
+    return *out > 0 ? PS_OK
+                    : ps_fail(PS_EXHAUSTED, "vectors and tables leave nothing of --device-memory "
+                                            "for the matrices: a smaller --batch helps");
+}
+
+/* Plans products on a device, of all matrices at once. */
+static ps_status use_device(const solve_problem *p, int count, matrix *const *m, int64_t sides)
+{
+    ps_failure failure = {0};
+#pragma omp parallel for num_threads(count)
+    for (int i = 0; i < count; ++i)
+        ps_note_failure(&failure, matrix_use_device(m[i], p->device, sides));
+    return ps_first_failure(&failure);
+}
+
+/* Memory for each matrix of a group, by their sizes. */
+typedef struct budget {
+    int64_t host, device, bytes, sides;
+} budget;
+
+/* Opens a matrix, and reads what stays on a device. */
+static ps_status open_matrix(matrix *m, const budget *b)
+{
+    double share = b->bytes > 0 ? (double)m->bytes / (double)b->bytes : 0;
+    PS_TRY(matrix_prepare(m, b->sides, (int64_t)((double)b->host * share),
+                          (int64_t)((double)b->device * share)));
+    return m->device ? device_matrix_load(m->device) : PS_OK;
+}
+
+/* All at once. */
+static ps_status open_all(solve_problem *p, int count, matrix *const *m, const budget *b)
+{
+    double start = ps_clock();
+    ps_failure failure = {0};
+#pragma omp parallel for num_threads(count)
+    for (int i = 0; i < count; ++i) ps_note_failure(&failure, open_matrix(m[i], b));
+    PS_TRY(ps_first_failure(&failure));
+    p->seconds[SECONDS_LOADING] += ps_clock() - start;
+    return PS_OK;
+}
+
 /* Budget of each matrix of a group: what is left, by their sizes. */
 static ps_status open_streams(solve_problem *p, const solve_group *group, int64_t sides)
 {
-    int64_t left = p->run->host_memory - batch_bytes(p, sides), bytes = 0;
-    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
-        if (group->matrix[k] < 0) continue;
-        const matrix *m = &p->matrices[group->matrix[k]];
-        left -= matrix_fixed_bytes(m, sides);
-        bytes += m->bytes;
+    matrix *m[PS_HBEM_KERNELS];
+    int count = matrices_of(p, group, m);
+    budget b = {.host = p->run->host_memory - batch_bytes(p, sides), .sides = sides};
+    if (p->device) PS_TRY(use_device(p, count, m, sides));
+    for (int i = 0; i < count; ++i) {
+        b.host -= matrix_fixed_bytes(m[i], sides);
+        b.bytes += m[i]->bytes;
     }
-    if (left <= 0)
+    if (b.host <= 0)
         return ps_fail(
             PS_EXHAUSTED,
             "vectors and sparse systems take %lld MiB and leave nothing of --host-memory "
             "for the matrices: a smaller --cycle or --batch, or --sparse iterative help",
             (long long)(batch_bytes(p, sides) >> 20));
-    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
-        if (group->matrix[k] < 0) continue;
-        matrix *m = &p->matrices[group->matrix[k]];
-        double share = bytes > 0 ? (double)m->bytes / (double)bytes : 0;
-        PS_TRY(matrix_prepare(m, sides, (int64_t)((double)left * share)));
-    }
-    return PS_OK;
+    if (p->device) PS_TRY(room_on_device(p, count, m, &b.device));
+    return open_all(p, count, m, &b);
 }
 
 /* ---- one batch ---- */
@@ -207,16 +268,25 @@ static ps_status run_batch(batch *t, int64_t number)
 
 /* ---- all ---- */
 
+/* Bytes that stayed in memory, of the device or of the host. */
+static int64_t resident_bytes(const matrix *m)
+{
+    ps_device_stream_stats on_device = {0};
+    ps_chunk_stream_stats stats = {0};
+    if (m->device && device_matrix_stats(m->device, &on_device) == PS_OK)
+        return on_device.bytes[PS_TIER_DEVICE] + on_device.bytes[PS_TIER_HOST];
+    if (m->stream) ps_chunk_stream_get_stats(m->stream, &stats);
+    return stats.resident_bytes;
+}
+
 static void count_bytes(solve_problem *p, const solve_group *group)
 {
-    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
-        if (group->matrix[k] < 0) continue;
-        matrix *m = &p->matrices[group->matrix[k]];
-        ps_chunk_stream_stats stats = {0};
-        if (m->stream) ps_chunk_stream_get_stats(m->stream, &stats);
-        p->resident += stats.resident_bytes;
-        p->sweep_bytes += m->bytes;
-        matrix_close_products(m);
+    matrix *m[PS_HBEM_KERNELS];
+    int count = matrices_of(p, group, m);
+    for (int i = 0; i < count; ++i) {
+        p->resident += resident_bytes(m[i]);
+        p->sweep_bytes += m[i]->bytes;
+        matrix_close_products(m[i]);
     }
 }
 

@@ -8,6 +8,8 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 
+enum { INNER_LIMIT = 20000 }; /* iterations of a sparse system */
+
 static bool direct(const solve_problem *p)
 {
     return p->options.problem != PROBLEM_HARD && !p->options.indirect;
@@ -101,16 +103,27 @@ ps_status equation_reduce(void *context, double *sums, int64_t count)
 
 /* ---- products ---- */
 
+/* y[i] = A_i x of some matrices, over all ranks. Devices are at all of them together. */
+static ps_status multiply_all(equation *e, int matrices, matrix *const *m, int64_t count,
+                              const double *x, double *const *y)
+{
+    double start = ps_clock();
+    ps_status status = PS_OK;
+    for (int i = 0; i < matrices && status == PS_OK; ++i)
+        status = matrix_start_product(m[i], count, x);
+    for (int i = 0; i < matrices && status == PS_OK; ++i)
+        status = matrix_finish_product(m[i], y[i]);
+    PS_TRY(ps_comm_agree(status));
+    for (int i = 0; i < matrices && ps_comm_size() > 1; ++i)
+        PS_TRY(ps_comm_sum_f64(y[i], e->p->parts * m[i]->shape->rows * count));
+    e->p->seconds[SECONDS_PRODUCTS] += ps_clock() - start;
+    return PS_OK;
+}
+
 /* y = A x, over all ranks. */
 static ps_status multiply(equation *e, matrix *m, int64_t count, const double *x, double *y)
 {
-    int64_t size = e->p->parts * m->shape->rows * count;
-    double start = ps_clock();
-    memset(y, 0, (size_t)size * sizeof *y);
-    PS_TRY(ps_comm_agree(matrix_product(m, count, x, y)));
-    ps_status status = ps_comm_size() > 1 ? ps_comm_sum_f64(y, size) : PS_OK;
-    e->p->seconds[SECONDS_PRODUCTS] += ps_clock() - start;
-    return status;
+    return multiply_all(e, 1, &m, count, x, &y);
 }
 
 /* y += a m (m . x) */
@@ -138,8 +151,8 @@ static ps_status apply_hard(equation *e, int64_t count, const double *x, double 
 {
     int64_t size = problem_size(e->p), first, end;
     double *kx = e->products, *wx = e->products + count * size;
-    PS_TRY(multiply(e, matrix_of(e, PS_KERNEL_DLP), count, x, kx));
-    PS_TRY(multiply(e, matrix_of(e, PS_KERNEL_HYPS), count, x, wx));
+    matrix *const both[] = {matrix_of(e, PS_KERNEL_DLP), matrix_of(e, PS_KERNEL_HYPS)};
+    PS_TRY(multiply_all(e, 2, both, count, x, (double *[]){kx, wx}));
     double start = ps_clock();
     own_sides(count, &first, &end);
     ps_status status =
@@ -275,7 +288,7 @@ static bool wants_factors(const solve_problem *p)
 {
     if (p->options.problem != PROBLEM_HARD || p->options.coupling != PS_COUPLING_OSRC) return false;
     return p->options.sparse == SPARSE_DIRECT ||
-           (p->options.sparse == SPARSE_AUTO && factors_available());
+           (p->options.sparse == SPARSE_AUTO && !p->device && factors_available());
 }
 
 int64_t equation_doubles(const solve_problem *p, int64_t sides)
@@ -305,6 +318,16 @@ static ps_status choose_terms(equation *e)
     return PS_OK;
 }
 
+/* Sparse systems go to the device. */
+static ps_status use_device(equation *e)
+{
+    PS_TRY(device_systems_open(e->p->device, &unknowns(e)->sparse, &e->iterative.options,
+                               &e->on_device));
+    e->miller.mass = e->miller.shifted = device_systems_solver(e->on_device);
+    e->p->systems_bytes = ps_shifted_device_bytes(&unknowns(e)->sparse);
+    return PS_OK;
+}
+
 static ps_status open_hard(equation *e)
 {
     solve_problem *p = e->p;
@@ -319,7 +342,7 @@ static ps_status open_hard(equation *e)
                                    .shifted = iterative,
                                    .workspace = e->groups};
     p->direct = wants_factors(p);
-    if (!p->direct) return PS_OK;
+    if (!p->direct) return p->device ? use_device(e) : PS_OK;
     PS_TRY(
         factors_open(&unknowns(e)->sparse, ps_osrc_shifts(&e->osrc, shifts), shifts, &e->factors));
     p->factor_bytes = factors_bytes(e->factors);
@@ -332,8 +355,9 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
 {
     bool hard = p->options.problem == PROBLEM_HARD;
     *out = (equation){.p = p, .group = group};
-    out->iterative = (ps_shifted_iterative){
-        .matrix = &unknowns(out)->sparse, .options = {p->parts, p->options.inner_tolerance, 5000}};
+    out->iterative =
+        (ps_shifted_iterative){.matrix = &unknowns(out)->sparse,
+                               .options = {p->parts, p->options.inner_tolerance, INNER_LIMIT}};
     PS_TRY(PS_ALLOC(&out->iterative.workspace, ps_shifted_workspace(largest_dofs(p)),
                     "sparse systems"));
     PS_TRY(
@@ -344,6 +368,8 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
 void equation_close(equation *e)
 {
     if (e->p) e->p->inner_iterations += e->iterative.iterations;
+    if (e->on_device) e->p->inner_iterations += device_systems_iterations(e->on_device);
+    device_systems_close(&e->on_device);
     factors_close(&e->factors);
     free(e->iterative.workspace);
     free(e->groups);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/blas_threads.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
@@ -16,10 +17,6 @@ int64_t factors_estimate(int64_t dofs, int count)
 #ifdef PS_WITH_UMFPACK
 
 #include <suitesparse/umfpack.h>
-
-/* Of OpenBLAS, where that is the BLAS: products of the factorisation keep to one thread, so that
- * their bits do not depend on the number of threads. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 struct factors {
     const ps_hbem_sparse *matrix;
@@ -94,7 +91,7 @@ static ps_status factorise_all(factors *f)
     ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < f->count; ++i) {
-        if (openblas_set_num_threads) openblas_set_num_threads(1);
+        (void)ps_blas_threads_single();
         ps_note_failure(&failure, factorise(f, i, &bytes[i]));
     }
     for (int i = 0; i < f->count; ++i) f->bytes += bytes[i];

@@ -46,6 +46,7 @@ ps_status matrix_open(const char *path, matrix *out)
 
 void matrix_close_products(matrix *m)
 {
+    device_matrix_close(&m->device);
     ps_chunk_stream_close(&m->stream);
     free(m->plans);
     free(m->indices);
@@ -108,6 +109,7 @@ static ps_status make_plans(matrix *m)
 
 int64_t matrix_fixed_bytes(const matrix *m, int64_t sides)
 {
+    if (m->device) return device_matrix_host_fixed(m->device);
     /* Before the plans are made: about 4 visits a leaf, and both halves of a leaf's rank. */
     int64_t leaves = m->end_leaf - m->first_leaf, ranks = 0;
     for (int64_t l = m->first_leaf; l < m->end_leaf; ++l)
@@ -146,8 +148,21 @@ static ps_status open_stream(matrix *m, int64_t host_memory)
                            : ps_context(status, "%s", ps_store_path(ps_hmatrix_store(m->file)));
 }
 
-ps_status matrix_prepare(matrix *m, int64_t sides, int64_t host_memory)
+ps_status matrix_use_device(matrix *m, ps_device *device, int64_t sides)
 {
+    device_matrix_config config = {.device = device,
+                                   .file = m->file,
+                                   .first_leaf = m->first_leaf,
+                                   .end_leaf = m->end_leaf,
+                                   .first_chunk = m->first_chunk,
+                                   .chunks = m->chunks,
+                                   .sides = sides};
+    return m->chunks > 0 ? device_matrix_open(&config, &m->device) : PS_OK;
+}
+
+ps_status matrix_prepare(matrix *m, int64_t sides, int64_t host_memory, int64_t device_memory)
+{
+    if (m->device) return device_matrix_start(m->device, host_memory, device_memory);
     PS_TRY(make_plans(m));
     PS_TRY(PS_ALLOC(&m->scratch, m->scratch_size * sides, "products of leaves"));
     return open_stream(m, host_memory);
@@ -163,10 +178,17 @@ static ps_status multiply_chunk(void *context, int64_t chunk, const void *unpack
     return PS_OK;
 }
 
-ps_status matrix_product(matrix *m, int64_t sides, const double *x, double *y)
+ps_status matrix_start_product(matrix *m, int64_t sides, const double *x)
 {
     m->sides = sides;
     m->x = x;
+    return m->device ? device_matrix_multiply(m->device, sides, x) : PS_OK;
+}
+
+ps_status matrix_finish_product(matrix *m, double *y)
+{
+    if (m->device) return device_matrix_fetch(m->device, y);
     m->y = y;
+    memset(y, 0, (size_t)(m->shape->parts * m->shape->rows * m->sides) * sizeof *y);
     return m->stream ? ps_chunk_stream_sweep(m->stream, multiply_chunk, m) : PS_OK;
 }

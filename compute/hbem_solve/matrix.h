@@ -1,10 +1,11 @@
 /*
- * matrix: an H-matrix in files, multiplied within a memory budget; each rank takes a run of leaves.
+ * matrix: an H-matrix in files, multiplied within a memory budget, on cores or on a device; each
+ * rank takes a run of leaves.
  */
 #ifndef PS_HBEM_SOLVE_MATRIX_H
 #define PS_HBEM_SOLVE_MATRIX_H
 
-#include "formats/hmatrix.h"
+#include "compute/hbem_solve/device_matrix.h"
 #include "kernels/hbem/product.h"
 
 typedef struct matrix {
@@ -14,6 +15,7 @@ typedef struct matrix {
     int64_t first_leaf, end_leaf;    /* of this rank                                   */
     int64_t first_chunk, chunks;     /* that hold them                                 */
     int64_t bytes;                   /* of these chunks, unpacked                      */
+    device_matrix *device;           /* NULL: products on cores, by what follows           */
     ps_chunk_stream *stream;
     ps_product_plan *plans; /* [chunks]                                                */
     int64_t *indices;       /* of the plans                                            */
@@ -29,16 +31,22 @@ typedef struct matrix {
 ps_status matrix_open(const char *path, matrix *out);
 void matrix_close(matrix *m);
 
+/* Decides that products of up to `sides` are computed on a device, which stays borrowed; on ranks
+ * without leaves nothing is. */
+ps_status matrix_use_device(matrix *m, ps_device *device, int64_t sides);
+
 /* Bytes of plans, and of scratch for `sides` right-hand sides; the stream's budget comes on top. */
 int64_t matrix_fixed_bytes(const matrix *m, int64_t sides);
 
-/* Makes the plans, and opens the stream within host_memory bytes for products of up to `sides`. */
-ps_status matrix_prepare(matrix *m, int64_t sides, int64_t host_memory);
+/* Makes the plans, and opens the stream within these budgets for products of up to `sides`. */
+ps_status matrix_prepare(matrix *m, int64_t sides, int64_t host_memory, int64_t device_memory);
 
-/* Frees what matrix_prepare made. */
+/* Frees what the two above made. */
 void matrix_close_products(matrix *m);
 
-/* y[sides][parts][rows] += A x[sides][parts][columns] of this rank's leaves; local. */
-ps_status matrix_product(matrix *m, int64_t sides, const double *x, double *y);
+/* A product y[sides][parts][rows] = A x[sides][parts][columns] of this rank's leaves; local. A
+ * device may be at it between the two calls; x stays as it is till the second one. */
+ps_status matrix_start_product(matrix *m, int64_t sides, const double *x);
+ps_status matrix_finish_product(matrix *m, double *y);
 
 #endif

@@ -172,7 +172,7 @@ static ps_status choose_spaces(solve_problem *p)
                    ps_hbem_space_name(p->unknown));
 }
 
-/* Area, and half the diagonal of the box unless a radius is given. */
+/* Area, and half the diagonal of the box unless a radius is given: what a radius can be at most. */
 static void measure(solve_problem *p)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -184,6 +184,23 @@ static void measure(solve_problem *p)
     }
     for (int c = 0; c < 3; ++c) square += (high[c] - low[c]) * (high[c] - low[c]);
     p->radius = p->options.radius > 0 ? p->options.radius : sqrt(square) / 2;
+}
+
+/* The radius of the surface's mean curvature: as L x = int 2 H n phi for its vertices x, the area
+ * over half the sum of |L x|. */
+static void measure_curvature(solve_problem *p)
+{
+    const solve_space *s = &p->spaces[PS_SPACE_P1];
+    const ps_hbem_sparse *l = &s->sparse;
+    double twice = 0;
+    for (int64_t i = 0; i < l->dofs; ++i) {
+        double vector[3] = {0};
+        for (int64_t e = l->start[i]; e < l->start[i + 1]; ++e)
+            for (int c = 0; c < 3; ++c)
+                vector[c] += l->stiffness[e] * p->mesh.vertices[3 * s->order[l->column[e]] + c];
+        twice += sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2]);
+    }
+    if (2 * p->area < p->radius * twice) p->radius = 2 * p->area / twice;
 }
 
 static ps_status open_mesh(solve_problem *p)
@@ -209,6 +226,7 @@ ps_status problem_open(solve_problem *p, int matrix_count, const char *const *pa
     PS_TRY(open_matrices(p, matrix_count, paths));
     for (int i = 0; i < p->matrix_count; ++i) PS_TRY(take_spaces(p, &p->matrices[i]));
     PS_TRY(choose_spaces(p));
+    if (p->options.problem == PROBLEM_HARD && p->options.radius == 0) measure_curvature(p);
     p->seconds[SECONDS_OPEN] = ps_clock() - start;
     return PS_OK;
 }
@@ -226,6 +244,7 @@ void problem_close(solve_problem *p)
         free(s->sparse.stiffness);
     }
     for (int i = 0; i < p->matrix_count; ++i) matrix_close(&p->matrices[i]);
+    ps_device_close(&p->device);
     free(p->matrices);
     free(p->groups);
     free(p->triangles);

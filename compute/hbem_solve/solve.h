@@ -4,6 +4,7 @@
 #ifndef PS_HBEM_SOLVE_SOLVE_H
 #define PS_HBEM_SOLVE_SOLVE_H
 
+#include "compute/hbem_solve/device_systems.h"
 #include "compute/hbem_solve/factors.h"
 #include "compute/hbem_solve/matrix.h"
 #include "formats/hbem_solution.h"
@@ -44,6 +45,7 @@ typedef struct solve_group {
 
 enum {
     SECONDS_OPEN,
+    SECONDS_LOADING,
     SECONDS_FACTORS,
     SECONDS_PRODUCTS,
     SECONDS_SPARSE,
@@ -53,6 +55,8 @@ enum {
 
 typedef struct solve_problem {
     const ps_run *run;
+    ps_device *device;     /* that computes products; NULL: cores */
+    int64_t systems_bytes; /* of sparse systems on it          */
     solve_options options;
     ps_surface_mesh mesh;
     ps_store *mesh_store;
@@ -101,6 +105,7 @@ typedef struct equation {
     ps_burton_miller miller;
     ps_shifted_iterative iterative; /* of M, and of V unless there are factors  */
     factors *factors;               /* of V                                     */
+    device_systems *on_device;      /* of M^-1 and V; NULL: on cores            */
     double *groups;                 /* workspace of V                           */
     double *products;               /* [2][sides][parts][dofs] of a step                  */
     double *integral;               /* [dofs] int phi_i, where a mean value is asked for  */

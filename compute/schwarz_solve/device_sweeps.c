@@ -212,7 +212,7 @@ static void note_stream(sweeps *s)
     double each = t->sweeps > 0 ? t->elapsed_seconds / (double)t->sweeps : 0;
     double reading = stats.loading.elapsed_seconds - each * (double)stats.loading.sweeps;
     if (reading > 0) p->seconds[SECONDS_READ] += reading, p->seconds[SECONDS_SOLVE] -= reading;
-    p->copied = t->bytes_copied;
+    p->copied = (double)t->bytes_copied;
     p->copying = t->elapsed_seconds;
     ps_debug("on the device %lld visits, in pinned memory %lld, read again %lld; a sweep after the "
              "first takes %.3f ms, %.2f of which is the slowest of reading, copying and computing",

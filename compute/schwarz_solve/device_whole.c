@@ -33,6 +33,7 @@ static ps_krylov_device_system system_of(const whole *w)
 static int64_t workspace_of(const whole *w)
 {
     ps_krylov_device_system system = system_of(w);
+    if (w->p->options.mixed) return ps_krylov_device_mixed_workspace(&system);
     if (w->p->options.method != METHOD_DIRECT)
         return ps_krylov_device_workspace(krylov_of(w->p), &system);
     return device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab)) +
@@ -73,14 +74,6 @@ static ps_status whole_open(solve_problem *p, void **state)
     return PS_OK;
 }
 
-static ps_status watch(void *context, int64_t iteration, double residual)
-{
-    solve_problem *p = context;
-    bool stop;
-    note_iteration(p, iteration, residual, &stop);
-    return stop ? stop_here(p) : PS_OK;
-}
-
 static ps_status whole_direct(whole *w)
 {
     int64_t tables = device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab));
@@ -93,12 +86,16 @@ static ps_status whole_krylov(whole *w)
 {
     solve_problem *p = w->p;
     ps_krylov_device_system system = system_of(w);
-    ps_krylov_device_control control = {
-        .tolerance = p->options.tolerance, .limit = p->options.limit, .watch = watch, .context = p};
-    ps_status status = ps_krylov_device_solve(krylov_of(p), &system, &control, workspace_at(w),
-                                              w->stream, &p->result);
-    bool limit = status == PS_FAILED && p->result.iterations >= p->options.limit && !p->stopped;
-    return limit ? not_converged(p) : status;
+    ps_krylov_device_control control = {.tolerance = p->options.tolerance,
+                                        .limit = p->options.limit,
+                                        .watch = watch_iteration,
+                                        .context = p};
+    void *workspace = workspace_at(w);
+    ps_status status = p->options.mixed ? ps_krylov_device_mixed(&system, &control, workspace,
+                                                                 w->stream, &p->result)
+                                        : ps_krylov_device_solve(krylov_of(p), &system, &control,
+                                                                 workspace, w->stream, &p->result);
+    return end_of_krylov(p, status);
 }
 
 static ps_status whole_solve(void *state)

@@ -9,7 +9,6 @@
 #include "formats/transmission.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
-#include "runtime/report.h"
 
 enum { SAMPLES = 500, IDENTITY_BYTES = 40 };
 
@@ -18,7 +17,7 @@ const char *const solve_method_names[] = {"direct",      "cg",    "bicgstab", "b
 
 static struct {
     int64_t slabs, limit, restart, checkpoint;
-    int method, kind, inner;
+    int method, kind, inner, precision;
     double tolerance, coarse, inner_tolerance;
     const char *transmission, *coefficients, *subdomains;
     bool streamed, resume;
@@ -51,8 +50,9 @@ static const ps_option options[] = {
     {"coefficients", PS_OPTION_TEXT, &chosen.coefficients, "P1,Q1,P2,Q2",
      "or give it: p in 1/km, q in km", 0, 0, PS_IDENTITY},
     {"coarse", PS_OPTION_REAL, &chosen.coarse, "K",
-     "coarse space: face modes with wave numbers below K per km are solved exactly; 0: none", 0,
-     1e9, PS_IDENTITY},
+     "coarse space: face modes of slabs with wave numbers below K per km are solved exactly; with "
+     "--subdomains constant and linear loads of each, whatever K > 0; 0: none",
+     0, 1e9, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T",
      "relative residual of the interfaces, or of the Krylov method", 1e-15, 0.5, PS_IDENTITY},
     {"limit", PS_OPTION_INT, &chosen.limit, "N", "iterations at most", 1, HISTORY_MAX, 0},
@@ -71,6 +71,11 @@ static const ps_option options[] = {
      "relative residual of the slabs; 0: a hundredth of the last interface residual, of the wanted "
      "one with GMRES",
      0, .5, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, "fp64|mixed",
+     "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and then; "
+     "without "
+     "checkpoints",
+     0, 0, PS_IDENTITY},
     {"checkpoint", PS_OPTION_INT, &chosen.checkpoint, "N",
      "iterations between checkpoints; 0: only when stopped; -1: 1 with fixed point and sweeps, 5 "
      "with GMRES, 200 with Krylov methods",
@@ -90,6 +95,19 @@ ps_status stop_here(solve_problem *p)
 {
     p->stopped = true;
     return ps_fail(PS_FAILED, "stopped");
+}
+
+ps_status watch_iteration(void *problem, int64_t iteration, double residual)
+{
+    bool stop;
+    note_iteration(problem, iteration, residual, &stop);
+    return stop ? stop_here(problem) : PS_OK;
+}
+
+ps_status end_of_krylov(solve_problem *p, ps_status status)
+{
+    bool limit = status == PS_FAILED && p->result.iterations >= p->options.limit && !p->stopped;
+    return limit ? not_converged(p) : status;
 }
 
 ps_status not_converged(const solve_problem *p)
@@ -221,9 +239,10 @@ static int64_t checkpoint_interval(const solve_options *o)
 static ps_status check_subdomains(solve_options *o)
 {
     if (o->slabs > 1) return ps_fail(PS_USAGE, "--slabs and --subdomains: give one of them");
-    if (o->streamed || o->coarse > 0 || o->method == METHOD_SWEEPS)
-        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory and "
-                                 "without --coarse");
+    if (o->streamed || o->method == METHOD_SWEEPS)
+        return ps_fail(PS_USAGE, "--subdomains goes with fixed-point and gmres, in memory");
+    if (o->coarse > 0 && o->method != METHOD_GMRES)
+        return ps_fail(PS_USAGE, "--subdomains with --coarse goes with gmres");
     o->checkpoint_every = checkpoint_interval(o);
     return PS_OK;
 }
@@ -263,6 +282,14 @@ static bool device_can(const solve_options *o)
     return (o->slabs > 1 && !sweeps) || ps_comm_size() == 1;
 }
 
+/* P-CG of the box as one is what there is in fp32. */
+static ps_status check_precision(const solve_options *o)
+{
+    if (!o->mixed || (o->method == METHOD_CG && !o->subdomains && ps_comm_size() == 1))
+        return PS_OK;
+    return ps_fail(PS_USAGE, "--precision mixed is for --method cg with --slabs 1 on one rank");
+}
+
 static ps_status choose_device(solve_problem *p)
 {
     const char *name = p->run->device;
@@ -294,6 +321,7 @@ static ps_status plan_memory(solve_problem *p)
     solve_options *o = &p->options;
     PS_TRY(choose_device(p));
     p->way = way_of(p);
+    PS_TRY(check_precision(o));
     p->memory = p->way->memory(p);
     bool cut = p->way == &solve_slabs;
     if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
@@ -345,6 +373,7 @@ static ps_status prepare(solve_problem *p)
                                  .coarse = chosen.coarse / 1000,
                                  .streamed = chosen.streamed,
                                  .resume = chosen.resume,
+                                 .mixed = chosen.precision == 1,
                                  .subdomains = chosen.subdomains};
     PS_TRY(choose_method(p));
     if (p->options.slabs > 1 || p->options.subdomains) PS_TRY(choose_transmission(p));
@@ -365,48 +394,6 @@ static ps_status identify(solve_problem *p, char out[IDENTITY_BYTES])
     snprintf(out, IDENTITY_BYTES, "%016llx", (unsigned long long)XXH3_64bits(text, (size_t)length));
     p->options.identity = out;
     return PS_OK;
-}
-
-static void report(const solve_problem *p, double seconds)
-{
-    const solve_options *o = &p->options;
-    int64_t figures[3] = {p->memory, ps_memory_peak(), p->inner_iterations};
-    ps_comm_max_i64(figures, 2);
-    ps_comm_sum_i64(figures + 2, 1);
-    if (ps_comm_rank() > 0) return;
-    ps_report *r = ps_report_new(p->run->json);
-    ps_report_ints(r, "nodes", p->grid.nodes, 3);
-    ps_report_int(r, "unknowns", ps_q1_grid_size(&p->grid), "");
-    ps_report_text(r, "method", solve_method_name(o));
-    ps_report_int(r, "slabs", o->slabs, "");
-    ps_report_int(r, "ranks", ps_comm_size(), "");
-    ps_report_text(r, "device", p->device ? ps_device_describe(p->device).name : "cpu");
-    ps_report_flag(r, "streamed", o->streamed);
-    ps_report_int(r, "memory", figures[0], "B");
-    if (o->slabs > 1 && !o->substructured) {
-        ps_report_text(r, "kind", o->kind);
-        ps_report_real(r, "p1", 1000 * o->transmission.p[0], "1/km");
-        ps_report_real(r, "q1", o->transmission.q[0] / 1000, "km");
-        ps_report_real(r, "p2", 1000 * o->transmission.p[1], "1/km");
-        ps_report_real(r, "q2", o->transmission.q[1] / 1000, "km");
-        if (o->factor > 0) ps_report_real(r, "predicted_factor", sqrt(o->factor), "");
-    }
-    if (!p->run->plan) {
-        ps_report_int(r, "iterations", p->result.iterations, "");
-        if (o->inner != METHOD_DIRECT) ps_report_int(r, "inner_iterations", figures[2], "");
-        ps_report_real(r, "interface_residual", p->result.residual, "");
-        if (!p->trial) ps_report_real(r, "residual", p->residual, "");
-        ps_report_real(r, "reading", p->seconds[SECONDS_READ], "s");
-        ps_report_real(r, "solving", p->seconds[SECONDS_SOLVE], "s");
-        if (p->copying > 0) ps_report_int(r, "copied", p->copied, "B");
-        if (p->copying > 0)
-            ps_report_real(r, "copy_rate", 1e-9 * (double)p->copied / p->copying, "GB/s");
-        ps_report_real(r, "writing", p->seconds[SECONDS_WRITE], "s");
-        ps_report_real(r, "checking", p->seconds[SECONDS_CHECK], "s");
-        ps_report_real(r, "time", seconds, "s");
-    }
-    ps_report_int(r, "peak_memory", figures[1], "B");
-    ps_report_print(&r);
 }
 
 static ps_status check(solve_problem *p)
@@ -452,7 +439,7 @@ static ps_status solve(solve_problem *p)
         return PS_OK;
     }
     if (!p->trial) PS_TRY(check(p));
-    report(p, ps_clock() - start);
+    solve_report(p, ps_clock() - start);
     return PS_OK;
 }
 
@@ -470,7 +457,7 @@ static ps_status run_solve(ps_run *run)
     solve_problem p = {.run = run, .trial = run->operand_count < 2};
     ps_status status = ps_comm_agree(prepare(&p));
     if (status == PS_OK && run->plan)
-        report(&p, 0);
+        solve_report(&p, 0);
     else if (status == PS_OK && up_to_date(&p))
         ps_info("%s is up to date; --force solves again", run->operands[1]);
     else if (status == PS_OK)
@@ -494,7 +481,7 @@ int main(int argc, char **argv)
             "without overlap over slabs, in memory or with one slab in memory at a time. Under\n"
             "mpirun, slabs (or planes of the whole) are spread over the ranks. Says the interface\n"
             "residual and that of the whole system; without POTENTIAL that is all it does.\n"
-            "Checkpoints are POTENTIAL.state.*; a solve that does not converge leaves its last\n"
+            "Checkpoints are POTENTIAL.state.*; a solve that does not converge leaves its best\n"
             "iterate as POTENTIAL.unconverged.hdf.",
         .examples = "  penstock-schwarz-solve load.hdf potential.hdf\n"
                     "  penstock-schwarz-solve load.hdf potential.hdf --slabs 16 --kind oo2\n"

@@ -73,7 +73,7 @@ ps_status output_write(solve_problem *p, const char *path, void *state)
     return status;
 }
 
-/* A solve that has not converged: its last iterate goes beside the output. */
+/* A solve that has not converged: its best iterate goes beside the output. */
 ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state)
 {
     char message[1024], path[4096];
@@ -85,5 +85,6 @@ ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state)
     snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
     ps_box_field_close(&p->out);
     if (output_write(p, path, state) != PS_OK) return ps_fail(failure, "%s", message);
-    return ps_fail(failure, "%s. The last iterate is %s", message, path);
+    return ps_fail(failure, "%s. The best iterate, of residual %.3g, is %s", message,
+                   p->result.residual, path);
 }

@@ -1,10 +1,12 @@
 /* Optimised Schwarz without overlap over subdomains of any shape. */
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compute/schwarz_solve/parts.h"
 #include "kernels/schwarz/krylov_team.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 static int owner_of(const parts *s, int64_t subdomain)
@@ -16,15 +18,15 @@ static int owner_of(const parts *s, int64_t subdomain)
 
 /* ---- exchanges ---- */
 
-static ps_status solve_part(parts *s, part *q)
+static ps_status solve_part(parts *s, part *q, double *right)
 {
     const solve_options *o = &s->p->options;
     ps_krylov_method method = (ps_krylov_method)(o->inner - METHOD_CG + PS_KRYLOV_CG);
     ps_krylov_cpu_team team;
     ps_krylov_result result;
-    if (q->factor) return ps_cholesky_solve(q->factor, s->right, q->u);
+    if (q->factor) return ps_cholesky_solve(q->factor, right, q->u);
     ps_krylov_system system = {
-        .matrix = &q->matrix, .inverse_diagonal = q->inverse, .b = s->right, .x = q->u};
+        .matrix = &q->matrix, .inverse_diagonal = q->inverse, .b = right, .x = q->u};
     if (o->method == METHOD_GMRES) memset(q->u, 0, (size_t)q->rows * sizeof *q->u);
     PS_TRY(ps_krylov_cpu_begin(method, &system, s->space, &team));
     ps_krylov_team control = ps_krylov_cpu_team_of(&team);
@@ -45,20 +47,32 @@ static void send(const part *q, const side *d, const double *g, double *out)
     }
 }
 
-static ps_status visit(parts *s, int64_t d, bool source, const double *g)
+static ps_status visit(parts *s, int64_t d, bool source, const double *g, double *right)
 {
     part *q = s->part + d;
     if (source)
-        memcpy(s->right, q->load, (size_t)q->rows * sizeof *s->right);
+        memcpy(right, q->load, (size_t)q->rows * sizeof *right);
     else
-        memset(s->right, 0, (size_t)q->rows * sizeof *s->right);
+        memset(right, 0, (size_t)q->rows * sizeof *right);
     for (int64_t k = 0; k < q->sides; ++k) {
         const double *trace = g + s->start[q->side[k].trace - s->base];
-        for (int64_t r = 0; r < q->side[k].nodes; ++r) s->right[q->side[k].rows[r]] += trace[r];
+        for (int64_t r = 0; r < q->side[k].nodes; ++r) right[q->side[k].rows[r]] += trace[r];
     }
-    ps_status status = solve_part(s, q);
+    ps_status status = solve_part(s, q, right);
     return status == PS_OK ? PS_OK
                            : ps_context(status, "subdomain %lld", (long long)(s->first + d));
+}
+
+/* All own subdomains, several at a time where they have factors. */
+static ps_status visit_all(parts *s, bool source, const double *g)
+{
+    ps_failure failure = {.status = PS_OK};
+#pragma omp parallel for schedule(dynamic) num_threads(s->workers) if (s->workers > 1)
+    for (int64_t d = 0; d < s->end - s->first; ++d)
+        if (!ps_has_failed(&failure))
+            ps_note_failure(&failure,
+                            visit(s, d, source, g, s->right + omp_get_thread_num() * s->largest));
+    return ps_first_failure(&failure);
 }
 
 /* While traces travel between ranks, those between own subdomains are made. */
@@ -75,6 +89,7 @@ static ps_status pass_traces(parts *s, const double *g, double *out)
         face += x->nodes;
     }
     PS_TRY(ps_comm_exchange_start(s->exchanges, (int)s->remote_count, &pending));
+#pragma omp parallel for schedule(dynamic) num_threads((int)s->p->run->threads)
     for (int64_t d = 0; d < s->end - s->first; ++d)
         for (int64_t k = 0; k < s->part[d].sides; ++k) {
             const side *x = s->part[d].side + k;
@@ -88,10 +103,7 @@ static ps_status pass_traces(parts *s, const double *g, double *out)
 static ps_status make_exchange(void *context, bool source, const double *g, double *out)
 {
     parts *s = context;
-    ps_status status = PS_OK;
-    for (int64_t d = 0; d < s->end - s->first && status == PS_OK; ++d)
-        status = visit(s, d, source, g);
-    PS_TRY(ps_comm_agree(status));
+    PS_TRY(ps_comm_agree(visit_all(s, source, g)));
     return pass_traces(s, g, out);
 }
 
@@ -119,6 +131,8 @@ static ps_status reduce(void *context, double *sums, int64_t count)
     return ps_comm_sum_f64(sums, count);
 }
 
+static ps_status correct(void *context, double *r) { return parts_coarse_correct(context, r); }
+
 /* ---- the plan ---- */
 
 /* A guess at what factors hold: 12 rows^(4/3) entries of 16 bytes. */
@@ -132,8 +146,10 @@ static int64_t parts_memory(const solve_problem *p)
     if (p->options.inner == METHOD_DIRECT) each += 16 * 12 * pow(rows, 4. / 3);
     int64_t traces = 4 * h->interfaces * h->face_rows_max / ps_comm_size();
     int64_t vectors = p->options.method == METHOD_GMRES ? p->options.restart + 2 : 3;
+    int64_t coarse = p->options.coarse > 0 ? parts_coarse_doubles(h->subdomains, traces) : 0;
     ps_subdomains_close(&file);
-    return (int64_t)(each * (double)own) + 8 * traces * vectors + 24 * ps_q1_grid_size(&p->grid);
+    return (int64_t)(each * (double)own) + 8 * (traces * vectors + coarse) +
+           24 * ps_q1_grid_size(&p->grid);
 }
 
 static ps_interface interface_of(parts *s)
@@ -167,6 +183,7 @@ static ps_status open(solve_problem *p, void **state)
     PS_TRY(PS_ALLOC(&s, 1, "subdomains"));
     *state = s;
     s->p = p;
+    s->workers = p->options.inner == METHOD_DIRECT ? (int)p->run->threads : 1;
     PS_TRY(parts_read(s));
     p->options.slabs = s->file.header.subdomains;
     s->problem = interface_of(s);
@@ -176,9 +193,13 @@ static ps_status open(solve_problem *p, void **state)
         space = ps_krylov_cpu_workspace((ps_krylov_method)(p->options.inner - METHOD_CG),
                                         &(ps_krylov_system){.matrix = &shape});
     }
-    PS_TRY(PS_ALLOC(&s->right, s->largest, "a subdomain"));
+    PS_TRY(PS_ALLOC(&s->right, s->largest * s->workers, "a subdomain"));
     PS_TRY(PS_ALLOC(&s->space, space, "a subdomain"));
     p->seconds[SECONDS_READ] = ps_clock() - start;
+    if (p->options.coarse > 0) {
+        PS_TRY(parts_coarse_open(s));
+        s->problem.correct = correct;
+    }
     PS_TRY(outer_open(p, &s->problem, s, &s->outer));
     s->outer.further = further_arrays;
     return PS_OK;
@@ -221,8 +242,7 @@ static ps_status write_field(void *state)
     plane_writer writer;
     double *field = NULL, start = ps_clock();
     ps_status status = PS_ALLOC(&field, ps_q1_grid_size(&p->grid), "the field");
-    for (int64_t d = 0; d < s->end - s->first && status == PS_OK; ++d)
-        status = visit(s, d, true, s->outer.g);
+    if (status == PS_OK) status = visit_all(s, true, s->outer.g);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = collect(s, field);
     if (status == PS_OK) {
@@ -240,6 +260,7 @@ static void close(void *state)
 {
     parts *s = state;
     if (!s) return;
+    parts_coarse_close(&s->coarse);
     parts_release(s);
     outer_close(&s->outer);
     free(s->right);

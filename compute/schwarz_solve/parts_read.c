@@ -5,6 +5,7 @@
 
 #include "compute/schwarz_solve/parts.h"
 #include "kernels/schwarz/krylov_team.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
 int64_t parts_first(int64_t subdomains, int64_t rank) { return subdomains * rank / ps_comm_size(); }
@@ -80,6 +81,23 @@ static ps_status add_condition(part *q, const side *d, const ps_subdomain_face *
     return PS_OK;
 }
 
+/* 1 and the coordinates, times the mass matrix of the interface. */
+static ps_status fill_modes(const ps_q1_grid *grid, const ps_subdomain_face *face, side *d)
+{
+    const int64_t *n = grid->nodes, nodes = d->nodes;
+    PS_TRY(PS_ALLOC(&d->modes, PARTS_MODES * nodes, "the coarse space"));
+    for (int64_t r = 0; r < nodes; ++r)
+        for (int64_t e = face->mass.row_start[r]; e < face->mass.row_start[r + 1]; ++e) {
+            int64_t node = face->nodes[face->mass.columns[e]];
+            int64_t at[3] = {node / (n[1] * n[2]), node / n[2] % n[1], node % n[2]};
+            d->modes[r] += face->mass.values[e];
+            for (int a = 0; a < 3; ++a)
+                d->modes[(1 + a) * nodes + r] +=
+                    face->mass.values[e] * (double)at[a] * grid->spacing[a];
+        }
+    return PS_OK;
+}
+
 static ps_status fill_side(parts *s, part *q, int which, const numbering *n,
                            ps_subdomain_face *face, side *d)
 {
@@ -97,6 +115,7 @@ static ps_status fill_side(parts *s, part *q, int which, const numbering *n,
         d->rows[r] = (int32_t)row;
     }
     PS_TRY(add_condition(q, d, face, t->p[which], t->q[which]));
+    if (s->p->options.coarse > 0) PS_TRY(fill_modes(&s->p->grid, face, d));
     d->transfer = face->mass; /* its entries become those of S1 + S2 */
     memset(&face->mass, 0, sizeof face->mass);
     for (int64_t e = 0; e < d->transfer.nnz; ++e)
@@ -148,8 +167,17 @@ static ps_status read_part(parts *s, int64_t subdomain, const numbering *n)
     q->rows = one.matrix.rows;
     if (q->rows > s->largest) s->largest = q->rows;
     PS_TRY(PS_ALLOC(&q->load, q->rows, "loads"));
-    PS_TRY(read_sides(s, subdomain, n, q));
-    return prepare_solver(s, subdomain, q);
+    return read_sides(s, subdomain, n, q);
+}
+
+static ps_status prepare_solvers(parts *s)
+{
+    ps_failure failure = {.status = PS_OK};
+#pragma omp parallel for schedule(dynamic) num_threads((int)s->p->run->threads)
+    for (int64_t d = s->first; d < s->end; ++d)
+        if (!ps_has_failed(&failure))
+            ps_note_failure(&failure, prepare_solver(s, d, s->part + d - s->first));
+    return ps_first_failure(&failure);
 }
 
 /* Every node's load is shared equally by the subdomains that have it; fixed nodes keep theirs. */
@@ -237,6 +265,7 @@ static ps_status read_all(parts *s, numbering *n)
         PS_TRY(read_part(s, d, n));
         s->rows += s->part[d - s->first].rows;
     }
+    PS_TRY(prepare_solvers(s));
     PS_TRY(PS_ALLOC(&s->fields, s->rows, "subdomains"));
     double *next = s->fields;
     for (int64_t d = 0; d < s->end - s->first; ++d) {
@@ -263,6 +292,7 @@ static void part_release(part *q)
 {
     for (int64_t k = 0; k < q->sides; ++k) {
         free(q->side[k].rows);
+        free(q->side[k].modes);
         ps_csr_release(&q->side[k].transfer);
     }
     ps_cholesky_close(&q->factor);

@@ -40,7 +40,8 @@ int64_t slab_load_memory(const solve_problem *p, const ps_slab_box_plan *plan, i
         return 8 * (end - first + 1) * plane_of(plan) + nodes * planes_of(plan, PS_SLAB_FINISH, 0);
     }
     /* What one slab takes, and what all do. */
-    int64_t least = 8 * plane_of(plan) * (first_plane(plan, 1) + 1) + slab_load_workers(p, plan) + 1024;
+    int64_t least =
+        8 * plane_of(plan) * (first_plane(plan, 1) + 1) + slab_load_workers(p, plan) + 1024;
     int64_t all = 0;
     for (int64_t v = 0; v < ps_slab_visits(plan, PS_SLAB_SWEEP); ++v)
         all += 8 * plane_of(plan) * planes_of(plan, PS_SLAB_SWEEP, v) + 64;

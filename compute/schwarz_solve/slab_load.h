@@ -26,8 +26,8 @@ ps_status slab_load_open(solve_problem *p, const ps_slab_box_plan *plan,
                          const ps_fast_solver *tables, int64_t most, slab_load *out);
 /* The `walk` of a slab_box plan. */
 ps_status slab_load_walk(slab_load *load, ps_slab_order order, ps_slab_step *step, void *argument);
-/* Bytes of the load of a visit of load->order, and the load itself as the box's plan has it: what the
- * workers of a stream do. Reads the file; several threads at a time. */
+/* Bytes of the load of a visit of load->order, and the load itself as the box's plan has it: what
+ * the workers of a stream do. Reads the file; several threads at a time. */
 int64_t slab_load_visit_bytes(const slab_load *load, int64_t visit);
 ps_status slab_load_visit(const slab_load *load, int64_t visit, double *out);
 /* Bytes that so many workers have at hand, one a thread of the run. */

@@ -28,7 +28,7 @@ typedef struct solve_options {
     solve_method method, inner; /* inner: of the slabs, METHOD_DIRECT or a Krylov method */
     int64_t slabs, limit, restart, checkpoint_every;
     double tolerance, inner_tolerance, coarse; /* inner_tolerance 0: tied; coarse: 1/m */
-    bool streamed, resume;
+    bool streamed, resume, mixed;              /* mixed: fp32 with residuals in fp64 */
     bool substructured; /* direct solution over ranks, as slabs with a full coarse space */
     ps_transmission transmission; /* 1/m, m */
     const char *subdomains;       /* the file of general shapes; NULL: slabs */
@@ -55,9 +55,8 @@ typedef struct solve_problem {
     double seconds[4]; /* reading and transforming, solving, writing, checking */
     double residual;   /* of the whole system, |b - A u| / |b| */
     int64_t inner_iterations;
-    int64_t copied; /* loads copied to a device in sweeps after the first, bytes, */
-    double copying; /* and the seconds of those sweeps */
-    bool stopped; /* by a wish to stop: what was reached is in a checkpoint */
+    double copied, copying; /* loads copied to a device in sweeps after the first, bytes; seconds */
+    bool stopped;           /* by a wish to stop: what was reached is in a checkpoint */
 } solve_problem;
 
 extern const char *const solve_method_names[];
@@ -83,6 +82,13 @@ void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *
 /* Ends a solve that was asked to stop: a failure that main turns into success. */
 ps_status stop_here(solve_problem *p);
 ps_status not_converged(const solve_problem *p);
+/* The two of a solver that is watched (context: the problem): note_iteration and stop_here; and the
+ * status of its end, which at the limit is not_converged. */
+ps_status watch_iteration(void *problem, int64_t iteration, double residual);
+ps_status end_of_krylov(solve_problem *p, ps_status status);
+
+/* Prints the figures of a run of so many seconds, or of its plan. Collective. */
+void solve_report(const solve_problem *p, double seconds);
 
 /* ---- the output ---- */
 

@@ -1,4 +1,5 @@
 /* The box as one: direct solution, or a Krylov method, over ranks by planes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef struct whole {
     ps_krylov_state krylov;
     run_state state;
     double *b, *u, *workspace;
+    double *best, least; /* an iterate and its residual; NULL: the last one is the best */
 } whole;
 
 static ps_krylov_method krylov_of(const solve_problem *p)
@@ -49,6 +51,7 @@ static int64_t workspace_of(const solve_problem *p, const whole *w)
 {
     ps_krylov_system system = {.stencil = &w->stencil,
                                .ranks = ps_comm_size() > 1 ? &w->ranks : NULL};
+    if (p->options.mixed) return ps_krylov_cpu_mixed_workspace(&w->stencil);
     if (p->options.method == METHOD_DIRECT)
         return (ps_fast_solver_size(&w->slab) + 7) / 8 * 8 +
                ps_fast_workspace(&w->slab, (int)p->run->threads);
@@ -58,7 +61,8 @@ static int64_t workspace_of(const solve_problem *p, const whole *w)
 static int64_t whole_memory(const solve_problem *p)
 {
     whole w = measure(p);
-    return 8 * (2 * ps_q1_grid_size(&w.slab.grid) + workspace_of(p, &w));
+    int64_t vectors = p->options.method == METHOD_BICGSTAB ? 3 : 2;
+    return 8 * (vectors * ps_q1_grid_size(&w.slab.grid) + workspace_of(p, &w));
 }
 
 /* ---- Krylov methods ---- */
@@ -72,6 +76,26 @@ static int state_arrays(void *context, int64_t step, ps_checkpoint_array *arrays
     arrays[2] =
         (ps_checkpoint_array){"/scalars", "1", PS_U8, (int64_t)sizeof w->krylov, &w->krylov};
     return 3;
+}
+
+/* Residuals of BiCGStab go up and down. An iterate is kept wherever the residual is half of what it
+ * was at the one kept before, so that a solve that reaches its limit has one of at most twice the
+ * least; those of the other methods fall in the norm that they minimise. */
+static void keep_best(whole *w, double residual)
+{
+    if (!w->best || !(residual < .5 * w->least)) return;
+    w->least = residual;
+    memcpy(w->best, w->u, (size_t)ps_q1_grid_size(&w->slab.grid) * sizeof *w->best);
+}
+
+/* At the limit: what is written, and its residual. */
+static void choose_best(whole *w)
+{
+    double *last = w->u;
+    if (!w->best || !(w->least < w->p->result.residual)) return;
+    w->p->result.residual = w->least;
+    w->u = w->best;
+    w->best = last;
 }
 
 /* The team's context, and whose it is. */
@@ -88,6 +112,7 @@ static ps_status watch(void *context, int64_t iteration, double residual)
     note_iteration(w->p, iteration, residual, &stop);
     bool last = iteration >= w->p->options.limit;
     PS_TRY(run_state_save(&w->state, iteration, stop || last));
+    keep_best(w, residual);
     if (w->krylov.verdict != PS_KRYLOV_RUNNING) return PS_OK;
     return last ? not_converged(w->p) : stop ? stop_here(w->p) : PS_OK;
 }
@@ -106,7 +131,18 @@ static ps_status krylov(whole *w)
     if (done > 0)
         p->result = (ps_krylov_result){w->krylov.iterations, w->krylov.residual,
                                        w->krylov.verdict == PS_KRYLOV_CONVERGED};
-    return ps_krylov_continue(&control, &w->krylov, &p->result);
+    w->least = INFINITY;
+    ps_status status = ps_krylov_continue(&control, &w->krylov, &p->result);
+    if (status != PS_OK && !p->stopped) choose_best(w);
+    return status;
+}
+
+/* Without checkpoints. */
+static ps_status mixed(whole *w)
+{
+    solve_problem *p = w->p;
+    ps_krylov_cpu_control control = {p->options.tolerance, p->options.limit, watch_iteration, p};
+    return end_of_krylov(p, ps_krylov_cpu_mixed(&w->system, &control, w->workspace, &p->result));
 }
 
 /* ---- direct ---- */
@@ -125,7 +161,9 @@ static ps_status solve(void *state)
 {
     whole *w = state;
     double start = ps_clock();
-    ps_status status = w->p->options.method == METHOD_DIRECT ? direct(w) : krylov(w);
+    ps_status status = w->p->options.method == METHOD_DIRECT ? direct(w)
+                       : w->p->options.mixed                 ? mixed(w)
+                                                             : krylov(w);
     w->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
     return status;
 }
@@ -160,6 +198,8 @@ static ps_status open(solve_problem *p, void **state)
     PS_TRY(PS_ALLOC(&w->b, nodes, "loads"));
     PS_TRY(PS_ALLOC(&w->u, nodes, "the solution"));
     PS_TRY(PS_ALLOC(&w->workspace, workspace_of(p, w), "solving"));
+    if (p->options.method == METHOD_BICGSTAB)
+        PS_TRY(PS_ALLOC(&w->best, nodes, "the best iterate"));
     w->system = (ps_krylov_system){
         .stencil = &w->stencil, .b = w->b, .x = w->u, .ranks = w->ranks.links ? &w->ranks : NULL};
     PS_TRY(ps_box_field_read(&p->load, w->first - w->slab.free[0], w->slab.grid.nodes[0], w->b));
@@ -173,6 +213,7 @@ static void close(void *state)
     if (!w) return;
     free(w->b);
     free(w->u);
+    free(w->best);
     free(w->workspace);
     free(w);
 }

@@ -28,12 +28,13 @@ typedef struct bench {
     int64_t limit;
     double tolerance, least_time;
     bool krylov;
-    ps_precision precision; /* on the device */
+    ps_precision precision;
     /* the problem */
     ps_csr matrix;
     bool box; /* the stencil is there and is timed */
     ps_slab_stencil stencil;
     double *x, *y, *b, *inverse;
+    void *own[5]; /* x, y, b, inverse and the matrix's values in the precision, on the cores */
     /* seconds on the cores, 0 where not timed: operations; methods with rows and with the stencil
      */
     double host[BENCH_OPERATIONS], host_methods[2][PS_KRYLOV_METHODS];

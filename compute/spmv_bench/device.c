@@ -166,6 +166,8 @@ static ps_status time_operation(device_bench *d, bench_operation which)
     if (which == BENCH_SPARSE)
         ps_report_text(s->report, "kernel", d->matrix.shape.stream ? "stream" : "rows");
     if (which == BENCH_SPARSE) ps_report_int(s->report, "threads_a_row", d->matrix.shape.width, "");
+    if (which == BENCH_SPARSE)
+        ps_report_int(s->report, "threads_a_block", d->matrix.shape.threads, "");
     if (!d->vendor || which > BENCH_SPARSE) return PS_OK;
     PS_TRY(median_time(d, vendors, which, &theirs));
     ps_report_real(s->report, which == BENCH_SPARSE ? "cusparse_time" : "cublas_time", 1e3 * theirs,

@@ -13,40 +13,42 @@ const char *const bench_methods[2][PS_KRYLOV_METHODS] = {
 
 /* ---- what is timed ---- */
 
-static void scale(bench *s)
+enum { OWN_X, OWN_Y, OWN_B, OWN_INVERSE, OWN_VALUES };
+
+#define real double
+#define NAME(what) wide_##what
+#include "compute/spmv_bench/host_body.h"
+#undef real
+#undef NAME
+#define real float
+#define NAME(what) narrow_##what
+#include "compute/spmv_bench/host_body.h"
+#undef real
+#undef NAME
+
+static void wide_product(const bench *s)
 {
-    double *x = s->x;
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) x[i] *= 1.0000001;
+    ps_csr_multiply(&s->matrix, s->own[OWN_X], s->own[OWN_Y]);
+}
+static void wide_stencil(const bench *s)
+{
+    ps_stencil_multiply(&s->stencil, s->own[OWN_X], s->own[OWN_Y]);
+}
+static void narrow_product(const bench *s)
+{
+    ps_csr_multiply_narrow(&s->matrix, s->own[OWN_VALUES], s->own[OWN_X], s->own[OWN_Y]);
+}
+static void narrow_stencil(const bench *s)
+{
+    ps_stencil_multiply_narrow(&s->stencil, s->own[OWN_X], s->own[OWN_Y]);
 }
 
-static void axpy(bench *s)
-{
-    const double *x = s->x;
-    double *y = s->y;
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) y[i] += 1e-7 * x[i];
-}
-
-static void multiply_elements(bench *s)
-{
-    const double *x = s->inverse;
-    double *y = s->y;
-#pragma omp parallel for simd schedule(static)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) y[i] *= x[i];
-}
-
-static void dot(bench *s)
-{
-    const double *x = s->x, *y = s->y;
-    double sum = 0;
-#pragma omp parallel for simd schedule(static) reduction(+ : sum)
-    for (int64_t i = 0; i < s->matrix.rows; ++i) sum += x[i] * y[i];
-    s->x[0] = sum != sum ? 0 : s->x[0]; /* so that it is needed */
-}
-
-static void product(bench *s) { ps_csr_multiply(&s->matrix, s->x, s->y); }
-static void stencil_product(bench *s) { ps_stencil_multiply(&s->stencil, s->x, s->y); }
+typedef void operation(const bench *s);
+static operation *const operations[PS_PRECISION_COUNT][BENCH_OPERATIONS] = {
+    [PS_SINGLE] = {narrow_scale, narrow_axpy, narrow_multiply_elements, narrow_dot, narrow_product,
+                   narrow_stencil},
+    [PS_DOUBLE] = {wide_scale, wide_axpy, wide_multiply_elements, wide_dot, wide_product,
+                   wide_stencil}};
 
 /* ---- timing ---- */
 
@@ -62,7 +64,7 @@ double bench_median(double *samples, int count)
     return samples[count / 2];
 }
 
-static double median_time(bench *s, void (*work)(bench *))
+static double median_time(const bench *s, operation *work)
 {
     double samples[BENCH_SAMPLES];
     int count = 0;
@@ -91,15 +93,25 @@ void bench_report_operation(const bench *s, bench_operation which, double second
     ps_report_real(s->report, "traffic", bytes[which] / seconds / 1e9, "GB/s");
 }
 
+static int size_of(const bench *s) { return s->precision == PS_SINGLE ? 4 : 8; }
+
+/* `from`, or ones, to a vector of the precision. */
+static void fill(const bench *s, const double *from, int which)
+{
+    if (s->precision == PS_SINGLE)
+        narrow_fill(s, from, s->own[which]);
+    else if (from != s->own[which])
+        wide_fill(s, from, s->own[which]);
+}
+
 static void time_operations(bench *s)
 {
-    void (*const work[BENCH_OPERATIONS])(bench *) = {scale, axpy,    multiply_elements,
-                                                     dot,   product, stencil_product};
     for (int i = 0; i < bench_operations(s); ++i) {
-        for (int64_t k = 0; k < s->matrix.rows; ++k) s->x[k] = s->y[k] = 1;
-        s->host[i] = median_time(s, work[i]);
+        fill(s, NULL, OWN_X);
+        fill(s, NULL, OWN_Y);
+        s->host[i] = median_time(s, operations[s->precision][i]);
         ps_report_section(s->report, bench_names[i]);
-        bench_report_operation(s, (bench_operation)i, s->host[i], 8);
+        bench_report_operation(s, (bench_operation)i, s->host[i], size_of(s));
     }
 }
 
@@ -121,16 +133,19 @@ void bench_report_method(const bench *s, ps_status status, const ps_krylov_resul
 
 static ps_status time_method(bench *s, ps_krylov_method method, bool stencil)
 {
-    ps_krylov_system system = {.b = s->b, .x = s->x};
+    ps_krylov_system system = {.b = s->own[OWN_B],
+                               .x = s->own[OWN_X],
+                               .narrow = s->precision == PS_SINGLE,
+                               .narrow_values = s->own[OWN_VALUES]};
     ps_krylov_cpu_team team;
     ps_krylov_result result;
     double *workspace = NULL;
     if (stencil)
         system.stencil = &s->stencil;
     else
-        system.matrix = &s->matrix, system.inverse_diagonal = s->inverse;
+        system.matrix = &s->matrix, system.inverse_diagonal = s->own[OWN_INVERSE];
     PS_TRY(PS_ALLOC(&workspace, ps_krylov_cpu_workspace(method, &system), "a Krylov method"));
-    memset(s->x, 0, (size_t)s->matrix.rows * sizeof *s->x);
+    memset(s->own[OWN_X], 0, (size_t)(s->matrix.rows * size_of(s)));
     double start = ps_clock();
     ps_status status = ps_krylov_cpu_begin(method, &system, workspace, &team);
     ps_krylov_team control = ps_krylov_cpu_team_of(&team);
@@ -144,11 +159,37 @@ static ps_status time_method(bench *s, ps_krylov_method method, bool stencil)
     return PS_OK;
 }
 
-ps_status bench_host(bench *s)
+/* The vectors themselves, or copies in fp32. */
+static ps_status open_vectors(bench *s)
+{
+    int64_t n = s->matrix.rows;
+    float *vectors;
+    if (s->precision == PS_DOUBLE) {
+        double *const all[] = {s->x, s->y, s->b, s->inverse};
+        for (int i = 0; i < 4; ++i) s->own[i] = all[i];
+        return PS_OK;
+    }
+    PS_TRY(PS_ALLOC(&vectors, 4 * n + s->matrix.nnz, "numbers in fp32"));
+    for (int i = 0; i < 5; ++i) s->own[i] = vectors + i * n;
+    for (int64_t e = 0; e < s->matrix.nnz; ++e) vectors[4 * n + e] = (float)s->matrix.values[e];
+    fill(s, s->b, OWN_B);
+    fill(s, s->inverse, OWN_INVERSE);
+    return PS_OK;
+}
+
+static ps_status time_all(bench *s)
 {
     time_operations(s);
     for (int stencil = 0; stencil <= s->box && s->krylov; ++stencil)
         for (int m = 0; m < PS_KRYLOV_METHODS; ++m)
             PS_TRY(time_method(s, (ps_krylov_method)m, stencil));
     return PS_OK;
+}
+
+ps_status bench_host(bench *s)
+{
+    PS_TRY(open_vectors(s));
+    ps_status status = time_all(s);
+    if (s->precision == PS_SINGLE) free(s->own[OWN_X]);
+    return status;
 }

@@ -1,14 +1,15 @@
 /*
- * cuBLAS and cuSPARSE, opened at run time, so that nothing here depends on them: libcublas.so.13 or
- * .12 and libcusparse.so.12, where the loader finds them.
+ * cuBLAS, opened at run time, so that nothing here depends on it (libcublas.so.13 or .12, where the
+ * loader finds one), and cuSPARSE likewise (runtime/vendor_sparse.h).
  */
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "compute/spmv_bench/bench.h"
+#include "runtime/vendor_sparse.h"
 #include "runtime/memory.h"
 
-/* The part of the libraries' interface that is used (cublas_v2.h, cusparse.h). */
+/* The part of the library's interface that is used (cublas_v2.h). */
 typedef int scale_function(void *handle, int n, const void *alpha, void *x, int step);
 typedef int axpy_function(void *handle, int n, const void *alpha, const void *x, int x_step,
                           void *y, int y_step);
@@ -25,29 +26,16 @@ typedef struct functions {
     axpy_function *axpy;
     dot_function *dot;
     diagonal_function *diagonal;
-    int (*sparse_create)(void **handle);
-    int (*sparse_destroy)(void *handle);
-    int (*sparse_set_stream)(void *handle, void *stream);
-    int (*create_csr)(void **matrix, int64_t rows, int64_t columns, int64_t nnz, void *row_start,
-                      void *column, void *values, int row_type, int column_type, int base,
-                      int type);
-    int (*create_vector)(void **vector, int64_t size, void *values, int type);
-    int (*buffer_size)(void *handle, int operation, const void *alpha, const void *matrix,
-                       const void *x, const void *beta, void *y, int type, int algorithm,
-                       size_t *bytes);
-    int (*multiply)(void *handle, int operation, const void *alpha, const void *matrix,
-                    const void *x, const void *beta, void *y, int type, int algorithm,
-                    void *buffer);
 } functions;
-enum { HOST_POINTERS, DEVICE_POINTERS, LEFT = 0, INDEX_32 = 2, REAL_32 = 0, REAL_64 = 1 };
+enum { HOST_POINTERS, DEVICE_POINTERS, LEFT = 0 };
 
 struct bench_vendor {
     functions f;
     ps_device *device;
     bench_vectors v;
-    void *libraries[2], *blas, *sparse, *matrix, *x, *y, *buffer, *row_start;
-    double constants[3][1]; /* alpha of scale and axpy; zero, as reals of the precision */
-    double one[1];
+    void *library, *blas, *row_start;
+    ps_vendor_sparse *sparse;
+    double constants[2][1]; /* alpha of scale and axpy, as reals of the precision */
 };
 
 static ps_status called(int code, const char *what)
@@ -68,10 +56,9 @@ static bool load(bench_vendor *s)
 {
     bool fp32 = s->v.precision == PS_SINGLE;
     functions *f = &s->f;
-    s->libraries[0] = dlopen("libcublas.so.13", RTLD_NOW);
-    if (!s->libraries[0]) s->libraries[0] = dlopen("libcublas.so.12", RTLD_NOW);
-    s->libraries[1] = dlopen("libcusparse.so.12", RTLD_NOW);
-    void *blas = s->libraries[0], *sparse = s->libraries[1];
+    void *blas = dlopen("libcublas.so.13", RTLD_NOW);
+    if (!blas) blas = dlopen("libcublas.so.12", RTLD_NOW);
+    s->library = blas;
     return find(blas, "cublasCreate_v2", &f->blas_create) &&
            find(blas, "cublasDestroy_v2", &f->blas_destroy) &&
            find(blas, "cublasSetStream_v2", &f->blas_set_stream) &&
@@ -79,14 +66,7 @@ static bool load(bench_vendor *s)
            find(blas, fp32 ? "cublasSscal_v2" : "cublasDscal_v2", &f->scale) &&
            find(blas, fp32 ? "cublasSaxpy_v2" : "cublasDaxpy_v2", &f->axpy) &&
            find(blas, fp32 ? "cublasSdot_v2" : "cublasDdot_v2", &f->dot) &&
-           find(blas, fp32 ? "cublasSdgmm" : "cublasDdgmm", &f->diagonal) &&
-           find(sparse, "cusparseCreate", &f->sparse_create) &&
-           find(sparse, "cusparseDestroy", &f->sparse_destroy) &&
-           find(sparse, "cusparseSetStream", &f->sparse_set_stream) &&
-           find(sparse, "cusparseCreateCsr", &f->create_csr) &&
-           find(sparse, "cusparseCreateDnVec", &f->create_vector) &&
-           find(sparse, "cusparseSpMV_bufferSize", &f->buffer_size) &&
-           find(sparse, "cusparseSpMV", &f->multiply);
+           find(blas, fp32 ? "cublasSdgmm" : "cublasDdgmm", &f->diagonal);
 }
 
 static void set_real(const bench_vendor *s, double value, void *out)
@@ -116,24 +96,20 @@ static ps_status put_offsets(bench_vendor *s, const int64_t *row_start, ps_strea
 static ps_status prepare(bench_vendor *s, const int64_t *row_start, ps_stream *stream)
 {
     const functions *f = &s->f;
-    int type = s->v.precision == PS_SINGLE ? REAL_32 : REAL_64;
-    void *queue = ps_stream_handle(stream);
-    size_t bytes = 0;
+    const bench_vectors *v = &s->v;
     PS_TRY(put_offsets(s, row_start, stream));
     PS_TRY(called(f->blas_create(&s->blas), "cublasCreate"));
-    PS_TRY(called(f->blas_set_stream(s->blas, queue), "cublasSetStream"));
-    PS_TRY(called(f->sparse_create(&s->sparse), "cusparseCreate"));
-    PS_TRY(called(f->sparse_set_stream(s->sparse, queue), "cusparseSetStream"));
-    PS_TRY(called(f->create_csr(&s->matrix, s->v.rows, s->v.rows, s->v.nnz, s->row_start,
-                                (void *)s->v.columns, (void *)s->v.values, INDEX_32, INDEX_32, 0,
-                                type),
-                  "cusparseCreateCsr"));
-    PS_TRY(called(f->create_vector(&s->x, s->v.rows, s->v.x, type), "cusparseCreateDnVec"));
-    PS_TRY(called(f->create_vector(&s->y, s->v.rows, s->v.y, type), "cusparseCreateDnVec"));
-    PS_TRY(called(f->buffer_size(s->sparse, 0, s->one, s->matrix, s->x, s->constants[2], s->y, type,
-                                 0, &bytes),
-                  "cusparseSpMV_bufferSize"));
-    return ps_device_alloc(s->device, (int64_t)bytes + 16, &s->buffer);
+    PS_TRY(called(f->blas_set_stream(s->blas, ps_stream_handle(stream)), "cublasSetStream"));
+    ps_vendor_sparse_matrix matrix = {.precision = v->precision,
+                                      .rows = v->rows,
+                                      .columns = v->rows,
+                                      .nnz = v->nnz,
+                                      .row_start = s->row_start,
+                                      .column = v->columns,
+                                      .values = v->values,
+                                      .x = v->x,
+                                      .y = v->y};
+    return ps_vendor_sparse_open(NULL, stream, &matrix, &s->sparse);
 }
 
 ps_status bench_vendor_open(ps_stream *stream, const bench_vectors *vectors,
@@ -145,10 +121,8 @@ ps_status bench_vendor_open(ps_stream *stream, const bench_vectors *vectors,
     s->v = *vectors;
     set_real(s, 1.0000001, s->constants[0]);
     set_real(s, 1e-7, s->constants[1]);
-    set_real(s, 0, s->constants[2]);
-    set_real(s, 1, s->one);
     *out = s;
-    if (!load(s)) {
+    if (!load(s) || !ps_vendor_sparse_found(NULL)) {
         bench_vendor_close(out);
         return PS_OK;
     }
@@ -163,11 +137,9 @@ void bench_vendor_close(bench_vendor **vendor)
     bench_vendor *s = *vendor;
     if (!s) return;
     if (s->blas) s->f.blas_destroy(s->blas);
-    if (s->sparse) s->f.sparse_destroy(s->sparse);
-    ps_device_free(s->device, s->buffer);
+    ps_vendor_sparse_close(&s->sparse);
     ps_device_free(s->device, s->row_start);
-    for (int i = 0; i < 2; ++i)
-        if (s->libraries[i]) dlclose(s->libraries[i]);
+    if (s->library) dlclose(s->library);
     free(s);
     *vendor = NULL;
 }
@@ -178,7 +150,7 @@ ps_status bench_vendor_run(bench_vendor *s, bench_operation which)
 {
     const functions *f = &s->f;
     const bench_vectors *v = &s->v;
-    int n = (int)v->rows, type = v->precision == PS_SINGLE ? REAL_32 : REAL_64;
+    int n = (int)v->rows;
     PS_TRY(called(
         f->blas_set_pointer_mode(s->blas, which == BENCH_DOT ? DEVICE_POINTERS : HOST_POINTERS),
         "cublasSetPointerMode"));
@@ -193,8 +165,6 @@ ps_status bench_vendor_run(bench_vendor *s, bench_operation which)
     case BENCH_DOT:
         return called(f->dot(s->blas, n, v->x, 1, v->y, 1, v->sum), "cublas dot");
     default:
-        return called(f->multiply(s->sparse, 0, s->one, s->matrix, s->x, s->constants[2], s->y,
-                                  type, 0, s->buffer),
-                      "cusparseSpMV");
+        return ps_vendor_sparse_multiply(s->sparse);
     }
 }

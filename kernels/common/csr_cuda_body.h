@@ -1,7 +1,7 @@
 /*
  * csr_cuda_body: rows of a sparse product on CUDA (csr_device.h), for kernels that do something
- * with each row's sum: out(row, sum), called by one thread a row. The including file includes
- * cuda_pipeline.h.
+ * with each row's sum: out(row, sum), called by one thread a row. The including file has included
+ * csr_device.h.
  */
 
 template <typename real> struct csr_view {
@@ -12,7 +12,7 @@ template <typename real> struct csr_view {
     const real *x;
 };
 
-enum { CSR_THREADS = 256 };
+enum { CSR_THREADS = 256, CSR_PIECE = 2048 };
 
 /* Sum over `width` neighbouring lanes, in lane 0 of them. */
 template <int width, typename real> __device__ real add_lanes(real sum)
@@ -23,13 +23,13 @@ template <int width, typename real> __device__ real add_lanes(real sum)
     return sum;
 }
 
-/* `width` threads a row; `block` has CSR_THREADS / width rows. */
-template <int width, typename real, typename Out>
+/* `width` threads a row; `block` has `threads` / width rows. */
+template <int width, int threads, typename real, typename Out>
 __device__ void csr_by_rows(const csr_view<real> &a, int64_t block, Out &out)
 {
     enum { AHEAD = width < 16 ? 4 : 2 }; /* entries that a thread asks for at once */
     const int lane = threadIdx.x % width;
-    const int64_t row = block * (CSR_THREADS / width) + threadIdx.x / width;
+    const int64_t row = block * (threads / width) + threadIdx.x / width;
     real sum = 0;
     if (row < a.rows) {
         const int64_t end = a.row_start[row + 1];
@@ -50,71 +50,89 @@ __device__ void csr_by_rows(const csr_view<real> &a, int64_t block, Out &out)
     if (lane == 0 && row < a.rows) out(row, sum);
 }
 
-/* Entries that lie in shared memory at once: of rows of 27 entries, all of a block's. */
-template <int width> struct csr_piece {
-    enum { SIZE = 28 * CSR_THREADS / width };
-};
-
-/* Copies entries first .. first + count - 1 of an array there, 16 bytes at a time, past the caches of
- * the multiprocessor, which are left to x. first: a multiple of 4; up to 3 more are copied. */
-template <typename item> __device__ void csr_stage(item *to, const item *from, int count)
-{
-    enum { EACH = 16 / sizeof(item) };
-    for (int i = threadIdx.x * EACH; i < count; i += CSR_THREADS * EACH)
-        __pipeline_memcpy_async(to + i, from + i, 16);
-}
-
-/* As many rows a block, their entries through shared memory: read in the order of memory, then
- * multiplied row by row, so that neighbouring threads ask for neighbouring values of x. */
+/* As many rows a block, their products through shared memory, CSR_PIECE entries at a time. */
 template <int width, typename real, typename Out>
-__device__ void csr_by_stream(const csr_view<real> &a, void *shared, int64_t block, Out &out)
+__device__ void csr_by_stream(const csr_view<real> &a, real *products, int64_t block, Out &out)
 {
-    enum { ROWS = CSR_THREADS / width, PIECE = csr_piece<width>::SIZE };
-    real *values = static_cast<real *>(shared);
-    int32_t *columns = reinterpret_cast<int32_t *>(values + PIECE);
+    enum { ROWS = CSR_THREADS / width, EACH = CSR_PIECE / CSR_THREADS };
     const int64_t first = block * ROWS, row = first + threadIdx.x / width;
     const int64_t last = first + ROWS < a.rows ? first + ROWS : a.rows;
-    const int64_t begin = a.row_start[first] & ~(int64_t)3, end = a.row_start[last];
+    const int64_t begin = a.row_start[first], end = a.row_start[last];
     int64_t mine = row < a.rows ? a.row_start[row] : end;
     const int64_t mine_end = row < a.rows ? a.row_start[row + 1] : end;
     mine += threadIdx.x % width;
     real sum = 0;
-    for (int64_t piece = begin; piece < end; piece += PIECE) {
-        const int64_t piece_end = piece + PIECE < end ? piece + PIECE : end;
-        csr_stage(values, a.values + piece, (int)(piece_end - piece));
-        csr_stage(columns, a.columns + piece, (int)(piece_end - piece));
-        __pipeline_commit();
-        __pipeline_wait_prior(0);
+    for (int64_t piece = begin; piece < end; piece += CSR_PIECE) {
+        const int64_t piece_end = piece + CSR_PIECE < end ? piece + CSR_PIECE : end;
+        real value[EACH];
+        int32_t column[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            const int64_t e = piece + i * CSR_THREADS + threadIdx.x;
+            value[i] = e < piece_end ? __ldcs(a.values + e) : real(0);
+            column[i] = e < piece_end ? __ldcs(a.columns + e) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; ++i)
+            products[i * CSR_THREADS + threadIdx.x] = value[i] * __ldg(a.x + column[i]);
         __syncthreads();
-        const int stop = (int)((mine_end < piece_end ? mine_end : piece_end) - piece);
-        int at = (int)(mine - piece);
-#pragma unroll 4
-        for (; at < stop; at += width) sum += values[at] * __ldg(a.x + columns[at]);
-        mine = piece + at;
+        for (; mine < mine_end && mine < piece_end; mine += width) sum += products[mine - piece];
         __syncthreads();
     }
     sum = add_lanes<width>(sum);
     if (threadIdx.x % width == 0 && row < a.rows) out(row, sum);
 }
 
-template <bool stream, int width, typename real, typename Out>
-__device__ void csr_all(const csr_view<real> &a, void *shared, Out &out)
+/* A shape (csr_device.h) at compile time. */
+template <bool STREAM, int WIDTH, int THREADS> struct csr_form {
+    static constexpr bool stream = STREAM;
+    static constexpr int width = WIDTH, threads = THREADS;
+};
+
+template <typename form, typename real, typename Out>
+__device__ void csr_all(const csr_view<real> &a, real *products, Out &out)
 {
-    if (stream)
-        csr_by_stream<width>(a, shared, blockIdx.x, out);
+    if (form::stream)
+        csr_by_stream<form::width>(a, products, blockIdx.x, out);
     else
-        csr_by_rows<width>(a, blockIdx.x, out);
+        csr_by_rows<form::width, form::threads>(a, blockIdx.x, out);
+}
+
+/* Calls launch(form) with the form of a shape. */
+template <typename Launch> void csr_choose(const ps_csr_shape &s, const Launch &launch)
+{
+    if (s.stream) {
+        switch (s.width) {
+        case 2: launch(csr_form<true, 2, CSR_THREADS>()); break;
+        case 4: launch(csr_form<true, 4, CSR_THREADS>()); break;
+        default: launch(csr_form<true, 8, CSR_THREADS>());
+        }
+        return;
+    }
+    switch (s.width) {
+    case 2: launch(csr_form<false, 2, CSR_THREADS>()); break;
+    case 4: launch(csr_form<false, 4, CSR_THREADS>()); break;
+    case 16: launch(csr_form<false, 16, CSR_THREADS>()); break;
+    case 32: launch(csr_form<false, 32, CSR_THREADS>()); break;
+    default:
+        if (s.threads == 1024)
+            launch(csr_form<false, 8, 1024>());
+        else if (s.threads == 512)
+            launch(csr_form<false, 8, 512>());
+        else
+            launch(csr_form<false, 8, CSR_THREADS>());
+    }
 }
 
 /* Blocks of a launch for all rows. */
-inline unsigned csr_blocks(int64_t rows, int width)
+template <typename form> unsigned csr_blocks(int64_t rows)
 {
-    const int64_t each = CSR_THREADS / width;
+    const int64_t each = form::threads / form::width;
     return (unsigned)((rows + each - 1) / each);
 }
 
 /* Shared memory of a block. */
-template <bool stream, int width, typename real> int csr_shared()
+template <typename form, typename real> int csr_shared()
 {
-    return stream ? csr_piece<width>::SIZE * (int)(sizeof(real) + 4) : 0;
+    return form::stream ? CSR_PIECE * (int)sizeof(real) : 0;
 }

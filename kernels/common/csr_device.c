@@ -4,8 +4,9 @@
 
 enum { ALIGN = 256, ROUNDS = 5, PRODUCTS = 4 };
 
-const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES] = {{false, 2},  {false, 4}, {false, 8}, {false, 16},
-                                                   {false, 32}, {true, 2},  {true, 4},  {true, 8}};
+const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES] = {
+    {false, 2, 256},  {false, 4, 256},  {false, 8, 256}, {false, 8, 512}, {false, 8, 1024},
+    {false, 16, 256}, {false, 32, 256}, {true, 2, 256},  {true, 4, 256},  {true, 8, 256}};
 
 #ifndef PS_WITH_CUDA
 ps_status ps_csr_multiply_cuda(const ps_csr_device *matrix, const void *x, void *y,
@@ -29,7 +30,7 @@ void ps_csr_device_place(ps_precision precision, int64_t rows, int64_t nnz, void
     char *at = memory;
     int64_t mean = rows > 0 ? nnz / rows : 0;
     *out = (ps_csr_device){.precision = precision, .rows = rows, .nnz = nnz};
-    out->shape = (ps_csr_shape){mean < 64, mean < 64 ? 4 : 32};
+    out->shape = (ps_csr_shape){mean < 64, mean < 64 ? 4 : 32, 256};
     out->row_start = (int64_t *)at;
     at += padded(8 * (rows + 1));
     out->columns = (int32_t *)at;

@@ -5,9 +5,9 @@
  *
  *   rows:   w = 2 .. 32 threads a row add entries l, l + w, ... and then one another's sums
  *           (N. Bell, M. Garland, SC 2009)
- *   stream: a block takes the entries of 256 / w consecutive rows to shared memory in the order of
- *           memory, by whole lines, and w threads a row multiply and add them; rows beside one
- *           another, whose columns are mostly beside one another, too, ask for x together
+ *   stream: a block takes the products of some consecutive rows in the order of memory into shared
+ *           memory, w threads a row add them: no thread idles over short rows, and what is read is
+ *           read in whole lines
  *
  * The best kernel and w depend on row lengths, size and card: ps_csr_device_tune measures them all
  * once ("gridification") and keeps the choice in the struct. Sums have a fixed order for a choice.
@@ -25,14 +25,16 @@
 
 typedef struct ps_csr_shape {
     bool stream;
-    int32_t width; /* threads a row: 2, 4, 8, 16, 32 */
+    int32_t width;   /* threads a row: 2, 4, 8, 16, 32; stream: 2, 4, 8 */
+    int32_t threads; /* of a block: 256, with 8 a row also 512 and 1024, whose rows share x in the
+                        cache of a multiprocessor */
 } ps_csr_shape;
 
 typedef struct ps_csr_device {
     ps_precision precision;
     int64_t rows, nnz;
     int64_t *row_start; /* [rows + 1], device memory as are the others */
-    int32_t *columns;   /* [nnz], as values readable up to a multiple of 16 bytes */
+    int32_t *columns;   /* [nnz] */
     void *values;       /* [nnz] */
     ps_csr_shape shape;
 } ps_csr_device;
@@ -56,7 +58,7 @@ ps_status ps_csr_device_tune(ps_csr_device *matrix, const void *x, void *y, ps_s
                              double *seconds);
 
 /* All shapes that are tried. */
-enum { PS_CSR_SHAPES = 8 };
+enum { PS_CSR_SHAPES = 10 };
 extern const ps_csr_shape ps_csr_shapes[PS_CSR_SHAPES];
 
 /* Private (csr_cuda.cu). */

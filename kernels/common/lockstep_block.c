@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/common/lockstep_internal.h"
+#include "runtime/blas_threads.h"
 
 /* Numbers: what the residuals are of the first vectors, start [sides][sides], and h column by
  * column, [capacity][capacity]: A v_j = sum_i h_ij v_i. */
@@ -155,9 +156,11 @@ static ps_status minimise(const ps_lockstep *solver, const places *at, int64_t c
     for (int64_t a = 0; a < count; ++a)
         memcpy(at->right + a * rows, at->start + at->active[a] * at->sides,
                (size_t)(at->sides < rows ? at->sides : rows) * sizeof *at->right);
+    int threads = ps_blas_threads_single(); /* the bits of all depend on them otherwise */
     lapack_int info =
         LAPACKE_zgels(LAPACK_COL_MAJOR, 'N', (lapack_int)rows, (lapack_int)columns,
                       (lapack_int)count, at->matrix, (lapack_int)rows, at->right, (lapack_int)rows);
+    ps_blas_threads_restore(threads);
     return info == 0
                ? PS_OK
                : ps_fail(PS_FAILED, "block GMRES: its small system is singular after %lld vectors",

@@ -57,20 +57,25 @@ static void set_frame(ps_dgtd_border_face *x, const ps_dgtd_body *body, int64_t 
                            x->normal[(c + 2) % 3] * x->tangent[0][(c + 1) % 3];
 }
 
-/* side: 0 absorbing, 1 total, -1 scattered. */
+/* side: 0 absorbing, 1 total, -1 scattered. With upwind flux both jumps of a half step miss the
+ * incident field at the surface of the total field, and that of the own field is of before the half
+ * step (upwind.h); with the same impedance on both sides the factors are those of absorbing faces.
+ */
 static void set_factors(ps_dgtd_border_face *x, const ps_dgtd_material *m, double scale, double dt,
-                        int side)
+                        int side, int upwind)
 {
+    int own = side ? side * upwind : 1;
     double a = m->sigma * dt / (2 * m->eps), impedance = sqrt(m->mu / m->eps);
     double half[2] = {dt * scale / (2 * m->eps * (1 + a)), dt * scale / (2 * m->mu)};
     x->turned[0] = side ? side * half[0] : half[0];
     x->turned[1] = side ? -side * half[1] : -half[1];
-    x->own[0] = side ? 0 : half[0] / impedance;
-    x->own[1] = side ? 0 : half[1] * impedance;
+    x->own[0] = own * half[0] / impedance;
+    x->own[1] = own * half[1] * impedance;
+    x->lag = side && upwind ? dt / 2 : 0;
     x->weight[0] = 1 / impedance;
     x->weight[1] = impedance;
-    x->decay[0] = x->own[0] / 2;
-    x->decay[1] = x->own[1] / 2;
+    x->decay[0] = side ? 0 : x->own[0] / 2;
+    x->decay[1] = side ? 0 : x->own[1] / 2;
 }
 
 /* Entry (row node m of face f, node q of face g) of R_f LIFT_g. */
@@ -80,8 +85,8 @@ static double trace_lift(const ps_dgtd_reference *reference, int f, int m, int g
 }
 
 /* Row and column (k, a, m): absorbing face k, tangent a, node m; with one face only m. */
-static double coupling(const ps_dgtd_border_element *x, const ps_dgtd_reference *reference,
-                       int row, int column, double decay)
+static double coupling(const ps_dgtd_border_element *x, const ps_dgtd_reference *reference, int row,
+                       int column, double decay)
 {
     int nf = reference->face_nodes, single = x->absorbing == 1;
     int k = row / nf / 2, j = column / nf / 2;
@@ -123,8 +128,8 @@ static void set_matrix(const ps_dgtd_border_element *x, const ps_dgtd_system *sy
             matrix[row * n + column] *= x->face[row / nf / 2].decay[field];
 }
 
-static void add_faces(ps_dgtd_border_element *x, const ps_dgtd_body *body, const uint8_t *total,
-                      double dt, int absorbing)
+static void add_faces(ps_dgtd_border_element *x, const ps_dgtd_border *border,
+                      const ps_dgtd_body *body, const uint8_t *total, double dt, int absorbing)
 {
     int64_t e = x->slot;
     const ps_dgtd_material *m = body->material + (body->tags ? body->tags[e] : 0);
@@ -139,7 +144,10 @@ static void add_faces(ps_dgtd_border_element *x, const ps_dgtd_body *body, const
         face->area = areas[f];
         set_frame(face, body, e);
         set_factors(face, m, areas[f] / (2 * fabs(ps_dgtd_determinant(tangents))), dt,
-                    absorbing ? 0 : total[e] ? 1 : -1);
+                    absorbing  ? 0
+                    : total[e] ? 1
+                               : -1,
+                    border->upwind);
         if (absorbing && total && !total[e]) memset(face->own, 0, sizeof face->own);
         if (absorbing && total && !total[e]) memset(face->turned, 0, sizeof face->turned);
     }
@@ -153,8 +161,8 @@ void ps_dgtd_border_fill(ps_dgtd_border *border, const ps_dgtd_system *system,
     for (int64_t e = 0; e < body->elements && at < border->count; ++e) {
         ps_dgtd_border_element *x = border->elements + at;
         *x = (ps_dgtd_border_element){.slot = e, .matrix = matrix};
-        add_faces(x, body, total, dt, 1);
-        add_faces(x, body, total, dt, 0);
+        add_faces(x, border, body, total, dt, 1);
+        add_faces(x, border, body, total, dt, 0);
         if (!x->faces) continue;
         ++at;
         if (!border->averaged || !x->absorbing) continue;
@@ -213,6 +221,17 @@ static void face_point(const ps_dgtd_border_face *face, const ps_dgtd_reference 
     }
 }
 
+/* The incident field, of `which` so much earlier. */
+static void incident_at(const ps_dgtd_incident *incident, const double point[3], double t,
+                        double lag, ps_dgtd_field which, double out[2][3])
+{
+    double early[2][3];
+    ps_dgtd_incident_at(incident, point, t, out[PS_DGTD_E], out[PS_DGTD_H]);
+    if (lag == 0) return;
+    ps_dgtd_incident_at(incident, point, t - lag, early[PS_DGTD_E], early[PS_DGTD_H]);
+    memcpy(out[which], early[which], sizeof early[which]);
+}
+
 /* The incident field as it enters a row, tangential components at the nodes of a face. */
 static void incident_trace(const ps_dgtd_border *border, const ps_dgtd_border_face *face,
                            const ps_dgtd_system *system, ps_dgtd_field which, double t,
@@ -222,7 +241,7 @@ static void incident_trace(const ps_dgtd_border *border, const ps_dgtd_border_fa
     for (int m = 0; m < nf; ++m) {
         double point[3], inc[2][3];
         face_point(face, system->reference, m, point);
-        ps_dgtd_incident_at(border->incident, point, t, inc[PS_DGTD_E], inc[PS_DGTD_H]);
+        incident_at(border->incident, point, t, face->lag, which, inc);
         const double *own = inc[which], *other = inc[!which], *n = face->normal;
         for (int a = 0; a < 2; ++a) {
             double sum = 0;
@@ -321,8 +340,7 @@ void ps_dgtd_border_apply(const ps_dgtd_border *border, const ps_dgtd_system *sy
         const ps_dgtd_border_element *x = border->elements + k;
         for (int i = 0; border->incident && i < x->faces; ++i)
             add_incident(border, x->face + i, system, which, field, x->slot, t);
-        if (x->absorbing)
-            absorb(border, x, system, which, field, former_of(border, system, k));
+        if (x->absorbing) absorb(border, x, system, which, field, former_of(border, system, k));
     }
 }
 

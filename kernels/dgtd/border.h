@@ -30,6 +30,7 @@ typedef struct ps_dgtd_border_face {
     double corner[3][3];             /* vertices, ascending                                   */
     /* The incident field enters row u (E, H) as LIFT(own[u] u_inc + turned[u] n x other_inc) */
     double own[2], turned[2];
+    double lag; /* so much earlier is u_inc; other_inc is of the time of the half step         */
     double decay[2]; /* b_f of the rows; 0 if not absorbing                                   */
     double area, weight[2]; /* A_f; Y and Z of the element                                  */
 } ps_dgtd_border_face;
@@ -43,6 +44,7 @@ typedef struct ps_dgtd_border_element {
 
 typedef struct ps_dgtd_border {
     int averaged;                     /* or "paper"                                          */
+    int upwind;                       /* the flux at the surface of the total field          */
     const ps_dgtd_incident *incident; /* NULL: none                                          */
     int64_t count, matrix_count;      /* by ps_dgtd_border_count                             */
     ps_dgtd_border_element *elements; /* [count], ascending slots                            */

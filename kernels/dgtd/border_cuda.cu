@@ -97,6 +97,12 @@ __device__ void incident_trace(const view &v, const ps_dgtd_border_face *face, i
             point[c] += (double)v.index[m][s] / v.order * face->corner[s][c];
     incident_at(&v.incident, point, t, inc[PS_DGTD_E], inc[PS_DGTD_H]);
     double turned[3];
+    if (face->lag != 0) {
+        double none[3];
+        double *early = inc[which];
+        incident_at(&v.incident, point, t - face->lag, which == PS_DGTD_E ? early : none,
+                    which == PS_DGTD_E ? none : early);
+    }
     cross(face->normal, inc[1 - which], turned);
     for (int a = 0; a < 2; ++a)
         out[a] = face->own[which] * dot(face->tangent[a], inc[which]) +
@@ -147,13 +153,18 @@ __device__ void absorb(const view &v, const place<real> &x, int which, double *i
     add_lifted(v, x, absorbing, out);
 }
 
+/* What the next half step of this field takes as the old traces. */
+template <typename real> __device__ void keep_traces(const view &v, const place<real> &x)
+{
+    for (int item = x.lane; item < x.element->absorbing * 2 * v.face_nodes; item += WARP)
+        x.former[item] = trace(v, x, item);
+}
+
 template <typename real>
 __global__ void keep(const __grid_constant__ view v, const real *field)
 {
     place<real> x;
-    if (!find(v, const_cast<real *>(field), &x)) return;
-    for (int item = x.lane; item < x.element->absorbing * 2 * v.face_nodes; item += WARP)
-        x.former[item] = trace(v, x, item);
+    if (find(v, const_cast<real *>(field), &x)) keep_traces(v, x);
 }
 
 template <typename real>
@@ -165,15 +176,17 @@ __global__ void apply(const __grid_constant__ view v, real *field, int which)
     double *in = shared[0][threadIdx.x / WARP], *out = shared[1][threadIdx.x / WARP];
     if (v.has_incident) add_incident(v, x, which, v.parts.t[blockIdx.y], in, out);
     if (x.element->absorbing) absorb(v, x, which, in, out);
+    keep_traces(v, x);
 }
 
-view view_of(const ps_dgtd_device *d, const ps_dgtd_device_border *border,
+view view_of(const ps_dgtd_device *d, const ps_dgtd_device_border *border, ps_dgtd_field field,
              const ps_dgtd_border_parts *parts)
 {
-    const int p = d->order;
-    view v = {p, (p + 1) * (p + 2) * (p + 3) / 6, (p + 1) * (p + 2) / 2, border->averaged,
+    const int p = d->order, nf = (p + 1) * (p + 2) / 2;
+    view v = {p, (p + 1) * (p + 2) * (p + 3) / 6, nf, border->averaged,
               border->has_incident, {}, {}, d->lift, d->face_from_nodes, border->matrices,
-              border->elements, border->former, *parts, border->incident};
+              border->elements, border->former + field * border->count * 8 * nf, *parts,
+              border->incident};
     int m = 0;
     ps_dgtd_list_face_nodes(p, &v.faces);
     for (int k = 0; k <= p; ++k)
@@ -197,12 +210,12 @@ dim3 blocks_of(const ps_dgtd_border_parts *parts)
 
 extern "C" ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
                                               const ps_dgtd_device_border *border,
-                                              const void *field,
+                                              ps_dgtd_field which, const void *field,
                                               const ps_dgtd_border_parts *parts, ps_stream *stream)
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    const view v = view_of(device, border, parts);
+    const view v = view_of(device, border, which, parts);
     const dim3 blocks = blocks_of(parts);
     if (device->precision == PS_SINGLE)
         keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const float *>(field));
@@ -220,7 +233,7 @@ extern "C" ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
 {
     PS_TRY(ps_stream_enter(stream));
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
-    const view v = view_of(device, border, parts);
+    const view v = view_of(device, border, which, parts);
     const dim3 blocks = blocks_of(parts);
     if (device->precision == PS_SINGLE)
         apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<float *>(field), (int)which);

@@ -3,10 +3,10 @@
  * (runtime/device_share.h), without the host.
  *
  * Devices make half steps in step. Each counts its pushes: a push writes the traces of a field
- * where the others keep them, and then its count into their `arrived`; a half step that reads the
- * halo awaits counts as high as its own. What is written over was read before: a device pushes E
- * only after the others' last H has come, and they push H after they read the E before. That holds
- * if only the half steps between `await` and `push` read the halo, and both are on one stream.
+ * where the others keep them, then its count into their `arrived`, and ends when theirs are as
+ * high: what follows on the stream finds the halo. What is written over was read before: a device
+ * pushes E only after the others' last H has come, and they push H after they read the E before.
+ * That holds if only half steps on the stream of the pushes read the halo.
  *
  * A wait ends after PS_DGTD_AWAIT_SECONDS, and with it all later ones; `late` tells.
  */
@@ -35,9 +35,7 @@ typedef struct ps_dgtd_device_halo {
     unsigned long long pushed;   /* so far                                       */
 } ps_dgtd_device_halo;
 
-/* What follows on the stream finds the halo as of the peers' pushes, as many as own ones. */
-ps_status ps_dgtd_device_await(const ps_dgtd_device_halo *halo, ps_stream *stream);
-/* The traces of a field to all peers. */
+/* The traces of a field to all peers, and theirs. */
 ps_status ps_dgtd_device_push(const ps_dgtd_device *device, ps_dgtd_device_halo *halo,
                               ps_dgtd_field field, const void *values, ps_stream *stream);
 

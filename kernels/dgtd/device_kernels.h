@@ -2,6 +2,7 @@
 #ifndef PS_KERNELS_DGTD_DEVICE_KERNELS_H
 #define PS_KERNELS_DGTD_DEVICE_KERNELS_H
 
+#include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/device_march.h"
 
 /* A half step of some parts. */
@@ -21,6 +22,8 @@ typedef struct ps_dgtd_border_parts {
     double t[PS_DGTD_DEVICE_PARTS];
 } ps_dgtd_border_parts;
 
+ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device, const ps_dgtd_device_halo *halo,
+                            ps_dgtd_field field, const void *values, ps_stream *stream);
 ps_status ps_dgtd_upwind_cuda(const ps_dgtd_device_sweep *sweep,
                               const ps_dgtd_device_upwind *upwind, ps_stream *stream);
 
@@ -56,8 +59,9 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
                                ps_stream *stream);
 
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
-                                   const ps_dgtd_device_border *border, const void *field,
-                                   const ps_dgtd_border_parts *parts, ps_stream *stream);
+                                   const ps_dgtd_device_border *border, ps_dgtd_field which,
+                                   const void *field, const ps_dgtd_border_parts *parts,
+                                   ps_stream *stream);
 ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
                                     const ps_dgtd_device_border *border, ps_dgtd_field which,
                                     void *field, const ps_dgtd_border_parts *parts,

@@ -31,7 +31,7 @@ static int64_t place_border(ps_dgtd_device_border *x, int order, char *memory)
 {
     int64_t elements = padded(x->count * (int64_t)sizeof *x->elements);
     int64_t matrices = padded(x->matrix_count * (int64_t)sizeof *x->matrices);
-    int64_t traces = 8 * (order + 1) * (order + 2) / 2;
+    int64_t traces = 2 * 8 * (order + 1) * (order + 2) / 2; /* of both fields */
     if (memory) {
         x->elements = (ps_dgtd_border_element *)memory;
         x->matrices = (double *)(memory + elements);
@@ -124,12 +124,14 @@ static double time_of(const ps_dgtd_device_march *x, ps_dgtd_field field, int64_
     return ((double)n + (field == PS_DGTD_E ? 0.5 : 1)) * x->dt;
 }
 
-/* The elements of the border in the parts; 0: none. */
+/* The elements of the border in the parts, or in those of the first step; 0: none. */
 static int find_border(const ps_dgtd_device_march *x, ps_dgtd_field field,
-                       const ps_dgtd_device_part *parts, int count, ps_dgtd_border_parts *out)
+                       const ps_dgtd_device_part *parts, int count, int of_start,
+                       ps_dgtd_border_parts *out)
 {
     out->count = 0;
     for (int k = 0; k < count && x->border; ++k) {
+        if (of_start && parts[k].n != x->start) continue;
         int64_t first = first_at(x, parts[k].begin), last = first_at(x, parts[k].end);
         if (first == last) continue;
         out->begin[out->count] = first;
@@ -162,15 +164,15 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
     void *target = field == PS_DGTD_E ? x->electric : x->magnetic;
     const void *source = field == PS_DGTD_E ? x->magnetic : x->electric;
     ps_dgtd_border_parts border;
-    int has_border = find_border(x, field, parts, count, &border);
-    if (has_border) PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, target, &border, stream));
+    if (find_border(x, field, parts, count, 1, &border))
+        PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, field, target, &border, stream));
     PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, parts, count, stream));
     if (x->upwind)
         PS_TRY(ps_dgtd_device_upwind_apply(x->upwind, x->device, field, target, source, parts,
                                            count, stream));
     for (int k = 0; k < count && field == PS_DGTD_E; ++k)
         PS_TRY(add_currents(x, parts + k, stream));
-    if (has_border)
+    if (find_border(x, field, parts, count, 0, &border))
         PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, &border, stream));
     return PS_OK;
 }

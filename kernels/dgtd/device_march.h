@@ -16,7 +16,7 @@ typedef struct ps_dgtd_device_border {
     const ps_dgtd_border_element *host; /* of the host: whose slots tell ranges           */
     ps_dgtd_border_element *elements;   /* the rest on the device                         */
     double *matrices;                   /* [matrix_count]                                 */
-    double *former;                     /* [count][4][2][face nodes]                      */
+    double *former;                     /* [2 fields][count][4][2][face nodes]: old traces */
 } ps_dgtd_device_border;
 
 /* Fills the elements and matrices of a border of the host (counted, with its memory) for a device:
@@ -58,7 +58,9 @@ typedef struct ps_dgtd_device_march {
     int64_t current_count;
     const ps_dgtd_device_upwind *upwind; /* NULL: centred flux */
     double dt;                           /* m              */
-    void *electric, *magnetic;           /* E^n, H^{n+1/2} */
+    int64_t start; /* step whose half steps are the first: the traces of old fields are taken anew
+                      then, afterwards each half step leaves them for the next of its field */
+    void *electric, *magnetic; /* E^n, H^{n+1/2} */
 } ps_dgtd_device_march;
 
 /* As ps_dgtd_march_half for up to PS_DGTD_DEVICE_PARTS parts that are not linked to one another,

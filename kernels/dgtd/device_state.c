@@ -58,8 +58,9 @@ ps_status ps_dgtd_current_cuda(const ps_dgtd_device *device, const ps_dgtd_devic
     return none();
 }
 ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
-                                   const ps_dgtd_device_border *border, const void *field,
-                                   const ps_dgtd_border_parts *parts, ps_stream *stream)
+                                   const ps_dgtd_device_border *border, ps_dgtd_field which,
+                                   const void *field, const ps_dgtd_border_parts *parts,
+                                   ps_stream *stream)
 {
     return none();
 }

@@ -23,16 +23,17 @@ static int64_t own_bytes(const ps_dgtd_device *d) { return d->materials * real_b
 static int64_t other_bytes(const ps_dgtd_device *d) { return d->groups * 4 * PS_DGTD_ALIGN; }
 
 void ps_dgtd_device_upwind_shape(ps_dgtd_device_upwind *out, const ps_dgtd_device *device,
-                                 int64_t halo_slots)
+                                 int64_t halo_slots, int windowed)
 {
     int64_t lanes = ps_dgtd_lanes(device->precision);
-    *out = (ps_dgtd_device_upwind){.groups = device->groups + (halo_slots + lanes - 1) / lanes};
+    out->groups = device->groups + (halo_slots + lanes - 1) / lanes;
+    out->windowed = windowed;
 }
 
 int64_t ps_dgtd_device_upwind_bytes(const ps_dgtd_device_upwind *x, const ps_dgtd_device *device)
 {
-    return 2 * x->groups * group_bytes(device) + other_bytes(device) + own_bytes(device) +
-           3 * ALIGN;
+    return (x->windowed ? 0 : 2 * x->groups * group_bytes(device)) + other_bytes(device) +
+           own_bytes(device) + 3 * ALIGN;
 }
 
 static void *piece(char **at, int64_t bytes)
@@ -46,7 +47,7 @@ void ps_dgtd_device_upwind_place(ps_dgtd_device_upwind *x, const ps_dgtd_device 
                                  void *memory)
 {
     char *at = memory;
-    for (int field = 0; field < 2; ++field)
+    for (int field = 0; field < 2 && !x->windowed; ++field)
         x->former[field] = piece(&at, x->groups * group_bytes(device));
     x->other = piece(&at, other_bytes(device));
     x->own = piece(&at, own_bytes(device));

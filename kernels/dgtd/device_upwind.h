@@ -10,15 +10,16 @@
 #include "kernels/dgtd/upwind.h"
 
 typedef struct ps_dgtd_device_upwind {
-    int64_t groups;  /* of a field with its halo */
-    void *former[2]; /* E, H                     */
+    int64_t groups;  /* of a field with its halo                 */
+    int windowed;    /* `former` is the caller's, who sets it    */
+    void *former[2]; /* E, H                                     */
     void *own, *other;
 } ps_dgtd_device_upwind;
 
 /* Sizes of a device's fields with so many halo slots; bytes; the pointers into memory of so many.
  */
 void ps_dgtd_device_upwind_shape(ps_dgtd_device_upwind *out, const ps_dgtd_device *device,
-                                 int64_t halo_slots);
+                                 int64_t halo_slots, int windowed);
 int64_t ps_dgtd_device_upwind_bytes(const ps_dgtd_device_upwind *upwind,
                                     const ps_dgtd_device *device);
 void ps_dgtd_device_upwind_place(ps_dgtd_device_upwind *upwind, const ps_dgtd_device *device,

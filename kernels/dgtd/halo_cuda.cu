@@ -3,7 +3,6 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/device_kernels.h"
 }
 
@@ -28,8 +27,26 @@ __device__ __forceinline__ int64_t place(const push_view &v, int32_t face, int c
     return (slot / L * 3 * v.nodes + c * v.nodes + v.faces.node[face & 3][m]) * L + slot % L;
 }
 
-/* The counts, by the block that is the last to be done with its values. */
-__device__ void tell(const push_view &v)
+__device__ unsigned long long now()
+{
+    unsigned long long ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+/* Waits for the count of a peer. */
+__device__ void await(const ps_dgtd_device_halo &halo, int peer)
+{
+    const volatile unsigned long long *count = halo.arrived + halo.waits[peer];
+    volatile unsigned *late = halo.late;
+    const unsigned long long start = now(), most = PS_DGTD_AWAIT_SECONDS * 1000000000ull;
+    while (*count <= halo.pushed && !*late)
+        if (now() - start > most) atomicAdd(halo.late, 1u);
+    __threadfence_system();
+}
+
+/* The counts, by the block that is the last to be done with its values: a thread a peer. */
+__device__ void trade_counts(const push_view &v)
 {
     __shared__ bool last;
     __threadfence_system();
@@ -38,11 +55,11 @@ __device__ void tell(const push_view &v)
     __syncthreads();
     if (!last) return;
     __threadfence_system();
-    if (threadIdx.x < v.halo.peers) {
-        volatile unsigned long long *mine = v.halo.peer[threadIdx.x].mine;
-        *mine = v.halo.pushed + 1;
-    }
     if (threadIdx.x == 0) *v.halo.done = 0;
+    if (threadIdx.x >= v.halo.peers) return;
+    volatile unsigned long long *mine = v.halo.peer[threadIdx.x].mine;
+    *mine = v.halo.pushed + 1;
+    await(v.halo, threadIdx.x);
 }
 
 /* A thread a value: node and component, then face, so that faces of neighbouring slots, which
@@ -60,46 +77,18 @@ __global__ void push(const __grid_constant__ push_view v, const real *__restrict
         real *to = static_cast<real *>(v.halo.peer[k].fields[v.field]);
         to[place<real>(v, v.halo.place[i], c, m)] = values[place<real>(v, v.halo.send[i], c, m)];
     }
-    tell(v);
-}
-
-__device__ unsigned long long now()
-{
-    unsigned long long ns;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-    return ns;
-}
-
-/* A thread a peer. */
-__global__ void await(const __grid_constant__ ps_dgtd_device_halo halo)
-{
-    const volatile unsigned long long *count = halo.arrived + halo.waits[threadIdx.x];
-    volatile unsigned *late = halo.late;
-    const unsigned long long start = now(), most = PS_DGTD_AWAIT_SECONDS * 1000000000ull;
-    while (*count < halo.pushed && !*late)
-        if (now() - start > most) atomicAdd(halo.late, 1u);
-    __threadfence_system();
+    trade_counts(v);
 }
 
 } // namespace
 
-extern "C" ps_status ps_dgtd_device_await(const ps_dgtd_device_halo *halo, ps_stream *stream)
-{
-    PS_TRY(ps_stream_enter(stream));
-    if (halo->peers == 0) return PS_OK;
-    await<<<1, halo->peers, 0, static_cast<cudaStream_t>(ps_stream_handle(stream))>>>(*halo);
-    PS_CUDA(cudaGetLastError());
-    return PS_OK;
-}
-
-extern "C" ps_status ps_dgtd_device_push(const ps_dgtd_device *device, ps_dgtd_device_halo *halo,
-                                         ps_dgtd_field field, const void *values,
-                                         ps_stream *stream)
+extern "C" ps_status ps_dgtd_push_cuda(const ps_dgtd_device *device,
+                                       const ps_dgtd_device_halo *halo, ps_dgtd_field field,
+                                       const void *values, ps_stream *stream)
 {
     const int p = device->order;
     push_view v = {*halo, {}, (p + 1) * (p + 2) * (p + 3) / 6, (p + 1) * (p + 2) / 2, (int)field};
     PS_TRY(ps_stream_enter(stream));
-    if (halo->peers == 0) return PS_OK;
     ps_dgtd_list_face_nodes(p, &v.faces);
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     const int64_t items = halo->faces * 3 * v.face_nodes;
@@ -109,6 +98,5 @@ extern "C" ps_status ps_dgtd_device_push(const ps_dgtd_device *device, ps_dgtd_d
     else
         push<<<blocks, THREADS, 0, queue>>>(v, static_cast<const double *>(values));
     PS_CUDA(cudaGetLastError());
-    ++halo->pushed;
     return PS_OK;
 }

@@ -16,7 +16,8 @@
  * (ps_dgtd_upwind_start), after a restart too.
  *
  * Boundary: ghosts as in half_step.h, Z_k = Z_i. Absorbing faces are upwind already and get
- * nothing. At total/scattered surfaces the incident field would be missing in [E]: not supported.
+ * nothing. At total/scattered surfaces [E] misses the incident field, which border.h adds: Z_k =
+ * Z_i there.
  *
  * Time step: at most PS_DGTD_UPWIND_LIMIT of the limit of the centred flux (measured: .438 to .453
  * for P1..P4, with and without absorbing faces, mixed materials, shaken meshes).

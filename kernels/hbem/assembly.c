@@ -6,13 +6,11 @@
 
 #include "kernels/hbem/entries_internal.h"
 #include "kernels/hbem/skeleton.h"
+#include "runtime/blas_threads.h"
 #include "runtime/first_failure.h"
 
 /* Pivots that are rounding errors, relative to the largest entry (numerics guide 2). */
 static const double zero_of[PS_PRECISION_COUNT] = {[PS_SINGLE] = 4e-7, [PS_DOUBLE] = 1e-13};
-
-/* Threads own leaves; the LAPACK of a leaf must not start threads of its own. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
 
 static ps_hbem_range rows_of(const ps_hmatrix_leaf *leaf)
 {
@@ -33,21 +31,28 @@ static int64_t rank_limit(const ps_hbem_assembly *assembly, int64_t m, int64_t n
     return limit < assembly->max_rank ? limit : assembly->max_rank;
 }
 
-static int64_t leaf_bytes(const ps_hbem_assembly *assembly, const ps_hmatrix_leaf *leaf)
+int64_t ps_hbem_leaf_bytes(const ps_hbem_assembly *assembly, int64_t leaf, int64_t crosses)
 {
+    const ps_hmatrix_leaf *at = &assembly->leaves[leaf];
     int parts = ps_hbem_parts(assembly->op);
-    int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
-    int64_t entries = ps_hbem_entries_bytes(assembly->op, rows_of(leaf), columns_of(leaf));
-    int64_t dense = 8 * parts * (m * n + m) + 128, limit = rank_limit(assembly, m, n);
-    if (!leaf->far) return entries + dense;
+    int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+    int64_t entries = ps_hbem_entries_bytes(assembly->op, rows_of(at), columns_of(at));
+    int64_t dense = 8 * parts * (m * n + m) + 128, most = rank_limit(assembly, m, n);
+    int64_t limit = crosses < most ? crosses : most;
+    if (!at->far) return entries + dense;
     int64_t packed = 8 * parts * limit * (m + n) + 64;
-    int64_t aca = ps_aca_bytes(m, n, parts, limit) + m + 64;
-    int64_t points =
-        assembly->skeleton ? ps_skeleton_bytes(assembly->op, rows_of(leaf), columns_of(leaf)) : 0;
+    int64_t aca = ps_aca_bytes(m, n, parts, limit) + m + 64, points = 0;
+    if (assembly->skeleton)
+        points = ps_skeleton_bytes(assembly->op, rows_of(at), columns_of(at), crosses);
     int64_t bytes =
         (aca > points ? aca : points) + packed + ps_recompress_bytes(m, n, parts, limit);
     if (limit == dense_rank(m, n) && dense > bytes) bytes = dense;
     return entries + bytes;
+}
+
+double ps_hbem_expected_rank(double tolerance, double wavenumber, double extent)
+{
+    return 1 - log10(tolerance) + wavenumber * extent / 4;
 }
 
 int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, double wavenumber,
@@ -55,7 +60,7 @@ int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, 
 {
     int64_t m = leaf->row_end - leaf->row_begin, n = leaf->column_end - leaf->column_begin;
     int64_t parts = wavenumber != 0 ? 2 : 1;
-    double rank = 1 - log10(tolerance) + wavenumber * extent / 4;
+    double rank = ps_hbem_expected_rank(tolerance, wavenumber, extent);
     double factors = ceil(rank) * (double)(m + n), dense = (double)(m * n);
     return parts * (int64_t)(leaf->far && factors < dense ? factors : dense);
 }
@@ -63,8 +68,9 @@ int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, 
 int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly)
 {
     int64_t most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
     for (int64_t leaf = 0; leaf < assembly->leaf_count; ++leaf) {
-        int64_t bytes = leaf_bytes(assembly, &assembly->leaves[leaf]);
+        int64_t bytes = ps_hbem_leaf_bytes(assembly, leaf, INT64_MAX);
         most = bytes > most ? bytes : most;
     }
     return most + 4096;
@@ -78,6 +84,36 @@ static void far_row(const void *context, int64_t i, double *values)
 static void far_column(const void *context, int64_t j, double *values)
 {
     ps_hbem_far_column(context, j, values);
+}
+
+/* Rows and columns of a block from elsewhere, up to the first failure. */
+typedef struct far_source {
+    const ps_hbem_far *far;
+    const ps_hbem_row_source *rows;
+    ps_status *status;
+} far_source;
+
+static void get_line(const far_source *from, bool column, int64_t index, int64_t length,
+                     double *values)
+{
+    if (*from->status == PS_OK)
+        *from->status = from->rows->get(from->rows->context, from->far, column, index, values);
+    if (*from->status != PS_OK)
+        memset(values, 0, (size_t)(length * ps_hbem_parts(from->far->op)) * sizeof *values);
+}
+
+static void source_row(const void *context, int64_t i, double *values)
+{
+    const far_source *from = context;
+    const ps_hbem_range *columns = &from->far->column.range;
+    get_line(from, false, i, columns->end - columns->begin, values);
+}
+
+static void source_column(const void *context, int64_t j, double *values)
+{
+    const far_source *from = context;
+    const ps_hbem_range *rows = &from->far->row.range;
+    get_line(from, true, j, rows->end - rows->begin, values);
 }
 
 static uint8_t group_of(const ps_hbem_space *space, int64_t dof)
@@ -145,7 +181,15 @@ static ps_status approximate(const ps_hbem_assembly *assembly, const ps_hbem_far
     for (int64_t i = 0; i < aca->rows; ++i)
         group[i] = group_of(assembly->op->test, far->row.range.begin + i);
     aca->group = group;
-    return ps_aca(aca, options, workspace, result);
+    if (!assembly->rows) return ps_aca(aca, options, workspace, result);
+    ps_status status = PS_OK;
+    far_source from = {far, assembly->rows, &status};
+    ps_aca_block own = *aca;
+    own.context = &from;
+    own.row = source_row;
+    own.column = source_column;
+    PS_TRY(ps_aca(&own, options, workspace, result));
+    return status;
 }
 
 static ps_status far_leaf(const ps_hbem_assembly *assembly, const ps_hmatrix_leaf *leaf,
@@ -204,7 +248,7 @@ ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
 {
     ps_failure failure = {0};
     PS_TRY(ps_hbem_operator_check(assembly->op));
-    if (openblas_set_num_threads) openblas_set_num_threads(1);
+    (void)ps_blas_threads_single(); /* threads own leaves */
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int64_t leaf = 0; leaf < assembly->leaf_count; ++leaf) {
         if (ps_has_failed(&failure)) continue;

@@ -16,6 +16,14 @@
 #include "kernels/hbem/aca.h"
 #include "kernels/hbem/entries.h"
 
+/* Whoever computes rows and columns of far blocks in the place of ps_hbem_far_row and
+ * ps_hbem_far_column; called by several threads, each from its number within ps_hbem_assemble. */
+typedef struct ps_hbem_row_source {
+    ps_status (*get)(void *context, const ps_hbem_far *far, bool column, int64_t index,
+                     double *values);
+    void *context;
+} ps_hbem_row_source;
+
 typedef struct ps_hbem_assembly {
     const ps_hbem_operator *op;
     const ps_hmatrix_leaf *leaves; /* [leaf_count], borrowed */
@@ -25,13 +33,21 @@ typedef struct ps_hbem_assembly {
     int64_t max_rank;  /* more is an error: PS_EXHAUSTED                                */
     bool recompress;
     bool skeleton; /* crosses through points (skeleton.h), of entries where those do not converge */
+    const ps_hbem_row_source *rows; /* NULL: entries.h; for crosses of entries            */
 } ps_hbem_assembly;
 
-/* Numbers that a leaf is expected to take, for plans: exact where it is near; else by a rank that
- * grows with -log10 of the tolerance and with the wavelengths across the smaller cluster. The same
- * on every machine. extent: that of the smaller cluster's box, m. */
+/* The rank that a leaf is expected to have, for plans: it grows with -log10 of the tolerance and
+ * with the wavelengths across the smaller cluster. extent: that of the smaller cluster's box, m. */
+double ps_hbem_expected_rank(double tolerance, double wavenumber, double extent);
+
+/* Numbers that a leaf is expected to take, for plans: exact where it is near; else by the expected
+ * rank. The same on every machine. */
 int64_t ps_hbem_expected_numbers(const ps_hmatrix_leaf *leaf, double tolerance, double wavenumber,
                                  double extent);
+
+/* Bytes of workspace that suffice for a leaf that converges within so many crosses. What lies
+ * beyond the crosses that are taken is not written to. */
+int64_t ps_hbem_leaf_bytes(const ps_hbem_assembly *assembly, int64_t leaf, int64_t crosses);
 
 /* Bytes of workspace of one thread that suffice for every leaf. */
 int64_t ps_hbem_assembly_bytes(const ps_hbem_assembly *assembly);

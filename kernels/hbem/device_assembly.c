@@ -107,17 +107,14 @@ static void sort_leaves(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leav
 {
     enum { BINS = 512 };
     int64_t start[BINS + 2] = {0};
-    for (int fill = 0; fill < 2; ++fill) {
-        for (int64_t l = 0; l < batch->count; ++l) {
-            int bin = leaves[l].far ? BINS - (int)(8 * log2((double)larger_side(&leaves[l]))) : 0;
-            if (fill)
-                batch->leaf[start[bin]++] = (int32_t)l;
-            else
-                ++start[bin + 1];
-        }
-        for (int b = 0; !fill && b <= BINS; ++b) start[b + 1] += start[b];
-        if (!fill) batch->near_count = start[1];
-    }
+    int32_t *bin = batch->list; /* overwritten afterwards */
+#pragma omp parallel for
+    for (int64_t l = 0; l < batch->count; ++l)
+        bin[l] = leaves[l].far ? BINS - (int)(8 * log2((double)larger_side(&leaves[l]))) : 0;
+    for (int64_t l = 0; l < batch->count; ++l) ++start[bin[l] + 1];
+    for (int b = 0; b <= BINS; ++b) start[b + 1] += start[b];
+    batch->near_count = start[1];
+    for (int64_t l = 0; l < batch->count; ++l) batch->leaf[start[bin[l]]++] = (int32_t)l;
 }
 
 /* A bound of the slots of a side: most clusters have an eighth of the largest one's functions. */
@@ -149,6 +146,15 @@ int64_t ps_hbem_device_leaf_numbers(const ps_hbem_device_operator *op, const ps_
     return ((!leaf->far || dense < factors ? dense : factors) * parts + 3) / 4 * 4;
 }
 
+/* Where leaf e of the batch is; batch->leaf is there. */
+static void place_leaf(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves, int64_t e)
+{
+    const ps_hmatrix_leaf *leaf = &leaves[batch->leaf[e]];
+    batch->at[e] = (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
+                                         (int32_t)leaf->column_begin, (int32_t)leaf->column_end};
+    batch->list[e] = (int32_t)e;
+}
+
 void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_leaf *leaves,
                                const ps_hbem_device_operator *op, int max_rank)
 {
@@ -156,15 +162,13 @@ void ps_hbem_device_batch_fill(ps_hbem_device_batch *batch, const ps_hmatrix_lea
     sort_leaves(batch, leaves);
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size)
         batch->list_count[size] = batch->most[size] = batch->most_slots[size] = 0;
+#pragma omp parallel for
+    for (int64_t e = 0; e < batch->count; ++e) place_leaf(batch, leaves, e);
     for (int64_t e = 0; e < batch->count; ++e) {
         const ps_hmatrix_leaf *leaf = &leaves[batch->leaf[e]];
         bool far = e >= batch->near_count;
-        batch->at[e] =
-            (ps_hbem_device_leaf){(int32_t)leaf->row_begin, (int32_t)leaf->row_end,
-                                  (int32_t)leaf->column_begin, (int32_t)leaf->column_end};
         batch->blocks[e] =
             (ps_hbem_device_block){far ? 0 : offset, far ? PS_HBEM_UNSET : PS_RANK_DENSE, 0};
-        batch->list[e] = (int32_t)e;
         if (e == batch->near_count) batch->near_numbers = offset;
         offset += ps_hbem_device_leaf_numbers(op, leaf, max_rank);
         if (far) add_far(batch, leaf, op);
@@ -241,7 +245,7 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
 /* ---- far leaves ---- */
 
 static ps_hbem_far_launch launch_of(const ps_hbem_device_operator *op,
-                                    const ps_hbem_device_far *far, int size, bool skeleton)
+                                    const ps_hbem_device_far *far, int size)
 {
     int64_t most = far->most[size], dense = most / 4 + 1; /* where rows equal columns */
     ps_hbem_far_launch launch = {.op = *op,
@@ -250,6 +254,7 @@ static ps_hbem_far_launch launch_of(const ps_hbem_device_operator *op,
                                  .blocks = far->blocks,
                                  .list = far->list,
                                  .count = far->list_count[size],
+                                 .next = &far->report->next[size],
                                  .arena = far->arena,
                                  .report = far->report,
                                  .workspace = far->workspace,
@@ -258,24 +263,34 @@ static ps_hbem_far_launch launch_of(const ps_hbem_device_operator *op,
                                  .most_slots = far->most_slots[size],
                                  .limit = dense < far->options.max_rank ? (int32_t)dense
                                                                         : far->options.max_rank,
-                                 .size = size,
-                                 .skeleton = skeleton};
+                                 .size = size};
+    launch.stride = ps_hbem_far_stride(&launch);
     return launch;
-}
-
-static int64_t stride_of(const ps_hbem_far_launch *launch)
-{
-    return launch->op.precision == PS_SINGLE ? ps_hbem_far_single_stride(launch)
-                                             : ps_hbem_far_double_stride(launch);
 }
 
 int64_t ps_hbem_device_far_bytes(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
                                  int size)
 {
-    ps_hbem_far_launch entries = launch_of(op, far, size, false);
-    ps_hbem_far_launch points = launch_of(op, far, size, true);
-    int64_t a = stride_of(&entries), b = stride_of(&points);
-    return a > b ? a : b;
+    return launch_of(op, far, size).stride;
+}
+
+/* Workspace that a size makes use of: of as many teams as a device has room for. */
+static int64_t useful_bytes(const ps_hbem_far_launch *launch, int64_t processors)
+{
+    static const double teams[PS_HBEM_FAR_SIZES] = {1. / 8, .5, 2, 12}; /* a processor */
+    int64_t most = (int64_t)(teams[launch->size] * (double)processors) + 1;
+    return launch->stride * (launch->count < most ? launch->count : most);
+}
+
+int64_t ps_hbem_device_far_useful(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
+                                  int64_t processors)
+{
+    int64_t sum = 0;
+    for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
+        ps_hbem_far_launch launch = launch_of(op, far, size);
+        if (launch.count > 0) sum += useful_bytes(&launch, processors);
+    }
+    return sum;
 }
 
 static ps_status check_far(const ps_hbem_device_far *far)
@@ -289,40 +304,29 @@ static ps_status check_far(const ps_hbem_device_far *far)
     return PS_OK;
 }
 
-/* One size: skeletons, then what they gave up by entries; or all by entries. */
-static ps_status run_size(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
-                          int size, int64_t first, ps_stream *stream)
-{
-    ps_status (*run)(const ps_hbem_far_launch *, ps_stream *) =
-        op->precision == PS_SINGLE ? ps_hbem_far_single_cuda : ps_hbem_far_double_cuda;
-    ps_hbem_far_launch entries = launch_of(op, far, size, false);
-    entries.next = &far->report->next[size];
-    entries.list += first;
-    if (far->options.skeleton) {
-        ps_hbem_far_launch points = launch_of(op, far, size, true);
-        points.list += first;
-        points.next = &far->report->next[PS_HBEM_FAR_SIZES + size];
-        points.fallback = far->fallback + first;
-        points.fallbacks = &far->report->fallbacks[size];
-        PS_TRY(run(&points, stream));
-        entries.list = points.fallback;
-        entries.late_count = points.fallbacks;
-    }
-    return run(&entries, stream);
-}
-
 ps_status ps_hbem_device_far_run(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
                                  ps_stream *stream)
 {
+    ps_hbem_far_launch launches[PS_HBEM_FAR_SIZES];
+    int64_t processors = ps_device_describe(ps_stream_device(stream)).multiprocessors;
+    int64_t first = 0, used = 0;
+    int count = 0;
     PS_TRY(check_far(far));
-    PS_TRY(ps_fill_zero(stream, far->report->next,
-                        sizeof far->report->next + sizeof far->report->fallbacks));
-    int64_t first = 0;
+    PS_TRY(ps_fill_zero(stream, far->report->next, sizeof far->report->next));
+    bool aside = ps_hbem_device_far_useful(op, far, processors) <= far->workspace_bytes;
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
-        if (far->list_count[size] > 0) PS_TRY(run_size(op, far, size, first, stream));
-        first += far->list_count[size];
+        ps_hbem_far_launch launch = launch_of(op, far, size);
+        launch.list += first;
+        first += launch.count;
+        if (launch.count == 0) continue;
+        if (aside) {
+            launch.workspace += used;
+            launch.bytes = useful_bytes(&launch, processors);
+            used += launch.bytes;
+        }
+        launches[count++] = launch;
     }
-    return PS_OK;
+    return ps_hbem_far_launch_cuda(launches, count, aside, stream);
 }
 
 #else
@@ -353,6 +357,12 @@ ps_status ps_hbem_device_near_close(const ps_hbem_device_operator *op,
 
 int64_t ps_hbem_device_far_bytes(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
                                  int size)
+{
+    return 0;
+}
+
+int64_t ps_hbem_device_far_useful(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
+                                  int64_t processors)
 {
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
  * device_assembly: the leaves of an H-matrix on a CUDA device (specs/hbem_device.md).
  *
- * Far leaves: a block of threads has a leaf for itself, from the first row to the recompressed
- * factors. Near leaves: a block of threads a leaf for pairs of triangles that the first regular
+ * Far leaves: a block of threads, or a few blocks, have a leaf for themselves, from the first row to
+ * the recompressed factors. Near leaves: a block of threads a leaf for pairs of triangles that the first regular
  * rule is good enough for; the closer ones are listed by class, integrated each by a thread and
  * added up in a fixed order. Bits do not depend on what else is in a launch.
  *
@@ -115,7 +115,7 @@ typedef struct ps_hbem_device_far_options {
 typedef struct ps_hbem_device_far_report {
     unsigned long long cursor; /* numbers of the arena in use, set before the first call */
     unsigned long long pairs;  /* of triangles integrated for rows and columns of entries  */
-    unsigned next[2 * PS_HBEM_FAR_SIZES], fallbacks[PS_HBEM_FAR_SIZES]; /* at work         */
+    unsigned next[PS_HBEM_FAR_SIZES]; /* at work                                          */
     unsigned by_entries, dense; /* leaves that ended so, so far                          */
     unsigned over_rank;         /* leaves that need a higher rank: results are void      */
     unsigned over_arena;        /* leaves that found no room: results are void           */
@@ -129,10 +129,10 @@ typedef struct ps_hbem_device_far {
     int64_t list_count[PS_HBEM_FAR_SIZES];
     int32_t most[PS_HBEM_FAR_SIZES];       /* rows + columns of a leaf of each size        */
     int32_t most_slots[PS_HBEM_FAR_SIZES]; /* slots of a side of a leaf                    */
-    int32_t *fallback; /* [sum of list_count] scratch                                   */
     ps_hbem_device_arena arena;
     ps_hbem_device_far_report *report;
-    void *workspace; /* 256-byte aligned; the more, the more leaves are at work at once   */
+    void *workspace; /* 256-byte aligned; the more, the more leaves are at work at once; from
+                        ps_hbem_device_far_useful on, all sizes are                         */
     int64_t workspace_bytes;
 } ps_hbem_device_far;
 
@@ -142,6 +142,10 @@ int ps_hbem_device_far_size(int64_t rows, int64_t columns);
 /* Bytes of workspace of one leaf of a size class, for the least that suffices. */
 int64_t ps_hbem_device_far_bytes(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
                                  int size);
+
+/* Bytes of workspace that a device of so many multiprocessors makes use of. */
+int64_t ps_hbem_device_far_useful(const ps_hbem_device_operator *op, const ps_hbem_device_far *far,
+                                  int64_t processors);
 
 /* Blocks of all leaves of the list. report->cursor goes on; where report->over_rank or over_arena
  * is not 0 afterwards, the results are void. PS_EXHAUSTED where the workspace does not suffice. */

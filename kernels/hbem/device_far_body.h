@@ -4,6 +4,34 @@
  */
 /* ---- skeleton ---- */
 
+/* int phi K(., y) 4 pi by the mean over the points y of a creased pivot of the other side. */
+template <int side, int kernel, int wave, typename real>
+__device__ __noinline__ number<real, 1 + wave> integral_at(const far_leaf<real> &leaf, int dof,
+                                                           int64_t pivot)
+{
+    constexpr int own_kernel = side == 0 ? exchanged(kernel) : kernel;
+    const ps_hbem_device_side *own = leaf.side[side];
+    const int count = points_of(leaf, 1 - side, pivot);
+    number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+    for (int e = own->entry_start[dof]; e < own->entry_start[dof + 1]; ++e) {
+        place<real> t;
+        const int entry = own->entry[e];
+        place_at(&leaf.triangles[entry >> 3], leaf.shared->origin, &t);
+        for (int n = 0; n < leaf.shared->points * count; ++n) {
+            const real *h = leaf.shared->rule[n / count];
+            real weight = hats_at(h, entry & 7) * h[3] * t.jacobian / (real)count;
+            real x[3], y[3], normal[3];
+            point_of(leaf, 1 - side, pivot, n % count, x, normal);
+            point_at(t, h, y);
+            real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+            number<real, 1 + wave> value =
+                kernel_at<own_kernel, wave>(d, normal, t.normal, leaf.k);
+            for (int p = 0; p <= wave; ++p) sum.part[p] += weight * value.part[p];
+        }
+    }
+    return sum;
+}
+
 /* Vectors of crosses [from, rank) of functions of `side` against the kernel at the pivots of the
  * other: u_l = (int phi K(., y_l) - sum_{p<l} v_p(y_l) u_p) / (4 pi), v_l likewise by the pivot. */
 template <int side, int kernel, int wave, typename real>
@@ -48,6 +76,9 @@ __device__ void integrate(const point_matrix<real, kernel, wave> &points,
             for (int c = 0; c < AT_ONCE; ++c) {
                 if (c >= count) break;
                 const int l = first + c;
+                if (points.PLANES > 3 && isnan(shared.pivot[l][0]))
+                    sum[c] = integral_at<side, kernel, wave>(
+                        leaf, dof, leaf.begin[1 - side] + s.pivot[1 - side][l]);
                 const real *row = s.triangle[side] + (size_t)l * s.limit * parts;
                 if (side == 0)
                     for (int p = 0; p < parts; ++p) sum[c].part[p] *= (real)(1 / (4 * M_PI));
@@ -61,14 +92,15 @@ __device__ void integrate(const point_matrix<real, kernel, wave> &points,
         }
 }
 
-/* Rows and columns of the sample: one of each group of normals first, then by strata. */
+/* Rows and columns of the sample: one of each group of normals and one on a crease first, then by
+ * strata. */
 template <typename real, int parts>
 __device__ void choose_sample(crosses<real, parts> &s, far_shared<real, parts> &shared, int rows,
                               int columns)
 {
     int count = 0;
 #pragma unroll 1
-    for (int g = 0; g < GROUPS && count < rows; ++g) {
+    for (int g = 0; g <= GROUPS && count < rows; ++g) {
         int i = pick(s, 0, s.length[0], g);
         if (i >= 0 && threadIdx.x == 0) shared.sample[0][count] = i;
         count += i >= 0;
@@ -225,23 +257,6 @@ __device__ void open_far(const ps_hbem_far_launch &in, far_shared<real, 1 + wave
     open_leaf(leaf, in.op.rules, kernel);
 }
 
-template <typename real, int kernel, int wave>
-__global__ void __launch_bounds__(512)
-    skeleton_leaves(const __grid_constant__ ps_hbem_far_launch in)
-{
-    extern __shared__ __align__(16) double dynamic_shared[];
-    far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;
-    far_memory<real> memory;
-    cut_memory(in.workspace + in.stride * (blockIdx.x / team_blocks()), in.most, in.most_slots, in.limit, 1 + wave,
-               true, &memory);
-    while (take_leaf(in, shared)) {
-        far_leaf<real> leaf;
-        open_far<real, kernel, wave>(in, shared, leaf);
-        if (skeleton_leaf<real, kernel, wave>(in, leaf, memory, shared)) continue;
-        if (team_thread() == 0) in.fallback[atomicAdd(in.fallbacks, 1u)] = shared.leaf;
-    }
-}
-
 /* ---- entries ---- */
 
 /* The block itself, by columns. */
@@ -263,9 +278,11 @@ __device__ void put_dense(const ps_hbem_far_launch &in, entry_matrix<real, kerne
     if (team_thread() == 0) atomicAdd(&in.report->dense, 1u);
 }
 
+/* False: it needs a higher rank. */
 template <typename real, int kernel, int wave>
-__device__ void entry_leaf(const ps_hbem_far_launch &in, entry_matrix<real, kernel, wave> &entries,
-                           const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
+__device__ bool cross_entries(const ps_hbem_far_launch &in,
+                              entry_matrix<real, kernel, wave> &entries,
+                              const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
 {
     enum { parts = 1 + wave };
     crosses<real, parts> s;
@@ -280,32 +297,43 @@ __device__ void entry_leaf(const ps_hbem_far_launch &in, entry_matrix<real, kern
             fill_gram<parts>(s.vector[side], s.length[side], s.rank, small_ones.gram[side]);
         team_sync();
     }
-    if (good && put_factors(in, memory, shared, s.length, s.vector, s.rank, s.error)) return;
-    if (!good && s.limit < dense) {
-        if (team_thread() == 0) atomicAdd(&in.report->over_rank, 1u);
-        return;
-    }
+    if (good && put_factors(in, memory, shared, s.length, s.vector, s.rank, s.error)) return true;
+    if (!good && s.limit < dense) return false;
     put_dense(in, entries, shared);
+    return true;
 }
 
 template <typename real, int kernel, int wave>
-__global__ void __launch_bounds__(512) entry_leaves(const __grid_constant__ ps_hbem_far_launch in)
+__device__ void entry_leaf(const ps_hbem_far_launch &in, const far_leaf<real> &leaf,
+                           const far_memory<real> &memory, far_shared<real, 1 + wave> &shared)
+{
+    entry_matrix<real, kernel, wave> entries;
+    entries.leaf = leaf;
+    entries.sums = memory.sums;
+    entries.pairs = 0;
+    const bool done = cross_entries(in, entries, memory, shared);
+    if (team_thread() != 0) return;
+    if (!done) atomicAdd(&in.report->over_rank, 1u);
+    atomicAdd(&in.report->by_entries, 1u);
+    atomicAdd(&in.report->pairs, entries.pairs);
+}
+
+/* Leaf after leaf, by skeletons if wanted, and by entries where those fail. */
+template <typename real, int kernel, int wave>
+__global__ void __launch_bounds__(512) far_leaves(const __grid_constant__ ps_hbem_far_launch in)
 {
     extern __shared__ __align__(16) double dynamic_shared[];
     far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;
     far_memory<real> memory;
-    cut_memory(in.workspace + in.stride * (blockIdx.x / team_blocks()), in.most, in.most_slots, in.limit, 1 + wave,
-               false, &memory);
+    cut_memory(in.workspace + in.stride * (blockIdx.x / team_blocks()), in.most, in.most_slots,
+               in.limit, 1 + wave, in.options.skeleton, &memory);
     while (take_leaf(in, shared)) {
-        entry_matrix<real, kernel, wave> entries;
-        open_far<real, kernel, wave>(in, shared, entries.leaf);
-        entries.sums = memory.sums;
-        entries.pairs = 0;
-        entry_leaf(in, entries, memory, shared);
-        if (team_thread() == 0) {
-            atomicAdd(&in.report->by_entries, 1u);
-            atomicAdd(&in.report->pairs, entries.pairs);
-        }
+        far_leaf<real> leaf;
+        open_far<real, kernel, wave>(in, shared, leaf);
+        if (in.options.skeleton && skeleton_leaf<real, kernel, wave>(in, leaf, memory, shared))
+            continue;
+        team_sync();
+        entry_leaf<real, kernel, wave>(in, leaf, memory, shared);
     }
 }
 
@@ -320,13 +348,6 @@ inline team_shape shape_of(int size, bool clusters)
 {
     static const team_shape shapes[PS_HBEM_FAR_SIZES] = {{512, 8}, {512, 2}, {256, 1}, {64, 1}};
     return {shapes[size].threads, clusters ? shapes[size].blocks : 1};
-}
-
-template <typename real> int64_t far_stride(const ps_hbem_far_launch *in)
-{
-    far_memory<real> unused;
-    return cut_memory((char *)NULL, in->most, in->most_slots, in->limit,
-                      in->op.wavenumber != 0 ? 2 : 1, in->skeleton, &unused);
 }
 
 /* A launch of teams, and how many fit on the device at once. */
@@ -365,36 +386,29 @@ inline ps_status plan_teams(const void *function, int size, int shared, cudaStre
 }
 
 template <typename real, int kernel, int wave>
-ps_status launch_far(const ps_hbem_far_launch *all, cudaStream_t stream)
+ps_status launch_far(const ps_hbem_far_launch *in, cudaStream_t stream)
 {
-    ps_hbem_far_launch in = *all;
-    const void *function = in.skeleton ? (const void *)skeleton_leaves<real, kernel, wave>
-                                       : (const void *)entry_leaves<real, kernel, wave>;
+    const void *function = (const void *)far_leaves<real, kernel, wave>;
     team_launch plan;
-    PS_TRY(plan_teams(function, in.size, (int)sizeof(far_shared<real, 1 + wave>), stream, &plan));
-    in.stride = far_stride<real>(all);
-    int64_t teams = plan.teams, room = in.bytes / in.stride;
-    teams = teams < in.count ? teams : in.count;
+    PS_TRY(plan_teams(function, in->size, (int)sizeof(far_shared<real, 1 + wave>), stream, &plan));
+    int64_t teams = plan.teams, room = in->bytes / in->stride;
+    teams = teams < in->count ? teams : in->count;
     teams = teams < room ? teams : room;
     if (teams < 1)
         return ps_fail(PS_EXHAUSTED, "a leaf needs %lld bytes of workspace on the device, %lld are "
                                      "given",
-                       (long long)in.stride, (long long)in.bytes);
+                       (long long)in->stride, (long long)in->bytes);
     plan.config.gridDim.x *= (unsigned)teams;
-    void *arguments[] = {&in};
+    void *arguments[] = {(void *)in};
     PS_CUDA(cudaLaunchKernelExC(&plan.config, function, arguments));
     return PS_OK;
 }
 
-template <typename real> struct far_table {
+template <int kernel> ps_status launch_kernel(const ps_hbem_far_launch *in, void *stream)
+{
     typedef ps_status (*function)(const ps_hbem_far_launch *, cudaStream_t);
-    static function of(int kernel, bool wave)
-    {
-        static const function all[PS_HBEM_KERNELS][2] = {
-            {launch_far<real, PS_KERNEL_SLP, 0>, launch_far<real, PS_KERNEL_SLP, 1>},
-            {launch_far<real, PS_KERNEL_DLP, 0>, launch_far<real, PS_KERNEL_DLP, 1>},
-            {launch_far<real, PS_KERNEL_ADLP, 0>, launch_far<real, PS_KERNEL_ADLP, 1>},
-            {launch_far<real, PS_KERNEL_HYPS, 0>, launch_far<real, PS_KERNEL_HYPS, 1>}};
-        return all[kernel][wave];
-    }
-};
+    static const function all[PS_PRECISION_COUNT][2] = {
+        {launch_far<float, kernel, 0>, launch_far<float, kernel, 1>},
+        {launch_far<double, kernel, 0>, launch_far<double, kernel, 1>}};
+    return all[in->op.precision][in->op.wavenumber != 0](in, static_cast<cudaStream_t>(stream));
+}

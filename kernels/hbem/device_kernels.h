@@ -12,25 +12,26 @@ typedef struct ps_hbem_far_launch {
     const ps_hbem_device_leaf *leaves;
     ps_hbem_device_block *blocks;
     const int32_t *list;
-    int64_t count;              /* of the list, at most                                    */
-    const unsigned *late_count; /* of the list, where it is only known on the device       */
-    unsigned *next;             /* leaves taken                                            */
-    int32_t *fallback;          /* leaves that the skeleton gives up                       */
-    unsigned *fallbacks;
+    int64_t count;  /* of the list                                                         */
+    unsigned *next; /* leaves taken                                                        */
     ps_hbem_device_arena arena;
     ps_hbem_device_far_report *report;
     char *workspace;
-    int64_t stride, bytes;           /* of workspace, of a block of threads and of all        */
+    int64_t stride, bytes;           /* of workspace, of a team of threads and of all         */
     int32_t most, most_slots, limit; /* rows + columns, slots of a side, rank             */
     int size;
-    bool skeleton;
 } ps_hbem_far_launch;
 
-/* Bytes of workspace of a block of threads. */
-int64_t ps_hbem_far_single_stride(const ps_hbem_far_launch *launch);
-int64_t ps_hbem_far_double_stride(const ps_hbem_far_launch *launch);
-ps_status ps_hbem_far_single_cuda(const ps_hbem_far_launch *launch, ps_stream *stream);
-ps_status ps_hbem_far_double_cuda(const ps_hbem_far_launch *launch, ps_stream *stream);
+/* Bytes of workspace of a team of threads. */
+int64_t ps_hbem_far_stride(const ps_hbem_far_launch *launch);
+/* One launch a size, with workspaces of their own where they are to run side by side. */
+ps_status ps_hbem_far_launch_cuda(const ps_hbem_far_launch *launches, int count, bool aside,
+                                  ps_stream *stream);
+/* On a cudaStream_t of the current device. */
+ps_status ps_hbem_far_slp_cuda(const ps_hbem_far_launch *launch, void *stream);
+ps_status ps_hbem_far_dlp_cuda(const ps_hbem_far_launch *launch, void *stream);
+ps_status ps_hbem_far_adlp_cuda(const ps_hbem_far_launch *launch, void *stream);
+ps_status ps_hbem_far_hyps_cuda(const ps_hbem_far_launch *launch, void *stream);
 
 /* A pair too close for the first rule. The triangle of the lower number comes first in rules. */
 typedef struct ps_hbem_close_pair {

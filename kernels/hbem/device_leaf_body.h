@@ -1,44 +1,8 @@
 /*
- * Part of the far_*_cuda.cu files, after device_small_body.h: workspace of a team, shared memory of
- * a block of threads, and the beginning and end of a far leaf.
+ * Part of the far_*_cuda.cu files, after device_small_body.h: shared memory of a block of threads, and
+ * the beginning and end of a far leaf.
  */
 enum { CHECK_COLUMNS = 32, CHECK_ROWS = 8 };
-
-/* A team's workspace. */
-template <typename real> struct far_memory {
-    real *points, *crosses, *vectors, *triangles, *sums;
-    void *small;
-    int *pivots;
-    uint8_t *used;
-};
-
-__host__ __device__ inline int64_t padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
-
-/* Cuts it up; returns its size. `skeleton`: with points and integrated vectors. */
-template <typename real>
-__host__ __device__ inline int64_t cut_memory(char *base, int64_t most, int64_t slots,
-                                              int64_t limit, int parts, bool skeleton,
-                                              far_memory<real> *out)
-{
-    int64_t at = 0, size = sizeof(real);
-    out->points = (real *)(base + at);
-    at += skeleton ? padded(6 * most * size) : 0;
-    out->crosses = (real *)(base + at);
-    at += padded((limit + 1) * parts * most * size);
-    out->vectors = (real *)(base + at);
-    at += skeleton ? padded(limit * parts * most * size) : 0;
-    out->triangles = (real *)(base + at);
-    at += 2 * padded((limit + 1) * limit * parts * size);
-    out->sums = (real *)(base + at);
-    at += skeleton ? 0 : padded(3 * parts * slots * size);
-    out->small = base + at;
-    at += padded((4 * parts + 1) * 8 * limit * limit + 16 * limit);
-    out->pivots = (int *)(base + at);
-    at += padded(8 * limit);
-    out->used = (uint8_t *)(base + at);
-    at += padded(most);
-    return at;
-}
 
 template <typename real, int parts> struct far_shared {
     cross_shared<real, parts> cross;
@@ -59,9 +23,8 @@ __device__ bool take_leaf(const ps_hbem_far_launch &in, far_shared<real, parts> 
 {
     __syncthreads();
     if (team_thread() == 0) {
-        unsigned count = in.late_count ? *in.late_count : (unsigned)in.count;
         unsigned n = atomicAdd(in.next, 1u);
-        shared.leaf = n < count ? in.list[n] : -1;
+        shared.leaf = n < (unsigned)in.count ? in.list[n] : -1;
     }
     take_from_first(&shared.leaf);
     return shared.leaf >= 0;
@@ -97,7 +60,7 @@ __device__ void start_crosses(const ps_hbem_far_launch &in, const far_leaf<real>
     unsigned own = 0;
     for (int i = threadIdx.x; i < m; i += blockDim.x) {
         if (team_block() == 0) s.used[i] = 0;
-        own |= 1u << s.group[i];
+        own |= 1u << s.group[i] % PS_HBEM_CREASED | (unsigned)(s.group[i] >= PS_HBEM_CREASED) << GROUPS;
     }
     own = __reduce_or_sync(ALL, own);
     if (threadIdx.x % WARP == 0) shared.cross.ints[threadIdx.x / WARP] = (int)own;

@@ -140,10 +140,12 @@ static void list_clusters(const ps_hbem_space *space, const ps_cluster_tree *tre
     }
     side->cluster_begin[count] = (int32_t)side->dofs;
     side->item_start[0] = side->entry_start[0] = 0;
+#pragma omp parallel for
     for (int64_t i = 0; i < side->dofs; ++i) {
         side->item_start[i + 1] = (int32_t)space->start[i + 1];
-        side->entry_start[i + 1] = side->entry_start[i] + (int32_t)entries_of(space, i);
+        side->entry_start[i + 1] = (int32_t)entries_of(space, i);
     }
+    for (int64_t i = 0; i < side->dofs; ++i) side->entry_start[i + 1] += side->entry_start[i];
 }
 
 static void include(double *box, const ps_hbem_triangle *t)
@@ -186,6 +188,18 @@ static int32_t find(const int32_t *list, int count, int32_t triangle)
     return low;
 }
 
+/* Whether normals of the triangles of a function differ by more than 8 degrees. */
+static bool is_creased(const ps_hbem_space *space, int64_t dof)
+{
+    const ps_hbem_triangle *all = space->surface->triangles;
+    const double *first = all[space->item[space->start[dof]] / 3].normal;
+    for (int64_t e = space->start[dof]; e < space->start[dof + 1]; ++e) {
+        const double *own = all[space->item[e] / 3].normal;
+        if (first[0] * own[0] + first[1] * own[1] + first[2] * own[2] < .99) return true;
+    }
+    return false;
+}
+
 static void fill_dof(const ps_hbem_space *space, ps_hbem_device_side *side, int64_t dof,
                      const int32_t *list)
 {
@@ -208,6 +222,7 @@ static void fill_dof(const ps_hbem_space *space, ps_hbem_device_side *side, int6
     memcpy(side->point + 3 * dof, t->centroid, sizeof t->centroid);
     memcpy(side->normal + 3 * dof, t->normal, sizeof t->normal);
     side->group[dof] = ps_hbem_normal_group(t);
+    if (is_creased(space, dof)) side->group[dof] |= PS_HBEM_CREASED;
 }
 
 /* Functions without items, which are zero, take the point of a neighbour in the cluster. */

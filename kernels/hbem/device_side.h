@@ -17,6 +17,9 @@
 /* Functions of a leaf cluster at most. */
 enum { PS_HBEM_CLUSTER_MAX = 64 };
 
+/* Flag of a function on a crease: one point does not stand for its triangles. */
+enum { PS_HBEM_CREASED = 8 };
+
 typedef struct ps_hbem_device_side {
     int64_t dofs, clusters, slots, items, entries;
     int32_t most_dofs, most_slots; /* of a leaf cluster                                     */
@@ -30,7 +33,8 @@ typedef struct ps_hbem_device_side {
     int32_t *entry_start;   /* [dofs + 1]                                                   */
     int32_t *entry;         /* [entries] 8 triangle + mask of its hats: items of one triangle
                                together                                                     */
-    uint8_t *group;         /* [dofs] 0 .. 7, of the normal: largest component and its sign */
+    uint8_t *group;         /* [dofs] 0 .. 7, of the normal: largest component and its sign; plus
+                               PS_HBEM_CREASED where the triangles' normals differ         */
     double *point, *normal; /* [dofs][3] centroid of a triangle of the support, its normal   */
     double *box;            /* [clusters][8] low, high, largest diameter, 0                 */
 } ps_hbem_device_side;

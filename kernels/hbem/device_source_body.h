@@ -213,48 +213,97 @@ template <typename real, int kernel, int wave> struct entry_matrix {
         }
         return sum;
     }
-
-    __device__ void end() {}
 };
 
 /* ---- the kernel at points ---- */
 
+/* Point n of a function and its normal there, relative to the leaf's origin; of a creased function
+ * all its triangles' centroids, else the one of the table. */
+template <typename real>
+__device__ void point_of(const far_leaf<real> &f, int side, int64_t dof, int n, real x[3],
+                         real normal[3])
+{
+    const ps_hbem_device_side *s = f.side[side];
+    const double *from = s->point + 3 * dof, *direction = s->normal + 3 * dof;
+    if (s->group[dof] >= PS_HBEM_CREASED) {
+        const ps_hbem_triangle *t = &f.triangles[s->entry[s->entry_start[dof] + n] >> 3];
+        from = t->centroid;
+        direction = t->normal;
+    }
+    for (int c = 0; c < 3; ++c) {
+        x[c] = (real)(from[c] - f.shared->origin[c]);
+        normal[c] = (real)direction[c];
+    }
+}
+
+template <typename real> PS_INLINE int points_of(const far_leaf<real> &f, int side, int64_t dof)
+{
+    const ps_hbem_device_side *s = f.side[side];
+    return s->group[dof] < PS_HBEM_CREASED ? 1 : s->entry_start[dof + 1] - s->entry_start[dof];
+}
+
+/* The mean of 4 pi K over the points of two functions; K of side's function first. */
+template <int kernel, int wave, typename real>
+__device__ __noinline__ number<real, 1 + wave> mean_value(const far_leaf<real> &f, int side,
+                                                          int64_t own, int64_t other)
+{
+    const int m = points_of(f, side, own), n = points_of(f, 1 - side, other);
+    number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
+    for (int e = 0; e < m * n; ++e) {
+        real x[3], y[3], nx[3], ny[3];
+        point_of(f, side, own, e / n, x, nx);
+        point_of(f, 1 - side, other, e % n, y, ny);
+        real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
+        number<real, 1 + wave> value = kernel_at<kernel, wave>(d, nx, ny, f.k);
+        for (int p = 0; p <= wave; ++p) sum.part[p] += value.part[p] / (real)(m * n);
+    }
+    return sum;
+}
+
 /* 4 pi K at a point of each function: at[side][3][length], relative to the leaf's origin, and
- * normals after them. */
+ * normals after them. Creased functions, whose points see several faces, have NaN there, and
+ * stand for the mean over all their triangles. */
 template <typename real, int kernel, int wave> struct point_matrix {
     enum { PLANES = kernel == PS_KERNEL_SLP ? 3 : 6 };
+    const far_leaf<real> *leaf;
     real *at[2];
-    int length[2];
+    int length[2], own;
     real k, fixed[6];
 
     __device__ void fill(const far_leaf<real> &f)
     {
+        leaf = &f;
         for (int side = 0; side < 2; ++side)
             for (int i = team_thread(); i < length[side]; i += team_threads()) {
                 const int64_t dof = f.begin[side] + i;
+                const bool creased = PLANES > 3 && f.side[side]->group[dof] >= PS_HBEM_CREASED;
                 for (int c = 0; c < PLANES; ++c) {
                     double value = c < 3 ? f.side[side]->point[3 * dof + c] - f.shared->origin[c]
                                          : f.side[side]->normal[3 * dof + c - 3];
-                    at[side][(size_t)c * length[side] + i] = (real)value;
+                    at[side][(size_t)c * length[side] + i] = creased && c == 0 ? (real)NAN
+                                                                               : (real)value;
                 }
             }
     }
 
     template <int side> __device__ void begin(int i)
     {
+        own = i;
         for (int c = 0; c < PLANES; ++c) fixed[c] = at[side][(size_t)c * length[side] + i];
     }
 
     template <int side> PS_INLINE number<real, 1 + wave> value(int c)
     {
+        constexpr int form = side == 0 ? kernel : exchanged(kernel);
         const real *other = at[1 - side] + c;
         const int n = length[1 - side];
         real d[3], normal[3] = {};
         for (int e = 0; e < 3; ++e) d[e] = fixed[e] - other[(size_t)e * n];
         if (PLANES > 3)
             for (int e = 0; e < 3; ++e) normal[e] = other[(size_t)(3 + e) * n];
-        return kernel_at<side == 0 ? kernel : exchanged(kernel), wave>(d, fixed + 3, normal, k);
+        if (PLANES > 3 && isnan(d[0]))
+            return mean_value<form, wave>(*leaf, side, leaf->begin[side] + own,
+                                          leaf->begin[1 - side] + c);
+        return kernel_at<form, wave>(d, fixed + 3, normal, k);
     }
-
-    __device__ void end() {}
 };

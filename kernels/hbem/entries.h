@@ -32,6 +32,8 @@ typedef struct ps_hbem_operator {
     const ps_hbem_space *test, *trial;
     const ps_hbem_quadrature *quadrature;
     ps_precision far_precision;
+    bool weak_far; /* HYPS in far blocks by its weak form, three to six times as dear and in fp32 a
+                      hundred times less accurate than the direct one; for comparison          */
 } ps_hbem_operator;
 
 /* PS_USAGE where HYPS is asked for on a space that is not continuous, or k is negative. */
@@ -89,10 +91,10 @@ ps_status ps_hbem_far_open(ps_hbem_far *far, const ps_hbem_operator *op, ps_hbem
 void ps_hbem_far_row(const ps_hbem_far *far, int64_t i, double *values);
 void ps_hbem_far_column(const ps_hbem_far *far, int64_t j, double *values);
 
-/* The same for one point instead of a function: the centroid of triangle t of the row panel, times its
- * area. First the kernel at the centroids of the column panel's triangles, times their areas, then
- * the integrals against the columns: values[part][column.triangle_count + columns]. And with rows and
- * columns exchanged. */
+/* The same for one point instead of a function: the centroid of triangle t of the row panel, times
+ * its area. First the kernel at the centroids of the column panel's triangles, times their areas,
+ * then the integrals against the columns: values[part][column.triangle_count + columns]. And with
+ * rows and columns exchanged. */
 void ps_hbem_far_point_row(const ps_hbem_far *far, int64_t t, double *values);
 void ps_hbem_far_point_column(const ps_hbem_far *far, int64_t t, double *values);
 

@@ -154,17 +154,45 @@ static void put_sources(const ps_hbem_far *far, const ps_hbem_triangle *t, const
     }
 }
 
-/* The points of function i of a side; items of one triangle together. Returns how many. */
-static int64_t list_sources(const ps_hbem_far *far, const ps_hbem_panel *side, int64_t i)
+/* sum_c int int (curl psi)_c g (curl phi)_c and -k^2 sum_c int int psi n_c g n_c phi: one component
+ * of one of them. */
+typedef struct weak_term {
+    bool curl;
+    int component;
+} weak_term;
+
+/* Component of J times the surface curl of hat l. */
+static double curl_of(const ps_hbem_triangle *t, int l, int component)
+{
+    return t->corner[(l + 2) % 3][component] - t->corner[(l + 1) % 3][component];
+}
+
+/* The factors of the hats at the points of a term, for those of a function. */
+static void weigh(const ps_hbem_triangle *t, weak_term term, const double hats[3], double alpha[3])
+{
+    double curl = 0;
+    for (int l = 0; l < 3; ++l) curl += hats[l] * curl_of(t, l, term.component) / t->jacobian;
+    for (int l = 0; l < 3; ++l) alpha[l] = term.curl ? curl : hats[l] * t->normal[term.component];
+}
+
+/* The points of function i of a side, of a term of its weak form unless NULL; items of one triangle
+ * together. Returns how many. */
+static int64_t list_sources(const ps_hbem_far *far, const ps_hbem_panel *side, int64_t i,
+                            const weak_term *term)
 {
     const ps_hbem_space *space = side->space;
     int64_t dof = side->range.begin + i, count = 0;
     for (int64_t e = space->start[dof]; e < space->start[dof + 1];) {
         int64_t t = space->item[e] / 3;
-        double alpha[3] = {0};
+        const ps_hbem_triangle *triangle = &space->surface->triangles[t];
+        double hats[3] = {0}, alpha[3];
         for (; e < space->start[dof + 1] && space->item[e] / 3 == t; ++e)
-            alpha[space->item[e] % 3] = 1;
-        put_sources(far, &space->surface->triangles[t], alpha, count);
+            hats[space->item[e] % 3] = 1;
+        if (term)
+            weigh(triangle, *term, hats, alpha);
+        else
+            memcpy(alpha, hats, sizeof alpha);
+        put_sources(far, triangle, alpha, count);
         count += far->rule->count;
     }
     return count;
@@ -208,20 +236,72 @@ static void run(const ps_hbem_far *far, ps_hbem_row_job *job, const ps_hbem_pane
 static void evaluate(const ps_hbem_far *far, const ps_hbem_panel *fixed, const ps_hbem_panel *side,
                      ps_hbem_kernel kernel, int64_t i, double *values)
 {
-    ps_hbem_row_job job = {.source_count = list_sources(far, fixed, i),
+    ps_hbem_row_job job = {.source_count = list_sources(far, fixed, i, NULL),
                            .together = far->rule->count,
                            .rule = far->rule};
     run(far, &job, side, kernel);
     gather(far, side, side->range.end - side->range.begin, values);
 }
 
+/* Adds values[part][stride] from the sums of the lanes; the hats of a triangle add up to 1. */
+static void gather_weak(const ps_hbem_far *far, const ps_hbem_panel *side, weak_term term,
+                        double *values)
+{
+    int parts = ps_hbem_parts(far->op), lanes = lanes_of(far->op);
+    int64_t stride = side->range.end - side->range.begin;
+    double k2 = far->op->wavenumber * far->op->wavenumber;
+    for (int64_t s = 0; s < side->triangle_count; ++s) {
+        const ps_hbem_triangle *t = &side->space->surface->triangles[side->triangles[s]];
+        int64_t first = s / lanes * 3 * parts * lanes + s % lanes;
+        for (int e = 0; e < 3 * parts; ++e) {
+            int32_t to = side->target[3 * s + e % 3];
+            int64_t at = first + e / 3 * 3 * lanes;
+            if (to < 0) continue;
+            double all = sum_at(far, at) + sum_at(far, at + lanes) + sum_at(far, at + 2 * lanes);
+            values[e / 3 * stride + to] += term.curl
+                                               ? curl_of(t, e % 3, term.component) * all
+                                               : -k2 * t->normal[term.component] * t->jacobian *
+                                                     sum_at(far, at + e % 3 * lanes);
+        }
+    }
+}
+
+static void evaluate_weak(const ps_hbem_far *far, const ps_hbem_panel *fixed,
+                          const ps_hbem_panel *side, int64_t i, double *values)
+{
+    int terms = far->op->wavenumber != 0 ? 6 : 3;
+    int64_t count = ps_hbem_parts(far->op) * (side->range.end - side->range.begin);
+    memset(values, 0, (size_t)count * sizeof *values);
+    for (int n = 0; n < terms; ++n) {
+        weak_term term = {n < 3, n % 3};
+        ps_hbem_row_job job = {.source_count = list_sources(far, fixed, i, &term),
+                               .together = far->rule->count,
+                               .rule = far->rule};
+        run(far, &job, side, PS_KERNEL_SLP);
+        gather_weak(far, side, term, values);
+    }
+}
+
+static bool is_weak(const ps_hbem_operator *op)
+{
+    return op->kernel == PS_KERNEL_HYPS && op->weak_far;
+}
+
 void ps_hbem_far_row(const ps_hbem_far *far, int64_t i, double *values)
 {
+    if (is_weak(far->op)) {
+        evaluate_weak(far, &far->row, &far->column, i, values);
+        return;
+    }
     evaluate(far, &far->row, &far->column, far->op->kernel, i, values);
 }
 
 void ps_hbem_far_column(const ps_hbem_far *far, int64_t j, double *values)
 {
+    if (is_weak(far->op)) {
+        evaluate_weak(far, &far->column, &far->row, j, values);
+        return;
+    }
     evaluate(far, &far->column, &far->row, ps_hbem_exchanged(far->op->kernel), j, values);
 }
 

@@ -1,6 +1,4 @@
-/* Products with H-matrices on CUDA (kernels/hbem/product_device.h). A warp multiplies 16 rows of
- * some matrix by 8 columns, the sides, over 8 terms at a time. Which rows and terms are at hand
- * together is free: they are those that lie side by side in memory, so loads have 16 bytes. */
+/* Products with H-matrices on CUDA (kernels/hbem/product_device.h). */
 #include <cuda_runtime.h>
 
 #include "runtime/cuda_check.h"
@@ -22,125 +20,26 @@ struct view {
     double *sums, *t;
 };
 
-/* c[16 x 8] += a[16 x 8] b[8 x 8]: lane l holds rows l/4 (a0, a2) and l/4 + 8 (a1, a3) of a, terms
- * l%4 (a0, a1; b0) and l%4 + 4, column l/4 of b, columns 2 (l%4) and the next of c. */
-__device__ __forceinline__ void multiply(double c[4], double a0, double a1, double a2, double a3,
-                                         double b0, double b1)
-{
-#if __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
-#else
-#define SMALL(c0, c1, a, b)                                                                        \
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"            \
-        : "+d"(c0), "+d"(c1)                                                                       \
-        : "d"(a), "d"(b))
-    SMALL(c[0], c[1], a0, b0);
-    SMALL(c[0], c[1], a2, b1);
-    SMALL(c[2], c[3], a1, b0);
-    SMALL(c[2], c[3], a3, b1);
-#undef SMALL
-#endif
-}
-
-/* Parts of numbers: c += a b. */
-template <int parts>
-__device__ __forceinline__ void multiply_parts(double (*c)[4], const double (*a)[4],
-                                               const double (*b)[2])
-{
-    multiply(c[0], a[0][0], a[0][1], a[0][2], a[0][3], b[0][0], b[0][1]);
-    if (parts == 1) return;
-    multiply(c[1], a[0][0], a[0][1], a[0][2], a[0][3], b[1][0], b[1][1]);
-    multiply(c[0], a[1][0], a[1][1], a[1][2], a[1][3], -b[1][0], -b[1][1]);
-    multiply(c[1], a[1][0], a[1][1], a[1][2], a[1][3], b[0][0], b[0][1]);
-}
-
-/* Four numbers; 0 where there are none. */
-__device__ __forceinline__ float4 load(const float *from, bool there)
-{
-    return there ? __ldcs(reinterpret_cast<const float4 *>(from)) : make_float4(0, 0, 0, 0);
-}
-struct double_quad {
-    double x, y, z, w;
-};
-__device__ __forceinline__ double_quad load(const double *from, bool there)
-{
-    const double2 *at = reinterpret_cast<const double2 *>(from);
-    const double2 none = make_double2(0, 0), a = there ? __ldcs(at) : none,
-                  b = there ? __ldcs(at + 1) : none;
-    return {a.x, a.y, b.x, b.y};
-}
-/* The same of numbers that are read again. */
-__device__ __forceinline__ double_quad load_kept(const double *from, bool there)
-{
-    const double2 *at = reinterpret_cast<const double2 *>(from);
-    const double2 none = make_double2(0, 0), a = there ? __ldg(at) : none,
-                  b = there ? __ldg(at + 1) : none;
-    return {a.x, a.y, b.x, b.y};
-}
-template <typename real> struct quad_of {
-    typedef float4 type;
-};
-template <> struct quad_of<double> {
-    typedef double_quad type;
-};
-template <typename Quad> __device__ __forceinline__ double pick(const Quad &q, int i)
-{
-    return i == 0 ? q.x : i == 1 ? q.y : i == 2 ? q.z : q.w;
-}
-
-/* 32 bytes at once. */
-struct half_record {
-    int4 first, second;
-};
-template <typename Record> __device__ __forceinline__ Record fetch(const Record *from)
-{
-    union {
-        half_record halves;
-        Record record;
-    } u;
-    static_assert(sizeof(Record) == sizeof(half_record), "two loads of 16 bytes");
-    const int4 *at = reinterpret_cast<const int4 *>(from);
-    u.halves.first = __ldcs(at);
-    u.halves.second = __ldcs(at + 1);
-    return u.record;
-}
+#include "kernels/hbem/product_steps_body.h"
+#include "kernels/hbem/product_walk_body.h"
 
 /* ---- reduce: t = V^T x ---- */
 
-/* c += two groups of 8 vectors (low, high; `have` of them) times x over 16 places. e: of the lane,
- * below length where there are places. */
-template <typename real, int parts, int groups>
-__device__ __forceinline__ void reduce_step(double (*c)[groups / 2][4], const real *const *vectors,
-                                            const bool *have, int64_t part, const double *x,
-                                            int64_t x_part, bool side, bool there)
+enum { ITEMS = 8 }; /* one after the other by a warp */
+
+/* The products of an item; c is 0 again. */
+template <int parts>
+__device__ __forceinline__ void leave_products(const view &v, int count, int to, double (*c)[4])
 {
-    typename quad_of<real>::type a[parts][groups];
-    double_quad b[parts];
+    const int group = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
 #pragma unroll
-    for (int p = 0; p < parts; ++p) {
+    for (int p = 0; p < parts; ++p)
 #pragma unroll
-        for (int g = 0; g < groups; ++g) a[p][g] = load(vectors[g] + p * part, there && have[g]);
-        b[p] = load_kept(x + p * x_part, side && there);
-    }
-#pragma unroll
-    for (int h = 0; h < groups / 2; ++h)
-#pragma unroll
-        for (int q = 0; q < 4; q += 2) {
-            double left[parts][4], right[parts][2], own[parts][4];
-#pragma unroll
-            for (int p = 0; p < parts; ++p) {
-                for (int i = 0; i < 4; ++i) {
-                    left[p][i] = pick(a[p][2 * h + i % 2], q + i / 2);
-                    own[p][i] = c[p][h][i];
-                }
-                for (int i = 0; i < 2; ++i) right[p][i] = pick(b[p], q + i);
-            }
-            multiply_parts<parts>(own, left, right);
-            for (int p = 0; p < parts; ++p)
-                for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
+        for (int i = 0; i < 4; ++i) {
+            const int s = 2 * quarter + i % 2, l = group + 8 * (i / 2);
+            if (s < v.sides && l < count)
+                v.t[((int64_t)s * parts + p) * v.numbers + to + l] = c[p][i];
+            c[p][i] = 0;
         }
 }
 
@@ -148,34 +47,32 @@ template <typename real, int parts>
 __global__ void __launch_bounds__(THREADS)
     reduce(const __grid_constant__ view v, const ps_product_item *items, int64_t count)
 {
-    const int64_t index = (int64_t)blockIdx.x * WARPS + threadIdx.x / 32;
-    const int lane = threadIdx.x % 32, group = lane / 4, quarter = lane % 4;
-    if (index >= count) return;
-    const ps_product_item w = items[index];
+    enum { AHEAD = steps<real, parts>::AHEAD };
+    extern __shared__ int4 shared[];
+    const steps<real, parts> r(shared);
+    const int group = threadIdx.x % 32 / 4;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * ITEMS;
+    if (first >= count) return;
     const bool side = group < v.sides;
-    const real *base =
-        reinterpret_cast<const real *>(static_cast<const char *>(v.bases[w.chunk]) + w.offset);
-    const real *vectors[2] = {base + (int64_t)group * w.stride + 4 * quarter,
-                              base + (int64_t)(group + 8) * w.stride + 4 * quarter};
-    const bool have[2] = {group < w.count, group + 8 < w.count};
-    const double *x = v.padded + (int64_t)group * parts * v.column_places + w.from + 4 * quarter;
-    double c[parts][1][4] = {};
-#pragma unroll 2
-    for (int e = 0; e < w.length; e += 16) {
-        reduce_step<real, parts, 2>(c, vectors, have, w.part, x, v.column_places, side,
-                                    e + 4 * quarter < w.length);
-        vectors[0] += 16;
-        vectors[1] += 16;
-        x += 16;
-    }
+    item_walk<real, parts> walk = {v, r, items + first,
+                                   items + (first + ITEMS < count ? first + ITEMS : count),
+                                   v.padded + (side ? group * parts * v.column_places : 0)};
+    int left[AHEAD], to[AHEAD];
+    double c[parts][4] = {};
+    walk.side = side;
+    walk.begin();
 #pragma unroll
-    for (int p = 0; p < parts; ++p)
+    for (int stage = 0; stage < AHEAD; ++stage) walk.copy(stage, &left[stage], &to[stage]);
+    for (;;) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const int s = 2 * quarter + i % 2, l = group + 8 * (i / 2);
-            if (s < v.sides && l < w.count)
-                v.t[((int64_t)s * parts + p) * v.numbers + w.to + l] = c[p][0][i];
+        for (int stage = 0; stage < AHEAD; ++stage) {
+            r.wait();
+            if (left[stage] < 0) return;
+            r.along(stage, c);
+            if (left[stage] > 0) leave_products<parts>(v, left[stage], to[stage], c);
+            walk.copy(stage, &left[stage], &to[stage]);
         }
+    }
 }
 
 /* ---- joins ---- */
@@ -195,61 +92,6 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 /* ---- expand: rows of a tile ---- */
-
-/* c[part][half][4]: row 4 group + 2 half + i / 2, side 2 quarter + i % 2. Eight vectors from l on,
- * times t (or x), whose numbers of a part begin at `numbers`. */
-template <typename real, int parts>
-__device__ __forceinline__ void expand_step(double (*c)[2][4], const ps_product_visit &w,
-                                            const real *base, int l, bool row, bool side,
-                                            const double *numbers, int64_t number_part)
-{
-    const int quarter = threadIdx.x % 4, group = threadIdx.x % 32 / 4;
-    typename quad_of<real>::type a[parts][2];
-    double right[parts][2];
-#pragma unroll
-    for (int p = 0; p < parts; ++p)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-            const int at = l + quarter + 4 * i;
-            a[p][i] =
-                load(base + (int64_t)at * w.stride + p * w.part + 4 * group, row && at < w.count);
-            right[p][i] = side && at < w.count ? numbers[p * number_part + at] : 0;
-        }
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        double left[parts][4], own[parts][4];
-#pragma unroll
-        for (int p = 0; p < parts; ++p)
-            for (int i = 0; i < 4; ++i) {
-                left[p][i] = pick(a[p][i / 2], 2 * h + i % 2);
-                own[p][i] = c[p][h][i];
-            }
-        multiply_parts<parts>(own, left, right);
-        for (int p = 0; p < parts; ++p)
-            for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
-    }
-}
-
-/* A transposed dense leaf: the tile's rows are vectors. */
-template <typename real, int parts>
-__device__ __forceinline__ void expand_turned(double (*c)[2][4], const view &v,
-                                              const ps_product_visit &w, const real *base, int rows)
-{
-    const int quarter = threadIdx.x % 4, group = threadIdx.x % 32 / 4;
-    const double *x = v.padded + (int64_t)group * parts * v.column_places + w.from + 4 * quarter;
-    const real *vectors[4];
-    bool have[4];
-    for (int i = 0; i < 4; ++i) {
-        vectors[i] = base + (int64_t)(4 * group + i) * w.stride + 4 * quarter;
-        have[i] = 4 * group + i < rows;
-    }
-    for (int e = 0; e < w.count; e += 16) {
-        reduce_step<real, parts, 4>(c, vectors, have, w.part, x, v.column_places, group < v.sides,
-                                    e + 4 * quarter < w.count);
-        for (int i = 0; i < 4; ++i) vectors[i] += 16;
-        x += 16;
-    }
-}
 
 /* The first visit of [low, high) whose chunk is `chunk` or later. */
 __device__ int64_t search(const ps_product_visit *visits, int64_t low, int64_t high, int64_t chunk)
@@ -294,10 +136,36 @@ __device__ __forceinline__ void move_sums(const view &v, int64_t place, int widt
         }
 }
 
+/* c += a step of a visit. */
 template <typename real, int parts>
-__global__ void __launch_bounds__(THREADS, 4)
+__device__ __forceinline__ void take_step(const steps<real, parts> &r, int stage, int what,
+                                          double (*c)[2][4])
+{
+    if (what == ACROSS) {
+        r.across(stage, c);
+        return;
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        if ((what == UPPER) != (h == 1)) continue;
+        double own[parts][4];
+#pragma unroll
+        for (int p = 0; p < parts; ++p)
+            for (int i = 0; i < 4; ++i) own[p][i] = c[p][h][i];
+        r.along(stage, own);
+#pragma unroll
+        for (int p = 0; p < parts; ++p)
+            for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
+    }
+}
+
+template <typename real, int parts>
+__global__ void __launch_bounds__(THREADS)
     expand(const __grid_constant__ view v, const __grid_constant__ tile_view tiles)
 {
+    enum { AHEAD = steps<real, parts>::AHEAD };
+    extern __shared__ int4 shared[];
+    const steps<real, parts> r(shared);
     const int tile = blockIdx.x, slot = threadIdx.x / 32, group = threadIdx.x % 32 / 4;
     const int64_t first = tiles.visit_first[tile];
     int64_t low = first, high = tiles.visit_first[tile + 1];
@@ -308,28 +176,30 @@ __global__ void __launch_bounds__(THREADS, 4)
     }
     const int64_t place = tiles.place[tile];
     const int width = (int)(tiles.place[tile + 1] - place);
-    const int rows = tiles.begin[tile + 1] - tiles.begin[tile];
-    const bool side = group < v.sides, row = 4 * group < width;
+    visit_walk<real, parts> walk = {v,
+                                    r,
+                                    tiles.visits,
+                                    low + ((slot - (low - first)) & (WARPS - 1)),
+                                    high,
+                                    width,
+                                    tiles.begin[tile + 1] - tiles.begin[tile],
+                                    group < v.sides ? group * parts : 0,
+                                    group < v.sides};
+    int what[AHEAD];
     double c[parts][2][4] = {};
+    walk.start();
+#pragma unroll
+    for (int stage = 0; stage < AHEAD; ++stage) what[stage] = walk.copy(stage);
     if (!tiles.fresh) move_sums<parts>(v, place, width, false, c);
-    int64_t i = low + ((slot - (low - first)) & (WARPS - 1));
-    ps_product_visit next = {};
-    if (i < high) next = fetch(tiles.visits + i);
-    for (; i < high; i += WARPS) {
-        const ps_product_visit w = next;
-        if (i + WARPS < high) next = fetch(tiles.visits + i + WARPS);
-        const real *base =
-            reinterpret_cast<const real *>(static_cast<const char *>(v.bases[w.chunk]) + w.offset);
-        if (w.kind == PS_PRODUCT_TURNED) {
-            expand_turned<real, parts>(c, v, w, base, rows);
-            continue;
+    for (bool going = true; going;) {
+#pragma unroll
+        for (int stage = 0; stage < AHEAD; ++stage) {
+            r.wait();
+            going = what[stage] != NO_STEP;
+            if (!going) break;
+            take_step<real, parts>(r, stage, what[stage], c);
+            what[stage] = walk.copy(stage);
         }
-        const int64_t number_part = w.kind == PS_PRODUCT_RANK ? v.numbers : v.columns;
-        const double *numbers =
-            (w.kind == PS_PRODUCT_RANK ? v.t : v.x) + (int64_t)group * parts * number_part + w.from;
-#pragma unroll 2
-        for (int l = 0; l < w.count; l += 8)
-            expand_step<real, parts>(c, w, base, l, row, side, numbers, number_part);
     }
     move_sums<parts>(v, place, width, true, c);
 }
@@ -390,12 +260,18 @@ ps_status run_group(const ps_product_device *d, const view &v, const tile_view &
                   join_at = t->join_first[tiles.first_chunk];
     const int64_t items = t->item_first[tiles.end_chunk] - item;
     const int64_t joins = t->join_first[tiles.end_chunk] - join_at;
+    const int shared = WARPS * steps<real, parts>::BYTES;
+    PS_CUDA(cudaFuncSetAttribute(reduce<real, parts>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 shared));
+    PS_CUDA(cudaFuncSetAttribute(expand<real, parts>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 shared));
     if (items > 0)
-        reduce<real, parts><<<blocks_of(items), THREADS, 0, queue>>>(v, t->item + item, items);
+        reduce<real, parts><<<blocks_of((items + ITEMS - 1) / ITEMS), THREADS, shared, queue>>>(
+            v, t->item + item, items);
     if (joins > 0)
         join<<<dim3(blocks_of(joins), v.sides * parts), THREADS, 0, queue>>>(v, t->join + join_at,
                                                                              joins, parts);
-    expand<real, parts><<<(unsigned)t->tiles[0], THREADS, 0, queue>>>(v, tiles);
+    expand<real, parts><<<(unsigned)t->tiles[0], THREADS, shared, queue>>>(v, tiles);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
@@ -413,8 +289,20 @@ extern "C" ps_status ps_product_device_begin(const ps_product_device *d, ps_stre
     return PS_OK;
 }
 
+extern "C" ps_status ps_product_device_locate(const ps_product_device *d, int64_t first_chunk,
+                                              int64_t chunk_count, const void *base,
+                                              ps_stream *stream)
+{
+    cudaStream_t queue;
+    PS_TRY(enter(stream, &queue));
+    set_bases<<<1, 256, 0, queue>>>(d->bases, d->tables.chunk_at, first_chunk, chunk_count,
+                                    static_cast<const char *>(base));
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
+}
+
 extern "C" ps_status ps_product_device_run(const ps_product_device *d, int64_t first_chunk,
-                                           int64_t chunk_count, const void *base, ps_stream *stream)
+                                           int64_t chunk_count, ps_stream *stream)
 {
     const ps_product_tables *t = &d->tables;
     const ps_hmatrix *m = t->matrix;
@@ -429,9 +317,6 @@ extern "C" ps_status ps_product_device_run(const ps_product_device *d, int64_t f
                              first_chunk == 0};
     cudaStream_t queue;
     PS_TRY(enter(stream, &queue));
-    if (base)
-        set_bases<<<1, 256, 0, queue>>>(d->bases, t->chunk_at, first_chunk, chunk_count,
-                                        static_cast<const char *>(base));
     for (int64_t first = 0; first < d->sides; first += SIDES) {
         const int64_t left = d->sides - first, at = first * m->parts;
         const view v = {left < SIDES ? (int)left : SIDES,

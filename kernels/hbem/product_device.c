@@ -14,7 +14,12 @@ ps_status ps_product_device_begin(const ps_product_device *device, ps_stream *st
     return no_cuda();
 }
 ps_status ps_product_device_run(const ps_product_device *device, int64_t first_chunk,
-                                int64_t chunk_count, const void *base, ps_stream *stream)
+                                int64_t chunk_count, ps_stream *stream)
+{
+    return no_cuda();
+}
+ps_status ps_product_device_locate(const ps_product_device *device, int64_t first_chunk,
+                                   int64_t chunk_count, const void *base, ps_stream *stream)
 {
     return no_cuda();
 }
@@ -416,4 +421,14 @@ int64_t ps_product_device_place(ps_product_device *d, int64_t sides, void *memor
         used += rounded(bytes[i], ALIGN);
     }
     return used;
+}
+
+void ps_product_device_tables(ps_product_device *d, const ps_product_tables *host, void *memory)
+{
+    d->tables = *host;
+    ps_product_tables_place(&d->tables, memory);
+    d->tables.item_first = host->item_first;
+    d->tables.join_first = host->join_first;
+    d->tables.leaf_at = host->leaf_at;
+    d->tables.chunk_bytes = host->chunk_bytes;
 }

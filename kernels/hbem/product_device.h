@@ -111,12 +111,18 @@ typedef struct ps_product_device {
  * NULL: asks only). */
 int64_t ps_product_device_place(ps_product_device *device, int64_t sides, void *memory);
 
-/* Enqueue: begin once x is there; then all chunks, run by run, ascending; then end, which makes y.
- * base: where the first chunk of the run lies, the others behind it, each padded to 256 bytes;
- * NULL: where they were in the run before. PS_FAILED if a launch fails or there is no CUDA. */
+/* Points the tables of the device into the copy of their front there. */
+void ps_product_device_tables(ps_product_device *device, const ps_product_tables *host,
+                              void *memory);
+
+/* All enqueue. locate: the images of some chunks lie from `base` on, each padded to 256 bytes;
+ * holds until they are located elsewhere. begin: once x is there; then run for all chunks, some at
+ * a time, ascending; then end, which makes y. PS_FAILED if a launch fails or there is no CUDA. */
+ps_status ps_product_device_locate(const ps_product_device *device, int64_t first_chunk,
+                                   int64_t chunk_count, const void *base, ps_stream *stream);
 ps_status ps_product_device_begin(const ps_product_device *device, ps_stream *stream);
 ps_status ps_product_device_run(const ps_product_device *device, int64_t first_chunk,
-                                int64_t chunk_count, const void *base, ps_stream *stream);
+                                int64_t chunk_count, ps_stream *stream);
 ps_status ps_product_device_end(const ps_product_device *device, ps_stream *stream);
 
 #endif

@@ -128,21 +128,21 @@ static outcome iterate(const solve *s)
     return out;
 }
 
-static ps_status judge(const ps_shifted_options *options, const outcome *o)
+ps_status ps_shifted_judge(double residual, double tolerance, int64_t iterations)
 {
-    if (!o->finite)
+    if (!isfinite(residual))
         return ps_fail(PS_FAILED,
                        "numbers of a sparse system are not finite after %lld iterations: is the "
                        "right-hand side?",
-                       (long long)o->iterations);
-    if (o->residual <= options->tolerance) return PS_OK;
+                       (long long)iterations);
+    if (residual <= tolerance) return PS_OK;
     return ps_fail(PS_FAILED,
                    "a sparse system of mass and stiffness has the residual %.3g after %lld "
                    "iterations, %.3g is wanted: are there triangles of very different size?",
-                   o->residual, (long long)o->iterations, options->tolerance);
+                   residual, (long long)iterations, tolerance);
 }
 
-static void fill_diagonal(const ps_hbem_sparse *matrix, double *diagonal)
+void ps_shifted_diagonal(const ps_hbem_sparse *matrix, double *diagonal)
 {
     for (int64_t i = 0; i < matrix->dofs; ++i)
         for (int64_t e = matrix->start[i]; e < matrix->start[i + 1]; ++e)
@@ -164,7 +164,7 @@ static solve set_up(const ps_hbem_sparse *matrix, const ps_shifted_options *opti
                                  .r = workspace + vector,
                                  .p = workspace + 2 * vector,
                                  .q = workspace + 3 * vector};
-    fill_diagonal(matrix, workspace + 4 * vector);
+    ps_shifted_diagonal(matrix, workspace + 4 * vector);
     return s;
 }
 
@@ -188,7 +188,8 @@ ps_status ps_shifted_solve(const ps_hbem_sparse *matrix, const ps_shifted_option
             result = mine;
         }
         if (iterations) *iterations += result.iterations;
-        PS_TRY(judge(options, &result));
+        PS_TRY(ps_shifted_judge(result.finite ? result.residual : NAN, options->tolerance,
+                                result.iterations));
     }
     return PS_OK;
 }

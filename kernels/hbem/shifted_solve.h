@@ -51,6 +51,11 @@ typedef struct ps_shifted_iterative {
 } ps_shifted_iterative;
 ps_status ps_shifted_iterate(void *context, int64_t count, const ps_shifted_system *systems);
 
+/* diagonal[dofs][2] of M and L. */
+void ps_shifted_diagonal(const ps_hbem_sparse *matrix, double *diagonal);
+/* What a residual means; not finite: numbers were not. */
+ps_status ps_shifted_judge(double residual, double tolerance, int64_t iterations);
+
 /* ---- of the instruction sets: rows [begin, end) of a group; vectors are [dofs][2][lanes] ---- */
 
 typedef struct ps_shifted_group {

@@ -8,11 +8,13 @@
 /* Points see less than entries do: their crosses go on to a third of the tolerance. */
 static const double share = 1. / 3;
 
-int64_t ps_skeleton_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns)
+int64_t ps_skeleton_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns,
+                          int64_t crosses)
 {
+    int64_t limit = crosses < PS_SKELETON_RANK ? crosses : PS_SKELETON_RANK;
     int64_t m = rows.end - rows.begin + ps_hbem_items(op->test, rows);
     int64_t n = columns.end - columns.begin + ps_hbem_items(op->trial, columns);
-    return ps_aca_bytes(m, n, ps_hbem_parts(op), PS_SKELETON_RANK) + m + 64;
+    return ps_aca_bytes(m, n, ps_hbem_parts(op), limit) + m + 64;
 }
 
 static void point_row(const void *context, int64_t t, double *values)

@@ -18,8 +18,10 @@
 /* Crosses at most; blocks that need more are not converged. */
 enum { PS_SKELETON_RANK = 96 };
 
-/* Bytes of workspace, of the factors that stay in it too. */
-int64_t ps_skeleton_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns);
+/* Bytes of workspace for so many crosses (PS_SKELETON_RANK at most), of the factors that stay in it
+ * too. */
+int64_t ps_skeleton_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns,
+                          int64_t crosses);
 
 /* As ps_aca: u[rank][part][rows], v[rank][part][columns] of the block. options->max_rank is lowered
  * to PS_SKELETON_RANK. `scale`: what an entry may be. Not converged: take ps_aca. */

@@ -1,6 +1,8 @@
 #include "kernels/hbem/surface.h"
 
 #include <math.h>
+#include <omp.h>
+#include <stdbool.h>
 #include <string.h>
 
 static double dot(const double a[3], const double b[3])
@@ -37,30 +39,38 @@ static void measure(ps_hbem_triangle *t)
     }
 }
 
+static ps_status set_triangle(const ps_hbem_surface *surface, const int32_t *corners, int64_t t,
+                              ps_hbem_triangle *triangle)
+{
+    memset(triangle, 0, sizeof *triangle);
+    for (int l = 0; l < 3; ++l) {
+        int32_t v = corners[3 * t + l];
+        if (v < 0 || v >= surface->vertex_count)
+            return ps_fail(PS_INVALID, "triangle %lld names vertex %d of %lld", (long long)t, v,
+                           (long long)surface->vertex_count);
+        triangle->vertex[l] = v;
+        memcpy(triangle->corner[l], surface->vertices + 3 * (int64_t)v,
+               sizeof triangle->corner[l]);
+    }
+    measure(triangle);
+    if (!isfinite(triangle->jacobian) || !isfinite(triangle->radius))
+        return ps_fail(PS_INVALID, "triangle %lld has a vertex that is not finite, or no area",
+                       (long long)t);
+    if (!(triangle->jacobian > 1e-14 * triangle->diameter * triangle->diameter))
+        return ps_fail(PS_INVALID, "triangle %lld has no area", (long long)t);
+    return PS_OK;
+}
+
 ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
                                int64_t vertex_count, const int32_t *corners,
                                int64_t triangle_count, ps_hbem_triangle *triangles)
 {
+    int64_t bad = triangle_count;
     *surface = (ps_hbem_surface){vertex_count, triangle_count, vertices, triangles};
-    for (int64_t t = 0; t < triangle_count; ++t) {
-        ps_hbem_triangle *triangle = &triangles[t];
-        memset(triangle, 0, sizeof *triangle);
-        for (int l = 0; l < 3; ++l) {
-            int32_t v = corners[3 * t + l];
-            if (v < 0 || v >= vertex_count)
-                return ps_fail(PS_INVALID, "triangle %lld names vertex %d of %lld", (long long)t, v,
-                               (long long)vertex_count);
-            triangle->vertex[l] = v;
-            memcpy(triangle->corner[l], vertices + 3 * (int64_t)v, sizeof triangle->corner[l]);
-        }
-        measure(triangle);
-        if (!isfinite(triangle->jacobian) || !isfinite(triangle->radius))
-            return ps_fail(PS_INVALID, "triangle %lld has a vertex that is not finite, or no area",
-                           (long long)t);
-        if (!(triangle->jacobian > 1e-14 * triangle->diameter * triangle->diameter))
-            return ps_fail(PS_INVALID, "triangle %lld has no area", (long long)t);
-    }
-    return PS_OK;
+#pragma omp parallel for reduction(min : bad)
+    for (int64_t t = 0; t < triangle_count; ++t)
+        if (set_triangle(surface, corners, t, &triangles[t]) != PS_OK) bad = t < bad ? t : bad;
+    return bad == triangle_count ? PS_OK : set_triangle(surface, corners, bad, &triangles[bad]);
 }
 
 double ps_hbem_surface_volume6(const ps_hbem_surface *surface)
@@ -119,15 +129,34 @@ static int32_t function_of(const ps_hbem_space *space, int64_t item)
     }
 }
 
-/* start and item from dof_of. */
-static void list_items(ps_hbem_space *space)
+/* Items of functions [begin, end): counted in start[function + 1], or put in their places. */
+static void pass_items(ps_hbem_space *space, int64_t begin, int64_t end, bool place)
 {
     int64_t items = 3 * space->surface->triangle_count;
-    memset(space->start, 0, (size_t)(space->dofs + 1) * sizeof *space->start);
-    for (int64_t e = 0; e < items; ++e) ++space->start[space->dof_of[e] + 1];
-    for (int64_t i = 0; i < space->dofs; ++i) space->start[i + 1] += space->start[i];
-    for (int64_t e = 0; e < items; ++e) space->item[space->start[space->dof_of[e]]++] = e;
-    for (int64_t i = space->dofs; i > 0; --i) space->start[i] = space->start[i - 1];
+    for (int64_t e = 0; e < items; ++e) {
+        int64_t dof = space->dof_of[e];
+        if (dof < begin || dof >= end) continue;
+        if (place)
+            space->item[space->start[dof]++] = e;
+        else
+            ++space->start[dof + 1];
+    }
+}
+
+/* start and item from dof_of. A thread has a range of functions and passes all items. */
+static void list_items(ps_hbem_space *space)
+{
+    int64_t dofs = space->dofs;
+    memset(space->start, 0, (size_t)(dofs + 1) * sizeof *space->start);
+    for (int place = 0; place < 2; ++place) {
+#pragma omp parallel
+        {
+            int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
+            pass_items(space, dofs * thread / threads, dofs * (thread + 1) / threads, place);
+        }
+        for (int64_t i = 0; !place && i < dofs; ++i) space->start[i + 1] += space->start[i];
+    }
+    for (int64_t i = dofs; i > 0; --i) space->start[i] = space->start[i - 1];
     space->start[0] = 0;
 }
 
@@ -136,13 +165,16 @@ void ps_hbem_space_init(ps_hbem_space *space, ps_hbem_space_kind kind,
                         int32_t *dof_of)
 {
     *space = (ps_hbem_space){kind, surface, ps_hbem_space_dofs(kind, surface), start, item, dof_of};
+#pragma omp parallel for
     for (int64_t e = 0; e < 3 * surface->triangle_count; ++e) dof_of[e] = function_of(space, e);
     list_items(space);
 }
 
 void ps_hbem_space_reorder(ps_hbem_space *space, const int64_t *order, int32_t *scratch)
 {
+#pragma omp parallel for
     for (int64_t p = 0; p < space->dofs; ++p) scratch[order[p]] = (int32_t)p;
+#pragma omp parallel for
     for (int64_t e = 0; e < 3 * space->surface->triangle_count; ++e)
         space->dof_of[e] = scratch[space->dof_of[e]];
     list_items(space);

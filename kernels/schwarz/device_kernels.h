@@ -22,6 +22,10 @@ typedef struct ps_device_sum {
     void *workspace;
 } ps_device_sum;
 ps_status ps_vector_sum_cuda(const ps_device_sum *sum, ps_stream *stream);
+/* r = b - y, to fp32; x += d and d = 0, d in fp32. */
+ps_status ps_vector_narrow_difference_cuda(int64_t n, const double *b, const double *y, float *r,
+                                           ps_stream *stream);
+ps_status ps_vector_add_wide_cuda(int64_t n, float *d, double *x, ps_stream *stream);
 ps_status ps_stencil_multiply_cuda(ps_precision precision, const ps_slab_stencil *stencil,
                                    const void *x, void *y, int64_t planes, ps_stream *stream);
 

@@ -4,7 +4,7 @@
  *
  * Along y and z, sine products s_j s_k are exact eigenvectors of stiffness, mass and hence of the
  * face operators: S_jl = sqrt(2/e) sin(pi j l / e), e = n - 1, has S S = 1, mass eigenvalues
- * h (4 + 2 cos t) / 6, stiffness (2 - 2 cos t) / h, t = pi j / e. Each pair (j, k) leaves a
+ * M(0) + 2 cos t M(1) (grid.h), stiffness (2 - 2 cos t) / h, t = pi j / e. Each pair (j, k) leaves a
  * tridiagonal system along x,
  *
  *     (Kx + mu Mx + (p + q mu) on free faces) w = v / (m_j m_k),   mu = k_j / m_j + k_k / m_k.

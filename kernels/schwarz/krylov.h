@@ -74,7 +74,8 @@ typedef struct ps_krylov_state {
     double sums[3];    /* of the pass that was run */
     int64_t iterations, limit;
     double tolerance, size, residual; /* size: |b| */
-    double alpha, rho, below;         /* rho: r.z, h.r or z.w of the iteration */
+    double alpha, rho, below;         /* rho: r.z, h.r or z.w of the iteration; alpha: of BiCGStab,
+                                         for P-CG the rho of the iteration before */
 } ps_krylov_state;
 
 /* The state before the first pass, and after a pass whose sums are in state->sums. */

@@ -3,7 +3,6 @@
  * for its pass; the last launch of a pass takes the step to the next.
  */
 #include <cuda_runtime.h>
-#include <cuda_pipeline.h>
 
 #include <cmath>
 
@@ -120,14 +119,14 @@ template <typename real> struct row_product {
     __device__ void operator()(int64_t i, real sum) const { out[i] = sum; }
 };
 
-template <bool stream, int width, typename real>
-__global__ void __launch_bounds__(CSR_THREADS)
+template <typename form, typename real>
+__global__ void __launch_bounds__(form::threads)
     multiply_rows(csr_view<real> a, real *out, int pass, const ps_krylov_state *state)
 {
-    extern __shared__ int4 shared[];
+    extern __shared__ double products[];
     if (state->pass != pass) return;
     row_product<real> rows = {out};
-    csr_all<stream, width>(a, shared, rows);
+    csr_all<form>(a, reinterpret_cast<real *>(products), rows);
 }
 
 template <typename real>
@@ -232,13 +231,17 @@ template <typename real> void launch_change(const ps_krylov_device_pass *p, ps_s
     }
 }
 
-template <bool stream_shape, int width, typename real>
-void launch_rows(const ps_krylov_device_pass *p, const csr_view<real> &a, ps_stream *stream)
-{
-    multiply_rows<stream_shape, width, real>
-        <<<csr_blocks(p->rows, width), CSR_THREADS, csr_shared<stream_shape, width, real>(),
-           queue_of(stream)>>>(a, static_cast<real *>(p->out), p->pass, p->state);
-}
+template <typename real> struct launch_rows {
+    const ps_krylov_device_pass *p;
+    const csr_view<real> &a;
+    ps_stream *stream;
+    template <typename form> void operator()(form) const
+    {
+        multiply_rows<form, real><<<csr_blocks<form>(p->rows), form::threads,
+                                    csr_shared<form, real>(), queue_of(stream)>>>(
+            a, static_cast<real *>(p->out), p->pass, p->state);
+    }
+};
 
 template <typename real>
 void launch_matrix(const ps_krylov_device_pass *p, const launch_end &e, ps_stream *stream)
@@ -247,16 +250,7 @@ void launch_matrix(const ps_krylov_device_pass *p, const launch_end &e, ps_strea
     const csr_view<real> a = {m->rows, m->row_start, m->columns,
                               static_cast<const real *>(m->values),
                               static_cast<const real *>(p->in)};
-    switch (m->shape.width + (m->shape.stream ? 100 : 0)) {
-    case 2: launch_rows<false, 2>(p, a, stream); break;
-    case 4: launch_rows<false, 4>(p, a, stream); break;
-    case 8: launch_rows<false, 8>(p, a, stream); break;
-    case 16: launch_rows<false, 16>(p, a, stream); break;
-    case 102: launch_rows<true, 2>(p, a, stream); break;
-    case 104: launch_rows<true, 4>(p, a, stream); break;
-    case 108: launch_rows<true, 8>(p, a, stream); break;
-    default: launch_rows<false, 32>(p, a, stream);
-    }
+    csr_choose(m->shape, launch_rows<real>{p, a, stream});
     if (e.steps)
         follow_rows<real><<<(unsigned)change_blocks(p->rows), THREADS, 0, queue_of(stream)>>>(
             vectors_of<real>(p), p->pass, e);

@@ -1,8 +1,10 @@
 #include "kernels/schwarz/krylov_device.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/schwarz/device_kernels.h"
+#include "kernels/schwarz/krylov_mixed.h"
 
 enum { ALIGN = 256, VECTORS = 7, SLOTS = 2 };
 
@@ -179,21 +181,19 @@ static ps_status read_state(const solver *s, int slot, ps_krylov_state *out)
     return ps_stream_wait(s->side);
 }
 
-static ps_status iterate(const solver *s, ps_krylov_result *result)
+/* Graph after graph until the verdict is there, which is in *state. */
+static ps_status iterate(const solver *s, ps_krylov_state *state, ps_krylov_result *result)
 {
-    ps_krylov_state state;
     ps_status status = launch(s, 0);
     for (int64_t turn = 0; status == PS_OK; ++turn) {
         PS_TRY(launch(s, (turn + 1) % SLOTS));
-        PS_TRY(read_state(s, turn % SLOTS, &state));
-        *result = (ps_krylov_result){state.iterations, state.residual,
-                                     state.verdict == PS_KRYLOV_CONVERGED};
+        PS_TRY(read_state(s, turn % SLOTS, state));
+        *result = (ps_krylov_result){state->iterations, state->residual,
+                                     state->verdict == PS_KRYLOV_CONVERGED};
         if (s->control->watch)
-            status = s->control->watch(s->control->context, state.iterations, state.residual);
-        if (status == PS_OK && state.verdict != PS_KRYLOV_RUNNING) {
-            PS_TRY(ps_stream_wait(s->stream));
-            return ps_krylov_state_judge(&state);
-        }
+            status = s->control->watch(s->control->context, state->iterations, state->residual);
+        if (status == PS_OK && state->verdict != PS_KRYLOV_RUNNING)
+            return ps_stream_wait(s->stream);
     }
     /* what is ahead still uses the vectors */
     ps_status ended = ps_stream_wait(s->stream);
@@ -226,29 +226,170 @@ static void set_up(solver *s, void *workspace)
     place(s, workspace);
 }
 
+static ps_status prepare(solver *s, void *workspace)
+{
+    ps_device *device = ps_stream_device(s->stream);
+    PS_TRY(check(s));
+    set_up(s, workspace);
+    PS_TRY(ps_stream_open(device, &s->side));
+    for (int slot = 0; slot < SLOTS; ++slot) {
+        PS_TRY(ps_event_open(device, &s->event[slot]));
+        PS_TRY(capture(s, slot));
+    }
+    return PS_OK;
+}
+
+/* Ends with the status; what was enqueued has been waited for. */
+static ps_status finish(solver *s, ps_status status)
+{
+    if (status != PS_OK) (void)ps_stream_wait(s->stream);
+    for (int slot = 0; slot < SLOTS; ++slot) {
+        ps_krylov_graph_drop_cuda(s->graph[slot]);
+        ps_event_close(&s->event[slot]);
+    }
+    ps_stream_close(&s->side);
+    return status;
+}
+
 ps_status ps_krylov_device_solve(ps_krylov_method method, const ps_krylov_device_system *system,
                                  const ps_krylov_device_control *control, void *workspace,
                                  ps_stream *stream, ps_krylov_result *result)
 {
     solver s = {.method = method, .system = system, .control = control, .stream = stream};
-    ps_device *device = ps_stream_device(stream);
-    ps_status status;
+    ps_krylov_state state;
     *result = (ps_krylov_result){0};
-    PS_TRY(check(&s));
-    set_up(&s, workspace);
-    PS_GUARD(status, done, ps_stream_open(device, &s.side));
-    for (int slot = 0; slot < SLOTS; ++slot) {
-        PS_GUARD(status, done, ps_event_open(device, &s.event[slot]));
-        PS_GUARD(status, done, capture(&s, slot));
+    ps_status status = prepare(&s, workspace);
+    if (status == PS_OK) status = start(&s);
+    if (status == PS_OK) status = iterate(&s, &state, result);
+    if (status == PS_OK) status = ps_krylov_state_judge(&state);
+    return finish(&s, status);
+}
+
+/* ---- fp32 with residuals in fp64 ---- */
+
+typedef struct mixed {
+    const ps_krylov_device_system *wide;
+    const ps_krylov_device_control *control;
+    ps_krylov_mixed *shared;
+    ps_krylov_device_system narrow;
+    ps_krylov_device_control inner; /* of the solver in fp32 */
+    solver *solver;
+    double *product, *sums;     /* device memory */
+    int64_t rows, planes, done; /* done: iterations when r was made anew, -1 before the first */
+    ps_stream *stream;
+} mixed;
+
+static int64_t narrow_bytes(const ps_krylov_device_system *system)
+{
+    ps_krylov_device_system narrow = *system;
+    narrow.precision = PS_SINGLE;
+    return ps_krylov_device_workspace(PS_KRYLOV_CG, &narrow);
+}
+
+int64_t ps_krylov_device_mixed_workspace(const ps_krylov_device_system *system)
+{
+    int64_t rows = rows_of(system);
+    return padded(PS_DOT_BYTES) + padded(8 * rows) + 2 * padded(4 * rows) + narrow_bytes(system);
+}
+
+/* Residuals of the solver in fp32 are relative to that which it began with. */
+static ps_status watch_narrow(void *context, int64_t iteration, double residual)
+{
+    const mixed *m = context;
+    return m->control->watch(m->control->context, iteration,
+                             residual * m->shared->first / m->shared->size);
+}
+
+static ps_status norm_of(const mixed *m, const void *a, const void *b, double *out)
+{
+    PS_TRY(b ? ps_vector_device_difference(PS_DOUBLE, m->rows, a, b, m->sums, m->stream)
+             : ps_vector_device_dot(PS_DOUBLE, m->rows, a, a, m->sums, m->stream));
+    PS_TRY(ps_copy_to_host(m->stream, out, m->sums, sizeof *out));
+    PS_TRY(ps_stream_wait(m->stream));
+    *out = sqrt(*out);
+    return PS_OK;
+}
+
+/* r = b - A x, *norm its norm in fp64. */
+static ps_status residual_to(const mixed *m, void *r, double *norm)
+{
+    const ps_krylov_device_system *w = m->wide;
+    PS_TRY(
+        ps_stencil_device_multiply(PS_DOUBLE, w->stencil, w->x, m->product, m->planes, m->stream));
+    PS_TRY(ps_vector_narrow_difference_cuda(m->rows, w->b, m->product, r, m->stream));
+    return norm_of(m, w->b, m->product, norm);
+}
+
+static ps_status renew(void *context, double *norm)
+{
+    const mixed *m = context;
+    PS_TRY(ps_vector_add_wide_cuda(m->rows, m->narrow.x, m->wide->x, m->stream));
+    return residual_to(m, m->solver->pass.vectors.r, norm);
+}
+
+/* Two vectors take turns as the direction: graphs begin with it in p. */
+static ps_status run(void *context, ps_krylov_state *state)
+{
+    mixed *m = context;
+    const solver *s = m->solver;
+    const ps_krylov_device_vectors *v = &s->pass.vectors;
+    ps_krylov_result ignored;
+    if (m->done < 0) {
+        PS_TRY(start(s));
+    } else {
+        if ((state->iterations - m->done) % 2)
+            PS_TRY(ps_copy_on_device(s->stream, v->p, v->q, 4 * m->rows));
+        PS_TRY(ps_copy_to_device(s->stream, s->pass.state, state, sizeof *state));
     }
-    PS_GUARD(status, done, start(&s));
-    PS_GUARD(status, done, iterate(&s, result));
-done:
-    if (status != PS_OK) (void)ps_stream_wait(stream);
-    for (int slot = 0; slot < SLOTS; ++slot) {
-        ps_krylov_graph_drop_cuda(s.graph[slot]);
-        ps_event_close(&s.event[slot]);
-    }
-    ps_stream_close(&s.side);
-    return status;
+    m->done = state->iterations;
+    return iterate(s, state, &ignored);
+}
+
+static ps_status mixed_open(mixed *m, char *memory)
+{
+    ps_device_info info = ps_device_describe(ps_stream_device(m->stream));
+    m->planes = ps_stencil_device_planes(m->wide->stencil, info.multiprocessors);
+    m->sums = (double *)memory;
+    m->product = (double *)(memory + padded(PS_DOT_BYTES));
+    m->narrow = *m->wide;
+    m->narrow.precision = PS_SINGLE;
+    m->narrow.b = (char *)m->product + padded(8 * m->rows);
+    m->narrow.x = (char *)m->narrow.b + padded(4 * m->rows);
+    m->inner = *m->control;
+    if (m->control->watch) m->inner.watch = watch_narrow, m->inner.context = m;
+    PS_TRY(ps_fill_zero(m->stream, m->sums, PS_DOT_BYTES));
+    PS_TRY(ps_fill_zero(m->stream, m->narrow.x, 4 * m->rows));
+    PS_TRY(ps_krylov_fixed_cuda(m->wide, m->stream));
+    PS_TRY(norm_of(m, m->wide->b, NULL, &m->shared->size));
+    return residual_to(m, (void *)m->narrow.b, &m->shared->first);
+}
+
+ps_status ps_krylov_device_mixed(const ps_krylov_device_system *system,
+                                 const ps_krylov_device_control *control, void *workspace,
+                                 ps_stream *stream, ps_krylov_result *result)
+{
+    ps_krylov_mixed shared = {.tolerance = control->tolerance, .run = run, .renew = renew};
+    mixed m = {.wide = system, .control = control, .shared = &shared, .done = -1, .stream = stream};
+    solver s = {.method = PS_KRYLOV_CG, .system = &m.narrow, .control = &m.inner, .stream = stream};
+    ps_krylov_state state;
+    *result = (ps_krylov_result){0};
+    if (!system->stencil || system->stencil->free[0] || system->stencil->free[1] ||
+        system->precision != PS_DOUBLE)
+        return ps_fail(PS_USAGE, "P-CG in fp32 with residuals in fp64 is for a stencil without "
+                                 "free faces, whose vectors are in fp64");
+    if (!ps_stream_handle(stream))
+        return ps_fail(PS_FAILED, "the Krylov methods of devices need a CUDA device");
+    m.rows = rows_of(system);
+    m.solver = &s;
+    shared.context = &m;
+    shared.diagonal = system->stencil->plane[0][0][0];
+    PS_TRY(mixed_open(&m, (char *)workspace + narrow_bytes(system)));
+    result->residual = shared.first == 0 ? 0 : shared.first / shared.size;
+    result->converged = shared.first <= control->tolerance * shared.size;
+    if (result->converged) return PS_OK;
+    m.inner.tolerance = ps_krylov_mixed_aim(&shared, shared.first);
+    ps_krylov_state_begin(PS_KRYLOV_CG, m.inner.tolerance, control->limit, &state);
+    ps_status status = prepare(&s, workspace);
+    if (status == PS_OK) status = ps_krylov_mixed_solve(&shared, shared.first, &state, result);
+    return finish(&s, status);
 }

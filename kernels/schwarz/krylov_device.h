@@ -50,4 +50,13 @@ ps_status ps_krylov_device_solve(ps_krylov_method method, const ps_krylov_device
                                  const ps_krylov_device_control *control, void *workspace,
                                  ps_stream *stream, ps_krylov_result *result);
 
+/* P-CG with its vectors in fp32 and residuals in fp64 (krylov_mixed.h) for a stencil without free
+ * faces, system->precision fp64: the iterations of fp64 with half the traffic. Errors as
+ * ps_krylov_device_solve's; PS_FAILED, too, where residuals made anew stop falling; PS_USAGE for
+ * other systems. */
+int64_t ps_krylov_device_mixed_workspace(const ps_krylov_device_system *system);
+ps_status ps_krylov_device_mixed(const ps_krylov_device_system *system,
+                                 const ps_krylov_device_control *control, void *workspace,
+                                 ps_stream *stream, ps_krylov_result *result);
+
 #endif

@@ -55,6 +55,7 @@ LEAF void conjugate_gradients(ps_krylov_state *s)
         return;
     }
     ++s->iterations;
+    s->alpha = s->rho;
     if (judge_residual(s, s->sums[0])) next_pass(s, PS_CG_DIRECTION, rho / s->rho, 0);
     s->rho = rho;
 }

@@ -7,8 +7,19 @@
 #include "runtime/isa.h"
 
 PS_ISA_SELECT(struct ps_krylov_functions, ps_krylov_table)
+PS_ISA_SELECT(struct ps_krylov_functions, ps_krylov_narrow_table)
 
 enum { MATRIX_BLOCK = 4096, VECTORS = 7 };
+
+static const struct ps_krylov_functions *table_of(const ps_krylov_system *system)
+{
+    return system->narrow ? ps_krylov_narrow_table_select() : ps_krylov_table_select();
+}
+
+static const void *values_of(const ps_krylov_system *system)
+{
+    return system->narrow ? (const void *)system->narrow_values : system->matrix->values;
+}
 
 static int64_t rows_of(const ps_krylov_system *system)
 {
@@ -21,18 +32,23 @@ static int64_t block_of(const ps_krylov_system *system)
     return system->stencil ? system->stencil->nodes[1] * system->stencil->nodes[2] : MATRIX_BLOCK;
 }
 
-/* The vectors that a method has beside x and b, in the order r p q z w h u; 8 doubles apart from
+/* The vectors that a method has beside x and b, in the order r p q z w h u; some doubles apart from
  * a multiple of a page, lest they share the sets of a cache. */
 static const char vectors_of[PS_KRYLOV_METHODS][VECTORS] = {
     {1, 1, 1}, {1, 1, 1, 1, 0, 1, 1}, {1, 1, 1, 1, 1}};
 
-static int64_t stride_of(int64_t rows) { return (rows + 511) / 512 * 512 + 72; }
+/* Doubles. */
+static int64_t stride_of(const ps_krylov_system *system)
+{
+    int64_t rows = rows_of(system), doubles = system->narrow ? (rows + 1) / 2 : rows;
+    return (doubles + 511) / 512 * 512 + 72;
+}
 
 int64_t ps_krylov_cpu_state(ps_krylov_method method, const ps_krylov_system *system)
 {
     int64_t count = 0;
     for (int i = 0; i < VECTORS; ++i) count += vectors_of[method][i];
-    return count * stride_of(rows_of(system));
+    return count * stride_of(system);
 }
 
 int64_t ps_krylov_cpu_workspace(ps_krylov_method method, const ps_krylov_system *system)
@@ -47,22 +63,23 @@ ps_status ps_krylov_cpu_begin(ps_krylov_method method, const ps_krylov_system *s
 {
     if (!system->stencil == !system->matrix || (system->matrix && !system->inverse_diagonal))
         return ps_fail(PS_USAGE, "a system is a matrix with its diagonal, or a stencil");
+    if (system->narrow && (system->ranks || (system->matrix && !system->narrow_values)))
+        return ps_fail(PS_USAGE, "vectors in fp32 are for one rank, with the matrix in fp32");
     int64_t rows = rows_of(system), block = block_of(system);
-    *out = (ps_krylov_cpu_team){
-        *system,
-        {.b = system->b,
-         .x = system->x,
-         .scale = system->stencil ? NULL : system->inverse_diagonal},
-        rows,
-        block,
-        (rows + block - 1) / block,
-        NULL};
+    *out = (ps_krylov_cpu_team){*system,
+                                {.b = system->b,
+                                 .x = system->x,
+                                 .scale = system->stencil ? NULL : system->inverse_diagonal},
+                                rows,
+                                block,
+                                (rows + block - 1) / block,
+                                NULL};
     ps_krylov_vectors *v = &out->vectors;
-    double **own[VECTORS] = {&v->r, &v->p, &v->q, &v->z, &v->w, &v->h, &v->u};
+    void **own[VECTORS] = {&v->r, &v->p, &v->q, &v->z, &v->w, &v->h, &v->u};
     for (int i = 0; i < VECTORS; ++i)
         if (vectors_of[method][i]) {
             *own[i] = workspace;
-            workspace += stride_of(rows);
+            workspace += stride_of(system);
         }
     out->sums = workspace;
     return PS_OK;
@@ -74,9 +91,9 @@ typedef struct sweep {
     const ps_krylov_cpu_team *team;
     const struct ps_krylov_functions *table;
     ps_krylov_pass pass;
-    bool change;     /* whether vectors change before the product */
-    const double *in; /* what A multiplies, NULL: nothing          */
-    double *out;
+    bool change;    /* whether vectors change before the product */
+    const void *in; /* what A multiplies, NULL: nothing          */
+    void *out;
     const double *scalars;
 } sweep;
 
@@ -108,7 +125,8 @@ static void multiply_block(const sweep *s, int64_t block)
     if (t->system.stencil)
         s->table->plane(t->system.stencil, s->in, s->out, block);
     else
-        s->table->csr(t->system.matrix, s->in, s->out, first, end);
+        s->table->csr(t->system.matrix, values_of(&t->system), s->in, s->out,
+                      (const int64_t[2]){first, end});
     if (s->change && s->table->after[s->pass])
         s->table->after[s->pass](&t->vectors, first, end, sums_of(t, block));
 }
@@ -180,17 +198,23 @@ static ps_status run_sweep(const sweep *s, double sums[3])
     return PS_OK;
 }
 
-/* Fixed rows of x take the values of b: their residuals are 0 ever after. */
-static void set_fixed_rows(const ps_krylov_cpu_team *t)
+/* Fixed rows of x take the values of b: their residuals are 0 ever after. size: of a value. */
+static void set_fixed_rows(const ps_slab_stencil *s, int64_t size, const void *b, void *x)
 {
-    const ps_slab_stencil *s = t->system.stencil;
     const int64_t *n = s->nodes;
     for (int64_t i = 0; i < n[0]; ++i)
         for (int64_t j = 0; j < n[1]; ++j) {
             int64_t row = (i * n[1] + j) * n[2];
             int64_t step = ps_stencil_fixed(s, i, j, 1) ? 1 : n[2] - 1;
-            for (int64_t k = 0; k < n[2]; k += step) t->vectors.x[row + k] = t->vectors.b[row + k];
+            for (int64_t k = 0; k < n[2]; k += step)
+                memcpy((char *)x + (row + k) * size, (const char *)b + (row + k) * size,
+                       (size_t)size);
         }
+}
+
+void ps_stencil_set_fixed(const ps_slab_stencil *stencil, const double *b, double *x)
+{
+    set_fixed_rows(stencil, (int64_t)sizeof *x, b, x);
 }
 
 static ps_status run_pass(void *context, ps_krylov_pass pass, const double scalars[2],
@@ -198,21 +222,31 @@ static ps_status run_pass(void *context, ps_krylov_pass pass, const double scala
 {
     const ps_krylov_cpu_team *t = context;
     const ps_krylov_vectors *v = &t->vectors;
-    sweep s = {t, ps_krylov_table_select(), pass, true, NULL, NULL, scalars};
+    sweep s = {t, table_of(&t->system), pass, true, NULL, NULL, scalars};
     switch (pass) {
     case PS_CG_START:
     case PS_STAB_START:
     case PS_CR_START:
-        if (t->system.stencil) set_fixed_rows(t);
+        if (t->system.stencil)
+            set_fixed_rows(t->system.stencil, t->system.narrow ? 4 : 8, v->b, v->x);
         s.change = false, s.in = v->x, s.out = v->q;
         PS_TRY(run_sweep(&s, sums));
         s.change = true, s.in = pass == PS_CR_START ? v->z : NULL, s.out = v->w;
         break;
-    case PS_CG_DIRECTION: s.in = v->p, s.out = v->q; break;
-    case PS_STAB_DIRECTION: s.in = v->u, s.out = v->q; break;
-    case PS_STAB_TURN: s.in = v->u, s.out = v->z; break;
-    case PS_CR_ADVANCE: s.in = v->z, s.out = v->w; break;
-    default: break;
+    case PS_CG_DIRECTION:
+        s.in = v->p, s.out = v->q;
+        break;
+    case PS_STAB_DIRECTION:
+        s.in = v->u, s.out = v->q;
+        break;
+    case PS_STAB_TURN:
+        s.in = v->u, s.out = v->z;
+        break;
+    case PS_CR_ADVANCE:
+        s.in = v->z, s.out = v->w;
+        break;
+    default:
+        break;
     }
     return run_sweep(&s, sums);
 }
@@ -240,16 +274,17 @@ ps_status ps_csr_inverse_diagonal(const ps_csr *matrix, double *inverse)
     return PS_OK;
 }
 
-static void multiply(const ps_krylov_system *system, const double *x, double *y)
+static void multiply(const ps_krylov_system *system, const void *x, void *y)
 {
     int64_t rows = rows_of(system), block = block_of(system);
-    const struct ps_krylov_functions *table = ps_krylov_table_select();
+    const struct ps_krylov_functions *table = table_of(system);
 #pragma omp parallel for schedule(static)
     for (int64_t first = 0; first < rows; first += block)
         if (system->stencil)
             table->plane(system->stencil, x, y, first / block);
         else
-            table->csr(system->matrix, x, y, first, first + block < rows ? first + block : rows);
+            table->csr(system->matrix, values_of(system), x, y,
+                       (const int64_t[2]){first, first + block < rows ? first + block : rows});
 }
 
 void ps_csr_multiply(const ps_csr *matrix, const double *x, double *y)
@@ -260,4 +295,14 @@ void ps_csr_multiply(const ps_csr *matrix, const double *x, double *y)
 void ps_stencil_multiply(const ps_slab_stencil *stencil, const double *x, double *y)
 {
     multiply(&(ps_krylov_system){.stencil = stencil}, x, y);
+}
+
+void ps_csr_multiply_narrow(const ps_csr *matrix, const float *values, const float *x, float *y)
+{
+    multiply(&(ps_krylov_system){.matrix = matrix, .narrow = true, .narrow_values = values}, x, y);
+}
+
+void ps_stencil_multiply_narrow(const ps_slab_stencil *stencil, const float *x, float *y)
+{
+    multiply(&(ps_krylov_system){.stencil = stencil, .narrow = true}, x, y);
 }

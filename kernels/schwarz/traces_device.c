@@ -2,34 +2,6 @@
 
 #include <string.h>
 
-#ifndef PS_WITH_CUDA
-static ps_status none(void) { return ps_fail(PS_FAILED, "this build has no CUDA"); }
-
-ps_status ps_traces_dots_cuda(const ps_traces_device *device, int64_t count, const double *a,
-                              const double *b)
-{
-    return none();
-}
-ps_status ps_traces_add_cuda(const ps_traces_device *device, int64_t count, const double *factors,
-                             const double *a, double *y)
-{
-    return none();
-}
-ps_status ps_traces_subtract_cuda(const ps_traces_device *device, const double *x, double *y)
-{
-    return none();
-}
-ps_status ps_traces_divide_cuda(const ps_traces_device *device, double by, double *x)
-{
-    return none();
-}
-ps_status ps_traces_modes_cuda(const ps_traces_modes *modes, bool gather, double *r,
-                               ps_stream *stream)
-{
-    return none();
-}
-#endif
-
 int64_t ps_traces_device_bytes(int64_t vectors, int64_t traces)
 {
     return 8 * vectors * traces * (PS_TRACES_PIECES + 1);

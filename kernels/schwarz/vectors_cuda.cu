@@ -30,6 +30,21 @@ template <typename real> struct multiplied {
     __device__ void operator()(int64_t i) const { y[i] *= x[i]; }
 };
 
+struct narrowed_difference {
+    const double *b, *y;
+    float *r;
+    __device__ void operator()(int64_t i) const { r[i] = (float)(b[i] - y[i]); }
+};
+struct added_wide {
+    float *d;
+    double *x;
+    __device__ void operator()(int64_t i) const
+    {
+        x[i] += (double)d[i];
+        d[i] = 0;
+    }
+};
+
 template <typename Change>
 __global__ void __launch_bounds__(THREADS) each(int64_t n, const Change change)
 {
@@ -136,6 +151,17 @@ extern "C" ps_status ps_vector_multiply_cuda(ps_precision precision, int64_t n, 
             n, multiplied<float>{static_cast<const float *>(x), static_cast<float *>(y)}, stream);
     return launch_each(
         n, multiplied<double>{static_cast<const double *>(x), static_cast<double *>(y)}, stream);
+}
+
+extern "C" ps_status ps_vector_narrow_difference_cuda(int64_t n, const double *b, const double *y,
+                                                      float *r, ps_stream *stream)
+{
+    return launch_each(n, narrowed_difference{b, y, r}, stream);
+}
+
+extern "C" ps_status ps_vector_add_wide_cuda(int64_t n, float *d, double *x, ps_stream *stream)
+{
+    return launch_each(n, added_wide{d, x}, stream);
 }
 
 extern "C" ps_status ps_vector_sum_cuda(const ps_device_sum *sum, ps_stream *stream)

@@ -47,30 +47,37 @@ static void add_cells(const gradient *g, double weight, double *source)
         }
 }
 
-/* What lies about plane i of the nodes. */
-static ps_status read_source(gradient *g, int64_t i, double *source)
+/* Adds the layer of elements between node planes i and i + 1 to what lies about both; one at the
+ * end of the box has no other layer. */
+static ps_status add_layer(gradient *g, int64_t i, double *before, double *behind)
 {
     static const double pi = 3.14159265358979323846;
     const int64_t *n = g->potential->header.nodes, *r = g->refine;
     double scale = 4 * pi * g->gravity / (double)(r[0] * r[1] * r[2]);
-    memset(source, 0, (size_t)(n[1] * (n[2] - 1)) * sizeof *source);
-    if (i == 0 || i == n[0] - 1) scale *= 2;
-    for (int64_t t = -r[0]; t < r[0]; ++t) {
-        int64_t plane = i * r[0] + t;
-        if (plane < 0 || plane >= g->model->shape[0]) continue;
-        PS_TRY(ps_box_field_read(g->model, plane, 1, g->cells));
-        add_cells(g, scale * weight_of(g, 0, t < 0 ? t + r[0] : t, t < 0), source);
+    double ends[2] = {i == 0 ? 2 * scale : scale, i == n[0] - 2 ? 2 * scale : scale};
+    for (int64_t t = 0; t < r[0]; ++t) {
+        PS_TRY(ps_box_field_read(g->model, i * r[0] + t, 1, g->cells));
+        add_cells(g, ends[0] * weight_of(g, 0, t, false), before);
+        add_cells(g, ends[1] * weight_of(g, 0, t, true), behind);
     }
     return PS_OK;
 }
 
-/* Plane g->first + which of both. */
-static ps_status read_plane(gradient *g, int which)
+static int64_t sources(const gradient *g)
 {
     const int64_t *n = g->potential->header.nodes;
-    int64_t plane = n[1] * n[2], sources = n[1] * (n[2] - 1);
-    PS_TRY(ps_box_field_read(g->potential, g->first + which, 1, g->u + which * plane));
-    return g->model ? read_source(g, g->first + which, g->source + which * sources) : PS_OK;
+    return n[1] * (n[2] - 1);
+}
+
+/* Plane first + 1 of the potential, and the layer behind it, if there is one. */
+static ps_status read_ahead(gradient *g)
+{
+    const int64_t *n = g->potential->header.nodes;
+    int64_t plane = n[1] * n[2], size = sources(g);
+    PS_TRY(ps_box_field_read(g->potential, g->first + 1, 1, g->u + plane));
+    if (!g->model || g->first + 2 >= n[0]) return PS_OK;
+    memset(g->source + 2 * size, 0, (size_t)size * sizeof *g->source);
+    return add_layer(g, g->first + 1, g->source + size, g->source + 2 * size);
 }
 
 ps_status gradient_open(ps_box_field *potential, ps_box_field *model, double gravity, gradient *out)
@@ -79,22 +86,23 @@ ps_status gradient_open(ps_box_field *potential, ps_box_field *model, double gra
     *out = (gradient){.potential = potential, .model = model, .gravity = gravity};
     if (model) {
         PS_TRY(match(out));
-        PS_TRY(PS_ALLOC(&out->source, 2 * n[1] * (n[2] - 1), "planes of sources"));
+        PS_TRY(PS_ALLOC(&out->source, 3 * sources(out), "planes of sources"));
         PS_TRY(PS_ALLOC(&out->cells, model->plane, "a plane of the model"));
+        PS_TRY(add_layer(out, 0, out->source, out->source + sources(out)));
     }
     PS_TRY(PS_ALLOC(&out->u, 2 * n[1] * n[2], "planes of the potential"));
-    for (int which = 0; which < 2; ++which) PS_TRY(read_plane(out, which));
-    return PS_OK;
+    PS_TRY(ps_box_field_read(potential, 0, 1, out->u));
+    return read_ahead(out);
 }
 
 ps_status gradient_next(gradient *g)
 {
     const int64_t *n = g->potential->header.nodes;
-    int64_t plane = n[1] * n[2], sources = n[1] * (n[2] - 1);
+    int64_t plane = n[1] * n[2], size = sources(g);
     memcpy(g->u, g->u + plane, (size_t)plane * sizeof *g->u);
-    if (g->model) memcpy(g->source, g->source + sources, (size_t)sources * sizeof *g->source);
+    if (g->model) memmove(g->source, g->source + size, (size_t)(2 * size) * sizeof *g->source);
     ++g->first;
-    return read_plane(g, 1);
+    return read_ahead(g);
 }
 
 double gradient_node(const gradient *g, int plane, int64_t j, int64_t k)

@@ -14,7 +14,8 @@ typedef struct gradient {
     double gravity;
     int64_t first;  /* the lower of the two planes */
     double *u;      /* [2][ny][nz] */
-    double *source; /* [2][ny][nz-1], 4 pi G times the density about the line; NULL */
+    double *source; /* [3][ny][nz-1], 4 pi G times the density about the line, of one plane
+                       more, where that is not complete; NULL */
     double *cells;  /* a plane of the model */
 } gradient;
 

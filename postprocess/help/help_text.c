@@ -57,6 +57,10 @@ static void parse_options(help_text *help, char *section, bool common)
             option->common = common;
         } else if (last && !*last->help) {
             last->help = skip_spaces(line); /* the head was long, its help is a line below */
+        } else if (last && *skip_spaces(line)) {
+            char *end = last->help + strlen(last->help); /* a help of several lines */
+            *end = ' ';
+            memmove(end + 1, skip_spaces(line), strlen(skip_spaces(line)) + 1);
         }
     }
 }

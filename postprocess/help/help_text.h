@@ -15,7 +15,7 @@ enum { HELP_OPTIONS_MAX = 128 };
 typedef struct help_option {
     char *name;     /* without the dashes                                                     */
     char *argument; /* "SECONDS", "none|morton|hilbert"; "" for a flag                        */
-    char *help;     /* one line                                                               */
+    char *help;     /* made one line                                                          */
     bool common;    /* one that all programs have                                             */
 } help_option;
 

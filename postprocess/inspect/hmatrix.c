@@ -63,30 +63,15 @@ static void report_matrix(const ps_hmatrix_file *file, bool histogram, ps_report
 {
     const ps_hmatrix_overview *o = ps_hmatrix_file_overview(file);
     const ps_hmatrix *m = &o->shape;
-    ps_hmatrix_summary s = ps_hmatrix_summarise(m);
-    int64_t chunks = ps_hmatrix_file_chunks(file)->count, stored = 0;
     double bytes = (double)ps_hmatrix_bytes(m), cells = (double)m->rows * (double)m->columns;
-    char hash[17];
-    for (int64_t c = 0; c < chunks; ++c) stored += o->stored[c];
-    ps_hmatrix_values_hash(file, hash);
     ps_report_section(report, "matrix");
     ps_report_int(report, "rows", m->rows, "1");
     ps_report_int(report, "columns", m->columns, "1");
-    ps_report_int(report, "dense_leaves", s.dense, "1");
-    ps_report_int(report, "low_rank_leaves", s.low_rank, "1");
-    ps_report_real(report, "mean_rank", s.rank_mean, "1");
-    ps_report_int(report, "largest_rank", s.rank_max, "1");
-    ps_report_real(report, "rms_error", s.error_rms, "1");
-    ps_report_real(report, "largest_error", s.error_max, "1");
-    ps_report_real(report, "bytes", bytes, "B");
-    ps_report_real(report, "bytes_per_row", bytes / (double)m->rows, "B");
+    ps_hmatrix_report(file, report);
     ps_report_real(report, "compression",
                    cells * m->parts * (m->precision == PS_SINGLE ? 4 : 8) / bytes, "1");
-    ps_report_int(report, "parts", chunks, "1");
-    ps_report_int(report, "stored_in_parts", stored, "B");
-    ps_report_text(report, "values_hash", hash);
     report_levels(m, report);
-    if (histogram) report_ranks(m, s.rank_max, report);
+    if (histogram) report_ranks(m, ps_hmatrix_summarise(m).rank_max, report);
 }
 
 ps_status inspect_report_hmatrix(ps_store *store, bool histogram, ps_report *report)

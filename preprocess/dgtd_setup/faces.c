@@ -147,9 +147,6 @@ ps_status set_faces(setup *s)
 ps_status set_total(setup *s)
 {
     if (!s->options->total) return PS_OK;
-    if (s->header.upwind)
-        return ps_fail(PS_USAGE,
-                       "--total: a total/scattered surface works with --flux centred only");
     PS_TRY(PS_ALLOC(&s->total, s->mesh.elements, "the total-field region"));
     PS_TRY(mark_region(s, "total", s->options->total, s->total));
     for (int64_t e = 0; e < s->mesh.elements; ++e) s->total_elements += s->total[e];

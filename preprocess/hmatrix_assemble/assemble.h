@@ -15,7 +15,10 @@ typedef struct assemble_options {
     int mode;      /* 0: H-matrix, 1: dense                                    */
     double wavenumber, tolerance, rules; /* rules 0: as tolerance                   */
     int64_t check_rows, max_rank, chunk_bytes;
+    int hyps;     /* far blocks 0: by the direct form, 1: by the weak form             */
     int compress; /* 0: zstd, 1: none */
+    int scheme;   /* 0: leaves on the device, 1: pairs of triangles on the device          */
+    int64_t pair_threshold;
     bool recompress, skeleton, restart, force_coarse;
 } assemble_options;
 

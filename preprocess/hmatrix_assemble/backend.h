@@ -43,7 +43,7 @@ struct leaf_backend {
     double computing;                 /* seconds so far */
 };
 
-enum { LEAF_CHUNKS_KEPT = 3 }; /* of any backend, at most */
+enum { LEAF_CHUNKS_KEPT = 4 }; /* of any backend, at most */
 
 /* Leaves of a chunk of the shape, with blocks of rank 0. */
 ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *chunks,
@@ -52,14 +52,12 @@ ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *
 /* The cores: `threads` of them, a workspace each. */
 ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
                                 int threads, leaf_backend **out);
-/* Bytes that it holds. */
-int64_t leaf_backend_bytes_cpu(const ps_hbem_assembly *assembly, int threads);
 
 /* Where a CUDA device is and what it may hold. */
 typedef struct leaf_device {
     int ordinal;
-    int64_t memory;                      /* bytes on the device; 0: what is free              */
-    int64_t chunk_bytes;                 /* expected of a chunk                               */
+    int64_t memory;              /* bytes on the device; 0: what is free              */
+    int64_t chunk_bytes, chunks; /* expected of the largest chunk; chunks to compute         */
     const ps_cluster_tree *test, *trial; /* one and the same where the spaces are; borrowed  */
 } leaf_device;
 
@@ -70,5 +68,18 @@ ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmat
                                  const leaf_device *device, leaf_backend **out);
 /* Bytes of host memory that it holds. */
 int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes);
+
+/* ---- backend_pairs.c: the scheme of Vater, Betcke, Dilba ---- */
+
+typedef struct leaf_pairs {
+    int threads, devices;
+    const int *ordinals;
+    int64_t least; /* rows and columns of fewer pairs of triangles are the cores' */
+} leaf_pairs;
+
+/* The cores, `threads` of them; devices, which they take in turns, integrate the pairs of large
+ * rows and columns of far blocks. */
+ps_status leaf_backend_open_pairs(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                  const leaf_pairs *pairs, leaf_backend **out);
 
 #endif

@@ -60,11 +60,6 @@ static void close_cpu(leaf_backend *backend)
     free(own);
 }
 
-int64_t leaf_backend_bytes_cpu(const ps_hbem_assembly *assembly, int threads)
-{
-    return threads * ps_hbem_assembly_bytes(assembly);
-}
-
 static ps_status take_workspaces(cpu_backend *own)
 {
     int64_t bytes = ps_hbem_assembly_bytes(own->base.assembly);

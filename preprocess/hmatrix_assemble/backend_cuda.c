@@ -25,10 +25,12 @@ int cuda_rank_limit(const cuda_backend *b)
 ps_status cuda_grow(cuda_backend *b, room *r, int64_t bytes)
 {
     if (bytes <= r->bytes) return PS_OK;
+    double start = ps_clock();
     ps_device_free(b->device, r->base);
     *r = (room){0};
     PS_TRY(ps_device_alloc(b->device, bytes, &r->base));
     r->bytes = bytes;
+    b->allocating += ps_clock() - start;
     return PS_OK;
 }
 
@@ -126,14 +128,13 @@ static int64_t wave_end(const cuda_backend *b, int64_t chunk, int64_t end, const
 }
 
 /* Computes a wave beside the handing over of the one before, and has it handed over. */
-static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end, int64_t bytes)
+static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end)
 {
     wave *w = &b->waves[b->wave_count++ % 2];
     double start = ps_clock();
     w->chunk = chunk;
     w->end = end;
     if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
-    PS_TRY(cuda_grow(b, &w->arena, bytes));
     PS_TRY(cuda_wave_compute(b, w));
     double done = ps_clock();
     b->base.computing += done - start;
@@ -150,9 +151,10 @@ static ps_status do_waves(cuda_backend *b, int64_t first, int64_t end, const int
         chunk = wave_end(b, chunk, end, most + chunk - first, &bytes);
         largest = bytes > largest ? bytes : largest;
     }
+    PS_TRY(cuda_grow(b, &b->there[PLACE_ARENA], largest));
     for (int64_t chunk = first, next; chunk < end; chunk = next) {
         next = wave_end(b, chunk, end, most + chunk - first, &bytes);
-        PS_TRY(do_wave(b, chunk, next, largest));
+        PS_TRY(do_wave(b, chunk, next));
     }
     return PS_OK;
 }
@@ -189,10 +191,10 @@ static void close_cuda(leaf_backend *backend)
 {
     cuda_backend *b = (cuda_backend *)backend;
     ps_debug(
-        "%s: %lld waves, computing %.3f s, waiting for chunks to be handed over %.3f s (copying "
-        "%.3f s); %lld leaves by the cores",
-        b->label, (long long)b->wave_count, b->base.computing, b->waiting, b->copying,
-        (long long)b->left);
+        "%s: %lld waves, computing %.3f s (allocating %.3f s), waiting for chunks to be handed "
+        "over %.3f s (copying %.3f s); %lld leaves by the cores",
+        b->label, (long long)b->wave_count, b->base.computing, b->allocating, b->waiting,
+        b->copying, (long long)b->left);
     if (b->device) free_device(b);
     for (int w = 0; w < 2; ++w) cuda_wave_release(b, &b->waves[w]);
     ps_stream_close(&b->copies);
@@ -203,12 +205,29 @@ static void close_cuda(leaf_backend *backend)
     free(b);
 }
 
+/* Pinned memory for chunks as they are expected to be, and half as much again: a device that is at
+ * work keeps one that pins waiting. */
+static ps_status pin_places(void *backend)
+{
+    enum { PINNED_MOST = 256 << 20 };
+    cuda_backend *b = backend;
+    int64_t bytes = b->chunk_bytes + b->chunk_bytes / 2;
+    if (bytes > PINNED_MOST) return PS_OK;
+    for (int64_t p = 0; p <= LEAF_CHUNKS_KEPT && p < b->planned; ++p)
+        PS_TRY(cuda_grow_pinned(b, &b->pinned[p], bytes));
+    return PS_OK;
+}
+
 static ps_status open_device(cuda_backend *b, const leaf_device *device)
 {
     PS_TRY(ps_device_open(b->label, 0, &b->device));
     PS_TRY(ps_stream_open(b->device, &b->stream));
     PS_TRY(ps_stream_open_ahead(b->device, &b->copies));
-    PS_TRY(send_all(b, device));
+    PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
+    ps_failure failure = {0};
+    ps_note_failure(&failure, send_all(b, device));
+    ps_note_failure(&failure, ps_background_wait(&b->hand));
+    PS_TRY(ps_first_failure(&failure));
     int64_t left = ps_device_describe(b->device).memory_free;
     b->memory = device->memory > 0 && device->memory < left ? device->memory : left;
     return PS_OK;
@@ -220,6 +239,8 @@ ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_d
     ps_hbem_device_side side;
     if (op->quadrature->rule[0].count != 6)
         return ps_fail(PS_USAGE, "--rules: the device takes rules whose first one has 6 points");
+    if (op->kernel == PS_KERNEL_HYPS && op->weak_far)
+        return ps_fail(PS_USAGE, "--hyps weak is for the cores: --device cpu");
     PS_TRY(ps_hbem_device_side_count(op->test, device->test, &side));
     return device->trial == device->test
                ? PS_OK
@@ -228,8 +249,8 @@ ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_d
 
 int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes)
 {
-    /* Of leaves in two waves: places, blocks, lists; of one: ranges and close pairs. */
-    enum { BYTES_A_LEAF = 2 * (16 + 16 + 3 * 4) + 24 + 12 };
+    /* Of leaves in two waves: places, blocks, lists, ranges; of one: close pairs. */
+    enum { BYTES_A_LEAF = 2 * (16 + 16 + 3 * 4 + 24) + 12 };
     int64_t leaves = assembly->leaf_count;
     return BYTES_A_LEAF * leaves + (LEAF_CHUNKS_KEPT + 1) * chunk_bytes;
 }
@@ -249,6 +270,7 @@ ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmat
                              .assembly = assembly,
                              .shape = shape};
     b->chunk_bytes = device->chunk_bytes;
+    b->planned = device->chunks;
     b->item_bytes = assembly->op->far_precision == PS_SINGLE ? 4 : 8;
     ps_status status = open_device(b, device);
     if (status == PS_OK)

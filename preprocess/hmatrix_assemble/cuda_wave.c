@@ -21,15 +21,17 @@ static void release_arrays(wave *w)
     free(w->batch.at);
     free(w->batch.blocks);
     free(w->element);
+    free(w->ranges);
     memset(&w->batch, 0, sizeof w->batch);
     w->element = NULL;
+    w->ranges = NULL;
     w->capacity = 0;
 }
 
 void cuda_wave_release(cuda_backend *b, wave *w)
 {
-    if (b->device) ps_device_free(b->device, w->arena.base);
-    w->arena = (room){0};
+    if (b->device) ps_device_free(b->device, w->packed.base);
+    w->packed = (room){0};
     release_arrays(w);
 }
 
@@ -42,6 +44,7 @@ static ps_status grow_arrays(wave *w, int64_t count)
         PS_TRY(PS_ALLOC(&w->batch.at, count, "leaves of a wave"));
         PS_TRY(PS_ALLOC(&w->batch.blocks, count, "leaves of a wave"));
         PS_TRY(PS_ALLOC(&w->element, count, "leaves of a wave"));
+        PS_TRY(PS_ALLOC(&w->ranges, count, "leaves of a wave"));
         w->capacity = count;
     }
     w->batch.count = count;
@@ -110,20 +113,18 @@ static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
 
 /* ---- far leaves ---- */
 
-/* Room for a few hundred leaves at work of each size, within half of what is left. */
+/* As much as the device makes use of, within half of what is left. */
 static ps_status far_workspace(cuda_backend *b, ps_hbem_device_far *far)
 {
-    int64_t wanted = 0, least = 0, held = b->there[PLACE_WORK].bytes;
+    int64_t least = 0, held = b->there[PLACE_WORK].bytes;
+    ps_device_info device = ps_device_describe(b->device);
+    int64_t wanted = ps_hbem_device_far_useful(&b->op, far, device.multiprocessors);
     for (int size = 0; size < PS_HBEM_FAR_SIZES; ++size) {
         if (far->list_count[size] == 0) continue;
-        static const int64_t at_work[PS_HBEM_FAR_SIZES] = {132, 264, 1056, 4224};
         int64_t one = ps_hbem_device_far_bytes(&b->op, far, size);
-        int64_t leaves =
-            far->list_count[size] < at_work[size] ? far->list_count[size] : at_work[size];
         least = one > least ? one : least;
-        wanted = one * leaves > wanted ? one * leaves : wanted;
     }
-    int64_t half = (ps_device_describe(b->device).memory_free + held) / 2;
+    int64_t half = (device.memory_free + held) / 2;
     if (half > b->memory / 4) half = b->memory / 4;
     if (wanted > half) wanted = half > least ? half : least;
     PS_TRY(cuda_grow(b, &b->there[PLACE_WORK], wanted));
@@ -141,13 +142,11 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_batch *batch,
     PS_TRY(put(b, PLACE_REPORT, &report, sizeof report));
     if (count == 0) return PS_OK;
     PS_TRY(put(b, PLACE_LIST, batch->list, 4 * count));
-    PS_TRY(cuda_grow(b, &b->there[PLACE_FALLBACK], 4 * count));
     ps_hbem_device_far far = {
         .options = {a->tolerance, a->check_rows, cuda_rank_limit(b), a->recompress, a->skeleton},
         .leaves = near->leaves + batch->near_count,
         .blocks = (ps_hbem_device_block *)b->there[PLACE_BLOCKS].base + batch->near_count,
         .list = b->there[PLACE_LIST].base,
-        .fallback = b->there[PLACE_FALLBACK].base,
         .arena = near->arena,
         .report = b->there[PLACE_REPORT].base};
     memcpy(far.list_count, batch->list_count, sizeof far.list_count);
@@ -155,6 +154,56 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_batch *batch,
     memcpy(far.most_slots, batch->most_slots, sizeof far.most_slots);
     PS_TRY(far_workspace(b, &far));
     return ps_hbem_device_far_run(&b->op, &far, b->stream);
+}
+
+/* ---- in the order of the file ---- */
+
+/* Ranges of a chunk, from `at` on in the packed memory where `place`; returns the numbers. */
+static int64_t lay_out(const cuda_backend *b, wave *w, int64_t chunk, int64_t at, bool place)
+{
+    const int64_t *first = b->chunks->first;
+    ps_hmatrix run = *b->base.shape;
+    run.leaves += w->first;
+    int64_t begin = at;
+    for (int64_t leaf = first[chunk] - w->first; leaf < first[chunk + 1] - w->first; ++leaf) {
+        const ps_hbem_device_block *from = &w->batch.blocks[w->element[leaf]];
+        bool left = from->rank == PS_HBEM_UNSET;
+        if (place)
+            w->ranges[leaf] =
+                (ps_range){from->offset, at, left ? 0 : ps_hmatrix_numbers(&run, leaf, from->rank)};
+        at += left ? 0 : ps_hmatrix_padded(&run, leaf, from->rank);
+    }
+    return at - begin;
+}
+
+/* Ranges of all chunks, one after the other; returns the numbers. */
+static int64_t lay_out_all(const cuda_backend *b, wave *w, int64_t *start)
+{
+    int64_t count = w->end - w->chunk;
+#pragma omp parallel for
+    for (int64_t e = 0; e < w->batch.count; ++e) w->element[w->batch.leaf[e]] = (int32_t)e;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < count; ++c) start[c + 1] = lay_out(b, w, w->chunk + c, 0, false);
+    for (int64_t c = 0; c < count; ++c) start[c + 1] += start[c];
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < count; ++c) lay_out(b, w, w->chunk + c, start[c], true);
+    return start[count];
+}
+
+static ps_status pack(cuda_backend *b, wave *w)
+{
+    int64_t *start, count = w->batch.count;
+    PS_TRY(PS_ALLOC(&start, w->end - w->chunk + 1, "chunks of a wave"));
+    int64_t bytes = lay_out_all(b, w, start) * b->item_bytes;
+    free(start);
+    if (bytes == 0) return PS_OK;
+    if (bytes > w->packed.bytes) PS_TRY(cuda_grow(b, &w->packed, bytes + bytes / 8));
+    PS_TRY(put(b, PLACE_RANGES, w->ranges, count * (int64_t)sizeof *w->ranges));
+    PS_TRY(ps_fill_zero(b->stream, w->packed.base, bytes));
+    ps_copy_ranges copy = {(int)b->item_bytes, count, b->there[PLACE_RANGES].base,
+                           b->there[PLACE_ARENA].base, w->packed.base};
+    PS_TRY(ps_copy_ranges_run(&copy, b->stream));
+    return ps_stream_wait(b->stream);
 }
 
 /* ---- all ---- */
@@ -184,11 +233,13 @@ ps_status cuda_wave_compute(cuda_backend *b, wave *w)
                               cuda_rank_limit(b));
     PS_TRY(put(b, PLACE_AT, batch->at, batch->count * (int64_t)sizeof *batch->at));
     PS_TRY(put(b, PLACE_BLOCKS, batch->blocks, batch->count * (int64_t)sizeof *batch->blocks));
-    ps_hbem_device_near near = {b->there[PLACE_AT].base,
-                                b->there[PLACE_BLOCKS].base,
-                                batch->near_count,
-                                {w->arena.base, w->arena.bytes / b->item_bytes}};
+    ps_hbem_device_near near = {
+        b->there[PLACE_AT].base,
+        b->there[PLACE_BLOCKS].base,
+        batch->near_count,
+        {b->there[PLACE_ARENA].base, b->there[PLACE_ARENA].bytes / b->item_bytes}};
     PS_TRY(near_leaves(b, &near));
     PS_TRY(far_leaves(b, batch, &near));
-    return fetch_blocks(b, batch);
+    PS_TRY(fetch_blocks(b, batch));
+    return pack(b, w);
 }

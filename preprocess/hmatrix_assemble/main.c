@@ -1,4 +1,5 @@
 /* penstock-hmatrix-assemble: boundary operators as H-matrices on disk. */
+#include <stdint.h>
 #include <string.h>
 
 #include "assemble.h"
@@ -11,6 +12,7 @@ static assemble_options chosen = {.tolerance = 1e-4,
                                   .check_rows = 8,
                                   .max_rank = 1000,
                                   .chunk_bytes = 64 << 20,
+                                  .pair_threshold = 10000,
                                   .recompress = true};
 
 static const ps_option options[] = {
@@ -35,17 +37,29 @@ static const ps_option options[] = {
     {"skeleton", PS_OPTION_FLAG, &chosen.skeleton, NULL,
      "take crosses of far blocks through points, which are cheaper, instead of entries", 0, 0,
      PS_IDENTITY},
+    {"hyps", PS_OPTION_CHOICE, &chosen.hyps, "direct|weak",
+     "far blocks of the hypersingular operator; weak: for comparison, dearer and in single "
+     "precision "
+     "less accurate, by the cores and without --skeleton",
+     0, 0, PS_IDENTITY},
     {"chunk-size", PS_OPTION_BYTES, &chosen.chunk_bytes, "BYTES",
      "expected size of a part file; what is held in memory, written and kept at once", 1 << 12, 4e9,
      PS_IDENTITY},
     {"compress", PS_OPTION_CHOICE, &chosen.compress, "zstd|none",
      "none: values as they are, a sixth more on the disk, for disks faster than the cores compress",
      0, 0, PS_IDENTITY},
+    {"scheme", PS_OPTION_CHOICE, &chosen.scheme, "lockstep|paper",
+     "with a device: it computes whole blocks; or pairs of triangles, which the cores assemble", 0,
+     0, 0},
+    {"pair-threshold", PS_OPTION_INT, &chosen.pair_threshold, "N",
+     "with --scheme paper: rows and columns of fewer pairs are the cores'", 1, INT32_MAX, 0},
     {"restart", PS_OPTION_FLAG, &chosen.restart, NULL,
      "go on with the complete parts of a run that was ended early", 0, 0, 0},
     {"force-coarse", PS_OPTION_FLAG, &chosen.force_coarse, NULL,
      "take a mesh that is too coarse for K", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+enum { DEVICES_MOST = 16 };
 
 /* What one run hands down. */
 typedef struct job {
@@ -54,7 +68,8 @@ typedef struct job {
     ps_store *clusters;
     assemble_problem problem;
     assemble_plan plan;
-    int device; /* ordinal; -1: the cores */
+    int device;                               /* ordinal; -1: the cores */
+    int ordinals[DEVICES_MOST], device_count; /* for pairs */
     leaf_backend *backend;
 } job;
 
@@ -63,20 +78,32 @@ static leaf_device device_of(const job *j)
     const ps_cluster_tree *tree = j->problem.clusters.tree;
     return (leaf_device){.ordinal = j->device,
                          .memory = j->run->device_memory,
-                         .chunk_bytes = chosen.chunk_bytes,
+                         .chunk_bytes = j->plan.largest * j->plan.item_bytes,
+                         .chunks = j->plan.end_chunk - j->plan.first_chunk,
                          .test = &tree[0],
                          .trial = j->problem.clusters.same ? &tree[0] : &tree[1]};
+}
+
+/* Pairs on devices: the cores compute the leaves. */
+static ps_status check_pairs(job *j)
+{
+    j->device = -1;
+    if (j->device_count == 0)
+        return ps_fail(PS_USAGE, "--scheme paper needs a CUDA device, and --mode hmatrix");
+    if (chosen.skeleton)
+        return ps_fail(PS_USAGE, "--scheme paper takes crosses of entries: not with --skeleton");
+    return PS_OK;
 }
 
 /* The device that is asked for, -1: the cores. Dense matrices stay on the cores; and, unless a
  * device is asked for, what it cannot do. */
 static ps_status choose_device(job *j)
 {
-    int ordinals[1], count = 0;
     if (chosen.mode == 0)
-        PS_TRY(ps_device_list(j->run->device, ps_comm_local_rank(), ps_comm_local_size(), ordinals,
-                              1, &count));
-    j->device = count > 0 ? ordinals[0] : -1;
+        PS_TRY(ps_device_list(j->run->device, ps_comm_local_rank(), ps_comm_local_size(),
+                              j->ordinals, DEVICES_MOST, &j->device_count));
+    j->device = j->device_count > 0 ? j->ordinals[0] : -1;
+    if (chosen.scheme == 1) return check_pairs(j);
     if (j->device < 0) return PS_OK;
     leaf_device device = device_of(j);
     ps_status status = leaf_backend_check_cuda(&j->problem.assembly, &device);
@@ -91,6 +118,8 @@ static ps_status open_backend(job *j)
     const ps_hbem_assembly *assembly = &j->problem.assembly;
     const ps_hmatrix *shape = &j->problem.shape;
     leaf_device device = device_of(j);
+    leaf_pairs pairs = {(int)j->run->threads, j->device_count, j->ordinals, chosen.pair_threshold};
+    if (chosen.scheme == 1) return leaf_backend_open_pairs(assembly, shape, &pairs, &j->backend);
     if (j->device < 0)
         return leaf_backend_open_cpu(assembly, shape, (int)j->run->threads, &j->backend);
     return leaf_backend_open_cuda(assembly, shape, &device, &j->backend);
@@ -108,7 +137,9 @@ static ps_status compute(job *j, assemble_result *result)
                        "there are parts of an assembly of %s that was ended early: "
                        "continue it with --restart, or begin anew with --force",
                        part.path);
+    double start = ps_clock();
     PS_TRY(ps_comm_agree(open_backend(j)));
+    ps_debug("%s is ready in %.3f s", j->backend->name, ps_clock() - start);
     return ps_comm_agree(assemble_chunks(&j->plan, j->backend, &part, result));
 }
 
@@ -124,8 +155,10 @@ static ps_status assemble(job *j)
     }
     ps_status status = PS_OK;
     j->problem.tables.chunks = j->plan.chunks;
+    double done = ps_clock();
     if (ps_comm_rank() == 0)
         status = ps_hmatrix_commit(path, &j->identity, &j->problem.tables, j->clusters);
+    ps_debug("tables written in %.3f s", ps_clock() - done);
     PS_TRY(ps_comm_agree(status));
     return ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
 }

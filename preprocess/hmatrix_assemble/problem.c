@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "assemble.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* Clusters that blocks of a dense matrix are not cut below. */
@@ -15,6 +16,10 @@ static bool is_symmetric(const assemble_problem *p)
 static ps_status check(const assemble_problem *p, const assemble_options *options)
 {
     PS_TRY(ps_hbem_operator_check(&p->op));
+    if (p->op.weak_far && p->op.kernel != PS_KERNEL_HYPS)
+        return ps_fail(PS_USAGE, "--hyps weak: only --operator hyps has a weak form");
+    if (p->op.weak_far && options->skeleton)
+        return ps_fail(PS_USAGE, "--hyps weak takes crosses of entries: not with --skeleton");
     if (!p->clusters.closed && p->op.kernel != PS_KERNEL_SLP)
         return ps_fail(PS_INVALID,
                        "the surface is open: --operator %s needs a closed one (on a screen, "
@@ -40,7 +45,8 @@ static ps_status set_operator(assemble_problem *p, const assemble_options *optio
                                .test = &p->setup.space[0],
                                .trial = &p->setup.space[1],
                                .quadrature = &p->quadrature,
-                               .far_precision = options->precision ? PS_SINGLE : PS_DOUBLE};
+                               .far_precision = options->precision ? PS_SINGLE : PS_DOUBLE,
+                               .weak_far = options->hyps == 1};
     return check(p, options);
 }
 
@@ -59,7 +65,8 @@ static void set_header(assemble_problem *p, const assemble_options *options)
                              .rules = options->rules > 0 ? options->rules : options->tolerance,
                              .check_rows = options->check_rows};
     strcpy(h->mode, options->mode ? "dense" : "hmatrix");
-    strcpy(h->form, p->op.kernel == PS_KERNEL_HYPS ? options->mode ? "weak" : "direct" : "kernel");
+    bool weak = options->mode || p->op.weak_far;
+    strcpy(h->form, p->op.kernel == PS_KERNEL_HYPS ? weak ? "weak" : "direct" : "kernel");
     memcpy(h->cluster_hash, c->content_hash, sizeof h->cluster_hash);
     memcpy(h->mesh_hash, c->mesh_hash, sizeof h->mesh_hash);
     memcpy(p->tables.tree, c->tree, sizeof c->tree);
@@ -82,13 +89,18 @@ static ps_status dense_leaves(assemble_problem *p)
 
 static ps_status init(assemble_problem *p, const char *path, const assemble_options *options)
 {
+    double start = ps_clock();
     PS_TRY(ps_clusters_load(path, &p->clusters));
+    double loaded = ps_clock();
     PS_TRY(set_operator(p, options));
     set_header(p, options);
+    double made = ps_clock();
     if (options->mode)
         PS_TRY(dense_leaves(p));
     else
         PS_TRY(ps_clusters_leaves(&p->clusters, is_symmetric(p), &p->leaves, &p->tables.nodes));
+    ps_debug("clusters read in %.3f s, surface and spaces %.3f s, leaves %.3f s", loaded - start,
+             made - loaded, ps_clock() - made);
     p->bytes += p->clusters.leaves.count * 9 +
                 p->tables.nodes.count * (9 + (int64_t)sizeof *p->leaves) +
                 24 * p->clusters.vertex_count + 12 * p->clusters.triangle_count;

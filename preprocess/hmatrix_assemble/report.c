@@ -33,28 +33,6 @@ void assemble_report_plan(const assemble_problem *problem, const assemble_plan *
     ps_report_print(&r);
 }
 
-static void report_file(const ps_hmatrix_file *file, ps_report *r)
-{
-    const ps_hmatrix_overview *o = ps_hmatrix_file_overview(file);
-    ps_hmatrix_summary f = ps_hmatrix_summarise(&o->shape);
-    int64_t bytes = ps_hmatrix_bytes(&o->shape), stored = 0;
-    int64_t chunks = ps_hmatrix_file_chunks(file)->count;
-    char hash[17];
-    for (int64_t c = 0; c < chunks; ++c) stored += o->stored[c];
-    ps_report_int(r, "dense_leaves", f.dense, "");
-    ps_report_int(r, "low_rank_leaves", f.low_rank, "");
-    ps_report_real(r, "mean_rank", f.rank_mean, "");
-    ps_report_int(r, "largest_rank", f.rank_max, "");
-    ps_report_real(r, "rms_error", f.error_rms, "");
-    ps_report_real(r, "largest_error", f.error_max, "");
-    ps_report_int(r, "chunks", chunks, "");
-    ps_report_int(r, "bytes", bytes, "B");
-    ps_report_int(r, "stored", stored, "B");
-    ps_hmatrix_values_hash(file, hash);
-    ps_report_text(r, "values_hash", hash);
-    ps_report_real(r, "bytes_per_row", (double)bytes / (double)o->shape.rows, "B");
-}
-
 ps_status assemble_report(const assemble_problem *problem, const assemble_result *result,
                           double seconds, const ps_run *run)
 {
@@ -68,7 +46,7 @@ ps_status assemble_report(const assemble_problem *problem, const assemble_result
     PS_TRY(ps_hmatrix_open(run->operands[1], &file));
     ps_report *r = ps_report_new(run->json);
     report_problem(problem, r);
-    report_file(file, r);
+    ps_hmatrix_report(file, r);
     ps_report_int(r, "computed", (int64_t)sums[0], "chunks");
     ps_report_int(r, "kept", (int64_t)sums[1], "chunks");
     ps_report_real(r, "time", seconds, "s");

@@ -1,4 +1,5 @@
 /* Chunk after chunk: computed by the backend, saved by threads while the next ones are computed. */
+#include <omp.h>
 #include <string.h>
 
 #include "assemble.h"
@@ -10,6 +11,7 @@
 /* A chunk on its way to the disk. */
 typedef struct saving {
     ps_background work;
+    int threads;
     leaf_backend *backend;
     leaf_chunk done;
     ps_hmatrix_part part;
@@ -20,6 +22,7 @@ typedef struct savers {
     const ps_hmatrix_part *part; /* of any chunk */
     leaf_backend *backend;
     saving slots[LEAF_CHUNKS_KEPT];
+    int threads; /* of one that saves */
     int64_t next;
     assemble_result *out;
     ps_progress progress;
@@ -37,6 +40,7 @@ static ps_hmatrix_part part_of(const savers *s, int64_t chunk)
 static ps_status save_chunk(void *argument)
 {
     saving *s = argument;
+    omp_set_num_threads(s->threads); /* of this thread's teams */
     ps_status status = ps_hmatrix_part_save(&s->part, &s->done.run);
     s->backend->release(&s->done);
     return status;
@@ -58,6 +62,7 @@ static ps_status take(void *context, leaf_chunk *chunk)
     savers *s = context;
     saving *slot = &s->slots[s->next++ % s->backend->kept];
     ps_status status = wait_for(s, slot);
+    slot->threads = s->threads;
     slot->backend = s->backend;
     slot->done = *chunk;
     slot->part = part_of(s, chunk->chunk);
@@ -107,6 +112,7 @@ ps_status assemble_chunks(const assemble_plan *plan, leaf_backend *backend,
 {
     savers s = {.plan = plan, .part = part, .backend = backend, .out = out};
     memset(out, 0, sizeof *out);
+    s.threads = (omp_get_max_threads() + backend->kept - 1) / backend->kept;
     ps_progress_start(&s.progress, "assembling", "chunks", plan->end_chunk - plan->first_chunk);
     ps_failure failure = {0};
     ps_note_failure(&failure, compute_all(&s));

@@ -1,13 +1,14 @@
 /*
  * The CUDA backend's own: chunks go to the device in *waves*, as many consecutive ones as suit it,
- * so that it is full. A wave is computed into an arena of its own; while the next wave is computed
- * into another arena, a thread packs the chunks of this one in the order of the file, copies each
- * to pinned memory and hands it over. What is in a wave changes no bits.
+ * so that it is full. A wave is computed into an arena, and packed in the order of the file; while
+ * the next wave is computed, a thread copies the chunks of this one to pinned memory, one after the
+ * other, and hands them over. What is in a wave changes no bits.
  */
 #ifndef PS_PREPROCESS_HMATRIX_WAVES_H
 #define PS_PREPROCESS_HMATRIX_WAVES_H
 
 #include "backend.h"
+#include "kernels/common/copy_ranges.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/background.h"
 
@@ -17,35 +18,35 @@ typedef struct room {
     int64_t bytes;
 } room;
 
-/* A wave: its leaves in the order of the device, and their values there. */
+/* A wave: its leaves in the order of the device, and their values in the order of the file. */
 typedef struct wave {
     int64_t chunk, end; /* chunks [chunk, end)     */
     int64_t first;      /* leaf of the matrix      */
     ps_hbem_device_batch batch;
-    int32_t *element; /* [batch.count] where a leaf is in the batch */
-    int64_t capacity; /* leaves that arrays have room for */
-    room arena;
+    int32_t *element; /* [batch.count] where a leaf is in the batch           */
+    ps_range *ranges; /* [batch.count] of a leaf, from the arena to `packed`  */
+    int64_t capacity; /* leaves that arrays have room for                     */
+    room packed;      /* on the device                                        */
 } wave;
 
 enum {
     PLACE_AT,
     PLACE_BLOCKS,
     PLACE_LIST,
-    PLACE_FALLBACK,
     PLACE_COUNTS,
     PLACE_FIRST,
     PLACE_REPORT,
     PLACE_CLOSE,
     PLACE_WORK,
     PLACE_RANGES,
-    PLACE_PACKED,
+    PLACE_ARENA,
     PLACES
 };
 
 typedef struct cuda_backend {
     leaf_backend base;
     char label[32];
-    int64_t memory, chunk_bytes; /* as in leaf_device */
+    int64_t memory, chunk_bytes, planned; /* as in leaf_device; chunks */
     int64_t item_bytes;
     ps_device *device;
     ps_stream *stream, *copies; /* of this thread; of the one that hands over */
@@ -61,8 +62,8 @@ typedef struct cuda_backend {
     const leaf_taker *taker;
     wave *handing;
     ps_background hand;
-    double copying, waiting;  /* seconds: of packing and copies; for the thread that hands over */
-    int64_t wave_count, left; /* leaves that the cores did */
+    double allocating, copying, waiting; /* seconds: the last for the thread that hands over */
+    int64_t wave_count, left;            /* leaves that the cores did */
 } cuda_backend;
 
 /* Makes room for so many bytes; what was there is lost. */
@@ -73,14 +74,14 @@ int cuda_rank_limit(const cuda_backend *b);
 
 /* ---- cuda_wave.c ---- */
 
-/* Computes the leaves of a wave, whose chunk, end and arena are set; batch.blocks say where they
- * are. Returns when the device is done. */
+/* Computes and packs the leaves of a wave, whose chunk and end are set, within an arena that is
+ * there. Returns when the device is done. */
 ps_status cuda_wave_compute(cuda_backend *b, wave *w);
 void cuda_wave_release(cuda_backend *b, wave *w);
 
 /* ---- cuda_hand.c ---- */
 
-/* Packs, copies and hands over the chunks of b->handing; for a thread. */
+/* Copies and hands over the chunks of b->handing; for a thread. */
 ps_status cuda_hand_over(void *backend);
 void cuda_release_chunk(leaf_chunk *chunk);
 

@@ -3,7 +3,7 @@
  * far blocks, one core), and H-matrices: seconds of one core's time, bytes and error. One JSON
  * record a line.
  *
- * The floor of an evaluation is the issue of its vector instructions, one a cycle at the clock that
+ * The floor of an evaluation is the issue of its multiplications, one a cycle at the clock that
  * independent multiply-adds show; an assembly has none stated.
  */
 #include <math.h>
@@ -29,8 +29,11 @@ static void record(const char *name, const char *quantity, double value, const c
 /* Nanoseconds of a vector instruction of one core. */
 static double instruction_time(void) { return 1e9 * 8 * 2 / peak_flops(); }
 
-/* Instructions of an evaluation on registers, AVX-512: as compiled. */
-static const double instructions_of[PS_HBEM_KERNELS][2] = {{14, 34}, {15, 42}, {15, 42}, {18, 45}};
+/* Instructions of an evaluation that need a multiplier, AVX-512, as compiled; a reciprocal root
+ * counts for two. */
+static const double instructions_of[PS_PRECISION_COUNT][PS_HBEM_KERNELS][2] = {
+    [PS_SINGLE] = {{10, 24}, {11, 30}, {11, 30}, {14, 33}},
+    [PS_DOUBLE] = {{12, 32}, {13, 38}, {13, 38}, {16, 41}}};
 static const char *const kernel_names[PS_HBEM_KERNELS] = {"slp", "dlp", "adlp", "hyps"};
 
 static void put(void *to, ps_precision precision, int index, double value)
@@ -72,9 +75,14 @@ static double evaluation_time(ps_precision precision, int kernel, int wave)
     fill_sources(sources, precision, SOURCES, 6);
     ps_hbem_rule rule;
     ps_hbem_rule_six(&rule);
-    ps_hbem_row_job job = {.sources = sources, .source_count = SOURCES, .together = 6,
+    ps_hbem_row_job job = {.sources = sources,
+                           .source_count = SOURCES,
+                           .together = 6,
                            .panel = panel,
-                           .blocks = BLOCKS, .rule = &rule, .wavenumber = 4.2, .sums = sums};
+                           .blocks = BLOCKS,
+                           .rule = &rule,
+                           .wavenumber = 4.2,
+                           .sums = sums};
     ps_hbem_row_function row = ps_hbem_pair_functions_here()->row[precision][kernel][wave];
     double best = 1e30, evaluations = (double)BLOCKS * width * 6 * SOURCES;
     for (int trial = 0; trial < 12; ++trial) {
@@ -96,7 +104,8 @@ static void bench_evaluations(double instruction)
                          kernel_names[kernel], precision == PS_SINGLE ? "fp32" : "fp64");
                 record(name, "time per kernel evaluation",
                        evaluation_time((ps_precision)precision, kernel, wave), "ns",
-                       instruction * instructions_of[kernel][wave] / width, "P1, 6 x 6 points");
+                       instruction * instructions_of[precision][kernel][wave] / width,
+                       "P1, 6 x 6 points");
             }
 }
 
@@ -176,7 +185,7 @@ static void bench_assembly(const assembly_case *a)
     hbem_case_release(&c);
 }
 
-/* Arguments: which assemblies, from 0; all if there are none. */
+/* Arguments: which assemblies, from 0; all if there are none; -1: evaluations. */
 int main(int argc, char **argv)
 {
     omp_set_num_threads(1);

@@ -23,7 +23,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static const ps_subdomains_header header = {{2, 2, 3}, {1, 2, 3}, 2, 1, 3, 5, 2, 3, "scotch"};
+static const ps_subdomains_header header = {{2, 2, 3}, {1, 2, 3}, .5, 2, 1, 3, 5, 2, 3, "scotch"};
 
 static int64_t nodes[2][3] = {{0, 4, 7}, {4, 9, 0}}, face_nodes[2] = {4, 9};
 static int64_t starts[2][4] = {{0, 2, 3, 5}, {0, 1, 3, 0}}, face_starts[3] = {0, 1, 3};
@@ -58,6 +58,7 @@ static void what_is_written_is_read(void **unused)
     ps_subdomain_face face;
     write_sample(1);
     check_ok(ps_subdomains_open(path, &file));
+    assert_true(file.header.lumped == .5);
     assert_int_equal(file.header.subdomains, 2);
     assert_string_equal(file.header.partition, "scotch");
     for (int i = 0; i < 2; ++i) {

@@ -1,12 +1,13 @@
 /*
  * dgtd on several CUDA devices of one host: slabs of a box, one a device and driven by a thread of
- * its own; in each half step the groups at the ends come first, and their traces travel from device
- * to device while the others are computed.
+ * its own; in each half step the groups at the ends come first, and their traces are written into
+ * the neighbours' memory while the others are computed (kernels/dgtd/device_halo.h).
  *
  * First a check: the exact mode of a box of metal cut into that many slabs, fp64, P3. Then records
  * dgtd-weak-p3, -p4 (the slab of one device as in bench_dgtd, times the number of devices) and
  * dgtd-strong-p3 (that slab cut up): seconds of 1000 iterations; floor: that of one device, over
- * their number for strong; fraction: the parallel efficiency. Arguments: iterations (1000).
+ * their number for strong; fraction: the parallel efficiency. Arguments: iterations (1000), and which of
+ * weak-p3, weak-p4, strong-p3, in one argument (all).
  */
 #include <omp.h>
 #include <stdio.h>
@@ -16,38 +17,30 @@
 
 enum { DEVICES = 8 };
 
-/* `steps` half steps of both fields of slab g, enqueued by its thread; all threads call it. */
-static ps_status march(dgtd_slab_part *parts, int g, const dgtd_slab *x, int64_t steps)
+/* `steps` half steps of both fields of slab g, enqueued by its thread. */
+static ps_status march(dgtd_slab_part *p, int64_t steps)
 {
-    dgtd_slab_part *p = parts + g;
-    int64_t groups = p->d.system.groups;
-    ps_status status = PS_OK;
     for (int64_t half = 0; half < 2 * steps; ++half) {
-        int field = (int)(half % 2);
-        if (status == PS_OK) status = ps_event_wait(p->come, p->d.stream);
-        if (status == PS_OK) status = dgtd_slab_sweep(p, field, p->inner_groups, groups);
-        if (status == PS_OK) status = dgtd_slab_pack(p, x, field);
-        if (status == PS_OK) status = dgtd_slab_sweep(p, field, 0, p->inner_groups);
-#pragma omp barrier
-        if (status == PS_OK) status = dgtd_slab_fetch(parts, g, x, field);
-#pragma omp barrier
+        PS_TRY(dgtd_slab_outer(p, (int)(half % 2)));
+        PS_TRY(dgtd_slab_inner(p, (int)(half % 2)));
     }
-    if (status == PS_OK) status = ps_stream_wait(p->d.stream);
-    return status;
+    PS_TRY(ps_stream_wait(p->outer));
+    return ps_stream_wait(p->d.stream);
 }
 
 /* Fills the halo of H before the first half step of E. */
-static ps_status exchange_first(dgtd_slab_part *parts, int count, const dgtd_slab *x)
+static ps_status exchange_first(dgtd_slab_part *parts, int count)
 {
-    for (int g = 0; g < count; ++g) PS_TRY(dgtd_slab_pack(parts + g, x, PS_DGTD_H));
-    for (int g = 0; g < count; ++g) PS_TRY(dgtd_slab_fetch(parts, g, x, PS_DGTD_H));
-    for (int g = 0; g < count; ++g) PS_TRY(ps_stream_wait(parts[g].exchange));
+    for (int g = 0; g < count; ++g) PS_TRY(ps_stream_wait(parts[g].d.stream));
+    for (int g = 0; g < count; ++g)
+        PS_TRY(ps_dgtd_device_push(&parts[g].d.system, &parts[g].halo, PS_DGTD_H,
+                                   parts[g].d.field[PS_DGTD_H], parts[g].outer));
+    for (int g = 0; g < count; ++g) PS_TRY(ps_stream_wait(parts[g].outer));
     return PS_OK;
 }
 
 /* Seconds of `steps` steps on all devices. */
-static ps_status run(dgtd_slab_part *parts, int count, const dgtd_slab *x, int64_t steps,
-                     double *seconds)
+static ps_status run(dgtd_slab_part *parts, int count, int64_t steps, double *seconds)
 {
     ps_status status[DEVICES];
     char text[DEVICES][300];
@@ -58,7 +51,7 @@ static ps_status run(dgtd_slab_part *parts, int count, const dgtd_slab *x, int64
 #pragma omp barrier
 #pragma omp master
         start = ps_clock();
-        status[g] = march(parts, g, x, steps);
+        status[g] = march(parts + g, steps);
         snprintf(text[g], sizeof text[g], "%s", ps_message());
 #pragma omp barrier
 #pragma omp master
@@ -82,6 +75,7 @@ static ps_status place(dgtd_slab *x, dgtd_slab_part *parts, ps_device **devices,
         PS_TRY(ps_dgtd_system_fill(&x->c.system, &x->c.body));
         PS_TRY(dgtd_slab_part_init(&parts[g], devices[g], x, dt));
     }
+    for (int g = 0; g < count; ++g) PS_TRY(dgtd_slab_connect(parts, g, x));
     return PS_OK;
 }
 
@@ -136,8 +130,8 @@ static ps_status check_slabs(dgtd_slab *x, ps_device **devices, int count, doubl
         mode_values(x, &mode, g, 0, dt / 2, host);
         PS_TRY(dgtd_device_put(&parts[g].d, host));
     }
-    PS_TRY(exchange_first(parts, count, x));
-    PS_TRY(run(parts, count, x, steps, &seconds));
+    PS_TRY(exchange_first(parts, count));
+    PS_TRY(run(parts, count, steps, &seconds));
     *error = 0;
     for (int g = 0; g < count; ++g) {
         PS_TRY(dgtd_device_get(&parts[g].d, host));
@@ -182,8 +176,8 @@ static ps_status measure(ps_device **devices, int count, int order, int64_t side
     ps_dgtd_set_step(&x.c.system, &vacuum, dt);
     PS_TRY(place(&x, parts, devices, count, dt));
     for (int g = 0; g < count; ++g) PS_TRY(dgtd_device_fill_random(&parts[g].d));
-    PS_TRY(run(parts, count, &x, 30, seconds));
-    PS_TRY(run(parts, count, &x, steps, seconds));
+    PS_TRY(run(parts, count, 30, seconds));
+    PS_TRY(run(parts, count, steps, seconds));
     *seconds *= 1000 / (double)steps;
     for (int g = 0; g < count; ++g) dgtd_slab_part_release(&parts[g]);
     dgtd_slab_release(&x);
@@ -218,12 +212,13 @@ static ps_status scale(ps_device **devices, int available, int order, int64_t si
     return PS_OK;
 }
 
-static ps_status measure_all(ps_device **devices, int count, int64_t steps)
+static ps_status measure_all(ps_device **devices, int count, int64_t steps, const char *what)
 {
     PS_TRY(check(devices, count));
-    PS_TRY(scale(devices, count, 3, 60, true, steps));
-    PS_TRY(scale(devices, count, 4, 50, true, steps));
-    return scale(devices, count, 3, 64, false, steps);
+    if (strstr(what, "weak-p3")) PS_TRY(scale(devices, count, 3, 60, true, steps));
+    if (strstr(what, "weak-p4")) PS_TRY(scale(devices, count, 4, 50, true, steps));
+    if (strstr(what, "strong-p3")) PS_TRY(scale(devices, count, 3, 64, false, steps));
+    return PS_OK;
 }
 
 int main(int argc, char **argv)
@@ -231,6 +226,7 @@ int main(int argc, char **argv)
     ps_device *devices[DEVICES] = {NULL};
     int count = ps_device_count() < DEVICES ? ps_device_count() : DEVICES;
     int64_t steps = argc > 1 ? atoll(argv[1]) : 1000;
+    const char *what = argc > 2 ? argv[2] : "weak-p3 weak-p4 strong-p3";
     ps_status status = PS_OK;
     for (int g = 0; g < count && status == PS_OK; ++g) {
         char name[32];
@@ -238,7 +234,7 @@ int main(int argc, char **argv)
         status = ps_device_open(name, 0, &devices[g]);
     }
     if (status == PS_OK && count == 0) status = ps_fail(PS_FAILED, "there is no CUDA device");
-    if (status == PS_OK) status = measure_all(devices, count, steps);
+    if (status == PS_OK) status = measure_all(devices, count, steps, what);
     if (status != PS_OK) fprintf(stderr, "bench_dgtd_devices: %s\n", ps_message());
     return (int)status;
 }

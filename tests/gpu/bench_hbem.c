@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "runtime/program.h"
-#include "tests/support/hbem_device.h"
 #include "tests/support/hbem_bodies.h"
+#include "tests/support/hbem_device.h"
 #include "tests/support/hbem_hmatrix.h"
 
 typedef struct bench_case {

@@ -85,13 +85,13 @@ static void fill_images(product_place *p, int64_t bytes)
     free(numbers);
 }
 
-static void product(product_place *p, int64_t run, const void *base)
+static void product(product_place *p, int64_t run)
 {
     const ps_product_tables *t = &p->d.tables;
     hbem_case_ok(ps_product_device_begin(&p->d, p->stream));
     for (int64_t c = 0; c < t->chunks; c += run)
-        hbem_case_ok(ps_product_device_run(&p->d, c, c + run < t->chunks ? run : t->chunks - c,
-                                           base, p->stream));
+        hbem_case_ok(
+            ps_product_device_run(&p->d, c, c + run < t->chunks ? run : t->chunks - c, p->stream));
     hbem_case_ok(ps_product_device_end(&p->d, p->stream));
 }
 
@@ -110,7 +110,7 @@ static double time_products(product_place *p, int64_t run)
     hbem_case_ok(ps_event_open(ps_stream_device(p->stream), &end));
     for (int round = -1; round < ROUNDS; ++round) {
         hbem_case_ok(ps_event_record(start, p->stream));
-        product(p, run, NULL);
+        product(p, run);
         hbem_case_ok(ps_event_record(end, p->stream));
         hbem_case_ok(ps_event_sync(end));
         if (round >= 0) hbem_case_ok(ps_event_seconds(start, end, &seconds[round]));
@@ -136,7 +136,7 @@ static void bench(const bench_case *of, ps_stream *stream)
     double *x = malloc((size_t)(16 * h.matrix.parts * h.matrix.columns) * 8);
     for (int64_t i = 0; i < 16 * h.matrix.parts * h.matrix.columns; ++i) x[i] = sin((double)i);
     hbem_case_ok(ps_copy_to_device(stream, p.d.x, x, 16 * h.matrix.parts * h.matrix.columns * 8));
-    product(&p, CHUNKS, p.images);
+    hbem_case_ok(ps_product_device_locate(&p.d, 0, CHUNKS, p.images, stream));
     double stored = 0, size = of->precision == PS_SINGLE ? 4 : 8;
     for (int64_t l = 0; l < h.matrix.leaf_count; ++l)
         stored += size * (double)ps_hmatrix_numbers(&h.matrix, l, h.matrix.blocks[l].rank);

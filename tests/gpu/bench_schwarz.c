@@ -124,14 +124,15 @@ static ps_status bench_sparse(problem *p, ps_csr_device *m)
     for (int s = 0; s < PS_CSR_SHAPES; ++s) {
         m->shape = ps_csr_shapes[s];
         PS_TRY(timed(p, run_sparse, m, 5, &seconds));
-        fprintf(stderr, "sparse, %s, %d threads a row: %.2f us\n",
-                m->shape.stream ? "stream" : "rows", m->shape.width, 1e6 * seconds);
+        fprintf(stderr, "sparse, %s, %d threads a row, %d a block: %.2f us\n",
+                m->shape.stream ? "stream" : "rows", m->shape.width, m->shape.threads,
+                1e6 * seconds);
     }
     PS_TRY(ps_csr_device_tune(m, p->b, p->y, p->here.stream, NULL));
     PS_TRY(timed(p, run_sparse, m, 5, &seconds));
     snprintf(name, sizeof name, "spmv-%s", p->name);
-    snprintf(quantity, sizeof quantity, "CSR product, %s, %d threads a row",
-             m->shape.stream ? "stream" : "rows", m->shape.width);
+    snprintf(quantity, sizeof quantity, "CSR product, %s, %d threads a row, %d a block",
+             m->shape.stream ? "stream" : "rows", m->shape.width, m->shape.threads);
     record(p, name, quantity, seconds, floor);
     return PS_OK;
 }
@@ -145,6 +146,7 @@ typedef struct method_case {
     const void *inverse;
     double tolerance, bytes; /* bytes of an iteration, a row */
     int64_t planes;
+    bool mixed; /* fp32 with residuals in fp64 */
 } method_case;
 
 static ps_status solve(problem *p, const method_case *c, void *work, ps_krylov_result *result,
@@ -157,7 +159,9 @@ static ps_status solve(problem *p, const method_case *c, void *work, ps_krylov_r
     PS_TRY(ps_fill_zero(p->here.stream, p->x, p->n * real_size(p->precision)));
     PS_TRY(ps_stream_wait(p->here.stream));
     double start = ps_clock();
-    PS_TRY(ps_krylov_device_solve(c->method, &system, &control, work, p->here.stream, result));
+    PS_TRY(c->mixed ? ps_krylov_device_mixed(&system, &control, work, p->here.stream, result)
+                    : ps_krylov_device_solve(c->method, &system, &control, work, p->here.stream,
+                                             result));
     *seconds = ps_clock() - start;
     return PS_OK;
 }
@@ -170,7 +174,8 @@ static ps_status time_method(problem *p, const method_case *c, double *best,
     void *work;
     double seconds;
     if (!c->matrix) system.stencil = &p->stencil;
-    int64_t bytes = ps_krylov_device_workspace(c->method, &system);
+    int64_t bytes = c->mixed ? ps_krylov_device_mixed_workspace(&system)
+                             : ps_krylov_device_workspace(c->method, &system);
     PS_TRY(ps_device_alloc(p->here.device, bytes, &work));
     ps_status status = PS_OK;
     *best = 1e300;
@@ -188,8 +193,9 @@ static ps_status bench_method(problem *p, method_case c)
     ps_krylov_result result;
     double best, size = (double)real_size(p->precision) / 8;
     PS_TRY(time_method(p, &c, &best, &result));
-    snprintf(quantity, sizeof quantity, "%s to %g, %s, %lld iterations", ps_krylov_name(c.method),
-             c.tolerance, c.matrix ? "CSR" : "stencil", (long long)result.iterations);
+    snprintf(quantity, sizeof quantity, "%s to %g, %s, %lld iterations%s", ps_krylov_name(c.method),
+             c.tolerance, c.matrix ? "CSR" : "stencil", (long long)result.iterations,
+             c.mixed ? " (vectors in fp32)" : "");
     double floor = (double)result.iterations * (double)p->n * c.bytes * size / copy_rate;
     if (c.matrix) floor += (double)result.iterations * 4 * (double)c.matrix->nnz / copy_rate;
     record(p, c.name, quantity, best, floor);
@@ -202,7 +208,7 @@ static ps_status sweep_planes(problem *p)
     for (int64_t planes = 2; planes <= 64; planes += planes / 2) {
         double product;
         PS_TRY(timed(p, run_stencil, &planes, 20, &product));
-        method_case c = {"", PS_KRYLOV_CG, NULL, NULL, 1e-2, 64, planes};
+        method_case c = {.name = "", .tolerance = 1e-2, .bytes = 64, .planes = planes};
         ps_krylov_result result;
         double best;
         PS_TRY(time_method(p, &c, &best, &result));
@@ -378,8 +384,12 @@ static ps_status bench_matrix(problem *p)
     static const double vectors[PS_KRYLOV_METHODS] = {104, 184, 168};
     for (int m = 0; m < PS_KRYLOV_METHODS; ++m) {
         double products = m == PS_KRYLOV_BICGSTAB ? 2 : 1;
-        method_case c = {"krylov-1587808", (ps_krylov_method)m,         &device, scale,
-                         tolerance,        products * row + vectors[m], 0};
+        method_case c = {.name = "krylov-1587808",
+                         .method = (ps_krylov_method)m,
+                         .matrix = &device,
+                         .inverse = scale,
+                         .tolerance = tolerance,
+                         .bytes = products * row + vectors[m]};
         PS_TRY(bench_method(p, c));
     }
     ps_csr_release(&matrix);
@@ -412,9 +422,16 @@ static ps_status bench_small(ps_precision precision)
     PS_TRY(problem_make(&grid, precision, "1587808", &p));
     PS_TRY(bench_stencil(&p));
     for (int m = 0; m < PS_KRYLOV_METHODS; ++m)
-        PS_TRY(bench_method(&p, (method_case){m == PS_KRYLOV_CG ? "cg-1587808" : "krylov-1587808",
-                                              (ps_krylov_method)m, NULL, NULL,
-                                              precision == PS_SINGLE ? 1e-5 : 1e-6, bytes[m], 0}));
+        PS_TRY(bench_method(
+            &p, (method_case){.name = m == PS_KRYLOV_CG ? "cg-1587808" : "krylov-1587808",
+                              .method = (ps_krylov_method)m,
+                              .tolerance = precision == PS_SINGLE ? 1e-5 : 1e-6,
+                              .bytes = bytes[m]}));
+    if (precision == PS_DOUBLE)
+        PS_TRY(bench_method(&p, (method_case){.name = "cg-1587808",
+                                              .tolerance = 1e-6,
+                                              .bytes = bytes[0] / 2,
+                                              .mixed = true}));
     PS_TRY(bench_direct(&p, "best-1587808"));
     PS_TRY(bench_matrix(&p));
     problem_drop(&p);
@@ -432,7 +449,10 @@ static ps_status bench_large(ps_precision precision)
     PS_TRY(bench_direct(&p, "gravity-19m9-best"));
     if (precision == PS_DOUBLE) {
         PS_TRY(bench_method(
-            &p, (method_case){"gravity-19m9-cg", PS_KRYLOV_CG, NULL, NULL, 1e-6, 64, 0}));
+            &p, (method_case){.name = "gravity-19m9-cg", .tolerance = 1e-6, .bytes = 64}));
+        PS_TRY(bench_method(
+            &p, (method_case){
+                    .name = "gravity-19m9-cg", .tolerance = 1e-6, .bytes = 32, .mixed = true}));
         PS_TRY(bench_slabs(&p, 8));
         PS_TRY(bench_slabs(&p, 64));
     }

@@ -10,9 +10,9 @@
  * here depends on it; without it the program says so and ends well. Argument: the path of
  * libcusparse.so.12 where the loader does not find it.
  */
-#include <dlfcn.h>
 #include <stdio.h>
 
+#include "runtime/vendor_sparse.h"
 #include "runtime/program.h"
 #include "tests/gpu/slice_bench.h"
 
@@ -20,40 +20,7 @@ static const double read_rate = 4.58e12;
 static ps_device *device;
 static void *pools[2]; /* pinned: device memory is filled from them */
 
-/* ---- the part of the library's interface that is used (cusparse.h, version 12) ---- */
-
-typedef struct library {
-    int (*create)(void **handle);
-    int (*set_stream)(void *handle, void *stream);
-    int (*create_csr)(void **matrix, int64_t rows, int64_t columns, int64_t nnz, void *row_start,
-                      void *column, void *values, int row_type, int column_type, int base,
-                      int type);
-    int (*create_vector)(void **vector, int64_t size, void *values, int type);
-    int (*buffer_size)(void *handle, int operation, const void *alpha, const void *matrix,
-                       const void *x, const void *beta, void *y, int type, int algorithm,
-                       size_t *bytes);
-    int (*multiply)(void *handle, int operation, const void *alpha, const void *matrix,
-                    const void *x, const void *beta, void *y, int type, int algorithm,
-                    void *buffer);
-} library;
-enum { INDEX_32 = 2, REAL_32 = 0, REAL_64 = 1, CSR_ALGORITHM = 2 };
-
-static bool load(const char *path, library *out)
-{
-    void *file = dlopen(path, RTLD_NOW);
-    struct {
-        const char *name;
-        void **function;
-    } all[] = {{"cusparseCreate", (void **)&out->create},
-               {"cusparseSetStream", (void **)&out->set_stream},
-               {"cusparseCreateCsr", (void **)&out->create_csr},
-               {"cusparseCreateDnVec", (void **)&out->create_vector},
-               {"cusparseSpMV_bufferSize", (void **)&out->buffer_size},
-               {"cusparseSpMV", (void **)&out->multiply}};
-    for (int i = 0; i < 6 && file; ++i)
-        if (!(*all[i].function = dlsym(file, all[i].name))) return false;
-    return file != NULL;
-}
+static const char *path; /* of the library; NULL: where the loader finds it */
 
 /* ---- the matrix ---- */
 
@@ -138,7 +105,7 @@ static ps_status make_table(const slice_bench *s, csr *out)
 typedef struct run {
     ps_device *device;
     ps_stream *stream;
-    void *row_start, *columns, *values, *x, *y, *buffer, *pool;
+    void *row_start, *columns, *values, *x, *y, *pool;
 } run;
 
 static ps_status upload(run *r, const csr *m, int64_t size)
@@ -158,52 +125,49 @@ static ps_status upload(run *r, const csr *m, int64_t size)
     return ps_stream_wait(r->stream);
 }
 
-static ps_status called(int code)
-{
-    return code ? ps_fail(PS_FAILED, "cuSPARSE: error %d", code) : PS_OK;
-}
-
 /* Seconds of one product, the best of several. */
-static ps_status measure(run *r, const library *lib, const csr *m, ps_precision precision,
-                         double *best)
+static ps_status measure(run *r, const csr *m, ps_precision precision, double *best)
 {
-    void *handle, *matrix, *x, *y;
-    float one_f = 1;
-    double one_d = 1, seconds;
-    const void *one = precision == PS_SINGLE ? (void *)&one_f : (void *)&one_d;
-    int type = precision == PS_SINGLE ? REAL_32 : REAL_64;
-    size_t bytes;
-    ps_event *start, *end;
-    PS_TRY(ps_event_open(r->device, &start));
-    PS_TRY(ps_event_open(r->device, &end));
-    PS_TRY(called(lib->create(&handle)));
-    PS_TRY(called(lib->set_stream(handle, ps_stream_handle(r->stream))));
-    PS_TRY(called(lib->create_csr(&matrix, m->rows, m->slices * PAST, m->nnz, r->row_start,
-                                  r->columns, r->values, INDEX_32, INDEX_32, 0, type)));
-    PS_TRY(called(lib->create_vector(&x, m->slices * PAST, r->x, type)));
-    PS_TRY(called(lib->create_vector(&y, m->rows, r->y, type)));
-    PS_TRY(
-        called(lib->buffer_size(handle, 0, one, matrix, x, one, y, type, CSR_ALGORITHM, &bytes)));
-    PS_TRY(ps_device_alloc(r->device, (int64_t)bytes + 16, &r->buffer));
+    ps_vendor_sparse_matrix matrix = {.precision = precision,
+                                      .rows = m->rows,
+                                      .columns = m->slices * PAST,
+                                      .nnz = m->nnz,
+                                      .row_start = r->row_start,
+                                      .column = r->columns,
+                                      .values = r->values,
+                                      .x = r->x,
+                                      .y = r->y,
+                                      .add = true,
+                                      .csr_algorithm = true};
+    ps_vendor_sparse *library = NULL;
+    ps_event *start = NULL, *end = NULL;
+    ps_status status;
+    double seconds;
+    PS_GUARD(status, done, ps_event_open(r->device, &start));
+    PS_GUARD(status, done, ps_event_open(r->device, &end));
+    PS_GUARD(status, done, ps_vendor_sparse_open(path, r->stream, &matrix, &library));
     *best = 1e30;
     for (int i = 0; i < 8; ++i) {
-        PS_TRY(ps_event_record(start, r->stream));
-        PS_TRY(called(
-            lib->multiply(handle, 0, one, matrix, x, one, y, type, CSR_ALGORITHM, r->buffer)));
-        PS_TRY(ps_event_record(end, r->stream));
-        PS_TRY(ps_event_seconds(start, end, &seconds));
+        PS_GUARD(status, done, ps_event_record(start, r->stream));
+        PS_GUARD(status, done, ps_vendor_sparse_multiply(library));
+        PS_GUARD(status, done, ps_event_record(end, r->stream));
+        PS_GUARD(status, done, ps_event_seconds(start, end, &seconds));
         if (i > 1) *best = fmin(*best, seconds);
     }
-    return PS_OK;
+done:
+    ps_vendor_sparse_close(&library);
+    ps_event_close(&start);
+    ps_event_close(&end);
+    return status;
 }
 
-static ps_status bench(const library *lib, const csr *m, const char *name, ps_precision precision)
+static ps_status bench(const csr *m, const char *name, ps_precision precision)
 {
     run r = {.device = device, .pool = pools[precision]};
     double seconds, size = precision == PS_SINGLE ? 4 : 8, bytes = (double)m->nnz * (size + 4);
     PS_TRY(ps_stream_open(r.device, &r.stream));
     PS_TRY(upload(&r, m, (int64_t)size));
-    PS_TRY(measure(&r, lib, m, precision, &seconds));
+    PS_TRY(measure(&r, m, precision, &seconds));
     double flop = 2 * (double)m->nnz, floor = bytes / read_rate;
     printf("{\"case\": \"slice-kernel/cusparse-%s-%s\", \"quantity\": \"useful-flops\", "
            "\"value\": %.6g, "
@@ -214,23 +178,22 @@ static ps_status bench(const library *lib, const csr *m, const char *name, ps_pr
     fprintf(stderr, "cusparse-%s-%s: %.3f ms, %.3f TFlop/s, %.2f TB/s of values and columns\n",
             name, precision == PS_SINGLE ? "f32" : "f64", 1e3 * seconds, flop / seconds / 1e12,
             bytes / seconds / 1e12);
-    void *const all[] = {r.row_start, r.columns, r.values, r.x, r.y, r.buffer};
-    for (int i = 0; i < 6; ++i) ps_device_free(r.device, all[i]);
+    void *const all[] = {r.row_start, r.columns, r.values, r.x, r.y};
+    for (int i = 0; i < 5; ++i) ps_device_free(r.device, all[i]);
     ps_stream_close(&r.stream);
     return PS_OK;
 }
 
-static ps_status bench_both(const library *lib, csr *m, const char *name)
+static ps_status bench_both(csr *m, const char *name)
 {
-    PS_TRY(bench(lib, m, name, PS_SINGLE));
-    PS_TRY(bench(lib, m, name, PS_DOUBLE));
+    PS_TRY(bench(m, name, PS_SINGLE));
+    PS_TRY(bench(m, name, PS_DOUBLE));
     csr_release(m);
     return PS_OK;
 }
 
 /* The rows of contiguous blocks do not depend on their height. */
-static ps_status bench_table(const library *lib, ps_block_layout layout, int64_t rows,
-                             int64_t columns)
+static ps_status bench_table(ps_block_layout layout, int64_t rows, int64_t columns)
 {
     slice_bench s = {.rows = 6400, .slices = 256, .copies = 1 + 64000000 / (6400 * 256 * columns)};
     char name[64];
@@ -242,10 +205,10 @@ static ps_status bench_table(const library *lib, ps_block_layout layout, int64_t
     else
         snprintf(name, sizeof name, "contiguous-bc%lld", (long long)columns);
     PS_TRY(make_table(&s, &m));
-    return bench_both(lib, &m, name);
+    return bench_both(&m, name);
 }
 
-static ps_status bench_all(const library *lib)
+static ps_status bench_all(void)
 {
     csr airplane;
     PS_TRY(ps_device_open("cuda:0", 0, &device));
@@ -254,23 +217,23 @@ static ps_status bench_all(const library *lib)
         bench_pool(p ? 8 : 4, pools[p]);
     }
     PS_TRY(make_airplane(&airplane));
-    PS_TRY(bench_both(lib, &airplane, "csr"));
+    PS_TRY(bench_both(&airplane, "csr"));
     for (int64_t columns = 16; columns <= 128; columns *= 2) {
         for (int64_t rows = 16; rows <= 256; rows *= 2)
-            PS_TRY(bench_table(lib, PS_BLOCK_FULL, rows, columns));
-        PS_TRY(bench_table(lib, PS_BLOCK_CONTIGUOUS, 16, columns));
+            PS_TRY(bench_table(PS_BLOCK_FULL, rows, columns));
+        PS_TRY(bench_table(PS_BLOCK_CONTIGUOUS, 16, columns));
     }
     return PS_OK;
 }
 
 int main(int argc, char **argv)
 {
-    library lib;
-    if (!load(argc > 1 ? argv[1] : "libcusparse.so.12", &lib)) {
+    path = argc > 1 ? argv[1] : NULL;
+    if (!ps_vendor_sparse_found(path)) {
         fprintf(stderr, "bench_tdbem_cusparse: no libcusparse.so.12 here: skipped\n");
         return 0;
     }
-    ps_status status = bench_all(&lib);
+    ps_status status = bench_all();
     if (status != PS_OK) fprintf(stderr, "bench_tdbem_cusparse: %s\n", ps_message());
     return (int)status;
 }

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 kind=${DEVICE:-cuda} RANKS=${RANKS:-2} passed=0 failed=0
-wanted() { [[ " ${WHAT:-compare restart window stop upwind mode} " == *" $1 "* ]]; }
+wanted() { [[ " ${WHAT:-compare restart ranks window stop upwind mode} " == *" $1 "* ]]; }
 ok() { passed=$((passed + 1)); echo "ok      $*"; }
 bad() { failed=$((failed + 1)); echo "FAILED  $*"; tail -n 4 said.txt; }
 march() { penstock-dgtd-march "$@" -q > said.txt 2>&1; }
@@ -26,8 +26,9 @@ record="--probe .3,.4,.5 --probe .5,.5,.5 --probe .9,.1,.2 --frequency 1e8,2.5e8
 wanted compare && for order in 1 2 3 4; do
     for model in "kind=absorbing source=current sigma=.5 eps=2" "kind=pmc source=mode" \
                  "kind=absorbing source=wave absorbing=paper dt=.5" \
-                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.25"; do
-        dgtd_model m.h5 side=5 parts=2 shake=.2 dt=.55 order=$order $model
+                 "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.15" \
+                 "kind=absorbing source=wave total=1 flux=upwind dt=.15"; do
+        dgtd_model m.h5 side=5 parts=2 shake=.2 order=$order $model dt=.55
         for precision in double single; do
             [ $precision = double ] || [[ $model == *wave* ]] || continue
             run="m.h5 --steps 200 $record --precision $precision --force"
@@ -46,11 +47,31 @@ march m.h5 part.h5 $run --device $kind --stop-after 0.4
 [ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
 march m.h5 part.h5 $run --device $kind --restart
 agree "restarted, same bits" whole part 0
-if [ "$RANKS" -gt 1 ]; then
-    mpirun --oversubscribe --allow-run-as-root -np $RANKS penstock-dgtd-march m.h5 ranks.h5 $run --device $kind -q > said.txt 2>&1 ||
-        bad "$RANKS ranks"
-    agree "$RANKS ranks" whole ranks 2e-5
 fi
+# Ranks: each on a device of its own traces go directly into the other's memory, or through the host; to the
+# same bits. HALO: direct, which two ranks of one device can do as well, slowly.
+on_ranks() { mpirun --oversubscribe --allow-run-as-root -np $RANKS penstock-dgtd-march "$@" -q > said.txt 2>&1; }
+ranks() { # ORDER OPTIONS OF THE SETUP: elements inside each part, and some that touch the other
+    local order=$1 run="r.h5 --steps 100 $record --precision double --force --device $kind"
+    shift
+    penstock-dgtd-setup -q cut.h5 r.h5 --force --order $order "$@" > said.txt 2>&1 || { bad "setup $*"; return; }
+    march r.h5 one.h5 ${run#r.h5} || bad "P$order $*"
+    on_ranks r.h5 direct.h5 ${run#r.h5} --halo ${HALO:-direct} || { bad "P$order $* on $RANKS ranks"; return; }
+    agree "P$order $1 $2, $RANKS ranks" one direct 1e-11
+    on_ranks r.h5 host.h5 ${run#r.h5} --halo host || { bad "P$order $* on $RANKS ranks"; return; }
+    agree "P$order $1 $2, the halo directly and by the host" host direct 0
+}
+if wanted ranks && [ "$RANKS" -gt 1 ]; then
+    penstock-mesh-box -q cut.hdf --cells 9 --shake .2 > said.txt 2>&1 &&
+        penstock-mesh-partition -q cut.hdf cut.h5 --parts $RANKS > said.txt 2>&1 || bad "the mesh of the ranks"
+    current="--source current:at=.5,.45,.55:axis=0,0,1:radius=.3:moment=1e-12:shape=gaussian:width=.8ns:delay=2ns"
+    plane="--source plane:dir=1,2,2:pol=2,-2,1:shape=gaussian:width=.8ns:delay=2ns"
+    lossy="--material default:eps=2,sigma=.001 --boundary outer:absorbing" air="--material default:eps=1"
+    ranks 1 $lossy $current
+    ranks 2 $air --boundary outer:absorbing --absorbing paper $plane
+    ranks 3 $lossy --flux upwind $current
+    ranks 4 $air --boundary outer:pmc --source mode:n=1,1,1:amplitude=1,-1,0
+    ranks 2 $air --boundary outer:absorbing --flux upwind --total box:.3,.3,.3,.7,.7,.7 $plane
 fi
 # A window of the state on the device: same bits for any number of steps a visit, from memory and file.
 told() { grep -oE "\"$1\": *[0-9]+" plan.json | tail -n 1 | grep -oE "[0-9]+$"; }
@@ -61,13 +82,14 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
     awk "BEGIN { printf \"%d\", $(told all) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
 }
 wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20" \
-             "kind=absorbing source=wave order=2 side=16"; do
-    dgtd_model w.h5 arrange=layers shake=.2 dt=.55 $model
+             "kind=absorbing source=wave order=2 side=16" \
+             "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=16"; do
+    dgtd_model w.h5 arrange=layers shake=.2 $model dt=.55
     for precision in double single; do
-        run="--steps 61 $record --precision $precision --device $kind --force"
+        run="--steps 37 $record --precision $precision --device $kind --force"
         march w.h5 core.h5 $run --snapshots 30 || bad "in core"
         memory=$(window_of .85 w.h5 x.h5 $run)
-        for place in "" "--visit-steps 1" "--visit-steps 2" "--state file" "--state file --visit-steps 1"; do
+        for place in "" "--visit-steps 2" "--state file --visit-steps 1"; do
             penstock-dgtd-march w.h5 window.h5 $run --device-memory $memory $place --snapshots 30 --json -q > out.json 2> said.txt ||
                 { bad "$precision $model $place in $memory bytes"; continue; }
             agree "window, $precision $model $place: $(grep -oE '"(steps_a_visit|part_on_device|geometry_on_device)": *[0-9.a-z]+' out.json | tr -d '\n')" core window 0
@@ -91,7 +113,7 @@ for place in "" "--state file"; do
 done
 fi
 if wanted upwind; then
-dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.25
+dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.15
 run="$record --steps 3000 --checkpoint-steps 300 --device $kind"
 march u.h5 whole.h5 $run --force
 rm -f part*

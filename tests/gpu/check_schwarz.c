@@ -241,6 +241,34 @@ static ps_status krylov(const krylov_case *c, double *error)
     return PS_OK;
 }
 
+/* P-CG in fp32 with residuals in fp64: the solution and the iterations of fp64. */
+static ps_status mixed(const int64_t nodes[3], double *error)
+{
+    const double tolerance = 1e-10;
+    krylov_case c = {PS_DOUBLE, PS_KRYLOV_CG, {nodes[0], nodes[1], nodes[2]}, 0, false};
+    krylov_problem p = {0};
+    ps_krylov_result device, host;
+    void *b, *x, *work;
+    PS_TRY(make_problem(&c, &p));
+    PS_TRY(place_vector(&here, PS_DOUBLE, p.n, p.b, &b));
+    PS_TRY(place_vector(&here, PS_DOUBLE, p.n, p.x, &x));
+    ps_krylov_device_system system = {PS_DOUBLE, NULL, NULL, &p.stencil, b, x};
+    ps_krylov_device_control control = {.tolerance = tolerance, .limit = 5000};
+    PS_TRY(place_alloc(&here, ps_krylov_device_mixed_workspace(&system), &work));
+    PS_TRY(ps_krylov_device_mixed(&system, &control, work, here.stream, &device));
+    PS_TRY(place_get(&here, PS_DOUBLE, p.n, x, p.got));
+    PS_TRY(on_host(&c, &p, tolerance, &host));
+    *error = distance(p.n, p.got, p.x) / (tolerance * 300);
+    if ((double)device.iterations > 1.1 * (double)host.iterations + 12) {
+        printf("P-CG in fp32, residuals in fp64: %lld iterations, in fp64 %lld\n",
+               (long long)device.iterations, (long long)host.iterations);
+        *error = INFINITY;
+    }
+    ps_csr_release(&p.matrix);
+    free(p.inverse);
+    return PS_OK;
+}
+
 /* What must fail does, and says so: an indefinite matrix, a limit, b that is not finite. */
 static ps_status failures(double *error)
 {
@@ -273,10 +301,10 @@ static void check_vectors(int precision)
     }
 }
 
-static void check_sparse(int precision)
+static void check_sparse(int precision, bool tiny)
 {
     static const int64_t sizes[] = {1, 63, 1001, 7919};
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < (tiny ? 2 : 4); ++i)
         for (int shape = 0; shape <= PS_CSR_SHAPES; ++shape) {
             double error = NAN;
             ps_status status = sparse((ps_precision)precision, sizes[i], shape, &error);
@@ -284,11 +312,11 @@ static void check_sparse(int precision)
         }
 }
 
-static void check_stencil(int precision)
+static void check_stencil(int precision, bool tiny)
 {
     static const int64_t nodes[][3] = {{2, 3, 3},   {3, 4, 5},   {7, 33, 30},
                                        {13, 5, 31}, {5, 17, 65}, {37, 21, 62}};
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < (tiny ? 4 : 6); ++i)
         for (int faces = 0; faces < 4; ++faces)
             for (int64_t planes = 1; planes < 5; planes += 3) {
                 double error = NAN;
@@ -298,9 +326,10 @@ static void check_stencil(int precision)
             }
 }
 
+static const int64_t krylov_nodes[][3] = {{5, 6, 7}, {21, 18, 33}, {30, 34, 61}};
+
 static void check_krylov(int precision, int grids)
 {
-    static const int64_t nodes[][3] = {{5, 6, 7}, {21, 18, 33}, {30, 34, 61}};
     for (int i = 0; i < grids; ++i)
         for (int method = 0; method < PS_KRYLOV_METHODS; ++method)
             for (int kind = 0; kind < 4; ++kind) {
@@ -310,15 +339,26 @@ static void check_krylov(int precision, int grids)
                                  kind / 2 * 2,
                                  kind % 2 == 1};
                 double error = NAN;
-                memcpy(c.nodes, nodes[i], sizeof c.nodes);
+                memcpy(c.nodes, krylov_nodes[i], sizeof c.nodes);
                 ps_status status = krylov(&c, &error);
                 count(status, error, 1, ps_krylov_name(c.method), precision, i);
             }
 }
 
+static void check_mixed(int grids)
+{
+    for (int i = 0; i < grids; ++i) {
+        double error = NAN;
+        ps_status status = mixed(krylov_nodes[i], &error);
+        count(status, error, 1, "P-CG in fp32, residuals in fp64", PS_DOUBLE, i);
+    }
+}
+
+/* quick, tiny: fewer and smaller sizes, tiny for tools that slow it down a hundred times. */
 int main(int argc, char **argv)
 {
-    int largest = argc > 1 && strcmp(argv[1], "quick") == 0 ? 2 : 3;
+    bool tiny = argc > 1 && strcmp(argv[1], "tiny") == 0;
+    int grids = tiny ? 1 : argc > 1 && strcmp(argv[1], "quick") == 0 ? 2 : 3;
     if (ps_device_count() == 0) {
         printf("0 passed, 0 failed, 1 skipped\n");
         return 0;
@@ -329,10 +369,11 @@ int main(int argc, char **argv)
     }
     for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision) {
         check_vectors(precision);
-        check_sparse(precision);
-        check_stencil(precision);
-        check_krylov(precision, largest);
+        check_sparse(precision, tiny);
+        check_stencil(precision, tiny);
+        check_krylov(precision, grids);
     }
+    check_mixed(grids);
     double error = NAN;
     ps_status status = failures(&error);
     count(status, error, 0, "failures", PS_DOUBLE, 0);

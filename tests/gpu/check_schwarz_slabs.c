@@ -107,7 +107,12 @@ static void drop_host(boxes *b)
 static ps_status make_device(ps_precision precision, const boxes *b, int64_t first, int64_t end,
                              ps_slab_device *out)
 {
-    ps_slab_device_plan plan = {precision, b->plan.grid, b->plan.slabs, first, end, transmission};
+    ps_slab_device_plan plan = {.precision = precision,
+                                .grid = b->plan.grid,
+                                .slabs = b->plan.slabs,
+                                .first = first,
+                                .end = end,
+                                .transmission = transmission};
     int64_t start = ps_slab_first(plan.grid.nodes[0], plan.slabs, first);
     void *memory;
     PS_TRY(place_alloc(&here, ps_slab_device_bytes(&plan), &memory));
@@ -236,7 +241,8 @@ static ps_status low_modes(int64_t face, int64_t traces, double *error)
 static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double *error)
 {
     ps_slab_device box;
-    ps_slab_device_plan plan = {PS_DOUBLE, {{0}, {0}}, slabs, 0, slabs, transmission};
+    ps_slab_device_plan plan = {
+        .precision = PS_DOUBLE, .slabs = slabs, .end = slabs, .transmission = transmission};
     PS_TRY(ps_q1_grid_make(nodes, lengths, &plan.grid));
     ps_slab whole = ps_slab_whole(&plan.grid);
     ps_slab_stencil stencil;
@@ -280,8 +286,10 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
     return PS_OK;
 }
 
-int main(void)
+/* tiny: small sizes, for tools that slow it down a hundred times. */
+int main(int argc, char **argv)
 {
+    int sizes = argc > 1 && strcmp(argv[1], "tiny") == 0 ? 2 : 6;
     static const int64_t nodes[][3] = {{5, 3, 3},    {6, 5, 9},    {9, 19, 26},
                                        {13, 67, 35}, {21, 36, 70}, {36, 45, 150}};
     if (ps_device_count() == 0) {
@@ -293,7 +301,7 @@ int main(void)
         return 1;
     }
     for (int precision = 0; precision < PS_PRECISION_COUNT; ++precision)
-        for (int i = 0; i < 6; ++i) {
+        for (int i = 0; i < sizes; ++i) {
             double error;
             ps_status status;
             for (int faces = 0; faces < 4; ++faces) {
@@ -307,7 +315,7 @@ int main(void)
                 count(status, error, rounding[precision], "exchange", precision, i);
             }
         }
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < sizes; ++i) {
         int64_t face = nodes[i][1] * nodes[i][2];
         double error = NAN;
         ps_status status = vectors(face, 1 + i, 1 + 20 * i - (i == 5), &error);
@@ -316,7 +324,7 @@ int main(void)
         status = low_modes(face, 1 + i, &error);
         count(status, error, 0, "low modes", PS_DOUBLE, i);
     }
-    for (int i = 4; i < 12; ++i) {
+    for (int i = 4; i < 2 * sizes + (sizes == 2); ++i) {
         double error = NAN;
         ps_status status = solve(nodes[i / 2], i / 2, i % 2 == 1, &error);
         count(status, error, 1e-9, i % 2 ? "slabs by fixed point" : "slabs by GMRES", PS_DOUBLE, i);

@@ -3,7 +3,7 @@
  * stage tests of dgtd-march. Names: order (1), side (4 cells), shake (0), parts (1), dt (.9 of the
  * Kuhn limit), sigma (0, in 1/m), eps (1), and as texts: kind=pec|pmc|absorbing,
  * arrange=hilbert|layers, source=none|mode|wave|current, absorbing=averaged|paper,
- * flux=centred|upwind.
+ * flux=centred|upwind; total=1: the field is total within the middle third.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +84,17 @@ static ps_status save_cut(const ps_partition *cut, ps_store **out)
     return ps_store_open("dgtd_model.cut.h5", PS_PARTITION_FORMAT, PS_PARTITION_VERSION, out);
 }
 
+static uint8_t in_the_middle(const cube_tets *mesh, int64_t element)
+{
+    for (int c = 0; c < 3; ++c) {
+        double x = -.5;
+        for (int v = 0; v < 4; ++v)
+            x += mesh->vertices[3 * (int64_t)mesh->tetrahedra[4 * element + v] + c] / 4;
+        if (fabs(x) > 1. / 6) return 0;
+    }
+    return 1;
+}
+
 static ps_status save(int argc, char **argv, const cube_tets *mesh)
 {
     int64_t n = mesh->elements;
@@ -121,7 +132,13 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
         number_of(argc, argv, "dt", ".9") * dgtd_kuhn_limit(model.header.order, mesh->side);
     model.header.dt_rule = dgtd_kuhn_limit(model.header.order, mesh->side);
     uint16_t *material = calloc((size_t)n, sizeof *material);
+    uint8_t *total = calloc((size_t)n, 1);
     model.material = material;
+    if (number_of(argc, argv, "total", "0") > 0) {
+        model.header.has_total = true;
+        model.total = total;
+        for (int64_t e = 0; e < n; ++e) total[e] = in_the_middle(mesh, e);
+    }
     const ps_store_identity identity = {
         PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, "dgtd_model", "test", "", 0};
     ps_store *store = NULL;
@@ -129,6 +146,7 @@ static ps_status save(int argc, char **argv, const cube_tets *mesh)
     if (status == PS_OK) status = ps_dgtd_model_save(argv[1], &model, &identity, store);
     ps_store_close(&store);
     free(material);
+    free(total);
     ps_partition_release(&cut);
     return status;
 }

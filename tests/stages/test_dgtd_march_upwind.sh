@@ -45,6 +45,31 @@ fi
 expect 0 "--restart" penstock-dgtd-march one.h5 again.h5 $probes --checkpoint-steps 50 --stop-after 0.01s
 expect 0 "continuing after step" penstock-dgtd-march one.h5 again.h5 $probes --restart
 expect 0 "" penstock-compare one.run.electric.h5 again.electric.h5 --tolerance 0
+# by tiles for the caches, and in a file: the same bits
+expect 0 "" $march one.h5 tiles.h5 $probes --visit-steps 3
+expect 0 "" penstock-compare one.run.electric.h5 tiles.electric.h5 --tolerance 0
+expect 0 "" $march one.h5 file.h5 $probes --state file --visit-steps 2
+expect 0 "" penstock-compare one.run.electric.h5 file.electric.h5 --tolerance 0
+
+# a wave enters at the surface of the total field: little leaks, whatever the ranks and parts
+SHAKE=0
+wave="--material default:eps=1 --boundary outer:absorbing --flux upwind --total box:.3,.3,.3,.7,.7,.7
+    --source plane:dir=1,2,2:pol=2,-2,1:shape=gaussian:width=1.2ns:delay=3.6ns"
+probes="--probe .5,.5,.5 --probe .1,.15,.2 --time 8e-9 --precision double"
+model total.h5 6 1 2 $wave
+expect 0 "" $march total.h5 total.run.h5 $probes
+peaks() { h5dump -d /trace/real -y -m %.6g "$1" | sed -n '/DATA {$/,/}/p' | tr ',' '\n' | awk '/^ *[-0-9.]/ {
+    if ($1 < 0) $1 = -$1; k = n++ % 6 < 3; if ($1 > most[k]) most[k] = $1 } END { print most[0] / most[1] }'; }
+within "$(peaks total.run.electric.h5)" 1e-5 2e-2 "field outside over that inside"
+expect 0 "" $march total.h5 tiles.h5 $probes --visit-steps 3 --force
+expect 0 "" penstock-compare total.run.electric.h5 tiles.electric.h5 --tolerance 0
+if command -v mpirun > /dev/null; then
+    model total2.h5 6 2 2 $wave
+    expect 0 "" mpirun -n 2 $march total2.h5 ranks.h5 $probes
+    expect 0 "" penstock-compare total.run.electric.h5 ranks.electric.h5 --tolerance 1e-12
+fi
+
+SHAKE=.3 probes="--probe .2,.3,.4 --probe .8,.6,.5 --steps 120 --precision double"
 # not the centred flux
 model centred.h5 4 1 3 ${loaded/upwind/centred} --fraction .4
 expect 0 "" $march centred.h5 centred.run.h5 $probes

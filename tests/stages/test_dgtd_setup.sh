@@ -54,7 +54,6 @@ grep -q "may be wrong by several times" err || fail "large scaled elements are n
 refused "has 162 elements" shaken.h5 no.h5 $one $metal --scale-slivers 162
 model two.h5 m.h5 --order 1 $one $metal --flux upwind --force; near dt_metres .03603 .03604
 refused "unstable" two.h5 no.h5 --order 1 $one $metal --flux upwind --dt 0.041m
-refused "centred only" two.h5 no.h5 $one $metal --flux upwind --total box:0,0,0,.5,.5,.5
 # opposite jumps of eps and mu: the smaller mu of neighbours counts
 model cube.h5 m.h5 --order 1 --material 1:eps=1,mu=9 --material 2:eps=4,mu=1 $metal --force
 near least_size .01725 .01727
@@ -89,6 +88,7 @@ model cube.h5 m.h5 $one $metal --total tag:2 $wave --force; is total_field_eleme
 model cube.h5 m.h5 $one --boundary outer:absorbing --source dipole:at=2,0,0:axis=0,0,1:moment=1e-12:shape=ramp:width=3ns:frequency=1e9 --force
 model cube.h5 m.h5 $one $metal --source mode:n=1,1,1:amplitude=1,-1,0 --force
 refused "there are none" cube.h5 no.h5 $one $metal $wave
+refused "another medium" cube.h5 no.h5 --material 1:eps=1 --material 2:eps=4 $metal --total box:.2,.2,.2,.8,.8,.8 $wave --flux upwind
 refused "not orthogonal" cube.h5 no.h5 $one --boundary outer:absorbing --source plane:dir=0,0,1:pol=1,0,1:width=1ns
 refused "of another medium" cube.h5 no.h5 --material 1:eps=2 --material 2:eps=1 --boundary outer:absorbing $wave
 refused "inside the region" cube.h5 no.h5 $one --boundary outer:absorbing --source dipole:at=.4,.4,.4:axis=0,0,1:width=1ns

@@ -59,6 +59,16 @@ for m in "cg 151 155" "bicgcr 141 143" "bicgstab 78 118"; do
     within "$(figure iterations)" $2 $3 "iterations of $1"
 done
 
+# residuals of BiCGStab rise: where it reaches its limit there, a better iterate is kept
+worse=0
+for limit in 106 107 108 109 110; do
+    expect 1 "The best iterate, of residual" $solve one.hdf stab.hdf --method bicgstab --tolerance 1e-10 --limit $limit --checkpoint 0 --force
+    best=$(sed -n 's/.*of residual \([^,]*\),.*/\1/p' err) last=$(sed -n 's/.*residual is \([^ ]*\) after.*/\1/p' err)
+    awk -v b=$best -v l=$last 'BEGIN { exit !(b <= l) }' || fail "the iterate kept has the residual $best, the last one $last"
+    [ $best = $last ] || worse=$((worse + 1))
+done
+[ $worse -gt 0 ] || echo "BiCGStab's residuals did not rise: keeping a better iterate not tried"
+
 # ---- slabs: interface iterations, the same answer as the whole ----
 for m in "gmres 8 " "sweeps 8 " "fixed-point 14 " "gmres 8 --kind oo2" "fixed-point 10 --coarse 0.5"; do
     set -- $m
@@ -89,6 +99,8 @@ expect 2 "needs --slabs 2" $solve load.hdf no.hdf --method gmres
 expect 2 "is for the whole box" $solve load.hdf no.hdf --slabs 2 --method cg
 expect 2 "at most as many slabs" $solve load.hdf no.hdf --slabs 101
 expect 2 "P1,Q1,P2,Q2" $solve load.hdf no.hdf --slabs 2 --coefficients 1,2,3
+expect 2 "none negative" $solve load.hdf no.hdf --slabs 2 --coefficients 1,-2,1,1 # indefinite
+expect 2 "none negative" $solve load.hdf no.hdf --slabs 2 --coefficients 0,0,0,0 # singular
 expect 2 "not with sweeps" $solve load.hdf no.hdf --slabs 2 --method sweeps --coarse 1
 expect 3 'wanted is "load"' $solve prism.hdf no.hdf
 expect 3 'wanted is "density"' penstock-gravity-assemble load.hdf no.hdf

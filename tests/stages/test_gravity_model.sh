@@ -47,6 +47,8 @@ printf '2 3 2\n100 200 50\n10 x\n' > bad.msh
 expect 3 'bad.msh line 3: "x" is no number' $model no.hdf --ubc-mesh bad.msh --ubc-model m.mod
 printf '1 2 3\n' > bad.txt
 expect 3 "bad.txt line 1: 3 numbers" $model no.hdf --bricks bad.txt
+printf '0 1 0 1 0 1 nan\n' > nan.txt
+expect 3 "nan.txt line 1: a brick has a number that is not finite" $model no.hdf --bricks nan.txt
 [ ! -e no.hdf ] || fail "something was left behind"
 # real data
 data=$SHARED/data/gravity

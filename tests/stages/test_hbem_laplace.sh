@@ -1,7 +1,7 @@
 # penstock-hbem-solve: Dirichlet and Neumann problems of Laplace on the sphere, inside and outside, whose
 # solutions are known: order 2 (specs/hbem_solve.md).
 . "$ROOT/tests/stages/lib.sh"
-needs hbem-solve hmatrix-assemble cluster-build mesh-surface compare
+needs hbem-solve hbem-field hmatrix-assemble cluster-build mesh-surface compare
 
 for n in 8 12; do
     expect 0 "" penstock-mesh-surface s$n.hdf --divisions $n
@@ -45,3 +45,16 @@ cp laplace8.hdf gmres.hdf
 laplace 8 slp-0-8.h5 dlp-0-8.h5 --problem dirichlet --data point:0,.1,.3 --data value:2 --tolerance 1e-9
 expect 0 "" penstock-compare gmres.hdf laplace8.hdf --tolerance 2
 within "$(awk 'NF == 1 { s = $1 } s == "/solutions/single" && $1 == "relative_l2" { print $2 }' out)" 0 1e-7 "cg against gmres"
+
+# ---- the capacitance of the unit cube, 4 pi eps0 x 0.6606782: R u far away; from below, order 4/3 (cases/hbem-cube) ----
+capacitance() { # N
+    expect 0 "" penstock-mesh-surface cube.hdf --shape cube --divisions "$1" --force
+    expect 0 "" penstock-cluster-build cube.hdf cube.h5 --force
+    expect 0 "" penstock-hmatrix-assemble cube.h5 cube-slp.h5 --force
+    expect 0 "" penstock-hbem-solve cube.hdf cube-slp.h5 sigma.hdf --problem dirichlet --form indirect --data value:1 --force
+    expect 0 "" penstock-hbem-field sigma.hdf potential.h5 --at 600,0,-800 --force
+    /usr/bin/python3 -c 'import h5py; print(1000 * h5py.File("potential.h5")["/trace/real"][0][0])'
+}
+coarse=$(capacitance 6); fine=$(capacitance 12)
+within "$fine" 0.6600 0.6606782 "capacitance of the cube"
+within "$(awk -v a="$coarse" -v b="$fine" 'BEGIN { print b + (b - a) / (2^(4/3) - 1) }')" .66063 .66073 "its limit ($coarse, $fine)"

@@ -38,6 +38,7 @@ expect 2 "is not X,Y,Z" $laplace --data value:1 --data point:0,0,inf
 expect 3 "k is 3" penstock-hbem-solve s.hdf dlp.h5 slp.h5 no.hdf --problem dirichlet --data value:1
 expect 0 "" penstock-hmatrix-assemble c.h5 adlp.h5 --operator adlp
 expect 3 "must vanish" penstock-hbem-solve s.hdf adlp.h5 no.hdf --problem neumann --side interior --form indirect --data value:1
+command -v nvidia-smi > /dev/null || expect 1 "CUDA" $solve no.hdf --direction 0,0,1 --device cuda
 head -c 3000 dlp.h5 > cut.h5
 expect 3 "cut.h5" penstock-hbem-solve s.hdf cut.h5 hyps.h5 no.hdf --direction 0,0,1
 mv dlp.part0002.h5 away.h5

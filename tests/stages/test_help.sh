@@ -45,6 +45,7 @@ for page in man/penstock-*.1; do
     for section in NAME SYNOPSIS DESCRIPTION "COMMON OPTIONS" "EXIT STATUS"; do
         grep -qx ".SH $section" "$page" || fail "$page has no section $section"
     done
+    "$program" --help | sed -n '/^options:/,/^examples:/p' | grep -E '.{101}| $' && fail "$program --help: a line of options above is too long or ends in a blank"
     for option in $("$program" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'); do
         grep -qF "\\fB\\-\\-${option//-/\\-}\\fR" "$page" || fail "$page lacks --$option"
     done

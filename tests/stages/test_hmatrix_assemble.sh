@@ -43,6 +43,9 @@ assemble c.h5 b.h5 $common --threads 2
 [ "$(content b.h5)" = "$hash" ] || fail "other threads, another matrix"
 assemble c.h5 b.h5 --tolerance 1e-3 --chunk-size 200K --threads 2 --force
 [ "$(figure values_hash)" = "$values" ] || fail "other chunks, other values"
+assemble c.h5 b.h5 $common --compress none --force
+[ "$(figure values_hash)" = "$values" ] || fail "not compressed, other values"
+within "$(figure stored)" "$(figure bytes)" $(($(figure bytes) * 11 / 10)) "bytes stored as they are"
 if command -v mpirun > /dev/null; then
     for ranks in 2 3; do
         expect 0 "" mpirun --oversubscribe -np $ranks penstock-hmatrix-assemble c.h5 b.h5 $common \
@@ -100,6 +103,10 @@ done
 assemble cube.h5 e.h5 --operator dlp --wavenumber 2 --skeleton --force
 expect 0 "" penstock-verify --json e.h5 --error 30
 echo "cube, dlp at 1e-4, k = 2, skeleton: error $(figure error)"
+assemble cube.h5 e.h5 --operator hyps --hyps weak --force
+expect 0 "" penstock-verify --json e.h5 --error 30
+echo "cube, weak hyps at 1e-4: error $(figure error)"
+within "$(figure error)" 0 2e-4 "error of weak hyps"
 assemble c.h5 e.h5 --tolerance 1e-2 --rules 1e-3 --check-rows 1
 expect 0 "exact_rows" penstock-verify e.h5 --error 20 --clusters c.h5
 expect 3 "was not assembled from" penstock-verify e.h5 --error 20 --clusters cube.h5
@@ -131,6 +138,10 @@ expect 3 "open" penstock-hmatrix-assemble plate.h5 none.h5 --operator hyps
 expect 2 "P1" penstock-hmatrix-assemble mixed.h5 none.h5 --operator hyps
 expect 3 "too coarse for k = 40" penstock-cluster-build s.hdf none.h5 --wavenumber 40
 expect 3 "too coarse for k = 40" penstock-hmatrix-assemble c.h5 none.h5 --wavenumber 40
+expect 2 "only --operator hyps" penstock-hmatrix-assemble c.h5 none.h5 --hyps weak
+expect 2 "not with --skeleton" penstock-hmatrix-assemble c.h5 none.h5 --operator hyps --hyps weak \
+    --skeleton
+expect 2 "needs a CUDA device" penstock-hmatrix-assemble c.h5 none.h5 --scheme paper --device cpu
 expect 4 "larger rank" penstock-hmatrix-assemble c.h5 none.h5 --max-rank 2
 expect 3 "s.hdf" penstock-hmatrix-assemble s.hdf none.h5
 expect 3 "absent" penstock-cluster-build absent.hdf none.h5

@@ -13,6 +13,12 @@ for form in csr stencil; do
     within "$(figure bicgstab_$form iterations)" 78 118 "iterations of BiCGStab ($form)"
     within "$(figure cg_$form residual)" 0 1e-6 "residual of CG ($form)"
 done
+# in fp32, to what it reaches
+expect 0 "" $bench --gravi 0 --least-time 0 --precision fp32 --tolerance 1e-4 --device cpu
+for form in csr stencil; do
+    within "$(figure cg_$form iterations)" 90 130 "iterations of CG in fp32 ($form)"
+    within "$(figure bicgcr_$form residual)" 0 1e-4 "residual of BiCGCR in fp32 ($form)"
+done
 # a file: 1D Laplacian of 40 rows, CG ends after at most 40 steps
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print 40, 40, 79
     for (i = 1; i <= 40; ++i) { print i, i, 2; if (i > 1) print i, i - 1, -1 } }' | gzip > line.mtx.gz

@@ -94,7 +94,7 @@ static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case 
 /* The upwind flux, from a host's that was filled, once the fields are there. */
 static inline ps_status dgtd_device_add_upwind(dgtd_device *x, const ps_dgtd_upwind *host)
 {
-    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, 0);
+    ps_dgtd_device_upwind_shape(&x->upwind, &x->system, 0, 0);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_upwind_bytes(&x->upwind, &x->system),
                            &x->upwind_memory));
     ps_dgtd_device_upwind_place(&x->upwind, &x->system, x->upwind_memory);

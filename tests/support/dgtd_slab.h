@@ -5,6 +5,7 @@
 #ifndef PS_TESTS_SUPPORT_DGTD_SLAB_H
 #define PS_TESTS_SUPPORT_DGTD_SLAB_H
 
+#include "kernels/dgtd/device_halo.h"
 #include "kernels/dgtd/mode.h"
 #include "tests/support/dgtd_device.h"
 
@@ -131,47 +132,38 @@ static inline void dgtd_slab_open(dgtd_slab *x, int end, bool open)
 /* One slab on its device. */
 typedef struct dgtd_slab_part {
     dgtd_device d;
-    ps_stream *exchange;             /* d.stream computes                                     */
-    ps_event *swept, *packed, *come; /* outer groups done; traces packed; halo filled          */
-    int32_t *send[2], *receive[2];   /* faces by end, on the device; receive: of halo slots    */
-    void *out[2][2], *in[2][2];      /* traces by end and field                                */
+    ps_stream *outer;         /* of outer elements and the halo; d.stream has the others  */
+    ps_event *swept, *come;   /* inner and outer elements done                            */
+    int32_t *send, *place;    /* faces of the open ends, on the device                    */
+    ps_dgtd_device_halo halo; /* `arrived` by end                                         */
+    void *words;
     bool open[2];
-    int64_t inner_groups, bytes; /* of one buffer                                         */
+    int64_t inner_groups;
 } dgtd_slab_part;
 
 static inline void dgtd_slab_part_release(dgtd_slab_part *p)
 {
-    for (int end = 0; end < 2; ++end) {
-        ps_device_free(p->d.device, p->send[end]);
-        ps_device_free(p->d.device, p->receive[end]);
-        for (int f = 0; f < 2; ++f) {
-            ps_device_free(p->d.device, p->out[end][f]);
-            ps_device_free(p->d.device, p->in[end][f]);
-        }
-    }
+    ps_device_free(p->d.device, p->send);
+    ps_device_free(p->d.device, p->place);
+    ps_device_free(p->d.device, p->words);
     ps_event_close(&p->swept);
-    ps_event_close(&p->packed);
     ps_event_close(&p->come);
-    ps_stream_close(&p->exchange);
+    ps_stream_close(&p->outer);
     dgtd_device_release(&p->d);
 }
 
+/* Faces of an end, and where the slab beside has their traces. */
 static inline ps_status dgtd_slab_part_lists(dgtd_slab_part *p, const dgtd_slab *x, int end)
 {
     int32_t *list;
-    int64_t bytes = x->face_count * (int64_t)sizeof *list;
+    int64_t bytes = x->face_count * (int64_t)sizeof *list, at = p->halo.faces;
     PS_TRY(PS_ALLOC(&list, x->face_count, "faces"));
     for (int64_t k = 0; k < x->face_count; ++k)
-        list[k] = (int32_t)(4 * dgtd_slab_halo_slot(x, end, k) + x->faces[!end][k] % 4);
-    PS_TRY(ps_device_alloc(p->d.device, bytes, (void **)&p->send[end]));
-    PS_TRY(ps_device_alloc(p->d.device, bytes, (void **)&p->receive[end]));
-    PS_TRY(ps_copy_to_device(p->d.stream, p->send[end], x->faces[end], bytes));
-    PS_TRY(ps_copy_to_device(p->d.stream, p->receive[end], list, bytes));
-    for (int f = 0; f < 2; ++f) {
-        PS_TRY(ps_device_alloc(p->d.device, p->bytes, &p->out[end][f]));
-        PS_TRY(ps_device_alloc(p->d.device, p->bytes, &p->in[end][f]));
-    }
+        list[k] = (int32_t)(4 * dgtd_slab_halo_slot(x, !end, k) + x->faces[end][k] % 4);
+    PS_TRY(ps_copy_to_device(p->d.stream, p->send + at, x->faces[end], bytes));
+    PS_TRY(ps_copy_to_device(p->d.stream, p->place + at, list, bytes));
     PS_TRY(ps_stream_wait(p->d.stream));
+    p->halo.faces += x->face_count;
     free(list);
     return PS_OK;
 }
@@ -180,51 +172,64 @@ static inline ps_status dgtd_slab_part_lists(dgtd_slab_part *p, const dgtd_slab 
 static inline ps_status dgtd_slab_part_init(dgtd_slab_part *p, ps_device *device,
                                             const dgtd_slab *x, double dt)
 {
-    int64_t real = x->c.system.precision == PS_SINGLE ? 4 : 8;
+    int64_t list = 2 * x->face_count * (int64_t)sizeof *p->send, words = 64;
     PS_TRY(dgtd_device_init(&p->d, device, &x->c, PS_DGTD_FUSED, dt, 2 * x->face_count));
     p->inner_groups = x->interior / ps_dgtd_lanes(x->c.system.precision);
-    p->bytes = x->face_count * 3 * x->c.reference.face_nodes * real;
-    PS_TRY(ps_stream_open_ahead(device, &p->exchange));
+    PS_TRY(ps_stream_open_ahead(device, &p->outer));
     PS_TRY(ps_event_open(device, &p->swept));
-    PS_TRY(ps_event_open(device, &p->packed));
     PS_TRY(ps_event_open(device, &p->come));
-    for (int end = 0; end < 2; ++end) PS_TRY(dgtd_slab_part_lists(p, x, end));
-    return PS_OK;
-}
-
-static inline ps_status dgtd_slab_sweep(dgtd_slab_part *p, int field, int64_t begin, int64_t end)
-{
-    const ps_dgtd_device_part part = {0, begin, end};
-    return ps_dgtd_device_half_step(&p->d.system, (ps_dgtd_field)field, p->d.field[field],
-                                    p->d.field[!field], &part, 1, p->d.stream);
-}
-
-/* The traces of a field at the open ends, after what `after` marks. */
-static inline ps_status dgtd_slab_pack(dgtd_slab_part *p, const dgtd_slab *x, int field)
-{
-    PS_TRY(ps_event_record(p->swept, p->d.stream));
-    PS_TRY(ps_event_wait(p->swept, p->exchange));
+    PS_TRY(ps_device_alloc(device, list, (void **)&p->send));
+    PS_TRY(ps_device_alloc(device, list, (void **)&p->place));
+    PS_TRY(ps_device_alloc(device, words, &p->words));
+    PS_TRY(ps_fill_zero(p->d.stream, p->words, words));
+    p->halo = (ps_dgtd_device_halo){.arrived = p->words,
+                                    .done = (unsigned *)p->words + 8,
+                                    .late = (unsigned *)p->words + 9,
+                                    .send = p->send,
+                                    .place = p->place};
     for (int end = 0; end < 2; ++end)
-        if (p->open[end])
-            PS_TRY(ps_dgtd_device_halo_pack(&p->d.system, p->d.field[field], p->send[end],
-                                            x->face_count, p->out[end][field], p->exchange));
-    return ps_event_record(p->packed, p->exchange);
+        if (p->open[end]) PS_TRY(dgtd_slab_part_lists(p, x, end));
+    return ps_stream_wait(p->d.stream);
 }
 
-/* Fetches what the neighbours have packed: parts[g - 1] is below, parts[g + 1] above. */
-static inline ps_status dgtd_slab_fetch(dgtd_slab_part *parts, int g, const dgtd_slab *x, int field)
+/* The slab beside an open end becomes a peer: parts[g - 1] is below, parts[g + 1] above. */
+static inline ps_status dgtd_slab_connect(dgtd_slab_part *parts, int g, const dgtd_slab *x)
 {
     dgtd_slab_part *p = parts + g;
     for (int end = 0; end < 2; ++end) {
         if (!p->open[end]) continue;
         dgtd_slab_part *other = parts + (end == SLAB_TOP ? g + 1 : g - 1);
-        PS_TRY(ps_event_wait(other->packed, p->exchange));
-        PS_TRY(ps_copy_peer(p->exchange, p->in[end][field], other->d.device,
-                            other->out[!end][field], p->bytes));
-        PS_TRY(ps_dgtd_device_halo_unpack(&p->d.system, p->d.field[field], p->receive[end],
-                                          x->face_count, p->in[end][field], p->exchange));
+        int k = p->halo.peers++;
+        p->halo.waits[k] = end;
+        p->halo.peer[k] = (ps_dgtd_device_peer){{other->d.field[0], other->d.field[1]},
+                                                other->halo.arrived + !end,
+                                                (k + 1) * x->face_count};
+        /* lets this device reach the other's memory */
+        PS_TRY(ps_copy_peer(p->d.stream, (char *)p->words + 48, other->d.device, other->words, 8));
+        PS_TRY(ps_stream_wait(p->d.stream));
     }
-    return ps_event_record(p->come, p->exchange);
+    return PS_OK;
+}
+
+/* Half steps of outer elements, and their traces. */
+static inline ps_status dgtd_slab_outer(dgtd_slab_part *p, int field)
+{
+    const ps_dgtd_device_part outer = {0, p->inner_groups, p->d.system.groups};
+    PS_TRY(ps_event_record(p->swept, p->d.stream));
+    PS_TRY(ps_event_wait(p->swept, p->outer));
+    PS_TRY(ps_event_wait(p->come, p->d.stream));
+    PS_TRY(ps_dgtd_device_half_step(&p->d.system, (ps_dgtd_field)field, p->d.field[field],
+                                    p->d.field[!field], &outer, 1, p->outer));
+    PS_TRY(ps_event_record(p->come, p->outer));
+    return ps_dgtd_device_push(&p->d.system, &p->halo, (ps_dgtd_field)field, p->d.field[field],
+                               p->outer);
+}
+
+static inline ps_status dgtd_slab_inner(dgtd_slab_part *p, int field)
+{
+    const ps_dgtd_device_part inner = {0, 0, p->inner_groups};
+    return ps_dgtd_device_half_step(&p->d.system, (ps_dgtd_field)field, p->d.field[field],
+                                    p->d.field[!field], &inner, 1, p->d.stream);
 }
 
 #endif

@@ -129,7 +129,6 @@ static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *lea
     d->far = (ps_hbem_device_far){.leaves = at + d->near_count,
                                   .blocks = blocks + d->near_count,
                                   .list = hbem_device_put(d, b->list, 4 * d->far_count),
-                                  .fallback = hbem_device_take(d, 4 * d->far_count),
                                   .report = hbem_device_put(d, &d->report, sizeof d->report),
                                   .arena = arena};
     memcpy(d->far.list_count, b->list_count, sizeof b->list_count);

@@ -28,12 +28,9 @@ static inline void product_place_open(product_place *p, const ps_product_tables 
                                       ps_stream *stream)
 {
     *p = (product_place){.stream = stream, .d = {.tables = *tables, .sides = sides}};
-    ps_product_tables *t = &p->d.tables;
     p->tables = product_copy(p, memory, tables->device_bytes);
     p->images = product_copy(p, images, tables->chunk_at[tables->chunks]);
-    ps_product_tables_place(t, p->tables);
-    t->item_first = tables->item_first;
-    t->join_first = tables->join_first;
+    ps_product_device_tables(&p->d, tables, p->tables);
     p->vectors = product_copy(p, NULL, ps_product_device_place(&p->d, sides, NULL));
     ps_product_device_place(&p->d, sides, p->vectors);
 }

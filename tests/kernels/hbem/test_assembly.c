@@ -244,9 +244,9 @@ static void test_aca_zeros(void **state)
 /* ---- matrices ---- */
 
 typedef void (*body)(hbem_case *c);
-static void sphere(hbem_case *c) { hbem_case_sphere(c, 8); }
-static void cube(hbem_case *c) { hbem_case_cells(c, 3, 0); }
-static void l_shape(hbem_case *c) { hbem_case_cells(c, 3, 1); }
+static void sphere(hbem_case *c) { hbem_case_sphere(c, 5); }
+static void cube(hbem_case *c) { hbem_case_cells(c, 2, 0); }
+static void l_shape(hbem_case *c) { hbem_case_cells(c, 2, 1); }
 
 static double error_of(hbem_case *c, const ps_hbem_operator *op, const ps_cluster_tree *tree,
                        double tolerance, const double *reference)
@@ -256,26 +256,37 @@ static double error_of(hbem_case *c, const ps_hbem_operator *op, const ps_cluste
     ps_block_tree blocks = {tree, tree, 2, symmetric};
     hbem_case_rules(c, tolerance);
     hbem_hmatrix_set(&h, op, &blocks, tolerance);
-    hbem_hmatrix_run(&h, 2);
+    hbem_hmatrix_run(&h, 1);
     double error = hbem_hmatrix_error(&h.matrix, reference);
     hbem_hmatrix_free(&h);
     return error;
 }
 
-/* Error of the matrix with all its approximations, against entries with the finest rules. */
-static void check_errors(body make, ps_hbem_space_kind kind, double k, double least)
+typedef struct gate {
+    body make;
+    ps_hbem_space_kind kind;
+    double k, least; /* tolerances down to this one */
+    unsigned kernels; /* a bit each; ADLP is DLP's transpose (test_operators) */
+} gate;
+
+enum { SLP = 1, DLP = 2, ADLP = 4, HYPS = 8 };
+
+/* Error of the matrix with all its approximations, against entries with finer rules: 1e-6, or a tenth
+ * of the least tolerance. */
+static void check_errors(const gate *g)
 {
+    const ps_hbem_space_kind kind = g->kind;
+    const double k = g->k, least = g->least;
     static const char *const names[] = {"SLP", "DLP", "ADLP", "HYPS"};
     hbem_case c;
     ps_cluster_tree tree;
-    make(&c);
+    g->make(&c);
     hbem_case_finish(&c, kind, 1e-6);
-    hbem_tree_make(&tree, &c.space, 16);
+    hbem_tree_make(&tree, &c.space, 8);
     for (int kernel = 0; kernel < PS_HBEM_KERNELS; ++kernel) {
-        if (kernel == PS_KERNEL_HYPS && kind != PS_SPACE_P1) continue;
-        if (kernel == PS_KERNEL_ADLP && k != 0) continue; /* the transpose: test_operators */
+        if (!(g->kernels >> kernel & 1)) continue;
         ps_hbem_operator op = hbem_case_operator(&c, (ps_hbem_kernel)kernel, k);
-        hbem_case_rules(&c, 1e-6);
+        hbem_case_rules(&c, fmax(1e-6, least / 10));
         double *reference = hbem_dense(&op);
         for (int step = 0; step < 3; ++step) {
             double tolerance = step == 0 ? 1e-3 : step == 1 ? 1e-4 : 1e-6;
@@ -293,31 +304,139 @@ static void check_errors(body make, ps_hbem_space_kind kind, double k, double le
 
 static void test_errors_sphere(void **state)
 {
-    check_errors(sphere, PS_SPACE_P1, 0, 1e-6);
-    check_errors(sphere, PS_SPACE_P1, 3, 1e-4);
+    check_errors(&(gate){sphere, PS_SPACE_P1, 0, 1e-4, SLP | DLP | HYPS});
+    check_errors(&(gate){sphere, PS_SPACE_P1, 3, 1e-4, SLP | DLP | ADLP | HYPS});
 }
 
 static void test_errors_cube(void **state)
 {
-    check_errors(cube, PS_SPACE_P1, 0, 1e-6);
-    check_errors(cube, PS_SPACE_P1, 3, 1e-4);
-    check_errors(cube, PS_SPACE_P0, 0, 1e-4);
+    check_errors(&(gate){cube, PS_SPACE_P1, 0, 1e-4, SLP | DLP | ADLP | HYPS});
+    check_errors(&(gate){cube, PS_SPACE_P1, 3, 1e-4, SLP | DLP | HYPS});
+    check_errors(&(gate){cube, PS_SPACE_P0, 0, 1e-4, SLP | DLP});
 }
 
 static void test_errors_l_shape(void **state)
 {
-    check_errors(l_shape, PS_SPACE_P1, 0, 1e-6);
-    check_errors(l_shape, PS_SPACE_P1, 3, 1e-6);
-    check_errors(l_shape, PS_SPACE_P0, 3, 1e-4);
+    check_errors(&(gate){l_shape, PS_SPACE_P1, 0, 1e-6, SLP | DLP | HYPS});
+    check_errors(&(gate){l_shape, PS_SPACE_P1, 3, 1e-6, SLP});
+    check_errors(&(gate){l_shape, PS_SPACE_P1, 3, 1e-4, DLP | HYPS});
+    check_errors(&(gate){l_shape, PS_SPACE_P0, 3, 1e-4, SLP | DLP});
+}
+
+/* ---- HYPS by its weak form in far blocks ---- */
+
+/* |weak - direct| of a row or column, relative to its largest number. */
+static double weak_difference(ps_hbem_operator op, const ps_hmatrix_leaf *leaf, bool column)
+{
+    double numbers[2][512], off = 0, largest = 0;
+    ps_hbem_range r = {leaf->row_begin, leaf->row_end}, c = {leaf->column_begin, leaf->column_end};
+    int64_t length = (column ? r.end - r.begin : c.end - c.begin) * ps_hbem_parts(&op);
+    for (int weak = 0; weak < 2; ++weak) {
+        ps_hbem_far far;
+        op.weak_far = weak;
+        ps_hbem_workspace w = hbem_workspace_make(ps_hbem_entries_bytes(&op, r, c));
+        check_ok(ps_hbem_far_open(&far, &op, r, c, &w));
+        if (column)
+            ps_hbem_far_column(&far, 1, numbers[weak]);
+        else
+            ps_hbem_far_row(&far, 1, numbers[weak]);
+        free(w.base);
+    }
+    for (int64_t e = 0; e < length; ++e) {
+        off = fmax(off, fabs(numbers[1][e] - numbers[0][e]));
+        largest = fmax(largest, fabs(numbers[0][e]));
+    }
+    return off / largest;
+}
+
+/* Both forms are the same but for quadrature; in fp32 the weak one cancels. */
+static void test_weak_far(void **state)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_case_sphere(&c, 8);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-6);
+    hbem_tree_make(&tree, &c.space, 16);
+    ps_block_tree blocks = {&tree, &tree, 2, false};
+    int64_t count = ps_block_tree_leaves(&blocks, NULL), seen = 0;
+    ps_hmatrix_leaf *leaves = calloc((size_t)count, sizeof *leaves);
+    ps_block_tree_leaves(&blocks, leaves);
+    for (int64_t l = 0; l < count; ++l) {
+        if (!leaves[l].far || ++seen % 16) continue;
+        for (int e = 0; e < 8; ++e) {
+            ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_HYPS, e & 1 ? 2 : 0);
+            op.far_precision = e & 2 ? PS_SINGLE : PS_DOUBLE;
+            assert_true(weak_difference(op, &leaves[l], e & 4) < (e & 2 ? 2e-4 : 1e-6));
+        }
+    }
+    assert_true(seen > 0);
+    free(leaves);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
+}
+
+/* ---- rows from elsewhere ---- */
+
+typedef struct counting_source {
+    int64_t lines, fails_at;
+} counting_source;
+
+static ps_status count_line(void *context, const ps_hbem_far *far, bool column, int64_t index,
+                            double *values)
+{
+    counting_source *c = context;
+    if (++c->lines == c->fails_at) return ps_fail(PS_INVALID, "no more lines");
+    if (column)
+        ps_hbem_far_column(far, index, values);
+    else
+        ps_hbem_far_row(far, index, values);
+    return PS_OK;
+}
+
+/* The same bits by a source that passes on; its failure is that of the assembly. */
+static void test_row_source(void **state)
+{
+    hbem_case c;
+    ps_cluster_tree tree;
+    hbem_hmatrix own, other;
+    counting_source counts = {0};
+    ps_hbem_row_source source = {count_line, &counts};
+    hbem_case_sphere(&c, 8);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-4);
+    hbem_tree_make(&tree, &c.space, 16);
+    ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 2);
+    ps_block_tree blocks = {&tree, &tree, 2, false};
+    hbem_hmatrix_set(&own, &op, &blocks, 1e-4);
+    hbem_hmatrix_run(&own, 1);
+    hbem_hmatrix_set(&other, &op, &blocks, 1e-4);
+    other.assembly.rows = &source;
+    hbem_hmatrix_run(&other, 1);
+    assert_true(counts.lines > 0);
+    for (int64_t l = 0; l < own.matrix.leaf_count; ++l) {
+        const ps_hmatrix_block *a = &own.matrix.blocks[l], *b = &other.matrix.blocks[l];
+        assert_int_equal(a->rank, b->rank);
+        int64_t bytes = 8 * ps_hmatrix_numbers(&own.matrix, l, a->rank);
+        assert_memory_equal(a->values, b->values, (size_t)bytes);
+    }
+    counts = (counting_source){.fails_at = 5};
+    ps_hbem_workspace w = hbem_workspace_make(ps_hbem_assembly_bytes(&other.assembly));
+    assert_int_equal(ps_hbem_assemble(&other.assembly, 1, &w, ps_hbem_store_in_memory, &own.matrix),
+                     PS_INVALID);
+    free(w.base);
+    hbem_hmatrix_free(&own);
+    hbem_hmatrix_free(&other);
+    hbem_tree_free(&tree);
+    hbem_case_release(&c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),          cmocka_unit_test(test_large_tree),
-        cmocka_unit_test(test_block_tree),    cmocka_unit_test(test_aca_smooth),
-        cmocka_unit_test(test_aca_decoupled), cmocka_unit_test(test_aca_zeros),
-        cmocka_unit_test(test_errors_sphere), cmocka_unit_test(test_errors_cube),
-        cmocka_unit_test(test_errors_l_shape)};
+        cmocka_unit_test(test_tree),           cmocka_unit_test(test_large_tree),
+        cmocka_unit_test(test_block_tree),     cmocka_unit_test(test_aca_smooth),
+        cmocka_unit_test(test_aca_decoupled),  cmocka_unit_test(test_aca_zeros),
+        cmocka_unit_test(test_errors_sphere),  cmocka_unit_test(test_errors_cube),
+        cmocka_unit_test(test_errors_l_shape), cmocka_unit_test(test_row_source),
+        cmocka_unit_test(test_weak_far)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,21 @@ static ps_status apply(void *context, int64_t count, const double *x, double *y)
     return status;
 }
 
+/* |b - A x| / |b| by one more product. */
+static double true_residual(sphere *s, const double *b, const double *x)
+{
+    int64_t n = 2 * s->sparse.dofs;
+    double *y = calloc((size_t)n, 8), square = 0, norm = 0;
+    check_ok(apply(s, 1, x, y));
+    for (int64_t i = 0; i < n; ++i) {
+        square += (b[i] - y[i]) * (b[i] - y[i]);
+        norm += b[i] * b[i];
+    }
+    free(y);
+    check_at_most(sqrt(square / norm), 1.1e-5);
+    return sqrt(square / norm);
+}
+
 /* Solves for the wave along z; steps and the relative error of the trace, in the L2 norm of the
  * mesh. */
 static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
@@ -100,6 +115,7 @@ static double trace_error(sphere *s, ps_coupling coupling, int64_t *steps)
     check_ok(ps_lockstep_begin(&solver));
     while (!ps_lockstep_finished(&solver)) check_ok(ps_lockstep_step(&solver));
     *steps = solver.sides[0].steps;
+    check_near(true_residual(s, b, solver.x), solver.sides[0].residual, 1e-12, 1e-6);
     double error = 0, norm = 0, *exact = f, zero[2] = {0};
     for (int64_t i = 0; i < n; ++i) {
         double value[1][2], cosine = s->c.vertices[3 * i + 2];

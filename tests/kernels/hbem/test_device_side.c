@@ -98,6 +98,28 @@ static void boxes_enclose_supports(void **state)
     release(&t);
 }
 
+/* Of a cube of 8 x 8 x 8 cells those on edges and corners: 12 x 7 + 8. */
+static void functions_on_edges_are_creased(void **state)
+{
+    hbem_case body;
+    ps_cluster_tree tree;
+    ps_hbem_device_side side;
+    hbem_case_cells(&body, 4, 0);
+    hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
+    hbem_tree_make(&tree, &body.space, 16);
+    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, &side), PS_OK);
+    void *memory = calloc((size_t)ps_hbem_device_side_bytes(&side), 1);
+    ps_hbem_device_side_place(&side, memory);
+    ps_hbem_device_side_fill(&body.space, &tree, &side);
+    int64_t creased = 0;
+    for (int64_t i = 0; i < side.dofs; ++i) creased += side.group[i] >= PS_HBEM_CREASED;
+    assert_int_equal(side.dofs, 386);
+    assert_int_equal(creased, 92);
+    free(memory);
+    hbem_tree_free(&tree);
+    hbem_case_release(&body);
+}
+
 static void large_leaves_are_refused(void **state)
 {
     hbem_case body;
@@ -155,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_and_functions),
         cmocka_unit_test(boxes_enclose_supports),
+        cmocka_unit_test(functions_on_edges_are_creased),
         cmocka_unit_test(large_leaves_are_refused),
         cmocka_unit_test(leaves_in_the_order_of_the_device),
     };

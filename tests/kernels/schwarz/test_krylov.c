@@ -109,6 +109,84 @@ static void counts_of_the_stencil(void **unused)
     count_at(4, false, (const double[]){289, 188, 265});
 }
 
+/* Products in fp32 are those of fp64, rounded. */
+static void narrow_products(void **unused)
+{
+    problem p = make(0, true);
+    uint64_t seed = 3;
+    float *x, *y, *values;
+    double *wide;
+    check_ok(PS_ALLOC(&x, 2 * p.rows, "vectors"));
+    check_ok(PS_ALLOC(&wide, 2 * p.rows, "vectors"));
+    check_ok(PS_ALLOC(&values, p.matrix.nnz, "values"));
+    y = x + p.rows;
+    for (int64_t i = 0; i < p.rows; ++i) wide[i] = x[i] = (float)(check_random(&seed) - .5);
+    for (int64_t e = 0; e < p.matrix.nnz; ++e) values[e] = (float)p.matrix.values[e];
+    ps_stencil_multiply(&p.stencil, wide, wide + p.rows);
+    for (int stencil = 0; stencil < 2; ++stencil) {
+        if (stencil)
+            ps_stencil_multiply_narrow(&p.stencil, x, y);
+        else
+            ps_csr_multiply_narrow(&p.matrix, values, x, y);
+        double above = 0, below = 0;
+        for (int64_t i = 0; i < p.rows; ++i) {
+            above += (y[i] - wide[p.rows + i]) * (y[i] - wide[p.rows + i]);
+            below += wide[p.rows + i] * wide[p.rows + i];
+        }
+        check_at_most(sqrt(above / below), 1e-6);
+    }
+    free(x);
+    free(wide);
+    free(values);
+    release(&p);
+}
+
+/* P-CG in fp32 with residuals in fp64: the iterations of fp64 to within 2 %, x as good as told; b
+ * of the fixed rows is taken over, the last value of x is the first guess; the bits do not depend
+ * on threads. Alone, fp32 does not get there. */
+static void narrow_vectors(void **unused)
+{
+    static const int64_t expected[] = {153, 256};
+    static const double tolerance[] = {1e-6, 1e-10};
+    problem p = make(0, false);
+    ps_krylov_system system = {.stencil = &p.stencil, .b = p.b, .x = p.x};
+    double *work, *other;
+    ps_krylov_result result;
+    check_ok(PS_ALLOC(&work, ps_krylov_cpu_mixed_workspace(&p.stencil), "vectors"));
+    check_ok(PS_ALLOC(&other, p.rows, "x"));
+    for (int t = 0; t < 2; ++t)
+        for (int threads = 1; threads < 3; ++threads) {
+            ps_krylov_cpu_control control = {.tolerance = tolerance[t], .limit = 3000};
+            omp_set_num_threads(threads);
+            memset(p.x, 0, (size_t)p.rows * sizeof *p.x);
+            check_ok(ps_krylov_cpu_mixed(&system, &control, work, &result));
+            assert_true(result.converged);
+            check_near((double)result.iterations, (double)expected[t], 0, .02);
+            check_at_most(true_residual(&p), tolerance[t]);
+            if (threads == 2) assert_memory_equal(other, p.x, (size_t)p.rows * sizeof *p.x);
+            memcpy(other, p.x, (size_t)p.rows * sizeof *p.x);
+        }
+    p.b[7] = 2;
+    check_ok(ps_krylov_cpu_mixed(&system, &(ps_krylov_cpu_control){.tolerance = 1e-6, .limit = 9},
+                                 work, &result));
+    assert_int_equal(result.iterations, 0);
+    assert_true(p.x[7] == 2);
+    memset(p.x, 0, (size_t)p.rows * sizeof *p.x);
+    p.b[7] = 0;
+    check_fails(ps_krylov_cpu_mixed(&system,
+                                    &(ps_krylov_cpu_control){.tolerance = 1e-6, .limit = 9}, work,
+                                    &result),
+                PS_FAILED, "after 9 iterations");
+    system.narrow = true;
+    check_fails(ps_krylov_cpu_mixed(&system,
+                                    &(ps_krylov_cpu_control){.tolerance = 1e-6, .limit = 9}, work,
+                                    &result),
+                PS_USAGE, "fp32");
+    free(work);
+    free(other);
+    release(&p);
+}
+
 static void tight_tolerance(void **unused)
 {
     problem p = make(0, false);
@@ -215,6 +293,8 @@ int main(void)
         cmocka_unit_test(counts_of_rows),
         cmocka_unit_test(counts_of_the_stencil),
         cmocka_unit_test(tight_tolerance),
+        cmocka_unit_test(narrow_products),
+        cmocka_unit_test(narrow_vectors),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(failures_are_told),
     };

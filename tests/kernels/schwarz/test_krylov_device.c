@@ -3,6 +3,7 @@
 #include "kernels/schwarz/krylov_device.h"
 
 #include "kernels/schwarz/slab_device.h"
+#include "kernels/schwarz/traces_device.h"
 #include "kernels/schwarz/vectors_device.h"
 #include "tests/check.h"
 
@@ -110,13 +111,26 @@ static void refused(void **state)
     ps_krylov_device_control control = {.tolerance = 1e-6, .limit = 10};
     check_fails(ps_krylov_device_solve(PS_KRYLOV_CG, &system, &control, work, stream, &result),
                 PS_FAILED, "need a CUDA device");
+    check_fails(ps_krylov_device_mixed(&system, &control, work, stream, &result), PS_FAILED,
+                "need a CUDA device");
+    stencil.free[1] = true;
+    check_fails(ps_krylov_device_mixed(&system, &control, work, stream, &result), PS_USAGE,
+                "without free faces");
     system.stencil = NULL;
     check_fails(ps_krylov_device_solve(PS_KRYLOV_CG, &system, &control, work, stream, &result),
                 PS_USAGE, "a matrix with its diagonal, or a stencil");
     check_fails(ps_vector_device_scale(PS_DOUBLE, 5, 2, x, stream), PS_FAILED, "CUDA device");
     check_fails(ps_fast_device_make(PS_DOUBLE, &slab, work, stream, &fast), PS_FAILED,
                 "CUDA device");
-    ps_slab_device_plan plan = {PS_DOUBLE, slab.grid, 9, 0, 9, {.p = {1, 1}, .q = {1, 1}}};
+    ps_traces_device traces = {1, 5, 0, 1, stream, work, work};
+    ps_interface_vectors vectors = ps_traces_device_vectors(&traces, work);
+    check_fails(vectors.dots(vectors.context, 1, x, x, work), PS_FAILED, "CUDA device");
+    check_fails(vectors.divide(vectors.context, 2, x), PS_FAILED, "CUDA device");
+    ps_slab_device_plan plan = {.precision = PS_DOUBLE,
+                                .grid = slab.grid,
+                                .slabs = 9,
+                                .end = 9,
+                                .transmission = {.p = {1, 1}, .q = {1, 1}}};
     check_fails(ps_slab_device_make(&plan, work, stream, &box), PS_USAGE, "slabs, not 9");
     plan.slabs = 2, plan.first = 1, plan.end = 3;
     check_fails(ps_slab_device_make(&plan, work, stream, &box), PS_USAGE, "cannot be on a device");

@@ -1,4 +1,4 @@
-/* Far leaves in fp32. */
+/* Far leaves of HYPS. */
 #include <cuda_runtime.h>
 #include <limits.h>
 #include <math.h>
@@ -16,19 +16,13 @@ namespace
 #include "kernels/hbem/device_cross_body.h"
 #include "kernels/hbem/device_source_body.h"
 #include "kernels/hbem/device_small_body.h"
+#include "kernels/hbem/device_memory_body.h"
 #include "kernels/hbem/device_leaf_body.h"
 #include "kernels/hbem/device_far_body.h"
 
 } // namespace
 
-extern "C" int64_t ps_hbem_far_single_stride(const ps_hbem_far_launch *launch)
+extern "C" ps_status ps_hbem_far_hyps_cuda(const ps_hbem_far_launch *launch, void *stream)
 {
-    return far_stride<float>(launch);
-}
-
-extern "C" ps_status ps_hbem_far_single_cuda(const ps_hbem_far_launch *launch, ps_stream *stream)
-{
-    PS_TRY(ps_stream_enter(stream));
-    return far_table<float>::of(launch->op.kernel, launch->op.wavenumber != 0)(
-        launch, static_cast<cudaStream_t>(ps_stream_handle(stream)));
+    return launch_kernel<PS_KERNEL_HYPS>(launch, stream);
 }

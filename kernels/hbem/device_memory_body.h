@@ -1,0 +1,38 @@
+/* Part of the far_*_cuda.cu files: the workspace of a team of threads. */
+/* A team's workspace. */
+template <typename real> struct far_memory {
+    real *points, *crosses, *vectors, *triangles, *sums;
+    void *small;
+    int *pivots;
+    uint8_t *used;
+};
+
+__host__ __device__ inline int64_t padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/* Cuts it up; returns its size. `skeleton`: with points and integrated vectors beside what entries
+ * need. */
+template <typename real>
+__host__ __device__ inline int64_t cut_memory(char *base, int64_t most, int64_t slots,
+                                              int64_t limit, int parts, bool skeleton,
+                                              far_memory<real> *out)
+{
+    int64_t at = 0, size = sizeof(real);
+    out->points = (real *)(base + at);
+    at += skeleton ? padded(6 * most * size) : 0;
+    out->crosses = (real *)(base + at);
+    at += padded((limit + 1) * parts * most * size);
+    out->vectors = (real *)(base + at);
+    at += skeleton ? padded(limit * parts * most * size) : 0;
+    out->triangles = (real *)(base + at);
+    at += 2 * padded((limit + 1) * limit * parts * size);
+    out->sums = (real *)(base + at);
+    at += padded(3 * parts * slots * size);
+    out->small = base + at;
+    at += padded((4 * parts + 1) * 8 * limit * limit + 16 * limit);
+    out->pivots = (int *)(base + at);
+    at += padded(8 * limit);
+    out->used = (uint8_t *)(base + at);
+    at += padded(most);
+    return at;
+}
+

@@ -1,0 +1,173 @@
+/*
+ * product_steps_body: what a warp of product_cuda.cu multiplies at once: 16 rows of some matrix by
+ * 8 columns, the sides, over 8 terms. Which rows and terms a lane holds is free: they are those
+ * that lie side by side in memory, so that loads have 16 bytes.
+ */
+
+/* c[16 x 8] += a[16 x 8] b[8 x 8]: lane l holds rows l/4 (a0, a2) and l/4 + 8 (a1, a3) of a, terms
+ * l%4 (a0, a1; b0) and l%4 + 4, column l/4 of b, columns 2 (l%4) and the next of c. */
+__device__ __forceinline__ void multiply(double c[4], double a0, double a1, double a2, double a3,
+                                         double b0, double b1)
+{
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
+#else
+#define SMALL(c0, c1, a, b)                                                                        \
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"            \
+        : "+d"(c0), "+d"(c1)                                                                       \
+        : "d"(a), "d"(b))
+    SMALL(c[0], c[1], a0, b0);
+    SMALL(c[0], c[1], a2, b1);
+    SMALL(c[2], c[3], a1, b0);
+    SMALL(c[2], c[3], a3, b1);
+#undef SMALL
+#endif
+}
+
+/* Parts of numbers: c += a b. */
+template <int parts>
+__device__ __forceinline__ void multiply_parts(double (*c)[4], const double (*a)[4],
+                                               const double (*b)[2])
+{
+    multiply(c[0], a[0][0], a[0][1], a[0][2], a[0][3], b[0][0], b[0][1]);
+    if (parts == 1) return;
+    multiply(c[1], a[0][0], a[0][1], a[0][2], a[0][3], b[1][0], b[1][1]);
+    multiply(c[0], a[1][0], a[1][1], a[1][2], a[1][3], -b[1][0], -b[1][1]);
+    multiply(c[1], a[1][0], a[1][1], a[1][2], a[1][3], b[0][0], b[0][1]);
+}
+
+/* ---- steps: what a warp multiplies at once ----
+ * Each lane copies what it needs of a step to shared memory, some steps ahead, and reads back only
+ * what it has copied itself: no lane waits for another. Units of 16 bytes, those of the lanes side
+ * by side. */
+
+template <typename real, int parts> struct steps {
+    enum {
+        AHEAD = 4,
+        QUAD = 4 * sizeof(real) / 16, /* units of four numbers   */
+        LEFT = parts * 2 * QUAD,      /* two of them in each part */
+        UNITS = LEFT + parts * 2,
+        BYTES = AHEAD * UNITS * 32 * 16 /* of a warp               */
+    };
+    uint32_t at; /* of this lane's first unit */
+    __device__ steps(void *shared)
+    {
+        at = (uint32_t)__cvta_generic_to_shared(shared) +
+             ((threadIdx.x / 32) * AHEAD * UNITS * 32 + threadIdx.x % 32) * 16;
+    }
+    __device__ __forceinline__ uint32_t unit(int stage, int u) const
+    {
+        return at + (stage * UNITS + u) * 512;
+    }
+    /* Two neighbouring fours of numbers of the matrix: vectors 0 and 1. */
+    __device__ __forceinline__ void copy_left(int stage, int vector, int part, const real *from,
+                                              bool there) const
+    {
+#pragma unroll
+        for (int u = 0; u < QUAD; ++u)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                             unit(stage, (part * 2 + vector) * QUAD + u)),
+                         "l"(reinterpret_cast<const char *>(from) + 16 * u), "r"(there ? 16 : 0)
+                         : "memory");
+    }
+    /* Four numbers of a side. */
+    __device__ __forceinline__ void copy_right(int stage, int part, const double *from,
+                                               bool there) const
+    {
+#pragma unroll
+        for (int u = 0; u < 2; ++u)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(
+                             unit(stage, LEFT + part * 2 + u)),
+                         "l"(from + 2 * u), "r"(there ? 16 : 0)
+                         : "memory");
+    }
+    /* One number of a side: i of two. */
+    __device__ __forceinline__ void copy_one(int stage, int part, int i, const double *from,
+                                             bool there) const
+    {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(
+                         unit(stage, LEFT + part * 2) + 8 * i),
+                     "l"(from), "r"(there ? 8 : 0)
+                     : "memory");
+    }
+    __device__ __forceinline__ void commit() const
+    {
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+    /* Waits for the oldest step. */
+    __device__ __forceinline__ void wait() const
+    {
+        asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD - 1) : "memory");
+    }
+    __device__ __forceinline__ void left(int stage, int vector, int part, double out[4]) const
+    {
+#pragma unroll
+        for (int u = 0; u < QUAD; ++u) {
+            const uint32_t from = unit(stage, (part * 2 + vector) * QUAD + u);
+            if (QUAD == 1) {
+                float q[4];
+                asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"
+                             : "=f"(q[0]), "=f"(q[1]), "=f"(q[2]), "=f"(q[3])
+                             : "r"(from)
+                             : "memory");
+                for (int i = 0; i < 4; ++i) out[i] = q[i];
+            } else
+                asm volatile("ld.shared.v2.f64 {%0,%1}, [%2];"
+                             : "=d"(out[2 * u]), "=d"(out[2 * u + 1])
+                             : "r"(from)
+                             : "memory");
+        }
+    }
+    __device__ __forceinline__ void right(int stage, int part, int u, double out[2]) const
+    {
+        asm volatile("ld.shared.v2.f64 {%0,%1}, [%2];"
+                     : "=d"(out[0]), "=d"(out[1])
+                     : "r"(unit(stage, LEFT + part * 2 + u))
+                     : "memory");
+    }
+    /* c += the two vectors, in rows of c, times four numbers. */
+    __device__ __forceinline__ void along(int stage, double (*c)[4]) const
+    {
+        double a[parts][2][4];
+#pragma unroll
+        for (int p = 0; p < parts; ++p)
+            for (int v = 0; v < 2; ++v) left(stage, v, p, a[p][v]);
+#pragma unroll
+        for (int q = 0; q < 2; ++q) {
+            double l[parts][4], r[parts][2];
+#pragma unroll
+            for (int p = 0; p < parts; ++p) {
+                for (int i = 0; i < 4; ++i) l[p][i] = a[p][i % 2][2 * q + i / 2];
+                right(stage, p, q, r[p]);
+            }
+            multiply_parts<parts>(c, l, r);
+        }
+    }
+    /* c += four rows of each vector times the two numbers. */
+    __device__ __forceinline__ void across(int stage, double (*c)[2][4]) const
+    {
+        double a[parts][2][4], r[parts][2];
+#pragma unroll
+        for (int p = 0; p < parts; ++p) {
+            for (int v = 0; v < 2; ++v) left(stage, v, p, a[p][v]);
+            right(stage, p, 0, r[p]);
+        }
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            double l[parts][4], own[parts][4];
+#pragma unroll
+            for (int p = 0; p < parts; ++p)
+                for (int i = 0; i < 4; ++i) {
+                    l[p][i] = a[p][i / 2][2 * h + i % 2];
+                    own[p][i] = c[p][h][i];
+                }
+            multiply_parts<parts>(own, l, r);
+#pragma unroll
+            for (int p = 0; p < parts; ++p)
+                for (int i = 0; i < 4; ++i) c[p][h][i] = own[p][i];
+        }
+    }
+};

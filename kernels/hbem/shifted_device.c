@@ -1,0 +1,104 @@
+#include "kernels/hbem/shifted_device.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#ifndef PS_WITH_CUDA
+ps_status ps_shifted_device_run(const ps_shifted_device *device, int count, const int *from,
+                                const double (*shift)[2])
+{
+    return ps_fail(PS_FAILED, "this build has no CUDA");
+}
+#endif
+
+enum { SYSTEMS = PS_SHIFTED_DEVICE_SYSTEMS, ALIGN = 256 };
+
+static void *piece(char *memory, int64_t *used, int64_t bytes)
+{
+    char *at = memory ? memory + *used : NULL;
+    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return at;
+}
+
+static int64_t place(ps_shifted_device *d, char *memory)
+{
+    int64_t used = 0, n = d->matrix.dofs, nnz = d->matrix.nnz;
+    d->matrix.start = piece(memory, &used, 8 * (n + 1));
+    d->matrix.column = piece(memory, &used, 4 * nnz);
+    d->matrix.mass = piece(memory, &used, 8 * nnz);
+    d->matrix.stiffness = piece(memory, &used, 8 * nnz);
+    d->diagonal = piece(memory, &used, 16 * n);
+    d->b = piece(memory, &used, 16 * n * SYSTEMS);
+    d->x = piece(memory, &used, 16 * n * SYSTEMS);
+    d->vectors = piece(memory, &used, 16 * n * SYSTEMS * PS_SHIFTED_VECTORS);
+    d->sums = piece(memory, &used, 8 * (int64_t)(2 * PS_SHIFTED_DEVICE_BLOCKS * SYSTEMS * 3));
+    d->outcomes = piece(memory, &used, SYSTEMS * (int64_t)sizeof *d->outcomes);
+    return used;
+}
+
+int64_t ps_shifted_device_bytes(const ps_hbem_sparse *matrix)
+{
+    ps_shifted_device d = {.matrix = *matrix};
+    return place(&d, NULL);
+}
+
+ps_status ps_shifted_device_upload(const ps_hbem_sparse *m, double *diagonal, void *memory,
+                                   ps_stream *stream, ps_shifted_device *out)
+{
+    *out = (ps_shifted_device){.matrix = *m, .stream = stream};
+    place(out, memory);
+    ps_shifted_diagonal(m, diagonal);
+    PS_TRY(ps_copy_to_device(stream, out->matrix.start, m->start, 8 * (m->dofs + 1)));
+    PS_TRY(ps_copy_to_device(stream, out->matrix.column, m->column, 4 * m->nnz));
+    PS_TRY(ps_copy_to_device(stream, out->matrix.mass, m->mass, 8 * m->nnz));
+    PS_TRY(ps_copy_to_device(stream, out->matrix.stiffness, m->stiffness, 8 * m->nnz));
+    PS_TRY(ps_copy_to_device(stream, out->diagonal, diagonal, 16 * m->dofs));
+    return ps_stream_wait(stream);
+}
+
+/* Copies right-hand sides, each once; from[s]: which one is system s's. */
+static ps_status upload_sides(const ps_shifted_device *d, int count,
+                              const ps_shifted_system *systems, int *from)
+{
+    int64_t n = d->matrix.dofs;
+    int sides = 0;
+    for (int s = 0; s < count; ++s) {
+        int other = 0;
+        while (other < s && systems[other].b != systems[s].b) ++other;
+        from[s] = other < s ? from[other] : sides++;
+        if (other == s)
+            PS_TRY(ps_copy_to_device(d->stream, d->b + from[s] * 2 * n, systems[s].b, 16 * n));
+    }
+    return PS_OK;
+}
+
+static ps_status solve_some(ps_shifted_device *d, int count, const ps_shifted_system *systems)
+{
+    ps_shifted_outcome outcomes[SYSTEMS];
+    double shift[SYSTEMS][2];
+    int64_t n = d->matrix.dofs, most = 0;
+    int from[SYSTEMS] = {0};
+    PS_TRY(upload_sides(d, count, systems, from));
+    for (int s = 0; s < count; ++s)
+        for (int part = 0; part < 2; ++part) shift[s][part] = systems[s].shift[part];
+    PS_TRY(ps_shifted_device_run(d, count, from, shift));
+    for (int s = 0; s < count; ++s)
+        PS_TRY(ps_copy_to_host(d->stream, systems[s].x, d->x + s * 2 * n, 16 * n));
+    PS_TRY(ps_copy_to_host(d->stream, outcomes, d->outcomes, count * (int64_t)sizeof *outcomes));
+    PS_TRY(ps_stream_wait(d->stream));
+    for (int s = 0; s < count; ++s) {
+        PS_TRY(ps_shifted_judge(outcomes[s].residual, d->tolerance, outcomes[s].iterations));
+        most = outcomes[s].iterations > most ? outcomes[s].iterations : most;
+    }
+    d->iterations += most;
+    return PS_OK;
+}
+
+ps_status ps_shifted_device_solve(void *context, int64_t count, const ps_shifted_system *systems)
+{
+    ps_shifted_device *d = context;
+    for (int64_t first = 0; first < count; first += SYSTEMS)
+        PS_TRY(solve_some(d, count - first < SYSTEMS ? (int)(count - first) : SYSTEMS,
+                          systems + first));
+    return PS_OK;
+}

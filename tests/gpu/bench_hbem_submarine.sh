@@ -1,0 +1,64 @@
+#!/bin/bash
+# The submarine of cases/hbem-submarine in full size, N = 115,155, k = 4.18879, one incident wave, on a device: K and W to
+# files, the solution, 3,600 points at 20 km; and the solution by cores, for the deviation (13). JSON records
+# on stdout, wall clock of whole programs; figures on stderr. WORK: a folder with 6 GB of room; DEVICE: cuda;
+# SIDES: waves of a second solution, 8; CPU=no leaves the cores out; SOLVE_OPTIONS: more options of the solver.
+set -eu
+work=${WORK:-$(mktemp -d)}
+[ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
+cd "$work"
+kind=${DEVICE:-cuda}
+device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
+revision=$(penstock-hbem-solve --version | sed 's/.*(\(.*\)).*/\1/')
+wave="--wavenumber 4.18879"
+figure() { sed -n "s/.*\"$1\": *\([-+0-9.e]*\).*/\1/p" "$2.json"; }
+# timed NAME PROGRAM...: figures in NAME.json, seconds in NAME.time
+timed() {
+    local name=$1 start
+    shift
+    start=$(date +%s.%N)
+    "$@" --json > "$name.json" 2> "$name.err" || { cat "$name.err" >&2; exit 1; }
+    awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { print b - a }' > "$name.time"
+    echo "$name: $(cat "$name.time") s: $(tr -d '\n' < "$name.json")" >&2
+    cat "$name.err" >&2
+}
+seconds() { for name in "$@"; do cat "$name.time"; done | awk '{ s += $1 } END { print s }'; }
+# record CASE QUANTITY VALUE UNIT FLOOR SIZE
+record() {
+    awk -v of="$1" -v quantity="$2" -v value="$3" -v unit="$4" -v floor="$5" -v size="$6" -v device="$device" \
+        -v revision="$revision" 'BEGIN {
+        printf "{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", ", of, quantity, value, unit
+        printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, value > 0 ? floor / value : 1
+        printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", size, device, revision }'
+}
+[ -e hull.hdf ] || penstock-mesh-surface -q hull.hdf --shape suboff --scale 14.2 --edge 0.11 $wave > /dev/null
+timed clusters penstock-cluster-build -q hull.hdf clusters.h5 $wave
+for o in dlp hyps; do
+    timed $o penstock-hmatrix-assemble -q clusters.h5 $o.h5 --operator $o $wave --precision single --skeleton \
+        --device "$kind"
+done
+abroad="--direction 0.984807753012208,0.173648177666930,0"
+solve="penstock-hbem-solve -v hull.hdf dlp.h5 hyps.h5 ${SOLVE_OPTIONS:-}"
+timed solve $solve phi.hdf $abroad --device "$kind" --force
+points="--speed 1500 --incidence 0 --directions 3600 --plane-normal 0,0,1 --distance 20000"
+timed field penstock-hbem-field -q phi.hdf u.h5 $points --device "$kind" --force
+n="N = $(figure unknowns solve), k = 4.18879"
+floor=$(awk -v b="$(figure matrices solve)" 'BEGIN { print b / 55e9 }')
+record submarine-solve "Burton-Miller, OSRC, $(figure steps_most solve) steps, by penstock-hbem-solve" \
+    "$(seconds solve)" s "$floor" "$n, one wave; floor: matrices to the device at 55 GB/s"
+record submarine-solve "products, a step" \
+    "$(awk -v t="$(figure products_time solve)" -v n="$(figure products solve)" 'BEGIN { print 1e3 * t / n }')" ms \
+    "$(awk -v b="$(figure matrices solve)" 'BEGIN { print 1e3 * b / 4.58e12 }')" "$n, one wave; floor: bytes at 4.58 TB/s"
+record submarine-solve "sparse systems, a step" \
+    "$(awk -v t="$(figure sparse_time solve)" -v n="$(figure products solve)" 'BEGIN { print 1e3 * t / n }')" ms 0 "$n, one wave"
+record submarine-total "set-up, solution and 3600 points at 20 km, whole programs with files" \
+    "$(seconds clusters dlp hyps solve field)" s "$floor" "$n, one wave, fp32, skeletons"
+timed sides $solve sides.hdf --azimuths 0,350,${SIDES:-8} --device "$kind" --force
+record submarine-solve "Burton-Miller, OSRC, ${SIDES:-8} waves" "$(seconds sides)" s "$floor" "$n"
+[ "${CPU:-yes}" = yes ] || exit 0
+timed cpu $solve phi-cpu.hdf $abroad --device cpu --force
+timed field-cpu penstock-hbem-field -q phi-cpu.hdf u-cpu.h5 $points --device "$kind" --force
+penstock-compare u.h5 u-cpu.h5 --norm space-time --measure deviation --tolerance 1e-4 --json > compare.json
+cat compare.json >&2
+record submarine-deviation "mean of ||u| - |u of cores|| / |u of cores| at 3600 points (13)" \
+    "$(figure deviation compare)" "" 1e-4 "$n; floor: what is asked"

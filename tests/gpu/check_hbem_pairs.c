@@ -1,0 +1,124 @@
+/*
+ * check_hbem_pairs: rows and columns of far blocks through pairs on a CUDA device (pair_rows)
+ * against the processor's: all kernels, Laplace and waves, both precisions, three spaces, odd
+ * chunks; and an H-matrix assembled by them. Of a row's largest number fp64 is within 1e-12, fp32
+ * within 2e-5 (double layers cancel). Ends with "N passed, N failed, N skipped".
+ */
+#include <stdio.h>
+
+#include "tests/support/hbem_hmatrix.h"
+#include "tests/support/hbem_pair_device.h"
+
+static int passed, failed;
+
+static void tell(const char *what, const ps_hbem_operator *op, double value, double limit)
+{
+    bool good = value <= limit; /* NaN is not */
+    good ? ++passed : ++failed;
+    if (!good || getenv("VERBOSE"))
+        printf("%s kernel %d k %g %s, space %d, %s: %.2e, at most %.1e\n", good ? "ok" : "FAILED",
+               op->kernel, op->wavenumber, op->far_precision == PS_SINGLE ? "fp32" : "fp64",
+               op->test->kind, what, value, limit);
+}
+
+static double difference(const double *a, const double *b, int64_t count)
+{
+    double most = 0, largest = 0;
+    for (int64_t e = 0; e < count; ++e) {
+        double off = fabs(a[e] - b[e]);
+        most = off <= most ? most : off;
+        largest = fmax(largest, fabs(b[e]));
+    }
+    return most / largest;
+}
+
+/* A few rows and columns of a far leaf. */
+static void check_lines(ps_hbem_pair_rows *rows, const ps_hbem_operator *op,
+                        const ps_hmatrix_leaf *leaf)
+{
+    ps_hbem_range r = {leaf->row_begin, leaf->row_end}, c = {leaf->column_begin, leaf->column_end};
+    ps_hbem_workspace w = hbem_workspace_make(ps_hbem_entries_bytes(op, r, c));
+    ps_hbem_far far;
+    hbem_case_ok(ps_hbem_far_open(&far, op, r, c, &w));
+    double limit = op->far_precision == PS_SINGLE ? 2e-5 : 1e-12;
+    for (int n = 0; n < 6; ++n) {
+        bool column = n % 2;
+        int64_t length = column ? r.end - r.begin : c.end - c.begin;
+        int64_t count = ps_hbem_parts(op) * length;
+        int64_t index = (column ? c.end - c.begin : r.end - r.begin) * (n / 2) / 3;
+        double *got = malloc((size_t)count * 16), *expected = got + count;
+        if (column)
+            ps_hbem_far_column(&far, index, expected);
+        else
+            ps_hbem_far_row(&far, index, expected);
+        hbem_case_ok(ps_hbem_pair_rows_get(rows, &far, column, index, got));
+        tell(column ? "column" : "row", op, difference(got, expected, count), limit);
+        free(got);
+    }
+    free(w.base);
+}
+
+static void check_matrix(hbem_pair_device *p, const ps_hbem_operator *op,
+                         const ps_block_tree *blocks)
+{
+    hbem_hmatrix own, cpu;
+    hbem_hmatrix_set(&own, op, blocks, 1e-4);
+    own.assembly.rows = &p->source;
+    hbem_hmatrix_run(&own, p->threads);
+    hbem_hmatrix_set(&cpu, op, blocks, 1e-4);
+    hbem_hmatrix_run(&cpu, p->threads);
+    double other = 0;
+    for (int64_t l = 0; l < own.matrix.leaf_count; ++l)
+        other += own.matrix.blocks[l].rank != cpu.matrix.blocks[l].rank;
+    tell("blocks of other rank", op, other / (double)own.matrix.leaf_count, .01);
+    double *exact = hbem_dense(op);
+    tell("error of the whole", op, hbem_hmatrix_error(&own.matrix, exact), 2e-4);
+    free(exact);
+    hbem_hmatrix_free(&own);
+    hbem_hmatrix_free(&cpu);
+}
+
+static void check_case(ps_device *device, ps_hbem_space_kind kind, ps_hbem_kernel kernel, double k,
+                       ps_precision precision)
+{
+    hbem_case body;
+    ps_cluster_tree tree;
+    hbem_pair_device p = {.threads = 2};
+    hbem_case_sphere(&body, 9);
+    hbem_case_finish(&body, kind, 1e-4);
+    hbem_tree_make(&tree, &body.space, 24);
+    ps_hbem_operator op = hbem_case_operator(&body, kernel, k);
+    op.far_precision = precision;
+    ps_block_tree blocks = {&tree, &tree, 2, false};
+    hbem_pair_open(&p, device, &op, 1, 37);
+    hbem_hmatrix leaves;
+    hbem_hmatrix_set(&leaves, &op, &blocks, 1e-4);
+    int checked = 0;
+    for (int64_t l = 0; l < leaves.matrix.leaf_count && checked < 3; ++l)
+        if (leaves.leaves[l].far && ++checked) check_lines(&p.rows[0], &op, &leaves.leaves[l]);
+    hbem_hmatrix_free(&leaves);
+    if (kind == PS_SPACE_P1) check_matrix(&p, &op, &blocks);
+    tell("no pair on the device", &op, hbem_pair_close(&p) == 0, 0);
+    hbem_tree_free(&tree);
+    hbem_case_release(&body);
+}
+
+int main(void)
+{
+    ps_device *device;
+    if (ps_device_count() == 0) {
+        printf("0 passed, 0 failed, 1 skipped\n");
+        return 0;
+    }
+    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
+    for (int kernel = PS_KERNEL_SLP; kernel < PS_HBEM_KERNELS; ++kernel)
+        for (int wave = 0; wave < 2; ++wave)
+            for (int precision = PS_SINGLE; precision <= PS_DOUBLE; ++precision)
+                check_case(device, PS_SPACE_P1, (ps_hbem_kernel)kernel, 3 * wave,
+                           (ps_precision)precision);
+    check_case(device, PS_SPACE_P0, PS_KERNEL_SLP, 0, PS_SINGLE);
+    check_case(device, PS_SPACE_DP1, PS_KERNEL_DLP, 2, PS_DOUBLE);
+    ps_device_close(&device);
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}

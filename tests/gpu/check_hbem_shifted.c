@@ -1,0 +1,127 @@
+/*
+ * check_hbem_shifted: sparse systems of mass and stiffness on a CUDA device (shifted_device.h)
+ * against those of the processor: shifts of the square-root operator and none, 1 to 20 systems of
+ * few and of many unknowns, one right-hand side for several. Within 1e-7 of the largest number at a
+ * tolerance of 1e-10. The same bits twice, and alone. What cannot be solved is told. Then the time
+ * of an iteration. Ends with "N passed, N failed, N skipped".
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "kernels/hbem/osrc.h"
+#include "kernels/hbem/shifted_device.h"
+#include "tests/check.h"
+#include "tests/support/hbem_sparse.h"
+
+enum { MOST = 20 };
+
+static int passed, failed;
+
+static void count(bool good, const char *what, int64_t dofs, int systems, double off)
+{
+    good ? ++passed : ++failed;
+    printf("%s %s: %lld unknowns, %d systems: %.2e\n", good ? "ok" : "FAILED", what,
+           (long long)dofs, systems, off);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Systems of the operator, in turn, and of the mass; three right-hand sides. */
+static void make_systems(const ps_hbem_sparse *s, double k, const double *b, double *x,
+                         ps_shifted_system *out)
+{
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    ps_osrc osrc;
+    hbem_case_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
+    ps_osrc_shifts(&osrc, shift);
+    for (int i = 0; i < MOST; ++i) {
+        out[i] = (ps_shifted_system){.b = b + i / 7 * 2 * s->dofs, .x = x + i * 2 * s->dofs};
+        for (int part = 0; part < 2 && i % 6 < 5; ++part) out[i].shift[part] = shift[i % 6][part];
+    }
+}
+
+static double difference(const double *a, const double *b, int64_t numbers)
+{
+    double off = 0, largest = 0;
+    for (int64_t i = 0; i < numbers; ++i) {
+        off = fmax(off, isfinite(a[i]) ? fabs(a[i] - b[i]) : INFINITY);
+        largest = fmax(largest, fabs(b[i]));
+    }
+    return off / largest;
+}
+
+static void check(int n, ps_stream *stream)
+{
+    hbem_case c;
+    ps_shifted_device d;
+    void *memory;
+    uint64_t seed = 5;
+    hbem_case_sphere(&c, n);
+    hbem_space_make(&c.space, PS_SPACE_P1, &c.surface);
+    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    int64_t size = 2 * s.dofs;
+    double *b = calloc((size_t)((3 + 3 * MOST) * size), 8), *x = b + 3 * size;
+    double *expected = x + MOST * size, *again = expected + MOST * size;
+    for (int64_t i = 0; i < 3 * size; ++i) b[i] = 2 * check_random(&seed) - 1;
+    ps_shifted_system systems[MOST];
+    ps_shifted_iterative method = hbem_iterative(&s, 1e-10);
+    method.options.limit = 20000;
+    make_systems(&s, 6, b, expected, systems);
+    hbem_case_ok(ps_shifted_iterate(&method, MOST, systems));
+    hbem_case_ok(ps_device_alloc(ps_stream_device(stream), ps_shifted_device_bytes(&s), &memory));
+    double *diagonal = calloc((size_t)size, 8);
+    hbem_case_ok(ps_shifted_device_upload(&s, diagonal, memory, stream, &d));
+    d.tolerance = 1e-10;
+    d.limit = 20000;
+    make_systems(&s, 6, b, x, systems);
+    hbem_case_ok(ps_shifted_device_solve(&d, MOST, systems));
+    double off = difference(x, expected, MOST * size);
+    count(off <= 1e-7, "against the processor", s.dofs, MOST, off);
+    make_systems(&s, 6, b, again, systems);
+    for (int i = 0; i < MOST; ++i) hbem_case_ok(ps_shifted_device_solve(&d, 1, systems + i));
+    count(memcmp(x, again, (size_t)(MOST * size) * 8) == 0, "the same bits alone", s.dofs, 1, 0);
+    d.limit = 2;
+    count(ps_shifted_device_solve(&d, 1, systems) == PS_FAILED, ps_message(), s.dofs, 1, 0);
+    d.limit = 20000;
+    b[1] = NAN;
+    count(ps_shifted_device_solve(&d, 1, systems) == PS_FAILED, ps_message(), s.dofs, 1, 0);
+    b[1] = 0;
+    for (int most = 1; most <= 5; most += 4) {
+        d.iterations = 0;
+        double begin = now();
+        hbem_case_ok(ps_shifted_device_solve(&d, most, systems));
+        printf("%lld unknowns, %d systems: %lld iterations in %.2f ms, %.2f us each\n",
+               (long long)s.dofs, most, (long long)d.iterations, 1e3 * (now() - begin),
+               1e6 * (now() - begin) / (double)d.iterations);
+    }
+    ps_device_free(ps_stream_device(stream), memory);
+    free(diagonal);
+    free(b);
+    free(method.workspace);
+    hbem_sparse_free(&s);
+    hbem_case_release(&c);
+}
+
+int main(int argc, char **argv)
+{
+    static const int sizes[] = {1, 11, 60, 170};
+    ps_device *device = NULL;
+    ps_stream *stream = NULL;
+    int most = argc > 1 && strcmp(argv[1], "small") == 0 ? 2 : 4;
+    if (ps_device_count() == 0) {
+        printf("0 passed, 0 failed, 1 skipped\n");
+        return 0;
+    }
+    hbem_case_ok(ps_device_open("cuda:0", 0, &device));
+    hbem_case_ok(ps_stream_open(device, &stream));
+    for (int i = 0; i < most; ++i) check(sizes[i], stream);
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    return failed > 0;
+}

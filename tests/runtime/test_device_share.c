@@ -1,0 +1,24 @@
+/* device_share: what is not there is told. Sharing itself needs processes on CUDA devices
+ * (tests/gpu/check_dgtd_march.sh, ranks). */
+#include "runtime/device_share.h"
+
+#include "tests/check.h"
+
+static void the_cpu_shares_nothing(void **state)
+{
+    ps_device *device;
+    ps_share_ticket ticket = {{0}, {0}};
+    void *memory = NULL;
+    check_ok(ps_device_open("cpu", 0, &device));
+    check_fails(ps_share_alloc(device, 100, &memory, &ticket), PS_FAILED, "CUDA");
+    check_fails(ps_share_reach(device, &ticket, &memory), PS_FAILED, "CUDA");
+    assert_null(memory);
+    ps_share_leave(device, NULL);
+    ps_device_close(&device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_cpu_shares_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
