@@ -396,6 +396,7 @@ typedef struct fmm_run {
     ps_task_queue *queue;
     ps_task_trace trace, mapping; /* of this run; the one that is replayed */
     uint8_t *done;                /* [groups of leaves], with a journal                       */
+    int gpu_kinds; /* that of the options, or what it is chosen to be */
     int64_t tasks, groups, restored;
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
     double flop[FMM_KINDS];
@@ -433,7 +434,7 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
 /* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take P2P, M2L and all of L2L and
  * L2P; P2P and M2L, M2L first; tasks of all kinds but the reduction; or P2P and M2L as in Table 3
  * of RR-8513. */
-enum { FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* fmm_options.gpu_kinds */
+enum { FMM_GPU_AUTO, FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* gpu_kinds */
 int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */
