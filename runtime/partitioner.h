@@ -16,6 +16,7 @@ typedef struct ps_graph {
     const int32_t *start;      /* [count + 1]               */
     const int32_t *neighbours; /* [start[count]] < 2^31     */
     const int32_t *weights;    /* [count] >= 1; NULL: all 1 */
+    const int32_t *edges;      /* [start[count]] >= 1, what it costs to cut each; NULL: all 1 */
 } ps_graph;
 
 /* False where Penstock was built without Scotch. */

@@ -19,7 +19,7 @@ typedef struct device_matrix_config {
     int64_t sides;                /* of a product at most                                  */
 } device_matrix_config;
 
-/* Makes the tables. Collective it is not. */
+/* Makes the tables; local. */
 ps_status device_matrix_open(const device_matrix_config *config, device_matrix **out);
 void device_matrix_close(device_matrix **m); /* NULL is fine */
 

@@ -354,7 +354,9 @@ int main(int argc, char **argv)
             "the sound-hard body in plane waves by Burton-Miller with an OSRC operator (K and W "
             "on\n"
             "p1, a pair for every wave number), or Dirichlet and Neumann problems of Laplace. All\n"
-            "right-hand sides advance together; matrices that do not fit in memory are streamed.\n"
+            "right-hand sides advance together; matrices that do not fit in memory are streamed. "
+            "Products\n"
+            "and sparse systems are computed on a CUDA device where there is one (--device).\n"
             "Checkpoints are SOLUTION.batch*.",
         .examples = "  penstock-hbem-solve hull.hdf K.h5 W.h5 phi.hdf --azimuths 0,350,36\n"
                     "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "

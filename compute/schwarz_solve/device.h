@@ -9,9 +9,13 @@
 
 static inline int64_t device_padded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/* Device memory out of what is allowed: PS_EXHAUSTED, saying what helps, beyond that. */
-ps_status device_take(solve_problem *p, int64_t bytes, void **out);
+/* Bytes of the device that may be taken: --device-memory, or what is free. */
 int64_t device_allowed(const solve_problem *p);
+/* Takes device memory: PS_EXHAUSTED, saying what helps, beyond what is allowed. */
+ps_status device_take(solve_problem *p, int64_t bytes, void **out);
+
+/* Copies values between a device and the host; waits. */
+ps_status device_copy(ps_stream *stream, bool to_host, int64_t count, double *there, double *here);
 
 /* The slabs of this rank; and a host box that keeps one slab, for its tables, its coarse space and
  * the numbers of its traces: it cannot be walked. */

@@ -14,9 +14,16 @@ ps_status device_take(solve_problem *p, int64_t bytes, void **out)
         return ps_fail(
             PS_EXHAUSTED,
             "this takes %lld MiB of device memory, there are %lld MiB: more ranks with a "
-            "device each, slabs by --method sweeps, or --device cpu",
+            "device each, slabs by --method sweeps, a smaller --gmres-restart, or --device cpu",
             (long long)(bytes >> 20), (long long)(most >> 20));
     return ps_device_alloc(p->device, bytes, out);
+}
+
+ps_status device_copy(ps_stream *stream, bool to_host, int64_t count, double *there, double *here)
+{
+    PS_TRY(to_host ? ps_copy_to_host(stream, here, there, 8 * count)
+                   : ps_copy_to_device(stream, there, here, 8 * count));
+    return ps_stream_wait(stream);
 }
 
 /* ---- plans ---- */

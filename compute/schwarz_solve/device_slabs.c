@@ -98,15 +98,21 @@ static ps_status make_exchange(void *context, bool source, const double *g, doub
     return s->links->agree(s->links->context, status);
 }
 
+static ps_status copy_vectors(void *context, bool to_host, int64_t count, double *there,
+                              double *here)
+{
+    return device_copy(((slabs *)context)->stream, to_host, count, there, here);
+}
+
 /* The low modes of the own traces go to the host, where all ranks' are solved for, and back. */
 static ps_status correct(void *context, double *r)
 {
     slabs *s = context;
     int64_t all = 2 * (s->plan.slabs - 1), own = s->host.traces, count = s->low.count;
     double *here = s->coarse, *low = here + count * own;
-    PS_TRY(ps_traces_device_gather(&s->low, r, s->stream));
-    PS_TRY(ps_copy_to_host(s->stream, here, s->low.low, 8 * count * own));
-    PS_TRY(ps_stream_wait(s->stream));
+    ps_status status = ps_traces_device_gather(&s->low, r, s->stream);
+    if (status == PS_OK) status = copy_vectors(s, true, count * own, s->low.low, here);
+    PS_TRY(s->links ? s->links->agree(s->links->context, status) : status);
     memset(low, 0, (size_t)(count * all) * sizeof *low);
     for (int64_t m = 0; m < count; ++m)
         memcpy(low + m * all + s->host.base, here + m * own, (size_t)own * sizeof *low);
@@ -122,15 +128,6 @@ static ps_status reduce(void *context, double *sums, int64_t count)
 {
     const slabs *s = context;
     return s->links ? s->links->sum(s->links->context, sums, count) : PS_OK;
-}
-
-static ps_status copy_vectors(void *context, bool to_host, int64_t count, double *there,
-                              double *here)
-{
-    const slabs *s = context;
-    PS_TRY(to_host ? ps_copy_to_host(s->stream, here, there, 8 * count)
-                   : ps_copy_to_device(s->stream, there, here, 8 * count));
-    return ps_stream_wait(s->stream);
 }
 
 /* ---- all ---- */

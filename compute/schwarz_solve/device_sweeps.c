@@ -104,10 +104,7 @@ static ps_status sweep(void *context, double *change)
 static ps_status copy_traces(void *context, bool to_host, int64_t count, double *there,
                              double *here)
 {
-    const sweeps *s = context;
-    PS_TRY(to_host ? ps_copy_to_host(s->stream, here, there, 8 * count)
-                   : ps_copy_to_device(s->stream, there, here, 8 * count));
-    return ps_stream_wait(s->stream);
+    return device_copy(((sweeps *)context)->stream, to_host, count, there, here);
 }
 
 /* ---- loads ---- */

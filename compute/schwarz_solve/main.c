@@ -59,9 +59,8 @@ static const ps_option options[] = {
     {"gmres-restart", PS_OPTION_INT, &chosen.restart, "N", "steps between restarts of GMRES", 1,
      PS_GMRES_RESTART, PS_IDENTITY},
     {"streamed", PS_OPTION_FLAG, &chosen.streamed, NULL,
-     "keep one slab in memory, reading the others' loads whenever they are solved; chosen by "
-     "itself "
-     "where --host-memory is too little otherwise. The same bits",
+     "keep one slab in memory, reading the loads of others whenever they are solved; chosen by "
+     "itself where --host-memory is too little otherwise. The same bits",
      0, 0, 0},
     {"inner", PS_OPTION_CHOICE, &chosen.inner, "direct|cg|bicgstab|bicgcr",
      "how slabs are solved: fast direct solution in sine modes, or a Krylov method with Jacobi "
@@ -323,6 +322,12 @@ static ps_status plan_memory(solve_problem *p)
     p->way = way_of(p);
     PS_TRY(check_precision(o));
     p->memory = p->way->memory(p);
+    bool any = strcmp(p->run->device, "auto") == 0; /* the cores do with less */
+    if (p->way == &solve_sweeps_device && p->memory > p->run->host_memory && any) {
+        ps_device_close(&p->device);
+        p->way = way_of(p);
+        p->memory = p->way->memory(p);
+    }
     bool cut = p->way == &solve_slabs;
     if (ps_comm_any(p->memory > p->run->host_memory && cut) && !o->streamed) {
         o->streamed = true;
@@ -331,10 +336,9 @@ static ps_status plan_memory(solve_problem *p)
         ps_info("slabs are streamed: in memory they would take more than --host-memory");
     }
     if (p->memory <= p->run->host_memory) return PS_OK;
-    return ps_fail(
-        PS_EXHAUSTED,
-        "this takes %lld MiB of memory, --host-memory allows %lld MiB: more --slabs help",
-        (long long)(p->memory >> 20), (long long)(p->run->host_memory >> 20));
+    return ps_fail(PS_EXHAUSTED,
+                   "this takes %lld MiB, --host-memory allows %lld MiB: more --slabs help",
+                   (long long)(p->memory >> 20), (long long)(p->run->host_memory >> 20));
 }
 
 /* What a rank writes: an interface plane goes with the slab on its left. */

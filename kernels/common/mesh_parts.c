@@ -205,40 +205,53 @@ int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const 
     return head ? layer[queue[head - 1] - first] + 1 : 0;
 }
 
-/* The layer that an element should move to, or its own. */
-static int32_t better_layer(const int32_t *links, int64_t first, int64_t end, const int32_t *layer,
-                            const int64_t *sizes, int64_t layers, int32_t e)
+/* ---- layers, evened out ---- */
+
+typedef struct evening {
+    const int32_t *links;
+    int64_t first, end, layers;
+    int32_t *layer;
+    int64_t *sizes;
+} evening;
+
+/* The layer that element e should move to, or its own. */
+static int32_t better_layer(const evening *x, int64_t e)
 {
-    int32_t own = layer[e - first], low = own, high = own;
+    int32_t own = x->layer[e - x->first], low = own, high = own;
     for (int face = 0; face < 4; ++face) {
-        int32_t link = links[4 * (int64_t)e + face];
-        if (link < 0 || link / 4 < first || link / 4 >= end) continue;
-        int32_t other = layer[link / 4 - first];
+        int32_t link = x->links[4 * e + face];
+        if (link < 0 || link / 4 < x->first || link / 4 >= x->end) continue;
+        int32_t other = x->layer[link / 4 - x->first];
         if (other < low) low = other;
         if (other > high) high = other;
     }
-    if (high == own && own > 0 && sizes[own - 1] < sizes[own] - 1) return own - 1;
-    if (low == own && own < layers - 1 && sizes[own + 1] < sizes[own] - 1) return own + 1;
+    if (high == own && own > 0 && x->sizes[own - 1] < x->sizes[own] - 1) return own - 1;
+    if (low == own && own < x->layers - 1 && x->sizes[own + 1] < x->sizes[own] - 1) return own + 1;
     return own;
+}
+
+/* Moves the elements of the queue that should, from its end on; returns how many did. */
+static int64_t even_once(const evening *x, const int32_t *queue)
+{
+    int64_t moved = 0;
+    for (int64_t i = x->end - x->first - 1; i >= 0; --i) {
+        int32_t *own = x->layer + (queue[i] - x->first), to = better_layer(x, queue[i]);
+        if (to == *own) continue;
+        --x->sizes[*own];
+        ++x->sizes[to];
+        *own = to;
+        ++moved;
+    }
+    return moved;
 }
 
 void ps_mesh_even_layers(const int32_t *links, int64_t first, int64_t end, int64_t layers,
                          const int32_t *queue, int32_t *layer, int64_t *sizes)
 {
-    int64_t moved = end - first;
+    const evening x = {links, first, end, layers, layer, sizes};
     memset(sizes, 0, (size_t)layers * sizeof *sizes);
     for (int64_t i = 0; i < end - first; ++i) ++sizes[layer[i]];
-    while (moved * 1000 > end - first) {
-        moved = 0;
-        for (int64_t i = end - first - 1; i >= 0; --i) {
-            int32_t e = queue[i], own = layer[e - first];
-            int32_t to = better_layer(links, first, end, layer, sizes, layers, e);
-            if (to == own) continue;
-            layer[e - first] = to;
-            --sizes[own];
-            ++sizes[to];
-            ++moved;
-        }
+    while (even_once(&x, queue) * 1000 > end - first) {
     }
 }
 

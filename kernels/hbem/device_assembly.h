@@ -1,10 +1,10 @@
 /*
  * device_assembly: the leaves of an H-matrix on a CUDA device (specs/hbem_device.md).
  *
- * Far leaves: a block of threads, or a few blocks, have a leaf for themselves, from the first row to
- * the recompressed factors. Near leaves: a block of threads a leaf for pairs of triangles that the first regular
- * rule is good enough for; the closer ones are listed by class, integrated each by a thread and
- * added up in a fixed order. Bits do not depend on what else is in a launch.
+ * Far leaves: a block of threads, or a cluster of blocks, has a leaf for itself, from the first row
+ * to the recompressed factors. Near leaves: a block of threads a leaf for pairs of triangles that
+ * the first regular rule is good enough for; the closer ones are listed by class, integrated each
+ * by a thread and added up in a fixed order. Bits do not depend on what else is in a launch.
  *
  * Memory is the caller's. Everything is enqueued on a stream of the device and nothing waits unless
  * said; pointers inside the structs are memory of the device unless said otherwise. Without CUDA

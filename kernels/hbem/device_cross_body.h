@@ -4,6 +4,7 @@
  *
  *     begin<side>(at)   prepares row `at` (side 0) or column `at` (side 1); all threads
  *     value<side>(c)    number c of it
+ *     DEAR              whether numbers cost more than a call
  */
 enum { GROUPS = 8, CHECKS_MAX = 32, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
 
@@ -18,11 +19,11 @@ template <typename real, int parts> struct cross_shared {
 
 /* The scalars are the same in all threads. */
 template <typename real, int parts> struct crosses {
-    int length[2];      /* rows, columns                                                  */
-    real *vector[2];    /* u[rank][part][rows], v[rank][part][columns]                    */
-    real *triangle[2];  /* [rank][rank][part]: v_p(j_l), p < l; u_p(i_l), p <= l (p = l: pivot) */
-    int *pivot[2];      /* [rank] rows, columns                                           */
-    uint8_t *used;      /* [rows] 1: used, 2: being checked                               */
+    int length[2];        /* rows, columns                                                  */
+    real *vector[2];      /* u[rank][part][rows], v[rank][part][columns]                    */
+    real *triangle[2];    /* [rank][rank][part]: v_p(j_l), p < l; u_p(i_l), p <= l (p = l: pivot) */
+    int *pivot[2];        /* [rank] rows, columns                                           */
+    uint8_t *used;        /* [rows] 1: used, 2: being checked                               */
     const uint8_t *group; /* [rows] as ps_hbem_device_side                                */
     unsigned groups;      /* which there are; bit GROUPS: creased ones                    */
     cross_shared<real, parts> *shared;
@@ -96,15 +97,13 @@ PS_INLINE residual_sums<real> reduce(residual_sums<real> s, cross_shared<real, p
 }
 
 /* Row (side 0) or column (1) `at` less the crosses so far, to `out` unless NULL; the coefficients
- * of the crosses stay in shared memory. `masked`: the largest of those not used. Called, not
- * expanded, from all places: matrix and crosses are copied so that they stay in registers. */
+ * of the crosses stay in shared memory. `masked`: the largest of those not used. */
 template <int side, class matrix, typename real, int parts>
-__device__ __noinline__ residual_sums<real> residual(matrix *of, const crosses<real, parts> s,
-                                                     int at, real *out, bool masked)
+PS_INLINE residual_sums<real> find_residual(matrix &a, const crosses<real, parts> &s, int at,
+                                            real *out, bool masked)
 {
     const int height = s.length[side], length = s.length[1 - side], rank = s.rank;
     const real *basis = s.vector[side], *other = s.vector[1 - side];
-    matrix a = *of;
     a.template begin<side>(at);
     for (int l = threadIdx.x; l < rank; l += blockDim.x)
         s.shared->coefficient[l] = load<parts>(basis + (size_t)l * parts * height, height, at);
@@ -113,7 +112,7 @@ __device__ __noinline__ residual_sums<real> residual(matrix *of, const crosses<r
     for (int c = team_thread(); c < length; c += team_threads()) {
         number<real, parts> value = a.template value<side>(c);
         if (side == 0) sums.largest = max(sums.largest, square(value));
-#pragma unroll 8
+#pragma unroll 4
         for (int l = 0; l < rank; ++l)
             subtract_product(value, s.shared->coefficient[l],
                              load<parts>(other + (size_t)l * parts * length, length, c));
@@ -125,9 +124,30 @@ __device__ __noinline__ residual_sums<real> residual(matrix *of, const crosses<r
             sums.at = c;
         }
     }
-    sums = reduce(sums, s.shared);
-    *of = a;
+    return reduce(sums, s.shared);
+}
+
+/* The same, called: the matrix and the crosses are copies, so that they stay in registers. */
+template <int side, class matrix, typename real, int parts>
+__device__ __noinline__ residual_sums<real> call_residual(matrix *a, const crosses<real, parts> s,
+                                                          int at, real *out, bool masked)
+{
+    matrix own = *a;
+    residual_sums<real> sums = find_residual<side>(own, s, at, out, masked);
+    *a = own;
     return sums;
+}
+
+/* Of matrices whose numbers are dear it is called from all places, of cheap ones it is expanded:
+ * calls made small leaves slower by half. */
+template <int side, class matrix, typename real, int parts>
+PS_INLINE residual_sums<real> residual(matrix &a, const crosses<real, parts> &s, int at, real *out,
+                                       bool masked)
+{
+    if constexpr (matrix::DEAR)
+        return call_residual<side>(&a, s, at, out, masked);
+    else
+        return find_residual<side>(a, s, at, out, masked);
 }
 
 /* ---- which row next, as in aca.c ---- */
@@ -176,7 +196,7 @@ __device__ void check_row(matrix &a, crosses<real, parts> &s, int i, row_check<r
     __syncthreads();
     if (team_thread() == 0) s.used[i] = 2;
     if (threadIdx.x == 0) s.shared->checked[c.rows] = i;
-    residual_sums<real> sums = residual<0>(&a, s, i, (real *)NULL, false);
+    residual_sums<real> sums = residual<0>(a, s, i, (real *)NULL, false);
     s.largest = max(s.largest, sums.largest);
     ++s.rows_done[0];
     if (c.worst < 0 || sums.sum > c.worst_square) {
@@ -227,8 +247,7 @@ __device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
 /* ---- crosses ---- */
 
 /* Products u_l^H u and v_l^H v of this block's share of the rows; a warp has a cross l. */
-template <typename real, int parts>
-__device__ __noinline__ void fill_dots(const crosses<real, parts> s)
+template <typename real, int parts> __device__ void fill_dots(const crosses<real, parts> &s)
 {
     const int lane = team_block() * WARP + threadIdx.x % WARP, lanes = team_blocks() * WARP;
     for (int l = threadIdx.x / WARP; l < s.rank; l += blockDim.x / WARP)
@@ -237,7 +256,7 @@ __device__ __noinline__ void fill_dots(const crosses<real, parts> s)
             const real *old = s.vector[side] + (size_t)l * parts * n;
             const real *own = s.vector[side] + (size_t)s.rank * parts * n;
             number<real, parts> sum = zero_number<real, parts>();
-#pragma unroll 8
+#pragma unroll 4
             for (int c = lane; c < n; c += lanes)
                 add_product(sum, conjugate(load<parts>(old, n, c)), load<parts>(own, n, c));
             for (int p = 0; p < parts; ++p) sum.part[p] = warp_sum(sum.part[p]);
@@ -281,7 +300,7 @@ __device__ bool add_cross(matrix &a, crosses<real, parts> &s, int i, double *siz
     const int m = s.length[0], n = s.length[1], k = s.rank;
     real *u = s.vector[0] + (size_t)k * parts * m, *v = s.vector[1] + (size_t)k * parts * n;
     if (team_thread() == 0) s.used[i] = 1;
-    residual_sums<real> row = residual<0>(&a, s, i, v, false);
+    residual_sums<real> row = residual<0>(a, s, i, v, false);
     ++s.used_count;
     ++s.rows_done[0];
     s.largest = max(s.largest, row.largest);
@@ -304,7 +323,7 @@ __device__ bool add_cross(matrix &a, crosses<real, parts> &s, int i, double *siz
         sum += square(value);
     }
     sum = team_sum(sum, s.shared->sums);
-    residual_sums<real> column = residual<1>(&a, s, j, u, true);
+    residual_sums<real> column = residual<1>(a, s, j, u, true);
     ++s.rows_done[1];
     keep_coefficients<0>(s);
     s.next = column.at;

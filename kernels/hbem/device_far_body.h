@@ -24,8 +24,7 @@ __device__ __noinline__ number<real, 1 + wave> integral_at(const far_leaf<real> 
             point_of(leaf, 1 - side, pivot, n % count, x, normal);
             point_at(t, h, y);
             real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-            number<real, 1 + wave> value =
-                kernel_at<own_kernel, wave>(d, normal, t.normal, leaf.k);
+            number<real, 1 + wave> value = kernel_at<own_kernel, wave>(d, normal, t.normal, leaf.k);
             for (int p = 0; p <= wave; ++p) sum.part[p] += weight * value.part[p];
         }
     }
@@ -229,8 +228,8 @@ __device__ bool skeleton_leaf(const ps_hbem_far_launch &in, far_leaf<real> &leaf
             fill_gram<parts>(vectors[side], s.length[side], s.rank, small_ones.gram[side]);
         team_sync();
         double norm = norm_of(small_ones, s.rank, shared.cross.sums);
-        double floor = s.zero * fmax(shared.source.scale, largest) *
-                       sqrt((double)s.length[0] * s.length[1]);
+        double floor =
+            s.zero * fmax(shared.source.scale, largest) * sqrt((double)s.length[0] * s.length[1]);
         if (error <= fmax(in.options.tolerance * norm, floor))
             return put_factors(in, memory, shared, s.length, vectors, s.rank,
                                norm > 0 ? error / norm : 0);
@@ -395,8 +394,9 @@ ps_status launch_far(const ps_hbem_far_launch *in, cudaStream_t stream)
     teams = teams < in->count ? teams : in->count;
     teams = teams < room ? teams : room;
     if (teams < 1)
-        return ps_fail(PS_EXHAUSTED, "a leaf needs %lld bytes of workspace on the device, %lld are "
-                                     "given",
+        return ps_fail(PS_EXHAUSTED,
+                       "a leaf needs %lld bytes of workspace on the device, %lld are "
+                       "given",
                        (long long)in->stride, (long long)in->bytes);
     plan.config.gridDim.x *= (unsigned)teams;
     void *arguments[] = {(void *)in};

@@ -1,6 +1,6 @@
 /*
- * Part of the far_*_cuda.cu files, after device_small_body.h: shared memory of a block of threads, and
- * the beginning and end of a far leaf.
+ * Part of the far_*_cuda.cu files, after device_small_body.h: shared memory of a block of threads,
+ * and the beginning and end of a far leaf.
  */
 enum { CHECK_COLUMNS = 32, CHECK_ROWS = 8 };
 
@@ -12,7 +12,7 @@ template <typename real, int parts> struct far_shared {
     int order[RANK_MAX];
     int sample[2][CHECK_COLUMNS], sample_first[CHECK_ROWS + 1];
     number<real, parts> sampled[CHECK_ROWS][CHECK_COLUMNS];
-    int leaf, kept;
+    int leaf;
     long long offset;
 };
 
@@ -60,7 +60,8 @@ __device__ void start_crosses(const ps_hbem_far_launch &in, const far_leaf<real>
     unsigned own = 0;
     for (int i = threadIdx.x; i < m; i += blockDim.x) {
         if (team_block() == 0) s.used[i] = 0;
-        own |= 1u << s.group[i] % PS_HBEM_CREASED | (unsigned)(s.group[i] >= PS_HBEM_CREASED) << GROUPS;
+        own |= 1u << s.group[i] % PS_HBEM_CREASED;
+        if (s.group[i] >= PS_HBEM_CREASED) own |= 1u << GROUPS;
     }
     own = __reduce_or_sync(ALL, own);
     if (threadIdx.x % WARP == 0) shared.cross.ints[threadIdx.x / WARP] = (int)own;

@@ -35,4 +35,3 @@ __host__ __device__ inline int64_t cut_memory(char *base, int64_t most, int64_t 
     at += padded(most);
     return at;
 }
-

@@ -215,8 +215,7 @@ PS_INLINE void place_at(const ps_hbem_triangle *t, const double origin[3], place
 }
 
 /* The point of hats h. */
-template <typename real>
-PS_INLINE void point_at(const place<real> &t, const real *h, real out[3])
+template <typename real> PS_INLINE void point_at(const place<real> &t, const real *h, real out[3])
 {
     for (int c = 0; c < 3; ++c)
         out[c] = h[0] * t.corner[0][c] + h[1] * t.corner[1][c] + h[2] * t.corner[2][c];

@@ -196,8 +196,8 @@ __device__ void gather(const ps_hbem_near_launch &in, const near_leaf<real> &lea
             const int lane = item / 3 - leaf.slots.column_begin - first;
             if (lane < 0 || lane >= leaf.lanes) continue;
             for (int part = 0; part < parts; ++part)
-                sum[part] += leaf.sums[(size_t)(part * leaf.m + i) * width +
-                                       item % 3 * leaf.lanes + lane];
+                sum[part] +=
+                    leaf.sums[(size_t)(part * leaf.m + i) * width + item % 3 * leaf.lanes + lane];
         }
         for (int part = 0; part < parts; ++part)
             out[(size_t)part * leaf.m * leaf.n + e] = (store)sum[part];
@@ -205,16 +205,21 @@ __device__ void gather(const ps_hbem_near_launch &in, const near_leaf<real> &lea
 }
 
 template <typename store, typename real, int kernel, int wave>
-__global__ void __launch_bounds__(128)
-    regular_pairs(const __grid_constant__ ps_hbem_near_launch in)
+__global__ void __launch_bounds__(128) regular_pairs(const __grid_constant__ ps_hbem_near_launch in)
 {
     extern __shared__ __align__(16) double dynamic_shared[];
     __shared__ real rule[6][4];
     const ps_hbem_device_leaf at = in.near.leaves[blockIdx.x];
-    near_leaf<real> leaf = {slots_of(in, blockIdx.x), at.row_end - at.row_begin,
-                            at.column_end - at.column_begin, at.row_begin, at.column_begin, {},
-                            (int)blockDim.x / lanes_of<real>(), NULL,
-                            (row_slot<real> *)dynamic_shared, rule[0]};
+    near_leaf<real> leaf = {slots_of(in, blockIdx.x),
+                            at.row_end - at.row_begin,
+                            at.column_end - at.column_begin,
+                            at.row_begin,
+                            at.column_begin,
+                            {},
+                            (int)blockDim.x / lanes_of<real>(),
+                            NULL,
+                            (row_slot<real> *)dynamic_shared,
+                            rule[0]};
     leaf.sums = (real *)(leaf.tile + TILE);
     const double *a = in.op.test.box + 8 * (int64_t)in.op.test.cluster_of[at.row_begin];
     const double *b = in.op.trial.box + 8 * (int64_t)in.op.trial.cluster_of[at.column_begin];

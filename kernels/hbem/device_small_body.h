@@ -41,8 +41,7 @@ __device__ double norm_of(const small_matrices<parts> &s, int rank, double *scra
     double sum = 0;
     for (int e = threadIdx.x; e < rank * rank; e += blockDim.x) {
         const int a = e / rank, b = e % rank;
-        if (b >= a)
-            sum += (b > a ? 2 : 1) * product(s.gram[0][e], s.gram[1][e]).part[0];
+        if (b >= a) sum += (b > a ? 2 : 1) * product(s.gram[0][e], s.gram[1][e]).part[0];
     }
     return sqrt(fmax(block_sum(sum, scratch), 0.));
 }
@@ -65,8 +64,8 @@ template <int parts> __device__ void cholesky(small<parts> *g, int rank, double 
         __syncwarp();
         for (int b = j + lane; b < rank; b += WARP)
             for (int p = 0; p < parts; ++p)
-                g[j * rank + b].part[p] = b > j ? g[j * rank + b].part[p] / pivot
-                                                : (p == 0 ? pivot : 0);
+                g[j * rank + b].part[p] =
+                    b > j ? g[j * rank + b].part[p] / pivot : (p == 0 ? pivot : 0);
         __syncwarp();
     }
 }
@@ -144,8 +143,7 @@ PS_INLINE pair_group group_for(int pairs, int rank)
     pair_group g = {WARP, 0, ALL};
     while (g.group > 1 && (g.group >= 2 * rank || pairs * g.group > (int)blockDim.x)) g.group /= 2;
     g.lane = threadIdx.x % g.group;
-    if (g.group < WARP)
-        g.mask = ((1u << g.group) - 1) << (threadIdx.x % WARP - g.lane);
+    if (g.group < WARP) g.mask = ((1u << g.group) - 1) << (threadIdx.x % WARP - g.lane);
     return g;
 }
 
@@ -196,8 +194,7 @@ __device__ int kept_rank(const small_matrices<parts> &s, int rank, double tolera
 }
 
 /* Of the first `kept` columns k of Q: core[k] = Rv^T Q_k; turn := Rv^-1 conj(Q_k), into gram[0]. */
-template <int parts>
-__device__ void fill_turns(const small_matrices<parts> &s, int rank, int kept)
+template <int parts> __device__ void fill_turns(const small_matrices<parts> &s, int rank, int kept)
 {
     for (int e = team_thread(); e < kept * rank; e += team_threads()) {
         const int k = e / rank, p = e % rank;

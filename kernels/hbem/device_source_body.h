@@ -59,14 +59,13 @@ template <typename real> PS_INLINE void measure_boxes(const far_leaf<real> &f)
 
 /* Origin, rule and scale, as ps_hbem_far_open and assembly.c have them; by one thread. */
 template <typename real>
-__device__ void measure_leaf(const far_leaf<real> &f, const ps_hbem_device_rules &rules,
-                             int kernel)
+__device__ void measure_leaf(const far_leaf<real> &f, const ps_hbem_device_rules &rules, int kernel)
 {
     source_shared<real> *s = f.shared;
     double gap2 = 0, apart2 = 0;
     for (int c = 0; c < 3; ++c) {
-        double centre[2], gap = fmax(s->box[0][c] - s->box[1][3 + c],
-                                     s->box[1][c] - s->box[0][3 + c]);
+        double centre[2],
+            gap = fmax(s->box[0][c] - s->box[1][3 + c], s->box[1][c] - s->box[0][3 + c]);
         for (int side = 0; side < 2; ++side)
             centre[side] = (s->box[side][c] + s->box[side][3 + c]) / 2;
         s->origin[c] = (centre[0] + centre[1]) / 2;
@@ -80,7 +79,8 @@ __device__ void measure_leaf(const far_leaf<real> &f, const ps_hbem_device_rules
     int power = kernel == PS_KERNEL_SLP ? 1 : kernel == PS_KERNEL_HYPS ? 3 : 2;
     s->rule_of = r;
     s->points = rules.count[r];
-    s->gap = (power == 1 ? 1 / sqrt(apart2) : power == 2 ? 1 / apart2 : 1 / (apart2 * sqrt(apart2))) / 16;
+    const double apart = sqrt(apart2);
+    s->gap = (power == 1 ? 1 / apart : power == 2 ? 1 / apart2 : 1 / (apart * apart2)) / 16;
     s->scale = area * area / (4 * M_PI) * s->gap;
 }
 
@@ -152,6 +152,7 @@ PS_INLINE void add_sources(const source_shared<real> *s, int from, int to, const
 
 /* The matrix of entries: sums[part][3][slots] of hats for the row or column at hand. */
 template <typename real, int kernel, int wave> struct entry_matrix {
+    enum { DEAR = 1 };
     far_leaf<real> leaf;
     real *sums;
     unsigned long long pairs;
@@ -186,8 +187,8 @@ template <typename real, int kernel, int wave> struct entry_matrix {
                 number<real, 1 + wave> sum = zero_number<real, 1 + wave>();
                 real y[3];
                 point_at(t, h, y);
-                add_sources<side == 0 ? kernel : exchanged(kernel), wave>(
-                    leaf.shared, 0, count, y, t.normal, leaf.k, sum);
+                add_sources<side == 0 ? kernel : exchanged(kernel), wave>(leaf.shared, 0, count, y,
+                                                                          t.normal, leaf.k, sum);
                 for (int l = 0; l < 3; ++l)
                     for (int part = 0; part <= wave; ++part)
                         total[l].part[part] += h[l] * h[3] * sum.part[part];
@@ -264,7 +265,7 @@ __device__ __noinline__ number<real, 1 + wave> mean_value(const far_leaf<real> &
  * normals after them. Creased functions, whose points see several faces, have NaN there, and
  * stand for the mean over all their triangles. */
 template <typename real, int kernel, int wave> struct point_matrix {
-    enum { PLANES = kernel == PS_KERNEL_SLP ? 3 : 6 };
+    enum { DEAR = 0, PLANES = kernel == PS_KERNEL_SLP ? 3 : 6 };
     const far_leaf<real> *leaf;
     real *at[2];
     int length[2], own;
@@ -280,8 +281,8 @@ template <typename real, int kernel, int wave> struct point_matrix {
                 for (int c = 0; c < PLANES; ++c) {
                     double value = c < 3 ? f.side[side]->point[3 * dof + c] - f.shared->origin[c]
                                          : f.side[side]->normal[3 * dof + c - 3];
-                    at[side][(size_t)c * length[side] + i] = creased && c == 0 ? (real)NAN
-                                                                               : (real)value;
+                    at[side][(size_t)c * length[side] + i] =
+                        creased && c == 0 ? (real)NAN : (real)value;
                 }
             }
     }

@@ -45,7 +45,7 @@ template <typename type> PS_INLINE void take_from_first(type *shared)
 }
 
 /* scratch[WARPS_MAX]; all threads of the team get the sum. */
-template <typename type> __device__ __noinline__ type team_sum(type a, type *scratch)
+template <typename type> __device__ type team_sum(type a, type *scratch)
 {
     a = block_sum(a, scratch);
     if (team_blocks() == 1) return a;
@@ -57,7 +57,7 @@ template <typename type> __device__ __noinline__ type team_sum(type a, type *scr
     return sum;
 }
 
-__device__ __noinline__ int team_least(int a, int *scratch)
+__device__ int team_least(int a, int *scratch)
 {
     a = block_least(a, scratch);
     if (team_blocks() == 1) return a;

@@ -14,10 +14,14 @@ namespace
 ps_status launch_size(const ps_hbem_far_launch *launch, cudaStream_t stream)
 {
     switch (launch->op.kernel) {
-    case PS_KERNEL_SLP: return ps_hbem_far_slp_cuda(launch, stream);
-    case PS_KERNEL_DLP: return ps_hbem_far_dlp_cuda(launch, stream);
-    case PS_KERNEL_ADLP: return ps_hbem_far_adlp_cuda(launch, stream);
-    default: return ps_hbem_far_hyps_cuda(launch, stream);
+    case PS_KERNEL_SLP:
+        return ps_hbem_far_slp_cuda(launch, stream);
+    case PS_KERNEL_DLP:
+        return ps_hbem_far_dlp_cuda(launch, stream);
+    case PS_KERNEL_ADLP:
+        return ps_hbem_far_adlp_cuda(launch, stream);
+    default:
+        return ps_hbem_far_hyps_cuda(launch, stream);
     }
 }
 

@@ -15,9 +15,8 @@ namespace
 enum { PAIRS = 128 };
 
 template <int kernel, int wave, typename real>
-__device__ void moments_of_pair(const place<real> &x, const place<real> &y,
-                                const real (*rule)[4], int points, real k,
-                                number<real, 1 + wave> m[3][3])
+__device__ void moments_of_pair(const place<real> &x, const place<real> &y, const real (*rule)[4],
+                                int points, real k, number<real, 1 + wave> m[3][3])
 {
     for (int e = 0; e < 9; ++e) m[e / 3][e % 3] = zero_number<real, 1 + wave>();
     for (int a = 0; a < points; ++a) {
@@ -65,17 +64,20 @@ __global__ void __launch_bounds__(PAIRS)
 template <typename real, int wave> const void *function_of(ps_hbem_kernel kernel)
 {
     switch (kernel) {
-    case PS_KERNEL_SLP: return (const void *)pair_moments<real, PS_KERNEL_SLP, wave>;
-    case PS_KERNEL_DLP: return (const void *)pair_moments<real, PS_KERNEL_DLP, wave>;
-    case PS_KERNEL_ADLP: return (const void *)pair_moments<real, PS_KERNEL_ADLP, wave>;
-    default: return (const void *)pair_moments<real, PS_KERNEL_HYPS, wave>;
+    case PS_KERNEL_SLP:
+        return (const void *)pair_moments<real, PS_KERNEL_SLP, wave>;
+    case PS_KERNEL_DLP:
+        return (const void *)pair_moments<real, PS_KERNEL_DLP, wave>;
+    case PS_KERNEL_ADLP:
+        return (const void *)pair_moments<real, PS_KERNEL_ADLP, wave>;
+    default:
+        return (const void *)pair_moments<real, PS_KERNEL_HYPS, wave>;
     }
 }
 
 } // namespace
 
-extern "C" ps_status ps_hbem_pair_moments_cuda(const ps_hbem_pair_launch *launch,
-                                               ps_stream *stream)
+extern "C" ps_status ps_hbem_pair_moments_cuda(const ps_hbem_pair_launch *launch, ps_stream *stream)
 {
     const bool wave = launch->wavenumber != 0, single = launch->precision == PS_SINGLE;
     const void *function = single ? (wave ? function_of<float, 1>(launch->kernel)

@@ -137,7 +137,9 @@ static ps_status run_gnuplot(canvas *c)
                                   "(Debian: apt-get install gnuplot-nox) and run this again");
     lseek(fileno(c->script), 0, SEEK_SET);
     ps_process_result result;
-    PS_TRY(ps_process_run((char *const[]){path, NULL}, fileno(c->script), true, &result));
+    /* by name: what gnuplot takes for typed it reads a character a system call */
+    char *const command[] = {path, (char[]){"/dev/stdin"}, NULL};
+    PS_TRY(ps_process_run(command, fileno(c->script), true, &result));
     ps_status status = PS_OK;
     struct stat info;
     if (result.code != 0)

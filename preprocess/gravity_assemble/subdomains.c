@@ -1,5 +1,6 @@
 #include "preprocess/gravity_assemble/subdomains.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +44,8 @@ static int64_t elements_of(const ps_q1_grid *grid)
 
 int64_t subdomains_memory(const ps_q1_grid *grid)
 {
-    /* parts, order and Scotch's graph of 6 neighbours; places of nodes */
-    return elements_of(grid) * (4 + 4 + 4 * 8) + ps_q1_grid_size(grid) * 4;
+    /* parts, order and Scotch's graph of 6 neighbours with costs; places of nodes */
+    return elements_of(grid) * (4 + 4 + 4 * 14) + ps_q1_grid_size(grid) * 4;
 }
 
 /* ---- the partition ---- */
@@ -60,18 +61,30 @@ static void cut_slabs(cut *c)
     }
 }
 
-/* Neighbours of elements across their faces. */
-static void fill_graph(const cut *c, int32_t *start, int32_t *neighbours)
+/* What it costs to cut a face: how strongly it couples, 1 / h^2, so that flat elements stay in
+ * columns. */
+static void face_costs(const cut *c, int32_t out[3])
 {
+    const double *h = c->parts.grid.spacing;
+    double widest = fmax(h[0], fmax(h[1], h[2]));
+    for (int a = 0; a < 3; ++a) out[a] = (int32_t)fmin(round(widest * widest / (h[a] * h[a])), 100);
+}
+
+/* Neighbours of elements across their faces. */
+static void fill_graph(const cut *c, int32_t *start, int32_t *neighbours, int32_t *edges)
+{
+    int32_t costs[3];
     const int64_t *n = c->parts.grid.nodes;
     int64_t step[3] = {(n[1] - 1) * (n[2] - 1), n[2] - 1, 1};
     int32_t count = 0;
+    face_costs(c, costs);
     for (int64_t e = 0; e < c->elements; ++e) {
         start[e] = count;
         for (int a = 0; a < 3; ++a) {
             int64_t at = e / step[a] % (n[a] - 1);
-            if (at > 0) neighbours[count++] = (int32_t)(e - step[a]);
-            if (at < n[a] - 2) neighbours[count++] = (int32_t)(e + step[a]);
+            if (at > 0) edges[count] = costs[a], neighbours[count++] = (int32_t)(e - step[a]);
+            if (at < n[a] - 2)
+                edges[count] = costs[a], neighbours[count++] = (int32_t)(e + step[a]);
         }
     }
     start[c->elements] = count;
@@ -79,7 +92,7 @@ static void fill_graph(const cut *c, int32_t *start, int32_t *neighbours)
 
 static ps_status cut_scotch(cut *c)
 {
-    int32_t *start = NULL, *neighbours = NULL;
+    int32_t *start = NULL, *neighbours = NULL, *edges = NULL;
     if (c->elements > INT32_MAX / 6)
         return ps_fail(PS_USAGE,
                        "%lld elements are too many for Scotch; --partition slabs does "
@@ -87,13 +100,15 @@ static ps_status cut_scotch(cut *c)
                        (long long)c->elements);
     ps_status status = PS_ALLOC(&start, c->elements + 1, "a graph");
     if (status == PS_OK) status = PS_ALLOC(&neighbours, 6 * c->elements, "a graph");
+    if (status == PS_OK) status = PS_ALLOC(&edges, 6 * c->elements, "a graph");
     if (status == PS_OK) {
-        fill_graph(c, start, neighbours);
-        ps_graph graph = {c->elements, start, neighbours, NULL};
+        fill_graph(c, start, neighbours, edges);
+        ps_graph graph = {c->elements, start, neighbours, NULL, edges};
         status = ps_partition_graph(&graph, c->count, .02, c->part);
     }
     free(start);
     free(neighbours);
+    free(edges);
     return status;
 }
 

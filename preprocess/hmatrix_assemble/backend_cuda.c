@@ -250,9 +250,9 @@ ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_d
 int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes)
 {
     /* Of leaves in two waves: places, blocks, lists, ranges; of one: close pairs. */
-    enum { BYTES_A_LEAF = 2 * (16 + 16 + 3 * 4 + 24) + 12 };
+    enum { BYTES_A_LEAF = 2 * (16 + 16 + 3 * 4 + 24) + 12, DRIVER_BYTES = 256 << 20 };
     int64_t leaves = assembly->leaf_count;
-    return BYTES_A_LEAF * leaves + (LEAF_CHUNKS_KEPT + 1) * chunk_bytes;
+    return DRIVER_BYTES + BYTES_A_LEAF * leaves + (LEAF_CHUNKS_KEPT + 1) * chunk_bytes;
 }
 
 ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,

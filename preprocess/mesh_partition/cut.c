@@ -65,7 +65,7 @@ static ps_status cut_by_scotch(job *j)
         if (p->links[f] >= 0) neighbours[at++] = p->links[f] / 4;
     }
     start[p->elements] = at;
-    ps_graph graph = {p->elements, start, neighbours, j->weights};
+    ps_graph graph = {p->elements, start, neighbours, j->weights, NULL};
     status = ps_partition_graph(&graph, j->parts, j->imbalance, j->part);
 done:
     free(start);

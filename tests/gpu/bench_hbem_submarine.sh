@@ -28,7 +28,7 @@ record() {
     awk -v of="$1" -v quantity="$2" -v value="$3" -v unit="$4" -v floor="$5" -v size="$6" -v device="$device" \
         -v revision="$revision" 'BEGIN {
         printf "{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", ", of, quantity, value, unit
-        printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, value > 0 ? floor / value : 1
+        printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, (value > 0 ? floor / value : 1)
         printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", size, device, revision }'
 }
 [ -e hull.hdf ] || penstock-mesh-surface -q hull.hdf --shape suboff --scale 14.2 --edge 0.11 $wave > /dev/null
@@ -61,4 +61,4 @@ timed field-cpu penstock-hbem-field -q phi-cpu.hdf u-cpu.h5 $points --device "$k
 penstock-compare u.h5 u-cpu.h5 --norm space-time --measure deviation --tolerance 1e-4 --json > compare.json
 cat compare.json >&2
 record submarine-deviation "mean of ||u| - |u of cores|| / |u of cores| at 3600 points (13)" \
-    "$(figure deviation compare)" "" 1e-4 "$n; floor: what is asked"
+    "$(figure deviation compare)" "" 0 "$n; 1e-4 is asked"

@@ -25,7 +25,7 @@ static void grid_init(grid *g)
         g->weights[v] = 1;
     }
     g->start[NODES] = at;
-    g->graph = (ps_graph){NODES, g->start, g->neighbours, g->weights};
+    g->graph = (ps_graph){NODES, g->start, g->neighbours, g->weights, NULL};
 }
 
 static int cut_of(const grid *g)
@@ -67,6 +67,21 @@ static void cuts_a_grid(void **state)
     }
 }
 
+/* Edges along y cost 50: parts are columns, whole from end to end. */
+static void costs_of_edges_count(void **state)
+{
+    static grid g;
+    static int32_t costs[4 * NODES];
+    skip_without_scotch();
+    grid_init(&g);
+    for (int v = 0; v < NODES; ++v)
+        for (int32_t i = g.start[v]; i < g.start[v + 1]; ++i)
+            costs[i] = abs(g.neighbours[i] - v) == SIDE ? 50 : 1;
+    g.graph.edges = costs;
+    check_ok(ps_partition_graph(&g.graph, 5, .02, g.part));
+    for (int v = 0; v < NODES; ++v) assert_int_equal(g.part[v], g.part[v % SIDE]);
+}
+
 static void weights_count(void **state)
 {
     static grid g;
@@ -101,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_a_grid),
+        cmocka_unit_test(costs_of_edges_count),
         cmocka_unit_test(weights_count),
         cmocka_unit_test(says_the_same_again),
         cmocka_unit_test(without_scotch),

@@ -13,7 +13,7 @@ expect 0 "" $solve narrow.hdf --device cpu --method cg --tolerance 1e-10 --preci
 within "$(figure iterations)" $((wide - 2)) $((wide + wide / 20 + 2)) "iterations with vectors in fp32"
 within "$(figure residual)" 0 1.5e-10 "residual"
 expect 0 "" penstock-compare narrow.hdf wide.hdf --tolerance 1e-8 --dataset '*potential' --no-attributes
-expect 1 "The last iterate" $solve short.hdf --device cpu --method cg --precision mixed --limit 20
+expect 1 "iterate, of residual" $solve short.hdf --device cpu --method cg --precision mixed --limit 20
 [ -e short.unconverged.hdf ] || [ -e short.hdf.unconverged.hdf ] || fail "no last iterate"
 expect 2 "--method cg" $solve x.hdf --method bicgstab --precision mixed
 expect 2 "--method cg" $solve x.hdf --slabs 4 --precision mixed

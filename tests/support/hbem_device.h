@@ -25,6 +25,7 @@ typedef struct hbem_device {
     ps_hbem_device_far far;
     ps_hbem_device_far_report report;
     int64_t *close_first; /* [near_count + 1] on the host                              */
+    bool one_size;        /* all far leaves as large ones: by clusters of blocks                 */
     double seconds[4];    /* upload; near regular; near close; far                     */
     double of_size[PS_HBEM_FAR_SIZES]; /* far leaves one size after the other, where asked for */
 } hbem_device;
@@ -103,6 +104,17 @@ static inline void hbem_device_close(hbem_device *d)
     free(d->close_first);
 }
 
+/* All far leaves as those of size 0. */
+static inline void hbem_device_one_size(ps_hbem_device_far *far)
+{
+    for (int size = 1; size < PS_HBEM_FAR_SIZES; ++size) {
+        far->list_count[0] += far->list_count[size];
+        far->list_count[size] = 0;
+        if (far->most[size] > far->most[0]) far->most[0] = far->most[size];
+        if (far->most_slots[size] > far->most_slots[0]) far->most_slots[0] = far->most_slots[size];
+    }
+}
+
 /* Splits the leaves and sends them; arena_numbers 0: as many as may be needed. */
 static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *leaves, int64_t count,
                                       int max_rank, int64_t arena_numbers)
@@ -134,6 +146,7 @@ static inline void hbem_device_leaves(hbem_device *d, const ps_hmatrix_leaf *lea
     memcpy(d->far.list_count, b->list_count, sizeof b->list_count);
     memcpy(d->far.most, b->most, sizeof b->most);
     memcpy(d->far.most_slots, b->most_slots, sizeof b->most_slots);
+    if (d->one_size) hbem_device_one_size(&d->far);
     hbem_case_ok(ps_stream_wait(d->stream));
 }
 
