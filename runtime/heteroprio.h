@@ -33,11 +33,11 @@ typedef enum ps_termination {
     PS_TERMINATION_TIME,    /* unless the GPUs would finish what waits of its kind before it    */
     PS_TERMINATION_BACKLOG, /* likewise, with all that GPUs poll no later than this bucket, and
                                twice the time of the task, for what waits for it               */
-    PS_TERMINATION_BALANCE  /* likewise, with all that GPUs poll, and if all that only CPU workers can
-                               do, and what they took beside it, takes each of them no longer than
-                               the rest takes a GPU. GPU workers in turn leave a task to them if by
-                               the same measure they have time for all that is left of its kind,
-                               and take what waits of a kind with a larger speedup */
+    PS_TERMINATION_BALANCE  /* likewise, with all that GPUs poll, and if all that only CPU workers
+                               can do, and what they took beside it, takes each of them no longer
+                               than the rest takes a GPU. GPU workers in turn leave a task to them
+                               if by the same measure they have time for all that is left of its
+                               kind, and take what waits of a kind with a larger speedup */
 } ps_termination;
 
 enum { PS_BUCKETS_MAX = 256 };

@@ -12,7 +12,8 @@
 
 #include "runtime/task_queue.h"
 
-enum { PS_HOST_BIT = 1, PS_GPUS_MAX = 31, PS_TASK_BLOCK = 1024, PS_LOOKAHEAD_MAX = 16, PS_HOMING_MAX = 64 };
+enum { PS_HOST_BIT = 1, PS_GPUS_MAX = 31, PS_TASK_BLOCK = 1024 };
+enum { PS_LOOKAHEAD_MAX = 16, PS_HOMING_MAX = 64 };
 
 typedef enum task_state { TASK_WAITS, TASK_READY, TASK_RUNS, TASK_DONE } task_state;
 
@@ -105,9 +106,9 @@ struct ps_task_queue {
     /* workers */
     pthread_t *threads;
     int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
-    int looking[PS_WORKER_KINDS];  /* those that look for a token before they wait for a signal     */
-    int tokens[PS_WORKER_KINDS];   /* atomic: for one of these each; at most as many                */
-    double patience;               /* s for which they look; 0: not at all                          */
+    int looking[PS_WORKER_KINDS]; /* those that look for a token before they wait for a signal */
+    int tokens[PS_WORKER_KINDS];  /* atomic: for one of these each; at most as many           */
+    double patience;              /* s for which they look; 0: not at all                     */
     device_worker *devices; /* [gpus] */
     ps_status failure;
     char message[1024];
@@ -161,7 +162,7 @@ typedef struct worker_start {
     int worker;
 } worker_start;
 
-/* ---- devices (task_device.c) ---- */
+/* ---- devices (task_device.c, task_device_open.c) ---- */
 
 typedef struct task_flight {
     task *t;
@@ -195,6 +196,8 @@ struct device_worker {
 
 ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, int64_t bytes);
 void task_device_close(device_worker *device);
+/* Where a copy that has a block is. */
+void *task_copy_address(const device_worker *device, const device_copy *copy);
 /* Device memory -> host memory, at once. Not locked. */
 ps_status task_device_fetch(device_worker *device, ps_task_data *data);
 

@@ -288,8 +288,8 @@ int fmm_owner(const fmm_problem *p, const ps_octree *tree, int level, int64_t gr
 ps_status fmm_share_groups(fmm_problem *p);
 
 enum { FMM_PARTS = 4 /* of the targets of a group, for sums and reductions */ };
-/* Sums over part of the targets of a group, by right-hand side (targets are the sources): q phi, q g
- * and |q g|. Added up in the order of groups and parts. */
+/* Sums over part of the targets of a group, by right-hand side (targets are the sources): q phi,
+ * q g and |q g|. Added up in the order of groups and parts. */
 typedef struct fmm_sums {
     double energy, force[3], magnitude;
 } fmm_sums;
@@ -318,8 +318,8 @@ typedef struct fmm_arguments {
 
 extern const ps_codelet fmm_codelets[FMM_KINDS];
 int64_t fmm_scratch_bytes(const fmm_problem *p); /* of a worker */
-/* Takes results values[4 S][targets] and sums[FMM_PARTS][S] of a group: into the sink, the check, the
- * sums. */
+/* Takes results values[4 S][targets] and sums[FMM_PARTS][S] of a group: into the sink, the check,
+ * the sums. */
 ps_status fmm_take_results(fmm_work *work, int64_t group, const int64_t *places,
                            const double *values, const fmm_sums *sums);
 /* The same without the sums: of sorted targets from `first` on, into the sink and the check. */
@@ -367,8 +367,8 @@ void fmm_check_errors(const fmm_check *check, double *potential, double *gradien
 
 /* ---- journal: journal.c ---- */
 
-/* Results of finished groups of this rank: OUTPUT.groups of rank 0, OUTPUT.groups.part0001 ... of the
- * others. With `restart` rank 0 needs one, others begin one if they have none. */
+/* Results of finished groups of this rank: OUTPUT.groups of rank 0, OUTPUT.groups.part0001 ... of
+ * the others. With `restart` rank 0 needs one, others begin one if they have none. */
 ps_status fmm_journal_open(const char *output, const char *identity, bool restart, bool force,
                            fmm_journal **out);
 /* Closes; removes the files if `done`. NULL is fine. */
@@ -396,6 +396,7 @@ typedef struct fmm_run {
     ps_task_queue *queue;
     ps_task_trace trace, mapping; /* of this run; the one that is replayed */
     uint8_t *done;                /* [groups of leaves], with a journal                       */
+    int gpu_kinds; /* that of the options, or what it is chosen to be */
     int64_t tasks, groups, restored;
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
     double flop[FMM_KINDS];
@@ -431,9 +432,9 @@ ps_status fmm_run_tasks(fmm_run *r);
 /* Energy and momentum by side: the attributes of specs/fmm_result.md. */
 void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
 /* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take P2P, M2L and all of L2L and
- * L2P; P2P and M2L, M2L first; tasks of all kinds but the reduction; or P2P and M2L as in Table 3 of
- * RR-8513. */
-enum { FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* fmm_options.gpu_kinds */
+ * L2P; P2P and M2L, M2L first; tasks of all kinds but the reduction; or P2P and M2L as in Table 3
+ * of RR-8513. */
+enum { FMM_GPU_AUTO, FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* gpu_kinds */
 int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */

@@ -38,9 +38,10 @@ static const ps_option options[] = {
     {"workers", PS_OPTION_INT, &chosen.workers, "N", "CPU workers; default --threads", 1, 4096, 0},
     {"scheduler", PS_OPTION_CHOICE, &chosen.scheduler, "heteroprio|eager",
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
-    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "down|two|all|table",
-     "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; or "
-     "of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3",
+    {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "auto|down|two|all|table",
+     "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; "
+     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down where "
+     "two would leave the cores more to do than the GPUs",
      0, 0, 0},
     {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
      "pairs of particles of two groups: from both sides at once, with copies that are added later, "

@@ -84,6 +84,21 @@ static ps_status open_gpus(fmm_run *r)
     return PS_OK;
 }
 
+/* By the forecasts, with P2P and M2L on GPUs: are the cores done first with all else? */
+static int choose_kinds(const fmm_run *r)
+{
+    double cpu = 0, gpu = 0;
+    if (r->options->gpu_kinds != FMM_GPU_AUTO) return r->options->gpu_kinds;
+    for (int k = 0; k < FMM_KINDS; ++k) {
+        fmm_task task = {.kind = (fmm_kind)k, .flop = r->flop[k]};
+        if (k == FMM_P2P || k == FMM_M2L)
+            gpu += fmm_gpu_forecast(&r->problem, &task);
+        else
+            cpu += fmm_forecast(&r->problem, &task);
+    }
+    return cpu * r->problem.gpus > gpu * r->work.workers ? FMM_GPU_DOWN : FMM_GPU_TWO;
+}
+
 ps_status fmm_run_prepare(fmm_run *r)
 {
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
@@ -96,6 +111,7 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->problem.by_groups = r->options->journal || r->options->restart;
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
+    r->gpu_kinds = choose_kinds(r);
     r->whole_bytes = fmm_pool_whole(r->pool);
     PS_TRY(share_memory(r));
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
@@ -217,10 +233,10 @@ static ps_status wait_for_all(inserter *in)
     return PS_OK;
 }
 
-static ps_termination termination_of(const fmm_options *options)
+static ps_termination termination_of(const fmm_run *r)
 {
-    if (options->termination) return (ps_termination)(options->termination - 1);
-    return options->gpu_kinds <= FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
+    if (r->options->termination) return (ps_termination)(r->options->termination - 1);
+    return r->gpu_kinds <= FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
 }
 
 static ps_status open_queue(fmm_run *r)
@@ -230,12 +246,12 @@ static ps_status open_queue(fmm_run *r)
     ps_task_mapping mapping = {r->mapping.count, r->mapping.records};
     ps_task_queue_config config = {
         .scheduling = {.buckets = buckets,
-                       .bucket_count = fmm_buckets(r->problem.gpus, r->options->gpu_kinds, buckets),
+                       .bucket_count = fmm_buckets(r->problem.gpus, r->gpu_kinds, buckets),
                        .cpus = r->work.workers,
                        .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
-                       .termination = termination_of(r->options),
-                       .keep_order = r->options->gpu_kinds != FMM_GPU_TABLE},
+                       .termination = termination_of(r),
+                       .keep_order = r->gpu_kinds != FMM_GPU_TABLE},
         .calibrate = true,
         .keep_edges = r->options->trace != NULL,
         .mapping = r->mapping.count ? &mapping : NULL};

@@ -12,7 +12,7 @@ enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ }
  * as measured (specs/fmm_run.md). The upper levels first, where there is a bucket for each. */
 enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
-    int alone, cpu[4], gpu[4]; /* by fmm_options.gpu_kinds */
+    int alone, cpu[4], gpu[4]; /* from FMM_GPU_DOWN on */
 } priorities[FMM_KINDS + 1] = {[FMM_P2M] = {0, {1, 2, 1, 0}, {-1, -1, 4, -1}},
                                [FMM_M2M] = {1, {0, 1, 0, 1}, {-1, -1, 1, -1}},
                                [FMM_ENCODE] = {2, {2, 3, 2, 2}, {-1, -1, 6, -1}},
@@ -25,8 +25,8 @@ static const struct {
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
-    int cpu = gpus ? priorities[entry].cpu[gpu_kinds] : priorities[entry].alone;
-    int gpu = gpus ? priorities[entry].gpu[gpu_kinds] : -1;
+    int cpu = gpus ? priorities[entry].cpu[gpu_kinds - FMM_GPU_DOWN] : priorities[entry].alone;
+    int gpu = gpus ? priorities[entry].gpu[gpu_kinds - FMM_GPU_DOWN] : -1;
     return (ps_bucket){.kind = kind,
                        .cpu = cpu < 0 ? -1 : STEP * cpu + level,
                        .gpu = gpu < 0 ? -1 : STEP * gpu + level};

@@ -1,7 +1,7 @@
 #!/bin/bash
 # penstock-fmm by tasks on cores and GPUs: makespan against LP, JSON records; what each run said, and its trace,
 # stay in KEEP. COUNT particles (30000000), cube of height 7 and ellipsoid of height 10 (CUBE=1: without it); CPU
-# workers: all cores less one a GPU. KINDS: of tasks on GPUs ("down").
+# workers: all cores less one a GPU. KINDS: of tasks on GPUs ("two down").
 set -eu
 export PATH=${BUILD:-build/current}/bin:$PATH HDF5_PLUGIN_PATH=${BUILD:-build/current}/plugin
 work=$(mktemp -d)
@@ -35,7 +35,7 @@ run() { # distribution accuracy GPUs kinds
 tree cube 7
 [ -n "${CUBE:-}" ] || tree ellipsoid 10
 for n in $(seq "$gpus"); do
-    for kinds in ${KINDS:-down}; do
+    for kinds in ${KINDS:-two down}; do
         for accuracy in 3 5 7; do run cube $accuracy "$n" $kinds; done
         [ -n "${CUBE:-}" ] || run ellipsoid 5 "$n" $kinds
     done

@@ -235,8 +235,9 @@ static void balance_at_the_end(void **state)
     ps_heteroprio_close(&h);
 }
 
-/* Far tasks (s = 2) are polled first, near ones (s = 10) wait. Once two CPU workers have time for all
- * far ones that are left, the GPU leaves them: 1 s each, 0.5 s on the GPU, whose near ones take 6.4 s. */
+/* Far tasks (s = 2) are polled first, near ones (s = 10) wait. Once two CPU workers have time for
+ * all far ones that are left, the GPU leaves them: 1 s each, 0.5 s on the GPU, whose near ones take
+ * 6.4 s. */
 static void balance_leaves_to_cpus(void **state)
 {
     static const ps_bucket far_first[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}};
