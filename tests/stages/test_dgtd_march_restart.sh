@@ -72,7 +72,7 @@ done
 mpirun --oversubscribe -np 2 penstock-dgtd-march m.h5 both.h5 $run --restart > /dev/null 2>&1 &
 job=$!
 sleep 0.4
-rank=$(pgrep -P $job | tail -n 1)
+rank=$("$ROOT/tests/support/rank-of" $job)
 [ -z "$rank" ] || kill -9 $rank 2> /dev/null || true
 wait $job 2> /dev/null || true
 if [ -e both.log ]; then

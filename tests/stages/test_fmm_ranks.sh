@@ -48,7 +48,8 @@ ranks="mpirun -n 3 $fmm tree.h5 cut.h5 --accuracy 9 --basis plain --threads 1"
 expect 0 "" $fmm tree.h5 long.h5 --accuracy 9 --basis plain
 $ranks --journal > /dev/null 2>&1 &
 while kill -0 $! 2> /dev/null && [ "$(stat -c %s cut.h5.groups 2> /dev/null || echo 0)" -lt 300000 ]; do sleep 0.01; done
-kill -KILL "$(pgrep -P $! -f penstock-fmm | head -n 1)"
+victim=$("$ROOT/tests/support/rank-of" $!)
+[ -n "$victim" ] && kill -KILL "$victim"
 wait $! && fail "the run was over before it was killed"
 [ -e cut.h5.groups.part0002 ] && [ ! -e cut.h5 ] || fail "the journals of a run that was killed"
 expect 2 "--restart" $ranks --journal
