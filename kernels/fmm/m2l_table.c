@@ -2,10 +2,7 @@
 
 #include <string.h>
 
-/* The bits of LAPACK's results depend on the number of threads that it takes: one, then. Weak, as
- * only OpenBLAS has them. */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
-extern int openblas_get_num_threads(void) __attribute__((weak));
+#include "runtime/blas_threads.h"
 
 double ps_fmm_basis_epsilon(ps_fmm_kernel kernel, double epsilon)
 {
@@ -74,11 +71,9 @@ ps_status ps_fmm_table_make(const ps_fmm_table_spec *s, void *workspace, ps_fmm_
 {
     if (s->order < 1 || s->order > PS_FMM_ORDER_MAX)
         return ps_fail(PS_USAGE, "order %d; orders are 1 to %d", s->order, PS_FMM_ORDER_MAX);
-    bool known = openblas_set_num_threads && openblas_get_num_threads;
-    int threads = known ? openblas_get_num_threads() : 1;
-    if (known) openblas_set_num_threads(1);
+    int threads = ps_blas_threads_single();
     ps_status status = (s->basis_epsilon > 0 ? make_basis : make_plain)(s, workspace, table);
-    if (known) openblas_set_num_threads(threads);
+    ps_blas_threads_restore(threads);
     return status;
 }
 
