@@ -3,19 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/space_curve.h"
-
-int64_t ps_tree_find(const uint64_t *keys, int64_t cells, uint64_t key)
-{
-    int64_t low = 0, count = cells;
-    while (count > 0) {
-        int64_t half = count / 2;
-        bool below = keys[low + half] < key;
-        low = below ? low + half + 1 : low;
-        count = below ? count - half - 1 : half;
-    }
-    return low < cells && keys[low] == key ? low : -1;
-}
 
 /* Gathers every third bit. */
 static int64_t gather_bits(uint64_t v)
@@ -31,11 +18,6 @@ static int64_t gather_bits(uint64_t v)
 void ps_tree_cell(uint64_t key, int64_t cell[3])
 {
     for (int d = 0; d < 3; ++d) cell[d] = gather_bits(key >> (2 - d));
-}
-
-uint64_t ps_tree_key(const int64_t cell[3])
-{
-    return ps_morton_key((uint32_t)cell[0], (uint32_t)cell[1], (uint32_t)cell[2]);
 }
 
 int ps_tree_code(int tx, int ty, int tz) { return ((tx + 3) * 7 + ty + 3) * 7 + tz + 3; }

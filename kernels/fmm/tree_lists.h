@@ -17,12 +17,8 @@
 
 enum { PS_TREE_NEAR_MAX = 27, PS_TREE_FAR_MAX = 189, PS_TREE_CODES = 343 };
 
-/* Number of the cell with this key among keys[cells], ascending; -1 if it is not there. */
-int64_t ps_tree_find(const uint64_t *keys, int64_t cells, uint64_t key);
-
-/* The cell of a key on a level as three numbers, and back. */
+/* The cell of a key on a level as three numbers. */
 void ps_tree_cell(uint64_t key, int64_t cell[3]);
-uint64_t ps_tree_key(const int64_t cell[3]);
 
 /* Offsets as one number: ((t_x + 3) 7 + t_y + 3) 7 + t_z + 3, 0 .. 342; 171 is t = 0. */
 int ps_tree_code(int tx, int ty, int tz);

@@ -96,16 +96,6 @@ void ps_face_apply(const ps_q1_grid *grid, const double weights[2][2], const dou
         }
 }
 
-void ps_stencil_diagonal(const ps_slab_stencil *s, double *diagonal)
-{
-    int64_t ny = s->nodes[1], nz = s->nodes[2];
-    for (int64_t i = 0; i < s->nodes[0]; ++i)
-        for (int64_t j = 0; j < ny; ++j)
-            for (int64_t k = 0; k < nz; ++k)
-                diagonal[(i * ny + j) * nz + k] =
-                    ps_stencil_fixed(s, i, j, k) ? 1 : s->plane[plane_kind(s, i)][0][0];
-}
-
 /* Pairs of neighbours, oneself among them, in a line of n. */
 static int64_t pairs(int64_t n) { return n > 0 ? 3 * n - 2 : 0; }
 

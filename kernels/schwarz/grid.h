@@ -73,9 +73,6 @@ void ps_face_apply(const ps_q1_grid *grid, const double weights[2][2], const dou
 /* True where the row of the node is that of the identity. */
 bool ps_stencil_fixed(const ps_slab_stencil *stencil, int64_t i, int64_t j, int64_t k);
 
-/* diagonal[nodes] of the operator. */
-void ps_stencil_diagonal(const ps_slab_stencil *stencil, double *diagonal);
-
 /* Entries of the operator as a matrix: a row has those of its unfixed neighbours, a fixed row 1. */
 int64_t ps_stencil_entries(const ps_slab_stencil *stencil);
 /* Fills a matrix made by ps_csr_init(matrix, nodes, ps_stencil_entries). PS_USAGE if its sizes
