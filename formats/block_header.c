@@ -49,10 +49,12 @@ ps_status ps_block_header_check(const ps_block_header *h)
 
 ps_status ps_block_header_put(ps_store *store, const ps_block_header *h)
 {
-    const struct { const char *name; int64_t value; } ints[] = {
-        {"block_rows", h->block_rows}, {"block_columns", h->block_columns},
-        {"block_count", h->block_count}, {"k_from", h->k_from}, {"k_below", h->k_below},
-        {"k_end", h->k_end}};
+    const struct {
+        const char *name;
+        int64_t value;
+    } ints[] = {{"block_rows", h->block_rows},   {"block_columns", h->block_columns},
+                {"block_count", h->block_count}, {"k_from", h->k_from},
+                {"k_below", h->k_below},         {"k_end", h->k_end}};
     PS_TRY(ps_slice_header_put(store, &h->slices));
     PS_TRY(ps_store_put_text(store, "/", "layout", ps_block_layout_name(h->layout)));
     PS_TRY(ps_store_put_text(store, "/", "values", values_name(h)));
@@ -86,8 +88,7 @@ static ps_status get_lags_and_values(const ps_store *store, ps_block_header *h)
     h->half = strcmp(values, "f16") == 0;
     if (strcmp(values, values_name(h)) == 0 && h->k_end > 0) return PS_OK;
     return ps_fail(PS_INVALID, "values \"%s\" of lags below %lld do not go with precision %s",
-                   values, (long long)h->k_end,
-                   h->slices.precision == PS_SINGLE ? "f32" : "f64");
+                   values, (long long)h->k_end, h->slices.precision == PS_SINGLE ? "f32" : "f64");
 }
 
 static ps_status get_header(const ps_store *store, ps_block_header *h)

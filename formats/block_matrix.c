@@ -12,8 +12,7 @@ enum { EXTRAS = 12, ROUNDING_EXTRAS = 3 };
 static const char *const extra_names[EXTRAS] = {"first_row", "rows",  "first_slice", "slices",
                                                 "blocks",    "nnz",   "fill",        "d_max",
                                                 "k_min",     "k_max", "score",       "filled"};
-static const char *const rounding_names[ROUNDING_EXTRAS] = {"error_max", "error_rms",
-                                                            "square_sum"};
+static const char *const rounding_names[ROUNDING_EXTRAS] = {"error_max", "error_rms", "square_sum"};
 
 struct ps_block_matrix {
     ps_store *store;
@@ -103,8 +102,8 @@ static ps_status define_arrays(ps_block_matrix *m, const ps_block_tiling *tiling
                                    .value_count = tiling->value_capacity};
     for (int d = 0; has_array(m, d); ++d) {
         const array *a = array_of(m, d);
-        ps_dataset_spec spec = {.name = a->name, .type = type_of(m, a), .units = "1",
-                                .description = a->description};
+        ps_dataset_spec spec = {
+            .name = a->name, .type = type_of(m, a), .units = "1", .description = a->description};
         if (is_values(a)) {
             spec.units = m->header.half ? "1" : "m^3 or m s";
             spec.plain = tiling->plain;
@@ -168,12 +167,17 @@ static ps_status write_tile(ps_block_matrix *m, int64_t index, const ps_block_ti
         return ps_fail(PS_USAGE, "there are only %lld tiles", (long long)m->set.tiles);
     PS_TRY(ps_block_tile_check(&m->header, tile));
     PS_TRY(record_tile(m, index, tile));
-    double extras[EXTRAS] = {(double)tile->first_row,   (double)tile->rows,
-                             (double)tile->first_slice, (double)tile->slices,
-                             (double)tile->block_count, (double)tile->nnz,
+    double extras[EXTRAS] = {(double)tile->first_row,
+                             (double)tile->rows,
+                             (double)tile->first_slice,
+                             (double)tile->slices,
+                             (double)tile->block_count,
+                             (double)tile->nnz,
                              fill_of((double)tile->nnz, (double)tile->value_count),
-                             tile->d_max,               tile->k_min,
-                             tile->k_max,               tile->score,
+                             tile->d_max,
+                             tile->k_min,
+                             tile->k_max,
+                             tile->score,
                              tile->filled};
     const double rounding[ROUNDING_EXTRAS] = {tile->error_max, tile->error_rms, tile->square_sum};
     for (int d = 0; has_array(m, d); ++d) {
@@ -202,10 +206,16 @@ static ps_status as_slice_tiles(const ps_block_matrix *m, ps_slice_tile **out)
     PS_TRY(PS_ALLOC(out, m->set.tiles, "table of tiles"));
     for (int64_t t = 0; t < m->set.tiles; ++t) {
         const ps_block_tile *b = &m->tiles[t];
-        (*out)[t] = (ps_slice_tile){.first_row = b->first_row, .rows = b->rows,
-                                    .first_slice = b->first_slice, .slices = b->slices,
-                                    .value_count = b->nnz, .d_max = b->d_max, .k_min = b->k_min,
-                                    .k_max = b->k_max, .score = b->score, .filled = b->filled};
+        (*out)[t] = (ps_slice_tile){.first_row = b->first_row,
+                                    .rows = b->rows,
+                                    .first_slice = b->first_slice,
+                                    .slices = b->slices,
+                                    .value_count = b->nnz,
+                                    .d_max = b->d_max,
+                                    .k_min = b->k_min,
+                                    .k_max = b->k_max,
+                                    .score = b->score,
+                                    .filled = b->filled};
     }
     return PS_OK;
 }
@@ -215,11 +225,11 @@ static ps_status check_lags(const ps_block_matrix *m)
 {
     const ps_block_header *h = &m->header;
     for (int64_t t = 0; t < m->set.tiles; ++t)
-        if (m->tiles[t].nnz > 0 && (m->tiles[t].k_min < (double)h->k_from ||
-                                    m->tiles[t].k_max >= (double)h->k_below))
+        if (m->tiles[t].nnz > 0 &&
+            (m->tiles[t].k_min < (double)h->k_from || m->tiles[t].k_max >= (double)h->k_below))
             return ps_fail(PS_INVALID, "tile %lld holds lags %g..%g, where the file has %lld..%lld",
-                           (long long)t, m->tiles[t].k_min, m->tiles[t].k_max,
-                           (long long)h->k_from, (long long)h->k_below - 1);
+                           (long long)t, m->tiles[t].k_min, m->tiles[t].k_max, (long long)h->k_from,
+                           (long long)h->k_below - 1);
     return PS_OK;
 }
 
@@ -263,8 +273,8 @@ static ps_status put_m0(ps_block_matrix *m, const ps_csr *m0)
         return ps_fail(PS_USAGE, "%s: M^0 belongs to lags from 0 on, and only there", path);
     if (!m0) return PS_OK;
     if (m0->rows != m->header.slices.unknowns)
-        return ps_fail(PS_USAGE, "%s: M^0 has %lld rows, %lld expected", path,
-                       (long long)m0->rows, (long long)m->header.slices.unknowns);
+        return ps_fail(PS_USAGE, "%s: M^0 has %lld rows, %lld expected", path, (long long)m0->rows,
+                       (long long)m->header.slices.unknowns);
     return ps_csr_write(m->store, "/m0", "m^3 or m s", m0);
 }
 
@@ -329,11 +339,18 @@ static ps_status tile_from_table(const ps_block_matrix *m, int64_t index, ps_blo
            ps_whole_number(x[5], 0, (double)info.count) && ps_whole_number(x[11], 0, x[1] * x[3]);
     for (int i = 7; i < 10; ++i) good = good && ps_whole_number(x[i], 0, PS_K_LIMIT);
     if (!good) return ps_fail(PS_INVALID, "the chunk table of /values holds impossible figures");
-    *tile = (ps_block_tile){.first_row = (int64_t)x[0], .rows = (int64_t)x[1],
-                            .first_slice = (int64_t)x[2], .slices = (int64_t)x[3],
-                            .block_count = (int64_t)x[4], .nnz = (int64_t)x[5],
-                            .value_count = info.count, .d_max = x[7], .k_min = x[8],
-                            .k_max = x[9], .score = x[10], .filled = x[11]};
+    *tile = (ps_block_tile){.first_row = (int64_t)x[0],
+                            .rows = (int64_t)x[1],
+                            .first_slice = (int64_t)x[2],
+                            .slices = (int64_t)x[3],
+                            .block_count = (int64_t)x[4],
+                            .nnz = (int64_t)x[5],
+                            .value_count = info.count,
+                            .d_max = x[7],
+                            .k_min = x[8],
+                            .k_max = x[9],
+                            .score = x[10],
+                            .filled = x[11]};
     if (m->header.layout != PS_BLOCK_WARP && tile->d_max > (double)m->header.block_columns)
         return ps_fail(PS_INVALID, "row-vectors of %g values in blocks of %lld columns",
                        tile->d_max, (long long)m->header.block_columns);
@@ -370,8 +387,8 @@ static ps_status open_tiles(ps_block_matrix *m)
         PS_TRY(ps_tile_set_find(&m->set, array_of(m, d)->name, type_of(m, array_of(m, d))));
     PS_TRY(ps_tile_set_check_extras(&m->set, m->set.count - 1, extra_names, EXTRAS));
     if (m->header.half)
-        PS_TRY(ps_tile_set_check_extras(&m->set, m->set.count - 2, rounding_names,
-                                        ROUNDING_EXTRAS));
+        PS_TRY(
+            ps_tile_set_check_extras(&m->set, m->set.count - 2, rounding_names, ROUNDING_EXTRAS));
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     for (int64_t t = 0; t < m->set.tiles; ++t)
         PS_TRY(ps_tile_set_fault(&m->set, t, get_tile(m, t)));
@@ -384,7 +401,8 @@ ps_status ps_block_matrix_open(const char *path, ps_block_matrix **out)
     ps_block_matrix *m;
     PS_TRY(PS_ALLOC(&m, 1, "block matrix"));
     pthread_mutex_init(&m->lock, NULL);
-    ps_status status = ps_store_open(path, PS_BLOCK_MATRIX_FORMAT, PS_BLOCK_MATRIX_VERSION, &m->store);
+    ps_status status =
+        ps_store_open(path, PS_BLOCK_MATRIX_FORMAT, PS_BLOCK_MATRIX_VERSION, &m->store);
     if (status == PS_OK) status = open_tiles(m);
     if (status != PS_OK) ps_block_matrix_close(&m);
     *out = m;

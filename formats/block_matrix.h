@@ -11,14 +11,13 @@
  *   [block_columns][block_rows]. Blocks of slice s are block_start[s] .. block_start[s+1]-1,
  *   rows ascending.
  * contiguous (4.2): block_rows consecutive rows, left-aligned and padded to block_columns =
- *   d_max, a start per row. Per slice s ceil(rows/block_rows) blocks, values [block_columns][block_rows].
- *   starts[s * rows + r].
- * warp: 32 consecutive rows (a warp), padded to their own longest row-vector. Stored warp by
- *   warp, slices inside a warp: for warp w and slice s, width = widths[w * slices + s], values
- *   [width][32]; starts[(w * slices + s) * 32 + lane]. Running sums give the offsets, so a
- *   thread that owns a row reads straight on through the tile.
- * Padding is zero; the start of an empty or padded row is that of the row before it (or 1), so
- * that every past value touched exists. A block may reach past column K.
+ *   d_max, a start per row. Per slice s ceil(rows/block_rows) blocks, values
+ * [block_columns][block_rows]. starts[s * rows + r]. warp: 32 consecutive rows (a warp), padded to
+ * their own longest row-vector. Stored warp by warp, slices inside a warp: for warp w and slice s,
+ * width = widths[w * slices + s], values [width][32]; starts[(w * slices + s) * 32 + lane]. Running
+ * sums give the offsets, so a thread that owns a row reads straight on through the tile. Padding is
+ * zero; the start of an empty or padded row is that of the row before it (or 1), so that every past
+ * value touched exists. A block may reach past column K.
  *
  * A file may hold a range of lags alone; and, in warps, values as IEEE halves (uint16_t) with a
  * scale a row-vector: value = half * 2^(scale - 127) (kernels/tdbem/half_values.h).

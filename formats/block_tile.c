@@ -30,10 +30,10 @@ static ps_status check_corners(const ps_block_tile *tile, int64_t slice)
     int64_t before = -1;
     for (int64_t b = tile->block_start[slice]; b < tile->block_start[slice + 1]; ++b) {
         if (tile->corner_rows[b] <= before || tile->corner_rows[b] >= tile->rows)
-            return ps_fail(PS_INVALID,
-                           "block %lld begins at row %u after %lld; rows must ascend within 0..%lld",
-                           (long long)b, tile->corner_rows[b], (long long)before,
-                           (long long)tile->rows - 1);
+            return ps_fail(
+                PS_INVALID,
+                "block %lld begins at row %u after %lld; rows must ascend within 0..%lld",
+                (long long)b, tile->corner_rows[b], (long long)before, (long long)tile->rows - 1);
         before = tile->corner_rows[b];
     }
     return PS_OK;
@@ -103,8 +103,11 @@ ps_status ps_block_tile_check(const ps_block_header *header, const ps_block_tile
 {
     unsigned k_limit = tile->k_max >= 1 ? (unsigned)tile->k_max : 1;
     switch (header->layout) {
-    case PS_BLOCK_FULL: return check_full(header, tile, k_limit);
-    case PS_BLOCK_CONTIGUOUS: return check_contiguous(header, tile, k_limit);
-    default: return check_warps(tile, k_limit);
+    case PS_BLOCK_FULL:
+        return check_full(header, tile, k_limit);
+    case PS_BLOCK_CONTIGUOUS:
+        return check_contiguous(header, tile, k_limit);
+    default:
+        return check_warps(tile, k_limit);
     }
 }

@@ -95,10 +95,7 @@ ps_status ps_hdf5_columns_open(const char *path, const char *const *names, int n
 
 int64_t ps_hdf5_columns_rows(const ps_hdf5_columns *columns) { return columns->rows; }
 
-int ps_hdf5_columns_width(const ps_hdf5_columns *columns, int name)
-{
-    return columns->width[name];
-}
+int ps_hdf5_columns_width(const ps_hdf5_columns *columns, int name) { return columns->width[name]; }
 
 /* Lock held. */
 static bool read_rows(hid_t handle, const hsize_t first[2], const hsize_t count[2], int rank,

@@ -36,10 +36,9 @@ static ps_status check_row(const ps_csr *matrix, int64_t row, int64_t column_cou
     int64_t last = -1;
     for (int64_t e = matrix->row_start[row]; e < matrix->row_start[row + 1]; ++e) {
         if (matrix->columns[e] <= last || matrix->columns[e] >= column_count)
-            return ps_fail(PS_INVALID,
-                           "row %lld has column %d after %lld; columns must ascend within 0..%lld",
-                           (long long)row, matrix->columns[e], (long long)last,
-                           (long long)column_count - 1);
+            return ps_fail(
+                PS_INVALID, "row %lld has column %d after %lld; columns must ascend within 0..%lld",
+                (long long)row, matrix->columns[e], (long long)last, (long long)column_count - 1);
         if (!isfinite(matrix->values[e]))
             return ps_fail(PS_INVALID, "the value at row %lld, column %d is not finite",
                            (long long)row, matrix->columns[e]);
@@ -66,8 +65,12 @@ static ps_status write_part(ps_store *store, const char *group, const char *name
 {
     char path[PS_NAME_MAX];
     snprintf(path, sizeof path, "%s/%s", group, name);
-    ps_dataset_spec spec = {.name = path, .type = type, .rank = 1, .dims = {count},
-                            .chunk_rows = CHUNK_ROWS, .units = units,
+    ps_dataset_spec spec = {.name = path,
+                            .type = type,
+                            .rank = 1,
+                            .dims = {count},
+                            .chunk_rows = CHUNK_ROWS,
+                            .units = units,
                             .description = "compressed sparse rows"};
     return ps_store_write_array(store, &spec, data);
 }
@@ -132,8 +135,7 @@ static ps_status read_all(ps_store *store, const char *group, int64_t rows, int6
     PS_TRY(length_of(store, group, "values", &nnz));
     if (stored_rows != rows || columns != nnz)
         return ps_fail(PS_INVALID, "%lld rows, %lld columns and %lld values; %lld rows expected",
-                       (long long)stored_rows, (long long)columns, (long long)nnz,
-                       (long long)rows);
+                       (long long)stored_rows, (long long)columns, (long long)nnz, (long long)rows);
     PS_TRY(ps_csr_init(out, rows, nnz));
     PS_TRY(read_rows(store, group, out));
     PS_TRY(read_part(store, group, "columns", PS_I32, nnz, out->columns));

@@ -97,7 +97,7 @@ const ps_dgtd_medium *ps_dgtd_model_media(const ps_dgtd_model_file *file);   /* 
 const ps_dgtd_source *ps_dgtd_model_sources(const ps_dgtd_model_file *file); /* borrowed */
 const int64_t *ps_dgtd_model_part_start(const ps_dgtd_model_file *file);     /* [parts + 1]  */
 const int64_t *ps_dgtd_model_interior(const ps_dgtd_model_file *file);       /* [parts]      */
-ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *file);       /* borrowed     */
+ps_store *ps_dgtd_model_store(const ps_dgtd_model_file *file);               /* borrowed     */
 
 /* What a rank exchanges with another: send[i] is a face of an own slot, receive[i] the face of a
  * halo slot at the same place of the surface; the other rank has them the other way round in the

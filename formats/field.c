@@ -26,11 +26,12 @@ static ps_status put_field(ps_store *store, const ps_field *field, const ps_vtkh
     PS_TRY(check_field(field));
     snprintf(name, sizeof name, "/VTKHDF/%s/%s", field->on_points ? "PointData" : "CellData",
              field->name);
-    ps_dataset_spec spec = {.name = name, .type = field->type,
-                            .rank = field->components > 1 ? 2 : 1,
-                            .dims = {field->on_points ? grid->vertex_count : grid->cell_count,
-                                     field->components},
-                            .units = field->units};
+    ps_dataset_spec spec = {
+        .name = name,
+        .type = field->type,
+        .rank = field->components > 1 ? 2 : 1,
+        .dims = {field->on_points ? grid->vertex_count : grid->cell_count, field->components},
+        .units = field->units};
     return ps_store_write_array(store, &spec, field->values);
 }
 
@@ -48,7 +49,8 @@ static ps_status put_all(ps_store *store, const ps_field_snapshot *snapshot)
 static int64_t bytes_of(const ps_field_snapshot *snapshot)
 {
     const ps_vtkhdf_grid *g = &snapshot->grid;
-    int64_t bytes = (g->single ? 12 : 24) * g->vertex_count + (4 * g->cell_size + 5) * g->cell_count;
+    int64_t bytes =
+        (g->single ? 12 : 24) * g->vertex_count + (4 * g->cell_size + 5) * g->cell_count;
     for (int i = 0; i < snapshot->field_count; ++i) {
         const ps_field *f = &snapshot->fields[i];
         bytes += (f->on_points ? g->vertex_count : g->cell_count) * f->components *
@@ -60,8 +62,8 @@ static int64_t bytes_of(const ps_field_snapshot *snapshot)
 ps_status ps_field_save(const char *path, const ps_field_snapshot *snapshot)
 {
     ps_store *store = NULL;
-    ps_store_identity identity = {PS_FIELD_FORMAT, PS_FIELD_VERSION, snapshot->creator,
-                                  ps_revision(), snapshot->options, bytes_of(snapshot)};
+    ps_store_identity identity = {PS_FIELD_FORMAT, PS_FIELD_VERSION,  snapshot->creator,
+                                  ps_revision(),   snapshot->options, bytes_of(snapshot)};
     ps_status status = ps_vtkhdf_check(&snapshot->grid, "cell");
     if (status != PS_OK) return ps_context(status, "%s", path);
     PS_TRY(ps_store_create(path, &identity, &store));

@@ -24,7 +24,7 @@ typedef struct ps_field {
 } ps_field;
 
 typedef struct ps_field_snapshot {
-    ps_vtkhdf_grid grid;   /* .single: store the vertices as f32 to save room     */
+    ps_vtkhdf_grid grid; /* .single: store the vertices as f32 to save room     */
     int field_count;
     const ps_field *fields;
     double time;           /* s                                                   */
@@ -37,8 +37,8 @@ typedef struct ps_field_snapshot {
  * nothing is left on failure. Local; thread-safe for different paths. */
 ps_status ps_field_save(const char *path, const ps_field_snapshot *snapshot);
 
-/* Two triangles for each cell of a plane of grid[0] x grid[1] points, counterclockwise from the side
- * to which u x v points; *out is the caller's to free. */
+/* Two triangles for each cell of a plane of grid[0] x grid[1] points, counterclockwise from the
+ * side to which u x v points; *out is the caller's to free. */
 ps_status ps_field_plane_cells(const int64_t grid[2], int64_t *count, int32_t **out);
 
 /* Path of snapshot `index` of a series: base "out/p" gives "out/p.000042.hdf". out[4096]. */

@@ -85,8 +85,10 @@ static ps_status read_list(const char *path, series *s)
         if (!strstr(line, "\"name\"")) continue;
         status = parse_entry(line, name, &time)
                      ? insert(s, name, time)
-                     : ps_fail(PS_INVALID, "%s: the entry %.80s is not understood; move the file "
-                                           "away", path, line);
+                     : ps_fail(PS_INVALID,
+                               "%s: the entry %.80s is not understood; move the file "
+                               "away",
+                               path, line);
     }
     fclose(file);
     if (status == PS_OK && !ended)
@@ -107,7 +109,8 @@ static ps_status sync_folder(const char *path)
 {
     char folder[PATH_BYTES];
     const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+             slash ? path : ".");
     int fd = open(folder, O_RDONLY | O_DIRECTORY);
     bool good = fd >= 0 && fsync(fd) == 0;
     if (fd >= 0) close(fd);

@@ -14,9 +14,9 @@
 typedef struct ps_history_header {
     ps_slice_header slices; /* formulation, unknowns, dt, speed, mesh identity, precision   */
     int64_t steps;
-    int emitter_count;       /* the incident field: emitters as ps_emitter_print writes them   */
+    int emitter_count; /* the incident field: emitters as ps_emitter_print writes them   */
     char emitters[16][256];
-    int64_t group;          /* n_g of the run                                               */
+    int64_t group; /* n_g of the run                                               */
 } ps_history_header;
 
 typedef struct ps_history ps_history;

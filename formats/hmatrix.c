@@ -143,7 +143,7 @@ static ps_status gather_part(const char *path, const ps_store_identity *identity
     char hash[17];
     ps_store *store;
     int64_t first = a->first[chunk];
-    ps_hmatrix_part part = {path,  identity, clusters, chunk, first, a->first[chunk + 1] - first,
+    ps_hmatrix_part part = {path, identity, clusters, chunk, first, a->first[chunk + 1] - first,
                             false};
     PS_TRY(ps_hmatrix_part_open(path, chunk, &store));
     ps_status status =

@@ -436,7 +436,8 @@ static ps_status check_leaves(void *context, int64_t first, const ps_hmatrix *ch
     int64_t bad = chunk->leaf_count;
 #pragma omp parallel for schedule(dynamic, 64) reduction(min : bad)
     for (int64_t l = 0; l < chunk->leaf_count; ++l)
-        if ((int64_t)ps_hmatrix_hash(chunk, l) != f->arrays.xxh3[first + l]) bad = l < bad ? l : bad;
+        if ((int64_t)ps_hmatrix_hash(chunk, l) != f->arrays.xxh3[first + l])
+            bad = l < bad ? l : bad;
     return bad == chunk->leaf_count
                ? PS_OK
                : ps_fail(PS_INVALID, "%s: the values of leaf %lld differ from its hash",

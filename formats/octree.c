@@ -54,8 +54,7 @@ int64_t ps_octree_groups(const ps_octree *tree, int level)
     return (tree->cells[level] + tree->group_size - 1) / tree->group_size;
 }
 
-void ps_octree_group(const ps_octree *tree, int level, int64_t group, int64_t *first,
-                     int64_t *end)
+void ps_octree_group(const ps_octree *tree, int level, int64_t group, int64_t *first, int64_t *end)
 {
     *first = group * tree->group_size;
     *end = *first + tree->group_size;
@@ -80,8 +79,10 @@ static ps_status check_keys(const ps_octree *tree, int level)
     const uint64_t *keys = tree->keys[level];
     for (int64_t c = 0; c < tree->cells[level]; ++c)
         if (keys[c] >> (3 * level) != 0 || (c > 0 && keys[c] <= keys[c - 1]))
-            return ps_fail(PS_INVALID, "the key of cell %lld of level %d is not above the one "
-                                       "before it and within the level", (long long)c, level);
+            return ps_fail(PS_INVALID,
+                           "the key of cell %lld of level %d is not above the one "
+                           "before it and within the level",
+                           (long long)c, level);
     return PS_OK;
 }
 
@@ -141,8 +142,7 @@ static int64_t cut_tiles(const ps_octree *tree, int64_t capacity, int64_t *start
     return tiles;
 }
 
-ps_status ps_octree_tiles(const ps_octree *tree, int64_t **start, int64_t *tiles,
-                          int64_t *capacity)
+ps_status ps_octree_tiles(const ps_octree *tree, int64_t **start, int64_t *tiles, int64_t *capacity)
 {
     int64_t room = tree->particles >= LARGE_FROM ? LARGE_TILE : SMALL_TILE;
     *capacity = room < tree->particles ? room : tree->particles;

@@ -38,8 +38,12 @@ static void column_name(char out[PS_NAME_MAX], ps_octree_side side, int column, 
 static ps_status put_ints(ps_store *store, const char *name, const char *description,
                           const void *values, int64_t count)
 {
-    ps_dataset_spec spec = {.name = name, .type = PS_I64, .rank = 1, .dims = {count},
-                            .units = "1", .description = description};
+    ps_dataset_spec spec = {.name = name,
+                            .type = PS_I64,
+                            .rank = 1,
+                            .dims = {count},
+                            .units = "1",
+                            .description = description};
     return ps_store_write_array(store, &spec, values);
 }
 
@@ -106,12 +110,15 @@ static ps_status define_columns(ps_octree_file *file, ps_octree_side side)
         char name[PS_NAME_MAX];
         column_name(name, side, c, s->columns);
         bool place = c == s->columns;
-        ps_dataset_spec spec = {.name = name, .type = place ? PS_I64 : PS_F64, .rank = 2,
-                                .dims = {s->tiles, s->capacity}, .chunk_rows = 1,
-                                .units = place  ? "1"
+        ps_dataset_spec spec = {.name = name,
+                                .type = place ? PS_I64 : PS_F64,
+                                .rank = 2,
+                                .dims = {s->tiles, s->capacity},
+                                .chunk_rows = 1,
+                                .units = place   ? "1"
                                          : c < 3 ? file->header.length_units
                                                  : file->header.charge_units,
-                                .description = place  ? "place in the caller's order"
+                                .description = place   ? "place in the caller's order"
                                                : c < 3 ? "position, sorted by leaf"
                                                        : "charge or mass, sorted by leaf"};
         PS_TRY(ps_store_define(file->store, &spec, &s->ids[c]));
@@ -125,8 +132,8 @@ ps_status ps_octree_put_tree(ps_octree_file *file, ps_octree_side side, const ps
     side_state *s = &file->sides[side];
     for (int l = 0; l < tree->height; ++l) {
         level_name(name, side_names[side], l, "keys");
-        PS_TRY(put_ints(file->store, name, "Morton keys of the cells", tree->keys[l],
-                        tree->cells[l]));
+        PS_TRY(
+            put_ints(file->store, name, "Morton keys of the cells", tree->keys[l], tree->cells[l]));
         level_name(name, side_names[side], l, "start");
         PS_TRY(put_ints(file->store, name, "first child of each cell, or first particle",
                         l < tree->height - 1 ? tree->child_start[l] : tree->particle_start,
@@ -220,16 +227,16 @@ static ps_status get_header(ps_store *store, ps_octree_header *h)
     PS_TRY(ps_store_get_real(store, "/", "width", &h->box.width));
     PS_TRY(ps_store_get_int(store, "/", "coincident", &h->coincident));
     PS_TRY(ps_store_get_int(store, "/", "clamped", &h->clamped));
-    PS_TRY(ps_store_get_text(store, "/", "length_units", h->length_units,
-                             sizeof h->length_units));
-    PS_TRY(ps_store_get_text(store, "/", "charge_units", h->charge_units,
-                             sizeof h->charge_units));
+    PS_TRY(ps_store_get_text(store, "/", "length_units", h->length_units, sizeof h->length_units));
+    PS_TRY(ps_store_get_text(store, "/", "charge_units", h->charge_units, sizeof h->charge_units));
     if (height < 1 || height > PS_OCTREE_LEVELS_MAX || h->group_size < 1 || sides < 1 ||
         sides > PS_RIGHT_HAND_SIDES_MAX || !(h->box.width > 0) || h->count[0] < 1 ||
         h->count[1] < 1)
-        return ps_fail(PS_INVALID, "%s: height %lld, groups of %lld, %lld charges, width %g: not "
-                                   "those of an octree", ps_store_path(store), (long long)height,
-                       (long long)h->group_size, (long long)sides, h->box.width);
+        return ps_fail(PS_INVALID,
+                       "%s: height %lld, groups of %lld, %lld charges, width %g: not "
+                       "those of an octree",
+                       ps_store_path(store), (long long)height, (long long)h->group_size,
+                       (long long)sides, h->box.width);
     h->height = (int)height;
     h->right_hand_sides = (int)sides;
     h->same = same != 0;
@@ -266,9 +273,10 @@ static ps_status check_column(const ps_octree_file *file, const side_state *s, i
         good = chunk.count == s->start[t + 1] - s->start[t] && chunk.non_finite == 0;
     }
     return good ? PS_OK
-                : ps_fail(PS_INVALID, "%s: the tiles of %s are not those of tile_start, or hold "
-                                      "values that are not finite", ps_store_path(file->store),
-                          info.name);
+                : ps_fail(PS_INVALID,
+                          "%s: the tiles of %s are not those of tile_start, or hold "
+                          "values that are not finite",
+                          ps_store_path(file->store), info.name);
 }
 
 static ps_status open_side(ps_octree_file *file, ps_octree_side side)
@@ -289,8 +297,7 @@ ps_status ps_octree_open(const char *path, ps_octree_file **out)
 {
     *out = NULL;
     PS_TRY(PS_ALLOC(out, 1, "an octree file"));
-    ps_status status =
-        ps_store_open(path, PS_OCTREE_FORMAT, PS_OCTREE_VERSION, &(*out)->store);
+    ps_status status = ps_store_open(path, PS_OCTREE_FORMAT, PS_OCTREE_VERSION, &(*out)->store);
     if (status == PS_OK) status = get_header((*out)->store, &(*out)->header);
     if (status == PS_OK) status = open_side(*out, PS_OCTREE_SOURCES);
     if (status == PS_OK && !(*out)->header.same) status = open_side(*out, PS_OCTREE_TARGETS);
@@ -339,8 +346,7 @@ ps_status ps_octree_load_tree(ps_octree_file *file, ps_octree_side side, ps_octr
     return status;
 }
 
-const int64_t *ps_octree_tile_start(const ps_octree_file *file, ps_octree_side side,
-                                    int64_t *tiles)
+const int64_t *ps_octree_tile_start(const ps_octree_file *file, ps_octree_side side, int64_t *tiles)
 {
     const side_state *s = &file->sides[stored_side(file, side)];
     *tiles = s->tiles;
@@ -355,8 +361,7 @@ static ps_status read_part(ps_octree_file *file, const side_state *s, int column
     int64_t from = range[0] > begin ? range[0] : begin;
     int64_t to = range[1] < begin + size ? range[1] : begin + size;
     char *here = out + 8 * (from - range[0]);
-    if (to - from == size)
-        return ps_store_read_values(file->store, s->ids[column], tile, here);
+    if (to - from == size) return ps_store_read_values(file->store, s->ids[column], tile, here);
     double *whole;
     PS_TRY(PS_ALLOC(&whole, size, "a tile of particles"));
     ps_status status = ps_store_read_values(file->store, s->ids[column], tile, whole);
@@ -390,14 +395,12 @@ ps_status ps_octree_read(ps_octree_file *file, ps_octree_side side, int64_t firs
     for (int64_t t = tile_of(s, first); t < s->tiles && s->start[t] < range[1]; ++t) {
         for (int c = 0; c < column_count; ++c)
             PS_TRY(read_part(file, s, c, t, range, (char *)columns[c]));
-        if (permutation)
-            PS_TRY(read_part(file, s, s->columns, t, range, (char *)permutation));
+        if (permutation) PS_TRY(read_part(file, s, s->columns, t, range, (char *)permutation));
     }
     return PS_OK;
 }
 
-static ps_status get_list(ps_octree_file *file, ps_octree_list which, int level,
-                          ps_group_list *out)
+static ps_status get_list(ps_octree_file *file, ps_octree_list which, int level, ps_group_list *out)
 {
     char name[PS_NAME_MAX];
     int64_t starts = 0, items = 0;

@@ -53,8 +53,11 @@ static ps_status define_columns(ps_particle_file *file)
     PS_TRY(ps_store_put_int(file->store, "/", "right_hand_sides", h->right_hand_sides));
     for (int c = 0; c < file->columns; ++c) {
         char name[8];
-        ps_dataset_spec spec = {.name = column_name(c, name), .type = PS_F64, .rank = 1,
-                                .dims = {h->count}, .chunk_rows = file->chunk_rows,
+        ps_dataset_spec spec = {.name = column_name(c, name),
+                                .type = PS_F64,
+                                .rank = 1,
+                                .dims = {h->count},
+                                .chunk_rows = file->chunk_rows,
                                 .units = c < 3 ? h->length_units : h->charge_units,
                                 .description = c < 3 ? "position" : "charge or mass"};
         PS_TRY(ps_store_define(file->store, &spec, &file->ids[c]));

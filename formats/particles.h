@@ -23,9 +23,9 @@ enum {
 
 typedef struct ps_particle_header {
     int64_t count;
-    int right_hand_sides;                      /* 1 .. 8                                     */
-    char length_units[32], charge_units[32];   /* "1" where the source does not say          */
-    double lower[3], upper[3];                 /* extent; set by opening, ignored by create  */
+    int right_hand_sides;                    /* 1 .. 8                                     */
+    char length_units[32], charge_units[32]; /* "1" where the source does not say          */
+    double lower[3], upper[3];               /* extent; set by opening, ignored by create  */
 } ps_particle_header;
 
 typedef struct ps_particle_file ps_particle_file;

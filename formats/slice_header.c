@@ -19,8 +19,8 @@ ps_status ps_formulation_parse(const char *name, ps_formulation *out)
             *out = (ps_formulation)f;
             return PS_OK;
         }
-    return ps_fail(PS_INVALID, "formulation \"%s\" is none of sound-soft-s, sound-soft-m, sound-hard",
-                   name);
+    return ps_fail(PS_INVALID,
+                   "formulation \"%s\" is none of sound-soft-s, sound-soft-m, sound-hard", name);
 }
 
 static ps_status precision_parse(const char *name, ps_precision *out)
@@ -35,16 +35,26 @@ static ps_status precision_parse(const char *name, ps_precision *out)
 
 ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
 {
-    const struct { const char *name; int64_t value; } ints[] = {
-        {"unknowns", header->unknowns}, {"k_max", header->k_max}, {"nnz", header->nnz},
-        {"d_max", header->d_max},       {"outer_points", header->outer_points}};
-    const struct { const char *name; double value; } reals[] = {
-        {"d_mean", header->d_mean}, {"score", header->score}, {"dt", header->dt},
-        {"speed", header->speed}};
+    const struct {
+        const char *name;
+        int64_t value;
+    } ints[] = {{"unknowns", header->unknowns},
+                {"k_max", header->k_max},
+                {"nnz", header->nnz},
+                {"d_max", header->d_max},
+                {"outer_points", header->outer_points}};
+    const struct {
+        const char *name;
+        double value;
+    } reals[] = {{"d_mean", header->d_mean},
+                 {"score", header->score},
+                 {"dt", header->dt},
+                 {"speed", header->speed}};
     PS_TRY(ps_store_put_text(store, "/", "formulation", ps_formulation_name(header->formulation)));
     PS_TRY(ps_store_put_text(store, "/", "precision", precisions[header->precision]));
     for (int i = 0; i < 5; ++i) PS_TRY(ps_store_put_int(store, "/", ints[i].name, ints[i].value));
-    for (int i = 0; i < 4; ++i) PS_TRY(ps_store_put_real(store, "/", reals[i].name, reals[i].value));
+    for (int i = 0; i < 4; ++i)
+        PS_TRY(ps_store_put_real(store, "/", reals[i].name, reals[i].value));
     PS_TRY(ps_store_put_text(store, "/", "mesh_uuid", header->mesh_uuid));
     return ps_store_put_text(store, "/", "mesh_hash", header->mesh_hash);
 }
@@ -89,10 +99,8 @@ static ps_status header_get(const ps_store *store, ps_slice_header *header)
     PS_TRY(ps_store_get_real(store, "/", "score", &header->score));
     PS_TRY(ps_store_get_real(store, "/", "dt", &header->dt));
     PS_TRY(ps_store_get_real(store, "/", "speed", &header->speed));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", header->mesh_uuid,
-                             sizeof header->mesh_uuid));
-    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", header->mesh_hash,
-                             sizeof header->mesh_hash));
+    PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", header->mesh_uuid, sizeof header->mesh_uuid));
+    PS_TRY(ps_store_get_text(store, "/", "mesh_hash", header->mesh_hash, sizeof header->mesh_hash));
     return header_check(header);
 }
 

@@ -11,9 +11,8 @@
 enum { STARTS, LENGTHS, VALUES, DATASETS };
 enum { VERSION = PS_SLICE_MATRIX_VERSION, EXTRAS = 9 };
 static const char format_name[] = PS_SLICE_MATRIX_FORMAT;
-static const char *const extra_names[EXTRAS] = {"first_row", "rows",  "first_slice",
-                                                "slices",    "d_max", "k_min",
-                                                "k_max",     "score", "filled"};
+static const char *const extra_names[EXTRAS] = {
+    "first_row", "rows", "first_slice", "slices", "d_max", "k_min", "k_max", "score", "filled"};
 
 struct ps_slice_matrix {
     ps_store *store;
@@ -35,9 +34,13 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static ps_status define_tiles(ps_slice_matrix *m, ps_precision precision, int keep_bits)
 {
     int64_t vectors = m->tiling.tile_rows * least(m->tiling.tile_slices, m->tiling.unknowns);
-    ps_dataset_spec starts = {.name = "/starts", .type = PS_U16, .units = "1",
+    ps_dataset_spec starts = {.name = "/starts",
+                              .type = PS_U16,
+                              .units = "1",
                               .description = "first k of every row-vector of a tile"};
-    ps_dataset_spec lengths = {.name = "/lengths", .type = PS_U16, .units = "1",
+    ps_dataset_spec lengths = {.name = "/lengths",
+                               .type = PS_U16,
+                               .units = "1",
                                .description = "length of every row-vector of a tile"};
     ps_dataset_spec values = {.name = "/values",
                               .type = precision == PS_SINGLE ? PS_F32 : PS_F64,
@@ -49,14 +52,18 @@ static ps_status define_tiles(ps_slice_matrix *m, ps_precision precision, int ke
     PS_TRY(ps_tile_set_define(&m->set, &starts, vectors));
     PS_TRY(ps_tile_set_define(&m->set, &lengths, vectors));
     PS_TRY(ps_tile_set_define(&m->set, &values, m->tiling.value_capacity));
-    ps_dataset_spec histogram = {.name = "/length_histogram", .type = PS_I64, .rank = 2,
-                                 .dims = {1, PS_LENGTH_BINS}, .chunk_rows = 1, .units = "1",
+    ps_dataset_spec histogram = {.name = "/length_histogram",
+                                 .type = PS_I64,
+                                 .rank = 2,
+                                 .dims = {1, PS_LENGTH_BINS},
+                                 .chunk_rows = 1,
+                                 .units = "1",
                                  .description = "number of row-vectors by length"};
     return ps_store_define(m->store, &histogram, &m->histogram_id);
 }
 
-static ps_status create(const char *path, const ps_store_identity *identity,
-                        ps_precision precision, int keep_bits, ps_slice_matrix *m)
+static ps_status create(const char *path, const ps_store_identity *identity, ps_precision precision,
+                        int keep_bits, ps_slice_matrix *m)
 {
     ps_store_identity own = *identity;
     own.format = format_name;
@@ -125,10 +132,14 @@ static ps_status write_tile(ps_slice_matrix *m, int64_t index, ps_slice_tile *ti
     ps_slice_tile_fill_starts(tile);
     PS_TRY(ps_slice_tile_measure(tile, PS_K_LIMIT, histogram));
     PS_TRY(record_tile(m, index, tile, histogram));
-    double extras[EXTRAS] = {(double)tile->first_row,   (double)tile->rows,
-                             (double)tile->first_slice, (double)tile->slices,
-                             tile->d_max,               tile->k_min,
-                             tile->k_max,               tile->score,
+    double extras[EXTRAS] = {(double)tile->first_row,
+                             (double)tile->rows,
+                             (double)tile->first_slice,
+                             (double)tile->slices,
+                             tile->d_max,
+                             tile->k_min,
+                             tile->k_max,
+                             tile->score,
                              tile->filled};
     const int *ids = m->set.ids;
     PS_TRY(ps_store_write_chunk(m->store, ids[STARTS], index, tile->starts, vectors, NULL));
@@ -147,8 +158,8 @@ static ps_status finish(ps_slice_matrix *m, const ps_csr *m0, ps_slice_header *h
     const char *path = ps_store_path(m->store);
     for (int64_t t = 0; t < m->set.tiles; ++t)
         if (!m->written[t])
-            return ps_fail(PS_FAILED, "%s: tile %lld of %lld was never written", path,
-                           (long long)t, (long long)m->set.tiles);
+            return ps_fail(PS_FAILED, "%s: tile %lld of %lld was never written", path, (long long)t,
+                           (long long)m->set.tiles);
     int64_t owned = m->tiling.end_slice - m->tiling.first_slice;
     if (m0->rows != owned)
         return ps_fail(PS_USAGE, "%s: M^0 has %lld rows where this part owns %lld", path,
@@ -197,15 +208,21 @@ static ps_status tile_from_table(const ps_slice_matrix *m, int64_t index, ps_sli
     for (int i = 4; i < 7; ++i) good = good && ps_whole_number(x[i], 0, PS_K_LIMIT);
     good = good && isfinite(x[7]) && ps_whole_number(x[8], 0, x[1] * x[3]);
     if (!good) return ps_fail(PS_INVALID, "the chunk table of /values holds impossible figures");
-    *tile = (ps_slice_tile){.first_row = (int64_t)x[0], .rows = (int64_t)x[1],
-                            .first_slice = (int64_t)x[2], .slices = (int64_t)x[3],
-                            .value_count = info.count, .d_max = x[4], .k_min = x[5],
-                            .k_max = x[6], .score = x[7], .filled = x[8]};
+    *tile = (ps_slice_tile){.first_row = (int64_t)x[0],
+                            .rows = (int64_t)x[1],
+                            .first_slice = (int64_t)x[2],
+                            .slices = (int64_t)x[3],
+                            .value_count = info.count,
+                            .d_max = x[4],
+                            .k_min = x[5],
+                            .k_max = x[6],
+                            .score = x[7],
+                            .filled = x[8]};
     int64_t vectors = tile->rows * tile->slices;
     if (ps_tile_set_items(set, STARTS, index) != vectors ||
         ps_tile_set_items(set, LENGTHS, index) != vectors || vectors > set->capacity[STARTS] ||
-        vectors > set->capacity[LENGTHS] || info.count < 0 ||
-        info.count > set->capacity[VALUES] || info.count > UINT32_MAX)
+        vectors > set->capacity[LENGTHS] || info.count < 0 || info.count > set->capacity[VALUES] ||
+        info.count > UINT32_MAX)
         return ps_fail(PS_INVALID,
                        "%lld rows x %lld slices do not fit the %lld starts, %lld lengths and %lld "
                        "values that are there",
@@ -221,8 +238,8 @@ static ps_status open_tiles(ps_slice_matrix *m)
     m->set.store = m->store;
     PS_TRY(ps_tile_set_find(&m->set, "/starts", PS_U16));
     PS_TRY(ps_tile_set_find(&m->set, "/lengths", PS_U16));
-    PS_TRY(ps_tile_set_find(&m->set, "/values",
-                            m->header.precision == PS_SINGLE ? PS_F32 : PS_F64));
+    PS_TRY(
+        ps_tile_set_find(&m->set, "/values", m->header.precision == PS_SINGLE ? PS_F32 : PS_F64));
     PS_TRY(ps_tile_set_check_extras(&m->set, VALUES, extra_names, EXTRAS));
     PS_TRY(PS_ALLOC(&m->tiles, m->set.tiles, "table of tiles"));
     for (int64_t t = 0; t < m->set.tiles; ++t)

@@ -62,10 +62,10 @@ enum {
  * of the row before it in the slice (1 at its beginning). */
 typedef struct ps_slice_tile {
     int64_t first_row, rows, first_slice, slices;
-    int64_t value_count;     /* sum of lengths                                               */
-    uint16_t *starts;        /* [slices * rows], in 1..K                                     */
-    uint16_t *lengths;       /* [slices * rows]                                              */
-    void *values;            /* [value_count] float or double                                */
+    int64_t value_count; /* sum of lengths                                               */
+    uint16_t *starts;    /* [slices * rows], in 1..K                                     */
+    uint16_t *lengths;   /* [slices * rows]                                              */
+    void *values;        /* [value_count] float or double                                */
     /* Where rows 64 b of slice s begin in `values`: offsets[s * row_blocks + b], row_blocks =
      * ceil(rows / PS_TILE_ROW_BLOCK). Made by unpacking, so that threads can own rows; writers
      * leave it NULL. */
@@ -101,8 +101,8 @@ void ps_slice_tiling_range(const ps_slice_tiling *tiling, int64_t index, ps_slic
 /* Checks that tiles are in order, rows within slices, and cover all rows and slices once.
  * PS_INVALID with the first gap. */
 ps_status ps_slice_tiles_cover(const ps_slice_tile *tiles, int64_t count, int64_t unknowns);
-/* Sets nnz, d_max, k_max, d_mean and score of a header from those of all tiles; the score leaves out
- * the pairs of rows across tiles. */
+/* Sets nnz, d_max, k_max, d_mean and score of a header from those of all tiles; the score leaves
+ * out the pairs of rows across tiles. */
 void ps_slice_header_derive(const ps_slice_tile *tiles, int64_t count, ps_slice_header *header);
 
 #define PS_SLICE_MATRIX_FORMAT "penstock-slice-matrix"
@@ -131,7 +131,7 @@ ps_status ps_slice_matrix_commit(ps_slice_matrix **matrix, const ps_csr *m0,
  * everything that can be checked without reading tiles: types, capacities, ranges, and that the
  * tiles cover all rows and slices once, in order. */
 ps_status ps_slice_matrix_open(const char *path, ps_slice_matrix **out);
-void ps_slice_matrix_close(ps_slice_matrix **matrix); /* before commit: discards */
+void ps_slice_matrix_close(ps_slice_matrix **matrix);     /* before commit: discards */
 ps_store *ps_slice_matrix_store(ps_slice_matrix *matrix); /* borrowed */
 const ps_slice_header *ps_slice_matrix_header(const ps_slice_matrix *matrix);
 int64_t ps_slice_matrix_tile_count(const ps_slice_matrix *matrix);

@@ -99,8 +99,8 @@ static ps_status fault_at(const ps_slice_tile *tile, int64_t v, int64_t k_limit,
                    "slice %lld, row %lld: start %d and length %d; starts must lie in 1..%lld, "
                    "lengths be at most %lld and end by then",
                    (long long)(tile->first_slice + v / tile->rows),
-                   (long long)(tile->first_row + v % tile->rows), tile->starts[v],
-                   tile->lengths[v], (long long)k_limit, (long long)d_limit);
+                   (long long)(tile->first_row + v % tile->rows), tile->starts[v], tile->lengths[v],
+                   (long long)k_limit, (long long)d_limit);
 }
 
 static bool outside(unsigned start, unsigned length, unsigned k_limit, unsigned d_limit)
@@ -118,8 +118,8 @@ static ps_status find_fault(const ps_slice_tile *tile, int64_t k_limit, int64_t 
 
 static ps_status wrong_sum(const ps_slice_tile *tile, int64_t sum)
 {
-    return ps_fail(PS_INVALID, "lengths add up to %lld, but there are %lld values",
-                   (long long)sum, (long long)tile->value_count);
+    return ps_fail(PS_INVALID, "lengths add up to %lld, but there are %lld values", (long long)sum,
+                   (long long)tile->value_count);
 }
 
 /* Sum of q^2 over consecutive rows of a slice, q the number of common k. */
@@ -191,8 +191,8 @@ ps_status ps_slice_tile_index(const ps_slice_tile *tile, int64_t k_limit, int64_
     for (int64_t s = 0; s < tile->slices; ++s)
         for (int64_t b = 0; b < blocks; ++b) {
             int64_t first = b * PS_TILE_ROW_BLOCK, at = s * tile->rows + first;
-            int64_t rows = tile->rows - first < PS_TILE_ROW_BLOCK ? tile->rows - first
-                                                                  : PS_TILE_ROW_BLOCK;
+            int64_t rows =
+                tile->rows - first < PS_TILE_ROW_BLOCK ? tile->rows - first : PS_TILE_ROW_BLOCK;
             offsets[s * blocks + b] = (uint32_t)offset;
             offset += scan_rows(tile->starts + at, tile->lengths + at, rows, (unsigned)k_limit,
                                 (unsigned)d_limit, &bad);

@@ -70,13 +70,13 @@ typedef struct ps_dataset_info {
 /* ---- a file ---- */
 
 typedef struct ps_store_identity {
-    const char *format;        /* "penstock-slice-matrix": root attribute `format`           */
-    int format_version;        /* root attribute `format_version`                            */
-    const char *creator;       /* program and version                                        */
-    const char *revision;      /* source revision                                            */
-    const char *options;       /* ps_run.record: the options that change results             */
-    int64_t disk_estimate;     /* bytes about to be written; 0: unknown. Too little free
-                                  space is refused at once with PS_EXHAUSTED                 */
+    const char *format;    /* "penstock-slice-matrix": root attribute `format`           */
+    int format_version;    /* root attribute `format_version`                            */
+    const char *creator;   /* program and version                                        */
+    const char *revision;  /* source revision                                            */
+    const char *options;   /* ps_run.record: the options that change results             */
+    int64_t disk_estimate; /* bytes about to be written; 0: unknown. Too little free
+                              space is refused at once with PS_EXHAUSTED                 */
 } ps_store_identity;
 
 ps_status ps_store_create(const char *path, const ps_store_identity *identity, ps_store **out);
@@ -90,7 +90,7 @@ ps_status ps_store_commit(ps_store **store); /* frees on success and on failure 
 void ps_store_close(ps_store **store);       /* before commit: discards. NULL is fine        */
 
 const char *ps_store_path(const ps_store *store);
-const char *ps_store_format(const ps_store *store);  /* of an opened file */
+const char *ps_store_format(const ps_store *store); /* of an opened file */
 int ps_store_version(const ps_store *store);
 const char *ps_store_uuid(const ps_store *store);
 
@@ -129,14 +129,15 @@ ps_status ps_store_get_reals(const ps_store *store, const char *object, const ch
 ps_status ps_store_get_ints(const ps_store *store, const char *object, const char *name,
                             int64_t *out, int count);
 bool ps_store_has(const ps_store *store, const char *object, const char *name);
-                                                 /* name NULL: does the object exist? */
+/* name NULL: does the object exist? */
 
 /* ---- datasets ---- */
 
 /* Defines a dataset (missing groups are made); *id is its number. Before any of its chunks, and
  * not while other threads use the store. */
 ps_status ps_store_define(ps_store *store, const ps_dataset_spec *spec, int *id);
-ps_status ps_store_find(const ps_store *store, const char *name, int *id); /* PS_INVALID if absent */
+ps_status ps_store_find(const ps_store *store, const char *name,
+                        int *id); /* PS_INVALID if absent */
 int ps_store_dataset_count(const ps_store *store);
 ps_status ps_store_dataset(const ps_store *store, int id, ps_dataset_info *out);
 /* The table row of a chunk; from memory, costs no reading. */

@@ -37,8 +37,8 @@ void ps_surface_mesh_release(ps_surface_mesh *mesh)
 
 ps_vtkhdf_grid ps_surface_mesh_grid(const ps_surface_mesh *mesh)
 {
-    return (ps_vtkhdf_grid){mesh->vertex_count, mesh->triangle_count, 3, mesh->vertices,
-                            mesh->triangles, false};
+    return (ps_vtkhdf_grid){mesh->vertex_count, mesh->triangle_count, 3,
+                            mesh->vertices,     mesh->triangles,      false};
 }
 
 /* Twice the area is the length of the cross product of two edges. */
@@ -80,8 +80,8 @@ static ps_status put_all(ps_store *store, const ps_surface_mesh *mesh)
                              "place among the triangles of the imported file",
                              mesh->triangle_source, mesh->triangle_count));
     return ps_vtkhdf_put_i32(store, "/VTKHDF/PointData/vertex_source",
-                             "place among the vertices of the imported file",
-                             mesh->vertex_source, mesh->vertex_count);
+                             "place among the vertices of the imported file", mesh->vertex_source,
+                             mesh->vertex_count);
 }
 
 ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, const char *creator,
@@ -90,8 +90,11 @@ ps_status ps_surface_mesh_save(const char *path, const ps_surface_mesh *mesh, co
     ps_store *store = NULL;
     ps_status status = ps_surface_mesh_check(mesh);
     if (status != PS_OK) return ps_context(status, "%s", path);
-    ps_store_identity identity = {PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, creator,
-                                  ps_revision(), options,
+    ps_store_identity identity = {PS_SURFACE_MESH_FORMAT,
+                                  PS_SURFACE_MESH_VERSION,
+                                  creator,
+                                  ps_revision(),
+                                  options,
                                   28 * mesh->vertex_count + 25 * mesh->triangle_count};
     PS_TRY(ps_store_create(path, &identity, &store));
     status = put_all(store, mesh);
@@ -109,8 +112,7 @@ static ps_status get_flags(ps_store *store, ps_surface_mesh *mesh)
     mesh->oriented = oriented != 0;
     PS_TRY(ps_store_get_text(store, "/", "order", mesh->order, sizeof mesh->order));
     if (ps_store_has(store, "/", "tag_names"))
-        PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names,
-                                 sizeof mesh->tag_names));
+        PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names, sizeof mesh->tag_names));
     strncpy(mesh->uuid, ps_store_uuid(store), sizeof mesh->uuid - 1);
     return ps_store_content_hash(store, mesh->content_hash);
 }
@@ -126,8 +128,8 @@ static ps_status get_all(ps_store *store, ps_surface_mesh *mesh)
     PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", mesh->tags, triangles));
     PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/triangle_source", mesh->triangle_source,
                              triangles));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", mesh->vertex_source,
-                             vertices));
+    PS_TRY(
+        ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", mesh->vertex_source, vertices));
     ps_status status = ps_surface_mesh_check(mesh);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
 }

@@ -32,8 +32,7 @@ typedef struct ps_surface_mesh {
 } ps_surface_mesh;
 
 /* Allocates the arrays, zeroed. */
-ps_status ps_surface_mesh_init(ps_surface_mesh *mesh, int64_t vertex_count,
-                               int64_t triangle_count);
+ps_status ps_surface_mesh_init(ps_surface_mesh *mesh, int64_t vertex_count, int64_t triangle_count);
 void ps_surface_mesh_release(ps_surface_mesh *mesh); /* frees the arrays, zeroes the struct */
 
 /* Reads a file whole; `mesh` is released on failure. PS_INVALID as ps_store_open, and where

@@ -123,8 +123,8 @@ ps_status ps_task_trace_save(const char *path, const ps_task_trace *trace,
     ps_store *store;
     ps_store_identity full = *identity;
     if (trace->kind_count < 1 || trace->kind_count > PS_TASK_KINDS_MAX)
-        return ps_fail(PS_USAGE, "a task trace of %d kinds; from 1 to %d can be",
-                       trace->kind_count, PS_TASK_KINDS_MAX);
+        return ps_fail(PS_USAGE, "a task trace of %d kinds; from 1 to %d can be", trace->kind_count,
+                       PS_TASK_KINDS_MAX);
     full.format = trace_format;
     full.format_version = TRACE_VERSION;
     PS_TRY(ps_store_create(path, &full, &store));

@@ -22,8 +22,8 @@ typedef struct ps_task_trace {
     int cpus, gpus, kind_count;
     ps_task_kind kinds[PS_TASK_KINDS_MAX];
     int64_t count;
-    ps_task_record *records;  /* [count] by insertion                                         */
-    int64_t *first, *before;  /* [count + 1], [first[count]]; NULL: not known                 */
+    ps_task_record *records; /* [count] by insertion                                         */
+    int64_t *first, *before; /* [count + 1], [first[count]]; NULL: not known                 */
 } ps_task_trace;
 
 void ps_task_trace_release(ps_task_trace *trace); /* frees records, first, before */

@@ -51,9 +51,8 @@ ps_status ps_tile_set_find(ps_tile_set *set, const char *name, ps_type type)
 static ps_chunk_info chunk_of(const ps_tile_set *set, int dataset, int64_t tile)
 {
     ps_chunk_info info = {0};
-    return ps_store_chunk(set->store, set->ids[dataset], tile, &info) == PS_OK
-               ? info
-               : (ps_chunk_info){0};
+    return ps_store_chunk(set->store, set->ids[dataset], tile, &info) == PS_OK ? info
+                                                                               : (ps_chunk_info){0};
 }
 
 int64_t ps_tile_set_items(const ps_tile_set *set, int dataset, int64_t tile)
@@ -97,8 +96,7 @@ ps_status ps_tile_set_read(const ps_tile_set *set, int64_t tile, void *raw)
     return PS_OK;
 }
 
-ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *raw,
-                             void *unpacked)
+ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *raw, void *unpacked)
 {
     const char *place = raw;
     for (int d = 0; d < set->count; ++d) {

@@ -44,8 +44,7 @@ int64_t ps_tile_set_items(const ps_tile_set *set, int dataset, int64_t tile);
 
 void ps_tile_set_bytes(const ps_tile_set *set, int64_t tile, int64_t *raw, int64_t *unpacked);
 ps_status ps_tile_set_read(const ps_tile_set *set, int64_t tile, void *raw);
-ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *raw,
-                             void *unpacked);
+ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *raw, void *unpacked);
 /* Where dataset d of an unpacked tile begins; d = count: where the set ends. */
 void *ps_tile_set_data(const ps_tile_set *set, int64_t tile, int dataset, const void *unpacked);
 

@@ -183,8 +183,12 @@ static ps_status write_channel_numbers(ps_store *store, int64_t channels)
     int32_t *numbers;
     PS_TRY(PS_ALLOC(&numbers, channels, "channel numbers"));
     for (int64_t i = 0; i < channels; ++i) numbers[i] = (int32_t)i;
-    ps_dataset_spec spec = {.name = "/trace/channel", .type = PS_I32, .rank = 1,
-                            .dims = {channels}, .units = "1", .description = "receiver number"};
+    ps_dataset_spec spec = {.name = "/trace/channel",
+                            .type = PS_I32,
+                            .rank = 1,
+                            .dims = {channels},
+                            .units = "1",
+                            .description = "receiver number"};
     ps_status status = ps_store_write_array(store, &spec, numbers);
     free(numbers);
     return status;
@@ -192,20 +196,29 @@ static ps_status write_channel_numbers(ps_store *store, int64_t channels)
 
 static ps_status write_values(ps_store *store, const ps_trace *trace)
 {
-    ps_dataset_spec spec = {.name = "/trace/real", .type = PS_F64, .rank = 2,
-                            .dims = {trace->samples, trace->channels}, .units = trace->units,
+    ps_dataset_spec spec = {.name = "/trace/real",
+                            .type = PS_F64,
+                            .rank = 2,
+                            .dims = {trace->samples, trace->channels},
+                            .units = trace->units,
                             .description = trace->quantity};
     PS_TRY(ps_store_write_array(store, &spec, trace->real));
     if (trace->complex_values) {
         spec.name = "/trace/imaginary";
         PS_TRY(ps_store_write_array(store, &spec, trace->imaginary));
     }
-    ps_dataset_spec axis = {.name = "/trace/axis", .type = PS_F64, .rank = 1,
-                            .dims = {trace->samples}, .units = trace->in_frequency ? "Hz" : "s",
+    ps_dataset_spec axis = {.name = "/trace/axis",
+                            .type = PS_F64,
+                            .rank = 1,
+                            .dims = {trace->samples},
+                            .units = trace->in_frequency ? "Hz" : "s",
                             .description = trace->in_frequency ? "frequency" : "time"};
     PS_TRY(ps_store_write_array(store, &axis, trace->axis));
-    ps_dataset_spec places = {.name = "/trace/places", .type = PS_F64, .rank = 2,
-                              .dims = {trace->channels, 3}, .units = trace->far_field ? "1" : "m",
+    ps_dataset_spec places = {.name = "/trace/places",
+                              .type = PS_F64,
+                              .rank = 2,
+                              .dims = {trace->channels, 3},
+                              .units = trace->far_field ? "1" : "m",
                               .description = trace->far_field ? "directions of the receivers"
                                                               : "positions of the receivers"};
     PS_TRY(ps_store_write_array(store, &places, trace->places));

@@ -19,26 +19,26 @@ typedef enum ps_trace_basis {
 
 /* Where the numbers come from; zeros where that is not known. */
 typedef struct ps_trace_origin {
-    double speed;         /* c, m/s                                                           */
-    double dt;            /* step of the run, s                                               */
-    double edge;          /* mean edge of the mesh, m                                         */
+    double speed; /* c, m/s                                                           */
+    double dt;    /* step of the run, s                                               */
+    double edge;  /* mean edge of the mesh, m                                         */
     ps_trace_basis basis;
-    int emitter_count;    /* the incident field, as ps_emitter_print writes it                */
+    int emitter_count; /* the incident field, as ps_emitter_print writes it                */
     char emitters[16][256];
 } ps_trace_origin;
 
 typedef struct ps_trace {
     int64_t samples, channels;
-    bool complex_values;  /* real[] and imaginary[], else real[] alone                        */
-    bool in_frequency;    /* axis in Hz, else in s                                            */
-    double *axis;         /* [samples] s or Hz, ascending                                     */
-    double *real;         /* [samples][channels]                                              */
-    double *imaginary;    /* [samples][channels] or NULL                                      */
-    double *places;       /* [channels][3]: positions (m) or, far field, unit directions      */
-    bool far_field;       /* places are directions; values are lim r u (Pa m)                 */
-    char quantity[64];    /* "scattered pressure", "total pressure", ...                      */
-    char units[32];       /* "Pa", "Pa m", "1"                                                */
-    int64_t grid[2];      /* channels as a plane of grid[0] x grid[1] points; 0, 0: a list    */
+    bool complex_values; /* real[] and imaginary[], else real[] alone                        */
+    bool in_frequency;   /* axis in Hz, else in s                                            */
+    double *axis;        /* [samples] s or Hz, ascending                                     */
+    double *real;        /* [samples][channels]                                              */
+    double *imaginary;   /* [samples][channels] or NULL                                      */
+    double *places;      /* [channels][3]: positions (m) or, far field, unit directions      */
+    bool far_field;      /* places are directions; values are lim r u (Pa m)                 */
+    char quantity[64];   /* "scattered pressure", "total pressure", ...                      */
+    char units[32];      /* "Pa", "Pa m", "1"                                                */
+    int64_t grid[2];     /* channels as a plane of grid[0] x grid[1] points; 0, 0: a list    */
     ps_trace_origin origin;
 } ps_trace;
 

@@ -6,8 +6,8 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
-ps_status ps_volume_mesh_init(ps_volume_mesh *mesh, int64_t vertex_count,
-                              int64_t tetrahedron_count, int64_t triangle_count)
+ps_status ps_volume_mesh_init(ps_volume_mesh *mesh, int64_t vertex_count, int64_t tetrahedron_count,
+                              int64_t triangle_count)
 {
     ps_status status;
     memset(mesh, 0, sizeof *mesh);
@@ -45,8 +45,8 @@ void ps_volume_mesh_release(ps_volume_mesh *mesh)
 
 ps_vtkhdf_grid ps_volume_mesh_grid(const ps_volume_mesh *mesh)
 {
-    return (ps_vtkhdf_grid){mesh->vertex_count, mesh->tetrahedron_count, 4, mesh->vertices,
-                            mesh->tetrahedra, false};
+    return (ps_vtkhdf_grid){mesh->vertex_count, mesh->tetrahedron_count, 4,
+                            mesh->vertices,     mesh->tetrahedra,        false};
 }
 
 static double six_volumes(const double *a, const double *b, const double *c, const double *d)
@@ -70,8 +70,9 @@ ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh)
         const double *x[4];
         for (int k = 0; k < 4; ++k) x[k] = mesh->vertices + 3 * (int64_t)v[k];
         if (!(six_volumes(x[0], x[1], x[2], x[3]) > 0))
-            return ps_fail(PS_INVALID, "tetrahedron %lld (vertices %d %d %d %d) has no positive "
-                                       "volume",
+            return ps_fail(PS_INVALID,
+                           "tetrahedron %lld (vertices %d %d %d %d) has no positive "
+                           "volume",
                            (long long)t, v[0], v[1], v[2], v[3]);
     }
     for (int64_t i = 0; i < 3 * mesh->triangle_count; ++i)
@@ -83,8 +84,11 @@ ps_status ps_volume_mesh_check(const ps_volume_mesh *mesh)
 
 static ps_status put_boundary(ps_store *store, const ps_volume_mesh *mesh)
 {
-    ps_dataset_spec triangles = {.name = "/boundary/triangles", .type = PS_I32, .rank = 2,
-                                 .dims = {mesh->triangle_count, 3}, .units = "1",
+    ps_dataset_spec triangles = {.name = "/boundary/triangles",
+                                 .type = PS_I32,
+                                 .rank = 2,
+                                 .dims = {mesh->triangle_count, 3},
+                                 .units = "1",
                                  .description = "vertices of the tagged triangles"};
     if (mesh->triangle_count == 0) return PS_OK;
     PS_TRY(ps_store_write_array(store, &triangles, mesh->triangles));
@@ -116,8 +120,11 @@ static ps_status put_all(ps_store *store, const ps_volume_mesh *mesh)
 static ps_store_identity identity_of(int64_t vertices, int64_t tetrahedra, int64_t triangles,
                                      const char *creator, const char *options)
 {
-    return (ps_store_identity){PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, creator,
-                               ps_revision(), options,
+    return (ps_store_identity){PS_VOLUME_MESH_FORMAT,
+                               PS_VOLUME_MESH_VERSION,
+                               creator,
+                               ps_revision(),
+                               options,
                                28 * vertices + 29 * tetrahedra + 20 * triangles};
 }
 
@@ -144,8 +151,11 @@ static void count_up(const void *context, int64_t first, int64_t count, void *ro
 static ps_status put_made(ps_store *store, const char *name, int64_t rows, int64_t width,
                           ps_row_maker *make, const void *context)
 {
-    ps_dataset_spec spec = {.name = name, .type = PS_I32, .rank = width > 1 ? 2 : 1,
-                            .dims = {rows, width}, .units = "1"};
+    ps_dataset_spec spec = {.name = name,
+                            .type = PS_I32,
+                            .rank = width > 1 ? 2 : 1,
+                            .dims = {rows, width},
+                            .units = "1"};
     return rows > 0 ? ps_store_write_made(store, &spec, make, context) : PS_OK;
 }
 
@@ -158,12 +168,10 @@ static ps_status put_all_made(ps_store *store, const ps_volume_mesh_makers *m)
     if (m->tag_names[0]) PS_TRY(ps_store_put_text(store, "/", "tag_names", m->tag_names));
     PS_TRY(ps_vtkhdf_put_made(store, &grid, &makers));
     PS_TRY(put_made(store, "/VTKHDF/CellData/tag", m->tetrahedron_count, 1, m->tags, m->context));
-    PS_TRY(put_made(store, "/VTKHDF/CellData/tetrahedron_source", m->tetrahedron_count, 1,
-                    count_up, NULL));
-    PS_TRY(put_made(store, "/VTKHDF/PointData/vertex_source", m->vertex_count, 1, count_up,
+    PS_TRY(put_made(store, "/VTKHDF/CellData/tetrahedron_source", m->tetrahedron_count, 1, count_up,
                     NULL));
-    PS_TRY(put_made(store, "/boundary/triangles", m->triangle_count, 3, m->triangles,
-                    m->context));
+    PS_TRY(put_made(store, "/VTKHDF/PointData/vertex_source", m->vertex_count, 1, count_up, NULL));
+    PS_TRY(put_made(store, "/boundary/triangles", m->triangle_count, 3, m->triangles, m->context));
     PS_TRY(put_made(store, "/boundary/tag", m->triangle_count, 1, m->triangle_tags, m->context));
     return put_made(store, "/boundary/triangle_source", m->triangle_count, 1, count_up, NULL);
 }
@@ -172,8 +180,8 @@ ps_status ps_volume_mesh_save_made(const char *path, const ps_volume_mesh_makers
                                    const char *creator, const char *options)
 {
     ps_store *store = NULL;
-    ps_store_identity identity = identity_of(m->vertex_count, m->tetrahedron_count,
-                                             m->triangle_count, creator, options);
+    ps_store_identity identity =
+        identity_of(m->vertex_count, m->tetrahedron_count, m->triangle_count, creator, options);
     PS_TRY(ps_store_create(path, &identity, &store));
     ps_status status = put_all_made(store, m);
     if (status == PS_OK) return ps_store_commit(&store);
@@ -201,17 +209,16 @@ static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
     PS_TRY(ps_volume_mesh_init(mesh, vertices, tetrahedra, triangles));
     PS_TRY(ps_store_get_text(store, "/", "order", mesh->order, sizeof mesh->order));
     if (ps_store_has(store, "/", "tag_names"))
-        PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names,
-                                 sizeof mesh->tag_names));
+        PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names, sizeof mesh->tag_names));
     strncpy(mesh->uuid, ps_store_uuid(store), sizeof mesh->uuid - 1);
     PS_TRY(ps_store_content_hash(store, mesh->content_hash));
     PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", mesh->vertices, vertices));
     PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", mesh->tetrahedra, 4 * tetrahedra));
     PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", mesh->tags, tetrahedra));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tetrahedron_source",
-                             mesh->tetrahedron_source, tetrahedra));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", mesh->vertex_source,
-                             vertices));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tetrahedron_source", mesh->tetrahedron_source,
+                             tetrahedra));
+    PS_TRY(
+        ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", mesh->vertex_source, vertices));
     PS_TRY(get_boundary(store, mesh));
     ps_status status = ps_volume_mesh_check(mesh);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));

@@ -19,23 +19,23 @@ enum { PS_VOLUME_MESH_VERSION = 1 };
 
 typedef struct ps_volume_mesh {
     int64_t vertex_count, tetrahedron_count, triangle_count; /* triangle_count may be 0       */
-    double *vertices;    /* [vertex_count][3], m                                            */
-    int32_t *tetrahedra; /* [tetrahedron_count][4], det(b-a, c-a, d-a) > 0                  */
-    int32_t *tags;       /* [tetrahedron_count] physical group; 0 where there is none       */
-    int32_t *triangles;  /* [triangle_count][3]: faces that the imported file named         */
+    double *vertices;       /* [vertex_count][3], m                                            */
+    int32_t *tetrahedra;    /* [tetrahedron_count][4], det(b-a, c-a, d-a) > 0                  */
+    int32_t *tags;          /* [tetrahedron_count] physical group; 0 where there is none       */
+    int32_t *triangles;     /* [triangle_count][3]: faces that the imported file named         */
     int32_t *triangle_tags; /* [triangle_count]                                             */
     /* Where each came from: position in the imported file's own order, from 0. */
-    int32_t *vertex_source;      /* [vertex_count]                                          */
-    int32_t *tetrahedron_source; /* [tetrahedron_count]                                     */
-    int32_t *triangle_source;    /* [triangle_count]                                        */
-    char order[16];              /* "none", "morton", "hilbert", "random" */
-    char tag_names[1024];        /* names of physical groups: "1 skin\n2 skull"; "" if none */
+    int32_t *vertex_source;          /* [vertex_count]                                          */
+    int32_t *tetrahedron_source;     /* [tetrahedron_count]                                     */
+    int32_t *triangle_source;        /* [triangle_count]                                        */
+    char order[16];                  /* "none", "morton", "hilbert", "random" */
+    char tag_names[1024];            /* names of physical groups: "1 skin\n2 skull"; "" if none */
     char uuid[40], content_hash[17]; /* of the file it was read from; "" otherwise          */
 } ps_volume_mesh;
 
 /* Allocates the arrays, zeroed. */
-ps_status ps_volume_mesh_init(ps_volume_mesh *mesh, int64_t vertex_count,
-                              int64_t tetrahedron_count, int64_t triangle_count);
+ps_status ps_volume_mesh_init(ps_volume_mesh *mesh, int64_t vertex_count, int64_t tetrahedron_count,
+                              int64_t triangle_count);
 void ps_volume_mesh_release(ps_volume_mesh *mesh); /* frees the arrays, zeroes the struct */
 
 /* Reads a file whole; `mesh` is released on failure. PS_INVALID as ps_store_open, and where

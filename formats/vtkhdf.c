@@ -11,8 +11,9 @@ ps_status ps_vtkhdf_check(const ps_vtkhdf_grid *grid, const char *what)
         return ps_fail(PS_INVALID, "the mesh has %lld vertices and %lld %ss: too few",
                        (long long)grid->vertex_count, (long long)grid->cell_count, what);
     if (grid->vertex_count > INT32_MAX || grid->cell_count > INT32_MAX / grid->cell_size)
-        return ps_fail(PS_INVALID, "the mesh has %lld vertices and %lld %ss: more than 32-bit "
-                                   "indices reach",
+        return ps_fail(PS_INVALID,
+                       "the mesh has %lld vertices and %lld %ss: more than 32-bit "
+                       "indices reach",
                        (long long)grid->vertex_count, (long long)grid->cell_count, what);
     for (int64_t i = 0; i < 3 * grid->vertex_count; ++i)
         if (!isfinite(grid->vertices[i]))
@@ -55,8 +56,11 @@ static void make_points(const void *context, int64_t first, int64_t count, void 
 static ps_status put_points(ps_store *store, const ps_vtkhdf_grid *grid,
                             const ps_vtkhdf_makers *makers)
 {
-    ps_dataset_spec spec = {.name = "/VTKHDF/Points", .type = grid->single ? PS_F32 : PS_F64,
-                            .rank = 2, .dims = {grid->vertex_count, 3}, .units = "m",
+    ps_dataset_spec spec = {.name = "/VTKHDF/Points",
+                            .type = grid->single ? PS_F32 : PS_F64,
+                            .rank = 2,
+                            .dims = {grid->vertex_count, 3},
+                            .units = "m",
                             .description = "vertices"};
     if (makers) return ps_store_write_made(store, &spec, makers->vertices, makers->context);
     return grid->single ? ps_store_write_made(store, &spec, make_points, grid)
@@ -67,8 +71,12 @@ static ps_status put_cells(ps_store *store, const ps_vtkhdf_grid *grid,
                            const ps_vtkhdf_makers *makers)
 {
     int64_t ids = grid->cell_count * grid->cell_size;
-    ps_dataset_spec spec = {.name = "/VTKHDF/Connectivity", .type = PS_I32, .rank = 1,
-                            .dims = {ids}, .units = "1", .description = "vertices of each cell"};
+    ps_dataset_spec spec = {.name = "/VTKHDF/Connectivity",
+                            .type = PS_I32,
+                            .rank = 1,
+                            .dims = {ids},
+                            .units = "1",
+                            .description = "vertices of each cell"};
     return makers ? ps_store_write_made(store, &spec, makers->connectivity, makers->context)
                   : ps_store_write_array(store, &spec, grid->cells);
 }
@@ -78,11 +86,17 @@ ps_status ps_vtkhdf_put_made(ps_store *store, const ps_vtkhdf_grid *grid,
 {
     const int64_t version[2] = {1, 0};
     int64_t ids = grid->cell_count * grid->cell_size;
-    ps_dataset_spec offsets = {.name = "/VTKHDF/Offsets", .type = PS_I32, .rank = 1,
-                               .dims = {grid->cell_count + 1}, .units = "1",
+    ps_dataset_spec offsets = {.name = "/VTKHDF/Offsets",
+                               .type = PS_I32,
+                               .rank = 1,
+                               .dims = {grid->cell_count + 1},
+                               .units = "1",
                                .description = "first place of each cell in Connectivity"};
-    ps_dataset_spec types = {.name = "/VTKHDF/Types", .type = PS_U8, .rank = 1,
-                             .dims = {grid->cell_count}, .units = "1",
+    ps_dataset_spec types = {.name = "/VTKHDF/Types",
+                             .type = PS_U8,
+                             .rank = 1,
+                             .dims = {grid->cell_count},
+                             .units = "1",
                              .description = "VTK cell type: 5 triangle, 10 tetrahedron"};
     PS_TRY(put_count(store, "/VTKHDF/NumberOfPoints", grid->vertex_count));
     PS_TRY(put_count(store, "/VTKHDF/NumberOfCells", grid->cell_count));
@@ -110,8 +124,9 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
     PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfConnectivityIds", PS_I64, 0, 1, &ids));
     if (*cell_count < 1 || *cell_count > INT32_MAX / cell_size || *vertex_count < 1 ||
         *vertex_count > INT32_MAX || ids != cell_size * *cell_count)
-        return ps_fail(PS_INVALID, "%s: %lld vertices, %lld cells and %lld indices do not fit "
-                                   "cells of %d vertices",
+        return ps_fail(PS_INVALID,
+                       "%s: %lld vertices, %lld cells and %lld indices do not fit "
+                       "cells of %d vertices",
                        ps_store_path(store), (long long)*vertex_count, (long long)*cell_count,
                        (long long)ids, cell_size);
     PS_TRY(ps_store_read_array(store, "/VTKHDF/Offsets", PS_I32, *cell_count, 1, &last));
@@ -124,8 +139,12 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
 ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *description,
                             const int32_t *data, int64_t count)
 {
-    ps_dataset_spec spec = {.name = name, .type = PS_I32, .rank = 1, .dims = {count},
-                            .units = "1", .description = description};
+    ps_dataset_spec spec = {.name = name,
+                            .type = PS_I32,
+                            .rank = 1,
+                            .dims = {count},
+                            .units = "1",
+                            .description = description};
     return ps_store_write_array(store, &spec, data);
 }
 

@@ -11,7 +11,7 @@
  * tetrahedra. */
 typedef struct ps_vtkhdf_grid {
     int64_t vertex_count, cell_count;
-    int cell_size;         /* vertices a cell: 3 or 4                              */
+    int cell_size;          /* vertices a cell: 3 or 4                              */
     const double *vertices; /* [vertex_count][3], m                                */
     const int32_t *cells;   /* [cell_count][cell_size]                             */
     bool single;            /* vertices are stored as f32                          */
@@ -26,8 +26,9 @@ ps_status ps_vtkhdf_check(const ps_vtkhdf_grid *grid, const char *what);
  * are made chunk by chunk. */
 ps_status ps_vtkhdf_put_grid(ps_store *store, const ps_vtkhdf_grid *grid);
 
-/* Makers of Points (rows of 3) and Connectivity (rows of 1; first and count are multiples of the cell's
- * vertices), for grids that are not in memory: `grid` gives the sizes only. NULL: they are. */
+/* Makers of Points (rows of 3) and Connectivity (rows of 1; first and count are multiples of the
+ * cell's vertices), for grids that are not in memory: `grid` gives the sizes only. NULL: they are.
+ */
 typedef struct ps_vtkhdf_makers {
     const void *context;
     ps_row_maker *vertices, *connectivity;

@@ -17,11 +17,11 @@ typedef struct ps_worker_log {
     int workers;
     char (*names)[PS_WORKER_NAME_MAX]; /* [workers]                                           */
     int64_t iterations;
-    int64_t *steps;                    /* [iterations] done after each, ascending             */
-    int64_t *bounds;                   /* [iterations][workers][2] first item, and one after
-                                          the last                                            */
-    double *seconds;                   /* [iterations][workers]                               */
-    int64_t capacity[3];               /* of the three                                        */
+    int64_t *steps;      /* [iterations] done after each, ascending             */
+    int64_t *bounds;     /* [iterations][workers][2] first item, and one after
+                            the last                                            */
+    double *seconds;     /* [iterations][workers]                               */
+    int64_t capacity[3]; /* of the three                                        */
     int ranks, stages;
     char stage_names[PS_STAGES_MAX][PS_WORKER_NAME_MAX];
     double *stage_seconds; /* [ranks][stages]                                                 */

@@ -11,8 +11,7 @@ static int64_t reach(const int64_t *weights, int64_t begin, int64_t count, int64
 static int fits(const int64_t *weights, int64_t count, int parts, int64_t limit)
 {
     int64_t begin = 0;
-    for (int p = 0; p < parts && begin < count; ++p)
-        begin = reach(weights, begin, count, limit);
+    for (int p = 0; p < parts && begin < count; ++p) begin = reach(weights, begin, count, limit);
     return begin == count;
 }
 

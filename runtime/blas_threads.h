@@ -6,8 +6,8 @@
 #ifndef PS_RUNTIME_BLAS_THREADS_H
 #define PS_RUNTIME_BLAS_THREADS_H
 
-/* From now on one thread. Returns the number before, for ps_blas_threads_restore. OpenBLAS; of others
- * nothing is known, and nothing done. */
+/* From now on one thread. Returns the number before, for ps_blas_threads_restore. OpenBLAS; of
+ * others nothing is known, and nothing done. */
 int ps_blas_threads_single(void);
 void ps_blas_threads_restore(int threads);
 

@@ -42,7 +42,8 @@ static ps_status failure(const ps_cholesky *c)
 {
     if (c->common.status == CHOLMOD_NOT_POSDEF)
         return ps_fail(PS_INVALID, "the matrix is not positive definite");
-    return ps_fail(PS_EXHAUSTED, "no memory for a Cholesky factor of %lld rows; an iterative solver takes less",
+    return ps_fail(PS_EXHAUSTED,
+                   "no memory for a Cholesky factor of %lld rows; an iterative solver takes less",
                    (long long)c->rows);
 }
 
@@ -50,7 +51,7 @@ static ps_status factorise(ps_cholesky *c, const ps_symmetric_rows *matrix)
 {
     cholmod_sparse *a = lower_triangle(matrix, &c->common);
     if (!a) return failure(c);
-    /* One at a time: the order may come from METIS, whose random numbers are the process's. */
+        /* One at a time: the order may come from METIS, whose random numbers are the process's. */
 #pragma omp critical(ps_cholesky_order)
     c->factor = cholmod_l_analyze(a, &c->common);
     if (c->factor) cholmod_l_factorize(a, c->factor, &c->common);
@@ -114,8 +115,9 @@ bool ps_cholesky_available(void) { return false; }
 ps_status ps_cholesky_open(const ps_symmetric_rows *matrix, ps_cholesky **out)
 {
     *out = NULL;
-    return ps_fail(PS_USAGE, "this build has no CHOLMOD (install libsuitesparse-dev and build again); "
-                             "an iterative solver does without");
+    return ps_fail(PS_USAGE,
+                   "this build has no CHOLMOD (install libsuitesparse-dev and build again); "
+                   "an iterative solver does without");
 }
 
 int64_t ps_cholesky_bytes(const ps_cholesky *factor) { return 0; }

@@ -17,14 +17,14 @@ typedef struct loaded {
 
 struct ps_chunk_feed {
     ps_chunk_feed_config config;
-    char *raws;                      /* [config.raws] buffers of config.raw_size */
-    pthread_t *threads;              /* [0] the reader, then the workers */
+    char *raws;         /* [config.raws] buffers of config.raw_size */
+    pthread_t *threads; /* [0] the reader, then the workers */
     int thread_count;
 
-    pthread_mutex_t mutex;           /* guards everything below, and the owner's state */
+    pthread_mutex_t mutex; /* guards everything below, and the owner's state */
     pthread_cond_t raw_freed, work_changed, changed;
-    int *free_raws, free_raw_count;  /* a stack of indices */
-    loaded *queue;                   /* ring of config.raws */
+    int *free_raws, free_raw_count; /* a stack of indices */
+    loaded *queue;                  /* ring of config.raws */
     int queue_first, queue_count;
     bool read_all, stopping;
     ps_status failure;
@@ -160,8 +160,8 @@ static void *worker_main(void *argument)
     char *place;
     while (take_work(feed, &item, &place)) {
         double start = ps_clock();
-        ps_status status = feed->config.unpack(feed->config.context, item.chunk,
-                                               raw_at(feed, item.raw), place);
+        ps_status status =
+            feed->config.unpack(feed->config.context, item.chunk, raw_at(feed, item.raw), place);
         if (status != PS_OK) {
             ps_chunk_feed_fail(feed, status);
             break;

@@ -24,14 +24,14 @@ typedef struct ps_chunk_feed ps_chunk_feed;
 
 typedef struct ps_chunk_feed_config {
     const int64_t *raw_bytes, *unpacked_bytes; /* by chunk; borrowed while the feed lives */
-    int raws, unpackers;  /* buffers for stored bytes, worker threads; both >= 1 */
-    int64_t raw_size;     /* of one such buffer: no chunk read is larger */
-    void *context;        /* handed to read and unpack, as in chunk_stream */
+    int raws, unpackers; /* buffers for stored bytes, worker threads; both >= 1 */
+    int64_t raw_size;    /* of one such buffer: no chunk read is larger */
+    void *context;       /* handed to read and unpack, as in chunk_stream */
     ps_status (*read)(void *context, int64_t chunk, void *raw);
     ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);
-    void *owner;          /* handed to the following, which are called with the lock held */
-    int64_t (*next)(void *owner);                /* the chunk to read now; -1: no more, ever   */
-    char *(*place)(void *owner, int64_t chunk);  /* where to unpack it; NULL: nowhere yet      */
+    void *owner;                  /* handed to the following, which are called with the lock held */
+    int64_t (*next)(void *owner); /* the chunk to read now; -1: no more, ever   */
+    char *(*place)(void *owner, int64_t chunk); /* where to unpack it; NULL: nowhere yet      */
     void (*ready)(void *owner, int64_t chunk, char *place); /* unpacked                        */
 } ps_chunk_feed_config;
 
@@ -52,8 +52,8 @@ void ps_chunk_feed_close(ps_chunk_feed **feed);
 
 void ps_chunk_feed_lock(ps_chunk_feed *feed);
 void ps_chunk_feed_unlock(ps_chunk_feed *feed);
-void ps_chunk_feed_wait(ps_chunk_feed *feed);  /* lock held: until woken, or something is ready */
-void ps_chunk_feed_wake(ps_chunk_feed *feed);  /* wakes those who wait                          */
+void ps_chunk_feed_wait(ps_chunk_feed *feed); /* lock held: until woken, or something is ready */
+void ps_chunk_feed_wake(ps_chunk_feed *feed); /* wakes those who wait                          */
 void ps_chunk_feed_place_freed(ps_chunk_feed *feed); /* `place` may now say yes                 */
 
 /* Keeps the first failure, with this thread's message, stops the threads and wakes all. Not with

@@ -17,7 +17,7 @@ typedef struct ps_chunk_plan {
     int raws, slots;             /* buffers for stored bytes; for unpacked streamed chunks    */
     int64_t raw_size, slot_size; /* bytes of one buffer                                       */
     int64_t resident_count, resident_bytes;
-    bool *resident;              /* [chunk_count], owned; NULL without chunks                 */
+    bool *resident; /* [chunk_count], owned; NULL without chunks                 */
 } ps_chunk_plan;
 
 typedef struct ps_chunk_plan_request {

@@ -12,19 +12,19 @@ enum { BUFFERS = 3, UNPACKERS = 2 };
 /* A chunk goes: feed (runtime/chunk_feed.h) -> its place (its own if resident, else a free slot)
  * -> data[chunk] -> sweep -> the slot is free again. */
 struct ps_chunk_stream {
-    ps_chunk_stream_config config;   /* the arrays of sizes are copies, owned   */
+    ps_chunk_stream_config config; /* the arrays of sizes are copies, owned   */
     ps_chunk_plan plan;
-    ps_chunk_feed *feed;             /* its lock guards what is marked below     */
-    int64_t *sizes;                  /* [2][chunk_count], behind config's arrays */
-    char *slots, *kept;              /* arenas: slots, resident chunks */
-    char **home;                     /* [chunk_count] place of a resident chunk, or NULL */
+    ps_chunk_feed *feed; /* its lock guards what is marked below     */
+    int64_t *sizes;      /* [2][chunk_count], behind config's arrays */
+    char *slots, *kept;  /* arenas: slots, resident chunks */
+    char **home;         /* [chunk_count] place of a resident chunk, or NULL */
     bool swept, retired;
 
-    int64_t reading;                 /* locked: next chunk of the reader's sweep */
-    bool reread;                     /* locked: that sweep is not the first */
+    int64_t reading;                  /* locked: next chunk of the reader's sweep */
+    bool reread;                      /* locked: that sweep is not the first */
     int *free_slots, free_slot_count; /* locked: a stack of indices */
-    char **data;                     /* locked: [chunk_count] unpacked and ready, or NULL */
-    ps_chunk_stream_stats stats;     /* of the sweeping thread; the feed counts its own */
+    char **data;                      /* locked: [chunk_count] unpacked and ready, or NULL */
+    ps_chunk_stream_stats stats;      /* of the sweeping thread; the feed counts its own */
 };
 
 /* ---- what the feed asks ---- */
@@ -65,15 +65,19 @@ static void chunk_is_ready(void *owner, int64_t chunk, char *place)
 static ps_status open_feed(ps_chunk_stream *stream)
 {
     const ps_chunk_stream_config *config = &stream->config;
-    return ps_chunk_feed_open(
-        &(ps_chunk_feed_config){.raw_bytes = config->raw_bytes,
-                                .unpacked_bytes = config->unpacked_bytes,
-                                .raws = stream->plan.raws, .unpackers = config->unpackers,
-                                .raw_size = stream->plan.raw_size, .context = config->context,
-                                .read = config->read, .unpack = config->unpack, .owner = stream,
-                                .next = next_chunk, .place = place_of_chunk,
-                                .ready = chunk_is_ready},
-        &stream->feed);
+    return ps_chunk_feed_open(&(ps_chunk_feed_config){.raw_bytes = config->raw_bytes,
+                                                      .unpacked_bytes = config->unpacked_bytes,
+                                                      .raws = stream->plan.raws,
+                                                      .unpackers = config->unpackers,
+                                                      .raw_size = stream->plan.raw_size,
+                                                      .context = config->context,
+                                                      .read = config->read,
+                                                      .unpack = config->unpack,
+                                                      .owner = stream,
+                                                      .next = next_chunk,
+                                                      .place = place_of_chunk,
+                                                      .ready = chunk_is_ready},
+                              &stream->feed);
 }
 
 /* After the first sweep of a stream that has all it will ever read. */
@@ -246,8 +250,7 @@ static ps_status sweep_run(ps_chunk_stream *stream, int64_t most, int64_t *next,
     int64_t first = *next, count;
     PS_TRY(await(stream, first, most, &count));
     double start = ps_clock();
-    ps_status status =
-        compute(context, first, count, (const void *const *)(stream->data + first));
+    ps_status status = compute(context, first, count, (const void *const *)(stream->data + first));
     *seconds += ps_clock() - start;
     *next += count;
     if (status == PS_OK)

@@ -64,7 +64,7 @@ typedef struct ps_chunk_stream_stats {
     double compute_seconds, wait_seconds; /* of the sweeping thread; their sum is sweep_seconds */
     double sweep_seconds;                 /* wall time inside sweeps                         */
     int64_t sweeps;
-    double processor_seconds;             /* of the whole process during sweeps, all threads  */
+    double processor_seconds; /* of the whole process during sweeps, all threads  */
     double fraction; /* max(compute, read, processor / cores) / sweep, at most 1: the share of the
                         time in which what limits (disk, compute or the cores) was at work    */
 } ps_chunk_stream_stats;
@@ -78,8 +78,8 @@ ps_status ps_chunk_stream_open(const ps_chunk_stream_config *config, ps_chunk_st
  * be closed (further sweeps return the same failure). */
 ps_status ps_chunk_stream_sweep(ps_chunk_stream *stream, ps_chunk_compute compute, void *context);
 
-/* The same, but what lies ready one behind the other, at most `most` chunks, is handed over at once:
- * all resident ones of a sweep after the first, but few of those that are read. */
+/* The same, but what lies ready one behind the other, at most `most` chunks, is handed over at
+ * once: all resident ones of a sweep after the first, but few of those that are read. */
 ps_status ps_chunk_stream_sweep_runs(ps_chunk_stream *stream, int64_t most,
                                      ps_chunk_compute_run compute, void *context);
 

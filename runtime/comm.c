@@ -22,19 +22,19 @@ static int my_rank = 0, rank_count = 1, my_local_rank = 0, local_rank_count = 1;
 /* out[i] = parts[0][i] (+) parts[1][i] (+) ... in this order; parts is [ranks][count]. */
 typedef void (*combine)(void *out, const void *parts, int64_t count, int ranks);
 
-#define COMBINE(name, type, accumulator, step)                                       \
-    static void name(void *out, const void *parts, int64_t count, int ranks)         \
-    {                                                                                \
-        type *result = out;                                                          \
-        const type *part = parts;                                                    \
-        for (int64_t i = 0; i < count; ++i) {                                        \
-            accumulator all = part[i];                                               \
-            for (int r = 1; r < ranks; ++r) {                                        \
-                accumulator one = part[r * count + i];                               \
-                step;                                                                \
-            }                                                                        \
-            result[i] = (type)all;                                                   \
-        }                                                                            \
+#define COMBINE(name, type, accumulator, step)                                                     \
+    static void name(void *out, const void *parts, int64_t count, int ranks)                       \
+    {                                                                                              \
+        type *result = out;                                                                        \
+        const type *part = parts;                                                                  \
+        for (int64_t i = 0; i < count; ++i) {                                                      \
+            accumulator all = part[i];                                                             \
+            for (int r = 1; r < ranks; ++r) {                                                      \
+                accumulator one = part[r * count + i];                                             \
+                step;                                                                              \
+            }                                                                                      \
+            result[i] = (type)all;                                                                 \
+        }                                                                                          \
     }
 COMBINE(sum_f32, float, double, all += one)
 COMBINE(sum_f64, double, double, all += one)
@@ -205,8 +205,8 @@ static ps_status post(const ps_comm_exchange *exchange, bool receive, ps_comm_pe
             CALL(MPI_Irecv, (char *)exchange->receive + done, now, MPI_BYTE, exchange->neighbour,
                  EXCHANGE_TAG, MPI_COMM_WORLD, request);
         else
-            CALL(MPI_Isend, (const char *)exchange->send + done, now, MPI_BYTE,
-                 exchange->neighbour, EXCHANGE_TAG, MPI_COMM_WORLD, request);
+            CALL(MPI_Isend, (const char *)exchange->send + done, now, MPI_BYTE, exchange->neighbour,
+                 EXCHANGE_TAG, MPI_COMM_WORLD, request);
     }
     return PS_OK;
 }
@@ -261,10 +261,7 @@ static ps_status exchange_wait(ps_comm_pending *pending) { return PS_OK; }
 
 /* ---- the interface ---- */
 
-ps_status ps_comm_start(int *argc, char ***argv)
-{
-    return launched() ? start(argc, argv) : PS_OK;
-}
+ps_status ps_comm_start(int *argc, char ***argv) { return launched() ? start(argc, argv) : PS_OK; }
 
 void ps_comm_end(void)
 {

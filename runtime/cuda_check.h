@@ -17,13 +17,13 @@ extern "C" {
 }
 #endif
 
-#define PS_CUDA(call)                                                                          \
-    do {                                                                                       \
-        cudaError_t ps_error_ = (call);                                                        \
-        if (ps_error_ != cudaSuccess)                                                          \
-            return ps_fail(ps_error_ == cudaErrorMemoryAllocation ? PS_EXHAUSTED : PS_FAILED,  \
-                           "CUDA: %s at %s:%d: %s: %s", #call, __FILE__, __LINE__,             \
-                           cudaGetErrorName(ps_error_), cudaGetErrorString(ps_error_));        \
+#define PS_CUDA(call)                                                                              \
+    do {                                                                                           \
+        cudaError_t ps_error_ = (call);                                                            \
+        if (ps_error_ != cudaSuccess)                                                              \
+            return ps_fail(ps_error_ == cudaErrorMemoryAllocation ? PS_EXHAUSTED : PS_FAILED,      \
+                           "CUDA: %s at %s:%d: %s: %s", #call, __FILE__, __LINE__,                 \
+                           cudaGetErrorName(ps_error_), cudaGetErrorString(ps_error_));            \
     } while (0)
 
 #endif

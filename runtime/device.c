@@ -84,7 +84,8 @@ ps_status ps_device_list(const char *name, int local_rank, int local_size, int *
         out[(*count)++] = ordinal;
         return PS_OK;
     }
-    for (int d = local_rank % all; d < all && *count < capacity; d += local_size) out[(*count)++] = d;
+    for (int d = local_rank % all; d < all && *count < capacity; d += local_size)
+        out[(*count)++] = d;
     return PS_OK;
 }
 

@@ -60,8 +60,8 @@ ps_status ps_stream_open(ps_device *device, ps_stream **out);
 /* A stream whose kernels the device starts first where others are ready, too. */
 ps_status ps_stream_open_ahead(ps_device *device, ps_stream **out);
 void ps_stream_close(ps_stream **stream);
-ps_status ps_stream_wait(ps_stream *stream); /* the host waits for all its work */
-void *ps_stream_handle(ps_stream *stream);   /* cudaStream_t for kernels; NULL on the CPU */
+ps_status ps_stream_wait(ps_stream *stream);    /* the host waits for all its work */
+void *ps_stream_handle(ps_stream *stream);      /* cudaStream_t for kernels; NULL on the CPU */
 ps_device *ps_stream_device(ps_stream *stream); /* where it was opened; borrowed */
 /* Makes the stream's device the current one of the calling thread: before launching a kernel. */
 ps_status ps_stream_enter(ps_stream *stream);

@@ -21,9 +21,12 @@ static void put_piece(ps_pieces *pieces, const char *piece)
 static char *take_image(ps_device_stream *stream, const ps_moved_batch *batch)
 {
     switch (batch->plan.tier) {
-    case PS_TIER_HOST: return batch->home;
-    case PS_TIER_DEVICE: return take_piece(&stream->stagings);
-    default: return take_piece(&stream->host_slots);
+    case PS_TIER_HOST:
+        return batch->home;
+    case PS_TIER_DEVICE:
+        return take_piece(&stream->stagings);
+    default:
+        return take_piece(&stream->host_slots);
     }
 }
 
@@ -314,15 +317,19 @@ ps_status ps_mover_end_loading(ps_device_stream *stream)
 static ps_status open_feed(ps_device_stream *stream)
 {
     const ps_device_stream_config *config = &stream->config;
-    return ps_chunk_feed_open(
-        &(ps_chunk_feed_config){.raw_bytes = config->raw_bytes,
-                                .unpacked_bytes = config->unpacked_bytes,
-                                .raws = stream->plan.raws, .unpackers = config->unpackers,
-                                .raw_size = stream->plan.raw_bytes, .context = config->context,
-                                .read = config->read, .unpack = config->unpack, .owner = stream,
-                                .next = next_chunk, .place = place_of_chunk,
-                                .ready = chunk_is_ready},
-        &stream->feed);
+    return ps_chunk_feed_open(&(ps_chunk_feed_config){.raw_bytes = config->raw_bytes,
+                                                      .unpacked_bytes = config->unpacked_bytes,
+                                                      .raws = stream->plan.raws,
+                                                      .unpackers = config->unpackers,
+                                                      .raw_size = stream->plan.raw_bytes,
+                                                      .context = config->context,
+                                                      .read = config->read,
+                                                      .unpack = config->unpack,
+                                                      .owner = stream,
+                                                      .next = next_chunk,
+                                                      .place = place_of_chunk,
+                                                      .ready = chunk_is_ready},
+                              &stream->feed);
 }
 
 ps_status ps_mover_start(ps_device_stream *stream)

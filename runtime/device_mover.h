@@ -23,43 +23,43 @@ enum { PS_STAGINGS = 2 };
 
 typedef struct ps_moved_batch {
     ps_device_batch plan;
-    void *own;             /* of the user, from prepare */
-    char *home;            /* locked: device memory (device tier) or pinned (host tier), owned */
-    char *image;           /* locked: where the chunks are unpacked in host memory, or NULL */
+    void *own;                /* of the user, from prepare */
+    char *home;               /* locked: device memory (device tier) or pinned (host tier), owned */
+    char *image;              /* locked: where the chunks are unpacked in host memory, or NULL */
     int64_t placed, unpacked; /* locked: chunks of the image that have begun, that are complete */
-    bool prepared;         /* locked */
-    char *base;            /* locked: device memory with the copy enqueued, or NULL */
-    int slot;              /* locked: of base, or -1 */
-    bool loaded;           /* kept since an earlier interval: the first sweep reads nothing */
-    ps_event *copied;      /* recorded by the mover before base is set */
+    bool prepared;            /* locked */
+    char *base;               /* locked: device memory with the copy enqueued, or NULL */
+    int slot;                 /* locked: of base, or -1 */
+    bool loaded;              /* kept since an earlier interval: the first sweep reads nothing */
+    ps_event *copied;         /* recorded by the mover before base is set */
     ps_probe copying, computing; /* under the meters' lock */
 } ps_moved_batch;
 
 /* A stack of free pieces of one arena. */
 typedef struct ps_pieces {
     char *memory;
-    int64_t size, arena;   /* of a piece, of all */
+    int64_t size, arena; /* of a piece, of all */
     int count, free_count;
-    int *free;             /* [count] indices */
+    int *free; /* [count] indices */
 } ps_pieces;
 
 struct ps_device_stream {
     ps_device_stream_config config; /* the arrays of sizes are copies, owned */
     int64_t *sizes;                 /* [2][chunk_count], behind config's arrays */
     ps_device_plan plan;
-    ps_moved_batch *batches;        /* [plan.batch_count] */
-    int64_t *offsets, *batch_of;    /* [config.count] of the interval's chunks */
-    ps_chunk_feed *feed;            /* NULL before the first start and between intervals */
+    ps_moved_batch *batches;     /* [plan.batch_count] */
+    int64_t *offsets, *batch_of; /* [config.count] of the interval's chunks */
+    ps_chunk_feed *feed;         /* NULL before the first start and between intervals */
     pthread_t mover, allocator;
     bool mover_runs, allocator_runs;
     ps_stream *copies;
-    ps_event *last;                 /* end of the last sweep */
+    ps_event *last; /* end of the last sweep */
 
-    char *slots;                    /* device memory, plan.slots pieces */
+    char *slots; /* device memory, plan.slots pieces */
     int64_t slots_bytes;
-    int slot_count, next_slot;      /* next_slot: the mover's */
-    bool *busy;                     /* locked: [slot_count] copied to, computing not enqueued yet */
-    ps_event **computed;            /* [slot_count] recorded by the sweep before busy is cleared */
+    int slot_count, next_slot; /* next_slot: the mover's */
+    bool *busy;                /* locked: [slot_count] copied to, computing not enqueued yet */
+    ps_event **computed;       /* [slot_count] recorded by the sweep before busy is cleared */
 
     ps_pieces host_slots, stagings; /* locked; pinned */
     int64_t reading;                /* locked: next chunk of the reader's pass */
@@ -67,13 +67,13 @@ struct ps_device_stream {
     int64_t *flying;                /* locked: ring of batches whose image is being copied */
     int flying_size, flying_first, flying_count;
 
-    ps_status broken;               /* a reset that failed on its way */
-    bool loading;                   /* the next sweep is the first of this interval */
+    ps_status broken; /* a reset that failed on its way */
+    bool loading;     /* the next sweep is the first of this interval */
     pthread_mutex_t meter_lock;
     ps_meter copy[2], compute[2], sweep[2]; /* [1]: in loading sweeps */
-    bool move_loading;              /* the mover is in its first pass */
-    ps_chunk_feed_stats feeds[2];   /* of feeds that have ended, [1]: in loading sweeps */
-    ps_chunk_feed_stats counted;    /* of the present feed, already in feeds */
+    bool move_loading;                      /* the mover is in its first pass */
+    ps_chunk_feed_stats feeds[2];           /* of feeds that have ended, [1]: in loading sweeps */
+    ps_chunk_feed_stats counted;            /* of the present feed, already in feeds */
     int64_t sweeps[2];
     ps_probe sweep_probes[8];
 };

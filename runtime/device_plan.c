@@ -114,12 +114,13 @@ static int64_t bytes_of(const work *w, ps_tier tier)
 
 static ps_status too_small(const char *option, int64_t budget, int64_t needed, const work *w)
 {
-    return ps_fail(PS_EXHAUSTED,
-                   "a budget of %.3f MB cannot stream these chunks: the largest batch takes "
-                   "%.3f MB, the largest chunk %.3f MB as stored; give %s at least %.3f MB, or make "
-                   "the batches smaller (%.3f MB now)", (double)budget / 1e6,
-                   (double)w->plan->slot_bytes / 1e6, (double)w->plan->raw_bytes / 1e6, option,
-                   (double)needed / 1e6, (double)w->plan->batch_bytes / 1e6);
+    return ps_fail(
+        PS_EXHAUSTED,
+        "a budget of %.3f MB cannot stream these chunks: the largest batch takes "
+        "%.3f MB, the largest chunk %.3f MB as stored; give %s at least %.3f MB, or make "
+        "the batches smaller (%.3f MB now)",
+        (double)budget / 1e6, (double)w->plan->slot_bytes / 1e6, (double)w->plan->raw_bytes / 1e6,
+        option, (double)needed / 1e6, (double)w->plan->batch_bytes / 1e6);
 }
 
 static ps_status plan_device(work *w)
@@ -132,8 +133,8 @@ static ps_status plan_device(work *w)
     while (plan->slots > 1 && plan->slots * plan->slot_bytes > budget) plan->slots -= 1;
     int64_t room = budget - plan->slots * plan->slot_bytes;
     if (room < 0) return too_small("--device-memory", budget, plan->slot_bytes, w);
-    plan->device_bytes = plan->slots * plan->slot_bytes +
-                         fill(w, PS_TIER_DISK, PS_TIER_DEVICE, room);
+    plan->device_bytes =
+        plan->slots * plan->slot_bytes + fill(w, PS_TIER_DISK, PS_TIER_DEVICE, room);
     return PS_OK;
 }
 

@@ -33,9 +33,10 @@ typedef struct ps_device_plan_request {
     const int64_t *raw_bytes, *unpacked_bytes; /* [chunk_count] */
     int64_t first, count;                      /* the interval of chunks that is swept */
     int64_t host_memory, device_memory;        /* budgets, bytes */
-    int64_t batch_bytes;          /* 0: 128 MiB, or less so that 4 fit the device, 8 the host */
-    int64_t resident_batch_bytes; /* neighbours on the device are joined in cells of this; 0: never */
-    int slots, host_slots, raws;  /* wanted, >= 1; fewer are taken where a budget is too small */
+    int64_t batch_bytes; /* 0: 128 MiB, or less so that 4 fit the device, 8 the host */
+    int64_t
+        resident_batch_bytes; /* neighbours on the device are joined in cells of this; 0: never */
+    int slots, host_slots, raws; /* wanted, >= 1; fewer are taken where a budget is too small */
 } ps_device_plan_request;
 
 /*
@@ -46,8 +47,8 @@ typedef struct ps_device_plan_request {
  */
 typedef struct ps_device_plan {
     int64_t batch_count;
-    ps_device_batch *batches;        /* [batch_count], owned */
-    int64_t batch_bytes;             /* the cell taken */
+    ps_device_batch *batches; /* [batch_count], owned */
+    int64_t batch_bytes;      /* the cell taken */
     int slots, host_slots, raws, stagings;
     int64_t slot_bytes, raw_bytes, staging_bytes;
     int64_t tier_batches[PS_TIERS], tier_bytes[PS_TIERS];

@@ -54,12 +54,14 @@ static ps_status make_plan(const ps_device_stream_config *config, ps_device_plan
         &(ps_device_plan_request){.chunk_count = config->chunk_count,
                                   .raw_bytes = config->raw_bytes,
                                   .unpacked_bytes = config->unpacked_bytes,
-                                  .first = config->first, .count = config->count,
+                                  .first = config->first,
+                                  .count = config->count,
                                   .host_memory = config->host_memory,
                                   .device_memory = config->device_memory,
                                   .batch_bytes = config->batch_bytes,
                                   .resident_batch_bytes = config->resident_batch_bytes,
-                                  .slots = config->slots, .host_slots = config->host_slots,
+                                  .slots = config->slots,
+                                  .host_slots = config->host_slots,
                                   .raws = config->unpackers + 1},
         out);
 }
@@ -361,11 +363,13 @@ static ps_status prepare(ps_device_stream *stream, ps_moved_batch *batch)
         const int64_t *offsets = stream->offsets + (plan->first - stream->config.first);
         PS_TRY(PS_ALLOC(&images, plan->count, "the images of a batch"));
         for (int64_t c = 0; c < plan->count; ++c) images[c] = batch->image + offsets[c];
-        ps_status status = stream->config.prepare(
-            stream->config.context,
-            &(ps_batch_images){.first = plan->first, .count = plan->count, .bytes = plan->bytes,
-                               .images = images, .offsets = offsets},
-            &batch->own);
+        ps_status status = stream->config.prepare(stream->config.context,
+                                                  &(ps_batch_images){.first = plan->first,
+                                                                     .count = plan->count,
+                                                                     .bytes = plan->bytes,
+                                                                     .images = images,
+                                                                     .offsets = offsets},
+                                                  &batch->own);
         free(images);
         PS_TRY(status);
     }
@@ -383,8 +387,10 @@ typedef struct sweep {
 static ps_status compute_timed(ps_device_stream *stream, ps_moved_batch *batch, const sweep *how)
 {
     bool timed;
-    const ps_batch_work work = {.first = batch->plan.first, .count = batch->plan.count,
-                                .bytes = batch->plan.bytes, .own = batch->own,
+    const ps_batch_work work = {.first = batch->plan.first,
+                                .count = batch->plan.count,
+                                .bytes = batch->plan.bytes,
+                                .own = batch->own,
                                 .base = batch->base};
     pthread_mutex_lock(&stream->meter_lock);
     ps_status status = ps_probe_begin(&batch->computing, how->on, &timed);
@@ -448,9 +454,11 @@ static ps_device_stream_times times_of(const ps_device_stream *stream, bool load
     const ps_chunk_feed_stats *feed = &stream->feeds[loading];
     ps_device_stream_times times = {
         .sweeps = stream->sweeps[loading],
-        .raw_bytes_read = feed->raw_bytes_read, .bytes_unpacked = feed->bytes_unpacked,
+        .raw_bytes_read = feed->raw_bytes_read,
+        .bytes_unpacked = feed->bytes_unpacked,
         .bytes_copied = (int64_t)stream->copy[loading].weight,
-        .read_seconds = feed->read_seconds, .unpack_seconds = feed->unpack_seconds,
+        .read_seconds = feed->read_seconds,
+        .unpack_seconds = feed->unpack_seconds,
         .copy_seconds = ps_meter_seconds(&stream->copy[loading]),
         .compute_seconds = ps_meter_seconds(&stream->compute[loading]),
         .elapsed_seconds = stream->sweep[loading].seconds,

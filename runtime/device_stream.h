@@ -37,24 +37,24 @@ typedef struct ps_batch_images {
 typedef struct ps_batch_work {
     int64_t first, count; /* chunks */
     int64_t bytes;
-    void *own;            /* what prepare left */
-    const void *base;     /* device memory; valid for what compute enqueues */
+    void *own;        /* what prepare left */
+    const void *base; /* device memory; valid for what compute enqueues */
 } ps_batch_work;
 
 /* Enqueues the work of one batch on `stream`; need not wait for it. */
 typedef ps_status (*ps_batch_compute)(void *context, const ps_batch_work *work, ps_stream *stream);
 
 typedef struct ps_device_stream_config {
-    ps_device *device;             /* borrowed */
+    ps_device *device; /* borrowed */
     int64_t chunk_count;
     const int64_t *raw_bytes;      /* [chunk_count] as stored; borrowed during open           */
     const int64_t *unpacked_bytes; /* [chunk_count] as the device sees it; likewise           */
     int64_t first, count;          /* the interval swept; count < 0: to the end               */
     int64_t host_memory, device_memory; /* budgets of this stream, bytes                      */
     int64_t batch_bytes, resident_batch_bytes; /* as in ps_device_plan_request                */
-    int slots, host_slots;         /* on the device, pinned; 0: three                         */
-    int unpackers;                 /* worker threads; 0: by the cores, 2 to 8                 */
-    void *context;                 /* handed to the callbacks below                           */
+    int slots, host_slots; /* on the device, pinned; 0: three                         */
+    int unpackers;         /* worker threads; 0: by the cores, 2 to 8                 */
+    void *context;         /* handed to the callbacks below                           */
     /* As in ps_chunk_stream_config. */
     ps_status (*read)(void *context, int64_t chunk, void *raw);
     ps_status (*unpack)(void *context, int64_t chunk, const void *raw, void *unpacked);

@@ -10,7 +10,8 @@
  *
  * The plain file <op>.c (compiled once) picks the table of this machine:
  *
- *     PS_ISA_SELECT(struct ps_foo_functions, ps_foo)   // defines: static const ... *ps_foo_select(void)
+ *     PS_ISA_SELECT(struct ps_foo_functions, ps_foo)   // defines: static const ...
+ * *ps_foo_select(void)
  *
  * PENSTOCK_ISA=base|avx2|avx512 in the environment overrides the choice (for tests).
  *
@@ -34,19 +35,22 @@ const char *ps_isa_name(ps_isa isa);
 #define PS_ISA_TABLE(name) PS_ISA_PASTE(name, PS_ISA)
 
 #ifdef PS_ISA_VARIANTS /* set by the Makefile where avx2 and avx512 are compiled too */
-#define PS_ISA_SELECT(type, name)                                               \
-    extern const type name##_base, name##_avx2, name##_avx512;                  \
-    static const type *name##_select(void)                                      \
-    {                                                                           \
-        switch (ps_isa_here()) {                                                \
-        case PS_ISA_AVX512: return &name##_avx512;                              \
-        case PS_ISA_AVX2: return &name##_avx2;                                  \
-        default: return &name##_base;                                           \
-        }                                                                       \
+#define PS_ISA_SELECT(type, name)                                                                  \
+    extern const type name##_base, name##_avx2, name##_avx512;                                     \
+    static const type *name##_select(void)                                                         \
+    {                                                                                              \
+        switch (ps_isa_here()) {                                                                   \
+        case PS_ISA_AVX512:                                                                        \
+            return &name##_avx512;                                                                 \
+        case PS_ISA_AVX2:                                                                          \
+            return &name##_avx2;                                                                   \
+        default:                                                                                   \
+            return &name##_base;                                                                   \
+        }                                                                                          \
     }
 #else
-#define PS_ISA_SELECT(type, name)              \
-    extern const type name##_base;             \
+#define PS_ISA_SELECT(type, name)                                                                  \
+    extern const type name##_base;                                                                 \
     static const type *name##_select(void) { return &name##_base; }
 #endif
 

@@ -30,5 +30,6 @@ void ps_log(ps_log_level level, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     /* One write, so that the lines of ranks and threads do not mix. */
-    fprintf(stderr, "%s%s: %s%s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", name, prefix[level], text);
+    fprintf(stderr, "%s%s: %s%s\n", isatty(STDERR_FILENO) ? "\r\033[K" : "", name, prefix[level],
+            text);
 }

@@ -50,9 +50,8 @@ ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size, 
     if (needed <= *capacity) return PS_OK;
     int64_t wanted = *capacity * 2 > needed ? *capacity * 2 : needed;
     if (wanted < 16) wanted = 16;
-    void *memory = (uint64_t)wanted > (UINT64_MAX / 2) / size
-                       ? NULL
-                       : realloc(*array, (size_t)wanted * size);
+    void *memory =
+        (uint64_t)wanted > (UINT64_MAX / 2) / size ? NULL : realloc(*array, (size_t)wanted * size);
     if (!memory)
         return ps_fail(PS_EXHAUSTED, "no memory for %s: %lld items of %zu bytes wanted", what,
                        (long long)wanted, size);

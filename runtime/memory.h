@@ -15,22 +15,21 @@
 ps_status ps_alloc(void **out, int64_t count, size_t size, const char *what);
 
 /* The same with the type taken from the pointer: PS_ALLOC(&x, n, "densities"). */
-#define PS_ALLOC(pointer, count, what) \
+#define PS_ALLOC(pointer, count, what)                                                             \
     ps_alloc((void **)(pointer), (int64_t)(count), sizeof **(pointer), (what))
 
 /* Allocates `bytes` that are neither zeroed nor touched, so that the thread that fills them gets
  * them near; 64-byte aligned, freed by free(). Otherwise as ps_alloc. */
 ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what);
 
-/* `bytes` of memory, not touched, for free(); NULL if there is none. From 4 MiB on in huge pages where
- * the system grants them: sweeps over gigabytes would spend their time on page tables. Aligned
- * to 64 bytes at least. */
+/* `bytes` of memory, not touched, for free(); NULL if there is none. From 4 MiB on in huge pages
+ * where the system grants them: sweeps over gigabytes would spend their time on page tables.
+ * Aligned to 64 bytes at least. */
 void *ps_alloc_pages(size_t bytes);
 
 /* Grows *array (may be NULL) to hold at least `needed` items; doubles. New items are not
  * initialised. */
-ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size,
-                  const char *what);
+ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size, const char *what);
 
 int64_t ps_memory_available(void); /* bytes that the machine (or its cgroup) has free */
 int64_t ps_memory_peak(void);      /* bytes: largest resident set of this process so far */

@@ -93,7 +93,8 @@ static int choice_index(const char *alternatives, const char *text)
 
 static ps_status check_range(const ps_option *option, double value, const char *text)
 {
-    if (option->minimum < option->maximum && !(value >= option->minimum && value <= option->maximum))
+    if (option->minimum < option->maximum &&
+        !(value >= option->minimum && value <= option->maximum))
         return ps_fail(PS_USAGE, "--%s: %s is outside %.10g .. %.10g", option->name, text,
                        option->minimum, option->maximum);
     return PS_OK;
@@ -130,8 +131,11 @@ static ps_status set_value(const ps_option *option, const char *text)
         status = parse_seconds(text, option->value);
         number = *(double *)option->value;
         break;
-    case PS_OPTION_TEXT: *(const char **)option->value = text; return PS_OK;
-    case PS_OPTION_LIST: return append_text(option, text);
+    case PS_OPTION_TEXT:
+        *(const char **)option->value = text;
+        return PS_OK;
+    case PS_OPTION_LIST:
+        return append_text(option, text);
     case PS_OPTION_CHOICE: {
         int index = choice_index(option->argument, text);
         if (index < 0)
@@ -140,7 +144,8 @@ static ps_status set_value(const ps_option *option, const char *text)
         *(int *)option->value = index;
         return PS_OK;
     }
-    case PS_OPTION_FLAG: break;
+    case PS_OPTION_FLAG:
+        break;
     }
     if (status != PS_OK) return ps_context(status, "--%s", option->name);
     return check_range(option, number, text);
@@ -252,13 +257,20 @@ static void print_value(const ps_option *option, char *out, size_t size)
 {
     out[0] = 0;
     switch (option->kind) {
-    case PS_OPTION_FLAG: snprintf(out, size, "%s", *(bool *)option->value ? "yes" : "no"); break;
+    case PS_OPTION_FLAG:
+        snprintf(out, size, "%s", *(bool *)option->value ? "yes" : "no");
+        break;
     case PS_OPTION_INT:
-    case PS_OPTION_BYTES: snprintf(out, size, "%" PRId64, *(int64_t *)option->value); break;
+    case PS_OPTION_BYTES:
+        snprintf(out, size, "%" PRId64, *(int64_t *)option->value);
+        break;
     case PS_OPTION_REAL:
-    case PS_OPTION_SECONDS: snprintf(out, size, "%.17g", *(double *)option->value); break;
+    case PS_OPTION_SECONDS:
+        snprintf(out, size, "%.17g", *(double *)option->value);
+        break;
     case PS_OPTION_TEXT:
-        snprintf(out, size, "%s", *(const char **)option->value ? *(const char **)option->value : "");
+        snprintf(out, size, "%s",
+                 *(const char **)option->value ? *(const char **)option->value : "");
         break;
     case PS_OPTION_CHOICE: {
         const char *at = option->argument;
@@ -266,7 +278,8 @@ static void print_value(const ps_option *option, char *out, size_t size)
         snprintf(out, size, "%.*s", (int)strcspn(at, "|"), at);
         break;
     }
-    case PS_OPTION_LIST: break;
+    case PS_OPTION_LIST:
+        break;
     }
 }
 
@@ -274,11 +287,15 @@ static bool default_is_shown(const ps_option *option, const char *value)
 {
     switch (option->kind) {
     case PS_OPTION_FLAG:
-    case PS_OPTION_LIST: return false;
-    case PS_OPTION_TEXT: return value[0] != 0;
+    case PS_OPTION_LIST:
+        return false;
+    case PS_OPTION_TEXT:
+        return value[0] != 0;
     case PS_OPTION_BYTES:
-    case PS_OPTION_SECONDS: return strcmp(value, "0") != 0;
-    default: return true;
+    case PS_OPTION_SECONDS:
+        return strcmp(value, "0") != 0;
+    default:
+        return true;
     }
 }
 
@@ -307,7 +324,9 @@ void ps_options_help(const ps_option *table, void *stream)
         char head[96], value[256], text[1024];
         snprintf(head, sizeof head, "--%s%s%s", option->name,
                  option->kind == PS_OPTION_FLAG ? "" : " ",
-                 option->kind == PS_OPTION_FLAG ? "" : option->argument ? option->argument : "VALUE");
+                 option->kind == PS_OPTION_FLAG ? ""
+                 : option->argument             ? option->argument
+                                                : "VALUE");
         print_value(option, value, sizeof value);
         if (option->kind == PS_OPTION_REAL)
             snprintf(value, sizeof value, "%.10g", *(double *)option->value);
@@ -326,8 +345,8 @@ void ps_options_help(const ps_option *table, void *stream)
 static size_t record_line(const char *name, const char *value, char *buffer, size_t size,
                           size_t length)
 {
-    int written = snprintf(length < size ? buffer + length : NULL, length < size ? size - length : 0,
-                           "%s=%s\n", name, value);
+    int written = snprintf(length < size ? buffer + length : NULL,
+                           length < size ? size - length : 0, "%s=%s\n", name, value);
     return length + (size_t)(written > 0 ? written : 0);
 }
 
@@ -343,7 +362,8 @@ size_t ps_options_record(const ps_option *const *tables, char *buffer, size_t si
             const ps_text_list *list = option->kind == PS_OPTION_LIST ? option->value : NULL;
             for (int i = 0; list && i < list->count; ++i)
                 length = record_line(option->name, list->items[i], buffer, size, length);
-            const char *text = option->kind == PS_OPTION_TEXT ? *(const char **)option->value : NULL;
+            const char *text =
+                option->kind == PS_OPTION_TEXT ? *(const char **)option->value : NULL;
             if (!list)
                 length = record_line(option->name, text ? text : printed, buffer, size, length);
         }

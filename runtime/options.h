@@ -27,7 +27,7 @@ typedef struct ps_text_list {
 } ps_text_list;
 
 typedef struct ps_option {
-    const char *name;     /* without the dashes; NULL ends the table                         */
+    const char *name; /* without the dashes; NULL ends the table                         */
     ps_option_kind kind;
     void *value;          /* where the value goes; holds the default beforehand              */
     const char *argument; /* shown in the help: "SECONDS"; alternatives of a CHOICE          */

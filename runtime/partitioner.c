@@ -49,10 +49,10 @@ ps_status ps_partition_graph(const ps_graph *x, int64_t parts, double imbalance,
                        (int)sizeof(SCOTCH_Num));
     if (SCOTCH_graphInit(&graph)) return ps_fail(PS_FAILED, "Scotch does not start");
     /* Scotch only reads these. */
-    int failed = SCOTCH_graphBuild(&graph, 0, (SCOTCH_Num)x->count, (SCOTCH_Num *)x->start,
-                                   (SCOTCH_Num *)x->start + 1, (SCOTCH_Num *)x->weights, NULL,
-                                   x->start[x->count], (SCOTCH_Num *)x->neighbours,
-                                   (SCOTCH_Num *)x->edges);
+    int failed =
+        SCOTCH_graphBuild(&graph, 0, (SCOTCH_Num)x->count, (SCOTCH_Num *)x->start,
+                          (SCOTCH_Num *)x->start + 1, (SCOTCH_Num *)x->weights, NULL,
+                          x->start[x->count], (SCOTCH_Num *)x->neighbours, (SCOTCH_Num *)x->edges);
     if (!failed) failed = partition_built(&graph, parts, imbalance, part);
     SCOTCH_graphExit(&graph);
     return failed ? ps_fail(PS_FAILED, "Scotch could not cut %lld elements into %lld parts",

@@ -41,7 +41,8 @@ static void common_table(ps_run *run, common_flags *flags, ps_option *table)
         {"json", PS_OPTION_FLAG, &run->json, NULL, "print figures as JSON", 0, 0, 0},
         {"plan", PS_OPTION_FLAG, &run->plan, NULL,
          "tell memory, disk, chunks and time needed; do nothing", 0, 0, 0},
-        {"force", PS_OPTION_FLAG, &run->force, NULL, "redo even if the output is up to date", 0, 0, 0},
+        {"force", PS_OPTION_FLAG, &run->force, NULL, "redo even if the output is up to date", 0, 0,
+         0},
         {"threads", PS_OPTION_INT, &run->threads, "N", "threads to use", 1, 4096, 0},
         {"host-memory", PS_OPTION_BYTES, &run->host_memory, "SIZE",
          "memory to stay within, e.g. 2G", 0, 0, 0},
@@ -98,7 +99,8 @@ static void catch_signals(const ps_run *run)
 }
 
 /* Parses, answers --help and --version, runs. */
-static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc, char **argv)
+static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc,
+                               char **argv)
 {
     ps_run run = {.program = program->name, .device = "auto", .threads = omp_get_max_threads()};
     run.host_memory = ps_memory_available() / 10 * 8 / ps_comm_local_size();
@@ -122,7 +124,9 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     }
     PS_TRY(check_operands(program, &run));
     ps_log_setup(full_name,
-                 flags.quiet ? PS_LOG_ERROR : flags.verbose ? PS_LOG_DEBUG : PS_LOG_INFO,
+                 flags.quiet     ? PS_LOG_ERROR
+                 : flags.verbose ? PS_LOG_DEBUG
+                                 : PS_LOG_INFO,
                  ps_comm_rank() == 0);
     omp_set_num_threads((int)run.threads);
     size_t length = ps_options_record(tables, run.record, sizeof run.record);

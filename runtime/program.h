@@ -24,14 +24,14 @@ typedef struct ps_run {
     const char *program; /* "slice-assemble" */
     const char *operands[PS_OPERANDS_MAX];
     int operand_count;
-    bool json;             /* --json: figures on stdout as one JSON object                   */
-    bool plan;             /* --plan: tell memory, disk, chunks and time; do nothing         */
-    bool force;            /* --force: redo even if a matching complete output exists        */
-    int64_t host_memory;   /* --host-memory, bytes; default: 80 % of what is free            */
-    int64_t device_memory; /* --device-memory, bytes; 0: what the device has free            */
-    int64_t threads;       /* --threads; default OMP_NUM_THREADS or the cores there are      */
-    const char *device;    /* --device auto|cpu|cuda[:N]                                     */
-    double stop_after;     /* --stop-after, seconds; 0: never                                */
+    bool json;                  /* --json: figures on stdout as one JSON object                   */
+    bool plan;                  /* --plan: tell memory, disk, chunks and time; do nothing         */
+    bool force;                 /* --force: redo even if a matching complete output exists        */
+    int64_t host_memory;        /* --host-memory, bytes; default: 80 % of what is free            */
+    int64_t device_memory;      /* --device-memory, bytes; 0: what the device has free            */
+    int64_t threads;            /* --threads; default OMP_NUM_THREADS or the cores there are      */
+    const char *device;         /* --device auto|cpu|cuda[:N]                                     */
+    double stop_after;          /* --stop-after, seconds; 0: never                                */
     char record[PS_RECORD_MAX]; /* the identity options, as ps_options_record writes them    */
 } ps_run;
 

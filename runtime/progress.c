@@ -22,8 +22,9 @@ void ps_progress_update(ps_progress *progress, int64_t done)
     double left = rate > 0 ? (double)(progress->total - done) / rate : 0;
     double percent = progress->total > 0 ? 100.0 * (double)done / (double)progress->total : 100;
     if (terminal)
-        fprintf(stderr, "\r\033[K%s: %lld of %lld %s (%.0f %%), %.3g/s, %.0f s left", progress->what,
-                (long long)done, (long long)progress->total, progress->unit, percent, rate, left);
+        fprintf(stderr, "\r\033[K%s: %lld of %lld %s (%.0f %%), %.3g/s, %.0f s left",
+                progress->what, (long long)done, (long long)progress->total, progress->unit,
+                percent, rate, left);
     else
         ps_info("%s: %lld of %lld %s (%.0f %%), %.3g/s, %.0f s left", progress->what,
                 (long long)done, (long long)progress->total, progress->unit, percent, rate, left);

@@ -40,10 +40,14 @@ static void put_quoted(ps_report *report, const char *text)
     for (; *text; ++text) {
         char out[8];
         unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') snprintf(out, sizeof out, "\\%c", c);
-        else if (c == '\n') snprintf(out, sizeof out, "\\n");
-        else if (c < 32) snprintf(out, sizeof out, "\\u%04x", c);
-        else out[0] = (char)c, out[1] = 0;
+        if (c == '"' || c == '\\')
+            snprintf(out, sizeof out, "\\%c", c);
+        else if (c == '\n')
+            snprintf(out, sizeof out, "\\n");
+        else if (c < 32)
+            snprintf(out, sizeof out, "\\u%04x", c);
+        else
+            out[0] = (char)c, out[1] = 0;
         put(report, out);
     }
     put(report, "\"");
@@ -101,8 +105,10 @@ static void put_int(ps_report *report, int64_t value)
 static void put_real(ps_report *report, double value)
 {
     char text[40];
-    if (report->json && !isfinite(value)) snprintf(text, sizeof text, "null");
-    else snprintf(text, sizeof text, report->json ? "%.17g" : "%.6g", value);
+    if (report->json && !isfinite(value))
+        snprintf(text, sizeof text, "null");
+    else
+        snprintf(text, sizeof text, report->json ? "%.17g" : "%.6g", value);
     put(report, text);
 }
 
@@ -126,8 +132,10 @@ void ps_report_text(ps_report *report, const char *name, const char *value)
 {
     if (!report) return;
     begin(report, name);
-    if (report->json) put_quoted(report, value);
-    else put(report, value);
+    if (report->json)
+        put_quoted(report, value);
+    else
+        put(report, value);
     end(report, NULL);
 }
 
@@ -170,8 +178,10 @@ void ps_report_print(ps_report **report)
     if (!report || !*report) return;
     ps_report *r = *report;
     const char *text = r->text ? r->text : "";
-    if (r->json) printf("{%s%s}\n", text, r->in_section ? "}" : "");
-    else fputs(text, stdout);
+    if (r->json)
+        printf("{%s%s}\n", text, r->in_section ? "}" : "");
+    else
+        fputs(text, stdout);
     ps_report_discard(report);
 }
 

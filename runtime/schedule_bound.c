@@ -20,14 +20,8 @@ static int descending(const void *a, const void *b)
 }
 
 /* Times with a class that has no workers taken out. */
-static double cpu_time(const ps_task_times *t, int64_t w)
-{
-    return t->cpus ? t->cpu[w] : INFINITY;
-}
-static double gpu_time(const ps_task_times *t, int64_t w)
-{
-    return t->gpus ? t->gpu[w] : INFINITY;
-}
+static double cpu_time(const ps_task_times *t, int64_t w) { return t->cpus ? t->cpu[w] : INFINITY; }
+static double gpu_time(const ps_task_times *t, int64_t w) { return t->gpus ? t->gpu[w] : INFINITY; }
 
 static ps_status check_times(const ps_task_times *t)
 {

@@ -16,9 +16,9 @@ typedef struct simulation {
     const ps_schedule_problem *problem;
     ps_heteroprio *scheduler;
     ps_schedule_slot *slots;
-    int64_t *pending;          /* [count] predecessors that have not ended     */
+    int64_t *pending;           /* [count] predecessors that have not ended     */
     int64_t *next_first, *next; /* successors: next[next_first[t] ..]           */
-    running *heap;             /* [workers]                                    */
+    running *heap;              /* [workers]                                    */
     int heap_count, workers, idle_count[PS_WORKER_KINDS];
     int *idle[PS_WORKER_KINDS]; /* stacks of workers without a task             */
     int64_t taken;
@@ -140,8 +140,7 @@ static ps_status complete(simulation *s)
     s->now = s->heap[0].end;
     while (s->heap_count && s->heap[0].end == s->now) {
         running r = heap_take(s);
-        ps_worker_kind kind =
-            r.worker < s->problem->times.cpus ? PS_WORKER_CPU : PS_WORKER_GPU;
+        ps_worker_kind kind = r.worker < s->problem->times.cpus ? PS_WORKER_CPU : PS_WORKER_GPU;
         s->idle[kind][s->idle_count[kind]++] = r.worker;
         for (int64_t e = s->next_first[r.task + 1]; e < successors_end(s, r.task); ++e)
             if (--s->pending[s->next[e]] == 0) PS_TRY(make_ready(s, s->next[e]));

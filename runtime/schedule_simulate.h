@@ -19,8 +19,8 @@ typedef struct ps_schedule_problem {
 /* What became of a task. Workers are numbered CPU workers first. */
 typedef struct ps_schedule_slot {
     int worker;
-    int64_t order;             /* of all tasks by the time they were taken, from 0             */
-    double ready, start, end;  /* s                                                            */
+    int64_t order;            /* of all tasks by the time they were taken, from 0             */
+    double ready, start, end; /* s                                                            */
 } ps_schedule_slot;
 
 /* Fills slots[count] and the makespan (s). At equal times GPU workers poll first. Workers and

@@ -29,9 +29,8 @@ ps_status ps_scratch_open(const char *beside, int *file)
 static ps_status fail(bool writing, ssize_t done)
 {
     int error = done < 0 ? errno : 0;
-    return ps_fail(is_full(error) ? PS_EXHAUSTED : PS_FAILED,
-                   "a temporary file cannot be %s: %s", writing ? "written" : "read",
-                   error ? strerror(error) : "it ends too early");
+    return ps_fail(is_full(error) ? PS_EXHAUSTED : PS_FAILED, "a temporary file cannot be %s: %s",
+                   writing ? "written" : "read", error ? strerror(error) : "it ends too early");
 }
 
 ps_status ps_scratch_write(int file, const void *data, int64_t bytes, int64_t at)

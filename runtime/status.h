@@ -11,10 +11,10 @@
 
 typedef enum ps_status {
     PS_OK = 0,
-    PS_FAILED = 1,    /* the computation failed (no convergence, a check not passed)     */
-    PS_USAGE = 2,     /* a wrong option or argument                                      */
-    PS_INVALID = 3,   /* invalid input: a file that is broken, foreign, from the future  */
-    PS_EXHAUSTED = 4  /* a resource ran out: disk, memory, or a budget that cannot do    */
+    PS_FAILED = 1,   /* the computation failed (no convergence, a check not passed)     */
+    PS_USAGE = 2,    /* a wrong option or argument                                      */
+    PS_INVALID = 3,  /* invalid input: a file that is broken, foreign, from the future  */
+    PS_EXHAUSTED = 4 /* a resource ran out: disk, memory, or a budget that cannot do    */
 } ps_status;
 
 /* Records a message for this thread (printf-style, replaces the former one) and
@@ -23,24 +23,23 @@ ps_status ps_fail(ps_status code, const char *format, ...) __attribute__((format
 
 /* Puts "context: " before this thread's message and returns `code`; use it where a
  * caller knows the file or option that the callee did not. */
-ps_status ps_context(ps_status code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+ps_status ps_context(ps_status code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* This thread's last message; "" if none. Borrowed, valid until the next ps_fail here. */
 const char *ps_message(void);
 
 /* Returns from the calling function if `expression` fails. */
-#define PS_TRY(expression)                          \
-    do {                                            \
-        ps_status ps_status_ = (expression);        \
-        if (ps_status_ != PS_OK) return ps_status_; \
+#define PS_TRY(expression)                                                                         \
+    do {                                                                                           \
+        ps_status ps_status_ = (expression);                                                       \
+        if (ps_status_ != PS_OK) return ps_status_;                                                \
     } while (0)
 
 /* Stores the status in `variable` and jumps to `label` (the clean-up) if it fails. */
-#define PS_GUARD(variable, label, expression)      \
-    do {                                           \
-        (variable) = (expression);                 \
-        if ((variable) != PS_OK) goto label;       \
+#define PS_GUARD(variable, label, expression)                                                      \
+    do {                                                                                           \
+        (variable) = (expression);                                                                 \
+        if ((variable) != PS_OK) goto label;                                                       \
     } while (0)
 
 #endif

@@ -140,8 +140,7 @@ void task_written(ps_task_queue *queue, task *t, uint32_t place)
 
 /* ---- registration ---- */
 
-ps_status ps_task_data_register(ps_task_queue *queue, void *host, int64_t bytes,
-                                ps_task_data **out)
+ps_status ps_task_data_register(ps_task_queue *queue, void *host, int64_t bytes, ps_task_data **out)
 {
     ps_task_data *data;
     *out = NULL;

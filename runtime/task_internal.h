@@ -29,8 +29,8 @@ struct task {
     void *arguments;
     task_edge *successors, *before; /* before: only with keep_edges */
     int access_count, before_count;
-    int place;      /* ps_ready_task */
-    int pending;    /* predecessors that are not done                               */
+    int place;   /* ps_ready_task */
+    int pending; /* predecessors that are not done                               */
     task_state state;
     int64_t number; /* by insertion                                                 */
     int64_t stamp;  /* the last task that was given an edge from this one           */
@@ -89,7 +89,7 @@ struct ps_task_queue {
     ps_bucket buckets[PS_BUCKETS_MAX];
     int bucket_count, cpus, gpus, lookahead;
     bool calibrate, keep_edges, closing;
-    int watchers; /* threads that want to know of every task that is done */
+    int watchers;  /* threads that want to know of every task that is done */
     double opened; /* ps_clock */
     /* tasks */
     task **blocks;
@@ -109,7 +109,7 @@ struct ps_task_queue {
     int looking[PS_WORKER_KINDS]; /* those that look for a token before they wait for a signal */
     int tokens[PS_WORKER_KINDS];  /* atomic: for one of these each; at most as many           */
     double patience;              /* s for which they look; 0: not at all                     */
-    device_worker *devices; /* [gpus] */
+    device_worker *devices;       /* [gpus] */
     ps_status failure;
     char message[1024];
     ps_task_queue_figures figures;
@@ -177,10 +177,10 @@ typedef struct task_flight {
 
 struct device_worker {
     ps_device *device;
-    int number; /* g */
+    int number;                                          /* g */
     ps_stream *upload, *download, *lanes[PS_TASK_LANES]; /* the worker's own                    */
-    int64_t launched;    /* tasks, which take the lanes in turn                                */
-    ps_stream *fetch;                       /* of whoever brings data home, one at a time       */
+    int64_t launched; /* tasks, which take the lanes in turn                                */
+    ps_stream *fetch; /* of whoever brings data home, one at a time       */
     pthread_mutex_t fetching;
     void *memory;
     task_arena arena;

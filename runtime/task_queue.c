@@ -102,8 +102,7 @@ static ps_status copy_spec(ps_task_queue *queue, const ps_task_spec *spec, task 
     t->access_count = spec->access_count;
     t->arguments = memory + room;
     if (bytes) memcpy(memory, spec->accesses, (size_t)bytes);
-    if (spec->argument_bytes)
-        memcpy(t->arguments, spec->arguments, (size_t)spec->argument_bytes);
+    if (spec->argument_bytes) memcpy(t->arguments, spec->arguments, (size_t)spec->argument_bytes);
     fill_record(queue, spec, &t->record);
     return PS_OK;
 }

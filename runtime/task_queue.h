@@ -6,9 +6,10 @@
  * writes what it accesses, and one that writes waits for those that read (RAW, WAR, WAW). Ready
  * tasks go to runtime/heteroprio. CPU workers are threads; a GPU worker is a thread with the
  * streams of one device (a CPU device will do) that keeps a few tasks under way, side by side: it
- * moves inputs ahead, and results home at once where a task that GPU workers do not take is known to
- * want them. The queue knows which memories hold a valid copy of what; copies in a device's memory are
- * dropped, the least recently used first, when its budget is full, dirty ones going home first.
+ * moves inputs ahead, and results home at once where a task that GPU workers do not take is known
+ * to want them. The queue knows which memories hold a valid copy of what; copies in a device's
+ * memory are dropped, the least recently used first, when its budget is full, dirty ones going home
+ * first.
  *
  * Thread-safe: tasks may be inserted from several threads, and from tasks. The order of insertion
  * is the order meant above.

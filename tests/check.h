@@ -18,7 +18,7 @@
 #include "runtime/status.h"
 
 /* |actual - expected| <= absolute + relative * |expected|; NaN fails. */
-#define check_near(actual, expected, absolute, relative) \
+#define check_near(actual, expected, absolute, relative)                                           \
     check_near_((actual), (expected), (absolute), (relative), #actual, __FILE__, __LINE__)
 
 static inline void check_near_(double actual, double expected, double absolute, double relative,
@@ -32,33 +32,33 @@ static inline void check_near_(double actual, double expected, double absolute, 
 }
 
 /* actual <= bound; NaN fails. */
-#define check_at_most(actual, bound)                                                       \
-    do {                                                                                   \
-        double actual_ = (actual), bound_ = (bound);                                       \
-        if (!(actual_ <= bound_)) {                                                        \
-            print_error("%s: %.6g exceeds %.6g\n", #actual, actual_, bound_);              \
-            _fail(__FILE__, __LINE__);                                                     \
-        }                                                                                  \
+#define check_at_most(actual, bound)                                                               \
+    do {                                                                                           \
+        double actual_ = (actual), bound_ = (bound);                                               \
+        if (!(actual_ <= bound_)) {                                                                \
+            print_error("%s: %.6g exceeds %.6g\n", #actual, actual_, bound_);                      \
+            _fail(__FILE__, __LINE__);                                                             \
+        }                                                                                          \
     } while (0)
 
-#define check_ok(expression)                                                    \
-    do {                                                                        \
-        ps_status status_ = (expression);                                       \
-        if (status_ != PS_OK) {                                                 \
-            print_error("%s: %d: %s\n", #expression, status_, ps_message());    \
-            _fail(__FILE__, __LINE__);                                          \
-        }                                                                       \
+#define check_ok(expression)                                                                       \
+    do {                                                                                           \
+        ps_status status_ = (expression);                                                          \
+        if (status_ != PS_OK) {                                                                    \
+            print_error("%s: %d: %s\n", #expression, status_, ps_message());                       \
+            _fail(__FILE__, __LINE__);                                                             \
+        }                                                                                          \
     } while (0)
 
 /* The expression fails with this code and a message that contains `text`. */
-#define check_fails(expression, code, text)                                                \
-    do {                                                                                   \
-        ps_status status_ = (expression);                                                  \
-        if (status_ != (code) || !strstr(ps_message(), (text))) {                          \
-            print_error("%s: got %d \"%s\", expected %d and \"%s\"\n", #expression,        \
-                        status_, ps_message(), (code), (text));                            \
-            _fail(__FILE__, __LINE__);                                                     \
-        }                                                                                  \
+#define check_fails(expression, code, text)                                                        \
+    do {                                                                                           \
+        ps_status status_ = (expression);                                                          \
+        if (status_ != (code) || !strstr(ps_message(), (text))) {                                  \
+            print_error("%s: got %d \"%s\", expected %d and \"%s\"\n", #expression, status_,       \
+                        ps_message(), (code), (text));                                             \
+            _fail(__FILE__, __LINE__);                                                             \
+        }                                                                                          \
     } while (0)
 
 /* Reproducible random numbers in [0, 1): splitmix64. */

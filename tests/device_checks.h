@@ -33,10 +33,12 @@ static inline ps_status device_check_copies(ps_device *device, ps_stream *stream
     ps_status status;
     int64_t third = bytes / 3;
     PS_GUARD(status, done, ps_device_alloc(device, bytes, &there));
-    PS_GUARD(status, done, pinned ? ps_device_alloc_pinned(device, bytes, &from)
-                                  : ps_alloc(&from, bytes, 1, "a test"));
-    PS_GUARD(status, done, pinned ? ps_device_alloc_pinned(device, bytes, &to)
-                                  : ps_alloc(&to, bytes, 1, "a test"));
+    PS_GUARD(status, done,
+             pinned ? ps_device_alloc_pinned(device, bytes, &from)
+                    : ps_alloc(&from, bytes, 1, "a test"));
+    PS_GUARD(status, done,
+             pinned ? ps_device_alloc_pinned(device, bytes, &to)
+                    : ps_alloc(&to, bytes, 1, "a test"));
     for (int64_t i = 0; i < bytes; ++i) ((unsigned char *)from)[i] = device_check_byte(i);
     if (bytes > 0) memset(to, 0x5a, (size_t)bytes);
     PS_GUARD(status, done, ps_copy_to_device(stream, there, from, bytes));
@@ -116,7 +118,8 @@ static inline ps_status device_check_peer(ps_device *device, ps_device *source, 
     PS_GUARD(status, done, ps_event_open(device, &event));
     PS_GUARD(status, done, ps_event_sync(event)); /* never recorded: nothing to wait for */
     PS_GUARD(status, done, ps_event_is_done(event, &passed));
-    if (!passed) PS_GUARD(status, done, ps_fail(PS_FAILED, "an event is open before it is recorded"));
+    if (!passed)
+        PS_GUARD(status, done, ps_fail(PS_FAILED, "an event is open before it is recorded"));
     PS_GUARD(status, done, ps_device_alloc(source, bytes, &far));
     PS_GUARD(status, done, ps_device_alloc(device, bytes, &near));
     PS_GUARD(status, done, ps_device_alloc(device, bytes, &twin));

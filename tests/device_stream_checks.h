@@ -26,9 +26,9 @@ typedef struct streamed {
     int rounds;             /* how often compute fetches a batch: slows the device down */
     double read_delay, unpack_delay, compute_delay;
     int fail_read, fail_unpack, fail_prepare, fail_compute; /* chunk, or batch that begins there */
-    int fail_after;         /* so many times it still works */
+    int fail_after;                                         /* so many times it still works */
     atomic_int reading, wrong, prepared, reads;
-    int64_t next, end;      /* of the sweep: first chunk expected, end of the interval */
+    int64_t next, end; /* of the sweep: first chunk expected, end of the interval */
     int64_t bad_chunk;
 } streamed;
 
@@ -113,8 +113,8 @@ static inline ps_status streamed_compute(void *context, const ps_batch_work *wor
     s->next = work->first + work->count;
     streamed_pause(s->compute_delay);
     for (int round = 0; round < s->rounds; ++round)
-        PS_TRY(ps_copy_to_host(stream, s->fetched + s->place[work->first], work->base,
-                               work->bytes));
+        PS_TRY(
+            ps_copy_to_host(stream, s->fetched + s->place[work->first], work->base, work->bytes));
     if (work->first <= s->fail_compute && s->fail_compute < s->next && s->fail_after-- == 0)
         return ps_fail(PS_FAILED, "compute broke at %d", s->fail_compute);
     return PS_OK;
@@ -124,8 +124,13 @@ static inline ps_status streamed_compute(void *context, const ps_batch_work *wor
 static inline ps_status streamed_open(streamed *s, ps_device *device, int64_t chunks, int64_t raw,
                                       int64_t unpacked)
 {
-    *s = (streamed){.device = device, .chunks = chunks, .rounds = 1, .fail_read = -1,
-                    .fail_unpack = -1, .fail_prepare = -1, .fail_compute = -1};
+    *s = (streamed){.device = device,
+                    .chunks = chunks,
+                    .rounds = 1,
+                    .fail_read = -1,
+                    .fail_unpack = -1,
+                    .fail_prepare = -1,
+                    .fail_compute = -1};
     uint64_t seed = (uint64_t)chunks;
     for (int64_t c = 0; c < chunks; ++c) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -148,11 +153,19 @@ static inline void streamed_close(streamed *s)
 
 static inline ps_device_stream_config streamed_config(streamed *s, int64_t host, int64_t device)
 {
-    return (ps_device_stream_config){
-        .device = s->device, .chunk_count = s->chunks, .raw_bytes = s->raw,
-        .unpacked_bytes = s->unpacked, .count = -1, .host_memory = host, .device_memory = device,
-        .batch_bytes = s->total / 12 + 1, .context = s, .read = streamed_read,
-        .unpack = streamed_unpack, .prepare = streamed_prepare, .forget = streamed_forget};
+    return (ps_device_stream_config){.device = s->device,
+                                     .chunk_count = s->chunks,
+                                     .raw_bytes = s->raw,
+                                     .unpacked_bytes = s->unpacked,
+                                     .count = -1,
+                                     .host_memory = host,
+                                     .device_memory = device,
+                                     .batch_bytes = s->total / 12 + 1,
+                                     .context = s,
+                                     .read = streamed_read,
+                                     .unpack = streamed_unpack,
+                                     .prepare = streamed_prepare,
+                                     .forget = streamed_forget};
 }
 
 /* One sweep over chunks [first, end) whose result is fetched and compared. */
@@ -195,9 +208,9 @@ static inline ps_status streamed_check_budgets(streamed *s, int steps)
     for (int step = 0; step < steps * steps; ++step) {
         double device = 1.0 * (step % steps) / (steps - 1);
         double host = 1.2 * (step / steps) / (steps - 1);
-        ps_device_stream_config config = streamed_config(
-            s, 3 * s->least + (int64_t)(host * (double)s->total),
-            s->least + (int64_t)(device * (double)s->total));
+        ps_device_stream_config config =
+            streamed_config(s, 3 * s->least + (int64_t)(host * (double)s->total),
+                            s->least + (int64_t)(device * (double)s->total));
         ps_device_stream_stats stats;
         config.slots = step % 4;
         config.host_slots = (step / 2) % 3;
@@ -217,8 +230,9 @@ static inline ps_status streamed_check_budgets(streamed *s, int steps)
 static inline ps_status streamed_check_resets(streamed *s, int64_t host, int64_t device)
 {
     const int64_t n = s->chunks;
-    const int64_t intervals[][2] = {{0, n}, {0, n - 1}, {0, n / 2}, {0, n / 2}, {n / 3, n - n / 3},
-                                    {n / 3, 1}, {n - 1, 1}, {0, n}, {7, 0}, {2, n - 4}};
+    const int64_t intervals[][2] = {
+        {0, n},     {0, n - 1}, {0, n / 2}, {0, n / 2}, {n / 3, n - n / 3},
+        {n / 3, 1}, {n - 1, 1}, {0, n},     {7, 0},     {2, n - 4}};
     ps_device_stream *stream;
     ps_device_stream_config config = streamed_config(s, host, device);
     PS_TRY(ps_device_stream_open(&config, &stream));

@@ -21,8 +21,8 @@ static void report_tiles(ps_report *report, const march *m)
     for (int64_t r = 0; r < x->ranges; ++r)
         if (x->bounds[r + 1] - x->bounds[r] > largest) largest = x->bounds[r + 1] - x->bounds[r];
     ps_report_int(report, "ranges", x->ranges, NULL);
-    ps_report_int(report, "largest_range",
-                  largest * ps_dgtd_lanes(m->problem->system.precision), "elements");
+    ps_report_int(report, "largest_range", largest * ps_dgtd_lanes(m->problem->system.precision),
+                  "elements");
     ps_report_int(report, "ranges_a_tile", x->width, NULL);
     ps_report_int(report, "steps_a_visit", x->visit, NULL);
     if (!x->window) return;

@@ -42,10 +42,10 @@ typedef struct fmm_lists {
     ps_group_list owners; /* of each group: the groups whose leaves it has as augmented     */
     ps_group_list copied; /* of each group: the groups that have leaves of it as augmented  */
     int64_t *far_pairs[PS_OCTREE_LEVELS_MAX], *near_pairs, *augmented_pairs; /* [groups] */
-    double *near_flop;  /* [groups] of P2P tasks       */
-    double median_flop; /* P2P tasks above it are large */
+    double *near_flop;                                     /* [groups] of P2P tasks       */
+    double median_flop;                                    /* P2P tasks above it are large */
     int64_t augmented_particles_max, augmented_leaves_max; /* of a group */
-    int64_t copied_max, groups_max; /* of a list in `copied`; on a level */
+    int64_t copied_max, groups_max;                        /* of a list in `copied`; on a level */
 } fmm_lists;
 
 typedef struct fmm_problem {
@@ -54,9 +54,9 @@ typedef struct fmm_problem {
     ps_octree trees[2]; /* [1] only if the targets are not the sources */
     ps_fmm_problem fmm; /* trees, kernel, operators: no particles, no vectors */
     fmm_lists lists;
-    int leaf;       /* level of the leaves       */
-    bool same, far; /* is there a far field?     */
-    bool mutual;    /* P2P of a group computes pairs with later groups from both sides: copies */
+    int leaf;        /* level of the leaves       */
+    bool same, far;  /* is there a far field?     */
+    bool mutual;     /* P2P of a group computes pairs with later groups from both sides: copies */
     bool near_first; /* P2P is inserted before the far field, as all is in memory */
     bool by_groups;  /* leaf groups are brought to their ends one after the other: a journal */
     int reductions;  /* tasks that share the reduction of a group: 1 or FMM_PARTS */
@@ -95,11 +95,11 @@ typedef enum fmm_what {
     FMM_DOWN_LISTS,
     FMM_SOURCE_LEAVES, /* for GPUs: keys and first particles of a group of leaves          */
     FMM_TARGET_LEAVES, /* likewise, where targets are not the sources                      */
-    FMM_NEAR,       /* f64 [4 S][n]                                                           */
-    FMM_COPIES,     /* results of augmented leaves: f64 [4 S][n of these]                     */
-    FMM_FAR,        /* f64 [4 S][n]                                                           */
-    FMM_MULTIPOLES, /* real [S][cells][l^3], as are locals                                 */
-    FMM_CODED,      /* real [S][cells][length]                                             */
+    FMM_NEAR,          /* f64 [4 S][n]                                                           */
+    FMM_COPIES,        /* results of augmented leaves: f64 [4 S][n of these]                     */
+    FMM_FAR,           /* f64 [4 S][n]                                                           */
+    FMM_MULTIPOLES,    /* real [S][cells][l^3], as are locals                                 */
+    FMM_CODED,         /* real [S][cells][length]                                             */
     FMM_LOCALS,
     FMM_WHATS
 } fmm_what;
@@ -333,16 +333,16 @@ void fmm_group_sums(const double *charges, const fmm_values *values, int sides, 
 
 /* What another group has computed for leaves of this one. */
 typedef struct fmm_copies {
-    const double *values;     /* [4 S][all]                                                   */
-    int64_t all;              /* particles of all its augmented leaves                        */
+    const double *values;      /* [4 S][all]                                                   */
+    int64_t all;               /* particles of all its augmented leaves                        */
     const int64_t *leaf, *end; /* of these the ones of this group that are yet to come        */
-    int64_t offset;           /* particles before `leaf`                                      */
+    int64_t offset;            /* particles before `leaf`                                      */
 } fmm_copies;
 
 typedef struct fmm_reduction {
     fmm_work *work;
-    int64_t begin, count; /* sorted targets of the group */
-    double *near;         /* [4 S][count]; becomes the sum with `keep` */
+    int64_t begin, count;        /* sorted targets of the group */
+    double *near;                /* [4 S][count]; becomes the sum with `keep` */
     const double *far, *charges; /* NULL: none */
     const int64_t *places;
     fmm_copies *copies; /* ascending by the groups that made them */
@@ -396,7 +396,7 @@ typedef struct fmm_run {
     ps_task_queue *queue;
     ps_task_trace trace, mapping; /* of this run; the one that is replayed */
     uint8_t *done;                /* [groups of leaves], with a journal                       */
-    int gpu_kinds; /* that of the options, or what it is chosen to be */
+    int gpu_kinds;                /* that of the options, or what it is chosen to be */
     int64_t tasks, groups, restored;
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
     double flop[FMM_KINDS];
@@ -437,7 +437,7 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
 enum { FMM_GPU_AUTO, FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* gpu_kinds */
 int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
-double fmm_forecast(const fmm_problem *p, const fmm_task *task); /* seconds on a CPU worker */
+double fmm_forecast(const fmm_problem *p, const fmm_task *task);     /* seconds on a CPU worker */
 double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task); /* GPU worker; 0: no code */
 ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity);
 void fmm_report_plan(const fmm_run *r);

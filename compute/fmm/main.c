@@ -40,7 +40,7 @@ static const ps_option options[] = {
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
     {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "auto|down|two|all|table",
      "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; "
-     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down where "
+     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down if "
      "two would leave the cores more to do than the GPUs",
      0, 0, 0},
     {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
@@ -246,9 +246,8 @@ static ps_status compute(fmm_run *r)
     if (r->restored) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
     PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
-    PS_TRY(ps_comm_sum_f64((double *)r->work.sums,
-                           r->groups * FMM_PARTS * r->problem.fmm.sides *
-                               (int64_t)(sizeof(fmm_sums) / 8)));
+    PS_TRY(ps_comm_sum_f64((double *)r->work.sums, r->groups * FMM_PARTS * r->problem.fmm.sides *
+                                                       (int64_t)(sizeof(fmm_sums) / 8)));
     if (r->stopped) {
         ps_info(r->work.journal ? "stopped; continue with the same command and --restart"
                                 : "stopped; nothing is kept without --journal");

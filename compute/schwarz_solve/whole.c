@@ -198,8 +198,7 @@ static ps_status open(solve_problem *p, void **state)
     PS_TRY(PS_ALLOC(&w->b, nodes, "loads"));
     PS_TRY(PS_ALLOC(&w->u, nodes, "the solution"));
     PS_TRY(PS_ALLOC(&w->workspace, workspace_of(p, w), "solving"));
-    if (p->options.method == METHOD_BICGSTAB)
-        PS_TRY(PS_ALLOC(&w->best, nodes, "the best iterate"));
+    if (p->options.method == METHOD_BICGSTAB) PS_TRY(PS_ALLOC(&w->best, nodes, "the best iterate"));
     w->system = (ps_krylov_system){
         .stencil = &w->stencil, .b = w->b, .x = w->u, .ranks = w->ranks.links ? &w->ranks : NULL};
     PS_TRY(ps_box_field_read(&p->load, w->first - w->slab.free[0], w->slab.grid.nodes[0], w->b));

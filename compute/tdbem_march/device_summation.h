@@ -12,12 +12,12 @@
 
 typedef struct device_summation_config {
     ps_device *device;
-    ps_stream *stream;             /* all computing of the device                       */
-    tiles *share;                  /* of the rank; borrowed                             */
-    int64_t first, count;          /* chunks of the share that are this device's        */
-    const ps_past_window *window;  /* on the device; borrowed                           */
-    int64_t group;                 /* steps of a sweep; above PS_GROUP_MAX a multiple of it, or
-                                      of `pass`                                         */
+    ps_stream *stream;                  /* all computing of the device                       */
+    tiles *share;                       /* of the rank; borrowed                             */
+    int64_t first, count;               /* chunks of the share that are this device's        */
+    const ps_past_window *window;       /* on the device; borrowed                           */
+    int64_t group;                      /* steps of a sweep; above PS_GROUP_MAX a multiple of it, or
+                                           of `pass`                                         */
     int64_t host_memory, device_memory; /* for tiles and their buffers alone */
 } device_summation_config;
 
@@ -26,7 +26,7 @@ typedef struct device_summation {
     tile_list list;
     int64_t pass; /* steps of one kernel: at most PS_GROUP_MAX */
     int multiprocessors;
-    void *sums;   /* [unknowns][group] on the device */
+    void *sums; /* [unknowns][group] on the device */
     void *scratch;
     int64_t scratch_bytes, table_bytes;
     ps_device_stream *tiles;

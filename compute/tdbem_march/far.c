@@ -61,8 +61,8 @@ static ps_status check_belonging(const char *path, const char *near_path, const 
         a->speed == b->speed && a->precision == b->precision && strcmp(ours, theirs) == 0)
         return PS_OK;
     return ps_fail(PS_INVALID,
-                   "%s and %s were not cut from the same slice matrix (content %s and %s)",
-                   path, near_path, theirs, ours);
+                   "%s and %s were not cut from the same slice matrix (content %s and %s)", path,
+                   near_path, theirs, ours);
 }
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }

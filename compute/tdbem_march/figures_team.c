@@ -12,15 +12,15 @@ static void report_times(ps_report *report, const char *prefix, const ps_device_
         double value;
         const char *unit;
     } rows[] = {{"sweeps", (double)t->sweeps, NULL},
-                   {"elapsed", t->elapsed_seconds, "s"},
-                   {"compute", t->compute_seconds, "s"},
-                   {"copy", t->copy_seconds, "s"},
-                   {"read", t->read_seconds, "s"},
-                   {"unpack", t->unpack_seconds, "s"},
-                   {"wait", t->wait_seconds, "s"},
-                   {"copied", (double)t->bytes_copied / 1e9, "GB"},
-                   {"stored_read", (double)t->raw_bytes_read / 1e9, "GB"},
-                   {"fraction_of_ceiling", t->fraction, NULL}};
+                {"elapsed", t->elapsed_seconds, "s"},
+                {"compute", t->compute_seconds, "s"},
+                {"copy", t->copy_seconds, "s"},
+                {"read", t->read_seconds, "s"},
+                {"unpack", t->unpack_seconds, "s"},
+                {"wait", t->wait_seconds, "s"},
+                {"copied", (double)t->bytes_copied / 1e9, "GB"},
+                {"stored_read", (double)t->raw_bytes_read / 1e9, "GB"},
+                {"fraction_of_ceiling", t->fraction, NULL}};
     for (size_t f = 0; f < sizeof rows / sizeof *rows; ++f) {
         snprintf(name, sizeof name, "%s_%s", prefix, rows[f].what);
         ps_report_real(report, name, rows[f].value, rows[f].unit);

@@ -21,8 +21,8 @@ typedef struct march_options {
     double time; /* s; instead of steps */
     ps_text_list emitters;
     int64_t group;
-    const char *far;   /* the file of the far lags; NULL: none */
-    int64_t far_group; /* 0: as long as can be */
+    const char *far;         /* the file of the far lags; NULL: none */
+    int64_t far_group;       /* 0: as long as can be */
     int solver;              /* solver_kind */
     double tolerance;        /* 0: by precision */
     double checkpoint_every; /* s */
@@ -100,8 +100,8 @@ typedef struct march {
     figures figures;
     march_clock clock;
     ps_worker_log workers; /* of this rank, since this start */
-    int64_t first, done; /* steps done at the start, and now */
-    void *recent;        /* [group][unknowns], precision of the run: the group being computed */
+    int64_t first, done;   /* steps done at the start, and now */
+    void *recent;          /* [group][unknowns], precision of the run: the group being computed */
     double *sums, *load, *load_work;
     bool stopped;
     bool hopeless; /* the march failed by itself (growth, no convergence): so it would again */

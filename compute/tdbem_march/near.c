@@ -164,8 +164,7 @@ static ps_status build(tiles *t, int64_t memory, near_matrices *out)
     return status;
 }
 
-ps_status near_open(tiles *t, int64_t group, int64_t memory, const void *recent,
-                    near_matrices *out)
+ps_status near_open(tiles *t, int64_t group, int64_t memory, const void *recent, near_matrices *out)
 {
     int64_t rows = t->header.unknowns;
     ps_precision precision = t->header.precision;
@@ -174,8 +173,8 @@ ps_status near_open(tiles *t, int64_t group, int64_t memory, const void *recent,
     PS_TRY(build(t, memory, out));
     out->radiation = (ps_radiation){.near = &out->packed, .recent = recent};
     PS_TRY(PS_ALLOC(&out->radiation.owed, rows * group, "the radiation"));
-    return ps_alloc_untouched(&out->radiation.past,
-                              ps_radiation_past_bytes(rows, group, precision), "the radiation");
+    return ps_alloc_untouched(&out->radiation.past, ps_radiation_past_bytes(rows, group, precision),
+                              "the radiation");
 }
 
 void near_close(near_matrices *near)

@@ -1,7 +1,7 @@
 /*
  * near: the near matrices of the radiation stage (kernels/tdbem/radiation.h), taken out of the
- * tiles that may hold some in two passes: the first counts, the second fills. For cores by warps, in
- * the order in which passes read them; for devices as compressed rows, which root.c packs.
+ * tiles that may hold some in two passes: the first counts, the second fills. For cores by warps,
+ * in the order in which passes read them; for devices as compressed rows, which root.c packs.
  */
 #ifndef PS_TDBEM_MARCH_NEAR_H
 #define PS_TDBEM_MARCH_NEAR_H

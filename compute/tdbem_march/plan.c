@@ -64,8 +64,8 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->budget = run->host_memory;
     m->process = ps_memory_peak() + SLACK;
     m->window = window_bytes(header, p->tiles.columns, march_ahead(options, p));
-    m->sums = summation_sums_bytes(header, options->group + p->far.group) +
-              rows * options->group * item;
+    m->sums =
+        summation_sums_bytes(header, options->group + p->far.group) + rows * options->group * item;
     m->solver =
         solver_bytes(rows) + (2 * rows + ps_load_workspace(&p->load)) * (int64_t)sizeof(double);
     m->near = near_guess(&p->tiles, options->group, p->area);
@@ -117,8 +117,7 @@ static void print_memory(ps_report *report, const march_plan *m)
 {
     ps_report_section(report, "memory");
     ps_report_int(report, "budget", m->budget, "bytes");
-    ps_report_int(report, "least", m->fixed - m->near + m->tiles_least + m->far_least,
-                  "bytes");
+    ps_report_int(report, "least", m->fixed - m->near + m->tiles_least + m->far_least, "bytes");
     ps_report_int(report, "process", m->process, "bytes");
     ps_report_int(report, "past", m->window, "bytes");
     ps_report_int(report, "sums", m->sums, "bytes");

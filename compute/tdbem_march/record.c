@@ -28,8 +28,8 @@ static ps_status write_identity(record *r, const char *options, const record_inp
     for (int i = 0; i < inputs->count; ++i) {
         char hash[17];
         PS_TRY(ps_store_content_hash(inputs->stores[i], hash));
-        at += (size_t)snprintf(r->identity + at, size - at, "input-%s=%s\n", inputs->roles[i],
-                               hash);
+        at +=
+            (size_t)snprintf(r->identity + at, size - at, "input-%s=%s\n", inputs->roles[i], hash);
     }
     return PS_OK;
 }
@@ -225,8 +225,7 @@ static ps_status take_record(void *context, int64_t first_step, int64_t count, c
 static ps_status fill_history(record *r, ps_history *history, const record_inputs *inputs)
 {
     for (int i = 0; i < inputs->count; ++i)
-        PS_TRY(
-            ps_store_add_input(ps_history_store(history), inputs->roles[i], inputs->stores[i]));
+        PS_TRY(ps_store_add_input(ps_history_store(history), inputs->roles[i], inputs->stores[i]));
     return ps_append_log_replay(r->log, take_record, history);
 }
 

@@ -20,8 +20,8 @@
 enum { RECORD_INPUTS_MAX = 3 };
 typedef struct record_inputs {
     int count;
-    const char *roles[RECORD_INPUTS_MAX];  /* "matrix", "mesh", "far" */
-    ps_store *stores[RECORD_INPUTS_MAX];   /* borrowed                */
+    const char *roles[RECORD_INPUTS_MAX]; /* "matrix", "mesh", "far" */
+    ps_store *stores[RECORD_INPUTS_MAX];  /* borrowed                */
 } record_inputs;
 
 typedef struct record {

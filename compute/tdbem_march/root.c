@@ -55,9 +55,9 @@ static ps_status open_near(root *r, const ps_near *near)
 {
     ps_near_packing packing = {.near = near, .threads = ps_processor_count()};
     int64_t warps = (near->unknowns + PS_NEAR_ROWS - 1) / PS_NEAR_ROWS;
-    ps_status status = ps_alloc(&packing.scratch,
-                                packing.threads * ps_near_packing_scratch(near->unknowns), 1,
-                                "packing near matrices");
+    ps_status status =
+        ps_alloc(&packing.scratch, packing.threads * ps_near_packing_scratch(near->unknowns), 1,
+                 "packing near matrices");
     if (status == PS_OK)
         status = PS_ALLOC(&packing.tally, 2 * (warps + 1), "packing near matrices");
     if (status == PS_OK) status = pack_near(r, &packing);

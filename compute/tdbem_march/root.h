@@ -17,8 +17,8 @@
 typedef struct root_config {
     ps_device *device;
     ps_stream *stream;
-    const ps_near *near;   /* of all slices; not needed after opening */
-    const ps_csr *m0;      /* borrowed for as long as the root lives */
+    const ps_near *near; /* of all slices; not needed after opening */
+    const ps_csr *m0;    /* borrowed for as long as the root lives */
     const ps_load *load;
     const double *weights; /* [unknowns] for the mean */
     double tolerance;
@@ -38,9 +38,9 @@ typedef struct root {
     double *loads;             /* [group][unknowns] on the device */
     void *pieces[ROOT_PIECES]; /* all device memory */
     int piece_count;
-    int64_t bytes;        /* their sum */
-    void *recent;         /* [group][unknowns], pinned host memory: steps of the latest group */
-    ps_group_step *steps; /* [group], pinned */
+    int64_t bytes;            /* their sum */
+    void *recent;             /* [group][unknowns], pinned host memory: steps of the latest group */
+    ps_group_step *steps;     /* [group], pinned */
     ps_event *done, *laps[3]; /* copied to the host; before loads, radiation with solves, after   */
 } root;
 

@@ -20,8 +20,9 @@ static ps_status open_team(march *m, int64_t memory)
     if (devices == 0) return PS_OK;
     if (m->options->solver == SOLVER_CHOLESKY && strcmp(m->run->device, "auto") == 0) return PS_OK;
     if (m->options->solver == SOLVER_CHOLESKY)
-        return ps_fail(PS_USAGE, "--solver cholesky solves on the CPU: give --device cpu, or "
-                                 "--solver cg for --device %s",
+        return ps_fail(PS_USAGE,
+                       "--solver cholesky solves on the CPU: give --device cpu, or "
+                       "--solver cg for --device %s",
                        m->run->device);
     PS_TRY(PS_ALLOC(&m->team, 1, "the workers"));
     return team_open(m, memory, ordinals, devices, m->team);

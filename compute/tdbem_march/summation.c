@@ -29,8 +29,8 @@ int64_t summation_sums_bytes(const ps_slice_header *header, int64_t group)
     return header->unknowns * group * (int64_t)item_size(header->precision);
 }
 
-ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t memory,
-                         int spared, summation *out)
+ps_status summation_open(tiles *t, const window *past, int64_t group, int64_t memory, int spared,
+                         summation *out)
 {
     *out = (summation){.list = {t, NULL}, .window = past, .group = group};
     PS_TRY(

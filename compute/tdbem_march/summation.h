@@ -25,7 +25,7 @@ typedef struct summation {
     int64_t run;       /* longest */
     tile_view *views;
     ps_slice_product *products; /* [run] */
-    double seconds; /* of sweeps, this rank */
+    double seconds;             /* of sweeps, this rank */
     int64_t sweeps;
     bool stoppable, stopped; /* a request to stop may end a sweep; it did: the sums are spoilt */
 } summation;

@@ -131,8 +131,7 @@ static ps_status add_workers(team *t)
 {
     const march *m = t->march;
     int64_t bytes = m->window.unknowns * m->options->group * team_item_size(t);
-    for (int d = 1; d < t->devices; ++d)
-        PS_TRY(add_device(t, d, &t->at[d].sums, &t->at[0].sums));
+    for (int d = 1; d < t->devices; ++d) PS_TRY(add_device(t, d, &t->at[d].sums, &t->at[0].sums));
     if (!t->with_cpu) return PS_OK;
     memcpy(t->partial, t->cpu.sums, (size_t)bytes);
     PS_TRY(ps_copy_to_device(t->at[0].stream, t->staging, t->partial, bytes));

@@ -40,17 +40,17 @@ typedef struct team {
     int devices;
     team_device at[TEAM_DEVICES];
     bool with_cpu;
-    tiles cpu_tiles;    /* the CPU worker's interval */
-    summation cpu;      /* over the host's window */
+    tiles cpu_tiles; /* the CPU worker's interval */
+    summation cpu;   /* over the host's window */
     int64_t cpu_memory;
     double cpu_seconds; /* of its latest sweep */
     root root;
-    void *staging;      /* a partial sum of another worker, on the first device */
-    void *partial;      /* a partial sum in pinned host memory: of the CPU worker, and over ranks */
+    void *staging; /* a partial sum of another worker, on the first device */
+    void *partial; /* a partial sum in pinned host memory: of the CPU worker, and over ranks */
     ps_worker_balance *balance; /* in slice intervals of the rank's share */
-    int64_t far_first;  /* steps done when the far sums were made; -1: never */
-    int64_t noted;      /* sweeps whose times are noted */
-    int even;           /* of these the last ones whose times were nearly equal */
+    int64_t far_first;          /* steps done when the far sums were made; -1: never */
+    int64_t noted;              /* sweeps whose times are noted */
+    int even;                   /* of these the last ones whose times were nearly equal */
 } team;
 
 /* The CUDA devices that make this rank's run, out[TEAM_DEVICES] ordinals; none: the CPU does. With

@@ -24,8 +24,9 @@ ps_status team_devices(const ps_run *run, const tiles *all, int *ordinals, int *
                           TEAM_DEVICES, count));
     if (*count == 0 || all->blocks) return PS_OK;
     if (strcmp(run->device, "auto") != 0)
-        return ps_fail(PS_USAGE, "--device %s: GPUs take blocks, and %s is a slice matrix: make "
-                                 "blocks with penstock-slice-block --layout warp",
+        return ps_fail(PS_USAGE,
+                       "--device %s: GPUs take blocks, and %s is a slice matrix: make "
+                       "blocks with penstock-slice-block --layout warp",
                        run->device, run->operands[0]);
     ps_warning("the GPU is left alone: it takes blocks, and %s is a slice matrix "
                "(penstock-slice-block --layout warp makes blocks)",
@@ -208,9 +209,12 @@ static bool wants_cpu(const team *t)
     for (int d = 0; d < t->devices; ++d) held += t->at[d].device_memory - fixed_bytes(t, d);
     for (int64_t k = 0; k < share->count; ++k) unpacked += share->unpacked_bytes[k];
     switch (m->options->cpu_worker) {
-    case CPU_WORKER_ON: return true;
-    case CPU_WORKER_OFF: return false;
-    default: return unpacked > held;
+    case CPU_WORKER_ON:
+        return true;
+    case CPU_WORKER_OFF:
+        return false;
+    default:
+        return unpacked > held;
     }
 }
 
@@ -269,4 +273,3 @@ void team_close(team *t)
     ps_worker_balance_close(&t->balance);
     memset(t, 0, sizeof *t);
 }
-

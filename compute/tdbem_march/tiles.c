@@ -19,13 +19,13 @@ static ps_status tile_range(const tiles *t, int64_t index, range *out)
     if (t->slices) {
         ps_slice_tile tile;
         PS_TRY(ps_slice_matrix_tile_info(t->slices, index, &tile));
-        *out = (range){tile.first_row,  tile.rows,        tile.first_slice,
-                       tile.slices,     tile.value_count, tile.k_min};
+        *out = (range){tile.first_row, tile.rows,        tile.first_slice,
+                       tile.slices,    tile.value_count, tile.k_min};
     } else {
         ps_block_tile tile;
         PS_TRY(ps_block_matrix_tile_info(t->blocks, index, &tile));
-        *out = (range){tile.first_row,  tile.rows,        tile.first_slice,
-                       tile.slices,     tile.value_count, tile.k_min};
+        *out = (range){tile.first_row, tile.rows,        tile.first_slice,
+                       tile.slices,    tile.value_count, tile.k_min};
     }
     return PS_OK;
 }

@@ -13,8 +13,8 @@ typedef struct tiles {
     ps_slice_matrix *slices; /* one of the two is NULL */
     ps_block_matrix *blocks;
     ps_slice_header header;
-    char layout[16]; /* "slices", "full", "contiguous", "warp" */
-    int64_t columns; /* longest padded row-vector */
+    char layout[16];                /* "slices", "full", "contiguous", "warp" */
+    int64_t columns;                /* longest padded row-vector */
     int64_t k_from, k_below, k_end; /* the lags that the file holds; K + 1 of the whole matrix */
     /* this rank's share: tiles first .. first + count - 1 of the file */
     int64_t first, count, slices_owned;

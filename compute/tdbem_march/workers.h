@@ -9,8 +9,8 @@
 
 /* Stages of a rank's wall time; they sum up to all of it. */
 typedef enum march_stage {
-    STAGE_SUMMATION,     /* the sweeps                                                        */
-    STAGE_IDLE,          /* after them, until the slowest rank has swept                      */
+    STAGE_SUMMATION, /* the sweeps                                                        */
+    STAGE_IDLE,      /* after them, until the slowest rank has swept                      */
     STAGE_RADIATION,
     STAGE_LOAD,
     STAGE_SOLVE,

@@ -7,10 +7,10 @@ ps_status ps_add_columns_cuda(const ps_add_columns *add, ps_stream *stream)
 }
 #endif
 
-#define ADD(real)                                                                         \
-    for (int64_t r = 0; r < add->rows; ++r)                                               \
-        for (int64_t c = 0; c < add->columns; ++c)                                        \
-            ((real *)add->to)[r * add->to_stride + c] +=                                  \
+#define ADD(real)                                                                                  \
+    for (int64_t r = 0; r < add->rows; ++r)                                                        \
+        for (int64_t c = 0; c < add->columns; ++c)                                                 \
+            ((real *)add->to)[r * add->to_stride + c] +=                                           \
                 ((const real *)add->from)[r * add->from_stride + c];
 
 static void add_here(const ps_add_columns *add)

@@ -17,8 +17,8 @@
 typedef struct ps_add_columns {
     ps_precision precision; /* of both */
     int64_t rows, columns;
-    void *to;         /* memory of the stream's device */
-    const void *from; /* likewise; does not overlap `to` */
+    void *to;                       /* memory of the stream's device */
+    const void *from;               /* likewise; does not overlap `to` */
     int64_t to_stride, from_stride; /* items, >= columns */
 } ps_add_columns;
 

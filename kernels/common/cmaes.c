@@ -160,8 +160,8 @@ static void update_covariance(state *s, double hold)
 {
     const constants *c = &s->c;
     int n = s->problem->dimension;
-    double keep = 1 - c->rank_one - c->rank_many +
-                  c->rank_one * (1 - hold) * c->path_c * (2 - c->path_c);
+    double keep =
+        1 - c->rank_one - c->rank_many + c->rank_one * (1 - hold) * c->path_c * (2 - c->path_c);
     for (int a = 0; a < n; ++a)
         for (int b = 0; b < n; ++b) {
             double many = 0;

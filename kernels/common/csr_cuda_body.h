@@ -103,17 +103,30 @@ template <typename Launch> void csr_choose(const ps_csr_shape &s, const Launch &
 {
     if (s.stream) {
         switch (s.width) {
-        case 2: launch(csr_form<true, 2, CSR_THREADS>()); break;
-        case 4: launch(csr_form<true, 4, CSR_THREADS>()); break;
-        default: launch(csr_form<true, 8, CSR_THREADS>());
+        case 2:
+            launch(csr_form<true, 2, CSR_THREADS>());
+            break;
+        case 4:
+            launch(csr_form<true, 4, CSR_THREADS>());
+            break;
+        default:
+            launch(csr_form<true, 8, CSR_THREADS>());
         }
         return;
     }
     switch (s.width) {
-    case 2: launch(csr_form<false, 2, CSR_THREADS>()); break;
-    case 4: launch(csr_form<false, 4, CSR_THREADS>()); break;
-    case 16: launch(csr_form<false, 16, CSR_THREADS>()); break;
-    case 32: launch(csr_form<false, 32, CSR_THREADS>()); break;
+    case 2:
+        launch(csr_form<false, 2, CSR_THREADS>());
+        break;
+    case 4:
+        launch(csr_form<false, 4, CSR_THREADS>());
+        break;
+    case 16:
+        launch(csr_form<false, 16, CSR_THREADS>());
+        break;
+    case 32:
+        launch(csr_form<false, 32, CSR_THREADS>());
+        break;
     default:
         if (s.threads == 1024)
             launch(csr_form<false, 8, 1024>());

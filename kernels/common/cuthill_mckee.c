@@ -49,6 +49,5 @@ void ps_cuthill_mckee(const ps_graph *graph, int32_t *place, int32_t *queue)
             visit(graph, place, queue, &tail, node);
         }
     }
-    for (int64_t n = 0; n < graph->nodes; ++n)
-        place[n] = (int32_t)(graph->nodes - 1) - ~place[n];
+    for (int64_t n = 0; n < graph->nodes; ++n) place[n] = (int32_t)(graph->nodes - 1) - ~place[n];
 }

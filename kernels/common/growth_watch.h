@@ -3,10 +3,10 @@
  *
  * A passive system that nothing drives any more can ring, echo and focus, but not grow without
  * end; rounding drifts by powers of time (a double root at z = 1: linearly, by random walk t^1.5).
- * Only an unstable root grows exponentially. So the time since the last load is cut into octaves, windows
- * 1 | 2 | 3, 4 | 5 .. 8 | ..., and the largest level in an octave compared with that of all octaves
- * before: drifts at most triple it from one octave to the next, an exponential squares its factor
- * each time. A window should be what a wave needs to cross the body, or longer.
+ * Only an unstable root grows exponentially. So the time since the last load is cut into octaves,
+ * windows 1 | 2 | 3, 4 | 5 .. 8 | ..., and the largest level in an octave compared with that of all
+ * octaves before: drifts at most triple it from one octave to the next, an exponential squares its
+ * factor each time. A window should be what a wave needs to cross the body, or longer.
  */
 #ifndef PS_KERNELS_COMMON_GROWTH_WATCH_H
 #define PS_KERNELS_COMMON_GROWTH_WATCH_H

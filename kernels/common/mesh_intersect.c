@@ -120,8 +120,8 @@ static double measure(const double *const v[3], double *normal)
     return longest;
 }
 
-/* An edge of `from`, whose normal is +-n, has all of `other` on its outer side, or less than `depth`
- * of it on the inner. */
+/* An edge of `from`, whose normal is +-n, has all of `other` on its outer side, or less than
+ * `depth` of it on the inner. */
 static bool edge_separates(const double *const from[3], const double *const other[3],
                            const double *n, double depth)
 {

@@ -25,16 +25,16 @@ void ps_box_tree_build(const double *vertices, const int32_t *triangles, int64_t
 int ps_segment_pierces(const double *p, const double *q, const double *a, const double *b,
                        const double *c);
 
-/* 1 if triangles a and b lie in one plane and overlap there: no vertex of the smaller is further than
- * 1e-6 of its longest edge from the plane of the larger, and no edge of either separates them but
- * for as much. So touching, along edges too, is not overlapping. 0 if one has no area. */
+/* 1 if triangles a and b lie in one plane and overlap there: no vertex of the smaller is further
+ * than 1e-6 of its longest edge from the plane of the larger, and no edge of either separates them
+ * but for as much. So touching, along edges too, is not overlapping. 0 if one has no area. */
 int ps_triangles_overlap(const double *const a[3], const double *const b[3]);
 
 /* Pairs of triangles of which an edge of one, that has no vertex in common with the other,
- * pierces the other, or which overlap within one plane and have no edge in common. hit[count]: for each triangle of such a pair that comes first along
- * `order` the least partner behind it, else -1. Returns the number of pairs. Not found:
- * folds along a common edge, and cuts through vertices and edges alone. Threads: OpenMP inside;
- * the result does not depend on them. */
+ * pierces the other, or which overlap within one plane and have no edge in common. hit[count]: for
+ * each triangle of such a pair that comes first along `order` the least partner behind it, else -1.
+ * Returns the number of pairs. Not found: folds along a common edge, and cuts through vertices and
+ * edges alone. Threads: OpenMP inside; the result does not depend on them. */
 int64_t ps_surface_intersections(const double *vertices, const int32_t *triangles, int64_t count,
                                  const int32_t *order, const float *boxes, int32_t *hit);
 

@@ -72,8 +72,7 @@ double ps_tetrahedron_quality(const double *a, const double *b, const double *c,
     cross(v, w, vw);
     cross(w, u, wu);
     cross(u, v, uv);
-    for (int i = 0; i < 3; ++i)
-        sum[i] = dot(u, u) * vw[i] + dot(v, v) * wu[i] + dot(w, w) * uv[i];
+    for (int i = 0; i < 3; ++i) sum[i] = dot(u, u) * vw[i] + dot(v, v) * wu[i] + dot(w, w) * uv[i];
     double volume = fabs(dot(u, vw)) / 6;
     double surface = 0.5 * (norm(vw) + norm(wu) + norm(uv)) + ps_triangle_area(b, c, d);
     double bottom = surface * norm(sum);
@@ -148,8 +147,10 @@ void ps_edge_figures_add(ps_edge_figures *figures, const double *a, const double
 
 void ps_edge_figures_end(ps_edge_figures *figures)
 {
-    if (figures->count > 0) figures->mean /= (double)figures->count;
-    else figures->min = 0;
+    if (figures->count > 0)
+        figures->mean /= (double)figures->count;
+    else
+        figures->min = 0;
 }
 
 void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t count,
@@ -159,9 +160,9 @@ void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t 
     memset(volumes, 0, (size_t)parts * sizeof *volumes);
     for (int64_t t = 0; t < count; ++t) {
         const int32_t *v = triangles + 3 * t;
-        double volume = ps_tetrahedron_volume(origin, vertices + 3 * (int64_t)v[0],
-                                               vertices + 3 * (int64_t)v[1],
-                                               vertices + 3 * (int64_t)v[2]);
+        double volume =
+            ps_tetrahedron_volume(origin, vertices + 3 * (int64_t)v[0],
+                                  vertices + 3 * (int64_t)v[1], vertices + 3 * (int64_t)v[2]);
         volumes[part[t]] += flip && flip[t] ? -volume : volume;
     }
 }

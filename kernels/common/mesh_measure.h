@@ -25,7 +25,7 @@ enum { PS_QUALITY_BINS = 10000 };
 typedef struct ps_cell_figures {
     double size_sum, size_min; /* areas or (signed) volumes                                  */
     double quality_min, quality_mean;
-    double quality_low; /* 1 % of the cells are below, to 1e-4                               */
+    double quality_low;    /* 1 % of the cells are below, to 1e-4                               */
     double worst_place[3]; /* centroid of the cell of least quality                          */
 } ps_cell_figures;
 
@@ -48,9 +48,9 @@ void ps_parts_volumes(const double *vertices, const int32_t *triangles, int64_t 
                       const int32_t *part, const uint8_t *flip, const double origin[3],
                       int64_t parts, double *volumes);
 
-/* Winding number of part `which` (part NULL: of the whole surface) about a point: 1 inside a closed part with outward normals,
- * -1 inside one with inward normals, 0 outside. Solid angles: A. Van Oosterom, J. Strackee,
- * IEEE Trans. Biomed. Eng. 30 (1983) 125-126, eq. 8. */
+/* Winding number of part `which` (part NULL: of the whole surface) about a point: 1 inside a closed
+ * part with outward normals, -1 inside one with inward normals, 0 outside. Solid angles: A. Van
+ * Oosterom, J. Strackee, IEEE Trans. Biomed. Eng. 30 (1983) 125-126, eq. 8. */
 double ps_winding_number(const double *vertices, const int32_t *triangles, int64_t count,
                          const int32_t *part, const uint8_t *flip, int32_t which,
                          const double point[3]);

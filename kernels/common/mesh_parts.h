@@ -30,10 +30,10 @@ void ps_parts_of_boxes(const double *centroids, const int32_t *weights, int64_t 
 int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const int32_t *links,
                        int64_t first, int64_t end, int32_t *layer, int32_t *queue);
 
-/* Evens the layers out: an element without a neighbour in the layer behind (before) moves to the one
- * before (behind) where that is smaller, against the order of `queue`, until a thousandth of them or
- * less moves in a pass. layer and queue as ps_mesh_layers left them, which still holds: neighbours
- * are at most one layer apart. sizes[layers] are those of the layers then. */
+/* Evens the layers out: an element without a neighbour in the layer behind (before) moves to the
+ * one before (behind) where that is smaller, against the order of `queue`, until a thousandth of
+ * them or less moves in a pass. layer and queue as ps_mesh_layers left them, which still holds:
+ * neighbours are at most one layer apart. sizes[layers] are those of the layers then. */
 void ps_mesh_even_layers(const int32_t *links, int64_t first, int64_t end, int64_t layers,
                          const int32_t *queue, int32_t *layer, int64_t *sizes);
 

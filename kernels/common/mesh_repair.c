@@ -83,8 +83,10 @@ static int64_t first_with_key(const weld_grid *g, uint64_t key)
     int64_t low = 0, high = g->count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (g->keys[middle] < key) low = middle + 1;
-        else high = middle;
+        if (g->keys[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -183,8 +185,7 @@ void ps_cells_centroids(const double *vertices, const int32_t *cells, int64_t co
     for (int64_t cell = 0; cell < count; ++cell)
         for (int c = 0; c < 3; ++c) {
             double sum = 0;
-            for (int k = 0; k < size; ++k)
-                sum += vertices[3 * (int64_t)cells[size * cell + k] + c];
+            for (int k = 0; k < size; ++k) sum += vertices[3 * (int64_t)cells[size * cell + k] + c];
             centroids[3 * cell + c] = sum / size;
         }
 }

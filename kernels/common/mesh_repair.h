@@ -18,8 +18,8 @@ size_t ps_weld_workspace(int64_t count);
  * are not kept. Finds neighbours by sorting cells of a grid of max(2 tolerance, extent/2^20).
  * tolerance >= 0; with 0 only equal positions merge. Threads: sorts with OpenMP; the result
  * does not depend on them. */
-int64_t ps_vertices_weld(const double *vertices, int64_t count, double tolerance,
-                         void *workspace, int32_t *target);
+int64_t ps_vertices_weld(const double *vertices, int64_t count, double tolerance, void *workspace,
+                         int32_t *target);
 
 /* index := target[index] for n indices. */
 void ps_indices_replace(int32_t *indices, int64_t count, const int32_t *target);

@@ -200,8 +200,10 @@ static bool unite(uint32_t *root, uint32_t a, uint32_t b)
 {
     a = find(root, a);
     b = find(root, b);
-    if (a < b) root[b] = a;
-    else root[a] = b;
+    if (a < b)
+        root[b] = a;
+    else
+        root[a] = b;
     return a != b;
 }
 

@@ -30,8 +30,7 @@ void ps_facets_sort(const ps_facet_kind *kind, const int32_t *cells, int64_t cel
                     int64_t vertex_count, uint32_t *start, uint32_t *ids);
 
 /* The facet's vertices in its own direction, and ascending. out[4]. */
-void ps_facet_vertices(const ps_facet_kind *kind, const int32_t *cells, uint32_t id,
-                       int32_t *out);
+void ps_facet_vertices(const ps_facet_kind *kind, const int32_t *cells, uint32_t id, int32_t *out);
 void ps_facet_key(const ps_facet_kind *kind, const int32_t *cells, uint32_t id, int32_t *out);
 
 /* End of the run of equal facets that begins at `first` in ids[count]. */

@@ -18,8 +18,7 @@ static void bessel_j_upward(double x, int count, double *j)
 {
     double first[2];
     bessel_j01(x, first);
-    for (int n = 0; n < count; ++n)
-        j[n] = n < 2 ? first[n] : (2 * n - 1) / x * j[n - 1] - j[n - 2];
+    for (int n = 0; n < count; ++n) j[n] = n < 2 ? first[n] : (2 * n - 1) / x * j[n - 1] - j[n - 2];
 }
 
 /* j by Miller's downward recurrence from well beyond both count and x, scaled to the larger
@@ -52,8 +51,10 @@ static void bessel_j_downward(double x, int count, double *j)
 
 int ps_spherical_bessel(double x, int count, double *j, double *y)
 {
-    if (count < x) bessel_j_upward(x, count, j);
-    else bessel_j_downward(x, count, j);
+    if (count < x)
+        bessel_j_upward(x, count, j);
+    else
+        bessel_j_downward(x, count, j);
     int valid = 0;
     double below = sin(x) / x, here = -cos(x) / x; /* y_{-1}, y_0 */
     while (valid < count && fabs(here) < HUGE_Y) {
@@ -95,8 +96,8 @@ static double slope(const double *f, int n, double x)
 
 typedef struct sphere_series {
     int terms;
-    double complex h[PS_MIE_TERMS_MAX];  /* h_n or, hard, h_n' at kR */
-    double numerator[PS_MIE_TERMS_MAX];  /* j_n or j_n' at kR        */
+    double complex h[PS_MIE_TERMS_MAX]; /* h_n or, hard, h_n' at kR */
+    double numerator[PS_MIE_TERMS_MAX]; /* j_n or j_n' at kR        */
 } sphere_series;
 
 static ps_status series_at(int hard, double kr, sphere_series *series)
@@ -124,10 +125,16 @@ static void coefficients(ps_mie_quantity quantity, double k, double radius,
     for (int n = 0; n < series->terms; ++n) {
         double complex h = series->h[n];
         switch (quantity) {
-        case PS_MIE_SOFT_DENSITY: out[n] = I / (k * radius * radius) * power_of_i(n) / h; break;
-        case PS_MIE_HARD_SURFACE: out[n] = I / (kr * kr) * power_of_i(n) / h; break;
+        case PS_MIE_SOFT_DENSITY:
+            out[n] = I / (k * radius * radius) * power_of_i(n) / h;
+            break;
+        case PS_MIE_HARD_SURFACE:
+            out[n] = I / (kr * kr) * power_of_i(n) / h;
+            break;
         case PS_MIE_SOFT_FAR:
-        case PS_MIE_HARD_FAR: out[n] = I / k * series->numerator[n] / h; break;
+        case PS_MIE_HARD_FAR:
+            out[n] = I / k * series->numerator[n] / h;
+            break;
         }
         out[n] *= 2 * n + 1;
     }
@@ -145,10 +152,14 @@ static double complex legendre_sum(const double complex *factors, int terms, dou
 static double static_limit(ps_mie_quantity quantity, double radius)
 {
     switch (quantity) {
-    case PS_MIE_SOFT_DENSITY: return -1 / radius;
-    case PS_MIE_SOFT_FAR: return -radius;
-    case PS_MIE_HARD_SURFACE: return 1;
-    default: return 0;
+    case PS_MIE_SOFT_DENSITY:
+        return -1 / radius;
+    case PS_MIE_SOFT_FAR:
+        return -radius;
+    case PS_MIE_HARD_SURFACE:
+        return 1;
+    default:
+        return 0;
     }
 }
 
@@ -175,8 +186,8 @@ ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t coun
     return PS_OK;
 }
 
-ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count,
-                           const double *cosines, const double *distances, double (*out)[2])
+ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, const double *cosines,
+                           const double *distances, double (*out)[2])
 {
     sphere_series series;
     double j[PS_MIE_TERMS_MAX], y[PS_MIE_TERMS_MAX];

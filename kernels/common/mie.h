@@ -44,8 +44,8 @@ ps_status ps_mie(ps_mie_quantity quantity, double k, double radius, int64_t coun
                  const double *cosines, double (*out)[2]);
 
 /* u_sc at points (cosines[i], distances[i] >= radius from the centre): out[count][2]. */
-ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count,
-                           const double *cosines, const double *distances, double (*out)[2]);
+ps_status ps_mie_scattered(int hard, double k, double radius, int64_t count, const double *cosines,
+                           const double *distances, double (*out)[2]);
 
 /* Total scattering cross-section, m^2: (4 pi/k^2) sum (2n+1) |c_n|^2, k > 0. By the optical
  * theorem it equals (4 pi/k) Im f(theta = 0). */

@@ -60,8 +60,8 @@ static bool run_pass(pass *p)
     return moved;
 }
 
-void ps_radix_sort(uint64_t *keys, int32_t *items, int64_t count, int bits,
-                   uint64_t *keys_scratch, int32_t *items_scratch)
+void ps_radix_sort(uint64_t *keys, int32_t *items, int64_t count, int bits, uint64_t *keys_scratch,
+                   int32_t *items_scratch)
 {
     pass p = {keys, items, keys_scratch, items_scratch, count, 0, {{0}}};
     for (; p.shift < bits && count > 1; p.shift += DIGIT_BITS) {

@@ -11,7 +11,7 @@
  * significant digit first, 8 bits a pass; a pass whose digit is the same in all keys costs one
  * reading. The scratch arrays have the same sizes and are overwritten. The result does not
  * depend on the number of threads. Threads: OpenMP inside; no state. */
-void ps_radix_sort(uint64_t *keys, int32_t *items, int64_t count, int bits,
-                   uint64_t *keys_scratch, int32_t *items_scratch);
+void ps_radix_sort(uint64_t *keys, int32_t *items, int64_t count, int bits, uint64_t *keys_scratch,
+                   int32_t *items_scratch);
 
 #endif

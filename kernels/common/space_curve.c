@@ -87,14 +87,17 @@ static uint64_t key_of(ps_space_curve curve, const uint32_t cell[3])
 {
     uint64_t key = ps_morton_key(cell[0], cell[1], cell[2]);
     switch (curve) {
-    case PS_CURVE_MORTON: return key;
-    case PS_CURVE_HILBERT: return ps_hilbert_key(cell[0], cell[1], cell[2], PS_CURVE_BITS);
+    case PS_CURVE_MORTON:
+        return key;
+    case PS_CURVE_HILBERT:
+        return ps_hilbert_key(cell[0], cell[1], cell[2], PS_CURVE_BITS);
     case PS_CURVE_RANDOM:
         key += 0x9e3779b97f4a7c15u;
         key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
         key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
         return (key ^ (key >> 31)) >> 1;
-    default: return 0;
+    default:
+        return 0;
     }
 }
 

@@ -38,8 +38,8 @@ INLINE void open_group(group *w, const ps_dgtd_sweep_arguments *x, int64_t g, in
                          w->t[q][2] * source[(2 * NP + i) * PARTS];
 }
 
-/* Jumps [h] = sign h_k - h_i at face f; sign is 1 but for ghosts. row: of links and kinds, by group,
- * face and part. pa, pb: which components the two are of, as combine() takes them. */
+/* Jumps [h] = sign h_k - h_i at face f; sign is 1 but for ghosts. row: of links and kinds, by
+ * group, face and part. pa, pb: which components the two are of, as combine() takes them. */
 INLINE void jump_face(group *w, const ps_dgtd_sweep_arguments *x, int64_t row, int f, const int *pa,
                       const int *pb)
 {
@@ -64,8 +64,7 @@ INLINE void jump_face(group *w, const ps_dgtd_sweep_arguments *x, int64_t row, i
                 n3 = face[3][m] * LANES;
         slots index = base + n0 + (is1 & (n1 - n0)) + (is2 & (n2 - n0)) + (is3 & (n3 - n0));
         lanes u[3], own[2];
-        for (int c = 0; c < 3; ++c)
-            fetch(&u[c], (const real *)x->source + c * NP * LANES, &index);
+        for (int c = 0; c < 3; ++c) fetch(&u[c], (const real *)x->source + c * NP * LANES, &index);
         combine(&own[0], &w->h[0][face[f][m]], NP, pa);
         combine(&own[1], &w->h[0][face[f][m]], NP, pb);
         w->jump[f][0][m] = ta[0] * u[0] + ta[1] * u[1] + ta[2] * u[2] - own[0];

@@ -20,10 +20,10 @@ typedef struct ps_dgtd_march {
     const ps_dgtd_border *border;    /* NULL: no absorbing or total/scattered face */
     const ps_dgtd_current *currents; /* [current_count]                            */
     int64_t current_count;
-    double dt;                       /* m                                          */
-    void *electric, *magnetic;       /* E^n, H^{n+1/2}                             */
-    int64_t step;                    /* n                                          */
-    const ps_dgtd_upwind *upwind;    /* NULL: centred flux                         */
+    double dt;                    /* m                                          */
+    void *electric, *magnetic;    /* E^n, H^{n+1/2}                             */
+    int64_t step;                 /* n                                          */
+    const ps_dgtd_upwind *upwind; /* NULL: centred flux                         */
 } ps_dgtd_march;
 
 /* Half step of E (to n + 1) or of H (to n + 3/2) on groups [begin, end) while the state is at

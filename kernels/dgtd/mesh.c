@@ -72,8 +72,8 @@ static uint64_t shape_of(const double *vertices, const int32_t *element)
     for (int a = 0; a < 3; ++a) {
         double square = 0;
         for (int c = 0; c < 3; ++c) {
-            edges[a][c] = vertices[3 * (int64_t)element[a + 1] + c] -
-                          vertices[3 * (int64_t)element[0] + c];
+            edges[a][c] =
+                vertices[3 * (int64_t)element[a + 1] + c] - vertices[3 * (int64_t)element[0] + c];
             square += edges[a][c] * edges[a][c];
         }
         longest = fmax(longest, sqrt(square));
@@ -86,7 +86,8 @@ static uint64_t shape_of(const double *vertices, const int32_t *element)
 }
 
 /* One tile: shapes are numbered as they come (kind), then counted and the tile filled again. */
-static void group_tile(const double *vertices, const int32_t *elements, int32_t *order, int64_t count)
+static void group_tile(const double *vertices, const int32_t *elements, int32_t *order,
+                       int64_t count)
 {
     uint64_t known[SHAPE_BUCKETS] = {0};
     int16_t number[SHAPE_BUCKETS], kind[PS_DGTD_MAX_TILE], kinds = 0;
@@ -165,8 +166,7 @@ static double longest_edge(const double t[3][3])
     for (int a = 0; a < 3; ++a)
         for (int b = a; b < 3; ++b) {
             double square = 0;
-            for (int c = 0; c < 3; ++c)
-                square += 4 * pow(a == b ? t[a][c] : t[a][c] - t[b][c], 2);
+            for (int c = 0; c < 3; ++c) square += 4 * pow(a == b ? t[a][c] : t[a][c] - t[b][c], 2);
             longest = fmax(longest, square);
         }
     return sqrt(longest);
@@ -181,8 +181,8 @@ ps_status ps_dgtd_check_volumes(const double *vertices, const int32_t *elements,
         double volume = 4. / 3 * fabs(ps_dgtd_determinant(t));
         if (!(volume > least * pow(longest_edge(t), 3)) || !isfinite(volume))
             return ps_fail(PS_INVALID,
-                           "element %" PRId64 " has volume %.3g: it is flat; repair the mesh",
-                           e, volume);
+                           "element %" PRId64 " has volume %.3g: it is flat; repair the mesh", e,
+                           volume);
     }
     return PS_OK;
 }

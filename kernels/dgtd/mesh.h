@@ -26,8 +26,9 @@ void ps_dgtd_order_elements(const double *vertices, const int32_t *elements, int
 
 /* Reorders each run of `tile` (<= PS_DGTD_MAX_TILE) entries of order[count], as it comes from
  * ps_dgtd_order_elements, so that translates of one shape lie side by side, in the order of their
- * first ones and otherwise as they were: neighbours of consecutive elements of meshes with repeating
- * patterns are then consecutive too, and their traces come together. Elsewhere nothing changes. */
+ * first ones and otherwise as they were: neighbours of consecutive elements of meshes with
+ * repeating patterns are then consecutive too, and their traces come together. Elsewhere nothing
+ * changes. */
 enum { PS_DGTD_MAX_TILE = 1024 };
 void ps_dgtd_group_shapes(const double *vertices, const int32_t *elements, int64_t count,
                           int64_t tile, int32_t *order);

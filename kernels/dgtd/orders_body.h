@@ -1,5 +1,5 @@
-/* Includes ORDER_BODY once for each order: NP nodes an element, NF a face, RB rows at a time. The body undefines
- * the four. */
+/* Includes ORDER_BODY once for each order: NP nodes an element, NF a face, RB rows at a time. The
+ * body undefines the four. */
 #define ORDER 1
 #define NP 4
 #define NF 3

@@ -36,8 +36,7 @@ void ps_dgtd_reference_node(const ps_dgtd_reference *reference, int node, double
     for (int a = 0; a < 4; ++a) l[a] = (double)reference->index[node][a] / reference->order;
 }
 
-void ps_dgtd_reference_values(const ps_dgtd_reference *reference, const double l[4],
-                              double *values)
+void ps_dgtd_reference_values(const ps_dgtd_reference *reference, const double l[4], double *values)
 {
     for (int n = 0; n < reference->nodes; ++n) {
         values[n] = 1;
@@ -165,8 +164,7 @@ static void fill_lift(ps_dgtd_reference *x, long double mass[N][N], int f)
     solve(x->nodes, x->face_nodes, a, b);
     for (int i = 0; i < x->nodes; ++i)
         for (int m = 0; m < x->face_nodes; ++m)
-            x->lift[f][i * x->face_nodes + m] =
-                fabsl(b[i][m]) < 1e-12L ? 0 : (double)b[i][m];
+            x->lift[f][i * x->face_nodes + m] = fabsl(b[i][m]) < 1e-12L ? 0 : (double)b[i][m];
 }
 
 void ps_dgtd_reference_init(ps_dgtd_reference *x, int order)
@@ -184,8 +182,9 @@ void ps_dgtd_reference_init(ps_dgtd_reference *x, int order)
     /* Face 0 has no fourth index. */
     for (int m = 0; m < x->face_nodes; ++m)
         for (int n = 0; n < x->face_nodes; ++n)
-            x->face_mass[m * x->face_nodes + n] = (double)(2 * simplex_product(
-                order, 3, x->index[x->face[0][m]], x->index[x->face[0][n]]));
+            x->face_mass[m * x->face_nodes + n] =
+                (double)(2 * simplex_product(order, 3, x->index[x->face[0][m]],
+                                             x->index[x->face[0][n]]));
     for (int f = 0; f < 4; ++f) fill_lift(x, mass, f);
 }
 

@@ -22,8 +22,8 @@ enum { PS_DGTD_MAX_ORDER = 4, PS_DGTD_MAX_NODES = 35, PS_DGTD_MAX_FACE_NODES = 1
 /* Matrices are row-major with `nodes` or `face_nodes` columns. */
 typedef struct ps_dgtd_reference {
     int order, nodes, face_nodes; /* p; Np = (p+1)(p+2)(p+3)/6; Nf = (p+1)(p+2)/2             */
-    int8_t index[PS_DGTD_MAX_NODES][4];              /* i1, i, j, k of each node              */
-    int16_t face[4][PS_DGTD_MAX_FACE_NODES];         /* volume nodes of each face             */
+    int8_t index[PS_DGTD_MAX_NODES][4];      /* i1, i, j, k of each node              */
+    int16_t face[4][PS_DGTD_MAX_FACE_NODES]; /* volume nodes of each face             */
     double derivative[3][PS_DGTD_MAX_NODES * PS_DGTD_MAX_NODES]; /* D_r, D_s, D_t             */
     double mass[PS_DGTD_MAX_NODES * PS_DGTD_MAX_NODES];          /* M^, of volume 4/3         */
     double face_mass[PS_DGTD_MAX_FACE_NODES * PS_DGTD_MAX_FACE_NODES]; /* M^f, of area 2      */

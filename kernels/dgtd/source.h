@@ -9,8 +9,8 @@
 typedef enum ps_dgtd_shape { PS_DGTD_GAUSSIAN, PS_DGTD_RAMP, PS_DGTD_SHAPES } ps_dgtd_shape;
 
 /* f(t) = amplitude g((t - centre)/width) cos(omega (t - centre)); t in m (c0 t). Gaussian:
- * g(u) = exp(-u^2). Ramp: 0 below 0, 1 above 1, u^4 (35 - 84 u + 70 u^2 - 20 u^3) between, which has
- * three continuous derivatives. */
+ * g(u) = exp(-u^2). Ramp: 0 below 0, 1 above 1, u^4 (35 - 84 u + 70 u^2 - 20 u^3) between, which
+ * has three continuous derivatives. */
 typedef struct ps_dgtd_pulse {
     double amplitude, centre, width, omega;
     ps_dgtd_shape shape;
@@ -67,7 +67,8 @@ ps_status ps_dgtd_current_fill(ps_dgtd_current *current, const ps_dgtd_reference
 void ps_dgtd_current_apply(const ps_dgtd_current *current, const ps_dgtd_system *system,
                            void *electric, double t, int64_t begin, int64_t end);
 
-/* Adds u' j to work[g] of groups begin <= g < end, j = - int phi J at t: what it does to x' M_eps x. */
+/* Adds u' j to work[g] of groups begin <= g < end, j = - int phi J at t: what it does to x' M_eps
+ * x. */
 void ps_dgtd_current_work(const ps_dgtd_current *current, const ps_dgtd_system *system,
                           const void *u, double t, int64_t begin, int64_t end, double *work);
 

@@ -205,8 +205,8 @@ ps_status ps_dgtd_system_fill(ps_dgtd_system *system, const ps_dgtd_body *body)
     return PS_OK;
 }
 
-void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t material,
-                         double keep, double gain)
+void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t material, double keep,
+                         double gain)
 {
     int64_t row = field == PS_DGTD_E ? 0 : 2, count = system->materials;
     put_real(system, system->steps, row * count + material, keep);

@@ -108,8 +108,8 @@ ps_status ps_dgtd_system_fill(ps_dgtd_system *system, const ps_dgtd_body *body);
 void ps_dgtd_set_step(ps_dgtd_system *system, const ps_dgtd_material *materials, double dt);
 
 /* keep and gain of one material in the half step of a field. */
-void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t material,
-                         double keep, double gain);
+void ps_dgtd_set_factors(ps_dgtd_system *system, ps_dgtd_field field, int64_t material, double keep,
+                         double gain);
 
 /* Offset, in reals, of component 0 of node 0 of a slot; nodes are `lanes` apart, components
  * nodes * lanes. */

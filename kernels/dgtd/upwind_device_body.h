@@ -49,8 +49,8 @@ __device__ __forceinline__ void add_face(const upwind_view<real> &x, uint32_t sl
     real jump[3][NF], terms[3][NF];
     face_jumps<F, P>(x.former, slot, link, x.former_sign[kind], jump);
     for (int m = 0; m < NF; ++m) {
-        const real along = (normal[0] * jump[0][m] + normal[1] * jump[1][m] +
-                            normal[2] * jump[2][m]) / square;
+        const real along =
+            (normal[0] * jump[0][m] + normal[1] * jump[1][m] + normal[2] * jump[2][m]) / square;
         for (int c = 0; c < 3; ++c) terms[c][m] = penalty * (jump[c][m] - along * normal[c]);
     }
     if (there != own) {

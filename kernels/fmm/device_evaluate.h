@@ -92,8 +92,9 @@ typedef struct ps_fmm_resident {
     void *workspace;
 } ps_fmm_resident;
 
-/* near_blocks that was best on an H200: up to l = 4 kernels of the far field are small enough to run
- * beside P2P that leaves them some room (1 to 9 % faster in single trials); above, P2P does better alone. */
+/* near_blocks that was best on an H200: up to l = 4 kernels of the far field are small enough to
+ * run beside P2P that leaves them some room (1 to 9 % faster in single trials); above, P2P does
+ * better alone. */
 static inline int ps_fmm_resident_near_blocks(int order) { return order <= 4 ? 10 : 0; }
 
 /* Checks what the caller has set, and tells the bytes of the first block. PS_USAGE if something is

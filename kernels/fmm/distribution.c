@@ -55,8 +55,8 @@ void ps_distribution_positions(ps_distribution distribution, uint64_t seed, int6
     }
 }
 
-void ps_distribution_charges(ps_charges charges, uint64_t seed, int s, int64_t first,
-                             int64_t count, double *q)
+void ps_distribution_charges(ps_charges charges, uint64_t seed, int s, int64_t first, int64_t count,
+                             double *q)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; ++i) {

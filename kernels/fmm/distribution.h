@@ -29,7 +29,7 @@ typedef enum ps_charges {
 void ps_distribution_positions(ps_distribution distribution, uint64_t seed, int64_t first,
                                int64_t count, double *const *columns);
 /* Charges of right-hand side s. */
-void ps_distribution_charges(ps_charges charges, uint64_t seed, int s, int64_t first,
-                             int64_t count, double *q);
+void ps_distribution_charges(ps_charges charges, uint64_t seed, int s, int64_t first, int64_t count,
+                             double *q);
 
 #endif

@@ -74,8 +74,8 @@ KERNEL_INLINE void v_sum_8(const vreal x[8], real out[8])
 #elif defined(__AVX512F__)
     __m512 t[4], u[2], v;
     for (int i = 0; i < 4; ++i)
-        t[i] = _mm512_unpacklo_ps(x[2 * i], x[2 * i + 1]) +
-               _mm512_unpackhi_ps(x[2 * i], x[2 * i + 1]);
+        t[i] =
+            _mm512_unpacklo_ps(x[2 * i], x[2 * i + 1]) + _mm512_unpackhi_ps(x[2 * i], x[2 * i + 1]);
     for (int i = 0; i < 2; ++i)
         u[i] = _mm512_shuffle_ps(t[2 * i], t[2 * i + 1], 0x44) +
                _mm512_shuffle_ps(t[2 * i], t[2 * i + 1], 0xee);

@@ -13,9 +13,9 @@ enum { PS_FMM_SIDES_MAX = 8 }; /* right-hand sides */
  * [s stride + i]; component d of its gradient at [(3 s + d) stride + i]. */
 typedef struct ps_fmm_particles {
     const double *position[3];
-    const double *charges;  /* [sides][stride]             */
-    double *potential;      /* [sides][stride], added to   */
-    double *gradient;       /* [sides][3][stride], added to */
+    const double *charges; /* [sides][stride]             */
+    double *potential;     /* [sides][stride], added to   */
+    double *gradient;      /* [sides][3][stride], added to */
     int64_t stride;
 } ps_fmm_particles;
 

@@ -172,7 +172,7 @@ static inline int levels_apart(uint64_t a, uint64_t b)
 void ps_tree_count(const uint64_t *keys, int64_t count, int level, int64_t *cells)
 {
     int64_t apart[PS_OCTREE_LEVELS_MAX + 1] = {0};
-#pragma omp parallel for reduction(+ : apart[ : PS_OCTREE_LEVELS_MAX + 1]) schedule(static)
+#pragma omp parallel for reduction(+ : apart[:PS_OCTREE_LEVELS_MAX + 1]) schedule(static)
     for (int64_t i = 1; i < count; ++i) ++apart[levels_apart(keys[i - 1], keys[i])];
     cells[0] = count > 0;
     for (int l = 1; l <= level; ++l) cells[l] = cells[l - 1] + apart[level - l + 1];

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* Gathers every third bit. */
 static int64_t gather_bits(uint64_t v)
 {
@@ -94,20 +93,20 @@ void ps_tree_around(const ps_octree *sources, int level, uint64_t key, int64_t a
 
 /* ---- lists ---- */
 
-/* The children of all cells around a parent, 216 at most, in a grid of 6 x 6 x 6 whose corner is two
- * cells below the parent's first child. code: of their offset from a child at octant 0, without the
- * shift that another octant makes; near: bit o is set for those that touch the child at octant o. */
+/* The children of all cells around a parent, 216 at most, in a grid of 6 x 6 x 6 whose corner is
+ * two cells below the parent's first child. code: of their offset from a child at octant 0, without
+ * the shift that another octant makes; near: bit o is set for those that touch the child at octant
+ * o. */
 typedef struct candidates {
     int64_t count, sources[216];
     uint16_t codes[216];
     uint8_t near[216];
 } candidates;
 
-/* Which octants a place of the grid touches, axis by axis: the lower half touches places 1 to 3, the
- * upper half 2 to 4. */
-static const uint8_t near_axis[3][6] = {{0, 0x0f, 0xff, 0xff, 0xf0, 0},
-                                        {0, 0x33, 0xff, 0xff, 0xcc, 0},
-                                        {0, 0x55, 0xff, 0xff, 0xaa, 0}};
+/* Which octants a place of the grid touches, axis by axis: the lower half touches places 1 to 3,
+ * the upper half 2 to 4. */
+static const uint8_t near_axis[3][6] = {
+    {0, 0x0f, 0xff, 0xff, 0xf0, 0}, {0, 0x33, 0xff, 0xff, 0xcc, 0}, {0, 0x55, 0xff, 0xff, 0xaa, 0}};
 
 static void gather_candidates(const ps_octree *sources, int level, const int64_t around[27],
                               candidates *out)
@@ -224,8 +223,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int64_t ps_tree_source_groups(const int64_t *items, int64_t count, int64_t group_size,
-                              int64_t skip, int64_t mark, int64_t *stamp, int64_t *out)
+int64_t ps_tree_source_groups(const int64_t *items, int64_t count, int64_t group_size, int64_t skip,
+                              int64_t mark, int64_t *stamp, int64_t *out)
 {
     int64_t found = 0, first = 0, end = 0; /* the cells of the group that was met last */
     for (int64_t i = 0; i < count; ++i) {

@@ -46,10 +46,10 @@ void ps_tree_far(const ps_octree *targets, const ps_octree *sources, int level, 
 
 /* Groups of `sources` with n_g cells each that hold any item of a list of `count` sources,
  * ascending; `skip` is left out (-1: none). out has room for min(count, all groups); stamp[groups
- * of the source level] and `mark`: stamp[g] != mark beforehand, as after zeroing and with marks from
- * 1 on. Returns how many. */
-int64_t ps_tree_source_groups(const int64_t *items, int64_t count, int64_t group_size,
-                              int64_t skip, int64_t mark, int64_t *stamp, int64_t *out);
+ * of the source level] and `mark`: stamp[g] != mark beforehand, as after zeroing and with marks
+ * from 1 on. Returns how many. */
+int64_t ps_tree_source_groups(const int64_t *items, int64_t count, int64_t group_size, int64_t skip,
+                              int64_t mark, int64_t *stamp, int64_t *out);
 
 /* Of a group of leaves [first, end) of one tree: neighbours of later groups ("augmented", guide
  * 3(c)), ascending, from its near list; leaves[] has room for the whole list. Returns how many. */

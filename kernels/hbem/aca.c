@@ -9,9 +9,9 @@ typedef struct state {
     const ps_aca_block *block;
     const ps_aca_options *options;
     ps_aca_result *result;
-    uint8_t *used;           /* [rows]                             */
+    uint8_t *used;    /* [rows]                             */
     double *residual; /* [parts][columns]                   */
-    double largest;          /* of the unsubtracted entries so far */
+    double largest;   /* of the unsubtracted entries so far */
     uint64_t random;
     int64_t used_count, rows, columns; /* that pivots may be of */
 } state;
@@ -216,7 +216,8 @@ static void iterate(state *s)
         bool cross = add_cross(s, i, &product);
         if (s->used_count == s->rows) break;
         if (cross && product > s->options->tolerance * result->norm)
-            i = largest_unused(s, result->u + (result->rank - 1) * s->block->parts * s->block->rows);
+            i = largest_unused(s,
+                               result->u + (result->rank - 1) * s->block->parts * s->block->rows);
         else if (s->options->check_rows > 0)
             i = check_rows(s);
         else

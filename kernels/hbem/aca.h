@@ -28,13 +28,14 @@ typedef struct ps_aca_block {
     const uint8_t *group; /* [rows] groups 0 .. 7, as by normals; NULL: one          */
     double scale;         /* what an entry may be: smaller than `zero` times it is 0 */
     /* Crosses are taken from, and checks made of, the first so many; 0: all. The others are only
-     * carried along: a block of which one corner cannot be evaluated is approximated by the rest. */
+     * carried along: a block of which one corner cannot be evaluated is approximated by the rest.
+     */
     int64_t pivot_rows, pivot_columns;
 } ps_aca_block;
 
 typedef struct ps_aca_options {
     double tolerance; /* eps                                                    */
-    double zero; /* pivots below it times the largest entry are 0: 1e-13 (fp64), 4e-7 (fp32) */
+    double zero;      /* pivots below it times the largest entry are 0: 1e-13 (fp64), 4e-7 (fp32) */
     int check_rows;   /* q; 0: none, for tests of what goes wrong then          */
     int64_t max_rank;
 } ps_aca_options;

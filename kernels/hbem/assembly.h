@@ -28,9 +28,9 @@ typedef struct ps_hbem_assembly {
     const ps_hbem_operator *op;
     const ps_hmatrix_leaf *leaves; /* [leaf_count], borrowed */
     int64_t leaf_count;
-    double tolerance;  /* eps of ACA and of recompression                               */
-    int check_rows;    /* 8 and more; 0 only in tests                                   */
-    int64_t max_rank;  /* more is an error: PS_EXHAUSTED                                */
+    double tolerance; /* eps of ACA and of recompression                               */
+    int check_rows;   /* 8 and more; 0 only in tests                                   */
+    int64_t max_rank; /* more is an error: PS_EXHAUSTED                                */
     bool recompress;
     bool skeleton; /* crosses through points (skeleton.h), of entries where those do not converge */
     const ps_hbem_row_source *rows; /* NULL: entries.h; for crosses of entries            */
@@ -64,8 +64,7 @@ typedef ps_status (*ps_hbem_store)(void *context, int64_t leaf, const ps_hmatrix
 /* Computes all leaves with `threads` threads; workspaces[threads]. The first failure ends it.
  * Sets OpenBLAS, where that is the LAPACK, to one thread. */
 ps_status ps_hbem_assemble(const ps_hbem_assembly *assembly, int threads,
-                           const ps_hbem_workspace *workspaces, ps_hbem_store store,
-                           void *context);
+                           const ps_hbem_workspace *workspaces, ps_hbem_store store, void *context);
 
 /* A store into memory: context is a ps_hmatrix. */
 ps_status ps_hbem_store_in_memory(void *context, int64_t leaf, const ps_hmatrix_block *block);

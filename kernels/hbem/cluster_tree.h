@@ -17,8 +17,8 @@
 /* Nodes of a tree over `dofs` functions whose leaves have at most leaf_size >= 1. */
 int64_t ps_cluster_nodes(int64_t dofs, int64_t leaf_size);
 
-/* How clusters are halved: at the median along the longest axis of the points' box, or at the middle
- * of their order along a curve. */
+/* How clusters are halved: at the median along the longest axis of the points' box, or at the
+ * middle of their order along a curve. */
 typedef enum ps_cluster_cut { PS_CUT_MEDIAN, PS_CUT_MORTON, PS_CUT_HILBERT } ps_cluster_cut;
 
 typedef struct ps_cluster_method {
@@ -31,8 +31,8 @@ int64_t ps_cluster_scratch(int64_t dofs);
 
 /* Builds the tree of a space in the order of the mesh. tree->nodes[ps_cluster_nodes] and
  * tree->order[dofs] are there; the rest is set. scratch: 64-byte aligned. Follow with
- * ps_hbem_space_reorder(space, tree->order, ..). Threads: OpenMP inside; the tree does not depend on
- * their number. */
+ * ps_hbem_space_reorder(space, tree->order, ..). Threads: OpenMP inside; the tree does not depend
+ * on their number. */
 void ps_cluster_build(ps_cluster_tree *tree, const ps_hbem_space *space,
                       const ps_cluster_method *method, void *scratch);
 

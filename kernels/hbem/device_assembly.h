@@ -113,12 +113,12 @@ typedef struct ps_hbem_device_far_options {
 
 /* What far leaves report; on the device. */
 typedef struct ps_hbem_device_far_report {
-    unsigned long long cursor; /* numbers of the arena in use, set before the first call */
-    unsigned long long pairs;  /* of triangles integrated for rows and columns of entries  */
+    unsigned long long cursor;        /* numbers of the arena in use, set before the first call */
+    unsigned long long pairs;         /* of triangles integrated for rows and columns of entries  */
     unsigned next[PS_HBEM_FAR_SIZES]; /* at work                                          */
-    unsigned by_entries, dense; /* leaves that ended so, so far                          */
-    unsigned over_rank;         /* leaves that need a higher rank: results are void      */
-    unsigned over_arena;        /* leaves that found no room: results are void           */
+    unsigned by_entries, dense;       /* leaves that ended so, so far                          */
+    unsigned over_rank;               /* leaves that need a higher rank: results are void      */
+    unsigned over_arena;              /* leaves that found no room: results are void           */
 } ps_hbem_device_far_report;
 
 typedef struct ps_hbem_device_far {

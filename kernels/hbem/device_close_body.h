@@ -145,8 +145,8 @@ PS_INLINE number<real, 1 + wave> close_value(const close_pair<real> &p, const re
                                              const real y[3])
 {
     real d[3] = {x[0] - y[0], x[1] - y[1], x[2] - y[2]};
-    constexpr int form = kernel == PS_KERNEL_SLP || kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP
-                                                                             : PS_KERNEL_DLP;
+    constexpr int form =
+        kernel == PS_KERNEL_SLP || kernel == PS_KERNEL_HYPS ? PS_KERNEL_SLP : PS_KERNEL_DLP;
     return kernel_at<form, wave>(d, p.normal, p.normal, p.k);
 }
 

@@ -49,8 +49,7 @@ static int64_t side_bytes(const ps_hbem_space *space, ps_hbem_range range)
            most_items(space, range) * PS_HBEM_POINTS_MAX * (int64_t)sizeof(ps_hbem_source_f64);
 }
 
-int64_t ps_hbem_entries_bytes(const ps_hbem_operator *op, ps_hbem_range rows,
-                              ps_hbem_range columns)
+int64_t ps_hbem_entries_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbem_range columns)
 {
     return side_bytes(op->test, rows) + side_bytes(op->trial, columns) + POINTERS_SLACK;
 }

@@ -28,8 +28,8 @@ void ps_hbem_split_apply(const ps_hbem_split_factor *factor, const double *x, do
     }
 }
 
-void ps_hbem_split_add_transposed(const ps_hbem_split_factor *factor, double scale,
-                                  const double *x, double *y)
+void ps_hbem_split_add_transposed(const ps_hbem_split_factor *factor, double scale, const double *x,
+                                  double *y)
 {
     const ps_hbem_surface *surface = factor->p1->surface;
     double block[3][3];

@@ -26,7 +26,7 @@ typedef struct ps_hbem_split_factor {
 void ps_hbem_split_apply(const ps_hbem_split_factor *factor, const double *x, double *y);
 
 /* y += scale Q^T x (P^T x): x[dp1->dofs], y[p1->dofs]. */
-void ps_hbem_split_add_transposed(const ps_hbem_split_factor *factor, double scale,
-                                  const double *x, double *y);
+void ps_hbem_split_add_transposed(const ps_hbem_split_factor *factor, double scale, const double *x,
+                                  double *y);
 
 #endif

@@ -61,7 +61,8 @@
         joint(job, PS_KERNEL_##kernel, wave, 0);                                                   \
     }
 ROW(SLP, 0)
-ROW(SLP, 1) ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1) PAIR(SLP, 0)
+ROW(SLP, 1)
+ROW(DLP, 0) ROW(DLP, 1) ROW(ADLP, 0) ROW(ADLP, 1) ROW(HYPS, 0) ROW(HYPS, 1) PAIR(SLP, 0)
     PAIR(SLP, 1) PAIR(DLP, 0) PAIR(DLP, 1) PAIR(ADLP, 0) PAIR(ADLP, 1)
 
 #define ENTRY(kind, kernel) [PS_KERNEL_##kernel] = {kind##_##kernel##0, kind##_##kernel##1}

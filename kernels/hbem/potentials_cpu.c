@@ -87,7 +87,8 @@ INLINE void add(const ps_hbem_potential_job *job, int kind, int wave)
 ADD(SINGLE, 0)
 ADD(SINGLE, 1)
 ADD(DOUBLE, 0)
-ADD(DOUBLE, 1) ADD(FAR_SINGLE, 1) ADD(FAR_DOUBLE, 1)
+ADD(DOUBLE, 1)
+ADD(FAR_SINGLE, 1) ADD(FAR_DOUBLE, 1)
 
     const struct ps_hbem_potential_functions PS_ISA_TABLE(ps_hbem_potentials_isa) = {
         .add = {[PS_POTENTIAL_SINGLE] = {add_SINGLE0, add_SINGLE1},

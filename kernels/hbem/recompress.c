@@ -37,11 +37,11 @@ static ps_status orthogonalise(factor *f, const double *planes)
 static ps_status apply(const factor *f, double *c, int64_t count, double *planes)
 {
     int p = f->parts, n = (int)f->length, k = (int)f->rank, size = (int)(f->work_size / p);
-    int info = p == 1 ? LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', n, (int)count, k, f->q, n,
-                                            f->tau, c, n, f->work, size)
-                      : LAPACKE_zunmqr_work(LAPACK_COL_MAJOR, 'L', 'N', n, (int)count, k,
-                                            (wave *)f->q, n, (wave *)f->tau, (wave *)c, n,
-                                            (wave *)f->work, size);
+    int info = p == 1
+                   ? LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', n, (int)count, k, f->q, n,
+                                         f->tau, c, n, f->work, size)
+                   : LAPACKE_zunmqr_work(LAPACK_COL_MAJOR, 'L', 'N', n, (int)count, k, (wave *)f->q,
+                                         n, (wave *)f->tau, (wave *)c, n, (wave *)f->work, size);
     if (info) return ps_fail(PS_FAILED, "recompression of a block failed (LAPACK: %d)", info);
     for (int64_t l = 0; l < count; ++l)
         for (int64_t e = 0; e < n * p; ++e)

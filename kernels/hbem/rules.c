@@ -136,10 +136,8 @@ void ps_hbem_joint_rule(ps_hbem_contact contact, int n, ps_hbem_joint_point *poi
 
 /* Distances for tolerances 1e-3, 1e-4, 1e-5, 1e-6 from which 6 points, 4x4, 5x5, 6x6, 8x8 suffice:
  * 1e-4 as measured (guide 2), the others from the decay with distance measured there. */
-static const double reach[4][PS_HBEM_RULES] = {{1, .5, .4, .3, .2},
-                                               {2, 1, .5, .4, .3},
-                                               {3, 1.5, .9, .6, .4},
-                                               {6, 2.5, 1.5, 1, .5}};
+static const double reach[4][PS_HBEM_RULES] = {
+    {1, .5, .4, .3, .2}, {2, 1, .5, .4, .3}, {3, 1.5, .9, .6, .4}, {6, 2.5, 1.5, 1, .5}};
 
 static int level_of(double tolerance)
 {

@@ -49,8 +49,7 @@ static ps_status set_triangle(const ps_hbem_surface *surface, const int32_t *cor
             return ps_fail(PS_INVALID, "triangle %lld names vertex %d of %lld", (long long)t, v,
                            (long long)surface->vertex_count);
         triangle->vertex[l] = v;
-        memcpy(triangle->corner[l], surface->vertices + 3 * (int64_t)v,
-               sizeof triangle->corner[l]);
+        memcpy(triangle->corner[l], surface->vertices + 3 * (int64_t)v, sizeof triangle->corner[l]);
     }
     measure(triangle);
     if (!isfinite(triangle->jacobian) || !isfinite(triangle->radius))
@@ -62,8 +61,8 @@ static ps_status set_triangle(const ps_hbem_surface *surface, const int32_t *cor
 }
 
 ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
-                               int64_t vertex_count, const int32_t *corners,
-                               int64_t triangle_count, ps_hbem_triangle *triangles)
+                               int64_t vertex_count, const int32_t *corners, int64_t triangle_count,
+                               ps_hbem_triangle *triangles)
 {
     int64_t bad = triangle_count;
     *surface = (ps_hbem_surface){vertex_count, triangle_count, vertices, triangles};
@@ -114,18 +113,24 @@ ps_status ps_hbem_surface_check_closed(const ps_hbem_surface *surface)
 int64_t ps_hbem_space_dofs(ps_hbem_space_kind kind, const ps_hbem_surface *surface)
 {
     switch (kind) {
-    case PS_SPACE_P0: return surface->triangle_count;
-    case PS_SPACE_P1: return surface->vertex_count;
-    default: return 3 * surface->triangle_count;
+    case PS_SPACE_P0:
+        return surface->triangle_count;
+    case PS_SPACE_P1:
+        return surface->vertex_count;
+    default:
+        return 3 * surface->triangle_count;
     }
 }
 
 static int32_t function_of(const ps_hbem_space *space, int64_t item)
 {
     switch (space->kind) {
-    case PS_SPACE_P0: return (int32_t)(item / 3);
-    case PS_SPACE_P1: return space->surface->triangles[item / 3].vertex[item % 3];
-    default: return (int32_t)item;
+    case PS_SPACE_P0:
+        return (int32_t)(item / 3);
+    case PS_SPACE_P1:
+        return space->surface->triangles[item / 3].vertex[item % 3];
+    default:
+        return (int32_t)item;
     }
 }
 

@@ -34,8 +34,8 @@ typedef struct ps_hbem_surface {
  * PS_INVALID with the first triangle that has a vertex out of range, a vertex that is not finite,
  * or no area. */
 ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
-                               int64_t vertex_count, const int32_t *corners,
-                               int64_t triangle_count, ps_hbem_triangle *triangles);
+                               int64_t vertex_count, const int32_t *corners, int64_t triangle_count,
+                               ps_hbem_triangle *triangles);
 
 /* 6 times the volume inside, by the divergence theorem, m^3: negative where normals point inward,
  * which would swap interior and exterior problem. Meaningful for closed surfaces. */
@@ -51,9 +51,9 @@ typedef struct ps_hbem_space {
     ps_hbem_space_kind kind;
     const ps_hbem_surface *surface;
     int64_t dofs;
-    int64_t *start;   /* [dofs + 1] the items of function i are item[start[i]] .. */
-    int64_t *item;    /* [3 * triangle_count], ascending                         */
-    int32_t *dof_of;  /* [3 * triangle_count] the function that an item belongs to */
+    int64_t *start;  /* [dofs + 1] the items of function i are item[start[i]] .. */
+    int64_t *item;   /* [3 * triangle_count], ascending                         */
+    int32_t *dof_of; /* [3 * triangle_count] the function that an item belongs to */
 } ps_hbem_space;
 
 /* Functions of a space: triangles, vertices that have a triangle (all vertices count), 3 a

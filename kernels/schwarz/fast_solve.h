@@ -4,8 +4,8 @@
  *
  * Along y and z, sine products s_j s_k are exact eigenvectors of stiffness, mass and hence of the
  * face operators: S_jl = sqrt(2/e) sin(pi j l / e), e = n - 1, has S S = 1, mass eigenvalues
- * M(0) + 2 cos t M(1) (grid.h), stiffness (2 - 2 cos t) / h, t = pi j / e. Each pair (j, k) leaves a
- * tridiagonal system along x,
+ * M(0) + 2 cos t M(1) (grid.h), stiffness (2 - 2 cos t) / h, t = pi j / e. Each pair (j, k) leaves
+ * a tridiagonal system along x,
  *
  *     (Kx + mu Mx + (p + q mu) on free faces) w = v / (m_j m_k),   mu = k_j / m_j + k_k / m_k.
  *
@@ -20,11 +20,11 @@
 
 typedef struct ps_fast_solver {
     ps_slab slab;
-    int64_t my, mz;        /* modes along y and z: nodes - 2                                */
-    int64_t stride;        /* of z: mz rounded up; padded modes are 0                       */
-    double *sine_y;        /* [my][my]                                                      */
-    double *sine_z;        /* [mz][stride]                                                  */
-    double *mu, *inverse;  /* [my][stride]: mu of a mode, 1 / (m_j m_k)                     */
+    int64_t my, mz;       /* modes along y and z: nodes - 2                                */
+    int64_t stride;       /* of z: mz rounded up; padded modes are 0                       */
+    double *sine_y;       /* [my][my]                                                      */
+    double *sine_z;       /* [mz][stride]                                                  */
+    double *mu, *inverse; /* [my][stride]: mu of a mode, 1 / (m_j m_k)                     */
 } ps_fast_solver;
 
 /* PS_INVALID if the slab's p or q make its system singular or indefinite: negative ones; PS_USAGE

@@ -23,10 +23,7 @@ int64_t ps_q1_grid_size(const ps_q1_grid *grid)
     return grid->nodes[0] * grid->nodes[1] * grid->nodes[2];
 }
 
-ps_slab ps_slab_whole(const ps_q1_grid *grid)
-{
-    return (ps_slab){.grid = *grid};
-}
+ps_slab ps_slab_whole(const ps_q1_grid *grid) { return (ps_slab){.grid = *grid}; }
 
 /* ---- weights ---- */
 
@@ -266,7 +263,7 @@ int64_t ps_q1_grid_bandwidth(const ps_q1_grid *grid, const int32_t *place)
 
 ps_status ps_gravi_grid(int which, ps_q1_grid *out)
 {
-    static const int side[PS_GRAVI_MATRICES] = {36, 44, 46, 56, 64, 66,  74, 76,
+    static const int side[PS_GRAVI_MATRICES] = {36, 44, 46, 56, 64,  66,  74, 76,
                                                 81, 84, 86, 94, 106, 106, 116};
     static const int tall = 13; /* the second grid of 106 is 118 nodes high */
     if (which < 0 || which >= PS_GRAVI_MATRICES)

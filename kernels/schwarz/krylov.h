@@ -57,7 +57,8 @@ typedef struct ps_krylov_result {
 } ps_krylov_result;
 
 /* A method between two passes: what it is to do next, and all it remembers. Its arithmetic is
- * krylov_step_body.h, which the control of the host and that of a device (krylov_device.h) share. */
+ * krylov_step_body.h, which the control of the host and that of a device (krylov_device.h) share.
+ */
 typedef enum ps_krylov_verdict {
     PS_KRYLOV_RUNNING,
     PS_KRYLOV_CONVERGED,

@@ -18,8 +18,8 @@ BEFORE(cg_advance, IN(p); IN(q); IO(x); IO(r), x[i] += alpha * p[i]; r[i] -= alp
 /* BiCGStab: q is v, z is t. */
 BEFORE(stab_start, IN(b); IO(q); IO(r); IO(p); IO(h); IO(z), r[i] = b[i] - q[i]; h[i] = r[i];
        p[i] = 0; q[i] = 0; z[i] = 0; s0 += (wide)b[i] * b[i]; s1 += (wide)r[i] * r[i];)
-BEFORE(stab_direction, IN(r); IN(q); IO(p); IO(u),
-       p[i] = r[i] + alpha * (p[i] - omega * q[i]); u[i] = d * p[i];)
+BEFORE(stab_direction, IN(r); IN(q); IO(p); IO(u), p[i] = r[i] + alpha * (p[i] - omega * q[i]);
+       u[i] = d * p[i];)
 AFTER(stab_shadow, IN(h); IN(q), s0 += (wide)h[i] * q[i];)
 BEFORE(stab_half, IN(q); IO(r), r[i] -= alpha * q[i]; s0 += (wide)r[i] * r[i];)
 BEFORE(stab_turn, IN(r); IO(u), u[i] = d * r[i];)

@@ -25,7 +25,8 @@ static double corner_potential(double x, double y, double z)
     return scaled_log(x * y, z, r, x, y) + scaled_log(y * z, x, r, y, z) +
            scaled_log(z * x, y, r, z, x) -
            (x * x * angle(y * z, x * r) + y * y * angle(z * x, y * r) +
-            z * z * angle(x * y, z * r)) / 2;
+            z * z * angle(x * y, z * r)) /
+               2;
 }
 
 static double corner_vertical(double x, double y, double z)

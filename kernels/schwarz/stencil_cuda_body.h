@@ -60,9 +60,9 @@ __device__ inline const real *stencil_at(const real *vector, int64_t plane, unsi
 /* A warp's place: nodes (., y + l, z), l = 0 .. J + 1, of planes first .. last. */
 template <int J> struct stencil_place {
     int first, last;
-    unsigned at[J + 2];   /* bytes into a plane, of other nodes where there are none */
-    bool open[J + 2];     /* not fixed by y and z */
-    bool seen[J + 2];     /* products that are emitted */
+    unsigned at[J + 2]; /* bytes into a plane, of other nodes where there are none */
+    bool open[J + 2];   /* not fixed by y and z */
+    bool seen[J + 2];   /* products that are emitted */
 };
 
 template <int J, bool FIXED, typename real>
@@ -78,8 +78,8 @@ __device__ bool stencil_find(const stencil_view<real> &s, stencil_place<J> *out)
 #pragma unroll
     for (int l = 0; l < J + 2; ++l) {
         const int y = first_y + l;
-        out->at[l] = (min(max(y, 0), s.ny - 1) * s.nz + min(max(z, 0), s.nz - 1)) *
-                     (unsigned)sizeof(real);
+        out->at[l] =
+            (min(max(y, 0), s.ny - 1) * s.nz + min(max(z, 0), s.nz - 1)) * (unsigned)sizeof(real);
         out->open[l] = z > 0 && z < s.nz - 1 && y > 0 && y < s.ny - 1;
         out->seen[l] = inner && (FIXED ? z < s.nz && y < s.ny : out->open[l]);
     }

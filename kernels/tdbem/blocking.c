@@ -36,12 +36,10 @@ static void copy_row(copier *copy, void *to, int64_t first, int64_t step, int64_
 {
     if (copy->size == sizeof(float)) {
         float *out = (float *)to + first;
-        for (int64_t q = 0; q < count; ++q)
-            memcpy(out + q * step, copy->from + q * 4, sizeof *out);
+        for (int64_t q = 0; q < count; ++q) memcpy(out + q * step, copy->from + q * 4, sizeof *out);
     } else {
         double *out = (double *)to + first;
-        for (int64_t q = 0; q < count; ++q)
-            memcpy(out + q * step, copy->from + q * 8, sizeof *out);
+        for (int64_t q = 0; q < count; ++q) memcpy(out + q * step, copy->from + q * 8, sizeof *out);
     }
     copy->from += (size_t)count * copy->size;
 }
@@ -120,8 +118,8 @@ static int64_t count_contiguous(const ps_block_header *header, const ps_slice_ti
     return tile->slices * ((tile->rows + header->block_rows - 1) / header->block_rows);
 }
 
-static void fill_contiguous(const ps_block_header *header, const ps_slice_tile *tile,
-                            copier *copy, ps_block_tile *out)
+static void fill_contiguous(const ps_block_header *header, const ps_slice_tile *tile, copier *copy,
+                            ps_block_tile *out)
 {
     int64_t height = header->block_rows, size = height * header->block_columns;
     int64_t per_slice = count_contiguous(header, tile) / tile->slices;
@@ -162,8 +160,7 @@ static uint8_t put_halves(filling *f, uint16_t *to, int64_t count)
 {
     copier *copy = &f->copy;
     ps_precision precision = copy->size == sizeof(float) ? PS_SINGLE : PS_DOUBLE;
-    uint8_t scale =
-        ps_half_encode_row(copy->from, precision, count, to, PS_WARP_ROWS, &f->error);
+    uint8_t scale = ps_half_encode_row(copy->from, precision, count, to, PS_WARP_ROWS, &f->error);
     copy->from += (size_t)count * copy->size;
     return scale;
 }
@@ -180,9 +177,9 @@ static void fill_warp(const ps_slice_tile *tile, int64_t w, int64_t s, filling *
         before = starts[lane];
         if (out->scales)
             out->scales[first + lane] =
-                r < tile->rows ? put_halves(f, (uint16_t *)out->values + at + lane,
-                                            tile->lengths[v])
-                               : 0;
+                r < tile->rows
+                    ? put_halves(f, (uint16_t *)out->values + at + lane, tile->lengths[v])
+                    : 0;
         else if (r < tile->rows)
             copy_row(&f->copy, out->values, at + lane, PS_WARP_ROWS, tile->lengths[v]);
     }
@@ -217,33 +214,49 @@ static void fill_warps(const ps_slice_tile *tile, const copier *copy, ps_block_t
 
 /* ---- any layout ---- */
 
-void ps_blocking_count(const ps_block_header *header, const ps_slice_tile *tile,
-                       ps_block_tile *out)
+void ps_blocking_count(const ps_block_header *header, const ps_slice_tile *tile, ps_block_tile *out)
 {
-    *out = (ps_block_tile){.first_row = tile->first_row, .rows = tile->rows,
-                           .first_slice = tile->first_slice, .slices = tile->slices,
-                           .nnz = tile->value_count, .d_max = tile->d_max, .k_min = tile->k_min,
-                           .k_max = tile->k_max, .score = tile->score, .filled = tile->filled};
+    *out = (ps_block_tile){.first_row = tile->first_row,
+                           .rows = tile->rows,
+                           .first_slice = tile->first_slice,
+                           .slices = tile->slices,
+                           .nnz = tile->value_count,
+                           .d_max = tile->d_max,
+                           .k_min = tile->k_min,
+                           .k_max = tile->k_max,
+                           .score = tile->score,
+                           .filled = tile->filled};
     int64_t warps = ps_block_tile_warps(out);
     switch (header->layout) {
-    case PS_BLOCK_FULL: out->block_count = count_full(header, tile); break;
-    case PS_BLOCK_CONTIGUOUS: out->block_count = count_contiguous(header, tile); break;
-    case PS_BLOCK_WARP: out->block_count = warps * tile->slices; break;
+    case PS_BLOCK_FULL:
+        out->block_count = count_full(header, tile);
+        break;
+    case PS_BLOCK_CONTIGUOUS:
+        out->block_count = count_contiguous(header, tile);
+        break;
+    case PS_BLOCK_WARP:
+        out->block_count = warps * tile->slices;
+        break;
     }
     out->value_count = header->layout == PS_BLOCK_WARP
                            ? sum_widths(tile, warps) * PS_WARP_ROWS
                            : out->block_count * header->block_rows * header->block_columns;
 }
 
-void ps_blocking_fill(const ps_block_header *header, const ps_slice_tile *tile,
-                      ps_block_tile *out)
+void ps_blocking_fill(const ps_block_header *header, const ps_slice_tile *tile, ps_block_tile *out)
 {
     size_t size = header->slices.precision == PS_SINGLE ? sizeof(float) : sizeof(double);
     copier copy = {tile->values, size};
     memset(out->values, 0, (size_t)out->value_count * (header->half ? sizeof(uint16_t) : size));
     switch (header->layout) {
-    case PS_BLOCK_FULL: fill_full(header, tile, &copy, out); break;
-    case PS_BLOCK_CONTIGUOUS: fill_contiguous(header, tile, &copy, out); break;
-    case PS_BLOCK_WARP: fill_warps(tile, &copy, out); break;
+    case PS_BLOCK_FULL:
+        fill_full(header, tile, &copy, out);
+        break;
+    case PS_BLOCK_CONTIGUOUS:
+        fill_contiguous(header, tile, &copy, out);
+        break;
+    case PS_BLOCK_WARP:
+        fill_warps(tile, &copy, out);
+        break;
     }
 }

@@ -30,7 +30,6 @@ void ps_blocking_count(const ps_block_header *header, const ps_slice_tile *tile,
 /* Fills the arrays of *out, whose counts ps_blocking_count set; the caller allocated those that
  * the layout has (sizes: formats/block_matrix.h). Values are of the header's precision; with
  * scales, which warps of halves have, they are rounded to halves and the errors set. */
-void ps_blocking_fill(const ps_block_header *header, const ps_slice_tile *tile,
-                      ps_block_tile *out);
+void ps_blocking_fill(const ps_block_header *header, const ps_slice_tile *tile, ps_block_tile *out);
 
 #endif

@@ -2,10 +2,10 @@
  * cut: where the outer rule needs more points, because the surface comes close to itself.
  *
  * On two sheets close together (thin wings, sharp trailing edges) and on slivers the contributions
- * of neighbours nearly cancel, and errors of the outer rule that are harmless elsewhere exceed what is
- * left: the matrices lose passivity and the march grows. The triangles concerned are cut into parts
- * for all their pairs alike: a finer rule for the close pairs only makes it worse, because then the
- * errors of a triangle's pairs no longer cancel (specs/tdbem_assembly.md has the numbers).
+ * of neighbours nearly cancel, and errors of the outer rule that are harmless elsewhere exceed what
+ * is left: the matrices lose passivity and the march grows. The triangles concerned are cut into
+ * parts for all their pairs alike: a finer rule for the close pairs only makes it worse, because
+ * then the errors of a triangle's pairs no longer cancel (specs/tdbem_assembly.md has the numbers).
  */
 #ifndef PS_KERNELS_TDBEM_CUT_H
 #define PS_KERNELS_TDBEM_CUT_H

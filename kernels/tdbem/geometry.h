@@ -23,7 +23,7 @@ typedef struct ps_triangle {
     double centroid[3];   /* m                                                               */
     double area;          /* m^2                                                             */
     double radius;        /* of the bounding sphere about the centroid, m                    */
-    double cut;           /* parts of an edge for the outer rule, at least: 1 unless cut.h says so  */
+    double cut; /* parts of an edge for the outer rule, at least: 1 unless cut.h says so  */
     double spare[2];
 } ps_triangle;
 

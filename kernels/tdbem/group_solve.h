@@ -12,8 +12,8 @@
  * from the truth than the plain form, so the residual that ends a step is computed anew from its
  * definition; if it misses the tolerance by more than 1e-14 the iteration starts over from there.
  *
- * What the steps owe each other is added in the run's precision over one row-vector and in fp64 over
- * row-vectors (on the CPU: all in fp64).
+ * What the steps owe each other is added in the run's precision over one row-vector and in fp64
+ * over row-vectors (on the CPU: all in fp64).
  *
  * Sums have a fixed order: bits repeat on the same kind of device, and do not depend on timing.
  */
@@ -38,7 +38,7 @@ typedef struct ps_group_step {
 } ps_group_step;
 
 typedef enum ps_group_state {
-    PS_GROUP_SKIPPED,       /* an earlier step failed: nothing was computed               */
+    PS_GROUP_SKIPPED, /* an earlier step failed: nothing was computed               */
     PS_GROUP_SOLVED,
     PS_GROUP_NOT_CONVERGED, /* and what comes after it is skipped                         */
     PS_GROUP_NOT_FINITE     /* load or right-hand side hold NaN or infinity, or |b|^2 overflows */
@@ -51,18 +51,18 @@ typedef struct ps_group_solve {
     const void *sums;               /* s^{n0+g}(i) = sums[i * sums_stride + g]             */
     int64_t sums_stride;
     ps_packed_near near;
-    ps_packed_m0 m0;                /* read on CUDA                                        */
-    const ps_csr *rows;             /* M^0 on the host: read on the CPU; else may be NULL  */
-    const double *scale;            /* [N] 1 / diagonal of M^0 (ps_cg_prepare)             */
-    const double *weights;          /* [N] for the mean                                    */
-    const double *loads;            /* [count][N]                                          */
+    ps_packed_m0 m0;       /* read on CUDA                                        */
+    const ps_csr *rows;    /* M^0 on the host: read on the CPU; else may be NULL  */
+    const double *scale;   /* [N] 1 / diagonal of M^0 (ps_cg_prepare)             */
+    const double *weights; /* [N] for the mean                                    */
+    const double *loads;   /* [count][N]                                          */
     double tolerance;
-    int64_t limit;                  /* iterations a step                                   */
-    double *last[2];                /* [N] the two answers before the group, newest first; in
-                                       the end those of the group's end, rounded           */
-    void *recent;                   /* [group][N] out: a^{n0+g}                            */
-    void *workspace;                /* ps_group_solve_workspace bytes, 64-byte aligned     */
-    ps_group_step *steps;           /* [group] out                                         */
+    int64_t limit;        /* iterations a step                                   */
+    double *last[2];      /* [N] the two answers before the group, newest first; in
+                             the end those of the group's end, rounded           */
+    void *recent;         /* [group][N] out: a^{n0+g}                            */
+    void *workspace;      /* ps_group_solve_workspace bytes, 64-byte aligned     */
+    ps_group_step *steps; /* [group] out                                         */
 } ps_group_solve;
 
 /* Bytes; enough for every device. */

@@ -1,6 +1,6 @@
 /*
- * group_solve_meet_body: what a block of group_solve_cuda.cu has, and how all blocks meet. A part of
- * that file.
+ * group_solve_meet_body: what a block of group_solve_cuda.cu has, and how all blocks meet. A part
+ * of that file.
  *
  * What other blocks need goes through memory of the device, word by word, without fences: a word is
  * VACANT until its owner has spoken, and who needs it looks until it is not. What is said from one
@@ -17,7 +17,7 @@ enum {
     BATCH = 12,     /* entries of it that a thread asks for at a time */
     STRIDE = PS_NEAR_STRIDE,
     BLOCKS_MAX = 160, /* five a thread of a warp */
-    NUMBERS = 5, /* that a block says in a meeting, at most */
+    NUMBERS = 5,      /* that a block says in a meeting, at most */
     SCRATCH = NUMBERS * THREADS,
     TURNS = 4
 };
@@ -38,27 +38,27 @@ const double below_is_zero = 1e-140, truth_margin = 1e-14;
 
 struct task {
     ps_group_solve s;
-    int room;         /* rows of a block, a multiple of 32                                   */
-    int halo_room;    /* and of the values of other rows that it needs                       */
-    int held;         /* rows of 32 values of M^0 in shared memory                           */
-    void *past;       /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
+    int room;      /* rows of a block, a multiple of 32                                   */
+    int halo_room; /* and of the values of other rows that it needs                       */
+    int held;      /* rows of 32 values of M^0 in shared memory                           */
+    void *past;    /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
     int past_stride;
-    word *shown;      /* [TURNS][SHOWN][N]                                                   */
-    word *numbers;    /* [TURNS][NUMBERS][BLOCKS_MAX]                                        */
-    double *kept;     /* [blocks][KEPT][room]                                                */
+    word *shown;   /* [TURNS][SHOWN][N]                                                   */
+    word *numbers; /* [TURNS][NUMBERS][BLOCKS_MAX]                                        */
+    double *kept;  /* [blocks][KEPT][room]                                                */
 };
 
 struct block {
     int first, rows, halo_count;
     unsigned meetings;
-    double *scratch;      /* [SCRATCH]: of a pass [WARPS][STRIDE][WARP], of a meeting
-                             [NUMBERS][THREADS] */
-    double *vectors;      /* [VECTORS][room]  */
-    double *halo;         /* [halo_room]      */
-    int *halo_column;     /* [halo_room]      */
-    int *pass_begin, *pass_end; /* [room / 32] vectors of a pass */
+    double *scratch;                   /* [SCRATCH]: of a pass [WARPS][STRIDE][WARP], of a meeting
+                                          [NUMBERS][THREADS] */
+    double *vectors;                   /* [VECTORS][room]  */
+    double *halo;                      /* [halo_room]      */
+    int *halo_column;                  /* [halo_room]      */
+    int *pass_begin, *pass_end;        /* [room / 32] vectors of a pass */
     const int *warp_halo, *warp_value; /* [room / 32 + 1] where they begin for 32 rows        */
-    const double *value;  /* of M^0, as packed */
+    const double *value;               /* of M^0, as packed */
     const uint16_t *place;
 };
 

@@ -25,13 +25,12 @@ template <typename real> __device__ void ask_head(const task &t, int p, int end,
 /* value[q], and past[q + b] = the answer of step g + STRIDE - 1 - start - (q + b). */
 template <typename real> __device__ void ask_values(const task &t, int g, flight<real> *f)
 {
-    f->from = static_cast<const real *>(t.s.near.values) + (int64_t)f->v.w * WARP +
-              threadIdx.x % WARP;
+    f->from =
+        static_cast<const real *>(t.s.near.values) + (int64_t)f->v.w * WARP + threadIdx.x % WARP;
     f->before = past_of<real>(t, f->v.x) + t.s.group + g - f->start;
     f->width = min(f->v.z, g + STRIDE - f->v.y);
 #pragma unroll
-    for (int q = 0; q < f->AHEAD; ++q)
-        f->value[q] = q < f->width ? __ldcs(f->from + q * WARP) : 0;
+    for (int q = 0; q < f->AHEAD; ++q) f->value[q] = q < f->width ? __ldcs(f->from + q * WARP) : 0;
 #pragma unroll
     for (int q = 0; q < f->AHEAD + STRIDE - 1; ++q)
         f->past[q] = q < f->width + STRIDE - 1 ? f->before[STRIDE - 1 - q] : 0;
@@ -52,8 +51,8 @@ template <typename real> __device__ void add_vector(const flight<real> &f, doubl
     for (int b = 0; b < STRIDE; ++b) sum[b] += static_cast<double>(part[b]);
 }
 
-/* The part of this warp of threads in what vectors begin .. end - 1 owe. While a vector is added, the
- * values of the next one and the head of the one after are on their way. */
+/* The part of this warp of threads in what vectors begin .. end - 1 owe. While a vector is added,
+ * the values of the next one and the head of the one after are on their way. */
 template <typename real>
 __device__ void add_vectors(const task &t, int begin, int end, int g, double *sum)
 {
@@ -82,8 +81,7 @@ __device__ void open_pass(const task &t, const block &k, int g)
     for (int i = threadIdx.x; i * WARP < k.rows; i += THREADS) {
         const int64_t w = k.first / WARP + i;
         k.pass_begin[i] = (int)t.s.near.vector_start[w];
-        k.pass_end[i] =
-            k.pass_begin[i] + (g > 0 ? t.s.near.reach[w * t.s.group + reached] : 0);
+        k.pass_end[i] = k.pass_begin[i] + (g > 0 ? t.s.near.reach[w * t.s.group + reached] : 0);
     }
     __syncthreads();
 }
@@ -109,8 +107,8 @@ template <typename real> __device__ void pass_over_far(const task &t, const bloc
 
 /* ---- the inner part, every step ---- */
 
-/* What the steps since the last pass owe to step g at row i: entries `lane`, OWED_LANES apart; BATCH
- * of them at a time, so that what they wait for is under way together. */
+/* What the steps since the last pass owe to step g at row i: entries `lane`, OWED_LANES apart;
+ * BATCH of them at a time, so that what they wait for is under way together. */
 template <typename real> __device__ double inner_part(const task &t, int i, int g, int lane)
 {
     const ps_packed_near &near = t.s.near;

@@ -28,8 +28,8 @@ static uint8_t scale_for(double largest)
     return (uint8_t)(s < 1 ? 1 : s > SCALE_MAX ? SCALE_MAX : s);
 }
 
-uint8_t ps_half_encode_row(const void *values, ps_precision precision, int64_t count,
-                           uint16_t *out, int64_t step, ps_half_error *error)
+uint8_t ps_half_encode_row(const void *values, ps_precision precision, int64_t count, uint16_t *out,
+                           int64_t step, ps_half_error *error)
 {
     double largest = 0, most = 0;
     for (int64_t q = 0; q < count; ++q)

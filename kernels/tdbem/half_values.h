@@ -46,7 +46,7 @@ typedef struct ps_half_error {
 
 /* Rounds a row-vector values[count], in this precision, to out[q * step], and returns s. Values
  * must be finite; magnitudes outside 2^-112 .. 2^142 show as an error above 2^-11. */
-uint8_t ps_half_encode_row(const void *values, ps_precision precision, int64_t count,
-                           uint16_t *out, int64_t step, ps_half_error *error);
+uint8_t ps_half_encode_row(const void *values, ps_precision precision, int64_t count, uint16_t *out,
+                           int64_t step, ps_half_error *error);
 
 #endif

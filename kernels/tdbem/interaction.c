@@ -5,7 +5,7 @@
 
 #include "kernels/tdbem/interaction_internal.h"
 
-static const double trim_level = 1e-12;     /* of the largest entry of a pair (guide 2.6)      */
+static const double trim_level = 1e-12; /* of the largest entry of a pair (guide 2.6)      */
 /* The outer rule was tested up to h = 8 D, where the longest edges are 10 D; above, triangles are
  * cut until their edges are at most 8 D (guide 2.5). */
 static const double longest_tested = 10, longest_after_cutting = 8; /* in D */
@@ -13,9 +13,12 @@ static const double longest_tested = 10, longest_after_cutting = 8; /* in D */
 int ps_lags(ps_formulation formulation)
 {
     switch (formulation) {
-    case PS_SOUND_SOFT_S: return 0;
-    case PS_SOUND_SOFT_M: return 1;
-    default: return 2;
+    case PS_SOUND_SOFT_S:
+        return 0;
+    case PS_SOUND_SOFT_M:
+        return 1;
+    default:
+        return 2;
     }
 }
 
@@ -95,14 +98,13 @@ int64_t ps_interaction_value_bound(const ps_interaction *interaction, int64_t fi
 {
     double row_sum = 0, slice_sum = 0;
     for (int64_t i = first_row; i < first_row + rows; ++i) row_sum += interaction->reach[i];
-    for (int64_t j = first_slice; j < first_slice + slices; ++j)
-        slice_sum += interaction->reach[j];
+    for (int64_t j = first_slice; j < first_slice + slices; ++j) slice_sum += interaction->reach[j];
     double wide = 2 * (row_sum * (double)slices + slice_sum * (double)rows) / interaction->shell;
     return (int64_t)(wide * (1 + 1e-9)) + rows * slices * (3 + ps_lags(interaction->formulation));
 }
 
-int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t first_row,
-                                 int64_t rows, int64_t first_slice, int64_t slices)
+int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t first_row, int64_t rows,
+                                 int64_t first_slice, int64_t slices)
 {
     ps_interaction_tile tile = {
         .first_row = first_row, .rows = rows, .first_slice = first_slice, .slices = slices};
@@ -122,7 +124,8 @@ ps_status ps_interaction_compute(const ps_interaction *interaction, ps_interacti
     int64_t needed = ps_interaction_workspace(interaction, tile->first_row, tile->rows,
                                               tile->first_slice, tile->slices);
     if (needed > workspace_bytes)
-        return ps_fail(PS_EXHAUSTED, "the workspace of an interaction tile needs %lld bytes, not %lld",
+        return ps_fail(PS_EXHAUSTED,
+                       "the workspace of an interaction tile needs %lld bytes, not %lld",
                        (long long)needed, (long long)workspace_bytes);
     uintptr_t address = (uintptr_t)workspace;
     ps_carver carver = {(char *)workspace + (64 - address % 64) % 64, 0};

@@ -9,10 +9,11 @@
  *       M^k = (W_k - 2 W_{k-1} + W_{k-2})/(c^2 dt)
  *           + dt int int curl phi_i . curl phi_j B(r/D - (k-2)) / (4 pi r)
  *
- * Outer integral by a symmetric rule on each triangle (on sub-triangles where edges exceed 10 D or the
- * surface comes close to itself, cut.h), inner integral exact; both orders are averaged. A pair of triangles is always computed in the
- * same way, whatever tile it is in, and sums run in one order, so M^k(i,j) and M^k(j,i) have the
- * same bits. Row-vectors are trimmed at both ends where |M| < 1e-12 of the pair's largest.
+ * Outer integral by a symmetric rule on each triangle (on sub-triangles where edges exceed 10 D or
+ * the surface comes close to itself, cut.h), inner integral exact; both orders are averaged. A pair
+ * of triangles is always computed in the same way, whatever tile it is in, and sums run in one
+ * order, so M^k(i,j) and M^k(j,i) have the same bits. Row-vectors are trimmed at both ends where
+ * |M| < 1e-12 of the pair's largest.
  *
  * No allocation: the caller brings the workspace. One tile a thread; tiles are independent.
  */
@@ -27,38 +28,38 @@
 /* The problem; all arrays are borrowed and read only. */
 typedef struct ps_interaction {
     ps_formulation formulation;
-    double shell;  /* D = c dt, m */
-    double speed;  /* c, m/s      */
+    double shell; /* D = c dt, m */
+    double speed; /* c, m/s      */
     int64_t unknowns, triangle_count;
     const ps_triangle *triangles; /* [triangle_count]                                        */
     ps_triangle_rule rule;        /* outer rule                                              */
     const double *reach;          /* [unknowns] radius of the bounding sphere of the support:
                                      about the centroid, or (sound-hard) about the vertex    */
     double reach_max, triangle_reach_max; /* largest of them, and of the triangles' own, m   */
-    int parts_max;                /* largest number of parts an edge is cut into             */
+    int parts_max; /* largest number of parts an edge is cut into             */
     /* sound-hard only: */
-    const double (*vertices)[3];  /* [unknowns]                                              */
-    const int32_t (*corners)[3];  /* [triangle_count] unknown of each corner                 */
-    const int64_t *around_start;  /* [unknowns + 1]                                          */
-    const int32_t *around;        /* [around_start[unknowns]] triangles at each unknown      */
-    const uint8_t *fixed;         /* [unknowns] 1: on the rim of an open surface, where phi = 0:
-                                     has no entries; may be NULL                             */
+    const double (*vertices)[3]; /* [unknowns]                                              */
+    const int32_t (*corners)[3]; /* [triangle_count] unknown of each corner                 */
+    const int64_t *around_start; /* [unknowns + 1]                                          */
+    const int32_t *around;       /* [around_start[unknowns]] triangles at each unknown      */
+    const uint8_t *fixed;        /* [unknowns] 1: on the rim of an open surface, where phi = 0:
+                                    has no entries; may be NULL                             */
 } ps_interaction;
 
 /* A tile: row-vectors as in ps_slice_tile, k >= 1, fp64; and its k = 0 entries. The arrays are
  * the caller's. */
 typedef struct ps_interaction_tile {
     int64_t first_row, rows, first_slice, slices;
-    uint16_t *starts, *lengths;   /* [slices * rows]: slice by slice, rows ascending         */
-    double *values;               /* [value_capacity]                                        */
-    float *singles;               /* [value_capacity] in place of values: in tiles that a device
-                                     computed in single precision (interaction_device.h)     */
+    uint16_t *starts, *lengths; /* [slices * rows]: slice by slice, rows ascending         */
+    double *values;             /* [value_capacity]                                        */
+    float *singles;             /* [value_capacity] in place of values: in tiles that a device
+                                   computed in single precision (interaction_device.h)     */
     int64_t value_capacity, value_count;
     int32_t *near_rows, *near_columns; /* [slices * rows] capacity; global numbers, any order */
     double *near_values;               /* [slices * rows]                                    */
     int64_t near_count;
-    int64_t k_max;                /* last k with an entry                                    */
-    int64_t pairs;                /* pairs of triangles evaluated (unordered)                */
+    int64_t k_max; /* last k with an entry                                    */
+    int64_t pairs; /* pairs of triangles evaluated (unordered)                */
 } ps_interaction_tile;
 
 /* ---- setting up ---- */
@@ -76,16 +77,15 @@ int64_t ps_interaction_k_bound(const ps_interaction *interaction);
 
 /* The k that unknowns i and j can have, from their bounding spheres: their number, and the
  * first of them. */
-int64_t ps_interval_bound(const ps_interaction *interaction, int64_t i, int64_t j,
-                          int64_t *first);
+int64_t ps_interval_bound(const ps_interaction *interaction, int64_t i, int64_t j, int64_t *first);
 
 /* Upper bound of the number of values (k >= 0) of a tile, from the bounding spheres. */
 int64_t ps_interaction_value_bound(const ps_interaction *interaction, int64_t first_row,
                                    int64_t rows, int64_t first_slice, int64_t slices);
 
 /* Bytes of workspace for this tile. */
-int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t first_row,
-                                 int64_t rows, int64_t first_slice, int64_t slices);
+int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t first_row, int64_t rows,
+                                 int64_t first_slice, int64_t slices);
 
 /* ---- computing ---- */
 

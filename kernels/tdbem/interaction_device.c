@@ -133,7 +133,8 @@ static void carve_tile(const ps_interaction *interaction, const ps_interaction_s
     int64_t apart = is_hard(interaction) ? slices->triangles : n;
     out->apart = ps_carve(carver, apart, PS_TRIANGLE_NUMBERS * sizeof *out->apart);
     if (!is_hard(interaction)) return;
-    out->sum_shells = 2 * span(interaction->triangle_reach_max, interaction->shell) + PS_SHELL_EXTRA;
+    out->sum_shells =
+        2 * span(interaction->triangle_reach_max, interaction->shell) + PS_SHELL_EXTRA;
     out->sums = ps_carve(carver, out->sum_shells * PS_HARD_SUMS,
                          PS_PAIR_BLOCKS * PS_PAIR_THREADS * sizeof *out->sums);
 }

@@ -17,7 +17,7 @@
 /* What a range of unknowns takes part with; of tiles of any ranges the maxima can be taken. */
 typedef struct ps_interaction_side {
     int64_t unknowns;
-    int64_t widths;    /* sum of the k that each unknown's support spans, rounded up          */
+    int64_t widths; /* sum of the k that each unknown's support spans, rounded up          */
     /* Sound-hard: */
     int64_t slots;     /* corners of triangles at the unknowns                                */
     int64_t most;      /* of them at one unknown                                              */
@@ -44,7 +44,7 @@ typedef struct ps_interaction_device {
     ps_precision precision;       /* of the values that come back                            */
     void *tables, *memory;        /* host memory, pinned if it is to be fast; device memory  */
     int64_t table_bytes, memory_bytes;
-    ps_event *done;               /* for the host to wait by                                 */
+    ps_event *done; /* for the host to wait by                                 */
 } ps_interaction_device;
 
 /* Starts computing the tile whose ranges are set, and with `mirrored` its transpose. Returns before

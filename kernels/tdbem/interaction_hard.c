@@ -14,12 +14,12 @@ enum { IN_ROWS = 1, IN_SLICES = 2 };
 typedef struct hard_tile {
     const ps_interaction *interaction;
     ps_interaction_tile *tile;
-    ps_outer outer;       /* all triangles that touch a row or a slice, ascending            */
-    uint8_t *touches;     /* [outer.count] IN_ROWS | IN_SLICES                               */
+    ps_outer outer;   /* all triangles that touch a row or a slice, ascending            */
+    uint8_t *touches; /* [outer.count] IN_ROWS | IN_SLICES                               */
     ps_pair_batch batch;
-    int64_t *offset;      /* [slices * rows + 1] into sums                                   */
-    int32_t *first;       /* [slices * rows] k of the first sum                              */
-    double *sums;         /* M^k, k >= 0, all row-vectors of the tile                        */
+    int64_t *offset;        /* [slices * rows + 1] into sums                                   */
+    int32_t *first;         /* [slices * rows] k of the first sum                              */
+    double *sums;           /* M^k, k >= 0, all row-vectors of the tile                        */
     double *terms, *spline; /* [capacity + 2][9], [capacity + 2]: of one pair of triangles    */
 } hard_tile;
 

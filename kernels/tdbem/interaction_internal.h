@@ -64,8 +64,7 @@ void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver,
                          ps_pair_batch *batch);
 /* Adds the pair of the triangles number a and b of the batch's `outer`, with the lower global
  * number first. There must be room: count < PS_PAIR_BATCH. */
-ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row,
-                            int64_t slice);
+ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row, int64_t slice);
 /* Completes all sums; the pairs are then read, and count set to 0 for the next batch. */
 ps_status ps_pair_batch_finish(ps_pair_batch *batch);
 

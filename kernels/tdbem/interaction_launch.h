@@ -13,12 +13,12 @@
 
 /* The triangles at a range of unknowns (sound-hard). */
 typedef struct ps_device_side {
-    int64_t count;               /* triangles                                                */
-    const int32_t *list;         /* [count] their numbers                                    */
-    const int32_t *shells;       /* [count + 1] running sum of the shells each can add       */
-    const int32_t *start;        /* [unknowns + 1] first slot of an unknown                  */
-    const int32_t *slot;         /* [slots][2] triangle number, ascending at an unknown;
-                                    4 x place in list + corner                               */
+    int64_t count;         /* triangles                                                */
+    const int32_t *list;   /* [count] their numbers                                    */
+    const int32_t *shells; /* [count + 1] running sum of the shells each can add       */
+    const int32_t *start;  /* [unknowns + 1] first slot of an unknown                  */
+    const int32_t *slot;   /* [slots][2] triangle number, ascending at an unknown;
+                              4 x place in list + corner                               */
 } ps_device_side;
 
 /* Of a pair of triangles: terms M^k, k = base .. base + count - 1. */
@@ -47,11 +47,11 @@ typedef struct ps_device_tile {
     double *terms;         /* of each pair [9][count]                                        */
     double *sums;          /* [sum_shells][PS_HARD_SUMS][threads of all blocks]              */
     int64_t sum_shells;
-    double *apart;         /* [PS_TRIANGLE_NUMBERS][triangles of the band, or (soft) rows]   */
-    double *bins;          /* M^k of each entry from k = first[v] on                         */
-    int32_t *first, *count; /* [slices * rows]                                               */
+    double *apart;              /* [PS_TRIANGLE_NUMBERS][triangles of the band, or (soft) rows]   */
+    double *bins;               /* M^k of each entry from k = first[v] on                         */
+    int32_t *first, *count;     /* [slices * rows]                                               */
     uint16_t *starts, *lengths; /* trimmed                                                   */
-    int64_t *totals[2];    /* [slices + 1], [rows + 1] values before a slice, and a row      */
+    int64_t *totals[2];         /* [slices + 1], [rows + 1] values before a slice, and a row      */
     uint16_t *out_starts[2], *out_lengths[2]; /* as stored; [1]: the mirror's                */
     void *out_values[2];
     int32_t *near_rows, *near_columns;

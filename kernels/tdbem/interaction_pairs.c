@@ -43,8 +43,7 @@ int64_t ps_pair_capacity(const ps_interaction *interaction)
     return (int64_t)(4 * interaction->triangle_reach_max / interaction->shell) + 4;
 }
 
-void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver,
-                         ps_pair_batch *batch)
+void ps_pair_batch_carve(const ps_interaction *interaction, ps_carver *carver, ps_pair_batch *batch)
 {
     memset(batch, 0, sizeof *batch);
     batch->interaction = interaction;
@@ -108,8 +107,8 @@ static ps_status flush(ps_pair_batch *batch)
         ps_shell_lanes_set(batch->lanes, c, batch->lane_point[used - 1]->x,
                            &batch->interaction->triangles[batch->lane_triangle[used - 1]]);
     double shell = batch->interaction->shell;
-    int64_t most = (batch->hard ? batch->functions->hats : batch->functions->soft)(
-        batch->lanes, shell, &batch->values);
+    int64_t most = (batch->hard ? batch->functions->hats
+                                : batch->functions->soft)(batch->lanes, shell, &batch->values);
     for (int c = 0; c < used; ++c) {
         ps_pair *pair = &batch->pairs[batch->lane_pair[c]];
         int64_t offset = batch->values.first[c] - pair->base;
@@ -146,8 +145,7 @@ static ps_status add_half(ps_pair_batch *batch, int64_t a, int64_t b, double fac
     return PS_OK;
 }
 
-ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row,
-                            int64_t slice)
+ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t row, int64_t slice)
 {
     const ps_outer *outer = batch->outer;
     bool ordered = outer->triangle[a] <= outer->triangle[b];
@@ -160,8 +158,8 @@ ps_status ps_pair_batch_add(ps_pair_batch *batch, int64_t a, int64_t b, int64_t 
     int64_t base = (int64_t)(nearest * (1 - 1e-12) / batch->interaction->shell);
     double *sums = batch->sums + batch->count * batch->width;
     memset(sums, 0, (size_t)batch->width * sizeof(double));
-    batch->pairs[batch->count] = (ps_pair){row, slice, base > 0 ? base : 0, 0,
-                                           batch->hard ? sums + 2 * PS_HARD_SUMS : sums};
+    batch->pairs[batch->count] =
+        (ps_pair){row, slice, base > 0 ? base : 0, 0, batch->hard ? sums + 2 * PS_HARD_SUMS : sums};
     bool same = low == high || outer->triangle[low] == outer->triangle[high];
     double factor = same ? inverse_4pi : inverse_4pi / 2;
     PS_TRY(add_half(batch, low, high, factor, false));

@@ -42,8 +42,8 @@ static ps_status append_batch(soft_tile *soft)
         const double *m = pair->sums;
         if (difference) {
             for (int64_t i = 0; i <= pair->shells; ++i)
-                soft->row_vector[i] = (i < pair->shells ? pair->sums[i] : 0) -
-                                      (i > 0 ? pair->sums[i - 1] : 0);
+                soft->row_vector[i] =
+                    (i < pair->shells ? pair->sums[i] : 0) - (i > 0 ? pair->sums[i - 1] : 0);
             m = soft->row_vector;
         }
         PS_TRY(ps_tile_append(soft->tile, pair->row, pair->slice, pair->base,

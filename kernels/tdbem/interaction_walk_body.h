@@ -1,14 +1,22 @@
 /*
- * A part of interaction_pairs_cuda.cu: triangles as threads read them, the outer points of a pair, and
- * the walk of a warp over the shells of its (point, triangle) pairs.
+ * A part of interaction_pairs_cuda.cu: triangles as threads read them, the outer points of a pair,
+ * and the walk of a warp over the shells of its (point, triangle) pairs.
  */
 constexpr double inverse_4pi = 0.079577471545947667884;
 
 /* ---- triangles ---- */
 
 /* The numbers of a ps_triangle, in their order. */
-enum { VERTEX = 0, NORMAL = 9, TANGENT = 12, LENGTH = 21, CENTROID = 24, AREA = 27, RADIUS = 28,
-       CUT = 29 };
+enum {
+    VERTEX = 0,
+    NORMAL = 9,
+    TANGENT = 12,
+    LENGTH = 21,
+    CENTROID = 24,
+    AREA = 27,
+    RADIUS = 28,
+    CUT = 29
+};
 static_assert(offsetof(ps_triangle, cut) == CUT * sizeof(double) &&
                   offsetof(ps_triangle, length) == LENGTH * sizeof(double) &&
                   PS_TRIANGLE_NUMBERS == CUT + 1,
@@ -204,8 +212,7 @@ __device__ __forceinline__ void share_out(warp_space *space, int row, int total,
         int item = space->item[i];
         const lane_state *state = &space->state[item % WARP];
         set_sphere(state, (double)(row + 1), shell, hats, &sphere);
-        edge_share share =
-            cut_share(&state->edge[item / WARP], 0, state->height[0], &sphere, hats);
+        edge_share share = cut_share(&state->edge[item / WARP], 0, state->height[0], &sphere, hats);
         space->share[0][i] = share.inverse;
         if (!hats) continue;
         space->share[1][i] = share.one;

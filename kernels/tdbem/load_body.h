@@ -61,8 +61,7 @@ LEAF double panel_pressure(const wave *w, const panel *t, int64_t n)
 }
 
 /* int over a step of |n| d u_inc/dn from one emitter at one point. */
-LEAF double step_slope(const wave *w, const ps_emitter *emitter, const ps_arrival *a,
-                       double start)
+LEAF double step_slope(const wave *w, const ps_emitter *emitter, const ps_arrival *a, double start)
 {
     double sum = 0;
     for (int g = 0; g < TIME_POINTS; ++g) {

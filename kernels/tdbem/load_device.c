@@ -59,7 +59,8 @@ void ps_device_load_fill(const ps_load *load, ps_device_load *out)
     for (int64_t v = 0; v < out->vertex_count; ++v) start[v + 1] += start[v];
     /* While filling, start[v + 1] is where the next corner of v goes; in the end, its end. */
     for (int64_t v = out->vertex_count; v > 0; --v) start[v] = start[v - 1];
-    for (int64_t c = 0; c < corners; ++c) out->corners[start[mesh->triangles[c] + 1]++] = (int32_t)c;
+    for (int64_t c = 0; c < corners; ++c)
+        out->corners[start[mesh->triangles[c] + 1]++] = (int32_t)c;
 }
 
 int64_t ps_device_load_workspace(const ps_device_load *load, int64_t count)

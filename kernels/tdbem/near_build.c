@@ -60,8 +60,7 @@ static extent extent_of(const ps_near_met *met)
     for (int r = 0; r < ROWS; ++r) {
         if (met->first[r] == NONE) continue;
         if (met->first[r] < e.first) e.first = met->first[r];
-        if (met->last[r] - met->first[r] + 1 > e.width)
-            e.width = met->last[r] - met->first[r] + 1;
+        if (met->last[r] - met->first[r] + 1 > e.width) e.width = met->last[r] - met->first[r] + 1;
     }
     return e;
 }
@@ -85,8 +84,8 @@ static void write_vector(const ps_near_build *b, int64_t warp, const ps_near_met
     const ps_packed_near *p = b->packed;
     int64_t v = p->vector_start[warp] + b->vectors[bin], size = item_size(p->precision);
     char *from = values_of(b, warp), *to = (char *)p->values + b->rows[bin] * ROWS * size;
-    p->vectors[v] = (ps_near_vector){met->column, (int32_t)e.first, (int32_t)e.width,
-                                     (int32_t)b->rows[bin]};
+    p->vectors[v] =
+        (ps_near_vector){met->column, (int32_t)e.first, (int32_t)e.width, (int32_t)b->rows[bin]};
     for (int64_t r = 0; r < ROWS; ++r) {
         int64_t start = met->first[r] == NONE ? e.first : met->first[r];
         if (start > p->group - e.width) start = p->group - e.width;

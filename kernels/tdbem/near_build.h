@@ -13,7 +13,7 @@
 
 /* The vector of a warp that is being met: one column of one tile. */
 typedef struct ps_near_met {
-    int32_t column;                                 /* -1: none                       */
+    int32_t column;                                  /* -1: none                       */
     uint8_t first[PS_NEAR_ROWS], last[PS_NEAR_ROWS]; /* m of a row; first 255: no entry */
 } ps_near_met;
 
@@ -21,10 +21,10 @@ typedef struct ps_near_met {
 typedef struct ps_near_build {
     ps_packed_near *packed; /* unknowns, group and precision are set   */
     bool filling;
-    ps_near_met *met;  /* [warps]                                      */
-    void *values;      /* [warps][group][32], precision of the packing */
-    int32_t *vectors;  /* [warps][group] by first m: how many, then where the next one goes */
-    int64_t *rows;     /* [warps][group] of values, likewise */
+    ps_near_met *met; /* [warps]                                      */
+    void *values;     /* [warps][group][32], precision of the packing */
+    int32_t *vectors; /* [warps][group] by first m: how many, then where the next one goes */
+    int64_t *rows;    /* [warps][group] of values, likewise */
 } ps_near_build;
 
 /* Bytes of the arrays; their places in `memory` (64-byte aligned, of that size). */

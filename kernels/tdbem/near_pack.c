@@ -149,7 +149,8 @@ ps_status ps_near_packing_measure(const ps_near_packing *packing, ps_packed_near
         out->inner_count += near->row_start[m * (near->unknowns + 1) - 1] -
                             near->row_start[(m - 1) * (near->unknowns + 1)];
     if (out->value_count > INT32_MAX || out->inner_count > INT32_MAX)
-        return ps_fail(PS_USAGE, "the near matrices of a group of %lld steps hold %lld values in "
+        return ps_fail(PS_USAGE,
+                       "the near matrices of a group of %lld steps hold %lld values in "
                        "rows of %d and %lld near ones: more than a device takes; lower --group",
                        (long long)near->group, (long long)out->value_count, ROWS,
                        (long long)out->inner_count);
@@ -249,8 +250,8 @@ static void fill_inner(const ps_near *near, ps_packed_near *packed)
             packed->inner_start[INNER * row + m - 1] = (int32_t)at;
             int64_t count = m < near->group ? row_entries(near, m, row, &begin) : 0;
             for (int64_t e = 0; e < count; ++e, ++at) {
-                packed->inner_words[at] = (uint32_t)near->columns[begin + e] |
-                                          (uint32_t)(m - 1) << PS_NEAR_COLUMN_BITS;
+                packed->inner_words[at] =
+                    (uint32_t)near->columns[begin + e] | (uint32_t)(m - 1) << PS_NEAR_COLUMN_BITS;
                 copy_value(packed->inner_values, at, near, begin + e);
             }
         }
@@ -265,8 +266,7 @@ void ps_near_packing_fill(const ps_near_packing *packing, ps_packed_near *packed
     {
         warp_vectors w = scratch_of(packing, omp_get_thread_num());
 #pragma omp for schedule(dynamic, 4)
-        for (int64_t k = 0; k < warps; ++k)
-            fill_warp(near, k, packing->tally + 2 * k, &w, packed);
+        for (int64_t k = 0; k < warps; ++k) fill_warp(near, k, packing->tally + 2 * k, &w, packed);
     }
     packed->vector_start[warps] = packed->vector_count;
     fill_inner(near, packed);

@@ -35,7 +35,7 @@ typedef struct ps_near_vector {
 typedef struct ps_packed_near {
     int64_t unknowns, group;
     ps_precision precision;
-    bool inner;              /* is there an inner part? else its arrays are NULL                */
+    bool inner; /* is there an inner part? else its arrays are NULL                */
     int64_t vector_count, value_count, inner_count; /* value_count: in rows of 32               */
     int64_t *vector_start;   /* [warps + 1]                                                     */
     int32_t *reach;          /* [warps][group] vectors of a warp with first <= m                */

@@ -18,7 +18,7 @@ static double value_at(const walk *w, int64_t index)
         return (double)ps_half_decode(((const uint16_t *)w->values)[index]) *
                (double)ps_half_scale(*w->scale);
     return w->by->precision == PS_SINGLE ? (double)((const float *)w->values)[index]
-                                           : ((const double *)w->values)[index];
+                                         : ((const double *)w->values)[index];
 }
 
 /* One row-vector: `count` values from k on, `step` apart from `index`. */

@@ -37,8 +37,8 @@ static const double *support(const ps_potential *p, int64_t j, double *radius)
     return p->hard ? p->vertices + 3 * j : p->triangles[j].centroid;
 }
 
-static void lag_range(const ps_potential *p, const ps_receiver *receiver, int64_t j,
-                      int64_t *first, int64_t *last)
+static void lag_range(const ps_potential *p, const ps_receiver *receiver, int64_t j, int64_t *first,
+                      int64_t *last)
 {
     double radius, shell = p->dt * p->speed;
     const double *middle = support(p, j, &radius);
@@ -104,8 +104,7 @@ static void soft_point(const ps_potential *p, const ps_receiver *receiver, ps_la
         shells->soft(&lanes, p->dt * p->speed, &out);
         for (int64_t lane = 0; lane < used; ++lane)
             for (int64_t i = 0; i < out.count[lane] && i < out.capacity; ++i)
-                add_weight(rows, t + lane, out.first[lane] + i,
-                           out.inverse[i][lane] / (4 * M_PI));
+                add_weight(rows, t + lane, out.first[lane] + i, out.inverse[i][lane] / (4 * M_PI));
     }
 }
 
@@ -256,7 +255,10 @@ void ps_potential_weights(const ps_potential *potential, const ps_receiver *rece
     ps_triangle_rule rule;
     (void)ps_triangle_rule_init(7, &rule); /* 7 is one of the rules */
     memset(rows->values, 0, (size_t)rows->offset[potential->unknowns] * sizeof *rows->values);
-    if (potential->hard) hard_weights(potential, receiver, &rule, rows);
-    else if (receiver->far_field) soft_direction(potential, receiver, &rule, rows);
-    else soft_point(potential, receiver, rows, workspace);
+    if (potential->hard)
+        hard_weights(potential, receiver, &rule, rows);
+    else if (receiver->far_field)
+        soft_direction(potential, receiver, &rule, rows);
+    else
+        soft_point(potential, receiver, rows, workspace);
 }

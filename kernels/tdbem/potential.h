@@ -30,13 +30,13 @@
 /* The surface, all borrowed from the caller. */
 typedef struct ps_potential {
     bool hard;
-    int64_t unknowns;               /* triangles, or vertices (hard)                          */
+    int64_t unknowns; /* triangles, or vertices (hard)                          */
     int64_t triangle_count;
-    const ps_triangle *triangles;   /* [triangle_count]                                       */
-    const double *vertices;         /* [unknowns][3], hard                                    */
-    const int32_t *corners;         /* [triangle_count][3], hard                              */
-    const double *reach;            /* [unknowns] longest edge at each vertex, m; hard        */
-    double dt, speed;               /* s, m/s                                                 */
+    const ps_triangle *triangles; /* [triangle_count]                                       */
+    const double *vertices;       /* [unknowns][3], hard                                    */
+    const int32_t *corners;       /* [triangle_count][3], hard                              */
+    const double *reach;          /* [unknowns] longest edge at each vertex, m; hard        */
+    double dt, speed;             /* s, m/s                                                 */
 } ps_potential;
 
 /* A point (m), or the unit vector of a far-field direction. */
@@ -48,9 +48,9 @@ typedef struct ps_receiver {
 /* The rows of one receiver: row j has its first lag in first[j] and its weights in
  * values[offset[j]] .. values[offset[j+1] - 1]. */
 typedef struct ps_lag_rows {
-    int32_t *first;   /* [unknowns]     */
-    int64_t *offset;  /* [unknowns + 1] */
-    double *values;   /* [offset[unknowns]] */
+    int32_t *first;  /* [unknowns]     */
+    int64_t *offset; /* [unknowns + 1] */
+    double *values;  /* [offset[unknowns]] */
 } ps_lag_rows;
 
 /* Longest edge at each vertex: reach[vertices], zeroed by the caller. */

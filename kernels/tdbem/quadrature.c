@@ -46,8 +46,12 @@ ps_status ps_triangle_rule_init(int points, ps_triangle_rule *out)
 {
     memset(out, 0, sizeof *out);
     switch (points) {
-    case 1: add_point(out, 1.0 / 3, 1.0 / 3, 1); break;
-    case 3: add_three(out, 2.0 / 3, 1.0 / 3); break;
+    case 1:
+        add_point(out, 1.0 / 3, 1.0 / 3, 1);
+        break;
+    case 3:
+        add_three(out, 2.0 / 3, 1.0 / 3);
+        break;
     case 6:
         add_three(out, .108103018168070, .223381589678011);
         add_three(out, .816847572980459, .109951743655322);

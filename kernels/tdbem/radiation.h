@@ -29,8 +29,8 @@ typedef struct ps_near {
 
 /* Taking them out: row_start zeroed; ps_near_count for every tile; ps_near_starts once, which
  * gives the number of entries; arrays for them; ps_near_fill for every tile in the same order;
- * ps_near_finish once. Tiles are walked as kernels/tdbem/near_walk.h says. Columns ascend in a row if
- * slices ascend over the tiles. */
+ * ps_near_finish once. Tiles are walked as kernels/tdbem/near_walk.h says. Columns ascend in a row
+ * if slices ascend over the tiles. */
 void ps_near_count(ps_near *near, const ps_slice_product *tile);
 int64_t ps_near_starts(ps_near *near);
 void ps_near_fill(ps_near *near, const ps_slice_product *tile);

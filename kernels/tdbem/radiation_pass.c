@@ -59,8 +59,7 @@ static void add_pass(const ps_radiation *r, int64_t g)
     lay_out_past(r, &pass);
     bool threaded = near->value_count * length > THREADED_VALUES;
 #pragma omp parallel for schedule(dynamic, WARPS_AT_ONCE) if (threaded)
-    for (int64_t w = 0; w < warps; ++w)
-        ps_radiation_select()->warp[near->precision](&pass, w);
+    for (int64_t w = 0; w < warps; ++w) ps_radiation_select()->warp[near->precision](&pass, w);
 }
 
 void ps_radiation_step(const ps_radiation *r, int64_t g, double *sums)

@@ -8,8 +8,9 @@
  *     owed[g+b](i) += sum_{m=1..2L-1} sum_j M^m(i,j) a^{g+b-m}(j),   0 <= b < L,  g-L <= g+b-m < g,
  *
  * so every pair of steps meets once: in the pass before that g between them which the highest power
- * of two divides. A group of 16 reads values of lag 15 once and those of lag 1 15 times: as matrices
- * grow with m, a third of the values that one pass a step reads, and a sixth in a group of 32.
+ * of two divides. A group of 16 reads values of lag 15 once and those of lag 1 15 times: as
+ * matrices grow with m, a third of the values that one pass a step reads, and a sixth in a group
+ * of 32.
  *
  * Sums: products and their sums in the precision of the matrices over 8 row-vectors, those in fp64.
  * In fp32 that errs by at most 2^-24 (n + 1) of the sum of |M a| of 8 row-vectors, n their terms

@@ -23,12 +23,12 @@ INLINE NAME(task) NAME(task_of)(const ps_radiation_pass *p, int64_t v, int reach
 {
     const ps_near_vector *vector = &p->near->vectors[v];
     int width = vector->width < reach - vector->first ? vector->width : reach - vector->first;
-    return (NAME(task)){
-        .values = (const real *)p->near->values + (int64_t)vector->offset * ROWS,
-        .from = (const real *)p->past + p->origin + vector->column * p->pitch - steps - (width - 1),
-        .starts = p->near->starts + v * ROWS,
-        .width = width,
-        .reach = reach};
+    return (NAME(task)){.values = (const real *)p->near->values + (int64_t)vector->offset * ROWS,
+                        .from = (const real *)p->past + p->origin + vector->column * p->pitch -
+                                steps - (width - 1),
+                        .starts = p->near->starts + v * ROWS,
+                        .width = width,
+                        .reach = reach};
 }
 
 /* Asks for what row-vector v will need of values and past. */
@@ -50,7 +50,7 @@ INLINE void NAME(fetch)(const ps_radiation_pass *p, int64_t v)
 #define COLUMNS 8 /* of a row-vector at a time */
 
 /* Columns [first, first + columns) of the row-vector; sum[h][b]: set h of LANES rows. */
-INLINE void NAME(add_columns)(const NAME(task) *t, int first, int columns, bool wide,
+INLINE void NAME(add_columns)(const NAME(task) * t, int first, int columns, bool wide,
                               LANE_VECTOR (*sum)[STEPS_MAX], const int steps)
 {
     LANE_VECTOR seen[COLUMNS + STEPS_MAX];
@@ -79,8 +79,9 @@ INLINE void NAME(add_block)(const ps_radiation_pass *p, const vectors_at_once *k
         NAME(task) t = NAME(task_of)(p, v, reach, steps);
         if (k->b0 == 0 && v + AHEAD < k->last) NAME(fetch)(p, v + AHEAD);
         for (int first = 0; first < t.width; first += COLUMNS)
-            NAME(add_columns)(&t, first, t.width - first < COLUMNS ? t.width - first : COLUMNS,
-                              reach > LANES, sum, steps);
+            NAME(add_columns)
+            (&t, first, t.width - first < COLUMNS ? t.width - first : COLUMNS, reach > LANES, sum,
+             steps);
     }
     for (int h = 0; h < SETS; ++h)
         for (int b = 0; b < steps; ++b) LANE_STORE(sums + b * ROWS + h * LANES, sum[h][b]);
@@ -142,10 +143,17 @@ INLINE void NAME(add_warp)(const ps_radiation_pass *p, int64_t warp, const int s
 static void NAME(warp)(const ps_radiation_pass *p, int64_t warp)
 {
     switch (p->length) {
-    case 1: NAME(add_warp)(p, warp, 1); break;
-    case 2: NAME(add_warp)(p, warp, 2); break;
-    case 4: NAME(add_warp)(p, warp, 4); break;
-    default: NAME(add_warp)(p, warp, 8);
+    case 1:
+        NAME(add_warp)(p, warp, 1);
+        break;
+    case 2:
+        NAME(add_warp)(p, warp, 2);
+        break;
+    case 4:
+        NAME(add_warp)(p, warp, 4);
+        break;
+    default:
+        NAME(add_warp)(p, warp, 8);
     }
 }
 #undef INLINE

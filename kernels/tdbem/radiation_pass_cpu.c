@@ -27,7 +27,7 @@ typedef struct vectors_at_once {
 #define LANE_PERMUTE(index, a) _mm512_permutexvar_ps(index, a)
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_ps(a, index, b)
 #define LANE_STARTS(at) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(at)))
-#define LANE_INDEX(starts, reach) \
+#define LANE_INDEX(starts, reach)                                                                  \
     _mm512_sub_epi32(_mm512_set1_epi32(reach), _mm512_min_epi32(starts, _mm512_set1_epi32(reach)))
 #endif
 #include "kernels/tdbem/radiation_pass_body.h"

@@ -218,8 +218,7 @@ LANES_INLINE void measure_edge(edge_lanes *edge, const lane_values height, bool 
     {
         double d = height[c], ag = fabs(edge->g[c]), side = side_of(edge->g[c]);
         double length = edge->length[c], s1 = edge->s1[c], s2 = s1 + length;
-        span whole = span_of(s1, s2, edge->r1[c], edge->r2[c], length, ag, d,
-                             edge->foot2[c]);
+        span whole = span_of(s1, s2, edge->r1[c], edge->r2[c], length, ag, d, edge->foot2[c]);
         double inverse = madd(ag, whole.log, -d * whole.solid);
         edge->angle[c] = whole.angle;
         edge->inverse[c] = side * inverse;
@@ -305,8 +304,8 @@ LANES_INLINE edge_share uncut_share(const edge_lanes *edge, int c, const sphere_
     return share;
 }
 
-/* The same where it may cut the edge: the part a <= s <= b is inside; the rest of its angle belongs to
- * the arc r = R. */
+/* The same where it may cut the edge: the part a <= s <= b is inside; the rest of its angle belongs
+ * to the arc r = R. */
 LANES_INLINE edge_share cut_share(const edge_lanes *edge, int c, double d,
                                   const sphere_lanes *sphere, bool hats)
 {
@@ -329,7 +328,8 @@ LANES_INLINE edge_share cut_share(const edge_lanes *edge, int c, double d,
     if (hats) {
         double along = distance_along(a + b, ra + rb, length, foot2, part.log);
         double one = (out ? 0.0 : g * length / 2) + sphere->depth1[c] * turn;
-        double distance = (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
+        double distance =
+            (out ? 0.0 : (g * along + d * d * inverse) / 3) + sphere->depth2[c] * turn;
         double part_moment = along - R * length;
         double whole_moment = edge->along[c] - R * edge->length[c];
         share.moment = out ? 0.0 : (in ? whole_moment : part_moment);

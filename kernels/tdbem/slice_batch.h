@@ -14,15 +14,15 @@
  * the sums in registers, and writes them to the scratch memory; a second kernel adds the splits in
  * order. No atomics: the same plan gives the same bits. The kernels:
  *   rows:  strands of 32 rows, a warp each; at most 512 columns.
- *          Warp and contiguous layouts (block_rows a multiple of 16 bytes): values and the window of
- *          the past that the slice's starts ask for are copied to shared memory some segments of at
- *          most 16 columns ahead. Full: values are read a segment ahead, from any two blocks at
- *          once, the past that each asks for is copied to shared memory.
- *   teams: the kernels of Bramas, Coulaud, Sylvand 2014, 4.1 and 4.2. Full: a team of block_rows
- *          threads a block, its block_columns + n_g - 1 past values in shared memory. Contiguous: a
- *          thread a row, the whole past of the slice in shared memory.
- * n_g is rounded up to 1, 2, 4, 8, 16 or 32; what it exceeds the group is computed and dropped.
- * On a device, row-vectors in fp32 are summed by fused multiply-add with subnormal numbers kept.
+ *          Warp and contiguous layouts (block_rows a multiple of 16 bytes): values and the window
+ * of the past that the slice's starts ask for are copied to shared memory some segments of at most
+ * 16 columns ahead. Full: values are read a segment ahead, from any two blocks at once, the past
+ * that each asks for is copied to shared memory. teams: the kernels of Bramas, Coulaud, Sylvand
+ * 2014, 4.1 and 4.2. Full: a team of block_rows threads a block, its block_columns + n_g - 1 past
+ * values in shared memory. Contiguous: a thread a row, the whole past of the slice in shared
+ * memory. n_g is rounded up to 1, 2, 4, 8, 16 or 32; what it exceeds the group is computed and
+ * dropped. On a device, row-vectors in fp32 are summed by fused multiply-add with subnormal numbers
+ * kept.
  *
  * Per stored value: 2 n_g flop and its own bytes (warps: 2/32 bytes of starts per column more; of
  * halves also one multiplication and 1/32 byte of scales).

@@ -2,7 +2,8 @@
  * What the device kernels of slice_batch share: multiplying a segment of columns with the window
  * of the past, and asynchronous copies to shared memory. Included by the .cu files.
  */
-namespace {
+namespace
+{
 
 enum { WARP = 32, SEGMENT = PS_SEGMENT_COLUMNS };
 

@@ -62,8 +62,8 @@ static int64_t slice_unit(const ps_slice_tile *tile, int64_t unit)
 {
     int64_t blocks = ps_slice_tile_row_blocks(tile), all = tile->slices * blocks, sum = 0;
     for (int64_t at = unit; at < all; at += blocks)
-        sum += (at + 1 < all ? (int64_t)tile->offsets[at + 1] : tile->value_count) -
-               tile->offsets[at];
+        sum +=
+            (at + 1 < all ? (int64_t)tile->offsets[at + 1] : tile->value_count) - tile->offsets[at];
     return sum;
 }
 
@@ -77,9 +77,12 @@ static int64_t warp_unit(const ps_block_tile *tile, int64_t unit)
 static int64_t unit_data(const ps_slice_product *p, int64_t unit)
 {
     switch (p->layout) {
-    case PS_TILE_SLICES: return slice_unit(p->slices, unit);
-    case PS_TILE_WARP: return warp_unit(p->blocks, unit);
-    default: return 1;
+    case PS_TILE_SLICES:
+        return slice_unit(p->slices, unit);
+    case PS_TILE_WARP:
+        return warp_unit(p->blocks, unit);
+    default:
+        return 1;
     }
 }
 
@@ -123,8 +126,8 @@ static void restore_mode(unsigned mode)
 static ps_status check(const ps_slice_product *p)
 {
     if (p->group < 1 || p->group > PS_GROUP_MAX)
-        return ps_fail(PS_USAGE, "groups of %lld steps: 1 to %d are supported",
-                       (long long)p->group, PS_GROUP_MAX);
+        return ps_fail(PS_USAGE, "groups of %lld steps: 1 to %d are supported", (long long)p->group,
+                       PS_GROUP_MAX);
     if (p->sums_stride < p->group || p->past_stride < p->past_origin + p->group)
         return ps_fail(PS_USAGE, "sums or past are too narrow for groups of %lld steps",
                        (long long)p->group);
@@ -158,8 +161,8 @@ static int64_t first_row(const ps_slice_product *p)
 }
 
 /* Global rows [begin, end) of a tile, as far as it has them, for all steps of the group. */
-static void add_rows(const ps_slice_product *p, ps_slice_product_fn add, size_t item,
-                     int64_t begin, int64_t end)
+static void add_rows(const ps_slice_product *p, ps_slice_product_fn add, size_t item, int64_t begin,
+                     int64_t end)
 {
     int64_t first = first_row(p), rows = ps_slice_product_rows(p);
     begin = begin > first ? begin - first : 0;

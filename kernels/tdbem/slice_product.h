@@ -91,8 +91,8 @@ ps_status ps_slice_product_tile(const ps_slice_product *product, ps_precision pr
 
 /* Adds many tiles, one after the other: part p of `parts` owns the global rows bounds[p] ..
  * bounds[p + 1] - 1 of all of them (multiples of 64, ascending; bounds[0] = 0, bounds[parts] = N),
- * so threads meet once for all tiles. The same bits. Worth it where the tiles cover all rows. Groups
- * may be longer than PS_GROUP_MAX. */
+ * so threads meet once for all tiles. The same bits. Worth it where the tiles cover all rows.
+ * Groups may be longer than PS_GROUP_MAX. */
 ps_status ps_slice_product_tiles(const ps_slice_product *products, int64_t count,
                                  ps_precision precision, const int64_t *bounds, int parts);
 

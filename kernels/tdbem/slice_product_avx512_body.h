@@ -1,6 +1,7 @@
 /*
  * What the lanes of slice_product_lanes_body.h need of AVX-512 beyond arithmetic: the range of some
- * starts, scales of halves, and row-vectors turned into columns. Included by slice_product_cpu.c alone.
+ * starts, scales of halves, and row-vectors turned into columns. Included by slice_product_cpu.c
+ * alone.
  */
 #ifndef PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_BODY_H
 #define PS_KERNELS_TDBEM_SLICE_PRODUCT_AVX512_BODY_H
@@ -121,8 +122,8 @@ static inline void turn_f64(const double *values, const int32_t *at, __m512d col
  * at `values`, into out[(q - first) * pitch + r], zero behind the end of a row; up to 7 columns
  * more. Reads at most 8 values past the end of a row.
  */
-static inline void columns_f32(const float *values, const uint16_t *lengths, int first,
-                               int columns, float *out, int64_t pitch)
+static inline void columns_f32(const float *values, const uint16_t *lengths, int first, int columns,
+                               float *out, int64_t pitch)
 {
     _Alignas(64) int32_t at[16];
     __m512i length = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)lengths));
@@ -133,9 +134,9 @@ static inline void columns_f32(const float *values, const uint16_t *lengths, int
                            _mm512_add_epi32(start, _mm512_min_epi32(length, _mm512_set1_epi32(q))));
         turn_f32(values, at, column);
         for (int c = 0; c < 8; ++c, out += pitch)
-            _mm512_store_ps(out, _mm512_maskz_mov_ps(
-                                     _mm512_cmpgt_epi32_mask(length, _mm512_set1_epi32(q + c)),
-                                     column[c]));
+            _mm512_store_ps(
+                out, _mm512_maskz_mov_ps(_mm512_cmpgt_epi32_mask(length, _mm512_set1_epi32(q + c)),
+                                         column[c]));
     }
 }
 
@@ -143,8 +144,8 @@ static inline void columns_f64(const double *values, const uint16_t *lengths, in
                                int columns, double *out, int64_t pitch)
 {
     _Alignas(64) int32_t at[16];
-    __m512i length = _mm512_zextsi256_si512(
-        _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)lengths)));
+    __m512i length =
+        _mm512_zextsi256_si512(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)lengths)));
     __m512i start = sums_before(length);
     for (int q = first; q < first + columns; q += 8) {
         __m512d column[8];
@@ -152,10 +153,9 @@ static inline void columns_f64(const double *values, const uint16_t *lengths, in
                            _mm512_add_epi32(start, _mm512_min_epi32(length, _mm512_set1_epi32(q))));
         turn_f64(values, at, column);
         for (int c = 0; c < 8; ++c, out += pitch)
-            _mm512_store_pd(out, _mm512_maskz_mov_pd(
-                                     (__mmask8)_mm512_cmpgt_epi32_mask(length,
-                                                                       _mm512_set1_epi32(q + c)),
-                                     column[c]));
+            _mm512_store_pd(out, _mm512_maskz_mov_pd((__mmask8)_mm512_cmpgt_epi32_mask(
+                                                         length, _mm512_set1_epi32(q + c)),
+                                                     column[c]));
     }
 }
 

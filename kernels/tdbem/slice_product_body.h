@@ -36,7 +36,7 @@ enum {
     NAME(COPY_COLUMNS) = PS_PRODUCT_OVERREAD / sizeof(real),
     NAME(FULL_GROUP) = 8, /* sums of a full block's rows in registers */
     NAME(TABLED) = BYTES == 64,
-    NAME(LINES) = NAME(TABLED) ? 384 : 1, /* of the table of windows */
+    NAME(LINES) = NAME(TABLED) ? 384 : 1,       /* of the table of windows */
     NAME(STEP) = NAME(TABLED) ? NAME(LANES) : 1 /* from one window to the next */
 };
 #define TABLED NAME(TABLED)
@@ -98,32 +98,35 @@ INLINE void NAME(panel)(const real *values, int64_t row_step, int64_t column_ste
     for (int pass = 0; pass < to.passes; ++pass) {
         real *sums = to.sums + pass * vectors * LANES;
         for (int r = 0; r < even; r += at_once)
-            NAME(rows_panel)(values + r * row_step, row_step, column_step, width, window + r,
-                             sums + r * to.pitch, to.pitch, at_once, vectors);
+            NAME(rows_panel)
+            (values + r * row_step, row_step, column_step, width, window + r, sums + r * to.pitch,
+             to.pitch, at_once, vectors);
         for (int r = even; r < count; ++r)
-            NAME(rows_panel)(values + r * row_step, row_step, column_step, width, window + r,
-                             sums + r * to.pitch, to.pitch, 1, vectors);
+            NAME(rows_panel)
+            (values + r * row_step, row_step, column_step, width, window + r, sums + r * to.pitch,
+             to.pitch, 1, vectors);
         for (int r = 0; r < count; ++r) window[r] += vectors * LANES * STEP;
     }
 }
 
 /* One function per number of vectors, for values row by row (copies) and column by column. */
-#define PANEL_ROWS(vectors)                                                                      \
-    __attribute__((noinline)) static void NAME(panel_rows_##vectors)(const real *values, int64_t width,                    \
-                                           const real **window, NAME(sums) to, int64_t rows)     \
-    {                                                                                            \
-        NAME(panel)(values, COPY_COLUMNS, 1, width, window, to, rows, vectors);                  \
+#define PANEL_ROWS(vectors)                                                                        \
+    __attribute__((noinline)) static void NAME(panel_rows_##vectors)(                              \
+        const real *values, int64_t width, const real **window, NAME(sums) to, int64_t rows)       \
+    {                                                                                              \
+        NAME(panel)(values, COPY_COLUMNS, 1, width, window, to, rows, vectors);                    \
     }
 PANEL_ROWS(1)
 PANEL_ROWS(2)
 PANEL_ROWS(3)
 PANEL_ROWS(4)
 #undef PANEL_ROWS
-#define PANEL_COLUMNS(vectors)                                                                   \
-    __attribute__((noinline)) static void NAME(panel_columns_##vectors)(const real *values, int64_t height, int64_t width, \
-                                              const real **window, NAME(sums) to, int64_t rows)  \
-    {                                                                                            \
-        NAME(panel)(values, 1, height, width, window, to, rows, vectors);                        \
+#define PANEL_COLUMNS(vectors)                                                                     \
+    __attribute__((noinline)) static void NAME(panel_columns_##vectors)(                           \
+        const real *values, int64_t height, int64_t width, const real **window, NAME(sums) to,     \
+        int64_t rows)                                                                              \
+    {                                                                                              \
+        NAME(panel)(values, 1, height, width, window, to, rows, vectors);                          \
     }
 PANEL_COLUMNS(1)
 PANEL_COLUMNS(2)
@@ -135,10 +138,17 @@ INLINE void NAME(add_rows_panel)(const real *values, int64_t width, const real *
                                  NAME(sums) to, int64_t rows)
 {
     switch (to.vectors) {
-    case 1: NAME(panel_rows_1)(values, width, window, to, rows); break;
-    case 2: NAME(panel_rows_2)(values, width, window, to, rows); break;
-    case 3: NAME(panel_rows_3)(values, width, window, to, rows); break;
-    default: NAME(panel_rows_4)(values, width, window, to, rows);
+    case 1:
+        NAME(panel_rows_1)(values, width, window, to, rows);
+        break;
+    case 2:
+        NAME(panel_rows_2)(values, width, window, to, rows);
+        break;
+    case 3:
+        NAME(panel_rows_3)(values, width, window, to, rows);
+        break;
+    default:
+        NAME(panel_rows_4)(values, width, window, to, rows);
     }
 }
 
@@ -146,10 +156,17 @@ INLINE void NAME(add_columns_panel)(const real *values, int64_t height, int64_t 
                                     const real **window, NAME(sums) to, int64_t rows)
 {
     switch (to.vectors) {
-    case 1: NAME(panel_columns_1)(values, height, width, window, to, rows); break;
-    case 2: NAME(panel_columns_2)(values, height, width, window, to, rows); break;
-    case 3: NAME(panel_columns_3)(values, height, width, window, to, rows); break;
-    default: NAME(panel_columns_4)(values, height, width, window, to, rows);
+    case 1:
+        NAME(panel_columns_1)(values, height, width, window, to, rows);
+        break;
+    case 2:
+        NAME(panel_columns_2)(values, height, width, window, to, rows);
+        break;
+    case 3:
+        NAME(panel_columns_3)(values, height, width, window, to, rows);
+        break;
+    default:
+        NAME(panel_columns_4)(values, height, width, window, to, rows);
     }
 }
 
@@ -186,8 +203,7 @@ INLINE int64_t NAME(run_of_rows)(const uint16_t *starts, int64_t rows, int vecto
 
 /* The windows of `width` columns, from `first` on, of rows with these starts. */
 INLINE NAME(windows) NAME(make_windows)(const real *past, const uint16_t *starts, int64_t rows,
-                                        int64_t first, int64_t width, real *table,
-                                        int vectors)
+                                        int64_t first, int64_t width, real *table, int vectors)
 {
     if (!TABLED) return (NAME(windows)){past, 0};
     int64_t low, high;
@@ -236,7 +252,7 @@ INLINE void NAME(copy_row)(const real *values, int64_t length, int64_t width, re
     for (int i = 0; i < lanes; ++i) lane[i] = i;
     for (int64_t q = 0; q < width; q += lanes) {
         wide_mask inside = lane < (wide_mask){0} + (integer)(length - q);
-        *(wide_u *)(out + q) = (wide_u)((wide_mask)(wide)*(const wide_u *)(values + q) & inside);
+        *(wide_u *)(out + q) = (wide_u)((wide_mask)(wide) * (const wide_u *)(values + q) & inside);
     }
 }
 
@@ -285,18 +301,18 @@ static const real *NAME(slice_run)(const real *values, const uint16_t *starts,
     for (int64_t r = 0; r < rows; ++r) longest = lengths[r] > longest ? lengths[r] : longest;
     for (int64_t first = 0; first == 0 || first < longest; first += COPY_COLUMNS) {
         int64_t width = longest - first < COPY_COLUMNS ? longest - first : COPY_COLUMNS;
-        NAME(windows) windows =
-            NAME(make_windows)(past, starts, rows, first, width, table, to.vectors);
+        NAME(windows)
+        windows = NAME(make_windows)(past, starts, rows, first, width, table, to.vectors);
         NAME(sums) part = to;
         end = values;
         for (int64_t r = 0; r < rows; r += COPY_ROWS, part.sums += COPY_ROWS * to.pitch) {
             NAME(fetch)(end + ahead, COPY_ROWS * longest);
             if (rows - r >= COPY_ROWS) /* a constant, so that the compiler unrolls */
-                end = NAME(slice_rows)(end, starts + r, lengths + r, COPY_ROWS, first, windows,
-                                       part);
+                end =
+                    NAME(slice_rows)(end, starts + r, lengths + r, COPY_ROWS, first, windows, part);
             else
-                end = NAME(slice_rows)(end, starts + r, lengths + r, rows - r, first, windows,
-                                       part);
+                end =
+                    NAME(slice_rows)(end, starts + r, lengths + r, rows - r, first, windows, part);
         }
     }
     return end;
@@ -312,21 +328,21 @@ INLINE int64_t NAME(slice_offset)(const ps_slice_tile *tile, int64_t s, int64_t 
     return offset;
 }
 
-static void NAME(add_slices)(const ps_slice_product *p, int64_t begin, int64_t end,
-                             NAME(sums) to)
+static void NAME(add_slices)(const ps_slice_product *p, int64_t begin, int64_t end, NAME(sums) to)
 {
     const ps_slice_tile *tile = p->slices;
     for (int64_t s = 0; s < tile->slices; ++s) {
         const real *base = NAME(past_of)(p, tile->first_slice + s);
-        int64_t offset = NAME(slice_offset)(tile, s, begin), next = s + 1 < tile->slices ? s + 1 : s;
+        int64_t offset = NAME(slice_offset)(tile, s, begin),
+                next = s + 1 < tile->slices ? s + 1 : s;
         int64_t ahead = NAME(slice_offset)(tile, next, begin) - offset;
         const real *values = (const real *)tile->values + offset;
         NAME(sums) part = to;
         for (int64_t r = begin, rows; r < end; r += rows, part.sums += rows * to.pitch) {
             int64_t v = s * tile->rows + r;
             rows = NAME(run_of_rows)(tile->starts + v, end - r, to.vectors);
-            values = NAME(slice_run)(values, tile->starts + v, tile->lengths + v, rows, base,
-                                     ahead, part);
+            values = NAME(slice_run)(values, tile->starts + v, tile->lengths + v, rows, base, ahead,
+                                     part);
         }
     }
 }
@@ -344,8 +360,10 @@ static void NAME(add_rows)(const ps_slice_product *p, int64_t begin, int64_t end
         next = (row / at_once + 1) * at_once;
         if (next > end) next = end;
         NAME(take_sums)(p, first + row, next - row, to);
-        if (p->layout == PS_TILE_SLICES) NAME(add_slices)(p, row, next, to);
-        else NAME(add_contiguous)(p, row, next, to);
+        if (p->layout == PS_TILE_SLICES)
+            NAME(add_slices)(p, row, next, to);
+        else
+            NAME(add_contiguous)(p, row, next, to);
         NAME(give_sums)(p, first + row, next - row, to);
     }
 }
@@ -357,9 +375,14 @@ static void NAME(add)(const ps_slice_product *p, int64_t row_begin, int64_t row_
     if (vectors > 4) vectors = 4;
     NAME(sums) to = {buffer, passes * vectors * LANES, passes, vectors};
     switch (p->layout) {
-    case PS_TILE_FULL: NAME(add_full_rows)(p, row_begin, row_end); break;
-    case PS_TILE_WARP: NAME(add_warps)(p, row_begin, row_end, to); break;
-    default: NAME(add_rows)(p, row_begin, row_end, to);
+    case PS_TILE_FULL:
+        NAME(add_full_rows)(p, row_begin, row_end);
+        break;
+    case PS_TILE_WARP:
+        NAME(add_warps)(p, row_begin, row_end, to);
+        break;
+    default:
+        NAME(add_rows)(p, row_begin, row_end, to);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * Contiguous blocks and warps, a part of slice_product_body.h: rows stored column by column, a start
- * per row. Values are used in place.
+ * Contiguous blocks and warps, a part of slice_product_body.h: rows stored column by column, a
+ * start per row. Values are used in place.
  */
 /* Up to COPY_ROWS rows of some columns of a block. */
 INLINE void NAME(column_rows)(const real *values, int64_t height, int64_t width,
@@ -15,32 +15,32 @@ INLINE void NAME(column_rows)(const real *values, int64_t height, int64_t width,
 
 /* A run of rows of a block that one table serves. */
 static void NAME(column_run)(const real *values, int64_t height, int64_t width,
-                             const uint16_t *starts, int64_t rows, const real *past,
-                             int64_t ahead, NAME(sums) to)
+                             const uint16_t *starts, int64_t rows, const real *past, int64_t ahead,
+                             NAME(sums) to)
 {
     _Alignas(64) real table[LINES * LANES];
     for (int64_t first = 0; first < width; first += COPY_COLUMNS) {
         int64_t part = width - first < COPY_COLUMNS ? width - first : COPY_COLUMNS;
-        NAME(windows) windows =
-            NAME(make_windows)(past, starts, rows, first, part, table, to.vectors);
+        NAME(windows)
+        windows = NAME(make_windows)(past, starts, rows, first, part, table, to.vectors);
         NAME(sums) own = to;
         const real *from = values + first * height;
         for (int64_t r = 0; r < rows; r += COPY_ROWS, own.sums += COPY_ROWS * to.pitch) {
             NAME(fetch)(values + ahead + r * width, COPY_ROWS * width);
             if (rows - r >= COPY_ROWS)
-                NAME(column_rows)(from + r, height, part, starts + r, COPY_ROWS, first, windows,
-                                  own);
+                NAME(column_rows)
+                (from + r, height, part, starts + r, COPY_ROWS, first, windows, own);
             else
-                NAME(column_rows)(from + r, height, part, starts + r, rows - r, first, windows,
-                                  own);
+                NAME(column_rows)
+                (from + r, height, part, starts + r, rows - r, first, windows, own);
         }
     }
 }
 
 /* `rows` rows of a block stored column by column, `height` values a column. */
 INLINE void NAME(add_columns)(const real *values, int64_t height, int64_t width,
-                              const uint16_t *starts, int64_t rows, const real *past,
-                              int64_t ahead, NAME(sums) to)
+                              const uint16_t *starts, int64_t rows, const real *past, int64_t ahead,
+                              NAME(sums) to)
 {
     for (int64_t r = 0, run; r < rows; r += run, to.sums += run * to.pitch) {
         run = NAME(run_of_rows)(starts + r, rows - r, to.vectors);
@@ -60,18 +60,16 @@ static void NAME(add_contiguous)(const ps_slice_product *p, int64_t begin, int64
             next = (block + 1) * height < end ? (block + 1) * height : end;
             NAME(sums) part = to;
             part.sums += (row - begin) * to.pitch;
-            NAME(add_columns)((const real *)tile->values + (s * per_slice + block) * size +
-                                  (row - block * height),
-                              height, p->block_columns, tile->starts + s * tile->rows + row,
-                              next - row, NAME(past_of)(p, tile->first_slice + s),
-                              per_slice * size, part);
+            NAME(add_columns)
+            ((const real *)tile->values + (s * per_slice + block) * size + (row - block * height),
+             height, p->block_columns, tile->starts + s * tile->rows + row, next - row,
+             NAME(past_of)(p, tile->first_slice + s), per_slice * size, part);
         }
 }
 
 /* The same for halves: some columns at a time as numbers of this type, which is exact. */
 static void NAME(add_halves)(const uint16_t *halves, const uint8_t *scales, int64_t width,
-                             const uint16_t *starts, int64_t rows, const real *past,
-                             NAME(sums) to)
+                             const uint16_t *starts, int64_t rows, const real *past, NAME(sums) to)
 {
     _Alignas(64) real columns[COPY_COLUMNS * PS_WARP_ROWS];
     real scale[PS_WARP_ROWS];
@@ -97,11 +95,13 @@ INLINE int64_t NAME(add_warp)(const ps_slice_product *p, int64_t at, int64_t beg
         int64_t width = tile->widths[unit], own = unit * PS_WARP_ROWS + lane;
         const real *past = NAME(past_of)(p, tile->first_slice + s);
         if (tile->scales)
-            NAME(add_halves)((const uint16_t *)tile->values + at + lane, tile->scales + own, width,
-                             tile->starts + own, end - begin, past, to);
+            NAME(add_halves)
+            ((const uint16_t *)tile->values + at + lane, tile->scales + own, width,
+             tile->starts + own, end - begin, past, to);
         else
-            NAME(add_columns)((const real *)tile->values + at + lane, PS_WARP_ROWS, width,
-                              tile->starts + own, end - begin, past, 4 * PS_WARP_ROWS * width, to);
+            NAME(add_columns)
+            ((const real *)tile->values + at + lane, PS_WARP_ROWS, width, tile->starts + own,
+             end - begin, past, 4 * PS_WARP_ROWS * width, to);
         at += width * PS_WARP_ROWS;
     }
     return at;

@@ -48,8 +48,8 @@
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_ps(a, index, b)
 #define LANE_COLUMNS columns_f32
 #define LANE_RANGE(starts, low, high) range_16(starts, &low, &high)
-#define LANE_INDEX_FROM(starts, high)                                   \
-    _mm512_sub_epi32(_mm512_set1_epi32(high),                           \
+#define LANE_INDEX_FROM(starts, high)                                                              \
+    _mm512_sub_epi32(_mm512_set1_epi32(high),                                                      \
                      _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(starts))))
 #include "kernels/tdbem/slice_product_lanes_body.h"
 #endif
@@ -81,8 +81,8 @@
 #define LANE_PERMUTE2(a, index, b) _mm512_permutex2var_pd(a, index, b)
 #define LANE_COLUMNS columns_f64
 #define LANE_RANGE(starts, low, high) range_8(starts, &low, &high)
-#define LANE_INDEX_FROM(starts, high)           \
-    _mm512_sub_epi64(_mm512_set1_epi64(high),   \
+#define LANE_INDEX_FROM(starts, high)                                                              \
+    _mm512_sub_epi64(_mm512_set1_epi64(high),                                                      \
                      _mm512_cvtepu16_epi64(_mm_loadu_si128((const __m128i *)(starts))))
 #include "kernels/tdbem/slice_product_lanes_body.h"
 #endif
@@ -90,13 +90,22 @@
 #undef integer
 
 #if WIDEST >= 64
-#define WIDTHS(type) {add_##type##_16, add_##type##_32, add_##type##_64}
+#define WIDTHS(type)                                                                               \
+    {                                                                                              \
+        add_##type##_16, add_##type##_32, add_##type##_64                                          \
+    }
 enum { WIDTH_COUNT = 3 };
 #elif WIDEST >= 32
-#define WIDTHS(type) {add_##type##_16, add_##type##_32}
+#define WIDTHS(type)                                                                               \
+    {                                                                                              \
+        add_##type##_16, add_##type##_32                                                           \
+    }
 enum { WIDTH_COUNT = 2 };
 #else
-#define WIDTHS(type) {add_##type##_16}
+#define WIDTHS(type)                                                                               \
+    {                                                                                              \
+        add_##type##_16                                                                            \
+    }
 enum { WIDTH_COUNT = 1 };
 #endif
 static const ps_slice_product_fn widths_f32[WIDTH_COUNT] = WIDTHS(f32);
@@ -118,17 +127,21 @@ static ps_slice_product_fn pick(const ps_slice_product_fn *widths, const ps_slic
 static bool in_lanes(const ps_slice_product *p, int64_t real_bytes)
 {
     switch (p->layout) {
-    case PS_TILE_FULL: return false;
-    case PS_TILE_SLICES: return p->group * real_bytes <= 64;
-    case PS_TILE_CONTIGUOUS: return p->group <= 16;
-    default: return true;
+    case PS_TILE_FULL:
+        return false;
+    case PS_TILE_SLICES:
+        return p->group * real_bytes <= 64;
+    case PS_TILE_CONTIGUOUS:
+        return p->group <= 16;
+    default:
+        return true;
     }
 }
 
-#define ADD(type, p, begin, end, add, bytes)                             \
-    if (in_lanes((p), (bytes)))                                          \
-        add_lanes_of_rows_##type##_lanes((p), (begin), (end), (add));    \
-    else                                                                 \
+#define ADD(type, p, begin, end, add, bytes)                                                       \
+    if (in_lanes((p), (bytes)))                                                                    \
+        add_lanes_of_rows_##type##_lanes((p), (begin), (end), (add));                              \
+    else                                                                                           \
         (add)((p), (begin), (end))
 #else
 #define ADD(type, p, begin, end, add, bytes) (add)((p), (begin), (end))

@@ -32,14 +32,14 @@ INLINE void NAME(full_block)(const ps_slice_product *p, const real *values, int6
         real *sums = to.sums + (r - begin);
         int64_t g = 0;
         for (; g + FULL_GROUP <= p->group; g += FULL_GROUP)
-            NAME(full_rows)(from, height, columns, window + g, sums + g * to.pitch, to.pitch,
-                            end - r, FULL_GROUP);
+            NAME(full_rows)
+            (from, height, columns, window + g, sums + g * to.pitch, to.pitch, end - r, FULL_GROUP);
         for (; g + 2 <= p->group; g += 2)
-            NAME(full_rows)(from, height, columns, window + g, sums + g * to.pitch, to.pitch,
-                            end - r, 2);
+            NAME(full_rows)
+            (from, height, columns, window + g, sums + g * to.pitch, to.pitch, end - r, 2);
         if (g < p->group)
-            NAME(full_rows)(from, height, columns, window + g, sums + g * to.pitch, to.pitch,
-                            end - r, 1);
+            NAME(full_rows)
+            (from, height, columns, window + g, sums + g * to.pitch, to.pitch, end - r, 1);
     }
 }
 
@@ -49,8 +49,10 @@ static int64_t NAME(full_first)(const ps_block_tile *tile, int64_t s, int64_t ro
     int64_t low = tile->block_start[s], high = tile->block_start[s + 1];
     while (high - low > 1) { /* corner_rows[low] <= row, or low is the first */
         int64_t middle = (low + high) / 2;
-        if (tile->corner_rows[middle] <= row) low = middle;
-        else high = middle;
+        if (tile->corner_rows[middle] <= row)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }
@@ -69,8 +71,9 @@ static void NAME(add_full)(const ps_slice_product *p, int64_t begin, int64_t end
             NAME(sums) part = to;
             int64_t from = corner > begin ? corner : begin;
             part.sums += from - begin;
-            NAME(full_block)(p, (const real *)tile->values + b * size, corner, from,
-                             next < end ? next : end, base - tile->corner_columns[b], part);
+            NAME(full_block)
+            (p, (const real *)tile->values + b * size, corner, from, next < end ? next : end,
+             base - tile->corner_columns[b], part);
         }
     }
 }

@@ -30,8 +30,7 @@ INLINE void NAME(see_past)(const real *past, const uint16_t *starts, int64_t fir
     if (high - low < 2 * LANES) {
         LANE_INDEX index = LANE_INDEX_FROM(starts, high);
         if (high - low < LANES)
-            for (int64_t i = 0; i < count; ++i)
-                table[i] = LANE_PERMUTE(index, LANE_LOAD(from + i));
+            for (int64_t i = 0; i < count; ++i) table[i] = LANE_PERMUTE(index, LANE_LOAD(from + i));
         else
             for (int64_t i = 0; i < count; ++i)
                 table[i] = LANE_PERMUTE2(LANE_LOAD(from + i), index, LANE_LOAD(from + i + LANES));
@@ -65,7 +64,7 @@ INLINE LANE_VECTOR NAME(value_of)(const char *at, LANE_VECTOR scale, const lanes
 
 /* sum[h][g] += columns [first, first + columns), at `values`, of `sets` sets of LANES rows; kind,
  * sets and group are constants. */
-INLINE void NAME(add_columns)(const NAME(lane_rows) *rows, const char *values, int64_t first,
+INLINE void NAME(add_columns)(const NAME(lane_rows) * rows, const char *values, int64_t first,
                               int64_t columns, const real *past, LANE_VECTOR (*sum)[TABLE_GROUP],
                               const lanes_kind kind, const int sets, const int group)
 {
@@ -75,8 +74,8 @@ INLINE void NAME(add_columns)(const NAME(lane_rows) *rows, const char *values, i
     for (int h = 0; kind == LANES_HALVES && h < sets; ++h)
         scale[h] = LANE_SCALES(rows->scales + h * LANES);
     for (int h = 0; h < sets; ++h)
-        NAME(see_past)(past, rows->starts + h * LANES, -(first + columns - 1), columns + group - 1,
-                       table[h]);
+        NAME(see_past)
+        (past, rows->starts + h * LANES, -(first + columns - 1), columns + group - 1, table[h]);
     for (int64_t q = 0; q < columns; ++q, values += rows->pitch, soon += rows->pitch)
         for (int h = 0; h < sets; ++h) {
             LANE_VECTOR value = NAME(value_of)(values + h * set, scale[h], kind);
@@ -88,7 +87,7 @@ INLINE void NAME(add_columns)(const NAME(lane_rows) *rows, const char *values, i
 }
 
 /* All columns; row-vectors of slices are turned first. */
-INLINE void NAME(add_lanes)(const NAME(lane_rows) *rows, const real *past,
+INLINE void NAME(add_lanes)(const NAME(lane_rows) * rows, const real *past,
                             LANE_VECTOR (*sum)[TABLE_GROUP], const lanes_kind kind, const int sets,
                             const int group)
 {
@@ -112,8 +111,8 @@ INLINE void NAME(add_lanes)(const NAME(lane_rows) *rows, const real *past,
 /* ---- where the rows of a slice lie ---- */
 
 /* `count` rows from `row` on of a tile of slices. */
-INLINE NAME(lane_rows) NAME(rows_of_slice)(const ps_slice_product *p, int64_t s, int64_t row,
-                                           int64_t count)
+INLINE NAME(lane_rows)
+    NAME(rows_of_slice)(const ps_slice_product *p, int64_t s, int64_t row, int64_t count)
 {
     const ps_slice_tile *tile = p->slices;
     int64_t blocks = ps_slice_tile_row_blocks(tile), before = row % PS_TILE_ROW_BLOCK;
@@ -168,8 +167,8 @@ INLINE NAME(lane_rows) NAME(rows_of_warp)(const ps_slice_product *p, int64_t s, 
 /* ---- sums in registers ---- */
 
 /* Sums of `sets` sets of rows from row-major memory to registers, and back. */
-INLINE void NAME(take_lanes)(const real *sums, int64_t stride,
-                             LANE_VECTOR (*sum)[TABLE_GROUP], const int sets, const int group)
+INLINE void NAME(take_lanes)(const real *sums, int64_t stride, LANE_VECTOR (*sum)[TABLE_GROUP],
+                             const int sets, const int group)
 {
     for (int h = 0; h < sets; ++h)
         for (int g = 0; g < group; ++g) {
@@ -206,8 +205,12 @@ INLINE void NAME(sweep_lanes)(const ps_slice_product *p, const char *values, int
     for (int64_t s = 0; s < slices; ++s, past += p->past_stride) {
         NAME(lane_rows) rows;
         switch (kind) {
-        case LANES_SLICES: rows = NAME(rows_of_slice)(p, s, row, sets * LANES); break;
-        case LANES_CONTIGUOUS: rows = NAME(rows_of_block)(p, s, row); break;
+        case LANES_SLICES:
+            rows = NAME(rows_of_slice)(p, s, row, sets * LANES);
+            break;
+        case LANES_CONTIGUOUS:
+            rows = NAME(rows_of_block)(p, s, row);
+            break;
         default:
             rows = NAME(rows_of_warp)(p, s, row, values, kind);
             values += rows.width * rows.pitch;
@@ -219,18 +222,18 @@ INLINE void NAME(sweep_lanes)(const ps_slice_product *p, const char *values, int
 
 /* Passes over steps g0 .. g0 + group - 1 of 32 rows, a function a kind. Sums of 8 steps of two
  * sets, or of 16 of one, fill half of the registers. */
-#define LANES_PASS(name, kind, group, sets)                                                  \
-    __attribute__((noinline)) static void NAME(name##_##group)(                              \
-        const ps_slice_product *p, const char *values, int64_t row, int64_t g0)              \
-    {                                                                                        \
-        for (int64_t r = 0; r < PS_WARP_ROWS; r += sets * LANES)                             \
-            NAME(sweep_lanes)(p, values, row + r, g0, kind, sets, group);                    \
+#define LANES_PASS(name, kind, group, sets)                                                        \
+    __attribute__((noinline)) static void NAME(name##_##group)(                                    \
+        const ps_slice_product *p, const char *values, int64_t row, int64_t g0)                    \
+    {                                                                                              \
+        for (int64_t r = 0; r < PS_WARP_ROWS; r += sets * LANES)                                   \
+            NAME(sweep_lanes)(p, values, row + r, g0, kind, sets, group);                          \
     }
-#define LANES_PASSES(name, kind)                                                             \
-    LANES_PASS(name, kind, 1, 2)                                                             \
-    LANES_PASS(name, kind, 2, 2)                                                             \
-    LANES_PASS(name, kind, 4, 2)                                                             \
-    LANES_PASS(name, kind, 8, 2)                                                             \
+#define LANES_PASSES(name, kind)                                                                   \
+    LANES_PASS(name, kind, 1, 2)                                                                   \
+    LANES_PASS(name, kind, 2, 2)                                                                   \
+    LANES_PASS(name, kind, 4, 2)                                                                   \
+    LANES_PASS(name, kind, 8, 2)                                                                   \
     LANES_PASS(name, kind, 16, 1)
 LANES_PASSES(slices, LANES_SLICES)
 LANES_PASSES(contiguous, LANES_CONTIGUOUS)
@@ -240,8 +243,10 @@ LANES_PASSES(halves, LANES_HALVES)
 #undef LANES_PASS
 
 typedef void (*NAME(pass))(const ps_slice_product *p, const char *values, int64_t row, int64_t g0);
-#define LANES_TABLE(name) \
-    {NAME(name##_1), NAME(name##_2), NAME(name##_4), NAME(name##_8), NAME(name##_16)}
+#define LANES_TABLE(name)                                                                          \
+    {                                                                                              \
+        NAME(name##_1), NAME(name##_2), NAME(name##_4), NAME(name##_8), NAME(name##_16)            \
+    }
 static const NAME(pass) NAME(passes)[][5] = {[LANES_SLICES] = LANES_TABLE(slices),
                                              [LANES_CONTIGUOUS] = LANES_TABLE(contiguous),
                                              [LANES_WARP] = LANES_TABLE(warp),

@@ -15,29 +15,29 @@
 typedef enum measure { MEASURE_L2, MEASURE_MAX, MEASURE_DEVIATION } measure;
 
 typedef struct compare_settings {
-    double tolerance;            /* 0: bit for bit                                         */
-    int measure;                 /* of the above                                           */
-    bool absolute;               /* not relative to the reference                          */
-    ps_text_list datasets;       /* only these; none: all                                  */
-    ps_text_list excluded;       /* not these; shell patterns                              */
-    const char *weights;         /* a surface mesh for area weights, or NULL               */
-    double from, to;             /* window of the axis, space-time                         */
-    bool resample;               /* linear interpolation of the reference                  */
-    bool per_channel;            /* print the error of every channel                       */
-    bool attributes;             /* compare the root attributes that describe the data     */
+    double tolerance;      /* 0: bit for bit                                         */
+    int measure;           /* of the above                                           */
+    bool absolute;         /* not relative to the reference                          */
+    ps_text_list datasets; /* only these; none: all                                  */
+    ps_text_list excluded; /* not these; shell patterns                              */
+    const char *weights;   /* a surface mesh for area weights, or NULL               */
+    double from, to;       /* window of the axis, space-time                         */
+    bool resample;         /* linear interpolation of the reference                  */
+    bool per_channel;      /* print the error of every channel                       */
+    bool attributes;       /* compare the root attributes that describe the data     */
 } compare_settings;
 
 /* Sums over pairs (a, b), b the reference; weighted where weights are given. */
 typedef struct difference {
-    int64_t values, differing;   /* compared; not equal bit for bit (or, across types, in value) */
-    int64_t first;               /* linear index of the first that differs; -1: none       */
-    int64_t non_finite;          /* pairs in which just one side is finite, or the kinds differ */
+    int64_t values, differing; /* compared; not equal bit for bit (or, across types, in value) */
+    int64_t first;             /* linear index of the first that differs; -1: none       */
+    int64_t non_finite;        /* pairs in which just one side is finite, or the kinds differ */
     double difference_squares, reference_squares; /* weighted sums                         */
-    double weight;               /* sum of weights                                         */
-    double largest;              /* max |a - b|                                            */
-    double largest_reference;    /* max |b|                                                */
-    double deviations;           /* sum of ||a| - |b||/|b| over magnitudes of signals      */
-    int64_t magnitudes;          /* how many                                               */
+    double weight;            /* sum of weights                                         */
+    double largest;           /* max |a - b|                                            */
+    double largest_reference; /* max |b|                                                */
+    double deviations;        /* sum of ||a| - |b||/|b| over magnitudes of signals      */
+    int64_t magnitudes;       /* how many                                               */
 } difference;
 
 void difference_clear(difference *d);
@@ -68,12 +68,11 @@ ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *set
 
 /* Compares two slice matrices entry by entry if they are cut into different tiles; *done is
  * false, and nothing compared, if they are cut alike. Memory of two tiles and of M^0 twice. */
-ps_status compare_slices(const char *path, const char *reference,
-                         const compare_settings *settings, ps_report *report,
-                         compare_result *result, bool *done);
+ps_status compare_slices(const char *path, const char *reference, const compare_settings *settings,
+                         ps_report *report, compare_result *result, bool *done);
 
 /* Compares two signals (traces or histories) in space and time. */
-ps_status compare_signals(const char *path, const char *reference,
-                          const compare_settings *settings, ps_report *report, compare_result *result);
+ps_status compare_signals(const char *path, const char *reference, const compare_settings *settings,
+                          ps_report *report, compare_result *result);
 
 #endif

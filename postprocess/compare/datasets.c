@@ -64,8 +64,7 @@ static ps_status row_cursor_at(row_cursor *cursor, int64_t row, const char **dat
     }
     int64_t inside = row - cursor->start[cursor->at];
     *rows = cursor->start[cursor->at + 1] - row;
-    *data = cursor->buffer +
-            inside * cursor->row_values * (int64_t)ps_type_size(cursor->info.type);
+    *data = cursor->buffer + inside * cursor->row_values * (int64_t)ps_type_size(cursor->info.type);
     return PS_OK;
 }
 
@@ -73,19 +72,33 @@ static ps_status row_cursor_at(row_cursor *cursor, int64_t row, const char **dat
 
 enum { BATCH = 2048 };
 
-#define WIDEN(type)                                                            \
+#define WIDEN(type)                                                                                \
     for (int64_t i = 0; i < count; ++i) out[i] = (double)((const type *)data)[i]
 
 static void widen(ps_type type, const void *data, int64_t count, double *out)
 {
     switch (type) {
-    case PS_U8: WIDEN(uint8_t); break;
-    case PS_U16: WIDEN(uint16_t); break;
-    case PS_U32: WIDEN(uint32_t); break;
-    case PS_I32: WIDEN(int32_t); break;
-    case PS_I64: WIDEN(int64_t); break;
-    case PS_F32: WIDEN(float); break;
-    case PS_F64: WIDEN(double); break;
+    case PS_U8:
+        WIDEN(uint8_t);
+        break;
+    case PS_U16:
+        WIDEN(uint16_t);
+        break;
+    case PS_U32:
+        WIDEN(uint32_t);
+        break;
+    case PS_I32:
+        WIDEN(int32_t);
+        break;
+    case PS_I64:
+        WIDEN(int64_t);
+        break;
+    case PS_F32:
+        WIDEN(float);
+        break;
+    case PS_F64:
+        WIDEN(double);
+        break;
     }
 }
 
@@ -220,8 +233,7 @@ static bool comparable(const ps_dataset_info *a, const ps_dataset_info *b,
              (settings->tolerance == 0 && a->type != b->type))
         snprintf(text, 256, "%.100s: types differ", a->name);
     else if (strcmp(a->units, b->units) != 0)
-        snprintf(text, 256, "%.100s: units differ: \"%s\" and \"%s\"", a->name, a->units,
-                 b->units);
+        snprintf(text, 256, "%.100s: units differ: \"%s\" and \"%s\"", a->name, a->units, b->units);
     return !text[0];
 }
 
@@ -245,9 +257,10 @@ static ps_status compare_one(ps_store *const stores[2], const int ids[2],
     PS_TRY(compare_values(stores, ids, &d));
     bool good = passes(&d, info[0].type, settings);
     difference_report(report, &d);
-    ps_report_text(report, "verdict", d.differing == 0 ? "identical"
-                                      : good           ? "within tolerance"
-                                                       : "different");
+    ps_report_text(report, "verdict",
+                   d.differing == 0 ? "identical"
+                   : good           ? "within tolerance"
+                                    : "different");
     if (!good)
         snprintf(text, 256,
                  "%.100s differs: relative L2 %.3g, largest difference %.3g, first at value %lld",
@@ -285,8 +298,8 @@ static ps_status find_missing(ps_store *a, ps_store *b, const compare_settings *
 
 /* The attributes that say what the numbers mean, of all formats. */
 static const char *const described_by[] = {
-    "formulation", "dt",    "speed",        "unknowns",    "k_max",      "steps",
-    "nnz",         "d_max", "outer_points", "value_units", "quantity",   "in_frequency",
+    "formulation", "dt",    "speed",        "unknowns",    "k_max",       "steps",
+    "nnz",         "d_max", "outer_points", "value_units", "quantity",    "in_frequency",
     "far_field",   "order", "mesh_hash",    "grid_rows",   "grid_columns"};
 
 static void attribute_text(const ps_store *store, const char *name, char *out, size_t size)

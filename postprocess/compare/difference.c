@@ -49,8 +49,7 @@ double difference_relative_max(const difference *d)
 double difference_measured(const difference *d, const compare_settings *settings)
 {
     if (d->non_finite) return INFINITY;
-    if (settings->measure == MEASURE_DEVIATION)
-        return ratio(d->deviations, (double)d->magnitudes);
+    if (settings->measure == MEASURE_DEVIATION) return ratio(d->deviations, (double)d->magnitudes);
     if (settings->measure == MEASURE_MAX)
         return settings->absolute ? d->largest : difference_relative_max(d);
     return settings->absolute ? sqrt(ratio(d->difference_squares, d->weight))

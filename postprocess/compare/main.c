@@ -41,8 +41,7 @@ static ps_status check_same_format(const ps_store *a, const ps_store *b)
                    ps_store_path(a), ps_store_format(a), ps_store_path(b), ps_store_format(b));
 }
 
-static ps_status compare_stores(ps_store *a, ps_store *b, ps_report *report,
-                                compare_result *result)
+static ps_status compare_stores(ps_store *a, ps_store *b, ps_report *report, compare_result *result)
 {
     bool done = false, whole = !chosen.datasets.count && !chosen.excluded.count;
     PS_TRY(check_same_format(a, b));
@@ -73,10 +72,9 @@ static ps_status run_compare(ps_run *run)
     if (chosen.absolute && chosen.measure == MEASURE_DEVIATION)
         return ps_fail(PS_USAGE, "--measure deviation is relative; leave out --absolute");
     ps_report *report = ps_report_new(run->json);
-    ps_status status =
-        norm == NORM_SPACE_TIME
-            ? compare_signals(run->operands[0], run->operands[1], &chosen, report, &result)
-            : compare_files(run->operands, report, &result);
+    ps_status status = norm == NORM_SPACE_TIME ? compare_signals(run->operands[0], run->operands[1],
+                                                                 &chosen, report, &result)
+                                               : compare_files(run->operands, report, &result);
     if (status == PS_OK) {
         ps_report_section(report, "result");
         ps_report_flag(report, "agree", result.failures == 0);
@@ -97,8 +95,10 @@ int main(int argc, char **argv)
             "Compares two files of the same format, dataset by dataset, whatever their chunks,\n"
             "compression and parts, reading a chunk at a time. Real data pass within the\n"
             "tolerance (relative L2 norm by default), whole numbers and --tolerance 0 only bit\n"
-            "for bit. With --norm space-time two signals (density histories or traces) are compared\n"
-            "over time and channels, optionally weighted by area. Slice matrices that are cut into\n"
+            "for bit. With --norm space-time two signals (density histories or traces) are "
+            "compared\n"
+            "over time and channels, optionally weighted by area. Slice matrices that are cut "
+            "into\n"
             "different tiles (by another number of ranks) are compared entry by entry.\n"
             "Exit code 0: they agree; 1: they differ; 3: a file is invalid or cannot be compared.",
         .examples = "  penstock-compare run.h5 reference.h5 --tolerance 1e-12\n"

@@ -17,8 +17,8 @@ typedef struct signal {
     int64_t samples, channels, parts;
     ps_trace trace;
     ps_history *history;
-    double first_time, step;     /* of a history                               */
-    double *block, *sample;      /* rows [block_first, + block_rows); one sample */
+    double first_time, step; /* of a history                               */
+    double *block, *sample;  /* rows [block_first, + block_rows); one sample */
     int64_t block_first, block_rows, block_capacity;
 } signal;
 
@@ -90,8 +90,7 @@ static ps_status signal_read(signal *s, int64_t i, double *out)
     size_t bytes = (size_t)s->channels * sizeof *out;
     if (!s->history) {
         memcpy(out, s->trace.real + i * s->channels, bytes);
-        if (s->parts == 2)
-            memcpy(out + s->channels, s->trace.imaginary + i * s->channels, bytes);
+        if (s->parts == 2) memcpy(out + s->channels, s->trace.imaginary + i * s->channels, bytes);
         return PS_OK;
     }
     if (i < s->block_first || i >= s->block_first + s->block_rows) PS_TRY(load_block(s, i));
@@ -103,17 +102,16 @@ static ps_status signal_read(signal *s, int64_t i, double *out)
  * that stands there. *found is false outside of b's axis. */
 typedef struct reference_sampler {
     signal *source;
-    double *upper;      /* second sample for interpolation */
-    int64_t at;         /* advances with t                 */
-    double slack;       /* times this close are the same   */
+    double *upper; /* second sample for interpolation */
+    int64_t at;    /* advances with t                 */
+    double slack;  /* times this close are the same   */
     bool resample;
 } reference_sampler;
 
 static ps_status sample_at(reference_sampler *sampler, double t, double *out, bool *found)
 {
     signal *s = sampler->source;
-    while (sampler->at + 1 < s->samples &&
-           signal_time(s, sampler->at + 1) <= t + sampler->slack)
+    while (sampler->at + 1 < s->samples && signal_time(s, sampler->at + 1) <= t + sampler->slack)
         ++sampler->at;
     int64_t i = sampler->at;
     double below = signal_time(s, i);
@@ -178,7 +176,8 @@ static void take_sample(space_time *st, const double *a, const double *b, int64_
     }
     for (int64_t c = 0; c < s->channels; ++c) {
         bool complex_values = s->parts == 2;
-        difference_add_magnitudes(&st->total, complex_values ? hypot(a[c], a[s->channels + c]) : fabs(a[c]),
+        difference_add_magnitudes(&st->total,
+                                  complex_values ? hypot(a[c], a[s->channels + c]) : fabs(a[c]),
                                   complex_values ? hypot(b[c], b[s->channels + c]) : fabs(b[c]));
     }
     st->total.values += s->parts * s->channels;
@@ -236,8 +235,8 @@ static ps_status prepare(space_time *st, const compare_settings *settings)
     double range = signal_time(a, a->samples - 1) - signal_time(a, 0);
     st->sampler.source = b;
     st->sampler.resample = settings->resample;
-    st->sampler.slack = a->samples > 1 ? 1e-6 * range / (double)(a->samples - 1)
-                                       : 1e-9 * fabs(signal_time(a, 0));
+    st->sampler.slack =
+        a->samples > 1 ? 1e-6 * range / (double)(a->samples - 1) : 1e-9 * fabs(signal_time(a, 0));
     return settings->weights ? area_weights(settings->weights, a->channels, st->weights) : PS_OK;
 }
 
@@ -277,8 +276,8 @@ static ps_status judge(space_time *st, const compare_settings *settings, ps_repo
     return PS_OK;
 }
 
-ps_status compare_signals(const char *path, const char *reference,
-                          const compare_settings *settings, ps_report *report, compare_result *result)
+ps_status compare_signals(const char *path, const char *reference, const compare_settings *settings,
+                          ps_report *report, compare_result *result)
 {
     space_time st = {.used = 0};
     ps_status status;

@@ -67,7 +67,8 @@ static row_vector row_vector_of(const tile_reader *reader, int64_t i, int64_t j)
     int64_t at = t->offsets[slice * ps_slice_tile_row_blocks(t) + block];
     for (int64_t r = block * PS_TILE_ROW_BLOCK; r < row; ++r) at += lengths[r];
     bool single = ps_slice_matrix_header(reader->matrix)->precision == PS_SINGLE;
-    return (row_vector){.start = t->starts[slice * t->rows + row], .length = lengths[row],
+    return (row_vector){.start = t->starts[slice * t->rows + row],
+                        .length = lengths[row],
                         .values = (const char *)t->values + at * (single ? 4 : 8),
                         .single = single};
 }
@@ -214,9 +215,8 @@ static ps_status compare_all(tile_reader readers[2], const compare_settings *set
     return PS_OK;
 }
 
-ps_status compare_slices(const char *path, const char *reference,
-                         const compare_settings *settings, ps_report *report,
-                         compare_result *result, bool *done)
+ps_status compare_slices(const char *path, const char *reference, const compare_settings *settings,
+                         ps_report *report, compare_result *result, bool *done)
 {
     tile_reader readers[2] = {{.loaded = -1}, {.loaded = -1}};
     ps_status status = tile_reader_open(&readers[0], path);

@@ -32,7 +32,7 @@ static const ps_option options[] = {{"quantity", PS_OPTION_CHOICE, &chosen.quant
                                      "names of physical groups); default: "
                                      "the boundary of the mesh",
                                      0, 0, PS_IDENTITY},
-    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
+                                    PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
                                     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 /* Faces of the surface, by the rows that they belong to. */

@@ -40,8 +40,7 @@ static void report_source(const ps_dgtd_source *x, int64_t number, ps_report *re
                    x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? "V/m" : "V m2");
     ps_report_real(report, "delay", x->centre / PS_DGTD_C0, "s");
     ps_report_real(report, "width", x->width / PS_DGTD_C0, "s");
-    ps_report_real(report, "frequency", x->omega * PS_DGTD_C0 / (2 * 3.14159265358979323846),
-                   "Hz");
+    ps_report_real(report, "frequency", x->omega * PS_DGTD_C0 / (2 * 3.14159265358979323846), "Hz");
 }
 
 ps_status inspect_report_model(const ps_store *store, ps_report *report)

@@ -35,8 +35,8 @@ ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report
 ps_status inspect_report_workers(ps_store *store, ps_report *report);
 /* Of a task trace: makespan and bounds, a line a worker, a line a kind of task (tasks.c). */
 ps_status inspect_report_tasks(ps_store *store, ps_report *report);
-/* Of an H-matrix: ranks, memory by level, estimated errors; of clusters: the block tree (hmatrix.c).
- * The tables are read. */
+/* Of an H-matrix: ranks, memory by level, estimated errors; of clusters: the block tree
+ * (hmatrix.c). The tables are read. */
 ps_status inspect_report_hmatrix(ps_store *store, bool histogram, ps_report *report);
 ps_status inspect_report_clusters(ps_store *store, ps_report *report);
 /* Media and sources of a model of dgtd (dgtd.c). */

@@ -37,7 +37,8 @@ static ps_status report_workers(const ps_task_trace *trace, const ps_task_summar
         snprintf(name, sizeof name, "%s_%d", gpu ? "gpu" : "cpu", gpu ? w - trace->cpus : w);
         snprintf(line, sizeof line,
                  "%lld tasks, busy %.4g s (%.2f %%), waiting for data %.2f %%, overhead %.2f %%, "
-                 "idle %.2f %%, %.4g MB moved", (long long)own->tasks, own->busy, percent(own->busy, makespan),
+                 "idle %.2f %%, %.4g MB moved",
+                 (long long)own->tasks, own->busy, percent(own->busy, makespan),
                  percent(own->waited, makespan), percent(own->overhead, makespan),
                  percent(own->idle, makespan), 1e-6 * own->bytes);
         ps_report_text(report, name, line);
@@ -60,8 +61,8 @@ static void report_kind(const ps_task_trace *trace, int kind, ps_report *report)
         seconds[gpu] += r->end - r->start;
         flop[gpu] += r->flop;
     }
-    int used = snprintf(line, sizeof line, "CPU %lld tasks, %.4g s", (long long)tasks[0],
-                        seconds[0]);
+    int used =
+        snprintf(line, sizeof line, "CPU %lld tasks, %.4g s", (long long)tasks[0], seconds[0]);
     if (flop[0] > 0 && seconds[0] > 0)
         used += snprintf(line + used, sizeof line - (size_t)used, ", %.4g GF/s",
                          1e-9 * flop[0] / seconds[0]);

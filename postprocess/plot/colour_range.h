@@ -8,7 +8,8 @@
 
 /* The ends of the colour range: --range if given ("LARGEST": symmetric; "FROM,TO"), else
  * symmetric about zero at the 99.5th percentile of |values|, so that a few points do not decide
- * it, and from zero on where no value is negative. NaN are left out. `values` [count] is reordered. */
+ * it, and from zero on where no value is negative. NaN are left out. `values` [count] is reordered.
+ */
 ps_status colour_range_choose(const plot_request *request, double *values, int64_t count,
                               double ends[2]);
 

@@ -6,7 +6,8 @@
 
 #include "formats/trace.h"
 
-/* 20 log10 |value| re 1 unit, 10 log10 of areas (m2); the value itself where the trace is in dB already; NaN for 0. */
+/* 20 log10 |value| re 1 unit, 10 log10 of areas (m2); the value itself where the trace is in dB
+ * already; NaN for 0. */
 double decibel_value(const ps_trace *trace, int64_t s, int64_t c);
 
 /* "|far field| (dB re 1 Pa m)" */

@@ -156,8 +156,9 @@ static void put_plot(const chart *g, canvas *c)
         snprintf(colour, sizeof colour, "#%06llx",
                  waiting ? 0ull : (unsigned long long)g->trace->kinds[s].colour);
         if (g->bins)
-            canvas_put(c, ", \\\n  $B using ($4==%d?$1:NaN):3:1:2:($3-0.44):($3+0.44) with "
-                          "boxxyerror fs solid 1 noborder fc rgb '%s' notitle",
+            canvas_put(c,
+                       ", \\\n  $B using ($4==%d?$1:NaN):3:1:2:($3-0.44):($3+0.44) with "
+                       "boxxyerror fs solid 1 noborder fc rgb '%s' notitle",
                        s, waiting ? waiting_colour : colour);
         else
             canvas_put(c, ", \\\n  $K%d %s fs solid 1 %s fc rgb '%s' notitle", s, boxes, border,
@@ -167,8 +168,10 @@ static void put_plot(const chart *g, canvas *c)
                    waiting ? waiting_colour : colour);
         canvas_put_quoted(c, waiting ? "waiting for data" : g->trace->kinds[s].name);
     }
-    canvas_put(c, ", \\\n  NaN with boxes fs solid 1 border lc rgb '#777777' fc rgb '%s' title "
-                  "'idle'\n", idle_colour);
+    canvas_put(c,
+               ", \\\n  NaN with boxes fs solid 1 border lc rgb '#777777' fc rgb '%s' title "
+               "'idle'\n",
+               idle_colour);
 }
 
 static ps_status draw(const plot_request *request, chart *g, const ps_task_summary *sum, canvas *c)

@@ -86,11 +86,12 @@ static ps_status find_kind(const char *name, const plot_kind **out)
         if (ps_word_distance(kinds[i].name, name) < ps_word_distance(nearest, name))
             nearest = kinds[i].name;
     }
-    return ps_fail(PS_USAGE,
-                   "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
-                   "blocks, hmatrix, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
-                   "gantt, convergence, isolines, gravity-map, gravity-profile",
-                   name, nearest);
+    return ps_fail(
+        PS_USAGE,
+        "there is no kind of picture \"%s\"; did you mean \"%s\"? Kinds: slice, "
+        "blocks, hmatrix, lengths, trace, spectrum, polar, workers, surface, plane, stages, "
+        "gantt, convergence, isolines, gravity-map, gravity-profile",
+        name, nearest);
 }
 
 void plot_label(const plot_request *r, int index, char *out, size_t size)
@@ -169,7 +170,8 @@ static const ps_program program = {
         "  spectrum  levels over frequency, from traces made by penstock-spectrum\n"
         "  polar     levels over angle at chosen frequencies, from such traces of a far field\n"
         "  plane     the field on a plane as a colour map, from a trace of a plane\n"
-        "  surface   the density on the surface at a time, from MESH and HISTORY; or, from FIELD, a\n"
+        "  surface   the density on the surface at a time, from MESH and HISTORY; or, from FIELD, "
+        "a\n"
         "            field of triangles, or one on the skin of the tetrahedra where it is above 0\n"
         "  workers   shares of time and intervals of workers over the iterations, from the log "
         "that\n"

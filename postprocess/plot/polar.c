@@ -158,8 +158,7 @@ static void put_plot(const plot_request *request, const polar *p, canvas *c)
                      p->files[f].trace.axis[p->files[f].samples[i]], p->count > 1 ? ", " : "",
                      p->count > 1 ? name : "");
             canvas_put(c, "%s$C%d using 1:2 with lines lw 2.4 dt %d lc rgb '%s' title ",
-                       index ? ", \\\n  " : "plot ", index, f ? f + 1 : 1,
-                       canvas_colour(index));
+                       index ? ", \\\n  " : "plot ", index, f ? f + 1 : 1, canvas_colour(index));
             canvas_put_quoted(c, title);
         }
     canvas_put(c, "\n");

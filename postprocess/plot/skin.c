@@ -232,8 +232,8 @@ ps_status skin_load(const char *path, const char *name, skin *out)
         status = ps_fail(PS_INVALID, "it is a %s; a field (%s) or a surface with values is needed",
                          ps_store_format(store), PS_FIELD_FORMAT);
     if (status == PS_OK)
-        status = triangles ? skin_load_triangles(store, name, out)
-                           : load_tetrahedra(store, name, out);
+        status =
+            triangles ? skin_load_triangles(store, name, out) : load_tetrahedra(store, name, out);
     ps_store_close(&store);
     if (status == PS_OK) return PS_OK;
     skin_release(out);

@@ -101,8 +101,10 @@ static ps_status draw(const plot_request *request, curve_set *set, canvas *c)
     if (two) canvas_put(c, "unset xlabel\nset format x ''\n");
     curves_put_plot(set, c);
     if (!two) return PS_OK;
-    canvas_put(c, "unset title\nunset key\nset format x\nset bmargin at screen %.4f\n"
-                  "set tmargin at screen %.4f\n", low, low + 0.22);
+    canvas_put(c,
+               "unset title\nunset key\nset format x\nset bmargin at screen %.4f\n"
+               "set tmargin at screen %.4f\n",
+               low, low + 0.22);
     put_axis_label(set, "ylabel", "difference", prefix, trace->units, c);
     put_differences(set, factor, c);
     canvas_put(c, "unset multiplot\n");

@@ -20,9 +20,9 @@ typedef struct past {
 /* A group of receivers whose weights fit the memory. */
 typedef struct group {
     int64_t first, count, bytes;
-    ps_lag_rows *rows;      /* [count]                         */
+    ps_lag_rows *rows; /* [count]                         */
     int64_t lowest, highest;
-    double *out;            /* [count][block]                  */
+    double *out; /* [count][block]                  */
     int64_t out_capacity;
 } group;
 
@@ -204,8 +204,7 @@ static ps_status sum_group(field_sum *sum)
     PS_TRY(PS_ALLOC(&g->out, block * g->count, "fields"));
     for (int64_t n0 = sum->range->first; n0 < end; n0 += block) {
         int64_t count = end - n0 < block ? end - n0 : block;
-        PS_TRY(past_load(&sum->past, sum->source, n0 - g->highest,
-                         count + g->highest - g->lowest));
+        PS_TRY(past_load(&sum->past, sum->source, n0 - g->highest, count + g->highest - g->lowest));
         sum_block(sum, n0, count);
         int64_t done = n0 + count - sum->range->first;
         ps_progress_update(&sum->progress, g->first * sum->range->count + g->count * done);
@@ -227,17 +226,26 @@ static void add_incident(const field_sum *sum)
 
 static ps_potential potential_of(const probe_source *s)
 {
-    return (ps_potential){.hard = s->hard, .unknowns = s->unknowns,
-                          .triangle_count = s->mesh.triangle_count, .triangles = s->triangles,
-                          .vertices = s->mesh.vertices, .corners = s->mesh.triangles,
-                          .reach = s->reach, .dt = s->dt, .speed = s->speed};
+    return (ps_potential){.hard = s->hard,
+                          .unknowns = s->unknowns,
+                          .triangle_count = s->mesh.triangle_count,
+                          .triangles = s->triangles,
+                          .vertices = s->mesh.vertices,
+                          .corners = s->mesh.triangles,
+                          .reach = s->reach,
+                          .dt = s->dt,
+                          .speed = s->speed};
 }
 
 ps_status probe_fields(const probe_source *source, const ps_receivers *receivers, bool total,
                        const probe_range *range, int64_t memory, ps_trace *trace)
 {
-    field_sum sum = {.source = source, .receivers = receivers, .range = range, .memory = memory,
-                     .trace = trace, .potential = potential_of(source)};
+    field_sum sum = {.source = source,
+                     .receivers = receivers,
+                     .range = range,
+                     .memory = memory,
+                     .trace = trace,
+                     .potential = potential_of(source)};
     ps_status status = PS_OK;
     for (int64_t s = 0; s < range->count; ++s)
         trace->axis[s] = (double)(range->first + s) * source->dt;

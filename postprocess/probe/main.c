@@ -34,7 +34,8 @@ static const ps_option options[] = {
     {"to", PS_OPTION_REAL, &chosen.to, "S", "last time, s", 0, 0, PS_IDENTITY},
     {"snapshots", PS_OPTION_TEXT, &chosen.snapshots, "BASE",
      "also write BASE.000000.hdf ... and BASE.hdf.series for ParaView, of one --plane or of "
-     "--surface all", 0, 0, 0},
+     "--surface all",
+     0, 0, 0},
     {"every", PS_OPTION_INT, &chosen.every, "N", "a snapshot every N samples; 0: a hundred in all",
      0, 1e12, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
@@ -56,8 +57,8 @@ static ps_status add_unknowns(task *t, int64_t first, int64_t last)
     if (first < 0 || last < first || last >= t->source.unknowns)
         return ps_fail(PS_USAGE, "--surface: %lld-%lld is outside of 0-%lld", (long long)first,
                        (long long)last, (long long)t->source.unknowns - 1);
-    PS_TRY(ps_grow((void **)&t->unknowns, &t->unknown_capacity,
-                   t->unknown_count + last - first + 1, sizeof *t->unknowns, "unknowns"));
+    PS_TRY(ps_grow((void **)&t->unknowns, &t->unknown_capacity, t->unknown_count + last - first + 1,
+                   sizeof *t->unknowns, "unknowns"));
     for (int64_t j = first; j <= last; ++j) t->unknowns[t->unknown_count++] = j;
     return PS_OK;
 }
@@ -200,9 +201,9 @@ static ps_status make_trace(const task *t, const ps_run *run, const ps_store_ide
     if (status == PS_OK)
         status = ps_trace_save(run->operands[2], &trace, identity, 2, roles, inputs);
     if (status == PS_OK && chosen.snapshots)
-        status = probe_snapshots(&t->source, &trace, chosen.snapshots,
-                                 chosen.every ? chosen.every : (trace.samples + 99) / 100,
-                                 t->options);
+        status =
+            probe_snapshots(&t->source, &trace, chosen.snapshots,
+                            chosen.every ? chosen.every : (trace.samples + 99) / 100, t->options);
     if (status == PS_OK) report(t, run, &trace, ps_clock() - start);
     ps_trace_release(&trace);
     return status;
@@ -248,11 +249,10 @@ int main(int argc, char **argv)
             "total pressure at points and planes, the far field lim r u(r e, tau + r/c) in\n"
             "directions, or the densities themselves at unknowns and their mean. Writes a trace;\n"
             "the history is streamed within --host-memory, beside some 20 MB of the program.",
-        .examples =
-            "  penstock-probe run.h5 mesh.h5 near.h5 --at 2,0,0 --at 0,0,-3 --field total\n"
-            "  penstock-probe run.h5 mesh.h5 far.h5 --directions 72 --plane-normal 0,1,0\n"
-            "  penstock-probe run.h5 mesh.h5 cut.h5 --plane '-3,0,-3;6,0,0;0,0,6;61x61'\n"
-            "  penstock-probe run.h5 mesh.h5 mean.h5 --mean",
+        .examples = "  penstock-probe run.h5 mesh.h5 near.h5 --at 2,0,0 --at 0,0,-3 --field total\n"
+                    "  penstock-probe run.h5 mesh.h5 far.h5 --directions 72 --plane-normal 0,1,0\n"
+                    "  penstock-probe run.h5 mesh.h5 cut.h5 --plane '-3,0,-3;6,0,0;0,0,6;61x61'\n"
+                    "  penstock-probe run.h5 mesh.h5 mean.h5 --mean",
         .options = options,
         .operands_min = 3,
         .operands_max = 3,

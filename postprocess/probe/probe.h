@@ -21,8 +21,8 @@ typedef struct probe_source {
     ps_store *mesh_store;
     const ps_history_header *header; /* borrowed from history                     */
     ps_surface_mesh mesh;
-    ps_triangle *triangles;          /* [triangle_count]                          */
-    double *reach;                   /* [vertex_count], sound-hard                */
+    ps_triangle *triangles; /* [triangle_count]                          */
+    double *reach;          /* [vertex_count], sound-hard                */
     ps_incident incident;
     bool hard;
     int64_t unknowns, steps;

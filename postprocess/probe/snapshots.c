@@ -12,8 +12,8 @@ static ps_status make_grid(const probe_source *source, const ps_trace *trace, in
 {
     *owned = NULL;
     if (trace->grid[0] > 1 && trace->grid[1] > 1) {
-        *grid = (ps_vtkhdf_grid){.vertex_count = trace->channels, .cell_size = 3,
-                                 .vertices = trace->places};
+        *grid = (ps_vtkhdf_grid){
+            .vertex_count = trace->channels, .cell_size = 3, .vertices = trace->places};
         PS_TRY(ps_field_plane_cells(trace->grid, &grid->cell_count, owned));
         grid->cells = *owned;
         return PS_OK;
@@ -21,8 +21,10 @@ static ps_status make_grid(const probe_source *source, const ps_trace *trace, in
     if (trace->origin.basis == PS_TRACE_SAMPLES || trace->channels != source->unknowns)
         return ps_fail(PS_USAGE, "--snapshots: pictures are of one --plane or of --surface all");
     *grid = (ps_vtkhdf_grid){.vertex_count = source->mesh.vertex_count,
-                             .cell_count = source->mesh.triangle_count, .cell_size = 3,
-                             .vertices = source->mesh.vertices, .cells = source->mesh.triangles};
+                             .cell_count = source->mesh.triangle_count,
+                             .cell_size = 3,
+                             .vertices = source->mesh.vertices,
+                             .cells = source->mesh.triangles};
     return PS_OK;
 }
 
@@ -41,8 +43,11 @@ ps_status probe_snapshots(const probe_source *source, const ps_trace *trace, con
     int32_t *owned = NULL;
     float *values = NULL;
     ps_field field = {.name = name, .units = trace->units, .type = PS_F32, .components = 1};
-    ps_field_snapshot snapshot = {.field_count = 1, .fields = &field, .creator = ps_version(),
-                                  .options = options, .mesh_hash = source->mesh.content_hash};
+    ps_field_snapshot snapshot = {.field_count = 1,
+                                  .fields = &field,
+                                  .creator = ps_version(),
+                                  .options = options,
+                                  .mesh_hash = source->mesh.content_hash};
     ps_status status;
     field_name(trace->quantity, name);
     PS_GUARD(status, done, make_grid(source, trace, &owned, &snapshot.grid));

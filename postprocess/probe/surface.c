@@ -68,8 +68,8 @@ static ps_status read_block(const reading *r, int64_t at, ps_trace *trace)
 ps_status probe_surface(const probe_source *source, const int64_t *unknowns, int64_t count,
                         bool mean, const probe_range *range, ps_trace *trace)
 {
-    reading r = {.source = source, .unknowns = unknowns, .count = count, .mean = mean,
-                 .range = range};
+    reading r = {
+        .source = source, .unknowns = unknowns, .count = count, .mean = mean, .range = range};
     ps_status status;
     r.capacity = READ_BYTES / 8 / source->unknowns + 1;
     PS_GUARD(status, done, PS_ALLOC(&r.areas, source->unknowns, "areas"));

@@ -28,7 +28,8 @@ static const ps_option options[] = {
      64, PS_IDENTITY},
     {"divide", PS_OPTION_FLAG, &chosen.divide, NULL,
      "divide by the spectrum of the incident pulse, which the trace knows: the response to unit "
-     "incidence", 0, 0, PS_IDENTITY},
+     "incidence",
+     0, 0, PS_IDENTITY},
     {"pulse", PS_OPTION_TEXT, &chosen.pulse, "TEXT",
      "divide by the spectrum of this pulse, as of tdbem-march --emitter", 0, 0, PS_IDENTITY},
     {"target-strength", PS_OPTION_FLAG, &chosen.target_strength, NULL,
@@ -40,7 +41,8 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"basis", PS_OPTION_FLAG, &chosen.basis, NULL,
      "multiply densities by the transform of their basis in time: the spectrum of the piecewise "
-     "function instead of that of the values", 0, 0, PS_IDENTITY},
+     "function instead of that of the values",
+     0, 0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static bool divides(void) { return chosen.divide || chosen.pulse || chosen.target_strength; }
@@ -78,8 +80,8 @@ static void fill_range(double *axis, int64_t count, double highest)
 {
     double top = chosen.fmax > 0 ? chosen.fmax : highest;
     for (int64_t i = 0; i < count; ++i)
-        axis[i] = chosen.fmin +
-                  (count > 1 ? (top - chosen.fmin) * (double)i / (double)(count - 1) : 0);
+        axis[i] =
+            chosen.fmin + (count > 1 ? (top - chosen.fmin) * (double)i / (double)(count - 1) : 0);
 }
 
 static ps_status transform_chosen(const ps_trace *trace, double dt, ps_trace *out)
@@ -91,8 +93,10 @@ static ps_status transform_chosen(const ps_trace *trace, double dt, ps_trace *ou
         return ps_fail(PS_USAGE, "--frequencies and --count exclude each other");
     if (chosen.frequencies) PS_TRY(ps_parse_reals(chosen.frequencies, ',', list, MANY, &count));
     PS_TRY(ps_trace_init(out, count ? count : chosen.count, trace->channels, true));
-    if (count) memcpy(out->axis, list, (size_t)count * sizeof *list);
-    else fill_range(out->axis, chosen.count, .5 / dt);
+    if (count)
+        memcpy(out->axis, list, (size_t)count * sizeof *list);
+    else
+        fill_range(out->axis, chosen.count, .5 / dt);
     for (int64_t i = 0; i < out->samples; ++i)
         if (out->axis[i] > .5 / dt * (1 + 1e-9) || (i && out->axis[i] <= out->axis[i - 1])) {
             double bad = out->axis[i];
@@ -114,8 +118,9 @@ static ps_status transform_bins(const ps_trace *trace, double dt, ps_trace *out)
     if (chosen.fmax > 0 && (double)last * width > chosen.fmax)
         last = (int64_t)floor(chosen.fmax / width + 1e-9);
     if (padded > INT32_MAX || first > last)
-        return ps_fail(PS_USAGE, "no bin of the FFT (%g Hz wide, %lld samples) lies between "
-                                 "--fmin and --fmax",
+        return ps_fail(PS_USAGE,
+                       "no bin of the FFT (%g Hz wide, %lld samples) lies between "
+                       "--fmin and --fmax",
                        width, (long long)padded);
     PS_TRY(ps_trace_init(out, last - first + 1, trace->channels, true));
     ps_status status = spectrum_fft(trace, dt, padded, first, out);
@@ -245,8 +250,8 @@ static ps_status run_spectrum(ps_run *run)
     static const char *const roles[] = {"trace"};
     ps_store *input = NULL;
     PS_TRY(ps_store_open(run->operands[0], "penstock-trace", 1, &input));
-    ps_store_identity identity = {.creator = ps_version(), .revision = ps_revision(),
-                                  .options = run->record};
+    ps_store_identity identity = {
+        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
     ps_status status = PS_OK;
     bool redo = run->force || run->plan;
     if (!redo && ps_trace_matches(run->operands[1], &identity, 1, roles, &input))
@@ -268,9 +273,8 @@ int main(int argc, char **argv)
             "incident wave of unit amplitude, with --target-strength that of a far field in dB.\n"
             "Warns where mesh or step are too coarse and where the signal ends before it has\n"
             "decayed.",
-        .examples =
-            "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
-            "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
+        .examples = "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
+                    "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
         .options = options,
         .operands_min = 2,
         .operands_max = 2,

@@ -53,8 +53,8 @@ int64_t spectrum_bins(int64_t padded) { return padded / 2 + 1; }
 
 #ifdef PS_WITH_FFTW
 /* FFTW's sign is e^{-i}: conjugate, then shift by the first time. */
-static void take_bins(const double complex *bins, const ps_trace *trace, double dt,
-                      int64_t padded, int64_t first, int64_t channel, ps_trace *out)
+static void take_bins(const double complex *bins, const ps_trace *trace, double dt, int64_t padded,
+                      int64_t first, int64_t channel, ps_trace *out)
 {
     for (int64_t b = 0; b < out->samples; ++b) {
         double frequency = (double)(first + b) / ((double)padded * dt);
@@ -74,8 +74,9 @@ ps_status spectrum_fft(const ps_trace *trace, double dt, int64_t padded, int64_t
     fftw_plan plan = NULL;
     ps_status status = PS_OK;
     if (signal && bins) plan = fftw_plan_dft_r2c_1d((int)padded, signal, bins, FFTW_ESTIMATE);
-    if (!plan) status = ps_fail(PS_EXHAUSTED, "no memory for a transform of %lld samples",
-                                (long long)padded);
+    if (!plan)
+        status =
+            ps_fail(PS_EXHAUSTED, "no memory for a transform of %lld samples", (long long)padded);
     for (int64_t c = 0; status == PS_OK && c < trace->channels; ++c) {
         memset(signal, 0, sizeof *signal * (size_t)padded);
         for (int64_t n = 0; n < trace->samples; ++n)

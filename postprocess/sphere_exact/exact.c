@@ -51,8 +51,8 @@ ps_status exact_check(const exact_task *task)
 /* ---- the response at one frequency ---- */
 
 /* Z at k for one emitter, channels [first, first + count), phase of the centre included. */
-static ps_status respond(const exact_task *task, const ps_emitter *emitter, double k,
-                         int64_t first, int64_t count, double (*out)[2])
+static ps_status respond(const exact_task *task, const ps_emitter *emitter, double k, int64_t first,
+                         int64_t count, double (*out)[2])
 {
     static const ps_mie_quantity series[] = {PS_MIE_SOFT_DENSITY, PS_MIE_SOFT_FAR,
                                              PS_MIE_HARD_SURFACE, PS_MIE_HARD_FAR};
@@ -100,11 +100,11 @@ ps_status exact_in_frequency(const exact_task *task, int64_t count, const double
 
 typedef struct synthesis {
     const exact_task *task;
-    double period;       /* T, s                                                  */
-    double begin;        /* before it nothing has arrived anywhere, s             */
-    int64_t harmonics;   /* m = 0 .. harmonics-1                                  */
-    double *products;    /* [2 harmonics][CHANNEL_BATCH]: Re, -Im... of F Z 2/T   */
-    double *phases;      /* [SAMPLE_BATCH][2 harmonics]: cos, sin of w_m t        */
+    double period;     /* T, s                                                  */
+    double begin;      /* before it nothing has arrived anywhere, s             */
+    int64_t harmonics; /* m = 0 .. harmonics-1                                  */
+    double *products;  /* [2 harmonics][CHANNEL_BATCH]: Re, -Im... of F Z 2/T   */
+    double *phases;    /* [SAMPLE_BATCH][2 harmonics]: cos, sin of w_m t        */
 } synthesis;
 
 /* Beyond this angular frequency the pulse's spectrum is below 1e-17 of its peak: the bell
@@ -126,8 +126,8 @@ static ps_status plan(synthesis *s, const exact_task *task)
         double c = task->incident.speed, reach = sqrt(dot(task->centre, task->centre)) / c;
         double at_centre = emitter->delay + dot(emitter->place, task->centre) / c;
         highest = fmax(highest, highest_frequency(emitter));
-        s->begin = fmin(s->begin,
-                        at_centre - 2 * crossing - 2 * reach - half_pulse * emitter->width);
+        s->begin =
+            fmin(s->begin, at_centre - 2 * crossing - 2 * reach - half_pulse * emitter->width);
     }
     s->harmonics = (int64_t)ceil(highest * s->period / (2 * M_PI)) + 1;
     if (highest * crossing > PS_MIE_TERMS_MAX - 128)
@@ -212,8 +212,7 @@ static void sum_batch(const synthesis *s, int64_t samples, const double *times, 
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)samples, (int)channels, terms, 1,
                 s->phases, terms, s->products, CHANNEL_BATCH, 0, out, stride);
     for (int64_t n = 0; n < samples; ++n)
-        if (times[n] < s->begin)
-            memset(out + n * stride, 0, (size_t)channels * sizeof *out);
+        if (times[n] < s->begin) memset(out + n * stride, 0, (size_t)channels * sizeof *out);
 }
 
 static ps_status synthesise(const exact_task *task, int64_t samples, const double *times,

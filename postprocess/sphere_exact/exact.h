@@ -15,11 +15,11 @@
 #include "runtime/status.h"
 
 typedef enum exact_quantity {
-    EXACT_SOFT_DENSITY,    /* -d_n u_tot on the surface, Pa/m; places: any vectors            */
-    EXACT_SOFT_FAR,        /* lim r u_sc, Pa m; places: directions                            */
-    EXACT_HARD_SURFACE,    /* u_tot on the surface, Pa                                        */
-    EXACT_HARD_FAR,        /* as above                                                        */
-    EXACT_SOFT_FIELD,      /* u_sc at points outside, Pa; places: points                      */
+    EXACT_SOFT_DENSITY, /* -d_n u_tot on the surface, Pa/m; places: any vectors            */
+    EXACT_SOFT_FAR,     /* lim r u_sc, Pa m; places: directions                            */
+    EXACT_HARD_SURFACE, /* u_tot on the surface, Pa                                        */
+    EXACT_HARD_FAR,     /* as above                                                        */
+    EXACT_SOFT_FIELD,   /* u_sc at points outside, Pa; places: points                      */
     EXACT_HARD_FIELD,
     EXACT_UNIFORM_DENSITY, /* V p = g = amplitude f: p(t) = (2/c) g'(t) + p(t - 2R/c)         */
     EXACT_QUANTITIES
@@ -31,7 +31,7 @@ typedef struct exact_task {
     double window;            /* T in units of R/c                                            */
     ps_incident incident;     /* plane (or, uniform-density, uniform) emitters and the speed  */
     int64_t channels;
-    const double *places;     /* [channels][3]; surface quantities: direction from the centre */
+    const double *places; /* [channels][3]; surface quantities: direction from the centre */
 } exact_task;
 
 /* The task can be done: kinds and shapes of the emitters, points outside. PS_USAGE or

@@ -151,7 +151,8 @@ static ps_status like_trace(plan *p)
     p->axis = trace.axis;
     p->samples = trace.samples;
     p->in_frequency = trace.in_frequency;
-    p->receivers = (ps_receivers){.count = trace.channels, .places = trace.places,
+    p->receivers = (ps_receivers){.count = trace.channels,
+                                  .places = trace.places,
                                   .far_field = trace.far_field,
                                   .grid = {trace.grid[0], trace.grid[1]}};
     trace.axis = trace.places = NULL;
@@ -328,15 +329,14 @@ static ps_status compute_and_save(const plan *p, const ps_run *run)
     ps_trace trace;
     PS_TRY(ps_trace_init(&trace, p->samples, p->receivers.count, p->in_frequency));
     describe(p, &trace);
-    ps_status status =
-        p->in_frequency
-            ? exact_in_frequency(&p->task, p->samples, p->axis, trace.real, trace.imaginary)
-            : exact_in_time(&p->task, p->samples, p->axis, trace.real);
-    ps_store_identity identity = {.creator = ps_version(), .revision = ps_revision(),
-                                  .options = run->record};
+    ps_status status = p->in_frequency ? exact_in_frequency(&p->task, p->samples, p->axis,
+                                                            trace.real, trace.imaginary)
+                                       : exact_in_time(&p->task, p->samples, p->axis, trace.real);
+    ps_store_identity identity = {
+        .creator = ps_version(), .revision = ps_revision(), .options = run->record};
     if (status == PS_OK)
-        status = ps_trace_save(run->operands[0], &trace, &identity, p->input_count, p->roles,
-                               p->inputs);
+        status =
+            ps_trace_save(run->operands[0], &trace, &identity, p->input_count, p->roles, p->inputs);
     ps_trace_release(&trace);
     return status;
 }
@@ -363,7 +363,8 @@ int main(int argc, char **argv)
             "--like the times, speed, emitters and, of a trace, the receivers are those of\n"
             "another file.",
         .examples =
-            "  penstock-sphere-exact exact.h5 --like run.h5 --mesh mesh.h5 --quantity soft-density\n"
+            "  penstock-sphere-exact exact.h5 --like run.h5 --mesh mesh.h5 --quantity "
+            "soft-density\n"
             "  penstock-sphere-exact far.h5 --quantity soft-far --like probed-far.h5\n"
             "  penstock-sphere-exact mie.h5 --quantity hard-far --speed 343 --radius 0.1 \\\n"
             "      --emitter plane:dir=0,0,1:width=1 --angles 0,90,180 --frequencies 100,200",

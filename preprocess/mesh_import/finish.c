@@ -43,8 +43,10 @@ ps_status import_measure(const import_mesh *mesh, const import_cells *cells,
                      &figures->cell);
     free(histogram);
     import_extent(mesh, figures->lower, figures->upper);
-    if (cells->size == 4) figures->volume = figures->cell.size_sum;
-    else figures->area = figures->cell.size_sum;
+    if (cells->size == 4)
+        figures->volume = figures->cell.size_sum;
+    else
+        figures->area = figures->cell.size_sum;
     if (figures->closed) figures->volume = enclosed_volume(mesh, cells);
     return PS_OK;
 }
@@ -122,8 +124,8 @@ static void report_repairs(ps_report *report, const import_mesh *mesh, const imp
     ps_report_int(report, "split_polygons", mesh->polygons, "");
 }
 
-void import_report(const import_mesh *mesh, const import_options *options,
-                   const import_figures *f, bool json)
+void import_report(const import_mesh *mesh, const import_options *options, const import_figures *f,
+                   bool json)
 {
     bool volume = mesh->tetrahedra.count > 0;
     double extent[3];
@@ -132,8 +134,10 @@ void import_report(const import_mesh *mesh, const import_options *options,
     ps_report_text(report, "kind", volume ? "volume" : "surface");
     ps_report_text(report, "order", ps_space_curve_name(options->order));
     ps_report_int(report, "vertices", mesh->vertex_count, "");
-    if (volume) report_volume(report, mesh, f);
-    else report_surface(report, mesh, f);
+    if (volume)
+        report_volume(report, mesh, f);
+    else
+        report_surface(report, mesh, f);
     ps_report_reals(report, "extent", extent, 3);
     ps_report_reals(report, "lower_corner", f->lower, 3);
     ps_report_real(report, "edge_min", f->edge.min, "m");

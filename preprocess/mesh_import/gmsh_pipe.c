@@ -26,10 +26,13 @@ static ps_status get(parent *p, void *data, size_t bytes)
     while (bytes > 0) {
         ssize_t got = read(p->pipe, to, bytes);
         if (got < 0 && errno == EINTR && !ps_stop_requested()) continue;
-        if (got < 0 && errno == EINTR) return ps_fail(PS_FAILED, "%s: stopped by a signal", p->name);
+        if (got < 0 && errno == EINTR)
+            return ps_fail(PS_FAILED, "%s: stopped by a signal", p->name);
         if (got <= 0)
-            return ps_fail(PS_INVALID, "%s: Gmsh's library ended while reading it: the file is "
-                                       "broken or not what its suffix says", p->name);
+            return ps_fail(PS_INVALID,
+                           "%s: Gmsh's library ended while reading it: the file is "
+                           "broken or not what its suffix says",
+                           p->name);
         to += got;
         bytes -= (size_t)got;
     }
@@ -115,10 +118,14 @@ static ps_status get_frames(parent *p)
         frame f;
         PS_TRY(get(p, &f, sizeof f));
         if (f.kind == FRAME_END) return PS_OK;
-        if (f.kind == FRAME_GENERATED) p->mesh->generated = true;
-        else if (f.kind == FRAME_VERTICES) PS_TRY(get_vertices(p, f.count));
-        else if (f.kind == FRAME_CELLS) PS_TRY(get_cells(p, &f));
-        else PS_TRY(get_text(p, &f));
+        if (f.kind == FRAME_GENERATED)
+            p->mesh->generated = true;
+        else if (f.kind == FRAME_VERTICES)
+            PS_TRY(get_vertices(p, f.count));
+        else if (f.kind == FRAME_CELLS)
+            PS_TRY(get_cells(p, &f));
+        else
+            PS_TRY(get_text(p, &f));
     }
 }
 

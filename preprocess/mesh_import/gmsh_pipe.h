@@ -16,7 +16,12 @@
 #include "preprocess/mesh_import/import.h"
 
 typedef enum frame_kind {
-    FRAME_VERTICES = 1, FRAME_CELLS, FRAME_NAME, FRAME_WARNING, FRAME_ERROR, FRAME_GENERATED,
+    FRAME_VERTICES = 1,
+    FRAME_CELLS,
+    FRAME_NAME,
+    FRAME_WARNING,
+    FRAME_ERROR,
+    FRAME_GENERATED,
     FRAME_END
 } frame_kind;
 

@@ -20,10 +20,10 @@ typedef enum import_kind { IMPORT_AUTO, IMPORT_SURFACE, IMPORT_VOLUME } import_k
 typedef struct import_options {
     const char *input, *output; /* output NULL: check only                                */
     import_kind kind;
-    int unit;            /* index of --unit; 0: not given, which is metres                */
-    double scale;        /* file units to metres: unit times --scale                      */
-    double size;         /* m: element size for geometry; 0: not given                    */
-    double weld;         /* m; < 0: not asked                                             */
+    int unit;     /* index of --unit; 0: not given, which is metres                */
+    double scale; /* file units to metres: unit times --scale                      */
+    double size;  /* m: element size for geometry; 0: not given                    */
+    double weld;  /* m; < 0: not asked                                             */
     bool orient, drop_duplicates, drop_degenerate, open, allow_intersections;
     ps_space_curve order;
 } import_options;
@@ -49,9 +49,9 @@ typedef struct import_mesh {
     import_cells triangles, tetrahedra;
     const char *vertex_word, *vertex_words, *cell_word; /* as the file calls them: "node"     */
     char tag_names[1024];
-    bool generated;       /* meshed from geometry: orienting it is no repair              */
-    bool soup;            /* the format has no shared vertices (STL): equal ones are one  */
-    int64_t polygons;     /* faces of more than 3 vertices that were cut into fans        */
+    bool generated;   /* meshed from geometry: orienting it is no repair              */
+    bool soup;        /* the format has no shared vertices (STL): equal ones are one  */
+    int64_t polygons; /* faces of more than 3 vertices that were cut into fans        */
 } import_mesh;
 
 void import_mesh_init(import_mesh *mesh);
@@ -80,7 +80,7 @@ ps_status import_settle(import_mesh *mesh, const char *path);
 typedef struct import_input {
     const char *name; /* as given */
     char path[4096], folder[4096];
-    char suffix[16];  /* lower case, inner: ".msh" */
+    char suffix[16]; /* lower case, inner: ".msh" */
 } import_input;
 ps_status import_input_open(const char *name, import_input *input);
 void import_input_release(import_input *input);
@@ -124,8 +124,8 @@ void import_finding_add(import_finding *finding, const char *format, ...)
 ps_status import_findings_verdict(const import_findings *findings, const char *input);
 
 /* "element 12 (nodes 3 4 5) at (x, y, z)": a cell by the file's own numbers. */
-void import_cell_place(const import_mesh *mesh, const import_cells *cells, int64_t cell,
-                       char *out, int size);
+void import_cell_place(const import_mesh *mesh, const import_cells *cells, int64_t cell, char *out,
+                       int size);
 /* "node 12 at (x, y, z)", and "nodes 3-4 at (x, y, z)" (the middle). */
 void import_vertex_place(const import_mesh *mesh, int64_t vertex, char *out, int size);
 void import_edge_place(const import_mesh *mesh, int32_t a, int32_t b, char *out, int size);
@@ -148,18 +148,15 @@ double import_extent(const import_mesh *mesh, double lower[3], double upper[3]);
  * unused vertices. */
 ps_status import_repair_vertices(import_mesh *mesh, const import_options *options,
                                  import_findings *findings, import_figures *figures);
-ps_status import_repair_cells(import_mesh *mesh, import_cells *cells,
-                              const import_options *options, import_findings *findings,
-                              import_figures *figures);
+ps_status import_repair_cells(import_mesh *mesh, import_cells *cells, const import_options *options,
+                              import_findings *findings, import_figures *figures);
 ps_status import_drop_unused(import_mesh *mesh, import_figures *figures);
 
 /* Triangles that cut through or overlap one another. */
 ps_status import_check_intersections(const import_mesh *mesh, import_findings *findings);
 
-ps_status import_surface(import_mesh *mesh, const import_options *options,
-                         import_figures *figures);
-ps_status import_volume(import_mesh *mesh, const import_options *options,
-                        import_figures *figures);
+ps_status import_surface(import_mesh *mesh, const import_options *options, import_figures *figures);
+ps_status import_volume(import_mesh *mesh, const import_options *options, import_figures *figures);
 
 /* order[count]: cells along the curve through their centroids. */
 ps_status import_cell_order(const import_mesh *mesh, const import_cells *cells,

@@ -32,8 +32,7 @@ static ps_status check_file(const char *name)
     if (stat(name, &info) != 0) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
     if (S_ISDIR(info.st_mode))
         return ps_fail(PS_INVALID, "%s is a folder; a mesh or geometry file is expected", name);
-    if (!S_ISREG(info.st_mode))
-        return ps_fail(PS_INVALID, "%s is not a regular file", name);
+    if (!S_ISREG(info.st_mode)) return ps_fail(PS_INVALID, "%s is not a regular file", name);
     if (info.st_size == 0) return ps_fail(PS_INVALID, "%s is empty", name);
     FILE *file = fopen(name, "rb");
     if (!file) return ps_fail(PS_INVALID, "%s: %s", name, strerror(errno));
@@ -115,8 +114,8 @@ static ps_status decompress(import_input *input, bool gzip)
         status = gzip ? gunzip(input->name, out, block) : unzstd(input->name, out, block);
     free(block);
     if (fclose(out) != 0 && status == PS_OK)
-        status = ps_fail(PS_EXHAUSTED, "%s: no room to decompress it: %s", input->name,
-                         strerror(errno));
+        status =
+            ps_fail(PS_EXHAUSTED, "%s: no room to decompress it: %s", input->name, strerror(errno));
     if (status == PS_OK) status = check_file(input->path);
     return status;
 }
@@ -127,7 +126,8 @@ ps_status import_input_open(const char *name, import_input *input)
     input->name = name;
     size_t length = strlen(name);
     PS_TRY(check_file(name));
-    if (length >= sizeof input->path) return ps_fail(PS_USAGE, "the name %.60s... is too long", name);
+    if (length >= sizeof input->path)
+        return ps_fail(PS_USAGE, "the name %.60s... is too long", name);
     suffix_of(name, length, input->suffix);
     bool gzip = strcmp(input->suffix, ".gz") == 0, zstd = strcmp(input->suffix, ".zst") == 0;
     if (gzip || zstd) {
@@ -184,14 +184,18 @@ static ps_status check_size_option(const import_input *input, const import_optio
     static const char *const stating_units[] = {".step", ".stp", ".iges", ".igs", NULL};
     bool geometry = import_is_geometry(input);
     if (!geometry && options->size > 0)
-        return ps_fail(PS_USAGE, "--size is for geometry (.geo, .step, .iges, .brep); %s is a mesh "
-                                 "and is taken as it is", input->name);
+        return ps_fail(PS_USAGE,
+                       "--size is for geometry (.geo, .step, .iges, .brep); %s is a mesh "
+                       "and is taken as it is",
+                       input->name);
     if (geometry && options->size <= 0 && strcmp(input->suffix, ".geo") != 0)
         return ps_fail(PS_USAGE, "%s is geometry: give the element size in metres by --size",
                        input->name);
     if (is_one_of(input->suffix, stating_units) && options->unit != 0)
-        return ps_fail(PS_USAGE, "%s states its own unit and is read in metres: leave --unit away "
-                                 "(--scale overrides it)", input->name);
+        return ps_fail(PS_USAGE,
+                       "%s states its own unit and is read in metres: leave --unit away "
+                       "(--scale overrides it)",
+                       input->name);
     return PS_OK;
 }
 
@@ -200,9 +204,12 @@ ps_status import_read(const import_input *input, const import_options *options, 
     static const struct {
         const char *suffix;
         ps_status (*read)(const import_input *input, import_mesh *mesh);
-    } own[] = {{".stl", import_read_stl}, {".ply", import_read_ply}, {".off", import_read_off},
+    } own[] = {{".stl", import_read_stl},
+               {".ply", import_read_ply},
+               {".off", import_read_off},
                {".obj", import_read_obj}};
-    static const char *const through_gmsh[] = {".msh", ".vtk", ".unv", ".mesh", ".bdf", ".nas", NULL};
+    static const char *const through_gmsh[] = {".msh", ".vtk", ".unv", ".mesh",
+                                               ".bdf", ".nas", NULL};
     bool read = false;
     PS_TRY(check_size_option(input, options));
     if (strcmp(input->suffix, ".msh") == 0) {
@@ -219,7 +226,9 @@ ps_status import_read(const import_input *input, const import_options *options, 
         PS_TRY(import_read_gmsh(input, options, mesh));
         return import_settle(mesh, input->name);
     }
-    return ps_fail(PS_INVALID, "%s: the suffix \"%s\" is not one that is read: .msh .stl .vtk .off "
-                               ".obj .ply .unv .mesh .bdf .nas .geo .step .iges .brep, also with "
-                               ".gz or .zst", input->name, input->suffix);
+    return ps_fail(PS_INVALID,
+                   "%s: the suffix \"%s\" is not one that is read: .msh .stl .vtk .off "
+                   ".obj .ply .unv .mesh .bdf .nas .geo .step .iges .brep, also with "
+                   ".gz or .zst",
+                   input->name, input->suffix);
 }

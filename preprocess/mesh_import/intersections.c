@@ -11,9 +11,9 @@ static void tell(const import_mesh *mesh, const int32_t *hit, int64_t pairs,
                  import_findings *findings)
 {
     const import_cells *cells = &mesh->triangles;
-    import_finding *finding = import_finding_new(
-        findings, "pairs of triangles cut through or overlap one another",
-        "--allow-intersections accepts them");
+    import_finding *finding =
+        import_finding_new(findings, "pairs of triangles cut through or overlap one another",
+                           "--allow-intersections accepts them");
     for (int64_t t = 0; t < cells->count && finding->count < IMPORT_PLACES_MAX; ++t) {
         char first[PLACE], second[PLACE];
         if (hit[t] < 0) continue;
@@ -35,8 +35,8 @@ ps_status import_check_intersections(const import_mesh *mesh, import_findings *f
     PS_GUARD(status, done, PS_ALLOC(&hit, cells->count, "intersections"));
     PS_GUARD(status, done, PS_ALLOC(&boxes, 6 * ps_box_tree_size(cells->count), "intersections"));
     ps_box_tree_build(mesh->vertices, cells->vertices, cells->count, order, boxes);
-    int64_t pairs = ps_surface_intersections(mesh->vertices, cells->vertices, cells->count, order,
-                                             boxes, hit);
+    int64_t pairs =
+        ps_surface_intersections(mesh->vertices, cells->vertices, cells->count, order, boxes, hit);
     if (pairs > 0) tell(mesh, hit, pairs, findings);
 done:
     free(order);

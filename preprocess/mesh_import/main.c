@@ -29,7 +29,8 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"orient", PS_OPTION_FLAG, &orient, NULL,
      "turn triangles so that neighbours agree and normals point outwards; turn tetrahedra of "
-     "negative volume", 0, 0, PS_IDENTITY},
+     "negative volume",
+     0, 0, PS_IDENTITY},
     {"weld", PS_OPTION_REAL, &weld, "METRES", "merge vertices that are closer than this", -1, 1e12,
      PS_IDENTITY},
     {"drop-duplicates", PS_OPTION_FLAG, &drop_duplicates, NULL,
@@ -41,8 +42,8 @@ static const ps_option options[] = {
     {"allow-intersections", PS_OPTION_FLAG, &allow_intersections, NULL,
      "do not look for triangles that cut through or overlap one another", 0, 0, PS_IDENTITY},
     {"order", PS_OPTION_CHOICE, &order, "none|morton|hilbert|random",
-     "order vertices and cells along a space-filling curve (random: scattered, to compare with)",
-     0, 0, PS_IDENTITY},
+     "order vertices and cells along a space-filling curve (random: scattered, to compare with)", 0,
+     0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static import_options gather(const ps_run *run)
@@ -77,8 +78,8 @@ static ps_status identify(const import_input *input, const ps_run *run, char out
 /* A .geo file may include others, so that its own content does not tell. */
 static bool is_done(const import_input *input, const import_options *o, const char *record)
 {
-    ps_store_identity surface = {PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, ps_version(),
-                                 ps_revision(), record, 0};
+    ps_store_identity surface = {
+        PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, ps_version(), ps_revision(), record, 0};
     ps_store_identity volume = surface;
     volume.format = PS_VOLUME_MESH_FORMAT;
     volume.format_version = PS_VOLUME_MESH_VERSION;
@@ -96,8 +97,8 @@ static ps_status plan(const import_input *input, bool json)
     ps_report *report = ps_report_new(json);
     ps_report_int(report, "input", (int64_t)info.st_size, "bytes");
     if (!import_is_geometry(input))
-        ps_report_int(report, "memory", (int64_t)(LOADED_BYTES + PEAK_A_BYTE * (double)info.st_size),
-                      "bytes");
+        ps_report_int(report, "memory",
+                      (int64_t)(LOADED_BYTES + PEAK_A_BYTE * (double)info.st_size), "bytes");
     ps_report_print(&report);
     return PS_OK;
 }
@@ -105,7 +106,8 @@ static ps_status plan(const import_input *input, bool json)
 static ps_status process(import_mesh *mesh, const import_options *o, const char *record, bool json)
 {
     import_figures figures = {0};
-    bool volume = o->kind == IMPORT_VOLUME || (o->kind == IMPORT_AUTO && mesh->tetrahedra.count > 0);
+    bool volume =
+        o->kind == IMPORT_VOLUME || (o->kind == IMPORT_AUTO && mesh->tetrahedra.count > 0);
     if (mesh->polygons > 0)
         ps_info("%s: %lld polygons were cut into triangles", o->input, (long long)mesh->polygons);
     PS_TRY(volume ? import_volume(mesh, o, &figures) : import_surface(mesh, o, &figures));
@@ -158,9 +160,10 @@ static const ps_program program = {
         "A mesh that is not closed, not manifold, not oriented, or has coincident vertices,\n"
         "repeated or degenerate cells is refused with the places of the faults, unless the option\n"
         "that mends it is given: only what is asked is changed.",
-    .examples = "  penstock-mesh-import cessna.msh.gz cessna.hdf --unit ft --orient --order hilbert\n"
-                "  penstock-mesh-import wing.step wing.hdf --size 0.05 --order hilbert\n"
-                "  penstock-mesh-import --json head.msh.zst",
+    .examples =
+        "  penstock-mesh-import cessna.msh.gz cessna.hdf --unit ft --orient --order hilbert\n"
+        "  penstock-mesh-import wing.step wing.hdf --size 0.05 --order hilbert\n"
+        "  penstock-mesh-import --json head.msh.zst",
     .options = options,
     .operands_min = 1,
     .operands_max = 2,

@@ -159,7 +159,8 @@ void import_cell_place(const import_mesh *mesh, const import_cells *cells, int64
     for (int k = 0; k < cells->size; ++k) {
         for (int c = 0; c < 3; ++c)
             middle[c] += mesh->vertices[3 * (int64_t)v[k] + c] / cells->size;
-        if (used < size) used += snprintf(out + used, (size_t)(size - used), " %d", number_of(mesh, v[k]));
+        if (used < size)
+            used += snprintf(out + used, (size_t)(size - used), " %d", number_of(mesh, v[k]));
     }
     if (used < size)
         snprintf(out + used, (size_t)(size - used), ") at (%.6g, %.6g, %.6g)", middle[0], middle[1],

@@ -59,8 +59,10 @@ static int64_t index_of(const import_mesh *mesh, int32_t number)
     if (low >= 0 && low < high && numbers[low] == number) return low; /* usual: no gaps */
     for (low = 0; low < high;) {
         int64_t middle = low + (high - low) / 2;
-        if (numbers[middle] < number) low = middle + 1;
-        else high = middle;
+        if (numbers[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < mesh->vertex_count && numbers[low] == number ? low : -1;
 }

@@ -25,8 +25,13 @@ typedef struct child {
     import_kind kind;
 } child;
 
-enum { ELEMENT_LINE = 1, ELEMENT_TRIANGLE = 2, ELEMENT_QUADRANGLE = 3, ELEMENT_TETRAHEDRON = 4,
-       ELEMENT_POINT = 15 };
+enum {
+    ELEMENT_LINE = 1,
+    ELEMENT_TRIANGLE = 2,
+    ELEMENT_QUADRANGLE = 3,
+    ELEMENT_TETRAHEDRON = 4,
+    ELEMENT_POINT = 15
+};
 
 /* ---- in the child ---- */
 
@@ -144,7 +149,8 @@ static void send_names(const child *c)
     for (size_t i = 0; i + 1 < count; i += 2) {
         char *name = NULL;
         gmshModelGetPhysicalName(groups[i], groups[i + 1], &name, &ierr);
-        if (!ierr && name && name[0] && groups[i] >= 2) put_text(c, FRAME_NAME, groups[i + 1], name);
+        if (!ierr && name && name[0] && groups[i] >= 2)
+            put_text(c, FRAME_NAME, groups[i + 1], name);
         gmshFree(name);
     }
     gmshFree(groups);
@@ -173,8 +179,10 @@ static int group_of(const child *c, int dim, int entity)
     gmshModelGetPhysicalGroupsForEntity(dim, entity, &groups, &count, &ierr);
     if (!ierr && count > 0) group = abs(groups[0]);
     if (!ierr && count > 1) {
-        snprintf(text, sizeof text, "entity %d of dimension %d is in %zu physical groups: its "
-                 "elements get the tag of the first, %d", entity, dim, count, group);
+        snprintf(text, sizeof text,
+                 "entity %d of dimension %d is in %zu physical groups: its "
+                 "elements get the tag of the first, %d",
+                 entity, dim, count, group);
         put_text(c, FRAME_WARNING, 0, text);
     }
     gmshFree(groups);
@@ -189,8 +197,10 @@ static void refuse_type(const child *c, int type, size_t number)
     size_t local_n = 0;
     gmshModelMeshGetElementProperties(type, &name, &dim, &order, &nodes, &local, &local_n, &primary,
                                       &ierr);
-    give_up(c, "element %zu is a \"%s\" (Gmsh type %d, order %d): only straight triangles and "
-               "tetrahedra are read%s", number, name ? name : "?", type, order,
+    give_up(c,
+            "element %zu is a \"%s\" (Gmsh type %d, order %d): only straight triangles and "
+            "tetrahedra are read%s",
+            number, name ? name : "?", type, order,
             order > 1 ? "; save the mesh with Mesh.ElementOrder = 1"
                       : "; mesh without recombination, or split the elements into simplices");
 }
@@ -207,7 +217,10 @@ static void send_elements(const child *c, int dim, int entity)
         if (types[i] != ELEMENT_TRIANGLE && types[i] != ELEMENT_QUADRANGLE &&
             types[i] != ELEMENT_TETRAHEDRON)
             refuse_type(c, types[i], numbers[i][0]);
-        put_frame(c, FRAME_CELLS, types[i] == ELEMENT_TRIANGLE ? 3 : types[i] == ELEMENT_QUADRANGLE ? -4 : 4,
+        put_frame(c, FRAME_CELLS,
+                  types[i] == ELEMENT_TRIANGLE     ? 3
+                  : types[i] == ELEMENT_QUADRANGLE ? -4
+                                                   : 4,
                   group, (int64_t)numbers_n[i]);
         put(c, numbers[i], numbers_n[i] * sizeof **numbers);
         put(c, nodes[i], nodes_n[i] * sizeof **nodes);
@@ -269,11 +282,13 @@ static ps_status child_verdict(pid_t pid, ps_status status, const char *name)
 {
     int how = 0;
     if (status == PS_FAILED || status == PS_EXHAUSTED) kill(pid, SIGKILL);
-    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {}
+    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {
+    }
     if (status == PS_INVALID && WIFSIGNALED(how) && WTERMSIG(how) != SIGPIPE)
-        return ps_fail(PS_INVALID, "%s: Gmsh's library crashed while reading it (%s): the file is "
-                                   "broken or not what its suffix says", name,
-                       strsignal(WTERMSIG(how)));
+        return ps_fail(PS_INVALID,
+                       "%s: Gmsh's library crashed while reading it (%s): the file is "
+                       "broken or not what its suffix says",
+                       name, strsignal(WTERMSIG(how)));
     return status;
 }
 

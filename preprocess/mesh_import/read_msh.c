@@ -10,8 +10,15 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
 
-enum { TYPE_LINE = 1, TYPE_TRIANGLE = 2, TYPE_QUADRANGLE = 3, TYPE_TETRAHEDRON = 4, TYPE_POINT = 15,
-       NODES_MAX = 8, TAGS_MAX = 64 };
+enum {
+    TYPE_LINE = 1,
+    TYPE_TRIANGLE = 2,
+    TYPE_QUADRANGLE = 3,
+    TYPE_TETRAHEDRON = 4,
+    TYPE_POINT = 15,
+    NODES_MAX = 8,
+    TAGS_MAX = 64
+};
 
 /* An entity of MSH 4: its physical group. */
 typedef struct entity {
@@ -33,7 +40,8 @@ typedef struct msh {
 
 static ps_status fail(const msh *m, const char *what)
 {
-    return ps_fail(PS_INVALID, "%s: %s, item %lld: %s", m->name, m->section, (long long)m->item, what);
+    return ps_fail(PS_INVALID, "%s: %s, item %lld: %s", m->name, m->section, (long long)m->item,
+                   what);
 }
 
 /* ---- numbers: words of text, or bytes (little-endian; checked at the header) ---- */
@@ -110,12 +118,14 @@ static ps_status read_format(msh *m)
     PS_TRY(text_int(m, &size));
     bool known = (m->version >= 2 && m->version < 3) || (m->version >= 4 && m->version < 4.2);
     if (!known || size != 8)
-        return ps_fail(PS_INVALID, "%s is an MSH file of version %g with numbers of %lld bytes; "
-                                   "versions 2.x, 4.0 and 4.1 with 8 are read", m->name, m->version,
-                       (long long)size);
+        return ps_fail(PS_INVALID,
+                       "%s is an MSH file of version %g with numbers of %lld bytes; "
+                       "versions 2.x, 4.0 and 4.1 with 8 are read",
+                       m->name, m->version, (long long)size);
     m->leave_to_gmsh = m->version >= 4 && m->version < 4.05;
     if (!binary) return PS_OK;
-    while (getc_unlocked(m->file) != '\n' && !feof(m->file)) {}
+    while (getc_unlocked(m->file) != '\n' && !feof(m->file)) {
+    }
     PS_TRY(bytes(m, &one, sizeof one));
     if (one != 1) m->leave_to_gmsh = true; /* the other byte order */
     m->binary = true;
@@ -130,7 +140,8 @@ static ps_status read_names(msh *m)
         char name[256];
         PS_TRY(text_int(m, &dim));
         PS_TRY(text_int(m, &tag));
-        if (fscanf(m->file, " \"%255[^\"\n]\"", name) != 1) return fail(m, "expected a name in quotes");
+        if (fscanf(m->file, " \"%255[^\"\n]\"", name) != 1)
+            return fail(m, "expected a name in quotes");
         if (dim == 2 || (dim == 3 && m->options->kind != IMPORT_SURFACE))
             import_add_tag_name(m->mesh, (int)tag, name);
     }
@@ -224,9 +235,17 @@ static ps_status read_nodes_4(msh *m)
 /* Nodes of an element, for the types that are read or passed over; 0 for others. */
 static int nodes_of(int64_t type)
 {
-    static const struct { int type, nodes; } known[] = {
-        {TYPE_POINT, 1}, {TYPE_LINE, 2}, {TYPE_TRIANGLE, 3}, {TYPE_QUADRANGLE, 4},
-        {TYPE_TETRAHEDRON, 4}, {8, 3}, {26, 4}, {27, 5}, {28, 6}};
+    static const struct {
+        int type, nodes;
+    } known[] = {{TYPE_POINT, 1},
+                 {TYPE_LINE, 2},
+                 {TYPE_TRIANGLE, 3},
+                 {TYPE_QUADRANGLE, 4},
+                 {TYPE_TETRAHEDRON, 4},
+                 {8, 3},
+                 {26, 4},
+                 {27, 5},
+                 {28, 6}};
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
         if (known[i].type == type) return known[i].nodes;
     return 0;
@@ -234,20 +253,32 @@ static int nodes_of(int64_t type)
 
 static ps_status refuse_type(const msh *m, int64_t type)
 {
-    static const char *const names[] = {
-        [5] = "hexahedron", [6] = "prism", [7] = "pyramid", [9] = "triangle of order 2",
-        [10] = "quadrangle of order 2", [11] = "tetrahedron of order 2",
-        [12] = "hexahedron of order 2", [13] = "prism of order 2", [14] = "pyramid of order 2",
-        [16] = "quadrangle of order 2", [17] = "hexahedron of order 2", [18] = "prism of order 2",
-        [19] = "pyramid of order 2", [20] = "triangle of order 3", [21] = "triangle of order 3",
-        [29] = "tetrahedron of order 3", [30] = "tetrahedron of order 4"};
+    static const char *const names[] = {[5] = "hexahedron",
+                                        [6] = "prism",
+                                        [7] = "pyramid",
+                                        [9] = "triangle of order 2",
+                                        [10] = "quadrangle of order 2",
+                                        [11] = "tetrahedron of order 2",
+                                        [12] = "hexahedron of order 2",
+                                        [13] = "prism of order 2",
+                                        [14] = "pyramid of order 2",
+                                        [16] = "quadrangle of order 2",
+                                        [17] = "hexahedron of order 2",
+                                        [18] = "prism of order 2",
+                                        [19] = "pyramid of order 2",
+                                        [20] = "triangle of order 3",
+                                        [21] = "triangle of order 3",
+                                        [29] = "tetrahedron of order 3",
+                                        [30] = "tetrahedron of order 4"};
     const char *name = type > 0 && type <= 30 ? names[type] : NULL;
     if (!name)
         return ps_fail(PS_INVALID, "%s: %s, item %lld: element type %lld is not known", m->name,
                        m->section, (long long)m->item, (long long)type);
-    return ps_fail(PS_INVALID, "%s: %s, item %lld is a %s; only straight triangles and tetrahedra "
-                               "are read: save the mesh with Mesh.ElementOrder = 1 and without "
-                               "recombination", m->name, m->section, (long long)m->item, name);
+    return ps_fail(PS_INVALID,
+                   "%s: %s, item %lld is a %s; only straight triangles and tetrahedra "
+                   "are read: save the mesh with Mesh.ElementOrder = 1 and without "
+                   "recombination",
+                   m->name, m->section, (long long)m->item, name);
 }
 
 static ps_status add_element(msh *m, int64_t type, int64_t number, int64_t group,
@@ -262,9 +293,8 @@ static ps_status add_element(msh *m, int64_t type, int64_t number, int64_t group
         vertices[k] = (int32_t)nodes[k];
     }
     if (!wanted) return PS_OK;
-    return type == TYPE_TETRAHEDRON
-               ? import_add_cell(&m->mesh->tetrahedra, vertices, tag, number)
-               : import_add_polygon(m->mesh, vertices, count, tag, number);
+    return type == TYPE_TETRAHEDRON ? import_add_cell(&m->mesh->tetrahedra, vertices, tag, number)
+                                    : import_add_polygon(m->mesh, vertices, count, tag, number);
 }
 
 /* Number, tags and nodes of one element of MSH 2; the text form has type and tags in the line. */
@@ -346,9 +376,12 @@ static ps_status read_section(msh *m)
     bool four = m->version >= 4;
     m->item = 0;
     if (strcmp(m->section, "$NOD") == 0)
-        return ps_fail(PS_INVALID, "%s is an MSH file of version 1 ($NOD); versions 2.x and 4.x are "
-                                   "read: convert it by \"gmsh FILE -save -format msh41\"", m->name);
-    if (strcmp(m->section, "$MeshFormat") == 0) PS_TRY(read_format(m));
+        return ps_fail(PS_INVALID,
+                       "%s is an MSH file of version 1 ($NOD); versions 2.x and 4.x are "
+                       "read: convert it by \"gmsh FILE -save -format msh41\"",
+                       m->name);
+    if (strcmp(m->section, "$MeshFormat") == 0)
+        PS_TRY(read_format(m));
     else if (m->version == 0 && strcmp(m->section, "$Comments") != 0)
         return ps_fail(PS_INVALID, "%s is no MSH file: it has no $MeshFormat at its beginning",
                        m->name);
@@ -371,8 +404,9 @@ static ps_status read_sections(msh *m)
         if (fscanf(m->file, " %31s", m->section) != 1)
             return ps_fail(PS_INVALID, "%s: ends without $Elements", m->name);
         if (m->section[0] != '$')
-            return ps_fail(PS_INVALID, "%s: \"%.20s\" where a section such as $Nodes should begin%s",
-                           m->name, m->section, m->version == 0 ? ": it is no MSH file" : "");
+            return ps_fail(PS_INVALID,
+                           "%s: \"%.20s\" where a section such as $Nodes should begin%s", m->name,
+                           m->section, m->version == 0 ? ": it is no MSH file" : "");
         PS_TRY(read_section(m));
     }
     return PS_OK;

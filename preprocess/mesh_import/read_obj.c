@@ -9,8 +9,8 @@
 typedef struct obj {
     text_lines lines;
     import_mesh *mesh;
-    int groups;   /* groups that have faces */
-    bool fresh;   /* a group began and has no face yet */
+    int groups; /* groups that have faces */
+    bool fresh; /* a group began and has no face yet */
     char group[64];
 } obj;
 
@@ -32,7 +32,8 @@ static ps_status read_corner(obj *o, int32_t *out)
         return text_lines_fail(&o->lines, "expected vertex indices (from 1, or negative) after f");
     if (index < 0) index += o->mesh->vertex_count + 1;
     if (index < 1 || index > o->mesh->vertex_count)
-        return text_lines_fail(&o->lines, "the face refers to a vertex that was not given before it");
+        return text_lines_fail(&o->lines,
+                               "the face refers to a vertex that was not given before it");
     o->lines.at += strcspn(o->lines.at, " \t");
     o->lines.at += strspn(o->lines.at, " \t");
     *out = (int32_t)(index - 1);

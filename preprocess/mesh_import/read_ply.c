@@ -109,17 +109,34 @@ static ps_status read_header(ply *p)
 
 static double decode(const unsigned char *bytes, ply_type type)
 {
-    union { int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; float f32; double f64; } v;
+    union {
+        int8_t i8;
+        uint8_t u8;
+        int16_t i16;
+        uint16_t u16;
+        int32_t i32;
+        uint32_t u32;
+        float f32;
+        double f64;
+    } v;
     memcpy(&v, bytes, (size_t)type_bytes[type]);
     switch (type) {
-        case I8: return v.i8;
-        case U8: return v.u8;
-        case I16: return v.i16;
-        case U16: return v.u16;
-        case I32: return v.i32;
-        case U32: return v.u32;
-        case F32: return v.f32;
-        default: return v.f64;
+    case I8:
+        return v.i8;
+    case U8:
+        return v.u8;
+    case I16:
+        return v.i16;
+    case U16:
+        return v.u16;
+    case I32:
+        return v.i32;
+    case U32:
+        return v.u32;
+    case F32:
+        return v.f32;
+    default:
+        return v.f64;
     }
 }
 
@@ -133,8 +150,7 @@ static ps_status read_value(ply *p, ply_type type, double *out)
                    ? PS_OK
                    : text_lines_fail(&p->lines, "fewer values than the header announces");
     if (fread(bytes, (size_t)size, 1, p->lines.file) != 1)
-        return ps_fail(PS_INVALID, "%s: ends before all that its header announces",
-                       p->lines.name);
+        return ps_fail(PS_INVALID, "%s: ends before all that its header announces", p->lines.name);
     for (int i = 0; i < size; ++i) turned[i] = bytes[size - 1 - i];
     *out = decode(p->layout == BIG ? turned : bytes, type);
     return PS_OK;
@@ -163,7 +179,8 @@ static ps_status read_item(ply *p, const ply_element *e, int64_t number)
         const ply_property *property = &e->property[i];
         PS_TRY(read_value(p, property->list ? property->count_type : property->type, &value));
         if (!property->list) {
-            if (is_vertex && strlen(property->name) == 1 && property->name[0] >= 'x' && property->name[0] <= 'z')
+            if (is_vertex && strlen(property->name) == 1 && property->name[0] >= 'x' &&
+                property->name[0] <= 'z')
                 x[property->name[0] - 'x'] = value;
             continue;
         }

@@ -77,8 +77,8 @@ static ps_status read_binary(FILE *file, const char *name, int64_t facets, seen 
         float values[12];
         double corners[9];
         if (fread(record, FACET_BYTES, 1, file) != 1)
-            return ps_fail(PS_INVALID, "%s: ends within facet %lld of %lld", name,
-                           (long long)f + 1, (long long)facets);
+            return ps_fail(PS_INVALID, "%s: ends within facet %lld of %lld", name, (long long)f + 1,
+                           (long long)facets);
         memcpy(values, record, sizeof values);
         for (int i = 0; i < 9; ++i) corners[i] = values[3 + i];
         PS_TRY(add_facet(s, corners, 0));
@@ -100,8 +100,10 @@ static ps_status read_text(FILE *file, const char *name, seen *s)
         if (strcmp(word, "vertex") == 0) {
             double *x = corners + 3 * (corner < 3 ? corner : 2);
             if (corner++ >= 3 || sscanf(line + at, "%lf %lf %lf", x, x + 1, x + 2) != 3)
-                return ps_fail(PS_INVALID, "%s: line %lld: expected three coordinates of one of "
-                                           "three vertices", name, (long long)number);
+                return ps_fail(PS_INVALID,
+                               "%s: line %lld: expected three coordinates of one of "
+                               "three vertices",
+                               name, (long long)number);
         }
         if (strcmp(word, "endfacet") != 0) continue;
         if (corner != 3)
@@ -134,9 +136,11 @@ ps_status import_read_stl(const import_input *input, import_mesh *mesh)
         rewind(file);
         status = read_text(file, input->name, &s);
     } else {
-        status = ps_fail(PS_INVALID, "%s: neither a text STL (\"solid ...\") nor a binary one (its "
-                                     "header announces %lld facets, which is %lld bytes; it has "
-                                     "%lld)", input->name, (long long)facets,
+        status = ps_fail(PS_INVALID,
+                         "%s: neither a text STL (\"solid ...\") nor a binary one (its "
+                         "header announces %lld facets, which is %lld bytes; it has "
+                         "%lld)",
+                         input->name, (long long)facets,
                          (long long)(HEADER_BYTES + FACET_BYTES * facets), (long long)bytes);
     }
     fclose(file);

@@ -8,8 +8,8 @@
 #include "preprocess/mesh_import/import.h"
 #include "runtime/memory.h"
 
-#define COINCIDENT 1e-9  /* of the extent */
-#define FLAT 1e-14       /* area of extent^2, volume of extent^3 */
+#define COINCIDENT 1e-9 /* of the extent */
+#define FLAT 1e-14      /* area of extent^2, volume of extent^3 */
 
 enum { PLACE = 256 };
 
@@ -55,8 +55,9 @@ ps_status import_repair_vertices(import_mesh *mesh, const import_options *option
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&target, count, "finding coincident vertices"));
     PS_GUARD(status, done, PS_ALLOC(&used, count, "finding coincident vertices"));
-    PS_GUARD(status, done, ps_alloc(&workspace, (int64_t)ps_weld_workspace(count), 1,
-                                    "finding coincident vertices"));
+    PS_GUARD(
+        status, done,
+        ps_alloc(&workspace, (int64_t)ps_weld_workspace(count), 1, "finding coincident vertices"));
     int64_t merged = ps_vertices_weld(mesh->vertices, count, tolerance, workspace, target);
     if (weld) {
         figures->welded = merged;
@@ -66,8 +67,10 @@ ps_status import_repair_vertices(import_mesh *mesh, const import_options *option
         ps_vertices_mark(mesh->triangles.vertices, 3 * mesh->triangles.count, used);
         ps_vertices_mark(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, used);
         tell_coincident(mesh, target, used,
-                        import_finding_new(findings, "vertices coincide with others (within 1e-9 of "
-                                           "the extent)", "--weld TOL merges those closer than TOL "
+                        import_finding_new(findings,
+                                           "vertices coincide with others (within 1e-9 of "
+                                           "the extent)",
+                                           "--weld TOL merges those closer than TOL "
                                            "metres"));
     }
 done:
@@ -108,9 +111,11 @@ static void mark_degenerate(const import_mesh *mesh, const import_cells *cells, 
     double lower[3], upper[3], extent = import_extent(mesh, lower, upper);
     static const char hint[] = "--drop-degenerate leaves them away";
     import_finding *repeated = import_finding_new(findings, "cells repeat a vertex", hint);
-    import_finding *flat = import_finding_new(
-        findings, cells->size == 3 ? "triangles have no area (below 1e-14 of extent^2)"
-                                   : "tetrahedra have no volume (below 1e-14 of extent^3)", hint);
+    import_finding *flat =
+        import_finding_new(findings,
+                           cells->size == 3 ? "triangles have no area (below 1e-14 of extent^2)"
+                                            : "tetrahedra have no volume (below 1e-14 of extent^3)",
+                           hint);
     for (int64_t cell = 0; cell < cells->count; ++cell) {
         const int32_t *v = cells->vertices + cells->size * cell;
         bool repeats = repeats_vertex(v, cells->size);
@@ -121,13 +126,15 @@ static void mark_degenerate(const import_mesh *mesh, const import_cells *cells, 
 }
 
 /* Marks all but the first of equal cells. */
-static void mark_duplicates(const import_mesh *mesh, const import_cells *cells,
-                            const uint32_t *ids, uint8_t *drop, import_findings *findings)
+static void mark_duplicates(const import_mesh *mesh, const import_cells *cells, const uint32_t *ids,
+                            uint8_t *drop, import_findings *findings)
 {
     const ps_facet_kind *kind = cells->size == 3 ? &ps_triangle_itself : &ps_tetrahedron_itself;
     import_finding *finding = import_finding_new(
-        findings, "cells are given again (with the same vertices as an earlier one, in either "
-        "direction)", "--drop-duplicates keeps the first of each");
+        findings,
+        "cells are given again (with the same vertices as an earlier one, in either "
+        "direction)",
+        "--drop-duplicates keeps the first of each");
     for (int64_t first = 0, end; first < cells->count; first = end) {
         end = ps_facets_run(kind, cells->vertices, ids, cells->count, first);
         for (int64_t i = first + 1; i < end; ++i) {
@@ -140,8 +147,8 @@ static void mark_duplicates(const import_mesh *mesh, const import_cells *cells,
 static int64_t drop_marked(import_cells *cells, const uint8_t *drop)
 {
     int64_t before = cells->count;
-    cells->count = ps_cells_compact(cells->vertices, cells->tags, cells->source, before,
-                                    cells->size, drop);
+    cells->count =
+        ps_cells_compact(cells->vertices, cells->tags, cells->source, before, cells->size, drop);
     return before - cells->count;
 }
 
@@ -167,9 +174,8 @@ done:
     return status;
 }
 
-ps_status import_repair_cells(import_mesh *mesh, import_cells *cells,
-                              const import_options *options, import_findings *findings,
-                              import_figures *figures)
+ps_status import_repair_cells(import_mesh *mesh, import_cells *cells, const import_options *options,
+                              import_findings *findings, import_figures *figures)
 {
     uint8_t *drop;
     import_findings ignored = {0};
@@ -190,8 +196,8 @@ ps_status import_drop_unused(import_mesh *mesh, import_figures *figures)
     if (status == PS_OK) {
         ps_vertices_mark(mesh->triangles.vertices, 3 * mesh->triangles.count, used);
         ps_vertices_mark(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, used);
-        mesh->vertex_count = ps_vertices_compact(mesh->vertices, mesh->vertex_source, before, used,
-                                                 place);
+        mesh->vertex_count =
+            ps_vertices_compact(mesh->vertices, mesh->vertex_source, before, used, place);
         ps_indices_replace(mesh->triangles.vertices, 3 * mesh->triangles.count, place);
         ps_indices_replace(mesh->tetrahedra.vertices, 4 * mesh->tetrahedra.count, place);
         figures->unused = before - mesh->vertex_count - figures->welded;

@@ -19,13 +19,13 @@ typedef struct surface {
     import_figures *figures;
     import_findings *findings;
     int64_t triangles, vertices;
-    uint32_t *mate;     /* [3 triangles] */
-    int32_t *part;      /* [triangles]   */
-    uint8_t *flip;      /* [triangles]: to be turned so that all is well */
-    double *volumes;    /* [parts], after flip */
-    double *boxes;      /* [parts][6]: lower, upper */
-    int64_t *first;     /* [parts]: a triangle of it; then its count of flips */
-    int64_t *sizes;     /* [parts] triangles */
+    uint32_t *mate;  /* [3 triangles] */
+    int32_t *part;   /* [triangles]   */
+    uint8_t *flip;   /* [triangles]: to be turned so that all is well */
+    double *volumes; /* [parts], after flip */
+    double *boxes;   /* [parts][6]: lower, upper */
+    int64_t *first;  /* [parts]: a triangle of it; then its count of flips */
+    int64_t *sizes;  /* [parts] triangles */
 } surface;
 
 /* True if the two triangles at an edge lie on one another: the angle between them is 0. */
@@ -54,8 +54,8 @@ static void visit_edges(surface *s, const uint32_t *ids)
     import_finding *many = import_finding_new(
         s->findings, "edges belong to three or more triangles (the surface is not manifold)", NULL);
     import_finding *fold = import_finding_new(
-        s->findings, "edges fold the surface back onto itself (the two triangles lie on one another)",
-        NULL);
+        s->findings,
+        "edges fold the surface back onto itself (the two triangles lie on one another)", NULL);
     ps_edge_figures_start(&s->figures->edge);
     for (int64_t first = 0, end; first < 3 * s->triangles; first = end) {
         char place[PLACE] = "";
@@ -67,8 +67,10 @@ static void visit_edges(surface *s, const uint32_t *ids)
         bool folded = end - first == 2 && folds(s, ids[first], ids[first + 1]);
         if (end - first < 3 && !folded) continue;
         import_edge_place(s->mesh, ends[0], ends[1], place, PLACE);
-        if (folded) import_finding_add(fold, "%s", place);
-        else import_finding_add(many, "%s: %lld triangles", place, (long long)(end - first));
+        if (folded)
+            import_finding_add(fold, "%s", place);
+        else
+            import_finding_add(many, "%s: %lld triangles", place, (long long)(end - first));
     }
     ps_edge_figures_end(&s->figures->edge);
 }
@@ -105,7 +107,8 @@ static ps_status check_open_edges(surface *s)
         int32_t ends[4];
         if (s->mate[h] != PS_MATE_NONE) continue;
         ps_facet_vertices(&ps_triangle_edges, triangles, h, ends);
-        if (open->count < IMPORT_PLACES_MAX) import_edge_place(s->mesh, ends[0], ends[1], place, PLACE);
+        if (open->count < IMPORT_PLACES_MAX)
+            import_edge_place(s->mesh, ends[0], ends[1], place, PLACE);
         import_finding_add(open, "%s", place);
     }
     s->figures->open_edges = open->count;
@@ -125,8 +128,10 @@ static ps_status check_fans(surface *s)
     PS_GUARD(status, done, PS_ALLOC(&root, 3 * s->triangles, "vertex fans"));
     ps_vertex_fans(s->mesh->triangles.vertices, s->triangles, s->mate, s->vertices, fans, root);
     import_finding *split = import_finding_new(
-        s->findings, "vertices join sheets that touch nowhere else around them (the surface is not "
-        "manifold there)", NULL);
+        s->findings,
+        "vertices join sheets that touch nowhere else around them (the surface is not "
+        "manifold there)",
+        NULL);
     for (int64_t v = 0; v < s->vertices; ++v) {
         char place[PLACE] = "";
         if (fans[v] < 2) continue;
@@ -153,7 +158,8 @@ static void survey_parts(surface *s)
         int64_t p = s->part[t];
         if (s->sizes[p]++ == 0) s->first[p] = t;
         for (int k = 0; k < 9; ++k) {
-            double x = s->mesh->vertices[3 * (int64_t)s->mesh->triangles.vertices[3 * t + k / 3] + k % 3];
+            double x =
+                s->mesh->vertices[3 * (int64_t)s->mesh->triangles.vertices[3 * t + k / 3] + k % 3];
             double *box = s->boxes + 6 * p + k % 3;
             box[0] = fmin(box[0], x);
             box[3] = fmax(box[3], x);
@@ -191,9 +197,11 @@ static void tell_twist(surface *s, int64_t twists, uint32_t twist)
     char place[PLACE];
     int32_t ends[4];
     if (twists == 0) return;
-    import_finding *finding = import_finding_new(
-        s->findings, "times the surface closes on itself with the wrong side (like a Moebius "
-        "band): it has no orientation", NULL);
+    import_finding *finding =
+        import_finding_new(s->findings,
+                           "times the surface closes on itself with the wrong side (like a Moebius "
+                           "band): it has no orientation",
+                           NULL);
     ps_facet_vertices(&ps_triangle_edges, s->mesh->triangles.vertices, twist, ends);
     import_edge_place(s->mesh, ends[0], ends[1], place, PLACE);
     import_finding_add(finding, "%s", place);
@@ -239,7 +247,8 @@ static ps_status check_outward(surface *s, import_findings *findings)
         turn[p] = depth == 0 && s->volumes[p] < 0;
         if (!turn[p]) continue;
         import_cell_place(s->mesh, &s->mesh->triangles, s->first[p], place, PLACE);
-        import_finding_add(inward, "%lld triangles enclosing a volume of %.6g, the first of them %s",
+        import_finding_add(inward,
+                           "%lld triangles enclosing a volume of %.6g, the first of them %s",
                            (long long)s->sizes[p], s->volumes[p], place);
     }
     for (int64_t t = 0; t < s->triangles; ++t) s->flip[t] ^= turn[s->part[t]];

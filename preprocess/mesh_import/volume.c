@@ -89,16 +89,15 @@ typedef struct outside {
     uint32_t *mate;        /* [3 triangles] */
     int32_t *part;         /* [triangles]: joined across edges of two triangles */
     uint8_t *flip;
-    int64_t *looking[2];   /* [parts]: outer triangles that look outwards, inwards */
+    int64_t *looking[2]; /* [parts]: outer triangles that look outwards, inwards */
 } outside;
 
 /* A triangle must be a face; one with a single tetrahedron is on the outside. */
 static void find_outside(volume *v, outside *o)
 {
     const import_cells *triangles = &v->mesh->triangles;
-    import_finding *stray = import_finding_new(
-        v->findings, "triangles are no faces of tetrahedra",
-        "--kind surface takes the triangles alone");
+    import_finding *stray = import_finding_new(v->findings, "triangles are no faces of tetrahedra",
+                                               "--kind surface takes the triangles alone");
     for (int64_t t = 0; t < triangles->count; ++t) {
         int32_t key[4], mine[4], theirs[4];
         uint32_t id = 0;
@@ -123,8 +122,8 @@ static ps_status join_outside(volume *v, outside *o)
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&start, v->mesh->vertex_count + 1, "boundary triangles"));
     PS_GUARD(status, done, PS_ALLOC(&ids, 3 * triangles->count, "boundary triangles"));
-    ps_facets_sort(&ps_triangle_edges, triangles->vertices, triangles->count,
-                   v->mesh->vertex_count, start, ids);
+    ps_facets_sort(&ps_triangle_edges, triangles->vertices, triangles->count, v->mesh->vertex_count,
+                   start, ids);
     ps_edges_pair(triangles->vertices, triangles->count, ids, o->mate);
     parts = ps_surface_parts(triangles->vertices, triangles->count, o->mate, o->part, o->flip, ids,
                              &twists, &twist);
@@ -147,8 +146,10 @@ static void tell_inward(volume *v, const outside *o)
         "--orient turns them");
     for (int64_t t = 0; t < v->mesh->triangles.count; ++t) {
         if (!o->outer[t] || !o->turn[t]) continue;
-        if (o->looking[0][o->part[t]] > 0) add_cell(v, mixed, &v->mesh->triangles, t);
-        else ++inward;
+        if (o->looking[0][o->part[t]] > 0)
+            add_cell(v, mixed, &v->mesh->triangles, t);
+        else
+            ++inward;
     }
     if (inward > 0)
         ps_info("%s: %lld of %lld boundary triangles look inwards; --orient turns them",
@@ -186,8 +187,7 @@ static ps_status count_parts(volume *v)
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&part, count, "parts of the mesh"));
     PS_GUARD(status, done, PS_ALLOC(&root, count, "parts of the mesh"));
-    v->figures->parts =
-        ps_volume_parts(v->mesh->tetrahedra.vertices, count, v->ids, part, root);
+    v->figures->parts = ps_volume_parts(v->mesh->tetrahedra.vertices, count, v->ids, part, root);
 done:
     free(part);
     free(root);

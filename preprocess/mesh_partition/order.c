@@ -129,9 +129,9 @@ static ps_status find_layers(job *j, int64_t part, int32_t *layer, int32_t *queu
     return PS_OK;
 }
 
-/* Within a layer those without a neighbour in the next one come first, and last those without one in
- * the layer before: a group of lanes that lies in two layers then reaches no farther than one of them
- * does, and ranges (kernels/dgtd/ranges.h) are hardly thicker than layers. */
+/* Within a layer those without a neighbour in the next one come first, and last those without one
+ * in the layer before: a group of lanes that lies in two layers then reaches no farther than one of
+ * them does, and ranges (kernels/dgtd/ranges.h) are hardly thicker than layers. */
 enum { KEYS_A_LAYER = 3 };
 static void mark_ends(const job *j, const int32_t *layer, int32_t *key)
 {
@@ -157,8 +157,7 @@ static ps_status order_layers(job *j)
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&layer, p->elements, "layers"));
     PS_GUARD(status, done, PS_ALLOC(&queue, p->elements, "layers"));
-    for (int64_t q = 0; q < p->parts; ++q)
-        PS_GUARD(status, done, find_layers(j, q, layer, queue));
+    for (int64_t q = 0; q < p->parts; ++q) PS_GUARD(status, done, find_layers(j, q, layer, queue));
     PS_GUARD(status, done, PS_ALLOC(&p->layer_start, p->layer_count + 1, "layers"));
     PS_GUARD(status, done, PS_ALLOC(&start, KEYS_A_LAYER * p->layer_count + 1, "layers"));
     mark_ends(j, layer, queue);

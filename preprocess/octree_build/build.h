@@ -67,7 +67,7 @@ typedef struct run_set {
     int64_t *order;
     /* several, in a file */
     int file;
-    uint64_t *index; /* keys of every RUN_STRIDE-th record of each run */
+    uint64_t *index;      /* keys of every RUN_STRIDE-th record of each run */
     int64_t *index_first; /* [runs + 1] */
     leaf_list leaves;
     int64_t outside;

@@ -97,16 +97,18 @@ int height_for_leaf_size(int64_t particles, const tree_counts *counts, double le
     return level + 1;
 }
 
-/* Neighbours (3, itself among them) or children of the parents' neighbours (6) of a cell, of a set of
- * dimension d that fills a block n = cells^(1/d) wide: (3 - 2/n)^d, (6 - 8/n)^d. A surface or a line
- * lies askew and meets 2^(3 - d) times as many (measured: 46.6 M2L a leaf on the ellipsoid). */
+/* Neighbours (3, itself among them) or children of the parents' neighbours (6) of a cell, of a set
+ * of dimension d that fills a block n = cells^(1/d) wide: (3 - 2/n)^d, (6 - 8/n)^d. A surface or a
+ * line lies askew and meets 2^(3 - d) times as many (measured: 46.6 M2L a leaf on the ellipsoid).
+ */
 static double around(double cells, double d, double reach)
 {
     double n = pow(cells, 1 / d), beyond = reach == 3 ? 2 : 8;
     return pow(2, 3 - d) * pow(fmax(reach - beyond / n, 1), d);
 }
 
-double work_of_height(int64_t particles, const tree_counts *counts, const work_rates *rates, int height)
+double work_of_height(int64_t particles, const tree_counts *counts, const work_rates *rates,
+                      int height)
 {
     double work = (double)particles * rates->particle, near = 1;
     for (int l = 1; l < height; ++l) {

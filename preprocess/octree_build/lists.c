@@ -95,7 +95,7 @@ static ps_status run_groups(const list_job *job)
     ps_failure failure = {0};
     int64_t groups = ps_octree_groups(job->targets, job->level), near_leaves = 0;
     int64_t histogram[190] = {0};
-#pragma omp parallel reduction(+ : near_leaves, histogram[ : 190])
+#pragma omp parallel reduction(+ : near_leaves, histogram[:190])
     {
         list_space space;
         ps_note_failure(&failure, space_init(job, &space));
@@ -120,8 +120,8 @@ static ps_status join(int64_t **items, const int64_t *counts, int64_t groups, ps
         out->start[g + 1] = out->start[g] + counts[g];
     out->groups = groups;
     if (status == PS_OK)
-        status = ps_alloc_untouched((void **)&out->items, 8 * out->start[groups],
-                                    "lists of groups");
+        status =
+            ps_alloc_untouched((void **)&out->items, 8 * out->start[groups], "lists of groups");
     for (int64_t g = 0; g < groups; ++g) {
         if (status == PS_OK && counts[g] > 0)
             memcpy(out->items + out->start[g], items[g], (size_t)counts[g] * sizeof **items);

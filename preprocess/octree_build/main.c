@@ -23,7 +23,8 @@ static struct {
 
 static const ps_option options[] = {
     {"height", PS_OPTION_TEXT, &chosen.height_text, "H",
-     "levels of the tree, 1 to 21; auto: from --leaf-size, that of the least time for --accuracy, or "
+     "levels of the tree, 1 to 21; auto: from --leaf-size, that of the least time for --accuracy, "
+     "or "
      "of the least work for --order",
      0, 0, PS_IDENTITY},
     {"accuracy", PS_OPTION_INT, &chosen.accuracy, "ACC",
@@ -97,9 +98,10 @@ static ps_status check_inside(const build *b, const ps_particle_header *h, const
     for (int d = 0; d < 3; ++d) {
         double end = b->box.corner[d] + b->box.width;
         if (chosen.clamp || (h->lower[d] >= b->box.corner[d] && h->upper[d] <= end)) continue;
-        return ps_fail(PS_INVALID, "%s: %c goes from %.17g to %.17g, out of the box, which goes "
-                                   "from %.17g to %.17g; --clamp takes such particles", path,
-                       axes[d], h->lower[d], h->upper[d], b->box.corner[d], end);
+        return ps_fail(PS_INVALID,
+                       "%s: %c goes from %.17g to %.17g, out of the box, which goes "
+                       "from %.17g to %.17g; --clamp takes such particles",
+                       path, axes[d], h->lower[d], h->upper[d], b->box.corner[d], end);
     }
     return PS_OK;
 }
@@ -127,7 +129,8 @@ static ps_status find_box(build *b)
 static void tell_choice(const build *b, const tree_counts *counts, const work_rates *rates)
 {
     int64_t particles = ps_particles_header(b->files[0])->count;
-    ps_info("per core: %.3g s a million ordered pairs, %.3g s a million M2L, %.3g s a million particles",
+    ps_info("per core: %.3g s a million ordered pairs, %.3g s a million M2L, %.3g s a million "
+            "particles",
             1e6 * rates->pair, 1e6 * rates->m2l, 1e6 * rates->particle);
     for (int h = b->height > 2 ? b->height - 1 : 1; h <= b->height + 1 && h <= PS_OCTREE_LEVELS_MAX;
          ++h)
@@ -181,10 +184,10 @@ static ps_status make_tree(build *b, int side)
     ps_tree_count(leaves->keys, leaves->count, b->height - 1, cells);
     int64_t bytes = ps_octree_bytes(b->height, cells);
     if (bytes > b->run->host_memory)
-        return ps_fail(PS_EXHAUSTED, "the tree of %lld leaves takes %.1f MB, more than "
-                                     "--host-memory; a lower --height has fewer",
-                       (long long)leaves->count,
-                       (double)bytes / 1e6);
+        return ps_fail(PS_EXHAUSTED,
+                       "the tree of %lld leaves takes %.1f MB, more than "
+                       "--host-memory; a lower --height has fewer",
+                       (long long)leaves->count, (double)bytes / 1e6);
     if (b->group == 0) find_group(b, leaves->count);
     PS_TRY(ps_octree_init(tree, b->height, &b->box, cells, b->group));
     tree->particles = b->runs[side].particles;
@@ -212,8 +215,11 @@ static ps_status sort_side(build *b, int side)
 static void set_header(const build *b, ps_octree_header *h)
 {
     const ps_particle_header *s = ps_particles_header(b->files[0]);
-    *h = (ps_octree_header){.height = b->height, .right_hand_sides = s->right_hand_sides,
-                            .group_size = b->group, .box = b->box, .same = !b->files[1]};
+    *h = (ps_octree_header){.height = b->height,
+                            .right_hand_sides = s->right_hand_sides,
+                            .group_size = b->group,
+                            .box = b->box,
+                            .same = !b->files[1]};
     h->count[0] = s->count;
     h->count[1] = h->same ? s->count : ps_particles_header(b->files[1])->count;
     memcpy(h->length_units, s->length_units, sizeof h->length_units);
@@ -242,8 +248,8 @@ static ps_status write_file(build *b, const ps_store_identity *identity)
     ps_store_identity own = *identity;
     int64_t coincident = 0, clamped = b->runs[0].outside + b->runs[1].outside;
     set_header(b, &header);
-    own.disk_estimate = 8 * (columns_of(b, 0) + 1) * header.count[0] +
-                        (header.same ? 0 : 32 * header.count[1]);
+    own.disk_estimate =
+        8 * (columns_of(b, 0) + 1) * header.count[0] + (header.same ? 0 : 32 * header.count[1]);
     PS_TRY(ps_octree_create(b->output, &own, &header, &file));
     ps_status status = fill_file(b, file, &coincident);
     if (status != PS_OK) {
@@ -288,7 +294,8 @@ static ps_status do_build(build *b, const ps_store_identity *identity)
     for (int s = 0; s < sides; ++s) PS_TRY(sort_side(b, s));
     PS_TRY(lists_make(&b->trees[sides - 1], &b->trees[0], &b->lists));
     PS_TRY(write_file(b, identity));
-    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists, (int)(chosen.accuracy ? chosen.accuracy : chosen.order));
+    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists,
+                (int)(chosen.accuracy ? chosen.accuracy : chosen.order));
     return PS_OK;
 }
 
@@ -304,8 +311,8 @@ static bool is_done(const build *b, const ps_store_identity *identity)
 static ps_status run_build(ps_run *run)
 {
     build b = {.run = run, .runs = {{.file = -1}, {.file = -1}}};
-    ps_store_identity identity = {PS_OCTREE_FORMAT, PS_OCTREE_VERSION, ps_version(), ps_revision(),
-                                  run->record, 0};
+    ps_store_identity identity = {PS_OCTREE_FORMAT, PS_OCTREE_VERSION, ps_version(),
+                                  ps_revision(),    run->record,       0};
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-octree-build PARTICLES OUTPUT");
     PS_TRY(parse_height());
@@ -334,10 +341,12 @@ int main(int argc, char **argv)
         .synopsis = "PARTICLES OUTPUT",
         .description =
             "Sorts the particles of PARTICLES into an octree of uniform depth and writes it: the\n"
-            "non-empty cells of every level, sorted particles in chunks of groups of leaves, where\n"
+            "non-empty cells of every level, sorted particles in chunks of groups of leaves, "
+            "where\n"
             "each was in PARTICLES, and for every group of cells which groups it needs and what\n"
             "it will cost (specs/octree.md). Particles need not fit memory; the cells have to.\n"
-            "Without --height and --leaf-size the height is that of the least time for --accuracy,\n"
+            "Without --height and --leaf-size the height is that of the least time for "
+            "--accuracy,\n"
             "or of the least work for --order.",
         .examples = "  penstock-octree-build galaxy.h5 tree.h5\n"
                     "  penstock-octree-build galaxy.h5 tree.h5 --accuracy 5\n"

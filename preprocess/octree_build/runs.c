@@ -42,7 +42,7 @@ static ps_status write_run(const run_set *set, int64_t count, int64_t base)
             int64_t here = count - first < BLOCK ? count - first : BLOCK;
             make_records(set, first, here, base, records);
             ps_note_failure(&failure, ps_scratch_write(set->file, records, here * record_bytes,
-                                               (base + first) * record_bytes));
+                                                       (base + first) * record_bytes));
         }
         free(records);
     }
@@ -109,8 +109,10 @@ static ps_status allocate_pages(void **out, int64_t bytes)
     int64_t whole = bytes < 2 * page ? bytes : (bytes + page - 1) / page * page;
     *out = ps_alloc_pages((size_t)whole);
     return *out ? PS_OK
-                : ps_fail(PS_EXHAUSTED, "no memory for a run of particles (%.1f MB); --host-memory "
-                                        "sets what may be used", (double)bytes / 1e6);
+                : ps_fail(PS_EXHAUSTED,
+                          "no memory for a run of particles (%.1f MB); --host-memory "
+                          "sets what may be used",
+                          (double)bytes / 1e6);
 }
 
 static ps_status allocate(run_set *set)
@@ -121,8 +123,8 @@ static ps_status allocate(run_set *set)
     PS_TRY(allocate_pages((void **)&set->keys, 8 * n));
     PS_TRY(allocate_pages((void **)&set->order, 8 * n));
     /* one word more for the last start of add_leaves */
-    PS_TRY(allocate_pages((void **)&set->workspace,
-                          8 * (ps_tree_sort_workspace(n, set->level) + 1)));
+    PS_TRY(
+        allocate_pages((void **)&set->workspace, 8 * (ps_tree_sort_workspace(n, set->level) + 1)));
     PS_TRY(PS_ALLOC(&set->first, set->runs + 1, "runs"));
     PS_TRY(PS_ALLOC(&set->index_first, set->runs + 1, "runs"));
     int64_t strides = set->particles / RUN_STRIDE + set->runs + 1;
@@ -241,7 +243,7 @@ ps_status runs_fetch(const run_set *set, int64_t run, int64_t first, int64_t cou
     int64_t record_bytes = 8 * set->record_words;
     if (set->runs > 1)
         return ps_scratch_read(set->file, records, count * record_bytes,
-                        (set->first[run] + first) * record_bytes);
+                               (set->first[run] + first) * record_bytes);
     make_records(set, first, count, 0, records);
     return PS_OK;
 }

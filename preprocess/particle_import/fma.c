@@ -55,8 +55,8 @@ static ps_status read_as_text(source *in, sink *s)
             return ps_fail(PS_INVALID, "%s: ends after %lld of %lld particles", in->name,
                            (long long)i, (long long)h.count);
         if (count != h.values)
-            return source_context(in, ps_fail(PS_INVALID, "%d numbers; the header says %d", count,
-                                              h.values));
+            return source_context(
+                in, ps_fail(PS_INVALID, "%d numbers; the header says %d", count, h.values));
         PS_TRY(source_context(in, sink_add(s, v)));
     }
     return PS_OK;

@@ -20,8 +20,10 @@ static ps_status add_names(name_list *list, const char *text)
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, ",");
         if (list->count == NAMES_MAX || length == 0 || length >= PS_NAME_MAX)
-            return ps_fail(PS_USAGE, "\"%s\": up to %d names of datasets are expected, separated "
-                                     "by commas", text, NAMES_MAX);
+            return ps_fail(PS_USAGE,
+                           "\"%s\": up to %d names of datasets are expected, separated "
+                           "by commas",
+                           text, NAMES_MAX);
         snprintf(list->text[list->count], PS_NAME_MAX, "%.*s", (int)length, at);
         list->names[list->count] = list->text[list->count];
         ++list->count;

@@ -25,12 +25,12 @@ typedef enum import_format {
 typedef struct import_options {
     const char *input, *output; /* output NULL: check only                                 */
     import_format format;
-    const char *columns;        /* --columns; NULL: by the header or in order               */
+    const char *columns; /* --columns; NULL: by the header or in order               */
     const char *positions, *charge_names; /* HDF5 datasets; NULL: the usual names           */
-    int pqr_columns;            /* 0 auto, 1 free, 2 fixed                                  */
-    int components;             /* tipsy: 0 all, 1 gas, 2 dark, 3 star                      */
-    int charges;                /* 0: from the file; else 1 + ps_charges                    */
-    int right_hand_sides;       /* made charges                                             */
+    int pqr_columns;      /* 0 auto, 1 free, 2 fixed                                  */
+    int components;       /* tipsy: 0 all, 1 gas, 2 dark, 3 star                      */
+    int charges;          /* 0: from the file; else 1 + ps_charges                    */
+    int right_hand_sides; /* made charges                                             */
     uint64_t seed;
     bool keep_coincident;
     const char *length_units, *charge_units;
@@ -115,8 +115,8 @@ ps_status parse_numbers(const char *line, double *out, int capacity, int *count)
 
 /* ---- readers ---- */
 
-typedef ps_status (*import_reader)(const import_options *options,
-                                   const ps_store_identity *identity, sink *s);
+typedef ps_status (*import_reader)(const import_options *options, const ps_store_identity *identity,
+                                   sink *s);
 ps_status read_text(const import_options *o, const ps_store_identity *identity, sink *s);
 ps_status read_pqr(const import_options *o, const ps_store_identity *identity, sink *s);
 ps_status read_fma(const import_options *o, const ps_store_identity *identity, sink *s);

@@ -20,8 +20,8 @@ static struct {
     int generate, format, charges, pqr_columns, components, coincident;
     int64_t count, seed, right_hand_sides;
     const char *columns, *positions, *charge_names, *length_units, *charge_units;
-} chosen = {.count = 1000000, .seed = 1, .right_hand_sides = 1, .length_units = "1",
-            .charge_units = "1"};
+} chosen = {
+    .count = 1000000, .seed = 1, .right_hand_sides = 1, .length_units = "1", .charge_units = "1"};
 
 static const ps_option options[] = {
     {"generate", PS_OPTION_CHOICE, &chosen.generate, "none|cube|ellipsoid|plummer",
@@ -30,7 +30,8 @@ static const ps_option options[] = {
     {"seed", PS_OPTION_INT, &chosen.seed, "S", "of all that is generated", 0, 1e18, PS_IDENTITY},
     {"charges", PS_OPTION_CHOICE, &chosen.charges, "auto|unit|uniform|signed",
      "unit: 1; uniform: in [0, 1); signed: in [-1, 1); auto: those of the file, or uniform where "
-     "generated", 0, 0, PS_IDENTITY},
+     "generated",
+     0, 0, PS_IDENTITY},
     {"right-hand-sides", PS_OPTION_INT, &chosen.right_hand_sides, "S",
      "charges that are made for each particle", 1, PS_RIGHT_HAND_SIDES_MAX, PS_IDENTITY},
     {"format", PS_OPTION_CHOICE, &chosen.format, "auto|text|hdf5|tipsy|pqr|fma",
@@ -88,8 +89,11 @@ static import_format format_of(const import_options *o)
     static const struct {
         const char *suffix;
         import_format format;
-    } known[] = {{".tipsy", IMPORT_TIPSY}, {".std", IMPORT_TIPSY}, {".pqr", IMPORT_PQR},
-                 {".fma", IMPORT_FMA},     {".bfma", IMPORT_FMA}};
+    } known[] = {{".tipsy", IMPORT_TIPSY},
+                 {".std", IMPORT_TIPSY},
+                 {".pqr", IMPORT_PQR},
+                 {".fma", IMPORT_FMA},
+                 {".bfma", IMPORT_FMA}};
     size_t length = strlen(o->input);
     if (o->format != IMPORT_AUTO) return o->format;
     if (ps_is_hdf5(o->input)) return IMPORT_HDF5;
@@ -223,8 +227,8 @@ static ps_status run_import(ps_run *run)
     PS_TRY(check_operands(&o, run));
     if (run->plan) return plan(&o, run);
     PS_TRY(identify(&o, run, record));
-    ps_store_identity identity = {PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, ps_version(),
-                                  ps_revision(), record, 0};
+    ps_store_identity identity = {
+        PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, ps_version(), ps_revision(), record, 0};
     if (o.output && !run->force && ps_store_matches(o.output, &identity, 0, NULL, NULL)) {
         ps_info("%s is up to date; --force imports again", o.output);
         return PS_OK;
@@ -247,12 +251,11 @@ int main(int argc, char **argv)
             "file. Without OUTPUT it only checks. Values that are not finite, lines that do not\n"
             "fit, files cut short and particles at one place are refused with where they are.\n"
             "Memory is bounded whatever the size of the file.",
-        .examples =
-            "  penstock-particle-import galaxy.tipsy galaxy.h5 --coincident keep\n"
-            "  penstock-particle-import table.csv.gz p.h5 --columns x,y,z,mass\n"
-            "  penstock-particle-import snap.hdf5 p.h5 --positions /PartType1/Coordinates "
-            "--charges unit\n"
-            "  penstock-particle-import --generate ellipsoid --count 30000000 ellipsoid.h5",
+        .examples = "  penstock-particle-import galaxy.tipsy galaxy.h5 --coincident keep\n"
+                    "  penstock-particle-import table.csv.gz p.h5 --columns x,y,z,mass\n"
+                    "  penstock-particle-import snap.hdf5 p.h5 --positions /PartType1/Coordinates "
+                    "--charges unit\n"
+                    "  penstock-particle-import --generate ellipsoid --count 30000000 ellipsoid.h5",
         .options = options,
         .operands_min = 1,
         .operands_max = 2,

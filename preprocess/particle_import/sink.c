@@ -18,8 +18,10 @@ ps_status sink_start(sink *s, const import_options *options, const ps_store_iden
     s->file_charges = file_charges;
     s->header.right_hand_sides = options->charges ? options->right_hand_sides : file_charges;
     if (s->header.right_hand_sides < 1)
-        return ps_fail(PS_INVALID, "%s: positions without charges; --charges unit gives every "
-                                   "particle the charge 1", options->input);
+        return ps_fail(PS_INVALID,
+                       "%s: positions without charges; --charges unit gives every "
+                       "particle the charge 1",
+                       options->input);
     if (s->header.right_hand_sides > PS_RIGHT_HAND_SIDES_MAX)
         return ps_fail(PS_INVALID, "%s: %d charges a particle; up to %d are possible",
                        options->input, s->header.right_hand_sides, PS_RIGHT_HAND_SIDES_MAX);
@@ -74,9 +76,10 @@ static ps_status check_places(sink *s, int64_t *coincident)
     PS_TRY(coincidence_count(&s->places, s->options->host_memory, coincident, &first, &second));
     coincidence_release(&s->places);
     if (*coincident == 0 || s->options->keep_coincident) return PS_OK;
-    return ps_fail(PS_INVALID, "%s: %lld particles are at the place of another one, such as "
-                               "particles %lld and %lld (counted from 1); --coincident keep takes "
-                               "them",
+    return ps_fail(PS_INVALID,
+                   "%s: %lld particles are at the place of another one, such as "
+                   "particles %lld and %lld (counted from 1); --coincident keep takes "
+                   "them",
                    s->options->input, (long long)*coincident, (long long)first + 1,
                    (long long)second + 1);
 }
@@ -101,7 +104,7 @@ static ps_status fill_from_spool(const sink *s, int64_t chunk, int64_t rows, int
         int64_t block = (chunk * rows + at) / SINK_ROWS;
         for (int c = 0; c < s->columns; ++c)
             PS_TRY(ps_scratch_read(s->spool, columns[c] + at, 8 * here,
-                                    block * block_bytes + 8 * (int64_t)SINK_ROWS * c));
+                                   block * block_bytes + 8 * (int64_t)SINK_ROWS * c));
     }
     return PS_OK;
 }
@@ -186,7 +189,7 @@ ps_status write_generated(const import_options *options, const ps_store_identity
 {
     ps_particle_header header = {.count = count, .right_hand_sides = options->right_hand_sides};
     set_units(&header, options);
-    chunk_writer w = {.options = options, .distribution = distribution,
-                      .columns = 3 + options->right_hand_sides};
+    chunk_writer w = {
+        .options = options, .distribution = distribution, .columns = 3 + options->right_hand_sides};
     return write_file(&w, identity, &header, -1);
 }

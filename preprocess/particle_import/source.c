@@ -50,8 +50,10 @@ static ps_status refill(source *s)
     int got = gzread(s->stream, s->buffer + s->end, (unsigned)(BUFFER_BYTES - s->end));
     const char *why = gzerror(s->stream, &code);
     if (got < 0 || code != Z_OK)
-        return ps_fail(PS_INVALID, "%s: cannot be read to its end, the gzip data are broken or cut "
-                                   "short (%s)", s->name, why);
+        return ps_fail(PS_INVALID,
+                       "%s: cannot be read to its end, the gzip data are broken or cut "
+                       "short (%s)",
+                       s->name, why);
     s->end += got;
     s->done = got == 0;
     return PS_OK;

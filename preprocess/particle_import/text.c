@@ -9,7 +9,7 @@
 enum { COLUMNS_MAX = 256, NAME_MAX_BYTES = 64 };
 
 typedef struct layout {
-    int columns;                              /* numbers a line; 0: not known yet */
+    int columns; /* numbers a line; 0: not known yet */
     char names[COLUMNS_MAX][NAME_MAX_BYTES];
     int name_count;                           /* 0: no header */
     int place[PS_PARTICLE_COLUMNS_MAX], used; /* which numbers are x y z q0 ... */
@@ -59,9 +59,8 @@ static ps_status place_by_option(layout *l, const char *columns)
 static bool names_charge(const char *name)
 {
     bool q = name[0] == 'q' || name[0] == 'Q';
-    return (q && (!name[1] || (name[1] >= '0' && name[1] <= '9'))) ||
-           strcasecmp(name, "m") == 0 || strncasecmp(name, "charge", 6) == 0 ||
-           strncasecmp(name, "mass", 4) == 0;
+    return (q && (!name[1] || (name[1] >= '0' && name[1] <= '9'))) || strcasecmp(name, "m") == 0 ||
+           strncasecmp(name, "charge", 6) == 0 || strncasecmp(name, "mass", 4) == 0;
 }
 
 /* x, y, z and charges by their names in the header; false if it does not have them. */
@@ -84,8 +83,10 @@ static ps_status settle(layout *l, const import_options *o, int columns)
     if (columns < 3)
         return ps_fail(PS_INVALID, "%d numbers; x y z and a charge are expected", columns);
     if (columns > PS_PARTICLE_COLUMNS_MAX)
-        return ps_fail(PS_INVALID, "%d numbers are more than x y z and %d charges; --columns says "
-                                   "which to take", columns, PS_RIGHT_HAND_SIDES_MAX);
+        return ps_fail(PS_INVALID,
+                       "%d numbers are more than x y z and %d charges; --columns says "
+                       "which to take",
+                       columns, PS_RIGHT_HAND_SIDES_MAX);
     for (int c = 0; c < columns; ++c) l->place[c] = c;
     l->used = columns;
     return PS_OK;

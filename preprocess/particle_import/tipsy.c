@@ -25,8 +25,10 @@ static ps_status parse_header(const source *in, const char *bytes, int64_t got, 
     if (got < SHORT_HEADER) return ps_fail(PS_INVALID, "%s: too short for tipsy", in->name);
     h->swapped = word_at(bytes + 12, false) != 3;
     if (word_at(bytes + 12, h->swapped) != 3)
-        return ps_fail(PS_INVALID, "%s: the header does not say 3 dimensions in either byte order: "
-                                   "not tipsy", in->name);
+        return ps_fail(PS_INVALID,
+                       "%s: the header does not say 3 dimensions in either byte order: "
+                       "not tipsy",
+                       in->name);
     int64_t sum = 0;
     h->total = (int32_t)word_at(bytes + 8, h->swapped);
     for (int k = 0; k < KINDS; ++k) {
@@ -36,10 +38,11 @@ static ps_status parse_header(const source *in, const char *bytes, int64_t got, 
     }
     return sum == h->total && sum >= 0
                ? PS_OK
-               : ps_fail(PS_INVALID, "%s: %lld gas, %lld dark and %lld star particles are not the "
-                                     "%lld that the header announces", in->name,
-                         (long long)h->counts[0], (long long)h->counts[1], (long long)h->counts[2],
-                         (long long)h->total);
+               : ps_fail(PS_INVALID,
+                         "%s: %lld gas, %lld dark and %lld star particles are not the "
+                         "%lld that the header announces",
+                         in->name, (long long)h->counts[0], (long long)h->counts[1],
+                         (long long)h->counts[2], (long long)h->total);
 }
 
 /* Headers are padded to 32 bytes, but not by all writers: the size of the file tells. */
@@ -75,7 +78,10 @@ static ps_status take_kind(source *in, const tipsy_header *h, int kind, bool wan
         ps_status status = sink_add(s, row);
         if (status != PS_OK)
             return ps_context(status, "%s: %s particle %lld", in->name,
-                              kind == 0 ? "gas" : kind == 1 ? "dark" : "star", (long long)i + 1);
+                              kind == 0   ? "gas"
+                              : kind == 1 ? "dark"
+                                          : "star",
+                              (long long)i + 1);
     }
     return PS_OK;
 }

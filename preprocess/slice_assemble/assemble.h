@@ -15,16 +15,16 @@
 
 /* The command line. */
 typedef struct assemble_options {
-    int formulation;   /* ps_formulation                                             */
-    double dt;         /* s; 0: from courant                                         */
-    double courant;    /* h / D; 0: from dt                                          */
-    double speed;      /* m/s                                                        */
-    int points;        /* index into 3, 6, 7, 12                                     */
-    int precision;     /* ps_precision                                               */
+    int formulation; /* ps_formulation                                             */
+    double dt;       /* s; 0: from courant                                         */
+    double courant;  /* h / D; 0: from dt                                          */
+    double speed;    /* m/s                                                        */
+    int points;      /* index into 3, 6, 7, 12                                     */
+    int precision;   /* ps_precision                                               */
     int64_t keep_bits, tile_rows, tile_slices; /* 0: chosen                          */
-    bool screen;       /* sound-hard on an open surface                              */
-    bool journal;      /* keep squares for a restart                                 */
-    bool restart;      /* go on from those that were kept                            */
+    bool screen;  /* sound-hard on an open surface                              */
+    bool journal; /* keep squares for a restart                                 */
+    bool restart; /* go on from those that were kept                            */
 } assemble_options;
 
 /* ---- problem.c ---- */
@@ -69,8 +69,8 @@ ps_status assemble_devices_plan(const assemble_devices *devices, const ps_intera
                                 int64_t side, assemble_device_plan *out);
 ps_status assemble_devices_prepare(assemble_devices *devices, const ps_interaction *interaction,
                                    const assemble_device_plan *plan, ps_precision precision);
-/* Computes a tile, and its transpose unless NULL, in the file's precision. Waits for a slot; for any
- * number of threads. */
+/* Computes a tile, and its transpose unless NULL, in the file's precision. Waits for a slot; for
+ * any number of threads. */
 ps_status assemble_devices_compute(assemble_devices *devices, ps_interaction_tile *tile,
                                    ps_interaction_tile *mirror);
 /* What computing the tile takes a device, s. */
@@ -80,10 +80,10 @@ ps_status assemble_devices_time(assemble_devices *devices, const ps_interaction_
 /* ---- plan.c ---- */
 
 typedef struct assemble_plan {
-    ps_slice_tiling tiling;    /* of this rank                                               */
-    int64_t row_tiles, units;  /* a unit of work: a row tile x at most tile_rows slices      */
+    ps_slice_tiling tiling;   /* of this rank                                               */
+    int64_t row_tiles, units; /* a unit of work: a row tile x at most tile_rows slices      */
     int threads;
-    int64_t thread_bytes;      /* buffers of a thread, with those that writing needs         */
+    int64_t thread_bytes; /* buffers of a thread, with those that writing needs         */
     int64_t workspace_bytes, square_values; /* for any unit                                  */
     int64_t memory_bytes;      /* all of this rank, estimated                                */
     double near_per_row;       /* k = 0 entries a row, sampled                               */
@@ -92,9 +92,9 @@ typedef struct assemble_plan {
     int64_t disk_bytes;        /* of this rank, estimated                                    */
     assemble_devices *devices; /* borrowed; NULL: threads compute the units themselves       */
     assemble_device_plan device;
-    ps_precision precision;    /* of the stored values                                       */
-    bool journal;              /* squares are kept for a restart                             */
-    double seconds;            /* of this rank, estimated                                    */
+    ps_precision precision; /* of the stored values                                       */
+    bool journal;           /* squares are kept for a restart                             */
+    double seconds;         /* of this rank, estimated                                    */
 } assemble_plan;
 
 /* Chooses tiles, ranks' slices and threads within the memory budget, and prepares the devices, if
@@ -125,7 +125,8 @@ ps_status assemble_journal_unpack(const void *record, int64_t bytes, ps_precisio
                                   ps_interaction_tile *tile);
 /* One thread at a time. Now and then all that was added is brought to the disk. */
 ps_status assemble_journal_add(assemble_journal *journal, const void *record, int64_t bytes);
-ps_status assemble_journal_replay(assemble_journal *journal, ps_append_log_take take, void *context);
+ps_status assemble_journal_replay(assemble_journal *journal, ps_append_log_take take,
+                                  void *context);
 
 /* ---- units.c ---- */
 
@@ -156,12 +157,12 @@ ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out
 void assemble_buffers_release(assemble_buffers *buffers);
 
 typedef struct assemble_result {
-    ps_csr m0;           /* the rows of M^0 that belong to this rank's slices                */
-    int64_t pairs;       /* pairs of triangles evaluated                                     */
-    int64_t entries;     /* entries (i, j) that came of them                                 */
-    double core_seconds; /* computing them (with devices: waiting for them), over threads    */
+    ps_csr m0;            /* the rows of M^0 that belong to this rank's slices                */
+    int64_t pairs;        /* pairs of triangles evaluated                                     */
+    int64_t entries;      /* entries (i, j) that came of them                                 */
+    double core_seconds;  /* computing them (with devices: waiting for them), over threads    */
     double write_seconds; /* compressing and writing, over threads                           */
-    bool stopped;        /* on request, with a journal: go on with --restart                 */
+    bool stopped;         /* on request, with a journal: go on with --restart                 */
 } assemble_result;
 
 /* Computes all units of this rank that the journal (or NULL) does not hold and writes the tiles of

@@ -121,11 +121,12 @@ ps_status assemble_devices_plan(const assemble_devices *devices, const ps_intera
     memset(out, 0, sizeof *out);
     out->table_bytes = room.tables;
     if (budget < room.least)
-        return ps_fail(PS_EXHAUSTED,
-                       "--device-memory: %.0f MB hold no tile of %lld x %lld; %.0f MB are needed, or "
-                       "choose smaller --tile-rows, or --device cpu",
-                       (double)devices->budget / 1e6, (long long)side, (long long)side,
-                       (double)(room.least + triangles) / 1e6);
+        return ps_fail(
+            PS_EXHAUSTED,
+            "--device-memory: %.0f MB hold no tile of %lld x %lld; %.0f MB are needed, or "
+            "choose smaller --tile-rows, or --device cpu",
+            (double)devices->budget / 1e6, (long long)side, (long long)side,
+            (double)(room.least + triangles) / 1e6);
     out->slots = (int)(budget / room.whole < SLOTS_A_DEVICE ? budget / room.whole : SLOTS_A_DEVICE);
     if (out->slots < 1) out->slots = 1;
     out->slot_bytes = budget < room.whole ? budget : room.whole;
@@ -187,8 +188,7 @@ ps_status assemble_devices_compute(assemble_devices *devices, ps_interaction_til
                                    ps_interaction_tile *mirror)
 {
     device_slot *slot = take_slot(devices);
-    ps_status status =
-        ps_interaction_device_start(&slot->work, tile, mirror != NULL, slot->stream);
+    ps_status status = ps_interaction_device_start(&slot->work, tile, mirror != NULL, slot->stream);
     if (status == PS_OK)
         status = ps_interaction_device_fetch(&slot->work, tile, mirror, slot->stream);
     give_back(devices, slot);

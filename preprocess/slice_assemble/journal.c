@@ -29,10 +29,11 @@ static ps_status begin(assemble_journal *journal, const char *identity, bool for
 {
     char uuid[PS_RUN_UUID_SIZE];
     if (!force && access(journal->path, F_OK) == 0)
-        return ps_fail(PS_USAGE,
-                       "%s holds squares of an assembly that was stopped: continue it with --restart, "
-                       "or give --force to begin anew",
-                       journal->path);
+        return ps_fail(
+            PS_USAGE,
+            "%s holds squares of an assembly that was stopped: continue it with --restart, "
+            "or give --force to begin anew",
+            journal->path);
     ps_run_uuid(uuid);
     return ps_append_log_create(journal->path, uuid, identity, &journal->log);
 }
@@ -45,10 +46,11 @@ static ps_status resume(assemble_journal *journal, const char *identity)
                        journal->path);
     PS_TRY(ps_append_log_open(journal->path, &journal->log));
     if (strcmp(ps_append_log_identity(journal->log), identity) == 0) return PS_OK;
-    return ps_fail(PS_INVALID,
-                   "%s was begun with other options, another mesh, other tiles or another number of "
-                   "ranks; repeat those, or begin anew without --restart and with --force",
-                   journal->path);
+    return ps_fail(
+        PS_INVALID,
+        "%s was begun with other options, another mesh, other tiles or another number of "
+        "ranks; repeat those, or begin anew without --restart and with --force",
+        journal->path);
 }
 
 ps_status assemble_journal_open(const char *path, const char *identity, bool restart, bool force,
@@ -94,8 +96,8 @@ int64_t assemble_journal_pack(int64_t unit, const ps_interaction_tile *tile, ps_
                               void *out)
 {
     int64_t entries = tile->rows * tile->slices;
-    square_head head = {unit,           tile->rows,       tile->slices, tile->value_count,
-                        tile->near_count, tile->pairs};
+    square_head head = {unit,       tile->rows, tile->slices, tile->value_count, tile->near_count,
+                        tile->pairs};
     char *at = put(out, &head, sizeof head);
     at = put(at, tile->starts, 2 * entries);
     at = put(at, tile->lengths, 2 * entries);
@@ -124,8 +126,10 @@ ps_status assemble_journal_unpack(const void *record, int64_t bytes, ps_precisio
     const char *at = get(record, &head, sizeof head);
     int64_t entries = tile->rows * tile->slices, item = precision == PS_SINGLE ? 4 : 8;
     if (head.rows != tile->rows || head.slices != tile->slices || head.value_count < 0 ||
-        head.value_count > tile->value_capacity || head.near_count < 0 || head.near_count > entries ||
-        bytes != (int64_t)sizeof head + 4 * entries + 16 * head.near_count + item * head.value_count)
+        head.value_count > tile->value_capacity || head.near_count < 0 ||
+        head.near_count > entries ||
+        bytes !=
+            (int64_t)sizeof head + 4 * entries + 16 * head.near_count + item * head.value_count)
         return ps_fail(PS_INVALID, "the journal's square %lld has the wrong size",
                        (long long)head.unit);
     at = get(at, tile->starts, 2 * entries);

@@ -12,8 +12,7 @@
 static assemble_options chosen = {.formulation = PS_SOUND_SOFT_S, .speed = 343, .points = 1};
 
 static const ps_option options[] = {
-    {"formulation", PS_OPTION_CHOICE, &chosen.formulation,
-     "sound-soft-s|sound-soft-m|sound-hard",
+    {"formulation", PS_OPTION_CHOICE, &chosen.formulation, "sound-soft-s|sound-soft-m|sound-hard",
      "sound-soft: P0 triangles, single layer (S: its time sum, M: energetic); sound-hard: P1 "
      "vertices, hypersingular",
      0, 0, PS_IDENTITY},
@@ -116,7 +115,8 @@ static ps_status report_result(const char *path, const assemble_problem *problem
     ps_report_real(report, "compression",
                    (double)header->nnz * (header->precision ? 8 : 4) / (double)stored, "");
     report_times(report, plan, sums, seconds);
-    if (!plan->devices) ps_report_real(report, "per_entry", 1e6 * sums[1] / entries, "us of a core");
+    if (!plan->devices)
+        ps_report_real(report, "per_entry", 1e6 * sums[1] / entries, "us of a core");
     ps_report_int(report, "peak_memory", (int64_t)peak, "B");
     ps_report_print(&report);
     ps_slice_matrix_close(&matrix);
@@ -143,8 +143,8 @@ static ps_status open_journal(const char *path, const assemble_problem *problem,
     static char identity[PS_RECORD_MAX + 256];
     const ps_slice_tiling *tiling = &plan->tiling;
     if (!plan->journal) return PS_OK;
-    snprintf(identity, sizeof identity, "%smesh=%s\ntiles=%lld,%lld\nslices=%lld,%lld\n", run->record,
-             problem->mesh.content_hash, (long long)tiling->tile_rows,
+    snprintf(identity, sizeof identity, "%smesh=%s\ntiles=%lld,%lld\nslices=%lld,%lld\n",
+             run->record, problem->mesh.content_hash, (long long)tiling->tile_rows,
              (long long)tiling->tile_slices, (long long)tiling->first_slice,
              (long long)tiling->end_slice);
     return assemble_journal_open(path, identity, chosen.restart, run->force, out);
@@ -165,8 +165,7 @@ static ps_status write_part(const char *path, const assemble_problem *problem,
     if (status == PS_OK)
         status = ps_slice_matrix_create(path, identity, &plan->tiling, header.precision,
                                         (int)chosen.keep_bits, &matrix);
-    if (status == PS_OK)
-        status = ps_store_add_input(ps_slice_matrix_store(matrix), "mesh", mesh);
+    if (status == PS_OK) status = ps_store_add_input(ps_slice_matrix_store(matrix), "mesh", mesh);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = assemble_units(problem, plan, journal, matrix, result);
     status = ps_comm_agree(status);
@@ -229,8 +228,9 @@ static ps_status run_slice_assemble(ps_run *run)
     const char *path = run->operands[1], *role = "mesh";
     chosen.journal |= chosen.restart;
     if (chosen.precision == PS_SINGLE && chosen.keep_bits > 23)
-        return ps_fail(PS_USAGE, "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
-                                 "--precision f64",
+        return ps_fail(PS_USAGE,
+                       "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
+                       "--precision f64",
                        (long long)chosen.keep_bits);
     ps_store_identity identity = {.format = PS_SLICE_MATRIX_FORMAT,
                                   .format_version = PS_SLICE_MATRIX_VERSION,
@@ -257,13 +257,17 @@ int main(int argc, char **argv)
         .synopsis = "MESH OUTPUT",
         .description =
             "Assembles the interaction matrices M^k of the retarded potentials on a triangulated\n"
-            "surface as slices, tile by tile, straight into the chunks of OUTPUT; M^0 apart. Memory\n"
-            "stays within --host-memory whatever the mesh. Under mpirun each rank writes a part file\n"
-            "with its interval of slices, and OUTPUT joins them. With --journal, SIGTERM, SIGINT and\n"
+            "surface as slices, tile by tile, straight into the chunks of OUTPUT; M^0 apart. "
+            "Memory\n"
+            "stays within --host-memory whatever the mesh. Under mpirun each rank writes a part "
+            "file\n"
+            "with its interval of slices, and OUTPUT joins them. With --journal, SIGTERM, SIGINT "
+            "and\n"
             "--stop-after end it early, and --restart goes on; otherwise they leave nothing.",
-        .examples = "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
-                    "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
-                    "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
+        .examples =
+            "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
+            "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
+            "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
         .options = options,
         .operands_min = 2,
         .operands_max = 2,

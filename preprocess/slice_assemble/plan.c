@@ -9,8 +9,8 @@
 
 enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
 static const double chunk_bytes = 4 << 20;
-static const double base_bytes = 48e6; /* program, libraries, file tables */
-static const double write_seconds_a_byte = 3e-9;   /* of a core: compression      */
+static const double base_bytes = 48e6;              /* program, libraries, file tables */
+static const double write_seconds_a_byte = 3e-9;    /* of a core: compression      */
 static const double single_seconds_a_byte = 0.6e-9; /* one thread at a time: HDF5 */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -49,8 +49,8 @@ static ps_status sample_tile(const assemble_problem *problem, int64_t first_row,
     tile->rows = tile->slices = side;
     double start = ps_clock();
     if (status == PS_OK)
-        status = ps_interaction_compute(interaction, tile, buffers.workspace,
-                                        small.workspace_bytes);
+        status =
+            ps_interaction_compute(interaction, tile, buffers.workspace, small.workspace_bytes);
     totals[0] += ps_clock() - start;
     totals[1] += (double)(side * side);
     totals[2] += (double)tile->value_count;
@@ -67,8 +67,7 @@ static ps_status sample_device(const assemble_problem *problem, assemble_plan *p
     PS_TRY(assemble_devices_prepare(plan->devices, &problem->interaction, &plan->device,
                                     plan->precision));
     PS_TRY(assemble_devices_time(plan->devices, &tile, &seconds));
-    plan->pair_seconds =
-        seconds / (double)(side * side) / assemble_devices_count(plan->devices);
+    plan->pair_seconds = seconds / (double)(side * side) / assemble_devices_count(plan->devices);
     return PS_OK;
 }
 
@@ -162,10 +161,12 @@ static void choose_capacities(const ps_interaction *interaction, assemble_plan *
     plan->square_values = plan->workspace_bytes = 0;
     for (int64_t first = 0; first < n; first += rows) {
         int64_t count = smaller(rows, n - first);
-        plan->square_values = larger(
-            plan->square_values, ps_interaction_value_bound(interaction, first, count, first, count));
-        plan->workspace_bytes = larger(
-            plan->workspace_bytes, ps_interaction_workspace(interaction, first, count, first, count));
+        plan->square_values =
+            larger(plan->square_values,
+                   ps_interaction_value_bound(interaction, first, count, first, count));
+        plan->workspace_bytes =
+            larger(plan->workspace_bytes,
+                   ps_interaction_workspace(interaction, first, count, first, count));
     }
     double row_sum = 0, slice_sum = 0;
     for (int64_t first = 0; first < n; first += rows)
@@ -194,8 +195,8 @@ static void estimate(const assemble_problem *problem, const assemble_options *op
                          8 * tiling->tile_rows * tiling->tile_slices;
     double near = plan->near_per_row * mine * (16 * 2 + 16 + 12);
     double table = (double)ps_slice_tiling_count(tiling) * 3 * 256;
-    plan->memory_bytes = (int64_t)(base_bytes + near + table) + problem->bytes +
-                         plan->threads * plan->thread_bytes;
+    plan->memory_bytes =
+        (int64_t)(base_bytes + near + table) + problem->bytes + plan->threads * plan->thread_bytes;
     plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
     if (plan->journal) plan->disk_bytes += (int64_t)(values * (double)width + 4 * n * mine);
 }
@@ -208,8 +209,8 @@ static void estimate_time(assemble_plan *plan)
     double computed = mine * (n - mine) + mine * (mine + (double)tiling->tile_rows) / 2;
     double write = (double)plan->disk_bytes * write_seconds_a_byte;
     double compute = computed * plan->pair_seconds;
-    plan->seconds = plan->devices ? fmax(compute, write / plan->threads)
-                                  : (compute + write) / plan->threads;
+    plan->seconds =
+        plan->devices ? fmax(compute, write / plan->threads) : (compute + write) / plan->threads;
     plan->seconds = fmax(plan->seconds, (double)plan->disk_bytes * single_seconds_a_byte);
 }
 
@@ -239,8 +240,8 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     out->journal = options->journal;
     PS_TRY(sample(problem, out));
     int64_t n = problem->interaction.unknowns;
-    int64_t rows = options->tile_rows ? options->tile_rows
-                                      : (n < LARGE_FROM ? ROWS_SMALL : ROWS_LARGE);
+    int64_t rows =
+        options->tile_rows ? options->tile_rows : (n < LARGE_FROM ? ROWS_SMALL : ROWS_LARGE);
     ps_status status;
     for (;; rows = ROWS_SMALL) {
         PS_TRY(choose_tiles(problem, options, rows, out));

@@ -102,17 +102,18 @@ static ps_status set_step(const assemble_options *options, assemble_problem *pro
     double extent = ps_triangles_extent(problem->triangles, problem->mesh.triangle_count);
     problem->mean_edge = ps_triangles_mean_edge(problem->triangles, problem->mesh.triangle_count);
     interaction->speed = options->speed;
-    problem->dt = options->dt > 0 ? options->dt
-                                  : problem->mean_edge / options->courant / options->speed;
+    problem->dt =
+        options->dt > 0 ? options->dt : problem->mean_edge / options->courant / options->speed;
     interaction->shell = options->speed * problem->dt;
     const char *option = options->dt > 0 ? "--dt" : "--courant";
     if (!(interaction->shell <= extent / 2))
-        return ps_fail(PS_USAGE,
-                       "%s gives a time step of %.6g s, in which sound travels %.3g m, on a body of "
-                       "%.3g m with edges of %.3g m: nothing is left to march; choose --dt near "
-                       "%.3g s (--courant 2 to 4)",
-                       option, problem->dt, interaction->shell, extent, problem->mean_edge,
-                       problem->mean_edge / 3 / options->speed);
+        return ps_fail(
+            PS_USAGE,
+            "%s gives a time step of %.6g s, in which sound travels %.3g m, on a body of "
+            "%.3g m with edges of %.3g m: nothing is left to march; choose --dt near "
+            "%.3g s (--courant 2 to 4)",
+            option, problem->dt, interaction->shell, extent, problem->mean_edge,
+            problem->mean_edge / 3 / options->speed);
     int64_t k_bound = ps_interaction_k_bound(interaction);
     if (k_bound > PS_K_LIMIT)
         return ps_fail(PS_USAGE,
@@ -143,10 +144,11 @@ static void tell_parts(const ps_interaction *interaction)
     int64_t cut = 0, count = interaction->triangle_count;
     for (int64_t t = 0; t < count; ++t) cut += ps_interaction_parts(interaction, t) > 1;
     if (cut)
-        ps_info("slivers, close sheets, edges longer than 10 c dt: the outer rule is applied on parts "
-                "of %lld triangles (%.1f %%), at most on %d x %d",
-                (long long)cut, 100. * (double)cut / (double)count, interaction->parts_max,
-                interaction->parts_max);
+        ps_info(
+            "slivers, close sheets, edges longer than 10 c dt: the outer rule is applied on parts "
+            "of %lld triangles (%.1f %%), at most on %d x %d",
+            (long long)cut, 100. * (double)cut / (double)count, interaction->parts_max,
+            interaction->parts_max);
 }
 
 static ps_status prepare(const assemble_options *options, assemble_problem *problem)
@@ -156,7 +158,8 @@ static ps_status prepare(const assemble_options *options, assemble_problem *prob
     ps_interaction *interaction = &problem->interaction;
     bool hard = options->formulation == PS_SOUND_HARD;
     if (mesh->triangle_count < 2)
-        return ps_fail(PS_INVALID, "%lld triangles are no surface", (long long)mesh->triangle_count);
+        return ps_fail(PS_INVALID, "%lld triangles are no surface",
+                       (long long)mesh->triangle_count);
     PS_TRY(PS_ALLOC(&problem->triangles, mesh->triangle_count, "triangles"));
     PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count,
                              problem->triangles));

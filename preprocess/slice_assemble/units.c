@@ -1,7 +1,8 @@
 /*
  * The assembly: threads take units (a row tile x the slices of one square), compute them or have a
- * device compute them, and write the tiles they are made of. Where both squares of a symmetric pair belong to this rank, one is
- * computed and the other is its transpose: the same bits as computing it.
+ * device compute them, and write the tiles they are made of. Where both squares of a symmetric pair
+ * belong to this rank, one is computed and the other is its transpose: the same bits as computing
+ * it.
  */
 #include <omp.h>
 #include <stdlib.h>
@@ -24,8 +25,10 @@ static ps_status take(ps_device *pinned, int64_t bytes, void *out)
 
 static void give(ps_device *pinned, void *memory)
 {
-    if (pinned) ps_device_free_pinned(pinned, memory);
-    else free(memory);
+    if (pinned)
+        ps_device_free_pinned(pinned, memory);
+    else
+        free(memory);
 }
 
 /* Devices bring values in the file's precision. */
@@ -63,9 +66,8 @@ int64_t assemble_buffer_bytes(const assemble_plan *plan)
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
     int64_t tile = entries * 20 + plan->square_values * (has_singles(plan) ? 4 : 8);
     if (plan->devices) return 2 * tile;
-    int64_t record = plan->journal
-                         ? assemble_journal_bytes(entries, plan->square_values, plan->precision)
-                         : 0;
+    int64_t record =
+        plan->journal ? assemble_journal_bytes(entries, plan->square_values, plan->precision) : 0;
     return 2 * tile + plan->workspace_bytes + plan->tiling.tile_rows * 8 +
            plan->tiling.value_capacity * 4 + record;
 }
@@ -180,8 +182,8 @@ static ps_status keep_near(assemble_buffers *buffers, const ps_interaction_tile 
     PS_TRY(ps_grow((void **)&buffers->near, &buffers->near_capacity,
                    buffers->near_count + tile->near_count, sizeof *buffers->near, "M^0"));
     for (int64_t e = 0; e < tile->near_count; ++e)
-        buffers->near[buffers->near_count++] = (near_entry){
-            tile->near_columns[e], tile->near_rows[e], tile->near_values[e]};
+        buffers->near[buffers->near_count++] =
+            (near_entry){tile->near_columns[e], tile->near_rows[e], tile->near_values[e]};
     return PS_OK;
 }
 
@@ -375,9 +377,9 @@ static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *
         int32_t row = (int32_t)j;
         double held = 1e20 * largest;
         PS_TRY(keep_near(&buffers[0], &(ps_interaction_tile){.near_count = 1,
-                                                            .near_rows = &row,
-                                                            .near_columns = &row,
-                                                            .near_values = &held}));
+                                                             .near_rows = &row,
+                                                             .near_columns = &row,
+                                                             .near_values = &held}));
     }
     return PS_OK;
 }

@@ -174,8 +174,8 @@ static int64_t place_arrays(const ps_block_header *header, ps_block_tile *tile, 
         {(void **)&tile->block_start, full ? 4 * (tile->slices + 1) : 0},
         {(void **)&tile->corner_rows, full ? 4 * tile->block_count : 0},
         {(void **)&tile->corner_columns, full ? 2 * tile->block_count : 0},
-        {(void **)&tile->starts, full ? 0 : 2 * (warp ? warps * PS_WARP_ROWS
-                                                       : tile->slices * tile->rows)},
+        {(void **)&tile->starts,
+         full ? 0 : 2 * (warp ? warps * PS_WARP_ROWS : tile->slices * tile->rows)},
         {(void **)&tile->widths, warp ? 2 * warps : 0},
         {(void **)&tile->scales, header->half ? warps * PS_WARP_ROWS : 0},
         {&tile->values, tile->value_count * value_bytes(header)},
@@ -215,11 +215,12 @@ static ps_status set_tiling(cut_plan *plan)
     plan->thread_bytes = sizes.raw_bytes + sizes.unpacked_bytes + 4 * sizes.row_blocks +
                          2 * blocks; /* blocks, and their encoding */
     if (t->value_capacity * value_bytes(&plan->header) <= CHUNK_LIMIT) return PS_OK;
-    return ps_fail(PS_EXHAUSTED,
-                   "a tile would take %.1f GB as blocks of %lld x %lld, more than a chunk may hold: "
-                   "choose smaller blocks, or another layout, or order the mesh along a curve",
-                   (double)(t->value_capacity * value_bytes(&plan->header)) / 1e9,
-                   (long long)plan->header.block_rows, (long long)plan->header.block_columns);
+    return ps_fail(
+        PS_EXHAUSTED,
+        "a tile would take %.1f GB as blocks of %lld x %lld, more than a chunk may hold: "
+        "choose smaller blocks, or another layout, or order the mesh along a curve",
+        (double)(t->value_capacity * value_bytes(&plan->header)) / 1e9,
+        (long long)plan->header.block_rows, (long long)plan->header.block_columns);
 }
 
 ps_status cut_plan_init(ps_slice_matrix *matrix, const ps_block_header *header, int threads,
@@ -235,8 +236,7 @@ ps_status cut_plan_init(ps_slice_matrix *matrix, const ps_block_header *header, 
     out->header.fill = values > 0 ? 100 * (double)out->nnz / values : 100;
     int64_t fit = memory / larger(out->thread_bytes, 1);
     if (fit < 1)
-        return ps_fail(PS_EXHAUSTED,
-                       "--host-memory %.1f MB: one tile and its blocks need %.1f MB",
+        return ps_fail(PS_EXHAUSTED, "--host-memory %.1f MB: one tile and its blocks need %.1f MB",
                        (double)memory / 1e6, (double)out->thread_bytes / 1e6);
     out->threads = fit < threads ? (int)fit : threads;
     return PS_OK;
@@ -279,7 +279,6 @@ ps_status cut_write(const cut_plan *plan, ps_block_matrix *out)
     job j = {.matrix = plan->matrix, .what = "cutting blocks", .tile = fill_tile, .context = &f};
     PS_TRY(tile_sizes(&j));
     for (int64_t i = 0; i < plan->tiling.tile_count; ++i)
-        j.block_bytes =
-            larger(j.block_bytes, place_arrays(&plan->header, &plan->tiles[i], NULL));
+        j.block_bytes = larger(j.block_bytes, place_arrays(&plan->header, &plan->tiles[i], NULL));
     return for_tiles(&j, plan->threads);
 }

@@ -10,7 +10,7 @@
 
 static struct {
     int layout;
-    int values; /* 0: as they are, 1: halves */
+    int values;   /* 0: as they are, 1: halves */
     int compress; /* 0: zstd, 1: none */
     int64_t block_rows, block_columns;
     int64_t k_from, k_below; /* k_below 0: all */
@@ -37,8 +37,10 @@ static const ps_option options[] = {
      "its largest",
      0, 0, PS_IDENTITY},
     {"compress", PS_OPTION_CHOICE, &chosen.compress, "zstd|none",
-     "none: values as they are, a tenth to a third more on the disk, for runs that read them in every "
-     "sweep with few cores to unpack them", 0, 0, PS_IDENTITY},
+     "none: values as they are, a tenth to a third more on the disk, for runs that read them in "
+     "every "
+     "sweep with few cores to unpack them",
+     0, 0, PS_IDENTITY},
     {"table", PS_OPTION_FLAG, &chosen.table, NULL,
      "print blocks and NNZ % of full blocks of b_c x b_r = 16 .. 128, of contiguous blocks and of "
      "warps; write nothing",
@@ -63,9 +65,11 @@ static ps_status set_lags(ps_block_header *out)
 
 static ps_status set_header(const ps_slice_header *slices, ps_block_header *out)
 {
-    *out = (ps_block_header){.slices = *slices, .layout = (ps_block_layout)chosen.layout,
+    *out = (ps_block_header){.slices = *slices,
+                             .layout = (ps_block_layout)chosen.layout,
                              .block_rows = chosen.block_rows,
-                             .block_columns = chosen.block_columns, .half = chosen.values == 1};
+                             .block_columns = chosen.block_columns,
+                             .half = chosen.values == 1};
     if (out->half && out->layout != PS_BLOCK_WARP)
         return ps_fail(PS_USAGE, "--values f16: only warps can have halves, not %s blocks",
                        ps_block_layout_name(out->layout));
@@ -87,8 +91,9 @@ static double fill_of(const cut_shape *shape)
 static ps_status shape_init(const ps_slice_header *slices, ps_block_layout layout, int64_t rows,
                             int64_t columns, cut_shape *out)
 {
-    *out = (cut_shape){.header = {.slices = *slices, .layout = layout, .block_rows = rows,
-                                  .block_columns = columns}};
+    *out = (cut_shape){
+        .header = {
+            .slices = *slices, .layout = layout, .block_rows = rows, .block_columns = columns}};
     return ps_blocking_check(&out->header);
 }
 
@@ -223,8 +228,7 @@ static ps_status plan_and_write(const ps_run *run, const ps_store_identity *iden
     ps_block_matrix *written;
     double start = ps_clock();
     PS_TRY(set_header(ps_slice_matrix_header(matrix), &header));
-    ps_status status =
-        cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan);
+    ps_status status = cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan);
     if (status == PS_OK && run->plan) report_cut(run, &plan, 0, 0);
     if (status == PS_OK && !run->plan) {
         status = write_blocks(run->operands[1], identity, &plan);
@@ -271,10 +275,13 @@ int main(int argc, char **argv)
         .synopsis = "SLICES [OUTPUT]",
         .description =
             "Cuts the slices of SLICES into blocks, which GPUs and vector units read without\n"
-            "branches, and writes them to OUTPUT, tile by tile in bounded memory. Blocks are padded\n"
-            "with zeros; NNZ % is the share of stored values that is not padding. Published tables of\n"
+            "branches, and writes them to OUTPUT, tile by tile in bounded memory. Blocks are "
+            "padded\n"
+            "with zeros; NNZ % is the share of stored values that is not padding. Published tables "
+            "of\n"
             "blocks that are headed b_r x b_c mean b_c x b_r (specs/block_matrix.md).\n"
-            "--k-from and --k-below make a near and a far matrix: penstock-tdbem-march keeps the one\n"
+            "--k-from and --k-below make a near and a far matrix: penstock-tdbem-march keeps the "
+            "one\n"
             "in memory and sweeps the other once in many steps.",
         .examples = "  penstock-slice-block slices.h5 blocks.h5\n"
                     "  penstock-slice-block slices.h5 blocks.h5 --layout full --block-rows 64 "

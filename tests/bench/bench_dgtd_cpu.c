@@ -1,6 +1,7 @@
 /*
  * One leap-frog step of the dgtd kernels on one core: ns of processor time per dof (6 Np a
- * tetrahedron) and step, on a cube of 37 to 70 MB of state in fp32, twice that in fp64; the best of 20 steps.
+ * tetrahedron) and step, on a cube of 37 to 70 MB of state in fp32, twice that in fp64; the best of
+ * 20 steps.
  *
  * Records dgtd-cpu-p1 .. p4: floor is the larger of counted flops at FLOPS and counted bytes at
  * BYTES, neighbours' traces free; fraction is floor/value.
@@ -12,8 +13,8 @@
 #include "runtime/program.h"
 #include "tests/support/dgtd_case.h"
 
-/* One core of a Xeon with AVX-512: 16 independent chains of FMA in fp32; an array of 200 MB scaled in
- * place, read and written. */
+/* One core of a Xeon with AVX-512: 16 independent chains of FMA in fp32; an array of 200 MB scaled
+ * in place, read and written. */
 static const double FLOPS = 213.6e9, BYTES = 22.2e9;
 static const double best_peer[4] = {6.9, 11.5, 18.0, 28.0}, aim[4] = {2.0, 2.5, 3.5, 5.0};
 
@@ -70,9 +71,11 @@ static ps_status measure(int order, ps_precision precision)
     double wide = precision == PS_SINGLE ? 1 : 2;
     double floor = 1e9 * fmax(wide * flops_of(&x) / FLOPS, bytes_of(&x) / BYTES) / dofs;
     const char *name = precision == PS_SINGLE ? "fp32" : "fp64";
-    fprintf(stderr, "P%d %s: %.2f ns a dof and step (aim %.1f, best peer in fp32 %.1f), %.0f flop "
-            "and %.0f byte an element, floor %.2f\n", order, name, value, aim[order - 1],
-            best_peer[order - 1], flops_of(&x), bytes_of(&x), floor);
+    fprintf(stderr,
+            "P%d %s: %.2f ns a dof and step (aim %.1f, best peer in fp32 %.1f), %.0f flop "
+            "and %.0f byte an element, floor %.2f\n",
+            order, name, value, aim[order - 1], best_peer[order - 1], flops_of(&x), bytes_of(&x),
+            floor);
     printf("{\"case\": \"dgtd-cpu-p%d\", \"quantity\": \"time per dof and step, one core, %s\", "
            "\"value\": %.3f, \"unit\": \"ns\", \"floor\": %.3f, \"fraction\": %.3f, \"size\": "
            "\"%.0f tetrahedra\", \"device\": \"cpu\", \"revision\": \"%s\"}\n",

@@ -5,8 +5,9 @@
  *
  * The floor of a time counts the arithmetic alone at the rate of multiply-adds of this core: P2P in
  * instructions of 8 lanes (kernels/fmm/p2p.h), the rest in flops (kernels/fmm/cell.h, m2l.h).
- * The same in fp32 for Acc 3 and 5. M2L in a common basis cut at eps. Times are processor time, as other work may share the machine.
- * Operators are built beforehand. Arguments, all optional: cube|ellipsoid Acc height stretch.
+ * The same in fp32 for Acc 3 and 5. M2L in a common basis cut at eps. Times are processor time, as
+ * other work may share the machine. Operators are built beforehand. Arguments, all optional:
+ * cube|ellipsoid Acc height stretch.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void record(const char *name, const char *quantity, double value, const c
 typedef struct trial {
     ps_distribution distribution;
     int accuracy, height;
-    double stretch; /* width of the root box */
+    double stretch;         /* width of the root box */
     ps_precision precision; /* of far and near field; sums of P2P are fp64 */
 } trial;
 
@@ -115,7 +116,8 @@ static ps_status measure(tree_case *t, const trial *of, double peak, outcome *ou
     fmm_options o = {.order = of->accuracy,
                      .function = {PS_FMM_INVERSE, 0},
                      .basis = 1,
-                     .far = of->precision, .near = of->precision};
+                     .far = of->precision,
+                     .near = of->precision};
     fmm_case c;
     *out = (outcome){.of = *of, .seconds = INFINITY};
     PS_TRY(build_tree(t, &box, of->height));
@@ -148,8 +150,8 @@ static void describe(const outcome *o)
 {
     fprintf(stderr, "%s acc %d h %d box %.3g %s: %.3f Mp/s, %.3f s = tree %.3f",
             name_of(o->of.distribution), o->of.accuracy, o->of.height, o->of.stretch,
-            o->of.precision == PS_DOUBLE ? "double" : "single", COUNT / o->seconds / 1e6, o->seconds,
-            o->tree);
+            o->of.precision == PS_DOUBLE ? "double" : "single", COUNT / o->seconds / 1e6,
+            o->seconds, o->tree);
     for (int s = 0; s < PS_FMM_STAGES; ++s) fprintf(stderr, " %s %.3f", stages[s], o->stages[s]);
     fprintf(
         stderr,

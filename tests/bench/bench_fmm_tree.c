@@ -1,7 +1,7 @@
 /*
- * Octrees in memory, one core, in seconds of its time: sorted keys, levels, lists. The aim for keys,
- * order and levels is 20 M particles/s and core (about a tenth of what the evaluation takes); the
- * fraction is of that.
+ * Octrees in memory, one core, in seconds of its time: sorted keys, levels, lists. The aim for
+ * keys, order and levels is 20 M particles/s and core (about a tenth of what the evaluation takes);
+ * the fraction is of that.
  */
 #include <math.h>
 #include <omp.h>

@@ -36,8 +36,8 @@ static void record(const bench *a, const char *name, const char *quantity, doubl
     printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.6g, \"unit\": \"ms\", "
            "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld unknowns, %d thread%s\", "
            "\"device\": \"cpu\", \"revision\": \"%s\"}\n",
-           name, quantity, 1e3 * value, 1e3 * floor, floor / value, (long long)a->rows,
-           a->threads, a->threads == 1 ? "" : "s", ps_revision());
+           name, quantity, 1e3 * value, 1e3 * floor, floor / value, (long long)a->rows, a->threads,
+           a->threads == 1 ? "" : "s", ps_revision());
     fprintf(stderr, "%-18s %-34s %9.3f ms  (floor %.3f)\n", name, quantity, 1e3 * value,
             1e3 * floor);
 }

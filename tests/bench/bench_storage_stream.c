@@ -41,8 +41,8 @@ static void record(const char *quantity, double value, const char *unit, double 
 {
     printf("{\"case\": \"stream\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
            "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"cpu\", "
-           "\"revision\": \"%s\"}\n", quantity, value, unit, floor, floor / value, size,
-           ps_revision());
+           "\"revision\": \"%s\"}\n",
+           quantity, value, unit, floor, floor / value, size, ps_revision());
 }
 
 /* ---- a file ---- */
@@ -50,8 +50,12 @@ static void record(const char *quantity, double value, const char *unit, double 
 static void write_file(void)
 {
     ps_store_identity identity = {.format = "penstock-test", .format_version = 1};
-    ps_dataset_spec spec = {.name = "/values", .type = PS_F32, .rank = 1, .units = "1",
-                            .dims = {(int64_t)CHUNKS * VALUES}, .chunk_rows = VALUES};
+    ps_dataset_spec spec = {.name = "/values",
+                            .type = PS_F32,
+                            .rank = 1,
+                            .units = "1",
+                            .dims = {(int64_t)CHUNKS * VALUES},
+                            .chunk_rows = VALUES};
     ps_store *store;
     float *values;
     int id;
@@ -109,10 +113,13 @@ static ps_chunk_stream_stats sweep_file(ps_store *store, double share, double *p
         raw[c] = info.stored_bytes;
         unpacked[c] = info.raw_bytes;
     }
-    ps_chunk_stream_config config = {
-        .chunk_count = CHUNKS, .raw_bytes = raw, .unpacked_bytes = unpacked, .context = store,
-        .host_memory = (int64_t)(share * 4.0 * CHUNKS * VALUES), .read = read_stored,
-        .unpack = decode};
+    ps_chunk_stream_config config = {.chunk_count = CHUNKS,
+                                     .raw_bytes = raw,
+                                     .unpacked_bytes = unpacked,
+                                     .context = store,
+                                     .host_memory = (int64_t)(share * 4.0 * CHUNKS * VALUES),
+                                     .read = read_stored,
+                                     .unpack = decode};
     ps_chunk_stream *stream;
     ps_chunk_stream_stats stats;
     forget();
@@ -154,10 +161,11 @@ static void measure_file(void)
         double bound = fmax(processor, fmax(stats.read_seconds, stats.compute_seconds));
         snprintf(size, sizeof size, "384 MiB f32, memory %.0f %%", 100 * shares[i]);
         record("sweep, cold", stats.sweep_seconds / SWEEPS, "s", bound / SWEEPS, size);
-        fprintf(stderr, "%s: read %.2f, unpack %.2f, compute %.2f, CPU %.2f, sweeps %.2f s; %d of "
-                "%d resident\n", size, stats.read_seconds, stats.unpack_seconds,
-                stats.compute_seconds, processor, stats.sweep_seconds,
-                (int)stats.resident_chunks, CHUNKS);
+        fprintf(stderr,
+                "%s: read %.2f, unpack %.2f, compute %.2f, CPU %.2f, sweeps %.2f s; %d of "
+                "%d resident\n",
+                size, stats.read_seconds, stats.unpack_seconds, stats.compute_seconds, processor,
+                stats.sweep_seconds, (int)stats.resident_chunks, CHUNKS);
     }
     ps_store_close(&store);
     unlink(path);
@@ -180,9 +188,12 @@ static double overhead(int64_t memory)
     int64_t *sizes;
     stop(PS_ALLOC(&sizes, SMALL, "sizes"));
     for (int c = 0; c < SMALL; ++c) sizes[c] = 64;
-    ps_chunk_stream_config config = {
-        .chunk_count = SMALL, .raw_bytes = sizes, .unpacked_bytes = sizes, .host_memory = memory,
-        .read = nothing_read, .unpack = nothing_unpacked};
+    ps_chunk_stream_config config = {.chunk_count = SMALL,
+                                     .raw_bytes = sizes,
+                                     .unpacked_bytes = sizes,
+                                     .host_memory = memory,
+                                     .read = nothing_read,
+                                     .unpack = nothing_unpacked};
     ps_chunk_stream *stream;
     stop(ps_chunk_stream_open(&config, &stream));
     stop(ps_chunk_stream_sweep(stream, nothing_computed, NULL));

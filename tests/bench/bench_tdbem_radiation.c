@@ -1,9 +1,9 @@
 /*
  * Radiation of a group of steps (kernels/tdbem/radiation_pass.h) over synthetic near matrices: rows
- * in a line, shells whose columns grow with their lag, as on a surface (tests/support/group_case.h).
- * Floor: reading what the passes read at the rate at which these threads sum up the matrices;
- * fraction = floor / time. Times are those of the busiest thread's processor clock, best of several.
- * BENCH_UNKNOWNS: default 4000.
+ * in a line, shells whose columns grow with their lag, as on a surface
+ * (tests/support/group_case.h). Floor: reading what the passes read at the rate at which these
+ * threads sum up the matrices; fraction = floor / time. Times are those of the busiest thread's
+ * processor clock, best of several. BENCH_UNKNOWNS: default 4000.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -83,20 +83,27 @@ static double time_of_group(const ps_radiation *r, double *sums)
 
 static void bench(int64_t unknowns, int64_t group, ps_precision precision)
 {
-    group_case c = {.unknowns = unknowns, .group = group, .count = group, .precision = precision,
-                    .crowd = 3, .dominance = 1.2, .limit = 200, .seed = 5};
+    group_case c = {.unknowns = unknowns,
+                    .group = group,
+                    .count = group,
+                    .precision = precision,
+                    .crowd = 3,
+                    .dominance = 1.2,
+                    .limit = 200,
+                    .seed = 5};
     if (group_case_make(&c) != PS_OK) return;
     ps_radiation r = {.near = &c.packed, .recent = calloc((size_t)(group * unknowns), 8)};
     r.owed = calloc((size_t)(group * unknowns), sizeof *r.owed);
     r.past = calloc((size_t)ps_radiation_past_bytes(unknowns, group, precision), 1);
     double *sums = calloc((size_t)unknowns, sizeof *sums);
     double seconds = time_of_group(&r, sums), floor = bytes_read(&c.packed) / read_rate(&c.packed);
-    printf("{\"case\": \"tdbem-radiation\", \"quantity\": \"a group, n_g = %d, %s\", "
-           "\"value\": %.4g, \"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3g, \"size\": %.4g, "
-           "\"device\": \"cpu-%s-%d\", \"revision\": \"%s\"}\n",
-           (int)group, precision == PS_SINGLE ? "f32" : "f64", 1e3 * seconds, 1e3 * floor,
-           floor / seconds, (double)ps_near_entries(&c.near), ps_isa_name(ps_isa_here()),
-           omp_get_max_threads(), ps_revision());
+    printf(
+        "{\"case\": \"tdbem-radiation\", \"quantity\": \"a group, n_g = %d, %s\", "
+        "\"value\": %.4g, \"unit\": \"ms\", \"floor\": %.4g, \"fraction\": %.3g, \"size\": %.4g, "
+        "\"device\": \"cpu-%s-%d\", \"revision\": \"%s\"}\n",
+        (int)group, precision == PS_SINGLE ? "f32" : "f64", 1e3 * seconds, 1e3 * floor,
+        floor / seconds, (double)ps_near_entries(&c.near), ps_isa_name(ps_isa_here()),
+        omp_get_max_threads(), ps_revision());
     fflush(stdout);
     free((void *)r.recent);
     free(r.owed);

@@ -4,12 +4,12 @@
  * its stored values once, or of its flops (padding not counted) at the FMA peak, whichever is
  * longer; fraction = floor / time. GFlop/s count 2 n_g per row-vector value.
  *
- * At the end, on stderr: the blocks of Tables 2 and 3 of Bramas, Coulaud, Sylvand 2014 (256 slices of
- * 6400 rows, dense blocks of b_r x b_c; GFlop/s per core count padding as work, as they do).
+ * At the end, on stderr: the blocks of Tables 2 and 3 of Bramas, Coulaud, Sylvand 2014 (256 slices
+ * of 6400 rows, dense blocks of b_r x b_c; GFlop/s per core count padding as work, as they do).
  *
- * Times are those of the busiest thread's processor clock, best of several, so that a machine shared
- * with others gives the numbers of one that is not, as far as that goes. BENCH_MB: size of the
- * matrices, default 192. --ceilings: these alone.
+ * Times are those of the busiest thread's processor clock, best of several, so that a machine
+ * shared with others gives the numbers of one that is not, as far as that goes. BENCH_MB: size of
+ * the matrices, default 192. --ceilings: these alone.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -51,25 +51,28 @@ static double busiest_since(const double *clocks)
 
 enum { CHAINS = 12 };
 /* 2^20 rounds of independent fused multiply-adds, vectors of 64 bytes. */
-#define PEAK_BODY(vec)                                                       \
-    vec x[CHAINS], a = (vec){0} + seed, b = (vec){0} + 1;                    \
-    for (int c = 0; c < CHAINS; ++c) x[c] = b * seed;                        \
-    for (int i = 0; i < 1 << 20; ++i)                                        \
-        for (int c = 0; c < CHAINS; ++c) {                                   \
-            x[c] = x[c] * a + b;                                             \
-            __asm__("" : "+x"(x[c]));                                        \
-        }                                                                    \
-    for (int c = 1; c < CHAINS; ++c) x[0] += x[c];                           \
+#define PEAK_BODY(vec)                                                                             \
+    vec x[CHAINS], a = (vec){0} + seed, b = (vec){0} + 1;                                          \
+    for (int c = 0; c < CHAINS; ++c) x[c] = b * seed;                                              \
+    for (int i = 0; i < 1 << 20; ++i)                                                              \
+        for (int c = 0; c < CHAINS; ++c) {                                                         \
+            x[c] = x[c] * a + b;                                                                   \
+            __asm__("" : "+x"(x[c]));                                                              \
+        }                                                                                          \
+    for (int c = 1; c < CHAINS; ++c) x[0] += x[c];                                                 \
     return (double)x[0][0];
 
 typedef float half_f __attribute__((vector_size(32)));
 typedef double half_d __attribute__((vector_size(32)));
 typedef float base_f __attribute__((vector_size(16)));
 typedef double base_d __attribute__((vector_size(16)));
-WIDE static double peak_wide_f(float seed) { PEAK_BODY(vec_f) }
-WIDE static double peak_wide_d(double seed) { PEAK_BODY(vec_d) }
-HALF static double peak_half_f(float seed) { PEAK_BODY(half_f) }
-HALF static double peak_half_d(double seed) { PEAK_BODY(half_d) }
+WIDE static double peak_wide_f(float seed){PEAK_BODY(vec_f)} WIDE
+    static double peak_wide_d(double seed){PEAK_BODY(vec_d)} HALF
+    static double peak_half_f(float seed){PEAK_BODY(half_f)} HALF
+    static double peak_half_d(double seed)
+{
+    PEAK_BODY(half_d)
+}
 static double peak_base_f(float seed) { PEAK_BODY(base_f) }
 static double peak_base_d(double seed) { PEAK_BODY(base_d) }
 
@@ -87,16 +90,29 @@ static double measure_peak(ps_precision precision)
         {
             double x = 0;
             switch (2 * ps_isa_here() + precision) {
-            case 0: x = peak_base_f(1e-3f); break;
-            case 1: x = peak_base_d(1e-3); break;
-            case 2: x = peak_half_f(1e-3f); break;
-            case 3: x = peak_half_d(1e-3); break;
-            case 4: x = peak_wide_f(1e-3f); break;
-            case 5: x = peak_wide_d(1e-3); break;
+            case 0:
+                x = peak_base_f(1e-3f);
+                break;
+            case 1:
+                x = peak_base_d(1e-3);
+                break;
+            case 2:
+                x = peak_half_f(1e-3f);
+                break;
+            case 3:
+                x = peak_half_d(1e-3);
+                break;
+            case 4:
+                x = peak_wide_f(1e-3f);
+                break;
+            case 5:
+                x = peak_wide_d(1e-3);
+                break;
             }
             sink = x;
         }
-        double rate = 2.0 * lanes * CHAINS * (1 << 20) * omp_get_max_threads() / busiest_since(start);
+        double rate =
+            2.0 * lanes * CHAINS * (1 << 20) * omp_get_max_threads() / busiest_since(start);
         best = fmax(best, rate);
     }
     return best;
@@ -177,8 +193,10 @@ static double sweep(const set *s)
         double start[THREADS_MAX];
         read_clocks(start);
         for (int64_t t = 0; t < s->count; ++t) {
-            if (p.layout == PS_TILE_SLICES) p.slices = &s->slices[t];
-            else p.blocks = &s->blocks[t];
+            if (p.layout == PS_TILE_SLICES)
+                p.slices = &s->slices[t];
+            else
+                p.blocks = &s->blocks[t];
             if (ps_slice_product_tile(&p, s->precision, 0) != PS_OK) abort();
         }
         best = fmin(best, busiest_since(start));
@@ -220,8 +238,8 @@ static void measure_groups(set *s, const ceilings *top, int64_t k_max, int64_t c
         double bytes = (double)(s->count * s->value_bytes);
         double flop = s->flop_per_group * (double)groups[g], time = sweep(s);
         double floor = fmax(bytes / top->bandwidth, flop / top->peak[s->precision]);
-        snprintf(name, sizeof name, "%s-%s-ng%lld", s->name,
-                 precision_names[s->precision], (long long)groups[g]);
+        snprintf(name, sizeof name, "%s-%s-ng%lld", s->name, precision_names[s->precision],
+                 (long long)groups[g]);
         record(name, "slice_product_read", bytes / time / 1e9, "GB/s", bytes / floor / 1e9,
                floor / time, bytes);
         record(name, "slice_product", flop / time / 1e9, "GFlop/s", flop / floor / 1e9,
@@ -241,14 +259,17 @@ static void measure_layout(const ps_slice_tile *tile, ps_precision precision, in
     bool half = layout == HALVES;
     size_t size = half ? 2 : precision == PS_SINGLE ? 4 : 8;
     ps_block_header h = {.layout = half ? PS_BLOCK_WARP : (ps_block_layout)(layout - 1),
-                         .block_rows = 64, .block_columns = 32, .half = half,
+                         .block_rows = 64,
+                         .block_columns = 32,
+                         .half = half,
                          .slices = {.precision = precision, .d_max = (int64_t)tile->d_max}};
     if (layout == PS_TILE_CONTIGUOUS) h.block_columns = (int64_t)tile->d_max;
     ps_block_tile cut = {0};
     if (layout != PS_TILE_SLICES && ps_blocking_check(&h) != PS_OK) abort();
     if (layout != PS_TILE_SLICES) synthetic_cut(&h, tile, &cut);
     int64_t values = layout == PS_TILE_SLICES ? tile->value_count : cut.value_count;
-    set s = {.name = layout_names[layout], .precision = precision,
+    set s = {.name = layout_names[layout],
+             .precision = precision,
              .value_bytes = values * (int64_t)size};
     s.count = (int64_t)(megabytes * 1e6 / (double)s.value_bytes) + 1;
     s.flop_per_group = 2.0 * (double)tile->value_count * (double)s.count;
@@ -262,8 +283,10 @@ static void measure_layout(const ps_slice_tile *tile, ps_precision precision, in
         else
             s.blocks[t].values = copy_of(cut.values, (size_t)s.value_bytes);
     }
-    if (layout == PS_TILE_SLICES) ps_slice_product_set_slices(&s.product, s.slices);
-    else ps_slice_product_set_blocks(&s.product, &h, s.blocks);
+    if (layout == PS_TILE_SLICES)
+        ps_slice_product_set_slices(&s.product, s.slices);
+    else
+        ps_slice_product_set_blocks(&s.product, &h, s.blocks);
     measure_groups(&s, top, synthetic_k_bound(&real), 64, tile->first_row + tile->rows,
                    tile->first_slice + tile->slices);
     for (int64_t t = 0; t < s.count; ++t)
@@ -295,13 +318,17 @@ static double dense_rate(ps_precision precision, ps_block_layout layout, int64_t
 {
     size_t size = precision == PS_SINGLE ? 4 : 8;
     int64_t vectors = TABLE_ROWS * TABLE_SLICES;
-    ps_slice_tile tile = {.rows = TABLE_ROWS, .slices = TABLE_SLICES,
-                          .value_count = vectors * columns, .d_max = (double)columns};
+    ps_slice_tile tile = {.rows = TABLE_ROWS,
+                          .slices = TABLE_SLICES,
+                          .value_count = vectors * columns,
+                          .d_max = (double)columns};
     tile.starts = synthetic_array(vectors, 2);
     tile.lengths = synthetic_array(vectors, 2);
     tile.values = synthetic_array(vectors * columns, size);
     for (int64_t v = 0; v < vectors; ++v) tile.starts[v] = 1, tile.lengths[v] = (uint16_t)columns;
-    ps_block_header h = {.layout = layout, .block_rows = rows, .block_columns = columns,
+    ps_block_header h = {.layout = layout,
+                         .block_rows = rows,
+                         .block_columns = columns,
                          .slices = {.precision = precision, .d_max = columns}};
     ps_block_tile cut;
     synthetic_cut(&h, &tile, &cut);
@@ -322,7 +349,8 @@ static void print_tables(void)
         {"contiguous, single: 1.2-4.8", "contiguous, double: 1.2-2.6"}};
     for (int layout = 0; layout < 2; ++layout)
         for (int precision = 0; precision < 2; ++precision) {
-            fprintf(stderr, "GFlop/s a core at n_g = %d (paper, %s)\n   b_r  b_c=16     32     64    128\n",
+            fprintf(stderr,
+                    "GFlop/s a core at n_g = %d (paper, %s)\n   b_r  b_c=16     32     64    128\n",
                     TABLE_GROUP, paper[layout][precision]);
             for (int64_t rows = 16; rows <= 128; rows *= 2) {
                 fprintf(stderr, "%6lld", (long long)rows);

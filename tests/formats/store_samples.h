@@ -86,8 +86,9 @@ static inline ps_status write_sample(const char *path, uint64_t seed)
     PS_TRY(ps_store_create(path, &sample_identity, &store));
     PS_GUARD(status, failed, ps_store_define(store, &plain, &values_id));
     for (int c = 0; c < 4; ++c)
-        PS_GUARD(status, failed,
-                 ps_store_write_chunk(store, values_id, c, values + 300 * c, c < 3 ? 300 : 100, NULL));
+        PS_GUARD(
+            status, failed,
+            ps_store_write_chunk(store, values_id, c, values + 300 * c, c < 3 ? 300 : 100, NULL));
     PS_GUARD(status, failed, ps_store_define(store, &other, &ragged));
     PS_GUARD(status, failed, ps_store_write_chunk(store, ragged, 1, values, 40, extras[1]));
     PS_GUARD(status, failed, ps_store_write_chunk(store, ragged, 0, values + 40, 3, extras[0]));

@@ -7,10 +7,10 @@
 #include "formats/tile_set.h"
 #include "kernels/tdbem/slice_clip.h"
 
-static const synthetic_slices odd = {.unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05,
-                                     .seed = 9};
-static const ps_slice_tiling tiling = {.unknowns = 301, .tile_rows = 256, .tile_slices = 40,
-                                       .end_slice = 301};
+static const synthetic_slices odd = {
+    .unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05, .seed = 9};
+static const ps_slice_tiling tiling = {
+    .unknowns = 301, .tile_rows = 256, .tile_slices = 40, .end_slice = 301};
 static char folder[64], file[128];
 
 static int make_folder(void **state)
@@ -44,18 +44,27 @@ static void cut_tile(const ps_block_header *h, int64_t index, ps_slice_tile *sli
 
 static ps_block_header header_of(ps_block_layout layout, ps_precision precision)
 {
-    ps_block_header h = {.layout = layout, .block_rows = 24, .block_columns = 17,
-                         .slices = {.precision = precision, .d_max = synthetic_d_bound(&odd),
-                                    .dt = 1, .speed = 2, .outer_points = 6, .mesh_uuid = "none",
-                                    .mesh_hash = "none", .unknowns = 301}};
+    ps_block_header h = {.layout = layout,
+                         .block_rows = 24,
+                         .block_columns = 17,
+                         .slices = {.precision = precision,
+                                    .d_max = synthetic_d_bound(&odd),
+                                    .dt = 1,
+                                    .speed = 2,
+                                    .outer_points = 6,
+                                    .mesh_uuid = "none",
+                                    .mesh_hash = "none",
+                                    .unknowns = 301}};
     check_ok(ps_blocking_check(&h));
     return h;
 }
 
 static ps_block_tiling largest_tiling(const ps_block_header *h)
 {
-    ps_block_tiling out = {.unknowns = 301, .tile_count = ps_slice_tiling_count(&tiling),
-                           .tile_rows = 256, .tile_slices = 40};
+    ps_block_tiling out = {.unknowns = 301,
+                           .tile_count = ps_slice_tiling_count(&tiling),
+                           .tile_rows = 256,
+                           .tile_slices = 40};
     for (int64_t t = 0; t < out.tile_count; ++t) {
         ps_slice_tile slices;
         ps_block_tile blocks;
@@ -109,8 +118,10 @@ static void compare_arrays(const ps_block_header *h, const ps_block_tile *a, con
     assert_memory_equal(a->values, b->values, (size_t)b->value_count * size);
     check_near(a->error_max, b->error_max, 0, 0);
     check_near(a->error_rms, b->error_rms, 0, 0);
-    if (h->half) assert_memory_equal(a->scales, b->scales, warps * PS_WARP_ROWS);
-    else assert_null(a->scales);
+    if (h->half)
+        assert_memory_equal(a->scales, b->scales, warps * PS_WARP_ROWS);
+    else
+        assert_null(a->scales);
     if (h->layout == PS_BLOCK_FULL) {
         assert_memory_equal(a->block_start, b->block_start, 4 * (size_t)(b->slices + 1));
         assert_memory_equal(a->corner_rows, b->corner_rows, 4 * (size_t)b->block_count);
@@ -226,9 +237,9 @@ static void lags_and_halves_come_back(void **state)
 /* A file of version 1: no lags, no type of values. Its one tile: M^1 = M^3 = 1 for N = 1. */
 static ps_status write_version_1(void)
 {
-    static const char *const extras[] = {"first_row", "rows", "first_slice", "slices",
-                                         "blocks",    "nnz",  "fill",        "d_max",
-                                         "k_min",     "k_max", "score",      "filled"};
+    static const char *const extras[] = {"first_row", "rows",  "first_slice", "slices",
+                                         "blocks",    "nnz",   "fill",        "d_max",
+                                         "k_min",     "k_max", "score",       "filled"};
     const double figures[] = {0, 1, 0, 1, 1, 3, 100.0 / 32, 3, 1, 3, 0, 1};
     ps_store *store;
     ps_store_identity own = identity;

@@ -128,7 +128,8 @@ static void parts_join(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip), cmocka_unit_test(parts_join),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(parts_join),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

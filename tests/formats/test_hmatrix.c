@@ -181,8 +181,7 @@ static void make_matrix(sample *s, bool symmetric, int parts, ps_precision preci
 static ps_hmatrix_part part_of(const sample *s, int64_t c)
 {
     const int64_t *first = s->tables.chunks.first;
-    return (ps_hmatrix_part){path, &identity, NULL, c, first[c], first[c + 1] - first[c],
-                             false};
+    return (ps_hmatrix_part){path, &identity, NULL, c, first[c], first[c + 1] - first[c], false};
 }
 
 static void save_part(const sample *s, int64_t c)

@@ -11,10 +11,7 @@
 
 static char folder[] = "/tmp/penstock-test-XXXXXX";
 
-static int enter(void **state)
-{
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
+static int enter(void **state) { return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1; }
 
 static int leave(void **state)
 {
@@ -103,7 +100,8 @@ static void bad_surfaces_are_refused(void **state)
                 "vertex 2 has a coordinate");
     mesh.vertices[7] = 2;
     mesh.triangles[0] = 2;
-    check_fails(ps_surface_mesh_check(&mesh), PS_INVALID, "triangle 0 (vertices 2 2 3) has no area");
+    check_fails(ps_surface_mesh_check(&mesh), PS_INVALID,
+                "triangle 0 (vertices 2 2 3) has no area");
     assert_false(exists("bad.hdf") || exists("bad.hdf.tmp"));
     ps_surface_mesh_release(&mesh);
     check_fails(ps_surface_mesh_load("missing.hdf", &mesh), PS_INVALID, "missing.hdf");
@@ -148,8 +146,8 @@ static void volume_round_trip(void **state)
                 "tetrahedron 0 (vertices 1 0 2 3) has no positive volume");
     assert_false(exists("bad.hdf"));
     ps_volume_mesh_release(&mesh);
-    check_fails(ps_surface_mesh_load("v.hdf", (ps_surface_mesh *)&(ps_surface_mesh){0}),
-                PS_INVALID, "penstock-volume-mesh");
+    check_fails(ps_surface_mesh_load("v.hdf", (ps_surface_mesh *)&(ps_surface_mesh){0}), PS_INVALID,
+                "penstock-volume-mesh");
 }
 
 /* Chunks that are made while writing (offsets, types, f32 points) over several chunks. */
@@ -201,8 +199,7 @@ static void snapshot_round_trip(void **state)
     check_near(time, 0.125, 0, 0);
     check_ok(ps_vtkhdf_get_f64(store, "/VTKHDF/CellData/pressure", read_pressure, 4));
     assert_memory_equal(read_pressure, pressure, sizeof pressure);
-    check_ok(ps_store_read_array(store, "/VTKHDF/PointData/velocity", PS_F32, 0, 4,
-                                 read_velocity));
+    check_ok(ps_store_read_array(store, "/VTKHDF/PointData/velocity", PS_F32, 0, 4, read_velocity));
     assert_memory_equal(read_velocity, velocity, sizeof velocity);
     check_ok(ps_store_read_array(store, "/VTKHDF/Points", PS_F32, 0, 4, points));
     check_near(points[3][2], 3.5, 0, 0);

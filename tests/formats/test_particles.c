@@ -27,15 +27,17 @@ static ps_store_identity identity_of(const char *format)
 /* Particle i has x = i, y = 2 i, z = -i, q_s = i + s / 10. */
 static double value_of(int column, int64_t i)
 {
-    return column == 0 ? (double)i : column == 1 ? 2.0 * (double)i : column == 2 ? -(double)i
-           : (double)i + (column - 3) / 10.0;
+    return column == 0   ? (double)i
+           : column == 1 ? 2.0 * (double)i
+           : column == 2 ? -(double)i
+                         : (double)i + (column - 3) / 10.0;
 }
 
 static void write_particles(const char *path, int64_t count, int sides, double spoiled)
 {
     ps_particle_file *file;
-    ps_particle_header header = {.count = count, .right_hand_sides = sides, .length_units = "kpc",
-                                 .charge_units = "kg"};
+    ps_particle_header header = {
+        .count = count, .right_hand_sides = sides, .length_units = "kpc", .charge_units = "kg"};
     ps_store_identity identity = identity_of(PS_PARTICLES_FORMAT);
     check_ok(ps_particles_create(path, &identity, &header, &file));
     int64_t rows = ps_particles_chunk_rows(file);
@@ -107,9 +109,13 @@ static void write_tree(const char *path, const tree_case *t, const tree_case *ta
     ps_octree_file *file;
     ps_store_identity identity = identity_of(PS_OCTREE_FORMAT);
     const tree_case *sides[2] = {t, targets};
-    ps_octree_header header = {.height = t->tree.height, .right_hand_sides = 1,
-                               .group_size = t->tree.group_size, .box = t->tree.box,
-                               .same = !targets, .length_units = "m", .charge_units = "C"};
+    ps_octree_header header = {.height = t->tree.height,
+                               .right_hand_sides = 1,
+                               .group_size = t->tree.group_size,
+                               .box = t->tree.box,
+                               .same = !targets,
+                               .length_units = "m",
+                               .charge_units = "C"};
     header.count[0] = t->count;
     header.count[1] = targets ? targets->count : t->count;
     check_ok(ps_octree_create(path, &identity, &header, &file));
@@ -127,8 +133,8 @@ static void write_tree(const char *path, const tree_case *t, const tree_case *ta
         for (int64_t k = 0; k < tiles; ++k) {
             const double *columns[4];
             for (int c = 0; c < 4; ++c) columns[c] = sorted[c] + start[k];
-            check_ok(ps_octree_write_tile(file, (ps_octree_side)s, k, columns,
-                                          side->order + start[k]));
+            check_ok(
+                ps_octree_write_tile(file, (ps_octree_side)s, k, columns, side->order + start[k]));
         }
         for (int c = 0; c < 4; ++c) free(sorted[c]);
         free(start);

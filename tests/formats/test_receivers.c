@@ -86,8 +86,8 @@ static void files(void **state)
 
 static void refusals(void **state)
 {
-    static const char *const planes[] = {"0,0,0;1,0,0;0,1,0", "0,0,0;1,0,0;0,1,0;4",
-                                         "0,0,0;1,0,0;0,1,0;4x0", "0,0,0;1,0;0,1,0;4x4",
+    static const char *const planes[] = {"0,0,0;1,0,0;0,1,0",       "0,0,0;1,0,0;0,1,0;4",
+                                         "0,0,0;1,0,0;0,1,0;4x0",   "0,0,0;1,0;0,1,0;4x4",
                                          "0,0,0;1,0,0;0,1,0;4x4;1", "0,0,0;1,0,0;0,1,0;4x4x4"};
     ps_receivers r = {.count = 0};
     for (size_t i = 0; i < sizeof planes / sizeof *planes; ++i)
@@ -101,8 +101,8 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_and_planes), cmocka_unit_test(directions), cmocka_unit_test(spheres),
-        cmocka_unit_test(files), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(points_and_planes),
+                                       cmocka_unit_test(directions), cmocka_unit_test(spheres),
+                                       cmocka_unit_test(files), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

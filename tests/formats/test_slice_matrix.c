@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-static const synthetic_slices odd = {.unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05,
-                                     .seed = 9};
+static const synthetic_slices odd = {
+    .unknowns = 301, .shells = 19, .spread = 5.1, .empty = 0.05, .seed = 9};
 static char folder[64];
 
 static const char *at(const char *name)
@@ -71,7 +71,8 @@ static void compare_header(const ps_slice_header *h, int64_t tile_rows)
             d_max = length > d_max ? length : d_max;
             if (length > 0 && start + length - 1 > k_max) k_max = start + length - 1;
             if (i % tile_rows == 0) continue;
-            double q = fmin((double)(s0 + l0), (double)(start + length)) - fmax((double)s0, (double)start);
+            double q =
+                fmin((double)(s0 + l0), (double)(start + length)) - fmax((double)s0, (double)start);
             pairs += 1;
             if (q > 0 && length > 0 && l0 > 0) squares += q * q;
         }
@@ -108,8 +109,7 @@ static void compare_file(const char *path, ps_precision precision, int64_t tile_
     check_ok(ps_slice_matrix_open(path, &file));
     compare_header(ps_slice_matrix_header(file), tile_rows);
     assert_int_equal(ps_slice_matrix_header(file)->precision, precision);
-    for (int64_t t = 0; t < ps_slice_matrix_tile_count(file); ++t)
-        compare_tile(file, t, precision);
+    for (int64_t t = 0; t < ps_slice_matrix_tile_count(file); ++t) compare_tile(file, t, precision);
     compare_m0(file);
     check_ok(ps_slice_matrix_lengths(file, histogram));
     for (int b = 0; b < PS_LENGTH_BINS; ++b) {
@@ -140,12 +140,17 @@ static void parts_and_their_master_read_like_one_file(void **state)
     for (int part = 0; part < 3; ++part) {
         char path[4096];
         ps_store_part_path(at("many.h5"), part, path);
-        ps_slice_tiling tiling = {.tile_rows = 256, .tile_slices = 20 + part,
-                                  .first_slice = cuts[part], .end_slice = cuts[part + 1]};
+        ps_slice_tiling tiling = {.tile_rows = 256,
+                                  .tile_slices = 20 + part,
+                                  .first_slice = cuts[part],
+                                  .end_slice = cuts[part + 1]};
         check_ok(synthetic_write(&odd, path, PS_SINGLE, &tiling));
     }
-    ps_store_identity identity = {.format = "penstock-slice-matrix", .format_version = 1,
-                                  .creator = "test", .revision = "test", .options = ""};
+    ps_store_identity identity = {.format = "penstock-slice-matrix",
+                                  .format_version = 1,
+                                  .creator = "test",
+                                  .revision = "test",
+                                  .options = ""};
     check_ok(ps_store_write_master(at("many.h5"), &identity, 3));
     compare_file(at("many.h5"), PS_SINGLE, 256);
     ps_slice_matrix *file;
@@ -157,7 +162,9 @@ static void parts_and_their_master_read_like_one_file(void **state)
 static void begin(ps_slice_matrix **file, ps_slice_tile *tile)
 {
     ps_store_identity identity = {.creator = "test", .revision = "test", .options = ""};
-    ps_slice_tiling tiling = {.unknowns = 256, .tile_rows = 256, .tile_slices = 256,
+    ps_slice_tiling tiling = {.unknowns = 256,
+                              .tile_rows = 256,
+                              .tile_slices = 256,
                               .end_slice = 256,
                               .value_capacity = 256 * 256 * synthetic_d_bound(&odd)};
     check_ok(ps_slice_matrix_create(at("bad.h5"), &identity, &tiling, PS_SINGLE, 0, file));
@@ -220,10 +227,17 @@ static void write_spoiled(const spoiled *s)
 {
     enum { N = 3 };
     ps_store *store;
-    ps_store_identity identity = {.format = "penstock-slice-matrix", .format_version = 1,
-                                  .creator = "test", .revision = "test", .options = ""};
-    ps_slice_header header = {.dt = 1, .speed = 1, .outer_points = 3, .unknowns = s->unknowns,
-                              .mesh_uuid = "none", .mesh_hash = "none"};
+    ps_store_identity identity = {.format = "penstock-slice-matrix",
+                                  .format_version = 1,
+                                  .creator = "test",
+                                  .revision = "test",
+                                  .options = ""};
+    ps_slice_header header = {.dt = 1,
+                              .speed = 1,
+                              .outer_points = 3,
+                              .unknowns = s->unknowns,
+                              .mesh_uuid = "none",
+                              .mesh_hash = "none"};
     uint16_t starts[N * N], lengths[N * N];
     float values[N * N + 20] = {0};
     int id;
@@ -231,15 +245,24 @@ static void write_spoiled(const spoiled *s)
     starts[1] = s->start, lengths[1] = s->length;
     check_ok(ps_store_create(at("spoiled.h5"), &identity, &store));
     check_ok(ps_slice_header_put(store, &header));
-    ps_dataset_spec spec = {.name = "/starts", .type = PS_U16, .rank = 2, .dims = {1, N * N},
-                            .chunk_rows = 1, .units = "1"};
+    ps_dataset_spec spec = {.name = "/starts",
+                            .type = PS_U16,
+                            .rank = 2,
+                            .dims = {1, N * N},
+                            .chunk_rows = 1,
+                            .units = "1"};
     check_ok(ps_store_define(store, &spec, &id));
     check_ok(ps_store_write_chunk(store, id, 0, starts, N * N, NULL));
     spec.name = "/lengths";
     check_ok(ps_store_define(store, &spec, &id));
     check_ok(ps_store_write_chunk(store, id, 0, lengths, N * N, NULL));
-    spec = (ps_dataset_spec){.name = "/values", .type = PS_F32, .rank = 2, .dims = {1, 29},
-                             .chunk_rows = 1, .units = "1", .extra_count = 9,
+    spec = (ps_dataset_spec){.name = "/values",
+                             .type = PS_F32,
+                             .rank = 2,
+                             .dims = {1, 29},
+                             .chunk_rows = 1,
+                             .units = "1",
+                             .extra_count = 9,
                              .extras = {"first_row", "rows", "first_slice", "slices", "d_max",
                                         "k_min", "k_max", "score", "filled"}};
     check_ok(ps_store_define(store, &spec, &id));
@@ -273,7 +296,10 @@ static ps_status read_everything(const char *path)
 
 static void wrong_contents_are_refused(void **state)
 {
-#define GOOD_EXTRAS {0, 3, 0, 3, 1, 2, 2, 0, 9}
+#define GOOD_EXTRAS                                                                                \
+    {                                                                                              \
+        0, 3, 0, 3, 1, 2, 2, 0, 9                                                                  \
+    }
     const spoiled cases[] = {
         {2, 1, GOOD_EXTRAS, 3, 9, 2, NULL},
         {0, 1, GOOD_EXTRAS, 3, 9, 2, "tile 0: slice 0, row 1: start 0 and length 1"},
@@ -294,8 +320,10 @@ static void wrong_contents_are_refused(void **state)
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
         write_spoiled(&cases[c]);
-        if (!cases[c].message) check_ok(read_everything(at("spoiled.h5")));
-        else check_fails(read_everything(at("spoiled.h5")), PS_INVALID, cases[c].message);
+        if (!cases[c].message)
+            check_ok(read_everything(at("spoiled.h5")));
+        else
+            check_fails(read_everything(at("spoiled.h5")), PS_INVALID, cases[c].message);
         if (cases[c].message) assert_non_null(strstr(ps_message(), "spoiled.h5"));
     }
 }

@@ -116,8 +116,10 @@ static void test_stored_and_decode(void **state)
         check_ok(ps_store_read_chunk(store, 0, c, whole));
         assert_memory_equal(whole, halves, sizeof whole);
         for (int i = 0; i < 300; ++i) halves[i] = 7;
-        if (c % 2) check_ok(ps_store_decode_values(store, 0, c, stored, halves));
-        else check_ok(ps_store_read_values(store, 0, c, halves));
+        if (c % 2)
+            check_ok(ps_store_decode_values(store, 0, c, stored, halves));
+        else
+            check_ok(ps_store_read_values(store, 0, c, halves));
         assert_memory_equal(whole, halves, (size_t)chunk.count * sizeof *whole);
         for (int64_t i = chunk.count; i < 300; ++i) check_near(halves[i], 7, 0, 0);
         stored[chunk.stored_bytes / 2] ^= 1;

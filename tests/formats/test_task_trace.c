@@ -8,7 +8,8 @@ enum { TASKS = 5 };
 static const char path[] = "test_task_trace.h5";
 static const ps_store_identity identity = {.creator = "test", .revision = "r", .options = ""};
 
-/* Two CPU workers and a GPU; task 4 waits for 1 and 3. Kind 0 has code for both, kind 1 for CPUs. */
+/* Two CPU workers and a GPU; task 4 waits for 1 and 3. Kind 0 has code for both, kind 1 for CPUs.
+ */
 static ps_task_record records[TASKS];
 static int64_t first[TASKS + 1] = {0, 0, 0, 0, 1, 3}, before[3] = {0, 1, 3};
 
@@ -74,8 +75,10 @@ static void measured_times(void **state)
         ps_task_trace_times(&trace, best, cpu, gpu);
         for (int t = 0; t < TASKS; ++t) {
             check_near(cpu[t], best ? best_cpu[t] : lp_cpu[t], 0, 1e-15);
-            if (records[t].kind) assert_true(isinf(gpu[t]));
-            else check_near(gpu[t], best ? best_gpu[t] : lp_gpu[t], 0, 1e-15);
+            if (records[t].kind)
+                assert_true(isinf(gpu[t]));
+            else
+                check_near(gpu[t], best ? best_gpu[t] : lp_gpu[t], 0, 1e-15);
         }
     }
 }
@@ -155,10 +158,8 @@ static void what_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(measured_times),
-        cmocka_unit_test(figures),
-        cmocka_unit_test(what_could_not_have_been),
+        cmocka_unit_test(comes_back),      cmocka_unit_test(measured_times),
+        cmocka_unit_test(figures),         cmocka_unit_test(what_could_not_have_been),
         cmocka_unit_test(what_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,8 +44,8 @@ static void round_trip(void **state)
         out.grid[0] = 2, out.grid[1] = 3;
         strcpy(out.quantity, "scattered pressure");
         strcpy(out.units, "Pa m");
-        out.origin = (ps_trace_origin){.speed = 343, .dt = 1e-5, .basis = PS_TRACE_HAT,
-                                       .emitter_count = 2};
+        out.origin =
+            (ps_trace_origin){.speed = 343, .dt = 1e-5, .basis = PS_TRACE_HAT, .emitter_count = 2};
         strcpy(out.origin.emitters[1], "plane:dir=0,0,1");
         strcpy(out.origin.emitters[0], "uniform:width=1");
         check_ok(ps_trace_save(path, &out, &identity, 0, NULL, NULL));

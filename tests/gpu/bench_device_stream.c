@@ -29,9 +29,9 @@ enum { CHUNK = 16 << 20, SWEEPS = 5 };
 typedef struct bench {
     ps_device *device;
     ps_stream *on;
-    char *scratch;   /* device memory, a batch */
-    int rounds;      /* of copying a batch on the device: the compute */
-    int file;        /* -1: nothing is read */
+    char *scratch; /* device memory, a batch */
+    int rounds;    /* of copying a batch on the device: the compute */
+    int file;      /* -1: nothing is read */
     int64_t chunks, *sizes, *raw;
 } bench;
 
@@ -40,7 +40,8 @@ static void record(const bench *b, const char *name, const char *quantity, doubl
 {
     printf("{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
            "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"%s\", "
-           "\"revision\": \"%s\"}\n", name, quantity, value, unit, floor, value / floor, size,
+           "\"revision\": \"%s\"}\n",
+           name, quantity, value, unit, floor, value / floor, size,
            ps_device_describe(b->device).name, ps_revision());
     fflush(stdout);
 }
@@ -89,10 +90,17 @@ static ps_status run(bench *b, int64_t host, int64_t device, int64_t batch,
                      ps_device_stream_stats *stats)
 {
     ps_device_stream *stream;
-    ps_device_stream_config config = {
-        .device = b->device, .chunk_count = b->chunks, .raw_bytes = b->raw,
-        .unpacked_bytes = b->sizes, .count = -1, .host_memory = host, .device_memory = device,
-        .batch_bytes = batch, .context = b, .read = read_chunk, .unpack = unpack_chunk};
+    ps_device_stream_config config = {.device = b->device,
+                                      .chunk_count = b->chunks,
+                                      .raw_bytes = b->raw,
+                                      .unpacked_bytes = b->sizes,
+                                      .count = -1,
+                                      .host_memory = host,
+                                      .device_memory = device,
+                                      .batch_bytes = batch,
+                                      .context = b,
+                                      .read = read_chunk,
+                                      .unpack = unpack_chunk};
     double start = ps_clock();
     PS_TRY(ps_device_stream_open(&config, &stream));
     ps_status status = PS_OK;
@@ -105,11 +113,13 @@ static ps_status run(bench *b, int64_t host, int64_t device, int64_t batch,
     ps_device_stream_get_stats(stream, stats);
     ps_device_stream_close(&stream);
     const ps_device_stream_times *t = &stats->streaming;
-    fprintf(stderr, "tiers %lld %lld %lld: read %.2f unpack %.2f copy %.2f compute %.2f elapsed "
-            "%.2f s, %.1f GB copied, %.1f GB read\n", (long long)stats->batches[0],
-            (long long)stats->batches[1], (long long)stats->batches[2], t->read_seconds,
-            t->unpack_seconds, t->copy_seconds, t->compute_seconds, t->elapsed_seconds,
-            (double)t->bytes_copied / 1e9, (double)t->raw_bytes_read / 1e9);
+    fprintf(stderr,
+            "tiers %lld %lld %lld: read %.2f unpack %.2f copy %.2f compute %.2f elapsed "
+            "%.2f s, %.1f GB copied, %.1f GB read\n",
+            (long long)stats->batches[0], (long long)stats->batches[1],
+            (long long)stats->batches[2], t->read_seconds, t->unpack_seconds, t->copy_seconds,
+            t->compute_seconds, t->elapsed_seconds, (double)t->bytes_copied / 1e9,
+            (double)t->raw_bytes_read / 1e9);
     return status;
 }
 
@@ -155,8 +165,8 @@ static ps_status bench_host(bench *b)
         PS_TRY(run(b, 20 * GB, 2 * GB, batches[i], &stats));
         const ps_device_stream_times *t = &stats.streaming;
         /* Three slots were filled before the first sweep that counts began. */
-        double streamed = (double)stats.bytes[PS_TIER_HOST] * (double)t->sweeps -
-                          3.0 * (double)batches[i];
+        double streamed =
+            (double)stats.bytes[PS_TIER_HOST] * (double)t->sweeps - 3.0 * (double)batches[i];
         snprintf(size, sizeof size, "8 GB in 2 GB, batches of %d MiB", (int)(batches[i] >> 20));
         record(b, "stream-host", "bandwidth", streamed / t->elapsed_seconds / 1e9, "GB/s", rates[0],
                size);
@@ -239,8 +249,8 @@ int main(int count, char **arguments)
     PS_GUARD(status, done, ps_device_alloc(b.device, (int64_t)512 << 20, (void **)&b.scratch));
     PS_GUARD(status, done, bench_pinning(&b));
     PS_GUARD(status, done, bench_host(&b));
-    PS_GUARD(status, done, bench_disk(&b, count > 1 ? arguments[1] : ".",
-                                      count > 2 ? atof(arguments[2]) : 8));
+    PS_GUARD(status, done,
+             bench_disk(&b, count > 1 ? arguments[1] : ".", count > 2 ? atof(arguments[2]) : 8));
 done:
     if (status != PS_OK) fprintf(stderr, "bench_device_stream: %s\n", ps_message());
     ps_device_free(b.device, b.scratch);

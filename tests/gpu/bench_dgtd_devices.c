@@ -6,8 +6,8 @@
  * First a check: the exact mode of a box of metal cut into that many slabs, fp64, P3. Then records
  * dgtd-weak-p3, -p4 (the slab of one device as in bench_dgtd, times the number of devices) and
  * dgtd-strong-p3 (that slab cut up): seconds of 1000 iterations; floor: that of one device, over
- * their number for strong; fraction: the parallel efficiency. Arguments: iterations (1000), and which of
- * weak-p3, weak-p4, strong-p3, in one argument (all).
+ * their number for strong; fraction: the parallel efficiency. Arguments: iterations (1000), and
+ * which of weak-p3, weak-p4, strong-p3, in one argument (all).
  */
 #include <omp.h>
 #include <stdio.h>

@@ -17,12 +17,12 @@ static double near_traffic(const ps_packed_near *p, int64_t item)
     double bytes = 0;
     for (int64_t g = PS_NEAR_STRIDE; g < p->group; g += PS_NEAR_STRIDE)
         for (int64_t w = 0; w * PS_NEAR_ROWS < p->unknowns; ++w) {
-            int64_t last = g + PS_NEAR_STRIDE - 1 < p->group ? g + PS_NEAR_STRIDE - 1
-                                                             : p->group - 1;
+            int64_t last =
+                g + PS_NEAR_STRIDE - 1 < p->group ? g + PS_NEAR_STRIDE - 1 : p->group - 1;
             const ps_near_vector *v = p->vectors + p->vector_start[w];
             for (int32_t k = 0; k < p->reach[w * p->group + last]; ++k) {
-                int64_t width = last + 1 - v[k].first < v[k].width ? last + 1 - v[k].first
-                                                                  : v[k].width;
+                int64_t width =
+                    last + 1 - v[k].first < v[k].width ? last + 1 - v[k].first : v[k].width;
                 bytes += (double)(PS_NEAR_ROWS * (width * item + 1) + (int64_t)sizeof *v);
             }
         }
@@ -69,9 +69,9 @@ static ps_status measure(group_case *c, const char *what)
            "%.4g, \"unit\": \"us\", \"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld "
            "unknowns, %.3g near entries, %.1f iterations\", \"device\": \"%s\", \"revision\": "
            "\"%s\"}\n",
-           what, (long long)c->group, 1e6 * step, 1e6 * floor, floor / step,
-           (long long)c->unknowns, (double)ps_near_entries(&c->near), iterations,
-           ps_device_describe(p.device).name, ps_revision());
+           what, (long long)c->group, 1e6 * step, 1e6 * floor, floor / step, (long long)c->unknowns,
+           (double)ps_near_entries(&c->near), iterations, ps_device_describe(p.device).name,
+           ps_revision());
 done:
     group_answer_free(&a);
     if (p.device) group_case_leave(&p);
@@ -87,13 +87,20 @@ int main(int argc, char **argv)
         int64_t group;
         double crowd;
         ps_precision precision;
-    } cases[] = {{"fp32-cg-alone", 16, 1e-9, PS_SINGLE}, {"fp32", 8, 0.93, PS_SINGLE},
-                 {"fp32", 16, 0.93, PS_SINGLE},          {"fp32", 32, 0.93, PS_SINGLE},
+    } cases[] = {{"fp32-cg-alone", 16, 1e-9, PS_SINGLE},
+                 {"fp32", 8, 0.93, PS_SINGLE},
+                 {"fp32", 16, 0.93, PS_SINGLE},
+                 {"fp32", 32, 0.93, PS_SINGLE},
                  {"fp64", 16, 0.93, PS_DOUBLE}};
     for (int i = 0; i < count && i < 5; ++i) {
-        group_case c = {.unknowns = 24001, .group = cases[i].group, .count = cases[i].group,
-                        .precision = cases[i].precision, .crowd = cases[i].crowd, .limit = 200,
-                        .dominance = 1.05, .seed = 3,
+        group_case c = {.unknowns = 24001,
+                        .group = cases[i].group,
+                        .count = cases[i].group,
+                        .precision = cases[i].precision,
+                        .crowd = cases[i].crowd,
+                        .limit = 200,
+                        .dominance = 1.05,
+                        .seed = 3,
                         .tolerance = cases[i].precision == PS_SINGLE ? 1e-7 : 1e-12};
         if (measure(&c, cases[i].what) == PS_OK) continue;
         fprintf(stderr, "bench_group_solve: %s\n", ps_message());

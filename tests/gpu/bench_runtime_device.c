@@ -22,10 +22,12 @@ int main(void)
         return (int)status;
     }
     for (int i = 0; i < 4; ++i)
-        printf("{\"case\": \"%s\", \"quantity\": \"bandwidth\", \"value\": %.4g, \"unit\": \"GB/s\", "
-               "\"floor\": %g, \"fraction\": %.3f, \"size\": \"%lld bytes\", \"device\": \"%s\", "
-               "\"revision\": \"%s\"}\n", cases[i], rate[i], link_rate, rate[i] / link_rate,
-               (long long)rate_bytes, ps_device_describe(device).name, ps_revision());
+        printf(
+            "{\"case\": \"%s\", \"quantity\": \"bandwidth\", \"value\": %.4g, \"unit\": \"GB/s\", "
+            "\"floor\": %g, \"fraction\": %.3f, \"size\": \"%lld bytes\", \"device\": \"%s\", "
+            "\"revision\": \"%s\"}\n",
+            cases[i], rate[i], link_rate, rate[i] / link_rate, (long long)rate_bytes,
+            ps_device_describe(device).name, ps_revision());
     ps_device_close(&device);
     return 0;
 }

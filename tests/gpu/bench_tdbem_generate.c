@@ -1,11 +1,12 @@
 /*
- * Generation of the airplane's matrices (cases/tdbem-airplane) on a CUDA device: the kernels alone, then
- * with the copies to the host, mirrored squares included; nothing is compressed or written.
+ * Generation of the airplane's matrices (cases/tdbem-airplane) on a CUDA device: the kernels alone,
+ * then with the copies to the host, mirrored squares included; nothing is compressed or written.
  *
  *   bench_tdbem_generate [MESH [SQUARES]]   default: cases/tdbem-airplane/out/airplane.hdf, all
  *
- * The floor is the arithmetic of the shell integrals, PS_SHELL_HATS_FLOPS per edge and radius inside a
- * triangle, at the card's measured 32.3 TFlop/s in double precision. One JSON record a line.
+ * The floor is the arithmetic of the shell integrals, PS_SHELL_HATS_FLOPS per edge and radius
+ * inside a triangle, at the card's measured 32.3 TFlop/s in double precision. One JSON record a
+ * line.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -72,7 +73,8 @@ static ps_status prepare(generation *g)
         g->limit = g->squares;
         set_square(g, b, &tile);
         ps_interaction_side rows = ps_interaction_side_of(interaction, tile.first_row, tile.rows);
-        ps_interaction_side slices = ps_interaction_side_of(interaction, tile.first_slice, tile.slices);
+        ps_interaction_side slices =
+            ps_interaction_side_of(interaction, tile.first_slice, tile.slices);
         ps_interaction_room room = ps_interaction_room_of(interaction, &rows, &slices, true);
         if (room.whole > most.whole) most.whole = room.whole;
         if (room.tables > most.tables) most.tables = room.tables;
@@ -141,7 +143,8 @@ static double mean_radii(const interaction_case *c)
 static void record(const generation *g, const char *quantity, double value, const char *unit,
                    double floor)
 {
-    printf("{\"case\": \"airplane-generate\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", "
+    printf("{\"case\": \"airplane-generate\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": "
+           "\"%s\", "
            "\"floor\": %.4g, \"fraction\": %.3f, \"size\": \"%lld unknowns, %lld of %lld squares, "
            "%d points\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
            quantity, value, unit, floor, floor < value ? floor / value : value / floor,

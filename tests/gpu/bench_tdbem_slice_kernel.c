@@ -8,8 +8,8 @@
  * The floor of a case is the time of reading its stored bytes (values and indices) once or of its
  * flops (2 n_g per stored value: padding is work, as in the paper) at the measured ceilings of an
  * H200, whichever is longer; fraction = floor / time. Arguments: the names of parts: warp, grid
- * (default both), rows (the grid by our kernels alone), full (of these, full blocks and contiguous ones
- * of 16 rows), half (warps of halves), sample (rows on a few blocks).
+ * (default both), rows (the grid by our kernels alone), full (of these, full blocks and contiguous
+ * ones of 16 rows), half (warps of halves), sample (rows on a few blocks).
  */
 #include <stdio.h>
 

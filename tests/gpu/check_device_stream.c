@@ -28,8 +28,9 @@ static ps_status check_source(ps_device *device, int64_t chunks, int64_t raw, in
     PS_GUARD(status, done, streamed_check_budgets(&s, 5));
     s.rounds = 1;
     for (int step = 1; step <= 5; ++step)
-        PS_GUARD(status, done, streamed_check_resets(&s, 3 * s.least + s.total * (step % 3) / 2,
-                                                     s.least + s.total * step / 5));
+        PS_GUARD(status, done,
+                 streamed_check_resets(&s, 3 * s.least + s.total * (step % 3) / 2,
+                                       s.least + s.total * step / 5));
     PS_GUARD(status, done, check_failure(&s));
 done:
     streamed_close(&s);

@@ -12,8 +12,7 @@ static int passed, failed;
 
 static void count(ps_status status, const char *what, int64_t size)
 {
-    if (status != PS_OK)
-        printf("%s, size %lld: FAILED: %s\n", what, (long long)size, ps_message());
+    if (status != PS_OK) printf("%s, size %lld: FAILED: %s\n", what, (long long)size, ps_message());
     status == PS_OK ? ++passed : ++failed;
 }
 

@@ -26,12 +26,14 @@ static ps_status compare_steps(const group_case *c, const group_answer *here,
         double apart = difference(there->recent + g * c->unknowns, here->recent + g * c->unknowns,
                                   c->unknowns);
         if (b->state != PS_GROUP_SOLVED || b->residual > c->tolerance + 1e-14)
-            return ps_fail(PS_FAILED, "step %d ended as %g with a residual of %g", (int)g,
-                           b->state, b->residual);
+            return ps_fail(PS_FAILED, "step %d ended as %g with a residual of %g", (int)g, b->state,
+                           b->residual);
         if (!(apart <= bound))
             return ps_fail(PS_FAILED, "step %d is %g off, allowed %g", (int)g, apart, bound);
-        const double pairs[][2] = {{a->load, b->load}, {a->response, b->response},
-                                   {a->right, b->right}, {a->largest, b->largest},
+        const double pairs[][2] = {{a->load, b->load},
+                                   {a->response, b->response},
+                                   {a->right, b->right},
+                                   {a->largest, b->largest},
                                    {a->mean, b->mean}};
         for (int i = 0; i < 5; ++i)
             if (!(fabs(pairs[i][0] - pairs[i][1]) <= 10 * bound * fabs(pairs[i][0])))
@@ -76,8 +78,8 @@ static ps_status compare_failure(const group_case *c, int64_t g, ps_group_state 
         group_answer a;
         ps_status status = group_case_run(c, devices[d], &a);
         if (status == PS_OK && a.steps[g].state != (double)state)
-            status = ps_fail(PS_FAILED, "%s: step %d ended as %g", devices[d], (int)g,
-                             a.steps[g].state);
+            status =
+                ps_fail(PS_FAILED, "%s: step %d ended as %g", devices[d], (int)g, a.steps[g].state);
         if (status == PS_OK && g + 1 < c->group && a.steps[g + 1].state != PS_GROUP_SKIPPED)
             status = ps_fail(PS_FAILED, "%s: the next step was not skipped", devices[d]);
         group_answer_free(&a);
@@ -117,8 +119,12 @@ static int failed, passed;
 
 static void one(int64_t unknowns, int64_t group, ps_precision precision, check_fn check)
 {
-    group_case c = {.unknowns = unknowns, .group = group, .precision = precision, .limit = 200,
-                    .crowd = unknowns > 2000 ? 0.1 : 0.9, .dominance = 1.05,
+    group_case c = {.unknowns = unknowns,
+                    .group = group,
+                    .precision = precision,
+                    .limit = 200,
+                    .crowd = unknowns > 2000 ? 0.1 : 0.9,
+                    .dominance = 1.05,
                     .seed = (uint64_t)(unknowns + group)};
     c.tolerance = precision == PS_SINGLE ? 1e-7 : 1e-12;
     c.count = group > 4 && unknowns % 2 ? group - 1 : group;

@@ -97,8 +97,8 @@ static double difference(const ps_interaction_tile *a, const ps_interaction_tile
     int64_t limit = (a->k_max > b->k_max ? a->k_max : b->k_max) + 2, at_a = 0, at_b = 0;
     double worst = 0, *near_a = near_of(a), *near_b = near_of(b);
     double *x = malloc((size_t)limit * sizeof *x), *y = malloc((size_t)limit * sizeof *y);
-    *same = a->value_count == b->value_count && a->near_count == b->near_count &&
-            a->k_max == b->k_max;
+    *same =
+        a->value_count == b->value_count && a->near_count == b->near_count && a->k_max == b->k_max;
     for (int64_t v = 0; v < a->rows * a->slices; ++v) {
         double largest = expand(a, v, a->values + at_a, near_a[v], x, limit);
         largest = fmax(largest, expand(b, v, b->values + at_b, near_b[v], y, limit));
@@ -191,8 +191,8 @@ static ps_status check_little(const char *name, const ps_interaction *interactio
         interaction_device_case c;
         ps_interaction_tile tile;
         interaction_tile_init(interaction, 0, n, 0, n, &tile);
-        ps_status status = interaction_device_open(interaction, device, room,
-                                                   room->least + trial * more, &c);
+        ps_status status =
+            interaction_device_open(interaction, device, room, room->least + trial * more, &c);
         if (status == PS_OK) status = device_tile(&c, &tile, NULL);
         if (status == PS_OK && !overlap_same(whole, &tile)) fail(name, "bands have other bits");
         interaction_tile_release(&tile);
@@ -266,8 +266,10 @@ int main(int argc, char **argv)
     for (int m = 0; m < 3; ++m) {
         icosphere mesh;
         if (argc > 1 && strcmp(argv[1], names[m])) continue;
-        if (m == 2) soup_init(&mesh, 67);
-        else icosphere_init(&mesh, m ? 1 : 2);
+        if (m == 2)
+            soup_init(&mesh, 67);
+        else
+            icosphere_init(&mesh, m ? 1 : 2);
         if (m < 2) icosphere_jitter(&mesh, .05);
         if (m == 1) stretch(&mesh, 5, .1);
         for (int f = PS_SOUND_SOFT_S; f <= PS_SOUND_HARD; ++f)

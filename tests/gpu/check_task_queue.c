@@ -46,9 +46,12 @@ static ps_status on_cpu(const ps_task_call *call)
     const uint64_t *from = call->data[0];
     uint64_t *to = call->data[1];
     for (int w = 0; w < WORDS; ++w) {
-        if (s->sum) to[w] = 3 * to[w] + from[w] + (uint64_t)s->number;
-        else if (!s->half) to[w] = from[w];
-        else if (w < WORDS / 2) to[w + WORDS / 2] = from[w];
+        if (s->sum)
+            to[w] = 3 * to[w] + from[w] + (uint64_t)s->number;
+        else if (!s->half)
+            to[w] = from[w];
+        else if (w < WORDS / 2)
+            to[w + WORDS / 2] = from[w];
     }
     return PS_OK;
 }
@@ -121,9 +124,9 @@ static ps_status run(uint64_t *memory, int cpus, int pieces, const ps_task_mappi
     ps_task_queue_records(queue, records);
     for (int t = 0; t < TASKS && status == PS_OK; ++t) on_device += records[t].worker >= cpus;
     printf("%2d CPU workers, room for %2d of %d pieces: %.4f s, %d of %d tasks on the device, "
-           "%.1f MB up, %.1f MB down, %lld evictions\n", cpus, pieces, PIECES, seconds, on_device,
-           TASKS, 1e-6 * (double)f.to_device_bytes, 1e-6 * (double)f.to_host_bytes,
-           (long long)f.evictions);
+           "%.1f MB up, %.1f MB down, %lld evictions\n",
+           cpus, pieces, PIECES, seconds, on_device, TASKS, 1e-6 * (double)f.to_device_bytes,
+           1e-6 * (double)f.to_host_bytes, (long long)f.evictions);
     ps_task_queue_close(&queue);
     return status;
 }
@@ -156,10 +159,8 @@ int main(void)
 {
     void *memory = NULL;
     ps_status status = ps_device_open("auto", 0, &device);
-    if (status == PS_OK)
-        status = ps_device_alloc_pinned(device, (int64_t)PIECES * BYTES, &memory);
-    for (int round = 0; round < 6 && status == PS_OK; ++round)
-        status = check_round(round, memory);
+    if (status == PS_OK) status = ps_device_alloc_pinned(device, (int64_t)PIECES * BYTES, &memory);
+    for (int round = 0; round < 6 && status == PS_OK; ++round) status = check_round(round, memory);
     if (status != PS_OK) printf("check_task_queue: FAILED: %s\n", ps_message());
     if (device) ps_device_free_pinned(device, memory);
     ps_device_close(&device);

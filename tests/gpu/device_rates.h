@@ -14,7 +14,8 @@ enum { RATE_ROUNDS = 8 };
 static const int64_t rate_bytes = (int64_t)256 << 20;
 
 /* GB/s of RATE_ROUNDS copies, timed by events of the device. */
-static inline ps_status device_rate(ps_device *device, void *there, void *host, bool to_host, double *rate)
+static inline ps_status device_rate(ps_device *device, void *there, void *host, bool to_host,
+                                    double *rate)
 {
     ps_stream *stream = NULL;
     ps_event *start = NULL, *end = NULL;
@@ -25,8 +26,9 @@ static inline ps_status device_rate(ps_device *device, void *there, void *host, 
     PS_GUARD(status, done, ps_event_open(device, &end));
     for (int round = -1; round < RATE_ROUNDS; ++round) { /* one to warm up */
         if (round == 0) PS_GUARD(status, done, ps_event_record(start, stream));
-        PS_GUARD(status, done, to_host ? ps_copy_to_host(stream, host, there, rate_bytes)
-                                       : ps_copy_to_device(stream, there, host, rate_bytes));
+        PS_GUARD(status, done,
+                 to_host ? ps_copy_to_host(stream, host, there, rate_bytes)
+                         : ps_copy_to_device(stream, there, host, rate_bytes));
     }
     PS_GUARD(status, done, ps_event_record(end, stream));
     PS_GUARD(status, done, ps_event_seconds(start, end, &seconds));
@@ -48,7 +50,8 @@ static inline ps_status device_rates(ps_device *device, double *rate)
     PS_GUARD(status, done, ps_alloc(&pageable, rate_bytes, 1, "pageable memory"));
     memset(pinned, 1, (size_t)rate_bytes);
     for (int i = 0; i < 4; ++i)
-        PS_GUARD(status, done, device_rate(device, there, i < 2 ? pinned : pageable, i % 2, &rate[i]));
+        PS_GUARD(status, done,
+                 device_rate(device, there, i < 2 ? pinned : pageable, i % 2, &rate[i]));
 done:
     ps_device_free(device, there);
     ps_device_free_pinned(device, pinned);

@@ -16,9 +16,9 @@ typedef struct interaction_device_case {
 } interaction_device_case;
 
 /* Memory for any tile of the problem within these ranges; `bytes` of device memory if positive. */
-static inline ps_status interaction_device_open(const ps_interaction *interaction, ps_device *device,
-                                                const ps_interaction_room *room, int64_t bytes,
-                                                interaction_device_case *out)
+static inline ps_status interaction_device_open(const ps_interaction *interaction,
+                                                ps_device *device, const ps_interaction_room *room,
+                                                int64_t bytes, interaction_device_case *out)
 {
     int64_t size = interaction->triangle_count * (int64_t)sizeof(ps_triangle);
     memset(out, 0, sizeof *out);

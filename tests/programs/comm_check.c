@@ -11,13 +11,13 @@
 
 static int failures;
 
-#define EXPECT(condition)                                                             \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            printf("rank %d: line %d: %s is false (%s)\n", ps_comm_rank(), __LINE__,  \
-                   #condition, ps_message());                                         \
-            failures += 1;                                                            \
-        }                                                                             \
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("rank %d: line %d: %s is false (%s)\n", ps_comm_rank(), __LINE__, #condition,   \
+                   ps_message());                                                                  \
+            failures += 1;                                                                         \
+        }                                                                                          \
     } while (0)
 
 /* A number in (-1, 1) of many digits that depends on rank and index. */
@@ -160,8 +160,8 @@ static void check_large(void)
             wrong += all[r * bytes + i] != (unsigned char)(r + i / step);
         EXPECT(wrong == 0);
     }
-    ps_comm_exchange ring = {(me + 1) % size, data, all, bytes, 0}, back = {(me + size - 1) % size,
-                             NULL, all, 0, bytes}, list[2] = {ring, back};
+    ps_comm_exchange ring = {(me + 1) % size, data, all, bytes, 0},
+                     back = {(me + size - 1) % size, NULL, all, 0, bytes}, list[2] = {ring, back};
     ps_comm_pending *pending;
     EXPECT(ps_comm_exchange_start(list, 2, &pending) == PS_OK);
     EXPECT(ps_comm_exchange_wait(&pending) == PS_OK);

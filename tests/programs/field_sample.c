@@ -12,13 +12,12 @@ static ps_status write_snapshots(const ps_surface_mesh *mesh, const char *base, 
     char path[4096], series[4096];
     ps_field_series_path(base, series);
     for (int64_t k = 0; k < 3; ++k) {
-        for (int64_t t = 0; t < mesh->triangle_count; ++t)
-            pressure[t] = (double)(t + 1000 * k);
+        for (int64_t t = 0; t < mesh->triangle_count; ++t) pressure[t] = (double)(t + 1000 * k);
         ps_field fields[] = {{"pressure", "Pa", PS_F64, 1, false, pressure},
                              {"position", "m", PS_F64, 3, true, mesh->vertices}};
-        ps_field_snapshot snapshot = {ps_surface_mesh_grid(mesh), 2, fields,
-                                      0.1 * (double)(k * k), "field_sample", "",
-                                      mesh->content_hash};
+        ps_field_snapshot snapshot = {
+            ps_surface_mesh_grid(mesh), 2, fields, 0.1 * (double)(k * k), "field_sample", "",
+            mesh->content_hash};
         snapshot.grid.single = k == 1;
         ps_field_snapshot_path(base, k, path);
         PS_TRY(ps_field_save(path, &snapshot));

@@ -1,7 +1,8 @@
 /*
  * task_trace_sample FILE ACC [DAMAGE]: the simulated run of fmm guide 6 (9 cores, 3 GPUs, the rule
- * of StarPU) as a task trace. ACC 0: 60,000 short tasks on 16 + 4 workers instead. DAMAGE: "overlap"
- * lets a task run into the next one of its worker, "early" starts one before what it waits for.
+ * of StarPU) as a task trace. ACC 0: 60,000 short tasks on 16 + 4 workers instead. DAMAGE:
+ * "overlap" lets a task run into the next one of its worker, "early" starts one before what it
+ * waits for.
  */
 #include <stdio.h>
 #include <string.h>

@@ -91,8 +91,7 @@ static ps_status compute_chunk(void *context, int64_t chunk, const void *unpacke
     wait_for(s->compute_delay);
     for (int64_t i = 0; i < s->unpacked[chunk]; ++i) {
         int64_t raw = s->raw[chunk];
-        unsigned char expected =
-            (unsigned char)(raw ? stored_byte(chunk, i % raw) + 1 : 7);
+        unsigned char expected = (unsigned char)(raw ? stored_byte(chunk, i % raw) + 1 : 7);
         if (bytes[i] != expected) s->wrong = 1;
         s->digest = (s->digest ^ bytes[i]) * 0x100000001b3u;
     }
@@ -112,7 +111,10 @@ static int64_t largest(const int64_t *sizes, int64_t count)
 
 static source new_source(int64_t chunks, uint64_t seed)
 {
-    source s = {.chunks = chunks, .fail_read = -1, .fail_unpack = -1, .fail_allocate = -1,
+    source s = {.chunks = chunks,
+                .fail_read = -1,
+                .fail_unpack = -1,
+                .fail_allocate = -1,
                 .fail_compute = -1};
     for (int64_t c = 0; c < chunks; ++c) {
         s.raw[c] = (int64_t)(check_random(&seed) * 700);
@@ -125,10 +127,15 @@ static source new_source(int64_t chunks, uint64_t seed)
 
 static ps_chunk_stream_config config_of(source *s, int64_t memory)
 {
-    return (ps_chunk_stream_config){.chunk_count = s->chunks, .raw_bytes = s->raw,
-                                    .unpacked_bytes = s->unpacked, .host_memory = memory,
-                                    .context = s, .read = read_chunk, .unpack = unpack_chunk,
-                                    .allocate = count_allocate, .release = count_release};
+    return (ps_chunk_stream_config){.chunk_count = s->chunks,
+                                    .raw_bytes = s->raw,
+                                    .unpacked_bytes = s->unpacked,
+                                    .host_memory = memory,
+                                    .context = s,
+                                    .read = read_chunk,
+                                    .unpack = unpack_chunk,
+                                    .allocate = count_allocate,
+                                    .release = count_release};
 }
 
 static int64_t minimum_budget(const source *s)
@@ -249,10 +256,13 @@ static void residents_are_spread(void **state)
     for (int c = 0; c < N; ++c) sizes[c] = SIZE;
     for (int half = 10; half <= 50; half += 10) {
         ps_chunk_plan plan;
-        check_ok(ps_chunk_plan_make(
-            &(ps_chunk_plan_request){.chunk_count = N, .raw_bytes = sizes, .unpacked_bytes = sizes,
-                                     .raws = 3, .slots = 3, .host_memory = (half + 6) * SIZE},
-            &plan));
+        check_ok(ps_chunk_plan_make(&(ps_chunk_plan_request){.chunk_count = N,
+                                                             .raw_bytes = sizes,
+                                                             .unpacked_bytes = sizes,
+                                                             .raws = 3,
+                                                             .slots = 3,
+                                                             .host_memory = (half + 6) * SIZE},
+                                    &plan));
         assert_int_equal(plan.resident_count, half);
         assert_int_equal(ps_chunk_plan_bytes(&plan), (half + 6) * SIZE);
         int first_half = 0;
@@ -362,9 +372,9 @@ static double overlap(source *s, double resident_share, ps_chunk_stream_stats *s
     assert_int_equal(stats->resident_chunks, resident);
     assert_int_equal(s->wrong, 0);
     print_message("resident %.0f %%: sweeps %.3f s, read %.3f, unpack %.3f, compute %.3f, "
-                  "fraction %.3f\n", 100 * resident_share, stats->sweep_seconds,
-                  stats->read_seconds, stats->unpack_seconds, stats->compute_seconds,
-                  stats->fraction);
+                  "fraction %.3f\n",
+                  100 * resident_share, stats->sweep_seconds, stats->read_seconds,
+                  stats->unpack_seconds, stats->compute_seconds, stats->fraction);
     return stats->fraction;
 }
 

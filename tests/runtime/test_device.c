@@ -34,7 +34,8 @@ static void cpu_work_is_done_at_once(void **state)
     check_fails(ps_event_seconds(early, late, &seconds), PS_FAILED, "recorded");
     check_ok(ps_event_record(early, stream));
     double until = ps_clock() + 0.02;
-    while (ps_clock() < until) {}
+    while (ps_clock() < until) {
+    }
     check_ok(ps_event_record(late, stream));
     check_ok(ps_event_seconds(early, late, &seconds));
     assert_true(seconds >= 0.02);
@@ -47,8 +48,8 @@ static void cpu_work_is_done_at_once(void **state)
 
 static void names(void **state)
 {
-    const char *wrong[] = {"", "gpu", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", "cuda0", "CPU",
-                           "cuda:99999999999"};
+    const char *wrong[] = {"",        "gpu",   "cuda:", "cuda:x",          "cuda:1x",
+                           "cuda:-1", "cuda0", "CPU",   "cuda:99999999999"};
     ps_device *device;
     for (int i = 0; i < 9; ++i) {
         char text[64];

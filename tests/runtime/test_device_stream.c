@@ -23,9 +23,15 @@ enum { N = 48, SIZE = 2560 };
 static ps_device_plan_request request_of(int64_t *sizes, int64_t host, int64_t device)
 {
     for (int c = 0; c < N; ++c) sizes[c] = SIZE;
-    return (ps_device_plan_request){.chunk_count = N, .raw_bytes = sizes, .unpacked_bytes = sizes,
-                                    .count = N, .host_memory = host, .device_memory = device,
-                                    .batch_bytes = 2 * SIZE, .slots = 3, .host_slots = 3,
+    return (ps_device_plan_request){.chunk_count = N,
+                                    .raw_bytes = sizes,
+                                    .unpacked_bytes = sizes,
+                                    .count = N,
+                                    .host_memory = host,
+                                    .device_memory = device,
+                                    .batch_bytes = 2 * SIZE,
+                                    .slots = 3,
+                                    .host_slots = 3,
                                     .raws = 3};
 }
 
@@ -279,9 +285,8 @@ static void failures_everywhere(void **state)
                 char text[64];
                 *fail[where] = chunk;
                 snprintf(text, sizeof text, "%s broke at %d", names[where], chunk);
-                ps_device_stream_config config =
-                    streamed_config(&s, 3 * s.least + s.total * budget / 3,
-                                    s.least + s.total * budget / 3);
+                ps_device_stream_config config = streamed_config(
+                    &s, 3 * s.least + s.total * budget / 3, s.least + s.total * budget / 3);
                 ps_device_stream_stats stats;
                 check_fails(streamed_run(&s, &config, 2, &stats),
                             where == 3 ? PS_FAILED : PS_INVALID, text);

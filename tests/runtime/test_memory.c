@@ -64,7 +64,8 @@ static void the_machine(void **state)
     assert_true(ps_memory_peak() >= peak && ps_memory_peak() >= TOUCHED);
     free(memory);
     double before = ps_clock();
-    while (ps_clock() == before) {}
+    while (ps_clock() == before) {
+    }
     assert_true(ps_clock() > before);
 }
 

@@ -137,8 +137,14 @@ static void sizes(void **state)
     const struct {
         const char *text;
         int64_t bytes;
-    } good[] = {{"0", 0}, {"4096", 4096}, {"64K", 65536}, {"64k", 65536}, {"2.5M", 2621440},
-                {"16G", (int64_t)16 << 30}, {"1T", (int64_t)1 << 40}, {"1e3", 1000}};
+    } good[] = {{"0", 0},
+                {"4096", 4096},
+                {"64K", 65536},
+                {"64k", 65536},
+                {"2.5M", 2621440},
+                {"16G", (int64_t)16 << 30},
+                {"1T", (int64_t)1 << 40},
+                {"1e3", 1000}};
     for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
         int64_t bytes = -1;
         check_ok(ps_parse_bytes(good[i].text, &bytes));

@@ -115,10 +115,8 @@ static void without_scotch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_a_grid),
-        cmocka_unit_test(costs_of_edges_count),
-        cmocka_unit_test(weights_count),
-        cmocka_unit_test(says_the_same_again),
+        cmocka_unit_test(cuts_a_grid),    cmocka_unit_test(costs_of_edges_count),
+        cmocka_unit_test(weights_count),  cmocka_unit_test(says_the_same_again),
         cmocka_unit_test(without_scotch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,10 @@ static double whole_tasks(const ps_task_times *t)
     for (int set = 0; set < 1 << t->count; ++set) {
         double cpu = 0, gpu = 0;
         for (int w = 0; w < t->count; ++w) {
-            if (set >> w & 1) gpu += t->gpu[w];
-            else cpu += t->cpu[w];
+            if (set >> w & 1)
+                gpu += t->gpu[w];
+            else
+                cpu += t->cpu[w];
         }
         if (!t->cpus && cpu > 0) continue;
         if (!t->gpus && gpu > 0) continue;
@@ -135,8 +137,10 @@ static void wrong_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_brute_force), cmocka_unit_test(one_class),
-        cmocka_unit_test(by_hand),            cmocka_unit_test(zeros),
+        cmocka_unit_test(equals_brute_force),
+        cmocka_unit_test(one_class),
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(zeros),
         cmocka_unit_test(wrong_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,10 +92,8 @@ static void failures_pass_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codes_are_pinned),
-        cmocka_unit_test(messages_nest),
-        cmocka_unit_test(long_messages_are_cut),
-        cmocka_unit_test(each_thread_has_its_own),
+        cmocka_unit_test(codes_are_pinned),      cmocka_unit_test(messages_nest),
+        cmocka_unit_test(long_messages_are_cut), cmocka_unit_test(each_thread_has_its_own),
         cmocka_unit_test(failures_pass_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -244,8 +244,10 @@ static void too_large(void **state)
         step s = {.count = 2, .piece = {0, 1}, .mode = {PS_READ, PS_READ_WRITE}};
         executed[0] = 0;
         check_ok(insert_step(&f, &s));
-        if (cpus) check_ok(ps_task_queue_wait(f.queue));
-        else check_fails(ps_task_queue_wait(f.queue), PS_EXHAUSTED, "raise --device-memory");
+        if (cpus)
+            check_ok(ps_task_queue_wait(f.queue));
+        else
+            check_fails(ps_task_queue_wait(f.queue), PS_EXHAUSTED, "raise --device-memory");
         assert_int_equal(executed[0], cpus);
         ps_task_queue_close(&f.queue);
         ps_device_close(&f.devices[0]);
@@ -389,7 +391,8 @@ static void wrong_use(void **state)
     ps_device_close(&f.devices[0]);
 }
 
-/* Tasks let in as others get done: progress is seen, ends with the last one, and tells of failures. */
+/* Tasks let in as others get done: progress is seen, ends with the last one, and tells of failures.
+ */
 static ps_status count_or_fail(const ps_task_call *call)
 {
     const int64_t *number = call->arguments;
@@ -434,10 +437,14 @@ static void progress(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_workers),        cmocka_unit_test(mixed_workers),
-        cmocka_unit_test(eviction),           cmocka_unit_test(too_large),
-        cmocka_unit_test(failure_ends_the_run), cmocka_unit_test(fixed_mapping),
-        cmocka_unit_test(tasks_insert_tasks), cmocka_unit_test(wrong_use),
+        cmocka_unit_test(cpu_workers),
+        cmocka_unit_test(mixed_workers),
+        cmocka_unit_test(eviction),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(failure_ends_the_run),
+        cmocka_unit_test(fixed_mapping),
+        cmocka_unit_test(tasks_insert_tasks),
+        cmocka_unit_test(wrong_use),
         cmocka_unit_test(progress),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

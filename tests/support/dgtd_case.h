@@ -54,7 +54,9 @@ static inline ps_status dgtd_case_init_system(dgtd_case *x, int order, ps_precis
     ps_dgtd_reference_init(&x->reference, order);
     x->operators = dgtd_array(sizeof *x->operators);
     ps_dgtd_operators_init(x->operators, &x->reference);
-    *s = (ps_dgtd_system){.order = order, .precision = precision, .reference = &x->reference,
+    *s = (ps_dgtd_system){.order = order,
+                          .precision = precision,
+                          .reference = &x->reference,
                           .operators = x->operators};
     ps_dgtd_system_count(s, x->mesh.elements, count);
     ps_dgtd_system_bytes(s, &bytes);
@@ -114,8 +116,7 @@ static inline void dgtd_case_interpolate(dgtd_case *x, ps_dgtd_field field, dgtd
             ps_dgtd_reference_node(&x->reference, n, l);
             dgtd_case_point(x, e, l, point);
             f(of, field, point, t, value);
-            for (int c = 0; c < 3; ++c)
-                ps_dgtd_put(&x->system, x->field[field], e, c, n, value[c]);
+            for (int c = 0; c < 3; ++c) ps_dgtd_put(&x->system, x->field[field], e, c, n, value[c]);
         }
 }
 
@@ -147,9 +148,8 @@ static inline void dgtd_rule_init(dgtd_rule *rule, const ps_dgtd_reference *refe
             }
 }
 
-static inline double dgtd_case_error(const dgtd_case *x, const dgtd_rule *rule,
-                                     ps_dgtd_field field, dgtd_function *f, const void *of,
-                                     double t)
+static inline double dgtd_case_error(const dgtd_case *x, const dgtd_rule *rule, ps_dgtd_field field,
+                                     dgtd_function *f, const void *of, double t)
 {
     double total = 0;
 #ifdef _OPENMP
@@ -204,10 +204,9 @@ static inline void dgtd_mode_value(const void *of, ps_dgtd_field field, const do
     for (int a = 0; a < 3; ++a) sincos(dgtd_pi * x[a], &sine[a], &cosine[a]);
     for (int a = 0; a < 3; ++a) {
         int b = (a + 1) % 3, c = (a + 2) % 3;
-        out[a] = field == PS_DGTD_E
-                     ? factor * amplitude[a] * cosine[a] * sine[b] * sine[c]
-                     : -factor * (amplitude[c] - amplitude[b]) / sqrt(3) * sine[a] * cosine[b] *
-                           cosine[c];
+        out[a] = field == PS_DGTD_E ? factor * amplitude[a] * cosine[a] * sine[b] * sine[c]
+                                    : -factor * (amplitude[c] - amplitude[b]) / sqrt(3) * sine[a] *
+                                          cosine[b] * cosine[c];
     }
 }
 

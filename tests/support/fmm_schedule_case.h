@@ -15,8 +15,8 @@ enum { CASE_LARGE = 3, CASE_SMALL = 8, CASE_BUCKETS = 10, CASE_TASKS_MAX = 2000,
 
 /* P2M, M2M, L2L, P2P large, M2L of levels 3 .. 6, P2P small, L2P. */
 static const ps_bucket fmm_case_buckets[CASE_BUCKETS] = {
-    {CASE_P2M, 0, -1, 0}, {CASE_M2M, 1, -1, 0}, {CASE_L2L, 2, -1, 0},  {CASE_P2P, 10, 0, 0},
-    {CASE_M2L, 3, 2, 0},  {CASE_M2L, 4, 3, 0},  {CASE_M2L, 5, 4, 0},   {CASE_M2L, 6, 5, 0},
+    {CASE_P2M, 0, -1, 0}, {CASE_M2M, 1, -1, 0}, {CASE_L2L, 2, -1, 0}, {CASE_P2P, 10, 0, 0},
+    {CASE_M2L, 3, 2, 0},  {CASE_M2L, 4, 3, 0},  {CASE_M2L, 5, 4, 0},  {CASE_M2L, 6, 5, 0},
     {CASE_P2P, 7, 1, 0},  {CASE_L2P, 8, -1, 0}};
 
 typedef struct fmm_case {

@@ -32,8 +32,8 @@ typedef struct group_case {
     double crowd;     /* columns a row meets within m shells: 2 crowd m^2 */
     double dominance; /* of the diagonal of M^0, above 1                  */
     double tolerance;
-    int64_t limit;    /* iterations */
-    int threads;      /* that pack; 0: all */
+    int64_t limit; /* iterations */
+    int threads;   /* that pack; 0: all */
     uint64_t seed;
     ps_near near;
     ps_csr m0;
@@ -92,28 +92,27 @@ static inline ps_status group_case_near(group_case *c)
     ps_near *near = &c->near;
     *near = (ps_near){.unknowns = n, .group = c->group, .precision = c->precision};
     PS_TRY(PS_ALLOC(&near->row_start, (c->group - 1) * (n + 1) + 1, "a test"));
-    for (int64_t m = 1; m < c->group; ++m)
-        GROUP_CASE_THREADS
-        for (int64_t i = 0; i < n; ++i)
-            near->row_start[(m - 1) * (n + 1) + i + 1] = group_case_row(c, m, i, -1);
+    for (int64_t m = 1; m < c->group; ++m) GROUP_CASE_THREADS
+    for (int64_t i = 0; i < n; ++i)
+        near->row_start[(m - 1) * (n + 1) + i + 1] = group_case_row(c, m, i, -1);
     int64_t entries = ps_near_starts(near);
     PS_TRY(PS_ALLOC(&near->columns, entries, "a test"));
     PS_TRY(ps_alloc(&near->values, entries, 8, "a test"));
-    for (int64_t m = 1; m < c->group; ++m)
-        GROUP_CASE_THREADS
-        for (int64_t i = 0; i < n; ++i)
-            group_case_row(c, m, i, near->row_start[(m - 1) * (n + 1) + i]);
+    for (int64_t m = 1; m < c->group; ++m) GROUP_CASE_THREADS
+    for (int64_t i = 0; i < n; ++i) group_case_row(c, m, i, near->row_start[(m - 1) * (n + 1) + i]);
     return PS_OK;
 }
 
 static inline ps_status group_case_pack(group_case *c)
 {
     int64_t warps = (c->unknowns + 31) / 32;
-    ps_near_packing packing = {.near = &c->near, .threads = c->threads ? c->threads : ps_processor_count()};
+    ps_near_packing packing = {.near = &c->near,
+                               .threads = c->threads ? c->threads : ps_processor_count()};
     ps_status status;
     PS_GUARD(status, done, PS_ALLOC(&packing.tally, 2 * (warps + 1), "a test"));
-    PS_GUARD(status, done, ps_alloc(&packing.scratch, packing.threads *
-                                    ps_near_packing_scratch(c->unknowns), 1, "a test"));
+    PS_GUARD(status, done,
+             ps_alloc(&packing.scratch, packing.threads * ps_near_packing_scratch(c->unknowns), 1,
+                      "a test"));
     PS_GUARD(status, done, ps_near_packing_measure(&packing, &c->packed));
     PS_GUARD(status, done, ps_alloc(&c->packing, ps_packed_near_bytes(&c->packed), 1, "a test"));
     ps_packed_near_place(&c->packed, c->packing);
@@ -195,8 +194,9 @@ static inline ps_status group_case_make(group_case *c)
 static inline void group_case_drop(group_case *c)
 {
     void *all[] = {c->near.row_start, c->near.columns, c->near.values, c->m0.row_start,
-                   c->m0.columns, c->m0.values, c->scale, c->weights, c->loads, c->last[0],
-                   c->last[1], c->sums, c->packing, c->packing_m0};
+                   c->m0.columns,     c->m0.values,    c->scale,       c->weights,
+                   c->loads,          c->last[0],      c->last[1],     c->sums,
+                   c->packing,        c->packing_m0};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
 }
 
@@ -235,10 +235,16 @@ static inline ps_status group_case_place(const group_case *c, const char *device
     memset(p, 0, sizeof *p);
     PS_TRY(ps_device_open(device, 0, &p->device));
     PS_TRY(ps_stream_open(p->device, &p->stream));
-    *s = (ps_group_solve){.unknowns = n, .group = c->group, .count = c->count,
-                          .precision = c->precision, .sums_stride = c->group + 1,
-                          .near = c->packed, .m0 = c->packed_m0, .rows = &c->m0,
-                          .tolerance = c->tolerance, .limit = c->limit};
+    *s = (ps_group_solve){.unknowns = n,
+                          .group = c->group,
+                          .count = c->count,
+                          .precision = c->precision,
+                          .sums_stride = c->group + 1,
+                          .near = c->packed,
+                          .m0 = c->packed_m0,
+                          .rows = &c->m0,
+                          .tolerance = c->tolerance,
+                          .limit = c->limit};
     void *near, *m0;
     PS_TRY(group_case_send(p, c->packing, ps_packed_near_bytes(&c->packed), &near));
     ps_packed_near_place(&s->near, near);

@@ -42,8 +42,9 @@ typedef struct hbem_lattice {
 static inline int32_t hbem_lattice_vertex(hbem_lattice *lattice, const int at[3])
 {
     int width = 2 * lattice->side + 1;
-    int32_t *known = &lattice->index[((at[0] + lattice->side) * width + at[1] + lattice->side) *
-                                         width + at[2] + lattice->side];
+    int32_t *known =
+        &lattice->index[((at[0] + lattice->side) * width + at[1] + lattice->side) * width + at[2] +
+                        lattice->side];
     if (*known == 0) {
         double *to = lattice->into->vertices + 3 * lattice->into->vertex_count;
         for (int c = 0; c < 3; ++c) to[c] = (double)at[c] / lattice->side;
@@ -194,8 +195,11 @@ static inline void hbem_case_release(hbem_case *c)
 static inline ps_hbem_operator hbem_case_operator(const hbem_case *c, ps_hbem_kernel kernel,
                                                   double k)
 {
-    return (ps_hbem_operator){.kernel = kernel, .wavenumber = k, .test = &c->space,
-                              .trial = &c->space, .quadrature = &c->quadrature,
+    return (ps_hbem_operator){.kernel = kernel,
+                              .wavenumber = k,
+                              .test = &c->space,
+                              .trial = &c->space,
+                              .quadrature = &c->quadrature,
                               .far_precision = PS_DOUBLE};
 }
 

@@ -55,12 +55,19 @@ static inline void hbem_hmatrix_set(hbem_hmatrix *h, const ps_hbem_operator *op,
     int64_t count = ps_block_tree_leaves(blocks, NULL);
     h->leaves = calloc((size_t)count, sizeof *h->leaves);
     ps_block_tree_leaves(blocks, h->leaves);
-    h->assembly = (ps_hbem_assembly){.op = op, .leaves = h->leaves, .leaf_count = count,
-                                     .tolerance = tolerance, .check_rows = 8, .max_rank = 400,
+    h->assembly = (ps_hbem_assembly){.op = op,
+                                     .leaves = h->leaves,
+                                     .leaf_count = count,
+                                     .tolerance = tolerance,
+                                     .check_rows = 8,
+                                     .max_rank = 400,
                                      .recompress = true};
-    h->matrix = (ps_hmatrix){.rows = op->test->dofs, .columns = op->trial->dofs,
-                             .leaf_count = count, .parts = ps_hbem_parts(op),
-                             .symmetric = blocks->symmetric, .precision = op->far_precision,
+    h->matrix = (ps_hmatrix){.rows = op->test->dofs,
+                             .columns = op->trial->dofs,
+                             .leaf_count = count,
+                             .parts = ps_hbem_parts(op),
+                             .symmetric = blocks->symmetric,
+                             .precision = op->far_precision,
                              .leaves = h->leaves};
     hbem_case_ok(ps_hmatrix_init(&h->matrix));
 }
@@ -71,8 +78,8 @@ static inline void hbem_hmatrix_run(hbem_hmatrix *h, int threads)
     int64_t bytes = ps_hbem_assembly_bytes(&h->assembly);
     for (int t = 0; t < threads; ++t) workspaces[t] = hbem_workspace_make(bytes);
     double start = omp_get_wtime();
-    hbem_case_ok(ps_hbem_assemble(&h->assembly, threads, workspaces, ps_hbem_store_in_memory,
-                                  &h->matrix));
+    hbem_case_ok(
+        ps_hbem_assemble(&h->assembly, threads, workspaces, ps_hbem_store_in_memory, &h->matrix));
     h->seconds = omp_get_wtime() - start;
     for (int t = 0; t < threads; ++t) free(workspaces[t].base);
 }

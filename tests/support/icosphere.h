@@ -34,8 +34,8 @@ static inline int32_t icosphere_push(icosphere *mesh, const double p[3])
     return (int32_t)mesh->vertex_count++;
 }
 
-/* The vertex in the middle of an edge, made when first asked for. Every vertex has eight slots for the
- * edges to higher vertices met so far: seen[slot][2] is the other end and the middle. */
+/* The vertex in the middle of an edge, made when first asked for. Every vertex has eight slots for
+ * the edges to higher vertices met so far: seen[slot][2] is the other end and the middle. */
 static inline int32_t icosphere_middle(icosphere *mesh, int32_t a, int32_t b, int32_t *seen,
                                        int64_t *slots)
 {
@@ -64,7 +64,8 @@ static inline void icosphere_refine(icosphere *mesh)
     for (int64_t t = 0; t < count; ++t) {
         const int32_t *v = old + 3 * t;
         int32_t m[3];
-        for (int c = 0; c < 3; ++c) m[c] = icosphere_middle(mesh, v[c], v[(c + 1) % 3], seen, slots);
+        for (int c = 0; c < 3; ++c)
+            m[c] = icosphere_middle(mesh, v[c], v[(c + 1) % 3], seen, slots);
         int32_t *out = mesh->triangles + 12 * t;
         for (int c = 0; c < 3; ++c) {
             out[3 * c] = v[c];
@@ -83,9 +84,9 @@ static inline void icosphere_refine(icosphere *mesh)
 static inline void icosphere_init(icosphere *mesh, int levels)
 {
     static const int32_t faces[20][3] = {
-        {0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
+        {0, 11, 5},  {0, 5, 1},  {0, 1, 7},  {0, 7, 10}, {0, 10, 11}, {1, 5, 9}, {5, 11, 4},
         {11, 10, 2}, {10, 7, 6}, {7, 1, 8},  {3, 9, 4},  {3, 4, 2},   {3, 2, 6}, {3, 6, 8},
-        {3, 8, 9},  {4, 9, 5},  {2, 4, 11}, {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
+        {3, 8, 9},   {4, 9, 5},  {2, 4, 11}, {6, 2, 10}, {8, 6, 7},   {9, 8, 1}};
     double g = (1 + sqrt(5.0)) / 2;
     const double corners[12][3] = {{-1, g, 0}, {1, g, 0}, {-1, -g, 0}, {1, -g, 0},
                                    {0, -1, g}, {0, 1, g}, {0, -1, -g}, {0, 1, -g},

@@ -55,23 +55,23 @@ static inline void interaction_case_init(interaction_case *c, const icosphere *m
 {
     memset(c, 0, sizeof *c);
     c->triangles = malloc((size_t)mesh->triangle_count * sizeof *c->triangles);
-    interaction_case_ok(ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
+    interaction_case_ok(
+        ps_triangles_init(mesh->vertices, mesh->triangles, mesh->triangle_count, c->triangles));
     int32_t *order = malloc((size_t)mesh->triangle_count * sizeof *order);
     ps_triangles_set_cut(c->triangles, mesh->triangle_count, order);
     free(order);
     bool hard = formulation == PS_SOUND_HARD;
     if (hard) interaction_case_around(c, mesh);
-    c->interaction = (ps_interaction){
-        .formulation = formulation,
-        .shell = shell,
-        .speed = 1,
-        .unknowns = hard ? mesh->vertex_count : mesh->triangle_count,
-        .triangle_count = mesh->triangle_count,
-        .triangles = c->triangles,
-        .vertices = (const double(*)[3])mesh->vertices,
-        .corners = (const int32_t(*)[3])mesh->triangles,
-        .around_start = c->around_start,
-        .around = c->around};
+    c->interaction = (ps_interaction){.formulation = formulation,
+                                      .shell = shell,
+                                      .speed = 1,
+                                      .unknowns = hard ? mesh->vertex_count : mesh->triangle_count,
+                                      .triangle_count = mesh->triangle_count,
+                                      .triangles = c->triangles,
+                                      .vertices = (const double(*)[3])mesh->vertices,
+                                      .corners = (const int32_t(*)[3])mesh->triangles,
+                                      .around_start = c->around_start,
+                                      .around = c->around};
     interaction_case_ok(ps_triangle_rule_init(points, &c->interaction.rule));
     c->reach = calloc((size_t)c->interaction.unknowns, sizeof *c->reach);
     ps_interaction_set_reach(&c->interaction, c->reach);

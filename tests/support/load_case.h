@@ -52,8 +52,8 @@ static inline ps_status load_case_open(load_case *c, const char *device)
     PS_TRY(ps_device_alloc(c->device, bytes, &c->memory));
     PS_TRY(ps_copy_to_device(c->stream, c->memory, c->staged, bytes));
     ps_device_load_place(&c->there, c->memory);
-    PS_TRY(ps_device_alloc(c->device, ps_device_load_workspace(&c->there, LOAD_CASE_STEPS),
-                           &c->work));
+    PS_TRY(
+        ps_device_alloc(c->device, ps_device_load_workspace(&c->there, LOAD_CASE_STEPS), &c->work));
     PS_TRY(ps_device_alloc(c->device, items * 8, (void **)&c->out));
     PS_TRY(PS_ALLOC(&c->fetched, items, "a test"));
     PS_TRY(PS_ALLOC(&c->expected, items, "a test"));
@@ -98,8 +98,8 @@ static inline ps_status load_case_one(const char *device, const ps_load *load, d
     ps_status status = load_case_open(&c, device);
     int64_t items = ps_load_unknowns(load) * LOAD_CASE_STEPS;
     if (status == PS_OK)
-        status = ps_device_load_run(&c.there, LOAD_CASE_FIRST, LOAD_CASE_STEPS, c.out, c.work,
-                                    c.stream);
+        status =
+            ps_device_load_run(&c.there, LOAD_CASE_FIRST, LOAD_CASE_STEPS, c.out, c.work, c.stream);
     if (status == PS_OK) status = ps_copy_to_host(c.stream, c.fetched, c.out, items * 8);
     if (status == PS_OK) status = ps_stream_wait(c.stream);
     if (status == PS_OK) status = load_case_compare(&c, bound);

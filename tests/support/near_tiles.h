@@ -1,4 +1,5 @@
-/* near_tiles: a synthetic matrix, cut into tiles of every layout, for what walks over near entries. */
+/* near_tiles: a synthetic matrix, cut into tiles of every layout, for what walks over near entries.
+ */
 #ifndef PS_TESTS_NEAR_TILES_H
 #define PS_TESTS_NEAR_TILES_H
 

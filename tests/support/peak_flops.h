@@ -5,7 +5,8 @@
 #include <math.h>
 #include <time.h>
 
-/* Processor time of this thread, s: figures per core that other work on the machine does not blur. */
+/* Processor time of this thread, s: figures per core that other work on the machine does not blur.
+ */
 static double thread_seconds(void)
 {
     struct timespec t;
@@ -15,14 +16,16 @@ static double thread_seconds(void)
 
 /* Compiled for the widest vectors that this machine has. */
 #ifdef PS_ISA_VARIANTS
-#define WIDEST __attribute__((noinline, optimize("fp-contract=fast"), \
-                              target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define WIDEST                                                                                     \
+    __attribute__((noinline, optimize("fp-contract=fast"),                                         \
+                   target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define WIDEST __attribute__((noinline, optimize("fp-contract=fast")))
 #endif
 typedef double peak_lanes __attribute__((vector_size(64)));
 
-/* Multiply-adds a second in fp64, counted as two operations: 10 independent chains of vectors of 8. */
+/* Multiply-adds a second in fp64, counted as two operations: 10 independent chains of vectors of 8.
+ */
 WIDEST static double peak_flops(void)
 {
     double best = 0;

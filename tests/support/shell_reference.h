@@ -13,7 +13,9 @@
 typedef long double wide;
 
 /* Integrals over the part of the triangle with r < R: r^-1, 1, r and V = int (y - x0)/r. */
-typedef struct shell_reference { wide jm, j0, j1, v[3]; } shell_reference;
+typedef struct shell_reference {
+    wide jm, j0, j1, v[3];
+} shell_reference;
 
 static inline wide reference_dot(const wide a[3], const wide b[3])
 {
@@ -57,8 +59,8 @@ static inline void reference_edge(const wide p[3], const wide q[3], const wide n
         ct = (a != s1 ? E(a) - E(s1) : 0) + (b != s2 ? E(s2) - E(b) : 0);
         sum->jm += sg * (P - ad * full + R * out);
         sum->j0 += g * (b - a) / 2 + (R * R - d * d) / 2 * sg * out;
-        sum->j1 += (g * I + d * d * sg * P) / 3 - ad * ad * ad / 3 * sg * full +
-                   R * R * R / 3 * sg * out;
+        sum->j1 +=
+            (g * I + d * d * sg * P) / 3 - ad * ad * ad / 3 * sg * full + R * R * R / 3 * sg * out;
     }
     for (int c = 0; c < 3; ++c) sum->v[c] += m[c] * I + R * rho * (m[c] * cm - t[c] * g * ct);
 #undef TH

@@ -27,8 +27,9 @@ static inline void synthetic_cut(const ps_block_header *header, const ps_slice_t
     out->starts = synthetic_array(warps * PS_WARP_ROWS, 2);
     out->widths = synthetic_array(warps, 2);
     out->scales = header->half ? synthetic_array(warps * PS_WARP_ROWS, 1) : NULL;
-    out->values = synthetic_array(
-        out->value_count, header->half ? 2 : header->slices.precision == PS_SINGLE ? 4 : 8);
+    out->values = synthetic_array(out->value_count, header->half                            ? 2
+                                                    : header->slices.precision == PS_SINGLE ? 4
+                                                                                            : 8);
     ps_blocking_fill(header, tile, out);
 }
 
@@ -53,8 +54,10 @@ static inline void synthetic_decode(ps_precision precision, ps_block_tile *tile)
         for (int64_t v = 0; v < tile->widths[unit] * PS_WARP_ROWS; ++v, ++at) {
             double x = ldexp((double)ps_half_decode(halves[at]),
                              tile->scales[unit * PS_WARP_ROWS + v % PS_WARP_ROWS] - 127);
-            if (precision == PS_SINGLE) ((float *)values)[at] = (float)x;
-            else ((double *)values)[at] = x;
+            if (precision == PS_SINGLE)
+                ((float *)values)[at] = (float)x;
+            else
+                ((double *)values)[at] = x;
         }
     free(tile->values);
     free(tile->scales);

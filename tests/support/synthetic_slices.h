@@ -106,8 +106,10 @@ static inline void synthetic_tile(const synthetic_slices *m, ps_precision precis
         for (int64_t q = 0; q < tile->lengths[v]; ++q, ++at) {
             double x = synthetic_value(m, tile->first_row + v % tile->rows,
                                        tile->first_slice + v / tile->rows, q);
-            if (precision == PS_SINGLE) ((float *)tile->values)[at] = (float)x;
-            else ((double *)tile->values)[at] = x;
+            if (precision == PS_SINGLE)
+                ((float *)tile->values)[at] = (float)x;
+            else
+                ((double *)tile->values)[at] = x;
         }
     tile->offsets = NULL;
     if (!index) return;
@@ -168,10 +170,16 @@ static inline ps_status synthetic_write(const synthetic_slices *m, const char *p
     }
     ps_csr m0 = {0};
     if (status == PS_OK) status = synthetic_m0(m, own.first_slice, own.end_slice, &m0);
-    ps_slice_header header = {.formulation = PS_SOUND_SOFT_S, .dt = 0.01, .speed = 340,
-                              .outer_points = 3, .mesh_uuid = "none", .mesh_hash = "none"};
-    if (status == PS_OK) status = ps_slice_matrix_commit(&file, &m0, &header);
-    else ps_slice_matrix_close(&file);
+    ps_slice_header header = {.formulation = PS_SOUND_SOFT_S,
+                              .dt = 0.01,
+                              .speed = 340,
+                              .outer_points = 3,
+                              .mesh_uuid = "none",
+                              .mesh_hash = "none"};
+    if (status == PS_OK)
+        status = ps_slice_matrix_commit(&file, &m0, &header);
+    else
+        ps_slice_matrix_close(&file);
     ps_csr_release(&m0);
     return status;
 }

@@ -5,8 +5,8 @@
  * wedge: a wing with a sharp trailing edge. The chord runs along x from a blunt leading edge at 0
  * to the trailing edge at 1, the span along y, and the two sheets z = +-(1 - x) height/2 close
  * at the trailing edge. Rows of vertices may be crowded towards it, so that triangles become
- * slivers, and the lower sheet has its inner vertices shifted along the span and its diagonals the other
- * way: no triangle lies on its mirror image.
+ * slivers, and the lower sheet has its inner vertices shifted along the span and its diagonals the
+ * other way: no triangle lies on its mirror image.
  *
  * spindle: two fans of slivers over an ellipse, whose tips lie aslant.
  */
@@ -16,11 +16,11 @@
 #include "tests/support/icosphere.h"
 
 typedef struct wedge_shape {
-    int chord, span;   /* squares along each                                              */
-    double height;     /* thickness at the leading edge                                   */
-    double width;      /* extent of the span                                              */
-    double crowding;   /* ratio of consecutive chord steps: 1 even, below 1 crowded       */
-    double shift;      /* of the lower sheet's inner vertices, in squares of the span     */
+    int chord, span; /* squares along each                                              */
+    double height;   /* thickness at the leading edge                                   */
+    double width;    /* extent of the span                                              */
+    double crowding; /* ratio of consecutive chord steps: 1 even, below 1 crowded       */
+    double shift;    /* of the lower sheet's inner vertices, in squares of the span     */
 } wedge_shape;
 
 /* Vertex (i, j) of the upper (0) or lower (1) sheet; they share the trailing edge. */

@@ -127,7 +127,8 @@ static void soup_agrees_with_all_pairs(void **state)
         int32_t(*triangles)[3] = malloc((size_t)count * sizeof *triangles), hit[300];
         for (int64_t i = 0; i < 3 * count; ++i) {
             for (int c = 0; c < 3; ++c)
-                x[i][c] = 0.3 * check_random(&random) + (i % 3 ? x[i - i % 3][c] : check_random(&random));
+                x[i][c] =
+                    0.3 * check_random(&random) + (i % 3 ? x[i - i % 3][c] : check_random(&random));
             triangles[i / 3][i % 3] = (int32_t)i;
         }
         for (int64_t i = 0; i < count; ++i)
@@ -142,8 +143,9 @@ static void soup_agrees_with_all_pairs(void **state)
             }
         assert_true(count < 300 || expected > 100);
         for (int curve = 0; curve < 3; ++curve)
-            assert_int_equal(intersections(*x, 3 * count, *triangles, count, (ps_space_curve)curve,
-                                           hit), expected);
+            assert_int_equal(
+                intersections(*x, 3 * count, *triangles, count, (ps_space_curve)curve, hit),
+                expected);
         free(x), free(triangles);
     }
 }
@@ -158,7 +160,8 @@ static void bodies(void **state)
     assert_int_equal(intersections(*x, 4, *triangles, 4, PS_CURVE_HILBERT, hit), 0);
     for (int i = 0; i < 4; ++i)
         for (int c = 0; c < 3; ++c) x[4 + i][c] = x[i][c] + 0.2;
-    /* the second one's corner lies inside the first: its three faces at that corner cut the slope */
+    /* the second one's corner lies inside the first: its three faces at that corner cut the slope
+     */
     assert_int_equal(intersections(*x, 8, *triangles, 8, PS_CURVE_HILBERT, hit), 3);
     int cut = 0;
     for (int i = 0; i < 8; ++i) cut += hit[i] >= 0;

@@ -155,10 +155,8 @@ static void sorted_by_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_of_equal_weight),
-        cmocka_unit_test(boxes_of_a_cube),
-        cmocka_unit_test(layers_of_a_cube),
-        cmocka_unit_test(even_layers),
+        cmocka_unit_test(runs_of_equal_weight), cmocka_unit_test(boxes_of_a_cube),
+        cmocka_unit_test(layers_of_a_cube),     cmocka_unit_test(even_layers),
         cmocka_unit_test(sorted_by_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

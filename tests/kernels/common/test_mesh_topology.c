@@ -25,7 +25,8 @@ static topology study(const int32_t *triangles, int64_t count, int64_t vertices)
     topology t = {.parts = 0};
     ps_facets_sort(&ps_triangle_edges, triangles, count, vertices, t.start, t.ids);
     ps_edges_pair(triangles, count, t.ids, t.mate);
-    t.parts = ps_surface_parts(triangles, count, t.mate, t.part, t.flip, t.work, &t.twists, &t.twist);
+    t.parts =
+        ps_surface_parts(triangles, count, t.mate, t.part, t.flip, t.work, &t.twists, &t.twist);
     ps_vertex_fans(triangles, count, t.mate, vertices, t.fans, t.work);
     t.loops = ps_open_loops(triangles, count, t.mate, vertices, t.work);
     return t;
@@ -114,7 +115,8 @@ static void large_fan(void **state)
 {
     enum { COUNT = 1000 };
     int32_t(*fan)[3] = malloc(COUNT * sizeof *fan);
-    uint32_t *start = malloc((COUNT + 2) * 4), *ids = malloc(3 * COUNT * 4), *mate = malloc(3 * COUNT * 4);
+    uint32_t *start = malloc((COUNT + 2) * 4), *ids = malloc(3 * COUNT * 4),
+             *mate = malloc(3 * COUNT * 4);
     for (int32_t i = 0; i < COUNT; ++i) {
         fan[i][0] = 0;
         fan[i][1] = 1 + (i * 7 + 3) % COUNT; /* in a scrambled order */
@@ -123,8 +125,10 @@ static void large_fan(void **state)
     ps_facets_sort(&ps_triangle_edges, *fan, COUNT, COUNT + 1, start, ids);
     ps_edges_pair(*fan, COUNT, ids, mate);
     for (uint32_t h = 0; h < 3 * COUNT; ++h) {
-        if (h % 3 == 1) assert_int_equal(mate[h], PS_MATE_NONE);
-        else assert_int_equal(fan[mate[h] / 3][h % 3 == 0 ? 2 : 1], fan[h / 3][h % 3 == 0 ? 1 : 2]);
+        if (h % 3 == 1)
+            assert_int_equal(mate[h], PS_MATE_NONE);
+        else
+            assert_int_equal(fan[mate[h] / 3][h % 3 == 0 ? 2 : 1], fan[h / 3][h % 3 == 0 ? 1 : 2]);
     }
     assert_int_equal(start[1], 2 * COUNT);
     free(fan), free(start), free(ids), free(mate);
@@ -234,7 +238,8 @@ static void weld_agrees_with_all_pairs(void **state)
         for (int i = 0; i < COUNT; ++i)
             for (int c = 0; c < 3; ++c) {
                 double jitter = (check_random(&random) - 0.5) * 1.5 * tolerance;
-                x[i][c] = i < COUNT / 2 ? floor(8 * check_random(&random)) / 8 : x[i - COUNT / 2][c] + jitter;
+                x[i][c] = i < COUNT / 2 ? floor(8 * check_random(&random)) / 8
+                                        : x[i - COUNT / 2][c] + jitter;
             }
         int64_t merged = 0;
         for (int i = 0; i < COUNT; ++i) {

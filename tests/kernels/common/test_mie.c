@@ -8,11 +8,9 @@ static void values_of_the_guide(void **state)
         ps_mie_quantity quantity;
         double value[2][2];
     } table[] = {
-        {PS_MIE_SOFT_DENSITY,
-         {{.6524624143, .4414302891}, {4.6397737671, -.3327760824}}},
+        {PS_MIE_SOFT_DENSITY, {{.6524624143, .4414302891}, {4.6397737671, -.3327760824}}},
         {PS_MIE_SOFT_FAR, {{-1.3313709618, 1.4995437322}, {.4215600042, -.3320347630}}},
-        {PS_MIE_HARD_SURFACE,
-         {{-1.1274360756, -.0327695701}, {-1.0889213027, -1.2542124973}}},
+        {PS_MIE_HARD_SURFACE, {{-1.1274360756, -.0327695701}, {-1.0889213027, -1.2542124973}}},
     };
     const double cosines[2] = {1, -1};
     for (size_t q = 0; q < sizeof table / sizeof *table; ++q) {
@@ -29,23 +27,24 @@ static void values_of_hbem(void **state)
 {
     static const struct {
         double k, cross_section, value[7][4];
-    } table[] = {
-        {1, 1.01042686,
-         {{.0337487522, 1.0675871, .174854161, .0804072148},
-         {.23586879, .964092637, .107233499, .0755306898},
-         {.68056674, .565997506, -.0574836904, .0624132566},
-         {.962081172, -.147352174, -.238538582, .0449793875},
-         {.824087094, -.865550192, -.373945423, .0281033667},
-         {.484353921, -1.27334161, -.447153537, .0161016316},
-         {.320617271, -1.38168403, -.468913135, .0117829565}}},
-        {5, 4.09463715,
-         {{-.270230842, 1.11286008, .807506847, 1.62920435},
-         {.410302916, -.323680842, -.424075098, .848703353},
-         {-.758556662, .288930048, .294176708, .0666435205},
-         {1.23869636, -.152093341, .190180461, -.336267481},
-         {-1.46725169, -.70670851, -.446924197, -.230883873},
-         {-.38333176, 1.79274335, -.390938655, .254152254},
-         {.821492061, 1.68443273, -.369269786, .365979224}}}};
+    } table[] = {{1,
+                  1.01042686,
+                  {{.0337487522, 1.0675871, .174854161, .0804072148},
+                   {.23586879, .964092637, .107233499, .0755306898},
+                   {.68056674, .565997506, -.0574836904, .0624132566},
+                   {.962081172, -.147352174, -.238538582, .0449793875},
+                   {.824087094, -.865550192, -.373945423, .0281033667},
+                   {.484353921, -1.27334161, -.447153537, .0161016316},
+                   {.320617271, -1.38168403, -.468913135, .0117829565}}},
+                 {5,
+                  4.09463715,
+                  {{-.270230842, 1.11286008, .807506847, 1.62920435},
+                   {.410302916, -.323680842, -.424075098, .848703353},
+                   {-.758556662, .288930048, .294176708, .0666435205},
+                   {1.23869636, -.152093341, .190180461, -.336267481},
+                   {-1.46725169, -.70670851, -.446924197, -.230883873},
+                   {-.38333176, 1.79274335, -.390938655, .254152254},
+                   {.821492061, 1.68443273, -.369269786, .365979224}}}};
     for (int which = 0; which < 2; ++which) {
         double k = table[which].k, total;
         for (int i = 0; i < 7; ++i) {
@@ -159,8 +158,8 @@ static void density_is_the_derivative(void **state)
 static void static_limits(void **state)
 {
     const double radius = 2.5, c[2] = {.3, -1};
-    static const ps_mie_quantity all[] = {PS_MIE_SOFT_DENSITY, PS_MIE_SOFT_FAR,
-                                          PS_MIE_HARD_SURFACE, PS_MIE_HARD_FAR};
+    static const ps_mie_quantity all[] = {PS_MIE_SOFT_DENSITY, PS_MIE_SOFT_FAR, PS_MIE_HARD_SURFACE,
+                                          PS_MIE_HARD_FAR};
     const double expected[] = {-1 / 2.5, -2.5, 1, 0};
     for (int q = 0; q < 4; ++q) {
         double zero[2][2], low[2][2];
@@ -184,10 +183,15 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_the_guide), cmocka_unit_test(values_of_hbem), cmocka_unit_test(wronskian),
-        cmocka_unit_test(low_orders), cmocka_unit_test(overflow_ends_the_orders),
-        cmocka_unit_test(optical_theorem), cmocka_unit_test(boundary_and_infinity),
-        cmocka_unit_test(density_is_the_derivative), cmocka_unit_test(static_limits),
+        cmocka_unit_test(values_of_the_guide),
+        cmocka_unit_test(values_of_hbem),
+        cmocka_unit_test(wronskian),
+        cmocka_unit_test(low_orders),
+        cmocka_unit_test(overflow_ends_the_orders),
+        cmocka_unit_test(optical_theorem),
+        cmocka_unit_test(boundary_and_infinity),
+        cmocka_unit_test(density_is_the_derivative),
+        cmocka_unit_test(static_limits),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

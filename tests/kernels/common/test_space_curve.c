@@ -12,9 +12,9 @@ static void hilbert_steps_to_face_neighbours(void **state)
         int32_t *cell_at = malloc((size_t)cells * sizeof *cell_at);
         for (int64_t i = 0; i < cells; ++i) cell_at[i] = -1;
         for (int32_t cell = 0; cell < cells; ++cell) {
-            uint64_t key = ps_hilbert_key((uint32_t)(cell / (side * side)),
-                                          (uint32_t)(cell / side % side),
-                                          (uint32_t)(cell % side), bits);
+            uint64_t key =
+                ps_hilbert_key((uint32_t)(cell / (side * side)), (uint32_t)(cell / side % side),
+                               (uint32_t)(cell % side), bits);
             assert_true(key < (uint64_t)cells);
             assert_int_equal(cell_at[key], -1);
             cell_at[key] = cell;

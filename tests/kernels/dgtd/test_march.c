@@ -13,7 +13,7 @@ typedef struct run {
     double duration, fraction; /* dt = duration / ceil(duration / (fraction limit)) */
     int every;                 /* steps between errors; the last one always         */
     double sigma;
-    int kind;                  /* of the boundary                                   */
+    int kind; /* of the boundary                                   */
     bool averaged;
     const ps_dgtd_incident *incident;
     dgtd_function *exact;
@@ -36,14 +36,15 @@ static double run_error(const run *r)
     double worst = 0;
     ps_dgtd_material material = {1, 1, r->sigma};
     ps_dgtd_border border = {.averaged = r->averaged, .incident = r->incident};
-    int64_t steps =
-        (int64_t)ceil(r->duration / (r->fraction * dgtd_kuhn_limit(r->order, r->side)));
+    int64_t steps = (int64_t)ceil(r->duration / (r->fraction * dgtd_kuhn_limit(r->order, r->side)));
     memset(&x, 0, sizeof x);
     check_ok(cube_tets_init(&x.mesh, r->side, 0, r->kind));
     check_ok(dgtd_case_init(&x, r->order, r->precision, &material, 1));
     dgtd_rule_init(&rule, &x.reference, r->side <= 2 ? 10 : r->order + 3);
-    ps_dgtd_march m = {.system = &x.system, .dt = r->duration / (double)steps,
-                       .electric = x.field[0], .magnetic = x.field[1]};
+    ps_dgtd_march m = {.system = &x.system,
+                       .dt = r->duration / (double)steps,
+                       .electric = x.field[0],
+                       .magnetic = x.field[1]};
     if (r->kind == PS_DGTD_ABSORBING) m.border = &border;
     dgtd_border_init(&border, &x, NULL, m.dt);
     ps_dgtd_set_step(&x.system, &material, m.dt);
@@ -64,14 +65,14 @@ static void cavity_errors_are_those_of_the_guide(void **state)
     static const struct {
         int order, side;
         double plain, small_step;
-    } rows[] = {{1, 2, 3.7305e-1, 3.5350e-1}, {1, 4, 1.7728e-1, 1.7950e-1}, {1, 8, 4.0102e-2, 0},
-                {2, 2, 1.2002e-1, 1.1791e-1}, {2, 4, 2.4454e-2, 0},
-                {3, 2, 2.6830e-2, 2.6435e-2}, {3, 4, 2.5125e-3, 0},
-                {4, 1, 7.7976e-2, 7.4273e-2}, {4, 2, 6.2461e-3, 0}};
+    } rows[] = {
+        {1, 2, 3.7305e-1, 3.5350e-1}, {1, 4, 1.7728e-1, 1.7950e-1}, {1, 8, 4.0102e-2, 0},
+        {2, 2, 1.2002e-1, 1.1791e-1}, {2, 4, 2.4454e-2, 0},         {3, 2, 2.6830e-2, 2.6435e-2},
+        {3, 4, 2.5125e-3, 0},         {4, 1, 7.7976e-2, 7.4273e-2}, {4, 2, 6.2461e-3, 0}};
     dgtd_mode mode = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        run r = {rows[i].order, rows[i].side, 1, .9, 1, 0, PS_DGTD_PEC, true, NULL,
-                 dgtd_mode_value, &mode, PS_DOUBLE};
+        run r = {rows[i].order, rows[i].side,    1,     .9,       1, 0, PS_DGTD_PEC, true,
+                 NULL,          dgtd_mode_value, &mode, PS_DOUBLE};
         check_near(run_error(&r), rows[i].plain, 0, 2e-4);
         r.fraction = .1125;
         r.every = 4;
@@ -83,8 +84,8 @@ static void single_precision_has_the_same_errors(void **state)
 {
     dgtd_mode mode = {0};
     for (int order = 1; order <= 4; ++order) {
-        run r = {order, 2, 1, .9, 10, 0, PS_DGTD_PEC, true, NULL, dgtd_mode_value, &mode,
-                 PS_DOUBLE};
+        run r = {order,           2,     1,        .9, 10, 0, PS_DGTD_PEC, true, NULL,
+                 dgtd_mode_value, &mode, PS_DOUBLE};
         double expected = run_error(&r);
         r.precision = PS_SINGLE;
         check_near(run_error(&r), expected, 1e-6, 1e-5);
@@ -105,16 +106,18 @@ static void plane_wave_through_absorbing_faces(void **state)
     static const struct {
         int order, side;
         double averaged, paper;
-    } rows[] = {{1, 4, 1.5246e-1, 1.5563e-1}, {1, 8, 5.1223e-2, 5.3959e-2},
-                {2, 2, 1.4487e-1, 1.5026e-1}, {3, 2, 6.124e-2, 6.649e-2}};
+    } rows[] = {{1, 4, 1.5246e-1, 1.5563e-1},
+                {1, 8, 5.1223e-2, 5.3959e-2},
+                {2, 2, 1.4487e-1, 1.5026e-1},
+                {3, 2, 6.124e-2, 6.649e-2}};
     const ps_dgtd_incident wave = {PS_DGTD_PLANE_WAVE,
                                    {1, 1, .25, 0, PS_DGTD_GAUSSIAN},
                                    {1. / 3, 2. / 3, 2. / 3},
                                    {2. / 3, -2. / 3, 1. / 3},
                                    {0, 0, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        run r = {rows[i].order, rows[i].side, 2, .7, 4, 0, PS_DGTD_ABSORBING, true, &wave,
-                 dgtd_incident_value, &wave, PS_DOUBLE};
+        run r = {rows[i].order, rows[i].side,        2,     .7,       4, 0, PS_DGTD_ABSORBING, true,
+                 &wave,         dgtd_incident_value, &wave, PS_DOUBLE};
         check_near(run_error(&r), rows[i].averaged, 0, 1e-3);
         r.averaged = false;
         check_near(run_error(&r), rows[i].paper, 0, 1e-3);
@@ -130,8 +133,9 @@ static void dipole_field_through_absorbing_faces(void **state)
     const ps_dgtd_incident dipole = {
         PS_DGTD_DIPOLE, {1, 1.2, .35, 0, PS_DGTD_GAUSSIAN}, {0, 0, 1}, {0, 0, 0}, {.45, .55, -.4}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        run r = {rows[i].order, rows[i].side, 2.4, .7, 4, 0, PS_DGTD_ABSORBING, true, &dipole,
-                 dgtd_incident_value, &dipole, PS_DOUBLE};
+        run r = {
+            rows[i].order, rows[i].side,        2.4,     .7,       4, 0, PS_DGTD_ABSORBING, true,
+            &dipole,       dgtd_incident_value, &dipole, PS_DOUBLE};
         check_near(run_error(&r) / .7468, rows[i].averaged, 0, 1e-3);
     }
 }
@@ -165,9 +169,8 @@ static void random_init(random_case *c, int order, ps_precision precision, int k
     uint64_t seed = 3;
     memset(c, 0, sizeof *c);
     for (int m = 0; m < MATERIALS; ++m) {
-        c->materials[m] = (ps_dgtd_material){1 + 5 * check_random(&seed),
-                                             1 + 2 * check_random(&seed),
-                                             sigma * check_random(&seed)};
+        c->materials[m] = (ps_dgtd_material){
+            1 + 5 * check_random(&seed), 1 + 2 * check_random(&seed), sigma * check_random(&seed)};
         c->eps[m] = c->materials[m].eps;
         c->mu[m] = c->materials[m].mu;
         c->sigma[m] = c->materials[m].sigma;
@@ -176,10 +179,9 @@ static void random_init(random_case *c, int order, ps_precision precision, int k
     for (int64_t e = 0; e < c->x.mesh.elements; ++e)
         c->x.mesh.tags[e] = (uint16_t)(MATERIALS * check_random(&seed));
     check_ok(dgtd_case_init(&c->x, order, precision, c->materials, MATERIALS));
-    c->march = (ps_dgtd_march){.system = &c->x.system, .electric = c->x.field[0],
-                               .magnetic = c->x.field[1]};
-    c->march.dt = fraction * ps_dgtd_step_constant(order) *
-                  ps_dgtd_least_size(&c->x.body, NULL);
+    c->march = (ps_dgtd_march){
+        .system = &c->x.system, .electric = c->x.field[0], .magnetic = c->x.field[1]};
+    c->march.dt = fraction * ps_dgtd_step_constant(order) * ps_dgtd_least_size(&c->x.body, NULL);
     c->border.averaged = 1;
     dgtd_border_init(&c->border, &c->x, NULL, c->march.dt);
     if (kind == PS_DGTD_ABSORBING) c->march.border = &c->border;

@@ -23,8 +23,7 @@ static void sizes_and_sparsity(void **state)
         for (int b = 0; b < 3; ++b)
             assert_int_equal(count_nonzeros(x.derivative[b], x.nodes * x.nodes),
                              nonzeros[p - 1][0]);
-        for (int f = 0; f < 4; ++f)
-            lifts += count_nonzeros(x.lift[f], x.nodes * x.face_nodes);
+        for (int f = 0; f < 4; ++f) lifts += count_nonzeros(x.lift[f], x.nodes * x.face_nodes);
         assert_int_equal(lifts, nonzeros[p - 1][1]);
     }
 }
@@ -32,8 +31,7 @@ static void sizes_and_sparsity(void **state)
 static double power(const ps_dgtd_reference *x, int n, const int e[3])
 {
     double value = 1;
-    for (int b = 0; b < 3; ++b)
-        value *= pow(-1 + 2. * x->index[n][b + 1] / x->order, e[b]);
+    for (int b = 0; b < 3; ++b) value *= pow(-1 + 2. * x->index[n][b + 1] / x->order, e[b]);
     return value;
 }
 

@@ -48,9 +48,12 @@ static void geometry_closes(void **state)
             check_near(sum, 0, 1e-14, 0);
             for (int f = 0; f < 4; ++f) /* int x . n dA over the faces, by centroids */
                 for (int v = 0; v < 3; ++v)
-                    flux += areas[f] * normals[f][c] *
-                            mesh.vertices[3 * (int64_t)mesh.tetrahedra
-                                                  [4 * e + ps_dgtd_face_vertices[f][v]] + c] / 3;
+                    flux +=
+                        areas[f] * normals[f][c] *
+                        mesh.vertices[3 * (int64_t)
+                                              mesh.tetrahedra[4 * e + ps_dgtd_face_vertices[f][v]] +
+                                      c] /
+                        3;
         }
         check_near(flux / 3, 4. / 3 * fabs(ps_dgtd_determinant(t)), 1e-15, 1e-12);
         volume += flux / 3;

@@ -270,8 +270,7 @@ static void tiles_hold_whole_groups(void **state)
     check_ok(tree_case_random(&t, PS_DISTRIBUTION_CUBE, 400000, 4, 100)); /* 512 leaves, 6 groups */
     check_ok(ps_octree_tiles(&t.tree, &start, &tiles, &capacity));
     assert_int_equal(tiles, 5); /* of 78,125: one each, but the last has 12 leaves only */
-    for (int64_t i = 0; i < tiles; ++i)
-        assert_int_equal(start[i], t.tree.particle_start[100 * i]);
+    for (int64_t i = 0; i < tiles; ++i) assert_int_equal(start[i], t.tree.particle_start[100 * i]);
     free(start);
     t.tree.group_size = 1000; /* one group of 400,000: cut into parts */
     check_ok(ps_octree_tiles(&t.tree, &start, &tiles, &capacity));

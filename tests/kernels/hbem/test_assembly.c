@@ -266,13 +266,14 @@ typedef struct gate {
     body make;
     ps_hbem_space_kind kind;
     double k, least; /* tolerances down to this one */
-    unsigned kernels; /* a bit each; ADLP: the transpose (test_operators), at k = 3: test_skeleton */
+    unsigned
+        kernels; /* a bit each; ADLP: the transpose (test_operators), at k = 3: test_skeleton */
 } gate;
 
 enum { SLP = 1, DLP = 2, ADLP = 4, HYPS = 8 };
 
-/* Error of the matrix with all its approximations, against entries with finer rules: 1e-6, or a tenth
- * of the least tolerance. */
+/* Error of the matrix with all its approximations, against entries with finer rules: 1e-6, or a
+ * tenth of the least tolerance. */
 static void check_errors(const gate *g)
 {
     const ps_hbem_space_kind kind = g->kind;

@@ -31,8 +31,11 @@ static double pair_integral(const double corners[6][2], ps_hbem_contact contact,
     int count = ps_hbem_joint_count(contact, n);
     ps_hbem_joint_point *points = calloc((size_t)count, sizeof *points);
     ps_hbem_joint_rule(contact, n, points);
-    ps_hbem_pair_job job = {.x = aligned[0], .y = aligned[1], .joint = points,
-                            .joint_count = count, .moments = aligned[2]};
+    ps_hbem_pair_job job = {.x = aligned[0],
+                            .y = aligned[1],
+                            .joint = points,
+                            .joint_count = count,
+                            .moments = aligned[2]};
     ps_hbem_pair_functions_here()->joint[0][PS_KERNEL_SLP][0](&job);
     for (int e = 0; e < 9; ++e) sum += aligned[2][8 * e + 5];
     for (int m = 0; m < 3; ++m) free(memory[m]);
@@ -49,7 +52,8 @@ static void test_reference_integrals(void **state)
     check_near(pair_integral(edge, PS_PAIR_EDGE, 20), .483538914350507, 0, 1e-12);
     check_near(pair_integral(vertex, PS_PAIR_VERTEX, 20), .268343797182829, 0, 1e-12);
     /* and what few points give: guide 2, within a factor of two */
-    check_at_most(fabs(pair_integral(identical, PS_PAIR_IDENTICAL, 5) / 1.00306588477318 - 1), 5e-5);
+    check_at_most(fabs(pair_integral(identical, PS_PAIR_IDENTICAL, 5) / 1.00306588477318 - 1),
+                  5e-5);
     check_at_most(fabs(pair_integral(edge, PS_PAIR_EDGE, 5) / .483538914350507 - 1), 8e-6);
     check_at_most(fabs(pair_integral(vertex, PS_PAIR_VERTEX, 5) / .268343797182829 - 1), 4e-6);
 }
@@ -67,7 +71,8 @@ static void test_rules_are_exact(void **state)
             double sum = 0; /* int x^a y^(degree-a) = a! b! / (a+b+2)! */
             for (int q = 0; q < rule.count; ++q)
                 sum += rule.weight[q] * pow(rule.hat[q][1], a) * pow(rule.hat[q][2], degree - a);
-            check_near(sum, tgamma(a + 1) * tgamma(degree - a + 1) / tgamma(degree + 3), 1e-15, 1e-12);
+            check_near(sum, tgamma(a + 1) * tgamma(degree - a + 1) / tgamma(degree + 3), 1e-15,
+                       1e-12);
         }
     }
     for (int contact = PS_PAIR_VERTEX; contact < PS_PAIR_CONTACTS; ++contact) {
@@ -93,10 +98,14 @@ static double complex kernel_reference(ps_hbem_kernel kernel, double k, const do
     double complex g = cexp(I * k * r) / (4 * M_PI * r), g1 = g * (I * k * r - 1) / r;
     double complex g2 = g * (2 - 2 * I * k * r - k * k * r * r) / (r * r);
     switch (kernel) {
-    case PS_KERNEL_SLP: return g;
-    case PS_KERNEL_DLP: return -g1 * dy / r;
-    case PS_KERNEL_ADLP: return g1 * dx / r;
-    default: return (g2 - g1 / r) * dx * dy / (r * r) + g1 / r * nn;
+    case PS_KERNEL_SLP:
+        return g;
+    case PS_KERNEL_DLP:
+        return -g1 * dy / r;
+    case PS_KERNEL_ADLP:
+        return g1 * dx / r;
+    default:
+        return (g2 - g1 / r) * dx * dy / (r * r) + g1 / r * nn;
     }
 }
 
@@ -115,8 +124,8 @@ static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k
     uint64_t seed = 7;
     double normal[3] = {.6, 0, .8}, from[3] = {.25, -.5, .125};
     for (int e = 0; e < 12 * lanes; ++e) {
-        panel[e] = (double)(float)(e < 9 * lanes ? size * (uniform(&seed) + .01)
-                                                 : uniform(&seed) - .5);
+        panel[e] =
+            (double)(float)(e < 9 * lanes ? size * (uniform(&seed) + .01) : uniform(&seed) - .5);
         small[e] = (float)panel[e];
     }
     ps_hbem_source_f64 source = {.coefficient = 1 / (4 * M_PI)};
@@ -127,7 +136,10 @@ static void check_kernel(ps_precision precision, ps_hbem_kernel kernel, double k
         source.normal[c] = normal[c];
     }
     ps_hbem_row_job job = {.sources = precision == PS_SINGLE ? (void *)&single : (void *)&source,
-                           .source_count = 1, .blocks = 1, .rule = &point, .wavenumber = k,
+                           .source_count = 1,
+                           .blocks = 1,
+                           .rule = &point,
+                           .wavenumber = k,
                            .panel = precision == PS_SINGLE ? (void *)small : (void *)panel,
                            .sums = sums};
     ps_hbem_pair_functions_here()->row[precision][kernel][parts - 1](&job);
@@ -165,8 +177,8 @@ static void unit_normal(double corner[3][3], double unit[3])
     for (int c = 0; c < 3; ++c) unit[c] /= sqrt(length);
 }
 
-/* A row of three triangles of six points against lanes of six points, `size` wide, about 5 apart: the
- * sums share factors of planes and, where k size is small, phases. */
+/* A row of three triangles of six points against lanes of six points, `size` wide, about 5 apart:
+ * the sums share factors of planes and, where k size is small, phases. */
 static void check_row(ps_precision precision, ps_hbem_kernel kernel, double k, double size)
 {
     enum { TRIANGLES = 3, POINTS = 6, SOURCES = TRIANGLES * POINTS };
@@ -205,9 +217,13 @@ static void check_row(ps_precision precision, ps_hbem_kernel kernel, double k, d
         sources[s].coefficient = single[s].coefficient;
     }
     ps_hbem_row_job job = {.sources = precision == PS_SINGLE ? (void *)single : (void *)sources,
-                           .source_count = SOURCES, .together = POINTS, .blocks = 1, .rule = &rule,
+                           .source_count = SOURCES,
+                           .together = POINTS,
+                           .blocks = 1,
+                           .rule = &rule,
                            .panel = precision == PS_SINGLE ? (void *)small : (void *)panel,
-                           .wavenumber = k, .sums = sums};
+                           .wavenumber = k,
+                           .sums = sums};
     ps_hbem_pair_functions_here()->row[precision][kernel][parts - 1](&job);
     for (int lane = 0; lane < lanes; ++lane) {
         double complex expected[3] = {0};
@@ -272,7 +288,8 @@ static double complex quotient(const hbem_case *c, const double *matrix, int par
     for (int64_t j = 0; j < n; ++j) {
         mass += x[j] * y[j];
         for (int64_t i = 0; i < n; ++i)
-            sum += x[i] * x[j] * (matrix[j * n + i] + (parts > 1 ? I * matrix[(n + j) * n + i] : 0));
+            sum +=
+                x[i] * x[j] * (matrix[j * n + i] + (parts > 1 ? I * matrix[(n + j) * n + i] : 0));
     }
     free(x);
     free(y);
@@ -300,9 +317,12 @@ static double complex eigenvalue(ps_hbem_kernel kernel, double k, int m)
     double dj = m * j[m] / k - j[m + 1];
     double complex dh = m * h / k - h1;
     switch (kernel) {
-    case PS_KERNEL_SLP: return I * k * j[m] * h;
-    case PS_KERNEL_HYPS: return -I * k * k * k * dj * dh;
-    default: return I * k * k / 2 * (dj * h + j[m] * dh);
+    case PS_KERNEL_SLP:
+        return I * k * j[m] * h;
+    case PS_KERNEL_HYPS:
+        return -I * k * k * k * dj * dh;
+    default:
+        return I * k * k / 2 * (dj * h + j[m] * dh);
     }
 }
 
@@ -337,29 +357,29 @@ static void check_eigenvalues(const eigenvalue_error *expected)
 
 static void test_eigenvalues_laplace(void **state)
 {
-    const eigenvalue_error expected[] = {
-        {PS_KERNEL_SLP, 0, 0, {5.22e-3, 2.33e-3, 1.31e-3}},
-        {PS_KERNEL_DLP, 0, 2, {2.73e-3, 1.20e-3, 6.7e-4}},
-        {PS_KERNEL_ADLP, 0, 2, {2.73e-3, 1.20e-3}},
-        {PS_KERNEL_HYPS, 0, 1, {3.42e-3, 1.53e-3, 8.7e-4}}};
+    const eigenvalue_error expected[] = {{PS_KERNEL_SLP, 0, 0, {5.22e-3, 2.33e-3, 1.31e-3}},
+                                         {PS_KERNEL_DLP, 0, 2, {2.73e-3, 1.20e-3, 6.7e-4}},
+                                         {PS_KERNEL_ADLP, 0, 2, {2.73e-3, 1.20e-3}},
+                                         {PS_KERNEL_HYPS, 0, 1, {3.42e-3, 1.53e-3, 8.7e-4}}};
     for (size_t e = 0; e < sizeof expected / sizeof *expected; ++e) check_eigenvalues(&expected[e]);
 }
 
 static void test_eigenvalues_helmholtz(void **state)
 {
-    const eigenvalue_error expected[] = {
-        {PS_KERNEL_SLP, 5, 0, {7.9e-3, 3.6e-3, 2.0e-3}},
-        {PS_KERNEL_DLP, 5, 0, {3.86e-2, 1.73e-2, 9.7e-3}},
-        {PS_KERNEL_ADLP, 5, 0, {3.86e-2, 1.73e-2}},
-        {PS_KERNEL_HYPS, 5, 0, {.200, .0896, .0505}}};
+    const eigenvalue_error expected[] = {{PS_KERNEL_SLP, 5, 0, {7.9e-3, 3.6e-3, 2.0e-3}},
+                                         {PS_KERNEL_DLP, 5, 0, {3.86e-2, 1.73e-2, 9.7e-3}},
+                                         {PS_KERNEL_ADLP, 5, 0, {3.86e-2, 1.73e-2}},
+                                         {PS_KERNEL_HYPS, 5, 0, {.200, .0896, .0505}}};
     for (size_t e = 0; e < sizeof expected / sizeof *expected; ++e) check_eigenvalues(&expected[e]);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_integrals), cmocka_unit_test(test_rules_are_exact),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_rows), cmocka_unit_test(test_eigenvalues_laplace),
-        cmocka_unit_test(test_eigenvalues_helmholtz)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_integrals),
+                                       cmocka_unit_test(test_rules_are_exact),
+                                       cmocka_unit_test(test_kernels),
+                                       cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_eigenvalues_laplace),
+                                       cmocka_unit_test(test_eigenvalues_helmholtz)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,8 +83,9 @@ static void test_coplanar(void **state)
             const ps_hbem_triangle *a = &c.triangles[i], *b = &c.triangles[j];
             double height = 0;
             for (int d = 0; d < 3; ++d) height += (a->centroid[d] - b->centroid[d]) * a->normal[d];
-            bool coplanar = fabs(height) < 1e-12 && fabs(a->normal[0] * b->normal[0] +
-                            a->normal[1] * b->normal[1] + a->normal[2] * b->normal[2]) > .5;
+            bool coplanar = fabs(height) < 1e-12 &&
+                            fabs(a->normal[0] * b->normal[0] + a->normal[1] * b->normal[1] +
+                                 a->normal[2] * b->normal[2]) > .5;
             if (coplanar) check_near(k[j * n + i], 0, 1e-17, 0);
         }
     free(k);
@@ -397,11 +398,13 @@ static void test_refused(void **state)
     check_fails(ps_hbem_surface_check_closed(&c.surface), PS_INVALID, "inward");
     c.vertices[7] = NAN;
     check_fails(ps_hbem_surface_init(&c.surface, c.vertices, c.vertex_count, c.corners,
-                                     c.triangle_count, c.triangles), PS_INVALID, "finite");
+                                     c.triangle_count, c.triangles),
+                PS_INVALID, "finite");
     c.vertices[7] = 0;
     c.corners[4] = 9999;
     check_fails(ps_hbem_surface_init(&c.surface, c.vertices, c.vertex_count, c.corners,
-                                     c.triangle_count, c.triangles), PS_INVALID, "names vertex");
+                                     c.triangle_count, c.triangles),
+                PS_INVALID, "names vertex");
     hbem_case_release(&c);
 }
 
@@ -434,11 +437,11 @@ static void test_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constants), cmocka_unit_test(test_symmetry),
-        cmocka_unit_test(test_coplanar), cmocka_unit_test(test_spaces_agree),
-        cmocka_unit_test(test_split), cmocka_unit_test(test_calderon),
+        cmocka_unit_test(test_constants),    cmocka_unit_test(test_symmetry),
+        cmocka_unit_test(test_coplanar),     cmocka_unit_test(test_spaces_agree),
+        cmocka_unit_test(test_split),        cmocka_unit_test(test_calderon),
         cmocka_unit_test(test_near_and_far), cmocka_unit_test(test_far_from_origin),
         cmocka_unit_test(test_single_ranks), cmocka_unit_test(test_flat_faces),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_overflow)};
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void check_product(ps_hbem_kernel kernel, double k, ps_precision precisio
         hbem_hmatrix_apply(&h.matrix, SIDES, x, y[threads - 1]);
     }
     assert_memory_equal(y[0], y[1], (size_t)(SIDES * n) * 8); /* bits do not depend on threads */
-    for (int side = 0; side < SIDES; ++side) { /* nor on how many sides there are */
+    for (int side = 0; side < SIDES; ++side) {                /* nor on how many sides there are */
         memset(y[1], 0, (size_t)n * 8);
         hbem_hmatrix_apply(&h.matrix, 1, x + side * n, y[1]);
         assert_memory_equal(y[0] + side * n, y[1], (size_t)n * 8);
@@ -94,7 +94,8 @@ static void test_threads(void **state)
         int64_t rank = h[0].matrix.blocks[leaf].rank;
         assert_int_equal(rank, h[1].matrix.blocks[leaf].rank);
         size_t bytes = (size_t)ps_hmatrix_numbers(&h[0].matrix, leaf, rank) * 8;
-        assert_memory_equal(h[0].matrix.blocks[leaf].values, h[1].matrix.blocks[leaf].values, bytes);
+        assert_memory_equal(h[0].matrix.blocks[leaf].values, h[1].matrix.blocks[leaf].values,
+                            bytes);
     }
     for (int t = 0; t < 2; ++t) hbem_hmatrix_free(&h[t]);
     hbem_tree_free(&tree);

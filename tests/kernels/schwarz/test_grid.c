@@ -15,12 +15,12 @@ typedef struct table_row {
 /* Magoules, Cheik Ahamed, Putanowicz (2015), table 5; rows 1 and 3 print 49249 and 101168, which
  * the numerics guide corrects. */
 static const table_row table_5[PS_GRAVI_MATRICES] = {
-    {49248, 1067632, 3779, 21.678, 9.425},    {89056, 2010320, 5675, 22.573, 8.805},
-    {101568, 2310912, 6209, 22.752, 8.666},   {181888, 4268192, 9239, 23.466, 8.051},
-    {270336, 6456960, 12095, 23.885, 7.638},  {296208, 7101472, 12869, 23.975, 7.544},
-    {416176, 10107680, 16205, 24.287, 7.199}, {450528, 10972752, 17099, 24.355, 7.119},
-    {544563, 13348267, 19439, 24.512, 6.932}, {606816, 14926000, 20915, 24.597, 6.826},
-    {650848, 16044032, 21929, 24.651, 6.758}, {848256, 21073920, 26225, 24.844, 6.504},
+    {49248, 1067632, 3779, 21.678, 9.425},     {89056, 2010320, 5675, 22.573, 8.805},
+    {101568, 2310912, 6209, 22.752, 8.666},    {181888, 4268192, 9239, 23.466, 8.051},
+    {270336, 6456960, 12095, 23.885, 7.638},   {296208, 7101472, 12869, 23.975, 7.544},
+    {416176, 10107680, 16205, 24.287, 7.199},  {450528, 10972752, 17099, 24.355, 7.119},
+    {544563, 13348267, 19439, 24.512, 6.932},  {606816, 14926000, 20915, 24.597, 6.826},
+    {650848, 16044032, 21929, 24.651, 6.758},  {848256, 21073920, 26225, 24.844, 6.504},
     {1213488, 30434592, 33389, 25.080, 6.171}, {1325848, 33321792, 33389, 25.132, 6.094},
     {1587808, 40077872, 40019, 25.241, 5.930}};
 
@@ -92,8 +92,8 @@ static void free_faces(void **unused)
         ps_face_weights(&slab.grid, slab.p[s], slab.q[s], face);
         for (int b = 0; b < 2; ++b)
             for (int c = 0; c < 2; ++c) {
-                check_near(stencil.plane[1 + s][b][c] - plain.plane[1 + s][b][c], face[b][c],
-                           1e-14, 0);
+                check_near(stencil.plane[1 + s][b][c] - plain.plane[1 + s][b][c], face[b][c], 1e-14,
+                           0);
                 check_near(plain.plane[1 + s][b][c], plain.plane[0][b][c] / 2, 1e-15, 0);
                 sum += (1 + b) * (1 + c) * (plain.plane[0][b][c] + 2 * plain.side[b][c]);
             }
@@ -146,9 +146,9 @@ static void wrong_sizes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_5_figures), cmocka_unit_test(assembled_figures),
+        cmocka_unit_test(table_5_figures),    cmocka_unit_test(assembled_figures),
         cmocka_unit_test(table_5_bandwidths), cmocka_unit_test(free_faces),
-        cmocka_unit_test(face_matrices), cmocka_unit_test(wrong_sizes),
+        cmocka_unit_test(face_matrices),      cmocka_unit_test(wrong_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,9 @@ static void integrate(const double point[3], int parts, double *potential, doubl
 
 static void against_quadrature(void **unused)
 {
-    static const double points[][3] = {
-        {0, 0, 0},     {3e3, -7e3, -1e3}, {-2e4, 1e4, 3e3}, {100, 9e3, 1.2e4},
-        {6e3, 6e3, 4e3}, {-5e3, -5e3, 0},   {5e3, 1e4, 2e3},  {-9e3, 5e3, 6e3}};
+    static const double points[][3] = {{0, 0, 0},         {3e3, -7e3, -1e3}, {-2e4, 1e4, 3e3},
+                                       {100, 9e3, 1.2e4}, {6e3, 6e3, 4e3},   {-5e3, -5e3, 0},
+                                       {5e3, 1e4, 2e3},   {-9e3, 5e3, 6e3}};
     for (int i = 0; i < 8; ++i) {
         double v, g;
         integrate(points[i], 24, &v, &g);
@@ -60,8 +60,8 @@ static void against_quadrature(void **unused)
 /* g_z = dV/dz, inside too; and finite on faces, edges and corners. */
 static void vertical_is_the_gradient(void **unused)
 {
-    static const double points[][3] = {{100, 200, 300}, {1e3, 2e3, 3e3}, {0, 0, 4.5e3},
-                                       {1e4, 0, 0},     {-2e3, 8e3, 7e3}};
+    static const double points[][3] = {
+        {100, 200, 300}, {1e3, 2e3, 3e3}, {0, 0, 4.5e3}, {1e4, 0, 0}, {-2e3, 8e3, 7e3}};
     for (int i = 0; i < 5; ++i) {
         double up[3], down[3], step = 1;
         memcpy(up, points[i], sizeof up);
@@ -69,7 +69,8 @@ static void vertical_is_the_gradient(void **unused)
         up[2] -= step;
         down[2] += step;
         double gradient = (ps_prism_potential(&body, down, PS_NEWTON) -
-                           ps_prism_potential(&body, up, PS_NEWTON)) / (2 * step);
+                           ps_prism_potential(&body, up, PS_NEWTON)) /
+                          (2 * step);
         check_near(ps_prism_vertical(&body, points[i], PS_NEWTON), gradient, 2e-11, 2e-6);
     }
     for (int c = 0; c < 27; ++c) {
@@ -129,9 +130,12 @@ static void sums(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(guide_values), cmocka_unit_test(against_quadrature),
-        cmocka_unit_test(vertical_is_the_gradient), cmocka_unit_test(far_away),
-        cmocka_unit_test(spheres), cmocka_unit_test(sums),
+        cmocka_unit_test(guide_values),
+        cmocka_unit_test(against_quadrature),
+        cmocka_unit_test(vertical_is_the_gradient),
+        cmocka_unit_test(far_away),
+        cmocka_unit_test(spheres),
+        cmocka_unit_test(sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

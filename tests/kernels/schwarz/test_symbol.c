@@ -66,11 +66,10 @@ static void search_with_overlap(void **unused)
 /* Table 11 of the paper, by the range and overlap that the guide fitted to it. */
 static void table_11(void **unused)
 {
-    static const ps_transmission paper[PS_TRANSMISSION_KINDS] = {
-        {{.185, .183}, {0, 0}},
-        {{1.219, .047}, {0, 0}},
-        {{.047, .047}, {.705, .705}},
-        {{.095, .024}, {1.386, .329}}};
+    static const ps_transmission paper[PS_TRANSMISSION_KINDS] = {{{.185, .183}, {0, 0}},
+                                                                 {{1.219, .047}, {0, 0}},
+                                                                 {{.047, .047}, {.705, .705}},
+                                                                 {{.095, .024}, {1.386, .329}}};
     static const double rho[PS_TRANSMISSION_KINDS] = {.682, .446, .214, .110};
     ps_symbol fine = symbol_over(&(ps_symbol_range){.017386, 4.415, .02462, 0}, FINE);
     for (int kind = 0; kind < PS_TRANSMISSION_KINDS; ++kind)
@@ -80,8 +79,8 @@ static void table_11(void **unused)
 static ps_q1_grid small_grid(void)
 {
     ps_q1_grid grid;
-    check_ok(ps_q1_grid_make((const int64_t[3]){33, 17, 9}, (const double[3]){250, 250, 15},
-                             &grid));
+    check_ok(
+        ps_q1_grid_make((const int64_t[3]){33, 17, 9}, (const double[3]){250, 250, 15}, &grid));
     return grid;
 }
 

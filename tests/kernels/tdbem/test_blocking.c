@@ -2,14 +2,14 @@
 #include "tests/check.h"
 #include "tests/support/synthetic_blocks.h"
 
-static const synthetic_slices odd = {.unknowns = 131, .shells = 29, .spread = 5.7, .empty = 0.1,
-                                     .seed = 2};
+static const synthetic_slices odd = {
+    .unknowns = 131, .shells = 29, .spread = 5.7, .empty = 0.1, .seed = 2};
 
 static ps_slice_tile tile_of(const synthetic_slices *m, ps_precision precision, int64_t first_row,
                              int64_t rows, int64_t first_slice, int64_t slices)
 {
-    ps_slice_tile tile = {.first_row = first_row, .rows = rows, .first_slice = first_slice,
-                          .slices = slices};
+    ps_slice_tile tile = {
+        .first_row = first_row, .rows = rows, .first_slice = first_slice, .slices = slices};
     synthetic_tile(m, precision, true, &tile);
     synthetic_measure(m, &tile);
     return tile;
@@ -67,8 +67,8 @@ static void check_full_block(const ps_block_header *h, const ps_block_tile *cut,
     for (int64_t r = 0; r < h->block_rows; ++r)
         for (int64_t q = 0; q < h->block_columns; ++q) {
             int64_t v = s * tile->rows + corner + r, k = low + q;
-            bool inside = corner + r < end && k >= tile->starts[v] &&
-                          k < tile->starts[v] + tile->lengths[v];
+            bool inside =
+                corner + r < end && k >= tile->starts[v] && k < tile->starts[v] + tile->lengths[v];
             double due = inside ? synthetic_value(&odd, tile->first_row + corner + r,
                                                   tile->first_slice + s, k - tile->starts[v])
                                 : 0;
@@ -120,8 +120,14 @@ static void at_worst_a_block_holds_one_row(void **state)
     uint16_t starts[ROWS], lengths[ROWS];
     float values[ROWS + 64] = {0};
     for (int r = 0; r < ROWS; ++r) starts[r] = (uint16_t)(r % 2 ? 50 : 1), lengths[r] = 1;
-    ps_slice_tile tile = {.rows = ROWS, .slices = 1, .value_count = ROWS, .starts = starts,
-                          .lengths = lengths, .values = values, .d_max = 1, .k_max = 50};
+    ps_slice_tile tile = {.rows = ROWS,
+                          .slices = 1,
+                          .value_count = ROWS,
+                          .starts = starts,
+                          .lengths = lengths,
+                          .values = values,
+                          .d_max = 1,
+                          .k_max = 50};
     ps_block_header h = header_of(PS_BLOCK_FULL, PS_SINGLE, 16, 8, 1);
     ps_block_tile cut;
     ps_blocking_count(&h, &tile, &cut);

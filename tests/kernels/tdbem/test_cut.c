@@ -12,14 +12,15 @@ static void test_distance(void **state)
 {
     static const double v[9] = {0, 0, 0, 2, 0, 0, 0, 1, 0};
     static const int32_t corners[3] = {0, 1, 2};
-    static const double cases[][4] = {
-        {.3, .3, .7, .7},                       /* above                      */
-        {.3, .3, -.7, .7},                      /* below                      */
-        {1, -.5, 0, .5},                        /* beside an edge             */
-        {-3, -4, 0, 5},                         /* nearest to a vertex        */
-        {2, 2, 0, 1.7888543819998317},          /* beside the long edge       */
-        {1, -3, 4, 5},                          /* beside an edge, above      */
-        {.5, .25, 0, 0}, {2, 0, 0, 0}, {1, .5, 0, 0}}; /* on it, a vertex, an edge */
+    static const double cases[][4] = {{.3, .3, .7, .7},  /* above                      */
+                                      {.3, .3, -.7, .7}, /* below                      */
+                                      {1, -.5, 0, .5},   /* beside an edge             */
+                                      {-3, -4, 0, 5},    /* nearest to a vertex        */
+                                      {2, 2, 0, 1.7888543819998317}, /* beside the long edge */
+                                      {1, -3, 4, 5}, /* beside an edge, above      */
+                                      {.5, .25, 0, 0},
+                                      {2, 0, 0, 0},
+                                      {1, .5, 0, 0}}; /* on it, a vertex, an edge */
     ps_triangle t;
     check_ok(ps_triangles_init(v, corners, 1, &t));
     for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c)

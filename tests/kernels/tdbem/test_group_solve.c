@@ -7,8 +7,14 @@
 
 static group_case make(int64_t unknowns, int64_t group, ps_precision precision)
 {
-    group_case c = {.unknowns = unknowns, .group = group, .count = group, .precision = precision,
-                    .crowd = 0.9, .dominance = 1.2, .limit = 200, .seed = 5,
+    group_case c = {.unknowns = unknowns,
+                    .group = group,
+                    .count = group,
+                    .precision = precision,
+                    .crowd = 0.9,
+                    .dominance = 1.2,
+                    .limit = 200,
+                    .seed = 5,
                     .tolerance = precision == PS_SINGLE ? 1e-7 : 1e-13};
     check_ok(group_case_make(&c));
     return c;

@@ -12,17 +12,19 @@
 
 /* Converged entries S_l(i,j) of sphere80 with D = 0.15: shared/numerics/tdbem-ref/
  * sphere80-single-layer-entries.txt (inner integral exact, outer adaptive). */
-static const struct { int i, j, l; double value; } reference[] = {
-    {0, 0, 0, 7.68493372378522e-03},   {0, 0, 1, 3.36432258823944e-03},
-    {0, 0, 2, 8.50526214118986e-04},   {0, 0, 3, 4.19538676490491e-05},
-    {0, 0, 4, 2.50562943658297e-09},   {0, 4, 0, 8.24968889443371e-04},
-    {0, 4, 1, 1.75846355800037e-03},   {0, 4, 2, 1.61729356185640e-03},
-    {0, 4, 3, 6.81230130180460e-04},   {0, 4, 4, 1.55147980003647e-04},
-    {0, 4, 5, 2.07920101527254e-05},   {0, 4, 6, 4.55168848024714e-07},
-    {0, 1, 3, 1.03575750359162e-03},   {0, 56, 11, 2.80778446602820e-05},
-    {0, 56, 12, 7.92650449397379e-04}, {0, 56, 13, 4.13731839392574e-06},
-    {0, 50, 10, 1.76850505981953e-06}, {0, 50, 11, 5.20414873724124e-04},
-    {0, 50, 12, 3.41517231702959e-04}, {0, 50, 13, 1.14881792603497e-06}};
+static const struct {
+    int i, j, l;
+    double value;
+} reference[] = {{0, 0, 0, 7.68493372378522e-03},   {0, 0, 1, 3.36432258823944e-03},
+                 {0, 0, 2, 8.50526214118986e-04},   {0, 0, 3, 4.19538676490491e-05},
+                 {0, 0, 4, 2.50562943658297e-09},   {0, 4, 0, 8.24968889443371e-04},
+                 {0, 4, 1, 1.75846355800037e-03},   {0, 4, 2, 1.61729356185640e-03},
+                 {0, 4, 3, 6.81230130180460e-04},   {0, 4, 4, 1.55147980003647e-04},
+                 {0, 4, 5, 2.07920101527254e-05},   {0, 4, 6, 4.55168848024714e-07},
+                 {0, 1, 3, 1.03575750359162e-03},   {0, 56, 11, 2.80778446602820e-05},
+                 {0, 56, 12, 7.92650449397379e-04}, {0, 56, 13, 4.13731839392574e-06},
+                 {0, 50, 10, 1.76850505981953e-06}, {0, 50, 11, 5.20414873724124e-04},
+                 {0, 50, 12, 3.41517231702959e-04}, {0, 50, 13, 1.14881792603497e-06}};
 enum { REFERENCES = sizeof reference / sizeof reference[0] };
 
 static double largest_of_pair(int i, int j)
@@ -142,7 +144,8 @@ static void test_m_form(void **state)
     interaction_case_init(&s, &mesh, PS_SOUND_SOFT_S, 3, .2);
     interaction_case_init(&d, &mesh, PS_SOUND_SOFT_M, 3, .2);
     int64_t k_s, k_m, n = mesh.triangle_count;
-    double *a = interaction_dense(&s.interaction, &k_s), *b = interaction_dense(&d.interaction, &k_m);
+    double *a = interaction_dense(&s.interaction, &k_s),
+           *b = interaction_dense(&d.interaction, &k_m);
     assert_int_equal(k_m, k_s + 1);
     for (int64_t v = 0; v < n * n; ++v) {
         double sum = 0, largest = 0;
@@ -326,8 +329,7 @@ static void compare_tile(const ps_interaction_tile *tile, const double *dense, i
         }
     assert_int_equal(value - tile->values, tile->value_count);
     for (int64_t e = 0; e < tile->near_count; ++e)
-        assert_true(tile->near_values[e] ==
-                    dense[tile->near_columns[e] * n + tile->near_rows[e]]);
+        assert_true(tile->near_values[e] == dense[tile->near_columns[e] * n + tile->near_rows[e]]);
 }
 
 static void check_tiles(ps_formulation formulation, int points)
@@ -385,7 +387,8 @@ static void test_capacities(void **state)
     int64_t bytes = ps_interaction_workspace(&c.interaction, 0, 20, 0, 20);
     void *enough = malloc((size_t)bytes);
     tile.value_capacity = 10;
-    check_fails(ps_interaction_compute(&c.interaction, &tile, enough, bytes), PS_FAILED, "capacity");
+    check_fails(ps_interaction_compute(&c.interaction, &tile, enough, bytes), PS_FAILED,
+                "capacity");
     free(enough);
     interaction_tile_release(&tile);
     interaction_case_release(&c);
@@ -468,12 +471,16 @@ static void test_structure(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_entries), cmocka_unit_test(test_self_entry_closed_form),
-        cmocka_unit_test(test_rules),             cmocka_unit_test(test_whole_shells),
-        cmocka_unit_test(test_m_form),            cmocka_unit_test(test_hard_sum),
-        cmocka_unit_test(test_hard_entries),      cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_capacities),        cmocka_unit_test(test_subdivision),
-        cmocka_unit_test(test_structure)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_entries),
+                                       cmocka_unit_test(test_self_entry_closed_form),
+                                       cmocka_unit_test(test_rules),
+                                       cmocka_unit_test(test_whole_shells),
+                                       cmocka_unit_test(test_m_form),
+                                       cmocka_unit_test(test_hard_sum),
+                                       cmocka_unit_test(test_hard_entries),
+                                       cmocka_unit_test(test_tiles),
+                                       cmocka_unit_test(test_capacities),
+                                       cmocka_unit_test(test_subdivision),
+                                       cmocka_unit_test(test_structure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

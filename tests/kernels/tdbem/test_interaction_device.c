@@ -26,7 +26,8 @@ static void check_side(const icosphere *mesh, const interaction_case *c, int64_t
     const uint8_t *fixed = c->interaction.fixed;
     ps_interaction_side side = ps_interaction_side_of(&c->interaction, first, count);
     int64_t triangles = 0, slots = 0, most = 0;
-    for (int64_t t = 0; t < mesh->triangle_count; ++t) triangles += touches(mesh, t, first, count, fixed);
+    for (int64_t t = 0; t < mesh->triangle_count; ++t)
+        triangles += touches(mesh, t, first, count, fixed);
     for (int64_t v = first; v < first + count; ++v) {
         int64_t at = c->around_start[v + 1] - c->around_start[v];
         if (fixed && fixed[v]) continue;
@@ -59,8 +60,8 @@ static void test_sides(void **state)
     icosphere_release(&mesh);
 }
 
-/* The room of a row and a slice is enough for every k that their bounding spheres allow, and a tile's
- * is the sum over its entries. */
+/* The room of a row and a slice is enough for every k that their bounding spheres allow, and a
+ * tile's is the sum over its entries. */
 static void test_widths(void **state)
 {
     for (int f = PS_SOUND_SOFT_S; f <= PS_SOUND_HARD; ++f) {
@@ -99,7 +100,8 @@ static void test_room(void **state)
     assert_true(large.whole > all.triangles * all.triangles * 27 * 8);
     ps_interaction_device work = {.interaction = &c.interaction, .memory_bytes = small.least};
     ps_interaction_tile tile = {.rows = 50, .slices = 50};
-    check_fails(ps_interaction_device_start(&work, &tile, false, NULL), PS_EXHAUSTED, "device memory");
+    check_fails(ps_interaction_device_start(&work, &tile, false, NULL), PS_EXHAUSTED,
+                "device memory");
     interaction_case_release(&c);
     icosphere_release(&mesh);
 }

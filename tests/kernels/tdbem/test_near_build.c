@@ -59,8 +59,8 @@ static void every_entry_is_there_once(void **state)
         for (int64_t m = 0; m < group; ++m)
             for (int64_t i = 0; i < UNKNOWNS; ++i)
                 for (int64_t j = 0; j < UNKNOWNS; ++j)
-                    check_near(dense[(m * UNKNOWNS + i) * UNKNOWNS + j], m ? entry(i, j, m) : 0,
-                               0, 0);
+                    check_near(dense[(m * UNKNOWNS + i) * UNKNOWNS + j], m ? entry(i, j, m) : 0, 0,
+                               0);
         if (group > 4) assert_true(b.packed.value_count * 32 > UNKNOWNS);
         free(dense);
         free(b.memory);

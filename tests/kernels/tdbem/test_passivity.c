@@ -2,8 +2,8 @@
  * Stability of both formulations is passivity (numerics guide 2.7): on |z| = 1
  *     Herm[(1 - z) S(z)] >= 0 (sound-soft),  Herm[M(z) / (1 - z)] >= 0 (sound-hard),
  * X(z) = sum_k z^k X^k. Checked on about 60 points, log-spaced near z = 1 too. The one-point outer
- * rule must fail, or the test could not see an unstable matrix; so must 3 points on thin bodies whose
- * triangles are not cut.
+ * rule must fail, or the test could not see an unstable matrix; so must 3 points on thin bodies
+ * whose triangles are not cut.
  */
 #include "tests/check.h"
 
@@ -29,10 +29,9 @@ static double smallest(const double *m, int64_t k_max, int64_t n, double angle, 
         for (int64_t v = 0; v < n * n; ++v) x[v] += power * m[k * n * n + v];
     for (int64_t v = 0; v < n * n; ++v) x[v] *= factor;
     for (int64_t j = 0; j < n; ++j) /* X is symmetric: the Hermitian part is the real part */
-        for (int64_t i = 0; i <= j; ++i)
-            x[j * n + i] = (x[j * n + i] + conj(x[i * n + j])) / 2;
-    assert_int_equal(LAPACKE_zheev(LAPACK_COL_MAJOR, 'N', 'U', (int)n,
-                                   (lapack_complex_double *)x, (int)n, values),
+        for (int64_t i = 0; i <= j; ++i) x[j * n + i] = (x[j * n + i] + conj(x[i * n + j])) / 2;
+    assert_int_equal(LAPACKE_zheev(LAPACK_COL_MAJOR, 'N', 'U', (int)n, (lapack_complex_double *)x,
+                                   (int)n, values),
                      0);
     double least = values[0] / fmax(fabs(values[0]), fabs(values[n - 1]));
     free(values);
@@ -77,8 +76,7 @@ static double case_passivity(interaction_case *c)
 {
     int64_t k_max, n = c->interaction.unknowns;
     double *m = interaction_dense(&c->interaction, &k_max);
-    double least =
-        smallest_of_circle(m, k_max, n, c->interaction.formulation == PS_SOUND_HARD);
+    double least = smallest_of_circle(m, k_max, n, c->interaction.formulation == PS_SOUND_HARD);
     free(m);
     return least;
 }
@@ -225,10 +223,9 @@ static void test_halves(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft), cmocka_unit_test(test_hard),
-                                       cmocka_unit_test(test_sharp_edge),
-                                       cmocka_unit_test(test_slivers),
-                                       cmocka_unit_test(test_definite),
-                                       cmocka_unit_test(test_halves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_soft),       cmocka_unit_test(test_hard),
+        cmocka_unit_test(test_sharp_edge), cmocka_unit_test(test_slivers),
+        cmocka_unit_test(test_definite),   cmocka_unit_test(test_halves)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

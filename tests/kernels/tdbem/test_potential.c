@@ -95,10 +95,15 @@ static void add_potential(const cube *c, bool hard, const ps_receiver *receiver,
 {
     ps_incident incident = source();
     double dt = duration / (double)steps;
-    ps_potential p = {.hard = hard, .unknowns = hard ? c->vertex_count : c->triangle_count,
-                      .triangle_count = c->triangle_count, .triangles = c->triangles,
-                      .vertices = c->vertices, .corners = c->corners, .reach = c->reach,
-                      .dt = dt, .speed = speed};
+    ps_potential p = {.hard = hard,
+                      .unknowns = hard ? c->vertex_count : c->triangle_count,
+                      .triangle_count = c->triangle_count,
+                      .triangles = c->triangles,
+                      .vertices = c->vertices,
+                      .corners = c->corners,
+                      .reach = c->reach,
+                      .dt = dt,
+                      .speed = speed};
     int64_t lowest, highest;
     ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
                         .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
@@ -152,7 +157,8 @@ static double kirchhoff_error(int n, int64_t steps, const ps_receiver *receiver,
 static void points_outside(void **state)
 {
     const ps_receiver near = {{1.3, .2, -.4}, false}, far = {{-3, 2, 4}, false};
-    double coarse = kirchhoff_error(6, 60, &far, false), fine = kirchhoff_error(12, 120, &far, false);
+    double coarse = kirchhoff_error(6, 60, &far, false),
+           fine = kirchhoff_error(12, 120, &far, false);
     check_at_most(coarse, 0.01);
     check_at_most(fine, 0.3 * coarse); /* second order in h and dt */
     check_at_most(kirchhoff_error(12, 120, &near, false), 0.008);
@@ -183,10 +189,15 @@ static void sums_of_weights(void **state)
     for (int i = 0; i < 2; ++i) {
         double out[STEPS + PAD] = {0};
         ps_receiver receiver = {{places[i][0], places[i][1], places[i][2]}, false};
-        ps_potential p = {.hard = true, .unknowns = c.vertex_count,
-                          .triangle_count = c.triangle_count, .triangles = c.triangles,
-                          .vertices = c.vertices, .corners = c.corners, .reach = c.reach,
-                          .dt = .1, .speed = speed};
+        ps_potential p = {.hard = true,
+                          .unknowns = c.vertex_count,
+                          .triangle_count = c.triangle_count,
+                          .triangles = c.triangles,
+                          .vertices = c.vertices,
+                          .corners = c.corners,
+                          .reach = c.reach,
+                          .dt = .1,
+                          .speed = speed};
         ps_lag_rows rows = {.first = calloc((size_t)p.unknowns, sizeof(int32_t)),
                             .offset = calloc((size_t)p.unknowns + 1, sizeof(int64_t))};
         int64_t lowest, highest;
@@ -223,9 +234,9 @@ static void lag_sum_is_a_convolution(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_outside), cmocka_unit_test(points_inside),
-        cmocka_unit_test(far_field), cmocka_unit_test(sums_of_weights),
-        cmocka_unit_test(lag_sum_is_a_convolution)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(points_outside),
+                                       cmocka_unit_test(points_inside), cmocka_unit_test(far_field),
+                                       cmocka_unit_test(sums_of_weights),
+                                       cmocka_unit_test(lag_sum_is_a_convolution)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

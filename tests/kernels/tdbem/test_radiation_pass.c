@@ -9,8 +9,14 @@
 
 static group_case make(int64_t unknowns, int64_t group, double crowd, ps_precision precision)
 {
-    group_case c = {.unknowns = unknowns, .group = group, .count = group, .precision = precision,
-                    .crowd = crowd, .dominance = 1.2, .limit = 200, .seed = 5};
+    group_case c = {.unknowns = unknowns,
+                    .group = group,
+                    .count = group,
+                    .precision = precision,
+                    .crowd = crowd,
+                    .dominance = 1.2,
+                    .limit = 200,
+                    .seed = 5};
     check_ok(group_case_make(&c));
     return c;
 }

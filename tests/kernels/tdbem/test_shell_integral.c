@@ -48,10 +48,14 @@ static ps_triangle make_triangle(const double v[9])
 static double quantity(const results *r, int q, int64_t i, int c)
 {
     switch (q) {
-    case 0: return r->inverse[i][c];
-    case 1: return r->one[i][c];
-    case 2: return r->distance[i][c];
-    default: return r->hat[q - 3][i][c];
+    case 0:
+        return r->inverse[i][c];
+    case 1:
+        return r->one[i][c];
+    case 2:
+        return r->distance[i][c];
+    default:
+        return r->hat[q - 3][i][c];
     }
 }
 
@@ -116,8 +120,7 @@ static void random_positions(void)
     static double points[N][3];
     uint64_t seed = 7;
     for (int i = 0; i < N; ++i)
-        for (int c = 0; c < 3; ++c)
-            points[i][c] = (c == 2 ? 1.5 : 3) * (check_random(&seed) - .4);
+        for (int c = 0; c < 3; ++c) points[i][c] = (c == 2 ? 1.5 : 3) * (check_random(&seed) - .4);
     const double bound[6] = {1e-13, 1e-13, 1e-13, 1e-12, 1e-12, 1e-12};
     const double shells[] = {.05, .13, .4, 1.1, 7};
     for (int s = 0; s < 5; ++s) check_points(points, N, &t, shells[s], bound);
@@ -127,12 +130,12 @@ static void degenerate_positions(void)
 {
     ps_triangle t = make_triangle(unit_triangle);
     const double points[][3] = {
-        {0, 0, 0}, {1, 0, 0}, {.3, .9, 0},       /* vertices                        */
-        {.5, 0, 0}, {.25, 0, 0},                 /* on an edge                      */
+        {0, 0, 0},   {1, 0, 0},      {.3, .9, 0},   /* vertices                        */
+        {.5, 0, 0},  {.25, 0, 0},                   /* on an edge                      */
         {.4, .2, 0}, {.4, .2, 1e-9}, {.4, .2, -.3}, /* inside, d = 0, tiny, negative   */
-        {2, 0, 0}, {-1, 0, 0},                   /* on the line of an edge, outside */
-        {0, 0, .5}, {.5, 0, .25}, {2, 0, .25},   /* above a vertex, edge, edge line */
-        {3, 2, 0}, {.5, 1e-8, 0}, {.5, -1e-8, 0}, {.5, -1e-5, 1e-6}, {1e-7, 1e-7, 1e-7}};
+        {2, 0, 0},   {-1, 0, 0},                    /* on the line of an edge, outside */
+        {0, 0, .5},  {.5, 0, .25},   {2, 0, .25},   /* above a vertex, edge, edge line */
+        {3, 2, 0},   {.5, 1e-8, 0},  {.5, -1e-8, 0}, {.5, -1e-5, 1e-6}, {1e-7, 1e-7, 1e-7}};
     const double bound[6] = {1e-13, 1e-13, 1e-13, 1e-12, 1e-12, 1e-12};
     const double shells[] = {.05, .25, .5, 1, 3};
     for (int s = 0; s < 5; ++s)

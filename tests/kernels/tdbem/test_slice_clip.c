@@ -4,8 +4,8 @@
 #include "tests/check.h"
 #include "tests/support/synthetic_slices.h"
 
-static const synthetic_slices matrix = {.unknowns = 130, .shells = 25, .spread = 7, .empty = 0.1,
-                                        .seed = 21};
+static const synthetic_slices matrix = {
+    .unknowns = 130, .shells = 25, .spread = 7, .empty = 0.1, .seed = 21};
 
 static double value_of(const ps_slice_tile *tile, ps_precision precision, int64_t at)
 {
@@ -29,16 +29,16 @@ static void check_values(const ps_slice_tile *tile, ps_precision precision, int6
     for (int64_t v = 0; v < tile->rows * tile->slices; ++v) {
         int64_t row = v % tile->rows, slice = v / tile->rows, end = at + tile->lengths[v];
         if (row % PS_TILE_ROW_BLOCK == 0)
-            assert_int_equal(tile->offsets[slice * ps_slice_tile_row_blocks(tile) +
-                                           row / PS_TILE_ROW_BLOCK],
-                             at);
+            assert_int_equal(
+                tile->offsets[slice * ps_slice_tile_row_blocks(tile) + row / PS_TILE_ROW_BLOCK],
+                at);
         assert_true(tile->starts[v] >= 1);
         for (int64_t k = 1; k <= synthetic_k_bound(&matrix); ++k) {
             bool stored = k >= tile->starts[v] && k < tile->starts[v] + tile->lengths[v];
             double value = stored ? value_of(tile, precision, at + k - tile->starts[v]) : 0;
             check_near(value,
-                       due(tile->first_row + row, tile->first_slice + slice, k, k_from, k_below),
-                       0, 0);
+                       due(tile->first_row + row, tile->first_slice + slice, k, k_from, k_below), 0,
+                       0);
         }
         at = end;
     }

@@ -1,11 +1,11 @@
 #include "tests/check.h"
 #include "tests/support/synthetic_blocks.h"
 
-static const synthetic_slices odd = {.unknowns = 149, .shells = 23, .spread = 6.3, .empty = 0.07,
-                                     .seed = 3};
+static const synthetic_slices odd = {
+    .unknowns = 149, .shells = 23, .spread = 6.3, .empty = 0.07, .seed = 3};
 /* Row-vectors longer than a copy of them: fp32 32, fp64 16 columns at a time. */
-static const synthetic_slices wide = {.unknowns = 37, .shells = 90, .spread = 40, .empty = 0.2,
-                                      .seed = 5};
+static const synthetic_slices wide = {
+    .unknowns = 37, .shells = 90, .spread = 40, .empty = 0.2, .seed = 5};
 
 enum { COLUMNS_MAX = 80 }; /* of any block below */
 
@@ -22,7 +22,10 @@ typedef struct bench {
 static void bench_init(bench *b, const synthetic_slices *m, ps_precision precision, int64_t group)
 {
     int64_t before = ps_product_past_before(synthetic_k_bound(m), COLUMNS_MAX);
-    *b = (bench){.m = m, .precision = precision, .group = group, .origin = before,
+    *b = (bench){.m = m,
+                 .precision = precision,
+                 .group = group,
+                 .origin = before,
                  .stride = before + ps_product_past_after(group),
                  .size = precision == PS_SINGLE ? 4 : 8};
     check_ok(PS_ALLOC(&b->past, m->unknowns * b->stride, "past"));
@@ -32,8 +35,10 @@ static void bench_init(bench *b, const synthetic_slices *m, ps_precision precisi
         uint64_t hash = synthetic_hash(11, (uint64_t)(i / b->stride), (uint64_t)(i % b->stride), 1);
         double x = i % b->stride < before ? (float)(2 * synthetic_unit(hash) - 1) : 0;
         b->past[i] = x;
-        if (precision == PS_SINGLE) ((float *)b->past_own)[i] = (float)x;
-        else ((double *)b->past_own)[i] = x;
+        if (precision == PS_SINGLE)
+            ((float *)b->past_own)[i] = (float)x;
+        else
+            ((double *)b->past_own)[i] = x;
     }
 }
 
@@ -46,8 +51,11 @@ static void bench_release(bench *b)
 
 static ps_slice_product bench_product(const bench *b)
 {
-    return (ps_slice_product){.past = b->past_own, .past_stride = b->stride,
-                              .past_origin = b->origin, .group = b->group, .sums = b->sums,
+    return (ps_slice_product){.past = b->past_own,
+                              .past_stride = b->stride,
+                              .past_origin = b->origin,
+                              .group = b->group,
+                              .sums = b->sums,
                               .sums_stride = b->group + 1};
 }
 
@@ -107,8 +115,10 @@ static void tiles_init(tiles *t, const synthetic_slices *m, ps_precision precisi
     static const ps_block_layout layouts[] = {0, PS_BLOCK_FULL, PS_BLOCK_CONTIGUOUS, PS_BLOCK_WARP};
     int64_t columns = how->block_columns ? how->block_columns : synthetic_d_bound(m);
     *t = (tiles){.count = ps_slice_tiling_count(tiling),
-                 .header = {.layout = layouts[how->layout], .block_rows = how->block_rows,
-                            .block_columns = columns, .half = how->half}};
+                 .header = {.layout = layouts[how->layout],
+                            .block_rows = how->block_rows,
+                            .block_columns = columns,
+                            .half = how->half}};
     t->header.slices.precision = precision;
     t->header.slices.d_max = synthetic_d_bound(m);
     if (how->layout != PS_TILE_SLICES) check_ok(ps_blocking_check(&t->header));
@@ -118,8 +128,7 @@ static void tiles_init(tiles *t, const synthetic_slices *m, ps_precision precisi
         ps_slice_tiling_range(tiling, i, &t->slices[i]);
         synthetic_tile(m, precision, true, &t->slices[i]);
         synthetic_measure(m, &t->slices[i]);
-        if (how->layout != PS_TILE_SLICES)
-            synthetic_cut(&t->header, &t->slices[i], &t->blocks[i]);
+        if (how->layout != PS_TILE_SLICES) synthetic_cut(&t->header, &t->slices[i], &t->blocks[i]);
     }
 }
 
@@ -139,16 +148,20 @@ static void run(const bench *b, const tiles *t, const way *how)
     ps_slice_product product = bench_product(b);
     memset(b->sums, 0, (size_t)(b->m->unknowns * (b->group + 1)) * b->size);
     for (int64_t i = 0; i < t->count; ++i) {
-        if (how->layout == PS_TILE_SLICES) ps_slice_product_set_slices(&product, &t->slices[i]);
-        else ps_slice_product_set_blocks(&product, &t->header, &t->blocks[i]);
+        if (how->layout == PS_TILE_SLICES)
+            ps_slice_product_set_slices(&product, &t->slices[i]);
+        else
+            ps_slice_product_set_blocks(&product, &t->header, &t->blocks[i]);
         add(&product, b->precision, how);
     }
 }
 
 static ps_slice_tiling whole(const synthetic_slices *m)
 {
-    return (ps_slice_tiling){.unknowns = m->unknowns, .tile_rows = m->unknowns,
-                             .tile_slices = 13, .end_slice = m->unknowns};
+    return (ps_slice_tiling){.unknowns = m->unknowns,
+                             .tile_rows = m->unknowns,
+                             .tile_slices = 13,
+                             .end_slice = m->unknowns};
 }
 
 static const way ways[] = {
@@ -208,8 +221,10 @@ static void compare_bits(ps_precision precision, const ps_slice_tiling *tiling, 
         bench_init(&b, &odd, precision, groups[g]);
         size_t bytes = (size_t)(odd.unknowns * (groups[g] + 1)) * b.size;
         run(&b, &t, how);
-        if (first[g]) assert_memory_equal(b.sums, first[g], bytes);
-        else first[g] = memcpy(malloc(bytes), b.sums, bytes);
+        if (first[g])
+            assert_memory_equal(b.sums, first[g], bytes);
+        else
+            first[g] = memcpy(malloc(bytes), b.sums, bytes);
         bench_release(&b);
     }
     tiles_release(&t);
@@ -258,8 +273,7 @@ static void check_halves(const synthetic_slices *m, ps_precision precision, cons
             bench_init(&b[i], m, precision, group);
             run(&b[i], &t[i], how);
         }
-        assert_memory_equal(b[0].sums, b[1].sums,
-                            (size_t)(m->unknowns * (group + 1)) * b[0].size);
+        assert_memory_equal(b[0].sums, b[1].sums, (size_t)(m->unknowns * (group + 1)) * b[0].size);
         assert_true(bench_sum(&b[0], m->unknowns / 2, 0) != 0);
         for (int i = 0; i < 2; ++i) bench_release(&b[i]);
     }
