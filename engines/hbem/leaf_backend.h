@@ -11,75 +11,76 @@
 #include "kernels/hbem/cluster_tree.h"
 
 /* A chunk that is done: leaves and blocks of it alone. */
-typedef struct leaf_chunk {
+typedef struct ps_leaf_chunk {
     int64_t chunk;
     ps_hmatrix run;
     const void *place; /* of the backend */
-} leaf_chunk;
+} ps_leaf_chunk;
 
 /* Takes a chunk over, whatever it returns, and gives it back by backend->release, from any thread.
  * One call at a time. When it returns, at most backend->kept chunks have not been given back, and
  * those are the last ones. */
-typedef struct leaf_taker {
-    ps_status (*take)(void *context, leaf_chunk *chunk);
+typedef struct ps_leaf_taker {
+    ps_status (*take)(void *context, ps_leaf_chunk *chunk);
     void *context;
-} leaf_taker;
+} ps_leaf_taker;
 
-typedef struct leaf_backend leaf_backend;
-struct leaf_backend {
+typedef struct ps_leaf_backend ps_leaf_backend;
+struct ps_leaf_backend {
     const char *name; /* "cpu", "cuda:0" */
     int kept;         /* chunks that may be with the taker */
 
     /* Computes chunks [first, end). Ends with the first failure, its message this thread's, or with
      * PS_FAILED where ps_stop_requested. What a device cannot do (a rank beyond its bounds) is done
      * by ps_hbem_assemble_leaf. */
-    ps_status (*assemble)(leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
-                          int64_t end, const leaf_taker *taker);
-    void (*release)(leaf_chunk *chunk);
-    void (*close)(leaf_backend *backend); /* frees it */
+    ps_status (*assemble)(ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
+                          int64_t end, const ps_leaf_taker *taker);
+    void (*release)(ps_leaf_chunk *chunk);
+    void (*close)(ps_leaf_backend *backend); /* frees it */
 
     const ps_hbem_assembly *assembly; /* borrowed, the whole matrix; set by open */
     const ps_hmatrix *shape;          /* of the whole matrix, no blocks; borrowed */
     double computing;                 /* seconds so far */
 };
 
-enum { LEAF_CHUNKS_KEPT = 4 }; /* of any backend, at most */
+enum { PS_LEAF_CHUNKS_KEPT = 4 }; /* of any backend, at most */
 
 /* Leaves of a chunk of the shape, with blocks of rank 0. */
-ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *chunks,
-                          int64_t chunk, leaf_chunk *out);
+ps_status ps_leaf_chunk_init(const ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks,
+                             int64_t chunk, ps_leaf_chunk *out);
 
 /* The cores: `threads` of them, a workspace each. */
-ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
-                                int threads, leaf_backend **out);
+ps_status ps_leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                   int threads, ps_leaf_backend **out);
 
 /* Where a CUDA device is and what it may hold. */
-typedef struct leaf_device {
+typedef struct ps_leaf_device {
     int ordinal;
     int64_t memory;              /* bytes on the device; 0: what is free              */
     int64_t chunk_bytes, chunks; /* expected of the largest chunk; chunks to compute         */
     const ps_cluster_tree *test, *trial; /* one and the same where the spaces are; borrowed  */
-} leaf_device;
+} ps_leaf_device;
 
 /* PS_OK where a device can do this matrix, else PS_USAGE and why: leaf clusters that are too large,
  * rules whose first one has not 6 points. Needs no device. */
-ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_device *device);
-ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
-                                 const leaf_device *device, leaf_backend **out);
+ps_status ps_leaf_backend_check_cuda(const ps_hbem_assembly *assembly,
+                                     const ps_leaf_device *device);
+ps_status ps_leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                    const ps_leaf_device *device, ps_leaf_backend **out);
 /* Bytes of host memory that it holds. */
-int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes);
+int64_t ps_leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes);
 
 /* ---- backend_pairs.c: the scheme of Vater, Betcke, Dilba ---- */
 
-typedef struct leaf_pairs {
+typedef struct ps_leaf_pairs {
     int threads, devices;
     const int *ordinals;
     int64_t least; /* rows and columns of fewer pairs of triangles are the cores' */
-} leaf_pairs;
+} ps_leaf_pairs;
 
 /* The cores, `threads` of them; devices, which they take in turns, integrate the pairs of large
  * rows and columns of far blocks. */
-ps_status leaf_backend_open_pairs(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
-                                  const leaf_pairs *pairs, leaf_backend **out);
+ps_status ps_leaf_backend_open_pairs(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                     const ps_leaf_pairs *pairs, ps_leaf_backend **out);
 
 #endif

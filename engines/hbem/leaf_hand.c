@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "waves.h"
+#include "engines/hbem/leaf_waves.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
-void cuda_release_chunk(leaf_chunk *chunk)
+void ps_leaf_waves_release_chunk(ps_leaf_chunk *chunk)
 {
     const room *place = chunk->place;
     const char *begin = place->base, *end = begin + place->bytes;
@@ -20,7 +20,7 @@ void cuda_release_chunk(leaf_chunk *chunk)
 
 /* ---- what the device left ---- */
 
-static ps_status do_leaf(const cuda_backend *b, leaf_chunk *chunk, int64_t first, int64_t leaf)
+static ps_status do_leaf(const cuda_backend *b, ps_leaf_chunk *chunk, int64_t first, int64_t leaf)
 {
     const ps_hbem_assembly *a = b->base.assembly;
     ps_hbem_workspace workspace = {.bytes = ps_hbem_assembly_bytes(a)};
@@ -34,7 +34,7 @@ static ps_status do_leaf(const cuda_backend *b, leaf_chunk *chunk, int64_t first
     return status;
 }
 
-static ps_status do_left(const cuda_backend *b, leaf_chunk *chunk, const wave *w, int64_t before)
+static ps_status do_left(const cuda_backend *b, ps_leaf_chunk *chunk, const wave *w, int64_t before)
 {
     ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic, 1)
@@ -49,14 +49,14 @@ static ps_status do_left(const cuda_backend *b, leaf_chunk *chunk, const wave *w
 /* ---- what it did ---- */
 
 /* Values of the chunk to `place`, and blocks that point there. */
-static ps_status fetch(cuda_backend *b, const wave *w, int64_t before, leaf_chunk *chunk)
+static ps_status fetch(cuda_backend *b, const wave *w, int64_t before, ps_leaf_chunk *chunk)
 {
-    room *place = &b->pinned[b->handed++ % (LEAF_CHUNKS_KEPT + 1)];
+    room *place = &b->pinned[b->handed++ % (PS_LEAF_CHUNKS_KEPT + 1)];
     const ps_range *ranges = w->ranges + before, *last = ranges + chunk->run.leaf_count - 1;
     int64_t begin = ranges->to, bytes = (last->to + last->count - begin) * b->item_bytes;
     double start = ps_clock();
     chunk->place = place;
-    if (bytes > place->bytes) PS_TRY(cuda_grow_pinned(b, place, bytes + bytes / 4));
+    if (bytes > place->bytes) PS_TRY(ps_leaf_waves_grow_pinned(b, place, bytes + bytes / 4));
     if (bytes > 0)
         PS_TRY(ps_copy_to_host(b->copies, place->base,
                                (const char *)w->packed.base + begin * b->item_bytes, bytes));
@@ -75,16 +75,16 @@ static ps_status fetch(cuda_backend *b, const wave *w, int64_t before, leaf_chun
 
 static ps_status hand_chunk(cuda_backend *b, const wave *w, int64_t chunk)
 {
-    leaf_chunk done;
+    ps_leaf_chunk done;
     if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
-    PS_TRY(leaf_chunk_init(&b->base, b->chunks, chunk, &done));
+    PS_TRY(ps_leaf_chunk_init(&b->base, b->chunks, chunk, &done));
     ps_status status = fetch(b, w, b->chunks->first[chunk] - w->first, &done);
     if (status == PS_OK) return b->taker->take(b->taker->context, &done);
-    cuda_release_chunk(&done);
+    ps_leaf_waves_release_chunk(&done);
     return status;
 }
 
-ps_status cuda_hand_over(void *backend)
+ps_status ps_leaf_waves_hand_over(void *backend)
 {
     cuda_backend *b = backend;
     const wave *w = b->handing;
