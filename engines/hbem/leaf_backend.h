@@ -3,25 +3,40 @@
  * of the file (tens of thousands of leaves each), computes as many of them at once as suits it, and
  * hands each over, whole, in order. The bits of a leaf do not depend on what it is computed with.
  */
-#ifndef PS_PREPROCESS_HMATRIX_BACKEND_H
-#define PS_PREPROCESS_HMATRIX_BACKEND_H
+#ifndef PS_ENGINES_HBEM_LEAF_BACKEND_H
+#define PS_ENGINES_HBEM_LEAF_BACKEND_H
 
 #include "formats/hmatrix.h"
+#include "kernels/common/copy_ranges.h"
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/cluster_tree.h"
 
-/* A chunk that is done: leaves and blocks of it alone. */
+/* A chunk that is done: leaves and blocks of it alone. Where `place` is NULL, values are the
+ * chunk's own: a taker may keep them, and leave run.blocks NULL. */
 typedef struct ps_leaf_chunk {
     int64_t chunk;
     ps_hmatrix run;
     const void *place; /* of the backend */
 } ps_leaf_chunk;
 
+/* Leaves of chunks [chunk, end) on a device; borrowed. */
+typedef struct ps_leaf_wave {
+    int64_t chunk, end, first; /* chunks; leaf of the matrix                              */
+    const ps_hmatrix *run;     /* its leaves, with rank and error; values NULL but for those that
+                                  cores computed, which are on the host                     */
+    const ps_range *places;    /* [run->leaf_count] from: of its numbers in the arena         */
+    const void *arena;         /* on the device                                           */
+    ps_stream *stream;         /* that computed it                                        */
+} ps_leaf_wave;
+
 /* Takes a chunk over, whatever it returns, and gives it back by backend->release, from any thread.
  * One call at a time. When it returns, at most backend->kept chunks have not been given back, and
  * those are the last ones. */
 typedef struct ps_leaf_taker {
     ps_status (*take)(void *context, ps_leaf_chunk *chunk);
+    /* Whoever keeps values on the device: called by a backend that computes there, instead of take,
+     * a wave after the other. Waits for what it enqueues. NULL: chunks are wanted. */
+    ps_status (*take_wave)(void *context, const ps_leaf_wave *wave);
     void *context;
 } ps_leaf_taker;
 
@@ -57,7 +72,8 @@ ps_status ps_leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hm
 typedef struct ps_leaf_device {
     int ordinal;
     int64_t memory;              /* bytes on the device; 0: what is free              */
-    int64_t chunk_bytes, chunks; /* expected of the largest chunk; chunks to compute         */
+    int64_t chunk_bytes, chunks; /* expected of the largest chunk; chunks to hand over        */
+    const struct ps_leaf_tables *tables; /* there, borrowed; NULL: sent for this backend         */
     const ps_cluster_tree *test, *trial; /* one and the same where the spaces are; borrowed  */
 } ps_leaf_device;
 

@@ -44,61 +44,6 @@ ps_status ps_leaf_waves_grow_pinned(cuda_backend *b, room *r, int64_t bytes)
     return PS_OK;
 }
 
-/* ---- what all waves share ---- */
-
-static ps_status send(cuda_backend *b, const void *from, int64_t bytes, void **to)
-{
-    PS_TRY(ps_device_alloc(b->device, bytes, to));
-    PS_TRY(ps_copy_to_device(b->stream, *to, from, bytes));
-    return ps_stream_wait(b->stream);
-}
-
-static ps_status send_side(cuda_backend *b, const ps_hbem_space *space, const ps_cluster_tree *tree,
-                           ps_hbem_device_side *side, void **to)
-{
-    void *host;
-    PS_TRY(ps_hbem_device_side_count(space, tree, side));
-    int64_t bytes = ps_hbem_device_side_bytes(side);
-    PS_TRY(ps_alloc_untouched(&host, bytes, "tables of clusters"));
-    ps_hbem_device_side_place(side, host);
-    ps_hbem_device_side_fill(space, tree, side);
-    ps_status status = send(b, host, bytes, to);
-    free(host);
-    ps_hbem_device_side_place(side, *to);
-    return status;
-}
-
-static ps_status send_rules(cuda_backend *b, const ps_hbem_quadrature *quadrature)
-{
-    void *host;
-    int64_t bytes = ps_hbem_device_rules_bytes(quadrature);
-    PS_TRY(ps_alloc_untouched(&host, bytes, "rules"));
-    ps_hbem_device_rules_place(&b->op.rules, quadrature, host);
-    ps_hbem_device_rules_fill(&b->op.rules, quadrature);
-    ps_status status = send(b, host, bytes, &b->rules);
-    free(host);
-    ps_hbem_device_rules_place(&b->op.rules, quadrature, b->rules);
-    return status;
-}
-
-static ps_status send_all(cuda_backend *b, const ps_leaf_device *device)
-{
-    const ps_hbem_operator *op = b->base.assembly->op;
-    const ps_hbem_surface *surface = op->test->surface;
-    b->op.kernel = op->kernel;
-    b->op.wavenumber = op->wavenumber;
-    b->op.precision = op->far_precision;
-    PS_TRY(send_side(b, op->test, device->test, &b->op.test, &b->sides[0]));
-    b->op.trial = b->op.test;
-    if (device->trial != device->test)
-        PS_TRY(send_side(b, op->trial, device->trial, &b->op.trial, &b->sides[1]));
-    PS_TRY(send_rules(b, op->quadrature));
-    PS_TRY(send(b, surface->triangles,
-                surface->triangle_count * (int64_t)sizeof *surface->triangles, &b->triangles));
-    b->op.triangles = b->triangles;
-    return PS_OK;
-}
-
 /* ---- waves ---- */
 
 /* Numbers that the leaves of each chunk of [first, end) take at most: most[end - first]. */
@@ -114,16 +59,18 @@ static void bound_chunks(const cuda_backend *b, int64_t first, int64_t end, int6
     }
 }
 
-/* The end of the wave that begins at `chunk`: so many chunks that a device is full, as the arena
- * holds in any case, and one at least. */
+/* The end of the wave that begins at `chunk`: so many chunks that a device is full (all, where
+ * values stay there), as the arena holds in any case, and one at least. */
 static int64_t wave_end(const cuda_backend *b, int64_t chunk, int64_t end, const int64_t *most,
                         int64_t *bytes)
 {
-    int64_t wanted = (WAVE_BYTES + b->chunk_bytes - 1) / b->chunk_bytes, numbers = most[0], at = 1;
-    while (chunk + at < end && at < wanted && (numbers + most[at]) * b->item_bytes <= b->memory / 4)
+    bool stays = b->taker->take_wave;
+    int64_t fits = b->memory / (stays ? 2 : 4), numbers = most[0], at = 1;
+    int64_t wanted = stays ? end : (WAVE_BYTES + b->chunk_bytes - 1) / b->chunk_bytes;
+    while (chunk + at < end && at < wanted && (numbers + most[at]) * b->item_bytes <= fits)
         numbers += most[at++];
     *bytes = numbers * b->item_bytes;
-    if (*bytes > b->memory / 4) *bytes = b->memory / 4; /* of one chunk, whose ranks are lower */
+    if (*bytes > fits) *bytes = fits; /* of one chunk, whose ranks are lower */
     return chunk + at;
 }
 
@@ -138,6 +85,7 @@ static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end)
     PS_TRY(ps_leaf_wave_compute(b, w));
     double done = ps_clock();
     b->base.computing += done - start;
+    if (b->taker->take_wave) return ps_leaf_waves_hand_on_device(b, w);
     PS_TRY(ps_background_wait(&b->hand));
     b->waiting += ps_clock() - done;
     b->handing = w;
@@ -182,8 +130,7 @@ static ps_status assemble(ps_leaf_backend *backend, const ps_hmatrix_chunks *chu
 
 static void free_device(cuda_backend *b)
 {
-    void *const fixed[] = {b->sides[0], b->sides[1], b->triangles, b->rules};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; ++i) ps_device_free(b->device, fixed[i]);
+    ps_leaf_tables_close(&b->tables);
     for (int i = 0; i < PLACES; ++i) ps_device_free(b->device, b->there[i].base);
     for (int i = 0; i <= PS_LEAF_CHUNKS_KEPT; ++i)
         ps_device_free_pinned(b->device, b->pinned[i].base);
@@ -220,6 +167,18 @@ static ps_status pin_places(void *backend)
     return PS_OK;
 }
 
+static ps_status set_operator(cuda_backend *b, const ps_leaf_device *device)
+{
+    const ps_hbem_operator *op = b->base.assembly->op;
+    if (!device->tables)
+        PS_TRY(ps_leaf_tables_open(b->device, op, device->test, device->trial, &b->tables));
+    b->op = ps_leaf_tables_operator(device->tables ? device->tables : b->tables);
+    b->op.kernel = op->kernel;
+    b->op.wavenumber = op->wavenumber;
+    b->op.precision = op->far_precision;
+    return PS_OK;
+}
+
 static ps_status open_device(cuda_backend *b, const ps_leaf_device *device)
 {
     PS_TRY(ps_device_open(b->label, 0, &b->device));
@@ -227,7 +186,7 @@ static ps_status open_device(cuda_backend *b, const ps_leaf_device *device)
     PS_TRY(ps_stream_open_ahead(b->device, &b->copies));
     PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
     ps_failure failure = {0};
-    ps_note_failure(&failure, send_all(b, device));
+    ps_note_failure(&failure, set_operator(b, device));
     ps_note_failure(&failure, ps_background_wait(&b->hand));
     PS_TRY(ps_first_failure(&failure));
     int64_t left = ps_device_describe(b->device).memory_free;

@@ -1,4 +1,4 @@
-/* Chunks of a wave from the device to whoever takes them. */
+/* Waves, or chunks of them from the device, to whoever takes them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ void ps_leaf_waves_release_chunk(ps_leaf_chunk *chunk)
 
 /* ---- what the device left ---- */
 
-static ps_status do_leaf(const cuda_backend *b, ps_leaf_chunk *chunk, int64_t first, int64_t leaf)
+static ps_status do_leaf(const cuda_backend *b, ps_hmatrix *run, int64_t first, int64_t leaf)
 {
     const ps_hbem_assembly *a = b->base.assembly;
     ps_hbem_workspace workspace = {.bytes = ps_hbem_assembly_bytes(a)};
@@ -29,19 +29,20 @@ static ps_status do_leaf(const cuda_backend *b, ps_leaf_chunk *chunk, int64_t fi
     PS_TRY(ps_alloc_untouched(&memory, workspace.bytes, "a leaf"));
     workspace.base = memory;
     ps_status status = ps_hbem_assemble_leaf(a, first + leaf, &workspace, &block);
-    if (status == PS_OK) status = ps_hmatrix_put(&chunk->run, leaf, &block);
+    if (status == PS_OK) status = ps_hmatrix_put(run, leaf, &block);
     free(memory);
     return status;
 }
 
-static ps_status do_left(const cuda_backend *b, ps_leaf_chunk *chunk, const wave *w, int64_t before)
+/* run: leaves of the wave from number `before` on. */
+static ps_status do_left(const cuda_backend *b, ps_hmatrix *run, const wave *w, int64_t before)
 {
     ps_failure failure = {0};
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t leaf = 0; leaf < chunk->run.leaf_count; ++leaf) {
+    for (int64_t leaf = 0; leaf < run->leaf_count; ++leaf) {
         int32_t rank = w->batch.blocks[w->element[before + leaf]].rank;
         if (rank == PS_HBEM_UNSET && !ps_has_failed(&failure))
-            ps_note_failure(&failure, do_leaf(b, chunk, w->first + before, leaf));
+            ps_note_failure(&failure, do_leaf(b, run, w->first + before, leaf));
     }
     return ps_first_failure(&failure);
 }
@@ -70,7 +71,7 @@ static ps_status fetch(cuda_backend *b, const wave *w, int64_t before, ps_leaf_c
     }
     PS_TRY(ps_stream_wait(b->copies));
     b->copying += ps_clock() - start;
-    return do_left(b, chunk, w, before);
+    return do_left(b, &chunk->run, w, before);
 }
 
 static ps_status hand_chunk(cuda_backend *b, const wave *w, int64_t chunk)
@@ -90,4 +91,36 @@ ps_status ps_leaf_waves_hand_over(void *backend)
     const wave *w = b->handing;
     for (int64_t chunk = w->chunk; chunk < w->end; ++chunk) PS_TRY(hand_chunk(b, w, chunk));
     return PS_OK;
+}
+
+/* ---- waves as they are ---- */
+
+static ps_status take_wave(cuda_backend *b, wave *w, ps_hmatrix *run)
+{
+    for (int64_t leaf = 0; leaf < run->leaf_count; ++leaf) {
+        const ps_hbem_device_block *from = &w->batch.blocks[w->element[leaf]];
+        w->ranges[leaf] = (ps_range){.from = from->offset};
+        if (from->rank == PS_HBEM_UNSET) continue;
+        run->blocks[leaf] = (ps_hmatrix_block){from->rank, (double)from->error, NULL};
+    }
+    PS_TRY(do_left(b, run, w, 0));
+    ps_leaf_wave wave = {.chunk = w->chunk,
+                         .end = w->end,
+                         .first = w->first,
+                         .run = run,
+                         .places = w->ranges,
+                         .arena = b->there[PLACE_ARENA].base,
+                         .stream = b->stream};
+    return b->taker->take_wave(b->taker->context, &wave);
+}
+
+ps_status ps_leaf_waves_hand_on_device(cuda_backend *b, wave *w)
+{
+    ps_hmatrix run = *b->base.shape;
+    run.leaves += w->first;
+    run.leaf_count = w->batch.count;
+    PS_TRY(ps_hmatrix_init(&run));
+    ps_status status = take_wave(b, w, &run);
+    ps_hmatrix_release(&run);
+    return status;
 }

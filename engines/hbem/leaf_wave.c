@@ -181,8 +181,6 @@ static int64_t lay_out(const cuda_backend *b, wave *w, int64_t chunk, int64_t at
 static int64_t lay_out_all(const cuda_backend *b, wave *w, int64_t *start)
 {
     int64_t count = w->end - w->chunk;
-#pragma omp parallel for
-    for (int64_t e = 0; e < w->batch.count; ++e) w->element[w->batch.leaf[e]] = (int32_t)e;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < count; ++c) start[c + 1] = lay_out(b, w, w->chunk + c, 0, false);
     for (int64_t c = 0; c < count; ++c) start[c + 1] += start[c];
@@ -242,5 +240,7 @@ ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w)
     PS_TRY(near_leaves(b, &near));
     PS_TRY(far_leaves(b, batch, &near));
     PS_TRY(fetch_blocks(b, batch));
-    return pack(b, w);
+#pragma omp parallel for
+    for (int64_t e = 0; e < batch->count; ++e) w->element[batch->leaf[e]] = (int32_t)e;
+    return b->taker->take_wave ? PS_OK : pack(b, w);
 }

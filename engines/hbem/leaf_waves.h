@@ -2,12 +2,14 @@
  * The CUDA backend's own: chunks go to the device in *waves*, as many consecutive ones as suit it,
  * so that it is full. A wave is computed into an arena, and packed in the order of the file; while
  * the next wave is computed, a thread copies the chunks of this one to pinned memory, one after the
- * other, and hands them over. What is in a wave changes no bits.
+ * other, and hands them over. Where the taker takes waves, it gets them as they lie in the arena.
+ * What is in a wave changes no bits.
  */
-#ifndef PS_PREPROCESS_HMATRIX_WAVES_H
-#define PS_PREPROCESS_HMATRIX_WAVES_H
+#ifndef PS_ENGINES_HBEM_LEAF_WAVES_H
+#define PS_ENGINES_HBEM_LEAF_WAVES_H
 
 #include "engines/hbem/leaf_backend.h"
+#include "engines/hbem/leaf_tables.h"
 #include "kernels/common/copy_ranges.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/background.h"
@@ -51,8 +53,8 @@ typedef struct cuda_backend {
     ps_device *device;
     ps_stream *stream, *copies; /* of this thread; of the one that hands over */
     ps_hbem_device_operator op;
-    void *sides[2], *triangles, *rules;   /* on the device            */
-    room there[PLACES];                   /* likewise                 */
+    ps_leaf_tables *tables;               /* of its own, or NULL      */
+    room there[PLACES];                   /* on the device            */
     room pinned[PS_LEAF_CHUNKS_KEPT + 1]; /* chunks on their way      */
     int64_t handed;                       /* chunks so far            */
     wave waves[2];
@@ -72,17 +74,19 @@ ps_status ps_leaf_waves_grow_pinned(cuda_backend *b, room *r, int64_t bytes);
 
 int ps_leaf_waves_rank_limit(const cuda_backend *b);
 
-/* ---- cuda_wave.c ---- */
+/* ---- leaf_wave.c ---- */
 
-/* Computes and packs the leaves of a wave, whose chunk and end are set, within an arena that is
- * there. Returns when the device is done. */
+/* Computes the leaves of a wave, whose chunk and end are set, within an arena that is there, and
+ * packs them unless they stay on the device. Returns when the device is done. */
 ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w);
 void ps_leaf_wave_release(cuda_backend *b, wave *w);
 
-/* ---- cuda_hand.c ---- */
+/* ---- leaf_hand.c ---- */
 
 /* Copies and hands over the chunks of b->handing; for a thread. */
 ps_status ps_leaf_waves_hand_over(void *backend);
+/* Hands over a wave that is computed, as it lies in the arena. */
+ps_status ps_leaf_waves_hand_on_device(cuda_backend *b, wave *w);
 void ps_leaf_waves_release_chunk(ps_leaf_chunk *chunk);
 
 #endif
