@@ -104,14 +104,14 @@ static ps_status take_wave(cuda_backend *b, wave *w, ps_hmatrix *run)
         run->blocks[leaf] = (ps_hmatrix_block){from->rank, (double)from->error, NULL};
     }
     PS_TRY(do_left(b, run, w, 0));
-    ps_leaf_wave wave = {.chunk = w->chunk,
+    ps_leaf_wave done = {.chunk = w->chunk,
                          .end = w->end,
                          .first = w->first,
                          .run = run,
                          .places = w->ranges,
                          .arena = b->there[PLACE_ARENA].base,
                          .stream = b->stream};
-    return b->taker->take_wave(b->taker->context, &wave);
+    return b->taker->take_wave(b->taker->context, &done);
 }
 
 ps_status ps_leaf_waves_hand_on_device(cuda_backend *b, wave *w)
