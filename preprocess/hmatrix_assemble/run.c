@@ -79,7 +79,7 @@ static ps_status take(void *context, ps_leaf_chunk *chunk)
 /* Chunks [first, end), none of which is there. */
 static ps_status compute(savers *s, int64_t first, int64_t end)
 {
-    ps_leaf_taker taker = {take, s};
+    ps_leaf_taker taker = {.take = take, .context = s};
     if (first == end) return PS_OK;
     ps_status status = PS_FAILED;
     if (!ps_stop_requested())

@@ -75,9 +75,9 @@ expect 2 "both the operator dlp" $solve c.h5 no.hdf $waves --wavenumber 3 --wave
 expect 2 "--wavenumber goes with --problem hard" $solve c.h5 no.hdf $dirichlet --wavenumber 3
 expect 2 "this problem takes one" $solve c.h5 c10.h5 no.hdf $waves --wavenumber 3
 expect 3 "hyps.h5" $solve c.h5 hyps.h5 no.hdf $neumann $how
-expect 3 "edges" $solve c.h5 no.hdf $waves --wavenumber 30
+expect 3 "too coarse" $solve c.h5 no.hdf $waves --wavenumber 30
 expect 3 "p1 and p1 are needed" $solve c0.h5 no.hdf $waves --wavenumber 3 $how
-expect 4 "penstock-hmatrix-assemble" $solve c.h5 no.hdf $waves --wavenumber 3 $how --host-memory 4M
+expect 4 "penstock-hmatrix-assemble" $solve c.h5 no.hdf $waves --wavenumber 3 $how --host-memory 1500K
 expect 0 "" penstock-mesh-surface other.hdf --divisions 8 --radius 2
 expect 3 "another mesh" penstock-hbem-solve other.hdf c.h5 no.hdf $waves --wavenumber 3 $how
 expect 0 "stopped" $solve c.h5 no.hdf $waves --wavenumber 3 $how --stop-after 0.001
