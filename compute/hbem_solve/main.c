@@ -6,6 +6,7 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "runtime/comm.h"
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
@@ -148,26 +149,39 @@ static ps_status take_options(solve_problem *p)
 }
 
 /* The device of this rank; NULL where that is its cores. */
-static ps_status open_device(solve_problem *p)
+static ps_status open_device(void *problem)
 {
-    PS_TRY(ps_device_open(p->run->device, ps_comm_local_rank(), &p->device));
+    solve_problem *p = problem;
+    double start = ps_clock();
+    PS_TRY(ps_device_open(p->run->device, p->local_rank, &p->device));
     if (ps_device_describe(p->device).kind == PS_DEVICE_CPU) ps_device_close(&p->device);
+    ps_debug("the device opened in %.2f s", ps_clock() - start);
     return PS_OK;
 }
 
-static ps_status prepare(solve_problem *p)
+static ps_status read_all(solve_problem *p)
 {
-    const ps_run *run = p->run;
-    PS_TRY(take_options(p));
-    PS_TRY(problem_open(p, run->operand_count - 2, run->operands + 1));
+    PS_TRY(problem_open(p, p->run->operand_count - 2, p->run->operands + 1));
     if (p->options.problem == PROBLEM_HARD)
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
     else
         PS_TRY(parse_data(p, &chosen.data));
-    double start = ps_clock();
-    if (!run->plan) PS_TRY(open_device(p));
-    ps_debug("files opened in %.2f s, the device in %.2f s", p->seconds[SECONDS_OPEN],
-             ps_clock() - start);
+    ps_debug("files read in %.2f s", p->seconds[SECONDS_OPEN]);
+    return PS_OK;
+}
+
+/* Files are read while the device is opened. */
+static ps_status prepare(solve_problem *p)
+{
+    ps_background device = {0};
+    ps_failure failure = {0};
+    PS_TRY(take_options(p));
+    p->local_rank = ps_comm_local_rank();
+    if (!p->run->plan)
+        PS_TRY(ps_background_start(&device, open_device, p, "a thread that opens the device"));
+    ps_note_failure(&failure, read_all(p));
+    ps_note_failure(&failure, ps_background_wait(&device));
+    PS_TRY(ps_first_failure(&failure));
     p->batch = choose_batch(p);
     return PS_OK;
 }

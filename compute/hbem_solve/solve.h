@@ -63,6 +63,7 @@ enum {
 typedef struct solve_problem {
     const ps_run *run;
     ps_device *device;     /* that computes products; NULL: cores */
+    int local_rank;        /* on this machine                     */
     int64_t systems_bytes; /* of sparse systems on it          */
     solve_options options;
     ps_surface_mesh mesh;
