@@ -8,7 +8,7 @@
 #include "runtime/memory.h"
 
 /* What is on its way besides the values: places that tiles pad, and tables of products. */
-static const double beside = 1.3;
+static const double beside = 1.5;
 
 /* ---- budgets ---- */
 

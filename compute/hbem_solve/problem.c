@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* ---- which matrices ---- */
@@ -297,9 +298,13 @@ ps_status problem_open(solve_problem *p, int matrix_count, const char *const *pa
 {
     double start = ps_clock();
     PS_TRY(open_mesh(p));
+    double mesh = ps_clock();
     PS_TRY(open_matrices(p, matrix_count, paths));
+    double matrices = ps_clock();
     for (int i = 0; i < p->matrix_count; ++i) PS_TRY(take_spaces(p, &p->matrices[i]));
     PS_TRY(choose_spaces(p));
+    ps_debug("mesh read in %.3f s, matrices or clusters in %.3f s, spaces made in %.3f s",
+             mesh - start, matrices - mesh, ps_clock() - matrices);
     if (p->options.problem == PROBLEM_HARD && p->options.radius == 0) measure_curvature(p);
     p->seconds[SECONDS_OPEN] = ps_clock() - start;
     return PS_OK;
