@@ -6,8 +6,8 @@
 #define PS_HBEM_SOLVE_CORE_MATRIX_H
 
 #include "compute/hbem_solve/device_images.h"
-#include "engines/hbem/leaf_tables.h"
-#include "engines/hbem/matrix_plan.h"
+#include "compute/hbem_assembly/leaf_tables.h"
+#include "compute/hbem_assembly/matrix_plan.h"
 
 /* Clusters, and what matrices on them share. */
 typedef struct core_scene {

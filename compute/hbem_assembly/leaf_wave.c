@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engines/hbem/leaf_waves.h"
+#include "compute/hbem_assembly/leaf_waves.h"
 #include "runtime/memory.h"
 
 /* Close pairs at once at most. */

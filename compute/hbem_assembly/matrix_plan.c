@@ -1,4 +1,4 @@
-#include "engines/hbem/matrix_plan.h"
+#include "compute/hbem_assembly/matrix_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "engines/hbem/matrix_problem.h"
+#include "compute/hbem_assembly/matrix_problem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * leaf_tables: what leaves of every operator on the same spaces need on a CUDA device: tables of
  * the spaces and their trees, triangles, rules.
  */
-#ifndef PS_ENGINES_HBEM_LEAF_TABLES_H
-#define PS_ENGINES_HBEM_LEAF_TABLES_H
+#ifndef PS_HBEM_ASSEMBLY_LEAF_TABLES_H
+#define PS_HBEM_ASSEMBLY_LEAF_TABLES_H
 
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/device_assembly.h"

@@ -2,10 +2,10 @@
  * matrix_plan: the leaves of an H-matrix cut into chunks of about equal size, and the chunks shared
  * among the ranks; what they are expected to take.
  */
-#ifndef PS_ENGINES_HBEM_MATRIX_PLAN_H
-#define PS_ENGINES_HBEM_MATRIX_PLAN_H
+#ifndef PS_HBEM_ASSEMBLY_MATRIX_PLAN_H
+#define PS_HBEM_ASSEMBLY_MATRIX_PLAN_H
 
-#include "engines/hbem/matrix_problem.h"
+#include "compute/hbem_assembly/matrix_problem.h"
 
 typedef struct ps_hbem_matrix_plan {
     ps_hmatrix_chunks chunks;

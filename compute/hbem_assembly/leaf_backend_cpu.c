@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "engines/hbem/leaf_backend.h"
+#include "compute/hbem_assembly/leaf_backend.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 

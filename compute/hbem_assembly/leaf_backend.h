@@ -3,8 +3,8 @@
  * of the file (tens of thousands of leaves each), computes as many of them at once as suits it, and
  * hands each over, whole, in order. The bits of a leaf do not depend on what it is computed with.
  */
-#ifndef PS_ENGINES_HBEM_LEAF_BACKEND_H
-#define PS_ENGINES_HBEM_LEAF_BACKEND_H
+#ifndef PS_HBEM_ASSEMBLY_LEAF_BACKEND_H
+#define PS_HBEM_ASSEMBLY_LEAF_BACKEND_H
 
 #include "formats/hmatrix.h"
 #include "kernels/common/copy_ranges.h"

@@ -1,4 +1,4 @@
-#include "engines/hbem/leaf_tables.h"
+#include "compute/hbem_assembly/leaf_tables.h"
 
 #include <stdlib.h>
 

@@ -5,11 +5,11 @@
  * other, and hands them over. Where the taker takes waves, it gets them as they lie in the arena.
  * What is in a wave changes no bits.
  */
-#ifndef PS_ENGINES_HBEM_LEAF_WAVES_H
-#define PS_ENGINES_HBEM_LEAF_WAVES_H
+#ifndef PS_HBEM_ASSEMBLY_LEAF_WAVES_H
+#define PS_HBEM_ASSEMBLY_LEAF_WAVES_H
 
-#include "engines/hbem/leaf_backend.h"
-#include "engines/hbem/leaf_tables.h"
+#include "compute/hbem_assembly/leaf_backend.h"
+#include "compute/hbem_assembly/leaf_tables.h"
 #include "kernels/common/copy_ranges.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/background.h"

@@ -2,8 +2,8 @@
  * matrix_problem: all that is set up before an H-matrix is assembled: a *scene* (clusters, surface,
  * spaces, rules), which several operators share, and an operator on it with its leaves.
  */
-#ifndef PS_ENGINES_HBEM_MATRIX_PROBLEM_H
-#define PS_ENGINES_HBEM_MATRIX_PROBLEM_H
+#ifndef PS_HBEM_ASSEMBLY_MATRIX_PROBLEM_H
+#define PS_HBEM_ASSEMBLY_MATRIX_PROBLEM_H
 
 #include "formats/hmatrix.h"
 #include "kernels/hbem/assembly.h"
