@@ -104,10 +104,11 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
     PS_TRY(open_gpus(r));
-    PS_TRY(fmm_pairs_choose(r->options, &r->problem));
-    PS_TRY(fmm_share_groups(&r->problem));
     int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
     r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
+    r->problem.workers = r->work.workers;
+    PS_TRY(fmm_pairs_choose(r->options, &r->problem));
+    PS_TRY(fmm_share_groups(&r->problem));
     r->problem.by_groups = r->options->journal || r->options->restart;
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
@@ -117,8 +118,11 @@ ps_status fmm_run_prepare(fmm_run *r)
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
     if (!in_core || r->problem.by_groups) return PS_OK;
     r->problem.near_first = true;
+    r->problem.leaves_at_once = r->problem.far && r->gpu_kinds == FMM_GPU_DOWN;
     if (r->sink_budget) r->problem.reductions = FMM_PARTS;
-    return fmm_run_recount(r);
+    PS_TRY(fmm_run_recount(r));
+    r->whole_bytes = fmm_pool_whole(r->pool);
+    return PS_OK;
 }
 
 ps_status fmm_run_recount(fmm_run *r)
@@ -158,13 +162,13 @@ static bool begins_group(const fmm_run *r, const fmm_task *task)
            (task->kind == FMM_M2L && task->level == r->problem.leaf);
 }
 
-/* Each GPU has an interval of the groups of a level, as ranks have: what one of its tasks makes
- * others want. */
+/* Each GPU has an interval, as ranks have: what one of its tasks makes others want. */
 static int place_of(const fmm_run *r, const fmm_task *task)
 {
     bool of_sources = task->kind <= FMM_ENCODE;
     const ps_octree *tree = of_sources ? r->problem.fmm.sources : r->problem.fmm.targets;
-    return (int)(task->group * r->problem.gpus / ps_octree_groups(tree, task->level));
+    return (int)(task->group /
+                 fmm_place_groups(&r->problem, ps_octree_groups(tree, task->level)));
 }
 
 static ps_status insert_task(void *context, const fmm_task *task)
@@ -253,6 +257,7 @@ static ps_status open_queue(fmm_run *r)
                        .termination = termination_of(r),
                        .keep_order = r->gpu_kinds != FMM_GPU_TABLE},
         .calibrate = true,
+        .own_cores = r->problem.gpus > 0 && r->problem.ranks == 1,
         .keep_edges = r->options->trace != NULL,
         .mapping = r->mapping.count ? &mapping : NULL};
     if (r->problem.gpus) {
