@@ -9,7 +9,7 @@ enum {
     P2P_LARGE = FMM_KINDS,
     REDUCE_SOON,             /* of each SAMPLE-th group: from these calibration learns in time what
                                 all of them will take */
-    LEVELS = REDUCE_SOON + 1 /* of L2L, then of M2L */
+    LEVELS = REDUCE_SOON + 1 /* of L2L, then of M2L, then of codes */
 };
 enum { SAMPLE = 12 };
 
@@ -47,8 +47,10 @@ int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
         table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus, gpu_kinds);
         table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus, gpu_kinds);
+        table[LEVELS + 2 * PS_OCTREE_LEVELS_MAX + l] =
+            bucket_of(FMM_ENCODE, FMM_ENCODE, l, gpus, gpu_kinds);
     }
-    return LEVELS + 2 * PS_OCTREE_LEVELS_MAX;
+    return LEVELS + 3 * PS_OCTREE_LEVELS_MAX;
 }
 
 int fmm_bucket(const fmm_problem *p, const fmm_task *task)
@@ -58,6 +60,8 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
         return LEVELS + task->level;
     case FMM_M2L:
         return LEVELS + PS_OCTREE_LEVELS_MAX + task->level;
+    case FMM_ENCODE:
+        return LEVELS + 2 * PS_OCTREE_LEVELS_MAX + task->level;
     case FMM_P2P:
         return p->lists.near_flop[task->group] > p->lists.median_flop ? P2P_LARGE : FMM_P2P;
     case FMM_REDUCE:
@@ -98,6 +102,7 @@ double fmm_forecast(const fmm_problem *p, const fmm_task *task)
     enum { CORES = 15, MOST = 4 * CORES };
     double rate = rates[task->kind].cpu[rate_of(p)];
     int workers = p->workers < CORES ? CORES : p->workers > MOST ? MOST : p->workers;
+    if (task->kind == FMM_REDUCE && p->leaves_at_once) rate *= 1.25; /* no far results of their own */
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
     return 1e-6 +
            task->flop / rate * (1 + crowding[task->kind] * ((double)workers / CORES - 1));
