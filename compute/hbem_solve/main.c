@@ -59,7 +59,7 @@ static const ps_option options[] = {
      "a Krylov space for each side, one for all, or conjugate gradients (S, W)", 0, 0, PS_IDENTITY},
     {"sparse", PS_OPTION_CHOICE, &chosen.sparse, "auto|direct|iterative",
      "systems of the square-root operator by sparse factors, or by iterations, which take less "
-     "memory; auto: factors where this build has them",
+     "memory; auto: factors",
      0, 0, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "relative residual", 1e-14, .5,
      PS_IDENTITY},

@@ -114,7 +114,7 @@ typedef struct equation {
     ps_osrc osrc;
     ps_burton_miller miller;
     ps_shifted_iterative iterative; /* of M, and of V unless there are factors  */
-    factors *factors;               /* of V                                     */
+    factors *factors;               /* of V, on cores                           */
     device_systems *on_device;      /* of M^-1 and V; NULL: on cores            */
     double *groups;                 /* workspace of V                           */
     double *products;               /* [2][sides][parts][dofs] of a step                  */

@@ -28,6 +28,7 @@ enum {
     PS_PRODUCT_GROUP = 16,  /* vectors of an item                                         */
     PS_PRODUCT_PIECE = 512, /* places of an item                                          */
     PS_PRODUCT_SLOTS = 4,   /* sums that a tile keeps apart                               */
+    PS_PRODUCT_AHEAD = 4,   /* steps that are copied before one is taken                  */
     PS_PRODUCT_DEVICE_SIDES = 8
 };
 
