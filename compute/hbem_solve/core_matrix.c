@@ -79,6 +79,7 @@ static ps_leaf_device device_of(const core_matrix *m, const core_means *means)
                                 means->device ? ps_device_describe(means->device).ordinal : 0,
                             .memory = means->work,
                             .chunk_bytes = m->plan.largest * m->plan.item_bytes,
+                            .expected = m->bytes,
                             .tables = m->clusters->tables,
                             .test = &c->tree[0],
                             .trial = c->same ? &c->tree[0] : &c->tree[1]};
@@ -179,8 +180,10 @@ ps_status core_matrix_assemble(core_matrix *m, const core_means *means)
         means->device_memory, m->name};
     if (means->device) PS_TRY(device_images_open(&config, &m->images));
     PS_TRY(open_backend(m, means, &backend));
+    if (means->turn) pthread_mutex_lock(means->turn);
     double ready = ps_clock();
     ps_status status = assemble_chunks(m, means, backend);
+    if (means->turn) pthread_mutex_unlock(means->turn);
     double done = ps_clock();
     backend->close(backend);
     m->seconds = ps_clock() - start;
