@@ -404,7 +404,7 @@ static void test_row_source(void **state)
     ps_hbem_row_source source = {count_line, &counts};
     hbem_case_sphere(&c, 6);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    hbem_tree_make(&tree, &c.space, 10);
+    hbem_tree_make(&tree, &c.space, 8);
     ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_DLP, 2);
     ps_block_tree blocks = {&tree, &tree, 2, false};
     hbem_hmatrix_set(&own, &op, &blocks, 1e-4);
