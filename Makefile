@@ -96,8 +96,8 @@ B   := build/$(KEY)
 BIN := $(B)/bin
 
 # ---- sources ----
-# The library: runtime, formats, kernels. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
-LIB_C   := $(wildcard runtime/*.c formats/*.c kernels/*.c kernels/*/*.c)
+# The library: runtime, formats, kernels, and what two programs share. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
+LIB_C   := $(wildcard runtime/*.c formats/*.c kernels/*.c kernels/*/*.c compute/hbem_assembly/*.c)
 ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
 LIB_CU  := $(if $(call yes,$(WITH_CUDA)),$(wildcard runtime/*_cuda.cu kernels/*/*_cuda.cu))
 # What only exists to be built with CUDA, or to stand in for it.
