@@ -285,6 +285,7 @@ static void finish(ps_task_queue *queue, device_worker *d, task_flight *flight, 
 }
 
 enum { LANDS_HOME = -2, LANDS_NONE = -1 };
+enum { PATIENT = 16 /* times the queue's patience, for what is under way on a device */ };
 
 /* What is done: the oldest task under way (0) or a short one behind it (its number; the first of its
  * lane), the results that go home next (LANDS_HOME), or nothing yet. Not locked. */
@@ -309,7 +310,7 @@ static ps_status find_done(const ps_task_queue *queue, device_worker *d, int *fo
  * is done. Not locked. */
 static ps_status await_any(const ps_task_queue *queue, device_worker *d, int *found)
 {
-    double end = ps_clock() + 4 * queue->patience;
+    double end = ps_clock() + PATIENT * queue->patience;
     *found = LANDS_NONE;
     while (queue->patience > 0 && *found == LANDS_NONE && ps_clock() < end)
         PS_TRY(find_done(queue, d, found));
@@ -322,7 +323,7 @@ static ps_status await_any(const ps_task_queue *queue, device_worker *d, int *fo
 static ps_status await(const ps_task_queue *queue, ps_event *event)
 {
     bool done = false;
-    double end = ps_clock() + 4 * queue->patience;
+    double end = ps_clock() + PATIENT * queue->patience;
     while (queue->patience > 0 && !done && ps_clock() < end)
         PS_TRY(ps_event_is_done(event, &done));
     return done ? PS_OK : ps_event_sync(event);

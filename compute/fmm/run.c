@@ -300,6 +300,22 @@ static ps_status open_scratch(fmm_run *r)
     return PS_OK;
 }
 
+/* Rates on GPUs are those of all tasks of a kind: the record of one that ran beside others says
+ * nothing of its own. */
+static void set_gpu_rates(ps_task_trace *trace)
+{
+    for (int k = 0; k < FMM_KINDS; ++k) {
+        double flop = 0, seconds = 0;
+        for (int64_t t = 0; t < trace->count; ++t) {
+            const ps_task_record *record = &trace->records[t];
+            if (record->kind != k || record->worker < trace->cpus) continue;
+            flop += record->flop;
+            seconds += record->end - record->start;
+        }
+        trace->kinds[k].gpu_rate = seconds > 0 ? flop / seconds : 0;
+    }
+}
+
 static ps_status take_records(fmm_run *r)
 {
     r->trace.cpus = r->work.workers;
@@ -308,6 +324,7 @@ static ps_status take_records(fmm_run *r)
     r->trace.count = ps_task_queue_count(r->queue);
     PS_TRY(PS_ALLOC(&r->trace.records, r->trace.count, "the trace"));
     ps_task_queue_records(r->queue, r->trace.records);
+    set_gpu_rates(&r->trace);
     if (!r->options->trace) return PS_OK;
     return ps_task_queue_edges(r->queue, &r->trace.first, &r->trace.before);
 }
