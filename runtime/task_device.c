@@ -287,8 +287,8 @@ static void finish(ps_task_queue *queue, device_worker *d, task_flight *flight, 
 enum { LANDS_HOME = -2, LANDS_NONE = -1 };
 enum { PATIENT = 16 /* times the queue's patience, for what is under way on a device */ };
 
-/* What is done: the oldest task under way (0) or a short one behind it (its number; the first of its
- * lane), the results that go home next (LANDS_HOME), or nothing yet. Not locked. */
+/* What is done: the oldest task under way (0) or a short one behind it (its number; the first of
+ * its lane), the results that go home next (LANDS_HOME), or nothing yet. Not locked. */
 static ps_status find_done(const ps_task_queue *queue, device_worker *d, int *found)
 {
     bool done = false;
@@ -324,8 +324,7 @@ static ps_status await(const ps_task_queue *queue, ps_event *event)
 {
     bool done = false;
     double end = ps_clock() + PATIENT * queue->patience;
-    while (queue->patience > 0 && !done && ps_clock() < end)
-        PS_TRY(ps_event_is_done(event, &done));
+    while (queue->patience > 0 && !done && ps_clock() < end) PS_TRY(ps_event_is_done(event, &done));
     return done ? PS_OK : ps_event_sync(event);
 }
 

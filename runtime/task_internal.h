@@ -14,8 +14,8 @@
 
 enum { PS_HOST_BIT = 1, PS_GPUS_MAX = 31, PS_TASK_BLOCK = 1024 };
 enum { PS_LOOKAHEAD_MAX = 16, PS_HOMING_MAX = 64 };
-enum { PS_SHORT_LANES = 2 };    /* the last lanes, for short tasks alone; they go first on a device */
-#define PS_LONG_TASK 5e-5       /* s on a GPU: shorter ones take longer to start and to end         */
+enum { PS_SHORT_LANES = 2 }; /* the last lanes, for short tasks alone; they go first on a device */
+#define PS_LONG_TASK 5e-5    /* s on a GPU: shorter ones take longer to start and to end         */
 
 typedef enum task_state { TASK_WAITS, TASK_READY, TASK_RUNS, TASK_DONE } task_state;
 
@@ -106,7 +106,8 @@ struct ps_task_queue {
     int64_t *host_only;
     int64_t host_only_count, host_only_next, host_only_capacity;
     /* workers */
-    int *cores, core_count; /* all that the process has, GPU workers' first; 0: workers go anywhere */
+    int *cores,
+        core_count; /* all that the process has, GPU workers' first; 0: workers go anywhere */
     pthread_t *threads;
     int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
     int looking[PS_WORKER_KINDS]; /* those that look for a token before they wait for a signal */

@@ -137,8 +137,7 @@ ps_status fmm_run_prepare(fmm_run *r)
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
     if (!in_core || r->problem.by_groups) return PS_OK;
     r->problem.near_first = true;
-    r->problem.leaves_at_once =
-        r->problem.far && r->problem.gpus && r->gpu_kinds == FMM_GPU_DOWN;
+    r->problem.leaves_at_once = r->problem.far && r->problem.gpus && r->gpu_kinds == FMM_GPU_DOWN;
     if (r->sink_budget) r->problem.reductions = FMM_PARTS;
     PS_TRY(fmm_run_recount(r));
     r->whole_bytes = fmm_pool_whole(r->pool);
@@ -187,8 +186,7 @@ static int place_of(const fmm_run *r, const fmm_task *task)
 {
     bool of_sources = task->kind <= FMM_ENCODE;
     const ps_octree *tree = of_sources ? r->problem.fmm.sources : r->problem.fmm.targets;
-    return (int)(task->group /
-                 fmm_place_groups(&r->problem, ps_octree_groups(tree, task->level)));
+    return (int)(task->group / fmm_place_groups(&r->problem, ps_octree_groups(tree, task->level)));
 }
 
 static ps_status insert_task(void *context, const fmm_task *task)

@@ -28,7 +28,8 @@ static const ps_option options[] = {
      "of the least work for --order",
      0, 0, PS_IDENTITY},
     {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ACC",
-     "digits that penstock-fmm is to reach, or a relative error (5, 1e-5): height and groups are chosen by what its parts cost on "
+     "digits that penstock-fmm is to reach, or a relative error (5, 1e-5): height and groups are "
+     "chosen by what its parts cost on "
      "a core of this machine, measured now",
      0, PS_FMM_ORDER_MAX, PS_IDENTITY},
     {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME", "with --accuracy: as of penstock-fmm", 0, 0,
@@ -153,7 +154,8 @@ static ps_status find_height(build *b)
     }
     PS_TRY(ps_fmm_kernel_parse(chosen.kernel, &function.kernel));
     if (chosen.accuracy > 0)
-        PS_TRY(measure_rates(&function, ps_fmm_digits(chosen.accuracy), h->right_hand_sides, &rates));
+        PS_TRY(
+            measure_rates(&function, ps_fmm_digits(chosen.accuracy), h->right_hand_sides, &rates));
     b->height = height_of_least_work(h->count, &counts, &rates);
     if (chosen.accuracy > 0) tell_choice(b, &counts, &rates);
     return PS_OK;
