@@ -170,7 +170,7 @@ typedef struct worker_start {
     int worker;
 } worker_start;
 
-/* ---- devices (task_device.c, task_device_open.c) ---- */
+/* ---- devices (task_device.c, task_land.c, task_device_open.c) ---- */
 
 typedef struct task_flight {
     task *t;
@@ -203,6 +203,15 @@ struct device_worker {
 
 ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, int64_t bytes);
 void task_device_close(device_worker *device);
+/* Of the tasks under way, 0 the oldest. */
+task_flight *task_flight_of(const ps_task_queue *queue, device_worker *device, int number);
+bool task_is_short(const task *t); /* by its forecast; not where that is unknown */
+/* The first so many accesses of a task no longer use their copies. Locked. */
+void task_unpin(device_worker *device, task *t, int accesses);
+/* Waits for the oldest task under way, a short one or one whose results go home, whichever is done
+ * first, and finishes it; the second one only for results. Locked, unlock in between. */
+void task_land(ps_task_queue *queue, device_worker *device);
+void task_land_home(ps_task_queue *queue, device_worker *device);
 /* Where a copy that has a block is. */
 void *task_copy_address(const device_worker *device, const device_copy *copy);
 /* Device memory -> host memory, at once. Not locked. */
