@@ -65,12 +65,12 @@ static inline ps_status dgtd_device_add_border(dgtd_device *x, const dgtd_case *
 {
     int order = c->system.order;
     ps_dgtd_device_border_fill(border, &c->system, x->tables, &c->body, total, x->march.dt);
-    ps_dgtd_device_border_shape(&x->border, border);
+    ps_dgtd_device_border_shape(&x->border, border, &c->system);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_border_bytes(&x->border, order),
                            &x->border_memory));
     ps_dgtd_device_border_place(&x->border, order, x->border_memory);
     x->march.border = &x->border;
-    return ps_dgtd_device_border_upload(&x->border, border, x->stream);
+    return ps_dgtd_device_border_upload(&x->border, border, &c->system, x->stream);
 }
 
 static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case *c,
