@@ -108,36 +108,39 @@ void ps_parts_of_boxes(const double *centroids, const int32_t *weights, int64_t 
 /* ---- layers ---- */
 
 typedef struct flood {
-    const ps_mesh_span *span;
-    const double *direction;
-    int64_t tail;
+    const double *vertices;
+    const int32_t *tetrahedra, *links;
+    int64_t first, end, tail;
     int32_t *layer, *queue;
+    int axis;
     double low, extent;
 } flood;
 
-/* Of vertex v of element e. */
 static double coordinate(const flood *f, int64_t e, int v)
 {
-    const double *x = f->span->vertices + 3 * (int64_t)f->span->tetrahedra[4 * e + v];
-    return f->direction[0] * x[0] + f->direction[1] * x[1] + f->direction[2] * x[2];
+    return f->vertices[3 * (int64_t)f->tetrahedra[4 * e + v] + f->axis];
 }
 
-static void find_extent(flood *f)
+static void find_axis(flood *f)
 {
-    double high = -INFINITY;
-    f->low = INFINITY;
-    for (int64_t e = f->span->first; e < f->span->end; ++e)
-        for (int v = 0; v < 4; ++v) {
-            double x = coordinate(f, e, v);
-            f->low = fmin(f->low, x);
-            high = fmax(high, x);
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 4 * f->first; i < 4 * f->end; ++i)
+        for (int c = 0; c < 3; ++c) {
+            double x = f->vertices[3 * (int64_t)f->tetrahedra[i] + c];
+            low[c] = fmin(low[c], x);
+            high[c] = fmax(high[c], x);
         }
-    f->extent = high - f->low;
+    for (int c = 0; c < 3; ++c)
+        if (c == 0 || high[c] - low[c] > f->extent) {
+            f->axis = c;
+            f->low = low[c];
+            f->extent = high[c] - low[c];
+        }
 }
 
-static int is_inside(const ps_mesh_span *span, int32_t link)
+static int is_inside(const flood *f, int32_t link)
 {
-    return link >= 0 && link / 4 >= span->first && link / 4 < span->end;
+    return link >= 0 && link / 4 >= f->first && link / 4 < f->end;
 }
 
 /* Has a face in the lowest plane: three vertices there, and the face across from the fourth is not
@@ -146,7 +149,7 @@ static int is_lowest(const flood *f, int64_t e)
 {
     static const int8_t vertices[4][3] = {{0, 1, 2}, {0, 1, 3}, {1, 2, 3}, {0, 2, 3}};
     for (int face = 0; face < 4; ++face) {
-        int inside = is_inside(f->span, f->span->links[4 * e + face]);
+        int inside = is_inside(f, f->links[4 * e + face]);
         for (int v = 0; v < 3 && !inside; ++v)
             inside = coordinate(f, e, vertices[face][v]) > f->low + 1e-9 * f->extent;
         if (!inside) return 1;
@@ -156,7 +159,7 @@ static int is_lowest(const flood *f, int64_t e)
 
 static void put(flood *f, int64_t e, int32_t layer)
 {
-    f->layer[e - f->span->first] = layer;
+    f->layer[e - f->first] = layer;
     f->queue[f->tail++] = (int32_t)e;
 }
 
@@ -164,8 +167,8 @@ static void put_lowest_centroid(flood *f, int32_t layer)
 {
     int64_t lowest = -1;
     double least = INFINITY;
-    for (int64_t e = f->span->first; e < f->span->end; ++e) {
-        if (f->layer[e - f->span->first] >= 0) continue;
+    for (int64_t e = f->first; e < f->end; ++e) {
+        if (f->layer[e - f->first] >= 0) continue;
         double sum = 0;
         for (int v = 0; v < 4; ++v) sum += coordinate(f, e, v);
         if (sum >= least) continue;
@@ -175,45 +178,27 @@ static void put_lowest_centroid(flood *f, int32_t layer)
     put(f, lowest, layer);
 }
 
-static int starts_at_faces(const flood *f)
+int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const int32_t *links,
+                       int64_t first, int64_t end, int32_t *layer, int32_t *queue)
 {
-    for (int64_t e = f->span->first; e < f->span->end; ++e)
-        if (is_lowest(f, e)) return 1;
-    return 0;
-}
-
-int ps_mesh_layer_starts(const ps_mesh_span *span, double starts[PS_MESH_STARTS][3])
-{
-    static const double all[PS_MESH_STARTS - 1][3] = {{1, 0, 0},  {0, 1, 0},  {0, 0, 1},
-                                                      {1, 1, 0},  {1, -1, 0}, {1, 0, 1},
-                                                      {1, 0, -1}, {0, 1, 1},  {0, 1, -1}};
-    flood f = {.span = span}, longest = {0};
-    for (int c = 0; c < 3; ++c) {
-        f.direction = all[c];
-        find_extent(&f);
-        if (c == 0 || f.extent > longest.extent) longest = f;
-    }
-    memcpy(starts[0], longest.direction, sizeof starts[0]);
-    if (starts_at_faces(&longest)) return 1;
-    memcpy(starts[1], all, sizeof all);
-    return PS_MESH_STARTS;
-}
-
-int64_t ps_mesh_layers(const ps_mesh_span *span, const double direction[3], int32_t *layer,
-                       int32_t *queue)
-{
-    flood f = {.span = span, .direction = direction, .layer = layer, .queue = queue};
-    int64_t head = 0, first = span->first, count = span->end - first;
-    find_extent(&f);
-    for (int64_t i = 0; i < count; ++i) layer[i] = -1;
-    for (int64_t e = first; e < span->end; ++e)
+    flood f = {.vertices = vertices,
+               .tetrahedra = tetrahedra,
+               .links = links,
+               .first = first,
+               .end = end,
+               .layer = layer,
+               .queue = queue};
+    int64_t head = 0;
+    find_axis(&f);
+    for (int64_t i = 0; i < end - first; ++i) layer[i] = -1;
+    for (int64_t e = first; e < end; ++e)
         if (is_lowest(&f, e)) put(&f, e, 0);
-    while (head < count) {
+    while (head < end - first) {
         if (head == f.tail) put_lowest_centroid(&f, head ? layer[queue[head - 1] - first] + 1 : 0);
         int64_t e = queue[head++];
         for (int face = 0; face < 4; ++face) {
-            int32_t link = span->links[4 * e + face];
-            if (is_inside(span, link) && layer[link / 4 - first] < 0)
+            int32_t link = links[4 * e + face];
+            if (is_inside(&f, link) && layer[link / 4 - first] < 0)
                 put(&f, link / 4, layer[e - first] + 1);
         }
     }
@@ -223,8 +208,8 @@ int64_t ps_mesh_layers(const ps_mesh_span *span, const double direction[3], int3
 /* ---- layers, evened out ---- */
 
 typedef struct evening {
-    const ps_mesh_span *span;
-    int64_t layers;
+    const int32_t *links;
+    int64_t first, end, layers;
     int32_t *layer;
     int64_t *sizes;
 } evening;
@@ -232,11 +217,11 @@ typedef struct evening {
 /* The layer that element e should move to, or its own. */
 static int32_t better_layer(const evening *x, int64_t e)
 {
-    int32_t own = x->layer[e - x->span->first], low = own, high = own;
+    int32_t own = x->layer[e - x->first], low = own, high = own;
     for (int face = 0; face < 4; ++face) {
-        int32_t link = x->span->links[4 * e + face];
-        if (!is_inside(x->span, link)) continue;
-        int32_t other = x->layer[link / 4 - x->span->first];
+        int32_t link = x->links[4 * e + face];
+        if (link < 0 || link / 4 < x->first || link / 4 >= x->end) continue;
+        int32_t other = x->layer[link / 4 - x->first];
         if (other < low) low = other;
         if (other > high) high = other;
     }
@@ -249,8 +234,8 @@ static int32_t better_layer(const evening *x, int64_t e)
 static int64_t even_once(const evening *x, const int32_t *queue)
 {
     int64_t moved = 0;
-    for (int64_t i = x->span->end - x->span->first - 1; i >= 0; --i) {
-        int32_t *own = x->layer + (queue[i] - x->span->first), to = better_layer(x, queue[i]);
+    for (int64_t i = x->end - x->first - 1; i >= 0; --i) {
+        int32_t *own = x->layer + (queue[i] - x->first), to = better_layer(x, queue[i]);
         if (to == *own) continue;
         --x->sizes[*own];
         ++x->sizes[to];
@@ -260,32 +245,14 @@ static int64_t even_once(const evening *x, const int32_t *queue)
     return moved;
 }
 
-void ps_mesh_even_layers(const ps_mesh_span *span, int64_t layers, const int32_t *queue,
-                         int32_t *layer, int64_t *sizes)
+void ps_mesh_even_layers(const int32_t *links, int64_t first, int64_t end, int64_t layers,
+                         const int32_t *queue, int32_t *layer, int64_t *sizes)
 {
-    const evening x = {span, layers, layer, sizes};
-    int64_t count = span->end - span->first;
+    const evening x = {links, first, end, layers, layer, sizes};
     memset(sizes, 0, (size_t)layers * sizeof *sizes);
-    for (int64_t i = 0; i < count; ++i) ++sizes[layer[i]];
-    while (even_once(&x, queue) * 1000 > count) {
+    for (int64_t i = 0; i < end - first; ++i) ++sizes[layer[i]];
+    while (even_once(&x, queue) * 1000 > end - first) {
     }
-}
-
-int64_t ps_mesh_layers_within(const int64_t *sizes, int64_t layers, double part)
-{
-    int64_t all = 0, least = layers, inside = 0, end = 0;
-    for (int64_t l = 0; l < layers; ++l) all += sizes[l];
-    for (int64_t l = 0; l < layers; ++l) {
-        while (end < layers && (double)(inside + sizes[end]) <= part * (double)all)
-            inside += sizes[end++];
-        if (end == layers) break;
-        if (end - l < least) least = end - l;
-        if (end > l)
-            inside -= sizes[l];
-        else
-            ++end; /* a layer that is larger */
-    }
-    return least;
 }
 
 void ps_order_by_key(const int32_t *key, int64_t count, int64_t keys, int64_t *start,

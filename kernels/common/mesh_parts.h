@@ -21,37 +21,21 @@ size_t ps_parts_boxes_workspace(int64_t count);
 void ps_parts_of_boxes(const double *centroids, const int32_t *weights, int64_t count,
                        int64_t parts, void *workspace, int32_t *part);
 
-/* Elements [first, end) of a mesh; links[..][4]: 4 * element + face, -1: none. */
-typedef struct ps_mesh_span {
-    const double *vertices;            /* [..][3] */
-    const int32_t *tetrahedra, *links; /* [..][4] */
-    int64_t first, end;
-} ps_mesh_span;
-
-/* Directions in which layers may begin: the longest axis, and, unless faces lie in the lowest plane
- * along it, as in a box, all axes and diagonals of its planes. Returns how many. */
-enum { PS_MESH_STARTS = 10 };
-int ps_mesh_layer_starts(const ps_mesh_span *span, double starts[PS_MESH_STARTS][3]);
-
-/* Breadth-first layers over faces of a span, whose links out of it are not followed: an element has
- * neighbours in its own layer and the two beside it only. Layer 0 holds the elements with a face,
- * not followed, in the lowest plane of the span along `direction` (to 1e-9 of the extent), or, if
- * there is none, the element with the lowest centroid; what no layer reaches goes on from its own
- * lowest centroid. layer[..] and queue[..] are of the span, element `first` at 0. Returns the
- * number of layers. */
-int64_t ps_mesh_layers(const ps_mesh_span *span, const double direction[3], int32_t *layer,
-                       int32_t *queue);
+/* Breadth-first layers over faces of elements [first, end), whose links[..][4] (4 * element + face,
+ * -1: none) out of the range are not followed: an element has neighbours in its own layer and the
+ * two beside it only. Layer 0 holds the elements with a face, not followed, in the lowest plane of
+ * the range along its longest axis (to 1e-9 of the extent), or, if there is none, the element with
+ * the lowest centroid; what no layer reaches goes on from its own lowest centroid. layer[..] and
+ * queue[..] are of the range, element `first` at 0. Returns the number of layers. */
+int64_t ps_mesh_layers(const double *vertices, const int32_t *tetrahedra, const int32_t *links,
+                       int64_t first, int64_t end, int32_t *layer, int32_t *queue);
 
 /* Evens the layers out: an element without a neighbour in the layer behind (before) moves to the
  * one before (behind) where that is smaller, against the order of `queue`, until a thousandth of
  * them or less moves in a pass. layer and queue as ps_mesh_layers left them, which still holds:
  * neighbours are at most one layer apart. sizes[layers] are those of the layers then. */
-void ps_mesh_even_layers(const ps_mesh_span *span, int64_t layers, const int32_t *queue,
-                         int32_t *layer, int64_t *sizes);
-
-/* How many consecutive layers, wherever they are, so much of all elements takes: thin ones give
- * many. */
-int64_t ps_mesh_layers_within(const int64_t *sizes, int64_t layers, double part);
+void ps_mesh_even_layers(const int32_t *links, int64_t first, int64_t end, int64_t layers,
+                         const int32_t *queue, int32_t *layer, int64_t *sizes);
 
 /* order[count]: elements sorted by key[count] within 0 .. keys - 1, equal ones in their order.
  * start[keys + 1]: where each key begins. */

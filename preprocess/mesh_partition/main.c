@@ -32,10 +32,9 @@ static const ps_option options[] = {
      "Scotch's k-way partition of the dual graph; recursive bisection across the longest axis; "
      "intervals of the Hilbert curve. auto: scotch where it was built in, else hilbert",
      0, 0, PS_IDENTITY},
-    {"order", PS_OPTION_CHOICE, &chosen.order, "hilbert|layers|thin-layers",
+    {"order", PS_OPTION_CHOICE, &chosen.order, "hilbert|layers",
      "elements of a part along the Hilbert curve, those that touch other parts last; or in "
-     "breadth-first layers over faces, for runs out of core, along the longest axis or, ten times "
-     "as slow, along that of ten directions whose layers are thinnest",
+     "breadth-first layers over faces, for runs out of core",
      0, 0, PS_IDENTITY},
     {"weight", PS_OPTION_LIST, &chosen.weights, "TAG:W",
      "elements of this physical group count as W (a whole number) instead of 1", 0, 0, PS_IDENTITY},
@@ -127,8 +126,7 @@ static ps_status run_alone(ps_run *run)
     job j = {.run = run,
              .input = run->operands[0],
              .parts = chosen.parts,
-             .layers = chosen.order > 0,
-             .thin = chosen.order == 2,
+             .layers = chosen.order == 1,
              .allow_pieces = chosen.allow_pieces,
              .imbalance = chosen.imbalance,
              .weight_texts = &chosen.weights};

@@ -113,48 +113,20 @@ static void set_interior(job *j, int64_t part)
         if (touches_other(j, e)) p->interior[part] = 0;
 }
 
-/* Workspace of layers: an element's each. */
-typedef struct layering {
-    ps_mesh_span span;
-    int32_t *tried, *queue;
-    int64_t *sizes;
-} layering;
-
-/* The layers, evened out, of the one of `count` starts that gives the thinnest; returns how many.
- */
-static int64_t thinnest_layers(const layering *x, double starts[][3], int count, int32_t *layer)
-{
-    int64_t most = -1, best = 0;
-    for (int k = 0; k < count; ++k) {
-        int64_t layers = ps_mesh_layers(&x->span, starts[k], x->tried, x->queue);
-        ps_mesh_even_layers(&x->span, layers, x->queue, x->tried, x->sizes);
-        int64_t within = ps_mesh_layers_within(x->sizes, layers, .25) +
-                         ps_mesh_layers_within(x->sizes, layers, .5);
-        if (within <= most) continue;
-        most = within;
-        best = layers;
-        memcpy(layer, x->tried, (size_t)(x->span.end - x->span.first) * sizeof *layer);
-    }
-    return best;
-}
-
 /* Layers of a part's elements, counted from those of the parts before on. */
 static ps_status find_layers(job *j, int64_t part, int32_t *layer, int32_t *queue)
 {
     ps_partition *p = &j->mesh;
-    int64_t first = p->part_start[part], end = p->part_start[part + 1], layers = 0;
-    layering x = {.span = {p->vertices, p->tetrahedra, p->links, first, end}, .queue = queue};
-    double starts[PS_MESH_STARTS][3];
+    int64_t first = p->part_start[part], end = p->part_start[part + 1], *sizes;
     set_interior(j, part);
-    int count = ps_mesh_layer_starts(&x.span, starts);
-    ps_status status = PS_ALLOC(&x.tried, end - first, "layers");
-    if (status == PS_OK) status = PS_ALLOC(&x.sizes, end - first, "layers");
-    if (status == PS_OK) layers = thinnest_layers(&x, starts, j->thin ? count : 1, layer + first);
-    free(x.tried);
-    free(x.sizes);
+    int64_t layers =
+        ps_mesh_layers(p->vertices, p->tetrahedra, p->links, first, end, layer + first, queue);
+    PS_TRY(PS_ALLOC(&sizes, layers, "layers"));
+    ps_mesh_even_layers(p->links, first, end, layers, queue, layer + first, sizes);
+    free(sizes);
     for (int64_t e = first; e < end; ++e) layer[e] += (int32_t)p->layer_count;
     p->layer_count += layers;
-    return status;
+    return PS_OK;
 }
 
 /* Within a layer those without a neighbour in the next one come first, and last those without one

@@ -21,7 +21,7 @@ typedef struct job {
     ps_store *store; /* of the mesh */
     int64_t parts;
     cut_method method;
-    bool layers, thin, allow_pieces;
+    bool layers, allow_pieces;
     double imbalance;
     const ps_text_list *weight_texts;
     ps_partition mesh; /* what will be written                                    */

@@ -81,42 +81,6 @@ static void check_layers(const cube_tets *mesh, int64_t first, int64_t end, cons
     free(sizes);
 }
 
-/* Layers from the first of the starts on. */
-static int64_t layers_of(const cube_tets *mesh, int64_t first, int64_t end, int32_t *layer,
-                         int32_t *queue)
-{
-    const ps_mesh_span span = {mesh->vertices, mesh->tetrahedra, mesh->links, first, end};
-    double starts[PS_MESH_STARTS][3];
-    ps_mesh_layer_starts(&span, starts);
-    return ps_mesh_layers(&span, starts[0], layer, queue);
-}
-
-static void layers_within_a_part(void **state)
-{
-    assert_int_equal(ps_mesh_layers_within((const int64_t[]){1, 1, 1, 1, 1, 1, 1, 1}, 8, .25), 2);
-    assert_int_equal(ps_mesh_layers_within((const int64_t[]){1, 1, 6, 1, 1}, 5, .25), 0);
-    assert_int_equal(ps_mesh_layers_within((const int64_t[]){1, 2, 3, 3, 3, 2, 1, 1}, 8, .25), 1);
-}
-
-/* A box has one start; sheared, so that a single vertex is lowest, all. */
-static void starts_of_layers(void **state)
-{
-    cube_tets mesh;
-    double found[PS_MESH_STARTS][3];
-    check_ok(cube_tets_init(&mesh, 4, 0, PS_DGTD_PEC));
-    const ps_mesh_span span = {mesh.vertices, mesh.tetrahedra, mesh.links, 0, mesh.elements};
-    assert_int_equal(ps_mesh_layer_starts(&span, found), 1);
-    for (int64_t v = 0; v < mesh.vertex_count; ++v) {
-        double *x = mesh.vertices + 3 * v, a = x[0], b = x[1], c = x[2];
-        x[0] = a + .3 * b + .2 * c;
-        x[1] = b + .3 * c + .2 * a;
-        x[2] = 2 * c + .3 * a + .2 * b;
-    }
-    assert_int_equal(ps_mesh_layer_starts(&span, found), PS_MESH_STARTS);
-    check_near(found[0][2], 1, 0, 0); /* the longest axis comes first */
-    cube_tets_release(&mesh);
-}
-
 /* Of all but the elements of the cube's one corner: layers from another corner grow, and are evened
  * out. */
 static void even_layers(void **state)
@@ -127,7 +91,8 @@ static void even_layers(void **state)
     int64_t first = mesh.elements / 7, end = mesh.elements, sizes[100], most = 0, squares[2] = {0};
     int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
     int32_t *queue = malloc((size_t)mesh.elements * sizeof *queue);
-    int64_t layers = layers_of(&mesh, first, end, layer, queue);
+    int64_t layers =
+        ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, first, end, layer, queue);
     assert_in_range(layers, 2, 100);
     memset(sizes, 0, sizeof sizes);
     for (int64_t i = 0; i < end - first; ++i) ++sizes[layer[i]];
@@ -135,8 +100,7 @@ static void even_layers(void **state)
         squares[0] += sizes[l] * sizes[l];
         if (sizes[l] > most) most = sizes[l];
     }
-    const ps_mesh_span span = {mesh.vertices, mesh.tetrahedra, mesh.links, first, end};
-    ps_mesh_even_layers(&span, layers, queue, layer, sizes);
+    ps_mesh_even_layers(mesh.links, first, end, layers, queue, layer, sizes);
     check_layers(&mesh, first, end, layer, layers);
     for (int64_t l = 0; l < layers; ++l) {
         assert_true(sizes[l] <= most);
@@ -155,13 +119,15 @@ static void layers_of_a_cube(void **state)
     int32_t *layer = malloc((size_t)mesh.elements * sizeof *layer);
     int32_t *queue = malloc((size_t)mesh.elements * sizeof *queue);
     int64_t count = mesh.elements, sizes[3 * N] = {0};
-    int64_t layers = layers_of(&mesh, 0, count, layer, queue);
+    int64_t layers =
+        ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, 0, count, layer, queue);
     assert_int_equal(layers, 3 * N);
     check_layers(&mesh, 0, count, layer, layers);
     for (int64_t e = 0; e < count; ++e) ++sizes[layer[e]];
     for (int l = 0; l < 3 * N; ++l) assert_int_equal(sizes[l], 2 * N * N);
     /* A range of the curve, and one of scattered pieces. */
-    layers = layers_of(&mesh, count / 5, count / 2, layer, queue);
+    layers = ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, count / 5, count / 2, layer,
+                            queue);
     check_layers(&mesh, count / 5, count / 2, layer, layers);
     for (int64_t e = 0; e < count; ++e)
         for (int f = 0; f < 4; ++f) { /* elements 7, 17, .. stand alone */
@@ -169,7 +135,7 @@ static void layers_of_a_cube(void **state)
             if (link < 0 || (e % 10 != 7 && link / 4 % 10 != 7)) continue;
             mesh.links[link] = mesh.links[4 * e + f] = -1;
         }
-    layers = layers_of(&mesh, 0, count, layer, queue);
+    layers = ps_mesh_layers(mesh.vertices, mesh.tetrahedra, mesh.links, 0, count, layer, queue);
     check_layers(&mesh, 0, count, layer, layers);
     free(layer), free(queue);
     cube_tets_release(&mesh);
@@ -190,8 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_of_equal_weight), cmocka_unit_test(boxes_of_a_cube),
-        cmocka_unit_test(layers_of_a_cube),     cmocka_unit_test(layers_within_a_part),
-        cmocka_unit_test(starts_of_layers),     cmocka_unit_test(even_layers),
+        cmocka_unit_test(layers_of_a_cube),     cmocka_unit_test(even_layers),
         cmocka_unit_test(sorted_by_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
