@@ -1,9 +1,6 @@
 #include "kernels/dgtd/device_march.h"
 
-#include <stdlib.h>
-
 #include "kernels/dgtd/device_kernels.h"
-#include "runtime/memory.h"
 
 enum { ALIGN = 256 };
 
@@ -59,31 +56,27 @@ void ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void 
 }
 
 /* The number of elements before each group. */
-static ps_status upload_first(const ps_dgtd_device_border *out, int lanes, ps_stream *stream)
+static void count_before(const ps_dgtd_device_border *border, int lanes, int32_t *first)
 {
-    int32_t *first;
     int64_t k = 0;
-    PS_TRY(PS_ALLOC(&first, out->groups + 1, "the border"));
-    for (int64_t g = 0; g <= out->groups; ++g) {
-        while (k < out->count && out->host[k].slot < g * lanes) ++k;
+    for (int64_t g = 0; g <= border->groups; ++g) {
+        while (k < border->count && border->host[k].slot < g * lanes) ++k;
         first[g] = (int32_t)k;
     }
-    ps_status status =
-        ps_copy_to_device(stream, out->first, first, (out->groups + 1) * (int64_t)sizeof *first);
-    if (status == PS_OK) status = ps_stream_wait(stream);
-    free(first);
-    return status;
 }
 
 ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
                                        const ps_dgtd_border *border, const ps_dgtd_system *system,
-                                       ps_stream *stream)
+                                       int32_t *workspace, ps_stream *stream)
 {
+    count_before(out, ps_dgtd_lanes(system->precision), workspace);
+    PS_TRY(ps_copy_to_device(stream, out->first, workspace,
+                             (out->groups + 1) * (int64_t)sizeof *workspace));
     PS_TRY(ps_copy_to_device(stream, out->elements, border->elements,
                              border->count * (int64_t)sizeof *out->elements));
     PS_TRY(ps_copy_to_device(stream, out->matrices, border->matrices,
                              border->matrix_count * (int64_t)sizeof *out->matrices));
-    return upload_first(out, ps_dgtd_lanes(system->precision), stream);
+    return ps_stream_wait(stream);
 }
 
 void ps_dgtd_device_current_shape(ps_dgtd_device_current *out, const ps_dgtd_current *current)

@@ -26,15 +26,16 @@ typedef struct ps_dgtd_device_border {
 void ps_dgtd_device_border_fill(ps_dgtd_border *border, const ps_dgtd_system *system,
                                 const ps_dgtd_device_tables *tables, const ps_dgtd_body *body,
                                 const uint8_t *total, double dt);
-/* All but the pointers; bytes on the device; the pointers; the copy, which waits. The host's
- * elements must stay as long as the device's border is used. */
+/* All but the pointers; bytes on the device; the pointers; the copy, which waits, with workspace
+ * [groups of the system + 1] of the host. The host's elements must stay as long as the device's
+ * border is used. */
 void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border,
                                  const ps_dgtd_system *system);
 int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int order);
 void ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void *memory);
 ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
                                        const ps_dgtd_border *border, const ps_dgtd_system *system,
-                                       ps_stream *stream);
+                                       int32_t *workspace, ps_stream *stream);
 
 /* A current (source.h) on a device: slots and loads there, of coefficients. */
 typedef struct ps_dgtd_device_current {
