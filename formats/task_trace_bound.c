@@ -128,16 +128,17 @@ ps_status ps_task_trace_workers(const ps_task_trace *trace, const ps_task_summar
     placed *all;
     int workers = trace->cpus + trace->gpus;
     PS_TRY(place_tasks(trace, &all));
+    double former_end = summary->begin;
     for (int w = 0; w < workers; ++w) out[w] = (ps_worker_times){0};
     for (int64_t i = 0; i < trace->count; ++i) {
         const ps_task_record *r = &trace->records[all[i].task];
-        bool first = i == 0 || all[i - 1].worker != r->worker;
         ps_worker_times *own = &out[r->worker];
+        if (i == 0 || all[i - 1].worker != r->worker) former_end = summary->begin;
         ++own->tasks;
         own->busy += r->end - r->start;
         own->waited += r->waited;
-        own->overhead +=
-            overhead_of(trace, r, first ? summary->begin : trace->records[all[i - 1].task].end);
+        own->overhead += overhead_of(trace, r, former_end);
+        former_end = fmax(former_end, r->end);
         own->bytes += r->bytes;
     }
     for (int w = 0; w < workers; ++w)
@@ -150,18 +151,22 @@ ps_status ps_task_trace_workers(const ps_task_trace *trace, const ps_task_summar
 
 static const double tolerance = 1e-9; /* s */
 
+/* Tasks of no length are what a GPU ran beside others. */
 static ps_status verify_workers(const ps_task_trace *trace)
 {
     placed *all;
     PS_TRY(place_tasks(trace, &all));
     ps_status status = PS_OK;
+    int64_t last = 0; /* the last one that took time */
     for (int64_t i = 1; i < trace->count && status == PS_OK; ++i) {
-        const ps_task_record *former = &trace->records[all[i - 1].task];
+        const ps_task_record *former = &trace->records[all[last].task];
         const ps_task_record *next = &trace->records[all[i].task];
-        if (former->worker != next->worker) continue;
-        if (former->order == next->order || next->start < former->end - tolerance)
+        bool other = former->worker != next->worker, at_once = next->start < former->end - tolerance;
+        bool same = all[i - 1].worker == next->worker && all[i - 1].order == next->order;
+        if (same || (!other && at_once && next->end > next->start))
             status = ps_fail(PS_INVALID, "worker %d runs tasks %lld and %lld at once", next->worker,
-                             (long long)all[i - 1].task, (long long)all[i].task);
+                             (long long)all[same ? i - 1 : last].task, (long long)all[i].task);
+        if (other || next->end > next->start) last = i;
     }
     free(all);
     return status;

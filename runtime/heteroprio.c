@@ -311,15 +311,30 @@ static bool is_older(const ps_heteroprio *h, const bucket *a, const bucket *b, i
     return head_of(ring_for(h, a, place))->sequence < head_of(ring_for(h, b, place))->sequence;
 }
 
-/* The bucket that a worker of this kind takes from, of those with tasks for a place (-1: of all);
- * NULL: none. Without priorities all buckets are one queue, as are those of equal priority. */
-static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind, int place)
+/* Tasks whose forecasts for a GPU are within these. */
+typedef struct length {
+    double least, most; /* s */
+} length;
+static const length any_length = {-INFINITY, INFINITY};
+
+/* Whether the first task for a place takes a GPU so long. */
+static bool is_of_length(const ps_heteroprio *h, const bucket *b, int place, length wanted)
+{
+    double seconds = head_of(ring_for(h, b, place))->ready.gpu_seconds;
+    return seconds >= wanted.least && seconds < wanted.most;
+}
+
+/* The bucket that a worker of this kind takes from, of those with tasks for a place (-1: of all),
+ * with first tasks of a length; NULL: none. Without priorities all buckets are one queue, as are
+ * those of equal priority. */
+static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind, int place, length wanted)
 {
     const bucket *best = NULL;
     bool eager = h->policy == PS_SCHEDULE_EAGER;
     for (int i = 0; i < h->polled[kind]; ++i) {
         const bucket *b = &h->buckets[h->order[kind][i]];
         if ((place < 0 ? b->count : b->rings[place].count) == 0) continue;
+        if (!is_of_length(h, b, place, wanted)) continue;
         if (best && !eager && priority(b, kind) != priority(best, kind)) break;
         if (best && !is_older(h, b, best, place)) continue;
         if (eager || (kind == PS_WORKER_GPU ? !leaves(h, b) : may_take(h, b))) best = b;
@@ -327,12 +342,9 @@ static bucket *choose(const ps_heteroprio *h, ps_worker_kind kind, int place)
     return (bucket *)best;
 }
 
-int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind, int place)
+/* Takes the first task for a place out of a bucket. */
+static int64_t take(ps_heteroprio *h, bucket *b, ps_worker_kind kind, int place)
 {
-    if (h->places == 1) place = -1;
-    bucket *b = h->waiting ? choose(h, kind, place) : NULL;
-    if (h->waiting && !b && place >= 0) b = choose(h, kind, -1);
-    if (!b) return -1;
     ring *r = ring_for(h, b, place);
     ps_ready_task ready = head_of(r)->ready;
     r->head = (r->head + 1) & (r->capacity - 1);
@@ -348,9 +360,32 @@ int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind, int place)
     return ready.task;
 }
 
+int64_t ps_heteroprio_pop(ps_heteroprio *h, ps_worker_kind kind, int place)
+{
+    if (h->places == 1) place = -1;
+    bucket *b = h->waiting ? choose(h, kind, place, any_length) : NULL;
+    if (h->waiting && !b && place >= 0) b = choose(h, kind, -1, any_length);
+    return b ? take(h, b, kind, place) : -1;
+}
+
+int64_t ps_heteroprio_pop_between(ps_heteroprio *h, int place, double least, double most)
+{
+    if (h->places == 1) place = -1;
+    bucket *b = h->waiting ? choose(h, PS_WORKER_GPU, place, (length){least, most}) : NULL;
+    return b ? take(h, b, PS_WORKER_GPU, place) : -1;
+}
+
+double ps_heteroprio_gpu_backlog(const ps_heteroprio *h)
+{
+    double seconds = 0;
+    for (int i = 0; i < h->polled[PS_WORKER_GPU]; ++i)
+        seconds += h->buckets[h->order[PS_WORKER_GPU][i]].gpu_seconds;
+    return seconds;
+}
+
 bool ps_heteroprio_has(const ps_heteroprio *h, ps_worker_kind kind)
 {
-    return h->waiting && choose(h, kind, -1);
+    return h->waiting && choose(h, kind, -1, any_length);
 }
 
 int64_t ps_heteroprio_waiting(const ps_heteroprio *h) { return h->waiting; }

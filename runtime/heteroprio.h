@@ -79,6 +79,11 @@ ps_status ps_heteroprio_push(ps_heteroprio *scheduler, int bucket, const ps_read
 /* The task that a worker of this kind is to run; -1: none for now. place: of a GPU worker, 0 ..
  * gpus - 1; -1: of others. O(buckets). */
 int64_t ps_heteroprio_pop(ps_heteroprio *scheduler, ps_worker_kind kind, int place);
+/* The same for GPU worker `place`, of tasks for it alone that are forecast to take it [least, most)
+ * seconds. */
+int64_t ps_heteroprio_pop_between(ps_heteroprio *scheduler, int place, double least, double most);
+/* Forecast of what waits that GPU workers poll. O(buckets). */
+double ps_heteroprio_gpu_backlog(const ps_heteroprio *scheduler);
 /* Whether pop would give one. */
 bool ps_heteroprio_has(const ps_heteroprio *scheduler, ps_worker_kind kind);
 int64_t ps_heteroprio_waiting(const ps_heteroprio *scheduler); /* tasks in all buckets */

@@ -106,3 +106,21 @@ int ps_processor_count(void)
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
+
+int ps_processor_list(int *out, int most)
+{
+    cpu_set_t set;
+    int count = 0;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+    for (int p = 0; p < CPU_SETSIZE && count < most; ++p)
+        if (CPU_ISSET(p, &set)) out[count++] = p;
+    return count;
+}
+
+void ps_thread_stay(const int *processors, int count)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int i = 0; i < count; ++i) CPU_SET(processors[i], &set);
+    if (count > 0) sched_setaffinity(0, sizeof set, &set);
+}

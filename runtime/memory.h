@@ -36,5 +36,10 @@ int64_t ps_memory_peak(void);      /* bytes: largest resident set of this proces
 double ps_clock(void);             /* seconds, monotonic */
 double ps_processor_seconds(void); /* that all threads of this process have used */
 int ps_processor_count(void);      /* that this process may use, at least 1 */
+/* Their numbers, ascending, at most `most` of them, to out; returns how many. */
+int ps_processor_list(int *out, int most);
+/* The calling thread, and those that it starts, run on these alone from here on. Where that is not
+ * allowed nothing happens. */
+void ps_thread_stay(const int *processors, int count);
 
 #endif

@@ -183,16 +183,44 @@ static ps_status send_home(device_worker *d, task_flight *flight)
     return ps_event_record(flight->done, d->download);
 }
 
+/* Of those under way, 0 the oldest. */
+static task_flight *flight_of(const ps_task_queue *queue, device_worker *d, int number)
+{
+    return &d->flights[(d->first + number) % queue->lookahead];
+}
+
+/* Not where forecasts are unknown. */
+static bool is_short(const task *t)
+{
+    return t->record.gpu_seconds > 0 && t->record.gpu_seconds < PS_LONG_TASK;
+}
+
+/* The lane for t on which the least is under way, that what is short need not wait for what is
+ * long. */
+static int choose_lane(const ps_task_queue *queue, device_worker *d, const task *t)
+{
+    static const double each = 1e-6; /* s: where forecasts are unknown, numbers of tasks count */
+    double seconds[PS_TASK_LANES] = {0};
+    int first = is_short(t) ? PS_TASK_LANES - PS_SHORT_LANES : 0;
+    int end = is_short(t) ? PS_TASK_LANES : PS_TASK_LANES - PS_SHORT_LANES, best = first;
+    for (int f = 0; f < d->count; ++f) {
+        const task_flight *flight = flight_of(queue, d, f);
+        seconds[flight->lane] += flight->t->record.gpu_seconds + each;
+    }
+    for (int l = first + 1; l < end; ++l)
+        if (seconds[l] < seconds[best]) best = l;
+    return best;
+}
+
 /* Not locked. */
 static ps_status launch(device_worker *d, task_flight *flight)
 {
     const task *t = flight->t;
-    int lane = (int)(d->launched++ % PS_TASK_LANES);
-    ps_stream *stream = d->lanes[lane];
+    ps_stream *stream = d->lanes[flight->lane];
     ps_task_call call = {.data = flight->pointers,
                          .arguments = t->arguments,
                          .worker = t->record.worker,
-                         .lane = lane,
+                         .lane = flight->lane,
                          .stream = stream};
     PS_TRY(ps_event_record(flight->uploaded, d->upload));
     PS_TRY(ps_event_wait(flight->uploaded, stream));
@@ -206,13 +234,20 @@ static ps_status launch(device_worker *d, task_flight *flight)
 /* ---- a task comes back ---- */
 
 /* Times by the device's clock, within what this thread saw, so that they never contradict those
- * of other workers. */
-static ps_status read_times(ps_task_queue *queue, device_worker *d, task_flight *flight)
+ * of other workers. A task that is done before the ones ahead of it has taken none of its own: what
+ * it took is in the record of the one beside it. */
+static ps_status read_times(ps_task_queue *queue, device_worker *d, task_flight *flight,
+                            bool beside)
 {
     double start, end, seen = ps_clock() - queue->opened;
     ps_task_record *r = &flight->t->record;
     PS_TRY(ps_event_seconds(d->base, flight->started, &start));
     PS_TRY(ps_event_seconds(d->base, flight->ended, &end));
+    if (beside) {
+        r->start = r->end = fmin(fmax(d->base_clock + end, flight->taken), seen);
+        r->bytes = flight->bytes;
+        return PS_OK;
+    }
     double free_since = fmax(flight->taken, d->last_end);
     r->start = fmin(fmax(d->base_clock + start, free_since), seen);
     r->end = fmin(fmax(d->base_clock + end, r->start), seen);
@@ -249,28 +284,65 @@ static void finish(ps_task_queue *queue, device_worker *d, task_flight *flight, 
         task_finish(queue, flight->t, status, 0);
 }
 
-/* Asks for a while before it sleeps, where there is a core for each worker. If `other` is done
- * first, *is_other. Not locked. */
-static ps_status await(const ps_task_queue *queue, ps_event *event, ps_event *other, bool *is_other)
+enum { LANDS_HOME = -2, LANDS_NONE = -1 };
+
+/* What is done: the oldest task under way (0) or a short one behind it (its number; the first of its
+ * lane), the results that go home next (LANDS_HOME), or nothing yet. Not locked. */
+static ps_status find_done(const ps_task_queue *queue, device_worker *d, int *found)
+{
+    bool done = false;
+    for (int f = 0; f < d->count && !done; ++f) {
+        task_flight *flight = flight_of(queue, d, f);
+        if (f > 0 && !is_short(flight->t)) continue;
+        *found = f;
+        PS_TRY(ps_event_is_done(flight->ended, &done));
+    }
+    if (!done && d->homing_count) {
+        *found = LANDS_HOME;
+        PS_TRY(ps_event_is_done(d->homing[d->homing_first].done, &done));
+    }
+    if (!done) *found = LANDS_NONE;
+    return PS_OK;
+}
+
+/* Asks for a while before it sleeps, where there is a core for each worker: then until the oldest
+ * is done. Not locked. */
+static ps_status await_any(const ps_task_queue *queue, device_worker *d, int *found)
+{
+    double end = ps_clock() + 4 * queue->patience;
+    *found = LANDS_NONE;
+    while (queue->patience > 0 && *found == LANDS_NONE && ps_clock() < end)
+        PS_TRY(find_done(queue, d, found));
+    if (*found != LANDS_NONE) return PS_OK;
+    *found = 0;
+    return ps_event_sync(flight_of(queue, d, 0)->ended);
+}
+
+/* The same for one event. Not locked. */
+static ps_status await(const ps_task_queue *queue, ps_event *event)
 {
     bool done = false;
     double end = ps_clock() + 4 * queue->patience;
-    *is_other = false;
-    while (queue->patience > 0 && !done && !*is_other && ps_clock() < end) {
+    while (queue->patience > 0 && !done && ps_clock() < end)
         PS_TRY(ps_event_is_done(event, &done));
-        if (!done && other) PS_TRY(ps_event_is_done(other, is_other));
-    }
-    return done || *is_other ? PS_OK : ps_event_sync(event);
+    return done ? PS_OK : ps_event_sync(event);
+}
+
+/* Makes it the oldest one. */
+static void bring_forward(const ps_task_queue *queue, device_worker *d, int number)
+{
+    task_flight own = *flight_of(queue, d, number);
+    for (int f = number; f > 0; --f) *flight_of(queue, d, f) = *flight_of(queue, d, f - 1);
+    *flight_of(queue, d, 0) = own;
 }
 
 /* Waits until the results of the oldest task that has run are home, and finishes it; they go home
  * in order. Locked, unlocks in between. */
 static void land_home(ps_task_queue *queue, device_worker *d)
 {
-    bool is_other;
     task_flight *flight = &d->homing[d->homing_first];
     task_unlock(queue);
-    ps_status status = await(queue, flight->done, NULL, &is_other);
+    ps_status status = await(queue, flight->done);
     task_lock(queue);
     d->homing_first = (d->homing_first + 1) % PS_HOMING_MAX;
     --d->homing_count;
@@ -288,23 +360,32 @@ static void move_home(ps_task_queue *queue, device_worker *d, task_flight *fligh
     ++d->homing_count;
 }
 
-/* Waits for the oldest task under way and finishes it, or, if that is sooner, for one whose results
- * go home. Without a core of its own this thread sleeps: then until they are home. Locked, unlocks
- * in between. */
+/* Without a core of its own this thread sleeps until the oldest task is done, and its results home.
+ * Not locked. */
+static ps_status await_oldest(const ps_task_queue *queue, device_worker *d)
+{
+    task_flight *flight = flight_of(queue, d, 0);
+    return ps_event_sync(flight->any_home ? flight->done : flight->ended);
+}
+
+/* Waits for the oldest task under way, a short one or one whose results go home, whichever is done
+ * first, and finishes it. Locked, unlocks in between. */
 static void land(ps_task_queue *queue, device_worker *d)
 {
-    task_flight *flight = &d->flights[d->first];
-    ps_event *home = d->homing_count ? d->homing[d->homing_first].done : NULL;
-    bool waits = flight->any_home && queue->patience <= 0, is_home;
+    bool sleeps = queue->patience <= 0;
+    int found = 0;
     task_unlock(queue);
-    ps_status status = await(queue, waits ? flight->done : flight->ended, home, &is_home);
-    if (status == PS_OK && !is_home) status = read_times(queue, d, flight);
+    ps_status status = sleeps ? await_oldest(queue, d) : await_any(queue, d, &found);
+    if (status != PS_OK) found = 0;
+    if (found > 0) bring_forward(queue, d, found);
+    task_flight *flight = flight_of(queue, d, 0);
+    if (status == PS_OK && found >= 0) status = read_times(queue, d, flight, found > 0);
     task_lock(queue);
-    if (status == PS_OK && is_home) {
+    if (found == LANDS_HOME) {
         land_home(queue, d);
         return;
     }
-    if (status == PS_OK && flight->any_home && !waits)
+    if (status == PS_OK && flight->any_home && !sleeps)
         move_home(queue, d, flight);
     else
         finish(queue, d, flight, status);
@@ -375,6 +456,7 @@ static void take_off(ps_task_queue *queue, device_worker *d, task *t)
     task_flight *flight = &d->flights[(d->first + d->count) % queue->lookahead];
     flight->t = t;
     flight->taken = taken;
+    flight->lane = choose_lane(queue, d, t);
     if (status == PS_OK) {
         status = prepare(queue, d, flight);
         task_unlock(queue);
@@ -394,25 +476,28 @@ static void take_off(ps_task_queue *queue, device_worker *d, task *t)
         task_finish(queue, t, status, 0);
 }
 
-/* Forecast of all that is under way. */
-static double ahead(const ps_task_queue *queue, const device_worker *d)
+/* What is to be taken beside what is under way. Of long tasks two at least, otherwise the device
+ * idles while this thread is at short ones, which it starts and ends one after the other; and as
+ * many as outlast whatever keeps this thread from its core, but near the end only a part of what
+ * waits. Nothing while another GPU worker has nothing to do, for that one is to have it. */
+static task_wish wanted(const ps_task_queue *queue, device_worker *d)
 {
-    double seconds = 0;
-    for (int f = 0; f < d->count; ++f)
-        seconds += d->flights[(d->first + f) % queue->lookahead].t->record.gpu_seconds;
-    return seconds;
-}
-
-/* Another one ahead: three suffice where tasks are long; of short ones as many as outlast whatever
- * keeps this thread from its core. Not while a GPU worker has nothing to do, for that one is to
- * have it. */
-static bool wants_more(const ps_task_queue *queue, const device_worker *d)
-{
-    enum { FEW = 3 };
-    static const double enough = 3e-3; /* s */
-    if (d->count == 0) return true;
-    if (d->count >= FEW && ahead(queue, d) > enough) return false;
-    return d->count < queue->lookahead && (queue->mapped || !queue->sleeping[PS_WORKER_GPU]);
+    enum { LONG_LEAST = 2, LONG_FEW = 3, SHORT_PLACES = 5, SHARE = 4 };
+    static const double least = 3e-3, most = 6e-3; /* s */
+    double ahead = 0;
+    int longs = 0;
+    if (d->count == queue->lookahead) return TASK_NONE;
+    if (queue->mapped || d->count == 0) return TASK_RATHER_LONG;
+    if (queue->sleeping[PS_WORKER_GPU]) return TASK_NONE;
+    for (int f = 0; f < d->count; ++f) {
+        const task *t = flight_of(queue, d, f)->t;
+        longs += !is_short(t);
+        ahead += t->record.gpu_seconds;
+    }
+    double share = ps_heteroprio_gpu_backlog(queue->scheduler) / (SHARE * queue->gpus);
+    if (longs < LONG_LEAST) return TASK_RATHER_LONG;
+    bool enough = longs >= LONG_FEW && ahead > fmin(most, fmax(least, share));
+    return enough || longs + SHORT_PLACES > queue->lookahead ? TASK_SHORT : TASK_ANY;
 }
 
 void *task_device_worker(void *argument)
@@ -421,9 +506,10 @@ void *task_device_worker(void *argument)
     ps_task_queue *queue = start.queue;
     device_worker *d = &queue->devices[start.worker - queue->cpus];
     free(argument);
+    task_stay(queue, start.worker);
     task_lock(queue);
     while (!queue->closing || d->count || d->homing_count) {
-        task *t = wants_more(queue, d) ? task_take(queue, start.worker) : NULL;
+        task *t = task_take(queue, start.worker, wanted(queue, d));
         if (t)
             take_off(queue, d, t);
         else if (d->count || d->homing_count)

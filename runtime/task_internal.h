@@ -14,6 +14,8 @@
 
 enum { PS_HOST_BIT = 1, PS_GPUS_MAX = 31, PS_TASK_BLOCK = 1024 };
 enum { PS_LOOKAHEAD_MAX = 16, PS_HOMING_MAX = 64 };
+enum { PS_SHORT_LANES = 2 };    /* the last lanes, for short tasks alone; they go first on a device */
+#define PS_LONG_TASK 5e-5       /* s on a GPU: shorter ones take longer to start and to end         */
 
 typedef enum task_state { TASK_WAITS, TASK_READY, TASK_RUNS, TASK_DONE } task_state;
 
@@ -104,6 +106,7 @@ struct ps_task_queue {
     int64_t *host_only;
     int64_t host_only_count, host_only_next, host_only_capacity;
     /* workers */
+    int *cores, core_count; /* all that the process has, GPU workers' first; 0: workers go anywhere */
     pthread_t *threads;
     int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
     int looking[PS_WORKER_KINDS]; /* those that look for a token before they wait for a signal */
@@ -142,8 +145,11 @@ ps_status task_pool_take(ps_task_queue *queue, int64_t bytes, void **out);
 ps_ready_task task_forecast(const task *t); /* as the scheduler wants it */
 /* All that a task waited for is done. Locked. */
 ps_status task_make_ready(ps_task_queue *queue, task *t);
+/* What a worker asks for: a GPU worker for a short task alone, or for a long one, whatever its
+ * priority, if there is one for it (PS_LONG_TASK). */
+typedef enum task_wish { TASK_NONE, TASK_ANY, TASK_RATHER_LONG, TASK_SHORT } task_wish;
 /* The task that worker w is to run now; NULL: none. Locked. */
-task *task_take(ps_task_queue *queue, int worker);
+task *task_take(ps_task_queue *queue, int worker, task_wish wish);
 /* Wakes a worker of each kind if there is something for it; that one wakes the next. Locked. */
 void task_wake(ps_task_queue *queue);
 void task_wake_all(ps_task_queue *queue, int kind); /* locked */
@@ -155,6 +161,7 @@ void task_fail(ps_task_queue *queue, const task *t, ps_status status);
 /* A task has run, or failed: its records, successors, data (valid in `place`). Locked. */
 void task_finish(ps_task_queue *queue, task *t, ps_status status, uint32_t place);
 
+void task_stay(const ps_task_queue *queue, int worker); /* on the worker's core, if it has one */
 void *task_cpu_worker(void *worker);    /* argument: worker_start, freed by the thread */
 void *task_device_worker(void *worker); /* likewise */
 typedef struct worker_start {
@@ -169,7 +176,7 @@ typedef struct task_flight {
     void **pointers; /* [capacity] device memory of each access                               */
     bool *home;      /* [capacity] accesses whose results go home at once                     */
     bool *goes_up;   /* [capacity] accesses whose data are copied up before the task          */
-    int capacity;
+    int capacity, lane;
     bool any_home;
     double taken, bytes; /* s; moved                                                          */
     ps_event *uploaded, *started, *ended, *done;
@@ -179,7 +186,6 @@ struct device_worker {
     ps_device *device;
     int number;                                          /* g */
     ps_stream *upload, *download, *lanes[PS_TASK_LANES]; /* the worker's own                    */
-    int64_t launched; /* tasks, which take the lanes in turn                                */
     ps_stream *fetch; /* of whoever brings data home, one at a time       */
     pthread_mutex_t fetching;
     void *memory;

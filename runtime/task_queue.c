@@ -302,6 +302,26 @@ static ps_status open_mapping(ps_task_queue *queue, const ps_task_mapping *mappi
     return status;
 }
 
+/* Where threads are to stay on their cores: which these are. */
+static ps_status choose_cores(ps_task_queue *queue)
+{
+    int workers = queue->cpus + queue->gpus, count = ps_processor_count();
+    bool few_more = workers <= count && 4 * workers >= 3 * count;
+    if (!few_more || count == 1) return PS_OK;
+    PS_TRY(PS_ALLOC(&queue->cores, count, "a list of cores"));
+    queue->core_count = ps_processor_list(queue->cores, count);
+    if (queue->core_count < workers) queue->core_count = 0;
+    if (queue->core_count > queue->gpus)
+        ps_thread_stay(queue->cores + queue->gpus, queue->core_count - queue->gpus);
+    return PS_OK;
+}
+
+void task_stay(const ps_task_queue *queue, int worker)
+{
+    int core = worker < queue->cpus ? queue->gpus + worker : worker - queue->cpus;
+    if (queue->core_count) ps_thread_stay(queue->cores + core, 1);
+}
+
 static ps_status start_workers(ps_task_queue *queue)
 {
     int workers = queue->cpus + queue->gpus;
@@ -328,7 +348,7 @@ static ps_status fill_queue(ps_task_queue *queue, const ps_task_queue_config *co
     memcpy(queue->buckets, config->scheduling.buckets,
            (size_t)queue->bucket_count * sizeof *queue->buckets);
     queue->cpus = config->scheduling.cpus;
-    queue->lookahead = config->lookahead ? config->lookahead : 12;
+    queue->lookahead = config->lookahead ? config->lookahead : 16;
     /* with a core for each nobody is kept from work */
     if (config->scheduling.cpus + config->scheduling.gpus <= ps_processor_count())
         queue->patience = PATIENCE;
@@ -341,6 +361,7 @@ static ps_status fill_queue(ps_task_queue *queue, const ps_task_queue_config *co
         PS_TRY(task_device_open(queue, g, config->devices[g], config->device_memory));
     }
     if (config->mapping) PS_TRY(open_mapping(queue, config->mapping));
+    if (config->own_cores) PS_TRY(choose_cores(queue));
     return start_workers(queue);
 }
 
@@ -393,6 +414,8 @@ void ps_task_queue_close(ps_task_queue **out)
     for (int g = 0; g < queue->gpus; ++g) task_device_close(&queue->devices[g]);
     free(queue->devices);
     free_mapping(queue);
+    ps_thread_stay(queue->cores, queue->core_count);
+    free(queue->cores);
     for (int64_t b = 0; b < queue->block_count; ++b) free(queue->blocks[b]);
     free(queue->blocks);
     while (queue->pool) {

@@ -78,10 +78,13 @@ typedef struct ps_task_queue_config {
     ps_heteroprio_config scheduling; /* its cpus and gpus are the workers                     */
     ps_device *const *devices;       /* [gpus] borrowed, one a GPU worker                      */
     int64_t device_memory; /* bytes for copies on each device, taken at once                   */
-    int lookahead;         /* tasks under way on a GPU worker at most, more than 3 while they take
-                              less than 3 ms together; 0: 12                                   */
+    int lookahead;         /* tasks under way on a GPU worker at most, of long ones more than 3
+                              while they take less than 3 to 6 ms together; 0: 16              */
     bool calibrate;        /* ps_heteroprio_calibrate now and then                             */
     bool keep_edges;       /* for ps_task_queue_edges                                          */
+    bool own_cores;        /* if there is a core for each worker, and few more, each stays on its
+                              own, and the thread that opens the queue off those of GPU workers,
+                              until it closes it: a thread that drives a GPU is missed at once   */
     const ps_task_mapping *mapping; /* NULL: the scheduler decides. Each worker then runs the
                                        tasks of its records in their order: equal mapping, equal
                                        order on each worker, so equal bits                     */

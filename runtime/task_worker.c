@@ -1,4 +1,5 @@
 /* Taking, running and finishing tasks; CPU workers. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,22 +38,33 @@ static int64_t next_mapped(const ps_task_queue *queue, int worker)
     return number < queue->count && task_of(queue, number)->state == TASK_READY ? number : -1;
 }
 
-static int64_t next_number(ps_task_queue *queue, int worker)
+static int64_t next_of_gpu(ps_task_queue *queue, int place, task_wish wish)
+{
+    ps_heteroprio *h = queue->scheduler;
+    int64_t number = -1;
+    if (wish == TASK_SHORT) return ps_heteroprio_pop_between(h, place, 0, PS_LONG_TASK);
+    if (wish == TASK_RATHER_LONG)
+        number = ps_heteroprio_pop_between(h, place, PS_LONG_TASK, INFINITY);
+    return number >= 0 ? number : ps_heteroprio_pop(h, PS_WORKER_GPU, place);
+}
+
+static int64_t next_number(ps_task_queue *queue, int worker, task_wish wish)
 {
     ps_worker_kind kind = kind_of(queue, worker);
     if (kind == PS_WORKER_CPU && queue->host_only_next < queue->host_only_count)
         return queue->host_only[queue->host_only_next++];
-    int place = kind == PS_WORKER_GPU ? worker - queue->cpus : -1;
-    if (!queue->mapped) return ps_heteroprio_pop(queue->scheduler, kind, place);
+    if (!queue->mapped && kind == PS_WORKER_GPU)
+        return next_of_gpu(queue, worker - queue->cpus, wish);
+    if (!queue->mapped) return ps_heteroprio_pop(queue->scheduler, kind, -1);
     int64_t number = next_mapped(queue, worker);
     if (number >= 0) ++queue->mapped_next[worker];
     return number;
 }
 
-task *task_take(ps_task_queue *queue, int worker)
+task *task_take(ps_task_queue *queue, int worker, task_wish wish)
 {
-    if (queue->failure != PS_OK || queue->closing) return NULL;
-    int64_t number = next_number(queue, worker);
+    if (queue->failure != PS_OK || queue->closing || wish == TASK_NONE) return NULL;
+    int64_t number = next_number(queue, worker, wish);
     if (number < 0) return NULL;
     task *t = task_of(queue, number);
     t->state = TASK_RUNS;
@@ -239,9 +251,10 @@ void *task_cpu_worker(void *argument)
     ps_task_queue *queue = start.queue;
     cpu_room room = {0};
     free(argument);
+    task_stay(queue, start.worker);
     task_lock(queue);
     while (!queue->closing) {
-        task *t = task_take(queue, start.worker);
+        task *t = task_take(queue, start.worker, TASK_ANY);
         if (t)
             run_locked(queue, t, &room);
         else

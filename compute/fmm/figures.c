@@ -161,7 +161,11 @@ static ps_status schedule_figures(const fmm_run *r, ps_report *report)
     PS_TRY(ps_task_trace_summarise(&r->trace, &summary));
     ps_report_section(report, "schedule");
     ps_report_int(report, "workers", r->work.workers, "CPU");
-    if (r->problem.gpus) ps_report_int(report, "gpus", r->problem.gpus, "GPU");
+    if (r->problem.gpus) {
+        static const char *const kinds[] = {"auto", "down", "two", "all", "table"};
+        ps_report_int(report, "gpus", r->problem.gpus, "GPU");
+        ps_report_text(report, "gpu_kinds", kinds[r->gpu_kinds]);
+    }
     ps_report_real(report, "makespan", summary.makespan, "s");
     ps_report_real(report, "lp", summary.lp.seconds, "s");
     ps_report_real(report, "lp_best_rates", summary.lp_best.seconds, "s");

@@ -129,13 +129,23 @@ static ps_status climb(flow *f, int level, int64_t complete, int64_t *next)
     return PS_OK;
 }
 
-/* P2P of as many groups, or, from the last group of sources on, of all. */
+int64_t fmm_place_groups(const fmm_problem *p, int64_t groups)
+{
+    int64_t gpus = p->gpus > 1 ? p->gpus : 1;
+    return (groups + gpus - 1) / gpus;
+}
+
+/* P2P of as many groups, or, from the last group of sources on, of all: by turns of the GPUs'
+ * intervals, so that each GPU has tasks of its own from the beginning. */
 static ps_status near_until(flow *f, int64_t group, int64_t *done)
 {
-    int64_t groups = ps_octree_groups(f->p->fmm.targets, f->p->leaf);
+    int64_t groups = ps_octree_groups(f->p->fmm.targets, f->p->leaf),
+            places = f->p->gpus > 1 ? f->p->gpus : 1, each = fmm_place_groups(f->p, groups);
     bool last = group + 1 >= ps_octree_groups(f->p->fmm.sources, f->p->leaf);
-    for (; f->p->near_first && *done < groups && (last || *done <= group); ++*done)
-        PS_TRY(flow_add_p2p(f, *done));
+    for (; f->p->near_first && *done < each * places && (last || *done <= group); ++*done) {
+        int64_t g = *done % places * each + *done / places;
+        if (g < groups) PS_TRY(flow_add_p2p(f, g));
+    }
     return PS_OK;
 }
 
@@ -168,32 +178,41 @@ ps_status flow_add_m2l(flow *f, int level, int64_t g)
     return end(f);
 }
 
-ps_status flow_add_l2l(flow *f, int level, int64_t g)
+/* The part of a task that brings locals of parents to a group: flop, locals and lists. */
+static ps_status access_parents(flow *f, int level, int64_t g)
 {
     const ps_octree *tree = f->p->fmm.targets;
     double l = f->p->fmm.interpolation.order;
     int64_t first, last;
     ps_octree_group(tree, level, g, &first, &last);
-    begin(f, FMM_L2L, level, g);
-    f->task.flop = (double)(last - first) * f->p->fmm.sides * 6 * l * l * l * l;
-    PS_TRY(access_piece(f, FMM_LOCALS, level, g, PS_READ_WRITE));
+    f->task.flop += (double)(last - first) * f->p->fmm.sides * 6 * l * l * l * l;
     PS_TRY(access_cells(f, FMM_LOCALS, level - 1, ps_fmm_parent(tree, level, first),
                         ps_fmm_parent(tree, level, last - 1) + 1));
-    if (f->p->gpus) PS_TRY(access_piece(f, FMM_DOWN_LISTS, level, g, PS_READ));
+    return f->p->gpus ? access_piece(f, FMM_DOWN_LISTS, level, g, PS_READ) : PS_OK;
+}
+
+ps_status flow_add_l2l(flow *f, int level, int64_t g)
+{
+    begin(f, FMM_L2L, level, g);
+    PS_TRY(access_piece(f, FMM_LOCALS, level, g, PS_READ_WRITE));
+    PS_TRY(access_parents(f, level, g));
     return end(f);
 }
 
+/* Results, locals, particles, lists of leaves; with L2L then what that wants of the parents. */
 ps_status flow_add_l2p(flow *f, int64_t g)
 {
     double l = f->p->fmm.interpolation.order;
+    bool at_once = f->p->leaves_at_once, with_l2l = at_once && f->p->leaf > 2;
     begin(f, FMM_L2P, f->p->leaf, g);
     f->task.flop = particles_of(f->p->fmm.targets, g) * f->p->fmm.sides *
                    (4 * l * l * l + 6 * l * l + 8 * l + 12 * l * (l - 1));
-    PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_WRITE));
-    PS_TRY(access_piece(f, FMM_LOCALS, f->p->leaf, g, PS_READ));
+    PS_TRY(access_piece(f, at_once ? FMM_NEAR : FMM_FAR, 0, g, at_once ? PS_READ_WRITE : PS_WRITE));
+    PS_TRY(access_piece(f, FMM_LOCALS, f->p->leaf, g, with_l2l ? PS_READ_WRITE : PS_READ));
     PS_TRY(access_piece(f, f->p->same ? FMM_SOURCES : FMM_TARGETS, 0, g, PS_READ));
     if (f->p->gpus)
         PS_TRY(access_piece(f, f->p->same ? FMM_SOURCE_LEAVES : FMM_TARGET_LEAVES, 0, g, PS_READ));
+    if (with_l2l) PS_TRY(access_parents(f, f->p->leaf, g));
     return end(f);
 }
 
@@ -225,7 +244,7 @@ static ps_status add_reduction(flow *f, int64_t g, int part)
     f->task.flop = 4 * p->fmm.sides * particles_of(p->fmm.targets, g) / p->reductions;
     PS_TRY(access_piece(f, FMM_NEAR, 0, g, p->reductions > 1 ? PS_READ : PS_READ_WRITE));
     PS_TRY(access_piece(f, FMM_PLACES, 0, g, PS_READ));
-    if (p->far) PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_READ));
+    if (p->far && !p->leaves_at_once) PS_TRY(access_piece(f, FMM_FAR, 0, g, PS_READ));
     if (p->same) PS_TRY(access_piece(f, FMM_SOURCES, 0, g, PS_READ));
     if (p->mutual) PS_TRY(access_list(f, FMM_COPIES, 0, &p->lists.copied, g));
     return end(f);
@@ -254,7 +273,7 @@ ps_status flow_add_rest(flow *f, int64_t g)
     int leaf = f->p->leaf;
     if (flow_is_done(f, g)) return PS_OK;
     if (f->p->far) PS_TRY(flow_add_m2l(f, leaf, g));
-    if (f->p->far && leaf > 2) PS_TRY(flow_add_l2l(f, leaf, g));
+    if (f->p->far && leaf > 2 && !f->p->leaves_at_once) PS_TRY(flow_add_l2l(f, leaf, g));
     if (f->p->far) PS_TRY(flow_add_l2p(f, g));
     return flow_add_reduce(f, g);
 }

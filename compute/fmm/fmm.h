@@ -59,13 +59,14 @@ typedef struct fmm_problem {
     bool mutual;     /* P2P of a group computes pairs with later groups from both sides: copies */
     bool near_first; /* P2P is inserted before the far field, as all is in memory */
     bool by_groups;  /* leaf groups are brought to their ends one after the other: a journal */
-    int reductions;  /* tasks that share the reduction of a group: 1 or FMM_PARTS */
+    bool leaves_at_once; /* L2L to the leaves is part of L2P, which adds to the near results */
+    int reductions;      /* tasks that share the reduction of a group: 1 or FMM_PARTS */
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     int64_t fixed_bytes; /* trees, lists, operators */
     double operator_seconds, epsilon;
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
-    int rank, ranks, gpus;                  /* gpus: GPU workers of this rank */
+    int rank, ranks, gpus, workers;         /* GPU workers, CPU workers of this rank */
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
 } fmm_problem;
 
@@ -284,6 +285,8 @@ ps_status fmm_flow(const fmm_problem *p, const fmm_pool *pool, const uint8_t *do
                    const fmm_visit *visit, void *context);
 /* The rank that a group belongs to: that of its first leaf. */
 int fmm_owner(const fmm_problem *p, const ps_octree *tree, int level, int64_t group);
+/* Each GPU has an interval of so many of the groups of a level, the last one what is left. */
+int64_t fmm_place_groups(const fmm_problem *p, int64_t groups);
 /* Intervals of leaf groups of targets of about equal forecasts. */
 ps_status fmm_share_groups(fmm_problem *p);
 

@@ -75,17 +75,6 @@ ps_status fmm_gpu_p2m(const ps_task_call *call)
     return ps_fmm_device_p2m(&s.gpus->method, &leaves, &to, call->stream);
 }
 
-ps_status fmm_gpu_l2p(const ps_task_call *call)
-{
-    gpu_scene s = gpu_scene_of(call);
-    const ps_octree *tree = s.p->fmm.targets;
-    ps_fmm_device_leaves leaves = leaves_of(&s, tree, 2, 3);
-    ps_fmm_device_vectors from = access_vectors(&s, tree, s.p->leaf, s.group, 1);
-    leaves.potential = call->data[0];
-    leaves.gradient = leaves.potential + s.p->fmm.sides * leaves.particles;
-    return ps_fmm_device_l2p(&s.gpus->method, &leaves, &from, false, call->stream);
-}
-
 /* ---- up and down ---- */
 
 ps_status fmm_gpu_m2m(const ps_task_call *call)
@@ -117,30 +106,50 @@ ps_status fmm_gpu_encode(const ps_task_call *call)
     return ps_fmm_device_encode(&s.gpus->method, table, cells, &from, &to, call->stream);
 }
 
-/* One launch for each group of parents. */
-ps_status fmm_gpu_l2l(const ps_task_call *call)
+/* Adds to locals what the parents, in accesses from `at` on, have for them: one launch for each
+ * group of parents. */
+static ps_status add_parents(const gpu_scene *s, int locals, int at)
 {
-    gpu_scene s = gpu_scene_of(call);
-    const ps_octree *tree = s.p->fmm.targets;
+    const ps_octree *tree = s->p->fmm.targets;
     int64_t first, end, size = tree->group_size;
-    ps_octree_group(tree, s.level, s.group, &first, &end);
-    int64_t parent = ps_fmm_parent(tree, s.level, first);
-    int64_t last = ps_fmm_parent(tree, s.level, end - 1) + 1, from = parent / size;
+    ps_octree_group(tree, s->level, s->group, &first, &end);
+    int64_t parent = ps_fmm_parent(tree, s->level, first);
+    int64_t last = ps_fmm_parent(tree, s->level, end - 1) + 1, from = parent / size;
     int64_t groups = (last - 1) / size - from + 1;
-    const int32_t *children = call->data[1 + groups];
-    size_t vector = (size_t)(ps_fmm_vector_bytes(&s.p->fmm));
-    ps_fmm_device_vectors_table own = {.one = access_vectors(&s, tree, s.level, s.group, 0)};
+    const int32_t *children = s->call->data[at + groups];
+    size_t vector = (size_t)(ps_fmm_vector_bytes(&s->p->fmm));
+    ps_fmm_device_vectors_table own = {.one = access_vectors(s, tree, s->level, s->group, locals)};
     for (int64_t g = from; g < from + groups; ++g) {
         int64_t begin = g * size > parent ? g * size : parent;
         int64_t stop = (g + 1) * size < last ? (g + 1) * size : last;
-        ps_fmm_device_vectors above = access_vectors(&s, tree, s.level - 1, g, (int)(1 + g - from));
+        ps_fmm_device_vectors above =
+            access_vectors(s, tree, s->level - 1, g, (int)(at + g - from));
         above.values = (char *)above.values + (size_t)(begin - g * size) * vector;
         ps_fmm_device_family family = {
             .parents = stop - begin, .children = children, .parent = above, .child = own};
-        PS_TRY(ps_fmm_device_l2l(&s.gpus->method, &family, call->stream));
+        PS_TRY(ps_fmm_device_l2l(&s->gpus->method, &family, s->call->stream));
         children += PS_FMM_DEVICE_CHILDREN * (stop - begin);
     }
     return PS_OK;
+}
+
+ps_status fmm_gpu_l2l(const ps_task_call *call)
+{
+    gpu_scene s = gpu_scene_of(call);
+    return add_parents(&s, 0, 1);
+}
+
+ps_status fmm_gpu_l2p(const ps_task_call *call)
+{
+    gpu_scene s = gpu_scene_of(call);
+    const ps_octree *tree = s.p->fmm.targets;
+    ps_fmm_device_leaves leaves = leaves_of(&s, tree, 2, 3);
+    ps_fmm_device_vectors from = access_vectors(&s, tree, s.p->leaf, s.group, 1);
+    bool at_once = s.p->leaves_at_once;
+    if (at_once && s.level > 2) PS_TRY(add_parents(&s, 1, 4));
+    leaves.potential = call->data[0];
+    leaves.gradient = leaves.potential + s.p->fmm.sides * leaves.particles;
+    return ps_fmm_device_l2p(&s.gpus->method, &leaves, &from, at_once, call->stream);
 }
 
 /* ---- across ---- */

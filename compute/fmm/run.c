@@ -1,4 +1,5 @@
 /* The run: what lies where, tasks into the queue, their records out of it. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/schedule_bound.h"
 
 /* ---- before ---- */
 
@@ -84,19 +86,36 @@ static ps_status open_gpus(fmm_run *r)
     return PS_OK;
 }
 
-/* By the forecasts, with P2P and M2L on GPUs: are the cores done first with all else? */
-static int choose_kinds(const fmm_run *r)
+/* Bound of all work by the forecasts, each kind as if it were one task: LP of kinds on GPUs. */
+static ps_status forecast_bound(fmm_run *r, int gpu_kinds, double *seconds)
 {
-    double cpu = 0, gpu = 0;
-    if (r->options->gpu_kinds != FMM_GPU_AUTO) return r->options->gpu_kinds;
+    double cpu[FMM_KINDS], gpu[FMM_KINDS];
+    ps_bucket buckets[PS_BUCKETS_MAX];
+    ps_schedule_bound bound;
+    ps_task_times times = {FMM_KINDS, cpu, gpu, r->work.workers, r->problem.gpus};
+    r->problem.leaves_at_once = gpu_kinds == FMM_GPU_DOWN;
+    fmm_buckets(r->problem.gpus, gpu_kinds, buckets);
     for (int k = 0; k < FMM_KINDS; ++k) {
         fmm_task task = {.kind = (fmm_kind)k, .flop = r->flop[k]};
-        if (k == FMM_P2P || k == FMM_M2L)
-            gpu += fmm_gpu_forecast(&r->problem, &task);
-        else
-            cpu += fmm_forecast(&r->problem, &task);
+        cpu[k] = buckets[k].cpu < 0 ? INFINITY : fmm_forecast(&r->problem, &task);
+        gpu[k] = buckets[k].gpu < 0 ? INFINITY : fmm_gpu_forecast(&r->problem, &task);
     }
-    return cpu * r->problem.gpus > gpu * r->work.workers ? FMM_GPU_DOWN : FMM_GPU_TWO;
+    r->problem.leaves_at_once = false;
+    PS_TRY(ps_schedule_bound_find(&times, &bound));
+    *seconds = bound.seconds;
+    return PS_OK;
+}
+
+/* What runs do above their bounds is alike: the kinds with the lower bound. */
+static ps_status choose_kinds(fmm_run *r)
+{
+    double down, two;
+    r->gpu_kinds = r->options->gpu_kinds;
+    if (r->gpu_kinds != FMM_GPU_AUTO || r->problem.gpus == 0) return PS_OK;
+    PS_TRY(forecast_bound(r, FMM_GPU_DOWN, &down));
+    PS_TRY(forecast_bound(r, FMM_GPU_TWO, &two));
+    r->gpu_kinds = down < two ? FMM_GPU_DOWN : FMM_GPU_TWO;
+    return PS_OK;
 }
 
 ps_status fmm_run_prepare(fmm_run *r)
@@ -104,21 +123,26 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
     PS_TRY(open_gpus(r));
-    PS_TRY(fmm_pairs_choose(r->options, &r->problem));
-    PS_TRY(fmm_share_groups(&r->problem));
     int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
     r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
+    r->problem.workers = r->work.workers;
+    PS_TRY(fmm_pairs_choose(r->options, &r->problem));
+    PS_TRY(fmm_share_groups(&r->problem));
     r->problem.by_groups = r->options->journal || r->options->restart;
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
-    r->gpu_kinds = choose_kinds(r);
+    PS_TRY(choose_kinds(r));
     r->whole_bytes = fmm_pool_whole(r->pool);
     PS_TRY(share_memory(r));
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
     if (!in_core || r->problem.by_groups) return PS_OK;
     r->problem.near_first = true;
+    r->problem.leaves_at_once =
+        r->problem.far && r->problem.gpus && r->gpu_kinds == FMM_GPU_DOWN;
     if (r->sink_budget) r->problem.reductions = FMM_PARTS;
-    return fmm_run_recount(r);
+    PS_TRY(fmm_run_recount(r));
+    r->whole_bytes = fmm_pool_whole(r->pool);
+    return PS_OK;
 }
 
 ps_status fmm_run_recount(fmm_run *r)
@@ -158,13 +182,13 @@ static bool begins_group(const fmm_run *r, const fmm_task *task)
            (task->kind == FMM_M2L && task->level == r->problem.leaf);
 }
 
-/* Each GPU has an interval of the groups of a level, as ranks have: what one of its tasks makes
- * others want. */
+/* Each GPU has an interval, as ranks have: what one of its tasks makes others want. */
 static int place_of(const fmm_run *r, const fmm_task *task)
 {
     bool of_sources = task->kind <= FMM_ENCODE;
     const ps_octree *tree = of_sources ? r->problem.fmm.sources : r->problem.fmm.targets;
-    return (int)(task->group * r->problem.gpus / ps_octree_groups(tree, task->level));
+    return (int)(task->group /
+                 fmm_place_groups(&r->problem, ps_octree_groups(tree, task->level)));
 }
 
 static ps_status insert_task(void *context, const fmm_task *task)
@@ -253,6 +277,7 @@ static ps_status open_queue(fmm_run *r)
                        .termination = termination_of(r),
                        .keep_order = r->gpu_kinds != FMM_GPU_TABLE},
         .calibrate = true,
+        .own_cores = r->problem.gpus > 0 && r->problem.ranks == 1,
         .keep_edges = r->options->trace != NULL,
         .mapping = r->mapping.count ? &mapping : NULL};
     if (r->problem.gpus) {

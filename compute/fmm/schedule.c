@@ -5,7 +5,13 @@
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
 
-enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ };
+enum {
+    P2P_LARGE = FMM_KINDS,
+    REDUCE_SOON,             /* of each SAMPLE-th group: from these calibration learns in time what
+                                all of them will take */
+    LEVELS = REDUCE_SOON + 1 /* of L2L, then of M2L, then of codes */
+};
+enum { SAMPLE = 12 };
 
 /* Priorities of CPU workers alone, of CPU workers and of GPU workers (-1: never). The first and the
  * last of the others are Table 3 of RR-8513; the rest made the shortest simulated runs with times
@@ -13,7 +19,7 @@ enum { P2P_LARGE = FMM_KINDS, LEVELS = P2P_LARGE + 1 /* of L2L, then of M2L */ }
 enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
     int alone, cpu[4], gpu[4]; /* from FMM_GPU_DOWN on */
-} priorities[FMM_KINDS + 1] = {[FMM_P2M] = {0, {1, 2, 1, 0}, {-1, -1, 4, -1}},
+} priorities[LEVELS] = {[FMM_P2M] = {0, {1, 2, 1, 0}, {-1, -1, 4, -1}},
                                [FMM_M2M] = {1, {0, 1, 0, 1}, {-1, -1, 1, -1}},
                                [FMM_ENCODE] = {2, {2, 3, 2, 2}, {-1, -1, 6, -1}},
                                [FMM_L2L] = {3, {-1, 0, 5, 3}, {0, -1, 7, -1}},
@@ -21,7 +27,8 @@ static const struct {
                                [FMM_M2L] = {5, {3, 5, 3, 4}, {2, 0, 3, 2}},
                                [FMM_P2P] = {6, {5, 6, 7, 5}, {3, 1, 5, 1}},
                                [FMM_L2P] = {7, {-1, 4, 6, 6}, {1, -1, 2, -1}},
-                               [FMM_REDUCE] = {8, {4, 8, 4, 7}, {-1, -1, -1, -1}}};
+                               [FMM_REDUCE] = {8, {4, 8, 4, 7}, {-1, -1, -1, -1}},
+                               [REDUCE_SOON] = {8, {0, 0, 4, 7}, {-1, -1, -1, -1}}};
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
@@ -36,11 +43,14 @@ int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)
 {
     for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, gpus, gpu_kinds);
     table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, gpus, gpu_kinds);
+    table[REDUCE_SOON] = bucket_of(REDUCE_SOON, FMM_REDUCE, 0, gpus, gpu_kinds);
     for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
         table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus, gpu_kinds);
         table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus, gpu_kinds);
+        table[LEVELS + 2 * PS_OCTREE_LEVELS_MAX + l] =
+            bucket_of(FMM_ENCODE, FMM_ENCODE, l, gpus, gpu_kinds);
     }
-    return LEVELS + 2 * PS_OCTREE_LEVELS_MAX;
+    return LEVELS + 3 * PS_OCTREE_LEVELS_MAX;
 }
 
 int fmm_bucket(const fmm_problem *p, const fmm_task *task)
@@ -50,8 +60,12 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
         return LEVELS + task->level;
     case FMM_M2L:
         return LEVELS + PS_OCTREE_LEVELS_MAX + task->level;
+    case FMM_ENCODE:
+        return LEVELS + 2 * PS_OCTREE_LEVELS_MAX + task->level;
     case FMM_P2P:
         return p->lists.near_flop[task->group] > p->lists.median_flop ? P2P_LARGE : FMM_P2P;
+    case FMM_REDUCE:
+        return task->group % SAMPLE == 0 ? REDUCE_SOON : FMM_REDUCE;
     default:
         return task->kind;
     }
@@ -62,14 +76,14 @@ int fmm_bucket(const fmm_problem *p, const fmm_task *task)
  * (specs/fmm_run.md). The task queue's calibration corrects what is wrong for a machine. */
 static const struct {
     double cpu[3], gpu[3];
-} rates[FMM_KINDS] = {[FMM_P2M] = {{15e9, 18e9, 19e9}, {3e12, 5e12, 8e12}},
-                      [FMM_M2M] = {{5e9, 12e9, 15e9}, {0.3e12, 0.8e12, 1.5e12}},
-                      [FMM_ENCODE] = {{12e9, 29e9, 45e9}, {1e12, 3e12, 5e12}},
-                      [FMM_M2L] = {{12e9, 50e9, 75e9}, {7e12, 30e12, 26e12}},
+} rates[FMM_KINDS] = {[FMM_P2M] = {{16e9, 19e9, 22e9}, {3e12, 5e12, 8e12}},
+                      [FMM_M2M] = {{5e9, 13e9, 17e9}, {0.3e12, 0.8e12, 1.5e12}},
+                      [FMM_ENCODE] = {{12e9, 31e9, 47e9}, {1e12, 3e12, 5e12}},
+                      [FMM_M2L] = {{14e9, 53e9, 75e9}, {7e12, 30e12, 26e12}},
                       [FMM_L2L] = {{5e9, 12e9, 15e9}, {0.3e12, 0.8e12, 1.5e12}},
-                      [FMM_L2P] = {{17e9, 32e9, 36e9}, {4e12, 9e12, 10e12}},
+                      [FMM_L2P] = {{19e9, 36e9, 40e9}, {4e12, 9e12, 10e12}},
                       [FMM_P2P] = {{40e9, 40e9, 40e9}, {15e12, 15e12, 15e12}},
-                      [FMM_REDUCE] = {{0.13e9, 0.13e9, 0.13e9}, {0, 0, 0}}};
+                      [FMM_REDUCE] = {{0.15e9, 0.15e9, 0.15e9}, {0, 0, 0}}};
 
 static int rate_of(const fmm_problem *p)
 {
@@ -77,11 +91,21 @@ static int rate_of(const fmm_problem *p)
     return order <= 4 ? 0 : order <= 6 ? 1 : 2;
 }
 
+/* By how much longer a core takes beside twice as many others, from the 15 of the rates on, as they
+ * share the memory. */
+static const double crowding[FMM_KINDS] = {[FMM_P2M] = 0.2,    [FMM_M2M] = 0.2, [FMM_ENCODE] = 0.2,
+                                           [FMM_L2L] = 0.2,    [FMM_L2P] = 0.3, [FMM_P2P] = 0,
+                                           [FMM_REDUCE] = 0.6, [FMM_M2L] = 0};
+
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
+    enum { CORES = 15, MOST = 4 * CORES };
     double rate = rates[task->kind].cpu[rate_of(p)];
+    int workers = p->workers < CORES ? CORES : p->workers > MOST ? MOST : p->workers;
+    if (task->kind == FMM_REDUCE && p->leaves_at_once) rate *= 1.25; /* no far results of their own */
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
-    return 1e-6 + task->flop / rate;
+    return 1e-6 +
+           task->flop / rate * (1 + crowding[task->kind] * ((double)workers / CORES - 1));
 }
 
 /* With what a launch takes: M2L goes through a list of offsets one after the other. */

@@ -188,18 +188,24 @@ static ps_status m2l(const ps_task_call *call)
     return PS_OK;
 }
 
+/* Adds to locals what the parents, in accesses from `from` on, have for them. */
+static void add_parents(const scene *s, const ps_task_call *call, int locals, int from)
+{
+    const ps_octree *tree = s->p->fmm.targets;
+    int64_t first, end, size = tree->group_size;
+    ps_octree_group(tree, s->level, s->group, &first, &end);
+    int64_t parent = ps_fmm_parent(tree, s->level, first) / size,
+            last = ps_fmm_parent(tree, s->level, end - 1) / size;
+    ps_fmm_groups to = own_group(tree, s->level, s->group, s->room.base, call->data[locals]);
+    ps_fmm_groups parents = groups_of(tree, s->level - 1, s->room.other);
+    place_run(s->room.other, parent, call, from, last - parent + 1);
+    ps_fmm_group_l2l(&s->p->fmm, s->level, first, end, &parents, &to);
+}
+
 static ps_status l2l(const ps_task_call *call)
 {
     scene s = scene_of(call);
-    const ps_octree *tree = s.p->fmm.targets;
-    int64_t first, end, size = tree->group_size;
-    ps_octree_group(tree, s.level, s.group, &first, &end);
-    int64_t from = ps_fmm_parent(tree, s.level, first) / size,
-            last = ps_fmm_parent(tree, s.level, end - 1) / size;
-    ps_fmm_groups to = own_group(tree, s.level, s.group, s.room.base, call->data[0]);
-    ps_fmm_groups parents = groups_of(tree, s.level - 1, s.room.other);
-    place_run(s.room.other, from, call, 1, last - from + 1);
-    ps_fmm_group_l2l(&s.p->fmm, s.level, first, end, &parents, &to);
+    add_parents(&s, call, 0, 1);
     return PS_OK;
 }
 
@@ -210,7 +216,10 @@ static ps_status l2p(const ps_task_call *call)
     leaf_range r = leaves_of(tree, s.group);
     ps_fmm_groups from = own_group(tree, s.level, s.group, s.room.base, call->data[1]);
     ps_fmm_particles particles = target_particles(s.p, call->data[2], call->data[0], r.count);
-    memset(call->data[0], 0, result_bytes(s.p, r.count));
+    if (!s.p->leaves_at_once)
+        memset(call->data[0], 0, result_bytes(s.p, r.count));
+    else if (s.level > 2)
+        add_parents(&s, call, 1, s.p->gpus ? 4 : 3);
     ps_fmm_group_l2p(&s.p->fmm, r.first, r.end, &particles, r.begin, &from);
     return PS_OK;
 }
@@ -363,7 +372,7 @@ static ps_status reduce(const ps_task_call *call)
                          .copies = s.room.copies,
                          .part = s.part,
                          .parts = FMM_PARTS / p->reductions};
-    if (p->far) sum.far = call->data[at++];
+    if (p->far && !p->leaves_at_once) sum.far = call->data[at++];
     if (p->same) sum.charges = (const double *)call->data[at++] + 3 * r.count;
     for (int64_t i = p->mutual ? copied->start[s.group] : 0;
          p->mutual && i < copied->start[s.group + 1]; ++i)

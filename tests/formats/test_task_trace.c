@@ -114,6 +114,11 @@ static void what_could_not_have_been(void **state)
     records[3].start = 1.5;
     check_fails(ps_task_trace_verify(&trace), PS_INVALID, "worker 0 runs tasks 0 and 3 at once");
     trace = sample();
+    records[2].end = 5.5;
+    check_fails(ps_task_trace_verify(&trace), PS_INVALID, "worker 2 runs tasks 2 and 4 at once");
+    records[4].end = records[4].start; /* what took no time ran beside the other */
+    check_ok(ps_task_trace_verify(&trace));
+    trace = sample();
     records[4].start = 4.5;
     check_fails(ps_task_trace_verify(&trace), PS_INVALID, "task 4 starts before task 3");
     trace = sample();

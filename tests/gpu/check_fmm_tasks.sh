@@ -1,7 +1,7 @@
 #!/bin/bash
 # penstock-fmm with GPU workers against CPU workers alone: to rounding, one and two trees, precisions,
 # kernels, pairs from one side and from both, little memory on the device; a replayed mapping to the bit. BUILD:
-# the object folder.
+# the object folder; QUICK=1: a few of the cases.
 set -eu
 export PATH=${BUILD:-build/current}/bin:$PATH HDF5_PLUGIN_PATH=${BUILD:-build/current}/plugin
 work=$(mktemp -d)
@@ -16,15 +16,9 @@ generate cube --count 20000 --seed 4 t.h5
 tree s.h5 st.h5 --height 5 --group 100
 tree e.h5 et.h5 --height 8 --group 150
 tree e.h5 bt.h5 --height 6 --group 100 --targets t.h5
-while read -r tree tolerance how; do
-    penstock-fmm $tree.h5 a.h5 $how --device cpu --force > /dev/null
-    for kinds in down all; do
-        penstock-fmm $tree.h5 b.h5 $how --gpu-kinds $kinds --device cuda --resident no --workers 1 --force --trace tr.h5 > /dev/null
-        penstock-compare b.h5 a.h5 --tolerance "$tolerance" > out || { cat out; fail "$tree $how, $kinds"; }
-        penstock-verify tr.h5 > /dev/null || fail "the trace of $tree $how, $kinds"
-        penstock-inspect tr.h5 >> inspected
-    done
-done << END
+tree t.h5 ft.h5 --height 3 --group 20
+rows() { # each: tree, tolerance, options
+    cat << END
 st 1e-12 --accuracy 3
 st 1e-12 --accuracy 5 --kernel yukawa
 st 1e-12 --accuracy 7
@@ -34,10 +28,22 @@ et 1e-12 --accuracy 5
 et 1e-12 --accuracy 5 --pairs mutual
 et 1e-4 --accuracy 3 --precision mixed
 bt 1e-12 --accuracy 5
+ft 1e-12 --accuracy 5
 st 1e-12 --accuracy 4 --device-memory 40M
 END
+}
+rows | awk -v quick="${QUICK:-}" '!quick || NR == 7 || NR == 10' > cases
+while read -r tree tolerance how; do
+    penstock-fmm $tree.h5 a.h5 $how --device cpu --force > /dev/null
+    for kinds in down all; do
+        penstock-fmm $tree.h5 b.h5 $how --gpu-kinds $kinds --device cuda --resident no --workers 1 --force --trace tr.h5 > /dev/null
+        penstock-compare b.h5 a.h5 --tolerance "$tolerance" > out || { cat out; fail "$tree $how, $kinds"; }
+        penstock-verify tr.h5 > /dev/null || fail "the trace of $tree $how, $kinds"
+        penstock-inspect tr.h5 >> inspected
+    done
+done < cases
 penstock-fmm st.h5 a.h5 --accuracy 5 --device cpu --force > /dev/null
-for how in "two" "table" "two --pairs mutual" "down --workers 3 --termination none"; do
+for how in "auto" "two" "table" "two --pairs mutual" "down --workers 3 --termination none"; do
     penstock-fmm st.h5 b.h5 --accuracy 5 --device cuda --resident no --force --trace tr.h5 --gpu-kinds $how > /dev/null
     penstock-compare b.h5 a.h5 --tolerance 1e-12 > out || { cat out; fail "kinds $how"; }
     penstock-verify tr.h5 > /dev/null || fail "the trace of kinds $how"

@@ -83,7 +83,7 @@ static ps_status insert_all(ps_task_queue *queue, ps_task_data **data)
                              .bucket = s->sum ? CPU_ONLY : ANYWHERE,
                              .group = t,
                              .cpu_seconds = 1e-4,
-                             .gpu_seconds = 1e-5,
+                             .gpu_seconds = steps[t].half ? 1e-5 : 1e-3, /* short ones and long */
                              .accesses = accesses,
                              .access_count = 2,
                              .arguments = s,

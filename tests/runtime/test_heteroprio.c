@@ -85,6 +85,29 @@ static void places(void **state)
     ps_heteroprio_close(&h);
 }
 
+/* Of tasks between two forecasts the one of the highest priority, for the place alone. */
+static void by_length(void **state)
+{
+    static const ps_bucket table_of_two[] = {{NEAR, 1, 0, 10}, {FAR, 1, 1, 10}};
+    ps_heteroprio_config config = {
+        .buckets = table_of_two, .bucket_count = 2, .cpus = 1, .gpus = 2};
+    ps_heteroprio *h;
+    check_ok(ps_heteroprio_open(&config, &h));
+    for (int i = 0; i < 4; ++i) {
+        check_ok(ps_heteroprio_push(h, 0, &(ps_ready_task){i, 1, 0.125, i % 2}));
+        check_ok(ps_heteroprio_push(h, 1, &(ps_ready_task){10 + i, 1, 2, i % 2}));
+    }
+    check_near(ps_heteroprio_gpu_backlog(h), 8.5, 0, 1e-15);
+    assert_int_equal(ps_heteroprio_pop_between(h, 0, 1, 3), 10);
+    assert_int_equal(ps_heteroprio_pop_between(h, 1, 0.125, 3), 1);
+    assert_int_equal(ps_heteroprio_pop_between(h, 0, 0, 0.125), -1);
+    assert_int_equal(ps_heteroprio_pop_between(h, 0, 1, 2), -1);
+    assert_int_equal(ps_heteroprio_pop_between(h, 0, 2, 2.5), 12);
+    assert_int_equal(ps_heteroprio_pop_between(h, 0, 2, 2.5), -1); /* others are for place 1 */
+    check_near(ps_heteroprio_gpu_backlog(h), 4.375, 0, 1e-15);
+    ps_heteroprio_close(&h);
+}
+
 /* s k = 20 for near and 4 for far tasks with 2 GPUs; the paper's "#tasks >= s #GPUs". */
 static void rule_of_a_bucket(void **state)
 {
@@ -268,6 +291,7 @@ int main(void)
         cmocka_unit_test(by_priority_first_in_first_out),
         cmocka_unit_test(equal_priorities_are_one_queue),
         cmocka_unit_test(places),
+        cmocka_unit_test(by_length),
         cmocka_unit_test(rule_of_a_bucket),
         cmocka_unit_test(rule_of_a_kind),
         cmocka_unit_test(rule_of_balance),

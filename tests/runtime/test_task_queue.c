@@ -78,6 +78,7 @@ static ps_task_queue_config base_config(fixture *f, int cpus, int gpus, int64_t 
                                   .devices = f->devices,
                                   .device_memory = pieces_on_device * WORDS * 8,
                                   .calibrate = true,
+                                  .own_cores = true,
                                   .keep_edges = true};
 }
 
@@ -100,7 +101,7 @@ static ps_status insert_step(fixture *f, const step *s)
                          .level = -1,
                          .group = s->number,
                          .cpu_seconds = 2e-6,
-                         .gpu_seconds = 1e-6,
+                         .gpu_seconds = s->number % 3 ? 1e-6 : 1e-3, /* short ones and long */
                          .accesses = accesses,
                          .access_count = s->count,
                          .arguments = s,
