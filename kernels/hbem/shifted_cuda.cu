@@ -150,6 +150,7 @@ __device__ void judge(const view &v, state &s, const double *sums, int64_t itera
     double sum[SUMS];
     if (warp < v.systems && s.active[warp]) {
         add_blocks(sums, gridDim.x, warp, sum);
+        __syncwarp(); /* all lanes have read what the first one writes */
         if (threadIdx.x % 32 == 0) {
             const complex next = {sum[0], sum[1]};
             if (iteration == 0) s.bb[warp] = sum[2];
