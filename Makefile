@@ -7,7 +7,7 @@
 #   make install PREFIX=/usr/local DESTDIR=...     make uninstall
 #
 # Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
-# WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_UMFPACK=0, WITH_FFTW=0.
+# WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0.
 # Objects live in build/<hash of all flags>; build/current points to the latest.
 
 .SUFFIXES:
@@ -42,7 +42,6 @@ WITH_MPI     ?= $(call compiles,mpi.h,$(call pc,--cflags --libs,ompi-c))
 WITH_GMSH    ?= $(call compiles,gmshc.h,-lgmsh)
 WITH_SCOTCH  ?= $(call compiles,stdio.h stdint.h scotch/scotch.h,-lscotch -lscotcherr)
 WITH_CHOLMOD ?= $(call compiles,suitesparse/cholmod.h,-lcholmod)
-WITH_UMFPACK ?= $(call compiles,suitesparse/umfpack.h,-lumfpack)
 WITH_FFTW    ?= $(call compiles,fftw3.h,-lfftw3)
 HAVE_CMOCKA  := $(call compiles,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 # The answer for an nvcc is kept: asking takes a second.
@@ -72,7 +71,6 @@ LIBS := $(HDF5_LIBS) -lzstd -lxxhash -llapacke -lopenblas -lpthread -lm
 MPI_CFLAGS := $(if $(call yes,$(WITH_MPI)),-DPS_WITH_MPI $(call pc,--cflags,ompi-c))
 SCOTCH_CFLAGS := $(if $(call yes,$(WITH_SCOTCH)),-DPS_WITH_SCOTCH)
 CHOLMOD_CFLAGS := $(if $(call yes,$(WITH_CHOLMOD)),-DPS_WITH_CHOLMOD)
-UMFPACK_CFLAGS := $(if $(call yes,$(WITH_UMFPACK)),-DPS_WITH_UMFPACK)
 GMSH_CFLAGS := $(if $(call yes,$(WITH_GMSH)),-DPS_WITH_GMSH)
 FFTW_CFLAGS := $(if $(call yes,$(WITH_FFTW)),-DPS_WITH_FFTW)
 CUDA_CFLAGS := $(if $(call yes,$(WITH_CUDA)),-DPS_WITH_CUDA)
@@ -91,15 +89,15 @@ else
 ISAS := base
 endif
 
-KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)$(if $(UMFPACK_CFLAGS),,no umfpack)' | \
+KEY := $(shell printf '%s' '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LIBS) $(MPI_CFLAGS) $(GMSH_CFLAGS) $(NVCCFLAGS) $(NVCC) $(LDFLAGS)' | \
 	cat - <($(CC) --version) | sha1sum | cut -c1-10)
 LIBS += -lz # comes with HDF5
 B   := build/$(KEY)
 BIN := $(B)/bin
 
 # ---- sources ----
-# The library: runtime, formats, kernels. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
-LIB_C   := $(wildcard runtime/*.c formats/*.c kernels/*.c kernels/*/*.c)
+# The library: runtime, formats, kernels, and what two programs share. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
+LIB_C   := $(wildcard runtime/*.c formats/*.c kernels/*.c kernels/*/*.c compute/hbem_assembly/*.c)
 ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
 LIB_CU  := $(if $(call yes,$(WITH_CUDA)),$(wildcard runtime/*_cuda.cu kernels/*/*_cuda.cu))
 # What only exists to be built with CUDA, or to stand in for it.
@@ -152,7 +150,6 @@ run = $(if $(V),,@echo "$(1)";)
 $(B)/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
 $(B)/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
 $(B)/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
-$(B)/compute/hbem_solve/%.o: CPPFLAGS_X = $(UMFPACK_CFLAGS)
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -194,7 +191,6 @@ $(LIB): $(LIB_OBJ)
 CUDA_LIBS := $(if $(call yes,$(WITH_CUDA)),-L$(dir $(NVCC))../lib64 -lcudart_static -ldl -lrt -lstdc++)
 link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
 $(BIN)/penstock-mesh-import: LIBS_X = -lgmsh
-$(BIN)/penstock-hbem-solve: LIBS_X = $(if $(UMFPACK_CFLAGS),-lumfpack)
 $(BIN)/penstock-%:
 	$(link)
 # The front command is the help program under another name.
@@ -262,7 +258,6 @@ info:
 	  mpi '$(if $(call yes,$(WITH_MPI)),yes $(call pc,--modversion,ompi-c),no: one rank only)' \
 	  gmsh '$(if $(call yes,$(WITH_GMSH)),yes,no: penstock-mesh-import is left out)' \
 	  scotch '$(if $(call yes,$(WITH_SCOTCH)),yes,no)' cholmod '$(if $(call yes,$(WITH_CHOLMOD)),yes,no)' \
-	  umfpack '$(if $(UMFPACK_CFLAGS),yes,no)' \
 	  fftw '$(if $(call yes,$(WITH_FFTW)),yes,no)' cuda '$(if $(call yes,$(WITH_CUDA)),yes: $(NVCC),no: CPU only)' \
 	  cmocka '$(if $(HAVE_CMOCKA),yes,no: no unit tests)' objects '$(B)' programs '$(words $(ALL_BIN))'
 print-build:

@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 /* Layout: specs/append_log.md. All numbers little-endian. */
 typedef struct file_head {
@@ -140,20 +141,6 @@ static uint64_t head_hash(const file_head *head, const char *identity)
     return XXH3_64bits_withSeed(identity, head->identity_bytes, seed);
 }
 
-/* Makes the name of the file durable; a folder that cannot be synced (some network file systems)
- * is let pass. */
-static void sync_folder(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (descriptor >= 0) {
-        fsync(descriptor);
-        close(descriptor);
-    }
-    free(folder);
-}
-
 static ps_status write_head(ps_append_log *log)
 {
     file_head head = {.version = LOG_VERSION, .identity_bytes = (uint32_t)strlen(log->identity)};
@@ -164,7 +151,7 @@ static ps_status write_head(ps_append_log *log)
         {&head, sizeof head}, {log->identity, head.identity_bytes}, {&hash, sizeof hash}};
     log->end = (int64_t)(sizeof head + head.identity_bytes + sizeof hash);
     PS_TRY(write_parts(log, parts, 3, 0));
-    sync_folder(log->path);
+    ps_path_sync_folder(log->path); /* some network file systems cannot: let pass */
     return ps_append_log_sync(log);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { CHECKPOINT_VERSION = 1, PATH_SIZE = 4096 };
 static const char checkpoint_format[] = "penstock-checkpoint";
@@ -135,9 +136,9 @@ static ps_status each_file(const char *run,
                                               bool temporary),
                            void *context)
 {
-    const char *slash = strrchr(run, '/'), *base = slash ? slash + 1 : run;
+    const char *base = ps_path_last(run);
     char folder[PATH_SIZE], path[2 * PATH_SIZE];
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - run) + 1 : 2, slash ? run : "./");
+    ps_path_folder(run, folder, sizeof folder);
     DIR *entries = opendir(folder);
     if (!entries) return ps_fail(PS_FAILED, "%s: %s", folder, strerror(errno));
     ps_status status = PS_OK;
@@ -145,7 +146,7 @@ static ps_status each_file(const char *run,
         bool temporary = false;
         int64_t generation = generation_of(base, entry->d_name, &temporary);
         if (generation < 0) continue;
-        snprintf(path, sizeof path, "%s%s", folder, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         status = visit(context, path, generation, temporary);
     }
     closedir(entries);

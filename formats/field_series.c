@@ -9,6 +9,7 @@
 
 #include "formats/field.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -107,14 +108,9 @@ static void print_list(FILE *file, const series *s)
 
 static ps_status sync_folder(const char *path)
 {
-    char folder[PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
-             slash ? path : ".");
-    int fd = open(folder, O_RDONLY | O_DIRECTORY);
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) close(fd);
-    return good ? PS_OK : ps_fail(PS_FAILED, "%s: cannot be synced: %s", folder, strerror(errno));
+    int error = ps_path_sync_folder(path);
+    if (!error) return PS_OK;
+    return ps_fail(PS_FAILED, "%s: its folder cannot be synced: %s", path, strerror(error));
 }
 
 static ps_status write_list(const char *path, const series *s)
@@ -140,7 +136,7 @@ static void release(series *s)
 
 ps_status ps_field_series_add(const char *series_path, const char *file, double time)
 {
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    const char *name = ps_path_last(file);
     series s = {0};
     if (!name[0] || strlen(name) >= PS_NAME_MAX || strpbrk(name, "\"\\\n") || !isfinite(time))
         return ps_fail(PS_INVALID, "%s: \"%s\" at time %g cannot be listed", series_path, name,

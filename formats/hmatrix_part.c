@@ -7,6 +7,7 @@
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -150,6 +151,7 @@ ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *ru
     ps_store_identity identity = identity_of(part);
     identity.disk_estimate = ps_hmatrix_bytes(run);
     ps_store_part_path(part->path, (int)part->chunk, name);
+    PS_TRY(ps_path_check_output(part->path)); /* what joins the parts in the end */
     PS_TRY(ps_store_create(name, &identity, &store));
     ps_status status = save(store, part, run, &tables);
     release_tables(&tables);

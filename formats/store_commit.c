@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "formats/store_private.h"
+#include "runtime/path.h"
 #include "runtime/memory.h"
 
 ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *dataset, int id)
@@ -93,11 +94,16 @@ static ps_status check_written(const ps_store *store)
     return status;
 }
 
-static ps_status sync_path(const char *path, int flags)
+static int sync_file(const char *path)
 {
-    int file = open(path, flags | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     int error = file < 0 || fsync(file) != 0 ? errno : 0;
     if (file >= 0 && close(file) != 0 && !error) error = errno;
+    return error;
+}
+
+static ps_status synced(const char *path, int error)
+{
     if (!error) return PS_OK;
     bool full = error == ENOSPC || error == EDQUOT;
     return ps_fail(full ? PS_EXHAUSTED : PS_FAILED, "%s: cannot be brought to disk: %s", path,
@@ -106,14 +112,10 @@ static ps_status sync_path(const char *path, int flags)
 
 static ps_status rename_durably(const ps_store *store)
 {
-    PS_TRY(sync_path(store->temporary, O_RDONLY));
+    PS_TRY(synced(store->temporary, sync_file(store->temporary)));
     if (rename(store->temporary, store->path) != 0)
         return ps_fail(PS_FAILED, "%s: cannot get its name: %s", store->path, strerror(errno));
-    char *folder = ps_store_folder(store->path);
-    if (!folder) return ps_fail(PS_EXHAUSTED, "no memory for a name");
-    ps_status status = sync_path(folder, O_RDONLY | O_DIRECTORY);
-    free(folder);
-    return status;
+    return synced(store->path, ps_path_sync_folder(store->path));
 }
 
 ps_status ps_store_publish(ps_store **store)

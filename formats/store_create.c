@@ -6,36 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "formats/store_private.h"
+#include "runtime/path.h"
 
 /* ---- creating ---- */
 
-char *ps_store_folder(const char *path)
+static ps_status check_space(const char *path, int64_t bytes)
 {
-    const char *slash = strrchr(path, '/');
-    if (!slash) return strdup(".");
-    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
-ps_status ps_store_check_space(const char *path, int64_t bytes)
-{
-    struct statvfs disk;
-    char *folder = ps_store_folder(path);
-    bool known = folder && statvfs(folder, &disk) == 0;
-    free(folder);
-    if (!known || bytes <= 0) return PS_OK;
-    double free_bytes = (double)disk.f_bavail * (double)disk.f_frsize;
-    if (free_bytes >= (double)bytes) return PS_OK;
+    int64_t room = ps_path_room(path);
+    if (room >= bytes) return PS_OK;
     return ps_fail(
         PS_EXHAUSTED,
         "%s: about %.1f MB will be written, but its disk has %.1f MB free; free some space "
         "or write elsewhere",
-        path, (double)bytes / 1e6, free_bytes / 1e6);
+        path, (double)bytes / 1e6, (double)room / 1e6);
 }
 
 static void make_uuid(char *out)
@@ -56,9 +43,7 @@ static void make_uuid(char *out)
 /* Opens the .tmp ourselves first: the system's reasons are clearer than HDF5's. */
 static ps_status make_temporary(ps_store *store)
 {
-    struct stat found;
-    if (stat(store->path, &found) == 0 && S_ISDIR(found.st_mode))
-        return ps_fail(PS_USAGE, "%s: is a folder; name a file", store->path);
+    PS_TRY(ps_path_check_output(store->path));
     int file = open(store->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file >= 0) {
         close(file);
@@ -90,7 +75,7 @@ ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps
 {
     ps_store *store;
     PS_TRY(ps_store_new(path, &store));
-    ps_status status = ps_store_check_space(path, identity->disk_estimate);
+    ps_status status = check_space(path, identity->disk_estimate);
     size_t length = strlen(path) + sizeof ".tmp";
     char *temporary = malloc(length);
     if (status == PS_OK && !temporary) status = ps_fail(PS_EXHAUSTED, "no memory for a name");

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "formats/store_private.h"
+#include "runtime/path.h"
 
 typedef struct hashing {
     const ps_store *store;
@@ -117,9 +118,10 @@ ps_status ps_store_add_input(ps_store *store, const char *role, const ps_store *
     snprintf(object, sizeof object, "/inputs/%s", role);
     if (ps_store_has(store, object, NULL))
         return ps_fail(PS_FAILED, "%s: input %s is recorded already", store->path, role);
+    if (ps_path_same(store->path, input->path))
+        return ps_fail(PS_USAGE, "%s: is read; the output needs another name", store->path);
     PS_TRY(ps_store_content_hash(input, hash));
-    const char *slash = strrchr(input->path, '/');
-    PS_TRY(ps_store_put_text(store, object, "file", slash ? slash + 1 : input->path));
+    PS_TRY(ps_store_put_text(store, object, "file", ps_path_last(input->path)));
     PS_TRY(ps_store_put_text(store, object, "format", input->format));
     PS_TRY(ps_store_put_text(store, object, "uuid", input->uuid));
     PS_TRY(ps_store_put_text(store, object, "content_hash", hash));

@@ -6,6 +6,7 @@
 
 #include "formats/store_private.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { PATH_SIZE = 4096 };
 
@@ -16,16 +17,8 @@ typedef struct manifest_row {
 
 void ps_store_part_path(const char *path, int part, char *out)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    int stem =
-        dot && dot != path && (!slash || dot > slash + 1) ? (int)(dot - path) : (int)strlen(path);
+    int stem = (int)ps_path_stem(path);
     snprintf(out, PATH_SIZE, "%.*s.part%04d%s", stem, path, part, path + stem);
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* ---- the manifest; lock held ---- */
@@ -59,7 +52,7 @@ static ps_status write_manifest(ps_store *master)
     ps_status status = PS_OK;
     for (int p = 0; p < master->parts && status == PS_OK; ++p) {
         char hash[17];
-        snprintf(rows[p].file, sizeof rows[p].file, "%s", last_part(master->part[p]->path));
+        snprintf(rows[p].file, sizeof rows[p].file, "%s", ps_path_last(master->part[p]->path));
         memcpy(rows[p].uuid, master->part[p]->uuid, sizeof rows[p].uuid);
         status = ps_store_hash_locked(master->part[p], hash);
         memcpy(rows[p].content_hash, hash, sizeof rows[p].content_hash);
@@ -109,7 +102,7 @@ static ps_status read_manifest(const ps_store *store, manifest_row **out, int *c
 static ps_status open_part(ps_store *store, const manifest_row *row, int part)
 {
     char path[PATH_SIZE], hash[17] = "";
-    const char *name = last_part(store->path);
+    const char *name = ps_path_last(store->path);
     int folder = (int)(name - store->path), length = (int)strnlen(row->file, sizeof row->file);
     if (length == 0 || memchr(row->file, '/', (size_t)length) || folder + length >= PATH_SIZE)
         return ps_fail(PS_INVALID, "%s: part %d has no good name in the manifest", store->path,
@@ -225,10 +218,10 @@ static hid_t virtual_list(const ps_store *master, const ps_store_dataset_state *
         for (int r = 0; r < info->rank; ++r) size[r] = (hsize_t)part->dims[r];
         if (part->chunk_count == 0) continue;
         hid_t source = H5Screate_simple(info->rank, size, NULL);
-        bool good =
-            source >= 0 &&
-            H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
-            H5Pset_virtual(list, space, last_part(master->part[p]->path), info->name, source) >= 0;
+        bool good = source >= 0 &&
+                    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0 &&
+                    H5Pset_virtual(list, space, ps_path_last(master->part[p]->path), info->name,
+                                   source) >= 0;
         if (source >= 0) H5Sclose(source);
         if (good) continue;
         H5Pclose(list);

@@ -131,10 +131,7 @@ typedef struct ps_gathered {
 void ps_gather_status(ps_gathered *gathered, ps_status status);
 ps_status ps_gathered_status(const ps_gathered *gathered);
 
-/* The folder that holds path; the caller frees it. NULL without memory. */
-char *ps_store_folder(const char *path);
 /* Commit and its steps, shared with the master. */
-ps_status ps_store_check_space(const char *path, int64_t bytes);
 ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps_store **out);
 ps_status ps_store_publish(ps_store **store);
 ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *dataset, int id);

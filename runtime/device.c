@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/device_backend.h"
+#include "runtime/device_name.h"
 
 #ifndef PS_WITH_CUDA
 int ps_device_cuda_count(const char **why)
@@ -29,20 +30,6 @@ void ps_device_expect_tasks(void)
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 }
 
-/* "cuda" and "cuda:N"; *ordinal is -1 without a number. */
-static bool parse_cuda(const char *name, int *ordinal)
-{
-    *ordinal = -1;
-    if (strncmp(name, "cuda", 4) != 0) return false;
-    if (name[4] == '\0') return true;
-    if (name[4] != ':' || name[5] < '0' || name[5] > '9') return false;
-    char *end;
-    long number = strtol(name + 5, &end, 10);
-    if (*end != '\0' || number > 1000000) return false;
-    *ordinal = (int)number;
-    return true;
-}
-
 static ps_status open_cuda(const char *name, int ordinal, int rank, ps_device **out)
 {
     const char *why = "no device";
@@ -63,9 +50,8 @@ ps_status ps_device_open(const char *name, int rank, ps_device **out)
     if (strcmp(name, "cpu") == 0) return ps_device_cpu_open(out);
     if (strcmp(name, "auto") == 0)
         return ps_device_count() > 0 ? open_cuda(name, -1, rank, out) : ps_device_cpu_open(out);
-    if (parse_cuda(name, &ordinal)) return open_cuda(name, ordinal, rank, out);
-    return ps_fail(PS_USAGE, "--device: \"%s\" is no device; it takes auto, cpu, cuda or cuda:N",
-                   name);
+    if (ps_device_name_is_cuda(name, &ordinal)) return open_cuda(name, ordinal, rank, out);
+    return ps_device_name_check(name);
 }
 
 ps_status ps_device_list(const char *name, int local_rank, int local_size, int *out, int capacity,
@@ -75,7 +61,8 @@ ps_status ps_device_list(const char *name, int local_rank, int local_size, int *
     *count = 0;
     if (strcmp(name, "cpu") == 0) return PS_OK;
     if (strcmp(name, "auto") == 0 && all == 0) return PS_OK;
-    if (strcmp(name, "auto") != 0 && (!parse_cuda(name, &ordinal) || ordinal >= all || all == 0)) {
+    if (strcmp(name, "auto") != 0 &&
+        (!ps_device_name_is_cuda(name, &ordinal) || ordinal >= all || all == 0)) {
         ps_device *none; /* for its message */
         ps_status status = ps_device_open(name, local_rank, &none);
         return status == PS_OK ? ps_fail(PS_FAILED, "--device %s came and went", name) : status;

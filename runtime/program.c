@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "runtime/comm.h"
+#include "runtime/device_name.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "version.h"
 
 static volatile sig_atomic_t stop_signal;
@@ -89,6 +91,16 @@ static ps_status check_operands(const ps_program *program, const ps_run *run)
                    program->name, program->synopsis);
 }
 
+/* An output that is also read would be lost. */
+static ps_status check_output(const ps_program *program, const ps_run *run)
+{
+    const char *last = run->operand_count > 0 ? run->operands[run->operand_count - 1] : NULL;
+    for (int i = 0; i + 1 < run->operand_count && !program->reads_only; ++i)
+        if (ps_path_same(run->operands[i], last))
+            return ps_fail(PS_USAGE, "%s: is read; the output needs another name", last);
+    return PS_OK;
+}
+
 static void catch_signals(const ps_run *run)
 {
     struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND};
@@ -123,6 +135,8 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
         return PS_OK;
     }
     PS_TRY(check_operands(program, &run));
+    PS_TRY(check_output(program, &run));
+    PS_TRY(ps_device_name_check(run.device));
     ps_log_setup(full_name,
                  flags.quiet     ? PS_LOG_ERROR
                  : flags.verbose ? PS_LOG_DEBUG

@@ -43,6 +43,7 @@ typedef struct ps_program {
     const ps_option *options;
     int operands_min, operands_max;
     ps_status (*run)(ps_run *run);
+    bool reads_only; /* the last operand is no output, which must not be one of the others */
     bool streams; /* reads and unpacks while it computes: threads of OpenMP that wait give way soon,
                      instead of spinning on a core that others need                            */
 } ps_program;

@@ -1,12 +1,12 @@
 /* What a run will take in memory, on disk and in time, told beforehand. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "compute/dgtd_march/exchange.h"
 #include "compute/dgtd_march/tiles.h"
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/report.h"
 
 /* Thread stacks and what the allocator keeps; chunks of phasors, plain and packed, by threads. */
@@ -31,17 +31,6 @@ static int64_t border_bytes(const problem *p, size_t fields)
                (int64_t)(sizeof *counted.elements +
                          fields * 8 * (size_t)p->reference.face_nodes * sizeof(double)) +
            counted.matrix_count * (int64_t)sizeof(double);
-}
-
-static void disk_room(const char *output, int64_t *out)
-{
-    char folder[4096];
-    const char *slash = strrchr(output, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) + 1 : 2,
-             slash ? output : "./");
-    struct statvfs disk;
-    *out =
-        statvfs(folder, &disk) == 0 ? (int64_t)disk.f_bavail * (int64_t)disk.f_frsize : INT64_MAX;
 }
 
 /* Bytes of all samples of the run. */
@@ -81,7 +70,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->fixed = m->process + m->system + m->border + m->rows + m->exchange;
     int64_t state = m->fields + m->sums;
     m->output = 2 * state + 2 * sample_bytes(options, p) + (m->sums ? m->sums / 2 : 0);
-    disk_room(run->operands[1], &m->disk_free);
+    m->disk_free = ps_path_room(run->operands[1]);
 }
 
 /* Bytes on a device beside fields, sums and what a window takes; of all groups, and of one. */

@@ -34,8 +34,7 @@ int64_t choose_batch(const solve_problem *p)
     return most;
 }
 
-/* The matrices of a group; their number. */
-static int matrices_of(const solve_problem *p, const solve_group *group, matrix **out)
+int group_matrices(const solve_problem *p, const solve_group *group, matrix **out)
 {
     int count = 0;
     for (int k = 0; k < PS_HBEM_KERNELS; ++k)
@@ -43,8 +42,7 @@ static int matrices_of(const solve_problem *p, const solve_group *group, matrix 
     return count;
 }
 
-/* This rank's share of what its device has free. */
-static int64_t free_on_device(const solve_problem *p)
+int64_t free_on_device(const solve_problem *p)
 {
     int devices = ps_device_count() > 0 ? ps_device_count() : 1;
     int sharing = (ps_comm_local_size() + devices - 1) / devices;
@@ -102,12 +100,15 @@ static ps_status open_all(solve_problem *p, int count, matrix *const *m, const b
 static ps_status open_streams(solve_problem *p, const solve_group *group, int64_t sides)
 {
     matrix *m[PS_HBEM_KERNELS];
-    int count = matrices_of(p, group, m);
+    int count = group_matrices(p, group, m);
     budget b = {.host = p->run->host_memory - batch_bytes(p, sides), .sides = sides};
-    if (p->device) PS_TRY(use_device(p, count, m, sides));
+    if (p->device && p->scene_count == 0) PS_TRY(use_device(p, count, m, sides));
     for (int i = 0; i < count; ++i) {
         b.host -= matrix_fixed_bytes(m[i], sides);
-        b.bytes += m[i]->bytes;
+        if (m[i]->core && !p->device)
+            b.host -= m[i]->bytes;
+        else
+            b.bytes += m[i]->bytes;
     }
     if (b.host <= 0)
         return ps_fail(
@@ -115,6 +116,7 @@ static ps_status open_streams(solve_problem *p, const solve_group *group, int64_
             "vectors and sparse systems take %lld MiB and leave nothing of --host-memory "
             "for the matrices: a smaller --cycle or --batch, or --sparse iterative help",
             (long long)(batch_bytes(p, sides) >> 20));
+    if (p->device && p->scene_count > 0) return PS_OK; /* they are there */
     if (p->device) PS_TRY(room_on_device(p, count, m, &b.device));
     return open_all(p, count, m, &b);
 }
@@ -282,7 +284,7 @@ static int64_t resident_bytes(const matrix *m)
 static void count_bytes(solve_problem *p, const solve_group *group)
 {
     matrix *m[PS_HBEM_KERNELS];
-    int count = matrices_of(p, group, m);
+    int count = group_matrices(p, group, m);
     for (int i = 0; i < count; ++i) {
         p->resident += resident_bytes(m[i]);
         p->sweep_bytes += m[i]->bytes;
@@ -290,13 +292,25 @@ static void count_bytes(solve_problem *p, const solve_group *group)
     }
 }
 
+/* The equation, and its matrices where they are assembled; p->stopped where that was stopped. */
+static ps_status open_equation(solve_problem *p, const solve_group *group, equation *e)
+{
+    assembling a;
+    ps_failure failure = {0};
+    ps_note_failure(&failure, assembling_start(&a, p, group, p->batch));
+    if (!ps_has_failed(&failure)) ps_note_failure(&failure, equation_open(p, group, p->batch, e));
+    ps_note_failure(&failure, assembling_wait(&a));
+    p->stopped = a.count > 0 && ps_comm_any(ps_stop_requested());
+    return p->stopped ? PS_OK : ps_first_failure(&failure);
+}
+
 static ps_status run_group(solve_problem *p, int64_t group)
 {
     const solve_group *at = &p->groups[group];
     int64_t batches = (p->load_count + p->batch - 1) / p->batch;
     equation e = {0};
-    ps_status status = ps_comm_agree(equation_open(p, at, p->batch, &e));
-    if (status == PS_OK) status = ps_comm_agree(open_streams(p, at, p->batch));
+    ps_status status = ps_comm_agree(open_equation(p, at, &e));
+    if (status == PS_OK && !p->stopped) status = ps_comm_agree(open_streams(p, at, p->batch));
     for (int64_t b = 0; status == PS_OK && b < batches && !p->stopped; ++b) {
         batch t = {.p = p, .e = &e, .group = group, .first = b * p->batch, .sides = p->batch};
         if (t.first + t.sides > p->load_count) t.sides = p->load_count - t.first;

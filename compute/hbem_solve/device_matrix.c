@@ -33,25 +33,34 @@ struct device_matrix {
 
 /* ---- tables ---- */
 
-static ps_status measure(device_matrix *m)
+/* Sizes of the chunks in the file. */
+static ps_status measure_file(device_matrix *m)
 {
     const device_matrix_config *c = &m->config;
-    const ps_hmatrix_chunks *chunks = ps_hmatrix_file_chunks(c->file);
-    m->shape = ps_hmatrix_file_overview(c->file)->shape;
-    m->shape.leaves += c->first_leaf;
-    m->shape.blocks += c->first_leaf;
-    m->shape.leaf_count = c->end_leaf - c->first_leaf;
-    PS_TRY(PS_ALLOC(&m->chunk_first, c->chunks + 1, "chunks of an H-matrix"));
     PS_TRY(PS_ALLOC(&m->raw_bytes, c->chunks, "chunks of an H-matrix"));
-    for (int64_t i = 0; i <= c->chunks; ++i) {
-        int64_t leaf = chunks->first[c->first_chunk + i] - c->first_leaf, unpacked;
-        m->chunk_first[i] = leaf < 0 ? 0 : leaf > m->shape.leaf_count ? m->shape.leaf_count : leaf;
-        if (i == c->chunks) break;
+    for (int64_t i = 0; i < c->chunks; ++i) {
+        int64_t unpacked;
         ps_hmatrix_chunk_bytes(c->file, c->first_chunk + i, &m->raw_bytes[i], &unpacked);
         m->unpacked_most = unpacked > m->unpacked_most ? unpacked : m->unpacked_most;
     }
     m->scratch_bytes = (m->unpacked_most + 63) / 64 * 64 +
                        ps_hmatrix_most_leaves(c->file) * (int64_t)sizeof(ps_hmatrix_block);
+    return PS_OK;
+}
+
+static ps_status measure(device_matrix *m)
+{
+    const device_matrix_config *c = &m->config;
+    m->shape = *c->shape;
+    m->shape.leaves += c->first_leaf;
+    m->shape.blocks += c->first_leaf;
+    m->shape.leaf_count = c->end_leaf - c->first_leaf;
+    PS_TRY(PS_ALLOC(&m->chunk_first, c->chunks + 1, "chunks of an H-matrix"));
+    for (int64_t i = 0; i <= c->chunks; ++i) {
+        int64_t leaf = c->cuts->first[c->first_chunk + i] - c->first_leaf;
+        m->chunk_first[i] = leaf < 0 ? 0 : leaf > m->shape.leaf_count ? m->shape.leaf_count : leaf;
+    }
+    if (c->file) PS_TRY(measure_file(m));
     PS_TRY(PS_ALLOC(&m->marks, ps_product_marks(&m->shape), "tiles of an H-matrix"));
     return ps_product_tables_measure(&m->tables, &m->shape, c->chunks, m->chunk_first, m->marks);
 }
@@ -142,7 +151,7 @@ static ps_status unpack_chunk(void *context, int64_t chunk, const void *raw, voi
     device_matrix *m = context;
     const device_matrix_config *c = &m->config;
     int64_t number = c->first_chunk + chunk;
-    int64_t before = c->first_leaf - ps_hmatrix_file_chunks(c->file)->first[number];
+    int64_t before = c->first_leaf - c->cuts->first[number];
     ps_hmatrix view;
     void *scratch;
     PS_TRY(take_scratch(m, &scratch));
@@ -199,10 +208,13 @@ ps_status device_matrix_start(device_matrix *m, int64_t host_memory, int64_t dev
     ps_product_device_tables(&m->work, &m->tables, m->device_tables);
     PS_TRY(
         ps_copy_to_device(m->stream, m->device_tables, m->tables_memory, m->tables.device_bytes));
+    if (m->config.images) {
+        m->resident = true;
+        PS_TRY(device_images_locate(m->config.images, &m->work, m->stream));
+        return ps_stream_wait(m->stream);
+    }
     ps_status status = open_stream(m, host_memory, device_memory);
-    return status == PS_OK
-               ? PS_OK
-               : ps_context(status, "%s", ps_store_path(ps_hmatrix_store(m->config.file)));
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", m->config.name);
 }
 
 /* ---- products ---- */
@@ -222,7 +234,7 @@ static void tell(device_matrix *m)
     const ps_device_stream_times *t = &s.loading;
     ps_debug("%s: %.2f GB on the device, %.2f GB in pinned memory, %.2f GB streamed; read %.2f s, "
              "unpacked %.2f s, copied %.2f s, all in %.2f s",
-             ps_store_path(ps_hmatrix_store(m->config.file)), (double)s.bytes[PS_TIER_DEVICE] / 1e9,
+             m->config.name, (double)s.bytes[PS_TIER_DEVICE] / 1e9,
              (double)s.bytes[PS_TIER_HOST] / 1e9, (double)s.bytes[PS_TIER_DISK] / 1e9,
              t->read_seconds, t->unpack_seconds, t->copy_seconds, t->elapsed_seconds);
 }
@@ -230,6 +242,7 @@ static void tell(device_matrix *m)
 ps_status device_matrix_load(device_matrix *m)
 {
     ps_device_stream_stats stats;
+    if (m->resident) return PS_OK;
     ps_device_stream_get_stats(m->chunks, &stats);
     if (stats.batches[PS_TIER_HOST] + stats.batches[PS_TIER_DISK] > 0) {
         tell(m);
@@ -266,6 +279,10 @@ ps_status device_matrix_fetch(device_matrix *m, double *y)
 ps_status device_matrix_stats(device_matrix *m, ps_device_stream_stats *out)
 {
     PS_TRY(ps_stream_wait(m->stream));
-    ps_device_stream_get_stats(m->chunks, out);
+    *out = (ps_device_stream_stats){0};
+    if (m->config.images)
+        out->bytes[PS_TIER_DEVICE] = device_images_bytes(m->config.images);
+    else
+        ps_device_stream_get_stats(m->chunks, out);
     return PS_OK;
 }

@@ -1,22 +1,27 @@
 /*
  * device_matrix: products on a CUDA device with the leaves of an H-matrix that are this rank's:
- * kept there, or streamed through it from host memory and files (runtime/device_stream.h). Bits do
- * not depend on which.
+ * assembled and kept there, or read from files and kept, or streamed through it from host memory
+ * and files (runtime/device_stream.h). Bits do not depend on which.
  */
 #ifndef PS_HBEM_SOLVE_DEVICE_MATRIX_H
 #define PS_HBEM_SOLVE_DEVICE_MATRIX_H
 
+#include "compute/hbem_solve/device_images.h"
 #include "formats/hmatrix.h"
 #include "runtime/device_stream.h"
 
 typedef struct device_matrix device_matrix;
 
 typedef struct device_matrix_config {
-    ps_device *device; /* borrowed, as is the file                              */
-    ps_hmatrix_file *file;
-    int64_t first_leaf, end_leaf; /* of this rank                                          */
-    int64_t first_chunk, chunks;  /* that hold them, at least one                          */
-    int64_t sides;                /* of a product at most                                  */
+    ps_device *device;             /* borrowed, as is all that follows                      */
+    ps_hmatrix_file *file;         /* or                                                    */
+    device_images *images;         /* assembled; of the two one is NULL                     */
+    const char *name;              /* for messages                                          */
+    const ps_hmatrix *shape;       /* of the whole                                          */
+    const ps_hmatrix_chunks *cuts; /* likewise                                              */
+    int64_t first_leaf, end_leaf;  /* of this rank                                          */
+    int64_t first_chunk, chunks;   /* that hold them, at least one                          */
+    int64_t sides;                 /* of a product at most                                  */
 } device_matrix_config;
 
 /* Makes the tables; local. */

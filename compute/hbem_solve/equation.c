@@ -287,8 +287,7 @@ static int64_t largest_dofs(const solve_problem *p)
 static bool wants_factors(const solve_problem *p)
 {
     if (p->options.problem != PROBLEM_HARD || p->options.coupling != PS_COUPLING_OSRC) return false;
-    return p->options.sparse == SPARSE_DIRECT ||
-           (p->options.sparse == SPARSE_AUTO && !p->device && factors_available());
+    return p->options.sparse != SPARSE_ITERATIVE;
 }
 
 int64_t equation_doubles(const solve_problem *p, int64_t sides)
@@ -297,7 +296,7 @@ int64_t equation_doubles(const solve_problem *p, int64_t sides)
     int64_t n = problem_dofs(p);
     int64_t products = hard ? 2 * sides * problem_size(p) : n;
     int64_t own = ps_shifted_workspace(largest_dofs(p)) + (hard ? ps_osrc_workspace(n) : 0);
-    if (wants_factors(p)) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
+    if (wants_factors(p) && !p->device) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
     return own + products + n;
 }
 
@@ -318,13 +317,27 @@ static ps_status choose_terms(equation *e)
     return PS_OK;
 }
 
-/* Sparse systems go to the device. */
-static ps_status use_device(equation *e)
+/* Sparse systems go to the device; V by factors for `count` shifts, 0: by iterations. */
+static ps_status use_device(equation *e, int count, const double (*shifts)[2])
 {
-    PS_TRY(device_systems_open(e->p->device, &unknowns(e)->sparse, &e->iterative.options,
+    solve_problem *p = e->p;
+    PS_TRY(device_systems_open(p->device, &unknowns(e)->sparse, &e->iterative.options,
                                &e->on_device));
     e->miller.mass = e->miller.shifted = device_systems_solver(e->on_device);
-    e->p->systems_bytes = ps_shifted_device_bytes(&unknowns(e)->sparse);
+    if (count > 0) {
+        PS_TRY(device_systems_factorise(e->on_device, count, shifts));
+        e->miller.shifted = device_systems_factors(e->on_device);
+        p->factor_bytes = device_systems_factor_bytes(e->on_device);
+    }
+    p->systems_bytes = device_systems_bytes(e->on_device);
+    return PS_OK;
+}
+
+static ps_status use_factors(equation *e, int count, double (*shifts)[2])
+{
+    PS_TRY(factors_open(&unknowns(e)->sparse, count, shifts, &e->factors));
+    e->p->factor_bytes = factors_bytes(e->factors);
+    e->miller.shifted = (ps_shifted_solver){.context = e->factors, .solve = factors_solve};
     return PS_OK;
 }
 
@@ -335,18 +348,16 @@ static ps_status open_hard(equation *e)
     PS_TRY(ps_osrc_init(&e->osrc, p->options.coupling, e->group->wavenumber, p->radius,
                         (int)p->options.pade));
     PS_TRY(PS_ALLOC(&e->groups, ps_osrc_workspace(problem_dofs(p)), "sparse systems"));
-    ps_shifted_solver iterative = {&e->iterative, ps_shifted_iterate};
+    ps_shifted_solver iterative = {.context = &e->iterative, .solve = ps_shifted_iterate};
     e->miller = (ps_burton_miller){.matrix = &unknowns(e)->sparse,
                                    .osrc = &e->osrc,
                                    .mass = iterative,
                                    .shifted = iterative,
                                    .workspace = e->groups};
     p->direct = wants_factors(p);
-    if (!p->direct) return p->device ? use_device(e) : PS_OK;
-    PS_TRY(
-        factors_open(&unknowns(e)->sparse, ps_osrc_shifts(&e->osrc, shifts), shifts, &e->factors));
-    p->factor_bytes = factors_bytes(e->factors);
-    e->miller.shifted = (ps_shifted_solver){e->factors, factors_solve};
+    int count = p->direct ? ps_osrc_shifts(&e->osrc, shifts) : 0;
+    if (p->device) PS_TRY(use_device(e, count, shifts));
+    if (!p->device && p->direct) PS_TRY(use_factors(e, count, shifts));
     p->seconds[SECONDS_FACTORS] += ps_clock() - start;
     return PS_OK;
 }

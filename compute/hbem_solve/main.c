@@ -6,6 +6,7 @@
 
 #include "compute/hbem_solve/solve.h"
 #include "runtime/comm.h"
+#include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
@@ -16,7 +17,8 @@ static struct {
     int problem, form, side, coupling, solver, sparse;
     int64_t pade, limit, cycle, batch;
     double tolerance, inner, radius, mean, checkpoint;
-    ps_text_list direction, data;
+    ps_text_list direction, data, wavenumber;
+    ps_hbem_matrix_options assembly;
     const char *directions, *azimuths;
     bool resume;
 } chosen = {.side = 1,
@@ -25,7 +27,8 @@ static struct {
             .cycle = 30,
             .tolerance = 1e-5,
             .inner = 1e-9,
-            .checkpoint = 60};
+            .checkpoint = 60,
+            .assembly = PS_HBEM_MATRIX_DEFAULTS};
 
 static const ps_option options[] = {
     {"problem", PS_OPTION_CHOICE, &chosen.problem, "hard|dirichlet|neumann",
@@ -56,7 +59,7 @@ static const ps_option options[] = {
      "a Krylov space for each side, one for all, or conjugate gradients (S, W)", 0, 0, PS_IDENTITY},
     {"sparse", PS_OPTION_CHOICE, &chosen.sparse, "auto|direct|iterative",
      "systems of the square-root operator by sparse factors, or by iterations, which take less "
-     "memory; auto: factors where this build has them",
+     "memory; auto: factors",
      0, 0, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "relative residual", 1e-14, .5,
      PS_IDENTITY},
@@ -70,9 +73,52 @@ static const ps_option options[] = {
     {"checkpoint", PS_OPTION_SECONDS, &chosen.checkpoint, "TIME",
      "time between checkpoints; 0: after every step", 0, 1e9, 0},
     {"restart", PS_OPTION_FLAG, &chosen.resume, NULL, "go on from the newest checkpoints", 0, 0, 0},
+    {"wavenumber", PS_OPTION_LIST, &chosen.wavenumber, "K",
+     "rad/m; several times for several. This and the following: for clusters, with which matrices "
+     "are assembled in memory",
+     0, 0, PS_IDENTITY},
+    {"epsilon", PS_OPTION_REAL, &chosen.assembly.tolerance, "EPS",
+     "of cross approximation and recompression, relative", 1e-12, .5, PS_IDENTITY},
+    {"rules", PS_OPTION_REAL, &chosen.assembly.rules, "EPS", "of quadrature; 0: as --epsilon", 0,
+     .5, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.assembly.precision, "double|single",
+     "of the matrices' numbers and of integrals that are far apart", 0, 0, PS_IDENTITY},
+    {"check-rows", PS_OPTION_INT, &chosen.assembly.check_rows, "N",
+     "rows of a block that are checked when it seems converged", 1, 1000, PS_IDENTITY},
+    {"max-rank", PS_OPTION_INT, &chosen.assembly.max_rank, "R",
+     "a block that needs more is an error", 1, 100000, PS_IDENTITY},
+    {"recompress", PS_OPTION_FLAG, &chosen.assembly.recompress, NULL,
+     "reduce ranks by singular values", 0, 0, PS_IDENTITY},
+    {"skeleton", PS_OPTION_FLAG, &chosen.assembly.skeleton, NULL,
+     "take crosses of far blocks through points, which are cheaper, instead of entries", 0, 0,
+     PS_IDENTITY},
+    {"chunk-size", PS_OPTION_BYTES, &chosen.assembly.chunk_bytes, "BYTES",
+     "of blocks that are assembled, and multiplied on cores, together", 1 << 12, 4e9, PS_IDENTITY},
+    {"force-coarse", PS_OPTION_FLAG, &chosen.assembly.force_coarse, NULL,
+     "take a mesh that is too coarse for K", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 /* ---- options ---- */
+
+/* How to assemble, where matrices are. */
+static ps_status take_assembly(solve_options *o)
+{
+    const ps_hbem_matrix_options *a = &chosen.assembly, usual = PS_HBEM_MATRIX_DEFAULTS;
+    o->assembly = *a;
+    o->assembly_given = a->tolerance != usual.tolerance || a->rules != usual.rules ||
+                        a->precision != usual.precision || a->check_rows != usual.check_rows ||
+                        a->max_rank != usual.max_rank || a->recompress != usual.recompress ||
+                        a->skeleton != usual.skeleton || a->chunk_bytes != usual.chunk_bytes ||
+                        a->force_coarse;
+    o->wavenumber_count = chosen.wavenumber.count;
+    for (int i = 0; i < o->wavenumber_count; ++i) {
+        PS_TRY(ps_parse_real(chosen.wavenumber.items[i], &o->wavenumbers[i]));
+        if (!(o->wavenumbers[i] > 0 && o->wavenumbers[i] < 1e9))
+            return ps_fail(PS_USAGE, "--wavenumber: \"%s\" is not above 0",
+                           chosen.wavenumber.items[i]);
+    }
+    return PS_OK;
+}
 
 static ps_status take_options(solve_problem *p)
 {
@@ -98,31 +144,44 @@ static ps_status take_options(solve_problem *p)
         return ps_fail(PS_USAGE, "--data goes with --problem dirichlet and neumann");
     if (p->options.problem != PROBLEM_HARD && waves)
         return ps_fail(PS_USAGE, "incident waves go with --problem hard");
-    PS_TRY(equation_method(p, &p->options.krylov.method));
-    return PS_OK;
+    PS_TRY(take_assembly(&p->options));
+    return equation_method(p, &p->options.krylov.method);
 }
 
 /* The device of this rank; NULL where that is its cores. */
-static ps_status open_device(solve_problem *p)
+static ps_status open_device(void *problem)
 {
-    PS_TRY(ps_device_open(p->run->device, ps_comm_local_rank(), &p->device));
+    solve_problem *p = problem;
+    double start = ps_clock();
+    PS_TRY(ps_device_open(p->run->device, p->local_rank, &p->device));
     if (ps_device_describe(p->device).kind == PS_DEVICE_CPU) ps_device_close(&p->device);
+    ps_debug("the device opened in %.2f s", ps_clock() - start);
     return PS_OK;
 }
 
-static ps_status prepare(solve_problem *p)
+static ps_status read_all(solve_problem *p)
 {
-    const ps_run *run = p->run;
-    PS_TRY(take_options(p));
-    PS_TRY(problem_open(p, run->operand_count - 2, run->operands + 1));
+    PS_TRY(problem_open(p, p->run->operand_count - 2, p->run->operands + 1));
     if (p->options.problem == PROBLEM_HARD)
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
     else
         PS_TRY(parse_data(p, &chosen.data));
-    double start = ps_clock();
-    if (!run->plan) PS_TRY(open_device(p));
-    ps_debug("files opened in %.2f s, the device in %.2f s", p->seconds[SECONDS_OPEN],
-             ps_clock() - start);
+    ps_debug("files read in %.2f s", p->seconds[SECONDS_OPEN]);
+    return PS_OK;
+}
+
+/* Files are read while the device is opened. */
+static ps_status prepare(solve_problem *p)
+{
+    ps_background device = {0};
+    ps_failure failure = {0};
+    PS_TRY(take_options(p));
+    p->local_rank = ps_comm_local_rank();
+    if (!p->run->plan)
+        PS_TRY(ps_background_start(&device, open_device, p, "a thread that opens the device"));
+    ps_note_failure(&failure, read_all(p));
+    ps_note_failure(&failure, ps_background_wait(&device));
+    PS_TRY(ps_first_failure(&failure));
     p->batch = choose_batch(p);
     return PS_OK;
 }
@@ -145,7 +204,7 @@ static ps_status describe(const solve_problem *p, char *out, size_t size)
     return PS_OK;
 }
 
-/* Inputs with their roles; [1 + matrix_count]. */
+/* Inputs with their roles: mesh, then matrices or clusters. */
 typedef struct inputs {
     int count;
     ps_store **stores;
@@ -155,13 +214,20 @@ typedef struct inputs {
 
 static ps_status list_inputs(const solve_problem *p, inputs *in)
 {
-    in->count = 1 + p->matrix_count;
+    bool core = p->scene_count > 0;
+    in->count = 1 + (core ? p->scene_count : p->matrix_count);
     PS_TRY(PS_ALLOC(&in->stores, in->count, "inputs"));
     PS_TRY(PS_ALLOC(&in->roles, in->count, "inputs"));
     PS_TRY(PS_ALLOC(&in->names, in->count, "inputs"));
     for (int i = 0; i < in->count; ++i) {
-        in->stores[i] = i ? ps_hmatrix_store(p->matrices[i - 1].file) : p->mesh_store;
-        snprintf(in->names[i], sizeof in->names[i], i ? "matrix%d" : "mesh", i);
+        in->stores[i] = i == 0 ? p->mesh_store
+                        : core ? p->scenes[i - 1].store
+                               : ps_hmatrix_store(p->matrices[i - 1].file);
+        snprintf(in->names[i], sizeof in->names[i],
+                 i == 0 ? "mesh"
+                 : core ? "clusters%d"
+                        : "matrix%d",
+                 i);
         in->roles[i] = in->names[i];
     }
     return PS_OK;
@@ -234,7 +300,8 @@ static ps_status create_output(solve_problem *p, const ps_store_identity *identi
 static void report_results(const solve_problem *p, ps_report *r, double seconds)
 {
     static const char *const names[SECONDS_COUNT] = {
-        "opening", "loading_time", "factors_time", "products_time", "sparse_time", "other_time"};
+        "opening",       "assembly_time", "loading_time", "factors_time",
+        "products_time", "sparse_time",   "other_time"};
     ps_report_int(r, "steps_least", p->steps_least, "");
     ps_report_int(r, "steps_most", p->steps_most, "");
     ps_report_int(r, "products", p->products, "");
@@ -299,7 +366,8 @@ static ps_status finish(solve_problem *p, double start)
     p->out.header.converged = p->converged;
     PS_TRY(ps_comm_agree(ps_comm_rank() ? PS_OK : ps_hbem_solution_commit(&p->out)));
     p->seconds[SECONDS_REST] = ps_clock() - start - p->seconds[SECONDS_LOADING] -
-                               p->seconds[SECONDS_PRODUCTS] - p->seconds[SECONDS_SPARSE];
+                               p->seconds[SECONDS_ASSEMBLY] - p->seconds[SECONDS_PRODUCTS] -
+                               p->seconds[SECONDS_SPARSE];
     report(p, ps_clock() - start);
     if (!p->converged)
         return ps_fail(PS_FAILED,
@@ -348,7 +416,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "hbem-solve",
-        .synopsis = "MESH MATRIX... SOLUTION",
+        .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
         .description =
             "Solves boundary integral equations with H-matrices of penstock-hmatrix-assemble:\n"
             "the sound-hard body in plane waves by Burton-Miller with an OSRC operator (K and W "

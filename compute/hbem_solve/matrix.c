@@ -21,7 +21,7 @@ static int64_t leaf_of_rank(const ps_hmatrix *shape, int rank, int ranks)
 
 static void choose_leaves(matrix *m)
 {
-    const ps_hmatrix_chunks *c = ps_hmatrix_file_chunks(m->file);
+    const ps_hmatrix_chunks *c = m->cuts;
     int64_t end = 0, raw, unpacked;
     m->first_leaf = leaf_of_rank(m->shape, ps_comm_rank(), ps_comm_size());
     m->end_leaf = leaf_of_rank(m->shape, ps_comm_rank() + 1, ps_comm_size());
@@ -40,7 +40,38 @@ ps_status matrix_open(const char *path, matrix *out)
     PS_TRY(ps_hmatrix_open(path, &out->file));
     out->header = ps_hmatrix_file_header(out->file);
     out->shape = &ps_hmatrix_file_overview(out->file)->shape;
+    out->cuts = ps_hmatrix_file_chunks(out->file);
+    out->name = ps_store_path(ps_hmatrix_store(out->file));
+    for (int side = 0; side < 2; ++side)
+        out->tree[side] = ps_hmatrix_tree(out->file, (ps_cluster_side)side);
     choose_leaves(out);
+    return PS_OK;
+}
+
+ps_status matrix_open_core(core_scene *clusters, const ps_hbem_operator_choice *choice,
+                           const ps_hbem_matrix_options *options, matrix *out)
+{
+    core_matrix *core;
+    PS_TRY(PS_ALLOC(&core, 1, "an H-matrix"));
+    *out = (matrix){.core = core,
+                    .name = core->name,
+                    .header = &core->problem.tables.header,
+                    .tree = {&clusters->scene.clusters.tree[0], &clusters->scene.clusters.tree[1]},
+                    .shape = &core->shape,
+                    .cuts = &core->plan.chunks};
+    PS_TRY(core_matrix_open(core, clusters, choice, options));
+    out->bytes = core->bytes;
+    return PS_OK;
+}
+
+ps_status matrix_assemble(matrix *m, const core_means *means)
+{
+    PS_TRY(core_matrix_assemble(m->core, means));
+    m->bytes = m->core->bytes;
+    m->first_chunk = m->core->plan.first_chunk;
+    m->chunks = m->core->plan.end_chunk - m->first_chunk;
+    m->first_leaf = m->cuts->first[m->first_chunk];
+    m->end_leaf = m->cuts->first[m->core->plan.end_chunk];
     return PS_OK;
 }
 
@@ -57,12 +88,15 @@ void matrix_close_products(matrix *m)
     m->blocks = NULL;
     m->scratch = NULL;
     m->scratch_size = 0;
+    if (m->core) core_matrix_drop(m->core);
 }
 
 void matrix_close(matrix *m)
 {
     matrix_close_products(m);
     ps_hmatrix_close(&m->file);
+    if (m->core) core_matrix_close(m->core);
+    free(m->core);
     *m = (matrix){0};
 }
 
@@ -71,7 +105,14 @@ void matrix_close(matrix *m)
 /* The leaves of this rank in a chunk, as a matrix. */
 static void view_chunk(const matrix *m, int64_t chunk, const void *unpacked, ps_hmatrix *out)
 {
-    int64_t first = ps_hmatrix_file_chunks(m->file)->first[m->first_chunk + chunk];
+    int64_t first = m->cuts->first[m->first_chunk + chunk];
+    if (m->core) {
+        *out = *m->shape;
+        out->leaves += first;
+        out->blocks += first;
+        out->leaf_count = m->cuts->first[m->first_chunk + chunk + 1] - first;
+        return;
+    }
     ps_hmatrix_view(m->file, m->first_chunk + chunk, unpacked, m->blocks, out);
     int64_t skip = m->first_leaf > first ? m->first_leaf - first : 0;
     int64_t end = m->end_leaf - first < out->leaf_count ? m->end_leaf - first : out->leaf_count;
@@ -98,7 +139,7 @@ static int64_t make_plan(const matrix *m, int64_t chunk, int64_t *to, int64_t *s
 static ps_status make_plans(matrix *m)
 {
     int64_t size = 0, at = 0;
-    PS_TRY(PS_ALLOC(&m->blocks, ps_hmatrix_most_leaves(m->file), "leaves of a chunk"));
+    if (m->file) PS_TRY(PS_ALLOC(&m->blocks, ps_hmatrix_most_leaves(m->file), "leaves of a chunk"));
     PS_TRY(PS_ALLOC(&m->plans, m->chunks, "plans of products"));
     for (int64_t c = 0; c < m->chunks; ++c) size += make_plan(m, c, NULL, NULL);
     PS_TRY(PS_ALLOC(&m->indices, size, "plans of products"));
@@ -135,7 +176,7 @@ static ps_status unpack_chunk(void *context, int64_t chunk, const void *raw, voi
 static ps_status open_stream(matrix *m, int64_t host_memory)
 {
     ps_chunk_stream_config config;
-    if (m->chunks == 0) return PS_OK; /* more ranks than leaves */
+    if (m->chunks == 0 || m->core) return PS_OK; /* more ranks than leaves */
     ps_hmatrix_stream_config(m->file, host_memory, &config);
     config.chunk_count = m->chunks;
     config.raw_bytes += m->first_chunk;
@@ -144,14 +185,17 @@ static ps_status open_stream(matrix *m, int64_t host_memory)
     config.read = read_chunk;
     config.unpack = unpack_chunk;
     ps_status status = ps_chunk_stream_open(&config, &m->stream);
-    return status == PS_OK ? PS_OK
-                           : ps_context(status, "%s", ps_store_path(ps_hmatrix_store(m->file)));
+    return status == PS_OK ? PS_OK : ps_context(status, "%s", m->name);
 }
 
 ps_status matrix_use_device(matrix *m, ps_device *device, int64_t sides)
 {
     device_matrix_config config = {.device = device,
                                    .file = m->file,
+                                   .images = m->core ? m->core->images : NULL,
+                                   .name = m->name,
+                                   .shape = m->shape,
+                                   .cuts = m->cuts,
                                    .first_leaf = m->first_leaf,
                                    .end_leaf = m->end_leaf,
                                    .first_chunk = m->first_chunk,
@@ -190,5 +234,7 @@ ps_status matrix_finish_product(matrix *m, double *y)
     if (m->device) return device_matrix_fetch(m->device, y);
     m->y = y;
     memset(y, 0, (size_t)(m->shape->parts * m->shape->rows * m->sides) * sizeof *y);
-    return m->stream ? ps_chunk_stream_sweep(m->stream, multiply_chunk, m) : PS_OK;
+    if (m->stream) return ps_chunk_stream_sweep(m->stream, multiply_chunk, m);
+    for (int64_t c = 0; c < m->chunks; ++c) PS_TRY(multiply_chunk(m, c, NULL));
+    return PS_OK;
 }

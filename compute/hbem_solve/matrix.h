@@ -1,20 +1,25 @@
 /*
- * matrix: an H-matrix in files, multiplied within a memory budget, on cores or on a device; each
- * rank takes a run of leaves.
+ * matrix: an H-matrix, in files or assembled in memory, multiplied within a memory budget, on cores
+ * or on a device; each rank takes a run of leaves.
  */
 #ifndef PS_HBEM_SOLVE_MATRIX_H
 #define PS_HBEM_SOLVE_MATRIX_H
 
+#include "compute/hbem_solve/core_matrix.h"
 #include "compute/hbem_solve/device_matrix.h"
 #include "kernels/hbem/product.h"
 
 typedef struct matrix {
-    ps_hmatrix_file *file;
-    const ps_hmatrix_header *header; /* borrowed from file                             */
-    const ps_hmatrix *shape;         /* of the whole; borrowed                         */
+    ps_hmatrix_file *file;           /* or                                             */
+    core_matrix *core;               /* of the two one is NULL                         */
+    const char *name;                /* of the file, or what says which it is          */
+    const ps_hmatrix_header *header; /* borrowed from file or core, as all that follow */
+    const ps_cluster_tree *tree[2];  /* by ps_cluster_side                             */
+    const ps_hmatrix *shape;         /* of the whole; in memory once it is assembled   */
+    const ps_hmatrix_chunks *cuts;   /* likewise                                       */
     int64_t first_leaf, end_leaf;    /* of this rank                                   */
     int64_t first_chunk, chunks;     /* that hold them                                 */
-    int64_t bytes;                   /* of these chunks, unpacked                      */
+    int64_t bytes;                   /* of these chunks, unpacked; in memory: expected */
     device_matrix *device;           /* NULL: products on cores, by what follows           */
     ps_chunk_stream *stream;
     ps_product_plan *plans; /* [chunks]                                                */
@@ -29,7 +34,13 @@ typedef struct matrix {
 
 /* Opens the file and chooses this rank's leaves. */
 ps_status matrix_open(const char *path, matrix *out);
+/* One to be assembled, checked and planned; borrows all. */
+ps_status matrix_open_core(core_scene *clusters, const ps_hbem_operator_choice *choice,
+                           const ps_hbem_matrix_options *options, matrix *out);
 void matrix_close(matrix *m);
+
+/* Assembles this rank's leaves of one that is not in files (core_matrix.h). */
+ps_status matrix_assemble(matrix *m, const core_means *means);
 
 /* Decides that products of up to `sides` are computed on a device, which stays borrowed; on ranks
  * without leaves nothing is. */
@@ -41,7 +52,7 @@ int64_t matrix_fixed_bytes(const matrix *m, int64_t sides);
 /* Makes the plans, and opens the stream within these budgets for products of up to `sides`. */
 ps_status matrix_prepare(matrix *m, int64_t sides, int64_t host_memory, int64_t device_memory);
 
-/* Frees what the two above made. */
+/* Frees what the two above made, and what was assembled. */
 void matrix_close_products(matrix *m);
 
 /* A product y[sides][parts][rows] = A x[sides][parts][columns] of this rank's leaves; local. A

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
-
-static const char *path_of(const matrix *m) { return ps_store_path(ps_hmatrix_store(m->file)); }
 
 /* ---- which matrices ---- */
 
@@ -31,20 +30,19 @@ static ps_status check_matrix(const solve_problem *p, const matrix *m)
 {
     const ps_hmatrix_header *h = m->header;
     if (strcmp(h->mesh_hash, p->mesh.content_hash) != 0)
-        return ps_fail(PS_INVALID, "%s belongs to another mesh (%s) than %s (%s)", path_of(m),
+        return ps_fail(PS_INVALID, "%s belongs to another mesh (%s) than %s (%s)", m->name,
                        h->mesh_hash, ps_store_path(p->mesh_store), p->mesh.content_hash);
     if (!needs(&p->options, h->kernel))
-        return ps_fail(PS_USAGE, "%s: this problem needs no matrix of the operator %s", path_of(m),
+        return ps_fail(PS_USAGE, "%s: this problem needs no matrix of the operator %s", m->name,
                        ps_hbem_kernel_name(h->kernel));
     if (p->options.problem != PROBLEM_HARD && h->wavenumber != 0)
-        return ps_fail(PS_INVALID, "%s: k is %g; this problem is Laplace's, k = 0", path_of(m),
+        return ps_fail(PS_INVALID, "%s: k is %g; this problem is Laplace's, k = 0", m->name,
                        h->wavenumber);
     if (p->options.problem == PROBLEM_HARD && !(h->wavenumber > 0))
-        return ps_fail(PS_INVALID, "%s: k is %g; scattering needs k > 0", path_of(m),
-                       h->wavenumber);
+        return ps_fail(PS_INVALID, "%s: k is %g; scattering needs k > 0", m->name, h->wavenumber);
     if ((p->options.problem == PROBLEM_HARD || h->kernel == PS_KERNEL_HYPS) &&
         !(h->same && h->space[0] == PS_SPACE_P1))
-        return ps_fail(PS_INVALID, "%s: the spaces are %s and %s; p1 and p1 are needed", path_of(m),
+        return ps_fail(PS_INVALID, "%s: the spaces are %s and %s; p1 and p1 are needed", m->name,
                        ps_hbem_space_name(h->space[0]), ps_hbem_space_name(h->space[1]));
     return PS_OK;
 }
@@ -72,7 +70,7 @@ static ps_status sort_matrices(solve_problem *p)
         int *at = &group_of(p, h->wavenumber)->matrix[h->kernel];
         if (*at >= 0)
             return ps_fail(PS_USAGE, "%s and %s are both the operator %s at k = %.9g: give one",
-                           path_of(&p->matrices[*at]), path_of(&p->matrices[i]),
+                           p->matrices[*at].name, p->matrices[i].name,
                            ps_hbem_kernel_name(h->kernel), h->wavenumber);
         *at = i;
     }
@@ -85,15 +83,95 @@ static ps_status sort_matrices(solve_problem *p)
     return PS_OK;
 }
 
-static ps_status open_matrices(solve_problem *p, int count, const char *const *paths)
+static ps_status open_files(solve_problem *p, int count, const char *const *paths)
 {
     PS_TRY(PS_ALLOC(&p->matrices, count, "matrices"));
     for (int i = 0; i < count; ++i) {
-        PS_TRY(matrix_open(paths[i], &p->matrices[i]));
+        ps_status status = matrix_open(paths[i], &p->matrices[i]);
         ++p->matrix_count;
+        PS_TRY(status);
         PS_TRY(check_matrix(p, &p->matrices[i]));
     }
     return sort_matrices(p);
+}
+
+/* ---- matrices to assemble ---- */
+
+static bool is_clusters(const char *path)
+{
+    ps_store *store;
+    if (ps_store_open(path, NULL, 0, &store) != PS_OK) return false;
+    bool good = strcmp(ps_store_format(store), PS_CLUSTER_FORMAT) == 0;
+    ps_store_close(&store);
+    return good;
+}
+
+/* The operator that is solved with. */
+static ps_hbem_kernel main_kernel(const solve_options *o)
+{
+    return o->problem == PROBLEM_HARD        ? PS_KERNEL_DLP
+           : o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_SLP
+           : o->indirect                     ? PS_KERNEL_ADLP
+                                             : PS_KERNEL_HYPS;
+}
+
+static ps_status check_clusters(const solve_problem *p, int count)
+{
+    bool direct = p->options.problem != PROBLEM_HARD && !p->options.indirect;
+    if (count > (direct ? 2 : 1))
+        return ps_fail(PS_USAGE, "%d files of clusters: this problem takes %s", count,
+                       direct ? "two, of the operator that is solved with and of the right-hand "
+                                "side's, or one for both"
+                              : "one");
+    if (p->options.problem == PROBLEM_HARD && p->options.wavenumber_count == 0)
+        return ps_fail(PS_USAGE, "no --wavenumber: what is assembled of clusters needs one");
+    if (p->options.problem != PROBLEM_HARD && p->options.wavenumber_count > 0)
+        return ps_fail(PS_USAGE, "--wavenumber goes with --problem hard, the others are Laplace's");
+    return PS_OK;
+}
+
+/* All matrices of a wave number. */
+static ps_status open_operators(solve_problem *p, double wavenumber)
+{
+    for (int k = 0; k < PS_HBEM_KERNELS; ++k) {
+        if (!needs(&p->options, (ps_hbem_kernel)k)) continue;
+        bool main = p->options.problem == PROBLEM_HARD || k == (int)main_kernel(&p->options);
+        ps_hbem_operator_choice choice = {.kernel = (ps_hbem_kernel)k, .wavenumber = wavenumber};
+        matrix *m = &p->matrices[p->matrix_count];
+        ps_status status = matrix_open_core(&p->scenes[main ? 0 : p->scene_count - 1], &choice,
+                                            &p->options.assembly, m);
+        ++p->matrix_count;
+        PS_TRY(status);
+        PS_TRY(check_matrix(p, m));
+    }
+    return PS_OK;
+}
+
+/* Where there are several wave numbers, leaves are made anew when it is their turn. */
+static ps_status open_clusters(solve_problem *p, int count, const char *const *paths)
+{
+    int groups = p->options.wavenumber_count > 0 ? p->options.wavenumber_count : 1;
+    PS_TRY(check_clusters(p, count));
+    for (; p->scene_count < count; ++p->scene_count)
+        PS_TRY(core_scene_open(&p->scenes[p->scene_count], paths[p->scene_count],
+                               &p->options.assembly));
+    PS_TRY(PS_ALLOC(&p->matrices, PS_HBEM_KERNELS * groups, "matrices"));
+    for (int g = 0; g < groups; ++g) {
+        int before = p->matrix_count;
+        PS_TRY(open_operators(p, p->options.wavenumber_count > 0 ? p->options.wavenumbers[g] : 0));
+        for (int i = before; groups > 1 && i < p->matrix_count; ++i)
+            core_matrix_drop(p->matrices[i].core);
+    }
+    return sort_matrices(p);
+}
+
+static ps_status open_matrices(solve_problem *p, int count, const char *const *paths)
+{
+    if (is_clusters(paths[0])) return open_clusters(p, count, paths);
+    if (p->options.wavenumber_count > 0 || p->options.assembly_given)
+        return ps_fail(PS_USAGE, "--wavenumber, --epsilon, --precision and what else says how to "
+                                 "assemble go with clusters; matrices in files have theirs");
+    return open_files(p, count, paths);
 }
 
 /* ---- spaces ---- */
@@ -129,12 +207,12 @@ static ps_status make_space(solve_problem *p, ps_hbem_space_kind kind, const int
 static ps_status take_spaces(solve_problem *p, const matrix *m)
 {
     for (int side = 0; side < 2; ++side) {
-        const ps_cluster_tree *tree = ps_hmatrix_tree(m->file, (ps_cluster_side)side);
+        const ps_cluster_tree *tree = m->tree[side];
         ps_hbem_space_kind kind = m->header->space[side];
         solve_space *s = &p->spaces[kind];
         if (tree->dofs != ps_hbem_space_dofs(kind, &p->surface))
             return ps_fail(PS_INVALID, "%s: %lld functions of the space %s; the mesh has %lld",
-                           path_of(m), (long long)tree->dofs, ps_hbem_space_name(kind),
+                           m->name, (long long)tree->dofs, ps_hbem_space_name(kind),
                            (long long)ps_hbem_space_dofs(kind, &p->surface));
         if (!s->there)
             PS_TRY(make_space(p, kind, tree->order));
@@ -142,7 +220,7 @@ static ps_status take_spaces(solve_problem *p, const matrix *m)
             return ps_fail(PS_INVALID,
                            "%s has another order of the space %s than %s: make both from one "
                            "cluster tree, or from trees of the same options",
-                           path_of(m), ps_hbem_space_name(kind), path_of(&p->matrices[0]));
+                           m->name, ps_hbem_space_name(kind), p->matrices[0].name);
     }
     return PS_OK;
 }
@@ -153,22 +231,19 @@ static ps_status choose_spaces(solve_problem *p)
     const solve_options *o = &p->options;
     const int *at = p->groups[0].matrix;
     p->parts = o->problem == PROBLEM_HARD ? 2 : 1;
-    ps_hbem_kernel main = o->problem == PROBLEM_HARD        ? PS_KERNEL_DLP
-                          : o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_SLP
-                          : o->indirect                     ? PS_KERNEL_ADLP
-                                                            : PS_KERNEL_HYPS;
+    ps_hbem_kernel main = main_kernel(o);
     ps_hbem_kernel other = o->problem == PROBLEM_DIRICHLET ? PS_KERNEL_DLP : PS_KERNEL_ADLP;
     const matrix *m = &p->matrices[at[main]];
     p->unknown = p->data = m->header->space[1];
     if (!m->header->same)
         return ps_fail(PS_INVALID, "%s: test and trial space differ; the equation needs one space",
-                       path_of(m));
+                       m->name);
     if (o->problem == PROBLEM_HARD || o->indirect) return PS_OK;
     const matrix *right = &p->matrices[at[other]];
     p->data = right->header->space[1];
     if (right->header->space[0] == p->unknown) return PS_OK;
-    return ps_fail(PS_INVALID, "%s: its test space is %s, that of %s is %s", path_of(right),
-                   ps_hbem_space_name(right->header->space[0]), path_of(m),
+    return ps_fail(PS_INVALID, "%s: its test space is %s, that of %s is %s", right->name,
+                   ps_hbem_space_name(right->header->space[0]), m->name,
                    ps_hbem_space_name(p->unknown));
 }
 
@@ -223,9 +298,13 @@ ps_status problem_open(solve_problem *p, int matrix_count, const char *const *pa
 {
     double start = ps_clock();
     PS_TRY(open_mesh(p));
+    double mesh = ps_clock();
     PS_TRY(open_matrices(p, matrix_count, paths));
+    double matrices = ps_clock();
     for (int i = 0; i < p->matrix_count; ++i) PS_TRY(take_spaces(p, &p->matrices[i]));
     PS_TRY(choose_spaces(p));
+    ps_debug("mesh read in %.3f s, matrices or clusters in %.3f s, spaces made in %.3f s",
+             mesh - start, matrices - mesh, ps_clock() - matrices);
     if (p->options.problem == PROBLEM_HARD && p->options.radius == 0) measure_curvature(p);
     p->seconds[SECONDS_OPEN] = ps_clock() - start;
     return PS_OK;
@@ -244,6 +323,7 @@ void problem_close(solve_problem *p)
         free(s->sparse.stiffness);
     }
     for (int i = 0; i < p->matrix_count; ++i) matrix_close(&p->matrices[i]);
+    for (int i = 0; i < p->scene_count; ++i) core_scene_close(&p->scenes[i]);
     ps_device_close(&p->device);
     free(p->matrices);
     free(p->groups);

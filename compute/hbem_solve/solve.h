@@ -11,6 +11,7 @@
 #include "kernels/common/lockstep.h"
 #include "kernels/hbem/burton_miller.h"
 #include "kernels/hbem/loads.h"
+#include "runtime/background.h"
 #include "runtime/program.h"
 
 typedef enum problem_kind { PROBLEM_HARD, PROBLEM_DIRICHLET, PROBLEM_NEUMANN } problem_kind;
@@ -27,6 +28,11 @@ typedef struct solve_options {
     sparse_choice sparse;
     ps_lockstep_options krylov;
     const char *identity; /* of the run, for its checkpoints */
+    /* of matrices that are assembled here */
+    ps_hbem_matrix_options assembly;
+    bool assembly_given; /* it is not the default */
+    double wavenumbers[PS_TEXT_LIST_MAX];
+    int wavenumber_count;
 } solve_options;
 
 /* A space in the order of the matrices, with its mass and stiffness. */
@@ -45,6 +51,7 @@ typedef struct solve_group {
 
 enum {
     SECONDS_OPEN,
+    SECONDS_ASSEMBLY,
     SECONDS_LOADING,
     SECONDS_FACTORS,
     SECONDS_PRODUCTS,
@@ -56,6 +63,7 @@ enum {
 typedef struct solve_problem {
     const ps_run *run;
     ps_device *device;     /* that computes products; NULL: cores */
+    int local_rank;        /* on this machine                     */
     int64_t systems_bytes; /* of sparse systems on it          */
     solve_options options;
     ps_surface_mesh mesh;
@@ -64,7 +72,9 @@ typedef struct solve_problem {
     ps_hbem_triangle *triangles;
     matrix *matrices;
     int matrix_count;
-    solve_group *groups; /* by rising wave number */
+    core_scene scenes[2]; /* clusters: of the operator that is solved with, of the data's         */
+    int scene_count;      /* 0: matrices are in files                                             */
+    solve_group *groups;  /* by rising wave number */
     int group_count;
     solve_space spaces[3];      /* by ps_hbem_space_kind                            */
     ps_hbem_space_kind unknown; /* space of what is solved for                      */
@@ -104,7 +114,7 @@ typedef struct equation {
     ps_osrc osrc;
     ps_burton_miller miller;
     ps_shifted_iterative iterative; /* of M, and of V unless there are factors  */
-    factors *factors;               /* of V                                     */
+    factors *factors;               /* of V, on cores                           */
     device_systems *on_device;      /* of M^-1 and V; NULL: on cores            */
     double *groups;                 /* workspace of V                           */
     double *products;               /* [2][sides][parts][dofs] of a step                  */
@@ -130,8 +140,37 @@ ps_status equation_method(const solve_problem *p, ps_lockstep_method *out);
 /* Numbers of given data of a side; 0: none are kept. */
 int64_t equation_data_size(const solve_problem *p);
 
+/* ---- assembling.c: matrices of a wave number in memory ---- */
+
+/* In threads of their own on a device, one after the other on cores; until it is waited for, the
+ * caller may do something else. */
+typedef struct assembling {
+    solve_problem *p;
+    core_means means;
+    int64_t sides;
+    struct assembling_matrix {
+        const struct assembling *all;
+        matrix *m;
+        core_means means;
+        ps_background work;
+    } each[PS_HBEM_KERNELS];
+    int count, started;
+    double start;
+} assembling;
+
+/* Starts, within the budgets, with products of so many sides; PS_EXHAUSTED where these do not hold
+ * what is expected. Stays where it is. Does nothing where matrices are in files. */
+ps_status assembling_start(assembling *a, solve_problem *p, const solve_group *group,
+                           int64_t sides);
+/* Waits; also after a failure of the above. */
+ps_status assembling_wait(assembling *a);
+
 /* ---- batches.c ---- */
 
+/* The matrices of a group; their number. */
+int group_matrices(const solve_problem *p, const solve_group *group, matrix **out);
+/* This rank's share of what its device has free. */
+int64_t free_on_device(const solve_problem *p);
 /* Bytes of vectors of a batch, and how many sides are solved together. */
 int64_t batch_bytes(const solve_problem *p, int64_t sides);
 int64_t choose_batch(const solve_problem *p);

@@ -1,13 +1,13 @@
 /* What a run will take in memory and on disk, told beforehand. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/chunk_plan.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/report.h"
 
 /* Thread stacks, decoding contexts and what the allocator keeps. */
@@ -45,17 +45,6 @@ static int64_t whole_bytes(const tiles *t)
     return unpacked_bytes(t) + STORED_BUFFERS * ps_chunk_padded(raw);
 }
 
-static void disk_room(const char *output, int64_t *out)
-{
-    char folder[4096];
-    const char *slash = strrchr(output, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output) + 1 : 2,
-             slash ? output : "./");
-    struct statvfs disk;
-    *out =
-        statvfs(folder, &disk) == 0 ? (int64_t)disk.f_bavail * (int64_t)disk.f_frsize : INT64_MAX;
-}
-
 static void measure(const ps_run *run, const march_options *options, const problem *p,
                     march_plan *m)
 {
@@ -78,7 +67,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
     m->far = unpacked_bytes(&p->far.tiles);
     m->far_least = least_buffers(&p->far.tiles);
     m->output = 2 * p->steps * rows * item + 2 * rows * header->k_max * item;
-    disk_room(run->operands[2], &m->disk_free);
+    m->disk_free = ps_path_room(run->operands[2]);
 }
 
 ps_status plan_make(const ps_run *run, const march_options *options, const problem *p,

@@ -8,16 +8,9 @@
 
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 /* ---- names ---- */
-
-/* path without the suffix of its last part */
-static void strip_suffix(const char *path, char *out, size_t size)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t length = dot && dot > (slash ? slash + 1 : path) ? (size_t)(dot - path) : strlen(path);
-    snprintf(out, size, "%.*s", (int)length, path);
-}
 
 /* The lines of the options, and one an input. */
 static ps_status write_identity(record *r, const char *options, const record_inputs *inputs)
@@ -40,7 +33,8 @@ ps_status record_name(record *r, const char *output, const char *options,
     memset(r, 0, sizeof *r);
     if (strlen(output) > sizeof r->run - 64)
         return ps_fail(PS_USAGE, "the name of the output is too long: %.60s...", output);
-    strip_suffix(output, r->run, sizeof r->run);
+    PS_TRY(ps_path_check_output(output));
+    snprintf(r->run, sizeof r->run, "%.*s", (int)ps_path_stem(output), output);
     snprintf(r->log_path, sizeof r->log_path, "%.4080s.log", r->run);
     return write_identity(r, options, inputs);
 }

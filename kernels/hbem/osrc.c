@@ -103,6 +103,15 @@ static void add(int64_t n, double complex factor, const double *x, double *y)
     }
 }
 
+static ps_status apply_combined(const ps_shifted_solver *solver, int64_t terms,
+                                const double complex *weight, int64_t sides, const double *b,
+                                double *y)
+{
+    double pairs[1 + PS_OSRC_TERMS_MAX][2];
+    for (int64_t j = 0; j < terms; ++j) put(weight[j], pairs[j]);
+    return solver->combine(solver->context, sides, pairs, b, y);
+}
+
 ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
                         const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
                         double *workspace)
@@ -111,6 +120,7 @@ ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
     double complex weight[1 + PS_OSRC_TERMS_MAX];
     ps_shifted_system systems[PS_OSRC_GROUP];
     int64_t n = matrix->dofs, terms = fractions(osrc, shift, weight);
+    if (solver->combine) return apply_combined(solver, terms, weight, sides, b, y);
     memset(y, 0, (size_t)(sides * 2 * n) * sizeof *y);
     for (int64_t first = 0; first < sides * terms; first += PS_OSRC_GROUP) {
         int64_t left = sides * terms - first, count = left < PS_OSRC_GROUP ? left : PS_OSRC_GROUP;

@@ -56,8 +56,8 @@ enum { PS_OSRC_GROUP = 16 }; /* systems that are handed to a solver at once */
 /* Doubles of workspace of ps_osrc_apply. */
 int64_t ps_osrc_workspace(int64_t dofs);
 
-/* y = V M^-1 b for `sides` vectors [2][dofs] each, one after the other; y is not b. Errors are
- * those of the solver. */
+/* y = V M^-1 b for `sides` vectors [2][dofs] each, one after the other; y is not b. A solver that
+ * combines was made for ps_osrc_shifts. Errors are those of the solver. */
 ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
                         const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
                         double *workspace);

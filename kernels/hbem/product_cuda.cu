@@ -20,6 +20,7 @@ struct view {
     double *sums, *t;
 };
 
+#include "kernels/hbem/product_copies_body.h"
 #include "kernels/hbem/product_steps_body.h"
 #include "kernels/hbem/product_walk_body.h"
 
@@ -54,13 +55,11 @@ __global__ void __launch_bounds__(THREADS)
     const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * ITEMS;
     if (first >= count) return;
     const bool side = group < v.sides;
-    item_walk<real, parts> walk = {v, r, items + first,
-                                   items + (first + ITEMS < count ? first + ITEMS : count),
-                                   v.padded + (side ? group * parts * v.column_places : 0)};
+    item_walk<real, parts> walk = {v, r, v.padded + (side ? group * parts * v.column_places : 0),
+                                   side, (int)(first + ITEMS < count ? ITEMS : count - first)};
     int left[AHEAD], to[AHEAD];
     double c[parts][4] = {};
-    walk.side = side;
-    walk.begin();
+    walk.start(items + first);
 #pragma unroll
     for (int stage = 0; stage < AHEAD; ++stage) walk.copy(stage, &left[stage], &to[stage]);
     for (;;) {
@@ -69,6 +68,7 @@ __global__ void __launch_bounds__(THREADS)
             r.wait();
             if (left[stage] < 0) return;
             r.along(stage, c);
+            __syncwarp();
             if (left[stage] > 0) leave_products<parts>(v, left[stage], to[stage], c);
             walk.copy(stage, &left[stage], &to[stage]);
         }
@@ -115,7 +115,7 @@ struct tile_view {
     bool whole, fresh; /* all chunks; sums begin here */
 };
 
-template <int parts>
+template <typename real, int parts>
 __device__ __forceinline__ void move_sums(const view &v, int64_t place, int width, bool out,
                                           double (*c)[2][4])
 {
@@ -126,7 +126,7 @@ __device__ __forceinline__ void move_sums(const view &v, int64_t place, int widt
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
             const int h = e / 4, i = e % 4, s = 2 * quarter + i % 2,
-                      row = 4 * group + 2 * h + i / 2;
+                      row = steps<real, parts>::row(group, 2 * h + i / 2);
             if (s >= v.sides || row >= width) continue;
             double *at = sums + ((int64_t)s * parts + p) * v.row_places + row;
             if (out)
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(THREADS)
     walk.start();
 #pragma unroll
     for (int stage = 0; stage < AHEAD; ++stage) what[stage] = walk.copy(stage);
-    if (!tiles.fresh) move_sums<parts>(v, place, width, false, c);
+    if (!tiles.fresh) move_sums<real, parts>(v, place, width, false, c);
     for (bool going = true; going;) {
 #pragma unroll
         for (int stage = 0; stage < AHEAD; ++stage) {
@@ -198,10 +198,11 @@ __global__ void __launch_bounds__(THREADS)
             going = what[stage] != NO_STEP;
             if (!going) break;
             take_step<real, parts>(r, stage, what[stage], c);
+            __syncwarp();
             what[stage] = walk.copy(stage);
         }
     }
-    move_sums<parts>(v, place, width, true, c);
+    move_sums<real, parts>(v, place, width, true, c);
 }
 
 /* ---- vectors ---- */

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "kernels/hbem/product_images.h"
 #include "runtime/device_plan.h"
 
 enum { ALIGN = 256, LEAF_ALIGN = 64 };
@@ -105,6 +106,23 @@ static void fill_tiles(ps_product_tables *t, int side, int64_t length)
     place[tile] = (int32_t)at;
 }
 
+void ps_product_place_map(const ps_product_tables *t, int side, int32_t *map)
+{
+    const int32_t *tile_at = t->tile_at[side];
+    int64_t length = side ? t->matrix->columns : t->matrix->rows;
+    for (int64_t from = 0, to; from < length; from = to) {
+        int64_t at = t->place_at[side][from];
+        for (to = from + 1; tile_at[to] <= tile_at[from] && to < length;) ++to;
+        int64_t count = tile_count(to - from);
+        for (int64_t i = 0; i < count; ++i) {
+            int64_t first = tile_begin(to - from, count, i);
+            int64_t end = tile_begin(to - from, count, i + 1);
+            for (int64_t e = first; e < end; ++e) map[from + e] = (int32_t)(at + e - first);
+            at += rounded(end - first, PS_PRODUCT_PAD);
+        }
+    }
+}
+
 /* ---- what a share needs ---- */
 
 /* The side of a share's rows, and of its columns. */
@@ -139,8 +157,8 @@ static bool works(const ps_hmatrix *matrix, int64_t index)
     return ps_product_share_exists(matrix, index) && matrix->blocks[index / 2].rank != 0;
 }
 
-ps_status ps_product_tables_measure(ps_product_tables *t, const ps_hmatrix *matrix, int64_t chunks,
-                                    const int64_t *chunk_first, int32_t *marks)
+void ps_product_tiles_measure(ps_product_tables *t, const ps_hmatrix *matrix, int64_t chunks,
+                              const int64_t *chunk_first, int32_t *marks)
 {
     *t = (ps_product_tables){.matrix = matrix, .chunk_first = chunk_first, .chunks = chunks};
     memset(marks, 0, (size_t)ps_product_marks(matrix) * sizeof *marks);
@@ -157,6 +175,12 @@ ps_status ps_product_tables_measure(ps_product_tables *t, const ps_hmatrix *matr
     if (!matrix->symmetric) cut(t, 1, matrix->columns);
     t->tiles[1] = matrix->symmetric ? t->tiles[0] : t->tiles[1];
     t->places[1] = matrix->symmetric ? t->places[0] : t->places[1];
+}
+
+ps_status ps_product_tables_measure(ps_product_tables *t, const ps_hmatrix *matrix, int64_t chunks,
+                                    const int64_t *chunk_first, int32_t *marks)
+{
+    ps_product_tiles_measure(t, matrix, chunks, chunk_first, marks);
     for (int64_t index = 0; index < 2 * matrix->leaf_count; ++index) {
         if (!works(matrix, index)) continue;
         ps_product_share s = ps_product_share_of(matrix, index);
@@ -217,8 +241,7 @@ void ps_product_tables_place(ps_product_tables *tables, void *memory)
 
 /* ---- filling ---- */
 
-/* Bytes of a leaf. */
-static int64_t leaf_bytes(const ps_product_tables *t, int64_t leaf)
+int64_t ps_product_leaf_bytes(const ps_product_tables *t, int64_t leaf)
 {
     const ps_hmatrix *matrix = t->matrix;
     ps_product_share s = ps_product_share_of(matrix, 2 * leaf);
@@ -235,7 +258,7 @@ static void fill_leaves(ps_product_tables *t)
         int64_t bytes = 0;
         for (int64_t l = t->chunk_first[c]; l < t->chunk_first[c + 1]; ++l) {
             t->leaf_at[l] = bytes;
-            bytes += leaf_bytes(t, l);
+            bytes += ps_product_leaf_bytes(t, l);
         }
         t->chunk_bytes[c] = bytes;
         t->chunk_at[c + 1] = t->chunk_at[c] + ps_device_padded(bytes);

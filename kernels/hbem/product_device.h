@@ -28,6 +28,7 @@ enum {
     PS_PRODUCT_GROUP = 16,  /* vectors of an item                                         */
     PS_PRODUCT_PIECE = 512, /* places of an item                                          */
     PS_PRODUCT_SLOTS = 4,   /* sums that a tile keeps apart                               */
+    PS_PRODUCT_AHEAD = 4,   /* steps that are copied before one is taken                  */
     PS_PRODUCT_DEVICE_SIDES = 8
 };
 
@@ -81,6 +82,11 @@ typedef struct ps_product_tables {
 
 /* int32_t of marks. */
 int64_t ps_product_marks(const ps_hmatrix *matrix);
+/* Tiles and places alone: blocks are not looked at; marks stay in use. */
+void ps_product_tiles_measure(ps_product_tables *tables, const ps_hmatrix *matrix, int64_t chunks,
+                              const int64_t *chunk_first, int32_t *marks);
+/* Bytes of a leaf in its chunk's image; tiles are measured, and matrix->blocks has its rank. */
+int64_t ps_product_leaf_bytes(const ps_product_tables *tables, int64_t leaf);
 /* Sets sizes; marks stay in use. PS_EXHAUSTED for more than 2^31 - 1 places or numbers. */
 ps_status ps_product_tables_measure(ps_product_tables *tables, const ps_hmatrix *matrix,
                                     int64_t chunks, const int64_t *chunk_first, int32_t *marks);

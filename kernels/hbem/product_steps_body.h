@@ -40,93 +40,81 @@ __device__ __forceinline__ void multiply_parts(double (*c)[4], const double (*a)
 }
 
 /* ---- steps: what a warp multiplies at once ----
- * Each lane copies what it needs of a step to shared memory, some steps ahead, and reads back only
- * what it has copied itself: no lane waits for another. Units of 16 bytes, those of the lanes side
- * by side. */
+ * Lanes copy what the warp needs of a step to shared memory, some steps ahead: units of 16 bytes,
+ * each where the lane that wants it looks, so that lanes side by side read what lies side by side
+ * in the matrix. Four numbers of a vector are a unit of fp32, and two of fp64, which are 8 numbers
+ * (along) or 16 (across) apart. */
 
 template <typename real, int parts> struct steps {
     enum {
-        AHEAD = 4,
+        AHEAD = PS_PRODUCT_AHEAD,
         QUAD = 4 * sizeof(real) / 16, /* units of four numbers   */
-        LEFT = parts * 2 * QUAD,      /* two of them in each part */
+        EACH = 4 / QUAD,              /* numbers of a unit       */
+        LEFT = parts * 2 * QUAD,      /* two fours in each part  */
         UNITS = LEFT + parts * 2,
         BYTES = AHEAD * UNITS * 32 * 16 /* of a warp               */
     };
-    uint32_t at; /* of this lane's first unit */
+    uint32_t at; /* of the warp's first unit */
+    int lane;
     __device__ steps(void *shared)
     {
+        lane = threadIdx.x % 32;
         at = (uint32_t)__cvta_generic_to_shared(shared) +
-             ((threadIdx.x / 32) * AHEAD * UNITS * 32 + threadIdx.x % 32) * 16;
+             (threadIdx.x / 32) * AHEAD * UNITS * 32 * 16;
     }
-    __device__ __forceinline__ uint32_t unit(int stage, int u) const
+    /* Numbers of four that lie in unit u of lane group or quarter i of `lanes`. */
+    static __device__ __forceinline__ int place(int lanes, int i, int u)
     {
-        return at + (stage * UNITS + u) * 512;
+        return EACH * (i + lanes * u);
     }
-    /* Two neighbouring fours of numbers of the matrix: vectors 0 and 1. */
-    __device__ __forceinline__ void copy_left(int stage, int vector, int part, const real *from,
-                                              bool there) const
+    /* The row of number n of four that a lane has across. */
+    static __device__ __forceinline__ int row(int group, int n)
     {
-#pragma unroll
-        for (int u = 0; u < QUAD; ++u)
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                             unit(stage, (part * 2 + vector) * QUAD + u)),
-                         "l"(reinterpret_cast<const char *>(from) + 16 * u), "r"(there ? 16 : 0)
-                         : "memory");
+        return place(8, group, n / EACH) + n % EACH;
+    }
+    /* Where the lane that wants units of column `quarter` and rows of `group` looks: no two of eight
+     * lanes in the same banks. */
+    static __device__ __forceinline__ int across_lane(int quarter, int group)
+    {
+        return quarter * 8 + (group ^ (2 * quarter));
+    }
+    __device__ __forceinline__ uint32_t unit(int stage, int u, int of) const
+    {
+        return at + ((stage * UNITS + u) * 32 + of) * 16;
+    }
+    /* Two vectors, 0 and 1. */
+    static __device__ __forceinline__ int left_unit(int vector, int part, int u)
+    {
+        return (part * 2 + vector) * QUAD + u;
     }
     /* Four numbers of a side. */
-    __device__ __forceinline__ void copy_right(int stage, int part, const double *from,
+    __device__ __forceinline__ void copy_right(int stage, int part, int u, const double *from,
                                                bool there) const
     {
-#pragma unroll
-        for (int u = 0; u < 2; ++u)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(
-                             unit(stage, LEFT + part * 2 + u)),
-                         "l"(from + 2 * u), "r"(there ? 16 : 0)
-                         : "memory");
+        copy_16_kept(unit(stage, LEFT + part * 2 + u, lane), from, there);
     }
     /* One number of a side: i of two. */
     __device__ __forceinline__ void copy_one(int stage, int part, int i, const double *from,
                                              bool there) const
     {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(
-                         unit(stage, LEFT + part * 2) + 8 * i),
-                     "l"(from), "r"(there ? 8 : 0)
-                     : "memory");
-    }
-    __device__ __forceinline__ void commit() const
-    {
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        copy_8_kept(unit(stage, LEFT + part * 2, lane) + 8 * i, from, there);
     }
     /* Waits for the oldest step. */
-    __device__ __forceinline__ void wait() const
-    {
-        asm volatile("cp.async.wait_group %0;" ::"n"(AHEAD - 1) : "memory");
-    }
-    __device__ __forceinline__ void left(int stage, int vector, int part, double out[4]) const
+    __device__ __forceinline__ void wait() const { wait_copies<AHEAD - 1>(); }
+    __device__ __forceinline__ void left(int stage, int vector, int part, int of,
+                                         double out[4]) const
     {
 #pragma unroll
         for (int u = 0; u < QUAD; ++u) {
-            const uint32_t from = unit(stage, (part * 2 + vector) * QUAD + u);
-            if (QUAD == 1) {
-                float q[4];
-                asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];"
-                             : "=f"(q[0]), "=f"(q[1]), "=f"(q[2]), "=f"(q[3])
-                             : "r"(from)
-                             : "memory");
-                for (int i = 0; i < 4; ++i) out[i] = q[i];
-            } else
-                asm volatile("ld.shared.v2.f64 {%0,%1}, [%2];"
-                             : "=d"(out[2 * u]), "=d"(out[2 * u + 1])
-                             : "r"(from)
-                             : "memory");
+            real q[EACH];
+            load_16(unit(stage, left_unit(vector, part, u), of), q);
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) out[EACH * u + i] = q[i];
         }
     }
     __device__ __forceinline__ void right(int stage, int part, int u, double out[2]) const
     {
-        asm volatile("ld.shared.v2.f64 {%0,%1}, [%2];"
-                     : "=d"(out[0]), "=d"(out[1])
-                     : "r"(unit(stage, LEFT + part * 2 + u))
-                     : "memory");
+        load_16(unit(stage, LEFT + part * 2 + u, lane), out);
     }
     /* c += the two vectors, in rows of c, times four numbers. */
     __device__ __forceinline__ void along(int stage, double (*c)[4]) const
@@ -134,7 +122,7 @@ template <typename real, int parts> struct steps {
         double a[parts][2][4];
 #pragma unroll
         for (int p = 0; p < parts; ++p)
-            for (int v = 0; v < 2; ++v) left(stage, v, p, a[p][v]);
+            for (int v = 0; v < 2; ++v) left(stage, v, p, lane, a[p][v]);
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
             double l[parts][4], r[parts][2];
@@ -149,10 +137,11 @@ template <typename real, int parts> struct steps {
     /* c += four rows of each vector times the two numbers. */
     __device__ __forceinline__ void across(int stage, double (*c)[2][4]) const
     {
+        const int of = across_lane(lane % 4, lane / 4);
         double a[parts][2][4], r[parts][2];
 #pragma unroll
         for (int p = 0; p < parts; ++p) {
-            for (int v = 0; v < 2; ++v) left(stage, v, p, a[p][v]);
+            for (int v = 0; v < 2; ++v) left(stage, v, p, of, a[p][v]);
             right(stage, p, 0, r[p]);
         }
 #pragma unroll

@@ -3,71 +3,91 @@
  * step after the other (product_steps_body.h).
  */
 
-/* 32 bytes at once. */
-struct half_record {
-    int4 first, second;
+/* What a lane keeps of an item or a visit of its warp, which all take from it when its turn comes. */
+template <typename real> struct record {
+    const real *base;
+    int32_t count, stride, part, from, kind, to; /* kind: of an item the length */
+    __device__ __forceinline__ record of_lane(int lane) const
+    {
+        record r;
+        r.base = reinterpret_cast<const real *>(
+            __shfl_sync(~0u, reinterpret_cast<unsigned long long>(base), lane));
+        r.count = __shfl_sync(~0u, count, lane);
+        r.stride = __shfl_sync(~0u, stride, lane);
+        r.part = __shfl_sync(~0u, part, lane);
+        r.from = __shfl_sync(~0u, from, lane);
+        r.kind = __shfl_sync(~0u, kind, lane);
+        r.to = __shfl_sync(~0u, to, lane);
+        return r;
+    }
 };
-template <typename Record> __device__ __forceinline__ Record fetch(const Record *from)
+
+template <typename real>
+__device__ __forceinline__ const real *base_of(const view &v, int chunk, int64_t offset)
 {
-    union {
-        half_record halves;
-        Record record;
-    } u;
-    static_assert(sizeof(Record) == sizeof(half_record), "two loads of 16 bytes");
-    const int4 *at = reinterpret_cast<const int4 *>(from);
-    u.halves.first = __ldcs(at);
-    u.halves.second = __ldcs(at + 1);
-    return u.record;
+    return reinterpret_cast<const real *>(static_cast<const char *>(v.bases[chunk]) + offset);
 }
 
-/* Items, from `next` on. */
+/* Items, `count` of them, at most 32. */
 template <typename real, int parts> struct item_walk {
     const view &v;
     const steps<real, parts> &r;
-    const ps_product_item *next, *end;
     const double *x; /* of the lane's side */
-    const real *base;
-    ps_product_item w;
+    bool side;
+    int count, index;
+    record<real> mine, w;
     int e;
-    bool side, over;
 
+    __device__ __forceinline__ void start(const ps_product_item *items)
+    {
+        if (r.lane < count) {
+            const ps_product_item item = items[r.lane];
+            mine = {base_of<real>(v, item.chunk, item.offset), item.count, item.stride, item.part,
+                    item.from, item.length, item.to};
+        }
+        index = 0;
+        begin();
+    }
     /* Takes the next item. */
     __device__ __forceinline__ void begin()
     {
-        over = next == end;
-        if (over) return;
-        w = *next++;
-        base =
-            reinterpret_cast<const real *>(static_cast<const char *>(v.bases[w.chunk]) + w.offset);
+        if (index < count) w = mine.of_lane(index);
         e = 0;
     }
 
     /* Copies for a step. *left: vectors of an item that ends with it; 0: goes on; -1: no step. */
     __device__ __forceinline__ void copy(int stage, int *left, int *to)
     {
-        const int group = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
-        *left = over ? -1 : 0;
-        if (!over) {
-            const bool there = e + 4 * quarter < w.length;
-            const int64_t place = there ? e + 4 * quarter : 0;
+        const int group = r.lane / 4, quarter = r.lane % 4;
+        *left = index < count ? 0 : -1;
+        if (index < count) {
 #pragma unroll
-            for (int p = 0; p < parts; ++p) {
+            for (int u = 0; u < 2; ++u) { /* the four numbers of a lane, two by two */
+                const int place = e + r.place(4, quarter, u * 2 / r.EACH) + u * 2 % r.EACH;
+                const bool there = place < w.kind;
+                const int64_t at = there ? place : 0;
 #pragma unroll
-                for (int i = 0; i < 2; ++i) {
-                    const bool use = there && group + 8 * i < w.count;
-                    const int64_t at = (int64_t)(group + 8 * i) * w.stride + p * w.part + place;
-                    r.copy_left(stage, i, p, base + (use ? at : 0), use);
+                for (int p = 0; p < parts; ++p) {
+                    r.copy_right(stage, p, u, x + p * v.column_places + w.from + at,
+                                 side && there);
+#pragma unroll
+                    for (int i = 0; i < 2 && u < r.QUAD; ++i) {
+                        const bool use = there && group + 8 * i < w.count;
+                        const int64_t of = (int64_t)(group + 8 * i) * w.stride + p * w.part + at;
+                        copy_16(r.unit(stage, r.left_unit(i, p, u), r.lane),
+                                w.base + (use ? of : 0), use);
+                    }
                 }
-                r.copy_right(stage, p, x + p * v.column_places + w.from + place, side && there);
             }
             e += 16;
-            if (e >= w.length) {
+            if (e >= w.kind) {
                 *left = w.count;
                 *to = w.to;
+                ++index;
                 begin();
             }
         }
-        r.commit();
+        commit_copies();
     }
 };
 
@@ -82,61 +102,90 @@ template <typename real, int parts> struct visit_walk {
     int width, rows; /* of the tile                                    */
     int64_t side;    /* where the lane's side begins, in vectors; 0    */
     bool use_side;   /* there is such a side                           */
-    ps_product_visit w, next;
-    const real *base;
-    int l, half;
+    record<real> mine, w;
+    ps_product_visit next; /* of the 32 that follow those in `mine` */
+    int turn, l, half;
 
+    /* Fetches the lane's visit of 32. */
+    __device__ __forceinline__ void fetch(int64_t first)
+    {
+        const int64_t own = first + WARPS * r.lane;
+        if (own >= high) return;
+        union {
+            int4 halves[2];
+            ps_product_visit visit;
+        } u;
+        static_assert(sizeof(ps_product_visit) == sizeof u.halves, "two loads of 16 bytes");
+        u.halves[0] = __ldcs(reinterpret_cast<const int4 *>(visits + own));
+        u.halves[1] = __ldcs(reinterpret_cast<const int4 *>(visits + own) + 1);
+        next = u.visit;
+    }
     __device__ __forceinline__ void start()
     {
-        if (i < high) next = fetch(visits + i);
+        next = {};
+        fetch(i);
+        turn = 0;
         begin();
     }
-    /* Takes the visit that was fetched, and fetches the next one. */
+    /* Takes the next visit; every 32nd, those that were fetched, and fetches more. */
     __device__ __forceinline__ void begin()
     {
-        w = next;
         l = half = 0;
         if (i >= high) return;
-        base =
-            reinterpret_cast<const real *>(static_cast<const char *>(v.bases[w.chunk]) + w.offset);
-        if (i + WARPS < high) next = fetch(visits + i + WARPS);
+        if (turn == 0) {
+            mine = {base_of<real>(v, next.chunk, next.offset), next.count, next.stride, next.part,
+                    next.from, next.kind, 0};
+            fetch(i + 32 * WARPS);
+        }
+        w = mine.of_lane(turn);
+        turn = (turn + 1) % 32;
     }
     /* The tile's rows are vectors: half of them, over 16 places. */
     __device__ __forceinline__ void copy_turned(int stage)
     {
-        const int group = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
-        const bool there = l + 4 * quarter < w.count;
-        const int64_t e = there ? l + 4 * quarter : 0;
-        const double *x = v.padded + side * v.column_places + w.from + e;
+        const int group = r.lane / 4, quarter = r.lane % 4;
 #pragma unroll
-        for (int p = 0; p < parts; ++p) {
+        for (int u = 0; u < 2; ++u) {
+            const int place = l + r.place(4, quarter, u * 2 / r.EACH) + u * 2 % r.EACH;
+            const bool there = place < w.count;
+            const int64_t e = there ? place : 0;
+            const double *x = v.padded + side * v.column_places + w.from + e;
 #pragma unroll
-            for (int j = 0; j < 2; ++j) {
-                const int at = 4 * group + 2 * half + j;
-                const bool use = there && at < rows;
-                r.copy_left(stage, j, p, base + (use ? (int64_t)at * w.stride + p * w.part + e : 0),
+            for (int p = 0; p < parts; ++p) {
+                r.copy_right(stage, p, u, x + p * v.column_places, use_side && there);
+#pragma unroll
+                for (int j = 0; j < 2 && u < r.QUAD; ++j) {
+                    const int at = r.row(group, 2 * half + j);
+                    const bool use = there && at < rows;
+                    const int64_t of = (int64_t)at * w.stride + p * w.part + e;
+                    copy_16(r.unit(stage, r.left_unit(j, p, u), r.lane), w.base + (use ? of : 0),
                             use);
+                }
             }
-            r.copy_right(stage, p, x + p * v.column_places, use_side && there);
         }
     }
-    /* Eight vectors over the tile's rows. */
+    /* Eight vectors over the tile's rows: eight lanes copy of one vector. */
     __device__ __forceinline__ void copy_across(int stage)
     {
-        const int group = threadIdx.x % 32 / 4, quarter = threadIdx.x % 4;
+        const int quarter = r.lane % 4, column = r.lane / 8, unit = r.lane % 8;
+        const int to = r.across_lane(column, unit);
         const bool rank = w.kind == PS_PRODUCT_RANK;
         const int64_t number_part = rank ? v.numbers : v.columns;
         const double *numbers = (rank ? v.t : v.x) + side * number_part + w.from;
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-            const int at = l + quarter + 4 * j;
-            const bool there = at < w.count, use = there && 4 * group < width;
+            const int own = l + quarter + 4 * j, at = l + column + 4 * j;
+            const bool there = own < w.count;
 #pragma unroll
             for (int p = 0; p < parts; ++p) {
-                r.copy_left(stage, j, p,
-                            base + (use ? (int64_t)at * w.stride + p * w.part + 4 * group : 0),
-                            use);
-                r.copy_one(stage, p, j, numbers + (there ? p * number_part + at : 0),
+#pragma unroll
+                for (int u = 0; u < r.QUAD; ++u) {
+                    const int row = r.place(8, unit, u);
+                    const bool use = at < w.count && row < width;
+                    const int64_t of = (int64_t)at * w.stride + p * w.part + row;
+                    copy_16(r.unit(stage, r.left_unit(j, p, u), to), w.base + (use ? of : 0), use);
+                }
+                r.copy_one(stage, p, j, numbers + (there ? p * number_part + own : 0),
                            use_side && there);
             }
         }
@@ -159,7 +208,7 @@ template <typename real, int parts> struct visit_walk {
             i += WARPS;
             begin();
         }
-        r.commit();
+        commit_copies();
         return what;
     }
 };

@@ -36,10 +36,14 @@ ps_status ps_shifted_solve(const ps_hbem_sparse *matrix, const ps_shifted_option
                            int64_t count, const ps_shifted_system *systems, double *workspace,
                            int64_t *iterations);
 
-/* What solves shifted systems: this method, or another that its user brings. */
+/* What solves shifted systems: this method, or another that its user brings. combine (optional):
+ * y = sum_j weight_j (M - c_j L)^-1 b of vectors [sides][2][dofs], for the shifts that the solver was
+ * made for, in their order. */
 typedef struct ps_shifted_solver {
     void *context;
     ps_status (*solve)(void *context, int64_t count, const ps_shifted_system *systems);
+    ps_status (*combine)(void *context, int64_t sides, const double (*weight)[2], const double *b,
+                         double *y);
 } ps_shifted_solver;
 
 /* This method as a solver: context of ps_shifted_iterate. */

@@ -103,6 +103,7 @@ int main(int argc, char **argv)
             "Exit code 0: they agree; 1: they differ; 3: a file is invalid or cannot be compared.",
         .examples = "  penstock-compare run.h5 reference.h5 --tolerance 1e-12\n"
                     "  penstock-compare run.h5 exact.h5 --norm space-time --weights mesh.h5",
+        .reads_only = true,
         .options = options,
         .operands_min = 2,
         .operands_max = 2,

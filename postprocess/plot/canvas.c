@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/process.h"
@@ -129,6 +128,21 @@ static const char *first_complaint(char *text)
     return last ? last : "it said nothing";
 }
 
+/* True if the picture has the end that its kind has: gnuplot is content with a disk that is full.
+ */
+static bool is_whole(const char *path)
+{
+    static const char png[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82'};
+    static const char svg[] = "</svg>";
+    char end[32] = {0};
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    bool read = fseek(file, -(long)sizeof png, SEEK_END) == 0 &&
+                fread(end, 1, sizeof png, file) == sizeof png;
+    fclose(file);
+    return read && (memcmp(end, png, sizeof png) == 0 || strstr(end, svg));
+}
+
 static ps_status run_gnuplot(canvas *c)
 {
     char path[4096];
@@ -141,13 +155,12 @@ static ps_status run_gnuplot(canvas *c)
     char *const command[] = {path, (char[]){"/dev/stdin"}, NULL};
     PS_TRY(ps_process_run(command, fileno(c->script), true, &result));
     ps_status status = PS_OK;
-    struct stat info;
     if (result.code != 0)
         status = ps_fail(PS_FAILED, "gnuplot ended with exit code %d: %s", result.code,
                          first_complaint(result.output));
-    else if (stat(c->temporary, &info) != 0 || info.st_size == 0)
-        status = ps_fail(PS_FAILED, "%s was not written; is the disk full? gnuplot: %s", c->output,
-                         first_complaint(result.output));
+    else if (!is_whole(c->temporary))
+        status = ps_fail(PS_EXHAUSTED, "%s was not written whole; is the disk full? gnuplot: %s",
+                         c->output, first_complaint(result.output));
     free(result.output);
     return status;
 }

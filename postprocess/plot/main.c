@@ -187,6 +187,7 @@ static const ps_program program = {
                 "  penstock-plot surface mesh.hdf run.h5 --times 0.05 --output surface.png\n"
                 "  penstock-plot surface sar.hdf --field SAR_10g --output sar.png\n"
                 "  penstock-plot workers run.workers.h5 --x-range 1,40 --output workers.png",
+    .reads_only = true,
     .options = options,
     .operands_min = 1,
     .operands_max = PS_OPERANDS_MAX,

@@ -16,6 +16,7 @@
 #include "kernels/hbem/setup.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { COLUMNS_AT_ONCE = 4096 };
 static const double exact_rules = 1e-6;
@@ -46,8 +47,7 @@ static ps_status load_clusters(comparison *c, const char *path, const char *give
     PS_TRY(ps_store_list_inputs(ps_hmatrix_store(c->file), &inputs, &count));
     for (int i = 0; i < count; ++i)
         if (strcmp(inputs[i].role, "clusters") == 0) found = i;
-    const char *slash = strrchr(path, '/');
-    snprintf(name, sizeof name, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path,
+    snprintf(name, sizeof name, "%.*s%s", (int)(ps_path_last(path) - path), path,
              found >= 0 ? inputs[found].file : "");
     free(inputs);
     if (!given && found < 0)

@@ -137,6 +137,7 @@ int main(int argc, char **argv)
         .examples = "  penstock-verify slices.h5 run.h5\n"
                     "  penstock-verify --quick run.h5 --json\n"
                     "  penstock-verify slp.h5 --error 200",
+        .reads_only = true,
         .options = options,
         .operands_min = 1,
         .operands_max = PS_OPERANDS_MAX,

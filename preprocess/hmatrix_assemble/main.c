@@ -8,33 +8,28 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
-static assemble_options chosen = {.tolerance = 1e-4,
-                                  .check_rows = 8,
-                                  .max_rank = 1000,
-                                  .chunk_bytes = 64 << 20,
-                                  .pair_threshold = 10000,
-                                  .recompress = true};
+static assemble_options chosen = {.matrix = PS_HBEM_MATRIX_DEFAULTS, .pair_threshold = 10000};
 
 static const ps_option options[] = {
     {"operator", PS_OPTION_CHOICE, &chosen.kernel, "slp|dlp|adlp|hyps",
      "single layer, double layer, its adjoint, hypersingular", 0, 0, PS_IDENTITY},
     {"wavenumber", PS_OPTION_REAL, &chosen.wavenumber, "K", "rad/m; 0: Laplace", 0, 1e9,
      PS_IDENTITY},
-    {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "EPS",
+    {"tolerance", PS_OPTION_REAL, &chosen.matrix.tolerance, "EPS",
      "of cross approximation and recompression, relative", 1e-12, 0.5, PS_IDENTITY},
-    {"rules", PS_OPTION_REAL, &chosen.rules, "EPS", "of quadrature; 0: as --tolerance", 0, 0.5,
-     PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, "double|single",
+    {"rules", PS_OPTION_REAL, &chosen.matrix.rules, "EPS", "of quadrature; 0: as --tolerance", 0,
+     0.5, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.matrix.precision, "double|single",
      "of the stored numbers and of integrals that are far apart", 0, 0, PS_IDENTITY},
     {"mode", PS_OPTION_CHOICE, &chosen.mode, "hmatrix|dense",
      "low rank where clusters are far apart, or all entries", 0, 0, PS_IDENTITY},
-    {"check-rows", PS_OPTION_INT, &chosen.check_rows, "N",
+    {"check-rows", PS_OPTION_INT, &chosen.matrix.check_rows, "N",
      "rows of a block that are checked when it seems converged", 1, 1000, PS_IDENTITY},
-    {"max-rank", PS_OPTION_INT, &chosen.max_rank, "R", "a block that needs more is an error", 1,
-     100000, PS_IDENTITY},
-    {"recompress", PS_OPTION_FLAG, &chosen.recompress, NULL, "reduce ranks by singular values", 0,
-     0, PS_IDENTITY},
-    {"skeleton", PS_OPTION_FLAG, &chosen.skeleton, NULL,
+    {"max-rank", PS_OPTION_INT, &chosen.matrix.max_rank, "R", "a block that needs more is an error",
+     1, 100000, PS_IDENTITY},
+    {"recompress", PS_OPTION_FLAG, &chosen.matrix.recompress, NULL,
+     "reduce ranks by singular values", 0, 0, PS_IDENTITY},
+    {"skeleton", PS_OPTION_FLAG, &chosen.matrix.skeleton, NULL,
      "take crosses of far blocks through points, which are cheaper, instead of entries", 0, 0,
      PS_IDENTITY},
     {"hyps", PS_OPTION_CHOICE, &chosen.hyps, "direct|weak",
@@ -42,7 +37,7 @@ static const ps_option options[] = {
      "precision "
      "less accurate, by the cores and without --skeleton",
      0, 0, PS_IDENTITY},
-    {"chunk-size", PS_OPTION_BYTES, &chosen.chunk_bytes, "BYTES",
+    {"chunk-size", PS_OPTION_BYTES, &chosen.matrix.chunk_bytes, "BYTES",
      "expected size of a part file; what is held in memory, written and kept at once", 1 << 12, 4e9,
      PS_IDENTITY},
     {"compress", PS_OPTION_CHOICE, &chosen.compress, "zstd|none",
@@ -55,7 +50,7 @@ static const ps_option options[] = {
      "with --scheme paper: rows and columns of fewer pairs are the cores'", 1, INT32_MAX, 0},
     {"restart", PS_OPTION_FLAG, &chosen.restart, NULL,
      "go on with the complete parts of a run that was ended early", 0, 0, 0},
-    {"force-coarse", PS_OPTION_FLAG, &chosen.force_coarse, NULL,
+    {"force-coarse", PS_OPTION_FLAG, &chosen.matrix.force_coarse, NULL,
      "take a mesh that is too coarse for K", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
@@ -66,22 +61,23 @@ typedef struct job {
     ps_run *run;
     ps_store_identity identity;
     ps_store *clusters;
-    assemble_problem problem;
+    ps_hbem_scene scene;
+    ps_hbem_problem problem;
     assemble_plan plan;
     int device;                               /* ordinal; -1: the cores */
     int ordinals[DEVICES_MOST], device_count; /* for pairs */
-    leaf_backend *backend;
+    ps_leaf_backend *backend;
 } job;
 
-static leaf_device device_of(const job *j)
+static ps_leaf_device device_of(const job *j)
 {
-    const ps_cluster_tree *tree = j->problem.clusters.tree;
-    return (leaf_device){.ordinal = j->device,
-                         .memory = j->run->device_memory,
-                         .chunk_bytes = j->plan.largest * j->plan.item_bytes,
-                         .chunks = j->plan.end_chunk - j->plan.first_chunk,
-                         .test = &tree[0],
-                         .trial = j->problem.clusters.same ? &tree[0] : &tree[1]};
+    const ps_cluster_tree *tree = j->scene.clusters.tree;
+    return (ps_leaf_device){.ordinal = j->device,
+                            .memory = j->run->device_memory,
+                            .chunk_bytes = j->plan.cut.largest * j->plan.cut.item_bytes,
+                            .chunks = j->plan.cut.end_chunk - j->plan.cut.first_chunk,
+                            .test = &tree[0],
+                            .trial = j->scene.clusters.same ? &tree[0] : &tree[1]};
 }
 
 /* Pairs on devices: the cores compute the leaves. */
@@ -90,7 +86,7 @@ static ps_status check_pairs(job *j)
     j->device = -1;
     if (j->device_count == 0)
         return ps_fail(PS_USAGE, "--scheme paper needs a CUDA device, and --mode hmatrix");
-    if (chosen.skeleton)
+    if (chosen.matrix.skeleton)
         return ps_fail(PS_USAGE, "--scheme paper takes crosses of entries: not with --skeleton");
     return PS_OK;
 }
@@ -105,8 +101,8 @@ static ps_status choose_device(job *j)
     j->device = j->device_count > 0 ? j->ordinals[0] : -1;
     if (chosen.scheme == 1) return check_pairs(j);
     if (j->device < 0) return PS_OK;
-    leaf_device device = device_of(j);
-    ps_status status = leaf_backend_check_cuda(&j->problem.assembly, &device);
+    ps_leaf_device device = device_of(j);
+    ps_status status = ps_leaf_backend_check_cuda(&j->problem.assembly, &device);
     if (status != PS_USAGE || strcmp(j->run->device, "auto") != 0) return status;
     ps_info("by the cores: %s", ps_message());
     j->device = -1;
@@ -117,12 +113,13 @@ static ps_status open_backend(job *j)
 {
     const ps_hbem_assembly *assembly = &j->problem.assembly;
     const ps_hmatrix *shape = &j->problem.shape;
-    leaf_device device = device_of(j);
-    leaf_pairs pairs = {(int)j->run->threads, j->device_count, j->ordinals, chosen.pair_threshold};
-    if (chosen.scheme == 1) return leaf_backend_open_pairs(assembly, shape, &pairs, &j->backend);
+    ps_leaf_device device = device_of(j);
+    ps_leaf_pairs pairs = {(int)j->run->threads, j->device_count, j->ordinals,
+                           chosen.pair_threshold};
+    if (chosen.scheme == 1) return ps_leaf_backend_open_pairs(assembly, shape, &pairs, &j->backend);
     if (j->device < 0)
-        return leaf_backend_open_cpu(assembly, shape, (int)j->run->threads, &j->backend);
-    return leaf_backend_open_cuda(assembly, shape, &device, &j->backend);
+        return ps_leaf_backend_open_cpu(assembly, shape, (int)j->run->threads, &j->backend);
+    return ps_leaf_backend_open_cuda(assembly, shape, &device, &j->backend);
 }
 
 static ps_status compute(job *j, assemble_result *result)
@@ -154,7 +151,7 @@ static ps_status assemble(job *j)
         return PS_OK;
     }
     ps_status status = PS_OK;
-    j->problem.tables.chunks = j->plan.chunks;
+    j->problem.tables.chunks = j->plan.cut.chunks;
     double done = ps_clock();
     if (ps_comm_rank() == 0)
         status = ps_hmatrix_commit(path, &j->identity, &j->problem.tables, j->clusters);
@@ -163,9 +160,18 @@ static ps_status assemble(job *j)
     return ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
 }
 
+static ps_status init_problem(job *j)
+{
+    ps_hbem_operator_choice choice = {(ps_hbem_kernel)chosen.kernel, chosen.wavenumber,
+                                      chosen.mode == 1, chosen.hyps == 1};
+    PS_TRY(ps_hbem_scene_init(&j->scene, j->run->operands[0], &chosen.matrix));
+    PS_TRY(ps_hbem_problem_init(&j->problem, &j->scene, &choice, &chosen.matrix));
+    return ps_hbem_problem_leaves(&j->problem, &chosen.matrix);
+}
+
 static ps_status plan_and_assemble(job *j)
 {
-    PS_TRY(ps_comm_agree(assemble_problem_init(&j->problem, j->run->operands[0], &chosen)));
+    PS_TRY(ps_comm_agree(init_problem(j)));
     PS_TRY(ps_comm_agree(choose_device(j)));
     int cores = j->device < 0 ? (int)j->run->threads : 0;
     PS_TRY(ps_comm_agree(assemble_plan_init(&j->problem, &chosen, j->run, cores, &j->plan)));
@@ -204,7 +210,8 @@ static ps_status run_hmatrix_assemble(ps_run *run)
         ps_info("%s is up to date; --force redoes it", run->operands[1]);
     if (j.backend) j.backend->close(j.backend);
     assemble_plan_release(&j.plan);
-    assemble_problem_release(&j.problem);
+    ps_hbem_problem_release(&j.problem);
+    ps_hbem_scene_release(&j.scene);
     ps_store_close(&j.clusters);
     return status;
 }

@@ -1,83 +1,13 @@
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "assemble.h"
-#include "runtime/comm.h"
-#include "runtime/memory.h"
 
-/* What ranks may exceed the expected by, in memory; what crosses may, before recompression. */
-static const double slack = 1.5, more_crosses = 3;
 /* Buffers of a thread that writes, store and zstd included. */
 enum { WRITE_BYTES = 8 << 20, LEAST_BYTES = 24 << 20 };
 
-/* Of the smaller cluster of a leaf. */
-static double extent_of(const assemble_problem *p, int64_t leaf)
-{
-    const ps_cluster_leaves *nodes = &p->tables.nodes;
-    return fmin(ps_cluster_extent(&p->clusters.tree[0].nodes[nodes->row[leaf]]),
-                ps_cluster_extent(&p->clusters.tree[1].nodes[nodes->column[leaf]]));
-}
+static int64_t held_bytes(const ps_hbem_problem *p) { return p->bytes + p->scene->bytes; }
 
-/* Numbers that each leaf is expected to take; bytes of a thread's workspace that leaves touch. */
-static int64_t expect(const assemble_problem *p, int64_t *numbers)
-{
-    const ps_hbem_assembly *a = &p->assembly;
-    int64_t touched = 0;
-#pragma omp parallel for reduction(max : touched)
-    for (int64_t l = 0; l < a->leaf_count; ++l) {
-        double extent = extent_of(p, l);
-        double rank = ps_hbem_expected_rank(a->tolerance, p->op.wavenumber, extent);
-        int64_t bytes = ps_hbem_leaf_bytes(a, l, (int64_t)(more_crosses * rank));
-        numbers[l] =
-            ps_hbem_expected_numbers(&p->leaves[l], a->tolerance, p->op.wavenumber, extent);
-        touched = bytes > touched ? bytes : touched;
-    }
-    return touched;
-}
-
-/* Cuts after the leaf with which a chunk reaches its size. first NULL: counts. */
-static int64_t cut(const int64_t *numbers, int64_t leaves, int64_t wanted, int64_t *first,
-                   assemble_plan *plan)
-{
-    int64_t count = 0, here = 0;
-    plan->numbers = plan->largest = 0;
-    for (int64_t l = 0; l < leaves; ++l) {
-        if (first && here == 0) first[count] = l;
-        here += numbers[l];
-        if (here < wanted && l + 1 < leaves) continue;
-        plan->numbers += here;
-        plan->largest = here > plan->largest ? here : plan->largest;
-        here = 0;
-        ++count;
-    }
-    if (first) first[count] = leaves;
-    return count;
-}
-
-/* Chunks, and the bytes of a thread's workspace that leaves touch. */
-static ps_status cut_chunks(const assemble_problem *p, int64_t wanted, assemble_plan *out,
-                            int64_t *touched)
-{
-    int64_t *numbers, leaves = p->assembly.leaf_count;
-    PS_TRY(PS_ALLOC(&numbers, leaves, "leaves"));
-    *touched = expect(p, numbers);
-    out->chunks.count = cut(numbers, leaves, wanted, NULL, out);
-    ps_status status = PS_ALLOC(&out->chunks.first, out->chunks.count + 1, "chunks");
-    if (status == PS_OK) cut(numbers, leaves, wanted, out->chunks.first, out);
-    free(numbers);
-    return status;
-}
-
-/* Chunks have nearly the same numbers, and so costs, each: ranks take equal numbers of them. */
-static void share(assemble_plan *plan)
-{
-    int64_t rank = ps_comm_rank(), ranks = ps_comm_size();
-    plan->first_chunk = plan->chunks.count * rank / ranks;
-    plan->end_chunk = plan->chunks.count * (rank + 1) / ranks;
-}
-
-static ps_status check_memory(const assemble_problem *p, const assemble_plan *plan,
+static ps_status check_memory(const ps_hbem_problem *p, const assemble_plan *plan,
                               const ps_run *run)
 {
     if (plan->memory <= run->host_memory) return PS_OK;
@@ -86,23 +16,21 @@ static ps_status check_memory(const assemble_problem *p, const assemble_plan *pl
                    "chunk is about %.1f MB) or fewer --threads need less, %.0f MB are held in any "
                    "case",
                    1e-6 * (double)plan->memory, 1e-6 * (double)run->host_memory,
-                   1e-6 * (double)(plan->largest * plan->item_bytes), 1e-6 * (double)p->bytes);
+                   1e-6 * (double)(plan->cut.largest * plan->cut.item_bytes),
+                   1e-6 * (double)held_bytes(p));
 }
 
-ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
+ps_status assemble_plan_init(const ps_hbem_problem *problem, const assemble_options *options,
                              const ps_run *run, int cores, assemble_plan *out)
 {
     memset(out, 0, sizeof *out);
-    out->item_bytes = options->precision ? 4 : 8;
-    int64_t touched;
-    PS_TRY(cut_chunks(problem, options->chunk_bytes / out->item_bytes, out, &touched));
-    share(out);
-    int64_t chunk = (int64_t)(slack * (double)(out->largest * out->item_bytes));
-    out->disk = out->numbers * out->item_bytes;
-    out->memory = LEAST_BYTES + problem->bytes;
-    out->memory += cores > 0 ? 2 * chunk + cores * touched
-                             : leaf_backend_bytes_cuda(&problem->assembly, chunk);
-    out->memory += (run->threads + (cores > 0 ? 0 : LEAF_CHUNKS_KEPT)) * WRITE_BYTES;
+    PS_TRY(ps_hbem_matrix_plan_init(problem, &options->matrix, &out->cut));
+    int64_t chunk = ps_hbem_matrix_plan_chunk_bytes(&out->cut);
+    out->disk = out->cut.numbers * out->cut.item_bytes;
+    out->memory = LEAST_BYTES + held_bytes(problem);
+    out->memory += cores > 0 ? 2 * chunk + cores * out->cut.touched
+                             : ps_leaf_backend_bytes_cuda(&problem->assembly, chunk);
+    out->memory += (run->threads + (cores > 0 ? 0 : PS_LEAF_CHUNKS_KEPT)) * WRITE_BYTES;
     ps_status status = check_memory(problem, out, run);
     if (status != PS_OK) assemble_plan_release(out);
     return status;
@@ -110,6 +38,6 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
 
 void assemble_plan_release(assemble_plan *plan)
 {
-    free(plan->chunks.first);
+    ps_hbem_matrix_plan_release(&plan->cut);
     memset(plan, 0, sizeof *plan);
 }

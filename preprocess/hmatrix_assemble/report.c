@@ -3,37 +3,38 @@
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
-static void report_problem(const assemble_problem *p, ps_report *r)
+static void report_problem(const ps_hbem_problem *p, ps_report *r)
 {
     const ps_hmatrix_header *h = &p->tables.header;
     ps_report_text(r, "operator", ps_hbem_kernel_name(h->kernel));
     ps_report_real(r, "wavenumber", h->wavenumber, "rad/m");
     if (h->wavenumber != 0)
         ps_report_real(r, "elements_per_wavelength",
-                       ps_hbem_elements_per_wavelength(&p->setup.surface, h->wavenumber), "");
+                       ps_hbem_elements_per_wavelength(&p->scene->setup.surface, h->wavenumber),
+                       "");
     ps_report_int(r, "rows", p->op.test->dofs, "");
     ps_report_int(r, "columns", p->op.trial->dofs, "");
     ps_report_int(r, "leaves", p->assembly.leaf_count, "");
 }
 
-void assemble_report_plan(const assemble_problem *problem, const assemble_plan *plan,
+void assemble_report_plan(const ps_hbem_problem *problem, const assemble_plan *plan,
                           const ps_run *run)
 {
     if (ps_comm_rank() != 0) return;
     ps_report *r = ps_report_new(run->json);
     report_problem(problem, r);
-    ps_report_int(r, "chunks", plan->chunks.count, "");
-    ps_report_int(r, "largest_chunk", plan->largest * plan->item_bytes, "B");
+    ps_report_int(r, "chunks", plan->cut.chunks.count, "");
+    ps_report_int(r, "largest_chunk", plan->cut.largest * plan->cut.item_bytes, "B");
     ps_report_int(r, "memory", plan->memory, "B");
     ps_report_int(r, "disk", plan->disk, "B");
     ps_report_real(r, "dense",
-                   (double)plan->item_bytes * (double)problem->op.test->dofs *
+                   (double)plan->cut.item_bytes * (double)problem->op.test->dofs *
                        (double)problem->op.trial->dofs * ps_hbem_parts(&problem->op),
                    "B");
     ps_report_print(&r);
 }
 
-ps_status assemble_report(const assemble_problem *problem, const assemble_result *result,
+ps_status assemble_report(const ps_hbem_problem *problem, const assemble_result *result,
                           double seconds, const ps_run *run)
 {
     double sums[4] = {(double)result->chunks, (double)result->kept, result->write_seconds,

@@ -12,16 +12,16 @@
 typedef struct saving {
     ps_background work;
     int threads;
-    leaf_backend *backend;
-    leaf_chunk done;
+    ps_leaf_backend *backend;
+    ps_leaf_chunk done;
     ps_hmatrix_part part;
 } saving;
 
 typedef struct savers {
     const assemble_plan *plan;
     const ps_hmatrix_part *part; /* of any chunk */
-    leaf_backend *backend;
-    saving slots[LEAF_CHUNKS_KEPT];
+    ps_leaf_backend *backend;
+    saving slots[PS_LEAF_CHUNKS_KEPT];
     int threads; /* of one that saves */
     int64_t next;
     assemble_result *out;
@@ -32,8 +32,8 @@ static ps_hmatrix_part part_of(const savers *s, int64_t chunk)
 {
     ps_hmatrix_part own = *s->part;
     own.chunk = chunk;
-    own.first_leaf = s->plan->chunks.first[chunk];
-    own.leaf_count = s->plan->chunks.first[chunk + 1] - own.first_leaf;
+    own.first_leaf = s->plan->cut.chunks.first[chunk];
+    own.leaf_count = s->plan->cut.chunks.first[chunk + 1] - own.first_leaf;
     return own;
 }
 
@@ -57,7 +57,7 @@ static ps_status wait_for(savers *s, saving *slot)
 }
 
 /* Saves a chunk behind the backend's back: the first of `kept` that was begun has to be done. */
-static ps_status take(void *context, leaf_chunk *chunk)
+static ps_status take(void *context, ps_leaf_chunk *chunk)
 {
     savers *s = context;
     saving *slot = &s->slots[s->next++ % s->backend->kept];
@@ -79,11 +79,11 @@ static ps_status take(void *context, leaf_chunk *chunk)
 /* Chunks [first, end), none of which is there. */
 static ps_status compute(savers *s, int64_t first, int64_t end)
 {
-    leaf_taker taker = {take, s};
+    ps_leaf_taker taker = {.take = take, .context = s};
     if (first == end) return PS_OK;
     ps_status status = PS_FAILED;
     if (!ps_stop_requested())
-        status = s->backend->assemble(s->backend, &s->plan->chunks, first, end, &taker);
+        status = s->backend->assemble(s->backend, &s->plan->cut.chunks, first, end, &taker);
     if (status == PS_OK || !ps_stop_requested()) return status;
     s->out->stopped = true;
     return PS_OK;
@@ -92,7 +92,7 @@ static ps_status compute(savers *s, int64_t first, int64_t end)
 static ps_status compute_all(savers *s)
 {
     ps_status status = PS_OK;
-    int64_t begin = s->plan->first_chunk, end = s->plan->end_chunk;
+    int64_t begin = s->plan->cut.first_chunk, end = s->plan->cut.end_chunk;
     for (int64_t chunk = begin; status == PS_OK && !s->out->stopped && chunk <= end; ++chunk) {
         bool there = false;
         if (chunk < end && s->part->chunk >= 0) {
@@ -107,13 +107,14 @@ static ps_status compute_all(savers *s)
     return status;
 }
 
-ps_status assemble_chunks(const assemble_plan *plan, leaf_backend *backend,
+ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
                           const ps_hmatrix_part *part, assemble_result *out)
 {
     savers s = {.plan = plan, .part = part, .backend = backend, .out = out};
     memset(out, 0, sizeof *out);
     s.threads = (omp_get_max_threads() + backend->kept - 1) / backend->kept;
-    ps_progress_start(&s.progress, "assembling", "chunks", plan->end_chunk - plan->first_chunk);
+    ps_progress_start(&s.progress, "assembling", "chunks",
+                      plan->cut.end_chunk - plan->cut.first_chunk);
     ps_failure failure = {0};
     ps_note_failure(&failure, compute_all(&s));
     for (int k = 0; k < backend->kept; ++k)
@@ -126,7 +127,7 @@ ps_status assemble_chunks(const assemble_plan *plan, leaf_backend *backend,
 bool assemble_unfinished(const assemble_plan *plan, const ps_hmatrix_part *part)
 {
     savers s = {.plan = plan, .part = part};
-    for (int64_t chunk = plan->first_chunk; chunk < plan->end_chunk; ++chunk) {
+    for (int64_t chunk = plan->cut.first_chunk; chunk < plan->cut.end_chunk; ++chunk) {
         ps_hmatrix_part own = part_of(&s, chunk);
         if (ps_hmatrix_part_done(&own)) return true;
     }

@@ -7,6 +7,7 @@
 #include "formats/volume_mesh.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/log.h"
+#include "runtime/path.h"
 #include "runtime/program.h"
 
 #define PEAK_A_BYTE 3.0
@@ -68,10 +69,9 @@ static import_options gather(const ps_run *run)
 static ps_status identify(const import_input *input, const ps_run *run, char out[RECORD_BYTES])
 {
     char hash[17];
-    const char *slash = strrchr(input->name, '/');
     PS_TRY(import_input_hash(input, hash));
     snprintf(out, RECORD_BYTES, "%sinput=%.255s\ninput_xxh3=%s\n", run->record,
-             slash ? slash + 1 : input->name, hash);
+             ps_path_last(input->name), hash);
     return PS_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "preprocess/particle_import/import.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 
@@ -129,10 +130,9 @@ static ps_status identify(const import_options *o, const ps_run *run, char out[R
     if (!file) return ps_fail(PS_INVALID, "%s: %s", o->input, strerror(errno));
     ps_status status = hash_stream(file, o->input, hash);
     fclose(file);
-    const char *slash = strrchr(o->input, '/');
     if (status == PS_OK)
         snprintf(out, RECORD_BYTES, "%sinput=%.255s\ninput_xxh3=%s\n", run->record,
-                 slash ? slash + 1 : o->input, hash);
+                 ps_path_last(o->input), hash);
     return status;
 }
 

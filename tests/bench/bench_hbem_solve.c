@@ -58,7 +58,7 @@ static void bench_osrc(const ps_hbem_sparse *s, double k, double copy)
     enum { SIDES = 8 };
     ps_osrc osrc;
     ps_shifted_iterative method = hbem_iterative(s, 1e-9);
-    ps_shifted_solver solver = {&method, ps_shifted_iterate};
+    ps_shifted_solver solver = {.context = &method, .solve = ps_shifted_iterate};
     int64_t n = s->dofs;
     double *b = calloc((size_t)(SIDES * 2 * n), 8), *y = calloc((size_t)(SIDES * 2 * n), 8);
     double *space = calloc((size_t)ps_osrc_workspace(n), 8);

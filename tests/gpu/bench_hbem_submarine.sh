@@ -1,8 +1,9 @@
 #!/bin/bash
-# The submarine of cases/hbem-submarine in full size, N = 115,155, k = 4.18879, one incident wave, on a device: K and W to
-# files, the solution, 3,600 points at 20 km; and the solution by cores, for the deviation (13). JSON records
-# on stdout, wall clock of whole programs; figures on stderr. WORK: a folder with 6 GB of room; DEVICE: cuda;
-# SIDES: waves of a second solution, 8; CPU=no leaves the cores out; SOLVE_OPTIONS: more options of the solver.
+# The submarine of cases/hbem-submarine in full size, N = 115,155, k = 4.18879, one incident wave, on a device: the
+# solution with K and W assembled in memory, and through files; 3,600 points at 20 km; and the solution by cores,
+# for the deviation (13). JSON records on stdout, wall clock of whole programs; figures on stderr.
+# WORK: a folder with 6 GB of room; DEVICE: cuda; SIDES: waves of a second solution, 8; CPU=no leaves the cores
+# out; FILES=no what goes through files; SOLVE_OPTIONS: more options of the solver; SCALE, EDGE: of the hull.
 set -eu
 work=${WORK:-$(mktemp -d)}
 [ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
@@ -31,19 +32,34 @@ record() {
         printf "\"floor\": %.4g, \"fraction\": %.3g, ", floor, (value > 0 ? floor / value : 1)
         printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", size, device, revision }'
 }
-[ -e hull.hdf ] || penstock-mesh-surface -q hull.hdf --shape suboff --scale 14.2 --edge 0.11 $wave > /dev/null
+[ -e hull.hdf ] || penstock-mesh-surface -q hull.hdf --shape suboff --scale "${SCALE:-14.2}" --edge "${EDGE:-0.11}" $wave > /dev/null
 timed clusters penstock-cluster-build -q hull.hdf clusters.h5 $wave
+abroad="--direction 0.984807753012208,0.173648177666930,0"
+points="--speed 1500 --incidence 0 --directions 3600 --plane-normal 0,0,1 --distance 20000"
+fields() { timed "$1" penstock-hbem-field -q "$2" "$3" $points --device "$kind" --force; }
+
+core="penstock-hbem-solve -v hull.hdf clusters.h5 $wave --precision single --skeleton --device $kind --force ${SOLVE_OPTIONS:-}"
+timed core $core phi-core.hdf $abroad
+fields field-core phi-core.hdf u-core.h5
+n="N = $(figure unknowns core), k = 4.18879"
+floor=$(awk -v b="$(figure matrices core)" 'BEGIN { print b / 55e9 }')
+record submarine-setup "K and W assembled in memory, ready for products, in penstock-hbem-solve" \
+    "$(figure assembly_time core)" s 1.374 "$n, fp32, skeletons; floor: the kernels one after the other"
+record submarine-total "set-up, solution and 3600 points at 20 km, whole programs, matrices in memory" \
+    "$(seconds clusters core field-core)" s 2.1 "$n, one wave, fp32, skeletons; floor: kernels, sparse systems, field"
+timed core-sides $core sides.hdf --azimuths 0,350,"${SIDES:-8}"
+record submarine-solve "assembly in memory and Burton-Miller, OSRC, ${SIDES:-8} waves" "$(seconds core-sides)" s "$floor" "$n"
+[ "${FILES:-yes}" = yes ] || exit 0
+
 for o in dlp hyps; do
     timed $o penstock-hmatrix-assemble -q clusters.h5 $o.h5 --operator $o $wave --precision single --skeleton \
         --device "$kind"
 done
-abroad="--direction 0.984807753012208,0.173648177666930,0"
 solve="penstock-hbem-solve -v hull.hdf dlp.h5 hyps.h5 ${SOLVE_OPTIONS:-}"
 timed solve $solve phi.hdf $abroad --device "$kind" --force
-points="--speed 1500 --incidence 0 --directions 3600 --plane-normal 0,0,1 --distance 20000"
-timed field penstock-hbem-field -q phi.hdf u.h5 $points --device "$kind" --force
-n="N = $(figure unknowns solve), k = 4.18879"
-floor=$(awk -v b="$(figure matrices solve)" 'BEGIN { print b / 55e9 }')
+fields field phi.hdf u.h5
+penstock-compare phi.hdf phi-core.hdf --no-attributes > same.txt && echo "the same bits through files" >&2 ||
+    { cat same.txt >&2; echo "OTHER BITS through files" >&2; }
 record submarine-solve "Burton-Miller, OSRC, $(figure steps_most solve) steps, by penstock-hbem-solve" \
     "$(seconds solve)" s "$floor" "$n, one wave; floor: matrices to the device at 55 GB/s"
 record submarine-solve "products, a step" \
@@ -57,7 +73,7 @@ timed sides $solve sides.hdf --azimuths 0,350,${SIDES:-8} --device "$kind" --for
 record submarine-solve "Burton-Miller, OSRC, ${SIDES:-8} waves" "$(seconds sides)" s "$floor" "$n"
 [ "${CPU:-yes}" = yes ] || exit 0
 timed cpu $solve phi-cpu.hdf $abroad --device cpu --force
-timed field-cpu penstock-hbem-field -q phi-cpu.hdf u-cpu.h5 $points --device "$kind" --force
+fields field-cpu phi-cpu.hdf u-cpu.h5
 penstock-compare u.h5 u-cpu.h5 --norm space-time --measure deviation --tolerance 1e-4 --json > compare.json
 cat compare.json >&2
 record submarine-deviation "mean of ||u| - |u of cores|| / |u of cores| at 3600 points (13)" \

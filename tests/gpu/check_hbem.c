@@ -47,6 +47,7 @@ static const device_case cases[] = {
     {L_SHAPE, 7, P1, PS_KERNEL_ADLP, 0, 1e-4, 32, PS_SINGLE, false, true},
     {L_SHAPE, 7, P1, PS_KERNEL_DLP, 0, 1e-4, 32, PS_SINGLE, false, false},
     {SPHERE, 6, P1, PS_KERNEL_HYPS, 2, 1e-3, 8, PS_SINGLE, false, true}, /* for slow tools */
+    {SPHERE, 4, P1, PS_KERNEL_SLP, 0, 1e-3, 4, PS_SINGLE, false, true},  /* and slower ones */
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

@@ -6,6 +6,7 @@
 #define PS_TESTS_SUPPORT_HBEM_CASE_H
 
 #include <math.h>
+#include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,9 +224,21 @@ static inline double *hbem_block(const ps_hbem_operator *op, ps_hbem_range rows,
     return values;
 }
 
+/* The near-field form of the whole matrix, as a block; a thread has a run of columns, and triangles
+ * at the ends of runs are done twice. */
 static inline double *hbem_dense(const ps_hbem_operator *op)
 {
-    return hbem_block(op, (ps_hbem_range){0, op->test->dofs}, (ps_hbem_range){0, op->trial->dofs});
+    int64_t m = op->test->dofs, n = op->trial->dofs, run = n / omp_get_max_threads() + 1;
+    double *values = calloc((size_t)(ps_hbem_parts(op) * m * n), sizeof *values);
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t begin = 0; begin < n; begin += run) {
+        int64_t end = begin + run < n ? begin + run : n, size = (end - begin) * m;
+        double *block = hbem_block(op, (ps_hbem_range){0, m}, (ps_hbem_range){begin, end});
+        for (int part = 0; part < ps_hbem_parts(op); ++part)
+            memcpy(values + (part * n + begin) * m, block + part * size, (size_t)size * 8);
+        free(block);
+    }
+    return values;
 }
 
 #endif

@@ -34,8 +34,8 @@ static void sphere_open(sphere *s, int n, double k)
     s->equation = (ps_burton_miller){
         .matrix = &s->sparse,
         .osrc = &s->osrc,
-        .mass = {&s->method, ps_shifted_iterate},
-        .shifted = {&s->method, ps_shifted_iterate},
+        .mass = {.context = &s->method, .solve = ps_shifted_iterate},
+        .shifted = {.context = &s->method, .solve = ps_shifted_iterate},
         .workspace = calloc((size_t)ps_osrc_workspace(s->sparse.dofs), sizeof(double))};
 }
 

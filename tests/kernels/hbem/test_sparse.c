@@ -187,7 +187,7 @@ static double operator_error(int n, ps_coupling coupling)
     double *b = calloc(SIDES * size, 8), *y = calloc(SIDES * size, 8), *x = calloc(size, 8);
     double *space = calloc((size_t)ps_osrc_workspace(dofs), 8), symbol[2], error = 0, norm = 0;
     ps_shifted_iterative method = hbem_iterative(&s, 1e-11);
-    ps_shifted_solver solver = {&method, ps_shifted_iterate};
+    ps_shifted_solver solver = {.context = &method, .solve = ps_shifted_iterate};
     check_ok(ps_osrc_init(&osrc, coupling, 5, 1, 4));
     ps_osrc_symbol(&osrc, 6, false, symbol);
     for (int64_t i = 0; i < dofs; ++i) x[i] = 1.5 * pow(c.vertices[3 * i + 2], 2) - .5;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "waves.h"
+#include "compute/hbem_assembly/leaf_waves.h"
 #include "runtime/memory.h"
 
 /* Close pairs at once at most. */
@@ -10,7 +10,7 @@ enum { CLOSE_PAIRS = 40000000 };
 
 static ps_status put(cuda_backend *b, int place, const void *from, int64_t bytes)
 {
-    PS_TRY(cuda_grow(b, &b->there[place], bytes));
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[place], bytes));
     return ps_copy_to_device(b->stream, b->there[place].base, from, bytes);
 }
 
@@ -28,7 +28,7 @@ static void release_arrays(wave *w)
     w->capacity = 0;
 }
 
-void cuda_wave_release(cuda_backend *b, wave *w)
+void ps_leaf_wave_release(cuda_backend *b, wave *w)
 {
     if (b->device) ps_device_free(b->device, w->packed.base);
     w->packed = (room){0};
@@ -82,7 +82,7 @@ static ps_status close_pairs(cuda_backend *b, const ps_hbem_device_near *near)
     int64_t count = near->count, *first = b->close_first;
     for (int64_t l = 0; l < count; ++l) first[l + 1] = first[l] + b->counts[l];
     int64_t most = pairs_at_once(b, count);
-    PS_TRY(cuda_grow(b, &b->there[PLACE_CLOSE], ps_hbem_device_close_bytes(&b->op, most)));
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_CLOSE], ps_hbem_device_close_bytes(&b->op, most)));
     PS_TRY(put(b, PLACE_FIRST, first, 8 * (count + 1)));
     for (int64_t begin = 0, end; begin < count; begin = end) {
         for (end = begin; end < count && first[end + 1] - first[begin] <= most;) ++end;
@@ -102,7 +102,7 @@ static ps_status near_leaves(cuda_backend *b, const ps_hbem_device_near *near)
     int64_t count = near->count;
     if (count == 0) return PS_OK;
     PS_TRY(grow_counts(b, count));
-    PS_TRY(cuda_grow(b, &b->there[PLACE_COUNTS], 4 * count));
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_COUNTS], 4 * count));
     int32_t *counts = b->there[PLACE_COUNTS].base;
     PS_TRY(ps_hbem_device_near_count(&b->op, near, counts, b->stream));
     PS_TRY(ps_copy_to_host(b->stream, b->counts, counts, 4 * count));
@@ -127,7 +127,7 @@ static ps_status far_workspace(cuda_backend *b, ps_hbem_device_far *far)
     int64_t half = (device.memory_free + held) / 2;
     if (half > b->memory / 4) half = b->memory / 4;
     if (wanted > half) wanted = half > least ? half : least;
-    PS_TRY(cuda_grow(b, &b->there[PLACE_WORK], wanted));
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_WORK], wanted));
     far->workspace = b->there[PLACE_WORK].base;
     far->workspace_bytes = b->there[PLACE_WORK].bytes;
     return PS_OK;
@@ -142,13 +142,14 @@ static ps_status far_leaves(cuda_backend *b, const ps_hbem_device_batch *batch,
     PS_TRY(put(b, PLACE_REPORT, &report, sizeof report));
     if (count == 0) return PS_OK;
     PS_TRY(put(b, PLACE_LIST, batch->list, 4 * count));
-    ps_hbem_device_far far = {
-        .options = {a->tolerance, a->check_rows, cuda_rank_limit(b), a->recompress, a->skeleton},
-        .leaves = near->leaves + batch->near_count,
-        .blocks = (ps_hbem_device_block *)b->there[PLACE_BLOCKS].base + batch->near_count,
-        .list = b->there[PLACE_LIST].base,
-        .arena = near->arena,
-        .report = b->there[PLACE_REPORT].base};
+    ps_hbem_device_far far = {.options = {a->tolerance, a->check_rows, ps_leaf_waves_rank_limit(b),
+                                          a->recompress, a->skeleton},
+                              .leaves = near->leaves + batch->near_count,
+                              .blocks = (ps_hbem_device_block *)b->there[PLACE_BLOCKS].base +
+                                        batch->near_count,
+                              .list = b->there[PLACE_LIST].base,
+                              .arena = near->arena,
+                              .report = b->there[PLACE_REPORT].base};
     memcpy(far.list_count, batch->list_count, sizeof far.list_count);
     memcpy(far.most, batch->most, sizeof far.most);
     memcpy(far.most_slots, batch->most_slots, sizeof far.most_slots);
@@ -180,8 +181,6 @@ static int64_t lay_out(const cuda_backend *b, wave *w, int64_t chunk, int64_t at
 static int64_t lay_out_all(const cuda_backend *b, wave *w, int64_t *start)
 {
     int64_t count = w->end - w->chunk;
-#pragma omp parallel for
-    for (int64_t e = 0; e < w->batch.count; ++e) w->element[w->batch.leaf[e]] = (int32_t)e;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < count; ++c) start[c + 1] = lay_out(b, w, w->chunk + c, 0, false);
     for (int64_t c = 0; c < count; ++c) start[c + 1] += start[c];
@@ -197,7 +196,7 @@ static ps_status pack(cuda_backend *b, wave *w)
     int64_t bytes = lay_out_all(b, w, start) * b->item_bytes;
     free(start);
     if (bytes == 0) return PS_OK;
-    if (bytes > w->packed.bytes) PS_TRY(cuda_grow(b, &w->packed, bytes + bytes / 8));
+    if (bytes > w->packed.bytes) PS_TRY(ps_leaf_waves_grow(b, &w->packed, bytes + bytes / 8));
     PS_TRY(put(b, PLACE_RANGES, w->ranges, count * (int64_t)sizeof *w->ranges));
     PS_TRY(ps_fill_zero(b->stream, w->packed.base, bytes));
     ps_copy_ranges copy = {(int)b->item_bytes, count, b->there[PLACE_RANGES].base,
@@ -224,13 +223,13 @@ static ps_status fetch_blocks(cuda_backend *b, ps_hbem_device_batch *batch)
                    b->label);
 }
 
-ps_status cuda_wave_compute(cuda_backend *b, wave *w)
+ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w)
 {
     ps_hbem_device_batch *batch = &w->batch;
     w->first = b->chunks->first[w->chunk];
     PS_TRY(grow_arrays(w, b->chunks->first[w->end] - w->first));
     ps_hbem_device_batch_fill(batch, b->base.assembly->leaves + w->first, &b->op,
-                              cuda_rank_limit(b));
+                              ps_leaf_waves_rank_limit(b));
     PS_TRY(put(b, PLACE_AT, batch->at, batch->count * (int64_t)sizeof *batch->at));
     PS_TRY(put(b, PLACE_BLOCKS, batch->blocks, batch->count * (int64_t)sizeof *batch->blocks));
     ps_hbem_device_near near = {
@@ -241,5 +240,7 @@ ps_status cuda_wave_compute(cuda_backend *b, wave *w)
     PS_TRY(near_leaves(b, &near));
     PS_TRY(far_leaves(b, batch, &near));
     PS_TRY(fetch_blocks(b, batch));
-    return pack(b, w);
+#pragma omp parallel for
+    for (int64_t e = 0; e < batch->count; ++e) w->element[batch->leaf[e]] = (int32_t)e;
+    return b->taker->take_wave ? PS_OK : pack(b, w);
 }

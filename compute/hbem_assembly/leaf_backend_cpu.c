@@ -1,20 +1,20 @@
 #include <stdlib.h>
 
-#include "backend.h"
+#include "compute/hbem_assembly/leaf_backend.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
 typedef struct cpu_backend {
-    leaf_backend base;
+    ps_leaf_backend base;
     int threads;
     ps_hbem_workspace *workspaces; /* [threads] */
 } cpu_backend;
 
-ps_status leaf_chunk_init(const leaf_backend *backend, const ps_hmatrix_chunks *chunks,
-                          int64_t chunk, leaf_chunk *out)
+ps_status ps_leaf_chunk_init(const ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks,
+                             int64_t chunk, ps_leaf_chunk *out)
 {
     int64_t first = chunks->first[chunk];
-    *out = (leaf_chunk){.chunk = chunk, .run = *backend->shape};
+    *out = (ps_leaf_chunk){.chunk = chunk, .run = *backend->shape};
     out->run.leaves += first;
     out->run.leaf_count = chunks->first[chunk + 1] - first;
     return ps_hmatrix_init(&out->run);
@@ -27,12 +27,12 @@ static ps_status collect(void *context, int64_t leaf, const ps_hmatrix_block *bl
 }
 
 static ps_status do_chunk(cpu_backend *own, const ps_hmatrix_chunks *chunks, int64_t chunk,
-                          const leaf_taker *taker)
+                          const ps_leaf_taker *taker)
 {
-    leaf_chunk done;
+    ps_leaf_chunk done;
     ps_hbem_assembly part = *own->base.assembly;
     double start = ps_clock();
-    PS_TRY(leaf_chunk_init(&own->base, chunks, chunk, &done));
+    PS_TRY(ps_leaf_chunk_init(&own->base, chunks, chunk, &done));
     part.leaves = done.run.leaves;
     part.leaf_count = done.run.leaf_count;
     ps_status status = ps_hbem_assemble(&part, own->threads, own->workspaces, collect, &done.run);
@@ -42,17 +42,17 @@ static ps_status do_chunk(cpu_backend *own, const ps_hmatrix_chunks *chunks, int
     return status;
 }
 
-static ps_status assemble(leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
-                          int64_t end, const leaf_taker *taker)
+static ps_status assemble(ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
+                          int64_t end, const ps_leaf_taker *taker)
 {
     for (int64_t chunk = first; chunk < end; ++chunk)
         PS_TRY(do_chunk((cpu_backend *)backend, chunks, chunk, taker));
     return PS_OK;
 }
 
-static void release(leaf_chunk *chunk) { ps_hmatrix_release(&chunk->run); }
+static void release(ps_leaf_chunk *chunk) { ps_hmatrix_release(&chunk->run); }
 
-static void close_cpu(leaf_backend *backend)
+static void close_cpu(ps_leaf_backend *backend)
 {
     cpu_backend *own = (cpu_backend *)backend;
     for (int t = 0; own->workspaces && t < own->threads; ++t) free(own->workspaces[t].base);
@@ -71,19 +71,19 @@ static ps_status take_workspaces(cpu_backend *own)
     return PS_OK;
 }
 
-ps_status leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
-                                int threads, leaf_backend **out)
+ps_status ps_leaf_backend_open_cpu(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                   int threads, ps_leaf_backend **out)
 {
     cpu_backend *own;
     *out = NULL;
     PS_TRY(PS_ALLOC(&own, 1, "the cores"));
-    own->base = (leaf_backend){.name = "cpu",
-                               .kept = 1,
-                               .assemble = assemble,
-                               .release = release,
-                               .close = close_cpu,
-                               .assembly = assembly,
-                               .shape = shape};
+    own->base = (ps_leaf_backend){.name = "cpu",
+                                  .kept = 1,
+                                  .assemble = assemble,
+                                  .release = release,
+                                  .close = close_cpu,
+                                  .assembly = assembly,
+                                  .shape = shape};
     own->threads = threads;
     ps_status status = take_workspaces(own);
     if (status == PS_OK)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "waves.h"
+#include "compute/hbem_assembly/leaf_waves.h"
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -14,7 +14,7 @@
  * other, so that one is written while the next is computed. */
 enum { RANK_LAPLACE = 64, RANK_WAVES = PS_HBEM_DEVICE_RANK_MAX, WAVE_BYTES = 1 << 30 };
 
-int cuda_rank_limit(const cuda_backend *b)
+int ps_leaf_waves_rank_limit(const cuda_backend *b)
 {
     int most = b->op.wavenumber != 0 ? RANK_WAVES : RANK_LAPLACE;
     return b->base.assembly->max_rank < most ? (int)b->base.assembly->max_rank : most;
@@ -22,7 +22,7 @@ int cuda_rank_limit(const cuda_backend *b)
 
 /* ---- memory ---- */
 
-ps_status cuda_grow(cuda_backend *b, room *r, int64_t bytes)
+ps_status ps_leaf_waves_grow(cuda_backend *b, room *r, int64_t bytes)
 {
     if (bytes <= r->bytes) return PS_OK;
     double start = ps_clock();
@@ -34,7 +34,7 @@ ps_status cuda_grow(cuda_backend *b, room *r, int64_t bytes)
     return PS_OK;
 }
 
-ps_status cuda_grow_pinned(cuda_backend *b, room *r, int64_t bytes)
+ps_status ps_leaf_waves_grow_pinned(cuda_backend *b, room *r, int64_t bytes)
 {
     if (bytes <= r->bytes) return PS_OK;
     ps_device_free_pinned(b->device, r->base);
@@ -44,68 +44,13 @@ ps_status cuda_grow_pinned(cuda_backend *b, room *r, int64_t bytes)
     return PS_OK;
 }
 
-/* ---- what all waves share ---- */
-
-static ps_status send(cuda_backend *b, const void *from, int64_t bytes, void **to)
-{
-    PS_TRY(ps_device_alloc(b->device, bytes, to));
-    PS_TRY(ps_copy_to_device(b->stream, *to, from, bytes));
-    return ps_stream_wait(b->stream);
-}
-
-static ps_status send_side(cuda_backend *b, const ps_hbem_space *space, const ps_cluster_tree *tree,
-                           ps_hbem_device_side *side, void **to)
-{
-    void *host;
-    PS_TRY(ps_hbem_device_side_count(space, tree, side));
-    int64_t bytes = ps_hbem_device_side_bytes(side);
-    PS_TRY(ps_alloc_untouched(&host, bytes, "tables of clusters"));
-    ps_hbem_device_side_place(side, host);
-    ps_hbem_device_side_fill(space, tree, side);
-    ps_status status = send(b, host, bytes, to);
-    free(host);
-    ps_hbem_device_side_place(side, *to);
-    return status;
-}
-
-static ps_status send_rules(cuda_backend *b, const ps_hbem_quadrature *quadrature)
-{
-    void *host;
-    int64_t bytes = ps_hbem_device_rules_bytes(quadrature);
-    PS_TRY(ps_alloc_untouched(&host, bytes, "rules"));
-    ps_hbem_device_rules_place(&b->op.rules, quadrature, host);
-    ps_hbem_device_rules_fill(&b->op.rules, quadrature);
-    ps_status status = send(b, host, bytes, &b->rules);
-    free(host);
-    ps_hbem_device_rules_place(&b->op.rules, quadrature, b->rules);
-    return status;
-}
-
-static ps_status send_all(cuda_backend *b, const leaf_device *device)
-{
-    const ps_hbem_operator *op = b->base.assembly->op;
-    const ps_hbem_surface *surface = op->test->surface;
-    b->op.kernel = op->kernel;
-    b->op.wavenumber = op->wavenumber;
-    b->op.precision = op->far_precision;
-    PS_TRY(send_side(b, op->test, device->test, &b->op.test, &b->sides[0]));
-    b->op.trial = b->op.test;
-    if (device->trial != device->test)
-        PS_TRY(send_side(b, op->trial, device->trial, &b->op.trial, &b->sides[1]));
-    PS_TRY(send_rules(b, op->quadrature));
-    PS_TRY(send(b, surface->triangles,
-                surface->triangle_count * (int64_t)sizeof *surface->triangles, &b->triangles));
-    b->op.triangles = b->triangles;
-    return PS_OK;
-}
-
 /* ---- waves ---- */
 
 /* Numbers that the leaves of each chunk of [first, end) take at most: most[end - first]. */
 static void bound_chunks(const cuda_backend *b, int64_t first, int64_t end, int64_t *most)
 {
     const ps_hmatrix_leaf *leaves = b->base.assembly->leaves;
-    int rank = cuda_rank_limit(b);
+    int rank = ps_leaf_waves_rank_limit(b);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = first; c < end; ++c) {
         most[c - first] = 0;
@@ -114,16 +59,18 @@ static void bound_chunks(const cuda_backend *b, int64_t first, int64_t end, int6
     }
 }
 
-/* The end of the wave that begins at `chunk`: so many chunks that a device is full, as the arena
- * holds in any case, and one at least. */
+/* The end of the wave that begins at `chunk`: so many chunks that a device is full (all, where
+ * values stay there), as the arena holds in any case, and one at least. */
 static int64_t wave_end(const cuda_backend *b, int64_t chunk, int64_t end, const int64_t *most,
                         int64_t *bytes)
 {
-    int64_t wanted = (WAVE_BYTES + b->chunk_bytes - 1) / b->chunk_bytes, numbers = most[0], at = 1;
-    while (chunk + at < end && at < wanted && (numbers + most[at]) * b->item_bytes <= b->memory / 4)
+    bool stays = b->taker->take_wave;
+    int64_t fits = b->memory / (stays ? 2 : 4), numbers = most[0], at = 1;
+    int64_t wanted = stays ? end : (WAVE_BYTES + b->chunk_bytes - 1) / b->chunk_bytes;
+    while (chunk + at < end && at < wanted && (numbers + most[at]) * b->item_bytes <= fits)
         numbers += most[at++];
     *bytes = numbers * b->item_bytes;
-    if (*bytes > b->memory / 4) *bytes = b->memory / 4; /* of one chunk, whose ranks are lower */
+    if (*bytes > fits) *bytes = fits; /* of one chunk, whose ranks are lower */
     return chunk + at;
 }
 
@@ -135,13 +82,15 @@ static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end)
     w->chunk = chunk;
     w->end = end;
     if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
-    PS_TRY(cuda_wave_compute(b, w));
+    PS_TRY(ps_leaf_wave_compute(b, w));
     double done = ps_clock();
     b->base.computing += done - start;
+    if (b->taker->take_wave) return ps_leaf_waves_hand_on_device(b, w);
     PS_TRY(ps_background_wait(&b->hand));
     b->waiting += ps_clock() - done;
     b->handing = w;
-    return ps_background_start(&b->hand, cuda_hand_over, b, "a thread that hands chunks over");
+    return ps_background_start(&b->hand, ps_leaf_waves_hand_over, b,
+                               "a thread that hands chunks over");
 }
 
 static ps_status do_waves(cuda_backend *b, int64_t first, int64_t end, const int64_t *most)
@@ -151,7 +100,7 @@ static ps_status do_waves(cuda_backend *b, int64_t first, int64_t end, const int
         chunk = wave_end(b, chunk, end, most + chunk - first, &bytes);
         largest = bytes > largest ? bytes : largest;
     }
-    PS_TRY(cuda_grow(b, &b->there[PLACE_ARENA], largest));
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_ARENA], largest));
     for (int64_t chunk = first, next; chunk < end; chunk = next) {
         next = wave_end(b, chunk, end, most + chunk - first, &bytes);
         PS_TRY(do_wave(b, chunk, next));
@@ -159,8 +108,8 @@ static ps_status do_waves(cuda_backend *b, int64_t first, int64_t end, const int
     return PS_OK;
 }
 
-static ps_status assemble(leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
-                          int64_t end, const leaf_taker *taker)
+static ps_status assemble(ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
+                          int64_t end, const ps_leaf_taker *taker)
 {
     cuda_backend *b = (cuda_backend *)backend;
     int64_t *most;
@@ -181,13 +130,13 @@ static ps_status assemble(leaf_backend *backend, const ps_hmatrix_chunks *chunks
 
 static void free_device(cuda_backend *b)
 {
-    void *const fixed[] = {b->sides[0], b->sides[1], b->triangles, b->rules};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; ++i) ps_device_free(b->device, fixed[i]);
+    ps_leaf_tables_close(&b->tables);
     for (int i = 0; i < PLACES; ++i) ps_device_free(b->device, b->there[i].base);
-    for (int i = 0; i <= LEAF_CHUNKS_KEPT; ++i) ps_device_free_pinned(b->device, b->pinned[i].base);
+    for (int i = 0; i <= PS_LEAF_CHUNKS_KEPT; ++i)
+        ps_device_free_pinned(b->device, b->pinned[i].base);
 }
 
-static void close_cuda(leaf_backend *backend)
+static void close_cuda(ps_leaf_backend *backend)
 {
     cuda_backend *b = (cuda_backend *)backend;
     ps_debug(
@@ -196,7 +145,7 @@ static void close_cuda(leaf_backend *backend)
         b->label, (long long)b->wave_count, b->base.computing, b->allocating, b->waiting,
         b->copying, (long long)b->left);
     if (b->device) free_device(b);
-    for (int w = 0; w < 2; ++w) cuda_wave_release(b, &b->waves[w]);
+    for (int w = 0; w < 2; ++w) ps_leaf_wave_release(b, &b->waves[w]);
     ps_stream_close(&b->copies);
     ps_stream_close(&b->stream);
     ps_device_close(&b->device);
@@ -213,19 +162,31 @@ static ps_status pin_places(void *backend)
     cuda_backend *b = backend;
     int64_t bytes = b->chunk_bytes + b->chunk_bytes / 2;
     if (bytes > PINNED_MOST) return PS_OK;
-    for (int64_t p = 0; p <= LEAF_CHUNKS_KEPT && p < b->planned; ++p)
-        PS_TRY(cuda_grow_pinned(b, &b->pinned[p], bytes));
+    for (int64_t p = 0; p <= PS_LEAF_CHUNKS_KEPT && p < b->planned; ++p)
+        PS_TRY(ps_leaf_waves_grow_pinned(b, &b->pinned[p], bytes));
     return PS_OK;
 }
 
-static ps_status open_device(cuda_backend *b, const leaf_device *device)
+static ps_status set_operator(cuda_backend *b, const ps_leaf_device *device)
+{
+    const ps_hbem_operator *op = b->base.assembly->op;
+    if (!device->tables)
+        PS_TRY(ps_leaf_tables_open(b->device, op, device->test, device->trial, &b->tables));
+    b->op = ps_leaf_tables_operator(device->tables ? device->tables : b->tables);
+    b->op.kernel = op->kernel;
+    b->op.wavenumber = op->wavenumber;
+    b->op.precision = op->far_precision;
+    return PS_OK;
+}
+
+static ps_status open_device(cuda_backend *b, const ps_leaf_device *device)
 {
     PS_TRY(ps_device_open(b->label, 0, &b->device));
     PS_TRY(ps_stream_open(b->device, &b->stream));
     PS_TRY(ps_stream_open_ahead(b->device, &b->copies));
     PS_TRY(ps_background_start(&b->hand, pin_places, b, "a thread that pins memory"));
     ps_failure failure = {0};
-    ps_note_failure(&failure, send_all(b, device));
+    ps_note_failure(&failure, set_operator(b, device));
     ps_note_failure(&failure, ps_background_wait(&b->hand));
     PS_TRY(ps_first_failure(&failure));
     int64_t left = ps_device_describe(b->device).memory_free;
@@ -233,7 +194,7 @@ static ps_status open_device(cuda_backend *b, const leaf_device *device)
     return PS_OK;
 }
 
-ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_device *device)
+ps_status ps_leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const ps_leaf_device *device)
 {
     const ps_hbem_operator *op = assembly->op;
     ps_hbem_device_side side;
@@ -247,28 +208,28 @@ ps_status leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const leaf_d
                : ps_hbem_device_side_count(op->trial, device->trial, &side);
 }
 
-int64_t leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes)
+int64_t ps_leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes)
 {
     /* Of leaves in two waves: places, blocks, lists, ranges; of one: close pairs. */
     enum { BYTES_A_LEAF = 2 * (16 + 16 + 3 * 4 + 24) + 12, DRIVER_BYTES = 256 << 20 };
     int64_t leaves = assembly->leaf_count;
-    return DRIVER_BYTES + BYTES_A_LEAF * leaves + (LEAF_CHUNKS_KEPT + 1) * chunk_bytes;
+    return DRIVER_BYTES + BYTES_A_LEAF * leaves + (PS_LEAF_CHUNKS_KEPT + 1) * chunk_bytes;
 }
 
-ps_status leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
-                                 const leaf_device *device, leaf_backend **out)
+ps_status ps_leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                    const ps_leaf_device *device, ps_leaf_backend **out)
 {
     cuda_backend *b;
     *out = NULL;
     PS_TRY(PS_ALLOC(&b, 1, "a device"));
     snprintf(b->label, sizeof b->label, "cuda:%d", device->ordinal);
-    b->base = (leaf_backend){.name = b->label,
-                             .kept = LEAF_CHUNKS_KEPT,
-                             .assemble = assemble,
-                             .release = cuda_release_chunk,
-                             .close = close_cuda,
-                             .assembly = assembly,
-                             .shape = shape};
+    b->base = (ps_leaf_backend){.name = b->label,
+                                .kept = PS_LEAF_CHUNKS_KEPT,
+                                .assemble = assemble,
+                                .release = ps_leaf_waves_release_chunk,
+                                .close = close_cuda,
+                                .assembly = assembly,
+                                .shape = shape};
     b->chunk_bytes = device->chunk_bytes;
     b->planned = device->chunks;
     b->item_bytes = assembly->op->far_precision == PS_SINGLE ? 4 : 8;

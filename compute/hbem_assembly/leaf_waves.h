@@ -2,12 +2,14 @@
  * The CUDA backend's own: chunks go to the device in *waves*, as many consecutive ones as suit it,
  * so that it is full. A wave is computed into an arena, and packed in the order of the file; while
  * the next wave is computed, a thread copies the chunks of this one to pinned memory, one after the
- * other, and hands them over. What is in a wave changes no bits.
+ * other, and hands them over. Where the taker takes waves, it gets them as they lie in the arena.
+ * What is in a wave changes no bits.
  */
-#ifndef PS_PREPROCESS_HMATRIX_WAVES_H
-#define PS_PREPROCESS_HMATRIX_WAVES_H
+#ifndef PS_HBEM_ASSEMBLY_LEAF_WAVES_H
+#define PS_HBEM_ASSEMBLY_LEAF_WAVES_H
 
-#include "backend.h"
+#include "compute/hbem_assembly/leaf_backend.h"
+#include "compute/hbem_assembly/leaf_tables.h"
 #include "kernels/common/copy_ranges.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/background.h"
@@ -44,22 +46,22 @@ enum {
 };
 
 typedef struct cuda_backend {
-    leaf_backend base;
+    ps_leaf_backend base;
     char label[32];
-    int64_t memory, chunk_bytes, planned; /* as in leaf_device; chunks */
+    int64_t memory, chunk_bytes, planned; /* as in ps_leaf_device; chunks */
     int64_t item_bytes;
     ps_device *device;
     ps_stream *stream, *copies; /* of this thread; of the one that hands over */
     ps_hbem_device_operator op;
-    void *sides[2], *triangles, *rules; /* on the device            */
-    room there[PLACES];                 /* likewise                 */
-    room pinned[LEAF_CHUNKS_KEPT + 1];  /* chunks on their way      */
-    int64_t handed;                     /* chunks so far            */
+    ps_leaf_tables *tables;               /* of its own, or NULL      */
+    room there[PLACES];                   /* on the device            */
+    room pinned[PS_LEAF_CHUNKS_KEPT + 1]; /* chunks on their way      */
+    int64_t handed;                       /* chunks so far            */
     wave waves[2];
     int32_t *counts; /* [counted] close pairs of near leaves, and where they begin */
     int64_t *close_first, counted;
     const ps_hmatrix_chunks *chunks; /* of the present run */
-    const leaf_taker *taker;
+    const ps_leaf_taker *taker;
     wave *handing;
     ps_background hand;
     double allocating, copying, waiting; /* seconds: the last for the thread that hands over */
@@ -67,22 +69,24 @@ typedef struct cuda_backend {
 } cuda_backend;
 
 /* Makes room for so many bytes; what was there is lost. */
-ps_status cuda_grow(cuda_backend *b, room *r, int64_t bytes);
-ps_status cuda_grow_pinned(cuda_backend *b, room *r, int64_t bytes);
+ps_status ps_leaf_waves_grow(cuda_backend *b, room *r, int64_t bytes);
+ps_status ps_leaf_waves_grow_pinned(cuda_backend *b, room *r, int64_t bytes);
 
-int cuda_rank_limit(const cuda_backend *b);
+int ps_leaf_waves_rank_limit(const cuda_backend *b);
 
-/* ---- cuda_wave.c ---- */
+/* ---- leaf_wave.c ---- */
 
-/* Computes and packs the leaves of a wave, whose chunk and end are set, within an arena that is
- * there. Returns when the device is done. */
-ps_status cuda_wave_compute(cuda_backend *b, wave *w);
-void cuda_wave_release(cuda_backend *b, wave *w);
+/* Computes the leaves of a wave, whose chunk and end are set, within an arena that is there, and
+ * packs them unless they stay on the device. Returns when the device is done. */
+ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w);
+void ps_leaf_wave_release(cuda_backend *b, wave *w);
 
-/* ---- cuda_hand.c ---- */
+/* ---- leaf_hand.c ---- */
 
 /* Copies and hands over the chunks of b->handing; for a thread. */
-ps_status cuda_hand_over(void *backend);
-void cuda_release_chunk(leaf_chunk *chunk);
+ps_status ps_leaf_waves_hand_over(void *backend);
+/* Hands over a wave that is computed, as it lies in the arena. */
+ps_status ps_leaf_waves_hand_on_device(cuda_backend *b, wave *w);
+void ps_leaf_waves_release_chunk(ps_leaf_chunk *chunk);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend.h"
+#include "compute/hbem_assembly/leaf_backend.h"
 #include "kernels/hbem/pair_rows.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -19,8 +19,8 @@ typedef struct pairs_device {
 } pairs_device;
 
 typedef struct pairs_backend {
-    leaf_backend base;
-    leaf_backend *cores;
+    ps_leaf_backend base;
+    ps_leaf_backend *cores;
     ps_hbem_assembly assembly; /* with rows from here */
     ps_hbem_row_source source;
     int device_count, threads;
@@ -35,10 +35,10 @@ static ps_status get(void *context, const ps_hbem_far *far, bool column, int64_t
     return ps_hbem_pair_rows_get(&b->rows[omp_get_thread_num()], far, column, index, values);
 }
 
-static ps_status assemble(leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
-                          int64_t end, const leaf_taker *taker)
+static ps_status assemble(ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
+                          int64_t end, const ps_leaf_taker *taker)
 {
-    leaf_backend *cores = ((pairs_backend *)backend)->cores;
+    ps_leaf_backend *cores = ((pairs_backend *)backend)->cores;
     ps_status status = cores->assemble(cores, chunks, first, end, taker);
     backend->computing = cores->computing;
     return status;
@@ -68,7 +68,7 @@ static void close_device(pairs_device *d)
     ps_device_close(&d->device);
 }
 
-static void close_pairs(leaf_backend *backend)
+static void close_pairs(ps_leaf_backend *backend)
 {
     pairs_backend *b = (pairs_backend *)backend;
     int64_t there = 0;
@@ -130,27 +130,27 @@ static ps_status open_rows(pairs_backend *b, int thread, int64_t least)
     return ps_device_alloc(d->device, 4 * r->list_room, (void **)&r->list);
 }
 
-static ps_status open_all(pairs_backend *b, const leaf_pairs *pairs)
+static ps_status open_all(pairs_backend *b, const ps_leaf_pairs *pairs)
 {
     PS_TRY(PS_ALLOC(&b->devices, pairs->devices, "devices"));
     PS_TRY(PS_ALLOC(&b->rows, pairs->threads, "threads"));
     for (int d = 0; d < b->device_count; ++d)
         PS_TRY(open_device(b->assembly.op, pairs->ordinals[d], &b->devices[d]));
     for (int t = 0; t < b->threads; ++t) PS_TRY(open_rows(b, t, pairs->least));
-    return leaf_backend_open_cpu(&b->assembly, b->base.shape, b->threads, &b->cores);
+    return ps_leaf_backend_open_cpu(&b->assembly, b->base.shape, b->threads, &b->cores);
 }
 
-ps_status leaf_backend_open_pairs(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
-                                  const leaf_pairs *pairs, leaf_backend **out)
+ps_status ps_leaf_backend_open_pairs(const ps_hbem_assembly *assembly, const ps_hmatrix *shape,
+                                     const ps_leaf_pairs *pairs, ps_leaf_backend **out)
 {
     pairs_backend *b;
     *out = NULL;
     PS_TRY(PS_ALLOC(&b, 1, "devices"));
-    b->base = (leaf_backend){.name = "cores with pairs by devices",
-                             .assemble = assemble,
-                             .close = close_pairs,
-                             .assembly = assembly,
-                             .shape = shape};
+    b->base = (ps_leaf_backend){.name = "cores with pairs by devices",
+                                .assemble = assemble,
+                                .close = close_pairs,
+                                .assembly = assembly,
+                                .shape = shape};
     b->assembly = *assembly;
     b->source = (ps_hbem_row_source){get, b};
     b->assembly.rows = &b->source;

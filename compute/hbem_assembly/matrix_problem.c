@@ -1,0 +1,165 @@
+#include "compute/hbem_assembly/matrix_problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hbem/cluster_tree.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+/* Clusters that blocks of a dense matrix are not cut below. */
+enum { DENSE_BLOCK = 512 };
+
+/* ---- the scene ---- */
+
+static ps_status load_scene(ps_hbem_scene *s, const char *path,
+                            const ps_hbem_matrix_options *options)
+{
+    double start = ps_clock();
+    PS_TRY(ps_clusters_load(path, &s->clusters));
+    double loaded = ps_clock();
+    ps_hbem_outline outline = ps_hbem_outline_of(&s->clusters);
+    int64_t bytes = ps_hbem_setup_bytes(&outline);
+    PS_TRY(ps_alloc_untouched(&s->memory, bytes, "the surface"));
+    PS_TRY(ps_hbem_setup_init(&s->setup, &outline, s->memory));
+    ps_hbem_setup_order(&s->setup, s->clusters.tree);
+    s->rules = options->rules > 0 ? options->rules : options->tolerance;
+    PS_TRY(PS_ALLOC(&s->points, ps_hbem_quadrature_points(s->rules), "rules"));
+    ps_hbem_quadrature_init(&s->quadrature, s->rules, s->points);
+    s->bytes = bytes + 9 * s->clusters.leaves.count + 24 * s->clusters.vertex_count +
+               12 * s->clusters.triangle_count;
+    ps_debug("clusters read in %.3f s, surface and spaces %.3f s", loaded - start,
+             ps_clock() - loaded);
+    return PS_OK;
+}
+
+ps_status ps_hbem_scene_init(ps_hbem_scene *scene, const char *path,
+                             const ps_hbem_matrix_options *options)
+{
+    memset(scene, 0, sizeof *scene);
+    ps_status status = load_scene(scene, path, options);
+    if (status != PS_OK) ps_hbem_scene_release(scene);
+    return status;
+}
+
+void ps_hbem_scene_release(ps_hbem_scene *s)
+{
+    ps_clusters_release(&s->clusters);
+    free(s->points);
+    free(s->memory);
+    memset(s, 0, sizeof *s);
+}
+
+/* ---- an operator ---- */
+
+static bool is_symmetric(const ps_hbem_problem *p)
+{
+    return p->scene->clusters.same &&
+           (p->op.kernel == PS_KERNEL_SLP || p->op.kernel == PS_KERNEL_HYPS);
+}
+
+static ps_status check(const ps_hbem_problem *p, const ps_hbem_matrix_options *options)
+{
+    PS_TRY(ps_hbem_operator_check(&p->op));
+    if (p->op.weak_far && p->op.kernel != PS_KERNEL_HYPS)
+        return ps_fail(PS_USAGE, "--hyps weak: only --operator hyps has a weak form");
+    if (p->op.weak_far && options->skeleton)
+        return ps_fail(PS_USAGE, "--hyps weak takes crosses of entries: not with --skeleton");
+    if (!p->scene->clusters.closed && p->op.kernel != PS_KERNEL_SLP)
+        return ps_fail(PS_INVALID,
+                       "the surface is open: the operator %s needs a closed one (on a screen, "
+                       "slp alone)",
+                       ps_hbem_kernel_name(p->op.kernel));
+    if (p->op.wavenumber == 0 || options->force_coarse) return PS_OK;
+    return ps_hbem_check_wavelength(&p->scene->setup.surface, p->op.wavenumber);
+}
+
+static void set_header(ps_hbem_problem *p, const ps_hbem_operator_choice *choice,
+                       const ps_hbem_matrix_options *options)
+{
+    ps_hmatrix_header *h = &p->tables.header;
+    const ps_clusters *c = &p->scene->clusters;
+    *h = (ps_hmatrix_header){.kernel = p->op.kernel,
+                             .wavenumber = p->op.wavenumber,
+                             .space = {c->space[0], c->space[1]},
+                             .same = c->same,
+                             .symmetric = is_symmetric(p),
+                             .precision = p->op.far_precision,
+                             .tolerance = options->tolerance,
+                             .eta = c->eta,
+                             .rules = p->scene->rules,
+                             .check_rows = options->check_rows};
+    strcpy(h->mode, choice->dense ? "dense" : "hmatrix");
+    bool weak = choice->dense || choice->weak;
+    strcpy(h->form, p->op.kernel == PS_KERNEL_HYPS ? weak ? "weak" : "direct" : "kernel");
+    memcpy(h->cluster_hash, c->content_hash, sizeof h->cluster_hash);
+    memcpy(h->mesh_hash, c->mesh_hash, sizeof h->mesh_hash);
+    memcpy(p->tables.tree, c->tree, sizeof c->tree);
+}
+
+ps_status ps_hbem_problem_init(ps_hbem_problem *p, const ps_hbem_scene *scene,
+                               const ps_hbem_operator_choice *choice,
+                               const ps_hbem_matrix_options *options)
+{
+    *p = (ps_hbem_problem){.scene = scene,
+                           .op = {.kernel = choice->kernel,
+                                  .wavenumber = choice->wavenumber,
+                                  .test = &scene->setup.space[0],
+                                  .trial = &scene->setup.space[1],
+                                  .quadrature = &scene->quadrature,
+                                  .far_precision = options->precision ? PS_SINGLE : PS_DOUBLE,
+                                  .weak_far = choice->weak}};
+    PS_TRY(check(p, options));
+    set_header(p, choice, options);
+    return PS_OK;
+}
+
+/* Blocks of a dense matrix: nothing is far. */
+static ps_status dense_leaves(ps_hbem_problem *p)
+{
+    const ps_cluster_tree *tree = p->scene->clusters.tree;
+    ps_cluster_leaves *nodes = &p->tables.nodes;
+    ps_block_tree blocks = {&tree[0], &tree[1], -1, p->tables.header.symmetric};
+    if (p->scene->clusters.same) blocks.columns = &tree[0];
+    PS_TRY(ps_cluster_leaves_init(nodes, ps_block_tree_nodes(&blocks, DENSE_BLOCK, NULL)));
+    ps_block_tree_nodes(&blocks, DENSE_BLOCK, nodes);
+    PS_TRY(PS_ALLOC(&p->leaves, nodes->count, "leaves of a matrix"));
+    for (int64_t l = 0; l < nodes->count; ++l)
+        p->leaves[l] = ps_cluster_leaf_at(nodes, &tree[0], &tree[1], l);
+    return PS_OK;
+}
+
+ps_status ps_hbem_problem_leaves(ps_hbem_problem *p, const ps_hbem_matrix_options *options)
+{
+    double start = ps_clock();
+    if (strcmp(p->tables.header.mode, "dense") == 0)
+        PS_TRY(dense_leaves(p));
+    else
+        PS_TRY(
+            ps_clusters_leaves(&p->scene->clusters, is_symmetric(p), &p->leaves, &p->tables.nodes));
+    p->bytes = p->tables.nodes.count * (9 + (int64_t)sizeof *p->leaves);
+    p->assembly = (ps_hbem_assembly){.op = &p->op,
+                                     .leaves = p->leaves,
+                                     .leaf_count = p->tables.nodes.count,
+                                     .tolerance = options->tolerance,
+                                     .check_rows = (int)options->check_rows,
+                                     .max_rank = options->max_rank,
+                                     .recompress = options->recompress,
+                                     .skeleton = options->skeleton};
+    p->shape = (ps_hmatrix){.rows = p->op.test->dofs,
+                            .columns = p->op.trial->dofs,
+                            .leaf_count = p->assembly.leaf_count,
+                            .parts = ps_hbem_parts(&p->op),
+                            .symmetric = p->tables.header.symmetric,
+                            .precision = p->tables.header.precision,
+                            .leaves = p->leaves};
+    ps_debug("leaves of %s in %.3f s", ps_hbem_kernel_name(p->op.kernel), ps_clock() - start);
+    return PS_OK;
+}
+
+void ps_hbem_problem_release(ps_hbem_problem *p)
+{
+    ps_cluster_leaves_release(&p->tables.nodes);
+    free(p->leaves);
+    memset(p, 0, sizeof *p);
+}

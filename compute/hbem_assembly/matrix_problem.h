@@ -1,0 +1,73 @@
+/*
+ * matrix_problem: all that is set up before an H-matrix is assembled: a *scene* (clusters, surface,
+ * spaces, rules), which several operators share, and an operator on it with its leaves.
+ */
+#ifndef PS_HBEM_ASSEMBLY_MATRIX_PROBLEM_H
+#define PS_HBEM_ASSEMBLY_MATRIX_PROBLEM_H
+
+#include "formats/hmatrix.h"
+#include "kernels/hbem/assembly.h"
+#include "kernels/hbem/setup.h"
+
+/* How matrices are assembled, whatever the operator; the fields are those of command lines. */
+typedef struct ps_hbem_matrix_options {
+    int precision;           /* 0: double, 1: single                                         */
+    double tolerance, rules; /* of crosses; of quadrature, 0: as tolerance                   */
+    int64_t check_rows, max_rank, chunk_bytes;
+    bool recompress, skeleton, force_coarse;
+} ps_hbem_matrix_options;
+
+#define PS_HBEM_MATRIX_DEFAULTS                                                                    \
+    {                                                                                              \
+        .tolerance = 1e-4, .check_rows = 8, .max_rank = 1000, .chunk_bytes = 64 << 20,             \
+        .recompress = true                                                                         \
+    }
+
+/* ---- the scene ---- */
+
+/* Stays where it is. */
+typedef struct ps_hbem_scene {
+    ps_clusters clusters;
+    ps_hbem_setup setup;
+    ps_hbem_quadrature quadrature;
+    double rules; /* tolerance of the quadrature */
+    ps_hbem_joint_point *points;
+    void *memory;
+    int64_t bytes; /* held */
+} ps_hbem_scene;
+
+/* Reads the clusters, makes surface, spaces and rules. Zeroed on failure. */
+ps_status ps_hbem_scene_init(ps_hbem_scene *scene, const char *path,
+                             const ps_hbem_matrix_options *options);
+void ps_hbem_scene_release(ps_hbem_scene *scene);
+
+/* ---- an operator ---- */
+
+typedef struct ps_hbem_operator_choice {
+    ps_hbem_kernel kernel;
+    double wavenumber; /* rad/m; 0: Laplace                                            */
+    bool dense;        /* all entries                                                  */
+    bool weak;         /* HYPS: far blocks by the weak form                            */
+} ps_hbem_operator_choice;
+
+/* Stays where it is; borrows the scene. */
+typedef struct ps_hbem_problem {
+    const ps_hbem_scene *scene;
+    ps_hbem_operator op;
+    ps_hmatrix_leaf *leaves;
+    ps_hmatrix_tables tables; /* chunks are a plan's */
+    ps_hbem_assembly assembly;
+    ps_hmatrix shape; /* leaves borrowed, no blocks */
+    int64_t bytes;    /* held, those of the scene not counted */
+} ps_hbem_problem;
+
+/* Operator and header; leaves are yet to come. PS_INVALID or PS_USAGE where operator, spaces,
+ * surface and wavenumber do not go together. */
+ps_status ps_hbem_problem_init(ps_hbem_problem *problem, const ps_hbem_scene *scene,
+                               const ps_hbem_operator_choice *choice,
+                               const ps_hbem_matrix_options *options);
+/* Leaves, and with them assembly and shape. */
+ps_status ps_hbem_problem_leaves(ps_hbem_problem *problem, const ps_hbem_matrix_options *options);
+void ps_hbem_problem_release(ps_hbem_problem *problem);
+
+#endif

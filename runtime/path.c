@@ -1,0 +1,74 @@
+#include "runtime/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 4096 };
+
+const char *ps_path_last(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+size_t ps_path_stem(const char *path)
+{
+    const char *last = ps_path_last(path), *dot = strrchr(last, '.');
+    return dot && dot > last ? (size_t)(dot - path) : strlen(path);
+}
+
+void ps_path_folder(const char *path, char *out, size_t size)
+{
+    size_t length = (size_t)(ps_path_last(path) - path);
+    if (length == 0)
+        snprintf(out, size, ".");
+    else
+        snprintf(out, size, "%.*s", length == 1 ? 1 : (int)length - 1, path);
+}
+
+bool ps_path_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+int64_t ps_path_room(const char *path)
+{
+    char folder[PATH_SIZE];
+    struct statvfs disk;
+    ps_path_folder(path, folder, sizeof folder);
+    if (statvfs(folder, &disk) != 0) return INT64_MAX;
+    return (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+}
+
+ps_status ps_path_check_output(const char *path)
+{
+    char folder[PATH_SIZE];
+    struct stat found;
+    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
+        return ps_fail(PS_USAGE, "%s: is a folder; name a file", path);
+    ps_path_folder(path, folder, sizeof folder);
+    if (stat(folder, &found) == 0 && !S_ISDIR(found.st_mode))
+        return ps_fail(PS_USAGE, "%s: cannot be written: %s is no folder", path, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return ps_fail(PS_USAGE, "%s: cannot be written, folder %s: %s", path, folder,
+                       strerror(errno));
+    return PS_OK;
+}
+
+int ps_path_sync_folder(const char *path)
+{
+    char folder[PATH_SIZE];
+    ps_path_folder(path, folder, sizeof folder);
+    int error = 0, file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return errno;
+    if (fsync(file) != 0) error = errno;
+    if (close(file) != 0 && !error) error = errno;
+    return error;
+}

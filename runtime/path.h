@@ -1,0 +1,31 @@
+/*
+ * path: names of files and folders: their parts, whether an output can be there, room on the disk.
+ */
+#ifndef PS_RUNTIME_PATH_H
+#define PS_RUNTIME_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/status.h"
+
+/* The last part of a path, inside it: "b.h5" of "a/b.h5". */
+const char *ps_path_last(const char *path);
+/* How long the path is without the suffix of its last part: 3 for "a/b.h5" and for "a/b". A last
+ * part that only starts with a dot has none. */
+size_t ps_path_stem(const char *path);
+/* The folder a path is in, "." and "/" among them, cut to `size` bytes. */
+void ps_path_folder(const char *path, char *out, size_t size);
+
+/* Whether both name one file that exists. */
+bool ps_path_same(const char *a, const char *b);
+/* Bytes that may still be written where the path is; INT64_MAX where that cannot be told. */
+int64_t ps_path_room(const char *path);
+/* PS_USAGE, naming the path, if no file can be written there: it is a folder, or its folder is not
+ * there or lets nobody write. Makes nothing. */
+ps_status ps_path_check_output(const char *path);
+/* Makes names in the path's folder durable. 0, or the errno of what failed. */
+int ps_path_sync_folder(const char *path);
+
+#endif

@@ -1,0 +1,23 @@
+/* Leaves into images for products (kernels/hbem/product_images.h), on the CPU device: byte for byte
+ * those of ps_product_pack. On a device: tests/gpu/check_hbem_images.c. */
+#include "tests/support/hbem_images.h"
+
+static void test_images(void **state)
+{
+    ps_device *device;
+    ps_stream *stream;
+    assert_int_equal(ps_device_open("cpu", 0, &device), PS_OK);
+    assert_int_equal(ps_stream_open(device, &stream), PS_OK);
+    for (int i = 0; i < IMAGES_SHAPES; ++i) {
+        random_shape shape = images_shape(i);
+        assert_true(images_agree(&shape, stream));
+    }
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_images)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/path.h"
+#include "tests/check.h"
+
+static void parts_of_names(void **state)
+{
+    static const struct {
+        const char *path, *folder, *last;
+        size_t stem;
+    } cases[] = {{"a/b.h5", "a", "b.h5", 3},
+                 {"b.h5", ".", "b.h5", 1},
+                 {"/b.x.h5", "/", "b.x.h5", 4},
+                 {"/a.b/c", "/a.b", "c", 6},
+                 {"a/.hidden", "a", ".hidden", 9},
+                 {"../x", "..", "x", 4},
+                 {"", ".", "", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        char folder[64];
+        ps_path_folder(cases[i].path, folder, sizeof folder);
+        assert_string_equal(folder, cases[i].folder);
+        assert_string_equal(ps_path_last(cases[i].path), cases[i].last);
+        assert_int_equal(ps_path_stem(cases[i].path), cases[i].stem);
+    }
+}
+
+static void outputs_and_sameness(void **state)
+{
+    char folder[] = "/tmp/penstock-path-XXXXXX", file[64], link[64], absent[64], below[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/file", folder);
+    snprintf(link, sizeof link, "%s/link", folder);
+    snprintf(absent, sizeof absent, "%s/no/where", folder);
+    snprintf(below, sizeof below, "%s/file/x", folder);
+    FILE *made = fopen(file, "w");
+    assert_non_null(made);
+    fclose(made);
+    assert_int_equal(symlink("file", link), 0);
+    assert_true(ps_path_same(file, link));
+    assert_false(ps_path_same(file, folder));
+    assert_false(ps_path_same(absent, absent));
+    check_ok(ps_path_check_output(file));
+    check_fails(ps_path_check_output(folder), PS_USAGE, "is a folder; name a file");
+    check_fails(ps_path_check_output(absent), PS_USAGE, "No such file");
+    check_fails(ps_path_check_output(below), PS_USAGE, "is no folder");
+    assert_true(ps_path_room(file) >= 0 && ps_path_room(file) < INT64_MAX);
+    assert_true(ps_path_room(absent) == INT64_MAX);
+    assert_int_equal(ps_path_sync_folder(file), 0);
+    assert_int_not_equal(ps_path_sync_folder(absent), 0);
+    unlink(file);
+    unlink(link);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parts_of_names),
+                                       cmocka_unit_test(outputs_and_sameness)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
