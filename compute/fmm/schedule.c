@@ -114,12 +114,14 @@ static const double crowding[FMM_KINDS] = {
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
     enum { CORES = 15, MOST = 4 * CORES };
-    double rate = rates[task->kind].cpu[rate_of(p)];
+    double rate = rates[task->kind].cpu[rate_of(p)], crowd = crowding[task->kind];
     int workers = p->workers < CORES ? CORES : p->workers > MOST ? MOST : p->workers;
-    if (task->kind == FMM_REDUCE && p->leaves_at_once)
-        rate *= 1.1; /* no far results of their own */
+    if (task->kind == FMM_REDUCE && p->leaves_at_once) { /* no far results of their own */
+        rate *= 1.1;
+        crowd = 0.35;
+    }
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
-    return 1e-6 + task->flop / rate * (1 + crowding[task->kind] * ((double)workers / CORES - 1));
+    return 1e-6 + task->flop / rate * (1 + crowd * ((double)workers / CORES - 1));
 }
 
 /* With what a launch takes: M2L goes through a list of offsets one after the other. */
