@@ -411,15 +411,31 @@ static ps_status check(solve_problem *p)
     return status;
 }
 
+static ps_status open_way(solve_problem *p, void **state)
+{
+    double start = ps_clock();
+    ps_status status = p->way->open(p, state);
+    p->seconds[SECONDS_READ] = ps_clock() - start;
+    return status;
+}
+
+static ps_status solve_way_of(solve_problem *p, void *state)
+{
+    double start = ps_clock(), read = p->seconds[SECONDS_READ];
+    ps_status status = p->way->solve(state);
+    p->seconds[SECONDS_SOLVE] = ps_clock() - start - (p->seconds[SECONDS_READ] - read);
+    return status;
+}
+
 /* Solves and writes; without POTENTIAL nothing is written. */
 static ps_status solve_and_write(solve_problem *p, void **state)
 {
     const char *path = p->run->operands[1];
     run_state checkpoints;
-    ps_status status = p->way->open(p, state);
+    ps_status status = open_way(p, state);
     if (status == PS_OK && !p->trial) status = output_create(p, path);
     PS_TRY(ps_comm_agree(status));
-    status = p->way->solve(*state);
+    status = solve_way_of(p, *state);
     if (p->stopped) return PS_OK;
     if (status != PS_OK) return output_keep_iterate(p, status, *state);
     if (p->trial) return PS_OK;

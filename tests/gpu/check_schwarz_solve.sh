@@ -1,15 +1,9 @@
 #!/bin/bash
-# penstock-schwarz-solve on CUDA devices against processors, from the programs on PATH: the box as one by all
+# penstock-schwarz-solve on CUDA devices against processors: the box as one by all
 # methods, slabs by fixed point and GMRES with and without a coarse space, two ranks. RANKS=1 leaves
 # the ranks out. Leaves nothing. With RESULTS set, times at 19,933,056 unknowns go to a file there.
 set -u
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; exit 1; }
-run() { "$@" > out 2> err || fail "$*"; }
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+. "$(dirname "$0")/lib.sh"
 solve="timeout 60 penstock-schwarz-solve"
 
 run penstock-gravity-model model.hdf --preset chx-1 --nodes 83,77,31
@@ -42,7 +36,7 @@ for memory in "--device-memory 6M" "--device-memory 4M" "--device-memory 4M --ho
     echo "sweeps, $memory: $(figure iterations) double sweeps; $(grep -o 'on the device.*read again [0-9]*' err)"
     run penstock-compare some.hdf all.hdf --tolerance 0 --dataset '*potential' --no-attributes
 done
-if [ "${RANKS:-2}" -gt 1 ] && command -v mpirun > /dev/null; then
+if with_ranks; then
     run $solve load.hdf one.hdf --device cuda --slabs 7 --tolerance 1e-10
     run mpirun -n 2 $solve load.hdf two.hdf --device cuda --slabs 7 --tolerance 1e-10
     run penstock-compare two.hdf one.hdf --tolerance 0 --dataset '*potential' --no-attributes
@@ -68,7 +62,7 @@ run penstock-gravity-assemble box.hdf one.hdf --source one --boundary zero
         echo "== $options"
         grep -E '^(device|iterations|interface_residual|reading|solving|copy_rate|time) ' out
     done
-    if [ "${RANKS:-2}" -gt 1 ] && command -v mpirun > /dev/null; then
+    if with_ranks; then
         run mpirun -n 2 $solve one.hdf --device cuda --slabs 8 --method gmres
         echo "== 2 ranks, --slabs 8 --method gmres"
         grep -E '^(device|ranks|iterations|interface_residual|reading|solving|time) ' out
