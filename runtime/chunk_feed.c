@@ -9,16 +9,17 @@
 
 enum { MESSAGE_SIZE = 2048 };
 
-/* Stored bytes of a chunk that wait for a worker. */
+/* Stored bytes of a chunk on their way, or there and waiting for a worker. */
 typedef struct loaded {
     int64_t chunk;
     int raw;
+    bool there;
 } loaded;
 
 struct ps_chunk_feed {
     ps_chunk_feed_config config;
     char *raws;         /* [config.raws] buffers of config.raw_size */
-    pthread_t *threads; /* [0] the reader, then the workers */
+    pthread_t *threads; /* the readers, then the workers */
     int thread_count;
 
     pthread_mutex_t mutex; /* guards everything below, and the owner's state */
@@ -62,38 +63,42 @@ ps_status ps_chunk_feed_failure(const ps_chunk_feed *feed)
 
 ps_chunk_feed_stats ps_chunk_feed_get_stats(const ps_chunk_feed *feed) { return feed->stats; }
 
-/* ---- the reader ---- */
+/* ---- the readers ---- */
 
 static char *raw_at(const ps_chunk_feed *feed, int raw)
 {
     return feed->raws + raw * feed->config.raw_size;
 }
 
-/* A free buffer and the chunk to read into it; false when there will be no more. */
-static bool take_read(ps_chunk_feed *feed, loaded *item)
+/* A free buffer and the chunk to read into it, at a place at the end of the queue; NULL when there
+ * will be no more. */
+static loaded *take_read(ps_chunk_feed *feed, loaded *item)
 {
+    loaded *place = NULL;
     pthread_mutex_lock(&feed->mutex);
     while (!feed->stopping && feed->free_raw_count == 0)
         pthread_cond_wait(&feed->raw_freed, &feed->mutex);
+    item->there = false;
     item->chunk = feed->stopping ? -1 : feed->config.next(feed->config.owner);
-    bool taken = item->chunk >= 0;
-    if (taken) {
+    if (item->chunk >= 0) {
         item->raw = feed->free_raws[--feed->free_raw_count];
+        place = &feed->queue[(feed->queue_first + feed->queue_count++) % feed->config.raws];
+        *place = *item;
     } else {
         feed->read_all = true;
         pthread_cond_broadcast(&feed->work_changed);
+        pthread_cond_broadcast(&feed->raw_freed);
     }
     pthread_mutex_unlock(&feed->mutex);
-    return taken;
+    return place;
 }
 
-static void enqueue(ps_chunk_feed *feed, loaded item, double seconds)
+static void enqueue(ps_chunk_feed *feed, loaded *place, double seconds)
 {
     pthread_mutex_lock(&feed->mutex);
-    int place = (feed->queue_first + feed->queue_count++) % feed->config.raws;
-    feed->queue[place] = item;
+    place->there = true;
     feed->stats.read_seconds += seconds;
-    feed->stats.raw_bytes_read += feed->config.raw_bytes[item.chunk];
+    feed->stats.raw_bytes_read += feed->config.raw_bytes[place->chunk];
     pthread_cond_broadcast(&feed->work_changed);
     pthread_mutex_unlock(&feed->mutex);
 }
@@ -101,8 +106,8 @@ static void enqueue(ps_chunk_feed *feed, loaded item, double seconds)
 static void *reader_main(void *argument)
 {
     ps_chunk_feed *feed = argument;
-    loaded item;
-    while (take_read(feed, &item)) {
+    loaded item, *place;
+    while ((place = take_read(feed, &item))) {
         double start = ps_clock();
         ps_status status =
             feed->config.read(feed->config.context, item.chunk, raw_at(feed, item.raw));
@@ -110,7 +115,7 @@ static void *reader_main(void *argument)
             ps_chunk_feed_fail(feed, status);
             break;
         }
-        enqueue(feed, item, ps_clock() - start);
+        enqueue(feed, place, ps_clock() - start);
     }
     return NULL;
 }
@@ -122,6 +127,7 @@ static bool take_head(ps_chunk_feed *feed, loaded *item, char **place)
 {
     if (feed->stopping || feed->queue_count == 0) return false;
     *item = feed->queue[feed->queue_first];
+    if (!item->there) return false;
     *place = feed->config.place(feed->config.owner, item->chunk);
     if (!*place) return false;
     feed->queue_first = (feed->queue_first + 1) % feed->config.raws;
@@ -187,10 +193,10 @@ ps_status ps_chunk_feed_thread(pthread_t *thread, void *(*main)(void *), void *a
 
 ps_status ps_chunk_feed_start(ps_chunk_feed *feed)
 {
-    int wanted = 1 + feed->config.unpackers;
+    int readers = feed->config.readers, wanted = readers + feed->config.unpackers;
     PS_TRY(PS_ALLOC(&feed->threads, wanted, "the threads of a stream of chunks"));
     for (int t = 0; t < wanted; ++t) {
-        PS_TRY(ps_chunk_feed_thread(&feed->threads[t], t == 0 ? reader_main : worker_main, feed,
+        PS_TRY(ps_chunk_feed_thread(&feed->threads[t], t < readers ? reader_main : worker_main, feed,
                                     "a thread of a stream of chunks"));
         feed->thread_count += 1;
     }
@@ -225,6 +231,7 @@ ps_status ps_chunk_feed_open(const ps_chunk_feed_config *config, ps_chunk_feed *
     *out = NULL;
     PS_TRY(PS_ALLOC(&feed, 1, "a stream of chunks"));
     feed->config = *config;
+    if (feed->config.readers <= 0) feed->config.readers = 1;
     pthread_mutex_init(&feed->mutex, NULL);
     pthread_cond_init(&feed->raw_freed, NULL);
     pthread_cond_init(&feed->work_changed, NULL);

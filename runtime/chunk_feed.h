@@ -1,11 +1,11 @@
 /*
- * chunk_feed: the front of a stream of chunks. A reader thread fetches stored bytes in the order
- * that the owner names, workers unpack them into the places that the owner gives. Part of
+ * chunk_feed: the front of a stream of chunks. Readers, one thread or more, fetch stored bytes in
+ * the order that the owner names, workers unpack them into the places that the owner gives. Part of
  * chunk_stream and device_stream, which decide what is read, where it goes and when it may go.
  *
  * A chunk goes: free raw buffer -> reader -> queue -> worker -> the owner's place. The queue is
- * first in, first out, and only its head asks for a place: so all chunks that have places come
- * before all that wait for one. An owner that takes them in order frees their places, and nothing
+ * first in, first out, in the order that the owner named whichever reader is done first, and only
+ * its head asks for a place: so all chunks that have places come before all that wait for one. An owner that takes them in order frees their places, and nothing
  * can lock up whatever the numbers of buffers and workers.
  *
  * The feed has one lock. It guards the owner's state too: the owner's callbacks are called with
@@ -25,6 +25,7 @@ typedef struct ps_chunk_feed ps_chunk_feed;
 typedef struct ps_chunk_feed_config {
     const int64_t *raw_bytes, *unpacked_bytes; /* by chunk; borrowed while the feed lives */
     int raws, unpackers; /* buffers for stored bytes, worker threads; both >= 1 */
+    int readers;         /* threads that read; 0: one                           */
     int64_t raw_size;    /* of one such buffer: no chunk read is larger */
     void *context;       /* handed to read and unpack, as in chunk_stream */
     ps_status (*read)(void *context, int64_t chunk, void *raw);

@@ -321,6 +321,7 @@ static ps_status open_feed(ps_device_stream *stream)
                                                       .unpacked_bytes = config->unpacked_bytes,
                                                       .raws = stream->plan.raws,
                                                       .unpackers = config->unpackers,
+                                                      .readers = config->readers,
                                                       .raw_size = stream->plan.raw_bytes,
                                                       .context = config->context,
                                                       .read = config->read,

@@ -37,6 +37,7 @@ static ps_status copy_config(ps_device_stream *stream, const ps_device_stream_co
     if (mine->slots <= 0) mine->slots = SLOTS;
     if (mine->host_slots <= 0) mine->host_slots = SLOTS;
     if (mine->unpackers <= 0) mine->unpackers = default_unpackers();
+    if (mine->readers <= 0) mine->readers = 1;
     PS_TRY(PS_ALLOC(&stream->sizes, 2 * chunks, "the sizes of a device stream"));
     if (chunks > 0) {
         memcpy(stream->sizes, config->raw_bytes, (size_t)chunks * sizeof *stream->sizes);
@@ -62,7 +63,7 @@ static ps_status make_plan(const ps_device_stream_config *config, ps_device_plan
                                   .resident_batch_bytes = config->resident_batch_bytes,
                                   .slots = config->slots,
                                   .host_slots = config->host_slots,
-                                  .raws = config->unpackers + 1},
+                                  .raws = config->unpackers + config->readers},
         out);
 }
 

@@ -26,6 +26,7 @@ typedef struct streamed {
     int rounds;             /* how often compute fetches a batch: slows the device down */
     double read_delay, unpack_delay, compute_delay;
     int fail_read, fail_unpack, fail_prepare, fail_compute; /* chunk, or batch that begins there */
+    int readers; /* at once, at most */
     int fail_after;                                         /* so many times it still works */
     atomic_int reading, wrong, prepared, reads;
     int64_t next, end; /* of the sweep: first chunk expected, end of the interval */
@@ -46,7 +47,7 @@ static inline ps_status streamed_read(void *context, int64_t chunk, void *raw)
 {
     streamed *s = context;
     unsigned char *bytes = raw;
-    if (atomic_fetch_add(&s->reading, 1) != 0) atomic_store(&s->wrong, 1);
+    if (atomic_fetch_add(&s->reading, 1) >= s->readers) atomic_store(&s->wrong, 1);
     streamed_pause(s->read_delay);
     for (int64_t i = 0; i < s->raw[chunk]; ++i) bytes[i] = streamed_byte(chunk, i);
     atomic_fetch_add(&s->reads, 1);
@@ -127,6 +128,7 @@ static inline ps_status streamed_open(streamed *s, ps_device *device, int64_t ch
     *s = (streamed){.device = device,
                     .chunks = chunks,
                     .rounds = 1,
+                    .readers = 1,
                     .fail_read = -1,
                     .fail_unpack = -1,
                     .fail_prepare = -1,
@@ -215,6 +217,7 @@ static inline ps_status streamed_check_budgets(streamed *s, int steps)
         config.slots = step % 4;
         config.host_slots = (step / 2) % 3;
         config.unpackers = 1 + step % 3;
+        s->readers = config.readers = 1 + step % 4;
         config.resident_batch_bytes = step % 5 == 0 ? s->total / 4 : 0;
         s->rounds = step % 3 == 1 ? 5 : 1;
         PS_TRY(streamed_run(s, &config, 4, &stats));
@@ -223,6 +226,7 @@ static inline ps_status streamed_check_budgets(streamed *s, int steps)
             return ps_fail(PS_FAILED, "step %d: %lld and %lld bytes held", step,
                            (long long)stats.device_bytes, (long long)stats.host_bytes);
     }
+    s->readers = 1;
     return PS_OK;
 }
 

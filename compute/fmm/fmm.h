@@ -26,8 +26,8 @@ enum { FMM_RESIDENT_AUTO, FMM_RESIDENT_YES, FMM_RESIDENT_NO }; /* fmm_options.re
 
 typedef struct fmm_options {
     const char *kernel;
-    double parameter, epsilon;
-    int64_t order, accuracy, workers, check;
+    double parameter, epsilon, accuracy;
+    int64_t order, workers, check;
     int precision, basis, scheduler, termination, gpu_kinds, pairs, resident;
     bool gradient, journal, restart;
     const char *trace, *mapping;

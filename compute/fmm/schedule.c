@@ -20,15 +20,15 @@ enum { STEP = PS_OCTREE_LEVELS_MAX };
 static const struct {
     int alone, cpu[4], gpu[4]; /* from FMM_GPU_DOWN on */
 } priorities[LEVELS] = {[FMM_P2M] = {0, {1, 2, 1, 0}, {-1, -1, 4, -1}},
-                               [FMM_M2M] = {1, {0, 1, 0, 1}, {-1, -1, 1, -1}},
-                               [FMM_ENCODE] = {2, {2, 3, 2, 2}, {-1, -1, 6, -1}},
-                               [FMM_L2L] = {3, {-1, 0, 5, 3}, {0, -1, 7, -1}},
-                               [P2P_LARGE] = {4, {6, 7, 8, 8}, {3, 1, 0, 0}},
-                               [FMM_M2L] = {5, {3, 5, 3, 4}, {2, 0, 3, 2}},
-                               [FMM_P2P] = {6, {5, 6, 7, 5}, {3, 1, 5, 1}},
-                               [FMM_L2P] = {7, {-1, 4, 6, 6}, {1, -1, 2, -1}},
-                               [FMM_REDUCE] = {8, {4, 8, 4, 7}, {-1, -1, -1, -1}},
-                               [REDUCE_SOON] = {8, {0, 0, 4, 7}, {-1, -1, -1, -1}}};
+                        [FMM_M2M] = {1, {0, 1, 0, 1}, {-1, -1, 1, -1}},
+                        [FMM_ENCODE] = {2, {2, 3, 2, 2}, {-1, -1, 6, -1}},
+                        [FMM_L2L] = {3, {-1, 0, 5, 3}, {0, -1, 7, -1}},
+                        [P2P_LARGE] = {4, {6, 7, 8, 8}, {3, 1, 0, 0}},
+                        [FMM_M2L] = {5, {3, 5, 3, 4}, {2, 0, 3, 2}},
+                        [FMM_P2P] = {6, {5, 6, 7, 5}, {3, 1, 5, 1}},
+                        [FMM_L2P] = {7, {-1, 4, 6, 6}, {1, -1, 2, -1}},
+                        [FMM_REDUCE] = {8, {4, 8, 4, 7}, {-1, -1, -1, -1}},
+                        [REDUCE_SOON] = {8, {0, 0, 4, 7}, {-1, -1, -1, -1}}};
 
 static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kinds)
 {
@@ -93,19 +93,19 @@ static int rate_of(const fmm_problem *p)
 
 /* By how much longer a core takes beside twice as many others, from the 15 of the rates on, as they
  * share the memory. */
-static const double crowding[FMM_KINDS] = {[FMM_P2M] = 0.2,    [FMM_M2M] = 0.2, [FMM_ENCODE] = 0.2,
-                                           [FMM_L2L] = 0.2,    [FMM_L2P] = 0.3, [FMM_P2P] = 0,
-                                           [FMM_REDUCE] = 0.6, [FMM_M2L] = 0};
+static const double crowding[FMM_KINDS] = {
+    [FMM_P2M] = 0.2, [FMM_M2M] = 0.2, [FMM_ENCODE] = 0.2, [FMM_L2L] = 0.2,
+    [FMM_L2P] = 0.3, [FMM_P2P] = 0,   [FMM_REDUCE] = 0.6, [FMM_M2L] = 0};
 
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
     enum { CORES = 15, MOST = 4 * CORES };
     double rate = rates[task->kind].cpu[rate_of(p)];
     int workers = p->workers < CORES ? CORES : p->workers > MOST ? MOST : p->workers;
-    if (task->kind == FMM_REDUCE && p->leaves_at_once) rate *= 1.25; /* no far results of their own */
+    if (task->kind == FMM_REDUCE && p->leaves_at_once)
+        rate *= 1.25; /* no far results of their own */
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
-    return 1e-6 +
-           task->flop / rate * (1 + crowding[task->kind] * ((double)workers / CORES - 1));
+    return 1e-6 + task->flop / rate * (1 + crowding[task->kind] * ((double)workers / CORES - 1));
 }
 
 /* With what a launch takes: M2L goes through a list of offsets one after the other. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compute/hbem_assembly/leaf_waves.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 /* Close pairs at once at most. */
@@ -226,6 +227,7 @@ static ps_status fetch_blocks(cuda_backend *b, ps_hbem_device_batch *batch)
 ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w)
 {
     ps_hbem_device_batch *batch = &w->batch;
+    double start = ps_clock();
     w->first = b->chunks->first[w->chunk];
     PS_TRY(grow_arrays(w, b->chunks->first[w->end] - w->first));
     ps_hbem_device_batch_fill(batch, b->base.assembly->leaves + w->first, &b->op,
@@ -237,9 +239,16 @@ ps_status ps_leaf_wave_compute(cuda_backend *b, wave *w)
         b->there[PLACE_BLOCKS].base,
         batch->near_count,
         {b->there[PLACE_ARENA].base, b->there[PLACE_ARENA].bytes / b->item_bytes}};
+    double listed = ps_clock();
     PS_TRY(near_leaves(b, &near));
+    double counted = ps_clock();
     PS_TRY(far_leaves(b, batch, &near));
+    double begun = ps_clock();
     PS_TRY(fetch_blocks(b, batch));
+    ps_debug("%s: a wave of %lld leaves: listed in %.3f s, close pairs counted after %.3f s, far "
+             "leaves begun after %.3f s, done after %.3f s",
+             b->label, (long long)batch->count, listed - start, counted - start, begun - start,
+             ps_clock() - start);
 #pragma omp parallel for
     for (int64_t e = 0; e < batch->count; ++e) w->element[batch->leaf[e]] = (int32_t)e;
     return b->taker->take_wave ? PS_OK : pack(b, w);

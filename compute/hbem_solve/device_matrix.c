@@ -9,7 +9,7 @@
 #include "runtime/memory.h"
 
 /* Unpacking takes a core each, and a chunk's memory twice. */
-enum { UNPACKERS_MAX = 12, SPARE_CORES = 2 };
+enum { UNPACKERS_MAX = 12, SPARE_CORES = 2, READERS = 3 };
 
 /* Two of them in pinned host memory, on their way to the device, hold the chunks being unpacked. */
 static const int64_t batch_bytes = (int64_t)256 << 20;
@@ -190,6 +190,7 @@ static ps_status open_stream(device_matrix *m, int64_t host_memory, int64_t devi
         .batch_bytes =
             device_memory / 4 < batch_bytes || host_memory / 8 < batch_bytes ? 0 : batch_bytes,
         .unpackers = unpackers,
+        .readers = READERS,
         .context = m,
         .read = read_chunk,
         .unpack = unpack_chunk,

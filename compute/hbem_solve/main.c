@@ -14,7 +14,7 @@
 enum { IDENTITY_BYTES = 40, LIMIT_MAX = 1000000 };
 
 static struct {
-    int problem, form, side, coupling, solver, sparse;
+    int problem, form, side, coupling, solver, sparse, scaling;
     int64_t pade, limit, cycle, batch;
     double tolerance, inner, radius, mean, checkpoint;
     ps_text_list direction, data, wavenumber;
@@ -60,6 +60,9 @@ static const ps_option options[] = {
     {"sparse", PS_OPTION_CHOICE, &chosen.sparse, "auto|direct|iterative",
      "systems of the square-root operator by sparse factors, or by iterations, which take less "
      "memory; auto: factors",
+     0, 0, PS_IDENTITY},
+    {"preconditioner", PS_OPTION_CHOICE, &chosen.scaling, "auto|mass|diagonal",
+     "of Laplace's S and W: M^-1, or numbers that grow as their diagonals do; auto: diagonal for W",
      0, 0, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "relative residual", 1e-14, .5,
      PS_IDENTITY},
@@ -138,6 +141,7 @@ static ps_status take_options(solve_problem *p)
         .checkpoint = chosen.checkpoint,
         .solver = (solver_choice)chosen.solver,
         .sparse = (sparse_choice)chosen.sparse,
+        .scaling = (scaling_choice)chosen.scaling,
         .krylov = {.tolerance = chosen.tolerance, .limit = chosen.limit, .restart = chosen.cycle}};
     bool waves = chosen.direction.count || chosen.directions || chosen.azimuths;
     if (p->options.problem == PROBLEM_HARD && chosen.data.count)
@@ -418,15 +422,20 @@ int main(int argc, char **argv)
         .name = "hbem-solve",
         .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
         .description =
-            "Solves boundary integral equations with H-matrices of penstock-hmatrix-assemble:\n"
-            "the sound-hard body in plane waves by Burton-Miller with an OSRC operator (K and W "
-            "on\n"
-            "p1, a pair for every wave number), or Dirichlet and Neumann problems of Laplace. All\n"
-            "right-hand sides advance together; matrices that do not fit in memory are streamed. "
-            "Products\n"
-            "and sparse systems are computed on a CUDA device where there is one (--device).\n"
-            "Checkpoints are SOLUTION.batch*.",
+            "Solves boundary integral equations with H-matrices: the sound-hard body in plane "
+            "waves\n"
+            "by Burton-Miller with an OSRC operator (K and W on p1, a pair for every wave "
+            "number),\n"
+            "or Dirichlet and Neumann problems of Laplace. The matrices are those of\n"
+            "penstock-hmatrix-assemble; or they are assembled in memory, from the clusters of\n"
+            "penstock-cluster-build. All right-hand sides advance together; matrices in files "
+            "that\n"
+            "do not fit in memory are streamed. Matrices, products and sparse systems are "
+            "computed\n"
+            "on a CUDA device where there is one (--device). Checkpoints are SOLUTION.batch*.",
         .examples = "  penstock-hbem-solve hull.hdf K.h5 W.h5 phi.hdf --azimuths 0,350,36\n"
+                    "  penstock-hbem-solve hull.hdf clusters.h5 phi.hdf --wavenumber 4.19 "
+                    "--direction 1,0,0\n"
                     "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "
                     "indirect --data point:0,0,0.2",
         .options = options,

@@ -16,6 +16,7 @@ extern "C" {
 namespace {
 
 #include "kernels/dgtd/bernstein_body.h"
+#include "kernels/dgtd/border_device_body.h"
 
 template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
 
@@ -43,6 +44,17 @@ template <typename real> struct view {
     real *target;
     real sign[PS_DGTD_FACES]; /* ghost values over own ones, by kind of face */
     uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS]; /* slots of blockIdx.y */
+};
+
+/* Absorbing faces, where the half step does them as well. */
+template <int P> struct absorbing {
+    static constexpr int nodes = lattice<P>::nodes, face_nodes = lattice<P>::face_nodes;
+    int averaged, which;
+    ps_dgtd_face_nodes faces;
+    const double *lift, *matrices;
+    const ps_dgtd_border_element *elements;
+    const int32_t *first; /* element of the border at or behind a group */
+    double *former;
 };
 
 template <typename real> __device__ __forceinline__ real dot(const real (&t)[3], const real (&u)[3])
@@ -147,10 +159,31 @@ __device__ __forceinline__ void jumps(const view<real> &x, const element<real, P
     });
 }
 
+/* How many of an element's three rows lie in shared memory, a value of each thread side by side;
+ * the others are registers. One where three do not fit: 1.91 s in P4 and fp64 on an H200, where
+ * none, with spills, takes 2.34, two 2.03 and three 2.64. */
+template <typename real, int P> constexpr int shared_rows = sizeof(real) == 8 && P == 4 ? 1 : 0;
+template <typename real, int P>
+constexpr int shared_bytes =
+    shared_rows<real, P> * lattice<P>::nodes * threads<real, P>() * (int)sizeof(real);
+
+template <typename real, int P> struct rows {
+    static constexpr int S = shared_rows<real, P>;
+    real r[S < 3 ? 3 - S : 1][S < 3 ? lattice<P>::nodes : 1];
+    real *shared; /* of this thread */
+    template <int a, int n> __device__ __forceinline__ real &at()
+    {
+        if constexpr (a < S)
+            return shared[(a * lattice<P>::nodes + n) * threads<real, P>()];
+        else
+            return r[a - S][n];
+    }
+};
+
 /* r = 2 (curl_h + LIFT F/2 n x [.]) in contravariant components. */
 template <typename real, int P>
 __device__ __forceinline__ void sum_rows(const view<real> &x, const element<real, P> &e,
-                                         real (&r)[3][lattice<P>::nodes])
+                                         rows<real, P> &r)
 {
     constexpr int NF = lattice<P>::face_nodes, NP = lattice<P>::nodes;
     real ja[NF], jb[NF], h[3][kept<real, P>];
@@ -166,40 +199,40 @@ __device__ __forceinline__ void sum_rows(const view<real> &x, const element<real
                 for (int a = 0; a < 3; ++a) h[a][n] = now[a];
             add_differences<P, n>(w, now);
         });
-        elevate<P>(w, r);
+        elevate<P, real>(w, [&](auto a, auto n, real sum) { r.template at<a, n>() = sum; });
     }
     jumps<0, 1, -1, 0, -1>(x, e, h, ja, jb);
-    lift<P, 0>(ja, [&](auto n, real factor, real v) { r[0][n] += factor * v; });
-    lift<P, 0>(jb, [&](auto n, real factor, real v) { r[1][n] -= factor * v; });
+    lift<P, 0>(ja, [&](auto n, real factor, real v) { r.template at<0, n>() += factor * v; });
+    lift<P, 0>(jb, [&](auto n, real factor, real v) { r.template at<1, n>() -= factor * v; });
     jumps<1, 2, -1, 0, -1>(x, e, h, ja, jb);
-    lift<P, 1>(ja, [&](auto n, real factor, real v) { r[0][n] -= factor * v; });
-    lift<P, 1>(jb, [&](auto n, real factor, real v) { r[2][n] += factor * v; });
+    lift<P, 1>(ja, [&](auto n, real factor, real v) { r.template at<0, n>() -= factor * v; });
+    lift<P, 1>(jb, [&](auto n, real factor, real v) { r.template at<2, n>() += factor * v; });
     jumps<3, 2, -1, 1, -1>(x, e, h, ja, jb);
-    lift<P, 3>(ja, [&](auto n, real factor, real v) { r[1][n] += factor * v; });
-    lift<P, 3>(jb, [&](auto n, real factor, real v) { r[2][n] -= factor * v; });
+    lift<P, 3>(ja, [&](auto n, real factor, real v) { r.template at<1, n>() += factor * v; });
+    lift<P, 3>(jb, [&](auto n, real factor, real v) { r.template at<2, n>() -= factor * v; });
     jumps<2, 2, 1, 0, 2>(x, e, h, ja, jb);
     lift<P, 2>(ja, [&](auto n, real factor, real v) {
-        r[0][n] += factor * v;
-        r[2][n] -= factor * v;
+        r.template at<0, n>() += factor * v;
+        r.template at<2, n>() -= factor * v;
     });
     lift<P, 2>(jb, [&](auto n, real factor, real v) {
-        r[1][n] += factor * v;
-        r[2][n] -= factor * v;
+        r.template at<1, n>() += factor * v;
+        r.template at<2, n>() -= factor * v;
     });
 }
 
+/* The half step of the element of a slot. */
 template <typename real, int P>
-__global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void half_step(
-    const __grid_constant__ view<real> x)
+__device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, double *shared)
 {
-    constexpr int NP = lattice<P>::nodes, L = lanes<real>, T = threads<real, P>();
-    const uint32_t slot = x.begin[blockIdx.y] + blockIdx.x * T + threadIdx.x;
-    if (slot >= x.end[blockIdx.y]) return;
+    constexpr int NP = lattice<P>::nodes, L = lanes<real>;
     const uint32_t g = slot / L, lane = slot % L;
     const element<real, P> e = {x.source + (g * (3 * NP * L) + lane),
                                 x.tangents + (g * (9 * L) + lane), g * (4 * L) + lane,
                                 x.bordered[g] != 0};
-    real r[3][NP], t[3][3];
+    rows<real, P> r;
+    real t[3][3];
+    r.shared = reinterpret_cast<real *>(shared) + (shared_rows<real, P> ? threadIdx.x : 0);
     sum_rows(x, e, r);
     for (int a = 0; a < 3; ++a) tangent(e, a, t[a]);
     const uint16_t material = x.material[slot];
@@ -214,8 +247,68 @@ __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void 
         constexpr int c = at / NP, n = at % NP;
         real *to = target + at * L;
         __stcs(to, keep * __ldcs(to) +
-                       (t[0][c] * r[0][n] + t[1][c] * r[1][n] + t[2][c] * r[2][n]));
+                       (t[0][c] * r.template at<0, n>() + t[1][c] * r.template at<1, n>() +
+                        t[2][c] * r.template at<2, n>()));
     });
+}
+
+template <typename real, int P>
+__global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void half_step(
+    const __grid_constant__ view<real> x)
+{
+    extern __shared__ double shared[];
+    const uint32_t slot = x.begin[blockIdx.y] + blockIdx.x * threads<real, P>() + threadIdx.x;
+    if (slot < x.end[blockIdx.y]) advance<real, P>(x, slot, shared);
+}
+
+/* And the absorbing term of the block's elements of the border. */
+template <typename real, int P>
+__global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void
+half_step_absorbing(const __grid_constant__ view<real> x, const __grid_constant__ absorbing<P> v)
+{
+    constexpr int T = threads<real, P>(), traces = 8 * lattice<P>::face_nodes;
+    extern __shared__ double shared[];
+    const uint32_t begin = x.begin[blockIdx.y] + blockIdx.x * T, end = x.end[blockIdx.y];
+    const uint32_t slot = begin + threadIdx.x;
+    if (begin >= end) return;
+    if (slot < end) advance<real, P>(x, slot, shared);
+    const int32_t last = v.first[(begin + T < end ? begin + T : end) / lanes<real>];
+    int32_t k = v.first[begin / lanes<real>];
+    if (k == last) return;
+    __syncthreads();
+    double *in = shared + threadIdx.x / BORDER_WARP * (2 * traces), *out = in + traces;
+    for (k += threadIdx.x / BORDER_WARP; k < last; k += T / BORDER_WARP) {
+        const place<real> e = place_of<real>(v, v.elements, v.former, k, x.target);
+        if (!e.element->absorbing) continue;
+        absorb(v, e, v.which, in, out);
+        keep_traces(v, e);
+        __syncwarp();
+    }
+}
+
+/* Shared memory of a block beyond what is there without asking. */
+template <class K> ps_status allow(K kernel, int bytes)
+{
+    if (bytes > 48 << 10)
+        PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    return PS_OK;
+}
+
+template <typename real, int P>
+ps_status launch_absorbing(const ps_dgtd_device_sweep *s, const view<real> &x, dim3 blocks,
+                           cudaStream_t queue)
+{
+    constexpr int T = threads<real, P>(), nf = lattice<P>::face_nodes;
+    constexpr int most = T / BORDER_WARP * 16 * nf * (int)sizeof(double);
+    constexpr int bytes = most > shared_bytes<real, P> ? most : shared_bytes<real, P>;
+    const ps_dgtd_device_border *b = s->border;
+    absorbing<P> v = {b->averaged, (int)s->field, {}, s->device->lift, b->matrices, b->elements,
+                      b->first, b->former + s->field * b->count * 8 * nf};
+    ps_dgtd_list_face_nodes(P, &v.faces);
+    PS_TRY(allow(half_step_absorbing<real, P>, bytes));
+    half_step_absorbing<real, P><<<blocks, T, bytes, queue>>>(x, v);
+    PS_CUDA(cudaGetLastError());
+    return PS_OK;
 }
 
 template <typename real, int P>
@@ -236,7 +329,10 @@ ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
     for (int kind = 0; kind < PS_DGTD_FACES; ++kind)
         x.sign[kind] = (real)ps_dgtd_ghost_signs[s->field][kind];
     const dim3 blocks((most + threads<real, P>() - 1) / threads<real, P>(), (unsigned)s->count);
-    half_step<real, P><<<blocks, threads<real, P>(), 0, queue>>>(x);
+    constexpr int bytes = shared_bytes<real, P>;
+    if (s->border) return launch_absorbing<real, P>(s, x, blocks, queue);
+    PS_TRY(allow(half_step<real, P>, bytes));
+    half_step<real, P><<<blocks, threads<real, P>(), bytes, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

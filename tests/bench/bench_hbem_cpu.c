@@ -54,12 +54,16 @@ static void fill_panel(void *panel, ps_precision precision, int blocks, int widt
     }
 }
 
-/* Points (3), normals (3) and coefficients (1): triangles 0.2 wide of `together` points each. */
-static void fill_sources(void *sources, ps_precision precision, int count, int together)
+/* Points (3), normals (3) and coefficients (1): those of `rule` on triangles 0.2 wide. */
+static void fill_sources(void *sources, ps_precision precision, int count, const ps_hbem_rule *rule)
 {
     for (int e = 0; e < count * 7; ++e) {
-        double middle = 3 + cos(2.3 * (3 * (e / 7 / together) + e % 7));
-        put(sources, precision, e, e % 7 < 3 ? middle + .1 * sin(3.1 * e) : middle);
+        int triangle = e / 7 / rule->count;
+        const double *hat = rule->hat[e / 7 % rule->count];
+        double value = 3 + cos(2.3 * (3 * triangle + e % 7));
+        for (int l = 0; l < 3 && e % 7 < 3; ++l)
+            value += .1 * hat[l] * sin(3.1 * (e % 7 + 3 * l + 9 * triangle));
+        put(sources, precision, e, value);
     }
 }
 
@@ -72,9 +76,9 @@ static double evaluation_time(ps_precision precision, int kernel, int wave)
     static ps_hbem_source_f64 sources[SOURCES];
     int width = precision == PS_SINGLE ? 16 : 8;
     fill_panel(panel, precision, BLOCKS, width);
-    fill_sources(sources, precision, SOURCES, 6);
     ps_hbem_rule rule;
     ps_hbem_rule_six(&rule);
+    fill_sources(sources, precision, SOURCES, &rule);
     ps_hbem_row_job job = {.sources = sources,
                            .source_count = SOURCES,
                            .together = 6,

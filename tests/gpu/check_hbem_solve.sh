@@ -47,7 +47,7 @@ run $solve s.hdf dlp-double.h5 hyps-double.h5 again.hdf $waves --device cuda
 same again.hdf resident.hdf
 for part in 2 3; do
     run $solve s.hdf dlp-double.h5 hyps-double.h5 streamed.hdf $waves --device cuda --force -v \
-        --device-memory $((bytes / part + 8000000))
+        --device-memory $((bytes / part + 20000000))
     grep -o "hyps-double.*streamed" err
     same streamed.hdf resident.hdf
 done
