@@ -6,18 +6,16 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
-enum { IDENTITY_BYTES = 40 };
-
 /* What a run is, for its checkpoints: options, load, method, ranks. */
-static ps_status identify(solve_problem *p, char out[IDENTITY_BYTES])
+static ps_status identify(solve_problem *p)
 {
     static char text[PS_RECORD_MAX + 256];
     char hash[17];
     PS_TRY(ps_store_content_hash(p->load.store, hash));
     int length = snprintf(text, sizeof text, "%s%s %d %d", p->run->record, hash, p->options.method,
                           ps_comm_size());
-    snprintf(out, IDENTITY_BYTES, "%016llx", (unsigned long long)XXH3_64bits(text, (size_t)length));
-    p->options.identity = out;
+    snprintf(p->options.identity, sizeof p->options.identity, "%016llx",
+             (unsigned long long)XXH3_64bits(text, (size_t)length));
     return PS_OK;
 }
 
@@ -67,10 +65,9 @@ static ps_status solve_and_write(solve_problem *p, void **state)
 
 ps_status solve_all(solve_problem *p)
 {
-    char identity[IDENTITY_BYTES];
     double start = ps_clock();
     void *state = NULL;
-    PS_TRY(identify(p, identity));
+    PS_TRY(identify(p));
     ps_status status = solve_and_write(p, &state);
     p->way->close(state);
     PS_TRY(status);

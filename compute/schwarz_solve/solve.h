@@ -33,8 +33,8 @@ typedef struct solve_options {
     ps_transmission transmission; /* 1/m, m */
     const char *subdomains;       /* the file of general shapes; NULL: slabs */
     const char *kind;
-    double factor;        /* predicted, of a double step */
-    const char *identity; /* of a run, for its checkpoints */
+    double factor;     /* predicted, of a double step */
+    char identity[40]; /* of a run, for its checkpoints */
 } solve_options;
 
 enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
