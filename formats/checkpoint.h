@@ -71,8 +71,6 @@ ps_status ps_checkpoint_writer_open(const char *run, int64_t next, ps_append_log
  * still being written. Returns the failure of an earlier one, if there was one. */
 ps_status ps_checkpoint_writer_submit(ps_checkpoint_writer *writer,
                                       const ps_checkpoint *checkpoint);
-/* False while a checkpoint is being written: a submit would wait. */
-bool ps_checkpoint_writer_idle(ps_checkpoint_writer *writer);
 ps_status ps_checkpoint_writer_wait(ps_checkpoint_writer *writer); /* until all is on the disk */
 /* Seconds spent writing (beside compute), and how many were written. After a wait. */
 void ps_checkpoint_writer_stats(ps_checkpoint_writer *writer, double *seconds, int64_t *count);

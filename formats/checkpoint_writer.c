@@ -95,14 +95,6 @@ ps_status ps_checkpoint_writer_submit(ps_checkpoint_writer *writer, const ps_che
     return status;
 }
 
-bool ps_checkpoint_writer_idle(ps_checkpoint_writer *writer)
-{
-    pthread_mutex_lock(&writer->lock);
-    bool idle = !writer->pending;
-    pthread_mutex_unlock(&writer->lock);
-    return idle;
-}
-
 ps_status ps_checkpoint_writer_wait(ps_checkpoint_writer *writer)
 {
     pthread_mutex_lock(&writer->lock);

@@ -227,13 +227,3 @@ ps_status ps_partition_read(ps_store *store, ps_partition *out)
     if (status != PS_OK) ps_partition_release(out);
     return status;
 }
-
-ps_status ps_partition_load(const char *path, ps_partition *out)
-{
-    ps_store *store = NULL;
-    memset(out, 0, sizeof *out);
-    PS_TRY(ps_store_open(path, PS_PARTITION_FORMAT, PS_PARTITION_VERSION, &store));
-    ps_status status = ps_partition_read(store, out);
-    ps_store_close(&store);
-    return status;
-}

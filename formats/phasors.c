@@ -14,6 +14,8 @@ struct ps_phasors {
     int ids[PS_PHASORS_FREQUENCIES_MAX][2];
 };
 
+static const char faces_name[] = "/elements/faces";
+
 int ps_phasors_nodes(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
 
 ps_store *ps_phasors_store(ps_phasors *file) { return file->store; }
@@ -146,7 +148,7 @@ ps_status ps_phasors_create(const char *path, const ps_store_identity *identity,
     own.format = PS_PHASORS_FORMAT;
     own.format_version = PS_PHASORS_VERSION;
     own.disk_estimate =
-        header->rows * (8 + row_bytes * header->frequencies * (1 + header->magnetic));
+        header->rows * (12 + row_bytes * header->frequencies * (1 + header->magnetic));
     status = ps_store_create(path, &own, &(*out)->store);
     if (status == PS_OK) status = put_header((*out)->store, header);
     if (status == PS_OK) status = define_all(*out);
@@ -167,6 +169,17 @@ ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
     spec.name = "/elements/material";
     spec.description = "index into the table of materials";
     return ps_store_write_array(file->store, &spec, material);
+}
+
+ps_status ps_phasors_write_faces(ps_phasors *file, const uint8_t *faces)
+{
+    ps_dataset_spec spec = {.name = faces_name,
+                            .type = PS_U8,
+                            .rank = 2,
+                            .dims = {file->header.rows, 4},
+                            .units = "1",
+                            .description = "conditions: 1 PEC, 2 PMC, 3 absorbing"};
+    return ps_store_write_array(file->store, &spec, faces);
 }
 
 ps_status ps_phasors_write_chunk(ps_phasors *file, int frequency, ps_phasors_field field,
@@ -327,6 +340,28 @@ ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *m
                    "or a tetrahedron twice",
                    ps_store_path(file->store), (long long)bad, number[bad],
                    (long long)h->mesh_elements, material[bad], h->materials);
+}
+
+bool ps_phasors_has_faces(const ps_phasors *file)
+{
+    ps_dataset_info info;
+    for (int id = 0; id < ps_store_dataset_count(file->store); ++id)
+        if (ps_store_dataset(file->store, id, &info) == PS_OK && strcmp(info.name, faces_name) == 0)
+            return true;
+    return false;
+}
+
+ps_status ps_phasors_read_faces(ps_phasors *file, uint8_t *faces)
+{
+    int id;
+    ps_dataset_info info;
+    PS_TRY(ps_store_find(file->store, faces_name, &id));
+    PS_TRY(ps_store_dataset(file->store, id, &info));
+    if (info.type != PS_U8 || info.rank != 2 || info.dims[0] != file->header.rows ||
+        info.dims[1] != 4)
+        return ps_fail(PS_INVALID, "%s: %s is not four bytes an element",
+                       ps_store_path(file->store), faces_name);
+    return ps_store_read_array(file->store, faces_name, PS_U8, 0, file->header.rows, faces);
 }
 
 /* values (Re, Im) / source, in place. */

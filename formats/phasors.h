@@ -56,6 +56,10 @@ int64_t ps_phasors_chunk_rows(const ps_phasors *file);
 ps_status ps_phasors_write_elements(ps_phasors *file, const int32_t *number,
                                     const int32_t *material);
 
+/* Optional: faces[rows][4], the condition on each face (ps_dgtd_face), 0 between elements. Faces
+ * are opposite the vertices in their ascending order. */
+ps_status ps_phasors_write_faces(ps_phasors *file, const uint8_t *faces);
+
 /* Values of rows [chunk * chunk_rows, ..) of one frequency: values[count][6][nodes], count the
  * chunk's rows. Undivided by the source. Thread-safe for different chunks. */
 ps_status ps_phasors_write_chunk(ps_phasors *file, int frequency, ps_phasors_field field,
@@ -71,6 +75,11 @@ const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
 
 /* number[rows], material[rows]; PS_INVALID for one that is out of range or twice. */
 ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material);
+
+/* True if the file has conditions of faces. */
+bool ps_phasors_has_faces(const ps_phasors *file);
+/* faces[rows][4]; PS_INVALID without, or of another shape. */
+ps_status ps_phasors_read_faces(ps_phasors *file, uint8_t *faces);
 
 /* Rows [first, first + count), divided by the source: values[count][6][nodes]. */
 ps_status ps_phasors_read_rows(ps_phasors *file, int frequency, ps_phasors_field field,

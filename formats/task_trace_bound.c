@@ -47,8 +47,8 @@ static double time_on(const ps_task_trace *trace, const ps_task_record *r, int c
     bool own = class_of(trace, r) == class;
     if (isinf(forecast) && !own) return INFINITY;
     if (best && sums->best > 0 && r->flop > 0) return r->flop / sums->best;
-    if (own) return r->end - r->start;
-    bool calibrated = sums->forecast > 0 && sums->measured > 0;
+    bool calibrated = sums->forecast > 0 && sums->measured > 0 && isfinite(forecast);
+    if (own && (class == 0 || !calibrated)) return r->end - r->start;
     return calibrated ? forecast * sums->measured / sums->forecast : forecast;
 }
 
@@ -161,7 +161,8 @@ static ps_status verify_workers(const ps_task_trace *trace)
     for (int64_t i = 1; i < trace->count && status == PS_OK; ++i) {
         const ps_task_record *former = &trace->records[all[last].task];
         const ps_task_record *next = &trace->records[all[i].task];
-        bool other = former->worker != next->worker, at_once = next->start < former->end - tolerance;
+        bool other = former->worker != next->worker,
+             at_once = next->start < former->end - tolerance;
         bool same = all[i - 1].worker == next->worker && all[i - 1].order == next->order;
         if (same || (!other && at_once && next->end > next->start))
             status = ps_fail(PS_INVALID, "worker %d runs tasks %lld and %lld at once", next->worker,

@@ -64,14 +64,3 @@ void ps_split_equal(const int64_t *weights, int64_t count, int parts, int64_t *f
         for (int64_t i = first[p]; i < first[p + 1]; ++i) left -= weights[i];
     }
 }
-
-int64_t ps_split_largest(const int64_t *weights, int parts, const int64_t *first)
-{
-    int64_t largest = 0;
-    for (int p = 0; p < parts; ++p) {
-        int64_t sum = 0;
-        for (int64_t i = first[p]; i < first[p + 1]; ++i) sum += weights[i];
-        if (sum > largest) largest = sum;
-    }
-    return largest;
-}

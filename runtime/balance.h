@@ -15,7 +15,4 @@
  * thread-safe, O((count + parts) log sum). */
 void ps_split_equal(const int64_t *weights, int64_t count, int parts, int64_t *first);
 
-/* The largest sum of weights in a part of such a split: what the slowest has to do. */
-int64_t ps_split_largest(const int64_t *weights, int parts, const int64_t *first);
-
 #endif

@@ -187,12 +187,6 @@ static ps_status gather(const void *data, int64_t bytes, char *out)
     return PS_OK;
 }
 
-static ps_status barrier(void)
-{
-    CALL(MPI_Barrier, MPI_COMM_WORLD);
-    return PS_OK;
-}
-
 /* Both sides cut a message alike, and messages between two ranks keep their order. */
 static ps_status post(const ps_comm_exchange *exchange, bool receive, ps_comm_pending *pending)
 {
@@ -249,7 +243,6 @@ static void abort_all(int code) { exit(code); }
 static ps_status reduce(void *data, int64_t count, int64_t size, combine op) { return PS_OK; }
 static ps_status broadcast(char *data, int64_t bytes, int root) { return PS_OK; }
 static ps_status gather(const void *data, int64_t bytes, char *out) { return PS_OK; }
-static ps_status barrier(void) { return PS_OK; }
 static ps_status exchange_start(const ps_comm_exchange *exchanges, int count,
                                 ps_comm_pending *pending)
 {
@@ -321,8 +314,6 @@ ps_status ps_comm_gather(const void *data, int64_t bytes, void *out)
     if (bytes > 0) memmove(out, data, (size_t)bytes);
     return PS_OK;
 }
-
-ps_status ps_comm_barrier(void) { return rank_count > 1 ? barrier() : PS_OK; }
 
 bool ps_comm_any(bool condition)
 {

@@ -39,7 +39,6 @@ ps_status ps_comm_min_i64(int64_t *data, int64_t count);
 ps_status ps_comm_broadcast(void *data, int64_t bytes, int root);
 /* Gathers `bytes` from each rank to all: out has size * bytes. */
 ps_status ps_comm_gather(const void *data, int64_t bytes, void *out);
-ps_status ps_comm_barrier(void);
 
 /* True on all ranks if it is true on any. */
 bool ps_comm_any(bool condition);

@@ -70,11 +70,6 @@ static ps_status place(ps_task_queue *queue, device_worker *d, device_copy *copy
     return PS_OK;
 }
 
-static void unpin(device_worker *d, task *t, int accesses)
-{
-    for (int a = 0; a < accesses; ++a) --t->accesses[a].data->copies[d->number].pins;
-}
-
 /* Places and pins all that t accesses. Locked, may unlock. */
 static ps_status pin(ps_task_queue *queue, device_worker *d, task *t, bool *room)
 {
@@ -84,7 +79,7 @@ static ps_status pin(ps_task_queue *queue, device_worker *d, task *t, bool *room
         device_copy *copy = &t->accesses[a].data->copies[d->number];
         status = place(queue, d, copy, room);
         if (status == PS_OK && *room) ++copy->pins;
-        if (status != PS_OK || !*room) unpin(d, t, a);
+        if (status != PS_OK || !*room) task_unpin(d, t, a);
     }
     return status;
 }
@@ -183,28 +178,16 @@ static ps_status send_home(device_worker *d, task_flight *flight)
     return ps_event_record(flight->done, d->download);
 }
 
-/* Of those under way, 0 the oldest. */
-static task_flight *flight_of(const ps_task_queue *queue, device_worker *d, int number)
-{
-    return &d->flights[(d->first + number) % queue->lookahead];
-}
-
-/* Not where forecasts are unknown. */
-static bool is_short(const task *t)
-{
-    return t->record.gpu_seconds > 0 && t->record.gpu_seconds < PS_LONG_TASK;
-}
-
 /* The lane for t on which the least is under way, that what is short need not wait for what is
  * long. */
 static int choose_lane(const ps_task_queue *queue, device_worker *d, const task *t)
 {
     static const double each = 1e-6; /* s: where forecasts are unknown, numbers of tasks count */
     double seconds[PS_TASK_LANES] = {0};
-    int first = is_short(t) ? PS_TASK_LANES - PS_SHORT_LANES : 0;
-    int end = is_short(t) ? PS_TASK_LANES : PS_TASK_LANES - PS_SHORT_LANES, best = first;
+    int first = task_is_short(t) ? PS_TASK_LANES - PS_SHORT_LANES : 0;
+    int end = task_is_short(t) ? PS_TASK_LANES : PS_TASK_LANES - PS_SHORT_LANES, best = first;
     for (int f = 0; f < d->count; ++f) {
-        const task_flight *flight = flight_of(queue, d, f);
+        const task_flight *flight = task_flight_of(queue, d, f);
         seconds[flight->lane] += flight->t->record.gpu_seconds + each;
     }
     for (int l = first + 1; l < end; ++l)
@@ -229,168 +212,6 @@ static ps_status launch(device_worker *d, task_flight *flight)
     PS_TRY(t->codelet->gpu(&call));
     PS_TRY(ps_event_record(flight->ended, stream));
     return flight->any_home ? send_home(d, flight) : PS_OK;
-}
-
-/* ---- a task comes back ---- */
-
-/* Times by the device's clock, within what this thread saw, so that they never contradict those
- * of other workers. A task that is done before the ones ahead of it has taken none of its own: what
- * it took is in the record of the one beside it. */
-static ps_status read_times(ps_task_queue *queue, device_worker *d, task_flight *flight,
-                            bool beside)
-{
-    double start, end, seen = ps_clock() - queue->opened;
-    ps_task_record *r = &flight->t->record;
-    PS_TRY(ps_event_seconds(d->base, flight->started, &start));
-    PS_TRY(ps_event_seconds(d->base, flight->ended, &end));
-    if (beside) {
-        r->start = r->end = fmin(fmax(d->base_clock + end, flight->taken), seen);
-        r->bytes = flight->bytes;
-        return PS_OK;
-    }
-    double free_since = fmax(flight->taken, d->last_end);
-    r->start = fmin(fmax(d->base_clock + start, free_since), seen);
-    r->end = fmin(fmax(d->base_clock + end, r->start), seen);
-    r->waited = flight->bytes > 0 ? r->start - free_since : 0;
-    r->bytes = flight->bytes;
-    d->last_end = r->end;
-    return PS_OK;
-}
-
-static void settle(ps_task_queue *queue, device_worker *d, task_flight *flight)
-{
-    task *t = flight->t;
-    uint32_t own = 2u << d->number;
-    for (int a = 0; a < t->access_count; ++a) {
-        ps_task_data *data = t->accesses[a].data;
-        data->copies[d->number].present = true;
-        data->valid |= own;
-    }
-    task_finish(queue, t, PS_OK, own);
-    for (int a = 0; a < t->access_count; ++a)
-        if (flight->home[a]) {
-            t->accesses[a].data->valid |= PS_HOST_BIT;
-            queue->figures.to_host_bytes += t->accesses[a].data->bytes;
-        }
-}
-
-/* Locked. */
-static void finish(ps_task_queue *queue, device_worker *d, task_flight *flight, ps_status status)
-{
-    unpin(d, flight->t, flight->t->access_count);
-    if (status == PS_OK)
-        settle(queue, d, flight);
-    else
-        task_finish(queue, flight->t, status, 0);
-}
-
-enum { LANDS_HOME = -2, LANDS_NONE = -1 };
-
-/* What is done: the oldest task under way (0) or a short one behind it (its number; the first of its
- * lane), the results that go home next (LANDS_HOME), or nothing yet. Not locked. */
-static ps_status find_done(const ps_task_queue *queue, device_worker *d, int *found)
-{
-    bool done = false;
-    for (int f = 0; f < d->count && !done; ++f) {
-        task_flight *flight = flight_of(queue, d, f);
-        if (f > 0 && !is_short(flight->t)) continue;
-        *found = f;
-        PS_TRY(ps_event_is_done(flight->ended, &done));
-    }
-    if (!done && d->homing_count) {
-        *found = LANDS_HOME;
-        PS_TRY(ps_event_is_done(d->homing[d->homing_first].done, &done));
-    }
-    if (!done) *found = LANDS_NONE;
-    return PS_OK;
-}
-
-/* Asks for a while before it sleeps, where there is a core for each worker: then until the oldest
- * is done. Not locked. */
-static ps_status await_any(const ps_task_queue *queue, device_worker *d, int *found)
-{
-    double end = ps_clock() + 4 * queue->patience;
-    *found = LANDS_NONE;
-    while (queue->patience > 0 && *found == LANDS_NONE && ps_clock() < end)
-        PS_TRY(find_done(queue, d, found));
-    if (*found != LANDS_NONE) return PS_OK;
-    *found = 0;
-    return ps_event_sync(flight_of(queue, d, 0)->ended);
-}
-
-/* The same for one event. Not locked. */
-static ps_status await(const ps_task_queue *queue, ps_event *event)
-{
-    bool done = false;
-    double end = ps_clock() + 4 * queue->patience;
-    while (queue->patience > 0 && !done && ps_clock() < end)
-        PS_TRY(ps_event_is_done(event, &done));
-    return done ? PS_OK : ps_event_sync(event);
-}
-
-/* Makes it the oldest one. */
-static void bring_forward(const ps_task_queue *queue, device_worker *d, int number)
-{
-    task_flight own = *flight_of(queue, d, number);
-    for (int f = number; f > 0; --f) *flight_of(queue, d, f) = *flight_of(queue, d, f - 1);
-    *flight_of(queue, d, 0) = own;
-}
-
-/* Waits until the results of the oldest task that has run are home, and finishes it; they go home
- * in order. Locked, unlocks in between. */
-static void land_home(ps_task_queue *queue, device_worker *d)
-{
-    task_flight *flight = &d->homing[d->homing_first];
-    task_unlock(queue);
-    ps_status status = await(queue, flight->done);
-    task_lock(queue);
-    d->homing_first = (d->homing_first + 1) % PS_HOMING_MAX;
-    --d->homing_count;
-    finish(queue, d, flight, status);
-}
-
-/* Makes room for others to run while the results of this one go home. Locked, may unlock. */
-static void move_home(ps_task_queue *queue, device_worker *d, task_flight *flight)
-{
-    if (d->homing_count == PS_HOMING_MAX) land_home(queue, d);
-    task_flight *to = &d->homing[(d->homing_first + d->homing_count) % PS_HOMING_MAX];
-    task_flight spare = *to;
-    *to = *flight;
-    *flight = spare;
-    ++d->homing_count;
-}
-
-/* Without a core of its own this thread sleeps until the oldest task is done, and its results home.
- * Not locked. */
-static ps_status await_oldest(const ps_task_queue *queue, device_worker *d)
-{
-    task_flight *flight = flight_of(queue, d, 0);
-    return ps_event_sync(flight->any_home ? flight->done : flight->ended);
-}
-
-/* Waits for the oldest task under way, a short one or one whose results go home, whichever is done
- * first, and finishes it. Locked, unlocks in between. */
-static void land(ps_task_queue *queue, device_worker *d)
-{
-    bool sleeps = queue->patience <= 0;
-    int found = 0;
-    task_unlock(queue);
-    ps_status status = sleeps ? await_oldest(queue, d) : await_any(queue, d, &found);
-    if (status != PS_OK) found = 0;
-    if (found > 0) bring_forward(queue, d, found);
-    task_flight *flight = flight_of(queue, d, 0);
-    if (status == PS_OK && found >= 0) status = read_times(queue, d, flight, found > 0);
-    task_lock(queue);
-    if (found == LANDS_HOME) {
-        land_home(queue, d);
-        return;
-    }
-    if (status == PS_OK && flight->any_home && !sleeps)
-        move_home(queue, d, flight);
-    else
-        finish(queue, d, flight, status);
-    d->first = (d->first + 1) % queue->lookahead;
-    --d->count;
 }
 
 /* ---- the worker ---- */
@@ -431,7 +252,7 @@ static ps_status make_room(ps_task_queue *queue, device_worker *d, task *t, bool
     bool found = true;
     PS_TRY(pin(queue, d, t, room));
     while (!*room && (d->count || d->homing_count)) {
-        (d->count ? land : land_home)(queue, d);
+        (d->count ? task_land : task_land_home)(queue, d);
         PS_TRY(pin(queue, d, t, room));
     }
     while (!*room && is_held(d)) { /* someone brings home what is here */
@@ -468,7 +289,7 @@ static void take_off(ps_task_queue *queue, device_worker *d, task *t)
             ps_stream_wait(d->download);
         }
         task_lock(queue);
-        if (status != PS_OK) unpin(d, t, t->access_count);
+        if (status != PS_OK) task_unpin(d, t, t->access_count);
     }
     if (status == PS_OK)
         ++d->count;
@@ -490,8 +311,8 @@ static task_wish wanted(const ps_task_queue *queue, device_worker *d)
     if (queue->mapped || d->count == 0) return TASK_RATHER_LONG;
     if (queue->sleeping[PS_WORKER_GPU]) return TASK_NONE;
     for (int f = 0; f < d->count; ++f) {
-        const task *t = flight_of(queue, d, f)->t;
-        longs += !is_short(t);
+        const task *t = task_flight_of(queue, d, f)->t;
+        longs += !task_is_short(t);
         ahead += t->record.gpu_seconds;
     }
     double share = ps_heteroprio_gpu_backlog(queue->scheduler) / (SHARE * queue->gpus);
@@ -513,7 +334,7 @@ void *task_device_worker(void *argument)
         if (t)
             take_off(queue, d, t);
         else if (d->count || d->homing_count)
-            (d->count ? land : land_home)(queue, d);
+            (d->count ? task_land : task_land_home)(queue, d);
         else
             task_sleep(queue, PS_WORKER_GPU);
     }

@@ -22,8 +22,8 @@ ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, 
     PS_TRY(task_arena_open(&d->arena, bytes));
     PS_TRY(ps_stream_open(device, &d->upload));
     for (int l = 0; l < PS_TASK_LANES; ++l)
-        PS_TRY((l < PS_TASK_LANES - PS_SHORT_LANES ? ps_stream_open : ps_stream_open_ahead)(
-            device, &d->lanes[l]));
+        PS_TRY((l < PS_TASK_LANES - PS_SHORT_LANES ? ps_stream_open
+                                                   : ps_stream_open_ahead)(device, &d->lanes[l]));
     PS_TRY(ps_stream_open(device, &d->download));
     PS_TRY(ps_stream_open(device, &d->fetch));
     PS_TRY(ps_event_open(device, &d->base));

@@ -14,8 +14,8 @@
 
 enum { PS_HOST_BIT = 1, PS_GPUS_MAX = 31, PS_TASK_BLOCK = 1024 };
 enum { PS_LOOKAHEAD_MAX = 16, PS_HOMING_MAX = 64 };
-enum { PS_SHORT_LANES = 2 };    /* the last lanes, for short tasks alone; they go first on a device */
-#define PS_LONG_TASK 5e-5       /* s on a GPU: shorter ones take longer to start and to end         */
+enum { PS_SHORT_LANES = 2 }; /* the last lanes, for short tasks alone; they go first on a device */
+#define PS_LONG_TASK 5e-5    /* s on a GPU: shorter ones take longer to start and to end         */
 
 typedef enum task_state { TASK_WAITS, TASK_READY, TASK_RUNS, TASK_DONE } task_state;
 
@@ -106,7 +106,8 @@ struct ps_task_queue {
     int64_t *host_only;
     int64_t host_only_count, host_only_next, host_only_capacity;
     /* workers */
-    int *cores, core_count; /* all that the process has, GPU workers' first; 0: workers go anywhere */
+    int *cores,
+        core_count; /* all that the process has, GPU workers' last; 0: workers go anywhere */
     pthread_t *threads;
     int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
     int looking[PS_WORKER_KINDS]; /* those that look for a token before they wait for a signal */
@@ -169,7 +170,7 @@ typedef struct worker_start {
     int worker;
 } worker_start;
 
-/* ---- devices (task_device.c, task_device_open.c) ---- */
+/* ---- devices (task_device.c, task_land.c, task_device_open.c) ---- */
 
 typedef struct task_flight {
     task *t;
@@ -202,6 +203,15 @@ struct device_worker {
 
 ps_status task_device_open(ps_task_queue *queue, int number, ps_device *device, int64_t bytes);
 void task_device_close(device_worker *device);
+/* Of the tasks under way, 0 the oldest. */
+task_flight *task_flight_of(const ps_task_queue *queue, device_worker *device, int number);
+bool task_is_short(const task *t); /* by its forecast; not where that is unknown */
+/* The first so many accesses of a task no longer use their copies. Locked. */
+void task_unpin(device_worker *device, task *t, int accesses);
+/* Waits for the oldest task under way, a short one or one whose results go home, whichever is done
+ * first, and finishes it; the second one only for results. Locked, unlock in between. */
+void task_land(ps_task_queue *queue, device_worker *device);
+void task_land_home(ps_task_queue *queue, device_worker *device);
 /* Where a copy that has a block is. */
 void *task_copy_address(const device_worker *device, const device_copy *copy);
 /* Device memory -> host memory, at once. Not locked. */

@@ -378,8 +378,6 @@ void ps_worker_balance_interval(const ps_worker_balance *b, int worker, int64_t 
 
 bool ps_worker_balance_settled(const ps_worker_balance *b) { return b->settled; }
 
-double ps_worker_balance_best(const ps_worker_balance *b) { return b->best; }
-
 ps_status ps_worker_balance_fix(ps_worker_balance *b, const int64_t *first)
 {
     bool good = first[0] == 0 && first[b->workers] == b->items;

@@ -62,8 +62,6 @@ ps_status ps_worker_balance_update(ps_worker_balance *balance, const double *sec
 
 /* True once the intervals stay as they are. */
 bool ps_worker_balance_settled(const ps_worker_balance *balance);
-/* The smallest largest t_i so far, s; infinity before the first update. */
-double ps_worker_balance_best(const ps_worker_balance *balance);
 
 /* Sets the intervals, first[W + 1] from 0 to the number of items in rising order, and settles:
  * for runs that repeat a split to the bit. Caps are not looked at. PS_USAGE for other bounds. */

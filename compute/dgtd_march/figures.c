@@ -72,6 +72,7 @@ void march_report(const march *m)
     ps_report_real(report, "total", total, "s");
     ps_report_real(report, "opening", m->clock.opening, "s");
     ps_report_real(report, "stepping", m->clock.stepping, "s");
+    if (m->backend->beside) ps_report_real(report, "enqueuing", m->clock.enqueuing, "s");
     ps_report_real(report, "waiting", m->clock.waiting, "s");
     ps_report_real(report, "keeping", m->clock.keeping, "s");
     report_rate(report, m);

@@ -128,7 +128,7 @@ void plan_print(const ps_run *run, const problem *problem, const march_plan *pla
 /* ---- the run ---- */
 
 typedef struct march_clock {
-    double start, opening, stepping, waiting, keeping;
+    double start, opening, stepping, enqueuing, waiting, keeping;
 } march_clock;
 
 typedef struct march {

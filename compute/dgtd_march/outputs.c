@@ -186,6 +186,7 @@ static ps_status write_elements(const march *m, ps_phasors *file)
     for (int64_t e = 0; e < d->elements; ++e) material[e] = d->material[e];
     ps_status status = ps_phasors_write_elements(file, d->source, material);
     free(material);
+    if (status == PS_OK) status = ps_phasors_write_faces(file, d->kinds);
     return status;
 }
 

@@ -30,7 +30,7 @@ static ps_status open_tiles(march *m)
     if (!plan->file && !plan->window && !plan->cache && plan->cache_bytes == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
     PS_TRY(tiles_open(m, plan->budget - plan->fixed, m->record.state_name, m->tiles, &used));
-    m->batch_max = m->tiles->visit;
+    m->batch_max = m->tiles->visit_most;
     if (used) return PS_OK;
     tiles_close(m, m->tiles);
     free(m->tiles);
@@ -397,12 +397,13 @@ static ps_status adapt(int64_t *batch, int64_t most, double seconds, int64_t cou
 ps_status march_run(march *m)
 {
     ps_progress progress;
-    int64_t steps = m->problem->timing.steps, batch = m->tiles ? m->batch_max : 1;
+    int64_t steps = m->problem->timing.steps, batch = m->tiles ? m->tiles->visit : 1;
     ps_progress_start(&progress, "marching", "steps", steps);
     while (m->done < steps && !m->stopped) {
         int64_t count = next_batch(m, batch);
         double start = ps_clock();
         PS_TRY(ps_comm_agree(m->tiles ? tiles_steps(m, count) : march_steps(m, count)));
+        m->clock.enqueuing += ps_clock() - start;
         PS_TRY(march_rows(m, count));
         double stepped = ps_clock();
         m->clock.stepping += stepped - start;
@@ -410,7 +411,12 @@ ps_status march_run(march *m)
         m->stopped = m->done < steps && ps_comm_any(ps_stop_requested());
         PS_TRY(ps_comm_agree(keep(m, count)));
         m->clock.keeping += ps_clock() - stepped;
-        if (!m->tiles) PS_TRY(adapt(&batch, m->batch_max, stepped - start, count));
+        if (m->tiles) {
+            tiles_learn(m->tiles, count, stepped - start);
+            batch = m->tiles->visit;
+        } else {
+            PS_TRY(adapt(&batch, m->batch_max, stepped - start, count));
+        }
         ps_progress_update(&progress, m->done);
     }
     ps_progress_end(&progress);

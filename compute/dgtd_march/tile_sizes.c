@@ -5,6 +5,7 @@
 
 #include "compute/dgtd_march/tiles.h"
 #include "kernels/dgtd/ranges.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 enum { LEAST_GROUPS = 8, WIDTH_MAX = 8 };
@@ -66,7 +67,7 @@ ps_dgtd_skew tiles_skew(const tiles *x, int64_t steps)
 static int64_t window_ranges(const tiles *x, bool device)
 {
     ps_dgtd_skew skew = tiles_skew(x, x->visit);
-    return ps_dgtd_skew_window(&skew) + (device ? TILES_ON_THE_WAY * x->width : x->width + 1);
+    return ps_dgtd_skew_window(&skew) + (device ? (x->ahead + 1) * x->width : x->width + 1);
 }
 
 /* What has room: bytes of the host for a file's window, and of a device for its own. */
@@ -75,13 +76,17 @@ typedef struct rooms {
 } rooms;
 
 /* Bytes on the device: of the window, the energy's old fields, and geometry that is all there. */
-static int64_t device_bytes(const problem *p, const tiles *x)
+static int64_t bytes_of(const problem *p, const tiles *x, int64_t window, int64_t part)
 {
     int64_t geometry = tiles_geometry_bytes(p);
-    int64_t window = most_groups(x->bounds, x->ranges, window_ranges(x, true));
-    return window * (group_bytes(p) + (x->geometry ? geometry : 0)) +
-           most_groups(x->bounds, x->ranges, x->width) * tiles_field_bytes(p) +
+    return window * (group_bytes(p) + (x->geometry ? geometry : 0)) + part * tiles_field_bytes(p) +
            (x->geometry ? 0 : p->system.groups * geometry);
+}
+
+static int64_t device_bytes(const problem *p, const tiles *x)
+{
+    return bytes_of(p, x, most_groups(x->bounds, x->ranges, window_ranges(x, true)),
+                    most_groups(x->bounds, x->ranges, x->width));
 }
 
 static bool has_room(const problem *p, const tiles *x, const rooms *room)
@@ -120,42 +125,118 @@ static void fit_host(const problem *p, const rooms *room, int64_t wanted, tiles 
 }
 
 /* Seconds of a step through a window, about, measured on an H200: a tick takes as long as its half
- * steps, each phase at least as long as its kernels one after the other (those of the border, too),
- * or as its share of the copies. Only speed depends on it. */
+ * steps, each phase at least as long as an element takes from beginning to end, or, where ranges
+ * come and leave, as their copies. Only which orders are tried depends on it. */
 static double step_seconds(const problem *p, const tiles *x)
 {
-    static const double half_ns[PS_DGTD_MAX_ORDER] = {.052, .113, .225, .41};
-    static const double launch = 3e-6, border = 9e-6, tick = 25e-6, bandwidth = 42e9;
+    static const double half_ns[PS_DGTD_MAX_ORDER] = {.085, .178, .358, .7};
+    static const double least[PS_DGTD_MAX_ORDER] = {12e-6, 14e-6, 18e-6, 16e-6};
+    static const double bandwidth = 52e9, copy = 2.6e-6;
     ps_dgtd_skew skew = tiles_skew(x, x->visit);
-    double elements = (double)p->domain.elements / (double)x->ranges * (double)x->width;
-    double groups = (double)p->system.groups / (double)x->ranges * (double)x->width;
-    double there = (double)window_ranges(x, true) / (double)x->ranges;
+    double part = (double)x->width / (double)x->ranges;
+    int order = p->header->order - 1;
+    double at_once = (double)skew.halves / (double)skew.phases * part * (double)p->domain.elements;
+    double phase = fmax(at_once * 1e-9 * half_ns[order], least[order]);
+    double compute = (double)skew.phases * phase * (p->system.precision == PS_SINGLE ? 1 : 2);
     double bytes = (double)(group_bytes(p) + (x->geometry ? tiles_geometry_bytes(p) : 0));
-    double compute = (double)skew.halves * elements * 1e-9 * half_ns[p->header->order - 1] *
-                         (p->system.precision == PS_SINGLE ? 1 : 2) +
-                     (double)skew.phases * (launch + (p->border.count ? border : 0));
-    double copies = groups * bytes / bandwidth * (there < 1 ? 1 - there : 0);
-    return (double)ps_dgtd_skew_ticks(&skew) * (tick + (compute > copies ? compute : copies)) /
-           (double)x->visit;
+    double copies = part * (double)p->system.groups * bytes / bandwidth +
+                    copy * ((p->frequency_count ? 4 : 2) + (x->geometry ? 2 : 0));
+    if (x->ahead == 1) copies *= 1.1;
+    double there = fmin(1, (double)window_ranges(x, true) / (double)x->ranges);
+    return (double)ps_dgtd_skew_ticks(&skew) *
+           (there * compute + (1 - there) * fmax(compute, copies)) / (double)x->visit;
 }
 
-/* Of widths and phases, with the geometry on the device or not, what should be fastest. */
+/* Order i of WIDTH_MAX widths, ORDER_PHASES numbers of phases and ORDER_AHEAD of tiles ahead, with
+ * the largest m that has room; its seconds are infinite if there is none. */
+enum { ORDER_PHASES = 3, ORDER_AHEAD = 2 };
+static tile_order order_of(const problem *p, const rooms *room, int64_t wanted, const tiles *x,
+                           int i)
+{
+    tiles tried = *x;
+    tried.phases = 2 << i % ORDER_PHASES;
+    tried.ahead = 1 + i / ORDER_PHASES % ORDER_AHEAD;
+    tried.width = i / ORDER_PHASES / ORDER_AHEAD + 1;
+    fit_visit(p, room, wanted, &tried);
+    return (tile_order){tried.width, tried.phases, tried.visit, tried.ahead,
+                        tried.visit > 0 ? step_seconds(p, &tried) : INFINITY};
+}
+
+/* The most promising orders, by what they should take. */
+static void list_orders(const problem *p, const rooms *room, int64_t wanted, tiles *x)
+{
+    x->orders = 0;
+    for (int i = 0; i < ORDER_PHASES * ORDER_AHEAD * WIDTH_MAX; ++i) {
+        tile_order tried = order_of(p, room, wanted, x, i);
+        int at = x->orders < TILES_TRIED ? x->orders++ : TILES_TRIED;
+        for (; at > 0 && tried.seconds < x->order[at - 1].seconds; --at)
+            if (at < TILES_TRIED) x->order[at] = x->order[at - 1];
+        if (at < TILES_TRIED) x->order[at] = tried;
+    }
+    while (x->orders > 0 && x->order[x->orders - 1].visit == 0) --x->orders;
+}
+
+static void take_order(tiles *x, int k)
+{
+    x->width = x->order[k].width;
+    x->phases = x->order[k].phases;
+    x->visit = x->order[k].visit;
+    x->ahead = x->order[k].ahead;
+}
+
+/* With the geometry on the device or not, what should be faster; and the orders to try. */
 static void fit_device(const problem *p, const rooms *room, int64_t wanted, tiles *x)
 {
-    double least = INFINITY;
-    x->visit = 0;
+    tiles fixed = *x;
     x->geometry = true;
-    for (int i = 0; i < 2 * 3 * WIDTH_MAX; ++i) {
-        tiles tried = *x;
-        tried.geometry = i % 2;
-        tried.phases = 2 << i / 2 % 3;
-        tried.width = i / 6 + 1;
-        fit_visit(p, room, wanted, &tried);
-        double seconds = tried.visit > 0 ? step_seconds(p, &tried) : INFINITY;
-        if (!(seconds < least)) continue;
-        least = seconds;
-        *x = tried;
+    list_orders(p, room, wanted, x);
+    fixed.geometry = false;
+    list_orders(p, room, wanted, &fixed);
+    if (fixed.orders > 0 && (x->orders == 0 || fixed.order[0].seconds < x->order[0].seconds))
+        *x = fixed;
+    x->visit = 0;
+    if (x->orders > 0) take_order(x, 0);
+}
+
+void tiles_learn(tiles *x, int64_t steps, double seconds)
+{
+    if (x->trials >= x->orders * TILES_TRIALS || steps < x->visit) return;
+    tile_order *tried = x->order + x->trials / TILES_TRIALS;
+    int trial = x->trials++ % TILES_TRIALS;
+    double step = seconds / (double)steps; /* the first visit finds another order's ranges there */
+    if (trial == 1 || (trial > 1 && step < tried->seconds)) tried->seconds = step;
+    if (x->trials % TILES_TRIALS) return;
+    ps_debug("tiles of %lld ranges, %lld phases, %lld steps a visit, %lld ahead: %.4f ms a step",
+             (long long)x->width, (long long)x->phases, (long long)x->visit, (long long)x->ahead,
+             1e3 * tried->seconds);
+    int next = x->trials / TILES_TRIALS;
+    if (next == x->orders) {
+        next = 0;
+        for (int k = 1; k < x->orders; ++k)
+            if (x->order[k].seconds < x->order[next].seconds) next = k;
     }
+    take_order(x, next);
+}
+
+/* What the device has to hold for all orders; those that are too large beside the others go. */
+static void request_window(const problem *p, const rooms *room, tiles *x)
+{
+    int kept = 0;
+    backend_window *request = &x->request;
+    for (int k = 0; k < x->orders; ++k) {
+        take_order(x, k);
+        int64_t groups = most_groups(x->bounds, x->ranges, window_ranges(x, true));
+        int64_t part = most_groups(x->bounds, x->ranges, x->width);
+        if (groups < request->groups) groups = request->groups;
+        if (part < request->part_groups) part = request->part_groups;
+        if (bytes_of(p, x, groups, part) > room->device) continue;
+        request->groups = groups;
+        request->part_groups = part;
+        x->order[kept++] = x->order[k];
+        if (x->visit > x->visit_most) x->visit_most = x->visit;
+    }
+    x->orders = kept;
+    take_order(x, 0);
 }
 
 static ps_status no_room(const problem *p, const rooms *room, int64_t wanted, tiles *x)
@@ -164,6 +245,7 @@ static ps_status no_room(const problem *p, const rooms *room, int64_t wanted, ti
     x->visit = wanted > 0 ? wanted : 1;
     x->width = 1;
     x->phases = device ? 2 : 0;
+    x->ahead = 1;
     int64_t ranges = window_ranges(x, device);
     int64_t groups = most_groups(x->bounds, x->ranges, ranges);
     return ps_fail(
@@ -199,10 +281,8 @@ ps_status tiles_set_sizes(const march *m, int64_t capacity, tiles *x)
     if (x->visit == 0) return no_room(p, &room, wanted, x);
     if (m->options->balance && x->visit > BALANCE_BATCH_MAX) x->visit = BALANCE_BATCH_MAX;
     x->request =
-        (backend_window){.ranges = x->ranges,
-                         .bounds = x->bounds,
-                         .groups = most_groups(x->bounds, x->ranges, window_ranges(x, device)),
-                         .part_groups = most_groups(x->bounds, x->ranges, x->width),
-                         .geometry = x->geometry};
+        (backend_window){.ranges = x->ranges, .bounds = x->bounds, .geometry = x->geometry};
+    x->visit_most = x->visit;
+    if (device) request_window(p, &room, x);
     return PS_OK;
 }

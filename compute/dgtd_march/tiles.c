@@ -245,7 +245,7 @@ ps_status tiles_steps(march *m, int64_t count)
 {
     tiles *x = m->tiles;
     ps_dgtd_skew skew = tiles_skew(x, count);
-    int64_t loaded = 0, done = 0, ahead = x->window ? TILES_ON_THE_WAY - 1 : 1;
+    int64_t loaded = 0, done = 0, ahead = x->window ? x->ahead : 1;
     PS_TRY(use_sums(m, is_any_transformed(m, count)));
     begin_pass(x);
     for (int64_t tick = 0; tick < ps_dgtd_skew_ticks(&skew); ++tick) {

@@ -16,25 +16,35 @@
 #include "kernels/dgtd/skew.h"
 #include "runtime/paged_arrays.h"
 
-typedef struct tiles {
-    ps_paged *paged;              /* NULL: the host has all of the state */
-    bool plain;                   /* in memory of its own                */
-    void *former[2];              /* copies of the fields that the upwind flux keeps, or NULL */
-    ps_device *device;            /* of the pinned memory of that        */
-    ps_window *window;            /* of the backend's device, or NULL    */
-    ps_window_source source;      /* of the window: the paged arrays     */
-    backend_window request;       /* for the backend                     */
-    int64_t ranges, *bounds;      /* [ranges + 1] groups */
-    int64_t *hashes;              /* [ranges], of the last flush */
-    int64_t width, visit, phases; /* w, the largest m, and of a tick (0: twice m) */
-    bool geometry;                /* passes through the device's window, too */
-    int backwards;                /* the direction of the next visit */
-    int64_t held_begin, held_end; /* ranges held by tiles_hold */
-} tiles;
+/* An order of half steps: w, q (0: twice m) and m, tiles of a device's window that are asked for
+ * ahead of the one that is computed; what a step of it took. */
+typedef struct tile_order {
+    int64_t width, phases, visit, ahead;
+    double seconds;
+} tile_order;
 
-/* Steps of a visit unless more are asked for, and half steps done at once on a device; tiles of a
- * window that come or leave while one is computed; steps of a visit to the caches. */
-enum { TILES_VISIT_MAX = 32, TILES_ON_THE_WAY = 3, TILES_CACHE_STEPS = 2 };
+/* Steps of a visit unless more are asked for, and half steps done at once on a device; steps of a
+ * visit to the caches; orders that a run through a device's window tries, and visits of each. */
+enum { TILES_VISIT_MAX = 32, TILES_CACHE_STEPS = 2, TILES_TRIED = 10, TILES_TRIALS = 3 };
+
+typedef struct tiles {
+    ps_paged *paged;         /* NULL: the host has all of the state */
+    bool plain;              /* in memory of its own                */
+    void *former[2];         /* copies of the fields that the upwind flux keeps, or NULL */
+    ps_device *device;       /* of the pinned memory of that        */
+    ps_window *window;       /* of the backend's device, or NULL    */
+    ps_window_source source; /* of the window: the paged arrays     */
+    backend_window request;  /* for the backend                     */
+    int64_t ranges, *bounds; /* [ranges + 1] groups */
+    int64_t *hashes;         /* [ranges], of the last flush */
+    int64_t width, visit, phases, ahead; /* as in a tile_order */
+    tile_order order[TILES_TRIED];       /* of a device's window, the most promising first */
+    int orders, trials;                  /* visits made to try them */
+    int64_t visit_most;                  /* the largest m of all    */
+    bool geometry;                       /* passes through the device's window, too */
+    int backwards;                       /* the direction of the next visit */
+    int64_t held_begin, held_end;        /* ranges held by tiles_hold */
+} tiles;
 
 /* tile_sizes.c: bytes of a group's tangents and links, and of a field in it. */
 int64_t tiles_geometry_bytes(const problem *problem);
@@ -44,6 +54,9 @@ ps_status tiles_set_sizes(const march *march, int64_t capacity, tiles *tiles);
 /* Whether the window, with its geometry, fits a cache. */
 bool tiles_fit_cache(const problem *problem, const tiles *tiles, int64_t bytes);
 ps_dgtd_skew tiles_skew(const tiles *tiles, int64_t steps); /* of a visit */
+/* A visit of `steps` steps took so long: the next one may have another order, at last the fastest
+ * of those that were tried. Bits do not depend on it. */
+void tiles_learn(tiles *tiles, int64_t steps, double seconds);
 
 /* Chooses ranges, w and m, and takes the host's memory, or opens the files beside `name`, for the
  * arrays, which go to march->march and march->sums; *used becomes false, and nothing is taken, if

@@ -19,8 +19,9 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"parameter", PS_OPTION_REAL, &chosen.parameter, "B", "b of the kernels that have one", -1e300,
      1e300, PS_IDENTITY},
-    {"accuracy", PS_OPTION_INT, &chosen.accuracy, "ACC",
-     "digits: --order ACC and --epsilon 10^-ACC", 1, PS_FMM_ORDER_MAX, PS_IDENTITY},
+    {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ACC",
+     "digits, or a relative error (5, 1e-5): --order 5 and --epsilon 1e-5", 0, PS_FMM_ORDER_MAX,
+     PS_IDENTITY},
     {"order", PS_OPTION_INT, &chosen.order, "L", "interpolation points an axis; default 5", 1,
      PS_FMM_ORDER_MAX, PS_IDENTITY},
     {"epsilon", PS_OPTION_REAL, &chosen.epsilon, "E",
@@ -40,8 +41,8 @@ static const ps_option options[] = {
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
     {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "auto|down|two|all|table",
      "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; "
-     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down if "
-     "two would leave the cores more to do than the GPUs",
+     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down or "
+     "two, whichever has the lower bound by the forecasts",
      0, 0, 0},
     {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
      "pairs of particles of two groups: from both sides at once, with copies that are added later, "

@@ -204,8 +204,8 @@ static ps_status load_lists(fmm_problem *p)
 
 static ps_status choose(const fmm_options *o, fmm_problem *p)
 {
-    int order = (int)(o->accuracy ? o->accuracy : o->order);
-    if (o->accuracy && (o->order || o->epsilon > 0))
+    int order = o->accuracy > 0 ? ps_fmm_digits(o->accuracy) : (int)o->order;
+    if (o->accuracy > 0 && (o->order || o->epsilon > 0))
         return ps_fail(PS_USAGE, "--accuracy stands for --order and --epsilon; give the one or the "
                                  "others");
     if (order == 0) order = 5;

@@ -94,7 +94,7 @@ static ps_status forecast_bound(fmm_run *r, int gpu_kinds, double *seconds)
     ps_schedule_bound bound;
     ps_task_times times = {FMM_KINDS, cpu, gpu, r->work.workers, r->problem.gpus};
     r->problem.leaves_at_once = gpu_kinds == FMM_GPU_DOWN;
-    fmm_buckets(r->problem.gpus, gpu_kinds, buckets);
+    fmm_buckets(&r->problem, gpu_kinds, buckets);
     for (int k = 0; k < FMM_KINDS; ++k) {
         fmm_task task = {.kind = (fmm_kind)k, .flop = r->flop[k]};
         cpu[k] = buckets[k].cpu < 0 ? INFINITY : fmm_forecast(&r->problem, &task);
@@ -137,8 +137,7 @@ ps_status fmm_run_prepare(fmm_run *r)
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
     if (!in_core || r->problem.by_groups) return PS_OK;
     r->problem.near_first = true;
-    r->problem.leaves_at_once =
-        r->problem.far && r->problem.gpus && r->gpu_kinds == FMM_GPU_DOWN;
+    r->problem.leaves_at_once = r->problem.far && r->problem.gpus && r->gpu_kinds == FMM_GPU_DOWN;
     if (r->sink_budget) r->problem.reductions = FMM_PARTS;
     PS_TRY(fmm_run_recount(r));
     r->whole_bytes = fmm_pool_whole(r->pool);
@@ -187,8 +186,7 @@ static int place_of(const fmm_run *r, const fmm_task *task)
 {
     bool of_sources = task->kind <= FMM_ENCODE;
     const ps_octree *tree = of_sources ? r->problem.fmm.sources : r->problem.fmm.targets;
-    return (int)(task->group /
-                 fmm_place_groups(&r->problem, ps_octree_groups(tree, task->level)));
+    return (int)(task->group / fmm_place_groups(&r->problem, ps_octree_groups(tree, task->level)));
 }
 
 static ps_status insert_task(void *context, const fmm_task *task)
@@ -270,7 +268,7 @@ static ps_status open_queue(fmm_run *r)
     ps_task_mapping mapping = {r->mapping.count, r->mapping.records};
     ps_task_queue_config config = {
         .scheduling = {.buckets = buckets,
-                       .bucket_count = fmm_buckets(r->problem.gpus, r->gpu_kinds, buckets),
+                       .bucket_count = fmm_buckets(&r->problem, r->gpu_kinds, buckets),
                        .cpus = r->work.workers,
                        .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],
@@ -300,6 +298,22 @@ static ps_status open_scratch(fmm_run *r)
     return PS_OK;
 }
 
+/* Rates on GPUs are those of all tasks of a kind: the record of one that ran beside others says
+ * nothing of its own. */
+static void set_gpu_rates(ps_task_trace *trace)
+{
+    for (int k = 0; k < FMM_KINDS; ++k) {
+        double flop = 0, seconds = 0;
+        for (int64_t t = 0; t < trace->count; ++t) {
+            const ps_task_record *record = &trace->records[t];
+            if (record->kind != k || record->worker < trace->cpus) continue;
+            flop += record->flop;
+            seconds += record->end - record->start;
+        }
+        trace->kinds[k].gpu_rate = seconds > 0 ? flop / seconds : 0;
+    }
+}
+
 static ps_status take_records(fmm_run *r)
 {
     r->trace.cpus = r->work.workers;
@@ -308,6 +322,7 @@ static ps_status take_records(fmm_run *r)
     r->trace.count = ps_task_queue_count(r->queue);
     PS_TRY(PS_ALLOC(&r->trace.records, r->trace.count, "the trace"));
     ps_task_queue_records(r->queue, r->trace.records);
+    set_gpu_rates(&r->trace);
     if (!r->options->trace) return PS_OK;
     return ps_task_queue_edges(r->queue, &r->trace.first, &r->trace.before);
 }

@@ -69,6 +69,13 @@ ps_shifted_solver device_systems_solver(device_systems *d)
 static ps_status make_factors(device_systems *d, const int64_t *firsts)
 {
     void *scratch = NULL;
+    int64_t need = ps_factor_device_bytes(&d->factor) + ps_factor_device_scratch(&d->factor);
+    int64_t have = ps_device_describe(d->device).memory_free;
+    if (need > have)
+        return ps_fail(PS_EXHAUSTED,
+                       "sparse factors take %lld MiB of the device, which has %lld free; use "
+                       "--sparse iterative",
+                       (long long)(need >> 20), (long long)(have >> 20));
     PS_TRY(ps_device_alloc(d->device, ps_factor_device_bytes(&d->factor), &d->factor_memory));
     ps_status status = ps_device_alloc(d->device, ps_factor_device_scratch(&d->factor), &scratch);
     if (status == PS_OK)

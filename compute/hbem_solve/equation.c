@@ -88,6 +88,10 @@ ps_status equation_precondition(void *context, int64_t count, const double *r, d
     equation *e = context;
     int64_t size = problem_size(e->p), first, end;
     double start = ps_clock();
+    if (e->scale) {
+        for (int64_t i = 0; i < count * size; ++i) z[i] = e->scale[i % size] * r[i];
+        return PS_OK;
+    }
     own_sides(count, &first, &end);
     ps_status status = solve_mass(e, unknowns(e), end - first, r + first * size, z + first * size);
     PS_TRY(ps_comm_agree(status));
@@ -297,7 +301,7 @@ int64_t equation_doubles(const solve_problem *p, int64_t sides)
     int64_t products = hard ? 2 * sides * problem_size(p) : n;
     int64_t own = ps_shifted_workspace(largest_dofs(p)) + (hard ? ps_osrc_workspace(n) : 0);
     if (wants_factors(p) && !p->device) own += factors_estimate(n, (int)p->options.pade + 1) / 8;
-    return own + products + n;
+    return own + products + 2 * n;
 }
 
 /* The matrix that is solved with, the M beside it, and what is added for constants. */
@@ -317,12 +321,36 @@ static ps_status choose_terms(equation *e)
     return PS_OK;
 }
 
+/* Whether S or W is preconditioned by numbers that grow as its diagonal does. */
+static bool scales(const solve_problem *p)
+{
+    const solve_options *o = &p->options;
+    bool own = o->problem == PROBLEM_DIRICHLET || (o->problem == PROBLEM_NEUMANN && !o->indirect);
+    return own && (o->scaling == SCALING_DIAGONAL ||
+                   (o->scaling == SCALING_AUTO && o->problem == PROBLEM_NEUMANN));
+}
+
+/* 1/d_i: with h = sqrt(M_ii) d is h^3 for S and, with the shape of the triangles by L_ii, about h
+ * for W. */
+static ps_status open_scale(equation *e)
+{
+    const ps_hbem_sparse *s = &unknowns(e)->sparse;
+    PS_TRY(PS_ALLOC(&e->scale, s->dofs, "a preconditioner"));
+    for (int64_t i = 0; i < s->dofs; ++i)
+        for (int64_t at = s->start[i]; at < s->start[i + 1]; ++at)
+            if (s->column[at] == i)
+                e->scale[i] = e->p->options.problem == PROBLEM_DIRICHLET
+                                  ? pow(s->mass[at], -1.5)
+                                  : 1 / sqrt(s->mass[at] * s->stiffness[at]);
+    return PS_OK;
+}
+
 /* Sparse systems go to the device; V by factors for `count` shifts, 0: by iterations. */
 static ps_status use_device(equation *e, int count, const double (*shifts)[2])
 {
     solve_problem *p = e->p;
-    PS_TRY(device_systems_open(p->device, &unknowns(e)->sparse, &e->iterative.options,
-                               &e->on_device));
+    PS_TRY(
+        device_systems_open(p->device, &unknowns(e)->sparse, &e->iterative.options, &e->on_device));
     e->miller.mass = e->miller.shifted = device_systems_solver(e->on_device);
     if (count > 0) {
         PS_TRY(device_systems_factorise(e->on_device, count, shifts));
@@ -373,6 +401,7 @@ ps_status equation_open(solve_problem *p, const solve_group *group, int64_t side
                     "sparse systems"));
     PS_TRY(
         PS_ALLOC(&out->products, hard ? 2 * sides * problem_size(p) : problem_dofs(p), "products"));
+    if (scales(p)) PS_TRY(open_scale(out));
     return hard ? open_hard(out) : choose_terms(out);
 }
 
@@ -386,4 +415,5 @@ void equation_close(equation *e)
     free(e->groups);
     free(e->products);
     free(e->integral);
+    free(e->scale);
 }

@@ -14,7 +14,7 @@
 enum { IDENTITY_BYTES = 40, LIMIT_MAX = 1000000 };
 
 static struct {
-    int problem, form, side, coupling, solver, sparse;
+    int problem, form, side, coupling, solver, sparse, scaling;
     int64_t pade, limit, cycle, batch;
     double tolerance, inner, radius, mean, checkpoint;
     ps_text_list direction, data, wavenumber;
@@ -60,6 +60,9 @@ static const ps_option options[] = {
     {"sparse", PS_OPTION_CHOICE, &chosen.sparse, "auto|direct|iterative",
      "systems of the square-root operator by sparse factors, or by iterations, which take less "
      "memory; auto: factors",
+     0, 0, PS_IDENTITY},
+    {"preconditioner", PS_OPTION_CHOICE, &chosen.scaling, "auto|mass|diagonal",
+     "of Laplace's S and W: M^-1, or numbers that grow as their diagonals do; auto: diagonal for W",
      0, 0, PS_IDENTITY},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "relative residual", 1e-14, .5,
      PS_IDENTITY},
@@ -138,6 +141,7 @@ static ps_status take_options(solve_problem *p)
         .checkpoint = chosen.checkpoint,
         .solver = (solver_choice)chosen.solver,
         .sparse = (sparse_choice)chosen.sparse,
+        .scaling = (scaling_choice)chosen.scaling,
         .krylov = {.tolerance = chosen.tolerance, .limit = chosen.limit, .restart = chosen.cycle}};
     bool waves = chosen.direction.count || chosen.directions || chosen.azimuths;
     if (p->options.problem == PROBLEM_HARD && chosen.data.count)

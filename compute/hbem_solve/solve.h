@@ -16,6 +16,7 @@
 
 typedef enum problem_kind { PROBLEM_HARD, PROBLEM_DIRICHLET, PROBLEM_NEUMANN } problem_kind;
 typedef enum sparse_choice { SPARSE_AUTO, SPARSE_DIRECT, SPARSE_ITERATIVE } sparse_choice;
+typedef enum scaling_choice { SCALING_AUTO, SCALING_MASS, SCALING_DIAGONAL } scaling_choice;
 typedef enum solver_choice { SOLVER_AUTO, SOLVER_GMRES, SOLVER_BLOCK, SOLVER_CG } solver_choice;
 
 typedef struct solve_options {
@@ -26,6 +27,7 @@ typedef struct solve_options {
     double radius, inner_tolerance, mean, checkpoint; /* m, -, of the data, s */
     solver_choice solver;
     sparse_choice sparse;
+    scaling_choice scaling;
     ps_lockstep_options krylov;
     const char *identity; /* of the run, for its checkpoints */
     /* of matrices that are assembled here */
@@ -119,6 +121,7 @@ typedef struct equation {
     double *groups;                 /* workspace of V                           */
     double *products;               /* [2][sides][parts][dofs] of a step                  */
     double *integral;               /* [dofs] int phi_i, where a mean value is asked for  */
+    double *scale;                  /* [dofs] of `--preconditioner diagonal`; NULL: M^-1  */
     double bordering;               /* a of a m m^T; 0: none                              */
     double half;                    /* factor of M beside the matrix                      */
     matrix *main;                   /* that is solved with, but for `hard`                */

@@ -11,8 +11,14 @@ static inline int64_t device_padded(int64_t bytes) { return (bytes + 255) / 256 
 
 /* Bytes of the device that may be taken: --device-memory, or what is free. */
 int64_t device_allowed(const solve_problem *p);
-/* Takes device memory: PS_EXHAUSTED, saying what helps, beyond what is allowed. */
-ps_status device_take(solve_problem *p, int64_t bytes, void **out);
+/* What every way has on a device. */
+typedef struct device_base {
+    ps_stream *stream;
+    char *memory; /* of the device: all that the way needs */
+} device_base;
+/* A stream and memory: PS_EXHAUSTED, saying what helps, beyond what is allowed. */
+ps_status device_base_open(const solve_problem *p, int64_t bytes, device_base *out);
+void device_base_close(const solve_problem *p, device_base *base);
 
 /* Copies values between a device and the host; waits. */
 ps_status device_copy(ps_stream *stream, bool to_host, int64_t count, double *there, double *here);

@@ -7,7 +7,7 @@ int64_t device_allowed(const solve_problem *p)
                                      : ps_device_describe(p->device).memory_free;
 }
 
-ps_status device_take(solve_problem *p, int64_t bytes, void **out)
+ps_status device_base_open(const solve_problem *p, int64_t bytes, device_base *out)
 {
     int64_t most = device_allowed(p);
     if (bytes > most)
@@ -16,7 +16,14 @@ ps_status device_take(solve_problem *p, int64_t bytes, void **out)
             "this takes %lld MiB of device memory, there are %lld MiB: more ranks with a "
             "device each, slabs by --method sweeps, a smaller --gmres-restart, or --device cpu",
             (long long)(bytes >> 20), (long long)(most >> 20));
-    return ps_device_alloc(p->device, bytes, out);
+    PS_TRY(ps_stream_open(p->device, &out->stream));
+    return ps_device_alloc(p->device, bytes, (void **)&out->memory);
+}
+
+void device_base_close(const solve_problem *p, device_base *base)
+{
+    if (base->memory) ps_device_free(p->device, base->memory);
+    ps_stream_close(&base->stream);
 }
 
 ps_status device_copy(ps_stream *stream, bool to_host, int64_t count, double *there, double *here)

@@ -13,15 +13,14 @@ typedef struct slabs {
     solve_problem *p;
     ps_slab_device_plan plan;
     ps_slab_device box;
+    device_base base; /* g, the next arrays, the box */
     ps_slab_box host; /* for its coarse space and its traces' numbers */
-    ps_stream *stream;
     rank_links store;
     const ps_slab_links *links;
     ps_traces_device traces;
     ps_interface_vectors vectors;
     ps_traces_modes low;    /* the coarse space; count 0: none */
-    char *memory;           /* device: the next ones and the box */
-    double *g;              /* own traces */
+    double *g;              /* device: own traces */
     double *in, *out;       /* several ranks: all traces of the box */
     double *planes;         /* of a slab */
     double *pinned, *faces; /* host: scalar products; traces to and from the ranks beside */
@@ -66,13 +65,14 @@ static bool beside(const slabs *s, int side)
 static ps_status exchange_here(slabs *s, bool source, const double *g, double *out)
 {
     int64_t face = s->box.face, base = s->host.base * face, bytes = 8 * s->host.traces * face;
-    PS_TRY(ps_copy_on_device(s->stream, s->in + base, g, bytes));
-    PS_TRY(ps_slab_device_exchange(&s->box, source, s->in, s->out, s->stream));
-    PS_TRY(ps_copy_on_device(s->stream, out, s->out + base, bytes));
+    PS_TRY(ps_copy_on_device(s->base.stream, s->in + base, g, bytes));
+    PS_TRY(ps_slab_device_exchange(&s->box, source, s->in, s->out, s->base.stream));
+    PS_TRY(ps_copy_on_device(s->base.stream, out, s->out + base, bytes));
     for (int side = 0; side < 2; ++side)
         if (beside(s, side))
-            PS_TRY(ps_copy_to_host(s->stream, s->faces + side * face, sent_of(s, side), 8 * face));
-    return ps_stream_wait(s->stream);
+            PS_TRY(ps_copy_to_host(s->base.stream, s->faces + side * face, sent_of(s, side),
+                                   8 * face));
+    return ps_stream_wait(s->base.stream);
 }
 
 /* Traces of the ranks beside come to the ends of out. */
@@ -81,7 +81,7 @@ static ps_status make_exchange(void *context, bool source, const double *g, doub
     slabs *s = context;
     int64_t face = s->box.face;
     double *theirs = s->faces + 2 * face;
-    if (!s->links) return ps_slab_device_exchange(&s->box, source, g, out, s->stream);
+    if (!s->links) return ps_slab_device_exchange(&s->box, source, g, out, s->base.stream);
     ps_status status = exchange_here(s, source, g, out);
     for (int side = 0; side < 2; ++side)
         if (beside(s, side))
@@ -92,16 +92,16 @@ static ps_status make_exchange(void *context, bool source, const double *g, doub
         PS_TRY(s->links->wait(s->links->context, side));
         double *end = out + (side == 0 ? 0 : s->host.traces - 1) * face;
         if (status == PS_OK)
-            status = ps_copy_to_device(s->stream, end, theirs + side * face, 8 * face);
+            status = ps_copy_to_device(s->base.stream, end, theirs + side * face, 8 * face);
     }
-    if (status == PS_OK) status = ps_stream_wait(s->stream); /* `theirs` comes again */
+    if (status == PS_OK) status = ps_stream_wait(s->base.stream); /* `theirs` comes again */
     return s->links->agree(s->links->context, status);
 }
 
 static ps_status copy_vectors(void *context, bool to_host, int64_t count, double *there,
                               double *here)
 {
-    return device_copy(((slabs *)context)->stream, to_host, count, there, here);
+    return device_copy(((slabs *)context)->base.stream, to_host, count, there, here);
 }
 
 /* The low modes of the own traces go to the host, where all ranks' are solved for, and back. */
@@ -110,7 +110,7 @@ static ps_status correct(void *context, double *r)
     slabs *s = context;
     int64_t all = 2 * (s->plan.slabs - 1), own = s->host.traces, count = s->low.count;
     double *here = s->coarse, *low = here + count * own;
-    ps_status status = ps_traces_device_gather(&s->low, r, s->stream);
+    ps_status status = ps_traces_device_gather(&s->low, r, s->base.stream);
     if (status == PS_OK) status = copy_vectors(s, true, count * own, s->low.low, here);
     PS_TRY(s->links ? s->links->agree(s->links->context, status) : status);
     memset(low, 0, (size_t)(count * all) * sizeof *low);
@@ -120,8 +120,8 @@ static ps_status correct(void *context, double *r)
     ps_slab_box_solve_low(&s->host, low, low + count * all);
     for (int64_t m = 0; m < count; ++m)
         memcpy(here + m * own, low + m * all + s->host.base, (size_t)own * sizeof *low);
-    PS_TRY(ps_copy_to_device(s->stream, s->low.low, here, 8 * count * own));
-    return ps_traces_device_scatter(&s->low, r, s->stream);
+    PS_TRY(ps_copy_to_device(s->base.stream, s->low.low, here, 8 * count * own));
+    return ps_traces_device_scatter(&s->low, r, s->base.stream);
 }
 
 static ps_status reduce(void *context, double *sums, int64_t count)
@@ -134,7 +134,7 @@ static ps_status reduce(void *context, double *sums, int64_t count)
 
 static device_planes planes_of(const slabs *s)
 {
-    return (device_planes){s->p, &s->box, s->stream, s->nodes, s->planes};
+    return (device_planes){s->p, &s->box, s->base.stream, s->nodes, s->planes};
 }
 
 static ps_status read_loads(slabs *s)
@@ -144,8 +144,8 @@ static ps_status read_loads(slabs *s)
     for (int64_t slab = s->plan.first; slab < s->plan.end; ++slab) {
         int64_t first, count;
         PS_TRY(device_read_slab(&planes, slab, &first, &count));
-        PS_TRY(ps_slab_device_set_load(&s->box, first - start, count, s->planes, s->stream));
-        PS_TRY(ps_stream_wait(s->stream));
+        PS_TRY(ps_slab_device_set_load(&s->box, first - start, count, s->planes, s->base.stream));
+        PS_TRY(ps_stream_wait(s->base.stream));
     }
     return PS_OK;
 }
@@ -182,8 +182,9 @@ static ps_status put_modes(slabs *s)
     if (s->low.count == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&modes, s->low.count, "the coarse space"));
     ps_slab_box_low_modes(&s->host, modes);
-    ps_status status = ps_copy_to_device(s->stream, (void *)s->low.modes, modes, 4 * s->low.count);
-    if (status == PS_OK) status = ps_stream_wait(s->stream);
+    ps_status status =
+        ps_copy_to_device(s->base.stream, (void *)s->low.modes, modes, 4 * s->low.count);
+    if (status == PS_OK) status = ps_stream_wait(s->base.stream);
     free(modes);
     return status;
 }
@@ -193,20 +194,19 @@ static ps_status open_device(slabs *s)
     solve_problem *p = s->p;
     int64_t arrays = place(s, NULL), face = s->host.face;
     int64_t sums = basis_of(p) * s->host.traces;
-    PS_TRY(ps_stream_open(p->device, &s->stream));
-    PS_TRY(device_take(p, arrays + ps_slab_device_bytes(&s->plan), (void **)&s->memory));
-    place(s, s->memory);
+    PS_TRY(device_base_open(p, arrays + ps_slab_device_bytes(&s->plan), &s->base));
+    place(s, s->base.memory);
     PS_TRY(ps_device_alloc_pinned(p->device, 8 * (sums + 4 * face), (void **)&s->pinned));
     s->faces = s->pinned + sums;
     s->traces.face = s->low.face = face;
     s->traces.traces = s->low.traces = s->host.traces;
     s->traces.first = s->host.base;
     s->traces.all = 2 * (s->plan.slabs - 1);
-    s->traces.stream = s->stream;
+    s->traces.stream = s->base.stream;
     s->traces.sums = s->pinned;
     s->vectors = ps_traces_device_vectors(&s->traces, s->vectors.basis);
-    PS_TRY(ps_slab_device_make(&s->plan, s->memory + arrays, s->stream, &s->box));
-    PS_TRY(ps_fill_zero(s->stream, s->memory, arrays));
+    PS_TRY(ps_slab_device_make(&s->plan, s->base.memory + arrays, s->base.stream, &s->box));
+    PS_TRY(ps_fill_zero(s->base.stream, s->base.memory, arrays));
     PS_TRY(put_modes(s));
     return read_loads(s);
 }
@@ -241,7 +241,6 @@ static ps_status open_outer(slabs *s)
 static ps_status slabs_open(solve_problem *p, void **state)
 {
     slabs *s;
-    double start = ps_clock();
     PS_TRY(PS_ALLOC(&s, 1, "slabs"));
     *state = s;
     s->p = p;
@@ -250,50 +249,36 @@ static ps_status slabs_open(solve_problem *p, void **state)
     PS_TRY(open_host(s));
     PS_TRY(open_device(s));
     PS_TRY(open_outer(s));
-    p->seconds[SECONDS_READ] = ps_clock() - start;
     return PS_OK;
 }
 
-static ps_status slabs_solve(void *state)
-{
-    slabs *s = state;
-    double start = ps_clock();
-    ps_status status = outer_solve(&s->outer);
-    s->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
-    return status;
-}
+static ps_status slabs_solve(void *state) { return outer_solve(&((slabs *)state)->outer); }
 
-static ps_status slabs_write(void *state)
+static ps_status slabs_write(void *state, plane_writer *writer)
 {
     slabs *s = state;
-    plane_writer writer;
-    double start = ps_clock();
     const double *g = s->g;
     if (s->links) {
-        PS_TRY(ps_copy_on_device(s->stream, s->in + s->host.base * s->box.face, s->g,
+        PS_TRY(ps_copy_on_device(s->base.stream, s->in + s->host.base * s->box.face, s->g,
                                  8 * s->host.traces * s->box.face));
         g = s->in;
     }
-    PS_TRY(ps_slab_device_finish(&s->box, g, s->stream));
-    ps_status status = plane_writer_open(&s->p->out, &writer);
+    PS_TRY(ps_slab_device_finish(&s->box, g, s->base.stream));
     device_planes planes = planes_of(s);
-    for (int64_t slab = s->plan.first; slab < s->plan.end && status == PS_OK; ++slab) {
+    for (int64_t slab = s->plan.first; slab < s->plan.end; ++slab) {
         int64_t first, count;
-        status = device_read_slab(&planes, slab, &first, &count);
-        if (status == PS_OK) status = device_write_slab(&planes, slab, &writer);
+        PS_TRY(device_read_slab(&planes, slab, &first, &count));
+        PS_TRY(device_write_slab(&planes, slab, writer));
     }
-    plane_writer_close(&writer);
-    s->p->seconds[SECONDS_WRITE] += ps_clock() - start;
-    return status;
+    return PS_OK;
 }
 
 static void slabs_close(void *state)
 {
     slabs *s = state;
     if (!s) return;
-    if (s->memory) ps_device_free(s->p->device, s->memory);
     if (s->pinned) ps_device_free_pinned(s->p->device, s->pinned);
-    ps_stream_close(&s->stream);
+    device_base_close(s->p, &s->base);
     outer_close(&s->outer);
     free(s->tables);
     free(s->nodes);

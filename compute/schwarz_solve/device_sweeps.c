@@ -20,10 +20,9 @@ typedef struct sweeps {
     ps_slab_box host; /* its tables transform loads */
     slab_load load;
     ps_device_stream *feed;
-    ps_stream *stream;
+    device_base base;               /* the next arrays, then the box */
     ps_interface_vectors vectors;   /* only says that g lives elsewhere */
-    char *memory;                   /* device: the next ones, then the box */
-    double *g, *sent;               /* all traces; what slabs send */
+    double *g, *sent;               /* device: all traces; what slabs send */
     double *sums, *squares;         /* a sum and its workspace; one a trace */
     double *planes;                 /* of a slab, as nodes */
     double *tables, *nodes, *parts; /* host */
@@ -95,16 +94,16 @@ static ps_status visit(void *context, const ps_batch_work *work, ps_stream *on)
 static ps_status sweep(void *context, double *change)
 {
     sweeps *s = context;
-    PS_TRY(ps_device_stream_sweep(s->feed, visit, s, s->stream));
-    PS_TRY(ps_copy_to_host(s->stream, s->parts, s->squares, 8 * traces_of(s->p)));
-    PS_TRY(ps_stream_wait(s->stream));
+    PS_TRY(ps_device_stream_sweep(s->feed, visit, s, s->base.stream));
+    PS_TRY(ps_copy_to_host(s->base.stream, s->parts, s->squares, 8 * traces_of(s->p)));
+    PS_TRY(ps_stream_wait(s->base.stream));
     return ps_interface_norm(&s->outer.problem, s->parts, change);
 }
 
 static ps_status copy_traces(void *context, bool to_host, int64_t count, double *there,
                              double *here)
 {
-    return device_copy(((sweeps *)context)->stream, to_host, count, there, here);
+    return device_copy(((sweeps *)context)->base.stream, to_host, count, there, here);
 }
 
 /* ---- loads ---- */
@@ -173,29 +172,26 @@ static ps_status open_device(sweeps *s)
     int64_t planes = device_padded(8 * device_largest_slab(p) * p->load.plane);
     int64_t arrays = 2 * traces + sums + squares + planes;
     int64_t bytes = arrays + ps_slab_device_bytes(&plan), most = device_allowed(p);
-    PS_TRY(ps_stream_open(p->device, &s->stream));
-    PS_TRY(device_take(p, bytes, (void **)&s->memory));
-    s->outer.g = s->g = (double *)s->memory;
-    s->sent = (double *)(s->memory + traces);
-    s->sums = (double *)(s->memory + 2 * traces);
-    s->squares = (double *)(s->memory + 2 * traces + sums);
-    s->planes = (double *)(s->memory + 2 * traces + sums + squares);
-    PS_TRY(ps_slab_device_make(&plan, s->memory + arrays, s->stream, &s->box));
-    PS_TRY(ps_fill_zero(s->stream, s->memory, arrays));
+    PS_TRY(device_base_open(p, bytes, &s->base));
+    s->outer.g = s->g = (double *)s->base.memory;
+    s->sent = (double *)(s->base.memory + traces);
+    s->sums = (double *)(s->base.memory + 2 * traces);
+    s->squares = (double *)(s->base.memory + 2 * traces + sums);
+    s->planes = (double *)(s->base.memory + 2 * traces + sums + squares);
+    PS_TRY(ps_slab_device_make(&plan, s->base.memory + arrays, s->base.stream, &s->box));
+    PS_TRY(ps_fill_zero(s->base.stream, s->base.memory, arrays));
     return open_feed(s, p->run->host_memory - other_bytes(p, &s->plan), most - bytes);
 }
 
 static ps_status sweeps_open(solve_problem *p, void **state)
 {
     sweeps *s;
-    double start = ps_clock();
     PS_TRY(PS_ALLOC(&s, 1, "slabs"));
     *state = s;
     s->p = p;
     s->plan = device_host_plan(p);
     PS_TRY(open_host(s));
     PS_TRY(open_device(s));
-    p->seconds[SECONDS_READ] = ps_clock() - start;
     return PS_OK;
 }
 
@@ -208,7 +204,7 @@ static void note_stream(sweeps *s)
     const ps_device_stream_times *t = &stats.streaming;
     double each = t->sweeps > 0 ? t->elapsed_seconds / (double)t->sweeps : 0;
     double reading = stats.loading.elapsed_seconds - each * (double)stats.loading.sweeps;
-    if (reading > 0) p->seconds[SECONDS_READ] += reading, p->seconds[SECONDS_SOLVE] -= reading;
+    if (reading > 0) p->seconds[SECONDS_READ] += reading;
     p->copied = (double)t->bytes_copied;
     p->copying = t->elapsed_seconds;
     ps_debug("on the device %lld visits, in pinned memory %lld, read again %lld; a sweep after the "
@@ -220,34 +216,25 @@ static void note_stream(sweeps *s)
 static ps_status sweeps_solve(void *state)
 {
     sweeps *s = state;
-    double start = ps_clock();
     ps_status status = outer_solve(&s->outer);
-    s->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
     note_stream(s);
     return status;
 }
 
 /* Every slab once more, with the traces that were found. */
-static ps_status sweeps_write(void *state)
+static ps_status sweeps_write(void *state, plane_writer *writer)
 {
     sweeps *s = state;
-    plane_writer writer;
-    double start = ps_clock();
-    device_planes planes = {s->p, &s->box, s->stream, s->nodes, s->planes};
+    device_planes planes = {s->p, &s->box, s->base.stream, s->nodes, s->planes};
     ps_device_stream_close(&s->feed);
-    ps_status status = plane_writer_open(&s->p->out, &writer);
-    for (int64_t slab = 0; slab < s->p->options.slabs && status == PS_OK; ++slab) {
+    for (int64_t slab = 0; slab < s->p->options.slabs; ++slab) {
         int64_t first, count;
-        PS_GUARD(status, done, device_read_slab(&planes, slab, &first, &count));
-        PS_GUARD(status, done, ps_slab_device_set_load(&s->box, 0, count, s->planes, s->stream));
-        PS_GUARD(status, done,
-                 ps_slab_device_visit(&s->box, slab, s->box.load, s->g, NULL, s->stream));
-        PS_GUARD(status, done, device_write_slab(&planes, slab, &writer));
+        PS_TRY(device_read_slab(&planes, slab, &first, &count));
+        PS_TRY(ps_slab_device_set_load(&s->box, 0, count, s->planes, s->base.stream));
+        PS_TRY(ps_slab_device_visit(&s->box, slab, s->box.load, s->g, NULL, s->base.stream));
+        PS_TRY(device_write_slab(&planes, slab, writer));
     }
-done:
-    plane_writer_close(&writer);
-    s->p->seconds[SECONDS_WRITE] += ps_clock() - start;
-    return status;
+    return PS_OK;
 }
 
 static void sweeps_close(void *state)
@@ -255,8 +242,7 @@ static void sweeps_close(void *state)
     sweeps *s = state;
     if (!s) return;
     ps_device_stream_close(&s->feed);
-    if (s->memory) ps_device_free(s->p->device, s->memory);
-    ps_stream_close(&s->stream);
+    device_base_close(s->p, &s->base);
     outer_close(&s->outer);
     free(s->tables);
     free(s->nodes);

@@ -10,10 +10,9 @@ typedef struct whole {
     solve_problem *p;
     ps_slab slab;
     ps_slab_stencil stencil;
-    ps_stream *stream;
-    double *nodes; /* host */
-    char *memory;  /* device: b, x, workspace */
-    double *x;
+    double *nodes;         /* host */
+    device_base base;      /* b, x, workspace */
+    double *x;             /* device */
     ps_fast_device solver; /* direct: tables at the start of the workspace */
 } whole;
 
@@ -27,7 +26,7 @@ static int64_t whole_memory(const solve_problem *p) { return 8 * ps_q1_grid_size
 static ps_krylov_device_system system_of(const whole *w)
 {
     return (ps_krylov_device_system){
-        .precision = PS_DOUBLE, .stencil = &w->stencil, .b = w->memory, .x = w->x};
+        .precision = PS_DOUBLE, .stencil = &w->stencil, .b = w->base.memory, .x = w->x};
 }
 
 static int64_t workspace_of(const whole *w)
@@ -49,37 +48,36 @@ static ps_status whole_read(whole *w)
 {
     int64_t bytes = 8 * ps_q1_grid_size(&w->p->grid);
     PS_TRY(ps_box_field_read(&w->p->load, 0, w->p->grid.nodes[0], w->nodes));
-    PS_TRY(ps_copy_to_device(w->stream, w->memory, w->nodes, bytes));
-    PS_TRY(ps_fill_zero(w->stream, w->x, bytes));
-    return ps_stream_wait(w->stream);
+    PS_TRY(ps_copy_to_device(w->base.stream, w->base.memory, w->nodes, bytes));
+    PS_TRY(ps_fill_zero(w->base.stream, w->x, bytes));
+    return ps_stream_wait(w->base.stream);
 }
 
 static ps_status whole_open(solve_problem *p, void **state)
 {
     whole *w;
-    double start = ps_clock();
     int64_t vector = device_padded(8 * ps_q1_grid_size(&p->grid));
     PS_TRY(PS_ALLOC(&w, 1, "solving"));
     *state = w;
     *w = (whole){.p = p, .slab = ps_slab_whole(&p->grid)};
     ps_slab_stencil_make(&w->slab, &w->stencil);
     PS_TRY(PS_ALLOC(&w->nodes, ps_q1_grid_size(&p->grid), "loads"));
-    PS_TRY(ps_stream_open(p->device, &w->stream));
-    PS_TRY(device_take(p, 2 * vector + workspace_of(w), (void **)&w->memory));
-    w->x = (double *)(w->memory + vector);
+    PS_TRY(device_base_open(p, 2 * vector + workspace_of(w), &w->base));
+    w->x = (double *)(w->base.memory + vector);
     if (p->options.method == METHOD_DIRECT)
-        PS_TRY(ps_fast_device_make(PS_DOUBLE, &w->slab, workspace_at(w), w->stream, &w->solver));
+        PS_TRY(
+            ps_fast_device_make(PS_DOUBLE, &w->slab, workspace_at(w), w->base.stream, &w->solver));
     PS_TRY(whole_read(w));
-    p->seconds[SECONDS_READ] = ps_clock() - start;
     return PS_OK;
 }
 
 static ps_status whole_direct(whole *w)
 {
     int64_t tables = device_padded(ps_fast_device_bytes(PS_DOUBLE, &w->slab));
-    PS_TRY(ps_fast_device_solve(&w->solver, w->memory, w->x, workspace_at(w) + tables, w->stream));
+    PS_TRY(ps_fast_device_solve(&w->solver, w->base.memory, w->x, workspace_at(w) + tables,
+                                w->base.stream));
     w->p->result = (ps_krylov_result){.iterations = 0, .converged = true};
-    return ps_stream_wait(w->stream);
+    return ps_stream_wait(w->base.stream);
 }
 
 static ps_status whole_krylov(whole *w)
@@ -91,43 +89,35 @@ static ps_status whole_krylov(whole *w)
                                         .watch = watch_iteration,
                                         .context = p};
     void *workspace = workspace_at(w);
-    ps_status status = p->options.mixed ? ps_krylov_device_mixed(&system, &control, workspace,
-                                                                 w->stream, &p->result)
-                                        : ps_krylov_device_solve(krylov_of(p), &system, &control,
-                                                                 workspace, w->stream, &p->result);
+    ps_status status =
+        p->options.mixed
+            ? ps_krylov_device_mixed(&system, &control, workspace, w->base.stream, &p->result)
+            : ps_krylov_device_solve(krylov_of(p), &system, &control, workspace, w->base.stream,
+                                     &p->result);
     return end_of_krylov(p, status);
 }
 
 static ps_status whole_solve(void *state)
 {
     whole *w = state;
-    double start = ps_clock();
-    ps_status status = w->p->options.method == METHOD_DIRECT ? whole_direct(w) : whole_krylov(w);
-    w->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
-    return status;
+    return w->p->options.method == METHOD_DIRECT ? whole_direct(w) : whole_krylov(w);
 }
 
-static ps_status whole_write(void *state)
+static ps_status whole_write(void *state, plane_writer *writer)
 {
     whole *w = state;
-    plane_writer writer;
-    double start = ps_clock();
-    PS_TRY(ps_copy_to_host(w->stream, w->nodes, w->x, 8 * ps_q1_grid_size(&w->p->grid)));
-    PS_TRY(ps_stream_wait(w->stream));
-    ps_status status = plane_writer_open(&w->p->out, &writer);
-    for (int64_t i = 0; i < w->p->grid.nodes[0] && status == PS_OK; ++i)
-        status = plane_writer_add(&writer, w->nodes + i * w->p->out.plane);
-    plane_writer_close(&writer);
-    w->p->seconds[SECONDS_WRITE] += ps_clock() - start;
-    return status;
+    PS_TRY(ps_copy_to_host(w->base.stream, w->nodes, w->x, 8 * ps_q1_grid_size(&w->p->grid)));
+    PS_TRY(ps_stream_wait(w->base.stream));
+    for (int64_t i = 0; i < w->p->grid.nodes[0]; ++i)
+        PS_TRY(plane_writer_add(writer, w->nodes + i * w->p->out.plane));
+    return PS_OK;
 }
 
 static void whole_close(void *state)
 {
     whole *w = state;
     if (!w) return;
-    if (w->memory) ps_device_free(w->p->device, w->memory);
-    ps_stream_close(&w->stream);
+    device_base_close(w->p, &w->base);
     free(w->nodes);
     free(w);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/schwarz_solve/solve.h"
+#include "runtime/memory.h"
 
 const char *solve_method_name(const solve_options *o)
 {
@@ -53,10 +54,21 @@ static ps_status put_figures(solve_problem *p)
     return ps_store_write_array(s, &spec, p->history);
 }
 
+static ps_status write_planes(solve_problem *p, void *state)
+{
+    plane_writer writer;
+    double start = ps_clock(), read = p->seconds[SECONDS_READ];
+    ps_status status = plane_writer_open(&p->out, &writer);
+    if (status == PS_OK) status = p->way->write(state, &writer);
+    plane_writer_close(&writer);
+    p->seconds[SECONDS_WRITE] += ps_clock() - start - (p->seconds[SECONDS_READ] - read);
+    return status;
+}
+
 static ps_status write_part(solve_problem *p, const char *path, void *state)
 {
     if (!p->out.store) PS_TRY(output_create(p, path));
-    PS_TRY(p->way->write(state));
+    PS_TRY(write_planes(p, state));
     PS_TRY(put_figures(p));
     return ps_box_field_commit(&p->out);
 }

@@ -179,7 +179,6 @@ static int further_arrays(void *context, ps_checkpoint_array *arrays)
 static ps_status open(solve_problem *p, void **state)
 {
     parts *s;
-    double start = ps_clock();
     PS_TRY(PS_ALLOC(&s, 1, "subdomains"));
     *state = s;
     s->p = p;
@@ -195,7 +194,6 @@ static ps_status open(solve_problem *p, void **state)
     }
     PS_TRY(PS_ALLOC(&s->right, s->largest * s->workers, "a subdomain"));
     PS_TRY(PS_ALLOC(&s->space, space, "a subdomain"));
-    p->seconds[SECONDS_READ] = ps_clock() - start;
     if (p->options.coarse > 0) {
         PS_TRY(parts_coarse_open(s));
         s->problem.correct = correct;
@@ -205,14 +203,7 @@ static ps_status open(solve_problem *p, void **state)
     return PS_OK;
 }
 
-static ps_status solve(void *state)
-{
-    parts *s = state;
-    double start = ps_clock();
-    ps_status status = outer_solve(&s->outer);
-    s->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
-    return status;
-}
+static ps_status solve(void *state) { return outer_solve(&((parts *)state)->outer); }
 
 /* ---- the field ---- */
 
@@ -235,24 +226,18 @@ static ps_status collect(const parts *s, double *field)
     return status == PS_OK ? ps_comm_sum_f64(field, nodes) : status;
 }
 
-static ps_status write_field(void *state)
+static ps_status write_field(void *state, plane_writer *writer)
 {
     parts *s = state;
-    solve_problem *p = s->p;
-    plane_writer writer;
-    double *field = NULL, start = ps_clock();
+    const solve_problem *p = s->p;
+    double *field = NULL;
     ps_status status = PS_ALLOC(&field, ps_q1_grid_size(&p->grid), "the field");
     if (status == PS_OK) status = visit_all(s, true, s->outer.g);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = collect(s, field);
-    if (status == PS_OK) {
-        status = plane_writer_open(&p->out, &writer);
-        for (int64_t i = p->first_plane; i < p->end_plane && status == PS_OK; ++i)
-            status = plane_writer_add(&writer, field + i * p->load.plane);
-        plane_writer_close(&writer);
-    }
+    for (int64_t i = p->first_plane; i < p->end_plane && status == PS_OK; ++i)
+        status = plane_writer_add(writer, field + i * p->load.plane);
     free(field);
-    p->seconds[SECONDS_WRITE] += ps_clock() - start;
     return status;
 }
 

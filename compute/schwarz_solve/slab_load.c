@@ -85,12 +85,9 @@ static ps_status read_all(slab_load *l)
 {
     int64_t first = first_plane(l->plan, l->plan->first);
     int64_t count = first_plane(l->plan, l->plan->end) - first + 1;
-    double start = ps_clock();
     PS_TRY(PS_ALLOC(&l->planes, count * plane_of(l->plan), "loads"));
-    PS_TRY(l->plan->modes ? read_modes(l, first, count)
-                          : ps_box_field_read(&l->p->load, first, count, l->planes));
-    l->p->seconds[SECONDS_READ] += ps_clock() - start;
-    return PS_OK;
+    return l->plan->modes ? read_modes(l, first, count)
+                          : ps_box_field_read(&l->p->load, first, count, l->planes);
 }
 
 /* ---- streamed: a chunk is a visit of the order ---- */

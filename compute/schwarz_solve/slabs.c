@@ -17,7 +17,7 @@ typedef struct slabs {
     inner_solver *inner;
     double *memory;
     double *nodes, *scratch; /* some planes as nodes, scratch for each thread */
-    plane_writer writer;
+    plane_writer *writer;    /* borrowed, while the field is written */
 } slabs;
 
 /* ---- the plan ---- */
@@ -112,24 +112,21 @@ static ps_status deliver(void *context, int64_t slab, const double *planes)
     int64_t nx = s->p->grid.nodes[0], first = ps_slab_first(nx, s->plan.slabs, slab);
     int64_t end = ps_slab_first(nx, s->plan.slabs, slab + 1) + 1, step = some_planes(s->p);
     int64_t skip = slab > 0;
-    double start = ps_clock();
     for (int64_t at = first + skip; at < end; at += step) {
         int64_t count = end - at < step ? end - at : step;
         const double *from = planes + (at - first) * s->box.plane;
         if (s->plan.modes) PS_TRY(to_nodes(s, at, count, from));
         if (s->plan.modes) from = s->nodes;
         for (int64_t i = 0; i < count; ++i)
-            PS_TRY(plane_writer_add(&s->writer, from + i * s->p->load.plane));
+            PS_TRY(plane_writer_add(s->writer, from + i * s->p->load.plane));
     }
-    s->p->seconds[SECONDS_WRITE] += ps_clock() - start;
     return PS_OK;
 }
 
-static ps_status write_field(void *state)
+static ps_status write_field(void *state, plane_writer *writer)
 {
     slabs *s = state;
-    plane_writer_close(&s->writer);
-    PS_TRY(plane_writer_open(&s->p->out, &s->writer));
+    s->writer = writer;
     return ps_slab_box_finish(&s->box, s->outer.g);
 }
 
@@ -154,11 +151,8 @@ static ps_status sweep(void *context, double *change)
 static ps_status solve(void *state)
 {
     slabs *s = state;
-    double start = ps_clock(), read = s->p->seconds[SECONDS_READ];
     ps_status status = outer_solve(&s->outer);
     slab_load_rest(&s->load);
-    s->p->seconds[SECONDS_SOLVE] =
-        ps_clock() - start - (s->p->seconds[SECONDS_READ] - read); /* reading is counted apart */
     return status;
 }
 
@@ -199,7 +193,6 @@ static void close(void *state)
 {
     slabs *s = state;
     if (!s) return;
-    plane_writer_close(&s->writer);
     slab_load_close(&s->load);
     inner_close(&s->inner);
     free(s->memory);

@@ -33,8 +33,8 @@ typedef struct solve_options {
     ps_transmission transmission; /* 1/m, m */
     const char *subdomains;       /* the file of general shapes; NULL: slabs */
     const char *kind;
-    double factor;        /* predicted, of a double step */
-    const char *identity; /* of a run, for its checkpoints */
+    double factor;     /* predicted, of a double step */
+    char identity[40]; /* of a run, for its checkpoints */
 } solve_options;
 
 enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
@@ -52,7 +52,7 @@ typedef struct solve_problem {
     ps_krylov_result result;
     double *history;   /* [result.iterations], residuals */
     int64_t memory;    /* bytes of the plan */
-    double seconds[4]; /* reading and transforming, solving, writing, checking */
+    double seconds[4]; /* opening: reading, transforming; solving; writing; checking */
     double residual;   /* of the whole system, |b - A u| / |b| */
     int64_t inner_iterations;
     double copied, copying; /* loads copied to a device in sweeps after the first, bytes; seconds */
@@ -61,15 +61,17 @@ typedef struct solve_problem {
 
 extern const char *const solve_method_names[];
 
-/* A way to solve. Collective over ranks. */
+struct plane_writer;
+/* A way to solve. Collective over ranks. Its steps are timed by the caller; what it adds to
+ * SECONDS_READ itself is reading, and no part of the step. */
 typedef struct solve_way {
     int64_t (*memory)(const solve_problem *p); /* bytes */
     ps_status (*open)(solve_problem *p,
                       void **state); /* allocates, reads; *state even on failure */
     /* PS_FAILED at the limit of iterations, the state being the last iterate. */
     ps_status (*solve)(void *state);
-    ps_status (*write)(void *state); /* own planes of the field to p->out  */
-    void (*close)(void *state);      /* NULL is fine */
+    ps_status (*write)(void *state, struct plane_writer *writer); /* own planes of the field */
+    void (*close)(void *state);                                   /* NULL is fine */
 } solve_way;
 extern const solve_way solve_whole, solve_slabs, solve_parts;
 extern const solve_way solve_whole_device, solve_slabs_device, solve_sweeps_device; /* p->device */
@@ -87,6 +89,8 @@ ps_status not_converged(const solve_problem *p);
 ps_status watch_iteration(void *problem, int64_t iteration, double residual);
 ps_status end_of_krylov(solve_problem *p, ps_status status);
 
+/* Solves a prepared problem, writes, checks and reports. Collective. */
+ps_status solve_all(solve_problem *p);
 /* Prints the figures of a run of so many seconds, or of its plan. Collective. */
 void solve_report(const solve_problem *p, double seconds);
 

@@ -160,32 +160,22 @@ static ps_status direct(whole *w)
 static ps_status solve(void *state)
 {
     whole *w = state;
-    double start = ps_clock();
-    ps_status status = w->p->options.method == METHOD_DIRECT ? direct(w)
-                       : w->p->options.mixed                 ? mixed(w)
-                                                             : krylov(w);
-    w->p->seconds[SECONDS_SOLVE] = ps_clock() - start;
-    return status;
+    return w->p->options.method == METHOD_DIRECT ? direct(w)
+           : w->p->options.mixed                 ? mixed(w)
+                                                 : krylov(w);
 }
 
-static ps_status write_field(void *state)
+static ps_status write_field(void *state, plane_writer *writer)
 {
-    whole *w = state;
-    plane_writer writer;
-    double start = ps_clock();
-    ps_status status = plane_writer_open(&w->p->out, &writer);
-    for (int64_t i = w->slab.free[0]; i < w->end - w->first + w->slab.free[0] && status == PS_OK;
-         ++i)
-        status = plane_writer_add(&writer, w->u + i * w->p->out.plane);
-    plane_writer_close(&writer);
-    w->p->seconds[SECONDS_WRITE] += ps_clock() - start;
-    return status;
+    const whole *w = state;
+    for (int64_t i = w->slab.free[0]; i < w->end - w->first + w->slab.free[0]; ++i)
+        PS_TRY(plane_writer_add(writer, w->u + i * w->p->out.plane));
+    return PS_OK;
 }
 
 static ps_status open(solve_problem *p, void **state)
 {
     whole *w;
-    double start = ps_clock();
     PS_TRY(PS_ALLOC(&w, 1, "solving"));
     *state = w;
     *w = measure(p);
@@ -201,9 +191,7 @@ static ps_status open(solve_problem *p, void **state)
     if (p->options.method == METHOD_BICGSTAB) PS_TRY(PS_ALLOC(&w->best, nodes, "the best iterate"));
     w->system = (ps_krylov_system){
         .stencil = &w->stencil, .b = w->b, .x = w->u, .ranks = w->ranks.links ? &w->ranks : NULL};
-    PS_TRY(ps_box_field_read(&p->load, w->first - w->slab.free[0], w->slab.grid.nodes[0], w->b));
-    p->seconds[SECONDS_READ] = ps_clock() - start;
-    return PS_OK;
+    return ps_box_field_read(&p->load, w->first - w->slab.free[0], w->slab.grid.nodes[0], w->b);
 }
 
 static void close(void *state)

@@ -1,35 +1,19 @@
 #include "kernels/common/word_sort.h"
 
 #include <omp.h>
-#include <stdbool.h>
 #include <string.h>
 
-enum { DIGIT_MAX = 8, BUCKETS = 1 << DIGIT_MAX, THREADS_MAX = 64, SERIAL_BELOW = 1 << 14 };
+#include "kernels/common/digit_places.h"
+
+enum { THREADS_MAX = 64 };
 
 typedef struct pass {
     const uint64_t *in;
     uint64_t *out;
     int64_t count;
     int shift, bits;
-    int64_t place[THREADS_MAX][BUCKETS];
+    int64_t place[THREADS_MAX][PS_DIGITS];
 } pass;
-
-/* Counts become first places, digit by digit and thread by thread, which keeps the sort stable.
- * False if all items share one digit. */
-static bool counts_to_places(pass *p, int threads)
-{
-    int64_t place = 0;
-    for (int d = 0; d < 1 << p->bits; ++d) {
-        int64_t before = place;
-        for (int t = 0; t < threads; ++t) {
-            int64_t here = p->place[t][d];
-            p->place[t][d] = place;
-            place += here;
-        }
-        if (place - before == p->count) return false;
-    }
-    return true;
-}
 
 static inline __attribute__((always_inline)) void count_digits(pass *p, int width, int thread,
                                                                int64_t first, int64_t end)
@@ -55,7 +39,7 @@ static inline __attribute__((always_inline)) void move_items(pass *p, int width,
 static inline __attribute__((always_inline)) bool run_pass(pass *p, int width)
 {
     bool moved = false;
-    int wanted = p->count < SERIAL_BELOW ? 1 : omp_get_max_threads();
+    int wanted = p->count < PS_DIGITS_SERIAL_BELOW ? 1 : omp_get_max_threads();
     if (wanted > THREADS_MAX) wanted = THREADS_MAX;
 #pragma omp parallel num_threads(wanted)
     {
@@ -64,7 +48,7 @@ static inline __attribute__((always_inline)) bool run_pass(pass *p, int width)
         count_digits(p, width, t, first, end);
 #pragma omp barrier
 #pragma omp single
-        moved = counts_to_places(p, threads);
+        moved = ps_digit_places(p->place, 1 << p->bits, threads, p->count);
         if (moved) move_items(p, width, t, first, end);
     }
     return moved;
@@ -74,7 +58,7 @@ uint64_t *ps_word_sort(uint64_t *items, int64_t count, int width, int shift, int
                        uint64_t *scratch)
 {
     pass p = {.in = items, .out = scratch, .count = count, .shift = shift};
-    int passes = (bits + DIGIT_MAX - 1) / DIGIT_MAX;
+    int passes = (bits + PS_DIGIT_BITS - 1) / PS_DIGIT_BITS;
     for (int left = passes; left > 0 && count > 1; --left) {
         int done = p.shift - shift;
         p.bits = (bits - done + left - 1) / left;

@@ -117,10 +117,9 @@ __device__ __forceinline__ void add_differences(real (&w)[3][lattice<P>::lower],
     });
 }
 
-/* r = w elevated to degree P, times P. */
-template <int P, typename real>
-__device__ __forceinline__ void elevate(const real (&w)[3][lattice<P>::lower],
-                                        real (&r)[3][lattice<P>::nodes])
+/* set(a, n, value): rows of w elevated to degree P, times P. */
+template <int P, typename real, class S>
+__device__ __forceinline__ void elevate(const real (&w)[3][lattice<P>::lower], S &&set)
 {
     each<3 * lattice<P>::nodes>([&](auto at) {
         constexpr int n = at % lattice<P>::nodes, a = at / lattice<P>::nodes;
@@ -130,7 +129,7 @@ __device__ __forceinline__ void elevate(const real (&w)[3][lattice<P>::lower],
                           factor = lattice_of<P>.index[n][l];
             if constexpr (q >= 0) sum += real(factor) * w[a][q];
         });
-        r[a][n] = sum;
+        set(constant<a>{}, constant<n>{}, sum);
     });
 }
 

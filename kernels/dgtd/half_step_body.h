@@ -64,6 +64,7 @@ INLINE void jump_face(group *w, const ps_dgtd_sweep_arguments *x, int64_t row, i
                 n3 = face[3][m] * LANES;
         slots index = base + n0 + (is1 & (n1 - n0)) + (is2 & (n2 - n0)) + (is3 & (n3 - n0));
         lanes u[3], own[2];
+        if (LANES == 16 && ORDER > 1) keep_slots(&index); /* P1, fp64: slower */
         for (int c = 0; c < 3; ++c) fetch(&u[c], (const real *)x->source + c * NP * LANES, &index);
         combine(&own[0], &w->h[0][face[f][m]], NP, pa);
         combine(&own[1], &w->h[0][face[f][m]], NP, pb);

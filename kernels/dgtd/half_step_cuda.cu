@@ -147,10 +147,31 @@ __device__ __forceinline__ void jumps(const view<real> &x, const element<real, P
     });
 }
 
+/* How many of an element's three rows lie in shared memory, a value of each thread side by side;
+ * the others are registers. One where three do not fit: 1.91 s in P4 and fp64 on an H200, where
+ * none, with spills, takes 2.34, two 2.03 and three 2.64. */
+template <typename real, int P> constexpr int shared_rows = sizeof(real) == 8 && P == 4 ? 1 : 0;
+template <typename real, int P>
+constexpr int shared_bytes =
+    shared_rows<real, P> * lattice<P>::nodes * threads<real, P>() * (int)sizeof(real);
+
+template <typename real, int P> struct rows {
+    static constexpr int S = shared_rows<real, P>;
+    real r[S < 3 ? 3 - S : 1][S < 3 ? lattice<P>::nodes : 1];
+    real *shared; /* of this thread */
+    template <int a, int n> __device__ __forceinline__ real &at()
+    {
+        if constexpr (a < S)
+            return shared[(a * lattice<P>::nodes + n) * threads<real, P>()];
+        else
+            return r[a - S][n];
+    }
+};
+
 /* r = 2 (curl_h + LIFT F/2 n x [.]) in contravariant components. */
 template <typename real, int P>
 __device__ __forceinline__ void sum_rows(const view<real> &x, const element<real, P> &e,
-                                         real (&r)[3][lattice<P>::nodes])
+                                         rows<real, P> &r)
 {
     constexpr int NF = lattice<P>::face_nodes, NP = lattice<P>::nodes;
     real ja[NF], jb[NF], h[3][kept<real, P>];
@@ -166,40 +187,40 @@ __device__ __forceinline__ void sum_rows(const view<real> &x, const element<real
                 for (int a = 0; a < 3; ++a) h[a][n] = now[a];
             add_differences<P, n>(w, now);
         });
-        elevate<P>(w, r);
+        elevate<P, real>(w, [&](auto a, auto n, real sum) { r.template at<a, n>() = sum; });
     }
     jumps<0, 1, -1, 0, -1>(x, e, h, ja, jb);
-    lift<P, 0>(ja, [&](auto n, real factor, real v) { r[0][n] += factor * v; });
-    lift<P, 0>(jb, [&](auto n, real factor, real v) { r[1][n] -= factor * v; });
+    lift<P, 0>(ja, [&](auto n, real factor, real v) { r.template at<0, n>() += factor * v; });
+    lift<P, 0>(jb, [&](auto n, real factor, real v) { r.template at<1, n>() -= factor * v; });
     jumps<1, 2, -1, 0, -1>(x, e, h, ja, jb);
-    lift<P, 1>(ja, [&](auto n, real factor, real v) { r[0][n] -= factor * v; });
-    lift<P, 1>(jb, [&](auto n, real factor, real v) { r[2][n] += factor * v; });
+    lift<P, 1>(ja, [&](auto n, real factor, real v) { r.template at<0, n>() -= factor * v; });
+    lift<P, 1>(jb, [&](auto n, real factor, real v) { r.template at<2, n>() += factor * v; });
     jumps<3, 2, -1, 1, -1>(x, e, h, ja, jb);
-    lift<P, 3>(ja, [&](auto n, real factor, real v) { r[1][n] += factor * v; });
-    lift<P, 3>(jb, [&](auto n, real factor, real v) { r[2][n] -= factor * v; });
+    lift<P, 3>(ja, [&](auto n, real factor, real v) { r.template at<1, n>() += factor * v; });
+    lift<P, 3>(jb, [&](auto n, real factor, real v) { r.template at<2, n>() -= factor * v; });
     jumps<2, 2, 1, 0, 2>(x, e, h, ja, jb);
     lift<P, 2>(ja, [&](auto n, real factor, real v) {
-        r[0][n] += factor * v;
-        r[2][n] -= factor * v;
+        r.template at<0, n>() += factor * v;
+        r.template at<2, n>() -= factor * v;
     });
     lift<P, 2>(jb, [&](auto n, real factor, real v) {
-        r[1][n] += factor * v;
-        r[2][n] -= factor * v;
+        r.template at<1, n>() += factor * v;
+        r.template at<2, n>() -= factor * v;
     });
 }
 
+/* The half step of the element of a slot. */
 template <typename real, int P>
-__global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void half_step(
-    const __grid_constant__ view<real> x)
+__device__ __forceinline__ void advance(const view<real> &x, uint32_t slot, double *shared)
 {
-    constexpr int NP = lattice<P>::nodes, L = lanes<real>, T = threads<real, P>();
-    const uint32_t slot = x.begin[blockIdx.y] + blockIdx.x * T + threadIdx.x;
-    if (slot >= x.end[blockIdx.y]) return;
+    constexpr int NP = lattice<P>::nodes, L = lanes<real>;
     const uint32_t g = slot / L, lane = slot % L;
     const element<real, P> e = {x.source + (g * (3 * NP * L) + lane),
                                 x.tangents + (g * (9 * L) + lane), g * (4 * L) + lane,
                                 x.bordered[g] != 0};
-    real r[3][NP], t[3][3];
+    rows<real, P> r;
+    real t[3][3];
+    r.shared = reinterpret_cast<real *>(shared) + (shared_rows<real, P> ? threadIdx.x : 0);
     sum_rows(x, e, r);
     for (int a = 0; a < 3; ++a) tangent(e, a, t[a]);
     const uint16_t material = x.material[slot];
@@ -214,8 +235,18 @@ __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void 
         constexpr int c = at / NP, n = at % NP;
         real *to = target + at * L;
         __stcs(to, keep * __ldcs(to) +
-                       (t[0][c] * r[0][n] + t[1][c] * r[1][n] + t[2][c] * r[2][n]));
+                       (t[0][c] * r.template at<0, n>() + t[1][c] * r.template at<1, n>() +
+                        t[2][c] * r.template at<2, n>()));
     });
+}
+
+template <typename real, int P>
+__global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void half_step(
+    const __grid_constant__ view<real> x)
+{
+    extern __shared__ double shared[];
+    const uint32_t slot = x.begin[blockIdx.y] + blockIdx.x * threads<real, P>() + threadIdx.x;
+    if (slot < x.end[blockIdx.y]) advance<real, P>(x, slot, shared);
 }
 
 template <typename real, int P>
@@ -236,7 +267,9 @@ ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
     for (int kind = 0; kind < PS_DGTD_FACES; ++kind)
         x.sign[kind] = (real)ps_dgtd_ghost_signs[s->field][kind];
     const dim3 blocks((most + threads<real, P>() - 1) / threads<real, P>(), (unsigned)s->count);
-    half_step<real, P><<<blocks, threads<real, P>(), 0, queue>>>(x);
+    constexpr int bytes = shared_bytes<real, P>;
+    static_assert(bytes <= 48 << 10, "more than a block has without asking");
+    half_step<real, P><<<blocks, threads<real, P>(), bytes, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #ifdef __AVX512F__
-#include <immintrin.h>
 #define VECTOR_BYTES 64
 #elif defined(__AVX__)
 #define VECTOR_BYTES 32

@@ -2,6 +2,7 @@
 #undef lanes
 #undef slots
 #undef fetch
+#undef keep_slots
 #undef spread
 #undef WIDTH
 #undef PARTS

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "kernels/dgtd/mesh.h"
+#include "kernels/dgtd/system.h"
 
 void ps_dgtd_mean_squares(const ps_dgtd_reference *reference, const ps_dgtd_rows *rows,
                           double *mean, double *most)
@@ -61,24 +62,53 @@ static double face_outflow(const ps_dgtd_reference *reference, int face, double 
     return sum * area / 2 / 2; /* M^f is of area 2 */
 }
 
+/* int |n x u|^2 over one face of an element; u [6][nodes]. */
+static double tangential_square(const ps_dgtd_reference *reference, int face, double area,
+                                const double normal[3], const float *u)
+{
+    int n = reference->nodes, nf = reference->face_nodes;
+    double sum = 0;
+    for (int part = 0; part < 2; ++part)
+        for (int i = 0; i < nf; ++i)
+            for (int j = 0; j < nf; ++j) {
+                const float *a = u + 3 * part * n + reference->face[face][i];
+                const float *b = u + 3 * part * n + reference->face[face][j];
+                double dot = 0, along_a = 0, along_b = 0;
+                for (int c = 0; c < 3; ++c) {
+                    dot += (double)a[c * n] * b[c * n];
+                    along_a += a[c * n] * normal[c];
+                    along_b += b[c * n] * normal[c];
+                }
+                sum += reference->face_mass[i * nf + j] * (dot - along_a * along_b);
+            }
+    return sum * area / 2;
+}
+
 void ps_dgtd_outflow(const ps_dgtd_reference *reference, const ps_dgtd_tets *mesh,
-                     const int32_t *links, const ps_dgtd_rows *electric, const float *magnetic,
-                     double *out)
+                     const ps_dgtd_surface *surface, const ps_dgtd_rows *electric,
+                     const float *magnetic, double *out)
 {
     int64_t width = 6 * reference->nodes;
 #pragma omp parallel for schedule(static)
     for (int64_t r = 0; r < electric->rows; ++r) {
         double tangents[3][3], areas[4], normals[4][3];
-        int64_t e = electric->number[r];
+        const int32_t *links = surface->links + 4 * electric->number[r];
+        const float *e = electric->values + width * r, *h = magnetic + width * r;
         out[r] = 0;
-        if (links[4 * e] >= 0 && links[4 * e + 1] >= 0 && links[4 * e + 2] >= 0 &&
-            links[4 * e + 3] >= 0)
-            continue;
-        ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * e, tangents);
+        if (links[0] >= 0 && links[1] >= 0 && links[2] >= 0 && links[3] >= 0) continue;
+        ps_dgtd_tangents(mesh->vertices, mesh->tetrahedra + 4 * electric->number[r], tangents);
         ps_dgtd_faces(tangents, areas, normals);
-        for (int f = 0; f < 4; ++f)
-            if (links[4 * e + f] < 0)
-                out[r] += face_outflow(reference, f, areas[f], normals[f],
-                                       electric->values + width * r, magnetic + width * r);
+        for (int f = 0; f < 4; ++f) {
+            int kind = surface->kinds ? surface->kinds[4 * r + f] : PS_DGTD_INNER;
+            if (links[f] >= 0 || kind == PS_DGTD_PEC || kind == PS_DGTD_PMC) continue;
+            if (kind == PS_DGTD_ABSORBING)
+                out[r] += (tangential_square(reference, f, areas[f], normals[f], e) /
+                               surface->impedance[r] +
+                           tangential_square(reference, f, areas[f], normals[f], h) *
+                               surface->impedance[r]) /
+                          4;
+            else
+                out[r] += face_outflow(reference, f, areas[f], normals[f], e, h);
+        }
     }
 }

@@ -19,6 +19,7 @@
 #define N(name) name##_f32
 #include "kernels/hbem/pair_lanes_body.h"
 #include "kernels/hbem/pair_row_body.h"
+#include "kernels/hbem/pair_six_body.h"
 #undef real
 #undef integer
 #undef SINGLE
@@ -32,16 +33,17 @@
 #define N(name) name##_f64
 #include "kernels/hbem/pair_lanes_body.h"
 #include "kernels/hbem/pair_row_body.h"
+#include "kernels/hbem/pair_six_body.h"
 #include "kernels/hbem/pair_near_body.h"
 
 #define ROW(kernel, wave)                                                                          \
     static void row_f32_##kernel##wave(const ps_hbem_row_job *job)                                 \
     {                                                                                              \
-        row_f32(job, PS_KERNEL_##kernel, wave);                                                    \
+        any_row_f32(job, PS_KERNEL_##kernel, wave);                                                \
     }                                                                                              \
     static void row_f64_##kernel##wave(const ps_hbem_row_job *job)                                 \
     {                                                                                              \
-        row_f64(job, PS_KERNEL_##kernel, wave);                                                    \
+        any_row_f64(job, PS_KERNEL_##kernel, wave);                                                \
     }
 #define PAIR(kernel, wave)                                                                         \
     static void regular_##kernel##wave(const ps_hbem_pair_job *job)                                \

@@ -96,24 +96,30 @@ INLINE void N(set_targets)(const ps_hbem_rule *rule, int wave, const N(lanes) * 
     }
 }
 
+/* sums[part][m] of w_q phi_m(y_q) times the sums at the points. */
+INLINE void N(sum_moments)(const ps_hbem_rule *rule, int wave, const N(lanes) * straight,
+                           const N(lanes) * across, N(lanes) * sums)
+{
+    for (int part = 0; part <= wave; ++part)
+        for (int m = 0; m < 3; ++m) {
+            N(lanes) total = {0};
+            for (int q = 0; q < rule->count; ++q)
+                total += (real)(rule->hat[q][m] * rule->weight[q]) * (part ? across : straight)[q];
+            sums[3 * part + m] = total;
+        }
+}
+
 /* One block of lanes against all sources: the body of ps_hbem_row_function. With `near` all phases
  * are short. */
 INLINE void N(row_block)(const ps_hbem_row_job *job, int kernel, int wave, int near, N(targets) * t,
                          N(lanes) * sums)
 {
     const N(source) *source = job->sources;
-    N(lanes) total[2][3] = {{{0}}};
     N(waves) w = {.wave = wave, .near = near, .k = (real)job->wavenumber};
     int points = job->together > 0 ? job->together : 1;
     for (int64_t s = 0; s < job->source_count; s += points)
         N(add_triangle)(source + s, points, kernel, &w, t);
-    for (int q = 0; q < t->count; ++q)
-        for (int part = 0; part <= wave; ++part)
-            for (int m = 0; m < 3; ++m)
-                total[part][m] +=
-                    (real)(job->rule->hat[q][m] * job->rule->weight[q]) * t->sum[part][q];
-    for (int part = 0; part <= wave; ++part)
-        for (int m = 0; m < 3; ++m) sums[3 * part + m] = total[part][m];
+    N(sum_moments)(job->rule, wave, t->sum[0], t->sum[1], sums);
 }
 
 /* The farthest that a point of a source triangle is from the middle of them, squared. */

@@ -14,28 +14,7 @@ namespace
 
 enum { THREADS = 512, WARPS = THREADS / 32, SYSTEMS = PS_SHIFTED_DEVICE_SYSTEMS, SUMS = 3 };
 
-struct complex {
-    double re, im;
-};
-__device__ __forceinline__ complex operator*(complex a, complex b)
-{
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-__device__ __forceinline__ complex operator+(complex a, complex b)
-{
-    return {a.re + b.re, a.im + b.im};
-}
-__device__ __forceinline__ complex operator-(complex a, complex b)
-{
-    return {a.re - b.re, a.im - b.im};
-}
-/* 0 where b is 0, which ends what has converged to nothing. */
-__device__ __forceinline__ complex divide(complex a, complex b)
-{
-    const double size = b.re * b.re + b.im * b.im;
-    if (size == 0) return {0, 0};
-    return {(a.re * b.re + a.im * b.im) / size, (a.im * b.re - a.re * b.im) / size};
-}
+#include "kernels/hbem/complex_body.h"
 
 struct view {
     int64_t n, limit;
@@ -171,6 +150,7 @@ __device__ void judge(const view &v, state &s, const double *sums, int64_t itera
     double sum[SUMS];
     if (warp < v.systems && s.active[warp]) {
         add_blocks(sums, gridDim.x, warp, sum);
+        __syncwarp(); /* all lanes have read what the first one writes */
         if (threadIdx.x % 32 == 0) {
             const complex next = {sum[0], sum[1]};
             if (iteration == 0) s.bb[warp] = sum[2];

@@ -230,37 +230,6 @@ ps_row_figures ps_q1_grid_row_figures(const ps_q1_grid *grid)
     return figures_of(rows, ps_stencil_entries(&stencil), (double)squares, longest);
 }
 
-int ps_q1_grid_neighbours(const void *context, int64_t node, int32_t *out)
-{
-    const int64_t *n = ((const ps_q1_grid *)context)->nodes;
-    int64_t at[3] = {node % n[0], node / n[0] % n[1], node / (n[0] * n[1])};
-    int count = 0;
-    for (int64_t k = at[2] - 1; k <= at[2] + 1; ++k)
-        for (int64_t j = at[1] - 1; j <= at[1] + 1; ++j)
-            for (int64_t i = at[0] - 1; i <= at[0] + 1; ++i)
-                if (i >= 0 && i < n[0] && j >= 0 && j < n[1] && k >= 0 && k < n[2])
-                    out[count++] = (int32_t)((k * n[1] + j) * n[0] + i);
-    return count;
-}
-
-int64_t ps_q1_grid_bandwidth(const ps_q1_grid *grid, const int32_t *place)
-{
-    const int64_t *n = grid->nodes;
-    int64_t widest = 0;
-    for (int64_t node = 0; node < ps_q1_grid_size(grid); ++node) {
-        int32_t list[27];
-        int count = ps_q1_grid_neighbours(grid, node, list);
-        if (count < 27) continue; /* on the boundary: the row of the identity */
-        for (int c = 0; c < 27; ++c) {
-            int64_t i = list[c] % n[0], j = list[c] / n[0] % n[1], k = list[c] / (n[0] * n[1]);
-            bool inside = i > 0 && i < n[0] - 1 && j > 0 && j < n[1] - 1 && k > 0 && k < n[2] - 1;
-            int64_t apart = place[node] - place[list[c]];
-            if (inside && apart > widest) widest = apart;
-        }
-    }
-    return widest + 1;
-}
-
 ps_status ps_gravi_grid(int which, ps_q1_grid *out)
 {
     static const int side[PS_GRAVI_MATRICES] = {36, 44, 46, 56, 64,  66,  74, 76,

@@ -94,13 +94,6 @@ ps_row_figures ps_csr_row_figures(const ps_csr *matrix);
  * entries = (3a-2)(3b-2)(3c-2) + n - abc and sum of squares (9a-10)(9b-10)(9c-10) + n - abc. */
 ps_row_figures ps_q1_grid_row_figures(const ps_q1_grid *grid);
 
-/* All nodes joined by elements, fixed or not, with x running fastest (node k ny nx + j nx + i):
- * the graph whose reverse Cuthill-McKee order gives the bandwidths of table 5. context: a
- * ps_q1_grid. */
-int ps_q1_grid_neighbours(const void *grid, int64_t node, int32_t *out);
-/* max |place - place| + 1 over entries that elimination leaves, of an order of these nodes. */
-int64_t ps_q1_grid_bandwidth(const ps_q1_grid *grid, const int32_t *place);
-
 /* The grids of the 15 matrices of Magoules, Cheik Ahamed and Putanowicz (2015), table 5, on
  * 250 x 250 x 15 km, lengths in km. PS_USAGE unless 0 <= which < PS_GRAVI_MATRICES. */
 enum { PS_GRAVI_MATRICES = 15 };

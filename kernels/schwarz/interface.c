@@ -146,20 +146,6 @@ ps_status ps_interface_step(const ps_interface *p, double *g, double *workspace,
     return ps_interface_norm(p, parts, change);
 }
 
-ps_status ps_interface_fixed_point(const ps_interface *p, double tolerance, int64_t limit,
-                                   double *g, double *workspace, ps_krylov_result *result)
-{
-    double first = 0, size;
-    *result = (ps_krylov_result){0};
-    while (!result->converged) {
-        if (result->iterations == limit) return too_many(result, tolerance);
-        PS_TRY(ps_interface_step(p, g, workspace, &size));
-        if (result->iterations++ == 0) first = size;
-        PS_TRY(judge(p, size, first, tolerance, result));
-    }
-    return PS_OK;
-}
-
 /* ---- GMRES ---- */
 
 enum { M = PS_GMRES_RESTART };

@@ -51,15 +51,11 @@ typedef struct ps_interface {
     const ps_interface_vectors *vectors; /* NULL: on the cores. Borrowed */
 } ps_interface;
 
-/* g[size]: first guess, then the answer. An iteration is an exchange; the residual is the change
- * P (T g + b - g) relative to the first one. PS_FAILED, g being the last iterate, if `limit`
- * iterations are not enough or numbers stop being finite. */
-ps_status ps_interface_fixed_point(const ps_interface *problem, double tolerance, int64_t limit,
-                                   double *g, double *workspace, ps_krylov_result *result);
 /* Doubles of the host: all traces, and on the cores size. */
 int64_t ps_interface_workspace(const ps_interface *problem);
 
-/* One iteration of it: g <- g + P (T g + b - g); *change: the norm of what was added. */
+/* An iteration of the fixed point, an exchange: g <- g + P (T g + b - g); *change: the norm of what
+ * was added. */
 ps_status ps_interface_step(const ps_interface *problem, double *g, double *workspace,
                             double *change);
 

@@ -3,39 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Integral of the hat about c over the part of [low, high] on one side of it. */
-static double half_overlap(double c, double h, int side, double low, double high)
-{
-    double l = fmax(low, side < 0 ? c - h : c), u = fmin(high, side < 0 ? c : c + h);
-    return u > l ? (u - l) * (1 - fabs((l + u) / 2 - c) / h) : 0;
-}
-
-void ps_line_overlaps(ps_line line, double low, double high, double *overlap)
-{
-    for (int64_t i = 0; i < line.nodes; ++i) {
-        double c = line.start + (double)i * line.h;
-        overlap[i] = (i > 0 ? half_overlap(c, line.h, -1, low, high) : 0) +
-                     (i < line.nodes - 1 ? half_overlap(c, line.h, 1, low, high) : 0);
-    }
-}
-
-void ps_load_add_box(const ps_q1_grid *grid, const double origin[3], const ps_prism *box,
-                     double scale, double *load, double *workspace)
-{
-    const int64_t *n = grid->nodes;
-    double *along[3] = {workspace, workspace + n[0], workspace + n[0] + n[1]};
-    for (int a = 0; a < 3; ++a)
-        ps_line_overlaps((ps_line){n[a], origin[a], grid->spacing[a]}, box->low[a], box->high[a],
-                         along[a]);
-    for (int64_t i = 0; i < n[0]; ++i)
-        for (int64_t j = 0; j < n[1]; ++j) {
-            double area = scale * along[0][i] * along[1][j];
-            double *line = load + (i * n[1] + j) * n[2];
-            if (area == 0) continue;
-            for (int64_t k = 0; k < n[2]; ++k) line[k] += area * along[2][k];
-        }
-}
-
 /* What a cell of density `amount` / volume gives to the corners of its element, which it is the
  * part `at` of, one of refine[3]: the integral of their hat functions. */
 static void add_cell(const ps_q1_grid *grid, const int64_t refine[3], const int64_t at[3],

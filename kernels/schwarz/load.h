@@ -11,20 +11,6 @@
 #include "kernels/schwarz/grid.h"
 #include "kernels/schwarz/prism.h"
 
-/* overlap[n]: integrals of the hat functions of a line of n nodes from `start`, `h` apart, over
- * [low, high]: side s adds (u - l) (1 - |(l + u) / 2 - c| / h), [l, u] = [low, high] cap
- * [c, c + s h]. */
-typedef struct ps_line {
-    int64_t nodes;
-    double start, h;
-} ps_line;
-void ps_line_overlaps(ps_line line, double low, double high, double *overlap);
-
-/* load[nodes] += scale x product of the overlaps with the box [low, high]. origin: of node
- * (0, 0, 0). workspace: nx + ny + nz. */
-void ps_load_add_box(const ps_q1_grid *grid, const double origin[3], const ps_prism *box,
-                     double scale, double *load, double *workspace);
-
 /* load[nodes] of sources that are constant in the cells that refine[3] along each axis divide the
  * elements into, source[(nx-1) rx][(ny-1) ry][(nz-1) rz], z fastest: exact integrals (refine 1: an
  * eighth of source x volume to each corner), which keep mass and first moments. PS_INVALID for one

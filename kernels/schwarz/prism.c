@@ -63,21 +63,6 @@ double ps_prism_vertical(const ps_prism *prism, const double point[3], double gr
     return -gravity * prism->density * corner_sum(prism, point, corner_vertical);
 }
 
-void ps_prism_sum_at(const ps_prism_sum *sum, const double (*points)[3], int64_t count,
-                     double *potential, double *vertical)
-{
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; ++i) {
-        double v = 0, g = 0;
-        for (int64_t b = 0; b < sum->count; ++b) {
-            if (potential) v += ps_prism_potential(sum->prisms + b, points[i], sum->gravity);
-            if (vertical) g += ps_prism_vertical(sum->prisms + b, points[i], sum->gravity);
-        }
-        if (potential) potential[i] = v;
-        if (vertical) vertical[i] = g;
-    }
-}
-
 static double distance(const double a[3], const double b[3])
 {
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
@@ -88,11 +73,4 @@ double ps_sphere_potential(double mass, const double centre[3], const double poi
                            double gravity)
 {
     return gravity * mass / distance(centre, point);
-}
-
-double ps_sphere_vertical(double mass, const double centre[3], const double point[3],
-                          double gravity)
-{
-    double r = distance(centre, point);
-    return gravity * mass * (centre[2] - point[2]) / (r * r * r);
 }

@@ -29,22 +29,8 @@ typedef struct ps_prism {
 double ps_prism_potential(const ps_prism *prism, const double point[3], double gravity);
 double ps_prism_vertical(const ps_prism *prism, const double point[3], double gravity);
 
-typedef struct ps_prism_sum {
-    const ps_prism *prisms; /* [count] */
-    int64_t count;
-    double gravity;
-} ps_prism_sum;
-
-/* out[points] = sum over the prisms, in their order. Threads: OpenMP over the points; either
- * output may be NULL. */
-void ps_prism_sum_at(const ps_prism_sum *sum, const double (*points)[3], int64_t count,
-                     double *potential, double *vertical);
-
-/* Sphere of mass M about a centre, outside of it: V = G M / R, g_z = G M d / R^3, where R is the
- * distance and d the depth of the centre below the point. */
+/* Sphere of mass M about a centre, outside of it: V = G M / R at a distance R. */
 double ps_sphere_potential(double mass, const double centre[3], const double point[3],
                            double gravity);
-double ps_sphere_vertical(double mass, const double centre[3], const double point[3],
-                          double gravity);
 
 #endif

@@ -153,11 +153,6 @@ static double *field_of(const ps_slab_box *box, int64_t slab)
     return box->field + (plan->walk ? 0 : before) * box->plane;
 }
 
-const double *ps_slab_box_field(const ps_slab_box *box, int64_t slab)
-{
-    return field_of(box, slab);
-}
-
 /* Makes the visits of an order. */
 static ps_status walk(const ps_slab_box *box, bool source, ps_slab_order order, ps_slab_step *step,
                       void *argument)
@@ -451,21 +446,4 @@ ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change)
     PS_TRY(agree(box, status));
     ps_interface problem = ps_slab_box_interface(box, true);
     return ps_interface_norm(&problem, box->parts, change);
-}
-
-ps_status ps_slab_box_sweeps(ps_slab_box *box, double tolerance, int64_t limit, double *g,
-                             ps_krylov_result *result)
-{
-    double first = 0, change;
-    *result = (ps_krylov_result){0};
-    while (!result->converged) {
-        if (result->iterations == limit || !isfinite(result->residual))
-            return ps_fail(PS_FAILED, "double sweeps: the residual is %.3g after %lld of them",
-                           result->residual, (long long)result->iterations);
-        PS_TRY(ps_slab_box_sweep(box, g, &change));
-        if (result->iterations++ == 0) first = change;
-        result->residual = change == 0 ? 0 : change / first;
-        result->converged = result->residual <= tolerance;
-    }
-    return PS_OK;
 }

@@ -85,21 +85,13 @@ ps_status ps_slab_box_make(const ps_slab_box_plan *plan, double *memory, ps_slab
 /* Values of the own traces. */
 int64_t ps_slab_box_traces(const ps_slab_box *box);
 
-/* The planes of a slab in the field, after an exchange, sweep or ps_slab_box_finish; streamed, of
- * the slab solved last. */
-const double *ps_slab_box_field(const ps_slab_box *box, int64_t slab);
-
 /* The parallel method as a problem for interface.h; borrows the box. `correct` is set where
  * plan.coarse > 0. Collective. */
 ps_interface ps_slab_box_interface(ps_slab_box *box, bool source);
 
-/* Multiplicative double sweeps (the out-of-core schedule): forward i = 0 .. N-2: solve slab i,
+/* A multiplicative double sweep (the out-of-core schedule): forward i = 0 .. N-2: solve slab i,
  * g[2i+1] = (S1 + S2) u|right - g[2i]; backward i = N-1 .. 1: g[2i-2] = (S1 + S2) u|left - g[2i-1].
- * The residual is the change of g in a double sweep relative to that of the first. Over ranks one
- * sweeps after the other: what is spread is the memory. */
-ps_status ps_slab_box_sweeps(ps_slab_box *box, double tolerance, int64_t limit, double *g,
-                             ps_krylov_result *result);
-/* One of them; *change: of g, its norm. */
+ * *change: of g, its norm. Over ranks one sweeps after the other: what is spread is the memory. */
 ps_status ps_slab_box_sweep(ps_slab_box *box, double *g, double *change);
 
 /* Solves every slab with these traces: the field that belongs to g. */

@@ -169,23 +169,3 @@ ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t 
     return ps_fast_device_to_nodes(&box->tables, count, plane_at(box, box->field, e.field + at),
                                    nodes, box->factor, stream);
 }
-
-/* ---- iterations ---- */
-
-static ps_status exchange(void *context, bool source, const double *g, double *out)
-{
-    const ps_slab_device_link *link = context;
-    return ps_slab_device_exchange(link->box, source, g, out, link->stream);
-}
-
-ps_interface ps_slab_device_interface(ps_slab_device_link *link,
-                                      const ps_interface_vectors *vectors, bool source)
-{
-    return (ps_interface){.context = link,
-                          .size = ps_slab_device_traces(&link->box->plan),
-                          .traces = 2 * (link->box->plan.slabs - 1),
-                          .all = 2 * (link->box->plan.slabs - 1),
-                          .exchange = exchange,
-                          .source = source,
-                          .vectors = vectors};
-}

@@ -65,14 +65,6 @@ ps_status ps_slab_device_finish(const ps_slab_device *box, const void *g, ps_str
 ps_status ps_slab_device_field(const ps_slab_device *box, int64_t slab, int64_t at, int64_t count,
                                void *nodes, ps_stream *stream);
 
-/* The parallel method as a problem for interface.h, all slabs here, fp64: `vectors` are the
- * device's (traces_device.h), of ps_slab_device_traces. Borrows box, stream and vectors. */
-typedef struct ps_slab_device_link {
-    const ps_slab_device *box;
-    ps_stream *stream;
-} ps_slab_device_link;
-ps_interface ps_slab_device_interface(ps_slab_device_link *link,
-                                      const ps_interface_vectors *vectors, bool source);
 int64_t ps_slab_device_traces(const ps_slab_device_plan *plan); /* values of all traces */
 
 #endif

@@ -66,7 +66,9 @@ void ps_packed_near_place(ps_packed_near *packed, void *memory);
 /* Fills it, placed in host memory. */
 void ps_near_packing_fill(const ps_near_packing *packing, ps_packed_near *packed);
 
-/* ps_radiation_add from the packed form, in host memory: the same sums in another order. */
+/* sums[unknowns] += the radiation of step `g` of the group (0: nothing), from recent[g][unknowns],
+ * the densities of its steps so far, in the precision of the matrices; in host memory. Sums in
+ * fp64. */
 void ps_packed_near_add(const ps_packed_near *packed, const void *recent, int64_t g, double *sums);
 
 #endif

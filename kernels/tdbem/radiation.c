@@ -2,8 +2,6 @@
 
 #include "kernels/tdbem/near_walk.h"
 
-/* ---- counting and filling ---- */
-
 static int64_t *start_of(ps_near *near, int64_t m, int64_t row)
 {
     return near->row_start + (m - 1) * (near->unknowns + 1) + row;
@@ -63,22 +61,4 @@ void ps_near_finish(ps_near *near)
             *start_of(near, m, i) = i > 0   ? *start_of(near, m, i - 1)
                                     : m > 1 ? *start_of(near, m - 1, near->unknowns)
                                             : 0;
-}
-
-/* ---- the product ---- */
-
-static double item(const ps_near *near, const void *array, int64_t at)
-{
-    return near->precision == PS_SINGLE ? (double)((const float *)array)[at]
-                                        : ((const double *)array)[at];
-}
-
-void ps_radiation_add(const ps_near *near, const void *recent, int64_t g, double *sums)
-{
-    for (int64_t m = 1; m <= g; ++m)
-        for (int64_t i = 0; i < near->unknowns; ++i)
-            for (int64_t e = *start_of((ps_near *)near, m, i);
-                 e < *start_of((ps_near *)near, m, i + 1); ++e)
-                sums[i] += item(near, near->values, e) *
-                           item(near, recent, (g - m) * near->unknowns + near->columns[e]);
 }

@@ -37,10 +37,4 @@ void ps_near_fill(ps_near *near, const ps_slice_product *tile);
 void ps_near_finish(ps_near *near);
 int64_t ps_near_entries(const ps_near *near); /* once the starts are known */
 
-/* sums[unknowns] += the radiation of step `g` of the group (0: nothing), from recent[g][unknowns],
- * the densities of its steps so far, in the precision of the matrices. Sums in fp64, m ascending,
- * columns ascending. The definition, plain: what marches use is in radiation_pass.h (cores) and
- * group_solve.h (devices). */
-void ps_radiation_add(const ps_near *near, const void *recent, int64_t g, double *sums);
-
 #endif

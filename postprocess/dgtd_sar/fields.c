@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/dgtd_model.h"
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/sar.h"
+#include "kernels/dgtd/source.h"
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/memory.h"
 
@@ -81,8 +83,10 @@ double sar_element_power(const sar_job *job, int64_t row)
 typedef struct pass {
     int64_t capacity; /* rows at once */
     float *electric, *magnetic;
-    int32_t *links; /* NULL: no outflow */
-    double *flow;   /* [capacity]       */
+    int32_t *links;    /* NULL: no outflow                             */
+    uint8_t *kinds;    /* [rows][4] conditions on faces; NULL: unknown */
+    double *impedance; /* [rows]                                       */
+    double *flow;      /* [capacity]                                   */
 } pass;
 
 static ps_status find_links(const sar_job *job, int32_t **links)
@@ -99,6 +103,21 @@ static ps_status find_links(const sar_job *job, int32_t **links)
     return status;
 }
 
+/* Through absorbing faces waves may come in: then their flow is known from E x H alone. */
+static ps_status read_kinds(const sar_job *job, pass *p)
+{
+    int64_t rows = job->header->rows;
+    if (!ps_phasors_has_faces(job->phasors) || strcmp(job->header->source_units, "V/m") == 0)
+        return PS_OK;
+    PS_TRY(PS_ALLOC(&p->kinds, 4 * rows, "conditions on faces"));
+    PS_TRY(PS_ALLOC(&p->impedance, rows, "impedances"));
+    for (int64_t r = 0; r < rows; ++r) {
+        const ps_phasors_material *m = job->header->material + job->material[r];
+        p->impedance[r] = PS_DGTD_Z0 * sqrt(m->mu / m->eps);
+    }
+    return ps_phasors_read_faces(job->phasors, p->kinds);
+}
+
 static ps_status open_pass(const sar_job *job, pass *p)
 {
     int64_t width = 6 * job->reference.nodes, bytes = width * 4 * (1 + job->header->magnetic);
@@ -110,6 +129,7 @@ static ps_status open_pass(const sar_job *job, pass *p)
     if (!job->header->magnetic || job->header->rows < job->tets.count) return PS_OK;
     PS_TRY(PS_ALLOC(&p->magnetic, p->capacity * width, "fields of elements"));
     PS_TRY(PS_ALLOC(&p->flow, p->capacity, "outflow of elements"));
+    PS_TRY(read_kinds(job, p));
     return find_links(job, &p->links);
 }
 
@@ -131,7 +151,9 @@ static ps_status read_some(sar_job *job, pass *p, int64_t first, int64_t count)
     if (!p->links) return PS_OK;
     PS_TRY(ps_phasors_read_rows(job->phasors, job->frequency, PS_PHASORS_MAGNETIC, first, count,
                                 p->magnetic));
-    ps_dgtd_outflow(&job->reference, &job->tets, p->links, &rows, p->magnetic, p->flow);
+    const ps_dgtd_surface surface = {p->links, p->kinds ? p->kinds + 4 * first : NULL,
+                                     p->kinds ? p->impedance + first : NULL};
+    ps_dgtd_outflow(&job->reference, &job->tets, &surface, &rows, p->magnetic, p->flow);
     for (int64_t r = 0; r < count; ++r) job->outflow += p->flow[r];
     return PS_OK;
 }
@@ -148,6 +170,8 @@ ps_status sar_read_fields(sar_job *job)
     free(p.electric);
     free(p.magnetic);
     free(p.links);
+    free(p.kinds);
+    free(p.impedance);
     free(p.flow);
     return status;
 }

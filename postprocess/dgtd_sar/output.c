@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/dgtd_model.h"
 #include "formats/field.h"
 #include "formats/receivers.h"
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
-
-static const double Z0 = 376.730313668; /* ohm */
 
 /* ---- points ---- */
 
@@ -277,7 +276,7 @@ static void report_sums(const sar_job *job, ps_report *r, const total *all)
         ps_report_real(r, "accepted", power + flow, "W");
     }
     if (strcmp(job->header->source_units, "V/m") == 0)
-        ps_report_real(r, "absorption_cross_section", power / job->scale * 2 * Z0, "m2");
+        ps_report_real(r, "absorption_cross_section", power / job->scale * 2 * PS_DGTD_Z0, "m2");
     if (all->mass > 0) {
         ps_report_real(r, "mass", all->mass, "kg");
         ps_report_real(r, "largest_sar", all->peak, "W/kg");

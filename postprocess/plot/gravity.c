@@ -69,14 +69,21 @@ static ps_status draw_map(const plot_request *request, const ps_gravity_map *m, 
     return PS_OK;
 }
 
-ps_status plot_gravity_map(const plot_request *request, canvas *c)
+typedef ps_status drawing(const plot_request *request, const ps_gravity_map *map, canvas *c);
+
+static ps_status draw_by(drawing *draw, const plot_request *request, canvas *c)
 {
     ps_gravity_map map;
     PS_TRY(plot_need_files(request, 1, 1, "gravity map"));
     PS_TRY(ps_gravity_map_load(request->files[0], &map));
-    ps_status status = draw_map(request, &map, c);
+    ps_status status = draw(request, &map, c);
     ps_gravity_map_release(&map);
     return status;
+}
+
+ps_status plot_gravity_map(const plot_request *request, canvas *c)
+{
+    return draw_by(draw_map, request, c);
 }
 
 /* ---- stations in a row ---- */
@@ -121,10 +128,5 @@ static ps_status draw_profile(const plot_request *request, const ps_gravity_map 
 
 ps_status plot_gravity_profile(const plot_request *request, canvas *c)
 {
-    ps_gravity_map map;
-    PS_TRY(plot_need_files(request, 1, 1, "gravity map"));
-    PS_TRY(ps_gravity_map_load(request->files[0], &map));
-    ps_status status = draw_profile(request, &map, c);
-    ps_gravity_map_release(&map);
-    return status;
+    return draw_by(draw_profile, request, c);
 }

@@ -94,7 +94,7 @@ static void put_panel(const ps_trace *trace, const plane_axis axes[2], int64_t s
 {
     const char *prefix = "";
     double scale = canvas_prefix(fabs(trace->axis[trace->samples - 1]), &prefix);
-    double left = 0.075, right = 0.885, gap = 0.03, width = (right - left + gap) / count - gap;
+    double left = 0.09, right = 0.885, gap = 0.03, width = (right - left + gap) / count - gap;
     double x0 = axes[1].first, x1 = x0 + axes[1].step * (double)(trace->grid[1] - 1);
     double y0 = axes[0].first, y1 = y0 + axes[0].step * (double)(trace->grid[0] - 1);
     double at = left + index * (width + gap);
@@ -118,12 +118,12 @@ static void put_frame(const plot_request *request, const ps_trace *trace, const 
                       int count, canvas *c)
 {
     /* Equal scales on both axes: the height follows from the width of a panel. */
-    double width = 0.81 / count * (double)c->width;
+    double width = 0.795 / count * (double)c->width;
     double ratio = fabs(axes[0].step) * (double)(trace->grid[0] - 1) /
                    (fabs(axes[1].step) * (double)(trace->grid[1] - 1));
-    if (c->height == 0) canvas_resize(c, c->width, (int64_t)(width * ratio + 165));
-    double low = 75 / (double)c->height,
-           height = fmin(1 - 165 / (double)c->height, width * ratio / (double)c->height);
+    if (c->height == 0) canvas_resize(c, c->width, (int64_t)(width * ratio + 180));
+    double low = 90 / (double)c->height,
+           height = fmin(1 - 180 / (double)c->height, width * ratio / (double)c->height);
     canvas_put(c, "set multiplot\nset bmargin at screen %.4f\nset tmargin at screen %.4f\n", low,
                low + height);
     if (request->title && *request->title) {

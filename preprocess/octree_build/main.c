@@ -14,8 +14,8 @@
 enum { GROUP = 2000, GROUPS_A_THREAD = 16, GROUP_LEAST = 32 };
 
 static struct {
-    int64_t order, group, accuracy;
-    double leaf_size, parameter;
+    int64_t order, group;
+    double accuracy, leaf_size, parameter;
     const char *box, *targets, *height_text, *kernel;
     bool clamp;
     int height; /* 0: to be chosen */
@@ -27,8 +27,9 @@ static const ps_option options[] = {
      "or "
      "of the least work for --order",
      0, 0, PS_IDENTITY},
-    {"accuracy", PS_OPTION_INT, &chosen.accuracy, "ACC",
-     "digits that penstock-fmm is to reach: height and groups are chosen by what its parts cost on "
+    {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ACC",
+     "digits that penstock-fmm is to reach, or a relative error (5, 1e-5): height and groups are "
+     "chosen by what its parts cost on "
      "a core of this machine, measured now",
      0, PS_FMM_ORDER_MAX, PS_IDENTITY},
     {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME", "with --accuracy: as of penstock-fmm", 0, 0,
@@ -152,10 +153,11 @@ static ps_status find_height(build *b)
         return PS_OK;
     }
     PS_TRY(ps_fmm_kernel_parse(chosen.kernel, &function.kernel));
-    if (chosen.accuracy)
-        PS_TRY(measure_rates(&function, (int)chosen.accuracy, h->right_hand_sides, &rates));
+    if (chosen.accuracy > 0)
+        PS_TRY(
+            measure_rates(&function, ps_fmm_digits(chosen.accuracy), h->right_hand_sides, &rates));
     b->height = height_of_least_work(h->count, &counts, &rates);
-    if (chosen.accuracy) tell_choice(b, &counts, &rates);
+    if (chosen.accuracy > 0) tell_choice(b, &counts, &rates);
     return PS_OK;
 }
 
@@ -163,7 +165,7 @@ static ps_status find_height(build *b)
 static void find_group(build *b, int64_t leaves)
 {
     b->group = chosen.group ? chosen.group : GROUP;
-    if (chosen.group || !chosen.accuracy) return;
+    if (chosen.group || !(chosen.accuracy > 0)) return;
     int64_t most = leaves / (GROUPS_A_THREAD * b->run->threads);
     if (most < b->group) b->group = most > GROUP_LEAST ? most : GROUP_LEAST;
 }
@@ -295,7 +297,7 @@ static ps_status do_build(build *b, const ps_store_identity *identity)
     PS_TRY(lists_make(&b->trees[sides - 1], &b->trees[0], &b->lists));
     PS_TRY(write_file(b, identity));
     report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists,
-                (int)(chosen.accuracy ? chosen.accuracy : chosen.order));
+                chosen.accuracy > 0 ? ps_fmm_digits(chosen.accuracy) : (int)chosen.order);
     return PS_OK;
 }
 

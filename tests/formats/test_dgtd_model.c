@@ -113,7 +113,10 @@ static void round_trip(void **state)
     ps_dgtd_model_file *model;
     sample_init(&s);
     sample_save(&s);
-    check_ok(ps_partition_load("partition.h5", &back));
+    ps_store *store;
+    check_ok(ps_store_open("partition.h5", PS_PARTITION_FORMAT, PS_PARTITION_VERSION, &store));
+    check_ok(ps_partition_read(store, &back));
+    ps_store_close(&store);
     size_t n = (size_t)back.elements;
     assert_int_equal(back.elements, s.mesh.elements);
     assert_memory_equal(back.tetrahedra, s.partition.tetrahedra, 16 * n);

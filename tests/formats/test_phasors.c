@@ -51,6 +51,29 @@ static float value(int frequency, int field, int64_t number, int64_t i)
     return (float)(number % 97) + .01f * (float)i + 100.f * (float)(2 * frequency + field);
 }
 
+static void write_faces(ps_phasors *file, const ps_phasors_header *h, const int32_t *number)
+{
+    uint8_t *faces = malloc((size_t)(4 * h->rows));
+    for (int64_t i = 0; i < 4 * h->rows; ++i) faces[i] = (uint8_t)((number[i / 4] + i % 4) % 4);
+    check_ok(ps_phasors_write_faces(file, faces));
+    free(faces);
+}
+
+static void check_faces(ps_phasors *file, const ps_phasors_header *h, const int32_t *number,
+                        int64_t rows)
+{
+    assert_int_equal(ps_phasors_has_faces(file), h->magnetic);
+    uint8_t *faces = malloc((size_t)(4 * rows));
+    if (!h->magnetic)
+        check_fails(ps_phasors_read_faces(file, faces), PS_INVALID, "/elements/faces");
+    else {
+        check_ok(ps_phasors_read_faces(file, faces));
+        for (int64_t i = 0; i < 4 * rows; ++i)
+            assert_int_equal(faces[i], (number[i / 4] + i % 4) % 4);
+    }
+    free(faces);
+}
+
 static void write_rows(const char *name, const ps_phasors_header *h, int64_t first)
 {
     ps_phasors *file;
@@ -63,6 +86,7 @@ static void write_rows(const char *name, const ps_phasors_header *h, int64_t fir
         material[i] = (int32_t)(i % 2);
     }
     check_ok(ps_phasors_write_elements(file, number, material));
+    if (h->magnetic) write_faces(file, h, number);
     for (int f = 0; f < h->frequencies; ++f)
         for (int k = 0; k < 1 + h->magnetic; ++k)
             for (int64_t at = 0; at < h->rows; at += chunk) {
@@ -95,6 +119,7 @@ static void check_rows(const ps_phasors_header *h, int64_t rows)
     int32_t *number = malloc((size_t)rows * 4), *material = malloc((size_t)rows * 4);
     float *values = malloc((size_t)(6 * nodes) * 5 * sizeof *values);
     check_ok(ps_phasors_read_elements(file, number, material));
+    check_faces(file, h, number, rows);
     int64_t first = rows - 5;
     for (int f = 0; f < 2; ++f)
         for (int k = 0; k < 1 + h->magnetic; ++k) {

@@ -5,10 +5,11 @@
  * Records dgtd-p1 .. p4: floor is the larger of A's bytes at the card's copy bandwidth and the
  * flops that are done (Bernstein coefficients) at its rate; A: each half step reads the other
  * field and geometry once, reads and writes its own, neighbours' traces free. Arguments: order
- * (0: all), iterations (1000), tile of ps_dgtd_group_shapes, "fused" for that in fp32 alone.
+ * (0: all), iterations (1000), tile of ps_dgtd_group_shapes, "fused" for that in fp32 alone,
+ * "double" for that in fp64 alone.
  */
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/program.h"
 #include "tests/support/dgtd_device.h"
@@ -96,18 +97,20 @@ done:
 
 /* All that is measured of one order; the mesh is taken over from and left for the next one. */
 static ps_status measure_order(ps_device *device, cube_tets *mesh, int order, int64_t steps,
-                               int64_t tile, bool all)
+                               int64_t tile, const char *what)
 {
     ps_dgtd_material vacuum = {1, 1, 0};
+    int first = strcmp(what, "double") == 0 ? PS_DOUBLE : PS_SINGLE;
+    int last = strcmp(what, "fused") == 0 ? PS_SINGLE : PS_DOUBLE;
     if (mesh->side != sides[order - 1]) {
         cube_tets_release(mesh);
         PS_TRY(cube_tets_init_tiled(mesh, sides[order - 1], 0, PS_DGTD_PEC, tile));
     }
-    for (int precision = PS_SINGLE; precision <= (all ? PS_DOUBLE : PS_SINGLE); ++precision) {
+    for (int precision = first; precision <= last; ++precision) {
         dgtd_case c = {.mesh = *mesh};
         PS_TRY(dgtd_case_init_system(&c, order, (ps_precision)precision, &vacuum, 1));
         ps_dgtd_set_step(&c.system, &vacuum, .9 * dgtd_kuhn_limit(order, sides[order - 1]));
-        for (int mode = PS_DGTD_FUSED; mode <= (all ? PS_DGTD_PAPER : PS_DGTD_FUSED); ++mode)
+        for (int mode = PS_DGTD_FUSED; mode <= (*what ? PS_DGTD_FUSED : PS_DGTD_PAPER); ++mode)
             PS_TRY(
                 measure(&c, device, (ps_precision)precision, (ps_dgtd_device_mode)mode,
                         precision == PS_SINGLE && mode == PS_DGTD_FUSED ? steps : steps / 10 + 1));
@@ -122,12 +125,12 @@ int main(int argc, char **argv)
     int only = argc > 1 ? atoi(argv[1]) : 0;
     int64_t steps = argc > 2 ? atoll(argv[2]) : 1000;
     int64_t tile = argc > 3 ? atoll(argv[3]) : 192;
-    bool all = argc < 5;
+    const char *what = argc > 4 ? argv[4] : "";
     cube_tets mesh = {0};
     ps_device *device;
     ps_status status = ps_device_open("cuda:0", 0, &device);
     for (int order = 1; order <= PS_DGTD_MAX_ORDER && status == PS_OK; ++order)
-        if (!only || order == only) status = measure_order(device, &mesh, order, steps, tile, all);
+        if (!only || order == only) status = measure_order(device, &mesh, order, steps, tile, what);
     if (status != PS_OK) fprintf(stderr, "bench_dgtd: %s\n", ps_message());
     cube_tets_release(&mesh);
     return (int)status;

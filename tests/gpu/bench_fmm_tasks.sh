@@ -1,42 +1,39 @@
 #!/bin/bash
 # penstock-fmm by tasks on cores and GPUs: makespan against LP, JSON records; what each run said, and its trace,
-# stay in KEEP. COUNT particles (30000000), cube of height 7 and ellipsoid of height 10 (CUBE=1: without it); CPU
-# workers: all cores less one a GPU. KINDS: of tasks on GPUs ("two down").
+# stay in KEEP. COUNT particles (30000000) in groups of GROUP (1000); SHAPES ("cube ellipsoid"), a cube of height
+# HEIGHT (7), an ellipsoid of 3 more; ACCURACIES ("3 5 7"); KINDS of tasks on GPUs ("two down"); GPUS, their
+# numbers (1 to all). CPU workers: the GPUs' share of the cores, less one a GPU; runs have these cores alone.
 set -eu
-export PATH=${BUILD:-build/current}/bin:$PATH HDF5_PLUGIN_PATH=${BUILD:-build/current}/plugin
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+[ -z "${KEEP:-}" ] || { mkdir -p "$KEEP" && KEEP=$(cd "$KEEP" && pwd); }
+. "$(dirname "$0")/lib.sh"
 KEEP=${KEEP:-$work/keep}
 mkdir -p "$KEEP"
-KEEP=$(cd "$KEEP" && pwd)
-cd "$work"
+measuring fmm
 count=${COUNT:-30000000}
 gpus=$(nvidia-smi -L | wc -l)
 cores=$(nproc)
-device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
-revision=$(penstock-fmm --version | sed 's/.*(\(.*\)).*/\1/')
 
 tree() { # distribution height
     penstock-particle-import --generate "$1" --count "$count" p.h5 > /dev/null
     penstock-octree-build p.h5 "$1".h5 --height "$2" --group "${GROUP:-1000}" --box 0,0,0,1 > /dev/null
     rm p.h5
 }
-run() { # distribution accuracy GPUs kinds
-    local name=$1-acc$2-$3-$4 devices=cuda workers=$((cores / gpus * $3 - $3))
+bench() { # distribution accuracy GPUs kinds
+    told() { awk -v n="$1" '$1 == n { print $2; exit }' "$KEEP/$name.txt"; }
+    local name=$1-acc$2-$3-$4 devices=cuda share=$((cores / gpus * $3))
     [ "$3" -eq "$gpus" ] || devices=cuda:0
-    penstock-fmm "$1".h5 r.h5 --accuracy "$2" --device $devices --workers $workers --resident no \
-        --gpu-kinds "$4" --force --trace "$KEEP/$name.h5" > "$KEEP/$name.txt"
-    awk -v what="fmm-tasks-$1-acc$2" -v device="$device" -v revision="$revision" \
-        -v size="$count particles, groups of ${GROUP:-1000}, $workers cores + $3 GPU, kinds on GPUs: $4" '
-        $1 == "makespan" { t = $2 } $1 == "lp" { lp = $2 }
-        END { printf "{\"case\": \"%s\", \"quantity\": \"makespan, floor LP\", \"value\": %.5g, \"unit\": \"s\", \"floor\": %.5g, \"fraction\": %.3f, \"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n",
-                     what, t, lp, lp / t, size, device, revision }' "$KEEP/$name.txt"
+    taskset -c "0-$((share - 1))" penstock-fmm "$1".h5 r.h5 --accuracy "$2" --device $devices \
+        --workers $((share - $3)) --resident no --gpu-kinds "$4" --force --trace "$KEEP/$name.h5" > "$KEEP/$name.txt"
+    record "fmm-tasks-$1-acc$2" "makespan, floor LP" "$(told makespan)" s "$(told lp)" \
+        "$count particles, groups of ${GROUP:-1000}, $((share - $3)) cores + $3 GPU, kinds on GPUs: $4"
 }
-tree cube 7
-[ -n "${CUBE:-}" ] || tree ellipsoid 10
-for n in $(seq "$gpus"); do
-    for kinds in ${KINDS:-two down}; do
-        for accuracy in 3 5 7; do run cube $accuracy "$n" $kinds; done
-        [ -n "${CUBE:-}" ] || run ellipsoid 5 "$n" $kinds
+height=${HEIGHT:-7}
+for shape in ${SHAPES:-cube ellipsoid}; do
+    tree "$shape" "$height"
+    for n in ${GPUS:-$(seq "$gpus")}; do
+        for kinds in ${KINDS:-two down}; do
+            for accuracy in ${ACCURACIES:-3 5 7}; do bench "$shape" "$accuracy" "$n" "$kinds"; done
+        done
     done
+    height=$((height + 3))
 done

@@ -13,6 +13,7 @@
 #include "kernels/schwarz/symbol.h"
 #include "runtime/program.h"
 #include "tests/support/schwarz_device.h"
+#include "tests/support/slab_methods.h"
 
 enum { ROUNDS = 7 };
 static const double copy_rate = 4.29e12, tensor_rate = 2 * 32.3e12; /* fp64 by tensor units */
@@ -297,8 +298,7 @@ static ps_status iterate(problem *p, slab_case *c, bool fixed)
     ps_gmres options = {.tolerance = 1e-6, .limit = 60, .restart = RESTART};
     PS_TRY(ps_fill_zero(p->here.stream, c->traces.g, 8 * ps_slab_device_traces(&c->plan)));
     if (fixed)
-        return ps_interface_fixed_point(&c->problem, 1e-6, 1000, c->traces.g, c->traces.space,
-                                        &c->result);
+        return fixed_point(&c->problem, 1e-6, 1000, c->traces.g, c->traces.space, &c->result);
     return ps_interface_gmres(&c->problem, &options, c->traces.g, c->traces.space, &c->result);
 }
 

@@ -13,8 +13,9 @@
 # of the run from disk, 6G; STOP: of the run that is restarted, after so many seconds, 1.2; LENGTHS: values of n_g;
 # TEAMS: numbers of GPUs.
 set -eu
-work=${WORK:-$(mktemp -d)}
-[ -n "${WORK:-}" ] || trap 'rm -rf "$work"' EXIT
+here=$PWD
+. "$(dirname "$0")/lib.sh"
+measuring tdbem-march
 steps=${STEPS:-10823} kind=${DEVICE:-cuda} spacing=${SPACING:-339} coarse_spacing=${COARSE_SPACING:-170}
 mesh() { # FILE OPTIONS...: of the case
     local file=$1
@@ -22,29 +23,16 @@ mesh() { # FILE OPTIONS...: of the case
     make -s -C "$ROOT/cases/tdbem-airplane" mesh OUT="$work/${file%.hdf}" BUILD="$BUILD" "$@" >&2
     ln -f "$work/${file%.hdf}/airplane.hdf" "$work/$file"
 }
-link() { [ -z "$1" ] || ln -sf "$(realpath "$1")" "$work/$2"; }
+link() { [ -z "$1" ] || ln -sf "$(cd "$here" && realpath "$1")" "$work/$2"; }
 link "${MESH:-}" fine.hdf
 link "${COARSE:-}" coarse.hdf
 link "${STREAM:-}" stream.hdf
 [ -e "$work/fine.hdf" ] || mesh fine.hdf
 [ -e "$work/coarse.hdf" ] || mesh coarse.hdf SIZE=0.28
-cd "$work"
-device=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
 one=$kind$([ "$kind" = cpu ] || echo :0) # of one GPU
-revision=$(penstock-tdbem-march --version | sed 's/.*(\(.*\)).*/\1/')
 
 say() { echo "$(date +%T) $*" >&2; }
-calculate() { awk "BEGIN { printf \"%.6g\", $1 }"; }
-figure() { grep -o "\"$2\": *[-0-9.e+]\+" "$1.json" | head -n 1 | sed 's/.*: *//'; }
-# record CASE QUANTITY VALUE UNIT FLOOR SIZE: the fraction is floor / value of times, value / floor else
-record() {
-    awk -v c="$1" -v q="$2" -v v="$3" -v u="$4" -v f="$5" -v s="$6" -v d="$device" -v r="$revision" 'BEGIN {
-        printf "{\"case\": \"%s\", \"quantity\": \"%s\", \"value\": %.4g, \"unit\": \"%s\", ", c, q, v, u
-        if (f == "") printf "\"floor\": null, \"fraction\": null, "
-        else printf "\"floor\": %.4g, \"fraction\": %.3f, ", f, u == "s" || u == "ms" ? f / v : v / f
-        printf "\"size\": \"%s\", \"device\": \"%s\", \"revision\": \"%s\"}\n", s, d, r }'
-}
 # assemble MESH SPACING SLICES
 assemble() {
     penstock-slice-assemble -q "$1" "$3" --formulation sound-hard --points 3 --speed 340 --device "$kind" \
@@ -63,7 +51,7 @@ march() {
 }
 # What a sweep of a run took, s: the slowest worker, median of the last half of the run, when tiles are
 # loaded and intervals have settled.
-sweep() { figure "$1.workers" median_at_the_end; }
+sweep() { json median_at_the_end "$1.workers"; }
 
 # ---- the coarse airplane ----
 
@@ -74,13 +62,13 @@ penstock-slice-block -q coarse-slices.h5 coarse-half.h5 --values f16 --force > b
 rm coarse-slices.h5
 for group in ${LENGTHS:-1 2 4 8 16 32}; do
     march "group$group" coarse-warp.h5 coarse.hdf $((96 * group)) --group "$group" --device "$one"
-    floor=$(calculate "1e3 * $(figure "group$group" tiles_on_device) / 4.58e12")
+    floor=$(calculate "1e3 * $(json tiles_on_device "group$group") / 4.58e12")
     record airplane-groups "a sweep, n_g $group" "$(calculate "1e3 * $(sweep "group$group")")" ms "$floor" \
-        "$(figure "group$group" unknowns) unknowns, fp32 warps, $(calculate "$(figure "group$group" tiles_on_device) / 1e9") GB of tiles"
+        "$(json unknowns "group$group") unknowns, fp32 warps, $(calculate "$(json tiles_on_device "group$group") / 1e9") GB of tiles"
 done
 march half coarse-half.h5 coarse.hdf 512 --group 8 --device "$one"
 record airplane-groups "a sweep of halves, n_g 8" "$(calculate "1e3 * $(sweep half)")" ms \
-    "$(calculate "1e3 * $(figure half tiles_on_device) / 4.58e12")" "$(figure half unknowns) unknowns, fp16 warps"
+    "$(calculate "1e3 * $(json tiles_on_device half) / 4.58e12")" "$(json unknowns half) unknowns, fp16 warps"
 KEEP=1 march whole coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$one"
 mv run.h5 whole.h5
 KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$one" --stop-after "${STOP:-1.2}"
@@ -90,7 +78,7 @@ KEEP=1 march stopped coarse-warp.h5 coarse.hdf 4800 --group 16 --device "$one" -
 differ=0
 penstock-compare -q whole.h5 run.h5 --tolerance 0 >&2 || differ=1
 record airplane-restart "runs that are not the same bits" $differ 1 "" \
-    "4800 steps of $(figure stopped unknowns) unknowns in $parts starts, stopped at step $(figure stopped steps)"
+    "4800 steps of $(json unknowns stopped) unknowns in $parts starts, stopped at step $(json steps stopped)"
 rm -f run.h5 run.log* whole.h5 coarse-*.h5
 
 # ---- the airplane in memory ----
@@ -106,13 +94,13 @@ for n in ${TEAMS:-1 2 4 8}; do
     [ $n -le "$gpus" ] || continue
     [ "$kind" = cpu ] || export CUDA_VISIBLE_DEVICES=$(seq -s, 0 $((n - 1)))
     march "gpus$n" warp.h5 fine.hdf "$steps" --group 16 --device "$kind"
-    sweeps=$(figure "gpus$n" sweeps) seconds=$(calculate "$(sweep "gpus$n") * $(figure "gpus$n" sweeps)")
-    size="$(figure "gpus$n" unknowns) unknowns, fp32 warps, $steps steps, n_g 16"
+    sweeps=$(json sweeps "gpus$n") seconds=$(calculate "$(sweep "gpus$n") * $(json sweeps "gpus$n")")
+    size="$(json unknowns "gpus$n") unknowns, fp32 warps, $steps steps, n_g 16"
     record airplane-march "summation, $n GPUs" "$seconds" s \
-        "$(calculate "$(figure "gpus$n" tiles_on_device) * $sweeps / 4.58e12")" "$size"
+        "$(calculate "$(json tiles_on_device "gpus$n") * $sweeps / 4.58e12")" "$size"
     record airplane-march "summation, loads, radiation and solves, $n GPUs" \
-        "$(calculate "$seconds + $(figure "gpus$n" solve) + $(figure "gpus$n" load)")" s "$(calculate "12 / $n")" "$size"
-    record airplane-march "whole program, history written, $n GPUs" "$(figure "gpus$n" all)" s "" "$size"
+        "$(calculate "$seconds + $(json solve "gpus$n") + $(json load "gpus$n")")" s "$(calculate "12 / $n")" "$size"
+    record airplane-march "whole program, history written, $n GPUs" "$(json all "gpus$n")" s "" "$size"
     unset CUDA_VISIBLE_DEVICES
 done
 
@@ -129,15 +117,15 @@ if [ -e stream.hdf ]; then
     whole=small
     march small warp.h5 fine.hdf 16 --group 16 --device "$one"
 fi
-quarter=$(calculate "int(($(figure $whole tiles_on_device) / 4 + $(figure $whole near_matrices) + ${BESIDE:-3e8}) / 1e6)")M
-few="tiles of $(calculate "$(figure $whole tiles_on_device) / 1e9") GB, four times those on the device"
+quarter=$(calculate "int(($(json tiles_on_device $whole) / 4 + $(json near_matrices $whole) + ${BESIDE:-3e8}) / 1e6)")M
+few="tiles of $(calculate "$(json tiles_on_device $whole) / 1e9") GB, four times those on the device"
 march host warp.h5 fine.hdf 480 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker off
 record stream-host "copies of the airplane march" \
-    "$(calculate "$(figure host streaming_copied) / $(figure host streaming_elapsed)")" GB/s 55 "$few, $(figure host tiles_on_device) bytes resident"
+    "$(calculate "$(json streaming_copied host) / $(json streaming_elapsed host)")" GB/s 55 "$few, $(json tiles_on_device host) bytes resident"
 march hybrid warp.h5 fine.hdf 400 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker on --balance 5
 march cpu warp.h5 fine.hdf 64 --group 16 --device cpu
 alone=$(sweep host) both=$(sweep hybrid) cores=$(sweep cpu)
-link=$(calculate "$(figure host streaming_copied) / $(figure host streaming_sweeps) / 55")
+link=$(calculate "$(json streaming_copied host) / $(json streaming_sweeps host) / 55")
 record airplane-march "a sweep, GPU alone" "$alone" s "$link" "$few"
 record airplane-march "a sweep, GPU and cores" "$both" s "$link" "$few"
 record airplane-march "a sweep, cores alone" "$cores" s "$link" "$(nproc) cores"
@@ -162,5 +150,5 @@ march disk warp.h5 fine.hdf 48 --group 16 --device "$one" --device-memory "$quar
 after=$(plain)
 kill $dropper
 record stream-disk "stored bytes of the airplane march, beside plain reading by one thread" \
-    "$(calculate "$(figure disk streaming_stored_read) / $(figure disk streaming_elapsed)")" GB/s "$(calculate "($before + $after) / 2")" \
-    "$few, $(calculate "$(figure disk streaming_stored_read) / $(figure disk streaming_sweeps)") GB read a sweep; plain $before GB/s before, $after after"
+    "$(calculate "$(json streaming_stored_read disk) / $(json streaming_elapsed disk)")" GB/s "$(calculate "($before + $after) / 2")" \
+    "$few, $(calculate "$(json streaming_stored_read disk) / $(json streaming_sweeps disk)") GB read a sweep; plain $before GB/s before, $after after"

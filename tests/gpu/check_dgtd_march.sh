@@ -81,9 +81,8 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
     penstock-dgtd-march "$@" --plan --json > plan.json 2> said.txt
     awk "BEGIN { printf \"%d\", $(told all) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
 }
-wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20" \
-             "kind=absorbing source=wave order=2 side=16" \
-             "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=16"; do
+through_window() { # MODEL: all runs of one, in a folder of their own
+    local model=$1 precision place run memory
     dgtd_model w.h5 arrange=layers shake=.2 $model dt=.55
     for precision in double single; do
         run="--steps 37 $record --precision $precision --device $kind --force"
@@ -96,7 +95,19 @@ wanted window && for model in "kind=absorbing source=current sigma=.5 eps=2 orde
         done
         penstock-compare core.000030.hdf window.000030.hdf --tolerance 0 --no-attributes > said.txt 2>&1 && ok "its snapshot" || bad "its snapshot"
     done
-done
+}
+if wanted window; then # the models side by side
+    models=("kind=absorbing source=current sigma=.5 eps=2 order=1 side=20" "kind=pmc source=mode order=3 side=20"
+            "kind=absorbing source=wave order=2 side=16" "kind=absorbing source=wave total=1 flux=upwind dt=.15 order=2 side=16")
+    for i in 0 1 2 3; do
+        mkdir window$i
+        (cd window$i && through_window "${models[i]}" > told.txt 2>&1) &
+    done
+    wait
+    cat window?/told.txt
+    passed=$((passed + $(cat window?/told.txt | grep -c "^ok ")))
+    failed=$((failed + $(cat window?/told.txt | grep -c "^FAILED ")))
+fi
 if wanted stop; then
 dgtd_model w.h5 arrange=layers shake=.2 dt=.55 kind=pmc source=mode order=2 side=16
 run="--periods 9 --transform-periods 2 $record --checkpoint-steps 300 --device $kind"

@@ -87,9 +87,10 @@ static void check_case(ps_device *device, ps_hbem_space_kind kind, ps_hbem_kerne
     hbem_case body;
     ps_cluster_tree tree;
     hbem_pair_device p = {.threads = 1};
-    hbem_case_sphere(&body, 13);
+    bool whole = kind == PS_SPACE_P1 && k > 0 && precision == PS_SINGLE;
+    hbem_case_sphere(&body, whole ? 9 : 13);
     hbem_case_finish(&body, kind, 1e-4);
-    hbem_tree_make(&tree, &body.space, 16);
+    hbem_tree_make(&tree, &body.space, whole ? 10 : 16);
     ps_hbem_operator op = hbem_case_operator(&body, kernel, k);
     op.far_precision = precision;
     ps_block_tree blocks = {&tree, &tree, 2, false};
@@ -100,7 +101,7 @@ static void check_case(ps_device *device, ps_hbem_space_kind kind, ps_hbem_kerne
     for (int64_t l = 0; l < leaves.matrix.leaf_count && checked < 3; ++l)
         if (leaves.leaves[l].far && ++checked) check_lines(&p.rows[0], &op, &leaves.leaves[l]);
     hbem_hmatrix_free(&leaves);
-    if (kind == PS_SPACE_P1 && k > 0 && precision == PS_SINGLE) check_matrix(device, &op, &blocks);
+    if (whole) check_matrix(device, &op, &blocks);
     tell("no pair on the device", &op, hbem_pair_close(&p) == 0, 0);
     hbem_tree_free(&tree);
     hbem_case_release(&body);

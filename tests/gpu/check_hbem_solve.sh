@@ -1,15 +1,9 @@
 #!/bin/bash
-# penstock-hbem-solve on a CUDA device against processors, from the programs on PATH: waves and
+# penstock-hbem-solve on a CUDA device against processors: waves and
 # Laplace problems by all solvers, resident and streamed to the same bits, two ranks. RANKS=1 leaves the
 # ranks out. Leaves nothing.
 set -u
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-fail() { echo "FAILED: $*"; cat out err 2>/dev/null; exit 1; }
-run() { "$@" > out 2> err || fail "$*"; }
-figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+. "$(dirname "$0")/lib.sh"
 same() { run penstock-compare "$1" "$2" --no-attributes; }
 near() { # FILE FILE BOUND: of densities
     penstock-compare "$1" "$2" --no-attributes > out 2> err
@@ -53,11 +47,11 @@ run $solve s.hdf dlp-double.h5 hyps-double.h5 again.hdf $waves --device cuda
 same again.hdf resident.hdf
 for part in 2 3; do
     run $solve s.hdf dlp-double.h5 hyps-double.h5 streamed.hdf $waves --device cuda --force -v \
-        --device-memory $((bytes / part + 8000000))
+        --device-memory $((bytes / part + 20000000))
     grep -o "hyps-double.*streamed" err
     same streamed.hdf resident.hdf
 done
-if [ "${RANKS:-2}" -gt 1 ] && command -v mpirun > /dev/null; then
+if with_ranks; then
     run mpirun -n 2 $solve s.hdf dlp-double.h5 hyps-double.h5 two.hdf $waves --device cuda
     near two.hdf resident.hdf 1e-9
 fi

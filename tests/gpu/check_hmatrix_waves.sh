@@ -1,16 +1,11 @@
 #!/bin/bash
 # penstock-hmatrix-assemble on a device: the same values whatever chunks are computed together, with little
-# memory, by two ranks, and killed -9 and restarted; errors of sampled rows. BUILD: the object folder.
+# memory, by two ranks, and killed -9 and restarted; errors of sampled rows.
 set -eu
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export PATH=${BUILD:-$PWD/build/current}/bin:$PATH HDF5_PLUGIN_PATH=${BUILD:-$PWD/build/current}/plugin
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+. "$(dirname "$0")/lib.sh"
 passed=0
-fail() { echo "FAILED: $*"; exit 1; }
-figure() { sed -n "s/.*\"$1\": \"*\([-0-9a-f.e+]*\)\"*[,}].*/\1/p" out | head -1; }
-assemble() { penstock-hmatrix-assemble -q c.h5 "$@" --device "${DEVICE:-cuda}" --json > out || fail "$*"; }
+figure() { json "$1" out; } # of the run before
+assemble() { penstock-hmatrix-assemble -q c.h5 "$@" --device "${DEVICE:-cuda}" --json > out.json || fail "$*"; }
 # same NAME: the values of the run before are those of the first
 same() {
     [ "$(figure values_hash)" = "$hash" ] || fail "$1: other values"
@@ -22,7 +17,7 @@ while read -r operator precision; do
     k="--operator $operator --wavenumber ${K:-4.18879} --precision $precision --skeleton --chunk-size 4M"
     assemble k.h5 $k --force
     hash=$(figure values_hash)
-    penstock-verify --json k.h5 --error 30 > out || fail "verify, $operator"
+    penstock-verify --json k.h5 --error 30 > out.json || fail "verify, $operator"
     awk -v e="$(figure error)" 'BEGIN { exit !(e < 2e-4) }' || fail "$operator, $precision: error $(figure error)"
     assemble k.h5 $k --chunk-size 1M --force
     same "smaller chunks, $operator, $precision"
@@ -41,10 +36,10 @@ for part in .5 .6; do
     kill -9 $! 2> /dev/null && wait $! 2> /dev/null || true
 done
 [ -e k.h5 ] || assemble k.h5 $k --chunk-size 500K --device-memory 400M --restart
-penstock-inspect --json k.h5 > out
+penstock-inspect --json k.h5 > out.json
 same "killed twice"
-if command -v mpirun > /dev/null; then
-    mpirun --oversubscribe -np 2 penstock-hmatrix-assemble -q c.h5 k.h5 $k --device "${DEVICE:-cuda}" --force --json > out || fail "two ranks"
+if with_ranks; then
+    mpirun --oversubscribe -np 2 penstock-hmatrix-assemble -q c.h5 k.h5 $k --device "${DEVICE:-cuda}" --force --json > out.json || fail "two ranks"
     same "two ranks"
 fi
 echo "$passed passed, 0 failed, 0 skipped"

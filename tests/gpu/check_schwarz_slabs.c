@@ -6,6 +6,7 @@
 
 #include "kernels/schwarz/slab_device.h"
 #include "tests/support/schwarz_device.h"
+#include "tests/support/slab_methods.h"
 
 static int passed, failed;
 static place here;
@@ -134,7 +135,7 @@ static ps_status field_error(ps_precision precision, boxes *b, const ps_slab_dev
             ps_slab_first(nx, b->plan.slabs, s + 1) - ps_slab_first(nx, b->plan.slabs, s) + 1;
         const char *from = (const char *)box->field + at * box->face * real_size(precision);
         PS_TRY(place_get(&here, precision, planes * box->face, from, got));
-        *error = fmax(*error, distance(planes * box->face, got, ps_slab_box_field(&b->host, s)));
+        *error = fmax(*error, distance(planes * box->face, got, field_of_slab(&b->host, s)));
         at += planes;
     }
     free(got);
@@ -263,7 +264,7 @@ static ps_status solve(const int64_t nodes[3], int64_t slabs, bool fixed, double
     PS_TRY(ps_slab_device_set_load(&box, 0, nodes[0], db, here.stream));
     PS_TRY(place_iteration(&here, &box, fixed ? 0 : options.restart, &traces, &problem));
     if (fixed)
-        PS_TRY(ps_interface_fixed_point(&problem, 1e-12, 1000, traces.g, traces.space, &result));
+        PS_TRY(fixed_point(&problem, 1e-12, 1000, traces.g, traces.space, &result));
     else
         PS_TRY(ps_interface_gmres(&problem, &options, traces.g, traces.space, &result));
     PS_TRY(ps_slab_device_finish(&box, traces.g, here.stream));

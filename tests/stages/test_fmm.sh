@@ -44,7 +44,7 @@ within "$(figure error_gradient)" 0 1e-11 "gradient of r^2"
 # ---- targets of their own ----
 $import --generate cube --count 7000 --seed 5 targets.h5 > /dev/null || fail "targets"
 $build ellipsoid.h5 both.h5 --targets targets.h5 --height 5 --box 0,0,0,1 --group 30 > /dev/null || fail "both"
-expect 0 "" $fmm both.h5 apart.h5 --accuracy 5 --check 1000
+expect 0 "" $fmm both.h5 apart.h5 --accuracy 1e-5 --check 1000
 within "$(figure error_potential)" 1e-8 1e-5 "potential at targets of their own"
 expect 0 "" $fmm both.h5 apart2.h5 --accuracy 5 --host-memory 13M --workers 1
 same apart2.h5 apart.h5

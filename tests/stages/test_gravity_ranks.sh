@@ -62,39 +62,47 @@ working() { # whether a rank is still there
     done
     return 1
 }
-again() { # FILE OPTIONS...
-    local file=$1 run
+# Over ranks states are a file each.
+run=$solve
+[ -z "$ranks" ] || run="mpirun -n 2 $solve"
+resumed() { # FILE OPTIONS...: goes on to the bits of FILE and leaves no state
+    local file=$1
     shift
-    for run in "$solve" ${ranks:+"mpirun -n 2 $solve"}; do
-        rm -f again*.hdf*
-        # by its limit in the middle
-        expect 1 "more --limit" $run again.hdf "$@" --checkpoint 1 --threads 1 --limit $half
-        [ -e again.unconverged.hdf ] && [ ! -e again.hdf ] || fail "the last iterate is not kept: $*"
-        grep -q "The best iterate.* is again.unconverged.hdf" err || fail "the best iterate is not named"
-        expect 0 "continuing after iteration $half" $run again.hdf "$@" --threads 1 --restart
-        same $file again.hdf
-        # killed at some moment
-        rm -f again*.hdf*
-        $run again.hdf "$@" --checkpoint 1 --threads 1 > /dev/null 2>&1 &
-        local pid=$! tries=0
-        until [ -n "$(ls again.hdf.state*.000002.h5 2> /dev/null)" ] || [ $((tries += 1)) -gt 500 ]; do sleep .01; done
-        kill -9 $pid 2> /dev/null
-        wait $pid 2> /dev/null
-        until ! working; do sleep .02; done # its ranks end with it, a little later
-        if [ ! -e again.hdf ]; then
-            expect 0 "" $run again.hdf "$@" --threads 1 --restart
-            same $file again.hdf
-        fi
-        [ -z "$(ls again.hdf.state* 2> /dev/null)" ] || fail "checkpoints are left behind"
-    done
+    expect 0 "$said" $run again.hdf "$@" --threads 1 --restart
+    same $file again.hdf
+    [ -z "$(ls again.hdf.state* 2> /dev/null)" ] || fail "checkpoints are left behind"
 }
-half=3 again gmres.hdf --slabs 7 --tolerance 1e-8
-half=2 again stream.hdf --slabs 6 --method sweeps --streamed
-half=2 again fixed.hdf --slabs 7 --method fixed-point --coarse 0.1 --kind oo2
-half=2 again inner.hdf --slabs 5 --method fixed-point --inner cg
-half=20 again cg.hdf --method cg --tolerance 1e-8
-half=10 again stab.hdf --method bicgstab --tolerance 1e-8
-half=20 again cr.hdf --method bicgcr --tolerance 1e-8
+limited() { # FILE OPTIONS...: by its limit in the middle
+    rm -f again*.hdf*
+    expect 1 "more --limit" $run again.hdf "${@:2}" --checkpoint 1 --threads 1 --limit $half
+    [ -e again.unconverged.hdf ] && [ ! -e again.hdf ] || fail "the last iterate is not kept: $*"
+    grep -q "The best iterate.* is again.unconverged.hdf" err || fail "the best iterate is not named"
+    said="continuing after iteration $half" resumed "$@"
+}
+killed() { # FILE OPTIONS...: at some moment
+    local pid tries=0
+    rm -f again*.hdf*
+    $run again.hdf "${@:2}" --checkpoint 1 --threads 1 > /dev/null 2>&1 &
+    pid=$!
+    until [ -n "$(ls again.hdf.state*.000002.h5 2> /dev/null)" ] || [ $((tries += 1)) -gt 500 ]; do sleep .01; done
+    kill -9 $pid 2> /dev/null
+    wait $pid 2> /dev/null
+    until ! working; do sleep .02; done # its ranks end with it, a little later
+    [ -e again.hdf ] || said= resumed "$@"
+}
+half=3 limited gmres.hdf --slabs 7 --tolerance 1e-8
+half=2 limited stream.hdf --slabs 6 --method sweeps --streamed
+half=20 limited cg.hdf --method cg --tolerance 1e-8
+killed gmres.hdf --slabs 7 --tolerance 1e-8
+killed cg.hdf --method cg --tolerance 1e-8
+run=$solve # the other methods keep their states by the same two
+half=3 limited gmres.hdf --slabs 7 --tolerance 1e-8
+half=2 limited fixed.hdf --slabs 7 --method fixed-point --coarse 0.1 --kind oo2
+half=2 limited inner.hdf --slabs 5 --method fixed-point --inner cg
+half=20 limited cg.hdf --method cg --tolerance 1e-8
+half=10 limited stab.hdf --method bicgstab --tolerance 1e-8
+half=20 limited cr.hdf --method bicgcr --tolerance 1e-8
+killed fixed.hdf --slabs 7 --method fixed-point --coarse 0.1 --kind oo2
 rm -f again.hdf
 expect 0 "stopped after iteration" $solve again.hdf --method cg --tolerance 1e-14 --limit 90000 --stop-after 0.001
 [ ! -e again.hdf ] || fail "a stopped run left an output"

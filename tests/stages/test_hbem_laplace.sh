@@ -46,6 +46,16 @@ laplace 8 slp-0-8.h5 dlp-0-8.h5 --problem dirichlet --data point:0,.1,.3 --data 
 expect 0 "" penstock-compare gmres.hdf laplace8.hdf --tolerance 2
 within "$(awk 'NF == 1 { s = $1 } s == "/solutions/single" && $1 == "relative_l2" { print $2 }' out)" 0 1e-7 "cg against gmres"
 
+# W by either preconditioner: the same solution, fewer steps by the diagonal
+steps() { awk '$1 == "steps_most" { print $2 }' out; }
+flux="hyps-0-12.h5 adlp-0-12.h5 --problem neumann --data point:0,0,.4 --tolerance 1e-9"
+laplace 12 $flux --preconditioner mass
+cp laplace12.hdf mass.hdf; by_mass=$(steps)
+laplace 12 $flux
+within "$(steps)" 5 $((by_mass - 5)) "steps by the diagonal, $by_mass by the mass"
+expect 1 "differs" penstock-compare mass.hdf laplace12.hdf
+within "$(awk 'NF == 1 { s = $1 } s == "/solutions/double" && $1 == "relative_l2" { print $2 }' out)" 0 1e-6 "both preconditioners"
+
 # ---- the capacitance of the unit cube, 4 pi eps0 x 0.6606782: R u far away; from below, order 4/3 (cases/hbem-cube) ----
 capacitance() { # N
     expect 0 "" penstock-mesh-surface cube.hdf --shape cube --divisions "$1" --force

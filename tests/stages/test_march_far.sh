@@ -76,7 +76,7 @@ below "$(figure long.json largest)" 20
 mean=$(figure long.json mean_at_the_end); below "${mean#-}" 1e-3
 
 # ---- stops and restarts, between far sweeps too ----
-long="--steps 6000 $plane --far far-half.h5 --checkpoint-steps 72" # every other one inside a far group
+long="--steps 4000 $plane --far far-half.h5 --checkpoint-steps 72" # every other one inside a far group
 march near-f64.h5 sphere2.h5 whole.h5 $long
 starts=0
 until [ -e killed.h5 ] || [ $starts -ge 60 ]; do

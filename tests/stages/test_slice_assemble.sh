@@ -48,15 +48,15 @@ within "$(figure rim_vertices)" 12 20 "rim vertices"
 assemble plate.hdf p.h5 --courant 2 --formulation sound-soft-s
 
 # ---- stopped, killed, torn: with a journal it goes on, to the same bits ----
-penstock-mesh-import -q sphere.geo fine.hdf --size 0.12 --order hilbert > /dev/null || fail "no mesh"
+penstock-mesh-import -q sphere.geo fine.hdf --size 0.14 --order hilbert > /dev/null || fail "no mesh"
 common="fine.hdf j.h5 --speed 1 --courant 3 --tile-rows 256 --device cpu --json"
 expect 0 "" penstock-slice-assemble $common; mv j.h5 whole.h5; all=$(figure pairs)
-expect 0 "go on with" penstock-slice-assemble $common --journal --stop-after 0.4
+expect 0 "go on with" penstock-slice-assemble $common --journal --stop-after 0.2
 [ -e j.h5.squares ] && [ ! -e j.h5 ] && [ ! -e j.h5.tmp ] || fail "a stop leaves a journal alone"
 expect 2 "continue it with --restart" penstock-slice-assemble $common --journal
 expect 3 "other options" penstock-slice-assemble $common --restart --points 3
 printf 'torn' >> j.h5.squares
-for delay in 0.3 0.6 0.9; do
+for delay in 0.2 0.4 0.6; do
     penstock-slice-assemble -q $common --restart > /dev/null 2>&1 & sleep $delay
     kill -9 $! 2> /dev/null; wait $! 2> /dev/null
     [ ! -e j.h5 ] || break

@@ -6,6 +6,7 @@
 
 #include "kernels/hbem/factor_device.h"
 #include "kernels/hbem/osrc.h"
+#include "tests/support/hbem_dissection.h"
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/hbem_sparse.h"
 
@@ -28,12 +29,7 @@ static inline void factor_place_open(factor_place *p, double k, ps_stream *strea
     hbem_case_finish(&p->body, PS_SPACE_P1, 1e-3);
     hbem_tree_make(&p->tree, &p->body.space, 32);
     p->sparse = hbem_sparse_make(&p->body.space);
-    p->cut = malloc((size_t)ps_dissection_bytes(p->sparse.dofs));
-    hbem_case_ok(ps_dissection_cut(&p->sparse, p->cut, &p->d));
-    p->d.row = malloc((size_t)(p->d.rows + 1) * 4);
-    p->d.gather = malloc((size_t)(p->d.dofs + p->d.rows) * 8);
-    p->d.entry = malloc((size_t)p->d.nnz * 4);
-    ps_dissection_fill(&p->sparse, &p->d);
+    p->cut = hbem_dissection_make(&p->sparse, &p->d);
     hbem_case_ok(ps_osrc_init(&osrc, PS_COUPLING_OSRC, k, 1, 4));
     int count = ps_osrc_shifts(&osrc, shift);
     p->firsts = malloc((size_t)ps_factor_device_firsts(&p->d) * 8);
@@ -49,10 +45,7 @@ static inline void factor_place_close(factor_place *p)
     ps_device *device = ps_stream_device(p->f.stream);
     ps_device_free(device, p->memory);
     ps_device_free(device, p->scratch);
-    free(p->d.row);
-    free(p->d.gather);
-    free(p->d.entry);
-    free(p->cut);
+    hbem_dissection_free(&p->d, p->cut);
     free(p->firsts);
     hbem_sparse_free(&p->sparse);
     hbem_tree_free(&p->tree);

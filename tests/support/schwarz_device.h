@@ -113,13 +113,38 @@ static inline ps_status place_matrix(place *p, ps_precision precision, const ps_
     return status;
 }
 
+/* The parallel method as a problem for interface.h, all slabs here, fp64. */
+typedef struct device_link {
+    const ps_slab_device *box;
+    ps_stream *stream;
+} device_link;
+
 /* All traces of a box on the device: vectors of an iteration, g among them. */
 typedef struct place_traces {
     ps_traces_device device;
     ps_interface_vectors vectors;
-    ps_slab_device_link link;
+    device_link link;
     double *g, *space; /* device; the host's workspace of the iteration */
 } place_traces;
+
+static inline ps_status device_exchange(void *context, bool source, const double *g, double *out)
+{
+    const device_link *link = context;
+    return ps_slab_device_exchange(link->box, source, g, out, link->stream);
+}
+
+/* Borrows the traces. */
+static inline ps_interface device_interface(place_traces *traces)
+{
+    const ps_slab_device_plan *plan = &traces->link.box->plan;
+    return (ps_interface){.context = &traces->link,
+                          .size = ps_slab_device_traces(plan),
+                          .traces = 2 * (plan->slabs - 1),
+                          .all = 2 * (plan->slabs - 1),
+                          .exchange = device_exchange,
+                          .source = true,
+                          .vectors = &traces->vectors};
+}
 
 /* restart 0: for the fixed point. g = 0. `out` stays where it is; its space is freed by the caller.
  */
@@ -135,7 +160,7 @@ static inline ps_status place_iteration(place *p, const ps_slab_device *box, int
     PS_TRY(ps_fill_zero(p->stream, out->g, 8 * traces * box->face));
     out->device = (ps_traces_device){traces, box->face, 0, traces, p->stream, memory, out->space};
     out->vectors = ps_traces_device_vectors(&out->device, basis);
-    *problem = ps_slab_device_interface(&out->link, &out->vectors, true);
+    *problem = device_interface(out);
     int64_t space = restart > 0 ? ps_interface_gmres_workspace(problem, restart)
                                 : ps_interface_workspace(problem);
     PS_TRY(PS_ALLOC(&out->space, space + traces * vectors, "an iteration"));

@@ -1,4 +1,5 @@
 #include "kernels/dgtd/sar.h"
+#include "kernels/dgtd/system.h"
 #include "tests/check.h"
 #include "tests/support/cube_tets.h"
 
@@ -167,6 +168,27 @@ static double along_y(int order, int q, const double x[3])
 }
 static double along_z(int order, int q, const double x[3]) { return q == 2 ? 2 : q == 5 ? -1 : 0; }
 
+/* The fields below on the unit cube: int |n x E|^2 = 10 + 20/3, int |n x H|^2 = 4 5; Z = 2. */
+static void check_kinds(const cube_tets *mesh, const ps_dgtd_reference *reference,
+                        const ps_dgtd_rows *rows, const float *h, double *out)
+{
+    const double expected[PS_DGTD_FACES] = {2.5, 0, 0, (50. / 3 / 2 + 20 * 2) / 4};
+    ps_dgtd_tets tets = {mesh->vertices, mesh->tetrahedra, mesh->elements};
+    uint8_t *kinds = malloc((size_t)(4 * mesh->elements));
+    double *impedance = malloc((size_t)mesh->elements * sizeof *impedance);
+    for (int64_t r = 0; r < mesh->elements; ++r) impedance[r] = 2;
+    for (int kind = PS_DGTD_INNER; kind < PS_DGTD_FACES; ++kind) {
+        const ps_dgtd_surface surface = {mesh->links, kinds, impedance};
+        double sum = 0;
+        memset(kinds, kind, (size_t)(4 * mesh->elements));
+        ps_dgtd_outflow(reference, &tets, &surface, rows, h, out);
+        for (int64_t r = 0; r < mesh->elements; ++r) sum += out[r];
+        check_near(sum, expected[kind], 0, 1e-5);
+    }
+    free(kinds);
+    free(impedance);
+}
+
 /* E = (3 + i) x y^, H = (2 - i) z^: E x H^* = (3 + i)(2 + i) x = (5 + 5 i) x, of divergence 5 in
  * its real part: half of that flows out of the unit cube. */
 static void outflow_is_the_divergence(void **state)
@@ -183,9 +205,11 @@ static void outflow_is_the_divergence(void **state)
         double *out = malloc((size_t)mesh.elements * 8);
         ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
         ps_dgtd_rows rows = {mesh.elements, number, e};
-        ps_dgtd_outflow(&reference, &tets, mesh.links, &rows, h, out);
+        const ps_dgtd_surface surface = {mesh.links, NULL, NULL};
+        ps_dgtd_outflow(&reference, &tets, &surface, &rows, h, out);
         for (int64_t r = 0; r < mesh.elements; ++r) sum += out[r];
         check_near(sum, 2.5, 0, 1e-6);
+        check_kinds(&mesh, &reference, &rows, h, out);
         free(out);
         free(e);
         free(h);

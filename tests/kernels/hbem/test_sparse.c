@@ -211,6 +211,60 @@ static double operator_error(int n, ps_coupling coupling)
     return sqrt(error / norm) / hypot(symbol[0], symbol[1]);
 }
 
+/* A solver that combines, by iterations. */
+typedef struct combining {
+    ps_shifted_iterative method;
+    ps_osrc osrc;
+} combining;
+
+static ps_status combine(void *context, int64_t sides, const double (*weight)[2], const double *b,
+                         double *y)
+{
+    combining *c = context;
+    double shift[1 + PS_OSRC_TERMS_MAX][2];
+    int64_t count = ps_osrc_shifts(&c->osrc, shift), n = c->method.matrix->dofs;
+    double *x = calloc((size_t)(2 * n), 8);
+    memset(y, 0, (size_t)(sides * 2 * n) * 8);
+    for (int64_t i = 0; i < sides * count; ++i) {
+        int64_t side = i / count * 2 * n, j = i % count;
+        ps_shifted_system system = {{shift[j][0], shift[j][1]}, b + side, x};
+        check_ok(ps_shifted_iterate(&c->method, 1, &system));
+        for (int64_t k = 0; k < n; ++k) {
+            y[side + k] += weight[j][0] * x[k] - weight[j][1] * x[n + k];
+            y[side + n + k] += weight[j][0] * x[n + k] + weight[j][1] * x[k];
+        }
+    }
+    free(x);
+    return PS_OK;
+}
+
+/* The operator by a solver that combines is the one by solutions of its systems. */
+static void test_combined(void **state)
+{
+    enum { SIDES = 2 };
+    hbem_case c;
+    hbem_case_sphere(&c, 5);
+    hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
+    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    combining own = {.method = hbem_iterative(&s, 1e-12)};
+    ps_shifted_solver each = {.context = &own.method, .solve = ps_shifted_iterate};
+    ps_shifted_solver all = {.context = &own, .combine = combine};
+    int64_t size = SIDES * 2 * s.dofs;
+    double *b = calloc((size_t)(3 * size), 8), *y = b + size, *expected = y + size, largest = 0;
+    double *space = calloc((size_t)ps_osrc_workspace(s.dofs), 8);
+    for (int64_t i = 0; i < size; ++i) b[i] = sin((double)i);
+    check_ok(ps_osrc_init(&own.osrc, PS_COUPLING_OSRC, 5, 1, 4));
+    check_ok(ps_osrc_apply(&own.osrc, &s, &each, SIDES, b, expected, space));
+    check_ok(ps_osrc_apply(&own.osrc, &s, &all, SIDES, b, y, space));
+    for (int64_t i = 0; i < size; ++i) largest = fmax(largest, fabs(expected[i]));
+    for (int64_t i = 0; i < size; ++i) check_near(y[i], expected[i], 1e-12 * largest, 0);
+    free(b);
+    free(space);
+    free(own.method.workspace);
+    hbem_sparse_free(&s);
+    hbem_case_release(&c);
+}
+
 static void test_operator(void **state)
 {
     double coarse = operator_error(6, PS_COUPLING_OSRC),
@@ -228,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries), cmocka_unit_test(test_unused_vertex),
         cmocka_unit_test(test_shifted), cmocka_unit_test(test_real),
-        cmocka_unit_test(test_symbol),  cmocka_unit_test(test_operator)};
+        cmocka_unit_test(test_symbol),  cmocka_unit_test(test_operator),
+        cmocka_unit_test(test_combined)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

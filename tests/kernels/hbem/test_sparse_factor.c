@@ -3,6 +3,7 @@
 
 #include "kernels/hbem/osrc.h"
 #include "tests/check.h"
+#include "tests/support/hbem_dissection.h"
 #include "tests/support/hbem_hmatrix.h"
 #include "tests/support/hbem_sparse.h"
 
@@ -21,20 +22,12 @@ static void open_case(factor_case *c, int n, bool clusters)
     hbem_case_finish(&c->body, PS_SPACE_P1, 1e-3);
     if (clusters) hbem_tree_make(&c->tree, &c->body.space, 16);
     c->sparse = hbem_sparse_make(&c->body.space);
-    c->memory = malloc((size_t)ps_dissection_bytes(c->sparse.dofs));
-    hbem_case_ok(ps_dissection_cut(&c->sparse, c->memory, &c->d));
-    c->d.row = malloc((size_t)(c->d.rows + 1) * 4);
-    c->d.gather = malloc((size_t)(c->d.dofs + c->d.rows) * 8);
-    c->d.entry = malloc((size_t)c->d.nnz * 4);
-    ps_dissection_fill(&c->sparse, &c->d);
+    c->memory = hbem_dissection_make(&c->sparse, &c->d);
 }
 
 static void close_case(factor_case *c, bool clusters)
 {
-    free(c->d.row);
-    free(c->d.gather);
-    free(c->d.entry);
-    free(c->memory);
+    hbem_dissection_free(&c->d, c->memory);
     hbem_sparse_free(&c->sparse);
     if (clusters) hbem_tree_free(&c->tree);
     hbem_case_release(&c->body);

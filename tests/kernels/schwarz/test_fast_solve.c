@@ -6,9 +6,9 @@
 
 #include "kernels/schwarz/density.h"
 #include "kernels/schwarz/krylov_team.h"
-#include "kernels/schwarz/load.h"
 #include "runtime/memory.h"
 #include "tests/check.h"
+#include "tests/support/gravity_exact.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -142,7 +142,7 @@ static work gravity_of(const int64_t nodes[3], bool fourth)
     slab.grid.lumped = fourth ? PS_LUMPED_FOURTH : 0;
     work w = begin(&slab);
     const double origin[3] = {-125e3, -125e3, 0};
-    ps_load_add_box(&slab.grid, origin, &body, 4 * pi * PS_NEWTON * body.density, w.b, w.y);
+    load_add_box(&slab.grid, origin, &body, 4 * pi * PS_NEWTON * body.density, w.b, w.y);
     for (int64_t r = 0; r < w.n; ++r) {
         int64_t at[3] = {r / (nodes[1] * nodes[2]), r / nodes[2] % nodes[1], r % nodes[2]};
         double point[3];
@@ -214,7 +214,7 @@ static void add_ball_load(const ps_body *ball, const double origin[3], work *w,
                 box.low[a] = origin[a] + (double)at[a] * cells.grid.spacing[a];
                 box.high[a] = box.low[a] + cells.grid.spacing[a];
             }
-            ps_load_add_box(grid, origin, &box, 4 * pi * PS_NEWTON * plane[c], w->b, w->y);
+            load_add_box(grid, origin, &box, 4 * pi * PS_NEWTON * plane[c], w->b, w->y);
         }
     }
     free(plane);
@@ -246,7 +246,7 @@ static void attraction_of_a_sphere(void **unused)
         const ps_gradient_line line = {w.x + 91 * c, NULL, 91, slab.grid.spacing[2]};
         double point[3] = {origin[0] + 1e3 * (double)(c / 251),
                            origin[1] + 1e3 * (double)(c % 251)};
-        double exact = ps_sphere_vertical(mass, ball.size, point, PS_NEWTON);
+        double exact = sphere_vertical(mass, ball.size, point, PS_NEWTON);
         error += pow(ps_gradient_at(&line, 0) - exact, 2);
         size += exact * exact;
     }
@@ -313,7 +313,7 @@ static void mass_on_the_boundary(void **unused)
     work w = begin(&slab);
     const double origin[3] = {-125e3, -125e3, 0};
     double flux = 4 * pi * PS_NEWTON * body.density * 4e11, total = 0, reaction = 0;
-    ps_load_add_box(&slab.grid, origin, &body, flux / 4e11, w.b, w.y);
+    load_add_box(&slab.grid, origin, &body, flux / 4e11, w.b, w.y);
     for (int64_t r = 0; r < w.n; ++r) total += w.b[r];
     check_near(total, flux, 0, 1e-12);
     solve(&w); /* the load ends inside: boundary rows, and so Phi there, are 0 */
@@ -343,7 +343,7 @@ static void check_refined(const ps_q1_grid *grid)
             double h = grid->spacing[a] / (double)refine[a];
             one.low[a] = at[a] * h, one.high[a] = (at[a] + 1) * h;
         }
-        ps_load_add_box(grid, origin, &one, 2 * cells[c], expected, ws);
+        load_add_box(grid, origin, &one, 2 * cells[c], expected, ws);
     }
     check_ok(ps_load_set_cells(grid, refine, cells, 2, load));
     for (int r = 0; r < 210; ++r) check_near(load[r], expected[r], 1e-14, 0);
@@ -357,9 +357,9 @@ static void loads(void **unused)
     double origin[3] = {0, 0, 0}, whole[210] = {0}, parts[210] = {0}, cells[120] = {0}, ws[18];
     ps_prism b = {{1, 1, 2}, {3, 4, 5}, 0}, left = b, right = b;
     left.high[1] = right.low[1] = 2.3;
-    ps_load_add_box(&slab.grid, origin, &b, 2, whole, ws);
-    ps_load_add_box(&slab.grid, origin, &left, 2, parts, ws);
-    ps_load_add_box(&slab.grid, origin, &right, 2, parts, ws);
+    load_add_box(&slab.grid, origin, &b, 2, whole, ws);
+    load_add_box(&slab.grid, origin, &left, 2, parts, ws);
+    load_add_box(&slab.grid, origin, &right, 2, parts, ws);
     for (int r = 0; r < 210; ++r) check_near(parts[r], whole[r], 1e-14, 0);
     for (int i = 1; i < 3; ++i)
         for (int j = 1; j < 4; ++j)

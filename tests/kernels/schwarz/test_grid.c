@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "kernels/common/cuthill_mckee.h"
 #include "runtime/memory.h"
 #include "tests/check.h"
+#include "tests/support/bandwidth.h"
 
 typedef struct table_row {
     int64_t rows, entries, bandwidth;
@@ -66,12 +66,12 @@ static void table_5_bandwidths(void **unused)
     for (int m = 0; m < count; ++m) {
         ps_q1_grid grid;
         check_ok(ps_gravi_grid(m, &grid));
-        ps_graph graph = {ps_q1_grid_size(&grid), 27, ps_q1_grid_neighbours, &grid};
+        pattern graph = {ps_q1_grid_size(&grid), 27, grid_neighbours, &grid};
         int32_t *place, *work;
         check_ok(PS_ALLOC(&place, graph.nodes, "order"));
         check_ok(PS_ALLOC(&work, graph.nodes, "queue"));
-        ps_cuthill_mckee(&graph, place, work);
-        assert_int_equal(ps_q1_grid_bandwidth(&grid, place), table_5[m].bandwidth);
+        cuthill_mckee(&graph, place, work);
+        assert_int_equal(grid_bandwidth(&grid, place), table_5[m].bandwidth);
         free(place);
         free(work);
     }

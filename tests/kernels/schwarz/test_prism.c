@@ -3,6 +3,7 @@
 #include "kernels/schwarz/prism.h"
 
 #include "tests/check.h"
+#include "tests/support/gravity_exact.h"
 
 /* 10 x 10 x 4 km, top at 2 km, -300 kg/m3. */
 static const ps_prism body = {{-5e3, -5e3, 2e3}, {5e3, 5e3, 6e3}, -300};
@@ -95,7 +96,7 @@ static void far_away(void **unused)
     check_near(ps_prism_potential(&body, point, PS_NEWTON),
                ps_sphere_potential(mass, centre, point, PS_NEWTON), 0, 2e-5);
     check_near(ps_prism_vertical(&body, point, PS_NEWTON),
-               ps_sphere_vertical(mass, centre, point, PS_NEWTON), 0, 1e-3);
+               sphere_vertical(mass, centre, point, PS_NEWTON), 0, 1e-3);
 }
 
 static void spheres(void **unused)
@@ -105,8 +106,8 @@ static void spheres(void **unused)
     double mass = -300 * 4 / 3. * 3.14159265358979323846 * 8e9, centre[3] = {0, 0, 5e3};
     for (int s = 0; s < 4; ++s) {
         double point[3] = {x[s], 0, 0};
-        check_near(ps_sphere_vertical(mass, centre, point, PS_NEWTON) / PS_MILLIGAL, expected[s],
-                   6e-7, 1e-6);
+        check_near(sphere_vertical(mass, centre, point, PS_NEWTON) / PS_MILLIGAL, expected[s], 6e-7,
+                   1e-6);
     }
 }
 
@@ -116,12 +117,14 @@ static void sums(void **unused)
     ps_prism halves[2] = {body, body};
     halves[0].high[0] = halves[1].low[0] = 1234;
     const double points[2][3] = {{0, 0, 0}, {7e3, -2e3, -500}};
-    double v[2], g[2];
-    ps_prism_sum sum = {halves, 2, PS_NEWTON};
-    ps_prism_sum_at(&sum, points, 2, v, g);
     for (int i = 0; i < 2; ++i) {
-        check_near(v[i], ps_prism_potential(&body, points[i], PS_NEWTON), 0, 1e-10);
-        check_near(g[i], ps_prism_vertical(&body, points[i], PS_NEWTON), 0, 1e-9);
+        double v = 0, g = 0;
+        for (int h = 0; h < 2; ++h) {
+            v += ps_prism_potential(&halves[h], points[i], PS_NEWTON);
+            g += ps_prism_vertical(&halves[h], points[i], PS_NEWTON);
+        }
+        check_near(v, ps_prism_potential(&body, points[i], PS_NEWTON), 0, 1e-10);
+        check_near(g, ps_prism_vertical(&body, points[i], PS_NEWTON), 0, 1e-9);
     }
     ps_prism plate = {{-1e7, -1e7, 1e3}, {1e7, 1e7, 2e3}, 100};
     check_near(ps_prism_vertical(&plate, points[0], PS_NEWTON) / PS_MILLIGAL, 4.19359, 0, 2e-4);

@@ -6,6 +6,7 @@
 
 #include "runtime/memory.h"
 #include "tests/check.h"
+#include "tests/support/slab_methods.h"
 
 static double lumped; /* share of the masses, 0 but in a test of it */
 
@@ -47,12 +48,6 @@ static void close_box(fixture *f)
 
 static double history[61];
 
-static ps_status keep_residual(void *context, int64_t iteration, double residual)
-{
-    history[iteration] = residual;
-    return PS_OK;
-}
-
 /* From random traces without a source: the factor of the last 20 of 60 iterations. */
 static double factor_of(ps_transmission t, int64_t slabs, bool modes)
 {
@@ -71,8 +66,9 @@ static double factor_of(ps_transmission t, int64_t slabs, bool modes)
     }
     ps_interface problem = ps_slab_box_interface(&f.box, false);
     ps_krylov_result result;
-    problem.watch = keep_residual;
-    assert_int_equal(ps_interface_fixed_point(&problem, 0, 60, f.g, f.space, &result), PS_FAILED);
+    assert_int_equal(slab_iterate(fixed_point_step, &problem, &(slab_control){0, 60, history + 1},
+                                  f.g, f.space, &result),
+                     PS_FAILED);
     close_box(&f);
     return pow(history[60] / history[40], 1 / 20.);
 }
@@ -167,7 +163,7 @@ static void check_answer(const fixture *f, const whole *w)
     for (int64_t slab = 0; slab < f->box.plan.slabs; ++slab) {
         int64_t first = ps_slab_first(33, f->box.plan.slabs, slab);
         int64_t end = ps_slab_first(33, f->box.plan.slabs, slab + 1) + 1;
-        const double *u = ps_slab_box_field(&f->box, slab);
+        const double *u = field_of_slab(&f->box, slab);
         for (int64_t i = first * 17 * 9; i < end * 17 * 9; ++i) {
             largest = fmax(largest, fabs(w->u[i]));
             error = fmax(error, fabs(u[i - first * 17 * 9] - w->u[i]));
@@ -195,12 +191,12 @@ static void all_ways_lead_to_the_answer(void **unused)
         ps_interface problem = ps_slab_box_interface(&f.box, true);
         ps_krylov_result result;
         if (c / 2 % 3 == 0)
-            check_ok(ps_interface_fixed_point(&problem, 1e-14, 100, f.g, f.space, &result));
+            check_ok(fixed_point(&problem, 1e-14, 100, f.g, f.space, &result));
         else if (c / 2 % 3 == 1)
             check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-14, 100, 60, false}, f.g, f.space,
                                         &result));
         else
-            check_ok(ps_slab_box_sweeps(&f.box, 1e-14, 100, f.g, &result));
+            check_ok(double_sweeps(&f.box, 1e-14, 100, f.g, &result));
         check_ok(ps_slab_box_finish(&f.box, f.g));
         check_answer(&f, &w);
         close_box(&f);
@@ -229,7 +225,7 @@ static void full_coarse_space_is_exact(void **unused)
             check_ok(ps_interface_gmres(&problem, &(ps_gmres){1e-12, 3, 3, false}, f.g, f.space,
                                         &result));
         else
-            check_ok(ps_interface_fixed_point(&problem, 1e-12, 3, f.g, f.space, &result));
+            check_ok(fixed_point(&problem, 1e-12, 3, f.g, f.space, &result));
         assert_true(result.iterations <= 2);
         check_ok(ps_slab_box_finish(&f.box, f.g));
         check_answer(&f, &w);
@@ -329,9 +325,8 @@ static void vectors_may_live_elsewhere(void **unused)
             check_ok(ps_interface_gmres(&problem, &options, f.g, f.space, &here));
             check_ok(ps_interface_gmres(&elsewhere, &options, other.g, other.space, &there));
         } else {
-            check_ok(ps_interface_fixed_point(&problem, 1e-12, 200, f.g, f.space, &here));
-            check_ok(
-                ps_interface_fixed_point(&elsewhere, 1e-12, 200, other.g, other.space, &there));
+            check_ok(fixed_point(&problem, 1e-12, 200, f.g, f.space, &here));
+            check_ok(fixed_point(&elsewhere, 1e-12, 200, other.g, other.space, &there));
         }
         assert_int_equal(here.iterations, there.iterations);
         check_ok(ps_slab_box_finish(&other.box, other.g));
@@ -423,8 +418,7 @@ static void refusals(void **unused)
     f.g[12] = NAN;
     ps_krylov_result result;
     ps_interface problem = ps_slab_box_interface(&f.box, true);
-    check_fails(ps_interface_fixed_point(&problem, 1e-6, 9, f.g, f.space, &result), PS_FAILED,
-                "not finite");
+    check_fails(fixed_point(&problem, 1e-6, 9, f.g, f.space, &result), PS_FAILED, "not finite");
     close_box(&f);
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/check.h"
 #include "tests/support/group_case.h"
+#include "tests/support/radiation_sum.h"
 
 static group_case make(int64_t unknowns, int64_t group, ps_precision precision)
 {
@@ -32,7 +33,7 @@ static void packing_keeps_every_entry(void **state)
             for (int64_t i = 0; i < groups[k] * sizes[s]; ++i)
                 recent[i] = group_case_random(&c, i, 7, 7);
             for (int64_t g = 0; g < groups[k]; ++g) {
-                ps_radiation_add(&c.near, recent, g, sums);
+                radiation_add(&c.near, recent, g, sums);
                 ps_packed_near_add(&c.packed, recent, g, packed);
                 for (int64_t i = 0; i < sizes[s]; ++i) check_near(packed[i], sums[i], 1e-14, 1e-14);
             }

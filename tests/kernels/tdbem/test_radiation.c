@@ -3,6 +3,7 @@
 #include "kernels/tdbem/radiation.h"
 
 #include "tests/support/near_tiles.h"
+#include "tests/support/radiation_sum.h"
 
 static const near_tiling tiling = {64, 40};
 
@@ -103,7 +104,7 @@ static void radiation_is_the_definition(void **state)
         for (int64_t g = 0; g < GROUP; ++g) {
             double sums[UNKNOWNS];
             for (int i = 0; i < UNKNOWNS; ++i) sums[i] = i;
-            ps_radiation_add(&near, recent, g, sums);
+            radiation_add(&near, recent, g, sums);
             for (int64_t i = 0; i < UNKNOWNS; ++i) {
                 double expected = (double)i;
                 for (int64_t m = 1; m <= g; ++m)

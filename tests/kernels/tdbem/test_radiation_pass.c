@@ -6,6 +6,7 @@
 
 #include "tests/check.h"
 #include "tests/support/group_case.h"
+#include "tests/support/radiation_sum.h"
 
 static group_case make(int64_t unknowns, int64_t group, double crowd, ps_precision precision)
 {
@@ -61,7 +62,7 @@ static void check_case(int64_t unknowns, int64_t group, ps_precision precision)
     radiate(&c, recent, out);
     for (int64_t g = 0; g < group; ++g) {
         for (int64_t i = 0; i < unknowns; ++i) due[i] = 0;
-        ps_radiation_add(&c.near, recent, g, due);
+        radiation_add(&c.near, recent, g, due);
         for (int64_t i = 0; i < unknowns; ++i) /* the sums of a step are about 1 */
             check_near(out[g * unknowns + i] - (double)i, due[i],
                        precision == PS_SINGLE ? 3e-7 : 1e-13, 0);
@@ -91,7 +92,7 @@ static void single_precision_errs_by_little(void **state)
     radiate(&c, recent, out);
     for (int64_t g = 1; g < 32; ++g) {
         for (int64_t i = 0; i < 600; ++i) due[i] = (double)i;
-        ps_radiation_add(&c.near, recent, g, due);
+        radiation_add(&c.near, recent, g, due);
         for (int64_t i = 0; i < 600; ++i) {
             double error = out[g * 600 + i] - due[i], own = due[i] - (double)i;
             wrong += error * error;
