@@ -180,10 +180,8 @@ ps_status core_matrix_assemble(core_matrix *m, const core_means *means)
         means->device_memory, m->name};
     if (means->device) PS_TRY(device_images_open(&config, &m->images));
     PS_TRY(open_backend(m, means, &backend));
-    if (means->turn) pthread_mutex_lock(means->turn);
     double ready = ps_clock();
     ps_status status = assemble_chunks(m, means, backend);
-    if (means->turn) pthread_mutex_unlock(means->turn);
     double done = ps_clock();
     backend->close(backend);
     m->seconds = ps_clock() - start;

@@ -5,8 +5,6 @@
 #ifndef PS_HBEM_SOLVE_CORE_MATRIX_H
 #define PS_HBEM_SOLVE_CORE_MATRIX_H
 
-#include <pthread.h>
-
 #include "compute/hbem_solve/device_images.h"
 #include "compute/hbem_assembly/leaf_tables.h"
 #include "compute/hbem_assembly/matrix_plan.h"
@@ -54,7 +52,6 @@ typedef struct core_means {
     int threads;                 /* of cores                                              */
     int64_t host_memory;         /* for values on the host, bytes                         */
     int64_t device_memory, work; /* for values there; to assemble in                      */
-    pthread_mutex_t *turn;       /* held while the device computes leaves; NULL: at any time */
 } core_means;
 
 /* Assembles this rank's chunks. PS_EXHAUSTED where values take more than they may; PS_FAILED where

@@ -158,8 +158,6 @@ typedef struct assembling {
         ps_background work;
     } each[PS_HBEM_KERNELS];
     int count, started;
-    pthread_mutex_t turn; /* one matrix has the device at a time: shared, far leaves of one keep
-                             near leaves of the other waiting */
     double start;
 } assembling;
 
