@@ -148,7 +148,7 @@ ps_status ps_phasors_create(const char *path, const ps_store_identity *identity,
     own.format = PS_PHASORS_FORMAT;
     own.format_version = PS_PHASORS_VERSION;
     own.disk_estimate =
-        header->rows * (8 + row_bytes * header->frequencies * (1 + header->magnetic));
+        header->rows * (12 + row_bytes * header->frequencies * (1 + header->magnetic));
     status = ps_store_create(path, &own, &(*out)->store);
     if (status == PS_OK) status = put_header((*out)->store, header);
     if (status == PS_OK) status = define_all(*out);

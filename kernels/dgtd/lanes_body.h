@@ -18,24 +18,22 @@ typedef int32_t slots
  * register costs more where all three components of a node are fetched. */
 INLINE void keep_slots(slots *index) { __asm__("" : "+m"(*index)); }
 
-/* out = base[index[.]], by loads one by one: with AVX-512's gather the sweeps take 12 to 24 %
- * longer in fp32, 5 to 20 % in fp64 (EPYC, Zen 4; fields of 40 to 70 MB). */
+/* out = base[index[.]], by loads one by one: with AVX-512's gather the sweeps take 12 to 32 %
+ * longer in fp32, 5 to 25 % in fp64 (EPYC, Zen 4; fields of 40 to 70 MB). */
 INLINE void fetch(lanes *out, const real *base, const slots *index)
 {
-#ifdef __AVX512F__
     const int32_t *i = (const int32_t *)index;
-#if LANES == 16
+#if LANES * VECTOR_BYTES == 16 * 64
     *out = (lanes){base[i[0]],  base[i[1]],  base[i[2]],  base[i[3]], base[i[4]],  base[i[5]],
                    base[i[6]],  base[i[7]],  base[i[8]],  base[i[9]], base[i[10]], base[i[11]],
                    base[i[12]], base[i[13]], base[i[14]], base[i[15]]};
-#else
+#elif LANES * VECTOR_BYTES == 8 * 64
     *out = (lanes){base[i[0]], base[i[1]], base[i[2]], base[i[3]],
                    base[i[4]], base[i[5]], base[i[6]], base[i[7]]};
-#endif
+#elif LANES * VECTOR_BYTES == 4 * 64
+    *out = (lanes){base[i[0]], base[i[1]], base[i[2]], base[i[3]]};
 #else
-    const int32_t *i = (const int32_t *)index;
-    real *o = (real *)out;
-    for (int l = 0; l < WIDTH; ++l) o[l] = base[i[l]];
+    *out = (lanes){base[i[0]], base[i[1]]};
 #endif
 }
 
