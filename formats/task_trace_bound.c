@@ -47,8 +47,8 @@ static double time_on(const ps_task_trace *trace, const ps_task_record *r, int c
     bool own = class_of(trace, r) == class;
     if (isinf(forecast) && !own) return INFINITY;
     if (best && sums->best > 0 && r->flop > 0) return r->flop / sums->best;
-    if (own) return r->end - r->start;
-    bool calibrated = sums->forecast > 0 && sums->measured > 0;
+    bool calibrated = sums->forecast > 0 && sums->measured > 0 && isfinite(forecast);
+    if (own && (class == 0 || !calibrated)) return r->end - r->start;
     return calibrated ? forecast * sums->measured / sums->forecast : forecast;
 }
 

@@ -196,8 +196,8 @@ ps_status ps_chunk_feed_start(ps_chunk_feed *feed)
     int readers = feed->config.readers, wanted = readers + feed->config.unpackers;
     PS_TRY(PS_ALLOC(&feed->threads, wanted, "the threads of a stream of chunks"));
     for (int t = 0; t < wanted; ++t) {
-        PS_TRY(ps_chunk_feed_thread(&feed->threads[t], t < readers ? reader_main : worker_main, feed,
-                                    "a thread of a stream of chunks"));
+        PS_TRY(ps_chunk_feed_thread(&feed->threads[t], t < readers ? reader_main : worker_main,
+                                    feed, "a thread of a stream of chunks"));
         feed->thread_count += 1;
     }
     return PS_OK;
@@ -216,8 +216,8 @@ void ps_chunk_feed_retire(ps_chunk_feed *feed)
 static ps_status allocate(ps_chunk_feed *feed)
 {
     int raws = feed->config.raws;
-    PS_TRY(ps_alloc_untouched((void **)&feed->raws, ps_chunk_padded(raws * feed->config.raw_size),
-                              "the stored bytes of a stream of chunks"));
+    PS_TRY(ps_alloc_buffer((void **)&feed->raws, ps_chunk_padded(raws * feed->config.raw_size),
+                           "the stored bytes of a stream of chunks"));
     PS_TRY(PS_ALLOC(&feed->free_raws, raws, "a stream of chunks"));
     PS_TRY(PS_ALLOC(&feed->queue, raws, "a stream of chunks"));
     for (int i = 0; i < raws; ++i) feed->free_raws[i] = i;

@@ -163,6 +163,11 @@ ps_status ps_copy_to_device(ps_stream *stream, void *device, const void *host, i
     return bytes > 0 ? stream->device->ops->copy_to_device(stream, device, host, bytes) : PS_OK;
 }
 
+ps_status ps_copy_all(ps_stream *stream, const ps_copies *copies)
+{
+    return copies->count > 0 ? stream->device->ops->copy_all(stream, copies) : PS_OK;
+}
+
 ps_status ps_copy_to_host(ps_stream *stream, void *host, const void *device, int64_t bytes)
 {
     return bytes > 0 ? stream->device->ops->copy_to_host(stream, host, device, bytes) : PS_OK;

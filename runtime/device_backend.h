@@ -5,7 +5,7 @@
 #ifndef PS_RUNTIME_DEVICE_BACKEND_H
 #define PS_RUNTIME_DEVICE_BACKEND_H
 
-#include "runtime/device.h"
+#include "runtime/device_copies.h"
 
 /* Each entry does what the function of the same name in device.h documents; `release` frees
  * what a backend's open made. Releases and frees get no NULL. */
@@ -29,6 +29,7 @@ typedef struct ps_device_ops {
     ps_status (*copy_on_device)(ps_stream *stream, void *to, const void *from, int64_t bytes);
     ps_status (*copy_peer)(ps_stream *stream, void *to, ps_device *source, const void *from,
                            int64_t bytes); /* another device of the same kind */
+    ps_status (*copy_all)(ps_stream *stream, const ps_copies *copies);
     ps_status (*event_open)(ps_device *device, ps_event **out);
     void (*event_release)(ps_event *event);
     ps_status (*event_record)(ps_event *event, ps_stream *stream);

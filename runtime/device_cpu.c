@@ -148,6 +148,13 @@ static ps_status event_seconds(ps_event *start, ps_event *end, double *out)
     return PS_OK;
 }
 
+static ps_status copy_all(ps_stream *stream, const ps_copies *copies)
+{
+    for (int k = 0; k < copies->count; ++k)
+        memcpy(copies->to[k], copies->from[k], copies->bytes[k]);
+    return PS_OK;
+}
+
 ps_status ps_device_cpu_open(ps_device **out)
 {
     static const ps_device_ops ops = {
@@ -169,6 +176,7 @@ ps_status ps_device_cpu_open(ps_device **out)
         .fill_zero = fill_zero,
         .copy_on_device = copy,
         .copy_peer = copy_peer,
+        .copy_all = copy_all,
         .event_open = event_open,
         .event_release = event_release,
         .event_record = event_record,

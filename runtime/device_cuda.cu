@@ -344,6 +344,34 @@ ps_status copy_peer(ps_stream *stream, void *to, ps_device *source, const void *
     return PS_OK;
 }
 
+/* One call for all pieces, where CUDA and the driver know of it. */
+bool copy_batch(cudaStream_t stream, const ps_copies *c)
+{
+#if CUDART_VERSION >= 13000
+    cudaMemcpyAttributes attributes = {};
+    size_t first = 0;
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    if (cudaMemcpyBatchAsync(c->to, c->from, c->bytes, static_cast<size_t>(c->count), &attributes,
+                             &first, 1, stream) == cudaSuccess)
+        return true;
+    (void)cudaGetLastError();
+#else
+    (void)stream;
+    (void)c;
+#endif
+    return false;
+}
+
+ps_status copy_all(ps_stream *stream, const ps_copies *copies)
+{
+    PS_TRY(enter(stream->device));
+    if (copies->count > 1 && copy_batch(of(stream), copies)) return PS_OK;
+    for (int k = 0; k < copies->count; ++k)
+        PS_CUDA(cudaMemcpyAsync(copies->to[k], copies->from[k], copies->bytes[k],
+                                cudaMemcpyDefault, of(stream)));
+    return PS_OK;
+}
+
 ps_status fill_zero(ps_stream *stream, void *memory, int64_t bytes)
 {
     PS_TRY(enter(stream->device));
@@ -420,7 +448,7 @@ const ps_device_ops ops = {
     release,      describe,       allocate,   free_memory,    allocate_pinned, free_pinned,
     allocate_ring, free_ring,
     stream_open,  stream_release, stream_wait, stream_handle, stream_enter,    copy_to_device,
-    copy_to_host, fill_zero,      copy_on_device, copy_peer,  event_open,      event_release,
+    copy_to_host, fill_zero,      copy_on_device, copy_peer,  copy_all, event_open, event_release,
     event_record, event_wait,     event_sync, event_is_done,  event_seconds,
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device_copies.h"
 #include "runtime/memory.h"
 
 /* Ranges that come or leave together share an event: that of one of them. */
@@ -128,8 +129,8 @@ typedef struct span {
     int64_t first, end;
 } span;
 
-/* One array of a span, in pieces that do not cross the end of the ring. */
-static ps_status copy_piece(ps_window *w, ring *x, span s, bool in)
+/* Adds one array of a span, in pieces that do not cross the end of the ring. */
+static void add_pieces(ps_window *w, ring *x, span s, bool in, ps_copies *to)
 {
     int64_t at = w->bounds[s.first] * x->array.row_bytes;
     int64_t end = w->bounds[s.end] * x->array.row_bytes;
@@ -138,11 +139,23 @@ static ps_status copy_piece(ps_window *w, ring *x, span s, bool in)
     while (at < end) {
         int64_t stop = (at / x->size + 1) * x->size, bytes = (stop < end ? stop : end) - at;
         char *host = (char *)x->array.host + at, *there = x->base + at;
-        PS_TRY(in ? ps_copy_to_device(w->in, there, host, bytes)
-                  : ps_copy_to_host(w->out, host, there, bytes));
+        to->to[to->count] = in ? there : host;
+        to->from[to->count] = in ? host : there;
+        to->bytes[to->count++] = (size_t)bytes;
         at += bytes;
     }
-    return PS_OK;
+}
+
+/* The arrays of a span that are in use; out: those that change. A span crosses the end of a ring
+ * once at most. */
+static ps_status copy_span(ps_window *w, span s, bool in)
+{
+    _Static_assert(2 * PS_WINDOW_ARRAYS_MAX <= PS_COPIES_MAX, "two pieces an array");
+    ps_copies copies = {.count = 0};
+    for (int k = 0; k < w->arrays; ++k)
+        if (w->ring[k].used && (in || w->ring[k].array.changes))
+            add_pieces(w, w->ring + k, s, in, &copies);
+    return ps_copy_all(in ? w->in : w->out, &copies);
 }
 
 static ps_status copy_in(ps_window *w, span s)
@@ -156,8 +169,7 @@ static ps_status copy_in(ps_window *w, span s)
         x->done = x->changed = false;
         x->came_with = s.first;
     }
-    for (int k = 0; k < w->arrays; ++k)
-        if (w->ring[k].used) PS_TRY(copy_piece(w, w->ring + k, s, true));
+    PS_TRY(copy_span(w, s, true));
     return ps_event_record(w->list[s.first].came, w->in);
 }
 
@@ -176,9 +188,7 @@ static ps_status copy_out(ps_window *w, span s)
     bool changed = false;
     PS_TRY(wait_for_work(w, s));
     for (int64_t r = s.first; r < s.end; ++r) changed |= w->list[r].changed;
-    for (int k = 0; k < w->arrays && changed; ++k)
-        if (w->ring[k].used && w->ring[k].array.changes)
-            PS_TRY(copy_piece(w, w->ring + k, s, false));
+    if (changed) PS_TRY(copy_span(w, s, false));
     for (int64_t r = s.first; r < s.end; ++r) {
         w->list[r].changed = false;
         w->list[r].left_with = s.first;

@@ -186,17 +186,22 @@ static double speedup(const bucket *b)
     return s * b->factor[PS_WORKER_CPU] / b->factor[PS_WORKER_GPU];
 }
 
-/* The speedup of all tasks of a kind together. */
+/* The speedup of all tasks of a kind together, of those that CPU workers take, too; INFINITY if
+ * they take none. */
 static double kind_speedup(const ps_heteroprio *h, int kind)
 {
     double cpu = 0, gpu = 0;
+    bool alone = false;
     for (int i = 0; i < h->bucket_count; ++i) {
         const bucket *b = &h->buckets[i];
         if (b->spec.kind != kind || b->spec.gpu < 0 || !(b->pushed[PS_WORKER_GPU] > 0)) continue;
+        alone = alone || b->spec.cpu < 0;
+        if (b->spec.cpu < 0) continue;
         cpu += b->pushed[PS_WORKER_GPU] * speedup(b);
         gpu += b->pushed[PS_WORKER_GPU];
     }
-    return gpu > 0 ? cpu / gpu : 0;
+    if (gpu > 0) return cpu / gpu;
+    return alone ? INFINITY : 0;
 }
 
 /* Whether a rule counts what waits in `other` where a task of b is asked for. */

@@ -9,18 +9,29 @@
 #include <sys/resource.h>
 #include <time.h>
 
-ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what)
+static void *alloc_aligned(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
+
+static ps_status alloc_by(void *(*alloc)(size_t bytes), void **out, int64_t bytes, const char *what)
 {
     *out = NULL;
     if (bytes < 0 || bytes > INT64_MAX - 64)
         return ps_fail(PS_EXHAUSTED, "no memory for %s: %lld bytes", what, (long long)bytes);
-    void *memory = aligned_alloc(64, bytes > 0 ? ((size_t)bytes + 63) / 64 * 64 : 64);
-    if (!memory)
-        return ps_fail(PS_EXHAUSTED,
-                       "no memory for %s: %.1f MB wanted; lower --host-memory or the problem size",
-                       what, (double)bytes / 1e6);
-    *out = memory;
-    return PS_OK;
+    *out = alloc(bytes > 0 ? (size_t)bytes : 64);
+    return *out ? PS_OK
+                : ps_fail(PS_EXHAUSTED,
+                          "no memory for %s: %.1f MB wanted; lower --host-memory or the problem "
+                          "size",
+                          what, (double)bytes / 1e6);
+}
+
+ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what)
+{
+    return alloc_by(alloc_aligned, out, bytes, what);
+}
+
+ps_status ps_alloc_buffer(void **out, int64_t bytes, const char *what)
+{
+    return alloc_by(ps_alloc_pages, out, bytes, what);
 }
 
 void *ps_alloc_pages(size_t bytes)

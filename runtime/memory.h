@@ -26,6 +26,8 @@ ps_status ps_alloc_untouched(void **out, int64_t bytes, const char *what);
  * where the system grants them: sweeps over gigabytes would spend their time on page tables.
  * Aligned to 64 bytes at least. */
 void *ps_alloc_pages(size_t bytes);
+/* The same with a status, as ps_alloc_untouched. */
+ps_status ps_alloc_buffer(void **out, int64_t bytes, const char *what);
 
 /* Grows *array (may be NULL) to hold at least `needed` items; doubles. New items are not
  * initialised. */

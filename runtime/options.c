@@ -283,6 +283,20 @@ static void print_value(const ps_option *option, char *out, size_t size)
     }
 }
 
+/* The value as one would type it. */
+static void print_default(const ps_option *option, char *out, size_t size)
+{
+    static const char units[] = "KMGT";
+    print_value(option, out, size);
+    if (option->kind == PS_OPTION_REAL || option->kind == PS_OPTION_SECONDS)
+        snprintf(out, size, "%.10g", *(double *)option->value);
+    if (option->kind != PS_OPTION_BYTES || *(int64_t *)option->value < 1024) return;
+    double scaled = (double)*(int64_t *)option->value / 1024;
+    int unit = 0;
+    for (; scaled >= 1024 && unit < 3; ++unit) scaled /= 1024;
+    snprintf(out, size, "%.4g%c", scaled, units[unit]);
+}
+
 static bool default_is_shown(const ps_option *option, const char *value)
 {
     switch (option->kind) {
@@ -327,9 +341,7 @@ void ps_options_help(const ps_option *table, void *stream)
                  option->kind == PS_OPTION_FLAG ? ""
                  : option->argument             ? option->argument
                                                 : "VALUE");
-        print_value(option, value, sizeof value);
-        if (option->kind == PS_OPTION_REAL)
-            snprintf(value, sizeof value, "%.10g", *(double *)option->value);
+        print_default(option, value, sizeof value);
         if (strlen(head) > 29)
             fprintf(stream, "  %s\n%*s", head, HELP_INDENT, "");
         else

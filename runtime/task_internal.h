@@ -107,7 +107,7 @@ struct ps_task_queue {
     int64_t host_only_count, host_only_next, host_only_capacity;
     /* workers */
     int *cores,
-        core_count; /* all that the process has, GPU workers' first; 0: workers go anywhere */
+        core_count; /* all that the process has, GPU workers' last; 0: workers go anywhere */
     pthread_t *threads;
     int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
     int looking[PS_WORKER_KINDS]; /* those that look for a token before they wait for a signal */

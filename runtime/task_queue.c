@@ -311,14 +311,14 @@ static ps_status choose_cores(ps_task_queue *queue)
     PS_TRY(PS_ALLOC(&queue->cores, count, "a list of cores"));
     queue->core_count = ps_processor_list(queue->cores, count);
     if (queue->core_count < workers) queue->core_count = 0;
-    if (queue->core_count > queue->gpus)
-        ps_thread_stay(queue->cores + queue->gpus, queue->core_count - queue->gpus);
+    ps_thread_stay(queue->cores, queue->core_count - queue->gpus);
     return PS_OK;
 }
 
 void task_stay(const ps_task_queue *queue, int worker)
 {
-    int core = worker < queue->cpus ? queue->gpus + worker : worker - queue->cpus;
+    int behind = queue->cpus + queue->gpus - worker; /* GPU workers have the last cores */
+    int core = worker < queue->cpus ? worker : queue->core_count - behind;
     if (queue->core_count) ps_thread_stay(queue->cores + core, 1);
 }
 

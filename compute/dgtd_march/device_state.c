@@ -146,21 +146,16 @@ static ps_status open_fields(device_state *x)
 static ps_status open_border(device_state *x)
 {
     const backend_setup *s = &x->setup;
-    const ps_dgtd_system *system = s->march->system;
     int order = x->system.order;
     void *memory = NULL;
-    int32_t *workspace;
     if (!s->march->border) return PS_OK;
-    ps_dgtd_device_border_fill(s->border, system, x->tables, s->body, s->total, s->march->dt);
-    ps_dgtd_device_border_shape(&x->border, s->border, system);
+    ps_dgtd_device_border_fill(s->border, s->march->system, x->tables, s->body, s->total,
+                               s->march->dt);
+    ps_dgtd_device_border_shape(&x->border, s->border);
     PS_TRY(take_memory(x, ps_dgtd_device_border_bytes(&x->border, order), &memory));
     ps_dgtd_device_border_place(&x->border, order, memory);
     x->march.border = &x->border;
-    PS_TRY(PS_ALLOC(&workspace, system->groups + 1, "the border"));
-    ps_status status =
-        ps_dgtd_device_border_upload(&x->border, s->border, system, workspace, x->stream);
-    free(workspace);
-    return status;
+    return ps_dgtd_device_border_upload(&x->border, s->border, x->stream);
 }
 
 static ps_status open_current(device_state *x, const ps_dgtd_current *current,
@@ -181,9 +176,6 @@ static ps_status open_currents(device_state *x)
 {
     const ps_dgtd_march *m = x->setup.march;
     PS_TRY(PS_ALLOC(&x->currents, m->current_count, "the currents"));
-    x->march.apart = true;
-    for (int64_t k = 0; k < m->current_count && x->march.border; ++k)
-        x->march.apart &= ps_dgtd_device_current_is_apart(m->currents + k, &x->border);
     for (int64_t k = 0; k < m->current_count; ++k)
         if (m->currents[k].count > 0) /* of this rank's elements */
             PS_TRY(open_current(x, m->currents + k, x->currents + x->march.current_count++));

@@ -77,7 +77,7 @@ static void measure(const ps_run *run, const march_options *options, const probl
 static int64_t device_fixed_bytes(const march_options *options, const problem *p)
 {
     int64_t lanes = ps_dgtd_lanes(p->system.precision), samples = 2 * batch_bytes(options, p);
-    return DEVICE_SLACK + border_bytes(p, 2) + samples + p->system.groups * (6 * lanes + 5);
+    return DEVICE_SLACK + border_bytes(p, 2) + samples + p->system.groups * (6 * lanes + 1);
 }
 
 /* Does the state fit the device with all that it needs beside, or only a window of it? */

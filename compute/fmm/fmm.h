@@ -438,7 +438,7 @@ void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
  * L2P; P2P and M2L, M2L first; tasks of all kinds but the reduction; or P2P and M2L as in Table 3
  * of RR-8513. */
 enum { FMM_GPU_AUTO, FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* gpu_kinds */
-int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table);
+int fmm_buckets(const fmm_problem *p, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);
 double fmm_forecast(const fmm_problem *p, const fmm_task *task);     /* seconds on a CPU worker */
 double fmm_gpu_forecast(const fmm_problem *p, const fmm_task *task); /* GPU worker; 0: no code */

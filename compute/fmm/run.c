@@ -94,7 +94,7 @@ static ps_status forecast_bound(fmm_run *r, int gpu_kinds, double *seconds)
     ps_schedule_bound bound;
     ps_task_times times = {FMM_KINDS, cpu, gpu, r->work.workers, r->problem.gpus};
     r->problem.leaves_at_once = gpu_kinds == FMM_GPU_DOWN;
-    fmm_buckets(r->problem.gpus, gpu_kinds, buckets);
+    fmm_buckets(&r->problem, gpu_kinds, buckets);
     for (int k = 0; k < FMM_KINDS; ++k) {
         fmm_task task = {.kind = (fmm_kind)k, .flop = r->flop[k]};
         cpu[k] = buckets[k].cpu < 0 ? INFINITY : fmm_forecast(&r->problem, &task);
@@ -268,7 +268,7 @@ static ps_status open_queue(fmm_run *r)
     ps_task_mapping mapping = {r->mapping.count, r->mapping.records};
     ps_task_queue_config config = {
         .scheduling = {.buckets = buckets,
-                       .bucket_count = fmm_buckets(r->problem.gpus, r->gpu_kinds, buckets),
+                       .bucket_count = fmm_buckets(&r->problem, r->gpu_kinds, buckets),
                        .cpus = r->work.workers,
                        .gpus = r->problem.gpus,
                        .policy = policies[r->options->scheduler],

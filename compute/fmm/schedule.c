@@ -9,7 +9,7 @@ enum {
     P2P_LARGE = FMM_KINDS,
     REDUCE_SOON,             /* of each SAMPLE-th group: from these calibration learns in time what
                                 all of them will take */
-    LEVELS = REDUCE_SOON + 1 /* of L2L, then of M2L, then of codes */
+    LEVELS = REDUCE_SOON + 1 /* the first bucket of a level */
 };
 enum { SAMPLE = 12 };
 
@@ -39,36 +39,50 @@ static ps_bucket bucket_of(int entry, int kind, int level, int gpus, int gpu_kin
                        .gpu = gpu < 0 ? -1 : STEP * gpu + level};
 }
 
-int fmm_buckets(int gpus, int gpu_kinds, ps_bucket *table)
+/* What all the rest waits for: M2L above the leaves, and what makes its codes but for the level
+ * above the leaves, which is most of it. A core is at one of these tasks for longer than a GPU at
+ * all of them. */
+static bool is_of_top(const fmm_problem *p, int kind, int level)
 {
-    for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, gpus, gpu_kinds);
-    table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, gpus, gpu_kinds);
-    table[REDUCE_SOON] = bucket_of(REDUCE_SOON, FMM_REDUCE, 0, gpus, gpu_kinds);
-    for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l) {
-        table[LEVELS + l] = bucket_of(FMM_L2L, FMM_L2L, l, gpus, gpu_kinds);
-        table[LEVELS + PS_OCTREE_LEVELS_MAX + l] = bucket_of(FMM_M2L, FMM_M2L, l, gpus, gpu_kinds);
-        table[LEVELS + 2 * PS_OCTREE_LEVELS_MAX + l] =
-            bucket_of(FMM_ENCODE, FMM_ENCODE, l, gpus, gpu_kinds);
+    return kind == FMM_M2L ? level < p->leaf : level < p->leaf - 1;
+}
+
+/* The bucket of a level; that of the top is for GPUs alone, and the first for them. */
+static ps_bucket level_bucket(const fmm_problem *p, int kind, int level, int gpu_kinds)
+{
+    ps_bucket bucket = bucket_of(kind, kind, level, p->gpus, gpu_kinds);
+    bool top = p->gpus && (gpu_kinds == FMM_GPU_DOWN || gpu_kinds == FMM_GPU_TWO);
+    if (top && kind != FMM_L2L && is_of_top(p, kind, level)) {
+        bucket.cpu = -1;
+        bucket.gpu = level;
     }
-    return LEVELS + 3 * PS_OCTREE_LEVELS_MAX;
+    return bucket;
+}
+
+/* Kinds with a bucket for each level, in this order. */
+static const int by_level[] = {FMM_L2L, FMM_M2L, FMM_ENCODE, FMM_M2M};
+enum { BY_LEVEL = sizeof by_level / sizeof *by_level };
+
+int fmm_buckets(const fmm_problem *p, int gpu_kinds, ps_bucket *table)
+{
+    for (int k = 0; k < FMM_KINDS; ++k) table[k] = bucket_of(k, k, 0, p->gpus, gpu_kinds);
+    table[P2P_LARGE] = bucket_of(P2P_LARGE, FMM_P2P, 0, p->gpus, gpu_kinds);
+    table[REDUCE_SOON] = bucket_of(REDUCE_SOON, FMM_REDUCE, 0, p->gpus, gpu_kinds);
+    for (int k = 0; k < BY_LEVEL; ++k)
+        for (int l = 0; l < PS_OCTREE_LEVELS_MAX; ++l)
+            table[LEVELS + k * PS_OCTREE_LEVELS_MAX + l] =
+                level_bucket(p, by_level[k], l, gpu_kinds);
+    return LEVELS + BY_LEVEL * PS_OCTREE_LEVELS_MAX;
 }
 
 int fmm_bucket(const fmm_problem *p, const fmm_task *task)
 {
-    switch (task->kind) {
-    case FMM_L2L:
-        return LEVELS + task->level;
-    case FMM_M2L:
-        return LEVELS + PS_OCTREE_LEVELS_MAX + task->level;
-    case FMM_ENCODE:
-        return LEVELS + 2 * PS_OCTREE_LEVELS_MAX + task->level;
-    case FMM_P2P:
-        return p->lists.near_flop[task->group] > p->lists.median_flop ? P2P_LARGE : FMM_P2P;
-    case FMM_REDUCE:
-        return task->group % SAMPLE == 0 ? REDUCE_SOON : FMM_REDUCE;
-    default:
-        return task->kind;
-    }
+    for (int k = 0; k < BY_LEVEL; ++k)
+        if (task->kind == (fmm_kind)by_level[k])
+            return LEVELS + k * PS_OCTREE_LEVELS_MAX + task->level;
+    if (task->kind == FMM_P2P && p->lists.near_flop[task->group] > p->lists.median_flop)
+        return P2P_LARGE;
+    return task->kind == FMM_REDUCE && task->group % SAMPLE == 0 ? REDUCE_SOON : (int)task->kind;
 }
 
 /* Flop/s for orders up to 4, up to 6, above: of a core of a Xeon with AVX-512 in fp64 while all
@@ -83,7 +97,7 @@ static const struct {
                       [FMM_L2L] = {{5e9, 12e9, 15e9}, {0.3e12, 0.8e12, 1.5e12}},
                       [FMM_L2P] = {{19e9, 36e9, 40e9}, {4e12, 9e12, 10e12}},
                       [FMM_P2P] = {{40e9, 40e9, 40e9}, {15e12, 15e12, 15e12}},
-                      [FMM_REDUCE] = {{0.15e9, 0.15e9, 0.15e9}, {0, 0, 0}}};
+                      [FMM_REDUCE] = {{0.145e9, 0.145e9, 0.145e9}, {0, 0, 0}}};
 
 static int rate_of(const fmm_problem *p)
 {
@@ -94,18 +108,20 @@ static int rate_of(const fmm_problem *p)
 /* By how much longer a core takes beside twice as many others, from the 15 of the rates on, as they
  * share the memory. */
 static const double crowding[FMM_KINDS] = {
-    [FMM_P2M] = 0.2, [FMM_M2M] = 0.2, [FMM_ENCODE] = 0.2, [FMM_L2L] = 0.2,
-    [FMM_L2P] = 0.3, [FMM_P2P] = 0,   [FMM_REDUCE] = 0.6, [FMM_M2L] = 0};
+    [FMM_P2M] = 0.25, [FMM_M2M] = 0.3,  [FMM_ENCODE] = 0.3, [FMM_M2L] = 0.3,
+    [FMM_L2L] = 0.4,  [FMM_L2P] = 0.75, [FMM_REDUCE] = 0.6, [FMM_P2P] = 0};
 
 double fmm_forecast(const fmm_problem *p, const fmm_task *task)
 {
     enum { CORES = 15, MOST = 4 * CORES };
-    double rate = rates[task->kind].cpu[rate_of(p)];
+    double rate = rates[task->kind].cpu[rate_of(p)], crowd = crowding[task->kind];
     int workers = p->workers < CORES ? CORES : p->workers > MOST ? MOST : p->workers;
-    if (task->kind == FMM_REDUCE && p->leaves_at_once)
-        rate *= 1.25; /* no far results of their own */
+    if (task->kind == FMM_REDUCE && p->leaves_at_once) { /* no far results of their own */
+        rate *= 1.1;
+        crowd = 0.35;
+    }
     if ((task->kind == FMM_P2P ? p->fmm.near : p->fmm.far) == PS_SINGLE) rate *= 2;
-    return 1e-6 + task->flop / rate * (1 + crowding[task->kind] * ((double)workers / CORES - 1));
+    return 1e-6 + task->flop / rate * (1 + crowd * ((double)workers / CORES - 1));
 }
 
 /* With what a launch takes: M2L goes through a list of offsets one after the other. */

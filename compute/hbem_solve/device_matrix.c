@@ -129,7 +129,7 @@ static ps_status take_scratch(device_matrix *m, void **out)
     pthread_mutex_lock(&m->lock);
     *out = m->scratch_count > 0 ? m->scratch[--m->scratch_count] : NULL;
     pthread_mutex_unlock(&m->lock);
-    return *out ? PS_OK : ps_alloc_untouched(out, m->scratch_bytes, "a chunk of an H-matrix");
+    return *out ? PS_OK : ps_alloc_buffer(out, m->scratch_bytes, "a chunk of an H-matrix");
 }
 
 static void leave_scratch(device_matrix *m, void *scratch)

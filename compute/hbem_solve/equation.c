@@ -349,8 +349,8 @@ static ps_status open_scale(equation *e)
 static ps_status use_device(equation *e, int count, const double (*shifts)[2])
 {
     solve_problem *p = e->p;
-    PS_TRY(device_systems_open(p->device, &unknowns(e)->sparse, &e->iterative.options,
-                               &e->on_device));
+    PS_TRY(
+        device_systems_open(p->device, &unknowns(e)->sparse, &e->iterative.options, &e->on_device));
     e->miller.mass = e->miller.shifted = device_systems_solver(e->on_device);
     if (count > 0) {
         PS_TRY(device_systems_factorise(e->on_device, count, shifts));

@@ -1,16 +1,14 @@
 /* penstock-schwarz-solve: the potential of a load, by slabs or as a whole. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "compute/schwarz_solve/solve.h"
 #include "formats/transmission.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
-enum { SAMPLES = 500, IDENTITY_BYTES = 40 };
+enum { SAMPLES = 500 };
 
 const char *const solve_method_names[] = {"direct",      "cg",    "bicgstab", "bicgcr",
                                           "fixed-point", "gmres", "sweeps"};
@@ -387,82 +385,6 @@ static ps_status prepare(solve_problem *p)
     return plan_memory(p);
 }
 
-/* What a run is, for its checkpoints: options, load, method, ranks. */
-static ps_status identify(solve_problem *p, char out[IDENTITY_BYTES])
-{
-    static char text[PS_RECORD_MAX + 256];
-    char hash[17];
-    PS_TRY(ps_store_content_hash(p->load.store, hash));
-    int length = snprintf(text, sizeof text, "%s%s %d %d", p->run->record, hash, p->options.method,
-                          ps_comm_size());
-    snprintf(out, IDENTITY_BYTES, "%016llx", (unsigned long long)XXH3_64bits(text, (size_t)length));
-    p->options.identity = out;
-    return PS_OK;
-}
-
-static ps_status check(solve_problem *p)
-{
-    ps_box_field solution;
-    double start = ps_clock();
-    PS_TRY(ps_comm_agree(ps_box_field_open(p->run->operands[1], "potential", &solution)));
-    ps_status status = check_residual(p, &solution, &p->residual);
-    ps_box_field_close(&solution);
-    p->seconds[SECONDS_CHECK] = ps_clock() - start;
-    return status;
-}
-
-static ps_status open_way(solve_problem *p, void **state)
-{
-    double start = ps_clock();
-    ps_status status = p->way->open(p, state);
-    p->seconds[SECONDS_READ] = ps_clock() - start;
-    return status;
-}
-
-static ps_status solve_way_of(solve_problem *p, void *state)
-{
-    double start = ps_clock(), read = p->seconds[SECONDS_READ];
-    ps_status status = p->way->solve(state);
-    p->seconds[SECONDS_SOLVE] = ps_clock() - start - (p->seconds[SECONDS_READ] - read);
-    return status;
-}
-
-/* Solves and writes; without POTENTIAL nothing is written. */
-static ps_status solve_and_write(solve_problem *p, void **state)
-{
-    const char *path = p->run->operands[1];
-    run_state checkpoints;
-    ps_status status = open_way(p, state);
-    if (status == PS_OK && !p->trial) status = output_create(p, path);
-    PS_TRY(ps_comm_agree(status));
-    status = solve_way_of(p, *state);
-    if (p->stopped) return PS_OK;
-    if (status != PS_OK) return output_keep_iterate(p, status, *state);
-    if (p->trial) return PS_OK;
-    PS_TRY(output_write(p, path, *state));
-    run_state_open(p, &checkpoints);
-    return run_state_remove(&checkpoints);
-}
-
-static ps_status solve(solve_problem *p)
-{
-    char identity[IDENTITY_BYTES];
-    double start = ps_clock();
-    void *state = NULL;
-    PS_TRY(identify(p, identity));
-    ps_status status = solve_and_write(p, &state);
-    p->way->close(state);
-    PS_TRY(status);
-    if (p->stopped) {
-        ps_info("stopped after iteration %lld%s", (long long)p->result.iterations,
-                p->trial ? "" : "; go on with the same command and --restart");
-        return PS_OK;
-    }
-    if (!p->trial) PS_TRY(check(p));
-    solve_report(p, ps_clock() - start);
-    return PS_OK;
-}
-
 static bool up_to_date(solve_problem *p)
 {
     const char *const roles[] = {"load"};
@@ -481,7 +403,7 @@ static ps_status run_solve(ps_run *run)
     else if (status == PS_OK && up_to_date(&p))
         ps_info("%s is up to date; --force solves again", run->operands[1]);
     else if (status == PS_OK)
-        status = solve(&p);
+        status = solve_all(&p);
     ps_box_field_close(&p.out);
     ps_box_field_close(&p.load);
     ps_device_close(&p.device);

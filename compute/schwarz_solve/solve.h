@@ -33,8 +33,8 @@ typedef struct solve_options {
     ps_transmission transmission; /* 1/m, m */
     const char *subdomains;       /* the file of general shapes; NULL: slabs */
     const char *kind;
-    double factor;        /* predicted, of a double step */
-    const char *identity; /* of a run, for its checkpoints */
+    double factor;     /* predicted, of a double step */
+    char identity[40]; /* of a run, for its checkpoints */
 } solve_options;
 
 enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
@@ -89,6 +89,8 @@ ps_status not_converged(const solve_problem *p);
 ps_status watch_iteration(void *problem, int64_t iteration, double residual);
 ps_status end_of_krylov(solve_problem *p, ps_status status);
 
+/* Solves a prepared problem, writes, checks and reports. Collective. */
+ps_status solve_all(solve_problem *p);
 /* Prints the figures of a run of so many seconds, or of its plan. Collective. */
 void solve_report(const solve_problem *p, double seconds);
 

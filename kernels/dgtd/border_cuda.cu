@@ -16,9 +16,10 @@ namespace {
 #define LEAF __device__
 #include "kernels/dgtd/incident_body.h"
 #undef LEAF
-#include "kernels/dgtd/border_device_body.h"
 
-enum { WARPS = 4, NF = PS_DGTD_MAX_FACE_NODES, TRACES = 4 * 2 * NF };
+enum { WARPS = 4, WARP = 32, NF = PS_DGTD_MAX_FACE_NODES, TRACES = 4 * 2 * NF };
+
+template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
 
 /* What the kernels need of device, border and range. */
 struct view {
@@ -32,14 +33,58 @@ struct view {
     ps_dgtd_incident incident;
 };
 
+/* One element and its warp. */
+template <typename real> struct place {
+    const ps_dgtd_border_element *element;
+    real *field; /* component 0, coefficient 0 */
+    double *former;
+    int lane;
+};
+
 template <typename real>
 __device__ bool find(const view &v, void *field, place<real> *out)
 {
-    const int64_t k =
-        v.parts.begin[blockIdx.y] + (int64_t)blockIdx.x * WARPS + threadIdx.x / BORDER_WARP;
+    const int64_t k = v.parts.begin[blockIdx.y] + (int64_t)blockIdx.x * WARPS + threadIdx.x / WARP;
     if (k >= v.parts.end[blockIdx.y]) return false;
-    *out = place_of<real>(v, v.elements, v.former, k, field);
+    out->element = v.elements + k;
+    const int64_t slot = out->element->slot, L = lanes<real>;
+    out->field = static_cast<real *>(field) + slot / L * 3 * v.nodes * L + slot % L;
+    out->former = v.former + k * 8 * v.face_nodes;
+    out->lane = threadIdx.x % WARP;
     return true;
+}
+
+/* Tangential component of a field: item = (face k, tangent, node). */
+template <typename real>
+__device__ double trace(const view &v, const place<real> &x, int item)
+{
+    const ps_dgtd_border_face *face = x.element->face + item / (2 * v.face_nodes);
+    const double *tangent = face->tangent[item / v.face_nodes % 2];
+    const int n = v.faces.node[face->face][item % v.face_nodes];
+    double sum = 0;
+    for (int c = 0; c < 3; ++c)
+        sum += tangent[c] * (double)x.field[(c * v.nodes + n) * lanes<real>];
+    return sum;
+}
+
+/* field += LIFT of the traces [faces][2][face nodes] of the element's first faces. */
+template <typename real>
+__device__ void add_lifted(const view &v, const place<real> &x, int faces, const double *traces)
+{
+    const int nf = v.face_nodes;
+    for (int item = x.lane; item < 3 * v.nodes; item += WARP) {
+        const int c = item / v.nodes, i = item % v.nodes;
+        double sum = 0;
+        for (int k = 0; k < faces; ++k) {
+            const ps_dgtd_border_face *face = x.element->face + k;
+            const double *row = v.lift + (face->face * v.nodes + i) * nf, *in = traces + 2 * k * nf;
+            for (int m = 0; m < nf; ++m)
+                sum += row[m] * (face->tangent[0][c] * in[m] + face->tangent[1][c] * in[nf + m]);
+        }
+        real *to = x.field + item * lanes<real>;
+        *to = (real)((double)*to + sum);
+    }
+    __syncwarp();
 }
 
 /* What the incident field adds to the trace of the half step of `which` at node m of a face. */
@@ -69,14 +114,14 @@ __device__ void add_incident(const view &v, const place<real> &x, int which, dou
                              double *nodal, double *traces)
 {
     const int nf = v.face_nodes, faces = x.element->faces;
-    for (int item = x.lane; item < faces * nf; item += BORDER_WARP) {
+    for (int item = x.lane; item < faces * nf; item += WARP) {
         double value[2];
         const int k = item / nf, m = item % nf;
         incident_trace(v, x.element->face + k, which, m, t, value);
         for (int a = 0; a < 2; ++a) nodal[(2 * k + a) * nf + m] = value[a];
     }
     __syncwarp();
-    for (int item = x.lane; item < faces * 2 * nf; item += BORDER_WARP) {
+    for (int item = x.lane; item < faces * 2 * nf; item += WARP) {
         const double *row = v.face_from_nodes + item % nf * nf, *in = nodal + item / nf * nf;
         double sum = 0;
         for (int m = 0; m < nf; ++m) sum += row[m] * in[m];
@@ -84,6 +129,35 @@ __device__ void add_incident(const view &v, const place<real> &x, int which, dou
     }
     __syncwarp();
     add_lifted(v, x, faces, traces);
+}
+
+/* The absorbing term: of the old field, or of the mean of old and new one. */
+template <typename real>
+__device__ void absorb(const view &v, const place<real> &x, int which, double *in, double *out)
+{
+    const int nf = v.face_nodes, absorbing = x.element->absorbing, size = 2 * nf * absorbing;
+    const int n = absorbing == 1 ? nf : size; /* one face: the tangents share a matrix */
+    const double *matrix = v.matrices + x.element->matrix + (int64_t)which * n * n;
+    for (int item = x.lane; item < size; item += WARP)
+        in[item] = v.averaged ? trace(v, x, item) + x.former[item] : x.former[item];
+    __syncwarp();
+    for (int item = x.lane; item < size; item += WARP) {
+        double sum = 0;
+        if (v.averaged)
+            for (int c = 0; c < n; ++c) sum += matrix[item % n * n + c] * in[item / n * n + c];
+        else
+            sum = 2 * x.element->face[item / (2 * nf)].decay[which] * in[item];
+        out[item] = -sum;
+    }
+    __syncwarp();
+    add_lifted(v, x, absorbing, out);
+}
+
+/* What the next half step of this field takes as the old traces. */
+template <typename real> __device__ void keep_traces(const view &v, const place<real> &x)
+{
+    for (int item = x.lane; item < x.element->absorbing * 2 * v.face_nodes; item += WARP)
+        x.former[item] = trace(v, x, item);
 }
 
 template <typename real>
@@ -99,7 +173,7 @@ __global__ void apply(const __grid_constant__ view v, real *field, int which)
     __shared__ double shared[2][WARPS][TRACES];
     place<real> x;
     if (!find(v, field, &x)) return;
-    double *in = shared[0][threadIdx.x / BORDER_WARP], *out = shared[1][threadIdx.x / BORDER_WARP];
+    double *in = shared[0][threadIdx.x / WARP], *out = shared[1][threadIdx.x / WARP];
     if (v.has_incident) add_incident(v, x, which, v.parts.t[blockIdx.y], in, out);
     if (x.element->absorbing) absorb(v, x, which, in, out);
     keep_traces(v, x);
@@ -144,9 +218,9 @@ extern "C" ps_status ps_dgtd_border_keep_cuda(const ps_dgtd_device *device,
     const view v = view_of(device, border, which, parts);
     const dim3 blocks = blocks_of(parts);
     if (device->precision == PS_SINGLE)
-        keep<<<blocks, WARPS * BORDER_WARP, 0, queue>>>(v, static_cast<const float *>(field));
+        keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const float *>(field));
     else
-        keep<<<blocks, WARPS * BORDER_WARP, 0, queue>>>(v, static_cast<const double *>(field));
+        keep<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<const double *>(field));
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }
@@ -162,9 +236,9 @@ extern "C" ps_status ps_dgtd_border_apply_cuda(const ps_dgtd_device *device,
     const view v = view_of(device, border, which, parts);
     const dim3 blocks = blocks_of(parts);
     if (device->precision == PS_SINGLE)
-        apply<<<blocks, WARPS * BORDER_WARP, 0, queue>>>(v, static_cast<float *>(field), (int)which);
+        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<float *>(field), (int)which);
     else
-        apply<<<blocks, WARPS * BORDER_WARP, 0, queue>>>(v, static_cast<double *>(field), (int)which);
+        apply<<<blocks, WARPS * WARP, 0, queue>>>(v, static_cast<double *>(field), (int)which);
     PS_CUDA(cudaGetLastError());
     return PS_OK;
 }

@@ -13,11 +13,7 @@ typedef struct ps_dgtd_device_sweep {
     const void *source;
     const ps_dgtd_device_part *parts;
     int count;
-    const ps_dgtd_device_border *border; /* whose absorbing faces are done at once, or NULL */
 } ps_dgtd_device_sweep;
-
-/* As ps_dgtd_device_half_step. */
-ps_status ps_dgtd_device_sweep_parts(const ps_dgtd_device_sweep *sweep, ps_stream *stream);
 
 /* Elements [begin, end) of the border, by part, and the times of their half steps. */
 typedef struct ps_dgtd_border_parts {

@@ -17,14 +17,12 @@ void ps_dgtd_device_border_fill(ps_dgtd_border *border, const ps_dgtd_system *sy
     ps_dgtd_border_fill(border, &turned, body, total, dt);
 }
 
-void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border,
-                                 const ps_dgtd_system *system)
+void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border)
 {
     *out = (ps_dgtd_device_border){.averaged = border->averaged,
                                    .has_incident = border->incident != NULL,
                                    .count = border->count,
                                    .matrix_count = border->matrix_count,
-                                   .groups = system->groups,
                                    .host = border->elements};
     if (border->incident) out->incident = *border->incident;
 }
@@ -34,14 +32,12 @@ static int64_t place_border(ps_dgtd_device_border *x, int order, char *memory)
     int64_t elements = padded(x->count * (int64_t)sizeof *x->elements);
     int64_t matrices = padded(x->matrix_count * (int64_t)sizeof *x->matrices);
     int64_t traces = 2 * 8 * (order + 1) * (order + 2) / 2; /* of both fields */
-    int64_t former = padded(x->count * traces * (int64_t)sizeof *x->former);
     if (memory) {
         x->elements = (ps_dgtd_border_element *)memory;
         x->matrices = (double *)(memory + elements);
         x->former = (double *)(memory + elements + matrices);
-        x->first = (int32_t *)(memory + elements + matrices + former);
     }
-    return elements + matrices + former + (x->groups + 1) * (int64_t)sizeof *x->first;
+    return elements + matrices + x->count * traces * (int64_t)sizeof *x->former;
 }
 
 int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int order)
@@ -55,23 +51,9 @@ void ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void 
     place_border(border, order, memory);
 }
 
-/* The number of elements before each group. */
-static void count_before(const ps_dgtd_device_border *border, int lanes, int32_t *first)
-{
-    int64_t k = 0;
-    for (int64_t g = 0; g <= border->groups; ++g) {
-        while (k < border->count && border->host[k].slot < g * lanes) ++k;
-        first[g] = (int32_t)k;
-    }
-}
-
 ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
-                                       const ps_dgtd_border *border, const ps_dgtd_system *system,
-                                       int32_t *workspace, ps_stream *stream)
+                                       const ps_dgtd_border *border, ps_stream *stream)
 {
-    count_before(out, ps_dgtd_lanes(system->precision), workspace);
-    PS_TRY(ps_copy_to_device(stream, out->first, workspace,
-                             (out->groups + 1) * (int64_t)sizeof *workspace));
     PS_TRY(ps_copy_to_device(stream, out->elements, border->elements,
                              border->count * (int64_t)sizeof *out->elements));
     PS_TRY(ps_copy_to_device(stream, out->matrices, border->matrices,
@@ -123,33 +105,18 @@ ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,
     return ps_stream_wait(stream);
 }
 
-/* The first element of the border at or behind a slot. */
-static int64_t first_from(const ps_dgtd_device_border *border, int64_t slot)
+/* The first element of the border at or behind a group. */
+static int64_t first_at(const ps_dgtd_device_march *x, int64_t group)
 {
-    int64_t low = 0, high = border->count;
+    int64_t slot = group * ps_dgtd_lanes(x->device->precision), low = 0, high = x->border->count;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (border->host[middle].slot < slot)
+        if (x->border->host[middle].slot < slot)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
-}
-
-static int64_t first_at(const ps_dgtd_device_march *x, int64_t group)
-{
-    return first_from(x->border, group * ps_dgtd_lanes(x->device->precision));
-}
-
-bool ps_dgtd_device_current_is_apart(const ps_dgtd_current *current,
-                                     const ps_dgtd_device_border *border)
-{
-    for (int64_t i = 0; i < current->count; ++i) {
-        int64_t k = first_from(border, current->slots[i]);
-        if (k < border->count && border->host[k].slot == current->slots[i]) return false;
-    }
-    return true;
 }
 
 static double time_of(const ps_dgtd_device_march *x, ps_dgtd_field field, int64_t n)
@@ -191,13 +158,6 @@ static ps_status add_currents(const ps_dgtd_device_march *x, const ps_dgtd_devic
     return PS_OK;
 }
 
-/* Whether the half step's kernel does absorbing faces, too: nothing comes between. */
-static bool absorbs_at_once(const ps_dgtd_device_march *x, ps_dgtd_field field)
-{
-    return !x->border->has_incident && !x->upwind && x->device->mode == PS_DGTD_FUSED &&
-           (field == PS_DGTD_H || x->current_count == 0 || x->apart);
-}
-
 ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_field field,
                                      const ps_dgtd_device_part *parts, int count, ps_stream *stream)
 {
@@ -206,17 +166,13 @@ ps_status ps_dgtd_device_march_parts(const ps_dgtd_device_march *x, ps_dgtd_fiel
     ps_dgtd_border_parts border;
     if (find_border(x, field, parts, count, 1, &border))
         PS_TRY(ps_dgtd_border_keep_cuda(x->device, x->border, field, target, &border, stream));
-    bool bordered = find_border(x, field, parts, count, 0, &border);
-    bool at_once = bordered && absorbs_at_once(x, field);
-    const ps_dgtd_device_sweep sweep = {
-        x->device, field, target, source, parts, count, at_once ? x->border : NULL};
-    PS_TRY(ps_dgtd_device_sweep_parts(&sweep, stream));
+    PS_TRY(ps_dgtd_device_half_step(x->device, field, target, source, parts, count, stream));
     if (x->upwind)
         PS_TRY(ps_dgtd_device_upwind_apply(x->upwind, x->device, field, target, source, parts,
                                            count, stream));
     for (int k = 0; k < count && field == PS_DGTD_E; ++k)
         PS_TRY(add_currents(x, parts + k, stream));
-    if (bordered && !at_once)
+    if (find_border(x, field, parts, count, 0, &border))
         PS_TRY(ps_dgtd_border_apply_cuda(x->device, x->border, field, target, &border, stream));
     return PS_OK;
 }

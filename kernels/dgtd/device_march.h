@@ -13,12 +13,10 @@ typedef struct ps_dgtd_device_border {
     int averaged, has_incident;
     ps_dgtd_incident incident;
     int64_t count, matrix_count;
-    int64_t groups;                     /* of the system                                  */
     const ps_dgtd_border_element *host; /* of the host: whose slots tell ranges           */
     ps_dgtd_border_element *elements;   /* the rest on the device                         */
     double *matrices;                   /* [matrix_count]                                 */
     double *former;                     /* [2 fields][count][4][2][face nodes]: old traces */
-    int32_t *first;                     /* [groups + 1] elements before a group           */
 } ps_dgtd_device_border;
 
 /* Fills the elements and matrices of a border of the host (counted, with its memory) for a device:
@@ -26,16 +24,13 @@ typedef struct ps_dgtd_device_border {
 void ps_dgtd_device_border_fill(ps_dgtd_border *border, const ps_dgtd_system *system,
                                 const ps_dgtd_device_tables *tables, const ps_dgtd_body *body,
                                 const uint8_t *total, double dt);
-/* All but the pointers; bytes on the device; the pointers; the copy, which waits, with workspace
- * [groups of the system + 1] of the host. The host's elements must stay as long as the device's
- * border is used. */
-void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border,
-                                 const ps_dgtd_system *system);
+/* All but the pointers; bytes on the device; the pointers; the copy, which waits. The host's
+ * elements must stay as long as the device's border is used. */
+void ps_dgtd_device_border_shape(ps_dgtd_device_border *out, const ps_dgtd_border *border);
 int64_t ps_dgtd_device_border_bytes(const ps_dgtd_device_border *border, int order);
 void ps_dgtd_device_border_place(ps_dgtd_device_border *border, int order, void *memory);
 ps_status ps_dgtd_device_border_upload(const ps_dgtd_device_border *out,
-                                       const ps_dgtd_border *border, const ps_dgtd_system *system,
-                                       int32_t *workspace, ps_stream *stream);
+                                       const ps_dgtd_border *border, ps_stream *stream);
 
 /* A current (source.h) on a device: slots and loads there, of coefficients. */
 typedef struct ps_dgtd_device_current {
@@ -56,16 +51,11 @@ ps_status ps_dgtd_device_current_upload(const ps_dgtd_device_current *out,
                                         const ps_dgtd_device_tables *tables, double *workspace,
                                         ps_stream *stream);
 
-/* Whether no element of the current is one of the border. */
-bool ps_dgtd_device_current_is_apart(const ps_dgtd_current *current,
-                                     const ps_dgtd_device_border *border);
-
 typedef struct ps_dgtd_device_march {
     const ps_dgtd_device *device;
     const ps_dgtd_device_border *border;    /* NULL: none */
     const ps_dgtd_device_current *currents; /* [current_count] */
     int64_t current_count;
-    bool apart; /* no current flows in elements of the border: their order does not matter */
     const ps_dgtd_device_upwind *upwind; /* NULL: centred flux */
     double dt;                           /* m              */
     int64_t start; /* step whose half steps are the first: the traces of old fields are taken anew

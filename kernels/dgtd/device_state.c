@@ -268,26 +268,21 @@ ps_status ps_dgtd_device_convert(const ps_dgtd_device *d, const double *matrix, 
                                 end - begin, stream);
 }
 
-ps_status ps_dgtd_device_sweep_parts(const ps_dgtd_device_sweep *x, ps_stream *stream)
-{
-    int64_t groups = 0;
-    int done;
-    if (x->count > PS_DGTD_DEVICE_PARTS)
-        return ps_fail(PS_FAILED, "%d parts of a half step; %d go at once", x->count,
-                       PS_DGTD_DEVICE_PARTS);
-    for (int k = 0; k < x->count; ++k) groups += x->parts[k].end - x->parts[k].begin;
-    PS_TRY(check(stream, groups, &done));
-    if (done) return PS_OK;
-    return x->device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(x, stream)
-                                            : ps_dgtd_half_step_cuda(x, stream);
-}
-
 ps_status ps_dgtd_device_half_step(const ps_dgtd_device *device, ps_dgtd_field field, void *target,
                                    const void *source, const ps_dgtd_device_part *parts, int count,
                                    ps_stream *stream)
 {
-    ps_dgtd_device_sweep sweep = {device, field, target, source, parts, count, NULL};
-    return ps_dgtd_device_sweep_parts(&sweep, stream);
+    ps_dgtd_device_sweep sweep = {device, field, target, source, parts, count};
+    int64_t groups = 0;
+    int done;
+    if (count > PS_DGTD_DEVICE_PARTS)
+        return ps_fail(PS_FAILED, "%d parts of a half step; %d go at once", count,
+                       PS_DGTD_DEVICE_PARTS);
+    for (int k = 0; k < count; ++k) groups += parts[k].end - parts[k].begin;
+    PS_TRY(check(stream, groups, &done));
+    if (done) return PS_OK;
+    return device->mode == PS_DGTD_PAPER ? ps_dgtd_paper_step_cuda(&sweep, stream)
+                                         : ps_dgtd_half_step_cuda(&sweep, stream);
 }
 
 ps_status ps_dgtd_device_halo_pack(const ps_dgtd_device *device, const void *field,

@@ -16,7 +16,6 @@ extern "C" {
 namespace {
 
 #include "kernels/dgtd/bernstein_body.h"
-#include "kernels/dgtd/border_device_body.h"
 
 template <typename real> constexpr int lanes = 64 / (int)sizeof(real);
 
@@ -44,17 +43,6 @@ template <typename real> struct view {
     real *target;
     real sign[PS_DGTD_FACES]; /* ghost values over own ones, by kind of face */
     uint32_t begin[PS_DGTD_DEVICE_PARTS], end[PS_DGTD_DEVICE_PARTS]; /* slots of blockIdx.y */
-};
-
-/* Absorbing faces, where the half step does them as well. */
-template <int P> struct absorbing {
-    static constexpr int nodes = lattice<P>::nodes, face_nodes = lattice<P>::face_nodes;
-    int averaged, which;
-    ps_dgtd_face_nodes faces;
-    const double *lift, *matrices;
-    const ps_dgtd_border_element *elements;
-    const int32_t *first; /* element of the border at or behind a group */
-    double *former;
 };
 
 template <typename real> __device__ __forceinline__ real dot(const real (&t)[3], const real (&u)[3])
@@ -261,56 +249,6 @@ __global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void 
     if (slot < x.end[blockIdx.y]) advance<real, P>(x, slot, shared);
 }
 
-/* And the absorbing term of the block's elements of the border. */
-template <typename real, int P>
-__global__ __launch_bounds__((threads<real, P>()), (residents<real, P>())) void
-half_step_absorbing(const __grid_constant__ view<real> x, const __grid_constant__ absorbing<P> v)
-{
-    constexpr int T = threads<real, P>(), traces = 8 * lattice<P>::face_nodes;
-    extern __shared__ double shared[];
-    const uint32_t begin = x.begin[blockIdx.y] + blockIdx.x * T, end = x.end[blockIdx.y];
-    const uint32_t slot = begin + threadIdx.x;
-    if (begin >= end) return;
-    if (slot < end) advance<real, P>(x, slot, shared);
-    const int32_t last = v.first[(begin + T < end ? begin + T : end) / lanes<real>];
-    int32_t k = v.first[begin / lanes<real>];
-    if (k == last) return;
-    __syncthreads();
-    double *in = shared + threadIdx.x / BORDER_WARP * (2 * traces), *out = in + traces;
-    for (k += threadIdx.x / BORDER_WARP; k < last; k += T / BORDER_WARP) {
-        const place<real> e = place_of<real>(v, v.elements, v.former, k, x.target);
-        if (!e.element->absorbing) continue;
-        absorb(v, e, v.which, in, out);
-        keep_traces(v, e);
-        __syncwarp();
-    }
-}
-
-/* Shared memory of a block beyond what is there without asking. */
-template <class K> ps_status allow(K kernel, int bytes)
-{
-    if (bytes > 48 << 10)
-        PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    return PS_OK;
-}
-
-template <typename real, int P>
-ps_status launch_absorbing(const ps_dgtd_device_sweep *s, const view<real> &x, dim3 blocks,
-                           cudaStream_t queue)
-{
-    constexpr int T = threads<real, P>(), nf = lattice<P>::face_nodes;
-    constexpr int most = T / BORDER_WARP * 16 * nf * (int)sizeof(double);
-    constexpr int bytes = most > shared_bytes<real, P> ? most : shared_bytes<real, P>;
-    const ps_dgtd_device_border *b = s->border;
-    absorbing<P> v = {b->averaged, (int)s->field, {}, s->device->lift, b->matrices, b->elements,
-                      b->first, b->former + s->field * b->count * 8 * nf};
-    ps_dgtd_list_face_nodes(P, &v.faces);
-    PS_TRY(allow(half_step_absorbing<real, P>, bytes));
-    half_step_absorbing<real, P><<<blocks, T, bytes, queue>>>(x, v);
-    PS_CUDA(cudaGetLastError());
-    return PS_OK;
-}
-
 template <typename real, int P>
 ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
 {
@@ -330,8 +268,7 @@ ps_status launch(const ps_dgtd_device_sweep *s, cudaStream_t queue)
         x.sign[kind] = (real)ps_dgtd_ghost_signs[s->field][kind];
     const dim3 blocks((most + threads<real, P>() - 1) / threads<real, P>(), (unsigned)s->count);
     constexpr int bytes = shared_bytes<real, P>;
-    if (s->border) return launch_absorbing<real, P>(s, x, blocks, queue);
-    PS_TRY(allow(half_step<real, P>, bytes));
+    static_assert(bytes <= 48 << 10, "more than a block has without asking");
     half_step<real, P><<<blocks, threads<real, P>(), bytes, queue>>>(x);
     PS_CUDA(cudaGetLastError());
     return PS_OK;

@@ -42,7 +42,7 @@ __device__ __forceinline__ complex collected(const view &v, const front &n, cons
     return sum;
 }
 
-/* left = what the children left - W b of the pivots: 32 rows, a share of the pivots by each warp. */
+/* left = what the children left - W b of the pivots: 32 rows, the pivots shared by the warps. */
 template <int sides>
 __global__ void __launch_bounds__(THREADS)
     down(const __grid_constant__ view v, const __grid_constant__ level at)

@@ -44,16 +44,16 @@ __device__ __forceinline__ void leave_products(const view &v, int count, int to,
         }
 }
 
-/* A warp a block, as warps take very different times. */
 template <typename real, int parts>
-__global__ void __launch_bounds__(32)
+__global__ void __launch_bounds__(THREADS)
     reduce(const __grid_constant__ view v, const ps_product_item *items, int64_t count)
 {
     enum { AHEAD = steps<real, parts>::AHEAD };
     extern __shared__ int4 shared[];
     const steps<real, parts> r(shared);
     const int group = threadIdx.x % 32 / 4;
-    const int64_t first = (int64_t)blockIdx.x * ITEMS;
+    const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * ITEMS;
+    if (first >= count) return;
     const bool side = group < v.sides;
     item_walk<real, parts> walk = {v, r, v.padded + (side ? group * parts * v.column_places : 0),
                                    side, (int)(first + ITEMS < count ? ITEMS : count - first)};
@@ -261,13 +261,13 @@ ps_status run_group(const ps_product_device *d, const view &v, const tile_view &
                   join_at = t->join_first[tiles.first_chunk];
     const int64_t items = t->item_first[tiles.end_chunk] - item;
     const int64_t joins = t->join_first[tiles.end_chunk] - join_at;
-    const int own = steps<real, parts>::BYTES, shared = WARPS * own;
+    const int shared = WARPS * steps<real, parts>::BYTES;
     PS_CUDA(cudaFuncSetAttribute(reduce<real, parts>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 own));
+                                 shared));
     PS_CUDA(cudaFuncSetAttribute(expand<real, parts>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  shared));
     if (items > 0)
-        reduce<real, parts><<<(unsigned)((items + ITEMS - 1) / ITEMS), 32, own, queue>>>(
+        reduce<real, parts><<<blocks_of((items + ITEMS - 1) / ITEMS), THREADS, shared, queue>>>(
             v, t->item + item, items);
     if (joins > 0)
         join<<<dim3(blocks_of(joins), v.sides * parts), THREADS, 0, queue>>>(v, t->join + join_at,

@@ -84,12 +84,57 @@ __device__ __forceinline__ void copy_below(unsigned to, const void *from, unsign
                      : "memory");
 }
 
+/* Words of the head of a piece, of which each thread holds one. */
+__device__ __forceinline__ int head_word(unsigned head, int at)
+{
+    return static_cast<int>(__shfl_sync(~0u, head, at));
+}
+__device__ __forceinline__ int64_t head_long(unsigned head, int at)
+{
+    unsigned low = __shfl_sync(~0u, head, at), high = __shfl_sync(~0u, head, at + 1);
+    return static_cast<int64_t>(static_cast<uint64_t>(high) << 32 | low);
+}
+
+/* Columns of the segments before this thread's. */
+__device__ __forceinline__ unsigned columns_before(unsigned columns, int lane)
+{
+    unsigned sum = columns;
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        unsigned other = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step) sum += other;
+    }
+    return sum - columns;
+}
+
+/* A warp copies UNIT columns of its rows at once, a thread 16 bytes of one column. */
+template <typename stored, int FORM> struct warp_copy {
+    static constexpr int UNIT = 16 / sizeof(stored); /* values, and columns */
+    static constexpr int HEIGHT = placing<FORM>::HEIGHT;
+
+    static __device__ __forceinline__ int row_of(int lane)
+    {
+        return lane / HEIGHT * HEIGHT + lane % (HEIGHT / UNIT) * UNIT;
+    }
+    static __device__ __forceinline__ int column_of(int lane)
+    {
+        return lane % HEIGHT / (HEIGHT / UNIT);
+    }
+    /* Where a thread copies to in the values of a stage, bytes. */
+    static __device__ __forceinline__ int copy_to(int lane)
+    {
+        if (FORM != LOW_BLOCKS) return lane * 16;
+        return (placing<FORM>::of_row(row_of(lane)) + column_of(lane) * HEIGHT) *
+               static_cast<int>(sizeof(stored));
+    }
+};
+
 /* Goes through the segments of a part. Pieces are taken by the warp: each thread works out one
  * segment, and has loaded its record of the piece that follows. */
 template <typename real, typename stored, int NG, int FORM> struct cursor {
     static constexpr bool HALF = sizeof(stored) < sizeof(float);
-    static constexpr int UNIT = 16 / sizeof(stored); /* values, and columns of a warp's copy */
-    static constexpr int HEIGHT = placing<FORM>::HEIGHT;
+    using copy = warp_copy<stored, FORM>;
+    static constexpr int UNIT = copy::UNIT, HEIGHT = copy::HEIGHT;
     const ps_slice_launch &in;
     const ps_slice_piece *piece; /* the next one      */
     unsigned head_ahead;         /* of it, this thread's word and record */
@@ -124,55 +169,16 @@ template <typename real, typename stored, int NG, int FORM> struct cursor {
         record_ahead = reinterpret_cast<const uint2 *>(piece->records)[lane];
     }
 
-    static __device__ __forceinline__ int word(unsigned head, int at)
-    {
-        return static_cast<int>(__shfl_sync(~0u, head, at));
-    }
-    static __device__ __forceinline__ int64_t long_word(unsigned head, int at)
-    {
-        unsigned low = __shfl_sync(~0u, head, at), high = __shfl_sync(~0u, head, at + 1);
-        return static_cast<int64_t>(static_cast<uint64_t>(high) << 32 | low);
-    }
-
-    /* Columns of the segments before this thread's. */
-    static __device__ __forceinline__ unsigned columns_before(unsigned columns, int lane)
-    {
-        unsigned sum = columns;
-#pragma unroll
-        for (int step = 1; step < WARP; step *= 2) {
-            unsigned other = __shfl_up_sync(~0u, sum, step);
-            if (lane >= step) sum += other;
-        }
-        return sum - columns;
-    }
-
     __device__ __forceinline__ int column_units() const
     {
         return (FORM == PACKED ? WARP : FORM == LOW_BLOCKS ? HEIGHT : in.block_rows) / UNIT;
     }
 
-    /* A warp copies UNIT columns of its rows at once, a thread 16 bytes of one column. */
-    static __device__ __forceinline__ int row_of(int lane)
-    {
-        return lane / HEIGHT * HEIGHT + lane % (HEIGHT / UNIT) * UNIT;
-    }
-    static __device__ __forceinline__ int column_of(int lane)
-    {
-        return lane % HEIGHT / (HEIGHT / UNIT);
-    }
-    /* Where a thread copies to in the values of a stage, bytes. */
-    static __device__ __forceinline__ int copy_to(int lane)
-    {
-        if (FORM != LOW_BLOCKS) return lane * 16;
-        return (placing<FORM>::of_row(row_of(lane)) + column_of(lane) * HEIGHT) *
-               static_cast<int>(sizeof(stored));
-    }
-
     /* Contiguous blocks: this thread copies 16 bytes of one block, if any block holds the rows. */
     __device__ __forceinline__ int64_t place_in_blocks(unsigned head, int lane)
     {
-        int row = word(head, 6) + row_of(lane), block_row = row % in.block_rows;
-        if (row >= word(head, 11)) copy_column = SEGMENT;
+        int row = head_word(head, 6) + copy::row_of(lane), block_row = row % in.block_rows;
+        if (row >= head_word(head, 11)) copy_column = SEGMENT;
         return (static_cast<int64_t>(row - block_row) * in.block_columns + block_row) *
                static_cast<int>(sizeof(stored));
     }
@@ -181,11 +187,11 @@ template <typename real, typename stored, int NG, int FORM> struct cursor {
     {
         unsigned head = head_ahead;
         uint2 record = record_ahead;
-        segments = word(head, 12);
-        values = in.base + long_word(head, 0);
-        starts = reinterpret_cast<const uint16_t *>(in.base + long_word(head, 2));
-        past = past_of<real>(in, word(head, 4)) + lane;
-        copy_column = column_of(lane);
+        segments = head_word(head, 12);
+        values = in.base + head_long(head, 0);
+        starts = reinterpret_cast<const uint16_t *>(in.base + head_long(head, 2));
+        past = past_of<real>(in, head_word(head, 4)) + lane;
+        copy_column = copy::column_of(lane);
         segment_place own;
         unsigned columns = lane < segments ? record.x & 0xff : 0, slice = record.x >> 8 & 0xff;
         unsigned column = record.x >> 16, low = record.y & 0xffff, high = record.y >> 16;
@@ -193,15 +199,15 @@ template <typename real, typename stored, int NG, int FORM> struct cursor {
             values += lane * 16;
             starts += lane;
             if (HALF)
-                scales = reinterpret_cast<const uint8_t *>(in.base + long_word(head, 14)) + lane;
+                scales = reinterpret_cast<const uint8_t *>(in.base + head_long(head, 14)) + lane;
             own.value = columns_before(columns, lane) * column_units();
         } else {
-            int64_t rows = place_in_blocks(head, lane), step = long_word(head, 8) / UNIT;
+            int64_t rows = place_in_blocks(head, lane), step = head_long(head, 8) / UNIT;
             values += rows + copy_column % SEGMENT * column_units() * 16;
-            starts += word(head, 6) + min(lane, word(head, 7) - 1);
+            starts += head_word(head, 6) + min(lane, head_word(head, 7) - 1);
             own.value = static_cast<unsigned>(slice * step) + column * column_units();
         }
-        own.start = slice * word(head, 10);
+        own.start = slice * head_word(head, 10);
         own.past = static_cast<int>(slice * in.past_stride - (high + column + columns - 1));
         own.shape =
             columns | min(high - low + columns + NG - 1, SPAN_MAX) << SPAN_AT | high << HIGH_AT;
@@ -260,7 +266,7 @@ __device__ __forceinline__ void fetch(cursor<real, stored, NG, FORM> &at,
     unsigned shape = own.shape, columns = shape & 0x1f;
     const real *past = at.past + own.past;
     unsigned span = shape >> SPAN_AT & SPAN_MAX;
-    copy_segment<stored, placing<FORM>::HEIGHT>(there + at.copy_to(lane),
+    copy_segment<stored, placing<FORM>::HEIGHT>(there + warp_copy<stored, FORM>::copy_to(lane),
                                                 at.values + static_cast<uint64_t>(own.value) * 16,
                                                 at.column_units() * 16, at.copy_column, columns);
     unsigned note = (shape >> HIGH_AT) - at.first + columns - 1;

@@ -81,6 +81,17 @@ static void measured_times(void **state)
                 check_near(gpu[t], best ? best_gpu[t] : lp_gpu[t], 0, 1e-15);
         }
     }
+    records[2].end = 0.75; /* what tasks of a kind took on a GPU is shared by their forecasts */
+    records[4].end = 6;
+    records[4].gpu_seconds = 0.75;
+    ps_task_trace_times(&trace, false, cpu, gpu);
+    check_near(gpu[2], 0.25, 0, 1e-15);
+    check_near(gpu[4], 0.75, 0, 1e-15);
+    records[2].end = 1.25;
+    records[4].end = 5.5;
+    ps_task_trace_times(&trace, false, cpu, gpu);
+    check_near(gpu[2], 0.25, 0, 1e-15);
+    check_near(gpu[4], 0.75, 0, 1e-15);
 }
 
 /* LP: 7 s of far tasks on two CPU workers; the near ones take the GPU 1.5 s. LP~: 6 s. */

@@ -1,7 +1,8 @@
 #!/bin/bash
 # penstock-fmm by tasks on cores and GPUs: makespan against LP, JSON records; what each run said, and its trace,
-# stay in KEEP. COUNT particles (30000000), cube of height 7 and ellipsoid of height 10 (CUBE=1: without it); CPU
-# workers: all cores less one a GPU. KINDS: of tasks on GPUs ("two down").
+# stay in KEEP. COUNT particles (30000000) in groups of GROUP (1000); SHAPES ("cube ellipsoid"), a cube of height
+# HEIGHT (7), an ellipsoid of 3 more; ACCURACIES ("3 5 7"); KINDS of tasks on GPUs ("two down"); GPUS, their
+# numbers (1 to all). CPU workers: the GPUs' share of the cores, less one a GPU; runs have these cores alone.
 set -eu
 [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP" && KEEP=$(cd "$KEEP" && pwd); }
 . "$(dirname "$0")/lib.sh"
@@ -19,18 +20,20 @@ tree() { # distribution height
 }
 bench() { # distribution accuracy GPUs kinds
     told() { awk -v n="$1" '$1 == n { print $2; exit }' "$KEEP/$name.txt"; }
-    local name=$1-acc$2-$3-$4 devices=cuda workers=$((cores / gpus * $3 - $3))
+    local name=$1-acc$2-$3-$4 devices=cuda share=$((cores / gpus * $3))
     [ "$3" -eq "$gpus" ] || devices=cuda:0
-    penstock-fmm "$1".h5 r.h5 --accuracy "$2" --device $devices --workers $workers --resident no \
-        --gpu-kinds "$4" --force --trace "$KEEP/$name.h5" > "$KEEP/$name.txt"
+    taskset -c "0-$((share - 1))" penstock-fmm "$1".h5 r.h5 --accuracy "$2" --device $devices \
+        --workers $((share - $3)) --resident no --gpu-kinds "$4" --force --trace "$KEEP/$name.h5" > "$KEEP/$name.txt"
     record "fmm-tasks-$1-acc$2" "makespan, floor LP" "$(told makespan)" s "$(told lp)" \
-        "$count particles, groups of ${GROUP:-1000}, $workers cores + $3 GPU, kinds on GPUs: $4"
+        "$count particles, groups of ${GROUP:-1000}, $((share - $3)) cores + $3 GPU, kinds on GPUs: $4"
 }
-tree cube 7
-[ -n "${CUBE:-}" ] || tree ellipsoid 10
-for n in $(seq "$gpus"); do
-    for kinds in ${KINDS:-two down}; do
-        for accuracy in 3 5 7; do bench cube $accuracy "$n" $kinds; done
-        [ -n "${CUBE:-}" ] || bench ellipsoid 5 "$n" $kinds
+height=${HEIGHT:-7}
+for shape in ${SHAPES:-cube ellipsoid}; do
+    tree "$shape" "$height"
+    for n in ${GPUS:-$(seq "$gpus")}; do
+        for kinds in ${KINDS:-two down}; do
+            for accuracy in ${ACCURACIES:-3 5 7}; do bench "$shape" "$accuracy" "$n" "$kinds"; done
+        done
     done
+    height=$((height + 3))
 done

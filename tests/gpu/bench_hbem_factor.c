@@ -63,7 +63,8 @@ static void bench(const char *name, factor_place *p, ps_stream *stream)
             hbem_case_ok(ps_factor_device_apply(&p->f, sides[i], weight, b, y));
             best = fmin(best, ps_clock() - start);
         }
-        snprintf(what, sizeof what, "factors applied, %lld sides", (long long)sides[i]);
+        snprintf(what, sizeof what, "factors applied, %lld %s", (long long)sides[i],
+                 sides[i] == 1 ? "side" : "sides");
         record(name, p, what, best,
                bytes_read(&p->d) * p->f.count / 4.58e12 + 16. * (double)(sides[i] * size) / 55e9);
     }

@@ -2,7 +2,8 @@
  * check_hbem: H-matrices assembled on the device against the CPU's: near leaves number by number,
  * ranks of entry ACA, errors of the whole against graded entries, equal bits in a second run, and
  * errors where clusters of blocks have all leaves. Ends with "N passed, N failed, N skipped".
- * Argument: the number of one case alone (for slow tools such as compute-sanitizer).
+ * Arguments, for slow tools such as compute-sanitizer: the number of one case alone; "near" for
+ * near leaves alone; "blocks" for no clusters of blocks.
  */
 #include <stdio.h>
 
@@ -54,6 +55,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 typedef struct check {
     const device_case *of;
     int number, passed, failed;
+    bool near_alone, no_clusters;
     hbem_case body;
     ps_cluster_tree tree;
     ps_hbem_operator op;
@@ -139,7 +141,7 @@ static void run_device(check *k, ps_device *device, bool clusters, ps_hmatrix *i
     d.one_size = clusters;
     hbem_device_leaves(&d, k->gpu.leaves, k->gpu.matrix.leaf_count, 64, most);
     hbem_device_run_near(&d, n < 500 ? 1 << 20 : 5000);
-    hbem_device_run_far(&d, &options, 64 << 20);
+    if (!k->near_alone) hbem_device_run_far(&d, &options, 64 << 20);
     tell(k, "leaves over rank or memory", d.report.over_rank + d.report.over_arena, 0);
     if (getenv("VERBOSE"))
         printf("case %d: %lld near, %lld far leaves, %lld close pairs; %u by entries, %u dense\n",
@@ -149,10 +151,39 @@ static void run_device(check *k, ps_device *device, bool clusters, ps_hmatrix *i
     hbem_device_close(&d);
 }
 
+static void check_clusters(check *k, ps_device *device)
+{
+    ps_hmatrix again = k->gpu.matrix;
+    hbem_case_ok(ps_hmatrix_init(&again));
+    run_device(k, device, true, &again);
+    tell(k, "error of the whole, by clusters of blocks", hbem_hmatrix_error(&again, k->exact),
+         2 * k->of->tolerance);
+    ps_hmatrix_release(&again);
+}
+
+/* Ranks, errors of the whole, a second run. */
+static void check_far(check *k, ps_device *device)
+{
+    const device_case *of = k->of;
+    ps_hmatrix again = k->gpu.matrix;
+    k->exact = hbem_dense(&k->op);
+    if (!of->skeleton) tell(k, "far leaves of other rank", leaves_of_other_rank(k), .01);
+    tell(k, "ranks", ranks(&k->gpu) / ranks(&k->cpu), of->skeleton ? 1.15 : 1.01);
+    if (getenv("VERBOSE"))
+        printf("case %d: error of the CPU's %.2e\n", k->number,
+               hbem_hmatrix_error(&k->cpu.matrix, k->exact));
+    tell(k, "error of the whole", hbem_hmatrix_error(&k->gpu.matrix, k->exact), 2 * of->tolerance);
+    hbem_case_ok(ps_hmatrix_init(&again));
+    run_device(k, device, false, &again);
+    tell(k, "leaves of other bits", leaves_of_other_bits(k, &again), 0);
+    ps_hmatrix_release(&again);
+    if (!k->no_clusters) check_clusters(k, device);
+    free(k->exact);
+}
+
 static void check_case(check *k, ps_device *device)
 {
     const device_case *of = k->of;
-    ps_hmatrix again;
     if (of->body == SPHERE)
         hbem_case_sphere(&k->body, of->n);
     else
@@ -166,27 +197,8 @@ static void check_case(check *k, ps_device *device)
     hbem_hmatrix_run(&k->cpu, omp_get_max_threads());
     hbem_hmatrix_set(&k->gpu, &k->op, &blocks, of->tolerance);
     run_device(k, device, false, &k->gpu.matrix);
-    k->exact = hbem_dense(&k->op);
-    bool single = of->precision == PS_SINGLE;
-    tell(k, "near leaves", near_difference(k), single ? 2e-5 : 1e-11);
-    if (!of->skeleton) tell(k, "far leaves of other rank", leaves_of_other_rank(k), .01);
-    tell(k, "ranks", ranks(&k->gpu) / ranks(&k->cpu), of->skeleton ? 1.15 : 1.01);
-    if (getenv("VERBOSE"))
-        printf("case %d: error of the CPU's %.2e\n", k->number,
-               hbem_hmatrix_error(&k->cpu.matrix, k->exact));
-    tell(k, "error of the whole", hbem_hmatrix_error(&k->gpu.matrix, k->exact), 2 * of->tolerance);
-    again = k->gpu.matrix;
-    hbem_case_ok(ps_hmatrix_init(&again));
-    run_device(k, device, false, &again);
-    tell(k, "leaves of other bits", leaves_of_other_bits(k, &again), 0);
-    ps_hmatrix_release(&again);
-    again = k->gpu.matrix;
-    hbem_case_ok(ps_hmatrix_init(&again));
-    run_device(k, device, true, &again);
-    tell(k, "error of the whole, by clusters of blocks", hbem_hmatrix_error(&again, k->exact),
-         2 * of->tolerance);
-    ps_hmatrix_release(&again);
-    free(k->exact);
+    tell(k, "near leaves", near_difference(k), of->precision == PS_SINGLE ? 2e-5 : 1e-11);
+    if (!k->near_alone) check_far(k, device);
     hbem_hmatrix_free(&k->cpu);
     hbem_hmatrix_free(&k->gpu);
     hbem_tree_free(&k->tree);
@@ -203,10 +215,12 @@ int main(int argc, char **argv)
         return 0;
     }
     hbem_case_ok(ps_device_open(name, 0, &device));
+    for (int a = 1; a < argc; ++a) {
+        k.near_alone |= strcmp(argv[a], "near") == 0;
+        k.no_clusters |= strcmp(argv[a], "blocks") == 0;
+    }
     for (int c = 0; c < CASES; ++c) {
-        bool wanted = argc < 2;
-        for (int a = 1; a < argc; ++a) wanted |= atoi(argv[a]) == c;
-        if (!wanted) continue;
+        if (argc > 1 && atoi(argv[1]) != c) continue;
         k.of = &cases[c];
         k.number = c;
         check_case(&k, device);

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "runtime/heteroprio.h"
 #include "tests/check.h"
 
@@ -260,17 +262,20 @@ static void balance_at_the_end(void **state)
 
 /* Far tasks (s = 2) are polled first, near ones (s = 10) wait. Once two CPU workers have time for
  * all far ones that are left, the GPU leaves them: 1 s each, 0.5 s on the GPU, whose near ones take
- * 6.4 s. */
+ * 6.4 s. A far one that only the GPU takes, 0.5 s, changes nothing of that. */
 static void balance_leaves_to_cpus(void **state)
 {
-    static const ps_bucket far_first[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}};
+    static const ps_bucket far_first[] = {{NEAR, 1, 2, 10}, {FAR, 0, 1, 2}, {FAR, -1, 0, 0}};
+    static const ps_ready_task top = {200, INFINITY, 0.5, 0};
     ps_heteroprio_config config = {.buckets = far_first,
-                                   .bucket_count = 2,
+                                   .bucket_count = 3,
                                    .cpus = 2,
                                    .gpus = 1,
                                    .termination = PS_TERMINATION_BALANCE};
     ps_heteroprio *h;
     check_ok(ps_heteroprio_open(&config, &h));
+    ps_heteroprio_expect(h, 2, &top);
+    check_ok(ps_heteroprio_push(h, 2, &top));
     for (int i = 0; i < 16; ++i) {
         ps_ready_task task = {i, 1, 0.5, 0}, near = {100 + i, 4, 0.4, 0};
         ps_heteroprio_expect(h, 1, &task);
@@ -278,8 +283,8 @@ static void balance_leaves_to_cpus(void **state)
         check_ok(ps_heteroprio_push(h, 1, &task));
         check_ok(ps_heteroprio_push(h, 0, &near));
     }
-    /* with n far ones left: n / 2 <= 6.4 + (16 - n) / 2 from n = 14 on */
-    pops(h, PS_WORKER_GPU, 3, (int64_t[]){0, 1, 100});
+    /* with n far ones left: n / 2 <= 6.9 + (16 - n) / 2 from n = 14 on */
+    pops(h, PS_WORKER_GPU, 4, (int64_t[]){200, 0, 1, 100});
     pops(h, PS_WORKER_CPU, 2, (int64_t[]){2, 3});
     pops(h, PS_WORKER_GPU, 1, (int64_t[]){101});
     ps_heteroprio_close(&h);

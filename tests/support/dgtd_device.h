@@ -65,17 +65,12 @@ static inline ps_status dgtd_device_add_border(dgtd_device *x, const dgtd_case *
 {
     int order = c->system.order;
     ps_dgtd_device_border_fill(border, &c->system, x->tables, &c->body, total, x->march.dt);
-    ps_dgtd_device_border_shape(&x->border, border, &c->system);
+    ps_dgtd_device_border_shape(&x->border, border);
     PS_TRY(ps_device_alloc(x->device, ps_dgtd_device_border_bytes(&x->border, order),
                            &x->border_memory));
     ps_dgtd_device_border_place(&x->border, order, x->border_memory);
     x->march.border = &x->border;
-    int32_t *workspace;
-    PS_TRY(PS_ALLOC(&workspace, c->system.groups + 1, "the border"));
-    ps_status status =
-        ps_dgtd_device_border_upload(&x->border, border, &c->system, workspace, x->stream);
-    free(workspace);
-    return status;
+    return ps_dgtd_device_border_upload(&x->border, border, x->stream);
 }
 
 static inline ps_status dgtd_device_add_current(dgtd_device *x, const dgtd_case *c,

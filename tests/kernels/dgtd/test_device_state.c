@@ -88,21 +88,6 @@ static void probe_weights_turn(void **state)
     }
 }
 
-/* Elements of a current are looked for among those of the border. */
-static void currents_apart_from_the_border(void **state)
-{
-    const ps_dgtd_border_element elements[] = {{.slot = 3}, {.slot = 17}, {.slot = 40}};
-    const ps_dgtd_device_border border = {.count = 3, .host = elements}, none = {.count = 0};
-    int64_t inside[] = {0, 5, 16, 18, 41, 1000}, first[] = {9, 3}, last[] = {40};
-    const ps_dgtd_current apart = {.count = 6, .slots = inside};
-    const ps_dgtd_current at_first = {.count = 2, .slots = first};
-    const ps_dgtd_current at_last = {.count = 1, .slots = last};
-    assert_true(ps_dgtd_device_current_is_apart(&apart, &border));
-    assert_false(ps_dgtd_device_current_is_apart(&at_first, &border));
-    assert_false(ps_dgtd_device_current_is_apart(&at_last, &border));
-    assert_true(ps_dgtd_device_current_is_apart(&at_last, &none));
-}
-
 /* The CPU's device has no kernels here, and says so before anything is touched. */
 static void the_cpu_is_refused(void **state)
 {
@@ -138,7 +123,6 @@ int main(void)
         cmocka_unit_test(arrays_have_their_places),
         cmocka_unit_test(face_nodes_are_those_of_the_reference),
         cmocka_unit_test(probe_weights_turn),
-        cmocka_unit_test(currents_apart_from_the_border),
         cmocka_unit_test(the_cpu_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

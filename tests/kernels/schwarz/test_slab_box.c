@@ -66,9 +66,9 @@ static double factor_of(ps_transmission t, int64_t slabs, bool modes)
     }
     ps_interface problem = ps_slab_box_interface(&f.box, false);
     ps_krylov_result result;
-    assert_int_equal(
-        slab_iterate(fixed_point_step, &problem, 0, 60, f.g, f.space, history + 1, &result),
-        PS_FAILED);
+    assert_int_equal(slab_iterate(fixed_point_step, &problem, &(slab_control){0, 60, history + 1},
+                                  f.g, f.space, &result),
+                     PS_FAILED);
     close_box(&f);
     return pow(history[60] / history[40], 1 / 20.);
 }
