@@ -181,6 +181,7 @@ static ps_status prepare(solve_problem *p)
     ps_failure failure = {0};
     PS_TRY(take_options(p));
     p->local_rank = ps_comm_local_rank();
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* kernels come with the device: large ones */
     if (!p->run->plan)
         PS_TRY(ps_background_start(&device, open_device, p, "a thread that opens the device"));
     ps_note_failure(&failure, read_all(p));
