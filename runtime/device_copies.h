@@ -10,7 +10,8 @@
 
 enum { PS_COPIES_MAX = 16 };
 
-/* Pieces that do not overlap, all from the host to the device or all the other way round. */
+/* Pieces of a byte or more that do not overlap, all from the host to the device or all the other
+ * way round. */
 typedef struct ps_copies {
     int count;
     void *to[PS_COPIES_MAX];

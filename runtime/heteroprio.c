@@ -304,11 +304,11 @@ static bool has_better(const ps_heteroprio *h, const bucket *b)
     return false;
 }
 
-/* Whether a GPU worker leaves the tasks of b to CPU workers. */
+/* Whether a GPU worker leaves the tasks of b to CPU workers, which may take them yet. */
 static bool leaves(const ps_heteroprio *h, const bucket *b)
 {
     return h->termination == PS_TERMINATION_BALANCE && h->workers[PS_WORKER_CPU] &&
-           b->spec.cpu >= 0 && has_better(h, b) && kind_keeps_balance(h, b);
+           b->spec.cpu >= 0 && has_better(h, b) && kind_keeps_balance(h, b) && may_take(h, b);
 }
 
 static bool is_older(const ps_heteroprio *h, const bucket *a, const bucket *b, int place)

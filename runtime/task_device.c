@@ -327,8 +327,7 @@ void *task_device_worker(void *argument)
     ps_task_queue *queue = start.queue;
     device_worker *d = &queue->devices[start.worker - queue->cpus];
     free(argument);
-    task_stay(queue, start.worker);
-    task_lock(queue);
+    task_begin(queue, start.worker);
     while (!queue->closing || d->count || d->homing_count) {
         task *t = task_take(queue, start.worker, wanted(queue, d));
         if (t)

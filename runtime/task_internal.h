@@ -109,6 +109,7 @@ struct ps_task_queue {
     int *cores,
         core_count; /* all that the process has, GPU workers' last; 0: workers go anywhere */
     pthread_t *threads;
+    int up;                                      /* workers that have begun */
     int thread_count, sleeping[PS_WORKER_KINDS]; /* workers without a task, of them       */
     int looking[PS_WORKER_KINDS]; /* those that look for a token before they wait for a signal */
     int tokens[PS_WORKER_KINDS];  /* atomic: for one of these each; at most as many           */
@@ -162,7 +163,8 @@ void task_fail(ps_task_queue *queue, const task *t, ps_status status);
 /* A task has run, or failed: its records, successors, data (valid in `place`). Locked. */
 void task_finish(ps_task_queue *queue, task *t, ps_status status, uint32_t place);
 
-void task_stay(const ps_task_queue *queue, int worker); /* on the worker's core, if it has one */
+/* The thread of a worker is up, on its core, if it has one. Returns locked. */
+void task_begin(ps_task_queue *queue, int worker);
 void *task_cpu_worker(void *worker);    /* argument: worker_start, freed by the thread */
 void *task_device_worker(void *worker); /* likewise */
 typedef struct worker_start {

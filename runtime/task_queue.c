@@ -315,11 +315,13 @@ static ps_status choose_cores(ps_task_queue *queue)
     return PS_OK;
 }
 
-void task_stay(const ps_task_queue *queue, int worker)
+void task_begin(ps_task_queue *queue, int worker)
 {
     int behind = queue->cpus + queue->gpus - worker; /* GPU workers have the last cores */
     int core = worker < queue->cpus ? worker : queue->core_count - behind;
     if (queue->core_count) ps_thread_stay(queue->cores + core, 1);
+    task_lock(queue);
+    if (++queue->up == queue->cpus + queue->gpus) pthread_cond_broadcast(&queue->changed);
 }
 
 static ps_status start_workers(ps_task_queue *queue)
@@ -337,6 +339,9 @@ static ps_status start_workers(ps_task_queue *queue)
         }
         ++queue->thread_count;
     }
+    task_lock(queue);
+    while (queue->up < workers) pthread_cond_wait(&queue->changed, &queue->lock);
+    task_unlock(queue);
     return PS_OK;
 }
 

@@ -251,8 +251,7 @@ void *task_cpu_worker(void *argument)
     ps_task_queue *queue = start.queue;
     cpu_room room = {0};
     free(argument);
-    task_stay(queue, start.worker);
-    task_lock(queue);
+    task_begin(queue, start.worker);
     while (!queue->closing) {
         task *t = task_take(queue, start.worker, TASK_ANY);
         if (t)

@@ -435,8 +435,8 @@ ps_status fmm_run_tasks(fmm_run *r);
 /* Energy and momentum by side: the attributes of specs/fmm_result.md. */
 void fmm_total_sums(const fmm_run *r, double *energy, double *momentum);
 /* Buckets and priorities; table[PS_BUCKETS_MAX]. Beside GPUs these take P2P, M2L and all of L2L and
- * L2P; P2P and M2L, M2L first; tasks of all kinds but the reduction; or P2P and M2L as in Table 3
- * of RR-8513. */
+ * L2P; P2P and M2L, M2L first (both, and what is above the leaves of M2M, codes and M2L); tasks of
+ * all kinds but the reduction; or P2P and M2L as in Table 3 of RR-8513. */
 enum { FMM_GPU_AUTO, FMM_GPU_DOWN, FMM_GPU_TWO, FMM_GPU_ALL, FMM_GPU_TABLE }; /* gpu_kinds */
 int fmm_buckets(const fmm_problem *p, int gpu_kinds, ps_bucket *table);
 int fmm_bucket(const fmm_problem *p, const fmm_task *task);

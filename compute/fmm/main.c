@@ -41,8 +41,8 @@ static const ps_option options[] = {
      "by the priorities of RR-8513, Table 3, or the oldest ready task first", 0, 0, 0},
     {"gpu-kinds", PS_OPTION_CHOICE, &chosen.gpu_kinds, "auto|down|two|all|table",
      "beside cores, GPUs take tasks of L2L and L2P (all of them), M2L and P2P; or of M2L and P2P; "
-     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down or "
-     "two, whichever has the lower bound by the forecasts",
+     "or of all kinds but the reduction; or of P2P and M2L as in RR-8513, Table 3; auto: down, "
+     "or two where its bound by the forecasts is 3 % lower",
      0, 0, 0},
     {"pairs", PS_OPTION_CHOICE, &chosen.pairs, "auto|mutual|one-sided",
      "pairs of particles of two groups: from both sides at once, with copies that are added later, "

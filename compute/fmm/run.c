@@ -106,15 +106,17 @@ static ps_status forecast_bound(fmm_run *r, int gpu_kinds, double *seconds)
     return PS_OK;
 }
 
-/* What runs do above their bounds is alike: the kinds with the lower bound. */
+/* L2L and L2P run beside P2P on GPUs and take less than their forecasts: `down`, unless the bound
+ * of `two` is clearly lower. */
 static ps_status choose_kinds(fmm_run *r)
 {
+    static const double clearly = 0.97;
     double down, two;
     r->gpu_kinds = r->options->gpu_kinds;
     if (r->gpu_kinds != FMM_GPU_AUTO || r->problem.gpus == 0) return PS_OK;
     PS_TRY(forecast_bound(r, FMM_GPU_DOWN, &down));
     PS_TRY(forecast_bound(r, FMM_GPU_TWO, &two));
-    r->gpu_kinds = down < two ? FMM_GPU_DOWN : FMM_GPU_TWO;
+    r->gpu_kinds = two < clearly * down ? FMM_GPU_TWO : FMM_GPU_DOWN;
     return PS_OK;
 }
 

@@ -54,13 +54,18 @@ template <typename real, int parts> struct steps {
         UNITS = LEFT + parts * 2,
         BYTES = AHEAD * UNITS * 32 * 16 /* of a warp               */
     };
-    uint32_t at; /* of the warp's first unit */
     int lane;
+    /* The first unit that is the lane's own, that it copies across for another, and that another
+     * copies across for it. */
+    uint32_t own, put, got;
     __device__ steps(void *shared)
     {
         lane = threadIdx.x % 32;
-        at = (uint32_t)__cvta_generic_to_shared(shared) +
-             (threadIdx.x / 32) * AHEAD * UNITS * 32 * 16;
+        const uint32_t at = (uint32_t)__cvta_generic_to_shared(shared) +
+                            (threadIdx.x / 32) * AHEAD * UNITS * 32 * 16;
+        own = at + lane * 16;
+        put = at + across_lane(lane / 8, lane % 8) * 16;
+        got = at + across_lane(lane % 4, lane / 4) * 16;
     }
     /* Numbers of four that lie in unit u of lane group or quarter i of `lanes`. */
     static __device__ __forceinline__ int place(int lanes, int i, int u)
@@ -72,15 +77,15 @@ template <typename real, int parts> struct steps {
     {
         return place(8, group, n / EACH) + n % EACH;
     }
-    /* Where the lane that wants units of column `quarter` and rows of `group` looks: no two of eight
+    /* Where the lane that wants units of column `quarter` and rows of `group` looks: no two of 8
      * lanes in the same banks. */
     static __device__ __forceinline__ int across_lane(int quarter, int group)
     {
         return quarter * 8 + (group ^ (2 * quarter));
     }
-    __device__ __forceinline__ uint32_t unit(int stage, int u, int of) const
+    static __device__ __forceinline__ uint32_t unit(uint32_t first, int stage, int u)
     {
-        return at + ((stage * UNITS + u) * 32 + of) * 16;
+        return first + (stage * UNITS + u) * 32 * 16;
     }
     /* Two vectors, 0 and 1. */
     static __device__ __forceinline__ int left_unit(int vector, int part, int u)
@@ -91,30 +96,30 @@ template <typename real, int parts> struct steps {
     __device__ __forceinline__ void copy_right(int stage, int part, int u, const double *from,
                                                bool there) const
     {
-        copy_16_kept(unit(stage, LEFT + part * 2 + u, lane), from, there);
+        copy_16_kept(unit(own, stage, LEFT + part * 2 + u), from, there);
     }
     /* One number of a side: i of two. */
     __device__ __forceinline__ void copy_one(int stage, int part, int i, const double *from,
                                              bool there) const
     {
-        copy_8_kept(unit(stage, LEFT + part * 2, lane) + 8 * i, from, there);
+        copy_8_kept(unit(own, stage, LEFT + part * 2) + 8 * i, from, there);
     }
     /* Waits for the oldest step. */
     __device__ __forceinline__ void wait() const { wait_copies<AHEAD - 1>(); }
-    __device__ __forceinline__ void left(int stage, int vector, int part, int of,
+    __device__ __forceinline__ void left(uint32_t first, int stage, int vector, int part,
                                          double out[4]) const
     {
 #pragma unroll
         for (int u = 0; u < QUAD; ++u) {
             real q[EACH];
-            load_16(unit(stage, left_unit(vector, part, u), of), q);
+            load_16(unit(first, stage, left_unit(vector, part, u)), q);
 #pragma unroll
             for (int i = 0; i < EACH; ++i) out[EACH * u + i] = q[i];
         }
     }
     __device__ __forceinline__ void right(int stage, int part, int u, double out[2]) const
     {
-        load_16(unit(stage, LEFT + part * 2 + u, lane), out);
+        load_16(unit(own, stage, LEFT + part * 2 + u), out);
     }
     /* c += the two vectors, in rows of c, times four numbers. */
     __device__ __forceinline__ void along(int stage, double (*c)[4]) const
@@ -122,7 +127,7 @@ template <typename real, int parts> struct steps {
         double a[parts][2][4];
 #pragma unroll
         for (int p = 0; p < parts; ++p)
-            for (int v = 0; v < 2; ++v) left(stage, v, p, lane, a[p][v]);
+            for (int v = 0; v < 2; ++v) left(own, stage, v, p, a[p][v]);
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
             double l[parts][4], r[parts][2];
@@ -137,11 +142,10 @@ template <typename real, int parts> struct steps {
     /* c += four rows of each vector times the two numbers. */
     __device__ __forceinline__ void across(int stage, double (*c)[2][4]) const
     {
-        const int of = across_lane(lane % 4, lane / 4);
         double a[parts][2][4], r[parts][2];
 #pragma unroll
         for (int p = 0; p < parts; ++p) {
-            for (int v = 0; v < 2; ++v) left(stage, v, p, of, a[p][v]);
+            for (int v = 0; v < 2; ++v) left(got, stage, v, p, a[p][v]);
             right(stage, p, 0, r[p]);
         }
 #pragma unroll

@@ -1,9 +1,10 @@
 /*
  * product_walk_body: how a warp of product_cuda.cu walks over its items or visits, copying for one
- * step after the other (product_steps_body.h).
+ * step after the other (product_steps_body.h). Addresses of numbers that are not there may lie
+ * anywhere: nothing is read from them.
  */
 
-/* What a lane keeps of an item or a visit of its warp, which all take from it when its turn comes. */
+/* What a lane keeps of an item or a visit of its warp: all take it from there at its turn. */
 template <typename real> struct record {
     const real *base;
     int32_t count, stride, part, from, kind, to; /* kind: of an item the length */
@@ -36,7 +37,9 @@ template <typename real, int parts> struct item_walk {
     bool side;
     int count, index;
     record<real> mine, w;
-    int e;
+    const real *left_at[2]; /* what the lane copies next */
+    const double *right_at;
+    int rest; /* places from there to the end of the item */
 
     __device__ __forceinline__ void start(const ps_product_item *items)
     {
@@ -51,36 +54,41 @@ template <typename real, int parts> struct item_walk {
     /* Takes the next item. */
     __device__ __forceinline__ void begin()
     {
-        if (index < count) w = mine.of_lane(index);
-        e = 0;
+        if (index == count) return;
+        w = mine.of_lane(index);
+        const int group = r.lane / 4, first = r.place(4, r.lane % 4, 0);
+        left_at[0] = w.base + (int64_t)group * w.stride + first;
+        left_at[1] = left_at[0] + 8 * (int64_t)w.stride;
+        right_at = x + w.from + first;
+        rest = w.kind - first;
     }
 
     /* Copies for a step. *left: vectors of an item that ends with it; 0: goes on; -1: no step. */
     __device__ __forceinline__ void copy(int stage, int *left, int *to)
     {
-        const int group = r.lane / 4, quarter = r.lane % 4;
+        enum { APART = steps<real, parts>::EACH == 4 ? 2 : 8 }; /* of a lane's numbers 0 and 2 */
+        const int group = r.lane / 4;
         *left = index < count ? 0 : -1;
         if (index < count) {
 #pragma unroll
-            for (int u = 0; u < 2; ++u) { /* the four numbers of a lane, two by two */
-                const int place = e + r.place(4, quarter, u * 2 / r.EACH) + u * 2 % r.EACH;
-                const bool there = place < w.kind;
-                const int64_t at = there ? place : 0;
+            for (int u = 0; u < 2; ++u) {
+                const bool there = u * APART < rest;
 #pragma unroll
                 for (int p = 0; p < parts; ++p) {
-                    r.copy_right(stage, p, u, x + p * v.column_places + w.from + at,
+                    r.copy_right(stage, p, u, right_at + p * v.column_places + u * APART,
                                  side && there);
 #pragma unroll
-                    for (int i = 0; i < 2 && u < r.QUAD; ++i) {
-                        const bool use = there && group + 8 * i < w.count;
-                        const int64_t of = (int64_t)(group + 8 * i) * w.stride + p * w.part + at;
-                        copy_16(r.unit(stage, r.left_unit(i, p, u), r.lane),
-                                w.base + (use ? of : 0), use);
-                    }
+                    for (int i = 0; i < 2 && u < r.QUAD; ++i)
+                        copy_16(r.unit(r.own, stage, r.left_unit(i, p, u)),
+                                left_at[i] + p * w.part + u * APART,
+                                there && group + 8 * i < w.count);
                 }
             }
-            e += 16;
-            if (e >= w.kind) {
+            left_at[0] += 16;
+            left_at[1] += 16;
+            right_at += 16;
+            rest -= 16;
+            if (rest + r.place(4, r.lane % 4, 0) <= 0) {
                 *left = w.count;
                 *to = w.to;
                 ++index;
@@ -105,6 +113,9 @@ template <typename real, int parts> struct visit_walk {
     record<real> mine, w;
     ps_product_visit next; /* of the 32 that follow those in `mine` */
     int turn, l, half;
+    const real *left_at; /* across: what the lane copies next */
+    const double *right_at;
+    int64_t four, number_part; /* numbers of four vectors; of a part of t or x */
 
     /* Fetches the lane's visit of 32. */
     __device__ __forceinline__ void fetch(int64_t first)
@@ -139,6 +150,11 @@ template <typename real, int parts> struct visit_walk {
         }
         w = mine.of_lane(turn);
         turn = (turn + 1) % 32;
+        four = 4 * (int64_t)w.stride;
+        left_at = w.base + (int64_t)(r.lane / 8) * w.stride + r.place(8, r.lane % 8, 0);
+        number_part = w.kind == PS_PRODUCT_RANK ? v.numbers : v.columns;
+        right_at = (w.kind == PS_PRODUCT_RANK ? v.t : v.x) + side * number_part + w.from +
+                   r.lane % 4;
     }
     /* The tile's rows are vectors: half of them, over 16 places. */
     __device__ __forceinline__ void copy_turned(int stage)
@@ -158,8 +174,7 @@ template <typename real, int parts> struct visit_walk {
                     const int at = r.row(group, 2 * half + j);
                     const bool use = there && at < rows;
                     const int64_t of = (int64_t)at * w.stride + p * w.part + e;
-                    copy_16(r.unit(stage, r.left_unit(j, p, u), r.lane), w.base + (use ? of : 0),
-                            use);
+                    copy_16(r.unit(r.own, stage, r.left_unit(j, p, u)), w.base + of, use);
                 }
             }
         }
@@ -167,28 +182,22 @@ template <typename real, int parts> struct visit_walk {
     /* Eight vectors over the tile's rows: eight lanes copy of one vector. */
     __device__ __forceinline__ void copy_across(int stage)
     {
-        const int quarter = r.lane % 4, column = r.lane / 8, unit = r.lane % 8;
-        const int to = r.across_lane(column, unit);
-        const bool rank = w.kind == PS_PRODUCT_RANK;
-        const int64_t number_part = rank ? v.numbers : v.columns;
-        const double *numbers = (rank ? v.t : v.x) + side * number_part + w.from;
+        const int rest = w.count - l;
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-            const int own = l + quarter + 4 * j, at = l + column + 4 * j;
-            const bool there = own < w.count;
+            const bool use = r.lane / 8 + 4 * j < rest, there = r.lane % 4 + 4 * j < rest;
 #pragma unroll
             for (int p = 0; p < parts; ++p) {
 #pragma unroll
-                for (int u = 0; u < r.QUAD; ++u) {
-                    const int row = r.place(8, unit, u);
-                    const bool use = at < w.count && row < width;
-                    const int64_t of = (int64_t)at * w.stride + p * w.part + row;
-                    copy_16(r.unit(stage, r.left_unit(j, p, u), to), w.base + (use ? of : 0), use);
-                }
-                r.copy_one(stage, p, j, numbers + (there ? p * number_part + own : 0),
-                           use_side && there);
+                for (int u = 0; u < r.QUAD; ++u)
+                    copy_16(r.unit(r.put, stage, r.left_unit(j, p, u)),
+                            left_at + j * four + p * w.part + r.place(8, 0, u),
+                            use && r.place(8, r.lane % 8, u) < width);
+                r.copy_one(stage, p, j, right_at + 4 * j + p * number_part, use_side && there);
             }
         }
+        left_at += 2 * four;
+        right_at += 8;
     }
     /* Copies for a step, and says what it is. */
     __device__ __forceinline__ int copy(int stage)

@@ -1,3 +1,4 @@
+#include "runtime/device_copies.h"
 #include "tests/device_checks.h"
 
 #include "tests/check.h"
@@ -46,6 +47,31 @@ static void cpu_work_is_done_at_once(void **state)
     ps_device_close(&device);
 }
 
+/* Several copies by one call, and none. */
+static void copies_at_once(void **state)
+{
+    ps_device *device;
+    ps_stream *stream;
+    const char from[3][8] = {"one", "two", "three"};
+    char to[3][8] = {"", "", ""};
+    ps_copies copies = {.count = 0};
+    check_ok(ps_device_open("cpu", 0, &device));
+    check_ok(ps_stream_open(device, &stream));
+    check_ok(ps_copy_all(stream, &copies));
+    for (int k = 0; k < 3; ++k) {
+        copies.to[k] = to[k];
+        copies.from[k] = from[k];
+        copies.bytes[k] = k == 1 ? 1 : sizeof from[k];
+    }
+    copies.count = 3;
+    check_ok(ps_copy_all(stream, &copies));
+    assert_string_equal(to[0], "one");
+    assert_string_equal(to[1], "t");
+    assert_string_equal(to[2], "three");
+    ps_stream_close(&stream);
+    ps_device_close(&device);
+}
+
 static void names(void **state)
 {
     const char *wrong[] = {"",        "gpu",   "cuda:", "cuda:x",          "cuda:1x",
@@ -74,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpu_works),
         cmocka_unit_test(cpu_work_is_done_at_once),
+        cmocka_unit_test(copies_at_once),
         cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -290,6 +290,31 @@ static void balance_leaves_to_cpus(void **state)
     ps_heteroprio_close(&h);
 }
 
+/* Of far tasks that would take a CPU worker longer than half of what waits takes the GPU nothing is
+ * left to it: it may not take them, and they would wait for the end. */
+static void balance_leaves_nothing_too_long(void **state)
+{
+    static const ps_bucket far_first[] = {{NEAR, 1, 1, 10}, {FAR, 0, 0, 2}};
+    ps_heteroprio_config config = {.buckets = far_first,
+                                   .bucket_count = 2,
+                                   .cpus = 8,
+                                   .gpus = 1,
+                                   .termination = PS_TERMINATION_BALANCE};
+    ps_heteroprio *h;
+    check_ok(ps_heteroprio_open(&config, &h));
+    for (int i = 0; i < 8; ++i) {
+        ps_ready_task task = {i, 2, 1, 0}, near = {100 + i, 4, 0.4, 0};
+        if (i < 2) ps_heteroprio_expect(h, 1, &task);
+        if (i < 2) check_ok(ps_heteroprio_push(h, 1, &task));
+        ps_heteroprio_expect(h, 0, &near);
+        check_ok(ps_heteroprio_push(h, 0, &near));
+    }
+    /* waiting: 2 + 3.2 s, then less than the 4 s that a CPU worker asks for */
+    pops(h, PS_WORKER_GPU, 4, (int64_t[]){100, 101, 102, 103});
+    pops(h, PS_WORKER_GPU, 1, (int64_t[]){0});
+    ps_heteroprio_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +327,7 @@ int main(void)
         cmocka_unit_test(rule_of_balance),
         cmocka_unit_test(balance_at_the_end),
         cmocka_unit_test(balance_leaves_to_cpus),
+        cmocka_unit_test(balance_leaves_nothing_too_long),
         cmocka_unit_test(rule_of_time),
         cmocka_unit_test(rule_of_the_backlog),
         cmocka_unit_test(no_rule_without_gpus),
