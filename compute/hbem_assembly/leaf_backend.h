@@ -73,6 +73,7 @@ typedef struct ps_leaf_device {
     int ordinal;
     int64_t memory;              /* bytes on the device; 0: what is free              */
     int64_t chunk_bytes, chunks; /* expected of the largest chunk; chunks to hand over        */
+    int64_t expected;            /* bytes of all values, where they stay there; 0: not known */
     const struct ps_leaf_tables *tables; /* there, borrowed; NULL: sent for this backend         */
     const ps_cluster_tree *test, *trial; /* one and the same where the spaces are; borrowed  */
 } ps_leaf_device;

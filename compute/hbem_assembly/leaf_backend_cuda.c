@@ -74,15 +74,33 @@ static int64_t wave_end(const cuda_backend *b, int64_t chunk, int64_t end, const
     return chunk + at;
 }
 
+/* What leaves may take at most is many times what they do, and costs time to allocate: where there
+ * is one arena, it begins with a few times what is expected. */
+static int64_t first_arena(const cuda_backend *b, int64_t most)
+{
+    int64_t few = 3 * b->expected + (64 << 20);
+    return b->expected > 0 && few < most ? few : most;
+}
+
+/* Within an arena of `most` bytes where the present one turns out too small. */
+static ps_status compute(cuda_backend *b, wave *w, int64_t most)
+{
+    ps_status status = ps_leaf_wave_compute(b, w);
+    if (status != PS_EXHAUSTED || b->there[PLACE_ARENA].bytes >= most) return status;
+    ps_debug("%s: once more with %.2f GB for results", b->label, 1e-9 * (double)most);
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_ARENA], most));
+    return ps_leaf_wave_compute(b, w);
+}
+
 /* Computes a wave beside the handing over of the one before, and has it handed over. */
-static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end)
+static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end, int64_t most)
 {
     wave *w = &b->waves[b->wave_count++ % 2];
     double start = ps_clock();
     w->chunk = chunk;
     w->end = end;
     if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
-    PS_TRY(ps_leaf_wave_compute(b, w));
+    PS_TRY(compute(b, w, most));
     double done = ps_clock();
     b->base.computing += done - start;
     if (b->taker->take_wave) return ps_leaf_waves_hand_on_device(b, w);
@@ -100,10 +118,10 @@ static ps_status do_waves(cuda_backend *b, int64_t first, int64_t end, const int
         chunk = wave_end(b, chunk, end, most + chunk - first, &bytes);
         largest = bytes > largest ? bytes : largest;
     }
-    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_ARENA], largest));
+    PS_TRY(ps_leaf_waves_grow(b, &b->there[PLACE_ARENA], first_arena(b, largest)));
     for (int64_t chunk = first, next; chunk < end; chunk = next) {
         next = wave_end(b, chunk, end, most + chunk - first, &bytes);
-        PS_TRY(do_wave(b, chunk, next));
+        PS_TRY(do_wave(b, chunk, next, bytes));
     }
     return PS_OK;
 }
@@ -232,6 +250,7 @@ ps_status ps_leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_h
                                 .shape = shape};
     b->chunk_bytes = device->chunk_bytes;
     b->planned = device->chunks;
+    b->expected = device->expected;
     b->item_bytes = assembly->op->far_precision == PS_SINGLE ? 4 : 8;
     ps_status status = open_device(b, device);
     if (status == PS_OK)

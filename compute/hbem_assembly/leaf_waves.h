@@ -49,7 +49,7 @@ typedef struct cuda_backend {
     ps_leaf_backend base;
     char label[32];
     int64_t memory, chunk_bytes, planned; /* as in ps_leaf_device; chunks */
-    int64_t item_bytes;
+    int64_t item_bytes, expected;         /* bytes of a number; of all, 0: not known */
     ps_device *device;
     ps_stream *stream, *copies; /* of this thread; of the one that hands over */
     ps_hbem_device_operator op;

@@ -79,6 +79,7 @@ static ps_leaf_device device_of(const core_matrix *m, const core_means *means)
                                 means->device ? ps_device_describe(means->device).ordinal : 0,
                             .memory = means->work,
                             .chunk_bytes = m->plan.largest * m->plan.item_bytes,
+                            .expected = m->bytes,
                             .tables = m->clusters->tables,
                             .test = &c->tree[0],
                             .trial = c->same ? &c->tree[0] : &c->tree[1]};
