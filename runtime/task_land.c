@@ -78,15 +78,15 @@ enum { PATIENT = 16 /* times the queue's patience, for what is under way on a de
 static ps_status find_done(const ps_task_queue *queue, device_worker *d, int *found)
 {
     bool done = false;
+    if (d->homing_count) { /* first, as others wait for it */
+        *found = LANDS_HOME;
+        PS_TRY(ps_event_is_done(d->homing[d->homing_first].done, &done));
+    }
     for (int f = 0; f < d->count && !done; ++f) {
         task_flight *flight = task_flight_of(queue, d, f);
         if (f > 0 && !task_is_short(flight->t)) continue;
         *found = f;
         PS_TRY(ps_event_is_done(flight->ended, &done));
-    }
-    if (!done && d->homing_count) {
-        *found = LANDS_HOME;
-        PS_TRY(ps_event_is_done(d->homing[d->homing_first].done, &done));
     }
     if (!done) *found = LANDS_NONE;
     return PS_OK;
