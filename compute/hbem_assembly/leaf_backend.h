@@ -1,7 +1,8 @@
 /*
  * Who computes leaves: the cores, or a CUDA device. A backend is given a run of consecutive chunks
  * of the file (tens of thousands of leaves each), computes as many of them at once as suits it, and
- * hands each over, whole, in order. The bits of a leaf do not depend on what it is computed with.
+ * hands each over, whole, in order. The bits of a leaf depend on the backend, not on the leaves
+ * beside it.
  */
 #ifndef PS_HBEM_ASSEMBLY_LEAF_BACKEND_H
 #define PS_HBEM_ASSEMBLY_LEAF_BACKEND_H
@@ -87,7 +88,7 @@ ps_status ps_leaf_backend_open_cuda(const ps_hbem_assembly *assembly, const ps_h
 /* Bytes of host memory that it holds. */
 int64_t ps_leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes);
 
-/* ---- backend_pairs.c: the scheme of Vater, Betcke, Dilba ---- */
+/* ---- the scheme of Vater, Betcke, Dilba ---- */
 
 typedef struct ps_leaf_pairs {
     int threads, devices;

@@ -18,25 +18,6 @@ ps_octree_box ps_tree_bounding_box(const double lower[3], const double upper[3])
     return box;
 }
 
-static void extent_of(const double *x, int64_t count, double *lower, double *upper)
-{
-    double low = INFINITY, high = -INFINITY;
-#pragma omp parallel for reduction(min : low) reduction(max : high)
-    for (int64_t i = 0; i < count; ++i) {
-        low = x[i] < low ? x[i] : low;
-        high = x[i] > high ? x[i] : high;
-    }
-    *lower = low;
-    *upper = high;
-}
-
-void ps_tree_extent(const ps_tree_points *points, double lower[3], double upper[3])
-{
-    extent_of(points->x, points->count, &lower[0], &upper[0]);
-    extent_of(points->y, points->count, &lower[1], &upper[1]);
-    extent_of(points->z, points->count, &lower[2], &upper[2]);
-}
-
 /* ---- keys ---- */
 
 typedef struct axis_scale {

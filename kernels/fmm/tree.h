@@ -23,8 +23,6 @@ typedef struct ps_tree_points {
 
 /* The cube around [lower, upper] with the same middle; width 1 where all is one point. */
 ps_octree_box ps_tree_bounding_box(const double lower[3], const double upper[3]);
-/* Least and largest coordinates of the points, which are all finite. */
-void ps_tree_extent(const ps_tree_points *points, double lower[3], double upper[3]);
 
 /* Morton keys on a level: cell of an axis = floor((x - corner) 2^level / width), held within
  * 0 .. 2^level - 1. Returns how many points lie outside the closed box. */
