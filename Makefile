@@ -3,6 +3,7 @@
 #   make            all programs and the HDF5 filter plugin
 #   make check      unit and stage tests          make check-layers  who may include whom
 #   make demo       the aircraft case              make bench         CPU benchmarks
+#   make trust      every solver against something exact, clean and ugly: a table
 #   make info       what was found on this machine
 #   make install PREFIX=/usr/local DESTDIR=...     make uninstall
 #
@@ -134,7 +135,7 @@ endef
 $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
 ALL_BIN += $(BIN)/penstock
 
-.PHONY: all lib programs plugin info check check-unit check-stages check-layers check-gpu gpu-programs bench bench-gpu \
+.PHONY: all lib programs plugin info check check-unit check-stages check-layers trust check-gpu gpu-programs bench bench-gpu \
         bench-programs demo install uninstall clean help format print-build FORCE
 all: programs plugin
 lib: $(LIB)
@@ -224,6 +225,8 @@ check-stages: all $(TEST_PROGRAMS) build/current
 	@BUILD=$(B) tests/run-all stages
 check-layers:
 	@tests/check-layers
+trust: all $(TEST_PROGRAMS)
+	@BUILD=$(B) tests/trust/run
 gpu-programs: all $(GPUS)
 check-gpu: gpu-programs
 	@for t in $(filter $(B)/gpu/check_%,$(GPUS)); do $$t || exit 1; done

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <omp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,29 @@ typedef struct common_flags {
     bool help, version, verbose, quiet;
 } common_flags;
 
-/* The options of every program; -v, -q and -h are short for verbose, quiet and help. */
-static void common_table(ps_run *run, common_flags *flags, ps_option *table)
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 14 };
+
+/* The help of --allow names what it takes. */
+static void describe_allowances(const ps_allowance *allowances, char *text)
+{
+    size_t at = (size_t)snprintf(text, ALLOWANCES_TEXT,
+                                 "go on with a warning where this would be refused (repeatable): ");
+    for (; allowances->name && at < ALLOWANCES_TEXT; ++allowances)
+        at += (size_t)snprintf(text + at, ALLOWANCES_TEXT - at, "%s: %s%s", allowances->name,
+                               allowances->help, allowances[1].name ? "; " : "");
+}
+
+/* The options of every program; -v, -q and -h are short for verbose, quiet and help. `allow` holds
+ * the help of --allow. */
+static void common_table(const ps_program *program, ps_run *run, common_flags *flags, char *allow,
+                         ps_option *table)
 {
     const ps_option options[] = {
         {"help", PS_OPTION_FLAG, &flags->help, NULL, "print this text", 0, 0, 0},
         {"version", PS_OPTION_FLAG, &flags->version, NULL, "print version and revision", 0, 0, 0},
         {"verbose", PS_OPTION_FLAG, &flags->verbose, NULL, "-v: say more", 0, 0, 0},
-        {"quiet", PS_OPTION_FLAG, &flags->quiet, NULL, "-q: say nothing but errors", 0, 0, 0},
+        {"quiet", PS_OPTION_FLAG, &flags->quiet, NULL, "-q: say nothing but warnings and errors", 0,
+         0, 0},
         {"json", PS_OPTION_FLAG, &run->json, NULL, "print figures as JSON", 0, 0, 0},
         {"plan", PS_OPTION_FLAG, &run->plan, NULL,
          "tell memory, disk, chunks and time needed; do nothing", 0, 0, 0},
@@ -53,11 +69,51 @@ static void common_table(ps_run *run, common_flags *flags, ps_option *table)
         {"device", PS_OPTION_TEXT, &run->device, "auto|cpu|cuda[:N]", "where to compute", 0, 0, 0},
         {"stop-after", PS_OPTION_SECONDS, &run->stop_after, "TIME",
          "write a checkpoint and end after this time", 0, 0, 0},
+        {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0},
         {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    _Static_assert(sizeof options / sizeof options[0] == COMMON_OPTIONS, "room for all of them");
     memcpy(table, options, sizeof options);
+    if (!program->allowances) return;
+    describe_allowances(program->allowances, allow);
+    table[COMMON_OPTIONS - 2] =
+        (ps_option){"allow", PS_OPTION_LIST, &run->allowed, "NAME", allow, 0, 0, PS_IDENTITY};
 }
 
-enum { COMMON_OPTIONS = 13 };
+static bool is_allowed(const ps_run *run, const char *name)
+{
+    for (int i = 0; i < run->allowed.count; ++i)
+        if (strcmp(run->allowed.items[i], name) == 0) return true;
+    return false;
+}
+
+static ps_status check_allowed(const ps_program *program, const ps_run *run)
+{
+    for (int i = 0; i < run->allowed.count; ++i) {
+        const ps_allowance *known = program->allowances;
+        while (known->name && strcmp(known->name, run->allowed.items[i]) != 0) ++known;
+        if (known->name) continue;
+        char names[512] = "";
+        size_t at = 0;
+        for (known = program->allowances; known->name && at < sizeof names; ++known)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at ? ", " : "",
+                                   known->name);
+        return ps_fail(PS_USAGE, "--allow %s: takes %s", run->allowed.items[i], names);
+    }
+    return PS_OK;
+}
+
+ps_status ps_refuse(const ps_run *run, const char *name, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!is_allowed(run, name))
+        return ps_fail(PS_INVALID, "%s (--allow %s goes on all the same)", text, name);
+    ps_warning("%s", text);
+    return PS_OK;
+}
 
 static void print_help(const ps_program *program, const ps_option *common)
 {
@@ -118,7 +174,8 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     run.host_memory = ps_memory_available() / 10 * 8 / ps_comm_local_size();
     common_flags flags = {0};
     ps_option common[COMMON_OPTIONS];
-    common_table(&run, &flags, common);
+    char allow[ALLOWANCES_TEXT];
+    common_table(program, &run, &flags, allow, common);
     static const ps_option none = {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0};
     const ps_option *own = program->options ? program->options : &none;
     const ps_option *const tables[] = {own, common, NULL};
@@ -134,11 +191,12 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
         if (ps_comm_rank() == 0) puts(ps_version());
         return PS_OK;
     }
+    PS_TRY(check_allowed(program, &run));
     PS_TRY(check_operands(program, &run));
     PS_TRY(check_output(program, &run));
     PS_TRY(ps_device_name_check(run.device));
     ps_log_setup(full_name,
-                 flags.quiet     ? PS_LOG_ERROR
+                 flags.quiet     ? PS_LOG_WARNING
                  : flags.verbose ? PS_LOG_DEBUG
                                  : PS_LOG_INFO,
                  ps_comm_rank() == 0);

@@ -32,8 +32,15 @@ typedef struct ps_run {
     int64_t threads;            /* --threads; default OMP_NUM_THREADS or the cores there are      */
     const char *device;         /* --device auto|cpu|cuda[:N]                                     */
     double stop_after;          /* --stop-after, seconds; 0: never                                */
+    ps_text_list allowed;       /* --allow NAME: what is only warned of (ps_refuse)               */
     char record[PS_RECORD_MAX]; /* the identity options, as ps_options_record writes them    */
 } ps_run;
+
+/* What a program refuses unless --allow names it: doubtful, but a user may know better. */
+typedef struct ps_allowance {
+    const char *name; /* "mass-outside"; NULL ends the table */
+    const char *help; /* "bodies that reach out of the box"  */
+} ps_allowance;
 
 typedef struct ps_program {
     const char *name;        /* without "penstock-"                                          */
@@ -43,6 +50,7 @@ typedef struct ps_program {
     const ps_option *options;
     int operands_min, operands_max;
     ps_status (*run)(ps_run *run);
+    const ps_allowance *allowances; /* what --allow takes; NULL: nothing                     */
     bool reads_only; /* the last operand is no output, which must not be one of the others */
     bool streams; /* reads and unpacks while it computes: threads of OpenMP that wait give way soon,
                      instead of spinning on a core that others need                            */
@@ -55,6 +63,12 @@ int ps_main(const ps_program *program, int argc, char **argv);
 /* True once SIGTERM or SIGINT came or --stop-after has passed: write a checkpoint and end
  * with PS_OK. Local: under MPI reduce it before acting on it. Async-signal-safe inside. */
 bool ps_stop_requested(void);
+
+/* Refuses what is doubtful: PS_INVALID with the message and "(--allow NAME goes on all the same)",
+ * or, if --allow names it, a warning of the message and PS_OK. `name` is one of the program's
+ * allowances. The message says what was found, with figures, and what to do about it. */
+ps_status ps_refuse(const ps_run *run, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* "penstock VERSION (revision)" */
 const char *ps_version(void);

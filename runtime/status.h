@@ -11,10 +11,12 @@
 
 typedef enum ps_status {
     PS_OK = 0,
-    PS_FAILED = 1,   /* the computation failed (no convergence, a check not passed)     */
-    PS_USAGE = 2,    /* a wrong option or argument                                      */
-    PS_INVALID = 3,  /* invalid input: a file that is broken, foreign, from the future  */
-    PS_EXHAUSTED = 4 /* a resource ran out: disk, memory, or a budget that cannot do    */
+    PS_FAILED = 1,     /* the computation failed (no convergence, a check not passed)     */
+    PS_USAGE = 2,      /* a wrong option or argument                                      */
+    PS_INVALID = 3,    /* invalid input: a file that is broken, foreign, from the future  */
+    PS_EXHAUSTED = 4,  /* a resource ran out: disk, memory, or a budget that cannot do    */
+    PS_INACCURATE = 5, /* a result does not meet the accuracy asked; nothing was written  */
+    PS_STOPPED = 75    /* stopped before the end (EX_TEMPFAIL); --restart continues       */
 } ps_status;
 
 /* Records a message for this thread (printf-style, replaces the former one) and

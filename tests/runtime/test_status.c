@@ -10,6 +10,8 @@ static void codes_are_pinned(void **state)
     assert_int_equal(PS_USAGE, 2);
     assert_int_equal(PS_INVALID, 3);
     assert_int_equal(PS_EXHAUSTED, 4);
+    assert_int_equal(PS_INACCURATE, 5);
+    assert_int_equal(PS_STOPPED, 75);
 }
 
 static void messages_nest(void **state)
