@@ -150,6 +150,9 @@ static ps_status get_header(ps_box_field *f)
     PS_TRY(ps_store_get_text(f->store, "/", "quantity", h->quantity, sizeof h->quantity));
     PS_TRY(ps_store_get_text(f->store, "/", "centring", centring, sizeof centring));
     h->cells = strcmp(centring, "cells") == 0;
+    if (!h->cells && strcmp(centring, "points") != 0)
+        return ps_fail(PS_INVALID, "%s: values at \"%s\"; cells and points are known",
+                       ps_store_path(f->store), centring);
     return PS_OK;
 }
 
@@ -196,5 +199,6 @@ ps_status ps_box_field_read(ps_box_field *field, int64_t first, int64_t count, d
                        (long long)(first + count), ps_store_path(field->store),
                        (long long)field->shape[0]);
     dataset_name(&field->header, name);
-    return ps_store_read_array(field->store, name, PS_F64, first, count, values);
+    return ps_store_read_array(field->store, name, PS_F64, first, count,
+                               PS_ROOM(values, count * field->plane), values);
 }

@@ -75,7 +75,8 @@ static ps_status get_array(ps_store *store, const ps_checkpoint_array *array)
         return ps_fail(PS_INVALID, "%s: %s holds %lld items, not the %lld expected",
                        ps_store_path(store), array->name, (long long)info.dims[0],
                        (long long)array->count);
-    return ps_store_read_array(store, array->name, array->type, 0, array->count, array->data);
+    return ps_store_read_array(store, array->name, array->type, 0, array->count,
+                               array->count * (int64_t)ps_type_size(array->type), array->data);
 }
 
 static ps_status get_all(ps_store *store, ps_checkpoint *checkpoint)
@@ -126,7 +127,8 @@ static int64_t generation_of(const char *base, const char *name, bool *temporary
     size_t digits = strspn(name, "0123456789");
     if (digits < 6 || digits > 18 || strncmp(name + digits, ".h5", 3)) return -1;
     const char *rest = name + digits + 3;
-    *temporary = strncmp(rest, ".tmp", 4) == 0;
+    size_t more = strlen(rest);
+    *temporary = more >= 4 && rest[0] == '.' && strcmp(rest + more - 4, ".tmp") == 0;
     return *rest == 0 || *temporary ? strtoll(name, NULL, 10) : -1;
 }
 

@@ -123,12 +123,31 @@ static ps_status check_order(const ps_cluster_tree *tree)
                              (long long)bad);
 }
 
+/* Walks down a tree recurse: a file must not choose how deep. Children come after their parents. */
+static ps_status check_depth(const ps_cluster_tree *tree)
+{
+    enum { DEPTH_MAX = 2000 };
+    int32_t *depth;
+    PS_TRY(PS_ALLOC(&depth, tree->node_count, "a check of a cluster tree"));
+    int64_t deep = -1;
+    for (int64_t n = 0; n < tree->node_count; ++n)
+        for (int c = 0; c < 2 && tree->nodes[n].child[c] >= 0; ++c) {
+            depth[tree->nodes[n].child[c]] = depth[n] + 1;
+            if (depth[n] >= DEPTH_MAX) deep = n;
+        }
+    free(depth);
+    return deep < 0
+               ? PS_OK
+               : ps_fail(PS_INVALID, "node %lld lies %d levels deep", (long long)deep, DEPTH_MAX);
+}
+
 static ps_status check_tree(const ps_cluster_tree *tree)
 {
     if (tree->nodes[0].begin != 0 || tree->nodes[0].end != tree->dofs)
         return ps_fail(PS_INVALID, "the root does not hold all %lld functions",
                        (long long)tree->dofs);
     for (int64_t n = 0; n < tree->node_count; ++n) PS_TRY(check_node(tree, n));
+    PS_TRY(check_depth(tree));
     return check_order(tree);
 }
 

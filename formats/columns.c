@@ -17,16 +17,9 @@ ps_status ps_columns_write(ps_store *store, const ps_column *columns, int count)
 
 static ps_status read_column(ps_store *store, const ps_column *x)
 {
-    int id;
-    ps_dataset_info info;
-    PS_TRY(ps_store_find(store, x->name, &id));
-    PS_TRY(ps_store_dataset(store, id, &info));
-    if (info.type != x->type || info.dims[0] != x->rows ||
-        (info.rank > 1 ? info.dims[1] : 1) != x->width)
-        return ps_fail(PS_INVALID,
-                       "%s: %s has not the type and the %lld rows of %lld that the sizes tell",
-                       ps_store_path(store), x->name, (long long)x->rows, (long long)x->width);
-    return ps_store_read_array(store, x->name, x->type, 0, x->rows, x->data);
+    PS_TRY(ps_store_expect(store, x->name, x->type, x->rows, x->width));
+    return ps_store_read_array(store, x->name, x->type, 0, x->rows,
+                               x->rows * x->width * (int64_t)ps_type_size(x->type), x->data);
 }
 
 ps_status ps_columns_read(ps_store *store, const ps_column *columns, int count)

@@ -98,7 +98,8 @@ static ps_status read_part(ps_store *store, const char *group, const char *name,
 {
     char path[PS_NAME_MAX];
     snprintf(path, sizeof path, "%s/%s", group, name);
-    return ps_store_read_array(store, path, type, 0, count, data);
+    return ps_store_read_array(store, path, type, 0, count, count * (int64_t)ps_type_size(type),
+                               data);
 }
 
 static ps_status length_of(ps_store *store, const char *group, const char *name, int64_t *out)

@@ -146,9 +146,12 @@ static ps_status check_elements(const ps_dgtd_model_file *file, const ps_dgtd_do
                     v[3] < file->header.vertex_count && d->material[e] < file->header.media;
         for (int f = 0; f < 4; ++f) {
             int32_t link = d->links[4 * e + f];
-            good &= link >= -1 && link < 4 * file->header.elements &&
+            int64_t own = link - 4 * d->first; /* a link within this rank is answered */
+            good &= d->kinds[4 * e + f] <= 3 && link >= -1 && link < 4 * file->header.elements &&
                     (link < 0 || link / 4 != d->first + e) &&
-                    (link < 0) == (d->kinds[4 * e + f] != 0);
+                    (link < 0) == (d->kinds[4 * e + f] != 0) &&
+                    (link < 0 || own < 0 || own >= 4 * d->elements ||
+                     d->links[own] == 4 * (d->first + e) + f);
         }
         if (!good)
             return ps_fail(PS_INVALID,
@@ -170,7 +173,8 @@ static ps_status take_vertices(const ps_dgtd_model_file *file, ps_dgtd_domain *d
     PS_GUARD(status, done, PS_ALLOC(&local, all, "vertex numbers"));
     PS_GUARD(status, done, PS_ALLOC(&vertices, 3 * all, "mesh vertices"));
     PS_GUARD(status, done,
-             ps_store_read_array(file->store, "/mesh/vertices", PS_F64, 0, all, vertices));
+             ps_store_read_array(file->store, "/mesh/vertices", PS_F64, 0, all,
+                                 PS_ROOM(vertices, 3 * all), vertices));
     for (int64_t i = 0; i < 4 * d->elements; ++i) local[d->tetrahedra[i]] = 1;
     for (int64_t v = 0; v < all; ++v) d->vertex_count += local[v];
     PS_GUARD(status, done, PS_ALLOC(&d->vertices, 3 * d->vertex_count, "mesh vertices"));
@@ -197,11 +201,16 @@ static ps_status read_rows(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
     PS_TRY(PS_ALLOC(&d->kinds, 4 * count, "conditions"));
     PS_TRY(PS_ALLOC(&d->material, count, "materials"));
     PS_TRY(PS_ALLOC(&d->source, count, "places in the mesh"));
-    PS_TRY(ps_store_read_array(s, "/mesh/tetrahedra", PS_I32, first, count, d->tetrahedra));
-    PS_TRY(ps_store_read_array(s, "/mesh/links", PS_I32, first, count, d->links));
-    PS_TRY(ps_store_read_array(s, "/mesh/kind", PS_U8, first, count, d->kinds));
-    PS_TRY(ps_store_read_array(s, "/mesh/material", PS_U16, first, count, d->material));
-    PS_TRY(ps_store_read_array(s, "/mesh/source", PS_I32, first, count, d->source));
+    PS_TRY(ps_store_read_array(s, "/mesh/tetrahedra", PS_I32, first, count,
+                               PS_ROOM(d->tetrahedra, 4 * count), d->tetrahedra));
+    PS_TRY(ps_store_read_array(s, "/mesh/links", PS_I32, first, count, PS_ROOM(d->links, 4 * count),
+                               d->links));
+    PS_TRY(ps_store_read_array(s, "/mesh/kind", PS_U8, first, count, PS_ROOM(d->kinds, 4 * count),
+                               d->kinds));
+    PS_TRY(ps_store_read_array(s, "/mesh/material", PS_U16, first, count,
+                               PS_ROOM(d->material, count), d->material));
+    PS_TRY(ps_store_read_array(s, "/mesh/source", PS_I32, first, count, PS_ROOM(d->source, count),
+                               d->source));
     return check_elements(file, d);
 }
 
@@ -212,9 +221,11 @@ static ps_status read_total(const ps_dgtd_model_file *file, ps_dgtd_domain *d)
     PS_TRY(PS_ALLOC(&d->total, d->halo_base + d->halo_count, "the total-field region"));
     PS_TRY(PS_ALLOC(&all, file->header.elements, "the total-field region"));
     ps_status status =
-        ps_store_read_array(file->store, "/mesh/total", PS_U8, 0, file->header.elements, all);
-    memcpy(d->total, all + d->first, (size_t)d->elements);
-    for (int64_t i = 0; i < d->halo_count; ++i) d->total[d->halo_base + i] = all[d->halo[i]];
+        ps_store_read_array(file->store, "/mesh/total", PS_U8, 0, file->header.elements,
+                            PS_ROOM(all, file->header.elements), all);
+    if (status == PS_OK) memcpy(d->total, all + d->first, (size_t)d->elements);
+    for (int64_t i = 0; status == PS_OK && i < d->halo_count; ++i)
+        d->total[d->halo_base + i] = all[d->halo[i]];
     free(all);
     return status;
 }

@@ -311,15 +311,31 @@ static ps_status get_tables(ps_dgtd_model_file *file)
     return check_values(file);
 }
 
+/* Sibling arrays have the sizes of the header, so that a rank may read any rows of theirs. */
+static ps_status check_arrays(const ps_dgtd_model_file *file)
+{
+    const ps_dgtd_model_header *h = &file->header;
+    const ps_store *s = file->store;
+    PS_TRY(ps_store_expect(s, "/parts/start", PS_I64, h->parts + 1, 1));
+    PS_TRY(ps_store_expect(s, "/parts/interior", PS_I64, h->parts, 1));
+    PS_TRY(ps_store_expect(s, "/mesh/vertices", PS_F64, h->vertex_count, 3));
+    PS_TRY(ps_store_expect(s, "/mesh/tetrahedra", PS_I32, h->elements, 4));
+    PS_TRY(ps_store_expect(s, "/mesh/links", PS_I32, h->elements, 4));
+    PS_TRY(ps_store_expect(s, "/mesh/kind", PS_U8, h->elements, 4));
+    PS_TRY(ps_store_expect(s, "/mesh/material", PS_U16, h->elements, 1));
+    PS_TRY(ps_store_expect(s, "/mesh/source", PS_I32, h->elements, 1));
+    return h->has_total ? ps_store_expect(s, "/mesh/total", PS_U8, h->elements, 1) : PS_OK;
+}
+
 static ps_status get_starts(ps_dgtd_model_file *file)
 {
     const ps_dgtd_model_header *h = &file->header;
     PS_TRY(PS_ALLOC(&file->part_start, h->parts + 1, "parts"));
     PS_TRY(PS_ALLOC(&file->interior, h->parts, "parts"));
     PS_TRY(ps_store_read_array(file->store, "/parts/start", PS_I64, 0, h->parts + 1,
-                               file->part_start));
-    PS_TRY(
-        ps_store_read_array(file->store, "/parts/interior", PS_I64, 0, h->parts, file->interior));
+                               PS_ROOM(file->part_start, h->parts + 1), file->part_start));
+    PS_TRY(ps_store_read_array(file->store, "/parts/interior", PS_I64, 0, h->parts,
+                               PS_ROOM(file->interior, h->parts), file->interior));
     bool good = file->part_start[0] == 0 && file->part_start[h->parts] == h->elements;
     for (int64_t q = 0; q < h->parts; ++q) {
         int64_t size = file->part_start[q + 1] - file->part_start[q];
@@ -338,6 +354,7 @@ ps_status ps_dgtd_model_open(const char *path, ps_dgtd_model_file **out)
     ps_status status =
         ps_store_open(path, PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, &(*out)->store);
     if (status == PS_OK) status = get_header((*out)->store, &(*out)->header);
+    if (status == PS_OK) status = check_arrays(*out);
     if (status == PS_OK) status = get_starts(*out);
     if (status == PS_OK) status = get_tables(*out);
     if (status != PS_OK) ps_dgtd_model_close(out);

@@ -1,14 +1,13 @@
 /* The list of snapshots: JSON that ParaView reads, written and read back here alone. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "formats/field.h"
 #include "runtime/memory.h"
+#include "runtime/output_file.h"
 #include "runtime/path.h"
 
 enum { PATH_BYTES = 4096 };
@@ -106,25 +105,20 @@ static void print_list(FILE *file, const series *s)
     fprintf(file, "  ]\n}\n");
 }
 
-static ps_status sync_folder(const char *path)
-{
-    int error = ps_path_sync_folder(path);
-    if (!error) return PS_OK;
-    return ps_fail(PS_FAILED, "%s: its folder cannot be synced: %s", path, strerror(error));
-}
-
 static ps_status write_list(const char *path, const series *s)
 {
-    char temporary[PATH_BYTES];
-    snprintf(temporary, sizeof temporary, "%.4000s.tmp", path);
-    FILE *file = fopen(temporary, "w");
-    if (!file) return ps_fail(PS_FAILED, "%s: %s", temporary, strerror(errno));
-    print_list(file, s);
-    bool good = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
-    good = fclose(file) == 0 && good;
-    if (good && rename(temporary, path) == 0) return sync_folder(path);
-    ps_status status = ps_fail(PS_EXHAUSTED, "%s: %s", path, strerror(errno));
-    unlink(temporary);
+    ps_output *output;
+    FILE *file = NULL;
+    PS_TRY(ps_output_begin(path, &output));
+    ps_status status = ps_output_stream(output, &file);
+    if (status == PS_OK) {
+        print_list(file, s);
+        bool good = fflush(file) == 0 && !ferror(file);
+        if (fclose(file) != 0 || !good)
+            status = ps_fail(PS_EXHAUSTED, "%s: %s", path, strerror(errno));
+    }
+    if (status == PS_OK) return ps_output_commit(&output);
+    ps_output_discard(&output);
     return status;
 }
 

@@ -88,10 +88,16 @@ static ps_status get(ps_store *store, ps_gravity_map *out)
                                ps_store_has(store, "/stations/observed", NULL)));
     PS_TRY(ps_store_get_reals(store, "/", "origin", out->origin, 3));
     PS_TRY(ps_store_get_reals(store, "/", "spacing", out->spacing, 3));
+    for (int a = 0; a < 3; ++a)
+        if (!isfinite(out->origin[a]) || !(out->spacing[a] > 0) || !isfinite(out->spacing[a]))
+            return ps_fail(PS_INVALID, "%s: origin %g, spacing %g: not those of a map",
+                           ps_store_path(store), out->origin[a], out->spacing[a]);
     int count = list_arrays(out, specs, data);
     for (int i = 0; i < count; ++i) {
-        int64_t size = specs[i].dims[0] * (specs[i].rank == 2 ? specs[i].dims[1] : 1);
-        PS_TRY(ps_store_read_array(store, specs[i].name, PS_F64, 0, specs[i].dims[0], data[i]));
+        int64_t width = specs[i].rank == 2 ? specs[i].dims[1] : 1, size = specs[i].dims[0] * width;
+        PS_TRY(ps_store_expect(store, specs[i].name, PS_F64, specs[i].dims[0], width));
+        PS_TRY(ps_store_read_array(store, specs[i].name, PS_F64, 0, specs[i].dims[0],
+                                   PS_ROOM(data[i], size), data[i]));
         for (int64_t k = 0; k < size; ++k)
             if (!isfinite(data[i][k]))
                 return ps_fail(PS_INVALID, "%s: %s holds %g", ps_store_path(store), specs[i].name,

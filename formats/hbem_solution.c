@@ -258,13 +258,17 @@ static ps_status get_entries(ps_hbem_solution *f)
     PS_GUARD(status, done, PS_ALLOC(&reals, 5 * n, "entries of solutions"));
     PS_GUARD(status, done, PS_ALLOC(&ints, n, "entries of solutions"));
     PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/direction", PS_F64, 0, n, reals));
+             ps_store_read_array(f->store, "/solutions/direction", PS_F64, 0, n,
+                                 PS_ROOM(reals, 3 * n), reals));
     PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/wavenumber", PS_F64, 0, n, reals + 3 * n));
+             ps_store_read_array(f->store, "/solutions/wavenumber", PS_F64, 0, n, PS_ROOM(reals, n),
+                                 reals + 3 * n));
     PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/residual", PS_F64, 0, n, reals + 4 * n));
+             ps_store_read_array(f->store, "/solutions/residual", PS_F64, 0, n, PS_ROOM(reals, n),
+                                 reals + 4 * n));
     PS_GUARD(status, done,
-             ps_store_read_array(f->store, "/solutions/iterations", PS_I64, 0, n, ints));
+             ps_store_read_array(f->store, "/solutions/iterations", PS_I64, 0, n, PS_ROOM(ints, n),
+                                 ints));
     for (int64_t i = 0; i < n; ++i)
         f->entries[i] = (ps_hbem_solution_entry){reals[3 * n + i],
                                                  {reals[3 * i], reals[3 * i + 1], reals[3 * i + 2]},
@@ -290,10 +294,12 @@ ps_status ps_hbem_solution_open(const char *path, ps_hbem_solution *out)
 ps_status ps_hbem_solution_get(ps_hbem_solution *file, ps_layer layer, int64_t index,
                                double *values)
 {
+    const ps_hbem_solution_header *h = &file->header;
     if (index < 0 || index >= file->header.count || !present(&file->header, (int)layer))
         return ps_fail(PS_USAGE, "%s has no %s layer of a solution %lld",
                        ps_store_path(file->store), layer_names[layer], (long long)index);
-    return ps_store_read_chunk(file->store, file->dataset[layer], index, values);
+    return ps_store_read_chunk(file->store, file->dataset[layer], index,
+                               PS_ROOM(values, h->parts * h->layer[layer].dofs), values);
 }
 
 ps_status ps_hbem_solution_mesh(ps_hbem_solution *file, ps_surface_mesh *out)
@@ -301,10 +307,10 @@ ps_status ps_hbem_solution_mesh(ps_hbem_solution *file, ps_surface_mesh *out)
     const ps_hbem_solution_header *h = &file->header;
     PS_TRY(ps_surface_mesh_init(out, h->vertex_count, h->triangle_count));
     ps_status status =
-        ps_vtkhdf_get_f64(file->store, "/VTKHDF/Points", out->vertices, out->vertex_count);
+        ps_vtkhdf_get_f64(file->store, "/VTKHDF/Points", out->vertex_count, 3, out->vertices);
     if (status == PS_OK)
-        status = ps_vtkhdf_get_i32(file->store, "/VTKHDF/Connectivity", out->triangles,
-                                   3 * out->triangle_count);
+        status = ps_vtkhdf_get_i32(file->store, "/VTKHDF/Connectivity", 3 * out->triangle_count, 1,
+                                   out->triangles);
     if (status == PS_OK) status = ps_surface_mesh_check(out);
     if (status == PS_OK) return PS_OK;
     ps_surface_mesh_release(out);

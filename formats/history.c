@@ -195,7 +195,8 @@ static ps_status hold_chunk(ps_history *history, int64_t chunk)
 {
     if (history->chunk == chunk) return PS_OK;
     history->chunk = -1;
-    PS_TRY(ps_store_read_chunk(history->store, history->dataset, chunk, history->rows));
+    PS_TRY(ps_store_read_chunk(history->store, history->dataset, chunk,
+                               history->chunk_rows * history->row_bytes, history->rows));
     history->chunk = chunk;
     return PS_OK;
 }

@@ -246,7 +246,7 @@ static void leave_part(ps_hmatrix_file *f, int64_t chunk)
 typedef struct piece {
     ps_store *store;
     int id;
-    int64_t number, raw_offset, raw_end, value_offset;
+    int64_t number, raw_offset, raw_end, value_offset, value_bytes;
 } piece;
 
 static ps_status for_pieces(ps_hmatrix_file *f, int64_t chunk,
@@ -269,7 +269,9 @@ static ps_status for_pieces(ps_hmatrix_file *f, int64_t chunk,
         if (p.raw_end > f->raw[chunk])
             return ps_fail(PS_INVALID, "%s: stored values are larger than the tables say",
                            ps_store_path(p.store));
-        p.value_offset = p.number * info.chunk_rows * item_bytes(f);
+        int64_t first = p.number * info.chunk_rows, left = info.dims[0] - first;
+        p.value_offset = first * item_bytes(f);
+        p.value_bytes = (left < info.chunk_rows ? left : info.chunk_rows) * item_bytes(f);
         PS_TRY(take(&p, memory));
         p.raw_offset = p.raw_end;
     }
@@ -278,7 +280,8 @@ static ps_status for_pieces(ps_hmatrix_file *f, int64_t chunk,
 
 static ps_status read_piece(const piece *p, void *memory)
 {
-    return ps_store_read_stored(p->store, p->id, p->number, (char *)memory + p->raw_offset);
+    return ps_store_read_stored(p->store, p->id, p->number, p->raw_end - p->raw_offset,
+                                (char *)memory + p->raw_offset);
 }
 
 ps_status ps_hmatrix_read_raw(ps_hmatrix_file *file, int64_t chunk, void *raw)
@@ -295,7 +298,7 @@ static ps_status decode_piece(const piece *p, void *memory)
 {
     decoding *d = memory;
     return ps_store_decode_values(p->store, p->id, p->number, d->raw + p->raw_offset,
-                                  d->out + p->value_offset);
+                                  p->value_bytes, d->out + p->value_offset);
 }
 
 ps_status ps_hmatrix_unpack(ps_hmatrix_file *file, int64_t chunk, const void *raw, void *unpacked)

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "formats/number_file.h"
 #include "runtime/memory.h"
+#include "runtime/output_file.h"
 
 /* ---- writing ---- */
 
@@ -37,10 +37,14 @@ static int64_t stored_entries(const ps_csr *m, bool symmetric)
 ps_status ps_matrix_market_save(const char *path, const ps_csr *matrix, bool symmetric,
                                 const char *comment)
 {
-    char temporary[4096];
-    snprintf(temporary, sizeof temporary, "%.4080s.tmp", path);
-    FILE *file = fopen(temporary, "w");
-    if (!file) return ps_fail(PS_FAILED, "%s: %s", temporary, strerror(errno));
+    ps_output *output;
+    FILE *file = NULL;
+    PS_TRY(ps_output_begin(path, &output));
+    ps_status status = ps_output_stream(output, &file);
+    if (status != PS_OK) {
+        ps_output_discard(&output);
+        return status;
+    }
     bool good = fprintf(file, "%%%%MatrixMarket matrix coordinate real %s\n",
                         symmetric ? "symmetric" : "general") > 0;
     if (comment) good = good && fprintf(file, "%% %s\n", comment) > 0;
@@ -48,11 +52,11 @@ ps_status ps_matrix_market_save(const char *path, const ps_csr *matrix, bool sym
         good && fprintf(file, "%lld %lld %lld\n", (long long)matrix->rows, (long long)matrix->rows,
                         (long long)stored_entries(matrix, symmetric)) > 0;
     good = good && put_entries(file, matrix, symmetric);
-    good = good && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    good = good && fflush(file) == 0;
     good = fclose(file) == 0 && good;
-    if (good && rename(temporary, path) == 0) return PS_OK;
-    ps_status status = ps_fail(PS_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-    unlink(temporary);
+    if (good) return ps_output_commit(&output);
+    status = ps_fail(PS_FAILED, "%s: cannot be written: %s", path, strerror(errno));
+    ps_output_discard(&output);
     return status;
 }
 

@@ -60,14 +60,15 @@ static ps_status get_size(ps_store *store, const char *name, int64_t *count)
     return PS_OK;
 }
 
-static ps_status get_ints(ps_store *store, const char *name, int64_t count, void *out)
+static ps_status get_ints(ps_store *store, const char *name, int64_t count, int64_t *out)
 {
     int64_t stored = 0;
     PS_TRY(get_size(store, name, &stored));
     if (stored != count)
         return ps_fail(PS_INVALID, "%s: %s has %lld values, not %lld", ps_store_path(store), name,
                        (long long)stored, (long long)count);
-    return count ? ps_store_read_array(store, name, PS_I64, 0, count, out) : PS_OK;
+    return count ? ps_store_read_array(store, name, PS_I64, 0, count, PS_ROOM(out, count), out)
+                 : PS_OK;
 }
 
 static ps_status get_list_of_ints(ps_store *store, const char *name, int64_t **out, int64_t *count)
@@ -319,7 +320,7 @@ static ps_status read_levels(ps_octree_file *file, ps_octree_side side, ps_octre
     char name[PS_NAME_MAX];
     for (int l = 0; l < tree->height; ++l) {
         level_name(name, side_names[side], l, "keys");
-        PS_TRY(get_ints(file->store, name, tree->cells[l], tree->keys[l]));
+        PS_TRY(get_ints(file->store, name, tree->cells[l], (int64_t *)tree->keys[l]));
         level_name(name, side_names[side], l, "start");
         PS_TRY(get_ints(file->store, name, tree->cells[l] + 1,
                         l < tree->height - 1 ? tree->child_start[l] : tree->particle_start));
@@ -361,10 +362,11 @@ static ps_status read_part(ps_octree_file *file, const side_state *s, int column
     int64_t from = range[0] > begin ? range[0] : begin;
     int64_t to = range[1] < begin + size ? range[1] : begin + size;
     char *here = out + 8 * (from - range[0]);
-    if (to - from == size) return ps_store_read_values(file->store, s->ids[column], tile, here);
+    if (to - from == size)
+        return ps_store_read_values(file->store, s->ids[column], tile, 8 * size, here);
     double *whole;
     PS_TRY(PS_ALLOC(&whole, size, "a tile of particles"));
-    ps_status status = ps_store_read_values(file->store, s->ids[column], tile, whole);
+    ps_status status = ps_store_read_values(file->store, s->ids[column], tile, 8 * size, whole);
     if (status == PS_OK) memcpy(here, whole + (from - begin), 8 * (size_t)(to - from));
     free(whole);
     return status;
@@ -397,6 +399,11 @@ ps_status ps_octree_read(ps_octree_file *file, ps_octree_side side, int64_t firs
             PS_TRY(read_part(file, s, c, t, range, (char *)columns[c]));
         if (permutation) PS_TRY(read_part(file, s, s->columns, t, range, (char *)permutation));
     }
+    for (int64_t i = 0; permutation && i < count; ++i)
+        if (permutation[i] < 0 || permutation[i] >= s->start[s->tiles])
+            return ps_fail(PS_INVALID, "%s: particle %lld has place %lld of %lld",
+                           ps_store_path(file->store), (long long)(first + i),
+                           (long long)permutation[i], (long long)s->start[s->tiles]);
     return PS_OK;
 }
 

@@ -205,6 +205,6 @@ ps_status ps_particles_read(ps_particle_file *file, int64_t first, int64_t count
                        file->columns, column_count);
     for (int c = 0; c < column_count; ++c)
         PS_TRY(ps_store_read_array(file->store, column_name(c, name), PS_F64, first, count,
-                                   columns[c]));
+                                   PS_ROOM(columns[c], count), columns[c]));
     return PS_OK;
 }

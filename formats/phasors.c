@@ -325,8 +325,10 @@ ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *m
 {
     const ps_phasors_header *h = &file->header;
     uint8_t *seen;
-    PS_TRY(ps_store_read_array(file->store, "/elements/number", PS_I32, 0, h->rows, number));
-    PS_TRY(ps_store_read_array(file->store, "/elements/material", PS_I32, 0, h->rows, material));
+    PS_TRY(ps_store_read_array(file->store, "/elements/number", PS_I32, 0, h->rows,
+                               PS_ROOM(number, h->rows), number));
+    PS_TRY(ps_store_read_array(file->store, "/elements/material", PS_I32, 0, h->rows,
+                               PS_ROOM(material, h->rows), material));
     PS_TRY(PS_ALLOC(&seen, h->mesh_elements, "marks of elements"));
     int64_t bad = -1;
     for (int64_t i = 0; i < h->rows && bad < 0; ++i)
@@ -361,7 +363,8 @@ ps_status ps_phasors_read_faces(ps_phasors *file, uint8_t *faces)
         info.dims[1] != 4)
         return ps_fail(PS_INVALID, "%s: %s is not four bytes an element",
                        ps_store_path(file->store), faces_name);
-    return ps_store_read_array(file->store, faces_name, PS_U8, 0, file->header.rows, faces);
+    return ps_store_read_array(file->store, faces_name, PS_U8, 0, file->header.rows,
+                               PS_ROOM(faces, 4 * file->header.rows), faces);
 }
 
 /* values (Re, Im) / source, in place. */
@@ -390,7 +393,7 @@ ps_status ps_phasors_read_rows(ps_phasors *file, int frequency, ps_phasors_field
         return ps_fail(PS_INVALID, "%s has no %s field at frequency number %d",
                        ps_store_path(file->store), field ? "magnetic" : "electric", frequency);
     PS_TRY(ps_store_read_array(file->store, name_of(frequency, field, name), PS_F32, first, count,
-                               values));
+                               PS_ROOM(values, count * 6 * ps_phasors_nodes(h->order)), values));
     divide(values, count, 3 * ps_phasors_nodes(h->order), h->source[frequency]);
     return PS_OK;
 }

@@ -329,8 +329,11 @@ ps_status ps_slice_matrix_read_structure(ps_slice_matrix *matrix, int64_t index,
 {
     const int *ids = matrix->set.ids;
     PS_TRY(ps_slice_matrix_view(matrix, index, unpacked, tile));
-    PS_TRY(ps_store_read_values(matrix->store, ids[STARTS], index, tile->starts));
-    PS_TRY(ps_store_read_values(matrix->store, ids[LENGTHS], index, tile->lengths));
+    int64_t vectors = tile->rows * tile->slices;
+    PS_TRY(ps_store_read_values(matrix->store, ids[STARTS], index, PS_ROOM(tile->starts, vectors),
+                                tile->starts));
+    PS_TRY(ps_store_read_values(matrix->store, ids[LENGTHS], index, PS_ROOM(tile->lengths, vectors),
+                                tile->lengths));
     PS_TRY(index_tile(matrix, index, tile));
     tile->values = NULL;
     return PS_OK;
@@ -355,7 +358,7 @@ ps_status ps_slice_matrix_lengths(ps_slice_matrix *matrix, int64_t histogram[PS_
         return ps_fail(PS_INVALID, "%s: /length_histogram has the wrong shape",
                        ps_store_path(matrix->store));
     for (int64_t p = 0; p < info.chunk_count; ++p) {
-        PS_TRY(ps_store_read_chunk(matrix->store, id, p, part));
+        PS_TRY(ps_store_read_chunk(matrix->store, id, p, sizeof part, part));
         for (int b = 0; b < PS_LENGTH_BINS; ++b) histogram[b] += part[b];
     }
     return PS_OK;

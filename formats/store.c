@@ -64,7 +64,6 @@ void ps_store_free(ps_store *store)
     ps_scratch_pool_release(&store->pool);
     free(store->part);
     free(store->datasets);
-    free(store->temporary);
     free(store->path);
     free(store);
 }
@@ -118,6 +117,22 @@ ps_status ps_store_find(const ps_store *store, const char *name, int *id)
         return PS_OK;
     }
     return ps_fail(PS_INVALID, "%s: has no dataset %s", store->path, name);
+}
+
+ps_status ps_store_expect(const ps_store *store, const char *name, ps_type type, int64_t rows,
+                          int64_t width)
+{
+    int id = 0;
+    PS_TRY(ps_store_find(store, name, &id));
+    const ps_store_dataset_state *dataset = &store->datasets[id];
+    if (dataset->info.type == type && dataset->info.dims[0] == rows &&
+        dataset->row_elements == width)
+        return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: %s has %lld rows of %lld values, or another type, where the file's sizes "
+                   "ask for %lld of %lld; the file is damaged or not of this program",
+                   store->path, name, (long long)dataset->info.dims[0],
+                   (long long)dataset->row_elements, (long long)rows, (long long)width);
 }
 
 ps_status ps_store_dataset(const ps_store *store, int id, ps_dataset_info *out)

@@ -4,10 +4,10 @@
  * The layout is specified in specs/store.md. This is the only header through which the
  * other formats reach HDF5, and it shows none of it.
  *
- * Writing: ps_store_create makes <path>.tmp; datasets are defined, their chunks written in
+ * Writing: ps_store_create makes a temporary (runtime/output_file.h); datasets are defined, their chunks written in
  * any order and from several threads; ps_store_commit writes the tables, flushes, closes,
  * checks every return, syncs, renames, syncs the folder. Until then an older file under
- * <path> is untouched; ps_store_close before commit removes the .tmp.
+ * <path> is untouched; ps_store_close before commit removes the temporary.
  *
  * A dataset has shape dims[0] x dims[1] x ... and is cut along its first dimension into
  * chunks of `chunk_rows` rows. Two uses:
@@ -138,6 +138,9 @@ bool ps_store_has(const ps_store *store, const char *object, const char *name);
 ps_status ps_store_define(ps_store *store, const ps_dataset_spec *spec, int *id);
 ps_status ps_store_find(const ps_store *store, const char *name,
                         int *id); /* PS_INVALID if absent */
+/* PS_INVALID unless the dataset is there with this type, so many rows, and so many values a row. */
+ps_status ps_store_expect(const ps_store *store, const char *name, ps_type type, int64_t rows,
+                          int64_t width);
 int ps_store_dataset_count(const ps_store *store);
 ps_status ps_store_dataset(const ps_store *store, int id, ps_dataset_info *out);
 /* The table row of a chunk; from memory, costs no reading. */
@@ -151,17 +154,26 @@ ps_status ps_store_chunk(const ps_store *store, int id, int64_t chunk, ps_chunk_
 ps_status ps_store_write_chunk(ps_store *store, int id, int64_t chunk, const void *data,
                                int64_t count, const double *extras);
 
-/* Reads one chunk (whole: raw_bytes) into data, verifying its hash. Thread-safe. */
-ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, void *data);
-/* Likewise, but only the `count` valid values: data needs no room for the rest of the chunk. */
-ps_status ps_store_read_values(ps_store *store, int id, int64_t chunk, void *data);
+/* Every call that copies out of a file is told how many bytes there are at `data`, `capacity`, and
+ * writes no more, whatever the file says. PS_ROOM counts them for `n` items. */
+#define PS_ROOM(data, n) ((int64_t)(n) * (int64_t)sizeof *(data))
+
+/* Reads one chunk (whole: raw_bytes) into data, verifying its hash. Thread-safe. PS_INVALID where
+ * it is larger than `capacity`. */
+ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, int64_t capacity, void *data);
+/* Likewise, but only the `count` valid values: data needs no room for the rest of the chunk.
+ * PS_INVALID unless they fill `capacity` exactly. */
+ps_status ps_store_read_values(ps_store *store, int id, int64_t chunk, int64_t capacity,
+                               void *data);
 
 /* The two halves, for chunk_stream: the stored bytes, and their decoding (hash verified). */
-ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *stored);
-ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored, void *data);
-/* Likewise, but only the valid values. */
+ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, int64_t capacity,
+                               void *stored);
+ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored,
+                          int64_t capacity, void *data);
+/* Likewise, but only the valid values, which must fill `capacity` exactly. */
 ps_status ps_store_decode_values(ps_store *store, int id, int64_t chunk, const void *stored,
-                                 void *data);
+                                 int64_t capacity, void *data);
 
 /* Whole arrays, and rows [first, first + count) of an array; in parallel (OpenMP). */
 ps_status ps_store_write_array(ps_store *store, const ps_dataset_spec *spec, const void *data);
@@ -170,8 +182,10 @@ ps_status ps_store_write_array(ps_store *store, const ps_dataset_spec *spec, con
 typedef void ps_row_maker(const void *context, int64_t first, int64_t count, void *rows);
 ps_status ps_store_write_made(ps_store *store, const ps_dataset_spec *spec, ps_row_maker *make,
                               const void *context);
+/* `type` must be the dataset's own. PS_INVALID unless the rows fill `capacity` bytes exactly: a
+ * file whose rows are wider or narrower than its kind has is refused. */
 ps_status ps_store_read_array(ps_store *store, const char *name, ps_type type, int64_t first,
-                              int64_t count, void *data); /* type must be the dataset's own  */
+                              int64_t count, int64_t capacity, void *data);
 
 /* ---- what is there, for programs that show files ---- */
 

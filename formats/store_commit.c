@@ -1,15 +1,11 @@
 /* store_commit: the tables, then the steps after which a file is there for good. */
-#include <errno.h>
-#include <fcntl.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "formats/store_private.h"
-#include "runtime/path.h"
 #include "runtime/memory.h"
 
 ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *dataset, int id)
@@ -94,38 +90,14 @@ static ps_status check_written(const ps_store *store)
     return status;
 }
 
-static int sync_file(const char *path)
-{
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    int error = file < 0 || fsync(file) != 0 ? errno : 0;
-    if (file >= 0 && close(file) != 0 && !error) error = errno;
-    return error;
-}
-
-static ps_status synced(const char *path, int error)
-{
-    if (!error) return PS_OK;
-    bool full = error == ENOSPC || error == EDQUOT;
-    return ps_fail(full ? PS_EXHAUSTED : PS_FAILED, "%s: cannot be brought to disk: %s", path,
-                   strerror(error));
-}
-
-static ps_status rename_durably(const ps_store *store)
-{
-    PS_TRY(synced(store->temporary, sync_file(store->temporary)));
-    if (rename(store->temporary, store->path) != 0)
-        return ps_fail(PS_FAILED, "%s: cannot get its name: %s", store->path, strerror(errno));
-    return synced(store->path, ps_path_sync_folder(store->path));
-}
-
 ps_status ps_store_publish(ps_store **store)
 {
     ps_hdf5_lock();
     ps_status status = finish_file(*store);
     ps_hdf5_unlock();
     if (status == PS_OK) status = check_written(*store);
-    if (status == PS_OK) status = rename_durably(*store);
-    ps_store_close(store); /* after the rename there is nothing left to remove */
+    if (status == PS_OK) status = ps_output_commit(&(*store)->output);
+    ps_store_close(store);
     return status;
 }
 

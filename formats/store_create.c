@@ -1,9 +1,6 @@
 /* store_create: a new file under its temporary name. */
-#include <errno.h>
-#include <fcntl.h>
 #include <hdf5.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -40,25 +37,6 @@ static void make_uuid(char *out)
             sprintf(out + length, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", b[i]);
 }
 
-/* Opens the .tmp ourselves first: the system's reasons are clearer than HDF5's. */
-static ps_status make_temporary(ps_store *store)
-{
-    PS_TRY(ps_path_check_output(store->path));
-    int file = open(store->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file >= 0) {
-        close(file);
-        return PS_OK;
-    }
-    int error = errno;
-    bool wrong = error == ENOENT || error == ENOTDIR || error == EACCES || error == EROFS ||
-                 error == ENAMETOOLONG;
-    bool full = error == ENOSPC || error == EDQUOT;
-    return ps_fail(wrong  ? PS_USAGE
-                   : full ? PS_EXHAUSTED
-                          : PS_FAILED,
-                   "%s: cannot be written: %s", store->temporary, strerror(error));
-}
-
 static ps_status create_file(ps_store *store)
 {
     ps_hdf5_lock();
@@ -76,16 +54,8 @@ ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps
     ps_store *store;
     PS_TRY(ps_store_new(path, &store));
     ps_status status = check_space(path, identity->disk_estimate);
-    size_t length = strlen(path) + sizeof ".tmp";
-    char *temporary = malloc(length);
-    if (status == PS_OK && !temporary) status = ps_fail(PS_EXHAUSTED, "no memory for a name");
-    if (status == PS_OK) {
-        snprintf(temporary, length, "%s.tmp", path);
-        store->temporary = temporary;
-        status = make_temporary(store);
-        if (status != PS_OK) store->temporary = NULL; /* not ours to remove */
-    }
-    if (!store->temporary) free(temporary);
+    if (status == PS_OK) status = ps_output_begin(path, &store->output);
+    if (status == PS_OK) store->temporary = ps_output_temporary(store->output);
     snprintf(store->format, sizeof store->format, "%s", identity->format);
     store->version = identity->format_version;
     make_uuid(store->uuid);
@@ -124,10 +94,9 @@ ps_status ps_store_create(const char *path, const ps_store_identity *identity, p
 void ps_store_close(ps_store **store)
 {
     if (!*store) return;
-    char *temporary = (*store)->temporary;
-    (*store)->temporary = NULL;
+    ps_output *output = (*store)->output;
+    (*store)->output = NULL;
     ps_store_free(*store);
     *store = NULL;
-    if (temporary) unlink(temporary);
-    free(temporary);
+    ps_output_discard(&output);
 }

@@ -102,7 +102,8 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr
 {
     struct stat found;
     int mode = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | (flags & H5F_ACC_TRUNC ? O_TRUNC : 0) |
-               (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_EXCL ? O_EXCL : 0);
+               (flags & H5F_ACC_CREAT ? O_CREAT : 0) | (flags & H5F_ACC_EXCL ? O_EXCL : 0) |
+               (flags & H5F_ACC_RDWR ? O_NOFOLLOW : 0); /* what is written is ours, and no link */
     driver_file *file = calloc(1, sizeof *file);
     if (!file) return NULL;
     file->file = open(name, mode | O_CLOEXEC, 0666);

@@ -186,6 +186,15 @@ static bool find_extras(hid_t type, ps_dataset_info *info)
     return equal;
 }
 
+/* Chunks of arrays are full as far as their rows go; ragged ones hold what they hold. */
+static bool is_counted(const ps_store_dataset_state *dataset, int64_t chunk)
+{
+    const ps_chunk_info *row = &dataset->chunks[chunk];
+    bool ragged = dataset->info.rank == 2 && dataset->info.chunk_rows == 1;
+    return (ragged || row->count == ps_store_rows_of(dataset, chunk) * dataset->row_elements) &&
+           row->zeros >= 0 && row->non_finite >= 0 && row->zeros <= row->count - row->non_finite;
+}
+
 static ps_status check_rows(const ps_store *store, const ps_store_dataset_state *dataset)
 {
     const ps_dataset_info *info = &dataset->info;
@@ -194,7 +203,8 @@ static ps_status check_rows(const ps_store *store, const ps_store_dataset_state 
         const ps_chunk_info *row = &dataset->chunks[c];
         if (row->stored_bytes < 1 || row->stored_bytes > row->raw_bytes || row->count < 0 ||
             row->raw_bytes > info->chunk_bytes || (whole && row->raw_bytes != info->chunk_bytes) ||
-            row->count > row->raw_bytes / (int64_t)ps_type_size(info->type))
+            row->count > row->raw_bytes / (int64_t)ps_type_size(info->type) ||
+            (whole && !is_counted(dataset, c)))
             return odd(store, info->name, "has impossible sizes in its chunk table");
     }
     return PS_OK;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "formats/store.h"
+#include "runtime/output_file.h"
 
 typedef int64_t ps_hid; /* hid_t, without <hdf5.h> */
 
@@ -99,7 +100,9 @@ typedef struct ps_store_dataset_state {
 } ps_store_dataset_state;
 
 struct ps_store {
-    char *path, *temporary; /* temporary: NULL once committed or when opened                  */
+    char *path;
+    ps_output *output;     /* NULL once committed or when opened                              */
+    const char *temporary; /* the output's; NULL when opened                                  */
     ps_hid file;
     char format[64], uuid[40];
     int version;

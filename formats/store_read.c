@@ -63,31 +63,62 @@ static ps_status check_readable(const ps_store *store, const ps_store_dataset_st
     return PS_OK;
 }
 
-ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, void *stored)
+static ps_status too_small(const ps_store *store, const ps_store_dataset_state *dataset,
+                           int64_t chunk, int64_t bytes, int64_t capacity)
+{
+    return ps_fail(PS_INVALID,
+                   "%s: chunk %lld of %s holds %lld bytes where %lld were expected; the file is "
+                   "damaged or not of this program",
+                   store->path, (long long)chunk, dataset->info.name, (long long)bytes,
+                   (long long)capacity);
+}
+
+ps_status ps_store_read_stored(ps_store *store, int id, int64_t chunk, int64_t capacity,
+                               void *stored)
 {
     ps_store_dataset_state *dataset;
     PS_TRY(ps_store_pick(store, id, chunk, &dataset));
     ps_store_resolve(&store, &id, &chunk);
     dataset = &store->datasets[id];
     PS_TRY(check_readable(store, dataset));
+    if (dataset->chunks[chunk].stored_bytes > capacity)
+        return too_small(store, dataset, chunk, dataset->chunks[chunk].stored_bytes, capacity);
     return fetch(store, dataset, chunk, stored);
 }
 
+/* Where a chunk goes: it must fit, or, where only its valid values are taken, fill the room. */
+typedef struct destination {
+    bool whole;
+    int64_t capacity;
+    void *data;
+} destination;
+
+static ps_status check_room(const ps_store *store, const ps_store_dataset_state *dataset,
+                            int64_t chunk, const destination *to)
+{
+    int64_t count = to->whole ? dataset->codec.elements : dataset->chunks[chunk].count;
+    int64_t bytes = count * (int64_t)ps_type_size(dataset->info.type);
+    return bytes == to->capacity || (to->whole && bytes < to->capacity)
+               ? PS_OK
+               : too_small(store, dataset, chunk, bytes, to->capacity);
+}
+
 /* The whole chunk, or its valid values alone. */
-static ps_status decode(ps_store *store, int id, int64_t chunk, ps_scratch *scratch, bool whole,
-                        const void *stored, void *data)
+static ps_status decode(ps_store *store, int id, int64_t chunk, ps_scratch *scratch,
+                        const void *stored, const destination *to)
 {
     const ps_store_dataset_state *dataset = &store->datasets[id];
-    int64_t count = whole ? dataset->codec.elements : dataset->chunks[chunk].count;
+    int64_t count = to->whole ? dataset->codec.elements : dataset->chunks[chunk].count;
+    PS_TRY(check_room(store, dataset, chunk, to));
     ps_status status =
-        ps_codec_decode(&dataset->codec, &dataset->chunks[chunk], stored, scratch, count, data);
+        ps_codec_decode(&dataset->codec, &dataset->chunks[chunk], stored, scratch, count, to->data);
     return status == PS_OK ? PS_OK
                            : ps_context(status, "%s: chunk %lld of %s", store->path,
                                         (long long)chunk, dataset->info.name);
 }
 
-static ps_status decode_chunk(ps_store *store, int id, int64_t chunk, bool whole,
-                              const void *stored, void *data)
+static ps_status decode_chunk(ps_store *store, int id, int64_t chunk, const void *stored,
+                              const destination *to)
 {
     ps_store_dataset_state *dataset;
     ps_scratch *scratch;
@@ -95,23 +126,24 @@ static ps_status decode_chunk(ps_store *store, int id, int64_t chunk, bool whole
     ps_scratch_pool *pool = &store->pool;
     ps_store_resolve(&store, &id, &chunk);
     PS_TRY(ps_scratch_take(pool, &scratch));
-    ps_status status = decode(store, id, chunk, scratch, whole, stored, data);
+    ps_status status = decode(store, id, chunk, scratch, stored, to);
     ps_scratch_give(pool, scratch);
     return status;
 }
 
-ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored, void *data)
+ps_status ps_store_decode(ps_store *store, int id, int64_t chunk, const void *stored,
+                          int64_t capacity, void *data)
 {
-    return decode_chunk(store, id, chunk, true, stored, data);
+    return decode_chunk(store, id, chunk, stored, &(destination){true, capacity, data});
 }
 
 ps_status ps_store_decode_values(ps_store *store, int id, int64_t chunk, const void *stored,
-                                 void *data)
+                                 int64_t capacity, void *data)
 {
-    return decode_chunk(store, id, chunk, false, stored, data);
+    return decode_chunk(store, id, chunk, stored, &(destination){false, capacity, data});
 }
 
-static ps_status read_chunk(ps_store *store, int id, int64_t chunk, bool whole, void *data)
+static ps_status read_chunk(ps_store *store, int id, int64_t chunk, const destination *to)
 {
     ps_store_dataset_state *dataset;
     ps_scratch *scratch;
@@ -121,22 +153,23 @@ static ps_status read_chunk(ps_store *store, int id, int64_t chunk, bool whole, 
     dataset = &store->datasets[id];
     const ps_chunk_info *info = &dataset->chunks[chunk];
     PS_TRY(check_readable(store, dataset));
+    PS_TRY(check_room(store, dataset, chunk, to));
     PS_TRY(ps_scratch_take(pool, &scratch));
     ps_status status = ps_scratch_need(&scratch->b, &scratch->b_size, info->stored_bytes);
     if (status == PS_OK) status = fetch(store, dataset, chunk, scratch->b);
-    if (status == PS_OK) status = decode(store, id, chunk, scratch, whole, scratch->b, data);
+    if (status == PS_OK) status = decode(store, id, chunk, scratch, scratch->b, to);
     ps_scratch_give(pool, scratch);
     return status;
 }
 
-ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, void *data)
+ps_status ps_store_read_chunk(ps_store *store, int id, int64_t chunk, int64_t capacity, void *data)
 {
-    return read_chunk(store, id, chunk, true, data);
+    return read_chunk(store, id, chunk, &(destination){true, capacity, data});
 }
 
-ps_status ps_store_read_values(ps_store *store, int id, int64_t chunk, void *data)
+ps_status ps_store_read_values(ps_store *store, int id, int64_t chunk, int64_t capacity, void *data)
 {
-    return read_chunk(store, id, chunk, false, data);
+    return read_chunk(store, id, chunk, &(destination){false, capacity, data});
 }
 
 /* ---- arrays ---- */
@@ -146,10 +179,10 @@ static ps_status read_part_of_chunk(ps_store *store, int id, int64_t chunk, int6
                                     int64_t bytes, void *out)
 {
     int64_t raw = store->datasets[id].chunks[chunk].raw_bytes;
-    if (skip_bytes == 0 && bytes == raw) return ps_store_read_chunk(store, id, chunk, out);
+    if (skip_bytes == 0 && bytes == raw) return ps_store_read_chunk(store, id, chunk, raw, out);
     char *whole = malloc((size_t)raw);
     if (!whole) return ps_fail(PS_EXHAUSTED, "no memory for a chunk of %lld bytes", (long long)raw);
-    ps_status status = ps_store_read_chunk(store, id, chunk, whole);
+    ps_status status = ps_store_read_chunk(store, id, chunk, raw, whole);
     if (status == PS_OK) memcpy(out, whole + skip_bytes, (size_t)bytes);
     free(whole);
     return status;
@@ -194,7 +227,7 @@ static ps_status read_joined(ps_store *store, int id, int64_t first, int64_t cou
 }
 
 ps_status ps_store_read_array(ps_store *store, const char *name, ps_type type, int64_t first,
-                              int64_t count, void *data)
+                              int64_t count, int64_t capacity, void *data)
 {
     int id;
     PS_TRY(ps_store_find(store, name, &id));
@@ -206,6 +239,14 @@ ps_status ps_store_read_array(ps_store *store, const char *name, ps_type type, i
         return ps_fail(PS_FAILED, "%s: rows %lld to %lld of %s asked for, it has %lld", store->path,
                        (long long)first, (long long)(first + count), name,
                        (long long)dataset->info.dims[0]);
+    int64_t row_bytes = dataset->row_elements * (int64_t)ps_type_size(type);
+    if (capacity < 0 ||
+        count * row_bytes != capacity) /* dims[0] rows fit in 64 bits, so count do */
+        return ps_fail(PS_INVALID,
+                       "%s: %lld rows of %s hold %lld values each, %.6g were expected; the file is "
+                       "damaged or not of this program",
+                       store->path, (long long)count, name, (long long)dataset->row_elements,
+                       count ? (double)capacity / (double)count / (double)ps_type_size(type) : 0.0);
     if (count == 0 || dataset->row_elements == 0) return PS_OK;
     if (store->parts) return read_joined(store, id, first, count, data);
     return read_rows(store, id, first, count, data);

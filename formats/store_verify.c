@@ -33,7 +33,7 @@ static ps_status check_values(ps_store *store, int id, int64_t chunk, unsigned c
     const ps_store_dataset_state *dataset = &store->datasets[id];
     const ps_chunk_info *told = &dataset->chunks[chunk];
     int64_t bytes = told->count * (int64_t)ps_type_size(dataset->info.type);
-    PS_TRY(ps_store_read_chunk(store, id, chunk, data));
+    PS_TRY(ps_store_read_chunk(store, id, chunk, dataset->info.chunk_bytes, data));
     ps_chunk_info found = {.count = told->count};
     ps_codec_statistics(dataset->info.type, data, told->count, &found);
     ps_status status = compare_statistics(told, &found);

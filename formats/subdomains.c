@@ -134,6 +134,22 @@ void ps_subdomains_close(ps_subdomains *f)
 
 /* ---- reading ---- */
 
+/* Sizes that others are computed from. */
+static ps_status check_grid(const ps_subdomains *f, const int64_t sizes[4])
+{
+    const ps_subdomains_header *h = &f->header;
+    bool good = h->subdomains >= 1 && h->interfaces >= 0 && h->lumped >= 0 && isfinite(h->lumped);
+    for (int a = 0; a < 3; ++a)
+        good = good && h->nodes[a] >= 2 && h->nodes[a] <= 1 << 20 && h->spacing[a] > 0 &&
+               isfinite(h->spacing[a]);
+    for (int s = 0; s < 4; ++s) good = good && sizes[s] >= 0 && sizes[s] <= INT32_MAX;
+    return good ? PS_OK
+                : ps_fail(PS_INVALID,
+                          "%s: %lld x %lld x %lld nodes, %lld subdomains: not those of subdomains",
+                          ps_store_path(f->store), (long long)h->nodes[0], (long long)h->nodes[1],
+                          (long long)h->nodes[2], (long long)h->subdomains);
+}
+
 static ps_status get_header(ps_subdomains *f)
 {
     ps_subdomains_header *h = &f->header;
@@ -146,6 +162,7 @@ static ps_status get_header(ps_subdomains *f)
     PS_TRY(ps_store_get_int(f->store, "/", "interfaces", &h->interfaces));
     PS_TRY(ps_store_get_ints(f->store, "/", "largest", sizes, 4));
     PS_TRY(ps_store_get_text(f->store, "/", "partition", h->partition, sizeof h->partition));
+    PS_TRY(check_grid(f, sizes));
     h->rows_max = sizes[0], h->entries_max = sizes[1];
     h->face_rows_max = sizes[2], h->face_entries_max = sizes[3];
     for (int d = 0; d < DATASETS; ++d) {
@@ -196,14 +213,17 @@ static ps_status fill_rows(ps_subdomains *f, int first, int64_t chunk, int64_t *
 {
     int32_t *length;
     PS_TRY(PS_ALLOC(&length, m->rows, "row lengths"));
-    ps_status status = ps_store_read_values(f->store, f->id[first + 1], chunk, length);
+    ps_status status =
+        ps_store_read_values(f->store, f->id[first + 1], chunk, PS_ROOM(length, m->rows), length);
     for (int64_t r = 0; r < m->rows; ++r)
         m->row_start[r + 1] = m->row_start[r] + (length[r] > 0 ? length[r] : 0);
     free(length);
     PS_TRY(status);
-    PS_TRY(ps_store_read_values(f->store, f->id[first], chunk, nodes));
-    PS_TRY(ps_store_read_values(f->store, f->id[first + 2], chunk, m->columns));
-    PS_TRY(ps_store_read_values(f->store, f->id[first + 3], chunk, m->values));
+    PS_TRY(ps_store_read_values(f->store, f->id[first], chunk, PS_ROOM(nodes, m->rows), nodes));
+    PS_TRY(ps_store_read_values(f->store, f->id[first + 2], chunk, PS_ROOM(m->columns, m->nnz),
+                                m->columns));
+    PS_TRY(ps_store_read_values(f->store, f->id[first + 3], chunk, PS_ROOM(m->values, m->nnz),
+                                m->values));
     PS_TRY(check_nodes(f, m->rows, nodes));
     if (m->row_start[m->rows] != m->nnz)
         return ps_fail(PS_INVALID, "%s: rows of %s %lld have %lld entries, %lld are there",
@@ -235,8 +255,9 @@ static ps_status read_face(ps_subdomains *f, int64_t number, ps_subdomain_face *
 {
     PS_TRY(read_rows(f, FACE_NODES, number, &out->nodes, &out->mass));
     PS_TRY(PS_ALLOC(&out->stiffness, out->mass.nnz, "an interface"));
-    PS_TRY(ps_store_read_values(f->store, f->id[STIFFNESS], number, out->stiffness));
-    PS_TRY(ps_store_read_values(f->store, f->id[SIDES], number, out->sides));
+    PS_TRY(ps_store_read_values(f->store, f->id[STIFFNESS], number,
+                                PS_ROOM(out->stiffness, out->mass.nnz), out->stiffness));
+    PS_TRY(ps_store_read_values(f->store, f->id[SIDES], number, sizeof out->sides, out->sides));
     for (int64_t e = 0; e < out->mass.nnz; ++e)
         if (!isfinite(out->stiffness[e]))
             return ps_fail(PS_INVALID, "%s: interface %lld is not finite", ps_store_path(f->store),

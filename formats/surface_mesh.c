@@ -123,13 +123,13 @@ static ps_status get_all(ps_store *store, ps_surface_mesh *mesh)
     PS_TRY(ps_vtkhdf_get_sizes(store, 3, &vertices, &triangles));
     PS_TRY(ps_surface_mesh_init(mesh, vertices, triangles));
     PS_TRY(get_flags(store, mesh));
-    PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", mesh->vertices, vertices));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", mesh->triangles, 3 * triangles));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", mesh->tags, triangles));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/triangle_source", mesh->triangle_source,
-                             triangles));
-    PS_TRY(
-        ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", mesh->vertex_source, vertices));
+    PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", vertices, 3, mesh->vertices));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 3 * triangles, 1, mesh->triangles));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", triangles, 1, mesh->tags));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/triangle_source", triangles, 1,
+                             mesh->triangle_source));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", vertices, 1,
+                             mesh->vertex_source));
     ps_status status = ps_surface_mesh_check(mesh);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));
 }

@@ -155,7 +155,7 @@ static ps_status read_column(ps_store *store, ps_task_trace *trace, const column
     int64_t rows;
     size_t size = ps_type_size(c->type);
     PS_TRY(find_rows(store, c->name, c->type, trace->count, &rows));
-    PS_TRY(ps_store_read_array(store, c->name, c->type, 0, rows, room));
+    PS_TRY(ps_store_read_array(store, c->name, c->type, 0, rows, rows * (int64_t)size, room));
     for (int64_t t = 0; t < rows; ++t)
         memcpy((char *)&trace->records[t] + c->offset, room + (size_t)t * size, size);
     return PS_OK;
@@ -187,8 +187,10 @@ static ps_status read_edges(ps_store *store, ps_task_trace *trace)
     PS_TRY(find_rows(store, "/edges/before", PS_I64, -1, &edges));
     PS_TRY(PS_ALLOC(&trace->first, rows, "edges"));
     PS_TRY(PS_ALLOC(&trace->before, edges, "edges"));
-    PS_TRY(ps_store_read_array(store, "/edges/first", PS_I64, 0, rows, trace->first));
-    PS_TRY(ps_store_read_array(store, "/edges/before", PS_I64, 0, edges, trace->before));
+    PS_TRY(ps_store_read_array(store, "/edges/first", PS_I64, 0, rows, PS_ROOM(trace->first, rows),
+                               trace->first));
+    PS_TRY(ps_store_read_array(store, "/edges/before", PS_I64, 0, edges,
+                               PS_ROOM(trace->before, edges), trace->before));
     bool good = trace->first[0] == 0 && trace->first[trace->count] == edges;
     for (int64_t t = 0; t < trace->count && good; ++t)
         good = trace->first[t] <= trace->first[t + 1];

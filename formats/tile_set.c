@@ -90,8 +90,9 @@ ps_status ps_tile_set_read(const ps_tile_set *set, int64_t tile, void *raw)
 {
     char *place = raw;
     for (int d = 0; d < set->count; ++d) {
-        PS_TRY(ps_store_read_stored(set->store, set->ids[d], tile, place));
-        place += padded(chunk_of(set, d, tile).stored_bytes);
+        int64_t bytes = padded(chunk_of(set, d, tile).stored_bytes);
+        PS_TRY(ps_store_read_stored(set->store, set->ids[d], tile, bytes, place));
+        place += bytes;
     }
     return PS_OK;
 }
@@ -101,7 +102,8 @@ ps_status ps_tile_set_decode(const ps_tile_set *set, int64_t tile, const void *r
     const char *place = raw;
     for (int d = 0; d < set->count; ++d) {
         char *data = ps_tile_set_data(set, tile, d, unpacked);
-        PS_TRY(ps_store_decode_values(set->store, set->ids[d], tile, place, data));
+        PS_TRY(ps_store_decode_values(set->store, set->ids[d], tile, place,
+                                      item_bytes(set, d, tile), data));
         memset(data + item_bytes(set, d, tile), 0, PS_TILE_SLACK);
         place += padded(chunk_of(set, d, tile).stored_bytes);
     }

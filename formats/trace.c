@@ -99,7 +99,8 @@ static ps_status read_array(ps_store *store, const char *name, int64_t rows, int
     bool shaped = columns ? info.rank == 2 && info.dims[1] == columns : info.rank == 1;
     if (!shaped || info.dims[0] != rows || info.type != PS_F64)
         return ps_fail(PS_INVALID, "%s does not have the shape that /trace/real asks for", name);
-    return ps_store_read_array(store, name, PS_F64, 0, rows, out);
+    return ps_store_read_array(store, name, PS_F64, 0, rows,
+                               PS_ROOM(out, rows * (columns ? columns : 1)), out);
 }
 
 static ps_status read_description(ps_store *store, ps_trace *trace)

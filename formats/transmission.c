@@ -158,7 +158,10 @@ static ps_status read_one(ps_store *store, const array *a)
     if (!same)
         return ps_fail(PS_INVALID, "%s: %s has another shape than the file's sizes say",
                        ps_store_path(store), a->spec.name);
-    return ps_store_read_array(store, a->spec.name, a->spec.type, 0, a->spec.dims[0], a->data);
+    int64_t values = 1;
+    for (int d = 0; d < a->spec.rank; ++d) values *= a->spec.dims[d];
+    return ps_store_read_array(store, a->spec.name, a->spec.type, 0, a->spec.dims[0],
+                               values * (int64_t)ps_type_size(a->spec.type), a->data);
 }
 
 static ps_status check_conditions(const ps_transmission_file *f, const char *path)

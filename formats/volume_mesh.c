@@ -193,9 +193,9 @@ static ps_status get_boundary(ps_store *store, ps_volume_mesh *mesh)
 {
     int64_t count = mesh->triangle_count;
     if (count == 0) return PS_OK;
-    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/triangles", mesh->triangles, count));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/tag", mesh->triangle_tags, count));
-    return ps_vtkhdf_get_i32(store, "/boundary/triangle_source", mesh->triangle_source, count);
+    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/triangles", count, 3, mesh->triangles));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/boundary/tag", count, 1, mesh->triangle_tags));
+    return ps_vtkhdf_get_i32(store, "/boundary/triangle_source", count, 1, mesh->triangle_source);
 }
 
 static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
@@ -212,13 +212,13 @@ static ps_status get_all(ps_store *store, ps_volume_mesh *mesh)
         PS_TRY(ps_store_get_text(store, "/", "tag_names", mesh->tag_names, sizeof mesh->tag_names));
     strncpy(mesh->uuid, ps_store_uuid(store), sizeof mesh->uuid - 1);
     PS_TRY(ps_store_content_hash(store, mesh->content_hash));
-    PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", mesh->vertices, vertices));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", mesh->tetrahedra, 4 * tetrahedra));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", mesh->tags, tetrahedra));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tetrahedron_source", mesh->tetrahedron_source,
-                             tetrahedra));
-    PS_TRY(
-        ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", mesh->vertex_source, vertices));
+    PS_TRY(ps_vtkhdf_get_f64(store, "/VTKHDF/Points", vertices, 3, mesh->vertices));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 4 * tetrahedra, 1, mesh->tetrahedra));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tag", tetrahedra, 1, mesh->tags));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/CellData/tetrahedron_source", tetrahedra, 1,
+                             mesh->tetrahedron_source));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/PointData/vertex_source", vertices, 1,
+                             mesh->vertex_source));
     PS_TRY(get_boundary(store, mesh));
     ps_status status = ps_volume_mesh_check(mesh);
     return status == PS_OK ? PS_OK : ps_context(status, "%s", ps_store_path(store));

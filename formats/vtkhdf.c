@@ -119,9 +119,12 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
 {
     int64_t ids;
     int32_t last;
-    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfPoints", PS_I64, 0, 1, vertex_count));
-    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfCells", PS_I64, 0, 1, cell_count));
-    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfConnectivityIds", PS_I64, 0, 1, &ids));
+    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfPoints", PS_I64, 0, 1, sizeof *vertex_count,
+                               vertex_count));
+    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfCells", PS_I64, 0, 1, sizeof *cell_count,
+                               cell_count));
+    PS_TRY(ps_store_read_array(store, "/VTKHDF/NumberOfConnectivityIds", PS_I64, 0, 1, sizeof ids,
+                               &ids));
     if (*cell_count < 1 || *cell_count > INT32_MAX / cell_size || *vertex_count < 1 ||
         *vertex_count > INT32_MAX || ids != cell_size * *cell_count)
         return ps_fail(PS_INVALID,
@@ -129,7 +132,8 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
                        "cells of %d vertices",
                        ps_store_path(store), (long long)*vertex_count, (long long)*cell_count,
                        (long long)ids, cell_size);
-    PS_TRY(ps_store_read_array(store, "/VTKHDF/Offsets", PS_I32, *cell_count, 1, &last));
+    PS_TRY(
+        ps_store_read_array(store, "/VTKHDF/Offsets", PS_I32, *cell_count, 1, sizeof last, &last));
     if (last != ids)
         return ps_fail(PS_INVALID, "%s: /VTKHDF/Offsets ends with %d, expected %lld",
                        ps_store_path(store), last, (long long)ids);
@@ -149,7 +153,7 @@ ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *descr
 }
 
 static ps_status get_rows(ps_store *store, const char *name, ps_type type, void *data,
-                          int64_t count)
+                          int64_t count, int64_t capacity)
 {
     int id;
     ps_dataset_info info;
@@ -158,15 +162,17 @@ static ps_status get_rows(ps_store *store, const char *name, ps_type type, void 
     if (info.dims[0] != count)
         return ps_fail(PS_INVALID, "%s: %s has %lld rows, expected %lld", ps_store_path(store),
                        name, (long long)info.dims[0], (long long)count);
-    return ps_store_read_array(store, name, type, 0, count, data);
+    return ps_store_read_array(store, name, type, 0, count, capacity, data);
 }
 
-ps_status ps_vtkhdf_get_i32(ps_store *store, const char *name, int32_t *data, int64_t count)
+ps_status ps_vtkhdf_get_i32(ps_store *store, const char *name, int64_t count, int64_t width,
+                            int32_t *data)
 {
-    return get_rows(store, name, PS_I32, data, count);
+    return get_rows(store, name, PS_I32, data, count, PS_ROOM(data, count * width));
 }
 
-ps_status ps_vtkhdf_get_f64(ps_store *store, const char *name, double *data, int64_t count)
+ps_status ps_vtkhdf_get_f64(ps_store *store, const char *name, int64_t count, int64_t width,
+                            double *data)
 {
-    return get_rows(store, name, PS_F64, data, count);
+    return get_rows(store, name, PS_F64, data, count, PS_ROOM(data, count * width));
 }

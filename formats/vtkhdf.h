@@ -43,7 +43,9 @@ ps_status ps_vtkhdf_get_sizes(ps_store *store, int cell_size, int64_t *vertex_co
 /* Writes / reads a whole array of i32. read: PS_INVALID unless it has exactly `count` rows. */
 ps_status ps_vtkhdf_put_i32(ps_store *store, const char *name, const char *description,
                             const int32_t *data, int64_t count);
-ps_status ps_vtkhdf_get_i32(ps_store *store, const char *name, int32_t *data, int64_t count);
-ps_status ps_vtkhdf_get_f64(ps_store *store, const char *name, double *data, int64_t count);
+ps_status ps_vtkhdf_get_i32(ps_store *store, const char *name, int64_t count, int64_t width,
+                            int32_t *data);
+ps_status ps_vtkhdf_get_f64(ps_store *store, const char *name, int64_t count, int64_t width,
+                            double *data);
 
 #endif

@@ -261,9 +261,12 @@ static ps_status read_iterations(ps_store *store, ps_worker_log *log)
     PS_TRY(find_array(store, &seconds, &n));
     PS_TRY(make_room(log, n));
     log->iterations = n;
-    PS_TRY(ps_store_read_array(store, steps.name, PS_I64, 0, n, log->steps));
-    PS_TRY(ps_store_read_array(store, bounds.name, PS_I64, 0, n, log->bounds));
-    return ps_store_read_array(store, seconds.name, PS_F64, 0, n, log->seconds);
+    PS_TRY(
+        ps_store_read_array(store, steps.name, PS_I64, 0, n, PS_ROOM(log->steps, n), log->steps));
+    PS_TRY(ps_store_read_array(store, bounds.name, PS_I64, 0, n, PS_ROOM(log->bounds, 2 * n * w),
+                               log->bounds));
+    return ps_store_read_array(store, seconds.name, PS_F64, 0, n, PS_ROOM(log->seconds, n * w),
+                               log->seconds);
 }
 
 static ps_status read_stages(ps_store *store, ps_worker_log *log)
@@ -278,7 +281,8 @@ static ps_status read_stages(ps_store *store, ps_worker_log *log)
     if (ranks > INT32_MAX / PS_STAGES_MAX) return ps_fail(PS_INVALID, "/stages: too many ranks");
     PS_TRY(ps_worker_log_stages(log, stages, NULL, (int)ranks, NULL));
     PS_TRY(get_names(store, "stage", log->stage_names, stages));
-    return ps_store_read_array(store, spec.name, PS_F64, 0, ranks, log->stage_seconds);
+    return ps_store_read_array(store, spec.name, PS_F64, 0, ranks,
+                               PS_ROOM(log->stage_seconds, ranks * stages), log->stage_seconds);
 }
 
 static ps_status check_seconds(const char *what, const double *seconds, int64_t count)

@@ -53,6 +53,9 @@ ps_status ps_path_check_output(const char *path)
     struct stat found;
     if (stat(path, &found) == 0 && S_ISDIR(found.st_mode))
         return ps_fail(PS_USAGE, "%s: is a folder; name a file", path);
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) /* a rename would replace a device */
+        return ps_fail(PS_USAGE,
+                       "%s: is a device, a pipe or a socket, or a link to one; name a file", path);
     ps_path_folder(path, folder, sizeof folder);
     if (stat(folder, &found) == 0 && !S_ISDIR(found.st_mode))
         return ps_fail(PS_USAGE, "%s: cannot be written: %s is no folder", path, folder);

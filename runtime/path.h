@@ -22,8 +22,8 @@ void ps_path_folder(const char *path, char *out, size_t size);
 bool ps_path_same(const char *a, const char *b);
 /* Bytes that may still be written where the path is; INT64_MAX where that cannot be told. */
 int64_t ps_path_room(const char *path);
-/* PS_USAGE, naming the path, if no file can be written there: it is a folder, or its folder is not
- * there or lets nobody write. Makes nothing. */
+/* PS_USAGE, naming the path, if no file can be written there: it is a folder, a device, a pipe or a
+ * socket, or a link to one, or its folder is not there or lets nobody write. Makes nothing. */
 ps_status ps_path_check_output(const char *path);
 /* Makes names in the path's folder durable. 0, or the errno of what failed. */
 int ps_path_sync_folder(const char *path);

@@ -101,7 +101,7 @@ static ps_status read_table(solve_problem *p, const char *text)
     snprintf(name, sizeof name, "/VTKHDF/PointData/%s", colon + 1);
     PS_TRY(PS_ALLOC(&p->table, count, "data of vertices"));
     PS_TRY(ps_store_open(path, NULL, 0, &store));
-    ps_status status = ps_vtkhdf_get_f64(store, name, p->table, count);
+    ps_status status = ps_vtkhdf_get_f64(store, name, count, 1, p->table);
     ps_store_close(&store);
     return status == PS_OK ? PS_OK : ps_context(status, "--data file:%s", text);
 }

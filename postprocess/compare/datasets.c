@@ -59,7 +59,8 @@ static ps_status row_cursor_at(row_cursor *cursor, int64_t row, const char **dat
     while (row >= cursor->start[cursor->at + 1]) ++cursor->at;
     if (cursor->at != cursor->chunk) {
         cursor->chunk = -1;
-        PS_TRY(ps_store_read_chunk(cursor->store, cursor->id, cursor->at, cursor->buffer));
+        PS_TRY(ps_store_read_chunk(cursor->store, cursor->id, cursor->at, cursor->info.chunk_bytes,
+                                   cursor->buffer));
         cursor->chunk = cursor->at;
     }
     int64_t inside = row - cursor->start[cursor->at];

@@ -11,6 +11,7 @@
 #include "postprocess/gravity_anomaly/gradient.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/output_file.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 
@@ -286,10 +287,8 @@ static void report(const anomaly *a, double seconds)
     ps_report_print(&r);
 }
 
-static ps_status write_table(const ps_gravity_map *m)
+static void print_table(const ps_gravity_map *m, FILE *file)
 {
-    FILE *file = fopen(chosen.table, "w");
-    if (!file) return ps_fail(PS_FAILED, "%s: cannot be written", chosen.table);
     fprintf(file, "x,y,z,g_z%s%s\n", m->exact ? ",exact" : "", m->observed ? ",observed" : "");
     for (int64_t i = 0; i < m->stations; ++i) {
         const double *p = m->place + 3 * i;
@@ -298,8 +297,22 @@ static ps_status write_table(const ps_gravity_map *m)
         if (m->observed) fprintf(file, ",%.9g", m->observed[i]);
         fprintf(file, "\n");
     }
-    if (fclose(file) == 0) return PS_OK;
-    return ps_fail(PS_FAILED, "%s: cannot be written", chosen.table);
+}
+
+static ps_status write_table(const ps_gravity_map *m)
+{
+    ps_output *output;
+    FILE *file = NULL;
+    PS_TRY(ps_output_begin(chosen.table, &output));
+    ps_status status = ps_output_stream(output, &file);
+    if (status == PS_OK) {
+        print_table(m, file);
+        if (ferror(file) | fclose(file))
+            status = ps_fail(PS_EXHAUSTED, "%s: cannot be written whole", chosen.table);
+    }
+    if (status == PS_OK) return ps_output_commit(&output);
+    ps_output_discard(&output);
+    return status;
 }
 
 static ps_status open_inputs(anomaly *a)

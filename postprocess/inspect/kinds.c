@@ -93,7 +93,7 @@ static ps_status report_lengths(ps_store *store, ps_report *report)
     part = sum + count;
     ps_status status = PS_OK;
     for (int64_t c = 0; c < info.chunk_count && status == PS_OK; ++c) {
-        status = ps_store_read_chunk(store, id, c, part);
+        status = ps_store_read_chunk(store, id, c, PS_ROOM(part, count), part);
         for (int64_t b = 0; b < count && status == PS_OK; ++b) sum[b] += part[b];
     }
     for (int64_t b = 0; b < count; ++b)

@@ -43,7 +43,7 @@ void canvas_resize(canvas *c, int64_t width, int64_t height)
                    (long long)width, (long long)height,
                    9 + 2.5 * (double)(width < height ? width : height) / 700);
     canvas_put(c, "set output ");
-    canvas_put_quoted(c, c->temporary);
+    canvas_put_quoted(c, ps_output_temporary(c->picture));
     canvas_put(c, "\n");
 }
 
@@ -54,18 +54,12 @@ ps_status canvas_open(canvas *c, const char *output, int64_t width, int64_t heig
     int svg = strcmp(suffix, ".svg") == 0;
     if (!svg && strcmp(suffix, ".png") != 0)
         return ps_fail(PS_USAGE, "--output: %s ends neither in .png nor in .svg", output);
-    int length = snprintf(c->temporary, sizeof c->temporary, "%s.tmp", output);
-    if (length < 0 || (size_t)length >= sizeof c->temporary)
-        return ps_fail(PS_USAGE, "--output: the name is too long");
     c->output = output;
     c->width = width;
-    FILE *picture = fopen(c->temporary, "w"); /* tried now, not after the work */
-    if (!picture)
-        return ps_fail(PS_USAGE, "--output: %s cannot be written: %s; is its folder there?", output,
-                       strerror(errno));
-    fclose(picture);
+    ps_status status = ps_output_begin(output, &c->picture); /* tried now, not after the work */
+    if (status != PS_OK) return ps_context(status, "--output");
     c->script = tmpfile();
-    if (!c->script) unlink(c->temporary);
+    if (!c->script) ps_output_discard(&c->picture);
     if (!c->script)
         return ps_fail(PS_EXHAUSTED, "no temporary file for the script: %s; set TMPDIR",
                        strerror(errno));
@@ -158,7 +152,7 @@ static ps_status run_gnuplot(canvas *c)
     if (result.code != 0)
         status = ps_fail(PS_FAILED, "gnuplot ended with exit code %d: %s", result.code,
                          first_complaint(result.output));
-    else if (!is_whole(c->temporary))
+    else if (!is_whole(ps_output_temporary(c->picture)))
         status = ps_fail(PS_EXHAUSTED, "%s was not written whole; is the disk full? gnuplot: %s",
                          c->output, first_complaint(result.output));
     free(result.output);
@@ -176,17 +170,14 @@ ps_status canvas_finish(canvas *c, const char *keep_script)
                          strerror(errno));
     if (status == PS_OK && keep_script) status = keep_copy(c, keep_script);
     if (status == PS_OK) status = run_gnuplot(c);
-    if (status == PS_OK && rename(c->temporary, c->output) != 0)
-        status = ps_fail(PS_EXHAUSTED, "%s could not be written: %s", c->output, strerror(errno));
+    if (status == PS_OK) status = ps_output_commit(&c->picture);
     canvas_discard(c);
     return status;
 }
 
 void canvas_discard(canvas *c)
 {
-    if (c->script) {
-        fclose(c->script);
-        unlink(c->temporary);
-    }
+    if (c->script) fclose(c->script);
+    ps_output_discard(&c->picture);
     c->script = NULL;
 }

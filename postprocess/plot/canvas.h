@@ -11,12 +11,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "runtime/output_file.h"
 #include "runtime/status.h"
 
 typedef struct canvas {
     FILE *script;
     const char *output; /* ends in .png or .svg                                              */
-    char temporary[4096];
+    ps_output *picture; /* what gnuplot writes to                                          */
     int64_t width, height; /* pixels                                                          */
 } canvas;
 

@@ -38,10 +38,12 @@ ps_status skin_read_reals(ps_store *store, const char *name, int64_t rows, int64
         (width > 1 ? info.rank != 2 || info.dims[1] != width : info.rank != 1))
         return ps_fail(PS_INVALID, "%s is no list of %lld values or vectors of %lld", name,
                        (long long)rows, (long long)width);
-    if (info.type == PS_F64) return ps_store_read_array(store, name, PS_F64, 0, rows, out);
+    if (info.type == PS_F64)
+        return ps_store_read_array(store, name, PS_F64, 0, rows, PS_ROOM(out, rows * width), out);
     /* f32 into the upper half of the array, widened from its front on */
     float *narrow = (float *)(void *)out + rows * width;
-    PS_TRY(ps_store_read_array(store, name, PS_F32, 0, rows, narrow));
+    PS_TRY(
+        ps_store_read_array(store, name, PS_F32, 0, rows, PS_ROOM(narrow, rows * width), narrow));
     for (int64_t i = 0; i < rows * width; ++i) {
         float v;
         memcpy(&v, narrow + i, sizeof v);
@@ -84,7 +86,7 @@ static ps_status read_solid(ps_store *store, const char *name, skin *out, solid 
     PS_TRY(ps_store_find(store, path, &id));
     PS_TRY(ps_store_dataset(store, id, &info));
     snprintf(out->units, sizeof out->units, "%.31s", info.units);
-    return ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", s->cells, 4 * s->cell_count);
+    return ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 4 * s->cell_count, 1, s->cells);
 }
 
 /* Keeps the tetrahedra with a value above 0 and links their faces. */
@@ -213,9 +215,11 @@ static ps_status load_tetrahedra(ps_store *store, const char *name, skin *out)
 static bool has_triangles(ps_store *store)
 {
     int64_t cells = 0, ids = 0;
-    ps_status status = ps_store_read_array(store, "/VTKHDF/NumberOfCells", PS_I64, 0, 1, &cells);
+    ps_status status =
+        ps_store_read_array(store, "/VTKHDF/NumberOfCells", PS_I64, 0, 1, sizeof cells, &cells);
     if (status == PS_OK)
-        status = ps_store_read_array(store, "/VTKHDF/NumberOfConnectivityIds", PS_I64, 0, 1, &ids);
+        status = ps_store_read_array(store, "/VTKHDF/NumberOfConnectivityIds", PS_I64, 0, 1,
+                                     sizeof ids, &ids);
     return status == PS_OK && ids == 3 * cells;
 }
 

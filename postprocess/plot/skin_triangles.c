@@ -75,7 +75,7 @@ ps_status skin_load_triangles(ps_store *store, const char *name, skin *out)
     PS_TRY(ps_vtkhdf_get_sizes(store, 3, &vertices, &triangles));
     PS_TRY(ps_surface_mesh_init(&out->mesh, vertices, triangles));
     PS_TRY(skin_read_reals(store, "/VTKHDF/Points", vertices, 3, out->mesh.vertices));
-    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", out->mesh.triangles, 3 * triangles));
+    PS_TRY(ps_vtkhdf_get_i32(store, "/VTKHDF/Connectivity", 3 * triangles, 1, out->mesh.triangles));
     PS_TRY(check_corners(&out->mesh));
     PS_TRY(read_values(store, path, on_points, out));
     out->mesh.closed = out->mesh.oriented = looks_outward(&out->mesh);

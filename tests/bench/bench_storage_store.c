@@ -80,7 +80,8 @@ static double read_store(const char *path)
     {
         float *data = malloc(4 * VALUES);
 #pragma omp for schedule(dynamic)
-        for (int64_t c = 0; c < CHUNKS; ++c) stop(ps_store_read_chunk(store, 0, c, data));
+        for (int64_t c = 0; c < CHUNKS; ++c)
+            stop(ps_store_read_chunk(store, 0, c, 4 * VALUES, data));
         free(data);
     }
     ps_store_close(&store);

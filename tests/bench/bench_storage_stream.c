@@ -76,12 +76,12 @@ static void write_file(void)
 
 static ps_status read_stored(void *context, int64_t chunk, void *raw)
 {
-    return ps_store_read_stored(context, 0, chunk, raw);
+    return ps_store_read_stored(context, 0, chunk, 4 * VALUES, raw);
 }
 
 static ps_status decode(void *context, int64_t chunk, const void *raw, void *unpacked)
 {
-    return ps_store_decode(context, 0, chunk, raw, unpacked);
+    return ps_store_decode(context, 0, chunk, raw, 4 * VALUES, unpacked);
 }
 
 static ps_status add_up(void *context, int64_t chunk, const void *unpacked)

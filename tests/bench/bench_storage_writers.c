@@ -87,7 +87,7 @@ static double read_back(const char *path, bool plain)
 #pragma omp for schedule(dynamic)
         for (int64_t c = 0; c < chunks; ++c) {
             if (!plain)
-                stop(ps_store_read_stored(store, 0, c, into));
+                stop(ps_store_read_stored(store, 0, c, CHUNK, into));
             else if (pread(file, into, CHUNK, c * CHUNK) != CHUNK)
                 exit(PS_FAILED);
         }

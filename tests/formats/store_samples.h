@@ -111,12 +111,13 @@ static inline ps_status read_sample(const char *path, uint64_t seed)
     fill_reals(values, 1000, seed);
     PS_TRY(ps_store_open(path, "penstock-test", 1, &store));
     bool right = true;
-    PS_GUARD(status, done, ps_store_read_array(store, "/values", PS_F32, 0, 1000, back));
+    PS_GUARD(status, done,
+             ps_store_read_array(store, "/values", PS_F32, 0, 1000, sizeof values, back));
     right = right && memcmp(values, back, sizeof values) == 0;
     PS_GUARD(status, done, ps_store_find(store, "/tiles/values", &ragged));
-    PS_GUARD(status, done, ps_store_read_chunk(store, ragged, 1, back));
+    PS_GUARD(status, done, ps_store_read_chunk(store, ragged, 1, sizeof back, back));
     right = right && memcmp(values, back, 40 * sizeof *values) == 0;
-    PS_GUARD(status, done, ps_store_read_chunk(store, ragged, 0, back));
+    PS_GUARD(status, done, ps_store_read_chunk(store, ragged, 0, sizeof back, back));
     right = right && memcmp(values + 40, back, 3 * sizeof *values) == 0;
     PS_GUARD(status, done, ps_store_get_int(store, "/tiles", "seed", &found));
     right = right && found == (int64_t)seed;

@@ -110,7 +110,8 @@ static void shown(void **state)
     float numbers[4];
     write_all(&h);
     check_ok(ps_store_open(path, NULL, 0, &store));
-    check_ok(ps_store_read_array(store, "/VTKHDF/CellData/magnitude", PS_F32, 0, 4, numbers));
+    check_ok(ps_store_read_array(store, "/VTKHDF/CellData/magnitude", PS_F32, 0, 4,
+                                 PS_ROOM(numbers, 4), numbers));
     for (int t = 0; t < 4; ++t) check_near(numbers[t], hypot(3 * t + 1, 3 * t + 13), 0, 1e-6);
     ps_store_close(&store);
 }

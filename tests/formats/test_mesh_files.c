@@ -8,6 +8,7 @@
 #include "formats/surface_mesh.h"
 #include "formats/volume_mesh.h"
 #include "tests/check.h"
+#include "tests/support/temporaries.h"
 
 static char folder[] = "/tmp/penstock-test-XXXXXX";
 
@@ -102,7 +103,7 @@ static void bad_surfaces_are_refused(void **state)
     mesh.triangles[0] = 2;
     check_fails(ps_surface_mesh_check(&mesh), PS_INVALID,
                 "triangle 0 (vertices 2 2 3) has no area");
-    assert_false(exists("bad.hdf") || exists("bad.hdf.tmp"));
+    assert_false(exists("bad.hdf") || temporaries_of("bad.hdf"));
     ps_surface_mesh_release(&mesh);
     check_fails(ps_surface_mesh_load("missing.hdf", &mesh), PS_INVALID, "missing.hdf");
 }
@@ -170,10 +171,11 @@ static void large_grid(void **state)
     int32_t offsets[3];
     uint8_t type;
     check_ok(ps_store_open("large.hdf", PS_SURFACE_MESH_FORMAT, 1, &store));
-    check_ok(ps_store_read_array(store, "/VTKHDF/Offsets", PS_I32, COUNT - 2, 3, offsets));
+    check_ok(ps_store_read_array(store, "/VTKHDF/Offsets", PS_I32, COUNT - 2, 3, sizeof offsets,
+                                 offsets));
     assert_int_equal(offsets[0], 3 * (COUNT - 2));
     assert_int_equal(offsets[2], 3 * COUNT);
-    check_ok(ps_store_read_array(store, "/VTKHDF/Types", PS_U8, COUNT - 1, 1, &type));
+    check_ok(ps_store_read_array(store, "/VTKHDF/Types", PS_U8, COUNT - 1, 1, sizeof type, &type));
     assert_int_equal(type, 5);
     ps_store_close(&store);
     ps_surface_mesh_release(&mesh);
@@ -197,11 +199,12 @@ static void snapshot_round_trip(void **state)
     check_ok(ps_store_open("p.000001.hdf", PS_FIELD_FORMAT, PS_FIELD_VERSION, &store));
     check_ok(ps_store_get_real(store, "/", "time", &time));
     check_near(time, 0.125, 0, 0);
-    check_ok(ps_vtkhdf_get_f64(store, "/VTKHDF/CellData/pressure", read_pressure, 4));
+    check_ok(ps_vtkhdf_get_f64(store, "/VTKHDF/CellData/pressure", 4, 1, read_pressure));
     assert_memory_equal(read_pressure, pressure, sizeof pressure);
-    check_ok(ps_store_read_array(store, "/VTKHDF/PointData/velocity", PS_F32, 0, 4, read_velocity));
+    check_ok(ps_store_read_array(store, "/VTKHDF/PointData/velocity", PS_F32, 0, 4,
+                                 sizeof read_velocity, read_velocity));
     assert_memory_equal(read_velocity, velocity, sizeof velocity);
-    check_ok(ps_store_read_array(store, "/VTKHDF/Points", PS_F32, 0, 4, points));
+    check_ok(ps_store_read_array(store, "/VTKHDF/Points", PS_F32, 0, 4, sizeof points, points));
     check_near(points[3][2], 3.5, 0, 0);
     ps_store_close(&store);
     fields[1].name = "a/b";
@@ -209,7 +212,7 @@ static void snapshot_round_trip(void **state)
     fields[1].name = "b";
     fields[1].type = PS_I32;
     check_fails(ps_field_save("bad.hdf", &snapshot), PS_INVALID, "neither f32 nor f64");
-    assert_false(exists("bad.hdf") || exists("bad.hdf.tmp"));
+    assert_false(exists("bad.hdf") || temporaries_of("bad.hdf"));
     ps_surface_mesh_release(&mesh);
 }
 
@@ -236,7 +239,7 @@ static void series_keeps_times_in_order(void **state)
     assert_string_equal(names, "out.000002.hdf");
     assert_string_equal(names + PS_NAME_MAX, "out.000000.hdf");
     assert_string_equal(names + 3 * PS_NAME_MAX, "out.000003.hdf");
-    assert_false(exists("out.hdf.series.tmp"));
+    assert_false(temporaries_of("out.hdf.series"));
     free(times);
     free(names);
     check_fails(ps_field_series_add(path, "a\"b", 1), PS_INVALID, "cannot be listed");

@@ -1,5 +1,6 @@
 /* store: what is written comes back, with its table, attributes and identity. */
 #include "tests/formats/store_samples.h"
+#include "tests/support/temporaries.h"
 
 static void fill_bytes(unsigned char *out, size_t bytes, uint64_t seed)
 {
@@ -23,10 +24,11 @@ static void round_trip(ps_type type, int rank, const int64_t *dims, int64_t chun
     check_ok(ps_store_commit(&store));
     assert_null(store);
     check_ok(ps_store_open(at("round.h5"), "penstock-test", 1, &store));
-    check_ok(ps_store_read_array(store, "/group/data", type, 0, dims[0], back));
+    check_ok(ps_store_read_array(store, "/group/data", type, 0, dims[0], (int64_t)bytes, back));
     assert_memory_equal(data, back, bytes);
     int64_t first = dims[0] / 3, rows = dims[0] - first - dims[0] / 7, row = count / dims[0];
-    check_ok(ps_store_read_array(store, "/group/data", type, first, rows, back));
+    check_ok(ps_store_read_array(store, "/group/data", type, first, rows,
+                                 rows * row * (int64_t)size, back));
     assert_memory_equal(data + (size_t)(first * row) * size, back, (size_t)(rows * row) * size);
     ps_verify_result result;
     ps_dataset_info info;
@@ -67,7 +69,7 @@ static void test_empty_datasets(void **state)
     check_ok(ps_store_dataset(store, 1, &info));
     assert_int_equal(info.chunk_count, 0);
     assert_int_equal(info.dims[0], 5);
-    check_ok(ps_store_read_array(store, "/none", PS_F64, 0, 0, NULL));
+    check_ok(ps_store_read_array(store, "/none", PS_F64, 0, 0, 0, NULL));
     check_ok(ps_store_verify(store, true, &result));
     ps_store_close(&store);
 }
@@ -91,7 +93,7 @@ static void test_ragged_chunks_and_extras(void **state)
     check_near(chunk.extras[0], 3, 0, 0);
     check_ok(ps_store_chunk(store, 1, 1, &chunk));
     check_near(chunk.extras[1], 2, 0, 0);
-    check_ok(ps_store_read_chunk(store, 1, 0, back));
+    check_ok(ps_store_read_chunk(store, 1, 0, sizeof back, back));
     assert_memory_equal(back, values + 40, 12);
     for (int i = 3; i < 64; ++i) check_near(back[i], 0, 0, 0);
     check_fails(ps_store_chunk(store, 1, 2, &chunk), PS_FAILED,
@@ -111,19 +113,21 @@ static void test_stored_and_decode(void **state)
     for (int c = 0; c < 4; ++c) {
         check_ok(ps_store_chunk(store, 0, c, &chunk));
         stored = malloc((size_t)chunk.stored_bytes);
-        check_ok(ps_store_read_stored(store, 0, c, stored));
-        check_ok(ps_store_decode(store, 0, c, stored, halves));
-        check_ok(ps_store_read_chunk(store, 0, c, whole));
+        check_ok(ps_store_read_stored(store, 0, c, chunk.stored_bytes, stored));
+        check_ok(ps_store_decode(store, 0, c, stored, sizeof halves, halves));
+        check_ok(ps_store_read_chunk(store, 0, c, sizeof whole, whole));
         assert_memory_equal(whole, halves, sizeof whole);
         for (int i = 0; i < 300; ++i) halves[i] = 7;
         if (c % 2)
-            check_ok(ps_store_decode_values(store, 0, c, stored, halves));
+            check_ok(
+                ps_store_decode_values(store, 0, c, stored, PS_ROOM(halves, chunk.count), halves));
         else
-            check_ok(ps_store_read_values(store, 0, c, halves));
+            check_ok(ps_store_read_values(store, 0, c, PS_ROOM(halves, chunk.count), halves));
         assert_memory_equal(whole, halves, (size_t)chunk.count * sizeof *whole);
         for (int64_t i = chunk.count; i < 300; ++i) check_near(halves[i], 7, 0, 0);
         stored[chunk.stored_bytes / 2] ^= 1;
-        check_fails(ps_store_decode(store, 0, c, stored, halves), PS_INVALID, "hash differs");
+        check_fails(ps_store_decode(store, 0, c, stored, sizeof halves, halves), PS_INVALID,
+                    "hash differs");
         free(stored);
     }
     ps_store_close(&store);
@@ -200,7 +204,7 @@ static void test_keep_bits(void **state)
         check_ok(ps_store_write_array(store, &spec, values));
         check_ok(ps_store_commit(&store));
         check_ok(ps_store_open(at("bits.h5"), NULL, 0, &store));
-        check_ok(ps_store_read_array(store, "/x", PS_F32, 0, 4096, back));
+        check_ok(ps_store_read_array(store, "/x", PS_F32, 0, 4096, PS_ROOM(back, 4096), back));
         check_ok(ps_store_chunk(store, 0, 0, &chunk));
         assert_true(isinf(back[0]) && isfinite(back[1]));
         check_near(back[2], 0, 0, 0);
@@ -236,6 +240,33 @@ static void test_incompressible_is_stored_raw(void **state)
     ps_store_close(&store);
 }
 
+/* No call writes beyond the room it is told, whatever the file holds. */
+static void test_capacities(void **state)
+{
+    ps_store *store;
+    ps_chunk_info chunk;
+    float back[300];
+    char stored[2000];
+    check_ok(write_sample(at("room.h5"), 8));
+    check_ok(ps_store_open(at("room.h5"), "penstock-test", 1, &store));
+    check_ok(ps_store_chunk(store, 0, 0, &chunk));
+    for (int i = 0; i < 300; ++i) back[i] = 7;
+    check_fails(ps_store_read_chunk(store, 0, 0, sizeof back - 1, back), PS_INVALID, "1200 bytes");
+    check_fails(ps_store_read_values(store, 0, 0, sizeof back - 4, back), PS_INVALID, "1196");
+    check_fails(ps_store_read_values(store, 0, 0, sizeof back + 4, back), PS_INVALID, "1204");
+    check_fails(ps_store_read_stored(store, 0, 0, chunk.stored_bytes - 1, stored), PS_INVALID,
+                "were expected");
+    check_ok(ps_store_read_stored(store, 0, 0, sizeof stored, stored));
+    check_fails(ps_store_decode(store, 0, 0, stored, sizeof back - 1, back), PS_INVALID, "1200");
+    check_fails(ps_store_decode_values(store, 0, 0, stored, 8, back), PS_INVALID, "where 8 were");
+    check_fails(ps_store_read_array(store, "/values", PS_F32, 0, 300, 600, back), PS_INVALID,
+                "1 values each, 0.5 were expected");
+    check_fails(ps_store_read_array(store, "/values", PS_F32, 0, 100, sizeof back, back),
+                PS_INVALID, "3 were expected");
+    for (int i = 0; i < 300; ++i) check_near(back[i], 7, 0, 0);
+    ps_store_close(&store);
+}
+
 /* On request: as they are, the valid values and then zeros; rounding still applies. */
 static void test_plain_chunks(void **state)
 {
@@ -257,9 +288,9 @@ static void test_plain_chunks(void **state)
         check_ok(ps_store_open(at("plain.h5"), NULL, 0, &store));
         check_ok(ps_store_chunk(store, 0, 0, &chunk));
         assert_int_equal(chunk.stored_bytes, 4000);
-        check_ok(ps_store_read_stored(store, 0, 0, stored));
+        check_ok(ps_store_read_stored(store, 0, 0, sizeof stored, stored));
         for (int i = 2400; i < 4000; ++i) assert_int_equal(stored[i], 0);
-        check_ok(ps_store_read_values(store, 0, 0, back));
+        check_ok(ps_store_read_values(store, 0, 0, sizeof back, back));
         for (int i = 0; i < 600; ++i) check_near(back[i], values[i], 0, bits ? 0x1p-11 : 0);
         ps_verify_result result;
         check_ok(ps_store_verify(store, true, &result));
@@ -428,7 +459,7 @@ static void test_wrong_use(void **state)
     check_fails(ps_store_commit(&store), PS_FAILED, "chunk 0 of /x was never written");
     assert_null(store);
     assert_int_not_equal(access(at("wrong.h5"), F_OK), 0);
-    assert_int_not_equal(access(at("wrong.h5.tmp"), F_OK), 0);
+    assert_int_equal(temporaries_of(at("wrong.h5")), 0);
     check_fails(ps_store_create(sample_folder, &sample_identity, &store), PS_USAGE, "is a folder");
     check_fails(ps_store_create(at("no/such/x.h5"), &sample_identity, &store), PS_USAGE,
                 "No such file");
@@ -450,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_threads_give_the_same_content),
         cmocka_unit_test(test_content_hash),
         cmocka_unit_test(test_matches),
+        cmocka_unit_test(test_capacities),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, sample_setup, sample_teardown);

@@ -17,7 +17,7 @@ static unsigned char *stored_bytes(const char *path, const char *name, int64_t c
         ps_store_chunk(store, id, chunk, &info) == PS_OK) {
         *size = (size_t)info.stored_bytes;
         stored = malloc(*size);
-        if (ps_store_read_stored(store, id, chunk, stored) != PS_OK) *size = 0;
+        if (ps_store_read_stored(store, id, chunk, info.stored_bytes, stored) != PS_OK) *size = 0;
     }
     ps_store_close(&store);
     return stored;

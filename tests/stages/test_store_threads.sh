@@ -18,8 +18,8 @@ for after in 0.05 0.1 0.2 0.4; do
     wait $pid 2>err
     expect 0 good penstock-verify kept.h5
 done
-rm -f kept.h5.tmp
-expect 0 "" "$write" kept.h5 40
+expect 0 "" "$write" kept.h5 40 # and removes what the killed ones left
+[ -z "$(find . -name '*.tmp')" ] || fail "a temporary of a dead writer stays"
 expect 0 good penstock-verify kept.h5
 
 # ---- other readers, through the plugin and the ordinary filters ----
