@@ -100,8 +100,9 @@ static ps_status finish(march *m)
 static void clean_up(march *m, ps_status status)
 {
     char text[2048];
-    if (!m->record.writer) return;
     snprintf(text, sizeof text, "%s", ps_message());
+    record_abandon(&m->record);
+    if (!m->record.writer) return (void)ps_fail(status, "%s", text);
     if (ps_comm_any(status == PS_FAILED && m->hopeless))
         record_remove(&m->record, true);
     else if (ps_comm_rank() == 0)
@@ -113,8 +114,9 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
 {
     march m;
     record_mode mode = options.restart ? RECORD_RESTART : run->force ? RECORD_FORCE : RECORD_NEW;
+    PS_TRY(record_prepare(named, mode));
     ps_status status = march_open(run, &options, p, plan, named, &m);
-    if (status == PS_OK) status = march_begin(&m, mode);
+    if (status == PS_OK) status = march_begin(&m);
     if (status == PS_OK) status = march_run(&m);
     if (status == PS_OK) status = finish(&m);
     if (status == PS_OK)

@@ -168,7 +168,7 @@ void march_close(march *march);
 ps_status march_hold(march *march, int64_t first, int64_t end);
 void march_release(march *march);
 /* Sets the fields for step 0, or has them from a checkpoint. */
-ps_status march_begin(march *march, record_mode mode);
+ps_status march_begin(march *march);
 ps_status march_run(march *march);
 /* Energies in a sample of the log: of E and H; with --balance also what was conducted, lost and
  * supplied since the first step. */

@@ -141,7 +141,6 @@ static ps_status load_newest(record *r, int64_t *step, int64_t *newest, record_v
 static ps_status begin(record *r)
 {
     ps_status status = PS_OK;
-    PS_TRY(remove_all(r));
     if (ps_comm_rank() == 0) {
         ps_run_uuid(r->uuid);
         status = ps_append_log_create(r->log_path, r->uuid, r->identity, &r->log);
@@ -154,12 +153,7 @@ static ps_status begin(record *r)
 static ps_status resume(record *r, figures *f, int64_t *step, record_verify *verify, void *context)
 {
     int64_t newest;
-    ps_status status = PS_OK;
-    if (r->log) {
-        status = ps_identity_check(r->run, ps_append_log_identity(r->log), r->identity);
-        snprintf(r->uuid, sizeof r->uuid, "%s", ps_append_log_uuid(r->log));
-    }
-    PS_TRY(ps_comm_agree(status));
+    if (r->log) snprintf(r->uuid, sizeof r->uuid, "%s", ps_append_log_uuid(r->log));
     PS_TRY(ps_comm_broadcast(r->uuid, sizeof r->uuid, 0));
     PS_TRY(load_newest(r, step, &newest, verify, context));
     PS_TRY(ps_comm_agree(r->log ? ps_append_log_truncate(r->log, *step) : PS_OK));
@@ -173,12 +167,10 @@ static ps_status resume(record *r, figures *f, int64_t *step, record_verify *ver
     return ps_checkpoint_writer_open(r->state_name, newest + 1, r->log, &r->writer);
 }
 
-typedef enum record_choice { CHOICE_BEGIN, CHOICE_RESUME } record_choice;
-
 /* What to do about files that are there; opens the log to continue. On rank 0. */
-static ps_status choose(record *r, record_mode mode, record_choice *choice)
+static ps_status choose(record *r, record_mode mode)
 {
-    *choice = CHOICE_BEGIN;
+    r->resumes = false;
     if (!exists(r->log_path) || mode == RECORD_FORCE) {
         if (mode == RECORD_RESTART) ps_info("there is no run to continue: starting a new one");
         return PS_OK;
@@ -193,19 +185,28 @@ static ps_status choose(record *r, record_mode mode, record_choice *choice)
         ps_warning("%s; starting from the first step", ps_message());
         return PS_OK;
     }
-    *choice = CHOICE_RESUME;
-    return status;
+    PS_TRY(status);
+    r->resumes = true;
+    return ps_identity_check(r->run, ps_append_log_identity(r->log), r->identity);
 }
 
-ps_status record_open(record *r, record_mode mode, figures *f, int64_t *step, record_verify *verify,
-                      void *context)
+ps_status record_prepare(record *r, record_mode mode)
 {
-    record_choice choice = CHOICE_BEGIN;
+    PS_TRY(ps_comm_agree(ps_comm_rank() == 0 ? choose(r, mode) : PS_OK));
+    PS_TRY(ps_comm_broadcast(&r->resumes, sizeof r->resumes, 0));
+    return r->resumes ? PS_OK : remove_all(r);
+}
+
+void record_abandon(record *r)
+{
+    if (!r->resumes && !r->writer) remove_state(r);
+}
+
+ps_status record_open(record *r, figures *f, int64_t *step, record_verify *verify, void *context)
+{
     *step = 0;
     r->checkpoint_time = ps_clock();
-    PS_TRY(ps_comm_agree(ps_comm_rank() == 0 ? choose(r, mode, &choice) : PS_OK));
-    PS_TRY(ps_comm_broadcast(&choice, sizeof choice, 0));
-    return ps_comm_agree(choice == CHOICE_BEGIN ? begin(r) : resume(r, f, step, verify, context));
+    return ps_comm_agree(r->resumes ? resume(r, f, step, verify, context) : begin(r));
 }
 
 /* ---- under way ---- */

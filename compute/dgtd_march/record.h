@@ -5,7 +5,7 @@
  *   <run>.000042.h5         checkpoints (formats/checkpoint.h); with several ranks <run>.rank0003.*
  *   <run>.state0, .state1   the state of a run out of core (tiles.h)
  *
- * All functions but record_name and record_close are collective.
+ * All functions but record_name, record_abandon and record_close are collective.
  */
 #ifndef PS_DGTD_MARCH_RECORD_H
 #define PS_DGTD_MARCH_RECORD_H
@@ -34,6 +34,7 @@ typedef struct record {
     figures figures; /* those of the checkpoint under way */
     ps_checkpoint_array arrays[RECORD_ARRAYS_MAX];
     int array_count;
+    bool resumes; /* a run that is there is continued */
     int64_t checkpoint_step;
     double checkpoint_time;
 } record;
@@ -49,10 +50,16 @@ void record_state(record *record, const ps_checkpoint_array *arrays, int count);
 
 typedef ps_status record_verify(void *context, const figures *f);
 
-/* Begins a run or continues one. *step: the last step that is done; if it is > 0 the arrays and
+/* Says whether a run begins or one is continued, and refuses to begin over an unfinished one. Where
+ * one begins, the files of an earlier run go here, before the arrays of the state are opened: those
+ * of a state out of core are among them, and what was removed later would be this run's. */
+ps_status record_prepare(record *record, record_mode mode);
+/* Removes the files of a state whose run failed before it began. */
+void record_abandon(record *record);
+/* Begins the run or continues it, as prepared. *step: the last step that is done; if it is > 0 the arrays and
  * figures are restored. `verify` (or NULL) may refuse a checkpoint by failing. */
-ps_status record_open(record *record, record_mode mode, figures *f, int64_t *step,
-                      record_verify *verify, void *context);
+ps_status record_open(record *record, figures *f, int64_t *step, record_verify *verify,
+                      void *context);
 
 /* Adds the samples of steps to the log (rank 0 has them). */
 ps_status record_append(record *record, int64_t count, const void *samples, int64_t bytes);

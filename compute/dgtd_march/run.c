@@ -201,12 +201,11 @@ static ps_status start_fields(march *m)
     return sources_start(p, 0, p->domain.elements, m->march.electric, m->march.magnetic);
 }
 
-ps_status march_begin(march *m, record_mode mode)
+ps_status march_begin(march *m)
 {
     int64_t step;
     name_state(m);
-    PS_TRY(
-        record_open(&m->record, mode, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
+    PS_TRY(record_open(&m->record, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
     m->first = m->done = step;
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
     if (!m->tiles)

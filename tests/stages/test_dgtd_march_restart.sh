@@ -1,4 +1,4 @@
-# kill -9 at random moments, SIGTERM and --stop-after, in memory, in a file and with several ranks: the run
+# kill -9 at ten moments, SIGTERM and --stop-after, in memory, in a file and with several ranks: the run
 # ends with the bits of one that was never stopped. Damaged checkpoints and logs are passed over.
 set -eu
 . "$ROOT/tests/support/dgtd_march.bash"
@@ -6,24 +6,43 @@ cube m.h5 order=1 side=5 parts=2 kind=absorbing source=wave arrange=layers
 run="--steps 4000 --probe .3,.4,.5 --frequency 2e8 --energy-every 5 --checkpoint-steps 300"
 dgtd m.h5 whole.h5 $run
 
-# killed MODE: killed twice, then finished
+# generations RUN: checkpoints that are complete, oldest first; at_step FILE: the step of one.
+generations() { ls "$1".[0-9]*.h5 2> /dev/null || true; }
+at_step() { h5dump -a /step "$1" | sed -n 's/.*(0): *//p'; }
+
+# killed MODE: killed ten times, each time some moment after it has written checkpoints of its own, then finished.
+# Each run begins where the newest checkpoint is that the one before left: not at the first step.
 killed() {
-    local kills=0 tries=0 job rc
-    while [ $kills -lt 2 ] && [ $tries -lt 40 ]; do
+    local kills=0 tries=0 job last newest expected=0 rc
+    rm -f killed.*
+    while [ $kills -lt 10 ] && [ $tries -lt 60 ]; do
         tries=$((tries + 1))
-        penstock-dgtd-march m.h5 killed.h5 $run --restart $1 > /dev/null 2>&1 &
+        last=$(generations killed | tail -n 1)
+        penstock-dgtd-march m.h5 killed.h5 $run --restart $1 > said.txt 2>&1 &
         job=$!
-        sleep 0.$((RANDOM % 3))$((RANDOM % 10))
+        while kill -0 $job 2> /dev/null; do
+            newest=$(generations killed | tail -n 1)
+            [ -z "$newest" ] || [ "$newest" = "$last" ] || break
+            sleep 0.005
+        done
+        sleep 0.0$((RANDOM % 5))$((RANDOM % 10))
         kill -9 $job 2> /dev/null || true
         rc=0; wait $job 2> /dev/null || rc=$?
-        if [ $rc -eq 0 ]; then same killed whole; rm killed.*; continue; fi
+        if [ $expected -gt 0 ]; then
+            grep -q "continuing after step $expected\$" said.txt ||
+                { echo "$1: the run after the one killed did not begin at step $expected:"; cat said.txt; exit 1; }
+        fi
+        if [ $rc -eq 0 ]; then same killed whole; rm killed.*; expected=0; continue; fi
         kills=$((kills + 1))
+        expected=$(at_step "$(generations killed | tail -n 1)")
+        [ "$expected" -gt 0 ]
     done
-    dgtd m.h5 killed.h5 $run --restart $1
+    penstock-dgtd-march m.h5 killed.h5 $run --restart $1 > said.txt 2>&1
+    [ $expected -eq 0 ] || grep -q "continuing after step $expected\$" said.txt
     same killed whole
     [ -z "$(left killed)" ] || { echo "left behind: $(left killed)"; exit 1; }
     rm killed.*
-    [ $kills -eq 2 ]
+    [ $kills -eq 10 ]
 }
 killed "--state memory"
 killed "--state file --visit-steps 7"
@@ -49,8 +68,10 @@ for state in "memory" "file"; do
     done
     [ -e out.log ] || { echo "the run was always over before it could be stopped"; exit 1; }
     # damage to the newest checkpoint: the one before is taken
-    newest=$(ls out.0*.h5 | tail -n 1)
-    [ $state = file ] && newest=out.state$(h5dump -d /figures -y -m %.0f "$newest" | tr ',' '\n' | grep -A99 'DATA {' | grep -v '[{}]' | grep '[01]' | sed -n 7p | tr -d ' ')
+    newest=$(generations out | tail -n 1)
+    if [ $state = file ]; then # the last of the figures is the number of the state file
+        newest=out.state$(h5dump -d /figures -y -m %.0f "$newest" | sed -n '/DATA {/,/}/p' | tr -c '0-9\n' '\n' | grep . | tail -n 1)
+    fi
     printf 'xyz' | dd of="$newest" bs=1 seek=3000 conv=notrunc 2> /dev/null
     $go --restart --stop-after 0.05 > said.txt 2>&1
     grep -q "passing over" said.txt || { echo "no word about the damaged $newest"; cat said.txt; exit 1; }
