@@ -95,6 +95,12 @@ job=$!
 sleep 0.4
 rank=$("$ROOT/tests/support/rank-of" $job)
 [ -z "$rank" ] || kill -9 $rank 2> /dev/null || true
+for second in $(seq 20); do # mpirun may wait for ever for a rank that was killed while it started
+    kill -0 $job 2> /dev/null || break
+    sleep 1
+done
+pkill -9 -P $job 2> /dev/null || true
+kill -9 $job 2> /dev/null || true
 wait $job 2> /dev/null || true
 if [ -e both.log ]; then
     fails 2 'had ranks "2", now it is "1"' penstock-dgtd-march m.h5 both.h5 $run --restart
