@@ -1,5 +1,7 @@
 #include "formats/hmatrix.h"
 
+#include <math.h>
+
 void ps_hmatrix_report(const ps_hmatrix_file *file, ps_report *report)
 {
     const ps_hmatrix_overview *o = ps_hmatrix_file_overview(file);
@@ -15,6 +17,8 @@ void ps_hmatrix_report(const ps_hmatrix_file *file, ps_report *report)
     ps_report_int(report, "largest_rank", s.rank_max, "");
     ps_report_real(report, "rms_error", s.error_rms, "");
     ps_report_real(report, "largest_error", s.error_max, "");
+    double row_sums = ps_hmatrix_file_header(file)->row_sum_error;
+    if (isfinite(row_sums)) ps_report_real(report, "row_sum_error", row_sums, "");
     ps_report_int(report, "chunks", chunks, "");
     ps_report_int(report, "bytes", bytes, "B");
     ps_report_real(report, "bytes_per_row", (double)bytes / (double)o->shape.rows, "B");

@@ -1,5 +1,6 @@
 #include "compute/hbem_assembly/matrix_problem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static void set_header(ps_hbem_problem *p, const ps_hbem_operator_choice *choice
                              .tolerance = options->tolerance,
                              .eta = c->eta,
                              .rules = p->scene->rules,
+                             .row_sum_error = NAN,
                              .check_rows = options->check_rows};
     strcpy(h->mode, choice->dense ? "dense" : "hmatrix");
     bool weak = choice->dense || choice->weak;

@@ -292,6 +292,20 @@ static void count_bytes(solve_problem *p, const solve_group *group)
     }
 }
 
+/* Row sums of Laplace's double layers that were assembled here: by one product of K; of K' the
+ * sums over columns, where its leaves are on the host. */
+static ps_status check_sums(solve_problem *p, const solve_group *group)
+{
+    matrix *m[PS_HBEM_KERNELS];
+    int count = group_matrices(p, group, m);
+    for (int i = 0; i < count && p->scene_count > 0 && group->wavenumber == 0; ++i) {
+        ps_hbem_kernel kernel = m[i]->header->kernel;
+        if (kernel == PS_KERNEL_DLP || (kernel == PS_KERNEL_ADLP && !m[i]->device))
+            PS_TRY(matrix_check_sums(p, m[i]));
+    }
+    return PS_OK;
+}
+
 /* The equation, and its matrices where they are assembled; p->stopped where that was stopped. */
 static ps_status open_equation(solve_problem *p, const solve_group *group, equation *e)
 {
@@ -311,6 +325,7 @@ static ps_status run_group(solve_problem *p, int64_t group)
     equation e = {0};
     ps_status status = ps_comm_agree(open_equation(p, at, &e));
     if (status == PS_OK && !p->stopped) status = ps_comm_agree(open_streams(p, at, p->batch));
+    if (status == PS_OK && !p->stopped) status = check_sums(p, at);
     for (int64_t b = 0; status == PS_OK && b < batches && !p->stopped; ++b) {
         batch t = {.p = p, .e = &e, .group = group, .first = b * p->batch, .sides = p->batch};
         if (t.first + t.sides > p->load_count) t.sides = p->load_count - t.first;

@@ -91,7 +91,7 @@ typedef struct solve_problem {
     bool direct; /* V by factors                                                        */
     int64_t batch, products, inner_iterations, factor_bytes, steps_least, steps_most;
     int64_t resident, sweep_bytes; /* bytes of matrices kept, of a sweep               */
-    double residual;
+    double residual, row_sum_error; /* the latter NaN where there is none to check */
     bool converged, stopped;
     double seconds[SECONDS_COUNT];
 } solve_problem;
@@ -167,6 +167,12 @@ ps_status assembling_start(assembling *a, solve_problem *p, const solve_group *g
                            int64_t sides);
 /* Waits; also after a failure of the above. */
 ps_status assembling_wait(assembling *a);
+
+/* ---- sums.c ---- */
+
+/* Refuses a double layer of Laplace whose row sums are off by more than 10 eps (--allow row-sums);
+ * its products are ready. Collective. */
+ps_status matrix_check_sums(solve_problem *p, matrix *m);
 
 /* ---- batches.c ---- */
 

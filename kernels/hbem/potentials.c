@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/hbem/closed.h"
+
 PS_ISA_SELECT(struct ps_hbem_potential_functions, ps_hbem_potentials_isa)
 
 const struct ps_hbem_potential_functions *ps_hbem_potential_functions_here(void)
@@ -13,7 +15,7 @@ const struct ps_hbem_potential_functions *ps_hbem_potential_functions_here(void)
 }
 
 /* Sources at a time: within a core's second cache for a few densities. */
-enum { TILE = 256, QUARTERS = 4 };
+enum { TILE = 256 };
 
 static bool is_far(ps_hbem_potential kind)
 {
@@ -65,13 +67,6 @@ static source_buffer buffer_in(const ps_hbem_potential_task *task, double *memor
 
 /* ---- sources ---- */
 
-/* A part of a triangle: its corners as hats of the whole, its part of the area. */
-typedef struct piece {
-    double corner[3][3], share;
-} piece;
-
-static const piece whole = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, 1};
-
 /* Position of a point given by its hats. */
 static void place_of(const ps_hbem_triangle *t, const double hat[3], double out[3])
 {
@@ -94,20 +89,15 @@ static void put_point(const ps_hbem_potential_task *task, int64_t t, const doubl
     }
 }
 
-/* The rule's points on a part of triangle t; sign -1 takes them back. */
-static void put_piece(const ps_hbem_potential_task *task, int64_t t, const piece *p, double sign,
-                      source_buffer *to)
+/* The rule's points on triangle t; sign -1 takes them back. */
+static void put_triangle(const ps_hbem_potential_task *task, int64_t t, double sign,
+                         source_buffer *to)
 {
     const ps_hbem_rule *rule = task->rule;
-    double scale = sign * p->share * task->space->surface->triangles[t].jacobian;
-    for (int q = 0; q < rule->count; ++q, ++to->count) {
-        double hat[3];
-        for (int l = 0; l < 3; ++l)
-            hat[l] = rule->hat[q][0] * p->corner[0][l] + rule->hat[q][1] * p->corner[1][l] +
-                     rule->hat[q][2] * p->corner[2][l];
-        put_point(task, t, hat, scale * rule->weight[q], to->sources + 6 * to->count,
+    double scale = sign * task->space->surface->triangles[t].jacobian;
+    for (int q = 0; q < rule->count; ++q, ++to->count)
+        put_point(task, t, rule->hat[q], scale * rule->weight[q], to->sources + 6 * to->count,
                   to->strengths + numbers(task) * to->count);
-    }
 }
 
 /* ---- lanes ---- */
@@ -173,7 +163,7 @@ void ps_hbem_potentials(const ps_hbem_potential_task *task, int threads, void *w
 #pragma omp for schedule(static)
         for (int64_t t = 0; t < count; ++t) {
             points.count = t * task->rule->count;
-            put_piece(task, first + t, &whole, 1, &points);
+            put_triangle(task, first + t, 1, &points);
         }
         points.count = count * task->rule->count;
 #pragma omp for schedule(static)
@@ -189,82 +179,169 @@ void ps_hbem_potentials(const ps_hbem_potential_task *task, int threads, void *w
 
 /* ---- near the surface ---- */
 
-typedef struct refiner {
+/* The smooth remainders of the wave kernels, times 4 pi, q = k r:
+ *
+ *     e^{iq}/r         - (1/r - k^2 r/2)     = k   [(cos q - 1 + q^2/2)/q + i sin q/q]
+ *     e^{iq}(1-iq)/r^3 - (1/r^3 + k^2/(2 r)) = k^3 [(cos q + q sin q - 1 - q^2/2)/q^3
+ *                                                   + i (sin q - q cos q)/q^3] */
+static void remainder_at(bool twofold, double k, double r, double out[2])
+{
+    double q = k * r, s = q * q;
+    if (!twofold) {
+        out[0] = q < .3 ? q * s * (1. / 24 - s * (1. / 720 - s / 40320)) : (cos(q) - 1 + s / 2) / q;
+        out[1] = q < .3 ? 1 - s * (1. / 6 - s * (1. / 120 - s / 5040)) : sin(q) / q;
+    } else if (q < .3) {
+        out[0] = -q * (1. / 8 - s * (1. / 144 - s / 5760));
+        out[1] = 1. / 3 - s * (1. / 30 - s * (1. / 840 - s / 45360));
+    } else {
+        out[0] = (cos(q) + q * sin(q) - 1 - s / 2) / (q * s);
+        out[1] = (sin(q) - q * cos(q)) / (q * s);
+    }
+    double scale = twofold ? k * k * k : k;
+    out[0] *= scale;
+    out[1] *= scale;
+}
+
+typedef struct near_sum {
     const ps_hbem_potential_task *task;
-    const ps_hbem_refinement *how;
-    int64_t target, triangle;
+    const ps_hbem_nearness *how;
+    int64_t target;
+    bool anew; /* every triangle is summed, not only what differs */
+    bool on;   /* the surface, whose jump has been added           */
     source_buffer buffer;
     double *lanes;
-} refiner;
+} near_sum;
 
-static void flush(refiner *r)
+/* The remainder against the hats, by the rule on parts of the triangle that waves do not turn
+ * round on: weights[hat][part], added to. */
+static void add_remainder(const near_sum *s, const ps_hbem_triangle *t, double height,
+                          double weights[3][2])
 {
-    if (!r->buffer.count) return;
-    run_job(r->task, &r->buffer, r->lanes);
-    add_sums(r->task, r->target, 1, r->lanes + 3 * PS_POTENTIAL_LANES);
-    r->buffer.count = 0;
+    const ps_hbem_rule *rule = s->task->rule;
+    const double *x = s->task->targets + 3 * s->target;
+    double k = s->task->wavenumber;
+    bool twofold = s->task->kind == PS_POTENTIAL_DOUBLE;
+    int cuts = 1;
+    while (k * t->diameter > .6 * cuts && cuts < 16) ++cuts;
+    for (int a = 0; a < cuts; ++a)
+        for (int b = 0; b < 2 * (cuts - a) - 1; ++b)
+            for (int q = 0; q < rule->count; ++q) {
+                /* Part b of row a: every other one is turned round. */
+                double u = b % 2 ? 1 - rule->hat[q][1] : rule->hat[q][1];
+                double v = b % 2 ? 1 - rule->hat[q][2] : rule->hat[q][2];
+                double hat[3] = {0, (b / 2 + u) / cuts, (a + v) / cuts}, y[3], value[2];
+                hat[0] = 1 - hat[1] - hat[2];
+                place_of(t, hat, y);
+                double r = sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) +
+                                (x[2] - y[2]) * (x[2] - y[2]));
+                double scale = rule->weight[q] * t->jacobian / (cuts * cuts);
+                remainder_at(twofold, k, r, value);
+                for (int l = 0; l < 6; ++l)
+                    weights[l / 2][l % 2] +=
+                        scale * (twofold ? height : 1) * hat[l / 2] * value[l % 2];
+            }
 }
 
-static void put_refined(refiner *r, const piece *p, double sign)
+/* Adds sum_l weights[l] density_l of triangle t to the target. */
+static void add_weights(const near_sum *s, int64_t t, double weights[3][2])
 {
-    if (r->buffer.count + r->task->rule->count > r->buffer.capacity) flush(r);
-    put_piece(r->task, r->triangle, p, sign, &r->buffer);
-}
-
-/* |x - centroid|^2 below (reach diameters)^2; a piece has the shape of its triangle. */
-static bool is_near(const refiner *r, const piece *p, double scale)
-{
-    const ps_hbem_triangle *t = &r->task->space->surface->triangles[r->triangle];
-    const double *x = r->task->targets + 3 * r->target;
-    double hat[3], place[3], square = 0, bound = r->how->reach * t->diameter * scale;
-    for (int l = 0; l < 3; ++l) hat[l] = (p->corner[0][l] + p->corner[1][l] + p->corner[2][l]) / 3;
-    place_of(t, hat, place);
-    for (int c = 0; c < 3; ++c) square += (x[c] - place[c]) * (x[c] - place[c]);
-    return square < bound * bound;
-}
-
-/* The quarters of a piece: at its corners, and the middle one. */
-static void quarter(const piece *p, piece out[QUARTERS])
-{
-    piece mid = {.share = p->share / 4};
-    for (int l = 0; l < 3; ++l)
-        for (int c = 0; c < 3; ++c)
-            mid.corner[l][c] = .5 * (p->corner[(l + 1) % 3][c] + p->corner[(l + 2) % 3][c]);
-    for (int q = 0; q < 3; ++q) {
-        out[q] = mid;
-        memcpy(out[q].corner[q], p->corner[q], sizeof p->corner[q]);
-        memcpy(out[q].corner[(q + 1) % 3], mid.corner[(q + 2) % 3], sizeof mid.corner[0]);
-        memcpy(out[q].corner[(q + 2) % 3], mid.corner[(q + 1) % 3], sizeof mid.corner[0]);
+    const ps_hbem_potential_task *task = s->task;
+    int parts = ps_hbem_potential_parts(task->kind, task->wavenumber);
+    for (int column = 0; column < task->columns; ++column) {
+        const double *density = task->densities + column * parts * task->space->dofs;
+        double sum[2] = {0, 0}, factor = task->factor / (4 * M_PI);
+        for (int l = 0; l < 3; ++l) {
+            int64_t dof = task->space->dof_of[3 * t + l];
+            double re = density[dof], im = parts == 2 ? density[task->space->dofs + dof] : 0;
+            sum[0] += weights[l][0] * re - weights[l][1] * im;
+            sum[1] += weights[l][0] * im + weights[l][1] * re;
+        }
+        double *value = task->values + (s->target * task->columns + column) * parts;
+        for (int part = 0; part < parts; ++part) value[part] += factor * sum[part];
     }
-    out[3] = mid;
 }
 
-static void refine(refiner *r, const piece *p, int depth)
+/* On the surface int d_ny g phi jumps by phi, of which `how->side` decides. */
+static void add_jump(near_sum *s, int64_t t, const double hat[3])
 {
-    piece quarters[QUARTERS];
-    quarter(p, quarters);
-    for (int q = 0; q < QUARTERS; ++q)
-        if (depth < r->how->depth && is_near(r, &quarters[q], ldexp(1, -depth)))
-            refine(r, &quarters[q], depth + 1);
-        else
-            put_refined(r, &quarters[q], 1);
+    double inner, weights[3][2] = {{0}};
+    ps_hbem_where(s->task->space->surface, s->task->targets + 3 * s->target, &inner);
+    double share = s->how->side > 0 ? inner : s->how->side < 0 ? inner - 1 : inner - .5;
+    for (int l = 0; l < 3; ++l) weights[l][0] = 4 * M_PI * share * hat[l];
+    add_weights(s, t, weights);
+    s->on = true;
 }
 
-static void refine_target(refiner *r)
+static void add_closed(near_sum *s, int64_t t)
 {
-    const ps_hbem_surface *surface = r->task->space->surface;
-    const double *x = r->task->targets + 3 * r->target;
-    load_targets(r->task, r->target, r->lanes);
+    const ps_hbem_triangle *at = &s->task->space->surface->triangles[t];
+    double k = s->task->wavenumber, weights[3][2] = {{0}};
+    bool twofold = s->task->kind == PS_POTENTIAL_DOUBLE;
+    ps_hbem_closed c;
+    ps_hbem_closed_at(at, s->task->targets + 3 * s->target, &c);
+    for (int l = 0; l < 3; ++l)
+        weights[l][0] = twofold ? c.slope[l] + k * k / 2 * c.height * c.inverse[l]
+                                : c.inverse[l] - k * k / 2 * c.length[l];
+    if (k > 0) add_remainder(s, at, c.height, weights);
+    add_weights(s, t, weights);
+    if (twofold && c.on && !s->on) add_jump(s, t, c.hat);
+}
+
+static void flush(near_sum *s)
+{
+    if (!s->buffer.count) return;
+    run_job(s->task, &s->buffer, s->lanes);
+    add_sums(s->task, s->target, 1, s->lanes + 3 * PS_POTENTIAL_LANES);
+    s->buffer.count = 0;
+}
+
+static double squared_distance(const double x[3], const double y[3])
+{
+    double a = x[0] - y[0], b = x[1] - y[1], c = x[2] - y[2];
+    return a * a + b * b + c * c;
+}
+
+static bool is_near(const near_sum *s, const ps_hbem_triangle *t)
+{
+    double bound = s->how->reach * t->diameter;
+    return squared_distance(s->task->targets + 3 * s->target, t->centroid) < bound * bound;
+}
+
+/* Whether a point of the rule is so near that its sum cannot be taken back. */
+static bool loses_digits(const near_sum *s)
+{
+    const ps_hbem_surface *surface = s->task->space->surface;
+    const ps_hbem_rule *rule = s->task->rule;
     for (int64_t t = 0; t < surface->triangle_count; ++t) {
         const ps_hbem_triangle *at = &surface->triangles[t];
-        double a = x[0] - at->centroid[0], b = x[1] - at->centroid[1], c = x[2] - at->centroid[2];
-        double bound = r->how->reach * at->diameter;
-        if (a * a + b * b + c * c >= bound * bound) continue;
-        r->triangle = t;
-        put_refined(r, &whole, -1);
-        refine(r, &whole, 1);
+        double bound = s->how->noise * at->diameter;
+        for (int q = 0; q < rule->count && is_near(s, at); ++q) {
+            double y[3];
+            place_of(at, rule->hat[q], y);
+            if (squared_distance(s->task->targets + 3 * s->target, y) < bound * bound) return true;
+        }
     }
-    flush(r);
+    return false;
+}
+
+static void do_near_target(near_sum *s)
+{
+    const ps_hbem_potential_task *task = s->task;
+    const ps_hbem_surface *surface = task->space->surface;
+    load_targets(task, s->target, s->lanes);
+    if (loses_digits(s)) {
+        s->anew = true;
+        memset(task->values + s->target * numbers(task), 0,
+               (size_t)numbers(task) * sizeof *task->values);
+    }
+    for (int64_t t = 0; t < surface->triangle_count; ++t) {
+        bool near = is_near(s, &surface->triangles[t]);
+        if (near) add_closed(s, t);
+        if (near == s->anew) continue;
+        if (s->buffer.count + task->rule->count > s->buffer.capacity) flush(s);
+        put_triangle(task, t, near ? -1 : 1, &s->buffer);
+    }
+    flush(s);
 }
 
 /* Where targets may be near: the box of all triangles, widened by the reach. */
@@ -296,16 +373,16 @@ static bool in_box(double box[2][3], const double x[3])
     return true;
 }
 
-void ps_hbem_potentials_refine(const ps_hbem_potential_task *task,
-                               const ps_hbem_refinement *refinement, int threads, void *workspace)
+void ps_hbem_potentials_near(const ps_hbem_potential_task *task, const ps_hbem_nearness *how,
+                             int threads, void *workspace)
 {
     double *own = (double *)workspace + buffer_doubles(task, tile_points(task)), box[2][3];
-    near_box(task->space->surface, refinement->reach, box);
+    near_box(task->space->surface, how->reach, box);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
     for (int64_t i = 0; i < task->target_count; ++i) {
         double *lanes = own + omp_get_thread_num() * thread_doubles(task);
-        refiner r = {.task = task, .how = refinement, .target = i, .lanes = lanes};
-        r.buffer = buffer_in(task, lanes + PS_POTENTIAL_LANES * (3 + numbers(task)));
-        if (in_box(box, task->targets + 3 * i)) refine_target(&r);
+        near_sum s = {.task = task, .how = how, .target = i, .lanes = lanes};
+        s.buffer = buffer_in(task, lanes + PS_POTENTIAL_LANES * (3 + numbers(task)));
+        if (in_box(box, task->targets + 3 * i)) do_near_target(&s);
     }
 }

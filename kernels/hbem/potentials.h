@@ -9,7 +9,7 @@
  * numbers have one part; waves and all far fields have two.
  *
  * Relative accuracy is that of the quadrature: with 6 points 1e-4 one edge away from the surface,
- * 1e-6 three edges away; nearer points need ps_hbem_potentials_refine. Phases are those of fp64:
+ * 1e-6 three edges away; nearer points need ps_hbem_potentials_near. Phases are those of fp64:
  * reduced to full accuracy up to k r = 1e6.
  */
 #ifndef PS_KERNELS_HBEM_POTENTIALS_H
@@ -52,16 +52,19 @@ int64_t ps_hbem_potentials_bytes(const ps_hbem_potential_task *task, int threads
  * depend on their number, nor on the other targets. */
 void ps_hbem_potentials(const ps_hbem_potential_task *task, int threads, void *workspace);
 
-/* SINGLE and DOUBLE only: where a target is nearer to the centroid of a triangle than `reach` of
- * its diameters, replaces the rule's sum over it by sums over quarters, quartered again `depth`
- * times where they are as near. After ps_hbem_potentials. With reach 3, 6 points and depth d + 2
- * accurate to 1e-7 from 2^-d edges away from the surface. Workspace and bits as above. */
-typedef struct ps_hbem_refinement {
-    double reach;
-    int depth; /* 1 .. 16 */
-} ps_hbem_refinement;
-void ps_hbem_potentials_refine(const ps_hbem_potential_task *task,
-                               const ps_hbem_refinement *refinement, int threads, void *workspace);
+/* SINGLE and DOUBLE only, after ps_hbem_potentials or a device: where a target is nearer to the
+ * centroid of a triangle than `reach` of its diameters, the rule's sum over it is replaced by the
+ * closed potential (closed.h), for waves with the rule's sum of the smooth remainder. Any distance
+ * will do, 0 too: on the surface the double layer takes its limit from `side`. The values must be
+ * sums of this task alone: where a point of the rule is nearer than `noise` diameters, so that a
+ * difference would lose digits, all of them are summed anew. With reach 3 and 6 points accurate to
+ * 1e-6. Workspace and bits as above. */
+typedef struct ps_hbem_nearness {
+    double reach, noise; /* 3; 1e-3, of sums in fp32 .2                                      */
+    int side;            /* 1: from outside, -1: from inside, 0: their mean                  */
+} ps_hbem_nearness;
+void ps_hbem_potentials_near(const ps_hbem_potential_task *task, const ps_hbem_nearness *how,
+                             int threads, void *workspace);
 
 /* Adds factor x (1/4 pi or -ik/4 pi) x sums to the values of a target: number e (column, part) is
  * sums[stride * e]. */

@@ -11,7 +11,9 @@
 /* Incidences at a time: a batch of densities shares the kernel values of a point. Receivers at a
  * time: what bounds the memory of a batch. */
 enum { BATCH = 8, BLOCK = 32768 };
-static const double REACH = 3; /* diameters within which triangles are quartered */
+/* Diameters within which triangles are taken in closed form; diameters within which a sum is
+ * not taken back but done anew, of fp64 and of fp32. */
+static const double REACH = 3, NOISE[PS_PRECISION_COUNT] = {[PS_DOUBLE] = 1e-3, [PS_SINGLE] = .2};
 
 int64_t field_channels(const field_task *task)
 {
@@ -42,6 +44,7 @@ typedef struct batch {
     ps_hbem_rule rule;
     double *densities; /* [BATCH][parts][dofs]           */
     double *values;    /* [receivers][columns][parts]    */
+    double *layer;     /* the same, of one layer         */
     void *workspace, *there, *here;
 } batch;
 
@@ -58,12 +61,12 @@ static ps_hbem_potential_task potential_of(const batch *b, ps_layer layer, doubl
         .rule = &b->rule,
         .columns = BATCH,
         .densities = b->densities,
-        .values = b->values};
+        .values = b->layer};
 }
 
 int64_t field_memory(const field_task *task)
 {
-    return 8 * BATCH * parts_of(task) * (most_dofs(task) + most_receivers(task)) +
+    return 8 * BATCH * parts_of(task) * (most_dofs(task) + 2 * most_receivers(task)) +
            (int64_t)sizeof(ps_hbem_triangle) * task->source->surface.triangle_count + (64 << 20);
 }
 
@@ -120,6 +123,7 @@ static ps_status batch_open(batch *b, const field_task *task)
     PS_TRY(device_open(b, &widest));
     PS_TRY(PS_ALLOC(&b->densities, BATCH * parts_of(task) * most_dofs(task), "densities"));
     PS_TRY(PS_ALLOC(&b->values, BATCH * parts_of(task) * most_receivers(task), "fields"));
+    PS_TRY(PS_ALLOC(&b->layer, BATCH * parts_of(task) * most_receivers(task), "fields"));
     return ps_alloc_untouched(&b->workspace, ps_hbem_potentials_bytes(&widest, task->threads),
                               "workspace");
 }
@@ -128,6 +132,7 @@ static void batch_close(batch *b)
 {
     free(b->densities);
     free(b->values);
+    free(b->layer);
     free(b->workspace);
     free(b->here);
     if (b->there) ps_device_free(ps_stream_device(b->task->stream), b->there);
@@ -153,11 +158,15 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
 {
     const field_task *task = b->task;
     double k = task->source->wavenumbers[frequency];
-    memset(b->values, 0, (size_t)(count * columns * parts_of(task)) * sizeof *b->values);
+    int64_t numbers = count * columns * parts_of(task);
+    const ps_hbem_nearness how = {REACH, NOISE[task->stream ? task->precision : PS_DOUBLE],
+                                  field_side(task->source)};
+    memset(b->values, 0, (size_t)numbers * sizeof *b->values);
     for (int l = 0; l < PS_LAYERS; ++l) {
         ps_hbem_potential_task potential = potential_of(b, (ps_layer)l, k);
         if (potential.factor == 0) continue;
         PS_TRY(read_densities(b, (ps_layer)l, frequency, incidence, columns));
+        memset(b->layer, 0, (size_t)numbers * sizeof *b->layer);
         potential.columns = columns;
         potential.target_count = count;
         potential.targets = places;
@@ -165,9 +174,9 @@ static ps_status sum_layers(batch *b, int64_t frequency, int64_t incidence, int 
             PS_TRY(sum_on_device(b, &potential));
         else
             ps_hbem_potentials(&potential, task->threads, b->workspace);
-        const ps_hbem_refinement how = {REACH, task->refinement};
-        if (task->refinement && !task->receivers->far_field)
-            ps_hbem_potentials_refine(&potential, &how, task->threads, b->workspace);
+        if (!task->receivers->far_field)
+            ps_hbem_potentials_near(&potential, &how, task->threads, b->workspace);
+        for (int64_t i = 0; i < numbers; ++i) b->values[i] += b->layer[i];
     }
     return PS_OK;
 }

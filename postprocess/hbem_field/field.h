@@ -41,6 +41,8 @@ ps_status field_source_open(field_source *source, int count, const char *const *
 void field_source_close(field_source *source);
 bool field_is_wave(const field_source *source);      /* numbers have two parts                  */
 bool field_is_scattered(const field_source *source); /* there is an incident wave               */
+/* Where the field is: 1 outside the surface, -1 inside, 0 on both sides (a single layer alone). */
+int field_side(const field_source *source);
 
 typedef struct field_task {
     field_source *source;
@@ -49,7 +51,6 @@ typedef struct field_task {
     int64_t first, count;   /* incidences                                      */
     bool backscatter;       /* incidence i at receiver i alone                 */
     int quadrature;         /* 0: 6 points a triangle; n: n x n                */
-    int refinement;         /* depth near the surface; 0: none                 */
     ps_stream *stream;      /* of a CUDA device, or NULL                       */
     ps_precision precision; /* of sums on a device                            */
     int threads;

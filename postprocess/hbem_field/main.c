@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/mesh_measure.h"
+#include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
@@ -21,11 +21,11 @@ enum { SCATTERED, TOTAL, TARGET_STRENGTH, FILES_MAX = PS_OPERANDS_MAX };
 static struct {
     ps_receiver_words where;
     const char *sphere, *centre, *incidence, *pictures, *surface;
-    int64_t quadrature, refinement;
+    int64_t quadrature;
     int quantity, precision;
     bool monostatic;
     double distance, speed;
-} chosen = {.where = PS_RECEIVER_WORDS, .centre = "0,0,0", .speed = 1500, .refinement = 8};
+} chosen = {.where = PS_RECEIVER_WORDS, .centre = "0,0,0", .speed = 1500};
 
 static const ps_option options[] = {
     {"quantity", PS_OPTION_CHOICE, &chosen.quantity, "scattered|total|target-strength",
@@ -52,8 +52,6 @@ static const ps_option options[] = {
      "N x N points a triangle; 0: 6 points of degree 4", 0, 8, PS_IDENTITY},
     {"precision", PS_OPTION_CHOICE, &chosen.precision, "double|single",
      "on a GPU; single: phases in double all the same, errors of 1e-6", 0, 0, PS_IDENTITY},
-    {"refine", PS_OPTION_INT, &chosen.refinement, "N",
-     "quarter triangles near a point up to N times; 0: never", 0, 16, PS_IDENTITY},
     {"pictures", PS_OPTION_TEXT, &chosen.pictures, "BASE",
      "of one --plane: also BASE.000000.hdf ... and BASE.hdf.series for ParaView, by frequency", 0,
      0, 0},
@@ -66,6 +64,7 @@ typedef struct job {
     ps_receivers receivers;
     field_task task;
     double centre[3];
+    int64_t inside, on, outside; /* points, as seen from a closed surface; 0 of directions */
     int files;
     const char *output, *roles[FILES_MAX];
     char role_names[FILES_MAX][24]; /* "solution", "solution_1", ... */
@@ -151,18 +150,37 @@ static ps_status check_quantity(const job *j)
     return PS_OK;
 }
 
-static void warn_inside(const job *j)
+/* Points inside a closed surface, on it and outside: counts, and a warning of those where the
+ * solution has no field. */
+static void count_sides(job *j)
 {
-    const ps_surface_mesh *mesh = &j->source.mesh;
-    int64_t inside = 0, n = j->receivers.count;
-    if (j->receivers.far_field || chosen.distance > 0 || !field_is_scattered(&j->source)) return;
-#pragma omp parallel for reduction(+ : inside)
-    for (int64_t i = 0; i < n; ++i)
-        inside += ps_winding_number(mesh->vertices, mesh->triangles, mesh->triangle_count, NULL,
-                                    NULL, 0, j->receivers.places + 3 * i) > .5;
-    if (inside)
-        ps_warning("%" PRId64 " of %" PRId64 " points lie inside the body, where there is no field",
-                   inside, n);
+    const field_source *source = &j->source;
+    int64_t inside = 0, on = 0, n = j->receivers.count;
+    int side = field_side(source);
+    if (j->receivers.far_field || chosen.distance > 0) return;
+    if (ps_hbem_surface_check_closed(&source->surface) != PS_OK) return;
+#pragma omp parallel for reduction(+ : inside, on)
+    for (int64_t i = 0; i < n; ++i) {
+        double share;
+        int where = ps_hbem_where(&source->surface, j->receivers.places + 3 * i, &share);
+        inside += where < 0;
+        on += where == 0;
+    }
+    j->inside = inside;
+    j->on = on;
+    j->outside = n - inside - on;
+    int64_t wrong = side > 0 ? inside : side < 0 ? j->outside : 0;
+    if (wrong)
+        ps_warning("%" PRId64 " of %" PRId64 " points lie %s the %s, where there is no field",
+                   wrong, n, side > 0 ? "inside" : "outside",
+                   field_is_scattered(source) ? "body" : "surface");
+    if (on)
+        ps_warning("%" PRId64 " of %" PRId64 " points lie on the surface: the values there are "
+                   "limits from %s",
+                   on, n,
+                   side > 0   ? "outside"
+                   : side < 0 ? "inside"
+                              : "both sides");
 }
 
 static void warn_of_solutions(const job *j)
@@ -197,7 +215,6 @@ static ps_status prepare(job *j, const ps_run *run)
     j->task.total = chosen.quantity == TOTAL;
     j->task.backscatter = chosen.monostatic;
     j->task.quadrature = (int)chosen.quadrature;
-    j->task.refinement = (int)chosen.refinement;
     j->task.precision = chosen.precision ? PS_SINGLE : PS_DOUBLE;
     j->task.threads = omp_get_max_threads();
     int64_t need = field_memory(&j->task) + 16 * j->source.frequencies * field_channels(&j->task);
@@ -289,6 +306,9 @@ static void report(const job *j, const ps_run *run, const ps_trace *trace, doubl
     ps_report_int(r, "incidences", j->task.count, "1");
     ps_report_int(r, "frequencies", j->source.frequencies, "1");
     ps_report_int(r, "channels", field_channels(&j->task), "1");
+    if (trace) ps_report_int(r, "points_inside", j->inside, "1");
+    if (trace) ps_report_int(r, "points_on_surface", j->on, "1");
+    if (trace) ps_report_int(r, "points_outside", j->outside, "1");
     ps_report_real(r, "evaluations", evaluations(j), "1");
     ps_report_int(r, "memory", field_memory(&j->task), "B");
     if (!trace) ps_report_real(r, "seconds_expected", 2e-9 * evaluations(j) / j->task.threads, "s");
@@ -315,7 +335,7 @@ static ps_status make_trace(job *j, const ps_run *run)
     ps_trace trace;
     double start = ps_clock();
     if (ps_comm_rank() == 0) {
-        warn_inside(j);
+        count_sides(j);
         warn_of_solutions(j);
     }
     PS_TRY(ps_trace_init(&trace, j->source.frequencies, field_channels(&j->task),

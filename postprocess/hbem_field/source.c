@@ -190,3 +190,9 @@ void field_source_close(field_source *source)
     free(source->entries);
     memset(source, 0, sizeof *source);
 }
+
+int field_side(const field_source *source)
+{
+    double factor = source->header->layer[PS_LAYER_DOUBLE].factor;
+    return (factor > 0) - (factor < 0);
+}

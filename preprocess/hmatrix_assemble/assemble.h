@@ -38,6 +38,8 @@ typedef struct assemble_result {
     int64_t chunks, kept; /* computed; found complete */
     double compute_seconds, write_seconds, wait_seconds;
     bool stopped;
+    double *sums; /* of rows, or of columns; NULL: not asked for; the caller's to free() */
+    bool columns;
 } assemble_result;
 
 /* Computes and saves the chunks of this rank: all of them, or, where part->chunk is not -1, those
@@ -46,6 +48,19 @@ ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
                           const ps_hmatrix_part *part, assemble_result *out);
 /* Whether a chunk of an unfinished assembly of this identity is there. */
 bool assemble_unfinished(const assemble_plan *plan, const ps_hmatrix_part *part);
+
+/* ---- check.c: row sums of Laplace's double layer on a closed surface ---- */
+
+/* Whether an operator has sums to check. */
+bool assemble_has_sums(const ps_hbem_problem *problem);
+/* Allocates result->sums, zeros, if it has. */
+ps_status assemble_sums_open(const ps_hbem_problem *problem, assemble_result *result);
+/* Sums of a finished file, where parts of it were there before. */
+ps_status assemble_sums_of_file(const char *path, const ps_hbem_problem *problem,
+                                int64_t host_memory, assemble_result *result);
+/* Puts the error into the header, and refuses one above 10 eps (--allow row-sums). */
+ps_status assemble_check_sums(ps_hbem_problem *problem, const assemble_result *result,
+                              const ps_run *run);
 
 /* ---- report.c ---- */
 

@@ -1,6 +1,8 @@
 /* penstock-hmatrix-assemble: boundary operators as H-matrices on disk. */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "assemble.h"
 #include "runtime/comm.h"
@@ -140,24 +142,58 @@ static ps_status compute(job *j, assemble_result *result)
     return ps_comm_agree(assemble_chunks(&j->plan, j->backend, &part, result));
 }
 
+static ps_status commit(job *j)
+{
+    ps_status status = PS_OK;
+    double start = ps_clock();
+    j->problem.tables.chunks = j->plan.cut.chunks;
+    if (ps_comm_rank() == 0)
+        status =
+            ps_hmatrix_commit(j->run->operands[1], &j->identity, &j->problem.tables, j->clusters);
+    ps_debug("tables written in %.3f s", ps_clock() - start);
+    return ps_comm_agree(status);
+}
+
+/* Sums of what was there before are read from the file, on rank 0, before it is given out. */
+static ps_status check_kept(job *j, assemble_result *result)
+{
+    const char *path = j->run->operands[1];
+    PS_TRY(commit(j));
+    ps_status status = PS_OK;
+    if (ps_comm_rank() == 0)
+        status = assemble_sums_of_file(path, &j->problem, j->run->host_memory, result);
+    if (status == PS_OK && ps_comm_rank() == 0)
+        status = assemble_check_sums(&j->problem, result, j->run);
+    if (status != PS_OK && ps_comm_rank() == 0) unlink(path);
+    return ps_comm_agree(status);
+}
+
+static ps_status check_and_commit(job *j, assemble_result *result)
+{
+    bool closed = assemble_has_sums(&j->problem);
+    if (closed && ps_comm_any(result->kept > 0)) {
+        PS_TRY(check_kept(j, result));
+    } else if (closed) {
+        int64_t count = result->columns ? j->problem.op.trial->dofs : j->problem.op.test->dofs;
+        PS_TRY(ps_comm_sum_f64(result->sums, count));
+        PS_TRY(ps_comm_agree(assemble_check_sums(&j->problem, result, j->run)));
+    }
+    return commit(j);
+}
+
 static ps_status assemble(job *j)
 {
     assemble_result result = {0};
     double start = ps_clock();
-    const char *path = j->run->operands[1];
-    PS_TRY(compute(j, &result));
-    if (ps_comm_any(result.stopped)) {
-        ps_info("stopped; go on with the same command and --restart");
-        return PS_OK;
-    }
-    ps_status status = PS_OK;
-    j->problem.tables.chunks = j->plan.cut.chunks;
-    double done = ps_clock();
-    if (ps_comm_rank() == 0)
-        status = ps_hmatrix_commit(path, &j->identity, &j->problem.tables, j->clusters);
-    ps_debug("tables written in %.3f s", ps_clock() - done);
-    PS_TRY(ps_comm_agree(status));
-    return ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
+    ps_status status = ps_comm_agree(assemble_sums_open(&j->problem, &result));
+    if (status == PS_OK) status = compute(j, &result);
+    bool stopped = ps_comm_any(result.stopped);
+    if (status == PS_OK && stopped) ps_info("stopped; go on with the same command and --restart");
+    if (status == PS_OK && !stopped) status = check_and_commit(j, &result);
+    if (status == PS_OK && !stopped)
+        status = ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
+    free(result.sums);
+    return status;
 }
 
 static ps_status init_problem(job *j)
@@ -216,6 +252,9 @@ static ps_status run_hmatrix_assemble(ps_run *run)
     return status;
 }
 
+static const ps_allowance allowances[] = {
+    {"row-sums", "entries that give constants wrong row sums, above 10 eps"}, {NULL, NULL}};
+
 int main(int argc, char **argv)
 {
     static const ps_program program = {
@@ -236,6 +275,7 @@ int main(int argc, char **argv)
             "  mpirun -n 4 penstock-hmatrix-assemble clusters.h5 k.h5 --operator dlp --precision "
             "single",
         .options = options,
+        .allowances = allowances,
         .operands_min = 1,
         .operands_max = 2,
         .run = run_hmatrix_assemble};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "assemble.h"
+#include "kernels/hbem/row_sums.h"
 #include "runtime/background.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
@@ -66,6 +67,7 @@ static ps_status take(void *context, ps_leaf_chunk *chunk)
     slot->backend = s->backend;
     slot->done = *chunk;
     slot->part = part_of(s, chunk->chunk);
+    if (s->out->sums) ps_hbem_row_sums_add(&slot->done.run, s->out->columns, s->out->sums);
     if (status == PS_OK)
         status = ps_background_start(&slot->work, save_chunk, slot, "a thread that saves chunks");
     if (status != PS_OK)
@@ -111,7 +113,6 @@ ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
                           const ps_hmatrix_part *part, assemble_result *out)
 {
     savers s = {.plan = plan, .part = part, .backend = backend, .out = out};
-    memset(out, 0, sizeof *out);
     s.threads = (omp_get_max_threads() + backend->kept - 1) / backend->kept;
     ps_progress_start(&s.progress, "assembling", "chunks",
                       plan->cut.end_chunk - plan->cut.first_chunk);

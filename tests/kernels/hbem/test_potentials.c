@@ -5,6 +5,7 @@
 #include <complex.h>
 
 #include "kernels/common/mie.h"
+#include "kernels/hbem/closed.h"
 #include "tests/check.h"
 #include "tests/support/hbem_case.h"
 
@@ -40,11 +41,11 @@ static void run_go(run *r, const double *densities, int64_t count, const double 
     free(w.base);
 }
 
-static void run_refine(run *r, double reach, int depth, int threads)
+static void run_near(run *r, int side, int threads)
 {
-    const ps_hbem_refinement how = {reach, depth};
+    const ps_hbem_nearness how = {3, 1e-3, side};
     ps_hbem_workspace w = hbem_workspace_make(ps_hbem_potentials_bytes(&r->task, threads));
-    ps_hbem_potentials_refine(&r->task, &how, threads, w.base);
+    ps_hbem_potentials_near(&r->task, &how, threads, w.base);
     free(w.base);
 }
 
@@ -159,10 +160,10 @@ static void test_sums(void **state)
     }
 }
 
-/* ---- near a surface ---- */
+/* ---- near a surface, and on it ---- */
 
 /* The double layer of 1 is minus the solid angle over 4 pi: -1 inside the cube, 0 outside. */
-static double angle_error(hbem_case *c, double height, int depth)
+static double angle_error(hbem_case *c, double height, bool near)
 {
     const double targets[4][3] = {{.31, .17, 1 + height},
                                   {.31, .17, 1 - height},
@@ -174,7 +175,7 @@ static double angle_error(hbem_case *c, double height, int depth)
     double *one = calloc((size_t)c->space.dofs, 8), worst = 0;
     for (int64_t i = 0; i < c->space.dofs; ++i) one[i] = 1;
     run_go(&r, one, 4, &targets[0][0], 2);
-    if (depth) run_refine(&r, 3, depth, 2);
+    if (near) run_near(&r, 1, 2);
     for (int i = 0; i < 4; ++i) worst = fmax(worst, fabs(r.values[i] - exact[i]));
     free(r.values);
     free(one);
@@ -186,14 +187,141 @@ static void test_near(void **state)
     hbem_case c;
     hbem_case_cells(&c, 4, 0); /* edges of .25 */
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    check_at_most(angle_error(&c, .75, 0), 2e-6);
-    assert_true(angle_error(&c, .05, 0) > 1e-3);
-    for (int depth = 1; depth <= 8; ++depth) {
-        double error = angle_error(&c, .25 * ldexp(1, -depth), depth + 2);
-        print_message("    2^-%d edges away: %.1e\n", depth, error);
-        check_at_most(error, 1e-7);
-    }
+    check_at_most(angle_error(&c, .75, false), 2e-6);
+    assert_true(angle_error(&c, .05, false) > 1e-3);
+    for (double height = .25; height > 1e-9; height /= 4)
+        check_at_most(angle_error(&c, height, true), 1e-7);
     hbem_case_release(&c);
+}
+
+/* What a plane wave or 1/r from inside gives: s1 int g d_n u + s2 int d_ny g u is the field
+ * outside and 0 inside a closed surface; here of linear functions u = z, d_n u = n_z, which P1 and
+ * P0 hold exactly: inside u = S d_n u - K u. */
+enum { PLACES = 10 };
+
+static const double on_cube[PLACES][3] = {
+    {.31, .17, 1}, {1, -.25, .5},    {1, 1, .3}, {.1, -1, -1},   {1, 1, 1},
+    {-1, -1, 1},   {.31, .17, .999}, {1, 1, .3}, {.125, .25, 1}, {1, 1, -1}};
+
+/* The field of a source inside the cube by Gauss's theorem on a fine mesh would err by the mesh;
+ * linear data do not. */
+static void test_on_surface(void **state)
+{
+    hbem_case p0, p1;
+    hbem_case_cells(&p0, 4, 0);
+    hbem_case_cells(&p1, 4, 0);
+    hbem_case_finish(&p0, PS_SPACE_P0, 1e-3);
+    hbem_case_finish(&p1, PS_SPACE_P1, 1e-3);
+    double *flux = calloc((size_t)p0.space.dofs, 8), *trace = calloc((size_t)p1.space.dofs, 8);
+    for (int64_t t = 0; t < p0.space.dofs; ++t) flux[t] = p0.surface.triangles[t].normal[2];
+    for (int64_t v = 0; v < p1.space.dofs; ++v) trace[v] = p1.vertices[3 * v + 2];
+    for (int side = -1; side <= 1; side += 2) {
+        run s, k;
+        run_start(&s, &p0, PS_POTENTIAL_SINGLE, 0);
+        run_start(&k, &p1, PS_POTENTIAL_DOUBLE, 0);
+        run_go(&s, flux, PLACES, &on_cube[0][0], 2);
+        run_go(&k, trace, PLACES, &on_cube[0][0], 2);
+        run_near(&s, side, 2);
+        run_near(&k, side, 2);
+        for (int i = 0; i < PLACES; ++i) {
+            double inner, z = on_cube[i][2];
+            int where = ps_hbem_where(&p0.surface, on_cube[i], &inner);
+            assert_int_equal(where, i == 6 ? -1 : 0);
+            check_near(s.values[i] - k.values[i], where < 0 || side < 0 ? z : 0, 1e-6, 0);
+        }
+        free(s.values);
+        free(k.values);
+    }
+    free(flux);
+    free(trace);
+    hbem_case_release(&p0);
+    hbem_case_release(&p1);
+}
+
+/* Waves near a face against points graded towards the foot, k h = .1 .. 6. */
+static double complex graded_sum(const run *r, const ps_hbem_triangle *t, const double *x,
+                                 const double corner[3][3], int depth, int l)
+{
+    ps_hbem_rule rule;
+    double complex sum = 0;
+    double centre[3] = {0}, size = 0, far = 0;
+    ps_hbem_rule_collapsed(8, &rule);
+    for (int c = 0; c < 3; ++c)
+        for (int v = 0; v < 3; ++v) centre[c] += corner[v][c] / 3;
+    for (int c = 0; c < 3; ++c) {
+        size += (corner[0][c] - corner[1][c]) * (corner[0][c] - corner[1][c]);
+        far += (x[c] - centre[c]) * (x[c] - centre[c]);
+    }
+    for (int q = 0; depth > 0 && far < 9 * size && q < 4; ++q) {
+        double part[3][3];
+        for (int v = 0; v < 3; ++v)
+            for (int c = 0; c < 3; ++c)
+                part[v][c] = q < 3 ? (corner[v][c] + corner[q][c]) / 2
+                                   : (corner[(v + 1) % 3][c] + corner[(v + 2) % 3][c]) / 2;
+        sum += graded_sum(r, t, x, part, depth - 1, l);
+    }
+    if (depth > 0 && far < 9 * size) return sum;
+    double area[3];
+    double edge[2][3];
+    for (int c = 0; c < 3; ++c) {
+        edge[0][c] = corner[1][c] - corner[0][c];
+        edge[1][c] = corner[2][c] - corner[0][c];
+    }
+    for (int c = 0; c < 3; ++c)
+        area[c] = edge[0][(c + 1) % 3] * edge[1][(c + 2) % 3] -
+                  edge[0][(c + 2) % 3] * edge[1][(c + 1) % 3];
+    double jacobian = sqrt(area[0] * area[0] + area[1] * area[1] + area[2] * area[2]);
+    for (int q = 0; q < rule.count; ++q) {
+        double y[3] = {0}, hat = 0;
+        for (int c = 0; c < 3; ++c)
+            for (int v = 0; v < 3; ++v) y[c] += rule.hat[q][v] * corner[v][c];
+        ps_hbem_closed at;
+        ps_hbem_closed_at(t, y, &at);
+        hat = at.hat[l];
+        sum += jacobian * rule.weight[q] * hat *
+               plain_kernel(r->task.kind, r->task.wavenumber, x, y, t->normal);
+    }
+    return sum;
+}
+
+static void check_wave_near(ps_hbem_potential kind, double k, double height)
+{
+    const double x[3] = {.31, .17, 1 + height};
+    double worst = 0, largest = 0;
+    hbem_case c;
+    run r;
+    hbem_case_cells(&c, 4, 0);
+    hbem_case_finish(&c, PS_SPACE_DP1, 1e-3);
+    run_start(&r, &c, kind, k);
+    double *density = calloc((size_t)(2 * c.space.dofs), 8);
+    for (int64_t t = 0; t < c.surface.triangle_count; ++t) {
+        const ps_hbem_triangle *at = &c.surface.triangles[t];
+        double d =
+            hypot(hypot(at->centroid[0] - x[0], at->centroid[1] - x[1]), at->centroid[2] - x[2]);
+        for (int l = 0; l < 3 && d < .2; ++l) {
+            double complex exact = graded_sum(&r, at, x, at->corner, 9, l) / (4 * M_PI);
+            int64_t dof = c.space.dof_of[3 * t + l];
+            density[dof] = 1;
+            run_go(&r, density, 1, x, 1);
+            run_near(&r, 1, 1);
+            density[dof] = 0;
+            worst = fmax(worst, cabs(r.values[0] + I * r.values[1] - exact));
+            largest = fmax(largest, cabs(exact));
+        }
+    }
+    print_message("    kind %d, k %g, height %g: %.1e\n", kind, k, height, worst / largest);
+    check_at_most(worst, 1e-5 * largest);
+    free(r.values);
+    free(density);
+    hbem_case_release(&c);
+}
+
+static void test_waves_near(void **state)
+{
+    for (int kind = PS_POTENTIAL_SINGLE; kind <= PS_POTENTIAL_DOUBLE; ++kind)
+        for (double k = .4; k < 30; k *= 8)
+            for (double height = .1; height > 1e-3; height /= 40)
+                check_wave_near((ps_hbem_potential)kind, k, height);
 }
 
 /* ---- the rigid sphere ---- */
@@ -258,7 +386,8 @@ static void test_sphere(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_near),
-                                       cmocka_unit_test(test_sphere)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums), cmocka_unit_test(test_near), cmocka_unit_test(test_on_surface),
+        cmocka_unit_test(test_waves_near), cmocka_unit_test(test_sphere)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

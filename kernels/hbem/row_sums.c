@@ -1,0 +1,144 @@
+#include "kernels/hbem/row_sums.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 64 };
+
+/* ---- sums ---- */
+
+/* A leaf's values as rows of `height` numbers, each of which is to be summed up (`along`), or
+ * weighted with one number a row and added to `to`. */
+#define LEAF_SUMS(real)                                                                            \
+    static double total_##real(const real *values, int64_t count)                                  \
+    {                                                                                              \
+        double sum = 0;                                                                            \
+        for (int64_t e = 0; e < count; ++e) sum += (double)values[e];                              \
+        return sum;                                                                                \
+    }                                                                                              \
+    static void add_rows_##real(const real *values, int64_t height, int64_t count,                 \
+                                const double *weight, double *to)                                  \
+    {                                                                                              \
+        for (int64_t first = 0; first < height; first += GROUP) {                                  \
+            double sum[GROUP] = {0};                                                               \
+            int64_t rows = height - first < GROUP ? height - first : GROUP;                        \
+            for (int64_t l = 0; l < count; ++l)                                                    \
+                for (int64_t i = 0; i < rows; ++i)                                                 \
+                    sum[i] += weight[l] * (double)values[l * height + first + i];                  \
+            for (int64_t i = 0; i < rows; ++i) {                                                   \
+                _Pragma("omp atomic") to[first + i] += sum[i];                                     \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void add_leaf_##real(const real *values, int64_t rank, const int64_t size[2],           \
+                                bool columns, double *to)                                          \
+    {                                                                                              \
+        double weight[GROUP];                                                                      \
+        bool dense = rank == PS_RANK_DENSE;                                                        \
+        const real *u = values, *v = dense ? NULL : values + rank * size[0];                       \
+        const real *own = columns ? v : u, *other = columns ? u : v;                               \
+        if (dense && columns) {                                                                    \
+            for (int64_t j = 0; j < size[1]; ++j) {                                                \
+                double sum = total_##real(values + j * size[0], size[0]);                          \
+                _Pragma("omp atomic") to[j] += sum;                                                \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        int64_t vectors = dense ? size[1] : rank;                                                  \
+        for (int64_t first = 0; first < vectors; first += GROUP) {                                 \
+            int64_t count = vectors - first < GROUP ? vectors - first : GROUP;                     \
+            for (int64_t l = 0; l < count; ++l)                                                    \
+                weight[l] =                                                                        \
+                    dense ? 1                                                                      \
+                          : total_##real(other + (first + l) * size[!columns], size[!columns]);    \
+            add_rows_##real(own + first * size[columns], size[columns], count, weight, to);        \
+        }                                                                                          \
+    }
+
+LEAF_SUMS(float)
+LEAF_SUMS(double)
+
+void ps_hbem_row_sums_add(const ps_hmatrix *matrix, bool columns, double *sums)
+{
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t l = 0; l < matrix->leaf_count; ++l) {
+        const ps_hmatrix_leaf *at = &matrix->leaves[l];
+        const ps_hmatrix_block *block = &matrix->blocks[l];
+        const int64_t size[2] = {at->row_end - at->row_begin, at->column_end - at->column_begin};
+        double *to = sums + (columns ? at->column_begin : at->row_begin);
+        if (block->rank == 0) continue;
+        if (matrix->precision == PS_SINGLE)
+            add_leaf_float(block->values, block->rank, size, columns, to);
+        else
+            add_leaf_double(block->values, block->rank, size, columns, to);
+    }
+}
+
+/* ---- the check ---- */
+
+double ps_hbem_row_sums_limit(double tolerance, double rules, ps_precision precision)
+{
+    return fmax(10 * fmax(tolerance, rules), precision == PS_SINGLE ? 1e-5 : 0);
+}
+
+static int shared_corners(const ps_hbem_triangle *a, const ps_hbem_triangle *b)
+{
+    int shared = 0;
+    for (int e = 0; e < 9; ++e) shared += a->vertex[e / 3] == b->vertex[e % 3];
+    return shared;
+}
+
+/* Between the faces, as a wedge has it: 180 where they go straight on. */
+static double angle_between(const ps_hbem_triangle *a, const ps_hbem_triangle *b)
+{
+    double cosine = 0;
+    for (int c = 0; c < 3; ++c) cosine -= a->normal[c] * b->normal[c];
+    return acos(fmax(-1, fmin(1, cosine))) * 180 / M_PI;
+}
+
+/* Of the triangles of a function: the worst shape, and the sharpest angle at an edge. */
+static void describe(const ps_hbem_space *space, int64_t dof, ps_hbem_row_check *out)
+{
+    const ps_hbem_surface *surface = space->surface;
+    out->aspect = 0;
+    out->angle = 180;
+    for (int64_t e = space->start[dof]; e < space->start[dof + 1]; ++e) {
+        const ps_hbem_triangle *t = &surface->triangles[space->item[e] / 3];
+        memcpy(out->place, t->centroid, sizeof out->place);
+        out->aspect = fmax(out->aspect, t->diameter * t->diameter / t->jacobian);
+        for (int64_t u = 0; u < surface->triangle_count; ++u)
+            if (shared_corners(t, &surface->triangles[u]) == 2)
+                out->angle = fmin(out->angle, angle_between(t, &surface->triangles[u]));
+    }
+}
+
+/* To two digits, so that a figure does not depend on the order of additions. */
+static double two_digits(double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.1e", value);
+    return strtod(text, NULL);
+}
+
+void ps_hbem_row_sums_check(const ps_hbem_space *space, const double *sums, double limit,
+                            double *integrals, ps_hbem_row_check *out)
+{
+    double area = 0;
+    *out = (ps_hbem_row_check){.worst = -1};
+    ps_hbem_space_integrals(space, integrals);
+    for (int64_t i = 0; i < space->dofs; ++i) area += integrals[i];
+    double least = area / (30 * (double)space->dofs);
+    for (int64_t i = 0; i < space->dofs; ++i) {
+        if (space->start[i] == space->start[i + 1]) continue;
+        double error = fabs(sums[i] + integrals[i] / 2) / (fmax(integrals[i], least) / 2);
+        out->above += !(error <= limit);
+        if (out->worst >= 0 && error <= out->error) continue;
+        out->worst = i;
+        out->error = error;
+        if (!isfinite(error)) break;
+    }
+    out->error = two_digits(out->error);
+    if (out->worst >= 0) describe(space, out->worst, out);
+}

@@ -1,0 +1,51 @@
+# Row sums of Laplace's double layer: right on a cube, refused on a stretched box, by hmatrix-assemble and by hbem-solve;
+# and fields of the cube's solution at any distance from its surface.
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-import cluster-build hmatrix-assemble hbem-solve hbem-field
+export OMP_NUM_THREADS=2
+figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
+
+box() { # NAME ASPECT N
+    awk -v a="$2" -v n="$3" -f "$ROOT/tests/support/box.awk" > "$1.off"
+    expect 0 "" penstock-mesh-import "$1.off" "$1.hdf"
+    expect 0 "" penstock-cluster-build "$1.hdf" "$1.c.h5"
+}
+box cube 1 3
+expect 0 "" penstock-hmatrix-assemble cube.c.h5 k.h5 --operator dlp --device cpu
+within "$(figure row_sum_error)" 1e-7 1e-3 "row sums of the cube"
+expect 0 "" penstock-inspect k.h5
+grep -q row_sum_error out || fail "the file does not tell its row sums"
+expect 0 "" penstock-hmatrix-assemble cube.c.h5 a.h5 --operator adlp --device cpu
+within "$(figure row_sum_error)" 1e-7 1e-3 "column sums of the cube"
+expect 0 "" penstock-hmatrix-assemble cube.c.h5 w.h5 --operator dlp --wavenumber 1 --device cpu
+grep -q row_sum_error out && fail "waves have no row sums"
+
+# ---- a box of aspect 6 at three digits of the rules: wrong, and said ----
+box long 6 2
+expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --tolerance 1e-4 --device cpu
+grep -q "aspect" err && grep -q "allow row-sums" err || { cat err; fail "which triangles, and what to do"; }
+[ ! -e k6.h5 ] || fail "a refused matrix is there"
+# The parts that were there count as well.
+expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --device cpu --restart
+[ ! -e k6.h5 ] || fail "a refused matrix is there after --restart"
+expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --device cpu --force --allow row-sums
+rm k6.h5
+expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --device cpu --restart --allow row-sums
+within "$(figure kept)" 1 100 "parts kept"
+expect 3 "row sums" penstock-hbem-solve long.hdf long.c.h5 u.hdf --problem dirichlet --side interior --data linear:0,0,1 --rules 1e-3 --device cpu
+[ ! -e u.hdf ] || fail "a refused solution is there"
+
+# ---- fields near the cube, on it, and beside it: u = z inside ----
+expect 0 "" penstock-cluster-build cube.hdf s.c.h5 --test p0
+expect 0 "" penstock-cluster-build cube.hdf k.c.h5 --test p0 --trial p1
+expect 0 "" penstock-hbem-solve cube.hdf s.c.h5 k.c.h5 u.hdf --problem dirichlet --side interior --data linear:0,0,1 --device cpu --tolerance 1e-9 --rules 1e-6
+within "$(figure row_sum_error)" 1e-7 1e-3 "row sums in memory"
+printf '.41 .37 .9999\n.41 .37 1\n.41 .37 .9\n.9999 .5 .694\n1 .5 .694\n1 1 .694\n1 1 1\n.3 1e-7 .25\n.41 .37 1.0001\n' > points
+expect 0 "lie on the surface" penstock-hbem-field u.hdf f.h5 --points points --device cpu
+within "$(figure points_on_surface)" 4 4 "points on the surface"
+within "$(figure points_inside)" 4 4 "points inside"
+grep -q "lie outside the surface" err || fail "a point without a field is not said"
+h5dump -y -w 1 -d /trace/real f.h5 | sed -n '/DATA {/,/}/p' | sed '/}/q' | grep -o '[-0-9.e+]*[0-9]' > values
+[ "$(wc -l < values)" = 9 ] || fail "9 values"
+paste points values | awk '{ z = NR == 9 ? 0 : $3; e = $4 - z; if (e * e > 1e-8) { print "at", $1, $2, $3, "is", $4; bad = 1 } }
+    END { exit bad }' || fail "u = z near the cube"
