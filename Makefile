@@ -98,7 +98,7 @@ BIN := $(B)/bin
 
 # ---- sources ----
 # The library: runtime, formats, kernels, and what two programs share. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
-LIB_C   := $(wildcard runtime/*.c formats/*.c kernels/*.c kernels/*/*.c compute/hbem_assembly/*.c)
+LIB_C   := $(wildcard runtime/*.c formats/*.c stage/*.c kernels/*.c kernels/*/*.c compute/hbem_assembly/*.c)
 ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
 LIB_CU  := $(if $(call yes,$(WITH_CUDA)),$(wildcard runtime/*_cuda.cu kernels/*/*_cuda.cu))
 # What only exists to be built with CUDA, or to stand in for it.
@@ -115,7 +115,7 @@ source_of = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$3) } $$1 == "$(
 # A program whose source is not there (a library is missing, or it is yet to come) is left out.
 NEEDS_GMSH := mesh-import
 EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
-TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
+TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/stage/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
 TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
 TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c))
 BENCH_C  := $(wildcard tests/bench/bench_*.c)

@@ -246,8 +246,9 @@ ps_status ps_identity_check(const char *run, const char *stored, const char *now
         else
             had = (identity_line){.text = is.text, .value = "", .name = is.name};
     }
-    return ps_fail(PS_USAGE,
-                   "the unfinished run %s had %.*s \"%.*s\", now it is \"%.*s\": restart with what "
-                   "it had, or start anew with --force",
-                   run, had.name, had.text, had.value_length, had.value, is.value_length, is.value);
+    return ps_fail(
+        PS_USAGE,
+        "the unfinished run %s had %.*s \"%.*s\", now it is \"%.*s\": continue with what "
+        "it had, or begin anew with --fresh",
+        run, had.name, had.text, had.value_length, had.value, is.value_length, is.value);
 }

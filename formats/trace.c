@@ -271,19 +271,12 @@ static ps_status write_trace(ps_store *store, const ps_trace *trace)
     return write_nexus(store, trace);
 }
 
-static ps_store_identity with_format(const ps_store_identity *identity)
+ps_store_identity ps_trace_identity(const ps_store_identity *identity)
 {
     ps_store_identity own = *identity;
     own.format = FORMAT;
     own.format_version = FORMAT_VERSION;
     return own;
-}
-
-bool ps_trace_matches(const char *path, const ps_store_identity *identity, int input_count,
-                      const char *const *roles, ps_store *const *inputs)
-{
-    ps_store_identity own = with_format(identity);
-    return ps_store_matches(path, &own, input_count, roles, inputs);
 }
 
 ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_identity *identity,
@@ -292,7 +285,7 @@ ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_
     ps_status status = check_axis(trace);
     if (status == PS_OK) status = check_shape(trace);
     if (status != PS_OK) return ps_context(status, "%s not written", path);
-    ps_store_identity own = with_format(identity);
+    ps_store_identity own = ps_trace_identity(identity);
     ps_store *store = NULL;
     PS_TRY(ps_store_create(path, &own, &store));
     status = write_trace(store, trace);

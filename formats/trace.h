@@ -48,8 +48,7 @@ ps_status ps_trace_load(const char *path, ps_trace *trace);
 /* inputs: stores whose identity is recorded (roles[i] names them); may be 0. */
 ps_status ps_trace_save(const char *path, const ps_trace *trace, const ps_store_identity *identity,
                         int input_count, const char *const *roles, ps_store *const *inputs);
-/* True if `path` is a complete trace of this identity and these inputs (ps_store_matches). */
-bool ps_trace_matches(const char *path, const ps_store_identity *identity, int input_count,
-                      const char *const *roles, ps_store *const *inputs);
+/* The identity with the format of traces, as ps_trace_save writes it. */
+ps_store_identity ps_trace_identity(const ps_store_identity *identity);
 
 #endif

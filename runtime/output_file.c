@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/path.h"
+#include "runtime/stop.h"
 
 enum { PATH_SIZE = 4096, HEX_DIGITS = 16 };
 
@@ -131,6 +132,7 @@ static ps_status begin(ps_output *output)
     PS_TRY(lock_folder(output->path, &folder));
     ps_status status = meet_all(output, folder);
     if (status == PS_OK) status = make_file(output);
+    if (status == PS_OK) ps_stop_temporary(output->temporary);
     close(folder);
     return status;
 }
@@ -142,6 +144,7 @@ ps_status ps_output_begin(const char *path, ps_output **out)
     ps_output *output = malloc(sizeof *output);
     if (!output) return ps_fail(PS_EXHAUSTED, "%s: no memory for its name", path);
     snprintf(output->path, PATH_SIZE, "%s", path);
+    output->temporary[0] = 0;
     output->file = -1;
     ps_status status = begin(output);
     *out = output;
@@ -203,6 +206,7 @@ ps_status ps_output_commit(ps_output **output)
 void ps_output_discard(ps_output **output)
 {
     if (!*output) return;
+    ps_stop_forget((*output)->temporary);
     if ((*output)->file >= 0) {
         if (is_ours(*output)) unlink((*output)->temporary);
         close((*output)->file);

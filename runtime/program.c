@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <omp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,17 +13,8 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/stop.h"
 #include "version.h"
-
-static volatile sig_atomic_t stop_signal;
-static double stop_time; /* 0: never */
-
-static void on_stop(int signal_number) { stop_signal = signal_number; }
-
-bool ps_stop_requested(void)
-{
-    return stop_signal != 0 || (stop_time > 0 && ps_clock() >= stop_time);
-}
 
 const char *ps_version(void) { return "penstock " PS_VERSION " (" PS_REVISION ")"; }
 const char *ps_revision(void) { return PS_REVISION; }
@@ -33,7 +23,7 @@ typedef struct common_flags {
     bool help, version, verbose, quiet;
 } common_flags;
 
-enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 14 };
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 17 };
 
 /* The help of --allow names what it takes. */
 static void describe_allowances(const ps_allowance *allowances, char *text)
@@ -61,6 +51,12 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
          "tell memory, disk, chunks and time needed; do nothing", 0, 0, 0},
         {"force", PS_OPTION_FLAG, &run->force, NULL, "redo even if the output is up to date", 0, 0,
          0},
+        {"fresh", PS_OPTION_FLAG, &run->fresh, NULL,
+         "throw away what an unfinished run left, and begin anew", 0, 0, 0},
+        {"restart", PS_OPTION_FLAG, &run->restart, NULL,
+         "continue an unfinished run, as the same command does by itself", 0, 0, 0},
+        {"trust", PS_OPTION_FLAG, &run->trust, NULL,
+         "do not read an output that is up to date to see whether its bytes are whole", 0, 0, 0},
         {"threads", PS_OPTION_INT, &run->threads, "N", "threads to use", 1, 4096, 0},
         {"host-memory", PS_OPTION_BYTES, &run->host_memory, "SIZE",
          "memory to stay within, e.g. 2G", 0, 0, 0},
@@ -68,7 +64,7 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
          "device memory to stay within; 0: what is free", 0, 0, 0},
         {"device", PS_OPTION_TEXT, &run->device, "auto|cpu|cuda[:N]", "where to compute", 0, 0, 0},
         {"stop-after", PS_OPTION_SECONDS, &run->stop_after, "TIME",
-         "write a checkpoint and end after this time", 0, 0, 0},
+         "stop after this time, with exit code 75; the same command goes on", 0, 0, 0},
         {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0},
         {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
     _Static_assert(sizeof options / sizeof options[0] == COMMON_OPTIONS, "room for all of them");
@@ -157,15 +153,6 @@ static ps_status check_output(const ps_program *program, const ps_run *run)
     return PS_OK;
 }
 
-static void catch_signals(const ps_run *run)
-{
-    struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file-size limit then shows as a failed write, by name */
-    stop_time = run->stop_after > 0 ? ps_clock() + run->stop_after : 0;
-}
-
 /* Parses, answers --help and --version, runs. */
 static ps_status parse_and_run(const ps_program *program, const char *full_name, int argc,
                                char **argv)
@@ -201,14 +188,20 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
                                  : PS_LOG_INFO,
                  ps_comm_rank() == 0);
     omp_set_num_threads((int)run.threads);
+    if (run.fresh && run.restart)
+        return ps_fail(PS_USAGE, "--fresh and --restart: give one of them");
+    run.force |= run.fresh;
     size_t length = ps_options_record(tables, run.record, sizeof run.record);
+    if (program->results > 0 && length < sizeof run.record)
+        length += (size_t)snprintf(run.record + length, sizeof run.record - length, "results=%d\n",
+                                   program->results);
     if (length >= sizeof run.record)
         return ps_fail(PS_USAGE,
                        "the options that change results take %zu characters; the output can record "
                        "%d of them: give fewer or shorter ones, or name a file where there is an "
                        "option for it",
                        length, PS_RECORD_MAX - 1);
-    catch_signals(&run);
+    ps_stop_catch(full_name, ps_comm_rank() == 0, program->saves, run.stop_after);
     return program->run(&run);
 }
 
@@ -235,7 +228,11 @@ int ps_main(const ps_program *program, int argc, char **argv)
     if (status == PS_OK && stdout_failed())
         status = ps_fail(PS_EXHAUSTED, "the results could not be written to standard output: %s",
                          strerror(errno));
-    if (status != PS_OK) {
+    if (status == PS_STOPPED) {
+        ps_stop_set_aside();
+        if (ps_comm_rank() == 0) ps_warning("%s", ps_message());
+        if (ps_comm_rank() != 0) status = PS_OK; /* mpirun and srun take the job for failed else */
+    } else if (status != PS_OK) {
         ps_error("%s", ps_message());
         ps_comm_abort((int)status); /* returns with a single rank */
     }

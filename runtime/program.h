@@ -26,7 +26,10 @@ typedef struct ps_run {
     int operand_count;
     bool json;                  /* --json: figures on stdout as one JSON object                   */
     bool plan;                  /* --plan: tell memory, disk, chunks and time; do nothing         */
-    bool force;                 /* --force: redo even if a matching complete output exists        */
+    bool force;                 /* --force, --fresh: redo even if a matching output exists        */
+    bool fresh;                 /* --fresh: throw away what an unfinished run left                */
+    bool restart;               /* --restart: as without it, but says so if nothing is there      */
+    bool trust;                 /* --trust: do not read what is up to date                        */
     int64_t host_memory;        /* --host-memory, bytes; default: 80 % of what is free            */
     int64_t device_memory;      /* --device-memory, bytes; 0: what the device has free            */
     int64_t threads;            /* --threads; default OMP_NUM_THREADS or the cores there are      */
@@ -51,6 +54,10 @@ typedef struct ps_program {
     int operands_min, operands_max;
     ps_status (*run)(ps_run *run);
     const ps_allowance *allowances; /* what --allow takes; NULL: nothing                     */
+    int results; /* raised with every change after which the same command gives other numbers; it
+                    is recorded with the options. 0: as at first */
+    bool saves;  /* asks ps_stop_requested (runtime/stop.h) between its steps and saves its state:
+                    what ends early returns PS_STOPPED with a message that says how to go on */
     bool reads_only; /* the last operand is no output, which must not be one of the others */
     bool streams; /* reads and unpacks while it computes: threads of OpenMP that wait give way soon,
                      instead of spinning on a core that others need                            */
@@ -59,10 +66,6 @@ typedef struct ps_program {
 /* Starts MPI if launched under it, parses, handles --help and --version, sets the threads,
  * runs, prints "penstock-NAME: error: ..." for a failure, ends MPI. Returns the exit code. */
 int ps_main(const ps_program *program, int argc, char **argv);
-
-/* True once SIGTERM or SIGINT came or --stop-after has passed: write a checkpoint and end
- * with PS_OK. Local: under MPI reduce it before acting on it. Async-signal-safe inside. */
-bool ps_stop_requested(void);
 
 /* Refuses what is doubtful: PS_INVALID with the message and "(--allow NAME goes on all the same)",
  * or, if --allow names it, a warning of the message and PS_OK. `name` is one of the program's

@@ -6,6 +6,7 @@
 
 #include "compute/dgtd_march/march.h"
 #include "runtime/log.h"
+#include "stage/product.h"
 
 static march_options options = {.dt_scale = 1,
                                 .probe_every = 1,
@@ -70,8 +71,6 @@ static const ps_option table[] = {
      "time between checkpoints; 0: none by time", 0, 0, 0},
     {"checkpoint-steps", PS_OPTION_INT, &options.checkpoint_steps, "N",
      "steps between checkpoints; 0: by time alone", 0, 1e9, 0},
-    {"restart", PS_OPTION_FLAG, &options.restart, NULL,
-     "continue an unfinished run from its newest good checkpoint", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static ps_store_identity trace_identity(const ps_run *run)
@@ -85,44 +84,42 @@ static ps_store_identity trace_identity(const ps_run *run)
 
 static ps_status finish(march *m)
 {
-    if (m->stopped) {
-        ps_info("stopped after step %lld of %lld; continue with the same command and --restart",
-                (long long)m->done, (long long)m->problem->timing.steps);
-        return PS_OK;
-    }
+    if (m->stopped)
+        return ps_fail(PS_STOPPED,
+                       "stopped after step %lld of %lld; the same command continues from there",
+                       (long long)m->done, (long long)m->problem->timing.steps);
     ps_store_identity identity = trace_identity(m->run);
     PS_TRY(outputs_write(m, &identity));
     return record_remove(&m->record, true);
 }
 
 /* A run that fails by itself would fail again: nothing of it is worth keeping. Trouble from
- * outside, a full disk say, leaves what --restart continues from. */
+ * outside, a full disk say, leaves what the same command continues from. */
 static void clean_up(march *m, ps_status status)
 {
     char text[2048];
+    if (status == PS_STOPPED) return;
     snprintf(text, sizeof text, "%s", ps_message());
     record_abandon(&m->record);
     if (!m->record.writer) return (void)ps_fail(status, "%s", text);
     if (ps_comm_any(status == PS_FAILED && m->hopeless))
         record_remove(&m->record, true);
     else if (ps_comm_rank() == 0)
-        ps_info("what is done so far is kept; once that is mended, continue with --restart");
+        ps_info("what is done so far is kept; once that is mended, the same command continues");
     ps_fail(status, "%s", text);
 }
 
 static ps_status march_through(const ps_run *run, problem *p, const march_plan *plan, record *named)
 {
     march m;
-    record_mode mode = options.restart ? RECORD_RESTART : run->force ? RECORD_FORCE : RECORD_NEW;
+    record_mode mode = run->fresh ? RECORD_FRESH : run->restart ? RECORD_RESTART : RECORD_NEW;
     PS_TRY(record_prepare(named, mode));
     ps_status status = march_open(run, &options, p, plan, named, &m);
     if (status == PS_OK) status = march_begin(&m);
     if (status == PS_OK) status = march_run(&m);
     if (status == PS_OK) status = finish(&m);
-    if (status == PS_OK)
-        march_report(&m);
-    else
-        clean_up(&m, status);
+    if (status == PS_OK || status == PS_STOPPED) march_report(&m);
+    if (status != PS_OK) clean_up(&m, status);
     char text[2048];
     snprintf(text, sizeof text, "%s", ps_message());
     march_close(&m);
@@ -135,9 +132,8 @@ static bool is_up_to_date(const ps_run *run, const problem *p)
     static const char *const role = "model";
     ps_store *model = ps_dgtd_model_store(p->model);
     ps_store_identity identity = trace_identity(run);
-    bool same = !run->force && ps_comm_rank() == 0 &&
-                ps_store_matches(run->operands[1], &identity, 1, &role, &model);
-    return ps_comm_any(same);
+    ps_product output = {run->operands[1], &identity, 1, &role, &model, false};
+    return ps_product_is_up_to_date(run, &output);
 }
 
 static ps_status plan_and_march(const ps_run *run, problem *p)
@@ -155,7 +151,6 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     PS_TRY(
         record_name(&named, run->operands[1], run->record, ps_dgtd_model_store(p->model), state));
     if (is_up_to_date(run, p)) {
-        ps_info("%s is up to date", run->operands[1]);
         status = record_remove(&named, false);
     } else {
         status = march_through(run, p, &plan, &named);
@@ -176,6 +171,7 @@ static ps_status run_program(ps_run *run)
 static const ps_program program = {
     .name = "dgtd-march",
     .streams = true,
+    .saves = true,
     .synopsis = "MODEL OUTPUT",
     .description =
         "Marches Maxwell's equations on in time: discontinuous Galerkin of order 1 to 4 on "
@@ -190,7 +186,7 @@ static const ps_program program = {
         "log of\n"
         "all samples are kept beside OUTPUT until it is complete; after an interruption of any "
         "kind\n"
-        "--restart continues to the same bits.",
+        "the same command continues to the same bits.",
     .examples = "  penstock-dgtd-march cavity.model.h5 cavity.h5 --time 20e-9 --probe .5,.4,.3\n"
                 "  mpirun -n 4 penstock-dgtd-march head.model.h5 head.h5 --periods 12 --frequency "
                 "900e6 \\\n"

@@ -28,7 +28,7 @@ typedef struct march_options {
     int64_t probe_every, energy_every, transform_every, transform_periods;
     int64_t snapshots, checkpoint_steps, mode_error;
     double checkpoint_every; /* s */
-    bool restart, balance;
+    bool balance;
     int state;           /* state_place */
     int64_t visit_steps; /* m; 0: what memory allows */
     int halo;            /* exchange_way */

@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/stop.h"
 
 /* ---- names ---- */
 
@@ -171,15 +172,10 @@ static ps_status resume(record *r, figures *f, int64_t *step, record_verify *ver
 static ps_status choose(record *r, record_mode mode)
 {
     r->resumes = false;
-    if (!exists(r->log_path) || mode == RECORD_FORCE) {
+    if (!exists(r->log_path) || mode == RECORD_FRESH) {
         if (mode == RECORD_RESTART) ps_info("there is no run to continue: starting a new one");
         return PS_OK;
     }
-    if (mode == RECORD_NEW)
-        return ps_fail(PS_USAGE,
-                       "%s: there is an unfinished run; continue it with --restart, or start "
-                       "anew with --force",
-                       r->log_path);
     ps_status status = ps_append_log_open(r->log_path, &r->log);
     if (status == PS_INVALID) { /* without its log nothing of a run is left to continue */
         ps_warning("%s; starting from the first step", ps_message());
@@ -206,7 +202,9 @@ ps_status record_open(record *r, figures *f, int64_t *step, record_verify *verif
 {
     *step = 0;
     r->checkpoint_time = ps_clock();
-    return ps_comm_agree(r->resumes ? resume(r, f, step, verify, context) : begin(r));
+    PS_TRY(ps_comm_agree(r->resumes ? resume(r, f, step, verify, context) : begin(r)));
+    ps_stop_defer();
+    return PS_OK;
 }
 
 /* ---- under way ---- */
@@ -227,6 +225,7 @@ ps_status record_checkpoint(record *r, int64_t step, const figures *f)
     if (status == PS_OK) status = ps_checkpoint_writer_wait(r->writer);
     r->checkpoint_step = step;
     r->checkpoint_time = ps_clock();
+    ps_stop_defer();
     return ps_comm_agree(status);
 }
 

@@ -39,7 +39,7 @@ typedef struct record {
     double checkpoint_time;
 } record;
 
-typedef enum record_mode { RECORD_NEW, RECORD_RESTART, RECORD_FORCE } record_mode;
+typedef enum record_mode { RECORD_NEW, RECORD_RESTART, RECORD_FRESH } record_mode;
 
 /* Sets names and identity: `options` (ps_run.record), the model's hash, the number of ranks and
  * where the state is. */

@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/stop.h"
 
 static const double batch_seconds = 0.5;
 

@@ -299,5 +299,5 @@ static ps_status all_at_once(flow *f)
 ps_status flow_of_ranks(flow *f)
 {
     PS_TRY(f->p->by_groups ? by_groups(f) : all_at_once(f));
-    return f->visit->goes_on(f->context) ? send_results(f) : PS_OK;
+    return send_results(f);
 }

@@ -21,6 +21,7 @@
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/task_queue.h"
+#include "stage/journal.h"
 
 enum { FMM_RESIDENT_AUTO, FMM_RESIDENT_YES, FMM_RESIDENT_NO }; /* fmm_options.resident */
 
@@ -29,7 +30,7 @@ typedef struct fmm_options {
     double parameter, epsilon, accuracy;
     int64_t order, workers, check;
     int precision, basis, scheduler, termination, gpu_kinds, pairs, resident;
-    bool gradient, journal, restart;
+    bool gradient, journal;
     const char *trace, *mapping;
 } fmm_options;
 
@@ -276,8 +277,6 @@ typedef struct fmm_visit {
     ps_status (*transfers)(void *context, const fmm_transfer *list, int64_t count);
     /* Several ranks: from here on none waits for tasks of another one, but for results. */
     void (*alone)(void *context);
-    /* Several ranks, collective: are results to be sent, or was one of them stopped? */
-    bool (*goes_on)(void *context);
 } fmm_visit;
 /* All tasks (of this rank) in order. done[groups of leaves]: groups whose results are there already
  * (NULL: none): their tasks are left out, P2P unless another group wants its copies. */
@@ -298,14 +297,13 @@ typedef struct fmm_sums {
 } fmm_sums;
 
 typedef struct fmm_check fmm_check;
-typedef struct fmm_journal fmm_journal;
 
 /* What tasks share. */
 typedef struct fmm_work {
     const fmm_problem *problem;
     fmm_sink *sink;       /* NULL: another rank has it */
     fmm_check *check;     /* NULL: none */
-    fmm_journal *journal; /* NULL: none */
+    ps_journal *journal;  /* NULL: none */
     fmm_gpus *gpus;       /* NULL: none */
     fmm_sums *sums;       /* [groups][FMM_PARTS][sides] */
     int workers;
@@ -370,20 +368,14 @@ void fmm_check_errors(const fmm_check *check, double *potential, double *gradien
 
 /* ---- journal: journal.c ---- */
 
-/* Results of finished groups of this rank: OUTPUT.groups of rank 0, OUTPUT.groups.part0001 ... of
- * the others. With `restart` rank 0 needs one, others begin one if they have none. */
-ps_status fmm_journal_open(const char *output, const char *identity, bool restart, bool force,
-                           fmm_journal **out);
-/* Closes; removes the files if `done`. NULL is fine. */
-void fmm_journal_close(fmm_journal **journal, bool done);
 /* Appends the results and sums[FMM_PARTS][S] of a group. Thread-safe. */
-ps_status fmm_journal_add(fmm_journal *journal, int64_t group, const fmm_sums *sums, int sides,
+ps_status fmm_journal_add(ps_journal *journal, int64_t group, const fmm_sums *sums, int sides,
                           const double *values, int64_t count);
 typedef ps_status (*fmm_journal_take)(void *context, int64_t group, const fmm_sums *sums,
                                       const double *values, int64_t values_count);
 /* Rank 0, while no other rank has its journal open: what the journals of all ranks hold, whatever
  * their number was. */
-ps_status fmm_journal_replay(fmm_journal *journal, int sides, fmm_journal_take take, void *context);
+ps_status fmm_journal_replay(ps_journal *journal, int sides, fmm_journal_take take, void *context);
 
 /* ---- the run: run.c, schedule.c, figures.c ---- */
 
@@ -392,6 +384,7 @@ typedef struct fmm_resident fmm_resident;
 typedef struct fmm_run {
     const ps_run *run;
     const fmm_options *options;
+    char journal[4096]; /* OUTPUT.groups */
     fmm_problem problem;
     fmm_pool *pool;
     fmm_source source;
@@ -405,7 +398,6 @@ typedef struct fmm_run {
     double flop[FMM_KINDS];
     double started, seconds, check_seconds, write_seconds;
     int64_t sent_bytes, received_bytes; /* between ranks */
-    bool stopped;
     fmm_resident *resident; /* NULL: tasks on cores */
 } fmm_run;
 

@@ -9,6 +9,7 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "stage/product.h"
 
 static fmm_options chosen = {.kernel = "inverse", .parameter = 1, .gradient = true};
 
@@ -59,10 +60,9 @@ static const ps_option options[] = {
     {"mapping", PS_OPTION_TEXT, &chosen.mapping, "FILE",
      "run every task on the worker, and in the order, of this trace of the same run", 0, 0, 0},
     {"journal", PS_OPTION_FLAG, &chosen.journal, NULL,
-     "keep the results of finished groups in OUTPUT.groups, so that --restart goes on after a stop "
-     "or a crash",
+     "keep the results of finished groups in OUTPUT.groups, so that the same command goes on after "
+     "a stop or a crash",
      0, 0, 0},
-    {"restart", PS_OPTION_FLAG, &chosen.restart, NULL, "go on from OUTPUT.groups", 0, 0, 0},
     {"resident", PS_OPTION_CHOICE, &chosen.resident, "auto|yes|no",
      "evaluate all at once in the memory of one CUDA device: where --device has one and all fits, "
      "or "
@@ -176,8 +176,7 @@ static ps_status open_journal(fmm_run *r)
     char identity[PS_RECORD_MAX + 64], hash[17];
     PS_TRY(ps_store_content_hash(ps_octree_file_store(r->problem.file), hash));
     snprintf(identity, sizeof identity, "%soctree=%s\n", r->run->record, hash);
-    return fmm_journal_open(r->run->operands[1], identity, r->options->restart, r->run->force,
-                            &r->work.journal);
+    return ps_journal_open(r->run, r->journal, r->problem.rank, identity, &r->work.journal);
 }
 
 /* ---- the run ---- */
@@ -202,7 +201,7 @@ static ps_status load_mapping(fmm_run *r)
     snprintf(path, sizeof path, "%s", r->options->mapping);
     if (r->problem.ranks > 1) ps_store_part_path(r->options->mapping, r->problem.rank, path);
     PS_TRY(ps_task_trace_load(path, &r->mapping));
-    if (r->options->journal || r->options->restart || r->pool_budget < r->whole_bytes)
+    if (r->options->journal || r->pool_budget < r->whole_bytes)
         return ps_fail(PS_USAGE,
                        "--mapping needs all groups in memory and no journal: a worker may "
                        "have to wait for a task that has no room yet");
@@ -218,9 +217,8 @@ static ps_status load_mapping(fmm_run *r)
 
 static ps_status restore(fmm_run *r)
 {
-    if (!r->options->journal && !r->options->restart) return PS_OK;
+    if (!r->options->journal) return PS_OK;
     PS_TRY(PS_ALLOC(&r->done, r->groups, "groups that are done"));
-    if (!r->options->restart) return ps_comm_agree(open_journal(r));
     ps_status status = PS_OK;
     if (r->problem.rank == 0) {
         status = open_journal(r);
@@ -232,7 +230,7 @@ static ps_status restore(fmm_run *r)
     if (r->problem.rank) status = open_journal(r);
     PS_TRY(ps_comm_agree(status));
     for (int64_t g = 0; g < r->groups; ++g) r->restored += r->done[g];
-    if (r->problem.rank == 0)
+    if (r->restored)
         ps_info("%lld of %lld groups are done already", (long long)r->restored,
                 (long long)r->groups);
     return PS_OK;
@@ -249,11 +247,6 @@ static ps_status compute(fmm_run *r)
     PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
     PS_TRY(ps_comm_sum_f64((double *)r->work.sums, r->groups * FMM_PARTS * r->problem.fmm.sides *
                                                        (int64_t)(sizeof(fmm_sums) / 8)));
-    if (r->stopped) {
-        ps_info(r->work.journal ? "stopped; continue with the same command and --restart"
-                                : "stopped; nothing is kept without --journal");
-        return PS_OK;
-    }
     if (r->options->trace) PS_TRY(fmm_save_trace(r, &identity));
     if (r->problem.rank) return PS_OK;
     PS_TRY(write_result(r));
@@ -269,7 +262,7 @@ static void close_run(fmm_run *r, bool done)
     fmm_source_release(&r->source);
     fmm_sink_close(&r->work.sink);
     fmm_check_close(&r->work.check);
-    fmm_journal_close(&r->work.journal, done);
+    ps_journal_close(&r->work.journal, done);
     for (int w = 0; r->work.scratch && w < r->work.workers; ++w) free(r->work.scratch[w]);
     free(r->work.scratch);
     free(r->work.sums);
@@ -284,8 +277,10 @@ static bool is_up_to_date(const fmm_run *r)
     static const char *const roles[] = {"octree"};
     ps_store *inputs[] = {ps_octree_file_store(r->problem.file)};
     ps_store_identity identity = identity_of(r->run);
-    return ps_comm_any(r->problem.rank == 0 && !r->run->force && !r->options->trace &&
-                       ps_store_matches(r->run->operands[1], &identity, 1, roles, inputs));
+    ps_product output = {r->run->operands[1], &identity, 1, roles, inputs, false};
+    if (!r->options->trace) return ps_product_is_up_to_date(r->run, &output);
+    ps_product_matches(r->run, &output); /* the trace is of a run: there is something to do */
+    return false;
 }
 
 /* Operators for the device or, if there is none or all does not fit, for the cores. */
@@ -308,13 +303,21 @@ static ps_status prepare(fmm_run *r)
     return fmm_run_prepare(r);
 }
 
+/* One that an earlier run has left is gone on from, whether --journal is given or not. */
+static void find_journal(fmm_run *r)
+{
+    snprintf(r->journal, sizeof r->journal, "%.4080s.groups", r->run->operands[1]);
+    bool there = r->problem.rank == 0 && ps_journal_is_there(r->journal) && !r->run->fresh;
+    chosen.journal |= ps_comm_any(there) || r->run->restart;
+}
+
 static ps_status do_run(fmm_run *r)
 {
     PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
     fmm_source_init(&r->source, r->problem.file);
-    if (!r->run->plan && is_up_to_date(r)) {
-        ps_info("%s is up to date; --force computes it again", r->run->operands[1]);
-        return PS_OK;
+    if (!r->run->plan) {
+        if (is_up_to_date(r)) return PS_OK;
+        find_journal(r);
     }
     PS_TRY(choose_device(r));
     ps_status status = prepare(r);
@@ -331,9 +334,9 @@ static ps_status run_fmm(ps_run *run)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
     ps_status status = do_run(&r);
     if (status != PS_OK && r.work.journal)
-        ps_info("groups done so far are kept; once that is mended, continue with --restart");
+        ps_info("groups done so far are kept; once that is mended, the same command continues");
     snprintf(text, sizeof text, "%s", ps_message());
-    close_run(&r, status == PS_OK && !r.stopped);
+    close_run(&r, status == PS_OK);
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
 

@@ -31,10 +31,7 @@ struct fmm_resident {
 
 /* ---- whether ---- */
 
-static bool for_tasks(const fmm_options *o)
-{
-    return o->journal || o->restart || o->trace || o->mapping;
-}
+static bool for_tasks(const fmm_options *o) { return o->journal || o->trace || o->mapping; }
 
 static ps_status wanted(const fmm_run *r, bool *out)
 {
@@ -44,8 +41,8 @@ static ps_status wanted(const fmm_run *r, bool *out)
     *out = r->options->resident != FMM_RESIDENT_NO && can && strcmp(device, "cpu") != 0 &&
            (cuda || must || ps_device_count() > 0);
     if (must && !can)
-        return ps_fail(PS_USAGE, "--resident yes is for one rank, without --journal, --restart, "
-                                 "--trace and --mapping, which are of tasks");
+        return ps_fail(PS_USAGE, "--resident yes is for one rank, without --journal, --trace "
+                                 "and --mapping, which are of tasks");
     if (must && !*out)
         return ps_fail(PS_USAGE, "--resident yes needs a CUDA device, and --device is %s", device);
     return PS_OK;

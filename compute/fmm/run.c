@@ -42,13 +42,7 @@ static ps_status count_transfers(void *context, const fmm_transfer *list, int64_
 
 static void count_on(void *context) { (void)context; }
 
-static bool always(void *context)
-{
-    (void)context;
-    return true;
-}
-
-static const fmm_visit counting = {count_task, count_transfers, count_on, always};
+static const fmm_visit counting = {count_task, count_transfers, count_on};
 
 /* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
  * pieces. */
@@ -130,7 +124,7 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->problem.workers = r->work.workers;
     PS_TRY(fmm_pairs_choose(r->options, &r->problem));
     PS_TRY(fmm_share_groups(&r->problem));
-    r->problem.by_groups = r->options->journal || r->options->restart;
+    r->problem.by_groups = r->options->journal;
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     PS_TRY(choose_kinds(r));
@@ -197,10 +191,6 @@ static ps_status insert_task(void *context, const fmm_task *task)
     fmm_run *r = in->run;
     bool begins = in->alone && !in->in_group && begins_group(r, task);
     if (r->work.journal && begins) PS_TRY(hold_back(in));
-    /* what a group has begun with is brought to its end */
-    bool between = in->alone && (!r->work.journal || !in->in_group);
-    r->stopped = r->stopped || (between && ps_stop_requested());
-    if (r->stopped) return PS_OK;
     in->in_group = task->kind != FMM_REDUCE && (in->in_group || begins);
     if (task->kind == FMM_REDUCE) ++in->leaf_tasks;
     PS_TRY(ps_grow((void **)&in->accesses, &in->capacity, task->count, sizeof *in->accesses,
@@ -230,30 +220,20 @@ static void leave_others(void *context)
     in->in_group = false;
 }
 
-static bool is_to_go_on(void *context)
-{
-    fmm_run *r = ((inserter *)context)->run;
-    r->stopped = ps_comm_any(r->stopped);
-    return !r->stopped;
-}
-
 static ps_status insert_transfers(void *context, const fmm_transfer *list, int64_t count)
 {
     inserter *in = context;
     return count ? fmm_exchange(in->run, list, count) : PS_OK;
 }
 
-/* Until all are done, a line now and then. A stop where no group of the journal is under way ends
- * the run at once. */
+/* Until all are done, a line now and then. */
 static ps_status wait_for_all(inserter *in)
 {
     int64_t done = -1;
-    bool keeps = in->run->work.journal && in->leaf_tasks;
     do {
         PS_TRY(ps_task_queue_watch(in->run->queue, 0.05, &done));
         ps_progress_update(&in->progress, done);
-        if (!keeps && in->run->problem.ranks == 1 && ps_stop_requested()) in->run->stopped = true;
-    } while (done < in->inserted && (!in->run->stopped || keeps));
+    } while (done < in->inserted);
     return PS_OK;
 }
 
@@ -336,12 +316,12 @@ ps_status fmm_run_tasks(fmm_run *r)
     PS_TRY(open_queue(r));
     double start = ps_clock();
     ps_progress_start(&in.progress, "computing", "tasks", r->tasks);
-    const fmm_visit inserting = {insert_task, insert_transfers, leave_others, is_to_go_on};
+    const fmm_visit inserting = {insert_task, insert_transfers, leave_others};
     ps_status status = fmm_flow(&r->problem, r->pool, r->done, &inserting, &in);
     free(in.accesses);
     if (status == PS_OK) status = wait_for_all(&in);
     ps_progress_end(&in.progress);
     r->seconds = ps_clock() - start;
-    if (status == PS_OK && !r->stopped) status = take_records(r);
+    if (status == PS_OK) status = take_records(r);
     return status;
 }

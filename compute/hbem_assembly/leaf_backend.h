@@ -46,9 +46,8 @@ struct ps_leaf_backend {
     const char *name; /* "cpu", "cuda:0" */
     int kept;         /* chunks that may be with the taker */
 
-    /* Computes chunks [first, end). Ends with the first failure, its message this thread's, or with
-     * PS_FAILED where ps_stop_requested. What a device cannot do (a rank beyond its bounds) is done
-     * by ps_hbem_assemble_leaf. */
+    /* Computes chunks [first, end). Ends with the first failure, its message this thread's. What a
+     * device cannot do (a rank beyond its bounds) is done by ps_hbem_assemble_leaf. */
     ps_status (*assemble)(ps_leaf_backend *backend, const ps_hmatrix_chunks *chunks, int64_t first,
                           int64_t end, const ps_leaf_taker *taker);
     void (*release)(ps_leaf_chunk *chunk);

@@ -22,7 +22,6 @@ ps_status ps_leaf_chunk_init(const ps_leaf_backend *backend, const ps_hmatrix_ch
 
 static ps_status collect(void *context, int64_t leaf, const ps_hmatrix_block *block)
 {
-    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
     return ps_hmatrix_put(context, leaf, block);
 }
 

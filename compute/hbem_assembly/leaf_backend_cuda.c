@@ -99,7 +99,6 @@ static ps_status do_wave(cuda_backend *b, int64_t chunk, int64_t end, int64_t mo
     double start = ps_clock();
     w->chunk = chunk;
     w->end = end;
-    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
     PS_TRY(compute(b, w, most));
     double done = ps_clock();
     b->base.computing += done - start;

@@ -77,7 +77,6 @@ static ps_status fetch(cuda_backend *b, const wave *w, int64_t before, ps_leaf_c
 static ps_status hand_chunk(cuda_backend *b, const wave *w, int64_t chunk)
 {
     ps_leaf_chunk done;
-    if (ps_stop_requested()) return ps_fail(PS_FAILED, "stopped on request");
     PS_TRY(ps_leaf_chunk_init(&b->base, b->chunks, chunk, &done));
     ps_status status = fetch(b, w, b->chunks->first[chunk] - w->first, &done);
     if (status == PS_OK) return b->taker->take(b->taker->context, &done);

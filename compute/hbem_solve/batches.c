@@ -7,6 +7,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/stop.h"
 
 /* ---- memory ---- */
 
@@ -183,8 +184,9 @@ static ps_status iterate(batch *t)
     solve_problem *p = t->p;
     while (!ps_lockstep_finished(&t->solver)) {
         if (ps_comm_any(ps_stop_requested())) {
-            p->stopped = true;
-            return state_save(&t->state, &t->solver);
+            PS_TRY(state_save(&t->state, &t->solver));
+            return ps_fail(PS_STOPPED, "stopped after %lld products; the same command continues",
+                           (long long)p->products);
         }
         PS_TRY(ps_comm_agree(ps_lockstep_step(&t->solver)));
         ++p->products;
@@ -250,7 +252,7 @@ static ps_status run_batch(batch *t, int64_t number)
     bool found = false, done, alone = p->batch == p->load_count * p->group_count;
     PS_TRY(ps_comm_agree(allocate(t)));
     PS_TRY(ps_comm_agree(state_open(p, number, &t->solver, &t->state)));
-    if (p->options.resume) PS_TRY(state_load(&t->state, &t->solver, &found));
+    if (!p->run->fresh) PS_TRY(state_load(&t->state, &t->solver, &found));
     if (found) ps_lockstep_reopen(&t->solver);
     done = found && ps_lockstep_finished(&t->solver);
     if (!done || equation_data_size(p) > 0) {
@@ -263,7 +265,6 @@ static ps_status run_batch(batch *t, int64_t number)
     else
         PS_TRY(ps_comm_agree(ps_lockstep_begin(&t->solver)));
     PS_TRY(iterate(t));
-    if (p->stopped) return PS_OK;
     PS_TRY(ps_comm_agree(put_results(t)));
     return done || (alone && p->converged) ? PS_OK : state_save(&t->state, &t->solver);
 }
@@ -306,7 +307,7 @@ static ps_status check_sums(solve_problem *p, const solve_group *group)
     return PS_OK;
 }
 
-/* The equation, and its matrices where they are assembled; p->stopped where that was stopped. */
+/* The equation, and its matrices where they are assembled. */
 static ps_status open_equation(solve_problem *p, const solve_group *group, equation *e)
 {
     assembling a;
@@ -314,8 +315,7 @@ static ps_status open_equation(solve_problem *p, const solve_group *group, equat
     ps_note_failure(&failure, assembling_start(&a, p, group, p->batch));
     if (!ps_has_failed(&failure)) ps_note_failure(&failure, equation_open(p, group, p->batch, e));
     ps_note_failure(&failure, assembling_wait(&a));
-    p->stopped = a.count > 0 && ps_comm_any(ps_stop_requested());
-    return p->stopped ? PS_OK : ps_first_failure(&failure);
+    return ps_first_failure(&failure);
 }
 
 static ps_status run_group(solve_problem *p, int64_t group)
@@ -324,9 +324,9 @@ static ps_status run_group(solve_problem *p, int64_t group)
     int64_t batches = (p->load_count + p->batch - 1) / p->batch;
     equation e = {0};
     ps_status status = ps_comm_agree(open_equation(p, at, &e));
-    if (status == PS_OK && !p->stopped) status = ps_comm_agree(open_streams(p, at, p->batch));
-    if (status == PS_OK && !p->stopped) status = check_sums(p, at);
-    for (int64_t b = 0; status == PS_OK && b < batches && !p->stopped; ++b) {
+    if (status == PS_OK) status = ps_comm_agree(open_streams(p, at, p->batch));
+    if (status == PS_OK) status = check_sums(p, at);
+    for (int64_t b = 0; status == PS_OK && b < batches; ++b) {
         batch t = {.p = p, .e = &e, .group = group, .first = b * p->batch, .sides = p->batch};
         if (t.first + t.sides > p->load_count) t.sides = p->load_count - t.first;
         status = run_batch(&t, group * batches + b);
@@ -342,7 +342,6 @@ ps_status solve_batches(solve_problem *p)
     ps_status status = PS_OK;
     p->converged = true;
     p->steps_least = INT64_MAX;
-    for (int g = 0; g < p->group_count && status == PS_OK && !p->stopped; ++g)
-        status = run_group(p, g);
+    for (int g = 0; g < p->group_count && status == PS_OK; ++g) status = run_group(p, g);
     return status;
 }

@@ -54,8 +54,8 @@ typedef struct core_means {
     int64_t device_memory, work; /* for values there; to assemble in                      */
 } core_means;
 
-/* Assembles this rank's chunks. PS_EXHAUSTED where values take more than they may; PS_FAILED where
- * ps_stop_requested. Different matrices may be assembled by different threads at once, on a device
+/* Assembles this rank's chunks. PS_EXHAUSTED where values take more than they may. Different
+ * matrices may be assembled by different threads at once, on a device
  * once the scene's tables are there. */
 ps_status core_matrix_assemble(core_matrix *m, const core_means *means);
 

@@ -10,6 +10,7 @@
 #include "runtime/first_failure.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "stage/product.h"
 #include "runtime/report.h"
 
 enum { IDENTITY_BYTES = 40, LIMIT_MAX = 1000000 };
@@ -21,7 +22,6 @@ static struct {
     ps_text_list direction, data, wavenumber;
     ps_hbem_matrix_options assembly;
     const char *directions, *azimuths;
-    bool resume;
 } chosen = {.side = 1,
             .pade = 4,
             .limit = 500,
@@ -76,7 +76,6 @@ static const ps_option options[] = {
      LIMIT_MAX, PS_IDENTITY},
     {"checkpoint", PS_OPTION_SECONDS, &chosen.checkpoint, "TIME",
      "time between checkpoints; 0: after every step", 0, 1e9, 0},
-    {"restart", PS_OPTION_FLAG, &chosen.resume, NULL, "go on from the newest checkpoints", 0, 0, 0},
     {"wavenumber", PS_OPTION_LIST, &chosen.wavenumber, "K",
      "rad/m; several times for several. This and the following: for clusters, with which matrices "
      "are assembled in memory",
@@ -132,7 +131,6 @@ static ps_status take_options(solve_problem *p)
         .problem = (problem_kind)chosen.problem,
         .indirect = chosen.form == 1,
         .interior = chosen.side == 0,
-        .resume = chosen.resume,
         .coupling = couplings[chosen.coupling],
         .pade = chosen.pade,
         .batch = chosen.batch,
@@ -353,23 +351,19 @@ static bool up_to_date(const solve_problem *p, const ps_store_identity *identity
 {
     const char *path = p->run->operands[p->run->operand_count - 1];
     ps_hbem_solution old;
-    bool good = ps_comm_rank() == 0 && !p->run->force &&
-                ps_store_matches(path, identity, in->count, in->roles, in->stores) &&
-                ps_hbem_solution_open(path, &old) == PS_OK;
+    ps_product output = {path, identity, in->count, in->roles, in->stores, false};
+    if (!ps_product_matches(p->run, &output)) return false;
+    bool good = ps_comm_rank() == 0 && ps_hbem_solution_open(path, &old) == PS_OK;
     if (good) {
         good = old.header.converged;
         ps_hbem_solution_close(&old);
     }
-    return ps_comm_any(good);
+    return ps_comm_any(good) && !p->run->force;
 }
 
 static ps_status finish(solve_problem *p, double start)
 {
     const char *path = p->run->operands[p->run->operand_count - 1];
-    if (p->stopped) {
-        ps_info("stopped; the same command with --restart goes on");
-        return PS_OK;
-    }
     p->out.header.converged = p->converged;
     PS_TRY(ps_comm_agree(ps_comm_rank() ? PS_OK : ps_hbem_solution_commit(&p->out)));
     p->seconds[SECONDS_REST] = ps_clock() - start - p->seconds[SECONDS_LOADING] -
@@ -379,7 +373,7 @@ static ps_status finish(solve_problem *p, double start)
     if (!p->converged)
         return ps_fail(PS_FAILED,
                        "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
-                       "the best iterates. A larger --limit with --restart goes on",
+                       "the best iterates. A larger --limit goes on",
                        (long long)p->steps_most, p->residual, p->options.krylov.tolerance, path);
     return remove_checkpoints(p);
 }
@@ -449,6 +443,7 @@ int main(int argc, char **argv)
         .operands_min = 3,
         .operands_max = PS_OPERANDS_MAX,
         .run = run_solve,
-        .streams = true};
+        .streams = true,
+        .saves = true};
     return ps_main(&program, argc, argv);
 }

@@ -21,7 +21,7 @@ typedef enum solver_choice { SOLVER_AUTO, SOLVER_GMRES, SOLVER_BLOCK, SOLVER_CG 
 
 typedef struct solve_options {
     problem_kind problem;
-    bool indirect, interior, resume;
+    bool indirect, interior;
     ps_coupling coupling;
     int64_t pade, batch;
     double radius, inner_tolerance, mean, checkpoint; /* m, -, of the data, s */
@@ -92,7 +92,7 @@ typedef struct solve_problem {
     int64_t batch, products, inner_iterations, factor_bytes, steps_least, steps_most;
     int64_t resident, sweep_bytes; /* bytes of matrices kept, of a sweep               */
     double residual, row_sum_error; /* the latter NaN where there is none to check */
-    bool converged, stopped;
+    bool converged;
     double seconds[SECONDS_COUNT];
 } solve_problem;
 
@@ -183,7 +183,8 @@ int64_t free_on_device(const solve_problem *p);
 /* Bytes of vectors of a batch, and how many sides are solved together. */
 int64_t batch_bytes(const solve_problem *p, int64_t sides);
 int64_t choose_batch(const solve_problem *p);
-/* Solves everything into p->out; p->stopped: checkpoints are written, there is no output. */
+/* Solves everything into p->out; PS_STOPPED: checkpoints are written,
+ * there is no output. */
 ps_status solve_batches(solve_problem *p);
 /* Removes the checkpoints. */
 ps_status remove_checkpoints(const solve_problem *p);

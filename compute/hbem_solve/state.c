@@ -7,6 +7,7 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/stop.h"
 
 static void name_run(const solve_problem *p, int64_t batch, char out[4096])
 {
@@ -22,6 +23,7 @@ ps_status state_open(const solve_problem *p, int64_t batch, const ps_lockstep *s
                    .small_bytes = 8 * doubles[PS_LOCKSTEP_SMALL],
                    .written = ps_clock()};
     name_run(p, batch, out->run);
+    ps_stop_defer();
     if (ps_comm_rank() > 0) return PS_OK;
     PS_TRY(ps_checkpoint_list(out->run, &generations, &count));
     if (count > 0) out->generation = generations[0];
@@ -51,6 +53,7 @@ ps_status state_save(state *s, const ps_lockstep *solver)
         if (status == PS_OK) status = ps_checkpoint_prune(s->run, PS_CHECKPOINTS_KEPT);
     }
     s->written = ps_clock();
+    ps_stop_defer();
     return ps_comm_agree(status);
 }
 

@@ -7,6 +7,8 @@
 #include "formats/transmission.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/stop.h"
+#include "stage/product.h"
 
 enum { SAMPLES = 500 };
 
@@ -18,7 +20,7 @@ static struct {
     int method, kind, inner, precision;
     double tolerance, coarse, inner_tolerance;
     const char *transmission, *coefficients, *subdomains;
-    bool streamed, resume;
+    bool streamed;
 } chosen = {.slabs = 1,
             .limit = 10000,
             .restart = PS_GMRES_RESTART,
@@ -77,7 +79,6 @@ static const ps_option options[] = {
      "iterations between checkpoints; 0: only when stopped; -1: 1 with fixed point and sweeps, 5 "
      "with GMRES, 200 with Krylov methods",
      -1, HISTORY_MAX, 0},
-    {"restart", PS_OPTION_FLAG, &chosen.resume, NULL, "go on from the newest checkpoint", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *stop)
@@ -91,7 +92,8 @@ void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *
 ps_status stop_here(solve_problem *p)
 {
     p->stopped = true;
-    return ps_fail(PS_FAILED, "stopped");
+    return ps_fail(PS_STOPPED, "stopped after iteration %lld; the same command %s",
+                   (long long)p->result.iterations, p->trial ? "begins again" : "continues");
 }
 
 ps_status watch_iteration(void *problem, int64_t iteration, double residual)
@@ -112,7 +114,7 @@ ps_status not_converged(const solve_problem *p)
     const solve_options *o = &p->options;
     return ps_fail(PS_FAILED,
                    "the %s residual is %.3g after %lld iterations, %.3g is wanted; more --limit "
-                   "with --restart%s may help",
+                   "%s may help",
                    o->method >= METHOD_FIXED_POINT ? "interface" : "relative", p->result.residual,
                    (long long)p->result.iterations, o->tolerance,
                    o->method == METHOD_FIXED_POINT || o->method == METHOD_SWEEPS
@@ -374,7 +376,6 @@ static ps_status prepare(solve_problem *p)
                                  .tolerance = chosen.tolerance,
                                  .coarse = chosen.coarse / 1000,
                                  .streamed = chosen.streamed,
-                                 .resume = chosen.resume,
                                  .mixed = chosen.precision == 1,
                                  .subdomains = chosen.subdomains};
     PS_TRY(choose_method(p));
@@ -389,9 +390,8 @@ static bool up_to_date(solve_problem *p)
 {
     const char *const roles[] = {"load"};
     ps_store_identity identity = output_identity(p);
-    if (p->trial || p->run->force) return false;
-    return !ps_comm_any(
-        !ps_store_matches(p->run->operands[1], &identity, 1, roles, &p->load.store));
+    ps_product output = {p->run->operands[1], &identity, 1, roles, &p->load.store, false};
+    return !p->trial && ps_product_is_up_to_date(p->run, &output);
 }
 
 static ps_status run_solve(ps_run *run)
@@ -400,9 +400,7 @@ static ps_status run_solve(ps_run *run)
     ps_status status = ps_comm_agree(prepare(&p));
     if (status == PS_OK && run->plan)
         solve_report(&p, 0);
-    else if (status == PS_OK && up_to_date(&p))
-        ps_info("%s is up to date; --force solves again", run->operands[1]);
-    else if (status == PS_OK)
+    else if (status == PS_OK && !up_to_date(&p))
         status = solve_all(&p);
     ps_box_field_close(&p.out);
     ps_box_field_close(&p.load);
@@ -433,6 +431,7 @@ int main(int argc, char **argv)
         .operands_min = 1,
         .operands_max = 2,
         .run = run_solve,
-        .streams = true};
+        .streams = true,
+        .saves = true};
     return ps_main(&program, argc, argv);
 }

@@ -4,6 +4,7 @@
 
 #include "compute/schwarz_solve/solve.h"
 #include "runtime/log.h"
+#include "runtime/stop.h"
 
 static ps_status pass(void *context, int side, int64_t count, const double *out, double *in)
 {
@@ -62,6 +63,7 @@ ps_status run_state_save(run_state *s, int64_t step, bool always)
     ps_status status = s->bring ? s->bring(s->context, step, true) : PS_OK;
     if (status == PS_OK) status = ps_checkpoint_save(s->run, ++s->generation, &state);
     PS_TRY(ps_comm_agree(status)); /* older ones go when all ranks have this one */
+    ps_stop_defer();
     return ps_checkpoint_prune(s->run, PS_CHECKPOINTS_KEPT);
 }
 
@@ -72,7 +74,7 @@ static ps_status load_newest(run_state *s, int64_t limit, int64_t *step)
     *step = 0;
     PS_TRY(ps_checkpoint_list(s->run, &generations, &count));
     if (count) s->generation = generations[0];
-    for (int64_t i = 0; i < count && s->p->options.resume && *step == 0; ++i) {
+    for (int64_t i = 0; i < count && !s->p->run->fresh && *step == 0; ++i) {
         ps_checkpoint_array arrays[STATE_ARRAYS];
         int64_t at;
         ps_status status = ps_checkpoint_step(s->run, generations[i], &at);
@@ -95,6 +97,7 @@ ps_status run_state_load(run_state *s, int64_t *step)
 {
     int64_t limit = HISTORY_MAX, lowest, highest;
     *step = 0;
+    ps_stop_defer();
     if (s->p->trial) return PS_OK;
     do {
         ps_status status = load_newest(s, limit, step);
@@ -107,7 +110,7 @@ ps_status run_state_load(run_state *s, int64_t *step)
     if (*step > 0 && s->bring) PS_TRY(ps_comm_agree(s->bring(s->context, *step, false)));
     if (*step > 0)
         ps_info("continuing after iteration %lld", (long long)*step);
-    else if (s->p->options.resume)
+    else if (s->p->run->restart)
         ps_info("there is no checkpoint: starting from the first iteration");
     return PS_OK;
 }

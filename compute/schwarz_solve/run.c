@@ -55,7 +55,7 @@ static ps_status solve_and_write(solve_problem *p, void **state)
     if (status == PS_OK && !p->trial) status = output_create(p, path);
     PS_TRY(ps_comm_agree(status));
     status = solve_way_of(p, *state);
-    if (p->stopped) return PS_OK;
+    if (p->stopped) return status;
     if (status != PS_OK) return output_keep_iterate(p, status, *state);
     if (p->trial) return PS_OK;
     PS_TRY(output_write(p, path, *state));
@@ -71,11 +71,6 @@ ps_status solve_all(solve_problem *p)
     ps_status status = solve_and_write(p, &state);
     p->way->close(state);
     PS_TRY(status);
-    if (p->stopped) {
-        ps_info("stopped after iteration %lld%s", (long long)p->result.iterations,
-                p->trial ? "" : "; go on with the same command and --restart");
-        return PS_OK;
-    }
     if (!p->trial) PS_TRY(check(p));
     solve_report(p, ps_clock() - start);
     return PS_OK;

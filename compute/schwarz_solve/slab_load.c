@@ -6,6 +6,7 @@
 
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/stop.h"
 
 static int64_t plane_of(const ps_slab_box_plan *plan)
 {

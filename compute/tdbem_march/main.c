@@ -8,6 +8,8 @@
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
+#include "runtime/stop.h"
+#include "stage/product.h"
 
 static march_options options = {.group = 8, .checkpoint_every = 600, .balance = 12};
 
@@ -40,8 +42,6 @@ static const ps_option table[] = {
      "time between checkpoints; 0: none by time", 0, 0, 0},
     {"checkpoint-steps", PS_OPTION_INT, &options.checkpoint_steps, "N",
      "steps between checkpoints; 0: by time alone", 0, 1e9, 0},
-    {"restart", PS_OPTION_FLAG, &options.restart, NULL,
-     "continue an unfinished run from its newest good checkpoint", 0, 0, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
      "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9,
      0},
@@ -76,9 +76,10 @@ static ps_status begin(march *m, record *named)
     ps_status status = PS_OK;
     m->record = *named;
     memset(named, 0, sizeof *named);
-    record_mode mode = options.restart ? RECORD_RESTART : m->run->force ? RECORD_FORCE : RECORD_NEW;
+    record_mode mode = m->run->fresh ? RECORD_FRESH : m->run->restart ? RECORD_RESTART : RECORD_NEW;
     if (ps_comm_rank() == 0) status = record_open(&m->record, mode, &m->window, &m->figures, &step);
     PS_TRY(ps_comm_agree(status));
+    ps_stop_defer();
     PS_TRY(share_state(m, step));
     return m->team && m->done > 0 ? ps_comm_agree(team_restore(m->team)) : PS_OK;
 }
@@ -103,11 +104,10 @@ static ps_status save_workers(const march *m)
 static ps_status finish(march *m)
 {
     PS_TRY(save_workers(m));
-    if (m->stopped) {
-        ps_info("stopped after step %lld of %lld; continue with the same command and --restart",
-                (long long)m->done, (long long)m->problem->steps);
-        return PS_OK;
-    }
+    if (m->stopped)
+        return ps_fail(PS_STOPPED,
+                       "stopped after step %lld of %lld; the same command continues from there",
+                       (long long)m->done, (long long)m->problem->steps);
     ps_status status = PS_OK;
     if (ps_comm_rank() == 0) {
         ps_history_header header;
@@ -120,17 +120,17 @@ static ps_status finish(march *m)
 }
 
 /* A run that fails by itself would fail again: nothing of it is worth keeping. Trouble from
- * outside, a full disk say, leaves what --restart continues from. */
+ * outside, a full disk say, leaves what the same command continues from. */
 static void clean_up(march *m, ps_status status)
 {
-    if (ps_comm_rank() != 0 || !m->record.log) return;
+    if (ps_comm_rank() != 0 || !m->record.log || status == PS_STOPPED) return;
     char text[2048];
     snprintf(text, sizeof text, "%s", ps_message());
     if (status == PS_FAILED && m->hopeless) {
         workers_remove(m->record.run, m->record.uuid);
         record_remove(&m->record, true);
     } else {
-        ps_info("what is done so far is kept; once that is mended, continue with --restart");
+        ps_info("what is done so far is kept; once that is mended, the same command continues");
     }
     ps_fail(status, "%s", text);
 }
@@ -142,10 +142,8 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
     if (status == PS_OK) status = begin(&m, named);
     if (status == PS_OK) status = m.team ? team_run(&m) : march_run(&m);
     if (status == PS_OK) status = finish(&m);
-    if (status == PS_OK)
-        march_report(&m, plan);
-    else
-        clean_up(&m, status);
+    if (status == PS_OK || status == PS_STOPPED) march_report(&m, plan);
+    if (status != PS_OK) clean_up(&m, status);
     char text[2048];
     snprintf(text, sizeof text, "%s", ps_message());
     march_close(&m);
@@ -157,10 +155,9 @@ static bool is_up_to_date(const ps_run *run, const problem *p)
 {
     record_inputs inputs = problem_inputs(p);
     ps_store_identity identity = history_identity(run);
-    bool same =
-        !run->force && ps_comm_rank() == 0 &&
-        ps_store_matches(run->operands[2], &identity, inputs.count, inputs.roles, inputs.stores);
-    return ps_comm_any(same);
+    ps_product output = {run->operands[2], &identity,     inputs.count,
+                        inputs.roles,     inputs.stores, false};
+    return ps_product_is_up_to_date(run, &output);
 }
 
 static ps_status plan_and_march(const ps_run *run, problem *p)
@@ -177,7 +174,6 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     if (run->plan) return PS_OK;
     PS_TRY(record_name(&named, run->operands[2], run->record, &inputs));
     if (is_up_to_date(run, p)) {
-        ps_info("%s is up to date", run->operands[2]);
         status = ps_comm_rank() == 0 ? record_remove(&named, false) : PS_OK;
     } else {
         status = march_through(run, p, &plan, &named);
@@ -198,6 +194,7 @@ static ps_status run_program(ps_run *run)
 static const ps_program program = {
     .name = "tdbem-march",
     .streams = true,
+    .saves = true,
     .synopsis = "MATRIX MESH OUTPUT",
     .description =
         "Marches the transient boundary-element system sum_k M^k a^{n-k} = l^n on in time and "
@@ -210,7 +207,8 @@ static const ps_program program = {
         "With --far the near lags stay in memory, and the far ones are swept once in --far-group "
         "steps.\n"
         "Checkpoints and a log of all steps are kept beside OUTPUT until it is complete; after an\n"
-        "interruption of any kind --restart continues to the same bits. OUTPUT.workers.h5 (without "
+        "interruption of any kind the same command continues to the same bits. OUTPUT.workers.h5 "
+        "(without "
         "the\n"
         "suffix of OUTPUT) says how long each stage and each worker took.",
     .examples =

@@ -27,7 +27,7 @@ typedef struct march_options {
     double tolerance;        /* 0: by precision */
     double checkpoint_every; /* s */
     int64_t checkpoint_steps, snapshots;
-    bool restart, project_mean;
+    bool project_mean;
     int cpu_worker;  /* march_cpu_worker */
     int64_t balance; /* groups in which workers' intervals may move */
 } march_options;

@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/stop.h"
 
 /* ---- names ---- */
 
@@ -151,15 +152,10 @@ ps_status record_open(record *r, record_mode mode, window *past, figures *f, int
     PS_TRY(ps_alloc(&r->past, past->unknowns * past->kept, past->precision == PS_SINGLE ? 4 : 8,
                     "the state for checkpoints"));
     set_arrays(r, past);
-    if (!exists(r->log_path) || mode == RECORD_FORCE) {
+    if (!exists(r->log_path) || mode == RECORD_FRESH) {
         if (mode == RECORD_RESTART) ps_info("there is no run to continue: starting a new one");
         return begin(r);
     }
-    if (mode == RECORD_NEW)
-        return ps_fail(PS_USAGE,
-                       "%s: there is an unfinished run; continue it with --restart, or start "
-                       "anew with --force",
-                       r->log_path);
     ps_status status = ps_append_log_open(r->log_path, &r->log);
     if (status == PS_INVALID) { /* without its log nothing of a run is left to continue */
         ps_warning("%s; starting from the first step", ps_message());
@@ -191,6 +187,7 @@ ps_status record_checkpoint(record *r, int64_t step, const window *past, const f
     }
     r->checkpoint_step = step;
     r->checkpoint_time = ps_clock();
+    ps_stop_defer();
     r->seconds += r->checkpoint_time - start;
     return status;
 }

@@ -41,15 +41,16 @@ typedef struct record {
 } record;
 
 /* What to do about files of an unfinished run. */
-typedef enum record_mode { RECORD_NEW, RECORD_RESTART, RECORD_FORCE } record_mode;
+typedef enum record_mode { RECORD_NEW, RECORD_RESTART, RECORD_FRESH } record_mode;
 
 /* Sets names and identity: `options` (ps_run.record) and the content hashes of the inputs. */
 ps_status record_name(record *record, const char *output, const char *options,
                       const record_inputs *inputs);
 
 /* Begins a run or continues one: *step is the last step that is done, and with *step > 0 the past
- * and the figures are restored. PS_USAGE if there is an unfinished run and mode is RECORD_NEW, or
- * if it had other options or inputs (named). A damaged checkpoint is passed over, with a warning.
+ * and the figures are restored. PS_USAGE if there is an unfinished run
+ * of other options or inputs (named) and mode is not RECORD_FRESH. A damaged checkpoint is passed
+ * over, with a warning.
  */
 ps_status record_open(record *record, record_mode mode, window *past, figures *figures,
                       int64_t *step);

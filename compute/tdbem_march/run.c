@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/stop.h"
 
 /* ---- opening ---- */
 

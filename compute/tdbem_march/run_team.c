@@ -8,6 +8,7 @@
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/progress.h"
+#include "runtime/stop.h"
 
 static int64_t next_count(const march *m, int64_t done)
 {

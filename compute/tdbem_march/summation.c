@@ -6,6 +6,7 @@
 
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/stop.h"
 
 /* SMALL_TILE: products below which starting threads costs more than they save. */
 enum { RUN_LEAST = 64, SMALL_TILE = 1 << 21 };

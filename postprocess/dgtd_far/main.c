@@ -13,6 +13,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 static const double SPEED = 299792458.0;
 
@@ -342,11 +343,9 @@ static ps_status run_far(ps_run *run)
             ps_store_open(run->operands[1], PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, &mesh);
     if (status == PS_OK) {
         ps_store *inputs[] = {ps_phasors_store(j.phasors), mesh};
-        if (!run->force && !run->plan &&
-            ps_trace_matches(run->operands[2], &identity, 2, roles, inputs))
-            ps_info("%s is up to date", run->operands[2]);
-        else
-            status = run_job(&j, run, &identity, inputs);
+        ps_store_identity own = ps_trace_identity(&identity);
+        ps_product output = {run->operands[2], &own, 2, roles, inputs, true};
+        if (!ps_product_is_up_to_date(run, &output)) status = run_job(&j, run, &identity, inputs);
     }
     ps_store_close(&mesh);
     release(&j);

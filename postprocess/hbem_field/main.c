@@ -15,6 +15,7 @@
 #include "runtime/program.h"
 #include "runtime/progress.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 enum { SCATTERED, TOTAL, TARGET_STRENGTH, FILES_MAX = PS_OPERANDS_MAX };
 
@@ -352,9 +353,9 @@ static ps_status make_trace(job *j, const ps_run *run)
 /* True if the output is there already; decided by rank 0. */
 static bool is_done(job *j, const ps_run *run)
 {
-    bool done = ps_comm_rank() == 0 && !run->force && !chosen.pictures && !chosen.surface &&
-                ps_trace_matches(j->output, &j->identity, j->files, j->roles, j->inputs);
-    return ps_comm_any(done);
+    ps_store_identity identity = ps_trace_identity(&j->identity);
+    ps_product output = {j->output, &identity, j->files, j->roles, j->inputs, false};
+    return !chosen.pictures && !chosen.surface && ps_product_is_up_to_date(run, &output);
 }
 
 static ps_status make_on_device(job *j, const ps_run *run)
@@ -376,9 +377,7 @@ static ps_status run_field(ps_run *run)
     ps_status status = ps_comm_agree(prepare(&j, run));
     if (status == PS_OK && run->plan) {
         if (ps_comm_rank() == 0) report(&j, run, NULL, 0);
-    } else if (status == PS_OK && is_done(&j, run)) {
-        ps_info("%s is up to date", j.output);
-    } else if (status == PS_OK) {
+    } else if (status == PS_OK && !is_done(&j, run)) {
         status = make_on_device(&j, run);
     }
     field_source_close(&j.source);

@@ -8,6 +8,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 enum { FIELD_SCATTERED, FIELD_TOTAL };
 
@@ -219,11 +220,9 @@ static ps_status act(const task *t, const ps_run *run)
         report(t, run, NULL, 0);
         return PS_OK;
     }
-    bool redo = run->force || chosen.snapshots;
-    if (!redo && ps_trace_matches(run->operands[2], &identity, 2, roles, inputs)) {
-        ps_info("%s is up to date", run->operands[2]);
-        return PS_OK;
-    }
+    ps_store_identity own = ps_trace_identity(&identity);
+    ps_product output = {run->operands[2], &own, 2, roles, inputs, true};
+    if (!chosen.snapshots && ps_product_is_up_to_date(run, &output)) return PS_OK;
     return make_trace(t, run, &identity, roles, inputs);
 }
 

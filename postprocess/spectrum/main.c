@@ -8,6 +8,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 static struct {
     const char *frequencies, *pulse;
@@ -252,12 +253,10 @@ static ps_status run_spectrum(ps_run *run)
     PS_TRY(ps_store_open(run->operands[0], "penstock-trace", 1, &input));
     ps_store_identity identity = {
         .creator = ps_version(), .revision = ps_revision(), .options = run->record};
+    ps_store_identity own = ps_trace_identity(&identity);
+    ps_product output = {run->operands[1], &own, 1, roles, &input, true};
     ps_status status = PS_OK;
-    bool redo = run->force || run->plan;
-    if (!redo && ps_trace_matches(run->operands[1], &identity, 1, roles, &input))
-        ps_info("%s is up to date", run->operands[1]);
-    else
-        status = transform_file(run, &identity, input);
+    if (!ps_product_is_up_to_date(run, &output)) status = transform_file(run, &identity, input);
     ps_store_close(&input);
     return status;
 }

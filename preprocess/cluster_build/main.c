@@ -7,6 +7,7 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "stage/product.h"
 
 enum { AS_TEST = 3 };
 
@@ -123,10 +124,8 @@ static ps_status run_alone(ps_run *run)
     PS_TRY(ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh));
     build_job job = {.options = &chosen};
     ps_status status = PS_OK;
-    if (!run->plan && !run->force && chosen.wavenumber == 0 &&
-        ps_store_matches(run->operands[1], &identity, 1, roles, &mesh)) {
-        ps_info("%s is up to date; --force makes it again", run->operands[1]);
-    } else {
+    ps_product output = {run->operands[1], &identity, 1, roles, &mesh, true};
+    if (chosen.wavenumber != 0 || !ps_product_is_up_to_date(run, &output)) {
         status = load_and_build(&job, run, &identity, mesh);
         if (status != PS_OK) ps_context(status, "%s", run->operands[0]);
     }

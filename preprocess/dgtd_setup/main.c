@@ -5,6 +5,7 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "stage/product.h"
 #include "setup.h"
 
 static setup_options chosen = {.order = 2, .applications = 100, .dt = "rule"};
@@ -99,11 +100,8 @@ static ps_status do_setup(setup *s)
     ps_store_identity identity = {PS_DGTD_MODEL_FORMAT, PS_DGTD_MODEL_VERSION, ps_version(),
                                   ps_revision(),        s->run->record,        0};
     /* A file of materials may have changed: nothing tells. */
-    if (!s->run->plan && !s->run->force && !s->options->media_file &&
-        ps_store_matches(s->output, &identity, 1, roles, &s->store)) {
-        ps_info("%s is up to date; --force makes it again", s->output);
-        return PS_OK;
-    }
+    ps_product output = {s->output, &identity, 1, roles, &s->store, true};
+    if (!s->options->media_file && ps_product_is_up_to_date(s->run, &output)) return PS_OK;
     PS_TRY(ps_partition_read(s->store, &s->mesh));
     PS_TRY(make_model(s));
     if (!s->run->plan) PS_TRY(write_model(s, &identity));

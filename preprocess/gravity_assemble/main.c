@@ -13,6 +13,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 enum { BOUNDARY_PRISM, BOUNDARY_POINT, BOUNDARY_ZERO };
 enum { MASS_AUTO, MASS_FOURTH, MASS_GALERKIN };
@@ -282,9 +283,8 @@ static ps_status work(const ps_run *run, system_data *s)
         ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
                                       ps_revision(),       run->record,          0};
         PS_TRY(export_all(run, s));
-        if (!run->force &&
-            ps_store_matches(run->operands[1], &identity, 1, roles, &s->density.store)) {
-            ps_info("%s is up to date; --force assembles again", run->operands[1]);
+        ps_product output = {run->operands[1], &identity, 1, roles, &s->density.store, true};
+        if (ps_product_is_up_to_date(run, &output)) {
             if (chosen.cut.path) report(s, run, ps_clock() - start);
             return PS_OK;
         }

@@ -15,7 +15,6 @@ typedef struct assemble_options {
     int compress; /* 0: zstd, 1: none */
     int scheme;   /* 0: leaves on the device, 1: pairs of triangles on the device          */
     int64_t pair_threshold;
-    bool restart;
 } assemble_options;
 
 /* ---- plan.c ---- */
@@ -37,7 +36,6 @@ void assemble_plan_release(assemble_plan *plan);
 typedef struct assemble_result {
     int64_t chunks, kept; /* computed; found complete */
     double compute_seconds, write_seconds, wait_seconds;
-    bool stopped;
     double *sums; /* of rows, or of columns; NULL: not asked for; the caller's to free() */
     bool columns;
 } assemble_result;
@@ -46,8 +44,6 @@ typedef struct assemble_result {
  * that are not there. Local. */
 ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
                           const ps_hmatrix_part *part, assemble_result *out);
-/* Whether a chunk of an unfinished assembly of this identity is there. */
-bool assemble_unfinished(const assemble_plan *plan, const ps_hmatrix_part *part);
 
 /* ---- check.c: row sums of Laplace's double layer on a closed surface ---- */
 

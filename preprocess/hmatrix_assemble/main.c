@@ -9,6 +9,8 @@
 #include "runtime/device.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/stop.h"
+#include "stage/product.h"
 
 static assemble_options chosen = {.matrix = PS_HBEM_MATRIX_DEFAULTS, .pair_threshold = 10000};
 
@@ -50,8 +52,6 @@ static const ps_option options[] = {
      0, 0},
     {"pair-threshold", PS_OPTION_INT, &chosen.pair_threshold, "N",
      "with --scheme paper: rows and columns of fewer pairs are the cores'", 1, INT32_MAX, 0},
-    {"restart", PS_OPTION_FLAG, &chosen.restart, NULL,
-     "go on with the complete parts of a run that was ended early", 0, 0, 0},
     {"force-coarse", PS_OPTION_FLAG, &chosen.matrix.force_coarse, NULL,
      "take a mesh that is too coarse for K", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
@@ -69,6 +69,7 @@ typedef struct job {
     int device;                               /* ordinal; -1: the cores */
     int ordinals[DEVICES_MOST], device_count; /* for pairs */
     ps_leaf_backend *backend;
+    bool complete; /* OUTPUT is there, of this identity */
 } job;
 
 static ps_leaf_device device_of(const job *j)
@@ -129,13 +130,9 @@ static ps_status compute(job *j, assemble_result *result)
     ps_hmatrix_part part = {.path = j->run->operands[1],
                             .identity = &j->identity,
                             .clusters = j->clusters,
-                            .chunk = chosen.restart ? 0 : -1,
+                            .chunk = j->run->fresh || j->complete ? -1 : 0,
                             .plain = chosen.compress == 1};
-    if (ps_comm_any(!chosen.restart && !j->run->force && assemble_unfinished(&j->plan, &part)))
-        return ps_fail(PS_USAGE,
-                       "there are parts of an assembly of %s that was ended early: "
-                       "continue it with --restart, or begin anew with --force",
-                       part.path);
+    ps_stop_keeps("complete parts are kept; the same command continues");
     double start = ps_clock();
     PS_TRY(ps_comm_agree(open_backend(j)));
     ps_debug("%s is ready in %.3f s", j->backend->name, ps_clock() - start);
@@ -187,10 +184,8 @@ static ps_status assemble(job *j)
     double start = ps_clock();
     ps_status status = ps_comm_agree(assemble_sums_open(&j->problem, &result));
     if (status == PS_OK) status = compute(j, &result);
-    bool stopped = ps_comm_any(result.stopped);
-    if (status == PS_OK && stopped) ps_info("stopped; go on with the same command and --restart");
-    if (status == PS_OK && !stopped) status = check_and_commit(j, &result);
-    if (status == PS_OK && !stopped)
+    if (status == PS_OK) status = check_and_commit(j, &result);
+    if (status == PS_OK)
         status = ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
     free(result.sums);
     return status;
@@ -217,16 +212,18 @@ static ps_status plan_and_assemble(job *j)
 }
 
 /* Whether all of the matrix is there, of this identity. */
-static bool is_complete(const job *j)
+static bool is_up_to_date(job *j)
 {
     static const char *const roles[] = {"clusters"};
     ps_hmatrix_file *file;
     const char *path = j->run->operands[1];
-    if (!ps_store_matches(path, &j->identity, 1, roles, &j->clusters) ||
-        ps_hmatrix_open(path, &file) != PS_OK)
-        return false;
-    ps_hmatrix_close(&file);
-    return true;
+    ps_product output = {path, &j->identity, 1, roles, &j->clusters, false};
+    j->complete = !j->run->plan && ps_product_matches(j->run, &output);
+    if (j->complete) {
+        j->complete = ps_hmatrix_open(path, &file) == PS_OK;
+        if (j->complete) ps_hmatrix_close(&file);
+    }
+    return !ps_comm_any(!j->complete) && ps_product_is_up_to_date(j->run, &output);
 }
 
 static ps_status run_hmatrix_assemble(ps_run *run)
@@ -238,12 +235,7 @@ static ps_status run_hmatrix_assemble(ps_run *run)
                                      ps_revision(),     run->record,        0};
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_CLUSTER_FORMAT, PS_CLUSTER_VERSION, &j.clusters)));
-    bool done = !run->force && !run->plan && is_complete(&j);
-    ps_status status = PS_OK;
-    if (ps_comm_any(!done))
-        status = plan_and_assemble(&j);
-    else
-        ps_info("%s is up to date; --force redoes it", run->operands[1]);
+    ps_status status = is_up_to_date(&j) ? PS_OK : plan_and_assemble(&j);
     if (j.backend) j.backend->close(j.backend);
     assemble_plan_release(&j.plan);
     ps_hbem_problem_release(&j.problem);
@@ -264,8 +256,8 @@ int main(int argc, char **argv)
             "Assembles a boundary operator of Laplace or Helmholtz on the clusters of\n"
             "penstock-cluster-build, as an H-matrix by cross approximation with checked rows, or\n"
             "dense. Chunks of blocks go to part files beside OUTPUT as they are done, so that the\n"
-            "matrix may be larger than memory, and a run that was stopped or killed goes on with\n"
-            "--restart. Under mpirun the ranks share the chunks; the files are the same. The "
+            "matrix may be larger than memory, and after a stop or a kill the same command goes\n"
+            "on with them. Under mpirun the ranks share the chunks; the files are the same. The "
             "split\n"
             "form of hyps (eq. 9 of Vater, Betcke, Dilba) is --operator slp on clusters of dp1.",
         .examples =

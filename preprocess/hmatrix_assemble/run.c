@@ -83,19 +83,14 @@ static ps_status compute(savers *s, int64_t first, int64_t end)
 {
     ps_leaf_taker taker = {.take = take, .context = s};
     if (first == end) return PS_OK;
-    ps_status status = PS_FAILED;
-    if (!ps_stop_requested())
-        status = s->backend->assemble(s->backend, &s->plan->cut.chunks, first, end, &taker);
-    if (status == PS_OK || !ps_stop_requested()) return status;
-    s->out->stopped = true;
-    return PS_OK;
+    return s->backend->assemble(s->backend, &s->plan->cut.chunks, first, end, &taker);
 }
 
 static ps_status compute_all(savers *s)
 {
     ps_status status = PS_OK;
     int64_t begin = s->plan->cut.first_chunk, end = s->plan->cut.end_chunk;
-    for (int64_t chunk = begin; status == PS_OK && !s->out->stopped && chunk <= end; ++chunk) {
+    for (int64_t chunk = begin; status == PS_OK && chunk <= end; ++chunk) {
         bool there = false;
         if (chunk < end && s->part->chunk >= 0) {
             ps_hmatrix_part own = part_of(s, chunk);
@@ -123,14 +118,4 @@ ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
     ps_progress_end(&s.progress);
     out->compute_seconds = backend->computing;
     return ps_first_failure(&failure);
-}
-
-bool assemble_unfinished(const assemble_plan *plan, const ps_hmatrix_part *part)
-{
-    savers s = {.plan = plan, .part = part};
-    for (int64_t chunk = plan->cut.first_chunk; chunk < plan->cut.end_chunk; ++chunk) {
-        ps_hmatrix_part own = part_of(&s, chunk);
-        if (ps_hmatrix_part_done(&own)) return true;
-    }
-    return false;
 }

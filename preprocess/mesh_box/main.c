@@ -9,6 +9,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 static struct {
     const char *cells, *size, *corner;
@@ -147,7 +148,8 @@ static bool is_done(const ps_run *run)
 {
     const ps_store_identity identity = {
         PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, ps_version(), ps_revision(), run->record, 0};
-    return !run->force && ps_store_matches(run->operands[0], &identity, 0, NULL, NULL);
+    return ps_product_is_up_to_date(
+        run, &(ps_product){.path = run->operands[0], .identity = &identity, .alone = true});
 }
 
 static ps_status run_box(ps_run *run)
@@ -163,10 +165,7 @@ static ps_status run_box(ps_run *run)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-box OUTPUT");
     ps_status status = PS_OK;
     if (ps_comm_rank() == 0) {
-        if (is_done(run))
-            ps_info("%s is up to date; --force makes it again", run->operands[0]);
-        else
-            status = write_box(&b, run);
+        if (!is_done(run)) status = write_box(&b, run);
         if (status == PS_OK) report(&b, run, ps_clock() - start);
     }
     return ps_comm_agree(status);

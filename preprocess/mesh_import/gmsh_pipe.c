@@ -25,9 +25,7 @@ static ps_status get(parent *p, void *data, size_t bytes)
     char *to = data;
     while (bytes > 0) {
         ssize_t got = read(p->pipe, to, bytes);
-        if (got < 0 && errno == EINTR && !ps_stop_requested()) continue;
-        if (got < 0 && errno == EINTR)
-            return ps_fail(PS_FAILED, "%s: stopped by a signal", p->name);
+        if (got < 0 && errno == EINTR) continue;
         if (got <= 0)
             return ps_fail(PS_INVALID,
                            "%s: Gmsh's library ended while reading it: the file is "

@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/path.h"
 #include "runtime/program.h"
+#include "stage/product.h"
 
 #define PEAK_A_BYTE 3.0
 #define LOADED_BYTES 6e7
@@ -76,16 +77,17 @@ static ps_status identify(const import_input *input, const ps_run *run, char out
 }
 
 /* A .geo file may include others, so that its own content does not tell. */
-static bool is_done(const import_input *input, const import_options *o, const char *record)
+static bool is_done(const import_input *input, const import_options *o, const ps_run *run,
+                    const char *record)
 {
     ps_store_identity surface = {
         PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, ps_version(), ps_revision(), record, 0};
-    ps_store_identity volume = surface;
-    volume.format = PS_VOLUME_MESH_FORMAT;
-    volume.format_version = PS_VOLUME_MESH_VERSION;
-    return o->output && strcmp(input->suffix, ".geo") != 0 &&
-           (ps_store_matches(o->output, &surface, 0, NULL, NULL) ||
-            ps_store_matches(o->output, &volume, 0, NULL, NULL));
+    ps_store_identity volume = {
+        PS_VOLUME_MESH_FORMAT, PS_VOLUME_MESH_VERSION, ps_version(), ps_revision(), record, 0};
+    bool is_volume = o->output && ps_store_matches(o->output, &volume, 0, NULL, NULL);
+    ps_product output = {
+        .path = o->output, .identity = is_volume ? &volume : &surface, .alone = true};
+    return o->output && strcmp(input->suffix, ".geo") != 0 && ps_product_is_up_to_date(run, &output);
 }
 
 /* What reading and checking need at most, measured a byte of uncompressed input
@@ -128,10 +130,7 @@ static ps_status import_from(import_input *input, const import_options *o, const
     import_mesh mesh;
     PS_TRY(identify(input, run, record));
     if (run->plan) return plan(input, run->json);
-    if (!run->force && is_done(input, o, record)) {
-        ps_info("%s is up to date; --force imports again", o->output);
-        return PS_OK;
-    }
+    if (is_done(input, o, run, record)) return PS_OK;
     import_mesh_init(&mesh);
     ps_status status = import_read(input, o, &mesh);
     import_input_release(input); /* the decompressed copy is not needed any longer */

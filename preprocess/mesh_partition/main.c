@@ -8,6 +8,7 @@
 #include "runtime/memory.h"
 #include "runtime/partitioner.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 enum { AUTO, SCOTCH, BOXES, HILBERT };
 
@@ -106,11 +107,8 @@ static ps_status do_partition(job *j, const ps_store_identity *identity)
 {
     static const char *const roles[] = {"mesh"};
     PS_TRY(choose_method(j));
-    if (!j->run->plan && !j->run->force &&
-        ps_store_matches(j->output, identity, 1, roles, &j->store)) {
-        ps_info("%s is up to date; --force makes it again", j->output);
-        return PS_OK;
-    }
+    ps_product output = {j->output, identity, 1, roles, &j->store, true};
+    if (ps_product_is_up_to_date(j->run, &output)) return PS_OK;
     PS_TRY(check_memory(j, j->run->plan));
     if (j->run->plan) return PS_OK;
     PS_TRY(read_mesh(j));

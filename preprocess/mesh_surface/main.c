@@ -12,6 +12,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 typedef enum shape_kind { SPHERE, CUBE, LSHAPE, BOX, SUBOFF } shape_kind;
 enum { DIVISIONS_MAX = 16000, PLACES_MAX = INT32_MAX / 3 };
@@ -241,10 +242,8 @@ static ps_status make_or_plan(const request *q, const ps_run *run)
                                         0};
     if (!run->plan && run->operand_count < 1)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-surface OUTPUT");
-    if (!run->plan && !run->force && ps_store_matches(run->operands[0], &identity, 0, NULL, NULL)) {
-        ps_info("%s is up to date; --force makes it again", run->operands[0]);
-        return PS_OK;
-    }
+    ps_product output = {.path = run->operands[0], .identity = &identity, .alone = true};
+    if (ps_product_is_up_to_date(run, &output)) return PS_OK;
     ps_report *r = ps_report_new(run->json);
     ps_report_int(r, "vertices", q->size.vertices, "");
     ps_report_int(r, "triangles", q->size.triangles, "");

@@ -10,6 +10,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 enum { GROUP = 2000, GROUPS_A_THREAD = 16, GROUP_LEAST = 32 };
 
@@ -306,8 +307,8 @@ static bool is_done(const build *b, const ps_store_identity *identity)
     static const char *const roles[] = {"sources", "targets"};
     ps_store *inputs[2] = {ps_particles_store(b->files[0]),
                            b->files[1] ? ps_particles_store(b->files[1]) : NULL};
-    return !b->run->force && !b->run->plan &&
-           ps_store_matches(b->output, identity, b->files[1] ? 2 : 1, roles, inputs);
+    ps_product output = {b->output, identity, b->files[1] ? 2 : 1, roles, inputs, true};
+    return b->output && ps_product_is_up_to_date(b->run, &output);
 }
 
 static ps_status run_build(ps_run *run)
@@ -323,10 +324,7 @@ static ps_status run_build(ps_run *run)
     b.output = run->operand_count > 1 ? run->operands[1] : NULL;
     ps_status status = ps_particles_open(run->operands[0], &b.files[0]);
     if (status == PS_OK && chosen.targets) status = ps_particles_open(chosen.targets, &b.files[1]);
-    if (status == PS_OK && b.output && is_done(&b, &identity))
-        ps_info("%s is up to date; --force builds it again", b.output);
-    else if (status == PS_OK)
-        status = do_build(&b, &identity);
+    if (status == PS_OK && !is_done(&b, &identity)) status = do_build(&b, &identity);
     for (int s = 0; s < 2; ++s) {
         runs_release(&b.runs[s]);
         ps_octree_release(&b.trees[s]);

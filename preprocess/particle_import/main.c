@@ -14,6 +14,7 @@
 #include "runtime/path.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 enum { RECORD_BYTES = PS_RECORD_MAX + 512, HASH_BLOCK = 1 << 20 };
 
@@ -229,10 +230,8 @@ static ps_status run_import(ps_run *run)
     PS_TRY(identify(&o, run, record));
     ps_store_identity identity = {
         PS_PARTICLES_FORMAT, PS_PARTICLES_VERSION, ps_version(), ps_revision(), record, 0};
-    if (o.output && !run->force && ps_store_matches(o.output, &identity, 0, NULL, NULL)) {
-        ps_info("%s is up to date; --force imports again", o.output);
-        return PS_OK;
-    }
+    ps_product output = {.path = o.output, .identity = &identity, .alone = true};
+    if (o.output && ps_product_is_up_to_date(run, &output)) return PS_OK;
     PS_TRY(o.input ? import_file(&o, &identity, &header, &coincident)
                    : generate(&o, &identity, &header));
     if (o.output) PS_TRY(read_back(o.output, &header));

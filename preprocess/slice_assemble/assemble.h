@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 
-#include "formats/append_log.h"
 #include "formats/surface_mesh.h"
 #include "kernels/tdbem/interaction.h"
 #include "runtime/device.h"
 #include "runtime/program.h"
+#include "stage/journal.h"
 
 /* The command line. */
 typedef struct assemble_options {
@@ -23,8 +23,7 @@ typedef struct assemble_options {
     int precision;   /* ps_precision                                               */
     int64_t keep_bits, tile_rows, tile_slices; /* 0: chosen                          */
     bool screen;  /* sound-hard on an open surface                              */
-    bool journal; /* keep squares for a restart                                 */
-    bool restart; /* go on from those that were kept                            */
+    bool journal; /* keep squares to go on from                                 */
 } assemble_options;
 
 /* ---- problem.c ---- */
@@ -104,16 +103,8 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
 
 /* ---- journal.c ---- */
 
-/* Squares that were computed, kept beside the output in PATH.squares until it is complete. */
-typedef struct assemble_journal assemble_journal;
-
-/* Begins one, or opens that of an earlier run with the same identity ("name=value\n" lines).
- * PS_USAGE: there is one already (and not `force`), or none to restart from; PS_INVALID: it belongs
- * to something else. */
-ps_status assemble_journal_open(const char *path, const char *identity, bool restart, bool force,
-                                assemble_journal **out);
-void assemble_journal_close(assemble_journal **journal, bool done); /* done: removes it */
-/* The most bytes a record takes; `entries`: rows x slices of a square. */
+/* Squares that were computed are kept beside the output in PATH.squares until it is complete.
+ * The most bytes a record takes; `entries`: rows x slices of a square. */
 int64_t assemble_journal_bytes(int64_t entries, int64_t values, ps_precision precision);
 /* Writes the record of a unit's square to `out`, in the file's precision; returns its bytes. */
 int64_t assemble_journal_pack(int64_t unit, const ps_interaction_tile *tile, ps_precision precision,
@@ -123,10 +114,6 @@ int64_t assemble_journal_unit(const void *record, int64_t bytes);
 /* Fills the tile, whose ranges are set, from a record. PS_INVALID if they do not fit. */
 ps_status assemble_journal_unpack(const void *record, int64_t bytes, ps_precision precision,
                                   ps_interaction_tile *tile);
-/* One thread at a time. Now and then all that was added is brought to the disk. */
-ps_status assemble_journal_add(assemble_journal *journal, const void *record, int64_t bytes);
-ps_status assemble_journal_replay(assemble_journal *journal, ps_append_log_take take,
-                                  void *context);
 
 /* ---- units.c ---- */
 
@@ -162,12 +149,11 @@ typedef struct assemble_result {
     int64_t entries;      /* entries (i, j) that came of them                                 */
     double core_seconds;  /* computing them (with devices: waiting for them), over threads    */
     double write_seconds; /* compressing and writing, over threads                           */
-    bool stopped;         /* on request, with a journal: go on with --restart                 */
 } assemble_result;
 
 /* Computes all units of this rank that the journal (or NULL) does not hold and writes the tiles of
  * all. ps_csr_release(&out->m0). Collective. */
 ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
-                         assemble_journal *journal, ps_slice_matrix *matrix, assemble_result *out);
+                         ps_journal *journal, ps_slice_matrix *matrix, assemble_result *out);
 
 #endif

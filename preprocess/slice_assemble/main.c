@@ -8,6 +8,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 static assemble_options chosen = {.formulation = PS_SOUND_SOFT_S, .speed = 343, .points = 1};
 
@@ -36,10 +37,9 @@ static const ps_option options[] = {
     {"tile-slices", PS_OPTION_INT, &chosen.tile_slices, "N",
      "slices of a tile, divides its rows; 0: chosen", 0, 1 << 20, PS_IDENTITY},
     {"journal", PS_OPTION_FLAG, &chosen.journal, NULL,
-     "keep finished squares in OUTPUT.squares (as large as the values, uncompressed), so that "
-     "--restart goes on after a stop or a crash",
+     "keep finished squares in OUTPUT.squares (as large as the values, uncompressed), so that the "
+     "same command goes on after a stop or a crash; by itself where that takes ten minutes",
      0, 0, 0},
-    {"restart", PS_OPTION_FLAG, &chosen.restart, NULL, "go on from OUTPUT.squares", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static void report_plan(const assemble_problem *problem, const assemble_plan *plan, bool json)
@@ -138,26 +138,27 @@ static void set_header(const assemble_problem *problem, ps_slice_header *header)
 
 /* What a journal must agree in: options, mesh and tiles. */
 static ps_status open_journal(const char *path, const assemble_problem *problem,
-                              const assemble_plan *plan, const ps_run *run, assemble_journal **out)
+                              const assemble_plan *plan, const ps_run *run, ps_journal **out)
 {
     static char identity[PS_RECORD_MAX + 256];
+    char base[4200];
     const ps_slice_tiling *tiling = &plan->tiling;
     if (!plan->journal) return PS_OK;
     snprintf(identity, sizeof identity, "%smesh=%s\ntiles=%lld,%lld\nslices=%lld,%lld\n",
              run->record, problem->mesh.content_hash, (long long)tiling->tile_rows,
              (long long)tiling->tile_slices, (long long)tiling->first_slice,
              (long long)tiling->end_slice);
-    return assemble_journal_open(path, identity, chosen.restart, run->force, out);
+    snprintf(base, sizeof base, "%s.squares", path);
+    return ps_journal_open(run, base, 0, identity, out);
 }
 
-/* Creates this rank's file (the output itself if there is one rank), fills and commits it, or
- * leaves a journal. */
+/* Creates this rank's file (the output itself if there is one rank), fills and commits it. */
 static ps_status write_part(const char *path, const assemble_problem *problem,
                             const assemble_plan *plan, const ps_run *run,
                             ps_store_identity *identity, ps_store *mesh, assemble_result *result)
 {
     ps_slice_matrix *matrix = NULL;
-    assemble_journal *journal = NULL;
+    ps_journal *journal = NULL;
     ps_slice_header header;
     set_header(problem, &header);
     identity->disk_estimate = plan->disk_bytes;
@@ -169,11 +170,10 @@ static ps_status write_part(const char *path, const assemble_problem *problem,
     status = ps_comm_agree(status);
     if (status == PS_OK) status = assemble_units(problem, plan, journal, matrix, result);
     status = ps_comm_agree(status);
-    bool finish = status == PS_OK && !result->stopped;
-    if (finish) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
+    if (status == PS_OK) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
     ps_slice_matrix_close(&matrix);
     status = ps_comm_agree(status);
-    assemble_journal_close(&journal, finish && status == PS_OK);
+    ps_journal_close(&journal, status == PS_OK);
     return status;
 }
 
@@ -189,11 +189,6 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
     if (several) ps_store_part_path(path, ps_comm_rank(), part);
     ps_status status =
         write_part(several ? part : path, problem, plan, run, identity, mesh, &result);
-    if (status == PS_OK && result.stopped) {
-        ps_info("stopped; go on with the same command and --restart");
-        ps_csr_release(&result.m0);
-        return PS_OK;
-    }
     if (status == PS_OK && several) {
         if (ps_comm_rank() == 0) status = ps_store_write_master(path, identity, ps_comm_size());
         status = ps_comm_agree(status);
@@ -204,6 +199,18 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
     return ps_comm_agree(status);
 }
 
+/* Whether there is a journal to go on from, or one is to be. Collective. */
+static bool is_to_keep(const ps_run *run)
+{
+    char base[4200], part[4096];
+    snprintf(base, sizeof base, "%.4096s.squares", run->operands[1]);
+    if (ps_comm_size() > 1) {
+        ps_store_part_path(run->operands[1], ps_comm_rank(), part);
+        snprintf(base, sizeof base, "%.4096s.squares", part);
+    }
+    return ps_comm_any(run->restart || (!run->fresh && ps_journal_is_there(base)));
+}
+
 static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identity, ps_store *mesh)
 {
     assemble_problem problem;
@@ -211,9 +218,10 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
     assemble_plan plan;
     PS_TRY(ps_comm_agree(assemble_problem_init(run->operands[0], &chosen, &problem)));
     ps_status status = ps_comm_agree(assemble_devices_open(run, &devices));
+    chosen.journal |= is_to_keep(run);
     if (status == PS_OK && devices && chosen.journal)
-        status = ps_fail(PS_USAGE, "--journal and --restart are for processors: a device computes "
-                                   "squares faster than a disk takes them; add --device cpu");
+        status = ps_fail(PS_USAGE, "--journal is for processors: a device computes squares faster "
+                                   "than a disk takes them; add --device cpu");
     if (status == PS_OK)
         status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan));
     if (status == PS_OK && run->plan) report_plan(&problem, &plan, run->json);
@@ -226,7 +234,6 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
 static ps_status run_slice_assemble(ps_run *run)
 {
     const char *path = run->operands[1], *role = "mesh";
-    chosen.journal |= chosen.restart;
     if (chosen.precision == PS_SINGLE && chosen.keep_bits > 23)
         return ps_fail(PS_USAGE,
                        "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
@@ -240,12 +247,9 @@ static ps_status run_slice_assemble(ps_run *run)
     ps_store *mesh = NULL;
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh)));
-    bool done = !run->force && !run->plan && ps_store_matches(path, &identity, 1, &role, &mesh);
-    ps_status status = PS_OK;
-    if (ps_comm_any(!done))
-        status = plan_and_assemble(run, &identity, mesh);
-    else
-        ps_info("%s is up to date; --force redoes it", path);
+    ps_product output = {path, &identity, 1, &role, &mesh, false};
+    ps_status status =
+        ps_product_is_up_to_date(run, &output) ? PS_OK : plan_and_assemble(run, &identity, mesh);
     ps_store_close(&mesh);
     return status;
 }
@@ -261,9 +265,9 @@ int main(int argc, char **argv)
             "Memory\n"
             "stays within --host-memory whatever the mesh. Under mpirun each rank writes a part "
             "file\n"
-            "with its interval of slices, and OUTPUT joins them. With --journal, SIGTERM, SIGINT "
-            "and\n"
-            "--stop-after end it early, and --restart goes on; otherwise they leave nothing.",
+            "with its interval of slices, and OUTPUT joins them. After an end of any kind the "
+            "same\n"
+            "command goes on from a journal, if there is one, or begins again.",
         .examples =
             "  penstock-slice-assemble sphere.h5 slices.h5 --courant 4 --speed 343\n"
             "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"

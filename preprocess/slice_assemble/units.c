@@ -106,7 +106,7 @@ typedef struct assembly {
     const assemble_problem *problem;
     const assemble_plan *plan;
     ps_slice_matrix *matrix;
-    assemble_journal *journal; /* NULL: none                                                 */
+    ps_journal *journal;       /* NULL: none                                                 */
     uint8_t *kept;             /* [units] 1: the journal held it                             */
     assemble_buffers *buffers; /* of the threads                                             */
 } assembly;
@@ -239,12 +239,9 @@ static ps_status write_unit(const assembly *a, bool mirrored, assemble_buffers *
 
 static ps_status note_unit(const assembly *a, int64_t unit, assemble_buffers *buffers)
 {
-    ps_status status;
     int64_t bytes =
         assemble_journal_pack(unit, &buffers->tile, a->plan->precision, buffers->record);
-#pragma omp critical(assemble_journal)
-    status = assemble_journal_add(a->journal, buffers->record, bytes);
-    return status;
+    return ps_journal_add(a->journal, buffers->record, bytes);
 }
 
 static ps_status compute_unit(const assembly *a, int64_t unit, assemble_buffers *buffers)
@@ -287,13 +284,6 @@ static ps_status list_units(const assembly *a, int64_t **out, int64_t *count)
     return PS_OK;
 }
 
-static ps_status compute_listed(const assembly *a, int64_t unit, assemble_buffers *buffers)
-{
-    if (!ps_stop_requested()) return compute_unit(a, unit, buffers);
-    return ps_fail(PS_FAILED, "stopped on request; nothing was written (--journal would have kept "
-                              "what was computed)");
-}
-
 /* The units of this rank, threads taking one after the other. The first failure is kept. */
 static ps_status compute_units(const assembly *a)
 {
@@ -308,8 +298,8 @@ static ps_status compute_units(const assembly *a)
         ps_status seen;
 #pragma omp atomic read
         seen = status;
-        if (seen != PS_OK || (a->journal && ps_stop_requested())) continue;
-        ps_status mine = compute_listed(a, units[u], &a->buffers[omp_get_thread_num()]);
+        if (seen != PS_OK) continue;
+        ps_status mine = compute_unit(a, units[u], &a->buffers[omp_get_thread_num()]);
 #pragma omp critical(assemble_progress)
         {
             if (mine != PS_OK && status == PS_OK) {
@@ -384,20 +374,19 @@ static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *
     return PS_OK;
 }
 
-/* What the journal holds, then the rest. *stopped: on request, on any rank. */
-static ps_status restore_and_compute(assembly *a, bool *stopped)
+/* What the journal holds, then the rest. */
+static ps_status restore_and_compute(assembly *a)
 {
     ps_status status = PS_ALLOC(&a->kept, a->plan->units, "list of tiles");
     if (status == PS_OK && a->journal)
-        status = assemble_journal_replay(a->journal, restore_unit, a);
+        status = ps_journal_replay(a->journal, false, restore_unit, a);
     if (status == PS_OK) status = compute_units(a);
-    *stopped = ps_comm_any(a->journal && ps_stop_requested());
     free(a->kept);
     return ps_comm_agree(status);
 }
 
 ps_status assemble_units(const assemble_problem *problem, const assemble_plan *plan,
-                         assemble_journal *journal, ps_slice_matrix *matrix, assemble_result *out)
+                         ps_journal *journal, ps_slice_matrix *matrix, assemble_result *out)
 {
     memset(out, 0, sizeof *out);
     assembly a = {.problem = problem, .plan = plan, .matrix = matrix, .journal = journal};
@@ -408,7 +397,7 @@ ps_status assemble_units(const assemble_problem *problem, const assemble_plan *p
         status = assemble_buffers_init(plan, &buffers[t]);
     a.buffers = buffers;
     status = ps_comm_agree(status);
-    if (status == PS_OK) status = restore_and_compute(&a, &out->stopped);
+    if (status == PS_OK) status = restore_and_compute(&a);
     if (status == PS_OK) status = hold_rim(problem, plan, buffers);
     if (status == PS_OK) status = gather_near(plan, buffers, &sorted, &out->m0);
     for (int t = 0; buffers && t < plan->threads; ++t) {

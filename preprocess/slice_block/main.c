@@ -7,6 +7,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 static struct {
     int layout;
@@ -255,14 +256,11 @@ static ps_status run_slice_block(ps_run *run)
     ps_slice_matrix *matrix;
     PS_TRY(ps_slice_matrix_open(run->operands[0], &matrix));
     ps_store *input = ps_slice_matrix_store(matrix);
-    ps_status status;
+    ps_product output = {run->operands[1], &identity, 1, &role, &input, true};
+    ps_status status = PS_OK;
     if (chosen.table)
         status = print_table(run, matrix);
-    else if (!run->force && !run->plan &&
-             ps_store_matches(run->operands[1], &identity, 1, &role, &input)) {
-        ps_info("%s is up to date; --force redoes it", run->operands[1]);
-        status = PS_OK;
-    } else
+    else if (!ps_product_is_up_to_date(run, &output))
         status = plan_and_write(run, &identity, matrix);
     ps_slice_matrix_close(&matrix);
     return status;

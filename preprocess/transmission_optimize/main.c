@@ -7,6 +7,7 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
+#include "stage/product.h"
 
 static struct {
     const char *nodes, *length, *range, *map_p, *map_q, *length_unit;
@@ -153,10 +154,8 @@ static ps_status run_optimize(ps_run *run)
                                   ps_revision(),
                                   run->record,
                                   0};
-    if (!run->force && ps_store_matches(run->operands[0], &identity, 0, NULL, NULL)) {
-        ps_info("%s is up to date; --force searches again", run->operands[0]);
-        return PS_OK;
-    }
+    ps_product output = {.path = run->operands[0], .identity = &identity, .alone = true};
+    if (ps_product_is_up_to_date(run, &output)) return PS_OK;
     ps_status status = optimize(&problem, &file);
     if (status == PS_OK && !run->plan)
         status = ps_transmission_save(run->operands[0], &file, &identity);

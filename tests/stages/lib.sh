@@ -41,3 +41,10 @@ hand_mesh() {
     } > hand.msh
     expect 0 "" penstock-mesh-import hand.msh hand.hdf --orient
 }
+
+# partly COMMAND...: it is complete (0) or was stopped (75).
+partly() {
+    local rc=0
+    "$@" || rc=$?
+    [ $rc -eq 0 ] || [ $rc -eq 75 ] || { echo "$*: ended with $rc"; exit 1; }
+}

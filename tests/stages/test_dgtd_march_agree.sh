@@ -35,7 +35,7 @@ close_to one.h5 ranks.h5 1e-13
 close_to one.electric.h5 ranks.electric.h5 1e-13
 h5dump -d /trace/real -y -m %.17g -o numbers.txt one.h5 > /dev/null
 tr ',' '\n' < numbers.txt | awk 'NF && n++ % 3 == 0 { if (last && $1 >= last) exit bad = 1; last = $1 } END { exit bad }'
-penstock-dgtd-march u.h5 part.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --stop-after 1e-3 \
+partly penstock-dgtd-march u.h5 part.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --stop-after 1e-3 \
     > said.txt 2>&1
 if [ -e part.log ]; then
     dgtd u.h5 part.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --restart
@@ -50,7 +50,7 @@ for visit in 1 3 0; do
     dgtd v.h5 file.h5 $run --state file --visit-steps $visit
     same one file
 done
-dgtd v.h5 part.h5 --steps 61 $record --state file --checkpoint-steps 5 --stop-after 1e-3
+partly dgtd v.h5 part.h5 --steps 61 $record --state file --checkpoint-steps 5 --stop-after 1e-3
 [ ! -e part.log ] || dgtd v.h5 part.h5 --steps 61 $record --state file --checkpoint-steps 5 --restart
 same one part
 

@@ -42,8 +42,8 @@ if command -v mpirun > /dev/null; then
     expect 0 "" penstock-compare one.run.magnetic.h5 two.run.magnetic.h5 --tolerance 1e-12
 fi
 # stopped and continued: the same bits
-expect 0 "--restart" penstock-dgtd-march one.h5 again.h5 $probes --checkpoint-steps 50 --stop-after 0.01s
-expect 0 "continuing after step" penstock-dgtd-march one.h5 again.h5 $probes --restart
+expect 75 "the same command continues" penstock-dgtd-march one.h5 again.h5 $probes --checkpoint-steps 50 --stop-after 0.01s
+expect 0 "continuing after step" penstock-dgtd-march one.h5 again.h5 $probes
 expect 0 "" penstock-compare one.run.electric.h5 again.electric.h5 --tolerance 0
 # by tiles for the caches, and in a file: the same bits
 expect 0 "" $march one.h5 tiles.h5 $probes --visit-steps 3

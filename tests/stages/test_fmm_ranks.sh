@@ -52,9 +52,8 @@ victim=$("$ROOT/tests/support/rank-of" $!)
 [ -n "$victim" ] && kill -KILL "$victim"
 wait $! && fail "the run was over before it was killed"
 [ -e cut.h5.groups.part0002 ] && [ ! -e cut.h5 ] || fail "the journals of a run that was killed"
-expect 2 "--restart" $ranks --journal
-expect 2 "basis" mpirun -n 2 $fmm tree.h5 cut.h5 --accuracy 9 --threads 1 --restart
-expect 0 "groups are done already" mpirun -n 2 $fmm tree.h5 cut.h5 --accuracy 9 --basis plain --threads 1 --restart
+expect 2 "basis" mpirun -n 2 $fmm tree.h5 cut.h5 --accuracy 9 --threads 1
+expect 0 "groups are done already" mpirun -n 2 $fmm tree.h5 cut.h5 --accuracy 9 --basis plain --threads 1
 same cut.h5 long.h5
 [ -z "$(ls cut.h5.* 2> /dev/null)" ] || fail "journals are left behind"
 

@@ -85,13 +85,13 @@ expect 0 "streamed" $solve load.hdf little.hdf --slabs 20 --host-memory 5M --kin
 within "$(figure residual)" 0 1e-5 "residual with little memory"
 expect 4 "more --slabs help" $solve load.hdf no.hdf --slabs 2 --host-memory 2M
 # stopped in the middle, and again: the same bits
-expect 0 "stopped after" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12 --streamed --stop-after 0.02
+expect 75 "stopped after" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12 --streamed --stop-after 0.02
 [ ! -e again.hdf ] || fail "a stopped run left an output"
-expect 0 "" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12 --restart
+expect 0 "" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-12
 same slabs.hdf again.hdf
 [ -z "$(ls again.hdf.state* 2>/dev/null)" ] || fail "checkpoints are left behind"
 expect 1 "more --limit" $solve load.hdf no.hdf --slabs 5 --method sweeps --limit 2
-expect 0 "continuing after iteration 2" $solve load.hdf no.hdf --slabs 5 --method sweeps --restart
+expect 0 "continuing after iteration 2" $solve load.hdf no.hdf --slabs 5 --method sweeps
 rm no.hdf
 
 # ---- refusals ----

@@ -41,8 +41,8 @@ rough=$(figure iterations)
 expect 0 "" $solve coarse.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1
 within "$(figure iterations)" 5 $((rough - 1)) "iterations with a coarse space, $rough without"
 near coarse.hdf 1e-9
-expect 1 "more --limit" $solve again.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1 --limit 7 --checkpoint 1 --force
-expect 0 "continuing after iteration 7" $solve again.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1 --restart --force
+expect 1 "more --limit" $solve again.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1 --limit 7 --checkpoint 1
+expect 0 "continuing after iteration 7" $solve again.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1
 same coarse.hdf again.hdf
 rm again.hdf
 expect 0 "" $solve fixed.hdf --subdomains s.h5 --inner $direct --method fixed-point --kind oo2 --tolerance 1e-9

@@ -80,7 +80,7 @@ expect 3 "p1 and p1 are needed" $solve c0.h5 no.hdf $waves --wavenumber 3 $how
 expect 4 "penstock-hmatrix-assemble" $solve c.h5 no.hdf $waves --wavenumber 3 $how --host-memory 1500K
 expect 0 "" penstock-mesh-surface other.hdf --divisions 8 --radius 2
 expect 3 "another mesh" penstock-hbem-solve other.hdf c.h5 no.hdf $waves --wavenumber 3 $how
-expect 0 "stopped" $solve c.h5 no.hdf $waves --wavenumber 3 $how --stop-after 0.001
-expect 0 "" $solve c.h5 no.hdf $waves --wavenumber 3 $how --restart
+expect 75 "stopped" $solve c.h5 no.hdf $waves --wavenumber 3 $how --stop-after 0.001
+expect 0 "" $solve c.h5 no.hdf $waves --wavenumber 3 $how
 rm no.hdf
 [ -z "$(ls no.hdf* 2> ls.err)" ] || fail "something was left behind: $(ls no.hdf*)"

@@ -83,7 +83,7 @@ until [ -e killed.h5 ] || [ $starts -ge 60 ]; do
     starts=$((starts + 1))
     patience=$((starts / 6)) # a busy machine needs longer
     if [ $((starts % 2)) = 0 ]; then
-        go killed.h5 $long --restart --stop-after $patience.2 -q > /dev/null
+        partly go killed.h5 $long --restart --stop-after $patience.2 -q > /dev/null
     else
         penstock-tdbem-march near-f64.h5 sphere2.h5 killed.h5 $long --restart > /dev/null 2>&1 &
         job=$!
@@ -119,7 +119,7 @@ fails 2 "there is no lag" penstock-slice-block s-f64.h5 no.h5 --k-from 9 --k-bel
 fails 2 "only warps" penstock-slice-block s-f64.h5 no.h5 --values f16 --layout contiguous
 [ ! -e no.h5 ] && [ ! -e no.log ]
 # another far file is another run
-go part.h5 --steps 12000 $plane --far far-f64.h5 --stop-after 0.1 -q > /dev/null
+partly go part.h5 --steps 12000 $plane --far far-f64.h5 --stop-after 0.1 -q > /dev/null
 [ ! -e part.log ] || fails 2 "input-far" go part.h5 --steps 12000 $plane --far far-half.h5 --restart
 rm -f part.*
 
@@ -130,7 +130,7 @@ cut hard.h5 hard-far.h5 --k-from 12
 march hard.h5 sphere2.h5 hard-one.h5 --steps 400 $plane --project-mean
 march hard-near.h5 sphere2.h5 hard-two.h5 --steps 400 $plane --project-mean --far hard-far.h5
 close_to hard-two.h5 hard-one.h5 1e-4
-penstock-tdbem-march hard-near.h5 sphere2.h5 hard-three.h5 --steps 400 $plane --project-mean --far hard-far.h5 \
+partly penstock-tdbem-march hard-near.h5 sphere2.h5 hard-three.h5 --steps 400 $plane --project-mean --far hard-far.h5 \
     --stop-after 0.05 -q > /dev/null
 [ -e hard-three.h5 ] || march hard-near.h5 sphere2.h5 hard-three.h5 --steps 400 $plane --project-mean --far hard-far.h5 --restart
 identical hard-three.h5 hard-two.h5
@@ -141,6 +141,6 @@ for n in 2 3; do
     ranks $n penstock-tdbem-march near-f64.h5 sphere2.h5 ranks.h5 $run --threads 1 -q --far far-f64.h5 --force > /dev/null
     close_to ranks.h5 one-f64.h5 1e-13
 done
-ranks 2 penstock-tdbem-march near-f64.h5 sphere2.h5 moved.h5 $long --threads 1 -q --stop-after 0.5 > /dev/null
+partly ranks 2 penstock-tdbem-march near-f64.h5 sphere2.h5 moved.h5 $long --threads 1 -q --stop-after 0.5 > /dev/null
 [ -e moved.h5 ] || march near-f64.h5 sphere2.h5 moved.h5 $long --restart
 close_to moved.h5 whole.h5 1e-12

@@ -16,8 +16,8 @@ below 200 "$step"; below "$step" 700
 below "$grown" 1e6
 echo "ended at step $step with densities of $grown"
 # stopped and continued
-starts=0 rc=0
-while [ $rc -eq 0 ] && [ $starts -lt 100 ]; do
+starts=0 rc=75
+while [ $rc -eq 75 ] && [ $starts -lt 100 ]; do
     starts=$((starts + 1)) rc=0
     $go --restart --stop-after 0.003 --checkpoint-steps 32 > said.txt 2>&1 || rc=$?
 done

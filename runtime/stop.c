@@ -1,0 +1,151 @@
+/* What a handler does is async-signal-safe: rename, unlink, write, alarm and _exit are. */
+#include "runtime/stop.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "runtime/memory.h"
+#include "runtime/status.h"
+
+enum { OUTDATED = 8, TEMPORARIES = 64, PATH_BYTES = 4096, GRACE_LEAST = 2, GRACE_MOST = 20 };
+
+typedef struct outdated_output {
+    char path[PATH_BYTES], previous[PATH_BYTES + 16];
+} outdated_output;
+
+typedef struct temporary_file {
+    atomic_int state; /* FREE, TAKEN while the name is written, THERE */
+    char path[PATH_BYTES];
+} temporary_file;
+enum { FREE, TAKEN, THERE };
+
+static const char *name = "penstock";
+static bool speaks;
+static double stop_time; /* 0: never */
+static volatile sig_atomic_t asked, noticed, deferred;
+static _Atomic double saved;
+static _Atomic(const char *) kept;
+static outdated_output outdated[OUTDATED];
+static atomic_int outdated_count;
+static temporary_file temporaries[TEMPORARIES];
+
+static void say(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+}
+
+void ps_stop_set_aside(void)
+{
+    for (int i = 0; i < outdated_count; ++i) rename(outdated[i].path, outdated[i].previous);
+}
+
+static void end_at_once(void)
+{
+    static atomic_flag begun = ATOMIC_FLAG_INIT; /* by one thread */
+    if (atomic_flag_test_and_set(&begun)) return;
+    const char *what = kept;
+    for (int i = 0; i < TEMPORARIES; ++i)
+        if (temporaries[i].state == THERE) unlink(temporaries[i].path);
+    ps_stop_set_aside();
+    if (speaks) {
+        say(name);
+        say(": warning: stopped; ");
+        say(what ? what : "the same command begins again");
+        say("\n");
+    }
+    _exit(PS_STOPPED);
+}
+
+/* Seconds that a program has to heed a signal. */
+static unsigned grace(void)
+{
+    double lost = ps_clock() - saved, seconds = lost / 30;
+    return seconds < GRACE_LEAST  ? GRACE_LEAST
+           : seconds > GRACE_MOST ? GRACE_MOST
+                                  : (unsigned)seconds;
+}
+
+static void on_stop(int signal_number)
+{
+    if (!deferred) end_at_once();
+    if (signal_number == SIGALRM && asked && !noticed) end_at_once();
+    if (asked) return;
+    asked = 1;
+    alarm(grace());
+}
+
+static void arm(double seconds)
+{
+    struct itimerval timer = {.it_value = {(time_t)seconds, 0}};
+    timer.it_value.tv_usec = (suseconds_t)(1e6 * (seconds - (double)timer.it_value.tv_sec));
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void ps_stop_catch(const char *program, bool is_first, bool saves, double after)
+{
+    struct sigaction once = {.sa_handler = on_stop, .sa_flags = SA_RESETHAND | SA_RESTART};
+    struct sigaction again = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+    name = program;
+    speaks = is_first;
+    saved = ps_clock();
+    sigaction(SIGTERM, &once, NULL);
+    sigaction(SIGINT, &once, NULL);
+    sigaction(SIGALRM, &again, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit then shows as a failed write, by name */
+    if (after > 0 && saves) stop_time = ps_clock() + after;
+    if (after > 0 && !saves) arm(after);
+}
+
+bool ps_stop_requested(void)
+{
+    if (!asked && (stop_time == 0 || ps_clock() < stop_time)) return false;
+    if (asked && !noticed) {
+        noticed = 1;
+        alarm(0);
+    }
+    return true;
+}
+
+void ps_stop_defer(void)
+{
+    saved = ps_clock();
+    deferred = 1;
+}
+
+void ps_stop_keeps(const char *what) { kept = what; }
+
+void ps_stop_outdates(const char *path)
+{
+    int at = outdated_count;
+    if (at == OUTDATED || strlen(path) >= PATH_BYTES) return;
+    for (int i = 0; i < at; ++i)
+        if (strcmp(outdated[i].path, path) == 0) return;
+    snprintf(outdated[at].path, PATH_BYTES, "%s", path);
+    snprintf(outdated[at].previous, sizeof outdated[at].previous, "%s.previous", path);
+    outdated_count = at + 1; /* a handler sees whole names only */
+}
+
+void ps_stop_temporary(const char *path)
+{
+    if (strlen(path) >= PATH_BYTES) return;
+    for (int i = 0; i < TEMPORARIES; ++i) {
+        int free_slot = FREE;
+        if (!atomic_compare_exchange_strong(&temporaries[i].state, &free_slot, TAKEN)) continue;
+        snprintf(temporaries[i].path, PATH_BYTES, "%s", path);
+        temporaries[i].state = THERE;
+        return;
+    }
+}
+
+void ps_stop_forget(const char *path)
+{
+    for (int i = 0; i < TEMPORARIES; ++i)
+        if (temporaries[i].state == THERE && strcmp(temporaries[i].path, path) == 0)
+            temporaries[i].state = FREE;
+}

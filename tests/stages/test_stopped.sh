@@ -1,0 +1,47 @@
+# How runs end early (specs/stage.md): exit code 75, an earlier output of something else set aside, what the same
+# command does next; up to date means the bytes, too.
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-surface mesh-box particle-import octree-build fmm
+
+# ---- a program that keeps nothing ends at once; an output of other options becomes .previous ----
+make="penstock-mesh-surface ball.hdf"
+expect 0 "" $make --divisions 4
+cp ball.hdf old.hdf
+expect 75 "the same command begins again" $make --divisions 600 --stop-after 0.05
+[ ! -e ball.hdf ] && cmp -s ball.hdf.previous old.hdf || fail "an output of other options is still there"
+[ -z "$(ls | grep tmp)" ] || fail "something was left behind: $(ls)"
+# the output of the same options stays
+cp old.hdf ball.hdf
+expect 75 "" $make --divisions 4 --force --stop-after 0.0001
+cmp -s ball.hdf old.hdf || fail "an output of the same options went"
+# nothing goes on after a stop
+$make --divisions 600 --stop-after 0.05 -q && fail "a && b went on"
+
+# ---- signals are heeded within two seconds, whatever is done; the second one kills ----
+expect 0 "" penstock-particle-import --generate cube many.h5 --count 2000000
+for program in "octree-build many.h5 tree.h5 --height 8" "mesh-surface ball.hdf --divisions 800"; do
+    for signal in TERM INT; do
+        rm -f tree.h5 ball.hdf
+        setsid "penstock-${program%% *}" ${program#* } > out 2> err &
+        pid=$!
+        sleep 0.3
+        start=$(date +%s%N)
+        kill -$signal $pid 2> /dev/null
+        wait $pid
+        ended=$?
+        took=$((($(date +%s%N) - start) / 1000000))
+        [ $ended -eq 75 ] || { [ $ended -eq 0 ] && echo "done before the signal came: $program"; } ||
+            fail "$program: SIG$signal ended it with $ended"
+        [ $took -lt 2000 ] || [ $ended -eq 0 ] || fail "$program: SIG$signal took $took ms"
+    done
+done
+
+# ---- an output whose bytes have rotted is not up to date ----
+expect 0 "" $make --divisions 30 --force
+expect 0 "is up to date" $make --divisions 30
+cp ball.hdf good.hdf
+printf 'rotten' | dd of=ball.hdf bs=1 seek=$(($(stat -c %s ball.hdf) / 2)) conv=notrunc 2> /dev/null
+expect 0 "is up to date" $make --divisions 30 --trust
+expect 0 "it is made again" $make --divisions 30
+expect 0 "" penstock-compare ball.hdf good.hdf --tolerance 0
+expect 2 "give one of them" $make --divisions 30 --fresh --restart
