@@ -156,6 +156,20 @@ static ps_status get_header(ps_box_field *f)
     return PS_OK;
 }
 
+/* The table of chunks counts what is not finite: a look that costs nothing. */
+static ps_status refuse_non_finite(const ps_box_field *f, const char *name)
+{
+    int64_t count = 0;
+    for (int64_t c = 0; c < f->chunks; ++c) {
+        ps_chunk_info info;
+        PS_TRY(ps_store_chunk(f->store, f->dataset, c, &info));
+        count += info.non_finite;
+    }
+    if (count == 0) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: %lld values of %s are not finite", ps_store_path(f->store),
+                   (long long)count, name);
+}
+
 static ps_status find_values(ps_box_field *f)
 {
     char name[PS_NAME_MAX];
@@ -175,7 +189,7 @@ static ps_status find_values(ps_box_field *f)
                        (long long)f->header.nodes[2]);
     f->chunk_planes = info.chunk_rows;
     f->chunks = info.chunk_count;
-    return PS_OK;
+    return refuse_non_finite(f, name);
 }
 
 ps_status ps_box_field_open(const char *path, const char *quantity, ps_box_field *out)

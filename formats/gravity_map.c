@@ -13,10 +13,11 @@ ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64
     memset(map, 0, sizeof *map);
     memcpy(map->nodes, nodes, sizeof map->nodes);
     map->stations = stations;
-    ps_status status = PS_ALLOC(&map->map, nodes[0] * nodes[1], what);
+    ps_status status = PS_ALLOC(&map->map_elements, nodes[0] * nodes[1], what);
+    if (status == PS_OK && exact) status = PS_ALLOC(&map->map, nodes[0] * nodes[1], what);
     if (status == PS_OK && stations) status = PS_ALLOC(&map->place, 3 * stations, what);
-    if (status == PS_OK && stations) status = PS_ALLOC(&map->computed, stations, what);
-    if (status == PS_OK && exact) status = PS_ALLOC(&map->exact, stations, what);
+    if (status == PS_OK && stations) status = PS_ALLOC(&map->elements, stations, what);
+    if (status == PS_OK && exact && stations) status = PS_ALLOC(&map->exact, stations, what);
     if (status == PS_OK && observed) status = PS_ALLOC(&map->observed, stations, what);
     if (status != PS_OK) ps_gravity_map_release(map);
     return status;
@@ -25,25 +26,28 @@ ps_status ps_gravity_map_init(ps_gravity_map *map, const int64_t nodes[2], int64
 void ps_gravity_map_release(ps_gravity_map *map)
 {
     free(map->map);
+    free(map->map_elements);
     free(map->place);
-    free(map->computed);
+    free(map->elements);
     free(map->exact);
     free(map->observed);
     memset(map, 0, sizeof *map);
 }
 
 /* The arrays that there are, for both directions; returns their number. */
-enum { ARRAYS = 5 };
+enum { ARRAYS = 6 };
 static int list_arrays(const ps_gravity_map *m, ps_dataset_spec specs[ARRAYS], double *data[ARRAYS])
 {
     int64_t n = m->stations;
     const ps_dataset_spec all[ARRAYS] = {
         {"/map/g_z", PS_F64, 2, {m->nodes[0], m->nodes[1]}, .units = "mGal"},
+        {"/map/elements", PS_F64, 2, {m->nodes[0], m->nodes[1]}, .units = "mGal"},
         {"/stations/place", PS_F64, 2, {n, 3}, .units = "m"},
         {"/stations/g_z", PS_F64, 1, {n}, .units = "mGal"},
-        {"/stations/exact", PS_F64, 1, {n}, .units = "mGal"},
+        {"/stations/elements", PS_F64, 1, {n}, .units = "mGal"},
         {"/stations/observed", PS_F64, 1, {n}, .units = "mGal"}};
-    double *const places[ARRAYS] = {m->map, m->place, m->computed, m->exact, m->observed};
+    double *const places[ARRAYS] = {m->map,   m->map_elements, m->place,
+                                    m->exact, m->elements,     m->observed};
     int count = 0;
     for (int i = 0; i < ARRAYS; ++i)
         if (places[i]) {
@@ -77,14 +81,32 @@ static ps_status shape_of(const ps_store *store, const char *name, int64_t dims[
     return PS_OK;
 }
 
+/* Finite, but for what elements say outside of their box. */
+static ps_status check_values(const ps_store *store, const char *name, const double *values,
+                              int64_t count)
+{
+    bool anything = strcmp(name, "/stations/elements") == 0;
+    for (int64_t k = 0; k < count; ++k)
+        if (!isfinite(values[k]) && !(anything && isnan(values[k])))
+            return ps_fail(PS_INVALID, "%s: %s holds %g", ps_store_path(store), name, values[k]);
+    return PS_OK;
+}
+
 static ps_status get(ps_store *store, ps_gravity_map *out)
 {
-    int64_t nodes[2], places[2] = {0, 3};
+    int64_t nodes[2], places[2] = {0, 3}, version;
     ps_dataset_spec specs[ARRAYS];
     double *data[ARRAYS];
-    PS_TRY(shape_of(store, "/map/g_z", nodes));
+    PS_TRY(ps_store_get_int(store, "/", "format_version", &version));
+    if (version < PS_GRAVITY_MAP_VERSION)
+        return ps_fail(
+            PS_INVALID,
+            "%s is of version %lld, whose g_z is that of the elements: make it anew with "
+            "penstock-gravity-anomaly",
+            ps_store_path(store), (long long)version);
+    PS_TRY(shape_of(store, "/map/elements", nodes));
     if (ps_store_has(store, "/stations", NULL)) PS_TRY(shape_of(store, "/stations/place", places));
-    PS_TRY(ps_gravity_map_init(out, nodes, places[0], ps_store_has(store, "/stations/exact", NULL),
+    PS_TRY(ps_gravity_map_init(out, nodes, places[0], ps_store_has(store, "/map/g_z", NULL),
                                ps_store_has(store, "/stations/observed", NULL)));
     PS_TRY(ps_store_get_reals(store, "/", "origin", out->origin, 3));
     PS_TRY(ps_store_get_reals(store, "/", "spacing", out->spacing, 3));
@@ -98,10 +120,7 @@ static ps_status get(ps_store *store, ps_gravity_map *out)
         PS_TRY(ps_store_expect(store, specs[i].name, PS_F64, specs[i].dims[0], width));
         PS_TRY(ps_store_read_array(store, specs[i].name, PS_F64, 0, specs[i].dims[0],
                                    PS_ROOM(data[i], size), data[i]));
-        for (int64_t k = 0; k < size; ++k)
-            if (!isfinite(data[i][k]))
-                return ps_fail(PS_INVALID, "%s: %s holds %g", ps_store_path(store), specs[i].name,
-                               data[i][k]);
+        PS_TRY(check_values(store, specs[i].name, data[i], size));
     }
     return PS_OK;
 }

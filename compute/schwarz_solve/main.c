@@ -394,13 +394,24 @@ static bool up_to_date(solve_problem *p)
     return !p->trial && ps_product_is_up_to_date(p->run, &output);
 }
 
+/* What a run leaves that is killed when its output is complete. */
+static ps_status tidy(solve_problem *p)
+{
+    run_state states;
+    run_state_open(p, &states);
+    PS_TRY(solve_identify(p));
+    return run_state_remove_own(&states);
+}
+
 static ps_status run_solve(ps_run *run)
 {
     solve_problem p = {.run = run, .trial = run->operand_count < 2};
     ps_status status = ps_comm_agree(prepare(&p));
     if (status == PS_OK && run->plan)
         solve_report(&p, 0);
-    else if (status == PS_OK && !up_to_date(&p))
+    else if (status == PS_OK && up_to_date(&p))
+        status = ps_comm_agree(tidy(&p));
+    else if (status == PS_OK)
         status = solve_all(&p);
     ps_box_field_close(&p.out);
     ps_box_field_close(&p.load);

@@ -105,6 +105,7 @@ static ps_status iterate(outer *o)
     double change;
     PS_TRY(run_state_load(&o->state, &r->iterations));
     r->residual = r->iterations > 0 ? o->measure[1] : 1;
+    r->converged = r->iterations > 0 && r->residual <= options->tolerance;
     while (!r->converged) {
         if (r->iterations >= options->limit) return not_converged(o->p);
         PS_TRY(advance(o, &change));

@@ -32,12 +32,32 @@ ps_status output_create(solve_problem *p, const char *path)
     return ps_store_add_input(p->out.store, "load", p->load.store);
 }
 
+/* What a load says of its model and of gravity goes on with the potential; loads of older versions
+ * do not say what they are of. */
+static ps_status put_origin(solve_problem *p)
+{
+    char file[512], hash[17], source[16];
+    double gravity;
+    const ps_store *load = p->load.store;
+    if (!ps_store_has(load, "/inputs/model", NULL) || !ps_store_has(load, "/", "source"))
+        return PS_OK;
+    PS_TRY(ps_store_get_text(load, "/inputs/model", "file", file, sizeof file));
+    PS_TRY(ps_store_get_text(load, "/inputs/model", "content_hash", hash, sizeof hash));
+    PS_TRY(ps_store_get_text(load, "/", "source", source, sizeof source));
+    PS_TRY(ps_store_get_real(load, "/", "gravity", &gravity));
+    PS_TRY(ps_store_put_text(p->out.store, "/", "model_file", file));
+    PS_TRY(ps_store_put_text(p->out.store, "/", "model_hash", hash));
+    PS_TRY(ps_store_put_text(p->out.store, "/", "source", source));
+    return ps_store_put_real(p->out.store, "/", "gravity", gravity);
+}
+
 static ps_status put_figures(solve_problem *p)
 {
     const solve_options *o = &p->options;
     ps_store *s = p->out.store;
     const double t[4] = {1000 * o->transmission.p[0], o->transmission.q[0] / 1000,
                          1000 * o->transmission.p[1], o->transmission.q[1] / 1000};
+    PS_TRY(put_origin(p));
     PS_TRY(ps_store_put_text(s, "/", "method", solve_method_name(o)));
     PS_TRY(ps_store_put_int(s, "/", "slabs", o->slabs));
     PS_TRY(ps_store_put_int(s, "/", "iterations", p->result.iterations));

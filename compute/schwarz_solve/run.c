@@ -1,19 +1,38 @@
 /* A run once it is prepared: open, solve, write, check, report. */
 #include <stdio.h>
+#include <string.h>
 #include <xxhash.h>
 
 #include "compute/schwarz_solve/solve.h"
+#include "formats/subdomains.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
-/* What a run is, for its checkpoints: options, load, method, ranks. */
-static ps_status identify(solve_problem *p)
+enum { STATE_VERSION = 2 }; /* of the arrays of a state */
+
+/* Of a file that an option names. */
+static ps_status hash_of_subdomains(const char *path, char hash[17])
 {
-    static char text[PS_RECORD_MAX + 256];
-    char hash[17];
+    ps_subdomains file;
+    strcpy(hash, "-");
+    if (!path) return PS_OK;
+    PS_TRY(ps_subdomains_open(path, &file));
+    ps_status status = ps_store_content_hash(file.store, hash);
+    ps_subdomains_close(&file);
+    return status;
+}
+
+/* Files that options name count by what they hold. */
+ps_status solve_identify(solve_problem *p)
+{
+    static char text[PS_RECORD_MAX + 512];
+    const ps_transmission *t = &p->options.transmission;
+    char hash[17], cut[17];
     PS_TRY(ps_store_content_hash(p->load.store, hash));
-    int length = snprintf(text, sizeof text, "%s%s %d %d", p->run->record, hash, p->options.method,
-                          ps_comm_size());
+    PS_TRY(hash_of_subdomains(p->options.subdomains, cut));
+    int length = snprintf(text, sizeof text, "%s%s %s %a %a %a %a %d %d %d", p->run->record, hash,
+                          cut, t->p[0], t->q[0], t->p[1], t->q[1], p->options.method,
+                          ps_comm_size(), STATE_VERSION);
     snprintf(p->options.identity, sizeof p->options.identity, "%016llx",
              (unsigned long long)XXH3_64bits(text, (size_t)length));
     return PS_OK;
@@ -67,7 +86,7 @@ ps_status solve_all(solve_problem *p)
 {
     double start = ps_clock();
     void *state = NULL;
-    PS_TRY(identify(p));
+    PS_TRY(solve_identify(p));
     ps_status status = solve_and_write(p, &state);
     p->way->close(state);
     PS_TRY(status);

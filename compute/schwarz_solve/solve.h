@@ -89,6 +89,8 @@ ps_status not_converged(const solve_problem *p);
 ps_status watch_iteration(void *problem, int64_t iteration, double residual);
 ps_status end_of_krylov(solve_problem *p, ps_status status);
 
+/* What a run is, for its checkpoints: options, load, method, ranks; sets options.identity. */
+ps_status solve_identify(solve_problem *p);
 /* Solves a prepared problem, writes, checks and reports. Collective. */
 ps_status solve_all(solve_problem *p);
 /* Prints the figures of a run of so many seconds, or of its plan. Collective. */
@@ -117,7 +119,7 @@ const ps_slab_links *rank_links_open(rank_links *out);
 
 /* ---- checkpoints: of each rank its own, POTENTIAL.state or POTENTIAL.state.r0001 ---- */
 
-enum { STATE_ARRAYS = 5 };
+enum { STATE_ARRAYS = 8 }; /* two are the run's */
 typedef struct run_state {
     solve_problem *p;
     char run[4096];
@@ -134,6 +136,8 @@ ps_status run_state_save(run_state *state, int64_t step, bool always);
 /* Loads the newest state that all ranks have; *step 0: there is none, or none is wanted. */
 ps_status run_state_load(run_state *state, int64_t *step);
 ps_status run_state_remove(run_state *state);
+/* The same where the newest is of this run: a run that was killed between its output and this. */
+ps_status run_state_remove_own(run_state *state);
 
 /* ---- slabs by Krylov methods ---- */
 

@@ -75,7 +75,10 @@ static int state_arrays(void *context, int64_t step, ps_checkpoint_array *arrays
         "/vectors", "1", PS_F64, ps_krylov_cpu_state(krylov_of(w->p), &w->system), w->workspace};
     arrays[2] =
         (ps_checkpoint_array){"/scalars", "1", PS_U8, (int64_t)sizeof w->krylov, &w->krylov};
-    return 3;
+    if (!w->best) return 3;
+    arrays[3] = (ps_checkpoint_array){"/best", "m2/s2", PS_F64, arrays[0].count, w->best};
+    arrays[4] = (ps_checkpoint_array){"/least", "1", PS_F64, 1, &w->least};
+    return 5;
 }
 
 /* Residuals of BiCGStab go up and down. An iterate is kept wherever the residual is half of what it
@@ -111,8 +114,8 @@ static ps_status watch(void *context, int64_t iteration, double residual)
     if (iteration == 0) return PS_OK;
     note_iteration(w->p, iteration, residual, &stop);
     bool last = iteration >= w->p->options.limit;
-    PS_TRY(run_state_save(&w->state, iteration, stop || last));
     keep_best(w, residual);
+    PS_TRY(run_state_save(&w->state, iteration, stop || last));
     if (w->krylov.verdict != PS_KRYLOV_RUNNING) return PS_OK;
     return last ? not_converged(w->p) : stop ? stop_here(w->p) : PS_OK;
 }
@@ -127,11 +130,11 @@ static ps_status krylov(whole *w)
     control.watch = watch;
     /* The limit is watched here, so that a state at it can be continued with a higher one. */
     ps_krylov_state_begin(krylov_of(p), p->options.tolerance, INT64_MAX, &w->krylov);
+    w->least = INFINITY;
     PS_TRY(run_state_load(&w->state, &done));
     if (done > 0)
         p->result = (ps_krylov_result){w->krylov.iterations, w->krylov.residual,
                                        w->krylov.verdict == PS_KRYLOV_CONVERGED};
-    w->least = INFINITY;
     ps_status status = ps_krylov_continue(&control, &w->krylov, &p->result);
     if (status != PS_OK && !p->stopped) choose_best(w);
     return status;

@@ -28,7 +28,8 @@ typedef struct ps_boundary_model {
 
 /* u[nodes wanted]: those on the boundary get sum of G density V in m2/s2; others are left alone.
  * Bits do not depend on threads (OpenMP inside). PS_FAILED without FFTW, PS_EXHAUSTED without
- * memory for about 30 planes (the one kernel that allocates: FFTW aligns its own arrays). */
+ * memory for about 30 planes (plane_sum.h, the one kernel that allocates: FFTW aligns its own
+ * arrays). */
 ps_status ps_boundary_potential(const ps_boundary_model *model, double gravity, double *u);
 
 /* Potential of a cell with sides h, density 1 and G = 1, whose lowest corner is at d from the

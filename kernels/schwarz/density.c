@@ -1,6 +1,7 @@
 #include "kernels/schwarz/density.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const double pi = 3.14159265358979323846;
@@ -30,12 +31,84 @@ double ps_body_mass(const ps_body *b)
     return b->density * 4 / 3 * pi * s[3] * s[3] * s[3];
 }
 
+/* ---- shares within a box ---- */
+
+static double overlap(double low, double high, const double range[2])
+{
+    double length = fmin(high, range[1]) - fmax(low, range[0]);
+    return length > 0 ? length : 0;
+}
+
+/* Area of a disc about (x, y) within two ranges: chords along y, by Simpson's rule in the angle
+ * that makes their ends smooth. */
+static double disc_area(double x, double y, double radius, double box[3][2])
+{
+    enum { STEPS = 2000 };
+    double from = fmin(fmax((box[0][0] - x) / radius, -1), 1), sum = 0;
+    double to = fmin(fmax((box[0][1] - x) / radius, -1), 1), a = asin(from), b = asin(to);
+    for (int i = 0; i <= STEPS && b > a; ++i) {
+        double angle = a + (b - a) * i / STEPS, half = radius * cos(angle);
+        double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+        sum += weight * overlap(y - half, y + half, box[1]) * half;
+    }
+    return b > a ? sum * (b - a) / (3 * STEPS) : 0;
+}
+
+static double ring_share(const double *s, double box[3][2])
+{
+    double all = pi * (s[3] * s[3] - s[2] * s[2]) * (s[5] - s[4]);
+    double area = disc_area(s[0], s[1], s[3], box);
+    if (s[2] > 0) area -= disc_area(s[0], s[1], s[2], box);
+    return area * overlap(s[4], s[5], box[2]) / all;
+}
+
+/* Discs along z, likewise. */
+static double ball_share(const double *s, double box[3][2])
+{
+    enum { STEPS = 200 };
+    double from = fmin(fmax((box[2][0] - s[2]) / s[3], -1), 1), sum = 0;
+    double to = fmin(fmax((box[2][1] - s[2]) / s[3], -1), 1), a = asin(from), b = asin(to);
+    for (int i = 0; i <= STEPS && b > a; ++i) {
+        double half = s[3] * cos(a + (b - a) * i / STEPS);
+        double weight = i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2;
+        if (half > 0) sum += weight * disc_area(s[0], s[1], half, box) * half;
+    }
+    return b > a ? sum * (b - a) / (3 * STEPS) / (4. / 3 * pi * s[3] * s[3] * s[3]) : 0;
+}
+
+/* Its extent along each axis. */
+static void extent_of(const ps_body *b, double extent[3][2])
+{
+    const double *s = b->size;
+    for (int a = 0; a < 3; ++a)
+        for (int end = 0; end < 2; ++end)
+            extent[a][end] = b->kind == PS_BODY_BRICK            ? s[2 * a + end]
+                             : b->kind == PS_BODY_RING && a == 2 ? s[4 + end]
+                                                                 : s[a] + (end ? s[3] : -s[3]);
+}
+
+double ps_body_share(const ps_body *b, double box[3][2])
+{
+    double extent[3][2], product = 1;
+    bool inside = true;
+    extent_of(b, extent);
+    for (int a = 0; a < 3; ++a) {
+        double length = extent[a][1] - extent[a][0], slack = 1e-12 * (box[a][1] - box[a][0]);
+        inside = inside && extent[a][0] >= box[a][0] - slack && extent[a][1] <= box[a][1] + slack;
+        product *= overlap(extent[a][0], extent[a][1], box[a]) / length;
+    }
+    if (inside) return 1;
+    if (product == 0 || b->kind == PS_BODY_BRICK) return product;
+    return fmin(1, b->kind == PS_BODY_RING ? ring_share(b->size, box) : ball_share(b->size, box));
+}
+
+/* ---- onto the grid ---- */
+
 /* The share of [low, high] in cell c of an axis. */
 static double share(const ps_cells *cells, int axis, int64_t c, double low, double high)
 {
     double h = cells->grid.spacing[axis], start = cells->origin[axis] + (double)c * h;
-    double overlap = fmin(high, start + h) - fmax(low, start);
-    return overlap > 0 ? overlap / h : 0;
+    return overlap(low, high, (const double[2]){start, start + h}) / h;
 }
 
 /* The cells of an axis that [low, high] touches: [*first, *end). */
@@ -215,4 +288,21 @@ double ps_rectilinear_mass(const ps_rectilinear *m)
                 mass += area * (m->edges[2][c + 1] - m->edges[2][c]) * line[c];
         }
     return mass;
+}
+
+void ps_rectilinear_sizes(const ps_rectilinear *m, double box[3][2], double *all, double *within)
+{
+    const double *const *e = m->edges;
+    *all = *within = 0;
+    for (int64_t a = 0; a < m->count[0]; ++a)
+        for (int64_t b = 0; b < m->count[1]; ++b) {
+            const double *line = m->density + (a * m->count[1] + b) * m->count[2];
+            double area = (e[0][a + 1] - e[0][a]) * (e[1][b + 1] - e[1][b]);
+            double part =
+                overlap(e[0][a], e[0][a + 1], box[0]) * overlap(e[1][b], e[1][b + 1], box[1]);
+            for (int64_t c = 0; c < m->count[2]; ++c) {
+                *all += area * (e[2][c + 1] - e[2][c]) * fabs(line[c]);
+                *within += part * overlap(e[2][c], e[2][c + 1], box[2]) * fabs(line[c]);
+            }
+        }
 }

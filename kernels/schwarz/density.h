@@ -24,6 +24,9 @@ enum { PS_BODY_SAMPLES = 12 }; /* along each axis of a cut cell */
 /* Extents in order, radii positive, all finite. PS_INVALID with what is wrong. */
 ps_status ps_body_check(const ps_body *body);
 double ps_body_mass(const ps_body *body);
+/* The share of its volume within [low, high] along each axis, box[3][2], 0 .. 1: exactly for bricks
+ * and for bodies that lie inside, to some 1e-6 for rings and balls that reach out. */
+double ps_body_share(const ps_body *body, double box[3][2]);
 
 typedef struct ps_cells {
     ps_q1_grid grid;
@@ -46,5 +49,8 @@ int64_t ps_rectilinear_workspace(const ps_rectilinear *model, const ps_cells *ce
 void ps_rectilinear_add(const ps_cells *cells, const ps_rectilinear *model, int64_t i,
                         double *values, double *workspace);
 double ps_rectilinear_mass(const ps_rectilinear *model);
+/* Sums of |density| x volume, of the whole model and of what lies within the box. */
+void ps_rectilinear_sizes(const ps_rectilinear *model, double box[3][2], double *all,
+                          double *within);
 
 #endif

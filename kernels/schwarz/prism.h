@@ -11,6 +11,10 @@
  * A the arctangent of a quotient. SI units: m, kg/m3, m2/s2, m/s2; z down, so that g_z = dV/dz is
  * positive above excess mass. Logarithms and arctangents are written so that nothing cancels
  * far from the body; on the surface and on edges the values are the limits.
+ *
+ * The corners' sum for g_z loses 2e-15 R^3 / volume of the value at a distance R. From PS_PRISM_FAR
+ * longest sides on, g_z is Gauss's rule with three points along each axis instead, whose error
+ * there is below 2e-9 of the value and falls with the sixth power of the distance.
  */
 #ifndef PS_KERNELS_SCHWARZ_PRISM_H
 #define PS_KERNELS_SCHWARZ_PRISM_H
@@ -19,6 +23,7 @@
 
 #define PS_NEWTON 6.67430e-11 /* m3 kg-1 s-2, CODATA 2018 */
 #define PS_MILLIGAL 1e-5      /* m s-2                    */
+enum { PS_PRISM_FAR = 12 };   /* longest sides            */
 
 typedef struct ps_prism {
     double low[3], high[3]; /* m, low < high */

@@ -11,6 +11,12 @@
 #include "postprocess/plot/plot.h"
 #include "runtime/memory.h"
 
+/* The exact sums where they are there. */
+static const double *values_of(const ps_gravity_map *m)
+{
+    return m->map ? m->map : m->map_elements;
+}
+
 static void put_map(const ps_gravity_map *m, canvas *c)
 {
     canvas_put(c, "$M << END\n");
@@ -18,7 +24,7 @@ static void put_map(const ps_gravity_map *m, canvas *c)
         for (int64_t j = 0; j < m->nodes[1]; ++j)
             canvas_put(c, "%.9g %.9g %.6g\n", (m->origin[0] + (double)i * m->spacing[0]) / 1000,
                        (m->origin[1] + (double)j * m->spacing[1]) / 1000,
-                       m->map[i * m->nodes[1] + j]);
+                       values_of(m)[i * m->nodes[1] + j]);
         canvas_put(c, "\n");
     }
     canvas_put(c, "END\n");
@@ -39,7 +45,7 @@ static ps_status choose_ends(const plot_request *request, const ps_gravity_map *
     double *copy = NULL;
     int64_t count = m->nodes[0] * m->nodes[1];
     PS_TRY(PS_ALLOC(&copy, count, "colour range"));
-    memcpy(copy, m->map, (size_t)count * sizeof *copy);
+    memcpy(copy, values_of(m), (size_t)count * sizeof *copy);
     ps_status status = colour_range_choose(request, copy, count, ends);
     free(copy);
     return status;
@@ -56,7 +62,9 @@ static ps_status draw_map(const plot_request *request, const ps_gravity_map *m, 
     double factor = colour_range_put(ends, "g_z", "mGal", c);
     put_map(m, c);
     put_stations(m, c);
-    canvas_title(c, request->title ? request->title : "gravity anomaly on the top");
+    canvas_title(c, request->title ? request->title
+                    : m->map       ? "gravity anomaly on the top"
+                                   : "gravity anomaly on the top, by elements");
     canvas_put(c,
                "set view map\nunset grid\nunset key\nset xlabel 'x (km)'\nset ylabel 'y (km)'\n"
                "set lmargin at screen 0.12\nset rmargin at screen 0.84\nset size ratio -1\n"
@@ -95,7 +103,7 @@ static void put_rows(const ps_gravity_map *m, canvas *c)
     for (int64_t i = 0; i < m->stations; ++i) {
         const double *p = m->place + 3 * i;
         if (i > 0) at += hypot(p[0] - p[-3], p[1] - p[-2]) / 1000;
-        canvas_put(c, "%.9g %.7g %.7g %.7g\n", m->observed ? (double)i + 1 : at, m->computed[i],
+        canvas_put(c, "%.9g %.7g %.7g %.7g\n", m->observed ? (double)i + 1 : at, m->elements[i],
                    m->exact ? m->exact[i] : 0., m->observed ? m->observed[i] : 0.);
     }
     canvas_put(c, "END\n");
@@ -114,7 +122,7 @@ static ps_status draw_profile(const plot_request *request, const ps_gravity_map 
                "set xlabel '%s'\nset ylabel 'g_z (mGal)' noenhanced\nset bmargin 5\nset key at "
                "screen 0.5,0.04 center horizontal\n"
                "set autoscale xfix\nplot $P using 1:2 with lines lw 2 lc rgb '%s' title 'from the "
-               "potential'",
+               "elements'",
                m->observed ? "station" : "distance (km)", canvas_colour(0));
     if (m->exact)
         canvas_put(c, ", $P using 1:3 with lines lw 2 dt 2 lc rgb '%s' title 'exact prisms'",

@@ -206,6 +206,8 @@ static ps_status write_load(const char *path, const system_data *s, const ps_run
     ps_status status = ps_store_add_input(out.store, "model", s->density.store);
     if (status == PS_OK) status = ps_store_put_real(out.store, "/", "gravity", chosen.gravity);
     if (status == PS_OK) status = ps_store_put_real(out.store, "/", "lumped", s->grid.lumped);
+    if (status == PS_OK)
+        status = ps_store_put_text(out.store, "/", "source", chosen.source ? "one" : "density");
     for (int64_t c = 0; c < out.chunks && status == PS_OK; ++c) {
         int64_t first, end;
         ps_box_field_chunk(&out, c, &first, &end);

@@ -46,8 +46,17 @@ static const ps_option options[] = {
     {"scale", PS_OPTION_REAL, &chosen.scale, "FACTOR",
      "from the densities of the UBC model to kg/m3; 1000: from g/cm3", 0, 0, PS_IDENTITY},
     {"air", PS_OPTION_REAL, &chosen.air, "VALUE",
-     "values of the UBC model up to this are air, as NaN is; contrast 0", -1e30, 1e30, PS_IDENTITY},
+     "values of the UBC model up to this are air, as NaN is: contrast 0. Without it the usual "
+     "flags "
+     "(-100, -999, -99999, ...) are recognised where they can be no densities; -1e30: there are "
+     "none",
+     -1e30, 1e30, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+
+static const ps_allowance allowances[] = {
+    {"mass-outside", "bodies or bricks that reach out of the box; what is outside is left away"},
+    {"density", "densities beyond 25,000 kg/m3"},
+    {NULL, NULL}};
 
 typedef struct model {
     body_list bodies;
@@ -108,8 +117,13 @@ static ps_status gather(model *m)
         return ps_fail(PS_USAGE, "--ubc-mesh and --ubc-model belong together");
     PS_TRY(gather_bodies(m));
     if (chosen.ubc_mesh) {
-        ubc_request request = {chosen.ubc_mesh, chosen.ubc_model, chosen.scale, chosen.air};
+        ubc_request request = {chosen.ubc_mesh, chosen.ubc_model, chosen.scale, chosen.air,
+                               isfinite(chosen.air)};
         PS_TRY(read_ubc(&request, &m->bricks));
+        if (m->bricks.flagged)
+            ps_warning("%s: %lld cells have the value %g, a usual flag, and are taken for air; "
+                       "--air says otherwise",
+                       chosen.ubc_model, (long long)m->bricks.flagged, m->bricks.flag);
         m->has_bricks = true;
     }
     if (m->bodies.count || m->has_bricks) return PS_OK;
@@ -127,6 +141,26 @@ static int64_t natural_nodes(const ps_rectilinear *bricks, int axis)
     double least = INFINITY;
     for (int64_t i = 0; i < n; ++i) least = fmin(least, e[i + 1] - e[i]);
     return 1 + (int64_t)llround((e[n] - e[0]) / least);
+}
+
+/* Edges between grid lines: cells there get means of the bricks, which keep masses but not steps.
+ */
+static void tell_of_means(const model *m)
+{
+    for (int a = 0; a < 3; ++a) {
+        double farthest = 0, h = m->cells.grid.spacing[a];
+        for (int64_t i = 0; i <= m->bricks.bricks.count[a]; ++i) {
+            double at = (m->bricks.bricks.edges[a][i] - m->cells.origin[a]) / h;
+            bool inside = at > 0 && at < (double)(m->cells.grid.nodes[a] - 1);
+            if (inside) farthest = fmax(farthest, fabs(at - round(at)) * h);
+        }
+        if (farthest > 1e-6 * h)
+            ps_warning(
+                "bricks of the UBC mesh end up to %.4g m beside the planes of the grid along "
+                "%c: cells there get their mean density; more --nodes follow the bricks "
+                "better",
+                farthest, "xyz"[a]);
+    }
 }
 
 static ps_status gather_box(const model *m, double box[6])
@@ -174,10 +208,54 @@ static ps_status gather_grid(model *m)
     return ps_q1_grid_make(counts, length, &m->cells.grid);
 }
 
+/* ---- mass outside of the box ---- */
+
+/* Sizes of masses, |density| x volume: contrasts of either sign must not hide each other. */
+static void mass_sizes(const model *m, double *all, double *within, int64_t *outside)
+{
+    double box[3][2];
+    for (int a = 0; a < 3; ++a) {
+        box[a][0] = m->cells.origin[a];
+        box[a][1] = box[a][0] + m->cells.grid.spacing[a] * (double)(m->cells.grid.nodes[a] - 1);
+    }
+    *all = *within = 0;
+    *outside = 0;
+    if (m->has_bricks) ps_rectilinear_sizes(&m->bricks.bricks, box, all, within);
+    for (int64_t b = 0; b < m->bodies.count; ++b) {
+        double size = fabs(ps_body_mass(&m->bodies.bodies[b]));
+        double share = ps_body_share(&m->bodies.bodies[b], box);
+        *all += size;
+        *within += size * share;
+        *outside += share < 1;
+    }
+}
+
+/* More than a millionth of it. */
+static ps_status check_mass(const model *m, const ps_run *run, double *lost)
+{
+    double all, within;
+    int64_t outside;
+    mass_sizes(m, &all, &within, &outside);
+    *lost = all > within ? all - within : 0;
+    if (!(*lost > 1e-6 * all)) return PS_OK;
+    return ps_refuse(
+        run, "mass-outside",
+        "%.4g %% of the mass (%.4g of %.4g kg, without signs) lies outside of the box "
+        "from %.8g,%.8g,%.8g to %.8g,%.8g,%.8g m, %lld of %lld bodies in whole or in "
+        "part%s: give a --box that holds it",
+        100 * *lost / all, *lost, all, m->cells.origin[0], m->cells.origin[1], m->cells.origin[2],
+        m->cells.origin[0] + m->cells.grid.spacing[0] * (double)(m->cells.grid.nodes[0] - 1),
+        m->cells.origin[1] + m->cells.grid.spacing[1] * (double)(m->cells.grid.nodes[1] - 1),
+        m->cells.origin[2] + m->cells.grid.spacing[2] * (double)(m->cells.grid.nodes[2] - 1),
+        (long long)outside, (long long)m->bodies.count,
+        m->has_bricks ? ", or bricks of the UBC model" : "");
+}
+
 /* ---- writing ---- */
 
 typedef struct totals {
     double least, largest, mass; /* of the cells */
+    double lost;                 /* size of the mass outside, kg */
 } totals;
 
 /* workspace: `size` doubles for each thread. */
@@ -213,7 +291,8 @@ static ps_status write_cells(const model *m, ps_box_field *field, totals *t)
     ps_status status = PS_ALLOC(&values, field->chunk_planes * field->plane, "planes of a model");
     if (status == PS_OK)
         status = PS_ALLOC(&workspace, size * omp_get_max_threads(), "planes of a model");
-    *t = (totals){INFINITY, -INFINITY, 0};
+    t->least = INFINITY;
+    t->largest = -INFINITY;
     for (int64_t c = 0; status == PS_OK && c < field->chunks; ++c) {
         int64_t first, end;
         ps_box_field_chunk(field, c, &first, &end);
@@ -225,6 +304,17 @@ static ps_status write_cells(const model *m, ps_box_field *field, totals *t)
     free(values);
     free(workspace);
     return status;
+}
+
+/* What no rock has is another unit. */
+static ps_status check_densities(const ps_run *run, const totals *t)
+{
+    double most = fmax(fabs(t->least), fabs(t->largest));
+    if (!(most > PS_DENSITY_MOST)) return PS_OK;
+    return ps_refuse(run, "density",
+                     "densities reach from %g to %g kg/m3; nothing is above %g: check units "
+                     "(--scale for UBC models) and flags of air (--air)",
+                     t->least, t->largest, PS_DENSITY_MOST);
 }
 
 static void report(const model *m, const totals *t, const ps_run *run, double seconds)
@@ -240,6 +330,7 @@ static void report(const model *m, const totals *t, const ps_run *run, double se
     ps_report_int(r, "bodies", m->bodies.count, "");
     if (m->has_bricks) ps_report_int(r, "air_cells", m->bricks.air, "");
     ps_report_real(r, "mass_of_model", mass, "kg");
+    ps_report_real(r, "mass_outside", t->lost, "kg");
     if (!run->plan) {
         ps_report_real(r, "mass_on_grid", t->mass, "kg");
         ps_report_real(r, "least_density", t->least, "kg/m3");
@@ -263,9 +354,11 @@ static ps_status make(const model *m, const ps_run *run)
     memcpy(header.nodes, m->cells.grid.nodes, sizeof header.nodes);
     memcpy(header.origin, m->cells.origin, sizeof header.origin);
     memcpy(header.spacing, m->cells.grid.spacing, sizeof header.spacing);
+    PS_TRY(check_mass(m, run, &t.lost));
     if (!run->plan) {
         PS_TRY(ps_box_field_create(run->operands[0], &identity, &header, &field));
         ps_status status = write_cells(m, &field, &t);
+        if (status == PS_OK) status = check_densities(run, &t);
         if (status == PS_OK)
             status = ps_box_field_commit(&field);
         else
@@ -281,6 +374,7 @@ static ps_status run_model(ps_run *run)
     model m = {.has_bricks = false};
     ps_status status = gather(&m);
     if (status == PS_OK) status = gather_grid(&m);
+    if (status == PS_OK && m.has_bricks) tell_of_means(&m);
     if (status == PS_OK) status = make(&m, run);
     brick_model_release(&m.bricks);
     free(m.bodies.bodies);
@@ -301,6 +395,7 @@ int main(int argc, char **argv)
             "  penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300\n"
             "  penstock-gravity-model field.hdf --ubc-mesh mesh.msh --ubc-model model.mod.gz",
         .options = options,
+        .allowances = allowances,
         .operands_min = 1,
         .operands_max = 1,
         .run = run_model};

@@ -70,14 +70,100 @@ static ps_status read_values(ps_number_file *file, const ubc_request *r, brick_m
             for (int64_t k = 0; k < n[2]; ++k) {
                 double value;
                 PS_TRY(need(file, r->model, "all cells of the mesh have a value", &value));
-                bool air = isnan(value) || value <= r->air;
+                bool air = isnan(value) || (r->air_given && value <= r->air);
                 if (!air && !isfinite(value))
                     return ps_fail(PS_INVALID, "%s line %lld: the density is %g", r->model,
                                    (long long)ps_number_file_where(file), value);
                 out->air += air;
-                out->density[(i * n[1] + j) * n[2] + k] = air ? 0 : r->scale * value;
+                out->density[(i * n[1] + j) * n[2] + k] = air ? 0 : value;
             }
     return refuse_rest(file, r->model, "the mesh has cells");
+}
+
+/* ---- flags of air ---- */
+
+/* Whether all cells of this value have only such cells (and air) above them. */
+static bool is_on_top(const brick_model *m, double value)
+{
+    const int64_t *n = m->bricks.count;
+    for (int64_t column = 0; column < n[0] * n[1]; ++column) {
+        const double *line = m->density + column * n[2];
+        for (int64_t k = 1; k < n[2]; ++k)
+            if (line[k] == value && line[k - 1] != value && line[k - 1] != 0) return false;
+    }
+    return true;
+}
+
+static int64_t count_of(const brick_model *m, double value)
+{
+    int64_t count = 0, all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
+    for (int64_t c = 0; c < all; ++c) count += m->density[c] == value;
+    return count;
+}
+
+static void make_air(brick_model *m, double value)
+{
+    int64_t all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
+    m->flag = value;
+    for (int64_t c = 0; c < all; ++c)
+        if (m->density[c] == value) {
+            m->density[c] = 0;
+            ++m->flagged;
+        }
+    m->air += m->flagged;
+}
+
+/* The least value is one of those that programs write where there is no ground. */
+static ps_status find_flag(const ubc_request *r, brick_model *m)
+{
+    static const double usual[] = {-99,
+                                   -100,
+                                   -999,
+                                   -9999,
+                                   -99999,
+                                   -999999,
+                                   -1e4,
+                                   -1e5,
+                                   -1e6,
+                                   -32768,
+                                   -1e8,
+                                   -1e10,
+                                   -1e20,
+                                   -1e30,
+                                   -1e32,
+                                   -999.25,
+                                   -999.99,
+                                   -9999.99,
+                                   -99.99,
+                                   -99.999,
+                                   -1e38,
+                                   -1.70141e38,
+                                   -1.701410009187828e38};
+    int64_t all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
+    double least = 0;
+    bool known = false;
+    for (int64_t c = 0; c < all; ++c) least = fmin(least, m->density[c]);
+    for (size_t f = 0; f < sizeof usual / sizeof *usual; ++f) known |= least == usual[f];
+    if (!known) return PS_OK;
+    if (fabs(least * r->scale) > PS_DENSITY_MOST) {
+        make_air(m, least);
+        return PS_OK;
+    }
+    if (!is_on_top(m, least)) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: %lld of %lld cells, all at the top of their columns, have the value %g, "
+                   "which often stands for air and with --scale %g would be a density of %g kg/m3: "
+                   "say --air %g if it is air, --air -1e30 if it is not",
+                   r->model, (long long)count_of(m, least), (long long)all, least, r->scale,
+                   least * r->scale, least);
+}
+
+static ps_status to_densities(const ubc_request *r, brick_model *m)
+{
+    int64_t all = m->bricks.count[0] * m->bricks.count[1] * m->bricks.count[2];
+    if (!r->air_given) PS_TRY(find_flag(r, m));
+    for (int64_t c = 0; c < all; ++c) m->density[c] *= r->scale;
+    return PS_OK;
 }
 
 ps_status read_ubc(const ubc_request *request, brick_model *out)
@@ -91,6 +177,7 @@ ps_status read_ubc(const ubc_request *request, brick_model *out)
     if (status == PS_OK) status = ps_number_file_open(request->model, &file);
     if (status == PS_OK) status = read_values(file, request, out);
     ps_number_file_close(&file);
+    if (status == PS_OK) status = to_densities(request, out);
     if (status != PS_OK) brick_model_release(out);
     return status;
 }
