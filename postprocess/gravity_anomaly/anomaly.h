@@ -25,6 +25,7 @@ typedef struct station_list {
     int64_t count, capacity;
     double *rows; /* [count][4]: x y z observed (NaN: none) */
     bool observed;
+    bool given; /* by a file, in units that nobody has checked; else on a line of m */
 } station_list;
 
 /* Lines of x y elevation [observed [error]]; numbers that are not finite are refused. */

@@ -127,7 +127,7 @@ static void print_table(const ps_gravity_map *m, FILE *file)
     fprintf(file, "x,y,z%s,elements%s\n", m->exact ? ",g_z" : "", m->observed ? ",observed" : "");
     for (int64_t i = 0; i < m->stations; ++i) {
         const double *p = m->place + 3 * i;
-        fprintf(file, "%.10g,%.10g,%.10g", p[0], p[1], p[2]);
+        fprintf(file, "%.15g,%.15g,%.15g", p[0], p[1], p[2]);
         if (m->exact) fprintf(file, ",%.9g", m->exact[i]);
         fprintf(file, isfinite(m->elements[i]) ? ",%.9g" : ",", m->elements[i]);
         if (m->observed) fprintf(file, ",%.9g", m->observed[i]);

@@ -41,6 +41,7 @@ ps_status stations_read(const char *path, bool elevations, station_list *s)
     int count;
     PS_TRY(ps_number_file_open(path, &file));
     ps_status status = PS_OK;
+    s->given = true;
     while (status == PS_OK) {
         status = ps_number_file_line(file, v, STATION_NUMBERS, &count);
         if (status != PS_OK || count == 0) break;
@@ -158,6 +159,6 @@ ps_status stations_check(anomaly *a, const station_list *s)
             ++a->outside;
             if (first < 0) first = i;
         }
-    PS_TRY(check_units(a, s));
+    if (s->given) PS_TRY(check_units(a, s));
     return first >= 0 ? refuse_outside(a, s, first) : PS_OK;
 }

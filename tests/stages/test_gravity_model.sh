@@ -57,3 +57,40 @@ if [ -e "$data/LdM_ubc_mesh.msh" ]; then
     [ "$(figure air_cells)" = 30735 ] || fail "$(figure air_cells) cells of air in Laguna del Maule"
     within "$(ratio)" .99999999 1.00000001 "mass of Laguna del Maule"
 else echo "no $data: real model not tried"; fi
+# flags of air: taken for it where they can be no density, asked for where they can
+mesh='1 1 4\n0 0 0\n10\n10\n4*5\n'
+printf "$mesh" > f.msh
+for flag in -100 -99999 -9999 -999 nan; do
+    printf '%s\n' $flag $flag -0.3 0.1 > f.mod
+    said="taken for air"
+    [ $flag != nan ] || said=
+    expect 0 "$said" $model f.hdf --ubc-mesh f.msh --ubc-model f.mod --nodes 3,3,5 --force
+    [ "$(figure air_cells)" = 2 ] || fail "$(figure air_cells) cells of air by $flag"
+    within "$(figure least_density)" -300.0001 -299.9999 "least density with the flag $flag"
+done
+printf -- "-100\n-100\n-20\n5\n" > f.mod
+expect 3 "say --air -100 if it is air" $model no.hdf --ubc-mesh f.msh --ubc-model f.mod --nodes 3,3,5 --scale 1
+expect 0 "" $model f.hdf --ubc-mesh f.msh --ubc-model f.mod --nodes 3,3,5 --scale 1 --air -100 --force
+within "$(figure least_density)" -20.0001 -19.9999 "least density with --air"
+expect 0 "" $model f.hdf --ubc-mesh f.msh --ubc-model f.mod --nodes 3,3,5 --scale 1 --air -1e30 --force
+within "$(figure least_density)" -100.0001 -99.9999 "least density without air"
+printf -- "-20\n5\n-100\n-100\n" > f.mod # at the bottom it is a density
+expect 0 "" $model f.hdf --ubc-mesh f.msh --ubc-model f.mod --nodes 3,3,5 --scale 1 --force
+printf -- "-300\n-300\n100\n50\n" > f.mod # kg/m3 taken for g/cm3
+expect 3 "check units" $model no.hdf --ubc-mesh f.msh --ubc-model f.mod --nodes 3,3,5
+expect 0 "bricks of the UBC mesh end up to" $model f.hdf --ubc-mesh f.msh --ubc-model f.mod --nodes 3,3,4 --scale 1 --force
+# mass outside of the box: what is lost is counted without signs
+box="--box 0,100,0,100,0,100 --nodes 5,5,5"
+expect 3 "lies outside of the box" $model no.hdf $box --body brick:200,300,0,100,0,100,1
+expect 3 "7.965 % of the mass" $model no.hdf $box --body brick:0,100,0,100,0,100,1 --body brick:95,105,0,100,20,120,1 --body brick:-100,0,0,100,20,25,-0.6
+expect 0 "" $model e.hdf $box --body brick:0,100,0,100,0,100,1 --body brick:100,105,0,100,0,.001,1
+expect 0 "lies outside" $model e.hdf $box --body brick:-100,100,0,100,0,100,1 --allow mass-outside --force
+within "$(figure mass_outside)" 999999.99 1000000.01 "mass outside"
+expect 3 "lies outside" $model no.hdf $box --body ball:100,50,50,30,1
+expect 0 "" $model e.hdf $box --body ball:100,100,100,30,1 --allow mass-outside --force
+within "$(awk -v m="$(figure mass_outside)" 'BEGIN { print m / (4 / 3 * atan2(0, -1) * 27000) }')" .874999 .875001 "share of a ball beside a corner"
+expect 0 "" $model e.hdf $box --body ring:100,50,10,40,0,50,1 --allow mass-outside --force
+within "$(awk -v m="$(figure mass_outside)" -v a="$(figure mass_of_model)" 'BEGIN { print m / a }')" .499999 .500001 "share of a ring"
+expect 0 "" $model e.hdf $box --body ball:50,50,50,50,1 --force # touches the box all round
+expect 3 "lies outside" $model no.hdf --ubc-mesh f.msh --ubc-model f.mod --scale 1 --box 0,5,0,10,0,20 --nodes 3,3,5
+[ ! -e no.hdf ] || fail "something was left behind"
