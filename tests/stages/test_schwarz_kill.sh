@@ -54,7 +54,7 @@ each gmres 3 - --slabs 5 --tolerance 1e-8 --checkpoint 2 --gmres-restart 3 --thr
 each bicgstab 3 - --method bicgstab --tolerance 1e-8 --checkpoint 9 --threads 1
 if [ -n "$mpi" ]; then
     each "gmres, rank 1 of 2" 3 1 --slabs 5 --tolerance 1e-8 --checkpoint 2 --threads 1
-    each "cg, rank 0 of 2" 5 0 --method cg --checkpoint 25 --threads 1
+    each "cg, rank 0 of 2" 2 0 --method cg --checkpoint 25 --threads 1
 fi
 # --limit and --restart: the best iterate of BiCGStab is known after a restart, too
 rm -f *.unconverged.hdf*
