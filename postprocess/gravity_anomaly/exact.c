@@ -76,7 +76,6 @@ static ps_status sum_layers(anomaly *a, map_sums *m)
         int64_t count = smaller(a->model.shape[2] - k, m->at_a_time);
         PS_TRY(read_layers(a, m, k, count));
         ps_vertical_add(&m->sum, k, count, m->layers);
-        if (ps_stop_requested()) return ps_fail(PS_STOPPED, "stopped: nothing was written");
     }
     return PS_OK;
 }
@@ -170,7 +169,6 @@ ps_status exact_stations(anomaly *a)
         if (status != PS_OK) break;
         count_buried(a, i, density);
         add_bricks(a, list_bricks(a, i, density, bricks), bricks);
-        if (ps_stop_requested()) status = ps_fail(PS_STOPPED, "stopped: nothing was written");
     }
     free(density);
     free(bricks);

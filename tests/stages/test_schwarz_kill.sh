@@ -34,7 +34,7 @@ each() {
         [ $rc -ne 0 ] || break # it was never to be killed
         while working; do sleep .02; done # the other ranks end a little later
         n=$((n + 1))
-        expect 0 "" $run again.hdf "$@" --restart
+        expect 0 "" $run again.hdf "$@"
         for set in '*potential' '/history/residual'; do
             penstock-compare whole.hdf again.hdf --tolerance 0 --dataset "$set" --no-attributes > said 2>&1 ||
                 { cat said; ls; fail "$what, killed before change $at: $set is another"; }
@@ -56,10 +56,10 @@ if [ -n "$mpi" ]; then
     each "gmres, rank 1 of 2" 3 1 --slabs 5 --tolerance 1e-8 --checkpoint 2 --threads 1
     each "cg, rank 0 of 2" 2 0 --method cg --checkpoint 25 --threads 1
 fi
-# --limit and --restart: the best iterate of BiCGStab is known after a restart, too
+# --limit and a restart: the best iterate of BiCGStab is known after a restart, too
 rm -f *.unconverged.hdf*
 expect 1 "best iterate" $solve one.hdf --method bicgstab --tolerance 1e-15 --limit 30 --threads 1
 expect 1 "best iterate" $solve two.hdf --method bicgstab --tolerance 1e-15 --limit 27 --threads 1
-expect 1 "best iterate" $solve two.hdf --method bicgstab --tolerance 1e-15 --limit 30 --threads 1 --restart
+expect 1 "best iterate" $solve two.hdf --method bicgstab --tolerance 1e-15 --limit 30 --threads 1
 penstock-compare one.unconverged.hdf two.unconverged.hdf --tolerance 0 --dataset '*potential' --no-attributes > said 2>&1 || { cat said; fail "the best iterate is another after a restart"; }
 echo "$kills kills"
