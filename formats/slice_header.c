@@ -5,6 +5,7 @@
 #include "formats/slice_matrix.h"
 
 static const char *const formulations[] = {"sound-soft-s", "sound-soft-m", "sound-hard"};
+static const double passivity_rounding = 1e-5;
 static const char *const precisions[] = {"f32", "f64"};
 
 const char *ps_formulation_name(ps_formulation formulation)
@@ -33,6 +34,21 @@ static ps_status precision_parse(const char *name, ps_precision *out)
     return ps_fail(PS_INVALID, "precision \"%s\" is neither f32 nor f64", name);
 }
 
+bool ps_passivity_is_good(const ps_passivity *passivity)
+{
+    return passivity->angles > 0 && passivity->least >= -passivity_rounding;
+}
+
+static ps_status passivity_put(ps_store *store, const ps_passivity *p)
+{
+    PS_TRY(ps_store_put_int(store, "/", "passivity_angles", p->angles));
+    if (p->angles == 0) return PS_OK;
+    PS_TRY(ps_store_put_real(store, "/", "passivity_least", p->least));
+    PS_TRY(ps_store_put_real(store, "/", "passivity_at", p->angle));
+    PS_TRY(ps_store_put_int(store, "/", "passivity_unknown", p->unknown));
+    return ps_store_put_real(store, "/", "passivity_share", p->share);
+}
+
 ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
 {
     const struct {
@@ -55,6 +71,7 @@ ps_status ps_slice_header_put(ps_store *store, const ps_slice_header *header)
     for (int i = 0; i < 5; ++i) PS_TRY(ps_store_put_int(store, "/", ints[i].name, ints[i].value));
     for (int i = 0; i < 4; ++i)
         PS_TRY(ps_store_put_real(store, "/", reals[i].name, reals[i].value));
+    PS_TRY(passivity_put(store, &header->passivity));
     PS_TRY(ps_store_put_text(store, "/", "mesh_uuid", header->mesh_uuid));
     return ps_store_put_text(store, "/", "mesh_hash", header->mesh_hash);
 }
@@ -70,6 +87,23 @@ static ps_status check_positive(const char *name, double value)
 {
     if (isfinite(value) && value > 0) return PS_OK;
     return ps_fail(PS_INVALID, "attribute %s is %g; it must be positive", name, value);
+}
+
+/* Files from before there was a certificate have none. */
+static ps_status passivity_get(const ps_store *store, int64_t unknowns, ps_passivity *p)
+{
+    *p = (ps_passivity){.angles = 0};
+    if (!ps_store_has(store, "/", "passivity_angles")) return PS_OK;
+    PS_TRY(ps_store_get_int(store, "/", "passivity_angles", &p->angles));
+    PS_TRY(check_int("passivity_angles", p->angles, 0, 1024));
+    if (p->angles == 0) return PS_OK;
+    PS_TRY(ps_store_get_real(store, "/", "passivity_least", &p->least));
+    PS_TRY(ps_store_get_real(store, "/", "passivity_at", &p->angle));
+    PS_TRY(ps_store_get_int(store, "/", "passivity_unknown", &p->unknown));
+    PS_TRY(check_int("passivity_unknown", p->unknown, 0, unknowns - 1));
+    if (!isfinite(p->least) || !isfinite(p->angle))
+        return ps_fail(PS_INVALID, "attributes passivity_least and passivity_at must be finite");
+    return ps_store_get_real(store, "/", "passivity_share", &p->share);
 }
 
 static ps_status header_check(const ps_slice_header *header)
@@ -101,6 +135,7 @@ static ps_status header_get(const ps_store *store, ps_slice_header *header)
     PS_TRY(ps_store_get_real(store, "/", "speed", &header->speed));
     PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", header->mesh_uuid, sizeof header->mesh_uuid));
     PS_TRY(ps_store_get_text(store, "/", "mesh_hash", header->mesh_hash, sizeof header->mesh_hash));
+    PS_TRY(passivity_get(store, header->unknowns, &header->passivity));
     return header_check(header);
 }
 

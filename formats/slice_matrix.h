@@ -11,6 +11,7 @@
 #ifndef PS_FORMATS_SLICE_MATRIX_H
 #define PS_FORMATS_SLICE_MATRIX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "formats/csr.h"
@@ -24,6 +25,19 @@ typedef enum ps_formulation {
 } ps_formulation;
 const char *ps_formulation_name(ps_formulation formulation); /* "sound-soft-s", ... */
 ps_status ps_formulation_parse(const char *name, ps_formulation *out);
+
+/* Passivity certificate: least eigenvalue of the Hermitian part, diagonal scaled to 1, at `angles`
+ * points of the unit circle (kernels/tdbem/passivity.h). Below 0 the march can grow by about
+ * exp(-least) a step. */
+typedef struct ps_passivity {
+    int64_t angles;  /* 0: there is none                                                     */
+    double least;    /* over all angles                                                      */
+    double angle;    /* where, rad                                                           */
+    int64_t unknown; /* the largest component of its vector                                  */
+    double share;    /* of that component in the norm                                        */
+} ps_passivity;
+/* There is one, and nothing below 0 but what rounding to single precision leaves. */
+bool ps_passivity_is_good(const ps_passivity *passivity);
 
 /* What a run needs to know of the discretisation; stored as root attributes in slice and block
  * matrices alike. */
@@ -40,6 +54,7 @@ typedef struct ps_slice_header {
     double dt;              /* s                                                             */
     double speed;           /* m/s                                                           */
     int64_t outer_points;   /* outer rule: 3, 6, 7 or 12                                     */
+    ps_passivity passivity;
     char mesh_uuid[40], mesh_hash[17]; /* the surface mesh that it was assembled from        */
 } ps_slice_header;
 

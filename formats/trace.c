@@ -131,6 +131,7 @@ static ps_status read_origin(const ps_store *store, ps_trace_origin *origin)
     read_known(store, "speed", &origin->speed);
     read_known(store, "dt", &origin->dt);
     read_known(store, "mean_edge", &origin->edge);
+    read_known(store, "usable_up_to", &origin->usable);
     PS_TRY(ps_store_get_text(store, "/", "basis", text, sizeof text));
     int basis = 0;
     while (basis < 3 && strcmp(basis_names[basis], text) != 0) ++basis;
@@ -251,9 +252,9 @@ static ps_status write_description(ps_store *store, const ps_trace *trace)
 static ps_status write_origin(ps_store *store, const ps_trace_origin *origin)
 {
     char name[16];
-    const char *const names[] = {"speed", "dt", "mean_edge"};
-    const double values[] = {origin->speed, origin->dt, origin->edge};
-    for (int i = 0; i < 3; ++i)
+    const char *const names[] = {"speed", "dt", "mean_edge", "usable_up_to"};
+    const double values[] = {origin->speed, origin->dt, origin->edge, origin->usable};
+    for (int i = 0; i < 4; ++i)
         if (values[i] > 0) PS_TRY(ps_store_put_real(store, "/", names[i], values[i]));
     PS_TRY(ps_store_put_text(store, "/", "basis", basis_names[origin->basis]));
     for (int i = 0; i < origin->emitter_count; ++i) {

@@ -19,9 +19,10 @@ typedef enum ps_trace_basis {
 
 /* Where the numbers come from; zeros where that is not known. */
 typedef struct ps_trace_origin {
-    double speed; /* c, m/s                                                           */
-    double dt;    /* step of the run, s                                               */
-    double edge;  /* mean edge of the mesh, m                                         */
+    double speed;  /* c, m/s                                                           */
+    double dt;     /* step of the run, s                                               */
+    double edge;   /* mean edge of the mesh, m                                         */
+    double usable; /* spectra: lines above are beyond mesh or step, Hz                */
     ps_trace_basis basis;
     int emitter_count; /* the incident field, as ps_emitter_print writes it                */
     char emitters[16][256];

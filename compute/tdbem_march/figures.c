@@ -99,7 +99,8 @@ static void report_answers(ps_report *report, const march *m)
     ps_report_real(report, "largest_mean", f->mean_largest, NULL);
     ps_report_real(report, "mean_drift", f->largest > 0 ? f->mean / f->largest : 0, NULL);
     ps_report_real(report, "mean_taken_out", f->projected, NULL);
-    ps_report_flag(report, "growth_suspected", f->growth.warned != 0);
+    ps_report_real(report, "alternating_at_the_end", f->alternating, NULL);
+    ps_report_flag(report, "growth_suspected", f->growth.warned != 0 || f->alternation.warned != 0);
 }
 
 /* Seconds of summation and values held, rank by rank: how even the shares are. */

@@ -218,6 +218,7 @@ static const ps_program program = {
         "\\\n"
         "      --emitter point:at=0,0,30:width=1e-3 --host-memory 8G --checkpoint-every 15m",
     .options = table,
+    .allowances = march_allowances,
     .operands_min = 3,
     .operands_max = 3,
     .run = run_program,

@@ -58,6 +58,13 @@ record_inputs problem_inputs(const problem *problem);
 void problem_history_header(const problem *problem, const march_options *options,
                             ps_history_header *out);
 
+/* ---- what comes in (incoming.c) ---- */
+
+extern const ps_allowance march_allowances[]; /* what --allow takes */
+/* Warns of matrices that are not passive; refuses pulses that mesh and step do not resolve or that
+ * are on the body at t = 0, and sources inside it or close to it. */
+ps_status march_check_incoming(const ps_run *run, const problem *problem);
+
 /* ---- the plan (plan.c) ---- */
 
 typedef struct march_plan {

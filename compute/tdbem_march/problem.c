@@ -120,6 +120,7 @@ static ps_status open_inputs(const ps_run *run, const march_options *options, pr
     PS_TRY(check_belonging(run, p));
     ps_incident_settle(&p->incident, p->mesh.vertex_count, p->mesh.vertices);
     p->load = (ps_load){header->formulation, &p->mesh, &p->incident, header->dt};
+    PS_TRY(march_check_incoming(run, p));
     p->tolerance = options->tolerance > 0           ? options->tolerance
                    : header->precision == PS_SINGLE ? 1e-7
                                                     : 1e-12;

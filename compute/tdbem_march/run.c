@@ -116,34 +116,42 @@ static void note_mean(march *m)
     m->figures.mean_largest = fmax(m->figures.mean_largest, fabs(mean));
 }
 
-/* Growth after the loads are over: a warning at first, then the end of the run. What the null mode
- * of sound-hard bodies drifts by is in the mean. */
-ps_status march_watch_growth(march *m, int64_t n)
+/* What a watch makes of this step: a warning at first, then the end of the run. */
+static ps_status watch(march *m, int64_t n, const char *what, double level, double largest,
+                       ps_growth_watch *growth)
 {
     enum { WINDOW_LEAST = 16 };
-    figures *f = &m->figures;
-    bool hard = m->problem->tiles.header.formulation == PS_SOUND_HARD;
-    double level = hard ? f->latest - fabs(f->mean) : f->latest;
     int64_t crossing = m->window.kept > WINDOW_LEAST ? m->window.kept : WINDOW_LEAST;
-    int64_t last = (int64_t)f->last_load;
-    switch (ps_growth_watch_step(&f->growth, n - last, crossing, level, f->largest)) {
+    int64_t last = (int64_t)m->figures.last_load;
+    switch (ps_growth_watch_step(growth, n - last, crossing, level, largest)) {
     case PS_GROWTH_SUSPECTED:
         if (ps_comm_rank() == 0)
-            ps_warning(
-                "step %lld: the densities have grown to %.3g though the loads are over since "
-                "step %lld; the march may be unstable",
-                (long long)n, f->latest, (long long)last);
+            ps_warning("step %lld: %s have grown to %.3g though the loads are over since step "
+                       "%lld; the march may be unstable",
+                       (long long)n, what, level, (long long)last);
         return PS_OK;
     case PS_GROWTH_CERTAIN:
-        return ps_fail(
-            PS_FAILED,
-            "step %lld: the densities have grown to %.3g though the loads are over since "
-            "step %lld: the march is unstable. Assemble with more outer points, and check "
-            "the mesh for thin edges and slivers",
-            (long long)n, f->latest, (long long)last);
+        return ps_fail(PS_FAILED,
+                       "step %lld: %s have grown to %.3g though the loads are over since step "
+                       "%lld: the march is unstable. Assemble with more outer points, and check "
+                       "the mesh for thin edges and slivers",
+                       (long long)n, what, level, (long long)last);
     default:
         return PS_OK;
     }
+}
+
+/* Growth after the loads are over, of all densities and of what alternates from step to step at any
+ * one unknown, which the rest of the body would hide. What the null mode of sound-hard bodies
+ * drifts by is in the mean. */
+ps_status march_watch_growth(march *m, int64_t n)
+{
+    figures *f = &m->figures;
+    bool hard = m->problem->tiles.header.formulation == PS_SOUND_HARD;
+    double level = hard ? f->latest - fabs(f->mean) : f->latest;
+    PS_TRY(watch(m, n, "the densities", level, f->largest, &f->growth));
+    return watch(m, n, "densities that alternate from step to step", f->alternating,
+                 f->alternating_largest, &f->alternation);
 }
 
 /* Step n = n0 + g of the group that starts with n0. */

@@ -16,6 +16,16 @@ static int64_t next_count(const march *m, int64_t done)
     return left < m->options->group ? left : m->options->group;
 }
 
+/* Step g of m->recent to the solver. */
+static void take_row(march *m, int64_t g)
+{
+    int64_t rows = m->window.unknowns;
+    for (int64_t i = 0; i < rows; ++i)
+        m->solver.x[i] = m->window.precision == PS_SINGLE
+                             ? (double)((const float *)m->recent)[g * rows + i]
+                             : ((const double *)m->recent)[g * rows + i];
+}
+
 /* The steps done + 1 .. done + count are in host memory: their figures, and m->recent. */
 static ps_status take_steps(march *m, int64_t count)
 {
@@ -23,6 +33,8 @@ static ps_status take_steps(march *m, int64_t count)
     int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
     memcpy(m->recent, r->recent, (size_t)(count * m->window.unknowns * item));
     for (int64_t g = 0; g < count; ++g) {
+        take_row(m, g);
+        solver_push(&m->solver, &m->figures);
         ps_status status =
             root_note(&r->steps[g], m->done + 1 + g, m->problem->tolerance, &m->figures);
         if (status == PS_OK) status = march_watch_growth(m, m->done + 1 + g);

@@ -132,8 +132,21 @@ ps_status solver_step(solver *s, int64_t n, const double *load, const double *ri
     else
         PS_TRY(ps_cholesky_solve(s->factor, right, s->x));
     store(s, out);
-    double *oldest = s->last[1];
-    s->last[1] = s->last[0];
-    s->last[0] = memcpy(oldest, s->x, (size_t)s->rows * sizeof *oldest);
+    solver_push(s, f);
     return solver_note_answer(n, largest(s->x, NULL, s->rows), f);
+}
+
+void solver_push(solver *s, figures *f)
+{
+    double *last = s->last[0], *oldest = s->last[1], most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most) if (s->rows > THREADED)
+    for (int64_t i = 0; i < s->rows; ++i) {
+        double bend = fabs(s->x[i] - 2 * last[i] + oldest[i]);
+        most = bend > most ? bend : most;
+        oldest[i] = s->x[i];
+    }
+    s->last[0] = oldest;
+    s->last[1] = last;
+    f->alternating = most / 4;
+    f->alternating_largest = fmax(f->alternating_largest, f->alternating);
 }

@@ -21,6 +21,10 @@ typedef struct figures {
     double mean, mean_largest; /* of a over the surface: at the last step, largest so far     */
     double projected; /* means taken out (--project-mean), summed magnitudes                */
     ps_growth_watch growth;
+    double alternating;         /* largest |a^n - 2 a^{n-1} + a^{n-2}| / 4 of one unknown: what
+                                   changes sign from step to step, however small beside the rest */
+    double alternating_largest; /* so far                                                   */
+    ps_growth_watch alternation;
 } figures;
 enum { FIGURES = sizeof(figures) / sizeof(double) };
 
@@ -52,6 +56,8 @@ ps_status solver_step(solver *solver, int64_t n, const double *load, const doubl
  * largest |l|, |D^{-1} l| and |right side|; its answer, the largest |a|. PS_FAILED as there. */
 ps_status solver_note_load(int64_t n, double load, double response, double right, figures *figures);
 ps_status solver_note_answer(int64_t n, double answer, figures *figures);
+/* The answer of a step, solver->x, becomes last[0]; its alternation goes to the figures. */
+void solver_push(solver *solver, figures *figures);
 /* PS_FAILED, with advice. */
 ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, double tolerance);
 

@@ -76,9 +76,9 @@ double ps_incident_field(const ps_incident *incident, const double x[3], double 
 
 /* ---- when it begins ---- */
 
-/* A bound of |f(q)| / peak for q <= -x s, decreasing for x >= 1. */
-static double tail(ps_pulse_shape shape, double x)
+double ps_pulse_tail(ps_pulse_shape shape, double x)
 {
+    if (!(x >= 1)) return 1;
     switch (shape) {
     case PS_PULSE_DERIVATIVE:
         return 2 * x * exp(-x * x) / (sqrt(2) * exp(-0.5));
@@ -97,7 +97,7 @@ static double quiet_distance(ps_pulse_shape shape)
     double low = 1, high = 10;
     for (int i = 0; i < 60; ++i) {
         double middle = (low + high) / 2;
-        if (tail(shape, middle) > 0.999e-6)
+        if (ps_pulse_tail(shape, middle) > 0.999e-6)
             low = middle;
         else
             high = middle;

@@ -56,6 +56,8 @@ ps_status ps_emitter_parse(const char *text, ps_emitter *out);
 /* The text that parses back to the same emitter, bit for bit, all parts spelled out (%.17g);
  * at most PS_EMITTER_TEXT_MAX with its end. An unsettled delay is left out. */
 void ps_emitter_print(const ps_emitter *emitter, char *out, size_t size);
+/* A bound of |f(q)| over its peak for q <= -x width, decreasing in x; 1 where x < 1. */
+double ps_pulse_tail(ps_pulse_shape shape, double x);
 /* Sets the delays that are NaN to the least value with which |f| stays below 1e-6 of its peak
  * on all points[count][3] (m) for all t <= 0. */
 void ps_incident_settle(ps_incident *incident, int64_t count, const double *points);

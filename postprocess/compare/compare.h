@@ -66,8 +66,9 @@ void compare_note(compare_result *result, const char *text);
 ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings,
                            ps_report *report, compare_result *result);
 
-/* Compares two slice matrices entry by entry if they are cut into different tiles; *done is
- * false, and nothing compared, if they are cut alike. Memory of two tiles and of M^0 twice. */
+/* Compares two slice matrices entry by entry if they are cut into different tiles or have different
+ * numbers of parts; *done is false, and nothing compared, if they are alike. Memory of two tiles
+ * and of M^0 twice. */
 ps_status compare_slices(const char *path, const char *reference, const compare_settings *settings,
                          ps_report *report, compare_result *result, bool *done);
 

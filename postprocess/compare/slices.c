@@ -6,7 +6,7 @@
 #include "postprocess/compare/compare.h"
 #include "runtime/memory.h"
 
-/* Slice matrices that were cut into different tiles (by another number of ranks, say): their
+/* Slice matrices of other numbers of ranks, or that were cut into different tiles: their
  * row-vectors are compared entry by entry, M^k(i,j), missing entries being 0. */
 
 /* A matrix and one tile of it in memory. */
@@ -181,6 +181,17 @@ static bool same_tiles(const ps_slice_matrix *a, const ps_slice_matrix *b)
     return same;
 }
 
+/* Parts that a file is made of: each has a row of the histogram, and its own root attributes. */
+static int64_t count_parts(ps_slice_matrix *matrix)
+{
+    int id;
+    ps_dataset_info info;
+    ps_store *store = ps_slice_matrix_store(matrix);
+    bool known = ps_store_find(store, "/length_histogram", &id) == PS_OK &&
+                 ps_store_dataset(store, id, &info) == PS_OK;
+    return known ? info.dims[0] : 0;
+}
+
 static ps_status check_headers(const tile_reader readers[2], compare_result *result)
 {
     const ps_slice_header *a = ps_slice_matrix_header(readers[0].matrix);
@@ -221,7 +232,8 @@ ps_status compare_slices(const char *path, const char *reference, const compare_
     tile_reader readers[2] = {{.loaded = -1}, {.loaded = -1}};
     ps_status status = tile_reader_open(&readers[0], path);
     if (status == PS_OK) status = tile_reader_open(&readers[1], reference);
-    *done = status == PS_OK && !same_tiles(readers[0].matrix, readers[1].matrix);
+    *done = status == PS_OK && (!same_tiles(readers[0].matrix, readers[1].matrix) ||
+                                count_parts(readers[0].matrix) != count_parts(readers[1].matrix));
     if (*done) status = compare_all(readers, settings, report, result);
     for (int s = 0; s < 2; ++s) tile_reader_close(&readers[s]);
     return status;

@@ -42,4 +42,8 @@ ps_status inspect_report_clusters(ps_store *store, ps_report *report);
 /* Media and sources of a model of dgtd (dgtd.c). */
 ps_status inspect_report_model(const ps_store *store, ps_report *report);
 
+/* All samples of a trace, a line each, to standard output: the axis, then its channels. PS_USAGE
+ * for other files. */
+ps_status inspect_print_csv(const char *path, const ps_store *store);
+
 #endif

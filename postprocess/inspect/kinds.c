@@ -5,6 +5,7 @@
 
 #include "formats/dgtd_model.h"
 #include "formats/hmatrix.h"
+#include "formats/slice_matrix.h"
 #include "postprocess/inspect/inspect.h"
 #include "runtime/memory.h"
 
@@ -49,6 +50,26 @@ static ps_status gather_tiles(const ps_store *store, int id, const ps_dataset_in
         out->d_max = fmax(out->d_max, chunk.extras[d_max]);
     }
     out->score = pairs > 0 ? squares / pairs : 0;
+    return PS_OK;
+}
+
+/* Does the march with these matrices decay? */
+static ps_status report_passivity(const ps_store *store, ps_report *report)
+{
+    ps_slice_header header;
+    PS_TRY(ps_slice_header_get(store, &header));
+    const ps_passivity *p = &header.passivity;
+    ps_report_section(report, "passivity");
+    ps_report_int(report, "angles", p->angles, "1");
+    if (p->angles == 0) {
+        ps_report_text(report, "verdict", "not computed");
+        return PS_OK;
+    }
+    ps_report_real(report, "least", p->least, "1");
+    ps_report_real(report, "at", p->angle, "rad");
+    ps_report_int(report, "unknown", p->unknown, "1");
+    ps_report_real(report, "share", p->share, "1");
+    ps_report_text(report, "verdict", ps_passivity_is_good(p) ? "passive" : "not passive");
     return PS_OK;
 }
 
@@ -126,5 +147,6 @@ ps_status inspect_report_kind(ps_store *store, bool histogram, ps_report *report
         return inspect_report_clusters(store, report);
     if (!slices && !blocks) return PS_OK;
     PS_TRY(report_tiles(store, blocks, report));
+    PS_TRY(report_passivity(store, report));
     return histogram ? report_lengths(store, report) : PS_OK;
 }

@@ -6,15 +6,17 @@
 #include "postprocess/inspect/inspect.h"
 #include "runtime/program.h"
 
-static bool histogram;
+static bool histogram, csv;
 static ps_text_list chosen;
 
-static const ps_option options[] = {{"histogram", PS_OPTION_FLAG, &histogram, NULL,
-                                     "sizes of chunks and, of matrices, lengths of row-vectors", 0,
-                                     0, 0},
-                                    {"dataset", PS_OPTION_LIST, &chosen, "NAME",
-                                     "only this dataset (shell pattern; may be repeated)", 0, 0, 0},
-                                    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+static const ps_option options[] = {
+    {"histogram", PS_OPTION_FLAG, &histogram, NULL,
+     "sizes of chunks and, of matrices, lengths of row-vectors", 0, 0, 0},
+    {"csv", PS_OPTION_FLAG, &csv, NULL, "a trace's samples as comma-separated text, a line each", 0,
+     0, 0},
+    {"dataset", PS_OPTION_LIST, &chosen, "NAME",
+     "only this dataset (shell pattern; may be repeated)", 0, 0, 0},
+    {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static bool is_chosen(const char *name)
 {
@@ -49,6 +51,11 @@ static ps_status run_inspect(ps_run *run)
 {
     ps_store *store;
     PS_TRY(ps_store_open(run->operands[0], NULL, 0, &store));
+    if (csv) {
+        ps_status printed = inspect_print_csv(run->operands[0], store);
+        ps_store_close(&store);
+        return printed;
+    }
     ps_report *report = ps_report_new(run->json);
     ps_status status = report_all(store, report);
     if (status == PS_OK) ps_report_print(&report);
@@ -67,9 +74,13 @@ int main(int argc, char **argv)
             "shape, units, chunks, compression, minimum, maximum, mean, norm, zeros and values "
             "that\n"
             "are not finite; of slice and block matrices also counts, NNZ %, row-vectors and\n"
-            "ordering score; of worker logs a line a worker and the stages. Reads the chunk tables "
-            "only, so a terabyte takes a second.",
+            "ordering score, and the passivity certificate; of worker logs a line a worker and "
+            "the\n"
+            "stages. Reads the chunk tables only, so a terabyte takes a second. With --csv the "
+            "samples\n"
+            "of a trace.",
         .examples = "  penstock-inspect blocks.h5\n"
+                    "  penstock-inspect far.h5 --csv > far.csv\n"
                     "  penstock-inspect slices.h5 --histogram --json\n"
                     "  penstock-inspect run.h5 --dataset /densities",
         .options = options,

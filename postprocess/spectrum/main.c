@@ -46,6 +46,11 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
+static const ps_allowance allowances[] = {
+    {"beyond-band", "a target strength where mesh or step are too coarse"},
+    {"cut-signal", "a target strength of a signal that ends before it has decayed"},
+    {NULL, NULL}};
+
 static bool divides(void) { return chosen.divide || chosen.pulse || chosen.target_strength; }
 
 /* ---- the pulse ---- */
@@ -71,6 +76,31 @@ static ps_status find_pulse(const ps_trace *trace, ps_emitter *pulse)
             return ps_fail(PS_USAGE, "the emitters have different pulses, so there is no common "
                                      "spectrum to divide by; say --pulse TEXT");
         *pulse = emitter;
+    }
+    return PS_OK;
+}
+
+/* Target strength compares the far field with the wave that hits the body, 1 for a plane wave of
+ * unit amplitude; that of a point source depends on where the body is, which a trace does not know.
+ */
+static ps_status check_target_strength(const ps_trace *trace, const ps_run *run)
+{
+    ps_emitter emitter;
+    int count = trace->origin.emitter_count;
+    if (!trace->far_field)
+        return ps_fail(PS_USAGE, "--target-strength is of a far field; %s has points",
+                       run->operands[0]);
+    for (int i = 0; i < count + (chosen.pulse != NULL); ++i) {
+        PS_TRY(ps_emitter_parse(i < count ? trace->origin.emitters[i] : chosen.pulse, &emitter));
+        if (emitter.kind != PS_EMITTER_PLANE || count > 1)
+            return ps_fail(
+                PS_INVALID,
+                "--target-strength is defined for one plane wave, and what came in is %s; use "
+                "--divide, and for a source R m from the body's centre add 20 log10(4 pi R)",
+                count > 1                          ? "several waves"
+                : emitter.kind == PS_EMITTER_POINT ? "a point source, whose pressure at the body "
+                                                     "is 1/(4 pi R) of its amplitude"
+                                                   : "no wave (uniform)");
     }
     return PS_OK;
 }
@@ -161,6 +191,54 @@ static void warn(const ps_trace *out, double usable, double truncation, int64_t 
 
 /* ---- the result ---- */
 
+/* Lines above the usable band have none, unless they are asked for. */
+static ps_status leave_out_beyond(const ps_run *run, double usable, ps_trace *out)
+{
+    int64_t beyond = 0;
+    for (int64_t i = 0; i < out->samples; ++i) beyond += out->axis[i] > usable;
+    for (int i = 0; i < run->allowed.count; ++i)
+        if (strcmp(run->allowed.items[i], "beyond-band") == 0) beyond = 0;
+    if (beyond == 0) return PS_OK;
+    if (beyond == out->samples)
+        return ps_refuse(run, "beyond-band",
+                         "all frequencies are above %.4g Hz, where mesh or step are too coarse for "
+                         "a target strength: refine them, or ask for lower ones",
+                         usable);
+    for (int64_t v = 0; v < out->samples * out->channels; ++v)
+        if (out->axis[v / out->channels] > usable) out->real[v] = NAN;
+    ps_warning("no target strength (NaN) at %lld of %lld frequencies, above %.4g Hz: mesh or step "
+               "are too coarse there (--allow beyond-band gives it all the same)",
+               (long long)beyond, (long long)out->samples, usable);
+    return PS_OK;
+}
+
+/* Surface values near the body's own resonances. */
+static ps_status warn_of_resonances(const ps_trace *trace, const ps_trace *out)
+{
+    enum { MOST = 12 };
+    static const double near = .02;
+    double found[MOST], highest = out->axis[out->samples - 1] * 1.05;
+    int count, at = 0;
+    int64_t lines = 0;
+    char text[MOST * 16] = "";
+    bool surface = strstr(trace->quantity, "surface") || strstr(trace->quantity, "density");
+    if (!surface) return PS_OK;
+    PS_TRY(spectrum_resonances(trace, highest, MOST, found, &count));
+    for (int64_t i = 0; i < out->samples; ++i) {
+        bool hit = false;
+        for (int r = 0; r < count; ++r) hit |= fabs(out->axis[i] - found[r]) < near * found[r];
+        lines += hit;
+    }
+    for (int r = 0; r < count; ++r)
+        at += snprintf(text + at, sizeof text - (size_t)at, "%s%.4g", r ? ", " : "", found[r]);
+    if (count)
+        ps_warning("the surface still rings at %s Hz where the trace ends: interior resonances of "
+                   "the closed body, near which its surface values are wrong by several per cent "
+                   "(%lld of %lld lines are within %.0f %%); the far field hardly has them",
+                   text, (long long)lines, (long long)out->samples, 100 * near);
+    return PS_OK;
+}
+
 static void to_target_strength(ps_trace *out)
 {
     for (int64_t i = 0; i < out->samples * out->channels; ++i)
@@ -212,9 +290,7 @@ static ps_status transform(ps_trace *trace, const ps_run *run, ps_trace *out)
     ps_emitter pulse;
     int64_t unknown = 0;
     PS_TRY(spectrum_step(trace, &dt));
-    if (chosen.target_strength && !trace->far_field)
-        return ps_fail(PS_USAGE, "--target-strength is of a far field; %s has points",
-                       run->operands[0]);
+    if (chosen.target_strength) PS_TRY(check_target_strength(trace, run));
     if (divides()) PS_TRY(find_pulse(trace, &pulse));
     for (int64_t i = 0; i < trace->samples; ++i) trace->axis[i] += chosen.shift;
     double truncation = spectrum_truncation(trace), usable = usable_frequency(trace);
@@ -224,7 +300,17 @@ static ps_status transform(ps_trace *trace, const ps_run *run, ps_trace *out)
     if (chosen.basis) spectrum_apply_basis(out, trace->origin.basis, trace->origin.dt);
     if (divides()) unknown = spectrum_divide(out, &pulse);
     describe(trace, out);
-    if (chosen.target_strength) to_target_strength(out);
+    if (isfinite(usable)) out->origin.usable = usable;
+    if (chosen.target_strength) {
+        to_target_strength(out);
+        PS_TRY(leave_out_beyond(run, usable, out));
+    }
+    if (chosen.target_strength && truncation > .1)
+        PS_TRY(ps_refuse(run, "cut-signal",
+                         "the signal ends at %.2g of its peak, so it has no target strength yet: "
+                         "march longer",
+                         truncation));
+    PS_TRY(warn_of_resonances(trace, out));
     warn(out, usable, truncation, unknown);
     report(run, out, usable, truncation);
     return PS_OK;
@@ -270,11 +356,13 @@ int main(int argc, char **argv)
             "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of\n"
             "the FFT or at chosen frequencies. With --divide the result is the response to an\n"
             "incident wave of unit amplitude, with --target-strength that of a far field in dB.\n"
-            "Warns where mesh or step are too coarse and where the signal ends before it has\n"
-            "decayed.",
+            "Warns where mesh or step are too coarse (there is no target strength there), where "
+            "the\n"
+            "signal ends before it has decayed, and where the surface of a closed body resonates.",
         .examples = "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
                     "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
         .options = options,
+        .allowances = allowances,
         .operands_min = 2,
         .operands_max = 2,
         .run = run_spectrum};

@@ -44,4 +44,11 @@ void spectrum_apply_basis(ps_trace *out, ps_trace_basis basis, double dt);
  * the axis nothing is known: NaN; returns their number. */
 int64_t spectrum_divide(ps_trace *out, const ps_emitter *pulse);
 
+/* Frequencies (Hz, up to `highest`) at which the last half of the signal still rings: of densities
+ * and pressures on a closed body these are its interior resonances, which do not radiate and near
+ * which surface values are wrong by several per cent. At most `most`, to out; none in signals of
+ * less than 64 samples or 16 lines. Up to 4,096 direct sums over a dozen channels. */
+ps_status spectrum_resonances(const ps_trace *trace, double highest, int most, double *out,
+                              int *found);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "formats/surface_mesh.h"
 #include "kernels/tdbem/interaction.h"
+#include "kernels/tdbem/passivity.h"
 #include "runtime/device.h"
 #include "runtime/program.h"
 #include "stage/journal.h"
@@ -19,7 +20,7 @@ typedef struct assemble_options {
     double dt;       /* s; 0: from courant                                         */
     double courant;  /* h / D; 0: from dt                                          */
     double speed;    /* m/s                                                        */
-    int points;      /* index into 3, 6, 7, 12                                     */
+    int points;      /* of the outer rule: 3, 6, 7 or 12                           */
     int precision;   /* ps_precision                                               */
     int64_t keep_bits, tile_rows, tile_slices; /* 0: chosen                          */
     bool screen;  /* sound-hard on an open surface                              */
@@ -93,6 +94,8 @@ typedef struct assemble_plan {
     assemble_device_plan device;
     ps_precision precision; /* of the stored values                                       */
     bool journal;           /* squares are kept for a restart                             */
+    int angles;             /* of the passivity certificate; 0: none                            */
+    int lanczos_steps;      /* of each                                                          */
     double seconds;         /* of this rank, estimated                                    */
 } assemble_plan;
 
@@ -115,6 +118,23 @@ int64_t assemble_journal_unit(const void *record, int64_t bytes);
 ps_status assemble_journal_unpack(const void *record, int64_t bytes, ps_precision precision,
                                   ps_interaction_tile *tile);
 
+/* ---- certificate.c ---- */
+
+/* H(theta) at a few angles, gathered from the squares (kernels/tdbem/passivity.h). All functions
+ * take NULL: no certificate. */
+typedef struct assemble_certificate assemble_certificate;
+
+/* What it takes a rank. */
+int64_t assemble_certificate_bytes(const assemble_plan *plan, int angles);
+ps_status assemble_certificate_open(const assemble_problem *problem, const assemble_plan *plan,
+                                    assemble_certificate **out);
+void assemble_certificate_close(assemble_certificate **certificate);
+/* The square of a unit; each once, by any thread. */
+ps_status assemble_certificate_add(assemble_certificate *certificate, int64_t unit,
+                                   const ps_interaction_tile *tile);
+/* Collective. */
+ps_status assemble_certificate_finish(assemble_certificate *certificate, ps_passivity *out);
+
 /* ---- units.c ---- */
 
 /* An entry of M^0. */
@@ -134,8 +154,9 @@ typedef struct assemble_buffers {
     int64_t near_count, near_capacity;
     ps_device *pinned; /* the tiles' memory is pinned by it; NULL: plain memory              */
     int64_t pairs, entries;
-    double seconds;       /* computing, processor time; with devices wall time, waits included */
-    double write_seconds; /* wall time of compressing and writing                            */
+    double seconds; /* computing, processor time; with devices wall time, waits included */
+    double passivity_seconds; /* gathering the certificate                                   */
+    double write_seconds;     /* wall time of compressing and writing                            */
 } assemble_buffers;
 
 /* Bytes of a thread's buffers, M^0 apart; allocates, frees them. */
@@ -149,6 +170,8 @@ typedef struct assemble_result {
     int64_t entries;      /* entries (i, j) that came of them                                 */
     double core_seconds;  /* computing them (with devices: waiting for them), over threads    */
     double write_seconds; /* compressing and writing, over threads                           */
+    ps_passivity passivity;
+    double passivity_seconds; /* of it: gathering over threads, then all of Lanczos' method   */
 } assemble_result;
 
 /* Computes all units of this rank that the journal (or NULL) does not hold and writes the tiles of

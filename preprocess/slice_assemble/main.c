@@ -10,7 +10,11 @@
 #include "runtime/report.h"
 #include "stage/product.h"
 
-static assemble_options chosen = {.formulation = PS_SOUND_SOFT_S, .speed = 343, .points = 1};
+static assemble_options chosen = {.formulation = PS_SOUND_SOFT_S, .speed = 343};
+/* --points: an outer rule, or the first of 6 and 12 points that is passive. */
+static int rule;
+static const int rule_points[] = {0, 3, 6, 7, 12};
+enum { RULE_AUTO = 0, POINTS_FIRST = 6, POINTS_LAST = 12 };
 
 static const ps_option options[] = {
     {"formulation", PS_OPTION_CHOICE, &chosen.formulation, "sound-soft-s|sound-soft-m|sound-hard",
@@ -22,8 +26,10 @@ static const ps_option options[] = {
     {"courant", PS_OPTION_REAL, &chosen.courant, "H_OVER_D",
      "mean edge / (speed dt), sets the time step; 1 to 8, 2 to 4 is usual", 0, 1e30, PS_IDENTITY},
     {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "speed of sound c", 1e-30, 1e30, PS_IDENTITY},
-    {"points", PS_OPTION_CHOICE, &chosen.points, "3|6|7|12",
-     "points of the outer rule on a triangle", 0, 0, PS_IDENTITY},
+    {"points", PS_OPTION_CHOICE, &rule, "auto|3|6|7|12",
+     "points of the outer rule on a triangle; auto: 6, and once more with 12 if the passivity "
+     "certificate of that is bad (not with --journal)",
+     0, 0, PS_IDENTITY},
     {"precision", PS_OPTION_CHOICE, &chosen.precision, "f32|f64",
      "of the stored values, k >= 1 (M^0 is always f64)", 0, 0, PS_IDENTITY},
     {"keep-bits", PS_OPTION_INT, &chosen.keep_bits, "N",
@@ -56,6 +62,7 @@ static void report_plan(const assemble_problem *problem, const assemble_plan *pl
     ps_report_int(report, "tile_slices", plan->tiling.tile_slices, "");
     ps_report_int(report, "chunks", ps_slice_tiling_count(&plan->tiling), "");
     ps_report_int(report, "threads", plan->threads, "");
+    ps_report_int(report, "passivity_angles", plan->angles, "");
     ps_report_int(report, "devices", assemble_devices_count(plan->devices), "");
     if (plan->devices) ps_report_int(report, "device_memory", plan->device.bytes, "B");
     ps_report_int(report, "memory", plan->memory_bytes, "B");
@@ -115,6 +122,12 @@ static ps_status report_result(const char *path, const assemble_problem *problem
     ps_report_real(report, "compression",
                    (double)header->nnz * (header->precision ? 8 : 4) / (double)stored, "");
     report_times(report, plan, sums, seconds);
+    if (header->passivity.angles) {
+        ps_report_real(report, "passivity_least", header->passivity.least, "");
+        ps_report_real(report, "passivity_at", header->passivity.angle, "rad");
+        ps_report_int(report, "passivity_unknown", header->passivity.unknown, "");
+        ps_report_real(report, "passivity_time", result->passivity_seconds, "s of threads");
+    }
     if (!plan->devices)
         ps_report_real(report, "per_entry", 1e6 * sums[1] / entries, "us of a core");
     ps_report_int(report, "peak_memory", (int64_t)peak, "B");
@@ -125,13 +138,12 @@ static ps_status report_result(const char *path, const assemble_problem *problem
 
 static void set_header(const assemble_problem *problem, ps_slice_header *header)
 {
-    static const int rule_points[] = {3, 6, 7, 12};
     *header = (ps_slice_header){.formulation = (ps_formulation)chosen.formulation,
                                 .precision = (ps_precision)chosen.precision,
                                 .unknowns = problem->interaction.unknowns,
                                 .dt = problem->dt,
                                 .speed = chosen.speed,
-                                .outer_points = rule_points[chosen.points]};
+                                .outer_points = chosen.points};
     memcpy(header->mesh_uuid, problem->mesh.uuid, sizeof header->mesh_uuid);
     memcpy(header->mesh_hash, problem->mesh.content_hash, sizeof header->mesh_hash);
 }
@@ -144,18 +156,40 @@ static ps_status open_journal(const char *path, const assemble_problem *problem,
     char base[4200];
     const ps_slice_tiling *tiling = &plan->tiling;
     if (!plan->journal) return PS_OK;
-    snprintf(identity, sizeof identity, "%smesh=%s\ntiles=%lld,%lld\nslices=%lld,%lld\n",
-             run->record, problem->mesh.content_hash, (long long)tiling->tile_rows,
+    snprintf(identity, sizeof identity, "%srule=%d\nmesh=%s\ntiles=%lld,%lld\nslices=%lld,%lld\n",
+             run->record, chosen.points, problem->mesh.content_hash, (long long)tiling->tile_rows,
              (long long)tiling->tile_slices, (long long)tiling->first_slice,
              (long long)tiling->end_slice);
     snprintf(base, sizeof base, "%s.squares", path);
     return ps_journal_open(run, base, 0, identity, out);
 }
 
-/* Creates this rank's file (the output itself if there is one rank), fills and commits it. */
+/* Another rule is to be tried: `auto`, and this one is not passive. Says what the certificate says.
+ */
+static bool may_refine(const ps_passivity *passivity)
+{
+    if (passivity->angles == 0 || ps_passivity_is_good(passivity)) return false;
+    bool refine = rule == RULE_AUTO && chosen.points < POINTS_LAST && !chosen.journal;
+    if (ps_comm_rank() != 0) return refine;
+    if (refine)
+        ps_info("with %d points it is not passive (least eigenvalue %.3g, unknown %lld): once more "
+                "with %d",
+                chosen.points, passivity->least, (long long)passivity->unknown, POINTS_LAST);
+    else
+        ps_warning("the matrices are not passive (least eigenvalue %.3g, at unknown %lld): marches "
+                   "with them may grow by exp(%.2g) a step; use more --points than %d, or improve "
+                   "the triangles there",
+                   passivity->least, (long long)passivity->unknown, -passivity->least,
+                   chosen.points);
+    return refine;
+}
+
+/* Creates this rank's file (the output itself if there is one rank), fills and commits it, unless
+ * it is to be made *again by another rule. */
 static ps_status write_part(const char *path, const assemble_problem *problem,
                             const assemble_plan *plan, const ps_run *run,
-                            ps_store_identity *identity, ps_store *mesh, assemble_result *result)
+                            ps_store_identity *identity, ps_store *mesh, assemble_result *result,
+                            bool *again)
 {
     ps_slice_matrix *matrix = NULL;
     ps_journal *journal = NULL;
@@ -170,7 +204,9 @@ static ps_status write_part(const char *path, const assemble_problem *problem,
     status = ps_comm_agree(status);
     if (status == PS_OK) status = assemble_units(problem, plan, journal, matrix, result);
     status = ps_comm_agree(status);
-    if (status == PS_OK) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
+    header.passivity = result->passivity;
+    *again = status == PS_OK && may_refine(&result->passivity);
+    if (status == PS_OK && !*again) status = ps_slice_matrix_commit(&matrix, &result->m0, &header);
     ps_slice_matrix_close(&matrix);
     status = ps_comm_agree(status);
     ps_journal_close(&journal, status == PS_OK);
@@ -178,7 +214,8 @@ static ps_status write_part(const char *path, const assemble_problem *problem,
 }
 
 static ps_status assemble(const ps_run *run, const assemble_problem *problem,
-                          const assemble_plan *plan, ps_store_identity *identity, ps_store *mesh)
+                          const assemble_plan *plan, ps_store_identity *identity, ps_store *mesh,
+                          bool *again)
 {
     const char *path = run->operands[1];
     char part[4096];
@@ -188,12 +225,12 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
     bool several = ps_comm_size() > 1;
     if (several) ps_store_part_path(path, ps_comm_rank(), part);
     ps_status status =
-        write_part(several ? part : path, problem, plan, run, identity, mesh, &result);
-    if (status == PS_OK && several) {
+        write_part(several ? part : path, problem, plan, run, identity, mesh, &result, again);
+    if (status == PS_OK && several && !*again) {
         if (ps_comm_rank() == 0) status = ps_store_write_master(path, identity, ps_comm_size());
         status = ps_comm_agree(status);
     }
-    if (status == PS_OK)
+    if (status == PS_OK && !*again)
         status = report_result(path, problem, plan, &result, ps_clock() - start, run);
     ps_csr_release(&result.m0);
     return ps_comm_agree(status);
@@ -211,7 +248,17 @@ static bool is_to_keep(const ps_run *run)
     return ps_comm_any(run->restart || (!run->fresh && ps_journal_is_there(base)));
 }
 
-static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identity, ps_store *mesh)
+/* Ranks make the certificate together. */
+static ps_status agree_on_angles(assemble_plan *plan)
+{
+    int64_t angles = plan->angles;
+    PS_TRY(ps_comm_min_i64(&angles, 1));
+    plan->angles = (int)angles;
+    return PS_OK;
+}
+
+static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identity, ps_store *mesh,
+                                   bool *again)
 {
     assemble_problem problem;
     assemble_devices *devices = NULL;
@@ -224,8 +271,10 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
                                    "than a disk takes them; add --device cpu");
     if (status == PS_OK)
         status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan));
+    if (status == PS_OK) status = agree_on_angles(&plan);
     if (status == PS_OK && run->plan) report_plan(&problem, &plan, run->json);
-    if (status == PS_OK && !run->plan) status = assemble(run, &problem, &plan, identity, mesh);
+    if (status == PS_OK && !run->plan)
+        status = assemble(run, &problem, &plan, identity, mesh, again);
     assemble_devices_close(&devices);
     assemble_problem_release(&problem);
     return status;
@@ -248,8 +297,14 @@ static ps_status run_slice_assemble(ps_run *run)
     PS_TRY(ps_comm_agree(
         ps_store_open(run->operands[0], PS_SURFACE_MESH_FORMAT, PS_SURFACE_MESH_VERSION, &mesh)));
     ps_product output = {path, &identity, 1, &role, &mesh, false};
-    ps_status status =
-        ps_product_is_up_to_date(run, &output) ? PS_OK : plan_and_assemble(run, &identity, mesh);
+    ps_status status = PS_OK;
+    bool again = false;
+    chosen.points = rule == RULE_AUTO ? POINTS_FIRST : rule_points[rule];
+    if (!ps_product_is_up_to_date(run, &output)) {
+        status = plan_and_assemble(run, &identity, mesh, &again);
+        chosen.points = again ? POINTS_LAST : chosen.points;
+        if (again) status = plan_and_assemble(run, &identity, mesh, &again);
+    }
     ps_store_close(&mesh);
     return status;
 }
@@ -263,7 +318,9 @@ int main(int argc, char **argv)
             "Assembles the interaction matrices M^k of the retarded potentials on a triangulated\n"
             "surface as slices, tile by tile, straight into the chunks of OUTPUT; M^0 apart. "
             "Memory\n"
-            "stays within --host-memory whatever the mesh. Under mpirun each rank writes a part "
+            "stays within --host-memory whatever the mesh. A passivity certificate tells whether "
+            "marches\n"
+            "with them decay. Under mpirun each rank writes a part "
             "file\n"
             "with its interval of slices, and OUTPUT joins them. After an end of any kind the "
             "same\n"

@@ -152,21 +152,31 @@ static void choose_slices(const ps_interaction *interaction, ps_slice_tiling *ti
     }
 }
 
-/* Bounds that hold for every tile and unit: all are sums of a part of the rows and a part of the
- * slices, so squares on the diagonal have the largest. */
+/* Raises the bounds to what the square of these rows and slices needs. */
+static void widen(const ps_interaction *interaction, int64_t row, int64_t slice,
+                  assemble_plan *plan)
+{
+    int64_t n = plan->tiling.unknowns, side = plan->tiling.tile_rows;
+    int64_t rows = smaller(side, n - row), slices = smaller(side, n - slice);
+    plan->square_values = larger(plan->square_values,
+                                 ps_interaction_value_bound(interaction, row, rows, slice, slices));
+    plan->workspace_bytes = larger(plan->workspace_bytes,
+                                   ps_interaction_workspace(interaction, row, rows, slice, slices));
+}
+
+/* Bounds that hold for every tile and unit. All are a sum of a part of the rows and a part of the
+ * slices, so among squares of whole tiles one on the diagonal has the largest; the last tile has
+ * fewer rows, and multiplies the larger reaches of its own unknowns by the rows of the others. */
 static void choose_capacities(const ps_interaction *interaction, assemble_plan *plan)
 {
     ps_slice_tiling *tiling = &plan->tiling;
     int64_t n = tiling->unknowns, rows = tiling->tile_rows, slices = tiling->tile_slices;
+    int64_t last = (n - 1) / rows * rows;
     plan->square_values = plan->workspace_bytes = 0;
     for (int64_t first = 0; first < n; first += rows) {
-        int64_t count = smaller(rows, n - first);
-        plan->square_values =
-            larger(plan->square_values,
-                   ps_interaction_value_bound(interaction, first, count, first, count));
-        plan->workspace_bytes =
-            larger(plan->workspace_bytes,
-                   ps_interaction_workspace(interaction, first, count, first, count));
+        widen(interaction, first, first, plan);
+        widen(interaction, first, last, plan);
+        widen(interaction, last, first, plan);
     }
     double row_sum = 0, slice_sum = 0;
     for (int64_t first = 0; first < n; first += rows)
@@ -195,8 +205,9 @@ static void estimate(const assemble_problem *problem, const assemble_options *op
                          8 * tiling->tile_rows * tiling->tile_slices;
     double near = plan->near_per_row * mine * (16 * 2 + 16 + 12);
     double table = (double)ps_slice_tiling_count(tiling) * 3 * 256;
-    plan->memory_bytes =
-        (int64_t)(base_bytes + near + table) + problem->bytes + plan->threads * plan->thread_bytes;
+    plan->memory_bytes = (int64_t)(base_bytes + near + table) + problem->bytes +
+                         plan->threads * plan->thread_bytes +
+                         assemble_certificate_bytes(plan, plan->angles);
     plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
     if (plan->journal) plan->disk_bytes += (int64_t)(values * (double)width + 4 * n * mine);
 }
@@ -215,12 +226,13 @@ static void estimate_time(assemble_plan *plan)
 }
 
 /* The largest number of threads that the host memory can do. */
-static ps_status choose_threads(const assemble_problem *problem, const assemble_options *options,
-                                const ps_run *run, assemble_plan *plan)
+static ps_status fit_threads(const assemble_problem *problem, const assemble_options *options,
+                             const ps_run *run, assemble_plan *plan)
 {
     for (plan->threads = (int)run->threads; plan->threads >= 1; --plan->threads) {
         estimate(problem, options, plan);
         if (plan->memory_bytes <= run->host_memory) return PS_OK;
+        if (plan->angles && plan->threads < run->threads) return PS_EXHAUSTED;
     }
     plan->threads = 1;
     estimate(problem, options, plan);
@@ -229,6 +241,23 @@ static ps_status choose_threads(const assemble_problem *problem, const assemble_
                    "thread (%.0f MB of it for M^0 and the mesh); raise it, or spread over ranks",
                    (double)run->host_memory / 1e6, (double)plan->memory_bytes / 1e6,
                    (double)(plan->memory_bytes - plan->thread_bytes) / 1e6);
+}
+
+/* The passivity certificate has as many angles as fit beside all threads. Devices assemble so fast
+ * that the products of Lanczos' method, which processors make, must be fewer to stay beside it. */
+static ps_status choose_threads(const assemble_problem *problem, const assemble_options *options,
+                                const ps_run *run, assemble_plan *plan)
+{
+    enum { STEPS = 100, STEPS_WITH_DEVICES = 32 };
+    ps_status status = PS_EXHAUSTED;
+    plan->lanczos_steps = plan->devices ? STEPS_WITH_DEVICES : STEPS;
+    for (plan->angles = PS_PASSIVITY_ANGLES / (plan->devices ? 2 : 1);
+         plan->angles >= 0 && status == PS_EXHAUSTED; --plan->angles) {
+        status = fit_threads(problem, options, run, plan);
+        if (status != PS_EXHAUSTED) return status;
+    }
+    plan->angles = 0;
+    return status;
 }
 
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,

@@ -153,7 +153,6 @@ static void tell_parts(const ps_interaction *interaction)
 
 static ps_status prepare(const assemble_options *options, assemble_problem *problem)
 {
-    static const int rule_points[] = {3, 6, 7, 12};
     ps_surface_mesh *mesh = &problem->mesh;
     ps_interaction *interaction = &problem->interaction;
     bool hard = options->formulation == PS_SOUND_HARD;
@@ -169,7 +168,7 @@ static ps_status prepare(const assemble_options *options, assemble_problem *prob
     interaction->triangle_count = mesh->triangle_count;
     interaction->unknowns = hard ? mesh->vertex_count : mesh->triangle_count;
     PS_TRY(set_step(options, problem));
-    PS_TRY(ps_triangle_rule_init(rule_points[options->points], &interaction->rule));
+    PS_TRY(ps_triangle_rule_init(options->points, &interaction->rule));
     if (hard) PS_TRY(prepare_vertices(options, problem));
     interaction->vertices = (const double(*)[3])mesh->vertices;
     interaction->corners = (const int32_t(*)[3])mesh->triangles;

@@ -106,7 +106,8 @@ typedef struct assembly {
     const assemble_problem *problem;
     const assemble_plan *plan;
     ps_slice_matrix *matrix;
-    ps_journal *journal;       /* NULL: none                                                 */
+    ps_journal *journal; /* NULL: none                                                 */
+    assemble_certificate *certificate;
     uint8_t *kept;             /* [units] 1: the journal held it                             */
     assemble_buffers *buffers; /* of the threads                                             */
 } assembly;
@@ -228,8 +229,12 @@ static bool set_ranges(const assemble_plan *plan, int64_t unit, ps_interaction_t
     return rows != slices && is_symmetric(tiling, rows, slices);
 }
 
-static ps_status write_unit(const assembly *a, bool mirrored, assemble_buffers *buffers)
+static ps_status write_unit(const assembly *a, int64_t unit, bool mirrored,
+                            assemble_buffers *buffers)
 {
+    double start = thread_seconds();
+    PS_TRY(assemble_certificate_add(a->certificate, unit, &buffers->tile));
+    buffers->passivity_seconds += thread_seconds() - start;
     PS_TRY(keep_near(buffers, &buffers->tile));
     PS_TRY(write_square(a, buffers, &buffers->tile));
     if (!mirrored) return PS_OK;
@@ -249,7 +254,7 @@ static ps_status compute_unit(const assembly *a, int64_t unit, assemble_buffers 
     bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
     PS_TRY(compute_square(a, buffers, &buffers->tile, mirrored ? &buffers->mirror : NULL));
     if (a->journal) PS_TRY(note_unit(a, unit, buffers));
-    return write_unit(a, mirrored, buffers);
+    return write_unit(a, unit, mirrored, buffers);
 }
 
 /* A square of the journal. */
@@ -266,7 +271,7 @@ static ps_status restore_unit(void *context, int64_t first, int64_t count, const
     if (mirrored)
         PS_TRY(ps_interaction_transpose(&buffers->tile, buffers->offsets, &buffers->mirror));
     a->kept[unit] = 1;
-    return write_unit(a, mirrored, buffers);
+    return write_unit(a, unit, mirrored, buffers);
 }
 
 /* Numbers of the units to compute: all but the mirrors of others and those that were kept. */
@@ -374,6 +379,15 @@ static ps_status hold_rim(const assemble_problem *problem, const assemble_plan *
     return PS_OK;
 }
 
+/* Collective. */
+static ps_status certify(assembly *a, assemble_result *out)
+{
+    double start = ps_clock();
+    ps_status status = assemble_certificate_finish(a->certificate, &out->passivity);
+    out->passivity_seconds += ps_clock() - start;
+    return ps_comm_agree(status);
+}
+
 /* What the journal holds, then the rest. */
 static ps_status restore_and_compute(assembly *a)
 {
@@ -396,8 +410,10 @@ ps_status assemble_units(const assemble_problem *problem, const assemble_plan *p
     for (int t = 0; status == PS_OK && t < plan->threads; ++t)
         status = assemble_buffers_init(plan, &buffers[t]);
     a.buffers = buffers;
+    if (status == PS_OK) status = assemble_certificate_open(problem, plan, &a.certificate);
     status = ps_comm_agree(status);
     if (status == PS_OK) status = restore_and_compute(&a);
+    if (status == PS_OK) status = certify(&a, out);
     if (status == PS_OK) status = hold_rim(problem, plan, buffers);
     if (status == PS_OK) status = gather_near(plan, buffers, &sorted, &out->m0);
     for (int t = 0; buffers && t < plan->threads; ++t) {
@@ -405,8 +421,10 @@ ps_status assemble_units(const assemble_problem *problem, const assemble_plan *p
         out->entries += buffers[t].entries;
         out->core_seconds += buffers[t].seconds;
         out->write_seconds += buffers[t].write_seconds;
+        out->passivity_seconds += buffers[t].passivity_seconds;
         assemble_buffers_release(&buffers[t]);
     }
+    assemble_certificate_close(&a.certificate);
     free(sorted);
     free(buffers);
     return status;

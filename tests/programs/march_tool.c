@@ -5,7 +5,9 @@
  * (m^2) march_tool trace HISTORY UNKNOWN FILE   largest difference from a reference trace (columns
  * t, a) march_tool uniform HISTORY MESH WIDTH DELAY UNTIL relative L2 error in time of the surface
  * mean under uniform incidence on the unit sphere (guide 2.10) march_tool unstable MESH OUTPUT
- * [FACTOR] a matrix whose densities grow by half, or by this factor, in every step
+ * [FACTOR] a matrix whose densities grow by half, or by this factor, in every step march_tool
+ * alternating MESH OUTPUT a matrix whose densities decay slowly, but for one that alternates in
+ * sign and grows by 5 % in every step
  */
 #include <math.h>
 #include <stdio.h>
@@ -116,8 +118,8 @@ static int check_uniform(const char *path, const char *mesh_path, double width, 
     return 0;
 }
 
-/* M^0 = 1, M^1 = -1.5: a^n = l^n + 1.5 a^{n-1}. */
-static int write_unstable(const char *mesh_path, const char *path, double factor)
+/* M^0 = 1, M^1 = -1.5: a^n = l^n + 1.5 a^{n-1}; of unknown `other` M^1 = 1.05. */
+static int write_unstable(const char *mesh_path, const char *path, double factor, int64_t other)
 {
     ps_surface_mesh mesh;
     if (ps_surface_mesh_load(mesh_path, &mesh) != PS_OK) return fail(mesh_path);
@@ -135,7 +137,7 @@ static int write_unstable(const char *mesh_path, const char *path, double factor
     if (!starts || !lengths || !values || ps_csr_init(&m0, n, n) != PS_OK) return fail(path);
     for (int64_t i = 0; i < n; ++i) {
         starts[i * n + i] = lengths[i * n + i] = 1;
-        values[i] = -factor;
+        values[i] = i == other ? 1.05 : -factor;
         m0.row_start[i + 1] = i + 1;
         m0.columns[i] = (int32_t)i;
         m0.values[i] = 1;
@@ -161,7 +163,8 @@ int main(int argc, char **argv)
     if (!strcmp(job, "uniform") && argc == 7)
         return check_uniform(argv[2], argv[3], atof(argv[4]), atof(argv[5]), atof(argv[6]));
     if (!strcmp(job, "unstable") && argc >= 4)
-        return write_unstable(argv[2], argv[3], argc > 4 ? atof(argv[4]) : 1.5);
+        return write_unstable(argv[2], argv[3], argc > 4 ? atof(argv[4]) : 1.5, -1);
+    if (!strcmp(job, "alternating") && argc == 4) return write_unstable(argv[2], argv[3], .999, 7);
     fprintf(stderr, "march_tool: wrong arguments\n");
     return 2;
 }

@@ -1,0 +1,145 @@
+/* What comes in, looked at before the march: is it what this mesh, this step and a quiet start can
+ * do? Each doubt is refused under a name of its own (specs/tdbem_march.md). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "compute/tdbem_march/march.h"
+#include "kernels/common/mesh_measure.h"
+#include "kernels/tdbem/cut.h"
+#include "kernels/tdbem/incident_check.h"
+#include "runtime/comm.h"
+#include "runtime/log.h"
+#include "runtime/memory.h"
+
+const ps_allowance march_allowances[] = {
+    {"short-pulse", "a pulse beyond what mesh and step resolve"},
+    {"loud-start", "a pulse that is on the body already at t = 0"},
+    {"inner-source", "point sources inside a closed body"},
+    {"close-source", "point sources nearer to the surface than half an edge"},
+    {NULL, NULL}};
+
+static const double energy_level = .01, start_level = 1e-4;
+
+/* ---- pulse, mesh and step ---- */
+
+static ps_status check_pulse(const ps_run *run, const problem *p, const ps_emitter *emitter,
+                             double edge)
+{
+    const ps_slice_header *header = &p->tiles.header;
+    ps_band band = ps_band_of(edge, header->dt, header->speed);
+    double unresolved = ps_pulse_energy_above(emitter, band.resolved);
+    double rough = ps_pulse_energy_above(emitter, band.usable);
+    if (unresolved > energy_level)
+        return ps_refuse(run, "short-pulse",
+                         "%.0f %% of the energy of the pulse of width %.3g s lies above %.4g Hz, "
+                         "where an edge of %.3g m or a step of %.3g s is more than half a "
+                         "wavelength or period; it would be folded into the rest. Use a longer "
+                         ":width, or a finer mesh and step",
+                         100 * unresolved, emitter->width, band.resolved / (2 * M_PI), edge,
+                         header->dt);
+    if (rough > energy_level && ps_comm_rank() == 0)
+        ps_warning("%.0f %% of the energy of the pulse of width %.3g s lies above %.4g Hz, up to "
+                   "which mesh and step are accurate: what varies faster in the answer is rough "
+                   "(penstock-spectrum leaves it out)",
+                   100 * rough, emitter->width, band.usable / (2 * M_PI));
+    return PS_OK;
+}
+
+static ps_status check_start(const ps_run *run, const problem *p, const ps_emitter *emitter)
+{
+    double there =
+        ps_emitter_start(emitter, p->incident.speed, p->mesh.vertex_count, p->mesh.vertices);
+    if (there <= start_level) return PS_OK;
+    ps_emitter settled = *emitter;
+    settled.delay = NAN;
+    ps_incident one = {1, {settled}, p->incident.speed};
+    ps_incident_settle(&one, p->mesh.vertex_count, p->mesh.vertices);
+    return ps_refuse(run, "loud-start",
+                     "with delay=%.6g the pulse is on the body at t = 0 already (up to %.2g of its "
+                     "peak), but all must be quiet then; leave the delay out, or give at least "
+                     "delay=%.6g",
+                     emitter->delay, there, one.emitters[0].delay);
+}
+
+/* ---- point sources ---- */
+
+static ps_status nearest(const problem *p, const double place[3], double *distance, double *edge)
+{
+    const ps_surface_mesh *mesh = &p->mesh;
+    *distance = INFINITY;
+    for (int64_t t = 0; t < mesh->triangle_count; ++t) {
+        ps_triangle triangle;
+        PS_TRY(ps_triangles_init(mesh->vertices, mesh->triangles + 3 * t, 1, &triangle));
+        double d = ps_triangle_distance(&triangle, place);
+        if (d >= *distance) continue;
+        *distance = d;
+        *edge = ps_triangle_longest_edge(&triangle);
+    }
+    return PS_OK;
+}
+
+static ps_status check_place(const ps_run *run, const problem *p, const ps_emitter *emitter)
+{
+    const ps_surface_mesh *mesh = &p->mesh;
+    const double *x = emitter->place;
+    double distance, edge;
+    if (mesh->closed) {
+        double turns = ps_winding_number(mesh->vertices, mesh->triangles, mesh->triangle_count,
+                                         NULL, NULL, 0, x);
+        if (fabs(turns) > .5)
+            PS_TRY(ps_refuse(run, "inner-source",
+                             "the point source at %g,%g,%g is inside the closed body: nothing of "
+                             "it gets out, and the field inside is not what is computed; put it "
+                             "outside",
+                             x[0], x[1], x[2]));
+    }
+    PS_TRY(nearest(p, x, &distance, &edge));
+    if (distance >= edge / 2) return PS_OK;
+    return ps_refuse(run, "close-source",
+                     "the point source at %g,%g,%g is %.3g m from the surface, where edges are "
+                     "%.3g m: its field varies too fast there; move it to %.3g m or farther, or "
+                     "refine the mesh",
+                     x[0], x[1], x[2], distance, edge, edge / 2);
+}
+
+/* ---- the matrices ---- */
+
+/* What the certificate of the matrix says of this run (specs/tdbem_assembly.md). */
+static void tell_passivity(const problem *p, const char *matrix)
+{
+    const ps_passivity *c = &p->tiles.header.passivity;
+    double growth = -c->least * (double)p->steps;
+    int64_t points = p->tiles.header.outer_points;
+    if (ps_comm_rank() != 0) return;
+    if (c->angles == 0) {
+        ps_warning("%s has no passivity certificate, so the march may be unstable; "
+                   "penstock-slice-assemble computes one (--host-memory permitting)",
+                   matrix);
+    } else if (!ps_passivity_is_good(c)) {
+        ps_warning("%s is not passive: least eigenvalue %.3g, at unknown %lld, which can grow by "
+                   "exp(%.2g) in %lld steps; assemble with --points %d",
+                   matrix, c->least, (long long)c->unknown, growth, (long long)p->steps,
+                   points < 6 ? 6 : 12);
+    }
+}
+
+ps_status march_check_incoming(const ps_run *run, const problem *p)
+{
+    double edge = 0;
+    for (int64_t n = 0; n < 3 * p->mesh.triangle_count; ++n) {
+        const int32_t *corners = p->mesh.triangles;
+        const double *a = p->mesh.vertices + 3 * (int64_t)corners[n];
+        const double *b = p->mesh.vertices + 3 * (int64_t)corners[n % 3 == 2 ? n - 2 : n + 1];
+        edge += sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                     (a[2] - b[2]) * (a[2] - b[2]));
+    }
+    edge /= 3 * (double)p->mesh.triangle_count;
+    tell_passivity(p, run->operands[0]);
+    for (int i = 0; i < p->incident.count; ++i) {
+        const ps_emitter *emitter = &p->incident.emitters[i];
+        PS_TRY(check_pulse(run, p, emitter, edge));
+        PS_TRY(check_start(run, p, emitter));
+        if (emitter->kind == PS_EMITTER_POINT) PS_TRY(check_place(run, p, emitter));
+    }
+    return PS_OK;
+}

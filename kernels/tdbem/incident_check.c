@@ -1,0 +1,39 @@
+#include "kernels/tdbem/incident_check.h"
+
+#include <math.h>
+
+ps_band ps_band_of(double edge, double dt, double speed)
+{
+    double longest = fmax(edge / speed, dt);
+    return (ps_band){.6 / longest, M_PI / longest};
+}
+
+/* |F|^2 of the pulse, or of a step's slope. */
+static double density(const ps_emitter *emitter, double w)
+{
+    double re, im;
+    if (emitter->shape == PS_PULSE_STEP) return exp(-w * w * emitter->width * emitter->width / 2);
+    ps_pulse_spectrum(emitter, w, &re, &im);
+    return re * re + im * im;
+}
+
+double ps_pulse_energy_above(const ps_emitter *emitter, double w)
+{
+    enum { POINTS = 20000 };
+    double end = 2 * M_PI * emitter->frequency + 12 / emitter->width, all = 0, above = 0;
+    for (int i = 0; i < POINTS; ++i) {
+        double at = end * (i + .5) / POINTS, d = density(emitter, at);
+        all += d;
+        if (at > w) above += d;
+    }
+    return all > 0 ? above / all : 0;
+}
+
+double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,
+                        const double *points)
+{
+    double first = INFINITY;
+    for (int64_t p = 0; p < count; ++p)
+        first = fmin(first, ps_emitter_arrival(emitter, speed, points + 3 * p, NULL).retardation);
+    return ps_pulse_tail(emitter->shape, first / emitter->width);
+}

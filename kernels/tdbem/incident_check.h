@@ -1,0 +1,28 @@
+/*
+ * incident_check: whether a mesh, a step and a start at t = 0 can do an incident pulse justice.
+ *
+ * A march solves each frequency on its own. What lies above half the sampling rate is folded down
+ * and falsifies the others; what has less than two edges a wavelength is no wave on the mesh.
+ */
+#ifndef PS_KERNELS_TDBEM_INCIDENT_CHECK_H
+#define PS_KERNELS_TDBEM_INCIDENT_CHECK_H
+
+#include "kernels/tdbem/incident.h"
+
+/* Angular frequencies (rad/s) up to which values are accurate (w h/c and w dt < .6, guide 2.9), and
+ * up to which there are waves at all (two edges a wavelength, two steps a period). */
+typedef struct ps_band {
+    double usable, resolved;
+} ps_band;
+ps_band ps_band_of(double edge, double dt, double speed);
+
+/* Share of the pulse's energy int |F|^2 dw above w; of a step, which has an infinite one at 0, that
+ * of its slope. */
+double ps_pulse_energy_above(const ps_emitter *emitter, double w);
+
+/* Largest |f| that there is on points[count][3] for t <= 0, over its peak: a bound. 0: quiet. 1:
+ * the pulse has begun there, or is over. The delay must be settled. */
+double ps_emitter_start(const ps_emitter *emitter, double speed, int64_t count,
+                        const double *points);
+
+#endif

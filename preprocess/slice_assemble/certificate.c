@@ -1,0 +1,244 @@
+/*
+ * The passivity certificate: H(theta) of kernels/tdbem/passivity.h, gathered square by square while
+ * the slices are assembled, and its least eigenvalue. One rank holds a square of each symmetric
+ * pair and uses it in both directions; with more ranks each holds all rows of its own slices.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assemble.h"
+#include "runtime/comm.h"
+#include "runtime/memory.h"
+
+/* Where the outer rule fails first is z = -1, the shortest oscillation that a march can have. */
+static const double angles_of[PS_PASSIVITY_ANGLES] = {1, .7, .4, .15}; /* in pi */
+
+/* A square of H: angle by angle, slice by slice, rows ascending. */
+typedef struct certificate_block {
+    int64_t first_row, rows, first_slice, slices;
+    float *values;
+} certificate_block;
+
+struct assemble_certificate {
+    ps_formulation formulation;
+    int64_t unknowns, side, row_tiles, block_count, first_column, k_max;
+    int angles, steps, threads;
+    bool one_rank;
+    double *weights;
+    certificate_block *blocks; /* of the units, empty until they are there */
+    double *scale, *scaled, *workspace;
+    int angle; /* of the product */
+};
+
+int64_t assemble_certificate_bytes(const assemble_plan *plan, int angles)
+{
+    const ps_slice_tiling *t = &plan->tiling;
+    if (angles == 0) return 0;
+    int64_t n = t->unknowns, mine = t->end_slice - t->first_slice;
+    int64_t entries = mine == n ? n * (n + t->tile_rows) / 2 : n * mine;
+    return 4 * entries * angles + 8 * ps_lanczos_workspace(n, plan->lanczos_steps) + 16 * n;
+}
+
+ps_status assemble_certificate_open(const assemble_problem *problem, const assemble_plan *plan,
+                                    assemble_certificate **out)
+{
+    *out = NULL;
+    if (plan->angles == 0) return PS_OK;
+    assemble_certificate *c;
+    double theta[PS_PASSIVITY_ANGLES];
+    const ps_slice_tiling *t = &plan->tiling;
+    PS_TRY(PS_ALLOC(out, 1, "the passivity certificate"));
+    c = *out;
+    c->formulation = problem->interaction.formulation;
+    c->unknowns = t->unknowns;
+    c->side = t->tile_rows;
+    c->row_tiles = plan->row_tiles;
+    c->block_count = plan->units;
+    c->first_column = t->first_slice / t->tile_rows;
+    c->k_max = ps_interaction_k_bound(&problem->interaction) + 1;
+    c->angles = plan->angles;
+    c->steps = plan->lanczos_steps;
+    c->threads = plan->threads;
+    c->one_rank = t->end_slice - t->first_slice == t->unknowns;
+    for (int a = 0; a < PS_PASSIVITY_ANGLES; ++a) theta[a] = M_PI * angles_of[a];
+    PS_TRY(PS_ALLOC(&c->weights, (c->k_max + 1) * PS_PASSIVITY_ANGLES, "weights"));
+    PS_TRY(PS_ALLOC(&c->blocks, c->block_count, "the passivity certificate"));
+    PS_TRY(PS_ALLOC(&c->scale, c->unknowns, "the passivity certificate"));
+    PS_TRY(PS_ALLOC(&c->scaled, c->unknowns, "the passivity certificate"));
+    ps_passivity_weights(c->formulation, c->k_max, theta, c->weights);
+    return PS_OK;
+}
+
+void assemble_certificate_close(assemble_certificate **out)
+{
+    assemble_certificate *c = *out;
+    *out = NULL;
+    if (!c) return;
+    for (int64_t b = 0; c->blocks && b < c->block_count; ++b) free(c->blocks[b].values);
+    free(c->blocks);
+    free(c->weights);
+    free(c->scale);
+    free(c->scaled);
+    free(c->workspace);
+    free(c);
+}
+
+/* ---- gathering ---- */
+
+ps_status assemble_certificate_add(assemble_certificate *c, int64_t unit,
+                                   const ps_interaction_tile *tile)
+{
+    if (!c) return PS_OK;
+    int64_t entries = tile->rows * tile->slices;
+    certificate_block *block = &c->blocks[unit];
+    float *out[PS_PASSIVITY_ANGLES];
+    *block =
+        (certificate_block){tile->first_row, tile->rows, tile->first_slice, tile->slices, NULL};
+    PS_TRY(ps_alloc_untouched((void **)&block->values, 4 * entries * c->angles,
+                              "the passivity certificate"));
+    for (int a = 0; a < c->angles; ++a) out[a] = block->values + a * entries;
+    const ps_passivity_functions *functions = ps_passivity_functions_here();
+    if (tile->singles)
+        functions->fill_f32(entries, tile->starts, tile->lengths, tile->singles, c->weights,
+                            c->angles, out);
+    else
+        functions->fill_f64(entries, tile->starts, tile->lengths, tile->values, c->weights,
+                            c->angles, out);
+    for (int64_t e = 0; e < tile->near_count; ++e) {
+        int64_t v = (tile->near_columns[e] - tile->first_slice) * tile->rows + tile->near_rows[e] -
+                    tile->first_row;
+        for (int a = 0; a < c->angles; ++a)
+            out[a][v] += (float)(c->weights[a] * tile->near_values[e]);
+    }
+    return PS_OK;
+}
+
+/* ---- products ---- */
+
+/* y of the block's rows += H x of its slices. */
+static void add_direct(const certificate_block *b, const float *h, const double *x, double *y)
+{
+    for (int64_t s = 0; s < b->slices; ++s) {
+        double factor = x[b->first_slice + s];
+        const float *column = h + s * b->rows;
+        double *rows = y + b->first_row;
+#pragma omp simd
+        for (int64_t r = 0; r < b->rows; ++r) rows[r] += (double)column[r] * factor;
+    }
+}
+
+/* y of the block's slices += H^T x of its rows. */
+static void add_transposed(const certificate_block *b, const float *h, const double *x, double *y)
+{
+    for (int64_t s = 0; s < b->slices; ++s) {
+        const float *column = h + s * b->rows;
+        const double *rows = x + b->first_row;
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t r = 0; r < b->rows; ++r) sum += (double)column[r] * rows[r];
+        y[b->first_slice + s] += sum;
+    }
+}
+
+static const certificate_block *block_of(const assemble_certificate *c, int64_t row_tile,
+                                         int64_t column_tile)
+{
+    return &c->blocks[(column_tile - c->first_column) * c->row_tiles + row_tile];
+}
+
+/* A thread owns a part of y: the slices of square column `column`. */
+static void multiply_column(const assemble_certificate *c, int64_t column, const double *x,
+                            double *y)
+{
+    for (int64_t row = 0; row < c->row_tiles; ++row) {
+        const certificate_block *b = block_of(c, row, column);
+        bool mirrored = !b->values && c->one_rank;
+        if (mirrored) b = block_of(c, column, row);
+        if (!b->values) continue;
+        const float *h = b->values + c->angle * b->rows * b->slices;
+        if (mirrored)
+            add_direct(b, h, x, y);
+        else
+            add_transposed(b, h, x, y);
+    }
+}
+
+/* y = D^{-1/2} H D^{-1/2} x. Collective. */
+static ps_status multiply(void *context, const double *x, double *y)
+{
+    enum { THREADED = 2048 };
+    assemble_certificate *c = context;
+    int64_t columns = c->block_count / c->row_tiles;
+    for (int64_t i = 0; i < c->unknowns; ++i) c->scaled[i] = c->scale[i] * x[i];
+    memset(y, 0, (size_t)c->unknowns * sizeof *y);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(c->threads) if (c->unknowns > THREADED)
+    for (int64_t j = 0; j < columns; ++j) multiply_column(c, c->first_column + j, c->scaled, y);
+    PS_TRY(ps_comm_sum_f64(y, c->unknowns));
+    for (int64_t i = 0; i < c->unknowns; ++i) y[i] *= c->scale[i];
+    return PS_OK;
+}
+
+/* ---- the least eigenvalue ---- */
+
+/* diag H to `scale`; what lies outside this rank's slices comes from the others. */
+static ps_status take_diagonal(assemble_certificate *c)
+{
+    memset(c->scale, 0, (size_t)c->unknowns * sizeof *c->scale);
+    for (int64_t u = 0; u < c->block_count; ++u) {
+        const certificate_block *b = &c->blocks[u];
+        if (!b->values) continue;
+        const float *h = b->values + c->angle * b->rows * b->slices;
+        for (int64_t s = 0; s < b->slices; ++s) {
+            int64_t r = b->first_slice + s - b->first_row;
+            if (r >= 0 && r < b->rows) c->scale[b->first_slice + s] = (double)h[s * b->rows + r];
+        }
+    }
+    return ps_comm_sum_f64(c->scale, c->unknowns);
+}
+
+/* A diagonal that is negative is the answer already. Rim vertices of screens have none at all. */
+static bool scale_by_diagonal(assemble_certificate *c, ps_passivity *out)
+{
+    double largest = 0;
+    int64_t worst = -1;
+    for (int64_t i = 0; i < c->unknowns; ++i) {
+        largest = fmax(largest, c->scale[i]);
+        if (c->scale[i] < 0 && (worst < 0 || c->scale[i] < c->scale[worst])) worst = i;
+    }
+    if (worst >= 0 && c->scale[worst] < -1e-6 * largest) {
+        *out = (ps_passivity){.least = -1, .angle = M_PI * angles_of[c->angle], .unknown = worst};
+        return false;
+    }
+    for (int64_t i = 0; i < c->unknowns; ++i)
+        c->scale[i] = c->scale[i] > 0 ? 1 / sqrt(fmax(c->scale[i], 1e-9 * largest)) : 0;
+    return true;
+}
+
+static ps_status find_least(assemble_certificate *c, ps_passivity *out)
+{
+    ps_lanczos_result found;
+    PS_TRY(take_diagonal(c));
+    if (!scale_by_diagonal(c, out)) return PS_OK;
+    PS_TRY(ps_lanczos_least(c->unknowns, c->scale, c->steps, multiply, c, c->workspace, &found));
+    *out = (ps_passivity){.least = found.least,
+                          .angle = M_PI * angles_of[c->angle],
+                          .unknown = found.largest,
+                          .share = found.share};
+    return PS_OK;
+}
+
+ps_status assemble_certificate_finish(assemble_certificate *c, ps_passivity *out)
+{
+    *out = (ps_passivity){.angles = 0};
+    if (!c) return PS_OK;
+    PS_TRY(ps_comm_agree(
+        PS_ALLOC(&c->workspace, ps_lanczos_workspace(c->unknowns, c->steps), "Lanczos' method")));
+    for (c->angle = 0; c->angle < c->angles; ++c->angle) {
+        ps_passivity one;
+        PS_TRY(find_least(c, &one));
+        if (c->angle == 0 || one.least < out->least) *out = one;
+    }
+    out->angles = c->angles;
+    return PS_OK;
+}
