@@ -32,9 +32,8 @@ static ps_status check_pulse(const ps_run *run, const problem *p, const ps_emitt
     if (unresolved > energy_level)
         return ps_refuse(run, "short-pulse",
                          "%.0f %% of the energy of the pulse of width %.3g s lies above %.4g Hz, "
-                         "where an edge of %.3g m or a step of %.3g s is more than half a "
-                         "wavelength or period; it would be folded into the rest. Use a longer "
-                         ":width, or a finer mesh and step",
+                         "up to which edges of %.3g m and steps of %.3g s resolve waves; it would "
+                         "be folded into the rest. Use a longer :width, or a finer mesh and step",
                          100 * unresolved, emitter->width, band.resolved / (2 * M_PI), edge,
                          header->dt);
     if (rough > energy_level && ps_comm_rank() == 0)

@@ -5,7 +5,7 @@
 ps_band ps_band_of(double edge, double dt, double speed)
 {
     double longest = fmax(edge / speed, dt);
-    return (ps_band){.6 / longest, M_PI / longest};
+    return (ps_band){.6 / longest, fmin(M_PI / dt, 4 * speed / edge)};
 }
 
 /* |F|^2 of the pulse, or of a step's slope. */

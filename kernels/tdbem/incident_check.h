@@ -2,7 +2,8 @@
  * incident_check: whether a mesh, a step and a start at t = 0 can do an incident pulse justice.
  *
  * A march solves each frequency on its own. What lies above half the sampling rate is folded down
- * and falsifies the others; what has less than two edges a wavelength is no wave on the mesh.
+ * and falsifies the others; what has less than about one and a half edges a wavelength is no wave
+ * on the mesh.
  */
 #ifndef PS_KERNELS_TDBEM_INCIDENT_CHECK_H
 #define PS_KERNELS_TDBEM_INCIDENT_CHECK_H
@@ -10,7 +11,7 @@
 #include "kernels/tdbem/incident.h"
 
 /* Angular frequencies (rad/s) up to which values are accurate (w h/c and w dt < .6, guide 2.9), and
- * up to which there are waves at all (two edges a wavelength, two steps a period). */
+ * up to which there are waves at all (w h/c < 4, w dt < pi). */
 typedef struct ps_band {
     double usable, resolved;
 } ps_band;

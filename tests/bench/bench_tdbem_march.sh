@@ -31,7 +31,7 @@ for layout in slices warp; do
         penstock-slice-block slices.h5 $layout.h5 --layout $layout -q > /dev/null
         matrix=$layout.h5
     fi
-    run="$matrix mesh.hdf out.h5 --steps 240 --group 8 --emitter plane:dir=1,0,0:shape=ricker:width=0.006:delay=0.03 --json -q --force"
+    run="$matrix mesh.hdf out.h5 --steps 240 --group 8 --emitter plane:dir=1,0,0:shape=ricker:width=0.006 --json -q --force"
     penstock-tdbem-march $run > core.json
     size="$layout, $(figure core.json unknowns) unknowns, n_g = 8"
     rate=$(figure core.json data_swept)

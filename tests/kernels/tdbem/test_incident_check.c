@@ -43,8 +43,9 @@ static void test_band(void **state)
 {
     ps_band mesh = ps_band_of(.5, .1, 2), step = ps_band_of(.1, .5, 2);
     check_near(mesh.usable, .6 / .25, 1e-14, 0);
-    check_near(mesh.resolved, M_PI / .25, 1e-14, 0);
+    check_near(mesh.resolved, 4 / .25, 1e-13, 0);
     check_near(step.usable, .6 / .5, 1e-14, 0);
+    check_near(step.resolved, M_PI / .5, 1e-14, 0);
 }
 
 int main(void)
