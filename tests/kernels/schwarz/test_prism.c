@@ -20,6 +20,29 @@ static void guide_values(void **unused)
     }
 }
 
+/* Outside, on a face, an edge and a corner, flat and far: 40 digits, of the guide of potentials,
+ * section 4 (the far one is Gauss's rule here). */
+static void forty_digits(void **unused)
+{
+    static const struct {
+        ps_prism prism;
+        double point[3], potential, vertical;
+    } known[] = {
+        {{{-1, -2, -3}, {1, 2, 3}, 1}, {4, 1, -2}, 9.9563941874, .63930081978},
+        {{{-1, -2, -3}, {1, 2, 3}, 1}, {1, .5, .25}, 24.149888682, -.30781918079},
+        {{{-1, -2, -3}, {1, 2, 3}, 1}, {1, 2, .5}, 18.94086767, -.46334314263},
+        {{{-1, -2, -3}, {1, 2, 3}, 1}, {1, 2, 3}, 14.309624449, -3.5815023304},
+        {{{0, 0, -1}, {100, 100, 0}, 1}, {30, 20, 0}, 310.88240523, -6.1998737284},
+        {{{0, 0, -1}, {100, 100, 0}, 1}, {5000, 3000, 200}, 1.7343667803, -1.0460918908e-5},
+        {{{10, -5, 2}, {11, 7, 2.5}, 1}, {-3, 4, 1}, .42127552489, .0026198495829}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+        check_near(ps_prism_potential(&known[i].prism, known[i].point, 1), known[i].potential, 0,
+                   i == 5 ? 1e-7 : 1e-10);
+        check_near(ps_prism_vertical(&known[i].prism, known[i].point, 1), known[i].vertical, 0,
+                   i == 5 ? 1e-8 : 1e-10);
+    }
+}
+
 /* Gauss points and weights on [0, 1], order 6. */
 static const double node[3] = {.11270166537925831, .5, .88729833462074169};
 static const double weight[3] = {5 / 18., 8 / 18., 5 / 18.};
@@ -134,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(guide_values),
+        cmocka_unit_test(forty_digits),
         cmocka_unit_test(against_quadrature),
         cmocka_unit_test(vertical_is_the_gradient),
         cmocka_unit_test(far_away),

@@ -3,6 +3,7 @@
 #include "kernels/schwarz/vertical.h"
 
 #include <omp.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "kernels/schwarz/prism.h"
@@ -79,6 +80,56 @@ static void equals_direct_sums(void **state)
     }
 }
 
+/* Grids of any size and shape, each against sums at some of its
+ * nodes.
+ */
+static void any_grid(void **state)
+{
+    uint64_t seed = 41;
+    for (int trial = 0; trial < 30; ++trial) {
+        int64_t n[3], cells = 1;
+        double length[3], largest = 0;
+        bool fft = trial % 2 && ps_vertical_by_fft();
+        ps_q1_grid g;
+        for (int a = 0; a < 3; ++a) {
+            n[a] = 3 + (int64_t)(check_random(&seed) * (a == 2 ? 6 : 17));
+            cells *= n[a] - 1;
+            length[a] = (double)(n[a] - 1) * pow(10, 4 * check_random(&seed) - (a == 2));
+        }
+        check_ok(ps_q1_grid_make(n, length, &g));
+        const int64_t cx = n[0] - 1, cy = n[1] - 1;
+        double *density = calloc((size_t)cells, sizeof *density);
+        double *out = calloc((size_t)(n[0] * n[1]), sizeof *out);
+        for (int64_t c = 0; c < cells; ++c) density[c] = 5000 * (check_random(&seed) - .5);
+        double *workspace = calloc((size_t)ps_vertical_workspace(&g, fft), sizeof(double));
+        ps_vertical_sum sum;
+        check_ok(ps_vertical_open(&g, fft, workspace, &sum));
+        ps_vertical_add(&sum, 0, n[2] - 1, density);
+        ps_vertical_values(&sum, 1, (const int64_t[2]){1, 1}, out);
+        for (int64_t i = 0; i < n[0] * n[1]; ++i) largest = fmax(largest, fabs(out[i]));
+        for (int s = 0; s < 5; ++s) {
+            const int64_t at = (int64_t)(check_random(&seed) * (double)(n[0] * n[1]));
+            const double point[3] = {(double)(at / n[1]) * g.spacing[0],
+                                     (double)(at % n[1]) * g.spacing[1], 0};
+            double exact = 0;
+            for (int64_t c = 0; c < cells; ++c) {
+                const int64_t cell[3] = {c % (cx * cy) / cy, c % cy, c / (cx * cy)};
+                ps_prism prism = {.density = density[c]};
+                for (int a = 0; a < 3; ++a) {
+                    prism.low[a] = (double)cell[a] * g.spacing[a];
+                    prism.high[a] = (double)(cell[a] + 1) * g.spacing[a];
+                }
+                exact += ps_prism_vertical(&prism, point, 1);
+            }
+            check_near(out[at], exact, 1e-7 * largest, 0);
+        }
+        ps_vertical_close(&sum);
+        free(workspace);
+        free(density);
+        free(out);
+    }
+}
+
 static void bits_and_refinement(void **state)
 {
     static double density[PLANE * CZ], one[NX * NY], two[NX * NY], few[4 * 5];
@@ -139,6 +190,7 @@ static void far_prisms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(equals_direct_sums),
+                                       cmocka_unit_test(any_grid),
                                        cmocka_unit_test(bits_and_refinement),
                                        cmocka_unit_test(equals_slab), cmocka_unit_test(far_prisms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
