@@ -8,8 +8,11 @@
 #include "postprocess/gravity_anomaly/anomaly.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/progress.h"
 
 /* ---- the map ---- */
+
+enum { AT_A_TIME = 8 }; /* layers between looks at the clock */
 
 typedef struct map_sums {
     ps_vertical_sum sum;
@@ -72,11 +75,18 @@ static ps_status allocate(const anomaly *a, const ps_q1_grid *grid, map_sums *m)
 
 static ps_status sum_layers(anomaly *a, map_sums *m)
 {
+    ps_progress progress;
+    ps_progress_start(&progress, "map", "layers", a->model.shape[2]);
     for (int64_t k = 0; k < a->model.shape[2]; k += m->at_a_time) {
         int64_t count = smaller(a->model.shape[2] - k, m->at_a_time);
         PS_TRY(read_layers(a, m, k, count));
-        ps_vertical_add(&m->sum, k, count, m->layers);
+        for (int64_t some = 0; some < count; some += AT_A_TIME) {
+            const double *from = m->layers + some * a->model.shape[0] * a->model.shape[1];
+            ps_vertical_add(&m->sum, k + some, smaller(count - some, AT_A_TIME), from);
+            ps_progress_update(&progress, k + some);
+        }
     }
+    ps_progress_end(&progress);
     return PS_OK;
 }
 
@@ -161,15 +171,19 @@ ps_status exact_stations(anomaly *a)
 {
     double *density = NULL;
     ps_prism *bricks = NULL;
+    ps_progress progress;
     if (!a->map.exact) return PS_OK;
     ps_status status = PS_ALLOC(&density, a->model.plane, "densities");
     if (status == PS_OK) status = PS_ALLOC(&bricks, a->model.plane, "bricks");
+    ps_progress_start(&progress, "stations", "planes of cells", a->model.shape[0]);
     for (int64_t i = 0; i < a->model.shape[0] && status == PS_OK; ++i) {
+        ps_progress_update(&progress, i);
         status = ps_box_field_read(&a->model, i, 1, density);
         if (status != PS_OK) break;
         count_buried(a, i, density);
         add_bricks(a, list_bricks(a, i, density, bricks), bricks);
     }
+    ps_progress_end(&progress);
     free(density);
     free(bricks);
     return status;

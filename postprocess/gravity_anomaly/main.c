@@ -135,6 +135,9 @@ static ps_status report_plan(const anomaly *a)
 {
     ps_report *r = ps_report_new(a->run->json);
     ps_report_int(r, "stations", a->map.stations, "");
+    if (a->model.store)
+        ps_report_real(r, "station_cell_pairs",
+                       (double)a->map.stations * (double)(a->model.shape[0] * a->model.plane), "");
     ps_report_int(r, "memory", a->memory, "B");
     ps_report_int(r, "disk", 8 * (2 * a->map.nodes[0] * a->map.nodes[1] + 6 * a->map.stations),
                   "B");
