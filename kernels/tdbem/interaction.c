@@ -116,6 +116,34 @@ int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t firs
     return carver.used + 64;
 }
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Raises the bounds to what the square of these rows and slices needs. */
+static void widen(const ps_interaction *interaction, int64_t side, int64_t row, int64_t slice,
+                  int64_t bounds[2])
+{
+    int64_t n = interaction->unknowns;
+    int64_t rows = smaller(side, n - row), slices = smaller(side, n - slice);
+    int64_t values = ps_interaction_value_bound(interaction, row, rows, slice, slices);
+    int64_t workspace = ps_interaction_workspace(interaction, row, rows, slice, slices);
+    bounds[0] = values > bounds[0] ? values : bounds[0];
+    bounds[1] = workspace > bounds[1] ? workspace : bounds[1];
+}
+
+void ps_interaction_square_bounds(const ps_interaction *interaction, int64_t side, int64_t *values,
+                                  int64_t *workspace)
+{
+    enum { ROUNDING = 65536 }; /* of the pieces of the workspace */
+    int64_t n = interaction->unknowns, last = (n - 1) / side * side, bounds[2] = {0, 0};
+    for (int64_t first = 0; first < n; first += side) {
+        widen(interaction, side, first, first, bounds);
+        widen(interaction, side, first, last, bounds);
+        widen(interaction, side, last, first, bounds);
+    }
+    *values = bounds[0];
+    *workspace = bounds[1] + ROUNDING;
+}
+
 /* ---- computing ---- */
 
 ps_status ps_interaction_compute(const ps_interaction *interaction, ps_interaction_tile *tile,

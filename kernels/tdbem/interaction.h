@@ -87,6 +87,13 @@ int64_t ps_interaction_value_bound(const ps_interaction *interaction, int64_t fi
 int64_t ps_interaction_workspace(const ps_interaction *interaction, int64_t first_row, int64_t rows,
                                  int64_t first_slice, int64_t slices);
 
+/* Bounds of both, the values and the workspace, for every square of `side` unknowns: all are sums
+ * of a part of the rows and a part of the slices, so among whole squares one on the diagonal has
+ * the largest; the last tile has fewer rows, and multiplies the wider supports of its own unknowns
+ * by the rows of the others. */
+void ps_interaction_square_bounds(const ps_interaction *interaction, int64_t side, int64_t *values,
+                                  int64_t *workspace);
+
 /* ---- computing ---- */
 
 /* Computes the tile whose ranges are set. Reentrant. PS_FAILED if a capacity is too small

@@ -14,7 +14,6 @@ static const double write_seconds_a_byte = 3e-9;    /* of a core: compression   
 static const double single_seconds_a_byte = 0.6e-9; /* one thread at a time: HDF5 */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* ---- sampling ---- */
 
@@ -152,32 +151,12 @@ static void choose_slices(const ps_interaction *interaction, ps_slice_tiling *ti
     }
 }
 
-/* Raises the bounds to what the square of these rows and slices needs. */
-static void widen(const ps_interaction *interaction, int64_t row, int64_t slice,
-                  assemble_plan *plan)
-{
-    int64_t n = plan->tiling.unknowns, side = plan->tiling.tile_rows;
-    int64_t rows = smaller(side, n - row), slices = smaller(side, n - slice);
-    plan->square_values = larger(plan->square_values,
-                                 ps_interaction_value_bound(interaction, row, rows, slice, slices));
-    plan->workspace_bytes = larger(plan->workspace_bytes,
-                                   ps_interaction_workspace(interaction, row, rows, slice, slices));
-}
-
-/* Bounds that hold for every tile and unit. All are a sum of a part of the rows and a part of the
- * slices, so among squares of whole tiles one on the diagonal has the largest; the last tile has
- * fewer rows, and multiplies the larger reaches of its own unknowns by the rows of the others. */
+/* Bounds that hold for every tile and unit. */
 static void choose_capacities(const ps_interaction *interaction, assemble_plan *plan)
 {
     ps_slice_tiling *tiling = &plan->tiling;
     int64_t n = tiling->unknowns, rows = tiling->tile_rows, slices = tiling->tile_slices;
-    int64_t last = (n - 1) / rows * rows;
-    plan->square_values = plan->workspace_bytes = 0;
-    for (int64_t first = 0; first < n; first += rows) {
-        widen(interaction, first, first, plan);
-        widen(interaction, first, last, plan);
-        widen(interaction, last, first, plan);
-    }
+    ps_interaction_square_bounds(interaction, rows, &plan->square_values, &plan->workspace_bytes);
     double row_sum = 0, slice_sum = 0;
     for (int64_t first = 0; first < n; first += rows)
         row_sum = fmax(row_sum, reach_sum(interaction, first, smaller(rows, n - first)));
@@ -185,7 +164,6 @@ static void choose_capacities(const ps_interaction *interaction, assemble_plan *
         slice_sum = fmax(slice_sum, reach_sum(interaction, first, smaller(slices, n - first)));
     double wide = 2 * (row_sum * (double)slices + slice_sum * (double)rows) / interaction->shell;
     tiling->value_capacity = (int64_t)(wide * (1 + 1e-9)) + 5 * rows * slices;
-    plan->workspace_bytes += 65536; /* rounding of the pieces */
 }
 
 /* ---- memory and time ---- */
