@@ -143,7 +143,8 @@ void ps_dgtd_far_field(const ps_dgtd_far *far, double (*out)[3][2])
             }
             for (int c = 0; c < 3; ++c) {
                 int a = (c + 1) % 3, b = (c + 2) % 3;
-                field[part][c] = Z0 * (n[c] - e[c] * along) - (e[a] * l[b] - e[b] * l[a]);
+                field[part][c] =
+                    Z0 * far->impedance * (n[c] - e[c] * along) - (e[a] * l[b] - e[b] * l[a]);
             }
         }
         for (int c = 0; c < 3; ++c) { /* times -i */

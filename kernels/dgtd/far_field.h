@@ -1,8 +1,8 @@
 /*
  * far_field: the field far away of what is inside a closed surface, from E^ and H^ on it (Huygens;
- * Love's equivalent currents J = n x H^, M = -n x E^ radiating in vacuum). With e^{+iwt}:
+ * Love's equivalent currents J = n x H^, M = -n x E^ radiating in a lossless medium). With e^{+iwt}:
  *
- *   lim r e^{ikr} E^(r e) = -ik/(4 pi) [ Z0 (N - e (e.N)) - e x L ]
+ *   lim r e^{ikr} E^(r e) = -ik/(4 pi) [ Z (N - e (e.N)) - e x L ]
  *   N = int J e^{ik e.x} dA,  L = int M e^{ik e.x} dA
  *
  * (Balanis, Antenna Theory, 6.58-6.60 in vector form; x from the origin.) A total field may be used
@@ -18,7 +18,8 @@
 
 /* Directions and what has been added up for each: sums[0] of N, [1] of L, real and imaginary. */
 typedef struct ps_dgtd_far {
-    double wavenumber; /* k, 1/m                       */
+    double wavenumber; /* k in the medium, 1/m         */
+    double impedance;  /* of the medium over Z0: 1 in vacuum */
     int64_t directions;
     const double (*direction)[3]; /* [directions] unit vectors    */
     double (*sums)[2][3][2];      /* [directions], zeroed before  */

@@ -9,6 +9,7 @@
 #include "formats/volume_mesh.h"
 #include "kernels/dgtd/far_field.h"
 #include "kernels/dgtd/mesh.h"
+#include "postprocess/dgtd_far/surface.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -36,24 +37,16 @@ static const ps_option options[] = {{"quantity", PS_OPTION_CHOICE, &chosen.quant
                                     PS_RECEIVER_DIRECTION_OPTIONS(chosen.where),
                                     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
-/* Faces of the surface, by the rows that they belong to. */
-typedef struct surface {
-    int64_t count;
-    int64_t *faces;  /* [count]: 4 * row + face, ascending */
-    int8_t *outward; /* [count] */
-    double *weight;  /* [count] */
-    double area;     /* m2 */
-} surface;
-
 typedef struct job {
     ps_phasors *phasors;
     const ps_phasors_header *header;
     ps_volume_mesh mesh;
     ps_dgtd_tets tets;
     ps_dgtd_reference reference;
-    int32_t *number, *row_of, *links;
+    int32_t *number, *row_of, *links, *medium;
     uint8_t *inside; /* [tetrahedra] 1: in the volumes of --around */
-    surface surface;
+    uint8_t *kinds;  /* [rows][4]; NULL: not in the file           */
+    far_surface surface;
     ps_receivers receivers;
     float *electric, *magnetic;
     double (*sums)[2][3][2], (*out)[3][2];
@@ -61,18 +54,10 @@ typedef struct job {
 
 static void release(job *j)
 {
-    void *all[] = {j->number,
-                   j->row_of,
-                   j->links,
-                   j->inside,
-                   j->surface.faces,
-                   j->surface.outward,
-                   j->surface.weight,
-                   j->electric,
-                   j->magnetic,
-                   j->sums,
-                   j->out};
+    void *all[] = {j->number, j->row_of,   j->links,    j->medium, j->inside,
+                   j->kinds,  j->electric, j->magnetic, j->sums,   j->out};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free(all[i]);
+    far_surface_release(&j->surface);
     ps_receivers_release(&j->receivers);
     ps_volume_mesh_release(&j->mesh);
     ps_phasors_close(&j->phasors);
@@ -82,7 +67,6 @@ static void release(job *j)
 
 static ps_status open_files(job *j, const char *phasors, const char *mesh)
 {
-    int32_t *material = NULL;
     PS_TRY(ps_phasors_open(phasors, &j->phasors));
     const ps_phasors_header *h = j->header = ps_phasors_get_header(j->phasors);
     PS_TRY(ps_volume_mesh_load(mesh, &j->mesh));
@@ -101,12 +85,13 @@ static ps_status open_files(job *j, const char *phasors, const char *mesh)
     j->tets = (ps_dgtd_tets){j->mesh.vertices, j->mesh.tetrahedra, j->mesh.tetrahedron_count};
     PS_TRY(PS_ALLOC(&j->number, h->rows, "elements"));
     PS_TRY(PS_ALLOC(&j->row_of, j->tets.count, "elements"));
-    PS_TRY(PS_ALLOC(&material, h->rows, "elements"));
-    ps_status status = ps_phasors_read_elements(j->phasors, j->number, material);
-    free(material);
+    PS_TRY(PS_ALLOC(&j->medium, h->rows, "elements"));
+    PS_TRY(ps_phasors_read_elements(j->phasors, j->number, j->medium));
     memset(j->row_of, 255, (size_t)j->tets.count * sizeof *j->row_of);
-    for (int64_t r = 0; status == PS_OK && r < h->rows; ++r) j->row_of[j->number[r]] = (int32_t)r;
-    return status;
+    for (int64_t r = 0; r < h->rows; ++r) j->row_of[j->number[r]] = (int32_t)r;
+    if (!ps_phasors_has_faces(j->phasors)) return PS_OK;
+    PS_TRY(PS_ALLOC(&j->kinds, 4 * h->rows, "conditions on faces"));
+    return ps_phasors_read_faces(j->phasors, j->kinds);
 }
 
 static ps_status link_faces(job *j)
@@ -146,13 +131,14 @@ static ps_status find_tag(const ps_volume_mesh *mesh, const char *word, int64_t 
 
 static ps_status mark_inside(job *j)
 {
-    char text[512], *rest = text;
+    char text[4096], *rest = text;
     PS_TRY(PS_ALLOC(&j->inside, j->tets.count, "elements inside"));
     if (!chosen.around) {
         memset(j->inside, 1, (size_t)j->tets.count);
         return PS_OK;
     }
-    snprintf(text, sizeof text, "%s", chosen.around);
+    if (snprintf(text, sizeof text, "%s", chosen.around) >= (int)sizeof text)
+        return ps_fail(PS_USAGE, "--around: more than %zu characters", sizeof text - 1);
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         int64_t tag, found = 0;
         PS_TRY(find_tag(&j->mesh, word, &tag));
@@ -161,45 +147,6 @@ static ps_status mark_inside(job *j)
         if (!found)
             return ps_fail(PS_USAGE, "--around: no tetrahedron is in physical group \"%s\"", word);
     }
-    return PS_OK;
-}
-
-static bool on_surface(const job *j, int64_t e, int f)
-{
-    int32_t link = j->links[4 * e + f];
-    return link < 0 ? j->inside[e] : j->inside[e] != j->inside[link / 4];
-}
-
-/* Rows in order; where both sides have a row, each counts half. */
-static ps_status collect_faces(job *j)
-{
-    surface *s = &j->surface;
-    int64_t missing = 0;
-    for (int64_t e = 0; e < j->tets.count; ++e)
-        for (int f = 0; f < 4; ++f) s->count += on_surface(j, e, f);
-    PS_TRY(PS_ALLOC(&s->faces, s->count, "faces of the surface"));
-    PS_TRY(PS_ALLOC(&s->outward, s->count, "faces of the surface"));
-    PS_TRY(PS_ALLOC(&s->weight, s->count, "faces of the surface"));
-    s->count = 0;
-    for (int64_t e = 0; e < j->tets.count; ++e)
-        for (int f = 0; f < 4; ++f)
-            missing += on_surface(j, e, f) && j->row_of[e] < 0 && j->inside[e];
-    for (int64_t r = 0; r < j->header->rows; ++r)
-        for (int f = 0; f < 4; ++f) {
-            int64_t e = j->number[r];
-            int32_t link = j->links[4 * e + f];
-            double tangents[3][3], areas[4], normals[4][3];
-            if (!on_surface(j, e, f)) continue;
-            s->faces[s->count] = 4 * r + f;
-            s->outward[s->count] = j->inside[e] ? 1 : -1;
-            s->weight[s->count] = link >= 0 && j->row_of[link / 4] >= 0 ? .5 : 1;
-            ps_dgtd_tangents(j->tets.vertices, j->tets.tetrahedra + 4 * e, tangents);
-            ps_dgtd_faces(tangents, areas, normals);
-            s->area += s->weight[s->count++] * areas[f];
-        }
-    if (missing > 0 || s->count == 0)
-        return ps_fail(PS_INVALID, "the fields of %lld faces of the surface are not in the phasors",
-                       (long long)missing);
     return PS_OK;
 }
 
@@ -216,7 +163,7 @@ static ps_status read_batch(job *j, int frequency, int64_t first, int64_t count)
 /* Faces of rows [first, first + count) of the file, renumbered to the batch and back. */
 static void add_batch(job *j, const ps_dgtd_far *far, int64_t first, int64_t count, int64_t *at)
 {
-    surface *s = &j->surface;
+    far_surface *s = &j->surface;
     ps_dgtd_rows rows = {count, j->number + first, j->electric};
     int64_t begin = *at;
     for (; *at < s->count && s->faces[*at] < 4 * (first + count); ++*at) s->faces[*at] -= 4 * first;
@@ -228,7 +175,9 @@ static void add_batch(job *j, const ps_dgtd_far *far, int64_t first, int64_t cou
 static ps_status radiate(job *j, int frequency, int64_t batch)
 {
     const ps_phasors_header *h = j->header;
-    ps_dgtd_far far = {2 * M_PI * h->frequency[frequency] / SPEED, j->receivers.count,
+    const far_surface *s = &j->surface;
+    ps_dgtd_far far = {2 * M_PI * h->frequency[frequency] / SPEED * sqrt(s->eps * s->mu),
+                       sqrt(s->mu / s->eps), j->receivers.count,
                        (const double(*)[3])j->receivers.places, j->sums};
     int64_t at = 0;
     memset(j->sums, 0, (size_t)j->receivers.count * sizeof *j->sums);
@@ -294,6 +243,9 @@ static void report(const job *j, const ps_run *run)
     ps_report_int(r, "directions", j->receivers.count, "");
     ps_report_int(r, "faces", j->surface.count, "");
     ps_report_real(r, "area", j->surface.area, "m2");
+    ps_report_int(r, "holes_inside", j->surface.holes, "");
+    ps_report_real(r, "background_eps", j->surface.eps, "");
+    ps_report_real(r, "background_mu", j->surface.mu, "");
     ps_report_print(&r);
 }
 
@@ -324,7 +276,9 @@ static ps_status run_job(job *j, const ps_run *run, const ps_store_identity *ide
     PS_TRY(list_directions(j));
     PS_TRY(link_faces(j));
     PS_TRY(mark_inside(j));
-    PS_TRY(collect_faces(j));
+    const far_body body = {j->tets,   j->links,  j->inside, j->row_of,
+                           j->number, j->medium, j->kinds,  j->header};
+    PS_TRY(far_surface_make(run, &body, &j->surface));
     if (!run->plan) PS_TRY(write_trace(j, run, identity, inputs));
     report(j, run);
     return PS_OK;
@@ -354,20 +308,27 @@ static ps_status run_far(ps_run *run)
 
 int main(int argc, char **argv)
 {
+    static const ps_allowance allowances[] = {
+        {"outside", "other media or metal outside of the surface, which scatter, too"},
+        {NULL, NULL}};
     static const ps_program program = {
         .name = "dgtd-far",
         .synopsis = "PHASORS MESH OUTPUT",
         .description =
             "The far field of a dgtd run, from E and H on a closed surface: the boundary of the "
             "mesh\n"
-            "or of some of its volumes. A plane wave that passes through adds nothing, so that it\n"
-            "is the scattered field; of a source inside, the radiated one. OUTPUT is a trace over\n"
-            "the frequencies of PHASORS, e^{-iwt}, per unit of the source (specs/dgtd_sar.md).",
+            "or of some of its volumes, with the metal that is left out of them as holes. A plane\n"
+            "wave that passes through adds nothing, so that it is the scattered field; of a "
+            "source\n"
+            "inside, the radiated one. It travels on in the lossless medium around the surface.\n"
+            "OUTPUT is a trace over the frequencies of PHASORS, e^{-iwt}, per unit of the source\n"
+            "(specs/dgtd_sar.md).",
         .examples =
             "  penstock-dgtd-far run.phasors.h5 ball.hdf far.h5 --around ball --directions 72\n"
             "  penstock-dgtd-sphere exact.h5 --radius 0.2 --eps 4 --quantity far --like far.h5\n"
             "  penstock-compare far.h5 exact.h5 --tolerance 0.02",
         .options = options,
+        .allowances = allowances,
         .operands_min = 3,
         .operands_max = 3,
         .run = run_far};

@@ -1,11 +1,13 @@
 /*
- * phasors_sample KIND ORDER CELLS MESH PHASORS: a cube of 60 mm in CELLS^3 cells of six tetrahedra
- * and fields on it as a dgtd run would write them. The lower half (z < 0) is tissue (tag 1,
- * "muscle", 1000 kg/m3, eps 40, sigma 0.8), the upper one air (tag 2). Kinds, for a source of 2i
- * V/m, per unit of it: uniform   E = (3, 0, 4i) V/m, one frequency, no H decay     E = (e^{z/d}, 0,
- * 0), d = 16 mm, two frequencies, the second twice the first wave      a plane wave along -z in the
- * tissue's medium everywhere (also what is air), with H Only the tissue's elements are written of
- * "decay".
+ * phasors_sample KIND ORDER CELLS MESH PHASORS: a cube of 60 mm in CELLS^3 cells of six tetrahedra and fields on it as a
+ * dgtd run would write them. The lower half (z < 0) is tissue (tag 1, "muscle", 1000 kg/m3, eps 40, sigma 0.8), the
+ * upper one air (tag 2). Kinds, for a source of 2i V/m, per unit of it:
+ *   uniform   E = (3, 0, 4i) V/m, one frequency, no H
+ *   decay     E = (e^{z/d}, 0, 0), d = 16 mm, two frequencies, the second twice the first; only the tissue's elements
+ *   wave      a plane wave along -z in the tissue's medium everywhere (also what is air), with H
+ *   sphere    a plane wave along z, in vacuum, and what a ball of 20 mm, eps 4, .3 S/m scatters of it, 3 GHz
+ *   hole      the same of a ball of metal, in a hole of 40 mm in the mesh (CELLS a multiple of 6)
+ *   nothing   the plane wave alone, in eps 2
  */
 #include <complex.h>
 #include <math.h>
@@ -24,11 +26,14 @@ static const double SIDE = .06, DECAY = .016, FREQUENCY = 9e8, HIGHER = 3e9;
 typedef struct sample {
     const char *kind;
     cube_tets cube;
+    int64_t count; /* of its tetrahedra that are there */
     ps_volume_mesh mesh;
     ps_phasors_header header;
     ps_dgtd_reference reference;
     ps_mie_em series;
 } sample;
+
+static bool is(const sample *s, const char *kind) { return strcmp(s->kind, kind) == 0; }
 
 static void sphere_at(const sample *s, ps_phasors_field field, const double x[3],
                       double complex out[3])
@@ -45,7 +50,7 @@ static void field_at(const sample *s, int frequency, ps_phasors_field field, con
                      double complex out[3])
 {
     double z = x[2];
-    if (strcmp(s->kind, "sphere") == 0) {
+    if (is(s, "sphere") || is(s, "hole")) {
         sphere_at(s, field, x, out);
         return;
     }
@@ -55,6 +60,10 @@ static void field_at(const sample *s, int frequency, ps_phasors_field field, con
         out[2] = 4 * I;
     } else if (strcmp(s->kind, "decay") == 0) {
         out[0] = (1 + frequency) * exp(z / DECAY);
+    } else if (is(s, "nothing")) {
+        double complex e = cexp(-I * 2 * M_PI * HIGHER / 299792458. * sqrt(2) * z);
+        out[field == PS_PHASORS_ELECTRIC ? 0 : 1] =
+            field == PS_PHASORS_ELECTRIC ? e : e * sqrt(2) / 376.730313668;
     } else {
         double w = 2 * M_PI * FREQUENCY, eps0 = 8.8541878128e-12, mu0 = 1.25663706212e-6;
         double complex eps = 40 * eps0 - I * .8 / w, k = w * csqrt(mu0 * eps);
@@ -76,7 +85,18 @@ static double height(const sample *s, int64_t e)
 static ps_status make_mesh(sample *s, int cells, const char *path)
 {
     PS_TRY(cube_tets_init(&s->cube, cells, 0, PS_DGTD_ABSORBING));
-    PS_TRY(ps_volume_mesh_init(&s->mesh, s->cube.vertex_count, s->cube.elements, 0));
+    for (int64_t e = 0, at = 0; e < s->cube.elements; ++e) { /* but those of the hole */
+        double largest = 0;
+        for (int k = 0; k < 3; ++k) {
+            double x = -.5;
+            for (int v = 0; v < 4; ++v) x += s->cube.vertices[3 * s->cube.tetrahedra[4 * e + v] + k] / 4;
+            largest = fmax(largest, fabs(x));
+        }
+        if (is(s, "hole") && largest < 1. / 3) continue;
+        memmove(s->cube.tetrahedra + 4 * at, s->cube.tetrahedra + 4 * e, 4 * sizeof *s->cube.tetrahedra);
+        s->count = ++at;
+    }
+    PS_TRY(ps_volume_mesh_init(&s->mesh, s->cube.vertex_count, s->count, 0));
     for (int64_t i = 0; i < 3 * s->mesh.vertex_count; ++i)
         s->mesh.vertices[i] = (s->cube.vertices[i] - .5) * SIDE;
     for (int64_t e = 0; e < s->mesh.tetrahedron_count; ++e) {
@@ -156,7 +176,9 @@ static ps_status write_phasors(sample *s, const char *path)
 
 static void set_header(sample *s, int order)
 {
-    bool wave = strcmp(s->kind, "wave") == 0, sphere = strcmp(s->kind, "sphere") == 0;
+    bool wave = is(s, "wave"), nothing = is(s, "nothing");
+    bool sphere = is(s, "sphere") || is(s, "hole") || nothing;
+    double eps = nothing ? 2 : 1;
     s->header = (ps_phasors_header){.order = order,
                                     .mesh_elements = s->mesh.tetrahedron_count,
                                     .frequencies = strcmp(s->kind, "decay") == 0 ? 2 : 1,
@@ -165,8 +187,8 @@ static void set_header(sample *s, int order)
                                     .source = {{0, 2}, {0, 2}},
                                     .source_units = "V/m",
                                     .magnetic = wave || sphere,
-                                    .material = {{1, 40, 1, .8, 1000, "muscle"},
-                                                 {2, wave ? 40 : 1, 1, wave ? .8 : 0, 0, "air"}}};
+                                    .material = {{1, sphere ? eps : 40, 1, sphere ? 0 : .8, 1000, "muscle"},
+                                                 {2, wave ? 40 : eps, 1, wave ? .8 : 0, 0, "air"}}};
     if (sphere) s->header.frequency[0] = HIGHER;
     strcpy(s->header.mesh_hash, s->mesh.content_hash);
 }
@@ -177,7 +199,7 @@ int main(int argc, char **argv)
     if (argc != 6) return 2;
     s.kind = argv[1];
     ps_dgtd_reference_init(&s.reference, atoi(argv[2]));
-    const ps_mie_em_sphere sphere = {.02, 4, 1, .3, 0};
+    const ps_mie_em_sphere sphere = {.02, 4, 1, .3, is(&s, "hole")};
     ps_status status = ps_mie_em_init(&s.series, &sphere, HIGHER);
     if (status == PS_OK) status = make_mesh(&s, atoi(argv[3]), argv[4]);
     set_header(&s, atoi(argv[2]));

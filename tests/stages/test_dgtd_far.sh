@@ -32,6 +32,28 @@ expect 0 "" penstock-dgtd-sphere exact_rcs.h5 $sphere --quantity rcs --like rcs.
 within "$(error rcs.h5 exact_rcs.h5)" 0 5e-4 "radar cross-section"
 expect 0 "up to date" penstock-dgtd-far sphere.h5 mesh.hdf rcs.h5 --directions 36 --quantity rcs
 
+# metal that was left out of the mesh: its faces are no part of the surface (they took everything away again)
+"$sample" hole 3 6 hole.hdf hole.h5 || fail "sample"
+expect 0 "" penstock-dgtd-far hole.h5 hole.hdf metal.h5 --directions 36 --direction 50,30
+grep -q "faces  *432" out && grep -q "holes_inside  *1" out || { cat out; fail "not the outer boundary alone"; }
+expect 0 "" penstock-dgtd-sphere exact_metal.h5 --radius .02 --pec --quantity far --like metal.h5
+within "$(error metal.h5 exact_metal.h5)" 0 5e-4 "far field of a hole of metal"
+# a hole between volumes inside and outside belongs to those inside: the surface goes over the metal on the other side,
+# and both volumes together are the whole again
+expect 0 "" penstock-dgtd-far hole.h5 hole.hdf lower.h5 --directions 36 --direction 50,30 --around muscle
+grep -q "holes_inside  *1" out || { cat out; fail "the hole is not inside"; }
+
+# no scatterer, in a background of eps 2: nothing radiates
+"$sample" nothing 3 6 empty.hdf empty.h5 || fail "sample"
+expect 0 "" penstock-dgtd-far empty.h5 empty.hdf none.h5 --directions 36 --quantity rcs
+grep -q "background_eps  *2" out || { cat out; fail "background"; }
+largest=$(values none.h5 | awk '$1 > m { m = $1 } END { print m + 0 }')
+within "$largest" 0 1e-8 "RCS of nothing, m2"
+
+# what is no free space all round
+"$sample" wave 1 3 wave.hdf wave.h5 || fail "sample"
+expect 3 "conducts" penstock-dgtd-far wave.h5 wave.hdf no.h5 --directions 4
+
 # energy: what flows in is what the exact sphere absorbs, sigma_abs/(2 Z0)
 expect 0 "" penstock-dgtd-sphere $sphere --frequencies 3e9
 absorbed=$(awk '$1 == "absorption_cross_section" { print $2 / (2 * 376.730313668) }' out)

@@ -56,7 +56,7 @@ static double worst_error(int order, int side, int both_sides)
         double z = -1 + 2. * d / (DIRECTIONS - 1), phi = 2.4 * d, s = sqrt(fmax(1 - z * z, 0));
         memcpy(direction[d], (double[3]){s * cos(phi), s * sin(phi), z}, sizeof direction[d]);
     }
-    ps_dgtd_far far = {series.k, DIRECTIONS, (const double(*)[3])direction, sums};
+    ps_dgtd_far far = {series.k, 1, DIRECTIONS, (const double(*)[3])direction, sums};
     ps_dgtd_tets tets = {mesh.vertices, mesh.tetrahedra, mesh.elements};
     ps_dgtd_rows all = {mesh.elements, number, e};
     ps_dgtd_far_add(&far, &reference, &tets, &all, h, count, faces, outward, weight);
