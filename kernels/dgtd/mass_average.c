@@ -64,8 +64,21 @@ static int64_t list_halves(const ps_mass_average *x, uint8_t present[PS_MASS_HAL
     return most;
 }
 
-void ps_mass_average_run(const ps_mass_average *x)
+/* Shells about a voxel that hold less than the mass whatever tissue is in them. */
+static int64_t count_core(const ps_mass_average *x)
 {
+    int64_t voxels = x->size[0] * x->size[1] * x->size[2];
+    float densest = 0;
+    for (int64_t v = 0; v < voxels; ++v) densest = fmaxf(densest, x->density[v]);
+    double least = cbrt(x->mass / densest) / x->step; /* side, in voxels */
+    return least > 1 && least < 1e9 ? (int64_t)((least - 1) / 2) : 0;
+}
+
+void ps_mass_average_run(const ps_mass_average *given)
+{
+    ps_mass_average counted = *given;
+    const ps_mass_average *x = &counted;
+    counted.core = count_core(given);
     const ps_mass_average_functions *rows = ps_mass_average_select();
     int64_t lines = x->size[1] * x->size[2];
     uint8_t present[PS_MASS_HALVES];

@@ -97,35 +97,42 @@ static double grow(const ps_mass_average *x, const seed *s, double guess, sums *
     return side;
 }
 
-/* Whether some face of the cube has air behind all of it: its layer within the voxels that the face
- * cuts or touches from inside. */
-static int bare_face(const ps_mass_average *x, const double low[3], const double high[3])
+/* Whether a face of the shell of voxels d about the seed's is air throughout. */
+static int is_bare(const ps_mass_average *x, const seed *s, int64_t d)
 {
     for (int f = 0; f < 6; ++f) {
         double a[3], b[3];
         sums held;
-        int axis = f / 2;
         for (int c = 0; c < 3; ++c) {
-            a[c] = low[c];
-            b[c] = high[c];
+            a[c] = floor(s->place[c]) - (double)d;
+            b[c] = floor(s->place[c]) + (double)d + 1;
         }
         if (f % 2)
-            a[axis] = ceil(high[axis]) - 1;
+            a[f / 2] = b[f / 2] - 1;
         else
-            b[axis] = floor(low[axis]) + 1;
+            b[f / 2] = a[f / 2] + 1;
         box(x, a, b, &held);
-        if (held[TISSUE] < 1e-6) return 1;
+        if (held[TISSUE] < .5) return 1;
     }
+    return 0;
+}
+
+/* Whether one of the shells that the cube grew by has a bare face; a millionth of a voxel is not
+ * one of them. */
+static int grew_bare(const ps_mass_average *x, const seed *s, double side)
+{
+    int64_t last = (int64_t)ceil((side - 1) / 2 - 1e-6);
+    for (int64_t d = x->core > 0 ? x->core + 1 : 0; d <= last; ++d)
+        if (is_bare(x, s, d)) return 1;
     return 0;
 }
 
 static int is_valid(const ps_mass_average *x, const seed *s, double side, const sums *held)
 {
-    double low[3], high[3], volume = side * side * side;
+    double volume = side * side * side;
     if ((*held)[TISSUE] < (1 - MOST_AIR) * volume) return 0;
     if ((*held)[TISSUE] > (1 - 1e-9) * volume) return 1;
-    cube(s, side, low, high);
-    return !bare_face(x, low, high);
+    return !grew_bare(x, s, side);
 }
 
 /* Where there is no power, differences of sums may leave a rounding below zero. */

@@ -144,6 +144,11 @@ static ps_status run_setup(ps_run *run)
     return ps_comm_agree(ps_comm_rank() == 0 ? run_alone(run) : PS_OK);
 }
 
+static const ps_allowance allowances[] = {
+    {"early", "a pulse that is not quiet at t = 0, where the march begins with no field"},
+    {"cut", "the ball of a current through which faces with a condition go"},
+    {NULL, NULL}};
+
 static const ps_program program = {
     .name = "dgtd-setup",
     .synopsis = "PARTITION OUTPUT",
@@ -167,6 +172,7 @@ static const ps_program program = {
                 "      outer:absorbing --total ball:0,0,0,0.3 --source "
                 "plane:dir=0,0,1:pol=1,0,0:width=0.5ns:frequency=300e6",
     .options = options,
+    .allowances = allowances,
     .operands_min = 1,
     .operands_max = 2,
     .run = run_setup,

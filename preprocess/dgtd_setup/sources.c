@@ -7,6 +7,7 @@
 
 #include "kernels/dgtd/mesh.h"
 #include "kernels/dgtd/mode.h"
+#include "kernels/dgtd/reference.h"
 #include "kernels/dgtd/source.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -15,6 +16,9 @@
 static const double pi = 3.14159265358979323846;
 /* |u| of a Gaussian exp(-u^2) of 1e-6: where a pulse begins if no delay is given. */
 static const double begin = 3.7169221888498383;
+
+/* Of the peak, what a pulse may be at t = 0. */
+static const double QUIET = 1e-4;
 
 static const char keys[] =
     "current: at, axis, radius, moment or amplitude; plane: dir, pol, amplitude, at; dipole: at, "
@@ -40,7 +44,7 @@ static ps_status needed(const setup_text *text, const char *key, int given)
 }
 
 /* Shape, width, delay and carrier; a delay that is not given lets the pulse begin at t = 0. */
-static ps_status read_pulse(setup_text *text, ps_dgtd_source *x)
+static ps_status read_pulse(setup_text *text, ps_dgtd_source *x, int *fixed)
 {
     int wide, delayed;
     double frequency = 0;
@@ -58,7 +62,41 @@ static ps_status read_pulse(setup_text *text, ps_dgtd_source *x)
                        text->whole);
     x->omega = 2 * pi * frequency / PS_DGTD_C0;
     if (!delayed) x->centre = x->shape == PS_DGTD_GAUSSIAN ? begin * x->width : 0;
+    *fixed = delayed;
     return PS_OK;
+}
+
+/* Of its peak, what a pulse is at most at a time (m) up to which it should be quiet. */
+static double loudness(const ps_dgtd_source *x, double t)
+{
+    double u = (t - x->centre) / x->width;
+    if (x->shape == PS_DGTD_GAUSSIAN) return u < 0 ? exp(-u * u) : 1;
+    return u <= 0 ? 0 : u >= 1 ? 1 : u * u * u * u * (35 - 84 * u + 70 * u * u - 20 * u * u * u);
+}
+
+/* The march begins with no field, so a source has to be quiet at t = 0 where it acts first; `ahead`
+ * (m of light) it is later there than at its origin. A delay that was not asked for is made longer,
+ * another one refused. */
+static ps_status begin_quietly(const setup *s, ps_dgtd_source *x, double ahead, int fixed,
+                               const char *text)
+{
+    double needed = (x->shape == PS_DGTD_GAUSSIAN ? begin * x->width : 0) - ahead;
+    double there = loudness(x, -ahead);
+    if (there <= QUIET) return PS_OK;
+    if (!fixed) {
+        ps_info("--source %s: the pulse would be at %.2g of its peak in the region at t = 0; its "
+                "delay is %.4g s instead of "
+                "%.4g s",
+                text, there, needed / PS_DGTD_C0, x->centre / PS_DGTD_C0);
+        x->centre = needed;
+        return PS_OK;
+    }
+    return ps_refuse(
+        s->run, "early",
+        "--source %s: at t = 0 the pulse is at %.2g of its peak already where it enters, but the "
+        "march begins "
+        "with no field: give it a delay of %.4g s or more, or none at all for one that does",
+        text, there, needed / PS_DGTD_C0);
 }
 
 /* p/eps0 in V m2 from moment (C m), or as it is. */
@@ -76,7 +114,7 @@ static ps_status read_moment(setup_text *text, ps_dgtd_source *x)
     return PS_OK;
 }
 
-static ps_status read_current(setup_text *text, ps_dgtd_source *x)
+static ps_status read_current(setup_text *text, ps_dgtd_source *x, int *fixed)
 {
     int at, axis, radius;
     PS_TRY(text_reals(text, "at", 3, x->origin, &at));
@@ -89,11 +127,11 @@ static ps_status read_current(setup_text *text, ps_dgtd_source *x)
     PS_TRY(read_moment(text, x));
     if (!(x->radius > 0))
         return ps_fail(PS_USAGE, "--source %s: the radius is positive", text->whole);
-    return read_pulse(text, x);
+    return read_pulse(text, x, fixed);
 }
 
 /* The wave front passes `at`; by default the corner of the mesh that the wave meets first. */
-static ps_status read_plane(const setup *s, setup_text *text, ps_dgtd_source *x)
+static ps_status read_plane(const setup *s, setup_text *text, ps_dgtd_source *x, int *fixed)
 {
     int direction, polarisation, at;
     double along = 0;
@@ -112,10 +150,10 @@ static ps_status read_plane(const setup *s, setup_text *text, ps_dgtd_source *x)
     }
     if (fabs(along) > 1e-9)
         return ps_fail(PS_USAGE, "--source %s: pol is not orthogonal to dir", text->whole);
-    return read_pulse(text, x);
+    return read_pulse(text, x, fixed);
 }
 
-static ps_status read_dipole(setup_text *text, ps_dgtd_source *x)
+static ps_status read_dipole(setup_text *text, ps_dgtd_source *x, int *fixed)
 {
     int at, axis;
     PS_TRY(text_reals(text, "at", 3, x->origin, &at));
@@ -124,7 +162,7 @@ static ps_status read_dipole(setup_text *text, ps_dgtd_source *x)
     PS_TRY(needed(text, "axis", axis));
     PS_TRY(unit_of(text, "axis", x->axis));
     PS_TRY(read_moment(text, x));
-    return read_pulse(text, x);
+    return read_pulse(text, x, fixed);
 }
 
 static ps_status read_mode(const setup *s, setup_text *text, ps_dgtd_source *x)
@@ -148,7 +186,8 @@ static ps_status read_mode(const setup *s, setup_text *text, ps_dgtd_source *x)
     return PS_OK;
 }
 
-static ps_status read_source(const setup *s, const char *whole, ps_dgtd_source *out)
+/* *fixed: its delay was asked for. */
+static ps_status read_source(const setup *s, const char *whole, ps_dgtd_source *out, int *fixed)
 {
     static const char *const kinds[] = {"current", "plane", "dipole", "mode"};
     setup_text text;
@@ -161,9 +200,9 @@ static ps_status read_source(const setup *s, const char *whole, ps_dgtd_source *
                        "--source %s: \"%s\" is no source; there are current, plane, "
                        "dipole and mode",
                        whole, text.head);
-    if (kind == PS_DGTD_SOURCE_CURRENT) PS_TRY(read_current(&text, out));
-    if (kind == PS_DGTD_SOURCE_PLANE_WAVE) PS_TRY(read_plane(s, &text, out));
-    if (kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE) PS_TRY(read_dipole(&text, out));
+    if (kind == PS_DGTD_SOURCE_CURRENT) PS_TRY(read_current(&text, out, fixed));
+    if (kind == PS_DGTD_SOURCE_PLANE_WAVE) PS_TRY(read_plane(s, &text, out, fixed));
+    if (kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE) PS_TRY(read_dipole(&text, out, fixed));
     if (kind == PS_DGTD_SOURCE_MODE) PS_TRY(read_mode(s, &text, out));
     return text_done(&text, keys);
 }
@@ -196,7 +235,67 @@ static int64_t element_at(const setup *s, const double x[3])
     return found;
 }
 
-static ps_status check_current(const setup *s, const ps_dgtd_source *x, const char *text)
+/* Distance of a point from a triangle: of the nearest point of its plane, its sides and its
+ * corners. */
+static double distance_to(const double x[3], const double *const corner[3])
+{
+    double side[3][3], off[3][3], normal[3], least = INFINITY;
+    int within = 1;
+    for (int k = 0; k < 3; ++k)
+        for (int c = 0; c < 3; ++c) {
+            side[k][c] = corner[(k + 1) % 3][c] - corner[k][c];
+            off[k][c] = x[c] - corner[k][c];
+        }
+    for (int c = 0; c < 3; ++c) {
+        int a = (c + 1) % 3, b = (c + 2) % 3;
+        normal[c] = side[0][a] * side[1][b] - side[0][b] * side[1][a];
+    }
+    for (int k = 0; k < 3; ++k) {
+        double along = 0, square = 0, turned = 0, off_side = 0;
+        for (int c = 0; c < 3; ++c) {
+            int a = (c + 1) % 3, b = (c + 2) % 3;
+            along += off[k][c] * side[k][c];
+            square += side[k][c] * side[k][c];
+            turned += normal[c] * (side[k][a] * off[k][b] - side[k][b] * off[k][a]);
+        }
+        within &= turned >= 0;
+        double part = fmin(fmax(along / square, 0), 1);
+        for (int c = 0; c < 3; ++c) off_side += pow(off[k][c] - part * side[k][c], 2);
+        least = fmin(least, sqrt(off_side));
+    }
+    double height = 0;
+    for (int c = 0; c < 3; ++c) height += off[0][c] * normal[c];
+    return within ? fabs(height) / length_of(normal) : least;
+}
+
+/* The ball of a current lies in the mesh with nothing through it: faces with a condition stay
+ * outside. */
+static ps_status check_ball(const setup *s, const ps_dgtd_source *x, const char *text)
+{
+    int64_t cut = 0, metal = 0;
+    double nearest = INFINITY;
+#pragma omp parallel for reduction(+ : cut, metal) reduction(min : nearest)
+    for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) {
+        const double *corners[3];
+        if (s->kinds[f] == 0) continue;
+        for (int v = 0; v < 3; ++v)
+            corners[v] = corner_of(s, f / 4, ps_dgtd_face_vertices[f % 4][v]);
+        double distance = distance_to(x->origin, corners);
+        nearest = fmin(nearest, distance);
+        cut += distance < x->radius;
+        metal += distance < x->radius && s->kinds[f] == PS_DGTD_PEC;
+    }
+    if (cut == 0) return PS_OK;
+    return ps_refuse(s->run, "cut",
+                     "--source %s: the ball of the current is cut by %" PRId64
+                     " faces with a condition (%" PRId64
+                     " of metal), the nearest %.3g m from its centre: what is left of it is no "
+                     "dipole of this moment. Take a "
+                     "radius below that, or move it",
+                     text, cut, metal, nearest);
+}
+
+static ps_status check_current(const setup *s, ps_dgtd_source *x, int fixed, const char *text)
 {
     ps_dgtd_current current = {.radius = x->radius};
     ps_dgtd_body body = setup_body(s);
@@ -205,6 +304,8 @@ static ps_status check_current(const setup *s, const ps_dgtd_source *x, const ch
     if (at < 0)
         return ps_fail(PS_USAGE, "--source %s: the mesh has no element at (%g, %g, %g)", text,
                        x->origin[0], x->origin[1], x->origin[2]);
+    PS_TRY(check_ball(s, x, text));
+    PS_TRY(begin_quietly(s, x, 0, fixed, text));
     double edge = 0, t[3][3];
     ps_dgtd_tangents(s->mesh.vertices, s->mesh.tetrahedra + 4 * at, t);
     for (int a = 0; a < 3; ++a) edge = fmax(edge, 2 * length_of(t[a]));
@@ -215,25 +316,43 @@ static ps_status check_current(const setup *s, const ps_dgtd_source *x, const ch
     return PS_OK;
 }
 
-/* Faces through which an incident field enters, whose element is not vacuum. */
-static int64_t filled_entries(const setup *s, int64_t *entries)
+/* How much later than at its origin an incident field comes to a point, m of light. */
+static double lateness(const ps_dgtd_source *x, const double *point)
+{
+    double off[3], along = 0;
+    for (int c = 0; c < 3; ++c) {
+        off[c] = point[c] - x->origin[c];
+        along += off[c] * x->axis[c];
+    }
+    return x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? along : length_of(off);
+}
+
+/* Faces through which an incident field enters, whose element is not vacuum; *ahead: how late it
+ * comes to the first. */
+static int64_t filled_entries(const setup *s, const ps_dgtd_source *x, int64_t *entries,
+                              double *ahead)
 {
     int64_t filled = 0;
+    *ahead = INFINITY;
     for (int64_t f = 0; f < 4 * s->mesh.elements; ++f) {
         int64_t e = f / 4;
         int32_t link = s->mesh.links[f];
         bool absorbing = s->kinds[f] == PS_DGTD_ABSORBING && (!s->total || s->total[e]);
         bool surface = s->total && link >= 0 && s->total[e] != s->total[link / 4];
         const ps_dgtd_material *m = s->materials + s->material[e];
-        *entries += absorbing || surface;
-        filled += (absorbing || surface) && (m->eps != 1 || m->mu != 1 || m->sigma != 0);
+        if (!absorbing && !surface) continue;
+        for (int v = 0; v < 3; ++v)
+            *ahead = fmin(*ahead, lateness(x, corner_of(s, e, ps_dgtd_face_vertices[f % 4][v])));
+        ++*entries;
+        filled += m->eps != 1 || m->mu != 1 || m->sigma != 0;
     }
     return filled;
 }
 
-static ps_status check_incident(const setup *s, const ps_dgtd_source *x, const char *text)
+static ps_status check_incident(const setup *s, ps_dgtd_source *x, int fixed, const char *text)
 {
-    int64_t entries = 0, filled = filled_entries(s, &entries);
+    double ahead;
+    int64_t entries = 0, filled = filled_entries(s, x, &entries, &ahead);
     if (entries == 0)
         return ps_fail(PS_USAGE,
                        "--source %s: an incident field enters through absorbing faces "
@@ -245,6 +364,7 @@ static ps_status check_incident(const setup *s, const ps_dgtd_source *x, const c
                        "--source %s: it is a field in vacuum, but %" PRId64 " of the %" PRId64
                        " faces at which it enters belong to elements of another medium",
                        text, filled, entries);
+    PS_TRY(begin_quietly(s, x, ahead, fixed, text));
     if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE) return PS_OK;
     int64_t at = element_at(s, x->origin);
     if (at >= 0 && (!s->total || s->total[at]))
@@ -291,7 +411,8 @@ ps_status set_sources(setup *s)
     for (int i = 0; i < s->options->sources.count; ++i) {
         const char *text = s->options->sources.items[i];
         ps_dgtd_source *x = s->sources + i;
-        PS_TRY(read_source(s, text, x));
+        int fixed = 0;
+        PS_TRY(read_source(s, text, x, &fixed));
         modes += x->kind == PS_DGTD_SOURCE_MODE;
         incident +=
             x->kind == PS_DGTD_SOURCE_PLANE_WAVE || x->kind == PS_DGTD_SOURCE_INCIDENT_DIPOLE;
@@ -299,11 +420,11 @@ ps_status set_sources(setup *s)
             return ps_fail(PS_USAGE, "--source %s: there may be one incident field and one mode",
                            text);
         if (x->kind == PS_DGTD_SOURCE_CURRENT)
-            PS_TRY(check_current(s, x, text));
+            PS_TRY(check_current(s, x, fixed, text));
         else if (x->kind == PS_DGTD_SOURCE_MODE)
             PS_TRY(check_mode(s, x, text));
         else
-            PS_TRY(check_incident(s, x, text));
+            PS_TRY(check_incident(s, x, fixed, text));
     }
     s->source_count = s->options->sources.count;
     if (s->total && !incident)
