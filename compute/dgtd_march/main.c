@@ -168,6 +168,11 @@ static ps_status run_program(ps_run *run)
     return status;
 }
 
+static const ps_allowance allowances[] = {
+    {"part-periods",
+     "a window of --transform-periods that holds no whole number of periods of a frequency"},
+    {NULL, NULL}};
+
 static const ps_program program = {
     .name = "dgtd-march",
     .streams = true,
@@ -192,6 +197,7 @@ static const ps_program program = {
                 "900e6 \\\n"
                 "      --transform-periods 2 --checkpoint-every 15m",
     .options = table,
+    .allowances = allowances,
     .operands_min = 2,
     .operands_max = 2,
     .run = run_program,

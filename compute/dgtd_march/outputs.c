@@ -8,7 +8,11 @@
 #include "formats/phasors.h"
 #include "formats/trace.h"
 #include "kernels/dgtd/running_dft.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
+
+/* Of the fields: what transforms may miss unsaid. */
+static const double SETTLED = 1e-2;
 
 /* ---- traces ---- */
 
@@ -91,6 +95,51 @@ static ps_status save(const march *m, const char *path, const ps_trace *trace,
     return ps_trace_save(path, trace, identity, 1, &role, &model);
 }
 
+/* Mean of 1/2 E' M E over samples [first, end). */
+static double mean_electric(const traces *t, int64_t first, int64_t end)
+{
+    double sum = 0;
+    for (int64_t i = first; i < end; ++i) sum += t->energy.real[t->energy.channels * i + 1];
+    return sum / (double)(end - first);
+}
+
+/* Transforms are right of fields that have died away (the whole run) or become steady (the last
+ * periods): said with a figure where they have not. Fields are as the root of the energy. */
+static void warn_unsettled(const traces *t)
+{
+    const march *m = t->m;
+    const timing *x = &m->problem->timing;
+    int64_t n = t->energy_samples, a_period = x->period_steps / x->energy_every;
+    if (m->problem->frequency_count == 0 || n == 0) return;
+    if (m->options->transform_periods == 0) {
+        double left = sqrt(m->figures.latest / m->figures.largest);
+        if (left > SETTLED)
+            ps_warning("the fields have not died away: at the end they are %.2g of their largest "
+                       "(by the root of the "
+                       "electric energy), and what would follow is not in the transforms. March on "
+                       "for longer, or, if the "
+                       "source goes on, give --transform-periods",
+                       left);
+        return;
+    }
+    if (a_period < 4 || n < 2 * a_period) {
+        ps_warning("whether the fields have become steady is not known: %lld samples of the energy "
+                   "a period, %lld in all "
+                   "(--energy-every)",
+                   (long long)a_period, (long long)n);
+        return;
+    }
+    double last = mean_electric(t, n - a_period, n),
+           before = mean_electric(t, n - 2 * a_period, n - a_period);
+    double change = fabs(sqrt(before / last) - 1);
+    if (last > 0 && change > SETTLED)
+        ps_warning("the fields are not steady: from the last period but one to the last they "
+                   "changed by %.2g of themselves "
+                   "(by the root of the electric energy), and so may the transforms. March on for "
+                   "more --periods",
+                   change);
+}
+
 static ps_status write_traces(const march *m, const ps_store_identity *identity)
 {
     traces t = {.m = m};
@@ -98,6 +147,7 @@ static ps_status write_traces(const march *m, const ps_store_identity *identity)
     ps_status status;
     PS_GUARD(status, done, init_traces(&t));
     PS_GUARD(status, done, ps_append_log_replay(m->record.log, take_rows, &t));
+    warn_unsettled(&t);
     for (int field = 0; field < 2 && m->problem->probe_count; ++field) {
         path_beside(m, field ? "magnetic" : "electric", path);
         PS_GUARD(status, done, save(m, path, &t.probes[field], identity));

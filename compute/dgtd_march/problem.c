@@ -87,6 +87,53 @@ static ps_status set_timing(const march_options *options, problem *p)
     return PS_OK;
 }
 
+/* A window that holds part of a period of some frequency adds what is left of it to the transform
+ * there: up to 1/(pi n) of the field after n periods. */
+static ps_status check_window(const ps_run *run, const march_options *options, const problem *p)
+{
+    const timing *t = &p->timing;
+    int64_t periods = options->transform_periods, every = options->transform_every;
+    double least = 0,
+           sampled = (double)every * t->dt * p->frequencies[p->frequency_count - 1] / PS_DGTD_C0;
+    if (p->frequency_count > 0 && sampled >= .5)
+        return ps_fail(PS_USAGE,
+                       "--transform-every %lld: %.2f samples a period of %g Hz; a transform needs "
+                       "more than two",
+                       (long long)every, 1 / sampled, p->frequencies[p->frequency_count - 1]);
+    if (periods == 0) return PS_OK;
+    if (periods * t->period_steps % every)
+        return ps_fail(PS_USAGE,
+                       "--transform-every %lld does not divide the %lld steps of "
+                       "--transform-periods %lld: take a divisor",
+                       (long long)every, (long long)(periods * t->period_steps),
+                       (long long)periods);
+    for (int64_t k = 1; k < p->frequency_count; ++k) {
+        double held = (double)periods * p->frequencies[k] / p->frequencies[0],
+               off = fabs(held - round(held));
+        if (off <= 1e-6 * held) continue;
+        int64_t whole = 1; /* periods that would do */
+        for (; whole <= 1000; ++whole) {
+            bool good = true;
+            for (int64_t i = 1; i < p->frequency_count; ++i) {
+                double n = (double)whole * p->frequencies[i] / p->frequencies[0];
+                good &= fabs(n - round(n)) <= 1e-6 * n;
+            }
+            if (good) break;
+        }
+        least = sin(M_PI * off) / (M_PI * held);
+        char advice[96] = "march once a frequency";
+        if (whole <= 1000)
+            snprintf(advice, sizeof advice, "--transform-periods %lld holds whole ones of all",
+                     (long long)whole);
+        return ps_refuse(run, "part-periods",
+                         "--transform-periods %lld: the window holds %.4g periods of %g Hz, no "
+                         "whole number: steady fields "
+                         "leave an error of about %.2g of themselves in the transform; %s",
+                         (long long)periods, held, p->frequencies[k], least, advice);
+    }
+    return PS_OK;
+}
+
 /* ---- the model ---- */
 
 static ps_status take_materials(problem *p)
@@ -125,6 +172,7 @@ static ps_status open_model(const ps_run *run, const march_options *options, pro
     PS_TRY(ps_dgtd_model_open(run->operands[0], &p->model));
     p->header = ps_dgtd_model_head(p->model);
     PS_TRY(set_timing(options, p));
+    PS_TRY(check_window(run, options, p));
     PS_TRY(take_materials(p));
     PS_TRY(load_domain(options, p));
     ps_dgtd_reference_init(&p->reference, p->header->order);

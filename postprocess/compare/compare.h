@@ -25,6 +25,9 @@ typedef struct compare_settings {
     bool resample;         /* linear interpolation of the reference                  */
     bool per_channel;      /* print the error of every channel                       */
     bool attributes;       /* compare the root attributes that describe the data     */
+    const int64_t *places; /* set by compare_datasets: [places_count] the reference's row of each
+                              row, or NULL */
+    int64_t places_count;
 } compare_settings;
 
 /* Sums over pairs (a, b), b the reference; weighted where weights are given. */

@@ -180,6 +180,33 @@ static ps_status compare_rows(row_cursor cursors[2], difference *d)
     return PS_OK;
 }
 
+/* The same, but the reference's rows lie in another order: they are all read first. */
+static ps_status compare_placed(row_cursor cursors[2], const int64_t *places, difference *d)
+{
+    int64_t rows = cursors[1].info.dims[0], size = (int64_t)ps_type_size(cursors[1].info.type);
+    int64_t bytes = cursors[1].row_values * size;
+    char *all;
+    ps_status status = PS_OK;
+    PS_TRY(ps_alloc((void **)&all, rows * bytes, 1, "the reference's rows"));
+    for (int64_t row = 0, run; row < rows && status == PS_OK; row += run) {
+        const char *data = NULL;
+        status = row_cursor_at(&cursors[1], row, &data, &run);
+        if (status == PS_OK) memcpy(all + row * bytes, data, (size_t)(run * bytes));
+    }
+    for (int64_t row = 0, run; row < rows && status == PS_OK; row += run) {
+        const char *data = NULL;
+        status = row_cursor_at(&cursors[0], row, &data, &run);
+        for (int64_t i = 0; i < run && status == PS_OK; ++i) {
+            const char *both[2] = {data + i * cursors[0].row_values *
+                                              (int64_t)ps_type_size(cursors[0].info.type),
+                                   all + places[row + i] * bytes};
+            compare_run(cursors, both, (row + i) * cursors[0].row_values, cursors[0].row_values, d);
+        }
+    }
+    free(all);
+    return status;
+}
+
 /* Rows with different capacities: counts must agree, the rest is padding. */
 static ps_status compare_ragged(row_cursor cursors[2], difference *d)
 {
@@ -203,7 +230,8 @@ static ps_status compare_ragged(row_cursor cursors[2], difference *d)
     return PS_OK;
 }
 
-static ps_status compare_values(ps_store *const stores[2], const int ids[2], difference *d)
+static ps_status compare_values(ps_store *const stores[2], const int ids[2],
+                                const compare_settings *settings, difference *d)
 {
     row_cursor cursors[2] = {{.buffer = NULL}, {.buffer = NULL}};
     ps_status status = PS_OK;
@@ -212,6 +240,8 @@ static ps_status compare_values(ps_store *const stores[2], const int ids[2], dif
         PS_GUARD(status, done, row_cursor_init(&cursors[s], stores[s], ids[s]));
     if (is_ragged(&cursors[0].info, &cursors[1].info))
         status = compare_ragged(cursors, d);
+    else if (settings->places && cursors[0].info.dims[0] == settings->places_count)
+        status = compare_placed(cursors, settings->places, d);
     else
         status = compare_rows(cursors, d);
 done:
@@ -255,7 +285,7 @@ static ps_status compare_one(ps_store *const stores[2], const int ids[2],
         ps_report_text(report, "verdict", text);
         return PS_OK;
     }
-    PS_TRY(compare_values(stores, ids, &d));
+    PS_TRY(compare_values(stores, ids, settings, &d));
     bool good = passes(&d, info[0].type, settings);
     difference_report(report, &d);
     ps_report_text(report, "verdict",
@@ -330,8 +360,64 @@ static void compare_attributes(ps_store *const stores[2], ps_report *report, com
     }
 }
 
-ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings,
-                           ps_report *report, compare_result *result)
+/* ---- rows by the numbers of elements ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Rows by ascending number: pairs[rows] of number and row. */
+static ps_status sort_numbers(ps_store *store, int64_t rows, int32_t (**pairs)[2])
+{
+    int32_t *numbers;
+    PS_TRY(PS_ALLOC(pairs, rows, "numbers of elements"));
+    PS_TRY(PS_ALLOC(&numbers, rows, "numbers of elements"));
+    ps_status status = ps_store_read_array(store, "/elements/number", PS_I32, 0, rows,
+                                           rows * (int64_t)sizeof *numbers, numbers);
+    for (int64_t r = 0; r < rows && status == PS_OK; ++r) {
+        (*pairs)[r][0] = numbers[r];
+        (*pairs)[r][1] = (int32_t)r;
+    }
+    free(numbers);
+    if (status == PS_OK) qsort(*pairs, (size_t)rows, sizeof **pairs, by_number);
+    return status;
+}
+
+/* Fields of two partitions, or of two numbers of ranks, have the same elements in another order:
+ * their numbers in the mesh say which belong together. *places stays NULL where the order is the
+ * same, or the elements are not. */
+static ps_status match_elements(ps_store *const stores[2], int64_t **places, int64_t *count)
+{
+    int32_t(*pairs[2])[2] = {NULL, NULL};
+    ps_dataset_info info[2];
+    ps_status status = PS_OK;
+    for (int s = 0; s < 2; ++s) {
+        int id;
+        if (ps_store_find(stores[s], "/elements/number", &id) != PS_OK) return PS_OK;
+        PS_TRY(ps_store_dataset(stores[s], id, &info[s]));
+        if (info[s].type != PS_I32 || info[s].rank != 1 || info[s].dims[0] != info[0].dims[0])
+            return PS_OK;
+    }
+    int64_t rows = info[0].dims[0];
+    for (int s = 0; s < 2 && status == PS_OK; ++s)
+        status = sort_numbers(stores[s], rows, &pairs[s]);
+    bool same = status == PS_OK, moved = false;
+    for (int64_t r = 0; r < rows && same; ++r) {
+        same = pairs[0][r][0] == pairs[1][r][0];
+        moved |= pairs[0][r][1] != pairs[1][r][1];
+    }
+    if (same && moved) status = PS_ALLOC(places, rows, "numbers of elements");
+    for (int64_t r = 0; r < rows && *places; ++r) (*places)[pairs[0][r][1]] = pairs[1][r][1];
+    *count = rows;
+    free(pairs[0]);
+    free(pairs[1]);
+    return status;
+}
+
+static ps_status compare_all(ps_store *a, ps_store *b, const compare_settings *settings,
+                             ps_report *report, compare_result *result)
 {
     ps_store *const stores[2] = {a, b};
     int compared = 0;
@@ -354,4 +440,16 @@ ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *set
         return ps_fail(PS_USAGE, "--dataset: %s has no such dataset; penstock-inspect lists them",
                        ps_store_path(a));
     return PS_OK;
+}
+
+ps_status compare_datasets(ps_store *a, ps_store *b, const compare_settings *settings,
+                           ps_report *report, compare_result *result)
+{
+    compare_settings placed = *settings;
+    int64_t *places = NULL;
+    ps_status status = match_elements((ps_store *const[2]){a, b}, &places, &placed.places_count);
+    placed.places = places;
+    if (status == PS_OK) status = compare_all(a, b, &placed, report, result);
+    free(places);
+    return status;
 }
