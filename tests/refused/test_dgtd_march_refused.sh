@@ -10,7 +10,7 @@ fails 2 "give that too" $go --periods 5
 fails 2 "give that too" $go --steps 5 --transform-periods 2
 fails 3 "2.2 periods of 2.2e+08 Hz" $go --steps 5000 --frequency 1e8,2.2e8 --transform-periods 1
 fails 3 "--transform-periods 5 holds whole ones of all" $go --steps 5000 --frequency 1e8,2.2e8 --transform-periods 1
-fails 2 "does not divide" $go --steps 5000 --frequency 1e8 --transform-periods 1 --transform-every 997
+fails 2 "does not divide" $go --steps 5000 --frequency 1e8 --transform-periods 1 --transform-every 23
 fails 2 "a transform needs more than two" $go --steps 50000 --frequency 1e8 --transform-every 9000
 fails 2 "march on for longer" $go --steps 5 --frequency 1e8 --transform-periods 2
 fails 2 "expected a positive number" $go --steps 5 --frequency -1

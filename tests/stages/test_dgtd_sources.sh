@@ -1,0 +1,39 @@
+# Sources that would give wrong fields: pulses that are not quiet where they enter at t = 0, currents cut by a wall or by
+# metal in the mesh; and fields that have not settled when they are transformed.
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-box mesh-partition dgtd-setup dgtd-march
+
+expect 0 "" penstock-mesh-box cube.hdf --cells 3
+expect 0 "" penstock-mesh-partition cube.hdf cube.h5
+setup() { # CODE TEXT OPTIONS: of a unit cube of air
+    expect "$1" "$2" penstock-dgtd-setup cube.h5 m.h5 --order 1 --material default:eps=1 --boundary outer:absorbing --force "${@:3}"
+}
+wave=plane:dir=0,0,1:pol=1,0,0:width=1ns
+
+# half of the cube is behind a front at its centre: without a delay of its own the pulse waits, a given one is refused
+setup 0 "" --source $wave
+! grep -q "its delay is" err || fail "a quiet wave was changed"
+setup 0 "its delay is" --source $wave:at=.5,.5,.5
+setup 3 "--allow early" --source $wave:at=.5,.5,.5:delay=3.8ns
+setup 0 "" --source $wave:at=.5,.5,.5:delay=5.4ns
+setup 0 "warning" --source $wave:at=.5,.5,.5:delay=3.8ns --allow early
+setup 3 "--allow early" --source $wave:at=.5,.5,.5:delay=1ns:shape=ramp
+setup 0 "" --source $wave:at=.5,.5,0:delay=0ns:shape=ramp
+setup 3 "--allow early" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4:moment=1e-12:width=1ns:delay=1ns
+
+# the ball of a current
+setup 0 "" --source current:at=.5,.5,.5:axis=0,0,1:radius=.4999:moment=1e-12:width=1ns
+setup 3 "cut by 2 faces with a condition" --source current:at=.5,.45,.36:axis=0,0,1:radius=.365:moment=1e-12:width=1ns
+setup 3 "--allow cut" --source current:at=.5,.5,.05:axis=0,0,1:radius=.4:moment=1e-12:width=1ns
+setup 0 "warning" --source current:at=.5,.5,.05:axis=0,0,1:radius=.4:moment=1e-12:width=1ns --allow cut
+
+# settled or not
+setup 0 "" --source $wave
+expect 0 "have not died away" penstock-dgtd-march m.h5 short.h5 --time 5e-9 --frequency 2e8 --force -q
+expect 0 "" penstock-dgtd-march m.h5 long.h5 --time 4e-8 --frequency 2e8 --force -q
+! grep -q "died away" err || fail "a warning of fields that are gone"
+setup 0 "" --source $wave:frequency=2e8:shape=ramp
+expect 0 "are not steady" penstock-dgtd-march m.h5 short.h5 --periods 2 --energy-every 1 --frequency 2e8 --transform-periods 1 --force -q
+expect 0 "" penstock-dgtd-march m.h5 long.h5 --periods 8 --energy-every 1 --frequency 2e8 --transform-periods 1 --force -q
+! grep -q "not steady" err || fail "a warning of steady fields"
+exit 0
