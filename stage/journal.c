@@ -10,7 +10,7 @@
 #include "runtime/memory.h"
 #include "runtime/stop.h"
 
-enum { SYNC_SECONDS = 30, NAME_SIZE = 4200 };
+enum { SYNC_SECONDS = 30, NAME_SIZE = 4200, PARTS_MISSING = 256 };
 
 struct ps_journal {
     ps_append_log *log;
@@ -27,13 +27,14 @@ static void part_path(const char *base, int part, char out[NAME_SIZE + 16])
 
 bool ps_journal_is_there(const char *base) { return access(base, F_OK) == 0; }
 
-/* Those of all parts: there may have been more than now. */
+/* Those of all parts: there may have been more than now, and others remove theirs meanwhile. */
 static void remove_parts(const char *base)
 {
     char path[NAME_SIZE + 16];
-    int part = 1;
     unlink(base);
-    for (part_path(base, part, path); unlink(path) == 0; part_path(base, ++part, path)) {
+    for (int part = 1, missing = 0; missing < PARTS_MISSING; ++part) {
+        part_path(base, part, path);
+        missing = unlink(path) == 0 ? 0 : missing + 1;
     }
 }
 

@@ -131,7 +131,7 @@ typedef struct batch {
     double *b, *data, *memory[PS_LOCKSTEP_PIECES];
     ps_lockstep_system system;
     ps_lockstep solver;
-    state state;
+    batch_state state;
 } batch;
 
 static ps_status allocate(batch *t)
@@ -184,15 +184,14 @@ static ps_status iterate(batch *t)
     solve_problem *p = t->p;
     while (!ps_lockstep_finished(&t->solver)) {
         if (ps_comm_any(ps_stop_requested())) {
-            PS_TRY(state_save(&t->state, &t->solver));
+            PS_TRY(state_save(&t->state));
             return ps_fail(PS_STOPPED, "stopped after %lld products; the same command continues",
                            (long long)p->products);
         }
         PS_TRY(ps_comm_agree(ps_lockstep_step(&t->solver)));
         ++p->products;
         tell(t);
-        if (ps_comm_any(ps_clock() - t->state.written >= p->options.checkpoint))
-            PS_TRY(state_save(&t->state, &t->solver));
+        if (state_is_due(&t->state)) PS_TRY(state_save(&t->state));
     }
     return PS_OK;
 }
@@ -251,8 +250,7 @@ static ps_status run_batch(batch *t, int64_t number)
     solve_problem *p = t->p;
     bool found = false, done, alone = p->batch == p->load_count * p->group_count;
     PS_TRY(ps_comm_agree(allocate(t)));
-    PS_TRY(ps_comm_agree(state_open(p, number, &t->solver, &t->state)));
-    if (!p->run->fresh) PS_TRY(state_load(&t->state, &t->solver, &found));
+    PS_TRY(state_open(p, number, &t->solver, &t->state, &found));
     if (found) ps_lockstep_reopen(&t->solver);
     done = found && ps_lockstep_finished(&t->solver);
     if (!done || equation_data_size(p) > 0) {
@@ -266,7 +264,7 @@ static ps_status run_batch(batch *t, int64_t number)
         PS_TRY(ps_comm_agree(ps_lockstep_begin(&t->solver)));
     PS_TRY(iterate(t));
     PS_TRY(ps_comm_agree(put_results(t)));
-    return done || (alone && p->converged) ? PS_OK : state_save(&t->state, &t->solver);
+    return done || (alone && p->converged) ? PS_OK : state_save(&t->state);
 }
 
 /* ---- all ---- */

@@ -13,7 +13,7 @@
 #include "stage/product.h"
 #include "runtime/report.h"
 
-enum { IDENTITY_BYTES = 40, LIMIT_MAX = 1000000 };
+enum { LIMIT_MAX = 1000000 };
 
 static struct {
     int problem, form, side, coupling, solver, sparse, scaling;
@@ -244,20 +244,6 @@ static void free_inputs(inputs *in)
     free(in->names);
 }
 
-/* What a run is, for its checkpoints: options, inputs, batch. */
-static ps_status identify(const solve_problem *p, const char *record, const inputs *in,
-                          char out[IDENTITY_BYTES])
-{
-    XXH64_hash_t hash = XXH3_64bits(record, strlen(record));
-    for (int i = 0; i < in->count; ++i) {
-        char content[17];
-        PS_TRY(ps_store_content_hash(in->stores[i], content));
-        hash = XXH3_64bits_withSeed(content, 16, hash);
-    }
-    snprintf(out, IDENTITY_BYTES, "%016llx-%lld", (unsigned long long)hash, (long long)p->batch);
-    return PS_OK;
-}
-
 static ps_hbem_solution_header header_of(const solve_problem *p)
 {
     static const char *const names[] = {"helmholtz-hard", "laplace-dirichlet", "laplace-neumann"};
@@ -380,18 +366,30 @@ static ps_status finish(solve_problem *p, double start)
 
 static ps_status solve(solve_problem *p, const ps_store_identity *identity, const inputs *in)
 {
-    char text[IDENTITY_BYTES];
     double start = ps_clock();
-    PS_TRY(identify(p, identity->options, in, text));
-    p->options.identity = text;
     if (up_to_date(p, identity, in)) {
         ps_info("%s is up to date; --force solves again",
                 p->run->operands[p->run->operand_count - 1]);
         return PS_OK;
     }
+    PS_TRY(check_states(p));
     PS_TRY(ps_comm_agree(create_output(p, identity, in)));
     PS_TRY(solve_batches(p));
     return finish(p, start);
+}
+
+/* With what its checkpoints are told from those of other runs. */
+static ps_status identify_and_solve(solve_problem *p, const ps_store_identity *identity,
+                                    const inputs *in)
+{
+    char *text = NULL, more[64];
+    snprintf(more, sizeof more, "sides-at-once=%lld\n", (long long)p->batch);
+    ps_status status =
+        ps_state_identity(identity->options, in->count, in->roles, in->stores, more, &text);
+    p->options.identity = text;
+    if (status == PS_OK) status = solve(p, identity, in);
+    free(text);
+    return status;
 }
 
 static ps_status run_solve(ps_run *run)
@@ -407,7 +405,7 @@ static ps_status run_solve(ps_run *run)
     if (status == PS_OK && run->plan)
         report(&p, 0);
     else if (status == PS_OK)
-        status = solve(&p, &identity, &in);
+        status = identify_and_solve(&p, &identity, &in);
     free_inputs(&in);
     problem_close(&p);
     return status;

@@ -13,6 +13,7 @@
 #include "kernels/hbem/loads.h"
 #include "runtime/background.h"
 #include "runtime/program.h"
+#include "stage/state.h"
 
 typedef enum problem_kind { PROBLEM_HARD, PROBLEM_DIRICHLET, PROBLEM_NEUMANN } problem_kind;
 typedef enum sparse_choice { SPARSE_AUTO, SPARSE_DIRECT, SPARSE_ITERATIVE } sparse_choice;
@@ -183,26 +184,27 @@ int64_t free_on_device(const solve_problem *p);
 /* Bytes of vectors of a batch, and how many sides are solved together. */
 int64_t batch_bytes(const solve_problem *p, int64_t sides);
 int64_t choose_batch(const solve_problem *p);
-/* Solves everything into p->out; PS_STOPPED: checkpoints are written,
- * there is no output. */
+/* Solves everything into p->out; PS_STOPPED: checkpoints are written, there is no output. */
 ps_status solve_batches(solve_problem *p);
 /* Removes the checkpoints. */
 ps_status remove_checkpoints(const solve_problem *p);
 
 /* ---- state.c: checkpoints of a batch ---- */
 
-typedef struct state {
-    char run[4096];
-    const char *identity;
-    int64_t generation, small_bytes;
-    double written; /* clock of the last one */
-} state;
-/* Names the state of a batch, after those that are there. */
-ps_status state_open(const solve_problem *p, int64_t batch, const ps_lockstep *solver, state *out);
-/* On rank 0, the others wait. */
-ps_status state_save(state *s, const ps_lockstep *solver);
-/* Collective: the newest good state into the memory of the solver; false: there is none. */
-ps_status state_load(state *s, ps_lockstep *solver, bool *found);
+typedef struct batch_state {
+    ps_state state; /* on rank 0 */
+    char name[4096];
+    int64_t small_bytes;
+    ps_lockstep *solver; /* borrowed */
+} batch_state;
+/* All are collective. The newest good state into the memory of the solver; *found false: there is
+ * none. */
+ps_status state_open(const solve_problem *p, int64_t batch, ps_lockstep *solver, batch_state *s,
+                     bool *found);
+ps_status state_save(batch_state *s);
+bool state_is_due(const batch_state *s);
+/* Whether what an earlier run left is of this run, before there is much to do. */
+ps_status check_states(const solve_problem *p);
 
 /* ---- data.c: right-hand sides asked for ---- */
 
