@@ -62,34 +62,34 @@ static ps_status find_run(ps_state *s, const int64_t *generations, int64_t count
     return PS_OK;
 }
 
-static ps_status read_generation(ps_state *s, int64_t generation, int64_t *step)
+static ps_status read_generation(ps_state *s, int64_t generation, int64_t step)
 {
     ps_checkpoint_array arrays[PS_STATE_ARRAYS_MAX];
     const ps_state_spec *spec = &s->spec;
-    PS_TRY(ps_checkpoint_step(s->name, generation, step));
-    int count = spec->describe(spec->context, *step, arrays);
-    ps_checkpoint state = {*step, s->uuid, spec->identity, spec->lead, arrays};
+    int count = spec->describe(spec->context, step, arrays);
+    ps_checkpoint state = {step, s->uuid, spec->identity, spec->lead, arrays};
     if (spec->lead > 0) PS_TRY(ps_checkpoint_load(s->name, generation, &state));
-    if (spec->lead > 0) count = spec->describe(spec->context, *step, arrays);
+    if (spec->lead > 0) count = spec->describe(spec->context, step, arrays);
     state.array_count = count;
     return ps_checkpoint_load(s->name, generation, &state);
 }
 
-/* Whether all ranks have read the generation, at one step. */
-static ps_status read_together(ps_state *s, int64_t generation, int64_t *step)
+/* The step of a generation that is sound, of this run and there on all ranks; 0: it is not. Nothing
+ * is read into the arrays before all ranks know that. */
+static ps_status agree_on(ps_state *s, int64_t generation, int64_t *step)
 {
-    int64_t found = 0, least;
+    ps_checkpoint state = {.uuid = s->uuid};
     char path[4096];
-    bool bad = read_generation(s, generation, &found) != PS_OK;
+    bool bad = ps_checkpoint_load(s->name, generation, &state) != PS_OK;
     ps_checkpoint_path(s->name, generation, path);
     bool there = access(path, F_OK) == 0;
     if (bad && there) ps_warning("passing over a checkpoint: %s", ps_message());
-    least = bad ? 0 : found;
+    int64_t most = bad ? 0 : state.step, least = most;
     if (s->spec.every_rank) {
         PS_TRY(ps_comm_min_i64(&least, 1));
-        PS_TRY(ps_comm_max_i64(&found, 1));
+        PS_TRY(ps_comm_max_i64(&most, 1));
     }
-    *step = least > 0 && least == found ? found : 0;
+    *step = least == most ? most : 0;
     if (*step == 0 && there) unlink(path); /* it must not push good ones out later */
     return PS_OK;
 }
@@ -101,9 +101,12 @@ static ps_status read_newest(ps_state *s, int64_t newest, int64_t oldest, int64_
         PS_TRY(ps_comm_min_i64(&oldest, 1));
     }
     s->generation = newest;
-    for (int64_t g = newest; g >= oldest && g > 0 && *step == 0; --g)
-        PS_TRY(read_together(s, g, step));
-    return PS_OK;
+    int64_t g = newest;
+    for (; g >= oldest && g > 0; --g) {
+        PS_TRY(agree_on(s, g, step));
+        if (*step > 0) break;
+    }
+    return *step > 0 ? agree(&s->spec, read_generation(s, g, *step)) : PS_OK;
 }
 
 /* ---- the calls ---- */

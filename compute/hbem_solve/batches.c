@@ -183,7 +183,7 @@ static ps_status iterate(batch *t)
 {
     solve_problem *p = t->p;
     while (!ps_lockstep_finished(&t->solver)) {
-        if (ps_comm_any(ps_stop_requested())) {
+        if (ps_comm_any(p->products > 0 && ps_stop_requested())) { /* each run gets further */
             PS_TRY(state_save(&t->state));
             return ps_fail(PS_STOPPED, "stopped after %lld products; the same command continues",
                            (long long)p->products);

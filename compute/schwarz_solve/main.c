@@ -400,7 +400,7 @@ static ps_status tidy(solve_problem *p)
     run_state states;
     run_state_open(p, &states);
     PS_TRY(solve_identify(p));
-    return run_state_remove_own(&states);
+    return run_state_check(&states) == PS_OK ? run_state_remove(&states) : PS_OK;
 }
 
 static ps_status run_solve(ps_run *run)
@@ -417,6 +417,7 @@ static ps_status run_solve(ps_run *run)
     ps_box_field_close(&p.load);
     ps_device_close(&p.device);
     free(p.history);
+    free(p.options.identity);
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* A run once it is prepared: open, solve, write, check, report. */
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "compute/schwarz_solve/solve.h"
 #include "formats/subdomains.h"
@@ -25,17 +24,16 @@ static ps_status hash_of_subdomains(const char *path, char hash[17])
 /* Files that options name count by what they hold. */
 ps_status solve_identify(solve_problem *p)
 {
-    static char text[PS_RECORD_MAX + 512];
+    static const char *const roles[] = {"load"};
+    char more[512];
     const ps_transmission *t = &p->options.transmission;
-    char hash[17], cut[17];
-    PS_TRY(ps_store_content_hash(p->load.store, hash));
+    char cut[17];
     PS_TRY(hash_of_subdomains(p->options.subdomains, cut));
-    int length = snprintf(text, sizeof text, "%s%s %s %a %a %a %a %d %d %d", p->run->record, hash,
-                          cut, t->p[0], t->q[0], t->p[1], t->q[1], p->options.method,
-                          ps_comm_size(), STATE_VERSION);
-    snprintf(p->options.identity, sizeof p->options.identity, "%016llx",
-             (unsigned long long)XXH3_64bits(text, (size_t)length));
-    return PS_OK;
+    snprintf(more, sizeof more,
+             "input-subdomains=%s\ncondition=%a,%a,%a,%a\nway=%s\nranks=%d\nstate=%d\n", cut,
+             t->p[0], t->q[0], t->p[1], t->q[1], solve_method_names[p->options.method],
+             ps_comm_size(), STATE_VERSION);
+    return ps_state_identity(p->run->record, 1, roles, &p->load.store, more, &p->options.identity);
 }
 
 static ps_status check(solve_problem *p)
@@ -86,7 +84,10 @@ ps_status solve_all(solve_problem *p)
 {
     double start = ps_clock();
     void *state = NULL;
-    PS_TRY(solve_identify(p));
+    run_state checkpoints;
+    PS_TRY(ps_comm_agree(solve_identify(p)));
+    run_state_open(p, &checkpoints);
+    PS_TRY(run_state_check(&checkpoints));
     ps_status status = solve_and_write(p, &state);
     p->way->close(state);
     PS_TRY(status);

@@ -5,12 +5,12 @@
 #define PS_SCHWARZ_SOLVE_SOLVE_H
 
 #include "formats/box_field.h"
-#include "formats/checkpoint.h"
 #include "kernels/schwarz/krylov.h"
 #include "kernels/schwarz/slab_box.h"
 #include "runtime/comm.h"
 #include "runtime/device.h"
 #include "runtime/program.h"
+#include "stage/state.h"
 
 enum { HISTORY_MAX = 100000 };
 
@@ -34,7 +34,7 @@ typedef struct solve_options {
     const char *subdomains;       /* the file of general shapes; NULL: slabs */
     const char *kind;
     double factor;     /* predicted, of a double step */
-    char identity[40]; /* of a run, for its checkpoints */
+    char *identity;    /* of a run, for its checkpoints */
 } solve_options;
 
 enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
@@ -117,13 +117,12 @@ typedef struct rank_links {
 /* Links of this rank, which borrow *out; NULL where there is but one. */
 const ps_slab_links *rank_links_open(rank_links *out);
 
-/* ---- checkpoints: of each rank its own, POTENTIAL.state or POTENTIAL.state.r0001 ---- */
+/* ---- checkpoints: of each rank its own, POTENTIAL.state or POTENTIAL.state.rank0001 ---- */
 
-enum { STATE_ARRAYS = 8 }; /* two are the run's */
 typedef struct run_state {
     solve_problem *p;
-    char run[4096];
-    int64_t generation;
+    char name[4096];
+    ps_state state;
     /* Lists the arrays of the state after `step` iterations; their number. */
     int (*arrays)(void *context, int64_t step, ps_checkpoint_array *arrays);
     /* Fills them before they are written, or takes what was read; NULL: they are the state. */
@@ -135,9 +134,9 @@ void run_state_open(solve_problem *p, run_state *out);
 ps_status run_state_save(run_state *state, int64_t step, bool always);
 /* Loads the newest state that all ranks have; *step 0: there is none, or none is wanted. */
 ps_status run_state_load(run_state *state, int64_t *step);
+/* PS_USAGE if an unfinished run of something else is there. Collective, as are the others. */
+ps_status run_state_check(run_state *state);
 ps_status run_state_remove(run_state *state);
-/* The same where the newest is of this run: a run that was killed between its output and this. */
-ps_status run_state_remove_own(run_state *state);
 
 /* ---- slabs by Krylov methods ---- */
 

@@ -91,6 +91,7 @@ expect 0 "" $solve load.hdf again.hdf --slabs 5 --method sweeps --tolerance 1e-1
 same slabs.hdf again.hdf
 [ -z "$(ls again.hdf.state* 2>/dev/null)" ] || fail "checkpoints are left behind"
 expect 1 "more --limit" $solve load.hdf no.hdf --slabs 5 --method sweeps --limit 2
+expect 2 'had slabs "5", now it is "4"' $solve load.hdf no.hdf --slabs 4 --method sweeps
 expect 0 "continuing after iteration 2" $solve load.hdf no.hdf --slabs 5 --method sweeps
 rm no.hdf
 

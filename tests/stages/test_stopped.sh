@@ -45,3 +45,17 @@ expect 0 "is up to date" $make --divisions 30 --trust
 expect 0 "it is made again" $make --divisions 30
 expect 0 "" penstock-compare ball.hdf good.hdf --tolerance 0
 expect 2 "give one of them" $make --divisions 30 --fresh --restart
+
+# ---- an unfinished run of another option is refused by name, and thrown away with --fresh alone ----
+if command -v penstock-hbem-solve > /dev/null; then
+    expect 0 "" penstock-mesh-surface s.hdf --divisions 10
+    expect 0 "" penstock-cluster-build s.hdf c.h5
+    solve="penstock-hbem-solve s.hdf c.h5 o.hdf --direction 1,0,0 --wavenumber 2 --device cpu"
+    expect 75 "the same command continues" $solve --stop-after 0.001 --checkpoint 0
+    for how in "" --force --restart; do
+        expect 2 'had tolerance "1.0000000000000001e-05", now it is "0.0001"' $solve --tolerance 1e-4 $how
+    done
+    [ -n "$(ls o.hdf.batch*)" ] || fail "the unfinished run was thrown away"
+    expect 0 "" $solve --tolerance 1e-4 --fresh
+    [ -z "$(ls | grep o.hdf.batch)" ] || fail "checkpoints are left"
+fi
