@@ -44,7 +44,7 @@ static const ps_option options[] = {
      "slices of a tile, divides its rows; 0: chosen", 0, 1 << 20, PS_IDENTITY},
     {"journal", PS_OPTION_FLAG, &chosen.journal, NULL,
      "keep finished squares in OUTPUT.squares (as large as the values, uncompressed), so that the "
-     "same command goes on after a stop or a crash; by itself where that takes ten minutes",
+     "same command goes on after a stop or a crash",
      0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
@@ -236,7 +236,7 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
     return ps_comm_agree(status);
 }
 
-/* Whether there is a journal to go on from, or one is to be. Collective. */
+/* Whether there is a journal to go on from. Collective. */
 static bool is_to_keep(const ps_run *run)
 {
     char base[4200], part[4096];
@@ -245,7 +245,10 @@ static bool is_to_keep(const ps_run *run)
         ps_store_part_path(run->operands[1], ps_comm_rank(), part);
         snprintf(base, sizeof base, "%.4096s.squares", part);
     }
-    return ps_comm_any(run->restart || (!run->fresh && ps_journal_is_there(base)));
+    bool there = ps_comm_any(!run->fresh && ps_journal_is_there(base));
+    if (run->restart && !there && !chosen.journal)
+        ps_info("there is no %s to continue from: beginning", base);
+    return there;
 }
 
 /* Ranks make the certificate together. */
