@@ -58,6 +58,9 @@ expect 0 "" penstock-gravity-assemble a.hdf one.hdf --source one --boundary zero
 expect 0 "" penstock-schwarz-solve one.hdf one.p.hdf
 expect 3 "for benchmarks" $anomaly one.p.hdf no.h5
 
+expect 1 "best iterate" penstock-schwarz-solve a.load.hdf few.hdf --method cg --limit 3
+expect 0 "did not converge" $anomaly few.unconverged.hdf few.h5
+
 # ---- stations ----
 printf '%s\n' "-70.5 -36.1 2000" "-70.45 -36.05 2100" > degrees.txt
 expect 3 "are they in degrees?" $anomaly flat.p.hdf no.h5 --stations degrees.txt
