@@ -147,7 +147,9 @@ ps_status ps_hbem_problem_leaves(ps_hbem_problem *p, const ps_hbem_matrix_option
                                      .check_rows = (int)options->check_rows,
                                      .max_rank = options->max_rank,
                                      .recompress = options->recompress,
-                                     .skeleton = options->skeleton};
+                                     .skeleton = options->skeleton,
+                                     .plane = p->scene->setup.plane,
+                                     .stratum = p->scene->setup.stratum};
     p->shape = (ps_hmatrix){.rows = p->op.test->dofs,
                             .columns = p->op.trial->dofs,
                             .leaf_count = p->assembly.leaf_count,

@@ -1,9 +1,11 @@
 #include "kernels/hbem/aca.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS = 8 };
+/* Strata with 1/64 of the rows or more are checked. */
+enum { GROUPS = 8, STRATA_SHARE = 64, REST_LEAST = 2 };
 
 typedef struct state {
     const ps_aca_block *block;
@@ -110,22 +112,30 @@ static uint64_t next_random(state *s)
     return s->random >> 33;
 }
 
-/* An unused row of [begin, end) and, unless it is -1, of the group; -1 where there is none. */
+/* An unused row of [begin, end) and, unless it is -1, of the class; -1 where there is none. */
+#define PICK(name, type)                                                                           \
+    static int64_t name(state *s, int64_t begin, int64_t end, const type *classes, int class)      \
+    {                                                                                              \
+        if (end <= begin) return -1;                                                               \
+        int64_t start = begin + (int64_t)(next_random(s) % (uint64_t)(end - begin));               \
+        for (int64_t e = 0; e < end - begin; ++e) {                                                \
+            int64_t i = start + e < end ? start + e : start + e - (end - begin);                   \
+            if (!s->used[i] && (class < 0 || classes[i] == class)) return i;                       \
+        }                                                                                          \
+        return -1;                                                                                 \
+    }
+
+PICK(pick_group, uint8_t)
+PICK(pick_stratum, int32_t)
+
 static int64_t pick(state *s, int64_t begin, int64_t end, int group)
 {
-    if (end <= begin) return -1;
-    const uint8_t *groups = s->block->group;
-    int64_t start = begin + (int64_t)(next_random(s) % (uint64_t)(end - begin));
-    for (int64_t e = 0; e < end - begin; ++e) {
-        int64_t i = start + e < end ? start + e : start + e - (end - begin);
-        if (!s->used[i] && (group < 0 || groups[i] == group)) return i;
-    }
-    return -1;
+    return pick_group(s, begin, end, s->block->group, group);
 }
 
 typedef struct check {
     int64_t worst, rows;
-    double worst_square, sum;
+    double worst_square, sum, last;
 } check;
 
 /* Rows that are checked are marked 2 while the check goes on, so that none is taken twice. */
@@ -139,8 +149,79 @@ static void check_row(state *s, int64_t i, check *c)
         c->worst = i;
         c->worst_square = square;
     }
+    c->last = square;
     c->sum += square;
     ++c->rows;
+}
+
+/* A stratum of a block: its first row, its rows, those that no cross has used. */
+typedef struct stratum {
+    int32_t number;
+    int64_t first, rows, unused;
+} stratum;
+
+/* Candidates for having more than 1/65 of the rows: none that has is left out (J. Misra, D. Gries,
+ * Sci. Comput. Program. 2 (1982) 143). rows: what their counters say. */
+static int list_candidates(const state *s, stratum out[STRATA_SHARE])
+{
+    int count = 0;
+    for (int64_t i = 0; i < s->rows; ++i) {
+        int32_t own = s->block->stratum[i];
+        int e = 0;
+        if (own < 0) continue;
+        while (e < count && out[e].number != own) ++e;
+        if (e < count) {
+            ++out[e].rows;
+        } else if (count < STRATA_SHARE) {
+            out[count++] = (stratum){own, i, 1, 0};
+        } else {
+            for (e = 0; e < count; ++e) --out[e].rows;
+            for (int kept = e = 0; e < STRATA_SHARE; ++e, count = kept)
+                if (out[e].rows > 0) out[kept++] = out[e];
+        }
+    }
+    return count;
+}
+
+static int by_first_row(const void *a, const void *b)
+{
+    int64_t left = ((const stratum *)a)->first, right = ((const stratum *)b)->first;
+    return (left > right) - (left < right);
+}
+
+/* Strata with 1/64 of the rows or more, by their first rows. */
+static int list_strata(const state *s, stratum out[STRATA_SHARE])
+{
+    int count = s->block->stratum ? list_candidates(s, out) : 0, kept = 0;
+    for (int e = 0; e < count; ++e) {
+        stratum own = {out[e].number, -1, 0, 0};
+        for (int64_t i = 0; i < s->rows; ++i) {
+            if (s->block->stratum[i] != own.number) continue;
+            if (own.first < 0) own.first = i;
+            ++own.rows;
+            own.unused += !s->used[i];
+        }
+        if (own.rows * STRATA_SHARE >= s->rows) out[kept++] = own;
+    }
+    qsort(out, (size_t)kept, sizeof *out, by_first_row);
+    return kept;
+}
+
+/* One row of each stratum, weighted with its unused ones. Returns those; *weighted: sum n_s
+ * |residual row|^2. */
+static int64_t check_strata(state *s, check *c, double *weighted)
+{
+    stratum strata[STRATA_SHARE];
+    int64_t covered = 0;
+    int count = list_strata(s, strata);
+    *weighted = 0;
+    for (int e = 0; e < count; ++e) {
+        if (strata[e].unused == 0) continue;
+        check_row(s, pick_stratum(s, 0, s->rows, s->block->stratum, strata[e].number), c);
+        *weighted += (double)strata[e].unused * c->last;
+        covered += strata[e].unused;
+    }
+    return covered;
 }
 
 /* The row to go on with, or -1: the approximation is good enough. Sets result->error. */
@@ -148,17 +229,21 @@ static int64_t check_rows(state *s)
 {
     check c = {.worst = -1};
     int64_t m = s->rows, wanted = s->options->check_rows;
+    double weighted = 0;
+    int64_t covered = check_strata(s, &c, &weighted), strata_rows = c.rows;
+    c.sum = 0;
     for (int g = 0; s->block->group && g < GROUPS && c.rows < wanted; ++g)
         check_row(s, pick(s, 0, m, g), &c);
-    int64_t strata = wanted - c.rows;
+    int64_t rest = m - s->used_count - covered, strata = wanted - c.rows;
+    if (rest > 0 && strata < REST_LEAST) strata = REST_LEAST;
     for (int64_t p = 0; p < strata; ++p) {
         int64_t i = pick(s, m * p / strata, m * (p + 1) / strata, -1);
         check_row(s, i >= 0 ? i : pick(s, 0, m, -1), &c);
     }
     for (int64_t i = 0; i < m; ++i)
         if (s->used[i] == 2) s->used[i] = 0;
-    int64_t unused = m - s->used_count;
-    double estimate = c.rows ? sqrt((double)unused / (double)c.rows * c.sum) : 0;
+    if (c.rows > strata_rows) weighted += (double)rest / (double)(c.rows - strata_rows) * c.sum;
+    double estimate = sqrt(weighted);
     double norm = s->result->norm;
     double floor = s->options->zero * fmax(s->block->scale, sqrt(s->largest)) *
                    sqrt((double)m * (double)s->block->columns);

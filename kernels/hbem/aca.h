@@ -6,9 +6,14 @@
  *
  * until |u_k| |v_k| <= eps |S_k|. That alone is silently wrong on blocks that decouple (flat faces,
  * numerics guide 5): at convergence, and after a row of zeros, rows that no cross has used are
- * evaluated: one of each group of normals, the others from equal strata of the row cluster. The
- * block is accepted only if sqrt(m/q sum |residual row|^2) <= eps |S_k|; otherwise the worst of
- * them is the next pivot row.
+ * evaluated: one of each stratum (kernels/hbem/strata.h) that has 1/64 of the rows or more; then,
+ * up to so many as asked for, one of each group of normals, the others from equal parts of the row
+ * cluster. The block is accepted only if
+ *
+ *     sqrt(sum_strata n_s |residual row|^2 + (m - sum n_s)/q sum |residual row|^2) <= eps |S_k|
+ *
+ * with the n_s unused rows of a stratum; otherwise the worst of them is the next pivot row. What
+ * is 0 by the geometry is so for whole strata: none with 1/64 of the rows stays unseen.
  *
  * Numbers: one part (real) or two (real, imaginary), kept apart.
  */
@@ -26,6 +31,7 @@ typedef struct ps_aca_block {
     void (*row)(const void *context, int64_t i, double *values);    /* values[part][columns] */
     void (*column)(const void *context, int64_t j, double *values); /* values[part][rows]    */
     const uint8_t *group; /* [rows] groups 0 .. 7, as by normals; NULL: one          */
+    const int32_t *stratum; /* [rows], below 0: of none; NULL: all are of none         */
     double scale;         /* what an entry may be: smaller than `zero` times it is 0 */
     /* Crosses are taken from, and checks made of, the first so many; 0: all. The others are only
      * carried along: a block of which one corner cannot be evaluated is approximated by the rest.

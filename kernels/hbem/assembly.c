@@ -43,7 +43,7 @@ int64_t ps_hbem_leaf_bytes(const ps_hbem_assembly *assembly, int64_t leaf, int64
     int64_t packed = 8 * parts * limit * (m + n) + 64;
     int64_t aca = ps_aca_bytes(m, n, parts, limit) + m + 64, points = 0;
     if (assembly->skeleton)
-        points = ps_skeleton_bytes(assembly->op, rows_of(at), columns_of(at), crosses);
+        points = entries + ps_skeleton_bytes(assembly->op, rows_of(at), columns_of(at), crosses);
     int64_t bytes =
         (aca > points ? aca : points) + packed + ps_recompress_bytes(m, n, parts, limit);
     if (limit == dense_rank(m, n) && dense > bytes) bytes = dense;
@@ -165,6 +165,86 @@ static ps_status pack_factors(const ps_aca_block *aca, const ps_aca_result *resu
     return PS_OK;
 }
 
+/* ---- a sample of entries, for crosses that were taken through points ---- */
+
+enum { SAMPLE_ROWS = 8, SAMPLE_RUNS = 4, SAMPLE_RUN = 8 };
+
+/* a^H b of vectors [part][n]. */
+static void inner(const double *a, const double *b, int parts, int64_t n, double out[2])
+{
+    out[0] = out[1] = 0;
+    for (int64_t i = 0; i < parts * n; ++i) out[0] += a[i] * b[i];
+    for (int64_t i = 0; parts > 1 && i < n; ++i) out[1] += a[i] * b[n + i] - a[n + i] * b[i];
+}
+
+/* result->norm = |U V^T|: what the crosses knew was the norm with the points. */
+static void set_norm(const ps_aca_block *aca, ps_aca_result *result)
+{
+    int64_t m = aca->rows * aca->parts, n = aca->columns * aca->parts;
+    double square = 0;
+    for (int64_t l = 0; l < result->rank; ++l)
+        for (int64_t k = l; k < result->rank; ++k) {
+            double a[2], b[2];
+            inner(result->u + l * m, result->u + k * m, aca->parts, aca->rows, a);
+            inner(result->v + l * n, result->v + k * n, aca->parts, aca->columns, b);
+            square += (k > l ? 2 : 1) * (a[0] * b[0] - a[1] * b[1]);
+        }
+    result->norm = sqrt(fmax(square, 0));
+}
+
+/* |entries - factors|^2 and their number, of row i and columns [j, end) of the block. */
+static ps_status compare_run(const ps_hbem_far *far, const ps_aca_block *aca,
+                             const ps_aca_result *result, int64_t i, int64_t j, int64_t end,
+                             ps_hbem_workspace *workspace, double sums[3])
+{
+    ps_hbem_far own;
+    double values[2 * SAMPLE_RUN];
+    int64_t before = workspace->used, count = end - j, m = aca->rows, n = aca->columns;
+    int64_t row = far->row.range.begin + i, column = far->column.range.begin;
+    PS_TRY(ps_hbem_far_open(&own, far->op, (ps_hbem_range){row, row + 1},
+                            (ps_hbem_range){column + j, column + end}, workspace));
+    ps_hbem_far_row(&own, 0, values);
+    for (int64_t e = 0; e < count; ++e) {
+        double re = values[e], im = aca->parts > 1 ? values[count + e] : 0;
+        sums[1] += re * re + im * im;
+        for (int64_t l = 0; l < result->rank; ++l) {
+            const double *u = result->u + l * aca->parts * m + i;
+            const double *v = result->v + l * aca->parts * n + j + e;
+            double b = aca->parts > 1 ? u[m] : 0, d = aca->parts > 1 ? v[n] : 0;
+            re -= u[0] * v[0] - b * d;
+            im -= u[0] * d + b * v[0];
+        }
+        sums[0] += re * re + im * im;
+    }
+    sums[2] += (double)count;
+    workspace->used = before;
+    return PS_OK;
+}
+
+/* Sets the error from 8 rows in equal parts of the block, 32 columns of each, and tells whether it
+ * is below the tolerance: points may agree where entries do not. */
+static ps_status sample_entries(const ps_hbem_far *far, const ps_aca_block *aca,
+                                const ps_aca_options *options, ps_hbem_workspace *workspace,
+                                ps_aca_result *result, bool *good)
+{
+    double sums[3] = {0};
+    int64_t m = aca->rows, n = aca->columns, rows = m < SAMPLE_ROWS ? m : SAMPLE_ROWS;
+    for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < SAMPLE_RUNS; ++c) {
+            /* The middles of the parts; runs move on from row to row. */
+            int64_t i = (2 * r + 1) * m / (2 * rows);
+            int64_t j = (c * rows + r) * n / (SAMPLE_RUNS * rows);
+            int64_t end = j + SAMPLE_RUN < n ? j + SAMPLE_RUN : n;
+            PS_TRY(compare_run(far, aca, result, i, j, end, workspace, sums));
+        }
+    double share = (double)m * (double)n / sums[2], estimate = sqrt(share * sums[0]);
+    double floor =
+        options->zero * fmax(aca->scale, sqrt(sums[1] / sums[2])) * sqrt((double)m * (double)n);
+    *good = estimate <= fmax(options->tolerance * result->norm, floor);
+    if (result->norm > 0) result->error = fmax(result->error, estimate / result->norm);
+    return PS_OK;
+}
+
 /* Crosses through points where asked for, and of entries. */
 static ps_status approximate(const ps_hbem_assembly *assembly, const ps_hbem_far *far,
                              const ps_aca_options *options, ps_hbem_workspace *workspace,
@@ -173,14 +253,18 @@ static ps_status approximate(const ps_hbem_assembly *assembly, const ps_hbem_far
     uint8_t *group;
     int64_t before = workspace->used;
     if (assembly->skeleton) {
-        PS_TRY(ps_skeleton(far, options, aca->scale, workspace, result));
-        if (result->converged && result->rank < options->max_rank) return PS_OK;
+        PS_TRY(ps_skeleton(far, options, aca->scale, assembly->plane, workspace, result));
+        bool good = result->converged && result->rank < options->max_rank;
+        if (good) set_norm(aca, result);
+        if (good) PS_TRY(sample_entries(far, aca, options, workspace, result, &good));
+        if (good) return PS_OK;
         workspace->used = before;
     }
     PS_TRY(ps_hbem_take(workspace, aca->rows, &group));
     for (int64_t i = 0; i < aca->rows; ++i)
         group[i] = group_of(assembly->op->test, far->row.range.begin + i);
     aca->group = group;
+    if (assembly->stratum) aca->stratum = assembly->stratum + far->row.range.begin;
     if (!assembly->rows) return ps_aca(aca, options, workspace, result);
     ps_status status = PS_OK;
     far_source from = {far, assembly->rows, &status};

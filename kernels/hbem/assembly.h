@@ -34,6 +34,7 @@ typedef struct ps_hbem_assembly {
     bool recompress;
     bool skeleton; /* crosses through points (skeleton.h), of entries where those do not converge */
     const ps_hbem_row_source *rows; /* NULL: entries.h; for crosses of entries            */
+    const int32_t *plane, *stratum; /* [triangles], [test functions] as strata.h says; or NULL */
 } ps_hbem_assembly;
 
 /* The rank that a leaf is expected to have, for plans: it grows with -log10 of the tolerance and

@@ -1,5 +1,7 @@
 #include "kernels/hbem/setup.h"
 
+#include "kernels/hbem/strata.h"
+
 ps_hbem_outline ps_hbem_outline_of(const ps_clusters *clusters)
 {
     return (ps_hbem_outline){.vertices = clusters->vertices,
@@ -34,7 +36,9 @@ int64_t ps_hbem_setup_bytes(const ps_hbem_outline *outline)
 {
     return padded(outline->triangle_count * (int64_t)sizeof(ps_hbem_triangle)) +
            space_bytes(outline, 0) + (outline->same ? 0 : space_bytes(outline, 1)) +
-           padded(4 * scratch_dofs(outline));
+           padded(4 * scratch_dofs(outline)) + padded(4 * outline->triangle_count) +
+           padded(4 * dofs_of(outline, 0)) +
+           ps_hbem_strata_bytes(outline->triangle_count, dofs_of(outline, 0), dofs_of(outline, 1));
 }
 
 static void *take(char **at, int64_t bytes)
@@ -53,6 +57,8 @@ ps_status ps_hbem_setup_init(ps_hbem_setup *setup, const ps_hbem_outline *outlin
         take(&at, outline->triangle_count * (int64_t)sizeof(ps_hbem_triangle));
     PS_TRY(ps_hbem_surface_init(&setup->surface, outline->vertices, outline->vertex_count,
                                 outline->triangles, outline->triangle_count, triangles));
+    setup->plane = take(&at, 4 * outline->triangle_count);
+    setup->stratum = take(&at, 4 * dofs_of(outline, 0));
     for (int side = 0; side < (outline->same ? 1 : 2); ++side) {
         int64_t *start = take(&at, 8 * (dofs_of(outline, side) + 1));
         int64_t *item = take(&at, 8 * items);
@@ -61,6 +67,7 @@ ps_status ps_hbem_setup_init(ps_hbem_setup *setup, const ps_hbem_outline *outlin
     }
     if (outline->same) setup->space[1] = setup->space[0];
     setup->scratch = take(&at, 4 * scratch_dofs(outline));
+    setup->tables = at;
     return PS_OK;
 }
 
@@ -68,4 +75,6 @@ void ps_hbem_setup_order(ps_hbem_setup *setup, const ps_cluster_tree trees[2])
 {
     for (int side = 0; side < (setup->same ? 1 : 2); ++side)
         ps_hbem_space_reorder(&setup->space[side], trees[side].order, setup->scratch);
+    ps_hbem_planes(&setup->surface, setup->plane, setup->tables);
+    ps_hbem_strata(&setup->space[0], setup->plane, setup->stratum, setup->tables);
 }

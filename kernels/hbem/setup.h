@@ -12,6 +12,8 @@ typedef struct ps_hbem_setup {
     ps_hbem_surface surface;
     ps_hbem_space space[2]; /* by ps_cluster_side; both the same arrays where `same`         */
     int32_t *scratch;       /* [largest number of functions]                                 */
+    int32_t *plane, *stratum; /* of triangles, of test functions (strata.h)                  */
+    void *tables;             /* scratch of strata                                           */
     bool same;
 } ps_hbem_setup;
 
@@ -33,7 +35,8 @@ int64_t ps_hbem_setup_bytes(const ps_hbem_outline *outline);
  * must stay where it is (spaces point at its surface). PS_INVALID as ps_hbem_surface_init. */
 ps_status ps_hbem_setup_init(ps_hbem_setup *setup, const ps_hbem_outline *outline, void *memory);
 
-/* Puts the spaces into the order of the trees ([1] is ignored where both are one). */
+/* Puts the spaces into the order of the trees ([1] is ignored where both are one); finds planes and
+ * strata. */
 void ps_hbem_setup_order(ps_hbem_setup *setup, const ps_cluster_tree trees[2]);
 
 #endif

@@ -14,7 +14,7 @@ int64_t ps_skeleton_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbe
     int64_t limit = crosses < PS_SKELETON_RANK ? crosses : PS_SKELETON_RANK;
     int64_t m = rows.end - rows.begin + ps_hbem_items(op->test, rows);
     int64_t n = columns.end - columns.begin + ps_hbem_items(op->trial, columns);
-    return ps_aca_bytes(m, n, ps_hbem_parts(op), limit) + m + 64;
+    return ps_aca_bytes(m, n, ps_hbem_parts(op), limit) + 5 * m + 128;
 }
 
 static void point_row(const void *context, int64_t t, double *values)
@@ -36,10 +36,11 @@ static void drop_points(double *vectors, int64_t count, int64_t length, int64_t 
 }
 
 ps_status ps_skeleton(const ps_hbem_far *far, const ps_aca_options *options, double scale,
-                      ps_hbem_workspace *workspace, ps_aca_result *result)
+                      const int32_t *plane, ps_hbem_workspace *workspace, ps_aca_result *result)
 {
     const ps_hbem_panel *row = &far->row, *column = &far->column;
     const ps_hbem_triangle *all = row->space->surface->triangles;
+    int32_t *stratum = NULL;
     uint8_t *group;
     ps_aca_options own = *options;
     own.tolerance *= share;
@@ -47,6 +48,9 @@ ps_status ps_skeleton(const ps_hbem_far *far, const ps_aca_options *options, dou
     PS_TRY(ps_hbem_take(workspace, row->triangle_count, &group));
     for (int64_t t = 0; t < row->triangle_count; ++t)
         group[t] = ps_hbem_normal_group(&all[row->triangles[t]]);
+    if (plane) PS_TRY(ps_hbem_take(workspace, 4 * row->triangle_count, &stratum));
+    for (int64_t t = 0; plane && t < row->triangle_count; ++t)
+        stratum[t] = plane[row->triangles[t]];
     ps_aca_block block = {.rows = row->triangle_count + row->range.end - row->range.begin,
                           .columns =
                               column->triangle_count + column->range.end - column->range.begin,
@@ -55,6 +59,7 @@ ps_status ps_skeleton(const ps_hbem_far *far, const ps_aca_options *options, dou
                           .row = point_row,
                           .column = point_column,
                           .group = group,
+                          .stratum = stratum,
                           .scale = scale,
                           .pivot_rows = row->triangle_count,
                           .pivot_columns = column->triangle_count};

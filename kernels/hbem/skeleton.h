@@ -24,8 +24,9 @@ int64_t ps_skeleton_bytes(const ps_hbem_operator *op, ps_hbem_range rows, ps_hbe
                           int64_t crosses);
 
 /* As ps_aca: u[rank][part][rows], v[rank][part][columns] of the block. options->max_rank is lowered
- * to PS_SKELETON_RANK. `scale`: what an entry may be. Not converged: take ps_aca. */
+ * to PS_SKELETON_RANK. `scale`: what an entry may be. plane: of all triangles (strata.h), or NULL.
+ * Not converged: take ps_aca. */
 ps_status ps_skeleton(const ps_hbem_far *far, const ps_aca_options *options, double scale,
-                      ps_hbem_workspace *workspace, ps_aca_result *result);
+                      const int32_t *plane, ps_hbem_workspace *workspace, ps_aca_result *result);
 
 #endif

@@ -112,6 +112,7 @@ typedef struct formula {
     int64_t rows, columns;
     int parts;
     double (*entry)(int64_t i, int64_t j, int part);
+    const int32_t *stratum;
 } formula;
 
 static void formula_row(const void *context, int64_t i, double *values)
@@ -166,7 +167,8 @@ static outcome approximate(const formula *f, double tolerance, int check_rows, b
                           .parts = f->parts,
                           .context = f,
                           .row = formula_row,
-                          .column = formula_column};
+                          .column = formula_column,
+                          .stratum = f->stratum};
     ps_aca_result result;
     ps_hbem_workspace workspace =
         hbem_workspace_make(ps_aca_bytes(f->rows, f->columns, f->parts, 60) +
@@ -198,6 +200,34 @@ static double nearly_hidden(int64_t i, int64_t j, int part)
     return decoupled(i < 245 ? i % 150 : 150 + i % 150, j, part);
 }
 
+/* Flat parts in a mixed order of rows: part 1, of so many rows, sees columns that part 0 does not,
+ * and part 2 has rows of its own kind. */
+enum { MIXED = 150 };
+static struct {
+    int32_t part[MIXED], row[MIXED];
+} mixed;
+
+static void mix_rows(int hidden, uint64_t *seed)
+{
+    for (int i = 0; i < MIXED; ++i) mixed.row[i] = i;
+    for (int i = MIXED - 1; i > 0; --i) {
+        int j = (int)(check_random(seed) * (i + 1));
+        int32_t keep = mixed.row[i];
+        mixed.row[i] = mixed.row[j];
+        mixed.row[j] = keep;
+    }
+    for (int i = 0; i < MIXED; ++i)
+        mixed.part[i] = mixed.row[i] < hidden ? 1 : mixed.row[i] < 40 ? 2 : 0;
+}
+
+static double mixed_parts(int64_t i, int64_t j, int part)
+{
+    double y = (double)(j % 50) / 60, x = (double)mixed.row[i] / 70;
+    if (mixed.part[i] == 1) return j < 50 ? 1 / (1.5 + x + y) : 0;
+    if (mixed.part[i] == 2) return j >= 50 && j < 100 ? 1 / (1.7 + x + y) : 0;
+    return j >= 50 ? 1 / (1.5 + x + (double)(j - 50) / 60) : 0;
+}
+
 static double all_zero(int64_t i, int64_t j, int part) { return 0; }
 static double half_zero(int64_t i, int64_t j, int part) { return i < 140 ? 0 : smooth(i, j, 0); }
 
@@ -205,7 +235,7 @@ static void test_aca_smooth(void **state)
 {
     for (int parts = 1; parts <= 2; ++parts)
         for (double tolerance = 1e-3; tolerance > 1e-9; tolerance *= 1e-2) {
-            formula f = {280, 200, parts, smooth};
+            formula f = {280, 200, parts, smooth, NULL};
             outcome plain = approximate(&f, tolerance, 8, false);
             outcome small = approximate(&f, tolerance, 8, true);
             assert_true(plain.converged);
@@ -219,7 +249,7 @@ static void test_aca_smooth(void **state)
 /* The textbook stop is silently wrong where the block decouples (guide 5); the check is not. */
 static void test_aca_decoupled(void **state)
 {
-    formula f = {280, 200, 1, decoupled};
+    formula f = {280, 200, 1, decoupled, NULL};
     assert_true(approximate(&f, 1e-4, 0, false).error > .4);
     check_at_most(approximate(&f, 1e-4, 8, false).error, 2e-4);
     f.entry = nearly_hidden;
@@ -227,10 +257,27 @@ static void test_aca_decoupled(void **state)
     check_at_most(approximate(&f, 1e-4, 8, false).error, 2e-4);
 }
 
+/* A hidden part of 1/50 of the rows, in 1,000 orders of the rows: found in each by its stratum,
+ * often missed without. */
+static void test_aca_strata(void **state)
+{
+    uint64_t seed = 11;
+    int missed = 0;
+    for (int n = 0; n < 1000; ++n) {
+        formula f = {MIXED, 120, 1, mixed_parts, mixed.part};
+        mix_rows(n % 2 ? 3 : 6, &seed);
+        check_at_most(approximate(&f, 1e-4, 8, false).error, 2e-4);
+        f.stratum = NULL;
+        missed += n < 100 && approximate(&f, 1e-4, 8, false).error > .01;
+    }
+    print_message("    without strata %d of 100 orders miss a part\n", missed);
+    assert_true(missed > 10);
+}
+
 /* A block of zeros costs the checked rows; after a row of zeros the rest is found. */
 static void test_aca_zeros(void **state)
 {
-    formula f = {280, 200, 1, all_zero};
+    formula f = {280, 200, 1, all_zero, NULL};
     outcome zero = approximate(&f, 1e-4, 8, true);
     assert_int_equal(zero.rank, 0);
     assert_true(zero.converged);
@@ -432,11 +479,11 @@ static void test_row_source(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),           cmocka_unit_test(test_large_tree),
-        cmocka_unit_test(test_block_tree),     cmocka_unit_test(test_aca_smooth),
-        cmocka_unit_test(test_aca_decoupled),  cmocka_unit_test(test_aca_zeros),
-        cmocka_unit_test(test_errors_sphere),  cmocka_unit_test(test_errors_cube),
-        cmocka_unit_test(test_errors_l_shape), cmocka_unit_test(test_row_source),
-        cmocka_unit_test(test_weak_far)};
+        cmocka_unit_test(test_tree),          cmocka_unit_test(test_large_tree),
+        cmocka_unit_test(test_block_tree),    cmocka_unit_test(test_aca_smooth),
+        cmocka_unit_test(test_aca_decoupled), cmocka_unit_test(test_aca_strata),
+        cmocka_unit_test(test_aca_zeros),     cmocka_unit_test(test_errors_sphere),
+        cmocka_unit_test(test_errors_cube),   cmocka_unit_test(test_errors_l_shape),
+        cmocka_unit_test(test_row_source),    cmocka_unit_test(test_weak_far)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
