@@ -35,6 +35,7 @@ int64_t ps_lanczos_workspace(int64_t n, int steps)
 static double dot(int64_t n, const double *x, const double *y)
 {
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
     return sum;
 }
