@@ -1,84 +1,419 @@
-/* Results at some targets against direct sums. */
+/*
+ * Results at some targets against direct sums in fp64: those of --check, evenly spaced, and the
+ * samples by which --accuracy is kept (accuracy.c).
+ *
+ * Sources are summed in spans of a group of leaves each, or less; spans in blocks, each by one
+ * thread of one rank in ascending order; blocks are added in ascending order. So the sums do not
+ * depend on threads, ranks and memory.
+ */
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
+#include "kernels/common/counter_random.h"
+#include "runtime/comm.h"
+#include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
-enum { PIECE = 1 << 16 /* sources at a time */ };
-
-struct fmm_check {
-    int64_t count, stride; /* samples; every stride-th sorted target */
-    int sides;
-    double *positions, *direct, *taken; /* [3][count], [4 S][count] both */
+enum {
+    BATCH = 2048,    /* targets that are summed at a time */
+    SPAN = 8192,     /* sources: their columns stay in the cache for all samples */
+    BLOCKS = 64,     /* of spans, summed apart */
+    TILES_LEAST = 4, /* tiles of particles that samples are taken from */
+    TILES_USUAL = 16,
+    TILES_PART = 64 /* one in so many besides */
 };
 
-int64_t fmm_check_samples(const fmm_check *check) { return check->count; }
+/* ---- which targets ---- */
 
-static ps_status read_targets(const fmm_problem *p, fmm_source *source, fmm_check *c)
+static ps_status make_room(const fmm_problem *p, int64_t samples, fmm_check **out)
 {
-    ps_octree_side side = p->same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS;
-    for (int64_t i = 0; i < c->count; ++i) {
-        double *const columns[3] = {c->positions + i, c->positions + c->count + i,
-                                    c->positions + 2 * c->count + i};
-        PS_TRY(fmm_source_read(source, side, i * c->stride, 1, columns, 3, NULL));
-    }
-    return PS_OK;
-}
-
-static ps_status add_sources(const fmm_problem *p, fmm_source *source, fmm_check *c, double *room)
-{
-    int columns = 3 + c->sides;
-    int64_t all = p->header->count[0];
-    double *column[PS_PARTICLE_COLUMNS_MAX];
-    ps_fmm_particles targets = ps_fmm_group_particles(c->positions, c->direct, c->count, c->sides);
-    targets.charges = NULL;
-    for (int64_t first = 0; first < all; first += PIECE) {
-        int64_t some = all - first < PIECE ? all - first : PIECE;
-        for (int k = 0; k < columns; ++k) column[k] = room + k * some;
-        PS_TRY(fmm_source_read(source, PS_OCTREE_SOURCES, first, some, column, columns, NULL));
-        ps_fmm_particles sources = ps_fmm_group_particles(room, NULL, some, c->sides);
-        ps_fmm_direct_add(&p->fmm.function, c->sides, p->header->box.width, &targets, c->count,
-                          &sources, some);
-    }
-    return PS_OK;
-}
-
-ps_status fmm_check_open(const fmm_problem *p, fmm_source *source, int64_t samples, fmm_check **out)
-{
-    int64_t targets = p->header->count[1];
     PS_TRY(PS_ALLOC(out, 1, "the check"));
     fmm_check *c = *out;
     c->sides = p->fmm.sides;
-    c->stride = samples < targets ? targets / samples : 1;
-    c->count = samples < targets ? samples : targets;
-    double *room;
-    PS_TRY(PS_ALLOC(&c->positions, (3 + 8 * c->sides) * c->count, "the check"));
-    c->direct = c->positions + 3 * c->count;
-    c->taken = c->direct + 4 * c->sides * c->count;
-    PS_TRY(ps_alloc_untouched((void **)&room, 8 * (3 + c->sides) * PIECE, "the check"));
-    ps_status status = read_targets(p, source, c);
-    if (status == PS_OK) status = add_sources(p, source, c, room);
-    free(room);
-    return status;
+    PS_TRY(PS_ALLOC(&c->targets, samples, "the check"));
+    PS_TRY(PS_ALLOC(&c->positions, (3 + 8 * c->sides) * samples, "the check"));
+    c->direct = c->positions + 3 * samples;
+    c->taken = c->direct + 4 * c->sides * samples;
+    c->count = samples;
+    return PS_OK;
+}
+
+static ps_octree_side target_side(const fmm_problem *p)
+{
+    return p->same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS;
+}
+
+static ps_status read_position(fmm_source *source, const fmm_problem *p, fmm_check *c, int64_t i)
+{
+    double *const columns[3] = {c->positions + i, c->positions + c->count + i,
+                                c->positions + 2 * c->count + i};
+    return fmm_source_read(source, target_side(p), c->targets[i], 1, columns, 3, NULL);
+}
+
+/* Targets that follow one another share a tile. */
+static ps_status read_positions(const fmm_problem *p, fmm_check *c)
+{
+    ps_failure failure = {0};
+#pragma omp parallel
+    {
+        fmm_source source;
+        fmm_source_init(&source, p);
+#pragma omp for schedule(dynamic, 8)
+        for (int64_t i = 0; i < c->count; ++i)
+            if (!ps_has_failed(&failure))
+                ps_note_failure(&failure, read_position(&source, p, c, i));
+        fmm_source_release(&source);
+    }
+    return ps_first_failure(&failure);
+}
+
+/* Ranges of targets that samples are taken from: whole tiles, as a tile is read at once. */
+typedef struct tile_set {
+    const int64_t *start; /* of all tiles */
+    int64_t tiles, used;
+} tile_set;
+
+static tile_set choose_tiles(const fmm_problem *p)
+{
+    tile_set s;
+    s.start = ps_octree_tile_start(p->file, target_side(p), &s.tiles);
+    int64_t some = s.tiles / 4;
+    if (some < TILES_LEAST) some = TILES_LEAST;
+    if (some > TILES_USUAL) some = TILES_USUAL;
+    some += s.tiles / TILES_PART;
+    s.used = some < s.tiles ? some : s.tiles;
+    return s;
+}
+
+static int64_t tile_number(const tile_set *s, int64_t k)
+{
+    return (2 * k + 1) * s->tiles / (2 * s->used);
+}
+
+/* The target at `place` of all those of the tiles that are used, one behind the other. */
+static int64_t target_at(const tile_set *s, int64_t place)
+{
+    for (int64_t k = 0; k < s->used; ++k) {
+        int64_t t = tile_number(s, k), size = s->start[t + 1] - s->start[t];
+        if (place < size) return s->start[t] + place;
+        place -= size;
+    }
+    return s->start[s->tiles] - 1;
+}
+
+static int64_t densest_leaf(const ps_octree *tree)
+{
+    int64_t best = 0, most = 0;
+    for (int64_t l = 0; l < ps_octree_leaves(tree); ++l)
+        if (tree->particle_start[l + 1] - tree->particle_start[l] > most) {
+            most = tree->particle_start[l + 1] - tree->particle_start[l];
+            best = l;
+        }
+    return best;
+}
+
+/* Of a leaf's particles the one that is nearest to the leaf's border, where interpolation errs
+ * most: of the first SPAN. */
+static ps_status outermost(const fmm_problem *p, fmm_source *source, int64_t leaf, double *room,
+                           int64_t *target)
+{
+    const ps_octree *tree = p->fmm.targets;
+    int64_t begin = tree->particle_start[leaf], count = tree->particle_start[leaf + 1] - begin;
+    double centre[3], width, furthest = -1;
+    if (count > SPAN) count = SPAN;
+    double *const columns[3] = {room, room + count, room + 2 * count};
+    PS_TRY(fmm_source_read(source, target_side(p), begin, count, columns, 3, NULL));
+    ps_fmm_cell_place(tree, p->leaf, leaf, centre, &width);
+    for (int64_t i = 0; i < count; ++i) {
+        double here = 0;
+        for (int d = 0; d < 3; ++d) here = fmax(here, fabs(columns[d][i] - centre[d]));
+        if (here > furthest) {
+            furthest = here;
+            *target = begin + i;
+        }
+    }
+    return PS_OK;
+}
+
+/* targets[even ..): the outermost one of leaves, the densest leaf first. */
+static ps_status choose_outermost(const fmm_problem *p, fmm_check *c)
+{
+    ps_failure failure = {0};
+    int64_t more = c->count - c->even;
+#pragma omp parallel
+    {
+        fmm_source source;
+        double *room = NULL;
+        fmm_source_init(&source, p);
+        ps_note_failure(&failure, ps_alloc_untouched((void **)&room, 8 * 3 * SPAN, "the check"));
+#pragma omp for schedule(dynamic, 4)
+        for (int64_t i = 0; i < more; ++i) {
+            int64_t *target = &c->targets[c->even + i];
+            int64_t leaf = i ? fmm_leaf_of(p->fmm.targets, *target) : densest_leaf(p->fmm.targets);
+            if (ps_has_failed(&failure)) continue;
+            ps_note_failure(&failure, outermost(p, &source, leaf, room, target));
+        }
+        free(room);
+        fmm_source_release(&source);
+    }
+    return ps_first_failure(&failure);
+}
+
+/* Where each target is in ascending order, so that results are found. Nearly sorted already. */
+static ps_status index_targets(fmm_check *c)
+{
+    PS_TRY(PS_ALLOC(&c->order, c->count, "the check"));
+    for (int64_t i = 0; i < c->count; ++i) {
+        int64_t at = i;
+        for (; at > 0 && c->targets[c->order[at - 1]] > c->targets[i]; --at)
+            c->order[at] = c->order[at - 1];
+        c->order[at] = i;
+    }
+    return PS_OK;
+}
+
+ps_status fmm_check_open(const fmm_problem *p, int64_t samples, fmm_check **out)
+{
+    int64_t targets = p->header->count[1], stride = samples < targets ? targets / samples : 1;
+    PS_TRY(make_room(p, samples < targets ? samples : targets, out));
+    for (int64_t i = 0; i < (*out)->count; ++i) (*out)->targets[i] = i * stride;
+    (*out)->even = (*out)->count;
+    PS_TRY(index_targets(*out));
+    return read_positions(p, *out);
+}
+
+ps_status fmm_samples_open(const fmm_problem *p, int64_t samples, fmm_check **out)
+{
+    enum { SEED = 20130221 };
+    tile_set tiles = choose_tiles(p);
+    int64_t all = 0, targets = p->header->count[1];
+    if (samples >= targets) return fmm_check_open(p, targets, out);
+    PS_TRY(make_room(p, samples + (samples + 3) / 4, out));
+    fmm_check *c = *out;
+    c->even = samples;
+    for (int64_t k = 0; k < tiles.used; ++k)
+        all += tiles.start[tile_number(&tiles, k) + 1] - tiles.start[tile_number(&tiles, k)];
+    for (int64_t i = 0; i < c->count; ++i) {
+        int64_t within = i < c->even ? i : i - c->even,
+                strata = i < c->even ? c->even : c->count - c->even;
+        double place = ((double)within + ps_counter_uniform(SEED, (uint64_t)i, 0)) / (double)strata;
+        c->targets[i] = target_at(&tiles, (int64_t)(place * (double)all));
+    }
+    PS_TRY(choose_outermost(p, c));
+    PS_TRY(index_targets(c));
+    return read_positions(p, c);
 }
 
 void fmm_check_close(fmm_check **check)
 {
     if (!*check) return;
+    free((*check)->targets);
+    free((*check)->order);
     free((*check)->positions);
     free(*check);
     *check = NULL;
 }
 
+/* ---- direct sums ---- */
+
+/* Sources [0, count) of columns[3 + S][stride], which begin there; NULL: those from `begin` on of
+ * the file. */
+typedef struct span {
+    const double *columns;
+    int64_t stride, begin, count;
+} span;
+
+typedef struct sum_job {
+    const fmm_problem *p;
+    const fmm_check *check;
+    const span *spans;
+    int64_t count;
+    int64_t from, some; /* targets */
+    double *sums;       /* [BLOCKS][4 S][some], then sums of |q|: [S] */
+} sum_job;
+
+static int64_t values_of(const sum_job *job) { return job->check->sides * (4 * job->some + 1); }
+
+/* Adds what a span does to the sums of its block. */
+static void add_span(const sum_job *job, const span *s, double *sums)
+{
+    const fmm_check *c = job->check;
+    const fmm_problem *p = job->p;
+    const struct ps_fmm_p2p_functions *f = ps_fmm_p2p_functions_of(PS_BACKEND_CPU, PS_DOUBLE);
+    const ps_fmm_range all = {0, s->count};
+    ps_fmm_particles sources = ps_fmm_group_particles(s->columns, NULL, s->stride, c->sides);
+    ps_fmm_particles targets = ps_fmm_group_particles(NULL, sums, job->some, c->sides);
+    for (int d = 0; d < 3; ++d) targets.position[d] = c->positions + d * c->count + job->from;
+    ps_fmm_p2p p2p = {.function = p->fmm.function,
+                      .sides = c->sides,
+                      .targets = &targets,
+                      .sources = &sources,
+                      .target = {0, job->some},
+                      .runs = &all,
+                      .one_sided = 1,
+                      .run_count = 1,
+                      .width = p->header->box.width};
+    f->interact[p->fmm.function.kernel](&p2p);
+    for (int side = 0; side < c->sides; ++side)
+        for (int64_t i = 0; i < s->count; ++i)
+            sums[4 * c->sides * job->some + side] += fabs(s->columns[(3 + side) * s->stride + i]);
+}
+
+static ps_status sum_block(const sum_job *job, int64_t block, fmm_source *source, double *room)
+{
+    int columns = 3 + job->check->sides;
+    for (int64_t i = job->count * block / BLOCKS; i < job->count * (block + 1) / BLOCKS; ++i) {
+        span s = job->spans[i];
+        if (!s.columns) {
+            double *column[PS_PARTICLE_COLUMNS_MAX];
+            for (int k = 0; k < columns; ++k) column[k] = room + k * s.count;
+            PS_TRY(fmm_source_read(source, PS_OCTREE_SOURCES, s.begin, s.count, column, columns,
+                                   NULL));
+            s.columns = room;
+            s.stride = s.count;
+        }
+        add_span(job, &s, job->sums + block * values_of(job));
+    }
+    return PS_OK;
+}
+
+/* Of `ranks` each sums its blocks. */
+static ps_status sum_blocks(const sum_job *job, int rank, int ranks, int threads)
+{
+    ps_failure failure = {0};
+    int64_t room_bytes = 8 * (3 + job->check->sides) * SPAN;
+#pragma omp parallel num_threads(threads)
+    {
+        fmm_source source;
+        double *room = NULL;
+        fmm_source_init(&source, job->p);
+        ps_note_failure(&failure, ps_alloc_untouched((void **)&room, room_bytes, "direct sums"));
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t b = rank; b < BLOCKS; b += ranks)
+            if (!ps_has_failed(&failure))
+                ps_note_failure(&failure, sum_block(job, b, &source, room));
+        free(room);
+        fmm_source_release(&source);
+    }
+    return ps_first_failure(&failure);
+}
+
+/* Adds the blocks to the direct sums, in their order. */
+static void take_blocks(const sum_job *job, fmm_check *c)
+{
+    double sources = (double)job->p->header->count[0];
+    for (int64_t b = 0; b < BLOCKS; ++b) {
+        const double *sums = job->sums + b * values_of(job);
+        for (int v = 0; v < 4 * c->sides; ++v)
+            for (int64_t i = 0; i < job->some; ++i)
+                c->direct[v * c->count + job->from + i] += sums[v * job->some + i];
+        for (int side = 0; side < c->sides && job->from == 0; ++side)
+            c->charge[side] += sums[4 * c->sides * job->some + side] / sources;
+    }
+}
+
+/* Adds all spans to the direct sums; collective if `shared`: each rank then sums some blocks. */
+static ps_status add_spans(const fmm_problem *p, fmm_check *c, const span *spans, int64_t count,
+                           bool shared, int threads)
+{
+    sum_job job = {.p = p, .check = c, .spans = spans, .count = count};
+    ps_status status = PS_OK;
+    for (; job.from < c->count && status == PS_OK; job.from += BATCH) {
+        job.some = c->count - job.from < BATCH ? c->count - job.from : BATCH;
+        PS_TRY(PS_ALLOC(&job.sums, BLOCKS * values_of(&job), "direct sums"));
+        status = sum_blocks(&job, shared ? p->rank : 0, shared ? p->ranks : 1, threads);
+        if (shared) status = ps_comm_agree(status);
+        if (shared && status == PS_OK) status = ps_comm_sum_f64(job.sums, BLOCKS * values_of(&job));
+        if (status == PS_OK) take_blocks(&job, c);
+        free(job.sums);
+    }
+    return status;
+}
+
+ps_status fmm_check_add(const fmm_problem *p, fmm_check *c, const double *columns, int64_t stride,
+                        int64_t count)
+{
+    int64_t spans = (count + SPAN - 1) / SPAN;
+    span *list;
+    PS_TRY(PS_ALLOC(&list, spans, "direct sums"));
+    for (int64_t i = 0; i < spans; ++i) {
+        int64_t left = count - i * SPAN;
+        list[i] = (span){columns + i * SPAN, stride, 0, left < SPAN ? left : SPAN};
+    }
+    ps_status status = add_spans(p, c, list, spans, false, omp_get_max_threads());
+    free(list);
+    return status;
+}
+
+/* Spans of all groups of leaves, from the pool if it has them. */
+static ps_status list_spans(const fmm_problem *p, const fmm_pool *pool, span **out, int64_t *count)
+{
+    const ps_octree *tree = p->fmm.sources;
+    int64_t groups = ps_octree_groups(tree, p->leaf), found = 0;
+    PS_TRY(PS_ALLOC(out, groups + p->header->count[0] / SPAN, "direct sums"));
+    for (int64_t g = 0; g < groups; ++g) {
+        int64_t first, end;
+        ps_octree_group(tree, p->leaf, g, &first, &end);
+        int64_t begin = tree->particle_start[first], size = tree->particle_start[end] - begin;
+        const double *columns = pool ? fmm_pool_sources(pool, g) : NULL;
+        for (int64_t at = 0; at < size; at += SPAN)
+            (*out)[found++] = (span){columns ? columns + at : NULL, size, begin + at,
+                                     size - at < SPAN ? size - at : SPAN};
+    }
+    *count = found;
+    return PS_OK;
+}
+
+/* What reading takes of a thread: tiles of both sides and a span. */
+static int threads_for(const fmm_problem *p, int64_t memory)
+{
+    int64_t each = fmm_source_bytes(p) + 8 * (3 + p->fmm.sides) * SPAN;
+    int threads = omp_get_max_threads();
+    return memory / each >= threads ? threads : memory < 2 * each ? 1 : (int)(memory / each);
+}
+
+ps_status fmm_check_sum(const fmm_problem *p, const fmm_pool *pool, int64_t memory, fmm_check *c)
+{
+    span *spans = NULL;
+    int64_t count = 0;
+    if (c->summed) return PS_OK;
+    ps_status status = ps_comm_agree(list_spans(p, pool, &spans, &count));
+    if (status == PS_OK) status = add_spans(p, c, spans, count, true, threads_for(p, memory));
+    free(spans);
+    c->summed = true;
+    return status;
+}
+
+/* ---- results ---- */
+
+/* The first sample of those in ascending order that is not before a target. */
+static int64_t first_from(const fmm_check *c, int64_t target)
+{
+    int64_t low = 0, high = c->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (c->targets[c->order[middle]] < target)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void fmm_check_take(fmm_check *c, int64_t first, const fmm_values *values)
 {
-    for (int64_t i = (first + c->stride - 1) / c->stride;
-         i < c->count && i * c->stride < first + values->count; ++i)
+    for (int64_t at = first_from(c, first); at < c->count; ++at) {
+        int64_t i = c->order[at], from = c->targets[i] - first;
+        if (from >= values->count) return;
         for (int v = 0; v < 4 * c->sides; ++v)
-            c->taken[v * c->count + i] = values->rows[v * values->stride + i * c->stride - first];
+            c->taken[v * c->count + i] = values->rows[v * values->stride + from];
+    }
 }
+
+int64_t fmm_check_samples(const fmm_check *check) { return check->count; }
 
 /* Relative over rows [first, first + rows). 0 where both are 0. */
 static double relative(const fmm_check *c, int first, int rows)

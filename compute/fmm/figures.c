@@ -119,7 +119,19 @@ static void check_figures(const fmm_run *r, ps_report *report)
         ps_report_reals(report, "error_potential", potential, r->problem.fmm.sides);
         ps_report_reals(report, "error_gradient", gradient, r->problem.fmm.sides);
     }
-    ps_report_real(report, "check_time", r->check_seconds, "s");
+}
+
+static void accuracy_figures(const fmm_run *r, ps_report *report)
+{
+    if (!r->work.samples) return;
+    ps_report_section(report, "accuracy");
+    ps_report_real(report, "asked", r->problem.accuracy, "bound of relative errors");
+    ps_report_real(report, "reached_potential", r->reached.potential, "");
+    if (r->options->gradient) ps_report_real(report, "reached_gradient", r->reached.gradient, "");
+    ps_report_real(report, "largest_of_samples", r->reached.largest, "of one sample");
+    ps_report_int(report, "accuracy_samples", fmm_check_samples(r->work.samples), "direct sums");
+    ps_report_int(report, "attempts", r->attempts, "");
+    ps_report_real(report, "sampling", r->sample_seconds, "s");
 }
 
 /* What the workers of a class did with the makespan. */
@@ -231,6 +243,7 @@ ps_status fmm_report(fmm_run *r)
         memory_figures(r, report);
         rank_figures(r, report);
     }
+    accuracy_figures(r, report);
     check_figures(r, report);
     ps_report_print(&report);
     return status;

@@ -34,7 +34,7 @@ typedef struct fmm_options {
     const char *trace, *mapping;
 } fmm_options;
 
-/* ---- the problem: problem.c, operators.c ---- */
+/* ---- the problem: problem.c, lists.c, operators.c ---- */
 
 typedef struct fmm_lists {
     ps_group_list far[PS_OCTREE_LEVELS_MAX]; /* source groups of M2L, of target groups         */
@@ -66,16 +66,23 @@ typedef struct fmm_problem {
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     int64_t fixed_bytes; /* trees, lists, operators */
     double operator_seconds, epsilon;
+    double accuracy; /* a bound for errors; 0: none is asked */
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
     int rank, ranks, gpus, workers;         /* GPU workers, CPU workers of this rank */
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
 } fmm_problem;
 
+#define FMM_ACCURACY_USUAL 3e-4 /* where nothing is said: order 5 as a rule */
 enum { FMM_PAIRS_AUTO, FMM_PAIRS_MUTUAL, FMM_PAIRS_ONE_SIDED }; /* fmm_options.pairs */
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p);
+/* PS_INVALID unless the lists are those of the trees: tasks rely on them. OpenMP inside; each rank
+ * checks some groups; collective. */
+ps_status fmm_lists_check(const fmm_problem *p);
 /* After the GPUs are known: whether pairs of two groups are computed from both sides at once, and
  * so the work of P2P tasks. OpenMP inside; collective. */
 ps_status fmm_pairs_choose(const fmm_options *options, fmm_problem *p);
+/* Forgets how an attempt was to be done: on what devices, in which order. */
+void fmm_problem_forget(fmm_problem *p);
 void fmm_problem_release(fmm_problem *p);
 /* Tables of all levels in a precision: operators or a common basis. */
 ps_status fmm_operators_build(const fmm_options *options, ps_precision precision, fmm_problem *p);
@@ -135,6 +142,8 @@ typedef struct fmm_pool_figures {
     double wait_seconds, move_seconds, load_seconds;
 } fmm_pool_figures;
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool);
+/* Sources of a group of leaves, [3 + S][n], if fmm_pool_load has read them; else NULL. */
+const double *fmm_pool_sources(const fmm_pool *pool, int64_t group);
 
 /* ---- GPUs: gpu.c, gpu_far.c, gpu_near.c, gpu_lists.c ---- */
 
@@ -201,19 +210,23 @@ ps_status fmm_gpu_p2p(const ps_task_call *call);
 
 /* ---- particles: source.c ---- */
 
-/* Reads sorted particles [first, first + count) of a side: columns[column_count] and places, either
+/* PS_INVALID for particles outside their leaf, where there is a far field, and for places that are
+ * none. Reads sorted particles [first, first + count) of a side: columns[column_count] and places, either
  * may be 0 or NULL. Keeps the tile read last, so that ascending ranges cost one reading of each;
  * `memory` is for fmm_source_release. One thread. */
 typedef struct fmm_source {
+    const fmm_problem *problem;
     ps_octree_file *file;
     double *columns[2][PS_PARTICLE_COLUMNS_MAX];
     int64_t *places[2];
     int64_t tile[2], capacity[2]; /* tile held; -1: none */
     bool held_columns[2], held_places[2];
 } fmm_source;
-void fmm_source_init(fmm_source *source, ps_octree_file *file);
+void fmm_source_init(fmm_source *source, const fmm_problem *problem);
 void fmm_source_release(fmm_source *source);
 int64_t fmm_source_bytes(const fmm_problem *p);
+/* The leaf that holds a sorted particle. */
+int64_t fmm_leaf_of(const ps_octree *tree, int64_t particle);
 ps_status fmm_source_read(fmm_source *source, ps_octree_side side, int64_t first, int64_t count,
                           double *const *columns, int column_count, int64_t *places);
 
@@ -237,6 +250,8 @@ typedef struct fmm_values {
 ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *values);
 /* Results of the first few of these places come soon: into the cache with what they overwrite. */
 void fmm_sink_expect(const fmm_sink *sink, const int64_t *places, int64_t count);
+/* When all is put: PS_INVALID unless each place was met once. OpenMP inside. */
+ps_status fmm_sink_check(const fmm_sink *sink);
 ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file);
 
 /* ---- tasks: flow.c, tasks.c ---- */
@@ -302,7 +317,8 @@ typedef struct fmm_check fmm_check;
 typedef struct fmm_work {
     const fmm_problem *problem;
     fmm_sink *sink;       /* NULL: another rank has it */
-    fmm_check *check;     /* NULL: none */
+    fmm_check *check;     /* of --check; NULL: none */
+    fmm_check *samples;   /* of --accuracy; NULL: none */
     ps_journal *journal;  /* NULL: none */
     fmm_gpus *gpus;       /* NULL: none */
     fmm_sums *sums;       /* [groups][FMM_PARTS][sides] */
@@ -356,18 +372,59 @@ ps_status fmm_reduce(const fmm_reduction *reduction, fmm_sums *sums);
 
 /* ---- direct sums: check.c ---- */
 
-/* N strided targets, their places found and direct sums made (OpenMP inside). */
-ps_status fmm_check_open(const fmm_problem *p, fmm_source *source, int64_t samples,
-                         fmm_check **out);
+/* Some targets, their direct sums and their results. Numbers of sorted targets; the first `even`
+ * of them are spread evenly over all targets, the others are where errors are largest. */
+struct fmm_check {
+    int64_t count, even;
+    int sides;
+    bool summed;
+    double charge[PS_RIGHT_HAND_SIDES_MAX]; /* mean magnitude of the sources */
+    int64_t *targets, *order;           /* [count]; order: of ascending targets  */
+    double *positions, *direct, *taken; /* [3][count], [4 S][count] both          */
+};
+
+/* Evenly spaced targets, for --check. OpenMP inside, as in all of these. */
+ps_status fmm_check_open(const fmm_problem *p, int64_t samples, fmm_check **out);
+/* Random targets of even strata of some tiles of particles; a quarter more that are the outermost
+ * of their leaves, the densest leaf's among them. The same whatever the ranks and the memory. */
+ps_status fmm_samples_open(const fmm_problem *p, int64_t samples, fmm_check **out);
 void fmm_check_close(fmm_check **check);
+/* Direct sums over all sources, once: of the pool if that holds them, else of the file, by as many
+ * threads as have room in `memory`. Collective: each rank sums its part; the bits are the same
+ * whatever the ranks, threads and memory. */
+ps_status fmm_check_sum(const fmm_problem *p, const fmm_pool *pool, int64_t memory,
+                        fmm_check *check);
+/* Or piece by piece: adds what sources columns[3 + S][stride] do. Local. */
+ps_status fmm_check_add(const fmm_problem *p, fmm_check *check, const double *columns,
+                        int64_t stride, int64_t count);
 /* Keeps results of sorted targets from `first` on. Thread-safe. */
 void fmm_check_take(fmm_check *check, int64_t first, const fmm_values *values);
 int64_t fmm_check_samples(const fmm_check *check);
 /* Relative L2 errors by side. */
 void fmm_check_errors(const fmm_check *check, double *potential, double *gradient);
 
+/* ---- --accuracy as a bound: accuracy.c ---- */
+
+/* The errors of specs/fmm.md, "The bound", the worst of all sides. */
+typedef struct fmm_reached {
+    double potential, gradient; /* 0: gradients are not wanted */
+    double largest;             /* of a single sample */
+} fmm_reached;
+
+/* The samples that cost at most a twentieth of the run, by the work that the octree's forecasts
+ * tell. The same for all attempts, ranks and devices. */
+int64_t fmm_samples_wanted(const fmm_problem *p);
+fmm_reached fmm_samples_errors(const fmm_problem *p, const fmm_check *samples, bool gradient);
+/* How many times more than asked the errors are. */
+double fmm_excess(const fmm_reached *reached, double accuracy);
+/* Order and epsilon for the next attempt; PS_INACCURATE where that is no use. */
+ps_status fmm_accuracy_raise(const fmm_reached *reached, const fmm_reached *before,
+                             fmm_problem *p);
+
 /* ---- journal: journal.c ---- */
 
+/* Order and epsilon of the attempt that a journal is of; 0 if there is none that can be read. */
+void fmm_journal_order(const char *path, int64_t *order, double *epsilon);
 /* Appends the results and sums[FMM_PARTS][S] of a group. Thread-safe. */
 ps_status fmm_journal_add(ps_journal *journal, int64_t group, const fmm_sums *sums, int sides,
                           const double *values, int64_t count);
@@ -396,7 +453,9 @@ typedef struct fmm_run {
     int64_t tasks, groups, restored;
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
     double flop[FMM_KINDS];
-    double started, seconds, check_seconds, write_seconds;
+    double started, seconds, sample_seconds, write_seconds;
+    fmm_reached reached;
+    int attempts; /* of --accuracy */
     int64_t sent_bytes, received_bytes; /* between ranks */
     fmm_resident *resident; /* NULL: tasks on cores */
 } fmm_run;

@@ -11,7 +11,7 @@
 #include "runtime/memory.h"
 #include "stage/product.h"
 
-static fmm_options chosen = {.kernel = "inverse", .parameter = 1, .gradient = true};
+static fmm_options chosen = {.kernel = "inverse", .parameter = 1, .accuracy = -1, .gradient = true};
 
 static const ps_option options[] = {
     {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME",
@@ -21,9 +21,13 @@ static const ps_option options[] = {
     {"parameter", PS_OPTION_REAL, &chosen.parameter, "B", "b of the kernels that have one", -1e300,
      1e300, PS_IDENTITY},
     {"accuracy", PS_OPTION_REAL, &chosen.accuracy, "ACC",
-     "digits, or a relative error (5, 1e-5): --order 5 and --epsilon 1e-5", 0, PS_FMM_ORDER_MAX,
-     PS_IDENTITY},
-    {"order", PS_OPTION_INT, &chosen.order, "L", "interpolation points an axis; default 5", 1,
+     "bound of the relative errors of potentials and gradients: digits, or an error (5, 1e-5). The "
+     "order is chosen, the results are compared with direct sums at samples, and the order is "
+     "raised until they are within the bound; default 3e-4, unless --order or --epsilon are "
+     "given, which promise nothing; 0: no bound",
+     0, PS_FMM_ORDER_MAX, PS_IDENTITY},
+    {"order", PS_OPTION_INT, &chosen.order, "L",
+     "interpolation points an axis (Acc of RR-8513); with --accuracy 0 or --epsilon 5", 1,
      PS_FMM_ORDER_MAX, PS_IDENTITY},
     {"epsilon", PS_OPTION_REAL, &chosen.epsilon, "E",
      "truncation of the far-field operators; default 10^-L", 0, 0.9, PS_IDENTITY},
@@ -98,6 +102,16 @@ static ps_status put_check(const fmm_run *r, ps_store *store)
     return ps_store_put_reals(store, "/", "check_gradient", gradient, sides);
 }
 
+static ps_status put_accuracy(const fmm_run *r, ps_store *store)
+{
+    if (!r->work.samples) return PS_OK;
+    PS_TRY(ps_store_put_real(store, "/", "accuracy", r->problem.accuracy));
+    PS_TRY(ps_store_put_int(store, "/", "samples", fmm_check_samples(r->work.samples)));
+    PS_TRY(ps_store_put_real(store, "/", "reached_potential", r->reached.potential));
+    if (!r->options->gradient) return PS_OK;
+    return ps_store_put_real(store, "/", "reached_gradient", r->reached.gradient);
+}
+
 static ps_status put_attributes(const fmm_run *r, ps_store *store)
 {
     const fmm_problem *p = &r->problem;
@@ -110,6 +124,7 @@ static ps_status put_attributes(const fmm_run *r, ps_store *store)
     PS_TRY(ps_store_put_int(store, "/", "height", p->header->height));
     PS_TRY(ps_store_put_int(store, "/", "group_size", p->header->group_size));
     PS_TRY(put_sums(r, store));
+    PS_TRY(put_accuracy(r, store));
     return put_check(r, store);
 }
 
@@ -171,12 +186,30 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
     return status;
 }
 
+/* The order of this attempt is part of what the journal is of. */
 static ps_status open_journal(fmm_run *r)
 {
-    char identity[PS_RECORD_MAX + 64], hash[17];
+    char identity[PS_RECORD_MAX + 128], hash[17];
     PS_TRY(ps_store_content_hash(ps_octree_file_store(r->problem.file), hash));
-    snprintf(identity, sizeof identity, "%soctree=%s\n", r->run->record, hash);
+    snprintf(identity, sizeof identity, "%soctree=%s\nused_order=%d\nused_epsilon=%.17g\n",
+             r->run->record, hash, r->problem.fmm.interpolation.order, r->problem.epsilon);
     return ps_journal_open(r->run, r->journal, r->problem.rank, identity, &r->work.journal);
+}
+
+/* A run that is continued goes on with the order that it had come to. */
+static ps_status continue_order(fmm_run *r)
+{
+    struct {
+        int64_t order;
+        double epsilon;
+    } used = {0, 0};
+    if (!(r->problem.accuracy > 0)) return PS_OK;
+    if (r->problem.rank == 0 && !r->run->fresh)
+        fmm_journal_order(r->journal, &used.order, &used.epsilon);
+    PS_TRY(ps_comm_broadcast(&used, sizeof used, 0));
+    if (used.order < 1 || used.order > PS_FMM_ORDER_MAX || !(used.epsilon > 0)) return PS_OK;
+    r->problem.epsilon = used.epsilon;
+    return ps_fmm_interpolation_init(&r->problem.fmm.interpolation, (int)used.order);
 }
 
 /* ---- the run ---- */
@@ -186,12 +219,20 @@ static ps_status open_work(fmm_run *r)
     const fmm_problem *p = &r->problem;
     PS_TRY(PS_ALLOC(&r->work.sums, r->groups * FMM_PARTS * p->fmm.sides, "sums of groups"));
     if (p->rank) return PS_OK; /* rank 0 has the results */
-    PS_TRY(fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
-                         &r->work.sink));
-    if (r->options->check == 0) return PS_OK;
+    return fmm_sink_open(p->header->count[1], p->fmm.sides, r->sink_budget, r->run->operands[1],
+                         &r->work.sink);
+}
+
+/* Once for all attempts, on all ranks. */
+static ps_status open_checks(fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
     double start = ps_clock();
-    PS_TRY(fmm_check_open(p, &r->source, r->options->check, &r->work.check));
-    r->check_seconds = ps_clock() - start;
+    if (r->options->check && !r->work.check)
+        PS_TRY(fmm_check_open(p, r->options->check, &r->work.check));
+    if (p->accuracy > 0 && !r->work.samples)
+        PS_TRY(fmm_samples_open(p, fmm_samples_wanted(p), &r->work.samples));
+    r->sample_seconds += ps_clock() - start;
     return PS_OK;
 }
 
@@ -236,39 +277,87 @@ static ps_status restore(fmm_run *r)
     return PS_OK;
 }
 
-static ps_status compute(fmm_run *r)
+/* Rank 0 holds the samples against what was asked; all ranks learn what is to be done. */
+static ps_status judge(fmm_run *r, bool *again)
+{
+    fmm_problem *p = &r->problem;
+    fmm_reached before = r->reached;
+    ps_status status = PS_OK;
+    struct {
+        int64_t again, order;
+        double epsilon;
+    } next = {0, 0, 0};
+    if (!r->work.samples) return PS_OK;
+    if (p->rank == 0) {
+        r->reached = fmm_samples_errors(p, r->work.samples, r->options->gradient);
+        next.again = fmm_excess(&r->reached, p->accuracy) > 1;
+        if (next.again) status = fmm_accuracy_raise(&r->reached, r->attempts ? &before : NULL, p);
+        next.order = p->fmm.interpolation.order;
+        next.epsilon = p->epsilon;
+    }
+    PS_TRY(ps_comm_agree(status));
+    PS_TRY(ps_comm_broadcast(&next, sizeof next, 0));
+    ++r->attempts;
+    *again = next.again != 0;
+    if (!*again) return PS_OK;
+    p->epsilon = next.epsilon;
+    if (p->rank == 0)
+        ps_info("errors are up to %.3g of potentials and %.3g of gradients, %.3g is asked: once "
+                "more with order %d",
+                r->reached.potential, r->reached.gradient, p->accuracy, (int)next.order);
+    return ps_fmm_interpolation_init(&p->fmm.interpolation, (int)next.order);
+}
+
+static ps_status compute(fmm_run *r, bool *again)
 {
     ps_store_identity identity = identity_of(r->run);
     if (r->options->mapping) PS_TRY(ps_comm_agree(load_mapping(r)));
     PS_TRY(open_work(r));
+    PS_TRY(ps_comm_agree(open_checks(r)));
     PS_TRY(restore(r));
     if (r->restored) PS_TRY(fmm_run_recount(r));
     r->work.finished = 0;
     PS_TRY(r->resident ? fmm_resident_run(r) : fmm_run_tasks(r));
     PS_TRY(ps_comm_sum_f64((double *)r->work.sums, r->groups * FMM_PARTS * r->problem.fmm.sides *
                                                        (int64_t)(sizeof(fmm_sums) / 8)));
+    if (r->problem.rank == 0) PS_TRY(fmm_sink_check(r->work.sink));
+    PS_TRY(judge(r, again));
+    if (*again) return PS_OK;
     if (r->options->trace) PS_TRY(fmm_save_trace(r, &identity));
     if (r->problem.rank) return PS_OK;
     PS_TRY(write_result(r));
     return fmm_report(r);
 }
 
-static void close_run(fmm_run *r, bool done)
+/* What is of one attempt. */
+static void close_attempt(fmm_run *r, bool done)
 {
+    fmm_work *w = &r->work;
     fmm_resident_close(r);
     ps_task_queue_close(&r->queue);
     fmm_pool_close(&r->pool);
-    fmm_gpus_close(&r->work.gpus);
-    fmm_source_release(&r->source);
-    fmm_sink_close(&r->work.sink);
-    fmm_check_close(&r->work.check);
-    ps_journal_close(&r->work.journal, done);
-    for (int w = 0; r->work.scratch && w < r->work.workers; ++w) free(r->work.scratch[w]);
-    free(r->work.scratch);
-    free(r->work.sums);
+    fmm_gpus_close(&w->gpus);
+    fmm_sink_close(&w->sink);
+    ps_journal_close(&w->journal, done);
+    for (int i = 0; w->scratch && i < w->workers; ++i) free(w->scratch[i]);
+    free(w->scratch);
+    free(w->sums);
     free(r->done);
     ps_task_trace_release(&r->trace);
     ps_task_trace_release(&r->mapping);
+    *w = (fmm_work){.check = w->check, .samples = w->samples};
+    r->done = NULL;
+    r->tasks = r->restored = r->largest_bytes = 0;
+    memset(r->flop, 0, sizeof r->flop);
+    fmm_problem_forget(&r->problem);
+}
+
+static void close_run(fmm_run *r, bool done)
+{
+    close_attempt(r, done);
+    fmm_source_release(&r->source);
+    fmm_check_close(&r->work.check);
+    fmm_check_close(&r->work.samples);
     fmm_problem_release(&r->problem);
 }
 
@@ -311,19 +400,47 @@ static void find_journal(fmm_run *r)
     chosen.journal |= ps_comm_any(there) || r->run->restart;
 }
 
-static ps_status do_run(fmm_run *r)
+/* Operators, memory, the sums; *again: with another order. */
+static ps_status attempt(fmm_run *r, bool *again)
 {
-    PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
-    fmm_source_init(&r->source, r->problem.file);
-    if (!r->run->plan) {
-        if (is_up_to_date(r)) return PS_OK;
-        find_journal(r);
-    }
     PS_TRY(choose_device(r));
     ps_status status = prepare(r);
     if (r->run->plan && r->problem.rank == 0) fmm_report_plan(r);
     if (status != PS_OK || r->run->plan) return status;
-    return compute(r);
+    return compute(r, again);
+}
+
+/* An attempt at a higher order may be more than memory or kernels allow, which the first one was
+ * not: then the accuracy is what cannot be had. */
+static ps_status attempt_again(fmm_run *r, bool *again)
+{
+    fmm_reached reached = r->reached;
+    ps_status status = attempt(r, again);
+    if (status != PS_USAGE && status != PS_EXHAUSTED) return status;
+    return ps_context(
+        PS_INACCURATE,
+        "an accuracy of %.3g is not reached, errors were up to %.3g of potentials and "
+        "%.3g of gradients, and a higher order is not possible; nothing is written",
+        r->problem.accuracy, reached.potential, reached.gradient);
+}
+
+static ps_status do_run(fmm_run *r)
+{
+    bool again = false;
+    PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
+    fmm_source_init(&r->source, &r->problem);
+    if (!r->run->plan) {
+        if (is_up_to_date(r)) return PS_OK;
+        find_journal(r);
+        PS_TRY(continue_order(r));
+    }
+    PS_TRY(attempt(r, &again));
+    while (again) {
+        close_attempt(r, true);
+        again = false;
+        PS_TRY(attempt_again(r, &again));
+    }
+    return PS_OK;
 }
 
 static ps_status run_fmm(ps_run *run)
@@ -333,10 +450,11 @@ static ps_status run_fmm(ps_run *run)
     if (run->operand_count < 2 && !run->plan)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-fmm OCTREE OUTPUT");
     ps_status status = do_run(&r);
-    if (status != PS_OK && r.work.journal)
+    bool done = status == PS_OK || status == PS_INACCURATE;
+    if (!done && r.work.journal)
         ps_info("groups done so far are kept; once that is mended, the same command continues");
     snprintf(text, sizeof text, "%s", ps_message());
-    close_run(&r, status == PS_OK);
+    close_run(&r, done);
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
 

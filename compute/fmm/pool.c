@@ -167,7 +167,7 @@ ps_status fmm_pool_open(const fmm_problem *p, fmm_pool **out)
     pool->problem = p;
     pool->scratch = -1;
     pool->oldest = pool->newest = -1;
-    fmm_source_init(&pool->source, p->file);
+    fmm_source_init(&pool->source, p);
     number_pieces(pool);
     PS_TRY(PS_ALLOC(&pool->pieces, pool->count, "pieces of data"));
     for (int what = 0; what < FMM_WHATS; ++what)
@@ -202,6 +202,11 @@ void fmm_pool_close(fmm_pool **out)
 }
 
 fmm_pool_figures fmm_pool_measure(const fmm_pool *pool) { return pool->figures; }
+
+const double *fmm_pool_sources(const fmm_pool *pool, int64_t group)
+{
+    return pool->slab ? pool->pieces[fmm_piece(pool, FMM_SOURCES, 0, group)].memory : NULL;
+}
 
 /* ---- by last use ---- */
 
@@ -446,7 +451,7 @@ static ps_status load_all(fmm_pool *pool)
 #pragma omp parallel reduction(+ : bytes)
     {
         fmm_source source;
-        fmm_source_init(&source, pool->problem->file);
+        fmm_source_init(&source, pool->problem);
 #pragma omp for schedule(dynamic, some)
         for (int64_t i = 0; i < pool->count; ++i) {
             piece *q = &pool->pieces[i];

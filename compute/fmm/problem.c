@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
+#include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree_lists.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
@@ -202,20 +203,45 @@ static ps_status load_lists(fmm_problem *p)
 
 /* ---- all ---- */
 
+/* exp(-b r) with a negative b grows: beyond e^700 there are no numbers. */
+static ps_status check_parameter(const fmm_problem *p)
+{
+    double b = p->fmm.function.parameter, w = p->header->box.width, exponent = 0;
+    if (p->fmm.function.kernel == PS_FMM_EXPONENTIAL || p->fmm.function.kernel == PS_FMM_YUKAWA)
+        exponent = -b * sqrt(3) * w;
+    if (p->fmm.function.kernel == PS_FMM_GAUSSIAN) exponent = -b * 3 * w * w;
+    if (exponent < 700) return PS_OK;
+    return ps_fail(PS_USAGE,
+                   "--parameter %g: the kernel %s grows to e^%.3g in a box of width %g, more than "
+                   "fp64 holds; b is meant to be positive",
+                   b, ps_fmm_kernel_name(p->fmm.function.kernel), exponent, w);
+}
+
+/* The accuracy that is asked, or order and epsilon; neither: FMM_ACCURACY_USUAL. */
+static ps_status choose_order(const fmm_options *o, fmm_problem *p)
+{
+    bool given = o->order || o->epsilon > 0, asked = o->accuracy > 0;
+    int order = o->order ? (int)o->order : 5;
+    if (asked && given)
+        return ps_fail(PS_USAGE, "--accuracy chooses --order and --epsilon; give the one or the "
+                                 "others");
+    p->epsilon = o->epsilon > 0 ? o->epsilon : pow(10, -order);
+    if (!given && o->accuracy != 0) {
+        p->accuracy = ps_fmm_tolerance(asked ? o->accuracy : FMM_ACCURACY_USUAL);
+        ps_fmm_order_for(p->fmm.function.kernel, p->accuracy, o->gradient, &order, &p->epsilon);
+    }
+    return ps_fmm_interpolation_init(&p->fmm.interpolation, order);
+}
+
 static ps_status choose(const fmm_options *o, fmm_problem *p)
 {
-    int order = o->accuracy > 0 ? ps_fmm_digits(o->accuracy) : (int)o->order;
-    if (o->accuracy > 0 && (o->order || o->epsilon > 0))
-        return ps_fail(PS_USAGE, "--accuracy stands for --order and --epsilon; give the one or the "
-                                 "others");
-    if (order == 0) order = 5;
-    p->epsilon = o->epsilon > 0 ? o->epsilon : pow(10, -order);
     p->fmm.sides = p->header->right_hand_sides;
     p->fmm.function.parameter = o->parameter;
     p->fmm.far = o->precision == 1 ? PS_SINGLE : PS_DOUBLE;
     p->fmm.near = o->precision == 0 ? PS_DOUBLE : PS_SINGLE;
     PS_TRY(ps_fmm_kernel_parse(o->kernel, &p->fmm.function.kernel));
-    return ps_fmm_interpolation_init(&p->fmm.interpolation, order);
+    PS_TRY(check_parameter(p));
+    return choose_order(o, p);
 }
 
 ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_problem *p)
@@ -231,6 +257,17 @@ ps_status fmm_problem_open(const ps_run *run, const fmm_options *options, fmm_pr
     PS_TRY(choose(options, p));
     PS_TRY(load_trees(p));
     return load_lists(p);
+}
+
+void fmm_problem_forget(fmm_problem *p)
+{
+    free(p->lists.near_flop);
+    free(p->boundaries);
+    p->lists.near_flop = NULL;
+    p->boundaries = NULL;
+    p->mutual = p->near_first = p->by_groups = p->leaves_at_once = false;
+    p->reductions = 1;
+    p->gpus = p->workers = 0;
 }
 
 void fmm_problem_release(fmm_problem *p)

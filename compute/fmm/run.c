@@ -118,6 +118,7 @@ ps_status fmm_run_prepare(fmm_run *r)
 {
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
+    if (r->attempts == 0) PS_TRY(fmm_lists_check(&r->problem));
     PS_TRY(open_gpus(r));
     int64_t left = r->run->threads - r->problem.gpus; /* a core drives each GPU */
     r->work.workers = (int)(r->options->workers ? r->options->workers : left > 1 ? left : 1);
@@ -243,6 +244,18 @@ static ps_termination termination_of(const fmm_run *r)
     return r->gpu_kinds <= FMM_GPU_TWO ? PS_TERMINATION_BALANCE : PS_TERMINATION_BACKLOG;
 }
 
+/* Direct sums of the samples, before anybody works; of several ranks each makes a part. */
+static ps_status sum_checks(fmm_run *r)
+{
+    fmm_check *checks[] = {r->work.check, r->work.samples};
+    int64_t memory = r->run->host_memory - r->problem.fixed_bytes;
+    double start = ps_clock();
+    for (int i = 0; i < 2; ++i)
+        if (checks[i]) PS_TRY(fmm_check_sum(&r->problem, r->pool, memory, checks[i]));
+    r->sample_seconds += ps_clock() - start;
+    return PS_OK;
+}
+
 static ps_status open_queue(fmm_run *r)
 {
     static const ps_schedule_policy policies[] = {PS_SCHEDULE_HETEROPRIO, PS_SCHEDULE_EAGER};
@@ -267,6 +280,7 @@ static ps_status open_queue(fmm_run *r)
     }
     if (r->pool_budget >= r->whole_bytes)
         PS_TRY(fmm_pool_load(r->pool, r->problem.gpus ? config.devices[0] : NULL));
+    PS_TRY(sum_checks(r));
     PS_TRY(ps_task_queue_open(&config, &r->queue));
     return fmm_pool_start(r->pool, r->queue, r->pool_budget, r->run->operands[1]);
 }

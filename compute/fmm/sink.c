@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "compute/fmm/fmm.h"
+#include "kernels/common/counter_random.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/scratch_file.h"
@@ -21,6 +22,7 @@ struct fmm_sink {
     double *all;                   /* [targets][values]; NULL: in the file  */
     int file;
     _Atomic int64_t *filled; /* [chunks] records that are in the file */
+    _Atomic uint64_t marks;  /* sum of the marks of all places so far */
 };
 
 int64_t fmm_sink_bytes(int64_t targets, int sides) { return 8 * 4 * sides * targets; }
@@ -128,8 +130,30 @@ static void put_in_memory(fmm_sink *sink, const int64_t *places, const fmm_value
     }
 }
 
+/* A number for a place: the sum over all is that of 0 .. targets - 1 if every place was met once,
+ * and else with probability 2^-64. */
+static uint64_t mark_of(int64_t place)
+{
+    return ps_counter_mix((uint64_t)place + 0x9e3779b97f4a7c15u);
+}
+
+ps_status fmm_sink_check(const fmm_sink *sink)
+{
+    uint64_t marks = 0;
+#pragma omp parallel for reduction(+ : marks)
+    for (int64_t i = 0; i < sink->targets; ++i) marks += mark_of(i);
+    if (marks == sink->marks) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "the octree's permutation does not name each of the %lld targets once: "
+                   "the file is damaged; build the octree again",
+                   (long long)sink->targets);
+}
+
 ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *values)
 {
+    uint64_t marks = 0;
+    for (int64_t i = 0; i < values->count; ++i) marks += mark_of(places[i]);
+    atomic_fetch_add(&sink->marks, marks);
     if (sink->all) {
         if (sink->values == 4)
             put_fours(sink->all, places, values);

@@ -1,14 +1,16 @@
-/* Sorted particles, a tile at a time. */
+/* Sorted particles, a tile at a time, each of them in its leaf. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
 
-void fmm_source_init(fmm_source *s, ps_octree_file *file)
+void fmm_source_init(fmm_source *s, const fmm_problem *problem)
 {
     memset(s, 0, sizeof *s);
-    s->file = file;
+    s->problem = problem;
+    s->file = problem->file;
     s->tile[0] = s->tile[1] = -1;
 }
 
@@ -57,17 +59,95 @@ static ps_status make_room(fmm_source *s, ps_octree_side side)
     return PS_OK;
 }
 
+/* ---- what a reader must not believe ---- */
+
+static const ps_octree *tree_of(const fmm_source *s, ps_octree_side side)
+{
+    return side == PS_OCTREE_SOURCES ? s->problem->fmm.sources : s->problem->fmm.targets;
+}
+
+int64_t fmm_leaf_of(const ps_octree *tree, int64_t particle)
+{
+    int64_t low = 0, high = ps_octree_leaves(tree);
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (tree->particle_start[middle] <= particle)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static ps_status fail_outside(const fmm_source *s, int64_t particle, double by)
+{
+    int64_t clamped = s->problem->header->clamped;
+    const char *path = ps_store_path(ps_octree_file_store(s->file));
+    if (clamped == 0)
+        return ps_fail(PS_INVALID,
+                       "%s: sorted particle %lld lies outside its leaf, by %.3g of the leaf's "
+                       "width: the file is damaged; build the octree again",
+                       path, (long long)particle, by);
+    return ps_fail(PS_INVALID,
+                   "%s: %lld particles lie outside the box and were put into its outermost cells "
+                   "by --clamp, sorted particle %lld by %.3g of a leaf's width, where the far "
+                   "field cannot be right: build the octree with a --box that holds them, or "
+                   "without --box",
+                   path, (long long)clamped, (long long)particle, by);
+}
+
+/* The far field interpolates within leaves; what lies further outside than rounding explains, by
+ * more than a thousandth, it would extrapolate. Without a far field any place is right. */
+static ps_status check_places(const fmm_source *s, ps_octree_side side, int64_t first, int64_t end)
+{
+    static const double slack = 1e-3;
+    const ps_octree *tree = tree_of(s, side);
+    int leaves = tree->height - 1;
+    for (int64_t leaf = fmm_leaf_of(tree, first), at = first; at < end && s->problem->far; ++leaf) {
+        int64_t last = tree->particle_start[leaf + 1] < end ? tree->particle_start[leaf + 1] : end;
+        double centre[3], width, furthest = 0;
+        ps_fmm_cell_place(tree, leaves, leaf, centre, &width);
+        for (int d = 0; d < 3; ++d) {
+            const double *x = s->columns[side][d] - first;
+            for (int64_t i = at; i < last; ++i) {
+                double off = fabs(x[i] - centre[d]);
+                furthest = off > furthest ? off : furthest;
+            }
+        }
+        if (furthest > (0.5 + slack) * width) return fail_outside(s, at, furthest / width - 0.5);
+        at = last;
+    }
+    return PS_OK;
+}
+
+static ps_status check_permutation(const fmm_source *s, ps_octree_side side, int64_t count)
+{
+    int64_t all = s->problem->header->count[side];
+    for (int64_t i = 0; i < count; ++i)
+        if (s->places[side][i] < 0 || s->places[side][i] >= all)
+            return ps_fail(PS_INVALID,
+                           "%s: the permutation has the place %lld, and there are %lld particles: "
+                           "the file is damaged; build the octree again",
+                           ps_store_path(ps_octree_file_store(s->file)),
+                           (long long)s->places[side][i], (long long)all);
+    return PS_OK;
+}
+
 static ps_status hold(fmm_source *s, ps_octree_side side, int64_t tile, int64_t first, int64_t end,
                       bool columns, bool places)
 {
     PS_TRY(make_room(s, side));
     if (s->tile[side] != tile) s->held_columns[side] = s->held_places[side] = false;
     s->tile[side] = -1;
-    if (columns && !s->held_columns[side])
+    if (columns && !s->held_columns[side]) {
         PS_TRY(ps_octree_read(s->file, side, first, end - first, s->columns[side],
                               columns_of(s, side), NULL));
-    if (places && !s->held_places[side])
+        PS_TRY(check_places(s, side, first, end));
+    }
+    if (places && !s->held_places[side]) {
         PS_TRY(ps_octree_read(s->file, side, first, end - first, NULL, 0, s->places[side]));
+        PS_TRY(check_permutation(s, side, end - first));
+    }
     s->held_columns[side] = s->held_columns[side] || columns;
     s->held_places[side] = s->held_places[side] || places;
     s->tile[side] = tile;

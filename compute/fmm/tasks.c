@@ -316,6 +316,7 @@ ps_status fmm_put_results(fmm_work *work, int64_t first, const int64_t *places,
                           const fmm_values *values)
 {
     if (work->check) fmm_check_take(work->check, first, values);
+    if (work->samples) fmm_check_take(work->samples, first, values);
     return fmm_sink_put(work->sink, places, values);
 }
 

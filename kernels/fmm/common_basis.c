@@ -198,7 +198,7 @@ static int basis_size(const candidate *candidates, int count, double epsilon)
     double total = 0, tail = 0;
     for (int k = count - 1; k >= 0; --k) total += candidates[k].value * candidates[k].value;
     int size = count;
-    while (size > 0) {
+    while (size > 1) {
         tail += candidates[size - 1].value * candidates[size - 1].value;
         if (sqrt(tail) > epsilon * sqrt(total)) break;
         --size;

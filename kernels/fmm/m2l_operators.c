@@ -65,7 +65,7 @@ int ps_fmm_rank(const double *values, int count, double epsilon)
     double total = 0, tail = 0;
     for (int k = count - 1; k >= 0; --k) total += values[k] * values[k];
     int rank = count;
-    while (rank > 0) {
+    while (rank > 1) {
         tail += values[rank - 1] * values[rank - 1];
         if (sqrt(tail) > epsilon * sqrt(total)) break;
         --rank;

@@ -43,9 +43,10 @@ int height_of_least_work(int64_t particles, const tree_counts *counts, const wor
 
 /* ---- measure.c ---- */
 
-/* Measures seconds on a core of this machine by evaluating some thousand particles at two heights:
- * order l = accuracy, epsilon 10^-l, fp64, common basis. About 0.3 s. */
-ps_status measure_rates(const ps_fmm_function *function, int accuracy, int sides, work_rates *out);
+/* Measures seconds on a core of this machine by evaluating some thousand particles at two heights,
+ * in fp64 with a common basis. About 0.3 s. */
+ps_status measure_rates(const ps_fmm_function *function, int order, double epsilon, int sides,
+                        work_rates *out);
 
 /* ---- runs.c ---- */
 

@@ -6,6 +6,7 @@
 
 #include "build.h"
 #include "kernels/fmm/chebyshev.h"
+#include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -49,8 +50,9 @@ static const ps_option options[] = {
      "corner and width of the root; default: the least cube around all particles", 0, 0,
      PS_IDENTITY},
     {"clamp", PS_OPTION_FLAG, &chosen.clamp, NULL,
-     "particles outside --box go into its outermost cells instead of being refused", 0, 0,
-     PS_IDENTITY},
+     "particles outside --box go into its outermost cells instead of being refused; penstock-fmm "
+     "takes them only where there is no far field, height 1 or 2",
+     0, 0, PS_IDENTITY},
     {"targets", PS_OPTION_TEXT, &chosen.targets, "FILE",
      "particles at which results are wanted, if they are not the sources", 0, 0, PS_IDENTITY},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
@@ -143,6 +145,7 @@ static void tell_choice(const build *b, const tree_counts *counts, const work_ra
 static ps_status find_height(build *b)
 {
     tree_counts counts;
+    double epsilon = 0;
     work_rates rates = flop_rates((int)chosen.order);
     ps_fmm_function function = {.parameter = chosen.parameter};
     const ps_particle_header *h = ps_particles_header(b->files[0]);
@@ -154,9 +157,14 @@ static ps_status find_height(build *b)
         return PS_OK;
     }
     PS_TRY(ps_fmm_kernel_parse(chosen.kernel, &function.kernel));
+    if (chosen.accuracy > 0) {
+        int order;
+        ps_fmm_order_for(function.kernel, ps_fmm_tolerance(chosen.accuracy), true, &order,
+                         &epsilon);
+        chosen.order = order;
+    }
     if (chosen.accuracy > 0)
-        PS_TRY(
-            measure_rates(&function, ps_fmm_digits(chosen.accuracy), h->right_hand_sides, &rates));
+        PS_TRY(measure_rates(&function, (int)chosen.order, epsilon, h->right_hand_sides, &rates));
     b->height = height_of_least_work(h->count, &counts, &rates);
     if (chosen.accuracy > 0) tell_choice(b, &counts, &rates);
     return PS_OK;
@@ -297,8 +305,7 @@ static ps_status do_build(build *b, const ps_store_identity *identity)
     for (int s = 0; s < sides; ++s) PS_TRY(sort_side(b, s));
     PS_TRY(lists_make(&b->trees[sides - 1], &b->trees[0], &b->lists));
     PS_TRY(write_file(b, identity));
-    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists,
-                chosen.accuracy > 0 ? ps_fmm_digits(chosen.accuracy) : (int)chosen.order);
+    report_tree(b->run, &b->trees[sides - 1], &b->trees[0], &b->lists, (int)chosen.order);
     return PS_OK;
 }
 

@@ -119,14 +119,13 @@ static ps_status measure_height(const ps_fmm_table_spec *spec, int sides, int he
 }
 
 /* P2P at two heights tells a pair from a leaf; everything else is as at the larger one. */
-ps_status measure_rates(const ps_fmm_function *function, int accuracy, int sides, work_rates *out)
+ps_status measure_rates(const ps_fmm_function *function, int order, double epsilon, int sides,
+                        work_rates *out)
 {
     enum { LOW = 4, HIGH = 5 };
     double low[PS_FMM_STAGES], high[PS_FMM_STAGES], far = 0, cells = 0;
-    ps_fmm_table_spec spec = {.function = *function,
-                              .order = accuracy,
-                              .epsilon = pow(10, -accuracy),
-                              .precision = PS_DOUBLE};
+    ps_fmm_table_spec spec = {
+        .function = *function, .order = order, .epsilon = epsilon, .precision = PS_DOUBLE};
     spec.basis_epsilon = ps_fmm_basis_epsilon(function->kernel, spec.epsilon);
     PS_TRY(measure_height(&spec, sides, LOW, low));
     PS_TRY(measure_height(&spec, sides, HIGH, high));

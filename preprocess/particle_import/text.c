@@ -5,13 +5,15 @@
 #include <strings.h>
 
 #include "preprocess/particle_import/import.h"
+#include "runtime/log.h"
 
 enum { COLUMNS_MAX = 256, NAME_MAX_BYTES = 64 };
 
 typedef struct layout {
     int columns; /* numbers a line; 0: not known yet */
     char names[COLUMNS_MAX][NAME_MAX_BYTES];
-    int name_count;                           /* 0: no header */
+    int name_count; /* 0: no header */
+    bool commented; /* the names are those of a comment: words that may be prose */
     int place[PS_PARTICLE_COLUMNS_MAX], used; /* which numbers are x y z q0 ... */
 } layout;
 
@@ -56,40 +58,112 @@ static ps_status place_by_option(layout *l, const char *columns)
     return PS_OK;
 }
 
-static bool names_charge(const char *name)
+/* A name without the unit in brackets behind it, as in "mass[kg]" and "m(g)". */
+static size_t bare_length(const char *name) { return strcspn(name, "[("); }
+
+static bool is_called(const char *name, const char *word)
 {
-    bool q = name[0] == 'q' || name[0] == 'Q';
-    return (q && (!name[1] || (name[1] >= '0' && name[1] <= '9'))) || strcasecmp(name, "m") == 0 ||
-           strncasecmp(name, "charge", 6) == 0 || strncasecmp(name, "mass", 4) == 0;
+    size_t length = strlen(word);
+    return bare_length(name) == length && strncasecmp(name, word, length) == 0;
 }
 
-/* x, y, z and charges by their names in the header; false if it does not have them. */
-static bool place_by_header(layout *l)
+/* One of the words, with digits behind it or not: "q", "q0", "mass2". */
+static bool names_charge(const char *name)
+{
+    static const char *const words[] = {"q",    "charge", "charges", "m",
+                                        "mass", "masses", "weight",  "weights"};
+    for (size_t w = 0; w < sizeof words / sizeof *words; ++w) {
+        size_t length = strlen(words[w]);
+        if (strncasecmp(name, words[w], length) != 0) continue;
+        if (length + strspn(name + length, "0123456789") == bare_length(name)) return true;
+    }
+    return false;
+}
+
+static int find_axis(const layout *l, const char *axis)
+{
+    for (int n = 0; n < l->name_count; ++n)
+        if (is_called(l->names[n], axis)) return n;
+    return -1;
+}
+
+/* Places of x, y, z; false if one is not among the names. */
+static bool find_axes(layout *l)
 {
     static const char *const axes[] = {"x", "y", "z"};
     for (int d = 0; d < 3; ++d)
-        if ((l->place[d] = find_name(l, axes[d])) < 0) return false;
+        if ((l->place[d] = find_axis(l, axes[d])) < 0) return false;
+    return true;
+}
+
+static void list_names(const layout *l, char out[512])
+{
+    size_t length = 0;
+    out[0] = 0;
+    for (int n = 0; n < l->name_count && length < 440; ++n)
+        length += (size_t)snprintf(out + length, 512 - length, n ? ", %s" : "%s", l->names[n]);
+}
+
+/* x, y, z and charges by their names in the header. What is not called a charge is none: a column
+ * of velocities would be summed like one. */
+static ps_status place_by_header(layout *l, const import_options *o)
+{
+    char names[512];
+    list_names(l, names);
+    if (l->name_count != l->columns)
+        return ps_fail(PS_INVALID,
+                       "%d numbers under a header of %d names (%s); --columns says by number which "
+                       "columns are x, y, z and the charges",
+                       l->columns, l->name_count, names);
+    if (!find_axes(l))
+        return ps_fail(
+            PS_INVALID,
+            "no columns are called x, y and z among %s; --columns says which are x, y, z "
+            "and the charges",
+            names);
     l->used = 3;
-    for (int n = 0; n < l->name_count && l->used < PS_PARTICLE_COLUMNS_MAX; ++n)
-        if (names_charge(l->names[n])) l->place[l->used++] = n;
-    return l->used > 3 || l->name_count == 3;
+    for (int n = 0; n < l->name_count && !o->charges; ++n) {
+        if (!names_charge(l->names[n])) continue;
+        if (l->used == PS_PARTICLE_COLUMNS_MAX)
+            return ps_fail(PS_INVALID,
+                           "more than %d columns are called charges among %s; --columns says "
+                           "which to take",
+                           PS_RIGHT_HAND_SIDES_MAX, names);
+        l->place[l->used++] = n;
+    }
+    for (int c = 3; c < l->used; ++c)
+        ps_info("%s: charges are the column \"%s\"", o->input, l->names[l->place[c]]);
+    if (l->used > 3 || o->charges || l->columns == 3) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "none of the columns %s is called a charge (q, charge, m, mass, weight, with or "
+                   "without a number); --columns x,y,z,NAME takes one, --charges unit gives every "
+                   "particle the charge 1",
+                   names);
+}
+
+/* Without names the order is x y z q; what further columns are nobody knows. */
+static ps_status place_in_order(layout *l, const import_options *o)
+{
+    if (l->columns < 3)
+        return ps_fail(PS_INVALID, "%d numbers; x y z and a charge are expected", l->columns);
+    if (l->columns > 4 && !o->charges)
+        return ps_fail(
+            PS_INVALID,
+            "%d numbers without a header: x y z and a charge are four, and what the others "
+            "are is not known; --columns 1,2,3,4 says which columns are x, y, z and the "
+            "charges",
+            l->columns);
+    for (int c = 0; c < 4; ++c) l->place[c] = c;
+    l->used = l->columns > 3 && !o->charges ? 4 : 3;
+    return PS_OK;
 }
 
 static ps_status settle(layout *l, const import_options *o, int columns)
 {
     l->columns = columns;
+    if (l->commented && (l->name_count != columns || !find_axes(l))) l->name_count = 0;
     if (o->columns) return place_by_option(l, o->columns);
-    if (l->name_count == columns && place_by_header(l)) return PS_OK;
-    if (columns < 3)
-        return ps_fail(PS_INVALID, "%d numbers; x y z and a charge are expected", columns);
-    if (columns > PS_PARTICLE_COLUMNS_MAX)
-        return ps_fail(PS_INVALID,
-                       "%d numbers are more than x y z and %d charges; --columns says "
-                       "which to take",
-                       columns, PS_RIGHT_HAND_SIDES_MAX);
-    for (int c = 0; c < columns; ++c) l->place[c] = c;
-    l->used = columns;
-    return PS_OK;
+    return l->name_count ? place_by_header(l, o) : place_in_order(l, o);
 }
 
 static ps_status take_line(const char *line, layout *l, const import_options *o,
@@ -98,8 +172,10 @@ static ps_status take_line(const char *line, layout *l, const import_options *o,
     double values[COLUMNS_MAX], row[PS_PARTICLE_COLUMNS_MAX];
     const char *at = line;
     int count;
-    if (l->columns == 0 && l->name_count == 0 && !parse_number(&at, values)) {
+    bool named = l->name_count > 0 && !l->commented;
+    if (l->columns == 0 && !named && !parse_number(&at, values)) {
         l->name_count = split_words(line, l->names);
+        l->commented = false;
         return PS_OK;
     }
     PS_TRY(parse_numbers(line, values, COLUMNS_MAX, &count));
@@ -113,6 +189,14 @@ static ps_status take_line(const char *line, layout *l, const import_options *o,
     return sink_add(s, row);
 }
 
+/* The last comment before the first particle may be the header: "# x y z mass". */
+static void take_comment(const char *line, layout *l)
+{
+    if (l->columns || (l->name_count && !l->commented) || !*line || !strchr("#%!", *line)) return;
+    l->name_count = split_words(line + strspn(line, "#%! \t"), l->names);
+    l->commented = true;
+}
+
 static ps_status take_lines(source *in, layout *l, const import_options *o,
                             const ps_store_identity *identity, sink *s)
 {
@@ -121,6 +205,7 @@ static ps_status take_lines(source *in, layout *l, const import_options *o,
         PS_TRY(source_line(in, &line));
         if (!line) break;
         line += strspn(line, " \t");
+        take_comment(line, l);
         line[strcspn(line, "#%!")] = 0;
         if (*line) PS_TRY(source_context(in, take_line(line, l, o, identity, s)));
     }

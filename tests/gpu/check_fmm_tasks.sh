@@ -19,17 +19,17 @@ tree e.h5 bt.h5 --height 6 --group 100 --targets t.h5
 tree t.h5 ft.h5 --height 3 --group 20
 rows() { # each: tree, tolerance, options
     cat << END
-st 1e-12 --accuracy 3
-st 1e-12 --accuracy 5 --kernel yukawa
-st 1e-12 --accuracy 7
-st 1e-12 --accuracy 5 --basis plain
-st 1e-4 --accuracy 5 --precision single
-et 1e-12 --accuracy 5
-et 1e-12 --accuracy 5 --pairs mutual
-et 1e-4 --accuracy 3 --precision mixed
-bt 1e-12 --accuracy 5
-ft 1e-12 --accuracy 5
-st 1e-12 --accuracy 4 --device-memory 40M
+st 1e-12 --order 3
+st 1e-12 --order 5 --kernel yukawa
+st 1e-12 --order 7
+st 1e-12 --order 5 --basis plain
+st 1e-4 --order 5 --precision single
+et 1e-12 --order 5
+et 1e-12 --order 5 --pairs mutual
+et 1e-4 --order 3 --precision mixed
+bt 1e-12 --order 5
+ft 1e-12 --order 5
+st 1e-12 --order 4 --device-memory 40M
 END
 }
 rows | awk -v quick="${QUICK:-}" '!quick || NR == 7 || NR == 10' > cases
@@ -42,16 +42,16 @@ while read -r tree tolerance how; do
         penstock-inspect tr.h5 >> inspected
     done
 done < cases
-penstock-fmm st.h5 a.h5 --accuracy 5 --device cpu --force > /dev/null
+penstock-fmm st.h5 a.h5 --order 5 --device cpu --force > /dev/null
 for how in "auto" "two" "table" "two --pairs mutual" "down --workers 3 --termination none"; do
-    penstock-fmm st.h5 b.h5 --accuracy 5 --device cuda --resident no --force --trace tr.h5 --gpu-kinds $how > /dev/null
+    penstock-fmm st.h5 b.h5 --order 5 --device cuda --resident no --force --trace tr.h5 --gpu-kinds $how > /dev/null
     penstock-compare b.h5 a.h5 --tolerance 1e-12 > out || { cat out; fail "kinds $how"; }
     penstock-verify tr.h5 > /dev/null || fail "the trace of kinds $how"
 done
 for kind in P2M M2M encode M2L L2L L2P P2P; do
     grep -q "$kind  *CPU .*GPU [1-9]" inspected || fail "no $kind was on a GPU"
 done
-penstock-fmm et.h5 a.h5 --accuracy 5 --device cuda --resident no --gpu-kinds table --workers 3 --force --trace m.h5 > /dev/null
-penstock-fmm et.h5 b.h5 --accuracy 5 --device cuda --resident no --gpu-kinds table --workers 3 --force --mapping m.h5 > /dev/null
+penstock-fmm et.h5 a.h5 --order 5 --device cuda --resident no --gpu-kinds table --workers 3 --force --trace m.h5 > /dev/null
+penstock-fmm et.h5 b.h5 --order 5 --device cuda --resident no --gpu-kinds table --workers 3 --force --mapping m.h5 > /dev/null
 penstock-compare b.h5 a.h5 --tolerance 0 > /dev/null || fail "a replayed mapping has other bits"
 echo "penstock-fmm on GPUs: passed"

@@ -11,31 +11,31 @@ same() { penstock-compare "$1" "$2" --tolerance 0 > compared || { cat compared; 
 # ---- the same bits: workers, schedulers, memory, a replayed mapping; other groups: to rounding ----
 $import --generate ellipsoid --count 200000 --right-hand-sides 2 many.h5 > /dev/null || fail "many"
 $build many.h5 many_tree.h5 --height 8 --box 0,0,0,1 --group 40 > /dev/null || fail "many's tree"
-expect 0 "" $fmm many_tree.h5 all.h5 --accuracy 4 --workers 2 --trace trace.h5
+expect 0 "" $fmm many_tree.h5 all.h5 --order 4 --workers 2 --trace trace.h5
 whole=$(figure pieces)
 for how in "--workers 1" "--workers 3 --scheduler eager" "--workers 2 --mapping trace.h5 --trace again.h5"; do
-    expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 $how --force
+    expect 0 "" $fmm many_tree.h5 other.h5 --order 4 $how --force
     same other.h5 all.h5
 done
 penstock-compare again.h5 trace.h5 --tolerance 0 --dataset '/tasks/worker' --dataset '/tasks/kind' > compared ||
     { cat compared; fail "the replayed run has another mapping"; }
-expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 --workers 2 --force --host-memory 60M
+expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 2 --force --host-memory 60M
 within "$(figure pieces_peak)" 1 $((whole / 2)) "memory with 60 MB"
 same other.h5 all.h5
-expect 4 "does not suffice" $fmm many_tree.h5 none.h5 --accuracy 4 --workers 1 --host-memory 2M
+expect 4 "does not suffice" $fmm many_tree.h5 none.h5 --order 4 --workers 1 --host-memory 2M
 need=$(sed -n 's/.*workers take \([0-9.]*\) MB, the largest task \([0-9.]*\) MB, results \([0-9.]*\) MB.*/\1 \2 \3/p' err |
     awk '{ print int(($1 + $2 + $3 + 3) * 1e6) }')
-expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 --workers 1 --force --host-memory "$need"
+expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 1 --force --host-memory "$need"
 within "$(figure pieces_peak)" 1 $((whole / 10)) "memory with the least"
 same other.h5 all.h5
-expect 2 "all groups in memory" $fmm many_tree.h5 none.h5 --accuracy 4 --mapping trace.h5 --host-memory 60M --workers 2
+expect 2 "all groups in memory" $fmm many_tree.h5 none.h5 --order 4 --mapping trace.h5 --host-memory 60M --workers 2
 $build many.h5 big.h5 --height 8 --box 0,0,0,1 --group 5000 > /dev/null || fail "big groups"
-expect 0 "" $fmm big.h5 other.h5 --accuracy 4 --force
+expect 0 "" $fmm big.h5 other.h5 --order 4 --force
 penstock-compare other.h5 all.h5 --tolerance 1e-12 > compared || { cat compared; fail "group sizes disagree"; }
 
-expect 0 "" $fmm many_tree.h5 sided.h5 --accuracy 4 --workers 2 --pairs one-sided
+expect 0 "" $fmm many_tree.h5 sided.h5 --order 4 --workers 2 --pairs one-sided
 penstock-compare sided.h5 all.h5 --tolerance 1e-12 > compared || { cat compared; fail "one-sided pairs disagree"; }
-expect 0 "" $fmm many_tree.h5 other.h5 --accuracy 4 --workers 1 --pairs one-sided --force --host-memory 60M
+expect 0 "" $fmm many_tree.h5 other.h5 --order 4 --workers 1 --pairs one-sided --force --host-memory 60M
 same other.h5 sided.h5
 
 # ---- the trace of the run: sound, and above its bound ----
@@ -56,18 +56,18 @@ grown() { # bytes of the journal at which the run that follows is killed
     wait $! 2> /dev/null
     ended=$?
 }
-expect 0 "" $fmm many_tree.h5 long.h5 --accuracy 8 --workers 1
-grown 1500000 KILL $fmm many_tree.h5 cut.h5 --accuracy 8 --workers 1 --journal
+expect 0 "" $fmm many_tree.h5 long.h5 --order 8 --workers 1
+grown 1500000 KILL $fmm many_tree.h5 cut.h5 --order 8 --workers 1 --journal
 [ -e cut.h5.groups ] && [ ! -e cut.h5 ] || fail "the run was over before it was killed"
-expect 2 "accuracy" $fmm many_tree.h5 cut.h5 --accuracy 7
-grown 4000000 TERM $fmm many_tree.h5 cut.h5 --accuracy 8 --workers 1
+expect 2 "order" $fmm many_tree.h5 cut.h5 --order 7
+grown 4000000 TERM $fmm many_tree.h5 cut.h5 --order 8 --workers 1
 [ $ended -eq 75 ] && grep -q "the same command continues" killed || fail "SIGTERM was not told, or ended with $ended"
-expect 0 "groups are done already" $fmm many_tree.h5 cut.h5 --accuracy 8 --host-memory 60M
+expect 0 "groups are done already" $fmm many_tree.h5 cut.h5 --order 8 --host-memory 60M
 within "$(figure groups_from_journal)" 2 100000 "groups from the journal"
 same cut.h5 long.h5
 [ ! -e cut.h5.groups ] || fail "the journal is left"
 expect 0 "no cut2.h5.groups to continue from" $fmm many_tree.h5 cut2.h5 --restart
-expect 0 "up to date" $fmm many_tree.h5 cut.h5 --accuracy 8
+expect 0 "up to date" $fmm many_tree.h5 cut.h5 --order 8
 
 # ---- a trace of another run ----
 $build many.h5 other_tree.h5 --height 5 --box 0,0,0,1 > /dev/null || fail "another tree"

@@ -11,7 +11,7 @@ penstock-octree-build p.h5 both.h5 --targets t.h5 --height 4 --box 0,0,0,1 --gro
 
 expect 2 "needs a CUDA device" penstock-fmm tree.h5 x.h5 --device cpu --resident yes
 expect 2 "which are of tasks" penstock-fmm tree.h5 x.h5 --resident yes --journal
-expect 0 "" penstock-fmm tree.h5 cores.h5 --accuracy 5 --device cpu --check 300
+expect 0 "" penstock-fmm tree.h5 cores.h5 --order 5 --device cpu --check 300
 error=$(figure error_potential)
 [ ! -e x.h5 ] || fail "a refused run left an output"
 
@@ -19,25 +19,25 @@ if ! nvidia-smi -L > /dev/null 2>&1; then
     expect 1 "cuda" penstock-fmm tree.h5 x.h5 --device cuda
     expect 1 "no CUDA device" penstock-fmm tree.h5 x.h5 --device cuda --resident no
     expect 1 "no CUDA device" penstock-fmm tree.h5 x.h5 --device cuda --trace trace.h5
-    expect 0 "" penstock-fmm tree.h5 auto.h5 --accuracy 5 --resident auto
+    expect 0 "" penstock-fmm tree.h5 auto.h5 --order 5 --resident auto
     penstock-compare auto.h5 cores.h5 --tolerance 0 > /dev/null || fail "the cores by themselves"
     echo "no GPU here: its results are not compared"
     exit 0
 fi
-expect 0 "device_memory" penstock-fmm tree.h5 --accuracy 5 --device cuda --plan
+expect 0 "device_memory" penstock-fmm tree.h5 --order 5 --device cuda --plan
 expect 4 "GB of device memory" penstock-fmm tree.h5 x.h5 --device cuda --resident yes --device-memory 1M
-expect 0 "evaluation" penstock-fmm tree.h5 gpu.h5 --accuracy 5 --device cuda --check 300
+expect 0 "evaluation" penstock-fmm tree.h5 gpu.h5 --order 5 --device cuda --check 300
 penstock-compare gpu.h5 cores.h5 --tolerance 1e-11 --no-attributes || fail "the device differs from the cores"
 within "$(awk -v a="$(figure error_potential)" -v b="$error" 'BEGIN { print a / b }')" 0.99 1.01 "its error"
 penstock-verify gpu.h5 > /dev/null || fail "the result does not verify"
-expect 0 "" penstock-fmm tree.h5 again.h5 --accuracy 5 --device cuda
+expect 0 "" penstock-fmm tree.h5 again.h5 --order 5 --device cuda
 penstock-compare gpu.h5 again.h5 --tolerance 0 > /dev/null || fail "the bits do not repeat"
 for precision in single mixed; do
-    expect 0 "" penstock-fmm tree.h5 $precision.h5 --accuracy 3 --device cuda --precision $precision --check 300
+    expect 0 "" penstock-fmm tree.h5 $precision.h5 --order 3 --device cuda --precision $precision --check 300
     within "$(figure error_potential)" 1e-5 8e-4 "error in $precision precision"
 done
 for kernel in yukawa inverse-square; do
-    expect 0 "" penstock-fmm both.h5 g.h5 --accuracy 4 --kernel $kernel --device cuda --force
-    expect 0 "" penstock-fmm both.h5 c.h5 --accuracy 4 --kernel $kernel --device cpu --force
+    expect 0 "" penstock-fmm both.h5 g.h5 --order 4 --kernel $kernel --device cuda --force
+    expect 0 "" penstock-fmm both.h5 c.h5 --order 4 --kernel $kernel --device cpu --force
     penstock-compare g.h5 c.h5 --tolerance 1e-11 --no-attributes || fail "targets of their own, $kernel"
 done

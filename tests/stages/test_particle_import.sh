@@ -56,10 +56,30 @@ expect 3 "--charges unit" $import bare.txt no.h5
 expect 0 "" $import bare.txt unit.h5 --charges unit --right-hand-sides 3
 [ "$(figure right_hand_sides)" = 3 ] || fail "not 3 right-hand sides"
 printf '0 0 0 1 2 3 4 5 6 7 8\n1 1 1 1 2 3 4 5 6 7 8\n' > eight.txt
-expect 0 "" $import eight.txt eight.h5
+expect 3 "11 numbers without a header" $import eight.txt no.h5
+expect 0 "" $import eight.txt eight.h5 --columns 1,2,3,4,5,6,7,8,9,10,11
 [ "$(figure right_hand_sides)" = 8 ] || fail "not 8 right-hand sides"
 sed 's/$/ 9/' eight.txt > nine.txt
 expect 3 "--columns" $import nine.txt no.h5
+# a column is a charge if it is called so, or named
+for name in vx radius mass_error charge_sigma temperature; do
+    printf 'x,y,z,%s\n1,2,3,4\n5,6,7,8\n' $name > t
+    expect 3 "is called a charge" $import t no.h5
+    expect 0 "" $import t one.h5 --columns x,y,z,$name --force
+    printf '# x y z %s\n1 2 3 4\n5 6 7 8\n' $name > t
+    expect 3 "is called a charge" $import t no.h5
+done
+for name in q q0 Q Charge mass M m1 weight 'mass[kg]'; do
+    printf 'vx,x,y,z,%s\n9,1,2,3,4\n9,5,6,7,8\n' "$name" > t
+    expect 0 "right_hand_sides" $import t one.h5 --force
+    [ "$(figure right_hand_sides)" = 1 ] || fail "$name: $(figure right_hand_sides) charges"
+done
+printf 'x,y,z,vx,mass,vy,charge\n1,2,3,9,4,9,5\n5,6,7,9,8,9,5\n' > t
+expect 0 "" $import t one.h5 --force
+[ "$(figure right_hand_sides)" = 2 ] || fail "mass and charge: $(figure right_hand_sides) charges"
+printf 'ra,dec,z,mass\n1,2,3,4\n' > t; expect 3 "no columns are called x, y and z" $import t no.h5
+printf 'x,y,z,mass kg\n1,2,3,4\n' > t; expect 3 "a header of 5 names" $import t no.h5
+printf '# three particles at last\n1 2 3 4\n' > t; expect 0 "" $import t one.h5 --force
 
 # ---- more than a chunk, generated: the same whatever the threads; text of it the same again ----
 expect 0 "" $import --generate plummer --count 300000 --charges signed --seed 7 g1.h5 --threads 1
