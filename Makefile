@@ -3,6 +3,7 @@
 #   make            all programs and the HDF5 filter plugin
 #   make check      unit and stage tests          make check-layers  who may include whom
 #   make demo       the aircraft case              make bench         CPU benchmarks
+#   make check-hostile       mutants, faults and races, in short; check-hostile-long: the whole (tests/hostile)
 #   make trust      every solver against something exact, clean and ugly: a table
 #   make info       what was found on this machine
 #   make install PREFIX=/usr/local DESTDIR=...     make uninstall
@@ -135,7 +136,7 @@ endef
 $(foreach p,$(filter-out $(EXCLUDED),$(PROGRAMS)),$(eval $(call program_rules,$(p),$(call source_of,$(p)))))
 ALL_BIN += $(BIN)/penstock
 
-.PHONY: all lib programs plugin info check check-unit check-stages check-layers trust check-gpu gpu-programs bench bench-gpu \
+.PHONY: all lib programs plugin info check check-unit check-stages check-layers check-hostile check-hostile-long hostile-programs trust check-gpu gpu-programs bench bench-gpu \
         bench-programs demo install uninstall clean help format print-build FORCE
 all: programs plugin
 lib: $(LIB)
@@ -209,6 +210,13 @@ $(B)/tests/%: tests/%.c tests/check.h $(LIB)
 $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
+# What attacks the readers, and the shim that lets calls fail.
+$(B)/hostile/mutate_store: tests/hostile/mutate_store.c tests/hostile/store_model.c tests/hostile/store_model.h $(LIB)
+	@mkdir -p $(@D)
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.c,$^) $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
+$(B)/hostile/fail_nth.so: tests/hostile/fail_nth.c
+	@mkdir -p $(@D)
+	$(call run,cc $<) $(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) $< -ldl -o $@
 $(B)/bench/%: tests/bench/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
@@ -225,6 +233,11 @@ check-stages: all $(TEST_PROGRAMS) build/current
 	@BUILD=$(B) tests/run-all stages
 check-layers:
 	@tests/check-layers
+hostile-programs: all $(TEST_PROGRAMS) $(B)/hostile/mutate_store $(B)/hostile/fail_nth.so
+check-hostile: hostile-programs
+	@BUILD=$(CURDIR)/$(B) tests/hostile/run short
+check-hostile-long: hostile-programs
+	@BUILD=$(CURDIR)/$(B) tests/hostile/run long
 trust: all $(TEST_PROGRAMS)
 	@BUILD=$(B) tests/trust/run
 gpu-programs: all $(GPUS)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/h5zstd.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 
@@ -97,14 +98,37 @@ int64_t ps_hdf5_columns_rows(const ps_hdf5_columns *columns) { return columns->r
 
 int ps_hdf5_columns_width(const ps_hdf5_columns *columns, int name) { return columns->width[name]; }
 
+/* What zstd must give for a chunk of this dataset; 0 where something else comes after it. */
+static size_t chunk_bytes_of(hid_t handle)
+{
+    hsize_t chunk[2];
+    unsigned flags, config;
+    hid_t list = H5Dget_create_plist(handle), type = H5Dget_type(handle);
+    size_t bytes = 0;
+    int rank = list >= 0 && H5Pget_layout(list) == H5D_CHUNKED ? H5Pget_chunk(list, 2, chunk) : 0;
+    int filters = rank > 0 && rank <= 2 ? H5Pget_nfilters(list) : 0;
+    bool plain = filters == 1 ||
+                 (filters == 2 && H5Pget_filter2(list, 0, &flags, NULL, NULL, 0, NULL, &config) ==
+                                      H5Z_FILTER_SHUFFLE);
+    if (plain && type >= 0) {
+        bytes = H5Tget_size(type);
+        for (int r = 0; r < rank; ++r) bytes *= (size_t)chunk[r];
+    }
+    if (type >= 0) H5Tclose(type);
+    if (list >= 0) H5Pclose(list);
+    return bytes;
+}
+
 /* Lock held. */
 static bool read_rows(hid_t handle, const hsize_t first[2], const hsize_t count[2], int rank,
                       double *out)
 {
     hid_t space = H5Dget_space(handle), memory = H5Screate_simple(rank, count, NULL);
+    ps_h5zstd_expect(chunk_bytes_of(handle));
     bool good = space >= 0 && memory >= 0 &&
                 H5Sselect_hyperslab(space, H5S_SELECT_SET, first, NULL, count, NULL) >= 0 &&
                 H5Dread(handle, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
+    ps_h5zstd_expect(0);
     if (space >= 0) H5Sclose(space);
     if (memory >= 0) H5Sclose(memory);
     return good;

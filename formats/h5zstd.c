@@ -4,12 +4,22 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+static _Thread_local size_t expected;
+
+void ps_h5zstd_expect(size_t bytes) { expected = bytes; }
+
+bool ps_h5zstd_plausible(uint64_t stored, uint64_t expanded)
+{
+    return expanded <= UINT64_C(256) << 20 || expanded / 1000 <= stored;
+}
+
 /* Frames that the store writes tell their content's size; others are refused. */
 static size_t expand(const void *in, size_t bytes, void **out, size_t *capacity)
 {
     unsigned long long content = ZSTD_getFrameContentSize(in, bytes);
     if (content == ZSTD_CONTENTSIZE_UNKNOWN || content == ZSTD_CONTENTSIZE_ERROR ||
-        content > UINT32_MAX) /* HDF5 has no larger chunks */
+        content > UINT32_MAX || /* HDF5 has no larger chunks */
+        !ps_h5zstd_plausible(bytes, content))
         return 0;
     *capacity = content ? (size_t)content : 1;
     *out = malloc(*capacity);
@@ -38,7 +48,10 @@ size_t ps_h5zstd_filter(unsigned flags, size_t value_count, const unsigned value
     size_t capacity = 0, produced;
     if (flags & H5Z_FLAG_REVERSE)
         produced = expand(*buffer, bytes, &out, &capacity);
-    else
+    if ((flags & H5Z_FLAG_REVERSE) &&
+        ((value_count > 1 && produced != values[1]) || (expected > 0 && produced != expected)))
+        produced = 0; /* a chunk that comes out short */
+    if (!(flags & H5Z_FLAG_REVERSE))
         produced = compress(*buffer, bytes, value_count ? (int)values[0] : PS_H5ZSTD_LEVEL, &out,
                             &capacity);
     if (!out || produced == 0 || ZSTD_isError(produced)) {

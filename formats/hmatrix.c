@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "formats/columns.h"
 #include "formats/hmatrix_internal.h"
@@ -142,15 +141,18 @@ static int64_t stored_bytes(ps_store *store)
     return bytes;
 }
 
-static ps_status gather_part(const char *path, const ps_store_identity *identity,
-                             ps_store *clusters, int64_t chunk, ps_hmatrix_arrays *a)
+static ps_status gather_part(const char *path, int64_t generation, int64_t chunk,
+                             ps_hmatrix_arrays *a)
 {
     char hash[17];
     ps_store *store;
     int64_t first = a->first[chunk];
-    ps_hmatrix_part part = {path, identity, clusters, chunk, first, a->first[chunk + 1] - first,
-                            false};
-    PS_TRY(ps_hmatrix_part_open(path, chunk, &store));
+    ps_hmatrix_part part = {.path = path,
+                            .chunk = chunk,
+                            .first_leaf = first,
+                            .leaf_count = a->first[chunk + 1] - first,
+                            .generation = generation};
+    PS_TRY(ps_hmatrix_part_open(path, generation, chunk, &store));
     ps_status status =
         ps_hmatrix_part_tables(store, &part, a->rank + first, a->error + first, a->xxh3 + first);
     if (status == PS_OK) status = ps_store_get_int(store, "/", "numbers", &a->numbers[chunk]);
@@ -162,10 +164,11 @@ static ps_status gather_part(const char *path, const ps_store_identity *identity
 }
 
 static ps_status put_all(ps_store *store, const ps_hmatrix_tables *t, const ps_hmatrix_arrays *a,
-                         ps_store *clusters)
+                         ps_store *clusters, int64_t generation)
 {
     ps_column columns[PS_HMATRIX_COLUMNS];
     ps_hmatrix_arrays_columns(a, columns);
+    if (generation > 0) PS_TRY(ps_store_put_int(store, "/", "generation", generation));
     if (clusters) PS_TRY(ps_store_add_input(store, "clusters", clusters));
     PS_TRY(ps_hmatrix_header_put(store, &t->header));
     PS_TRY(ps_cluster_tree_put(store, "/test", &t->tree[0]));
@@ -177,7 +180,7 @@ static ps_status put_all(ps_store *store, const ps_hmatrix_tables *t, const ps_h
 
 static ps_status write_tables(const char *path, const ps_store_identity *identity,
                               const ps_hmatrix_tables *tables, const ps_hmatrix_arrays *arrays,
-                              ps_store *clusters)
+                              ps_store *clusters, int64_t generation)
 {
     ps_store_identity own = *identity;
     ps_store *store;
@@ -185,24 +188,14 @@ static ps_status write_tables(const char *path, const ps_store_identity *identit
     own.format_version = PS_HMATRIX_VERSION;
     own.disk_estimate = 0;
     PS_TRY(ps_store_create(path, &own, &store));
-    ps_status status = put_all(store, tables, arrays, clusters);
+    ps_status status = put_all(store, tables, arrays, clusters, generation);
     if (status == PS_OK) return ps_store_commit(&store);
     ps_store_close(&store);
     return status;
 }
 
-/* Parts of an earlier matrix of this name. */
-static void remove_parts_from(const char *path, int64_t chunk)
-{
-    char name[4096];
-    for (; ps_hmatrix_part_exists(path, chunk); ++chunk) {
-        ps_store_part_path(path, (int)chunk, name);
-        if (unlink(name) != 0) return;
-    }
-}
-
 ps_status ps_hmatrix_commit(const char *path, const ps_store_identity *identity,
-                            const ps_hmatrix_tables *tables, ps_store *clusters)
+                            const ps_hmatrix_tables *tables, ps_store *clusters, int64_t generation)
 {
     ps_hmatrix_arrays arrays;
     const ps_hmatrix_chunks *chunks = &tables->chunks;
@@ -210,9 +203,10 @@ ps_status ps_hmatrix_commit(const char *path, const ps_store_identity *identity,
     if (status == PS_OK)
         memcpy(arrays.first, chunks->first, (size_t)(chunks->count + 1) * sizeof *chunks->first);
     for (int64_t c = 0; status == PS_OK && c < chunks->count; ++c)
-        status = gather_part(path, identity, clusters, c, &arrays);
-    if (status == PS_OK) status = write_tables(path, identity, tables, &arrays, clusters);
-    if (status == PS_OK) remove_parts_from(path, chunks->count);
+        status = gather_part(path, generation, c, &arrays);
+    if (status == PS_OK)
+        status = write_tables(path, identity, tables, &arrays, clusters, generation);
+    if (status == PS_OK) ps_store_remove_old_parts(path, generation, chunks->count);
     ps_hmatrix_arrays_release(&arrays);
     return status;
 }

@@ -58,13 +58,14 @@ typedef struct ps_hmatrix_part {
     ps_store *clusters;
     int64_t chunk, first_leaf, leaf_count;
     bool plain; /* saving: values are stored as they are, not compressed */
+    int64_t generation; /* of the set: ps_store_next_generation           */
 } ps_hmatrix_part;
 ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *run);
 
 /* Whether the part is complete, of this identity, clusters and leaves. Never fails. */
 bool ps_hmatrix_part_done(const ps_hmatrix_part *part);
 /* Whether a complete part of any kind is there. */
-bool ps_hmatrix_part_exists(const char *path, int64_t chunk);
+bool ps_hmatrix_part_exists(const char *path, int64_t generation, int64_t chunk);
 
 /* ---- the tables ---- */
 
@@ -75,11 +76,13 @@ typedef struct ps_hmatrix_tables {
     ps_hmatrix_chunks chunks;
 } ps_hmatrix_tables;
 
-/* Gathers ranks, errors and hashes from the parts and writes the tables; removes parts of higher
- * numbers that an earlier matrix of this name left. Borrows all. PS_INVALID where a part is missing
- * or of another matrix. Local: on one rank, once all parts are saved. */
+/* Gathers ranks, errors and hashes from the parts of the generation and writes the tables; then
+ * removes those of older ones, which an earlier matrix of this name has had until now. Borrows all.
+ * PS_INVALID where a part is missing or of another matrix. Local: on one rank, once all parts are
+ * saved. */
 ps_status ps_hmatrix_commit(const char *path, const ps_store_identity *identity,
-                            const ps_hmatrix_tables *tables, ps_store *clusters);
+                            const ps_hmatrix_tables *tables, ps_store *clusters,
+                            int64_t generation);
 
 /* ---- reading ---- */
 

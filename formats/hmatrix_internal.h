@@ -9,7 +9,7 @@ ps_status ps_hmatrix_header_put(ps_store *store, const ps_hmatrix_header *header
 ps_status ps_hmatrix_header_get(const ps_store *store, ps_hmatrix_header *header);
 
 /* Opens the part of a chunk. */
-ps_status ps_hmatrix_part_open(const char *path, int64_t chunk, ps_store **out);
+ps_status ps_hmatrix_part_open(const char *path, int64_t generation, int64_t chunk, ps_store **out);
 /* The small tables of a part: [leaf_count]. PS_INVALID unless chunk, leaves and sizes are these. */
 ps_status ps_hmatrix_part_tables(ps_store *store, const ps_hmatrix_part *part, int32_t *rank,
                                  double *error, int64_t *xxh3);

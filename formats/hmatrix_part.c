@@ -150,7 +150,7 @@ ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *ru
     ps_store *store;
     ps_store_identity identity = identity_of(part);
     identity.disk_estimate = ps_hmatrix_bytes(run);
-    ps_store_part_path(part->path, (int)part->chunk, name);
+    ps_store_part_path(part->path, part->generation, (int)part->chunk, name);
     PS_TRY(ps_path_check_output(part->path)); /* what joins the parts in the end */
     PS_TRY(ps_store_create(name, &identity, &store));
     ps_status status = save(store, part, run, &tables);
@@ -162,17 +162,17 @@ ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *ru
 
 /* ---- what is there ---- */
 
-bool ps_hmatrix_part_exists(const char *path, int64_t chunk)
+bool ps_hmatrix_part_exists(const char *path, int64_t generation, int64_t chunk)
 {
     char name[4096];
-    ps_store_part_path(path, (int)chunk, name);
+    ps_store_part_path(path, generation, (int)chunk, name);
     return access(name, F_OK) == 0;
 }
 
-ps_status ps_hmatrix_part_open(const char *path, int64_t chunk, ps_store **out)
+ps_status ps_hmatrix_part_open(const char *path, int64_t generation, int64_t chunk, ps_store **out)
 {
     char name[4096];
-    ps_store_part_path(path, (int)chunk, name);
+    ps_store_part_path(path, generation, (int)chunk, name);
     return ps_store_open(name, PS_HMATRIX_PART_FORMAT, PS_HMATRIX_VERSION, out);
 }
 
@@ -207,10 +207,10 @@ bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
     ps_store *store;
     const char *role = "clusters";
     ps_store_identity identity = identity_of(part);
-    ps_store_part_path(part->path, (int)part->chunk, name);
+    ps_store_part_path(part->path, part->generation, (int)part->chunk, name);
     if (access(name, F_OK) != 0 ||
         !ps_store_matches(name, &identity, part->clusters ? 1 : 0, &role, &part->clusters) ||
-        ps_hmatrix_part_open(part->path, part->chunk, &store) != PS_OK)
+        ps_hmatrix_part_open(part->path, part->generation, part->chunk, &store) != PS_OK)
         return false;
     bool done = check_place(store, part) == PS_OK;
     ps_store_close(&store);

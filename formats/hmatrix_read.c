@@ -19,6 +19,7 @@ enum { OPEN_PARTS = 256 };
 struct ps_hmatrix_file {
     ps_store *store;
     ps_hmatrix_header header;
+    int64_t generation; /* of the parts */
     ps_cluster_tree tree[2];
     ps_cluster_leaves nodes;
     ps_hmatrix_arrays arrays;
@@ -43,6 +44,8 @@ static int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 static ps_status read_trees(ps_hmatrix_file *f)
 {
     PS_TRY(ps_hmatrix_header_get(f->store, &f->header));
+    if (ps_store_has(f->store, "/", "generation"))
+        PS_TRY(ps_store_get_int(f->store, "/", "generation", &f->generation));
     PS_TRY(ps_cluster_tree_get(f->store, "/test", &f->tree[0]));
     if (f->header.same)
         f->tree[1] = f->tree[0];
@@ -104,7 +107,7 @@ static ps_status check_chunk(ps_hmatrix_file *f, int64_t c)
         numbers += ps_hmatrix_padded(&f->overview.shape, l, f->arrays.rank[l]);
     f->unpacked[c] = padded(numbers * item_bytes(f)) + 128;
     if (good && numbers == f->arrays.numbers[c] && f->arrays.stored[c] >= 0 &&
-        ps_hmatrix_part_exists(ps_store_path(f->store), c))
+        ps_hmatrix_part_exists(ps_store_path(f->store), f->generation, c))
         return PS_OK;
     if (good && numbers == f->arrays.numbers[c])
         return ps_fail(PS_INVALID,
@@ -204,7 +207,7 @@ void ps_hmatrix_chunk_bytes(const ps_hmatrix_file *file, int64_t chunk, int64_t 
 static ps_status open_part(ps_hmatrix_file *f, int64_t chunk, ps_store **out)
 {
     char hash[17];
-    PS_TRY(ps_hmatrix_part_open(ps_store_path(f->store), chunk, out));
+    PS_TRY(ps_hmatrix_part_open(ps_store_path(f->store), f->generation, chunk, out));
     ps_status status = ps_store_content_hash(*out, hash);
     if (status == PS_OK && memcmp(hash, f->arrays.content_hash + 16 * chunk, 16) != 0)
         status = ps_fail(PS_INVALID, "%s: is a part of another H-matrix than %s",

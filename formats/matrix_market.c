@@ -65,8 +65,9 @@ ps_status ps_matrix_market_save(const char *path, const ps_csr *matrix, bool sym
 typedef struct market {
     bool pattern, symmetric, skew;
     int64_t rows, columns, entries; /* entries of the file */
-    int32_t *row, *column;
+    int32_t *row, *column;          /* grown as entries come: a header is not believed */
     double *value;
+    int64_t row_room, column_room, value_room;
 } market;
 
 static ps_status read_banner(const char *path, market *m)
@@ -108,9 +109,26 @@ static ps_status read_sizes(const char *path, ps_number_file *file, market *m)
     if (m->symmetric && m->rows != m->columns)
         return ps_fail(PS_INVALID, "%s: a symmetric matrix of %lld x %lld", path,
                        (long long)m->rows, (long long)m->columns);
-    PS_TRY(PS_ALLOC(&m->row, m->entries + 1, "a sparse matrix"));
-    PS_TRY(PS_ALLOC(&m->column, m->entries + 1, "a sparse matrix"));
-    return PS_ALLOC(&m->value, m->entries + 1, "a sparse matrix");
+    return PS_OK;
+}
+
+static ps_status make_room(market *m, int64_t count)
+{
+    static const char what[] = "a sparse matrix";
+    PS_TRY(ps_grow((void **)&m->row, &m->row_room, count, sizeof *m->row, what));
+    PS_TRY(ps_grow((void **)&m->column, &m->column_room, count, sizeof *m->column, what));
+    return ps_grow((void **)&m->value, &m->value_room, count, sizeof *m->value, what);
+}
+
+/* Rows cost memory, whether they have entries or not. */
+static ps_status check_rows(const char *path, const market *m)
+{
+    enum { ROWS_MIN = 2000000, ROWS_AN_ENTRY = 8 };
+    if (m->rows <= ROWS_MIN || m->rows / ROWS_AN_ENTRY <= m->entries) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: %lld rows of %lld entries: nearly all are empty; number the "
+                   "rows that have entries",
+                   path, (long long)m->rows, (long long)m->entries);
 }
 
 static ps_status read_entries(const char *path, ps_number_file *file, market *m)
@@ -128,6 +146,7 @@ static ps_status read_entries(const char *path, ps_number_file *file, market *m)
             return ps_fail(PS_INVALID, "%s line %lld: no entry of a matrix of %lld x %lld", path,
                            (long long)ps_number_file_where(file), (long long)m->rows,
                            (long long)m->columns);
+        PS_TRY(make_room(m, e + 1));
         m->row[e] = (int32_t)entry[0] - 1;
         m->column[e] = (int32_t)entry[1] - 1;
         m->value[e] = entry[2];
@@ -145,17 +164,37 @@ static void put_one(ps_csr *out, int64_t *next, int32_t row, int32_t column, dou
     out->values[e] = value;
 }
 
-/* Insertion sort of a row by column, equal columns added; returns what is left. */
-static int64_t tidy_row(int32_t *columns, double *values, int64_t count)
+/* An entry of a row while it is sorted; equal columns keep the order of the file. */
+typedef struct placed {
+    int32_t column;
+    int64_t place;
+    double value;
+} placed;
+
+static int by_column(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static bool ascends(const int32_t *columns, int64_t count)
+{
+    for (int64_t i = 1; i < count; ++i)
+        if (columns[i - 1] > columns[i]) return false;
+    return true;
+}
+
+/* A row by column, equal columns added; returns what is left. sorted[count]. */
+static int64_t tidy_row(int32_t *columns, double *values, int64_t count, placed *sorted)
 {
     int64_t kept = 0;
-    for (int64_t i = 1; i < count; ++i)
-        for (int64_t j = i; j > 0 && columns[j - 1] > columns[j]; --j) {
-            int32_t c = columns[j];
-            double v = values[j];
-            columns[j] = columns[j - 1], values[j] = values[j - 1];
-            columns[j - 1] = c, values[j - 1] = v;
-        }
+    if (!ascends(columns, count)) {
+        for (int64_t i = 0; i < count; ++i) sorted[i] = (placed){columns[i], i, values[i]};
+        qsort(sorted, (size_t)count, sizeof *sorted, by_column);
+        for (int64_t i = 0; i < count; ++i)
+            columns[i] = sorted[i].column, values[i] = sorted[i].value;
+    }
     for (int64_t i = 0; i < count; ++i) {
         if (kept > 0 && columns[kept - 1] == columns[i]) {
             values[kept - 1] += values[i];
@@ -167,12 +206,17 @@ static int64_t tidy_row(int32_t *columns, double *values, int64_t count)
     return kept;
 }
 
-static void tidy(ps_csr *m)
+static ps_status tidy(ps_csr *m)
 {
-    int64_t to = 0, from = 0;
+    int64_t to = 0, from = 0, longest = 0;
+    placed *sorted;
+    for (int64_t i = 0; i < m->rows; ++i)
+        if (m->row_start[i + 1] - m->row_start[i] > longest)
+            longest = m->row_start[i + 1] - m->row_start[i];
+    PS_TRY(PS_ALLOC(&sorted, longest, "a row of a sparse matrix"));
     for (int64_t i = 0; i < m->rows; ++i) {
         int64_t end = m->row_start[i + 1];
-        int64_t kept = tidy_row(m->columns + from, m->values + from, end - from);
+        int64_t kept = tidy_row(m->columns + from, m->values + from, end - from, sorted);
         memmove(m->columns + to, m->columns + from, (size_t)kept * sizeof *m->columns);
         memmove(m->values + to, m->values + from, (size_t)kept * sizeof *m->values);
         from = end;
@@ -180,6 +224,8 @@ static void tidy(ps_csr *m)
         to += kept;
     }
     m->row_start[m->rows] = m->nnz = to;
+    free(sorted);
+    return PS_OK;
 }
 
 /* Counts, then places; both triangles of symmetric matrices. */
@@ -203,7 +249,7 @@ static ps_status to_rows(const market *m, ps_csr *out)
             if (m->symmetric && m->row[e] != m->column[e])
                 put_one(out, next, m->column[e], m->row[e], m->skew ? -m->value[e] : m->value[e]);
         }
-        tidy(out);
+        status = tidy(out);
     }
     free(next);
     return status;
@@ -219,6 +265,7 @@ ps_status ps_matrix_market_load(const char *path, ps_csr *out, int64_t *columns)
     if (status == PS_OK) status = read_sizes(path, file, &m);
     if (status == PS_OK) status = read_entries(path, file, &m);
     ps_number_file_close(&file);
+    if (status == PS_OK) status = check_rows(path, &m);
     if (status == PS_OK) status = to_rows(&m, out);
     if (columns) *columns = m.columns;
     free(m.row);

@@ -83,8 +83,14 @@ ps_status ps_store_create(const char *path, const ps_store_identity *identity, p
 
 /* Opens a committed file. `format` NULL: any; `version_max` 0: any. PS_INVALID, naming file and
  * reason: missing, not HDF5, truncated, no penstock file, other format, version above
- * `version_max`. */
+ * `version_max`; and, unless inputs are trusted (runtime/trust.h), a content hash that is not the
+ * recorded one, or, where a format is named that has no gaps, values that are not finite. */
 ps_status ps_store_open(const char *path, const char *format, int version_max, ps_store **out);
+/* Without the checks of the contents: for who makes them. */
+ps_status ps_store_open_unchecked(const char *path, const char *format, int version_max,
+                                  ps_store **out);
+/* PS_INVALID if a chunk table counts values that are infinite or NaN. */
+ps_status ps_store_check_finite(const ps_store *store);
 
 ps_status ps_store_commit(ps_store **store); /* frees on success and on failure              */
 void ps_store_close(ps_store **store);       /* before commit: discards. NULL is fine        */
@@ -228,15 +234,25 @@ ps_status ps_store_verify(ps_store *store, bool deep, ps_verify_result *out);
 
 /* ---- several ranks: one immutable part file a rank and, last, a master ---- */
 
-/* "<path>" with the part's number before its suffix: run.h5 -> run.part0003.h5. out[4096]. */
-void ps_store_part_path(const char *path, int part, char *out);
+/* Sets of parts have generations, so that the set that a master names stays whole until the next
+ * master has its name: "<path>" with generation and number before its suffix, run.h5 ->
+ * run.part0003.h5 (generation 0), run.g2.part0003.h5. out[4096]. */
+void ps_store_part_path(const char *path, int64_t generation, int part, char *out);
+/* The generation of the next set at `path`: one above that of the file that is there, 0 where none
+ * is. The same until that file is replaced, so that a run that goes on finds its parts.
+ * Collective: all ranks get what rank 0 sees. */
+ps_status ps_store_next_generation(const char *path, int64_t *out);
+/* Removes parts of lower generations than that of the master at `path`, and of this one from
+ * `parts` on. What cannot be removed stays. */
+void ps_store_remove_old_parts(const char *path, int64_t generation, int64_t parts);
 
 /* Writes the master at `path` over committed parts 0..parts-1 (all with the same datasets,
  * which are joined along the first dimension in the order of the parts): virtual datasets, the
  * joined chunk tables, and a manifest with each part's uuid and content hash. Root attributes
  * are taken from part 0. The commit point of a parallel run; call on one rank after all
- * have committed. ps_store_open on a master checks the manifest (a missing or foreign part is
- * PS_INVALID by name) and reads chunks from the parts. */
-ps_status ps_store_write_master(const char *path, const ps_store_identity *identity, int parts);
+ * have committed; parts of older sets are removed then. ps_store_open on a master checks the
+ * manifest (a missing or foreign part is PS_INVALID by name) and reads chunks from the parts. */
+ps_status ps_store_write_master(const char *path, const ps_store_identity *identity,
+                                int64_t generation, int parts);
 
 #endif

@@ -84,7 +84,7 @@ static ps_status check_written(const ps_store *store)
 {
     ps_store *written;
     ps_verify_result result;
-    PS_TRY(ps_store_open(store->temporary, store->format, store->version, &written));
+    PS_TRY(ps_store_open_unchecked(store->temporary, store->format, store->version, &written));
     ps_status status = ps_store_verify(written, false, &result);
     ps_store_close(&written);
     return status;

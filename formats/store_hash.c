@@ -101,6 +101,10 @@ ps_status ps_store_hash_locked(const ps_store *store, char *out)
 
 ps_status ps_store_content_hash(const ps_store *store, char *out)
 {
+    if (store->hash[0]) { /* an opened file stays as it is */
+        memcpy(out, store->hash, sizeof store->hash);
+        return PS_OK;
+    }
     ps_hdf5_lock();
     ps_status status = ps_store_hash_locked(store, out);
     ps_hdf5_unlock();

@@ -1,10 +1,14 @@
 /* store_master: one file a rank, and a master that joins them. */
+#include <dirent.h>
 #include <hdf5.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "formats/store_private.h"
+#include "runtime/comm.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
 
@@ -15,10 +19,87 @@ typedef struct manifest_row {
     char file[256], uuid[40], content_hash[16];
 } manifest_row;
 
-void ps_store_part_path(const char *path, int part, char *out)
+/* ---- names and generations ---- */
+
+void ps_store_part_path(const char *path, int64_t generation, int part, char *out)
 {
     int stem = (int)ps_path_stem(path);
-    snprintf(out, PATH_SIZE, "%.*s.part%04d%s", stem, path, part, path + stem);
+    char set[24] = "";
+    if (generation > 0) snprintf(set, sizeof set, ".g%lld", (long long)generation);
+    snprintf(out, PATH_SIZE, "%.*s%s.part%04d%s", stem, path, set, part, path + stem);
+}
+
+/* Whether `name` in the folder of `path` is one of its parts. */
+static bool is_part(const char *path, const char *name, int64_t *generation, int64_t *part)
+{
+    const char *last = ps_path_last(path), *suffix = path + ps_path_stem(path);
+    size_t stem = (size_t)(suffix - last);
+    int end = 0;
+    *generation = 0;
+    if (strncmp(name, last, stem) != 0) return false;
+    name += stem;
+    if (strncmp(name, ".g", 2) == 0) {
+        if (sscanf(name, ".g%9" SCNd64 "%n", generation, &end) != 1 || *generation < 1)
+            return false;
+        name += end;
+        end = 0;
+    }
+    return sscanf(name, ".part%9" SCNd64 "%n", part, &end) == 1 && end >= 9 &&
+           strspn(name + 5, "0123456789") == (size_t)end - 5 && strcmp(name + end, suffix) == 0;
+}
+
+/* Calls `visit` for every part of `path` that lies in its folder. */
+static void each_part(const char *path,
+                      void (*visit)(void *context, const char *file, int64_t generation,
+                                    int64_t part),
+                      void *context)
+{
+    char folder[PATH_SIZE], file[2 * PATH_SIZE];
+    int64_t generation, part;
+    ps_path_folder(path, folder, sizeof folder);
+    DIR *list = opendir(folder);
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        if (!is_part(path, entry->d_name, &generation, &part)) continue;
+        snprintf(file, sizeof file, "%s/%s", folder, entry->d_name);
+        visit(context, file, generation, part);
+    }
+    if (list) closedir(list);
+}
+
+static void note_highest(void *context, const char *file, int64_t generation, int64_t part)
+{
+    int64_t *highest = context;
+    if (generation > *highest) *highest = generation;
+}
+
+ps_status ps_store_next_generation(const char *path, int64_t *out)
+{
+    char previous[PATH_SIZE + 16]; /* the name of an output that a stopped run set aside */
+    *out = 0;
+    snprintf(previous, sizeof previous, "%s.previous", path);
+    const char *old = access(path, F_OK) == 0 ? path : previous;
+    if (ps_comm_rank() == 0 && access(old, F_OK) == 0) {
+        if (ps_store_read_generation(old, out) != PS_OK) each_part(path, note_highest, out);
+        ++*out;
+    }
+    return ps_comm_broadcast(out, sizeof *out, 0);
+}
+
+/* The set that stays. */
+typedef struct kept_set {
+    int64_t generation, parts;
+} kept_set;
+
+static void remove_old(void *context, const char *file, int64_t generation, int64_t part)
+{
+    const kept_set *kept = context;
+    if (generation < kept->generation || (generation == kept->generation && part >= kept->parts))
+        unlink(file);
+}
+
+void ps_store_remove_old_parts(const char *path, int64_t generation, int64_t parts)
+{
+    each_part(path, remove_old, &(kept_set){generation, parts});
 }
 
 /* ---- the manifest; lock held ---- */
@@ -315,22 +396,28 @@ static ps_status write_joined(ps_store *master)
     return write_manifest(master);
 }
 
-ps_status ps_store_write_master(const char *path, const ps_store_identity *identity, int parts)
+ps_status ps_store_write_master(const char *path, const ps_store_identity *identity,
+                                int64_t generation, int parts)
 {
     ps_store *master;
     char name[PATH_SIZE];
     if (parts < 1) return ps_fail(PS_FAILED, "%s: a master joins at least one part", path);
     PS_TRY(ps_store_create(path, identity, &master));
     ps_status status = PS_ALLOC(&master->part, parts, "parts");
+    if (status == PS_OK && generation > 0)
+        status = ps_store_put_int(master, "/", "generation", generation);
     for (int p = 0; p < parts && status == PS_OK; ++p) {
-        ps_store_part_path(path, p, name);
+        ps_store_part_path(path, generation, p, name);
         status = ps_store_open(name, identity->format, identity->format_version, &master->part[p]);
         if (status == PS_OK) master->parts = p + 1;
     }
     ps_hdf5_lock();
     if (status == PS_OK) status = write_joined(master);
     ps_hdf5_unlock();
-    if (status == PS_OK) return ps_store_publish(&master);
-    ps_store_close(&master);
+    if (status == PS_OK)
+        status = ps_store_publish(&master);
+    else
+        ps_store_close(&master);
+    if (status == PS_OK) ps_store_remove_old_parts(path, generation, parts);
     return status;
 }

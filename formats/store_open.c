@@ -10,6 +10,7 @@
 #include "formats/h5zstd.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
+#include "runtime/trust.h"
 
 /* ---- the file ---- */
 
@@ -72,6 +73,23 @@ static ps_status read_identity(ps_store *store, const char *format, int version_
     PS_TRY(check_version(store, store->format, version, version_max > 0 ? version_max : INT32_MAX));
     store->version = (int)version;
     return PS_OK;
+}
+
+ps_status ps_store_read_generation(const char *path, int64_t *out)
+{
+    ps_store *store;
+    *out = 0;
+    PS_TRY(ps_store_new(path, &store));
+    ps_status status = look_at(store);
+    ps_hdf5_lock();
+    if (status == PS_OK) status = open_file(store);
+    if (status == PS_OK && H5Aexists(store->file, "generation") > 0)
+        status = ps_attribute_ints(store, "/", "generation", out, 1);
+    ps_hdf5_unlock();
+    ps_store_free(store);
+    if (status == PS_OK && (*out < 0 || *out > INT32_MAX))
+        return ps_fail(PS_INVALID, "%s: has an impossible generation, %lld", path, (long long)*out);
+    return status;
 }
 
 /* ---- a dataset ---- */
@@ -202,7 +220,9 @@ static ps_status check_rows(const ps_store *store, const ps_store_dataset_state 
     for (int64_t c = 0; c < info->chunk_count; ++c) {
         const ps_chunk_info *row = &dataset->chunks[c];
         if (row->stored_bytes < 1 || row->stored_bytes > row->raw_bytes || row->count < 0 ||
-            row->raw_bytes > info->chunk_bytes || (whole && row->raw_bytes != info->chunk_bytes) ||
+            row->raw_bytes > info->chunk_bytes ||
+            !ps_h5zstd_plausible((uint64_t)row->stored_bytes, (uint64_t)row->raw_bytes) ||
+            (whole && row->raw_bytes != info->chunk_bytes) ||
             row->count > row->raw_bytes / (int64_t)ps_type_size(info->type) ||
             (whole && !is_counted(dataset, c)))
             return odd(store, info->name, "has impossible sizes in its chunk table");
@@ -320,7 +340,58 @@ static ps_status load_tables(ps_store *store)
     return PS_OK;
 }
 
+/* ---- contents ---- */
+
+/* Attributes and tables are those that were written: costs no reading. Lock held. */
+static ps_status check_hash(ps_store *store)
+{
+    char told[17];
+    PS_TRY(ps_store_hash_locked(store, store->hash));
+    if (ps_inputs_trusted()) return PS_OK;
+    PS_TRY(ps_attribute_text(store, "/", "content_hash", told, sizeof told));
+    if (strcmp(told, store->hash) == 0) return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: its content hash is %s, recorded was %s: attributes or tables were changed "
+                   "after it was written; make it again, or go on with --trust",
+                   store->path, store->hash, told);
+}
+
+/* Fields and traces have gaps where nothing was computed; those that ask for no kind show it. */
+static bool may_have_gaps(const char *format)
+{
+    return !format || strcmp(format, "penstock-field") == 0 ||
+           strcmp(format, "penstock-trace") == 0;
+}
+
+ps_status ps_store_check_finite(const ps_store *store)
+{
+    if (ps_inputs_trusted()) return PS_OK;
+    for (int d = 0; d < store->count; ++d) {
+        const ps_store_dataset_state *dataset = &store->datasets[d];
+        for (int64_t c = 0; c < dataset->info.chunk_count; ++c)
+            if (dataset->chunks[c].non_finite > 0)
+                return ps_fail(PS_INVALID,
+                               "%s: chunk %lld of %s has %lld values that are not finite; make it "
+                               "again, or go on with --trust",
+                               store->path, (long long)c, dataset->info.name,
+                               (long long)dataset->chunks[c].non_finite);
+    }
+    return PS_OK;
+}
+
 ps_status ps_store_open(const char *path, const char *format, int version_max, ps_store **out)
+{
+    PS_TRY(ps_store_open_unchecked(path, format, version_max, out));
+    ps_hdf5_lock();
+    ps_status status = check_hash(*out);
+    ps_hdf5_unlock();
+    if (status == PS_OK && !may_have_gaps(format)) status = ps_store_check_finite(*out);
+    if (status != PS_OK) ps_store_close(out);
+    return status;
+}
+
+ps_status ps_store_open_unchecked(const char *path, const char *format, int version_max,
+                                  ps_store **out)
 {
     ps_store *store;
     *out = NULL;

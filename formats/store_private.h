@@ -104,7 +104,7 @@ struct ps_store {
     ps_output *output;     /* NULL once committed or when opened                              */
     const char *temporary; /* the output's; NULL when opened                                  */
     ps_hid file;
-    char format[64], uuid[40];
+    char format[64], uuid[40], hash[17]; /* hash: of an opened file's contents                  */
     int version;
     int64_t file_bytes; /* of an opened file */
     int count, capacity;
@@ -138,6 +138,10 @@ ps_status ps_gathered_status(const ps_gathered *gathered);
 ps_status ps_store_start(const char *path, const ps_store_identity *identity, ps_store **out);
 ps_status ps_store_publish(ps_store **store);
 ps_status ps_store_write_table(ps_store *store, const ps_store_dataset_state *dataset, int id);
+
+/* store_open.c: the generation of the parts that the file at `path` names; its parts are not looked
+ * at. 0 where it names none. */
+ps_status ps_store_read_generation(const char *path, int64_t *out);
 
 /* store_master.c: parts of an opened master (nothing to do for other files); lock not held. */
 ps_status ps_store_open_parts(ps_store *store);

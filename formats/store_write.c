@@ -69,13 +69,14 @@ static void fill_info(const ps_dataset_spec *spec, ps_store_dataset_state *datas
 /* Shuffle, then zstd; nothing is ever stored where there are no values. */
 static hid_t creation_list(const ps_dataset_info *info)
 {
-    static const unsigned level = PS_H5ZSTD_LEVEL;
+    /* The second value lets other programs' reading notice a frame that is too short. */
+    const unsigned values[2] = {PS_H5ZSTD_LEVEL, (unsigned)info->chunk_bytes};
     hsize_t chunk[PS_STORE_RANK_MAX];
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     if (list < 0 || info->chunk_count == 0) return list;
     for (int r = 0; r < info->rank; ++r) chunk[r] = (hsize_t)(r ? info->dims[r] : info->chunk_rows);
     if (H5Pset_chunk(list, info->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
-        H5Pset_filter(list, PS_H5ZSTD_ID, H5Z_FLAG_MANDATORY, 1, &level) >= 0 &&
+        H5Pset_filter(list, PS_H5ZSTD_ID, H5Z_FLAG_MANDATORY, 2, values) >= 0 &&
         H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0)
         return list;
     H5Pclose(list);

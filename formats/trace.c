@@ -158,6 +158,7 @@ static ps_status read_trace(ps_store *store, ps_trace *trace)
     PS_TRY(read_array(store, "/trace/axis", trace->samples, 0, trace->axis));
     PS_TRY(read_array(store, "/trace/places", trace->channels, 3, trace->places));
     PS_TRY(read_description(store, trace));
+    if (!trace->in_frequency) PS_TRY(ps_store_check_finite(store)); /* spectra may have gaps */
     PS_TRY(read_origin(store, &trace->origin));
     PS_TRY(check_axis(trace));
     return check_shape(trace);

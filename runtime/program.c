@@ -14,6 +14,7 @@
 #include "runtime/memory.h"
 #include "runtime/path.h"
 #include "runtime/stop.h"
+#include "runtime/trust.h"
 #include "version.h"
 
 const char *ps_version(void) { return "penstock " PS_VERSION " (" PS_REVISION ")"; }
@@ -56,7 +57,9 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
         {"restart", PS_OPTION_FLAG, &run->restart, NULL,
          "continue an unfinished run, as the same command does by itself", 0, 0, 0},
         {"trust", PS_OPTION_FLAG, &run->trust, NULL,
-         "do not read an output that is up to date to see whether its bytes are whole", 0, 0, 0},
+         "take inputs whose content hash is wrong or whose values are not finite, and an output that is "
+         "up to date without reading whether its bytes are whole",
+         0, 0, 0},
         {"threads", PS_OPTION_INT, &run->threads, "N", "threads to use", 1, 4096, 0},
         {"host-memory", PS_OPTION_BYTES, &run->host_memory, "SIZE",
          "memory to stay within, e.g. 2G", 0, 0, 0},
@@ -202,6 +205,7 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
                        "option for it",
                        length, PS_RECORD_MAX - 1);
     ps_stop_catch(full_name, ps_comm_rank() == 0, program->saves, run.stop_after);
+    ps_trust_inputs(run.trust);
     return program->run(&run);
 }
 

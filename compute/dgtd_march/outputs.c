@@ -294,12 +294,15 @@ static ps_status write_phasors(march *m, const ps_store_identity *identity)
     char path[4200], part[4096];
     path_beside(m, "phasors", path);
     if (ps_comm_size() == 1) return write_own_phasors(m, path, identity);
-    ps_store_part_path(path, ps_comm_rank(), part);
+    int64_t generation;
+    PS_TRY(ps_store_next_generation(path, &generation));
+    ps_store_part_path(path, generation, ps_comm_rank(), part);
     PS_TRY(ps_comm_agree(write_own_phasors(m, part, identity)));
     ps_store_identity full = *identity;
     full.format = PS_PHASORS_FORMAT;
     full.format_version = PS_PHASORS_VERSION;
-    return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, ps_comm_size()) : PS_OK;
+    return ps_comm_rank() == 0 ? ps_store_write_master(path, &full, generation, ps_comm_size())
+                               : PS_OK;
 }
 
 ps_status outputs_write(march *m, const ps_store_identity *identity)

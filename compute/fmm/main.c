@@ -240,7 +240,7 @@ static ps_status load_mapping(fmm_run *r)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s", r->options->mapping);
-    if (r->problem.ranks > 1) ps_store_part_path(r->options->mapping, r->problem.rank, path);
+    if (r->problem.ranks > 1) ps_store_part_path(r->options->mapping, 0, r->problem.rank, path);
     PS_TRY(ps_task_trace_load(path, &r->mapping));
     if (r->options->journal || r->pool_budget < r->whole_bytes)
         return ps_fail(PS_USAGE,

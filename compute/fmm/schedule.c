@@ -148,6 +148,6 @@ ps_status fmm_save_trace(fmm_run *r, const ps_store_identity *identity)
     }
     char path[4096];
     if (r->problem.ranks == 1) return ps_task_trace_save(r->options->trace, &r->trace, &own);
-    ps_store_part_path(r->options->trace, r->problem.rank, path); /* a trace for each rank */
+    ps_store_part_path(r->options->trace, 0, r->problem.rank, path); /* a trace for each rank */
     return ps_task_trace_save(path, &r->trace, &own);
 }

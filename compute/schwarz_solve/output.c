@@ -26,7 +26,7 @@ ps_status output_create(solve_problem *p, const char *path)
     strcpy(header.quantity, "potential");
     strcpy(header.units, "m2/s2");
     snprintf(part, sizeof part, "%s", path);
-    if (ps_comm_size() > 1) ps_store_part_path(path, ps_comm_rank(), part);
+    if (ps_comm_size() > 1) ps_store_part_path(path, p->generation, ps_comm_rank(), part);
     PS_TRY(
         ps_box_field_create_part(part, &identity, &header, p->first_plane, p->end_plane, &p->out));
     return ps_store_add_input(p->out.store, "load", p->load.store);
@@ -99,7 +99,8 @@ ps_status output_write(solve_problem *p, const char *path, void *state)
     ps_status status = ps_comm_agree(write_part(p, path, state));
     if (status == PS_OK && ps_comm_size() > 1) {
         ps_store_identity identity = output_identity(p);
-        if (ps_comm_rank() == 0) status = ps_store_write_master(path, &identity, ps_comm_size());
+        if (ps_comm_rank() == 0)
+            status = ps_store_write_master(path, &identity, p->generation, ps_comm_size());
         status = ps_comm_agree(status);
     }
     return status;
@@ -116,7 +117,9 @@ ps_status output_keep_iterate(solve_problem *p, ps_status failure, void *state)
     snprintf(message, sizeof message, "%s", ps_message());
     snprintf(path, sizeof path, "%.*s.unconverged%s", stem, out, out + stem);
     ps_box_field_close(&p->out);
-    if (output_write(p, path, state) != PS_OK) return ps_fail(failure, "%s", message);
+    if (ps_store_next_generation(path, &p->generation) != PS_OK ||
+        output_write(p, path, state) != PS_OK)
+        return ps_fail(failure, "%s", message);
     return ps_fail(failure, "%s. The best iterate, of residual %.3g, is %s", message,
                    p->result.residual, path);
 }

@@ -43,6 +43,7 @@ typedef struct solve_problem {
     const ps_run *run;
     bool trial; /* no output: for the figures alone */
     ps_box_field load, out;
+    int64_t generation; /* of the parts of `out` */
     ps_q1_grid grid; /* m */
     solve_options options;
     const struct solve_way *way;

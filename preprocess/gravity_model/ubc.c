@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "formats/number_file.h"
 #include "preprocess/gravity_model/model.h"
@@ -35,6 +36,9 @@ static ps_status read_mesh(ps_number_file *file, const char *path, brick_model *
             return ps_fail(PS_INVALID, "%s: %g is no number of cells", path, n);
         count[a] = (int64_t)n;
     }
+    if (count[0] + count[1] + count[2] > 1000000)
+        return ps_fail(PS_INVALID, "%s: %lld + %lld + %lld cells along the axes", path,
+                       (long long)count[0], (long long)count[1], (long long)count[2]);
     for (int a = 0; a < 3; ++a) PS_TRY(need(file, path, "west, south and top", &start[a]));
     start[2] = -start[2];
     for (int a = 0; a < 3; ++a) {
@@ -60,9 +64,26 @@ static ps_status refuse_rest(ps_number_file *file, const char *path, const char 
     return found ? ps_fail(PS_INVALID, "%s has more numbers than %s", path, what) : PS_OK;
 }
 
+/* A value takes two bytes at least, in a compressed file a thousandth of that: what the mesh
+ * announces beyond that is not believed. */
+static ps_status check_cells(const char *path, const int64_t *n)
+{
+    enum { FREE_CELLS = 8 << 20, CELLS_A_BYTE = 500 };
+    struct stat info;
+    double cells = (double)n[0] * (double)n[1] * (double)n[2];
+    if (stat(path, &info) != 0 || cells <= FREE_CELLS + CELLS_A_BYTE * (double)info.st_size)
+        return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: the mesh has %lld x %lld x %lld cells, whose values a file of %lld bytes "
+                   "cannot hold",
+                   path, (long long)n[0], (long long)n[1], (long long)n[2],
+                   (long long)info.st_size);
+}
+
 static ps_status read_values(ps_number_file *file, const ubc_request *r, brick_model *out)
 {
     const int64_t *n = out->bricks.count;
+    PS_TRY(check_cells(r->model, n));
     PS_TRY(PS_ALLOC(&out->density, n[0] * n[1] * n[2], "a density model"));
     out->bricks.density = out->density;
     for (int64_t j = 0; j < n[1]; ++j)

@@ -70,6 +70,7 @@ typedef struct job {
     int ordinals[DEVICES_MOST], device_count; /* for pairs */
     ps_leaf_backend *backend;
     bool complete; /* OUTPUT is there, of this identity */
+    int64_t generation; /* of the parts */
 } job;
 
 static ps_leaf_device device_of(const job *j)
@@ -133,6 +134,8 @@ static ps_status compute(job *j, assemble_result *result)
                             .chunk = j->run->fresh || j->complete ? -1 : 0,
                             .plain = chosen.compress == 1};
     ps_stop_keeps("complete parts are kept; the same command continues");
+    PS_TRY(ps_store_next_generation(part.path, &j->generation));
+    part.generation = j->generation;
     double start = ps_clock();
     PS_TRY(ps_comm_agree(open_backend(j)));
     ps_debug("%s is ready in %.3f s", j->backend->name, ps_clock() - start);
@@ -146,7 +149,8 @@ static ps_status commit(job *j)
     j->problem.tables.chunks = j->plan.cut.chunks;
     if (ps_comm_rank() == 0)
         status =
-            ps_hmatrix_commit(j->run->operands[1], &j->identity, &j->problem.tables, j->clusters);
+            ps_hmatrix_commit(j->run->operands[1], &j->identity, &j->problem.tables, j->clusters,
+                              j->generation);
     ps_debug("tables written in %.3f s", ps_clock() - start);
     return ps_comm_agree(status);
 }

@@ -12,18 +12,21 @@
 
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/space_curve.h"
+#include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/status.h"
 
 typedef enum import_kind { IMPORT_AUTO, IMPORT_SURFACE, IMPORT_VOLUME } import_kind;
 
 typedef struct import_options {
+    const ps_run *run;          /* its memory and allowances                                    */
     const char *input, *output; /* output NULL: check only                                */
     import_kind kind;
     int unit;     /* index of --unit; 0: not given, which is metres                */
     double scale; /* file units to metres: unit times --scale                      */
     double size;  /* m: element size for geometry; 0: not given                    */
     double weld;  /* m; < 0: not asked                                             */
+    double time;  /* s of CPU that Gmsh may take                                   */
     bool orient, drop_duplicates, drop_degenerate, open, allow_intersections;
     ps_space_curve order;
 } import_options;

@@ -40,8 +40,22 @@ static ps_status check_file(const char *name)
     return PS_OK;
 }
 
+/* Text of meshes packs to a tenth or so; a thousandth is an attack on the disk. */
+static ps_status check_expansion(const char *name, int64_t expanded)
+{
+    enum { MOST = 100, FREE_BYTES = 64 << 20 };
+    struct stat info;
+    if (stat(name, &info) != 0 || expanded <= FREE_BYTES + MOST * (int64_t)info.st_size)
+        return PS_OK;
+    return ps_fail(PS_INVALID,
+                   "%s: its %lld bytes expand to more than %d times as many; decompress it "
+                   "yourself if it is what you think",
+                   name, (long long)info.st_size, MOST);
+}
+
 static ps_status put_block(FILE *out, const void *data, size_t bytes, const char *name)
 {
+    PS_TRY(check_expansion(name, (int64_t)ftello(out) + (int64_t)bytes));
     if (fwrite(data, 1, bytes, out) == bytes) return PS_OK;
     return ps_fail(PS_EXHAUSTED, "%s: no room to decompress it (%s); set TMPDIR to a larger disk",
                    name, strerror(errno));

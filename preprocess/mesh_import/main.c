@@ -17,7 +17,7 @@
 enum { RECORD_BYTES = PS_RECORD_MAX + 512 };
 
 static int kind = IMPORT_AUTO, unit, order = PS_CURVE_NONE;
-static double extra_scale = 1, size, weld = -1;
+static double extra_scale = 1, size, weld = -1, gmsh_time = 3600;
 static bool orient, drop_duplicates, drop_degenerate, open_surface, allow_intersections;
 
 static const ps_option options[] = {
@@ -43,6 +43,8 @@ static const ps_option options[] = {
      0, 0, PS_IDENTITY},
     {"allow-intersections", PS_OPTION_FLAG, &allow_intersections, NULL,
      "do not look for triangles that cut through or overlap one another", 0, 0, PS_IDENTITY},
+    {"gmsh-time", PS_OPTION_SECONDS, &gmsh_time, "TIME",
+     "CPU time that Gmsh's library may take to read a file or to mesh geometry", 1, 0, 0},
     {"order", PS_OPTION_CHOICE, &order, "none|morton|hilbert|random",
      "order vertices and cells along a space-filling curve (random: scattered, to compare with)", 0,
      0, PS_IDENTITY},
@@ -51,7 +53,9 @@ static const ps_option options[] = {
 static import_options gather(const ps_run *run)
 {
     static const double metres[] = {1, 1e-3, 1e-2, 0.3048, 0.0254};
-    return (import_options){.input = run->operands[0],
+    return (import_options){.run = run,
+                            .time = gmsh_time,
+                            .input = run->operands[0],
                             .output = run->operand_count > 1 ? run->operands[1] : NULL,
                             .kind = (import_kind)kind,
                             .unit = unit,
@@ -149,6 +153,10 @@ static ps_status run_import(ps_run *run)
     return status;
 }
 
+static const ps_allowance allowances[] = {
+    {"geo-commands", "a .geo file, or what Gmsh takes for one, that runs programs or writes files"},
+    {NULL, NULL}};
+
 static const ps_program program = {
     .name = "mesh-import",
     .synopsis = "INPUT [OUTPUT]",
@@ -158,12 +166,15 @@ static const ps_program program = {
         "it, and writes a mesh file that ParaView opens. Without OUTPUT it only checks.\n"
         "A mesh that is not closed, not manifold, not oriented, or has coincident vertices,\n"
         "repeated or degenerate cells is refused with the places of the faults, unless the option\n"
-        "that mends it is given: only what is asked is changed.",
+        "that mends it is given: only what is asked is changed.\n"
+        "Gmsh's library runs in a process that may read files, and no more: a file that starts a\n"
+        "program, writes a file or uses the network there is refused.",
     .examples =
         "  penstock-mesh-import cessna.msh.gz cessna.hdf --unit ft --orient --order hilbert\n"
         "  penstock-mesh-import wing.step wing.hdf --size 0.05 --order hilbert\n"
         "  penstock-mesh-import --json head.msh.zst",
     .options = options,
+    .allowances = allowances,
     .operands_min = 1,
     .operands_max = 2,
     .run = run_import};

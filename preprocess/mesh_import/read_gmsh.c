@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #include "preprocess/mesh_import/gmsh_pipe.h"
+#include "preprocess/mesh_import/sandbox.h"
+#include "runtime/log.h"
 
 typedef struct child {
     int pipe;
     const import_options *options;
     const char *suffix;
-    bool geometry;
+    bool geometry, confined;
     import_kind kind;
 } child;
 
@@ -249,6 +251,22 @@ static void silence(void)
     for (int fd = 0; fd < 3; ++fd) dup2(null, fd);
 }
 
+/* Before the file is opened, and after the library has read its own. A system that cannot confine
+ * is told so; a script is not run there. */
+static void confine(const child *c)
+{
+    int error = import_sandbox_enter(c->options->run->host_memory, c->options->time);
+    char text[160];
+    if (!error) return;
+    if (strcmp(c->suffix, ".geo") == 0)
+        give_up(c,
+                "this system cannot confine Gmsh (%s), and .geo files can run programs: --allow "
+                "geo-commands reads it all the same",
+                strerror(error));
+    snprintf(text, sizeof text, "Gmsh's library is not confined here: %s", strerror(error));
+    put_text(c, FRAME_WARNING, 0, text);
+}
+
 static void run_child(child *c, const char *path)
 {
     int ierr = 0;
@@ -264,6 +282,7 @@ static void run_child(child *c, const char *path)
     option(c, "General.AbortOnError", 0);
     gmshOptionSetString("Geometry.OCCTargetUnit", "M", &ierr);
     gmshLoggerStart(&ierr);
+    if (c->confined) confine(c);
     gmshOpen(path, &ierr);
     pass_messages(c);
     must(c, ierr, "read the file");
@@ -277,25 +296,38 @@ static void run_child(child *c, const char *path)
 
 /* ---- in the parent ---- */
 
-/* Ends the child if the parent gave up, and tells whether it died of itself. */
-static ps_status child_verdict(pid_t pid, ps_status status, const char *name)
+/* Ends the child if the parent gave up, and tells whether it died of itself. *forbidden: of what
+ * the sandbox does not let it do. */
+static ps_status child_verdict(pid_t pid, ps_status status, const import_options *options,
+                               const char *name, bool *forbidden)
 {
     int how = 0;
     if (status == PS_FAILED || status == PS_EXHAUSTED) kill(pid, SIGKILL);
     while (waitpid(pid, &how, 0) < 0 && errno == EINTR) {
     }
-    if (status == PS_INVALID && WIFSIGNALED(how) && WTERMSIG(how) != SIGPIPE)
+    int signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
+    *forbidden = signal == SIGSYS;
+    if (signal == SIGXCPU || (signal == SIGKILL && status == PS_INVALID))
+        return ps_fail(
+            PS_EXHAUSTED,
+            "%s: Gmsh's library took more than the %.0f s of CPU time or the memory that "
+            "it may; --gmsh-time and --host-memory give it more",
+            name, options->time);
+    if (status == PS_INVALID && signal && signal != SIGPIPE)
         return ps_fail(PS_INVALID,
                        "%s: Gmsh's library crashed while reading it (%s): the file is "
                        "broken or not what its suffix says",
-                       name, strsignal(WTERMSIG(how)));
+                       name, strsignal(signal));
     return status;
 }
 
-ps_status import_read_gmsh(const import_input *input, const import_options *options,
-                           import_mesh *mesh)
+/* `path` is what Gmsh is given. */
+static ps_status run_gmsh(const import_input *input, const char *path,
+                          const import_options *options, bool confined, bool *forbidden,
+                          import_mesh *mesh)
 {
     int ends[2];
+    *forbidden = false;
     if (pipe(ends) != 0) return ps_fail(PS_EXHAUSTED, "no pipe: %s", strerror(errno));
     fflush(NULL);
     pid_t pid = fork();
@@ -305,8 +337,9 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
     }
     if (pid == 0) {
         close(ends[0]);
-        child c = {ends[1], options, input->suffix, import_is_geometry(input), options->kind};
-        run_child(&c, input->path);
+        child c = {ends[1],  options,      input->suffix, import_is_geometry(input),
+                   confined, options->kind};
+        run_child(&c, path);
     }
     close(ends[1]);
     mesh->vertex_word = "node";
@@ -314,5 +347,55 @@ ps_status import_read_gmsh(const import_input *input, const import_options *opti
     mesh->cell_word = "element";
     ps_status status = gmsh_pipe_receive(ends[0], input->name, mesh);
     close(ends[0]);
-    return child_verdict(pid, status, input->name);
+    return child_verdict(pid, status, options, input->name, forbidden);
+}
+
+/* A name that Gmsh knows: it goes by the spelling of suffixes, and takes what it does not know for
+ * a script. A link of the lower-case suffix stands for the file; a .geo keeps its folder, from
+ * which it includes others. */
+static ps_status known_name(const import_input *input, char folder[], char path[], size_t size)
+{
+    size_t length = strlen(input->path), suffix = strlen(input->suffix);
+    char *real;
+    folder[0] = '\0';
+    snprintf(path, size, "%s", input->path);
+    if (strcmp(input->path + length - suffix, input->suffix) == 0) return PS_OK;
+    if (strcmp(input->suffix, ".geo") == 0)
+        return ps_fail(PS_INVALID, "%s: a script of Gmsh ends in .geo, in lower case", input->name);
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, size, "%.3800s/penstock-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(folder)) {
+        folder[0] = '\0';
+        return ps_fail(PS_EXHAUSTED, "%s: no folder for a link to it: %s", input->name,
+                       strerror(errno));
+    }
+    snprintf(path, size, "%.4000s/mesh%s", folder, input->suffix);
+    real = realpath(input->path, NULL);
+    bool good = real && symlink(real, path) == 0;
+    free(real);
+    return good ? PS_OK
+                : ps_fail(PS_EXHAUSTED, "%s: no link to it: %s", input->name, strerror(errno));
+}
+
+ps_status import_read_gmsh(const import_input *input, const import_options *options,
+                           import_mesh *mesh)
+{
+    char folder[4096], path[4096];
+    bool forbidden = false;
+    ps_status status = known_name(input, folder, path, sizeof path);
+    if (status == PS_OK) status = run_gmsh(input, path, options, true, &forbidden, mesh);
+    if (forbidden) {
+        status = ps_refuse(options->run, "geo-commands",
+                           "%s: reading it, Gmsh was about to start a program, write a file or use "
+                           "the network, and was ended",
+                           input->name);
+        import_mesh_release(mesh);
+        import_mesh_init(mesh);
+        if (status == PS_OK) status = run_gmsh(input, path, options, false, &forbidden, mesh);
+    }
+    if (folder[0]) {
+        unlink(path);
+        rmdir(folder);
+    }
+    return status;
 }

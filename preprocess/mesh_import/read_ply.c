@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "preprocess/mesh_import/import.h"
 #include "preprocess/mesh_import/text_lines.h"
@@ -197,9 +198,30 @@ static ps_status read_item(ply *p, const ply_element *e, int64_t number)
     return import_add_vertex_number(p->mesh, number);
 }
 
+/* Every item takes bytes: a header that announces more than the file can hold is not believed. */
+static ps_status check_counts(ply *p)
+{
+    struct stat info;
+    int64_t all = fstat(fileno(p->lines.file), &info) == 0 ? (int64_t)info.st_size : 0;
+    for (int i = 0; i < p->elements; ++i) {
+        const ply_element *e = &p->element[i];
+        int64_t least = 0;
+        for (int k = 0; k < e->properties; ++k)
+            least += p->layout == TEXT     ? 2
+                     : e->property[k].list ? type_bytes[e->property[k].count_type]
+                                           : type_bytes[e->property[k].type];
+        if (e->count > 0 && (least == 0 || e->count > all / least))
+            return ps_fail(PS_INVALID,
+                           "%s: %lld of %s are announced, which a file of %lld bytes cannot hold",
+                           p->lines.name, (long long)e->count, e->name, (long long)all);
+    }
+    return PS_OK;
+}
+
 static ps_status read_all(ply *p)
 {
     PS_TRY(read_header(p));
+    PS_TRY(check_counts(p));
     for (int i = 0; i < p->elements; ++i)
         for (int64_t number = 0; number < p->element[i].count; ++number)
             PS_TRY(read_item(p, &p->element[i], number));

@@ -223,11 +223,14 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
     assemble_result result;
     memset(&result, 0, sizeof result);
     bool several = ps_comm_size() > 1;
-    if (several) ps_store_part_path(path, ps_comm_rank(), part);
+    int64_t generation = 0;
+    if (several) PS_TRY(ps_store_next_generation(path, &generation));
+    if (several) ps_store_part_path(path, generation, ps_comm_rank(), part);
     ps_status status =
         write_part(several ? part : path, problem, plan, run, identity, mesh, &result, again);
     if (status == PS_OK && several && !*again) {
-        if (ps_comm_rank() == 0) status = ps_store_write_master(path, identity, ps_comm_size());
+        if (ps_comm_rank() == 0)
+            status = ps_store_write_master(path, identity, generation, ps_comm_size());
         status = ps_comm_agree(status);
     }
     if (status == PS_OK && !*again)
@@ -240,9 +243,11 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
 static bool is_to_keep(const ps_run *run)
 {
     char base[4200], part[4096];
+    int64_t generation;
     snprintf(base, sizeof base, "%.4096s.squares", run->operands[1]);
     if (ps_comm_size() > 1) {
-        ps_store_part_path(run->operands[1], ps_comm_rank(), part);
+        if (ps_store_next_generation(run->operands[1], &generation) != PS_OK) return false;
+        ps_store_part_path(run->operands[1], generation, ps_comm_rank(), part);
         snprintf(base, sizeof base, "%.4096s.squares", part);
     }
     bool there = ps_comm_any(!run->fresh && ps_journal_is_there(base));

@@ -102,7 +102,7 @@ static void parts_join(void **state)
     full.format_version = PS_BOX_FIELD_VERSION;
     for (int64_t i = 0; i < 400 * 24 * 25; ++i) values[i] = .25 * (double)i;
     for (int p = 0; p < 3; ++p) {
-        ps_store_part_path(path, p, part);
+        ps_store_part_path(path, 0, p, part);
         check_ok(ps_box_field_create_part(part, &identity, &h, start[p], start[p + 1], &out));
         for (int64_t c = 0; c < out.chunks; ++c) {
             int64_t first, end;
@@ -111,7 +111,7 @@ static void parts_join(void **state)
         }
         check_ok(ps_box_field_commit(&out));
     }
-    check_ok(ps_store_write_master(path, &full, 3));
+    check_ok(ps_store_write_master(path, &full, 0, 3));
     check_ok(ps_box_field_open(path, "density", &in));
     check_ok(ps_box_field_read(&in, 0, 400, back));
     assert_memory_equal(back, values, sizeof back);
@@ -120,7 +120,7 @@ static void parts_join(void **state)
     ps_box_field_close(&in);
     check_fails(ps_box_field_create_part(path, &identity, &h, 5, 401, &out), PS_USAGE, "planes 5");
     for (int p = 0; p < 3; ++p) {
-        ps_store_part_path(path, p, part);
+        ps_store_part_path(path, 0, p, part);
         unlink(part);
     }
 }

@@ -181,7 +181,7 @@ static void make_matrix(sample *s, bool symmetric, int parts, ps_precision preci
 static ps_hmatrix_part part_of(const sample *s, int64_t c)
 {
     const int64_t *first = s->tables.chunks.first;
-    return (ps_hmatrix_part){path, &identity, NULL, c, first[c], first[c + 1] - first[c], false};
+    return (ps_hmatrix_part){path, &identity, NULL, c, first[c], first[c + 1] - first[c], false, 0};
 }
 
 static void save_part(const sample *s, int64_t c)
@@ -259,7 +259,7 @@ static void matrices_come_back(void **state)
         make_clusters(&s, variant & 1);
         make_matrix(&s, variant & 1, variant & 2 ? 2 : 1, variant & 4 ? PS_SINGLE : PS_DOUBLE);
         for (int64_t c = 4; c >= 0; --c) save_part(&s, c);
-        check_ok(ps_hmatrix_commit(path, &identity, &s.tables, NULL));
+        check_ok(ps_hmatrix_commit(path, &identity, &s.tables, NULL, 0));
         check_ok(ps_hmatrix_open(path, &file));
         const ps_hmatrix_overview *overview = ps_hmatrix_file_overview(file);
         assert_int_equal(overview->shape.leaf_count, s.matrix.leaf_count);
@@ -276,7 +276,7 @@ static void matrices_come_back(void **state)
         ps_hmatrix_close(&file);
         for (int c = 0; c < 5; ++c) {
             char part[4096];
-            ps_store_part_path(path, c, part);
+            ps_store_part_path(path, 0, c, part);
             unlink(part);
         }
         free_matrix(&s);
@@ -292,16 +292,16 @@ static void refuses_parts(void **state)
     char part[4096];
     make_clusters(&s, true);
     make_matrix(&s, true, 1, PS_DOUBLE);
-    check_fails(ps_hmatrix_commit(path, &identity, &s.tables, NULL), PS_INVALID, "part0000");
+    check_fails(ps_hmatrix_commit(path, &identity, &s.tables, NULL, 0), PS_INVALID, "part0000");
     for (int64_t c = 0; c < 5; ++c) save_part(&s, c);
-    check_ok(ps_hmatrix_commit(path, &identity, &s.tables, NULL));
+    check_ok(ps_hmatrix_commit(path, &identity, &s.tables, NULL, 0));
     ps_store_identity other = identity;
     other.options = "a=2\n";
     ps_hmatrix_part stale = part_of(&s, 2);
     stale.identity = &other;
     assert_false(ps_hmatrix_part_done(&stale));
     ((double *)s.matrix.blocks[s.tables.chunks.first[2]].values)[0] += 1;
-    ps_store_part_path(path, 2, part);
+    ps_store_part_path(path, 0, 2, part);
     unlink(part);
     check_fails(ps_hmatrix_open(path, &file), PS_INVALID, "chunk 2 is missing");
     save_part(&s, 2);

@@ -18,7 +18,7 @@ static int remove_folder(void **state)
 {
     char part[4096];
     for (int p = 0; p < 2; ++p) {
-        ps_store_part_path(path, p, part);
+        ps_store_part_path(path, 0, p, part);
         unlink(part);
     }
     unlink(path);
@@ -158,10 +158,10 @@ static void parts_and_master(void **state)
     for (int p = 0; p < 2; ++p) {
         ps_phasors_header h = sample(2, 30 + p);
         h.mesh_elements = 100;
-        ps_store_part_path(path, p, part);
+        ps_store_part_path(path, 0, p, part);
         write_rows(part, &h, 30 * p);
     }
-    check_ok(ps_store_write_master(path, &identity, 2));
+    check_ok(ps_store_write_master(path, &identity, 0, 2));
     ps_phasors_header h = sample(2, 61);
     check_rows(&h, 61);
 }

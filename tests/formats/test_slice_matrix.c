@@ -140,7 +140,7 @@ static void parts_and_their_master_read_like_one_file(void **state)
     const int64_t cuts[] = {0, 100, 113, 301};
     for (int part = 0; part < 3; ++part) {
         char path[4096];
-        ps_store_part_path(at("many.h5"), part, path);
+        ps_store_part_path(at("many.h5"), 0, part, path);
         ps_slice_tiling tiling = {.tile_rows = 256,
                                   .tile_slices = 20 + part,
                                   .first_slice = cuts[part],
@@ -152,7 +152,7 @@ static void parts_and_their_master_read_like_one_file(void **state)
                                   .creator = "test",
                                   .revision = "test",
                                   .options = ""};
-    check_ok(ps_store_write_master(at("many.h5"), &identity, 3));
+    check_ok(ps_store_write_master(at("many.h5"), &identity, 0, 3));
     compare_file(at("many.h5"), PS_SINGLE, 256);
     ps_slice_matrix *file;
     check_fails(ps_slice_matrix_open(at("many.part0001.h5"), &file), PS_INVALID, "open the master");

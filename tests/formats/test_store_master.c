@@ -18,7 +18,7 @@ static void write_part(const char *path, int part, const float *values)
     ps_dataset_spec tiles = ragged_spec("/tiles", PS_F32, part + 1, 8 + part);
     rows.rank = 2;
     rows.dims[1] = 2;
-    ps_store_part_path(path, part, name);
+    ps_store_part_path(path, 0, part, name);
     check_ok(ps_store_create(name, &sample_identity, &store));
     check_ok(ps_store_write_array(store, &rows, values + 2 * before));
     check_ok(ps_store_define(store, &tiles, &id));
@@ -35,7 +35,7 @@ static void write_parts(const char *path, float *values)
 {
     fill_reals(values, 2 * PARTS * ROWS, 12);
     for (int p = 0; p < PARTS; ++p) write_part(path, p, values);
-    check_ok(ps_store_write_master(path, &sample_identity, PARTS));
+    check_ok(ps_store_write_master(path, &sample_identity, 0, PARTS));
 }
 
 static void test_joined_reads(void **state)
@@ -87,7 +87,7 @@ static void test_missing_and_foreign_parts(void **state)
     char part[4096], kept[4200], path[128];
     strcpy(path, at("lost.h5"));
     write_parts(path, values);
-    ps_store_part_path(path, 1, part);
+    ps_store_part_path(path, 0, 1, part);
     assert_non_null(strstr(part, "lost.part0001.h5"));
     snprintf(kept, sizeof kept, "%s.kept", part);
     assert_int_equal(rename(part, kept), 0);
@@ -116,7 +116,7 @@ static void test_damaged_part(void **state)
     stored = malloc((size_t)chunk.stored_bytes);
     check_ok(ps_store_read_stored(store, 0, 9, chunk.stored_bytes, stored));
     ps_store_close(&store);
-    ps_store_part_path(path, 2, part);
+    ps_store_part_path(path, 0, 2, part);
     unsigned char *bytes = slurp(part, &size);
     unsigned char *place = memmem(bytes, size, stored, (size_t)chunk.stored_bytes);
     assert_non_null(place);
@@ -139,28 +139,75 @@ static void test_parts_that_do_not_fit(void **state)
     strcpy(path, at("odd.h5"));
     for (int p = 0; p < 2; ++p) {
         ps_dataset_spec spec = array_spec("/x", p ? PS_F64 : PS_F32, 4, 4);
-        ps_store_part_path(path, p, name);
+        ps_store_part_path(path, 0, p, name);
         check_ok(ps_store_create(name, &sample_identity, &store));
         check_ok(ps_store_write_array(store, &spec, values));
         check_ok(ps_store_commit(&store));
     }
-    check_fails(ps_store_write_master(path, &sample_identity, 2), PS_INVALID,
+    check_fails(ps_store_write_master(path, &sample_identity, 0, 2), PS_INVALID,
                 "odd.part0001.h5: /x differs");
-    check_fails(ps_store_write_master(path, &sample_identity, 3), PS_INVALID, "odd.part0002.h5");
+    check_fails(ps_store_write_master(path, &sample_identity, 0, 3), PS_INVALID, "odd.part0002.h5");
     assert_int_not_equal(access(path, F_OK), 0);
     assert_int_equal(temporaries_of(at("odd.h5")), 0);
+}
+
+/* A set that fails on the way leaves the set that is there; one that succeeds replaces it. */
+static void test_generations(void **state)
+{
+    char path[128], name[4096];
+    int64_t generation;
+    float values[2 * PARTS * ROWS];
+    ps_store *store;
+    strcpy(path, at("sets.h5"));
+    check_ok(ps_store_next_generation(path, &generation));
+    assert_int_equal(generation, 0);
+    write_parts(path, values);
+    for (int round = 1; round < 4; ++round) {
+        check_ok(ps_store_next_generation(path, &generation));
+        assert_int_equal(generation, round);
+        for (int p = 0; p < 2; ++p) {
+            ps_dataset_spec spec = array_spec("/x", PS_F32, 4, 4);
+            ps_store_part_path(path, generation, p, name);
+            check_ok(ps_store_create(name, &sample_identity, &store));
+            check_ok(ps_store_write_array(store, &spec, values));
+            check_ok(ps_store_commit(&store));
+            check_ok(ps_store_open(path, "penstock-test", 1, &store)); /* the old set is whole */
+            ps_store_close(&store);
+            check_ok(ps_store_next_generation(path, &generation)); /* and the new one goes on */
+            assert_int_equal(generation, round);
+        }
+        check_fails(ps_store_write_master(path, &sample_identity, generation, 3), PS_INVALID,
+                    "part0002.h5");
+        check_ok(ps_store_open(path, "penstock-test", 1, &store));
+        ps_store_close(&store);
+        check_ok(ps_store_write_master(path, &sample_identity, generation, 2));
+        ps_store_part_path(path, generation - 1, 0, name);
+        assert_int_not_equal(access(name, F_OK), 0); /* the older set is gone */
+        ps_store_part_path(path, generation, 1, name);
+        assert_int_equal(access(name, F_OK), 0);
+    }
+    check_ok(ps_store_open(path, "penstock-test", 1, &store));
+    assert_int_equal(ps_store_part_count(store), 2);
+    ps_store_close(&store);
+    /* a master that cannot be read: above every set that lies there */
+    FILE *file = fopen(path, "w");
+    fclose(file);
+    check_ok(ps_store_next_generation(path, &generation));
+    assert_int_equal(generation, 4);
 }
 
 static void test_part_names(void **state)
 {
     char out[4096];
-    ps_store_part_path("run.h5", 3, out);
+    ps_store_part_path("run.h5", 0, 3, out);
     assert_string_equal(out, "run.part0003.h5");
-    ps_store_part_path("a.b/run", 12, out);
+    ps_store_part_path("a.b/run", 0, 12, out);
     assert_string_equal(out, "a.b/run.part0012");
-    ps_store_part_path("/x/.hidden", 0, out);
+    ps_store_part_path("/x/.hidden", 0, 0, out);
     assert_string_equal(out, "/x/.hidden.part0000");
-    ps_store_part_path("x.000042.h5", 10000, out);
+    ps_store_part_path("a/run.h5", 12, 3, out);
+    assert_string_equal(out, "a/run.g12.part0003.h5");
+    ps_store_part_path("x.000042.h5", 0, 10000, out);
     assert_string_equal(out, "x.000042.part10000.h5");
 }
 
@@ -209,7 +256,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_joined_reads), cmocka_unit_test(test_missing_and_foreign_parts),
         cmocka_unit_test(test_damaged_part), cmocka_unit_test(test_parts_that_do_not_fit),
-        cmocka_unit_test(test_part_names),   cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_part_names),   cmocka_unit_test(test_generations),
+        cmocka_unit_test(test_lists),
     };
     return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
 }

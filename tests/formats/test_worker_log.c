@@ -114,7 +114,7 @@ static void refuses_what_is_unsound(void **state)
     log.bounds[2] = 0;
     log.seconds[5] = NAN;
     check_ok(ps_worker_log_save(path, &log, &identity));
-    load_refused("nan is no time");
+    load_refused("are not finite");
     log.seconds[5] = 0;
     log.stage_seconds[0] = -1;
     check_ok(ps_worker_log_save(path, &log, &identity));

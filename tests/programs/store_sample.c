@@ -45,7 +45,7 @@ static ps_status write_part(const char *path, int part)
                             .units = "m",
                             .description = "the numbers from 0"};
     for (int i = 0; i < 1000; ++i) values[i] = (float)(1000 * part + i);
-    ps_store_part_path(path, part, name);
+    ps_store_part_path(path, 0, part, name);
     PS_TRY(ps_store_create(name, &identity, &store));
     ps_status status = ps_store_write_array(store, &spec, values);
     if (status == PS_OK) status = write_tiles(store, part);
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     if (argc != 2) return PS_USAGE;
     ps_status status = PS_OK;
     for (int part = 0; part < 2 && status == PS_OK; ++part) status = write_part(argv[1], part);
-    if (status == PS_OK) status = ps_store_write_master(argv[1], &identity, 2);
+    if (status == PS_OK) status = ps_store_write_master(argv[1], &identity, 0, 2);
     if (status != PS_OK) fprintf(stderr, "%s\n", ps_message());
     return status;
 }

@@ -52,7 +52,7 @@ if command -v mpirun > /dev/null; then
         expect 0 "" mpirun --oversubscribe -np $ranks penstock-hmatrix-assemble c.h5 b.h5 $common \
             --threads 1 --force
         [ "$(content b.h5)" = "$hash" ] || fail "$ranks ranks, another matrix"
-        [ "$(ls b.part*.h5 | wc -l)" = "$(ls a.part*.h5 | wc -l)" ] || fail "parts stay behind"
+        [ "$(ls b*.part*.h5 | wc -l)" = "$(ls a.part*.h5 | wc -l)" ] || fail "parts stay behind"
     done
 fi
 expect 0 "" penstock-verify a.h5

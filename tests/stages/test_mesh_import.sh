@@ -38,7 +38,7 @@ grep -q '"kind": "volume"' out || fail "a physical volume should give a volume m
 near volume 0.47 0.5236; near volume_min 1e-9 1
 # STEP states its unit (Gmsh writes millimetres) and comes out in metres
 printf 'SetFactory("OpenCASCADE");\nBox(1) = {0, 0, 0, 1, 2, 3};\nMesh 2;\nSave "box.step";\n' > box.geo
-import box.geo --size 0.5
+import box.geo --size 0.5 --allow geo-commands
 grep -q 'SI_UNIT(.MILLI.,.METRE.)' box.step || fail "no STEP file in millimetres was made"
 import box.step box.hdf --size 0.5
 near area 21.99999 22.00001; near volume 5.99999 6.00001; is closed true; near edge_mean .4 .55

@@ -1,0 +1,413 @@
+/*
+ * mutate_store COUNT SEED FOLDER FILE...: mutants of valid files, edited in structure and numbers
+ * with all hashes made anew, each read by the reader of its format. Prints how many were read as
+ * valid and how many were refused; ends with 1 if a reader crashed, hung, or failed with a code
+ * that is no refusal. Built with sanitizers, a report of theirs is a crash.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "formats/block_matrix.h"
+#include "formats/box_field.h"
+#include "formats/cluster_tree.h"
+#include "formats/dgtd_model.h"
+#include "formats/gravity_map.h"
+#include "formats/hbem_solution.h"
+#include "formats/history.h"
+#include "formats/hmatrix.h"
+#include "formats/octree.h"
+#include "formats/particles.h"
+#include "formats/phasors.h"
+#include "formats/slice_matrix.h"
+#include "formats/subdomains.h"
+#include "formats/surface_mesh.h"
+#include "formats/task_trace.h"
+#include "formats/trace.h"
+#include "formats/transmission.h"
+#include "formats/volume_mesh.h"
+#include "formats/worker_log.h"
+#include "store_model.h"
+
+enum { BATCH = 100, SECONDS_A_BATCH = 120, ROOM = 64 << 20 };
+
+/* ---- readers: everything that a consumer asks for ---- */
+
+static ps_status read_surface(const char *path)
+{
+    ps_surface_mesh mesh;
+    PS_TRY(ps_surface_mesh_load(path, &mesh));
+    ps_surface_mesh_release(&mesh);
+    return PS_OK;
+}
+
+static ps_status read_volume(const char *path)
+{
+    ps_volume_mesh mesh;
+    PS_TRY(ps_volume_mesh_load(path, &mesh));
+    ps_volume_mesh_release(&mesh);
+    return PS_OK;
+}
+
+static ps_status read_partition(const char *path)
+{
+    ps_store *store;
+    ps_partition p;
+    PS_TRY(ps_store_open(path, PS_PARTITION_FORMAT, 0, &store));
+    ps_status status = ps_partition_read(store, &p);
+    if (status == PS_OK) ps_partition_release(&p);
+    ps_store_close(&store);
+    return status;
+}
+
+static ps_status read_model(const char *path)
+{
+    ps_dgtd_model_file *file;
+    PS_TRY(ps_dgtd_model_open(path, &file));
+    ps_status status = PS_OK;
+    for (int ranks = 1; ranks <= 2 && status == PS_OK; ++ranks)
+        for (int rank = 0; rank < ranks && status == PS_OK; ++rank) {
+            int64_t shares[3];
+            ps_dgtd_domain domain;
+            if (ps_dgtd_model_share(file, ranks, shares) != PS_OK) break;
+            status = ps_dgtd_model_load(file, shares, ranks, rank, 8, &domain);
+            if (status == PS_OK) ps_dgtd_domain_release(&domain);
+        }
+    ps_dgtd_model_close(&file);
+    return status;
+}
+
+static ps_status read_particles(const char *path)
+{
+    ps_particle_file *file;
+    PS_TRY(ps_particles_open(path, &file));
+    const ps_particle_header *h = ps_particles_header(file);
+    int columns = 3 + h->right_hand_sides;
+    double *column[PS_PARTICLE_COLUMNS_MAX] = {NULL};
+    for (int c = 0; c < columns; ++c) column[c] = malloc((size_t)h->count * 8);
+    ps_status status = ps_particles_read(file, 0, h->count, column, columns);
+    for (int c = 0; c < columns; ++c) free(column[c]);
+    ps_particles_close(&file);
+    return status;
+}
+
+static ps_status read_side(ps_octree_file *file, ps_octree_side side)
+{
+    const ps_octree_header *h = ps_octree_file_header(file);
+    ps_octree tree;
+    PS_TRY(ps_octree_load_tree(file, side, &tree));
+    int64_t n = tree.particles, *place = malloc((size_t)n * 8);
+    double *column[PS_PARTICLE_COLUMNS_MAX] = {NULL};
+    int columns = side == PS_OCTREE_SOURCES ? 3 + h->right_hand_sides : 3;
+    for (int c = 0; c < columns; ++c) column[c] = malloc((size_t)n * 8);
+    ps_status status = ps_octree_read(file, side, 0, n, column, columns, place);
+    for (int64_t i = 0; status == PS_OK && i < n; ++i) column[0][place[i]] += 1; /* as consumers */
+    for (int c = 0; c < columns; ++c) free(column[c]);
+    free(place);
+    ps_octree_release(&tree);
+    return status;
+}
+
+static ps_status read_octree(const char *path)
+{
+    ps_octree_file *file;
+    ps_group_list list;
+    PS_TRY(ps_octree_open(path, &file));
+    ps_status status = read_side(file, PS_OCTREE_SOURCES);
+    if (status == PS_OK) status = read_side(file, PS_OCTREE_TARGETS);
+    for (int l = 0; status == PS_OK && l < ps_octree_file_header(file)->height; ++l)
+        if (ps_octree_get_list(file, PS_OCTREE_FAR_GROUPS, l, &list) == PS_OK)
+            ps_group_list_release(&list);
+    ps_octree_close(&file);
+    return status;
+}
+
+static ps_status read_box(const char *path)
+{
+    ps_box_field f;
+    PS_TRY(ps_box_field_open(path, NULL, &f));
+    int64_t bytes = f.plane * 8;
+    ps_status status = PS_OK;
+    if (bytes <= ROOM) {
+        double *plane = malloc((size_t)bytes + 8);
+        for (int64_t p = 0; p < f.shape[0] && status == PS_OK; ++p)
+            status = ps_box_field_read(&f, p, 1, plane);
+        free(plane);
+    }
+    ps_box_field_close(&f);
+    return status;
+}
+
+static ps_status read_history(const char *path)
+{
+    ps_history *history;
+    PS_TRY(ps_history_open(path, &history));
+    const ps_history_header *h = ps_history_header_of(history);
+    double *row = malloc((size_t)h->slices.unknowns * 8);
+    ps_status status = PS_OK;
+    for (int64_t s = 1; s <= h->steps && s < 500 && status == PS_OK; ++s)
+        status = ps_history_read(history, s, 1, row);
+    free(row);
+    ps_history_close(&history);
+    return status;
+}
+
+static ps_status read_trace(const char *path)
+{
+    ps_trace trace;
+    PS_TRY(ps_trace_load(path, &trace));
+    ps_trace_release(&trace);
+    return PS_OK;
+}
+
+static ps_status read_phasors(const char *path)
+{
+    ps_phasors *file;
+    PS_TRY(ps_phasors_open(path, &file));
+    const ps_phasors_header *h = ps_phasors_get_header(file);
+    size_t rows = (size_t)h->rows;
+    int32_t *number = malloc(rows * 4), *material = malloc(rows * 4);
+    uint8_t *faces = malloc(rows * 4);
+    float *values = malloc(rows * 6 * 35 * 4);
+    ps_status status = ps_phasors_read_elements(file, number, material);
+    if (status == PS_OK && ps_phasors_has_faces(file)) status = ps_phasors_read_faces(file, faces);
+    for (int f = 0; f < h->frequencies && status == PS_OK; ++f)
+        status = ps_phasors_read_rows(file, f, PS_PHASORS_ELECTRIC, 0, h->rows, values);
+    free(number), free(material), free(faces), free(values);
+    ps_phasors_close(&file);
+    return status;
+}
+
+static ps_status read_slices(const char *path)
+{
+    ps_slice_matrix *m;
+    ps_csr m0;
+    PS_TRY(ps_slice_matrix_open(path, &m));
+    ps_status status = PS_OK;
+    for (int64_t t = 0; t < ps_slice_matrix_tile_count(m) && status == PS_OK; ++t) {
+        int64_t raw, unpacked;
+        ps_slice_matrix_tile_bytes(m, t, &raw, &unpacked);
+        if (raw > ROOM || unpacked > ROOM) continue;
+        void *a = aligned_alloc(64, (size_t)(raw + 63) / 64 * 64 + 64);
+        void *b = aligned_alloc(64, (size_t)(unpacked + 63) / 64 * 64 + 64);
+        status = ps_slice_matrix_read_raw(m, t, a);
+        if (status == PS_OK) status = ps_slice_matrix_unpack(m, t, a, b, NULL);
+        free(a), free(b);
+    }
+    if (status == PS_OK) status = ps_slice_matrix_load_m0(m, &m0);
+    if (status == PS_OK) ps_csr_release(&m0);
+    ps_slice_matrix_close(&m);
+    return status;
+}
+
+static ps_status read_blocks(const char *path)
+{
+    ps_block_matrix *m;
+    PS_TRY(ps_block_matrix_open(path, &m));
+    ps_status status = PS_OK;
+    for (int64_t t = 0; t < ps_block_matrix_tile_count(m) && status == PS_OK; ++t) {
+        int64_t raw, unpacked;
+        ps_block_matrix_tile_bytes(m, t, &raw, &unpacked);
+        if (raw > ROOM || unpacked > ROOM) continue;
+        void *a = aligned_alloc(64, (size_t)(raw + 63) / 64 * 64 + 64);
+        void *b = aligned_alloc(64, (size_t)(unpacked + 63) / 64 * 64 + 64);
+        status = ps_block_matrix_read_raw(m, t, a);
+        if (status == PS_OK) status = ps_block_matrix_unpack(m, t, a, b, NULL);
+        free(a), free(b);
+    }
+    ps_block_matrix_close(&m);
+    return status;
+}
+
+static ps_status read_clusters(const char *path)
+{
+    ps_clusters c;
+    PS_TRY(ps_clusters_load(path, &c));
+    ps_clusters_release(&c);
+    return PS_OK;
+}
+
+static ps_status read_solution(const char *path)
+{
+    ps_hbem_solution f;
+    ps_surface_mesh mesh;
+    PS_TRY(ps_hbem_solution_open(path, &f));
+    ps_status status = ps_hbem_solution_mesh(&f, &mesh);
+    if (status == PS_OK) ps_surface_mesh_release(&mesh);
+    ps_hbem_solution_close(&f);
+    return status;
+}
+
+static ps_status read_map(const char *path)
+{
+    ps_gravity_map map;
+    PS_TRY(ps_gravity_map_load(path, &map));
+    ps_gravity_map_release(&map);
+    return PS_OK;
+}
+
+static ps_status read_subdomains(const char *path)
+{
+    ps_subdomains f;
+    PS_TRY(ps_subdomains_open(path, &f));
+    ps_status status = PS_OK;
+    for (int64_t s = 0; s < f.header.subdomains && status == PS_OK; ++s) {
+        ps_subdomain one;
+        status = ps_subdomains_read(&f, s, &one);
+        if (status == PS_OK) ps_subdomain_release(&one);
+    }
+    for (int64_t s = 0; s < f.header.interfaces && status == PS_OK; ++s) {
+        ps_subdomain_face face;
+        status = ps_subdomains_read_face(&f, s, &face);
+        if (status == PS_OK) ps_subdomain_face_release(&face);
+    }
+    ps_subdomains_close(&f);
+    return status;
+}
+
+static ps_status read_tasks(const char *path)
+{
+    ps_task_trace trace;
+    ps_status status = ps_task_trace_load(path, &trace);
+    ps_task_trace_release(&trace);
+    return status;
+}
+
+static ps_status read_workers(const char *path)
+{
+    ps_worker_log log;
+    ps_status status = ps_worker_log_load(path, &log);
+    ps_worker_log_release(&log);
+    return status;
+}
+
+static ps_status read_transmission(const char *path)
+{
+    ps_transmission_file f;
+    PS_TRY(ps_transmission_load(path, &f));
+    ps_transmission_file_release(&f);
+    return PS_OK;
+}
+
+static ps_status read_hmatrix(const char *path)
+{
+    ps_hmatrix_file *file;
+    PS_TRY(ps_hmatrix_open(path, &file));
+    ps_hmatrix_close(&file);
+    return PS_OK;
+}
+
+static const struct {
+    const char *format;
+    ps_status (*read)(const char *path);
+} readers[] = {{PS_SURFACE_MESH_FORMAT, read_surface},
+               {PS_VOLUME_MESH_FORMAT, read_volume},
+               {PS_PARTITION_FORMAT, read_partition},
+               {PS_DGTD_MODEL_FORMAT, read_model},
+               {PS_PARTICLES_FORMAT, read_particles},
+               {PS_OCTREE_FORMAT, read_octree},
+               {PS_BOX_FIELD_FORMAT, read_box},
+               {"penstock-history", read_history},
+               {"penstock-trace", read_trace},
+               {PS_PHASORS_FORMAT, read_phasors},
+               {PS_SLICE_MATRIX_FORMAT, read_slices},
+               {PS_BLOCK_MATRIX_FORMAT, read_blocks},
+               {PS_CLUSTER_FORMAT, read_clusters},
+               {PS_HBEM_SOLUTION_FORMAT, read_solution},
+               {PS_GRAVITY_MAP_FORMAT, read_map},
+               {PS_SUBDOMAINS_FORMAT, read_subdomains},
+               {"penstock-task-trace", read_tasks},
+               {"penstock-worker-log", read_workers},
+               {PS_TRANSMISSION_FORMAT, read_transmission},
+               {PS_HMATRIX_FORMAT, read_hmatrix},
+               {NULL, NULL}};
+
+static ps_status read_any(const char *path, const char *format)
+{
+    for (int i = 0; readers[i].format; ++i)
+        if (strcmp(readers[i].format, format) == 0) return readers[i].read(path);
+    ps_store *store;
+    ps_verify_result result;
+    PS_TRY(ps_store_open(path, NULL, 0, &store));
+    ps_status status = ps_store_verify(store, true, &result);
+    ps_store_close(&store);
+    return status;
+}
+
+/* ---- the run ---- */
+
+typedef struct progress {
+    int64_t at, valid, refused, unwritable, odd;
+    char what[256];
+} progress;
+
+static void run_one(const char *const *files, int count, uint64_t seed, const char *path,
+                    progress *p)
+{
+    store_model model;
+    uint64_t random = seed * 2654435761u + 12345;
+    const char *file = files[seed % (uint64_t)count];
+    if (store_model_read(file, &model) != PS_OK) {
+        fprintf(stderr, "%s: %s\n", file, ps_message());
+        _exit(2);
+    }
+    char what[256] = "";
+    for (int i = 0; i < 4; ++i) random = random * 6364136223846793005u + 1442695040888963407u;
+    store_model_mutate(&model, &random, what);
+    snprintf(p->what, sizeof p->what, "%.100s: %.150s", file, what);
+    if (!store_model_write(path, &model)) {
+        ++p->unwritable;
+    } else {
+        ps_status status = read_any(path, model.format);
+        if (status == PS_OK)
+            ++p->valid;
+        else if (status == PS_INVALID || status == PS_EXHAUSTED || status == PS_USAGE)
+            ++p->refused;
+        else if (++p->odd)
+            fprintf(stderr, "mutant %llu, %s: code %d, %s\n", (unsigned long long)seed, p->what,
+                    status, ps_message());
+    }
+    store_model_release(&model);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) return 2;
+    int64_t count = atoll(argv[1]), crashes = 0;
+    uint64_t seed = strtoull(argv[2], NULL, 10);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/mutant.h5", argv[3]);
+    progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    while (p->at < count) {
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(SECONDS_A_BATCH);
+            for (int i = 0; i < BATCH && p->at < count; ++i) {
+                ++p->at;
+                run_one((const char *const *)argv + 4, argc - 4, seed + (uint64_t)p->at, path, p);
+            }
+            _exit(0);
+        }
+        int end = 0;
+        waitpid(child, &end, 0);
+        if (WIFEXITED(end) && WEXITSTATUS(end) == 2) return 2;
+        if (end != 0) {
+            ++crashes;
+            fprintf(stderr, "mutant %llu, %s: ended by %s %d\n",
+                    (unsigned long long)(seed + (uint64_t)p->at), p->what,
+                    WIFSIGNALED(end) ? "signal" : "code",
+                    WIFSIGNALED(end) ? WTERMSIG(end) : WEXITSTATUS(end));
+        }
+    }
+    unlink(path);
+    printf(
+        "%lld mutants: %lld read, %lld refused, %lld not writable, %lld odd codes, %lld crashes\n",
+        (long long)count, (long long)p->valid, (long long)p->refused, (long long)p->unwritable,
+        (long long)p->odd, (long long)crashes);
+    return crashes || p->odd ? 1 : 0;
+}
