@@ -126,6 +126,17 @@ static ps_status open_backend(job *j)
     return ps_leaf_backend_open_cuda(assembly, shape, &device, &j->backend);
 }
 
+/* A new set of parts, unless tables of this very matrix are there and only parts of theirs are lost. */
+static ps_status choose_generation(job *j, const char *path)
+{
+    static const char *const roles[] = {"clusters"};
+    bool mends = !j->run->force && !j->run->fresh &&
+                 ps_store_matches(path, &j->identity, 1, roles, &j->clusters);
+    PS_TRY(ps_store_next_generation(path, &j->generation));
+    if (ps_comm_rank() == 0 && mends && j->generation > 0) --j->generation;
+    return ps_comm_broadcast(&j->generation, sizeof j->generation, 0);
+}
+
 static ps_status compute(job *j, assemble_result *result)
 {
     ps_hmatrix_part part = {.path = j->run->operands[1],
@@ -134,7 +145,7 @@ static ps_status compute(job *j, assemble_result *result)
                             .chunk = j->run->fresh || j->complete ? -1 : 0,
                             .plain = chosen.compress == 1};
     ps_stop_keeps("complete parts are kept; the same command continues");
-    PS_TRY(ps_store_next_generation(part.path, &j->generation));
+    PS_TRY(choose_generation(j, part.path));
     part.generation = j->generation;
     double start = ps_clock();
     PS_TRY(ps_comm_agree(open_backend(j)));

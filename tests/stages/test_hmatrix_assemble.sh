@@ -147,7 +147,7 @@ expect 2 "--eta" penstock-cluster-build s.hdf none.h5 --eta -1
 [ -z "$(ls | grep none)" ] || fail "something was left: $(ls | grep none)"
 
 # ---- damage ----
-part=$(ls a.part*.h5 | sed -n 2p); size=$(stat -c %s "$part")
+part=$(ls a*.part*.h5 | sed -n 2p); size=$(stat -c %s "$part")
 cp "$part" keep; printf 'x' | dd of="$part" bs=1 seek=$((size / 2)) conv=notrunc 2> /dev/null
 expect 3 "" penstock-verify a.h5
 mv keep "$part"; expect 0 "" penstock-verify a.h5
