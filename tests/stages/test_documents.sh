@@ -15,6 +15,12 @@ done
 # Files that a page names in backticks, with their folder, must be there, too.
 for page in ARCHITECTURE.md CONTRIBUTING.md README.md; do
     for path in $(grep -o '`[A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*\.\(md\|h\|c\|sh\)`' "$page" | tr -d '`'); do
+        case $path in *STAGE*|*NAME*|*FAMILY*|*OP*) continue ;; esac
         [ -e "$path" ] || fail "$page names $path, which is not there"
     done
+done
+# Every program says what it checks.
+for program in $(awk -F'|' '!/^#/ && NF { gsub(/ /, "", $1); print $1 }' programs.list); do
+    tr '\n' ' ' < specs/trust.md | grep -oE '\*\*[^*]*\*\*' | tr -d '*.' | tr -s ', ' '\n' | grep -qx -- "$program" ||
+        fail "specs/trust.md does not say what $program checks"
 done
