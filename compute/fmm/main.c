@@ -462,6 +462,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "fmm",
+        .results = 1,
         .synopsis = "OCTREE OUTPUT",
         .description =
             "Sums the interactions of all particles of OCTREE by the Chebyshev fast multipole\n"

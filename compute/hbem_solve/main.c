@@ -418,6 +418,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "hbem-solve",
+        .results = 1,
         .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
         .description =
             "Solves boundary integral equations with H-matrices: the sound-hard body in plane "

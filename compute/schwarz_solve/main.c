@@ -425,6 +425,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "schwarz-solve",
+        .results = 1,
         .synopsis = "LOAD [POTENTIAL]",
         .description =
             "Solves for the potential that belongs to a load of penstock-gravity-assemble: as a\n"

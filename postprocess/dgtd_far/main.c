@@ -313,6 +313,7 @@ int main(int argc, char **argv)
         {NULL, NULL}};
     static const ps_program program = {
         .name = "dgtd-far",
+        .results = 1,
         .synopsis = "PHASORS MESH OUTPUT",
         .description =
             "The far field of a dgtd run, from E and H on a closed surface: the boundary of the "

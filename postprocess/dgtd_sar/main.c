@@ -202,6 +202,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "dgtd-sar",
+        .results = 1,
         .synopsis = "PHASORS MESH OUTPUT",
         .description =
             "From the fields of a dgtd run at a frequency: absorbed power by material, SAR of\n"

@@ -389,6 +389,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "hbem-field",
+        .results = 1,
         .synopsis = "SOLUTION... OUTPUT",
         .description =
             "Sums the fields of the densities that penstock-hbem-solve found: the scattered or\n"

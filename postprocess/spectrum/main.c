@@ -351,6 +351,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "spectrum",
+        .results = 1,
         .synopsis = "TRACE OUTPUT",
         .description =
             "Transforms a trace in time to frequency: X(w) = dt sum x e^{+iwt} at the bins of\n"

@@ -309,6 +309,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "gravity-assemble",
+        .results = 1,
         .synopsis = "MODEL LOAD",
         .description =
             "Assembles what belongs to -Laplace Phi = 4 pi G drho on the grid of a density model:\n"

@@ -385,6 +385,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "gravity-model",
+        .results = 1,
         .synopsis = "OUTPUT",
         .description =
             "Puts density contrasts onto the cells of a structured grid (z down), keeping masses:\n"

@@ -243,6 +243,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "particle-import",
+        .results = 1,
         .synopsis = "INPUT [OUTPUT] | --generate KIND OUTPUT",
         .description =
             "Reads particles with charges or masses (text and CSV, HDF5, tipsy, PQR, FMA; all but\n"
