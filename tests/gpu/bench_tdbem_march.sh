@@ -44,7 +44,8 @@ march() {
     shift 4
     say "$name"
     penstock-tdbem-march -q "$matrix" "$surface" run.h5 --force --steps "$count" --json "$@" \
-        --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 --checkpoint-every 0 > "$name.json"
+        --emitter plane:dir=0.939692621,0.342020143,0:width=0.003 --checkpoint-every 0 > "$name.json" ||
+        [ $? -eq 75 ] # stopped on purpose
     cat "$name.json" >&2
     penstock-inspect run.workers.h5 --json > "$name.workers.json"
     [ -n "${KEEP:-}" ] || rm -f run.h5 run.log* run.workers.h5
