@@ -210,10 +210,36 @@ $(B)/tests/%: tests/%.c tests/check.h $(LIB)
 $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -MF $@.d $(LDFLAGS) $< $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
-# What attacks the readers, and the shim that lets calls fail.
-$(B)/hostile/mutate_store: tests/hostile/mutate_store.c tests/hostile/store_model.c tests/hostile/store_model.h $(LIB)
+# What attacks the readers, and the shim that lets calls fail. Readers run under sanitizers: formats/, runtime/, stage/ and
+# the programs that read foreign files are built a second time for it; kernels come from the library as they are.
+WATCHED := mesh-import particle-import gravity-model spmv-bench
+WATCH   := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c,$(LIB_C))))
+WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED),$(WATCHED)))
+WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/%,$(TESTS_C))))
+$(B)/watched/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
+$(B)/watched/runtime/program.o: $(B)/generated/version.h
+$(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated
+$(B)/watched/formats/%.o: CPPFLAGS_X = $(HDF5_CFLAGS)
+$(B)/watched/preprocess/%.o: CPPFLAGS_X = $(GMSH_CFLAGS)
+$(B)/watched/%.o: %.c
 	@mkdir -p $(@D)
-	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS) $(filter %.c,$^) $(LIB) $(LIBS) $(CUDA_LIBS) -o $@
+	$(call run,cc $< (watched)) $(CC) $(CPPFLAGS_ALL) $(CPPFLAGS_X) $(filter-out -O3 -Werror,$(CFLAGS_ALL)) -O1 $(WATCH) -MMD -MP -c $< -o $@
+watched_link = @mkdir -p $(@D); $(if $(V),,echo "link $@";) $(CC) $(CFLAGS_ALL) $(WATCH) $(LDFLAGS) $(filter %.o,$^) $(LIB) $(LIBS) $(LIBS_X) $(CUDA_LIBS) -o $@
+define watched_rules
+$(B)/watched/bin/penstock-$(1): $(patsubst $(B)/%,$(B)/watched/%,$(objects_$(1))) $(WATCHED_OBJ) $(LIB)
+	$$(watched_link)
+endef
+$(foreach p,$(filter-out $(EXCLUDED),$(WATCHED)),$(eval $(call watched_rules,$(p))))
+$(B)/watched/bin/penstock-mesh-import: LIBS_X = -lgmsh
+$(B)/watched/tests/%: $(B)/watched/tests/%.o $(WATCHED_OBJ) $(LIB)
+	@mkdir -p $(@D)
+	$(call run,link $@) $(CC) $(CFLAGS_ALL) $(WATCH) $(LDFLAGS) $(filter %.o,$^) $(LIB) -lcmocka $(LIBS) $(CUDA_LIBS) -o $@
+$(B)/watched/mutate_store: $(B)/watched/tests/hostile/mutate_store.o $(B)/watched/tests/hostile/store_model.o $(WATCHED_OBJ) $(LIB)
+	$(watched_link)
+$(B)/hostile/mutate_text: tests/hostile/mutate_text.c
+	@mkdir -p $(@D)
+	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS) $< -o $@
 $(B)/hostile/fail_nth.so: tests/hostile/fail_nth.c
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) $< -ldl -o $@
@@ -233,7 +259,8 @@ check-stages: all $(TEST_PROGRAMS) build/current
 	@BUILD=$(B) tests/run-all stages
 check-layers:
 	@tests/check-layers
-hostile-programs: all $(TEST_PROGRAMS) $(B)/hostile/mutate_store $(B)/hostile/fail_nth.so
+hostile-programs: all $(TEST_PROGRAMS) $(WATCHED_BIN) $(WATCHED_TESTS) $(B)/watched/mutate_store \
+    $(B)/hostile/mutate_text $(B)/hostile/fail_nth.so
 check-hostile: hostile-programs
 	@BUILD=$(CURDIR)/$(B) tests/hostile/run short
 check-hostile-long: hostile-programs

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static atomic_long calls;
@@ -85,9 +86,21 @@ ssize_t pwrite(int file, const void *data, size_t size, off_t at)
     return is_our_file(file) && fails("write") ? -1 : next(file, data, size, at);
 }
 
+ssize_t pwritev(int file, const struct iovec *parts, int count, off_t at)
+{
+    NEXT(ssize_t, "pwritev", int, const struct iovec *, int, off_t);
+    return is_our_file(file) && fails("write") ? -1 : next(file, parts, count, at);
+}
+
 int fsync(int file)
 {
     NEXT(int, "fsync", int);
+    return fails("fsync") ? -1 : next(file);
+}
+
+int fdatasync(int file)
+{
+    NEXT(int, "fdatasync", int);
     return fails("fsync") ? -1 : next(file);
 }
 
@@ -107,25 +120,47 @@ int open(const char *path, int flags, ...)
     return is_ours(path) && fails("open") ? -1 : next(path, flags, mode);
 }
 
-/* dlsym may allocate: then the allocation is let pass. */
-void *malloc(size_t size)
+int openat(int folder, const char *path, int flags, ...)
 {
-    extern void *__libc_malloc(size_t);
-    if (inside || !wanted || strcmp(wanted, "malloc") != 0) return __libc_malloc(size);
+    NEXT(int, "openat", int, const char *, int, ...);
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return is_ours(path) && fails("open") ? -1 : next(folder, path, flags, mode);
+}
+
+/* dlsym may allocate: then the allocation is let pass. */
+static int fails_to_allocate(void)
+{
+    if (inside || !wanted || strcmp(wanted, "malloc") != 0) return 0;
     inside = 1;
     int failed = fails("malloc");
     inside = 0;
     if (failed) errno = ENOMEM;
-    return failed ? NULL : __libc_malloc(size);
+    return failed;
+}
+
+void *malloc(size_t size)
+{
+    extern void *__libc_malloc(size_t);
+    return fails_to_allocate() ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
     extern void *__libc_calloc(size_t, size_t);
-    if (inside || !wanted || strcmp(wanted, "malloc") != 0) return __libc_calloc(count, size);
-    inside = 1;
-    int failed = fails("malloc");
-    inside = 0;
-    if (failed) errno = ENOMEM;
-    return failed ? NULL : __libc_calloc(count, size);
+    return fails_to_allocate() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    extern void *__libc_realloc(void *, size_t);
+    return fails_to_allocate() ? NULL : __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    extern void *__libc_memalign(size_t, size_t);
+    return fails_to_allocate() ? NULL : __libc_memalign(alignment, size);
 }

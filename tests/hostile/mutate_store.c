@@ -33,7 +33,7 @@
 #include "formats/worker_log.h"
 #include "store_model.h"
 
-enum { BATCH = 100, SECONDS_A_BATCH = 120, ROOM = 64 << 20 };
+enum { BATCH = 100, SECONDS_A_MUTANT = 60, ROOM = 64 << 20 };
 
 /* ---- readers: everything that a consumer asks for ---- */
 
@@ -386,8 +386,8 @@ int main(int argc, char **argv)
         fflush(NULL);
         pid_t child = fork();
         if (child == 0) {
-            alarm(SECONDS_A_BATCH);
             for (int i = 0; i < BATCH && p->at < count; ++i) {
+                alarm(SECONDS_A_MUTANT);
                 ++p->at;
                 run_one((const char *const *)argv + 4, argc - 4, seed + (uint64_t)p->at, path, p);
             }

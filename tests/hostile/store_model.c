@@ -168,11 +168,26 @@ static uint64_t draw(uint64_t *random, uint64_t below)
     return (*random >> 33) % (below ? below : 1);
 }
 
+/* Sums and products wrap around: they are meant to be odd. */
 static int64_t odd_int(uint64_t *random, int64_t now)
 {
-    const int64_t values[] = {0,         -1,        1,         now + 1,   now - 1,          2 * now,
-                              INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, INT64_C(1) << 40, now / 2,
-                              255,       65536,     -now,      1000};
+    const uint64_t was = (uint64_t)now;
+    const int64_t values[] = {0,
+                              -1,
+                              1,
+                              (int64_t)(was + 1),
+                              (int64_t)(was - 1),
+                              (int64_t)(2 * was),
+                              INT32_MAX,
+                              INT32_MIN,
+                              INT64_MAX,
+                              INT64_MIN,
+                              INT64_C(1) << 40,
+                              now / 2,
+                              255,
+                              65536,
+                              (int64_t)(0 - was),
+                              1000};
     return values[draw(random, 16)];
 }
 
