@@ -31,6 +31,8 @@ ps_status ps_hmatrix_header_put(ps_store *store, const ps_hmatrix_header *h)
     PS_TRY(ps_store_put_real(store, "/", "eta", h->eta));
     if (isfinite(h->row_sum_error))
         PS_TRY(ps_store_put_real(store, "/", "row_sum_error", h->row_sum_error));
+    if (isfinite(h->entry_error))
+        PS_TRY(ps_store_put_real(store, "/", "entry_error", h->entry_error));
     return ps_store_put_real(store, "/", "rules", h->rules);
 }
 
@@ -66,6 +68,9 @@ static ps_status get_numbers(const ps_store *store, ps_hmatrix_header *h)
     h->row_sum_error = NAN;
     if (ps_store_has(store, "/", "row_sum_error"))
         PS_TRY(ps_store_get_real(store, "/", "row_sum_error", &h->row_sum_error));
+    h->entry_error = NAN;
+    if (ps_store_has(store, "/", "entry_error"))
+        PS_TRY(ps_store_get_real(store, "/", "entry_error", &h->entry_error));
     h->same = same != 0;
     h->symmetric = symmetric != 0;
     bool finite =

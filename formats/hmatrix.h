@@ -34,6 +34,7 @@ typedef struct ps_hmatrix_header {
     double tolerance, eta;       /* eps; 0: weak admissibility                                */
     double rules;                /* tolerance of the quadrature                               */
     double row_sum_error;        /* of Laplace's double layer on a closed surface; NaN: none  */
+    double entry_error;          /* of the rules on the worst pairs of triangles; NaN: unknown    */
     int64_t check_rows;
     char cluster_hash[17], mesh_hash[17]; /* content hashes */
 } ps_hmatrix_header;

@@ -19,6 +19,8 @@ void ps_hmatrix_report(const ps_hmatrix_file *file, ps_report *report)
     ps_report_real(report, "largest_error", s.error_max, "");
     double row_sums = ps_hmatrix_file_header(file)->row_sum_error;
     if (isfinite(row_sums)) ps_report_real(report, "row_sum_error", row_sums, "");
+    double entries = ps_hmatrix_file_header(file)->entry_error;
+    if (isfinite(entries)) ps_report_real(report, "entry_error", entries, "");
     ps_report_int(report, "chunks", chunks, "");
     ps_report_int(report, "bytes", bytes, "B");
     ps_report_real(report, "bytes_per_row", (double)bytes / (double)o->shape.rows, "B");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/hbem/cluster_tree.h"
+#include "kernels/hbem/entry_check.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -90,6 +91,7 @@ static void set_header(ps_hbem_problem *p, const ps_hbem_operator_choice *choice
                              .eta = c->eta,
                              .rules = p->scene->rules,
                              .row_sum_error = NAN,
+                             .entry_error = NAN,
                              .check_rows = options->check_rows};
     strcpy(h->mode, choice->dense ? "dense" : "hmatrix");
     bool weak = choice->dense || choice->weak;
@@ -159,6 +161,21 @@ ps_status ps_hbem_problem_leaves(ps_hbem_problem *p, const ps_hbem_matrix_option
                             .leaves = p->leaves};
     ps_debug("leaves of %s in %.3f s", ps_hbem_kernel_name(p->op.kernel), ps_clock() - start);
     return PS_OK;
+}
+
+ps_status ps_hbem_problem_check_entries(ps_hbem_problem *p, const ps_run *run)
+{
+    double start = ps_clock();
+    ps_hmatrix_header *h = &p->tables.header;
+    double limit = ps_hbem_entry_check_limit(h->tolerance, h->rules);
+    ps_hbem_entry_check check;
+    PS_TRY(ps_hbem_entry_check_run(&p->op, limit, &check));
+    h->entry_error = check.error;
+    ps_debug("entries of %lld pairs compared in %.3f s, error %.2g", (long long)check.pairs,
+             ps_clock() - start, check.error);
+    if (check.error <= limit) return PS_OK;
+    return ps_refuse(run, "entries", PS_HBEM_ENTRY_CHECK_REFUSED,
+                     PS_HBEM_ENTRY_CHECK_FIGURES(check, limit));
 }
 
 void ps_hbem_problem_release(ps_hbem_problem *p)

@@ -8,6 +8,7 @@
 #include "formats/hmatrix.h"
 #include "kernels/hbem/assembly.h"
 #include "kernels/hbem/setup.h"
+#include "runtime/program.h"
 
 /* How matrices are assembled, whatever the operator; the fields are those of command lines. */
 typedef struct ps_hbem_matrix_options {
@@ -68,6 +69,15 @@ ps_status ps_hbem_problem_init(ps_hbem_problem *problem, const ps_hbem_scene *sc
                                const ps_hbem_matrix_options *options);
 /* Leaves, and with them assembly and shape. */
 ps_status ps_hbem_problem_leaves(ps_hbem_problem *problem, const ps_hbem_matrix_options *options);
+/* Compares entries of the pairs of triangles that the rules take worst, puts the error into the
+ * header, and refuses one above 10 eps (--allow entries): before anything is assembled. Local, and
+ * the same on all ranks. */
+ps_status ps_hbem_problem_check_entries(ps_hbem_problem *problem, const ps_run *run);
+/* Of a program that does so. */
+#define PS_HBEM_ALLOW_ENTRIES                                                                      \
+    {                                                                                              \
+        "entries", "integrals that the rules get wrong on the worst triangles, above 10 eps"       \
+    }
 void ps_hbem_problem_release(ps_hbem_problem *problem);
 
 #endif

@@ -302,6 +302,7 @@ static void report_results(const solve_problem *p, ps_report *r, double seconds)
     ps_report_int(r, "inner_iterations", p->inner_iterations, "");
     ps_report_real(r, "residual", p->residual, "");
     if (isfinite(p->row_sum_error)) ps_report_real(r, "row_sum_error", p->row_sum_error, "");
+    if (isfinite(p->entry_error)) ps_report_real(r, "entry_error", p->entry_error, "");
     ps_report_flag(r, "converged", p->converged);
     ps_report_int(r, "resident", p->resident, "B");
     for (int i = 0; i < SECONDS_COUNT; ++i) ps_report_real(r, names[i], p->seconds[i], "s");
@@ -364,6 +365,22 @@ static ps_status finish(solve_problem *p, double start)
     return remove_checkpoints(p);
 }
 
+/* Of matrices that are assembled here, on which no rules depend on the wave number. */
+static ps_status check_entries(solve_problem *p)
+{
+    matrix *m[PS_HBEM_KERNELS];
+    if (p->scene_count == 0) return PS_OK;
+    int count = group_matrices(p, &p->groups[0], m);
+    for (int i = 0; i < count; ++i) {
+        ps_hbem_problem *own = &m[i]->core->problem;
+        ps_status status = ps_hbem_problem_check_entries(own, p->run);
+        p->entry_error = fmax(isnan(p->entry_error) ? 0 : p->entry_error,
+                              own->tables.header.entry_error);
+        if (status != PS_OK) return ps_context(status, "%s", m[i]->name);
+    }
+    return PS_OK;
+}
+
 static ps_status solve(solve_problem *p, const ps_store_identity *identity, const inputs *in)
 {
     double start = ps_clock();
@@ -373,6 +390,7 @@ static ps_status solve(solve_problem *p, const ps_store_identity *identity, cons
         return PS_OK;
     }
     PS_TRY(check_states(p));
+    PS_TRY(ps_comm_agree(check_entries(p)));
     PS_TRY(ps_comm_agree(create_output(p, identity, in)));
     PS_TRY(solve_batches(p));
     return finish(p, start);
@@ -395,7 +413,7 @@ static ps_status identify_and_solve(solve_problem *p, const ps_store_identity *i
 static ps_status run_solve(ps_run *run)
 {
     static char record[PS_RECORD_MAX + 256];
-    solve_problem p = {.run = run, .row_sum_error = NAN};
+    solve_problem p = {.run = run, .row_sum_error = NAN, .entry_error = NAN};
     inputs in = {0};
     ps_status status = ps_comm_agree(prepare(&p));
     if (status == PS_OK) status = list_inputs(&p, &in);
@@ -412,7 +430,9 @@ static ps_status run_solve(ps_run *run)
 }
 
 static const ps_allowance allowances[] = {
-    {"row-sums", "entries that give constants wrong row sums, above 10 eps"}, {NULL, NULL}};
+    {"row-sums", "entries that give constants wrong row sums, above 10 eps"},
+    PS_HBEM_ALLOW_ENTRIES,
+    {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

@@ -92,7 +92,7 @@ typedef struct solve_problem {
     bool direct; /* V by factors                                                        */
     int64_t batch, products, inner_iterations, factor_bytes, steps_least, steps_most;
     int64_t resident, sweep_bytes; /* bytes of matrices kept, of a sweep               */
-    double residual, row_sum_error; /* the latter NaN where there is none to check */
+    double residual, row_sum_error, entry_error; /* the latter NaN where there is none to check */
     bool converged;
     double seconds[SECONDS_COUNT];
 } solve_problem;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/hbem/suspects.h"
+
 enum { GROUP = 64 };
 
 /* ---- sums ---- */
@@ -90,14 +92,6 @@ static int shared_corners(const ps_hbem_triangle *a, const ps_hbem_triangle *b)
     return shared;
 }
 
-/* Between the faces, as a wedge has it: 180 where they go straight on. */
-static double angle_between(const ps_hbem_triangle *a, const ps_hbem_triangle *b)
-{
-    double cosine = 0;
-    for (int c = 0; c < 3; ++c) cosine -= a->normal[c] * b->normal[c];
-    return acos(fmax(-1, fmin(1, cosine))) * 180 / M_PI;
-}
-
 /* Of the triangles of a function: the worst shape, and the sharpest angle at an edge. */
 static void describe(const ps_hbem_space *space, int64_t dof, ps_hbem_row_check *out)
 {
@@ -107,10 +101,10 @@ static void describe(const ps_hbem_space *space, int64_t dof, ps_hbem_row_check 
     for (int64_t e = space->start[dof]; e < space->start[dof + 1]; ++e) {
         const ps_hbem_triangle *t = &surface->triangles[space->item[e] / 3];
         memcpy(out->place, t->centroid, sizeof out->place);
-        out->aspect = fmax(out->aspect, t->diameter * t->diameter / t->jacobian);
+        out->aspect = fmax(out->aspect, ps_hbem_aspect(t));
         for (int64_t u = 0; u < surface->triangle_count; ++u)
             if (shared_corners(t, &surface->triangles[u]) == 2)
-                out->angle = fmin(out->angle, angle_between(t, &surface->triangles[u]));
+                out->angle = fmin(out->angle, ps_hbem_face_angle(t, &surface->triangles[u]));
     }
 }
 

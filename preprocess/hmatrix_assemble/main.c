@@ -221,7 +221,10 @@ static ps_status plan_and_assemble(job *j)
     PS_TRY(ps_comm_agree(choose_device(j)));
     int cores = j->device < 0 ? (int)j->run->threads : 0;
     PS_TRY(ps_comm_agree(assemble_plan_init(&j->problem, &chosen, j->run, cores, &j->plan)));
-    if (!j->run->plan) return assemble(j);
+    if (!j->run->plan) {
+        PS_TRY(ps_comm_agree(ps_hbem_problem_check_entries(&j->problem, j->run)));
+        return assemble(j);
+    }
     assemble_report_plan(&j->problem, &j->plan, j->run);
     return PS_OK;
 }
@@ -260,7 +263,9 @@ static ps_status run_hmatrix_assemble(ps_run *run)
 }
 
 static const ps_allowance allowances[] = {
-    {"row-sums", "entries that give constants wrong row sums, above 10 eps"}, {NULL, NULL}};
+    {"row-sums", "entries that give constants wrong row sums, above 10 eps"},
+    PS_HBEM_ALLOW_ENTRIES,
+    {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

@@ -22,17 +22,17 @@ grep -q row_sum_error out && fail "waves have no row sums"
 
 # ---- a box of aspect 6 at three digits of the rules: wrong, and said ----
 box long 6 2
-expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --tolerance 1e-4 --device cpu
+expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --tolerance 1e-4 --device cpu
 grep -q "aspect" err && grep -q "allow row-sums" err || { cat err; fail "which triangles, and what to do"; }
 [ ! -e k6.h5 ] || fail "a refused matrix is there"
 # The parts that were there count as well.
-expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --device cpu --restart
+expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --restart
 [ ! -e k6.h5 ] || fail "a refused matrix is there after --restart"
-expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --device cpu --force --allow row-sums
+expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --force --allow row-sums
 rm k6.h5
-expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --device cpu --restart --allow row-sums
+expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --restart --allow row-sums
 within "$(figure kept)" 1 100 "parts kept"
-expect 3 "row sums" penstock-hbem-solve long.hdf long.c.h5 u.hdf --problem dirichlet --side interior --data linear:0,0,1 --rules 1e-3 --device cpu
+expect 3 "row sums" penstock-hbem-solve long.hdf long.c.h5 u.hdf --problem dirichlet --side interior --data linear:0,0,1 --rules 1e-3 --allow entries --device cpu
 [ ! -e u.hdf ] || fail "a refused solution is there"
 
 # ---- fields near the cube, on it, and beside it: u = z inside ----
