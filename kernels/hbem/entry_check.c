@@ -68,7 +68,7 @@ static double norm_of(const examination *e, const ps_hbem_triangle *x, const ps_
 {
     double least = e->op->kernel == PS_KERNEL_HYPS ? 0 : e->least;
     if (e->layer) return fmax(x->jacobian / 2, least) / 2;
-    double near = e->op->kernel == PS_KERNEL_HYPS ? 1 : 2; /* what a row has next to its diagonal */
+    double near = 2; /* what a row has next to its diagonal */
     double floor = .23 * least * sqrt(least);
     return near * sqrt(fmax(ps_hbem_self_entry(x), floor) * fmax(ps_hbem_self_entry(y), floor));
 }
