@@ -24,12 +24,15 @@ static void set_chunks(ps_box_field *f, int64_t planes)
 static ps_status set_shape(ps_box_field *f, const char *path)
 {
     const ps_box_field_header *h = &f->header;
+    int64_t room = INT64_MAX / (int64_t)sizeof(double);
     for (int a = 0; a < 3; ++a) {
-        if (h->nodes[a] < 2 || !(h->spacing[a] > 0) || !isfinite(h->origin[a] + h->spacing[a]))
+        if (h->nodes[a] < 2 || h->nodes[a] > room || !(h->spacing[a] > 0) ||
+            !isfinite(h->origin[a] + h->spacing[a]))
             return ps_fail(PS_INVALID,
                            "%s: axis %c of the grid has %lld nodes, %g m apart, from %g m", path,
                            "xyz"[a], (long long)h -> nodes[a], h -> spacing[a], h -> origin[a]);
         f->shape[a] = h->nodes[a] - (h->cells ? 1 : 0);
+        room /= h->nodes[a];
     }
     set_chunks(f, f->shape[0]);
     return PS_OK;

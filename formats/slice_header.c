@@ -135,8 +135,8 @@ static ps_status header_get(const ps_store *store, ps_slice_header *header)
     PS_TRY(ps_store_get_real(store, "/", "speed", &header->speed));
     PS_TRY(ps_store_get_text(store, "/", "mesh_uuid", header->mesh_uuid, sizeof header->mesh_uuid));
     PS_TRY(ps_store_get_text(store, "/", "mesh_hash", header->mesh_hash, sizeof header->mesh_hash));
-    PS_TRY(passivity_get(store, header->unknowns, &header->passivity));
-    return header_check(header);
+    PS_TRY(header_check(header));
+    return passivity_get(store, header->unknowns, &header->passivity);
 }
 
 ps_status ps_slice_header_get(const ps_store *store, ps_slice_header *header)

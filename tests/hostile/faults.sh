@@ -24,20 +24,21 @@ judge() {
 
 # sweep NAME OLD-COMMAND -- NEW-COMMAND: both write $out
 sweep() {
+    command -v "penstock-$1" > /dev/null || { echo "$1 is not built"; return; }
     local name=$1 before=() call n kill code old new count step tried=0 ended=0 noticed=0; shift
     while [ "$1" != -- ]; do before+=("$1"); shift; done
     shift
     local dir=$work/faults/$name out
     rm -rf "$dir"; mkdir -p "$dir"; out=$dir/out.h5
     before=("${before[@]//OUT/$out}"); local after=("${@//OUT/$out}")
-    "${after[@]}" > "$work/log" 2>&1 || { echo "no sweep: $name: $(tail -n 1 "$work/log")"; return; }
+    "${after[@]}" > "$work/log" 2>&1 || { fail "$name: $(tail -n 1 "$work/log")"; return; }
     new=$(content "$out")
     make_old() { rm -rf "${dir:?}"/*; "${before[@]}" > /dev/null 2>&1; old=$(state "$out"); cp -r "$dir" "$dir.old"; }
     rm -rf "$dir.old"; make_old
     for call in write fsync rename open malloc; do
         LD_PRELOAD=$BUILD/hostile/fail_nth.so FAIL_CALL=$call FAIL_UNDER=$dir FAIL_COUNT=$work/count "${after[@]}" > /dev/null 2>&1
         count=$(cat "$work/count" 2> /dev/null || echo 0); rm -rf "$dir"; cp -r "$dir.old" "$dir"
-        long && step=$((count / 200 + 1)) || step=$((count / 5 + 1))
+        long && step=$((count / 200 + 1)) || step=$((count / 4 + 1))
         for ((n = 1; n <= count; n += step)); do
             for kill in "" 1; do
                 [ "$call" = malloc ] && [ -n "$kill" ] && continue
