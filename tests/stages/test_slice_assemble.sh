@@ -51,9 +51,14 @@ assemble plate.hdf p.h5 --courant 2 --formulation sound-soft-s
 penstock-mesh-import -q sphere.geo fine.hdf --size 0.14 --order hilbert > /dev/null || fail "no mesh"
 common="fine.hdf j.h5 --speed 1 --courant 3 --tile-rows 256 --device cpu --json"
 expect 0 "" penstock-slice-assemble $common; mv j.h5 whole.h5; all=$(figure pairs)
-expect 75 "the same command continues" penstock-slice-assemble $common --journal --stop-after 0.2
+# On a busy machine a stop may come before there is anything to keep: then a later one.
+for delay in 0.2 0.4 0.8 1.6; do
+    expect 75 "" penstock-slice-assemble $common --journal --stop-after $delay
+    [ ! -e j.h5.squares ] || break
+done
+grep -q "the same command continues" err || fail "a stop with a journal does not say how to go on"
 [ -e j.h5.squares ] && [ ! -e j.h5 ] && [ -z "$(find . -name '*.tmp')" ] || fail "a stop leaves a journal alone"
-expect 2 'had points "6", now it is "3"' penstock-slice-assemble $common --points 3
+expect 2 'had points "auto", now it is "3"' penstock-slice-assemble $common --points 3
 printf 'torn' >> j.h5.squares
 for delay in 0.2 0.4 0.6; do
     penstock-slice-assemble -q $common > /dev/null 2>&1 & sleep $delay
