@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/hbem/cluster_tree.h"
-#include "kernels/hbem/entry_check.h"
+#include "compute/hbem_assembly/entry_check.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 

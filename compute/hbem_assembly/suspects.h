@@ -3,8 +3,8 @@
  * pairs with a common edge or vertex, by aspect and by the angle between the faces; pairs with a
  * narrow gap; and a sample. A bounded number, whatever the surface.
  */
-#ifndef PS_KERNELS_HBEM_SUSPECTS_H
-#define PS_KERNELS_HBEM_SUSPECTS_H
+#ifndef PS_HBEM_ASSEMBLY_SUSPECTS_H
+#define PS_HBEM_ASSEMBLY_SUSPECTS_H
 
 #include "kernels/hbem/surface.h"
 

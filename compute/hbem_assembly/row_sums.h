@@ -6,8 +6,8 @@
  * for trial functions (of K': test functions) that add up to 1. It shows wrong integrals of pairs
  * of triangles wherever they do not cancel along a row, and blocks that are badly approximated.
  */
-#ifndef PS_KERNELS_HBEM_ROW_SUMS_H
-#define PS_KERNELS_HBEM_ROW_SUMS_H
+#ifndef PS_HBEM_ASSEMBLY_ROW_SUMS_H
+#define PS_HBEM_ASSEMBLY_ROW_SUMS_H
 
 #include "formats/hmatrix_blocks.h"
 #include "kernels/hbem/surface.h"

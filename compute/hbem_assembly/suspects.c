@@ -1,4 +1,4 @@
-#include "kernels/hbem/suspects.h"
+#include "compute/hbem_assembly/suspects.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
-#include "kernels/hbem/row_sums.h"
+#include "compute/hbem_assembly/row_sums.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/hbem/suspects.h"
+#include "compute/hbem_assembly/suspects.h"
 
 enum { GROUP = 64 };
 

@@ -7,8 +7,8 @@
  * with closed inner integrals under an adaptive outer rule. Waves have the same singularity, hence
  * the same errors; HYPS takes by parts the integrals of SLP, ADLP those of DLP transposed.
  */
-#ifndef PS_KERNELS_HBEM_ENTRY_CHECK_H
-#define PS_KERNELS_HBEM_ENTRY_CHECK_H
+#ifndef PS_HBEM_ASSEMBLY_ENTRY_CHECK_H
+#define PS_HBEM_ASSEMBLY_ENTRY_CHECK_H
 
 #include "kernels/hbem/entries.h"
 
