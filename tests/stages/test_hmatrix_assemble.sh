@@ -16,7 +16,7 @@ cat > plate.geo <<'GEO'
 SetFactory("OpenCASCADE");
 Rectangle(1) = {0, 0, 0, 1, 1};
 GEO
-penstock-mesh-import -q sphere.geo s.hdf --size 0.175 > /dev/null || fail "no mesh"
+penstock-mesh-import -q sphere.geo s.hdf --size 0.16 > /dev/null || fail "no mesh"
 penstock-mesh-import -q sphere.geo large.hdf --size 0.14 > /dev/null || fail "no mesh"
 penstock-mesh-import -q plate.geo plate.hdf --size 0.3 --open > /dev/null || fail "no plate"
 
