@@ -110,6 +110,7 @@ static ps_status meet_all(const ps_output *output, int folder)
 static ps_status make_file(ps_output *output)
 {
     PS_TRY(make_name(output));
+    ps_stop_temporary(output->temporary);
     output->file =
         open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     int error = errno;
@@ -132,7 +133,6 @@ static ps_status begin(ps_output *output)
     PS_TRY(lock_folder(output->path, &folder));
     ps_status status = meet_all(output, folder);
     if (status == PS_OK) status = make_file(output);
-    if (status == PS_OK) ps_stop_temporary(output->temporary);
     close(folder);
     return status;
 }

@@ -1,4 +1,5 @@
-/* What a handler does is async-signal-safe: rename, unlink, write, alarm and _exit are. */
+/* What a handler does is async-signal-safe: rename, unlink, write, alarm, nanosleep, _exit. */
+ */
 #include "runtime/stop.h"
 
 #include <signal.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/memory.h"
@@ -30,7 +32,7 @@ static volatile sig_atomic_t asked, noticed, deferred;
 static _Atomic double saved;
 static _Atomic(const char *) kept;
 static outdated_output outdated[OUTDATED];
-static atomic_int outdated_count;
+static atomic_int outdated_count, ending;
 static temporary_file temporaries[TEMPORARIES];
 
 static void say(const char *text)
@@ -44,13 +46,26 @@ void ps_stop_set_aside(void)
     for (int i = 0; i < outdated_count; ++i) rename(outdated[i].path, outdated[i].previous);
 }
 
+static bool remove_temporaries(void)
+{
+    bool any = false;
+    for (int i = 0; i < TEMPORARIES; ++i) {
+        any |= temporaries[i].state != FREE;
+        if (temporaries[i].state == THERE) unlink(temporaries[i].path);
+    }
+    return any;
+}
+
 static void end_at_once(void)
 {
-    static atomic_flag begun = ATOMIC_FLAG_INIT; /* by one thread */
-    if (atomic_flag_test_and_set(&begun)) return;
+    const struct timespec moment = {0, 20000000};
+    if (atomic_exchange(&ending, 1)) return; /* by one thread */
     const char *what = kept;
-    for (int i = 0; i < TEMPORARIES; ++i)
-        if (temporaries[i].state == THERE) unlink(temporaries[i].path);
+    /* Another thread may be about to make a file whose name it has told already. */
+    if (remove_temporaries()) {
+        nanosleep(&moment, NULL);
+        remove_temporaries();
+    }
     ps_stop_set_aside();
     if (speaks) {
         say(name);
@@ -139,6 +154,7 @@ void ps_stop_temporary(const char *path)
         if (!atomic_compare_exchange_strong(&temporaries[i].state, &free_slot, TAKEN)) continue;
         snprintf(temporaries[i].path, PATH_BYTES, "%s", path);
         temporaries[i].state = THERE;
+        while (ending) pause(); /* nothing is made any more */
         return;
     }
 }

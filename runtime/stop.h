@@ -34,7 +34,8 @@ void ps_stop_outdates(const char *path);
 /* Renames those; for ps_main. */
 void ps_stop_set_aside(void);
 
-/* A file that is in the way after an end at once: removed then. Forget it once it is renamed. */
+/* A file that is in the way after an end at once: removed then. To be called before it is made;
+ * forget it if it is not, and once it is renamed. */
 void ps_stop_temporary(const char *path);
 void ps_stop_forget(const char *path);
 

@@ -63,7 +63,7 @@ assemble c.h5 whole.h5 $common
 hash=$(content whole.h5); all=$(figure chunks); time=$(figure time)
 part() { awk -v t="$time" -v f="$1" 'BEGIN { print t * f }'; }
 expect 75 "the same command continues" penstock-hmatrix-assemble c.h5 k.h5 $common --stop-after "$(part .3)"
-[ ! -e k.h5 ] || fail "a stop leaves parts alone"
+[ ! -e k.h5 ] && [ -z "$(ls | grep '^k.*tmp')" ] || fail "a stop leaves parts alone"
 for f in .3 .3; do
     penstock-hmatrix-assemble -q c.h5 k.h5 $common > /dev/null 2>&1 &
     sleep "$(part $f)"; kill -9 $! 2> /dev/null; wait $! 2> /dev/null
