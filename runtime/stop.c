@@ -1,5 +1,4 @@
 /* What a handler does is async-signal-safe: rename, unlink, write, alarm, nanosleep, _exit. */
- */
 #include "runtime/stop.h"
 
 #include <signal.h>
