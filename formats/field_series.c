@@ -96,30 +96,14 @@ static ps_status read_list(const char *path, series *s)
     return status;
 }
 
-static void print_list(FILE *file, const series *s)
+static void print_list(FILE *file, const void *context)
 {
+    const series *s = context;
     fprintf(file, "{\n  \"file-series-version\" : \"1.0\",\n  \"files\" : [\n");
     for (int64_t i = 0; i < s->count; ++i)
         fprintf(file, "    { \"name\" : \"%s\", \"time\" : %.17g }%s\n", name_at(s, i), s->times[i],
                 i + 1 < s->count ? "," : "");
     fprintf(file, "  ]\n}\n");
-}
-
-static ps_status write_list(const char *path, const series *s)
-{
-    ps_output *output;
-    FILE *file = NULL;
-    PS_TRY(ps_output_begin(path, &output));
-    ps_status status = ps_output_stream(output, &file);
-    if (status == PS_OK) {
-        print_list(file, s);
-        bool good = fflush(file) == 0 && !ferror(file);
-        if (fclose(file) != 0 || !good)
-            status = ps_fail(PS_EXHAUSTED, "%s: %s", path, strerror(errno));
-    }
-    if (status == PS_OK) return ps_output_commit(&output);
-    ps_output_discard(&output);
-    return status;
 }
 
 static void release(series *s)
@@ -140,7 +124,7 @@ ps_status ps_field_series_add(const char *series_path, const char *file, double 
         remove_name(&s, name);
         status = insert(&s, name, time);
     }
-    if (status == PS_OK) status = write_list(series_path, &s);
+    if (status == PS_OK) status = ps_output_print(series_path, print_list, &s);
     release(&s);
     return status;
 }

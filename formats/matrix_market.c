@@ -14,15 +14,18 @@
 
 /* ---- writing ---- */
 
-static bool put_entries(FILE *file, const ps_csr *m, bool symmetric)
+typedef struct market_text {
+    const ps_csr *matrix;
+    bool symmetric;
+    const char *comment;
+} market_text;
+
+static void print_entries(FILE *file, const ps_csr *m, bool symmetric)
 {
-    bool good = true;
-    for (int64_t i = 0; i < m->rows && good; ++i)
-        for (int64_t e = m->row_start[i]; e < m->row_start[i + 1] && good; ++e)
+    for (int64_t i = 0; i < m->rows && !ferror(file); ++i)
+        for (int64_t e = m->row_start[i]; e < m->row_start[i + 1]; ++e)
             if (!symmetric || m->columns[e] <= i)
-                good = fprintf(file, "%lld %d %.17g\n", (long long)i + 1, m->columns[e] + 1,
-                               m->values[e]) > 0;
-    return good;
+                fprintf(file, "%lld %d %.17g\n", (long long)i + 1, m->columns[e] + 1, m->values[e]);
 }
 
 static int64_t stored_entries(const ps_csr *m, bool symmetric)
@@ -34,30 +37,22 @@ static int64_t stored_entries(const ps_csr *m, bool symmetric)
     return count;
 }
 
+static void print_market(FILE *file, const void *context)
+{
+    const market_text *text = context;
+    const ps_csr *m = text->matrix;
+    fprintf(file, "%%%%MatrixMarket matrix coordinate real %s\n",
+            text->symmetric ? "symmetric" : "general");
+    if (text->comment) fprintf(file, "%% %s\n", text->comment);
+    fprintf(file, "%lld %lld %lld\n", (long long)m->rows, (long long)m->rows,
+            (long long)stored_entries(m, text->symmetric));
+    print_entries(file, m, text->symmetric);
+}
+
 ps_status ps_matrix_market_save(const char *path, const ps_csr *matrix, bool symmetric,
                                 const char *comment)
 {
-    ps_output *output;
-    FILE *file = NULL;
-    PS_TRY(ps_output_begin(path, &output));
-    ps_status status = ps_output_stream(output, &file);
-    if (status != PS_OK) {
-        ps_output_discard(&output);
-        return status;
-    }
-    bool good = fprintf(file, "%%%%MatrixMarket matrix coordinate real %s\n",
-                        symmetric ? "symmetric" : "general") > 0;
-    if (comment) good = good && fprintf(file, "%% %s\n", comment) > 0;
-    good =
-        good && fprintf(file, "%lld %lld %lld\n", (long long)matrix->rows, (long long)matrix->rows,
-                        (long long)stored_entries(matrix, symmetric)) > 0;
-    good = good && put_entries(file, matrix, symmetric);
-    good = good && fflush(file) == 0;
-    good = fclose(file) == 0 && good;
-    if (good) return ps_output_commit(&output);
-    status = ps_fail(PS_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-    ps_output_discard(&output);
-    return status;
+    return ps_output_print(path, print_market, &(market_text){matrix, symmetric, comment});
 }
 
 /* ---- reading ---- */

@@ -214,3 +214,34 @@ void ps_output_discard(ps_output **output)
     free(*output);
     *output = NULL;
 }
+
+/* ---- whole texts ---- */
+
+/* errno is kept from the call that failed: a later one that succeeds may change it. */
+static ps_status print_all(const ps_output *output, FILE *file, ps_text_printer *print,
+                           const void *context)
+{
+    errno = 0;
+    print(file, context);
+    bool good = !ferror(file) && fflush(file) == 0;
+    int error = errno;
+    if (fclose(file) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (good) return PS_OK;
+    return ps_fail(is_full(error) ? PS_EXHAUSTED : PS_FAILED, "%s: cannot be written whole: %s",
+                   output->path, strerror(error));
+}
+
+ps_status ps_output_print(const char *path, ps_text_printer *print, const void *context)
+{
+    ps_output *output;
+    FILE *file = NULL;
+    PS_TRY(ps_output_begin(path, &output));
+    ps_status status = ps_output_stream(output, &file);
+    if (status == PS_OK) status = print_all(output, file, print, context);
+    if (status == PS_OK) return ps_output_commit(&output);
+    ps_output_discard(&output);
+    return status;
+}

@@ -34,4 +34,9 @@ void ps_output_discard(ps_output **output);
 /* Whether a name in the folder of `path` is a temporary of it, by its form; *pid: its writer's. */
 bool ps_output_is_temporary(const char *path, const char *name, int64_t *pid);
 
+/* A whole text file: begun, printed by print(file, context), committed. PS_EXHAUSTED where the disk
+ * is full, PS_FAILED where a write fails otherwise; the older file then stays. */
+typedef void ps_text_printer(FILE *file, const void *context);
+ps_status ps_output_print(const char *path, ps_text_printer *print, const void *context);
+
 #endif

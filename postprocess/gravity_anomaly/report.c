@@ -122,8 +122,9 @@ void warn_of_doubts(const anomaly *a)
 
 /* ---- the table ---- */
 
-static void print_table(const ps_gravity_map *m, FILE *file)
+static void print_table(FILE *file, const void *context)
 {
+    const ps_gravity_map *m = context;
     fprintf(file, "x,y,z%s,elements%s\n", m->exact ? ",g_z" : "", m->observed ? ",observed" : "");
     for (int64_t i = 0; i < m->stations; ++i) {
         const double *p = m->place + 3 * i;
@@ -137,16 +138,5 @@ static void print_table(const ps_gravity_map *m, FILE *file)
 
 ps_status write_table(const char *path, const ps_gravity_map *m)
 {
-    ps_output *output;
-    FILE *file = NULL;
-    PS_TRY(ps_output_begin(path, &output));
-    ps_status status = ps_output_stream(output, &file);
-    if (status == PS_OK) {
-        print_table(m, file);
-        if (ferror(file) | fclose(file))
-            status = ps_fail(PS_EXHAUSTED, "%s: cannot be written whole", path);
-    }
-    if (status == PS_OK) return ps_output_commit(&output);
-    ps_output_discard(&output);
-    return status;
+    return ps_output_print(path, print_table, m);
 }

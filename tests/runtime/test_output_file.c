@@ -2,7 +2,9 @@
 #include "tests/check.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,11 +168,38 @@ static void knows_its_names(void **state)
     for (int i = 0; i < 6; ++i) assert_false(ps_output_is_temporary("a/x.h5", others[i], &pid));
 }
 
+static void print_words(FILE *file, const void *context)
+{
+    for (int i = 0; i < *(const int *)context; ++i) fputs("word ", file);
+}
+
+/* A text is there whole or not at all, also where writing fails in the middle or at the end of it.
+ */
+static void prints_whole_texts(void **state)
+{
+    const struct rlimit little = {1000, RLIM_INFINITY};
+    struct rlimit before;
+    const char *text = in_folder("text");
+    check_ok(ps_output_print(text, print_words, &(int){2}));
+    check_text(text, "word word ");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    for (int words = 300; words <= 30000; words *= 100) {
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+        ps_status status = ps_output_print(text, print_words, &words);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        check_fails(status, PS_FAILED, "cannot be written whole: File too large");
+        check_text(text, "word word ");
+        assert_int_equal(temporaries_of(text), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commits_and_discards),       cmocka_unit_test(refuses_a_second_writer),
         cmocka_unit_test(removes_what_the_dead_left), cmocka_unit_test(keeps_to_regular_files),
-        cmocka_unit_test(notices_another_temporary),  cmocka_unit_test(knows_its_names)};
+        cmocka_unit_test(notices_another_temporary),  cmocka_unit_test(knows_its_names),
+        cmocka_unit_test(prints_whole_texts)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
