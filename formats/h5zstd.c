@@ -46,8 +46,7 @@ size_t ps_h5zstd_filter(unsigned flags, size_t value_count, const unsigned value
 {
     void *out = NULL;
     size_t capacity = 0, produced;
-    if (flags & H5Z_FLAG_REVERSE)
-        produced = expand(*buffer, bytes, &out, &capacity);
+    if (flags & H5Z_FLAG_REVERSE) produced = expand(*buffer, bytes, &out, &capacity);
     if ((flags & H5Z_FLAG_REVERSE) &&
         ((value_count > 1 && produced != values[1]) || (expected > 0 && produced != expected)))
         produced = 0; /* a chunk that comes out short */

@@ -58,7 +58,7 @@ typedef struct ps_hmatrix_part {
     const ps_store_identity *identity;
     ps_store *clusters;
     int64_t chunk, first_leaf, leaf_count;
-    bool plain; /* saving: values are stored as they are, not compressed */
+    bool plain;         /* saving: values are stored as they are, not compressed */
     int64_t generation; /* of the set: ps_store_next_generation           */
 } ps_hmatrix_part;
 ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *run);

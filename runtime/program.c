@@ -57,7 +57,8 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
         {"restart", PS_OPTION_FLAG, &run->restart, NULL,
          "continue an unfinished run, as the same command does by itself", 0, 0, 0},
         {"trust", PS_OPTION_FLAG, &run->trust, NULL,
-         "take inputs whose content hash is wrong or whose values are not finite, and an output that is "
+         "take inputs whose content hash is wrong or whose values are not finite, and an output "
+         "that is "
          "up to date without reading whether its bytes are whole",
          0, 0, 0},
         {"threads", PS_OPTION_INT, &run->threads, "N", "threads to use", 1, 4096, 0},

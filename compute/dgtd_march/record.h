@@ -56,8 +56,8 @@ typedef ps_status record_verify(void *context, const figures *f);
 ps_status record_prepare(record *record, record_mode mode);
 /* Removes the files of a state whose run failed before it began. */
 void record_abandon(record *record);
-/* Begins the run or continues it, as prepared. *step: the last step that is done; if it is > 0 the arrays and
- * figures are restored. `verify` (or NULL) may refuse a checkpoint by failing. */
+/* Begins the run or continues it, as prepared. *step: the last step that is done; if it is > 0 the
+ * arrays and figures are restored. `verify` (or NULL) may refuse a checkpoint by failing. */
 ps_status record_open(record *record, figures *f, int64_t *step, record_verify *verify,
                       void *context);
 

@@ -66,7 +66,7 @@ typedef struct fmm_problem {
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
     int64_t fixed_bytes; /* trees, lists, operators */
     double operator_seconds, epsilon;
-    double accuracy; /* a bound for errors; 0: none is asked */
+    double accuracy;                        /* a bound for errors; 0: none is asked */
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
     int rank, ranks, gpus, workers;         /* GPU workers, CPU workers of this rank */
     uint64_t *boundaries; /* [ranks] keys of the first leaf of each; UINT64_MAX: it has none */
@@ -211,9 +211,9 @@ ps_status fmm_gpu_p2p(const ps_task_call *call);
 /* ---- particles: source.c ---- */
 
 /* PS_INVALID for particles outside their leaf, where there is a far field, and for places that are
- * none. Reads sorted particles [first, first + count) of a side: columns[column_count] and places, either
- * may be 0 or NULL. Keeps the tile read last, so that ascending ranges cost one reading of each;
- * `memory` is for fmm_source_release. One thread. */
+ * none. Reads sorted particles [first, first + count) of a side: columns[column_count] and places,
+ * either may be 0 or NULL. Keeps the tile read last, so that ascending ranges cost one reading of
+ * each; `memory` is for fmm_source_release. One thread. */
 typedef struct fmm_source {
     const fmm_problem *problem;
     ps_octree_file *file;
@@ -316,12 +316,12 @@ typedef struct fmm_check fmm_check;
 /* What tasks share. */
 typedef struct fmm_work {
     const fmm_problem *problem;
-    fmm_sink *sink;       /* NULL: another rank has it */
-    fmm_check *check;     /* of --check; NULL: none */
-    fmm_check *samples;   /* of --accuracy; NULL: none */
-    ps_journal *journal;  /* NULL: none */
-    fmm_gpus *gpus;       /* NULL: none */
-    fmm_sums *sums;       /* [groups][FMM_PARTS][sides] */
+    fmm_sink *sink;      /* NULL: another rank has it */
+    fmm_check *check;    /* of --check; NULL: none */
+    fmm_check *samples;  /* of --accuracy; NULL: none */
+    ps_journal *journal; /* NULL: none */
+    fmm_gpus *gpus;      /* NULL: none */
+    fmm_sums *sums;      /* [groups][FMM_PARTS][sides] */
     int workers;
     char **scratch;   /* [workers] */
     int64_t finished; /* groups whose results are in the sink; atomic */
@@ -379,8 +379,8 @@ struct fmm_check {
     int sides;
     bool summed;
     double charge[PS_RIGHT_HAND_SIDES_MAX]; /* mean magnitude of the sources */
-    int64_t *targets, *order;           /* [count]; order: of ascending targets  */
-    double *positions, *direct, *taken; /* [3][count], [4 S][count] both          */
+    int64_t *targets, *order;               /* [count]; order: of ascending targets  */
+    double *positions, *direct, *taken;     /* [3][count], [4 S][count] both          */
 };
 
 /* Evenly spaced targets, for --check. OpenMP inside, as in all of these. */
@@ -418,8 +418,7 @@ fmm_reached fmm_samples_errors(const fmm_problem *p, const fmm_check *samples, b
 /* How many times more than asked the errors are. */
 double fmm_excess(const fmm_reached *reached, double accuracy);
 /* Order and epsilon for the next attempt; PS_INACCURATE where that is no use. */
-ps_status fmm_accuracy_raise(const fmm_reached *reached, const fmm_reached *before,
-                             fmm_problem *p);
+ps_status fmm_accuracy_raise(const fmm_reached *reached, const fmm_reached *before, fmm_problem *p);
 
 /* ---- journal: journal.c ---- */
 
@@ -455,9 +454,9 @@ typedef struct fmm_run {
     double flop[FMM_KINDS];
     double started, seconds, sample_seconds, write_seconds;
     fmm_reached reached;
-    int attempts; /* of --accuracy */
+    int attempts;                       /* of --accuracy */
     int64_t sent_bytes, received_bytes; /* between ranks */
-    fmm_resident *resident; /* NULL: tasks on cores */
+    fmm_resident *resident;             /* NULL: tasks on cores */
 } fmm_run;
 
 /* ---- all on one device: resident.c ---- */

@@ -14,7 +14,8 @@
 
 typedef struct ps_hbem_entry_check {
     double error;  /* largest: DLP, ADLP over half the area of the row's triangle; SLP, HYPS
-                      over twice the root of the product of both diagonal entries. Areas count as a thirtieth of the mean at least, but for HYPS          */
+                      over twice the root of the product of both diagonal entries. Areas count as a
+                      thirtieth of the mean at least, but for HYPS          */
     int64_t pairs; /* that were looked at */
     int64_t above; /* of them: above the limit */
     int32_t worst[2];

@@ -374,8 +374,8 @@ static ps_status check_entries(solve_problem *p)
     for (int i = 0; i < count; ++i) {
         ps_hbem_problem *own = &m[i]->core->problem;
         ps_status status = ps_hbem_problem_check_entries(own, p->run);
-        p->entry_error = fmax(isnan(p->entry_error) ? 0 : p->entry_error,
-                              own->tables.header.entry_error);
+        p->entry_error =
+            fmax(isnan(p->entry_error) ? 0 : p->entry_error, own->tables.header.entry_error);
         if (status != PS_OK) return ps_context(status, "%s", m[i]->name);
     }
     return PS_OK;

@@ -33,8 +33,8 @@ typedef struct solve_options {
     ps_transmission transmission; /* 1/m, m */
     const char *subdomains;       /* the file of general shapes; NULL: slabs */
     const char *kind;
-    double factor;     /* predicted, of a double step */
-    char *identity;    /* of a run, for its checkpoints */
+    double factor;  /* predicted, of a double step */
+    char *identity; /* of a run, for its checkpoints */
 } solve_options;
 
 enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
@@ -44,7 +44,7 @@ typedef struct solve_problem {
     bool trial; /* no output: for the figures alone */
     ps_box_field load, out;
     int64_t generation; /* of the parts of `out` */
-    ps_q1_grid grid; /* m */
+    ps_q1_grid grid;    /* m */
     solve_options options;
     const struct solve_way *way;
     ps_device *device;              /* NULL: processors */

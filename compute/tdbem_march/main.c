@@ -156,7 +156,7 @@ static bool is_up_to_date(const ps_run *run, const problem *p)
     record_inputs inputs = problem_inputs(p);
     ps_store_identity identity = history_identity(run);
     ps_product output = {run->operands[2], &identity,     inputs.count,
-                        inputs.roles,     inputs.stores, false};
+                         inputs.roles,     inputs.stores, false};
     return ps_product_is_up_to_date(run, &output);
 }
 

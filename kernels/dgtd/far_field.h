@@ -1,6 +1,7 @@
 /*
  * far_field: the field far away of what is inside a closed surface, from E^ and H^ on it (Huygens;
- * Love's equivalent currents J = n x H^, M = -n x E^ radiating in a lossless medium). With e^{+iwt}:
+ * Love's equivalent currents J = n x H^, M = -n x E^ radiating in a lossless medium). With
+ * e^{+iwt}:
  *
  *   lim r e^{ikr} E^(r e) = -ik/(4 pi) [ Z (N - e (e.N)) - e x L ]
  *   N = int J e^{ik e.x} dA,  L = int M e^{ik e.x} dA

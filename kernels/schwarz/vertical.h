@@ -5,8 +5,9 @@
  * plane. A layer of cells adds a discrete convolution with the attractions of one cell of that
  * depth (plane_sum.h), so that a map of n nodes costs two FFTs of size 4 n a layer and an
  * evaluation of the closed form a cell. Against direct sums of prisms: 10^-12 of the largest value
- * (tests), the digits that the closed form has. Without FFTW the convolutions are made directly, 2 flops a node and cell: a map of 100 x
- * 100 nodes over 30 layers takes 6 Gflop, one of 1000 x 1000 ten thousand times that.
+ * (tests), the digits that the closed form has. Without FFTW the convolutions are made directly, 2
+ * flops a node and cell: a map of 100 x 100 nodes over 30 layers takes 6 Gflop, one of 1000 x 1000
+ * ten thousand times that.
  */
 #ifndef PS_KERNELS_SCHWARZ_VERTICAL_H
 #define PS_KERNELS_SCHWARZ_VERTICAL_H

@@ -16,8 +16,8 @@
 
 typedef struct canvas {
     FILE *script;
-    const char *output; /* ends in .png or .svg                                              */
-    ps_output *picture; /* what gnuplot writes to                                          */
+    const char *output;    /* ends in .png or .svg                                              */
+    ps_output *picture;    /* what gnuplot writes to                                          */
     int64_t width, height; /* pixels                                                          */
 } canvas;
 

@@ -69,7 +69,7 @@ typedef struct job {
     int device;                               /* ordinal; -1: the cores */
     int ordinals[DEVICES_MOST], device_count; /* for pairs */
     ps_leaf_backend *backend;
-    bool complete; /* OUTPUT is there, of this identity */
+    bool complete;      /* OUTPUT is there, of this identity */
     int64_t generation; /* of the parts */
 } job;
 
@@ -126,7 +126,8 @@ static ps_status open_backend(job *j)
     return ps_leaf_backend_open_cuda(assembly, shape, &device, &j->backend);
 }
 
-/* A new set of parts, unless tables of this very matrix are there and only parts of theirs are lost. */
+/* A new set of parts, unless tables of this very matrix are there and only parts of theirs are
+ * lost. */
 static ps_status choose_generation(job *j, const char *path)
 {
     static const char *const roles[] = {"clusters"};
@@ -159,9 +160,8 @@ static ps_status commit(job *j)
     double start = ps_clock();
     j->problem.tables.chunks = j->plan.cut.chunks;
     if (ps_comm_rank() == 0)
-        status =
-            ps_hmatrix_commit(j->run->operands[1], &j->identity, &j->problem.tables, j->clusters,
-                              j->generation);
+        status = ps_hmatrix_commit(j->run->operands[1], &j->identity, &j->problem.tables,
+                                   j->clusters, j->generation);
     ps_debug("tables written in %.3f s", ps_clock() - start);
     return ps_comm_agree(status);
 }

@@ -91,7 +91,8 @@ static bool is_done(const import_input *input, const import_options *o, const ps
     bool is_volume = o->output && ps_store_matches(o->output, &volume, 0, NULL, NULL);
     ps_product output = {
         .path = o->output, .identity = is_volume ? &volume : &surface, .alone = true};
-    return o->output && strcmp(input->suffix, ".geo") != 0 && ps_product_is_up_to_date(run, &output);
+    return o->output && strcmp(input->suffix, ".geo") != 0 &&
+           ps_product_is_up_to_date(run, &output);
 }
 
 /* What reading and checking need at most, measured a byte of uncompressed input

@@ -1,6 +1,7 @@
 /*
- * mass_average_run: reads "NX NY NZ STEP MASS" and then a density and a power density a voxel (kg/m3, W/m3; x fastest)
- * from standard input, and writes a line a voxel: status (ps_mass_status), value in W/kg and side of its cube in voxels.
+ * mass_average_run: reads "NX NY NZ STEP MASS" and then a density and a power density a voxel
+ * (kg/m3, W/m3; x fastest) from standard input, and writes a line a voxel: status (ps_mass_status),
+ * value in W/kg and side of its cube in voxels.
  */
 #include <stdio.h>
 #include <stdlib.h>

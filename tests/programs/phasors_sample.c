@@ -1,13 +1,13 @@
 /*
- * phasors_sample KIND ORDER CELLS MESH PHASORS: a cube of 60 mm in CELLS^3 cells of six tetrahedra and fields on it as a
- * dgtd run would write them. The lower half (z < 0) is tissue (tag 1, "muscle", 1000 kg/m3, eps 40, sigma 0.8), the
- * upper one air (tag 2). Kinds, for a source of 2i V/m, per unit of it:
- *   uniform   E = (3, 0, 4i) V/m, one frequency, no H
- *   decay     E = (e^{z/d}, 0, 0), d = 16 mm, two frequencies, the second twice the first; only the tissue's elements
- *   wave      a plane wave along -z in the tissue's medium everywhere (also what is air), with H
- *   sphere    a plane wave along z, in vacuum, and what a ball of 20 mm, eps 4, .3 S/m scatters of it, 3 GHz
- *   hole      the same of a ball of metal, in a hole of 40 mm in the mesh (CELLS a multiple of 6)
- *   nothing   the plane wave alone, in eps 2
+ * phasors_sample KIND ORDER CELLS MESH PHASORS: a cube of 60 mm in CELLS^3 cells of six tetrahedra
+ * and fields on it as a dgtd run would write them. The lower half (z < 0) is tissue (tag 1,
+ * "muscle", 1000 kg/m3, eps 40, sigma 0.8), the upper one air (tag 2). Kinds, for a source of 2i
+ * V/m, per unit of it: uniform   E = (3, 0, 4i) V/m, one frequency, no H decay     E = (e^{z/d}, 0,
+ * 0), d = 16 mm, two frequencies, the second twice the first; only the tissue's elements wave a
+ * plane wave along -z in the tissue's medium everywhere (also what is air), with H sphere    a
+ * plane wave along z, in vacuum, and what a ball of 20 mm, eps 4, .3 S/m scatters of it, 3 GHz hole
+ * the same of a ball of metal, in a hole of 40 mm in the mesh (CELLS a multiple of 6) nothing   the
+ * plane wave alone, in eps 2
  */
 #include <complex.h>
 #include <math.h>
@@ -89,11 +89,13 @@ static ps_status make_mesh(sample *s, int cells, const char *path)
         double largest = 0;
         for (int k = 0; k < 3; ++k) {
             double x = -.5;
-            for (int v = 0; v < 4; ++v) x += s->cube.vertices[3 * s->cube.tetrahedra[4 * e + v] + k] / 4;
+            for (int v = 0; v < 4; ++v)
+                x += s->cube.vertices[3 * s->cube.tetrahedra[4 * e + v] + k] / 4;
             largest = fmax(largest, fabs(x));
         }
         if (is(s, "hole") && largest < 1. / 3) continue;
-        memmove(s->cube.tetrahedra + 4 * at, s->cube.tetrahedra + 4 * e, 4 * sizeof *s->cube.tetrahedra);
+        memmove(s->cube.tetrahedra + 4 * at, s->cube.tetrahedra + 4 * e,
+                4 * sizeof *s->cube.tetrahedra);
         s->count = ++at;
     }
     PS_TRY(ps_volume_mesh_init(&s->mesh, s->cube.vertex_count, s->count, 0));
@@ -179,16 +181,17 @@ static void set_header(sample *s, int order)
     bool wave = is(s, "wave"), nothing = is(s, "nothing");
     bool sphere = is(s, "sphere") || is(s, "hole") || nothing;
     double eps = nothing ? 2 : 1;
-    s->header = (ps_phasors_header){.order = order,
-                                    .mesh_elements = s->mesh.tetrahedron_count,
-                                    .frequencies = strcmp(s->kind, "decay") == 0 ? 2 : 1,
-                                    .materials = 2,
-                                    .frequency = {FREQUENCY, 2 * FREQUENCY},
-                                    .source = {{0, 2}, {0, 2}},
-                                    .source_units = "V/m",
-                                    .magnetic = wave || sphere,
-                                    .material = {{1, sphere ? eps : 40, 1, sphere ? 0 : .8, 1000, "muscle"},
-                                                 {2, wave ? 40 : eps, 1, wave ? .8 : 0, 0, "air"}}};
+    s->header =
+        (ps_phasors_header){.order = order,
+                            .mesh_elements = s->mesh.tetrahedron_count,
+                            .frequencies = strcmp(s->kind, "decay") == 0 ? 2 : 1,
+                            .materials = 2,
+                            .frequency = {FREQUENCY, 2 * FREQUENCY},
+                            .source = {{0, 2}, {0, 2}},
+                            .source_units = "V/m",
+                            .magnetic = wave || sphere,
+                            .material = {{1, sphere ? eps : 40, 1, sphere ? 0 : .8, 1000, "muscle"},
+                                         {2, wave ? 40 : eps, 1, wave ? .8 : 0, 0, "air"}}};
     if (sphere) s->header.frequency[0] = HIGHER;
     strcpy(s->header.mesh_hash, s->mesh.content_hash);
 }

@@ -43,6 +43,9 @@ for kind in point plane; do
 done
 fails 3 "defined for one plane wave" penstock-spectrum point.far.h5 ts.h5 --target-strength --frequencies .1
 fails 3 "all frequencies are above" penstock-spectrum plane.far.h5 ts.h5 --target-strength --frequencies .3
+penstock-tdbem-march -q s.h5 sphere1.h5 cut.h5 --steps 20 --emitter plane:dir=0,0,1:width=1 > /dev/null 2>&1
+penstock-probe cut.h5 sphere1.h5 cut.far.h5 --direction 180,0 -q > /dev/null 2>&1
+fails 3 "so it has no target strength yet" penstock-spectrum cut.far.h5 ts.h5 --target-strength --frequencies .1
 penstock-spectrum plane.far.h5 ts.h5 --target-strength --frequencies .1,.3 > said.txt 2>&1
 grep -q "no target strength (NaN) at 1 of 2" said.txt || { echo "line not marked"; cat said.txt; exit 1; }
 penstock-inspect ts.h5 --csv > ts.csv
