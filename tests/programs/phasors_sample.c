@@ -2,12 +2,17 @@
  * phasors_sample KIND ORDER CELLS MESH PHASORS: a cube of 60 mm in CELLS^3 cells of six tetrahedra
  * and fields on it as a dgtd run would write them. The lower half (z < 0) is tissue (tag 1,
  * "muscle", 1000 kg/m3, eps 40, sigma 0.8), the upper one air (tag 2). Kinds, for a source of 2i
- * V/m, per unit of it: uniform   E = (3, 0, 4i) V/m, one frequency, no H decay     E = (e^{z/d}, 0,
- * 0), d = 16 mm, two frequencies, the second twice the first; only the tissue's elements wave a
- * plane wave along -z in the tissue's medium everywhere (also what is air), with H sphere    a
- * plane wave along z, in vacuum, and what a ball of 20 mm, eps 4, .3 S/m scatters of it, 3 GHz hole
- * the same of a ball of metal, in a hole of 40 mm in the mesh (CELLS a multiple of 6) nothing   the
- * plane wave alone, in eps 2
+ * V/m, per unit of it:
+ *
+ *   uniform  E = (3, 0, 4i) V/m, one frequency, no H
+ *   decay    E = (e^{z/d}, 0, 0), d = 16 mm, two frequencies, the second twice the first; only the
+ *            tissue's elements
+ *   wave     a plane wave along -z in the tissue's medium everywhere (also what is air), with H
+ *   sphere   a plane wave along z, in vacuum, and what a ball of 20 mm, eps 4, .3 S/m scatters of
+ *            it, 3 GHz
+ *   hole     the same of a ball of metal, in a hole of 40 mm in the mesh (CELLS a multiple of 6)
+ *   beside   the fields of sphere, but with a hole of 20 mm in the air (CELLS a multiple of 6)
+ *   nothing  the plane wave alone, in eps 2
  */
 #include <complex.h>
 #include <math.h>
@@ -50,7 +55,7 @@ static void field_at(const sample *s, int frequency, ps_phasors_field field, con
                      double complex out[3])
 {
     double z = x[2];
-    if (is(s, "sphere") || is(s, "hole")) {
+    if (is(s, "sphere") || is(s, "hole") || is(s, "beside")) {
         sphere_at(s, field, x, out);
         return;
     }
@@ -85,15 +90,17 @@ static double height(const sample *s, int64_t e)
 static ps_status make_mesh(sample *s, int cells, const char *path)
 {
     PS_TRY(cube_tets_init(&s->cube, cells, 0, PS_DGTD_ABSORBING));
+    const bool beside = is(s, "beside"), hole = is(s, "hole") || beside;
+    const double centre[3] = {.5, .5, beside ? .75 : .5}, half = beside ? 1. / 6 : 1. / 3;
     for (int64_t e = 0, at = 0; e < s->cube.elements; ++e) { /* but those of the hole */
         double largest = 0;
         for (int k = 0; k < 3; ++k) {
-            double x = -.5;
+            double x = -centre[k];
             for (int v = 0; v < 4; ++v)
                 x += s->cube.vertices[3 * s->cube.tetrahedra[4 * e + v] + k] / 4;
             largest = fmax(largest, fabs(x));
         }
-        if (is(s, "hole") && largest < 1. / 3) continue;
+        if (hole && largest < half) continue;
         memmove(s->cube.tetrahedra + 4 * at, s->cube.tetrahedra + 4 * e,
                 4 * sizeof *s->cube.tetrahedra);
         s->count = ++at;
@@ -179,7 +186,7 @@ static ps_status write_phasors(sample *s, const char *path)
 static void set_header(sample *s, int order)
 {
     bool wave = is(s, "wave"), nothing = is(s, "nothing");
-    bool sphere = is(s, "sphere") || is(s, "hole") || nothing;
+    bool sphere = is(s, "sphere") || is(s, "hole") || is(s, "beside") || nothing;
     double eps = nothing ? 2 : 1;
     s->header =
         (ps_phasors_header){.order = order,

@@ -43,6 +43,11 @@ within "$(error metal.h5 exact_metal.h5)" 0 5e-4 "far field of a hole of metal"
 expect 0 "" penstock-dgtd-far hole.h5 hole.hdf lower.h5 --directions 36 --direction 50,30 --around muscle
 grep -q "holes_inside  *1" out || { cat out; fail "the hole is not inside"; }
 
+# metal in the air outside of the surface scatters, too: refused, or said
+"$sample" beside 3 6 beside.hdf beside.h5 || fail "sample"
+expect 3 "--allow outside" penstock-dgtd-far beside.h5 beside.hdf no.h5 --directions 36 --around muscle
+expect 0 "they scatter, too" penstock-dgtd-far beside.h5 beside.hdf allowed.h5 --directions 36 --around muscle --allow outside
+
 # no scatterer, in a background of eps 2: nothing radiates
 "$sample" nothing 3 6 empty.hdf empty.h5 || fail "sample"
 expect 0 "" penstock-dgtd-far empty.h5 empty.hdf none.h5 --directions 36 --quantity rcs
