@@ -104,17 +104,6 @@ ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint 
     return status;
 }
 
-ps_status ps_checkpoint_step(const char *run, int64_t generation, int64_t *step)
-{
-    char path[PATH_SIZE];
-    ps_checkpoint_path(run, generation, path);
-    ps_store *store;
-    PS_TRY(ps_store_open(path, checkpoint_format, CHECKPOINT_VERSION, &store));
-    ps_status status = ps_store_get_int(store, "/", "step", step);
-    ps_store_close(&store);
-    return status;
-}
-
 ps_status ps_checkpoint_identity(const char *run, int64_t generation, char uuid[PS_RUN_UUID_SIZE],
                                  char **identity)
 {

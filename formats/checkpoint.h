@@ -43,9 +43,6 @@ ps_status ps_checkpoint_save(const char *run, int64_t generation, const ps_check
  * `checkpoint->uuid`. */
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint);
 
-/* The step of a generation, from its attributes alone. */
-ps_status ps_checkpoint_step(const char *run, int64_t generation, int64_t *step);
-
 /* The run that a generation belongs to and its identity, from the attributes alone; *identity is
  * the caller's to free(). */
 ps_status ps_checkpoint_identity(const char *run, int64_t generation, char uuid[PS_RUN_UUID_SIZE],

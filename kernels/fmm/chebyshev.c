@@ -3,12 +3,6 @@
 #include <math.h>
 #include <stddef.h>
 
-int ps_fmm_digits(double accuracy)
-{
-    static const double slack = 1e-9; /* 1e-5 is no more than five digits */
-    return (int)ceil(accuracy < 1 ? -log10(accuracy) - slack : accuracy);
-}
-
 /* T_n(x) and n U_{n-1}(x) = T_n'(x) for n < order. */
 static void polynomials_at(int order, double x, double *t, double *slope)
 {

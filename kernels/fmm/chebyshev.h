@@ -19,9 +19,6 @@
 
 enum { PS_FMM_ORDER_MAX = 12 }; /* l; 1 is the monopole */
 
-/* Points an axis for an accuracy: a number of digits, or, below 1, a relative error (1e-5: 5). */
-int ps_fmm_digits(double accuracy);
-
 /* l, l^3 and what the operators read often, for one order. */
 typedef struct ps_fmm_interpolation {
     int order;                      /* l                            */

@@ -44,13 +44,6 @@ static double angle_of(const ps_hbem_triangle *t, const view *v)
     return 2 * atan2(t->jacobian * v->height, below);
 }
 
-double ps_hbem_closed_angle(const ps_hbem_triangle *triangle, const double x[3])
-{
-    view v;
-    look(triangle, x, &v);
-    return angle_of(triangle, &v);
-}
-
 /* int 1/R along an edge from lm to lp, at the distance sqrt(square) from its line. */
 static double edge_log(double lm, double lp, double rm, double rp, double square)
 {

@@ -28,9 +28,6 @@ typedef struct ps_hbem_closed {
 /* A point nearer to the plane than 1e-10 of the diameter counts as in it. */
 void ps_hbem_closed_at(const ps_hbem_triangle *triangle, const double x[3], ps_hbem_closed *out);
 
-/* int d_ny (1/r): minus the solid angle of the triangle as seen from behind; in the plane 0. */
-double ps_hbem_closed_angle(const ps_hbem_triangle *triangle, const double x[3]);
-
 /* Where a point is: 1 outside a closed surface, -1 inside, 0 on it. *inner: the share of all
  * directions that lead inside. */
 int ps_hbem_where(const ps_hbem_surface *surface, const double x[3], double *inner);

@@ -60,15 +60,6 @@ static void children(void **state)
     }
 }
 
-static void digits(void **state)
-{
-    for (int d = 1; d <= PS_FMM_ORDER_MAX; ++d) {
-        assert_int_equal(ps_fmm_digits(d), d);
-        assert_int_equal(ps_fmm_digits(pow(10, -d)), d);
-        assert_int_equal(ps_fmm_digits(1.5 * pow(10, -d)), d); /* at least as good */
-    }
-}
-
 static void refusals(void **state)
 {
     ps_fmm_interpolation s;
@@ -78,8 +69,11 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(delta_property), cmocka_unit_test(powers),
-                                       cmocka_unit_test(children), cmocka_unit_test(refusals),
-                                       cmocka_unit_test(digits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(delta_property),
+        cmocka_unit_test(powers),
+        cmocka_unit_test(children),
+        cmocka_unit_test(refusals),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
