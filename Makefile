@@ -98,8 +98,8 @@ B   := build/$(KEY)
 BIN := $(B)/bin
 
 # ---- sources ----
-# The library: runtime, formats, kernels, and what two programs share. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
-LIB_C   := $(wildcard runtime/*.c formats/*.c stage/*.c kernels/*.c kernels/*/*.c compute/hbem_assembly/*.c)
+# The library: runtime, formats, kernels, stage. *_cpu.c once per instruction set, *_cuda.cu by nvcc.
+LIB_C   := $(wildcard runtime/*.c formats/*.c stage/*.c stage/*/*.c kernels/*.c kernels/*/*.c)
 ISA_C   := $(filter kernels/%_cpu.c,$(LIB_C))
 LIB_CU  := $(if $(call yes,$(WITH_CUDA)),$(wildcard runtime/*_cuda.cu kernels/*/*_cuda.cu))
 # What only exists to be built with CUDA, or to stand in for it.
@@ -116,7 +116,7 @@ source_of = $(shell awk -F'|' '{ gsub(/ /,"",$$1); gsub(/ /,"",$$3) } $$1 == "$(
 # A program whose source is not there (a library is missing, or it is yet to come) is left out.
 NEEDS_GMSH := mesh-import
 EXCLUDED := $(if $(call yes,$(WITH_GMSH)),,$(NEEDS_GMSH))
-TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/stage/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
+TESTS_C  := $(wildcard tests/runtime/test_*.c tests/formats/test_*.c tests/stage/test_*.c tests/stage/*/test_*.c tests/kernels/test_*.c tests/kernels/*/test_*.c)
 TESTS    := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/tests/%,$(TESTS_C)))
 TEST_PROGRAMS := $(patsubst tests/programs/%.c,$(B)/tests-programs/%,$(wildcard tests/programs/*.c))
 BENCH_C  := $(wildcard tests/bench/bench_*.c)
@@ -214,9 +214,9 @@ $(B)/tests-programs/%: tests/programs/%.c $(LIB)
 # the programs that read foreign files are built a second time for it; kernels come from the library as they are.
 WATCHED := mesh-import particle-import gravity-model spmv-bench
 WATCH   := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c,$(LIB_C))))
+WATCHED_OBJ := $(patsubst %.c,$(B)/watched/%.o,$(filter formats/% runtime/% stage/%,$(filter-out formats/h5zstd_plugin.c stage/hbem_assembly/%,$(LIB_C))))
 WATCHED_BIN := $(patsubst %,$(B)/watched/bin/penstock-%,$(filter-out $(EXCLUDED),$(WATCHED)))
-WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/%,$(TESTS_C))))
+WATCHED_TESTS := $(if $(HAVE_CMOCKA),$(patsubst tests/%.c,$(B)/watched/tests/%,$(filter tests/formats/% tests/runtime/% tests/stage/test_%,$(TESTS_C))))
 $(B)/watched/runtime/comm.o: CPPFLAGS_X = $(MPI_CFLAGS)
 $(B)/watched/runtime/program.o: $(B)/generated/version.h
 $(B)/watched/runtime/program.o: CPPFLAGS_X = -I$(B)/generated

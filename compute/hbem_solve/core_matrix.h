@@ -6,8 +6,8 @@
 #define PS_HBEM_SOLVE_CORE_MATRIX_H
 
 #include "compute/hbem_solve/device_images.h"
-#include "compute/hbem_assembly/leaf_tables.h"
-#include "compute/hbem_assembly/matrix_plan.h"
+#include "stage/hbem_assembly/leaf_tables.h"
+#include "stage/hbem_assembly/matrix_plan.h"
 
 /* Clusters, and what matrices on them share. */
 typedef struct core_scene {

@@ -5,7 +5,7 @@
 #ifndef PS_HBEM_SOLVE_DEVICE_IMAGES_H
 #define PS_HBEM_SOLVE_DEVICE_IMAGES_H
 
-#include "compute/hbem_assembly/leaf_backend.h"
+#include "stage/hbem_assembly/leaf_backend.h"
 #include "kernels/hbem/product_device.h"
 
 typedef struct device_images device_images;

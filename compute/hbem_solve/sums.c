@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "compute/hbem_solve/solve.h"
-#include "compute/hbem_assembly/row_sums.h"
+#include "stage/hbem_assembly/row_sums.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 

@@ -2,8 +2,8 @@
 #ifndef PS_PREPROCESS_HMATRIX_ASSEMBLE_H
 #define PS_PREPROCESS_HMATRIX_ASSEMBLE_H
 
-#include "compute/hbem_assembly/leaf_backend.h"
-#include "compute/hbem_assembly/matrix_plan.h"
+#include "stage/hbem_assembly/leaf_backend.h"
+#include "stage/hbem_assembly/matrix_plan.h"
 #include "runtime/program.h"
 
 typedef struct assemble_options {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "assemble.h"
-#include "compute/hbem_assembly/row_sums.h"
+#include "stage/hbem_assembly/row_sums.h"
 #include "runtime/comm.h"
 #include "runtime/memory.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "assemble.h"
-#include "compute/hbem_assembly/row_sums.h"
+#include "stage/hbem_assembly/row_sums.h"
 #include "runtime/background.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"

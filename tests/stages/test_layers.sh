@@ -35,6 +35,7 @@ fresh
 refused runtime/b.c '#include "formats/f.h"' 'runtime/ may not include formats/'
 refused formats/g.h '#include "kernels/tdbem/k.h"' 'formats/ may not include kernels/'
 refused kernels/tdbem/x.c '#include "preprocess/one/p.h"' 'kernels/ may not include preprocess/'
+refused kernels/tdbem/x.c '#include "stage/s.h"' 'kernels/ may not include stage/'
 refused postprocess/x.c '#include "preprocess/one/p.h"' 'stages meet through files'
 refused preprocess/one/x.c '#include "preprocess/two/q.h"' 'a program may not include another'
 refused runtime/c.c '#include "tests/check.h"' 'runtime/ may not include tests/'

@@ -1,6 +1,6 @@
 /* entry_check: a clean sphere and a cube pass at every tolerance, a stretched cube does not; the
  * reference of pairs against closed forms. */
-#include "compute/hbem_assembly/entry_check.h"
+#include "stage/hbem_assembly/entry_check.h"
 
 #include "kernels/hbem/closed.h"
 #include "kernels/hbem/pair_reference.h"

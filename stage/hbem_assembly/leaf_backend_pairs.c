@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "compute/hbem_assembly/leaf_backend.h"
+#include "stage/hbem_assembly/leaf_backend.h"
 #include "kernels/hbem/pair_rows.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"

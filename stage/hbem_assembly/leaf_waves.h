@@ -8,8 +8,8 @@
 #ifndef PS_HBEM_ASSEMBLY_LEAF_WAVES_H
 #define PS_HBEM_ASSEMBLY_LEAF_WAVES_H
 
-#include "compute/hbem_assembly/leaf_backend.h"
-#include "compute/hbem_assembly/leaf_tables.h"
+#include "stage/hbem_assembly/leaf_backend.h"
+#include "stage/hbem_assembly/leaf_tables.h"
 #include "kernels/common/copy_ranges.h"
 #include "kernels/hbem/device_assembly.h"
 #include "runtime/background.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/hbem_assembly/leaf_waves.h"
+#include "stage/hbem_assembly/leaf_waves.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"

@@ -5,7 +5,7 @@
 #ifndef PS_HBEM_ASSEMBLY_MATRIX_PLAN_H
 #define PS_HBEM_ASSEMBLY_MATRIX_PLAN_H
 
-#include "compute/hbem_assembly/matrix_problem.h"
+#include "stage/hbem_assembly/matrix_problem.h"
 
 typedef struct ps_hbem_matrix_plan {
     ps_hmatrix_chunks chunks;

@@ -1,4 +1,4 @@
-#include "compute/hbem_assembly/suspects.h"
+#include "stage/hbem_assembly/suspects.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "compute/hbem_assembly/leaf_backend.h"
+#include "stage/hbem_assembly/leaf_backend.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/hbem_assembly/leaf_waves.h"
+#include "stage/hbem_assembly/leaf_waves.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 

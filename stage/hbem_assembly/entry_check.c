@@ -1,4 +1,4 @@
-#include "compute/hbem_assembly/entry_check.h"
+#include "stage/hbem_assembly/entry_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernels/hbem/pair_reference.h"
-#include "compute/hbem_assembly/suspects.h"
+#include "stage/hbem_assembly/suspects.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 

@@ -1,4 +1,4 @@
-#include "compute/hbem_assembly/matrix_plan.h"
+#include "stage/hbem_assembly/matrix_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

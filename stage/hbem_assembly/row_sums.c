@@ -1,11 +1,11 @@
-#include "compute/hbem_assembly/row_sums.h"
+#include "stage/hbem_assembly/row_sums.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compute/hbem_assembly/suspects.h"
+#include "stage/hbem_assembly/suspects.h"
 
 enum { GROUP = 64 };
 

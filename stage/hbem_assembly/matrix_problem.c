@@ -1,11 +1,11 @@
-#include "compute/hbem_assembly/matrix_problem.h"
+#include "stage/hbem_assembly/matrix_problem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/hbem/cluster_tree.h"
-#include "compute/hbem_assembly/entry_check.h"
+#include "stage/hbem_assembly/entry_check.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 

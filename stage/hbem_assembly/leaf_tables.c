@@ -1,4 +1,4 @@
-#include "compute/hbem_assembly/leaf_tables.h"
+#include "stage/hbem_assembly/leaf_tables.h"
 
 #include <stdlib.h>
 
