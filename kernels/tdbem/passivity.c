@@ -12,13 +12,22 @@ PS_ISA_SELECT(ps_passivity_functions, ps_passivity)
 
 const ps_passivity_functions *ps_passivity_functions_here(void) { return ps_passivity_select(); }
 
+static double complex factor_at(ps_formulation formulation, double complex z)
+{
+    if (formulation == PS_SOUND_SOFT_S) return 1 - z;
+    return formulation == PS_SOUND_HARD ? 1 / (1 - z) : 1;
+}
+
+double ps_passivity_factor(ps_formulation formulation, double theta)
+{
+    return cabs(factor_at(formulation, cexp(I * theta)));
+}
+
 void ps_passivity_weights(ps_formulation formulation, int64_t k_max, const double *angles,
                           double *weights)
 {
     for (int t = 0; t < PS_PASSIVITY_ANGLES; ++t) {
-        double complex z = cexp(I * angles[t]), factor = 1;
-        if (formulation == PS_SOUND_SOFT_S) factor = 1 - z;
-        if (formulation == PS_SOUND_HARD) factor = 1 / (1 - z);
+        double complex factor = factor_at(formulation, cexp(I * angles[t]));
         for (int64_t k = 0; k <= k_max; ++k)
             weights[k * PS_PASSIVITY_ANGLES + t] =
                 creal(factor * cexp(I * fmod((double)k * angles[t], 2 * M_PI)));

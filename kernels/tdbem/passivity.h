@@ -7,9 +7,12 @@
  * All M^k are real and symmetric, so H is: H_ij = sum_k w_k M^k(i,j) with real weights w_k, a few
  * multiplications for each stored value. Blocks of H are made from tiles while these are in memory
  * (ps_passivity_fill), for several angles at once; the least eigenvalue of
- *     D^{-1/2} H D^{-1/2},   D = diag H,
- * then comes from Lanczos' method. The scaling keeps its sign, shows small triangles beside large
- * ones, and has diagonal 1: so an eigenvalue -e lets a mode grow by about exp(e) a step.
+ *     D^{-1/2} H D^{-1/2},   D = |g(z)| diag M^0,
+ * then comes from Lanczos' method. The scaling keeps its sign and shows small triangles beside
+ * large ones. As D is of the size of the whole matrix at z, not of its Hermitian part alone, an
+ * eigenvalue -e lets a mode grow by about exp(e) a step. Scaled by diag H it would not: of an
+ * element much smaller than a shell nearly all of M is reactive, diag H is as small as the rounding
+ * of stored values, and rounding would look like growth.
  *
  * No allocation: callers bring the memory.
  */
@@ -24,6 +27,9 @@ enum { PS_PASSIVITY_ANGLES = 4 }; /* of one pass over the values */
  * angles[PS_PASSIVITY_ANGLES], rad, in (0, pi]. */
 void ps_passivity_weights(ps_formulation formulation, int64_t k_max, const double *angles,
                           double *weights);
+
+/* |g| at angle theta, rad. */
+double ps_passivity_factor(ps_formulation formulation, double theta);
 
 /* sum_k>=1 of `count` row-vectors: out[t][v] = sum_q weights[starts[v] + q] values[q], t below
  * `angles`; the values of row-vector v follow those of v - 1. One fused multiply-add of

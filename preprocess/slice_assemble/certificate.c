@@ -27,6 +27,7 @@ struct assemble_certificate {
     bool one_rank;
     double *weights;
     certificate_block *blocks; /* of the units, empty until they are there */
+    double *diagonal;          /* of M^0 */
     double *scale, *scaled, *workspace;
     int angle; /* of the product */
 };
@@ -37,7 +38,7 @@ int64_t assemble_certificate_bytes(const assemble_plan *plan, int angles)
     if (angles == 0) return 0;
     int64_t n = t->unknowns, mine = t->end_slice - t->first_slice;
     int64_t entries = mine == n ? n * (n + t->tile_rows) / 2 : n * mine;
-    return 4 * entries * angles + 8 * ps_lanczos_workspace(n, plan->lanczos_steps) + 16 * n;
+    return 4 * entries * angles + 8 * ps_lanczos_workspace(n, plan->lanczos_steps) + 24 * n;
 }
 
 ps_status assemble_certificate_open(const assemble_problem *problem, const assemble_plan *plan,
@@ -64,6 +65,7 @@ ps_status assemble_certificate_open(const assemble_problem *problem, const assem
     for (int a = 0; a < PS_PASSIVITY_ANGLES; ++a) theta[a] = M_PI * angles_of[a];
     PS_TRY(PS_ALLOC(&c->weights, (c->k_max + 1) * PS_PASSIVITY_ANGLES, "weights"));
     PS_TRY(PS_ALLOC(&c->blocks, c->block_count, "the passivity certificate"));
+    PS_TRY(PS_ALLOC(&c->diagonal, c->unknowns, "the passivity certificate"));
     PS_TRY(PS_ALLOC(&c->scale, c->unknowns, "the passivity certificate"));
     PS_TRY(PS_ALLOC(&c->scaled, c->unknowns, "the passivity certificate"));
     ps_passivity_weights(c->formulation, c->k_max, theta, c->weights);
@@ -78,6 +80,7 @@ void assemble_certificate_close(assemble_certificate **out)
     for (int64_t b = 0; c->blocks && b < c->block_count; ++b) free(c->blocks[b].values);
     free(c->blocks);
     free(c->weights);
+    free(c->diagonal);
     free(c->scale);
     free(c->scaled);
     free(c->workspace);
@@ -106,6 +109,8 @@ ps_status assemble_certificate_add(assemble_certificate *c, int64_t unit,
         functions->fill_f64(entries, tile->starts, tile->lengths, tile->values, c->weights,
                             c->angles, out);
     for (int64_t e = 0; e < tile->near_count; ++e) {
+        if (tile->near_columns[e] == tile->near_rows[e])
+            c->diagonal[tile->near_rows[e]] = tile->near_values[e];
         int64_t v = (tile->near_columns[e] - tile->first_slice) * tile->rows + tile->near_rows[e] -
                     tile->first_row;
         for (int a = 0; a < c->angles; ++a)
@@ -181,45 +186,19 @@ static ps_status multiply(void *context, const double *x, double *y)
 
 /* ---- the least eigenvalue ---- */
 
-/* diag H to `scale`; what lies outside this rank's slices comes from the others. */
-static ps_status take_diagonal(assemble_certificate *c)
+/* D^{-1/2} of kernels/tdbem/passivity.h: what one unknown's own M^0 makes of g. It is there for
+ * every unknown, of which each rank has its own. */
+static void set_scale(assemble_certificate *c)
 {
-    memset(c->scale, 0, (size_t)c->unknowns * sizeof *c->scale);
-    for (int64_t u = 0; u < c->block_count; ++u) {
-        const certificate_block *b = &c->blocks[u];
-        if (!b->values) continue;
-        const float *h = b->values + c->angle * b->rows * b->slices;
-        for (int64_t s = 0; s < b->slices; ++s) {
-            int64_t r = b->first_slice + s - b->first_row;
-            if (r >= 0 && r < b->rows) c->scale[b->first_slice + s] = (double)h[s * b->rows + r];
-        }
-    }
-    return ps_comm_sum_f64(c->scale, c->unknowns);
-}
-
-/* A diagonal that is negative is the answer already. Rim vertices of screens have none at all. */
-static bool scale_by_diagonal(assemble_certificate *c, ps_passivity *out)
-{
-    double largest = 0;
-    int64_t worst = -1;
-    for (int64_t i = 0; i < c->unknowns; ++i) {
-        largest = fmax(largest, c->scale[i]);
-        if (c->scale[i] < 0 && (worst < 0 || c->scale[i] < c->scale[worst])) worst = i;
-    }
-    if (worst >= 0 && c->scale[worst] < -1e-6 * largest) {
-        *out = (ps_passivity){.least = -1, .angle = M_PI * angles_of[c->angle], .unknown = worst};
-        return false;
-    }
+    double factor = ps_passivity_factor(c->formulation, M_PI * angles_of[c->angle]);
     for (int64_t i = 0; i < c->unknowns; ++i)
-        c->scale[i] = c->scale[i] > 0 ? 1 / sqrt(fmax(c->scale[i], 1e-9 * largest)) : 0;
-    return true;
+        c->scale[i] = c->diagonal[i] > 0 ? 1 / sqrt(factor * c->diagonal[i]) : 0;
 }
 
 static ps_status find_least(assemble_certificate *c, ps_passivity *out)
 {
     ps_lanczos_result found;
-    PS_TRY(take_diagonal(c));
-    if (!scale_by_diagonal(c, out)) return PS_OK;
+    set_scale(c);
     PS_TRY(ps_lanczos_least(c->unknowns, c->scale, c->steps, multiply, c, c->workspace, &found));
     *out = (ps_passivity){.least = found.least,
                           .angle = M_PI * angles_of[c->angle],
@@ -234,6 +213,7 @@ ps_status assemble_certificate_finish(assemble_certificate *c, ps_passivity *out
     if (!c) return PS_OK;
     PS_TRY(ps_comm_agree(
         PS_ALLOC(&c->workspace, ps_lanczos_workspace(c->unknowns, c->steps), "Lanczos' method")));
+    PS_TRY(ps_comm_sum_f64(c->diagonal, c->unknowns));
     for (c->angle = 0; c->angle < c->angles; ++c->angle) {
         ps_passivity one;
         PS_TRY(find_least(c, &one));

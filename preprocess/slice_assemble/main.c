@@ -321,7 +321,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "slice-assemble",
-        .results = 1,
+        .results = 2,
         .synopsis = "MESH OUTPUT",
         .description =
             "Assembles the interaction matrices M^k of the retarded potentials on a triangulated\n"
