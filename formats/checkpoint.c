@@ -79,27 +79,37 @@ static ps_status get_array(ps_store *store, const ps_checkpoint_array *array)
                                array->count * (int64_t)ps_type_size(array->type), array->data);
 }
 
-static ps_status get_all(ps_store *store, ps_checkpoint *checkpoint)
+/* Opens a generation of the run `uuid`. */
+static ps_status open_of(const char *run, int64_t generation, const char *uuid, ps_store **store)
 {
-    char uuid[PS_RUN_UUID_SIZE];
+    char path[PATH_SIZE], stored[PS_RUN_UUID_SIZE];
+    ps_checkpoint_path(run, generation, path);
+    PS_TRY(ps_store_open(path, checkpoint_format, CHECKPOINT_VERSION, store));
+    ps_status status = ps_store_get_text(*store, "/", "run", stored, sizeof stored);
+    if (status == PS_OK && strcmp(stored, uuid))
+        status = ps_fail(PS_INVALID, "%s: belongs to another run (%s, not %s)", path, stored, uuid);
+    if (status != PS_OK) ps_store_close(store);
+    return status;
+}
+
+ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t *step)
+{
+    ps_store *store;
     ps_verify_result verdict;
-    PS_TRY(ps_store_verify(store, true, &verdict));
-    PS_TRY(ps_store_get_text(store, "/", "run", uuid, sizeof uuid));
-    if (strcmp(uuid, checkpoint->uuid))
-        return ps_fail(PS_INVALID, "%s: belongs to another run (%s, not %s)", ps_store_path(store),
-                       uuid, checkpoint->uuid);
-    for (int i = 0; i < checkpoint->array_count; ++i)
-        PS_TRY(get_array(store, &checkpoint->arrays[i]));
-    return ps_store_get_int(store, "/", "step", &checkpoint->step);
+    PS_TRY(open_of(run, generation, uuid, &store));
+    ps_status status = ps_store_verify(store, true, &verdict);
+    if (status == PS_OK) status = ps_store_get_int(store, "/", "step", step);
+    ps_store_close(&store);
+    return status;
 }
 
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint)
 {
-    char path[PATH_SIZE];
-    ps_checkpoint_path(run, generation, path);
     ps_store *store;
-    PS_TRY(ps_store_open(path, checkpoint_format, CHECKPOINT_VERSION, &store));
-    ps_status status = get_all(store, checkpoint);
+    PS_TRY(open_of(run, generation, checkpoint->uuid, &store));
+    ps_status status = ps_store_get_int(store, "/", "step", &checkpoint->step);
+    for (int i = 0; i < checkpoint->array_count && status == PS_OK; ++i)
+        status = get_array(store, &checkpoint->arrays[i]);
     ps_store_close(&store);
     return status;
 }

@@ -38,9 +38,13 @@ void ps_checkpoint_path(const char *run, int64_t generation, char *out);
  * older generations are untouched. */
 ps_status ps_checkpoint_save(const char *run, int64_t generation, const ps_checkpoint *checkpoint);
 
+/* Whether a generation is whole, every chunk of it, and of the run `uuid`; its step. PS_INVALID if
+ * the file is damaged, or of another run. */
+ps_status ps_checkpoint_check(const char *run, int64_t generation, const char *uuid, int64_t *step);
+
 /* Reads a generation into the arrays given (names, types and counts must be the file's) and sets
- * the step. Every chunk is verified. PS_INVALID if the file is damaged, or not of the run
- * `checkpoint->uuid`. */
+ * the step. Every chunk that is read is verified. PS_INVALID if one is damaged, or the file is not
+ * of the run `checkpoint->uuid`. */
 ps_status ps_checkpoint_load(const char *run, int64_t generation, ps_checkpoint *checkpoint);
 
 /* The run that a generation belongs to and its identity, from the attributes alone; *identity is

@@ -58,7 +58,36 @@ ps_status ps_parse_bytes(const char *text, int64_t *out)
 static ps_status parse_seconds(const char *text, double *out)
 {
     static const double scales[] = {1, 60, 3600, 86400};
-    return parse_scaled(text, "smhd", scales, "a time such as 90, 90s, 15m or 2h", out);
+    char number[64];
+    size_t length = strlen(text);
+    bool minutes = length > 3 && length < sizeof number && !strcmp(text + length - 3, "min");
+    if (minutes) snprintf(number, sizeof number, "%.*s", (int)length - 2, text);
+    return parse_scaled(minutes ? number : text, "smhd", scales,
+                        "a time such as 90, 90s, 15min or 2h", out);
+}
+
+static ps_status parse_every(const char *text, ps_interval *out)
+{
+    static const double one[] = {1};
+    char number[64];
+    double value = 0;
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits;
+    bool counts =
+        digits > 0 && digits < sizeof number && (!strcmp(unit, "steps") || !strcmp(unit, "step"));
+    *out = (ps_interval){0};
+    if (!counts && parse_seconds(text, &out->seconds) != PS_OK)
+        return ps_fail(PS_USAGE,
+                       "\"%s\" is not a time such as 90s, 15min or 2h, nor a number of "
+                       "steps such as 1000steps",
+                       text);
+    if (!counts) return PS_OK;
+    snprintf(number, sizeof number, "%.*s", (int)digits, text);
+    PS_TRY(parse_scaled(number, "", one, "a number of steps", &value));
+    if (value < 1 || value > 1e15)
+        return ps_fail(PS_USAGE, "\"%s\" is not between 1 and 1e15 steps", text);
+    out->steps = (int64_t)value;
+    return PS_OK;
 }
 
 ps_status ps_parse_reals(const char *text, char separator, double *out, int capacity, int *count)
@@ -78,17 +107,30 @@ ps_status ps_parse_reals(const char *text, char separator, double *out, int capa
     }
 }
 
+/* Alternatives are separated by '|', the words for one of them by '='. */
 static int choice_index(const char *alternatives, const char *text)
 {
     int index = 0;
     size_t length = strlen(text);
-    for (const char *at = alternatives; at; ++index) {
-        const char *end = strchr(at, '|');
-        size_t size = end ? (size_t)(end - at) : strlen(at);
+    for (const char *at = alternatives;; ++at) {
+        size_t size = strcspn(at, "=|");
         if (size == length && strncmp(at, text, size) == 0) return index;
-        at = end ? end + 1 : NULL;
+        at += size;
+        if (!*at) return -1;
+        index += *at == '|';
     }
-    return -1;
+}
+
+/* The alternatives with one word for each. */
+static void list_choices(const char *alternatives, char *out, size_t size)
+{
+    size_t at = 0;
+    bool first = true; /* of the words for an alternative */
+    for (const char *c = alternatives; *c && at + 1 < size; ++c) {
+        first = *c == '|' || (first && *c != '=');
+        if (first) out[at++] = *c;
+    }
+    out[at] = 0;
 }
 
 static ps_status check_range(const ps_option *option, double value, const char *text)
@@ -131,6 +173,9 @@ static ps_status set_value(const ps_option *option, const char *text)
         status = parse_seconds(text, option->value);
         number = *(double *)option->value;
         break;
+    case PS_OPTION_EVERY:
+        status = parse_every(text, option->value);
+        break;
     case PS_OPTION_TEXT:
         *(const char **)option->value = text;
         return PS_OK;
@@ -138,9 +183,10 @@ static ps_status set_value(const ps_option *option, const char *text)
         return append_text(option, text);
     case PS_OPTION_CHOICE: {
         int index = choice_index(option->argument, text);
+        char choices[256];
+        list_choices(option->argument, choices, sizeof choices);
         if (index < 0)
-            return ps_fail(PS_USAGE, "--%s: \"%s\" is not one of %s", option->name, text,
-                           option->argument);
+            return ps_fail(PS_USAGE, "--%s: \"%s\" is not one of %s", option->name, text, choices);
         *(int *)option->value = index;
         return PS_OK;
     }
@@ -185,12 +231,14 @@ int ps_word_distance(const char *a, const char *b)
 
 static ps_status unknown_option(const ps_option *const *tables, const char *name)
 {
+    enum { FAR = 3, BEGINNING = 6 }; /* letters that differ; letters that two begin with */
     const char *nearest = NULL;
-    int best = 3;
+    int best = FAR;
     for (; *tables; ++tables)
         for (const ps_option *option = *tables; option->name; ++option) {
             int d = ps_word_distance(option->name, name);
             if (d < best) best = d, nearest = option->name;
+            if (!nearest && strncmp(option->name, name, BEGINNING) == 0) nearest = option->name;
         }
     if (nearest)
         return ps_fail(PS_USAGE, "there is no option --%s; did you mean --%s?", name, nearest);
@@ -268,6 +316,14 @@ static void print_value(const ps_option *option, char *out, size_t size)
     case PS_OPTION_SECONDS:
         snprintf(out, size, "%.17g", *(double *)option->value);
         break;
+    case PS_OPTION_EVERY: {
+        const ps_interval *every = option->value;
+        if (every->steps > 0)
+            snprintf(out, size, "%" PRId64 "steps", every->steps);
+        else
+            snprintf(out, size, "%.10gs", every->seconds);
+        break;
+    }
     case PS_OPTION_TEXT:
         snprintf(out, size, "%s",
                  *(const char **)option->value ? *(const char **)option->value : "");
@@ -275,7 +331,7 @@ static void print_value(const ps_option *option, char *out, size_t size)
     case PS_OPTION_CHOICE: {
         const char *at = option->argument;
         for (int i = *(int *)option->value; i > 0 && at; --i) at = strchr(at, '|') + 1;
-        snprintf(out, size, "%.*s", (int)strcspn(at, "|"), at);
+        snprintf(out, size, "%.*s", (int)strcspn(at, "=|"), at);
         break;
     }
     case PS_OPTION_LIST:
@@ -307,7 +363,8 @@ static bool default_is_shown(const ps_option *option, const char *value)
         return value[0] != 0;
     case PS_OPTION_BYTES:
     case PS_OPTION_SECONDS:
-        return strcmp(value, "0") != 0;
+    case PS_OPTION_EVERY:
+        return strcmp(value, "0") != 0 && strcmp(value, "0s") != 0;
     default:
         return true;
     }
@@ -335,12 +392,13 @@ static void print_wrapped(FILE *stream, const char *text)
 void ps_options_help(const ps_option *table, void *stream)
 {
     for (const ps_option *option = table; option->name; ++option) {
-        char head[96], value[256], text[1024];
-        snprintf(head, sizeof head, "--%s%s%s", option->name,
-                 option->kind == PS_OPTION_FLAG ? "" : " ",
-                 option->kind == PS_OPTION_FLAG ? ""
-                 : option->argument             ? option->argument
-                                                : "VALUE");
+        char head[96], value[256], text[1024], argument[256] = "";
+        if (option->kind == PS_OPTION_CHOICE)
+            list_choices(option->argument, argument, sizeof argument);
+        else if (option->kind != PS_OPTION_FLAG)
+            snprintf(argument, sizeof argument, "%s",
+                     option->argument ? option->argument : "VALUE");
+        snprintf(head, sizeof head, "--%s%s%s", option->name, *argument ? " " : "", argument);
         print_default(option, value, sizeof value);
         if (strlen(head) > 29)
             fprintf(stream, "  %s\n%*s", head, HELP_INDENT, "");

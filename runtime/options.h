@@ -15,8 +15,11 @@ typedef enum ps_option_kind {
     PS_OPTION_REAL,    /* double, within [minimum, maximum]; finite                      */
     PS_OPTION_TEXT,    /* const char *, borrowed from argv                               */
     PS_OPTION_BYTES,   /* int64_t: 4096, 64K, 2.5M, 1G, 1T (powers of 1024)              */
-    PS_OPTION_SECONDS, /* double: 90, 90s, 15m, 2h                                       */
-    PS_OPTION_CHOICE,  /* int: index into `argument`, alternatives separated by '|'      */
+    PS_OPTION_SECONDS, /* double: 90, 90s, 15m or 15min, 2h, 1d                          */
+    PS_OPTION_EVERY,   /* ps_interval: a time as above, or 1000steps                     */
+    PS_OPTION_CHOICE,  /* int: index into `argument`, alternatives separated by '|', each with other
+                          words for it that are taken, too, and not shown: "fp32=single|fp64=double"
+                        */
     PS_OPTION_LIST     /* ps_text_list: one more text each time the option is given      */
 } ps_option_kind;
 
@@ -25,6 +28,12 @@ typedef struct ps_text_list {
     int count;
     const char *items[PS_TEXT_LIST_MAX]; /* borrowed from argv */
 } ps_text_list;
+
+/* How often: after so many seconds or so many steps; 0: not by these. */
+typedef struct ps_interval {
+    double seconds;
+    int64_t steps;
+} ps_interval;
 
 typedef struct ps_option {
     const char *name; /* without the dashes; NULL ends the table                         */
@@ -37,6 +46,11 @@ typedef struct ps_option {
 } ps_option;
 
 enum { PS_IDENTITY = 1 };
+
+/* What --precision and --checkpoint-every take, in all programs. */
+#define PS_FP32 "fp32=single=f32"
+#define PS_FP64 "fp64=double=f64"
+#define PS_EVERY "TIME|Nsteps"
 
 /* Parses argv[1..] against the tables (NULL-terminated list of tables). Both "--name value"
  * and "--name=value" are read; "--" ends the options; what is no option goes to

@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/stop.h"
+#include "stage/run_log.h"
 
 enum { SYNC_SECONDS = 30, NAME_SIZE = 4200, PARTS_MISSING = 256 };
 
@@ -49,18 +50,6 @@ static ps_status begin(ps_journal *j, const ps_run *run, const char *identity)
     return ps_append_log_create(j->path, uuid, identity, &j->log);
 }
 
-static ps_status open_log(ps_journal *j, const ps_run *run, const char *identity)
-{
-    if (run->fresh || !ps_journal_is_there(j->path)) return begin(j, run, identity);
-    ps_status status = ps_append_log_open(j->path, &j->log);
-    if (status == PS_INVALID) { /* without its head nothing of it can be used */
-        ps_warning("%s; beginning again", ps_message());
-        return begin(j, run, identity);
-    }
-    PS_TRY(status);
-    return ps_identity_check(j->path, ps_append_log_identity(j->log), identity);
-}
-
 ps_status ps_journal_open(const ps_run *run, const char *base, int part, const char *identity,
                           ps_journal **out)
 {
@@ -71,7 +60,8 @@ ps_status ps_journal_open(const ps_run *run, const char *base, int part, const c
     part_path(base, part, j->path);
     j->part = part;
     j->synced = ps_clock();
-    ps_status status = open_log(j, run, identity);
+    ps_status status = ps_run_log_open(run, j->path, j->path, identity, &j->log);
+    if (status == PS_OK && !j->log) status = begin(j, run, identity);
     if (status == PS_OK) ps_stop_keeps("what is done so far is kept; the same command continues");
     if (status != PS_OK) ps_journal_close(out, false);
     return status;

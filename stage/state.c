@@ -1,5 +1,6 @@
 #include "stage/state.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,9 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 #include "runtime/stop.h"
+#include "stage/run_log.h"
 
 static ps_status agree(const ps_state_spec *spec, ps_status status)
 {
@@ -17,11 +20,23 @@ static ps_status agree(const ps_state_spec *spec, ps_status status)
 
 static bool is_first(const ps_state_spec *spec) { return !spec->every_rank || ps_comm_rank() == 0; }
 
-static void name_rank(const ps_state_spec *spec, char out[4096])
+/* An empty state with its names. */
+static void name_files(const ps_state_spec *spec, ps_state *s)
 {
-    int length = snprintf(out, 4096, "%.4050s", spec->name);
+    *s = (ps_state){.spec = *spec};
+    int length = snprintf(s->name, sizeof s->name, "%.4050s", spec->name);
     if (spec->every_rank && ps_comm_size() > 1)
-        snprintf(out + length, 4096 - (size_t)length, ".rank%04d", ps_comm_rank());
+        snprintf(s->name + length, sizeof s->name - (size_t)length, ".rank%04d", ps_comm_rank());
+    snprintf(s->log_path, sizeof s->log_path, "%.4080s.log", spec->name);
+}
+
+ps_status ps_state_name(const char *output, char out[4096])
+{
+    if (strlen(output) > 4096 - 64)
+        return ps_fail(PS_USAGE, "the name of the output is too long: %.60s...", output);
+    PS_TRY(ps_path_check_output(output));
+    snprintf(out, 4096, "%.*s", (int)ps_path_stem(output), output);
+    return PS_OK;
 }
 
 ps_status ps_state_identity(const char *options, int input_count, const char *const *roles,
@@ -41,50 +56,98 @@ ps_status ps_state_identity(const char *options, int input_count, const char *co
 
 /* ---- what is there ---- */
 
-static ps_status remove_all(const ps_state_spec *spec)
+static ps_status remove_file(const char *path)
 {
-    char name[4096];
-    name_rank(spec, name);
-    return agree(spec, ps_checkpoint_prune(name, 0));
+    if (unlink(path) == 0 || errno == ENOENT) return PS_OK;
+    return ps_fail(PS_FAILED, "%s: cannot be removed: %s", path, strerror(errno));
 }
 
-/* The run that the newest readable generation belongs to; *found false: there is none. */
-static ps_status find_run(ps_state *s, const int64_t *generations, int64_t count, bool *found)
+/* What this rank has beside the log. */
+static ps_status remove_own(const ps_state *s)
 {
-    char *identity;
-    for (int64_t i = 0; i < count; ++i) {
-        if (ps_checkpoint_identity(s->name, generations[i], s->uuid, &identity) != PS_OK) continue;
-        ps_status status = ps_identity_check(s->spec.name, identity, s->spec.identity);
-        free(identity);
-        *found = true;
-        return status;
+    char path[4200];
+    PS_TRY(ps_checkpoint_prune(s->name, 0));
+    for (const char *const *ending = s->spec.others; ending && *ending; ++ending) {
+        snprintf(path, sizeof path, "%s%s", s->name, *ending);
+        PS_TRY(remove_file(path));
     }
     return PS_OK;
 }
 
+/* The log goes last, so that what a crash leaves behind is still a run. */
+static ps_status remove_all(const ps_state *s)
+{
+    PS_TRY(agree(&s->spec, remove_own(s)));
+    bool has_log = s->spec.series && is_first(&s->spec);
+    return agree(&s->spec, has_log ? remove_file(s->log_path) : PS_OK);
+}
+
+/* The run that the newest readable generation belongs to. */
+static ps_status find_generations(ps_state *s)
+{
+    int64_t *generations = NULL, count = 0;
+    char *identity = NULL;
+    ps_status status = ps_checkpoint_list(s->name, &generations, &count);
+    for (int64_t i = 0; i < count && status == PS_OK && !s->resumes; ++i) {
+        if (ps_checkpoint_identity(s->name, generations[i], s->uuid, &identity) != PS_OK) continue;
+        s->resumes = true;
+        status = ps_identity_check(s->spec.name, identity, s->spec.identity);
+        free(identity);
+    }
+    if (status == PS_OK && !s->resumes && count > 0)
+        ps_warning("passing over all %lld checkpoints of %s: %s", (long long)count, s->name,
+                   ps_message());
+    free(generations);
+    return status;
+}
+
+/* Is there a run to continue? By the log, if there is one in such runs. */
+static ps_status find_run(ps_state *s)
+{
+    const ps_state_spec *spec = &s->spec;
+    if (!spec->series) return spec->run->fresh ? PS_OK : find_generations(s);
+    PS_TRY(ps_run_log_open(spec->run, s->log_path, spec->name, spec->identity, &s->log));
+    s->resumes = s->log != NULL;
+    if (s->log) snprintf(s->uuid, sizeof s->uuid, "%s", ps_append_log_uuid(s->log));
+    return PS_OK;
+}
+
+/* ---- reading ---- */
+
 static ps_status read_generation(ps_state *s, int64_t generation, int64_t step)
 {
-    ps_checkpoint_array arrays[PS_STATE_ARRAYS_MAX];
     const ps_state_spec *spec = &s->spec;
-    int count = spec->describe(spec->context, step, arrays);
-    ps_checkpoint state = {step, s->uuid, spec->identity, spec->lead, arrays};
+    int count = spec->describe(spec->context, step, s->arrays);
+    ps_checkpoint state = {step, s->uuid, spec->identity, spec->lead, s->arrays};
     if (spec->lead > 0) PS_TRY(ps_checkpoint_load(s->name, generation, &state));
-    if (spec->lead > 0) count = spec->describe(spec->context, step, arrays);
+    if (spec->lead > 0) count = spec->describe(spec->context, step, s->arrays);
     state.array_count = count;
     return ps_checkpoint_load(s->name, generation, &state);
 }
 
-/* The step of a generation that is sound, of this run and there on all ranks; 0: it is not. Nothing
- * is read into the arrays before all ranks know that. */
+/* A generation on this rank: whole, of the run and reached by the log. */
+static ps_status check_generation(ps_state *s, int64_t generation, int64_t *step)
+{
+    const ps_state_spec *spec = &s->spec;
+    PS_TRY(ps_checkpoint_check(s->name, generation, s->uuid, step));
+    if (s->log && !ps_append_log_ends_at(s->log, *step))
+        return ps_fail(PS_INVALID, "%s does not reach step %lld of generation %lld", s->log_path,
+                       (long long)*step, (long long)generation);
+    if (!spec->adopt) return PS_OK;
+    PS_TRY(read_generation(s, generation, *step)); /* it tells what lies beside it */
+    return spec->adopt(spec->context);
+}
+
+/* The step of a generation that is sound on all ranks; 0: it is not. */
 static ps_status agree_on(ps_state *s, int64_t generation, int64_t *step)
 {
-    ps_checkpoint state = {.uuid = s->uuid};
     char path[4096];
-    bool bad = ps_checkpoint_load(s->name, generation, &state) != PS_OK;
+    int64_t found = 0;
+    bool bad = check_generation(s, generation, &found) != PS_OK;
     ps_checkpoint_path(s->name, generation, path);
     bool there = access(path, F_OK) == 0;
     if (bad && there) ps_warning("passing over a checkpoint: %s", ps_message());
-    int64_t most = bad ? 0 : state.step, least = most;
+    int64_t most = bad ? 0 : found, least = most;
     if (s->spec.every_rank) {
         PS_TRY(ps_comm_min_i64(&least, 1));
         PS_TRY(ps_comm_max_i64(&most, 1));
@@ -94,8 +157,13 @@ static ps_status agree_on(ps_state *s, int64_t generation, int64_t *step)
     return PS_OK;
 }
 
-static ps_status read_newest(ps_state *s, int64_t newest, int64_t oldest, int64_t *step)
+/* Nothing is read into the arrays before all ranks know that it is sound, unless it has to be. */
+static ps_status read_newest(ps_state *s, int64_t *step)
 {
+    int64_t *list = NULL, count = 0;
+    PS_TRY(agree(&s->spec, ps_checkpoint_list(s->name, &list, &count)));
+    int64_t newest = count ? list[0] : 0, oldest = count ? list[count - 1] : INT64_MAX;
+    free(list);
     if (s->spec.every_rank) {
         PS_TRY(ps_comm_max_i64(&newest, 1));
         PS_TRY(ps_comm_min_i64(&oldest, 1));
@@ -106,87 +174,158 @@ static ps_status read_newest(ps_state *s, int64_t newest, int64_t oldest, int64_
         PS_TRY(agree_on(s, g, step));
         if (*step > 0) break;
     }
-    return *step > 0 ? agree(&s->spec, read_generation(s, g, *step)) : PS_OK;
+    if (*step == 0 || s->spec.adopt) return PS_OK;
+    return agree(&s->spec, read_generation(s, g, *step));
 }
 
 /* ---- the calls ---- */
 
-static ps_status begin_or_continue(ps_state *s, int64_t *step)
-{
-    int64_t *generations = NULL, count = 0;
-    bool found = false;
-    ps_status status = ps_checkpoint_list(s->name, &generations, &count);
-    if (status == PS_OK && is_first(&s->spec)) status = find_run(s, generations, count, &found);
-    status = agree(&s->spec, status);
-    if (status == PS_OK && s->spec.every_rank) {
-        int64_t any = found;
-        status = ps_comm_broadcast(&any, sizeof any, 0);
-        if (status == PS_OK) status = ps_comm_broadcast(s->uuid, sizeof s->uuid, 0);
-        found = any;
-    }
-    if (status == PS_OK && found)
-        status = read_newest(s, count ? generations[0] : 0,
-                             count ? generations[count - 1] : INT64_MAX, step);
-    if (status == PS_OK && !found && count > 0) { /* none of them can be read */
-        ps_warning("passing over all %lld checkpoints of %s: %s", (long long)count, s->name,
-                   ps_message());
-        status = ps_checkpoint_prune(s->name, 0);
-    }
-    free(generations);
-    return status;
-}
-
 ps_status ps_state_check(const ps_state_spec *spec)
 {
-    ps_state s = {.spec = *spec};
-    int64_t *generations = NULL, count = 0;
-    bool found = false;
-    if (spec->run->fresh) return PS_OK;
-    name_rank(spec, s.name);
-    PS_TRY(ps_checkpoint_list(s.name, &generations, &count));
-    ps_status status = find_run(&s, generations, count, &found);
-    free(generations);
+    ps_state s;
+    name_files(spec, &s);
+    ps_status status = is_first(spec) ? find_run(&s) : PS_OK;
+    ps_state_close(&s);
     return status;
 }
 
-ps_status ps_state_open(const ps_state_spec *spec, ps_state *s, int64_t *step)
+ps_status ps_state_begin(const ps_state_spec *spec, ps_state *s)
 {
-    *s = (ps_state){.spec = *spec, .time = ps_clock()};
+    name_files(spec, s);
+    PS_TRY(agree(spec, is_first(spec) ? find_run(s) : PS_OK));
+    if (spec->every_rank) PS_TRY(ps_comm_broadcast(&s->resumes, sizeof s->resumes, 0));
+    return s->resumes ? PS_OK : remove_all(s);
+}
+
+static ps_status begin(ps_state *s)
+{
+    if (!is_first(&s->spec)) return PS_OK;
+    if (s->spec.run->restart) ps_info("there is no run to continue: starting a new one");
+    ps_run_uuid(s->uuid);
+    if (!s->spec.series) return PS_OK;
+    return ps_append_log_create(s->log_path, s->uuid, s->spec.identity, &s->log);
+}
+
+ps_status ps_state_load(ps_state *s, int64_t *step)
+{
+    const ps_state_spec *spec = &s->spec;
     *step = 0;
-    name_rank(spec, s->name);
-    if (spec->run->fresh)
-        PS_TRY(remove_all(spec));
-    else
-        PS_TRY(begin_or_continue(s, step));
-    if (*step == 0 && is_first(spec)) ps_run_uuid(s->uuid);
+    s->time = ps_clock();
+    if (!s->resumes) PS_TRY(agree(spec, begin(s)));
     if (spec->every_rank) PS_TRY(ps_comm_broadcast(s->uuid, sizeof s->uuid, 0));
-    if (*step > 0)
-        ps_info("continuing after %s %lld", spec->unit, (long long)*step);
-    else if (spec->run->restart && is_first(spec))
-        ps_info("there is no checkpoint: starting from the first %s", spec->unit);
+    if (s->resumes) {
+        PS_TRY(read_newest(s, step));
+        PS_TRY(agree(spec, s->log ? ps_append_log_truncate(s->log, *step) : PS_OK));
+        if (*step > 0)
+            ps_info("continuing after %s %lld", spec->unit, (long long)*step);
+        else
+            ps_info("there is no checkpoint: starting from the first %s", spec->unit);
+    }
     s->step = *step;
+    if (spec->beside)
+        PS_TRY(
+            agree(spec, ps_checkpoint_writer_open(s->name, s->generation + 1, s->log, &s->writer)));
+    s->begun = true;
     ps_stop_defer();
     return PS_OK;
 }
 
+ps_status ps_state_open(const ps_state_spec *spec, ps_state *s, int64_t *step)
+{
+    *step = 0;
+    PS_TRY(ps_state_begin(spec, s));
+    return ps_state_load(s, step);
+}
+
+ps_status ps_state_append(ps_state *s, int64_t count, const void *samples, int64_t bytes)
+{
+    double start = ps_clock();
+    ps_status status = s->log ? ps_append_log_append(s->log, count, samples, bytes) : PS_OK;
+    s->seconds += ps_clock() - start;
+    return agree(&s->spec, status);
+}
+
 bool ps_state_is_due(const ps_state *s, int64_t step)
 {
-    const ps_state_spec *spec = &s->spec;
-    return (spec->every_steps > 0 && step - s->step >= spec->every_steps) ||
-           (spec->every > 0 && ps_clock() - s->time >= spec->every);
+    const ps_interval every = s->spec.every;
+    bool due = (every.steps > 0 && step - s->step >= every.steps) ||
+               (every.seconds > 0 && ps_clock() - s->time >= every.seconds);
+    return s->spec.every_rank && every.seconds > 0 ? ps_comm_any(due) : due;
+}
+
+ps_status ps_state_wait(ps_state *s)
+{
+    if (!s->writer) return PS_OK;
+    ps_status status = ps_checkpoint_writer_wait(s->writer);
+    ps_checkpoint_writer_stats(s->writer, &s->beside_seconds, &s->written);
+    return status;
+}
+
+/* All ranks have a generation before an older one goes: two kept ones then always share one. */
+static ps_status write_generation(ps_state *s, const ps_checkpoint *state)
+{
+    ps_status status = s->log ? ps_append_log_sync(s->log) : PS_OK;
+    if (status == PS_OK) status = ps_checkpoint_save(s->name, s->generation + 1, state);
+    ++s->generation;
+    PS_TRY(agree(&s->spec, status));
+    return ps_checkpoint_prune(s->name, PS_CHECKPOINTS_KEPT);
 }
 
 ps_status ps_state_save(ps_state *s, int64_t step)
 {
-    ps_checkpoint_array arrays[PS_STATE_ARRAYS_MAX];
     const ps_state_spec *spec = &s->spec;
-    int count = spec->describe(spec->context, step, arrays);
-    ps_checkpoint state = {step, s->uuid, spec->identity, count, arrays};
-    PS_TRY(agree(spec, ps_checkpoint_save(s->name, ++s->generation, &state)));
+    double start = ps_clock();
+    ps_status status = ps_state_wait(s);
+    if (status == PS_OK) {
+        int count = spec->describe(spec->context, step, s->arrays);
+        ps_checkpoint state = {step, s->uuid, spec->identity, count, s->arrays};
+        status = s->writer ? ps_checkpoint_writer_submit(s->writer, &state)
+                           : write_generation(s, &state);
+    }
     s->step = step;
     s->time = ps_clock();
+    s->seconds += s->time - start;
     ps_stop_defer();
-    return ps_checkpoint_prune(s->name, PS_CHECKPOINTS_KEPT); /* all ranks have this one */
+    return status;
 }
 
-ps_status ps_state_remove(const ps_state_spec *spec) { return remove_all(spec); }
+/* ---- the end ---- */
+
+void ps_state_close(ps_state *s)
+{
+    ps_state_wait(s);
+    ps_checkpoint_writer_close(&s->writer);
+    ps_append_log_close(&s->log);
+}
+
+ps_status ps_state_remove(const ps_state_spec *spec)
+{
+    ps_state s;
+    name_files(spec, &s);
+    return remove_all(&s);
+}
+
+ps_status ps_state_tidy(const ps_state_spec *spec)
+{
+    ps_state s;
+    name_files(spec, &s);
+    bool ours = is_first(spec) && find_run(&s) == PS_OK && s.resumes;
+    ps_state_close(&s);
+    if (!(spec->every_rank ? ps_comm_any(ours) : ours)) return PS_OK;
+    return remove_all(&s);
+}
+
+void ps_state_fail(ps_state *s, ps_status status, bool hopeless)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "%s", ps_message());
+    ps_state_close(s);
+    if (!s->begun) {
+        if (!s->resumes && *s->name) remove_own(s);
+    } else if (s->spec.every_rank ? ps_comm_any(hopeless) : hopeless) {
+        remove_all(s);
+    } else if (is_first(&s->spec)) {
+        ps_info("what is done so far is kept; once that is mended, the same command continues");
+    }
+    ps_fail(status, "%s", text);
+}

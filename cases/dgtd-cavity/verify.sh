@@ -64,11 +64,11 @@ partition() { # CELLS
 }
 
 march() { # KIND ORDER CELLS FRACTION EVERY -> the error
-    local flux=centred sigma=0 precision=double dt
+    local flux=centred sigma=0 precision=fp64 dt
     case $1 in
         damped) sigma=3.98162807e-3 ;; # 1.5/Z0
         upwind) flux=upwind ;;
-        single) precision=single ;;
+        single) precision=fp32 ;;
     esac
     # exact limits of these meshes: C .06904/n
     dt=$(awk -v p=$2 -v n=$3 -v f=$4 'BEGIN { split("2.617 1.608 1.0608 .761", c, " "); printf "%.15g", f * c[p] * .06904 / n }')

@@ -63,7 +63,7 @@ mesh() { # LEVELS
 slices() { # LEVELS H/D POINTS FORMULATION [PRECISION] -> name of the file
     local name=slices-$4-$1-$2-$3${5:-}.h5
     [ -e $name ] || penstock-slice-assemble -q sphere$1.h5 $name --formulation "$4" --courant "$2" \
-        --points "$3" --speed 1 --precision ${5:-f64} --device $device > assemble.txt
+        --points "$3" --speed 1 --precision ${5:-fp64} --device $device > assemble.txt
     echo $name
 }
 
@@ -125,8 +125,8 @@ while read -r kind levels courant points guide gate; do
         far) error=$(far $levels "$(slices $levels $courant $points sound-soft-s)") ;;
         hard) error=$(surface $levels "$(slices $levels $courant $points sound-hard)" hard-surface \
             $([ $levels = 2 ] && echo 16 || echo 12)) ;;
-        soft10k) error=$(long $levels "$(slices $levels $courant $points sound-soft-s f32)") ;;
-        hard10k) error=$(long $levels "$(slices $levels $courant $points sound-hard f32)") ;;
+        soft10k) error=$(long $levels "$(slices $levels $courant $points sound-soft-s fp32)") ;;
+        hard10k) error=$(long $levels "$(slices $levels $courant $points sound-hard fp32)") ;;
     esac
     verdict=$(awk -v e="${error:-nan}" -v g="$guide" -v gate="$gate" 'BEGIN {
         printf "%11.3e %11.2e %7.2f", e, g, e / g

@@ -12,7 +12,7 @@ static march_options options = {.dt_scale = 1,
                                 .probe_every = 1,
                                 .energy_every = 16,
                                 .transform_every = 1,
-                                .checkpoint_every = 600};
+                                .checkpoint_every = {.seconds = 600}};
 
 static const ps_option table[] = {
     {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e12, PS_IDENTITY},
@@ -23,8 +23,8 @@ static const ps_option table[] = {
      "periods of the lowest --frequency to cover, instead of --steps", 1e-6, 1e9, PS_IDENTITY},
     {"dt-scale", PS_OPTION_REAL, &options.dt_scale, "X", "the model's time step times this", 1e-6,
      10, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &options.precision, "single|double", "of fields and mesh", 0, 0,
-     PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &options.precision, PS_FP32 "|" PS_FP64, "of fields and mesh",
+     0, 0, PS_IDENTITY},
     {"probe", PS_OPTION_LIST, &options.probes, "X,Y,Z",
      "record E and H at this point, m (may be repeated)", 0, 0, PS_IDENTITY},
     {"probes", PS_OPTION_TEXT, &options.probe_file, "FILE",
@@ -67,10 +67,8 @@ static const ps_option table[] = {
      0, 0, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
      "write the fields of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9, 0},
-    {"checkpoint-every", PS_OPTION_SECONDS, &options.checkpoint_every, "TIME",
-     "time between checkpoints; 0: none by time", 0, 0, 0},
-    {"checkpoint-steps", PS_OPTION_INT, &options.checkpoint_steps, "N",
-     "steps between checkpoints; 0: by time alone", 0, 1e9, 0},
+    {"checkpoint-every", PS_OPTION_EVERY, &options.checkpoint_every, PS_EVERY,
+     "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped", 0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static ps_store_identity trace_identity(const ps_run *run)
@@ -90,40 +88,24 @@ static ps_status finish(march *m)
                        (long long)m->done, (long long)m->problem->timing.steps);
     ps_store_identity identity = trace_identity(m->run);
     PS_TRY(outputs_write(m, &identity));
-    return record_remove(&m->record, true);
+    ps_state_close(&m->record);
+    return ps_state_remove(&m->record.spec);
 }
 
-/* A run that fails by itself would fail again: nothing of it is worth keeping. Trouble from
- * outside, a full disk say, leaves what the same command continues from. */
-static void clean_up(march *m, ps_status status)
+static ps_status march_through(march *m)
 {
-    char text[2048];
-    if (status == PS_STOPPED) return;
-    snprintf(text, sizeof text, "%s", ps_message());
-    record_abandon(&m->record);
-    if (!m->record.writer) return (void)ps_fail(status, "%s", text);
-    if (ps_comm_any(status == PS_FAILED && m->hopeless))
-        record_remove(&m->record, true);
-    else if (ps_comm_rank() == 0)
-        ps_info("what is done so far is kept; once that is mended, the same command continues");
-    ps_fail(status, "%s", text);
-}
-
-static ps_status march_through(const ps_run *run, problem *p, const march_plan *plan, record *named)
-{
-    march m;
-    record_mode mode = run->fresh ? RECORD_FRESH : run->restart ? RECORD_RESTART : RECORD_NEW;
-    PS_TRY(record_prepare(named, mode));
-    ps_status status = march_open(run, &options, p, plan, named, &m);
-    if (status == PS_OK) status = march_begin(&m);
-    if (status == PS_OK) status = march_run(&m);
-    if (status == PS_OK) status = finish(&m);
-    if (status == PS_OK || status == PS_STOPPED) march_report(&m);
-    if (status != PS_OK) clean_up(&m, status);
-    char text[2048];
-    snprintf(text, sizeof text, "%s", ps_message());
-    march_close(&m);
-    return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
+    ps_state_spec spec = march_spec(m);
+    PS_TRY(
+        ps_state_begin(&spec, &m->record)); /* state files of an earlier run go before new ones */
+    ps_status status = march_open(m);
+    if (status == PS_OK) status = march_begin(m);
+    if (status == PS_OK) status = march_run(m);
+    if (status == PS_OK) status = finish(m);
+    if (status == PS_OK || status == PS_STOPPED) march_report(m);
+    /* A run that fails by itself would fail again: nothing of it is worth keeping. */
+    if (status != PS_OK && status != PS_STOPPED)
+        ps_state_fail(&m->record, status, status == PS_FAILED && m->hopeless);
+    return status;
 }
 
 /* True if OUTPUT is what this run would write. */
@@ -139,24 +121,18 @@ static bool is_up_to_date(const ps_run *run, const problem *p)
 static ps_status plan_and_march(const ps_run *run, problem *p)
 {
     march_plan plan;
-    record named;
+    march m = {.run = run, .options = &options, .problem = p, .plan = &plan};
     ps_status status = plan_make(run, &options, p, &plan);
-    const char *state = !plan.backend                                  ? "memory"
-                        : plan.file && plan.backend == &backend_device ? "cuda-file"
-                        : plan.file                                    ? "file"
-                                                                       : plan.backend->name;
     if (run->plan && ps_comm_rank() == 0) plan_print(run, p, &plan);
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
-    PS_TRY(
-        record_name(&named, run->operands[1], run->record, ps_dgtd_model_store(p->model), state));
-    if (is_up_to_date(run, p)) {
-        status = record_remove(&named, false);
-    } else {
-        status = march_through(run, p, &plan, &named);
-    }
-    record_close(&named);
-    return status;
+    status = march_name(&m);
+    ps_state_spec spec = march_spec(&m);
+    if (status == PS_OK) status = is_up_to_date(run, p) ? ps_state_tidy(&spec) : march_through(&m);
+    char text[2048];
+    snprintf(text, sizeof text, "%s", ps_message());
+    march_close(&m);
+    return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
 
 static ps_status run_program(ps_run *run)

@@ -7,7 +7,6 @@
 #define PS_DGTD_MARCH_MARCH_H
 
 #include "compute/dgtd_march/backend.h"
-#include "compute/dgtd_march/record.h"
 #include "formats/dgtd_model.h"
 #include "kernels/common/growth_watch.h"
 #include "kernels/dgtd/border.h"
@@ -15,6 +14,7 @@
 #include "kernels/dgtd/running_dft.h"
 #include "runtime/comm.h"
 #include "runtime/program.h"
+#include "stage/state.h"
 
 typedef enum state_place { STATE_AUTO, STATE_MEMORY, STATE_FILE } state_place;
 
@@ -22,12 +22,12 @@ typedef struct march_options {
     int64_t steps;
     double time, periods; /* s; of the first frequency */
     double dt_scale;
-    int precision; /* 0 single, 1 double */
+    int precision; /* 0: fp32, 1: fp64 */
     ps_text_list probes, frequencies;
     const char *probe_file;
     int64_t probe_every, energy_every, transform_every, transform_periods;
-    int64_t snapshots, checkpoint_steps, mode_error;
-    double checkpoint_every; /* s */
+    int64_t snapshots, mode_error;
+    ps_interval checkpoint_every;
     bool balance;
     int state;           /* state_place */
     int64_t visit_steps; /* m; 0: what memory allows */
@@ -131,6 +131,18 @@ typedef struct march_clock {
     double start, opening, stepping, enqueuing, waiting, keeping;
 } march_clock;
 
+/* Running figures of a run; doubles, as checkpoints hold them. */
+typedef struct figures {
+    double largest, latest; /* 1/2 E' M E, over eps0: its largest and its last value */
+    ps_growth_watch growth;
+    /* With --balance, over eps0: W^1, what was conducted away, lost through absorbing faces and
+     * supplied since, and what the next step takes over from the last one. */
+    double first, conducted, lost, supplied, next_lost, next_supplied;
+    double mode_error; /* the largest so far                                    */
+    double file;       /* out of core: which state file this checkpoint is in   */
+} figures;
+enum { FIGURES = sizeof(figures) / sizeof(double) };
+
 typedef struct march {
     const ps_run *run;
     const march_options *options;
@@ -151,7 +163,9 @@ typedef struct march {
     double *rows;         /* [batch_max][row_values] of all ranks */
     double *terms[2];     /* [energy samples of a batch][groups], by field */
     double *term_sums[2]; /* of each over the groups */
-    record record;
+    char name[4096];      /* of the run; <name>.state0 and .state1 hold a state out of core */
+    char *identity;
+    ps_state record;
     figures figures;
     march_clock clock;
     int64_t first, done;
@@ -159,9 +173,10 @@ typedef struct march {
 } march;
 
 /* run.c */
-/* Takes the record that was named over. */
-ps_status march_open(const ps_run *run, const march_options *options, problem *problem,
-                     const march_plan *plan, record *named, march *out);
+/* Names the run, of which run, options, problem and plan are set. */
+ps_status march_name(march *march);
+ps_state_spec march_spec(march *march);
+ps_status march_open(march *march);
 void march_close(march *march);
 /* Elements [first, end) of fields and transforms are in memory until the next call with later
  * ones, or march_release. Nothing to do unless the state is in a file. */

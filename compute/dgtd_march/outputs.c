@@ -84,7 +84,7 @@ static ps_status init_traces(traces *t)
 
 static void path_beside(const march *m, const char *kind, char out[4200])
 {
-    snprintf(out, 4200, "%s.%s.h5", m->record.run, kind);
+    snprintf(out, 4200, "%s.%s.h5", m->name, kind);
 }
 
 static ps_status save(const march *m, const char *path, const ps_trace *trace,

@@ -1,5 +1,6 @@
 /* The march: batches of steps, and what is kept after each. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ static ps_status open_tiles(march *m)
     bool used;
     if (!plan->file && !plan->window && !plan->cache && plan->cache_bytes == 0) return PS_OK;
     PS_TRY(PS_ALLOC(&m->tiles, 1, "the tiles"));
-    PS_TRY(tiles_open(m, plan->budget - plan->fixed, m->record.state_name, m->tiles, &used));
+    PS_TRY(tiles_open(m, plan->budget - plan->fixed, m->record.name, m->tiles, &used));
     m->batch_max = m->tiles->visit_most;
     if (used) return PS_OK;
     tiles_close(m, m->tiles);
@@ -120,24 +121,17 @@ static ps_status open_state(march *m)
     return PS_OK;
 }
 
-ps_status march_open(const ps_run *run, const march_options *options, problem *p,
-                     const march_plan *plan, record *named, march *m)
+ps_status march_open(march *m)
 {
-    memset(m, 0, sizeof *m);
-    m->record = *named;
-    memset(named, 0, sizeof *named);
-    m->run = run;
-    m->options = options;
-    m->problem = p;
-    m->plan = plan;
+    problem *p = m->problem;
     m->clock.start = ps_clock();
-    m->batch_max = options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
-    PS_TRY(problem_build(options, p));
+    m->batch_max = m->options->balance ? BALANCE_BATCH_MAX : MARCH_BATCH_MAX;
+    PS_TRY(problem_build(m->options, p));
     PS_TRY(ps_comm_agree(open_fields(m)));
     PS_TRY(ps_comm_agree(open_rows(m)));
     PS_TRY(ps_comm_agree(open_state(m)));
     if (m->exchange)
-        PS_TRY(exchange_connect(m->exchange, m->backend, m->state, (exchange_way)options->halo));
+        PS_TRY(exchange_connect(m->exchange, m->backend, m->state, (exchange_way)m->options->halo));
     PS_TRY(upwind_open(m, field_bytes(p)));
     m->clock.opening = ps_clock() - m->clock.start;
     return PS_OK;
@@ -149,7 +143,7 @@ void march_close(march *m)
     if (m->exchange) exchange_close(m->exchange);
     free(m->exchange);
     if (m->backend) m->backend->close(m->state);
-    record_close(&m->record);
+    ps_state_close(&m->record);
     if (m->tiles) tiles_close(m, m->tiles);
     free(m->tiles);
     free(m->march.electric);
@@ -168,13 +162,15 @@ void march_close(march *m)
 
 /* ---- beginning ---- */
 
-static void name_state(march *m)
+static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
 {
+    march *m = context;
     const problem *p = m->problem;
+    arrays[0] = (ps_checkpoint_array){"/figures", "1", PS_F64, FIGURES, &m->figures};
     if (m->tiles && m->tiles->paged) {
-        ps_checkpoint_array hashes = {"/hashes", "1", PS_I64, m->tiles->ranges, m->tiles->hashes};
-        record_state(&m->record, &hashes, 1);
-        return;
+        arrays[1] =
+            (ps_checkpoint_array){"/hashes", "1", PS_I64, m->tiles->ranges, m->tiles->hashes};
+        return 2;
     }
     ps_type type = p->system.precision == PS_SINGLE ? PS_F32 : PS_F64;
     int64_t item = type == PS_F32 ? 4 : 8;
@@ -182,11 +178,45 @@ static void name_state(march *m)
     int64_t sums = p->frequency_count
                        ? (int64_t)ps_dgtd_dft_bytes(&p->system, (int)p->frequency_count) / item
                        : 0;
-    ps_checkpoint_array arrays[] = {{"/electric", "V/m", type, field, m->march.electric},
-                                    {"/magnetic", "V/m", type, field, m->march.magnetic},
-                                    {"/electric_sums", "V/m", type, sums, m->sums[PS_DGTD_E]},
-                                    {"/magnetic_sums", "V/m", type, sums, m->sums[PS_DGTD_H]}};
-    record_state(&m->record, arrays, 4);
+    const ps_checkpoint_array fields[] = {
+        {"/electric", "V/m", type, field, m->march.electric},
+        {"/magnetic", "V/m", type, field, m->march.magnetic},
+        {"/electric_sums", "V/m", type, sums, m->sums[PS_DGTD_E]},
+        {"/magnetic_sums", "V/m", type, sums, m->sums[PS_DGTD_H]}};
+    memcpy(arrays + 1, fields, sizeof fields);
+    return 5;
+}
+
+/* Where the state is, is part of what a run is. */
+ps_status march_name(march *m)
+{
+    static const char *const role = "model";
+    const march_plan *plan = m->plan;
+    ps_store *model = ps_dgtd_model_store(m->problem->model);
+    const char *place = plan->file && plan->backend == &backend_device ? "cuda-file"
+                        : plan->file                                   ? "file"
+                        : plan->backend                                ? plan->backend->name
+                                                                       : "memory";
+    char more[64];
+    snprintf(more, sizeof more, "ranks=%d\nstate=%s\n", ps_comm_size(), place);
+    PS_TRY(ps_state_name(m->run->operands[1], m->name));
+    return ps_state_identity(m->run->record, 1, &role, &model, more, &m->identity);
+}
+
+ps_state_spec march_spec(march *m)
+{
+    static const char *const files[] = {".state0", ".state1", NULL};
+    return (ps_state_spec){.run = m->run,
+                           .name = m->name,
+                           .identity = m->identity,
+                           .unit = "step",
+                           .every_rank = true,
+                           .series = true,
+                           .every = m->options->checkpoint_every,
+                           .describe = describe,
+                           .adopt = m->plan->file ? tiles_adopt : NULL,
+                           .others = files,
+                           .context = m};
 }
 
 /* A checkpoint that was passed over may have left something behind. */
@@ -205,9 +235,9 @@ static ps_status start_fields(march *m)
 ps_status march_begin(march *m)
 {
     int64_t step;
-    name_state(m);
-    PS_TRY(record_open(&m->record, &m->figures, &step, m->plan->file ? tiles_adopt : NULL, m));
+    PS_TRY(ps_state_load(&m->record, &step));
     m->first = m->done = step;
+    if (step == 0) m->figures = (figures){0};
     PS_TRY(ps_comm_agree(step == 0 ? start_fields(m) : PS_OK));
     if (!m->tiles)
         PS_TRY(ps_comm_agree(step == 0 ? m->backend->put(m->state) : m->backend->load(m->state)));
@@ -325,21 +355,13 @@ static ps_status log_rows(march *m, int64_t count)
             length += energies;
         }
     }
-    return record_append(&m->record, count, m->rows, length * (int64_t)sizeof(double));
-}
-
-static bool checkpoint_is_due(const march *m)
-{
-    const march_options *o = m->options;
-    if (o->checkpoint_steps > 0 && m->done - m->record.checkpoint_step >= o->checkpoint_steps)
-        return true;
-    return o->checkpoint_every > 0 && ps_clock() - m->record.checkpoint_time >= o->checkpoint_every;
+    return ps_state_append(&m->record, count, m->rows, length * (int64_t)sizeof(double));
 }
 
 static ps_status keep_state(march *m)
 {
     PS_TRY(ps_comm_agree(m->tiles ? tiles_flush(m) : m->backend->save(m->state)));
-    PS_TRY(record_checkpoint(&m->record, m->done, &m->figures));
+    PS_TRY(ps_state_save(&m->record, m->done));
     if (m->tiles) tiles_kept(m);
     return PS_OK;
 }
@@ -357,7 +379,7 @@ static ps_status keep(march *m, int64_t count)
     bool last = m->done == m->problem->timing.steps;
     PS_TRY(watch_growth(m, count));
     PS_TRY(log_rows(m, count));
-    bool due = ps_comm_any(checkpoint_is_due(m)),
+    bool due = ps_state_is_due(&m->record, m->done),
          shot = m->options->snapshots > 0 && m->done % m->options->snapshots == 0;
     bool keeps = !last && (m->stopped || due);
     bool measured = m->options->mode_error > 0 && (last || m->done % m->options->mode_error == 0);
@@ -381,8 +403,8 @@ static int64_t next_batch(const march *m, int64_t wanted)
     if (left < count) count = left;
     left = o->mode_error > 0 ? o->mode_error - m->done % o->mode_error : count;
     if (left < count) count = left;
-    left = o->checkpoint_steps > 0 ? o->checkpoint_steps - (m->done - m->record.checkpoint_step)
-                                   : count;
+    left = o->checkpoint_every.steps > 0 ? o->checkpoint_every.steps - (m->done - m->record.step)
+                                         : count;
     return left > 0 && left < count ? left : count;
 }
 

@@ -83,8 +83,8 @@ static ps_status save(const march *m, const int32_t *cells, const float *electri
                                   .creator = ps_version(),
                                   .options = m->run->record,
                                   .mesh_hash = p->header->mesh_hash};
-    ps_field_snapshot_path(m->record.state_name, m->done, path);
-    ps_field_series_path(m->record.state_name, list);
+    ps_field_snapshot_path(m->record.name, m->done, path);
+    ps_field_series_path(m->record.name, list);
     PS_TRY(ps_field_save(path, &snapshot));
     return ps_field_series_add(list, path, snapshot.time);
 }

@@ -285,10 +285,10 @@ void tiles_kept(march *m)
     if (m->tiles->paged) ps_paged_keep(m->tiles->paged);
 }
 
-ps_status tiles_adopt(void *marching, const figures *f)
+ps_status tiles_adopt(void *marching)
 {
     march *m = marching;
-    return ps_paged_adopt(m->tiles->paged, (int)f->file, m->tiles->hashes);
+    return ps_paged_adopt(m->tiles->paged, (int)m->figures.file, m->tiles->hashes);
 }
 
 /* ---- the state, read piece by piece ---- */

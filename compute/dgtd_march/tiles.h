@@ -75,8 +75,8 @@ ps_status tiles_settle(march *march, bool last);
 /* All of the state in its place, for a checkpoint; after it was committed, tiles_kept. */
 ps_status tiles_flush(march *march);
 void tiles_kept(march *march);
-/* A checkpoint's file; fails if it is damaged. A record_verify. */
-ps_status tiles_adopt(void *march, const figures *f);
+/* The file of the checkpoint that was read; fails if it is damaged. For ps_state_spec. */
+ps_status tiles_adopt(void *march);
 
 /* Groups [first, end) are in memory until the next call; to be called with ascending groups. */
 ps_status tiles_hold(tiles *tiles, int64_t first, int64_t end);

@@ -183,7 +183,7 @@ ps_status fmm_accuracy_raise(const fmm_reached *reached, const fmm_reached *befo
     double excess = fmm_excess(reached, p->accuracy);
     bool stays = !p->far || (before && excess > gain * fmm_excess(before, p->accuracy));
     if (p->fmm.near == PS_SINGLE && (stays || order == PS_FMM_ORDER_MAX))
-        return give_up(reached, p, "a higher order does not help: --precision double does");
+        return give_up(reached, p, "a higher order does not help: --precision fp64 does");
     if (stays)
         return give_up(reached, p,
                        "a higher order does not help: what is left is rounding, as where charges "

@@ -31,9 +31,9 @@ static const ps_option options[] = {
      PS_FMM_ORDER_MAX, PS_IDENTITY},
     {"epsilon", PS_OPTION_REAL, &chosen.epsilon, "E",
      "truncation of the far-field operators; default 10^-L", 0, 0.9, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, "double|single|mixed",
-     "of the arithmetic; single: sums over many pairs stay double; mixed: only pairs of particles "
-     "in single",
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP64 "|" PS_FP32 "|mixed",
+     "of the arithmetic; fp32: sums over many pairs stay fp64; mixed: only pairs of particles in "
+     "fp32",
      0, 0, PS_IDENTITY},
     {"basis", PS_OPTION_CHOICE, &chosen.basis, "common|plain",
      "far-field operators of a level in one basis, or each by itself", 0, 0, PS_IDENTITY},

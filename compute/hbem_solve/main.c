@@ -18,7 +18,8 @@ enum { LIMIT_MAX = 1000000 };
 static struct {
     int problem, form, side, coupling, solver, sparse, scaling;
     int64_t pade, limit, cycle, batch;
-    double tolerance, inner, radius, mean, checkpoint;
+    double tolerance, inner, radius, mean;
+    ps_interval checkpoint_every;
     ps_text_list direction, data, wavenumber;
     ps_hbem_matrix_options assembly;
     const char *directions, *azimuths;
@@ -28,7 +29,7 @@ static struct {
             .cycle = 30,
             .tolerance = 1e-5,
             .inner = 1e-9,
-            .checkpoint = 60,
+            .checkpoint_every = {.seconds = 60},
             .assembly = PS_HBEM_MATRIX_DEFAULTS};
 
 static const ps_option options[] = {
@@ -74,8 +75,8 @@ static const ps_option options[] = {
      PS_IDENTITY},
     {"batch", PS_OPTION_INT, &chosen.batch, "N", "sides solved together; 0: as memory allows", 0,
      LIMIT_MAX, PS_IDENTITY},
-    {"checkpoint", PS_OPTION_SECONDS, &chosen.checkpoint, "TIME",
-     "time between checkpoints; 0: after every step", 0, 1e9, 0},
+    {"checkpoint-every", PS_OPTION_EVERY, &chosen.checkpoint_every, PS_EVERY,
+     "between checkpoints: 60s, 5min or 100steps; 0: only when stopped", 0, 0, 0},
     {"wavenumber", PS_OPTION_LIST, &chosen.wavenumber, "K",
      "rad/m; several times for several. This and the following: for clusters, with which matrices "
      "are assembled in memory",
@@ -84,7 +85,7 @@ static const ps_option options[] = {
      "of cross approximation and recompression, relative", 1e-12, .5, PS_IDENTITY},
     {"rules", PS_OPTION_REAL, &chosen.assembly.rules, "EPS", "of quadrature; 0: as --epsilon", 0,
      .5, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.assembly.precision, "double|single",
+    {"precision", PS_OPTION_CHOICE, &chosen.assembly.precision, PS_FP64 "|" PS_FP32,
      "of the matrices' numbers and of integrals that are far apart", 0, 0, PS_IDENTITY},
     {"check-rows", PS_OPTION_INT, &chosen.assembly.check_rows, "N",
      "rows of a block that are checked when it seems converged", 1, 1000, PS_IDENTITY},
@@ -137,7 +138,7 @@ static ps_status take_options(solve_problem *p)
         .radius = chosen.radius,
         .inner_tolerance = chosen.inner,
         .mean = chosen.mean,
-        .checkpoint = chosen.checkpoint,
+        .checkpoint_every = chosen.checkpoint_every,
         .solver = (solver_choice)chosen.solver,
         .sparse = (sparse_choice)chosen.sparse,
         .scaling = (scaling_choice)chosen.scaling,

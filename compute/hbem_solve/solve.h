@@ -25,7 +25,8 @@ typedef struct solve_options {
     bool indirect, interior;
     ps_coupling coupling;
     int64_t pade, batch;
-    double radius, inner_tolerance, mean, checkpoint; /* m, -, of the data, s */
+    double radius, inner_tolerance, mean; /* m, -, of the data */
+    ps_interval checkpoint_every;
     solver_choice solver;
     sparse_choice sparse;
     scaling_choice scaling;

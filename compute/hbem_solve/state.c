@@ -29,8 +29,7 @@ static ps_state_spec spec_of(const solve_problem *p, int64_t batch, char *name, 
                            .identity = p->options.identity,
                            .unit = "product",
                            .lead = 1,
-                           .every = p->options.checkpoint,
-                           .every_steps = p->options.checkpoint > 0 ? 0 : 1,
+                           .every = p->options.checkpoint_every,
                            .describe = describe,
                            .context = state};
 }

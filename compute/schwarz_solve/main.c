@@ -16,7 +16,8 @@ const char *const solve_method_names[] = {"direct",      "cg",    "bicgstab", "b
                                           "fixed-point", "gmres", "sweeps"};
 
 static struct {
-    int64_t slabs, limit, restart, checkpoint;
+    int64_t slabs, limit, restart;
+    ps_interval checkpoint_every;
     int method, kind, inner, precision;
     double tolerance, coarse, inner_tolerance;
     const char *transmission, *coefficients, *subdomains;
@@ -24,7 +25,7 @@ static struct {
 } chosen = {.slabs = 1,
             .limit = 10000,
             .restart = PS_GMRES_RESTART,
-            .checkpoint = -1,
+            .checkpoint_every = {.steps = -1},
             .kind = PS_OO2_UNSYMMETRIC,
             .tolerance = 1e-6};
 
@@ -70,15 +71,15 @@ static const ps_option options[] = {
      "relative residual of the slabs; 0: a hundredth of the last interface residual, of the wanted "
      "one with GMRES",
      0, .5, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, "fp64|mixed",
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP64 "|mixed",
      "mixed: --method cg with vectors in fp32, its residual made anew in fp64 now and then; "
      "without "
      "checkpoints",
      0, 0, PS_IDENTITY},
-    {"checkpoint", PS_OPTION_INT, &chosen.checkpoint, "N",
-     "iterations between checkpoints; 0: only when stopped; -1: 1 with fixed point and sweeps, 5 "
-     "with GMRES, 200 with Krylov methods",
-     -1, HISTORY_MAX, 0},
+    {"checkpoint-every", PS_OPTION_EVERY, &chosen.checkpoint_every, PS_EVERY,
+     "between checkpoints: 60s, 5min or 100steps (iterations); 0: only when stopped. Unless given, "
+     "each step with fixed point and sweeps, 5 with GMRES, 200 with Krylov methods",
+     0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *stop)
@@ -229,10 +230,12 @@ static ps_status check_ways(const solve_problem *p)
     return PS_OK;
 }
 
-static int64_t checkpoint_interval(const solve_options *o)
+static ps_interval checkpoint_interval(const solve_options *o)
 {
-    if (chosen.checkpoint >= 0) return chosen.checkpoint;
-    return o->method < METHOD_FIXED_POINT ? 200 : o->method == METHOD_GMRES ? 5 : 1;
+    if (chosen.checkpoint_every.steps >= 0) return chosen.checkpoint_every;
+    return (ps_interval){.steps = o->method < METHOD_FIXED_POINT ? 200
+                                  : o->method == METHOD_GMRES    ? 5
+                                                                 : 1};
 }
 
 static ps_status check_subdomains(solve_options *o)

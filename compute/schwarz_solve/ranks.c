@@ -58,7 +58,7 @@ static ps_state_spec spec_of(run_state *s)
                            .identity = s->p->options.identity,
                            .unit = "iteration",
                            .every_rank = true,
-                           .every_steps = s->p->options.checkpoint_every,
+                           .every = s->p->options.checkpoint_every,
                            .describe = describe,
                            .context = s};
 }

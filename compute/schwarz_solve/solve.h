@@ -26,7 +26,8 @@ typedef enum solve_method {
 
 typedef struct solve_options {
     solve_method method, inner; /* inner: of the slabs, METHOD_DIRECT or a Krylov method */
-    int64_t slabs, limit, restart, checkpoint_every;
+    int64_t slabs, limit, restart;
+    ps_interval checkpoint_every;
     double tolerance, inner_tolerance, coarse; /* inner_tolerance 0: tied; coarse: 1/m */
     bool streamed, mixed;                      /* mixed: fp32 with residuals in fp64 */
     bool substructured; /* direct solution over ranks, as slabs with a full coarse space */

@@ -13,15 +13,16 @@ static struct {
     int64_t gravi, limit;
     double tolerance, least_time;
     bool krylov, stencil, host;
-    const char *precision;
-} chosen = {.gravi = -1,
-            .limit = 100000,
-            .tolerance = 1e-6,
-            .least_time = 0.1,
-            .krylov = true,
-            .stencil = true,
-            .host = true,
-            .precision = "fp64"};
+    int precision; /* 0: fp64, 1: fp32 */
+} chosen = {
+    .gravi = -1,
+    .limit = 100000,
+    .tolerance = 1e-6,
+    .least_time = 0.1,
+    .krylov = true,
+    .stencil = true,
+    .host = true,
+};
 
 static const ps_option options[] = {
     {"gravi", PS_OPTION_INT, &chosen.gravi, "I",
@@ -38,7 +39,7 @@ static const ps_option options[] = {
      "of a box: products and methods without a matrix, too", 0, 0, 0},
     {"host", PS_OPTION_FLAG, &chosen.host, NULL, "time the cores, too, where there is a device", 0,
      0, 0},
-    {"precision", PS_OPTION_TEXT, &chosen.precision, "fp64|fp32",
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP64 "|" PS_FP32,
      "of vectors, matrix and methods; sums are in fp64", 0, 0, 0},
     {"tolerance", PS_OPTION_REAL, &chosen.tolerance, "T", "of the methods, relative residual",
      1e-14, 0.5, 0},
@@ -139,9 +140,7 @@ static ps_status set_options(bench *s)
     s->tolerance = chosen.tolerance;
     s->least_time = chosen.least_time;
     s->krylov = chosen.krylov;
-    if (strcmp(chosen.precision, "fp64") && strcmp(chosen.precision, "fp32"))
-        return ps_fail(PS_USAGE, "--precision is fp64 or fp32, not \"%s\"", chosen.precision);
-    s->precision = strcmp(chosen.precision, "fp32") ? PS_DOUBLE : PS_SINGLE;
+    s->precision = chosen.precision ? PS_SINGLE : PS_DOUBLE;
     return PS_OK;
 }
 

@@ -44,7 +44,7 @@ void march_stages(const march *m, double *seconds)
     seconds[STAGE_LOAD] = c->load;
     seconds[STAGE_SOLVE] = c->solve;
     seconds[STAGE_COMMUNICATION] = c->communication;
-    seconds[STAGE_OUTPUT] = m->record.seconds;
+    seconds[STAGE_OUTPUT] = m->record.state.seconds;
     for (int s = 0; s < STAGE_OTHER; ++s) left -= seconds[s];
     seconds[STAGE_OTHER] = fmax(0, left);
 }
@@ -73,16 +73,15 @@ static void report_far(ps_report *report, const march *m)
 
 static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
 {
-    double stages[STAGES], written = m->record.written_seconds;
-    int64_t checkpoints = m->record.written;
-    if (m->record.writer) ps_checkpoint_writer_stats(m->record.writer, &written, &checkpoints);
+    double stages[STAGES];
+    const ps_state *state = &m->record.state;
     ps_report_section(report, "seconds");
     ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
     march_stages(m, stages);
     for (int s = 0; s < STAGES; ++s) ps_report_real(report, march_stage_names[s], stages[s], "s");
     ps_report_real(report, "wait", stats->wait_seconds, "s");
-    ps_report_real(report, "checkpoint_writer", written, "s");
-    ps_report_int(report, "checkpoints", checkpoints, NULL);
+    ps_report_real(report, "checkpoint_writer", state->beside_seconds, "s");
+    ps_report_int(report, "checkpoints", state->written, NULL);
 }
 
 static void report_answers(ps_report *report, const march *m)

@@ -11,7 +11,7 @@
 #include "runtime/stop.h"
 #include "stage/product.h"
 
-static march_options options = {.group = 8, .checkpoint_every = 600, .balance = 12};
+static march_options options = {.group = 8, .checkpoint_every = {.seconds = 600}, .balance = 12};
 
 static const ps_option table[] = {
     {"steps", PS_OPTION_INT, &options.steps, "N", "number of time steps", 1, 1e9, PS_IDENTITY},
@@ -38,10 +38,8 @@ static const ps_option table[] = {
     {"solve-tolerance", PS_OPTION_REAL, &options.tolerance, "X",
      "relative residual of conjugate gradients; 0: 1e-12 for double data, 1e-7 for single", 0, 0.1,
      PS_IDENTITY},
-    {"checkpoint-every", PS_OPTION_SECONDS, &options.checkpoint_every, "TIME",
-     "time between checkpoints; 0: none by time", 0, 0, 0},
-    {"checkpoint-steps", PS_OPTION_INT, &options.checkpoint_steps, "N",
-     "steps between checkpoints; 0: by time alone", 0, 1e9, 0},
+    {"checkpoint-every", PS_OPTION_EVERY, &options.checkpoint_every, PS_EVERY,
+     "between checkpoints: 60s, 5min or 1000steps; 0: only when stopped", 0, 0, 0},
     {"snapshots", PS_OPTION_INT, &options.snapshots, "N",
      "write the surface densities of every N-th step for ParaView, beside OUTPUT; 0: none", 0, 1e9,
      0},
@@ -76,8 +74,9 @@ static ps_status begin(march *m, record *named)
     ps_status status = PS_OK;
     m->record = *named;
     memset(named, 0, sizeof *named);
-    record_mode mode = m->run->fresh ? RECORD_FRESH : m->run->restart ? RECORD_RESTART : RECORD_NEW;
-    if (ps_comm_rank() == 0) status = record_open(&m->record, mode, &m->window, &m->figures, &step);
+    ps_state_spec spec = record_spec(&m->record, m->run, m->options->checkpoint_every);
+    if (ps_comm_rank() == 0)
+        status = record_open(&m->record, &spec, &m->window, &m->figures, &step);
     PS_TRY(ps_comm_agree(status));
     ps_stop_defer();
     PS_TRY(share_state(m, step));
@@ -98,7 +97,8 @@ static ps_status save_workers(const march *m)
     double stages[STAGES];
     ps_store_identity identity = history_identity(m->run);
     march_stages(m, stages);
-    return workers_save(&m->workers, stages, m->record.run, m->record.uuid, m->first, &identity);
+    return workers_save(&m->workers, stages, m->record.run, m->record.state.uuid, m->first,
+                        &identity);
 }
 
 static ps_status finish(march *m)
@@ -123,16 +123,10 @@ static ps_status finish(march *m)
  * outside, a full disk say, leaves what the same command continues from. */
 static void clean_up(march *m, ps_status status)
 {
-    if (ps_comm_rank() != 0 || !m->record.log || status == PS_STOPPED) return;
-    char text[2048];
-    snprintf(text, sizeof text, "%s", ps_message());
-    if (status == PS_FAILED && m->hopeless) {
-        workers_remove(m->record.run, m->record.uuid);
-        record_remove(&m->record, true);
-    } else {
-        ps_info("what is done so far is kept; once that is mended, the same command continues");
-    }
-    ps_fail(status, "%s", text);
+    bool hopeless = status == PS_FAILED && m->hopeless;
+    if (ps_comm_rank() != 0 || !m->record.state.begun || status == PS_STOPPED) return;
+    if (hopeless) workers_remove(m->record.run, m->record.state.uuid);
+    ps_state_fail(&m->record.state, status, hopeless);
 }
 
 static ps_status march_through(const ps_run *run, problem *p, const march_plan *plan, record *named)
@@ -143,9 +137,9 @@ static ps_status march_through(const ps_run *run, problem *p, const march_plan *
     if (status == PS_OK) status = m.team ? team_run(&m) : march_run(&m);
     if (status == PS_OK) status = finish(&m);
     if (status == PS_OK || status == PS_STOPPED) march_report(&m, plan);
-    if (status != PS_OK) clean_up(&m, status);
     char text[2048];
     snprintf(text, sizeof text, "%s", ps_message());
+    if (status != PS_OK) clean_up(&m, status);
     march_close(&m);
     return status == PS_OK ? PS_OK : ps_fail(status, "%s", text);
 }
@@ -172,9 +166,10 @@ static ps_status plan_and_march(const ps_run *run, problem *p)
     }
     PS_TRY(ps_comm_agree(status));
     if (run->plan) return PS_OK;
-    PS_TRY(record_name(&named, run->operands[2], run->record, &inputs));
+    PS_TRY(record_name(&named, run, run->operands[2], &inputs));
     if (is_up_to_date(run, p)) {
-        status = ps_comm_rank() == 0 ? record_remove(&named, false) : PS_OK;
+        ps_state_spec spec = record_spec(&named, run, options.checkpoint_every);
+        status = ps_comm_rank() == 0 ? ps_state_tidy(&spec) : PS_OK;
     } else {
         status = march_through(run, p, &plan, &named);
     }
@@ -216,7 +211,7 @@ static const ps_program program = {
         "      --emitter plane:dir=1,0,0:shape=ricker:width=2e-3\n"
         "  mpirun -n 4 penstock-tdbem-march hull.blocks.h5 hull.h5 out.h5 --time 0.5 --group 16 "
         "\\\n"
-        "      --emitter point:at=0,0,30:width=1e-3 --host-memory 8G --checkpoint-every 15m",
+        "      --emitter point:at=0,0,30:width=1e-3 --host-memory 8G --checkpoint-every 15min",
     .options = table,
     .allowances = march_allowances,
     .operands_min = 3,

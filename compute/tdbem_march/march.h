@@ -21,12 +21,12 @@ typedef struct march_options {
     double time; /* s; instead of steps */
     ps_text_list emitters;
     int64_t group;
-    const char *far;         /* the file of the far lags; NULL: none */
-    int64_t far_group;       /* 0: as long as can be */
-    int solver;              /* solver_kind */
-    double tolerance;        /* 0: by precision */
-    double checkpoint_every; /* s */
-    int64_t checkpoint_steps, snapshots;
+    const char *far;   /* the file of the far lags; NULL: none */
+    int64_t far_group; /* 0: as long as can be */
+    int solver;        /* solver_kind */
+    double tolerance;  /* 0: by precision */
+    ps_interval checkpoint_every;
+    int64_t snapshots;
     bool project_mean;
     int cpu_worker;  /* march_cpu_worker */
     int64_t balance; /* groups in which workers' intervals may move */

@@ -1,10 +1,7 @@
 /*
- * record: the files of a run under way and its end. <run> is OUTPUT without its suffix.
- *
- *   <run>.log         all steps so far, a record a group (formats/append_log.h)
- *   <run>.000042.h5   checkpoints (formats/checkpoint.h)
- *   <run>.workers.h5  seconds of workers and stages (workers.h); it stays
- *   OUTPUT            the history, written from the log at the end; then the others go
+ * record: the state of a run under way and its end (stage/state.h): the past of all unknowns, the
+ * figures, and a log of the steps so far, a record a group, from which OUTPUT is written. Beside
+ * these, <run>.workers.h5 says the seconds of workers and stages (workers.h); it stays.
  *
  * Under MPI rank 0 alone has a record; others get the state from it.
  */
@@ -13,8 +10,8 @@
 
 #include "compute/tdbem_march/solve.h"
 #include "compute/tdbem_march/window.h"
-#include "formats/checkpoint.h"
 #include "formats/history.h"
+#include "stage/state.h"
 
 /* The files that a run depends on, and what they are to it. */
 enum { RECORD_INPUTS_MAX = 3 };
@@ -25,53 +22,36 @@ typedef struct record_inputs {
 } record_inputs;
 
 typedef struct record {
-    char run[4096], log_path[4096];
-    char *identity; /* options and input hashes, as lines */
-    char uuid[PS_RUN_UUID_SIZE];
-    ps_append_log *log;
-    ps_checkpoint_writer *writer;
-    /* The state handed to the writer: left alone while it is busy. */
-    void *past; /* [unknowns][kept], precision of the run */
+    char run[4096];
+    char *identity;
+    ps_state state;
+    /* What the writer has: left alone while it is busy. */
+    window *past;
+    void *saved; /* [unknowns][kept], precision of the run */
     figures figures;
-    ps_checkpoint_array arrays[2];
-    int64_t checkpoint_step;         /* of the newest one handed over */
-    double checkpoint_time, seconds; /* when that was; seconds spent here by the march        */
-    double written_seconds;          /* by the checkpoint writer, beside the march; once closed */
-    int64_t written;                 /* checkpoints; once closed                              */
 } record;
 
-/* What to do about files of an unfinished run. */
-typedef enum record_mode { RECORD_NEW, RECORD_RESTART, RECORD_FRESH } record_mode;
-
-/* Sets names and identity: `options` (ps_run.record) and the content hashes of the inputs. */
-ps_status record_name(record *record, const char *output, const char *options,
+/* Sets name and identity: the options and the content hashes of the inputs. */
+ps_status record_name(record *record, const ps_run *run, const char *output,
                       const record_inputs *inputs);
+/* The state of the run; borrows the record. */
+ps_state_spec record_spec(record *record, const ps_run *run, ps_interval every);
 
 /* Begins a run or continues one: *step is the last step that is done, and with *step > 0 the past
- * and the figures are restored. PS_USAGE if there is an unfinished run
- * of other options or inputs (named) and mode is not RECORD_FRESH. A damaged checkpoint is passed
- * over, with a warning.
- */
-ps_status record_open(record *record, record_mode mode, window *past, figures *figures,
+ * and the figures are restored. */
+ps_status record_open(record *record, const ps_state_spec *spec, window *past, figures *figures,
                       int64_t *step);
 
 /* Bytes that an open record holds beside the log. */
 int64_t record_bytes(const window *past);
 
-/* Adds the steps of a group: rows[count][unknowns]. */
-ps_status record_append(record *record, int64_t count, const void *rows, int64_t bytes);
-/* Hands the state after `step` to the checkpoint writer. */
-ps_status record_checkpoint(record *record, int64_t step, const window *past,
-                            const figures *figures);
-ps_status record_wait(record *record); /* until the checkpoint handed over is on the disk */
+/* Hands the state after `step` to the thread that writes it. */
+ps_status record_checkpoint(record *record, int64_t step, const figures *figures);
 
 /* Writes the history from the log, commits it, removes log and checkpoints. */
 ps_status record_finish(record *record, const char *output, const ps_store_identity *identity,
                         const ps_history_header *header, const record_inputs *inputs);
 
-/* Removes the files of the run (not OUTPUT) if there are any of this identity, or all with
- * `whatever`. */
-ps_status record_remove(record *record, bool whatever);
 void record_close(record *record); /* keeps the files */
 
 #endif

@@ -256,34 +256,27 @@ static ps_status march_group(march *m, int64_t count)
     return PS_OK;
 }
 
-static bool checkpoint_is_due(const march *m)
-{
-    const march_options *o = m->options;
-    if (o->checkpoint_steps > 0 && m->done - m->record.checkpoint_step >= o->checkpoint_steps)
-        return true;
-    return o->checkpoint_every > 0 && ps_clock() - m->record.checkpoint_time >= o->checkpoint_every;
-}
-
 /* Log and checkpoints, on rank 0. */
 ps_status march_keep(march *m, int64_t count)
 {
     if (ps_comm_rank() != 0) return PS_OK;
     int64_t item = m->window.precision == PS_SINGLE ? 4 : 8;
-    PS_TRY(record_append(&m->record, count, m->recent, count * m->window.unknowns * item));
+    ps_state *state = &m->record.state;
+    PS_TRY(ps_state_append(state, count, m->recent, count * m->window.unknowns * item));
     PS_TRY(march_snapshots(m, count));
-    if (m->done == m->problem->steps || !(m->stopped || checkpoint_is_due(m))) return PS_OK;
+    if (m->done == m->problem->steps || !(m->stopped || ps_state_is_due(state, m->done)))
+        return PS_OK;
     if (m->team) PS_TRY(team_save(m->team));
-    PS_TRY(record_checkpoint(&m->record, m->done, &m->window, &m->figures));
-    return m->stopped ? record_wait(&m->record) : PS_OK;
+    PS_TRY(record_checkpoint(&m->record, m->done, &m->figures));
+    return m->stopped ? ps_state_wait(state) : PS_OK;
 }
 
 /* The state after m->done steps, which are in the log, on the disk. Rank 0. */
 static ps_status keep_state(march *m)
 {
     if (ps_comm_rank() != 0) return PS_OK;
-    if (m->record.checkpoint_step < m->done)
-        PS_TRY(record_checkpoint(&m->record, m->done, &m->window, &m->figures));
-    return record_wait(&m->record);
+    if (m->record.state.step < m->done) PS_TRY(record_checkpoint(&m->record, m->done, &m->figures));
+    return ps_state_wait(&m->record.state);
 }
 
 ps_status march_run(march *m)

@@ -23,7 +23,7 @@ static const ps_option options[] = {
      "of cross approximation and recompression, relative", 1e-12, 0.5, PS_IDENTITY},
     {"rules", PS_OPTION_REAL, &chosen.matrix.rules, "EPS", "of quadrature; 0: as --tolerance", 0,
      0.5, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.matrix.precision, "double|single",
+    {"precision", PS_OPTION_CHOICE, &chosen.matrix.precision, PS_FP64 "|" PS_FP32,
      "of the stored numbers and of integrals that are far apart", 0, 0, PS_IDENTITY},
     {"mode", PS_OPTION_CHOICE, &chosen.mode, "hmatrix|dense",
      "low rank where clusters are far apart, or all entries", 0, 0, PS_IDENTITY},

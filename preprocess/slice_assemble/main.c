@@ -30,8 +30,8 @@ static const ps_option options[] = {
      "points of the outer rule on a triangle; auto: 6, and once more with 12 if the passivity "
      "certificate of that is bad (not with --journal)",
      0, 0, PS_IDENTITY},
-    {"precision", PS_OPTION_CHOICE, &chosen.precision, "f32|f64",
-     "of the stored values, k >= 1 (M^0 is always f64)", 0, 0, PS_IDENTITY},
+    {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP32 "|" PS_FP64,
+     "of the stored values, k >= 1 (M^0 is always fp64)", 0, 0, PS_IDENTITY},
     {"keep-bits", PS_OPTION_INT, &chosen.keep_bits, "N",
      "mantissa bits kept of the values, for smaller files; 0: all", 0, 52, PS_IDENTITY},
     {"screen", PS_OPTION_FLAG, &chosen.screen, NULL,
@@ -294,7 +294,7 @@ static ps_status run_slice_assemble(ps_run *run)
     if (chosen.precision == PS_SINGLE && chosen.keep_bits > 23)
         return ps_fail(PS_USAGE,
                        "--keep-bits %lld: f32 values have 23 mantissa bits; choose fewer, or "
-                       "--precision f64",
+                       "--precision fp64",
                        (long long)chosen.keep_bits);
     ps_store_identity identity = {.format = PS_SLICE_MATRIX_FORMAT,
                                   .format_version = PS_SLICE_MATRIX_VERSION,

@@ -12,7 +12,7 @@
 
 /* How matrices are assembled, whatever the operator; the fields are those of command lines. */
 typedef struct ps_hbem_matrix_options {
-    int precision;           /* 0: double, 1: single                                         */
+    int precision;           /* 0: fp64, 1: fp32                                         */
     double tolerance, rules; /* of crosses; of quadrature, 0: as tolerance                   */
     int64_t check_rows, max_rank, chunk_bytes;
     bool recompress, skeleton, force_coarse;

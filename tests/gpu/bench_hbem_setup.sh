@@ -9,7 +9,7 @@ measuring hmatrix-assemble
 assemble() {
     local clusters=$1 name=$2
     shift 2
-    penstock-hmatrix-assemble -q "$clusters" "$name.h5" --precision single --skeleton \
+    penstock-hmatrix-assemble -q "$clusters" "$name.h5" --precision fp32 --skeleton \
         --device "${DEVICE:-cuda}" --json "$@" --force > "$name.json"
     cat "$name.json" >&2
     rm -f "$name".h5 "$name".part*.h5

@@ -38,7 +38,7 @@ abroad="--direction 0.984807753012208,0.173648177666930,0"
 points="--speed 1500 --incidence 0 --directions 3600 --plane-normal 0,0,1 --distance 20000"
 fields() { timed "$1" penstock-hbem-field -q "$2" "$3" $points --device "$kind" --force; }
 
-core="penstock-hbem-solve -v hull.hdf clusters.h5 $wave --precision single --skeleton --device $kind --force ${SOLVE_OPTIONS:-}"
+core="penstock-hbem-solve -v hull.hdf clusters.h5 $wave --precision fp32 --skeleton --device $kind --force ${SOLVE_OPTIONS:-}"
 timed core $core phi-core.hdf $abroad
 fields field-core phi-core.hdf u-core.h5
 n="N = $(figure unknowns core), k = 4.18879"
@@ -52,7 +52,7 @@ record submarine-solve "assembly in memory and Burton-Miller, OSRC, ${SIDES:-8} 
 [ "${FILES:-yes}" = yes ] || exit 0
 
 for o in dlp hyps; do
-    timed $o penstock-hmatrix-assemble -q clusters.h5 $o.h5 --operator $o $wave --precision single --skeleton \
+    timed $o penstock-hmatrix-assemble -q clusters.h5 $o.h5 --operator $o $wave --precision fp32 --skeleton \
         --device "$kind"
 done
 solve="penstock-hbem-solve -v hull.hdf dlp.h5 hyps.h5 ${SOLVE_OPTIONS:-}"

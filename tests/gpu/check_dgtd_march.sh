@@ -29,10 +29,10 @@ wanted compare && for order in 1 2 3 4; do
                  "kind=absorbing source=current sigma=.5 eps=2 flux=upwind dt=.15" \
                  "kind=absorbing source=wave total=1 flux=upwind dt=.15"; do
         dgtd_model m.h5 side=5 parts=2 shake=.2 order=$order $model dt=.55
-        for precision in double single; do
-            [ $precision = double ] || [[ $model == *wave* ]] || continue
+        for precision in fp64 fp32; do
+            [ $precision = fp64 ] || [[ $model == *wave* ]] || continue
             run="m.h5 --steps 200 $record --precision $precision --force"
-            [ $precision = double ] && tolerance=1e-11 || tolerance=2e-5
+            [ $precision = fp64 ] && tolerance=1e-11 || tolerance=2e-5
             march m.h5 cpu.h5 --device cpu ${run#m.h5} || bad "on the CPU"
             march m.h5 gpu.h5 --device $kind ${run#m.h5} || { bad "P$order $precision $model"; continue; }
             agree "P$order $precision $model" cpu gpu $tolerance
@@ -41,7 +41,7 @@ wanted compare && for order in 1 2 3 4; do
 done
 if wanted restart; then
 dgtd_model m.h5 side=10 parts=2 order=2 kind=absorbing source=wave
-run="$record --steps 4000 --checkpoint-steps 400"
+run="$record --steps 4000 --checkpoint-every 400steps"
 march m.h5 whole.h5 $run --device $kind
 march m.h5 part.h5 $run --device $kind --stop-after 0.4
 [ -e part.log ] && ok "stopped on the way" || bad "the run was over before it could be stopped"
@@ -52,7 +52,7 @@ fi
 # same bits. HALO: direct, which two ranks of one device can do as well, slowly.
 on_ranks() { mpirun --oversubscribe --allow-run-as-root -np $RANKS penstock-dgtd-march "$@" -q > said.txt 2>&1; }
 ranks() { # ORDER OPTIONS OF THE SETUP: elements inside each part, and some that touch the other
-    local order=$1 run="r.h5 --steps 100 $record --precision double --force --device $kind"
+    local order=$1 run="r.h5 --steps 100 $record --precision fp64 --force --device $kind"
     shift
     penstock-dgtd-setup -q cut.h5 r.h5 --force --allow early --order $order "$@" > said.txt 2>&1 || { bad "setup $*"; return; }
     march r.h5 one.h5 ${run#r.h5} || bad "P$order $*"
@@ -84,7 +84,7 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
 through_window() { # MODEL: all runs of one, in a folder of their own
     local model=$1 precision place run memory
     dgtd_model w.h5 arrange=layers shake=.2 $model dt=.55
-    for precision in double single; do
+    for precision in fp64 fp32; do
         run="--steps 37 $record --precision $precision --device $kind --force"
         march w.h5 core.h5 $run --snapshots 30 || bad "in core"
         memory=$(window_of .85 w.h5 x.h5 $run)
@@ -110,7 +110,7 @@ if wanted window; then # the models side by side
 fi
 if wanted stop; then
 dgtd_model w.h5 arrange=layers shake=.2 dt=.55 kind=pmc source=mode order=2 side=16
-run="--periods 9 --transform-periods 2 $record --checkpoint-steps 300 --device $kind"
+run="--periods 9 --transform-periods 2 $record --checkpoint-every 300steps --device $kind"
 march w.h5 whole.h5 $run --device-memory $(window_of .85 w.h5 x.h5 $run)
 march w.h5 core.h5 $run
 agree "transforms of the last periods through a window" core whole 0
@@ -125,7 +125,7 @@ done
 fi
 if wanted upwind; then
 dgtd_model u.h5 side=10 order=2 kind=absorbing source=wave flux=upwind dt=.15
-run="$record --steps 3000 --checkpoint-steps 300 --device $kind"
+run="$record --steps 3000 --checkpoint-every 300steps --device $kind"
 march u.h5 whole.h5 $run --force
 rm -f part*
 march u.h5 part.h5 $run --stop-after 0.4
@@ -135,7 +135,7 @@ fi
 if wanted mode; then
 dgtd_model c.h5 order=3 side=4 dt=.9
 for device in cpu $kind; do
-    penstock-dgtd-march c.h5 mode.$device.h5 --time 3.3356409519815204e-09 --mode-error 1 --precision double \
+    penstock-dgtd-march c.h5 mode.$device.h5 --time 3.3356409519815204e-09 --mode-error 1 --precision fp64 \
         --snapshots 30 --device $device --json --force -q > $device.json 2> said.txt
 done
 error() { grep -o '"mode_error": *[-0-9.e+]*' $1.json | sed 's/.*: *//'; }

@@ -23,7 +23,7 @@ st 1e-12 --order 3
 st 1e-12 --order 5 --kernel yukawa
 st 1e-12 --order 7
 st 1e-12 --order 5 --basis plain
-st 1e-4 --order 5 --precision single
+st 1e-4 --order 5 --precision fp32
 et 1e-12 --order 5
 et 1e-12 --order 5 --pairs mutual
 et 1e-4 --order 3 --precision mixed

@@ -35,13 +35,13 @@ scatter() { # PRECISION OPTIONS..
     run $solve dlp.h5 hyps.h5 files.hdf $waves --device "$device" --force
     run $solve c.h5 core.hdf $waves --wavenumber 4 --chunk-size 1M --device "$device" --force "$@"
 }
-scatter --precision single --skeleton
+scatter --precision fp32 --skeleton
 same "waves, fp32, skeletons"
 if [ "${RANKS:-2}" -gt 1 ] && command -v mpirun > /dev/null; then
-    run mpirun -n 2 $solve c.h5 core.hdf $waves --wavenumber 4 --chunk-size 1M --device "$device" --force --precision single --skeleton
+    run mpirun -n 2 $solve c.h5 core.hdf $waves --wavenumber 4 --chunk-size 1M --device "$device" --force --precision fp32 --skeleton
     near "two ranks"
 fi
-scatter --precision double
+scatter --precision fp64
 same "waves, fp64, entries"
 run $solve c.h5 core.hdf $waves --wavenumber 4 --chunk-size 1M --device "$device" --force --device-memory 2G
 same "little memory"
@@ -55,8 +55,8 @@ if [ "$device" = cuda ]; then
     run $solve large.h5 core.hdf $waves --wavenumber 4 --device cpu --force
     near "leaves by the cores, products on the device"
 fi
-run penstock-hmatrix-assemble c.h5 slp.h5 --device "$device" --precision single
+run penstock-hmatrix-assemble c.h5 slp.h5 --device "$device" --precision fp32
 run $solve slp.h5 files.hdf --problem dirichlet --form indirect --data point:0,0,.2 --device "$device" --force
-run $solve c.h5 core.hdf --problem dirichlet --form indirect --data point:0,0,.2 --device "$device" --force --precision single
+run $solve c.h5 core.hdf --problem dirichlet --form indirect --data point:0,0,.2 --device "$device" --force --precision fp32
 same "Laplace, fp32"
 echo "$passed passed, 0 failed, 0 skipped"

@@ -15,7 +15,7 @@ solve="timeout 60 penstock-hbem-solve"
 run penstock-mesh-surface s.hdf --divisions 16
 run penstock-cluster-build s.hdf c.h5
 for o in dlp hyps; do
-    for p in single double; do
+    for p in fp32 fp64; do
         run penstock-hmatrix-assemble c.h5 $o-$p.h5 --operator $o --wavenumber 4 --precision $p \
             --chunk-size 256K --device cpu
     done
@@ -34,25 +34,25 @@ agree() { # BOUND MATRICES OPTIONS...
     near cuda.hdf cpu.hdf $bound
 }
 waves="--direction 1,0,0 --azimuths 10,200,8 --inner-tolerance 1e-12"
-agree 1e-8 "dlp-single.h5 hyps-single.h5" $waves
-agree 1e-8 "dlp-double.h5 hyps-double.h5" $waves
-agree 1e-8 "dlp-double.h5 hyps-double.h5" $waves --solver block
-agree 1e-8 "dlp-double.h5 hyps-double.h5" $waves --sparse direct --tolerance 1e-8
+agree 1e-8 "dlp-fp32.h5 hyps-fp32.h5" $waves
+agree 1e-8 "dlp-fp64.h5 hyps-fp64.h5" $waves
+agree 1e-8 "dlp-fp64.h5 hyps-fp64.h5" $waves --solver block
+agree 1e-8 "dlp-fp64.h5 hyps-fp64.h5" $waves --sparse direct --tolerance 1e-8
 agree 1e-9 "slp-0.h5" --problem dirichlet --form indirect --data point:0,0,0.2 --inner-tolerance 1e-12
 agree 1e-8 "slp-0.h5 dlp-0.h5" --problem dirichlet --side interior --data point:0,0,3 --inner-tolerance 1e-12
 
-run $solve s.hdf dlp-double.h5 hyps-double.h5 resident.hdf $waves --device cuda
+run $solve s.hdf dlp-fp64.h5 hyps-fp64.h5 resident.hdf $waves --device cuda
 bytes=$(figure matrices)
-run $solve s.hdf dlp-double.h5 hyps-double.h5 again.hdf $waves --device cuda
+run $solve s.hdf dlp-fp64.h5 hyps-fp64.h5 again.hdf $waves --device cuda
 same again.hdf resident.hdf
 for part in 2 3; do
-    run $solve s.hdf dlp-double.h5 hyps-double.h5 streamed.hdf $waves --device cuda --force -v \
+    run $solve s.hdf dlp-fp64.h5 hyps-fp64.h5 streamed.hdf $waves --device cuda --force -v \
         --device-memory $((bytes / part + 20000000))
     grep -o "hyps-double.*streamed" err
     same streamed.hdf resident.hdf
 done
 if with_ranks; then
-    run mpirun -n 2 $solve s.hdf dlp-double.h5 hyps-double.h5 two.hdf $waves --device cuda
+    run mpirun -n 2 $solve s.hdf dlp-fp64.h5 hyps-fp64.h5 two.hdf $waves --device cuda
     near two.hdf resident.hdf 1e-9
 fi
 echo "all checks passed"

@@ -24,8 +24,8 @@ while read -r operator precision; do
     assemble k.h5 $k --device-memory 400M --host-memory 3G --force
     same "little memory, $operator, $precision"
 done << END
-dlp double
-hyps single
+dlp fp64
+hyps fp32
 END
 assemble k.h5 $k --chunk-size 500K --device-memory 400M --force
 time=$(figure time)

@@ -52,7 +52,7 @@ fi
 # stopped in the middle and continued: the same bits
 if wanted restart; then
     run $solve load.hdf full.hdf --device cuda --slabs 7 --tolerance 1e-10
-    $solve load.hdf again.hdf --device cuda --slabs 7 --tolerance 1e-10 --limit 5 --checkpoint 1 > out 2> err && fail "5 iterations did"
+    $solve load.hdf again.hdf --device cuda --slabs 7 --tolerance 1e-10 --limit 5 --checkpoint-every 1steps > out 2> err && fail "5 iterations did"
     grep -q "The best iterate" err || fail "the best iterate is not kept"
     run $solve load.hdf again.hdf --device cuda --slabs 7 --tolerance 1e-10 --restart
     run penstock-compare again.hdf full.hdf --tolerance 0 --dataset '*potential' --no-attributes

@@ -19,7 +19,7 @@ fails 2 "lies in no element" $go --steps 5 --probe 1.5,0,0
 fails 2 "expected X,Y,Z" $go --steps 5 --probe 1.5,0
 fails 2 "is not a list of numbers" $go --steps 5 --probe a,b,c
 fails 2 "--dt-scale" $go --steps 5 --dt-scale 0
-fails 2 "single|double" $go --steps 5 --precision half
+fails 2 "fp32|fp64" $go --steps 5 --precision half
 fails 2 "starts with no mode" $go --steps 5 --mode-error 1
 fails 2 "did you mean --steps" $go --stepz 5
 fails 2 "too few" penstock-dgtd-march m.h5 --steps 5
@@ -42,7 +42,7 @@ cmp out.h5 before.h5
 [ ! -e out.log ]
 # a full disk (a file-size limit stands in for it): code 4, the old output unharmed, then --restart
 for state in memory file; do
-    run="--steps 2000 --energy-every 1 --probe .5,.5,.5 --checkpoint-steps 80 --state $state"
+    run="--steps 2000 --energy-every 1 --probe .5,.5,.5 --checkpoint-every 80steps --state $state"
     rc=0; (ulimit -f 60; penstock-dgtd-march m.h5 out.h5 $run) > said.txt 2>&1 || rc=$?
     [ $rc -eq 4 ] || { echo "a full disk ended with $rc"; cat said.txt; exit 1; }
     cmp out.h5 before.h5

@@ -214,6 +214,62 @@ static void help(void **state)
     assert_non_null(strstr(text, "turn the faces\n"));
 }
 
+/* The words that mean the same in every program. */
+static void common_words(void **state)
+{
+    int precision = 0;
+    ps_interval every = {0};
+    char text[256];
+    const ps_option own[] = {
+        {"precision", PS_OPTION_CHOICE, &precision, PS_FP64 "|" PS_FP32 "|mixed", "of it", 0, 0,
+         PS_IDENTITY},
+        {"checkpoint-every", PS_OPTION_EVERY, &every, PS_EVERY, "so often", 0, 0, 0},
+        {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
+    const ps_option *const alone[] = {own, NULL};
+    const struct {
+        const char *word;
+        int index;
+    } words[] = {{"fp64", 0},   {"double", 0}, {"f64", 0},  {"fp32", 1},
+                 {"single", 1}, {"f32", 1},    {"mixed", 2}};
+    const struct {
+        const char *word;
+        double seconds;
+        int64_t steps;
+    } times[] = {{"0", 0, 0},     {"90", 90, 0},   {"60s", 60, 0},         {"5min", 300, 0},
+                 {"1.5m", 90, 0}, {"2h", 7200, 0}, {"1000steps", 0, 1000}, {"1step", 0, 1}};
+    const char *const wrong[] = {"steps",    "0steps", "-1steps",
+                                 "1.5steps", "5mins",  "min",
+                                 "",         "3x",     "99999999999999999999steps"};
+    const char *const records[] = {"precision=fp64\n", "precision=fp32\n", "precision=mixed\n"};
+    char option[] = "--precision", often[] = "--checkpoint-every", value[40];
+    char *line[] = {option, option, value};
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
+        snprintf(value, sizeof value, "%s", words[i].word);
+        check_ok(ps_options_parse(alone, 3, line, operands, 3, &operand_count));
+        assert_int_equal(precision, words[i].index);
+        ps_options_record(alone, text, sizeof text);
+        assert_string_equal(text, records[precision]);
+    }
+    snprintf(value, sizeof value, "half");
+    check_fails(ps_options_parse(alone, 3, line, operands, 3, &operand_count), PS_USAGE,
+                "\"half\" is not one of fp64|fp32|mixed");
+    line[1] = often;
+    for (size_t i = 0; i < sizeof times / sizeof *times; ++i) {
+        snprintf(value, sizeof value, "%s", times[i].word);
+        check_ok(ps_options_parse(alone, 3, line, operands, 3, &operand_count));
+        check_near(every.seconds, times[i].seconds, 0, 0);
+        assert_int_equal(every.steps, times[i].steps);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        snprintf(value, sizeof value, "%s", wrong[i]);
+        assert_int_equal(ps_options_parse(alone, 3, line, operands, 3, &operand_count), PS_USAGE);
+    }
+    char former[] = "--checkpoint-steps";
+    line[1] = former;
+    check_fails(ps_options_parse(alone, 3, line, operands, 3, &operand_count), PS_USAGE,
+                "did you mean --checkpoint-every?");
+}
+
 static void word_distances(void **state)
 {
     assert_int_equal(ps_word_distance("", "abc"), 3);
@@ -234,6 +290,7 @@ int main(void)
         cmocka_unit_test(record),
         cmocka_unit_test(long_text),
         cmocka_unit_test(help),
+        cmocka_unit_test(common_words),
         cmocka_unit_test(word_distances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ if command -v mpirun > /dev/null && command -v penstock-slice-assemble > /dev/nu
     penstock-mesh-import -q s.off s.h5 > log || fail import
     assemble="penstock-slice-assemble -q s.h5 --courant 2 --speed 1"
     $assemble one.h5 > log && mpirun --oversubscribe -np 3 $assemble three.h5 > log &&
-        $assemble double.h5 --precision f64 > log && $assemble other.h5 --points 3 > log || fail assembly
+        $assemble double.h5 --precision fp64 > log && $assemble other.h5 --points 3 > log || fail assembly
     expect 0 'M^k' penstock-compare three.h5 one.h5 --tolerance 0
     expect 0 'M^0' penstock-compare three.h5 double.h5 --tolerance 1e-6
     expect 1 'M^0 differs' penstock-compare three.h5 other.h5 --tolerance 1e-3

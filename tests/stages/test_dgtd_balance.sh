@@ -10,7 +10,7 @@ expect 0 "" penstock-mesh-partition -q box.hdf box.h5
 expect 0 "" penstock-dgtd-setup -q box.h5 model.h5 --order 2 --material 1:eps=1 --material 2:eps=6,sigma=.3,rho=1000 \
     --boundary outer:absorbing --source plane:dir=0,0,1:pol=1,0,0:shape=ramp:width=1.5ns:frequency=1e9:at=0,0,0 --divide 1GHz
 expect 0 "" penstock-dgtd-march -q model.h5 run.h5 --periods 5 --frequency 1e9 --transform-periods 1 \
-    --probe .003,.005,-.007 --probe -.04,.03,.035 --precision double
+    --probe .003,.005,-.007 --probe -.04,.03,.035 --precision fp64
 expect 0 "" penstock-dgtd-sar run.phasors.h5 box.hdf sar.hdf --grid 2e-3 --masses 1,10 --at .003,.005,-.007 \
     --at -.04,.03,.035
 flow=$(figure outflow) absorbed=$(figure absorbed)
@@ -36,7 +36,7 @@ if command -v mpirun > /dev/null; then
     expect 0 "" penstock-dgtd-setup -q two.h5 model2.h5 --order 2 --material 1:eps=1 --material 2:eps=6,sigma=.3,rho=1000 \
         --boundary outer:absorbing --source plane:dir=0,0,1:pol=1,0,0:shape=ramp:width=1.5ns:frequency=1e9:at=0,0,0 --divide 1GHz
     OMP_NUM_THREADS=1 expect 0 "" mpirun -n 2 penstock-dgtd-march -q model2.h5 run2.h5 --periods 5 --frequency 1e9 \
-        --transform-periods 1 --precision double
+        --transform-periods 1 --precision fp64
     expect 0 "" penstock-dgtd-sar run2.phasors.h5 box.hdf sar2.hdf --grid 2e-3 --masses 1,10
     within "$(awk "BEGIN { print $(figure absorbed) / $absorbed }")" .999999 1.000001 "absorbed power of two ranks"
     expect 0 "" penstock-compare sar.hdf sar2.hdf --tolerance 1e-5

@@ -6,7 +6,7 @@ needs mesh-box mesh-partition dgtd-setup dgtd-march compare
 
 figure() { awk -v n="$1" '$1 == n { print $2; exit }' out; }
 near() { within "$(figure "$1")" "$2" "$3" "$1"; }
-run() { expect 0 "" penstock-dgtd-march "$@" --precision double --force -q; }
+run() { expect 0 "" penstock-dgtd-march "$@" --precision fp64 --force -q; }
 cavity="--material default:eps=1 --boundary outer:pec --source mode:n=1,1,1:amplitude=1,-1,0 --divide 1m"
 
 # ---- the cavity: errors of the guide's table at 0.9 of the limit, T = 1 m ----
@@ -36,7 +36,7 @@ for way in "--order layers" "--parts 3 --method boxes" "--parts 5 --method hilbe
     done
 done
 expect 0 "/elements/number" penstock-compare whole.phasors.h5 cut.phasors.h5 --tolerance 0
-expect 0 "" mpirun -n 3 penstock-dgtd-march m.h5 ranks.h5 --steps 40 --probe .3,.4,.5 --probe .7,.7,.2 --precision double --force -q
+expect 0 "" mpirun -n 3 penstock-dgtd-march m.h5 ranks.h5 --steps 40 --probe .3,.4,.5 --probe .7,.7,.2 --precision fp64 --force -q
 expect 0 "" penstock-compare whole.electric.h5 ranks.electric.h5 --tolerance 0
 
 # ---- a sheet at x = 1/2: mode (2, 1, 1) does not feel it, mode (1, 1, 1) is cut in two ----

@@ -7,7 +7,7 @@ set -eu
 error() {
     cube cavity.h5 order=$1 side=$2 dt=1
     penstock-dgtd-march cavity.h5 cavity.$1.$2.h5 --time $metre --dt-scale .9 --mode-error 1 \
-        --precision double --json -q > out.json
+        --precision fp64 --json -q > out.json
     awk -v a="$(figure out.json mode_error)" -v b="$3" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 < 2e-4 ^ 2) }' ||
         { echo "P$1, n = $2: error $(figure out.json mode_error), expected $3"; exit 1; }
 }
@@ -27,7 +27,7 @@ awk -v a="$(figure out.json mode_error)" 'BEGIN { exit !((a / 2.6830e-2 - 1) ^ 2
 # the energy W of a shaken cube of metal stays; E' M E alone does not
 for order in 1 2 3 4; do
     cube metal.h5 order=$order side=3 shake=.3 dt=.55
-    dgtd metal.h5 metal.$order.h5 --steps 700 --energy-every 7 --precision double
+    dgtd metal.h5 metal.$order.h5 --steps 700 --energy-every 7 --precision fp64
     h5dump -d /trace/real -y -m %.17g -o numbers.txt metal.$order.h5 > /dev/null
     tr ',' '\n' < numbers.txt | awk '
         NF == 0 { next }
@@ -41,7 +41,7 @@ done
 for model in "order=2 kind=absorbing sigma=1 source=current" "order=1 kind=absorbing source=wave eps=2" \
              "order=3 side=3 kind=absorbing absorbing=paper dt=.5 source=wave sigma=.3" "order=2 sigma=1.5 source=mode"; do
     cube lossy.h5 side=4 shake=.3 dt=.55 $model
-    dgtd lossy.h5 lossy.out.h5 --steps 300 --energy-every 1 --balance --precision double --force
+    dgtd lossy.h5 lossy.out.h5 --steps 300 --energy-every 1 --balance --precision fp64 --force
     h5dump -d /trace/real -y -m %.17g -o numbers.txt lossy.out.h5 > /dev/null
     tr ',' '\n' < numbers.txt | awk -v model="$model" '
         NF == 0 { next }
@@ -51,11 +51,11 @@ for model in "order=2 kind=absorbing sigma=1 source=current" "order=1 kind=absor
         END { print "imbalance", worst / most, "conducted", flow[3], "lost", flow[4], "supplied", flow[5]
               exit !(n == 2100 && worst < 1e-13 * most && flow[3] + flow[4] > .1 * most) }'
 done
-dgtd lossy.h5 file.out.h5 --steps 300 --energy-every 1 --balance --precision double --state file
+dgtd lossy.h5 file.out.h5 --steps 300 --energy-every 1 --balance --precision fp64 --state file
 identical lossy.out.h5 file.out.h5
-partly dgtd lossy.h5 stopped.out.h5 --steps 300 --energy-every 1 --balance --precision double --stop-after 1e-3
+partly dgtd lossy.h5 stopped.out.h5 --steps 300 --energy-every 1 --balance --precision fp64 --stop-after 1e-3
 [ ! -e stopped.out.log ] ||
-    dgtd lossy.h5 stopped.out.h5 --steps 300 --energy-every 1 --balance --precision double --restart
+    dgtd lossy.h5 stopped.out.h5 --steps 300 --energy-every 1 --balance --precision fp64 --restart
 identical lossy.out.h5 stopped.out.h5
 
 # a step beyond the limit is noticed, and nothing is left behind

@@ -9,7 +9,7 @@ for model in "order=2 kind=absorbing source=current sigma=.5 eps=2" "order=1 kin
              "order=3 kind=absorbing source=wave side=3 absorbing=paper dt=.7"; do
     cube m.h5 side=4 parts=5 shake=.2 dt=.6 $model
     ranks=$((ranks + 1))
-    for precision in single double; do
+    for precision in fp32 fp64; do
         run="--steps 61 $record --precision $precision --force"
         dgtd m.h5 one.h5 $run
         dgtd m.h5 threads.h5 $run --threads 3
@@ -18,7 +18,7 @@ for model in "order=2 kind=absorbing source=current sigma=.5 eps=2" "order=1 kin
             [ $n -eq $ranks ] || continue
             ranks $n penstock-dgtd-march m.h5 ranks.h5 $run -q > /dev/null
             tolerance=1e-13
-            [ $precision = double ] || tolerance=1e-6
+            [ $precision = fp64 ] || tolerance=1e-6
             for kind in "" .electric .magnetic .phasors; do
                 close_to one$kind.h5 ranks$kind.h5 $([ "$kind" = .phasors ] && echo 1e-6 || echo $tolerance)
             done
@@ -28,17 +28,17 @@ done
 
 # upwind flux: ranks and restarts, too; it dissipates; what it cannot do is refused
 cube u.h5 side=4 parts=3 order=2 flux=upwind source=mode dt=.4 shake=.1
-dgtd u.h5 one.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --force
-ranks 3 penstock-dgtd-march u.h5 ranks.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 \
+dgtd u.h5 one.h5 --steps 400 --energy-every 100 --precision fp64 --probe .3,.4,.5 --force
+ranks 3 penstock-dgtd-march u.h5 ranks.h5 --steps 400 --energy-every 100 --precision fp64 --probe .3,.4,.5 \
     --force -q > /dev/null
 close_to one.h5 ranks.h5 1e-13
 close_to one.electric.h5 ranks.electric.h5 1e-13
 h5dump -d /trace/real -y -m %.17g -o numbers.txt one.h5 > /dev/null
 tr ',' '\n' < numbers.txt | awk 'NF && n++ % 3 == 0 { if (last && $1 >= last) exit bad = 1; last = $1 } END { exit bad }'
-partly penstock-dgtd-march u.h5 part.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --stop-after 1e-3 \
+partly penstock-dgtd-march u.h5 part.h5 --steps 400 --energy-every 100 --precision fp64 --probe .3,.4,.5 --stop-after 1e-3 \
     > said.txt 2>&1
 if [ -e part.log ]; then
-    dgtd u.h5 part.h5 --steps 400 --energy-every 100 --precision double --probe .3,.4,.5 --restart
+    dgtd u.h5 part.h5 --steps 400 --energy-every 100 --precision fp64 --probe .3,.4,.5 --restart
 fi
 identical part.electric.h5 one.electric.h5
 fails 2 "is unstable with the upwind flux" penstock-dgtd-march u.h5 out.h5 --steps 5 --dt-scale 1.1
@@ -50,8 +50,8 @@ for visit in 1 3 0; do
     dgtd v.h5 file.h5 $run --state file --visit-steps $visit
     same one file
 done
-partly dgtd v.h5 part.h5 --steps 61 $record --state file --checkpoint-steps 5 --stop-after 1e-3
-[ ! -e part.log ] || dgtd v.h5 part.h5 --steps 61 $record --state file --checkpoint-steps 5 --restart
+partly dgtd v.h5 part.h5 --steps 61 $record --state file --checkpoint-every 5steps --stop-after 1e-3
+[ ! -e part.log ] || dgtd v.h5 part.h5 --steps 61 $record --state file --checkpoint-every 5steps --restart
 same one part
 
 # in a file: every m, forwards and backwards
@@ -80,7 +80,7 @@ same hilbert hfile
 
 # a state larger than the memory it gets
 cube big.h5 side=16 order=1 arrange=layers
-run="--steps 12 --precision double --frequency 1e8,1.5e8,2e8,2.5e8,3e8,3.5e8,4e8,4.5e8,5e8,5.5e8,6e8,7e8"
+run="--steps 12 --precision fp64 --frequency 1e8,1.5e8,2e8,2.5e8,3e8,3.5e8,4e8,4.5e8,5e8,5.5e8,6e8,7e8"
 dgtd big.h5 one.h5 $run --force
 penstock-dgtd-march big.h5 file.h5 $run --host-memory 100M --force -q --json > out.json
 same one file

@@ -3,7 +3,7 @@
 set -eu
 . "$ROOT/tests/support/dgtd_march.bash"
 cube m.h5 order=1 side=5 parts=2 kind=absorbing source=wave arrange=layers
-run="--steps 4000 --probe .3,.4,.5 --frequency 2e8 --energy-every 5 --checkpoint-steps 300"
+run="--steps 4000 --probe .3,.4,.5 --frequency 2e8 --energy-every 5 --checkpoint-every 300steps"
 dgtd m.h5 whole.h5 $run
 
 # generations RUN: checkpoints that are complete, oldest first; at_step FILE: the step of one.
@@ -82,7 +82,7 @@ fails 2 'had state "file", now it is "memory"' bash -c "
 rm o.*
 
 # two ranks, killed and continued
-run="--steps 1500 --probe .3,.4,.5 --frequency 2e8 --energy-every 5 --checkpoint-steps 100"
+run="--steps 1500 --probe .3,.4,.5 --frequency 2e8 --energy-every 5 --checkpoint-every 100steps"
 ranks 2 penstock-dgtd-march m.h5 two.h5 $run -q > /dev/null
 for stop in .05 .05; do
     partly ranks 2 penstock-dgtd-march m.h5 both.h5 $run --restart --stop-after $stop -q > /dev/null

@@ -17,13 +17,13 @@ march="penstock-dgtd-march -q"
 
 # errors of specs/dgtd.md, at .4 of the limit, in both precisions
 model cavity.h5 2 1 2 $vacuum --dt "$(awk 'BEGIN { printf "%.15g", .4 * 1.608 * .06904 / 2 }')m"
-expect 0 "" $march cavity.h5 c.h5 --time $metre --mode-error 1 --precision double --json
+expect 0 "" $march cavity.h5 c.h5 --time $metre --mode-error 1 --precision fp64 --json
 within "$(figure out mode_error)" 5.7710e-2 5.7940e-2 "error of the cavity, P2, n = 2"
 expect 0 "" $march cavity.h5 c.h5 --force --time $metre --mode-error 1 --json
 within "$(figure out mode_error)" 5.7710e-2 5.7940e-2 "the same in single precision"
 # centred: 1.2002e-1. The energy falls by what is dissipated, a little
 energies() { h5dump -d /trace/real -y -m %.12g "$1" | sed -n '/DATA {$/,/}/p' | tr ',' '\n' | awk '/^ *[-0-9.]/ && n++ % 3 == 0 { print $1 }'; }
-expect 0 "" $march cavity.h5 fall.h5 --steps 200 --energy-every 1 --precision double
+expect 0 "" $march cavity.h5 fall.h5 --steps 200 --energy-every 1 --precision fp64
 energies fall.h5 | awk 'NR > 1 && $1 > last * (1 + 1e-13) { bad = 1 } { last = $1; if (!first) first = $1 }
     END { exit bad || NR != 200 || last > .99 * first || last < .5 * first }' || fail "the energy of the cavity does not fall"
 
@@ -32,7 +32,7 @@ SHAKE=.3
 pulse=shape=gaussian:width=.3ns:delay=.9ns
 loaded="--material 1:eps=1 --material 2:eps=4,mu=2,sigma=.01 --boundary outer:absorbing --flux upwind
     --source current:at=.7,.5,.5:axis=0,0,1:radius=.25:moment=1e-12:$pulse --allow early"
-probes="--probe .2,.3,.4 --probe .8,.6,.5 --steps 120 --precision double"
+probes="--probe .2,.3,.4 --probe .8,.6,.5 --steps 120 --precision fp64"
 model one.h5 4 1 3 $loaded
 expect 0 "" $march one.h5 one.run.h5 $probes
 if command -v mpirun > /dev/null; then
@@ -42,7 +42,7 @@ if command -v mpirun > /dev/null; then
     expect 0 "" penstock-compare one.run.magnetic.h5 two.run.magnetic.h5 --tolerance 1e-12
 fi
 # stopped and continued: the same bits
-expect 75 "the same command continues" penstock-dgtd-march one.h5 again.h5 $probes --checkpoint-steps 50 --stop-after 0.01s
+expect 75 "the same command continues" penstock-dgtd-march one.h5 again.h5 $probes --checkpoint-every 50steps --stop-after 0.01s
 expect 0 "continuing after step" penstock-dgtd-march one.h5 again.h5 $probes
 expect 0 "" penstock-compare one.run.electric.h5 again.electric.h5 --tolerance 0
 # by tiles for the caches, and in a file: the same bits
@@ -55,7 +55,7 @@ expect 0 "" penstock-compare one.run.electric.h5 file.electric.h5 --tolerance 0
 SHAKE=0
 wave="--material default:eps=1 --boundary outer:absorbing --flux upwind --total box:.3,.3,.3,.7,.7,.7
     --source plane:dir=1,2,2:pol=2,-2,1:shape=gaussian:width=1.2ns:delay=3.6ns"
-probes="--probe .5,.5,.5 --probe .1,.15,.2 --time 8e-9 --precision double"
+probes="--probe .5,.5,.5 --probe .1,.15,.2 --time 8e-9 --precision fp64"
 model total.h5 6 1 2 $wave
 expect 0 "" $march total.h5 total.run.h5 $probes
 peaks() { h5dump -d /trace/real -y -m %.6g "$1" | sed -n '/DATA {$/,/}/p' | tr ',' '\n' | awk '/^ *[-0-9.]/ {
@@ -69,7 +69,7 @@ if command -v mpirun > /dev/null; then
     expect 0 "" penstock-compare total.run.electric.h5 ranks.electric.h5 --tolerance 1e-12
 fi
 
-SHAKE=.3 probes="--probe .2,.3,.4 --probe .8,.6,.5 --steps 120 --precision double"
+SHAKE=.3 probes="--probe .2,.3,.4 --probe .8,.6,.5 --steps 120 --precision fp64"
 # not the centred flux
 model centred.h5 4 1 3 ${loaded/upwind/centred} --fraction .4
 expect 0 "" $march centred.h5 centred.run.h5 $probes

@@ -32,7 +32,7 @@ END
 penstock-verify c4.inverse.5.h5 > /dev/null || fail "the result does not verify"
 expect 0 "" $fmm c4.h5 plain.h5 --order 5 --basis plain --check 1000
 within "$(figure error_potential)" 4e-7 2e-6 "error with plain operators"
-expect 0 "" $fmm c4.h5 single.h5 --order 5 --precision single --check 1000
+expect 0 "" $fmm c4.h5 single.h5 --order 5 --precision fp32 --check 1000
 within "$(figure error_potential)" 4e-7 3e-6 "error in single precision"
 expect 0 "" $fmm c4.h5 mixed.h5 --order 5 --precision mixed --check 1000
 within "$(figure error_potential)" 4e-7 2e-6 "error in mixed precision"

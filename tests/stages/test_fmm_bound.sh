@@ -38,7 +38,7 @@ within "$(figure reached_gradient)" 1e-6 1e-3 "what is held against the bound"
 expect 0 "" $fmm cube.tree.h5 r.h5 --order 5 --force
 grep -q reached_gradient out && fail "a bound that nobody asked for"
 # what cannot be had: code 5, the figure, no output
-expect 5 "is not reached" $fmm cube.tree.h5 none.h5 --accuracy 1e-6 --precision single
+expect 5 "is not reached" $fmm cube.tree.h5 none.h5 --accuracy 1e-6 --precision fp32
 grep -q "double" err || fail "the message does not say what to do"
 [ ! -e none.h5 ] || fail "an output of code 5"
 

@@ -32,7 +32,7 @@ within "$(awk -v a="$(figure error_potential)" -v b="$error" 'BEGIN { print a / 
 penstock-verify gpu.h5 > /dev/null || fail "the result does not verify"
 expect 0 "" penstock-fmm tree.h5 again.h5 --order 5 --device cuda
 penstock-compare gpu.h5 again.h5 --tolerance 0 > /dev/null || fail "the bits do not repeat"
-for precision in single mixed; do
+for precision in fp32 mixed; do
     expect 0 "" penstock-fmm tree.h5 $precision.h5 --order 3 --device cuda --precision $precision --check 300
     within "$(figure error_potential)" 1e-5 8e-4 "error in $precision precision"
 done

@@ -62,7 +62,7 @@ done
 # residuals of BiCGStab rise: where it reaches its limit there, a better iterate is kept
 worse=0
 for limit in 106 107 108 109 110; do
-    expect 1 "The best iterate, of residual" $solve one.hdf stab.hdf --method bicgstab --tolerance 1e-10 --limit $limit --checkpoint 0 --force
+    expect 1 "The best iterate, of residual" $solve one.hdf stab.hdf --method bicgstab --tolerance 1e-10 --limit $limit --checkpoint-every 0 --force
     best=$(sed -n 's/.*of residual \([^,]*\),.*/\1/p' err) last=$(sed -n 's/.*residual is \([^ ]*\) after.*/\1/p' err)
     awk -v b=$best -v l=$last 'BEGIN { exit !(b <= l) }' || fail "the iterate kept has the residual $best, the last one $last"
     [ $best = $last ] || worse=$((worse + 1))
@@ -106,7 +106,7 @@ expect 2 "not with sweeps" $solve load.hdf no.hdf --slabs 2 --method sweeps --co
 expect 3 'wanted is "load"' $solve prism.hdf no.hdf
 expect 3 'wanted is "density"' penstock-gravity-assemble load.hdf no.hdf
 expect 3 "lie outside" penstock-gravity-anomaly whole.hdf no.h5 --profile 0,0,1e6,0,0,3
-expect 1 "more --limit" $solve load.hdf no.hdf --slabs 5 --method fixed-point --limit 1 --checkpoint 0
+expect 1 "more --limit" $solve load.hdf no.hdf --slabs 5 --method fixed-point --limit 1 --checkpoint-every 0
 [ ! -e no.hdf ] && [ ! -e no.h5 ] || fail "something was left behind"
 
 # ---- Laguna del Maule: 191 stations ----

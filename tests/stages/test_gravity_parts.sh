@@ -41,7 +41,7 @@ rough=$(figure iterations)
 expect 0 "" $solve coarse.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1
 within "$(figure iterations)" 5 $((rough - 1)) "iterations with a coarse space, $rough without"
 near coarse.hdf 1e-9
-expect 1 "more --limit" $solve again.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1 --limit 7 --checkpoint 1
+expect 1 "more --limit" $solve again.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1 --limit 7 --checkpoint-every 1steps
 expect 0 "continuing after iteration 7" $solve again.hdf --subdomains s.h5 --inner $direct --kind oo0 --tolerance 1e-11 --coarse 1
 same coarse.hdf again.hdf
 rm again.hdf
@@ -53,7 +53,7 @@ for inner in cg bicgcr; do
     within "$(figure inner_iterations)" 100 100000 "iterations in the subdomains"
     near inner.hdf 1e-5
 done
-expect 1 "inner.unconverged.hdf" $solve inner.hdf --subdomains s.h5 --inner $direct --limit 4 --checkpoint 1 --tolerance 1e-11 --force
+expect 1 "inner.unconverged.hdf" $solve inner.hdf --subdomains s.h5 --inner $direct --limit 4 --checkpoint-every 1steps --tolerance 1e-11 --force
 expect 0 "continuing after iteration 4" $solve inner.hdf --subdomains s.h5 --inner $direct --tolerance 1e-11 --restart --force
 same gmres.hdf inner.hdf
 expect 0 "" $solve warm.hdf --subdomains s.h5 --inner cg --method fixed-point --tolerance 1e-4

@@ -74,7 +74,7 @@ resumed() { # FILE OPTIONS...: goes on to the bits of FILE and leaves no state
 }
 limited() { # FILE OPTIONS...: by its limit in the middle
     rm -f again*.hdf*
-    expect 1 "more --limit" $run again.hdf "${@:2}" --checkpoint 1 --threads 1 --limit $half
+    expect 1 "more --limit" $run again.hdf "${@:2}" --checkpoint-every 1steps --threads 1 --limit $half
     [ -e again.unconverged.hdf ] && [ ! -e again.hdf ] || fail "the last iterate is not kept: $*"
     grep -q "The best iterate.* is again.unconverged.hdf" err || fail "the best iterate is not named"
     said="continuing after iteration $half" resumed "$@"
@@ -82,7 +82,7 @@ limited() { # FILE OPTIONS...: by its limit in the middle
 killed() { # FILE OPTIONS...: at some moment
     local pid tries=0
     rm -f again*.hdf*
-    $run again.hdf "${@:2}" --checkpoint 1 --threads 1 > /dev/null 2>&1 &
+    $run again.hdf "${@:2}" --checkpoint-every 1steps --threads 1 > /dev/null 2>&1 &
     pid=$!
     until [ -n "$(ls again.hdf.state*.000002.h5 2> /dev/null)" ] || [ $((tries += 1)) -gt 500 ]; do sleep .01; done
     kill -9 $pid 2> /dev/null

@@ -18,10 +18,10 @@ same() { # WHAT
 
 # ---- scattering ----
 for k in 3 5; do
-    for o in dlp hyps; do assemble c.h5 $o-$k.h5 $o --wavenumber $k --precision single --skeleton; done
+    for o in dlp hyps; do assemble c.h5 $o-$k.h5 $o --wavenumber $k --precision fp32 --skeleton; done
 done
 waves="--azimuths 0,90,3 --device cpu"
-expect 0 "" $solve c.h5 core.hdf $waves --wavenumber 5 --wavenumber 3 --precision single --skeleton --chunk-size 64K --force-coarse
+expect 0 "" $solve c.h5 core.hdf $waves --wavenumber 5 --wavenumber 3 --precision fp32 --skeleton --chunk-size 64K --force-coarse
 [ "$(figure wavenumbers)" = 2 ] && [ "$(figure unknowns)" = 258 ] || fail "two wave numbers"
 within "$(figure assembly_time)" 1e-4 60 "seconds of assembling"
 expect 0 "" $solve dlp-3.h5 hyps-3.h5 dlp-5.h5 hyps-5.h5 files.hdf $waves
@@ -70,7 +70,7 @@ expect 0 "matrices" $solve c.h5 no.hdf $waves --wavenumber 3 $how --plan
 expect 2 "no --wavenumber" $solve c.h5 no.hdf $waves
 expect 2 "not above 0" $solve c.h5 no.hdf $waves --wavenumber 0
 expect 2 "go with clusters" $solve dlp.h5 hyps.h5 no.hdf $waves --wavenumber 3
-expect 2 "go with clusters" $solve dlp.h5 hyps.h5 no.hdf $waves --precision single
+expect 2 "go with clusters" $solve dlp.h5 hyps.h5 no.hdf $waves --precision fp32
 expect 2 "both the operator dlp" $solve c.h5 no.hdf $waves --wavenumber 3 --wavenumber 3 $how
 expect 2 "--wavenumber goes with --problem hard" $solve c.h5 no.hdf $dirichlet --wavenumber 3
 expect 2 "this problem takes one" $solve c.h5 c10.h5 no.hdf $waves --wavenumber 3

@@ -44,7 +44,7 @@ expect 0 "" mpirun -n 3 $solve three.hdf $waves --solver block
 near three.hdf memory.hdf 1e-6
 
 # ---- killed, stopped, continued: the same bits ----
-long="$solve long.hdf $waves --batch 2 --inner-tolerance 1e-13 --coupling miller --checkpoint 0"
+long="$solve long.hdf $waves --batch 2 --inner-tolerance 1e-13 --coupling miller --checkpoint-every 1step"
 expect 0 "" ${long/long.hdf/whole.hdf}
 for when in 000003 000009; do
     for try in 1 2 3 4 5; do # on a busy machine it may be done before it is killed

@@ -78,7 +78,7 @@ clusters s.hdf mixed.h5 --test dp1 --trial p0 --leaf 48
 assemble mixed.h5 m.h5 --operator dlp --wavenumber 2 --tolerance 1e-3
 within "$(figure rows)" $(($(figure columns) * 3)) $(($(figure columns) * 3)) "functions of dp1"
 expect 0 "" penstock-verify m.h5
-assemble c.h5 f.h5 --precision single --tolerance 1e-3
+assemble c.h5 f.h5 --precision fp32 --tolerance 1e-3
 single=$(figure bytes)
 assemble c.h5 f.h5 --tolerance 1e-3
 within "$single" $(($(figure bytes) * 49 / 100)) $(($(figure bytes) * 51 / 100)) "bytes in fp32"

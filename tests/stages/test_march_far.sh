@@ -7,10 +7,10 @@ sphere 2
 run="--steps 240 $plane"
 tiles="--tile-rows 256 --tile-slices 64"
 cut() { penstock-slice-block "$@" --force -q > said.txt; }
-go() { penstock-tdbem-march near-f64.h5 sphere2.h5 "$@"; }
+go() { penstock-tdbem-march near-fp64.h5 sphere2.h5 "$@"; }
 
 # ---- near + far = all, to rounding ----
-for precision in f64 f32; do
+for precision in fp64 fp32; do
     penstock-slice-assemble sphere2.h5 s-$precision.h5 --courant 4 --speed 1 --precision $precision $tiles -q > /dev/null
     march s-$precision.h5 sphere2.h5 one-$precision.h5 $run
     cut s-$precision.h5 near-$precision.h5 --k-below 16
@@ -18,8 +18,8 @@ for precision in f64 f32; do
         cut s-$precision.h5 far-$precision.h5 --k-from 16 --layout $layout
         march near-$precision.h5 sphere2.h5 two-$precision.h5 $run --far far-$precision.h5 --force
         case $precision in
-            f64) close_to two-f64.h5 one-f64.h5 1e-13 ;;
-            *) close_to two-f32.h5 one-f32.h5 1e-5 ;;
+            fp64) close_to two-fp64.h5 one-fp64.h5 1e-13 ;;
+            *) close_to two-fp32.h5 one-fp32.h5 1e-5 ;;
         esac
         [ $layout = full ] || identical two-$precision.h5 first.h5
         cp two-$precision.h5 first.h5
@@ -31,7 +31,7 @@ for precision in f64 f32; do
     done
 done
 # groups of more than 32 steps; other groups, to rounding
-penstock-slice-assemble sphere2.h5 fine.h5 --courant 12 --speed 1 --precision f64 $tiles -q > /dev/null
+penstock-slice-assemble sphere2.h5 fine.h5 --courant 12 --speed 1 --precision fp64 $tiles -q > /dev/null
 cut fine.h5 fine-near.h5 --k-below 43
 cut fine.h5 fine-far.h5 --k-from 43
 march fine.h5 sphere2.h5 fine-one.h5 $run
@@ -41,43 +41,43 @@ close_to fine-two.h5 fine-one.h5 1e-13
 
 # ---- out of core, near in memory: far is read once in n_far steps ----
 for group in 8 16; do
-    go out.h5 $run --far far-f64.h5 --far-group $group --plan --json > plan.json
+    go out.h5 $run --far far-fp64.h5 --far-group $group --plan --json > plan.json
     budget=$(($(figure plan.json least) + $(figure plan.json tiles) + $(figure plan.json near_estimate)))
-    go out.h5 $run --far far-f64.h5 --far-group $group --host-memory $budget --json --force > out-$group.json
-    penstock-compare out.h5 two-f64.h5 --tolerance 0 --no-attributes > said.txt
+    go out.h5 $run --far far-fp64.h5 --far-group $group --host-memory $budget --json --force > out-$group.json
+    penstock-compare out.h5 two-fp64.h5 --tolerance 0 --no-attributes > said.txt
     below "$(figure out-$group.json chunks)" "$(figure out-$group.json resident_chunks)"
     below "$(figure out-$group.json far_resident_chunks)" $(($(figure out-$group.json far_chunks) - 1))
 done
 read8=$(figure out-8.json far_read) read16=$(figure out-16.json far_read)
 echo "far lags read: $read8 GB with far groups of 8 steps, $read16 GB of 16"
 awk -v a="$read8" -v b="$read16" 'BEGIN { exit !(a / b > 1.5 && a / b < 3) }' # 2, had they as many resident tiles
-fails 4 "cannot do" go no.h5 $run --far far-f64.h5 --host-memory $(($(figure plan.json least) / 2))
+fails 4 "cannot do" go no.h5 $run --far far-fp64.h5 --host-memory $(($(figure plan.json least) / 2))
 
 # ---- halves ----
-cut s-f64.h5 half.h5 --values f16
+cut s-fp64.h5 half.h5 --values f16
 figure_of() { awk -v n="$1" '$1 == n { print $2 }' said.txt; }
-penstock-slice-block s-f64.h5 half.h5 --values f16 --force > said.txt 2> /dev/null
+penstock-slice-block s-fp64.h5 half.h5 --values f16 --force > said.txt 2> /dev/null
 below "$(figure_of rounding_max)" 4.8829e-4
 below 1e-4 "$(figure_of rounding_rms)"
 march half.h5 sphere2.h5 rounded.h5 $run
-change=$(penstock-compare rounded.h5 one-f64.h5 --no-attributes --tolerance 1 | awk '$1 == "relative_l2" { print $2 }')
+change=$(penstock-compare rounded.h5 one-fp64.h5 --no-attributes --tolerance 1 | awk '$1 == "relative_l2" { print $2 }')
 echo "halves change the densities by $change"
 below "$change" 1e-3
 below 1e-5 "$change"
-cut s-f32.h5 half32.h5 --values f16
+cut s-fp32.h5 half32.h5 --values f16
 march half32.h5 sphere2.h5 rounded32.h5 $run
 close_to rounded32.h5 rounded.h5 2e-5
-cut s-f64.h5 far-half.h5 --k-from 16 --values f16
-march near-f64.h5 sphere2.h5 far-rounded.h5 $run --far far-half.h5
-close_to far-rounded.h5 one-f64.h5 "$change"
+cut s-fp64.h5 far-half.h5 --k-from 16 --values f16
+march near-fp64.h5 sphere2.h5 far-rounded.h5 $run --far far-half.h5
+close_to far-rounded.h5 one-fp64.h5 "$change"
 # stable still: 10,000 steps
 penstock-tdbem-march half32.h5 sphere2.h5 long.h5 --steps 10000 $plane --json > long.json
 below "$(figure long.json largest)" 20
 mean=$(figure long.json mean_at_the_end); below "${mean#-}" 1e-3
 
 # ---- stops and restarts, between far sweeps too ----
-long="--steps 4000 $plane --far far-half.h5 --checkpoint-steps 72" # every other one inside a far group
-march near-f64.h5 sphere2.h5 whole.h5 $long
+long="--steps 4000 $plane --far far-half.h5 --checkpoint-every 72steps" # every other one inside a far group
+march near-fp64.h5 sphere2.h5 whole.h5 $long
 starts=0
 until [ -e killed.h5 ] || [ $starts -ge 60 ]; do
     starts=$((starts + 1))
@@ -85,7 +85,7 @@ until [ -e killed.h5 ] || [ $starts -ge 60 ]; do
     if [ $((starts % 2)) = 0 ]; then
         partly go killed.h5 $long --restart --stop-after $patience.2 -q > /dev/null
     else
-        penstock-tdbem-march near-f64.h5 sphere2.h5 killed.h5 $long --restart > /dev/null 2>&1 &
+        penstock-tdbem-march near-fp64.h5 sphere2.h5 killed.h5 $long --restart > /dev/null 2>&1 &
         job=$!
         sleep $patience.$((1 + RANDOM % 4))
         kill -9 $job 2> /dev/null || true
@@ -97,29 +97,29 @@ below 3 $starts
 identical killed.h5 whole.h5
 
 # ---- what does not belong together ----
-cut s-f64.h5 far-12.h5 --k-from 12
-cut s-f32.h5 far-f32.h5 --k-from 16
-penstock-slice-assemble sphere2.h5 other.h5 --courant 4 --speed 1 --precision f64 --points 3 $tiles -q > /dev/null
+cut s-fp64.h5 far-12.h5 --k-from 12
+cut s-fp32.h5 far-fp32.h5 --k-from 16
+penstock-slice-assemble sphere2.h5 other.h5 --courant 4 --speed 1 --precision fp64 --points 3 $tiles -q > /dev/null
 cut other.h5 far-other.h5 --k-from 16
 fails 3 "give the others with --far" go no.h5 $run
-fails 3 "without M^0: it is a far matrix" penstock-tdbem-march far-f64.h5 sphere2.h5 no.h5 $run
-fails 3 "without M^0: it is a far matrix" penstock-tdbem-march far-f64.h5 sphere2.h5 no.h5 $run --far far-f64.h5
-fails 2 "holds all lags by itself" penstock-tdbem-march s-f64.h5 sphere2.h5 no.h5 $run --far far-f64.h5
+fails 3 "without M^0: it is a far matrix" penstock-tdbem-march far-fp64.h5 sphere2.h5 no.h5 $run
+fails 3 "without M^0: it is a far matrix" penstock-tdbem-march far-fp64.h5 sphere2.h5 no.h5 $run --far far-fp64.h5
+fails 2 "holds all lags by itself" penstock-tdbem-march s-fp64.h5 sphere2.h5 no.h5 $run --far far-fp64.h5
 fails 3 "holds the lags 12 to below" go no.h5 $run --far far-12.h5
-fails 3 "holds the lags 0 to below" go no.h5 $run --far near-f64.h5
-fails 3 "not cut from the same slice matrix" go no.h5 $run --far far-f32.h5
+fails 3 "holds the lags 0 to below" go no.h5 $run --far near-fp64.h5
+fails 3 "not cut from the same slice matrix" go no.h5 $run --far far-fp32.h5
 fails 3 "not cut from the same slice matrix" go no.h5 $run --far far-other.h5
 fails 3 "absent.h5" go no.h5 $run --far absent.h5
-fails 2 "--far-group 24" go no.h5 $run --far far-f64.h5 --far-group 24
-fails 2 "--far-group 12" go no.h5 $run --far far-f64.h5 --far-group 12
-fails 2 "too near for such groups" go no.h5 $run --far far-f64.h5 --group 32
-fails 2 "--far-group is for runs with --far" penstock-tdbem-march s-f64.h5 sphere2.h5 no.h5 $run --far-group 16
-fails 2 "there is no lag" penstock-slice-block s-f64.h5 no.h5 --k-from 200
-fails 2 "there is no lag" penstock-slice-block s-f64.h5 no.h5 --k-from 9 --k-below 9
-fails 2 "only warps" penstock-slice-block s-f64.h5 no.h5 --values f16 --layout contiguous
+fails 2 "--far-group 24" go no.h5 $run --far far-fp64.h5 --far-group 24
+fails 2 "--far-group 12" go no.h5 $run --far far-fp64.h5 --far-group 12
+fails 2 "too near for such groups" go no.h5 $run --far far-fp64.h5 --group 32
+fails 2 "--far-group is for runs with --far" penstock-tdbem-march s-fp64.h5 sphere2.h5 no.h5 $run --far-group 16
+fails 2 "there is no lag" penstock-slice-block s-fp64.h5 no.h5 --k-from 200
+fails 2 "there is no lag" penstock-slice-block s-fp64.h5 no.h5 --k-from 9 --k-below 9
+fails 2 "only warps" penstock-slice-block s-fp64.h5 no.h5 --values f16 --layout contiguous
 [ ! -e no.h5 ] && [ ! -e no.log ]
 # another far file is another run
-partly go part.h5 --steps 12000 $plane --far far-f64.h5 --stop-after 0.1 -q > /dev/null
+partly go part.h5 --steps 12000 $plane --far far-fp64.h5 --stop-after 0.1 -q > /dev/null
 [ ! -e part.log ] || fails 2 "input-far" go part.h5 --steps 12000 $plane --far far-half.h5 --restart
 rm -f part.*
 
@@ -138,9 +138,9 @@ identical hard-three.h5 hard-two.h5
 # ---- ranks ----
 command -v mpirun > /dev/null || { echo "there is no mpirun here"; exit 77; }
 for n in 2 3; do
-    ranks $n penstock-tdbem-march near-f64.h5 sphere2.h5 ranks.h5 $run --threads 1 -q --far far-f64.h5 --force > /dev/null
-    close_to ranks.h5 one-f64.h5 1e-13
+    ranks $n penstock-tdbem-march near-fp64.h5 sphere2.h5 ranks.h5 $run --threads 1 -q --far far-fp64.h5 --force > /dev/null
+    close_to ranks.h5 one-fp64.h5 1e-13
 done
-partly ranks 2 penstock-tdbem-march near-f64.h5 sphere2.h5 moved.h5 $long --threads 1 -q --stop-after 0.5 > /dev/null
-[ -e moved.h5 ] || march near-f64.h5 sphere2.h5 moved.h5 $long --restart
+partly ranks 2 penstock-tdbem-march near-fp64.h5 sphere2.h5 moved.h5 $long --threads 1 -q --stop-after 0.5 > /dev/null
+[ -e moved.h5 ] || march near-fp64.h5 sphere2.h5 moved.h5 $long --restart
 close_to moved.h5 whole.h5 1e-12

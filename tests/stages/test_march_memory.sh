@@ -3,7 +3,7 @@
 set -eu
 . "$ROOT/tests/support/march.bash"
 sphere 3
-penstock-slice-assemble sphere3.h5 s.h5 --courant 8 --speed 1 --points 3 --precision f64 \
+penstock-slice-assemble sphere3.h5 s.h5 --courant 8 --speed 1 --points 3 --precision fp64 \
     --tile-rows 256 --tile-slices 64 -q > /dev/null
 run="--steps 64 $plane"
 penstock-tdbem-march s.h5 sphere3.h5 out.h5 $run --plan --json > plan.json

@@ -8,7 +8,7 @@ sphere 1
 
 steps=120
 if [ -e "$reference" ]; then steps=$(grep -vc '^#' "$reference"); fi
-common="--dt 0.15 --speed 1 --precision f64 -q"
+common="--dt 0.15 --speed 1 --precision fp64 -q"
 penstock-slice-assemble sphere1.h5 s.h5 $common > /dev/null
 penstock-slice-assemble sphere1.h5 m.h5 $common --formulation sound-soft-m > /dev/null
 march s.h5 sphere1.h5 cg.h5 --steps $steps $plane --solve-tolerance 1e-14

@@ -54,9 +54,9 @@ fails 1 "the march is unstable" penstock-tdbem-march wild.h5 sphere1.h5 out.h5 -
 cmp out.h5 before.h5
 [ ! -e out.log ]
 # a full disk (a file-size limit stands in for it): code 4, the old output unharmed, then --restart
-rc=0; (ulimit -f 100; penstock-tdbem-march s.h5 sphere1.h5 out.h5 --steps 2000 $plane --checkpoint-steps 80) > said.txt 2>&1 || rc=$?
+rc=0; (ulimit -f 100; penstock-tdbem-march s.h5 sphere1.h5 out.h5 --steps 2000 $plane --checkpoint-every 80steps) > said.txt 2>&1 || rc=$?
 [ $rc -eq 4 ] || { echo "a full disk ended with $rc"; cat said.txt; exit 1; }
 cmp out.h5 before.h5
-march s.h5 sphere1.h5 out.h5 --steps 2000 $plane --checkpoint-steps 80 --restart
+march s.h5 sphere1.h5 out.h5 --steps 2000 $plane --checkpoint-every 80steps --restart
 march s.h5 sphere1.h5 whole.h5 --steps 2000 $plane
 identical out.h5 whole.h5

@@ -5,7 +5,7 @@ set -eu
 sphere 2
 penstock-slice-assemble sphere2.h5 s.h5 --courant 4 --speed 1 --points 3 --tile-rows 256 --tile-slices 64 -q > /dev/null
 run="--steps 7000 $plane"
-keep="--checkpoint-steps 64"
+keep="--checkpoint-every 64steps"
 march s.h5 sphere2.h5 whole.h5 $run $keep
 [ "$(ls whole.*)" = "$(printf 'whole.h5\nwhole.workers.h5')" ] || { echo "left behind: $(ls whole.*)"; exit 1; }
 
@@ -38,7 +38,7 @@ grep -q "is up to date" said.txt
 cp out.log torn.log; cp out.000001.h5 torn.000001.h5
 truncate -s 30 torn.log
 penstock-tdbem-march s.h5 sphere2.h5 torn.h5 $run --restart > said.txt 2>&1
-grep -q "starting from the first step" said.txt
+grep -q "begins from the start" said.txt
 identical torn.h5 whole.h5
 fails 2 'had steps "7000", now it is "500"' penstock-tdbem-march s.h5 sphere2.h5 out.h5 --steps 500 $plane
 fails 2 'had group "8", now it is "16"' penstock-tdbem-march s.h5 sphere2.h5 out.h5 $run --group 16

@@ -49,12 +49,12 @@ each() {
     kills=$((kills + n))
 }
 each sweeps 1 - --slabs 3 --method sweeps --tolerance 1e-3 --threads 1
-each fixed 5 - --slabs 4 --method fixed-point --inner cg --checkpoint 2 --threads 1
-each gmres 3 - --slabs 5 --tolerance 1e-8 --checkpoint 2 --gmres-restart 3 --threads 1
-each bicgstab 3 - --method bicgstab --tolerance 1e-8 --checkpoint 9 --threads 1
+each fixed 5 - --slabs 4 --method fixed-point --inner cg --checkpoint-every 2steps --threads 1
+each gmres 3 - --slabs 5 --tolerance 1e-8 --checkpoint-every 2steps --gmres-restart 3 --threads 1
+each bicgstab 3 - --method bicgstab --tolerance 1e-8 --checkpoint-every 9steps --threads 1
 if [ -n "$mpi" ]; then
-    each "gmres, rank 1 of 2" 3 1 --slabs 5 --tolerance 1e-8 --checkpoint 2 --threads 1
-    each "cg, rank 0 of 2" 2 0 --method cg --checkpoint 25 --threads 1
+    each "gmres, rank 1 of 2" 3 1 --slabs 5 --tolerance 1e-8 --checkpoint-every 2steps --threads 1
+    each "cg, rank 0 of 2" 2 0 --method cg --checkpoint-every 25steps --threads 1
 fi
 # --limit and a restart: the best iterate of BiCGStab is known after a restart, too
 rm -f *.unconverged.hdf*

@@ -20,7 +20,7 @@ penstock-mesh-import -q plate.geo plate.hdf --size 0.3 --open > /dev/null || fai
 
 # ---- one result, whatever the tiles, threads and ranks ----
 for formulation in sound-soft-s sound-soft-m sound-hard; do
-    common="--formulation $formulation --courant 2 --points 3 --precision f64"
+    common="--formulation $formulation --courant 2 --points 3 --precision fp64"
     assemble mesh.hdf a.h5 $common --threads 1
     n=$(figure unknowns); k=$(figure k_max)
     echo "$formulation: $n unknowns, K = $k, d_max $(figure d_max), $(figure per_triangle_pair) us a pair"

@@ -51,7 +51,7 @@ if command -v penstock-hbem-solve > /dev/null; then
     expect 0 "" penstock-mesh-surface s.hdf --divisions 10
     expect 0 "" penstock-cluster-build s.hdf c.h5
     solve="penstock-hbem-solve s.hdf c.h5 o.hdf --direction 1,0,0 --wavenumber 2 --device cpu"
-    expect 75 "the same command continues" $solve --stop-after 0.001 --checkpoint 0
+    expect 75 "the same command continues" $solve --stop-after 0.001 --checkpoint-every 1step
     for how in "" --force --restart; do
         expect 2 'had tolerance "1.0000000000000001e-05", now it is "0.0001"' $solve --tolerance 1e-4 $how
     done

@@ -7,20 +7,20 @@ dgtd="penstock-dgtd"
 run penstock-mesh-box cube.hdf --cells 2
 run penstock-mesh-partition cube.hdf cube.h5
 run $dgtd-setup cube.h5 mode.h5 --order 3 --material default:eps=1 --boundary outer:pec --source mode:n=1,1,1:amplitude=1,-1,0 --divide 1m
-run $dgtd-march mode.h5 run.h5 --steps 31 --mode-error 1 --precision double
+run $dgtd-march mode.h5 run.h5 --steps 31 --mode-error 1 --precision fp64
 row dgtd-march "cube of metal, P3" clean "error of the mode over the guide's" 1.001 "$(awk -v v="$(figure mode_error)" 'BEGIN { print v / 2.6830e-2 }')"
 
 # ---- ugly: the same mode on a shaken mesh with slivers and a sheet of metal that it does not feel ----
 run penstock-mesh-box shaken.hdf --cells 4 --shake .3
 run penstock-mesh-partition shaken.hdf shaken.h5 --parts 3
 run $dgtd-setup shaken.h5 smode.h5 --order 3 --material default:eps=1 --boundary outer:pec --source mode:n=1,1,1:amplitude=1,-1,0 --divide 1m
-run $dgtd-march smode.h5 srun.h5 --time 3.3356409519815204e-09 --mode-error 8 --precision double
+run $dgtd-march smode.h5 srun.h5 --time 3.3356409519815204e-09 --mode-error 8 --precision fp64
 row dgtd-march "shaken cube, 3 parts, P3" ugly "error of the mode" 6e-3 "$(figure mode_error)"
 # ... stopped and continued out of core: the same bits
-run $dgtd-march smode.h5 whole.h5 --steps 200 --probe .3,.4,.5 --precision double
-penstock-dgtd-march smode.h5 file.h5 --steps 200 --probe .3,.4,.5 --precision double --state file --checkpoint-steps 20 --stop-after .01 -q \
+run $dgtd-march smode.h5 whole.h5 --steps 200 --probe .3,.4,.5 --precision fp64
+penstock-dgtd-march smode.h5 file.h5 --steps 200 --probe .3,.4,.5 --precision fp64 --state file --checkpoint-every 20steps --stop-after .01 -q \
     > run.out 2> run.err
-run $dgtd-march smode.h5 file.h5 --steps 200 --probe .3,.4,.5 --precision double --state file --checkpoint-steps 20 --restart
+run $dgtd-march smode.h5 file.h5 --steps 200 --probe .3,.4,.5 --precision fp64 --state file --checkpoint-every 20steps --restart
 penstock-compare whole.electric.h5 file.electric.h5 --tolerance 0 > same.txt 2>&1 && same=0 || same=1
 row dgtd-march "the same, stopped, in a file" ugly "bits that differ (+1e-9)" 1e-8 "$(awk -v s=$same 'BEGIN { print s + 1e-9 }')"
 

@@ -29,4 +29,4 @@ printf 'x,y,z,vx\n0,0,0,1\n1,0,0,2\n' > velocities.csv
 refused fmm "velocities for charges" "columns that are charges" 3 "is called a charge" \
     penstock-particle-import velocities.csv none.h5
 refused fmm "cube, single precision" "an accuracy of 1e-6" 5 "is not reached" \
-    penstock-fmm --device cpu cube.tree.h5 none.h5 --accuracy 1e-6 --precision single
+    penstock-fmm --device cpu cube.tree.h5 none.h5 --accuracy 1e-6 --precision fp32

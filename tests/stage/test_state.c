@@ -1,0 +1,210 @@
+/* A run's generations and its log: which one counts after damage, whose it is, what is removed. */
+#include "stage/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/check.h"
+
+enum { VALUES = 1000, STEPS = 5 };
+static char folder[] = "/tmp/test_state.XXXXXX", name[64], path[4200];
+static double values[VALUES];
+static bool beside_is_damaged;
+static ps_run run;
+
+static int describe(void *context, int64_t step, ps_checkpoint_array *arrays)
+{
+    arrays[0] = (ps_checkpoint_array){"/values", "1", PS_F64, VALUES, values};
+    return 1;
+}
+
+static ps_status adopt(void *context)
+{
+    bool newest = values[0] == STEPS;
+    return newest && beside_is_damaged ? ps_fail(PS_INVALID, "beside.000001: is damaged") : PS_OK;
+}
+
+static ps_state_spec spec_of(bool series)
+{
+    return (ps_state_spec){.run = &run,
+                           .name = name,
+                           .identity = "steps=5\ninput-mesh=77\n",
+                           .unit = "step",
+                           .series = series,
+                           .beside = series,
+                           .every = {.steps = 2},
+                           .describe = describe};
+}
+
+static void fill(int64_t step)
+{
+    for (int64_t i = 0; i < VALUES; ++i) values[i] = (double)(step + i);
+}
+
+static void check_values(int64_t step)
+{
+    for (int64_t i = 0; i < VALUES; ++i) check_near(values[i], (double)(step + i), 0, 0);
+}
+
+/* Runs from where it is to STEPS, a checkpoint a step, and leaves it unfinished. */
+static void go(const ps_state_spec *spec, int64_t from)
+{
+    ps_state state;
+    int64_t step = -1;
+    check_ok(ps_state_open(spec, &state, &step));
+    assert_int_equal(step, from);
+    assert_false(ps_state_is_due(&state, from + 1));
+    assert_true(ps_state_is_due(&state, from + 2));
+    for (step = from + 1; step <= STEPS; ++step) {
+        check_ok(ps_state_wait(&state));
+        fill(step);
+        if (spec->series) check_ok(ps_state_append(&state, 1, &step, sizeof step));
+        check_ok(ps_state_save(&state, step));
+    }
+    ps_state_close(&state);
+    ps_state_close(&state);
+}
+
+static int begin_anew(void **state)
+{
+    ps_state_spec spec = spec_of(true);
+    run = (ps_run){0};
+    beside_is_damaged = false;
+    return ps_state_remove(&spec) == PS_OK ? 0 : -1;
+}
+
+static void damage_generation(int64_t generation)
+{
+    ps_checkpoint_path(name, generation, path);
+    assert_int_equal(truncate(path, 3000), 0);
+}
+
+static void goes_on_from_the_newest_sound_one(void **unused)
+{
+    for (int series = 0; series < 2; ++series) {
+        ps_state_spec spec = spec_of(series);
+        ps_state state;
+        int64_t step;
+        begin_anew(NULL);
+        go(&spec, 0);
+        fill(100);
+        check_ok(ps_state_open(&spec, &state, &step));
+        assert_int_equal(step, STEPS);
+        check_values(STEPS);
+        ps_state_close(&state);
+        damage_generation(STEPS);
+        fill(100);
+        check_ok(ps_state_open(&spec, &state, &step));
+        assert_int_equal(step, STEPS - 1);
+        check_values(STEPS - 1);
+        if (series) assert_int_equal(ps_append_log_last(state.log), STEPS - 1);
+        ps_state_close(&state);
+        ps_checkpoint_path(name, STEPS, path);
+        assert_int_not_equal(access(path, F_OK), 0);
+        go(&spec, STEPS - 1);
+    }
+}
+
+static void what_lies_beside_counts(void **unused)
+{
+    ps_state_spec spec = spec_of(true);
+    ps_state state;
+    int64_t step;
+    spec.adopt = adopt;
+    go(&spec, 0);
+    beside_is_damaged = true;
+    check_ok(ps_state_open(&spec, &state, &step));
+    assert_int_equal(step, STEPS - 1);
+    check_values(STEPS - 1);
+    ps_state_close(&state);
+}
+
+static void the_log_must_reach_it(void **unused)
+{
+    ps_state_spec spec = spec_of(true);
+    ps_state state;
+    int64_t step;
+    go(&spec, 0);
+    snprintf(path, sizeof path, "%s.log", name);
+    assert_int_equal(truncate(path, 60), 0); /* in its head: nothing is left of the run */
+    check_ok(ps_state_open(&spec, &state, &step));
+    assert_int_equal(step, 0);
+    ps_state_close(&state);
+    ps_checkpoint_path(name, STEPS, path);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void another_run_is_refused_by_name(void **unused)
+{
+    for (int series = 0; series < 2; ++series) {
+        ps_state_spec spec = spec_of(series), other = spec;
+        ps_state state;
+        int64_t step;
+        begin_anew(NULL);
+        go(&spec, 0);
+        other.identity = "steps=6\ninput-mesh=77\n";
+        check_fails(ps_state_open(&other, &state, &step), PS_USAGE,
+                    "had steps \"5\", now it is \"6\"");
+        ps_state_close(&state);
+        check_fails(ps_state_check(&other), PS_USAGE, "had steps \"5\"");
+        check_ok(ps_state_tidy(&other)); /* not its files */
+        check_ok(ps_state_check(&spec));
+        run.fresh = true;
+        check_ok(ps_state_open(&other, &state, &step));
+        assert_int_equal(step, 0);
+        ps_state_close(&state);
+    }
+}
+
+/* Not even --fresh takes the files of a run that is under way. */
+static void a_run_under_way_stays(void **unused)
+{
+    ps_state_spec spec = spec_of(true);
+    ps_state state, second;
+    int64_t step;
+    check_ok(ps_state_open(&spec, &state, &step));
+    run.fresh = true;
+    check_fails(ps_state_open(&spec, &second, &step), PS_FAILED, "another process is writing it");
+    ps_state_close(&second);
+    run.fresh = false;
+    ps_state_close(&state);
+    check_ok(ps_state_open(&spec, &state, &step));
+    ps_state_close(&state);
+}
+
+static void a_failure_keeps_or_removes(void **unused)
+{
+    ps_state_spec spec = spec_of(true);
+    for (int hopeless = 0; hopeless < 2; ++hopeless) {
+        ps_state state;
+        int64_t step;
+        begin_anew(NULL);
+        go(&spec, 0);
+        check_ok(ps_state_open(&spec, &state, &step));
+        ps_fail(PS_FAILED, "the march is unstable");
+        ps_state_fail(&state, PS_FAILED, hopeless);
+        assert_string_equal(ps_message(), "the march is unstable");
+        ps_checkpoint_path(name, STEPS, path);
+        assert_int_equal(access(path, F_OK) == 0, !hopeless);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(goes_on_from_the_newest_sound_one, begin_anew),
+        cmocka_unit_test_setup(what_lies_beside_counts, begin_anew),
+        cmocka_unit_test_setup(the_log_must_reach_it, begin_anew),
+        cmocka_unit_test_setup(another_run_is_refused_by_name, begin_anew),
+        cmocka_unit_test_setup(a_run_under_way_stays, begin_anew),
+        cmocka_unit_test_setup(a_failure_keeps_or_removes, begin_anew),
+    };
+    if (!mkdtemp(folder)) return 1;
+    snprintf(name, sizeof name, "%s/out", folder);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    begin_anew(NULL);
+    rmdir(folder);
+    return failed;
+}
