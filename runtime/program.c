@@ -21,10 +21,10 @@ const char *ps_version(void) { return "penstock " PS_VERSION " (" PS_REVISION ")
 const char *ps_revision(void) { return PS_REVISION; }
 
 typedef struct common_flags {
-    bool help, version, verbose, quiet;
+    bool help, version, figures, verbose, quiet;
 } common_flags;
 
-enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 17 };
+enum { ALLOWANCES_TEXT = 2048, COMMON_OPTIONS = 18 };
 
 /* The help of --allow names what it takes. */
 static void describe_allowances(const ps_allowance *allowances, char *text)
@@ -44,6 +44,10 @@ static void common_table(const ps_program *program, ps_run *run, common_flags *f
     const ps_option options[] = {
         {"help", PS_OPTION_FLAG, &flags->help, NULL, "print this text", 0, 0, 0},
         {"version", PS_OPTION_FLAG, &flags->version, NULL, "print version and revision", 0, 0, 0},
+        {"figures", PS_OPTION_FLAG, &flags->figures, NULL,
+         "print name, unit and meaning of all figures; with --json, the JSON schema of what --json "
+         "prints",
+         0, 0, 0},
         {"verbose", PS_OPTION_FLAG, &flags->verbose, NULL, "-v: say more", 0, 0, 0},
         {"quiet", PS_OPTION_FLAG, &flags->quiet, NULL, "-q: say nothing but warnings and errors", 0,
          0, 0},
@@ -162,6 +166,8 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
                                char **argv)
 {
     ps_run run = {.program = program->name, .device = "auto", .threads = omp_get_max_threads()};
+    run.figures = program->figures;
+    run.started = ps_clock();
     run.host_memory = ps_memory_available() / 10 * 8 / ps_comm_local_size();
     common_flags flags = {0};
     ps_option common[COMMON_OPTIONS];
@@ -180,6 +186,10 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     PS_TRY(ps_options_parse(tables, argc, argv, run.operands, PS_OPERANDS_MAX, &run.operand_count));
     if (flags.version) {
         if (ps_comm_rank() == 0) puts(ps_version());
+        return PS_OK;
+    }
+    if (flags.figures) {
+        if (ps_comm_rank() == 0) ps_figures_print(program->name, program->figures, run.json);
         return PS_OK;
     }
     PS_TRY(check_allowed(program, &run));

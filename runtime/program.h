@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "runtime/options.h"
+#include "runtime/report.h"
 #include "runtime/status.h"
 
 enum {
@@ -36,6 +37,8 @@ typedef struct ps_run {
     const char *device;         /* --device auto|cpu|cuda[:N]                                     */
     double stop_after;          /* --stop-after, seconds; 0: never                                */
     ps_text_list allowed;       /* --allow NAME: what is only warned of (ps_refuse)               */
+    const ps_figure *figures;   /* the program's table                                            */
+    double started;             /* ps_clock, when the program began                               */
     char record[PS_RECORD_MAX]; /* the identity options, as ps_options_record writes them    */
 } ps_run;
 
@@ -51,6 +54,7 @@ typedef struct ps_program {
     const char *description; /* a paragraph or two: what it does, what it writes             */
     const char *examples;    /* a few command lines                                          */
     const ps_option *options;
+    const ps_figure *figures; /* all that it may print through runtime/report.h              */
     int operands_min, operands_max;
     ps_status (*run)(ps_run *run);
     const ps_allowance *allowances; /* what --allow takes; NULL: nothing                     */
@@ -63,8 +67,9 @@ typedef struct ps_program {
                      instead of spinning on a core that others need                            */
 } ps_program;
 
-/* Starts MPI if launched under it, parses, handles --help and --version, sets the threads,
- * runs, prints "penstock-NAME: error: ..." for a failure, ends MPI. Returns the exit code. */
+/* Starts MPI if launched under it, parses, handles --help, --figures and --version, sets the
+ * threads, runs, prints "penstock-NAME: error: ..." for a failure, ends MPI. Returns the exit code.
+ */
 int ps_main(const ps_program *program, int argc, char **argv);
 
 /* Refuses what is doubtful: PS_INVALID with the message and "(--allow NAME goes on all the same)",

@@ -6,32 +6,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text and JSON are both built as the figures come; only one is kept. */
-struct ps_report {
-    bool json, in_section, first;
+#include "runtime/log.h"
+#include "runtime/memory.h"
+#include "runtime/program.h"
+
+enum { PS_FIGURE_NAME = 256 };
+
+/* Text of one kind: what stands outside of sections comes first, whenever it was added. */
+typedef struct part {
     char *text;
     size_t length, capacity;
+    bool begun;
+} part;
+
+struct ps_report {
+    bool json, in_section, wrong;
+    const ps_figure *table;
+    double started;
+    char section[PS_FIGURE_NAME];
+    part outside, sections;
+    bool section_begun;
 };
 
-ps_report *ps_report_new(bool json)
+ps_report *ps_report_new(const ps_run *run)
 {
     ps_report *report = calloc(1, sizeof *report);
-    if (report) report->json = json, report->first = true;
+    if (!report) return NULL;
+    report->json = run->json;
+    report->table = run->figures;
+    report->started = run->started;
     return report;
 }
 
 static void put(ps_report *report, const char *text)
 {
+    part *to = report->in_section ? &report->sections : &report->outside;
     size_t size = strlen(text);
-    if (report->length + size + 1 > report->capacity) {
-        size_t capacity = 2 * (report->length + size + 1) + 256;
-        char *grown = realloc(report->text, capacity);
+    if (to->length + size + 1 > to->capacity) {
+        size_t capacity = 2 * (to->length + size + 1) + 256;
+        char *grown = realloc(to->text, capacity);
         if (!grown) return;
-        report->text = grown;
-        report->capacity = capacity;
+        to->text = grown;
+        to->capacity = capacity;
     }
-    memcpy(report->text + report->length, text, size + 1);
-    report->length += size;
+    memcpy(to->text + to->length, text, size + 1);
+    to->length += size;
 }
 
 static void put_quoted(ps_report *report, const char *text)
@@ -53,11 +72,33 @@ static void put_quoted(ps_report *report, const char *text)
     put(report, "\"");
 }
 
+/* The kinds of values that units stand for. */
+typedef enum kind { NUMBER, TEXT, FLAG } kind;
+
+/* The unit that the table tells; what it lacks is a defect of the program. */
+static const char *unit_of(ps_report *report, const char *name, kind wanted)
+{
+    const char *section = report->in_section ? report->section : NULL;
+    const ps_figure *figure = ps_figure_find(report->table, section, name);
+    const char *unit = figure ? figure->unit : "";
+    bool text = strcmp(unit, "text") == 0, flag = strcmp(unit, "flag") == 0;
+    bool good = figure && (strcmp(unit, "any") == 0 || (wanted == TEXT) == text);
+    if (good && (strcmp(unit, "any") == 0 || (wanted == FLAG) == flag)) return unit;
+    ps_warning("the figure %s%s%s is not in the program's table as %s: a defect of the program",
+               section ? section : "", section ? "." : "", name,
+               wanted == TEXT   ? "text"
+               : wanted == FLAG ? "a flag"
+                                : "a number");
+    report->wrong = true;
+    return unit;
+}
+
 /* The name, and what stands between it and the value. */
 static void begin(ps_report *report, const char *name)
 {
+    bool *begun = report->in_section ? &report->section_begun : &report->outside.begun;
     if (report->json) {
-        put(report, report->first ? "" : ", ");
+        put(report, *begun ? ", " : "");
         put_quoted(report, name);
         put(report, ": ");
     } else {
@@ -66,13 +107,16 @@ static void begin(ps_report *report, const char *name)
                  report->in_section ? 30 : 32, name);
         put(report, head);
     }
-    report->first = false;
+    *begun = true;
 }
 
 static void end(ps_report *report, const char *unit)
 {
+    static const char *const untold[] = {"1", "text", "flag", "data", "any", ""};
     if (report->json) return;
-    if (unit && strcmp(unit, "1") != 0) {
+    for (size_t i = 0; i < sizeof untold / sizeof *untold && unit; ++i)
+        if (strcmp(unit, untold[i]) == 0) unit = NULL;
+    if (unit) {
         put(report, " ");
         put(report, unit);
     }
@@ -82,17 +126,19 @@ static void end(ps_report *report, const char *unit)
 void ps_report_section(ps_report *report, const char *name)
 {
     if (!report) return;
+    report->in_section = name != NULL;
+    if (!name) return;
+    snprintf(report->section, sizeof report->section, "%s", name);
     if (report->json) {
-        if (report->in_section) put(report, "}");
-        put(report, report->first && !report->in_section ? "" : ", ");
+        put(report, report->sections.begun ? "}, " : "");
         put_quoted(report, name);
         put(report, ": {");
     } else {
         put(report, name);
         put(report, "\n");
     }
-    report->in_section = true;
-    report->first = true;
+    report->sections.begun = true;
+    report->section_begun = false;
 }
 
 static void put_int(ps_report *report, int64_t value)
@@ -112,44 +158,54 @@ static void put_real(ps_report *report, double value)
     put(report, text);
 }
 
-void ps_report_int(ps_report *report, const char *name, int64_t value, const char *unit)
+void ps_report_int(ps_report *report, const char *name, int64_t value)
 {
     if (!report) return;
+    const char *unit = unit_of(report, name, NUMBER);
     begin(report, name);
     put_int(report, value);
     end(report, unit);
 }
 
-void ps_report_real(ps_report *report, const char *name, double value, const char *unit)
+void ps_report_quantity(ps_report *report, const char *name, double value, const char *unit)
 {
     if (!report) return;
+    const char *own = unit_of(report, name, NUMBER);
     begin(report, name);
     put_real(report, value);
-    end(report, unit);
+    end(report, unit ? unit : own);
+}
+
+void ps_report_real(ps_report *report, const char *name, double value)
+{
+    ps_report_quantity(report, name, value, NULL);
 }
 
 void ps_report_text(ps_report *report, const char *name, const char *value)
 {
     if (!report) return;
+    const char *unit = unit_of(report, name, TEXT);
     begin(report, name);
     if (report->json)
         put_quoted(report, value);
     else
         put(report, value);
-    end(report, NULL);
+    end(report, unit);
 }
 
 void ps_report_flag(ps_report *report, const char *name, bool value)
 {
     if (!report) return;
+    const char *unit = unit_of(report, name, FLAG);
     begin(report, name);
     put(report, report->json ? (value ? "true" : "false") : (value ? "yes" : "no"));
-    end(report, NULL);
+    end(report, unit);
 }
 
 void ps_report_reals(ps_report *report, const char *name, const double *values, int64_t count)
 {
     if (!report) return;
+    const char *unit = unit_of(report, name, NUMBER);
     begin(report, name);
     put(report, "[");
     for (int64_t i = 0; i < count; ++i) {
@@ -157,12 +213,13 @@ void ps_report_reals(ps_report *report, const char *name, const double *values, 
         put_real(report, values[i]);
     }
     put(report, "]");
-    end(report, NULL);
+    end(report, unit);
 }
 
 void ps_report_ints(ps_report *report, const char *name, const int64_t *values, int64_t count)
 {
     if (!report) return;
+    const char *unit = unit_of(report, name, NUMBER);
     begin(report, name);
     put(report, "[");
     for (int64_t i = 0; i < count; ++i) {
@@ -170,25 +227,40 @@ void ps_report_ints(ps_report *report, const char *name, const int64_t *values, 
         put_int(report, values[i]);
     }
     put(report, "]");
-    end(report, NULL);
+    end(report, unit);
+}
+
+void ps_report_run(ps_report *report, int64_t peak_memory)
+{
+    if (!report) return;
+    bool in_section = report->in_section;
+    report->in_section = false;
+    ps_report_real(report, "time", ps_clock() - report->started);
+    ps_report_int(report, "peak_memory", peak_memory);
+    report->in_section = in_section;
 }
 
 void ps_report_print(ps_report **report)
 {
     if (!report || !*report) return;
-    ps_report *r = *report;
-    const char *text = r->text ? r->text : "";
+    const ps_report *r = *report;
+    const char *outside = r->outside.text ? r->outside.text : "";
+    const char *sections = r->sections.text ? r->sections.text : "";
     if (r->json)
-        printf("{%s%s}\n", text, r->in_section ? "}" : "");
+        printf("{%s%s%s%s}\n", outside, *outside && *sections ? ", " : "", sections,
+               *sections ? "}" : "");
     else
-        fputs(text, stdout);
+        printf("%s%s", outside, sections);
+    bool wrong = r->wrong;
     ps_report_discard(report);
+    if (wrong && getenv("PENSTOCK_STRICT")) abort();
 }
 
 void ps_report_discard(ps_report **report)
 {
     if (!report || !*report) return;
-    free((*report)->text);
+    free((*report)->outside.text);
+    free((*report)->sections.text);
     free(*report);
     *report = NULL;
 }

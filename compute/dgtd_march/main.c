@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compute/dgtd_march/figure_table.h"
 #include "compute/dgtd_march/march.h"
 #include "runtime/log.h"
 #include "stage/product.h"
@@ -173,6 +174,7 @@ static const ps_program program = {
                 "900e6 \\\n"
                 "      --transform-periods 2 --checkpoint-every 15m",
     .options = table,
+    .figures = figure_table,
     .allowances = allowances,
     .operands_min = 2,
     .operands_max = 2,

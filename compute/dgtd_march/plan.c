@@ -185,40 +185,39 @@ static double element_seconds(const problem *p)
 
 void plan_print(const ps_run *run, const problem *p, const march_plan *m)
 {
-    ps_report *report = ps_report_new(run->json);
+    ps_report *report = ps_report_new(run);
     double work = (double)p->domain.elements * (double)p->timing.steps;
     ps_report_section(report, "run");
-    ps_report_int(report, "elements", p->header->elements, NULL);
-    ps_report_int(report, "order", p->header->order, NULL);
-    ps_report_int(report, "unknowns", 6 * p->reference.nodes * p->header->elements, NULL);
-    ps_report_int(report, "ranks", ps_comm_size(), NULL);
-    ps_report_int(report, "steps", p->timing.steps, NULL);
-    ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0, "s");
-    if (p->timing.period_steps)
-        ps_report_int(report, "steps_a_period", p->timing.period_steps, NULL);
-    ps_report_int(report, "probes", p->probe_count, NULL);
-    ps_report_int(report, "frequencies", p->frequency_count, NULL);
+    ps_report_int(report, "elements", p->header->elements);
+    ps_report_int(report, "order", p->header->order);
+    ps_report_int(report, "unknowns", 6 * p->reference.nodes * p->header->elements);
+    ps_report_int(report, "ranks", ps_comm_size());
+    ps_report_int(report, "steps", p->timing.steps);
+    ps_report_real(report, "step", p->timing.dt / PS_DGTD_C0);
+    if (p->timing.period_steps) ps_report_int(report, "steps_a_period", p->timing.period_steps);
+    ps_report_int(report, "probes", p->probe_count);
+    ps_report_int(report, "frequencies", p->frequency_count);
     /* A guess to tell minutes from days. */
-    ps_report_real(report, "time_estimate", work * element_seconds(p) / (double)run->threads, "s");
-    ps_report_section(report, "memory");
-    ps_report_int(report, "budget", m->budget, "bytes");
-    ps_report_int(report, "all", m->fixed + m->fields + m->sums, "bytes");
-    ps_report_int(report, "process_and_model", m->process, "bytes");
-    ps_report_int(report, "mesh", m->system, "bytes");
-    ps_report_int(report, "border", m->border, "bytes");
-    ps_report_int(report, "samples", m->rows, "bytes");
-    ps_report_int(report, "halo", m->exchange, "bytes");
-    ps_report_int(report, "fields", m->fields, "bytes");
-    ps_report_int(report, "transforms", m->sums, "bytes");
+    ps_report_section(report, NULL);
+    ps_report_real(report, "time", work * element_seconds(p) / (double)run->threads);
+    ps_report_int(report, "memory", m->fixed + m->fields + m->sums);
+    if (m->backend == &backend_device) ps_report_int(report, "device_memory", m->device);
+    ps_report_int(report, "disk", m->output);
+    ps_report_int(report, "disk_free", m->disk_free);
+    ps_report_section(report, "ledger");
+    ps_report_int(report, "budget", m->budget);
+    ps_report_int(report, "process_and_model", m->process);
+    ps_report_int(report, "mesh", m->system);
+    ps_report_int(report, "border", m->border);
+    ps_report_int(report, "samples", m->rows);
+    ps_report_int(report, "halo", m->exchange);
+    ps_report_int(report, "fields", m->fields);
+    ps_report_int(report, "transforms", m->sums);
+    ps_report_section(report, "placement");
     ps_report_flag(report, "fields_in_memory", !m->file);
     if (m->backend == &backend_device) {
-        ps_report_section(report, "device");
-        ps_report_int(report, "budget", m->device_budget, "bytes");
-        ps_report_int(report, "all", m->device, "bytes");
+        ps_report_int(report, "device_budget", m->device_budget);
         ps_report_flag(report, "fields_on_device", !m->window);
     }
-    ps_report_section(report, "disk");
-    ps_report_int(report, "written_at_most", m->output, "bytes");
-    ps_report_int(report, "free", m->disk_free, "bytes");
     ps_report_print(&report);
 }

@@ -11,14 +11,14 @@ static void problem_figures(const fmm_run *r, ps_report *report)
 {
     const fmm_problem *p = &r->problem;
     ps_report_text(report, "kernel", ps_fmm_kernel_name(p->fmm.function.kernel));
-    ps_report_int(report, "order", p->fmm.interpolation.order, "");
-    ps_report_real(report, "epsilon", p->epsilon, "");
-    ps_report_int(report, "particles", p->header->count[0], "");
-    if (!p->same) ps_report_int(report, "targets", p->header->count[1], "");
-    ps_report_int(report, "right_hand_sides", p->fmm.sides, "");
-    ps_report_int(report, "height", p->header->height, "");
-    ps_report_int(report, "groups", r->groups, "of leaves");
-    if (!r->resident) ps_report_int(report, "tasks", r->tasks, "");
+    ps_report_int(report, "order", p->fmm.interpolation.order);
+    ps_report_real(report, "epsilon", p->epsilon);
+    ps_report_int(report, "particles", p->header->count[0]);
+    if (!p->same) ps_report_int(report, "targets", p->header->count[1]);
+    ps_report_int(report, "right_hand_sides", p->fmm.sides);
+    ps_report_int(report, "height", p->header->height);
+    ps_report_int(report, "groups", r->groups);
+    if (!r->resident) ps_report_int(report, "tasks", r->tasks);
 }
 
 static double all_flop(const fmm_run *r)
@@ -42,25 +42,24 @@ static double forecast(const fmm_run *r)
 void fmm_report_plan(const fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    ps_report *report = ps_report_new(r->run->json);
+    ps_report *report = ps_report_new(r->run);
     problem_figures(r, report);
     if (r->resident) {
         fmm_resident_report(r, report);
         ps_report_print(&report);
         return;
     }
-    ps_report_int(report, "workers", r->work.workers, "");
-    ps_report_int(report, "memory_of_pieces", r->whole_bytes, "B, if all are in memory");
-    ps_report_int(report, "memory_allowed_to_pieces", r->pool_budget, "B");
-    ps_report_int(report, "memory_of_the_largest_task", r->largest_bytes, "B");
-    ps_report_int(report, "memory_fixed", p->fixed_bytes + r->work.workers * fmm_scratch_bytes(p),
-                  "B");
+    ps_report_int(report, "workers", r->work.workers);
+    ps_report_int(report, "memory_of_pieces", r->whole_bytes);
+    ps_report_int(report, "memory_allowed_to_pieces", r->pool_budget);
+    ps_report_int(report, "memory_of_the_largest_task", r->largest_bytes);
+    ps_report_int(report, "memory_fixed", p->fixed_bytes + r->work.workers * fmm_scratch_bytes(p));
     ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
     ps_report_flag(report, "results_in_memory", r->sink_budget > 0);
     ps_report_int(report, "disk",
-                  8 * (r->options->gradient ? 4 : 1) * p->fmm.sides * p->header->count[1], "B");
-    ps_report_real(report, "flop", all_flop(r), "");
-    ps_report_real(report, "time", forecast(r), "s");
+                  8 * (r->options->gradient ? 4 : 1) * p->fmm.sides * p->header->count[1]);
+    ps_report_real(report, "flop", all_flop(r));
+    ps_report_real(report, "time", forecast(r));
     ps_report_print(&report);
 }
 
@@ -73,36 +72,34 @@ static void stage_figures(const fmm_run *r, ps_report *report)
     ps_report_section(report, "stages");
     for (int k = 0; k < FMM_KINDS; ++k) {
         char name[64];
-        ps_report_real(report, fmm_codelets[k].name, seconds[k], "s of workers");
+        ps_report_real(report, fmm_codelets[k].name, seconds[k]);
         if (k == FMM_ENCODE || k == FMM_REDUCE || seconds[k] <= 0) continue;
         snprintf(name, sizeof name, "%s_rate", fmm_codelets[k].name);
-        ps_report_real(report, name, 1e-9 * r->flop[k] / seconds[k], "GF/s of a worker");
+        ps_report_real(report, name, r->flop[k] / seconds[k]);
     }
 }
 
 static void memory_figures(const fmm_run *r, ps_report *report)
 {
     fmm_pool_figures f = fmm_pool_measure(r->pool);
-    ps_report_section(report, "memory");
+    ps_report_section(report, "paging");
     ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
-    ps_report_int(report, "pieces", r->whole_bytes, "B");
-    ps_report_int(report, "pieces_peak", f.peak_bytes, "B");
-    ps_report_int(report, "read", f.read_bytes, "B");
-    ps_report_int(report, "written_to_scratch", f.written_bytes, "B");
-    if (f.load_seconds > 0)
-        ps_report_real(report, "loading", f.load_seconds, "s, before the tasks");
-    ps_report_real(report, "moving", f.move_seconds, "s of the inserting thread");
-    ps_report_real(report, "waiting_for_room", f.wait_seconds, "s of the inserting thread");
-    ps_report_int(report, "peak_memory", ps_memory_peak(), "B");
+    ps_report_int(report, "pieces", r->whole_bytes);
+    ps_report_int(report, "pieces_peak", f.peak_bytes);
+    ps_report_int(report, "read", f.read_bytes);
+    ps_report_int(report, "written_to_scratch", f.written_bytes);
+    if (f.load_seconds > 0) ps_report_real(report, "loading", f.load_seconds);
+    ps_report_real(report, "moving", f.move_seconds);
+    ps_report_real(report, "waiting_for_room", f.wait_seconds);
 }
 
 static void rank_figures(const fmm_run *r, ps_report *report)
 {
     if (r->problem.ranks == 1) return;
     ps_report_section(report, "ranks");
-    ps_report_int(report, "ranks", r->problem.ranks, "");
-    ps_report_int(report, "sent", r->sent_bytes, "B by rank 0");
-    ps_report_int(report, "received", r->received_bytes, "B by rank 0");
+    ps_report_int(report, "ranks", r->problem.ranks);
+    ps_report_int(report, "sent", r->sent_bytes);
+    ps_report_int(report, "received", r->received_bytes);
 }
 
 static void check_figures(const fmm_run *r, ps_report *report)
@@ -111,10 +108,10 @@ static void check_figures(const fmm_run *r, ps_report *report)
     if (!r->work.check) return;
     fmm_check_errors(r->work.check, potential, gradient);
     ps_report_section(report, "check");
-    ps_report_int(report, "samples", fmm_check_samples(r->work.check), "targets, direct sums");
+    ps_report_int(report, "samples", fmm_check_samples(r->work.check));
     if (r->problem.fmm.sides == 1) {
-        ps_report_real(report, "error_potential", potential[0], "relative L2");
-        ps_report_real(report, "error_gradient", gradient[0], "relative L2");
+        ps_report_real(report, "error_potential", potential[0]);
+        ps_report_real(report, "error_gradient", gradient[0]);
     } else {
         ps_report_reals(report, "error_potential", potential, r->problem.fmm.sides);
         ps_report_reals(report, "error_gradient", gradient, r->problem.fmm.sides);
@@ -125,13 +122,13 @@ static void accuracy_figures(const fmm_run *r, ps_report *report)
 {
     if (!r->work.samples) return;
     ps_report_section(report, "accuracy");
-    ps_report_real(report, "asked", r->problem.accuracy, "bound of relative errors");
-    ps_report_real(report, "reached_potential", r->reached.potential, "");
-    if (r->options->gradient) ps_report_real(report, "reached_gradient", r->reached.gradient, "");
-    ps_report_real(report, "largest_of_samples", r->reached.largest, "of one sample");
-    ps_report_int(report, "accuracy_samples", fmm_check_samples(r->work.samples), "direct sums");
-    ps_report_int(report, "attempts", r->attempts, "");
-    ps_report_real(report, "sampling", r->sample_seconds, "s");
+    ps_report_real(report, "asked", r->problem.accuracy);
+    ps_report_real(report, "reached_potential", r->reached.potential);
+    if (r->options->gradient) ps_report_real(report, "reached_gradient", r->reached.gradient);
+    ps_report_real(report, "largest_of_samples", r->reached.largest);
+    ps_report_int(report, "accuracy_samples", fmm_check_samples(r->work.samples));
+    ps_report_int(report, "attempts", r->attempts);
+    ps_report_real(report, "sampling", r->sample_seconds);
 }
 
 /* What the workers of a class did with the makespan. */
@@ -172,16 +169,16 @@ static ps_status schedule_figures(const fmm_run *r, ps_report *report)
     if (r->trace.count == 0) return PS_OK;
     PS_TRY(ps_task_trace_summarise(&r->trace, &summary));
     ps_report_section(report, "schedule");
-    ps_report_int(report, "workers", r->work.workers, "CPU");
+    ps_report_int(report, "workers", r->work.workers);
     if (r->problem.gpus) {
         static const char *const kinds[] = {"auto", "down", "two", "all", "table"};
-        ps_report_int(report, "gpus", r->problem.gpus, "GPU");
+        ps_report_int(report, "gpus", r->problem.gpus);
         ps_report_text(report, "gpu_kinds", kinds[r->gpu_kinds]);
     }
-    ps_report_real(report, "makespan", summary.makespan, "s");
-    ps_report_real(report, "lp", summary.lp.seconds, "s");
-    ps_report_real(report, "lp_best_rates", summary.lp_best.seconds, "s");
-    ps_report_real(report, "makespan_over_lp", summary.makespan / summary.lp.seconds, "");
+    ps_report_real(report, "makespan", summary.makespan);
+    ps_report_real(report, "lp", summary.lp.seconds);
+    ps_report_real(report, "lp_best_rates", summary.lp_best.seconds);
+    ps_report_real(report, "makespan_over_lp", summary.makespan / summary.lp.seconds);
     return worker_figures(r, &summary, report);
 }
 
@@ -212,26 +209,25 @@ static void sum_figures(const fmm_run *r, ps_report *report)
         ps_report_reals(report, "energy", energy, r->problem.fmm.sides);
         ps_report_reals(report, "momentum", momentum, r->problem.fmm.sides);
     } else {
-        ps_report_real(report, "energy", energy[0], "1/2 sum q phi");
-        ps_report_real(report, "momentum", momentum[0], "|sum q g| / sum |q g|");
+        ps_report_real(report, "energy", energy[0]);
+        ps_report_real(report, "momentum", momentum[0]);
     }
 }
 
 ps_status fmm_report(fmm_run *r)
 {
     const fmm_problem *p = &r->problem;
-    ps_report *report = ps_report_new(r->run->json);
+    ps_report *report = ps_report_new(r->run);
     problem_figures(r, report);
-    if (r->restored) ps_report_int(report, "groups_from_journal", r->restored, "");
-    ps_report_real(report, "time", r->seconds, "s");
-    ps_report_real(report, "operators", p->operator_seconds, "s");
-    ps_report_real(report, "write", r->write_seconds, "s");
-    ps_report_real(report, "total", ps_clock() - r->started, "s");
+    if (r->restored) ps_report_int(report, "groups_from_journal", r->restored);
+    ps_report_real(report, "evaluation", r->seconds);
+    ps_report_real(report, "operators", p->operator_seconds);
+    ps_report_real(report, "write", r->write_seconds);
+    ps_report_run(report, ps_memory_peak());
     if (!r->restored && !r->resident && r->problem.ranks == 1) {
-        ps_report_real(report, "flop", all_flop(r), "");
-        ps_report_real(report, "rate", 1e-9 * all_flop(r) / r->seconds, "GF/s");
-        ps_report_real(report, "particles_per_second", (double)p->header->count[1] / r->seconds,
-                       "1/s");
+        ps_report_real(report, "flop", all_flop(r));
+        ps_report_real(report, "rate", all_flop(r) / r->seconds);
+        ps_report_real(report, "particles_per_second", (double)p->header->count[1] / r->seconds);
     }
     sum_figures(r, report);
     ps_status status = PS_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/fmm/figure_table.h"
 #include "compute/fmm/fmm.h"
 #include "formats/checkpoint.h"
 #include "runtime/comm.h"
@@ -478,6 +479,7 @@ int main(int argc, char **argv)
                     "  penstock-fmm tree.h5 result.h5 --trace trace.h5\n"
                     "  penstock-plot gantt trace.h5 --output gantt.png",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 2,
         .run = run_fmm};

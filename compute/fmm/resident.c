@@ -387,20 +387,19 @@ void fmm_resident_report(const fmm_run *r, ps_report *report)
     const ps_fmm_resident_plan *plan = &d->run.plan;
     ps_report_section(report, "device");
     ps_report_text(report, "device", ps_device_describe(d->device).name);
-    ps_report_int(report, "device_memory", d->bytes, "B");
-    ps_report_int(report, "of_columns", column_bytes(&r->problem), "B");
-    ps_report_int(report, "of_sorting", plan->sorting, "B");
-    ps_report_int(report, "of_sorted_particles", plan->particles, "B");
-    ps_report_int(report, "of_tree", plan->tree, "B");
-    ps_report_int(report, "of_lists", plan->lists, "B");
-    ps_report_int(report, "of_vectors", plan->vectors, "B");
-    ps_report_int(report, "of_near_field", plan->workspace, "B");
+    ps_report_int(report, "device_memory", d->bytes);
+    ps_report_int(report, "of_columns", column_bytes(&r->problem));
+    ps_report_int(report, "of_sorting", plan->sorting);
+    ps_report_int(report, "of_sorted_particles", plan->particles);
+    ps_report_int(report, "of_tree", plan->tree);
+    ps_report_int(report, "of_lists", plan->lists);
+    ps_report_int(report, "of_vectors", plan->vectors);
+    ps_report_int(report, "of_near_field", plan->workspace);
     if (r->seconds <= 0) return; /* a plan */
-    ps_report_real(report, "reading", d->reading, "s, copies to the device included");
-    ps_report_real(report, "evaluation", d->evaluation, "s, from the sort to the results");
-    ps_report_real(report, "returning", d->returning, "s");
+    ps_report_real(report, "reading", d->reading);
+    ps_report_real(report, "sort_to_results", d->evaluation);
+    ps_report_real(report, "returning", d->returning);
     ps_report_section(report, "device_stages");
     for (int s = 0; s < PS_FMM_RESIDENT_STAGES; ++s)
-        ps_report_real(report, ps_fmm_resident_stage_names[s], d->seconds[s],
-                       s == PS_FMM_RESIDENT_P2P ? "s, beside the others" : "s");
+        ps_report_real(report, ps_fmm_resident_stage_names[s], d->seconds[s]);
 }

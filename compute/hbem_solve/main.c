@@ -5,6 +5,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "compute/hbem_solve/figure_table.h"
 #include "compute/hbem_solve/solve.h"
 #include "runtime/comm.h"
 #include "runtime/first_failure.h"
@@ -288,47 +289,46 @@ static ps_status create_output(solve_problem *p, const ps_store_identity *identi
 
 /* ---- figures ---- */
 
-static void report_results(const solve_problem *p, ps_report *r, double seconds)
+static void report_results(const solve_problem *p, ps_report *r)
 {
     static const char *const names[SECONDS_COUNT] = {
         "opening",       "assembly_time", "loading_time", "factors_time",
         "products_time", "sparse_time",   "other_time"};
-    ps_report_int(r, "steps_least", p->steps_least, "");
-    ps_report_int(r, "steps_most", p->steps_most, "");
-    ps_report_int(r, "products", p->products, "");
+    ps_report_int(r, "steps_least", p->steps_least);
+    ps_report_int(r, "steps_most", p->steps_most);
+    ps_report_int(r, "products", p->products);
     ps_report_flag(r, "device", p->device != NULL);
     ps_report_flag(r, "direct", p->direct);
-    ps_report_int(r, "factors", p->factor_bytes, "B");
-    if (p->options.problem == PROBLEM_HARD) ps_report_real(r, "radius", p->radius, "m");
-    ps_report_int(r, "inner_iterations", p->inner_iterations, "");
-    ps_report_real(r, "residual", p->residual, "");
-    if (isfinite(p->row_sum_error)) ps_report_real(r, "row_sum_error", p->row_sum_error, "");
-    if (isfinite(p->entry_error)) ps_report_real(r, "entry_error", p->entry_error, "");
+    ps_report_int(r, "factors", p->factor_bytes);
+    if (p->options.problem == PROBLEM_HARD) ps_report_real(r, "radius", p->radius);
+    ps_report_int(r, "inner_iterations", p->inner_iterations);
+    ps_report_real(r, "residual", p->residual);
+    if (isfinite(p->row_sum_error)) ps_report_real(r, "row_sum_error", p->row_sum_error);
+    if (isfinite(p->entry_error)) ps_report_real(r, "entry_error", p->entry_error);
     ps_report_flag(r, "converged", p->converged);
-    ps_report_int(r, "resident", p->resident, "B");
-    for (int i = 0; i < SECONDS_COUNT; ++i) ps_report_real(r, names[i], p->seconds[i], "s");
-    ps_report_real(r, "time", seconds, "s");
+    ps_report_int(r, "resident", p->resident);
+    for (int i = 0; i < SECONDS_COUNT; ++i) ps_report_real(r, names[i], p->seconds[i]);
 }
 
-static void report(const solve_problem *p, double seconds)
+static void report(const solve_problem *p)
 {
     static const char *const methods[] = {"gmres", "block", "cg"};
-    ps_report *r = ps_report_new(p->run->json);
+    ps_report *r = ps_report_new(p->run);
     int64_t bytes = 0;
     if (ps_comm_rank() > 0) {
         ps_report_discard(&r);
         return;
     }
     for (int i = 0; i < p->matrix_count; ++i) bytes += p->matrices[i].bytes;
-    ps_report_int(r, "unknowns", problem_dofs(p), "");
-    ps_report_int(r, "wavenumbers", p->group_count, "");
-    ps_report_int(r, "sides", p->load_count, "");
-    ps_report_int(r, "batch", p->batch, "");
+    ps_report_int(r, "unknowns", problem_dofs(p));
+    ps_report_int(r, "wavenumbers", p->group_count);
+    ps_report_int(r, "sides", p->load_count);
+    ps_report_int(r, "batch", p->batch);
     ps_report_text(r, "method", methods[p->options.krylov.method]);
-    ps_report_int(r, "matrices", bytes, "B");
-    ps_report_int(r, "vectors", batch_bytes(p, p->batch), "B");
-    if (!p->run->plan) report_results(p, r, seconds);
-    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_int(r, "matrices", bytes);
+    ps_report_int(r, "vectors", batch_bytes(p, p->batch));
+    if (!p->run->plan) report_results(p, r);
+    if (!p->run->plan) ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
@@ -357,7 +357,7 @@ static ps_status finish(solve_problem *p, double start)
     p->seconds[SECONDS_REST] = ps_clock() - start - p->seconds[SECONDS_LOADING] -
                                p->seconds[SECONDS_ASSEMBLY] - p->seconds[SECONDS_PRODUCTS] -
                                p->seconds[SECONDS_SPARSE];
-    report(p, ps_clock() - start);
+    report(p);
     if (!p->converged)
         return ps_fail(PS_FAILED,
                        "after %lld steps the largest residual is %.3g, %.3g is wanted; %s holds "
@@ -422,7 +422,7 @@ static ps_status run_solve(ps_run *run)
     ps_store_identity identity = {
         PS_HBEM_SOLUTION_FORMAT, PS_HBEM_SOLUTION_VERSION, ps_version(), ps_revision(), record, 0};
     if (status == PS_OK && run->plan)
-        report(&p, 0);
+        report(&p);
     else if (status == PS_OK)
         status = identify_and_solve(&p, &identity, &in);
     free_inputs(&in);
@@ -459,6 +459,7 @@ int main(int argc, char **argv)
                     "  penstock-hbem-solve ball.hdf S.h5 sigma.hdf --problem dirichlet --form "
                     "indirect --data point:0,0,0.2",
         .options = options,
+        .figures = figure_table,
         .allowances = allowances,
         .operands_min = 3,
         .operands_max = PS_OPERANDS_MAX,

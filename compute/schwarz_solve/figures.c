@@ -5,42 +5,41 @@
 #include "runtime/memory.h"
 #include "runtime/report.h"
 
-void solve_report(const solve_problem *p, double seconds)
+void solve_report(const solve_problem *p)
 {
     const solve_options *o = &p->options;
     int64_t figures[3] = {p->memory, ps_memory_peak(), p->inner_iterations};
     ps_comm_max_i64(figures, 2);
     ps_comm_sum_i64(figures + 2, 1);
     if (ps_comm_rank() > 0) return;
-    ps_report *r = ps_report_new(p->run->json);
+    ps_report *r = ps_report_new(p->run);
     ps_report_ints(r, "nodes", p->grid.nodes, 3);
-    ps_report_int(r, "unknowns", ps_q1_grid_size(&p->grid), "");
+    ps_report_int(r, "unknowns", ps_q1_grid_size(&p->grid));
     ps_report_text(r, "method", solve_method_name(o));
-    ps_report_int(r, "slabs", o->slabs, "");
-    ps_report_int(r, "ranks", ps_comm_size(), "");
+    ps_report_int(r, "slabs", o->slabs);
+    ps_report_int(r, "ranks", ps_comm_size());
     ps_report_text(r, "device", p->device ? ps_device_describe(p->device).name : "cpu");
     ps_report_flag(r, "streamed", o->streamed);
-    ps_report_int(r, "memory", figures[0], "B");
+    ps_report_int(r, "memory", figures[0]);
     if (o->slabs > 1 && !o->substructured) {
         ps_report_text(r, "kind", o->kind);
-        ps_report_real(r, "p1", 1000 * o->transmission.p[0], "1/km");
-        ps_report_real(r, "q1", o->transmission.q[0] / 1000, "km");
-        ps_report_real(r, "p2", 1000 * o->transmission.p[1], "1/km");
-        ps_report_real(r, "q2", o->transmission.q[1] / 1000, "km");
-        if (o->factor > 0) ps_report_real(r, "predicted_factor", sqrt(o->factor), "");
+        ps_report_real(r, "p1", 1000 * o->transmission.p[0]);
+        ps_report_real(r, "q1", o->transmission.q[0] / 1000);
+        ps_report_real(r, "p2", 1000 * o->transmission.p[1]);
+        ps_report_real(r, "q2", o->transmission.q[1] / 1000);
+        if (o->factor > 0) ps_report_real(r, "predicted_factor", sqrt(o->factor));
     }
     if (!p->run->plan) {
-        ps_report_int(r, "iterations", p->result.iterations, "");
-        if (o->inner != METHOD_DIRECT) ps_report_int(r, "inner_iterations", figures[2], "");
-        ps_report_real(r, "interface_residual", p->result.residual, "");
-        if (!p->trial) ps_report_real(r, "residual", p->residual, "");
-        ps_report_real(r, "reading", p->seconds[SECONDS_READ], "s");
-        ps_report_real(r, "solving", p->seconds[SECONDS_SOLVE], "s");
-        if (p->copying > 0) ps_report_real(r, "copy_rate", 1e-9 * p->copied / p->copying, "GB/s");
-        ps_report_real(r, "writing", p->seconds[SECONDS_WRITE], "s");
-        ps_report_real(r, "checking", p->seconds[SECONDS_CHECK], "s");
-        ps_report_real(r, "time", seconds, "s");
+        ps_report_int(r, "iterations", p->result.iterations);
+        if (o->inner != METHOD_DIRECT) ps_report_int(r, "inner_iterations", figures[2]);
+        ps_report_real(r, "interface_residual", p->result.residual);
+        if (!p->trial) ps_report_real(r, "residual", p->residual);
+        ps_report_real(r, "reading", p->seconds[SECONDS_READ]);
+        ps_report_real(r, "solving", p->seconds[SECONDS_SOLVE]);
+        if (p->copying > 0) ps_report_real(r, "copy_rate", p->copied / p->copying);
+        ps_report_real(r, "writing", p->seconds[SECONDS_WRITE]);
+        ps_report_real(r, "checking", p->seconds[SECONDS_CHECK]);
+        ps_report_run(r, figures[1]);
     }
-    ps_report_int(r, "peak_memory", figures[1], "B");
     ps_report_print(&r);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/schwarz_solve/figure_table.h"
 #include "compute/schwarz_solve/solve.h"
 #include "formats/transmission.h"
 #include "runtime/log.h"
@@ -411,7 +412,7 @@ static ps_status run_solve(ps_run *run)
     solve_problem p = {.run = run, .trial = run->operand_count < 2};
     ps_status status = ps_comm_agree(prepare(&p));
     if (status == PS_OK && run->plan)
-        solve_report(&p, 0);
+        solve_report(&p);
     else if (status == PS_OK && up_to_date(&p))
         status = ps_comm_agree(tidy(&p));
     else if (status == PS_OK)
@@ -444,6 +445,7 @@ int main(int argc, char **argv)
                     "  penstock-schwarz-solve load.hdf potential.hdf --slabs 64 --streamed "
                     "--host-memory 2G",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 2,
         .run = run_solve,

@@ -83,7 +83,6 @@ static ps_status solve_and_write(solve_problem *p, void **state)
 
 ps_status solve_all(solve_problem *p)
 {
-    double start = ps_clock();
     void *state = NULL;
     run_state checkpoints;
     PS_TRY(ps_comm_agree(solve_identify(p)));
@@ -93,6 +92,6 @@ ps_status solve_all(solve_problem *p)
     p->way->close(state);
     PS_TRY(status);
     if (!p->trial) PS_TRY(check(p));
-    solve_report(p, ps_clock() - start);
+    solve_report(p);
     return PS_OK;
 }

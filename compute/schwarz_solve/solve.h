@@ -96,7 +96,7 @@ ps_status solve_identify(solve_problem *p);
 /* Solves a prepared problem, writes, checks and reports. Collective. */
 ps_status solve_all(solve_problem *p);
 /* Prints the figures of a run of so many seconds, or of its plan. Collective. */
-void solve_report(const solve_problem *p, double seconds);
+void solve_report(const solve_problem *p);
 
 /* ---- the output ---- */
 

@@ -162,16 +162,14 @@ static ps_status time_operation(device_bench *d, bench_operation which)
     snprintf(name, sizeof name, "cuda_%s", bench_names[which]);
     ps_report_section(s->report, name);
     bench_report_operation(s, which, seconds, d->size);
-    if (s->host[which] > 0) ps_report_real(s->report, "ratio", s->host[which] / seconds, "");
+    if (s->host[which] > 0) ps_report_real(s->report, "ratio", s->host[which] / seconds);
     if (which == BENCH_SPARSE)
         ps_report_text(s->report, "kernel", d->matrix.shape.stream ? "stream" : "rows");
-    if (which == BENCH_SPARSE) ps_report_int(s->report, "threads_a_row", d->matrix.shape.width, "");
-    if (which == BENCH_SPARSE)
-        ps_report_int(s->report, "threads_a_block", d->matrix.shape.threads, "");
+    if (which == BENCH_SPARSE) ps_report_int(s->report, "threads_a_row", d->matrix.shape.width);
+    if (which == BENCH_SPARSE) ps_report_int(s->report, "threads_a_block", d->matrix.shape.threads);
     if (!d->vendor || which > BENCH_SPARSE) return PS_OK;
     PS_TRY(median_time(d, vendors, which, &theirs));
-    ps_report_real(s->report, which == BENCH_SPARSE ? "cusparse_time" : "cublas_time", 1e3 * theirs,
-                   "ms");
+    ps_report_real(s->report, which == BENCH_SPARSE ? "cusparse_time" : "cublas_time", theirs);
     return PS_OK;
 }
 
@@ -215,7 +213,7 @@ static void time_method(device_bench *d, ps_krylov_method method, bool stencil)
     ps_report_section(s->report, name);
     bench_report_method(s, status, &result, seconds);
     if (status == PS_OK && s->host_methods[stencil][method] > 0)
-        ps_report_real(s->report, "ratio", s->host_methods[stencil][method] / seconds, "");
+        ps_report_real(s->report, "ratio", s->host_methods[stencil][method] / seconds);
 }
 
 static ps_status time_all(device_bench *d)

@@ -88,9 +88,9 @@ void bench_report_operation(const bench *s, bench_operation which, double second
                                             2 * size * n,
                                             (4 + size) * nnz + (8 + 2 * size) * n,
                                             2 * size * n};
-    ps_report_real(s->report, "time", 1e3 * seconds, "ms");
-    ps_report_real(s->report, "rate", flops[which] / seconds / 1e9, "GF/s");
-    ps_report_real(s->report, "traffic", bytes[which] / seconds / 1e9, "GB/s");
+    ps_report_real(s->report, "time", seconds);
+    ps_report_real(s->report, "rate", flops[which] / seconds);
+    ps_report_real(s->report, "traffic", bytes[which] / seconds);
 }
 
 static int size_of(const bench *s) { return s->precision == PS_SINGLE ? 4 : 8; }
@@ -124,11 +124,10 @@ void bench_report_method(const bench *s, ps_status status, const ps_krylov_resul
         ps_report_text(s->report, "failed", ps_message());
         return;
     }
-    ps_report_int(s->report, "iterations", result->iterations, "");
-    ps_report_real(s->report, "time", seconds, "s");
-    ps_report_real(s->report, "time_of_iteration", 1e3 * seconds / (double)result->iterations,
-                   "ms");
-    ps_report_real(s->report, "residual", result->residual, "");
+    ps_report_int(s->report, "iterations", result->iterations);
+    ps_report_real(s->report, "time", seconds);
+    ps_report_real(s->report, "time_of_iteration", seconds / (double)result->iterations);
+    ps_report_real(s->report, "residual", result->residual);
 }
 
 static ps_status time_method(bench *s, ps_krylov_method method, bool stencil)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compute/spmv_bench/bench.h"
+#include "compute/spmv_bench/figure_table.h"
 #include "formats/matrix_market.h"
 #include "kernels/schwarz/krylov_team.h"
 #include "runtime/log.h"
@@ -124,14 +125,14 @@ static ps_status make_matrix(bench *s)
 static void report_matrix(bench *s)
 {
     ps_row_figures f = ps_csr_row_figures(&s->matrix);
-    ps_report_int(s->report, "rows", f.rows, "");
-    ps_report_int(s->report, "entries", f.entries, "");
+    ps_report_int(s->report, "rows", f.rows);
+    ps_report_int(s->report, "entries", f.entries);
     ps_report_real(s->report, "density",
-                   100 * (double)f.entries / ((double)f.rows * (double)f.rows), "%");
-    ps_report_real(s->report, "mean_row", f.mean, "");
-    ps_report_int(s->report, "longest_row", f.longest, "");
-    ps_report_real(s->report, "row_deviation", f.deviation, "");
-    ps_report_int(s->report, "threads", s->run->threads, "");
+                   100 * (double)f.entries / ((double)f.rows * (double)f.rows));
+    ps_report_real(s->report, "mean_row", f.mean);
+    ps_report_int(s->report, "longest_row", f.longest);
+    ps_report_real(s->report, "row_deviation", f.deviation);
+    ps_report_int(s->report, "threads", s->run->threads);
 }
 
 static ps_status set_options(bench *s)
@@ -159,7 +160,7 @@ static ps_status run_bench(ps_run *run)
     PS_TRY(ps_device_open(run->device, 0, &device));
     ps_status status = make_matrix(&s);
     if (status == PS_OK) {
-        s.report = ps_report_new(run->json);
+        s.report = ps_report_new(run);
         report_matrix(&s);
         if (!run->plan) status = time_all(&s, device);
         ps_report_print(&s.report);
@@ -196,6 +197,7 @@ int main(int argc, char **argv)
                     "  penstock-spmv-bench matrix.mtx.gz --no-krylov --json\n"
                     "  penstock-spmv-bench --nodes 264,264,286 --device cuda --precision fp32",
         .options = options,
+        .figures = figure_table,
         .operands_min = 0,
         .operands_max = 1,
         .run = run_bench};

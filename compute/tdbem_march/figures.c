@@ -19,18 +19,17 @@ static void report_summation(ps_report *report, const march *m, const ps_chunk_s
     for (int64_t k = 0; k < t->count; ++k) bytes += (double)t->unpacked_bytes[k];
     bytes *= (double)m->summation.sweeps;
     ps_report_section(report, "summation");
-    ps_report_int(report, "sweeps", m->summation.sweeps, NULL);
-    ps_report_int(report, "chunks", stats->chunks, NULL);
-    ps_report_int(report, "resident_chunks", stats->resident_chunks, NULL);
-    ps_report_real(report, "data_swept", bytes / seconds / 1e9, "GB/s");
-    ps_report_real(report, "rate", 2 * values * (double)m->options->group / seconds / 1e9,
-                   "GFlop/s");
-    ps_report_real(report, "read", (double)stats->raw_bytes_read / 1e9, "GB");
-    ps_report_real(report, "read_seconds", stats->read_seconds, "s");
-    ps_report_real(report, "unpack_seconds", stats->unpack_seconds, "s");
-    ps_report_real(report, "compute_seconds", stats->compute_seconds, "s");
-    ps_report_real(report, "processor_seconds", stats->processor_seconds, "s");
-    ps_report_real(report, "fraction_of_ceiling", stats->fraction, NULL);
+    ps_report_int(report, "sweeps", m->summation.sweeps);
+    ps_report_int(report, "chunks", stats->chunks);
+    ps_report_int(report, "resident_chunks", stats->resident_chunks);
+    ps_report_real(report, "data_swept", bytes / seconds);
+    ps_report_real(report, "rate", 2 * values * (double)m->options->group / seconds);
+    ps_report_real(report, "read", (double)stats->raw_bytes_read);
+    ps_report_real(report, "read_seconds", stats->read_seconds);
+    ps_report_real(report, "unpack_seconds", stats->unpack_seconds);
+    ps_report_real(report, "compute_seconds", stats->compute_seconds);
+    ps_report_real(report, "processor_seconds", stats->processor_seconds);
+    ps_report_real(report, "fraction_of_ceiling", stats->fraction);
 }
 
 void march_stages(const march *m, double *seconds)
@@ -59,16 +58,16 @@ static void report_far(ps_report *report, const march *m)
     double seconds = s->seconds > 0 ? s->seconds : 1;
     double work = (double)t->values_owned * (double)s->sweeps * (double)m->far.group;
     ps_report_section(report, "far");
-    ps_report_int(report, "far_group", m->far.group, "steps");
-    ps_report_int(report, "far_first_lag", t->k_from, NULL);
-    ps_report_int(report, "far_sweeps", s->sweeps, NULL);
-    ps_report_int(report, "far_chunks", stats.chunks, NULL);
-    ps_report_int(report, "far_resident_chunks", stats.resident_chunks, NULL);
-    ps_report_real(report, "far_rate", 2 * work / seconds / 1e9, "GFlop/s");
-    ps_report_real(report, "far_read", (double)stats.raw_bytes_read / 1e9, "GB");
-    ps_report_real(report, "far_compute_seconds", stats.compute_seconds, "s");
-    ps_report_real(report, "far_wait_seconds", stats.wait_seconds, "s");
-    ps_report_real(report, "far_fraction_of_ceiling", stats.fraction, NULL);
+    ps_report_int(report, "far_group", m->far.group);
+    ps_report_int(report, "far_first_lag", t->k_from);
+    ps_report_int(report, "far_sweeps", s->sweeps);
+    ps_report_int(report, "far_chunks", stats.chunks);
+    ps_report_int(report, "far_resident_chunks", stats.resident_chunks);
+    ps_report_real(report, "far_rate", 2 * work / seconds);
+    ps_report_real(report, "far_read", (double)stats.raw_bytes_read);
+    ps_report_real(report, "far_compute_seconds", stats.compute_seconds);
+    ps_report_real(report, "far_wait_seconds", stats.wait_seconds);
+    ps_report_real(report, "far_fraction_of_ceiling", stats.fraction);
 }
 
 static void report_seconds(ps_report *report, const march *m, const ps_chunk_stream_stats *stats)
@@ -76,12 +75,11 @@ static void report_seconds(ps_report *report, const march *m, const ps_chunk_str
     double stages[STAGES];
     const ps_state *state = &m->record.state;
     ps_report_section(report, "seconds");
-    ps_report_real(report, "all", ps_clock() - m->clock.start, "s");
     march_stages(m, stages);
-    for (int s = 0; s < STAGES; ++s) ps_report_real(report, march_stage_names[s], stages[s], "s");
-    ps_report_real(report, "wait", stats->wait_seconds, "s");
-    ps_report_real(report, "checkpoint_writer", state->beside_seconds, "s");
-    ps_report_int(report, "checkpoints", state->written, NULL);
+    for (int s = 0; s < STAGES; ++s) ps_report_real(report, march_stage_names[s], stages[s]);
+    ps_report_real(report, "wait", stats->wait_seconds);
+    ps_report_real(report, "checkpoint_writer", state->beside_seconds);
+    ps_report_int(report, "checkpoints", state->written);
 }
 
 static void report_answers(ps_report *report, const march *m)
@@ -90,15 +88,15 @@ static void report_answers(ps_report *report, const march *m)
     ps_report_section(report, "solve");
     ps_report_text(report, "method",
                    m->solver.kind == SOLVER_CG ? "conjugate gradients" : "Cholesky");
-    ps_report_real(report, "iterations_mean", f->solves > 0 ? f->iterations / f->solves : 0, NULL);
-    ps_report_int(report, "iterations_max", (int64_t)f->iterations_max, NULL);
+    ps_report_real(report, "iterations_mean", f->solves > 0 ? f->iterations / f->solves : 0);
+    ps_report_int(report, "iterations_max", (int64_t)f->iterations_max);
     ps_report_section(report, "densities");
-    ps_report_real(report, "largest", f->largest, NULL);
-    ps_report_real(report, "mean_at_the_end", f->mean, NULL);
-    ps_report_real(report, "largest_mean", f->mean_largest, NULL);
-    ps_report_real(report, "mean_drift", f->largest > 0 ? f->mean / f->largest : 0, NULL);
-    ps_report_real(report, "mean_taken_out", f->projected, NULL);
-    ps_report_real(report, "alternating_at_the_end", f->alternating, NULL);
+    ps_report_real(report, "largest", f->largest);
+    ps_report_real(report, "mean_at_the_end", f->mean);
+    ps_report_real(report, "largest_mean", f->mean_largest);
+    ps_report_real(report, "mean_drift", f->largest > 0 ? f->mean / f->largest : 0);
+    ps_report_real(report, "mean_taken_out", f->projected);
+    ps_report_real(report, "alternating_at_the_end", f->alternating);
     ps_report_flag(report, "growth_suspected", f->growth.warned != 0 || f->alternation.warned != 0);
 }
 
@@ -120,32 +118,31 @@ static void report_ranks(ps_report *report, const double *gathered)
 static void print_report(const march *m, const march_plan *plan, const ps_chunk_stream_stats *stats,
                          double peak, const double *gathered)
 {
-    ps_report *report = ps_report_new(m->run->json);
+    ps_report *report = ps_report_new(m->run);
     ps_report_section(report, "run");
     ps_report_text(report, "state", m->stopped ? "stopped" : "complete");
     ps_report_text(report, "matrix", m->problem->tiles.layout);
     ps_report_text(report, "precision",
                    m->problem->tiles.header.precision == PS_SINGLE ? "single" : "double");
-    ps_report_int(report, "ranks", ps_comm_size(), NULL);
-    ps_report_int(report, "gpus_of_a_rank", m->team ? m->team->devices : 0, NULL);
-    ps_report_int(report, "threads", m->run->threads, NULL);
-    ps_report_int(report, "unknowns", m->window.unknowns, NULL);
-    ps_report_int(report, "steps", m->done, NULL);
-    ps_report_int(report, "steps_in_this_start", m->done - m->first, NULL);
-    ps_report_int(report, "group", m->options->group, "steps");
-    ps_report_real(report, "opened_in", m->clock.opening, "s");
+    ps_report_int(report, "ranks", ps_comm_size());
+    ps_report_int(report, "gpus_of_a_rank", m->team ? m->team->devices : 0);
+    ps_report_int(report, "threads", m->run->threads);
+    ps_report_int(report, "unknowns", m->window.unknowns);
+    ps_report_int(report, "steps", m->done);
+    ps_report_int(report, "steps_in_this_start", m->done - m->first);
+    ps_report_int(report, "group", m->options->group);
+    ps_report_real(report, "opened_in", m->clock.opening);
     report_seconds(report, m, stats);
     report_summation(report, m, stats);
     report_far(report, m);
     if (m->team) team_report(m->team, report);
     report_ranks(report, gathered);
     report_answers(report, m);
-    ps_report_section(report, "memory");
-    ps_report_int(report, "budget", plan->budget, "bytes");
-    ps_report_int(report, "peak", (int64_t)peak, "bytes");
+    ps_report_section(report, "ledger");
+    ps_report_int(report, "budget", plan->budget);
     ps_report_int(report, "near_matrices",
-                  m->team ? ps_packed_near_bytes(&m->team->root.solve.near) : m->near.bytes,
-                  "bytes");
+                  m->team ? ps_packed_near_bytes(&m->team->root.solve.near) : m->near.bytes);
+    ps_report_run(report, (int64_t)peak);
     ps_report_print(&report);
 }
 

@@ -10,20 +10,19 @@ static void report_times(ps_report *report, const char *prefix, const ps_device_
     const struct {
         const char *what;
         double value;
-        const char *unit;
-    } rows[] = {{"sweeps", (double)t->sweeps, NULL},
-                {"elapsed", t->elapsed_seconds, "s"},
-                {"compute", t->compute_seconds, "s"},
-                {"copy", t->copy_seconds, "s"},
-                {"read", t->read_seconds, "s"},
-                {"unpack", t->unpack_seconds, "s"},
-                {"wait", t->wait_seconds, "s"},
-                {"copied", (double)t->bytes_copied / 1e9, "GB"},
-                {"stored_read", (double)t->raw_bytes_read / 1e9, "GB"},
-                {"fraction_of_ceiling", t->fraction, NULL}};
+    } rows[] = {{"sweeps", (double)t->sweeps},
+                {"elapsed", t->elapsed_seconds},
+                {"compute", t->compute_seconds},
+                {"copy", t->copy_seconds},
+                {"read", t->read_seconds},
+                {"unpack", t->unpack_seconds},
+                {"wait", t->wait_seconds},
+                {"copied", (double)t->bytes_copied},
+                {"stored_read", (double)t->raw_bytes_read},
+                {"fraction_of_ceiling", t->fraction}};
     for (size_t f = 0; f < sizeof rows / sizeof *rows; ++f) {
         snprintf(name, sizeof name, "%s_%s", prefix, rows[f].what);
-        ps_report_real(report, name, rows[f].value, rows[f].unit);
+        ps_report_real(report, name, rows[f].value);
     }
 }
 
@@ -35,19 +34,19 @@ static void report_device(ps_report *report, const team_device *at, int d)
     snprintf(section, sizeof section, "gpu_%d", d);
     ps_report_section(report, section);
     ps_report_text(report, "device", info.name);
-    ps_report_int(report, "device_memory_budget", at->device_memory, "bytes");
+    ps_report_int(report, "device_memory_budget", at->device_memory);
     if (!at->sums.tiles) return;
     ps_device_stream_get_stats(at->sums.tiles, &stats);
-    ps_report_int(report, "tiles_on_device", stats.bytes[PS_TIER_DEVICE], "bytes");
-    ps_report_int(report, "tiles_in_host_memory", stats.bytes[PS_TIER_HOST], "bytes");
-    ps_report_int(report, "tiles_on_disk", stats.bytes[PS_TIER_DISK], "bytes");
+    ps_report_int(report, "tiles_on_device", stats.bytes[PS_TIER_DEVICE]);
+    ps_report_int(report, "tiles_in_host_memory", stats.bytes[PS_TIER_HOST]);
+    ps_report_int(report, "tiles_on_disk", stats.bytes[PS_TIER_DISK]);
     report_times(report, "loading", &stats.loading);
     report_times(report, "streaming", &stats.streaming);
     if (!at->far.tiles) return;
     ps_device_stream_get_stats(at->far.tiles, &stats);
-    ps_report_int(report, "far_tiles_on_device", stats.bytes[PS_TIER_DEVICE], "bytes");
-    ps_report_int(report, "far_tiles_in_host_memory", stats.bytes[PS_TIER_HOST], "bytes");
-    ps_report_int(report, "far_tiles_on_disk", stats.bytes[PS_TIER_DISK], "bytes");
+    ps_report_int(report, "far_tiles_on_device", stats.bytes[PS_TIER_DEVICE]);
+    ps_report_int(report, "far_tiles_in_host_memory", stats.bytes[PS_TIER_HOST]);
+    ps_report_int(report, "far_tiles_on_disk", stats.bytes[PS_TIER_DISK]);
     report_times(report, "far", &stats.streaming);
 }
 
@@ -56,9 +55,9 @@ void team_report(const team *t, ps_report *report)
     for (int d = 0; d < t->devices; ++d) report_device(report, &t->at[d], d);
     if (!t->with_cpu) return;
     ps_report_section(report, "cpu_worker");
-    ps_report_int(report, "tiles", t->cpu_tiles.count, NULL);
-    ps_report_int(report, "sweeps", t->cpu.sweeps, NULL);
-    ps_report_real(report, "seconds", t->cpu.seconds, "s");
+    ps_report_int(report, "tiles", t->cpu_tiles.count);
+    ps_report_int(report, "sweeps", t->cpu.sweeps);
+    ps_report_real(report, "seconds", t->cpu.seconds);
 }
 
 /* ---- the plan ---- */
@@ -100,10 +99,10 @@ static void print_tiers(ps_report *report, const ps_device_plan *plan, int64_t s
     if (sweep < streamed / link_rate) sweep = streamed / link_rate;
     if (sweep < (double)bytes[PS_TIER_DISK] / disk_rate)
         sweep = (double)bytes[PS_TIER_DISK] / disk_rate;
-    ps_report_int(report, "tiles_on_device", bytes[PS_TIER_DEVICE], "bytes");
-    ps_report_int(report, "tiles_in_host_memory", bytes[PS_TIER_HOST], "bytes");
-    ps_report_int(report, "tiles_on_disk", bytes[PS_TIER_DISK], "bytes");
-    ps_report_real(report, "summation_estimate", (double)sweeps * sweep, "s");
+    ps_report_int(report, "tiles_on_device", bytes[PS_TIER_DEVICE]);
+    ps_report_int(report, "tiles_in_host_memory", bytes[PS_TIER_HOST]);
+    ps_report_int(report, "tiles_on_disk", bytes[PS_TIER_DISK]);
+    ps_report_real(report, "summation_estimate", (double)sweeps * sweep);
 }
 
 ps_status team_plan(const ps_run *run, const march_options *options, const problem *p,
@@ -121,10 +120,10 @@ ps_status team_plan(const ps_run *run, const march_options *options, const probl
     int64_t fixed = m->window + 2 * m->sums + m->near + m->solver +
                     device_summation_fixed(&p->tiles.header, options->group);
     ps_report_section(report, "gpus");
-    ps_report_int(report, "count", devices, NULL);
+    ps_report_int(report, "count", devices);
     ps_report_text(report, "first", info.name);
-    ps_report_int(report, "memory_budget", memory, "bytes");
-    ps_report_int(report, "beside_tiles_estimate", fixed, "bytes");
+    ps_report_int(report, "memory_budget", memory);
+    ps_report_int(report, "beside_tiles_estimate", fixed);
     PS_TRY(plan_tiles(p, devices, m->budget - m->fixed, memory - fixed, &plan));
     print_tiers(report, &plan, (p->steps + options->group - 1) / options->group);
     ps_device_plan_release(&plan);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "compute/tdbem_march/figure_table.h"
 #include "compute/tdbem_march/march.h"
 #include "compute/tdbem_march/team.h"
 #include "runtime/comm.h"
@@ -213,6 +214,7 @@ static const ps_program program = {
         "\\\n"
         "      --emitter point:at=0,0,30:width=1e-3 --host-memory 8G --checkpoint-every 15min",
     .options = table,
+    .figures = figure_table,
     .allowances = march_allowances,
     .operands_min = 3,
     .operands_max = 3,

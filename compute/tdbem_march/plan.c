@@ -106,23 +106,26 @@ static double read_again(const tiles *t, int64_t unpacked, double room)
 
 static void print_memory(ps_report *report, const march_plan *m)
 {
-    ps_report_section(report, "memory");
-    ps_report_int(report, "budget", m->budget, "bytes");
-    ps_report_int(report, "least", m->fixed + m->tiles_least + m->far_least + JITTER, "bytes");
-    ps_report_int(report, "process", m->process, "bytes");
-    ps_report_int(report, "past", m->window, "bytes");
-    ps_report_int(report, "sums", m->sums, "bytes");
-    ps_report_int(report, "solver", m->solver, "bytes");
-    ps_report_int(report, "near_estimate", m->near, "bytes");
-    ps_report_int(report, "checkpoints", m->record, "bytes");
-    ps_report_int(report, "tiles", m->tiles, "bytes");
+    int64_t data = m->tiles + m->far, room = m->budget - m->fixed;
+    ps_report_section(report, NULL);
+    ps_report_int(report, "memory", m->fixed + (data < room ? data : room));
+    ps_report_int(report, "least_memory", m->fixed + m->tiles_least + m->far_least + JITTER);
+    ps_report_int(report, "disk", m->output);
+    ps_report_int(report, "disk_free", m->disk_free);
+    ps_report_section(report, "ledger");
+    ps_report_int(report, "budget", m->budget);
+    ps_report_int(report, "process", m->process);
+    ps_report_int(report, "past", m->window);
+    ps_report_int(report, "sums", m->sums);
+    ps_report_int(report, "solver", m->solver);
+    ps_report_int(report, "near_estimate", m->near);
+    ps_report_int(report, "checkpoints", m->record);
+    ps_report_int(report, "tiles", m->tiles);
+    if (m->far > 0) ps_report_int(report, "far_tiles", m->far);
+    ps_report_section(report, "placement");
     ps_report_flag(report, "tiles_fit_in_memory", m->fixed + m->tiles <= m->budget);
-    if (m->far > 0) ps_report_int(report, "far_tiles", m->far, "bytes");
     if (m->far > 0)
         ps_report_flag(report, "all_fit_in_memory", m->fixed + m->tiles + m->far <= m->budget);
-    ps_report_section(report, "disk");
-    ps_report_int(report, "written_at_most", m->output, "bytes");
-    ps_report_int(report, "free", m->disk_free, "bytes");
 }
 
 ps_status plan_print(const ps_run *run, const march_options *options, const problem *p,
@@ -134,29 +137,30 @@ ps_status plan_print(const ps_run *run, const march_options *options, const prob
     double room = (double)(m->budget - m->fixed - m->far_least);
     double streamed = read_again(&p->tiles, m->tiles, room);
     double far_streamed = read_again(&p->far.tiles, m->far, room - (double)m->tiles);
-    ps_report *report = ps_report_new(run->json);
+    ps_report *report = ps_report_new(run);
     ps_report_section(report, "run");
     ps_report_text(report, "matrix", p->tiles.layout);
     ps_report_text(report, "formulation", ps_formulation_name(header->formulation));
-    ps_report_int(report, "unknowns", header->unknowns, NULL);
-    ps_report_int(report, "k_max", header->k_max, NULL);
-    ps_report_int(report, "steps", p->steps, NULL);
-    ps_report_int(report, "group", options->group, "steps");
-    ps_report_int(report, "chunks", p->tiles.count, NULL);
-    ps_report_int(report, "sweeps", sweeps, NULL);
-    ps_report_real(report, "operations", 2 * (double)header->nnz * (double)p->steps / 1e9, "GFlop");
-    ps_report_real(report, "read_from_disk_a_sweep", streamed / 1e6, "MB");
+    ps_report_int(report, "unknowns", header->unknowns);
+    ps_report_int(report, "k_max", header->k_max);
+    ps_report_int(report, "steps", p->steps);
+    ps_report_int(report, "group", options->group);
+    ps_report_int(report, "chunks", p->tiles.count);
+    ps_report_int(report, "sweeps", sweeps);
+    ps_report_real(report, "operations", 2 * (double)header->nnz * (double)p->steps);
+    ps_report_real(report, "read_from_disk_a_sweep", streamed);
     if (p->far.group > 0) {
         far_sweeps = (double)((p->steps - 1) / p->far.group);
-        ps_report_int(report, "far_group", p->far.group, "steps");
-        ps_report_int(report, "far_sweeps", (int64_t)far_sweeps, NULL);
-        ps_report_real(report, "read_from_disk_a_far_sweep", far_streamed / 1e6, "MB");
+        ps_report_int(report, "far_group", p->far.group);
+        ps_report_int(report, "far_sweeps", (int64_t)far_sweeps);
+        ps_report_real(report, "read_from_disk_a_far_sweep", far_streamed);
     }
     /* A core does about 3 GFlop/s here, a disk 1 GB/s: a guess to tell minutes from days. */
     double values = (double)p->tiles.values_owned + (double)p->far.tiles.values_owned;
     double compute = 2 * values * (double)p->steps / (3e9 * (double)run->threads);
     double reading = (streamed * (double)sweeps + far_streamed * far_sweeps) / 1e9;
-    ps_report_real(report, "time_estimate", compute > reading ? compute : reading, "s");
+    ps_report_section(report, NULL);
+    ps_report_real(report, "time", compute > reading ? compute : reading);
     print_memory(report, m);
     ps_status status = team_plan(run, options, p, m, report);
     ps_report_print(&report);

@@ -64,15 +64,15 @@ bool difference_passes(const difference *d, const compare_settings *settings)
 
 void difference_report(ps_report *report, const difference *d)
 {
-    ps_report_int(report, "values", d->values, "1");
-    ps_report_int(report, "differing", d->differing, "1");
-    if (d->first >= 0) ps_report_int(report, "first_differing", d->first, "1");
-    ps_report_real(report, "relative_l2", difference_relative_l2(d), "1");
-    ps_report_real(report, "relative_max", difference_relative_max(d), "1");
-    ps_report_real(report, "largest", d->largest, "1");
+    ps_report_int(report, "values", d->values);
+    ps_report_int(report, "differing", d->differing);
+    if (d->first >= 0) ps_report_int(report, "first_differing", d->first);
+    ps_report_real(report, "relative_l2", difference_relative_l2(d));
+    ps_report_real(report, "relative_max", difference_relative_max(d));
+    ps_report_real(report, "largest", d->largest);
     if (d->magnitudes)
-        ps_report_real(report, "deviation", ratio(d->deviations, (double)d->magnitudes), "1");
-    if (d->non_finite) ps_report_int(report, "non_finite", d->non_finite, "1");
+        ps_report_real(report, "deviation", ratio(d->deviations, (double)d->magnitudes));
+    if (d->non_finite) ps_report_int(report, "non_finite", d->non_finite);
 }
 
 void compare_note(compare_result *result, const char *text)

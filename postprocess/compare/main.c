@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "postprocess/compare/compare.h"
+#include "postprocess/compare/figure_table.h"
 #include "runtime/program.h"
 
 enum { NORM_DATASETS, NORM_SPACE_TIME };
@@ -71,14 +72,14 @@ static ps_status run_compare(ps_run *run)
         return ps_fail(PS_USAGE, "--measure deviation belongs to --norm space-time");
     if (chosen.absolute && chosen.measure == MEASURE_DEVIATION)
         return ps_fail(PS_USAGE, "--measure deviation is relative; leave out --absolute");
-    ps_report *report = ps_report_new(run->json);
+    ps_report *report = ps_report_new(run);
     ps_status status = norm == NORM_SPACE_TIME ? compare_signals(run->operands[0], run->operands[1],
                                                                  &chosen, report, &result)
                                                : compare_files(run->operands, report, &result);
     if (status == PS_OK) {
         ps_report_section(report, "result");
         ps_report_flag(report, "agree", result.failures == 0);
-        ps_report_int(report, "failures", result.failures, "1");
+        ps_report_int(report, "failures", result.failures);
         ps_report_print(&report);
         if (result.failures) status = ps_fail(PS_FAILED, "%s", result.first);
     }
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
                     "  penstock-compare run.h5 exact.h5 --norm space-time --weights mesh.h5",
         .reads_only = true,
         .options = options,
+        .figures = figure_table,
         .operands_min = 2,
         .operands_max = 2,
         .run = run_compare};

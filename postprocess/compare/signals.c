@@ -251,9 +251,9 @@ static ps_status report_channels(const space_time *st, const compare_settings *s
         if (errors[c] > errors[worst]) worst = c;
         if (errors[c] < errors[best]) best = c;
     }
-    ps_report_real(report, "channel_smallest", errors[best], "1");
-    ps_report_real(report, "channel_largest", errors[worst], "1");
-    ps_report_int(report, "channel_worst", worst, "1");
+    ps_report_real(report, "channel_smallest", errors[best]);
+    ps_report_real(report, "channel_largest", errors[worst]);
+    ps_report_int(report, "channel_worst", worst);
     if (settings->per_channel) ps_report_reals(report, "channel_errors", errors, channels);
     free(errors);
     return PS_OK;
@@ -264,8 +264,8 @@ static ps_status judge(space_time *st, const compare_settings *settings, ps_repo
 {
     PS_TRY(check_axes(st, settings));
     ps_report_section(report, "space_time");
-    ps_report_int(report, "samples", st->used, "1");
-    ps_report_int(report, "samples_skipped", st->skipped, "1");
+    ps_report_int(report, "samples", st->used);
+    ps_report_int(report, "samples_skipped", st->skipped);
     difference_report(report, &st->total);
     PS_TRY(report_channels(st, settings, report));
     if (difference_passes(&st->total, settings)) return PS_OK;

@@ -9,6 +9,7 @@
 #include "formats/volume_mesh.h"
 #include "kernels/dgtd/far_field.h"
 #include "kernels/dgtd/mesh.h"
+#include "postprocess/dgtd_far/figure_table.h"
 #include "postprocess/dgtd_far/surface.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -238,14 +239,14 @@ static ps_status compute(job *j, const ps_run *run, ps_trace *trace)
 
 static void report(const job *j, const ps_run *run)
 {
-    ps_report *r = ps_report_new(run->json);
-    ps_report_int(r, "frequencies", j->header->frequencies, "");
-    ps_report_int(r, "directions", j->receivers.count, "");
-    ps_report_int(r, "faces", j->surface.count, "");
-    ps_report_real(r, "area", j->surface.area, "m2");
-    ps_report_int(r, "holes_inside", j->surface.holes, "");
-    ps_report_real(r, "background_eps", j->surface.eps, "");
-    ps_report_real(r, "background_mu", j->surface.mu, "");
+    ps_report *r = ps_report_new(run);
+    ps_report_int(r, "frequencies", j->header->frequencies);
+    ps_report_int(r, "directions", j->receivers.count);
+    ps_report_int(r, "faces", j->surface.count);
+    ps_report_real(r, "area", j->surface.area);
+    ps_report_int(r, "holes_inside", j->surface.holes);
+    ps_report_real(r, "background_eps", j->surface.eps);
+    ps_report_real(r, "background_mu", j->surface.mu);
     ps_report_print(&r);
 }
 
@@ -329,6 +330,7 @@ int main(int argc, char **argv)
             "  penstock-dgtd-sphere exact.h5 --radius 0.2 --eps 4 --quantity far --like far.h5\n"
             "  penstock-compare far.h5 exact.h5 --tolerance 0.02",
         .options = options,
+        .figures = figure_table,
         .allowances = allowances,
         .operands_min = 3,
         .operands_max = 3,

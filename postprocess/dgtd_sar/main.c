@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/field.h"
+#include "postprocess/dgtd_sar/figure_table.h"
 #include "postprocess/dgtd_sar/sar.h"
 #include "runtime/log.h"
 #include "runtime/report.h"
@@ -145,14 +146,13 @@ static ps_status settle_scale(sar_job *job)
 
 static ps_status plan(const sar_job *job)
 {
-    ps_report *r = ps_report_new(job->run->json);
-    ps_report_int(r, "elements", job->header->rows, "");
-    ps_report_int(r, "voxels", job->voxels.count, "");
-    ps_report_int(r, "memory_of_voxels", job->grid > 0 ? sar_voxels_bytes(job) : 0, "B");
+    ps_report *r = ps_report_new(job->run);
+    ps_report_int(r, "elements", job->header->rows);
+    ps_report_int(r, "voxels", job->voxels.count);
+    ps_report_int(r, "memory_of_voxels", job->grid > 0 ? sar_voxels_bytes(job) : 0);
     ps_report_int(r, "disk",
                   4 * job->tets.count * (4 + job->masses) + 12 * job->mesh.vertex_count +
-                      21 * job->tets.count,
-                  "B");
+                      21 * job->tets.count);
     ps_report_print(&r);
     return PS_OK;
 }
@@ -215,6 +215,7 @@ int main(int argc, char **argv)
                     "      --cut='-0.1,-0.12,0;0.2,0,0;0,0.24,0;201x241' --cut-output cut.h5 \\\n"
                     "      --cut-quantity sar",
         .options = options,
+        .figures = figure_table,
         .operands_min = 2,
         .operands_max = 3,
         .run = run_sar};

@@ -39,7 +39,7 @@ static void report_point(const sar_job *job, ps_report *r, int index)
     snprintf(name, sizeof name, "at_%d", index + 1);
     ps_report_section(r, name);
     ps_report_reals(r, "place", p->place.origin, 3);
-    ps_report_real(r, "electric", sqrt(square), "V/m");
+    ps_report_real(r, "electric", sqrt(square));
     ps_report_reals(r, "real", field, 3);
     ps_report_reals(r, "imaginary", field + 3, 3);
 }
@@ -240,13 +240,13 @@ static void report_material(ps_report *r, const ps_phasors_material *x, const to
     else
         snprintf(name, sizeof name, "tag_%d", x->tag);
     ps_report_section(r, name);
-    ps_report_int(r, "elements", t->elements, "");
-    ps_report_real(r, "volume", t->volume, "m3");
-    ps_report_real(r, "absorbed", t->power, "W");
+    ps_report_int(r, "elements", t->elements);
+    ps_report_real(r, "volume", t->volume);
+    ps_report_real(r, "absorbed", t->power);
     if (!(t->mass > 0)) return;
-    ps_report_real(r, "mass", t->mass, "kg");
-    ps_report_real(r, "mean_sar", t->power / t->mass, "W/kg");
-    ps_report_real(r, "largest_sar", t->peak, "W/kg");
+    ps_report_real(r, "mass", t->mass);
+    ps_report_real(r, "mean_sar", t->power / t->mass);
+    ps_report_real(r, "largest_sar", t->peak);
 }
 
 static void report_peak(const sar_job *job, ps_report *r, int which, const sar_peak *p)
@@ -256,45 +256,45 @@ static void report_peak(const sar_job *job, ps_report *r, int which, const sar_p
     char name[32];
     snprintf(name, sizeof name, "average_%gg", 1e3 * job->mass[which]);
     ps_report_section(r, name);
-    ps_report_real(r, "largest", p->value, "W/kg");
-    ps_report_int(r, "voxels_without", p->none, "");
+    ps_report_real(r, "largest", p->value);
+    ps_report_int(r, "voxels_without", p->none);
     if (p->material < 0) return;
     ps_report_reals(r, "place", p->place, 3);
     ps_report_text(r, "voxel", how[p->status]);
-    if (p->side > 0) ps_report_real(r, "side", p->side, "m");
-    ps_report_int(r, "tag", job->header->material[p->material].tag, "");
+    if (p->side > 0) ps_report_real(r, "side", p->side);
+    ps_report_int(r, "tag", job->header->material[p->material].tag);
 }
 
 static void report_sums(const sar_job *job, ps_report *r, const total *all)
 {
     double power = all->power, flow = job->outflow * job->scale;
-    ps_report_real(r, "frequency", job->header->frequency[job->frequency], "Hz");
-    ps_report_real(r, "amplitude", sqrt(job->scale), job->header->source_units);
-    ps_report_real(r, "absorbed", power, "W");
+    ps_report_real(r, "frequency", job->header->frequency[job->frequency]);
+    ps_report_quantity(r, "amplitude", sqrt(job->scale), job->header->source_units);
+    ps_report_real(r, "absorbed", power);
     if (isfinite(flow)) {
-        ps_report_real(r, "outflow", flow, "W");
-        ps_report_real(r, "accepted", power + flow, "W");
+        ps_report_real(r, "outflow", flow);
+        ps_report_real(r, "accepted", power + flow);
     }
     if (strcmp(job->header->source_units, "V/m") == 0)
-        ps_report_real(r, "absorption_cross_section", power / job->scale * 2 * PS_DGTD_Z0, "m2");
+        ps_report_real(r, "absorption_cross_section", power / job->scale * 2 * PS_DGTD_Z0);
     if (all->mass > 0) {
-        ps_report_real(r, "mass", all->mass, "kg");
-        ps_report_real(r, "largest_sar", all->peak, "W/kg");
+        ps_report_real(r, "mass", all->mass);
+        ps_report_real(r, "largest_sar", all->peak);
     }
 }
 
 void sar_report(const sar_job *job, const sar_peak *peaks)
 {
-    ps_report *r = ps_report_new(job->run->json);
+    ps_report *r = ps_report_new(job->run);
     total of[PS_PHASORS_MATERIALS_MAX] = {{0}}, all = {0};
     add_rows(job, of, &all);
     report_sums(job, r, &all);
     if (job->grid > 0) {
         double mass, power;
         sar_voxels_totals(job, &mass, &power);
-        ps_report_int(r, "voxels", job->voxels.count, "");
-        ps_report_real(r, "voxel_mass", mass, "kg");
-        ps_report_real(r, "voxel_power", power, "W");
+        ps_report_int(r, "voxels", job->voxels.count);
+        ps_report_real(r, "voxel_mass", mass);
+        ps_report_real(r, "voxel_power", power);
         for (int m = 0; m < job->masses; ++m) report_peak(job, r, m, &peaks[m]);
     }
     for (int i = 0; i < job->points; ++i) report_point(job, r, i);

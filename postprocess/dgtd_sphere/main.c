@@ -6,6 +6,7 @@
 
 #include "formats/receivers.h"
 #include "kernels/common/mie_em.h"
+#include "postprocess/dgtd_sphere/figure_table.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
@@ -259,7 +260,7 @@ static ps_status write_trace(const job *j, const ps_run *run)
 
 static void report_series(const job *j, const ps_run *run)
 {
-    ps_report *r = ps_report_new(run->json);
+    ps_report *r = ps_report_new(run);
     for (int64_t i = 0; i < j->count && i < 100; ++i) {
         ps_mie_em_efficiencies q;
         char name[48];
@@ -268,14 +269,14 @@ static void report_series(const job *j, const ps_run *run)
         ps_mie_em_efficiency(s, &q);
         snprintf(name, sizeof name, "%g_Hz", s->frequency);
         ps_report_section(r, name);
-        ps_report_real(r, "kr", s->k * s->radius, "");
-        ps_report_real(r, "q_extinction", q.extinction, "");
-        ps_report_real(r, "q_scattering", q.scattering, "");
-        ps_report_real(r, "q_absorption", q.absorption, "");
-        ps_report_real(r, "q_backscattering", q.backscattering, "");
-        ps_report_real(r, "absorption_cross_section", q.absorption * area, "m2");
-        ps_report_real(r, "rcs_backwards", q.backscattering * area, "m2");
-        if (!s->pec) ps_report_real(r, "centre_field", hypot(s->d[1][0], s->d[1][1]), "");
+        ps_report_real(r, "kr", s->k * s->radius);
+        ps_report_real(r, "q_extinction", q.extinction);
+        ps_report_real(r, "q_scattering", q.scattering);
+        ps_report_real(r, "q_absorption", q.absorption);
+        ps_report_real(r, "q_backscattering", q.backscattering);
+        ps_report_real(r, "absorption_cross_section", q.absorption * area);
+        ps_report_real(r, "rcs_backwards", q.backscattering * area);
+        if (!s->pec) ps_report_real(r, "centre_field", hypot(s->d[1][0], s->d[1][1]));
     }
     ps_report_print(&r);
 }
@@ -312,6 +313,7 @@ int main(int argc, char **argv)
             "  penstock-dgtd-sphere rcs.h5 --radius 1 --pec --quantity rcs --directions 181 \\\n"
             "      --fmin 50e6 --fmax 600e6 --count 12",
         .options = options,
+        .figures = figure_table,
         .operands_min = 0,
         .operands_max = 1,
         .run = run_sphere};

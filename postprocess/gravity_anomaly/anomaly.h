@@ -64,7 +64,7 @@ ps_status elements_values(anomaly *a);
 
 /* Says how far the elements are off, and what else a user should know. */
 void warn_of_doubts(const anomaly *a);
-void report_figures(const anomaly *a, double seconds);
+void report_figures(const anomaly *a);
 ps_status write_table(const char *path, const ps_gravity_map *map);
 
 #endif

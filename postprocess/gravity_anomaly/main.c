@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "postprocess/gravity_anomaly/anomaly.h"
+#include "postprocess/gravity_anomaly/figure_table.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
@@ -133,21 +134,19 @@ static ps_status save(const anomaly *a)
 
 static ps_status report_plan(const anomaly *a)
 {
-    ps_report *r = ps_report_new(a->run->json);
-    ps_report_int(r, "stations", a->map.stations, "");
+    ps_report *r = ps_report_new(a->run);
+    ps_report_int(r, "stations", a->map.stations);
     if (a->model.store)
         ps_report_real(r, "station_cell_pairs",
-                       (double)a->map.stations * (double)(a->model.shape[0] * a->model.plane), "");
-    ps_report_int(r, "memory", a->memory, "B");
-    ps_report_int(r, "disk", 8 * (2 * a->map.nodes[0] * a->map.nodes[1] + 6 * a->map.stations),
-                  "B");
+                       (double)a->map.stations * (double)(a->model.shape[0] * a->model.plane));
+    ps_report_int(r, "memory", a->memory);
+    ps_report_int(r, "disk", 8 * (2 * a->map.nodes[0] * a->map.nodes[1] + 6 * a->map.stations));
     ps_report_print(&r);
     return PS_OK;
 }
 
 static ps_status work(anomaly *a)
 {
-    double start = ps_clock();
     PS_TRY(open_inputs(a));
     if (a->run->plan) return report_plan(a);
     PS_TRY(elements_values(a));
@@ -157,7 +156,7 @@ static ps_status work(anomaly *a)
     warn_of_doubts(a);
     PS_TRY(save(a));
     if (chosen.table) PS_TRY(write_table(chosen.table, &a->map));
-    report_figures(a, ps_clock() - start);
+    report_figures(a);
     return PS_OK;
 }
 
@@ -191,6 +190,7 @@ int main(int argc, char **argv)
                     "  penstock-gravity-anomaly potential.hdf line.h5 --profile 0,0,124e3,0,0,125 "
                     "--table line.csv",
         .options = options,
+        .figures = figure_table,
         .allowances = allowances,
         .operands_min = 2,
         .operands_max = 2,

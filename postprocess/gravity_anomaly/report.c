@@ -5,6 +5,7 @@
 #include "postprocess/gravity_anomaly/anomaly.h"
 #include "runtime/log.h"
 #include "runtime/output_file.h"
+#include "runtime/memory.h"
 #include "runtime/report.h"
 
 typedef struct fit {
@@ -42,10 +43,10 @@ static void report_fit(ps_report *r, const char *section, const fit *f)
 {
     if (f->count == 0) return;
     ps_report_section(r, section);
-    ps_report_real(r, "rms", f->rms, "mGal");
-    ps_report_real(r, "largest_difference", f->largest, "mGal");
-    ps_report_real(r, "mean_difference", f->mean, "mGal");
-    ps_report_real(r, "correlation", f->correlation, "");
+    ps_report_real(r, "rms", f->rms);
+    ps_report_real(r, "largest_difference", f->largest);
+    ps_report_real(r, "mean_difference", f->mean);
+    ps_report_real(r, "correlation", f->correlation);
 }
 
 static fit compare_maps(const ps_gravity_map *m)
@@ -53,22 +54,22 @@ static fit compare_maps(const ps_gravity_map *m)
     return compare(m->map_elements, m->map, m->nodes[0] * m->nodes[1]);
 }
 
-void report_figures(const anomaly *a, double seconds)
+void report_figures(const anomaly *a)
 {
     const ps_gravity_map *m = &a->map;
     const double *map = m->map ? m->map : m->map_elements;
-    ps_report *r = ps_report_new(a->run->json);
+    ps_report *r = ps_report_new(a->run);
     double low = INFINITY, high = -INFINITY;
     for (int64_t i = 0; i < m->nodes[0] * m->nodes[1]; ++i) {
         low = fmin(low, map[i]);
         high = fmax(high, map[i]);
     }
     ps_report_text(r, "g_z", m->map ? "exact sums over the model" : "elements alone");
-    ps_report_real(r, "least", low, "mGal");
-    ps_report_real(r, "largest", high, "mGal");
-    ps_report_int(r, "stations", m->stations, "");
-    ps_report_int(r, "stations_outside", a->outside, "");
-    ps_report_real(r, "time", seconds, "s");
+    ps_report_real(r, "least", low);
+    ps_report_real(r, "largest", high);
+    ps_report_int(r, "stations", m->stations);
+    ps_report_int(r, "stations_outside", a->outside);
+    ps_report_run(r, ps_memory_peak());
     if (m->map) {
         fit f = compare_maps(m);
         report_fit(r, "elements_against_exact_on_top", &f);

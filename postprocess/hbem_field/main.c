@@ -9,6 +9,7 @@
 
 #include "kernels/hbem/closed.h"
 #include "postprocess/hbem_field/field.h"
+#include "postprocess/hbem_field/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -296,25 +297,25 @@ static double evaluations(const job *j)
            (double)j->source.frequencies;
 }
 
-static void report(const job *j, const ps_run *run, const ps_trace *trace, double seconds)
+static void report(const job *j, const ps_run *run, const ps_trace *trace)
 {
     double peak = -INFINITY;
     for (int64_t i = 0; trace && i < trace->samples * trace->channels; ++i)
         peak = fmax(peak, trace->complex_values ? hypot(trace->real[i], trace->imaginary[i])
                                                 : trace->real[i]);
-    ps_report *r = ps_report_new(run->json);
-    ps_report_int(r, "triangles", j->source.mesh.triangle_count, "1");
-    ps_report_int(r, "incidences", j->task.count, "1");
-    ps_report_int(r, "frequencies", j->source.frequencies, "1");
-    ps_report_int(r, "channels", field_channels(&j->task), "1");
-    if (trace) ps_report_int(r, "points_inside", j->inside, "1");
-    if (trace) ps_report_int(r, "points_on_surface", j->on, "1");
-    if (trace) ps_report_int(r, "points_outside", j->outside, "1");
-    ps_report_real(r, "evaluations", evaluations(j), "1");
-    ps_report_int(r, "memory", field_memory(&j->task), "B");
-    if (!trace) ps_report_real(r, "seconds_expected", 2e-9 * evaluations(j) / j->task.threads, "s");
-    if (trace) ps_report_real(r, "largest_value", peak, trace->units);
-    if (trace) ps_report_real(r, "seconds", seconds, "s");
+    ps_report *r = ps_report_new(run);
+    ps_report_int(r, "triangles", j->source.mesh.triangle_count);
+    ps_report_int(r, "incidences", j->task.count);
+    ps_report_int(r, "frequencies", j->source.frequencies);
+    ps_report_int(r, "channels", field_channels(&j->task));
+    if (trace) ps_report_int(r, "points_inside", j->inside);
+    if (trace) ps_report_int(r, "points_on_surface", j->on);
+    if (trace) ps_report_int(r, "points_outside", j->outside);
+    ps_report_real(r, "evaluations", evaluations(j));
+    ps_report_int(r, "memory", field_memory(&j->task));
+    if (!trace) ps_report_real(r, "time", 2e-9 * evaluations(j) / j->task.threads);
+    if (trace) ps_report_quantity(r, "largest_value", peak, trace->units);
+    if (trace) ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
@@ -327,7 +328,7 @@ static ps_status write_all(job *j, const ps_run *run, ps_trace *trace, double se
     if (chosen.surface)
         PS_TRY(field_surface_pictures(&j->source, j->task.first, chosen.speed, chosen.surface,
                                       j->options));
-    report(j, run, trace, seconds);
+    report(j, run, trace);
     return PS_OK;
 }
 
@@ -376,7 +377,7 @@ static ps_status run_field(ps_run *run)
     static job j; /* zeroed */
     ps_status status = ps_comm_agree(prepare(&j, run));
     if (status == PS_OK && run->plan) {
-        if (ps_comm_rank() == 0) report(&j, run, NULL, 0);
+        if (ps_comm_rank() == 0) report(&j, run, NULL);
     } else if (status == PS_OK && !is_done(&j, run)) {
         status = make_on_device(&j, run);
     }
@@ -405,6 +406,7 @@ int main(int argc, char **argv)
             "  penstock-hbem-field run.hdf cut.h5 --quantity total --plane "
             "'-3,0,-3;6,0,0;0,0,6;61x61'",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = FILES_MAX,
         .run = run_field};

@@ -47,7 +47,7 @@ int dispatch_front(int argc, char **argv)
 {
     ps_log_setup("penstock", PS_LOG_INFO, true);
     if (argc < 2 || is_one_of(argv[1], "--help", "-h", "--list")) {
-        listing_print(false);
+        listing_print(NULL);
         return PS_OK;
     }
     if (is_one_of(argv[1], "--version", "-V", "version")) {

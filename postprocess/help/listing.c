@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "postprocess/help/registry.h"
-#include "runtime/report.h"
+#include "runtime/program.h"
 
 static int longest_name(void)
 {
@@ -25,10 +25,10 @@ static void print_stage(void *context, const char *stage, const program_entry *f
                program_path(&first[i], path, sizeof path) ? "" : " [not installed]");
 }
 
-static void print_json(void)
+static void print_json(const ps_run *run)
 {
     char path[4096];
-    ps_report *report = ps_report_new(true);
+    ps_report *report = ps_report_new(run);
     for (int i = 0; i < program_count; ++i) {
         ps_report_section(report, programs[i].name);
         ps_report_text(report, "stage", programs[i].stage);
@@ -40,10 +40,10 @@ static void print_json(void)
     ps_report_print(&report);
 }
 
-void listing_print(bool json)
+void listing_print(const ps_run *run)
 {
-    if (json) {
-        print_json();
+    if (run && run->json) {
+        print_json(run);
         return;
     }
     int width = longest_name();

@@ -1,11 +1,12 @@
 /*
- * listing: the stages and programs, in order, for people or as JSON.
+ * listing: the stages and programs, in order, for people or, if the run says so, as JSON; the run
+ * may be NULL.
  */
 #ifndef PS_HELP_LISTING_H
 #define PS_HELP_LISTING_H
 
-#include <stdbool.h>
+struct ps_run;
 
-void listing_print(bool json);
+void listing_print(const struct ps_run *run);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "postprocess/help/completion.h"
 #include "postprocess/help/dispatch.h"
+#include "postprocess/help/figure_table.h"
 #include "postprocess/help/listing.h"
 #include "postprocess/help/man_page.h"
 #include "runtime/log.h"
@@ -25,7 +26,7 @@ static ps_status run_help(ps_run *run)
     }
     if (completion) return completion_print();
     if (run->operand_count == 0 || list) {
-        listing_print(run->json);
+        listing_print(run);
         return PS_OK;
     }
     static char option[] = "--help";
@@ -53,6 +54,7 @@ static const ps_program program = {
         "  penstock help\n  penstock help mesh-import\n"
         "  penstock-help --completion > ~/.local/share/bash-completion/completions/penstock",
     .options = options,
+    .figures = figure_table,
     .operands_min = 0,
     .operands_max = 1,
     .run = run_help};

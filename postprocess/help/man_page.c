@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "postprocess/help/help_text.h"
+#include "postprocess/help/registry.h"
+#include "runtime/process.h"
 #include "runtime/program.h"
 
 /* Text for roff: backslashes and dashes escaped, no line that begins with a request. */
@@ -88,6 +91,31 @@ static void put_options(FILE *out, const help_text *help, bool common)
     }
 }
 
+/* The table that --figures prints: name, unit, meaning. */
+static ps_status put_figures(FILE *out, const program_entry *program)
+{
+    char path[4096], option[] = "--figures", name[128], unit[32], *state = NULL;
+    if (!program_path(program, path, sizeof path)) return PS_OK;
+    ps_process_result result;
+    PS_TRY(ps_process_run((char *const[]){path, option, NULL}, -1, false, &result));
+    put_heading(out, "FIGURES");
+    fputs("What the program prints on standard output, with \\-\\-json as an object.\n", out);
+    for (char *row = strtok_r(result.output, "\n", &state); row;
+         row = strtok_r(NULL, "\n", &state)) {
+        int meaning = 0;
+        if (sscanf(row, "%127s %31s %n", name, unit, &meaning) < 2) continue;
+        fputs(".TP\n\\fB", out);
+        put_text(out, name);
+        fprintf(out, "\\fR (%s)\n", unit);
+        put_text(out, row + meaning);
+        fputc('\n', out);
+    }
+    free(result.output);
+    return result.code == 0
+               ? PS_OK
+               : ps_fail(PS_FAILED, "%s --figures ended with exit code %d", path, result.code);
+}
+
 static void put_exit_status(FILE *out)
 {
     static const char *const rows[][2] = {
@@ -101,7 +129,7 @@ static void put_exit_status(FILE *out)
         fprintf(out, ".TP\n%s\n%s\n", rows[i][0], rows[i][1]);
 }
 
-static void put_program(FILE *out, const program_entry *program, help_text *help)
+static ps_status put_program(FILE *out, const program_entry *program, help_text *help)
 {
     char name[64];
     snprintf(name, sizeof name, "penstock-%s", program->name);
@@ -122,9 +150,11 @@ static void put_program(FILE *out, const program_entry *program, help_text *help
         put_text(out, help->examples);
         fputs("\n.fi\n", out);
     }
+    ps_status status = put_figures(out, program);
     put_exit_status(out);
     put_heading(out, "SEE ALSO");
     fputs("\\fBpenstock\\fR(1)\n", out);
+    return status;
 }
 
 static ps_status finish(FILE *out, const char *path)
@@ -157,8 +187,9 @@ static ps_status write_program(const char *folder, const program_entry *program)
     FILE *out = NULL;
     ps_status status = open_page(folder, name, path, sizeof path, &out);
     if (status == PS_OK) {
-        put_program(out, program, &help);
+        ps_status figures = put_program(out, program, &help);
         status = finish(out, path);
+        if (status == PS_OK) status = figures;
     }
     help_text_release(&help);
     return status;

@@ -88,23 +88,23 @@ ps_status inspect_report_dataset(const ps_store *store, const inspect_summary *s
     ps_report_text(report, "type", type_name(info->type));
     ps_report_ints(report, "shape", info->dims, info->rank);
     ps_report_text(report, "units", info->units);
-    if (info->keep_bits) ps_report_int(report, "keep_bits", info->keep_bits, "1");
-    ps_report_int(report, "chunks", info->chunk_count, "1");
-    ps_report_int(report, "chunk_rows", info->chunk_rows, "1");
-    ps_report_int(report, "stored_bytes", sum->stored_bytes, "B");
-    ps_report_int(report, "raw_bytes", sum->raw_bytes, "B");
+    if (info->keep_bits) ps_report_int(report, "keep_bits", info->keep_bits);
+    ps_report_int(report, "chunks", info->chunk_count);
+    ps_report_int(report, "chunk_rows", info->chunk_rows);
+    ps_report_int(report, "stored_bytes", sum->stored_bytes);
+    ps_report_int(report, "raw_bytes", sum->raw_bytes);
     double value_bytes = (double)sum->values * (double)ps_type_size(info->type);
     if (sum->stored_bytes) /* padding of ragged chunks does not count */
-        ps_report_real(report, "compression", value_bytes / (double)sum->stored_bytes, "1");
-    ps_report_int(report, "values", sum->values, "1");
+        ps_report_real(report, "compression", value_bytes / (double)sum->stored_bytes);
+    ps_report_int(report, "values", sum->values);
     if (finite > 0) {
-        ps_report_real(report, "minimum", sum->minimum, info->units);
-        ps_report_real(report, "maximum", sum->maximum, info->units);
-        ps_report_real(report, "mean", sum->sum / (double)finite, info->units);
-        ps_report_real(report, "norm", sqrt(sum->sum_squares), info->units);
+        ps_report_quantity(report, "minimum", sum->minimum, info->units);
+        ps_report_quantity(report, "maximum", sum->maximum, info->units);
+        ps_report_quantity(report, "mean", sum->sum / (double)finite, info->units);
+        ps_report_quantity(report, "norm", sqrt(sum->sum_squares), info->units);
     }
-    ps_report_int(report, "zeros", sum->zeros, "1");
-    ps_report_int(report, "non_finite", sum->non_finite, "1");
+    ps_report_int(report, "zeros", sum->zeros);
+    ps_report_int(report, "non_finite", sum->non_finite);
     report_extras(sum, report);
     return histogram ? report_sizes(store, info, report) : PS_OK;
 }

@@ -9,12 +9,12 @@ static void report_medium(const ps_dgtd_medium *x, int64_t number, ps_report *re
     char section[32];
     snprintf(section, sizeof section, "medium_%lld", (long long)number);
     ps_report_section(report, section);
-    ps_report_int(report, "tag", x->tag, "");
+    ps_report_int(report, "tag", x->tag);
     if (x->name[0]) ps_report_text(report, "name", x->name);
-    ps_report_real(report, "eps", x->eps, "");
-    ps_report_real(report, "mu", x->mu, "");
-    ps_report_real(report, "sigma", x->sigma, "S/m");
-    ps_report_real(report, "density", x->density, "kg/m3");
+    ps_report_real(report, "eps", x->eps);
+    ps_report_real(report, "mu", x->mu);
+    ps_report_real(report, "sigma", x->sigma);
+    ps_report_real(report, "density", x->density);
 }
 
 static void report_source(const ps_dgtd_source *x, int64_t number, ps_report *report)
@@ -34,13 +34,13 @@ static void report_source(const ps_dgtd_source *x, int64_t number, ps_report *re
     }
     if (x->kind == PS_DGTD_SOURCE_PLANE_WAVE)
         ps_report_reals(report, "polarisation", x->polarisation, 3);
-    if (x->kind == PS_DGTD_SOURCE_CURRENT) ps_report_real(report, "radius", x->radius, "m");
+    if (x->kind == PS_DGTD_SOURCE_CURRENT) ps_report_real(report, "radius", x->radius);
     ps_report_text(report, "shape", x->shape ? "ramp" : "gaussian");
-    ps_report_real(report, "amplitude", x->amplitude,
-                   x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? "V/m" : "V m2");
-    ps_report_real(report, "delay", x->centre / PS_DGTD_C0, "s");
-    ps_report_real(report, "width", x->width / PS_DGTD_C0, "s");
-    ps_report_real(report, "frequency", x->omega * PS_DGTD_C0 / (2 * 3.14159265358979323846), "Hz");
+    ps_report_quantity(report, "amplitude", x->amplitude,
+                       x->kind == PS_DGTD_SOURCE_PLANE_WAVE ? "V/m" : "V m2");
+    ps_report_real(report, "delay", x->centre / PS_DGTD_C0);
+    ps_report_real(report, "width", x->width / PS_DGTD_C0);
+    ps_report_real(report, "frequency", x->omega * PS_DGTD_C0 / (2 * 3.14159265358979323846));
 }
 
 ps_status inspect_report_model(const ps_store *store, ps_report *report)

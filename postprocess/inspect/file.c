@@ -44,9 +44,9 @@ static ps_status report_numbers(const ps_store *store, const ps_attribute *attri
     PS_TRY(PS_ALLOC(&values, count, "an attribute"));
     ps_status status = whole ? ps_store_get_ints(store, "/", name, &values->whole, count)
                              : ps_store_get_reals(store, "/", name, &values->real, count);
-    if (status == PS_OK && whole && count == 1) ps_report_int(report, name, values->whole, "1");
+    if (status == PS_OK && whole && count == 1) ps_report_int(report, name, values->whole);
     if (status == PS_OK && whole && count != 1) ps_report_ints(report, name, &values->whole, count);
-    if (status == PS_OK && !whole && count == 1) ps_report_real(report, name, values->real, "1");
+    if (status == PS_OK && !whole && count == 1) ps_report_real(report, name, values->real);
     if (status == PS_OK && !whole && count != 1)
         ps_report_reals(report, name, &values->real, count);
     free(values);
@@ -105,11 +105,11 @@ ps_status inspect_report_file(const ps_store *store, ps_report *report)
     ps_report_section(report, "file");
     ps_report_text(report, "path", ps_store_path(store));
     ps_report_text(report, "format", ps_store_format(store));
-    ps_report_int(report, "version", ps_store_version(store), "1");
+    ps_report_int(report, "version", ps_store_version(store));
     ps_report_text(report, "content", hash);
-    if (stat(ps_store_path(store), &found) == 0) ps_report_int(report, "bytes", found.st_size, "B");
-    if (ps_store_part_count(store)) ps_report_int(report, "parts", ps_store_part_count(store), "1");
-    ps_report_int(report, "datasets", ps_store_dataset_count(store), "1");
+    if (stat(ps_store_path(store), &found) == 0) ps_report_int(report, "bytes", found.st_size);
+    if (ps_store_part_count(store)) ps_report_int(report, "parts", ps_store_part_count(store));
+    ps_report_int(report, "datasets", ps_store_dataset_count(store));
     PS_TRY(report_attributes(store, report));
     return report_inputs(store, report);
 }

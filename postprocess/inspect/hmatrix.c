@@ -65,11 +65,11 @@ static void report_matrix(const ps_hmatrix_file *file, bool histogram, ps_report
     const ps_hmatrix *m = &o->shape;
     double bytes = (double)ps_hmatrix_bytes(m), cells = (double)m->rows * (double)m->columns;
     ps_report_section(report, "matrix");
-    ps_report_int(report, "rows", m->rows, "1");
-    ps_report_int(report, "columns", m->columns, "1");
+    ps_report_int(report, "rows", m->rows);
+    ps_report_int(report, "columns", m->columns);
     ps_hmatrix_report(file, report);
     ps_report_real(report, "compression",
-                   cells * m->parts * (m->precision == PS_SINGLE ? 4 : 8) / bytes, "1");
+                   cells * m->parts * (m->precision == PS_SINGLE ? 4 : 8) / bytes);
     report_levels(m, report);
     if (histogram) report_ranks(m, ps_hmatrix_summarise(m).rank_max, report);
 }
@@ -90,12 +90,12 @@ ps_status inspect_report_clusters(ps_store *store, ps_report *report)
     PS_TRY(ps_clusters_load(ps_store_path(store), &c));
     for (int64_t l = 0; l < c.leaves.count; ++l) far += c.leaves.far[l];
     ps_report_section(report, "block_tree");
-    ps_report_int(report, "rows", c.tree[0].dofs, "1");
-    ps_report_int(report, "columns", c.tree[1].dofs, "1");
-    ps_report_int(report, "row_clusters", c.tree[0].node_count, "1");
-    ps_report_int(report, "column_clusters", c.tree[1].node_count, "1");
-    ps_report_int(report, "near_leaves", c.leaves.count - far, "1");
-    ps_report_int(report, "far_leaves", far, "1");
+    ps_report_int(report, "rows", c.tree[0].dofs);
+    ps_report_int(report, "columns", c.tree[1].dofs);
+    ps_report_int(report, "row_clusters", c.tree[0].node_count);
+    ps_report_int(report, "column_clusters", c.tree[1].node_count);
+    ps_report_int(report, "near_leaves", c.leaves.count - far);
+    ps_report_int(report, "far_leaves", far);
     ps_clusters_release(&c);
     return PS_OK;
 }

@@ -60,15 +60,15 @@ static ps_status report_passivity(const ps_store *store, ps_report *report)
     PS_TRY(ps_slice_header_get(store, &header));
     const ps_passivity *p = &header.passivity;
     ps_report_section(report, "passivity");
-    ps_report_int(report, "angles", p->angles, "1");
+    ps_report_int(report, "angles", p->angles);
     if (p->angles == 0) {
         ps_report_text(report, "verdict", "not computed");
         return PS_OK;
     }
-    ps_report_real(report, "least", p->least, "1");
-    ps_report_real(report, "at", p->angle, "rad");
-    ps_report_int(report, "unknown", p->unknown, "1");
-    ps_report_real(report, "share", p->share, "1");
+    ps_report_real(report, "least", p->least);
+    ps_report_real(report, "at", p->angle);
+    ps_report_int(report, "unknown", p->unknown);
+    ps_report_real(report, "share", p->share);
     ps_report_text(report, "verdict", ps_passivity_is_good(p) ? "passive" : "not passive");
     return PS_OK;
 }
@@ -84,19 +84,19 @@ static ps_status report_tiles(const ps_store *store, bool blocks, ps_report *rep
     double values = (double)sum.values, filled = total(&sum, "filled");
     double nnz = blocks ? total(&sum, "nnz") : values;
     ps_report_section(report, "tiles");
-    ps_report_int(report, "tiles", sum.info.chunk_count, "1");
-    ps_report_int(report, "row_vectors", (int64_t)filled, "1");
-    ps_report_int(report, "nnz", (int64_t)nnz, "1");
-    if (filled > 0) ps_report_real(report, "d_mean", nnz / filled, "1");
-    ps_report_int(report, "d_max", (int64_t)tiles.d_max, "1");
-    if (isfinite(tiles.k_min)) ps_report_int(report, "k_min", (int64_t)tiles.k_min, "1");
-    ps_report_int(report, "k_max", (int64_t)tiles.k_max, "1");
-    ps_report_real(report, "score", tiles.score, "1");
+    ps_report_int(report, "tiles", sum.info.chunk_count);
+    ps_report_int(report, "row_vectors", (int64_t)filled);
+    ps_report_int(report, "nnz", (int64_t)nnz);
+    if (filled > 0) ps_report_real(report, "d_mean", nnz / filled);
+    ps_report_int(report, "d_max", (int64_t)tiles.d_max);
+    if (isfinite(tiles.k_min)) ps_report_int(report, "k_min", (int64_t)tiles.k_min);
+    ps_report_int(report, "k_max", (int64_t)tiles.k_max);
+    ps_report_real(report, "score", tiles.score);
     if (!blocks) return PS_OK;
     double count = total(&sum, "blocks");
-    ps_report_int(report, "blocks", (int64_t)count, "1");
-    if (count > 0) ps_report_real(report, "values_per_block", values / count, "1");
-    if (values > 0) ps_report_real(report, "nnz_percent", 100 * nnz / values, "%");
+    ps_report_int(report, "blocks", (int64_t)count);
+    if (count > 0) ps_report_real(report, "values_per_block", values / count);
+    if (values > 0) ps_report_real(report, "nnz_percent", 100 * nnz / values);
     return PS_OK;
 }
 

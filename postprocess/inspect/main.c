@@ -3,6 +3,7 @@
  */
 #include <fnmatch.h>
 
+#include "postprocess/inspect/figure_table.h"
 #include "postprocess/inspect/inspect.h"
 #include "runtime/program.h"
 
@@ -56,7 +57,7 @@ static ps_status run_inspect(ps_run *run)
         ps_store_close(&store);
         return printed;
     }
-    ps_report *report = ps_report_new(run->json);
+    ps_report *report = ps_report_new(run);
     ps_status status = report_all(store, report);
     if (status == PS_OK) ps_report_print(&report);
     ps_report_discard(&report);
@@ -84,6 +85,7 @@ int main(int argc, char **argv)
                     "  penstock-inspect slices.h5 --histogram --json\n"
                     "  penstock-inspect run.h5 --dataset /densities",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 1,
         .run = run_inspect};

@@ -13,13 +13,12 @@ static void report_bounds(const ps_task_summary *sum, ps_report *report)
 {
     double makespan = sum->makespan;
     ps_report_section(report, "schedule");
-    ps_report_real(report, "makespan", makespan, "s");
-    ps_report_real(report, "lp", sum->lp.seconds, "s");
-    ps_report_real(report, "lp_best_rates", sum->lp_best.seconds, "s");
-    ps_report_real(report, "lp_lambda", sum->lp.lambda, "1");
-    ps_report_real(report, "lp_mu", sum->lp.mu, "1");
-    if (sum->lp.seconds > 0)
-        ps_report_real(report, "makespan_over_lp", makespan / sum->lp.seconds, "1");
+    ps_report_real(report, "makespan", makespan);
+    ps_report_real(report, "lp", sum->lp.seconds);
+    ps_report_real(report, "lp_best_rates", sum->lp_best.seconds);
+    ps_report_real(report, "lp_lambda", sum->lp.lambda);
+    ps_report_real(report, "lp_mu", sum->lp.mu);
+    if (sum->lp.seconds > 0) ps_report_real(report, "makespan_over_lp", makespan / sum->lp.seconds);
 }
 
 static ps_status report_workers(const ps_task_trace *trace, const ps_task_summary *summary,

@@ -74,13 +74,13 @@ static void report_workers(const ps_worker_log *log, ps_report *report)
     for (int w = 0; w < log->workers && log->iterations > 0; ++w)
         report_worker(log, w, sums.all, report);
     ps_report_section(report, "iterations");
-    ps_report_int(report, "iterations", log->iterations, "1");
-    ps_report_real(report, "slowest_seconds", sums.slowest, "s");
-    ps_report_real(report, "mean_seconds", mean, "s");
+    ps_report_int(report, "iterations", log->iterations);
+    ps_report_real(report, "slowest_seconds", sums.slowest);
+    ps_report_real(report, "mean_seconds", mean);
     double median = 0;
     median_at_the_end(log, &median);
-    ps_report_real(report, "median_at_the_end", median, "s");
-    if (sums.slowest > 0) ps_report_real(report, "balance", 100 * mean / sums.slowest, "%");
+    ps_report_real(report, "median_at_the_end", median);
+    if (sums.slowest > 0) ps_report_real(report, "balance", 100 * mean / sums.slowest);
 }
 
 static void report_stages(const ps_worker_log *log, ps_report *report)
@@ -89,10 +89,10 @@ static void report_stages(const ps_worker_log *log, ps_report *report)
     for (int s = 0; s < log->stages; ++s) all += ps_worker_log_stage(log, s);
     if (log->stages) ps_report_section(report, "seconds");
     for (int s = 0; s < log->stages; ++s)
-        ps_report_real(report, log->stage_names[s], ps_worker_log_stage(log, s), "s");
+        ps_report_real(report, log->stage_names[s], ps_worker_log_stage(log, s));
     if (all > 0) ps_report_section(report, "percent");
     for (int s = 0; s < log->stages && all > 0; ++s)
-        ps_report_real(report, log->stage_names[s], 100 * ps_worker_log_stage(log, s) / all, "%");
+        ps_report_real(report, log->stage_names[s], 100 * ps_worker_log_stage(log, s) / all);
 }
 
 ps_status inspect_report_workers(ps_store *store, ps_report *report)

@@ -40,8 +40,8 @@ static const char *stage_name(const char *path)
 /* Sums, parts of other stages, what runs beside, and counts. */
 static bool is_no_share(const char *name)
 {
-    return strcmp(name, "all") == 0 || strcmp(name, "wait") == 0 ||
-           strcmp(name, "checkpoints") == 0 || strcmp(name, "checkpoint_writer") == 0;
+    return strcmp(name, "wait") == 0 || strcmp(name, "checkpoints") == 0 ||
+           strcmp(name, "checkpoint_writer") == 0;
 }
 
 static ps_status read_report(const char *path, const char *text, int bar, stage_table *table)
@@ -53,7 +53,7 @@ static ps_status read_report(const char *path, const char *text, int bar, stage_
     if (status != PS_OK) ps_context(status, "%s", path);
     for (int i = 0; i < count; ++i) {
         const char *name = stage_name(numbers[i].path);
-        if (name && strcmp(name, "all") == 0) all = numbers[i].value;
+        if (strcmp(numbers[i].path, "time") == 0) all = numbers[i].value;
         if (!name || is_no_share(name)) continue;
         table->seconds[bar][stage_index(table, name)] += numbers[i].value;
         sum += numbers[i].value;

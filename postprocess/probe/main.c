@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "postprocess/probe/figure_table.h"
 #include "postprocess/probe/probe.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -176,18 +177,18 @@ static ps_status compute(const task *t, const ps_run *run, ps_trace *trace)
                         trace);
 }
 
-static void report(const task *t, const ps_run *run, const ps_trace *trace, double seconds)
+static void report(const task *t, const ps_run *run, const ps_trace *trace)
 {
     double peak = 0;
     for (int64_t i = 0; trace && i < trace->samples * trace->channels; ++i)
         peak = fmax(peak, fabs(trace->real[i]));
-    ps_report *r = ps_report_new(run->json);
-    ps_report_int(r, "channels", channel_count(t), "1");
-    ps_report_int(r, "samples", t->range.count, "1");
-    ps_report_real(r, "first_time", (double)t->range.first * t->source.dt, "s");
-    ps_report_real(r, "trace_bytes", 8.0 * (double)(t->range.count * channel_count(t)), "bytes");
-    if (trace) ps_report_real(r, "largest_value", peak, trace->units);
-    if (trace) ps_report_real(r, "seconds", seconds, "s");
+    ps_report *r = ps_report_new(run);
+    ps_report_int(r, "channels", channel_count(t));
+    ps_report_int(r, "samples", t->range.count);
+    ps_report_real(r, "first_time", (double)t->range.first * t->source.dt);
+    ps_report_real(r, "trace_bytes", 8.0 * (double)(t->range.count * channel_count(t)));
+    if (trace) ps_report_quantity(r, "largest_value", peak, trace->units);
+    if (trace) ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
@@ -195,7 +196,6 @@ static ps_status make_trace(const task *t, const ps_run *run, const ps_store_ide
                             const char *const *roles, ps_store *const *inputs)
 {
     ps_trace trace;
-    double start = ps_clock();
     warn_inside(t);
     PS_TRY(ps_trace_init(&trace, t->range.count, channel_count(t), false));
     ps_status status = compute(t, run, &trace);
@@ -205,7 +205,7 @@ static ps_status make_trace(const task *t, const ps_run *run, const ps_store_ide
         status =
             probe_snapshots(&t->source, &trace, chosen.snapshots,
                             chosen.every ? chosen.every : (trace.samples + 99) / 100, t->options);
-    if (status == PS_OK) report(t, run, &trace, ps_clock() - start);
+    if (status == PS_OK) report(t, run, &trace);
     ps_trace_release(&trace);
     return status;
 }
@@ -217,7 +217,7 @@ static ps_status act(const task *t, const ps_run *run)
     ps_store_identity identity = {
         .creator = ps_version(), .revision = ps_revision(), .options = t->options};
     if (run->plan) {
-        report(t, run, NULL, 0);
+        report(t, run, NULL);
         return PS_OK;
     }
     ps_store_identity own = ps_trace_identity(&identity);
@@ -253,6 +253,7 @@ int main(int argc, char **argv)
                     "  penstock-probe run.h5 mesh.h5 cut.h5 --plane '-3,0,-3;6,0,0;0,0,6;61x61'\n"
                     "  penstock-probe run.h5 mesh.h5 mean.h5 --mean",
         .options = options,
+        .figures = figure_table,
         .operands_min = 3,
         .operands_max = 3,
         .run = run_probe};

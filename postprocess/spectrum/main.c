@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "postprocess/spectrum/figure_table.h"
 #include "postprocess/spectrum/spectrum.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -274,13 +275,13 @@ static void describe(const ps_trace *trace, ps_trace *out)
 
 static void report(const ps_run *run, const ps_trace *out, double usable, double truncation)
 {
-    ps_report *r = ps_report_new(run->json);
-    ps_report_int(r, "channels", out->channels, "1");
-    ps_report_int(r, "frequencies", out->samples, "1");
-    ps_report_real(r, "lowest", out->axis[0], "Hz");
-    ps_report_real(r, "highest", out->axis[out->samples - 1], "Hz");
-    if (isfinite(usable)) ps_report_real(r, "usable_up_to", usable, "Hz");
-    ps_report_real(r, "truncation", truncation, "1");
+    ps_report *r = ps_report_new(run);
+    ps_report_int(r, "channels", out->channels);
+    ps_report_int(r, "frequencies", out->samples);
+    ps_report_real(r, "lowest", out->axis[0]);
+    ps_report_real(r, "highest", out->axis[out->samples - 1]);
+    if (isfinite(usable)) ps_report_real(r, "usable_up_to", usable);
+    ps_report_real(r, "truncation", truncation);
     ps_report_print(&r);
 }
 
@@ -363,6 +364,7 @@ int main(int argc, char **argv)
         .examples = "  penstock-spectrum far.h5 response.h5 --divide --fmin 20 --fmax 2000\n"
                     "  penstock-spectrum far.h5 ts.h5 --target-strength --frequencies 250,500,1000",
         .options = options,
+        .figures = figure_table,
         .allowances = allowances,
         .operands_min = 2,
         .operands_max = 2,

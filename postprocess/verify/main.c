@@ -6,6 +6,7 @@
 #include "formats/hmatrix.h"
 #include "formats/store.h"
 #include "formats/task_trace.h"
+#include "postprocess/verify/figure_table.h"
 #include "postprocess/verify/hmatrix.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -38,10 +39,10 @@ typedef struct checking {
 static void tell_errors(ps_report *report, const hmatrix_errors *errors)
 {
     if (errors->rows == 0) return;
-    ps_report_int(report, "exact_rows", errors->rows, "");
-    ps_report_real(report, "tolerance", errors->tolerance, "");
-    ps_report_real(report, "error", errors->error, "");
-    ps_report_real(report, "worst_row", errors->worst, "");
+    ps_report_int(report, "exact_rows", errors->rows);
+    ps_report_real(report, "tolerance", errors->tolerance);
+    ps_report_real(report, "error", errors->error);
+    ps_report_real(report, "worst_row", errors->worst);
 }
 
 static void tell(ps_report *report, const checking *c, const char *problem)
@@ -54,12 +55,12 @@ static void tell(ps_report *report, const checking *c, const char *problem)
     if (problem) ps_report_text(report, "problem", problem);
     if (!store) return;
     ps_report_text(report, "format", ps_store_format(store));
-    if (ps_store_part_count(store)) ps_report_int(report, "parts", ps_store_part_count(store), "1");
-    ps_report_int(report, "chunks", result->chunks, "1");
-    ps_report_int(report, "bad_chunks", result->bad_chunks, "1");
-    ps_report_int(report, "stored_bytes", result->bytes, "B");
+    if (ps_store_part_count(store)) ps_report_int(report, "parts", ps_store_part_count(store));
+    ps_report_int(report, "chunks", result->chunks);
+    ps_report_int(report, "bad_chunks", result->bad_chunks);
+    ps_report_int(report, "stored_bytes", result->bytes);
     if (!quick && c->seconds > 0)
-        ps_report_real(report, "rate", 1e-9 * (double)result->bytes / c->seconds, "GB/s");
+        ps_report_real(report, "rate", (double)result->bytes / c->seconds);
     tell_errors(report, &c->errors);
 }
 
@@ -112,7 +113,7 @@ static ps_status run_verify(ps_run *run)
 {
     int bad = 0;
     ps_status worst = PS_OK;
-    ps_report *report = ps_report_new(run->json);
+    ps_report *report = ps_report_new(run);
     for (int i = 0; i < run->operand_count; ++i) {
         ps_status status = check_file(run->operands[i], run->host_memory, report);
         bad += status != PS_OK;
@@ -139,6 +140,7 @@ int main(int argc, char **argv)
                     "  penstock-verify slp.h5 --error 200",
         .reads_only = true,
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = PS_OPERANDS_MAX,
         .run = run_verify};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "preprocess/cluster_build/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -159,6 +160,7 @@ int main(int argc, char **argv)
             "  penstock-cluster-build hull.hdf clusters.h5 --wavenumber 4.19 --plan\n"
             "  penstock-cluster-build cube.hdf mixed.h5 --test p1 --trial p0 --leaf 64 --eta 1",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 2,
         .run = run_cluster_build};

@@ -46,44 +46,43 @@ static void report_side(const build_job *job, int side, ps_report *r)
     const ps_cluster_tree *tree = &job->clusters.tree[side];
     ps_report_section(r, job->clusters.same ? "space" : side ? "trial" : "test");
     ps_report_text(r, "functions", ps_hbem_space_name(job->clusters.space[side]));
-    ps_report_int(r, "dofs", tree->dofs, "");
-    ps_report_int(r, "clusters", tree->node_count, "");
-    ps_report_int(r, "depth", depth_of(tree), "");
+    ps_report_int(r, "dofs", tree->dofs);
+    ps_report_int(r, "clusters", tree->node_count);
+    ps_report_int(r, "depth", depth_of(tree));
 }
 
 static void report_memory(const build_job *job, const leaf_figures *f, ps_report *r)
 {
     double whole[3], half[3];
     for (int e = 0; e < 3; ++e) {
-        whole[e] = 8e-6 * (f->near_numbers + f->far_numbers[e]);
-        half[e] = 8e-6 * f->half_numbers[e];
+        whole[e] = 8 * (f->near_numbers + f->far_numbers[e]);
+        half[e] = 8 * f->half_numbers[e];
     }
     ps_report_section(r, "expected");
     ps_report_reals(r, "tolerance", tolerances, 3);
-    ps_report_reals(r, "memory_mb", whole, 3);
-    if (job->clusters.same) ps_report_reals(r, "symmetric_memory_mb", half, 3);
-    ps_report_real(r, "dense_mb",
-                   8e-6 * (double)job->clusters.tree[0].dofs * (double)job->clusters.tree[1].dofs *
-                       (job->options->wavenumber != 0 ? 2 : 1),
-                   "");
+    ps_report_reals(r, "matrix", whole, 3);
+    if (job->clusters.same) ps_report_reals(r, "symmetric_matrix", half, 3);
+    ps_report_real(r, "dense_matrix",
+                   8 * (double)job->clusters.tree[0].dofs * (double)job->clusters.tree[1].dofs *
+                       (job->options->wavenumber != 0 ? 2 : 1));
 }
 
 void build_report(const build_job *job, const ps_run *run)
 {
-    ps_report *r = ps_report_new(run->json);
+    ps_report *r = ps_report_new(run);
     leaf_figures f = figures_of(job);
-    ps_report_int(r, "vertices", job->mesh.vertex_count, "");
-    ps_report_int(r, "triangles", job->mesh.triangle_count, "");
+    ps_report_int(r, "vertices", job->mesh.vertex_count);
+    ps_report_int(r, "triangles", job->mesh.triangle_count);
     if (job->options->wavenumber != 0)
         ps_report_real(
             r, "elements_per_wavelength",
-            ps_hbem_elements_per_wavelength(&job->setup.surface, job->options->wavenumber), "");
-    ps_report_int(r, "near_leaves", f.near, "");
-    ps_report_int(r, "far_leaves", f.far, "");
-    ps_report_real(r, "near_numbers", f.near_numbers, "");
-    ps_report_real(r, "tree_time", job->tree_seconds, "s");
-    ps_report_real(r, "leaf_time", job->leaf_seconds, "s");
-    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+            ps_hbem_elements_per_wavelength(&job->setup.surface, job->options->wavenumber));
+    ps_report_int(r, "near_leaves", f.near);
+    ps_report_int(r, "far_leaves", f.far);
+    ps_report_real(r, "near_numbers", f.near_numbers);
+    ps_report_real(r, "tree_time", job->tree_seconds);
+    ps_report_real(r, "leaf_time", job->leaf_seconds);
+    ps_report_run(r, ps_memory_peak());
     for (int side = 0; side < (job->clusters.same ? 1 : 2); ++side) report_side(job, side, r);
     report_memory(job, &f, r);
     ps_report_print(&r);

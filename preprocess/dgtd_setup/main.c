@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "preprocess/dgtd_setup/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -173,6 +174,7 @@ static const ps_program program = {
                 "      outer:absorbing --total ball:0,0,0,0.3 --source "
                 "plane:dir=0,0,1:pol=1,0,0:width=0.5ns:frequency=300e6",
     .options = options,
+    .figures = figure_table,
     .allowances = allowances,
     .operands_min = 1,
     .operands_max = 2,

@@ -20,12 +20,12 @@ static void report_medium(const setup *s, ps_report *r, int64_t m)
     snprintf(name, sizeof name, "medium_%d", x->tag);
     ps_report_section(r, name);
     if (x->name[0]) ps_report_text(r, "name", x->name);
-    ps_report_int(r, "elements", count, "");
-    ps_report_real(r, "eps", x->eps, "");
-    ps_report_real(r, "mu", x->mu, "");
-    ps_report_real(r, "sigma", x->sigma, "S/m");
-    ps_report_real(r, "density", x->density, "kg/m3");
-    ps_report_real(r, "least_size", least, "m");
+    ps_report_int(r, "elements", count);
+    ps_report_real(r, "eps", x->eps);
+    ps_report_real(r, "mu", x->mu);
+    ps_report_real(r, "sigma", x->sigma);
+    ps_report_real(r, "density", x->density);
+    ps_report_real(r, "least_size", least);
 }
 
 static void report_step(const setup *s, ps_report *r)
@@ -33,34 +33,34 @@ static void report_step(const setup *s, ps_report *r)
     char place[160], name[32];
     const ps_dgtd_model_header *h = &s->header;
     ps_report_section(r, "time_step");
-    ps_report_real(r, "dt", h->dt / PS_DGTD_C0, "s");
-    ps_report_real(r, "dt_metres", h->dt, "m");
-    ps_report_real(r, "limit_rule", h->dt_rule / PS_DGTD_C0, "s");
-    if (h->dt_power > 0) ps_report_real(r, "limit_power", h->dt_power / PS_DGTD_C0, "s");
-    if (h->dt_power > 0) ps_report_real(r, "seconds_power", s->seconds_power, "s");
-    ps_report_real(r, "shape_min", s->shape_min, "m"); /* V/P */
-    ps_report_real(r, "shape_median", s->shape_median, "m");
+    ps_report_real(r, "dt", h->dt / PS_DGTD_C0);
+    ps_report_real(r, "dt_metres", h->dt);
+    ps_report_real(r, "limit_rule", h->dt_rule / PS_DGTD_C0);
+    if (h->dt_power > 0) ps_report_real(r, "limit_power", h->dt_power / PS_DGTD_C0);
+    if (h->dt_power > 0) ps_report_real(r, "seconds_power", s->seconds_power);
+    ps_report_real(r, "shape_min", s->shape_min); /* V/P */
+    ps_report_real(r, "shape_median", s->shape_median);
     ps_report_text(r, "limited_by", element_text(s, s->limiting, place));
     ps_report_text(r, "limited_in", tag_text(s, s->mesh.tags[s->limiting], place));
-    ps_report_int(r, "within_10_percent", s->close, "elements");
-    ps_report_real(r, "gain_without_10", s->gains[0], "");
-    ps_report_real(r, "gain_without_100", s->gains[1], "");
-    ps_report_real(r, "gain_without_1000", s->gains[2], "");
+    ps_report_int(r, "within_10_percent", s->close);
+    ps_report_real(r, "gain_without_10", s->gains[0]);
+    ps_report_real(r, "gain_without_100", s->gains[1]);
+    ps_report_real(r, "gain_without_1000", s->gains[2]);
     if (s->scaled > 0) {
-        ps_report_int(r, "scaled_elements", s->scaled, "");
-        ps_report_real(r, "scaled_volume", s->scaled_volume, "of all");
-        ps_report_real(r, "scaled_excess", s->scaled_excess, "of all");
-        ps_report_real(r, "scaled_factor_max", s->scaled_factor, "");
+        ps_report_int(r, "scaled_elements", s->scaled);
+        ps_report_real(r, "scaled_volume", s->scaled_volume);
+        ps_report_real(r, "scaled_excess", s->scaled_excess);
+        ps_report_real(r, "scaled_factor_max", s->scaled_factor);
     }
     for (int p = 1; p <= PS_DGTD_MAX_ORDER; ++p) {
         snprintf(name, sizeof name, "dt_rule_p%d", p);
-        ps_report_real(r, name, 0.9 * ps_dgtd_step_constant(p) * s->sizes[s->limiting] / PS_DGTD_C0,
-                       "s");
+        ps_report_real(r, name,
+                       0.9 * ps_dgtd_step_constant(p) * s->sizes[s->limiting] / PS_DGTD_C0);
     }
     for (int64_t i = 0; i < s->source_count; ++i) {
         double omega = s->sources[i].omega;
         snprintf(name, sizeof name, "steps_a_period_%d", (int)i + 1);
-        if (omega > 0) ps_report_real(r, name, 2 * 3.14159265358979323846 / omega / h->dt, "");
+        if (omega > 0) ps_report_real(r, name, 2 * 3.14159265358979323846 / omega / h->dt);
     }
 }
 
@@ -68,22 +68,22 @@ void report_setup(const setup *s)
 {
     const ps_dgtd_model_header *h = &s->header;
     int64_t nodes = (h->order + 1) * (h->order + 2) * (h->order + 3) / 6;
-    ps_report *r = ps_report_new(s->run->json);
-    ps_report_int(r, "order", h->order, "");
-    ps_report_int(r, "elements", s->mesh.elements, "");
-    ps_report_int(r, "unknowns", 6 * nodes * s->mesh.elements, "");
-    ps_report_int(r, "parts", s->mesh.parts, "");
-    ps_report_int(r, "media", s->media_count, "");
-    ps_report_int(r, "sources", s->source_count, "");
-    ps_report_int(r, "faces_pec", s->face_counts[PS_DGTD_PEC], "");
-    ps_report_int(r, "faces_pmc", s->face_counts[PS_DGTD_PMC], "");
-    ps_report_int(r, "faces_absorbing", s->face_counts[PS_DGTD_ABSORBING], "");
-    if (s->total) ps_report_int(r, "total_field_elements", s->total_elements, "");
+    ps_report *r = ps_report_new(s->run);
+    ps_report_int(r, "order", h->order);
+    ps_report_int(r, "elements", s->mesh.elements);
+    ps_report_int(r, "unknowns", 6 * nodes * s->mesh.elements);
+    ps_report_int(r, "parts", s->mesh.parts);
+    ps_report_int(r, "media", s->media_count);
+    ps_report_int(r, "sources", s->source_count);
+    ps_report_int(r, "faces_pec", s->face_counts[PS_DGTD_PEC]);
+    ps_report_int(r, "faces_pmc", s->face_counts[PS_DGTD_PMC]);
+    ps_report_int(r, "faces_absorbing", s->face_counts[PS_DGTD_ABSORBING]);
+    if (s->total) ps_report_int(r, "total_field_elements", s->total_elements);
     ps_report_text(r, "absorbing", h->averaged ? "averaged" : "paper");
     ps_report_text(r, "flux", h->upwind ? "upwind" : "centred");
-    ps_report_int(r, "state_f32", 24 * nodes * s->mesh.elements, "B");
+    ps_report_int(r, "state_f32", 24 * nodes * s->mesh.elements);
     for (int64_t m = 0; m < s->media_count && m < 64; ++m) report_medium(s, r, m);
     report_step(s, r);
-    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }

@@ -8,6 +8,7 @@
 #include "formats/matrix_market.h"
 #include "kernels/schwarz/boundary.h"
 #include "kernels/schwarz/load.h"
+#include "preprocess/gravity_assemble/figure_table.h"
 #include "preprocess/gravity_assemble/subdomains.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -254,31 +255,30 @@ static ps_status export_all(const ps_run *run, system_data *s)
     return PS_OK;
 }
 
-static void report(const system_data *s, const ps_run *run, double seconds)
+static void report(const system_data *s, const ps_run *run)
 {
     ps_row_figures rows = ps_q1_grid_row_figures(&s->grid);
-    ps_report *r = ps_report_new(run->json);
+    ps_report *r = ps_report_new(run);
     ps_report_ints(r, "nodes", s->grid.nodes, 3);
-    ps_report_int(r, "unknowns", s->nodes, "");
+    ps_report_int(r, "unknowns", s->nodes);
     ps_report_text(r, "mass", s->grid.lumped > 0 ? "fourth-order" : "galerkin");
-    ps_report_int(r, "entries", rows.entries, "");
-    ps_report_real(r, "mean_row", rows.mean, "");
-    ps_report_real(r, "row_deviation", rows.deviation, "");
-    ps_report_int(r, "memory", memory_of(s), "B");
-    if (run->plan) ps_report_int(r, "disk", 8 * s->nodes, "B");
+    ps_report_int(r, "entries", rows.entries);
+    ps_report_real(r, "mean_row", rows.mean);
+    ps_report_real(r, "row_deviation", rows.deviation);
+    ps_report_int(r, "memory", memory_of(s));
+    if (run->plan) ps_report_int(r, "disk", 8 * s->nodes);
     if (!run->plan && chosen.cut.path) {
-        ps_report_int(r, "interfaces", s->cut.interfaces, "");
-        ps_report_int(r, "interface_nodes", s->cut.interface_nodes, "");
-        ps_report_int(r, "cross_points", s->cut.cross_points, "");
-        ps_report_real(r, "imbalance", s->cut.imbalance, "");
+        ps_report_int(r, "interfaces", s->cut.interfaces);
+        ps_report_int(r, "interface_nodes", s->cut.interface_nodes);
+        ps_report_int(r, "cross_points", s->cut.cross_points);
+        ps_report_real(r, "imbalance", s->cut.imbalance);
     }
-    if (!run->plan) ps_report_real(r, "time", seconds, "s");
+    if (!run->plan) ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
 static ps_status work(const ps_run *run, system_data *s)
 {
-    double start = ps_clock();
     PS_TRY(read_model(run->operands[0], run, s));
     if (!run->plan) {
         const char *const roles[] = {"model"};
@@ -287,13 +287,13 @@ static ps_status work(const ps_run *run, system_data *s)
         PS_TRY(export_all(run, s));
         ps_product output = {run->operands[1], &identity, 1, roles, &s->density.store, true};
         if (ps_product_is_up_to_date(run, &output)) {
-            if (chosen.cut.path) report(s, run, ps_clock() - start);
+            if (chosen.cut.path) report(s, run);
             return PS_OK;
         }
         PS_TRY(assemble(s));
         PS_TRY(write_load(run->operands[1], s, run));
     }
-    report(s, run, ps_clock() - start);
+    report(s, run);
     return PS_OK;
 }
 
@@ -321,6 +321,7 @@ int main(int argc, char **argv)
                     "  penstock-gravity-assemble box.hdf load.hdf --source one --boundary zero "
                     "--matrix A.mtx",
         .options = options,
+        .figures = figure_table,
         .operands_min = 2,
         .operands_max = 2,
         .run = run_assemble};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/columns_hdf5.h"
+#include "preprocess/gravity_model/figure_table.h"
 #include "preprocess/gravity_model/model.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -317,28 +318,27 @@ static ps_status check_densities(const ps_run *run, const totals *t)
                      t->least, t->largest, PS_DENSITY_MOST);
 }
 
-static void report(const model *m, const totals *t, const ps_run *run, double seconds)
+static void report(const model *m, const totals *t, const ps_run *run)
 {
     const ps_q1_grid *g = &m->cells.grid;
     double mass = m->has_bricks ? ps_rectilinear_mass(&m->bricks.bricks) : 0;
-    ps_report *r = ps_report_new(run->json);
+    ps_report *r = ps_report_new(run);
     for (int64_t b = 0; b < m->bodies.count; ++b) mass += ps_body_mass(&m->bodies.bodies[b]);
     ps_report_ints(r, "nodes", g->nodes, 3);
     ps_report_reals(r, "spacing", g->spacing, 3);
     ps_report_reals(r, "origin", m->cells.origin, 3);
-    ps_report_int(r, "unknowns", ps_q1_grid_size(g), "");
-    ps_report_int(r, "bodies", m->bodies.count, "");
-    if (m->has_bricks) ps_report_int(r, "air_cells", m->bricks.air, "");
-    ps_report_real(r, "mass_of_model", mass, "kg");
-    ps_report_real(r, "mass_outside", t->lost, "kg");
+    ps_report_int(r, "unknowns", ps_q1_grid_size(g));
+    ps_report_int(r, "bodies", m->bodies.count);
+    if (m->has_bricks) ps_report_int(r, "air_cells", m->bricks.air);
+    ps_report_real(r, "mass_of_model", mass);
+    ps_report_real(r, "mass_outside", t->lost);
     if (!run->plan) {
-        ps_report_real(r, "mass_on_grid", t->mass, "kg");
-        ps_report_real(r, "least_density", t->least, "kg/m3");
-        ps_report_real(r, "largest_density", t->largest, "kg/m3");
-        ps_report_real(r, "time", seconds, "s");
+        ps_report_real(r, "mass_on_grid", t->mass);
+        ps_report_real(r, "least_density", t->least);
+        ps_report_real(r, "largest_density", t->largest);
+        ps_report_run(r, ps_memory_peak());
     } else {
-        ps_report_int(r, "disk", 8 * (g->nodes[0] - 1) * (g->nodes[1] - 1) * (g->nodes[2] - 1),
-                      "B");
+        ps_report_int(r, "disk", 8 * (g->nodes[0] - 1) * (g->nodes[1] - 1) * (g->nodes[2] - 1));
     }
     ps_report_print(&r);
 }
@@ -347,7 +347,6 @@ static ps_status make(const model *m, const ps_run *run)
 {
     totals t = {0};
     ps_box_field field;
-    double start = ps_clock();
     ps_store_identity identity = {PS_BOX_FIELD_FORMAT, PS_BOX_FIELD_VERSION, ps_version(),
                                   ps_revision(),       run->record,          0};
     ps_box_field_header header = {.cells = true, .quantity = "density", .units = "kg/m3"};
@@ -365,7 +364,7 @@ static ps_status make(const model *m, const ps_run *run)
             ps_box_field_close(&field);
         PS_TRY(status);
     }
-    report(m, &t, run, ps_clock() - start);
+    report(m, &t, run);
     return PS_OK;
 }
 
@@ -396,6 +395,7 @@ int main(int argc, char **argv)
             "  penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300\n"
             "  penstock-gravity-model field.hdf --ubc-mesh mesh.msh --ubc-model model.mod.gz",
         .options = options,
+        .figures = figure_table,
         .allowances = allowances,
         .operands_min = 1,
         .operands_max = 1,

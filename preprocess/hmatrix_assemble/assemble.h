@@ -64,6 +64,6 @@ void assemble_report_plan(const ps_hbem_problem *problem, const assemble_plan *p
                           const ps_run *run);
 /* Figures of the finished file and of all ranks. Collective. */
 ps_status assemble_report(const ps_hbem_problem *problem, const assemble_result *result,
-                          double seconds, const ps_run *run);
+                          const ps_run *run);
 
 #endif

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "assemble.h"
+#include "preprocess/hmatrix_assemble/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/device.h"
 #include "runtime/log.h"
@@ -196,12 +197,10 @@ static ps_status check_and_commit(job *j, assemble_result *result)
 static ps_status assemble(job *j)
 {
     assemble_result result = {0};
-    double start = ps_clock();
     ps_status status = ps_comm_agree(assemble_sums_open(&j->problem, &result));
     if (status == PS_OK) status = compute(j, &result);
     if (status == PS_OK) status = check_and_commit(j, &result);
-    if (status == PS_OK)
-        status = ps_comm_agree(assemble_report(&j->problem, &result, ps_clock() - start, j->run));
+    if (status == PS_OK) status = ps_comm_agree(assemble_report(&j->problem, &result, j->run));
     free(result.sums);
     return status;
 }
@@ -288,6 +287,7 @@ int main(int argc, char **argv)
             "  mpirun -n 4 penstock-hmatrix-assemble clusters.h5 k.h5 --operator dlp --precision "
             "single",
         .options = options,
+        .figures = figure_table,
         .allowances = allowances,
         .operands_min = 1,
         .operands_max = 2,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "preprocess/mesh_box/box.h"
+#include "preprocess/mesh_box/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -108,18 +109,17 @@ static ps_status read_options(box *b)
     return PS_OK;
 }
 
-static void report(const box *b, const ps_run *run, double seconds)
+static void report(const box *b, const ps_run *run)
 {
-    ps_report *r = ps_report_new(run->json);
+    ps_report *r = ps_report_new(run);
     double cell[3];
     for (int c = 0; c < 3; ++c) cell[c] = b->size[c] / (double)b->cells[c];
-    ps_report_int(r, "vertices", box_vertices(b), "");
-    ps_report_int(r, "tetrahedra", box_tetrahedra(b), "");
-    ps_report_int(r, "boundary_triangles", box_triangles(b), "");
+    ps_report_int(r, "vertices", box_vertices(b));
+    ps_report_int(r, "tetrahedra", box_tetrahedra(b));
+    ps_report_int(r, "boundary_triangles", box_triangles(b));
     ps_report_reals(r, "cell", cell, 3);
-    ps_report_int(r, "disk", 28 * box_vertices(b) + 29 * box_tetrahedra(b), "B");
-    if (!run->plan) ps_report_real(r, "seconds", seconds, "s");
-    if (!run->plan) ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_int(r, "disk", 28 * box_vertices(b) + 29 * box_tetrahedra(b));
+    if (!run->plan) ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
@@ -155,10 +155,9 @@ static bool is_done(const ps_run *run)
 static ps_status run_box(ps_run *run)
 {
     box b = {0};
-    double start = ps_clock();
     PS_TRY(read_options(&b));
     if (run->plan) {
-        if (ps_comm_rank() == 0) report(&b, run, 0);
+        if (ps_comm_rank() == 0) report(&b, run);
         return PS_OK;
     }
     if (run->operand_count < 1)
@@ -166,7 +165,7 @@ static ps_status run_box(ps_run *run)
     ps_status status = PS_OK;
     if (ps_comm_rank() == 0) {
         if (!is_done(run)) status = write_box(&b, run);
-        if (status == PS_OK) report(&b, run, ps_clock() - start);
+        if (status == PS_OK) report(&b, run);
     }
     return ps_comm_agree(status);
 }
@@ -186,6 +185,7 @@ static const ps_program program = {
         "  penstock-mesh-box ball.hdf --cells 32 --size 0.4 --corner -0.2 --region "
         "2:ball:0,0,0,0.1",
     .options = options,
+    .figures = figure_table,
     .operands_min = 0,
     .operands_max = 1,
     .run = run_box,

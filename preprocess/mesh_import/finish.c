@@ -83,32 +83,32 @@ static void report_tags(ps_report *report, const import_cells *cells, const char
 
 static void report_surface(ps_report *report, const import_mesh *mesh, const import_figures *f)
 {
-    ps_report_int(report, "triangles", mesh->triangles.count, "");
-    ps_report_int(report, "edges", f->edge.count, "");
+    ps_report_int(report, "triangles", mesh->triangles.count);
+    ps_report_int(report, "edges", f->edge.count);
     ps_report_int(report, "euler_characteristic",
-                  mesh->vertex_count - f->edge.count + mesh->triangles.count, "");
-    ps_report_int(report, "parts", f->parts, "");
+                  mesh->vertex_count - f->edge.count + mesh->triangles.count);
+    ps_report_int(report, "parts", f->parts);
     ps_report_flag(report, "closed", f->closed);
     ps_report_flag(report, "oriented", f->oriented);
-    ps_report_int(report, "open_edges", f->open_edges, "");
-    ps_report_int(report, "open_loops", f->open_loops, "");
-    ps_report_int(report, "cavities", f->cavities, "");
-    ps_report_int(report, "nested_parts", f->nested, "");
-    ps_report_real(report, "area", f->area, "m2");
-    if (f->closed) ps_report_real(report, "volume", f->volume, "m3");
+    ps_report_int(report, "open_edges", f->open_edges);
+    ps_report_int(report, "open_loops", f->open_loops);
+    ps_report_int(report, "cavities", f->cavities);
+    ps_report_int(report, "nested_parts", f->nested);
+    ps_report_real(report, "area", f->area);
+    if (f->closed) ps_report_real(report, "volume", f->volume);
     report_tags(report, &mesh->triangles, "tags", "triangles_of_tag");
 }
 
 static void report_volume(ps_report *report, const import_mesh *mesh, const import_figures *f)
 {
-    ps_report_int(report, "tetrahedra", mesh->tetrahedra.count, "");
-    ps_report_int(report, "triangles", mesh->triangles.count, "");
-    ps_report_int(report, "boundary_triangles", f->boundary_triangles, "");
-    ps_report_int(report, "boundary_faces", f->open_edges, "");
-    ps_report_int(report, "edges", f->edge.count, "");
-    ps_report_int(report, "parts", f->parts, "");
-    ps_report_real(report, "volume", f->volume, "m3");
-    ps_report_real(report, "volume_min", f->cell.size_min, "m3");
+    ps_report_int(report, "tetrahedra", mesh->tetrahedra.count);
+    ps_report_int(report, "triangles", mesh->triangles.count);
+    ps_report_int(report, "boundary_triangles", f->boundary_triangles);
+    ps_report_int(report, "boundary_faces", f->open_edges);
+    ps_report_int(report, "edges", f->edge.count);
+    ps_report_int(report, "parts", f->parts);
+    ps_report_real(report, "volume", f->volume);
+    ps_report_real(report, "volume_min", f->cell.size_min);
     report_tags(report, &mesh->tetrahedra, "tags", "tetrahedra_of_tag");
     report_tags(report, &mesh->triangles, "triangle_tags", "triangles_of_tag");
 }
@@ -116,40 +116,39 @@ static void report_volume(ps_report *report, const import_mesh *mesh, const impo
 static void report_repairs(ps_report *report, const import_mesh *mesh, const import_figures *f)
 {
     ps_report_section(report, "repairs");
-    ps_report_int(report, "unused_vertices", f->unused, "");
-    ps_report_int(report, "welded_vertices", f->welded, "");
-    ps_report_int(report, "dropped_degenerate", f->dropped_degenerate, "");
-    ps_report_int(report, "dropped_duplicates", f->dropped_duplicates, "");
-    ps_report_int(report, "turned", f->turned, "");
-    ps_report_int(report, "split_polygons", mesh->polygons, "");
+    ps_report_int(report, "unused_vertices", f->unused);
+    ps_report_int(report, "welded_vertices", f->welded);
+    ps_report_int(report, "dropped_degenerate", f->dropped_degenerate);
+    ps_report_int(report, "dropped_duplicates", f->dropped_duplicates);
+    ps_report_int(report, "turned", f->turned);
+    ps_report_int(report, "split_polygons", mesh->polygons);
 }
 
 void import_report(const import_mesh *mesh, const import_options *options, const import_figures *f,
-                   bool json)
+                   const ps_run *run)
 {
     bool volume = mesh->tetrahedra.count > 0;
     double extent[3];
-    ps_report *report = ps_report_new(json);
+    ps_report *report = ps_report_new(run);
     for (int c = 0; c < 3; ++c) extent[c] = f->upper[c] - f->lower[c];
     ps_report_text(report, "kind", volume ? "volume" : "surface");
     ps_report_text(report, "order", ps_space_curve_name(options->order));
-    ps_report_int(report, "vertices", mesh->vertex_count, "");
+    ps_report_int(report, "vertices", mesh->vertex_count);
     if (volume)
         report_volume(report, mesh, f);
     else
         report_surface(report, mesh, f);
     ps_report_reals(report, "extent", extent, 3);
     ps_report_reals(report, "lower_corner", f->lower, 3);
-    ps_report_real(report, "edge_min", f->edge.min, "m");
-    ps_report_real(report, "edge_mean", f->edge.mean, "m");
-    ps_report_real(report, "edge_max", f->edge.max, "m");
-    ps_report_real(report, "quality_min", f->cell.quality_min, "");
-    ps_report_real(report, "quality_1_percent", f->cell.quality_low, "");
-    ps_report_real(report, "quality_mean", f->cell.quality_mean, "");
+    ps_report_real(report, "edge_min", f->edge.min);
+    ps_report_real(report, "edge_mean", f->edge.mean);
+    ps_report_real(report, "edge_max", f->edge.max);
+    ps_report_real(report, "quality_min", f->cell.quality_min);
+    ps_report_real(report, "quality_1_percent", f->cell.quality_low);
+    ps_report_real(report, "quality_mean", f->cell.quality_mean);
     ps_report_reals(report, "worst_quality_at", f->cell.worst_place, 3);
     report_repairs(report, mesh, f);
-    ps_report_section(report, "run");
-    ps_report_int(report, "peak_memory", ps_memory_peak(), "bytes");
+    ps_report_run(report, ps_memory_peak());
     ps_report_print(&report);
 }
 

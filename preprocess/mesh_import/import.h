@@ -172,7 +172,7 @@ ps_status import_order(import_mesh *mesh, ps_space_curve curve);
 ps_status import_measure(const import_mesh *mesh, const import_cells *cells,
                          import_figures *figures);
 void import_report(const import_mesh *mesh, const import_options *options,
-                   const import_figures *figures, bool json);
+                   const import_figures *figures, const ps_run *run);
 ps_status import_save(import_mesh *mesh, const import_options *options,
                       const import_figures *figures, const char *record);
 

@@ -5,6 +5,7 @@
 
 #include "formats/surface_mesh.h"
 #include "formats/volume_mesh.h"
+#include "preprocess/mesh_import/figure_table.h"
 #include "preprocess/mesh_import/import.h"
 #include "runtime/log.h"
 #include "runtime/path.h"
@@ -97,20 +98,21 @@ static bool is_done(const import_input *input, const import_options *o, const ps
 
 /* What reading and checking need at most, measured a byte of uncompressed input
  * (specs/mesh_import.md), on top of what Gmsh's library takes by being loaded. */
-static ps_status plan(const import_input *input, bool json)
+static ps_status plan(const import_input *input, const ps_run *run)
 {
     struct stat info;
     if (stat(input->path, &info) != 0) return ps_fail(PS_INVALID, "%s is gone", input->name);
-    ps_report *report = ps_report_new(json);
-    ps_report_int(report, "input", (int64_t)info.st_size, "bytes");
+    ps_report *report = ps_report_new(run);
+    ps_report_int(report, "input", (int64_t)info.st_size);
     if (!import_is_geometry(input))
         ps_report_int(report, "memory",
-                      (int64_t)(LOADED_BYTES + PEAK_A_BYTE * (double)info.st_size), "bytes");
+                      (int64_t)(LOADED_BYTES + PEAK_A_BYTE * (double)info.st_size));
     ps_report_print(&report);
     return PS_OK;
 }
 
-static ps_status process(import_mesh *mesh, const import_options *o, const char *record, bool json)
+static ps_status process(import_mesh *mesh, const import_options *o, const char *record,
+                         const ps_run *run)
 {
     import_figures figures = {0};
     bool volume =
@@ -125,7 +127,7 @@ static ps_status process(import_mesh *mesh, const import_options *o, const char 
     PS_TRY(import_order(mesh, o->order));
     PS_TRY(import_measure(mesh, volume ? &mesh->tetrahedra : &mesh->triangles, &figures));
     if (o->output) PS_TRY(import_save(mesh, o, &figures, record));
-    import_report(mesh, o, &figures, json);
+    import_report(mesh, o, &figures, run);
     return PS_OK;
 }
 
@@ -134,12 +136,12 @@ static ps_status import_from(import_input *input, const import_options *o, const
     char record[RECORD_BYTES];
     import_mesh mesh;
     PS_TRY(identify(input, run, record));
-    if (run->plan) return plan(input, run->json);
+    if (run->plan) return plan(input, run);
     if (is_done(input, o, run, record)) return PS_OK;
     import_mesh_init(&mesh);
     ps_status status = import_read(input, o, &mesh);
     import_input_release(input); /* the decompressed copy is not needed any longer */
-    if (status == PS_OK) status = process(&mesh, o, record, run->json);
+    if (status == PS_OK) status = process(&mesh, o, record, run);
     import_mesh_release(&mesh);
     return status;
 }
@@ -175,6 +177,7 @@ static const ps_program program = {
         "  penstock-mesh-import wing.step wing.hdf --size 0.05 --order hilbert\n"
         "  penstock-mesh-import --json head.msh.zst",
     .options = options,
+    .figures = figure_table,
     .allowances = allowances,
     .operands_min = 1,
     .operands_max = 2,

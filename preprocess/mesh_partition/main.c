@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "partition.h"
+#include "preprocess/mesh_partition/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -72,12 +73,12 @@ static ps_status check_memory(job *j, bool tell)
     PS_TRY(ps_vtkhdf_get_sizes(j->store, 4, &vertices, &elements));
     int64_t bytes = memory_needed(elements, vertices, j->method, j->parts);
     if (tell) {
-        ps_report *r = ps_report_new(j->run->json);
-        ps_report_int(r, "elements", elements, "");
-        ps_report_int(r, "vertices", vertices, "");
-        ps_report_int(r, "parts", j->parts, "");
-        ps_report_int(r, "memory", bytes, "B");
-        ps_report_int(r, "disk", 44 * elements + 24 * vertices, "B");
+        ps_report *r = ps_report_new(j->run);
+        ps_report_int(r, "elements", elements);
+        ps_report_int(r, "vertices", vertices);
+        ps_report_int(r, "parts", j->parts);
+        ps_report_int(r, "memory", bytes);
+        ps_report_int(r, "disk", 44 * elements + 24 * vertices);
         ps_report_print(&r);
     }
     return bytes <= j->run->host_memory
@@ -162,6 +163,7 @@ static const ps_program program = {
         "  penstock-mesh-partition cube.hdf cube.h5 --order layers\n"
         "  penstock-mesh-partition head.hdf head_4.h5 --parts 4 --method boxes --weight 5:2",
     .options = options,
+    .figures = figure_table,
     .operands_min = 1,
     .operands_max = 2,
     .run = run_partition,

@@ -6,6 +6,7 @@
 
 #include "kernels/common/mesh_measure.h"
 #include "kernels/common/suboff.h"
+#include "preprocess/mesh_surface/figure_table.h"
 #include "preprocess/mesh_surface/shapes.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
@@ -180,9 +181,9 @@ static void report_waves(ps_report *r, const ps_edge_figures *edges)
     double k =
         chosen.wavenumber > 0 ? chosen.wavenumber : 2 * M_PI * chosen.frequency / chosen.speed;
     if (!(k > 0)) return;
-    ps_report_real(r, "wavelength", 2 * M_PI / k, "m");
-    ps_report_real(r, "edges_per_wavelength", 2 * M_PI / k / edges->mean, "1");
-    ps_report_real(r, "edges_per_wavelength_min", 2 * M_PI / k / edges->max, "1");
+    ps_report_real(r, "wavelength", 2 * M_PI / k);
+    ps_report_real(r, "edges_per_wavelength", 2 * M_PI / k / edges->mean);
+    ps_report_real(r, "edges_per_wavelength_min", 2 * M_PI / k / edges->max);
 }
 
 static ps_status report_mesh(ps_report *r, const ps_surface_mesh *mesh)
@@ -201,13 +202,13 @@ static ps_status report_mesh(ps_report *r, const ps_surface_mesh *mesh)
         ps_parts_volumes(mesh->vertices, mesh->triangles, mesh->triangle_count, part, NULL, origin,
                          1, &volume);
         measure_edges(mesh, &edges);
-        ps_report_real(r, "area", cells.size_sum, "m2");
-        ps_report_real(r, "volume", volume, "m3");
-        ps_report_real(r, "edge_min", edges.min, "m");
-        ps_report_real(r, "edge_mean", edges.mean, "m");
-        ps_report_real(r, "edge_max", edges.max, "m");
-        ps_report_real(r, "quality_min", cells.quality_min, "1");
-        ps_report_real(r, "quality_mean", cells.quality_mean, "1");
+        ps_report_real(r, "area", cells.size_sum);
+        ps_report_real(r, "volume", volume);
+        ps_report_real(r, "edge_min", edges.min);
+        ps_report_real(r, "edge_mean", edges.mean);
+        ps_report_real(r, "edge_max", edges.max);
+        ps_report_real(r, "quality_min", cells.quality_min);
+        ps_report_real(r, "quality_mean", cells.quality_mean);
         report_waves(r, &edges);
     }
     free(histogram);
@@ -226,8 +227,9 @@ static ps_status make(const request *q, const ps_run *run, ps_report *r)
         status = ps_surface_mesh_save(run->operands[0], &mesh, ps_version(), run->record);
     double saved = ps_clock();
     if (status == PS_OK) status = report_mesh(r, &mesh);
-    ps_report_real(r, "seconds_making", made - start, "s");
-    ps_report_real(r, "seconds_writing", saved - made, "s");
+    ps_report_run(r, ps_memory_peak());
+    ps_report_real(r, "making", made - start);
+    ps_report_real(r, "writing", saved - made);
     ps_surface_mesh_release(&mesh);
     return status;
 }
@@ -244,10 +246,10 @@ static ps_status make_or_plan(const request *q, const ps_run *run)
         return ps_fail(PS_USAGE, "OUTPUT is missing: penstock-mesh-surface OUTPUT");
     ps_product output = {.path = run->operands[0], .identity = &identity, .alone = true};
     if (ps_product_is_up_to_date(run, &output)) return PS_OK;
-    ps_report *r = ps_report_new(run->json);
-    ps_report_int(r, "vertices", q->size.vertices, "");
-    ps_report_int(r, "triangles", q->size.triangles, "");
-    ps_report_int(r, "memory", 52 * q->size.vertices + 24 * q->size.triangles, "B");
+    ps_report *r = ps_report_new(run);
+    ps_report_int(r, "vertices", q->size.vertices);
+    ps_report_int(r, "triangles", q->size.triangles);
+    ps_report_int(r, "memory", 52 * q->size.vertices + 24 * q->size.triangles);
     ps_status status = run->plan ? PS_OK : make(q, run, r);
     if (status == PS_OK) ps_report_print(&r);
     ps_report_discard(&r);
@@ -279,6 +281,7 @@ static const ps_program program = {
         "  penstock-mesh-surface block.hdf --shape lshape --size 2 --edge 0.1\n"
         "  penstock-mesh-surface hull.hdf --shape suboff --scale 14.2 --edge 0.11 --frequency 1000",
     .options = options,
+    .figures = figure_table,
     .operands_min = 0,
     .operands_max = 1,
     .run = run_surface,

@@ -8,6 +8,7 @@
 #include "kernels/fmm/chebyshev.h"
 #include "kernels/fmm/order_choice.h"
 #include "kernels/fmm/tree.h"
+#include "preprocess/octree_build/figure_table.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/report.h"
@@ -279,17 +280,17 @@ static ps_status write_file(build *b, const ps_store_identity *identity)
 
 static ps_status plan(const build *b)
 {
-    ps_report *r = ps_report_new(b->run->json);
+    ps_report *r = ps_report_new(b->run);
     int64_t columns = columns_of(b, 0), count = ps_particles_header(b->files[0])->count;
     int64_t capacity = run_capacity(b->memory, (int)columns);
     int64_t runs = capacity > 0 ? (count + capacity - 1) / capacity : 0;
-    ps_report_int(r, "particles", count, "");
-    ps_report_int(r, "height", b->height, "");
-    ps_report_real(r, "width", b->box.width, "");
-    ps_report_int(r, "runs", runs, "");
-    ps_report_int(r, "memory_of_a_run", runs > 1 ? b->memory : 8 * (columns + 6) * count, "B");
-    ps_report_int(r, "temporary_disk", runs > 1 ? 8 * (columns + 2) * count : 0, "B");
-    ps_report_int(r, "disk", 8 * (columns + 1) * count, "B");
+    ps_report_int(r, "particles", count);
+    ps_report_int(r, "height", b->height);
+    ps_report_real(r, "width", b->box.width);
+    ps_report_int(r, "runs", runs);
+    ps_report_int(r, "memory_of_a_run", runs > 1 ? b->memory : 8 * (columns + 6) * count);
+    ps_report_int(r, "temporary_disk", runs > 1 ? 8 * (columns + 2) * count : 0);
+    ps_report_int(r, "disk", 8 * (columns + 1) * count);
     ps_report_print(&r);
     return PS_OK;
 }
@@ -360,6 +361,7 @@ int main(int argc, char **argv)
                     "  penstock-octree-build cube.h5 tree.h5 --height 7 --box 0,0,0,1\n"
                     "  penstock-octree-build sources.h5 tree.h5 --targets probes.h5 --leaf-size 60",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 2,
         .run = run_build};

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "formats/columns_hdf5.h"
+#include "preprocess/particle_import/figure_table.h"
 #include "preprocess/particle_import/import.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -142,17 +143,16 @@ static ps_status identify(const import_options *o, const ps_run *run, char out[R
 static void report(const import_options *o, const ps_particle_header *h, int64_t coincident,
                    const ps_run *run, double seconds)
 {
-    ps_report *r = ps_report_new(run->json);
-    ps_report_int(r, "particles", h->count, "");
-    ps_report_int(r, "right_hand_sides", h->right_hand_sides, "");
-    if (coincident >= 0) ps_report_int(r, "coincident", coincident, "");
+    ps_report *r = ps_report_new(run);
+    ps_report_int(r, "particles", h->count);
+    ps_report_int(r, "right_hand_sides", h->right_hand_sides);
+    if (coincident >= 0) ps_report_int(r, "coincident", coincident);
     if (o->output && !run->plan) {
         ps_report_reals(r, "lower", h->lower, 3);
         ps_report_reals(r, "upper", h->upper, 3);
     }
-    ps_report_real(r, "time", seconds, "s");
-    ps_report_real(r, "rate", (double)h->count / seconds, "particles/s");
-    ps_report_int(r, "peak_memory", ps_memory_peak(), "B");
+    ps_report_real(r, "rate", (double)h->count / seconds);
+    ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
@@ -195,17 +195,17 @@ static ps_status generate(import_options *o, const ps_store_identity *identity,
 /* What it takes, without doing it. */
 static ps_status plan(const import_options *o, const ps_run *run)
 {
-    ps_report *r = ps_report_new(run->json);
+    ps_report *r = ps_report_new(run);
     int64_t columns = 3 + chosen.right_hand_sides;
     int64_t rows = chosen.count >= 1 << 25 ? 1 << 19 : 1 << 17;
     if (!o->input) {
-        ps_report_int(r, "particles", chosen.count, "");
-        ps_report_int(r, "disk", 8 * columns * chosen.count, "B");
-        ps_report_int(r, "memory", run->threads * 8 * rows * (columns + 2), "B");
+        ps_report_int(r, "particles", chosen.count);
+        ps_report_int(r, "disk", 8 * columns * chosen.count);
+        ps_report_int(r, "memory", run->threads * 8 * rows * (columns + 2));
     } else {
         static const char *const names[] = {"auto", "text", "hdf5", "tipsy", "pqr", "fma"};
         ps_report_text(r, "format", names[format_of(o)]);
-        ps_report_int(r, "memory", run->host_memory / 2, "B");
+        ps_report_int(r, "memory", run->host_memory / 2);
     }
     ps_report_print(&r);
     return PS_OK;
@@ -257,6 +257,7 @@ int main(int argc, char **argv)
                     "--charges unit\n"
                     "  penstock-particle-import --generate ellipsoid --count 30000000 ellipsoid.h5",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 2,
         .run = run_import};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "assemble.h"
+#include "preprocess/slice_assemble/figure_table.h"
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -48,46 +49,45 @@ static const ps_option options[] = {
      0, 0, 0},
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
-static void report_plan(const assemble_problem *problem, const assemble_plan *plan, bool json)
+static void report_plan(const assemble_problem *problem, const assemble_plan *plan,
+                        const ps_run *run)
 {
     if (ps_comm_rank() != 0) return;
     const ps_interaction *interaction = &problem->interaction;
-    ps_report *report = ps_report_new(json);
-    ps_report_int(report, "unknowns", interaction->unknowns, "");
-    ps_report_real(report, "dt", problem->dt, "s");
-    ps_report_real(report, "h_over_D", problem->mean_edge / interaction->shell, "");
-    ps_report_int(report, "k_max_bound", ps_interaction_k_bound(interaction), "");
-    ps_report_real(report, "mean_length_sampled", plan->mean_length, "");
-    ps_report_int(report, "tile_rows", plan->tiling.tile_rows, "");
-    ps_report_int(report, "tile_slices", plan->tiling.tile_slices, "");
-    ps_report_int(report, "chunks", ps_slice_tiling_count(&plan->tiling), "");
-    ps_report_int(report, "threads", plan->threads, "");
-    ps_report_int(report, "passivity_angles", plan->angles, "");
-    ps_report_int(report, "devices", assemble_devices_count(plan->devices), "");
-    if (plan->devices) ps_report_int(report, "device_memory", plan->device.bytes, "B");
-    ps_report_int(report, "memory", plan->memory_bytes, "B");
-    ps_report_int(report, "disk", plan->disk_bytes, "B");
-    ps_report_real(report, "time", plan->seconds, "s");
+    ps_report *report = ps_report_new(run);
+    ps_report_int(report, "unknowns", interaction->unknowns);
+    ps_report_real(report, "dt", problem->dt);
+    ps_report_real(report, "h_over_D", problem->mean_edge / interaction->shell);
+    ps_report_int(report, "k_max_bound", ps_interaction_k_bound(interaction));
+    ps_report_real(report, "mean_length_sampled", plan->mean_length);
+    ps_report_int(report, "tile_rows", plan->tiling.tile_rows);
+    ps_report_int(report, "tile_slices", plan->tiling.tile_slices);
+    ps_report_int(report, "chunks", ps_slice_tiling_count(&plan->tiling));
+    ps_report_int(report, "threads", plan->threads);
+    ps_report_int(report, "passivity_angles", plan->angles);
+    ps_report_int(report, "devices", assemble_devices_count(plan->devices));
+    if (plan->devices) ps_report_int(report, "device_memory", plan->device.bytes);
+    ps_report_int(report, "memory", plan->memory_bytes);
+    ps_report_int(report, "disk", plan->disk_bytes);
+    ps_report_real(report, "time", plan->seconds);
     ps_report_print(&report);
 }
 
 /* What took how long. With devices, threads wait for them where they would compute. */
-static void report_times(ps_report *report, const assemble_plan *plan, const double sums[4],
-                         double seconds)
+static void report_times(ps_report *report, const assemble_plan *plan, const double sums[4])
 {
-    ps_report_real(report, "time", seconds, "s");
-    ps_report_real(report, "pairs", sums[0], "of triangles");
-    ps_report_int(report, "devices", assemble_devices_count(plan->devices), "a rank");
-    ps_report_real(report, plan->devices ? "wait_for_devices" : "compute", sums[1], "s of threads");
-    ps_report_real(report, "write", sums[3], "s of threads");
+    ps_report_real(report, "pairs", sums[0]);
+    ps_report_int(report, "devices", assemble_devices_count(plan->devices));
+    ps_report_real(report, plan->devices ? "wait_for_devices" : "compute", sums[1]);
+    ps_report_real(report, "write", sums[3]);
     if (plan->devices) return;
-    ps_report_real(report, "per_triangle_pair", 1e6 * sums[1] / sums[0], "us of a core");
+    ps_report_real(report, "per_triangle_pair", sums[1] / sums[0]);
 }
 
 /* Figures of all ranks, from the finished file. */
 static ps_status report_result(const char *path, const assemble_problem *problem,
                                const assemble_plan *plan, const assemble_result *result,
-                               double seconds, const ps_run *run)
+                               const ps_run *run)
 {
     double sums[4] = {(double)result->pairs, result->core_seconds, (double)result->m0.nnz,
                       result->write_seconds};
@@ -105,32 +105,31 @@ static ps_status report_result(const char *path, const assemble_problem *problem
         ps_slice_matrix_tile_bytes(matrix, t, &raw, &unpacked);
         stored += raw;
     }
-    ps_report *report = ps_report_new(run->json);
+    ps_report *report = ps_report_new(run);
     ps_report_text(report, "formulation", ps_formulation_name(header->formulation));
-    ps_report_int(report, "unknowns", header->unknowns, "");
-    ps_report_real(report, "dt", header->dt, "s");
-    ps_report_real(report, "h_over_D", problem->mean_edge / problem->interaction.shell, "");
-    ps_report_int(report, "k_max", header->k_max, "");
-    ps_report_int(report, "nnz", header->nnz, "");
-    ps_report_int(report, "m0_nnz", (int64_t)sums[2], "");
-    ps_report_int(report, "d_max", header->d_max, "");
-    ps_report_real(report, "d_mean", header->d_mean, "");
-    ps_report_real(report, "score", header->score, "");
-    if (problem->fixed) ps_report_int(report, "rim_vertices", problem->fixed_count, "");
-    ps_report_int(report, "tiles", tiles, "");
-    ps_report_int(report, "stored", stored, "B");
+    ps_report_int(report, "unknowns", header->unknowns);
+    ps_report_real(report, "dt", header->dt);
+    ps_report_real(report, "h_over_D", problem->mean_edge / problem->interaction.shell);
+    ps_report_int(report, "k_max", header->k_max);
+    ps_report_int(report, "nnz", header->nnz);
+    ps_report_int(report, "m0_nnz", (int64_t)sums[2]);
+    ps_report_int(report, "d_max", header->d_max);
+    ps_report_real(report, "d_mean", header->d_mean);
+    ps_report_real(report, "score", header->score);
+    if (problem->fixed) ps_report_int(report, "rim_vertices", problem->fixed_count);
+    ps_report_int(report, "tiles", tiles);
+    ps_report_int(report, "stored", stored);
     ps_report_real(report, "compression",
-                   (double)header->nnz * (header->precision ? 8 : 4) / (double)stored, "");
-    report_times(report, plan, sums, seconds);
+                   (double)header->nnz * (header->precision ? 8 : 4) / (double)stored);
+    report_times(report, plan, sums);
     if (header->passivity.angles) {
-        ps_report_real(report, "passivity_least", header->passivity.least, "");
-        ps_report_real(report, "passivity_at", header->passivity.angle, "rad");
-        ps_report_int(report, "passivity_unknown", header->passivity.unknown, "");
-        ps_report_real(report, "passivity_time", result->passivity_seconds, "s of threads");
+        ps_report_real(report, "passivity_least", header->passivity.least);
+        ps_report_real(report, "passivity_at", header->passivity.angle);
+        ps_report_int(report, "passivity_unknown", header->passivity.unknown);
+        ps_report_real(report, "passivity_time", result->passivity_seconds);
     }
-    if (!plan->devices)
-        ps_report_real(report, "per_entry", 1e6 * sums[1] / entries, "us of a core");
-    ps_report_int(report, "peak_memory", (int64_t)peak, "B");
+    if (!plan->devices) ps_report_real(report, "per_entry", sums[1] / entries);
+    ps_report_run(report, (int64_t)peak);
     ps_report_print(&report);
     ps_slice_matrix_close(&matrix);
     return PS_OK;
@@ -219,7 +218,6 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
 {
     const char *path = run->operands[1];
     char part[4096];
-    double start = ps_clock();
     assemble_result result;
     memset(&result, 0, sizeof result);
     bool several = ps_comm_size() > 1;
@@ -233,8 +231,7 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
             status = ps_store_write_master(path, identity, generation, ps_comm_size());
         status = ps_comm_agree(status);
     }
-    if (status == PS_OK && !*again)
-        status = report_result(path, problem, plan, &result, ps_clock() - start, run);
+    if (status == PS_OK && !*again) status = report_result(path, problem, plan, &result, run);
     ps_csr_release(&result.m0);
     return ps_comm_agree(status);
 }
@@ -280,7 +277,7 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
     if (status == PS_OK)
         status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan));
     if (status == PS_OK) status = agree_on_angles(&plan);
-    if (status == PS_OK && run->plan) report_plan(&problem, &plan, run->json);
+    if (status == PS_OK && run->plan) report_plan(&problem, &plan, run);
     if (status == PS_OK && !run->plan)
         status = assemble(run, &problem, &plan, identity, mesh, again);
     assemble_devices_close(&devices);
@@ -339,6 +336,7 @@ int main(int argc, char **argv)
             "  penstock-slice-assemble hull.h5 slices.h5 --formulation sound-hard --dt 2e-6\n"
             "  mpirun -n 4 penstock-slice-assemble hull.h5 slices.h5 --courant 2 --plan",
         .options = options,
+        .figures = figure_table,
         .operands_min = 2,
         .operands_max = 2,
         .run = run_slice_assemble};

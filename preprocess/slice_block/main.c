@@ -3,6 +3,7 @@
 
 #include "cut.h"
 #include "kernels/tdbem/blocking.h"
+#include "preprocess/slice_block/figure_table.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -111,7 +112,7 @@ static void report_shapes(ps_report *report, const char *name, const cut_shape *
         fills[s] = fill_of(&shapes[s]);
     }
     ps_report_section(report, name);
-    ps_report_int(report, "block_columns", shapes[0].header.block_columns, "");
+    ps_report_int(report, "block_columns", shapes[0].header.block_columns);
     ps_report_ints(report, "blocks", blocks, count);
     ps_report_reals(report, "nnz_percent", fills, count);
 }
@@ -136,12 +137,12 @@ static ps_status print_table(const ps_run *run, ps_slice_matrix *matrix)
     const ps_slice_header *slices = ps_slice_matrix_header(matrix);
     PS_TRY(table_shapes(slices, shapes, &count));
     PS_TRY(cut_count(matrix, shapes, count, (int)run->threads, NULL));
-    ps_report *report = ps_report_new(run->json);
-    ps_report_int(report, "unknowns", slices->unknowns, "");
-    ps_report_int(report, "nnz", slices->nnz, "");
-    ps_report_int(report, "d_max", slices->d_max, "");
-    ps_report_real(report, "d_mean", slices->d_mean, "");
-    ps_report_real(report, "score", slices->score, "");
+    ps_report *report = ps_report_new(run);
+    ps_report_int(report, "unknowns", slices->unknowns);
+    ps_report_int(report, "nnz", slices->nnz);
+    ps_report_int(report, "d_max", slices->d_max);
+    ps_report_real(report, "d_mean", slices->d_mean);
+    ps_report_real(report, "score", slices->score);
     ps_report_ints(report, "block_rows", sizes, HEIGHTS);
     for (int s = 0; s < count; s += HEIGHTS) {
         char name[32];
@@ -158,36 +159,33 @@ static ps_status print_table(const ps_run *run, ps_slice_matrix *matrix)
 
 static void report_stored(ps_report *report, const cut_plan *plan, int64_t stored)
 {
-    ps_report_int(report, "stored", stored, "B");
-    ps_report_real(report, "compression", (double)plan->stored_bytes / (double)stored, "");
+    ps_report_int(report, "stored", stored);
+    ps_report_real(report, "compression", (double)plan->stored_bytes / (double)stored);
     if (!plan->header.half) return;
-    ps_report_real(report, "rounding_max", plan->header.rounding_max, "");
-    ps_report_real(report, "rounding_rms", plan->header.rounding_rms, "");
+    ps_report_real(report, "rounding_max", plan->header.rounding_max);
+    ps_report_real(report, "rounding_rms", plan->header.rounding_rms);
 }
 
-static void report_cut(const ps_run *run, const cut_plan *plan, int64_t stored, double seconds)
+static void report_cut(const ps_run *run, const cut_plan *plan, int64_t stored)
 {
     const ps_block_header *h = &plan->header;
-    ps_report *report = ps_report_new(run->json);
+    ps_report *report = ps_report_new(run);
     ps_report_text(report, "layout", ps_block_layout_name(h->layout));
-    ps_report_int(report, "block_rows", h->block_rows, "");
-    ps_report_int(report, "block_columns", h->block_columns, "");
-    ps_report_int(report, "unknowns", h->slices.unknowns, "");
-    ps_report_int(report, "k_from", h->k_from, "");
-    ps_report_int(report, "k_below", h->k_below, "");
-    ps_report_int(report, "nnz", plan->nnz, "");
-    ps_report_int(report, "d_max", h->slices.d_max, "");
-    ps_report_int(report, "blocks", h->block_count, "");
-    ps_report_real(report, "nnz_percent", h->fill, "%");
-    ps_report_int(report, "tiles", plan->tiling.tile_count, "");
-    ps_report_int(report, "unpacked", plan->stored_bytes, "B");
+    ps_report_int(report, "block_rows", h->block_rows);
+    ps_report_int(report, "block_columns", h->block_columns);
+    ps_report_int(report, "unknowns", h->slices.unknowns);
+    ps_report_int(report, "k_from", h->k_from);
+    ps_report_int(report, "k_below", h->k_below);
+    ps_report_int(report, "nnz", plan->nnz);
+    ps_report_int(report, "d_max", h->slices.d_max);
+    ps_report_int(report, "blocks", h->block_count);
+    ps_report_real(report, "nnz_percent", h->fill);
+    ps_report_int(report, "tiles", plan->tiling.tile_count);
+    ps_report_int(report, "unpacked", plan->stored_bytes);
     if (stored) report_stored(report, plan, stored);
-    ps_report_int(report, "threads", plan->threads, "");
-    ps_report_int(report, "memory", plan->threads * plan->thread_bytes, "B");
-    if (stored) {
-        ps_report_real(report, "time", seconds, "s");
-        ps_report_int(report, "peak_memory", ps_memory_peak(), "B");
-    }
+    ps_report_int(report, "threads", plan->threads);
+    ps_report_int(report, "memory", plan->threads * plan->thread_bytes);
+    if (stored) ps_report_run(report, ps_memory_peak());
     ps_report_print(&report);
 }
 
@@ -227,15 +225,14 @@ static ps_status plan_and_write(const ps_run *run, const ps_store_identity *iden
     cut_plan plan = {0};
     ps_block_header header;
     ps_block_matrix *written;
-    double start = ps_clock();
     PS_TRY(set_header(ps_slice_matrix_header(matrix), &header));
     ps_status status = cut_plan_init(matrix, &header, (int)run->threads, run->host_memory, &plan);
-    if (status == PS_OK && run->plan) report_cut(run, &plan, 0, 0);
+    if (status == PS_OK && run->plan) report_cut(run, &plan, 0);
     if (status == PS_OK && !run->plan) {
         status = write_blocks(run->operands[1], identity, &plan);
         if (status == PS_OK) status = ps_block_matrix_open(run->operands[1], &written);
         if (status == PS_OK) {
-            report_cut(run, &plan, stored_bytes(written), ps_clock() - start);
+            report_cut(run, &plan, stored_bytes(written));
             ps_block_matrix_close(&written);
         }
     }
@@ -288,6 +285,7 @@ int main(int argc, char **argv)
                     "  penstock-slice-block slices.h5 far.h5 --k-from 64 --values f16\n"
                     "  penstock-slice-block slices.h5 --table",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 2,
         .run = run_slice_block};

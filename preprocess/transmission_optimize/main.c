@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "preprocess/transmission_optimize/figure_table.h"
 #include "preprocess/transmission_optimize/optimize.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -120,25 +121,24 @@ static ps_status gather(optimize_problem *o)
     return PS_OK;
 }
 
-static void report(const ps_transmission_file *f, const ps_run *run, double seconds)
+static void report(const ps_transmission_file *f, const ps_run *run)
 {
-    ps_report *r = ps_report_new(run->json);
+    ps_report *r = ps_report_new(run);
     char unit[32];
     snprintf(unit, sizeof unit, "1/%s", f->length_unit);
     ps_report_text(r, "symbol", f->discrete ? "discrete" : "continuous");
-    ps_report_real(r, "k_min", f->k_min, unit);
-    ps_report_real(r, "k_max", f->k_max, unit);
+    ps_report_quantity(r, "k_min", f->k_min, unit);
+    ps_report_quantity(r, "k_max", f->k_max, unit);
     for (int i = 0; i < f->conditions; ++i) {
         ps_report_section(r, f->kinds[i]);
-        ps_report_real(r, "p1", f->coefficients[i][0], unit);
-        ps_report_real(r, "q1", f->coefficients[i][1], f->length_unit);
-        ps_report_real(r, "p2", f->coefficients[i][2], unit);
-        ps_report_real(r, "q2", f->coefficients[i][3], f->length_unit);
-        ps_report_real(r, "factor", f->factor[i], "");
-        ps_report_int(r, "evaluations", f->evaluations[i], "");
+        ps_report_quantity(r, "p1", f->coefficients[i][0], unit);
+        ps_report_quantity(r, "q1", f->coefficients[i][1], f->length_unit);
+        ps_report_quantity(r, "p2", f->coefficients[i][2], unit);
+        ps_report_quantity(r, "q2", f->coefficients[i][3], f->length_unit);
+        ps_report_real(r, "factor", f->factor[i]);
+        ps_report_int(r, "evaluations", f->evaluations[i]);
     }
-    ps_report_section(r, "run");
-    ps_report_real(r, "time", seconds, "s");
+    ps_report_run(r, ps_memory_peak());
     ps_report_print(&r);
 }
 
@@ -146,7 +146,6 @@ static ps_status run_optimize(ps_run *run)
 {
     optimize_problem problem;
     ps_transmission_file file = {.conditions = 0};
-    double start = ps_clock();
     PS_TRY(gather(&problem));
     ps_store_identity identity = {PS_TRANSMISSION_FORMAT,
                                   PS_TRANSMISSION_VERSION,
@@ -159,7 +158,7 @@ static ps_status run_optimize(ps_run *run)
     ps_status status = optimize(&problem, &file);
     if (status == PS_OK && !run->plan)
         status = ps_transmission_save(run->operands[0], &file, &identity);
-    if (status == PS_OK) report(&file, run, ps_clock() - start);
+    if (status == PS_OK) report(&file, run);
     ps_transmission_file_release(&file);
     return status;
 }
@@ -183,6 +182,7 @@ int main(int argc, char **argv)
             "  penstock-transmission-optimize table11.h5 --range 0.017386,4.415 --overlap 0.02462\n"
             "  penstock-transmission-optimize c.h5 --range 0.0175,3.1416 --kind oo2 --map 120",
         .options = options,
+        .figures = figure_table,
         .operands_min = 1,
         .operands_max = 1,
         .run = run_optimize};

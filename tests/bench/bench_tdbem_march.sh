@@ -18,7 +18,7 @@ calc() { awk "BEGIN { print $* }"; }
 
 penstock-mesh-import "$ROOT/cases/tdbem-aircraft/aircraft.geo" mesh.hdf --size ${SIZE:-0.5} --orient --order hilbert -q > /dev/null
 penstock-slice-assemble mesh.hdf slices.h5 --formulation sound-hard --courant 2 --speed 340 --points 3 --json -q > assemble.json
-pair=$(figure assemble.json per_triangle_pair)
+pair=$(calc "1e6 * $(figure assemble.json per_triangle_pair)")
 size="$(figure assemble.json unknowns) vertices, 3 points, h/D = 2"
 record tdbem-assemble "time per pair of triangles, of a core" "$pair" us 2 "$(calc 2/$pair)" "$size"
 
@@ -34,12 +34,12 @@ for layout in slices warp; do
     run="$matrix mesh.hdf out.h5 --steps 240 --group 8 --emitter plane:dir=1,0,0:shape=ricker:width=0.006 --json -q --force"
     penstock-tdbem-march $run > core.json
     size="$layout, $(figure core.json unknowns) unknowns, n_g = 8"
-    rate=$(figure core.json data_swept)
+    rate=$(calc "$(figure core.json data_swept) / 1e9")
     record tdbem-march-core "stored data summed" "$rate" GB/s "$bandwidth" "$(calc $rate/$bandwidth)" "$size"
-    flops=$(figure core.json rate)
+    flops=$(calc "$(figure core.json rate) / 1e9")
     record tdbem-march-core "flops of row-vectors" "$flops" GFlop/s "$peak" "$(calc $flops/$peak)" "$size"
     penstock-tdbem-march $run --plan > plan.json
-    budget=$(calc "int($(figure plan.json least) + $(figure plan.json tiles) / 10)")
+    budget=$(calc "int($(figure plan.json least_memory) + $(figure plan.json tiles) / 10)")
     rm -f out.h5
     sync; echo 3 2>/dev/null > /proc/sys/vm/drop_caches || true
     penstock-tdbem-march $run --host-memory "$budget" > out.json

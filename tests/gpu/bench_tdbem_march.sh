@@ -101,7 +101,7 @@ for n in ${TEAMS:-1 2 4 8}; do
         "$(calculate "$(json tiles_on_device "gpus$n") * $sweeps / 4.58e12")" "$size"
     record airplane-march "summation, loads, radiation and solves, $n GPUs" \
         "$(calculate "$seconds + $(json solve "gpus$n") + $(json load "gpus$n")")" s "$(calculate "12 / $n")" "$size"
-    record airplane-march "whole program, history written, $n GPUs" "$(json all "gpus$n")" s "" "$size"
+    record airplane-march "whole program, history written, $n GPUs" "$(json time "gpus$n")" s "" "$size"
     unset CUDA_VISIBLE_DEVICES
 done
 
@@ -122,11 +122,11 @@ quarter=$(calculate "int(($(json tiles_on_device $whole) / 4 + $(json near_matri
 few="tiles of $(calculate "$(json tiles_on_device $whole) / 1e9") GB, four times those on the device"
 march host warp.h5 fine.hdf 480 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker off
 record stream-host "copies of the airplane march" \
-    "$(calculate "$(json streaming_copied host) / $(json streaming_elapsed host)")" GB/s 55 "$few, $(json tiles_on_device host) bytes resident"
+    "$(calculate "$(json streaming_copied host) / 1e9 / $(json streaming_elapsed host)")" GB/s 55 "$few, $(json tiles_on_device host) bytes resident"
 march hybrid warp.h5 fine.hdf 400 --group 16 --device "$one" --device-memory "$quarter" --cpu-worker on --balance 5
 march cpu warp.h5 fine.hdf 64 --group 16 --device cpu
 alone=$(sweep host) both=$(sweep hybrid) cores=$(sweep cpu)
-link=$(calculate "$(json streaming_copied host) / $(json streaming_sweeps host) / 55")
+link=$(calculate "$(json streaming_copied host) / $(json streaming_sweeps host) / 55e9")
 record airplane-march "a sweep, GPU alone" "$alone" s "$link" "$few"
 record airplane-march "a sweep, GPU and cores" "$both" s "$link" "$few"
 record airplane-march "a sweep, cores alone" "$cores" s "$link" "$(nproc) cores"
@@ -151,5 +151,5 @@ march disk warp.h5 fine.hdf 48 --group 16 --device "$one" --device-memory "$quar
 after=$(plain)
 kill $dropper
 record stream-disk "stored bytes of the airplane march, beside plain reading by one thread" \
-    "$(calculate "$(json streaming_stored_read disk) / $(json streaming_elapsed disk)")" GB/s "$(calculate "($before + $after) / 2")" \
-    "$few, $(calculate "$(json streaming_stored_read disk) / $(json streaming_sweeps disk)") GB read a sweep; plain $before GB/s before, $after after"
+    "$(calculate "$(json streaming_stored_read disk) / 1e9 / $(json streaming_elapsed disk)")" GB/s "$(calculate "($before + $after) / 2")" \
+    "$few, $(calculate "$(json streaming_stored_read disk) / 1e9 / $(json streaming_sweeps disk)") GB read a sweep; plain $before GB/s before, $after after"

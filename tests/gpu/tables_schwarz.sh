@@ -1,6 +1,6 @@
 #!/bin/bash
 # tables_schwarz.sh [OUT.md]: the tables of section 5 of Magoules, Cheik Ahamed and Putanowicz (2015) on
-# this machine: vector operations, sparse products (ms) and methods (s, iterations) on the 15 matrices
+# this machine: vector operations, sparse products and methods (s, iterations) on the 15 matrices
 # of table 5, on the cores and on the CUDA device, and the libraries' times where there are some.
 # penstock-spmv-bench is found by PATH or in $BUILD/bin. HOST=no leaves out the cores, MATRICES="0 14"
 # takes these alone, ARGUMENTS go to the program (--precision fp32). What the program says is kept in
@@ -46,11 +46,11 @@ table() { # title, name of the section, what the libraries' figure is called
 {
     awk 'NF > 1 && $1 == "threads" { print "Cores: " $2 "." }
         NF == 1 { s = $1 } s == "device" && $1 == "name" { $1 = ""; print "Device:" $0 "." }' "$work"/* | sort -u
-    table "Scaling x = a x, ms" dscal cublas_time
-    table "y = a x + y, ms" daxpy cublas_time
-    table "Element-wise product, ms" element_wise cublas_time
-    table "Dot product, ms" dot cublas_time
-    table "CSR product, ms" spmv_csr cusparse_time
+    table "Scaling x = a x, s" dscal cublas_time
+    table "y = a x + y, s" daxpy cublas_time
+    table "Element-wise product, s" element_wise cublas_time
+    table "Dot product, s" dot cublas_time
+    table "CSR product, s" spmv_csr cusparse_time
     for method in cg bicgstab bicgcr; do
         printf '\n%s to 1e-6, CSR, s\n\n' $method
         printf '| rows | entries | cores | iterations | device | iterations | ratio |\n|---|---|---|---|---|---|---|\n'
@@ -67,15 +67,15 @@ for file in "$work"/*; do
         NF == 1 { section = $1; next }
         section == "device" && $1 == "name" { $1 = ""; sub(/^ /, ""); device = $0; next }
         { value[(/^ / ? section "." : "") $1] = $2 }
-        function put(name, what, theirs, scale, bytes,    time, beside) {
-            time = 1e6 * scale * value["cuda_" name ".time"]
+        function put(name, what, theirs, bytes,    time, beside) {
+            time = 1e6 * value["cuda_" name ".time"]
             if (!time) return
             if (name ".iterations" in value || "cuda_" name ".iterations" in value)
                 what = what ", " value["cuda_" name ".iterations"] " iterations"
-            if (name ".time" in value) beside = sprintf("; cores %.6g us", 1e6 * scale * value[name ".time"])
+            if (name ".time" in value) beside = sprintf("; cores %.6g us", 1e6 * value[name ".time"])
             if (theirs && ("cuda_" name "." theirs) in value)
                 beside = beside sprintf("; %s %.6g us", theirs == "cusparse_time" ? "cuSPARSE" : "cuBLAS",
-                    1e6 * scale * value["cuda_" name "." theirs])
+                    1e6 * value["cuda_" name "." theirs])
             printf "{\"case\": \"spmv-table/%s\", \"quantity\": \"%s, %s%s\", \"value\": %.6g, \"unit\": \"us\", ", \
                 value["rows"], what, precision, beside, time
             printf "\"floor\": %.6g, \"fraction\": %.3f, \"size\": \"%s rows, %s entries\", ", bytes / 4.29e6, \
@@ -88,13 +88,13 @@ for file in "$work"/*; do
             size = precision == "fp32" ? 4 : 8
             n = value["rows"]
             product = (4 + size) * value["entries"] + (8 + 2 * size) * n
-            put("dscal", "scaling", "cublas_time", 1e-3, 2 * size * n)
-            put("daxpy", "y = a x + y", "cublas_time", 1e-3, 3 * size * n)
-            put("element_wise", "element-wise product", "cublas_time", 1e-3, 3 * size * n)
-            put("dot", "dot product", "cublas_time", 1e-3, 2 * size * n)
-            put("spmv_csr", "CSR product", "cusparse_time", 1e-3, product)
-            put("cg_csr", "P-CG, CSR", "", 1, count("cg_csr") * (product + 13 * size * n))
-            put("bicgstab_csr", "BiCGStab, CSR", "", 1, count("bicgstab_csr") * (2 * product + 23 * size * n))
-            put("bicgcr_csr", "P-BiCGCR, CSR", "", 1, count("bicgcr_csr") * (product + 21 * size * n))
+            put("dscal", "scaling", "cublas_time", 2 * size * n)
+            put("daxpy", "y = a x + y", "cublas_time", 3 * size * n)
+            put("element_wise", "element-wise product", "cublas_time", 3 * size * n)
+            put("dot", "dot product", "cublas_time", 2 * size * n)
+            put("spmv_csr", "CSR product", "cusparse_time", product)
+            put("cg_csr", "P-CG, CSR", "", count("cg_csr") * (product + 13 * size * n))
+            put("bicgstab_csr", "BiCGStab, CSR", "", count("bicgstab_csr") * (2 * product + 23 * size * n))
+            put("bicgcr_csr", "P-BiCGCR, CSR", "", count("bicgcr_csr") * (product + 21 * size * n))
         }' "$file"
 done > "$RECORDS"

@@ -85,7 +85,7 @@ dgtd big.h5 one.h5 $run --force
 penstock-dgtd-march big.h5 file.h5 $run --host-memory 100M --force -q --json > out.json
 same one file
 state=$((16 * 16 * 16 * 6 * 2 * 3 * 4 * 8 * 25))
-peak=$(figure out.json memory_peak)
+peak=$(figure out.json peak_memory)
 echo "state $state bytes, --host-memory $((100 << 20)), peak $peak, steps a visit $(figure out.json steps_a_visit)"
 below $peak $((100 << 20))
 below $((100 << 20)) $state

@@ -71,7 +71,7 @@ penstock-verify all.h5 > /dev/null || fail "the model does not verify"
 expect 0 "current" penstock-inspect all.h5; near frequency .999999e9 1.000001e9; near amplitude .112940 .112941
 printf '# tissues\n\n1  eps=2\tsigma=.1 rho=1000 # wet\n2 eps=3\n' > tissues.txt
 model cube.h5 m.h5 --materials tissues.txt --material 2:eps=1 $metal --force
-[ "$(grep -c '  eps  *[21] ' out)" -eq 2 ] || { cat out; fail "a file of materials is not read, or not overruled"; }
+[ "$(grep -c '  eps  *[21]$' out)" -eq 2 ] || { cat out; fail "a file of materials is not read, or not overruled"; }
 
 # ---- sheets: an inner face with a condition is one on both sides ----
 pair='0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 1\n'; tets='4 2 1 1 1 2 3 4\n4 2 1 1 5 4 3 2\n'

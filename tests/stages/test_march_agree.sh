@@ -19,7 +19,7 @@ for precision in fp64 fp32; do
 done
 # hardly more than the least memory that does
 penstock-tdbem-march s-fp64.h5 sphere2.h5 out.h5 $run --plan --json > plan.json
-little=$(($(figure plan.json least) + 3000000))
+little=$(($(figure plan.json least_memory) + 3000000))
 march s-fp64.h5 sphere2.h5 out.h5 $run --force --host-memory $little
 identical out.h5 one-fp64.h5
 
@@ -37,6 +37,6 @@ for n in 2 4; do
     close_to single$n.h5 one-fp32.h5 1e-5
 done
 ranks 2 penstock-tdbem-march s-fp64.h5 sphere2.h5 again.h5 $run --threads 2 --plan --json > plan.json
-little=$(($(figure plan.json least) + 3000000))
+little=$(($(figure plan.json least_memory) + 3000000))
 ranks 2 penstock-tdbem-march s-fp64.h5 sphere2.h5 again.h5 $run --threads 2 -q --host-memory $little > /dev/null
 identical again.h5 ranks2.h5

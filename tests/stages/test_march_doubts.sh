@@ -88,7 +88,7 @@ penstock-spectrum ring.far.h5 ring.spectrum.h5 --force --divide --fmin .2 --fmax
 ! grep -q "still rings" said.txt || { echo "far fields do not have them"; cat said.txt; exit 1; }
 
 # --plan's least can be done with
-least=$($go --plan $plane --json 2> /dev/null | grep -o '"least": *[0-9]*' | grep -o '[0-9]*')
+least=$($go --plan $plane --json 2> /dev/null | grep -o '"least_memory": *[0-9]*' | grep -o '[0-9]*')
 penstock-tdbem-march -q s.h5 sphere1.h5 least.h5 --steps 60 $plane --host-memory "$least" > /dev/null 2>&1 ||
     { echo "--host-memory $least, the least of the plan, cannot do"; exit 1; }
 

@@ -42,7 +42,7 @@ close_to fine-two.h5 fine-one.h5 1e-13
 # ---- out of core, near in memory: far is read once in n_far steps ----
 for group in 8 16; do
     go out.h5 $run --far far-fp64.h5 --far-group $group --plan --json > plan.json
-    budget=$(($(figure plan.json least) + $(figure plan.json tiles) + $(figure plan.json near_estimate)))
+    budget=$(($(figure plan.json least_memory) + $(figure plan.json tiles) + $(figure plan.json near_estimate)))
     go out.h5 $run --far far-fp64.h5 --far-group $group --host-memory $budget --json --force > out-$group.json
     penstock-compare out.h5 two-fp64.h5 --tolerance 0 --no-attributes > said.txt
     below "$(figure out-$group.json chunks)" "$(figure out-$group.json resident_chunks)"
@@ -51,7 +51,7 @@ done
 read8=$(figure out-8.json far_read) read16=$(figure out-16.json far_read)
 echo "far lags read: $read8 GB with far groups of 8 steps, $read16 GB of 16"
 awk -v a="$read8" -v b="$read16" 'BEGIN { exit !(a / b > 1.5 && a / b < 3) }' # 2, had they as many resident tiles
-fails 4 "cannot do" go no.h5 $run --far far-fp64.h5 --host-memory $(($(figure plan.json least) / 2))
+fails 4 "cannot do" go no.h5 $run --far far-fp64.h5 --host-memory $(($(figure plan.json least_memory) / 2))
 
 # ---- halves ----
 cut s-fp64.h5 half.h5 --values f16

@@ -45,7 +45,7 @@ identical small.h5 one-fp64.h5
 [ "$(figure small.json gpus_of_a_rank)" = 1 ]
 [ "$(figure small.json tiles_in_host_memory)" -gt 0 ] || { echo "nothing was streamed"; exit 1; }
 penstock-tdbem-march warp-fp64.h5 sphere2.h5 small.h5 $run --plan --json > plan.json
-little=$(figure plan.json least)
+little=$(figure plan.json least_memory)
 PENSTOCK_TEAM=1 penstock-tdbem-march warp-fp64.h5 sphere2.h5 small.h5 $run --device-memory 8M --host-memory $little --json --force > disk.json
 identical small.h5 one-fp64.h5
 [ "$(figure disk.json tiles_on_disk)" -gt 0 ] || { echo "nothing was read again"; exit 1; }

@@ -49,7 +49,7 @@ expect 0 "written" penstock-plot plane plane.h5 --times 0.012,0.016 --range 0.5 
 grep -q "cbrange \[-500:500\]" f.gp || fail "--range 0.5 is not +-500 mPa"
 
 # ---- stages and workers ----
-echo '{"steps": 10, "seconds": {"all": 5, "summation": 3, "wait": 2, "solve": 1, "checkpoints": 7}, "x": [1, {"y": null}]}' > report.json
+echo '{"steps": 10, "time": 5, "seconds": {"summation": 3, "wait": 2, "solve": 1, "checkpoints": 7}, "x": [1, {"y": null}]}' > report.json
 expect 0 "written" penstock-plot stages report.json --output stages.png --script stages.gp
 [ "$(block stages.gp T)" = '"report\n5 s" 60 20 20' ] || fail "shares are not 60, 20 and 20 %"
 "$BUILD/tests-programs/worker_log_sample" run.workers.h5 60

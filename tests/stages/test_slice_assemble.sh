@@ -23,7 +23,7 @@ for formulation in sound-soft-s sound-soft-m sound-hard; do
     common="--formulation $formulation --courant 2 --points 3 --precision fp64"
     assemble mesh.hdf a.h5 $common --threads 1
     n=$(figure unknowns); k=$(figure k_max)
-    echo "$formulation: $n unknowns, K = $k, d_max $(figure d_max), $(figure per_triangle_pair) us a pair"
+    echo "$formulation: $n unknowns, K = $k, d_max $(figure d_max), $(figure per_triangle_pair) s a pair"
     within "$k" 15 25 "K"
     assemble mesh.hdf b.h5 $common --threads 2 --tile-rows 256 --tile-slices 32
     "$same" a.h5 b.h5 || fail "other tiles and threads, other bits ($formulation)"

@@ -1,0 +1,40 @@
+/*
+ * figure_table: what penstock-hbem-solve may print through runtime/report.h; main.c alone includes
+ * it.
+ */
+#ifndef PS_COMPUTE_HBEM_SOLVE_FIGURE_TABLE_H
+#define PS_COMPUTE_HBEM_SOLVE_FIGURE_TABLE_H
+
+#include "runtime/report.h"
+
+static const ps_figure figure_table[] = {
+    {"unknowns", "1", "unknowns"},
+    {"wavenumbers", "1", "wave numbers"},
+    {"sides", "1", "right-hand sides"},
+    {"batch", "1", "right-hand sides at a time"},
+    {"method", "text", "Krylov method"},
+    {"matrices", "B", "values of the matrices"},
+    {"vectors", "B", "vectors of a batch"},
+    {"steps_least", "1", "iterations of the right-hand side that took least"},
+    {"steps_most", "1", "iterations of the one that took most"},
+    {"products", "1", "products with a matrix"},
+    {"device", "flag", "whether a device computes"},
+    {"direct", "flag", "whether sparse systems are factored"},
+    {"factors", "B", "sparse factors"},
+    {"radius", "m", "radius of the OSRC condition"},
+    {"inner_iterations", "1", "iterations of sparse systems"},
+    {"residual", "1", "largest relative residual"},
+    {"row_sum_error", "1", "largest error of row sums of the double layer, of 1/2"},
+    {"entry_error", "1", "largest relative error of entries that were checked"},
+    {"converged", "flag", "whether every right-hand side reached the tolerance"},
+    {"resident", "B", "matrices that stay in memory"},
+    {"opening", "s", "opening"},
+    {"assembly_time", "s", "assembling"},
+    {"loading_time", "s", "reading matrices"},
+    {"factors_time", "s", "factoring"},
+    {"products_time", "s", "products"},
+    {"sparse_time", "s", "sparse systems"},
+    {"other_time", "s", "what is left"},
+    {NULL, NULL, NULL}};
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * figure_table: what penstock-dgtd-far may print through runtime/report.h; main.c alone includes
+ * it.
+ */
+#ifndef PS_POSTPROCESS_DGTD_FAR_FIGURE_TABLE_H
+#define PS_POSTPROCESS_DGTD_FAR_FIGURE_TABLE_H
+
+#include "runtime/report.h"
+
+static const ps_figure figure_table[] = {
+    {"frequencies", "1", "frequencies"},
+    {"directions", "1", "directions"},
+    {"faces", "1", "faces of the surface"},
+    {"area", "m2", "area of the surface"},
+    {"holes_inside", "1", "closed surfaces inside it"},
+    {"background_eps", "1", "relative permittivity of the medium around"},
+    {"background_mu", "1", "relative permeability of it"},
+    {NULL, NULL, NULL}};
+
+#endif

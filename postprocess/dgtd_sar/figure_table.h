@@ -1,0 +1,42 @@
+/*
+ * figure_table: what penstock-dgtd-sar may print through runtime/report.h; main.c alone includes
+ * it.
+ */
+#ifndef PS_POSTPROCESS_DGTD_SAR_FIGURE_TABLE_H
+#define PS_POSTPROCESS_DGTD_SAR_FIGURE_TABLE_H
+
+#include "runtime/report.h"
+
+static const ps_figure figure_table[] = {
+    {"elements", "1", "elements with fields"},
+    {"voxels", "1", "voxels of the grid"},
+    {"memory_of_voxels", "B", "memory of them"},
+    {"frequency", "Hz", "frequency"},
+    {"amplitude", "data", "amplitude of the source"},
+    {"absorbed", "W", "power absorbed"},
+    {"outflow", "W", "power out through absorbing faces"},
+    {"accepted", "W", "both together"},
+    {"absorption_cross_section", "m2", "absorbed power over the density of the wave"},
+    {"mass", "kg", "mass of all"},
+    {"largest_sar", "W/kg", "largest of an element"},
+    {"voxel_mass", "kg", "mass of the voxels"},
+    {"voxel_power", "W", "power absorbed in them"},
+    {"average_*.largest", "W/kg", "largest average over this mass"},
+    {"average_*.voxels_without", "1", "voxels that have no average"},
+    {"average_*.place", "m", "where the largest is"},
+    {"average_*.voxel", "text", "how its voxel got its average"},
+    {"average_*.side", "m", "side of the cube"},
+    {"average_*.tag", "1", "tag of the material there"},
+    {"at_*.place", "m", "point of --at"},
+    {"at_*.electric", "V/m", "magnitude of the electric field"},
+    {"at_*.real", "V/m", "its real part"},
+    {"at_*.imaginary", "V/m", "its imaginary part"},
+    {"*.elements", "1", "elements of this material"},
+    {"*.volume", "m3", "volume"},
+    {"*.absorbed", "W", "power absorbed"},
+    {"*.mass", "kg", "mass"},
+    {"*.mean_sar", "W/kg", "power over mass"},
+    {"*.largest_sar", "W/kg", "largest of an element"},
+    {NULL, NULL, NULL}};
+
+#endif
