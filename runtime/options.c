@@ -392,6 +392,7 @@ static void print_wrapped(FILE *stream, const char *text)
 void ps_options_help(const ps_option *table, void *stream)
 {
     for (const ps_option *option = table; option->name; ++option) {
+        if (!option->help) continue; /* a former name */
         char head[96], value[256], text[1024], argument[256] = "";
         if (option->kind == PS_OPTION_CHOICE)
             list_choices(option->argument, argument, sizeof argument);

@@ -38,9 +38,9 @@ typedef struct ps_interval {
 typedef struct ps_option {
     const char *name; /* without the dashes; NULL ends the table                         */
     ps_option_kind kind;
-    void *value;          /* where the value goes; holds the default beforehand              */
-    const char *argument; /* shown in the help: "SECONDS"; alternatives of a CHOICE          */
-    const char *help;
+    void *value;             /* where the value goes; holds the default beforehand              */
+    const char *argument;    /* shown in the help: "SECONDS"; alternatives of a CHOICE          */
+    const char *help;        /* NULL: a former name, which is taken and not shown */
     double minimum, maximum; /* checked where minimum < maximum                              */
     int identity; /* PS_IDENTITY: changes results, so it is recorded and compared; 0: how to run */
 } ps_option;

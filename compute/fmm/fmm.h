@@ -30,7 +30,8 @@ typedef struct fmm_options {
     double parameter, epsilon, accuracy;
     int64_t order, workers, check;
     int precision, basis, scheduler, termination, gpu_kinds, pairs, resident;
-    bool gradient, journal;
+    bool gradient, journal; /* a journal from the start on */
+    ps_interval checkpoint_every;
     const char *trace, *mapping;
 } fmm_options;
 
@@ -422,8 +423,6 @@ ps_status fmm_accuracy_raise(const fmm_reached *reached, const fmm_reached *befo
 
 /* ---- journal: journal.c ---- */
 
-/* Order and epsilon of the attempt that a journal is of; 0 if there is none that can be read. */
-void fmm_journal_order(const char *path, int64_t *order, double *epsilon);
 /* Appends the results and sums[FMM_PARTS][S] of a group. Thread-safe. */
 ps_status fmm_journal_add(ps_journal *journal, int64_t group, const fmm_sums *sums, int sides,
                           const double *values, int64_t count);
@@ -441,6 +440,7 @@ typedef struct fmm_run {
     const ps_run *run;
     const fmm_options *options;
     char journal[4096]; /* OUTPUT.groups */
+    bool keeps;         /* finished groups are kept there: asked for, or a long run */
     fmm_problem problem;
     fmm_pool *pool;
     fmm_source source;

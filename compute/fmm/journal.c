@@ -1,23 +1,9 @@
 /* Records of the journal: results of finished groups (specs/fmm_run.md). */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compute/fmm/fmm.h"
 #include "runtime/memory.h"
-
-void fmm_journal_order(const char *path, int64_t *order, double *epsilon)
-{
-    long long found = 0;
-    ps_append_log *log;
-    *order = 0;
-    *epsilon = 0;
-    if (!ps_journal_is_there(path) || ps_append_log_open(path, &log) != PS_OK) return;
-    const char *at = strstr(ps_append_log_identity(log), "\nused_order=");
-    if (at && sscanf(at, "\nused_order=%lld\nused_epsilon=%lf", &found, epsilon) == 2)
-        *order = found;
-    ps_append_log_close(&log);
-}
 
 /* A record: group, number of values, sums [FMM_PARTS][sides], values. */
 static int64_t record_bytes(int sides, int64_t count)
@@ -30,6 +16,7 @@ ps_status fmm_journal_add(ps_journal *j, int64_t group, const fmm_sums *sums, in
 {
     char *record;
     int64_t bytes = record_bytes(sides, count), head[2] = {group, count};
+    if (!ps_journal_wants(j, bytes)) return PS_OK;
     PS_TRY(ps_alloc_untouched((void **)&record, bytes, "the journal"));
     memcpy(record, head, sizeof head);
     size_t sum_bytes = sizeof *sums * FMM_PARTS * (size_t)sides;

@@ -12,7 +12,11 @@
 #include "runtime/memory.h"
 #include "stage/product.h"
 
-static fmm_options chosen = {.kernel = "inverse", .parameter = 1, .accuracy = -1, .gradient = true};
+static fmm_options chosen = {.kernel = "inverse",
+                             .parameter = 1,
+                             .accuracy = -1,
+                             .gradient = true,
+                             .checkpoint_every = {.seconds = 60}};
 
 static const ps_option options[] = {
     {"kernel", PS_OPTION_TEXT, &chosen.kernel, "NAME",
@@ -64,10 +68,11 @@ static const ps_option options[] = {
      0, 0},
     {"mapping", PS_OPTION_TEXT, &chosen.mapping, "FILE",
      "run every task on the worker, and in the order, of this trace of the same run", 0, 0, 0},
-    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL,
-     "keep the results of finished groups in OUTPUT.groups, so that the same command goes on after "
-     "a stop or a crash",
+    {"checkpoint-every", PS_OPTION_EVERY, &chosen.checkpoint_every, PS_EVERY,
+     "keep the results of finished groups in OUTPUT.groups, until OUTPUT is there: in runs that "
+     "will take long from 60s, 5min on; 1step: of all groups; 0: of none",
      0, 0, 0},
+    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL, NULL, 0, 0, 0}, /* as 1step */
     {"resident", PS_OPTION_CHOICE, &chosen.resident, "auto|yes|no",
      "evaluate all at once in the memory of one CUDA device: where --device has one and all fits, "
      "or "
@@ -194,7 +199,8 @@ static ps_status open_journal(fmm_run *r)
     PS_TRY(ps_store_content_hash(ps_octree_file_store(r->problem.file), hash));
     snprintf(identity, sizeof identity, "%soctree=%s\nused_order=%d\nused_epsilon=%.17g\n",
              r->run->record, hash, r->problem.fmm.interpolation.order, r->problem.epsilon);
-    return ps_journal_open(r->run, r->journal, r->problem.rank, identity, &r->work.journal);
+    return ps_journal_open(r->run, r->journal, r->problem.rank, identity,
+                           r->options->checkpoint_every, &r->work.journal);
 }
 
 /* A run that is continued goes on with the order that it had come to. */
@@ -205,8 +211,13 @@ static ps_status continue_order(fmm_run *r)
         double epsilon;
     } used = {0, 0};
     if (!(r->problem.accuracy > 0)) return PS_OK;
-    if (r->problem.rank == 0 && !r->run->fresh)
-        fmm_journal_order(r->journal, &used.order, &used.epsilon);
+    char order[64], epsilon[64];
+    if (r->problem.rank == 0 && !r->run->fresh &&
+        ps_journal_value(r->journal, "used_order", order) &&
+        ps_journal_value(r->journal, "used_epsilon", epsilon)) {
+        used.order = strtoll(order, NULL, 10);
+        used.epsilon = strtod(epsilon, NULL);
+    }
     PS_TRY(ps_comm_broadcast(&used, sizeof used, 0));
     if (used.order < 1 || used.order > PS_FMM_ORDER_MAX || !(used.epsilon > 0)) return PS_OK;
     r->problem.epsilon = used.epsilon;
@@ -243,7 +254,7 @@ static ps_status load_mapping(fmm_run *r)
     snprintf(path, sizeof path, "%s", r->options->mapping);
     if (r->problem.ranks > 1) ps_store_part_path(r->options->mapping, 0, r->problem.rank, path);
     PS_TRY(ps_task_trace_load(path, &r->mapping));
-    if (r->options->journal || r->pool_budget < r->whole_bytes)
+    if (r->keeps || r->pool_budget < r->whole_bytes)
         return ps_fail(PS_USAGE,
                        "--mapping needs all groups in memory and no journal: a worker may "
                        "have to wait for a task that has no room yet");
@@ -259,7 +270,7 @@ static ps_status load_mapping(fmm_run *r)
 
 static ps_status restore(fmm_run *r)
 {
-    if (!r->options->journal) return PS_OK;
+    if (!r->keeps) return PS_OK;
     PS_TRY(PS_ALLOC(&r->done, r->groups, "groups that are done"));
     ps_status status = PS_OK;
     if (r->problem.rank == 0) {
@@ -393,12 +404,13 @@ static ps_status prepare(fmm_run *r)
     return fmm_run_prepare(r);
 }
 
-/* One that an earlier run has left is gone on from, whether --journal is given or not. */
+/* One that an earlier run has left is gone on from, whatever is asked for. */
 static void find_journal(fmm_run *r)
 {
+    if (chosen.journal) chosen.checkpoint_every = (ps_interval){.steps = 1};
     snprintf(r->journal, sizeof r->journal, "%.4080s.groups", r->run->operands[1]);
     bool there = r->problem.rank == 0 && ps_journal_is_there(r->journal) && !r->run->fresh;
-    chosen.journal |= ps_comm_any(there) || r->run->restart;
+    chosen.journal |= chosen.checkpoint_every.steps > 0 || ps_comm_any(there) || r->run->restart;
 }
 
 /* Operators, memory, the sums; *again: with another order. */
@@ -475,7 +487,7 @@ int main(int argc, char **argv)
             "The time is printed beside the bound that no schedule of these tasks can beat.",
         .examples = "  penstock-fmm tree.h5 result.h5 --accuracy 5 --check 1000\n"
                     "  penstock-fmm tree.h5 result.h5 --kernel yukawa --parameter 2 --order 7 \\\n"
-                    "      --host-memory 4G --journal\n"
+                    "      --host-memory 4G\n"
                     "  penstock-fmm tree.h5 result.h5 --trace trace.h5\n"
                     "  penstock-plot gantt trace.h5 --output gantt.png",
         .options = options,

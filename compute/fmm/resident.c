@@ -41,7 +41,7 @@ static ps_status wanted(const fmm_run *r, bool *out)
     *out = r->options->resident != FMM_RESIDENT_NO && can && strcmp(device, "cpu") != 0 &&
            (cuda || must || ps_device_count() > 0);
     if (must && !can)
-        return ps_fail(PS_USAGE, "--resident yes is for one rank, without --journal, --trace "
+        return ps_fail(PS_USAGE, "--resident yes is for one rank, without a journal, --trace "
                                  "and --mapping, which are of tasks");
     if (must && !*out)
         return ps_fail(PS_USAGE, "--resident yes needs a CUDA device, and --device is %s", device);

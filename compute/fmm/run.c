@@ -114,6 +114,24 @@ static ps_status choose_kinds(fmm_run *r)
     return PS_OK;
 }
 
+/* Finished groups are kept where that was asked for and, as results then come all along the way, in
+ * runs that will take long; where GPUs take part, which have less to do at a time then, much
+ * longer. */
+static ps_status choose_journal(fmm_run *r)
+{
+    enum { LONGER = 10 };
+    const fmm_options *o = r->options;
+    double least = o->checkpoint_every.seconds / 2 * (r->problem.gpus ? LONGER : 1), seconds = 0;
+    bool may = o->checkpoint_every.seconds > 0 && !o->trace && !o->mapping;
+    if (may) PS_TRY(forecast_bound(r, r->gpu_kinds, &seconds));
+    r->keeps = ps_comm_any(o->journal || seconds > least);
+    r->problem.by_groups = r->keeps;
+    if (!r->keeps || r->problem.ranks == 1) return PS_OK;
+    PS_TRY(fmm_run_recount(r));
+    r->whole_bytes = fmm_pool_whole(r->pool);
+    return PS_OK;
+}
+
 ps_status fmm_run_prepare(fmm_run *r)
 {
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
@@ -125,10 +143,10 @@ ps_status fmm_run_prepare(fmm_run *r)
     r->problem.workers = r->work.workers;
     PS_TRY(fmm_pairs_choose(r->options, &r->problem));
     PS_TRY(fmm_share_groups(&r->problem));
-    r->problem.by_groups = r->options->journal;
     PS_TRY(fmm_pool_open(&r->problem, &r->pool));
     PS_TRY(fmm_flow(&r->problem, r->pool, r->done, &counting, r));
     PS_TRY(choose_kinds(r));
+    PS_TRY(choose_journal(r));
     r->whole_bytes = fmm_pool_whole(r->pool);
     PS_TRY(share_memory(r));
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;

@@ -24,7 +24,8 @@ typedef struct assemble_options {
     int precision;   /* ps_precision                                               */
     int64_t keep_bits, tile_rows, tile_slices; /* 0: chosen                          */
     bool screen;  /* sound-hard on an open surface                              */
-    bool journal; /* keep squares to go on from                                 */
+    bool journal; /* keep squares from the start on                             */
+    ps_interval checkpoint_every;
 } assemble_options;
 
 /* ---- problem.c ---- */
@@ -150,7 +151,6 @@ typedef struct assemble_buffers {
     void *workspace;
     float *single;    /* a stored tile in fp32                                               */
     near_entry *near; /* M^0 of all units of this thread                                     */
-    void *record;     /* of the journal; NULL: none                                          */
     int64_t near_count, near_capacity;
     ps_device *pinned; /* the tiles' memory is pinned by it; NULL: plain memory              */
     int64_t pairs, entries;
@@ -161,6 +161,8 @@ typedef struct assemble_buffers {
 
 /* Bytes of a thread's buffers, M^0 apart; allocates, frees them. */
 int64_t assemble_buffer_bytes(const assemble_plan *plan);
+/* Bytes of a record of the journal, if there is one; of all threads together. */
+int64_t assemble_record_bytes(const assemble_plan *plan);
 ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out);
 void assemble_buffers_release(assemble_buffers *buffers);
 

@@ -11,7 +11,8 @@
 #include "runtime/report.h"
 #include "stage/product.h"
 
-static assemble_options chosen = {.formulation = PS_SOUND_SOFT_S, .speed = 343};
+static assemble_options chosen = {
+    .formulation = PS_SOUND_SOFT_S, .speed = 343, .checkpoint_every = {.seconds = 60}};
 /* --points: an outer rule, or the first of 6 and 12 points that is passive. */
 static int rule;
 static const int rule_points[] = {0, 3, 6, 7, 12};
@@ -29,7 +30,7 @@ static const ps_option options[] = {
     {"speed", PS_OPTION_REAL, &chosen.speed, "M/S", "speed of sound c", 1e-30, 1e30, PS_IDENTITY},
     {"points", PS_OPTION_CHOICE, &rule, "auto|3|6|7|12",
      "points of the outer rule on a triangle; auto: 6, and once more with 12 if the passivity "
-     "certificate of that is bad (not with --journal)",
+     "certificate of that is bad",
      0, 0, PS_IDENTITY},
     {"precision", PS_OPTION_CHOICE, &chosen.precision, PS_FP32 "|" PS_FP64,
      "of the stored values, k >= 1 (M^0 is always fp64)", 0, 0, PS_IDENTITY},
@@ -43,10 +44,13 @@ static const ps_option options[] = {
      "rows of a tile, a multiple of 256; 0: chosen", 0, 1 << 20, PS_IDENTITY},
     {"tile-slices", PS_OPTION_INT, &chosen.tile_slices, "N",
      "slices of a tile, divides its rows; 0: chosen", 0, 1 << 20, PS_IDENTITY},
-    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL,
-     "keep finished squares in OUTPUT.squares (as large as the values, uncompressed), so that the "
-     "same command goes on after a stop or a crash",
+    {"checkpoint-every", PS_OPTION_EVERY, &chosen.checkpoint_every, PS_EVERY,
+     "on cores, keep finished squares (as large as the values, uncompressed) in OUTPUT.squares, "
+     "until OUTPUT is there: in runs that will take longer from 60s, 5min on, as far as memory, "
+     "disk "
+     "and time allow; 1step: all of them; 0: none",
      0, 0, 0},
+    {"journal", PS_OPTION_FLAG, &chosen.journal, NULL, NULL, 0, 0, 0}, /* as 1step */
     {NULL, PS_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0}};
 
 static void report_plan(const assemble_problem *problem, const assemble_plan *plan,
@@ -160,7 +164,7 @@ static ps_status open_journal(const char *path, const assemble_problem *problem,
              (long long)tiling->tile_slices, (long long)tiling->first_slice,
              (long long)tiling->end_slice);
     snprintf(base, sizeof base, "%s.squares", path);
-    return ps_journal_open(run, base, 0, identity, out);
+    return ps_journal_open(run, base, 0, identity, chosen.checkpoint_every, out);
 }
 
 /* Another rule is to be tried: `auto`, and this one is not passive. Says what the certificate says.
@@ -168,7 +172,7 @@ static ps_status open_journal(const char *path, const assemble_problem *problem,
 static bool may_refine(const ps_passivity *passivity)
 {
     if (passivity->angles == 0 || ps_passivity_is_good(passivity)) return false;
-    bool refine = rule == RULE_AUTO && chosen.points < POINTS_LAST && !chosen.journal;
+    bool refine = rule == RULE_AUTO && chosen.points < POINTS_LAST;
     if (ps_comm_rank() != 0) return refine;
     if (refine)
         ps_info("with %d points it is not passive (least eigenvalue %.3g, unknown %lld): once more "
@@ -236,10 +240,10 @@ static ps_status assemble(const ps_run *run, const assemble_problem *problem,
     return ps_comm_agree(status);
 }
 
-/* Whether there is a journal to go on from. Collective. */
-static bool is_to_keep(const ps_run *run)
+/* Whether there is a journal to go on from; then with the rule that it has come to. Collective. */
+static bool find_journal(const ps_run *run)
 {
-    char base[4200], part[4096];
+    char base[4200], part[4096], points[64];
     int64_t generation;
     snprintf(base, sizeof base, "%.4096s.squares", run->operands[1]);
     if (ps_comm_size() > 1) {
@@ -247,9 +251,12 @@ static bool is_to_keep(const ps_run *run)
         ps_store_part_path(run->operands[1], generation, ps_comm_rank(), part);
         snprintf(base, sizeof base, "%.4096s.squares", part);
     }
-    bool there = ps_comm_any(!run->fresh && ps_journal_is_there(base));
-    if (run->restart && !there && !chosen.journal)
-        ps_info("there is no %s to continue from: beginning", base);
+    bool there = !run->fresh && ps_journal_is_there(base);
+    bool last = there && rule == RULE_AUTO && ps_journal_value(base, "rule", points) &&
+                strtol(points, NULL, 10) == POINTS_LAST;
+    if (ps_comm_any(last)) chosen.points = POINTS_LAST;
+    there = ps_comm_any(there);
+    if (run->restart && !there) ps_info("there is no %s to continue from: beginning", base);
     return there;
 }
 
@@ -268,12 +275,12 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
     assemble_problem problem;
     assemble_devices *devices = NULL;
     assemble_plan plan;
+    chosen.journal = find_journal(run) || chosen.checkpoint_every.steps > 0;
     PS_TRY(ps_comm_agree(assemble_problem_init(run->operands[0], &chosen, &problem)));
     ps_status status = ps_comm_agree(assemble_devices_open(run, &devices));
-    chosen.journal |= is_to_keep(run);
     if (status == PS_OK && devices && chosen.journal)
-        status = ps_fail(PS_USAGE, "--journal is for processors: a device computes squares faster "
-                                   "than a disk takes them; add --device cpu");
+        status = ps_fail(PS_USAGE, "squares are kept, and gone on from, on processors: a device "
+                                   "computes them faster than a disk takes them; add --device cpu");
     if (status == PS_OK)
         status = ps_comm_agree(assemble_plan_init(&problem, &chosen, run, devices, &plan));
     if (status == PS_OK) status = agree_on_angles(&plan);
@@ -305,6 +312,7 @@ static ps_status run_slice_assemble(ps_run *run)
     ps_status status = PS_OK;
     bool again = false;
     chosen.points = rule == RULE_AUTO ? POINTS_FIRST : rule_points[rule];
+    if (chosen.journal) chosen.checkpoint_every = (ps_interval){.steps = 1};
     if (!ps_product_is_up_to_date(run, &output)) {
         status = plan_and_assemble(run, &identity, mesh, &again);
         chosen.points = again ? POINTS_LAST : chosen.points;

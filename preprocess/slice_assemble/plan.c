@@ -5,7 +5,9 @@
 
 #include "assemble.h"
 #include "runtime/comm.h"
+#include "runtime/log.h"
 #include "runtime/memory.h"
+#include "runtime/path.h"
 
 enum { ROWS_SMALL = 256, ROWS_LARGE = 512, LARGE_FROM = 16384 };
 static const double chunk_bytes = 4 << 20;
@@ -184,7 +186,7 @@ static void estimate(const assemble_problem *problem, const assemble_options *op
     double near = plan->near_per_row * mine * (16 * 2 + 16 + 12);
     double table = (double)ps_slice_tiling_count(tiling) * 3 * 256;
     plan->memory_bytes = (int64_t)(base_bytes + near + table) + problem->bytes +
-                         plan->threads * plan->thread_bytes +
+                         plan->threads * plan->thread_bytes + assemble_record_bytes(plan) +
                          assemble_certificate_bytes(plan, plan->angles);
     plan->disk_bytes = (int64_t)(values * (double)width + n * mine + plan->near_per_row * mine * 8);
     if (plan->journal) plan->disk_bytes += (int64_t)(values * (double)width + 4 * n * mine);
@@ -238,6 +240,22 @@ static ps_status choose_threads(const assemble_problem *problem, const assemble_
     return status;
 }
 
+/* Assemblies on cores that will take long keep their squares, unless that would cost threads or
+ * angles. The same tiles. */
+static void choose_journal(const assemble_problem *problem, const assemble_options *options,
+                           const ps_run *run, assemble_plan *plan)
+{
+    assemble_plan with = *plan;
+    double every = options->checkpoint_every.seconds;
+    if (plan->journal || plan->devices || every == 0 || plan->seconds < every) return;
+    with.journal = true;
+    if (choose_threads(problem, options, run, &with) != PS_OK || with.threads < plan->threads ||
+        with.angles < plan->angles || with.disk_bytes > ps_path_room(run->operands[1]))
+        ps_info("there is no room to keep what is finished: a stop would lose it");
+    else
+        *plan = with;
+}
+
 ps_status assemble_plan_init(const assemble_problem *problem, const assemble_options *options,
                              const ps_run *run, assemble_devices *devices, assemble_plan *out)
 {
@@ -263,5 +281,6 @@ ps_status assemble_plan_init(const assemble_problem *problem, const assemble_opt
     }
     if (status == PS_OK && devices) status = sample_device(problem, out);
     estimate_time(out);
+    if (status == PS_OK) choose_journal(problem, options, run, out);
     return status;
 }

@@ -66,10 +66,8 @@ int64_t assemble_buffer_bytes(const assemble_plan *plan)
     int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
     int64_t tile = entries * 20 + plan->square_values * (has_singles(plan) ? 4 : 8);
     if (plan->devices) return 2 * tile;
-    int64_t record =
-        plan->journal ? assemble_journal_bytes(entries, plan->square_values, plan->precision) : 0;
     return 2 * tile + plan->workspace_bytes + plan->tiling.tile_rows * 8 +
-           plan->tiling.value_capacity * 4 + record;
+           plan->tiling.value_capacity * 4;
 }
 
 ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out)
@@ -80,11 +78,6 @@ ps_status assemble_buffers_init(const assemble_plan *plan, assemble_buffers *out
     if (plan->devices) return PS_OK;
     PS_TRY(PS_ALLOC(&out->offsets, plan->tiling.tile_rows, "offsets"));
     PS_TRY(ps_alloc_untouched(&out->workspace, plan->workspace_bytes, "assembly workspace"));
-    int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
-    if (plan->journal)
-        PS_TRY(ps_alloc_untouched(
-            &out->record, assemble_journal_bytes(entries, plan->square_values, plan->precision),
-            "a record of the journal"));
     return ps_alloc_untouched((void **)&out->single, plan->tiling.value_capacity * 4,
                               "values of a tile");
 }
@@ -97,7 +90,6 @@ void assemble_buffers_release(assemble_buffers *buffers)
     free(buffers->workspace);
     free(buffers->single);
     free(buffers->near);
-    free(buffers->record);
 }
 
 /* ---- units ---- */
@@ -108,6 +100,7 @@ typedef struct assembly {
     ps_slice_matrix *matrix;
     ps_journal *journal; /* NULL: none                                                 */
     assemble_certificate *certificate;
+    void *record;              /* for the journal, by one thread at a time; NULL: not needed yet  */
     uint8_t *kept;             /* [units] 1: the journal held it                             */
     assemble_buffers *buffers; /* of the threads                                             */
 } assembly;
@@ -242,18 +235,38 @@ static ps_status write_unit(const assembly *a, int64_t unit, bool mirrored,
     return write_square(a, buffers, &buffers->mirror);
 }
 
-static ps_status note_unit(const assembly *a, int64_t unit, assemble_buffers *buffers)
+int64_t assemble_record_bytes(const assemble_plan *plan)
 {
-    int64_t bytes =
-        assemble_journal_pack(unit, &buffers->tile, a->plan->precision, buffers->record);
-    return ps_journal_add(a->journal, buffers->record, bytes);
+    int64_t entries = plan->tiling.tile_rows * plan->tiling.tile_rows;
+    return plan->journal ? assemble_journal_bytes(entries, plan->square_values, plan->precision)
+                         : 0;
 }
 
-static ps_status compute_unit(const assembly *a, int64_t unit, assemble_buffers *buffers)
+static ps_status note_unit(assembly *a, int64_t unit, const ps_interaction_tile *tile)
+{
+    ps_status status = PS_OK;
+    if (!ps_journal_wants(a->journal,
+                          assemble_journal_bytes(tile->rows * tile->slices, tile->value_count,
+                                                 a->plan->precision)))
+        return PS_OK;
+#pragma omp critical(assemble_record)
+    {
+        if (!a->record)
+            status = ps_alloc_untouched(&a->record, assemble_record_bytes(a->plan),
+                                        "a record of the journal");
+        if (status == PS_OK)
+            status =
+                ps_journal_add(a->journal, a->record,
+                               assemble_journal_pack(unit, tile, a->plan->precision, a->record));
+    }
+    return status;
+}
+
+static ps_status compute_unit(assembly *a, int64_t unit, assemble_buffers *buffers)
 {
     bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
     PS_TRY(compute_square(a, buffers, &buffers->tile, mirrored ? &buffers->mirror : NULL));
-    if (a->journal) PS_TRY(note_unit(a, unit, buffers));
+    PS_TRY(note_unit(a, unit, &buffers->tile));
     return write_unit(a, unit, mirrored, buffers);
 }
 
@@ -290,7 +303,7 @@ static ps_status list_units(const assembly *a, int64_t **out, int64_t *count)
 }
 
 /* The units of this rank, threads taking one after the other. The first failure is kept. */
-static ps_status compute_units(const assembly *a)
+static ps_status compute_units(assembly *a)
 {
     int64_t *units, count, done = 0;
     ps_status status = PS_OK;
@@ -392,10 +405,10 @@ static ps_status certify(assembly *a, assemble_result *out)
 static ps_status restore_and_compute(assembly *a)
 {
     ps_status status = PS_ALLOC(&a->kept, a->plan->units, "list of tiles");
-    if (status == PS_OK && a->journal)
-        status = ps_journal_replay(a->journal, false, restore_unit, a);
+    if (status == PS_OK) status = ps_journal_replay(a->journal, false, restore_unit, a);
     if (status == PS_OK) status = compute_units(a);
     free(a->kept);
+    free(a->record);
     return ps_comm_agree(status);
 }
 

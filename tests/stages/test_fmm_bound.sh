@@ -39,7 +39,7 @@ expect 0 "" $fmm cube.tree.h5 r.h5 --order 5 --force
 grep -q reached_gradient out && fail "a bound that nobody asked for"
 # what cannot be had: code 5, the figure, no output
 expect 5 "is not reached" $fmm cube.tree.h5 none.h5 --accuracy 1e-6 --precision fp32
-grep -q "double" err || fail "the message does not say what to do"
+grep -q "fp64" err || fail "the message does not say what to do"
 [ ! -e none.h5 ] || fail "an output of code 5"
 
 # ---- the same bits and samples whatever memory, workers, journal ----
@@ -49,7 +49,7 @@ first=$(figure reached_gradient)
 expect 0 "" $fmm plane.tree.h5 b.h5 --accuracy 1e-5 --workers 1 --host-memory 40M
 same a.h5 b.h5
 [ "$(figure reached_gradient)" = "$first" ] || fail "samples depend on memory"
-expect 0 "" $fmm plane.tree.h5 c.h5 --accuracy 1e-5 --journal
+expect 0 "" $fmm plane.tree.h5 c.h5 --accuracy 1e-5 --checkpoint-every 1step
 same a.h5 c.h5
 [ ! -e c.h5.groups ] || fail "a journal is left"
 

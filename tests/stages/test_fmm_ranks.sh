@@ -46,7 +46,7 @@ done
 # ---- a journal: a rank that is killed ends the run; others go on, to the bits of a run never stopped ----
 ranks="mpirun -n 3 $fmm tree.h5 cut.h5 --order 9 --basis plain --threads 1"
 expect 0 "" $fmm tree.h5 long.h5 --order 9 --basis plain
-$ranks --journal > /dev/null 2>&1 &
+$ranks --checkpoint-every 1step > /dev/null 2>&1 &
 while kill -0 $! 2> /dev/null && [ "$(stat -c %s cut.h5.groups 2> /dev/null || echo 0)" -lt 300000 ]; do sleep 0.01; done
 victim=$("$ROOT/tests/support/rank-of" $!)
 [ -n "$victim" ] && kill -KILL "$victim"

@@ -10,7 +10,7 @@ penstock-particle-import --generate cube --count 3000 --seed 7 t.h5 > /dev/null 
 penstock-octree-build p.h5 both.h5 --targets t.h5 --height 4 --box 0,0,0,1 --group 50 > /dev/null || fail "both"
 
 expect 2 "needs a CUDA device" penstock-fmm tree.h5 x.h5 --device cpu --resident yes
-expect 2 "which are of tasks" penstock-fmm tree.h5 x.h5 --resident yes --journal
+expect 2 "which are of tasks" penstock-fmm tree.h5 x.h5 --resident yes --checkpoint-every 1step
 expect 0 "" penstock-fmm tree.h5 cores.h5 --order 5 --device cpu --check 300
 error=$(figure error_potential)
 [ ! -e x.h5 ] || fail "a refused run left an output"
