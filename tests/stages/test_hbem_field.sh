@@ -66,7 +66,7 @@ expect 0 "" $field both.hdf again.h5 --directions 72 --incidence 0 --threads 1; 
 expect 0 "" mpirun -n 2 $field both.hdf ranks.h5 --directions 72 --incidence 0; same ranks.h5 far.h5
 expect 0 "" mpirun -n 2 $field both.hdf ranks.h5 --monostatic --force; same ranks.h5 back.h5
 expect 0 "up to date" $field both.hdf again.h5 --directions 72 --incidence 0 --threads 1
-expect 0 "seconds_expected" $field both.hdf --plan --directions 7 --incidence 1
+expect 0 "time" $field both.hdf --plan --directions 7 --incidence 1
 [ "$(figure channels)" = 7 ] || fail "--plan: channels"
 
 # ---- close to the surface: the total field inside vanishes (extinction), pictures ----
