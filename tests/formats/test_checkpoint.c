@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "tests/support/calls.h"
 
 enum { ITEMS = 5000 };
 static char folder[64], run[128];
@@ -216,36 +217,64 @@ static void the_writer_passes_failures_on(void **state)
     ps_checkpoint_writer_close(&writer);
 }
 
-/* A child writes generations without end and is killed: the newest that loads is whole, there
- * always is one (after the first), and at most the two newest numbers are in doubt. */
+static int write_four(const void *context)
+{
+    static sample s;
+    ps_checkpoint_writer *writer;
+    if (ps_checkpoint_writer_open(run, 2, NULL, &writer) != PS_OK) return 1;
+    for (int64_t step = 2; step <= 5; ++step) {
+        if (ps_checkpoint_writer_wait(writer) != PS_OK) return 2;
+        make_sample(&s, step);
+        if (ps_checkpoint_writer_submit(writer, &s.state) != PS_OK) return 3;
+    }
+    return ps_checkpoint_writer_wait(writer);
+}
+
+/* A child that writes generations is killed before any of its calls: the newest that is there is
+ * whole, and at most the two newest numbers are in doubt. */
 static void survives_kill(void **state)
 {
-    for (int trial = 0; trial < 10; ++trial) {
-        empty_folder(NULL);
+    int64_t newest = 1;
+    int code = -1;
+    for (long n = 1; code == -1; ++n) {
         static sample s;
+        int64_t *generations, count;
+        empty_folder(NULL);
         make_sample(&s, 1);
         check_ok(ps_checkpoint_save(run, 1, &s.state));
-        pid_t child = fork();
-        if (child == 0) {
-            ps_checkpoint_writer *writer;
-            if (ps_checkpoint_writer_open(run, 2, NULL, &writer) != PS_OK) _exit(1);
-            for (int64_t step = 2;; ++step) {
-                if (ps_checkpoint_writer_wait(writer) != PS_OK) _exit(2);
-                make_sample(&s, step);
-                if (ps_checkpoint_writer_submit(writer, &s.state) != PS_OK) _exit(3);
-            }
-        }
-        usleep(15000 + 9000 * (unsigned)trial);
-        kill(child, SIGKILL);
-        int how;
-        waitpid(child, &how, 0);
-        assert_true(WIFSIGNALED(how));
-        int64_t *generations, count;
+        code = calls_kill_child(n, write_four, NULL);
         check_ok(ps_checkpoint_list(run, &generations, &count));
         assert_true(count >= 1 && count <= 3);
         check_generation(generations[0], generations[0]); /* committed means whole */
+        assert_true(generations[0] == newest || generations[0] == newest + 1);
+        newest = generations[0];
         free(generations);
     }
+    assert_int_equal(code, 0);
+    assert_int_equal(newest, 5);
+}
+
+/* A generation counts only with the log that it continues: that is on the disk before the
+ * generation has its name. */
+static void the_log_is_synced_first(void **state)
+{
+    static sample s;
+    char path[160];
+    ps_append_log *log;
+    ps_checkpoint_writer *writer;
+    snprintf(path, sizeof path, "%s.log", run);
+    check_ok(ps_append_log_create(path, "uuid-1", identity, &log));
+    check_ok(ps_checkpoint_writer_open(run, 1, log, &writer));
+    make_sample(&s, 1);
+    calls_begin(0);
+    check_ok(ps_append_log_append(log, 1, "x", 1));
+    check_ok(ps_checkpoint_writer_submit(writer, &s.state));
+    check_ok(ps_checkpoint_writer_wait(writer));
+    assert_string_equal(calls_text, "write run.log, fsync run.log, write run.000001.h5, fsync "
+                                    "run.000001.h5, rename run.000001.h5, fsync .");
+    ps_checkpoint_writer_close(&writer);
+    ps_append_log_close(&log);
+    unlink(path);
 }
 
 int main(void)
@@ -258,6 +287,7 @@ int main(void)
         cmocka_unit_test_teardown(the_writer_keeps_two, empty_folder),
         cmocka_unit_test(the_writer_passes_failures_on),
         cmocka_unit_test_teardown(survives_kill, empty_folder),
+        cmocka_unit_test_teardown(the_log_is_synced_first, empty_folder),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

@@ -3,21 +3,16 @@
  * that names the file, and an older file survives.
  */
 #include "tests/formats/store_samples.h"
+#include "tests/support/calls.h"
 #include "tests/support/temporaries.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* ---- writers that die or find no room; first, while this process has no threads ---- */
 
-/* Rewrites the file with ever new seeds; seeds are told in the file itself. */
-static void write_for_ever(const char *path)
-{
-    for (uint64_t seed = 1;; ++seed)
-        if (write_sample(path, seed) != PS_OK) _exit(1);
-}
+static int write_one(const void *path) { return write_sample(path, 1); }
 
 static uint64_t seed_of(const char *path)
 {
@@ -29,36 +24,25 @@ static uint64_t seed_of(const char *path)
     return (uint64_t)seed;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
+/* A writer that is killed before any of its calls leaves the old file; at the folder's sync, which
+ * comes after the rename, it leaves the new one. */
 static void test_kill_keeps_the_old_file(void **state)
 {
-    uint64_t random = 4, newest = 0, moved = 0;
     char path[128];
     strcpy(path, at("killed.h5"));
-    double start = now();
-    check_ok(write_sample(path, 0));
-    double window = 4 * (now() - start); /* of a slow machine, too, some writes end within it */
-    for (int round = 0; round < 25 || (moved == 0 && round < 200); ++round) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) write_for_ever(path);
-        usleep((useconds_t)(1e6 * window * check_random(&random)));
-        if (round >= 25) window *= 1.1;
-        kill(child, SIGKILL);
-        int end;
-        assert_int_equal(waitpid(child, &end, 0), child);
-        assert_true(WIFSIGNALED(end));
-        newest = seed_of(path);
-        moved += newest != 0;
-        check_ok(read_sample(path, newest));
+    int code = -1, kept = 0, replaced = 0;
+    for (long n = 1; code == -1; ++n) {
+        check_ok(write_sample(path, 0));
+        code = calls_kill_child(n, write_one, path);
+        if (code != -1) break;
+        uint64_t seed = seed_of(path);
+        check_ok(read_sample(path, seed));
+        kept += seed == 0;
+        replaced += seed == 1;
     }
-    assert_true(moved > 0);           /* some rounds did replace the file */
+    assert_int_equal(code, 0);
+    assert_int_equal(replaced, 1);
+    assert_true(kept >= 10);
     check_ok(write_sample(path, 99)); /* a .tmp left behind is no obstacle */
     check_ok(read_sample(path, 99));
     assert_int_equal(temporaries_of(at("killed.h5")), 0);

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/calls.h"
 #include "tests/support/temporaries.h"
 
 static char folder[] = "/tmp/ps-output-XXXXXX", path[64];
@@ -154,6 +156,50 @@ static void notices_another_temporary(void **state)
     unlink(temporary);
 }
 
+static void print_words(FILE *file, const void *context)
+{
+    for (int i = 0; i < *(const int *)context; ++i) fputs("word ", file);
+}
+
+/* The file is on the disk before it gets its name, and the name before the caller hears of success.
+ */
+static void is_synced_in_order(void **state)
+{
+    ps_output *output;
+    check_ok(ps_output_begin(path, &output));
+    check_ok(write_text(output, "synced"));
+    calls_begin(0);
+    check_ok(ps_output_commit(&output));
+    assert_string_equal(calls_text, "fsync out.txt, rename out.txt, fsync .");
+}
+
+/* The random part of a temporary's name becomes known, and somebody puts a link to another file
+ * there in time. */
+static const char *planted, *victim;
+
+ssize_t getrandom(void *out, size_t size, unsigned flags)
+{
+    memset(out, 0x11, size);
+    if (planted && link(victim, planted) != 0) return -1;
+    return (ssize_t)size;
+}
+
+static void opens_nothing_that_is_there(void **state)
+{
+    ps_output *output;
+    char name[128];
+    snprintf(name, sizeof name, "%s.%lld.1111111111111111.tmp", path, (long long)getpid());
+    victim = in_folder("victim");
+    check_ok(ps_output_print(victim, print_words, &(int){1}));
+    planted = name;
+    ps_status status = ps_output_begin(path, &output);
+    planted = NULL;
+    check_fails(status, PS_FAILED, "File exists");
+    assert_null(output);
+    check_text(victim, "word ");
+    assert_int_equal(unlink(name), 0);
+}
+
 static void knows_its_names(void **state)
 {
     int64_t pid = 0;
@@ -166,11 +212,6 @@ static void knows_its_names(void **state)
                                          "x.h5.77.0123456789abcdef.tmp2",
                                          "y.h5.7.0123456789abcdef"};
     for (int i = 0; i < 6; ++i) assert_false(ps_output_is_temporary("a/x.h5", others[i], &pid));
-}
-
-static void print_words(FILE *file, const void *context)
-{
-    for (int i = 0; i < *(const int *)context; ++i) fputs("word ", file);
 }
 
 /* A text is there whole or not at all, also where writing fails in the middle or at the end of it.
@@ -200,6 +241,7 @@ int main(void)
         cmocka_unit_test(commits_and_discards),       cmocka_unit_test(refuses_a_second_writer),
         cmocka_unit_test(removes_what_the_dead_left), cmocka_unit_test(keeps_to_regular_files),
         cmocka_unit_test(notices_another_temporary),  cmocka_unit_test(knows_its_names),
-        cmocka_unit_test(prints_whole_texts)};
+        cmocka_unit_test(prints_whole_texts),         cmocka_unit_test(is_synced_in_order),
+        cmocka_unit_test(opens_nothing_that_is_there)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
