@@ -338,8 +338,9 @@ static ps_status get_starts(ps_dgtd_model_file *file)
                                PS_ROOM(file->interior, h->parts), file->interior));
     bool good = file->part_start[0] == 0 && file->part_start[h->parts] == h->elements;
     for (int64_t q = 0; q < h->parts; ++q) {
-        int64_t size = file->part_start[q + 1] - file->part_start[q];
-        good &= size > 0 && file->interior[q] >= 0 && file->interior[q] <= size;
+        int64_t first = file->part_start[q], end = file->part_start[q + 1];
+        good = good && first >= 0 && first < end && file->interior[q] >= 0 &&
+               file->interior[q] <= end - first;
     }
     if (!good)
         return ps_fail(PS_INVALID, "%s: /parts does not cut %lld elements into %lld parts",

@@ -106,15 +106,15 @@ static ps_status check_chunk(ps_hmatrix_file *f, int64_t c)
     for (int64_t l = first; good && l < end; ++l)
         numbers += ps_hmatrix_padded(&f->overview.shape, l, f->arrays.rank[l]);
     f->unpacked[c] = padded(numbers * item_bytes(f)) + 128;
-    if (good && numbers == f->arrays.numbers[c] && f->arrays.stored[c] >= 0 &&
-        ps_hmatrix_part_exists(ps_store_path(f->store), f->generation, c))
-        return PS_OK;
-    if (good && numbers == f->arrays.numbers[c])
+    good = good && numbers == f->arrays.numbers[c] && f->arrays.stored[c] >= 0 &&
+           f->arrays.stored[c] < INT64_C(1) << 56;
+    if (good && ps_hmatrix_part_exists(ps_store_path(f->store), f->generation, c)) return PS_OK;
+    if (good)
         return ps_fail(PS_INVALID,
                        "%s: the part file of chunk %lld is missing; it belongs beside it",
                        ps_store_path(f->store), (long long)c);
-    return ps_fail(PS_INVALID, "%s: chunk %lld does not hold what its %lld leaves need",
-                   ps_store_path(f->store), (long long)c, (long long)(end - first));
+    return ps_fail(PS_INVALID, "%s: chunk %lld does not hold what its leaves, %lld to %lld, need",
+                   ps_store_path(f->store), (long long)c, (long long)first, (long long)end);
 }
 
 static ps_status check_chunks(ps_hmatrix_file *f)
