@@ -13,6 +13,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/path.h"
+#include "runtime/progress.h"
 #include "runtime/stop.h"
 #include "runtime/trust.h"
 #include "version.h"
@@ -217,6 +218,7 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
                        length, PS_RECORD_MAX - 1);
     ps_stop_catch(full_name, ps_comm_rank() == 0, program->saves, run.stop_after);
     ps_trust_inputs(run.trust);
+    ps_progress_open(full_name);
     return program->run(&run);
 }
 
@@ -239,6 +241,7 @@ int ps_main(const ps_program *program, int argc, char **argv)
     if (status == PS_OK) {
         ps_log_setup(full_name, PS_LOG_INFO, ps_comm_rank() == 0);
         status = parse_and_run(program, full_name, argc, argv);
+        ps_progress_close();
     }
     if (status == PS_OK && stdout_failed())
         status = ps_fail(PS_EXHAUSTED, "the results could not be written to standard output: %s",

@@ -9,6 +9,7 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
+#include "runtime/progress.h"
 
 enum { PS_FIGURE_NAME = 256 };
 
@@ -244,6 +245,7 @@ void ps_report_print(ps_report **report)
 {
     if (!report || !*report) return;
     const ps_report *r = *report;
+    ps_progress_clear();
     const char *outside = r->outside.text ? r->outside.text : "";
     const char *sections = r->sections.text ? r->sections.text : "";
     if (r->json)

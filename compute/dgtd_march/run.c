@@ -420,7 +420,7 @@ ps_status march_run(march *m)
 {
     ps_progress progress;
     int64_t steps = m->problem->timing.steps, batch = m->tiles ? m->tiles->visit : 1;
-    ps_progress_start(&progress, "marching", "steps", steps);
+    ps_progress_start(&progress, "marching", "steps", m->done, steps);
     while (m->done < steps && !m->stopped) {
         int64_t count = next_batch(m, batch);
         double start = ps_clock();

@@ -347,7 +347,7 @@ ps_status fmm_run_tasks(fmm_run *r)
     PS_TRY(open_scratch(r));
     PS_TRY(open_queue(r));
     double start = ps_clock();
-    ps_progress_start(&in.progress, "computing", "tasks", r->tasks);
+    ps_progress_start(&in.progress, "computing", "tasks", 0, r->tasks);
     const fmm_visit inserting = {insert_task, insert_transfers, leave_others};
     ps_status status = fmm_flow(&r->problem, r->pool, r->done, &inserting, &in);
     free(in.accesses);

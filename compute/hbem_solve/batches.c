@@ -176,6 +176,13 @@ static void tell(const batch *t)
             t->p->groups[t->group].wavenumber, (long long)t->first,
             (long long)(t->first + t->sides - 1), (long long)at->products,
             worst_residual(&t->solver), at->closing ? " (estimated)" : "", (long long)active);
+    solve_problem *p = t->p;
+    int64_t batches = (p->load_count + p->batch - 1) / p->batch;
+    double before = (double)(t->group * batches + t->first / p->batch);
+    double part = ps_progress_of_residual(worst_residual(&t->solver), t->solver.options.tolerance);
+    ps_progress_part(&p->progress, (before + part) / (double)(batches * p->group_count),
+                     "product %lld, residual %.2e", (long long)at->products,
+                     worst_residual(&t->solver));
 }
 
 /* Steps until all sides are done, or a wish to stop comes. */
@@ -310,9 +317,12 @@ static ps_status open_equation(solve_problem *p, const solve_group *group, equat
 {
     assembling a;
     ps_failure failure = {0};
+    ps_progress progress;
+    ps_progress_start(&progress, "preparing matrices", "", 0, 0);
     ps_note_failure(&failure, assembling_start(&a, p, group, p->batch));
     if (!ps_has_failed(&failure)) ps_note_failure(&failure, equation_open(p, group, p->batch, e));
     ps_note_failure(&failure, assembling_wait(&a));
+    ps_progress_end(&progress);
     return ps_first_failure(&failure);
 }
 
@@ -340,6 +350,8 @@ ps_status solve_batches(solve_problem *p)
     ps_status status = PS_OK;
     p->converged = true;
     p->steps_least = INT64_MAX;
+    ps_progress_start(&p->progress, "solving", "", 0, 0);
     for (int g = 0; g < p->group_count && status == PS_OK; ++g) status = run_group(p, g);
+    ps_progress_end(&p->progress);
     return status;
 }

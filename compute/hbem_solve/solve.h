@@ -13,6 +13,7 @@
 #include "kernels/hbem/loads.h"
 #include "runtime/background.h"
 #include "runtime/program.h"
+#include "runtime/progress.h"
 #include "stage/state.h"
 
 typedef enum problem_kind { PROBLEM_HARD, PROBLEM_DIRICHLET, PROBLEM_NEUMANN } problem_kind;
@@ -95,6 +96,7 @@ typedef struct solve_problem {
     int64_t resident, sweep_bytes; /* bytes of matrices kept, of a sweep               */
     double residual, row_sum_error, entry_error; /* the latter NaN where there is none to check */
     bool converged;
+    ps_progress progress;
     double seconds[SECONDS_COUNT];
 } solve_problem;
 

@@ -88,6 +88,8 @@ void note_iteration(solve_problem *p, int64_t iteration, double residual, bool *
     bool often = p->options.method >= METHOD_FIXED_POINT || iteration % 100 == 0;
     if (iteration >= 1 && iteration <= HISTORY_MAX) p->history[iteration - 1] = residual;
     if (often) ps_info("iteration %lld: residual %.3e", (long long)iteration, residual);
+    ps_progress_part(&p->progress, ps_progress_of_residual(residual, p->options.tolerance),
+                     "iteration %lld, residual %.2e", (long long)iteration, residual);
     *stop = ps_comm_any(ps_stop_requested());
 }
 

@@ -58,7 +58,9 @@ static ps_status open_way(solve_problem *p, void **state)
 static ps_status solve_way_of(solve_problem *p, void *state)
 {
     double start = ps_clock(), read = p->seconds[SECONDS_READ];
+    ps_progress_start(&p->progress, "solving", "", 0, 0);
     ps_status status = p->way->solve(state);
+    ps_progress_end(&p->progress);
     p->seconds[SECONDS_SOLVE] = ps_clock() - start - (p->seconds[SECONDS_READ] - read);
     return status;
 }

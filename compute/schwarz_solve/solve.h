@@ -10,6 +10,7 @@
 #include "runtime/comm.h"
 #include "runtime/device.h"
 #include "runtime/program.h"
+#include "runtime/progress.h"
 #include "stage/state.h"
 
 enum { HISTORY_MAX = 100000 };
@@ -42,6 +43,7 @@ enum { SECONDS_READ, SECONDS_SOLVE, SECONDS_WRITE, SECONDS_CHECK };
 
 typedef struct solve_problem {
     const ps_run *run;
+    ps_progress progress;
     bool trial; /* no output: for the figures alone */
     ps_box_field load, out;
     int64_t generation; /* of the parts of `out` */

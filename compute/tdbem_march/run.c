@@ -282,7 +282,7 @@ static ps_status keep_state(march *m)
 ps_status march_run(march *m)
 {
     ps_progress progress;
-    ps_progress_start(&progress, "marching", "steps", m->problem->steps);
+    ps_progress_start(&progress, "marching", "steps", m->done, m->problem->steps);
     while (m->done < m->problem->steps && !m->stopped) {
         int64_t left = m->problem->steps - m->done;
         int64_t count = left < m->options->group ? left : m->options->group;

@@ -93,7 +93,7 @@ ps_status team_run(march *m)
 {
     ps_progress progress;
     bool ahead = false;
-    ps_progress_start(&progress, "marching", "steps", m->problem->steps);
+    ps_progress_start(&progress, "marching", "steps", m->done, m->problem->steps);
     while (m->done < m->problem->steps && !m->stopped) {
         int64_t count = next_count(m, m->done);
         /* Ranks may differ in who runs ahead, but not in when they meet. */

@@ -76,7 +76,7 @@ static ps_status allocate(const anomaly *a, const ps_q1_grid *grid, map_sums *m)
 static ps_status sum_layers(anomaly *a, map_sums *m)
 {
     ps_progress progress;
-    ps_progress_start(&progress, "map", "layers", a->model.shape[2]);
+    ps_progress_start(&progress, "map", "layers", 0, a->model.shape[2]);
     for (int64_t k = 0; k < a->model.shape[2]; k += m->at_a_time) {
         int64_t count = smaller(a->model.shape[2] - k, m->at_a_time);
         PS_TRY(read_layers(a, m, k, count));
@@ -175,7 +175,7 @@ ps_status exact_stations(anomaly *a)
     if (!a->map.exact) return PS_OK;
     ps_status status = PS_ALLOC(&density, a->model.plane, "densities");
     if (status == PS_OK) status = PS_ALLOC(&bricks, a->model.plane, "bricks");
-    ps_progress_start(&progress, "stations", "planes of cells", a->model.shape[0]);
+    ps_progress_start(&progress, "stations", "planes of cells", 0, a->model.shape[0]);
     for (int64_t i = 0; i < a->model.shape[0] && status == PS_OK; ++i) {
         ps_progress_update(&progress, i);
         status = ps_box_field_read(&a->model, i, 1, density);

@@ -276,7 +276,7 @@ static ps_status evaluate(const job *j, ps_trace *trace)
 {
     ps_progress progress;
     ps_status status = PS_OK;
-    ps_progress_start(&progress, "summing", "frequencies", trace->samples);
+    ps_progress_start(&progress, "summing", "frequencies", 0, trace->samples);
     for (int64_t f = 0; status == PS_OK && f < trace->samples; ++f) {
         double *im = trace->complex_values ? trace->imaginary + f * trace->channels : NULL;
         status = field_evaluate(&j->task, f, trace->real + f * trace->channels, im);

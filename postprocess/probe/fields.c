@@ -249,7 +249,7 @@ ps_status probe_fields(const probe_source *source, const ps_receivers *receivers
     ps_status status = PS_OK;
     for (int64_t s = 0; s < range->count; ++s)
         trace->axis[s] = (double)(range->first + s) * source->dt;
-    ps_progress_start(&sum.progress, "summing", "samples", receivers->count * range->count);
+    ps_progress_start(&sum.progress, "summing", "samples", 0, receivers->count * range->count);
     for (int64_t first = 0; status == PS_OK && first < receivers->count;) {
         status = group_open(&sum, first);
         if (status == PS_OK) status = sum_group(&sum);

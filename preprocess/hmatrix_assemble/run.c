@@ -109,7 +109,7 @@ ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
 {
     savers s = {.plan = plan, .part = part, .backend = backend, .out = out};
     s.threads = (omp_get_max_threads() + backend->kept - 1) / backend->kept;
-    ps_progress_start(&s.progress, "assembling", "chunks",
+    ps_progress_start(&s.progress, "assembling", "chunks", 0,
                       plan->cut.end_chunk - plan->cut.first_chunk);
     ps_failure failure = {0};
     ps_note_failure(&failure, compute_all(&s));

@@ -185,7 +185,7 @@ ps_status write_tiles(const run_set *set, const ps_octree *tree, ps_octree_file 
     ps_progress progress;
     PS_TRY(ps_octree_tiles(tree, &start, &tiles, &job.capacity));
     job.start = start;
-    ps_progress_start(&progress, "writing", "tiles", tiles);
+    ps_progress_start(&progress, "writing", "tiles", 0, tiles);
 #pragma omp parallel reduction(+ : found)
     {
         tile_space space;

@@ -141,7 +141,7 @@ static ps_status write_chunks(const chunk_writer *w)
     ps_failure failure = {0};
     int64_t chunks = ps_particles_chunk_count(w->file), done = 0;
     ps_progress progress;
-    ps_progress_start(&progress, "writing", "chunks", chunks);
+    ps_progress_start(&progress, "writing", "chunks", 0, chunks);
 #pragma omp parallel for schedule(dynamic)
     for (int64_t c = 0; c < chunks; ++c) {
         if (ps_has_failed(&failure)) continue;

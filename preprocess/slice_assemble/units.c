@@ -310,7 +310,7 @@ static ps_status compute_units(assembly *a)
     char message[1024] = "";
     ps_progress progress;
     PS_TRY(list_units(a, &units, &count));
-    ps_progress_start(&progress, "assembling", "tiles", count);
+    ps_progress_start(&progress, "assembling", "tiles", 0, count);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(a->plan->threads)
     for (int64_t u = 0; u < count; ++u) {
         ps_status seen;
@@ -325,9 +325,8 @@ static ps_status compute_units(assembly *a)
 #pragma omp atomic write
                 status = mine;
             }
-            ++done;
+            ps_progress_update(&progress, ++done);
         }
-        if (omp_get_thread_num() == 0) ps_progress_update(&progress, done);
     }
     ps_progress_end(&progress);
     free(units);

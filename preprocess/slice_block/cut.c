@@ -75,7 +75,7 @@ static ps_status for_tiles(const job *j, int threads)
     outcome all = {PS_OK, ""};
     ps_progress progress;
     int64_t count = ps_slice_matrix_tile_count(j->matrix), done = 0;
-    ps_progress_start(&progress, j->what, "tiles", count);
+    ps_progress_start(&progress, j->what, "tiles", 0, count);
 #pragma omp parallel num_threads(threads)
     {
         workspace own;

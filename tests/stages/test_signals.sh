@@ -1,0 +1,69 @@
+# Every program with a long input, stopped by SIGTERM or SIGINT: it ends with 75 within two seconds (or was done before),
+# leaves no output and nothing half-written, and is not silent at a terminal before.
+. "$ROOT/tests/stages/lib.sh"
+needs mesh-surface mesh-box mesh-partition dgtd-setup dgtd-march particle-import octree-build fmm slice-assemble slice-block \
+    tdbem-march cluster-build hmatrix-assemble hbem-solve gravity-model gravity-assemble schwarz-solve
+
+{
+    penstock-mesh-surface ball.hdf --divisions 8
+    penstock-mesh-surface fine.hdf --divisions 40
+    penstock-mesh-box cube.hdf --cells 6
+    penstock-mesh-partition cube.hdf cube.h5
+    penstock-dgtd-setup cube.h5 model.h5 --order 3 --material default:eps=1 --boundary outer:pec \
+        --source mode:n=1,1,1:amplitude=1,-1,0 --divide 1m
+    penstock-particle-import --generate cube many.h5 --count 300000
+    penstock-octree-build many.h5 tree.h5 --height 5
+    penstock-slice-assemble ball.hdf slices.h5 --courant 2 --speed 1
+    penstock-cluster-build fine.hdf clusters.h5
+    penstock-gravity-model prism.hdf --unit km --body brick:-5,5,-5,5,2,6,-300 --nodes 61,61,31
+    penstock-gravity-assemble prism.hdf load.hdf
+} > made 2>&1
+
+signal=TERM stopped=0
+# heeds OUTPUT COMMAND...: after half a second a signal comes.
+heeds() {
+    local output=$1 pid start ended took
+    shift
+    rm -rf "$output"
+    setsid "$@" > out 2> err & # a background job of a script ignores SIGINT otherwise
+    pid=$!
+    sleep 0.5
+    start=$(date +%s%N)
+    kill -$signal $pid 2> /dev/null
+    wait $pid
+    ended=$?
+    took=$((($(date +%s%N) - start) / 1000000))
+    case $ended in
+        75) stopped=$((stopped + 1)); [ ! -e "$output" ] || fail "$1: there is an output after a stop" ;;
+        0) echo "$1: done before the signal came" ;;
+        *) cat err; fail "$1: SIG$signal ended it with $ended" ;;
+    esac
+    [ $took -lt 2500 ] || [ $ended -eq 0 ] || fail "$1: SIG$signal took $took ms" # two seconds, and a busy machine
+    [ -z "$(find . -name '*.tmp')" ] || fail "$1: left $(find . -name '*.tmp')"
+    [ $ended -ne 75 ] || grep -q "the same command" err || { cat err; fail "$1 does not say what the same command does"; }
+    [ $signal = TERM ] && signal=INT || signal=TERM
+}
+
+heeds o1 penstock-mesh-surface o1 --divisions 900
+heeds o2 penstock-mesh-box o2 --cells 120
+heeds o3 penstock-particle-import --generate cube o3 --count 20000000
+heeds o4 penstock-octree-build many.h5 o4 --height 8
+heeds o5 penstock-fmm tree.h5 o5 --order 10 --threads 1
+heeds o6 penstock-slice-assemble fine.hdf o6 --courant 2 --speed 1 --threads 1
+heeds o7 penstock-tdbem-march slices.h5 ball.hdf o7 --steps 1000000 --emitter plane:dir=0,0,1:width=3
+heeds o8 penstock-dgtd-march model.h5 o8 --steps 10000000
+heeds o10 penstock-hmatrix-assemble clusters.h5 o10 --operator dlp --tolerance 1e-8 --device cpu --threads 1
+heeds o11 penstock-hbem-solve fine.hdf clusters.h5 o11 --direction 1,0,0 --wavenumber 2 --device cpu --threads 1
+heeds o12 penstock-gravity-model o12 --unit km --body ball:0,0,5,2,-300 --nodes 801,801,301 --box -50,50,-50,50,0,15
+heeds o13 penstock-schwarz-solve load.hdf o13 --slabs 30 --method fixed-point --inner cg --inner-tolerance 1e-13 --tolerance 1e-12 --limit 100000
+[ $stopped -ge 8 ] || fail "only $stopped of them ran long enough to be stopped"
+
+# ---- a terminal is told how far it is, and how long it will take ----
+command -v script > /dev/null || { echo "there is no script(1) to make a terminal"; exit 0; }
+told() { # TEXT COMMAND: within some seconds
+    timeout 20 script -qec "timeout 5 $2" /dev/null < /dev/null | tr '\r' '\n' > terminal
+    grep -aqE -- "$1" terminal || { tail -n 3 terminal; fail "no \"$1\" at a terminal from: $2"; }
+}
+told "assembling: [0-9]+ of [0-9]+ tiles .*left" "penstock-slice-assemble fine.hdf o6 --courant 2 --speed 1 --threads 1"
+told "marching: [0-9]+ of 1000000 steps .*left" "penstock-tdbem-march slices.h5 ball.hdf o7 --steps 1000000 --emitter plane:dir=0,0,1:width=3"
+told "working for [0-9]+ s" "penstock-mesh-surface o1 --divisions 1500"
