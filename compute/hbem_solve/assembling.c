@@ -50,8 +50,8 @@ static ps_status divide_host(assembling *a)
     for (int i = 0; i < a->count; ++i) {
         const core_matrix *c = a->each[i].m->core;
         there -= p->run->threads * c->plan.touched / a->count;
-        if (i == 0) there -= c->clusters->scene.bytes;
     }
+    for (int i = 0; i < p->scene_count; ++i) there -= p->scenes[i].scene.bytes;
     if (expected > there) return does_not_fit("--host-memory", (double)expected, there);
     for (int i = 0; i < a->count; ++i) {
         double share = expected > 0 ? (double)a->each[i].m->bytes / (double)expected : 0;

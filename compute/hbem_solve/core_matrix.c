@@ -18,6 +18,14 @@ ps_status core_scene_open(core_scene *s, const char *path, const ps_hbem_matrix_
     return status;
 }
 
+ps_status core_scene_derive(core_scene *s, const core_scene *base,
+                            const ps_hbem_space_kind space[2],
+                            const ps_hbem_matrix_options *options)
+{
+    *s = (core_scene){.path = base->path};
+    return ps_hbem_scene_derive(&s->scene, &base->scene, space, options);
+}
+
 void core_scene_close(core_scene *s)
 {
     ps_leaf_tables_close(&s->tables);

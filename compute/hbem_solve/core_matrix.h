@@ -12,7 +12,7 @@
 /* Clusters, and what matrices on them share. */
 typedef struct core_scene {
     const char *path;
-    ps_store *store;
+    ps_store *store; /* NULL: derived from another one */
     ps_hbem_scene scene;
     ps_leaf_tables *tables; /* on a device; NULL: yet to be sent */
 } core_scene;
@@ -20,6 +20,10 @@ typedef struct core_scene {
 /* Reads the file; stays where it is. Released on failure. */
 ps_status core_scene_open(core_scene *scene, const char *path,
                           const ps_hbem_matrix_options *options);
+/* Of other spaces on the surface of a scene; stays where it is. */
+ps_status core_scene_derive(core_scene *scene, const core_scene *base,
+                            const ps_hbem_space_kind space[2],
+                            const ps_hbem_matrix_options *options);
 void core_scene_close(core_scene *scene);
 
 typedef struct core_matrix {

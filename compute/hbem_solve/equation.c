@@ -215,8 +215,11 @@ static ps_status hard_right_side(equation *e, int64_t first, int64_t sides, doub
     return join_sides(sides, size, b);
 }
 
-/* b = K c + h M c, or K' instead, from data c. */
-static ps_status direct_right_side(equation *e, int64_t sides, const double *data, double *b)
+/* b = K c + h M c, or K' instead, from data c. Where the data are no functions of the unknown's
+ * space, h int t phi is taken of the derivative itself: K' smooths what is left out of c, M does
+ * not. */
+static ps_status direct_right_side(equation *e, int64_t first, int64_t sides, const double *data,
+                                   double *b)
 {
     bool dirichlet = e->p->options.problem == PROBLEM_DIRICHLET;
     const solve_space *from = &e->p->spaces[e->p->data];
@@ -225,7 +228,10 @@ static ps_status direct_right_side(equation *e, int64_t sides, const double *dat
     double product = dirichlet ? 1 : -1, mass = .5 * sign_of(e->p), *mc = e->products;
     PS_TRY(multiply(e, matrix_of(e, dirichlet ? PS_KERNEL_DLP : PS_KERNEL_ADLP), sides, data, b));
     for (int64_t s = 0; s < sides; ++s) {
-        ps_hbem_mass_apply(&unknowns(e)->space, &from->space, data + s * from->space.dofs, mc);
+        if (dirichlet || from == unknowns(e))
+            ps_hbem_mass_apply(&unknowns(e)->space, &from->space, data + s * from->space.dofs, mc);
+        else
+            PS_TRY(load_vector(e, unknowns(e), first + s, true, mc));
         for (int64_t i = 0; i < n; ++i) b[s * n + i] = product * b[s * n + i] + mass * mc[i];
     }
     return PS_OK;
@@ -264,7 +270,7 @@ static ps_status real_right_side(equation *e, int64_t first, int64_t sides, doub
         PS_TRY(load_vector(e, from, first + s, neumann, data + s * size));
     if (size > 0) {
         PS_TRY(solve_mass(e, from, sides, data, data));
-        PS_TRY(direct_right_side(e, sides, data, b));
+        PS_TRY(direct_right_side(e, first, sides, data, b));
     }
     for (int64_t s = 0; s < sides && e->bordering != 0; ++s)
         PS_TRY(fix_mean(e, first + s, b + s * n));

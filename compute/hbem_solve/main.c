@@ -166,11 +166,12 @@ static ps_status open_device(void *problem)
 
 static ps_status read_all(solve_problem *p)
 {
-    PS_TRY(problem_open(p, p->run->operand_count - 2, p->run->operands + 1));
+    PS_TRY(problem_open_mesh(p));
     if (p->options.problem == PROBLEM_HARD)
         PS_TRY(parse_directions(p, &chosen.direction, chosen.directions, chosen.azimuths));
     else
         PS_TRY(parse_data(p, &chosen.data));
+    PS_TRY(problem_open(p, p->run->operand_count - 2, p->run->operands + 1));
     ps_debug("files read in %.2f s", p->seconds[SECONDS_OPEN]);
     return PS_OK;
 }
@@ -221,7 +222,7 @@ typedef struct inputs {
 static ps_status list_inputs(const solve_problem *p, inputs *in)
 {
     bool core = p->scene_count > 0;
-    in->count = 1 + (core ? p->scene_count : p->matrix_count);
+    in->count = 1 + (core ? p->scene_files : p->matrix_count);
     PS_TRY(PS_ALLOC(&in->stores, in->count, "inputs"));
     PS_TRY(PS_ALLOC(&in->roles, in->count, "inputs"));
     PS_TRY(PS_ALLOC(&in->names, in->count, "inputs"));
@@ -324,6 +325,9 @@ static void report(const solve_problem *p)
     ps_report_int(r, "wavenumbers", p->group_count);
     ps_report_int(r, "sides", p->load_count);
     ps_report_int(r, "batch", p->batch);
+    ps_report_text(r, "unknown_space", ps_hbem_space_name(p->unknown));
+    ps_report_text(r, "data_space", ps_hbem_space_name(p->data));
+    ps_report_int(r, "sharp_edges", p->edges);
     ps_report_text(r, "method", methods[p->options.krylov.method]);
     ps_report_int(r, "matrices", bytes);
     ps_report_int(r, "vectors", batch_bytes(p, p->batch));
@@ -433,13 +437,15 @@ static ps_status run_solve(ps_run *run)
 static const ps_allowance allowances[] = {
     {"row-sums", "entries that give constants wrong row sums, above 10 eps"},
     PS_HBEM_ALLOW_ENTRIES,
+    {"spaces", "data in a space that cannot hold them: p1 where a normal derivative jumps, p0 for "
+               "a potential"},
     {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "hbem-solve",
-        .results = 1,
+        .results = 2,
         .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
         .description =
             "Solves boundary integral equations with H-matrices: the sound-hard body in plane "

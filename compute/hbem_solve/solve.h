@@ -77,9 +77,11 @@ typedef struct solve_problem {
     ps_hbem_triangle *triangles;
     matrix *matrices;
     int matrix_count;
-    core_scene scenes[2]; /* clusters: of the operator that is solved with, of the data's         */
+    core_scene scenes[3]; /* clusters: of files, then those derived from them                     */
     int scene_count;      /* 0: matrices are in files                                             */
-    solve_group *groups;  /* by rising wave number */
+    int scene_files;      /* of them: read                                                        */
+    int main_scene, data_scene; /* of the operator that is solved with, of the right-hand side's */
+    solve_group *groups;        /* by rising wave number */
     int group_count;
     solve_space spaces[3];      /* by ps_hbem_space_kind                            */
     ps_hbem_space_kind unknown; /* space of what is solved for                      */
@@ -89,6 +91,7 @@ typedef struct solve_problem {
     int64_t load_count;
     double *table;        /* of data from a file                              */
     double area, radius;  /* m^2, m: of mean curvature                        */
+    int64_t edges;        /* that are sharp; counted in direct forms          */
     ps_hbem_solution out; /* rank 0                                           */
     /* figures */
     bool direct; /* V by factors                                                        */
@@ -102,7 +105,10 @@ typedef struct solve_problem {
 
 /* ---- problem.c ---- */
 
-/* Opens mesh and matrices, checks that they belong together, makes spaces, mass and stiffness. */
+/* Reads the mesh. */
+ps_status problem_open_mesh(solve_problem *p);
+/* Opens matrices, checks that they belong together, makes spaces, mass and stiffness; mesh and
+ * loads are there. */
 ps_status problem_open(solve_problem *p, int matrix_count, const char *const *paths);
 void problem_close(solve_problem *p);
 static inline int64_t problem_dofs(const solve_problem *p)
@@ -111,6 +117,15 @@ static inline int64_t problem_dofs(const solve_problem *p)
 }
 /* Numbers of a vector of unknowns. */
 static inline int64_t problem_size(const solve_problem *p) { return p->parts * problem_dofs(p); }
+
+/* ---- spaces.c: which spaces given data and normal derivatives want ---- */
+
+/* Counts sharp edges. */
+ps_status find_edges(solve_problem *p);
+/* For one file of clusters: those of other spaces that a direct form wants, made and said. */
+ps_status derive_scenes(solve_problem *p);
+/* Refuses data in a space that cannot hold them (--allow spaces), and warns of unknowns in one. */
+ps_status check_spaces(const solve_problem *p);
 
 /* ---- equation.c: A x = b of one batch ---- */
 

@@ -8,6 +8,7 @@
 #include "runtime/comm.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
+#include "stage/hbem_assembly/cluster_making.h"
 #include "stage/product.h"
 
 enum { AS_TEST = 3 };
@@ -71,19 +72,10 @@ static void describe(build_job *job)
 static ps_status build_tree(build_job *job, int side)
 {
     const ps_hbem_space *space = &job->setup.space[side];
-    ps_cluster_tree *tree = &job->clusters.tree[side];
     ps_cluster_method method = {chosen.leaf_size, (ps_cluster_cut)chosen.cut};
-    void *scratch = NULL;
-    PS_TRY(ps_alloc_untouched((void **)&tree->nodes,
-                              ps_cluster_nodes(space->dofs, chosen.leaf_size) *
-                                  (int64_t)sizeof *tree->nodes,
-                              "clusters"));
-    PS_TRY(ps_alloc_untouched((void **)&tree->order, 8 * space->dofs, "an order"));
-    PS_TRY(ps_alloc_untouched(&scratch, ps_cluster_scratch(space->dofs), "building clusters"));
     double start = ps_clock();
-    ps_cluster_build(tree, space, &method, scratch);
+    PS_TRY(ps_hbem_make_tree(space, &method, &job->clusters.tree[side]));
     job->tree_seconds += ps_clock() - start;
-    free(scratch);
     return PS_OK;
 }
 
@@ -91,11 +83,8 @@ static ps_status build(build_job *job)
 {
     ps_clusters *c = &job->clusters;
     for (int side = 0; side < (c->same ? 1 : 2); ++side) PS_TRY(build_tree(job, side));
-    if (c->same) c->tree[1] = c->tree[0];
-    ps_block_tree blocks = {&c->tree[0], &c->tree[1], c->eta, false};
     double start = ps_clock();
-    PS_TRY(ps_cluster_leaves_init(&c->leaves, ps_block_tree_nodes(&blocks, 0, NULL)));
-    ps_block_tree_nodes(&blocks, 0, &c->leaves);
+    PS_TRY(ps_hbem_make_leaves(c));
     job->leaf_seconds = ps_clock() - start;
     return PS_OK;
 }

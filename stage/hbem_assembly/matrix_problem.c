@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/hbem/cluster_tree.h"
+#include "stage/hbem_assembly/cluster_making.h"
 #include "stage/hbem_assembly/entry_check.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
@@ -14,12 +15,10 @@ enum { DENSE_BLOCK = 512 };
 
 /* ---- the scene ---- */
 
-static ps_status load_scene(ps_hbem_scene *s, const char *path,
-                            const ps_hbem_matrix_options *options)
+/* Surface, spaces and rules of clusters that are there. */
+static ps_status fill_scene(ps_hbem_scene *s, const ps_hbem_matrix_options *options)
 {
     double start = ps_clock();
-    PS_TRY(ps_clusters_load(path, &s->clusters));
-    double loaded = ps_clock();
     ps_hbem_outline outline = ps_hbem_outline_of(&s->clusters);
     int64_t bytes = ps_hbem_setup_bytes(&outline);
     PS_TRY(ps_alloc_untouched(&s->memory, bytes, "the surface"));
@@ -30,16 +29,29 @@ static ps_status load_scene(ps_hbem_scene *s, const char *path,
     ps_hbem_quadrature_init(&s->quadrature, s->rules, s->points);
     s->bytes = bytes + 9 * s->clusters.leaves.count + 24 * s->clusters.vertex_count +
                12 * s->clusters.triangle_count;
-    ps_debug("clusters read in %.3f s, surface and spaces %.3f s", loaded - start,
-             ps_clock() - loaded);
+    ps_debug("surface and spaces of clusters in %.3f s", ps_clock() - start);
     return PS_OK;
 }
 
 ps_status ps_hbem_scene_init(ps_hbem_scene *scene, const char *path,
                              const ps_hbem_matrix_options *options)
 {
+    double start = ps_clock();
     memset(scene, 0, sizeof *scene);
-    ps_status status = load_scene(scene, path, options);
+    PS_TRY(ps_clusters_load(path, &scene->clusters));
+    ps_debug("clusters read in %.3f s", ps_clock() - start);
+    ps_status status = fill_scene(scene, options);
+    if (status != PS_OK) ps_hbem_scene_release(scene);
+    return status;
+}
+
+ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
+                               const ps_hbem_space_kind space[2],
+                               const ps_hbem_matrix_options *options)
+{
+    memset(scene, 0, sizeof *scene);
+    PS_TRY(ps_hbem_derive_clusters(&base->clusters, space[0], space[1], &scene->clusters));
+    ps_status status = fill_scene(scene, options);
     if (status != PS_OK) ps_hbem_scene_release(scene);
     return status;
 }

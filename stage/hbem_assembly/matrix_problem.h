@@ -40,6 +40,10 @@ typedef struct ps_hbem_scene {
 /* Reads the clusters, makes surface, spaces and rules. Zeroed on failure. */
 ps_status ps_hbem_scene_init(ps_hbem_scene *scene, const char *path,
                              const ps_hbem_matrix_options *options);
+/* The same for other spaces (by ps_cluster_side) on the surface of `base`, which is copied. */
+ps_status ps_hbem_scene_derive(ps_hbem_scene *scene, const ps_hbem_scene *base,
+                               const ps_hbem_space_kind space[2],
+                               const ps_hbem_matrix_options *options);
 void ps_hbem_scene_release(ps_hbem_scene *scene);
 
 /* ---- an operator ---- */

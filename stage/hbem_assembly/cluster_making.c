@@ -1,0 +1,90 @@
+#include "stage/hbem_assembly/cluster_making.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/hbem/setup.h"
+#include "runtime/memory.h"
+
+ps_status ps_hbem_make_tree(const ps_hbem_space *space, const ps_cluster_method *method,
+                            ps_cluster_tree *tree)
+{
+    int64_t nodes = ps_cluster_nodes(space->dofs, method->leaf_size);
+    void *scratch = NULL;
+    PS_TRY(ps_alloc_untouched((void **)&tree->nodes, nodes * (int64_t)sizeof *tree->nodes,
+                              "clusters"));
+    PS_TRY(ps_alloc_untouched((void **)&tree->order, 8 * space->dofs, "an order"));
+    PS_TRY(ps_alloc_untouched(&scratch, ps_cluster_scratch(space->dofs), "building clusters"));
+    ps_cluster_build(tree, space, method, scratch);
+    free(scratch);
+    return PS_OK;
+}
+
+ps_status ps_hbem_make_leaves(ps_clusters *c)
+{
+    if (c->same) c->tree[1] = c->tree[0];
+    ps_block_tree blocks = {&c->tree[0], &c->tree[1], c->eta, false};
+    PS_TRY(ps_cluster_leaves_init(&c->leaves, ps_block_tree_nodes(&blocks, 0, NULL)));
+    ps_block_tree_nodes(&blocks, 0, &c->leaves);
+    return PS_OK;
+}
+
+/* ---- of other spaces ---- */
+
+static ps_status copy_of(const void *from, int64_t bytes, void **out)
+{
+    PS_TRY(ps_alloc_untouched(out, bytes, "clusters"));
+    memcpy(*out, from, (size_t)bytes);
+    return PS_OK;
+}
+
+static ps_status copy_tree(const ps_cluster_tree *from, ps_cluster_tree *out)
+{
+    int64_t bytes = from->node_count * (int64_t)sizeof *from->nodes;
+    *out = (ps_cluster_tree){from->dofs, from->node_count, from->leaf_size, NULL, NULL};
+    PS_TRY(copy_of(from->nodes, bytes, (void **)&out->nodes));
+    return copy_of(from->order, 8 * from->dofs, (void **)&out->order);
+}
+
+static ps_status tree_of(const ps_clusters *base, const ps_hbem_space *space, ps_cluster_tree *out)
+{
+    ps_cluster_method method = {base->tree[0].leaf_size,
+                                strcmp(base->order, "morton") == 0    ? PS_CUT_MORTON
+                                : strcmp(base->order, "hilbert") == 0 ? PS_CUT_HILBERT
+                                                                      : PS_CUT_MEDIAN};
+    for (int side = 0; side < 2; ++side)
+        if (base->space[side] == space->kind) return copy_tree(&base->tree[side], out);
+    return ps_hbem_make_tree(space, &method, out);
+}
+
+static ps_status make_trees(const ps_clusters *base, ps_clusters *out)
+{
+    ps_hbem_outline outline = ps_hbem_outline_of(out);
+    ps_hbem_setup setup;
+    void *memory = NULL;
+    PS_TRY(ps_alloc_untouched(&memory, ps_hbem_setup_bytes(&outline), "the surface"));
+    ps_status status = ps_hbem_setup_init(&setup, &outline, memory);
+    for (int side = 0; side < (out->same ? 1 : 2) && status == PS_OK; ++side)
+        status = tree_of(base, &setup.space[side], &out->tree[side]);
+    free(memory);
+    return status == PS_OK ? ps_hbem_make_leaves(out) : status;
+}
+
+ps_status ps_hbem_derive_clusters(const ps_clusters *base, ps_hbem_space_kind test,
+                                  ps_hbem_space_kind trial, ps_clusters *out)
+{
+    *out = *base;
+    out->vertices = NULL;
+    out->triangles = NULL;
+    out->space[0] = test;
+    out->space[1] = trial;
+    out->same = test == trial;
+    memset(out->tree, 0, sizeof out->tree);
+    memset(&out->leaves, 0, sizeof out->leaves);
+    ps_status status = copy_of(base->vertices, 24 * base->vertex_count, (void **)&out->vertices);
+    if (status == PS_OK)
+        status = copy_of(base->triangles, 12 * base->triangle_count, (void **)&out->triangles);
+    if (status == PS_OK) status = make_trees(base, out);
+    if (status != PS_OK) ps_clusters_release(out);
+    return status;
+}

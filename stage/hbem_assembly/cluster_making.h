@@ -1,0 +1,22 @@
+/*
+ * cluster_making: trees and leaves of clusters with the memory that they take: of a surface that is
+ * read from a mesh, or of other spaces on the surface of clusters that are there.
+ */
+#ifndef PS_HBEM_ASSEMBLY_CLUSTER_MAKING_H
+#define PS_HBEM_ASSEMBLY_CLUSTER_MAKING_H
+
+#include "kernels/hbem/cluster_tree.h"
+
+/* The tree of a space in the order of the mesh; ps_cluster_tree_release. */
+ps_status ps_hbem_make_tree(const ps_hbem_space *space, const ps_cluster_method *method,
+                            ps_cluster_tree *tree);
+
+/* The leaves of the trees that are there, by the clusters' eta. */
+ps_status ps_hbem_make_leaves(ps_clusters *clusters);
+
+/* Clusters of other spaces on the same surface, cut as those of `base` are. A space that `base` has
+ * keeps its order. Released on failure. */
+ps_status ps_hbem_derive_clusters(const ps_clusters *base, ps_hbem_space_kind test,
+                                  ps_hbem_space_kind trial, ps_clusters *out);
+
+#endif
