@@ -20,10 +20,3 @@ void ps_dgtd_march_steps(ps_dgtd_march *x, int64_t steps)
         ps_dgtd_march_half(x, PS_DGTD_H, 0, x->system->groups);
     }
 }
-
-double ps_dgtd_march_energy(const ps_dgtd_march *x, const void *former, const double *eps,
-                            const double *mu, double *partial)
-{
-    return ps_dgtd_inner(x->system, eps, x->electric, x->electric, partial) +
-           ps_dgtd_inner(x->system, mu, former, x->magnetic, partial);
-}

@@ -34,10 +34,4 @@ void ps_dgtd_march_half(const ps_dgtd_march *march, ps_dgtd_field field, int64_t
 /* `steps` whole steps. */
 void ps_dgtd_march_steps(ps_dgtd_march *march, int64_t steps);
 
-/* W^n = 1/2 (E^n' M_eps E^n + H^{n-1/2}' M_mu H^{n+1/2}): `former` is H^{n-1/2}; eps[materials],
- * mu[materials]; partial[groups] is scratch. Constant without sigma, absorption and sources. Times
- * eps0 it is in J. */
-double ps_dgtd_march_energy(const ps_dgtd_march *march, const void *former, const double *eps,
-                            const double *mu, double *partial);
-
 #endif

@@ -27,18 +27,6 @@ double ps_dgtd_element_size(const ps_dgtd_body *body, int64_t e)
     return sqrt(material_of(body, e)->eps * mu) * ps_dgtd_size(tangents);
 }
 
-double ps_dgtd_least_size(const ps_dgtd_body *body, int64_t *element)
-{
-    double least = INFINITY;
-    for (int64_t e = 0; e < body->elements; ++e) {
-        double size = ps_dgtd_element_size(body, e);
-        if (size >= least) continue;
-        least = size;
-        if (element) *element = e;
-    }
-    return least;
-}
-
 /* Reproducible values within -1/2 .. 1/2 in all elements. */
 static void fill_random(const ps_dgtd_system *system, void *field)
 {

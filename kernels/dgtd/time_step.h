@@ -8,15 +8,11 @@
 
 #include "kernels/dgtd/half_step.h"
 
-/* C_p: dt = 0.9 C_p ps_dgtd_least_size is the rule; 2.61, 1.60, 1.06, 0.76 for p = 1..4. */
+/* C_p: dt = 0.9 C_p times the least ps_dgtd_element_size is the rule; 2.61, 1.60, 1.06, 0.76 for p = 1..4. */
 double ps_dgtd_step_constant(int order);
 
 /* sqrt(eps_i min(mu_i, mu_k)) V_i / P_i of one element, k its neighbours. */
 double ps_dgtd_element_size(const ps_dgtd_body *body, int64_t element);
-
-/* min over elements i and neighbours k of sqrt(eps_i min(mu_i, mu_k)) V_i / P_i. The element goes
- * to *element (or NULL). Neighbours in the halo count as of the element's own mu. */
-double ps_dgtd_least_size(const ps_dgtd_body *body, int64_t *element);
 
 /* The limit by power iteration of `applications` steps from random fields (about 100). It
  * converges from above (rho from below): keep a margin. Absorbing terms and sigma are left out.

@@ -72,14 +72,6 @@ ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
     return bad == triangle_count ? PS_OK : set_triangle(surface, corners, bad, &triangles[bad]);
 }
 
-double ps_hbem_surface_volume6(const ps_hbem_surface *surface)
-{
-    double sum = 0;
-    for (int64_t t = 0; t < surface->triangle_count; ++t)
-        sum += dot(surface->triangles[t].centroid, surface->triangles[t].normal) *
-               surface->triangles[t].jacobian;
-    return sum;
-}
 
 /* On a closed oriented surface int n = 0 and int x_a n_b = volume delta_ab. */
 ps_status ps_hbem_surface_check_closed(const ps_hbem_surface *surface)

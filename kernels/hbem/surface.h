@@ -37,10 +37,6 @@ ps_status ps_hbem_surface_init(ps_hbem_surface *surface, const double *vertices,
                                int64_t vertex_count, const int32_t *corners, int64_t triangle_count,
                                ps_hbem_triangle *triangles);
 
-/* 6 times the volume inside, by the divergence theorem, m^3: negative where normals point inward,
- * which would swap interior and exterior problem. Meaningful for closed surfaces. */
-double ps_hbem_surface_volume6(const ps_hbem_surface *surface);
-
 /* PS_INVALID where the surface is not closed and consistently oriented (the moments of its normals
  * do not vanish) or its normals point inward: what exterior problems need. */
 ps_status ps_hbem_surface_check_closed(const ps_hbem_surface *surface);

@@ -88,7 +88,7 @@ static void what_cannot_be(void **state)
     static const double cpu[2] = {1, 1}, gpu[2] = {INFINITY, 1};
     static const int wrong[2] = {8, 8}, right[2] = {0, 8};
     static const int64_t first[3] = {0, 0, 1}, self[1] = {1};
-    double seconds;
+    double seconds = 0;
     ps_schedule_slot slots[2];
     ps_schedule_problem problem = {.times = {2, cpu, gpu, 1, 1}, .buckets = wrong};
     ps_heteroprio_config config = fmm_case_config(PS_TERMINATION_NONE, 1, 1);

@@ -22,6 +22,29 @@ typedef struct dgtd_case {
     double *partial;
 } dgtd_case;
 
+/* W^n = 1/2 (E^n' M_eps E^n + H^{n-1/2}' M_mu H^{n+1/2}): `former` is H^{n-1/2}; eps[materials],
+ * mu[materials]; partial[groups] is scratch. Constant without sigma, absorption and sources. Times
+ * eps0 it is in J. */
+static inline double dgtd_march_energy(const ps_dgtd_march *x, const void *former,
+                                       const double *eps, const double *mu, double *partial)
+{
+    return ps_dgtd_inner(x->system, eps, x->electric, x->electric, partial) +
+           ps_dgtd_inner(x->system, mu, former, x->magnetic, partial);
+}
+
+/* The least size of an element; it goes to *element (or NULL). */
+static inline double dgtd_least_size(const ps_dgtd_body *body, int64_t *element)
+{
+    double least = INFINITY;
+    for (int64_t e = 0; e < body->elements; ++e) {
+        double size = ps_dgtd_element_size(body, e);
+        if (size >= least) continue;
+        least = size;
+        if (element) *element = e;
+    }
+    return least;
+}
+
 static inline void *dgtd_array(size_t bytes)
 {
     void *array = aligned_alloc(PS_DGTD_ALIGN, (bytes + 63) / 64 * 64 + 64);

@@ -165,7 +165,7 @@ static inline ps_status start(trial *t, ps_device *device, int order, ps_precisi
     t->march = (ps_dgtd_march){
         .system = &t->exact.system, .electric = t->exact.field[0], .magnetic = t->exact.field[1]};
     t->march.dt = (s->upwind ? .4 : .7) * ps_dgtd_step_constant(order) *
-                  ps_dgtd_least_size(&t->exact.body, NULL);
+                  dgtd_least_size(&t->exact.body, NULL);
     ps_dgtd_set_step(&t->x.system, t->materials, t->march.dt);
     ps_dgtd_set_step(&t->exact.system, t->materials, t->march.dt);
     PS_TRY(dgtd_device_init(&t->d, device, &t->x, mode, t->march.dt, 5));

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/schedule_simulate.h"
+#include "tests/support/schedule_simulate.h"
 
 enum { CASE_P2M, CASE_M2M, CASE_L2L, CASE_M2L, CASE_P2P, CASE_L2P, CASE_KINDS };
 enum { CASE_LARGE = 3, CASE_SMALL = 8, CASE_BUCKETS = 10, CASE_TASKS_MAX = 2000, CASE_LEVELS = 7 };

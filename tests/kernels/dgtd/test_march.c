@@ -181,7 +181,7 @@ static void random_init(random_case *c, int order, ps_precision precision, int k
     check_ok(dgtd_case_init(&c->x, order, precision, c->materials, MATERIALS));
     c->march = (ps_dgtd_march){
         .system = &c->x.system, .electric = c->x.field[0], .magnetic = c->x.field[1]};
-    c->march.dt = fraction * ps_dgtd_step_constant(order) * ps_dgtd_least_size(&c->x.body, NULL);
+    c->march.dt = fraction * ps_dgtd_step_constant(order) * dgtd_least_size(&c->x.body, NULL);
     c->border.averaged = 1;
     dgtd_border_init(&c->border, &c->x, NULL, c->march.dt);
     if (kind == PS_DGTD_ABSORBING) c->march.border = &c->border;
@@ -203,7 +203,7 @@ static void step_keeping_former(random_case *c)
 
 static double energy(random_case *c)
 {
-    return ps_dgtd_march_energy(&c->march, c->x.former, c->eps, c->mu, c->x.partial);
+    return dgtd_march_energy(&c->march, c->x.former, c->eps, c->mu, c->x.partial);
 }
 
 /* 720 steps; gate 1e-13 in double. */

@@ -25,7 +25,7 @@ static void kuhn_limits(void **state)
         memset(&x, 0, sizeof x);
         check_ok(cube_tets_init(&x.mesh, 4, 0, PS_DGTD_PEC));
         check_ok(dgtd_case_init(&x, order, PS_DOUBLE, &vacuum, 1));
-        double size = ps_dgtd_least_size(&x.body, &element);
+        double size = dgtd_least_size(&x.body, &element);
         check_near(size, .06904 / 4, 0, 2e-4);
         check_near(power_limit(&x, &vacuum, 300) / size, exact[order - 1], 0, 2e-3);
         check_near(ps_dgtd_step_constant(order), exact[order - 1], 0, 6e-3);
@@ -43,7 +43,7 @@ static void the_rule_holds_for_opposed_contrasts(void **state)
         check_ok(cube_tets_init(&x.mesh, 3, .3, PS_DGTD_PEC));
         for (int64_t e = 0; e < x.mesh.elements; ++e) x.mesh.tags[e] = (uint16_t)(e / 9 % 2);
         check_ok(dgtd_case_init(&x, order, PS_DOUBLE, materials, 2));
-        double rule = ps_dgtd_step_constant(order) * ps_dgtd_least_size(&x.body, NULL);
+        double rule = ps_dgtd_step_constant(order) * dgtd_least_size(&x.body, NULL);
         double limit = power_limit(&x, materials, 200);
         check_at_most(rule, limit * 1.001);
         check_at_most(limit, 4 * rule);

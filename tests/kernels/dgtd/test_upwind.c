@@ -209,7 +209,7 @@ static double energy_after(upwind_case *u, int64_t steps)
     ps_dgtd_march_steps(&u->march, steps - 1);
     memcpy(u->x.former, u->march.magnetic, bytes);
     ps_dgtd_march_steps(&u->march, 1);
-    return ps_dgtd_march_energy(&u->march, u->x.former, eps, mu, u->x.partial);
+    return dgtd_march_energy(&u->march, u->x.former, eps, mu, u->x.partial);
 }
 
 /* Random fields and media, PEC, PMC: the energy falls, and goes on falling for 600 steps, at the

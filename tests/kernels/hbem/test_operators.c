@@ -374,6 +374,17 @@ static void test_flat_faces(void **state)
     assert_true(blind > 2 * checked);
 }
 
+/* 6 times the volume inside, by the divergence theorem. */
+static double volume6(const ps_hbem_surface *surface)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < surface->triangle_count; ++t)
+        for (int c = 0; c < 3; ++c)
+            sum += surface->triangles[t].centroid[c] * surface->triangles[t].normal[c] *
+                   surface->triangles[t].jacobian;
+    return sum;
+}
+
 /* ---- what must be refused ---- */
 
 static void test_refused(void **state)
@@ -382,7 +393,7 @@ static void test_refused(void **state)
     hbem_case_sphere(&c, 3);
     hbem_case_finish(&c, PS_SPACE_P0, 1e-3);
     check_ok(ps_hbem_surface_check_closed(&c.surface));
-    check_near(ps_hbem_surface_volume6(&c.surface) / 6, 4 * M_PI / 3, .7, 0);
+    check_near(volume6(&c.surface) / 6, 4 * M_PI / 3, .7, 0);
     ps_hbem_operator op = hbem_case_operator(&c, PS_KERNEL_HYPS, 0);
     check_fails(ps_hbem_operator_check(&op), PS_USAGE, "choose P1");
     op = hbem_case_operator(&c, PS_KERNEL_SLP, -1);
