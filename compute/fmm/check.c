@@ -53,23 +53,6 @@ static ps_status read_position(fmm_source *source, const fmm_problem *p, fmm_che
     return fmm_source_read(source, target_side(p), c->targets[i], 1, columns, 3, NULL);
 }
 
-/* Targets that follow one another share a tile. */
-static ps_status read_positions(const fmm_problem *p, fmm_check *c)
-{
-    ps_failure failure = {0};
-#pragma omp parallel
-    {
-        fmm_source source;
-        fmm_source_init(&source, p);
-#pragma omp for schedule(dynamic, 8)
-        for (int64_t i = 0; i < c->count; ++i)
-            if (!ps_has_failed(&failure))
-                ps_note_failure(&failure, read_position(&source, p, c, i));
-        fmm_source_release(&source);
-    }
-    return ps_first_failure(&failure);
-}
-
 /* Ranges of targets that samples are taken from: whole tiles, as a tile is read at once. */
 typedef struct tile_set {
     const int64_t *start; /* of all tiles */
@@ -138,34 +121,10 @@ static ps_status outermost(const fmm_problem *p, fmm_source *source, int64_t lea
     return PS_OK;
 }
 
-/* targets[even ..): the outermost one of leaves, the densest leaf first. */
-static ps_status choose_outermost(const fmm_problem *p, fmm_check *c)
-{
-    ps_failure failure = {0};
-    int64_t more = c->count - c->even;
-#pragma omp parallel
-    {
-        fmm_source source;
-        double *room = NULL;
-        fmm_source_init(&source, p);
-        ps_note_failure(&failure, ps_alloc_untouched((void **)&room, 8 * 3 * SPAN, "the check"));
-#pragma omp for schedule(dynamic, 4)
-        for (int64_t i = 0; i < more; ++i) {
-            int64_t *target = &c->targets[c->even + i];
-            int64_t leaf = i ? fmm_leaf_of(p->fmm.targets, *target) : densest_leaf(p->fmm.targets);
-            if (ps_has_failed(&failure)) continue;
-            ps_note_failure(&failure, outermost(p, &source, leaf, room, target));
-        }
-        free(room);
-        fmm_source_release(&source);
-    }
-    return ps_first_failure(&failure);
-}
-
 /* Where each target is in ascending order, so that results are found. Nearly sorted already. */
 static ps_status index_targets(fmm_check *c)
 {
-    PS_TRY(PS_ALLOC(&c->order, c->count, "the check"));
+    if (!c->order) PS_TRY(PS_ALLOC(&c->order, c->count, "the check"));
     for (int64_t i = 0; i < c->count; ++i) {
         int64_t at = i;
         for (; at > 0 && c->targets[c->order[at - 1]] > c->targets[i]; --at)
@@ -175,14 +134,49 @@ static ps_status index_targets(fmm_check *c)
     return PS_OK;
 }
 
+/* One sample; one of those behind the even ones becomes the outermost one of its leaf, or of the
+ * densest leaf. */
+static ps_status take_sample(const fmm_problem *p, fmm_source *source, double *room, fmm_check *c,
+                             int64_t i)
+{
+    const ps_octree *tree = p->fmm.targets;
+    if (i >= c->even) {
+        int64_t leaf = i > c->even ? fmm_leaf_of(tree, c->targets[i]) : densest_leaf(tree);
+        PS_TRY(outermost(p, source, leaf, room, &c->targets[i]));
+    }
+    return read_position(source, p, c, i);
+}
+
+/* Samples that follow one another share a tile, which a thread reads once: in `parts`. */
+static ps_status take_samples(const fmm_problem *p, fmm_check *c, int64_t parts)
+{
+    ps_failure failure = {0};
+    int64_t each = (c->count + parts - 1) / parts;
+    PS_TRY(index_targets(c));
+#pragma omp parallel
+    {
+        fmm_source source;
+        double *room = NULL;
+        fmm_source_init(&source, p);
+        ps_note_failure(&failure, ps_alloc_untouched((void **)&room, 8 * 3 * SPAN, "the check"));
+#pragma omp for schedule(dynamic, each)
+        for (int64_t at = 0; at < c->count; ++at)
+            if (!ps_has_failed(&failure))
+                ps_note_failure(&failure, take_sample(p, &source, room, c, c->order[at]));
+        free(room);
+        fmm_source_release(&source);
+    }
+    PS_TRY(ps_first_failure(&failure));
+    return c->even < c->count ? index_targets(c) : PS_OK;
+}
+
 ps_status fmm_check_open(const fmm_problem *p, int64_t samples, fmm_check **out)
 {
     int64_t targets = p->header->count[1], stride = samples < targets ? targets / samples : 1;
     PS_TRY(make_room(p, samples < targets ? samples : targets, out));
     for (int64_t i = 0; i < (*out)->count; ++i) (*out)->targets[i] = i * stride;
     (*out)->even = (*out)->count;
-    PS_TRY(index_targets(*out));
-    return read_positions(p, *out);
+    return take_samples(p, *out, (*out)->count / 8 + 1);
 }
 
 ps_status fmm_samples_open(const fmm_problem *p, int64_t samples, fmm_check **out)
@@ -202,9 +196,7 @@ ps_status fmm_samples_open(const fmm_problem *p, int64_t samples, fmm_check **ou
         double place = ((double)within + ps_counter_uniform(SEED, (uint64_t)i, 0)) / (double)strata;
         c->targets[i] = target_at(&tiles, (int64_t)(place * (double)all));
     }
-    PS_TRY(choose_outermost(p, c));
-    PS_TRY(index_targets(c));
-    return read_positions(p, c);
+    return take_samples(p, c, tiles.used);
 }
 
 void fmm_check_close(fmm_check **check)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compute/fmm/check_device.h"
 #include "compute/fmm/fmm.h"
 #include "kernels/fmm/device_evaluate.h"
 #include "runtime/comm.h"
@@ -195,14 +196,43 @@ static ps_status make_room(fmm_run *r)
     return ps_device_alloc(d->device, d->run.plan.second, &d->blocks[1]);
 }
 
-/* Direct sums of the samples: by the cores, which have nothing else to do while one reads. */
+/* Whether the memory of the evaluation, which has not begun, is enough for direct sums. */
+static bool sums_on_device(const fmm_run *r, const fmm_check *c)
+{
+    return fmm_check_fits_device(c, r->problem.header->count[0], r->resident->run.plan.second);
+}
+
+/* Of sources that were read: direct sums of the samples on the cores, or what they take of the
+ * charges. */
 static ps_status add_to_checks(fmm_run *r, const double *columns, int64_t count)
 {
     fmm_check *checks[] = {r->work.check, r->work.samples};
     double start = ps_clock();
-    for (int i = 0; i < 2; ++i)
-        if (checks[i] && !checks[i]->summed)
+    for (int i = 0; i < 2; ++i) {
+        if (!checks[i] || checks[i]->summed) continue;
+        if (sums_on_device(r, checks[i]))
+            fmm_check_charges(&r->problem, checks[i], columns + 3 * count, count, count);
+        else
             PS_TRY(fmm_check_add(&r->problem, checks[i], columns, count, count));
+    }
+    r->sample_seconds += ps_clock() - start;
+    return PS_OK;
+}
+
+/* Direct sums on the device, when it has all sources. */
+static ps_status finish_checks(fmm_run *r)
+{
+    fmm_resident *d = r->resident;
+    fmm_check *checks[] = {r->work.check, r->work.samples};
+    const fmm_device_sources sources = {d->streams[0], d->columns[0], r->problem.header->count[0]};
+    double start = ps_clock();
+    for (int i = 0; i < 2; ++i) {
+        if (!checks[i] || checks[i]->summed) continue;
+        if (sums_on_device(r, checks[i]))
+            PS_TRY(fmm_check_sum_on_device(&r->problem, checks[i], &sources, d->blocks[1],
+                                           d->run.plan.second));
+        checks[i]->summed = true;
+    }
     r->sample_seconds += ps_clock() - start;
     return PS_OK;
 }
@@ -239,8 +269,7 @@ static ps_status send(fmm_run *r)
     const fmm_problem *p = &r->problem;
     int last = p->same ? 0 : 1;
     for (int set = 0; set <= last; ++set) PS_TRY(send_set(r, set));
-    if (r->work.check) r->work.check->summed = true;
-    if (r->work.samples) r->work.samples->summed = true;
+    PS_TRY(finish_checks(r));
     d->sets[last].potential = d->results;
     d->sets[last].gradient = d->results + p->fmm.sides * p->header->count[1];
     return ps_stream_wait(d->streams[0]);

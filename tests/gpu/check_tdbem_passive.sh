@@ -30,11 +30,12 @@ assemble() { # MESH FORMULATION COURANT
 
 # its march: $growth, $largest, $alternating
 march() { # MESH
-    local width
+    local width blocks
     width=$(calculate "5 * $ratio * $dt")
-    penstock-slice-block s.h5 b.h5 --force > out 2> err || return 1
+    blocks=b.h5
+    penstock-slice-block s.h5 b.h5 --force > out 2> err || blocks=s.h5 # as for want of room on the disk
     rm -f h.h5 h.log
-    penstock-tdbem-march b.h5 "$meshes/$1.h5" h.h5 --force --device "$device" --steps "${STEPS:-10000}" --group 16 \
+    penstock-tdbem-march $blocks "$meshes/$1.h5" h.h5 --force --device "$device" --steps "${STEPS:-10000}" --group 16 \
         --checkpoint-every 0 --emitter "plane:dir=0.8,0.36,-0.48:width=$width" > out 2> err || return 1
     growth=$(figure growth_suspected) largest=$(figure largest) alternating=$(figure alternating_at_the_end)
     rm -f h.h5 h.log
