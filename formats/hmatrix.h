@@ -65,6 +65,10 @@ ps_status ps_hmatrix_part_save(const ps_hmatrix_part *part, const ps_hmatrix *ru
 
 /* Whether the part is complete, of this identity, clusters and leaves. Never fails. */
 bool ps_hmatrix_part_done(const ps_hmatrix_part *part);
+/* Reads a part, before there are tables: run->blocks[leaf_count], the caller's, of a run whose
+ * other fields are set. *values: what they point into, the caller's to free(). PS_INVALID where
+ * ranks or bytes are not those of the leaves. */
+ps_status ps_hmatrix_part_load(const ps_hmatrix_part *part, ps_hmatrix *run, void **values);
 /* Whether a complete part of any kind is there. */
 bool ps_hmatrix_part_exists(const char *path, int64_t generation, int64_t chunk);
 

@@ -216,3 +216,66 @@ bool ps_hmatrix_part_done(const ps_hmatrix_part *part)
     ps_store_close(&store);
     return done;
 }
+
+/* ---- reading one without tables ---- */
+
+/* Ranks and errors to run->blocks; *numbers: of all values. */
+static ps_status read_blocks(ps_store *store, const ps_hmatrix_part *part, const part_tables *t,
+                             ps_hmatrix *run, int64_t *numbers)
+{
+    int64_t stored;
+    *numbers = 0;
+    PS_TRY(ps_hmatrix_part_tables(store, part, t->rank, t->error, t->xxh3));
+    for (int64_t l = 0; l < run->leaf_count; ++l) {
+        const ps_hmatrix_leaf *at = &run->leaves[l];
+        int64_t m = at->row_end - at->row_begin, n = at->column_end - at->column_begin;
+        if (t->rank[l] < PS_RANK_DENSE || t->rank[l] > (m < n ? m : n))
+            return ps_fail(PS_INVALID, "%s: leaf %lld has rank %d", ps_store_path(store),
+                           (long long)(part->first_leaf + l), (int)t->rank[l]);
+        run->blocks[l] = (ps_hmatrix_block){.rank = t->rank[l], .error = t->error[l]};
+        t->start[l] = *numbers;
+        *numbers += ps_hmatrix_padded(run, l, t->rank[l]);
+    }
+    PS_TRY(ps_store_get_int(store, "/", "numbers", &stored));
+    if (stored == *numbers) return PS_OK;
+    return ps_fail(PS_INVALID, "%s: %lld numbers, its leaves have %lld", ps_store_path(store),
+                   (long long)stored, (long long)*numbers);
+}
+
+static ps_status read_values(ps_store *store, const part_tables *t, int64_t numbers,
+                             ps_hmatrix *run, void **values)
+{
+    int64_t size = item_bytes(run);
+    PS_TRY(ps_alloc_untouched(values, numbers * size + ALIGNMENT, "values of a part"));
+    if (numbers > 0)
+        PS_TRY(ps_store_read_array(store, "/values", size == 4 ? PS_F32 : PS_F64, 0, numbers,
+                                   numbers * size, *values));
+    for (int64_t l = 0; l < run->leaf_count; ++l) {
+        run->blocks[l].values = (char *)*values + t->start[l] * size;
+        if (ps_hmatrix_hash(run, l) != (uint64_t)t->xxh3[l])
+            return ps_fail(PS_INVALID, "%s: leaf %lld of it has other bytes than it was saved with",
+                           ps_store_path(store), (long long)l);
+    }
+    return PS_OK;
+}
+
+ps_status ps_hmatrix_part_load(const ps_hmatrix_part *part, ps_hmatrix *run, void **values)
+{
+    part_tables t = {0};
+    ps_store *store;
+    int64_t numbers;
+    *values = NULL;
+    PS_TRY(ps_hmatrix_part_open(part->path, part->generation, part->chunk, &store));
+    ps_status status = PS_ALLOC(&t.rank, run->leaf_count, "tables of a part");
+    if (status == PS_OK) status = PS_ALLOC(&t.error, run->leaf_count, "tables of a part");
+    if (status == PS_OK) status = PS_ALLOC(&t.xxh3, run->leaf_count, "tables of a part");
+    if (status == PS_OK) status = PS_ALLOC(&t.start, run->leaf_count, "tables of a part");
+    if (status == PS_OK) status = read_blocks(store, part, &t, run, &numbers);
+    if (status == PS_OK) status = read_values(store, &t, numbers, run, values);
+    release_tables(&t);
+    ps_store_close(&store);
+    if (status == PS_OK) return PS_OK;
+    free(*values);
+    *values = NULL;
+    return status;
+}

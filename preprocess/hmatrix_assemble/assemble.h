@@ -51,9 +51,6 @@ ps_status assemble_chunks(const assemble_plan *plan, ps_leaf_backend *backend,
 bool assemble_has_sums(const ps_hbem_problem *problem);
 /* Allocates result->sums, zeros, if it has. */
 ps_status assemble_sums_open(const ps_hbem_problem *problem, assemble_result *result);
-/* Sums of a finished file, where parts of it were there before. */
-ps_status assemble_sums_of_file(const char *path, const ps_hbem_problem *problem,
-                                int64_t host_memory, assemble_result *result);
 /* Puts the error into the header, and refuses one above 10 eps (--allow row-sums). */
 ps_status assemble_check_sums(ps_hbem_problem *problem, const assemble_result *result,
                               const ps_run *run);

@@ -167,26 +167,9 @@ static ps_status commit(job *j)
     return ps_comm_agree(status);
 }
 
-/* Sums of what was there before are read from the file, on rank 0, before it is given out. */
-static ps_status check_kept(job *j, assemble_result *result)
-{
-    const char *path = j->run->operands[1];
-    PS_TRY(commit(j));
-    ps_status status = PS_OK;
-    if (ps_comm_rank() == 0)
-        status = assemble_sums_of_file(path, &j->problem, j->run->host_memory, result);
-    if (status == PS_OK && ps_comm_rank() == 0)
-        status = assemble_check_sums(&j->problem, result, j->run);
-    if (status != PS_OK && ps_comm_rank() == 0) unlink(path);
-    return ps_comm_agree(status);
-}
-
 static ps_status check_and_commit(job *j, assemble_result *result)
 {
-    bool closed = assemble_has_sums(&j->problem);
-    if (closed && ps_comm_any(result->kept > 0)) {
-        PS_TRY(check_kept(j, result));
-    } else if (closed) {
+    if (assemble_has_sums(&j->problem)) {
         int64_t count = result->columns ? j->problem.op.trial->dofs : j->problem.op.test->dofs;
         PS_TRY(ps_comm_sum_f64(result->sums, count));
         PS_TRY(ps_comm_agree(assemble_check_sums(&j->problem, result, j->run)));

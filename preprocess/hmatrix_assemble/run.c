@@ -1,5 +1,6 @@
 /* Chunk after chunk: computed by the backend, saved by threads while the next ones are computed. */
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "assemble.h"
@@ -86,6 +87,22 @@ static ps_status compute(savers *s, int64_t first, int64_t end)
     return s->backend->assemble(s->backend, &s->plan->cut.chunks, first, end, &taker);
 }
 
+/* Row sums of a part that is there, so that they are whole before anything is committed. */
+static ps_status add_kept(const savers *s, const ps_hmatrix_part *own)
+{
+    ps_hmatrix run = *s->backend->shape;
+    void *values;
+    if (!s->out->sums) return PS_OK;
+    run.leaf_count = own->leaf_count;
+    run.leaves += own->first_leaf;
+    PS_TRY(PS_ALLOC(&run.blocks, own->leaf_count, "leaves of a chunk"));
+    ps_status status = ps_hmatrix_part_load(own, &run, &values);
+    if (status == PS_OK) ps_hbem_row_sums_add(&run, s->out->columns, s->out->sums);
+    if (status == PS_OK) free(values);
+    free(run.blocks);
+    return status;
+}
+
 static ps_status compute_all(savers *s)
 {
     ps_status status = PS_OK;
@@ -95,6 +112,7 @@ static ps_status compute_all(savers *s)
         if (chunk < end && s->part->chunk >= 0) {
             ps_hmatrix_part own = part_of(s, chunk);
             there = ps_hmatrix_part_done(&own);
+            if (there) PS_TRY(add_kept(s, &own));
         }
         if (chunk < end && !there) continue;
         status = compute(s, begin, chunk);

@@ -28,6 +28,13 @@ grep -q "aspect" err && grep -q "allow row-sums" err || { cat err; fail "which t
 # The parts that were there count as well.
 expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --restart
 [ ! -e k6.h5 ] || fail "a refused matrix is there after --restart"
+# What was there before, of another operator, stays whole, also where parts of the refused one were kept.
+expect 0 "" penstock-hmatrix-assemble long.c.h5 old.h5 --operator slp --allow entries --device cpu
+for again in "" --restart; do
+    expect 3 "row sums" penstock-hmatrix-assemble long.c.h5 old.h5 --operator dlp --rules 1e-3 --allow entries --device cpu $again
+    expect 0 "" penstock-verify old.h5
+    expect 0 "slp" penstock-inspect old.h5
+done
 expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --force --allow row-sums
 rm k6.h5
 expect 0 "row sums" penstock-hmatrix-assemble long.c.h5 k6.h5 --operator dlp --rules 1e-3 --allow entries --device cpu --restart --allow row-sums
