@@ -162,6 +162,9 @@ static ps_status get_tree(ps_store *store, const char *group, ps_cluster_tree *t
         tree->node_count >= 2 * tree->dofs || tree->leaf_size < 1)
         return ps_fail(PS_INVALID, "%lld functions in %lld clusters", (long long)tree->dofs,
                        (long long)tree->node_count);
+    char order[PS_NAME_MAX]; /* what is there bounds what is taken for it */
+    snprintf(order, sizeof order, "%s/order", group);
+    PS_TRY(ps_store_expect(store, order, PS_I64, tree->dofs, 1));
     PS_TRY(PS_ALLOC(&tree->nodes, tree->node_count, "nodes of a cluster tree"));
     PS_TRY(PS_ALLOC(&tree->order, tree->dofs, "order of a cluster tree"));
     PS_TRY(make_columns(c, group, tree->node_count));
