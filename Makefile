@@ -8,7 +8,7 @@
 #   make info       what was found on this machine
 #   make install PREFIX=/usr/local DESTDIR=...     make uninstall
 #
-# Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, DEVICE=check, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
+# Options: DEBUG=1, SANITIZE=address,undefined, WERROR=0, DEVICE_CODE=check, WITH_CUDA=0, WITH_MPI=0, WITH_GMSH=0,
 # WITH_SCOTCH=0, WITH_CHOLMOD=0, WITH_FFTW=0.
 # Objects live in build/<hash of all flags>; build/current points to the latest.
 
@@ -79,12 +79,12 @@ CUDA_CFLAGS := $(if $(call yes,$(WITH_CUDA)),-DPS_WITH_CUDA)
 CPPFLAGS_ALL += $(CUDA_CFLAGS) $(CHOLMOD_CFLAGS) $(FFTW_CFLAGS) $(SCOTCH_CFLAGS)
 LIBS += $(if $(call yes,$(WITH_MPI)),$(call pc,--libs,ompi-c)) $(if $(call yes,$(WITH_SCOTCH)),-lscotch -lscotcherr) \
         $(if $(call yes,$(WITH_CHOLMOD)),-lcholmod) $(if $(call yes,$(WITH_FFTW)),-lfftw3)
-# DEVICE=check: device code is compiled to PTX without being optimised: all errors and warnings of the compiler's front
+# DEVICE_CODE=check: device code is compiled to PTX without being optimised: all errors and warnings of the compiler's front
 # in a third of the time, for machines that have an nvcc and no GPU.
-DEVICE ?= full
-DEVICE_full  := -lineinfo -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
-DEVICE_check := -Xcicc -O1 -gencode arch=compute_90,code=compute_90
-NVCCFLAGS := -O3 -std=c++17 $(DEVICE_$(DEVICE)) -I. -Xcompiler -fopenmp,-Wall $(if $(filter 0,$(WERROR)),,-Werror all-warnings)
+DEVICE_CODE ?= full
+DEVICE_CODE_full  := -lineinfo -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
+DEVICE_CODE_check := -Xcicc -O1 -gencode arch=compute_90,code=compute_90
+NVCCFLAGS := -O3 -std=c++17 $(DEVICE_CODE_$(DEVICE_CODE)) -I. -Xcompiler -fopenmp,-Wall $(if $(filter 0,$(WERROR)),,-Werror all-warnings)
 ifeq ($(ARCH),x86_64)
 ISAS := base avx2 avx512
 CPPFLAGS_ALL += -DPS_ISA_VARIANTS

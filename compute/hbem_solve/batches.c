@@ -1,6 +1,7 @@
 /* Batches of right-hand sides: memory, the loop over steps, results. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compute/hbem_solve/solve.h"
 #include "runtime/comm.h"
@@ -211,7 +212,19 @@ static void to_mesh_order(const solve_space *s, int parts, const double *from, d
         for (int64_t i = 0; i < n; ++i) to[part * n + s->order[i]] = from[part * n + i];
 }
 
-/* One side to the output; numbers[] is scratch. */
+/* A side's solution, with its constants: in place, or in scratch. */
+static ps_status finished(const batch *t, int64_t side, double *scratch, const double **out)
+{
+    const solve_problem *p = t->p;
+    const double *x = t->solver.x + side * problem_size(p);
+    *out = x;
+    if (!finds_constants(&p->options)) return PS_OK;
+    memcpy(scratch, x, (size_t)problem_size(p) * sizeof *x);
+    *out = scratch;
+    return constants_add(p, scratch, t->data + side * equation_data_size(p));
+}
+
+/* One side to the output; numbers[] is scratch, twice what is put. */
 static ps_status put_side(const batch *t, int64_t side, double *numbers)
 {
     solve_problem *p = t->p;
@@ -224,7 +237,9 @@ static ps_status put_side(const batch *t, int64_t side, double *numbers)
                                     .iterations = s->steps};
     for (int c = 0; c < 3 && load->kind == PS_LOAD_PLANE; ++c) entry.direction[c] = load->vector[c];
     p->out.entries[index] = entry;
-    to_mesh_order(&p->spaces[p->unknown], p->parts, t->solver.x + side * problem_size(p), numbers);
+    const double *x;
+    PS_TRY(finished(t, side, numbers + problem_size(p), &x));
+    to_mesh_order(&p->spaces[p->unknown], p->parts, x, numbers);
     PS_TRY(ps_hbem_solution_put(&p->out, unknown, index, numbers));
     if (data == 0) return PS_OK;
     to_mesh_order(&p->spaces[p->data], p->parts, t->data + side * data, numbers);
@@ -246,7 +261,7 @@ static ps_status put_results(const batch *t)
         if (side->steps > p->steps_most) p->steps_most = side->steps;
     }
     if (ps_comm_rank() > 0) return PS_OK;
-    PS_TRY(PS_ALLOC(&numbers, most, "a solution"));
+    PS_TRY(PS_ALLOC(&numbers, 2 * most, "a solution"));
     for (int64_t s = 0; s < t->sides && status == PS_OK; ++s) status = put_side(t, s, numbers);
     free(numbers);
     return status;

@@ -130,13 +130,13 @@ static ps_status multiply(equation *e, matrix *m, int64_t count, const double *x
     return multiply_all(e, 1, &m, count, x, &y);
 }
 
-/* y += a m (m . x) */
+/* y += a m (m . x) of each closed part */
 static void add_bordering(const equation *e, const double *x, double *y)
 {
-    double sum = 0;
     int64_t n = problem_dofs(e->p);
-    for (int64_t i = 0; i < n; ++i) sum += e->integral[i] * x[i];
-    for (int64_t i = 0; i < n; ++i) y[i] += e->bordering * sum * e->integral[i];
+    memset(e->sums, 0, (size_t)e->parts * sizeof *e->sums);
+    for (int64_t i = 0; i < n; ++i) e->sums[e->part[i]] += e->integral[i] * x[i];
+    for (int64_t i = 0; i < n; ++i) y[i] += e->bordering * e->sums[e->part[i]] * e->integral[i];
 }
 
 static ps_status apply_real(equation *e, int64_t count, const double *x, double *y)
@@ -237,24 +237,33 @@ static ps_status direct_right_side(equation *e, int64_t first, int64_t sides, co
     return PS_OK;
 }
 
-/* Makes b orthogonal to constants, and asks for a mean. PS_INVALID where too much was along them.
- */
+/* Makes b orthogonal to the constants of each closed part, and asks for a mean. PS_INVALID where
+ * too much was along them. */
 static ps_status fix_mean(equation *e, int64_t load, double *b)
 {
-    int64_t n = problem_dofs(e->p);
-    double along = 0, size = 0, share, mean = e->p->options.indirect ? 0 : e->p->options.mean;
+    int64_t n = problem_dofs(e->p), parts = e->parts;
+    double *along = e->sums, *area = along + parts, *size = area + parts, all = 0;
+    double mean = e->p->options.indirect ? 0 : e->p->options.mean;
+    memset(e->sums, 0, (size_t)(3 * parts) * sizeof *e->sums);
     for (int64_t i = 0; i < n; ++i) {
-        along += b[i];
-        size += fabs(b[i]);
+        along[e->part[i]] += b[i];
+        area[e->part[i]] += e->integral[i];
+        size[e->part[i]] += fabs(b[i]);
+        all += fabs(b[i]);
     }
-    share = size > 0 ? fabs(along) / size : 0;
-    if (share > 1e-2)
-        return ps_fail(PS_INVALID,
-                       "data %lld: their integral is %.3g of that of their magnitude; a flux "
-                       "through a closed surface from inside must vanish (--side exterior?)",
-                       (long long)load, share);
-    for (int64_t i = 0; i < n; ++i)
-        b[i] += e->integral[i] * (e->bordering * mean * e->p->area - along / e->p->area);
+    for (int64_t k = 0; k < parts; ++k) {
+        double beside = fmax(size[k], 1e-3 * all); /* a part without data has rounding alone */
+        if (fabs(along[k]) > 1e-2 * beside)
+            return ps_fail(PS_INVALID,
+                           "data %lld: on part %lld of the surface their integral is %.3g of that "
+                           "of their magnitude; a flux through a closed surface from inside must "
+                           "vanish (--side exterior?)",
+                           (long long)load, (long long)k, fabs(along[k]) / beside);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        int64_t k = e->part[i];
+        b[i] += e->integral[i] * (e->bordering * mean * area[k] - along[k] / area[k]);
+    }
     return PS_OK;
 }
 
@@ -324,7 +333,9 @@ static ps_status choose_terms(equation *e)
     e->bordering = 1 / p->area / (p->options.indirect ? 1 : sqrt(p->area / (4 * M_PI)));
     PS_TRY(PS_ALLOC(&e->integral, problem_dofs(p), "integrals of functions"));
     ps_hbem_space_integrals(&unknowns(e)->space, e->integral);
-    return PS_OK;
+    PS_TRY(PS_ALLOC(&e->part, problem_dofs(p), "closed parts"));
+    PS_TRY(function_parts(&unknowns(e)->space, e->part, &e->parts));
+    return PS_ALLOC(&e->sums, 3 * e->parts, "closed parts");
 }
 
 /* Whether S or W is preconditioned by numbers that grow as its diagonal does. */
@@ -421,5 +432,7 @@ void equation_close(equation *e)
     free(e->groups);
     free(e->products);
     free(e->integral);
+    free(e->part);
+    free(e->sums);
     free(e->scale);
 }

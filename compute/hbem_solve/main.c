@@ -56,8 +56,8 @@ static const ps_option options[] = {
      "solve for the missing data (S or W), or for a density (S, or 1/2 M + K')", 0, 0, PS_IDENTITY},
     {"side", PS_OPTION_CHOICE, &chosen.side, "interior|exterior", "where the potential is", 0, 0,
      PS_IDENTITY},
-    {"mean", PS_OPTION_REAL, &chosen.mean, "U", "mean of u where the equation leaves it open", 0, 0,
-     PS_IDENTITY},
+    {"mean", PS_OPTION_REAL, &chosen.mean, "U",
+     "mean of u inside, which --problem neumann leaves open", 0, 0, PS_IDENTITY},
     {"solver", PS_OPTION_CHOICE, &chosen.solver, "auto|gmres|block|cg",
      "a Krylov space for each side, one for all, or conjugate gradients (S, W)", 0, 0, PS_IDENTITY},
     {"sparse", PS_OPTION_CHOICE, &chosen.sparse, "auto|direct|iterative",
@@ -144,6 +144,9 @@ static ps_status take_options(solve_problem *p)
         .sparse = (sparse_choice)chosen.sparse,
         .scaling = (scaling_choice)chosen.scaling,
         .krylov = {.tolerance = chosen.tolerance, .limit = chosen.limit, .restart = chosen.cycle}};
+    if (chosen.mean != 0 && finds_constants(&p->options))
+        return ps_fail(PS_USAGE, "--mean is for --side interior: outside of a body u has no "
+                                 "constant that is free");
     bool waves = chosen.direction.count || chosen.directions || chosen.azimuths;
     if (p->options.problem == PROBLEM_HARD && chosen.data.count)
         return ps_fail(PS_USAGE, "--data goes with --problem dirichlet and neumann");
@@ -445,7 +448,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "hbem-solve",
-        .results = 2,
+        .results = 3,
         .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
         .description =
             "Solves boundary integral equations with H-matrices: the sound-hard body in plane "

@@ -118,6 +118,23 @@ static inline int64_t problem_dofs(const solve_problem *p)
 /* Numbers of a vector of unknowns. */
 static inline int64_t problem_size(const solve_problem *p) { return p->parts * problem_dofs(p); }
 
+/* ---- constants.c ---- */
+
+/* part[triangles]: numbers of the parts that hang together by vertices, in the order of their first
+ * triangles. Returns how many there are. parent[vertices] is scratch. */
+int64_t surface_parts(const ps_hbem_surface *surface, int64_t *parent, int64_t *part);
+/* The parts of functions: part[dofs]; 0 for a vertex without triangles. */
+ps_status function_parts(const ps_hbem_space *space, int64_t *part, int64_t *count);
+
+/* Whether the equation leaves constants open that the problem does not: u outside, by W. */
+static inline bool finds_constants(const solve_options *o)
+{
+    return o->problem == PROBLEM_NEUMANN && !o->indirect && !o->interior;
+}
+/* Adds them to u, one for each closed part of the surface; t: the data. Both in the order of the
+ * matrices. OpenMP inside. */
+ps_status constants_add(const solve_problem *p, double *u, const double *t);
+
 /* ---- spaces.c: which spaces given data and normal derivatives want ---- */
 
 /* Counts sharp edges. */
@@ -139,9 +156,11 @@ typedef struct equation {
     device_systems *on_device;      /* of M^-1 and V; NULL: on cores            */
     double *groups;                 /* workspace of V                           */
     double *products;               /* [2][sides][parts][dofs] of a step                  */
-    double *integral;               /* [dofs] int phi_i, where a mean value is asked for  */
+    double *integral;               /* [dofs] m_i = int phi_i, where constants are open   */
+    int64_t *part, parts;           /* [dofs] closed parts, each with a constant          */
+    double *sums;                   /* [3][parts]: scratch                                  */
     double *scale;                  /* [dofs] of `--preconditioner diagonal`; NULL: M^-1  */
-    double bordering;               /* a of a m m^T; 0: none                              */
+    double bordering;               /* a of a m m^T of each part; 0: none                 */
     double half;                    /* factor of M beside the matrix                      */
     matrix *main;                   /* that is solved with, but for `hard`                */
 } equation;

@@ -79,7 +79,7 @@ window_of() { # FRACTION MODEL OUTPUT OPTIONS: the device memory for so much of 
     local share=$1
     shift
     penstock-dgtd-march "$@" --plan --json > plan.json 2> said.txt
-    awk "BEGIN { printf \"%d\", $(told all) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
+    awk "BEGIN { printf \"%d\", $(told device_memory) - 67108864 - $(told fields) / 2 - (1 - $share) * ($(told fields) + $(told transforms)) }"
 }
 through_window() { # MODEL: all runs of one, in a folder of their own
     local model=$1 precision place run memory

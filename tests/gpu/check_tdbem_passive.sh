@@ -6,6 +6,7 @@
 #
 # MESHES: the folder of surface meshes, MESH.h5 each (penstock-mesh-import). Without arguments: the cases that two
 # cores cannot march, the most telling first; SECONDS_MOST (230) ends the list early and names what was left.
+# BLOCKS: a folder for the blocks, where the disk does not hold them beside the slices (/dev/shm).
 # DEVICE: cuda; POINTS: auto; STEPS: 10000; OMIT_MARCH=1: certificates alone; WORK: as in lib.sh.
 set -u
 meshes=$(cd "${MESHES:?the folder of the meshes}" && pwd)
@@ -32,13 +33,13 @@ assemble() { # MESH FORMULATION COURANT
 march() { # MESH
     local width blocks
     width=$(calculate "5 * $ratio * $dt")
-    blocks=b.h5
-    penstock-slice-block s.h5 b.h5 --force > out 2> err || blocks=s.h5 # as for want of room on the disk
+    blocks=${BLOCKS:-.}/b.h5
+    penstock-slice-block s.h5 "$blocks" --force > out 2> err || return 1
     rm -f h.h5 h.log
-    penstock-tdbem-march $blocks "$meshes/$1.h5" h.h5 --force --device "$device" --steps "${STEPS:-10000}" --group 16 \
+    penstock-tdbem-march "$blocks" "$meshes/$1.h5" h.h5 --force --device "$device" --steps "${STEPS:-10000}" --group 16 \
         --checkpoint-every 0 --emitter "plane:dir=0.8,0.36,-0.48:width=$width" > out 2> err || return 1
     growth=$(figure growth_suspected) largest=$(figure largest) alternating=$(figure alternating_at_the_end)
-    rm -f h.h5 h.log
+    rm -f h.h5 h.log "$blocks"
 }
 
 printf '%-10s %-12s %3s %7s %6s %10s %9s %9s %7s %10s %10s %6s\n' mesh formulation h/D N points least assembly \

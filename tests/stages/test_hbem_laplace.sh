@@ -36,7 +36,7 @@ order "the density of a constant" single "1" .01 slp-0-N.h5 --problem dirichlet 
 order "a flux inside" single "z" .02 slp-0-N.h5 dlp-0-N.h5 --problem dirichlet --side interior --data linear:0,0,1
 order "a flux outside" single "-1/4/np.pi" .01 slp-0-N.h5 dlp-0-N.h5 --problem dirichlet --data point:0,0,0
 order "a potential inside" double "z + 3" .02 hyps-0-N.h5 adlp-0-N.h5 --problem neumann --side interior --data linear:0,0,1 --mean 3
-order "a potential outside" double "1/4/np.pi/np.sqrt(x*x+y*y+(z-.4)**2)-.25/np.pi" .1 hyps-0-N.h5 adlp-0-N.h5 \
+order "a potential outside" double "1/4/np.pi/np.sqrt(x*x+y*y+(z-.4)**2)" .1 hyps-0-N.h5 adlp-0-N.h5 \
     --problem neumann --data point:0,0,.4
 order "a density inside" single "3*z" .02 adlp-0-N.h5 --problem neumann --side interior --form indirect --data linear:0,0,1
 order "a density outside" single "1/4/np.pi" .01 adlp-0-N.h5 --problem neumann --form indirect --data point:0,0,0

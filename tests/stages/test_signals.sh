@@ -66,4 +66,4 @@ told() { # TEXT COMMAND: within some seconds
 }
 told "assembling: [0-9]+ of [0-9]+ tiles .*left" "penstock-slice-assemble fine.hdf o6 --courant 2 --speed 1 --threads 1"
 told "marching: [0-9]+ of 1000000 steps .*left" "penstock-tdbem-march slices.h5 ball.hdf o7 --steps 1000000 --emitter plane:dir=0,0,1:width=3"
-told "working for [0-9]+ s" "penstock-mesh-surface o1 --divisions 1500"
+told "working for [0-9]+ s" "penstock-mesh-surface o1 --divisions 2600"

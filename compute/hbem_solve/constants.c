@@ -1,0 +1,218 @@
+/*
+ * The constants of an exterior potential that was solved for by W, which does not know them: one of
+ * each closed part of the surface. The representation D u - S t of an exterior field vanishes
+ * inside of every part, and D 1 is -1 there, so with u = u0 + c
+ *
+ *     c = (D u0 - S t)(x),   x inside of the part.
+ */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compute/hbem_solve/solve.h"
+#include "kernels/hbem/potentials.h"
+#include "runtime/memory.h"
+
+enum { POINTS_ALL = 256, POINTS_LEAST = 4, POINTS_MOST = 64 /* of a part */ };
+
+/* ---- closed parts ---- */
+
+static int64_t root_of(int64_t *parent, int64_t v)
+{
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
+    return v;
+}
+
+int64_t surface_parts(const ps_hbem_surface *s, int64_t *parent, int64_t *part)
+{
+    int64_t count = 0;
+    for (int64_t v = 0; v < s->vertex_count; ++v) parent[v] = v;
+    for (int64_t t = 0; t < s->triangle_count; ++t)
+        for (int c = 1; c < 3; ++c)
+            parent[root_of(parent, s->triangles[t].vertex[c])] =
+                root_of(parent, s->triangles[t].vertex[0]);
+    for (int64_t t = 0; t < s->triangle_count; ++t)
+        part[t] = root_of(parent, s->triangles[t].vertex[0]);
+    /* roots become numbers, in the order of the triangles */
+    for (int64_t v = 0; v < s->vertex_count; ++v) parent[v] = -1;
+    for (int64_t t = 0; t < s->triangle_count; ++t) {
+        if (parent[part[t]] < 0) parent[part[t]] = count++;
+        part[t] = parent[part[t]];
+    }
+    return count;
+}
+
+ps_status function_parts(const ps_hbem_space *space, int64_t *part, int64_t *count)
+{
+    const ps_hbem_surface *s = space->surface;
+    int64_t *parent, *of_triangle;
+    PS_TRY(PS_ALLOC(&parent, s->vertex_count + s->triangle_count, "closed parts"));
+    of_triangle = parent + s->vertex_count;
+    *count = surface_parts(s, parent, of_triangle);
+    for (int64_t i = 0; i < space->dofs; ++i)
+        part[i] = space->start[i] < space->start[i + 1]
+                      ? of_triangle[space->item[space->start[i]] / 3]
+                      : 0;
+    free(parent);
+    return PS_OK;
+}
+
+/* ---- points inside ---- */
+
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double *a, const double *b, double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* How far along `direction` from x a triangle is met (Moeller and Trumbore 1997); INFINITY: not. */
+static double met_at(const ps_hbem_triangle *t, const double x[3], const double direction[3])
+{
+    double e[3], f[3], to[3], p[3], q[3];
+    for (int d = 0; d < 3; ++d) {
+        e[d] = t->corner[1][d] - t->corner[0][d];
+        f[d] = t->corner[2][d] - t->corner[0][d];
+        to[d] = x[d] - t->corner[0][d];
+    }
+    cross(direction, f, p);
+    double determinant = dot(e, p);
+    if (determinant == 0) return INFINITY;
+    double u = dot(to, p) / determinant;
+    cross(to, e, q);
+    double v = dot(direction, q) / determinant;
+    if (u < 0 || v < 0 || u + v > 1) return INFINITY;
+    return dot(f, q) / determinant;
+}
+
+/* Half way from the centroid of triangle `from` to what is opposite. Returns how deep that is. */
+static double inner_point(const ps_hbem_surface *s, int64_t from, double x[3])
+{
+    const ps_hbem_triangle *own = &s->triangles[from];
+    double inward[3], least = INFINITY;
+    for (int d = 0; d < 3; ++d) inward[d] = -own->normal[d];
+    for (int64_t t = 0; t < s->triangle_count; ++t) {
+        double at = t == from ? INFINITY : met_at(&s->triangles[t], own->centroid, inward);
+        if (at > 0 && at < least) least = at;
+    }
+    if (!isfinite(least)) least = 0;
+    for (int d = 0; d < 3; ++d) x[d] = own->centroid[d] + .5 * least * inward[d];
+    return least;
+}
+
+/* Points of all parts, part by part, by every so many-th of a part's triangles. */
+typedef struct inner_points {
+    int64_t parts, each;
+    int64_t *part, *parent, *seen; /* [triangles], [vertices], [parts] */
+    double *depth, *x, *values;    /* [parts each], [3], [parts each] */
+} inner_points;
+
+static void release_points(inner_points *in)
+{
+    free(in->part);
+    free(in->parent);
+    free(in->seen);
+    free(in->depth);
+}
+
+static void choose_points(const ps_hbem_surface *s, inner_points *in)
+{
+    int64_t *count = in->parent; /* of a part's triangles: there are fewer parts than vertices */
+    for (int64_t p = 0; p < in->parts; ++p) count[p] = 0;
+    for (int64_t t = 0; t < s->triangle_count; ++t) ++count[in->part[t]];
+    for (int64_t t = 0; t < s->triangle_count; ++t) {
+        int64_t p = in->part[t], own = in->seen[p]++;
+        int64_t k = own * in->each / count[p]; /* as many as there are triangles at most */
+        if (own > 0 && (own - 1) * in->each / count[p] == k) continue;
+        int64_t at = p * in->each + k;
+        in->depth[at] = inner_point(s, t, in->x + 3 * at);
+    }
+}
+
+static ps_status open_points(const ps_hbem_surface *s, inner_points *in)
+{
+    PS_TRY(PS_ALLOC(&in->part, s->triangle_count, "closed parts"));
+    PS_TRY(PS_ALLOC(&in->parent, s->vertex_count, "closed parts"));
+    in->parts = surface_parts(s, in->parent, in->part);
+    in->each = POINTS_ALL / in->parts;
+    if (in->each < POINTS_LEAST) in->each = POINTS_LEAST;
+    if (in->each > POINTS_MOST) in->each = POINTS_MOST;
+    PS_TRY(PS_ALLOC(&in->seen, in->parts, "closed parts"));
+    PS_TRY(PS_ALLOC(&in->depth, 5 * in->parts * in->each, "points inside"));
+    in->x = in->depth + in->parts * in->each;
+    in->values = in->x + 3 * in->parts * in->each;
+    choose_points(s, in);
+    return PS_OK;
+}
+
+/* ---- the constants ---- */
+
+/* Adds factor x potential of a density at the points. */
+static ps_status add_layer(ps_hbem_potential kind, double factor, const ps_hbem_space *space,
+                           const double *density, inner_points *in)
+{
+    static const ps_hbem_nearness inside = {.reach = 3, .noise = 1e-3, .side = -1};
+    ps_hbem_rule rule;
+    ps_hbem_rule_six(&rule);
+    int threads = omp_get_max_threads();
+    int64_t count = in->parts * in->each;
+    double *values;
+    void *workspace;
+    ps_hbem_potential_task task = {.kind = kind,
+                                   .factor = factor,
+                                   .space = space,
+                                   .rule = &rule,
+                                   .columns = 1,
+                                   .densities = density,
+                                   .target_count = count,
+                                   .targets = in->x};
+    PS_TRY(PS_ALLOC(&values, count, "potentials inside"));
+    ps_status status =
+        ps_alloc_untouched(&workspace, ps_hbem_potentials_bytes(&task, threads), "workspace");
+    task.values = values;
+    if (status == PS_OK) {
+        ps_hbem_potentials(&task, threads, workspace);
+        ps_hbem_potentials_near(&task, &inside, threads, workspace);
+        for (int64_t i = 0; i < count; ++i) in->values[i] += values[i];
+        free(workspace);
+    }
+    free(values);
+    return status;
+}
+
+/* The mean over a part's points, the deepest of which are the most accurate. */
+static double constant_of(const inner_points *in, int64_t part)
+{
+    double sum = 0, weight = 0;
+    for (int64_t i = part * in->each; i < (part + 1) * in->each; ++i) {
+        sum += in->depth[i] * in->values[i];
+        weight += in->depth[i];
+    }
+    return weight > 0 ? sum / weight : 0;
+}
+
+static ps_status add_constants(const solve_problem *p, inner_points *in, double *u, const double *t)
+{
+    const ps_hbem_space *space = &p->spaces[p->unknown].space;
+    PS_TRY(open_points(&p->surface, in));
+    PS_TRY(add_layer(PS_POTENTIAL_DOUBLE, 1, space, u, in));
+    PS_TRY(add_layer(PS_POTENTIAL_SINGLE, -1, &p->spaces[p->data].space, t, in));
+    for (int64_t i = 0; i < space->dofs; ++i)
+        if (space->start[i] < space->start[i + 1])
+            u[i] += constant_of(in, in->part[space->item[space->start[i]] / 3]);
+    return PS_OK;
+}
+
+ps_status constants_add(const solve_problem *p, double *u, const double *t)
+{
+    inner_points in = {0};
+    ps_status status = add_constants(p, &in, u, t);
+    release_points(&in);
+    return status;
+}
