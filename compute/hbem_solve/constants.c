@@ -8,9 +8,9 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compute/hbem_solve/solve.h"
+#include "kernels/common/mesh_topology.h"
 #include "kernels/hbem/potentials.h"
 #include "runtime/memory.h"
 
@@ -18,44 +18,30 @@ enum { POINTS_ALL = 256, POINTS_LEAST = 4, POINTS_MOST = 64 /* of a part */ };
 
 /* ---- closed parts ---- */
 
-static int64_t root_of(int64_t *parent, int64_t v)
+/* part[triangles]; returns their number in *count. */
+static ps_status triangle_parts(const solve_problem *p, int32_t *part, int64_t *count)
 {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
-int64_t surface_parts(const ps_hbem_surface *s, int64_t *parent, int64_t *part)
-{
-    int64_t count = 0;
-    for (int64_t v = 0; v < s->vertex_count; ++v) parent[v] = v;
-    for (int64_t t = 0; t < s->triangle_count; ++t)
-        for (int c = 1; c < 3; ++c)
-            parent[root_of(parent, s->triangles[t].vertex[c])] =
-                root_of(parent, s->triangles[t].vertex[0]);
-    for (int64_t t = 0; t < s->triangle_count; ++t)
-        part[t] = root_of(parent, s->triangles[t].vertex[0]);
-    /* roots become numbers, in the order of the triangles */
-    for (int64_t v = 0; v < s->vertex_count; ++v) parent[v] = -1;
-    for (int64_t t = 0; t < s->triangle_count; ++t) {
-        if (parent[part[t]] < 0) parent[part[t]] = count++;
-        part[t] = parent[part[t]];
-    }
-    return count;
-}
-
-ps_status function_parts(const ps_hbem_space *space, int64_t *part, int64_t *count)
-{
-    const ps_hbem_surface *s = space->surface;
-    int64_t *parent, *of_triangle;
-    PS_TRY(PS_ALLOC(&parent, s->vertex_count + s->triangle_count, "closed parts"));
-    of_triangle = parent + s->vertex_count;
-    *count = surface_parts(s, parent, of_triangle);
-    for (int64_t i = 0; i < space->dofs; ++i)
-        part[i] = space->start[i] < space->start[i + 1]
-                      ? of_triangle[space->item[space->start[i]] / 3]
-                      : 0;
-    free(parent);
+    const ps_surface_mesh *m = &p->mesh;
+    uint32_t *root;
+    PS_TRY(PS_ALLOC(&root, m->triangle_count + m->vertex_count, "closed parts"));
+    *count = ps_touching_parts(m->triangles, m->triangle_count, m->vertex_count, part, root,
+                               root + m->triangle_count);
+    free(root);
     return PS_OK;
+}
+
+ps_status function_parts(const solve_problem *p, const ps_hbem_space *space, int32_t *part,
+                         int64_t *count)
+{
+    int32_t *of_triangle;
+    PS_TRY(PS_ALLOC(&of_triangle, p->mesh.triangle_count, "closed parts"));
+    ps_status status = triangle_parts(p, of_triangle, count);
+    for (int64_t i = 0; i < space->dofs && status == PS_OK; ++i) {
+        int64_t first = space->start[i];
+        part[i] = first < space->start[i + 1] ? of_triangle[space->item[first] / 3] : 0;
+    }
+    free(of_triangle);
+    return status;
 }
 
 /* ---- points inside ---- */
@@ -109,23 +95,23 @@ static double inner_point(const ps_hbem_surface *s, int64_t from, double x[3])
 /* Points of all parts, part by part, by every so many-th of a part's triangles. */
 typedef struct inner_points {
     int64_t parts, each;
-    int64_t *part, *parent, *seen; /* [triangles], [vertices], [parts] */
-    double *depth, *x, *values;    /* [parts each], [3], [parts each] */
+    int32_t *part;              /* [triangles] */
+    int64_t *count, *seen;      /* [parts]: triangles, and those that were looked at */
+    double *depth, *x, *values; /* [parts each], [3], [parts each] */
 } inner_points;
 
 static void release_points(inner_points *in)
 {
     free(in->part);
-    free(in->parent);
+    free(in->count);
     free(in->seen);
     free(in->depth);
 }
 
 static void choose_points(const ps_hbem_surface *s, inner_points *in)
 {
-    int64_t *count = in->parent; /* of a part's triangles: there are fewer parts than vertices */
-    for (int64_t p = 0; p < in->parts; ++p) count[p] = 0;
-    for (int64_t t = 0; t < s->triangle_count; ++t) ++count[in->part[t]];
+    const int64_t *count = in->count;
+    for (int64_t t = 0; t < s->triangle_count; ++t) ++in->count[in->part[t]];
     for (int64_t t = 0; t < s->triangle_count; ++t) {
         int64_t p = in->part[t], own = in->seen[p]++;
         int64_t k = own * in->each / count[p]; /* as many as there are triangles at most */
@@ -135,19 +121,19 @@ static void choose_points(const ps_hbem_surface *s, inner_points *in)
     }
 }
 
-static ps_status open_points(const ps_hbem_surface *s, inner_points *in)
+static ps_status open_points(const solve_problem *p, inner_points *in)
 {
-    PS_TRY(PS_ALLOC(&in->part, s->triangle_count, "closed parts"));
-    PS_TRY(PS_ALLOC(&in->parent, s->vertex_count, "closed parts"));
-    in->parts = surface_parts(s, in->parent, in->part);
+    PS_TRY(PS_ALLOC(&in->part, p->mesh.triangle_count, "closed parts"));
+    PS_TRY(triangle_parts(p, in->part, &in->parts));
     in->each = POINTS_ALL / in->parts;
     if (in->each < POINTS_LEAST) in->each = POINTS_LEAST;
     if (in->each > POINTS_MOST) in->each = POINTS_MOST;
+    PS_TRY(PS_ALLOC(&in->count, in->parts, "closed parts"));
     PS_TRY(PS_ALLOC(&in->seen, in->parts, "closed parts"));
     PS_TRY(PS_ALLOC(&in->depth, 5 * in->parts * in->each, "points inside"));
     in->x = in->depth + in->parts * in->each;
     in->values = in->x + 3 * in->parts * in->each;
-    choose_points(s, in);
+    choose_points(&p->surface, in);
     return PS_OK;
 }
 
@@ -200,7 +186,7 @@ static double constant_of(const inner_points *in, int64_t part)
 static ps_status add_constants(const solve_problem *p, inner_points *in, double *u, const double *t)
 {
     const ps_hbem_space *space = &p->spaces[p->unknown].space;
-    PS_TRY(open_points(&p->surface, in));
+    PS_TRY(open_points(p, in));
     PS_TRY(add_layer(PS_POTENTIAL_DOUBLE, 1, space, u, in));
     PS_TRY(add_layer(PS_POTENTIAL_SINGLE, -1, &p->spaces[p->data].space, t, in));
     for (int64_t i = 0; i < space->dofs; ++i)

@@ -334,7 +334,7 @@ static ps_status choose_terms(equation *e)
     PS_TRY(PS_ALLOC(&e->integral, problem_dofs(p), "integrals of functions"));
     ps_hbem_space_integrals(&unknowns(e)->space, e->integral);
     PS_TRY(PS_ALLOC(&e->part, problem_dofs(p), "closed parts"));
-    PS_TRY(function_parts(&unknowns(e)->space, e->part, &e->parts));
+    PS_TRY(function_parts(p, &unknowns(e)->space, e->part, &e->parts));
     return PS_ALLOC(&e->sums, 3 * e->parts, "closed parts");
 }
 

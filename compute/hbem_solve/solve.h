@@ -120,12 +120,10 @@ static inline int64_t problem_size(const solve_problem *p) { return p->parts * p
 
 /* ---- constants.c ---- */
 
-/* part[triangles]: numbers of the parts that hang together by vertices, in the order of their first
- * triangles. Returns how many there are. parent[vertices] is scratch. */
-int64_t surface_parts(const ps_hbem_surface *surface, int64_t *parent, int64_t *part);
-/* The parts of functions: part[dofs]; 0 for a vertex without triangles. */
-ps_status function_parts(const ps_hbem_space *space, int64_t *part, int64_t *count);
-
+/* Which closed part of the surface each function is of: part[dofs]; 0 for a vertex without
+ * triangles. */
+ps_status function_parts(const solve_problem *p, const ps_hbem_space *space, int32_t *part,
+                         int64_t *count);
 /* Whether the equation leaves constants open that the problem does not: u outside, by W. */
 static inline bool finds_constants(const solve_options *o)
 {
@@ -157,7 +155,8 @@ typedef struct equation {
     double *groups;                 /* workspace of V                           */
     double *products;               /* [2][sides][parts][dofs] of a step                  */
     double *integral;               /* [dofs] m_i = int phi_i, where constants are open   */
-    int64_t *part, parts;           /* [dofs] closed parts, each with a constant          */
+    int32_t *part;                  /* [dofs] closed parts, each with a constant          */
+    int64_t parts;                  /* how many                                           */
     double *sums;                   /* [3][parts]: scratch                                  */
     double *scale;                  /* [dofs] of `--preconditioner diagonal`; NULL: M^-1  */
     double bordering;               /* a of a m m^T of each part; 0: none                 */

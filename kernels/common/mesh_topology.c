@@ -271,3 +271,23 @@ int64_t ps_volume_parts(const int32_t *tetrahedra, int64_t cell_count, const uin
     }
     return parts;
 }
+
+int64_t ps_touching_parts(const int32_t *triangles, int64_t triangle_count, int64_t vertex_count,
+                          int32_t *part, uint32_t *root, uint32_t *first)
+{
+    int64_t parts = 0;
+    each_alone(root, triangle_count);
+    for (int64_t v = 0; v < vertex_count; ++v) first[v] = UINT32_MAX;
+    for (int64_t corner = 0; corner < 3 * triangle_count; ++corner) {
+        uint32_t *at = &first[triangles[corner]], own = (uint32_t)(corner / 3);
+        if (*at == UINT32_MAX)
+            *at = own;
+        else
+            unite(root, *at, own);
+    }
+    for (int64_t t = 0; t < triangle_count; ++t) {
+        uint32_t top = find(root, (uint32_t)t);
+        part[t] = top == t ? (int32_t)parts++ : part[top];
+    }
+    return parts;
+}

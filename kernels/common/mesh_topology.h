@@ -57,6 +57,12 @@ int64_t ps_surface_parts(const int32_t *triangles, int64_t triangle_count, const
                          int32_t *part, uint8_t *flip, uint32_t *queue, int64_t *twists,
                          uint32_t *twist);
 
+/* Parts of a surface that hang together by vertices, whatever its edges: part[triangle_count],
+ * numbered from 0 in the order of their first triangles. root[triangle_count], first[vertex_count]:
+ * workspace. Returns the number of parts. */
+int64_t ps_touching_parts(const int32_t *triangles, int64_t triangle_count, int64_t vertex_count,
+                          int32_t *part, uint32_t *root, uint32_t *first);
+
 /* Number of fans (runs of triangles joined across edges) around each vertex: fans[vertex_count],
  * held at 255; 1 in a manifold, 0 where no triangle is. Vertices of edges of three or more
  * triangles are given 1: the edge is what is wrong there. root[3 * triangle_count]: workspace. */

@@ -281,9 +281,22 @@ static void compaction_and_reordering(void **state)
     check_near(x[1][0], 0, 0, 0);
 }
 
+/* Two tetrahedra and one more that shares a vertex with the first; a vertex without triangles. */
+static void test_touching(void **state)
+{
+    static const int32_t corners[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
+    static const int32_t vertices[3][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}, {3, 8, 9, 10}};
+    int32_t triangles[36], part[12];
+    uint32_t root[12], first[12];
+    for (int i = 0; i < 36; ++i) triangles[i] = vertices[i / 12][corners[i / 3 % 4][i % 3]];
+    assert_int_equal(ps_touching_parts(triangles, 12, 12, part, root, first), 2);
+    for (int t = 0; t < 12; ++t) assert_int_equal(part[t], t / 4 == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_touching),
         cmocka_unit_test(closed_surface),
         cmocka_unit_test(turned_triangle_is_found),
         cmocka_unit_test(holes_are_counted),
