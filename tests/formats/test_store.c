@@ -1,12 +1,6 @@
 /* store: what is written comes back, with its table, attributes and identity. */
 #include "tests/formats/store_samples.h"
 
-#include <dlfcn.h>
-#include <xxhash.h>
-
-#include "formats/h5zstd.h"
-#include "formats/store_private.h"
-#include "runtime/trust.h"
 #include "tests/support/temporaries.h"
 
 static void fill_bytes(unsigned char *out, size_t bytes, uint64_t seed)
@@ -472,120 +466,6 @@ static void test_wrong_use(void **state)
                 "No such file");
 }
 
-/* Sizes that no writer gives are refused before anything is taken from them, though their hash is
- * right. */
-static void test_impossible_tables(void **state)
-{
-    for (int what = 0; what < 5; ++what) {
-        ps_store *store;
-        float values[300];
-        int id;
-        ps_dataset_spec spec = array_spec("/values", PS_F32, 300, 300);
-        fill_reals(values, 300, 1);
-        check_ok(ps_store_create(at("table.h5"), &sample_identity, &store));
-        check_ok(ps_store_define(store, &spec, &id));
-        check_ok(ps_store_write_chunk(store, id, 0, values, 300, NULL));
-        ps_chunk_info *row = &store->datasets[id].chunks[0];
-        switch (what) {
-        case 0:
-            row->count = 299;
-            break;
-        case 1:
-            row->zeros = -1;
-            break;
-        case 2:
-            row->non_finite = 301;
-            break;
-        case 3:
-            row->stored_bytes = row->raw_bytes + 1;
-            break;
-        default:
-            row->raw_bytes *= 2;
-        }
-        check_fails(ps_store_commit(&store), PS_INVALID, "impossible sizes in its chunk table");
-    }
-}
-
-/* A frame that expands to less than its chunk leaves no rest of the buffer for data: neither here
- * nor for HDF5. */
-static void test_short_frames(void **state)
-{
-    float values[200] = {0}, back[200];
-    const void *stored;
-    ps_scratch_pool pool;
-    ps_scratch *scratch;
-    ps_chunk_info info = {0};
-    ps_codec half = {.type = PS_F32, .elements = 100}, whole = {.type = PS_F32, .elements = 200};
-    ps_scratch_pool_init(&pool);
-    check_ok(ps_scratch_take(&pool, &scratch));
-    check_ok(ps_codec_encode(&half, values, 100, scratch, &info, &stored));
-    assert_true(info.stored_bytes < info.raw_bytes);
-    unsigned char frame[400];
-    memcpy(frame, stored, (size_t)info.stored_bytes);
-    check_ok(ps_codec_decode(&half, &info, frame, scratch, 100, back));
-    info.raw_bytes = 800;
-    check_fails(ps_codec_decode(&whole, &info, frame, scratch, 200, back), PS_INVALID,
-                "it holds 400 bytes, expected 800");
-    for (unsigned expected = 400; expected <= 800; expected += 400) {
-        const unsigned client[2] = {1, expected};
-        size_t size = (size_t)info.stored_bytes;
-        void *buffer = malloc(size);
-        memcpy(buffer, frame, size);
-        assert_int_equal(ps_h5zstd_filter(0x0100, 2, client, size, &size, &buffer),
-                         expected == 400 ? 400 : 0);
-        free(buffer);
-    }
-    ps_scratch_give(&pool, scratch);
-    ps_scratch_pool_release(&pool);
-}
-
-/* The content hash that is recorded comes out wrong while `forged`. */
-static bool forged;
-
-XXH64_hash_t XXH3_64bits_digest(const XXH3_state_t *state)
-{
-    XXH64_hash_t (*next)(const XXH3_state_t *);
-    *(void **)&next = dlsym(RTLD_NEXT, "XXH3_64bits_digest");
-    return next(state) ^ forged;
-}
-
-static void test_content_hash_is_checked(void **state)
-{
-    ps_store *store;
-    forged = true;
-    ps_status status = write_sample(at("forged.h5"), 1);
-    forged = false;
-    check_ok(status);
-    check_fails(ps_store_open(at("forged.h5"), "penstock-test", 1, &store), PS_INVALID,
-                "forged.h5: its content hash is");
-    check_fails(ps_store_open(at("forged.h5"), NULL, 0, &store), PS_INVALID, "recorded was");
-    assert_null(store);
-    ps_trust_inputs(true);
-    status = ps_store_open(at("forged.h5"), "penstock-test", 1, &store);
-    ps_trust_inputs(false);
-    check_ok(status);
-    ps_store_close(&store);
-}
-
-/* Kinds of files without gaps are not opened with values that are not finite; whoever asks for no
- * kind sees them. */
-static void test_finite_is_checked(void **state)
-{
-    ps_store *store;
-    float values[300];
-    ps_dataset_spec spec = array_spec("/values", PS_F32, 300, 100);
-    fill_reals(values, 300, 1);
-    values[150] = NAN;
-    check_ok(ps_store_create(at("nan.h5"), &sample_identity, &store));
-    check_ok(ps_store_write_array(store, &spec, values));
-    check_ok(ps_store_commit(&store));
-    check_fails(ps_store_open(at("nan.h5"), "penstock-test", 1, &store), PS_INVALID,
-                "chunk 1 of /values has 1 values that are not finite");
-    assert_null(store);
-    check_ok(ps_store_open(at("nan.h5"), NULL, 0, &store));
-    ps_store_close(&store);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -603,10 +483,6 @@ int main(void)
         cmocka_unit_test(test_content_hash),
         cmocka_unit_test(test_matches),
         cmocka_unit_test(test_capacities),
-        cmocka_unit_test(test_content_hash_is_checked),
-        cmocka_unit_test(test_finite_is_checked),
-        cmocka_unit_test(test_impossible_tables),
-        cmocka_unit_test(test_short_frames),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
