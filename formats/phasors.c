@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/log.h"
 #include "runtime/memory.h"
 
 struct ps_phasors {
@@ -113,6 +114,7 @@ static ps_status put_header(ps_store *store, const ps_phasors_header *h)
     PS_TRY(ps_store_put_reals(store, "/", "source", h->source[0], 2 * h->frequencies));
     PS_TRY(ps_store_put_text(store, "/", "source_units", h->source_units));
     PS_TRY(ps_store_put_int(store, "/", "magnetic", h->magnetic));
+    if (h->unsettled >= 0) PS_TRY(ps_store_put_real(store, "/", "unsettled", h->unsettled));
     return put_materials(store, h);
 }
 
@@ -270,6 +272,13 @@ static ps_status get_header(const ps_store *store, ps_phasors_header *h)
     PS_TRY(count_of(store, "frequencies", PS_PHASORS_FREQUENCIES_MAX, &h->frequencies));
     PS_TRY(ps_store_get_reals(store, "/", "frequencies", h->frequency, h->frequencies));
     PS_TRY(ps_store_get_reals(store, "/", "source", h->source[0], 2 * h->frequencies));
+    h->unsettled = -1;
+    if (ps_store_has(store, "/", "unsettled")) {
+        PS_TRY(ps_store_get_real(store, "/", "unsettled", &h->unsettled));
+        if (!(h->unsettled >= 0) || !isfinite(h->unsettled))
+            return ps_fail(PS_INVALID, "unsettled is %g; a share of the fields is expected",
+                           h->unsettled);
+    }
     return get_materials(store, h);
 }
 
@@ -319,6 +328,19 @@ ps_status ps_phasors_open(const char *path, ps_phasors **out)
     }
     if (status != PS_OK) ps_phasors_close(out);
     return status;
+}
+
+void ps_phasors_warn_unsettled(const ps_phasors *file)
+{
+    double share = file->header.unsettled;
+    if (share < 0)
+        ps_info("%s does not say whether its fields had died away or become steady",
+                ps_store_path(file->store));
+    else if (share > PS_PHASORS_SETTLED)
+        ps_warning("%s: the fields had not died away or become steady when they were transformed; "
+                   "%.2g of them (by the root of the electric energy) had not, and what is made "
+                   "of them is as uncertain. March on for longer (penstock-dgtd-march said how)",
+                   ps_store_path(file->store), share);
 }
 
 ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material)

@@ -33,12 +33,17 @@ typedef struct ps_phasors_header {
     double source[PS_PHASORS_FREQUENCIES_MAX][2]; /* the same sum over the source's function */
     char source_units[16];                        /* "V/m", "A m", "1"                       */
     bool magnetic;
+    double unsettled; /* share of the fields that had not died away or become steady when they were
+                         transformed; negative: not known                                       */
     ps_phasors_material material[PS_PHASORS_MATERIALS_MAX];
 } ps_phasors_header;
 
 typedef enum ps_phasors_field { PS_PHASORS_ELECTRIC, PS_PHASORS_MAGNETIC } ps_phasors_field;
 
 typedef struct ps_phasors ps_phasors;
+
+/* Above this share of unsettled fields transforms are warned of. */
+#define PS_PHASORS_SETTLED 1e-2
 
 int ps_phasors_nodes(int order);
 
@@ -72,6 +77,8 @@ void ps_phasors_close(ps_phasors **file); /* before commit: discards. NULL is fi
 /* Checks the header and the arrays' shapes. */
 ps_status ps_phasors_open(const char *path, ps_phasors **out);
 const ps_phasors_header *ps_phasors_get_header(const ps_phasors *file);
+/* Warns with the figure where fields had not settled, or where the file does not say. */
+void ps_phasors_warn_unsettled(const ps_phasors *file);
 
 /* number[rows], material[rows]; PS_INVALID for one that is out of range or twice. */
 ps_status ps_phasors_read_elements(ps_phasors *file, int32_t *number, int32_t *material);

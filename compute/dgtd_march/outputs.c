@@ -11,9 +11,6 @@
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
-/* Of the fields: what transforms may miss unsaid. */
-static const double SETTLED = 1e-2;
-
 /* ---- traces ---- */
 
 typedef struct traces {
@@ -104,60 +101,66 @@ static double mean_electric(const traces *t, int64_t first, int64_t end)
 }
 
 /* Transforms are right of fields that have died away (the whole run) or become steady (the last
- * periods): said with a figure where they have not. Fields are as the root of the energy. */
-static void warn_unsettled(const traces *t)
+ * periods): the share that has not, by the root of the electric energy, or -1 where the samples do
+ * not tell. Warns with the figure. */
+static double find_unsettled(const traces *t)
 {
     const march *m = t->m;
     const timing *x = &m->problem->timing;
     int64_t n = t->energy_samples, a_period = x->period_steps / x->energy_every;
-    if (m->problem->frequency_count == 0 || n == 0) return;
+    if (m->problem->frequency_count == 0 || n == 0) return -1;
     if (m->options->transform_periods == 0) {
-        double left = sqrt(m->figures.latest / m->figures.largest);
-        if (left > SETTLED)
+        double left = m->figures.largest > 0 ? sqrt(m->figures.latest / m->figures.largest) : 0;
+        if (left > PS_PHASORS_SETTLED)
             ps_warning("the fields have not died away: at the end they are %.2g of their largest "
                        "(by the root of the "
                        "electric energy), and what would follow is not in the transforms. March on "
                        "for longer, or, if the "
                        "source goes on, give --transform-periods",
                        left);
-        return;
+        return left;
     }
     if (a_period < 4 || n < 2 * a_period) {
         ps_warning("whether the fields have become steady is not known: %lld samples of the energy "
                    "a period, %lld in all "
                    "(--energy-every)",
                    (long long)a_period, (long long)n);
-        return;
+        return -1;
     }
     double last = mean_electric(t, n - a_period, n),
            before = mean_electric(t, n - 2 * a_period, n - a_period);
-    double change = fabs(sqrt(before / last) - 1);
-    if (last > 0 && change > SETTLED)
+    double change = last > 0 ? fabs(sqrt(before / last) - 1) : 0;
+    if (change > PS_PHASORS_SETTLED)
         ps_warning("the fields are not steady: from the last period but one to the last they "
                    "changed by %.2g of themselves "
                    "(by the root of the electric energy), and so may the transforms. March on for "
                    "more --periods",
                    change);
+    return change;
 }
 
-static ps_status write_traces(const march *m, const ps_store_identity *identity)
+static ps_status read_traces(traces *t)
 {
-    traces t = {.m = m};
+    PS_TRY(init_traces(t));
+    return ps_append_log_replay(t->m->record.log, take_rows, t);
+}
+
+static ps_status write_traces(const traces *t, const ps_store_identity *identity)
+{
+    const march *m = t->m;
     char path[4200];
-    ps_status status;
-    PS_GUARD(status, done, init_traces(&t));
-    PS_GUARD(status, done, ps_append_log_replay(m->record.log, take_rows, &t));
-    warn_unsettled(&t);
     for (int field = 0; field < 2 && m->problem->probe_count; ++field) {
         path_beside(m, field ? "magnetic" : "electric", path);
-        PS_GUARD(status, done, save(m, path, &t.probes[field], identity));
+        PS_TRY(save(m, path, &t->probes[field], identity));
     }
-    status = save(m, m->run->operands[1], &t.energy, identity);
-done:
-    ps_trace_release(&t.probes[0]);
-    ps_trace_release(&t.probes[1]);
-    ps_trace_release(&t.energy);
-    return status;
+    return save(m, m->run->operands[1], &t->energy, identity);
+}
+
+static void release_traces(traces *t)
+{
+    ps_trace_release(&t->probes[0]);
+    ps_trace_release(&t->probes[1]);
+    ps_trace_release(&t->energy);
 }
 
 /* ---- phasors ---- */
@@ -185,7 +188,7 @@ static ps_status sum_source(const march *m, ps_phasors_header *h)
     return PS_OK;
 }
 
-static ps_status fill_header(const march *m, ps_phasors_header *h)
+static ps_status fill_header(const march *m, double unsettled, ps_phasors_header *h)
 {
     const problem *p = m->problem;
     const ps_dgtd_medium *media = ps_dgtd_model_media(p->model);
@@ -200,6 +203,7 @@ static ps_status fill_header(const march *m, ps_phasors_header *h)
     h->frequencies = (int)p->frequency_count;
     memcpy(h->frequency, p->frequencies, (size_t)p->frequency_count * sizeof *h->frequency);
     h->magnetic = true;
+    h->unsettled = unsettled;
     h->materials = (int)p->header->media;
     for (int k = 0; k < h->materials; ++k) {
         ps_phasors_material *to = h->material + k;
@@ -271,12 +275,13 @@ static ps_status write_values(march *m, ps_phasors *file)
     return status;
 }
 
-static ps_status write_own_phasors(march *m, const char *path, const ps_store_identity *identity)
+static ps_status write_own_phasors(march *m, const char *path, const ps_store_identity *identity,
+                                   double unsettled)
 {
     ps_phasors_header *header;
     ps_phasors *file = NULL;
     PS_TRY(PS_ALLOC(&header, 1, "the phasors"));
-    ps_status status = fill_header(m, header);
+    ps_status status = fill_header(m, unsettled, header);
     if (status == PS_OK) status = ps_phasors_create(path, identity, header, &file);
     free(header);
     PS_TRY(status);
@@ -289,15 +294,15 @@ static ps_status write_own_phasors(march *m, const char *path, const ps_store_id
     return status;
 }
 
-static ps_status write_phasors(march *m, const ps_store_identity *identity)
+static ps_status write_phasors(march *m, const ps_store_identity *identity, double unsettled)
 {
     char path[4200], part[4096];
     path_beside(m, "phasors", path);
-    if (ps_comm_size() == 1) return write_own_phasors(m, path, identity);
+    if (ps_comm_size() == 1) return write_own_phasors(m, path, identity, unsettled);
     int64_t generation;
     PS_TRY(ps_store_next_generation(path, &generation));
     ps_store_part_path(path, generation, ps_comm_rank(), part);
-    PS_TRY(ps_comm_agree(write_own_phasors(m, part, identity)));
+    PS_TRY(ps_comm_agree(write_own_phasors(m, part, identity, unsettled)));
     ps_store_identity full = *identity;
     full.format = PS_PHASORS_FORMAT;
     full.format_version = PS_PHASORS_VERSION;
@@ -307,6 +312,15 @@ static ps_status write_phasors(march *m, const ps_store_identity *identity)
 
 ps_status outputs_write(march *m, const ps_store_identity *identity)
 {
-    if (m->problem->frequency_count > 0) PS_TRY(ps_comm_agree(write_phasors(m, identity)));
-    return ps_comm_agree(ps_comm_rank() == 0 ? write_traces(m, identity) : PS_OK);
+    traces t = {.m = m};
+    double unsettled = -1;
+    ps_status status = ps_comm_agree(ps_comm_rank() == 0 ? read_traces(&t) : PS_OK);
+    if (status == PS_OK && ps_comm_rank() == 0) unsettled = find_unsettled(&t);
+    if (status == PS_OK) status = ps_comm_broadcast(&unsettled, sizeof unsettled, 0);
+    if (status == PS_OK && m->problem->frequency_count > 0)
+        status = ps_comm_agree(write_phasors(m, identity, unsettled));
+    if (status == PS_OK)
+        status = ps_comm_agree(ps_comm_rank() == 0 ? write_traces(&t, identity) : PS_OK);
+    release_traces(&t);
+    return status;
 }

@@ -15,6 +15,7 @@ static const ps_figure figure_table[] = {
     {"holes_inside", "1", "closed surfaces inside it"},
     {"background_eps", "1", "relative permittivity of the medium around"},
     {"background_mu", "1", "relative permeability of it"},
+    {"unsettled", "1", "share of the fields that had not settled when they were transformed"},
     {NULL, NULL, NULL}};
 
 #endif

@@ -70,6 +70,7 @@ static ps_status open_files(job *j, const char *phasors, const char *mesh)
 {
     PS_TRY(ps_phasors_open(phasors, &j->phasors));
     const ps_phasors_header *h = j->header = ps_phasors_get_header(j->phasors);
+    ps_phasors_warn_unsettled(j->phasors);
     PS_TRY(ps_volume_mesh_load(mesh, &j->mesh));
     if (strcmp(h->mesh_hash, j->mesh.content_hash) != 0)
         return ps_fail(PS_INVALID,
@@ -247,6 +248,7 @@ static void report(const job *j, const ps_run *run)
     ps_report_int(r, "holes_inside", j->surface.holes);
     ps_report_real(r, "background_eps", j->surface.eps);
     ps_report_real(r, "background_mu", j->surface.mu);
+    if (j->header->unsettled >= 0) ps_report_real(r, "unsettled", j->header->unsettled);
     ps_report_print(&r);
 }
 

@@ -37,6 +37,7 @@ static const ps_figure figure_table[] = {
     {"*.mass", "kg", "mass"},
     {"*.mean_sar", "W/kg", "power over mass"},
     {"*.largest_sar", "W/kg", "largest of an element"},
+    {"unsettled", "1", "share of the fields that had not settled when they were transformed"},
     {NULL, NULL, NULL}};
 
 #endif

@@ -298,6 +298,7 @@ void sar_report(const sar_job *job, const sar_peak *peaks)
         for (int m = 0; m < job->masses; ++m) report_peak(job, r, m, &peaks[m]);
     }
     for (int i = 0; i < job->points; ++i) report_point(job, r, i);
+    if (job->header->unsettled >= 0) ps_report_real(r, "unsettled", job->header->unsettled);
     join_materials(job->header, of);
     for (int m = 0; m < job->header->materials; ++m)
         report_material(r, &job->header->material[m], &of[m]);

@@ -43,6 +43,7 @@ static ps_phasors_header sample(int order, int64_t rows)
                                .source = {{1, 0}, {.5, -2}},
                                .source_units = "A m",
                                .magnetic = order % 2 == 0,
+                               .unsettled = order % 2 ? -1 : .25,
                                .material = {{1, 41.4, 1, .87, 1100, "skin"}, {7, 1, 1, 0, 0, ""}}};
 }
 
@@ -116,6 +117,7 @@ static void check_rows(const ps_phasors_header *h, int64_t rows)
     check_near(in->material[0].sigma, .87, 0, 0);
     assert_string_equal(in->mesh_hash, h->mesh_hash);
     assert_string_equal(in->source_units, "A m");
+    check_near(in->unsettled, h->unsettled, 0, 0);
     int32_t *number = malloc((size_t)rows * 4), *material = malloc((size_t)rows * 4);
     float *values = malloc((size_t)(6 * nodes) * 5 * sizeof *values);
     check_ok(ps_phasors_read_elements(file, number, material));

@@ -1,7 +1,7 @@
 # Sources that would give wrong fields: pulses that are not quiet where they enter at t = 0, currents cut by a wall or by
 # metal in the mesh; and fields that have not settled when they are transformed.
 . "$ROOT/tests/stages/lib.sh"
-needs mesh-box mesh-partition dgtd-setup dgtd-march
+needs mesh-box mesh-partition dgtd-setup dgtd-march dgtd-sar dgtd-far
 
 expect 0 "" penstock-mesh-box cube.hdf --cells 3
 expect 0 "" penstock-mesh-partition cube.hdf cube.h5
@@ -30,6 +30,8 @@ setup 0 "warning" --source current:at=.5,.5,.05:axis=0,0,1:radius=.4:moment=1e-1
 # settled or not
 setup 0 "" --source $wave
 expect 0 "have not died away" penstock-dgtd-march m.h5 short.h5 --time 5e-9 --frequency 2e8 --force -q
+expect 0 "had not died away" penstock-dgtd-sar short.phasors.h5 cube.hdf sar.hdf --grid 0 -q
+expect 0 "had not died away" penstock-dgtd-far short.phasors.h5 cube.hdf far.h5 --directions 4 -q
 expect 0 "" penstock-dgtd-march m.h5 long.h5 --time 4e-8 --frequency 2e8 --force -q
 ! grep -q "died away" err || fail "a warning of fields that are gone"
 setup 0 "" --source $wave:frequency=2e8:shape=ramp
