@@ -125,7 +125,7 @@ static ps_status open_vectors(root *r, const double *weights)
         PS_TRY(ps_fill_zero(r->stream, s->last[i], rows * 8));
     }
     PS_TRY(take(r, r->group * rows * item, &s->recent));
-    PS_TRY(take(r, ps_group_solve_workspace(rows, r->group), &s->workspace));
+    PS_TRY(take(r, ps_group_solve_workspace(rows, r->group, s->m0.halo_count), &s->workspace));
     PS_TRY(take(r, r->group * (int64_t)sizeof *s->steps, &s->steps));
     PS_TRY(ps_device_alloc_pinned(r->device, r->group * rows * item, &r->recent));
     return ps_device_alloc_pinned(r->device, r->group * (int64_t)sizeof *r->steps,

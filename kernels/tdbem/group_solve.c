@@ -7,17 +7,17 @@
 #include "kernels/tdbem/group_solve_device.h"
 
 #ifndef PS_WITH_CUDA
-int64_t ps_group_solve_cuda_workspace(int64_t unknowns, int64_t group) { return 0; }
+int64_t ps_group_solve_cuda_workspace(int64_t unknowns, int64_t group, int64_t halo) { return 0; }
 ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream *stream)
 {
     return ps_fail(PS_FAILED, "this build has no CUDA");
 }
 #endif
 
-int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group)
+int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group, int64_t halo)
 {
     int64_t here = (2 * unknowns + ps_cg_workspace(unknowns)) * (int64_t)sizeof(double);
-    int64_t there = ps_group_solve_cuda_workspace(unknowns, group);
+    int64_t there = ps_group_solve_cuda_workspace(unknowns, group, halo);
     return here > there ? here : there;
 }
 

@@ -65,8 +65,8 @@ typedef struct ps_group_solve {
     ps_group_step *steps; /* [group] out                                         */
 } ps_group_solve;
 
-/* Bytes; enough for every device. */
-int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group);
+/* Bytes; enough for every device. halo: halo_count of M^0. */
+int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group, int64_t halo);
 
 /* Enqueues the group. Not converged, or not finite, is no error here: see `steps`; `last` and
  * the rest of `recent` then hold nothing of use. PS_USAGE if sizes are wrong; PS_FAILED if the

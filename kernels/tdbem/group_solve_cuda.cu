@@ -2,7 +2,8 @@
  * The steps of a group in one cooperative kernel (kernels/tdbem/group_solve.h).
  *
  * A block of 512 threads a multiprocessor owns consecutive warps of 32 rows: their part of the
- * vectors, and of M^0 as far as it fits, stays in its shared memory for the whole group. What other
+ * vectors, and of M^0 and the values that it multiplies as far as they fit, stay in its shared
+ * memory for the whole group. What other
  * blocks need goes through memory of the device (group_solve_meet_body.h). An iteration is as long
  * as the code of one warp between two meetings, so that code is kept short.
  */
@@ -15,7 +16,8 @@ extern "C" {
 #include "kernels/tdbem/group_solve_device.h"
 }
 
-namespace {
+namespace
+{
 
 #include "kernels/tdbem/group_solve_meet_body.h"
 #include "kernels/tdbem/group_solve_owed_body.h"
@@ -122,7 +124,8 @@ __device__ void advance_row(const task &t, const block &k, int row, double n, do
 __device__ void iterate(const task &t, block &k, double size, int *iterations)
 {
     const double enough = t.s.tolerance * t.s.tolerance * size;
-    double below = 0, inverse = 0, value[3] = {0}; /* of the last alpha = gamma / below; 1 / gamma */
+    double below = 0, inverse = 0,
+           value[3] = {0}; /* of the last alpha = gamma / below; 1 / gamma */
     each_product(t, k, [&](int row, double w) {
         at(t, k, W, row) = w;
         show_row(t, k, row, read_row(t, k, row), at(t, k, X, row), value);
@@ -134,7 +137,8 @@ __device__ void iterate(const task &t, block &k, double size, int *iterations)
         const double alpha = value[0] / below;
         inverse = 1 / value[0];
         value[0] = value[1] = value[2] = 0;
-        each_product(t, k, [&](int row, double n) { advance_row(t, k, row, n, alpha, beta, value); });
+        each_product(t, k,
+                     [&](int row, double n) { advance_row(t, k, row, n, alpha, beta, value); });
         meet<3, 0>(t, k, value);
         ++*iterations;
     }
@@ -199,8 +203,8 @@ __device__ void solve_step(const task &t, block &k, int g, ps_group_step *step)
 
 /* ---- the group ---- */
 
-/* Where the part of M^0 begins: its own 32-row pieces, halo columns, and, HELD, its values. */
-template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *from)
+/* Where the part of M^0 begins: its own 32-row pieces, the halo, and its values. */
+template <int HELD> __device__ void open_matrix(const task &t, block &k, int *from)
 {
     const ps_packed_m0 &m = t.s.m0;
     const int warps = (k.rows + WARP - 1) / WARP, first = k.first / WARP;
@@ -211,14 +215,20 @@ template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *f
         warp_halo[w] = m.halo_start[first + w] - (int)halo;
         warp_value[w] = m.value_start[first + w] - (int)begin;
     }
-    for (int i = threadIdx.x; i < k.halo_count; i += THREADS) k.halo_column[i] = m.halo[halo + i];
+    if (HELD == HOLDS_VECTORS) {
+        k.halo = t.halo + halo;
+        k.halo_column = m.halo + halo;
+    } else {
+        for (int i = threadIdx.x; i < k.halo_count; i += THREADS)
+            k.halo_column[i] = m.halo[halo + i];
+    }
     k.warp_halo = warp_halo;
     k.pass_begin = from + 2 * (t.room / WARP + 1);
     k.pass_end = k.pass_begin + t.room / WARP;
     k.warp_value = warp_value;
     k.value = m.values + begin * WARP;
     k.place = m.places + begin * WARP;
-    if (!HELD) return;
+    if (HELD != HOLDS_MATRIX) return;
     const int count = (m.value_start[first + warps] - (int)begin) * WARP;
     double *value = k.halo + t.halo_room;
     uint16_t *place = reinterpret_cast<uint16_t *>(k.pass_end + t.room / WARP);
@@ -231,8 +241,7 @@ template <bool HELD> __device__ void open_matrix(const task &t, block &k, int *f
 }
 
 /* Memory of the block, its part of M^0 and of the vectors before the group. */
-template <typename real, bool HELD>
-__device__ block open_block(const task &t, double *shared)
+template <typename real, int HELD> __device__ block open_block(const task &t, double *shared)
 {
     block k = {};
     k.first = blockIdx.x * t.room;
@@ -240,7 +249,7 @@ __device__ block open_block(const task &t, double *shared)
     k.scratch = shared;
     k.vectors = k.scratch + SCRATCH;
     k.halo = k.vectors + VECTORS * t.room;
-    k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + (HELD ? t.held * WARP : 0));
+    k.halo_column = reinterpret_cast<int *>(k.halo + t.halo_room + t.held * WARP);
     open_matrix<HELD>(t, k, k.halo_column + t.halo_room);
     for (int row = threadIdx.x; row < k.rows; row += THREADS) {
         at(t, k, SCALE, row) = t.s.scale[k.first + row];
@@ -273,7 +282,7 @@ template <typename real> __device__ void close_block(const task &t, const block 
     }
 }
 
-template <typename real, bool HELD>
+template <typename real, int HELD>
 __global__ void __launch_bounds__(THREADS, 1) solve_group(const __grid_constant__ task t)
 {
     extern __shared__ double shared[];
@@ -297,6 +306,11 @@ int past_stride(int64_t group) { return (int)(2 * group + STRIDE); }
 /* Words that are vacant at first. */
 int64_t vacant_words(int64_t unknowns) { return TURNS * (SHOWN * unknowns + NUMBERS * BLOCKS_MAX); }
 
+int64_t kept_doubles(int64_t unknowns)
+{
+    return (unknowns + (int64_t)WARP * (BLOCKS_MAX + 1)) * KEPT;
+}
+
 void place(task *t)
 {
     const int64_t n = t->s.unknowns;
@@ -306,6 +320,7 @@ void place(task *t)
     t->shown = first + TURNS * NUMBERS * BLOCKS_MAX;
     t->past = first + vacant_words(n);
     t->kept = reinterpret_cast<double *>(t->past) + n * t->past_stride;
+    t->halo = t->kept + kept_doubles(n);
 }
 
 struct device_limits {
@@ -332,44 +347,47 @@ int64_t shared_bytes(const task &t)
            (int64_t)t.held * WARP * (int64_t)(sizeof(double) + sizeof(uint16_t));
 }
 
-/* Splits the rows over blocks, and the shared memory over what wants it. */
-ps_status plan(task *t, const device_limits &limits, int *blocks)
+/* Splits the rows over blocks, and the shared memory over what wants it; *held says what got it. */
+ps_status plan(task *t, const device_limits &limits, int *blocks, int *held)
 {
     const int64_t warps = (t->s.unknowns + WARP - 1) / WARP, most = INT32_MAX / WARP;
     const int processors = limits.processors < BLOCKS_MAX ? limits.processors : BLOCKS_MAX;
     const int64_t each = (warps + processors - 1) / processors;
     const int64_t values = each * t->s.m0.value_most, halo = each * t->s.m0.halo_most;
-    const bool countable = values <= most && halo <= most;
     *blocks = (int)((warps + each - 1) / each);
-    if (countable) {
+    for (*held = HOLDS_MATRIX; *held >= HOLDS_VECTORS && each <= most; --*held) {
+        const int64_t here = *held >= HOLDS_HALO ? halo : 0,
+                      rows = *held >= HOLDS_MATRIX ? values : 0;
+        if (here > most || rows > most) continue;
         t->room = (int)(each * WARP);
-        t->halo_room = (int)halo;
+        t->halo_room = (int)here;
+        t->held = (int)rows;
+        if (shared_bytes(*t) <= limits.shared) return PS_OK;
     }
-    if (!countable || shared_bytes(*t) > limits.shared)
-        return ps_fail(PS_FAILED, "%lld unknowns are more than one device of %d multiprocessors "
-                       "solves in groups: use more of them, or --device cpu",
-                       (long long)t->s.unknowns, limits.processors);
-    t->held = (int)values;
-    if (shared_bytes(*t) > limits.shared) t->held = 0;
-    return PS_OK;
+    return ps_fail(PS_FAILED,
+                   "%lld unknowns are more than one device of %d multiprocessors "
+                   "solves in groups: use more of them, or --device cpu",
+                   (long long)t->s.unknowns, limits.processors);
 }
 
-const void *kernel_for(ps_precision precision, bool held)
+const void *kernel_for(ps_precision precision, int held)
 {
-    static const void *const kernels[PS_PRECISION_COUNT][2] = {
-        {reinterpret_cast<const void *>(solve_group<float, false>),
-         reinterpret_cast<const void *>(solve_group<float, true>)},
-        {reinterpret_cast<const void *>(solve_group<double, false>),
-         reinterpret_cast<const void *>(solve_group<double, true>)}};
+    static const void *const kernels[PS_PRECISION_COUNT][3] = {
+        {reinterpret_cast<const void *>(solve_group<float, HOLDS_VECTORS>),
+         reinterpret_cast<const void *>(solve_group<float, HOLDS_HALO>),
+         reinterpret_cast<const void *>(solve_group<float, HOLDS_MATRIX>)},
+        {reinterpret_cast<const void *>(solve_group<double, HOLDS_VECTORS>),
+         reinterpret_cast<const void *>(solve_group<double, HOLDS_HALO>),
+         reinterpret_cast<const void *>(solve_group<double, HOLDS_MATRIX>)}};
     return kernels[precision][held];
 }
 
 } // namespace
 
-extern "C" int64_t ps_group_solve_cuda_workspace(int64_t unknowns, int64_t group)
+extern "C" int64_t ps_group_solve_cuda_workspace(int64_t unknowns, int64_t group, int64_t halo)
 {
-    const int64_t kept = (unknowns + (int64_t)WARP * (BLOCKS_MAX + 1)) * KEPT;
-    return (vacant_words(unknowns) + unknowns * past_stride(group) + kept) *
+    return (vacant_words(unknowns) + unknowns * past_stride(group) + kept_doubles(unknowns) +
+            halo) *
            (int64_t)sizeof(double);
 }
 
@@ -378,13 +396,13 @@ extern "C" ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream 
     const cudaStream_t queue = static_cast<cudaStream_t>(ps_stream_handle(stream));
     task t = {};
     device_limits limits;
-    int blocks;
+    int blocks, held;
     t.s = *solve;
     place(&t);
     PS_TRY(ps_stream_enter(stream));
-    PS_TRY(find_limits(kernel_for(solve->precision, true), &limits));
-    PS_TRY(plan(&t, limits, &blocks));
-    const void *kernel = kernel_for(solve->precision, t.held > 0);
+    PS_TRY(find_limits(kernel_for(solve->precision, HOLDS_MATRIX), &limits));
+    PS_TRY(plan(&t, limits, &blocks, &held));
+    const void *kernel = kernel_for(solve->precision, held);
     const int shared = (int)shared_bytes(t);
     PS_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     PS_CUDA(cudaMemsetAsync(solve->workspace, 0xff,

@@ -28,6 +28,10 @@ enum { X, R, U, W, Z, Q, S, P, SCALE, VECTORS };
 enum { BEFORE, AX, AX_BEFORE, RIGHT, RADIATION, KEPT = RADIATION + STRIDE };
 enum { FACTOR, ANSWER, SHOWN }; /* what M^0 is to multiply next; the iterate */
 
+/* What of its rows a block has in shared memory: always the vectors; with them the halo; and the
+ * values of M^0, too. */
+enum { HOLDS_VECTORS, HOLDS_HALO, HOLDS_MATRIX };
+
 static_assert(WARPS * STRIDE * WARP <= SCRATCH, "a pass fits the scratch of a block");
 
 typedef unsigned long long word;
@@ -41,6 +45,7 @@ struct task {
     int room;      /* rows of a block, a multiple of 32                                   */
     int halo_room; /* and of the values of other rows that it needs                       */
     int held;      /* rows of 32 values of M^0 in shared memory                           */
+    double *halo;  /* [halo_count of M^0] where shared memory does not hold the halo      */
     void *past;    /* [N][past_stride] answers of the group, a^{n0+t} at group + t; else 0 */
     int past_stride;
     word *shown;   /* [TURNS][SHOWN][N]                                                   */
@@ -55,7 +60,7 @@ struct block {
                                           [NUMBERS][THREADS] */
     double *vectors;                   /* [VECTORS][room]  */
     double *halo;                      /* [halo_room]      */
-    int *halo_column;                  /* [halo_room]      */
+    int32_t *halo_column;              /* [halo_room]      */
     int *pass_begin, *pass_end;        /* [room / 32] vectors of a pass */
     const int *warp_halo, *warp_value; /* [room / 32 + 1] where they begin for 32 rows        */
     const double *value;               /* of M^0, as packed */

@@ -117,7 +117,8 @@ static ps_status compare_case(group_case *c) { return compare(c); }
 
 static int failed, passed;
 
-static void one(int64_t unknowns, int64_t group, ps_precision precision, check_fn check)
+/* What `group_case_make` has no default for. */
+static group_case sample(int64_t unknowns, int64_t group, ps_precision precision)
 {
     group_case c = {.unknowns = unknowns,
                     .group = group,
@@ -128,13 +129,32 @@ static void one(int64_t unknowns, int64_t group, ps_precision precision, check_f
                     .seed = (uint64_t)(unknowns + group)};
     c.tolerance = precision == PS_SINGLE ? 1e-7 : 1e-12;
     c.count = group > 4 && unknowns % 2 ? group - 1 : group;
+    return c;
+}
+
+static void try_case(group_case c, check_fn check)
+{
     ps_status status = group_case_make(&c);
     if (status == PS_OK) status = check(&c);
     if (status != PS_OK)
-        printf("N %lld, n_g %lld, %s: FAILED: %s\n", (long long)unknowns, (long long)group,
-               precision == PS_SINGLE ? "fp32" : "fp64", ps_message());
+        printf("N %lld, n_g %lld, %s: FAILED: %s\n", (long long)c.unknowns, (long long)c.group,
+               c.precision == PS_SINGLE ? "fp32" : "fp64", ps_message());
     status == PS_OK ? ++passed : ++failed;
     group_case_drop(&c);
+}
+
+static void one(int64_t unknowns, int64_t group, ps_precision precision, check_fn check)
+{
+    try_case(sample(unknowns, group, precision), check);
+}
+
+/* M^0 with columns so far apart that shared memory does not hold what its rows need of others. */
+static void scattered(int64_t unknowns, int64_t group, ps_precision precision)
+{
+    group_case c = sample(unknowns, group, precision);
+    c.band = 50;
+    c.apart = 37;
+    try_case(c, compare_case);
 }
 
 int main(int argc, char **argv)
@@ -154,6 +174,8 @@ int main(int argc, char **argv)
                 one(sizes[s], groups[k], (ps_precision)precision, compare_case);
             }
     for (int s = 2; s < 5 && sizes[s] <= largest; ++s) one(sizes[s], 5, PS_SINGLE, check_failures);
+    for (int precision = 0; precision < 2 && largest > 24000; ++precision)
+        scattered(24001, 5, (ps_precision)precision);
     if (largest > 200000) one(1000001, 1, PS_SINGLE, check_refusal);
     printf("%d passed, %d failed, 0 skipped\n", passed, failed);
     return failed > 0;

@@ -3,8 +3,8 @@
  * device.
  *
  * Unknowns sit in a line; the row-vector (i,j) starts at 1 + sqrt(|i-j| / crowd) and is 6 to 12
- * long, so that shells hold more columns the farther they are, as on a surface. M^0 is a band of
- * 2 BAND entries around a diagonal that outweighs them.
+ * long, so that shells hold more columns the farther they are, as on a surface. M^0 has 2 `band`
+ * entries around a diagonal that outweighs them, `apart` columns from one to the next.
  */
 #ifndef PS_TESTS_GROUP_CASE_H
 #define PS_TESTS_GROUP_CASE_H
@@ -24,12 +24,11 @@
 #define GROUP_CASE_THREADS
 #endif
 
-enum { GROUP_CASE_BAND = 10 };
-
 typedef struct group_case {
     int64_t unknowns, group, count;
     ps_precision precision;
-    double crowd;     /* columns a row meets within m shells: 2 crowd m^2 */
+    double crowd; /* columns a row meets within m shells: 2 crowd m^2 */
+    int64_t band, apart;
     double dominance; /* of the diagonal of M^0, above 1                  */
     double tolerance;
     int64_t limit; /* iterations */
@@ -130,13 +129,16 @@ static inline ps_status group_case_m0(group_case *c)
     int64_t n = c->unknowns;
     ps_csr *m = &c->m0;
     m->rows = n;
+    if (c->band == 0) c->band = 10;
+    if (c->apart == 0) c->apart = 1;
     PS_TRY(PS_ALLOC(&m->row_start, n + 1, "a test"));
-    PS_TRY(PS_ALLOC(&m->columns, n * (2 * GROUP_CASE_BAND + 1), "a test"));
-    PS_TRY(PS_ALLOC(&m->values, n * (2 * GROUP_CASE_BAND + 1), "a test"));
+    PS_TRY(PS_ALLOC(&m->columns, n * (2 * c->band + 1), "a test"));
+    PS_TRY(PS_ALLOC(&m->values, n * (2 * c->band + 1), "a test"));
     for (int64_t i = 0; i < n; ++i) {
         double outweigh = 0;
         int64_t diagonal = -1;
-        for (int64_t j = i - GROUP_CASE_BAND; j <= i + GROUP_CASE_BAND; ++j) {
+        for (int64_t b = -c->band; b <= c->band; ++b) {
+            int64_t j = i + b * c->apart;
             if (j < 0 || j >= n) continue;
             double size = (1 + (double)(i % 3)) * (1 + (double)(j % 3));
             double value = size * (0.2 + group_case_random(c, i < j ? i : j, i < j ? j : i, -2));
@@ -257,7 +259,8 @@ static inline ps_status group_case_place(const group_case *c, const char *device
     PS_TRY(group_case_send(p, c->last[0], vector, (void **)&s->last[0]));
     PS_TRY(group_case_send(p, c->last[1], vector, (void **)&s->last[1]));
     PS_TRY(group_case_send(p, NULL, c->group * n * item, &s->recent));
-    PS_TRY(group_case_send(p, NULL, ps_group_solve_workspace(n, c->group), &s->workspace));
+    PS_TRY(group_case_send(p, NULL, ps_group_solve_workspace(n, c->group, c->packed_m0.halo_count),
+                           &s->workspace));
     return group_case_send(p, NULL, c->group * (int64_t)sizeof *s->steps, (void **)&s->steps);
 }
 
