@@ -8,7 +8,7 @@
 #include "compute/hbem_solve/factors.h"
 #include "compute/hbem_solve/matrix.h"
 #include "formats/hbem_solution.h"
-#include "kernels/common/lockstep.h"
+#include "kernels/linear/lockstep.h"
 #include "kernels/hbem/burton_miller.h"
 #include "kernels/hbem/loads.h"
 #include "runtime/background.h"

@@ -8,7 +8,7 @@
 #include "compute/schwarz_solve/device.h"
 #include "compute/schwarz_solve/outer.h"
 #include "compute/schwarz_solve/slab_load.h"
-#include "kernels/schwarz/vectors_device.h"
+#include "kernels/linear/vectors_device.h"
 #include "runtime/device_stream.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"

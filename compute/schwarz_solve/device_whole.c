@@ -3,7 +3,7 @@
 
 #include "compute/schwarz_solve/device.h"
 #include "kernels/schwarz/fast_device.h"
-#include "kernels/schwarz/krylov_device.h"
+#include "kernels/linear/krylov_device.h"
 #include "runtime/memory.h"
 
 typedef struct whole {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compute/schwarz_solve/solve.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
 
 struct inner_solver {
@@ -59,15 +59,12 @@ ps_status inner_solve(void *context, int64_t slab, const ps_slab *geometry, cons
 {
     inner_solver *s = context;
     ps_slab_stencil stencil;
-    ps_krylov_cpu_team team;
     ps_krylov_result result;
     ps_krylov_system system = {.stencil = &stencil, .b = b, .x = u};
     ps_slab_stencil_make(geometry, &stencil);
     if (!starts_warm(s->p)) memset(u, 0, (size_t)ps_q1_grid_size(&geometry->grid) * sizeof *u);
-    PS_TRY(ps_krylov_cpu_begin(method_of(s->p), &system, s->workspace, &team));
-    ps_krylov_team control = ps_krylov_cpu_team_of(&team);
-    ps_status status =
-        ps_krylov_solve(method_of(s->p), &control, inner_tolerance_of(s->p), INNER_LIMIT, &result);
+    ps_status status = ps_krylov_cpu_solve(method_of(s->p), &system, inner_tolerance_of(s->p),
+                                           INNER_LIMIT, s->workspace, &result);
     s->p->inner_iterations += result.iterations;
     return status == PS_OK ? PS_OK : ps_context(status, "slab %lld", (long long)slab);
 }

@@ -431,7 +431,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "schwarz-solve",
-        .results = 1,
+        .results = 2,
         .synopsis = "LOAD [POTENTIAL]",
         .description =
             "Solves for the potential that belongs to a load of penstock-gravity-assemble: as a\n"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "compute/schwarz_solve/parts.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
@@ -22,16 +22,13 @@ static ps_status solve_part(parts *s, part *q, double *right)
 {
     const solve_options *o = &s->p->options;
     ps_krylov_method method = (ps_krylov_method)(o->inner - METHOD_CG + PS_KRYLOV_CG);
-    ps_krylov_cpu_team team;
     ps_krylov_result result;
     if (q->factor) return ps_cholesky_solve(q->factor, right, q->u);
     ps_krylov_system system = {
         .matrix = &q->matrix, .inverse_diagonal = q->inverse, .b = right, .x = q->u};
     if (o->method == METHOD_GMRES) memset(q->u, 0, (size_t)q->rows * sizeof *q->u);
-    PS_TRY(ps_krylov_cpu_begin(method, &system, s->space, &team));
-    ps_krylov_team control = ps_krylov_cpu_team_of(&team);
-    ps_status status =
-        ps_krylov_solve(method, &control, inner_tolerance_of(s->p), INNER_LIMIT, &result);
+    ps_status status = ps_krylov_cpu_solve(method, &system, inner_tolerance_of(s->p), INNER_LIMIT,
+                                           s->space, &result);
     s->p->inner_iterations += result.iterations;
     return status;
 }

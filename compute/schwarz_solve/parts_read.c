@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compute/schwarz_solve/parts.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/first_failure.h"
 #include "runtime/memory.h"
 
@@ -152,7 +152,7 @@ static ps_status prepare_solver(parts *s, int64_t subdomain, part *q)
         if (status == PS_USAGE) return ps_context(status, "--inner cg");
     } else {
         PS_TRY(PS_ALLOC(&q->inverse, m->rows, "Jacobi scaling"));
-        status = ps_csr_inverse_diagonal(m, q->inverse);
+        status = ps_csr_inverse_diagonal(m, false, q->inverse);
     }
     return status == PS_OK ? PS_OK : ps_context(status, "subdomain %lld", (long long)subdomain);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compute/schwarz_solve/solve.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
 
 ps_status plane_writer_open(ps_box_field *field, plane_writer *out)

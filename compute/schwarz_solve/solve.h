@@ -5,7 +5,7 @@
 #define PS_SCHWARZ_SOLVE_SOLVE_H
 
 #include "formats/box_field.h"
-#include "kernels/schwarz/krylov.h"
+#include "kernels/linear/krylov.h"
 #include "kernels/schwarz/slab_box.h"
 #include "runtime/comm.h"
 #include "runtime/device.h"

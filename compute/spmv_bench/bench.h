@@ -5,7 +5,7 @@
 #define PS_SPMV_BENCH_BENCH_H
 
 #include "kernels/schwarz/grid.h"
-#include "kernels/schwarz/krylov.h"
+#include "kernels/linear/krylov.h"
 #include "runtime/device.h"
 #include "runtime/isa.h"
 #include "runtime/program.h"

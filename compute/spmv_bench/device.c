@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "compute/spmv_bench/bench.h"
-#include "kernels/schwarz/krylov_device.h"
-#include "kernels/schwarz/vectors_device.h"
+#include "kernels/linear/krylov_device.h"
+#include "kernels/linear/vectors_device.h"
 #include "runtime/memory.h"
 
 enum { MEMORIES = 8 };

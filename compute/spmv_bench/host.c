@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "compute/spmv_bench/bench.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
 
 const char *const bench_names[BENCH_OPERATIONS] = {"dscal", "daxpy",    "element_wise",
@@ -136,7 +136,6 @@ static ps_status time_method(bench *s, ps_krylov_method method, bool stencil)
                                .x = s->own[OWN_X],
                                .narrow = s->precision == PS_SINGLE,
                                .narrow_values = s->own[OWN_VALUES]};
-    ps_krylov_cpu_team team;
     ps_krylov_result result;
     double *workspace = NULL;
     if (stencil)
@@ -146,10 +145,8 @@ static ps_status time_method(bench *s, ps_krylov_method method, bool stencil)
     PS_TRY(PS_ALLOC(&workspace, ps_krylov_cpu_workspace(method, &system), "a Krylov method"));
     memset(s->own[OWN_X], 0, (size_t)(s->matrix.rows * size_of(s)));
     double start = ps_clock();
-    ps_status status = ps_krylov_cpu_begin(method, &system, workspace, &team);
-    ps_krylov_team control = ps_krylov_cpu_team_of(&team);
-    if (status == PS_OK)
-        status = ps_krylov_solve(method, &control, s->tolerance, s->limit, &result);
+    ps_status status =
+        ps_krylov_cpu_solve(method, &system, s->tolerance, s->limit, workspace, &result);
     double seconds = ps_clock() - start;
     free(workspace);
     ps_report_section(s->report, bench_methods[stencil][method]);

@@ -5,7 +5,7 @@
 #include "compute/spmv_bench/bench.h"
 #include "compute/spmv_bench/figure_table.h"
 #include "formats/matrix_market.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/log.h"
 #include "runtime/memory.h"
 
@@ -119,7 +119,7 @@ static ps_status make_matrix(bench *s)
     PS_TRY(PS_ALLOC(&s->x, n, "vectors"));
     PS_TRY(PS_ALLOC(&s->y, n, "vectors"));
     PS_TRY(PS_ALLOC(&s->inverse, n, "vectors"));
-    return ps_csr_inverse_diagonal(&s->matrix, s->inverse);
+    return ps_csr_inverse_diagonal(&s->matrix, false, s->inverse);
 }
 
 static void report_matrix(bench *s)

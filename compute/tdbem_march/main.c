@@ -189,6 +189,7 @@ static ps_status run_program(ps_run *run)
 
 static const ps_program program = {
     .name = "tdbem-march",
+    .results = 1,
     .streams = true,
     .saves = true,
     .synopsis = "MATRIX MESH OUTPUT",

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/conjugate_gradient.h"
 #include "kernels/tdbem/near_pack.h"
 #include "runtime/memory.h"
 
@@ -90,7 +89,7 @@ static ps_status open_m0(root *r, const ps_csr *m0)
     int32_t *scratch = NULL;
     ps_status status = PS_ALLOC(&scale, m0->rows, "the solver");
     if (status == PS_OK) status = PS_ALLOC(&scratch, m0->rows, "the solver");
-    if (status == PS_OK) status = ps_cg_prepare(m0, scale);
+    if (status == PS_OK) status = solver_diagonal(m0, scale);
     if (status == PS_OK) status = take_copy(r, scale, m0->rows * 8, &r->solve.scale);
     if (status == PS_OK) status = pack_m0(r, m0, scratch);
     free(scale);

@@ -4,15 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/conjugate_gradient.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
 
 static const double growth_limit = 1e6;
 enum { ITERATIONS_MAX = 2000, THREADED = 65536 };
 
+static int64_t workspace_of(int64_t rows)
+{
+    ps_krylov_system system = {.matrix = &(ps_csr){.rows = rows}};
+    return ps_krylov_cpu_workspace(PS_KRYLOV_CG, &system);
+}
+
 int64_t solver_bytes(int64_t rows)
 {
-    return (4 * rows + ps_cg_workspace(rows)) * (int64_t)sizeof(double);
+    return (4 * rows + workspace_of(rows)) * (int64_t)sizeof(double);
+}
+
+ps_status solver_diagonal(const ps_csr *m0, double *scale)
+{
+    ps_status status = ps_csr_inverse_diagonal(m0, true, scale);
+    return status == PS_OK ? PS_OK : ps_context(status, "M^0 is not positive definite");
 }
 
 ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, double tolerance,
@@ -25,14 +37,14 @@ ps_status solver_open(solver_kind kind, ps_csr *m0, ps_precision precision, doub
     PS_TRY(PS_ALLOC(&out->x, out->rows, "the solver"));
     PS_TRY(PS_ALLOC(&out->last[0], out->rows, "the solver"));
     PS_TRY(PS_ALLOC(&out->last[1], out->rows, "the solver"));
-    PS_TRY(ps_cg_prepare(&out->m0, out->scale));
+    PS_TRY(solver_diagonal(&out->m0, out->scale));
     if (kind == SOLVER_CHOLESKY) {
         const ps_csr *m = &out->m0;
         ps_status status = ps_cholesky_open(
             &(ps_symmetric_rows){m->rows, m->row_start, m->columns, m->values}, &out->factor);
         return status == PS_OK ? PS_OK : ps_context(status, "--solver cholesky: M^0");
     }
-    return PS_ALLOC(&out->work, ps_cg_workspace(out->rows), "the solver");
+    return PS_ALLOC(&out->work, workspace_of(out->rows), "the solver");
 }
 
 void solver_close(solver *s)
@@ -72,12 +84,16 @@ ps_status solver_not_converged(int64_t n, double residual, int64_t iterations, d
 static ps_status iterate(solver *s, int64_t n, const double *right, figures *f)
 {
     for (int64_t i = 0; i < s->rows; ++i) s->x[i] = 2 * s->last[0][i] - s->last[1][i];
-    ps_cg_result result =
-        ps_cg_solve(&s->m0, s->scale, right, s->x, s->tolerance, ITERATIONS_MAX, s->work);
+    ps_krylov_result result;
+    ps_krylov_system system = {
+        .matrix = &s->m0, .inverse_diagonal = s->scale, .b = right, .x = s->x};
+    ps_status status =
+        ps_krylov_cpu_solve(PS_KRYLOV_CG, &system, s->tolerance, ITERATIONS_MAX, s->work, &result);
     f->iterations += (double)result.iterations;
     f->iterations_max = fmax(f->iterations_max, (double)result.iterations);
     ++f->solves;
     if (result.converged) return PS_OK;
+    if (result.iterations < ITERATIONS_MAX) return ps_context(status, "step %lld", (long long)n);
     return solver_not_converged(n, result.residual, result.iterations, s->tolerance);
 }
 

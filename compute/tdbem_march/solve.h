@@ -39,6 +39,8 @@ typedef struct solver {
     double *x, *last[2]; /* [rows]; last: answers of the two steps before, newest first    */
 } solver;
 
+/* scale[rows] = 1 / diagonal of M^0. PS_INVALID, naming the row, unless all of it is positive. */
+ps_status solver_diagonal(const ps_csr *m0, double *scale);
 /* Bytes that solver_open allocates (Cholesky: without the factor). */
 int64_t solver_bytes(int64_t rows);
 /* Takes over m0. tolerance: relative residual of conjugate gradients. */

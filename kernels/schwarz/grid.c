@@ -63,16 +63,6 @@ void ps_slab_stencil_make(const ps_slab *slab, ps_slab_stencil *out)
 
 /* ---- operators ---- */
 
-static bool plane_fixed(const ps_slab_stencil *s, int64_t i)
-{
-    return (i == 0 && !s->free[0]) || (i == s->nodes[0] - 1 && !s->free[1]);
-}
-
-bool ps_stencil_fixed(const ps_slab_stencil *s, int64_t i, int64_t j, int64_t k)
-{
-    return plane_fixed(s, i) || j == 0 || j == s->nodes[1] - 1 || k == 0 || k == s->nodes[2] - 1;
-}
-
 static int plane_kind(const ps_slab_stencil *s, int64_t i)
 {
     return i == 0 ? 1 : i == s->nodes[0] - 1 ? 2 : 0;

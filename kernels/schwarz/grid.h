@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "formats/csr.h"
+#include "kernels/linear/stencil.h"
 
 typedef struct ps_q1_grid {
     int64_t nodes[3];  /* along x, y, z; >= 3 along y and z, >= 2 along x */
@@ -46,15 +47,6 @@ typedef struct ps_slab {
     double q[2]; /* length     */
 } ps_slab;
 
-/* The 27-point operator of a slab: 8 weights [|dx|][|dy|][|dz|] inside, other weights for dx = 0
- * on free faces. */
-typedef struct ps_slab_stencil {
-    int64_t nodes[3];
-    bool free[2];
-    double plane[3][2][2]; /* dx = 0: planes inside, the first, the last plane where free */
-    double side[2][2];     /* dx = -1 and +1                                              */
-} ps_slab_stencil;
-
 /* Grid of a box of the given side lengths. PS_USAGE for too few nodes or no extent. */
 ps_status ps_q1_grid_make(const int64_t nodes[3], const double length[3], ps_q1_grid *out);
 int64_t ps_q1_grid_size(const ps_q1_grid *grid); /* nodes */
@@ -69,9 +61,6 @@ void ps_slab_stencil_make(const ps_slab *slab, ps_slab_stencil *out);
 void ps_face_weights(const ps_q1_grid *grid, double p, double q, double weights[2][2]);
 void ps_face_apply(const ps_q1_grid *grid, const double weights[2][2], const double *in,
                    double *out);
-
-/* True where the row of the node is that of the identity. */
-bool ps_stencil_fixed(const ps_slab_stencil *stencil, int64_t i, int64_t j, int64_t k);
 
 /* Entries of the operator as a matrix: a row has those of its unfixed neighbours, a fixed row 1. */
 int64_t ps_stencil_entries(const ps_slab_stencil *stencil);

@@ -13,7 +13,7 @@
 #ifndef PS_KERNELS_SCHWARZ_INTERFACE_H
 #define PS_KERNELS_SCHWARZ_INTERFACE_H
 
-#include "kernels/schwarz/krylov.h"
+#include "kernels/linear/krylov.h"
 
 /* Vectors that live elsewhere than with the cores, and what is done to them there; all pointers to
  * vectors of a problem that has this are of that place. */

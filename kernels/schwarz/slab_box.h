@@ -16,7 +16,7 @@
 
 #include "kernels/schwarz/fast_solve.h"
 #include "kernels/schwarz/interface.h"
-#include "kernels/schwarz/links.h"
+#include "kernels/linear/links.h"
 #include "kernels/schwarz/symbol.h"
 
 /* The orders in which own slabs are visited. */

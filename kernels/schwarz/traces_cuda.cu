@@ -8,7 +8,7 @@ extern "C" {
 
 namespace {
 
-#include "kernels/schwarz/sums_cuda_body.h"
+#include "kernels/linear/sums_cuda_body.h"
 
 enum { THREADS = 256 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/common/conjugate_gradient.h"
+#include "kernels/linear/krylov_team.h"
 #include "kernels/tdbem/group_solve_device.h"
 
 #ifndef PS_WITH_CUDA
@@ -16,7 +16,10 @@ ps_status ps_group_solve_cuda(const ps_group_solve *solve, ps_stream *stream)
 
 int64_t ps_group_solve_workspace(int64_t unknowns, int64_t group, int64_t halo)
 {
-    int64_t here = (2 * unknowns + ps_cg_workspace(unknowns)) * (int64_t)sizeof(double);
+    int64_t here = (2 * unknowns +
+                    ps_krylov_cpu_workspace(
+                        PS_KRYLOV_CG, &(ps_krylov_system){.matrix = &(ps_csr){.rows = unknowns}})) *
+                   (int64_t)sizeof(double);
     int64_t there = ps_group_solve_cuda_workspace(unknowns, group, halo);
     return here > there ? here : there;
 }
@@ -74,7 +77,9 @@ static void solve_step(const ps_group_solve *s, int64_t g, ps_group_step *step)
     step->state = PS_GROUP_NOT_FINITE;
     if (!isfinite(step->right) || !isfinite(step->load)) return;
     for (int64_t i = 0; i < n; ++i) x[i] = 2 * s->last[0][i] - s->last[1][i];
-    ps_cg_result result = ps_cg_solve(s->rows, s->scale, right, x, s->tolerance, s->limit, work);
+    ps_krylov_result result;
+    ps_krylov_system system = {.matrix = s->rows, .inverse_diagonal = s->scale, .b = right, .x = x};
+    (void)ps_krylov_cpu_solve(PS_KRYLOV_CG, &system, s->tolerance, s->limit, work, &result);
     step->iterations = (double)result.iterations;
     step->residual = result.residual;
     step->state = result.converged ? PS_GROUP_SOLVED : PS_GROUP_NOT_CONVERGED;

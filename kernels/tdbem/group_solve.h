@@ -53,7 +53,7 @@ typedef struct ps_group_solve {
     ps_packed_near near;
     ps_packed_m0 m0;       /* read on CUDA                                        */
     const ps_csr *rows;    /* M^0 on the host: read on the CPU; else may be NULL  */
-    const double *scale;   /* [N] 1 / diagonal of M^0 (ps_cg_prepare)             */
+    const double *scale;   /* [N] 1 / diagonal of M^0 (its own: > 0)              */
     const double *weights; /* [N] for the mean                                    */
     const double *loads;   /* [count][N]                                          */
     double tolerance;

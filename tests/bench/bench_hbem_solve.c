@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "kernels/common/panel.h"
+#include "kernels/linear/panel.h"
 #include "kernels/hbem/osrc.h"
 #include "runtime/isa.h"
 #include "runtime/program.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "kernels/schwarz/fast_solve.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "kernels/schwarz/symbol.h"
 #include "runtime/memory.h"
 #include "runtime/program.h"
@@ -65,7 +65,7 @@ static ps_status setup(bench *a)
     PS_TRY(PS_ALLOC(&a->x, a->rows, "x"));
     PS_TRY(PS_ALLOC(&a->work, work, "workspace"));
     PS_TRY(PS_ALLOC(&a->tables, ps_fast_solver_size(&a->slab), "tables"));
-    PS_TRY(ps_csr_inverse_diagonal(&a->matrix, a->inverse));
+    PS_TRY(ps_csr_inverse_diagonal(&a->matrix, false, a->inverse));
     int64_t ny = grid.nodes[1], nz = grid.nodes[2];
     double volume = grid.spacing[0] * grid.spacing[1] * grid.spacing[2];
     for (int64_t r = 0; r < a->rows; ++r)
@@ -111,11 +111,8 @@ static ps_status run_krylov(bench *a)
         system.matrix = &a->matrix, system.inverse_diagonal = a->inverse;
     else
         system.stencil = &a->stencil;
-    ps_krylov_cpu_team own;
-    PS_TRY(ps_krylov_cpu_begin(a->method, &system, a->work, &own));
-    ps_krylov_team team = ps_krylov_cpu_team_of(&own);
     for (int64_t i = 0; i < a->rows; ++i) a->x[i] = 0;
-    return ps_krylov_solve(a->method, &team, 1e-6, 2000, &a->result);
+    return ps_krylov_cpu_solve(a->method, &system, 1e-6, 2000, a->work, &a->result);
 }
 
 static ps_status krylov_case(bench *a, ps_krylov_method method)

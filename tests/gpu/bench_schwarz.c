@@ -375,7 +375,7 @@ static ps_status bench_matrix(problem *p)
     PS_TRY(ps_csr_init(&matrix, p->n, ps_stencil_entries(&p->stencil)));
     PS_TRY(ps_stencil_assemble(&p->stencil, &matrix));
     PS_TRY(PS_ALLOC(&inverse, p->n, "a diagonal"));
-    PS_TRY(ps_csr_inverse_diagonal(&matrix, inverse));
+    PS_TRY(ps_csr_inverse_diagonal(&matrix, false, inverse));
     PS_TRY(place_vector(&p->here, p->precision, p->n, inverse, &scale));
     PS_TRY(place_matrix(&p->here, p->precision, &matrix, &device));
     PS_TRY(bench_sparse(p, &device));

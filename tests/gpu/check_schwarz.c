@@ -174,7 +174,7 @@ static ps_status make_problem(const krylov_case *c, krylov_problem *p)
     fill_random(6, p->n, p->x);
     PS_TRY(ps_csr_init(&p->matrix, p->n, ps_stencil_entries(&p->stencil)));
     PS_TRY(ps_stencil_assemble(&p->stencil, &p->matrix));
-    return ps_csr_inverse_diagonal(&p->matrix, p->inverse);
+    return ps_csr_inverse_diagonal(&p->matrix, false, p->inverse);
 }
 
 static ps_status on_device(const krylov_case *c, krylov_problem *p, double tolerance,
@@ -205,16 +205,13 @@ static ps_status on_host(const krylov_case *c, krylov_problem *p, double toleran
                          ps_krylov_result *result)
 {
     ps_krylov_system system = {.b = p->b, .x = p->x};
-    ps_krylov_cpu_team team;
     double *work;
     if (c->rows)
         system.matrix = &p->matrix, system.inverse_diagonal = p->inverse;
     else
         system.stencil = &p->stencil;
     PS_TRY(PS_ALLOC(&work, ps_krylov_cpu_workspace(c->method, &system), "a Krylov method"));
-    PS_TRY(ps_krylov_cpu_begin(c->method, &system, work, &team));
-    ps_krylov_team control = ps_krylov_cpu_team_of(&team);
-    ps_status status = ps_krylov_solve(c->method, &control, tolerance, 5000, result);
+    ps_status status = ps_krylov_cpu_solve(c->method, &system, tolerance, 5000, work, result);
     free(work);
     return status;
 }

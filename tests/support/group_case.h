@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/common/conjugate_gradient.h"
+#include "kernels/linear/krylov_team.h"
 #include "kernels/tdbem/group_solve.h"
 #include "runtime/memory.h"
 #include "tests/support/synthetic_slices.h"
@@ -152,7 +152,7 @@ static inline ps_status group_case_m0(group_case *c)
     }
     int32_t *scratch;
     PS_TRY(PS_ALLOC(&c->scale, n, "a test"));
-    PS_TRY(ps_cg_prepare(m, c->scale));
+    PS_TRY(ps_csr_inverse_diagonal(m, true, c->scale));
     PS_TRY(PS_ALLOC(&scratch, n, "a test"));
     ps_status status = ps_packed_m0_measure(m, scratch, &c->packed_m0);
     if (status == PS_OK)

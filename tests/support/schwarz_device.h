@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "kernels/common/counter_random.h"
-#include "kernels/schwarz/krylov_device.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_device.h"
+#include "kernels/linear/krylov_team.h"
 #include "kernels/schwarz/slab_device.h"
 #include "kernels/schwarz/traces_device.h"
-#include "kernels/schwarz/vectors_device.h"
+#include "kernels/linear/vectors_device.h"
 #include "runtime/memory.h"
 
 enum { PLACE_MEMORIES = 64 };

@@ -4,7 +4,7 @@
 
 #include <complex.h>
 
-#include "kernels/common/lockstep.h"
+#include "kernels/linear/lockstep.h"
 #include "kernels/common/mie.h"
 #include "kernels/hbem/loads.h"
 #include "tests/check.h"

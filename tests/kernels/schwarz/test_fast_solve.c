@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "kernels/schwarz/density.h"
-#include "kernels/schwarz/krylov_team.h"
+#include "kernels/linear/krylov_team.h"
 #include "runtime/memory.h"
 #include "tests/check.h"
 #include "tests/support/gravity_exact.h"

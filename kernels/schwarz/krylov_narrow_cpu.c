@@ -1,4 +1,0 @@
-/* Vectors in fp32. */
-#define real float
-#define TABLE ps_krylov_narrow_table
-#include "kernels/schwarz/krylov_team_body.h"

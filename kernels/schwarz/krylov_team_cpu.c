@@ -1,4 +1,0 @@
-/* Vectors in fp64. */
-#define real double
-#define TABLE ps_krylov_table
-#include "kernels/schwarz/krylov_team_body.h"

@@ -1,0 +1,179 @@
+/* Conjugate gradients on matrices with known solutions (kernels/linear/krylov_team.h). */
+#include "kernels/linear/krylov_team.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+#include "runtime/memory.h"
+#include "tests/check.h"
+
+/* (2 + shift) on the diagonal times a varying scale, -1 beside it: symmetric, definite. */
+static ps_csr chain(int64_t rows, double shift)
+{
+    ps_csr m;
+    check_ok(ps_csr_init(&m, rows, 3 * rows));
+    m.nnz = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = i - 1; j <= i + 1; ++j) {
+            if (j < 0 || j >= rows) continue;
+            double scale = (1 + (double)(i % 7)) * (1 + (double)(j % 7));
+            m.columns[m.nnz] = (int32_t)j;
+            m.values[m.nnz++] = i == j ? (2 + shift) * scale : -scale;
+        }
+        m.row_start[i + 1] = m.nnz;
+    }
+    return m;
+}
+
+typedef struct problem {
+    ps_csr matrix;
+    ps_krylov_system system;
+    double *scale, *b, *x, *exact, *work;
+} problem;
+
+static void make(int64_t rows, double shift, problem *out)
+{
+    problem p = {.matrix = chain(rows, shift)};
+    ps_krylov_system measured = {.matrix = &p.matrix};
+    check_ok(PS_ALLOC(&p.scale, rows, "scale"));
+    check_ok(PS_ALLOC(&p.b, rows, "b"));
+    check_ok(PS_ALLOC(&p.x, rows, "x"));
+    check_ok(PS_ALLOC(&p.exact, rows, "exact"));
+    check_ok(PS_ALLOC(&p.work, ps_krylov_cpu_workspace(PS_KRYLOV_CG, &measured), "work"));
+    uint64_t seed = 7;
+    for (int64_t i = 0; i < rows; ++i) p.exact[i] = check_random(&seed) - 0.5;
+    ps_csr_multiply(&p.matrix, p.exact, p.b);
+    check_ok(ps_csr_inverse_diagonal(&p.matrix, true, p.scale));
+    *out = p;
+    out->system =
+        (ps_krylov_system){.matrix = &out->matrix, .inverse_diagonal = p.scale, .b = p.b, .x = p.x};
+}
+
+static void drop(problem *p)
+{
+    ps_csr_release(&p->matrix);
+    free(p->scale);
+    free(p->b);
+    free(p->x);
+    free(p->exact);
+    free(p->work);
+}
+
+static ps_krylov_result run(problem *p, double tolerance, int64_t limit)
+{
+    ps_krylov_result result;
+    ps_status status =
+        ps_krylov_cpu_solve(PS_KRYLOV_CG, &p->system, tolerance, limit, p->work, &result);
+    assert_true((status == PS_OK) == result.converged);
+    return result;
+}
+
+static void solves(void **state)
+{
+    for (int64_t rows = 1; rows < 20000; rows = 3 * rows + 7) {
+        problem p;
+        make(rows, 0.5, &p);
+        ps_krylov_result result = run(&p, 1e-13, 200);
+        assert_true(result.converged);
+        check_at_most(result.residual, 1e-13);
+        for (int64_t i = 0; i < rows; ++i) check_near(p.x[i], p.exact[i], 2e-12, 0);
+        /* condition (4.5/0.5): 2 sqrt(9) iterations a digit and a half at most */
+        check_at_most((double)result.iterations, 60);
+        drop(&p);
+    }
+}
+
+static void exact_in_as_many_steps_as_rows(void **state)
+{
+    problem p;
+    make(5, 0, &p);
+    ps_krylov_result result = run(&p, 1e-12, 5);
+    assert_true(result.converged);
+    assert_int_equal(result.iterations, 5);
+    drop(&p);
+}
+
+static void a_good_guess_saves_iterations(void **state)
+{
+    problem p;
+    make(3000, 0.5, &p);
+    ps_krylov_result cold = run(&p, 1e-10, 100);
+    for (int64_t i = 0; i < 3000; ++i) p.x[i] = p.exact[i] * (1 + 1e-6);
+    ps_krylov_result warm = run(&p, 1e-10, 100);
+    check_at_most((double)warm.iterations, 0.6 * (double)cold.iterations);
+    memcpy(p.x, p.exact, 3000 * sizeof *p.x);
+    assert_int_equal(run(&p, 1e-10, 100).iterations, 0);
+    drop(&p);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    problem p;
+    make(30011, 0.1, &p);
+    double *first = malloc(30011 * sizeof *first);
+    for (int threads = 1; threads < 6; threads += 2) {
+        omp_set_num_threads(threads);
+        memset(p.x, 0, 30011 * sizeof *p.x);
+        ps_krylov_result result = run(&p, 1e-12, 500);
+        assert_true(result.converged);
+        if (threads == 1) memcpy(first, p.x, 30011 * sizeof *first);
+        assert_memory_equal(first, p.x, 30011 * sizeof *first);
+    }
+    free(first);
+    drop(&p);
+}
+
+static void says_when_it_does_not_converge(void **state)
+{
+    problem p;
+    make(3000, 0, &p);
+    ps_krylov_result result = run(&p, 1e-12, 20);
+    assert_false(result.converged);
+    assert_int_equal(result.iterations, 20);
+    check_at_most(1e-6, result.residual);
+    for (int which = 0; which < 2; ++which) {
+        p.b[17] = which ? NAN : INFINITY;
+        assert_false(run(&p, 1e-12, 20).converged);
+    }
+    memset(p.b, 0, 3000 * sizeof *p.b);
+    p.b[3] = NAN; /* amid zeros */
+    assert_false(run(&p, 1e-12, 20).converged);
+    drop(&p);
+}
+
+static void nothing_gives_nothing(void **state)
+{
+    problem p;
+    make(10, 1, &p);
+    for (int i = 0; i < 10; ++i) p.b[i] = i % 2 ? 1e-150 : 0, p.x[i] = 3;
+    ps_krylov_result result = run(&p, 1e-12, 20);
+    assert_true(result.converged);
+    assert_int_equal(result.iterations, 0);
+    for (int i = 0; i < 10; ++i) check_near(p.x[i], 0, 0, 0);
+    drop(&p);
+}
+
+static void refuses_what_is_not_definite(void **state)
+{
+    ps_csr m = chain(4, 1);
+    double scale[4];
+    m.values[m.row_start[2] + 1] = -1;
+    check_fails(ps_csr_inverse_diagonal(&m, true, scale), PS_INVALID, "row 2");
+    m.values[m.row_start[2] + 1] = NAN;
+    check_fails(ps_csr_inverse_diagonal(&m, true, scale), PS_INVALID, "row 2");
+    ps_csr_release(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves),
+        cmocka_unit_test(exact_in_as_many_steps_as_rows),
+        cmocka_unit_test(a_good_guess_saves_iterations),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(says_when_it_does_not_converge),
+        cmocka_unit_test(nothing_gives_nothing),
+        cmocka_unit_test(refuses_what_is_not_definite),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
