@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "kernels/fmm/lanes_body.h"
+#include "kernels/common/lanes_body.h"
 
 enum { ORDER = PS_FMM_ORDER_MAX, POINTS = ORDER * ORDER * ORDER };
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "kernels/fmm/lanes_body.h"
+#include "kernels/common/lanes_body.h"
 
 enum {
     PAIRS = 8,                       /* pairs at a time                          */

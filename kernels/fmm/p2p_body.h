@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "kernels/fmm/lanes_body.h"
+#include "kernels/common/lanes_body.h"
 
 #include "kernels/fmm/kernel_function_body.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/common/prism_field.h"
 #include "kernels/schwarz/prism.h"
 #include "kernels/schwarz/vertical.h"
 #include "postprocess/gravity_anomaly/anomaly.h"
@@ -114,34 +115,60 @@ ps_status exact_map(anomaly *a)
 
 /* ---- stations ---- */
 
-/* Bricks of the cells of plane i, those of equal density one below the other as one; their number.
- */
-static int64_t list_bricks(const anomaly *a, int64_t i, const double *density, ps_prism *out)
+/* Bricks of a plane of cells: bounds along x, y, z and densities, each [cells of the plane]. */
+typedef struct brick_list {
+    int64_t count;
+    double *low[3], *high[3], *density;
+    double *memory;
+} brick_list;
+
+enum { BRICK_NUMBERS = 7 };
+
+static ps_status allocate_bricks(int64_t cells, brick_list *out)
+{
+    PS_TRY(PS_ALLOC(&out->memory, BRICK_NUMBERS * cells, "bricks"));
+    for (int k = 0; k < 3; ++k) {
+        out->low[k] = out->memory + 2 * k * cells;
+        out->high[k] = out->memory + (2 * k + 1) * cells;
+    }
+    out->density = out->memory + 6 * cells;
+    return PS_OK;
+}
+
+/* Bricks of the cells of plane i, those of equal density one below the other as one. */
+static void list_bricks(const anomaly *a, int64_t i, const double *density, brick_list *out)
 {
     const ps_box_field_header *h = &a->model.header;
-    int64_t cz = a->model.shape[2], count = 0;
+    int64_t cz = a->model.shape[2];
+    out->count = 0;
     for (int64_t c = 0; c < a->model.plane; ++c) {
         int64_t at[3] = {i, c / cz, c % cz};
         bool goes_on = at[2] > 0 && density[c] == density[c - 1];
         if (density[c] == 0) continue;
-        ps_prism *brick = goes_on ? out + count - 1 : out + count++;
-        brick->density = density[c];
+        int64_t brick = goes_on ? out->count - 1 : out->count++;
+        out->density[brick] = density[c];
         for (int k = 0; k < 3; ++k) {
             double low = h->origin[k] + (double)at[k] * h->spacing[k];
-            if (!goes_on) brick->low[k] = low;
-            brick->high[k] = low + h->spacing[k];
+            if (!goes_on) out->low[k][brick] = low;
+            out->high[k][brick] = low + h->spacing[k];
         }
     }
-    return count;
 }
 
-static void add_bricks(const anomaly *a, int64_t count, const ps_prism *bricks)
+static void add_bricks(const anomaly *a, const brick_list *bricks)
 {
+    const struct ps_prism_field_functions *f = ps_prism_field_functions_here();
+    ps_prism_set set = {.count = bricks->count, .weight = {bricks->density}};
+    for (int k = 0; k < 3; ++k) {
+        set.low[k] = bricks->low[k];
+        set.high[k] = bricks->high[k];
+    }
 #pragma omp parallel for schedule(dynamic, 8)
-    for (int64_t s = 0; s < a->map.stations; ++s)
-        for (int64_t b = 0; b < count; ++b)
-            a->map.exact[s] +=
-                ps_prism_vertical(bricks + b, a->map.place + 3 * s, a->gravity) / PS_MILLIGAL;
+    for (int64_t s = 0; s < a->map.stations; ++s) {
+        double numbers[PS_PRISM_NUMBERS] = {0};
+        f->add(PS_PRISM_GRAVITY, &set, 0, set.count, a->map.place + 3 * s, numbers);
+        a->map.exact[s] += a->gravity * numbers[3] / PS_MILLIGAL;
+    }
 }
 
 /* Stations inside of cells with mass in this plane: as deep in the ground of the model, and half a
@@ -170,21 +197,22 @@ static void count_buried(anomaly *a, int64_t i, const double *density)
 ps_status exact_stations(anomaly *a)
 {
     double *density = NULL;
-    ps_prism *bricks = NULL;
+    brick_list bricks = {0};
     ps_progress progress;
     if (!a->map.exact) return PS_OK;
     ps_status status = PS_ALLOC(&density, a->model.plane, "densities");
-    if (status == PS_OK) status = PS_ALLOC(&bricks, a->model.plane, "bricks");
+    if (status == PS_OK) status = allocate_bricks(a->model.plane, &bricks);
     ps_progress_start(&progress, "stations", "planes of cells", 0, a->model.shape[0]);
     for (int64_t i = 0; i < a->model.shape[0] && status == PS_OK; ++i) {
         ps_progress_update(&progress, i);
         status = ps_box_field_read(&a->model, i, 1, density);
         if (status != PS_OK) break;
         count_buried(a, i, density);
-        add_bricks(a, list_bricks(a, i, density, bricks), bricks);
+        list_bricks(a, i, density, &bricks);
+        add_bricks(a, &bricks);
     }
     ps_progress_end(&progress);
     free(density);
-    free(bricks);
+    free(bricks.memory);
     return status;
 }

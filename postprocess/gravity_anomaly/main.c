@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "gravity-anomaly",
-        .results = 1,
+        .results = 2,
         .synopsis = "POTENTIAL OUTPUT",
         .description =
             "Vertical attraction g_z in mGal, positive above excess mass, on the top of the box "
