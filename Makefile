@@ -244,7 +244,7 @@ $(B)/watched/mutate_store: $(B)/watched/tests/hostile/mutate_store.o $(B)/watche
 $(B)/hostile/mutate_text: tests/hostile/mutate_text.c
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS) $< -o $@
-$(B)/hostile/fail_nth.so: tests/hostile/fail_nth.c
+$(B)/hostile/%.so: tests/hostile/%.c
 	@mkdir -p $(@D)
 	$(call run,cc $<) $(CC) -std=c11 -D_GNU_SOURCE -O2 -fPIC -shared $(WARN) $< -ldl -o $@
 $(B)/bench/%: tests/bench/%.c $(LIB)
@@ -264,7 +264,7 @@ check-stages: all $(TEST_PROGRAMS) build/current
 check-layers:
 	@tests/check-layers
 hostile-programs: all $(TEST_PROGRAMS) $(WATCHED_BIN) $(WATCHED_TESTS) $(B)/watched/mutate_store \
-    $(B)/hostile/mutate_text $(B)/hostile/fail_nth.so
+    $(B)/hostile/mutate_text $(B)/hostile/fail_nth.so $(B)/hostile/record_calls.so
 check-hostile: hostile-programs
 	@BUILD=$(CURDIR)/$(B) tests/hostile/run short
 	@BUILD=$(CURDIR)/$(B) COMPILE="$$($(MAKE) -s print-compile)" LINK="$$($(MAKE) -s print-link)" \

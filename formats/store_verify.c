@@ -8,7 +8,11 @@
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 
-static bool close_to(double a, double b, double scale) { return fabs(a - b) <= 1e-9 * scale; }
+/* Sums of squares of large values overflow: then sums tell nothing. */
+static bool close_to(double a, double b, double scale)
+{
+    return !isfinite(scale) || fabs(a - b) <= 1e-9 * scale;
+}
 
 /* Sums may be rounded otherwise by another compiler; the rest is exact. */
 static ps_status compare_statistics(const ps_chunk_info *told, const ps_chunk_info *found)

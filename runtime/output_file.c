@@ -105,6 +105,18 @@ static ps_status meet_all(const ps_output *output, int folder)
     return status;
 }
 
+void ps_output_tidy(const char *path)
+{
+    ps_output output = {.file = -1};
+    char folder[PATH_SIZE];
+    ps_path_folder(path, folder, sizeof folder);
+    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return;
+    snprintf(output.path, PATH_SIZE, "%s", path);
+    if (!is_taken(file)) meet_all(&output, file);
+    close(file);
+}
+
 /* ---- beginning ---- */
 
 static ps_status make_file(ps_output *output)

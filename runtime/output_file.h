@@ -31,6 +31,9 @@ ps_status ps_output_commit(ps_output **output);
 /* Removes the temporary. NULL is fine. */
 void ps_output_discard(ps_output **output);
 
+/* Removes temporaries of `path` whose writers are dead, unless somebody begins to write there. */
+void ps_output_tidy(const char *path);
+
 /* Whether a name in the folder of `path` is a temporary of it, by its form; *pid: its writer's. */
 bool ps_output_is_temporary(const char *path, const char *name, int64_t *pid);
 

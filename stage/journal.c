@@ -81,6 +81,30 @@ static void remove_parts(const char *base)
     }
 }
 
+/* Whether an identity has the line. */
+static bool has_line(const char *identity, const char *line)
+{
+    const size_t length = strlen(line);
+    for (const char *at = strstr(identity, line); at; at = strstr(at + 1, line))
+        if ((at == identity || at[-1] == '\n') && (at[length] == '\n' || !at[length])) return true;
+    return false;
+}
+
+void ps_journal_tidy(const char *base, const char *record, const char *input)
+{
+    ps_append_log *log;
+    char path[NAME_SIZE + 16];
+    if (!find_part(base, path)) return;
+    ps_status status = ps_append_log_open(path, &log);
+    bool ours = status == PS_INVALID;
+    if (status == PS_OK) {
+        const char *identity = ps_append_log_identity(log);
+        ours = strncmp(identity, record, strlen(record)) == 0 && has_line(identity, input);
+        ps_append_log_close(&log);
+    }
+    if (ours) remove_parts(base);
+}
+
 static ps_status begin(ps_journal *j)
 {
     char uuid[PS_RUN_UUID_SIZE];

@@ -15,6 +15,10 @@ bool ps_journal_is_there(const char *base);
 /* The value of the line `name` of its identity; false if there is none. */
 bool ps_journal_value(const char *base, const char *name, char value[64]);
 
+/* Removes a journal (all parts) that begins with the lines `record`, has the line `input`, and so
+ * was for the output that is there; also one whose head is lost, of which nothing can be used. */
+void ps_journal_tidy(const char *base, const char *record, const char *input);
+
 /* Opens the journal of part 0, `base`, or of another one, `base`.part0003. One that is there is
  * continued: PS_USAGE, naming what differs, if it is of another identity ("name=value\n" lines).
  * With run->fresh it is thrown away, by part 0 those of all parts.

@@ -2,6 +2,7 @@
 
 #include "runtime/comm.h"
 #include "runtime/log.h"
+#include "runtime/output_file.h"
 #include "runtime/stop.h"
 
 /* Every stored byte against the hashes of the chunk tables. */
@@ -32,6 +33,7 @@ bool ps_product_matches(const ps_run *run, const ps_product *o)
 bool ps_product_is_up_to_date(const ps_run *run, const ps_product *o)
 {
     if (run->plan || !ps_product_matches(run, o) || run->force) return false;
+    if (o->alone || ps_comm_rank() == 0) ps_output_tidy(o->path);
     ps_info("%s is up to date; --force makes it again", o->path);
     return true;
 }

@@ -74,10 +74,12 @@ static ps_status remove_own(const ps_state *s)
     return PS_OK;
 }
 
-/* The log goes last, so that what a crash leaves behind is still a run. */
+/* The log goes last, and once the others are gone for good, so that what a crash leaves behind is
+ * still a run. */
 static ps_status remove_all(const ps_state *s)
 {
     PS_TRY(agree(&s->spec, remove_own(s)));
+    if (s->spec.series) ps_path_sync_folder(s->name); /* some file systems cannot: let pass */
     bool has_log = s->spec.series && is_first(&s->spec);
     return agree(&s->spec, has_log ? remove_file(s->log_path) : PS_OK);
 }

@@ -192,6 +192,16 @@ static ps_status restore_group(void *context, int64_t group, const fmm_sums *sum
     return status;
 }
 
+/* A journal whose removal was lost, beside the output that it was for. */
+static ps_status tidy(const fmm_run *r)
+{
+    char hash[17], line[32];
+    PS_TRY(ps_store_content_hash(ps_octree_file_store(r->problem.file), hash));
+    snprintf(line, sizeof line, "octree=%s", hash);
+    if (r->problem.rank == 0) ps_journal_tidy(r->journal, r->run->record, line);
+    return PS_OK;
+}
+
 /* The order of this attempt is part of what the journal is of. */
 static ps_status open_journal(fmm_run *r)
 {
@@ -408,7 +418,6 @@ static ps_status prepare(fmm_run *r)
 static void find_journal(fmm_run *r)
 {
     if (chosen.journal) chosen.checkpoint_every = (ps_interval){.steps = 1};
-    snprintf(r->journal, sizeof r->journal, "%.4080s.groups", r->run->operands[1]);
     bool there = r->problem.rank == 0 && ps_journal_is_there(r->journal) && !r->run->fresh;
     chosen.journal |= chosen.checkpoint_every.steps > 0 || ps_comm_any(there) || r->run->restart;
 }
@@ -443,7 +452,8 @@ static ps_status do_run(fmm_run *r)
     PS_TRY(fmm_problem_open(r->run, r->options, &r->problem));
     fmm_source_init(&r->source, &r->problem);
     if (!r->run->plan) {
-        if (is_up_to_date(r)) return PS_OK;
+        snprintf(r->journal, sizeof r->journal, "%.4080s.groups", r->run->operands[1]);
+        if (is_up_to_date(r)) return tidy(r);
         find_journal(r);
         PS_TRY(continue_order(r));
     }

@@ -84,7 +84,7 @@ static void report_times(ps_report *report, const assemble_plan *plan, const dou
     ps_report_int(report, "devices", assemble_devices_count(plan->devices));
     ps_report_real(report, plan->devices ? "wait_for_devices" : "compute", sums[1]);
     ps_report_real(report, "write", sums[3]);
-    if (plan->devices) return;
+    if (plan->devices || !(sums[0] > 0)) return; /* all was kept by an earlier run */
     ps_report_real(report, "per_triangle_pair", sums[1] / sums[0]);
 }
 
@@ -132,7 +132,7 @@ static ps_status report_result(const char *path, const assemble_problem *problem
         ps_report_int(report, "passivity_unknown", header->passivity.unknown);
         ps_report_real(report, "passivity_time", result->passivity_seconds);
     }
-    if (!plan->devices) ps_report_real(report, "per_entry", sums[1] / entries);
+    if (!plan->devices && entries > 0) ps_report_real(report, "per_entry", sums[1] / entries);
     ps_report_run(report, (int64_t)peak);
     ps_report_print(&report);
     ps_slice_matrix_close(&matrix);
@@ -151,6 +151,11 @@ static void set_header(const assemble_problem *problem, ps_slice_header *header)
     memcpy(header->mesh_hash, problem->mesh.content_hash, sizeof header->mesh_hash);
 }
 
+static void name_journal(const char *path, char out[4200])
+{
+    snprintf(out, 4200, "%.4096s.squares", path);
+}
+
 /* What a journal must agree in: options, mesh and tiles. */
 static ps_status open_journal(const char *path, const assemble_problem *problem,
                               const assemble_plan *plan, const ps_run *run, ps_journal **out)
@@ -163,7 +168,7 @@ static ps_status open_journal(const char *path, const assemble_problem *problem,
              run->record, chosen.points, problem->mesh.content_hash, (long long)tiling->tile_rows,
              (long long)tiling->tile_slices, (long long)tiling->first_slice,
              (long long)tiling->end_slice);
-    snprintf(base, sizeof base, "%s.squares", path);
+    name_journal(path, base);
     return ps_journal_open(run, base, 0, identity, chosen.checkpoint_every, out);
 }
 
@@ -245,11 +250,11 @@ static bool find_journal(const ps_run *run)
 {
     char base[4200], part[4096], points[64];
     int64_t generation;
-    snprintf(base, sizeof base, "%.4096s.squares", run->operands[1]);
+    name_journal(run->operands[1], base);
     if (ps_comm_size() > 1) {
         if (ps_store_next_generation(run->operands[1], &generation) != PS_OK) return false;
         ps_store_part_path(run->operands[1], generation, ps_comm_rank(), part);
-        snprintf(base, sizeof base, "%.4096s.squares", part);
+        name_journal(part, base);
     }
     bool there = !run->fresh && ps_journal_is_there(base);
     bool last = there && rule == RULE_AUTO && ps_journal_value(base, "rule", points) &&
@@ -292,6 +297,17 @@ static ps_status plan_and_assemble(const ps_run *run, ps_store_identity *identit
     return status;
 }
 
+/* A journal whose removal was lost, beside the output that it was for. */
+static ps_status tidy(const ps_run *run, const ps_store *mesh)
+{
+    char base[4200], hash[17], line[32];
+    PS_TRY(ps_store_content_hash(mesh, hash));
+    snprintf(line, sizeof line, "mesh=%s", hash);
+    name_journal(run->operands[1], base);
+    if (ps_comm_rank() == 0) ps_journal_tidy(base, run->record, line);
+    return PS_OK;
+}
+
 static ps_status run_slice_assemble(ps_run *run)
 {
     const char *path = run->operands[1], *role = "mesh";
@@ -313,7 +329,9 @@ static ps_status run_slice_assemble(ps_run *run)
     bool again = false;
     chosen.points = rule == RULE_AUTO ? POINTS_FIRST : rule_points[rule];
     if (chosen.journal) chosen.checkpoint_every = (ps_interval){.steps = 1};
-    if (!ps_product_is_up_to_date(run, &output)) {
+    if (ps_product_is_up_to_date(run, &output)) {
+        status = tidy(run, mesh);
+    } else {
         status = plan_and_assemble(run, &identity, mesh, &again);
         chosen.points = again ? POINTS_LAST : chosen.points;
         if (again) status = plan_and_assemble(run, &identity, mesh, &again);

@@ -262,10 +262,19 @@ static ps_status note_unit(assembly *a, int64_t unit, const ps_interaction_tile 
     return status;
 }
 
+/* The certificate is of values as they are stored, so that it is the same where they come from a
+ * journal. */
+static void round_values(const assemble_plan *plan, ps_interaction_tile *tile)
+{
+    if (plan->precision == PS_DOUBLE || tile->singles) return;
+    for (int64_t i = 0; i < tile->value_count; ++i) tile->values[i] = (float)tile->values[i];
+}
+
 static ps_status compute_unit(assembly *a, int64_t unit, assemble_buffers *buffers)
 {
     bool mirrored = set_ranges(a->plan, unit, &buffers->tile, &buffers->mirror);
     PS_TRY(compute_square(a, buffers, &buffers->tile, mirrored ? &buffers->mirror : NULL));
+    round_values(a->plan, &buffers->tile);
     PS_TRY(note_unit(a, unit, &buffers->tile));
     return write_unit(a, unit, mirrored, buffers);
 }

@@ -134,6 +134,22 @@ static void test_stored_and_decode(void **state)
     ps_store_close(&store);
 }
 
+/* Sums of squares that overflow tell nothing, and are no damage. */
+static void test_large_values(void **state)
+{
+    ps_store *store;
+    ps_verify_result result;
+    const double values[4] = {1e308, -1e308, 9e307, 2};
+    ps_dataset_spec spec = array_spec("/x", PS_F64, 4, 4);
+    check_ok(ps_store_create(at("large.h5"), &sample_identity, &store));
+    check_ok(ps_store_write_array(store, &spec, values));
+    check_ok(ps_store_commit(&store));
+    check_ok(ps_store_open(at("large.h5"), "penstock-test", 1, &store));
+    check_ok(ps_store_verify(store, true, &result));
+    assert_int_equal(result.bad_chunks, 0);
+    ps_store_close(&store);
+}
+
 static void test_statistics(void **state)
 {
     ps_store *store;
@@ -474,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_ragged_chunks_and_extras),
         cmocka_unit_test(test_stored_and_decode),
         cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_large_values),
         cmocka_unit_test(test_statistics_of_integers),
         cmocka_unit_test(test_keep_bits),
         cmocka_unit_test(test_incompressible_is_stored_raw),

@@ -27,6 +27,7 @@ seeds() {
     made penstock-transmission-optimize transmission.h5 --nodes 21,21,21 --length 1,1,1
     made "$tool/store_sample" sample.h5
     made "$tool/phasors_sample" wave 1 3 phasors.hdf phasors.h5
+    made "$tool/phasors_sample" sphere 3 4 sphere.hdf sphere.h5
     made "$tool/task_trace_sample" tasks9.h5 5
     made "$tool/worker_log_sample" workers.h5 6
     cd - > /dev/null

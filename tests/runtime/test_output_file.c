@@ -110,11 +110,18 @@ static void removes_what_the_dead_left(void **state)
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(temporaries_of(path), 1);
     check_fails(ps_output_begin(path, &output), PS_FAILED, "is writing it");
+    ps_output_tidy(path);
+    assert_int_equal(temporaries_of(path), 1);
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &end, 0), child);
     check_ok(ps_output_begin(path, &output));
     assert_int_equal(temporaries_of(path), 1);
     ps_output_discard(&output);
+    FILE *left = fopen(in_folder("out.txt.12.0123456789abcdef.tmp"), "w");
+    assert_non_null(left);
+    fclose(left);
+    ps_output_tidy(path);
+    assert_int_equal(temporaries_of(path), 0);
     close(ready[0]);
     close(ready[1]);
 }

@@ -135,6 +135,24 @@ static void of_another_identity(void **state)
     assert_null(journal);
 }
 
+/* Beside a complete output only its own journal goes, and one that nobody can go on from. */
+static void is_tidied(void **state)
+{
+    ps_journal *journal = open_part(2, (ps_interval){.steps = 1});
+    ps_journal_close(&journal, false);
+    ps_journal_tidy(base, "order=6\n", "used_order=7");
+    ps_journal_tidy(base, "order=5\n", "used_order=8");
+    ps_journal_tidy(base, "order=5\n", "order=7"); /* no whole line */
+    assert_true(ps_journal_is_there(base));
+    ps_journal_tidy(base, "order=5\n", "used_order=7");
+    assert_false(ps_journal_is_there(base));
+    FILE *torn = fopen(base, "w");
+    assert_non_null(torn);
+    fclose(torn);
+    ps_journal_tidy(base, "order=5\n", "used_order=7");
+    assert_false(ps_journal_is_there(base));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +161,7 @@ int main(void)
         cmocka_unit_test_setup(begins_by_itself, begin_anew),
         cmocka_unit_test_setup(takes_little_time, begin_anew),
         cmocka_unit_test_setup(of_another_identity, begin_anew),
+        cmocka_unit_test_setup(is_tidied, begin_anew),
     };
     if (!mkdtemp(folder)) return 1;
     snprintf(base, sizeof base, "%s/out.items", folder);
