@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/store_memory.h"
 #include "runtime/memory.h"
 
 /* As columns of particles: 1 MiB a chunk; 4 MiB where a column has 256 MiB or more. */
@@ -91,6 +92,11 @@ static ps_status write_sides(ps_fmm_result *file, int64_t chunk, const double *v
                                     NULL));
     }
     return PS_OK;
+}
+
+int64_t ps_fmm_result_write_bytes(int64_t rows)
+{
+    return 24 * rows + ps_store_thread_bytes(24 * rows);
 }
 
 ps_status ps_fmm_result_write(ps_fmm_result *file, int64_t chunk, const double *values,

@@ -26,6 +26,8 @@ ps_status ps_fmm_result_create(const char *path, const ps_store_identity *identi
                                const ps_fmm_result_header *header, ps_fmm_result **out);
 ps_store *ps_fmm_result_store(ps_fmm_result *file); /* for attributes and inputs; borrowed */
 int64_t ps_fmm_result_chunk_rows(int64_t count);    /* targets of a chunk; the last has fewer */
+/* Bytes that writing a chunk of so many targets takes, of each thread. */
+int64_t ps_fmm_result_write_bytes(int64_t rows);
 /* Writes chunk c: values[4 sides][stride] as results of kernels/fmm lie: potentials of all sides,
  * then gradients [side][3]. Every chunk once. Thread-safe for different chunks. PS_INVALID, naming
  * the target, for a value that is not finite. */

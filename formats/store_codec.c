@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "formats/h5zstd.h"
+#include "formats/store_memory.h"
 #include "formats/store_private.h"
 #include "runtime/memory.h"
 
@@ -69,6 +70,13 @@ void ps_scratch_give(ps_scratch_pool *pool, ps_scratch *scratch)
     scratch->next = pool->idle;
     pool->idle = scratch;
     pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Both buffers, as ps_codec_encode asks for them, and zstd's contexts at this level. */
+int64_t ps_store_thread_bytes(int64_t chunk_bytes)
+{
+    enum { CONTEXTS = 600 << 10, LEAST = 100 << 10 };
+    return 2 * chunk_bytes + LEAST + (chunk_bytes < CONTEXTS ? chunk_bytes : CONTEXTS);
 }
 
 ps_status ps_scratch_need(uint8_t **buffer, int64_t *size, int64_t needed)

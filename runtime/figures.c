@@ -12,6 +12,8 @@ static const ps_figure common[] = {
     {"least_memory", "B", "with --plan: the least --host-memory that can do"},
     {"device_memory", "B", "with --plan: memory of a device that is needed"},
     {"disk", "B", "with --plan: what is written to disk at most"},
+    {"disk_free", "B", "with --plan: what is free where the output goes"},
+    {"time_needs", "text", "with --plan: what would have to be known to tell the time"},
     {"ledger.*", "B", "with --plan: one line of the memory that will be held"},
     {NULL, NULL, NULL}};
 

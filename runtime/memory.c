@@ -1,12 +1,12 @@
 #include "runtime/memory.h"
 
+#include <malloc.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 
 static void *alloc_aligned(size_t bytes) { return aligned_alloc(64, (bytes + 63) / 64 * 64); }
@@ -92,10 +92,30 @@ int64_t ps_memory_available(void)
     return available > 0 ? available : (int64_t)1 << 30;
 }
 
-int64_t ps_memory_peak(void)
+/* A line of /proc/self/status, in bytes; 0: not there. */
+static int64_t own_status(const char *format)
 {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    long long kib = 0;
+    char line[256];
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, format, &kib) == 1) break;
+    if (file) fclose(file);
+    return (int64_t)kib * 1024;
+}
+
+/* Not by getrusage, which begins with what the process was before it became this program. */
+int64_t ps_memory_peak(void) { return own_status("VmHWM: %lld"); }
+
+int64_t ps_memory_resident(void) { return own_status("VmRSS: %lld"); }
+
+void ps_memory_trim(void) { malloc_trim(0); }
+
+void ps_memory_tight(void)
+{
+    enum { BLOCK = 1 << 20 };
+    mallopt(M_MMAP_THRESHOLD, BLOCK);
+    mallopt(M_TRIM_THRESHOLD, 2 * BLOCK);
 }
 
 double ps_clock(void)

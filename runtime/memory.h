@@ -35,6 +35,11 @@ ps_status ps_grow(void **array, int64_t *capacity, int64_t needed, size_t size, 
 
 int64_t ps_memory_available(void); /* bytes that the machine (or its cgroup) has free */
 int64_t ps_memory_peak(void);      /* bytes: largest resident set of this process so far */
+int64_t ps_memory_resident(void);  /* bytes: resident set of this process now */
+void ps_memory_trim(void);         /* gives back to the system what was freed */
+/* From here on freed blocks of a megabyte or more go back to the system at once, so that what is
+ * resident is what is allocated: for runs whose budget makes them free and allocate all along. */
+void ps_memory_tight(void);
 double ps_clock(void);             /* seconds, monotonic */
 double ps_processor_seconds(void); /* that all threads of this process have used */
 int ps_processor_count(void);      /* that this process may use, at least 1 */

@@ -169,6 +169,7 @@ static ps_status parse_and_run(const ps_program *program, const char *full_name,
     ps_run run = {.program = program->name, .device = "auto", .threads = omp_get_max_threads()};
     run.figures = program->figures;
     run.started = ps_clock();
+    run.libraries = ps_memory_resident();
     run.host_memory = ps_memory_available() / 10 * 8 / ps_comm_local_size();
     common_flags flags = {0};
     ps_option common[COMMON_OPTIONS];

@@ -39,6 +39,7 @@ typedef struct ps_run {
     ps_text_list allowed;       /* --allow NAME: what is only warned of (ps_refuse)               */
     const ps_figure *figures;   /* the program's table                                            */
     double started;             /* ps_clock, when the program began                               */
+    int64_t libraries;          /* bytes that were resident then                                  */
     char record[PS_RECORD_MAX]; /* the identity options, as ps_options_record writes them    */
 } ps_run;
 

@@ -8,7 +8,6 @@
 #include "runtime/report.h"
 
 static const ps_figure figure_table[] = {
-    {"disk_free", "B", "what is free where the output goes"},
     {"run.backend", "text", "what computes"},
     {"run.elements", "1", "tetrahedra"},
     {"run.order", "1", "polynomial order"},

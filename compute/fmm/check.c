@@ -41,6 +41,14 @@ static ps_status make_room(const fmm_problem *p, int64_t samples, fmm_check **ou
     return PS_OK;
 }
 
+int64_t fmm_check_bytes(const fmm_problem *p, int64_t samples)
+{
+    int64_t sides = p->fmm.sides, some = samples < BATCH ? samples : BATCH;
+    if (samples == 0) return 0;
+    return 8 * (2 + 3 + 8 * sides) * samples + 8 * BLOCKS * sides * (4 * some + 1) +
+           omp_get_max_threads() * 8 * (3 + sides) * SPAN;
+}
+
 static ps_octree_side target_side(const fmm_problem *p)
 {
     return p->same ? PS_OCTREE_SOURCES : PS_OCTREE_TARGETS;

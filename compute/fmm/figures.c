@@ -41,25 +41,20 @@ static double forecast(const fmm_run *r)
 
 void fmm_report_plan(const fmm_run *r)
 {
-    const fmm_problem *p = &r->problem;
     ps_report *report = ps_report_new(r->run);
     problem_figures(r, report);
     if (r->resident) {
         fmm_resident_report(r, report);
+        ps_ledger_report(&r->ledger, r->run->operands[1], report);
         ps_report_print(&report);
         return;
     }
     ps_report_int(report, "workers", r->work.workers);
-    ps_report_int(report, "memory_of_pieces", r->whole_bytes);
-    ps_report_int(report, "memory_allowed_to_pieces", r->pool_budget);
-    ps_report_int(report, "memory_of_the_largest_task", r->largest_bytes);
-    ps_report_int(report, "memory_fixed", p->fixed_bytes + r->work.workers * fmm_scratch_bytes(p));
     ps_report_flag(report, "in_core", r->pool_budget >= r->whole_bytes);
     ps_report_flag(report, "results_in_memory", r->sink_budget > 0);
-    ps_report_int(report, "disk",
-                  8 * (r->options->gradient ? 4 : 1) * p->fmm.sides * p->header->count[1]);
     ps_report_real(report, "flop", all_flop(r));
     ps_report_real(report, "time", forecast(r));
+    ps_ledger_report(&r->ledger, r->run->operands[1], report);
     ps_report_print(&report);
 }
 

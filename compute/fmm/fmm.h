@@ -18,6 +18,7 @@
 #include "kernels/fmm/device_ops.h"
 #include "kernels/fmm/group_far.h"
 #include "kernels/fmm/group_near.h"
+#include "runtime/ledger.h"
 #include "runtime/program.h"
 #include "runtime/report.h"
 #include "runtime/task_queue.h"
@@ -65,7 +66,6 @@ typedef struct fmm_problem {
     int reductions;      /* tasks that share the reduction of a group: 1 or FMM_PARTS */
     void *blocks[PS_OCTREE_LEVELS_MAX];
     ps_fmm_m2l_table tables[PS_OCTREE_LEVELS_MAX];
-    int64_t fixed_bytes; /* trees, lists, operators */
     double operator_seconds, epsilon;
     double accuracy;                        /* a bound for errors; 0: none is asked */
     double mean_rank[PS_OCTREE_LEVELS_MAX]; /* over the offsets of a full interaction list */
@@ -120,6 +120,8 @@ typedef struct fmm_pool fmm_pool;
 int64_t fmm_piece(const fmm_pool *pool, fmm_what what, int level, int64_t group);
 /* Sizes and numbers of all pieces; nothing is in memory. */
 ps_status fmm_pool_open(const fmm_problem *p, fmm_pool **out);
+/* Gives the memory of all pieces back, when no task is left. */
+void fmm_pool_empty(fmm_pool *pool);
 void fmm_pool_close(fmm_pool **pool);
 int64_t fmm_pool_bytes(const fmm_pool *pool, int64_t piece);
 int64_t fmm_pool_whole(const fmm_pool *pool); /* of all that some task accesses, together */
@@ -253,7 +255,11 @@ ps_status fmm_sink_put(fmm_sink *sink, const int64_t *places, const fmm_values *
 void fmm_sink_expect(const fmm_sink *sink, const int64_t *places, int64_t count);
 /* When all is put: PS_INVALID unless each place was met once. OpenMP inside. */
 ps_status fmm_sink_check(const fmm_sink *sink);
-ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file);
+/* By as many threads as `memory` has room for, at least one. */
+ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file);
+/* Bytes of a thread that writes, and how many have room. */
+int64_t fmm_sink_writer_bytes(int64_t targets, int sides, bool in_memory);
+int fmm_sink_writers(int64_t targets, int sides, bool in_memory, int64_t memory);
 
 /* ---- tasks: flow.c, tasks.c ---- */
 
@@ -389,6 +395,7 @@ ps_status fmm_check_open(const fmm_problem *p, int64_t samples, fmm_check **out)
 /* Random targets of even strata of some tiles of particles; a quarter more that are the outermost
  * of their leaves, the densest leaf's among them. The same whatever the ranks and the memory. */
 ps_status fmm_samples_open(const fmm_problem *p, int64_t samples, fmm_check **out);
+int64_t fmm_check_bytes(const fmm_problem *p, int64_t samples); /* with what summing takes */
 void fmm_check_close(fmm_check **check);
 /* Direct sums over all sources, once: of the pool if that holds them, else of the file, by as many
  * threads as have room in `memory`. Collective: each rank sums its part; the bits are the same
@@ -451,6 +458,8 @@ typedef struct fmm_run {
     int gpu_kinds;                /* that of the options, or what it is chosen to be */
     int64_t tasks, groups, restored;
     int64_t whole_bytes, largest_bytes, pool_budget, sink_budget; /* all pieces; one task's    */
+    int64_t writing;                                              /* for who writes results */
+    ps_ledger ledger;
     double flop[FMM_KINDS];
     double started, seconds, sample_seconds, write_seconds;
     fmm_reached reached;
@@ -467,15 +476,19 @@ ps_status fmm_resident_open(fmm_run *r);
 /* Memory, from trees and operators in fp64. What does not fit: PS_EXHAUSTED with --resident yes,
  * otherwise r->resident is gone. */
 ps_status fmm_resident_plan(fmm_run *r);
-void fmm_resident_prepare(fmm_run *r); /* what fmm_run_prepare does for tasks */
+ps_status fmm_resident_prepare(fmm_run *r); /* what fmm_run_prepare does for tasks */
 ps_status fmm_resident_run(fmm_run *r);
 void fmm_resident_report(const fmm_run *r, ps_report *report);
 void fmm_resident_close(fmm_run *r);
 
 /* ---- tasks ---- */
 
-/* Counts tasks, pieces and memory, and decides what lies where. PS_EXHAUSTED if --host-memory is
- * less than the largest task needs. */
+/* The plan of memory: r->ledger and what of it pieces, results and writers get; all on one device
+ * instead of tasks and pieces: with `staging` bytes for that and `device` bytes of the device.
+ * PS_EXHAUSTED if --host-memory is less than the largest task or a writer needs. memory.c */
+ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device);
+int64_t fmm_largest_group(const fmm_run *r); /* particles of a group of leaves of targets */
+/* Counts tasks and pieces, and decides what lies where: fmm_share_memory. */
 ps_status fmm_run_prepare(fmm_run *r);
 /* Sends and receives these pieces; rank 0 takes results that are among them. */
 ps_status fmm_exchange(fmm_run *r, const fmm_transfer *list, int64_t count);

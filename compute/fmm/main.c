@@ -149,15 +149,28 @@ static ps_fmm_result_header header_of(const fmm_run *r)
     return h;
 }
 
+/* What only tasks need: gone before results are written. */
+static void free_tasks(fmm_run *r)
+{
+    fmm_work *w = &r->work;
+    ps_task_queue_close(&r->queue);
+    if (r->pool) fmm_pool_empty(r->pool);
+    for (int i = 0; w->scratch && i < w->workers; ++i) free(w->scratch[i]);
+    free(w->scratch);
+    w->scratch = NULL;
+    ps_memory_trim();
+}
+
 static ps_status write_result(fmm_run *r)
 {
     double start = ps_clock();
     ps_store_identity identity = identity_of(r->run);
+    free_tasks(r);
     ps_fmm_result_header header = header_of(r);
     ps_fmm_result *file;
     PS_TRY(ps_fmm_result_create(r->run->operands[1], &identity, &header, &file));
     ps_status status = put_attributes(r, ps_fmm_result_store(file));
-    if (status == PS_OK) status = fmm_sink_write(r->work.sink, file);
+    if (status == PS_OK) status = fmm_sink_write(r->work.sink, r->writing, file);
     if (status != PS_OK) {
         ps_fmm_result_close(&file);
         return status;
@@ -254,6 +267,7 @@ static ps_status open_checks(fmm_run *r)
         PS_TRY(fmm_check_open(p, r->options->check, &r->work.check));
     if (p->accuracy > 0 && !r->work.samples)
         PS_TRY(fmm_samples_open(p, fmm_samples_wanted(p), &r->work.samples));
+    ps_memory_trim(); /* tiles that were read */
     r->sample_seconds += ps_clock() - start;
     return PS_OK;
 }
@@ -356,13 +370,11 @@ static void close_attempt(fmm_run *r, bool done)
 {
     fmm_work *w = &r->work;
     fmm_resident_close(r);
-    ps_task_queue_close(&r->queue);
+    free_tasks(r);
     fmm_pool_close(&r->pool);
     fmm_gpus_close(&w->gpus);
     fmm_sink_close(&w->sink);
     ps_journal_close(&w->journal, done);
-    for (int i = 0; w->scratch && i < w->workers; ++i) free(w->scratch[i]);
-    free(w->scratch);
     free(w->sums);
     free(r->done);
     ps_task_trace_release(&r->trace);
@@ -407,11 +419,7 @@ static ps_status choose_device(fmm_run *r)
 
 static ps_status prepare(fmm_run *r)
 {
-    if (r->resident) {
-        fmm_resident_prepare(r);
-        return PS_OK;
-    }
-    return fmm_run_prepare(r);
+    return r->resident ? fmm_resident_prepare(r) : fmm_run_prepare(r);
 }
 
 /* One that an earlier run has left is gone on from, whatever is asked for. */

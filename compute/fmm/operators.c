@@ -27,10 +27,8 @@ static ps_status build_levels(fmm_problem *p, ps_fmm_table_spec *spec, void *wor
         p->fmm.tables[l] = &p->tables[own];
         p->fmm.factors[l] = ps_fmm_level_factor(&p->header->box, l, spec->function.kernel);
         if (own == l) {
-            if (p->blocks[l]) p->fixed_bytes -= ps_fmm_m2l_bytes(&p->tables[l]);
             spec->rho = one ? 1 : ldexp(p->header->box.width, -l - 1);
             PS_TRY(build_table(spec, workspace, &p->tables[l], &p->blocks[l]));
-            p->fixed_bytes += ps_fmm_m2l_bytes(&p->tables[l]);
         }
         p->mean_rank[l] = ps_fmm_mean_rank(&p->tables[own]);
     }

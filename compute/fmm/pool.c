@@ -184,18 +184,27 @@ ps_status fmm_pool_open(const fmm_problem *p, fmm_pool **out)
     return PS_OK;
 }
 
-void fmm_pool_close(fmm_pool **out)
+void fmm_pool_empty(fmm_pool *pool)
 {
-    fmm_pool *pool = *out;
-    if (!pool) return;
-    for (int64_t i = 0; pool->pieces && !pool->slab && i < pool->count; ++i)
-        free(pool->pieces[i].memory);
+    for (int64_t i = 0; pool->pieces && i < pool->count; ++i) {
+        if (!pool->slab) free(pool->pieces[i].memory);
+        pool->pieces[i].memory = NULL;
+    }
     if (pool->device)
         ps_device_free_pinned(pool->device, pool->slab);
     else
         free(pool->slab);
-    free(pool->pieces);
+    pool->slab = NULL;
+    pool->device = NULL;
     fmm_source_release(&pool->source);
+}
+
+void fmm_pool_close(fmm_pool **out)
+{
+    fmm_pool *pool = *out;
+    if (!pool) return;
+    fmm_pool_empty(pool);
+    free(pool->pieces);
     if (pool->scratch >= 0) close(pool->scratch);
     free(pool);
     *out = NULL;
@@ -490,6 +499,7 @@ ps_status fmm_pool_load(fmm_pool *pool, ps_device *device)
         at += padded(pool->pieces[i].bytes);
     }
     PS_TRY(load_all(pool));
+    ps_memory_trim(); /* tiles that were read */
     pool->figures.load_seconds = ps_clock() - start;
     return PS_OK;
 }

@@ -16,8 +16,6 @@ static ps_status load_trees(fmm_problem *p)
     if (!p->same) PS_TRY(ps_octree_load_tree(p->file, PS_OCTREE_TARGETS, &p->trees[1]));
     p->fmm.sources = &p->trees[0];
     p->fmm.targets = p->same ? &p->trees[0] : &p->trees[1];
-    for (int s = 0; s < (p->same ? 1 : 2); ++s)
-        p->fixed_bytes += ps_octree_bytes(p->header->height, p->trees[s].cells);
     return PS_OK;
 }
 

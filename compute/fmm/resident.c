@@ -166,17 +166,16 @@ ps_status fmm_resident_plan(fmm_run *r)
 
 /* ---- to the device ---- */
 
-static int64_t largest_group(const fmm_run *r)
+static int64_t capacity_of(const fmm_run *r)
 {
-    const ps_octree *tree = r->problem.fmm.targets;
-    int64_t most = CHUNK;
-    for (int64_t g = 0; g < r->groups; ++g) {
-        int64_t first, end;
-        ps_octree_group(tree, r->problem.leaf, g, &first, &end);
-        int64_t count = tree->particle_start[end] - tree->particle_start[first];
-        if (count > most) most = count;
-    }
-    return most;
+    int64_t most = fmm_largest_group(r);
+    return most > CHUNK ? most : CHUNK;
+}
+
+static int64_t staging_bytes(const fmm_run *r)
+{
+    int64_t sides = r->problem.fmm.sides, rows = 3 + sides > 5 * sides ? 3 + sides : 5 * sides;
+    return 8 * rows * capacity_of(r);
 }
 
 static ps_status make_room(fmm_run *r)
@@ -184,10 +183,9 @@ static ps_status make_room(fmm_run *r)
     fmm_resident *d = r->resident;
     const fmm_problem *p = &r->problem;
     int64_t sides = p->fmm.sides, targets = p->header->count[1];
-    int64_t rows = 3 + sides > 5 * sides ? 3 + sides : 5 * sides;
-    d->capacity = largest_group(r);
+    d->capacity = capacity_of(r);
     for (int i = 0; i < 2; ++i)
-        PS_TRY(ps_device_alloc_pinned(d->device, 8 * rows * d->capacity, (void **)&d->staging[i]));
+        PS_TRY(ps_device_alloc_pinned(d->device, staging_bytes(r), (void **)&d->staging[i]));
     for (int set = 0; set < (p->same ? 1 : 2); ++set)
         PS_TRY(ps_device_alloc(d->device, 8 * (set ? 3 : 3 + sides) * p->header->count[set],
                                (void **)&d->columns[set]));
@@ -384,12 +382,11 @@ static ps_status evaluate(fmm_run *r)
     return ps_event_seconds(d->marks[0], d->marks[PS_FMM_RESIDENT_SCATTER + 1], &d->evaluation);
 }
 
-void fmm_resident_prepare(fmm_run *r)
+ps_status fmm_resident_prepare(fmm_run *r)
 {
-    int64_t bytes = fmm_sink_bytes(r->problem.header->count[1], r->problem.fmm.sides);
     r->groups = ps_octree_groups(r->problem.fmm.targets, r->problem.leaf);
     r->work.problem = &r->problem;
-    r->sink_budget = 2 * bytes <= r->run->host_memory ? bytes : 0;
+    return fmm_share_memory(r, 2 * staging_bytes(r), r->resident->bytes);
 }
 
 ps_status fmm_resident_run(fmm_run *r)

@@ -44,30 +44,6 @@ static void count_on(void *context) { (void)context; }
 
 static const fmm_visit counting = {count_task, count_transfers, count_on};
 
-/* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
- * pieces. */
-static ps_status share_memory(fmm_run *r)
-{
-    const fmm_problem *p = &r->problem;
-    int64_t fixed =
-        p->fixed_bytes + 2 * fmm_source_bytes(p) + r->work.workers * fmm_scratch_bytes(p);
-    int64_t results = p->rank ? 0 : fmm_sink_bytes(p->header->count[1], p->fmm.sides),
-            left = r->run->host_memory - fixed;
-    int64_t chunk = 2 * fmm_sink_bytes(ps_fmm_result_chunk_rows(p->header->count[1]), p->fmm.sides);
-    if (chunk > 2 * results) chunk = 2 * results;
-    bool in_memory = results + r->whole_bytes <= left || 4 * results <= left;
-    r->sink_budget = in_memory ? results : 0;
-    r->pool_budget = left - (in_memory ? results : chunk);
-    if (r->pool_budget > r->whole_bytes) r->pool_budget = r->whole_bytes;
-    if (r->pool_budget >= r->largest_bytes) return PS_OK;
-    return ps_fail(PS_EXHAUSTED,
-                   "--host-memory %.1f MB does not suffice: trees, operators and room for workers "
-                   "take %.1f MB, the largest task %.1f MB, results %.1f MB; smaller groups "
-                   "(penstock-octree-build --group) or fewer --workers need less",
-                   (double)r->run->host_memory / 1e6, (double)fixed / 1e6,
-                   (double)r->largest_bytes / 1e6, (double)(in_memory ? results : chunk) / 1e6);
-}
-
 /* Operators that are too long for GPUs leave the work to the cores, unless GPUs were asked for. */
 static ps_status open_gpus(fmm_run *r)
 {
@@ -148,7 +124,7 @@ ps_status fmm_run_prepare(fmm_run *r)
     PS_TRY(choose_kinds(r));
     PS_TRY(choose_journal(r));
     r->whole_bytes = fmm_pool_whole(r->pool);
-    PS_TRY(share_memory(r));
+    PS_TRY(fmm_share_memory(r, 0, 0));
     bool in_core = r->pool_budget >= r->whole_bytes && r->problem.ranks == 1;
     if (!in_core || r->problem.by_groups) return PS_OK;
     r->problem.near_first = true;
@@ -266,7 +242,7 @@ static ps_termination termination_of(const fmm_run *r)
 static ps_status sum_checks(fmm_run *r)
 {
     fmm_check *checks[] = {r->work.check, r->work.samples};
-    int64_t memory = r->run->host_memory - r->problem.fixed_bytes;
+    int64_t memory = r->pool_budget;
     double start = ps_clock();
     for (int i = 0; i < 2; ++i)
         if (checks[i]) PS_TRY(fmm_check_sum(&r->problem, r->pool, memory, checks[i]));

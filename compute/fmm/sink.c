@@ -5,6 +5,7 @@
  * chunk of the output that they belong to has its room; at the end a chunk after the other is put
  * in order. What is written does not depend on which.
  */
+#include <omp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,33 @@ static void arrange(const fmm_sink *sink, int64_t chunk, const double *records, 
     }
 }
 
+static int64_t chunk_rows(int64_t targets)
+{
+    int64_t rows = ps_fmm_result_chunk_rows(targets);
+    return rows < targets ? rows : targets;
+}
+
+/* Numbers of a chunk in order, and of records that are read. */
+static int64_t writer_words(int values, bool in_memory)
+{
+    return in_memory ? values : 1 + 2 * values;
+}
+
+int64_t fmm_sink_writer_bytes(int64_t targets, int sides, bool in_memory)
+{
+    int64_t rows = chunk_rows(targets);
+    return 8 * rows * writer_words(4 * sides, in_memory) + ps_fmm_result_write_bytes(rows);
+}
+
+int fmm_sink_writers(int64_t targets, int sides, bool in_memory, int64_t memory)
+{
+    int64_t rows = chunk_rows(targets), chunks = rows ? (targets + rows - 1) / rows : 1;
+    int64_t writers = memory / fmm_sink_writer_bytes(targets, sides, in_memory);
+    if (writers > omp_get_max_threads()) writers = omp_get_max_threads();
+    if (writers > chunks) writers = chunks;
+    return writers > 1 ? (int)writers : 1;
+}
+
 static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *file)
 {
     int64_t rows = rows_of(sink, chunk), words = 1 + sink->values;
@@ -197,7 +225,8 @@ static ps_status write_from_file(fmm_sink *sink, int64_t chunk, ps_fmm_result *f
     if (sink->filled[chunk] != rows)
         return ps_fail(PS_FAILED, "results of %lld targets are missing",
                        (long long)(rows - sink->filled[chunk]));
-    PS_TRY(ps_alloc_untouched((void **)&records, 8 * rows * (words + sink->values), "results"));
+    PS_TRY(ps_alloc_untouched((void **)&records, 8 * rows * writer_words(sink->values, false),
+                              "results"));
     double *values = records + rows * words;
     ps_status status =
         ps_scratch_read(sink->file, records, 8 * words * rows, 8 * words * chunk * sink->rows);
@@ -222,11 +251,11 @@ static ps_status write_from_memory(fmm_sink *sink, int64_t chunk, ps_fmm_result 
     return status;
 }
 
-ps_status fmm_sink_write(fmm_sink *sink, ps_fmm_result *file)
+ps_status fmm_sink_write(fmm_sink *sink, int64_t memory, ps_fmm_result *file)
 {
     ps_failure failure = {0};
-    int64_t threads = sink->all ? sink->chunks : 1; /* one chunk at a time where memory is short */
-#pragma omp parallel for schedule(dynamic, 1) if (threads > 1)
+    int threads = fmm_sink_writers(sink->targets, sink->values / 4, sink->all != NULL, memory);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (int64_t c = 0; c < sink->chunks; ++c) {
         if (ps_has_failed(&failure)) continue;
         ps_note_failure(&failure, sink->all ? write_from_memory(sink, c, file)

@@ -8,7 +8,6 @@
 #include "runtime/report.h"
 
 static const ps_figure figure_table[] = {
-    {"disk_free", "B", "what is free where the output goes"},
     {"run.state", "text", "complete or stopped"},
     {"run.matrix", "text", "layout of the matrix"},
     {"run.formulation", "text", "boundary condition and equation"},

@@ -21,6 +21,9 @@ within() {
         fail "$4: $1 is not within $2 .. $3"
 }
 
+# least COMMAND...: the least --host-memory, in bytes, that its --plan tells.
+least() { "$@" --plan --json -q 2>/dev/null | sed -n 's/.*"least_memory": \([0-9]*\).*/\1/p'; }
+
 # needs PROGRAM...: skips the test where a program was not built.
 needs() {
     local program

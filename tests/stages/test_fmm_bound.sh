@@ -46,7 +46,7 @@ grep -q "fp64" err || fail "the message does not say what to do"
 expect 0 "" $fmm plane.tree.h5 a.h5 --accuracy 1e-5
 first=$(figure reached_gradient)
 [ "$(figure attempts)" -gt 1 ] || fail "a plane was right at once: nothing was raised"
-expect 0 "" $fmm plane.tree.h5 b.h5 --accuracy 1e-5 --workers 1 --host-memory 40M
+expect 0 "" $fmm plane.tree.h5 b.h5 --accuracy 1e-5 --workers 1 --host-memory 90M
 same a.h5 b.h5
 [ "$(figure reached_gradient)" = "$first" ] || fail "samples depend on memory"
 expect 0 "" $fmm plane.tree.h5 c.h5 --accuracy 1e-5 --checkpoint-every 1step
@@ -79,7 +79,7 @@ edit="$BUILD/tests-programs/store_edit"
 wrong() { # DATASET INDEX VALUE TEXT
     "$edit" cube.tree.h5 bad.h5 "$1" "$2" "$3" || fail "store_edit $1"
     expect 3 "$4" $fmm bad.h5 none.h5 --force --order 4
-    expect 3 "$4" $fmm bad.h5 none.h5 --force --accuracy 1e-3 --host-memory 30M
+    expect 3 "$4" $fmm bad.h5 none.h5 --force --accuracy 1e-3 --host-memory 50M
     [ ! -e none.h5 ] || fail "$1: an output"
 }
 "$edit" cube.tree.h5 good.h5 /sources/permutation 0 "$(h5dump -d /sources/permutation -s 0,0 -c 1,1 cube.tree.h5 | sed -n 's/.*(0,0): \([0-9]*\).*/\1/p')" || fail "store_edit"

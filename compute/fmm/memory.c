@@ -1,0 +1,137 @@
+/* What lies where within --host-memory, line by line. */
+#include <omp.h>
+
+#include "compute/fmm/fmm.h"
+#include "formats/store_memory.h"
+#include "runtime/memory.h"
+
+/* The queue's, with a few accesses and edges, and the record of a task. */
+enum { TASK_BYTES = 1000, QUEUE_BYTES = 1 << 19 };
+
+int64_t fmm_largest_group(const fmm_run *r)
+{
+    const ps_octree *tree = r->problem.fmm.targets;
+    int64_t most = 0;
+    for (int64_t g = 0; g < r->groups; ++g) {
+        int64_t first, end;
+        ps_octree_group(tree, r->problem.leaf, g, &first, &end);
+        int64_t count = tree->particle_start[end] - tree->particle_start[first];
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+static bool has_results(const fmm_run *r) { return r->problem.rank == 0; }
+
+static int64_t results_bytes(const fmm_run *r)
+{
+    const fmm_problem *p = &r->problem;
+    return has_results(r) ? fmm_sink_bytes(p->header->count[1], p->fmm.sides) : 0;
+}
+
+static int64_t writer_bytes(const fmm_run *r, bool in_memory)
+{
+    const fmm_problem *p = &r->problem;
+    return fmm_sink_writer_bytes(p->header->count[1], p->fmm.sides, in_memory);
+}
+
+/* What stays from the plan to the end. */
+static void add_fixed(const fmm_run *r, int64_t staging, ps_ledger *l)
+{
+    const fmm_problem *p = &r->problem;
+    int64_t column = fmm_source_bytes(p) / (4 + p->header->right_hand_sides);
+    ps_ledger_add(l, PS_ROOM_HOST, "unpacking", r->run->threads * ps_store_thread_bytes(column));
+    ps_ledger_add(l, PS_ROOM_HOST, "samples",
+                  fmm_check_bytes(p, r->options->check) +
+                      fmm_check_bytes(p, p->accuracy > 0 ? fmm_samples_wanted(p) * 5 / 4 : 0));
+    ps_ledger_add(l, PS_ROOM_HOST, "sums",
+                  r->groups * FMM_PARTS * p->fmm.sides * (int64_t)sizeof(fmm_sums));
+    if (r->keeps)
+        ps_ledger_add(l, PS_ROOM_HOST, "journal",
+                      r->work.workers * fmm_largest_group(r) * 8 * 4 * p->fmm.sides);
+    ps_ledger_add(l, PS_ROOM_HOST, "staging", staging);
+}
+
+/* Results in memory, or on their way to the scratch file. */
+static void add_results(const fmm_run *r, bool in_memory, ps_ledger *l)
+{
+    int64_t records = r->work.workers * fmm_largest_group(r) * 8 * (2 + 4 * r->problem.fmm.sides);
+    if (has_results(r))
+        ps_ledger_add(l, PS_ROOM_HOST, "results", in_memory ? results_bytes(r) : records);
+}
+
+/* Loading by all threads, or by the one that inserts; tasks; the writing of results, when what
+ * tasks had is gone. */
+static void add_phases(const fmm_run *r, bool in_memory, int64_t pieces, int64_t writers,
+                       ps_ledger *l)
+{
+    bool whole = pieces >= r->whole_bytes;
+    int64_t reader = fmm_source_bytes(&r->problem),
+            workers = r->work.workers * fmm_scratch_bytes(&r->problem);
+    ps_ledger_add(l, PS_ROOM_HOST, "pieces", pieces);
+    ps_ledger_add(l, PS_ROOM_HOST, "reading", whole ? r->run->threads * reader : reader);
+    if (whole) ps_ledger_drop(l, "reading");
+    if (!r->resident) {
+        ps_ledger_add(l, PS_ROOM_HOST, "workers", workers);
+        ps_ledger_add(l, PS_ROOM_HOST, "tasks", QUEUE_BYTES + r->tasks * TASK_BYTES);
+    }
+    ps_ledger_drop(l, "reading");
+    ps_ledger_drop(l, "pieces");
+    ps_ledger_drop(l, "workers");
+    ps_ledger_drop(l, "tasks");
+    if (has_results(r))
+        ps_ledger_add(l, PS_ROOM_HOST, "writing", writers * writer_bytes(r, in_memory));
+}
+
+static int64_t disk_bytes(const fmm_run *r, bool in_memory, bool in_core)
+{
+    const fmm_problem *p = &r->problem;
+    int64_t output = 8 * (r->options->gradient ? 4 : 1) * p->fmm.sides * p->header->count[1];
+    return output + (in_memory ? 0 : results_bytes(r)) + (in_core ? 0 : r->whole_bytes) +
+           (r->keeps ? results_bytes(r) : 0);
+}
+
+/* What pieces may take beside the lines of `l`: all, where that fits. */
+static int64_t room_for_pieces(const fmm_run *r, const ps_ledger *l)
+{
+    ps_ledger all = *l, least = *l;
+    int64_t budget = r->run->host_memory;
+    add_phases(r, false, r->whole_bytes, 0, &all);
+    if (all.most[PS_ROOM_HOST] <= budget) return r->whole_bytes;
+    add_phases(r, false, 0, 0, &least);
+    int64_t left = budget - least.now[PS_ROOM_HOST] - ps_ledger_most(&least, "reading") -
+                   ps_ledger_most(&least, "workers") - ps_ledger_most(&least, "tasks");
+    if (left >= r->whole_bytes) left = r->whole_bytes - 1;
+    return left > r->largest_bytes ? left : r->largest_bytes;
+}
+
+/* What is left of --host-memory goes to the results, if they and half of the rest fit, and to the
+ * pieces. */
+ps_status fmm_share_memory(fmm_run *r, int64_t staging, int64_t device)
+{
+    int64_t budget = r->run->host_memory, results = results_bytes(r);
+    int64_t targets = r->problem.header->count[1];
+    ps_ledger fixed, least;
+    ps_ledger_open(&fixed, r->run);
+    add_fixed(r, staging, &fixed);
+    least = r->ledger = fixed;
+    add_results(r, false, &least);
+    add_phases(r, false, r->largest_bytes, 1, &least);
+
+    int64_t left = budget - fixed.now[PS_ROOM_HOST];
+    bool in_memory = results + r->whole_bytes <= left || 4 * results <= left;
+    add_results(r, in_memory, &r->ledger);
+    r->sink_budget = in_memory ? results : 0;
+    r->pool_budget = room_for_pieces(r, &r->ledger);
+    r->writing = budget - r->ledger.now[PS_ROOM_HOST];
+    int writers = fmm_sink_writers(targets, r->problem.fmm.sides, in_memory, r->writing);
+    add_phases(r, in_memory, r->pool_budget, writers, &r->ledger);
+    r->ledger.least = least.most[PS_ROOM_HOST];
+    ps_ledger_add(&r->ledger, PS_ROOM_DEVICE, "device", device);
+    ps_ledger_add(&r->ledger, PS_ROOM_DISK, "files",
+                  disk_bytes(r, in_memory, r->pool_budget >= r->whole_bytes));
+    if (r->pool_budget < r->whole_bytes) ps_memory_tight();
+    return ps_ledger_check(&r->ledger, budget,
+                           "smaller groups (penstock-octree-build --group) or fewer --workers need "
+                           "less");
+}

@@ -1,0 +1,119 @@
+#include "runtime/ledger.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/memory.h"
+#include "runtime/path.h"
+#include "runtime/program.h"
+
+/* Code and tables of libraries that a run comes to only later, and what the heap keeps of what was
+ * freed; stacks and heaps of threads. Measured on small inputs of all programs. */
+enum { LATER = 3 << 20, THREAD = 256 << 10 };
+/* What a process takes more or less from one run of the same command to the next. */
+enum { JITTER = 1 << 20 };
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t least_of(const ps_ledger *ledger)
+{
+    return (ledger->least ? ledger->least : ledger->most[PS_ROOM_HOST]) + JITTER;
+}
+
+void ps_ledger_open_empty(ps_ledger *ledger) { *ledger = (ps_ledger){.counts = true}; }
+
+void ps_ledger_open(ps_ledger *ledger, const struct ps_run *run)
+{
+    ps_memory_trim();
+    int64_t taken = ps_memory_resident() - run->libraries, peak = ps_memory_peak();
+    ps_ledger_open_empty(ledger);
+    ps_ledger_add(ledger, PS_ROOM_HOST, "libraries",
+                  run->libraries + LATER + run->threads * THREAD);
+    ps_ledger_add(ledger, PS_ROOM_HOST, "inputs", taken > 0 ? taken : 0);
+    if (peak > ledger->most[PS_ROOM_HOST]) ledger->most[PS_ROOM_HOST] = peak;
+}
+
+static ps_ledger_line *find(ps_ledger *ledger, const char *name)
+{
+    for (int i = 0; i < ledger->count; ++i)
+        if (strcmp(ledger->lines[i].name, name) == 0) return &ledger->lines[i];
+    return NULL;
+}
+
+void ps_ledger_add(ps_ledger *ledger, ps_ledger_room room, const char *name, int64_t bytes)
+{
+    ps_ledger_line *line = find(ledger, name);
+    if (!line) { /* beyond the last line the last one takes all: nothing is lost of the sums */
+        line = &ledger->lines[ledger->count - (ledger->count == PS_LEDGER_LINES)];
+        if (ledger->count < PS_LEDGER_LINES) {
+            *line = (ps_ledger_line){.name = name, .room = room};
+            ++ledger->count;
+        }
+    }
+    line->now += bytes;
+    line->most = larger(line->most, line->now);
+    ledger->now[room] += bytes;
+    ledger->most[room] = larger(ledger->most[room], ledger->now[room]);
+}
+
+void ps_ledger_drop(ps_ledger *ledger, const char *name)
+{
+    ps_ledger_line *line = find(ledger, name);
+    if (!line) return;
+    ledger->now[line->room] -= line->now;
+    line->now = 0;
+}
+
+int64_t ps_ledger_now(const ps_ledger *ledger, const char *name)
+{
+    const ps_ledger_line *line = find((ps_ledger *)ledger, name);
+    return line ? line->now : 0;
+}
+
+int64_t ps_ledger_most(const ps_ledger *ledger, const char *name)
+{
+    const ps_ledger_line *line = find((ps_ledger *)ledger, name);
+    return line ? line->most : 0;
+}
+
+ps_status ps_ledger_take(ps_ledger *ledger, void **out, int64_t count, size_t size,
+                         const char *line)
+{
+    *out = NULL;
+    if (ledger && count > 0) ps_ledger_add(ledger, PS_ROOM_HOST, line, count * (int64_t)size);
+    return ledger && ledger->counts ? PS_OK : ps_alloc(out, count, size, line);
+}
+
+ps_status ps_ledger_check(const ps_ledger *ledger, int64_t host_memory, const char *advice)
+{
+    int64_t most = ledger->most[PS_ROOM_HOST], least = least_of(ledger);
+    char lines[1024] = "";
+    size_t at = 0;
+    if (most <= host_memory) return PS_OK;
+    for (int i = 0; i < ledger->count && at < sizeof lines; ++i)
+        if (ledger->lines[i].room == PS_ROOM_HOST && ledger->lines[i].most > 0)
+            at += (size_t)snprintf(lines + at, sizeof lines - at, "%s%s %.1f", at ? ", " : "",
+                                   ledger->lines[i].name, 1e-6 * (double)ledger->lines[i].most);
+    return ps_fail(
+        PS_EXHAUSTED,
+        "--host-memory: %.1f MB cannot do, at least %.1f MB are needed (%lldM; MB: %s)%s%s",
+        1e-6 * (double)host_memory, 1e-6 * (double)least,
+        (long long)((least + (1 << 20) - 1) >> 20), lines, advice ? "; " : "",
+        advice ? advice : "");
+}
+
+void ps_ledger_report(const ps_ledger *ledger, const char *output, ps_report *report)
+{
+    ps_report_section(report, NULL);
+    ps_report_int(report, "memory", ledger->most[PS_ROOM_HOST]);
+    ps_report_int(report, "least_memory", least_of(ledger));
+    if (ledger->most[PS_ROOM_DEVICE] > 0)
+        ps_report_int(report, "device_memory", ledger->most[PS_ROOM_DEVICE]);
+    ps_report_int(report, "disk", ledger->most[PS_ROOM_DISK]);
+    if (output) ps_report_int(report, "disk_free", ps_path_room(output));
+    ps_report_section(report, "ledger");
+    for (int i = 0; i < ledger->count; ++i)
+        if (ledger->lines[i].most > 0)
+            ps_report_int(report, ledger->lines[i].name, ledger->lines[i].most);
+    ps_report_section(report, NULL);
+}
