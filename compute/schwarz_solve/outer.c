@@ -44,8 +44,8 @@ static int state_arrays(void *context, int64_t step, ps_checkpoint_array *arrays
         double *small = (double *)ps_interface_gmres_state(&o->problem, restart, o->space);
         arrays[count++] =
             (ps_checkpoint_array){"/basis", "1", PS_F64, reached(o, step) * size, basis};
-        arrays[count++] = (ps_checkpoint_array){
-            "/gmres", "1", PS_F64, (int64_t)(sizeof(ps_gmres_state) / sizeof(double)), small};
+        arrays[count++] =
+            (ps_checkpoint_array){"/gmres", "1", PS_F64, ps_gmres_state_doubles(restart), small};
     }
     return count + (o->further ? o->further(o->context, arrays + count) : 0);
 }

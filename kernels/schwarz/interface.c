@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/linear/arnoldi.h"
+
 static int64_t begin_of(const ps_interface *p, int64_t trace)
 {
     return p->start ? p->start[trace] : trace * (p->traces ? p->size / p->traces : 0);
@@ -148,20 +150,15 @@ ps_status ps_interface_step(const ps_interface *p, double *g, double *workspace,
 
 /* ---- GMRES ---- */
 
-enum { M = PS_GMRES_RESTART };
+/* The workspace behind the basis: scalar products by trace, the state, scratch. */
+int64_t ps_gmres_state_doubles(int64_t restart)
+{
+    return (int64_t)(sizeof(ps_gmres_state) / sizeof(double)) + ps_arnoldi_numbers(restart);
+}
 
-typedef struct arnoldi {
-    const ps_interface *p;
-    ps_gmres_state *s;
-    double *basis; /* [restart + 1][size]    */
-    double *parts; /* [restart + 1][all]     */
-} arnoldi;
-
-/* Basis, scalar products by trace, state. */
 int64_t ps_interface_gmres_workspace(const ps_interface *p, int64_t restart)
 {
-    return beyond(p, restart + 1) + (restart + 1) * p->all +
-           (int64_t)(sizeof(ps_gmres_state) / sizeof(double));
+    return beyond(p, restart + 1) + (restart + 1) * (p->all + 2) + ps_gmres_state_doubles(restart);
 }
 
 ps_gmres_state *ps_interface_gmres_state(const ps_interface *p, int64_t restart, double *workspace)
@@ -169,94 +166,90 @@ ps_gmres_state *ps_interface_gmres_state(const ps_interface *p, int64_t restart,
     return (ps_gmres_state *)(workspace + beyond(p, restart + 1) + (restart + 1) * p->all);
 }
 
-/* Takes the parts of `to` along the first k + 1 vectors out of it. */
-static ps_status orthogonalise(arnoldi *a, int64_t k, double *to)
+/* Traces as vectors: the context of a ps_vector_space. */
+typedef struct gmres {
+    const ps_interface *p;
+    ps_gmres_state *s;
+    double *parts; /* [restart + 1][all]     */
+    ps_vector_space space;
+    ps_arnoldi arnoldi;
+} gmres;
+
+static ps_status space_dots(void *context, ps_panel a, double *b, double complex *out)
 {
-    double sums[M];
-    PS_TRY(dots(a->p, k + 1, a->basis, to, a->parts));
-    PS_TRY(add_up(a->p, k + 1, a->parts, sums));
-    for (int64_t j = 0; j <= k; ++j) {
-        a->s->h[j][k] += sums[j];
-        sums[j] = -sums[j];
-    }
-    return add(a->p, k + 1, sums, a->basis, to);
+    const gmres *g = context;
+    double sums[PS_GMRES_RESTART + 1];
+    PS_TRY(dots(g->p, a.count, a.data, b, g->parts));
+    PS_TRY(add_up(g->p, a.count, g->parts, sums));
+    for (int64_t v = 0; v < a.count; ++v) out[v] = sums[v];
+    return PS_OK;
 }
 
-/* Basis vector k + 1 = P (I - T) times vector k, made orthogonal to the former (twice, as once is
- * not enough near convergence); column k of h. */
-static ps_status extend(arnoldi *a, int64_t k)
+static ps_status space_add(void *context, ps_panel a, const double complex *factors, double *y)
+{
+    const gmres *g = context;
+    double real[PS_GMRES_RESTART + 1];
+    for (int64_t v = 0; v < a.count; ++v) real[v] = creal(factors[v]);
+    return add(g->p, a.count, real, a.data, y);
+}
+
+static ps_status space_divide(void *context, double by, double *x)
+{
+    return divide(((const gmres *)context)->p, by, x);
+}
+
+static void attach(const ps_interface *p, int64_t restart, double *workspace, gmres *out)
+{
+    ps_gmres_state *s = ps_interface_gmres_state(p, restart, workspace);
+    double *scratch = (double *)s + ps_gmres_state_doubles(restart);
+    *out = (gmres){.p = p,
+                   .s = s,
+                   .parts = workspace + beyond(p, restart + 1),
+                   .space = {out, space_dots, space_add, space_divide},
+                   .arnoldi = {.space = &out->space,
+                               .basis = {first_vector(p, workspace), 0, p->size},
+                               .scratch = (double complex *)scratch}};
+    ps_arnoldi_attach(&out->arnoldi, restart, s->numbers);
+}
+
+/* Basis vector k + 1 = P (I - T) times vector k. */
+static ps_status apply(const gmres *a, int64_t k)
 {
     const ps_interface *p = a->p;
-    int64_t n = p->size;
-    double *from = a->basis + k * n, *to = from + n, *size = &a->s->h[k + 1][k];
+    double *from = a->arnoldi.basis.data + k * p->size, *to = from + p->size;
     PS_TRY(p->exchange(p->context, false, from, to));
     PS_TRY(subtract(p, from, to));
-    if (p->correct) PS_TRY(p->correct(p->context, to));
-    for (int64_t j = 0; j <= k; ++j) a->s->h[j][k] = 0;
-    for (int turn = 0; turn < 2; ++turn) PS_TRY(orthogonalise(a, k, to));
-    PS_TRY(norm(p, to, a->parts, size));
-    return divide(p, *size, to);
-}
-
-/* Turns column k upper triangular and the right-hand side with it. */
-static void turn_column(ps_gmres_state *a, int64_t k)
-{
-    for (int64_t j = 0; j < k; ++j) {
-        double c = a->rotation[j][0], s = a->rotation[j][1], u = a->h[j][k], v = a->h[j + 1][k];
-        a->h[j][k] = c * u + s * v;
-        a->h[j + 1][k] = c * v - s * u;
-    }
-    double size = hypot(a->h[k][k], a->h[k + 1][k]);
-    double c = size > 0 ? a->h[k][k] / size : 1, s = size > 0 ? a->h[k + 1][k] / size : 0;
-    a->rotation[k][0] = c;
-    a->rotation[k][1] = s;
-    a->h[k][k] = size;
-    a->h[k + 1][k] = 0;
-    a->rest[k + 1] = -s * a->rest[k];
-    a->rest[k] *= c;
-}
-
-/* g += sum of the basis vectors with the weights that minimise the residual. */
-static ps_status update(arnoldi *a, double *g)
-{
-    const ps_gmres_state *s = a->s;
-    int64_t count = (int64_t)s->count;
-    double y[M];
-    for (int64_t i = count - 1; i >= 0; --i) {
-        y[i] = s->rest[i];
-        for (int64_t j = i + 1; j < count; ++j) y[i] -= s->h[i][j] * y[j];
-        y[i] = s->h[i][i] != 0 ? y[i] / s->h[i][i] : 0;
-    }
-    return add(a->p, count, y, a->basis, g);
+    return p->correct ? p->correct(p->context, to) : PS_OK;
 }
 
 /* First vector of a cycle: the residual, made of norm 1. */
-static ps_status start_cycle(arnoldi *a, const ps_gmres *options, const double *g,
+static ps_status start_cycle(gmres *a, const ps_gmres *options, const double *g,
                              ps_krylov_result *result)
 {
     ps_gmres_state *s = a->s;
-    double size;
-    PS_TRY(residual_of(a->p, g, a->basis));
-    PS_TRY(norm(a->p, a->basis, a->parts, &size));
+    double size, *first = a->arnoldi.basis.data;
+    PS_TRY(residual_of(a->p, g, first));
+    PS_TRY(norm(a->p, first, a->parts, &size));
     if (s->first == 0) s->first = size;
     s->count = 0;
-    s->rest[0] = size;
-    PS_TRY(divide(a->p, size, a->basis));
+    ps_arnoldi_begin(&a->arnoldi, size);
+    PS_TRY(divide(a->p, size, first));
     return judge(a->p, size, s->first, options->tolerance, result);
 }
 
 /* Steps until the cycle, the limit or the tolerance is reached. */
-static ps_status cycle(arnoldi *a, const ps_gmres *options, ps_krylov_result *result)
+static ps_status cycle(gmres *a, const ps_gmres *options, ps_krylov_result *result)
 {
     ps_gmres_state *s = a->s;
     while ((int64_t)s->count < options->restart && !result->converged &&
            result->iterations < options->limit) {
         int64_t k = (int64_t)s->count;
-        PS_TRY(extend(a, k));
-        turn_column(s, k);
+        double size;
+        PS_TRY(apply(a, k));
+        PS_TRY(ps_arnoldi_extend(&a->arnoldi, k, &size));
         s->count = (double)(k + 1);
         s->iterations = (double)++result->iterations;
-        PS_TRY(judge(a->p, fabs(s->rest[k + 1]), s->first, options->tolerance, result));
+        PS_TRY(judge(a->p, size, s->first, options->tolerance, result));
     }
     return PS_OK;
 }
@@ -264,26 +257,26 @@ static ps_status cycle(arnoldi *a, const ps_gmres *options, ps_krylov_result *re
 ps_status ps_interface_gmres(const ps_interface *p, const ps_gmres *options, double *g,
                              double *workspace, ps_krylov_result *result)
 {
-    ps_gmres_state *s = ps_interface_gmres_state(p, options->restart, workspace);
-    arnoldi a = {p, s, first_vector(p, workspace), workspace + beyond(p, options->restart + 1)};
+    gmres a;
     bool resume = options->resume;
     *result = (ps_krylov_result){0};
-    if (options->restart < 1 || options->restart > M)
-        return ps_fail(PS_USAGE, "GMRES restarts after 1..%d steps, not %lld", M,
+    if (options->restart < 1 || options->restart > PS_GMRES_RESTART)
+        return ps_fail(PS_USAGE, "GMRES restarts after 1..%d steps, not %lld", PS_GMRES_RESTART,
                        (long long)options->restart);
+    attach(p, options->restart, workspace, &a);
     if (resume) {
-        double residual = fabs(s->rest[(int64_t)s->count]) / s->first;
+        double residual = cabs(a.arnoldi.rest[(int64_t)a.s->count]) / a.s->first;
         *result =
-            (ps_krylov_result){(int64_t)s->iterations, residual, residual <= options->tolerance};
+            (ps_krylov_result){(int64_t)a.s->iterations, residual, residual <= options->tolerance};
     } else
-        memset(s, 0, sizeof *s);
+        memset(a.s, 0, (size_t)ps_gmres_state_doubles(options->restart) * sizeof(double));
     for (;; resume = false) {
         if (!resume) PS_TRY(start_cycle(&a, options, g, result));
         if (!resume && result->converged) return PS_OK;
         if (!result->converged && result->iterations >= options->limit)
             return too_many(result, options->tolerance);
         PS_TRY(cycle(&a, options, result));
-        PS_TRY(update(&a, g));
+        PS_TRY(ps_arnoldi_update(&a.arnoldi, (int64_t)a.s->count, g));
         if (result->converged) return PS_OK;
     }
 }

@@ -67,13 +67,14 @@ ps_status ps_interface_norm(const ps_interface *problem, double *parts, double *
  * iteration. workspace: ps_interface_gmres_workspace. */
 enum { PS_GMRES_RESTART = 100 };
 
-/* All of the state beside g and the basis, numbers alone: g, the state and the first count + 1
- * vectors of the basis, saved in `watch` and put back, continue to the same bits. */
+/* All of the state beside g and the basis, ps_gmres_state_doubles numbers: g, the state and the
+ * first count + 1 vectors of the basis, saved in `watch` and put back, continue to the same bits.
+ */
 typedef struct ps_gmres_state {
     double iterations, count, first; /* steps in all and in this cycle; first: the measure */
-    double h[PS_GMRES_RESTART + 1][PS_GMRES_RESTART], rotation[PS_GMRES_RESTART][2];
-    double rest[PS_GMRES_RESTART + 1];
+    double numbers[];                /* of ps_arnoldi */
 } ps_gmres_state;
+int64_t ps_gmres_state_doubles(int64_t restart);
 
 typedef struct ps_gmres {
     double tolerance;
