@@ -12,13 +12,13 @@ struct device_systems {
     ps_stream *stream;
     void *memory;
     ps_shifted_device work;
-    const ps_hbem_sparse *matrix;
+    const ps_pencil *matrix;
     dissected dissected;
     void *factor_memory; /* NULL: no factors */
     ps_factor_device factor;
 };
 
-static ps_status upload(device_systems *d, const ps_hbem_sparse *matrix)
+static ps_status upload(device_systems *d, const ps_pencil *matrix)
 {
     double *diagonal;
     PS_TRY(ps_device_alloc(d->device, ps_shifted_device_bytes(matrix), &d->memory));
@@ -29,7 +29,7 @@ static ps_status upload(device_systems *d, const ps_hbem_sparse *matrix)
     return status;
 }
 
-ps_status device_systems_open(ps_device *device, const ps_hbem_sparse *matrix,
+ps_status device_systems_open(ps_device *device, const ps_pencil *matrix,
                               const ps_shifted_options *options, device_systems **out)
 {
     device_systems *d;

@@ -1,17 +1,17 @@
 /*
  * device_systems: the sparse systems of M and of the square-root operator on a CUDA device, with
- * their memory: by iterations (kernels/hbem/shifted_device.h), those of the operator also by
+ * their memory: by iterations (kernels/linear/shifted_device.h), those of the operator also by
  * factors that are made there (kernels/hbem/factor_device.h).
  */
 #ifndef PS_HBEM_SOLVE_DEVICE_SYSTEMS_H
 #define PS_HBEM_SOLVE_DEVICE_SYSTEMS_H
 
-#include "kernels/hbem/shifted_device.h"
+#include "kernels/linear/shifted_device.h"
 
 typedef struct device_systems device_systems;
 
 /* Copies the matrix; the device stays borrowed. */
-ps_status device_systems_open(ps_device *device, const ps_hbem_sparse *matrix,
+ps_status device_systems_open(ps_device *device, const ps_pencil *matrix,
                               const ps_shifted_options *options, device_systems **out);
 void device_systems_close(device_systems **systems); /* NULL is fine */
 

@@ -351,7 +351,7 @@ static bool scales(const solve_problem *p)
  * for W. */
 static ps_status open_scale(equation *e)
 {
-    const ps_hbem_sparse *s = &unknowns(e)->sparse;
+    const ps_pencil *s = &unknowns(e)->sparse;
     PS_TRY(PS_ALLOC(&e->scale, s->dofs, "a preconditioner"));
     for (int64_t i = 0; i < s->dofs; ++i)
         for (int64_t at = s->start[i]; at < s->start[i + 1]; ++at)

@@ -18,7 +18,7 @@ int64_t factors_bytes(const factors *f) { return f->bytes; }
 
 /* ---- dissections ---- */
 
-ps_status dissected_open(const ps_hbem_sparse *matrix, dissected *out)
+ps_status dissected_open(const ps_pencil *matrix, dissected *out)
 {
     ps_dissection *d = &out->d;
     *out = (dissected){.memory = NULL};
@@ -109,7 +109,7 @@ static ps_status factorise_all(factors *f)
     return ps_first_failure(&failure);
 }
 
-ps_status factors_open(const ps_hbem_sparse *matrix, int count, double (*shifts)[2], factors **out)
+ps_status factors_open(const ps_pencil *matrix, int count, double (*shifts)[2], factors **out)
 {
     factors *f;
     *out = NULL;

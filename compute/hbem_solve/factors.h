@@ -14,11 +14,11 @@ typedef struct dissected {
     ps_dissection d;
     void *memory;
 } dissected;
-ps_status dissected_open(const ps_hbem_sparse *matrix, dissected *out);
+ps_status dissected_open(const ps_pencil *matrix, dissected *out);
 void dissected_close(dissected *d); /* also after a failure */
 
 typedef struct factors {
-    const ps_hbem_sparse *matrix;
+    const ps_pencil *matrix;
     dissected dissected;
     int count;
     double shift[1 + PS_OSRC_TERMS_MAX][2];
@@ -32,7 +32,7 @@ int64_t factors_estimate(int64_t dofs, int count);
 
 /* Factorises for these shifts, by all threads. PS_EXHAUSTED where memory runs out; PS_FAILED for a
  * singular matrix. */
-ps_status factors_open(const ps_hbem_sparse *matrix, int count, double (*shifts)[2], factors **out);
+ps_status factors_open(const ps_pencil *matrix, int count, double (*shifts)[2], factors **out);
 void factors_close(factors **f); /* NULL is fine */
 int64_t factors_bytes(const factors *f);
 

@@ -269,7 +269,7 @@ static void measure(solve_problem *p)
 static void measure_curvature(solve_problem *p)
 {
     const solve_space *s = &p->spaces[PS_SPACE_P1];
-    const ps_hbem_sparse *l = &s->sparse;
+    const ps_pencil *l = &s->sparse;
     double twice = 0;
     for (int64_t i = 0; i < l->dofs; ++i) {
         double vector[3] = {0};

@@ -44,7 +44,7 @@ typedef struct solve_options {
 typedef struct solve_space {
     bool there;
     ps_hbem_space space;
-    ps_hbem_sparse sparse;
+    ps_pencil sparse;
     const int64_t *order; /* the function at a position; borrowed from a matrix */
 } solve_space;
 

@@ -15,7 +15,7 @@
 #include "kernels/hbem/osrc.h"
 
 typedef struct ps_burton_miller {
-    const ps_hbem_sparse *matrix;
+    const ps_pencil *matrix;
     const ps_osrc *osrc;
     ps_shifted_solver mass, shifted; /* of M^-1, and of the systems of V */
     double *workspace;               /* ps_osrc_workspace(dofs)          */

@@ -65,8 +65,7 @@ typedef struct range {
 } range;
 
 /* Whether function i, free itself, has a free neighbour in [low, high). */
-static bool touches(const ps_hbem_sparse *m, const int32_t *owner, int64_t i, int64_t low,
-                    int64_t high)
+static bool touches(const ps_pencil *m, const int32_t *owner, int64_t i, int64_t low, int64_t high)
 {
     if (owner[i] >= 0) return false;
     for (int64_t e = m->start[i]; e < m->start[i + 1]; ++e) {
@@ -77,7 +76,7 @@ static bool touches(const ps_hbem_sparse *m, const int32_t *owner, int64_t i, in
 }
 
 /* Takes the separator of two ranges out of the one where it is smaller. */
-static void take_separator(const ps_hbem_sparse *m, int32_t *owner, const range *r, int64_t middle)
+static void take_separator(const ps_pencil *m, int32_t *owner, const range *r, int64_t middle)
 {
     int64_t ends[2][2] = {{r->low, middle}, {middle, r->high}}, count[2] = {0};
     for (int side = 0; side < 2; ++side)
@@ -88,7 +87,7 @@ static void take_separator(const ps_hbem_sparse *m, int32_t *owner, const range 
         if (touches(m, owner, i, ends[1 - side][0], ends[1 - side][1])) owner[i] = r->node;
 }
 
-static void cut(const ps_hbem_sparse *m, const ps_dissection *d, const scratch *s, range r)
+static void cut(const ps_pencil *m, const ps_dissection *d, const scratch *s, range r)
 {
     int64_t size = r.high - r.low, middle = r.low + size / 2;
     int32_t right = r.node - 1, left = right - (int32_t)node_count(size - size / 2);
@@ -142,7 +141,7 @@ static void sort_depths(ps_dissection *d, const scratch *s)
 
 /* Calls for all nodes that a place is a row of: below its own node, those of its earlier neighbours
  * and up from there. Counts, or fills where there is `row`. */
-static void visit_rows(const ps_hbem_sparse *m, ps_dissection *d, int32_t *stamp, int32_t *owner)
+static void visit_rows(const ps_pencil *m, ps_dissection *d, int32_t *stamp, int32_t *owner)
 {
     for (int64_t node = 0; node < d->nodes; ++node) stamp[node] = -1;
     for (int32_t at = 0; at < d->dofs; ++at) {
@@ -184,7 +183,7 @@ static scratch scratch_of(const ps_dissection *d, void *memory)
     return s;
 }
 
-ps_status ps_dissection_cut(const ps_hbem_sparse *m, void *memory, ps_dissection *d)
+ps_status ps_dissection_cut(const ps_pencil *m, void *memory, ps_dissection *d)
 {
     scratch s;
     *d = sizes(m->dofs);
@@ -229,7 +228,7 @@ static int32_t position(const ps_dissection *d, int64_t node, int32_t place)
     return at < 0 ? -1 : (int32_t)(pivots + at);
 }
 
-static void fill_node(const ps_hbem_sparse *m, ps_dissection *d, int64_t node)
+static void fill_node(const ps_pencil *m, ps_dissection *d, int64_t node)
 {
     int32_t *gather = d->gather + 2 * (d->first[node] + d->row_first[node]);
     int64_t front = ps_dissection_pivots(d, node) + ps_dissection_rows(d, node);
@@ -244,7 +243,7 @@ static void fill_node(const ps_hbem_sparse *m, ps_dissection *d, int64_t node)
             d->entry[e] = position(d, node, d->place[m->column[e]]);
 }
 
-void ps_dissection_fill(const ps_hbem_sparse *m, ps_dissection *d)
+void ps_dissection_fill(const ps_pencil *m, ps_dissection *d)
 {
     /* The memory of the cut begins at place. */
     scratch s = scratch_of(d, d->place);

@@ -41,10 +41,10 @@ int64_t ps_dissection_bytes(int64_t dofs);
 
 /* Cuts: sets all but row, gather and entry. memory: 64-byte aligned, stays in use. PS_EXHAUSTED for
  * more than 2^31 - 1 rows. Threads: OpenMP inside; the result does not depend on their number. */
-ps_status ps_dissection_cut(const ps_hbem_sparse *matrix, void *memory, ps_dissection *out);
+ps_status ps_dissection_cut(const ps_pencil *matrix, void *memory, ps_dissection *out);
 
 /* Fills row[rows], gather[dofs + rows][2] and entry[nnz], which are there. */
-void ps_dissection_fill(const ps_hbem_sparse *matrix, ps_dissection *d);
+void ps_dissection_fill(const ps_pencil *matrix, ps_dissection *d);
 
 static inline int64_t ps_dissection_pivots(const ps_dissection *d, int64_t node)
 {

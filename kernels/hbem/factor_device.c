@@ -98,7 +98,7 @@ int64_t ps_factor_device_scratch(const ps_factor_device *device)
 
 /* ---- factors ---- */
 
-static ps_status upload(const ps_factor_device *f, const ps_hbem_sparse *m, const int64_t *firsts)
+static ps_status upload(const ps_factor_device *f, const ps_pencil *m, const int64_t *firsts)
 {
     const ps_dissection *d = &f->d, *to = &f->there;
     const struct {
@@ -125,8 +125,8 @@ static ps_status upload(const ps_factor_device *f, const ps_hbem_sparse *m, cons
     return ps_fill_zero(f->stream, f->bad, 4);
 }
 
-ps_status ps_factor_device_make(ps_factor_device *f, const ps_hbem_sparse *matrix,
-                                const int64_t *firsts, void *memory, void *scratch)
+ps_status ps_factor_device_make(ps_factor_device *f, const ps_pencil *matrix, const int64_t *firsts,
+                                void *memory, void *scratch)
 {
     int32_t bad = 0;
     place(f, memory);

@@ -19,10 +19,10 @@
 enum { PS_FACTOR_SIDES = 8, PS_FACTOR_SHIFTS = 40, PS_FACTOR_BAND = 16 };
 
 typedef struct ps_factor_device {
-    ps_dissection d;       /* of the host                                                  */
-    ps_dissection there;   /* pointers of the device                                       */
-    ps_hbem_sparse matrix; /* pointers of the device; columns are not used                 */
-    int count;             /* shifts                                                       */
+    ps_dissection d;     /* of the host                                                  */
+    ps_dissection there; /* pointers of the device                                       */
+    ps_pencil matrix;    /* pointers of the device; columns are not used                 */
+    int count;           /* shifts                                                       */
     double shift[PS_FACTOR_SHIFTS][2];
     double *numbers;                       /* [shifts][d.numbers][2]                        */
     double *b, *y;                         /* [PS_FACTOR_SIDES][2][dofs]: given, wanted     */
@@ -49,7 +49,7 @@ int64_t ps_factor_device_scratch(const ps_factor_device *device);
 
 /* Copies tables and matrix, and makes the factors. Waits. PS_FAILED where a block is singular or
  * numbers are not finite. */
-ps_status ps_factor_device_make(ps_factor_device *device, const ps_hbem_sparse *matrix,
+ps_status ps_factor_device_make(ps_factor_device *device, const ps_pencil *matrix,
                                 const int64_t *firsts, void *memory, void *scratch);
 
 /* y[sides][2][dofs] = sum_j weight_j (M - shift_j L)^-1 b[sides][2][dofs] in host memory. Waits. */

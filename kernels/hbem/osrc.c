@@ -112,7 +112,7 @@ static ps_status apply_combined(const ps_shifted_solver *solver, int64_t terms,
     return solver->combine(solver->context, sides, pairs, b, y);
 }
 
-ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
+ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
                         const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
                         double *workspace)
 {

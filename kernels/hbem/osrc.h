@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/hbem/shifted_solve.h"
+#include "kernels/linear/shifted_solve.h"
 
 typedef enum ps_coupling {
     PS_COUPLING_PLAIN,
@@ -58,7 +58,7 @@ int64_t ps_osrc_workspace(int64_t dofs);
 
 /* y = V M^-1 b for `sides` vectors [2][dofs] each, one after the other; y is not b. A solver that
  * combines was made for ps_osrc_shifts. Errors are those of the solver. */
-ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_hbem_sparse *matrix,
+ps_status ps_osrc_apply(const ps_osrc *osrc, const ps_pencil *matrix,
                         const ps_shifted_solver *solver, int64_t sides, const double *b, double *y,
                         double *workspace);
 

@@ -26,7 +26,7 @@ static int64_t row_columns(const ps_hbem_space *space, int64_t i, int32_t *colum
     return count;
 }
 
-ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_hbem_sparse *matrix)
+ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_pencil *matrix)
 {
     int32_t *column = matrix->column;
     matrix->dofs = space->dofs;
@@ -49,7 +49,7 @@ ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_hbem_sparse *mat
     return PS_OK;
 }
 
-static int64_t find(const ps_hbem_sparse *matrix, int64_t row, int32_t column)
+static int64_t find(const ps_pencil *matrix, int64_t row, int32_t column)
 {
     int64_t low = matrix->start[row], high = matrix->start[row + 1];
     while (high - low > 1) {
@@ -63,7 +63,7 @@ static int64_t find(const ps_hbem_sparse *matrix, int64_t row, int32_t column)
 }
 
 /* Adds item (t, l) of row i with all items of its triangle. */
-static void add_item(const ps_hbem_space *space, int64_t i, int64_t item, ps_hbem_sparse *matrix)
+static void add_item(const ps_hbem_space *space, int64_t i, int64_t item, ps_pencil *matrix)
 {
     const ps_hbem_triangle *t = &space->surface->triangles[item / 3];
     double own[3], other[3];
@@ -77,7 +77,7 @@ static void add_item(const ps_hbem_space *space, int64_t i, int64_t item, ps_hbe
     }
 }
 
-void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_hbem_sparse *matrix)
+void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_pencil *matrix)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < space->dofs; ++i) {
@@ -88,7 +88,7 @@ void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_hbem_sparse *matrix)
     }
 }
 
-void ps_hbem_mass_add(const ps_hbem_sparse *matrix, double factor, const double *x, double *y)
+void ps_hbem_mass_add(const ps_pencil *matrix, double factor, const double *x, double *y)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < matrix->dofs; ++i) {

@@ -5,31 +5,21 @@
 #ifndef PS_KERNELS_HBEM_SPARSE_H
 #define PS_KERNELS_HBEM_SPARSE_H
 
-#include <stdint.h>
-
 #include "kernels/hbem/surface.h"
-
-/* All arrays are the caller's. Columns ascend in a row. */
-typedef struct ps_hbem_sparse {
-    int64_t dofs, nnz;
-    int64_t *start;    /* [dofs + 1] */
-    int32_t *column;   /* [nnz]      */
-    double *mass;      /* [nnz] m^2  */
-    double *stiffness; /* [nnz] 1    */
-} ps_hbem_sparse;
+#include "kernels/linear/pencil.h"
 
 /* The longest that column[] gets in ps_hbem_sparse_pattern: 9 a triangle. */
 int64_t ps_hbem_sparse_bound(const ps_hbem_space *space);
 
 /* Fills start[dofs + 1] and column[ps_hbem_sparse_bound], sets dofs and nnz. PS_INVALID for a
  * function without a triangle, whose row of the mass would be zero. */
-ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_hbem_sparse *matrix);
+ps_status ps_hbem_sparse_pattern(const ps_hbem_space *space, ps_pencil *matrix);
 
 /* Fills mass[nnz] and stiffness[nnz], which are there now. The stiffness is that of the surface's
  * operator only for continuous spaces. */
-void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_hbem_sparse *matrix);
+void ps_hbem_sparse_fill(const ps_hbem_space *space, ps_pencil *matrix);
 
 /* y[dofs] += factor M x[dofs]. */
-void ps_hbem_mass_add(const ps_hbem_sparse *matrix, double factor, const double *x, double *y);
+void ps_hbem_mass_add(const ps_pencil *matrix, double factor, const double *x, double *y);
 
 #endif

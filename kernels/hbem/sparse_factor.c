@@ -111,7 +111,7 @@ static bool invert(int64_t n, double *a, int64_t stride, double *t)
 
 /* ---- fronts ---- */
 
-static void add_entries(const ps_dissection *d, const ps_hbem_sparse *m, const double shift[2],
+static void add_entries(const ps_dissection *d, const ps_pencil *m, const double shift[2],
                         int64_t node, double *front)
 {
     int64_t pivots = ps_dissection_pivots(d, node), size = pivots + ps_dissection_rows(d, node);
@@ -168,9 +168,9 @@ static ps_status eliminate(int64_t pivots, int64_t rows, double *front, double *
     return PS_OK;
 }
 
-ps_status ps_factor_front(const ps_dissection *d, const ps_hbem_sparse *matrix,
-                          const double shift[2], int64_t node, const double *const child[2],
-                          double *front, double *numbers, double *scratch)
+ps_status ps_factor_front(const ps_dissection *d, const ps_pencil *matrix, const double shift[2],
+                          int64_t node, const double *const child[2], double *front,
+                          double *numbers, double *scratch)
 {
     int64_t pivots = ps_dissection_pivots(d, node);
     int32_t *at = (int32_t *)(scratch + 2 * pivots * pivots);

@@ -22,9 +22,9 @@ int64_t ps_factor_scratch(const ps_dissection *d, int64_t node);
 /* Makes front[f][f] (its lower half; column k row i at front[k f + i]; what is left for the parent
  * begins at column and row `pivots`) and the factor's numbers of a node, from the fronts of the
  * children. PS_FAILED for a singular block, or numbers that are not finite. Calls BLAS. */
-ps_status ps_factor_front(const ps_dissection *d, const ps_hbem_sparse *matrix,
-                          const double shift[2], int64_t node, const double *const child[2],
-                          double *front, double *numbers, double *scratch);
+ps_status ps_factor_front(const ps_dissection *d, const ps_pencil *matrix, const double shift[2],
+                          int64_t node, const double *const child[2], double *front,
+                          double *numbers, double *scratch);
 
 /* Vectors of a solution with one factor. */
 typedef struct ps_factor_vectors {

@@ -53,7 +53,7 @@ static double copy_time(void)
  * write them, and 7 entries of the matrices. */
 enum { ROW_BYTES = 11 * 16 * PS_SHIFTED_LANES + 7 * 20 };
 
-static void bench_osrc(const ps_hbem_sparse *s, double k, double copy)
+static void bench_osrc(const ps_pencil *s, double k, double copy)
 {
     enum { SIDES = 8 };
     ps_osrc osrc;
@@ -108,7 +108,7 @@ int main(void)
         hbem_case c;
         hbem_case_sphere(&c, n);
         hbem_space_make(&c.space, PS_SPACE_P1, &c.surface);
-        ps_hbem_sparse s = hbem_sparse_make(&c.space);
+        ps_pencil s = hbem_sparse_make(&c.space);
         bench_osrc(&s, 5, copy);
         bench_panel(s.dofs, copy);
         hbem_sparse_free(&s);

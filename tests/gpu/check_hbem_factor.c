@@ -21,8 +21,8 @@ static void count(bool good, const char *what, int64_t dofs, int64_t sides, doub
 }
 
 /* |A y - b| / |b| of all sides. */
-static double residual(const ps_hbem_sparse *s, const double shift[2], const double *b,
-                       const double *y, double *own)
+static double residual(const ps_pencil *s, const double shift[2], const double *b, const double *y,
+                       double *own)
 {
     double off = 0, norm = 0;
     for (int64_t side = 0; side < SIDES; ++side) {

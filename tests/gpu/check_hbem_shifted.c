@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "kernels/hbem/osrc.h"
-#include "kernels/hbem/shifted_device.h"
+#include "kernels/linear/shifted_device.h"
 #include "tests/check.h"
 #include "tests/support/hbem_sparse.h"
 
@@ -32,7 +32,7 @@ static double now(void)
 }
 
 /* Systems of the operator, in turn, and of the mass; three right-hand sides. */
-static void make_systems(const ps_hbem_sparse *s, double k, const double *b, double *x,
+static void make_systems(const ps_pencil *s, double k, const double *b, double *x,
                          ps_shifted_system *out)
 {
     double shift[1 + PS_OSRC_TERMS_MAX][2];
@@ -63,7 +63,7 @@ static void check(int n, ps_stream *stream)
     uint64_t seed = 5;
     hbem_case_sphere(&c, n);
     hbem_space_make(&c.space, PS_SPACE_P1, &c.surface);
-    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    ps_pencil s = hbem_sparse_make(&c.space);
     int64_t size = 2 * s.dofs;
     double *b = calloc((size_t)((3 + 3 * MOST) * size), 8), *x = b + 3 * size;
     double *expected = x + MOST * size, *again = expected + MOST * size;

@@ -8,7 +8,7 @@
 #include "tests/support/hbem_case.h"
 
 /* All arrays of *d; the memory of the cut is returned, for hbem_dissection_free. */
-static inline void *hbem_dissection_make(const ps_hbem_sparse *matrix, ps_dissection *d)
+static inline void *hbem_dissection_make(const ps_pencil *matrix, ps_dissection *d)
 {
     void *memory = malloc((size_t)ps_dissection_bytes(matrix->dofs));
     hbem_case_ok(ps_dissection_cut(matrix, memory, d));

@@ -13,7 +13,7 @@
 typedef struct factor_place {
     hbem_case body;
     ps_cluster_tree tree;
-    ps_hbem_sparse sparse;
+    ps_pencil sparse;
     ps_dissection d;
     void *cut, *memory, *scratch;
     int64_t *firsts;

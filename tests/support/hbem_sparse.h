@@ -4,13 +4,14 @@
 #ifndef PS_TESTS_SUPPORT_HBEM_SPARSE_H
 #define PS_TESTS_SUPPORT_HBEM_SPARSE_H
 
-#include "kernels/hbem/shifted_solve.h"
+#include "kernels/hbem/sparse.h"
+#include "kernels/linear/shifted_solve.h"
 #include "tests/support/hbem_case.h"
 
-static inline ps_hbem_sparse hbem_sparse_make(const ps_hbem_space *space)
+static inline ps_pencil hbem_sparse_make(const ps_hbem_space *space)
 {
-    ps_hbem_sparse s = {.start = calloc((size_t)space->dofs + 1, sizeof *s.start),
-                        .column = calloc((size_t)ps_hbem_sparse_bound(space), sizeof *s.column)};
+    ps_pencil s = {.start = calloc((size_t)space->dofs + 1, sizeof *s.start),
+                   .column = calloc((size_t)ps_hbem_sparse_bound(space), sizeof *s.column)};
     hbem_case_ok(ps_hbem_sparse_pattern(space, &s));
     s.mass = calloc((size_t)s.nnz, sizeof *s.mass);
     s.stiffness = calloc((size_t)s.nnz, sizeof *s.stiffness);
@@ -18,7 +19,7 @@ static inline ps_hbem_sparse hbem_sparse_make(const ps_hbem_space *space)
     return s;
 }
 
-static inline void hbem_sparse_free(ps_hbem_sparse *s)
+static inline void hbem_sparse_free(ps_pencil *s)
 {
     free(s->start);
     free(s->column);
@@ -28,7 +29,7 @@ static inline void hbem_sparse_free(ps_hbem_sparse *s)
 }
 
 /* y[2][dofs] = (M - c L) x */
-static inline void hbem_sparse_apply(const ps_hbem_sparse *s, const double c[2], const double *x,
+static inline void hbem_sparse_apply(const ps_pencil *s, const double c[2], const double *x,
                                      double *y)
 {
     int64_t n = s->dofs;
@@ -45,7 +46,7 @@ static inline void hbem_sparse_apply(const ps_hbem_sparse *s, const double c[2],
 }
 
 /* The iterative solver of complex systems, with memory of its own. */
-static inline ps_shifted_iterative hbem_iterative(const ps_hbem_sparse *s, double tolerance)
+static inline ps_shifted_iterative hbem_iterative(const ps_pencil *s, double tolerance)
 {
     return (ps_shifted_iterative){.matrix = s,
                                   .options = {2, tolerance, 1000},

@@ -12,7 +12,7 @@
 
 typedef struct sphere {
     hbem_case c;
-    ps_hbem_sparse sparse;
+    ps_pencil sparse;
     double wavenumber, *k, *w; /* [2][column][row] */
     ps_burton_miller equation;
     ps_shifted_iterative method;

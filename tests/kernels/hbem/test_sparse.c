@@ -15,7 +15,7 @@ static void test_entries(void **state)
         hbem_case c;
         hbem_case_cells(&c, 2, 0);
         hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
-        ps_hbem_sparse s = hbem_sparse_make(&c.space);
+        ps_pencil s = hbem_sparse_make(&c.space);
         int64_t n = c.space.dofs;
         double *integral = calloc((size_t)n, 8), *x = calloc((size_t)n, 8),
                *y = calloc((size_t)n, 8);
@@ -56,8 +56,8 @@ static void test_unused_vertex(void **state)
     c.vertices[3 * c.vertex_count++] = 7;
     hbem_case_surface(&c);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_hbem_sparse s = {.start = calloc((size_t)c.space.dofs + 1, 8),
-                        .column = calloc((size_t)ps_hbem_sparse_bound(&c.space), 4)};
+    ps_pencil s = {.start = calloc((size_t)c.space.dofs + 1, 8),
+                   .column = calloc((size_t)ps_hbem_sparse_bound(&c.space), 4)};
     check_fails(ps_hbem_sparse_pattern(&c.space, &s), PS_INVALID, "lies on no triangle");
     hbem_sparse_free(&s);
     hbem_case_release(&c);
@@ -70,7 +70,7 @@ static double *random_numbers(int64_t count, uint64_t seed)
     return out;
 }
 
-static double relative_residual(const ps_hbem_sparse *s, const ps_shifted_system *system)
+static double relative_residual(const ps_pencil *s, const ps_shifted_system *system)
 {
     int64_t n = s->dofs;
     double *y = calloc((size_t)(2 * n), sizeof *y), rr = 0, bb = 0;
@@ -91,7 +91,7 @@ static void test_shifted(void **state)
     hbem_case c;
     hbem_case_sphere(&c, 9);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    ps_pencil s = hbem_sparse_make(&c.space);
     int64_t n = 2 * s.dofs, iterations = 0;
     double *b = random_numbers(SYSTEMS * n, 1), *x = calloc((size_t)(SYSTEMS * n), sizeof *x);
     double *one = calloc((size_t)n, sizeof *one);
@@ -130,7 +130,7 @@ static void test_real(void **state)
         hbem_case c;
         hbem_case_sphere(&c, 4);
         hbem_case_finish(&c, (ps_hbem_space_kind)kind, 1e-3);
-        ps_hbem_sparse s = hbem_sparse_make(&c.space);
+        ps_pencil s = hbem_sparse_make(&c.space);
         int64_t iterations = 0;
         double *x = random_numbers(s.dofs, 2), *b = calloc((size_t)s.dofs, sizeof *b);
         double *space = calloc((size_t)ps_shifted_workspace(s.dofs), sizeof *space);
@@ -180,7 +180,7 @@ static double operator_error(int n, ps_coupling coupling)
     hbem_case c;
     hbem_case_sphere(&c, n);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    ps_pencil s = hbem_sparse_make(&c.space);
     ps_osrc osrc;
     int64_t dofs = s.dofs;
     size_t size = (size_t)(2 * dofs);
@@ -245,7 +245,7 @@ static void test_combined(void **state)
     hbem_case c;
     hbem_case_sphere(&c, 5);
     hbem_case_finish(&c, PS_SPACE_P1, 1e-3);
-    ps_hbem_sparse s = hbem_sparse_make(&c.space);
+    ps_pencil s = hbem_sparse_make(&c.space);
     combining own = {.method = hbem_iterative(&s, 1e-12)};
     ps_shifted_solver each = {.context = &own.method, .solve = ps_shifted_iterate};
     ps_shifted_solver all = {.context = &own, .combine = combine};

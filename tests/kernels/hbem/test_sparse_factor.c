@@ -11,7 +11,7 @@
 typedef struct factor_case {
     hbem_case body;
     ps_cluster_tree tree;
-    ps_hbem_sparse sparse;
+    ps_pencil sparse;
     ps_dissection d;
     void *memory;
 } factor_case;

@@ -1,4 +1,4 @@
-#include "kernels/hbem/shifted_solve.h"
+#include "kernels/linear/shifted_solve.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -142,7 +142,7 @@ ps_status ps_shifted_judge(double residual, double tolerance, int64_t iterations
                    residual, (long long)iterations, tolerance);
 }
 
-void ps_shifted_diagonal(const ps_hbem_sparse *matrix, double *diagonal)
+void ps_shifted_diagonal(const ps_pencil *matrix, double *diagonal)
 {
     for (int64_t i = 0; i < matrix->dofs; ++i)
         for (int64_t e = matrix->start[i]; e < matrix->start[i + 1]; ++e)
@@ -152,8 +152,7 @@ void ps_shifted_diagonal(const ps_hbem_sparse *matrix, double *diagonal)
             }
 }
 
-static solve set_up(const ps_hbem_sparse *matrix, const ps_shifted_options *options,
-                    double *workspace)
+static solve set_up(const ps_pencil *matrix, const ps_shifted_options *options, double *workspace)
 {
     int64_t dofs = matrix->dofs, vector = 2 * W * dofs;
     solve s = {.options = options, .dofs = dofs, .blocks = block_count(dofs)};
@@ -168,7 +167,7 @@ static solve set_up(const ps_hbem_sparse *matrix, const ps_shifted_options *opti
     return s;
 }
 
-ps_status ps_shifted_solve(const ps_hbem_sparse *matrix, const ps_shifted_options *options,
+ps_status ps_shifted_solve(const ps_pencil *matrix, const ps_shifted_options *options,
                            int64_t count, const ps_shifted_system *systems, double *workspace,
                            int64_t *iterations)
 {

@@ -7,10 +7,11 @@
  * Systems go in groups of PS_SHIFTED_LANES, a number of each side by side in vectors. A system's
  * bits depend neither on the others nor on the number of threads.
  */
-#ifndef PS_KERNELS_HBEM_SHIFTED_SOLVE_H
-#define PS_KERNELS_HBEM_SHIFTED_SOLVE_H
+#ifndef PS_KERNELS_LINEAR_SHIFTED_SOLVE_H
+#define PS_KERNELS_LINEAR_SHIFTED_SOLVE_H
 
-#include "kernels/hbem/sparse.h"
+#include "kernels/linear/pencil.h"
+#include "runtime/status.h"
 
 enum { PS_SHIFTED_LANES = 8, PS_SHIFTED_BLOCK = 256 };
 
@@ -32,13 +33,13 @@ int64_t ps_shifted_workspace(int64_t dofs);
 /* Solves to |r| <= tolerance |b| (r by its recurrence); iterations of all groups are added to
  * *iterations (NULL: not wanted). PS_FAILED where `limit` iterations are not enough, the method
  * breaks down or numbers are not finite. */
-ps_status ps_shifted_solve(const ps_hbem_sparse *matrix, const ps_shifted_options *options,
+ps_status ps_shifted_solve(const ps_pencil *matrix, const ps_shifted_options *options,
                            int64_t count, const ps_shifted_system *systems, double *workspace,
                            int64_t *iterations);
 
 /* What solves shifted systems: this method, or another that its user brings. combine (optional):
- * y = sum_j weight_j (M - c_j L)^-1 b of vectors [sides][2][dofs], for the shifts that the solver was
- * made for, in their order. */
+ * y = sum_j weight_j (M - c_j L)^-1 b of vectors [sides][2][dofs], for the shifts that the solver
+ * was made for, in their order. */
 typedef struct ps_shifted_solver {
     void *context;
     ps_status (*solve)(void *context, int64_t count, const ps_shifted_system *systems);
@@ -48,7 +49,7 @@ typedef struct ps_shifted_solver {
 
 /* This method as a solver: context of ps_shifted_iterate. */
 typedef struct ps_shifted_iterative {
-    const ps_hbem_sparse *matrix;
+    const ps_pencil *matrix;
     ps_shifted_options options;
     double *workspace;  /* ps_shifted_workspace */
     int64_t iterations; /* so far               */
@@ -56,14 +57,14 @@ typedef struct ps_shifted_iterative {
 ps_status ps_shifted_iterate(void *context, int64_t count, const ps_shifted_system *systems);
 
 /* diagonal[dofs][2] of M and L. */
-void ps_shifted_diagonal(const ps_hbem_sparse *matrix, double *diagonal);
+void ps_shifted_diagonal(const ps_pencil *matrix, double *diagonal);
 /* What a residual means; not finite: numbers were not. */
 ps_status ps_shifted_judge(double residual, double tolerance, int64_t iterations);
 
 /* ---- of the instruction sets: rows [begin, end) of a group; vectors are [dofs][2][lanes] ---- */
 
 typedef struct ps_shifted_group {
-    const ps_hbem_sparse *matrix;
+    const ps_pencil *matrix;
     const double *diagonal; /* [dofs][2] of M and L */
     double shift[2][PS_SHIFTED_LANES];
     double *x, *r, *p, *q;

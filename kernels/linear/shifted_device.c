@@ -1,4 +1,4 @@
-#include "kernels/hbem/shifted_device.h"
+#include "kernels/linear/shifted_device.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -36,13 +36,13 @@ static int64_t place(ps_shifted_device *d, char *memory)
     return used;
 }
 
-int64_t ps_shifted_device_bytes(const ps_hbem_sparse *matrix)
+int64_t ps_shifted_device_bytes(const ps_pencil *matrix)
 {
     ps_shifted_device d = {.matrix = *matrix};
     return place(&d, NULL);
 }
 
-ps_status ps_shifted_device_upload(const ps_hbem_sparse *m, double *diagonal, void *memory,
+ps_status ps_shifted_device_upload(const ps_pencil *m, double *diagonal, void *memory,
                                    ps_stream *stream, ps_shifted_device *out)
 {
     *out = (ps_shifted_device){.matrix = *m, .stream = stream};

@@ -1,4 +1,4 @@
-#include "kernels/hbem/shifted_solve.h"
+#include "kernels/linear/shifted_solve.h"
 
 #include <string.h>
 

@@ -7,10 +7,10 @@
  * A row and iteration of a system: 20 bytes an entry and 11 complex numbers, mostly from the L2
  * cache; 12 flops an entry and 60.
  */
-#ifndef PS_KERNELS_HBEM_SHIFTED_DEVICE_H
-#define PS_KERNELS_HBEM_SHIFTED_DEVICE_H
+#ifndef PS_KERNELS_LINEAR_SHIFTED_DEVICE_H
+#define PS_KERNELS_LINEAR_SHIFTED_DEVICE_H
 
-#include "kernels/hbem/shifted_solve.h"
+#include "kernels/linear/shifted_solve.h"
 #include "runtime/device.h"
 
 enum { PS_SHIFTED_DEVICE_SYSTEMS = 16, PS_SHIFTED_DEVICE_BLOCKS = 1024, PS_SHIFTED_VECTORS = 6 };
@@ -23,7 +23,7 @@ typedef struct ps_shifted_outcome {
 
 /* Matrix and vectors in device memory, complex numbers as pairs. */
 typedef struct ps_shifted_device {
-    ps_hbem_sparse matrix;        /* pointers of the device                                      */
+    ps_pencil matrix;             /* pointers of the device                                      */
     double *diagonal;             /* [dofs][2] of M and L                                        */
     double *b;                    /* [systems][2][dofs], of which several systems may share one  */
     double *x;                    /* [systems][2][dofs]                                          */
@@ -36,10 +36,10 @@ typedef struct ps_shifted_device {
 } ps_shifted_device;
 
 /* Bytes of device memory for a matrix. */
-int64_t ps_shifted_device_bytes(const ps_hbem_sparse *matrix);
+int64_t ps_shifted_device_bytes(const ps_pencil *matrix);
 /* Places the pieces in it and copies the matrix; diagonal[2 dofs] is scratch of the host. Sets all
  * but tolerance and limit. Waits. */
-ps_status ps_shifted_device_upload(const ps_hbem_sparse *matrix, double *diagonal, void *memory,
+ps_status ps_shifted_device_upload(const ps_pencil *matrix, double *diagonal, void *memory,
                                    ps_stream *stream, ps_shifted_device *out);
 
 /* A ps_shifted_solver, whose context is a ps_shifted_device: complex systems (2 parts) of vectors

@@ -1,4 +1,4 @@
-/* (M - c L) x = b on CUDA (kernels/hbem/shifted_device.h): conjugate orthogonal conjugate
+/* (M - c L) x = b on CUDA (kernels/linear/shifted_device.h): conjugate orthogonal conjugate
  * gradients, scaled by the diagonal. Every block adds up the sums of all blocks in the same order,
  * so all have the same scalars and go the same way. */
 #include <cooperative_groups.h>
@@ -6,7 +6,7 @@
 
 #include "runtime/cuda_check.h"
 extern "C" {
-#include "kernels/hbem/shifted_device.h"
+#include "kernels/linear/shifted_device.h"
 }
 
 namespace
@@ -14,7 +14,7 @@ namespace
 
 enum { THREADS = 512, WARPS = THREADS / 32, SYSTEMS = PS_SHIFTED_DEVICE_SYSTEMS, SUMS = 3 };
 
-#include "kernels/hbem/complex_body.h"
+#include "kernels/linear/complex_body.h"
 
 struct view {
     int64_t n, limit;
