@@ -113,7 +113,7 @@ ps_status core_scene_send(core_matrix *m, const core_means *means)
     PS_TRY(choose(m, means, &on_device));
     if (!on_device) return PS_OK;
     ps_leaf_device device = device_of(m, means);
-    return ps_leaf_tables_open(means->device, &m->problem.op, device.test, device.trial,
+    return ps_leaf_tables_open(means->device, &m->problem.assembly, device.test, device.trial,
                                &m->clusters->tables);
 }
 

@@ -448,7 +448,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "hbem-solve",
-        .results = 3,
+        .results = 4,
         .synopsis = "MESH MATRIX|CLUSTERS... SOLUTION",
         .description =
             "Solves boundary integral equations with H-matrices: the sound-hard body in plane "

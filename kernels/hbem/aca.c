@@ -1,11 +1,11 @@
 #include "kernels/hbem/aca.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Strata with 1/64 of the rows or more are checked. */
-enum { GROUPS = 8, STRATA_SHARE = 64, REST_LEAST = 2 };
+#include "kernels/hbem/strata.h"
+
+enum { GROUPS = 8, REST_LEAST = 2, ANY = -2 };
 
 typedef struct state {
     const ps_aca_block *block;
@@ -112,7 +112,7 @@ static uint64_t next_random(state *s)
     return s->random >> 33;
 }
 
-/* An unused row of [begin, end) and, unless it is -1, of the class; -1 where there is none. */
+/* An unused row of [begin, end), of the class unless that is ANY; -1 where there is none. */
 #define PICK(name, type)                                                                           \
     static int64_t name(state *s, int64_t begin, int64_t end, const type *classes, int class)      \
     {                                                                                              \
@@ -120,7 +120,7 @@ static uint64_t next_random(state *s)
         int64_t start = begin + (int64_t)(next_random(s) % (uint64_t)(end - begin));               \
         for (int64_t e = 0; e < end - begin; ++e) {                                                \
             int64_t i = start + e < end ? start + e : start + e - (end - begin);                   \
-            if (!s->used[i] && (class < 0 || classes[i] == class)) return i;                       \
+            if (!s->used[i] && (class == ANY || classes[i] == class)) return i;                    \
         }                                                                                          \
         return -1;                                                                                 \
     }
@@ -134,7 +134,7 @@ static int64_t pick(state *s, int64_t begin, int64_t end, int group)
 }
 
 typedef struct check {
-    int64_t worst, rows;
+    int64_t worst, rows, of_strata;
     double worst_square, sum, last;
 } check;
 
@@ -154,73 +154,41 @@ static void check_row(state *s, int64_t i, check *c)
     ++c->rows;
 }
 
-/* A stratum of a block: its first row, its rows, those that no cross has used. */
-typedef struct stratum {
-    int32_t number;
-    int64_t first, rows, unused;
-} stratum;
-
-/* Candidates for having more than 1/65 of the rows: none that has is left out (J. Misra, D. Gries,
- * Sci. Comput. Program. 2 (1982) 143). rows: what their counters say. */
-static int list_candidates(const state *s, stratum out[STRATA_SHARE])
+/* Its rows that no cross has used. */
+static int64_t unused_of(const state *s, int32_t stratum)
 {
-    int count = 0;
-    for (int64_t i = 0; i < s->rows; ++i) {
-        int32_t own = s->block->stratum[i];
-        int e = 0;
-        if (own < 0) continue;
-        while (e < count && out[e].number != own) ++e;
-        if (e < count) {
-            ++out[e].rows;
-        } else if (count < STRATA_SHARE) {
-            out[count++] = (stratum){own, i, 1, 0};
-        } else {
-            for (e = 0; e < count; ++e) --out[e].rows;
-            for (int kept = e = 0; e < STRATA_SHARE; ++e, count = kept)
-                if (out[e].rows > 0) out[kept++] = out[e];
-        }
-    }
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->rows; ++i) count += s->block->stratum[i] == stratum && !s->used[i];
     return count;
 }
 
-static int by_first_row(const void *a, const void *b)
+/* Checks a row of a stratum; returns how many of it no cross has used. */
+static int64_t check_stratum(state *s, int32_t stratum, check *c)
 {
-    int64_t left = ((const stratum *)a)->first, right = ((const stratum *)b)->first;
-    return (left > right) - (left < right);
+    int64_t unused = unused_of(s, stratum);
+    c->last = 0;
+    if (unused > 0) check_row(s, pick_stratum(s, 0, s->rows, s->block->stratum, stratum), c);
+    return unused;
 }
 
-/* Strata with 1/64 of the rows or more, by their first rows. */
-static int list_strata(const state *s, stratum out[STRATA_SHARE])
-{
-    int count = s->block->stratum ? list_candidates(s, out) : 0, kept = 0;
-    for (int e = 0; e < count; ++e) {
-        stratum own = {out[e].number, -1, 0, 0};
-        for (int64_t i = 0; i < s->rows; ++i) {
-            if (s->block->stratum[i] != own.number) continue;
-            if (own.first < 0) own.first = i;
-            ++own.rows;
-            own.unused += !s->used[i];
-        }
-        if (own.rows * STRATA_SHARE >= s->rows) out[kept++] = own;
-    }
-    qsort(out, (size_t)kept, sizeof *out, by_first_row);
-    return kept;
-}
-
-/* One row of each stratum, weighted with its unused ones. Returns those; *weighted: sum n_s
- * |residual row|^2. */
+/* One row of each stratum, weighted with its unused ones, whose number is returned; *weighted: sum
+ * n_s |residual row|^2. c->sum has one of those in no stratum, where there are strata: they may be
+ * what is hidden. */
 static int64_t check_strata(state *s, check *c, double *weighted)
 {
-    stratum strata[STRATA_SHARE];
+    ps_hbem_stratum strata[PS_HBEM_STRATA_SHARE];
+    const int32_t *own = s->block->stratum;
     int64_t covered = 0;
-    int count = list_strata(s, strata);
+    int count = own ? ps_hbem_strata_of(own, s->rows, strata) : 0;
     *weighted = 0;
     for (int e = 0; e < count; ++e) {
-        if (strata[e].unused == 0) continue;
-        check_row(s, pick_stratum(s, 0, s->rows, s->block->stratum, strata[e].number), c);
-        *weighted += (double)strata[e].unused * c->last;
-        covered += strata[e].unused;
+        int64_t unused = check_stratum(s, strata[e].number, c);
+        *weighted += (double)unused * c->last;
+        covered += unused;
     }
+    c->of_strata = c->rows;
+    c->sum = 0;
+    if (count > 0) check_stratum(s, PS_HBEM_NO_STRATUM, c);
     return covered;
 }
 
@@ -230,19 +198,18 @@ static int64_t check_rows(state *s)
     check c = {.worst = -1};
     int64_t m = s->rows, wanted = s->options->check_rows;
     double weighted = 0;
-    int64_t covered = check_strata(s, &c, &weighted), strata_rows = c.rows;
-    c.sum = 0;
+    int64_t covered = check_strata(s, &c, &weighted);
     for (int g = 0; s->block->group && g < GROUPS && c.rows < wanted; ++g)
         check_row(s, pick(s, 0, m, g), &c);
     int64_t rest = m - s->used_count - covered, strata = wanted - c.rows;
     if (rest > 0 && strata < REST_LEAST) strata = REST_LEAST;
     for (int64_t p = 0; p < strata; ++p) {
-        int64_t i = pick(s, m * p / strata, m * (p + 1) / strata, -1);
-        check_row(s, i >= 0 ? i : pick(s, 0, m, -1), &c);
+        int64_t i = pick(s, m * p / strata, m * (p + 1) / strata, ANY);
+        check_row(s, i >= 0 ? i : pick(s, 0, m, ANY), &c);
     }
     for (int64_t i = 0; i < m; ++i)
         if (s->used[i] == 2) s->used[i] = 0;
-    if (c.rows > strata_rows) weighted += (double)rest / (double)(c.rows - strata_rows) * c.sum;
+    if (c.rows > c.of_strata) weighted += (double)rest / (double)(c.rows - c.of_strata) * c.sum;
     double estimate = sqrt(weighted);
     double norm = s->result->norm;
     double floor = s->options->zero * fmax(s->block->scale, sqrt(s->largest)) *

@@ -6,9 +6,9 @@
  *
  * until |u_k| |v_k| <= eps |S_k|. That alone is silently wrong on blocks that decouple (flat faces,
  * numerics guide 5): at convergence, and after a row of zeros, rows that no cross has used are
- * evaluated: one of each stratum (kernels/hbem/strata.h) that has 1/64 of the rows or more; then,
- * up to so many as asked for, one of each group of normals, the others from equal parts of the row
- * cluster. The block is accepted only if
+ * evaluated: one of each stratum (kernels/hbem/strata.h) that has 1/64 of the rows or more, and one
+ * of those in none; then, up to so many as asked for, one of each group of normals, the others from
+ * equal parts of the row cluster. The block is accepted only if
  *
  *     sqrt(sum_strata n_s |residual row|^2 + (m - sum n_s)/q sum |residual row|^2) <= eps |S_k|
  *

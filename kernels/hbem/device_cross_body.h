@@ -6,7 +6,7 @@
  *     value<side>(c)    number c of it
  *     DEAR              whether numbers cost more than a call
  */
-enum { GROUPS = 8, CHECKS_MAX = 32, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
+enum { GROUPS = 8, REST_LEAST = 2, RANK_MAX = PS_HBEM_DEVICE_RANK_MAX };
 
 /* What a block of threads shares. */
 template <typename real, int parts> struct cross_shared {
@@ -14,7 +14,9 @@ template <typename real, int parts> struct cross_shared {
     number<double, parts> dots[2][RANK_MAX];
     double sums[WARPS_MAX];
     real largest[WARPS_MAX], best[WARPS_MAX];
-    int at[WARPS_MAX], ints[WARPS_MAX], checked[CHECKS_MAX];
+    int at[WARPS_MAX], ints[WARPS_MAX];
+    const int32_t *stratum, *listed; /* [rows]; [strata] which rows are checked of */
+    int strata;
 };
 
 /* The scalars are the same in all threads. */
@@ -184,18 +186,58 @@ PS_INLINE int pick(crosses<real, parts> &s, int begin, int end, int group)
     return first_unused(s, begin, end, group);
 }
 
-template <typename real> struct row_check {
-    int rows, worst;
-    double worst_square, sum;
+/* The rows of a stratum that no cross has used, and the first of them from a random one on. */
+struct stratum_rows {
+    int unused, first;
 };
 
+template <typename real, int parts>
+__device__ __noinline__ stratum_rows rows_of_stratum(const crosses<real, parts> s, int stratum)
+{
+    const int m = s.length[0], start = (int)((s.random >> 33) % (uint64_t)m);
+    int unused = 0, found = INT_MAX;
+    for (int e = team_thread(); e < m; e += team_threads()) {
+        int i = start + e < m ? start + e : start + e - m;
+        if (s.used[i] || s.shared->stratum[i] != stratum) continue;
+        ++unused;
+        found = min(found, e);
+    }
+    found = team_least(found, s.shared->ints);
+    unused = team_sum(unused, s.shared->ints);
+    if (unused == 0) return {0, -1};
+    return {unused, start + found < m ? start + found : start + found - m};
+}
+
+/* One row of stratum e of the list, -1: it has none; *stands_for: how many of a stratum no cross
+ * has used. */
+template <typename real, int parts>
+PS_INLINE int pick_stratum(crosses<real, parts> &s, int e, int *stands_for)
+{
+    const uint64_t before = s.random;
+    const int stratum = s.shared->listed[e];
+    s.random = before * 6364136223846793005u + 1442695040888963407u;
+    const stratum_rows own = rows_of_stratum(s, stratum);
+    *stands_for = stratum < 0 ? 0 : own.unused;
+    if (own.unused > 0) return own.first;
+    s.random = before;
+    return -1;
+}
+
+/* Rows checked so far: of strata, which stand for `covered` rows and add up weighted, and others.
+ */
+template <typename real> struct row_check {
+    int rows, others, covered, worst;
+    double worst_square, weighted, sum;
+};
+
+/* Row i, which stands for so many of a stratum; 0: of none. */
 template <class matrix, typename real, int parts>
-__device__ void check_row(matrix &a, crosses<real, parts> &s, int i, row_check<real> &c)
+__device__ void check_row(matrix &a, crosses<real, parts> &s, int i, int stands_for,
+                          row_check<real> &c)
 {
     if (i < 0) return;
     __syncthreads();
     if (team_thread() == 0) s.used[i] = 2;
-    if (threadIdx.x == 0) s.shared->checked[c.rows] = i;
     residual_sums<real> sums = residual<0>(a, s, i, (real *)NULL, false);
     s.largest = max(s.largest, sums.largest);
     ++s.rows_done[0];
@@ -203,8 +245,12 @@ __device__ void check_row(matrix &a, crosses<real, parts> &s, int i, row_check<r
         c.worst = i;
         c.worst_square = sums.sum;
     }
-    c.sum += sums.sum;
     ++c.rows;
+    c.covered += stands_for;
+    c.weighted += stands_for * sums.sum;
+    if (stands_for > 0) return;
+    c.sum += sums.sum;
+    ++c.others;
 }
 
 /* What counts as zero. */
@@ -213,32 +259,47 @@ template <typename real, int parts> PS_INLINE double zero_of(const crosses<real,
     return s.zero * fmax(s.scale, sqrt((double)s.largest));
 }
 
-/* The row to go on with, or -1: good enough. One row of each group, the others by strata. */
+/* Rows that were being checked are unused again. */
+template <typename real, int parts> PS_INLINE void take_marks_back(const crosses<real, parts> &s)
+{
+    for (int i = team_thread(); i < s.length[0]; i += team_threads())
+        if (s.used[i] == 2) s.used[i] = 0;
+    team_sync();
+}
+
+/* The row to go on with, or -1: good enough. One row of each stratum, then one of each group, the
+ * others from equal parts of the rows. */
 template <class matrix, typename real, int parts>
 __device__ int check_rows(matrix &a, crosses<real, parts> &s, double tolerance)
 {
-    row_check<real> c = {0, -1, 0, 0};
-    const int m = s.length[0], wanted = s.check_rows;
-    int group = 0, stratum = 0, strata = 0;
+    row_check<real> c = {0, 0, 0, -1, 0, 0, 0};
+    const int m = s.length[0], wanted = s.check_rows, strata = s.shared->strata;
+    int stratum = 0, group = 0, part = 0, equal = 0, rest = 0;
 #pragma unroll 1
     while (true) {
-        int low = 0, high = m, of = -1;
-        if (group < GROUPS && c.rows < wanted) {
-            of = group++;
+        int low = 0, high = m, of = -1, stands_for = 0, i;
+        if (stratum < strata) {
+            i = pick_stratum(s, stratum++, &stands_for);
+            of = 0;
         } else {
-            if (stratum == 0) strata = wanted - c.rows;
-            if (stratum >= strata) break;
-            low = (int)((int64_t)m * stratum / strata);
-            high = (int)((int64_t)m * ++stratum / strata);
+            if (group < GROUPS && c.rows < wanted) {
+                of = group++;
+            } else {
+                if (part == 0) {
+                    rest = m - s.used_count - c.covered;
+                    equal = max(wanted - c.rows, rest > 0 ? (int)REST_LEAST : 0);
+                }
+                if (part >= equal) break;
+                low = (int)((int64_t)m * part / equal);
+                high = (int)((int64_t)m * ++part / equal);
+            }
+            i = pick(s, low, high, of);
         }
-        int i = pick(s, low, high, of);
         if (i < 0 && of < 0) i = pick(s, 0, m, -1);
-        check_row(a, s, i, c);
+        check_row(a, s, i, stands_for, c);
     }
-    __syncthreads();
-    if (team_thread() < c.rows) s.used[s.shared->checked[threadIdx.x]] = 0;
-    team_sync();
-    double estimate = c.rows ? sqrt((double)(m - s.used_count) / c.rows * c.sum) : 0;
+    take_marks_back(s);
+    double estimate = sqrt(c.weighted + (c.others > 0 ? (double)rest / c.others * c.sum : 0));
     double norm = sqrt(s.norm2), floor = zero_of(s) * sqrt((double)m * s.length[1]);
     s.error = norm > 0 ? estimate / norm : 0;
     return estimate <= fmax(tolerance * norm, floor) ? -1 : c.worst;

@@ -317,9 +317,10 @@ __device__ void entry_leaf(const ps_hbem_far_launch &in, const far_leaf<real> &l
     atomicAdd(&in.report->pairs, entries.pairs);
 }
 
-/* Leaf after leaf, by skeletons if wanted, and by entries where those fail. */
+/* Leaf after leaf, by skeletons if wanted, and by entries where those fail. The bound of one block
+ * a processor keeps the compiler from going down to 64 registers, which it then spills. */
 template <typename real, int kernel, int wave>
-__global__ void __launch_bounds__(512) far_leaves(const __grid_constant__ ps_hbem_far_launch in)
+__global__ void __launch_bounds__(512, 1) far_leaves(const __grid_constant__ ps_hbem_far_launch in)
 {
     extern __shared__ __align__(16) double dynamic_shared[];
     far_shared<real, 1 + wave> &shared = *(far_shared<real, 1 + wave> *)dynamic_shared;

@@ -30,6 +30,23 @@ __device__ bool take_leaf(const ps_hbem_far_launch &in, far_shared<real, parts> 
     return shared.leaf >= 0;
 }
 
+/* The strata by which the rows of a leaf are checked; all threads find the same node. */
+template <typename real, int parts>
+PS_INLINE void find_strata(const far_leaf<real> &leaf, cross_shared<real, parts> &shared)
+{
+    const ps_hbem_device_side *side = leaf.side[0];
+    const int begin = leaf.begin[0], end = begin + leaf.length[0];
+    const int32_t *node = side->node;
+    if (threadIdx.x == 0) shared.strata = 0;
+    if (side->nodes == 0) return;
+    while ((node[0] != begin || node[1] != end) && node[2] >= 0)
+        node = side->node + 6 * (begin < side->node[6 * node[3]] ? node[2] : node[3]);
+    if (threadIdx.x > 0 || node[0] != begin || node[1] != end) return;
+    shared.stratum = side->stratum + begin;
+    shared.listed = side->listed + node[4];
+    shared.strata = node[5];
+}
+
 template <typename real, int parts>
 __device__ void start_crosses(const ps_hbem_far_launch &in, const far_leaf<real> &leaf,
                               const far_memory<real> &memory, far_shared<real, parts> &shared,
@@ -57,6 +74,7 @@ __device__ void start_crosses(const ps_hbem_far_launch &in, const far_leaf<real>
     s.largest = 0;
     s.random = 20261120;
     s.rows_done[0] = s.rows_done[1] = 0;
+    find_strata(leaf, shared.cross);
     unsigned own = 0;
     for (int i = threadIdx.x; i < m; i += blockDim.x) {
         if (team_block() == 0) s.used[i] = 0;

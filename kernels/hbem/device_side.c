@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "kernels/hbem/entries_internal.h"
+#include "kernels/hbem/strata.h"
 
 /* ITEMS_MAX: of a cluster; 48 a function of the largest clusters. */
-enum { ALIGNMENT = 256, ITEMS_MAX = 3072, BOX = 8 };
+enum { ALIGNMENT = 256, ITEMS_MAX = 3072, BOX = 8, NODE = 6 };
 
 static bool is_leaf(const ps_cluster_tree *tree, int64_t node)
 {
@@ -44,10 +45,28 @@ static bool fits(const ps_hbem_space *space, const ps_cluster_node *node)
            ps_hbem_items(space, (ps_hbem_range){node->begin, node->end}) <= ITEMS_MAX;
 }
 
+/* Room for the strata of a node, and the rows in none. */
+static int32_t strata_room(const ps_cluster_node *node)
+{
+    int64_t rows = node->end - node->begin;
+    return 1 + (rows < PS_HBEM_STRATA_SHARE ? (int32_t)rows : PS_HBEM_STRATA_SHARE);
+}
+
+static void count_strata(const ps_cluster_tree *tree, const int32_t *stratum,
+                         ps_hbem_device_side *side)
+{
+    int64_t with = 0;
+    for (int64_t i = 0; stratum && i < tree->dofs; ++i) with += stratum[i] >= 0;
+    if (with == 0) return;
+    side->nodes = tree->node_count;
+    for (int64_t n = 0; n < tree->node_count; ++n) side->strata += strata_room(&tree->nodes[n]);
+}
+
 ps_status ps_hbem_device_side_count(const ps_hbem_space *space, const ps_cluster_tree *tree,
-                                    ps_hbem_device_side *side)
+                                    const int32_t *stratum, ps_hbem_device_side *side)
 {
     memset(side, 0, sizeof *side);
+    count_strata(tree, stratum, side);
     side->dofs = space->dofs;
     side->items = space->start[space->dofs];
     int64_t clusters = 0, slots = 0, entries = 0, large = 0;
@@ -96,13 +115,14 @@ static int64_t offset_of(const ps_hbem_device_side *s, int of)
                              4 * s->items,          4 * (s->dofs + 1),
                              4 * s->entries,        s->dofs,
                              24 * s->dofs,          24 * s->dofs,
-                             BOX * 8 * s->clusters};
+                             BOX * 8 * s->clusters, s->strata > 0 ? 4 * s->dofs : 0,
+                             4 * NODE * s->nodes,   4 * s->strata};
     int64_t sum = 0;
     for (int a = 0; a < of; ++a) sum += (sizes[a] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return sum;
 }
 
-int64_t ps_hbem_device_side_bytes(const ps_hbem_device_side *side) { return offset_of(side, 13); }
+int64_t ps_hbem_device_side_bytes(const ps_hbem_device_side *side) { return offset_of(side, 16); }
 
 void ps_hbem_device_side_place(ps_hbem_device_side *side, void *memory)
 {
@@ -120,6 +140,9 @@ void ps_hbem_device_side_place(ps_hbem_device_side *side, void *memory)
     side->point = (void *)(base + offset_of(side, 10));
     side->normal = (void *)(base + offset_of(side, 11));
     side->box = (void *)(base + offset_of(side, 12));
+    side->stratum = (void *)(base + offset_of(side, 13));
+    side->node = (void *)(base + offset_of(side, 14));
+    side->listed = (void *)(base + offset_of(side, 15));
 }
 
 /* ---- filling ---- */
@@ -236,10 +259,33 @@ static void borrow_points(const ps_hbem_space *space, ps_hbem_device_side *side,
             memcpy(side->point + 3 * i, side->point + 3 * lender, 3 * sizeof(double));
 }
 
+static void fill_strata(const ps_cluster_tree *tree, const int32_t *stratum,
+                        ps_hbem_device_side *side)
+{
+    int32_t first = 0;
+    memcpy(side->stratum, stratum, (size_t)side->dofs * sizeof *stratum);
+    for (int64_t n = 0; n < side->nodes; ++n) {
+        const ps_cluster_node *at = &tree->nodes[n];
+        const int32_t node[5] = {(int32_t)at->begin, (int32_t)at->end, (int32_t)at->child[0],
+                                 (int32_t)at->child[1], first};
+        memcpy(side->node + NODE * n, node, sizeof node);
+        first += strata_room(at);
+    }
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t n = 0; n < side->nodes; ++n) {
+        ps_hbem_stratum own[PS_HBEM_STRATA_SHARE];
+        int32_t *node = side->node + NODE * n;
+        node[5] = ps_hbem_strata_of(stratum + node[0], node[1] - node[0], own);
+        for (int32_t e = 0; e < node[5]; ++e) side->listed[node[4] + e] = own[e].number;
+        if (node[5] > 0) side->listed[node[4] + node[5]++] = PS_HBEM_NO_STRATUM;
+    }
+}
+
 void ps_hbem_device_side_fill(const ps_hbem_space *space, const ps_cluster_tree *tree,
-                              ps_hbem_device_side *side)
+                              const int32_t *stratum, ps_hbem_device_side *side)
 {
     list_clusters(space, tree, side);
+    if (side->strata > 0) fill_strata(tree, stratum, side);
     const int32_t *begin = side->cluster_begin;
     side->slot_begin[0] = 0;
 #pragma omp parallel for schedule(dynamic, 64)

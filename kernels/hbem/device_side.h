@@ -37,12 +37,19 @@ typedef struct ps_hbem_device_side {
                                PS_HBEM_CREASED where the triangles' normals differ         */
     double *point, *normal; /* [dofs][3] centroid of a triangle of the support, its normal   */
     double *box;            /* [clusters][8] low, high, largest diameter, 0                 */
+    int64_t nodes, strata;  /* 0 where no function has a stratum                            */
+    int32_t *stratum;       /* [dofs] as in strata.h, where there are nodes                  */
+    int32_t *node;          /* [nodes][6] of the tree, the root first: begin, end, children (-1:
+                               none), first of its strata, their number                      */
+    int32_t *listed;        /* [strata] by which rows of a node are checked: those of
+                               ps_hbem_strata_of and, where there are any, PS_HBEM_NO_STRATUM */
 } ps_hbem_device_side;
 
-/* Sets the counts, for a space in the order of the tree. PS_USAGE where a leaf of the tree has more
- * than PS_HBEM_CLUSTER_MAX functions or the numbers of slots do not fit in 32 bits. */
+/* Sets the counts, for a space in the order of the tree. stratum[dofs] (strata.h) of a test space,
+ * NULL: none. PS_USAGE where a leaf of the tree has more than PS_HBEM_CLUSTER_MAX functions or the
+ * numbers of slots do not fit in 32 bits. */
 ps_status ps_hbem_device_side_count(const ps_hbem_space *space, const ps_cluster_tree *tree,
-                                    ps_hbem_device_side *side);
+                                    const int32_t *stratum, ps_hbem_device_side *side);
 
 /* Bytes of all arrays of those counts in one piece (arrays are 256-byte aligned within). */
 int64_t ps_hbem_device_side_bytes(const ps_hbem_device_side *side);
@@ -52,6 +59,6 @@ void ps_hbem_device_side_place(ps_hbem_device_side *side, void *memory);
 
 /* Fills the arrays, by all threads; side is counted and placed in the host's memory. */
 void ps_hbem_device_side_fill(const ps_hbem_space *space, const ps_cluster_tree *tree,
-                              ps_hbem_device_side *side);
+                              const int32_t *stratum, ps_hbem_device_side *side);
 
 #endif

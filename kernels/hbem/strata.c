@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double normal_step = 2e-4, offset_step = 2e-5;
@@ -137,4 +138,53 @@ void ps_hbem_strata(const ps_hbem_space *space, const int32_t *plane, int32_t *s
 #pragma omp parallel for
     for (int64_t i = 0; i < space->dofs; ++i) keys[i] = set_key(space, plane, i);
     number_keys(&t, keys, space->dofs, 1, stratum);
+}
+
+/* ---- of a block ---- */
+
+/* Candidates for having more than 1/65 of the rows: none that has is left out (J. Misra, D. Gries,
+ * Sci. Comput. Program. 2 (1982) 143). rows: what their counters say. */
+static int list_candidates(const int32_t *stratum, int64_t rows,
+                           ps_hbem_stratum out[PS_HBEM_STRATA_SHARE])
+{
+    int count = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+        int32_t own = stratum[i];
+        int e = 0;
+        if (own < 0) continue;
+        while (e < count && out[e].number != own) ++e;
+        if (e < count) {
+            ++out[e].rows;
+        } else if (count < PS_HBEM_STRATA_SHARE) {
+            out[count++] = (ps_hbem_stratum){own, i, 1};
+        } else {
+            for (e = 0; e < count; ++e) --out[e].rows;
+            for (int kept = e = 0; e < PS_HBEM_STRATA_SHARE; ++e, count = kept)
+                if (out[e].rows > 0) out[kept++] = out[e];
+        }
+    }
+    return count;
+}
+
+static int by_first_row(const void *a, const void *b)
+{
+    int64_t left = ((const ps_hbem_stratum *)a)->first, right = ((const ps_hbem_stratum *)b)->first;
+    return (left > right) - (left < right);
+}
+
+int ps_hbem_strata_of(const int32_t *stratum, int64_t rows,
+                      ps_hbem_stratum out[PS_HBEM_STRATA_SHARE])
+{
+    int count = list_candidates(stratum, rows, out), kept = 0;
+    for (int e = 0; e < count; ++e) {
+        ps_hbem_stratum own = {out[e].number, -1, 0};
+        for (int64_t i = 0; i < rows; ++i) {
+            if (stratum[i] != own.number) continue;
+            if (own.first < 0) own.first = i;
+            ++own.rows;
+        }
+        if (own.rows * PS_HBEM_STRATA_SHARE >= rows) out[kept++] = own;
+    }
+    qsort(out, (size_t)kept, sizeof *out, by_first_row);
+    return kept;
 }

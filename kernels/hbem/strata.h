@@ -14,8 +14,9 @@
 
 #include "kernels/hbem/surface.h"
 
-/* Planes of fewer triangles are none: on curved surfaces nothing decouples. */
-enum { PS_HBEM_PLANE_LEAST = 6, PS_HBEM_NO_STRATUM = -1 };
+/* Planes of fewer triangles are none: the two of a quadrangle of a curved surface are no flat part.
+ */
+enum { PS_HBEM_PLANE_LEAST = 3, PS_HBEM_NO_STRATUM = -1 };
 
 /* Bytes of scratch for either function, 64-byte aligned. */
 int64_t ps_hbem_strata_bytes(int64_t triangle_count, int64_t dofs, int64_t other_dofs);
@@ -27,5 +28,18 @@ void ps_hbem_planes(const ps_hbem_surface *surface, int32_t *plane, void *scratc
  * more than three planes, have none. */
 void ps_hbem_strata(const ps_hbem_space *space, const int32_t *plane, int32_t *stratum,
                     void *scratch);
+
+/* A stratum among rows: its number, its first row, how many there are. */
+typedef struct ps_hbem_stratum {
+    int32_t number;
+    int64_t first, rows;
+} ps_hbem_stratum;
+
+/* Strata with a 64th of the rows or more are checked. */
+enum { PS_HBEM_STRATA_SHARE = 64 };
+
+/* Those strata of stratum[rows], by their first rows; their number. */
+int ps_hbem_strata_of(const int32_t *stratum, int64_t rows,
+                      ps_hbem_stratum out[PS_HBEM_STRATA_SHARE]);
 
 #endif

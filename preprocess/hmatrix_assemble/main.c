@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 {
     static const ps_program program = {
         .name = "hmatrix-assemble",
-        .results = 1,
+        .results = 2,
         .synopsis = "CLUSTERS OUTPUT",
         .description =
             "Assembles a boundary operator of Laplace or Helmholtz on the clusters of\n"

@@ -186,9 +186,10 @@ static ps_status pin_places(void *backend)
 
 static ps_status set_operator(cuda_backend *b, const ps_leaf_device *device)
 {
-    const ps_hbem_operator *op = b->base.assembly->op;
+    const ps_hbem_assembly *assembly = b->base.assembly;
+    const ps_hbem_operator *op = assembly->op;
     if (!device->tables)
-        PS_TRY(ps_leaf_tables_open(b->device, op, device->test, device->trial, &b->tables));
+        PS_TRY(ps_leaf_tables_open(b->device, assembly, device->test, device->trial, &b->tables));
     b->op = ps_leaf_tables_operator(device->tables ? device->tables : b->tables);
     b->op.kernel = op->kernel;
     b->op.wavenumber = op->wavenumber;
@@ -219,10 +220,10 @@ ps_status ps_leaf_backend_check_cuda(const ps_hbem_assembly *assembly, const ps_
         return ps_fail(PS_USAGE, "--rules: the device takes rules whose first one has 6 points");
     if (op->kernel == PS_KERNEL_HYPS && op->weak_far)
         return ps_fail(PS_USAGE, "--hyps weak is for the cores: --device cpu");
-    PS_TRY(ps_hbem_device_side_count(op->test, device->test, &side));
+    PS_TRY(ps_hbem_device_side_count(op->test, device->test, NULL, &side));
     return device->trial == device->test
                ? PS_OK
-               : ps_hbem_device_side_count(op->trial, device->trial, &side);
+               : ps_hbem_device_side_count(op->trial, device->trial, NULL, &side);
 }
 
 int64_t ps_leaf_backend_bytes_cuda(const ps_hbem_assembly *assembly, int64_t chunk_bytes)

@@ -19,14 +19,15 @@ static ps_status send(ps_leaf_tables *t, const void *from, int64_t bytes, void *
 }
 
 static ps_status send_side(ps_leaf_tables *t, const ps_hbem_space *space,
-                           const ps_cluster_tree *tree, ps_hbem_device_side *side, void **to)
+                           const ps_cluster_tree *tree, const int32_t *stratum,
+                           ps_hbem_device_side *side, void **to)
 {
     void *host;
-    PS_TRY(ps_hbem_device_side_count(space, tree, side));
+    PS_TRY(ps_hbem_device_side_count(space, tree, stratum, side));
     int64_t bytes = ps_hbem_device_side_bytes(side);
     PS_TRY(ps_alloc_untouched(&host, bytes, "tables of clusters"));
     ps_hbem_device_side_place(side, host);
-    ps_hbem_device_side_fill(space, tree, side);
+    ps_hbem_device_side_fill(space, tree, stratum, side);
     ps_status status = send(t, host, bytes, to);
     free(host);
     ps_hbem_device_side_place(side, *to);
@@ -46,14 +47,15 @@ static ps_status send_rules(ps_leaf_tables *t, const ps_hbem_quadrature *quadrat
     return status;
 }
 
-static ps_status send_all(ps_leaf_tables *t, const ps_hbem_operator *op,
+static ps_status send_all(ps_leaf_tables *t, const ps_hbem_assembly *assembly,
                           const ps_cluster_tree *test, const ps_cluster_tree *trial)
 {
+    const ps_hbem_operator *op = assembly->op;
     const ps_hbem_surface *surface = op->test->surface;
     PS_TRY(ps_stream_open(t->device, &t->stream));
-    PS_TRY(send_side(t, op->test, test, &t->op.test, &t->sides[0]));
+    PS_TRY(send_side(t, op->test, test, assembly->stratum, &t->op.test, &t->sides[0]));
     t->op.trial = t->op.test;
-    if (trial != test) PS_TRY(send_side(t, op->trial, trial, &t->op.trial, &t->sides[1]));
+    if (trial != test) PS_TRY(send_side(t, op->trial, trial, NULL, &t->op.trial, &t->sides[1]));
     PS_TRY(send_rules(t, op->quadrature));
     PS_TRY(send(t, surface->triangles,
                 surface->triangle_count * (int64_t)sizeof *surface->triangles, &t->triangles));
@@ -61,13 +63,13 @@ static ps_status send_all(ps_leaf_tables *t, const ps_hbem_operator *op,
     return PS_OK;
 }
 
-ps_status ps_leaf_tables_open(ps_device *device, const ps_hbem_operator *op,
+ps_status ps_leaf_tables_open(ps_device *device, const ps_hbem_assembly *assembly,
                               const ps_cluster_tree *test, const ps_cluster_tree *trial,
                               ps_leaf_tables **out)
 {
     PS_TRY(PS_ALLOC(out, 1, "tables on a device"));
     (*out)->device = device;
-    ps_status status = send_all(*out, op, test, trial);
+    ps_status status = send_all(*out, assembly, test, trial);
     if (status != PS_OK) ps_leaf_tables_close(out);
     return status;
 }

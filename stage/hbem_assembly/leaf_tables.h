@@ -10,9 +10,9 @@
 
 typedef struct ps_leaf_tables ps_leaf_tables;
 
-/* Sends them; trees: one and the same where the spaces are. Of op, spaces and quadrature are taken.
- * The device stays borrowed. */
-ps_status ps_leaf_tables_open(ps_device *device, const ps_hbem_operator *op,
+/* Sends them; trees: one and the same where the spaces are. Of the assembly, spaces, quadrature and
+ * strata are taken. The device stays borrowed. */
+ps_status ps_leaf_tables_open(ps_device *device, const ps_hbem_assembly *assembly,
                               const ps_cluster_tree *test, const ps_cluster_tree *trial,
                               ps_leaf_tables **out);
 void ps_leaf_tables_close(ps_leaf_tables **tables); /* NULL is fine */

@@ -55,22 +55,24 @@ static inline void *hbem_device_put(hbem_device *d, const void *from, int64_t by
 }
 
 static inline void hbem_device_side(hbem_device *d, const ps_hbem_space *space,
-                                    const ps_cluster_tree *tree, ps_hbem_device_side *side)
+                                    const ps_cluster_tree *tree, const int32_t *stratum,
+                                    ps_hbem_device_side *side)
 {
-    hbem_case_ok(ps_hbem_device_side_count(space, tree, side));
+    hbem_case_ok(ps_hbem_device_side_count(space, tree, stratum, side));
     int64_t bytes = ps_hbem_device_side_bytes(side);
     void *host = malloc((size_t)bytes);
     ps_hbem_device_side_place(side, host);
-    ps_hbem_device_side_fill(space, tree, side);
+    ps_hbem_device_side_fill(space, tree, stratum, side);
     void *there = hbem_device_put(d, host, bytes);
     hbem_case_ok(ps_stream_wait(d->stream));
     ps_hbem_device_side_place(side, there);
     free(host);
 }
 
-/* Uploads what the operator needs. */
-static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_hbem_operator *op,
-                                    const ps_cluster_tree *tree)
+/* Uploads what the operator needs, with the strata of its functions (kernels/hbem/strata.h). */
+static inline void hbem_device_open_strata(hbem_device *d, ps_device *device,
+                                           const ps_hbem_operator *op, const ps_cluster_tree *tree,
+                                           const int32_t *stratum)
 {
     double start = hbem_device_now();
     memset(d, 0, sizeof *d);
@@ -78,7 +80,7 @@ static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_
     hbem_case_ok(ps_stream_open(device, &d->stream));
     d->op = (ps_hbem_device_operator){
         .kernel = op->kernel, .wavenumber = op->wavenumber, .precision = op->far_precision};
-    hbem_device_side(d, op->test, tree, &d->op.test);
+    hbem_device_side(d, op->test, tree, stratum, &d->op.test);
     d->op.trial = d->op.test;
     const ps_hbem_surface *surface = op->test->surface;
     d->op.triangles = hbem_device_put(
@@ -91,6 +93,12 @@ static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_
     hbem_case_ok(ps_stream_wait(d->stream));
     free(host);
     d->seconds[0] = hbem_device_now() - start;
+}
+
+static inline void hbem_device_open(hbem_device *d, ps_device *device, const ps_hbem_operator *op,
+                                    const ps_cluster_tree *tree)
+{
+    hbem_device_open_strata(d, device, op, tree, NULL);
 }
 
 static inline void hbem_device_close(hbem_device *d)

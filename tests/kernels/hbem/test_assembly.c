@@ -1,6 +1,7 @@
 /* Trees, ACA, recompression and whole H-matrices (kernels/hbem/cluster_tree.h, aca.h, assembly.h).
  * */
 #include "kernels/hbem/assembly.h"
+#include "kernels/hbem/strata.h"
 
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
@@ -257,15 +258,18 @@ static void test_aca_decoupled(void **state)
     check_at_most(approximate(&f, 1e-4, 8, false).error, 2e-4);
 }
 
-/* A hidden part of 1/50 of the rows, in 1,000 orders of the rows: found in each by its stratum,
- * often missed without. */
+/* A hidden part of 1/50 of the rows, in 1,000 orders of the rows: found in each by its stratum, or
+ * as rows in no stratum among others, often missed without. */
 static void test_aca_strata(void **state)
 {
     uint64_t seed = 11;
     int missed = 0;
     for (int n = 0; n < 1000; ++n) {
-        formula f = {MIXED, 120, 1, mixed_parts, mixed.part};
+        int32_t stratum[MIXED];
+        formula f = {MIXED, 120, 1, mixed_parts, stratum};
         mix_rows(n % 2 ? 3 : 6, &seed);
+        for (int i = 0; i < MIXED; ++i)
+            stratum[i] = n % 4 < 2 && mixed.part[i] == 1 ? PS_HBEM_NO_STRATUM : mixed.part[i];
         check_at_most(approximate(&f, 1e-4, 8, false).error, 2e-4);
         f.stratum = NULL;
         missed += n < 100 && approximate(&f, 1e-4, 8, false).error > .01;

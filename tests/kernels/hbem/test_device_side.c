@@ -1,5 +1,6 @@
 /* Tables for devices: slots, items and entries describe the supports as the space does. */
 #include "kernels/hbem/device_assembly.h"
+#include "kernels/hbem/strata.h"
 #include "tests/check.h"
 #include "tests/support/hbem_hmatrix.h"
 
@@ -15,10 +16,10 @@ static void make(tables *t, int n, ps_hbem_space_kind kind, int leaf)
     hbem_case_sphere(&t->body, n);
     hbem_case_finish(&t->body, kind, 1e-4);
     hbem_tree_make(&t->tree, &t->body.space, leaf);
-    check_ok(ps_hbem_device_side_count(&t->body.space, &t->tree, &t->side));
+    check_ok(ps_hbem_device_side_count(&t->body.space, &t->tree, NULL, &t->side));
     t->memory = malloc((size_t)ps_hbem_device_side_bytes(&t->side));
     ps_hbem_device_side_place(&t->side, t->memory);
-    ps_hbem_device_side_fill(&t->body.space, &t->tree, &t->side);
+    ps_hbem_device_side_fill(&t->body.space, &t->tree, NULL, &t->side);
 }
 
 static void release(tables *t)
@@ -107,10 +108,10 @@ static void functions_on_edges_are_creased(void **state)
     hbem_case_cells(&body, 4, 0);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, 16);
-    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, &side), PS_OK);
+    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, NULL, &side), PS_OK);
     void *memory = calloc((size_t)ps_hbem_device_side_bytes(&side), 1);
     ps_hbem_device_side_place(&side, memory);
-    ps_hbem_device_side_fill(&body.space, &tree, &side);
+    ps_hbem_device_side_fill(&body.space, &tree, NULL, &side);
     int64_t creased = 0;
     for (int64_t i = 0; i < side.dofs; ++i) creased += side.group[i] >= PS_HBEM_CREASED;
     assert_int_equal(side.dofs, 386);
@@ -118,6 +119,38 @@ static void functions_on_edges_are_creased(void **state)
     free(memory);
     hbem_tree_free(&tree);
     hbem_case_release(&body);
+}
+
+/* Nodes are those of the tree; each has the strata of its rows, and those in none after them. */
+static void nodes_have_strata(void **state)
+{
+    tables t;
+    make(&t, 8, PS_SPACE_P0, 16);
+    assert_int_equal(t.side.nodes, 0);
+    free(t.memory);
+    int32_t *stratum = calloc((size_t)t.body.space.dofs, sizeof *stratum);
+    for (int64_t i = 0; i < t.body.space.dofs; ++i)
+        stratum[i] = i % 3 == 0 ? 7 : i % 100 == 1 ? 5 : PS_HBEM_NO_STRATUM;
+    check_ok(ps_hbem_device_side_count(&t.body.space, &t.tree, stratum, &t.side));
+    t.memory = malloc((size_t)ps_hbem_device_side_bytes(&t.side));
+    ps_hbem_device_side_place(&t.side, t.memory);
+    ps_hbem_device_side_fill(&t.body.space, &t.tree, stratum, &t.side);
+    assert_int_equal(t.side.nodes, t.tree.node_count);
+    assert_memory_equal(t.side.stratum, stratum, 4 * (size_t)t.body.space.dofs);
+    for (int64_t n = 0; n < t.side.nodes; ++n) {
+        const int32_t *node = t.side.node + 6 * n, *own = t.side.listed + node[4];
+        const ps_cluster_node *at = &t.tree.nodes[n];
+        ps_hbem_stratum expected[PS_HBEM_STRATA_SHARE];
+        int count = ps_hbem_strata_of(stratum + at->begin, at->end - at->begin, expected);
+        assert_true(node[0] == at->begin && node[1] == at->end);
+        assert_true(node[2] == at->child[0] && node[3] == at->child[1]);
+        assert_true(count > 0 && node[4] + node[5] <= t.side.strata);
+        assert_int_equal(node[5], count + 1);
+        for (int e = 0; e < count; ++e) assert_int_equal(own[e], expected[e].number);
+        assert_int_equal(own[count], PS_HBEM_NO_STRATUM);
+    }
+    free(stratum);
+    release(&t);
 }
 
 static void large_leaves_are_refused(void **state)
@@ -128,7 +161,7 @@ static void large_leaves_are_refused(void **state)
     hbem_case_sphere(&body, 6);
     hbem_case_finish(&body, PS_SPACE_P1, 1e-4);
     hbem_tree_make(&tree, &body.space, 100);
-    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, &side), PS_USAGE);
+    assert_int_equal(ps_hbem_device_side_count(&body.space, &tree, NULL, &side), PS_USAGE);
     hbem_tree_free(&tree);
     hbem_case_release(&body);
 }
@@ -178,6 +211,7 @@ int main(void)
         cmocka_unit_test(slots_and_functions),
         cmocka_unit_test(boxes_enclose_supports),
         cmocka_unit_test(functions_on_edges_are_creased),
+        cmocka_unit_test(nodes_have_strata),
         cmocka_unit_test(large_leaves_are_refused),
         cmocka_unit_test(leaves_in_the_order_of_the_device),
     };
